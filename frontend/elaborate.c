@@ -11,9 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "evaluate.h"
+#include "frontend.h"
+#include "settings.h"
 #include "signature.h"
 #include "statement.h"
+#include "tensors.h"
+#include "weights.h"
 
 typedef struct FieldUse {
     Elaboration *e;
@@ -42,7 +46,7 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
     e->routings.n = e->aux.n = 0;
     e->build =
         (Builder){.g = g, .program = graph_add_program(g, kind), .path = "", .unit = NO_INDEX};
-    e->build.span = e->frontend->settings.train.span;
+    e->build.span = e->settings->train.span;
     e->build.phase = PHASE_FORWARD;
     for (uint32_t i = 0; i < g->params.n; i++) e->param_value[i] = NO_VALUE;
     node_walk(loss, note_field, &use);
@@ -62,12 +66,12 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
 static Scope batch_scope(Elaboration *e, const KeyInfo *key) {
     Scope s = {.model = e->model, .elaboration = e, .key = key, .path = ""};
     const Graph *g = e->graph;
-    bool tokens = !source_has_fields(e->frontend->settings.train.kind);
-    bool spans = e->frontend->settings.train.corruption == CORRUPTION_SPANS;
-    ConstValue root = {.kind = VALUE_MODULE, .module = e->root};
+    bool tokens = !source_has_fields(e->settings->train.kind);
+    bool spans = e->settings->train.corruption == CORRUPTION_SPANS;
+    ExprValue root = {.kind = VALUE_MODULE, .module = e->root};
     scope_bind(&s, "model", root);
     for (uint32_t i = 0; i < g->fields.n; i++) {
-        ConstValue v = {.kind = VALUE_TENSOR, .tensor = e->field_value[i]};
+        ExprValue v = {.kind = VALUE_TENSOR, .tensor = e->field_value[i]};
         v.type = g->fields.at[i].type;
         v.dims[0] = "B";
         if (tokens) v.dims[1] = spans && i == 0 ? "S" : "T";
@@ -96,7 +100,7 @@ static const char *term_names(Arena *arena, bool loss) {
 /* A loss or metric: an exact accumulator that one of their ops made. */
 static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *expression, ValueId *out) {
     Scope s = batch_scope(e, key);
-    ConstValue v = evaluate(&s, expression);
+    ExprValue v = evaluate(&s, expression);
     if (v.kind == VALUE_ERROR) return false;
     OpKind kind = OP_COUNT;
     if (v.kind == VALUE_LOSS) kind = e->graph->ops.at[e->graph->values.at[v.tensor].def].kind;
@@ -122,7 +126,7 @@ static ValueId counted_operand(const Elaboration *e, ValueId loss) {
 
 /* The loss with the terms of aux(..) that the model has. */
 static bool loss_value(Elaboration *e, ValueId *value, ValueId *counted) {
-    const Setting *loss = model_setting(e->model, "train", "loss");
+    const KeyValue *loss = model_setting(e->model, "train", "loss");
     if (!metric_value(e, loss->key, loss->expression, value)) return false;
     *counted = counted_operand(e, *value);
     const Op *op = &e->graph->ops.at[e->graph->values.at[*value].def];
@@ -152,22 +156,22 @@ static void warn_not_causal(Elaboration *e) {
 }
 
 static bool train_program(Elaboration *e) {
-    const Setting *loss = model_setting(e->model, "train", "loss");
+    const KeyValue *loss = model_setting(e->model, "train", "loss");
     ValueId value, counted;
     begin_program(e, PROGRAM_TRAIN, loss->expression, NULL);
     if (!loss_value(e, &value, &counted)) return false;
     set_metric(e, "loss", value, loss->expression->span);
     for (uint32_t i = 0; e->root_call.valid && i < e->root_call.arguments.at.n; i++) {
-        const ConstValue *input = &e->root_call.arguments.at.at[i].value;
+        const ExprValue *input = &e->root_call.arguments.at.at[i].value;
         if (input->kind != VALUE_TENSOR || input->tensor != counted) continue;
         Diag d = diag_at(e->model->ds, W_copied_targets, loss->expression->span,
                          "the targets are what the model is given: it learns to copy");
         diag_emit(&d);
     }
-    if (!source_has_fields(e->frontend->settings.train.kind) && counted == e->field_value[1])
+    if (!source_has_fields(e->settings->train.kind) && counted == e->field_value[1])
         warn_not_causal(e);
     int64_t targets = type_elements(&e->graph->values.at[counted].type);
-    const Settings *s = &e->frontend->settings;
+    const RunSettings *s = e->settings;
     double total = (double)targets * (double)s->ranks * (double)s->micro_batches;
     e->graph->policy.loss_exponent = precision_seed(&e->graph->policy, total, s->ranks);
     return true;
@@ -181,7 +185,7 @@ static const char *metric_name(Arena *a, const Op *op) {
 }
 
 static bool add_metric(Elaboration *e, const Node *expression) {
-    const Setting *metric = model_setting(e->model, "train", "metric");
+    const KeyValue *metric = model_setting(e->model, "train", "metric");
     ValueId value;
     if (!metric_value(e, metric->key, expression, &value)) return false;
     int64_t words = EXACT_WORDS;
@@ -199,8 +203,8 @@ static bool add_metric(Elaboration *e, const Node *expression) {
 }
 
 static bool eval_program(Elaboration *e) {
-    const Setting *loss = model_setting(e->model, "train", "loss");
-    const Setting *metric = model_setting(e->model, "train", "metric");
+    const KeyValue *loss = model_setting(e->model, "train", "loss");
+    const KeyValue *metric = model_setting(e->model, "train", "metric");
     const Node *metrics = metric->expression;
     ValueId value, counted;
     if (metrics && metrics->kind == NODE_NONE) metrics = NULL;
@@ -215,7 +219,7 @@ static bool eval_program(Elaboration *e) {
 }
 
 static void finish_settings(Elaboration *e) {
-    Settings *s = &e->frontend->settings;
+    RunSettings *s = e->settings;
     s->model = e->model->ds->files.at[e->model->main_file].base;
 }
 
@@ -234,12 +238,16 @@ static bool batch_is_known(const Model *m) {
 
 static bool elaborate(Elaboration *e) {
     Model *m = e->model;
-    const Setting *loss = model_setting(m, "train", "loss");
+    const KeyValue *loss = model_setting(m, "train", "loss");
     int before = m->ds->errors;
     if (!model_has_root(m)) return false;
     e->root = instance_tree(e, m->root_class);
     if (!e->root || e->undecided) return false;
     register_tables(e);
+    if (!e->broken) {
+        directives_apply(e);
+        names_check(e);
+    }
     if (!loss->expression && !loss->misspelt) {
         Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.loss is needed");
         diag_help(&d, "for example train { loss = cross_entropy(model(inputs), targets) }");
@@ -258,7 +266,7 @@ static bool elaborate(Elaboration *e) {
 
 bool frontend_elaborate(Frontend *f) {
     Model *m = f->model;
-    Elaboration e = {.model = m, .frontend = f};
+    Elaboration e = {.model = m, .settings = &f->settings, .kept = f->arena};
     if (!f->readable || (f->exit_code != EXIT_DONE && !m->root_class)) return false;
     e.graph = f->graph = graph_new(f->arena, m->ds);
     e.graph->level = LEVEL_MODEL;

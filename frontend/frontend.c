@@ -1,6 +1,12 @@
 /* The way in: a file or a text is read, its config and sections are evaluated, and what they
  * require is checked. Modules and methods come after that, in elaborate.c. */
-#include "model.h"
+#include "frontend.h"
+
+#include "evaluate.h"
+#include "import.h"
+#include "model_file.h"
+#include "settings.h"
+#include "weights.h"
 
 typedef struct UsedNames {
     Model *m;
@@ -78,4 +84,35 @@ Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *opt
 Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, size_t n,
                              const CompileOptions *options) {
     return open_model(ds, name, text, n, options);
+}
+
+/* ---- names tables ---- */
+
+static const NamesTable *names_table(const Frontend *f, uint32_t table) {
+    return table < f->model->names.n ? &f->model->names.at[table] : NULL;
+}
+
+uint32_t frontend_names_tables(const Frontend *f) { return f->model->names.n; }
+
+const char *frontend_names_label(const Frontend *f, uint32_t table) {
+    return names_table(f, table)->label;
+}
+
+const StringList *frontend_names_skips(const Frontend *f, uint32_t table) {
+    return &names_table(f, table)->skips;
+}
+
+const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
+                                     bool *transposed) {
+    return names_of_path(f->model, table, path, transposed);
+}
+
+const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t *n) {
+    const NamesTable *t = names_table(f, table);
+    *n = t ? t->stored.n : 0;
+    return t ? t->stored.at : NULL;
+}
+
+const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table) {
+    return names_table(f, table)->parts.at;
 }

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
-#include "prelude.h"
+#include "model_file.h"
+#include "settings.h"
+#include "weights.h"
 
 enum { MAX_FILES = 200 };
 
@@ -110,45 +111,6 @@ static const Node *nested_value(Model *m, const Node *section) {
     return tuple;
 }
 
-static void unknown_key(Model *m, const char *section, const char *key, Span at) {
-    const char *names[128];
-    const CallInfo *call;
-    size_t n = key_names(section, names, ARRAY_LEN(names));
-    const KeyInfo *taker = argument_key(section, key, &call);
-    const char *near = taker ? NULL : nearest_name(key, names, n);
-    Diag d = diag_at(m->ds, E_unknown_key, at, "section %s has no key `%s`", section, key);
-    if (taker)
-        diag_help(&d, "`%s` is an argument in %s.%s: %s = %s(%s = ..)", key, section, taker->key,
-                  taker->key, call->name, key);
-    else
-        help_nearest(&d, key, names, n);
-    diag_emit(&d);
-    if (near) model_setting(m, section, near)->misspelt = true;
-}
-
-static void set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
-                    const char *from, bool may_replace) {
-    const KeyInfo *k = key_find(section, key);
-    if (!k) {
-        unknown_key(m, section, key, at);
-        return;
-    }
-    Setting *s = model_setting(m, section, key);
-    if (!may_replace && s->expression && s->span.file == at.file) {
-        model_duplicate(m, "key", key, at, s->span);
-        return;
-    }
-    s->expression = value;
-    s->span = at;
-    s->from = from;
-    s->order = ++m->next_order;
-}
-
-void model_set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
-                   const char *from) {
-    set_key(m, section, key, at, value, from, true);
-}
-
 static void add_directive(Model *m, const char *section, const Node *e) {
     if (!strcmp(section, "train") || !strcmp(section, "shard")) {
         directives_add(m, section, e);
@@ -194,9 +156,9 @@ static void add_section(Model *m, const Node *section) {
         else if (e->kind == NODE_SET_PATH)
             add_directive(m, section->text, e);
         else
-            set_key(m, section->text, e->text, e->text_span,
-                    e->kind == NODE_SET ? e->kids[0] : nested_value(m, e),
-                    model_place(m, e->text_span), false);
+            model_set_key(m, section->text, e->text, e->text_span,
+                          e->kind == NODE_SET ? e->kids[0] : nested_value(m, e),
+                          model_place(m, e->text_span), false);
     }
 }
 
@@ -388,7 +350,7 @@ static void apply_set(Model *m, const char *text) {
             if (strpbrk(dot + 1, "\"*"))
                 set_path(m, name, dot + 1, at, value);
             else
-                set_key(m, name, dot + 1, at, value, "-s", true);
+                model_set_key(m, name, dot + 1, at, value, "-s", true);
             return;
         }
         const char *names[16];
@@ -420,7 +382,7 @@ static void apply_set(Model *m, const char *text) {
 
 bool model_read(Model *m, const char *path, const char *text, size_t n) {
     for (int i = 0; i < n_keys; i++) {
-        Setting s = {.key = &key_table[i], .from = "default"};
+        KeyValue s = {.key = &key_table[i], .from = "default"};
         vec_push(m->arena, &m->settings, s);
     }
     bool parsed = text ? add_source(m, path, text, n, false) : load_file(m, path, (Span){0});

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "driver.h"
-#include "editors.h"
 
 static int list_codes(void) {
     Buf out = {0};

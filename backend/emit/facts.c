@@ -14,7 +14,7 @@ typedef struct Facts {
 } Facts;
 
 static void settings(const Facts *out) {
-    const Settings *s = &out->f->settings;
+    const RunSettings *s = &out->f->settings;
     const Policy *q = &out->s->policy;
 #define WHOLE(name, plan, model) out->put(out->context, name, FACT_WHOLE, (uint64_t)(model));
 #define REAL(name, plan, model) out->put(out->context, name, FACT_REAL, fact_real(model));

@@ -22,7 +22,7 @@ enum {
 typedef struct Emit {
     const Frontend *f;
     const Graph *g;
-    const Settings *s;
+    const RunSettings *s;
     Buf section[S_COUNT]; /* in the order of PLAN_SECTIONS */
     uint32_t *slots;      /* hash table of string offsets, 0 = free */
     uint32_t n_slots, n_strings;
@@ -347,7 +347,7 @@ static uint64_t scratch_end(const Graph *g, DeviceKind device) {
 }
 
 static void emit_settings(Emit *e, const char *compiler, const char *command, uint64_t sent) {
-    const Settings *s = e->s;
+    const RunSettings *s = e->s;
     const Policy *p = &e->g->policy;
     int64_t parameters = 0;
     for (uint32_t i = 0; i < e->g->params.n; i++)
@@ -419,7 +419,7 @@ static void write_file_bytes(Emit *e, Buf *out) {
 
 void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf *out) {
     const Graph *g = f->graph;
-    const Settings *s = &f->settings;
+    const RunSettings *s = &f->settings;
     Emit *e = arena_new_of(g->arena, Emit);
     e->f = f;
     e->g = g;

@@ -2,8 +2,7 @@
  * sections of a word with arguments. */
 #include <string.h>
 
-#include "elaborate.h"
-#include "hints.h"
+#include "calls.h"
 
 /* model(inputs) in the loss and in a metric is one computation. */
 static bool known_root_call(const Elaboration *e, const Arguments *args) {
@@ -18,8 +17,8 @@ static bool known_root_call(const Elaboration *e, const Arguments *args) {
     return true;
 }
 
-static ConstValue call_module(Scope *s, Instance *m, const char *name, const Arguments *args,
-                              Span at) {
+static ExprValue call_module(Scope *s, Instance *m, const char *name, const Arguments *args,
+                             Span at) {
     Elaboration *e = s->elaboration;
     if (!e) {
         Diag d = method_error(s, E_not_callable, at, "modules can only be called inside a method");
@@ -36,7 +35,7 @@ static ConstValue call_module(Scope *s, Instance *m, const char *name, const Arg
     }
     bool root = m == e->root && e->frames.n == 0 && !strcmp(name, "forward");
     if (root && known_root_call(e, args)) return e->root_call.result;
-    ConstValue v = call_method(s, m, method, args, at);
+    ExprValue v = call_method(s, m, method, args, at);
     if (root && v.kind != VALUE_ERROR) {
         e->root_call.arguments = *args;
         e->root_call.result = v;
@@ -46,11 +45,11 @@ static ConstValue call_module(Scope *s, Instance *m, const char *name, const Arg
 }
 
 /* A word with arguments that is no row for this key: what is wrong with it is said later. */
-static ConstValue word_call(Scope *s, const char *name, const Arguments *args, Span at) {
-    ConstValue v = {.kind = VALUE_CALL, .span = at, .text = name};
-    v.items = arena_array(s->model->arena, ConstItem, args->at.n + 1);
+static ExprValue word_call(Scope *s, const char *name, const Arguments *args, Span at) {
+    ExprValue v = {.kind = VALUE_CALL, .span = at, .text = name};
+    v.items = arena_array(s->model->arena, ExprItem, args->at.n + 1);
     for (uint32_t i = 0; i < args->at.n; i++) {
-        ConstItem item = {args->at.at[i].name, arena_new_of(s->model->arena, ConstValue)};
+        ExprItem item = {args->at.at[i].name, arena_new_of(s->model->arena, ExprValue)};
         *item.value = args->at.at[i].value;
         if (item.value->kind == VALUE_ERROR) return value_error(at);
         v.items[v.n_items++] = item;
@@ -93,8 +92,8 @@ static void unknown_function(Scope *s, const Node *callee) {
     method_emit(s, &d);
 }
 
-static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
-                             const Arguments *args) {
+static ExprValue call_value(Scope *s, const Node *e, const ExprValue *callee,
+                            const Arguments *args) {
     if (callee->kind == VALUE_ERROR) return *callee;
     if (callee->kind == VALUE_MODULE)
         return call_module(s, callee->module, "forward", args, e->span);
@@ -121,19 +120,19 @@ static const CallInfo *find_callee(const Scope *s, const char *name, const Argum
 }
 
 /* [0, 1, .., n - 1] */
-static ConstValue make_range(Scope *s, Span at, const ConstValue *n) {
-    ConstValue list = {.kind = VALUE_LIST, .span = at, .n_items = (uint32_t)n->integer};
-    list.items = arena_array(s->model->arena, ConstItem, list.n_items + 1);
+static ExprValue make_range(Scope *s, Span at, const ExprValue *n) {
+    ExprValue list = {.kind = VALUE_LIST, .span = at, .n_items = (uint32_t)n->integer};
+    list.items = arena_array(s->model->arena, ExprItem, list.n_items + 1);
     for (uint32_t i = 0; i < list.n_items; i++) {
-        list.items[i].value = arena_new_of(s->model->arena, ConstValue);
+        list.items[i].value = arena_new_of(s->model->arena, ExprValue);
         *list.items[i].value = value_int(at, i);
     }
     return list;
 }
 
-static ConstValue call_known(Scope *s, const Node *e, const CallInfo *callee,
-                             const Arguments *args) {
-    ConstValue v;
+static ExprValue call_known(Scope *s, const Node *e, const CallInfo *callee,
+                            const Arguments *args) {
+    ExprValue v;
     bool section = s->key && !s->elaboration;
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(e->span);
@@ -162,14 +161,14 @@ static ConstValue call_known(Scope *s, const Node *e, const CallInfo *callee,
     return v;
 }
 
-static ConstValue call_name(Scope *s, const Node *e) {
+static ExprValue call_name(Scope *s, const Node *e) {
     const char *name = e->kids[0]->text;
     bool method = s->self && s->elaboration && instance_method(s->self, name);
     bool bound = scope_local(s, name) || (scope_knows(s, name) && !model_config(s->model, name));
     const CallInfo *callee = bound || method ? NULL : find_callee(s, name, NULL);
     Arguments args = evaluate_arguments(s, e->kids[1], callee);
     if (bound) {
-        ConstValue v = evaluate(s, e->kids[0]);
+        ExprValue v = evaluate(s, e->kids[0]);
         return call_value(s, e, &v, &args);
     }
     if (method) return call_module(s, s->self, name, &args, e->span);
@@ -179,16 +178,16 @@ static ConstValue call_name(Scope *s, const Node *e) {
     return value_error(e->span);
 }
 
-ConstValue evaluate_call(Scope *s, const Node *e) {
+ExprValue evaluate_call(Scope *s, const Node *e) {
     const Node *callee = e->kids[0];
     if (callee->kind == NODE_REF) return call_name(s, e);
     Arguments args = evaluate_arguments(s, e->kids[1], NULL);
     if (callee->kind == NODE_MEMBER && !owner_unknown(s, callee)) {
-        ConstValue owner = evaluate(s, callee->kids[0]);
+        ExprValue owner = evaluate(s, callee->kids[0]);
         if (owner.kind == VALUE_MODULE && instance_method(owner.module, callee->text))
             return call_module(s, owner.module, callee->text, &args, e->span);
         if (owner.kind == VALUE_ERROR) return owner;
     }
-    ConstValue v = evaluate(s, callee);
+    ExprValue v = evaluate(s, callee);
     return call_value(s, e, &v, &args);
 }

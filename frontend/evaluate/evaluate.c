@@ -7,14 +7,13 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
-#include "hints.h"
+#include "calls.h"
 
 /* Evaluation recurses, so each step keeps its frame to itself. */
 #define NOINLINE __attribute__((noinline))
 
-static ConstValue field_value(const InstanceField *f, Span at) {
-    ConstValue v = {.span = at};
+static ExprValue field_value(const InstanceField *f, Span at) {
+    ExprValue v = {.span = at};
     switch (f->kind) {
     case FIELD_PARAM:
         v.kind = VALUE_PARAM;
@@ -80,9 +79,9 @@ static void unknown_name(Scope *s, const Node *e, const char *member) {
 }
 
 /* A callee without parentheses: adamw, zeros. Without any arguments it is a word. */
-static ConstValue bare_call(Scope *s, const Node *e, const CallInfo *callee) {
+static ExprValue bare_call(Scope *s, const Node *e, const CallInfo *callee) {
     uint32_t n;
-    ConstValue v;
+    ExprValue v;
     call_arguments(callee, &n);
     if (callee->support != HERE || (!n && callee->group != GROUP_INIT))
         return value_word(e->span, e->text);
@@ -90,9 +89,9 @@ static ConstValue bare_call(Scope *s, const Node *e, const CallInfo *callee) {
     return v;
 }
 
-static NOINLINE ConstValue evaluate_name(Scope *s, const Node *e) {
+static NOINLINE ExprValue evaluate_name(Scope *s, const Node *e) {
     const char *name = e->text;
-    ConstValue v;
+    ExprValue v;
     if (s->key && value_known(s->key, name)) return value_word(e->span, name);
     if (s->key && !s->elaboration && key_call(s->key, name))
         return bare_call(s, e, key_call(s->key, name));
@@ -125,13 +124,13 @@ static NOINLINE ConstValue evaluate_name(Scope *s, const Node *e) {
     return value_error(e->span);
 }
 
-static NOINLINE ConstValue evaluate_list(Scope *s, const Node *e) {
-    ConstValue v = {.kind = VALUE_LIST, .span = e->span, .tuple = e->kind == NODE_TUPLE};
-    v.items = arena_array(s->model->arena, ConstItem, e->n + 1);
+static NOINLINE ExprValue evaluate_list(Scope *s, const Node *e) {
+    ExprValue v = {.kind = VALUE_LIST, .span = e->span, .tuple = e->kind == NODE_TUPLE};
+    v.items = arena_array(s->model->arena, ExprItem, e->n + 1);
     for (uint32_t i = 0; i < e->n; i++) {
         const Node *kid = e->kids[i];
-        ConstItem item = {kid->kind == NODE_NAMED ? kid->text : NULL,
-                          arena_new_of(s->model->arena, ConstValue)};
+        ExprItem item = {kid->kind == NODE_NAMED ? kid->text : NULL,
+                         arena_new_of(s->model->arena, ExprValue)};
         *item.value = evaluate(s, kid->kind == NODE_NAMED ? kid->kids[0] : kid);
         if (item.value->kind == VALUE_ERROR) return value_error(e->span);
         v.items[v.n_items++] = item;
@@ -139,11 +138,11 @@ static NOINLINE ConstValue evaluate_list(Scope *s, const Node *e) {
     return v;
 }
 
-static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
-    ConstValue what = evaluate(s, e->kids[0]);
+static NOINLINE ExprValue evaluate_index(Scope *s, const Node *e) {
+    ExprValue what = evaluate(s, e->kids[0]);
     if (value_is_tensor(&what) && s->elaboration) return tensor_index(s, e, what);
     bool range = e->kids[1]->kids[0]->kind == NODE_RANGE;
-    ConstValue index = range ? value_none(e->kids[1]->span) : evaluate(s, e->kids[1]->kids[0]);
+    ExprValue index = range ? value_none(e->kids[1]->span) : evaluate(s, e->kids[1]->kids[0]);
     if (what.kind == VALUE_ERROR || index.kind == VALUE_ERROR) return value_error(e->span);
     uint32_t n = what.kind == VALUE_ARRAY ? what.array->n : what.n_items;
     int64_t i = index.integer + (index.integer < 0 ? n : 0);
@@ -167,11 +166,11 @@ static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
     }
     if (refuse_rank_size(s, e->kids[1]->kids[0], &index)) return value_error(e->span);
     if (what.kind == VALUE_LIST) {
-        ConstValue v = *what.items[i].value;
+        ExprValue v = *what.items[i].value;
         v.span = e->span;
         return v;
     }
-    return (ConstValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
+    return (ExprValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 
 /* The first name of a.b.c if nothing has that name, and the section does not know it as a word. */
@@ -183,13 +182,13 @@ static const Node *unknown_owner(const Scope *s, const Node *e) {
 
 bool owner_unknown(const Scope *s, const Node *e) { return unknown_owner(s, e) != NULL; }
 
-static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
+static NOINLINE ExprValue evaluate_member(Scope *s, const Node *e) {
     const Node *unknown = unknown_owner(s, e);
     if (unknown) {
         unknown_name(s, unknown, e->text);
         return value_error(e->span);
     }
-    ConstValue what = evaluate(s, e->kids[0]);
+    ExprValue what = evaluate(s, e->kids[0]);
     if (what.kind == VALUE_ERROR) return what;
     if (what.kind != VALUE_MODULE) {
         Diag d = method_error(s, E_unknown_field, e->span, "%s has no field `%s`",
@@ -223,7 +222,7 @@ static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
 }
 
 bool evaluate_truth(Scope *s, const Node *e, bool *out) {
-    ConstValue v = evaluate(s, e);
+    ExprValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_BOOL) {
         Diag d = method_error(s, E_condition, e->span, "a condition is true or false, this is %s",
@@ -244,14 +243,14 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
     return true;
 }
 
-static ConstValue refuse_loss(Scope *s, const Node *e, const char *operator) {
+static ExprValue refuse_loss(Scope *s, const Node *e, const char *operator) {
     Diag d = method_error(s, E_loss, e->span, "`%s` does not take a loss or metric", operator);
     diag_help(&d, "%s", loss_help);
     method_emit(s, &d);
     return value_error(e->span);
 }
 
-static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
+static NOINLINE ExprValue evaluate_binary(Scope *s, const Node *e) {
     bool is_and = !strcmp(e->text, "and");
     if (is_and || !strcmp(e->text, "or")) {
         bool left, right;
@@ -260,7 +259,7 @@ static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
         if (!evaluate_truth(s, e->kids[1], &right)) return value_error(e->span);
         return value_bool(e->span, right);
     }
-    ConstValue left = evaluate(s, e->kids[0]), right = evaluate(s, e->kids[1]);
+    ExprValue left = evaluate(s, e->kids[0]), right = evaluate(s, e->kids[1]);
     if (left.kind == VALUE_ERROR || right.kind == VALUE_ERROR) return value_error(e->span);
     if (left.kind == VALUE_LOSS || right.kind == VALUE_LOSS) return refuse_loss(s, e, e->text);
     bool equality = !strcmp(e->text, "==") || !strcmp(e->text, "!=");
@@ -275,7 +274,7 @@ static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
         if (!refuse_rank_size(s, e->kids[0], &left)) refuse_rank_size(s, e->kids[1], &right);
         return value_error(e->span);
     }
-    ConstValue v = arithmetic_binary(s->model->ds, e, &left, &right);
+    ExprValue v = arithmetic_binary(s->model->ds, e, &left, &right);
     v.of_rank = of_rank;
     return v;
 }
@@ -308,29 +307,29 @@ Arguments evaluate_arguments(Scope *s, const Node *args, const CallInfo *callee)
     return out;
 }
 
-static NOINLINE ConstValue evaluate_unary(Scope *s, const Node *e) {
+static NOINLINE ExprValue evaluate_unary(Scope *s, const Node *e) {
     bool b;
     if (e->kind == NODE_NOT)
         return evaluate_truth(s, e->kids[0], &b) ? value_bool(e->span, !b) : value_error(e->span);
-    ConstValue v = evaluate(s, e->kids[0]);
+    ExprValue v = evaluate(s, e->kids[0]);
     if (v.kind == VALUE_LOSS) return refuse_loss(s, e, "-");
     if (v.kind == VALUE_TERM) return term_negate(s, e, &v);
     if (value_is_tensor(&v)) return tensor_negate(s, e, v);
     return arithmetic_negate(s->model->ds, e, &v);
 }
 
-static NOINLINE ConstValue evaluate_as(Scope *s, const Node *e) {
-    ConstValue v = evaluate(s, e->kids[0]);
+static NOINLINE ExprValue evaluate_as(Scope *s, const Node *e) {
+    ExprValue v = evaluate(s, e->kids[0]);
     const Node *shape = e->kids[1];
-    ConstValue *sizes = arena_array(s->model->arena, ConstValue, shape->n + 1);
+    ExprValue *sizes = arena_array(s->model->arena, ExprValue, shape->n + 1);
     for (uint32_t i = 0; i < shape->n; i++) sizes[i] = evaluate(s, shape->kids[i]);
     return tensor_as(s, e, v, sizes);
 }
 
-static NOINLINE ConstValue evaluate_node(Scope *s, const Node *e) {
+static NOINLINE ExprValue evaluate_node(Scope *s, const Node *e) {
     switch (e->kind) {
     case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
-    case NODE_STRING: return (ConstValue){.kind = VALUE_TEXT, .span = e->span, .text = e->text};
+    case NODE_STRING: return (ExprValue){.kind = VALUE_TEXT, .span = e->span, .text = e->text};
     case NODE_TRUE: return value_bool(e->span, true);
     case NODE_FALSE: return value_bool(e->span, false);
     case NODE_NONE: return value_none(e->span);
@@ -350,7 +349,7 @@ static NOINLINE ConstValue evaluate_node(Scope *s, const Node *e) {
     }
 }
 
-ConstValue config_value(Model *m, ConfigEntry *c) {
+ExprValue config_value(Model *m, ConfigEntry *c) {
     if (c->state == CONFIG_DONE) return c->value;
     if (c->state == CONFIG_BUSY) {
         Diag d =
@@ -362,7 +361,7 @@ ConstValue config_value(Model *m, ConfigEntry *c) {
     }
     c->state = CONFIG_BUSY;
     Scope s = {.model = m};
-    ConstValue v = evaluate(&s, c->expression);
+    ExprValue v = evaluate(&s, c->expression);
     if (c->state == CONFIG_DONE) return c->value; /* the cycle was reported below */
     v.symbol = c->name;
     c->value = v;
@@ -371,7 +370,7 @@ ConstValue config_value(Model *m, ConfigEntry *c) {
 }
 
 /* Calls and config names nest beyond what one tree may: the sum of all depths is limited too. */
-ConstValue evaluate(Scope *s, const Node *e) {
+ExprValue evaluate(Scope *s, const Node *e) {
     Model *m = s->model;
     if (m->depth >= MAX_EVALUATION_DEPTH) {
         Diag d = method_error(s, E_nesting, e->span, "this nests too deeply");
@@ -380,7 +379,7 @@ ConstValue evaluate(Scope *s, const Node *e) {
         return value_error(e->span);
     }
     m->depth++;
-    ConstValue v = evaluate_node(s, e);
+    ExprValue v = evaluate_node(s, e);
     m->depth--;
     return v;
 }

@@ -1,17 +1,17 @@
 /* An array of modules called with the rows of a mixture of experts: the method of the first module
  * stands for all (routing.c).
  */
-#include "elaborate.h"
+#include "calls.h"
 
-static ConstValue bad_experts(Scope *s, Span at, const char *problem, const char *help) {
+static ExprValue bad_experts(Scope *s, Span at, const char *problem, const char *help) {
     Diag d = method_error(s, E_not_callable, at, "%s", problem);
     diag_help(&d, "%s", help);
     method_emit(s, &d);
     return value_error(at);
 }
 
-ConstValue call_experts(Scope *s, const ConstValue *callee, const char *name, const Arguments *args,
-                        Span at) {
+ExprValue call_experts(Scope *s, const ExprValue *callee, const char *name, const Arguments *args,
+                       Span at) {
     Elaboration *e = s->elaboration;
     Arena *arena = s->model->arena;
     const InstanceArray *experts = callee->array;
@@ -45,7 +45,7 @@ ConstValue call_experts(Scope *s, const ConstValue *callee, const char *name, co
             arena_printf(arena, "module %s has no method `forward`", experts->at[0]->decl->name),
             "calling a module runs its method `forward`");
     e->applied = (Applied){experts, r};
-    ConstValue v = call_method(s, experts->at[0], method, args, at);
+    ExprValue v = call_method(s, experts->at[0], method, args, at);
     e->applied = (Applied){0};
     if (v.kind == VALUE_TENSOR && v.type.rank == 2 &&
         v.type.dim[0] == type_elements(&r->order.type))

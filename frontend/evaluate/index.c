@@ -1,11 +1,11 @@
 /* x[i, a:b]: an entry or a range of each axis. */
 #include <string.h>
 
-#include "elaborate.h"
+#include "calls.h"
 
-static ConstValue without_axis(Scope *s, Span at, ConstValue x, int axis) {
+static ExprValue without_axis(Scope *s, Span at, ExprValue x, int axis) {
     Type t = x.type;
-    ConstValue out = {.kind = VALUE_TENSOR, .span = at};
+    ExprValue out = {.kind = VALUE_TENSOR, .span = at};
     t.rank = 0;
     for (int i = 0; i < x.type.rank; i++) {
         if (i == axis) continue;
@@ -27,7 +27,7 @@ static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, i
                      "`*` as an index is for names tables");
         return false;
     }
-    ConstValue v = evaluate(s, e);
+    ExprValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_INT) {
         const char *help = value_is_tensor(&v)
@@ -48,7 +48,7 @@ static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, i
     return false;
 }
 
-ConstValue tensor_index(Scope *s, const Node *e, ConstValue x) {
+ExprValue tensor_index(Scope *s, const Node *e, ExprValue x) {
     const Node *list = e->kids[1];
     int axis = 0;
     if ((int)list->n > x.type.rank)

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "elaborate.h"
-#include "hints.h"
+#include "calls.h"
 
 static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
                              Instance *parent, Span span);
@@ -28,7 +27,7 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
         return false;
     }
     for (uint32_t i = 0; i < shape->n; i++) {
-        ConstValue v = evaluate(s, shape->kids[i]);
+        ExprValue v = evaluate(s, shape->kids[i]);
         if (v.kind == VALUE_ERROR) return false;
         if (!value_integral(&v, &dims[i]) || dims[i] < 1) {
             ConfigEntry *cause = v.symbol ? model_config(e->model, v.symbol) : NULL;
@@ -60,7 +59,7 @@ static bool initial_error(Scope *s, Span at, const char *what) {
 }
 
 static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
-    ConstValue v = evaluate(s, init);
+    ExprValue v = evaluate(s, init);
     if (v.kind == VALUE_ERROR) return false;
     int kind = v.kind == VALUE_CALL ? word_find(&words_InitKind, v.text) : -1;
     if (kind < 0)
@@ -173,7 +172,7 @@ static bool names_index(const Scope *s, const Node *type) {
 static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, const char *path,
                                  Span span, Attributes a) {
     const Node *shape = type->kids[1];
-    ConstValue v = shape->n ? evaluate(s, shape->kids[0]) : value_int(shape->span, 0);
+    ExprValue v = shape->n ? evaluate(s, shape->kids[0]) : value_int(shape->span, 0);
     int64_t n = 0;
     if (v.kind == VALUE_ERROR) return NULL;
     if (shape->n != 1 || !value_integral(&v, &n) || n < 1 || n > MAX_INSTANCES) {
@@ -248,7 +247,7 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
 /* ---- ties ---- */
 
 /* ".weight" for a module whose first parameter that is; "" for what has none of its own. */
-static const char *first_param(Scope *s, const ConstValue *v) {
+static const char *first_param(Scope *s, const ExprValue *v) {
     for (uint32_t i = 0; v->kind == VALUE_MODULE && i < v->module->fields.n; i++)
         if (v->module->fields.at[i].kind == FIELD_PARAM)
             return arena_printf(s->model->arena, ".%s", v->module->fields.at[i].name);
@@ -257,10 +256,10 @@ static const char *first_param(Scope *s, const ConstValue *v) {
 
 /* false after an error, or where one came before. */
 static bool tie_params(Scope *s, const Node *tie) {
-    ConstValue alias = evaluate(s, tie->kids[0]), owner = evaluate(s, tie->kids[1]);
+    ExprValue alias = evaluate(s, tie->kids[0]), owner = evaluate(s, tie->kids[1]);
     if (alias.kind == VALUE_ERROR || owner.kind == VALUE_ERROR) return false;
     for (int i = 0; i < 2; i++) {
-        ConstValue *v = i ? &owner : &alias;
+        ExprValue *v = i ? &owner : &alias;
         if (v->kind == VALUE_PARAM) continue;
         const char *texts[2] = {node_text(s->model->arena, tie->kids[0]),
                                 node_text(s->model->arena, tie->kids[1])};

@@ -7,8 +7,7 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
-#include "hints.h"
+#include "calls.h"
 
 static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32_t k) {
     StringList names = {0};
@@ -76,7 +75,7 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
 }
 
 /* The value of a dimension in a parameter's shape; false: a name that is still free. */
-static bool known_dimension(Scope *s, const Node *dim, ConstValue *out) {
+static bool known_dimension(Scope *s, const Node *dim, ExprValue *out) {
     if (dim->kind == NODE_REF && !scope_local(s, dim->text) && !model_config(s->model, dim->text) &&
         !instance_field(s->self, dim->text)) {
         bool argument = false;
@@ -98,7 +97,7 @@ static bool axis_of_rank(Scope *s, const char *text) {
 }
 
 /* Unifies an argument with the shape of its parameter. */
-static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span at) {
+static bool unify(Scope *outer, Scope *s, const Node *param, ExprValue *v, Span at) {
     const Node *shape = param->shape;
     bool fits = v->type.rank == shape->n;
     if (!value_is_tensor(v)) {
@@ -109,9 +108,9 @@ static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span
         return false;
     }
     for (uint32_t i = 0; fits && i < shape->n; i++) {
-        ConstValue want;
+        ExprValue want;
         if (!known_dimension(s, shape->kids[i], &want)) {
-            ConstValue size = value_int(shape->kids[i]->span, v->type.dim[i]);
+            ExprValue size = value_int(shape->kids[i]->span, v->type.dim[i]);
             size.symbol = shape->kids[i]->text;
             size.of_rank = (i == 0 && of_samples(outer, v)) || axis_of_rank(outer, v->dims[i]);
             scope_bind(s, shape->kids[i]->text, size);
@@ -136,9 +135,9 @@ static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span
 
 /* The caller's name of axis k of v, which the method calls `name`. Where it has none it is the
  * method's, if the caller knows a size by that. */
-static const char *name_outside(Scope *s, const ConstValue *v, uint32_t k, const Node *name) {
+static const char *name_outside(Scope *s, const ExprValue *v, uint32_t k, const Node *name) {
     if (v->dims[k] || !scope_knows(s, name->text)) return v->dims[k];
-    ConstValue size = evaluate(s, name);
+    ExprValue size = evaluate(s, name);
     return size.kind == VALUE_INT && size.integer == v->type.dim[k] ? name->text : NULL;
 }
 
@@ -161,14 +160,14 @@ static const char *outer_name(Scope *s, const Scope *inner, const Node *params, 
 
 /* Axes of a result have the names that the caller's arguments have. */
 static void name_as_outside(Scope *s, const Scope *inner, const Node *params, const Local *given,
-                            ConstValue *v) {
+                            ExprValue *v) {
     for (uint32_t k = 0; v->kind == VALUE_LIST && k < v->n_items; k++)
         name_as_outside(s, inner, params, given, v->items[k].value);
     for (int k = 0; value_is_tensor(v) && k < v->type.rank; k++)
         if (v->dims[k]) v->dims[k] = outer_name(s, inner, params, given, v->dims[k]);
 }
 
-ConstValue call_method(Scope *s, Instance *m, const Node *method, const Arguments *args, Span at) {
+ExprValue call_method(Scope *s, Instance *m, const Node *method, const Arguments *args, Span at) {
     Elaboration *e = s->elaboration;
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
@@ -199,7 +198,7 @@ ConstValue call_method(Scope *s, Instance *m, const Node *method, const Argument
         scope_bind(&inner, locals[i].name, locals[i].value);
     }
     vec_push(s->model->arena, &e->frames, f);
-    ConstValue result = value_error(at);
+    ExprValue result = value_error(at);
     const Node *body = method->kids[1];
     if (body->kind == NODE_RETURN) {
         result = evaluate(&inner, body->kids[0]);
@@ -214,7 +213,7 @@ ConstValue call_method(Scope *s, Instance *m, const Node *method, const Argument
     return result;
 }
 
-static bool bind_targets(Scope *s, const Node *let, ConstValue v) {
+static bool bind_targets(Scope *s, const Node *let, ExprValue v) {
     const Node *names = let->kids[0];
     if (v.kind == VALUE_ERROR) {
         for (uint32_t i = 0; i < names->n; i++)
@@ -241,8 +240,8 @@ static bool bind_targets(Scope *s, const Node *let, ConstValue v) {
     return false;
 }
 
-static bool run_for(Scope *s, const Node *loop, ConstValue *result) {
-    ConstValue over = evaluate(s, loop->kids[0]);
+static bool run_for(Scope *s, const Node *loop, ExprValue *result) {
+    ExprValue over = evaluate(s, loop->kids[0]);
     if (over.kind == VALUE_ERROR) return false;
     if (over.kind != VALUE_ARRAY && over.kind != VALUE_LIST) {
         Diag d = method_error(s, E_loop, loop->kids[0]->span,
@@ -256,9 +255,9 @@ static bool run_for(Scope *s, const Node *loop, ConstValue *result) {
         int before = s->model->ds->errors;
         if (over.kind == VALUE_ARRAY)
             scope_bind(s, loop->text,
-                       (ConstValue){.kind = VALUE_MODULE,
-                                    .span = loop->text_span,
-                                    .module = over.array->at[i]});
+                       (ExprValue){.kind = VALUE_MODULE,
+                                   .span = loop->text_span,
+                                   .module = over.array->at[i]});
         else
             scope_bind(s, loop->text, *over.items[i].value);
         if (run_block(s, loop->kids[1], result)) return true;
@@ -284,7 +283,7 @@ static void run_add_to(Scope *s, const Node *statement) {
     scope_bind(s, statement->text, evaluate(s, &sum));
 }
 
-bool run_block(Scope *s, const Node *block, ConstValue *result) {
+bool run_block(Scope *s, const Node *block, ExprValue *result) {
     for (uint32_t i = 0; i < block->n; i++) {
         const Node *statement = block->kids[i];
         bool holds;

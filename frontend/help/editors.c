@@ -1,13 +1,12 @@
 /* The words that editors colour, from the tables: keywords of the grammar, functions, modules of
  * the prelude, attributes, and the keys, calls and words of each section. What is not in this
  * version is left out. */
-#include "editors.h"
+#include "help.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "ast.h"
-#include "prelude.h"
+#include "syntax.h"
 
 typedef struct WordList {
     Arena *arena;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "editors.h"
+#include "help.h"
 
 #define NAME "[A-Za-z_][A-Za-z0-9_]*"
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "editors.h"
+#include "help.h"
 
 static const struct {
     EditorClass class;

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util.h"
-
 HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc) {
     HelpChapter c = {.name = name, .doc = doc};
     vec_push(b->arena, &b->chapters, c);

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ast.h"
-#include "prelude.h"
+#include "syntax.h"
 #include "vocabulary.h"
 
 static const struct {

@@ -10,23 +10,14 @@
 #include <string.h>
 #include <strings.h>
 
-#include "import.h"
+#include "import_rows.h"
 
 #define IMPORT(format, key, when, values, action, text)                                            \
     {IMPORT_##format, key, when, values, IMPORT_##action, text},
-#define FORMAT(id, option, doc)
-const ImportRow import_table[] = {
+static const ImportRow import_table[] = {
 #include "imports.def"
 };
-const uint32_t n_import_rows = ARRAY_LEN(import_table);
-
-static const char *const options[] = {
-#define IMPORT(format, key, when, values, action, text)
-#define FORMAT(id, option, doc) option,
-#include "imports.def"
-};
-
-const char *import_option(ImportFormat f) { return options[f]; }
+enum { IMPORT_ROWS = ARRAY_LEN(import_table) };
 
 /* Items of settings that several keys say together, by setting; `standard` is what an item is that
  * no key says, NULL: it is left out. */
@@ -41,6 +32,7 @@ static const struct {
 
 typedef struct Importer {
     Model *m;
+    ImportFormat format;
     Import *in;
     const char *part[ARRAY_LEN(parts)]; /* its value, or NULL */
     ImportEntry *by[ARRAY_LEN(parts)];  /* the key that said it */
@@ -112,15 +104,15 @@ static const ImportRow *find_row(const Importer *i, const ImportEntry *e, bool *
         .action = IMPORT_IDLE, .text = "Transformers fills it in; here the model file does"};
     static const ImportRow empty = {.action = IMPORT_IDLE, .text = "it is empty"};
     *known = false;
-    for (uint32_t k = 0; k < n_import_rows; k++) {
+    for (uint32_t k = 0; k < IMPORT_ROWS; k++) {
         const ImportRow *row = &import_table[k];
-        if (row->format != i->in->format) continue;
+        if (row->format != i->format) continue;
         if (!strcmp(e->text, "null") && is_section(row, e->key)) return &empty;
         if (!names(row->key, e->key)) continue;
         bool holding = holds(i->in, row->when);
         if (names_many(row->key) && !holding) continue;
         *known = true;
-        if (i->in->format == IMPORT_DEEPSPEED && !strcmp(e->text, "auto")) return &automatic;
+        if (i->format == IMPORT_DEEPSPEED && !strcmp(e->text, "auto")) return &automatic;
         if (holding && fits(row->values, e->text)) return row;
     }
     return NULL;
@@ -172,7 +164,7 @@ static void set_one(Importer *i, const ImportEntry *e, const char *text) {
     if (value)
         model_set_key(m, arena_strndup(m->arena, text, dot),
                       arena_strndup(m->arena, text + dot + 1, end - dot - 1), e->span, value,
-                      model_place(m, e->span));
+                      model_place(m, e->span), true);
 }
 
 /* The part that `setting.item = value` says, and its value; -1: it is a setting. */
@@ -247,14 +239,14 @@ static void add_values(Buf *list, const char *values) {
 static void unknown(Importer *i, const ImportEntry *e, bool known) {
     const char *keys[512];
     size_t n = 0;
-    for (uint32_t k = 0; k < n_import_rows && n < ARRAY_LEN(keys); k++)
-        if (import_table[k].format == i->in->format && !names_many(import_table[k].key))
+    for (uint32_t k = 0; k < IMPORT_ROWS && n < ARRAY_LEN(keys); k++)
+        if (import_table[k].format == i->format && !names_many(import_table[k].key))
             keys[n++] = import_table[k].key;
     if (known) {
         Diag d = diag_at(i->m->ds, E_import_value, e->span, "%s cannot be `%s`", e->key, e->text);
         Buf values = {0};
-        for (uint32_t k = 0; k < n_import_rows; k++)
-            if (import_table[k].format == i->in->format && names(import_table[k].key, e->key))
+        for (uint32_t k = 0; k < IMPORT_ROWS; k++)
+            if (import_table[k].format == i->format && names(import_table[k].key, e->key))
                 add_values(&values, import_table[k].values);
         if (values.n) diag_help(&d, "it is one of %s (#: a number)", values.at);
         diag_emit(&d);
@@ -262,7 +254,7 @@ static void unknown(Importer *i, const ImportEntry *e, bool known) {
         return;
     }
     Diag d = diag_at(i->m->ds, E_import_key, e->span, "--%s knows no key `%s`",
-                     options[i->in->format], e->key);
+                     import_option(i->format), e->key);
     const char *near = nearest_name(e->key, keys, n);
     if (near) diag_help(&d, "did you mean `%s`?", near);
     diag_emit(&d);
@@ -318,7 +310,7 @@ static void tell_idle(const Importer *i) {
     if (n) {
         Diag d = diag_at(i->m->ds, W_import_idle, (Span){0}, "%s: %s no effect: %s", i->in->path,
                          n == 1 ? "this key has" : "these keys have", keys.at);
-        diag_help(&d, "fsdpc dump --stage=config --%s %s says why", options[i->in->format],
+        diag_help(&d, "fsdpc dump --stage=config --%s %s says why", import_option(i->format),
                   i->in->path);
         diag_emit(&d);
     }
@@ -328,9 +320,9 @@ static void tell_idle(const Importer *i) {
 void import_all(Model *m) {
     for (int f = 0; f < IMPORT_FORMATS; f++) {
         const char *path = m->options->import[f];
-        Import in = {.format = (ImportFormat)f, .path = path};
-        if (!path || !import_read(m, in.format, path, &in)) continue;
-        Importer i = {.m = m, .in = &in};
+        Import in = {.path = path};
+        if (!path || !import_read(m, (ImportFormat)f, path, &in)) continue;
+        Importer i = {.m = m, .format = (ImportFormat)f, .in = &in};
         for (uint32_t k = 0; k < in.entries.n; k++) import_one(&i, &in.entries.at[k]);
         for (size_t k = 0; k < ARRAY_LEN(parts); k++)
             if (!k || strcmp(parts[k].setting, parts[k - 1].setting)) set_parts(&i, k);

@@ -1,20 +1,15 @@
-/* Configuration files of other systems: what its files share. No other file includes this. */
+/* Settings from the configuration files of other systems.
+ *
+ * In: the files that options name (--accelerate, --deepspeed). Out: settings of the model, and what
+ * became of each key. imports.def has a row for each key: what it becomes, why it has no effect, or
+ * why it is refused.
+ */
 #ifndef FSDPC_IMPORT_H
 #define FSDPC_IMPORT_H
 
 #include "model.h"
 
-typedef struct ImportRow {
-    ImportFormat format;
-    const char *key, *when, *values;
-    enum { IMPORT_SETS, IMPORT_MICRO, IMPORT_PART, IMPORT_IDLE, IMPORT_REFUSES } action;
-    const char *text;
-} ImportRow;
-extern const ImportRow import_table[];
-extern const uint32_t n_import_rows;
-
-/* import_read.c: reads the file into `out`, keys with their sections joined by dots. false after an
- * error. */
-bool import_read(Model *m, ImportFormat format, const char *path, Import *out);
+/* import.c */
+void import_all(Model *m);
 
 #endif

@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "elaborate.h"
-#include "hints.h"
+#include "model.h"
 
 typedef struct Bind {
     Scope *s;
@@ -26,7 +25,7 @@ typedef struct Bind {
 
 /* ---- values ---- */
 
-static int kind_mask(const ConstValue *v) {
+static int kind_mask(const ExprValue *v) {
     switch (v->kind) {
     case VALUE_ERROR: return 0;
     case VALUE_NONE: return K_NONE;
@@ -48,26 +47,26 @@ static int kind_mask(const ConstValue *v) {
     return 0;
 }
 
-static bool is_below(const ConstValue *v, const ValueType *t) {
+static bool is_below(const ExprValue *v, const ValueType *t) {
     double x = value_number(v);
     return t->above ? !(x > t->least) : !(x >= t->least);
 }
 
-static bool is_over(const ConstValue *v, const ValueType *t) {
+static bool is_over(const ExprValue *v, const ValueType *t) {
     double x = value_number(v);
     return t->below ? !(x < t->most) : !(x <= t->most);
 }
 
 /* Whether check_value has nothing to do, as is so for tensors and most numbers: then no text for
  * its messages has to be made. */
-static bool fits_at_once(const ConstValue *v, const ValueType *t) {
+static bool fits_at_once(const ExprValue *v, const ValueType *t) {
     if (!(kind_mask(v) & t->kinds)) return false;
     if (value_is_number(v))
         return (v->kind != VALUE_REAL || (t->kinds & K_REAL)) && !is_below(v, t) && !is_over(v, t);
     return value_is_tensor(v);
 }
 
-static bool check_range(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
+static bool check_range(Scope *s, const ExprValue *v, const ValueType *t, const char *what) {
     bool low = is_below(v, t);
     if (!low && !is_over(v, t)) return true;
     Diag d =
@@ -80,7 +79,7 @@ static bool check_range(Scope *s, const ConstValue *v, const ValueType *t, const
     return false;
 }
 
-static bool check_word(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
+static bool check_word(Scope *s, const ExprValue *v, const ValueType *t, const char *what) {
     if (type_word_find(t, v->text) >= 0 || (!t->words && !t->listed)) return true;
     const char *names[32];
     size_t n = 0;
@@ -91,7 +90,7 @@ static bool check_word(Scope *s, const ConstValue *v, const ValueType *t, const 
     return false;
 }
 
-static bool wrong_kind(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
+static bool wrong_kind(Scope *s, const ExprValue *v, const ValueType *t, const char *what) {
     Diag d = method_error(s, E_value_kind, v->span, "%s takes %s, this is %s", what,
                           type_sentence(s->model->arena, t), value_kind_name(v));
     const char *hint = v->kind == VALUE_WORD ? name_hint(v->text) : NULL;
@@ -115,7 +114,7 @@ static bool wrong_kind(Scope *s, const ConstValue *v, const ValueType *t, const 
     return false;
 }
 
-bool check_value(Scope *s, ConstValue *v, const ValueType *t, const char *what) {
+bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what) {
     int64_t i;
     if ((t->kinds & K_INT) && !(t->kinds & K_REAL) && v->kind == VALUE_REAL &&
         value_integral(v, &i))
@@ -143,9 +142,9 @@ bool check_value(Scope *s, ConstValue *v, const ValueType *t, const char *what) 
 /* ---- defaults ---- */
 
 /* The value of a default: a constant, or one of the words of its type. */
-static ConstValue default_value(Scope *s, const Node *e) {
+static ExprValue default_value(Scope *s, const Node *e) {
     Arena *arena = s->model->ds->arena;
-    ConstValue v = {.span = e->span};
+    ExprValue v = {.span = e->span};
     switch (e->kind) {
     case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
     case NODE_NEGATE:
@@ -159,9 +158,9 @@ static ConstValue default_value(Scope *s, const Node *e) {
     case NODE_LIST:
         v.kind = VALUE_LIST;
         v.tuple = e->kind == NODE_TUPLE;
-        v.items = arena_array(arena, ConstItem, e->n + 1);
+        v.items = arena_array(arena, ExprItem, e->n + 1);
         for (; v.n_items < e->n; v.n_items++) {
-            v.items[v.n_items].value = arena_new_of(arena, ConstValue);
+            v.items[v.n_items].value = arena_new_of(arena, ExprValue);
             *v.items[v.n_items].value = default_value(s, e->kids[v.n_items]);
         }
         return v;
@@ -170,7 +169,7 @@ static ConstValue default_value(Scope *s, const Node *e) {
 }
 
 /* Each default is read once: a model may have thousands of calls that take it. */
-static ConstValue default_of(Scope *s, const ArgumentInfo *a) {
+static ExprValue default_of(Scope *s, const ArgumentInfo *a) {
     Model *m = s->model;
     for (uint32_t k = 0; k < m->defaults.n; k++)
         if (m->defaults.at[k].row == a) return m->defaults.at[k].value;
@@ -282,20 +281,20 @@ static void place(Bind *b, const Arguments *args) {
 }
 
 /* All arguments that have no name as one list. */
-static ConstValue list_of(Bind *b, const Arguments *args) {
+static ExprValue list_of(Bind *b, const Arguments *args) {
     Arena *arena = b->s->model->arena;
-    ConstValue v = {.kind = VALUE_LIST, .span = b->at};
-    v.items = arena_array(arena, ConstItem, args->at.n + 1);
+    ExprValue v = {.kind = VALUE_LIST, .span = b->at};
+    v.items = arena_array(arena, ExprItem, args->at.n + 1);
     for (uint32_t i = 0; i < args->at.n; i++) {
         if (args->at.at[i].name) continue;
-        v.items[v.n_items].value = arena_new_of(arena, ConstValue);
+        v.items[v.n_items].value = arena_new_of(arena, ExprValue);
         *v.items[v.n_items++].value = args->at.at[i].value;
     }
     return v;
 }
 
 /* An argument that was given: whether this version has it, and its value. */
-static bool check_given(Bind *b, const ArgumentInfo *row, ConstValue *v) {
+static bool check_given(Bind *b, const ArgumentInfo *row, ExprValue *v) {
     Arena *arena = b->s->model->arena;
     const char *callee = b->callee->name;
     bool lacks = row->support == LATER;
@@ -303,7 +302,7 @@ static bool check_given(Bind *b, const ArgumentInfo *row, ConstValue *v) {
         !check_value(b->s, v, &row->type, arena_printf(arena, "`%s` of `%s`", row->name, callee)))
         return false;
     if (row->support == DEFAULT_ONLY) {
-        ConstValue standard = default_of(b->s, row);
+        ExprValue standard = default_of(b->s, row);
         lacks = strcmp(value_text(arena, &standard), value_text(arena, v)) != 0;
     }
     if (!lacks) return true;
@@ -314,12 +313,12 @@ static bool check_given(Bind *b, const ArgumentInfo *row, ConstValue *v) {
     return false;
 }
 
-static void fill(Bind *b, const Arguments *args, ConstValue *call) {
+static void fill(Bind *b, const Arguments *args, ExprValue *call) {
     Arena *arena = b->s->model->arena;
-    call->items = arena_array(arena, ConstItem, b->n + 1);
+    call->items = arena_array(arena, ExprItem, b->n + 1);
     for (uint32_t k = 0; k < b->n; k++) {
         const ArgumentInfo *row = &b->row[k];
-        ConstValue *v = arena_new_of(arena, ConstValue);
+        ExprValue *v = arena_new_of(arena, ExprValue);
         if (!b->given[k] && !row->standard) {
             Diag d = complain(b, b->at, "`%s` needs `%s`", b->callee->name, row->name);
             method_emit(b->s, &d);
@@ -333,17 +332,17 @@ static void fill(Bind *b, const Arguments *args, ConstValue *call) {
         } else {
             *v = default_of(b->s, row);
         }
-        call->items[call->n_items++] = (ConstItem){row->name, v};
+        call->items[call->n_items++] = (ExprItem){row->name, v};
     }
 }
 
 /* npy(x = "x.npy", ..): every argument has a name of its own. The last row of the table is theirs;
  * the rows before it are arguments as everywhere, and come after them. */
-static void fill_named(Bind *b, const Arguments *args, ConstValue *call) {
+static void fill_named(Bind *b, const Arguments *args, ExprValue *call) {
     Arena *arena = b->s->model->arena;
     const ArgumentInfo *own = &b->row[b->n - 1];
     Arguments fixed = {0};
-    call->items = arena_array(arena, ConstItem, args->at.n + b->n);
+    call->items = arena_array(arena, ExprItem, args->at.n + b->n);
     for (uint32_t i = 0; i < args->at.n; i++) {
         const Argument *a = &args->at.at[i];
         uint32_t k = 0;
@@ -352,7 +351,7 @@ static void fill_named(Bind *b, const Arguments *args, ConstValue *call) {
             vec_push(arena, &fixed.at, *a);
             continue;
         }
-        ConstValue *v = arena_new_of(arena, ConstValue);
+        ExprValue *v = arena_new_of(arena, ExprValue);
         *v = a->value;
         bool twice = a->name && value_item(call, a->name);
         if (!a->name || twice) {
@@ -366,28 +365,28 @@ static void fill_named(Bind *b, const Arguments *args, ConstValue *call) {
                                 arena_printf(arena, "`%s` of `%s`", a->name, b->callee->name))) {
             b->right = false;
         }
-        call->items[call->n_items++] = (ConstItem){a->name, v};
+        call->items[call->n_items++] = (ExprItem){a->name, v};
     }
     if (!call->n_items) {
         Diag d = complain(b, b->at, "`%s` needs at least one %s", b->callee->name, own->name);
         diag_help(&d, "for example %s", b->callee->example);
         method_emit(b->s, &d);
     }
-    ConstValue rest = {0};
+    ExprValue rest = {0};
     b->n--;
     place(b, &fixed);
     if (b->right) fill(b, &fixed, &rest);
     for (uint32_t k = 0; k < rest.n_items; k++) call->items[call->n_items++] = rest.items[k];
 }
 
-bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ConstValue *out) {
+bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ExprValue *out) {
     Bind b = {.s = s, .callee = callee, .at = at, .right = true};
     *out = value_error(at);
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return false;
     b.row = call_arguments(callee, &b.n);
     b.given = arena_array(s->model->arena, const Argument *, b.n + 1);
-    ConstValue call = {.kind = VALUE_CALL, .span = at, .text = callee->name};
+    ExprValue call = {.kind = VALUE_CALL, .span = at, .text = callee->name};
     if (b.n && (b.row[b.n - 1].type.kinds & K_NAMED)) {
         fill_named(&b, args, &call);
     } else {
@@ -398,8 +397,8 @@ bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at,
     return b.right;
 }
 
-const ConstValue *call_argument(const ConstValue *call, const char *name) {
-    const ConstValue *v = value_item(call, name);
+const ExprValue *call_argument(const ExprValue *call, const char *name) {
+    const ExprValue *v = value_item(call, name);
     if (!v) BUG("%s has no argument %s", call->text, name);
     return v;
 }

@@ -11,18 +11,18 @@
 
 #include "value.h"
 
-static ConstValue overflow(DiagSet *ds, Span at, const char *what) {
+static ExprValue overflow(DiagSet *ds, Span at, const char *what) {
     Diag d = diag_at(ds, E_overflow, at, "the result of `%s` does not fit into 64 bits", what);
     diag_emit(&d);
     return value_error(at);
 }
 
-static const char *symbol_of(Arena *a, const ConstValue *v) {
+static const char *symbol_of(Arena *a, const ExprValue *v) {
     return v->symbol ? v->symbol : arena_printf(a, "%lld", (long long)v->integer);
 }
 
-static const char *join_symbols(DiagSet *ds, const char *op, const ConstValue *l,
-                                const ConstValue *r) {
+static const char *join_symbols(DiagSet *ds, const char *op, const ExprValue *l,
+                                const ExprValue *r) {
     if (strlen(op) > 2 || !strchr("+-*/%", op[0])) return NULL;
     const char *left = symbol_of(ds->arena, l), *right = symbol_of(ds->arena, r);
     if (strlen(left) + strlen(right) > 60) return NULL;
@@ -44,8 +44,7 @@ static bool power(int64_t base, int64_t exponent, int64_t *out) {
     return true;
 }
 
-static ConstValue on_integers(DiagSet *ds, const Node *e, const ConstValue *l,
-                              const ConstValue *r) {
+static ExprValue on_integers(DiagSet *ds, const Node *e, const ExprValue *l, const ExprValue *r) {
     int64_t a = l->integer, b = r->integer, out = 0;
     const char *op = e->text;
     bool fits = true;
@@ -64,12 +63,12 @@ static ConstValue on_integers(DiagSet *ds, const Node *e, const ConstValue *l,
     else
         out = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
     if (!fits) return overflow(ds, e->span, op);
-    ConstValue v = value_int(e->span, out);
+    ExprValue v = value_int(e->span, out);
     v.symbol = join_symbols(ds, op, l, r);
     return v;
 }
 
-static ConstValue on_reals(DiagSet *ds, const Node *e, double a, double b) {
+static ExprValue on_reals(DiagSet *ds, const Node *e, double a, double b) {
     const char *op = e->text;
     double out;
     if (!strcmp(op, "+"))
@@ -94,7 +93,7 @@ static ConstValue on_reals(DiagSet *ds, const Node *e, double a, double b) {
     return value_real(e->span, out);
 }
 
-static bool same(const ConstValue *l, const ConstValue *r) {
+static bool same(const ExprValue *l, const ExprValue *r) {
     if (value_is_number(l) && value_is_number(r))
         return l->kind == VALUE_INT && r->kind == VALUE_INT ? l->integer == r->integer
                                                             : value_number(l) == value_number(r);
@@ -109,7 +108,7 @@ static bool same(const ConstValue *l, const ConstValue *r) {
     }
 }
 
-static ConstValue compare(const Node *e, const ConstValue *l, const ConstValue *r) {
+static ExprValue compare(const Node *e, const ExprValue *l, const ExprValue *r) {
     const char *op = e->text;
     bool below, equal;
     if (l->kind == VALUE_INT && r->kind == VALUE_INT) {
@@ -126,14 +125,14 @@ static ConstValue compare(const Node *e, const ConstValue *l, const ConstValue *
     return value_bool(e->span, result);
 }
 
-ConstValue arithmetic_by_zero(DiagSet *ds, const Node *e) {
+ExprValue arithmetic_by_zero(DiagSet *ds, const Node *e) {
     Diag d = diag_at(ds, E_division_by_zero, e->span, "division by zero");
     diag_note(&d, e->kids[1]->span, "`%s` is 0", node_text(ds->arena, e->kids[1]));
     diag_emit(&d);
     return value_error(e->span);
 }
 
-ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, const ConstValue *r) {
+ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *l, const ExprValue *r) {
     const char *op = e->text;
     if (l->kind == VALUE_ERROR || r->kind == VALUE_ERROR) return value_error(e->span);
     bool truth = l->kind == VALUE_BOOL || r->kind == VALUE_BOOL;
@@ -149,7 +148,7 @@ ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, co
     if (!strcmp(op, "==")) return value_bool(e->span, same(l, r));
     if (!strcmp(op, "!=")) return value_bool(e->span, !same(l, r));
     if (!value_is_number(l) || !value_is_number(r)) {
-        const ConstValue *wrong = value_is_number(l) ? r : l;
+        const ExprValue *wrong = value_is_number(l) ? r : l;
         Diag d = diag_at(ds, E_not_a_number, e->span, "`%s` needs numbers, this is %s", op,
                          value_kind_name(wrong));
         diag_note(&d, wrong->span, "this is %s", value_kind_name(wrong));
@@ -164,7 +163,7 @@ ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, co
     return on_reals(ds, e, value_number(l), value_number(r));
 }
 
-ConstValue arithmetic_negate(DiagSet *ds, const Node *e, const ConstValue *v) {
+ExprValue arithmetic_negate(DiagSet *ds, const Node *e, const ExprValue *v) {
     if (v->kind == VALUE_REAL) return value_real(e->span, -v->real);
     if (v->kind == VALUE_INT) {
         if (v->integer == INT64_MIN) return overflow(ds, e->span, "-");
@@ -192,7 +191,7 @@ static double suffix_factor(const char *suffix) {
     BUG("number suffix %s", suffix);
 }
 
-ConstValue arithmetic_number(DiagSet *ds, const Node *e) {
+ExprValue arithmetic_number(DiagSet *ds, const Node *e) {
     size_t digits = strspn(e->text, "0123456789");
     char *end = NULL;
     double real = strtod(e->text, &end);
@@ -207,7 +206,7 @@ ConstValue arithmetic_number(DiagSet *ds, const Node *e) {
                 return overflow(ds, e->span, e->text);
         if (__builtin_mul_overflow(n, (uint64_t)factor, &n) || n > INT64_MAX)
             return overflow(ds, e->span, e->text);
-        ConstValue v = value_int(e->span, (int64_t)n);
+        ExprValue v = value_int(e->span, (int64_t)n);
         v.symbol = e->text;
         if (bytes) v.kind = VALUE_BYTES;
         return v;
@@ -215,25 +214,25 @@ ConstValue arithmetic_number(DiagSet *ds, const Node *e) {
     real *= factor;
     if (!isfinite(real)) return overflow(ds, e->span, e->text);
     if ((*end || bytes) && real == floor(real) && real < 0x1p53) {
-        ConstValue v = value_int(e->span, (int64_t)real);
+        ExprValue v = value_int(e->span, (int64_t)real);
         if (bytes) v.kind = VALUE_BYTES;
         return v;
     }
     return value_real(e->span, real);
 }
 
-static ConstValue least_or_most(const ConstValue *list, bool most) {
-    ConstValue best = *list->items[0].value;
+static ExprValue least_or_most(const ExprValue *list, bool most) {
+    ExprValue best = *list->items[0].value;
     for (uint32_t i = 1; i < list->n_items; i++) {
-        const ConstValue *v = list->items[i].value;
+        const ExprValue *v = list->items[i].value;
         double x = value_number(v), y = value_number(&best);
         if (most ? x > y : x < y) best = *v;
     }
     return best;
 }
 
-ConstValue arithmetic_call(DiagSet *ds, CallId function, Span at, const ConstValue *call) {
-    const ConstValue *arg = call->items[0].value;
+ExprValue arithmetic_call(DiagSet *ds, CallId function, Span at, const ExprValue *call) {
+    const ExprValue *arg = call->items[0].value;
     double x = value_number(arg), y = 0;
     bool whole = false;
     switch (function) {

@@ -15,12 +15,20 @@ ModuleDecl *model_module(Model *m, const char *name) {
     return NULL;
 }
 
-Setting *model_setting(Model *m, const char *section, const char *key) {
+KeyValue *model_setting(Model *m, const char *section, const char *key) {
     for (uint32_t i = 0; i < m->settings.n; i++)
         if (!strcmp(m->settings.at[i].key->section, section) &&
             !strcmp(m->settings.at[i].key->key, key))
             return &m->settings.at[i];
     BUG("no setting %s.%s", section, key);
+}
+
+const char *import_option(ImportFormat f) {
+    static const char *const options[] = {
+#define FORMAT(id, option, doc) option,
+#include "import_formats.def"
+    };
+    return options[f];
 }
 
 void config_names(const Model *m, StringList *names) {
@@ -79,7 +87,41 @@ void help_available(Diag *d, const char *const *names, size_t n) {
     buf_free(&list);
 }
 
-void setting_error(Model *m, const Setting *s, const char *format, ...) {
+static void unknown_key(Model *m, const char *section, const char *key, Span at) {
+    const char *names[128];
+    const CallInfo *call;
+    size_t n = key_names(section, names, ARRAY_LEN(names));
+    const KeyInfo *taker = argument_key(section, key, &call);
+    const char *near = taker ? NULL : nearest_name(key, names, n);
+    Diag d = diag_at(m->ds, E_unknown_key, at, "section %s has no key `%s`", section, key);
+    if (taker)
+        diag_help(&d, "`%s` is an argument in %s.%s: %s = %s(%s = ..)", key, section, taker->key,
+                  taker->key, call->name, key);
+    else
+        help_nearest(&d, key, names, n);
+    diag_emit(&d);
+    if (near) model_setting(m, section, near)->misspelt = true;
+}
+
+void model_set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
+                   const char *from, bool may_replace) {
+    const KeyInfo *k = key_find(section, key);
+    if (!k) {
+        unknown_key(m, section, key, at);
+        return;
+    }
+    KeyValue *s = model_setting(m, section, key);
+    if (!may_replace && s->expression && s->span.file == at.file) {
+        model_duplicate(m, "key", key, at, s->span);
+        return;
+    }
+    s->expression = value;
+    s->span = at;
+    s->from = from;
+    s->order = ++m->next_order;
+}
+
+void setting_error(Model *m, const KeyValue *s, const char *format, ...) {
     va_list args;
     Span at = s->value.span.file ? s->value.span : s->span;
     va_start(args, format);
@@ -91,14 +133,14 @@ void setting_error(Model *m, const Setting *s, const char *format, ...) {
 /* A setting that was given and changes nothing beside the others: said, since the user meant
  * something by it. What asks for the state that holds anyway (prefetch = 0) is no reason. */
 void warn_idle(Model *m, const char *section, const char *key, const char *why) {
-    const Setting *s = model_setting(m, section, key);
+    const KeyValue *s = model_setting(m, section, key);
     if (!s->expression || s->value.kind == VALUE_ERROR) return;
     Span at = s->value.span.file ? s->value.span : s->span;
     Diag d = diag_at(m->ds, W_no_effect, at, "%s: %s has no effect", why, key);
     diag_emit(&d);
 }
 
-double own_lr_factor(Model *m, const ConstValue *own, double lr) {
+double own_lr_factor(Model *m, const ExprValue *own, double lr) {
     double factor = value_number(own) / lr;
     if (factor <= LARGEST_NUMBER) return factor;
     Diag d = diag_at(m->ds, E_contradiction, own->span,

@@ -1,11 +1,22 @@
-/* The parsed model with its config and sections, and what evaluates expressions. Private to the
- * frontend. */
+/* What a model file declares, and what is known of it while a graph is made of it.
+ *
+ * Model        the declarations of all files that were read: config, sections, modules, names
+ * tables ExprValue    the value of an expression (value.h) Scope        what the names in an
+ * expression are bound to Instance     a module that exists: its arguments, parameters and
+ * submodules Elaboration  the graph that is being made, with its instances and the calls that led
+ * here
+ *
+ * In: rows that other rooms read from files. Out: lookups, checks of arguments against the
+ * vocabulary, and errors that name the place in the user's file. Nothing here evaluates an
+ * expression or emits an op.
+ */
 #ifndef FSDPC_MODEL_H
 #define FSDPC_MODEL_H
 
-#include "frontend.h"
+#include "run_settings.h"
 #include "value.h"
-#include "vocabulary.h"
+
+/* ---- what files declare ---- */
 
 typedef struct ConfigEntry {
     const char *name, *doc, *from;
@@ -13,7 +24,7 @@ typedef struct ConfigEntry {
     Span span;   /* of the name where its value is set */
     bool blamed; /* an error named it as the cause: it is not said again */
     enum { CONFIG_PENDING, CONFIG_BUSY, CONFIG_DONE } state;
-    ConstValue value;
+    ExprValue value;
 } ConfigEntry;
 
 typedef struct ModuleDecl {
@@ -24,15 +35,15 @@ typedef struct ModuleDecl {
 } ModuleDecl;
 
 /* One key of one section; the list has a row for every key of the vocabulary. */
-typedef struct Setting {
+typedef struct KeyValue {
     const KeyInfo *key;
     const Node *expression; /* NULL: the default */
     Span span;              /* of the key, or no place */
     const char *from;
     bool misspelt;  /* a key of nearly this name was given: it is not missing */
     uint32_t order; /* the later of two settings has the larger number; 0 = default */
-    ConstValue value;
-} Setting;
+    ExprValue value;
+} KeyValue;
 
 /* One line of a names table: what parameters of this path are called in a file of weights. */
 typedef struct NamesRule {
@@ -89,7 +100,6 @@ typedef struct ImportEntry {
     bool idle;          /* it means nothing */
 } ImportEntry;
 typedef struct Import {
-    ImportFormat format;
     const char *path;
     VEC(ImportEntry) entries;
 } Import;
@@ -108,7 +118,7 @@ enum { MAX_EVALUATION_DEPTH = 500 };
 /* The default of an argument, evaluated. */
 typedef struct Default {
     const struct ArgumentInfo *row;
-    ConstValue value;
+    ExprValue value;
 } Default;
 
 typedef struct Model {
@@ -118,7 +128,7 @@ typedef struct Model {
     VEC(SourceUnit) units;
     VEC(ConfigEntry) config;
     VEC(ModuleDecl) modules;
-    VEC(Setting) settings;
+    VEC(KeyValue) settings;
     VEC(NamesTable) names; /* those of the main file first; [0] is what is saved */
     VEC(Requirement) requirements;
     VEC(Directive) directives;
@@ -133,22 +143,25 @@ typedef struct Model {
     VEC(Default) defaults;
 } Model;
 
-/* lint.c: warnings about the methods of the user's modules. */
-void model_lint(Model *m);
+/* ---- scopes and arguments ---- */
+
+typedef struct Elaboration Elaboration;
+typedef struct Instance Instance;
+typedef struct InstanceArray InstanceArray;
+typedef struct ParamSlot ParamSlot;
+typedef struct Routing Routing;
 
 /* A name that a method, a module or the batch binds. */
 typedef struct Local {
     const char *name;
-    ConstValue value;
+    ExprValue value;
 } Local;
-
-struct Elaboration;
 
 typedef struct Scope {
     Model *model;
-    struct Elaboration *elaboration; /* NULL: constants only */
-    struct Instance *self;           /* NULL outside modules */
-    const KeyInfo *key;              /* the section key whose value this is, or NULL */
+    Elaboration *elaboration; /* NULL: constants only */
+    Instance *self;           /* NULL outside modules */
+    const KeyInfo *key;       /* the section key whose value this is, or NULL */
     VEC(Local) locals;
     const char *path; /* module path of ops made here */
     uint32_t call_depth;
@@ -157,32 +170,138 @@ typedef struct Scope {
 /* An evaluated argument list. */
 typedef struct Argument {
     const char *name; /* NULL: by position */
-    ConstValue value;
+    ExprValue value;
     const Node *node;
 } Argument;
 typedef struct Arguments {
     VEC(Argument) at;
 } Arguments;
 
-/* model_file.c: reads the file (or takes its text, NUL-terminated, where that is not NULL), what it
- * uses, and the prelude, and collects their declarations. false when a file could not be read or
- * parsed; other errors are only counted. */
-bool model_read(Model *m, const char *path, const char *text, size_t n);
+/* ---- modules that exist, and the graph that is being made of them ---- */
 
-/* model_file.c: what -s sets, over what was set before. */
-void model_apply_options(Model *m);
+enum { MAX_CALL_DEPTH = 100, MAX_INSTANCES = 200000 };
+/* Of a parameter and of all of them: flat groups in f32 then fit into what a plan can hold. */
+#define MOST_ELEMENTS ((int64_t)1 << 45)
 
-/* Sets a key as -s does, over what was set before; `from`: where the dump says it is from. */
-void model_set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
-                   const char *from);
+/* A declared parameter. A tied one points at the parameter that it is. */
+struct ParamSlot {
+    const char *path;
+    Instance *owner;
+    Span span;
+    Type type;
+    const char *dims[MAX_RANK];
+    InitKind init;
+    double init_mean, init_std;
+    bool no_decay, frozen, keep_f32;
+    ParamSlot *same_as; /* NULL: itself */
+    Span tie_span;
+    int32_t row; /* of the graph's params, once registered */
+};
 
-/* import.c: settings from the files of other systems that the options name. */
-void import_all(Model *m);
+typedef enum FieldKind {
+    FIELD_PARAM,
+    FIELD_MODULE,
+    FIELD_ARRAY,
+    FIELD_ABSENT, /* below an `if` that does not hold */
+    FIELD_WRONG   /* its errors are reported; what uses it says nothing more */
+} FieldKind;
 
-/* model.c: lookups, and errors about a model. */
+typedef struct InstanceField {
+    const char *name;
+    FieldKind kind;
+    Span span;
+    ParamSlot *param;
+    Instance *module;
+    InstanceArray *array;
+} InstanceField;
+
+struct Instance {
+    const ModuleDecl *decl;
+    const char *path;
+    Instance *parent;
+    Span span;
+    VEC(Local) arguments;
+    VEC(InstanceField) fields;
+    int32_t row; /* of the graph's modules */
+    bool no_decay, frozen, keep_f32;
+};
+
+struct InstanceArray {
+    const char *path;
+    Span span;
+    Instance **at;
+    uint32_t n;
+    int32_t row;
+    bool varied; /* the arguments of an element depend on its place */
+};
+
+/* A method call that is being elaborated: for `called here` notes. */
+typedef struct Frame {
+    Span at;
+    const char *method;
+    bool prelude; /* the called method stands in the prelude */
+} Frame;
+
+/* Choices of experts, sorted: op route's results. */
+struct Routing {
+    ValueId choices; /* what it was made of */
+    ExprValue order, place, starts;
+    int64_t experts;
+};
+
+/* An array of modules that is being applied to rows sorted by expert: its first module's method is
+ * elaborated, each product with the weights of all. */
+typedef struct Applied {
+    const InstanceArray *experts; /* NULL: none */
+    const Routing *routing;
+} Applied;
+
+/* What aux(..) adds: emitted after the model, with the loss. */
+typedef struct AuxTerm {
+    TermPart part; /* times the weight */
+    Span at;
+} AuxTerm;
+
+struct Elaboration {
+    Model *model;
+    RunSettings *settings;
+    Arena *kept; /* what the settings hold: model->arena ends with the elaboration */
+    Graph *graph;
+    Builder build;
+    bool training;
+    Instance *root;
+    VEC(ParamSlot *) slots; /* in pre-order */
+    VEC(Frame) frames;
+    ValueId *param_value; /* by row of params: value in this program, or NO_VALUE */
+    ValueId *field_value; /* by row of fields */
+    ValueId step, staging;
+    VEC(ValueId) of_rank; /* as long as a rank has samples: of expand */
+    struct {              /* which values have samples, of the ops so far */
+        VEC(bool) value;
+        uint32_t program, n_ops, n_of_rank;
+    } samples;
+    VEC(const Routing *) routings; /* of the program */
+    VEC(AuxTerm) aux;
+    Applied applied;
+    int64_t next_salt;
+    uint32_t n_instances;
+    bool broken;    /* fields of some module are wrong: what is said of paths would follow */
+    bool undecided; /* .. or which ones it has: what is said of methods would follow, too */
+    struct {
+        Arguments arguments;
+        ExprValue result;
+        bool valid;
+    } root_call; /* model(...) is elaborated once a program */
+};
+
+/* model.c: lookups, changes, and errors about a model. */
 ConfigEntry *model_config(Model *m, const char *name); /* NULL if there is none */
 ModuleDecl *model_module(Model *m, const char *name);
-Setting *model_setting(Model *m, const char *section, const char *key);
+KeyValue *model_setting(Model *m, const char *section, const char *key);
+/* Sets a key; may_replace: over what the same file set before, as -s does. `from`: where the dump
+ * says it is from. */
+void model_set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
+                   const char *from, bool may_replace);
 void config_names(const Model *m, StringList *names); /* appends them */
 /* Whether the file has `model = Name`; false after an error. */
 bool model_has_root(Model *m);
@@ -192,68 +311,46 @@ Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((form
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
 /* "this version has sgd, adam": beside model_lacks. */
 void help_available(Diag *d, const char *const *names, size_t n);
-void setting_error(Model *m, const Setting *s, const char *format, ...)
+void setting_error(Model *m, const KeyValue *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A setting that was given and changes nothing beside the others. */
 void warn_idle(Model *m, const char *section, const char *key, const char *why);
 /* By what the optimizer's lr, above 0, is multiplied for parameters with one of their own. */
-double own_lr_factor(Model *m, const ConstValue *own, double lr);
+double own_lr_factor(Model *m, const ExprValue *own, double lr);
 
-/* hf_config.c: `config hf`, and the text of config.json that comes of it ("" without one). */
-void hf_config_add(Model *m, const Node *section);
-const char *hf_config_text(Model *m);
-
-/* names.c: reads a `names` section. */
-void names_add(Model *m, const Node *section);
-/* names_rules.c */
-NamesRule *names_rule(const NamesTable *t, const char *path); /* that names the path, or NULL */
-int names_stars(const char *pattern);
-/* The name with what its `*` stand for, from captures[*used] on, of n; NULL where it has more. */
-const char *names_filled(Arena *a, const char *name, const char *const *captures, int n, int *used);
-/* stored.c: is it a part of a tensor, or several tensors? */
-bool stored_is_entry(const Node *value);
-
-/* directives.c: what sections train and shard say of single paths, the strongest first: those of a
- * file stand before what was added before them, in place of what they contradict there. */
-void directives_add(Model *m, const char *section, const Node *entry);
-void directives_resolve(Model *m, Policy *p, const Settings *s);
-
-/* settings.c: values of all keys of all sections, checked against the vocabulary. */
-void settings_evaluate(Model *m);
-
-/* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys.
- */
-void policy_resolve(Model *m, Policy *p, Settings *s);
-/* What `"glob" = reshard(after)` says of a unit; a K cuts the mesh, if shard.reshard has not. */
-UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ConstValue *after);
-/* offload.c */
-void resolve_offload(Model *m, Policy *p, Settings *s);
-
-/* precision.c: train.precision, train.loss_scale, shard.scale and shard.gather; after mesh,
- * strategy and batch. */
-void precision_resolve(Model *m, Policy *p, const Settings *s);
-/* The exponent of backward's seed: near 1 / targets of a step; under a loss scale near 1 / targets
- * of a rank, divided besides by what sums of f16 are divided by before they are formed. */
-int64_t precision_seed(const Policy *p, double targets, int64_t ranks);
-
-/* scope.c */
-void scope_bind(Scope *s, const char *name, ConstValue v);
+/* scope.c: what names are bound to. */
+void scope_bind(Scope *s, const char *name, ExprValue v);
 const Local *scope_local(const Scope *s, const char *name);
-
-/* arguments.c: arguments against the rows of a callee; false after reported errors. */
-bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ConstValue *out);
-/* what: "eps of `rms_norm`". Integral reals become integers where an integer is asked for. */
-bool check_value(Scope *s, ConstValue *v, const ValueType *t, const char *what);
-/* An argument of a call that bind_call made; never NULL for the callee's own names. */
-const ConstValue *call_argument(const ConstValue *call, const char *name);
-
-/* evaluate.c */
-ConstValue config_value(Model *m, ConfigEntry *c);
-ConstValue evaluate(Scope *s, const Node *e);
-bool evaluate_truth(Scope *s, const Node *e, bool *out); /* false after an error */
-/* callee: whose words its arguments may be, or NULL. */
-Arguments evaluate_arguments(Scope *s, const Node *args, const CallInfo *callee);
 /* Whether a local, field, module argument or config name has this name. */
 bool scope_knows(const Scope *s, const char *name);
+InstanceField *instance_field(Instance *m, const char *name);
+const Node *instance_method(const Instance *m, const char *name); /* NULL if there is none */
+ParamSlot *param_owner(ParamSlot *p);
+/* Appends what could have been meant: fields and arguments, methods. */
+void instance_names(const Scope *s, StringList *names);
+void method_names(const Scope *s, StringList *names);
+
+/* report.c: errors inside methods: the error at `at`, notes for the calls that led there. */
+Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void method_emit(Scope *s, Diag *d);
+/* True after an error: this size must not decide or scale anything. */
+bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v);
+/* ": H = 64 (line 5), KV = 8 (line 6)": the names that stand in one of two shapes only; or "". */
+const char *names_suffix(Scope *s, const char *first, const char *second);
+/* Whether word stands in text, as a whole word. */
+bool names_word(const char *text, const char *word);
+/* The innermost place that is not in the prelude, and the number of calls up to it. */
+Span user_place(const Elaboration *e, Span at, uint32_t *frame);
+
+/* arguments.c: arguments against the rows of a callee; false after reported errors. */
+bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ExprValue *out);
+/* what: "eps of `rms_norm`". Integral reals become integers where an integer is asked for. */
+bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what);
+/* An argument of a call that bind_call made; never NULL for the callee's own names. */
+const ExprValue *call_argument(const ExprValue *call, const char *name);
+
+/* lint.c: warnings about the methods of the user's modules. */
+void model_lint(Model *m);
 
 #endif

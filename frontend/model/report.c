@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "model.h"
 
 Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...) {
     va_list args;
@@ -29,7 +29,7 @@ static void point_at_maker(Scope *s, Diag *d) {
     for (; m && m->decl->prelude; m = m->parent) d->span = m->span;
 }
 
-bool refuse_rank_size(Scope *s, const Node *e, const ConstValue *v) {
+bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v) {
     if (!v->of_rank) return false;
     Diag d = method_error(s, E_condition, e->span,
                           "`%s` depends on the number of samples of one rank, so the model would "

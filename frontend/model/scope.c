@@ -1,7 +1,7 @@
 /* What names are bound to: the locals of a scope, the fields and methods of an instance. */
 #include <string.h>
 
-#include "elaborate.h"
+#include "model.h"
 
 const Local *scope_local(const Scope *s, const char *name) {
     for (uint32_t i = s->locals.n; i > 0; i--)
@@ -9,7 +9,7 @@ const Local *scope_local(const Scope *s, const char *name) {
     return NULL;
 }
 
-void scope_bind(Scope *s, const char *name, ConstValue v) {
+void scope_bind(Scope *s, const char *name, ExprValue v) {
     for (uint32_t i = 0; i < s->locals.n; i++)
         if (!strcmp(s->locals.at[i].name, name)) {
             s->locals.at[i].value = v;

@@ -4,30 +4,30 @@
 #include <math.h>
 #include <string.h>
 
-ConstValue value_error(Span at) { return (ConstValue){.kind = VALUE_ERROR, .span = at}; }
-ConstValue value_none(Span at) { return (ConstValue){.kind = VALUE_NONE, .span = at}; }
+ExprValue value_error(Span at) { return (ExprValue){.kind = VALUE_ERROR, .span = at}; }
+ExprValue value_none(Span at) { return (ExprValue){.kind = VALUE_NONE, .span = at}; }
 
-ConstValue value_bool(Span at, bool b) {
-    return (ConstValue){.kind = VALUE_BOOL, .span = at, .boolean = b};
+ExprValue value_bool(Span at, bool b) {
+    return (ExprValue){.kind = VALUE_BOOL, .span = at, .boolean = b};
 }
 
-ConstValue value_int(Span at, int64_t i) {
-    return (ConstValue){.kind = VALUE_INT, .span = at, .integer = i};
+ExprValue value_int(Span at, int64_t i) {
+    return (ExprValue){.kind = VALUE_INT, .span = at, .integer = i};
 }
 
-ConstValue value_real(Span at, double r) {
-    return (ConstValue){.kind = VALUE_REAL, .span = at, .real = r};
+ExprValue value_real(Span at, double r) {
+    return (ExprValue){.kind = VALUE_REAL, .span = at, .real = r};
 }
 
-ConstValue value_word(Span at, const char *text) {
-    return (ConstValue){.kind = VALUE_WORD, .span = at, .text = text};
+ExprValue value_word(Span at, const char *text) {
+    return (ExprValue){.kind = VALUE_WORD, .span = at, .text = text};
 }
 
 const char loss_help[] =
     "it is a mean over the batch already; a factor belongs to the learning rate, and further terms "
     "are added in the model by aux(term, weight = 0.01)";
 
-const char *value_kind_name(const ConstValue *v) {
+const char *value_kind_name(const ExprValue *v) {
     switch (v->kind) {
     case VALUE_ERROR: return "an error";
     case VALUE_NONE: return "none";
@@ -49,17 +49,17 @@ const char *value_kind_name(const ConstValue *v) {
     return "a value";
 }
 
-bool value_is_number(const ConstValue *v) { return v->kind == VALUE_INT || v->kind == VALUE_REAL; }
+bool value_is_number(const ExprValue *v) { return v->kind == VALUE_INT || v->kind == VALUE_REAL; }
 
-bool value_is_tensor(const ConstValue *v) {
+bool value_is_tensor(const ExprValue *v) {
     return v->kind == VALUE_TENSOR || v->kind == VALUE_PARAM;
 }
 
-double value_number(const ConstValue *v) {
+double value_number(const ExprValue *v) {
     return v->kind == VALUE_REAL ? v->real : (double)v->integer;
 }
 
-bool value_integral(const ConstValue *v, int64_t *out) {
+bool value_integral(const ExprValue *v, int64_t *out) {
     if (v->kind == VALUE_INT) {
         *out = v->integer;
         return true;
@@ -69,15 +69,15 @@ bool value_integral(const ConstValue *v, int64_t *out) {
     return true;
 }
 
-const ConstValue *value_item(const ConstValue *v, const char *name) {
+const ExprValue *value_item(const ExprValue *v, const char *name) {
     for (uint32_t i = 0; i < v->n_items; i++)
         if (v->items[i].name && !strcmp(v->items[i].name, name)) return v->items[i].value;
     return NULL;
 }
 
-static void write_value(Buf *out, const ConstValue *v);
+static void write_value(Buf *out, const ExprValue *v);
 
-static void write_items(Buf *out, const ConstValue *v, char open, char close) {
+static void write_items(Buf *out, const ExprValue *v, char open, char close) {
     buf_printf(out, "%c", open);
     for (uint32_t i = 0; i < v->n_items; i++) {
         if (i) buf_printf(out, ", ");
@@ -87,7 +87,7 @@ static void write_items(Buf *out, const ConstValue *v, char open, char close) {
     buf_printf(out, "%c", close);
 }
 
-static void write_value(Buf *out, const ConstValue *v) {
+static void write_value(Buf *out, const ExprValue *v) {
     char number[40];
     switch (v->kind) {
     case VALUE_NONE: buf_printf(out, "none"); break;
@@ -112,13 +112,13 @@ static const char *keep(Arena *a, Buf *text) {
     return kept;
 }
 
-const char *value_text(Arena *a, const ConstValue *v) {
+const char *value_text(Arena *a, const ExprValue *v) {
     Buf out = {0};
     write_value(&out, v);
     return keep(a, &out);
 }
 
-const char *value_shape(Arena *a, const ConstValue *v) {
+const char *value_shape(Arena *a, const ExprValue *v) {
     Buf out = {0};
     buf_printf(&out, "[");
     for (int i = 0; i < v->type.rank; i++) {

@@ -3,9 +3,9 @@
 #ifndef FSDPC_VALUE_H
 #define FSDPC_VALUE_H
 
-#include "ast.h"
-#include "builtins.h"
 #include "ir.h"
+#include "syntax.h"
+#include "vocabulary.h"
 
 typedef enum ValueKind {
     VALUE_ERROR, /* an error was reported; everything made of it stays silent */
@@ -26,16 +26,16 @@ typedef enum ValueKind {
     VALUE_ARRAY
 } ValueKind;
 
-typedef struct ConstValue ConstValue;
+typedef struct ExprValue ExprValue;
 struct Instance;
 struct InstanceArray;
 struct ParamSlot;
 struct Routing;
 
-typedef struct ConstItem {
+typedef struct ExprItem {
     const char *name; /* NULL: by position */
-    ConstValue *value;
-} ConstItem;
+    ExprValue *value;
+} ExprItem;
 
 /* factor * what op makes of x and choices, over the whole batch. */
 typedef struct TermPart {
@@ -46,7 +46,7 @@ typedef struct TermPart {
 
 /* symbol: how an integer reads in names of the config (`4*D`), for shape errors; may be NULL.
  * dims: the same for each axis of a tensor or parameter. */
-struct ConstValue {
+struct ExprValue {
     ValueKind kind;
     Span span;
     bool boolean, tuple;
@@ -54,7 +54,7 @@ struct ConstValue {
     int64_t integer;
     double real;
     const char *text, *symbol;
-    ConstItem *items;
+    ExprItem *items;
     uint32_t n_items;
     ValueId tensor;
     Type type;
@@ -68,30 +68,30 @@ struct ConstValue {
 };
 
 /* value.c */
-ConstValue value_error(Span at);
-ConstValue value_none(Span at);
-ConstValue value_bool(Span at, bool b);
-ConstValue value_int(Span at, int64_t i);
-ConstValue value_real(Span at, double r);
-ConstValue value_word(Span at, const char *text);
-const char *value_kind_name(const ConstValue *v); /* "an integer" */
+ExprValue value_error(Span at);
+ExprValue value_none(Span at);
+ExprValue value_bool(Span at, bool b);
+ExprValue value_int(Span at, int64_t i);
+ExprValue value_real(Span at, double r);
+ExprValue value_word(Span at, const char *text);
+const char *value_kind_name(const ExprValue *v); /* "an integer" */
 extern const char loss_help[]; /* what to do with a loss or metric in an expression */
-const char *value_text(Arena *a, const ConstValue *v); /* as it could be written in a file */
-bool value_is_tensor(const ConstValue *v);             /* or a parameter */
-bool value_is_number(const ConstValue *v);
-double value_number(const ConstValue *v);
+const char *value_text(Arena *a, const ExprValue *v); /* as it could be written in a file */
+bool value_is_tensor(const ExprValue *v);             /* or a parameter */
+bool value_is_number(const ExprValue *v);
+double value_number(const ExprValue *v);
 /* Integer of an integral value (int, or real without fraction). */
-bool value_integral(const ConstValue *v, int64_t *out);
-const ConstValue *value_item(const ConstValue *v, const char *name); /* NULL when absent */
-const char *value_shape(Arena *a, const ConstValue *v);              /* [B, T, KV*hd] */
+bool value_integral(const ExprValue *v, int64_t *out);
+const ExprValue *value_item(const ExprValue *v, const char *name); /* NULL when absent */
+const char *value_shape(Arena *a, const ExprValue *v);             /* [B, T, KV*hd] */
 
 /* arithmetic.c: constants only. Reports overflow, division by zero and wrong kinds. */
-ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *left,
-                             const ConstValue *right);
-ConstValue arithmetic_by_zero(DiagSet *ds, const Node *e); /* the error that its divisor is 0 */
-ConstValue arithmetic_negate(DiagSet *ds, const Node *e, const ConstValue *operand);
-ConstValue arithmetic_number(DiagSet *ds, const Node *e);
+ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *left,
+                            const ExprValue *right);
+ExprValue arithmetic_by_zero(DiagSet *ds, const Node *e); /* the error that its divisor is 0 */
+ExprValue arithmetic_negate(DiagSet *ds, const Node *e, const ExprValue *operand);
+ExprValue arithmetic_number(DiagSet *ds, const Node *e);
 /* A function of group NUMBER; call: its arguments as bind_call made them. */
-ConstValue arithmetic_call(DiagSet *ds, CallId function, Span at, const ConstValue *call);
+ExprValue arithmetic_call(DiagSet *ds, CallId function, Span at, const ExprValue *call);
 
 #endif

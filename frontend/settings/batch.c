@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "rules.h"
 
-static bool read_text(Elaboration *e, const Setting *s, const ConstValue *v, DataSource *out) {
+static bool read_text(Elaboration *e, const KeyValue *s, const ExprValue *v, DataSource *out) {
     out->from = value_number(call_argument(v, "from"));
     out->to = value_number(call_argument(v, "to"));
     if (out->from < out->to) return true;
@@ -23,9 +23,9 @@ static bool read_text(Elaboration *e, const Setting *s, const ConstValue *v, Dat
 }
 
 /* x = [784] is a field of real numbers, y = 10 one of classes. */
-static bool read_synthetic(Elaboration *e, const Setting *s, const ConstValue *v, DataSource *out) {
+static bool read_synthetic(Elaboration *e, const KeyValue *s, const ExprValue *v, DataSource *out) {
     for (uint32_t i = 0; i + 2 < v->n_items; i++) { /* the last two are samples and seed */
-        const ConstValue *shape = v->items[i].value;
+        const ExprValue *shape = v->items[i].value;
         DataFieldFile f = {.name = v->items[i].name, .path = ""};
         int64_t dim[MAX_RANK] = {out->samples};
         uint32_t n = shape->kind == VALUE_LIST ? shape->n_items : 0;
@@ -37,12 +37,12 @@ static bool read_synthetic(Elaboration *e, const Setting *s, const ConstValue *v
         }
         for (uint32_t k = 0; k < n; k++) dim[k + 1] = shape->items[k].value->integer;
         f.type = type_of(f.classes ? DT_I32 : DT_F32, (int)n + 1, dim);
-        vec_push(e->frontend->arena, &out->fields, f);
+        vec_push(e->kept, &out->fields, f);
     }
     return true;
 }
 
-static bool read_plain(Elaboration *e, const Setting *s, const ConstValue *v, DataSource *out) {
+static bool read_plain(Elaboration *e, const KeyValue *s, const ExprValue *v, DataSource *out) {
     int kind = word_find(&words_SourceKind, v->text);
     CHECK(kind >= 0);
     out->kind = (SourceKind)kind;
@@ -52,7 +52,7 @@ static bool read_plain(Elaboration *e, const Setting *s, const ConstValue *v, Da
     case SOURCE_NPY:
         for (uint32_t i = 0; i < v->n_items; i++) {
             DataFieldFile f = {.name = v->items[i].name, .path = v->items[i].value->text};
-            vec_push(e->frontend->arena, &out->fields, f);
+            vec_push(e->kept, &out->fields, f);
         }
         return true;
     case SOURCE_SYNTHETIC_TOKENS:
@@ -68,8 +68,8 @@ static bool read_plain(Elaboration *e, const Setting *s, const ConstValue *v, Da
 }
 
 /* mlm(tokens(..), ..) and span_corruption(tokens(..), ..) */
-static bool read_corrupted(Elaboration *e, const Setting *s, DataSource *out) {
-    const ConstValue *v = &s->value, *inner = call_argument(v, "source");
+static bool read_corrupted(Elaboration *e, const KeyValue *s, DataSource *out) {
+    const ExprValue *v = &s->value, *inner = call_argument(v, "source");
     int kind = word_find(&words_SourceKind, inner->text);
     out->corruption = (Corruption)word_find(&words_Corruption, v->text);
     if (kind < 0 || source_has_fields((SourceKind)kind)) {
@@ -90,8 +90,8 @@ static bool read_corrupted(Elaboration *e, const Setting *s, DataSource *out) {
     return read_plain(e, s, inner, out);
 }
 
-static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
-    const ConstValue *v = &s->value;
+static bool read_source(Elaboration *e, const KeyValue *s, DataSource *out) {
+    const ExprValue *v = &s->value;
     if (v->kind != VALUE_CALL) return false;
     out->present = true;
     out->span = v->span;
@@ -122,7 +122,7 @@ static SpanLengths span_lengths(const DataSource *d, int64_t raw) {
 }
 
 /* Fills raw, noise and spans for samples of `length` tokens; *target: the other fields' length. */
-static bool size_corruption(Elaboration *e, const Setting *setting, int64_t length, DataSource *d,
+static bool size_corruption(Elaboration *e, const KeyValue *setting, int64_t length, DataSource *d,
                             int64_t *target) {
     *target = d->raw = length;
     d->noise = MAX((int64_t)floor((double)length * d->rate + 0.5), (int64_t)1);
@@ -146,9 +146,9 @@ static bool size_corruption(Elaboration *e, const Setting *setting, int64_t leng
 static bool declare_corrupted(Elaboration *e, const Type *type, uint64_t *staging) {
     static const char *const masked[] = {"inputs", "segments", "mask", "labels"};
     static const char *const spans[] = {"source", "target", "labels"};
-    Settings *s = &e->frontend->settings;
+    RunSettings *s = e->settings;
     bool mlm = s->train.corruption == CORRUPTION_MLM;
-    const Setting *setting = model_setting(e->model, "data", "train");
+    const KeyValue *setting = model_setting(e->model, "data", "train");
     Type rest = *type;
     if (!size_corruption(e, setting, s->length, &s->train, &rest.dim[1])) return false;
     for (size_t k = 0; k < (mlm ? ARRAY_LEN(masked) : ARRAY_LEN(spans)); k++)
@@ -157,7 +157,7 @@ static bool declare_corrupted(Elaboration *e, const Type *type, uint64_t *stagin
 }
 
 static bool declare_tokens(Elaboration *e, uint64_t *staging) {
-    Settings *s = &e->frontend->settings;
+    RunSettings *s = e->settings;
     int64_t dims[2] = {s->local_batch, s->length};
     if (s->length < 1) {
         Diag d = diag_at(e->model->ds, E_missing_setting, s->train.span, "data.length is needed");
@@ -181,7 +181,7 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
 }
 
 /* Types of a source's fields, all samples; the first axis of NumPy files must agree. */
-static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource *source,
+static bool open_arrays(Elaboration *e, const KeyValue *setting, const DataSource *source,
                         Type *types) {
     bool right = true;
     for (uint32_t i = 0; i < source->fields.n; i++) {
@@ -217,8 +217,8 @@ static bool is_small(const Type *t) {
 }
 
 static bool declare_arrays(Elaboration *e, uint64_t *staging) {
-    Settings *s = &e->frontend->settings;
-    const Setting *train = model_setting(e->model, "data", "train");
+    RunSettings *s = e->settings;
+    const KeyValue *train = model_setting(e->model, "data", "train");
     Type *types = arena_array(e->model->arena, Type, s->train.fields.n + 1);
     if (!open_arrays(e, train, &s->train, types)) return false;
     s->length = 0;
@@ -242,8 +242,8 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging) {
 
 /* The validation source must give the same fields as the training source. */
 static bool check_validation(Elaboration *e) {
-    Settings *s = &e->frontend->settings;
-    const Setting *setting = model_setting(e->model, "data", "val");
+    RunSettings *s = e->settings;
+    const KeyValue *setting = model_setting(e->model, "data", "val");
     DataSource given = s->val;
     if (!given.present) return true;
     int64_t target = 0, wanted = 0;
@@ -279,7 +279,7 @@ static bool check_validation(Elaboration *e) {
                               type_text(arena, &types[k]), want);
             return false;
         }
-        vec_push(e->frontend->arena, &s->val.fields, given.fields.at[k]);
+        vec_push(e->kept, &s->val.fields, given.fields.at[k]);
     }
     if (given.fields.n == e->graph->fields.n) return true;
     setting_error(e->model, setting, "data.val gives fields that data.train does not have");
@@ -287,9 +287,9 @@ static bool check_validation(Elaboration *e) {
 }
 
 bool declare_fields(Elaboration *e) {
-    Settings *s = &e->frontend->settings;
-    const Setting *train = model_setting(e->model, "data", "train");
-    const Setting *val = model_setting(e->model, "data", "val");
+    RunSettings *s = e->settings;
+    const KeyValue *train = model_setting(e->model, "data", "train");
+    const KeyValue *val = model_setting(e->model, "data", "val");
     uint64_t staging = 0;
     if (train->value.kind == VALUE_NONE) {
         Diag d = diag_at(e->model->ds, E_missing_setting, (Span){0}, "data.train is needed");

@@ -13,8 +13,9 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
+#include "evaluate.h"
 #include "residency.h"
+#include "rules.h"
 
 /* As if they were keys, so that their values are evaluated and checked like those of keys. */
 static const KeyInfo directive_keys[] = {
@@ -62,7 +63,7 @@ void directives_add(Model *m, const char *section, const Node *e) {
     m->directives.at[at] = d;
 }
 
-static void wrong_value(Model *m, const Directive *of, const ConstValue *v) {
+static void wrong_value(Model *m, const Directive *of, const ExprValue *v) {
     const char *names[16];
     size_t n = 0;
     bool train = directive_key(of) == &directive_keys[0];
@@ -76,7 +77,7 @@ static void wrong_value(Model *m, const Directive *of, const ConstValue *v) {
 }
 
 /* "glob" = unit, "glob" = join("glob"). */
-static void add_unit(Model *m, Policy *p, const Directive *d, const ConstValue *join) {
+static void add_unit(Model *m, Policy *p, const Directive *d, const ExprValue *join) {
     HandUnit u = {.span = d->span};
     vec_push(m->arena, &u.paths.at, d->glob);
     if (join) vec_push(m->arena, &u.paths.at, call_argument(join, "path")->text);
@@ -90,7 +91,7 @@ static void warn_idle_path(Model *m, const Policy *p, const Directive *d, const 
 }
 
 static void add_path_policy(Model *m, Policy *p, const Directive *d, const char *name,
-                            const ConstValue *v) {
+                            const ExprValue *v) {
     PathPolicy path = {.kind = (PathPolicyKind)word_find(&words_PathPolicyKind, name),
                        .glob = d->glob,
                        .span = d->span};
@@ -105,7 +106,7 @@ static void add_path_policy(Model *m, Policy *p, const Directive *d, const char 
 }
 
 static void needs_layout(Model *m, const Directive *d) {
-    const Setting *layout = model_setting(m, "shard", "layout");
+    const KeyValue *layout = model_setting(m, "shard", "layout");
     Diag e = diag_at(m->ds, E_contradiction, d->span,
                      "split(dp, axis = %lld) needs layout = param: a flat unit is cut without "
                      "regard to axes",
@@ -116,7 +117,7 @@ static void needs_layout(Model *m, const Directive *d) {
 }
 
 /* What section shard says. */
-static void place(Model *m, Directive *d, Policy *p, const char *name, const ConstValue *v) {
+static void place(Model *m, Directive *d, Policy *p, const char *name, const ExprValue *v) {
     d->replicate = !strcmp(name, "replicate");
     if (!strcmp(name, "gather"))
         d->gather = MAX(word_find(&words_DType, call_argument(v, "dtype")->text), 0);
@@ -142,7 +143,7 @@ static void place(Model *m, Directive *d, Policy *p, const char *name, const Con
 static void resolve(Model *m, Directive *d, Policy *p, double lr) {
     const KeyInfo *key = directive_key(d);
     Scope scope = {.model = m, .key = key};
-    ConstValue v = evaluate(&scope, d->expression);
+    ExprValue v = evaluate(&scope, d->expression);
     d->wrong = true;
     if (v.kind == VALUE_ERROR) return;
     bool named = v.kind == VALUE_WORD || v.kind == VALUE_CALL;
@@ -164,8 +165,8 @@ static void resolve(Model *m, Directive *d, Policy *p, double lr) {
     d->of_parameters = true;
     d->frozen = !strcmp(call->name, "frozen");
     if (d->frozen) return;
-    const ConstValue *own_lr = call_argument(&v, "lr"), *decay = call_argument(&v, "weight_decay");
-    const ConstValue *muon = call_argument(&v, "muon");
+    const ExprValue *own_lr = call_argument(&v, "lr"), *decay = call_argument(&v, "weight_decay");
+    const ExprValue *muon = call_argument(&v, "muon");
     if (muon->kind == VALUE_BOOL) d->muon = muon->boolean ? MUON_YES : MUON_NO;
     if (muon->kind == VALUE_BOOL && p->optimizer != OPTIMIZER_MUON) {
         Diag w = diag_at(m->ds, W_no_effect, muon->span, "optimizer = %s: muon has no effect",
@@ -186,7 +187,7 @@ static void resolve(Model *m, Directive *d, Policy *p, double lr) {
     diag_emit(&e);
 }
 
-void directives_resolve(Model *m, Policy *p, const Settings *s) {
+void directives_resolve(Model *m, Policy *p, const RunSettings *s) {
     for (uint32_t i = 0; i < m->directives.n; i++) resolve(m, &m->directives.at[i], p, s->lr);
 }
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "evaluate.h"
+#include "settings.h"
 
 void hf_config_add(Model *m, const Node *section) {
     if (strcmp(section->label, "hf") != 0) {
@@ -42,9 +43,9 @@ static void put_real(Buf *out, double x) {
     buf_printf(out, strpbrk(text, ".e") ? "%s" : "%s.0", text); /* 1 would be read as an integer */
 }
 
-static bool put_value(Model *m, const ConstValue *v, Buf *out);
+static bool put_value(Model *m, const ExprValue *v, Buf *out);
 
-static bool put_items(Model *m, const ConstValue *v, Buf *out) {
+static bool put_items(Model *m, const ExprValue *v, Buf *out) {
     bool named = v->n_items && v->items[0].name, good = true;
     buf_printf(out, named ? "{" : "[");
     for (uint32_t i = 0; i < v->n_items; i++) {
@@ -57,7 +58,7 @@ static bool put_items(Model *m, const ConstValue *v, Buf *out) {
     return good;
 }
 
-static bool put_value(Model *m, const ConstValue *v, Buf *out) {
+static bool put_value(Model *m, const ExprValue *v, Buf *out) {
     switch (v->kind) {
     case VALUE_NONE: buf_printf(out, "null"); return true;
     case VALUE_BOOL: buf_printf(out, v->boolean ? "true" : "false"); return true;
@@ -90,7 +91,7 @@ static void put_entries(Model *m, const Node *section, Buf *out, int depth) {
             put_entries(m, e, out, depth + 2);
             continue;
         }
-        ConstValue v = evaluate(&s, e->kids[0]);
+        ExprValue v = evaluate(&s, e->kids[0]);
         if (v.kind == VALUE_ERROR || put_value(m, &v, out)) continue;
         Diag d = diag_at(m->ds, E_misplaced_entry, e->kids[0]->span,
                          "`%s` is %s, for which JSON has no value", e->text, value_kind_name(&v));

@@ -3,7 +3,7 @@
  * checked where they are read. */
 #include <string.h>
 
-#include "elaborate.h"
+#include "settings.h"
 #include "signature.h"
 
 /* The batch field that a value is, or is a reshape of; NO_INDEX: none. */
@@ -44,12 +44,12 @@ static bool check_source(Elaboration *e, const char *key, Corruption corruption)
         const char *name;
         int64_t over; /* how far the argument is above the largest id that it means */
     } ids[] = {{"mask", 0}, {"vocab", 1}, {"mark", 0}, {"end", 0}};
-    const Setting *s = model_setting(e->model, "data", key);
+    const KeyValue *s = model_setting(e->model, "data", key);
     int64_t below;
     uint32_t field = least_field(e->graph, corruption, &below);
     bool right = true;
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
-        const ConstValue *v = value_item(&s->value, ids[i].name);
+        const ExprValue *v = value_item(&s->value, ids[i].name);
         if (!v || v->kind != VALUE_INT || v->integer - ids[i].over < below) continue;
         Diag d =
             diag_at(e->model->ds, E_contradiction, v->span.file ? v->span : s->value.span,
@@ -62,8 +62,8 @@ static bool check_source(Elaboration *e, const char *key, Corruption corruption)
 }
 
 bool check_own_ids(Elaboration *e) {
-    Corruption train = e->frontend->settings.train.corruption;
-    Corruption val = e->frontend->settings.val.corruption;
+    Corruption train = e->settings->train.corruption;
+    Corruption val = e->settings->val.corruption;
     bool right = !train || check_source(e, "train", train);
     return right & (!val || check_source(e, "val", val));
 }

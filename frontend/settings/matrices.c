@@ -5,7 +5,7 @@
  * and the loss. An embedding is read by no product, or is tied to a head. A group of section train
  * may say otherwise.
  */
-#include "elaborate.h"
+#include "rules.h"
 #include "signature.h"
 
 typedef struct Matrices {

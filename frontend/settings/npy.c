@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "rules.h"
 
 enum { MAX_HEADER = 1 << 16 };
 

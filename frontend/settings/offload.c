@@ -6,13 +6,13 @@
  */
 #include <string.h>
 
-#include "model.h"
+#include "rules.h"
 #include "signature.h"
 
 static const char *const keys[] = {"states", "params", "grads", "buffers", "pin", "path"};
 enum { STATES, PARAMS, GRADS, BUFFERS, PIN, PATH, KEYS, MOST_BUFFERS = 1000 };
 
-static void unknown_key(Model *m, const ConstItem *item) {
+static void unknown_key(Model *m, const ExprItem *item) {
     Diag d =
         diag_at(m->ds, E_value_word, item->value->span,
                 item->name ? "offload has no `%s`" : "offload names what it moves", item->name);
@@ -24,7 +24,7 @@ static void unknown_key(Model *m, const ConstItem *item) {
 }
 
 /* Is the item's value what its key takes? */
-static bool is_right(int key, const ConstValue *v, int64_t *n) {
+static bool is_right(int key, const ExprValue *v, int64_t *n) {
     switch (key) {
     case BUFFERS: return value_integral(v, n) && *n >= 1 && *n <= MOST_BUFFERS;
     case PIN: return v->kind == VALUE_BOOL;
@@ -33,7 +33,7 @@ static bool is_right(int key, const ConstValue *v, int64_t *n) {
     }
 }
 
-static void wrong_value(Model *m, int key, const ConstValue *v, bool again) {
+static void wrong_value(Model *m, int key, const ExprValue *v, bool again) {
     static const char *const wants[KEYS] = {
         [STATES] = "cpu or none", [PARAMS] = "cpu or none",
         [GRADS] = "cpu or none",  [BUFFERS] = "a number from 1 to 1000",
@@ -44,8 +44,8 @@ static void wrong_value(Model *m, int key, const ConstValue *v, bool again) {
 }
 
 /* Fills the values by key; those that are left out stay NULL. */
-static bool read_items(Model *m, const Setting *s, const ConstValue *item[KEYS], int64_t *buffers) {
-    const ConstValue *v = &s->value;
+static bool read_items(Model *m, const KeyValue *s, const ExprValue *item[KEYS], int64_t *buffers) {
+    const ExprValue *v = &s->value;
     bool right = true;
     for (uint32_t i = 0; i < v->n_items; i++) {
         int key = 0;
@@ -65,7 +65,7 @@ static bool read_items(Model *m, const Setting *s, const ConstValue *item[KEYS],
 }
 
 /* Pages of a file are the system's to keep or to write back: they are not pinned. */
-static void resolve_pin(Model *m, const ConstValue *pin, const ConstValue *path, Settings *s) {
+static void resolve_pin(Model *m, const ExprValue *pin, const ExprValue *path, RunSettings *s) {
     s->offload_pageable = pin && !pin->boolean && !path;
     if (!pin || !path) return;
     Diag d = pin->boolean ? diag_at(m->ds, E_contradiction, pin->span,
@@ -82,9 +82,9 @@ static bool has_moments(const Policy *p) {
     return signature_updated(op_signature(update_op(p, false))) > 1;
 }
 
-void resolve_offload(Model *m, Policy *p, Settings *settings) {
-    const Setting *s = model_setting(m, "shard", "offload");
-    const ConstValue *item[KEYS] = {NULL};
+void resolve_offload(Model *m, Policy *p, RunSettings *settings) {
+    const KeyValue *s = model_setting(m, "shard", "offload");
+    const ExprValue *item[KEYS] = {NULL};
     int64_t buffers = 2;
     settings->offload_path = "";
     settings->offload_pageable = false;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
 #include "residency.h"
+#include "rules.h"
 
-static const ConstValue *value_of(Model *m, const char *section, const char *key) {
+static const ExprValue *value_of(Model *m, const char *section, const char *key) {
     return &model_setting(m, section, key)->value;
 }
 
@@ -18,7 +18,7 @@ static bool given(Model *m, const char *section, const char *key) {
 }
 
 static int64_t integer(Model *m, const char *section, const char *key) {
-    const ConstValue *v = value_of(m, section, key);
+    const ExprValue *v = value_of(m, section, key);
     return v->kind == VALUE_INT ? v->integer : 0;
 }
 
@@ -35,18 +35,18 @@ static int64_t count(Model *m, const char *section, const char *key) {
 }
 
 static double number(Model *m, const char *section, const char *key) {
-    const ConstValue *v = value_of(m, section, key);
+    const ExprValue *v = value_of(m, section, key);
     return value_is_number(v) ? value_number(v) : 0;
 }
 
 /* The value of an enum that a setting names; 0 where the setting was refused before. */
-static int enum_value(const ConstValue *v, const Words *words) {
+static int enum_value(const ExprValue *v, const Words *words) {
     bool named = v->kind == VALUE_WORD || v->kind == VALUE_CALL;
     int value = named ? word_find(words, v->text) : 0;
     return MAX(value, 0);
 }
 
-static bool is_word(const ConstValue *v, const char *word) {
+static bool is_word(const ExprValue *v, const char *word) {
     return (v->kind == VALUE_WORD || v->kind == VALUE_CALL) && !strcmp(v->text, word);
 }
 
@@ -165,23 +165,23 @@ static void check_ranks(Model *m, Policy *p, Span at) {
 }
 
 /* The setting as `config` prints it: the mesh that holds. */
-static void say_mesh(Model *m, Setting *s, const Mesh *mesh) {
-    ConstItem *axis = arena_array(m->arena, ConstItem, mesh->n);
+static void say_mesh(Model *m, KeyValue *s, const Mesh *mesh) {
+    ExprItem *axis = arena_array(m->arena, ExprItem, mesh->n);
     for (int a = 0; a < mesh->n; a++) {
-        ConstValue *size = arena_new_of(m->arena, ConstValue);
+        ExprValue *size = arena_new_of(m->arena, ExprValue);
         *size = value_int(s->value.span, mesh->axis[a].size);
-        axis[a] = (ConstItem){axis_name(mesh->axis[a].role), size};
+        axis[a] = (ExprItem){axis_name(mesh->axis[a].role), size};
     }
-    s->value = (ConstValue){.kind = VALUE_LIST,
-                            .tuple = true,
-                            .span = s->value.span,
-                            .items = axis,
-                            .n_items = (uint32_t)mesh->n};
+    s->value = (ExprValue){.kind = VALUE_LIST,
+                           .tuple = true,
+                           .span = s->value.span,
+                           .items = axis,
+                           .n_items = (uint32_t)mesh->n};
 }
 
 static void resolve_mesh(Model *m, Policy *p) {
-    Setting *s = model_setting(m, "shard", "mesh");
-    const ConstValue *v = &s->value;
+    KeyValue *s = model_setting(m, "shard", "mesh");
+    const ExprValue *v = &s->value;
     if (m->options->mesh) {
         mesh_from_option(m, p);
         s->from = "--mesh";
@@ -191,7 +191,7 @@ static void resolve_mesh(Model *m, Policy *p) {
         if (v->items[i].name && value_integral(v->items[i].value, &size)) {
             add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
         } else {
-            const ConstItem *item = &v->items[i];
+            const ExprItem *item = &v->items[i];
             Diag d = diag_at(m->ds, E_mesh, item->value->span,
                              item->name ? "axis %s has size %s, which is no whole number"
                                         : "a mesh names its axes, as in (dp = 8)",
@@ -210,7 +210,7 @@ static void resolve_mesh(Model *m, Policy *p) {
 
 /* ---- shard ---- */
 
-static void add_classes(Model *m, const ConstValue *v, StringList *out) {
+static void add_classes(Model *m, const ExprValue *v, StringList *out) {
     if (v->kind == VALUE_WORD || v->kind == VALUE_TEXT) {
         vec_push(m->arena, &out->at, v->text);
         return;
@@ -220,15 +220,15 @@ static void add_classes(Model *m, const ConstValue *v, StringList *out) {
             vec_push(m->arena, &out->at, v->items[i].value->text);
 }
 
-static bool all_of_kind(const ConstValue *v, ValueKind kind) {
+static bool all_of_kind(const ExprValue *v, ValueKind kind) {
     for (uint32_t i = 0; i < v->n_items; i++)
         if (v->items[i].name || v->items[i].value->kind != kind) return false;
     return v->n_items > 0;
 }
 
 static void resolve_unit(Model *m, Policy *p) {
-    const Setting *s = model_setting(m, "shard", "unit");
-    const ConstValue *v = &s->value;
+    const KeyValue *s = model_setting(m, "shard", "unit");
+    const ExprValue *v = &s->value;
     p->unit_span = v->span.file ? v->span : s->span;
     p->unit = UNIT_CLASS;
     if (is_word(v, "root") || v->kind == VALUE_ERROR) {
@@ -238,14 +238,14 @@ static void resolve_unit(Model *m, Policy *p) {
     } else if (v->kind == VALUE_CALL) {
         p->unit = UNIT_SIZE;
         p->unit_size = call_argument(v, "elements")->integer;
-        const ConstValue *leaf = call_argument(v, "leaf");
+        const ExprValue *leaf = call_argument(v, "leaf");
         add_classes(m, leaf, &p->unit_leaf);
     } else if (all_of_kind(v, VALUE_WORD)) {
         add_classes(m, v, &p->unit_classes);
     } else if (all_of_kind(v, VALUE_LIST) && !v->tuple) {
         p->unit = UNIT_MANUAL;
         for (uint32_t i = 0; i < v->n_items; i++) {
-            const ConstValue *list = v->items[i].value;
+            const ExprValue *list = v->items[i].value;
             StringList paths = {0};
             if (!all_of_kind(list, VALUE_TEXT))
                 setting_error(m, s, "each unit is a list of module paths in quotes");
@@ -260,7 +260,7 @@ static void resolve_unit(Model *m, Policy *p) {
 }
 
 /* What of the value is no name: an item of a list, or all of it; NULL: nothing. */
-static const ConstValue *no_name(const ConstValue *v) {
+static const ExprValue *no_name(const ExprValue *v) {
     if (v->kind == VALUE_WORD) return NULL;
     if (v->kind != VALUE_LIST || !v->n_items) return v;
     for (uint32_t i = 0; i < v->n_items; i++)
@@ -269,10 +269,10 @@ static const ConstValue *no_name(const ConstValue *v) {
 }
 
 /* Names of ops, one or a list of them. */
-static void add_ops(Model *m, const ConstValue *v, StringList *out) {
+static void add_ops(Model *m, const ExprValue *v, StringList *out) {
     const char *known[OP_COUNT];
     size_t n = op_choices(known, OP_COUNT);
-    const ConstValue *wrong = no_name(v);
+    const ExprValue *wrong = no_name(v);
     bool list = v->kind == VALUE_LIST;
     add_classes(m, v, out);
     if (wrong) {
@@ -299,8 +299,8 @@ static void add_ops(Model *m, const ConstValue *v, StringList *out) {
 }
 
 /* Has an item before this one the same name? */
-static bool is_repeated(Model *m, const ConstValue *list, uint32_t item) {
-    const ConstItem *at = list->items;
+static bool is_repeated(Model *m, const ExprValue *list, uint32_t item) {
+    const ExprItem *at = list->items;
     for (uint32_t i = 0; i < item; i++) {
         if (!at[i].name || !at[item].name || strcmp(at[i].name, at[item].name)) continue;
         model_duplicate(m, "argument", at[i].name, at[item].value->span, at[i].value->span);
@@ -311,8 +311,8 @@ static bool is_repeated(Model *m, const ConstValue *list, uint32_t item) {
 
 /* Class, [Class, ..] or (Class, .., ops = .., keep = ..) */
 static void resolve_recompute(Model *m, Policy *p) {
-    const Setting *s = model_setting(m, "shard", "recompute");
-    const ConstValue *v = &s->value;
+    const KeyValue *s = model_setting(m, "shard", "recompute");
+    const ExprValue *v = &s->value;
     RecomputePolicy *r = &p->recompute;
     r->span = v->span.file ? v->span : s->span;
     if (v->kind == VALUE_WORD && value_known(s->key, v->text)) {
@@ -324,7 +324,7 @@ static void resolve_recompute(Model *m, Policy *p) {
         return;
     }
     for (uint32_t i = 0; i < v->n_items; i++) {
-        const ConstItem *item = &v->items[i];
+        const ExprItem *item = &v->items[i];
         if (is_repeated(m, v, i)) return;
         if (item->name && !strcmp(item->name, "ops"))
             add_ops(m, item->value, &r->ops);
@@ -358,7 +358,7 @@ static Span place_of_parts(Model *m, const Policy *p) {
     return value_of(m, "shard", "reshard")->span;
 }
 
-UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ConstValue *after) {
+UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ExprValue *after) {
     int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = after->integer;
     int64_t parts = mesh_extent(&p->mesh, mesh_retained_axes(&p->mesh));
     if (after->kind == VALUE_BOOL) return after->boolean ? RESHARD_ALWAYS : RESHARD_NEVER;
@@ -391,7 +391,7 @@ static const char *idle_strategy(Model *m, const Policy *p) {
 }
 
 static void resolve_reshard(Model *m, Policy *p) {
-    Setting *s = model_setting(m, "shard", "reshard");
+    KeyValue *s = model_setting(m, "shard", "reshard");
     int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
     p->reshard = s->value.kind == VALUE_BOOL ? s->value.boolean : true;
     p->reshard_root = value_of(m, "shard", "reshard_root")->boolean;
@@ -408,7 +408,7 @@ static void resolve_reshard(Model *m, Policy *p) {
     const char *why = idle_strategy(m, p);
     const char *const keys[] = {"reshard", "reshard_root"};
     for (int i = 0; i < 2; i++) {
-        const Setting *key = model_setting(m, "shard", keys[i]);
+        const KeyValue *key = model_setting(m, "shard", keys[i]);
         if (!key->expression || (key->value.kind == VALUE_BOOL && !key->value.boolean)) continue;
         warn_idle(m, "shard", keys[i], why);
     }
@@ -417,7 +417,7 @@ static void resolve_reshard(Model *m, Policy *p) {
 
 /* Runs when the number of micro-batches is known. */
 static void resolve_hold(Model *m, Policy *p) {
-    const Setting *s = model_setting(m, "shard", "hold");
+    const KeyValue *s = model_setting(m, "shard", "hold");
     bool held = s->value.kind == VALUE_BOOL && s->value.boolean;
     p->hold =
         s->value.kind == VALUE_BOOL ? held : p->accumulate_local && !strategy_reshards(p->strategy);
@@ -430,11 +430,11 @@ static void resolve_hold(Model *m, Policy *p) {
 }
 
 static void resolve_prefetch(Model *m, Policy *p) {
-    const Setting *s = model_setting(m, "shard", "prefetch");
-    const ConstValue *v = &s->value;
+    const KeyValue *s = model_setting(m, "shard", "prefetch");
+    const ExprValue *v = &s->value;
     p->prefetch_forward = p->prefetch_backward = v->kind == VALUE_INT ? v->integer : 0;
     if (v->kind == VALUE_LIST) {
-        const ConstValue *forward = value_item(v, "forward"), *backward = value_item(v, "backward");
+        const ExprValue *forward = value_item(v, "forward"), *backward = value_item(v, "backward");
         int64_t f = 1, b = 1;
         bool right = v->n_items == (forward ? 1u : 0u) + (backward ? 1u : 0u) && v->n_items;
         right &= !forward || (value_integral(forward, &f) && f >= 0);
@@ -449,7 +449,7 @@ static void resolve_prefetch(Model *m, Policy *p) {
     if (most > 1000) {
         setting_error(m, s, "prefetch is at most 1000");
     } else if (p->inflight && most + 1 > p->inflight && strategy_gathers(p->strategy)) {
-        const Setting *inflight = model_setting(m, "shard", "inflight");
+        const KeyValue *inflight = model_setting(m, "shard", "inflight");
         Diag d =
             diag_at(m->ds, E_prefetch_room, v->span.file ? v->span : inflight->span,
                     "prefetch = %lld needs inflight >= %lld", (long long)most, (long long)most + 1);
@@ -462,7 +462,7 @@ static void resolve_prefetch(Model *m, Policy *p) {
 }
 
 static void resolve_bucket(Model *m, Policy *p) {
-    const Setting *s = model_setting(m, "shard", "bucket");
+    const KeyValue *s = model_setting(m, "shard", "bucket");
     bool bytes = s->value.kind == VALUE_BYTES;
     p->bucket = s->value.kind == VALUE_INT ? count(m, "shard", "bucket") : 0;
     p->bucket_bytes = bytes ? s->value.integer : 0;
@@ -482,7 +482,7 @@ static void resolve_shard(Model *m, Policy *p) {
     resolve_bucket(m, p);
     p->layout = (LayoutKind)enum_value(value_of(m, "shard", "layout"), &words_LayoutKind);
     p->cast = (CastTime)enum_value(value_of(m, "shard", "cast"), &words_CastTime);
-    const Setting *align = model_setting(m, "shard", "align");
+    const KeyValue *align = model_setting(m, "shard", "align");
     p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;
     if (p->align && p->align != 16) {
         Diag d = model_lacks(m, align->value.span, "shard.align = %lldB", (long long)p->align);
@@ -495,9 +495,9 @@ static void resolve_shard(Model *m, Policy *p) {
 
 /* ---- train ---- */
 
-static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
-    const Setting *setting = model_setting(m, "train", "optimizer");
-    const ConstValue *o = &setting->value;
+static void resolve_optimizer(Model *m, Policy *p, RunSettings *s) {
+    const KeyValue *setting = model_setting(m, "train", "optimizer");
+    const ExprValue *o = &setting->value;
     if (o->kind != VALUE_CALL) return;
     s->lr = value_number(call_argument(o, "lr"));
     p->weight_decay = value_number(call_argument(o, "weight_decay"));
@@ -510,7 +510,7 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
         return;
     }
     if (p->optimizer == OPTIMIZER_ADAFACTOR) {
-        const ConstValue *eps = call_argument(o, "eps");
+        const ExprValue *eps = call_argument(o, "eps");
         p->eps = value_number(eps->items[0].value);
         p->eps2 = value_number(eps->items[1].value);
         p->limit = value_number(call_argument(o, "d"));
@@ -519,7 +519,7 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
     }
     m->adamw_lr_factor = 1;
     if (p->optimizer == OPTIMIZER_MUON) {
-        const ConstValue *adamw = call_argument(o, "adamw_lr");
+        const ExprValue *adamw = call_argument(o, "adamw_lr");
         p->momentum = value_number(call_argument(o, "momentum"));
         p->nesterov = call_argument(o, "nesterov")->boolean;
         p->steps = call_argument(o, "ns_steps")->integer;
@@ -530,27 +530,27 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
             setting_error(m, setting, "adamw_lr needs an lr above 0");
     }
     if (p->optimizer != OPTIMIZER_LION) p->eps = value_number(call_argument(o, "eps"));
-    const ConstValue *betas = call_argument(o, "betas");
+    const ExprValue *betas = call_argument(o, "betas");
     p->beta1 = value_number(betas->items[0].value);
     p->beta2 = value_number(betas->items[1].value);
 }
 
-static void too_long(Model *m, const Setting *schedule, const char *what, int64_t steps) {
+static void too_long(Model *m, const KeyValue *schedule, const char *what, int64_t steps) {
     Diag d = diag_at(m->ds, E_contradiction, schedule->value.span, "%s longer than steps = %lld",
                      what, (long long)steps);
-    const Setting *length = model_setting(m, "train", "steps");
+    const KeyValue *length = model_setting(m, "train", "steps");
     if (length->expression) diag_note(&d, length->value.span, "the steps are given here");
     diag_help(&d, "change train.schedule too, or leave it out with -s train.schedule=constant");
     diag_emit(&d);
 }
 
-static void resolve_schedule(Model *m, Settings *s) {
-    const Setting *setting = model_setting(m, "train", "schedule");
-    const ConstValue *v = &setting->value;
+static void resolve_schedule(Model *m, RunSettings *s) {
+    const KeyValue *setting = model_setting(m, "train", "schedule");
+    const ExprValue *v = &setting->value;
     if (v->kind != VALUE_CALL) return;
     s->schedule = (ScheduleKind)enum_value(v, &words_ScheduleKind);
     s->warmup = value_number(call_argument(v, "warmup"));
-    const ConstValue *final = value_item(v, "final"), *decay = value_item(v, "decay");
+    const ExprValue *final = value_item(v, "final"), *decay = value_item(v, "decay");
     s->final = final ? value_number(final) : 1;
     s->decay = decay ? value_number(decay) : 0;
     if (!s->steps || s->schedule == SCHEDULE_CONSTANT) return;
@@ -563,23 +563,23 @@ static void resolve_schedule(Model *m, Settings *s) {
 }
 
 /* Of steps and epochs the one that a later file or option gives counts: the other one is none. */
-static void choose_length(Model *m, Setting *steps, Setting *epochs) {
+static void choose_length(Model *m, KeyValue *steps, KeyValue *epochs) {
     if (steps->value.kind != VALUE_INT || epochs->value.kind != VALUE_INT) return;
     bool by_steps = steps->order > epochs->order;
-    Setting *idle = by_steps ? epochs : steps;
+    KeyValue *idle = by_steps ? epochs : steps;
     idle->value = value_none(idle->value.span);
     idle->from = by_steps ? "steps is given later" : "epochs is given later";
     if (steps->span.file != epochs->span.file) return;
-    const Setting *later = by_steps ? steps : epochs;
+    const KeyValue *later = by_steps ? steps : epochs;
     Diag d = diag_at(m->ds, E_contradiction, later->span, "steps and epochs are both given");
     diag_note(&d, idle->span, "%s is given here", idle->key->key);
     diag_help(&d, "each says how long to train: remove one of them");
     diag_emit(&d);
 }
 
-static void resolve_length(Model *m, Settings *s) {
-    Setting *steps = model_setting(m, "train", "steps");
-    Setting *epochs = model_setting(m, "train", "epochs");
+static void resolve_length(Model *m, RunSettings *s) {
+    KeyValue *steps = model_setting(m, "train", "steps");
+    KeyValue *epochs = model_setting(m, "train", "epochs");
     choose_length(m, steps, epochs);
     s->steps = count(m, "train", "steps");
     s->epochs = count(m, "train", "epochs");
@@ -590,11 +590,11 @@ static void resolve_length(Model *m, Settings *s) {
     diag_emit(&d);
 }
 
-static bool is_given(const Setting *s, bool in_file) {
+static bool is_given(const KeyValue *s, bool in_file) {
     return in_file || (s->expression && !strcmp(s->from, "-s"));
 }
 
-static void follow(Setting *s, const MicroBatch *from, int64_t value) {
+static void follow(KeyValue *s, const MicroBatch *from, int64_t value) {
     s->value = value_int(from->span, value);
     s->from = from->from;
     s->span = from->span;
@@ -603,8 +603,8 @@ static void follow(Setting *s, const MicroBatch *from, int64_t value) {
 /* batch = the samples of a rank and micro-batch x accumulate x ranks: what is not given follows. */
 static bool resolve_micro_batch(Model *m, int64_t ranks) {
     const MicroBatch *micro = &m->micro_batch;
-    Setting *batch = model_setting(m, "train", "batch");
-    Setting *accumulate = model_setting(m, "train", "accumulate");
+    KeyValue *batch = model_setting(m, "train", "batch");
+    KeyValue *accumulate = model_setting(m, "train", "accumulate");
     bool with_batch = is_given(batch, micro->with_batch);
     int64_t in_call, times = MAX(integer(m, "train", "accumulate"), 1);
     int64_t samples = integer(m, "train", "batch");
@@ -630,8 +630,8 @@ static bool resolve_micro_batch(Model *m, int64_t ranks) {
     return true;
 }
 
-static void resolve_batch(Model *m, Policy *p, Settings *s) {
-    const Setting *batch = model_setting(m, "train", "batch");
+static void resolve_batch(Model *m, Policy *p, RunSettings *s) {
+    const KeyValue *batch = model_setting(m, "train", "batch");
     s->ranks = mesh_extent(&p->mesh, mesh_sample_axes(&p->mesh));
     bool fits = resolve_micro_batch(m, s->ranks);
     s->micro_batches = p->micro_batches = MAX(integer(m, "train", "accumulate"), 1);
@@ -675,7 +675,7 @@ static void resolve_norm(Model *m, Policy *p) {
     p->clip_norm = largest ? NORM_INF : norm == 2 ? 0 : norm;
 }
 
-static void resolve_train(Model *m, Policy *p, Settings *s) {
+static void resolve_train(Model *m, Policy *p, RunSettings *s) {
     resolve_length(m, s);
     resolve_batch(m, p, s);
     resolve_hold(m, p);
@@ -684,7 +684,7 @@ static void resolve_train(Model *m, Policy *p, Settings *s) {
     resolve_schedule(m, s);
     const char *const limits[] = {"clip", "clip_value"};
     for (int i = 0; i < 2; i++) {
-        const Setting *limit = model_setting(m, "train", limits[i]);
+        const KeyValue *limit = model_setting(m, "train", limits[i]);
         if (value_is_number(&limit->value) && !(value_number(&limit->value) > 0))
             setting_error(m, limit, "%s is above 0, or none", limits[i]);
     }
@@ -702,14 +702,14 @@ static void resolve_train(Model *m, Policy *p, Settings *s) {
     s->order = (DataOrder)enum_value(value_of(m, "data", "order"), &words_DataOrder);
 }
 
-static void warn_zero_rate(Model *m, const Setting *s) {
+static void warn_zero_rate(Model *m, const KeyValue *s) {
     Diag d = diag_at(m->ds, W_zero_rate, s->value.span.file ? s->value.span : s->span,
                      "lr = 0: the weights never change");
     diag_emit(&d);
 }
 
-static void warn_of_unusual_settings(Model *m, const Settings *s) {
-    const Setting *optimizer = model_setting(m, "train", "optimizer");
+static void warn_of_unusual_settings(Model *m, const RunSettings *s) {
+    const KeyValue *optimizer = model_setting(m, "train", "optimizer");
     if (optimizer->value.kind == VALUE_CALL && s->lr == 0) warn_zero_rate(m, optimizer);
 }
 
@@ -744,7 +744,7 @@ static void warn_of_idle_prefetch(Model *m, const Policy *p) {
 /* What is about units besides the root, where there are none. */
 static void warn_of_one_unit(Model *m, const Policy *p) {
     if (p->unit != UNIT_ROOT || p->unit_by_hand.n) return;
-    const ConstValue *reshard = value_of(m, "shard", "reshard");
+    const ExprValue *reshard = value_of(m, "shard", "reshard");
     bool parts = mesh_extent(&p->mesh, mesh_retained_axes(&p->mesh)) > 1;
     bool asks = parts || (reshard->kind == VALUE_BOOL && !reshard->boolean);
     if (asks && strategy_reshards(p->strategy) && !p->reshard_root)
@@ -752,8 +752,8 @@ static void warn_of_one_unit(Model *m, const Policy *p) {
     if (p->reduce_buffers > 1) warn_idle(m, "shard", "reduce_buffers", "unit = root");
 }
 
-static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) {
-    const Setting *source = model_setting(m, "data", "train");
+static void warn_of_idle_settings(Model *m, const Policy *p, const RunSettings *s) {
+    const KeyValue *source = model_setting(m, "data", "train");
     int kind =
         source->value.kind == VALUE_CALL ? word_find(&words_SourceKind, source->value.text) : -1;
     if (kind >= 0 && source_has_fields((SourceKind)kind))
@@ -769,14 +769,14 @@ static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) 
         warn_idle(m, "shard", "accumulate", "train.accumulate = 1");
     warn_of_idle_sums(m, p);
     if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
-    const Setting *metric = model_setting(m, "train", "metric");
+    const KeyValue *metric = model_setting(m, "train", "metric");
     bool measured = metric->expression && metric->expression->kind != NODE_NONE;
     if (measured && !given(m, "data", "val")) warn_idle(m, "train", "metric", "no data.val");
 }
 
 /* A size: a copy of what fits into it. */
-static void resolve_snapshot(Model *m, Settings *s) {
-    const Setting *set = model_setting(m, "checkpoint", "snapshot");
+static void resolve_snapshot(Model *m, RunSettings *s) {
+    const KeyValue *set = model_setting(m, "checkpoint", "snapshot");
     bool part = set->value.kind == VALUE_BYTES;
     s->snapshot = part ? SNAPSHOT_COPY : (Snapshot)enum_value(&set->value, &words_Snapshot);
     s->most_copied = part ? (uint64_t)set->value.integer : UINT64_MAX;
@@ -784,9 +784,9 @@ static void resolve_snapshot(Model *m, Settings *s) {
         setting_error(m, set, "snapshot is 1B to %lldB", (long long)MOST_COUNT);
 }
 
-static void resolve_checkpoint(Model *m, Settings *s) {
+static void resolve_checkpoint(Model *m, RunSettings *s) {
     static const char *const keys[] = {"every", "keep", "keep_every", "keep_best"};
-    const ConstValue *path = value_of(m, "checkpoint", "path");
+    const ExprValue *path = value_of(m, "checkpoint", "path");
     s->checkpoint = path->kind == VALUE_TEXT ? path->text : "";
     resolve_snapshot(m, s);
     s->form = (CheckpointForm)enum_value(value_of(m, "checkpoint", "form"), &words_CheckpointForm);
@@ -802,7 +802,7 @@ static void resolve_checkpoint(Model *m, Settings *s) {
     if (!s->eval_every) warn_idle(m, "checkpoint", "keep_best", "no train.eval_every");
 }
 
-void policy_resolve(Model *m, Policy *p, Settings *s) {
+void policy_resolve(Model *m, Policy *p, RunSettings *s) {
     resolve_mesh(m, p);
     resolve_shard(m, p);
     resolve_train(m, p, s);

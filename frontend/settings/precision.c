@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "elaborate.h"
 #include "residency.h"
+#include "rules.h"
 
 static bool is_power_of_two(double x) {
     int exponent;
@@ -13,8 +13,8 @@ static bool is_power_of_two(double x) {
 
 /* Of a loss scale as `name` gives it: start, growth, backoff and interval, which is 0 where the
  * scale stays as it is. Powers of two: multiplying by them rounds nothing. */
-static void read_loss_scale(Model *m, Policy *p, const Setting *s, const char *name) {
-    const ConstValue *v = &s->value;
+static void read_loss_scale(Model *m, Policy *p, const KeyValue *s, const char *name) {
+    const ExprValue *v = &s->value;
     double x[4] = {65536, 2, 0.5, 2000};
     bool right = v->kind != VALUE_LIST || v->n_items == 4;
     if (value_is_number(v)) x[0] = value_number(v), x[1] = x[2] = 1, x[3] = 0;
@@ -42,9 +42,9 @@ static void read_loss_scale(Model *m, Policy *p, const Setting *s, const char *n
 /* f16(scale = ..) and loss_scale say the same thing, the latter with all numbers of a scale that
  * moves: one of them is enough, and both may stand there where they agree. */
 static void resolve_loss_scale(Model *m, Policy *p) {
-    const Setting *s = model_setting(m, "train", "loss_scale");
-    const Setting *precision = model_setting(m, "train", "precision");
-    const ConstValue *scale = NULL;
+    const KeyValue *s = model_setting(m, "train", "loss_scale");
+    const KeyValue *precision = model_setting(m, "train", "precision");
+    const ExprValue *scale = NULL;
     if (precision->value.kind == VALUE_CALL) scale = call_argument(&precision->value, "scale");
     if (s->value.kind == VALUE_ERROR) return;
     if (!scale || scale->kind == VALUE_NONE) {
@@ -63,15 +63,15 @@ static void resolve_loss_scale(Model *m, Policy *p) {
     } else if (moves) {
         read_loss_scale(m, p, s, "loss_scale");
     } else {
-        Setting own = *precision;
+        KeyValue own = *precision;
         own.value = *scale;
         read_loss_scale(m, p, &own, "scale");
     }
 }
 
 static void resolve_dtypes(Model *m, Policy *p) {
-    const ConstValue *v = &model_setting(m, "train", "precision")->value;
-    const Setting *scale = model_setting(m, "train", "loss_scale");
+    const ExprValue *v = &model_setting(m, "train", "precision")->value;
+    const KeyValue *scale = model_setting(m, "train", "loss_scale");
     bool named = v->kind == VALUE_WORD || v->kind == VALUE_CALL;
     p->compute_dtype = named ? MAX(word_find(&words_DType, v->text), DT_F32) : DT_F32;
     p->reduce_dtype = DT_F32;
@@ -89,7 +89,7 @@ static void resolve_dtypes(Model *m, Policy *p) {
 }
 
 static void resolve_gather(Model *m, Policy *p) {
-    const ConstValue *v = &model_setting(m, "shard", "gather")->value;
+    const ExprValue *v = &model_setting(m, "shard", "gather")->value;
     if (v->kind != VALUE_WORD) return;
     p->gather = MAX(word_find(&words_DType, v->text), DT_NONE);
     if (!strategy_gathers(p->strategy))
@@ -99,8 +99,8 @@ static void resolve_gather(Model *m, Policy *p) {
 
 /* Reductions are sums of what the global number of targets was divided out of: the mean. */
 static void resolve_gain(Model *m, Policy *p, int64_t ranks) {
-    const Setting *s = model_setting(m, "shard", "scale");
-    const ConstValue *v = &s->value;
+    const KeyValue *s = model_setting(m, "shard", "scale");
+    const ExprValue *v = &s->value;
     if (v->kind != VALUE_WORD && v->kind != VALUE_CALL) return;
     if (!strcmp(v->text, "sum")) p->gain = (double)ranks;
     if (!strcmp(v->text, "divide")) p->gain = (double)ranks / value_number(call_argument(v, "by"));
@@ -109,7 +109,7 @@ static void resolve_gain(Model *m, Policy *p, int64_t ranks) {
                       LARGEST_NUMBER, p->gain);
 }
 
-void precision_resolve(Model *m, Policy *p, const Settings *s) {
+void precision_resolve(Model *m, Policy *p, const RunSettings *s) {
     resolve_dtypes(m, p);
     resolve_gather(m, p);
     resolve_gain(m, p, s->ranks);

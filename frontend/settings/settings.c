@@ -6,22 +6,23 @@
  */
 #include <string.h>
 
-#include "model.h"
+#include "evaluate.h"
+#include "settings.h"
 
-static bool check_key(Model *m, const KeyInfo *k, ConstValue *v, int kinds, const char *what) {
+static bool check_key(Model *m, const KeyInfo *k, ExprValue *v, int kinds, const char *what) {
     ValueType type = {.kinds = kinds, .least = k->least, .most = LARGEST_NUMBER};
     Scope s = {.model = m, .key = k};
     return check_value(&s, v, &type, what);
 }
 
-static ConstValue standard_value(Model *m, const KeyInfo *key, const char *text) {
+static ExprValue standard_value(Model *m, const KeyInfo *key, const char *text) {
     const Node *e = parse_text(m->ds, 0, text, strlen(text), PARSE_EXPRESSION, 0);
     CHECK(e);
     Scope s = {.model = m, .key = key};
     return evaluate(&s, e);
 }
 
-static bool lacks_value(Model *m, const KeyInfo *k, const ConstValue *v) {
+static bool lacks_value(Model *m, const KeyInfo *k, const ExprValue *v) {
     const char *names[32];
     Diag d = model_lacks(m, v->span, "%s.%s = %s", k->section, k->key, v->text);
     size_t n = value_names(k, names, ARRAY_LEN(names));
@@ -34,7 +35,7 @@ static bool lacks_value(Model *m, const KeyInfo *k, const ConstValue *v) {
 }
 
 /* A word or a call against those that the key takes. Calls were bound when they were evaluated. */
-static bool check_name(Model *m, const KeyInfo *k, ConstValue *v) {
+static bool check_name(Model *m, const KeyInfo *k, ExprValue *v) {
     const ValueInfo *word = value_find(k, v->text);
     const CallInfo *call = key_call(k, v->text);
     bool class = !strcmp(k->key, "unit") || !strcmp(k->key, "recompute");
@@ -55,9 +56,9 @@ static bool check_name(Model *m, const KeyInfo *k, ConstValue *v) {
     return false;
 }
 
-static bool check_setting(Model *m, Setting *s) {
+static bool check_setting(Model *m, KeyValue *s) {
     const KeyInfo *k = s->key;
-    ConstValue *v = &s->value;
+    ExprValue *v = &s->value;
     const char *what = arena_printf(m->arena, "%s.%s", k->section, k->key);
     bool named = v->kind == VALUE_WORD || v->kind == VALUE_CALL;
     const CallInfo *call = named ? key_call(k, v->text) : NULL;
@@ -75,7 +76,7 @@ static bool check_setting(Model *m, Setting *s) {
 
 void settings_evaluate(Model *m) {
     for (uint32_t i = 0; i < m->settings.n; i++) {
-        Setting *s = &m->settings.at[i];
+        KeyValue *s = &m->settings.at[i];
         const KeyInfo *k = s->key;
         s->value = s->misspelt ? value_error((Span){0}) : value_none((Span){0});
         if (s->misspelt && !s->expression) continue;

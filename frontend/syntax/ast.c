@@ -1,5 +1,5 @@
 /* Making and reading tree nodes. */
-#include "ast.h"
+#include "syntax.h"
 
 Node *node_new(Arena *a, NodeKind kind, Span span, const char *text) {
     Node *e = arena_new_of(a, Node);

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "lexer.h"
-#include "vocabulary.h"
 
 static OpenBracket *innermost(Parser *p) { return p->open.n ? &p->open.at[p->open.n - 1] : NULL; }
 

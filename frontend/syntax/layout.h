@@ -3,8 +3,8 @@
 #define FSDPC_LAYOUT_H
 
 #include "fsd.tab.h"
-#include "hints.h"
 #include "parser.h"
+#include "vocabulary.h"
 
 /* layout.c */
 int layout_next(FSD_STYPE *value, Span *at, void *scanner);

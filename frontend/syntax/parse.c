@@ -1,7 +1,6 @@
 /* Parsing one source: sets the lexer on the bytes, runs the parser, counts errors. */
 #include <string.h>
 
-#include "frontend.h"
 #include "layout.h"
 #include "lexer.h"
 
@@ -39,7 +38,7 @@ Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset) 
     return parse_text(ds, file, source->text, source->size, start, offset);
 }
 
-bool frontend_parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n) {
+bool parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n) {
     char *text = arena_alloc(ds->arena, n + 1);
     if (n) memcpy(text, bytes, n);
     return parse_source(ds, diag_add_file(ds, name, text, n), PARSE_FILE, 0) != NULL;

@@ -2,7 +2,7 @@
 #ifndef FSDPC_PARSER_H
 #define FSDPC_PARSER_H
 
-#include "ast.h"
+#include "syntax.h"
 
 enum { MAX_SYNTAX_ERRORS = 20, MAX_SOURCE_BYTES = 64 << 20 };
 

@@ -1,5 +1,5 @@
 /* The prelude models/std.fsd as a text of this program. */
-#include "prelude.h"
+#include "syntax.h"
 
 const char prelude_text[] =
 #include "prelude.inc"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "operations.h"
 
 /* Zeros of this type. */
 static ValueId zeros(Scope *s, Span at, const Type *type) {
@@ -17,9 +17,9 @@ static ValueId zeros(Scope *s, Span at, const Type *type) {
 }
 
 /* x with zeros after its last axis, up to this width. */
-static ConstValue widened(Scope *s, Span at, ConstValue x, int64_t width) {
+static ExprValue widened(Scope *s, Span at, ExprValue x, int64_t width) {
     Elaboration *e = s->elaboration;
-    ConstValue out = x;
+    ExprValue out = x;
     Type rest = x.type;
     rest.dim[rest.rank - 1] = width - last_dim(&x.type);
     if (rest.dim[rest.rank - 1] <= 0) return x;
@@ -33,8 +33,8 @@ static ConstValue widened(Scope *s, Span at, ConstValue x, int64_t width) {
 }
 
 /* A bias for all heads: [T, S], or [1, T, S]. */
-static ConstValue for_each_head(Scope *s, Span at, ConstValue bias, const ConstValue *q,
-                                const ConstValue *k) {
+static ExprValue for_each_head(Scope *s, Span at, ExprValue bias, const ExprValue *q,
+                               const ExprValue *k) {
     Type to = bias.type;
     int64_t heads = q->type.dim[2];
     bool missing = to.rank == 2, one = to.rank == 3 && to.dim[0] == 1 && heads > 1;
@@ -44,15 +44,15 @@ static ConstValue for_each_head(Scope *s, Span at, ConstValue bias, const ConstV
     to = type_of(to.dtype, 3, (int64_t[]){heads, to.dim[to.rank - 2], to.dim[to.rank - 1]});
     ValueId in = tensor_value(s, &bias, at);
     place_builder(s, at);
-    ConstValue out = tensor_of(
+    ExprValue out = tensor_of(
         s->elaboration, emit(&s->elaboration->build, OP_expand, &(Attrs){0}, 1, &in, &to), at);
     out.dims[0] = q->dims[2];
     for (int i = 1; i < 3; i++) out.dims[i] = bias.dims[i - missing];
     return out;
 }
 
-static ConstValue result_of(const Call *c, OpId op, const ConstValue *q, const ConstValue *v) {
-    ConstValue y = call_result(c, op, 0);
+static ExprValue result_of(const Call *c, OpId op, const ExprValue *q, const ExprValue *v) {
+    ExprValue y = call_result(c, op, 0);
     int64_t width = last_dim(&v->type);
     memcpy(y.dims, q->dims, sizeof y.dims);
     if (last_dim(&y.type) > width)
@@ -61,18 +61,17 @@ static ConstValue result_of(const Call *c, OpId op, const ConstValue *q, const C
     return y;
 }
 
-ConstValue run_attention(const Call *c) {
-    const ConstValue *q = call_operand(c, "q"), *k = call_operand(c, "k"),
-                     *v = call_operand(c, "v");
-    const ConstValue *scale = call_operand(c, "scale"), *bias = call_operand(c, "bias");
-    const ConstValue *mask = call_operand(c, "mask");
+ExprValue run_attention(const Call *c) {
+    const ExprValue *q = call_operand(c, "q"), *k = call_operand(c, "k"), *v = call_operand(c, "v");
+    const ExprValue *scale = call_operand(c, "scale"), *bias = call_operand(c, "bias");
+    const ExprValue *mask = call_operand(c, "mask");
     bool heads = q->type.rank == 4 && k->type.rank == 4 && v->type.rank == 4;
     bool alike = heads && last_dim(&q->type) == last_dim(&k->type);
     int64_t head = q->type.rank ? last_dim(&q->type) : 1;
     int64_t width = alike ? MAX(head, last_dim(&v->type)) : head;
     Attrs a = {.causal = call_operand(c, "causal")->boolean,
                .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale)};
-    ConstValue in[5] = {*q, *k, *v};
+    ExprValue in[5] = {*q, *k, *v};
     uint32_t n = 3;
     OpId op;
     if (heads && refuse_unlike_samples(c->s, c->info->name, c->at, in, n)) return call_failed(c);

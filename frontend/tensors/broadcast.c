@@ -7,28 +7,28 @@
 #include <math.h>
 #include <string.h>
 
-#include "elaborate.h"
 #include "formula.h"
+#include "operations.h"
 
 enum { MOST_MAPPED = 3 };
 
 /* Axis k from the last one back, 0 the last: its size, 1 where there is none. */
-static int64_t size_from_end(const ConstValue *v, int k) {
+static int64_t size_from_end(const ExprValue *v, int k) {
     return k < v->type.rank ? v->type.dim[v->type.rank - 1 - k] : 1;
 }
-static const char *name_from_end(const ConstValue *v, int k) {
+static const char *name_from_end(const ExprValue *v, int k) {
     return k < v->type.rank ? v->dims[v->type.rank - 1 - k] : NULL;
 }
 
-static const char *axis_text(Arena *a, const ConstValue *v, int k) {
+static const char *axis_text(Arena *a, const ExprValue *v, int k) {
     const char *name = name_from_end(v, k);
     long long size = (long long)size_from_end(v, k);
     bool plain = !name || (*name >= '0' && *name <= '9' && !strpbrk(name, "+-*/% "));
     return plain ? arena_printf(a, "%lld", size) : arena_printf(a, "%s = %lld", name, size);
 }
 
-static void report_shapes(Scope *s, const char *name, Span at, const ConstValue *x,
-                          const ConstValue *y, int k) {
+static void report_shapes(Scope *s, const char *name, Span at, const ExprValue *x,
+                          const ExprValue *y, int k) {
     static const char *const place[] = {"the last axis",
                                         "the last axis but one",
                                         "the third axis from the end",
@@ -47,9 +47,9 @@ static void report_shapes(Scope *s, const char *name, Span at, const ConstValue 
 }
 
 /* Widens the shape and the names of axes of `all` by those of v. */
-static bool widen(Scope *s, const char *name, Span at, ConstValue *all, const ConstValue *v) {
+static bool widen(Scope *s, const char *name, Span at, ExprValue *all, const ExprValue *v) {
     int rank = all->type.rank > v->type.rank ? all->type.rank : v->type.rank;
-    ConstValue out = *all;
+    ExprValue out = *all;
     for (int k = 0; k < rank; k++) {
         int64_t a = size_from_end(all, k), b = size_from_end(v, k);
         if (a != b && a != 1 && b != 1) {
@@ -66,17 +66,17 @@ static bool widen(Scope *s, const char *name, Span at, ConstValue *all, const Co
 }
 
 /* A number as an operand. */
-static ConstValue constant(Scope *s, const ConstValue *v, Span at) {
+static ExprValue constant(Scope *s, const ExprValue *v, Span at) {
     Attrs a = {.alpha = value_number(v)};
     Elaboration *e = s->elaboration;
     place_builder(s, at);
-    ConstValue c = tensor_of(e, emit(&e->build, OP_constant, &a, 0, NULL, NULL), at);
+    ExprValue c = tensor_of(e, emit(&e->build, OP_constant, &a, 0, NULL, NULL), at);
     c.dims[0] = "1";
     return c;
 }
 
-static ConstValue floats_of(Scope *s, const ConstValue *v, Span at) {
-    ConstValue x = *v;
+static ExprValue floats_of(Scope *s, const ExprValue *v, Span at) {
+    ExprValue x = *v;
     Elaboration *e = s->elaboration;
     if (v->type.dtype != DT_I32) return x;
     place_builder(s, at);
@@ -86,14 +86,14 @@ static ConstValue floats_of(Scope *s, const ConstValue *v, Span at) {
 }
 
 /* 0: no value is wrong; else 1 + the number of the first that is. */
-static uint32_t first_wrong(const ConstValue *args, uint32_t n) {
+static uint32_t first_wrong(const ExprValue *args, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         if (!value_is_tensor(&args[i]) && !value_is_number(&args[i])) return i + 1;
     return 0;
 }
 
 /* Its axes with n of size 1 after the first. */
-static const char *with_ones(Scope *s, const ConstValue *v, int n) {
+static const char *with_ones(Scope *s, const ExprValue *v, int n) {
     const char *text = NULL;
     for (int i = 0; i < v->type.rank + n; i++) {
         int k = v->type.rank - 1 - (i ? i - n : 0);
@@ -105,9 +105,9 @@ static const char *with_ones(Scope *s, const ConstValue *v, int n) {
 }
 
 /* Samples are the first axis of the result, of which nothing else has more than one entry. */
-static bool refuse_other_places(Scope *s, const char *name, Span at, const ConstValue *args,
+static bool refuse_other_places(Scope *s, const char *name, Span at, const ExprValue *args,
                                 uint32_t n, int rank) {
-    const ConstValue *with = NULL, *wrong = NULL;
+    const ExprValue *with = NULL, *wrong = NULL;
     for (uint32_t i = 0; i < n; i++)
         if (value_is_tensor(&args[i]) && of_samples(s, &args[i])) with = &args[i];
     for (uint32_t i = 0; with && i < n; i++) {
@@ -132,9 +132,9 @@ static bool refuse_other_places(Scope *s, const char *name, Span at, const Const
     return true;
 }
 
-ConstValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ConstValue *args,
-                      uint32_t n) {
-    ConstValue operand[MOST_MAPPED], all = {.kind = VALUE_TENSOR};
+ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ExprValue *args,
+                     uint32_t n) {
+    ExprValue operand[MOST_MAPPED], all = {.kind = VALUE_TENSOR};
     OpId op;
     bool any = false;
     uint32_t wrong = first_wrong(args, n);
@@ -157,25 +157,25 @@ ConstValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const Co
         operand[i] =
             value_is_tensor(&args[i]) ? floats_of(s, &args[i], at) : constant(s, &args[i], at);
     if (!emit_op(s, kind, &(Attrs){0}, name, at, operand, n, &op)) return value_error(at);
-    ConstValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
+    ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < v.type.rank; i++)
         v.dims[i] = v.type.rank == all.type.rank ? all.dims[i] : NULL;
     return v;
 }
 
 /* x ** n for a small n: products, the same numbers in any order of signs. */
-static ConstValue repeated(Scope *s, Span at, const ConstValue *x, int64_t n) {
-    ConstValue v = *x;
-    for (int64_t i = 1; i < n; i++) v = tensor_map(s, OP_mul, "**", at, (ConstValue[]){v, *x}, 2);
+static ExprValue repeated(Scope *s, Span at, const ExprValue *x, int64_t n) {
+    ExprValue v = *x;
+    for (int64_t i = 1; i < n; i++) v = tensor_map(s, OP_mul, "**", at, (ExprValue[]){v, *x}, 2);
     return v;
 }
 
-ConstValue tensor_power(Scope *s, Span at, const ConstValue *x, const ConstValue *n) {
+ExprValue tensor_power(Scope *s, Span at, const ExprValue *x, const ExprValue *n) {
     double e = value_is_number(n) ? value_number(n) : 0;
     if (value_is_tensor(x) && e >= 2 && e <= 4 && e == floor(e))
         return repeated(s, at, x, (int64_t)e);
     if (value_is_tensor(x) && e == 0.5) return tensor_map(s, OP_sqrt, "**", at, x, 1);
     if (value_is_tensor(x) && e == -0.5) return tensor_map(s, OP_rsqrt, "**", at, x, 1);
     if (value_is_tensor(x) && e == 1) return *x;
-    return tensor_map(s, OP_power, "**", at, (ConstValue[]){*x, *n}, 2);
+    return tensor_map(s, OP_power, "**", at, (ExprValue[]){*x, *n}, 2);
 }

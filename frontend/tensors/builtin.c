@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "operations.h"
 #include "signature.h"
 
 enum { MAX_OPERANDS = 8 };
 
 /* Emits with the tensors among the arguments as operands. false after a reported error. */
 static bool make(const Call *c, OpKind kind, const Attrs *a, OpId *op) {
-    ConstValue operands[MAX_OPERANDS];
+    ExprValue operands[MAX_OPERANDS];
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->args.n_items; i++) {
         if (!value_is_tensor(c->args.items[i].value)) continue;
@@ -28,8 +28,8 @@ static bool make(const Call *c, OpKind kind, const Attrs *a, OpId *op) {
 
 /* Result 0 of an op that `make` has made; its axes have the names of the axes that the op's
  * signature takes them from. */
-static ConstValue named_result(const Call *c, OpId op) {
-    const ConstValue *operand[MAX_OPERANDS];
+static ExprValue named_result(const Call *c, OpId op) {
+    const ExprValue *operand[MAX_OPERANDS];
     Type types[MAX_OPERANDS];
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->args.n_items; i++) {
@@ -39,7 +39,7 @@ static ConstValue named_result(const Call *c, OpId op) {
         n++;
     }
     OpKind kind = c->s->elaboration->graph->ops.at[op].kind;
-    ConstValue v = call_result(c, op, 0);
+    ExprValue v = call_result(c, op, 0);
     for (int k = 0; k < v.type.rank; k++) {
         AxisOrigin from = op_axis_origin(kind, n, types, 0, v.type.rank, k);
         if (from.operand >= 0) v.dims[k] = operand[from.operand]->dims[from.axis];
@@ -49,8 +49,7 @@ static ConstValue named_result(const Call *c, OpId op) {
 
 /* ---- functions that are one op ---- */
 
-static void set_attribute(Attrs *a, const char *name, const ArgumentInfo *row,
-                          const ConstValue *v) {
+static void set_attribute(Attrs *a, const char *name, const ArgumentInfo *row, const ExprValue *v) {
     static const struct {
         const char *name;
         size_t place;
@@ -72,7 +71,7 @@ static void set_attribute(Attrs *a, const char *name, const ArgumentInfo *row,
         memcpy(to, &whole, sizeof whole);
 }
 
-static ConstValue run_op(const Call *c) {
+static ExprValue run_op(const Call *c) {
     Attrs a = {0};
     uint32_t n;
     OpId op;
@@ -86,13 +85,13 @@ static ConstValue run_op(const Call *c) {
 
 /* ---- the others ---- */
 
-static ConstValue run_linear(const Call *c) {
+static ExprValue run_linear(const Call *c) {
     bool expert = is_expert_param(c->s->elaboration, call_operand(c, "weight"));
     return expert ? experts_linear(c) : run_op(c);
 }
 
 /* Whether positions are counted beyond the end of a table is known here: it is an error. */
-static bool rows_suffice(const Call *c, const ConstValue *table, const ConstValue *ids) {
+static bool rows_suffice(const Call *c, const ExprValue *table, const ExprValue *ids) {
     const Graph *g = c->s->elaboration->graph;
     const Op *source = &g->ops.at[g->values.at[ids->tensor].def];
     if (source->kind != OP_iota || ids->type.dim[0] <= table->type.dim[0]) return true;
@@ -107,8 +106,8 @@ static bool rows_suffice(const Call *c, const ConstValue *table, const ConstValu
     return false;
 }
 
-static ConstValue run_gather(const Call *c) {
-    ConstValue *table = call_operand(c, "table"), *ids = call_operand(c, "ids");
+static ExprValue run_gather(const Call *c) {
+    ExprValue *table = call_operand(c, "table"), *ids = call_operand(c, "ids");
     OpId op;
     if (of_samples(c->s, table))
         return shape_misuse(c->s, E_arguments, table->span.file ? table->span : c->at,
@@ -126,9 +125,9 @@ static ConstValue run_gather(const Call *c) {
 }
 
 /* Draws from the step, so that each one differs; in evaluation nothing is dropped. */
-static ConstValue run_dropout(const Call *c) {
+static ExprValue run_dropout(const Call *c) {
     Elaboration *e = c->s->elaboration;
-    ConstValue *x = call_operand(c, "x");
+    ExprValue *x = call_operand(c, "x");
     Attrs a = {.p = value_number(call_operand(c, "p"))};
     OpId op;
     if (e->applied.experts) {
@@ -141,16 +140,16 @@ static ConstValue run_dropout(const Call *c) {
     }
     if (a.p == 0 || !e->training) return *x;
     a.salt = e->next_salt++;
-    ConstValue operands[2] = {*x, tensor_of(e, e->step, c->at)};
+    ExprValue operands[2] = {*x, tensor_of(e, e->step, c->at)};
     if (!emit_op(c->s, OP_dropout, &a, c->info->name, c->at, operands, 2, &op))
         return call_failed(c);
-    ConstValue v = call_result(c, op, 0);
+    ExprValue v = call_result(c, op, 0);
     memcpy(v.dims, x->dims, sizeof v.dims);
     return v;
 }
 
-static ConstValue run_relative_bias(const Call *c) {
-    ConstValue *w = call_operand(c, "weight"), *t = call_operand(c, "T"), *s = call_operand(c, "S");
+static ExprValue run_relative_bias(const Call *c) {
+    ExprValue *w = call_operand(c, "weight"), *t = call_operand(c, "T"), *s = call_operand(c, "S");
     Attrs a = {.max_distance = call_operand(c, "max_distance")->integer,
                .bidirectional = call_operand(c, "bidirectional")->boolean};
     Type bias = type_of(w->type.dtype, 3, (int64_t[]){1, t->integer, s->integer});
@@ -159,7 +158,7 @@ static ConstValue run_relative_bias(const Call *c) {
     if (!emit_given(c->s, OP_relative_bias, &a, c->info->name, c->at, w, 1, &bias, &op) ||
         refuse_mixed_samples(c->s, c->info->name, c->at, op))
         return call_failed(c);
-    ConstValue v = call_result(c, op, 0);
+    ExprValue v = call_result(c, op, 0);
     v.dims[0] = w->dims[1];
     v.dims[1] = t->symbol;
     v.dims[2] = s->symbol;
@@ -167,9 +166,9 @@ static ConstValue run_relative_bias(const Call *c) {
 }
 
 /* Samples have no numbers: a rank counts from 0 whichever it has. */
-static ConstValue run_iota(const Call *c) {
+static ExprValue run_iota(const Call *c) {
     Elaboration *e = c->s->elaboration;
-    const ConstValue *n = call_operand(c, "n");
+    const ExprValue *n = call_operand(c, "n");
     Type type = type_of(DT_I32, 1, &n->integer);
     if (n->of_rank)
         return shape_misuse(c->s, E_arguments, c->at,
@@ -178,24 +177,24 @@ static ConstValue run_iota(const Call *c) {
                             "`iota` of samples would number those of one rank, so the model would "
                             "change with the number of ranks");
     place_builder(c->s, c->at);
-    ConstValue v = tensor_of(e, emit(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
+    ExprValue v = tensor_of(e, emit(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
     v.dims[0] = n->symbol;
     return v;
 }
 
-static ConstValue run_reduction(const Call *c) {
+static ExprValue run_reduction(const Call *c) {
     return tensor_reduce(c->s, c->info->name, c->at, call_operand(c, "x"), call_operand(c, "axis"));
 }
 
-static ConstValue run_map(const Call *c) {
-    ConstValue args[3];
+static ExprValue run_map(const Call *c) {
+    ExprValue args[3];
     for (uint32_t i = 0; i < c->args.n_items; i++) args[i] = *c->args.items[i].value;
     return tensor_map(c->s, c->info->op, c->info->name, c->at, args, c->args.n_items);
 }
 
 /* max(x, y) of elements; max(x), max(x, axis = ..) of what lies along axes. */
-static ConstValue run_extreme(const Call *c) {
-    const ConstValue *y = call_operand(c, "y"), *axis = call_operand(c, "axis");
+static ExprValue run_extreme(const Call *c) {
+    const ExprValue *y = call_operand(c, "y"), *axis = call_operand(c, "axis");
     bool larger = !strcmp(c->info->name, "max");
     if (y->kind == VALUE_NONE) return run_reduction(c);
     if (axis->kind != VALUE_NONE) {
@@ -207,19 +206,19 @@ static ConstValue run_extreme(const Call *c) {
         return call_failed(c);
     }
     return tensor_map(c->s, larger ? OP_maximum : OP_minimum, c->info->name, c->at,
-                      (ConstValue[]){*call_operand(c, "x"), *y}, 2);
+                      (ExprValue[]){*call_operand(c, "x"), *y}, 2);
 }
 
-static ConstValue run_clamp(const Call *c) {
-    ConstValue low[2] = {*call_operand(c, "x"), *call_operand(c, "least")};
-    ConstValue high[2] = {tensor_map(c->s, OP_maximum, "clamp", c->at, low, 2),
-                          *call_operand(c, "most")};
+static ExprValue run_clamp(const Call *c) {
+    ExprValue low[2] = {*call_operand(c, "x"), *call_operand(c, "least")};
+    ExprValue high[2] = {tensor_map(c->s, OP_maximum, "clamp", c->at, low, 2),
+                         *call_operand(c, "most")};
     if (high[0].kind == VALUE_ERROR) return high[0];
     return tensor_map(c->s, OP_minimum, "clamp", c->at, high, 2);
 }
 
-ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at) {
-    static ConstValue (*const by_hand[CALL_COUNT])(const Call *) = {
+ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at) {
+    static ExprValue (*const by_hand[CALL_COUNT])(const Call *) = {
         [CALL_FUNCTION_gather] = run_gather,
         [CALL_FUNCTION_dropout] = run_dropout,
         [CALL_FUNCTION_mean] = run_reduction,
@@ -258,6 +257,6 @@ ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, S
         return value_error(at);
     }
     if (!bind_call(s, info, args, at, &c.args)) return value_error(at);
-    ConstValue (*run)(const Call *) = by_hand[info - call_table];
+    ExprValue (*run)(const Call *) = by_hand[info - call_table];
     return run ? run(&c) : run_op(&c);
 }

@@ -1,13 +1,13 @@
 /* What makes the ops of a method: values become operands, types are inferred, what does not fit is
  * reported with the shapes in the names of the model.
  */
-#include "elaborate.h"
+#include "operations.h"
 #include "signature.h"
 
-ConstValue tensor_of(Elaboration *e, ValueId id, Span at) {
+ExprValue tensor_of(Elaboration *e, ValueId id, Span at) {
     const Value *v = &e->graph->values.at[id];
     bool loss = op_info[e->graph->ops.at[v->def].kind].term != TERM_NONE;
-    return (ConstValue){
+    return (ExprValue){
         .kind = loss ? VALUE_LOSS : VALUE_TENSOR, .span = at, .tensor = id, .type = v->type};
 }
 
@@ -31,13 +31,13 @@ ParamSlot *param_counterpart(const Instance *from, const Instance *to, const Par
     return NULL;
 }
 
-bool is_expert_param(const Elaboration *e, const ConstValue *v) {
+bool is_expert_param(const Elaboration *e, const ExprValue *v) {
     const InstanceArray *experts = e->applied.experts;
     return experts && v->kind == VALUE_PARAM &&
            param_counterpart(experts->at[0], experts->at[0], v->param) != NULL;
 }
 
-ValueId tensor_value(Scope *s, ConstValue *v, Span at) {
+ValueId tensor_value(Scope *s, ExprValue *v, Span at) {
     Elaboration *e = s->elaboration;
     if (v->kind == VALUE_TENSOR) return v->tensor;
     if (is_expert_param(e, v)) {
@@ -56,7 +56,7 @@ ValueId tensor_value(Scope *s, ConstValue *v, Span at) {
 }
 
 bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
-                ConstValue *operands, uint32_t n, const Type *given, OpId *out) {
+                ExprValue *operands, uint32_t n, const Type *given, OpId *out) {
     Elaboration *e = s->elaboration;
     Arena *arena = s->model->arena;
     Type *types = arena_array(arena, Type, n + 1);
@@ -91,7 +91,7 @@ bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span
 }
 
 bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
-             ConstValue *operands, uint32_t n, OpId *out) {
+             ExprValue *operands, uint32_t n, OpId *out) {
     return emit_given(s, kind, attr, name, at, operands, n, NULL, out);
 }
 
@@ -159,13 +159,13 @@ bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id) {
     return false;
 }
 
-ConstValue call_failed(const Call *c) { return value_error(c->at); }
+ExprValue call_failed(const Call *c) { return value_error(c->at); }
 
-ConstValue *call_operand(const Call *c, const char *name) {
-    return (ConstValue *)call_argument(&c->args, name);
+ExprValue *call_operand(const Call *c, const char *name) {
+    return (ExprValue *)call_argument(&c->args, name);
 }
 
-ConstValue call_result(const Call *c, OpId op, uint32_t j) {
+ExprValue call_result(const Call *c, OpId op, uint32_t j) {
     Elaboration *e = c->s->elaboration;
     return tensor_of(e, e->graph->ops.at[op].out + j, c->at);
 }

@@ -8,10 +8,10 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
+#include "operations.h"
 
 /* Adds axis number k of x; false after an error. */
-static bool take_axis(Scope *s, const ConstValue *x, const ConstValue *k, bool *taken) {
+static bool take_axis(Scope *s, const ExprValue *x, const ExprValue *k, bool *taken) {
     int rank = x->type.rank;
     int64_t i = k->integer < 0 ? k->integer + rank : k->integer;
     bool inside = i >= 0 && i < rank;
@@ -27,7 +27,7 @@ static bool take_axis(Scope *s, const ConstValue *x, const ConstValue *k, bool *
     return false;
 }
 
-static bool take_axes(Scope *s, const ConstValue *x, const ConstValue *axis, bool *taken) {
+static bool take_axes(Scope *s, const ExprValue *x, const ExprValue *axis, bool *taken) {
     bool right = true;
     if (axis->kind == VALUE_LIST)
         for (uint32_t i = 0; i < axis->n_items; i++)
@@ -39,13 +39,13 @@ static bool take_axes(Scope *s, const ConstValue *x, const ConstValue *axis, boo
     return right;
 }
 
-static bool takes_samples(Elaboration *e, const ConstValue *x, const bool *taken) {
+static bool takes_samples(Elaboration *e, const ExprValue *x, const bool *taken) {
     return taken[0] && x->kind == VALUE_TENSOR && has_samples(e, x->tensor);
 }
 
 /* Over the samples: everything for aux, or nothing. */
-static ConstValue over_samples(Scope *s, const char *name, Span at, const ConstValue *x,
-                               const bool *taken) {
+static ExprValue over_samples(Scope *s, const char *name, Span at, const ExprValue *x,
+                              const bool *taken) {
     bool all = true, adds = !strcmp(name, "sum") || !strcmp(name, "mean");
     for (int i = 0; i < x->type.rank; i++) all &= taken[i];
     if (all && adds) return term_of_samples(s, name, at, x);
@@ -70,11 +70,11 @@ static ValueId reduce_runs(Elaboration *e, OpKind kind, ValueId in, Type *kept, 
     return in;
 }
 
-ConstValue tensor_reduce(Scope *s, const char *name, Span at, const ConstValue *x,
-                         const ConstValue *axis) {
+ExprValue tensor_reduce(Scope *s, const char *name, Span at, const ExprValue *x,
+                        const ExprValue *axis) {
     Elaboration *e = s->elaboration;
     bool taken[MAX_RANK] = {0};
-    ConstValue from = *x;
+    ExprValue from = *x;
     if (!take_axes(s, x, axis, taken)) return value_error(at);
     if (takes_samples(e, x, taken)) return over_samples(s, name, at, x, taken);
     ValueId in = tensor_value(s, &from, at);
@@ -92,7 +92,7 @@ ConstValue tensor_reduce(Scope *s, const char *name, Span at, const ConstValue *
         OpKind kind = !strcmp(name, "mean") ? OP_mean : !strcmp(name, "max") ? OP_max : OP_min;
         in = reduce_runs(e, kind, in, &kept, taken);
     }
-    ConstValue v = tensor_of(e, in, at);
+    ExprValue v = tensor_of(e, in, at);
     for (int i = 0; i < x->type.rank; i++) v.dims[i] = taken[i] ? NULL : x->dims[i];
     return v;
 }

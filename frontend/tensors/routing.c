@@ -9,13 +9,13 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
+#include "operations.h"
 
 static const Op *maker(const Elaboration *e, ValueId v) {
     return &e->graph->ops.at[e->graph->values.at[v].def];
 }
 
-static ConstValue misuse(const Call *c, Span at, const char *problem, const char *help) {
+static ExprValue misuse(const Call *c, Span at, const char *problem, const char *help) {
     Diag d = method_error(c->s, E_arguments, at, "%s", problem);
     diag_help(&d, "%s", help);
     method_emit(c->s, &d);
@@ -24,18 +24,18 @@ static ConstValue misuse(const Call *c, Span at, const char *problem, const char
 
 /* ---- topk ---- */
 
-ConstValue run_topk(const Call *c) {
-    ConstValue *x = call_operand(c, "x"), *k = call_operand(c, "k"), operands[1] = {*x};
+ExprValue run_topk(const Call *c) {
+    ExprValue *x = call_operand(c, "x"), *k = call_operand(c, "k"), operands[1] = {*x};
     OpId op;
     Attrs a = {.count = k->integer};
     if (!emit_op(c->s, OP_topk, &a, c->info->name, c->at, operands, 1, &op) ||
         refuse_mixed_samples(c->s, c->info->name, c->at, op))
         return call_failed(c);
     Arena *arena = c->s->model->arena;
-    ConstValue pair = {.kind = VALUE_LIST, .span = c->at, .tuple = true, .n_items = 2};
-    pair.items = arena_array(arena, ConstItem, 2);
+    ExprValue pair = {.kind = VALUE_LIST, .span = c->at, .tuple = true, .n_items = 2};
+    pair.items = arena_array(arena, ExprItem, 2);
     for (uint32_t j = 0; j < 2; j++) {
-        ConstValue *v = pair.items[j].value = arena_new_of(arena, ConstValue);
+        ExprValue *v = pair.items[j].value = arena_new_of(arena, ExprValue);
         *v = call_result(c, op, j);
         for (int i = 0; i + 1 < v->type.rank; i++) v->dims[i] = x->dims[i];
         v->dims[v->type.rank - 1] = k->symbol;
@@ -47,13 +47,13 @@ ConstValue run_topk(const Call *c) {
 
 /* The op topk whose places these are, or NULL: only its numbers are known to be below a limit, and
  * different in each row. */
-static const Op *choosing_op(const Elaboration *e, const ConstValue *choices) {
+static const Op *choosing_op(const Elaboration *e, const ExprValue *choices) {
     if (choices->kind != VALUE_TENSOR) return NULL;
     const Op *op = maker(e, choices->tensor);
     return op->kind == OP_topk && op->out + 1 == choices->tensor ? op : NULL;
 }
 
-static const Routing *find_routing(const Call *c, const ConstValue *choices) {
+static const Routing *find_routing(const Call *c, const ExprValue *choices) {
     Elaboration *e = c->s->elaboration;
     for (uint32_t i = 0; i < e->routings.n; i++)
         if (e->routings.at[i]->choices == choices->tensor) return e->routings.at[i];
@@ -64,7 +64,7 @@ static const Routing *find_routing(const Call *c, const ConstValue *choices) {
         return NULL;
     }
     Routing *r = arena_new_of(c->s->model->arena, Routing);
-    ConstValue operand = *choices;
+    ExprValue operand = *choices;
     OpId op;
     r->choices = choices->tensor;
     r->experts = last_dim(&e->graph->values.at[chooser->in[0]].type);
@@ -77,34 +77,34 @@ static const Routing *find_routing(const Call *c, const ConstValue *choices) {
     return r;
 }
 
-ConstValue run_dispatch(const Call *c) {
-    const ConstValue *x = call_operand(c, "x");
+ExprValue run_dispatch(const Call *c) {
+    const ExprValue *x = call_operand(c, "x");
     const Routing *r = find_routing(c, call_operand(c, "choices"));
     OpId op;
     if (!r) return call_failed(c);
-    ConstValue operands[3] = {*x, r->order, r->place};
+    ExprValue operands[3] = {*x, r->order, r->place};
     memcpy(operands[2].dims, call_operand(c, "choices")->dims, sizeof operands[2].dims);
     if (!emit_op(c->s, OP_dispatch, &(Attrs){0}, c->info->name, c->at, operands, 3, &op))
         return call_failed(c);
-    ConstValue rows = call_result(c, op, 0);
+    ExprValue rows = call_result(c, op, 0);
     rows.dims[1] = x->dims[x->type.rank - 1];
     rows.routing = r;
     return rows;
 }
 
-ConstValue run_combine(const Call *c) {
-    const ConstValue *rows = call_operand(c, "rows"), *weights = call_operand(c, "weights");
+ExprValue run_combine(const Call *c) {
+    const ExprValue *rows = call_operand(c, "rows"), *weights = call_operand(c, "weights");
     const Routing *r = find_routing(c, call_operand(c, "choices"));
     OpId op;
     if (!r) return call_failed(c);
     if (rows->routing && rows->routing != r)
         return misuse(c, rows->span, "these rows were sorted by other choices",
                       "give `combine` the choices that `dispatch` had");
-    ConstValue operands[4] = {*rows, *weights, r->order, r->place};
+    ExprValue operands[4] = {*rows, *weights, r->order, r->place};
     memcpy(operands[3].dims, call_operand(c, "choices")->dims, sizeof operands[3].dims);
     if (!emit_op(c->s, OP_combine, &(Attrs){0}, c->info->name, c->at, operands, 4, &op))
         return call_failed(c);
-    ConstValue v = call_result(c, op, 0);
+    ExprValue v = call_result(c, op, 0);
     for (int i = 0; i + 1 < v.type.rank; i++) v.dims[i] = weights->dims[i];
     v.dims[v.type.rank - 1] = rows->dims[1];
     return v;
@@ -113,10 +113,10 @@ ConstValue run_combine(const Call *c) {
 /* ---- arrays of modules ---- */
 
 /* What parameter `first` of the first expert is in expert number i. */
-static ConstValue of_expert(const Call *c, const ConstValue *first, uint32_t i) {
+static ExprValue of_expert(const Call *c, const ExprValue *first, uint32_t i) {
     Elaboration *e = c->s->elaboration;
     Applied applied = e->applied;
-    ConstValue v = *first;
+    ExprValue v = *first;
     v.param = param_counterpart(applied.experts->at[0], applied.experts->at[i], first->param);
     e->applied.experts = NULL;
     tensor_value(c->s, &v, c->at);
@@ -125,7 +125,7 @@ static ConstValue of_expert(const Call *c, const ConstValue *first, uint32_t i) 
 }
 
 /* A bias as the weight of a product with one column. */
-static void make_column(const Call *c, ConstValue *v) {
+static void make_column(const Call *c, ExprValue *v) {
     Type column = {.dtype = v->type.dtype, .rank = 2, .dim = {v->type.dim[0], 1}};
     Elaboration *e = c->s->elaboration;
     place_builder(c->s, c->at);
@@ -133,7 +133,7 @@ static void make_column(const Call *c, ConstValue *v) {
 }
 
 /* The number 1 for each row of x. */
-static ConstValue ones(const Call *c, const ConstValue *x) {
+static ExprValue ones(const Call *c, const ExprValue *x) {
     Type column = {.dtype = DT_F32, .rank = 2, .dim = {x->type.dim[0], 1}};
     Elaboration *e = c->s->elaboration;
     place_builder(c->s, c->at);
@@ -142,11 +142,11 @@ static ConstValue ones(const Call *c, const ConstValue *x) {
 }
 
 /* Rows times what `first` is in each expert; column: a bias, and the rows are ones. */
-static bool rows_product(const Call *c, const ConstValue *x, const ConstValue *first, bool column,
-                         ConstValue *out) {
+static bool rows_product(const Call *c, const ExprValue *x, const ExprValue *first, bool column,
+                         ExprValue *out) {
     Applied applied = c->s->elaboration->applied;
     uint32_t n = applied.experts->n;
-    ConstValue *operands = arena_array(c->s->model->arena, ConstValue, n + 2);
+    ExprValue *operands = arena_array(c->s->model->arena, ExprValue, n + 2);
     operands[0] = *x;
     operands[1] = applied.routing->starts;
     for (uint32_t i = 0; i < n; i++) {
@@ -162,7 +162,7 @@ static bool rows_product(const Call *c, const ConstValue *x, const ConstValue *f
     return true;
 }
 
-static bool bias_fits(const Call *c, const ConstValue *weight, const ConstValue *bias) {
+static bool bias_fits(const Call *c, const ExprValue *weight, const ExprValue *bias) {
     Arena *a = c->s->model->arena;
     if (bias->type.rank == 1 && bias->type.dim[0] == weight->type.dim[0]) return true;
     Diag d = method_error(c->s, E_shape, c->at, "`linear` cannot take a bias %s beside weights %s",
@@ -173,16 +173,16 @@ static bool bias_fits(const Call *c, const ConstValue *weight, const ConstValue 
 
 /* A bias is added as the product of its experts' columns with ones, so that its gradient is the sum
  * over the rows of each expert. */
-ConstValue experts_linear(const Call *c) {
-    const ConstValue *x = call_operand(c, "x"), *weight = call_operand(c, "weight");
-    const ConstValue *bias = call_operand(c, "bias");
-    ConstValue sum[2];
+ExprValue experts_linear(const Call *c) {
+    const ExprValue *x = call_operand(c, "x"), *weight = call_operand(c, "weight");
+    const ExprValue *bias = call_operand(c, "bias");
+    ExprValue sum[2];
     if (!rows_product(c, x, weight, false, &sum[0])) return call_failed(c);
     if (bias->kind == VALUE_NONE) return sum[0];
     if (!bias_fits(c, weight, bias)) return call_failed(c);
     sum[1] = *bias;
     if (is_expert_param(c->s->elaboration, bias)) {
-        ConstValue one = ones(c, x);
+        ExprValue one = ones(c, x);
         if (!rows_product(c, &one, bias, true, &sum[1])) return call_failed(c);
     }
     return tensor_map(c->s, OP_add, "+", c->at, sum, 2);

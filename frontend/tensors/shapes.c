@@ -6,22 +6,22 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
+#include "operations.h"
 
 enum { MAX_PARTS = 64 };
 
-ConstValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem) {
+ExprValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem) {
     Diag d = method_error(s, code, at, "%s", problem);
     if (help) diag_help(&d, "%s", help);
     method_emit(s, &d);
     return value_error(at);
 }
 
-bool of_samples(Scope *s, const ConstValue *x) {
+bool of_samples(Scope *s, const ExprValue *x) {
     return x->kind == VALUE_TENSOR && x->type.rank > 0 && has_samples(s->elaboration, x->tensor);
 }
 
-bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ConstValue *x, uint32_t n) {
+bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue *x, uint32_t n) {
     uint32_t with = n, without = n;
     for (uint32_t i = 0; i < n; i++)
         if (of_samples(s, &x[i]))
@@ -40,19 +40,19 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ConstValue
     return true;
 }
 
-bool refuse_later_samples(Scope *s, Span at, const ConstValue *size) {
+bool refuse_later_samples(Scope *s, Span at, const ExprValue *size) {
     if (!size->of_rank) return false;
     shape_misuse(s, E_arguments, at, "give an axis of that size the first place",
                  "the samples of a batch stay the first axis");
     return true;
 }
 
-void note_rank_size(Scope *s, const ConstValue *size, const ConstValue *x) {
+void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x) {
     if (size->of_rank) vec_push(s->model->arena, &s->elaboration->of_rank, x->tensor);
 }
 
 /* The axis that a number names, or -1 after an error. rank: of what has the axes. */
-static int axis_of(Scope *s, const ConstValue *given, const ConstValue *x, int rank) {
+static int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int rank) {
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
     Span at = given->span.file ? given->span : x->span;
@@ -65,10 +65,10 @@ static int axis_of(Scope *s, const ConstValue *given, const ConstValue *x, int r
 
 /* ---- transpose */
 
-ConstValue tensor_transpose(Scope *s, Span at, const char *name, ConstValue x, const int *axis) {
+ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, const int *axis) {
     Attrs a = {0};
     OpId op;
-    ConstValue v;
+    ExprValue v;
     for (int i = 0; i < x.type.rank; i++) a.order = a.order * 10 + axis[i] + 1;
     if (axis[0] != 0 && of_samples(s, &x))
         return shape_misuse(s, E_arguments, at, "keep the first axis where it is",
@@ -79,8 +79,8 @@ ConstValue tensor_transpose(Scope *s, Span at, const char *name, ConstValue x, c
     return v;
 }
 
-ConstValue run_transpose(const Call *c) {
-    ConstValue *x = call_operand(c, "x"), *axes = call_operand(c, "axes");
+ExprValue run_transpose(const Call *c) {
+    ExprValue *x = call_operand(c, "x"), *axes = call_operand(c, "axes");
     int rank = x->type.rank, axis[MAX_RANK];
     unsigned seen = 0;
     bool right = rank > 1;
@@ -109,39 +109,39 @@ ConstValue run_transpose(const Call *c) {
 /* ---- parts */
 
 /* Entries [from, from + count) of an axis. */
-ConstValue take_part(Scope *s, Span at, const char *name, ConstValue x, int axis, int64_t from,
-                     int64_t count) {
+ExprValue take_part(Scope *s, Span at, const char *name, ExprValue x, int axis, int64_t from,
+                    int64_t count) {
     if (from == 0 && count == x.type.dim[axis]) return x;
     Attrs a = {.axis = axis, .start = from, .count = count};
     OpId op;
-    ConstValue operand = x;
+    ExprValue operand = x;
     if (axis == 0 && of_samples(s, &x))
         return shape_misuse(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
                             "a part of the batch would depend on the number of ranks");
     if (!emit_op(s, OP_slice, &a, name, at, &operand, 1, &op)) return value_error(at);
-    ConstValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
+    ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = i == axis ? NULL : x.dims[i];
     return v;
 }
 
 /* ---- split */
 
-static ConstValue list_of(const Call *c, int64_t n) {
-    ConstValue list = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
-    list.items = arena_array(c->s->model->arena, ConstItem, n);
+static ExprValue list_of(const Call *c, int64_t n) {
+    ExprValue list = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
+    list.items = arena_array(c->s->model->arena, ExprItem, n);
     return list;
 }
 
-static void append(const Call *c, ConstValue *list, ConstValue v) {
-    ConstValue *item = arena_new_of(c->s->model->arena, ConstValue);
+static void append(const Call *c, ExprValue *list, ExprValue v) {
+    ExprValue *item = arena_new_of(c->s->model->arena, ExprValue);
     *item = v;
-    list->items[list->n_items++] = (ConstItem){NULL, item};
+    list->items[list->n_items++] = (ExprItem){NULL, item};
 }
 
 /* Parts of one size as a list of sizes; the last part has what is left. */
-static ConstValue equal_sizes(const Call *c, const ConstValue *size, int64_t entries) {
+static ExprValue equal_sizes(const Call *c, const ExprValue *size, int64_t entries) {
     int64_t n = entries / size->integer + (entries % size->integer != 0);
-    ConstValue list = list_of(c, MIN(n, MAX_PARTS + 1));
+    ExprValue list = list_of(c, MIN(n, MAX_PARTS + 1));
     list.span = size->span;
     for (uint32_t i = 0; i < MIN(n, MAX_PARTS + 1); i++) {
         int64_t left = entries - i * size->integer;
@@ -150,9 +150,9 @@ static ConstValue equal_sizes(const Call *c, const ConstValue *size, int64_t ent
     return list;
 }
 
-static ConstValue split_sizes(const Call *c, ConstValue x, int axis, const ConstValue *sizes) {
+static ExprValue split_sizes(const Call *c, ExprValue x, int axis, const ExprValue *sizes) {
     int64_t sum = 0, from = 0, entries = x.type.dim[axis];
-    ConstValue equal;
+    ExprValue equal;
     if (sizes->kind == VALUE_INT) {
         equal = equal_sizes(c, sizes, entries);
         sizes = &equal;
@@ -169,10 +169,10 @@ static ConstValue split_sizes(const Call *c, ConstValue x, int axis, const Const
             arena_printf(
                 c->s->model->arena, "`sizes` of `split` add up to %lld, and axis %d of %s has %lld",
                 (long long)sum, axis, value_shape(c->s->model->arena, &x), (long long)entries));
-    ConstValue list = list_of(c, n);
+    ExprValue list = list_of(c, n);
     for (uint32_t i = 0; i < n; i++) {
-        const ConstValue *size = sizes->items[i].value;
-        ConstValue v = take_part(c->s, c->at, c->info->name, x, axis, from, size->integer);
+        const ExprValue *size = sizes->items[i].value;
+        ExprValue v = take_part(c->s, c->at, c->info->name, x, axis, from, size->integer);
         if (v.kind == VALUE_ERROR) return v;
         v.dims[axis] = size->symbol;
         append(c, &list, v);
@@ -181,8 +181,8 @@ static ConstValue split_sizes(const Call *c, ConstValue x, int axis, const Const
     return list;
 }
 
-ConstValue run_split(const Call *c) {
-    ConstValue *x = call_operand(c, "x"), *sizes = call_operand(c, "sizes");
+ExprValue run_split(const Call *c) {
+    ExprValue *x = call_operand(c, "x"), *sizes = call_operand(c, "sizes");
     int axis = axis_of(c->s, call_operand(c, "axis"), x, x->type.rank);
     if (axis < 0) return call_failed(c);
     if (sizes->kind != VALUE_NONE) return split_sizes(c, *x, axis, sizes);
@@ -199,9 +199,9 @@ ConstValue run_split(const Call *c) {
     Attrs a = {.axis = axis};
     OpId op;
     if (!emit_op(c->s, OP_split, &a, c->info->name, c->at, x, 1, &op)) return call_failed(c);
-    ConstValue list = list_of(c, parts);
+    ExprValue list = list_of(c, parts);
     for (int64_t j = 0; j < parts; j++) {
-        ConstValue part = call_result(c, op, (uint32_t)j);
+        ExprValue part = call_result(c, op, (uint32_t)j);
         for (int i = 0, k = 0; i < x->type.rank; i++)
             if (i != axis) part.dims[k++] = x->dims[i];
         append(c, &list, part);
@@ -211,9 +211,9 @@ ConstValue run_split(const Call *c) {
 
 /* ---- expand */
 
-ConstValue run_expand(const Call *c) {
-    const ConstValue *shape = call_operand(c, "shape");
-    ConstValue *x = call_operand(c, "x"), want = *x;
+ExprValue run_expand(const Call *c) {
+    const ExprValue *shape = call_operand(c, "shape");
+    ExprValue *x = call_operand(c, "x"), want = *x;
     Arena *arena = c->s->model->arena;
     if (shape->n_items < 1 || shape->n_items > MAX_RANK)
         return shape_misuse(c->s, E_shape, shape->span, NULL,
@@ -236,7 +236,7 @@ ConstValue run_expand(const Call *c) {
     OpId op;
     if (!emit_given(c->s, OP_expand, &(Attrs){0}, c->info->name, c->at, x, 1, &want.type, &op))
         return call_failed(c);
-    ConstValue y = call_result(c, op, 0);
+    ExprValue y = call_result(c, op, 0);
     memcpy(y.dims, want.dims, sizeof y.dims);
     note_rank_size(c->s, shape->items[0].value, &y);
     return y;
@@ -244,12 +244,12 @@ ConstValue run_expand(const Call *c) {
 
 /* ---- concat and stack */
 
-static ConstValue join(const Call *c, OpKind kind) {
-    const ConstValue *list = call_operand(c, "x"), *first = list->items[0].value;
+static ExprValue join(const Call *c, OpKind kind) {
+    const ExprValue *list = call_operand(c, "x"), *first = list->items[0].value;
     uint32_t n = list->n_items;
     bool stacks = kind == OP_stack;
     int axis = axis_of(c->s, call_operand(c, "axis"), first, first->type.rank + stacks);
-    ConstValue *operands = arena_array(c->s->model->arena, ConstValue, n);
+    ExprValue *operands = arena_array(c->s->model->arena, ExprValue, n);
     OpId op;
     if (axis < 0) return call_failed(c);
     for (uint32_t i = 0; i < n; i++) {
@@ -262,7 +262,7 @@ static ConstValue join(const Call *c, OpKind kind) {
     if (refuse_unlike_samples(c->s, c->info->name, c->at, operands, n)) return call_failed(c);
     Attrs a = {.axis = axis};
     if (!emit_op(c->s, kind, &a, c->info->name, c->at, operands, n, &op)) return call_failed(c);
-    ConstValue v = call_result(c, op, 0);
+    ExprValue v = call_result(c, op, 0);
     for (int i = 0, k = 0; i < v.type.rank; i++)
         if (i != axis)
             v.dims[i] = first->dims[k++];
@@ -270,28 +270,28 @@ static ConstValue join(const Call *c, OpKind kind) {
             k += !stacks;
     return v;
 }
-ConstValue run_concat(const Call *c) { return join(c, OP_concat); }
-ConstValue run_stack(const Call *c) { return join(c, OP_stack); }
+ExprValue run_concat(const Call *c) { return join(c, OP_concat); }
+ExprValue run_stack(const Call *c) { return join(c, OP_stack); }
 
 /* ---- matmul */
 
 /* a [.., k] times one matrix b [k, n]. */
-static ConstValue times_matrix(const Call *c, const ConstValue *a, const ConstValue *b) {
+static ExprValue times_matrix(const Call *c, const ExprValue *a, const ExprValue *b) {
     static const int turned[] = {1, 0};
-    ConstValue operands[2] = {*a, tensor_transpose(c->s, c->at, c->info->name, *b, turned)};
+    ExprValue operands[2] = {*a, tensor_transpose(c->s, c->at, c->info->name, *b, turned)};
     OpId op;
     if (operands[1].kind == VALUE_ERROR ||
         !emit_op(c->s, OP_linear, &(Attrs){0}, c->info->name, c->at, operands, 2, &op))
         return call_failed(c);
-    ConstValue v = call_result(c, op, 0);
+    ExprValue v = call_result(c, op, 0);
     memcpy(v.dims, a->dims, sizeof v.dims);
     v.dims[v.type.rank - 1] = b->dims[1];
     return v;
 }
 
 /* One matrix a at each place of the leading axes of b. */
-static bool repeat_matrix(const Call *c, ConstValue *a, const ConstValue *b) {
-    ConstValue want = *b;
+static bool repeat_matrix(const Call *c, ExprValue *a, const ExprValue *b) {
+    ExprValue want = *b;
     OpId op;
     for (int i = 0; i < 2; i++) {
         want.type.dim[b->type.rank - 2 + i] = a->type.dim[i];
@@ -306,9 +306,9 @@ static bool repeat_matrix(const Call *c, ConstValue *a, const ConstValue *b) {
     return true;
 }
 
-ConstValue run_matmul(const Call *c) {
-    ConstValue operands[2] = {*call_operand(c, "a"), *call_operand(c, "b")};
-    ConstValue *a = &operands[0], *b = &operands[1];
+ExprValue run_matmul(const Call *c) {
+    ExprValue operands[2] = {*call_operand(c, "a"), *call_operand(c, "b")};
+    ExprValue *a = &operands[0], *b = &operands[1];
     int m = a->type.rank, n = b->type.rank;
     OpId op;
     if (b->type.rank == 2 && of_samples(c->s, b))
@@ -323,7 +323,7 @@ ConstValue run_matmul(const Call *c) {
         return call_failed(c);
     if (!emit_op(c->s, OP_matmul, &(Attrs){0}, c->info->name, c->at, operands, 2, &op))
         return call_failed(c);
-    ConstValue v = call_result(c, op, 0);
+    ExprValue v = call_result(c, op, 0);
     for (int i = 0; i < v.type.rank; i++)
         v.dims[i] = i + 1 < v.type.rank ? operands[0].dims[i] : b->dims[b->type.rank - 1];
     return v;

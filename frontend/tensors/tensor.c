@@ -5,15 +5,15 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
+#include "operations.h"
 
-static ConstValue result_like(Elaboration *e, OpId op, Span at, const ConstValue *like) {
-    ConstValue v = tensor_of(e, e->graph->ops.at[op].out, at);
+static ExprValue result_like(Elaboration *e, OpId op, Span at, const ExprValue *like) {
+    ExprValue v = tensor_of(e, e->graph->ops.at[op].out, at);
     memcpy(v.dims, like->dims, sizeof v.dims);
     return v;
 }
 
-static ConstValue scaled(Scope *s, const Node *e, ConstValue v, double factor) {
+static ExprValue scaled(Scope *s, const Node *e, ExprValue v, double factor) {
     Attrs a = {.alpha = factor};
     OpId op;
     if (!emit_op(s, OP_scale, &a, e->kind == NODE_NEGATE ? "-" : e->text, e->span, &v, 1, &op))
@@ -21,19 +21,19 @@ static ConstValue scaled(Scope *s, const Node *e, ConstValue v, double factor) {
     return result_like(s->elaboration, op, e->span, &v);
 }
 
-ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v) {
+ExprValue tensor_negate(Scope *s, const Node *e, ExprValue v) {
     if (!s->elaboration) return value_error(e->span);
     if (type_is_float(&v.type)) return scaled(s, e, v, -1);
-    return tensor_map(s, OP_mul, "-", e->span, (ConstValue[]){v, value_int(e->span, -1)}, 2);
+    return tensor_map(s, OP_mul, "-", e->span, (ExprValue[]){v, value_int(e->span, -1)}, 2);
 }
 
 /* Factors stay numbers of op scale. NULL: this is no such product. */
-static bool is_scaled(const Node *e, const ConstValue *l, const ConstValue *r, double *factor) {
+static bool is_scaled(const Node *e, const ExprValue *l, const ExprValue *r, double *factor) {
     bool times = !strcmp(e->text, "*"), over = !strcmp(e->text, "/");
     if (!times && !(over && value_is_number(r) && value_number(r) != 0)) return false;
-    const ConstValue *number = value_is_tensor(l) ? r : l;
+    const ExprValue *number = value_is_tensor(l) ? r : l;
     if (!value_is_number(number) || (over && number == l)) return false;
-    const ConstValue *tensor = number == l ? r : l;
+    const ExprValue *tensor = number == l ? r : l;
     if (!type_is_float(&tensor->type)) return false;
     *factor = over ? 1 / value_number(number) : value_number(number);
     return true;
@@ -56,20 +56,20 @@ static OpKind op_of(const char *operator, bool * turned) {
     return OP_COUNT;
 }
 
-static ConstValue refuse(Scope *s, DiagCode code, const Node *e, const char *what,
-                         const char *help) {
+static ExprValue refuse(Scope *s, DiagCode code, const Node *e, const char *what,
+                        const char *help) {
     Diag d = method_error(s, code, e->span, "%s", what);
     if (help) diag_help(&d, "%s", help);
     method_emit(s, &d);
     return value_error(e->span);
 }
 
-ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r) {
+ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     bool turned = false;
     double factor;
     Arena *arena = s->model->arena;
     OpKind kind = op_of(e->text, &turned);
-    const ConstValue *other = value_is_tensor(&l) ? &r : &l;
+    const ExprValue *other = value_is_tensor(&l) ? &r : &l;
     const Node *written = e->kids[value_is_tensor(&l) ? 1 : 0];
     if (!s->elaboration)
         return refuse(s, E_unknown_name, e, "parameters are computed with in methods only", NULL);
@@ -92,26 +92,26 @@ ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r) {
                       arena_printf(arena, "`%s` is for constants, not for tensors", e->text),
                       "of tensors there are + - * / ** and comparisons");
     turned |= (kind == OP_add || kind == OP_mul) && r.type.rank > l.type.rank;
-    ConstValue operands[2] = {turned ? r : l, turned ? l : r};
+    ExprValue operands[2] = {turned ? r : l, turned ? l : r};
     return tensor_map(s, kind, e->text, e->span, operands, 2);
 }
 
 /* ---- as ---- */
 
 /* The name of an axis; NULL: a number, which tells axes apart by their size alone. */
-static const char *name_of_axis(const ConstValue *v, int axis) {
+static const char *name_of_axis(const ExprValue *v, int axis) {
     const char *name = v->dims[axis];
     bool number = name && *name >= '0' && *name <= '9';
     return name && !(number && !strpbrk(name, "+-*/%(")) ? name : NULL;
 }
 
-static bool is_same_axis(const ConstValue *a, int k, const ConstValue *b, int i) {
+static bool is_same_axis(const ExprValue *a, int k, const ExprValue *b, int i) {
     const char *one = name_of_axis(a, k), *other = name_of_axis(b, i);
     if (!one || !other) return !one && !other && a->type.dim[k] == b->type.dim[i];
     return !strcmp(one, other);
 }
 
-static int count_axis(const ConstValue *v, int i, const ConstValue *in) {
+static int count_axis(const ExprValue *v, int i, const ExprValue *in) {
     int n = 0;
     for (int k = 0; k < in->type.rank; k++) n += is_same_axis(v, i, in, k);
     return n;
@@ -125,7 +125,7 @@ static int64_t elements_before(const Type *t, int i) {
 }
 
 /* Has b an axis in the place of axis i of a: of its name, or of its size where it is a number? */
-static bool stays(const ConstValue *a, int i, const ConstValue *b) {
+static bool stays(const ExprValue *a, int i, const ExprValue *b) {
     for (int k = 0; k < b->type.rank; k++) {
         if (elements_before(&a->type, i) != elements_before(&b->type, k)) continue;
         if (name_of_axis(a, i) ? is_same_axis(a, i, b, k) : a->type.dim[i] == b->type.dim[k])
@@ -138,7 +138,7 @@ static bool stays(const ConstValue *a, int i, const ConstValue *b) {
  * elements, and with other axes before it an axis is another one. What `to` has more often, or
  * less often, than `from` may be the size of axes that are split or joined. The samples of a rank
  * are no number that the model file could mean. */
-static bool is_moved(const ConstValue *from, const ConstValue *to, int i, bool samples) {
+static bool is_moved(const ExprValue *from, const ExprValue *to, int i, bool samples) {
     if (stays(to, i, from) || (!name_of_axis(to, i) && to->type.dim[i] == 1)) return false;
     for (int k = 0; k < from->type.rank; k++)
         if (is_same_axis(from, k, to, i) && !stays(from, k, to) &&
@@ -148,11 +148,11 @@ static bool is_moved(const ConstValue *from, const ConstValue *to, int i, bool s
 }
 
 /* Does its name alone say which axis of the other side axis i of `to` is? */
-static bool is_distinct(const ConstValue *from, const ConstValue *to, int i) {
+static bool is_distinct(const ExprValue *from, const ExprValue *to, int i) {
     return name_of_axis(to, i) && count_axis(to, i, from) == 1 && count_axis(to, i, to) == 1;
 }
 
-static bool has_same_axes(const ConstValue *from, const ConstValue *to) {
+static bool has_same_axes(const ExprValue *from, const ExprValue *to) {
     bool same = from->type.rank == to->type.rank;
     for (int i = 0; same && i < to->type.rank; i++)
         same = count_axis(to, i, from) == count_axis(to, i, to);
@@ -160,7 +160,7 @@ static bool has_same_axes(const ConstValue *from, const ConstValue *to) {
 }
 
 /* Are the axes of `to` those of `from` in another order, each of a name of its own? */
-static bool reorders(const ConstValue *from, const ConstValue *to, int *axis) {
+static bool reorders(const ExprValue *from, const ExprValue *to, int *axis) {
     bool other = false;
     if (!has_same_axes(from, to)) return false;
     for (int i = 0; i < to->type.rank; i++) {
@@ -174,8 +174,7 @@ static bool reorders(const ConstValue *from, const ConstValue *to, int *axis) {
 }
 
 /* Refuses a reshape in which an axis seems to move: the elements would not move with it. */
-static bool refuse_moved_axis(Scope *s, const Node *e, const ConstValue *from,
-                              const ConstValue *to) {
+static bool refuse_moved_axis(Scope *s, const Node *e, const ExprValue *from, const ExprValue *to) {
     int moved = -1, unclear = -1;
     bool samples = of_samples(s, from);
     for (int i = to->type.rank; i-- > 0;)
@@ -240,7 +239,7 @@ static bool add_factors(Arena *arena, const char *name, Factors *f) {
     return true;
 }
 
-static bool list_factors(Arena *arena, const ConstValue *v, Factors *f) {
+static bool list_factors(Arena *arena, const ExprValue *v, Factors *f) {
     *f = (Factors){0};
     for (int i = 0; i < v->type.rank; i++) {
         const char *name = v->dims[i];
@@ -284,8 +283,8 @@ static bool mixes_factors(const Factors *a, const Factors *b) {
     return false;
 }
 
-static bool refuse_mixed_factors(Scope *s, const Node *e, const ConstValue *from,
-                                 const ConstValue *to) {
+static bool refuse_mixed_factors(Scope *s, const Node *e, const ExprValue *from,
+                                 const ExprValue *to) {
     Factors a, b;
     Arena *arena = s->model->arena;
     if (!list_factors(arena, from, &a) || !list_factors(arena, to, &b) || !mixes_factors(&a, &b))
@@ -300,9 +299,9 @@ static bool refuse_mixed_factors(Scope *s, const Node *e, const ConstValue *from
     return true;
 }
 
-ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *sizes) {
+ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes) {
     const Node *shape = e->kids[1];
-    ConstValue out = {.kind = VALUE_TENSOR, .span = e->span};
+    ExprValue out = {.kind = VALUE_TENSOR, .span = e->span};
     int64_t dims[MAX_RANK], elements = 1;
     if (v.kind == VALUE_ERROR) return v;
     if (!value_is_tensor(&v) || !s->elaboration) {

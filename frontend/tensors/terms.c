@@ -11,17 +11,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "operations.h"
 
-static ConstValue refuse(Scope *s, Span at, const char *help, const char *problem) {
+static ExprValue refuse(Scope *s, Span at, const char *help, const char *problem) {
     Diag d = method_error(s, E_arguments, at, "%s", problem);
     diag_help(&d, "%s", help);
     method_emit(s, &d);
     return value_error(at);
 }
 
-static ConstValue term_of_one(Scope *s, Span at, TermPart part) {
-    ConstValue v = {.kind = VALUE_TERM, .span = at, .n_parts = 1};
+static ExprValue term_of_one(Scope *s, Span at, TermPart part) {
+    ExprValue v = {.kind = VALUE_TERM, .span = at, .n_parts = 1};
     v.parts = arena_new_of(s->model->arena, TermPart);
     v.parts[0] = part;
     return v;
@@ -29,8 +29,8 @@ static ConstValue term_of_one(Scope *s, Span at, TermPart part) {
 
 /* ---- what makes them */
 
-ConstValue run_load_balance(const Call *c) {
-    ConstValue *scores = call_operand(c, "scores"), *choices = call_operand(c, "choices");
+ExprValue run_load_balance(const Call *c) {
+    ExprValue *scores = call_operand(c, "scores"), *choices = call_operand(c, "choices");
     if (choices->type.dtype != DT_I32 || scores->type.rank != choices->type.rank)
         return refuse(c->s, c->at, "choices are the places that `topk` gives",
                       "`load_balance` takes scores [.., n] and choices [.., k]");
@@ -40,13 +40,13 @@ ConstValue run_load_balance(const Call *c) {
 
 /* The elements of v, of which this rank and micro-batch has n, in the whole batch. */
 static double in_whole_batch(const Elaboration *e, int64_t n) {
-    const Settings *s = &e->frontend->settings;
+    const RunSettings *s = e->settings;
     return (double)n * ((double)MAX(s->batch, s->local_batch) / (double)s->local_batch);
 }
 
-ConstValue term_of_samples(Scope *s, const char *name, Span at, const ConstValue *x) {
+ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *x) {
     Elaboration *e = s->elaboration;
-    ConstValue from = *x;
+    ExprValue from = *x;
     ValueId in = tensor_value(s, &from, at);
     place_builder(s, at);
     if (!type_is_float(&x->type)) in = emit(&e->build, OP_to_float, NULL, 1, &in, NULL);
@@ -58,8 +58,8 @@ ConstValue term_of_samples(Scope *s, const char *name, Span at, const ConstValue
 
 /* ---- arithmetic */
 
-static ConstValue scaled(Scope *s, Span at, const ConstValue *v, double factor) {
-    ConstValue out = *v;
+static ExprValue scaled(Scope *s, Span at, const ExprValue *v, double factor) {
+    ExprValue out = *v;
     out.span = at;
     out.parts = arena_array(s->model->arena, TermPart, v->n_parts + 1);
     for (uint32_t i = 0; i < v->n_parts; i++) {
@@ -69,12 +69,12 @@ static ConstValue scaled(Scope *s, Span at, const ConstValue *v, double factor) 
     return out;
 }
 
-ConstValue term_negate(Scope *s, const Node *e, const ConstValue *v) {
+ExprValue term_negate(Scope *s, const Node *e, const ExprValue *v) {
     return scaled(s, e->span, v, -1);
 }
 
-static ConstValue joined(Scope *s, Span at, const ConstValue *l, const ConstValue *r) {
-    ConstValue out = *l;
+static ExprValue joined(Scope *s, Span at, const ExprValue *l, const ExprValue *r) {
+    ExprValue out = *l;
     out.span = at;
     out.n_parts = l->n_parts + r->n_parts;
     out.parts = arena_array(s->model->arena, TermPart, out.n_parts + 1);
@@ -83,10 +83,10 @@ static ConstValue joined(Scope *s, Span at, const ConstValue *l, const ConstValu
     return out;
 }
 
-ConstValue term_binary(Scope *s, const Node *e, const ConstValue *l, const ConstValue *r) {
+ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprValue *r) {
     const char *op = e->text;
     bool both = l->kind == VALUE_TERM && r->kind == VALUE_TERM;
-    const ConstValue *term = l->kind == VALUE_TERM ? l : r, *other = term == l ? r : l;
+    const ExprValue *term = l->kind == VALUE_TERM ? l : r, *other = term == l ? r : l;
     bool number = value_is_number(other), plus = !strcmp(op, "+"), minus = !strcmp(op, "-");
     if (number && refuse_rank_size(s, e->kids[term == l ? 1 : 0], other))
         return value_error(e->span);
@@ -96,7 +96,7 @@ ConstValue term_binary(Scope *s, const Node *e, const ConstValue *l, const Const
         return scaled(s, e->span, term, 1 / value_number(other));
     }
     if (both && (plus || minus)) {
-        ConstValue right = minus ? scaled(s, e->span, r, -1) : *r;
+        ExprValue right = minus ? scaled(s, e->span, r, -1) : *r;
         return joined(s, e->span, l, &right);
     }
     const char *problem = arena_printf(s->model->arena,
@@ -115,9 +115,9 @@ static const char *const mean_example =
     "take its mean over everything: aux(mean(x), weight = 0.01)";
 
 /* A tensor of one element that each rank computes alike: its mean over ranks is itself. */
-static ConstValue term_of_tensor(const Call *c, const ConstValue *v) {
+static ExprValue term_of_tensor(const Call *c, const ExprValue *v) {
     Elaboration *e = c->s->elaboration;
-    ConstValue from = *v;
+    ExprValue from = *v;
     ValueId x = tensor_value(c->s, &from, c->at);
     if (!has_samples(e, x) && type_elements(&v->type) == 1 && type_is_float(&v->type))
         return term_of_one(c->s, v->span, (TermPart){OP_average, x, NO_VALUE, 1.0});
@@ -127,9 +127,9 @@ static ConstValue term_of_tensor(const Call *c, const ConstValue *v) {
                                value_shape(c->s->model->arena, v)));
 }
 
-ConstValue run_aux(const Call *c) {
+ExprValue run_aux(const Call *c) {
     Elaboration *e = c->s->elaboration;
-    ConstValue term = *call_operand(c, "term");
+    ExprValue term = *call_operand(c, "term");
     if (value_is_tensor(&term)) term = term_of_tensor(c, &term);
     if (term.kind == VALUE_ERROR) return call_failed(c);
     uint32_t frame;

@@ -1,5 +1,5 @@
 /* The table builtins.def as arrays; how its rows are looked up, and how they read. */
-#include "builtins.h"
+#include "vocabulary.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * fit, what stands before it on its line and what could stand there; for names by the name. */
 #include <string.h>
 
-#include "hints.h"
+#include "vocabulary.h"
 
 #define ANY NULL
 #define NAME_HERE "name"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "names.h"
 
 /* ---- reading ---- */
 
@@ -116,34 +116,12 @@ static const char *table_name(Arena *a, const NamesTable *t, const char *path,
     return path;
 }
 
-uint32_t frontend_names_tables(const Frontend *f) { return f->model->names.n; }
-
-const char *frontend_names_label(const Frontend *f, uint32_t table) {
-    return f->model->names.at[table].label;
-}
-
-const StringList *frontend_names_skips(const Frontend *f, uint32_t table) {
-    return &f->model->names.at[table].skips;
-}
-
-const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
-                                     bool *transposed) {
+const char *names_of_path(const Model *m, uint32_t table, const char *path, bool *transposed) {
     const NamesRule *rule = NULL;
-    const Model *m = f->model;
     const char *name =
         table < m->names.n ? table_name(m->arena, &m->names.at[table], path, &rule) : path;
     *transposed = rule && rule->transposed;
     return name;
-}
-
-const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t *n) {
-    const NamesTable *t = table < f->model->names.n ? &f->model->names.at[table] : NULL;
-    *n = t ? t->stored.n : 0;
-    return t ? t->stored.at : NULL;
-}
-
-const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table) {
-    return f->model->names.at[table].parts.at;
 }
 
 /* ---- checking ---- */
@@ -167,7 +145,7 @@ static void check_name(Elaboration *e, uint32_t table, const Param *p) {
     const NamesRule *rule = names_rule(&e->model->names.at[table], p->key);
     bool transposed;
     if (!rule || rule->parts) return;
-    if (*frontend_checkpoint_name(e->frontend, table, p->key, &transposed)) return;
+    if (*names_of_path(e->model, table, p->key, &transposed)) return;
     Diag d =
         diag_at(e->model->ds, E_names_table, rule->span, "this gives `%s` an empty name", p->key);
     diag_emit(&d);
@@ -206,32 +184,29 @@ static int by_name(const void *a, const void *b) {
 /* The names of all tensors in a table, and of which parameter each is, or the first one. */
 static uint32_t all_names(Elaboration *e, uint32_t table, NamedParam *out) {
     const Graph *g = e->graph;
-    uint32_t n = 0, stored;
-    const StoredTensor *t = frontend_stored(e->frontend, table, &stored);
+    uint32_t n = 0;
+    const NamesTable *t = &e->model->names.at[table];
     for (uint32_t i = 0; i < g->params.n; i++) {
         bool transposed;
         const Param *p = &g->params.at[i];
-        const char *name = frontend_checkpoint_name(e->frontend, table, p->key, &transposed);
+        const char *name = names_of_path(e->model, table, p->key, &transposed);
         if (*name) out[n++] = (NamedParam){name, p};
     }
-    for (uint32_t i = 0; i < stored; i++) {
-        const StoredPart *part = &frontend_stored_parts(e->frontend, table)[t[i].first_part];
-        out[n++] = (NamedParam){t[i].name, &g->params.at[part->param]};
+    for (uint32_t i = 0; i < t->stored.n; i++) {
+        const StoredPart *part = &t->parts.at[t->stored.at[i].first_part];
+        out[n++] = (NamedParam){t->stored.at[i].name, &g->params.at[part->param]};
     }
     return n;
 }
 
 static void check_distinct(Elaboration *e, uint32_t table) {
-    uint32_t n;
-    frontend_stored(e->frontend, table, &n);
+    uint32_t n = e->model->names.at[table].stored.n;
     NamedParam *sorted = arena_array(e->model->arena, NamedParam, e->graph->params.n + n + 1);
     n = all_names(e, table, sorted);
     qsort(sorted, n, sizeof *sorted, by_name);
     for (uint32_t i = 1; i < n; i++) {
         if (strcmp(sorted[i - 1].name, sorted[i].name)) continue;
-        Span at =
-            table < e->model->names.n ? e->model->names.at[table].span : sorted[i].param->name.span;
-        Diag d = diag_at(e->model->ds, E_names_table, at,
+        Diag d = diag_at(e->model->ds, E_names_table, e->model->names.at[table].span,
                          "`%s` and `%s` have the same checkpoint name %s", sorted[i - 1].param->key,
                          sorted[i].param->key, sorted[i].name);
         diag_emit(&d);
@@ -252,8 +227,7 @@ void names_check(Elaboration *e) {
     }
     for (uint32_t i = 0; i < g->params.n; i++) {
         Param *p = &g->params.at[i];
-        const char *name =
-            frontend_checkpoint_name(e->frontend, 0, p->key, &p->checkpoint_transposed);
+        const char *name = names_of_path(e->model, 0, p->key, &p->checkpoint_transposed);
         p->checkpoint = name == p->key ? name : arena_strdup(g->arena, name);
     }
 }

@@ -1,7 +1,7 @@
 /* Rules of a names table: which one names a path, and what its `*` stand for. */
 #include <string.h>
 
-#include "model.h"
+#include "names.h"
 
 int names_stars(const char *text) {
     int n = 0;

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elaborate.h"
+#include "evaluate.h"
+#include "names.h"
 
 /* An axis of a tensor as an entry sees it. size and count: 0 where nothing has said it yet. */
 typedef struct Axis {
@@ -75,7 +76,7 @@ bool stored_is_entry(const Node *value) {
 
 static bool read_integer(Reading *r, const Node *e, int64_t least, int64_t *out) {
     Scope s = {.model = r->e->model};
-    ConstValue v = evaluate(&s, e);
+    ExprValue v = evaluate(&s, e);
     if (v.kind == VALUE_ERROR) return false;
     *out = v.integer;
     if (v.kind == VALUE_INT && v.integer >= least && v.integer <= MOST_ELEMENTS) return true;

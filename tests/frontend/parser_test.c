@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend.h"
+#include "syntax.h"
 
 typedef struct Model {
     char name[300];
@@ -52,7 +52,7 @@ static bool parses(const char *text, size_t n) {
     DiagSet ds;
     diag_init(&ds, arena);
     ds.write = ignore;
-    bool right = frontend_parse_bytes(&ds, "test.fsd", text, n);
+    bool right = parse_bytes(&ds, "test.fsd", text, n);
     assert_int_equal(right, ds.errors == 0);
     assert_true(ds.errors <= 21);
     arena_free(arena);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend.h"
+#include "syntax.h"
 
 static void ignore(void *context, const char *text, size_t n) {
     (void)context, (void)text, (void)n;
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     DiagSet ds;
     diag_init(&ds, arena);
     ds.write = ignore;
-    bool right = frontend_parse_bytes(&ds, "fuzz.fsd", bytes, n);
+    bool right = parse_bytes(&ds, "fuzz.fsd", bytes, n);
     if (right && !mentions(bytes, n, "use") && !mentions(bytes, n, "npy")) {
         CompileOptions options = {.ranks = 2};
         char *text = arena_alloc(arena, n + 1);

@@ -1,14 +1,18 @@
-/* The tree that the parser makes of one .fsd file.
+/* From the text of a model file to its syntax tree.
  *
- * One node type for everything: a kind, an optional text (a name, a string, the digits of a number,
- * an operator), children in source order and the span of the whole construct. The tree lives in the
- * arena of the diagnostics set and is never changed after parsing.
+ * In: the bytes of a file, or of one expression. Out: a tree of Nodes, or NULL after syntax errors,
+ * which the diagnostics set has then. Also here: the prelude, modules in the language itself that
+ * every model has.
+ *
+ * The tree has one node type for everything: a kind, an optional text (a name, a string, the digits
+ * of a number, an operator), children in source order and the span of the whole construct. It lives
+ * in the arena of the diagnostics set and is never changed after parsing.
  *
  * depth is the height of the subtree. The parser refuses trees higher than AST_MAX_DEPTH, so every
  * walk over a tree may recurse.
  */
-#ifndef FSDPC_AST_H
-#define FSDPC_AST_H
+#ifndef FSDPC_SYNTAX_H
+#define FSDPC_SYNTAX_H
 
 #include "diag.h"
 
@@ -79,6 +83,9 @@ struct Node {
     Node *value; /* NODE_PARAM: its default, or NULL */
 };
 
+/* What a parse may start with: a whole file, or one expression (the value of `-s`). */
+typedef enum ParseStart { PARSE_FILE, PARSE_EXPRESSION } ParseStart;
+
 /* ast.c */
 Node *node_new(Arena *a, NodeKind kind, Span span, const char *text);
 Node *node_add(Arena *a, Node *parent, Node *kid); /* kid may be NULL: an absent optional part */
@@ -88,16 +95,22 @@ const char *node_text(Arena *a, const Node *e);
 /* Calls visit for the node and everything below it, in source order. */
 void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void *context);
 
-/* What a parse may start with: a whole file, or one expression (the value of `-s`). */
-typedef enum ParseStart { PARSE_FILE, PARSE_EXPRESSION } ParseStart;
-
-/* parse.c: parses the text of file (an index into ds->files) from a byte offset on its first line.
+/* parse.c */
+/* Parses the text of file (an index into ds->files) from a byte offset on its first line.
  * NULL when there were errors. */
 Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset);
 /* The same for a text that need not be in the file table; file 0 is no place. */
 Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, ParseStart start,
                  size_t offset);
-/* fsd.y: the i-th keyword of the language; NULL after the last. */
+/* Parses any bytes, for tests; true when they are a model file without syntax errors. */
+bool parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n);
+
+/* fsd.y */
+/* The i-th keyword of the language; NULL after the last. */
 const char *parse_keyword(Arena *a, int i);
+
+/* prelude.c */
+extern const char prelude_text[]; /* models/std.fsd, NUL-terminated */
+extern const size_t prelude_size;
 
 #endif

@@ -4,7 +4,7 @@
  * before its submodules; a tied parameter stands where its first name does, and is keyed by the
  * path on the right of `tie a = b`.
  */
-#include "elaborate.h"
+#include "evaluate.h"
 
 static void register_module(Elaboration *e, Instance *m, int32_t parent);
 
@@ -31,7 +31,7 @@ static void register_module(Elaboration *e, Instance *m, int32_t parent) {
 }
 
 static void count_elements(Elaboration *e, const ParamSlot *p) {
-    int64_t *total = &e->frontend->settings.parameters;
+    int64_t *total = &e->settings->parameters;
     if (*total > MOST_ELEMENTS) return; /* said already */
     *total += type_elements(&p->type);
     if (*total <= MOST_ELEMENTS) return;
@@ -68,7 +68,4 @@ void register_tables(Elaboration *e) {
         vec_push(g->arena, &g->params, p);
         count_elements(e, owner);
     }
-    if (e->broken) return;
-    directives_apply(e);
-    names_check(e);
 }

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend.h"
 #include "model.h"
 
 /* How a setting reads: expressions as written, values as they were understood. */
-static const char *setting_text(Model *m, const Setting *s) {
+static const char *setting_text(Model *m, const KeyValue *s) {
     if (s->key->kinds & K_EXPRESSION) {
         if (!s->expression) return NULL;
         return node_text(m->arena, s->expression);
@@ -49,7 +50,7 @@ void frontend_print_names(const Frontend *f, Buf *out) {
 static void print_text(Model *m, Buf *out) {
     const char *section = "";
     for (uint32_t i = 0; i < m->settings.n; i++) {
-        const Setting *s = &m->settings.at[i];
+        const KeyValue *s = &m->settings.at[i];
         const char *text = setting_text(m, s);
         if (text && strcmp(section, s->key->section)) buf_printf(out, "%s\n", s->key->section);
         if (text) section = s->key->section;
@@ -69,7 +70,7 @@ static void print_imports(Model *m, Buf *out) {
     }
 }
 
-static json_t *value_json(Model *m, const ConstValue *v) {
+static json_t *value_json(Model *m, const ExprValue *v) {
     switch (v->kind) {
     case VALUE_NONE: return json_null();
     case VALUE_BOOL: return json_boolean(v->boolean);
@@ -97,7 +98,7 @@ static void print_json(Model *m, Buf *out) {
     }
     json_object_set_new(all, "config", config);
     for (uint32_t i = 0; i < m->settings.n; i++) {
-        const Setting *s = &m->settings.at[i];
+        const KeyValue *s = &m->settings.at[i];
         const char *text = setting_text(m, s);
         if (!text) continue;
         json_t *section = json_object_get(all, s->key->section);

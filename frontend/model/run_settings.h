@@ -1,0 +1,92 @@
+/* What a compile is asked for and what it gives besides the graph: the options of the command line,
+ * where the data comes from, how long and how fast to train, when to save. Here and not in
+ * frontend.h, since the rooms below read and write them.
+ */
+#ifndef FSDPC_RUN_SETTINGS_H
+#define FSDPC_RUN_SETTINGS_H
+
+#include "ir.h"
+#include "stored.h"
+
+/* Files of other systems that a model can take settings from. */
+typedef enum ImportFormat {
+#define FORMAT(id, option, doc) IMPORT_##id,
+#include "import_formats.def"
+    IMPORT_FORMATS
+} ImportFormat;
+
+typedef struct CompileOptions {
+    const char *preset;                 /* --preset, or NULL */
+    const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed: files, or NULL */
+    const char *const *set;             /* -s: name=value, in order */
+    int n_set;
+    int64_t ranks;    /* -n; 0 = not given */
+    const char *mesh; /* --mesh dp=4,tp=2; NULL = not given */
+    bool to_plan;     /* batch and steps or epochs are needed */
+} CompileOptions;
+
+typedef struct DataFieldFile {
+    const char *name, *path; /* path: npy */
+    int64_t classes;         /* synthetic: ids are below; 0 = real numbers */
+    Type type;               /* synthetic: of a batch, as dim[0] says */
+} DataFieldFile;
+
+typedef struct DataSource {
+    bool present;
+    SourceKind kind;
+    const char *path;          /* text: file; tokens: glob */
+    double from, to;           /* text */
+    int64_t samples, vocab;    /* synthetic; synthetic tokens */
+    uint64_t seed;             /* of both */
+    VEC(DataFieldFile) fields; /* npy, synthetic; in the order of Graph.fields */
+    Corruption corruption;     /* of tokens; the rest as PlanSource has it */
+    int64_t raw, noise, spans, mask, end, words;
+    uint64_t draw;
+    double rate, mean_span; /* share of noise, tokens of a span */
+    Span span;
+} DataSource;
+
+/* Whether a sample is the named fields, and not a row of tokens. */
+static inline bool source_has_fields(SourceKind kind) {
+    return kind == SOURCE_NPY || kind == SOURCE_SYNTHETIC;
+}
+
+/* What the plan holds besides the graph and its policy. */
+typedef struct RunSettings {
+    const char *model; /* base name of the .fsd */
+    DataSource train, val;
+    int64_t length; /* tokens a sample; 0 for npy */
+    DataOrder order;
+    int64_t batch, micro_batches, local_batch, ranks;
+    int64_t steps, epochs; /* one of them is 0 */
+    int64_t eval_every;    /* 0 = never */
+    int64_t eval_steps;
+    uint64_t seed;
+    double beta2_decay; /* of Adafactor: 1 - beta2 is the step's number to this power */
+    double lr, warmup, decay, final; /* warmup and decay in steps; final is a factor of lr */
+    ScheduleKind schedule;
+    int64_t parameters;                         /* distinct elements */
+    const char *hf_config;                      /* text of config.json, or "" */
+    const char *checkpoint;                     /* folder, or "": then the rest is 0 */
+    int64_t checkpoint_every, keep, keep_every; /* 0 = none; of keep: all */
+    bool keep_best;
+    Snapshot snapshot;
+    uint64_t most_copied; /* of snapshot = copy: bytes on a rank; UINT64_MAX: all of the state */
+    CheckpointForm form;
+    const char *offload_path; /* folder of the file that offloaded things are in, or "" */
+    bool offload_pageable;    /* host memory for them is not pinned */
+} RunSettings;
+
+/* The table's tensors that are not whole parameters, and the parts that these are made of: rows of
+ * the graph's parameters, which have the name "" in the table. */
+typedef struct StoredTensor {
+    const char *name;
+    int32_t rank;
+    int64_t dim[MAX_RANK];
+    uint32_t first_part, n_part;
+} StoredTensor;
+
+/* model.c */
+const char *import_option(ImportFormat f); /* "accelerate": its option */
+
+#endif

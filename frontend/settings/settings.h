@@ -1,0 +1,47 @@
+/* From the sections of a model file to the policy that passes read and the settings of the run.
+ *
+ * In: the keys of sections data, train, shard, checkpoint and config, and what sections train and
+ * shard say of single paths. Out: Policy, RunSettings, the fields of a batch and the marks of
+ * parameters in the graph. The rules between keys (ranks and mesh, batch and ranks, prefetch and
+ * inflight) are checked here; what one key may be is checked against the vocabulary.
+ */
+#ifndef FSDPC_SETTINGS_H
+#define FSDPC_SETTINGS_H
+
+#include "model.h"
+
+/* settings.c: values of all keys of all sections, checked against the vocabulary. */
+void settings_evaluate(Model *m);
+
+/* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys.
+ */
+void policy_resolve(Model *m, Policy *p, RunSettings *s);
+
+/* directives.c */
+/* Adds what section train or shard says of a path, the strongest first: the directives of a file
+ * stand before those added earlier, in place of what they contradict there. */
+void directives_add(Model *m, const char *section, const Node *entry);
+void directives_resolve(Model *m, Policy *p, const RunSettings *s);
+/* Marks the graph's parameters; reports globs that match none. */
+void directives_apply(Elaboration *e);
+
+/* hf_config.c: `config hf`, and the text of config.json that it gives ("" without one). */
+void hf_config_add(Model *m, const Node *section);
+const char *hf_config_text(Model *m);
+
+/* batch.c: the data sources into settings, and the fields of a batch into the graph. */
+bool declare_fields(Elaboration *e);
+
+/* ids.c: whether the model takes the ids that data.train and data.val write by themselves; after
+ * the programs. */
+bool check_own_ids(Elaboration *e);
+
+/* matrices.c: marks the parameters that Muon moves. */
+void matrices_choose(Elaboration *e);
+
+/* precision.c: the exponent of backward's seed: near 1 / targets of a step; under a loss scale near
+ * 1 / targets of a rank, divided besides by what sums of f16 are divided by before they are formed.
+ */
+int64_t precision_seed(const Policy *p, double targets, int64_t ranks);
+
+#endif

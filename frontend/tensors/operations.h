@@ -1,0 +1,79 @@
+/* What the files of room tensors share: how a bound call is turned into ops, and the functions of
+ * builtins.def that are more than one op each. Private to the room. */
+#ifndef FSDPC_OPERATIONS_H
+#define FSDPC_OPERATIONS_H
+
+#include "tensors.h"
+
+/* A bound call of a function. */
+typedef struct Call {
+    Scope *s;
+    const CallInfo *info;
+    ExprValue args; /* as bind_call made it */
+    Span at;
+} Call;
+
+/* emit.c */
+ExprValue tensor_of(Elaboration *e, ValueId id, Span at);
+/* Infers the result's type, reports what does not fit, emits. false after an error. */
+bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+             ExprValue *operands, uint32_t n, OpId *out);
+/* The same of an op whose result type is stated. */
+bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+                ExprValue *operands, uint32_t n, const Type *given, OpId *out);
+/* Does a value depend on a field of the batch, or on how many samples a rank has, so that its first
+ * axis holds samples? */
+bool has_samples(Elaboration *e, ValueId value);
+/* True after an error: the op would mix samples of the batch. */
+bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id);
+/* The parameter below `to` that corresponds to p below `from`, another instance of its class. */
+ParamSlot *param_counterpart(const Instance *from, const Instance *to, const ParamSlot *p);
+/* A parameter of an array of modules that is being applied: there is one for each expert. */
+bool is_expert_param(const Elaboration *e, const ExprValue *v);
+ExprValue *call_operand(const Call *c, const char *name);
+ExprValue call_failed(const Call *c);
+ExprValue call_result(const Call *c, OpId op, uint32_t j);
+
+/* broadcast.c: an elementwise op of tensors, parameters and numbers; `name` is for messages. */
+ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ExprValue *args,
+                     uint32_t n);
+ExprValue tensor_power(Scope *s, Span at, const ExprValue *x, const ExprValue *n);
+
+/* reduction.c: sum, mean, max, min, by the name of the call. axis: an integer, a list, none. */
+ExprValue tensor_reduce(Scope *s, const char *name, Span at, const ExprValue *x,
+                        const ExprValue *axis);
+
+/* shapes.c */
+/* x with its axes in another order: axis i is x's axis[i]. */
+ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, const int *axis);
+/* True after an error: of operands that are combined sample by sample, some have samples, some not.
+ */
+bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue *x, uint32_t n);
+/* True after an error: a size that counts samples is not that of the first axis. */
+bool refuse_later_samples(Scope *s, Span at, const ExprValue *size);
+/* The first axis of x has that size: if it counts samples, x is made for them. */
+void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x);
+ExprValue run_transpose(const Call *c);
+ExprValue run_concat(const Call *c);
+ExprValue run_stack(const Call *c);
+ExprValue run_split(const Call *c);
+ExprValue run_expand(const Call *c);
+ExprValue run_matmul(const Call *c);
+
+/* attention.c */
+ExprValue run_attention(const Call *c);
+
+/* routing.c: mixtures of experts. */
+ExprValue run_topk(const Call *c);
+ExprValue run_dispatch(const Call *c);
+ExprValue run_combine(const Call *c);
+/* linear(x, w) in a module of an array of experts, w being a parameter of it. */
+ExprValue experts_linear(const Call *c);
+
+/* terms.c */
+ExprValue run_load_balance(const Call *c);
+ExprValue run_aux(const Call *c);
+/* The sum or mean, by name, of all elements of x, which has samples. */
+ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *x);
+
+#endif
