@@ -32,11 +32,11 @@ const char *hf_config_text(Model *m);
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);
 
-/* ids.c: whether the model takes the ids that data.train and data.val write by themselves; after
- * the programs. */
+/* check_corruption_ids.c: whether the model takes the ids that data.train and data.val write by
+ * themselves; after the programs. */
 bool check_own_ids(Elaboration *e);
 
-/* matrices.c: marks the parameters that Muon moves. */
+/* muon_params.c: marks the parameters that Muon moves. */
 void matrices_choose(Elaboration *e);
 
 /* precision.c: the exponent of backward's seed: near 1 / targets of a step; under a loss scale near

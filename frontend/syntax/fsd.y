@@ -1,8 +1,8 @@
 /* Grammar of the .fsd language: a file, or one expression for the value of `-s`.
  *
- * The parser is pure; its state is in Parser (parser.h). Tokens come through layout.c, which turns
+ * The parser is pure; its state is in Parser (parser.h). Tokens come through newlines.c, which turns
  * line ends into NL where they end a statement and repairs unbalanced brackets, so brackets always
- * balance here. Each list recovers at `error NL`; layout.c skips nested blocks until that NL.
+ * balance here. Each list recovers at `error NL`; newlines.c skips nested blocks until that NL.
  */
 %code requires {
 #include "parser.h"
@@ -21,7 +21,7 @@
 %code {
 #include <string.h>
 
-#include "layout.h"
+#include "newlines.h"
 
 #define YYINITDEPTH 200
 #define YYMAXDEPTH 20000
@@ -36,7 +36,7 @@
         }                                                                                          \
     } while (0)
 
-#define fsd_lex(value, place, scanner) layout_next((value), (place), (scanner))
+#define fsd_lex(value, place, scanner) next_token((value), (place), (scanner))
 
 static void fsd_error(Span *at, void *scanner, Parser *p, const char *message);
 static Node *make(Parser *p, NodeKind kind, Span span, const char *text);
@@ -297,7 +297,7 @@ static Node *add(Parser *p, Node *parent, Node *kid)
 {
     node_add(p->arena, parent, kid);
     if (parent->depth > AST_MAX_DEPTH && !p->abandoned)
-        layout_too_deep(p, kid ? kid->span : parent->span);
+        report_too_deep(p, kid ? kid->span : parent->span);
     return parent;
 }
 
@@ -325,7 +325,7 @@ static void recovered(Parser *p)
 static void fsd_error(Span *at, void *scanner, Parser *p, const char *message)
 {
     (void)scanner, (void)message;
-    if (!p->abandoned) layout_too_deep(p, *at);
+    if (!p->abandoned) report_too_deep(p, *at);
 }
 
 /* Operators are never the useful half of "expected ..."; anything that starts an expression is
@@ -380,7 +380,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Par
     Buf text = {0};
     const Span *at = yypcontext_location(context);
     const char *symbol = found == YYSYMBOL_YYEMPTY ? "input" : symbol_text(found);
-    SyntaxPlace place = {.token = symbol, .text = layout_token_text(p, *at), .wanted = wanted};
+    SyntaxPlace place = {.token = symbol, .text = token_text(p, *at), .wanted = wanted};
     place.name = name || found == YYSYMBOL_STR;
     place.word = symbol[0] == '`' && symbol[1] >= 'a' && symbol[1] <= 'z';
     wanted_letters(expected, n, wanted);
@@ -395,7 +395,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Par
                 buf_printf(&text, "%s%s", shown++ ? " or " : ", expected ",
                            symbol_text(expected[i]));
     }
-    layout_syntax_error(p, *at, text.at, &place);
+    report_syntax_error(p, *at, text.at, &place);
     buf_free(&text);
     return 0;
 }

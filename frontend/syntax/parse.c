@@ -1,8 +1,8 @@
 /* Parsing one source: sets the lexer on the bytes, runs the parser, counts errors. */
 #include <string.h>
 
-#include "layout.h"
 #include "lexer.h"
+#include "newlines.h"
 
 Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, ParseStart start,
                  size_t offset) {

@@ -43,7 +43,7 @@ ExprValue tensor_power(Scope *s, Span at, const ExprValue *x, const ExprValue *n
 ExprValue tensor_reduce(Scope *s, const char *name, Span at, const ExprValue *x,
                         const ExprValue *axis);
 
-/* shapes.c */
+/* move_ops.c */
 /* x with its axes in another order: axis i is x's axis[i]. */
 ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, const int *axis);
 /* True after an error: of operands that are combined sample by sample, some have samples, some not.

@@ -30,7 +30,7 @@ ValueId tensor_value(Scope *s, ExprValue *v, Span at); /* a parameter becomes a 
 /* Path and place of the ops that are emitted next. */
 void place_builder(Scope *s, Span at);
 
-/* shapes.c */
+/* move_ops.c */
 /* Entries [from, from + count) of an axis. */
 ExprValue take_part(Scope *s, Span at, const char *name, ExprValue x, int axis, int64_t from,
                     int64_t count);

@@ -13,7 +13,7 @@
  * skipped here with everything in them, so that NL is the end of the statement in error and not of
  * some line inside its block.
  */
-#include "layout.h"
+#include "newlines.h"
 
 #include <string.h>
 
@@ -252,7 +252,7 @@ static int word_meant(Parser *p, int token, Span at) {
     const char *names[32] = {"names"};
     size_t n = 1;
     if (token != ID || !p->is_file || !p->fresh || p->open.n || p->recovering) return token;
-    const char *text = layout_token_text(p, at);
+    const char *text = token_text(p, at);
     if (section_known(text) || !strcmp(text, "names")) return token;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) names[n++] = words[i].name;
     n += section_names(names + n, ARRAY_LEN(names) - n);
@@ -269,7 +269,7 @@ static int word_meant(Parser *p, int token, Span at) {
     return token;
 }
 
-int layout_next(FSD_STYPE *value, Span *at, void *scanner) {
+int next_token(FSD_STYPE *value, Span *at, void *scanner) {
     Parser *p = lexer_parser(scanner);
     if (p->start_token) {
         int token = p->start_token;
@@ -303,7 +303,7 @@ int layout_next(FSD_STYPE *value, Span *at, void *scanner) {
     }
 }
 
-void layout_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *place) {
+void report_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *place) {
     bool at_line_end = !strcmp(place->token, "end of line");
     OpenBracket *b = innermost(p);
     /* What follows an invalid character on its line only follows from it. */
@@ -321,7 +321,7 @@ void layout_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *p
     p->recover_depth = open_braces(p) - !strcmp(place->token, "`{`");
 }
 
-void layout_too_deep(Parser *p, Span at) {
+void report_too_deep(Parser *p, Span at) {
     Diag d = parser_error(p, E_nesting, at, "this nests too deeply");
     diag_help(&d, "at most %d brackets, blocks or operators may stand inside one another",
               AST_MAX_DEPTH);
@@ -329,6 +329,6 @@ void layout_too_deep(Parser *p, Span at) {
     p->abandoned = true;
 }
 
-const char *layout_token_text(Parser *p, Span at) {
+const char *token_text(Parser *p, Span at) {
     return arena_strndup(p->arena, p->last_token, at.end_col - at.col);
 }
