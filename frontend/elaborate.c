@@ -236,7 +236,7 @@ static bool batch_is_known(const Model *m) {
     return true;
 }
 
-static bool elaborate(Elaboration *e) {
+static bool elaborate_model(Elaboration *e) {
     Model *m = e->model;
     const KeyValue *loss = model_setting(m, "train", "loss");
     int before = m->ds->errors;
@@ -258,8 +258,8 @@ static bool elaborate(Elaboration *e) {
     e->param_value = arena_array(m->arena, ValueId, e->graph->params.n + 1);
     e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
     if (!train_program(e) || m->ds->errors > before) return false;
-    matrices_choose(e);
-    if (!eval_program(e) || !check_own_ids(e)) return false;
+    choose_muon_params(e);
+    if (!eval_program(e) || !check_corruption_ids(e)) return false;
     finish_settings(e);
     return m->ds->errors == before;
 }
@@ -272,7 +272,7 @@ bool frontend_elaborate(Frontend *f) {
     e.graph->level = LEVEL_MODEL;
     e.graph->policy = m->policy;
     m->arena = arena_new();
-    bool right = elaborate(&e) && f->exit_code == EXIT_DONE;
+    bool right = elaborate_model(&e) && f->exit_code == EXIT_DONE;
     arena_free(m->arena);
     m->arena = f->arena;
     if (right) f->statement = statement_of(f->graph);

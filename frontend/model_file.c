@@ -185,7 +185,7 @@ static void load_used(Model *m, const Node *use, const char *user_path) {
     load_file(m, path, use->text_span);
 }
 
-static void collect(Model *m, const Node *file, bool prelude) {
+static void collect_declarations(Model *m, const Node *file, bool prelude) {
     for (uint32_t i = 0; i < file->n; i++) {
         const Node *item = file->kids[i];
         switch (item->kind) {
@@ -228,7 +228,7 @@ static bool add_source(Model *m, const char *path, const char *text, size_t n, b
     m->units.at[at].root = root;
     for (uint32_t i = 0; i < root->n; i++)
         if (root->kids[i]->kind == NODE_USE) load_used(m, root->kids[i], path);
-    collect(m, root, prelude);
+    collect_declarations(m, root, prelude);
     return true;
 }
 
@@ -270,12 +270,12 @@ static void check_preset(Model *m, const Node *preset) {
     }
 }
 
-typedef struct Presets {
+typedef struct PresetList {
     VEC(const Node *) at;
     StringList names;
-} Presets;
+} PresetList;
 
-static void add_preset(Model *m, Presets *all, const Node *preset) {
+static void add_preset(Model *m, PresetList *all, const Node *preset) {
     check_preset(m, preset);
     for (uint32_t k = 0; k < all->at.n; k++) {
         if (strcmp(all->at.at[k]->text, preset->text)) continue;
@@ -287,7 +287,7 @@ static void add_preset(Model *m, Presets *all, const Node *preset) {
 }
 
 static void apply_presets(Model *m, const char *name) {
-    Presets all = {0};
+    PresetList all = {0};
     const Node *found = NULL;
     for (uint32_t u = 0; u < m->units.n; u++)
         for (uint32_t i = 0; m->units.at[u].root && i < m->units.at[u].root->n; i++)

@@ -15,7 +15,7 @@ ExprValue call_experts(Scope *s, const ExprValue *callee, const char *name, cons
     Elaboration *e = s->elaboration;
     Arena *arena = s->model->arena;
     const InstanceArray *experts = callee->array;
-    const Routing *r = NULL;
+    const ExpertRouting *r = NULL;
     for (uint32_t i = 0; i < args->at.n; i++) {
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
         if (args->at.at[i].value.routing) r = args->at.at[i].value.routing;

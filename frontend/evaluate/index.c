@@ -15,7 +15,7 @@ static ExprValue without_axis(Scope *s, Span at, ExprValue x, int axis) {
     t.dim[t.rank] = 0;
     out.type = t;
     ValueId in = tensor_value(s, &x, at);
-    place_builder(s, at);
+    set_op_place(s, at);
     out.tensor = emit(&s->elaboration->build, OP_reshape, NULL, 1, &in, &t);
     return out;
 }
@@ -68,7 +68,7 @@ ExprValue tensor_index(Scope *s, const Node *e, ExprValue x) {
             return shape_misuse(s, E_arguments, index->span,
                                 "write `:` for the first axis, as in x[:, 1:]",
                                 "one sample of the batch would depend on the number of ranks");
-        x = take_part(s, e->span, "[]", x, axis, from, end - from);
+        x = slice_axis(s, e->span, "[]", x, axis, from, end - from);
         if (x.kind == VALUE_ERROR) return x;
         if (range && !first && last && end < size) x.dims[axis] = evaluate(s, last).symbol;
         if (range)

@@ -9,8 +9,8 @@
 
 #include "calls.h"
 
-static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
-                             Instance *parent, Span span);
+static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, const char *path,
+                               Instance *parent, Span span);
 
 static const char *join_path(Arena *a, const char *path, const char *name) {
     return *path ? arena_printf(a, "%s.%s", path, name) : arena_strdup(a, name);
@@ -197,7 +197,7 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
         memset(&of_element.locals, 0, sizeof of_element.locals);
         if (array->varied) scope_bind(&of_element, "index", value_int(type->span, i));
         self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
-        array->at[array->n] = instantiate(e, &of_element, type, element, self, span);
+        array->at[array->n] = make_instance(e, &of_element, type, element, self, span);
         self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
         if (!array->at[array->n++]) return NULL; /* its errors are those of all */
         if (e->model->ds->errors == before) continue;
@@ -238,7 +238,7 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
     }
     Attributes own = {self->no_decay, self->frozen, self->keep_f32};
     self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
-    f.module = instantiate(e, s, type, path, self, name->span);
+    f.module = make_instance(e, s, type, path, self, name->span);
     f.kind = f.module ? FIELD_MODULE : FIELD_WRONG;
     self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
     add_field(e, s, f);
@@ -363,8 +363,8 @@ static bool bind_arguments(Scope *outer, Instance *m, const Node *type) {
     return bind_parameters(outer, &inner, &b, &args, &m->arguments.at, &m->arguments.n);
 }
 
-static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
-                             Instance *parent, Span span) {
+static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, const char *path,
+                               Instance *parent, Span span) {
     ModuleDecl *decl = model_module(e->model, type->text);
     if (!decl) {
         StringList names = {0};
@@ -430,5 +430,5 @@ Instance *instance_tree(Elaboration *e, const Node *root) {
     type->text_span = name->span;
     node_add(e->model->arena, type, root->kind == NODE_CALL ? root->kids[1] : NULL);
     node_add(e->model->arena, type, NULL);
-    return instantiate(e, &s, type, "", NULL, name->span);
+    return make_instance(e, &s, type, "", NULL, name->span);
 }

@@ -97,7 +97,7 @@ static bool axis_of_rank(Scope *s, const char *text) {
 }
 
 /* Unifies an argument with the shape of its parameter. */
-static bool unify(Scope *outer, Scope *s, const Node *param, ExprValue *v, Span at) {
+static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, Span at) {
     const Node *shape = param->shape;
     bool fits = v->type.rank == shape->n;
     if (!value_is_tensor(v)) {
@@ -193,7 +193,7 @@ ExprValue call_method(Scope *s, Instance *m, const Node *method, const Arguments
         const Node *param = method->kids[0]->kids[i];
         Span where = locals[i].value.span.file ? locals[i].value.span : at;
         if (param->shape && locals[i].value.kind != VALUE_NONE &&
-            !unify(s, &inner, param, &locals[i].value, where))
+            !bind_shape(s, &inner, param, &locals[i].value, where))
             return value_error(at);
         scope_bind(&inner, locals[i].name, locals[i].value);
     }

@@ -19,7 +19,7 @@ static void add_word(WordList *l, const char *word) {
     vec_push(l->arena, &l->words, word);
 }
 
-static const char *join(WordList *l, const char *separator) {
+static const char *join_words(WordList *l, const char *separator) {
     Buf out = {0};
     for (uint32_t i = 0; i < l->words.n; i++)
         buf_printf(&out, "%s%s", i ? separator : "", l->words.at[i]);
@@ -84,7 +84,7 @@ const char *editor_words(Arena *a, EditorClass class, const char *separator) {
         break;
     case EDITOR_CLASSES: BUG("no class of words");
     }
-    return join(&l, separator);
+    return join_words(&l, separator);
 }
 
 static void add_ops(WordList *l) {
@@ -98,7 +98,7 @@ const char *editor_keys(Arena *a, const char *section, const char *separator) {
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].section, section) && key_table[i].support != LATER)
             add_word(&l, key_table[i].key);
-    return join(&l, separator);
+    return join_words(&l, separator);
 }
 
 const char *editor_calls(Arena *a, const char *section, const char *separator) {
@@ -106,7 +106,7 @@ const char *editor_calls(Arena *a, const char *section, const char *separator) {
     const char *prefix = arena_printf(a, "%s.", section);
     for (int g = 0; g < GROUP_COUNT; g++)
         if (!strncmp(group_table[g].keys, prefix, strlen(prefix))) add_calls(&l, (CallGroup)g);
-    return join(&l, separator);
+    return join_words(&l, separator);
 }
 
 const char *editor_values(Arena *a, const char *section, const char *separator) {
@@ -116,7 +116,7 @@ const char *editor_values(Arena *a, const char *section, const char *separator) 
             add_word(&l, value_table[i].name);
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].section, section) && (key_table[i].kinds & K_OPS)) add_ops(&l);
-    return join(&l, separator);
+    return join_words(&l, separator);
 }
 
 const char *editor_argument_words(Arena *a, const ArgumentInfo *argument, const char *separator) {
@@ -124,5 +124,5 @@ const char *editor_argument_words(Arena *a, const ArgumentInfo *argument, const 
     const char *word;
     if (!(argument->type.kinds & K_WORD)) return NULL;
     for (int i = 0; (word = type_word(a, &argument->type, i)); i++) add_word(&l, word);
-    return l.words.n ? join(&l, separator) : NULL;
+    return l.words.n ? join_words(&l, separator) : NULL;
 }

@@ -10,11 +10,11 @@
 
 #define NAME "[A-Za-z_][A-Za-z0-9_]*"
 
-static void put(json_t *object, const char *key, json_t *value) {
+static void set_member(json_t *object, const char *key, json_t *value) {
     if (!value || json_object_set_new(object, key, value)) fail_environment("out of memory");
 }
 
-static void append(json_t *array, json_t *value) {
+static void append_item(json_t *array, json_t *value) {
     if (!value || json_array_append_new(array, value)) fail_environment("out of memory");
 }
 
@@ -32,26 +32,26 @@ static json_t *new_array(void) {
 
 static void add_match(json_t *patterns, const char *scope, const char *regex) {
     json_t *rule = new_object();
-    put(rule, "name", json_string(scope));
-    put(rule, "match", json_string(regex));
-    append(patterns, rule);
+    set_member(rule, "name", json_string(scope));
+    set_member(rule, "match", json_string(regex));
+    append_item(patterns, rule);
 }
 
 static void add_include(json_t *patterns, const char *name) {
     json_t *rule = new_object();
-    put(rule, "include", json_string(name));
-    append(patterns, rule);
+    set_member(rule, "include", json_string(name));
+    append_item(patterns, rule);
 }
 
 /* Scopes of the groups of a regex, "" for none; up to NULL. */
-static json_t *captures(const char *const *scopes) {
+static json_t *captures_of(const char *const *scopes) {
     json_t *all = new_object();
     for (int i = 0; scopes[i]; i++) {
         char number[] = {(char)('1' + i), 0};
         json_t *one = new_object();
-        put(one, "name", json_string(scopes[i]));
+        set_member(one, "name", json_string(scopes[i]));
         if (*scopes[i])
-            put(all, number, one);
+            set_member(all, number, one);
         else
             json_decref(one);
     }
@@ -60,24 +60,24 @@ static json_t *captures(const char *const *scopes) {
 
 static void add_captured(json_t *patterns, const char *regex, const char *const *scopes) {
     json_t *rule = new_object();
-    put(rule, "match", json_string(regex));
-    put(rule, "captures", captures(scopes));
-    append(patterns, rule);
+    set_member(rule, "match", json_string(regex));
+    set_member(rule, "captures", captures_of(scopes));
+    append_item(patterns, rule);
 }
 
-static json_t *region(const char *begin, const char *end, const char *const *scopes,
-                      json_t *patterns) {
+static json_t *region_pattern(const char *begin, const char *end, const char *const *scopes,
+                              json_t *patterns) {
     json_t *rule = new_object();
-    put(rule, "begin", json_string(begin));
-    if (scopes) put(rule, "beginCaptures", captures(scopes));
-    put(rule, "end", json_string(end));
-    put(rule, "patterns", patterns);
+    set_member(rule, "begin", json_string(begin));
+    if (scopes) set_member(rule, "beginCaptures", captures_of(scopes));
+    set_member(rule, "end", json_string(end));
+    set_member(rule, "patterns", patterns);
     return rule;
 }
 
 static json_t *named_patterns(json_t *patterns) {
     json_t *rule = new_object();
-    put(rule, "patterns", patterns);
+    set_member(rule, "patterns", patterns);
     return rule;
 }
 
@@ -87,7 +87,7 @@ static void add_words(Arena *a, json_t *patterns, const char *scope, EditorClass
               arena_printf(a, "%s(?:%s)%s", before, editor_words(a, class, "|"), after));
 }
 
-static json_t *common(Arena *a) {
+static json_t *common_patterns(Arena *a) {
     static const char *const module[] = {"keyword.declaration.fsd", "entity.name.type.module.fsd",
                                          NULL};
     static const char *const method[] = {"entity.name.function.fsd", NULL};
@@ -117,7 +117,7 @@ static json_t *common(Arena *a) {
 }
 
 /* In parentheses what stands before `=` names an argument, and some take words. */
-static json_t *parentheses(Arena *a) {
+static json_t *parentheses_pattern(Arena *a) {
     static const char *const worded[] = {"variable.parameter.fsd", "keyword.operator.fsd",
                                          "constant.language.word.fsd", NULL};
     json_t *p = new_array();
@@ -134,10 +134,10 @@ static json_t *parentheses(Arena *a) {
     }
     add_match(p, "variable.parameter.fsd", "\\b" NAME "(?=\\s*=(?!=))");
     add_include(p, "#common");
-    return region("\\(", "\\)", NULL, p);
+    return region_pattern("\\(", "\\)", NULL, p);
 }
 
-static json_t *section(Arena *a, const char *name) {
+static json_t *section_pattern(Arena *a, const char *name) {
     static const char *const opened[] = {"keyword.section.fsd", "", NULL};
     const char *keys = editor_keys(a, name, "|"), *calls = editor_calls(a, name, "|"),
                *values = editor_values(a, name, "|");
@@ -150,29 +150,29 @@ static json_t *section(Arena *a, const char *name) {
         add_match(p, "constant.language.word.fsd", arena_printf(a, "\\b(?:%s)\\b", values));
     add_include(p, "#braces");
     add_include(p, "#common");
-    return region(arena_printf(a, "\\b(%s)\\s*(\\{)", name), "\\}", opened, p);
+    return region_pattern(arena_printf(a, "\\b(%s)\\s*(\\{)", name), "\\}", opened, p);
 }
 
 void editor_textmate(Arena *a, Buf *out) {
     json_t *grammar = new_object(), *top = new_array(), *repository = new_object(),
            *types = new_array(), *braces = new_array();
-    append(types, json_string("fsd"));
-    put(grammar, "name", json_string("fsdpc model"));
-    put(grammar, "scopeName", json_string("source.fsd"));
-    put(grammar, "fileTypes", types);
+    append_item(types, json_string("fsd"));
+    set_member(grammar, "name", json_string("fsdpc model"));
+    set_member(grammar, "scopeName", json_string("source.fsd"));
+    set_member(grammar, "fileTypes", types);
     for (int i = 0; i < n_sections; i++) {
         const char *name = section_table[i].name;
-        put(repository, name, section(a, name));
+        set_member(repository, name, section_pattern(a, name));
         add_include(top, arena_printf(a, "#%s", name));
     }
     add_include(top, "#common");
-    put(grammar, "patterns", top);
+    set_member(grammar, "patterns", top);
     add_include(braces, "#braces");
     add_include(braces, "#common");
-    put(repository, "braces", region("\\{", "\\}", NULL, braces));
-    put(repository, "parentheses", parentheses(a));
-    put(repository, "common", common(a));
-    put(grammar, "repository", repository);
+    set_member(repository, "braces", region_pattern("\\{", "\\}", NULL, braces));
+    set_member(repository, "parentheses", parentheses_pattern(a));
+    set_member(repository, "common", common_patterns(a));
+    set_member(grammar, "repository", repository);
     char *text = json_dumps(grammar, JSON_INDENT(2));
     if (!text) fail_environment("out of memory");
     buf_printf(out, "%s\n", text);

@@ -33,14 +33,14 @@ static const struct {
 typedef struct Importer {
     Model *m;
     ImportFormat format;
-    Import *in;
+    ImportedFile *in;
     const char *part[ARRAY_LEN(parts)]; /* its value, or NULL */
     ImportEntry *by[ARRAY_LEN(parts)];  /* the key that said it */
 } Importer;
 
 /* ---- rows ---- */
 
-static const char *value_at(const Import *in, const char *key) {
+static const char *value_at(const ImportedFile *in, const char *key) {
     for (uint32_t i = 0; i < in->entries.n; i++)
         if (!strcmp(in->entries.at[i].key, key)) return in->entries.at[i].text;
     return NULL;
@@ -64,7 +64,7 @@ static bool is_word(const char *word, size_t n, const char *value) {
 }
 
 /* Is the value one of values, separated by bars? */
-static bool fits(const char *values, const char *value) {
+static bool value_fits(const char *values, const char *value) {
     for (const char *at = values; *at;) {
         size_t n = strcspn(at, "|");
         bool any = n == 1 && *at == '*', number = n == 1 && *at == '#';
@@ -74,7 +74,7 @@ static bool fits(const char *values, const char *value) {
     return false;
 }
 
-static bool holds(const Import *in, const char *when) {
+static bool condition_holds(const ImportedFile *in, const char *when) {
     size_t n = strcspn(when, "=");
     char key[128];
     if (!when[n]) return true;
@@ -82,14 +82,14 @@ static bool holds(const Import *in, const char *when) {
     memcpy(key, when, n);
     key[n] = 0;
     const char *value = value_at(in, key);
-    return fits(when + n + 1, value ? value : "null");
+    return value_fits(when + n + 1, value ? value : "null");
 }
 
-static bool names_many(const char *pattern) { return pattern[strlen(pattern) - 1] == '*'; }
+static bool is_prefix_pattern(const char *pattern) { return pattern[strlen(pattern) - 1] == '*'; }
 
-static bool names(const char *pattern, const char *key) {
-    return names_many(pattern) ? !strncmp(pattern, key, strlen(pattern) - 1)
-                               : !strcmp(pattern, key);
+static bool pattern_names(const char *pattern, const char *key) {
+    return is_prefix_pattern(pattern) ? !strncmp(pattern, key, strlen(pattern) - 1)
+                                      : !strcmp(pattern, key);
 }
 
 /* Is it a section that has keys in the table? Without any in the file it says nothing. */
@@ -108,12 +108,12 @@ static const ImportRow *find_row(const Importer *i, const ImportEntry *e, bool *
         const ImportRow *row = &import_table[k];
         if (row->format != i->format) continue;
         if (!strcmp(e->text, "null") && is_section(row, e->key)) return &empty;
-        if (!names(row->key, e->key)) continue;
-        bool holding = holds(i->in, row->when);
-        if (names_many(row->key) && !holding) continue;
+        if (!pattern_names(row->key, e->key)) continue;
+        bool holding = condition_holds(i->in, row->when);
+        if (is_prefix_pattern(row->key) && !holding) continue;
         *known = true;
         if (i->format == IMPORT_DEEPSPEED && !strcmp(e->text, "auto")) return &automatic;
-        if (holding && fits(row->values, e->text)) return row;
+        if (holding && value_fits(row->values, e->text)) return row;
     }
     return NULL;
 }
@@ -236,17 +236,17 @@ static void add_values(Buf *list, const char *values) {
     }
 }
 
-static void unknown(Importer *i, const ImportEntry *e, bool known) {
+static void report_unknown(Importer *i, const ImportEntry *e, bool known) {
     const char *keys[512];
     size_t n = 0;
     for (uint32_t k = 0; k < IMPORT_ROWS && n < ARRAY_LEN(keys); k++)
-        if (import_table[k].format == i->format && !names_many(import_table[k].key))
+        if (import_table[k].format == i->format && !is_prefix_pattern(import_table[k].key))
             keys[n++] = import_table[k].key;
     if (known) {
         Diag d = diag_at(i->m->ds, E_import_value, e->span, "%s cannot be `%s`", e->key, e->text);
         Buf values = {0};
         for (uint32_t k = 0; k < IMPORT_ROWS; k++)
-            if (import_table[k].format == i->format && names(import_table[k].key, e->key))
+            if (import_table[k].format == i->format && pattern_names(import_table[k].key, e->key))
                 add_values(&values, import_table[k].values);
         if (values.n) diag_help(&d, "it is one of %s (#: a number)", values.at);
         diag_emit(&d);
@@ -260,7 +260,7 @@ static void unknown(Importer *i, const ImportEntry *e, bool known) {
     diag_emit(&d);
 }
 
-static bool gives(const Importer *i, const char *key) {
+static bool gives_number(const Importer *i, const char *key) {
     const char *value = value_at(i->in, key);
     return value && is_number(value);
 }
@@ -274,19 +274,20 @@ static void set_micro_batch(Importer *i, const ImportEntry *e) {
         diag_emit(&d);
         return;
     }
-    i->m->micro_batch = (MicroBatch){.samples = (int64_t)samples,
-                                     .with_batch = gives(i, "train_batch_size"),
-                                     .with_accumulate = gives(i, "gradient_accumulation_steps"),
-                                     .key = e->key,
-                                     .from = model_place(i->m, e->span),
-                                     .span = e->span};
+    i->m->micro_batch =
+        (MicroBatch){.samples = (int64_t)samples,
+                     .with_batch = gives_number(i, "train_batch_size"),
+                     .with_accumulate = gives_number(i, "gradient_accumulation_steps"),
+                     .key = e->key,
+                     .from = model_place(i->m, e->span),
+                     .span = e->span};
 }
 
 static void import_one(Importer *i, ImportEntry *e) {
     bool known;
     const ImportRow *row = find_row(i, e, &known);
     if (!row) {
-        unknown(i, e, known);
+        report_unknown(i, e, known);
         return;
     }
     e->became = fill_in(i, e, row->text);
@@ -320,7 +321,7 @@ static void tell_idle(const Importer *i) {
 void import_all(Model *m) {
     for (int f = 0; f < IMPORT_FORMATS; f++) {
         const char *path = m->options->import[f];
-        Import in = {.path = path};
+        ImportedFile in = {.path = path};
         if (!path || !import_read(m, (ImportFormat)f, path, &in)) continue;
         Importer i = {.m = m, .format = (ImportFormat)f, .in = &in};
         for (uint32_t k = 0; k < in.entries.n; k++) import_one(&i, &in.entries.at[k]);

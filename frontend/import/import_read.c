@@ -16,26 +16,26 @@
 
 enum { MOST_DEPTH = 16, MOST_KEYS = 10000 };
 
-typedef struct Reader {
+typedef struct YamlReader {
     Model *m;
-    Import *out;
+    ImportedFile *out;
     uint32_t file;
     yaml_document_t document;
-} Reader;
+} YamlReader;
 
-static Span span_of(const Reader *r, const yaml_node_t *n) {
+static Span span_of(const YamlReader *r, const yaml_node_t *n) {
     return (Span){r->file, (uint32_t)n->start_mark.line + 1, (uint32_t)n->start_mark.column + 1,
                   (uint32_t)n->end_mark.line + 1, (uint32_t)n->end_mark.column + 1};
 }
 
-static bool refuse(Reader *r, Span at, const char *what) {
+static bool refuse_file(YamlReader *r, Span at, const char *what) {
     Diag d = diag_at(r->m->ds, E_import_syntax, at, "%s", what);
     diag_emit(&d);
     return false;
 }
 
 /* A scalar's text; a plain null, and what is empty, is "null". */
-static const char *scalar_text(Reader *r, const yaml_node_t *n) {
+static const char *scalar_text(YamlReader *r, const yaml_node_t *n) {
     const char *text =
         arena_strndup(r->m->arena, (const char *)n->data.scalar.value, n->data.scalar.length);
     bool plain = n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -43,7 +43,7 @@ static const char *scalar_text(Reader *r, const yaml_node_t *n) {
     return null || !*text ? "null" : text;
 }
 
-static const char *list_text(Reader *r, const yaml_node_t *n) {
+static const char *list_text(YamlReader *r, const yaml_node_t *n) {
     Buf text = {0};
     bool simple = true;
     const yaml_node_item_t *at = n->data.sequence.items.start;
@@ -59,48 +59,48 @@ static const char *list_text(Reader *r, const yaml_node_t *n) {
     return kept;
 }
 
-static bool add_entry(Reader *r, const char *key, Span at, const char *text) {
+static bool add_entry(YamlReader *r, const char *key, Span at, const char *text) {
     for (uint32_t i = 0; i < r->out->entries.n; i++)
         if (!strcmp(r->out->entries.at[i].key, key)) {
             model_duplicate(r->m, "key", key, at, r->out->entries.at[i].span);
             return false;
         }
-    if (r->out->entries.n == MOST_KEYS) return refuse(r, at, "the file has too many keys");
+    if (r->out->entries.n == MOST_KEYS) return refuse_file(r, at, "the file has too many keys");
     ImportEntry e = {.key = key, .text = text, .span = at};
     vec_push(r->m->arena, &r->out->entries, e);
     return true;
 }
 
-static bool walk(Reader *r, const yaml_node_t *n, const char *path, int depth);
+static bool read_node(YamlReader *r, const yaml_node_t *n, const char *path, int depth);
 
-static bool walk_value(Reader *r, const yaml_node_t *key, const yaml_node_t *n, const char *path,
-                       int depth) {
+static bool read_value(YamlReader *r, const yaml_node_t *key, const yaml_node_t *n,
+                       const char *path, int depth) {
     const char *text = NULL;
     if (n->type == YAML_SCALAR_NODE) text = scalar_text(r, n);
     if (n->type == YAML_SEQUENCE_NODE && !(text = list_text(r, n)))
-        return refuse(r, span_of(r, n), "a list of sections is no value of any key");
+        return refuse_file(r, span_of(r, n), "a list of sections is no value of any key");
     if (n->type == YAML_MAPPING_NODE && n->data.mapping.pairs.start == n->data.mapping.pairs.top)
         text = "null";
-    return text ? add_entry(r, path, span_of(r, key), text) : walk(r, n, path, depth + 1);
+    return text ? add_entry(r, path, span_of(r, key), text) : read_node(r, n, path, depth + 1);
 }
 
-static bool walk(Reader *r, const yaml_node_t *n, const char *path, int depth) {
-    if (depth > MOST_DEPTH) return refuse(r, span_of(r, n), "sections are nested too deeply");
+static bool read_node(YamlReader *r, const yaml_node_t *n, const char *path, int depth) {
+    if (depth > MOST_DEPTH) return refuse_file(r, span_of(r, n), "sections are nested too deeply");
     const yaml_node_pair_t *at = n->data.mapping.pairs.start;
     bool good = true;
     for (; at < n->data.mapping.pairs.top; at++) {
         const yaml_node_t *key = yaml_document_get_node(&r->document, at->key);
         const yaml_node_t *value = yaml_document_get_node(&r->document, at->value);
         if (!key || !value || key->type != YAML_SCALAR_NODE)
-            return refuse(r, span_of(r, n), "a key is a word");
+            return refuse_file(r, span_of(r, n), "a key is a word");
         const char *name = scalar_text(r, key);
-        good &= walk_value(r, key, value,
+        good &= read_value(r, key, value,
                            *path ? arena_printf(r->m->arena, "%s.%s", path, name) : name, depth);
     }
     return good;
 }
 
-static bool is_json(Reader *r, const char *text, size_t n) {
+static bool is_json(YamlReader *r, const char *text, size_t n) {
     json_error_t error;
     json_t *all = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
     if (all) {
@@ -109,10 +109,10 @@ static bool is_json(Reader *r, const char *text, size_t n) {
     }
     uint32_t line = (uint32_t)MAX(error.line, 1), column = (uint32_t)MAX(error.column, 1);
     Span at = {r->file, line, column, line, column + 1};
-    return refuse(r, at, arena_printf(r->m->arena, "this is no JSON: %s", error.text));
+    return refuse_file(r, at, arena_printf(r->m->arena, "this is no JSON: %s", error.text));
 }
 
-static bool parse(Reader *r, const char *text, size_t n) {
+static bool parse_file(YamlReader *r, const char *text, size_t n) {
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) fail_environment("no memory for YAML");
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
@@ -120,22 +120,22 @@ static bool parse(Reader *r, const char *text, size_t n) {
     if (!good) {
         uint32_t line = (uint32_t)parser.problem_mark.line + 1;
         uint32_t column = (uint32_t)parser.problem_mark.column + 1;
-        refuse(r, (Span){r->file, line, column, line, column + 1},
-               arena_printf(r->m->arena, "this is no YAML: %s",
-                            parser.problem ? parser.problem : "unreadable"));
+        refuse_file(r, (Span){r->file, line, column, line, column + 1},
+                    arena_printf(r->m->arena, "this is no YAML: %s",
+                                 parser.problem ? parser.problem : "unreadable"));
     } else {
         const yaml_node_t *root = yaml_document_get_root_node(&r->document);
         if (!root || root->type != YAML_MAPPING_NODE)
-            good = refuse(r, (Span){r->file, 1, 1, 1, 2}, "the file has no keys");
+            good = refuse_file(r, (Span){r->file, 1, 1, 1, 2}, "the file has no keys");
         else
-            good = walk(r, root, "", 0);
+            good = read_node(r, root, "", 0);
         yaml_document_delete(&r->document);
     }
     yaml_parser_delete(&parser);
     return good;
 }
 
-bool import_read(Model *m, ImportFormat format, const char *path, Import *out) {
+bool import_read(Model *m, ImportFormat format, const char *path, ImportedFile *out) {
     size_t n = 0;
     char *text = read_file(path, &n);
     if (!text) {
@@ -147,7 +147,7 @@ bool import_read(Model *m, ImportFormat format, const char *path, Import *out) {
     char *kept = arena_alloc(m->arena, n + 1);
     memcpy(kept, text, n);
     free(text);
-    Reader r = {.m = m, .out = out};
+    YamlReader r = {.m = m, .out = out};
     r.file = diag_add_file(m->ds, arena_strdup(m->arena, path), kept, n);
-    return (format != IMPORT_DEEPSPEED || is_json(&r, kept, n)) && parse(&r, kept, n);
+    return (format != IMPORT_DEEPSPEED || is_json(&r, kept, n)) && parse_file(&r, kept, n);
 }

@@ -13,6 +13,6 @@ typedef struct ImportRow {
 
 /* import_read.c: reads the file into `out`, keys with their sections joined by dots. false after an
  * error. */
-bool import_read(Model *m, ImportFormat format, const char *path, Import *out);
+bool import_read(Model *m, ImportFormat format, const char *path, ImportedFile *out);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "model.h"
 
-typedef struct Bind {
+typedef struct CallBinding {
     Scope *s;
     const CallInfo *callee;
     const ArgumentInfo *row;
@@ -21,7 +21,7 @@ typedef struct Bind {
     Span at;
     const Argument **given; /* by row */
     bool right;
-} Bind;
+} CallBinding;
 
 /* ---- values ---- */
 
@@ -90,7 +90,7 @@ static bool check_word(Scope *s, const ExprValue *v, const ValueType *t, const c
     return false;
 }
 
-static bool wrong_kind(Scope *s, const ExprValue *v, const ValueType *t, const char *what) {
+static bool report_kind(Scope *s, const ExprValue *v, const ValueType *t, const char *what) {
     Diag d = method_error(s, E_value_kind, v->span, "%s takes %s, this is %s", what,
                           type_sentence(s->model->arena, t), value_kind_name(v));
     const char *hint = v->kind == VALUE_WORD ? name_hint(v->text) : NULL;
@@ -119,7 +119,7 @@ bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what) {
     if ((t->kinds & K_INT) && !(t->kinds & K_REAL) && v->kind == VALUE_REAL &&
         value_integral(v, &i))
         *v = value_int(v->span, i);
-    if (!(kind_mask(v) & t->kinds)) return wrong_kind(s, v, t, what);
+    if (!(kind_mask(v) & t->kinds)) return report_kind(s, v, t, what);
     if (value_is_number(v)) return check_range(s, v, t, what);
     if (v->kind == VALUE_WORD) return check_word(s, v, t, what);
     if (v->kind != VALUE_LIST || !t->items) return true;
@@ -182,9 +182,9 @@ static ExprValue default_of(Scope *s, const ArgumentInfo *a) {
 
 /* ---- binding ---- */
 
-static Diag complain(Bind *b, Span at, const char *format, ...)
+static Diag binding_error(CallBinding *b, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static Diag complain(Bind *b, Span at, const char *format, ...) {
+static Diag binding_error(CallBinding *b, Span at, const char *format, ...) {
     va_list args;
     va_start(args, format);
     bool section = b->s->key && !b->s->elaboration;
@@ -197,16 +197,16 @@ static Diag complain(Bind *b, Span at, const char *format, ...) {
 }
 
 /* name NULL: one too many. */
-static void hint_argument(Bind *b, Diag *d, const char *name) {
+static void hint_argument(CallBinding *b, Diag *d, const char *name) {
     const char *hint = argument_hint(b->callee->name, name);
     if (hint) diag_help(d, "%s\n%s", hint, call_signature(b->s->model->arena, b->callee));
 }
 
-static void unknown_argument(Bind *b, const Argument *a) {
+static void unknown_argument(CallBinding *b, const Argument *a) {
     const char *names[32];
     size_t n = 0;
     for (uint32_t i = 0; i < b->n && n < ARRAY_LEN(names); i++) names[n++] = b->row[i].name;
-    Diag d = complain(b, a->node->span, "`%s` has no argument `%s`", b->callee->name, a->name);
+    Diag d = binding_error(b, a->node->span, "`%s` has no argument `%s`", b->callee->name, a->name);
     const char *near = nearest_name(a->name, names, n);
     if (near)
         diag_help(&d, "did you mean `%s`?\n%s", near,
@@ -229,7 +229,7 @@ static bool is_named(const Arguments *args, const char *name) {
 
 /* The row of the first argument without a name: behind leading defaults where there are no more of
  * these arguments than must be given. */
-static uint32_t first_position(const Bind *b, const Arguments *args) {
+static uint32_t first_position(const CallBinding *b, const Arguments *args) {
     uint32_t leading = 0, needed = 0;
     if (b->n && (b->row[b->n - 1].type.kinds & K_MANY)) return b->n - 1;
     while (leading < b->n && b->row[leading].standard) leading++;
@@ -238,17 +238,17 @@ static uint32_t first_position(const Bind *b, const Arguments *args) {
     return leading < b->n && count_unnamed(args) <= needed ? leading : 0;
 }
 
-static void too_many(Bind *b, const Arguments *args, const Argument *first) {
+static void too_many(CallBinding *b, const Arguments *args, const Argument *first) {
     uint32_t given = count_unnamed(args);
-    Diag d = b->n ? complain(b, first->node->span, "`%s` takes %s%u argument%s, %u are given",
-                             b->callee->name, b->n > 1 ? "at most " : "", b->n,
-                             b->n == 1 ? "" : "s", given)
-                  : complain(b, first->node->span, "`%s` takes no arguments", b->callee->name);
+    Diag d = b->n ? binding_error(b, first->node->span, "`%s` takes %s%u argument%s, %u are given",
+                                  b->callee->name, b->n > 1 ? "at most " : "", b->n,
+                                  b->n == 1 ? "" : "s", given)
+                  : binding_error(b, first->node->span, "`%s` takes no arguments", b->callee->name);
     hint_argument(b, &d, NULL);
     method_emit(b->s, &d);
 }
 
-static void place(Bind *b, const Arguments *args) {
+static void assign_arguments(CallBinding *b, const Arguments *args) {
     uint32_t position = first_position(b, args);
     const Argument *named = NULL;
     bool many = b->n && (b->row[b->n - 1].type.kinds & K_MANY), full = false;
@@ -258,7 +258,8 @@ static void place(Bind *b, const Arguments *args) {
         while (a->name && k < b->n && strcmp(b->row[k].name, a->name)) k++;
         if (!a->name) k = position++;
         if (!a->name && named) {
-            Diag d = complain(b, a->node->span,
+            Diag d =
+                binding_error(b, a->node->span,
                               "an argument without a name cannot follow `%s = ..`", named->name);
             method_emit(b->s, &d);
         } else if (k >= b->n && a->name) {
@@ -269,8 +270,8 @@ static void place(Bind *b, const Arguments *args) {
             if (!full) too_many(b, args, a);
             full = true;
         } else if (b->given[k]) {
-            Diag d = complain(b, a->node->span, "`%s` of `%s` is given twice", b->row[k].name,
-                              b->callee->name);
+            Diag d = binding_error(b, a->node->span, "`%s` of `%s` is given twice", b->row[k].name,
+                                   b->callee->name);
             diag_note(&d, b->given[k]->node->span, "it is given here too");
             method_emit(b->s, &d);
         } else {
@@ -281,7 +282,7 @@ static void place(Bind *b, const Arguments *args) {
 }
 
 /* All arguments that have no name as one list. */
-static ExprValue list_of(Bind *b, const Arguments *args) {
+static ExprValue list_of(CallBinding *b, const Arguments *args) {
     Arena *arena = b->s->model->arena;
     ExprValue v = {.kind = VALUE_LIST, .span = b->at};
     v.items = arena_array(arena, ExprItem, args->at.n + 1);
@@ -294,7 +295,7 @@ static ExprValue list_of(Bind *b, const Arguments *args) {
 }
 
 /* An argument that was given: whether this version has it, and its value. */
-static bool check_given(Bind *b, const ArgumentInfo *row, ExprValue *v) {
+static bool check_given(CallBinding *b, const ArgumentInfo *row, ExprValue *v) {
     Arena *arena = b->s->model->arena;
     const char *callee = b->callee->name;
     bool lacks = row->support == LATER;
@@ -313,14 +314,14 @@ static bool check_given(Bind *b, const ArgumentInfo *row, ExprValue *v) {
     return false;
 }
 
-static void fill(Bind *b, const Arguments *args, ExprValue *call) {
+static void fill_call(CallBinding *b, const Arguments *args, ExprValue *call) {
     Arena *arena = b->s->model->arena;
     call->items = arena_array(arena, ExprItem, b->n + 1);
     for (uint32_t k = 0; k < b->n; k++) {
         const ArgumentInfo *row = &b->row[k];
         ExprValue *v = arena_new_of(arena, ExprValue);
         if (!b->given[k] && !row->standard) {
-            Diag d = complain(b, b->at, "`%s` needs `%s`", b->callee->name, row->name);
+            Diag d = binding_error(b, b->at, "`%s` needs `%s`", b->callee->name, row->name);
             method_emit(b->s, &d);
             continue;
         }
@@ -338,7 +339,7 @@ static void fill(Bind *b, const Arguments *args, ExprValue *call) {
 
 /* npy(x = "x.npy", ..): every argument has a name of its own. The last row of the table is theirs;
  * the rows before it are arguments as everywhere, and come after them. */
-static void fill_named(Bind *b, const Arguments *args, ExprValue *call) {
+static void fill_named(CallBinding *b, const Arguments *args, ExprValue *call) {
     Arena *arena = b->s->model->arena;
     const ArgumentInfo *own = &b->row[b->n - 1];
     Arguments fixed = {0};
@@ -355,10 +356,10 @@ static void fill_named(Bind *b, const Arguments *args, ExprValue *call) {
         *v = a->value;
         bool twice = a->name && value_item(call, a->name);
         if (!a->name || twice) {
-            Diag d = twice ? complain(b, a->node->span, "`%s` of `%s` is given twice", a->name,
-                                      b->callee->name)
-                           : complain(b, a->node->span, "each argument of `%s` has a name",
-                                      b->callee->name);
+            Diag d = twice ? binding_error(b, a->node->span, "`%s` of `%s` is given twice", a->name,
+                                           b->callee->name)
+                           : binding_error(b, a->node->span, "each argument of `%s` has a name",
+                                           b->callee->name);
             diag_help(&d, "for example %s", b->callee->example);
             method_emit(b->s, &d);
         } else if (!check_value(b->s, v, &own->type,
@@ -368,19 +369,19 @@ static void fill_named(Bind *b, const Arguments *args, ExprValue *call) {
         call->items[call->n_items++] = (ExprItem){a->name, v};
     }
     if (!call->n_items) {
-        Diag d = complain(b, b->at, "`%s` needs at least one %s", b->callee->name, own->name);
+        Diag d = binding_error(b, b->at, "`%s` needs at least one %s", b->callee->name, own->name);
         diag_help(&d, "for example %s", b->callee->example);
         method_emit(b->s, &d);
     }
     ExprValue rest = {0};
     b->n--;
-    place(b, &fixed);
-    if (b->right) fill(b, &fixed, &rest);
+    assign_arguments(b, &fixed);
+    if (b->right) fill_call(b, &fixed, &rest);
     for (uint32_t k = 0; k < rest.n_items; k++) call->items[call->n_items++] = rest.items[k];
 }
 
 bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ExprValue *out) {
-    Bind b = {.s = s, .callee = callee, .at = at, .right = true};
+    CallBinding b = {.s = s, .callee = callee, .at = at, .right = true};
     *out = value_error(at);
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return false;
@@ -390,8 +391,8 @@ bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at,
     if (b.n && (b.row[b.n - 1].type.kinds & K_NAMED)) {
         fill_named(&b, args, &call);
     } else {
-        place(&b, args);
-        if (b.right) fill(&b, args, &call);
+        assign_arguments(&b, args);
+        if (b.right) fill_call(&b, args, &call);
     }
     if (b.right) *out = call;
     return b.right;

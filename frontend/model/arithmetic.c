@@ -11,7 +11,7 @@
 
 #include "value.h"
 
-static ExprValue overflow(DiagSet *ds, Span at, const char *what) {
+static ExprValue overflow_error(DiagSet *ds, Span at, const char *what) {
     Diag d = diag_at(ds, E_overflow, at, "the result of `%s` does not fit into 64 bits", what);
     diag_emit(&d);
     return value_error(at);
@@ -32,7 +32,7 @@ static const char *join_symbols(DiagSet *ds, const char *op, const ExprValue *l,
     return arena_printf(ds->arena, "%s%s%s", left, op, right);
 }
 
-static bool power(int64_t base, int64_t exponent, int64_t *out) {
+static bool integer_power(int64_t base, int64_t exponent, int64_t *out) {
     int64_t result = 1;
     if (base == 0 || base == 1 || base == -1) {
         *out = exponent == 0 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : base;
@@ -55,14 +55,14 @@ static ExprValue on_integers(DiagSet *ds, const Node *e, const ExprValue *l, con
     else if (!strcmp(op, "*"))
         fits = !__builtin_mul_overflow(a, b, &out);
     else if (!strcmp(op, "**"))
-        fits = power(a, b, &out);
+        fits = integer_power(a, b, &out);
     else if (a == INT64_MIN && b == -1)
         fits = op[0] == '%';
     else if (!strcmp(op, "//"))
         out = a / b - (a % b != 0 && (a < 0) != (b < 0));
     else
         out = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
-    if (!fits) return overflow(ds, e->span, op);
+    if (!fits) return overflow_error(ds, e->span, op);
     ExprValue v = value_int(e->span, out);
     v.symbol = join_symbols(ds, op, l, r);
     return v;
@@ -93,7 +93,7 @@ static ExprValue on_reals(DiagSet *ds, const Node *e, double a, double b) {
     return value_real(e->span, out);
 }
 
-static bool same(const ExprValue *l, const ExprValue *r) {
+static bool are_equal(const ExprValue *l, const ExprValue *r) {
     if (value_is_number(l) && value_is_number(r))
         return l->kind == VALUE_INT && r->kind == VALUE_INT ? l->integer == r->integer
                                                             : value_number(l) == value_number(r);
@@ -108,7 +108,7 @@ static bool same(const ExprValue *l, const ExprValue *r) {
     }
 }
 
-static ExprValue compare(const Node *e, const ExprValue *l, const ExprValue *r) {
+static ExprValue compare_numbers(const Node *e, const ExprValue *l, const ExprValue *r) {
     const char *op = e->text;
     bool below, equal;
     if (l->kind == VALUE_INT && r->kind == VALUE_INT) {
@@ -145,8 +145,8 @@ ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *l, cons
         diag_emit(&d);
         return value_error(e->span);
     }
-    if (!strcmp(op, "==")) return value_bool(e->span, same(l, r));
-    if (!strcmp(op, "!=")) return value_bool(e->span, !same(l, r));
+    if (!strcmp(op, "==")) return value_bool(e->span, are_equal(l, r));
+    if (!strcmp(op, "!=")) return value_bool(e->span, !are_equal(l, r));
     if (!value_is_number(l) || !value_is_number(r)) {
         const ExprValue *wrong = value_is_number(l) ? r : l;
         Diag d = diag_at(ds, E_not_a_number, e->span, "`%s` needs numbers, this is %s", op,
@@ -155,7 +155,7 @@ ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *l, cons
         diag_emit(&d);
         return value_error(e->span);
     }
-    if (strchr("<>", op[0])) return compare(e, l, r);
+    if (strchr("<>", op[0])) return compare_numbers(e, l, r);
     bool divides = op[0] == '/' || op[0] == '%';
     if (divides && value_number(r) == 0) return arithmetic_by_zero(ds, e);
     bool integers = l->kind == VALUE_INT && r->kind == VALUE_INT && strcmp(op, "/");
@@ -166,7 +166,7 @@ ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *l, cons
 ExprValue arithmetic_negate(DiagSet *ds, const Node *e, const ExprValue *v) {
     if (v->kind == VALUE_REAL) return value_real(e->span, -v->real);
     if (v->kind == VALUE_INT) {
-        if (v->integer == INT64_MIN) return overflow(ds, e->span, "-");
+        if (v->integer == INT64_MIN) return overflow_error(ds, e->span, "-");
         return value_int(e->span, -v->integer);
     }
     if (v->kind != VALUE_ERROR) {
@@ -203,16 +203,16 @@ ExprValue arithmetic_number(DiagSet *ds, const Node *e) {
         for (size_t i = 0; i < digits; i++)
             if (__builtin_mul_overflow(n, 10u, &n) ||
                 __builtin_add_overflow(n, (uint64_t)(e->text[i] - '0'), &n))
-                return overflow(ds, e->span, e->text);
+                return overflow_error(ds, e->span, e->text);
         if (__builtin_mul_overflow(n, (uint64_t)factor, &n) || n > INT64_MAX)
-            return overflow(ds, e->span, e->text);
+            return overflow_error(ds, e->span, e->text);
         ExprValue v = value_int(e->span, (int64_t)n);
         v.symbol = e->text;
         if (bytes) v.kind = VALUE_BYTES;
         return v;
     }
     real *= factor;
-    if (!isfinite(real)) return overflow(ds, e->span, e->text);
+    if (!isfinite(real)) return overflow_error(ds, e->span, e->text);
     if ((*end || bytes) && real == floor(real) && real < 0x1p53) {
         ExprValue v = value_int(e->span, (int64_t)real);
         if (bytes) v.kind = VALUE_BYTES;

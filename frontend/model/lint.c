@@ -7,26 +7,26 @@
 
 #include "model.h"
 
-typedef struct Reads {
+typedef struct NameSearch {
     const char *name;
     const Node *also; /* not NULL: `name += ..` counts too */
     bool found;
-} Reads;
+} NameSearch;
 
 static void note_read(void *context, const Node *e) {
-    Reads *r = context;
+    NameSearch *r = context;
     r->found |=
         (e->kind == NODE_REF || (r->also && e->kind == NODE_ADD_TO)) && !strcmp(e->text, r->name);
 }
 
 /* add_to: `name += ..` is a read too. */
-static bool reads(const Node *e, const char *name, bool add_to) {
-    Reads r = {name, add_to ? e : NULL, false};
+static bool reads_name(const Node *e, const char *name, bool add_to) {
+    NameSearch r = {name, add_to ? e : NULL, false};
     node_walk(e, note_read, &r);
     return r.found;
 }
 
-static bool assigns(const Node *statement, const char *name) {
+static bool assigns_name(const Node *statement, const char *name) {
     if (statement->kind != NODE_LET) return false;
     for (uint32_t i = 0; i < statement->kids[0]->n; i++)
         if (!strcmp(statement->kids[0]->kids[i]->text, name)) return true;
@@ -36,8 +36,8 @@ static bool assigns(const Node *statement, const char *name) {
 static void warn_unread(Model *m, const Node *block, uint32_t i, const Node *name) {
     for (uint32_t k = i + 1; k < block->n; k++) {
         const Node *next = block->kids[k];
-        if (reads(next, name->text, true)) return;
-        if (!assigns(next, name->text)) continue;
+        if (reads_name(next, name->text, true)) return;
+        if (!assigns_name(next, name->text)) continue;
         Diag d = diag_at(m->ds, W_unread_value, name->span, "nothing reads this value of `%s`",
                          name->text);
         diag_note(&d, next->span, "it is replaced here");
@@ -78,7 +78,7 @@ static void warn_local(Model *m, const Node *module, const Node *method, const c
                        Span at) {
     if (name[0] == '_') return;
     warn_shadowing(m, module, name, at);
-    if (reads(method->kids[1], name, false)) return;
+    if (reads_name(method->kids[1], name, false)) return;
     Diag d = diag_at(m->ds, W_unused_local, at, "nothing reads `%s`", name);
     diag_help(&d, "a name that starts with `_` is meant to be unread");
     diag_emit(&d);
@@ -86,7 +86,7 @@ static void warn_local(Model *m, const Node *module, const Node *method, const c
 
 static bool assigned_before(const Node *block, uint32_t i, const char *name) {
     while (i-- > 0)
-        if (assigns(block->kids[i], name)) return true;
+        if (assigns_name(block->kids[i], name)) return true;
     return false;
 }
 
@@ -119,7 +119,7 @@ static void lint_block(Model *m, const Node *module, const Node *method, const N
         }
         for (uint32_t k = 0; s->kind == NODE_LET && k < s->kids[0]->n; k++) {
             const Node *name = s->kids[0]->kids[k];
-            if (reads(method->kids[1], name->text, false)) warn_unread(m, block, i, name);
+            if (reads_name(method->kids[1], name->text, false)) warn_unread(m, block, i, name);
             if (!assigned_before(block, i, name->text))
                 warn_local(m, module, method, name->text, name->span);
         }
@@ -130,7 +130,8 @@ static void lint_block(Model *m, const Node *module, const Node *method, const N
 static void warn_arguments(Model *m, const Node *module) {
     for (uint32_t i = 0; i < module->kids[0]->n; i++) {
         const Node *argument = module->kids[0]->kids[i];
-        if (argument->text[0] == '_' || reads(module->kids[1], argument->text, false)) continue;
+        if (argument->text[0] == '_' || reads_name(module->kids[1], argument->text, false))
+            continue;
         Diag d =
             diag_at(m->ds, W_unused_local, argument->span,
                     "nothing in module %s reads its argument `%s`", module->text, argument->text);

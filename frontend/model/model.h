@@ -99,10 +99,10 @@ typedef struct ImportEntry {
     const char *became; /* settings, or the reason why it means nothing here */
     bool idle;          /* it means nothing */
 } ImportEntry;
-typedef struct Import {
+typedef struct ImportedFile {
     const char *path;
     VEC(ImportEntry) entries;
-} Import;
+} ImportedFile;
 
 /* The samples of a rank and micro-batch, as DeepSpeed has them: train.batch or train.accumulate
  * follows, or all three agree. */
@@ -132,7 +132,7 @@ typedef struct Model {
     VEC(NamesTable) names; /* those of the main file first; [0] is what is saved */
     VEC(Requirement) requirements;
     VEC(Directive) directives;
-    VEC(Import) imports;
+    VEC(ImportedFile) imports;
     MicroBatch micro_batch;
     const Node *hf_config;  /* the section `config hf`, or NULL */
     const Node *root_class; /* right side of `model =` */
@@ -149,7 +149,7 @@ typedef struct Elaboration Elaboration;
 typedef struct Instance Instance;
 typedef struct InstanceArray InstanceArray;
 typedef struct ParamSlot ParamSlot;
-typedef struct Routing Routing;
+typedef struct ExpertRouting ExpertRouting;
 
 /* A name that a method, a module or the batch binds. */
 typedef struct Local {
@@ -243,7 +243,7 @@ typedef struct Frame {
 } Frame;
 
 /* Choices of experts, sorted: op route's results. */
-struct Routing {
+struct ExpertRouting {
     ValueId choices; /* what it was made of */
     ExprValue order, place, starts;
     int64_t experts;
@@ -253,7 +253,7 @@ struct Routing {
  * elaborated, each product with the weights of all. */
 typedef struct Applied {
     const InstanceArray *experts; /* NULL: none */
-    const Routing *routing;
+    const ExpertRouting *routing;
 } Applied;
 
 /* What aux(..) adds: emitted after the model, with the loss. */
@@ -280,7 +280,7 @@ struct Elaboration {
         VEC(bool) value;
         uint32_t program, n_ops, n_of_rank;
     } samples;
-    VEC(const Routing *) routings; /* of the program */
+    VEC(const ExpertRouting *) routings; /* of the program */
     VEC(AuxTerm) aux;
     Applied applied;
     int64_t next_salt;

@@ -106,7 +106,7 @@ static void write_value(Buf *out, const ExprValue *v) {
     }
 }
 
-static const char *keep(Arena *a, Buf *text) {
+static const char *keep_text(Arena *a, Buf *text) {
     const char *kept = arena_strndup(a, text->at ? text->at : "", text->n);
     buf_free(text);
     return kept;
@@ -115,7 +115,7 @@ static const char *keep(Arena *a, Buf *text) {
 const char *value_text(Arena *a, const ExprValue *v) {
     Buf out = {0};
     write_value(&out, v);
-    return keep(a, &out);
+    return keep_text(a, &out);
 }
 
 const char *value_shape(Arena *a, const ExprValue *v) {
@@ -129,5 +129,5 @@ const char *value_shape(Arena *a, const ExprValue *v) {
             buf_printf(&out, "%lld", (long long)v->type.dim[i]);
     }
     buf_printf(&out, "]");
-    return keep(a, &out);
+    return keep_text(a, &out);
 }

@@ -30,7 +30,7 @@ typedef struct ExprValue ExprValue;
 struct Instance;
 struct InstanceArray;
 struct ParamSlot;
-struct Routing;
+struct ExpertRouting;
 
 typedef struct ExprItem {
     const char *name; /* NULL: by position */
@@ -59,7 +59,7 @@ struct ExprValue {
     ValueId tensor;
     Type type;
     const char *dims[MAX_RANK];
-    const struct Routing *routing; /* of rows sorted by expert, for an array of modules */
+    const struct ExpertRouting *routing; /* of rows sorted by expert, for an array of modules */
     struct Instance *module;
     struct InstanceArray *array;
     struct ParamSlot *param;

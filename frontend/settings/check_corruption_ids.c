@@ -14,7 +14,7 @@ static int32_t field_of(const Graph *g, ValueId value) {
 }
 
 /* What the operands of an op take from a field, as indices from 0 up: *below is lowered to it. */
-static void narrow(const Graph *g, const Op *op, int32_t field, int64_t *below) {
+static void lower_id_limit(const Graph *g, const Op *op, int32_t field, int64_t *below) {
     const Signature *s = op_signature(op->kind);
     Type types[MOST_SLOTS];
     if (op->n_in > MOST_SLOTS) return;
@@ -33,7 +33,7 @@ static uint32_t least_field(const Graph *g, Corruption corruption, int64_t *belo
     *below = INT64_MAX;
     for (uint32_t k = 0; k < fields; k++) {
         int64_t before = *below;
-        for (uint32_t i = 0; i < g->ops.n; i++) narrow(g, &g->ops.at[i], (int32_t)k, below);
+        for (uint32_t i = 0; i < g->ops.n; i++) lower_id_limit(g, &g->ops.at[i], (int32_t)k, below);
         if (*below < before) least = k;
     }
     return least;
@@ -61,7 +61,7 @@ static bool check_source(Elaboration *e, const char *key, Corruption corruption)
     return right;
 }
 
-bool check_own_ids(Elaboration *e) {
+bool check_corruption_ids(Elaboration *e) {
     Corruption train = e->settings->train.corruption;
     Corruption val = e->settings->val.corruption;
     bool right = !train || check_source(e, "train", train);

@@ -117,7 +117,7 @@ static void needs_layout(Model *m, const Directive *d) {
 }
 
 /* What section shard says. */
-static void place(Model *m, Directive *d, Policy *p, const char *name, const ExprValue *v) {
+static void resolve_shard(Model *m, Directive *d, Policy *p, const char *name, const ExprValue *v) {
     d->replicate = !strcmp(name, "replicate");
     if (!strcmp(name, "gather"))
         d->gather = MAX(word_find(&words_DType, call_argument(v, "dtype")->text), 0);
@@ -140,7 +140,7 @@ static void place(Model *m, Directive *d, Policy *p, const char *name, const Exp
     warn_idle_path(m, p, d, name);
 }
 
-static void resolve(Model *m, Directive *d, Policy *p, double lr) {
+static void resolve_directive(Model *m, Directive *d, Policy *p, double lr) {
     const KeyInfo *key = directive_key(d);
     Scope scope = {.model = m, .key = key};
     ExprValue v = evaluate(&scope, d->expression);
@@ -159,7 +159,7 @@ static void resolve(Model *m, Directive *d, Policy *p, double lr) {
     }
     d->wrong = false;
     if (key == &directive_keys[1]) {
-        place(m, d, p, call->name, &v);
+        resolve_shard(m, d, p, call->name, &v);
         return;
     }
     d->of_parameters = true;
@@ -188,17 +188,18 @@ static void resolve(Model *m, Directive *d, Policy *p, double lr) {
 }
 
 void directives_resolve(Model *m, Policy *p, const RunSettings *s) {
-    for (uint32_t i = 0; i < m->directives.n; i++) resolve(m, &m->directives.at[i], p, s->lr);
+    for (uint32_t i = 0; i < m->directives.n; i++)
+        resolve_directive(m, &m->directives.at[i], p, s->lr);
 }
 
-static bool names(const Directive *d, const Param *p) {
+static bool matches_param(const Directive *d, const Param *p) {
     if (glob_match(d->glob, p->name.path, NULL, NULL, 0)) return true;
     for (uint32_t k = 0; k < p->aliases.n; k++)
         if (glob_match(d->glob, p->aliases.at[k].path, NULL, NULL, 0)) return true;
     return false;
 }
 
-static void apply(Param *p, Directive *d) {
+static void apply_to_param(Param *p, Directive *d) {
     d->matched = true;
     if (d->frozen) {
         p->frozen = true;
@@ -212,21 +213,22 @@ static void apply(Param *p, Directive *d) {
 /* Does a directive that stands before d in its own file name a parameter that d names? */
 static bool is_hidden_in_file(Elaboration *e, const Directive *d, const Param *p) {
     for (const Directive *old = e->model->directives.at; old < d; old++)
-        if (old->span.file == d->span.file && !strcmp(old->section, d->section) && names(old, p))
+        if (old->span.file == d->span.file && !strcmp(old->section, d->section) &&
+            matches_param(old, p))
             return true;
     return false;
 }
 
 /* A file gives way to the one that uses it without a word. */
-static void unmatched(Elaboration *e, const Directive *d) {
+static void report_unmatched(Elaboration *e, const Directive *d) {
     Graph *g = e->graph;
     const char **paths = arena_array(g->arena, const char *, g->params.n + 1);
     bool any = false, hidden = false;
     for (uint32_t k = 0; k < g->params.n; k++) {
         const Param *p = &g->params.at[k];
         paths[k] = p->name.path;
-        any |= names(d, p);
-        hidden |= names(d, p) && is_hidden_in_file(e, d, p);
+        any |= matches_param(d, p);
+        hidden |= matches_param(d, p) && is_hidden_in_file(e, d, p);
     }
     if (any && !hidden) return;
     Diag report = diag_at(e->model->ds, E_directive, d->span, "\"%s\" %s", d->glob,
@@ -241,24 +243,24 @@ const Directive *directive_of(const Model *m, const Param *p) {
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *d = &m->directives.at[i];
         bool of_train = directive_key(d) == &directive_keys[0];
-        if (!d->wrong && d->of_parameters && of_train && names(d, p)) return d;
+        if (!d->wrong && d->of_parameters && of_train && matches_param(d, p)) return d;
     }
     return NULL;
 }
 
 /* The first of section train that names the parameter, and all of section shard. */
-static void apply_all(Model *m, Param *p) {
+static void apply_directives(Model *m, Param *p) {
     bool trained = false;
     for (uint32_t i = 0; i < m->directives.n; i++) {
         Directive *d = &m->directives.at[i];
-        if (d->wrong || !d->of_parameters || d->split || !names(d, p)) continue;
+        if (d->wrong || !d->of_parameters || d->split || !matches_param(d, p)) continue;
         if (d->replicate) {
             p->replicate = d->matched = true;
         } else if (d->gather) {
             if (p->gather == DT_NONE) p->gather = d->gather, d->matched = true;
         } else if (!trained) {
             trained = true;
-            apply(p, d);
+            apply_to_param(p, d);
         }
     }
 }
@@ -299,7 +301,7 @@ static void split_param(Elaboration *e, Param *p, int64_t small) {
     Model *m = e->model;
     for (uint32_t i = 0; i < m->directives.n; i++) {
         Directive *d = &m->directives.at[i];
-        if (d->wrong || !d->split || !names(d, p)) continue;
+        if (d->wrong || !d->split || !matches_param(d, p)) continue;
         const char *whole = p->replicate                       ? "replicate"
                             : type_elements(&p->type) <= small ? "replicate_below"
                                                                : NULL;
@@ -314,7 +316,7 @@ static void split_param(Elaboration *e, Param *p, int64_t small) {
 static bool reads_gathered(const Graph *g, const Directive *d) {
     if (!strategy_gathers(g->policy.strategy)) return true; /* said before */
     for (uint32_t k = 0; k < g->params.n; k++)
-        if (!g->params.at[k].replicate && names(d, &g->params.at[k])) return true;
+        if (!g->params.at[k].replicate && matches_param(d, &g->params.at[k])) return true;
     return false;
 }
 
@@ -323,13 +325,13 @@ void directives_apply(Elaboration *e) {
     int64_t small = model_setting(m, "shard", "replicate_below")->value.integer;
     for (uint32_t k = 0; k < e->graph->params.n; k++) {
         Param *p = &e->graph->params.at[k];
-        apply_all(m, p);
+        apply_directives(m, p);
         split_param(e, p, small);
         p->replicate |= type_elements(&p->type) <= small;
     }
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *d = &m->directives.at[i];
-        if (d->of_parameters && !d->matched && !d->wrong) unmatched(e, d);
+        if (d->of_parameters && !d->matched && !d->wrong) report_unmatched(e, d);
         if (d->gather && d->matched && !reads_gathered(e->graph, d)) {
             Diag w = diag_at(m->ds, W_no_effect, d->span,
                              "replicate leaves these parameters whole: gather has no effect");

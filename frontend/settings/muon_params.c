@@ -8,12 +8,12 @@
 #include "rules.h"
 #include "signature.h"
 
-typedef struct Matrices {
+typedef struct MatrixSearch {
     Graph *g;
-    int32_t *shows;  /* by value: the parameter that it shows, or NO_INDEX */
-    bool *seen;      /* by value: on the way back from a loss */
-    bool *elsewhere; /* by parameter: read by what is no product, or by the head's */
-} Matrices;
+    int32_t *param_of; /* by value: the parameter that it shows, or NO_INDEX */
+    bool *seen;        /* by value: on the way back from a loss */
+    bool *not_hidden;  /* by parameter: read by what is no product, or by the head's */
+} MatrixSearch;
 
 static bool is_product(const Graph *g, const Op *op) {
     Type in[MOST_SLOTS], out[MOST_SLOTS];
@@ -24,22 +24,22 @@ static bool is_product(const Graph *g, const Op *op) {
     return op_product_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out) > 0;
 }
 
-static void see_op(Matrices *m, const Op *op) {
-    if (op->kind == OP_param) m->shows[op->out] = (int32_t)op->attr->index;
+static void note_op_reads(MatrixSearch *m, const Op *op) {
+    if (op->kind == OP_param) m->param_of[op->out] = (int32_t)op->attr->index;
     bool views = op->kind == OP_reshape || op->kind == OP_transpose;
     bool product = is_product(m->g, op);
     for (uint32_t k = 0; k < op->n_in; k++) {
-        int32_t p = m->shows[op->in[k]];
+        int32_t p = m->param_of[op->in[k]];
         if (p == NO_INDEX) continue;
         if (views)
-            m->shows[op->out] = p;
+            m->param_of[op->out] = p;
         else if (!product)
-            m->elsewhere[p] = true;
+            m->not_hidden[p] = true;
     }
 }
 
 /* Back from a value of the loss to the products before it. */
-static void find_heads(Matrices *m, ValueId v) {
+static void find_heads(MatrixSearch *m, ValueId v) {
     VEC(ValueId) open = {0};
     vec_push(m->g->scratch, &open, v);
     while (open.n) {
@@ -49,22 +49,22 @@ static void find_heads(Matrices *m, ValueId v) {
         m->seen[v] = true;
         bool product = is_product(m->g, op);
         for (uint32_t k = 0; k < op->n_in; k++) {
-            int32_t p = m->shows[op->in[k]];
+            int32_t p = m->param_of[op->in[k]];
             if (product && p != NO_INDEX)
-                m->elsewhere[p] = true;
+                m->not_hidden[p] = true;
             else if (!product)
                 vec_push(m->g->scratch, &open, op->in[k]);
         }
     }
 }
 
-static Matrices look(Graph *g, const Program *p) {
-    Matrices m = {.g = g,
-                  .shows = arena_array(g->scratch, int32_t, g->values.n + 1),
-                  .seen = arena_array(g->scratch, bool, g->values.n + 1),
-                  .elsewhere = arena_array(g->scratch, bool, g->params.n + 1)};
-    for (uint32_t v = 0; v < g->values.n; v++) m.shows[v] = NO_INDEX;
-    for (uint32_t i = 0; i < p->ops.n; i++) see_op(&m, &g->ops.at[p->ops.at[i]]);
+static MatrixSearch find_matrices(Graph *g, const Program *p) {
+    MatrixSearch m = {.g = g,
+                      .param_of = arena_array(g->scratch, int32_t, g->values.n + 1),
+                      .seen = arena_array(g->scratch, bool, g->values.n + 1),
+                      .not_hidden = arena_array(g->scratch, bool, g->params.n + 1)};
+    for (uint32_t v = 0; v < g->values.n; v++) m.param_of[v] = NO_INDEX;
+    for (uint32_t i = 0; i < p->ops.n; i++) note_op_reads(&m, &g->ops.at[p->ops.at[i]]);
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (op_info[op->kind].term == TERM_LOSS) find_heads(&m, op->in[0]);
@@ -72,7 +72,7 @@ static Matrices look(Graph *g, const Program *p) {
     return m;
 }
 
-static void not_a_matrix(Elaboration *e, const Directive *d, const Param *p) {
+static void report_not_a_matrix(Elaboration *e, const Directive *d, const Param *p) {
     Diag report = diag_at(e->model->ds, E_directive, d->span, "Muon moves matrices, and `%s` is %s",
                           p->name.path, type_text(e->graph->arena, &p->type));
     diag_help(&report,
@@ -88,22 +88,22 @@ static void leave_to_adamw(const Model *m, Param *p, const Directive *d) {
     p->lr_factor = m->adamw_lr_factor;
 }
 
-void matrices_choose(Elaboration *e) {
+void choose_muon_params(Elaboration *e) {
     Graph *g = e->graph;
     if (g->policy.optimizer != OPTIMIZER_MUON) return;
-    Matrices m = look(g, &g->programs.at[graph_find_program(g, PROGRAM_TRAIN)]);
+    MatrixSearch m = find_matrices(g, &g->programs.at[graph_find_program(g, PROGRAM_TRAIN)]);
     bool any = false;
     for (uint32_t k = 0; k < g->params.n; k++) {
         Param *p = &g->params.at[k];
         const Directive *d = directive_of(e->model, p);
         if (p->frozen) continue;
-        p->matrix = p->type.rank == 2 && !m.elsewhere[k];
+        p->matrix = p->type.rank == 2 && !m.not_hidden[k];
         if (d && d->muon != MUON_AS_USUAL) p->matrix = d->muon == MUON_YES;
         any |= p->matrix;
         if (!p->matrix)
             leave_to_adamw(e->model, p, d);
         else if (p->type.rank != 2)
-            not_a_matrix(e, d, p);
+            report_not_a_matrix(e, d, p);
     }
     if (any) return;
     Diag d = diag_at(e->model->ds, W_no_effect, model_setting(e->model, "train", "optimizer")->span,

@@ -34,10 +34,10 @@ bool declare_fields(Elaboration *e);
 
 /* check_corruption_ids.c: whether the model takes the ids that data.train and data.val write by
  * themselves; after the programs. */
-bool check_own_ids(Elaboration *e);
+bool check_corruption_ids(Elaboration *e);
 
 /* muon_params.c: marks the parameters that Muon moves. */
-void matrices_choose(Elaboration *e);
+void choose_muon_params(Elaboration *e);
 
 /* precision.c: the exponent of backward's seed: near 1 / targets of a step; under a loss scale near
  * 1 / targets of a rank, divided besides by what sums of f16 are divided by before they are formed.

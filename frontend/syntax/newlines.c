@@ -19,9 +19,11 @@
 
 #include "lexer.h"
 
-static OpenBracket *innermost(Parser *p) { return p->open.n ? &p->open.at[p->open.n - 1] : NULL; }
+static OpenBracket *innermost_bracket(Parser *p) {
+    return p->open.n ? &p->open.at[p->open.n - 1] : NULL;
+}
 
-static bool in_parentheses(Parser *p) { return p->open.n && innermost(p)->kind != '{'; }
+static bool in_parentheses(Parser *p) { return p->open.n && innermost_bracket(p)->kind != '{'; }
 
 static uint32_t open_braces(const Parser *p) {
     return p->open.n ? p->open.at[p->open.n - 1].braces : 0;
@@ -31,18 +33,18 @@ static uint32_t open_braces(const Parser *p) {
 static void open_bracket(Parser *p, char kind, Span at) {
     OpenBracket b = {.kind = kind, .span = at, .braces = open_braces(p) + (kind == '{')};
     if (in_parentheses(p)) {
-        b.round = innermost(p)->round;
-        b.square = innermost(p)->square;
+        b.round = innermost_bracket(p)->round;
+        b.square = innermost_bracket(p)->square;
     }
     if (kind == '(') b.round = p->open.n + 1;
     if (kind == '[') b.square = p->open.n + 1;
     vec_push(p->arena, &p->open, b);
 }
 
-static char closer(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
+static char closing_bracket(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
 
 /* Queues tokens so that the first of them comes out first. */
-static void deliver(Parser *p, const int *tokens, uint32_t n) {
+static void queue_tokens(Parser *p, const int *tokens, uint32_t n) {
     for (uint32_t i = n; i > 0; i--) vec_push(p->arena, &p->pending, tokens[i - 1]);
 }
 
@@ -90,7 +92,7 @@ static void report_unclosed(Parser *p, const OpenBracket *b, Span before, int to
     if (comprehension) p->bad_line = before.line;
     if (p->recovering) return;
     Diag d = parser_error(p, E_brackets, b->span, "`%c` is not closed", b->kind);
-    diag_note(&d, before, "`%c` is missing before %s", closer(b->kind), token_name(token));
+    diag_note(&d, before, "`%c` is missing before %s", closing_bracket(b->kind), token_name(token));
     if (comprehension)
         diag_help(&d, "a list has its elements written out; a loop is a statement: "
                       "for layer in h { x = layer(x) }");
@@ -99,22 +101,22 @@ static void report_unclosed(Parser *p, const OpenBracket *b, Span before, int to
 
 /* Closes brackets that must not stay open before `token`: the closers are queued, and the token is
  * kept to be looked at again behind them. Returns false when nothing had to be closed. */
-static bool repair(Parser *p, int token, Span at) {
+static bool close_unclosed(Parser *p, int token, Span at) {
     VEC(int) closers = {0};
     bool ends_brackets = starts_statement(token) || token == 0;
     bool ends_blocks = token == 0 || (starts_item(token) && at.col == 1);
     if (!(ends_brackets && in_parentheses(p)) && !(ends_blocks && p->open.n)) return false;
     while (ends_brackets && in_parentheses(p)) {
-        report_unclosed(p, innermost(p), at, token);
-        vec_push(p->arena, &closers, closer(innermost(p)->kind));
+        report_unclosed(p, innermost_bracket(p), at, token);
+        vec_push(p->arena, &closers, closing_bracket(innermost_bracket(p)->kind));
         p->open.n--;
     }
     if (token != '{') vec_push(p->arena, &closers, NL);
     if (ends_blocks && p->open.n) {
-        report_unclosed(p, innermost(p), at, token);
+        report_unclosed(p, innermost_bracket(p), at, token);
         while (p->open.n) {
             if (!p->recovering || open_braces(p) <= p->recover_depth) {
-                vec_push(p->arena, &closers, closer(innermost(p)->kind));
+                vec_push(p->arena, &closers, closing_bracket(innermost_bracket(p)->kind));
                 vec_push(p->arena, &closers, NL);
             }
             p->open.n--;
@@ -122,14 +124,14 @@ static bool repair(Parser *p, int token, Span at) {
         p->recover_depth = 0;
     }
     p->again = token;
-    deliver(p, closers.at, closers.n);
+    queue_tokens(p, closers.at, closers.n);
     return true;
 }
 
 /* `)` or `]`: closes the brackets inside that were forgotten. False when nothing is open that it
  * could close; then it is reported and dropped. */
 static bool close_parenthesis(Parser *p, int token, Span at) {
-    const OpenBracket *inner = innermost(p);
+    const OpenBracket *inner = innermost_bracket(p);
     uint32_t i = !inner ? 0 : token == ')' ? inner->round : inner->square;
     if (i == 0) {
         if (p->recovering || p->bad_line == at.line) return false;
@@ -139,22 +141,22 @@ static bool close_parenthesis(Parser *p, int token, Span at) {
     }
     VEC(int) closers = {0};
     for (uint32_t k = p->open.n; k > i; k--) {
-        vec_push(p->arena, &closers, closer(p->open.at[k - 1].kind));
+        vec_push(p->arena, &closers, closing_bracket(p->open.at[k - 1].kind));
         if (p->recovering) continue;
         Diag d = parser_error(p, E_brackets, at, "`%c` is expected before this `%c`",
-                              closer(p->open.at[k - 1].kind), token);
+                              closing_bracket(p->open.at[k - 1].kind), token);
         diag_note(&d, p->open.at[k - 1].span, "`%c` opened here is not closed",
                   p->open.at[k - 1].kind);
         parser_emit(p, &d);
     }
     p->open.n = i - 1;
     vec_push(p->arena, &closers, token);
-    deliver(p, closers.at, closers.n);
+    queue_tokens(p, closers.at, closers.n);
     return true;
 }
 
 /* Remembers what the parser gets, which decides about the next line end. */
-static int hand_over(Parser *p, int token) {
+static int note_delivered(Parser *p, int token) {
     switch (token) {
     case ID:
     case NUM:
@@ -173,7 +175,7 @@ static int hand_over(Parser *p, int token) {
 }
 
 /* While recovering, whether this token belongs to a block of the statement in error. */
-static bool skipped(Parser *p, int token) {
+static bool is_skipped(Parser *p, int token) {
     if (!p->recovering) return false;
     uint32_t depth = open_braces(p);
     if (token == NL && depth <= p->recover_depth) p->recovering = false;
@@ -196,14 +198,14 @@ static int close_block(Parser *p, Span at) {
     }
     p->recovering = false;
     if (p->fresh) return '}';
-    deliver(p, (int[]){NL, '}'}, 2);
+    queue_tokens(p, (int[]){NL, '}'}, 2);
     return -1;
 }
 
 /* The next raw token after repairs: 0 at the end, -1 when the caller must ask again. */
-static int arrange(Parser *p, int token, Span at) {
+static int arrange_token(Parser *p, int token, Span at) {
     if (token == NL && in_parentheses(p)) return -1;
-    if (repair(p, token, at)) return -1;
+    if (close_unclosed(p, token, at)) return -1;
     switch (token) {
     case NL:
     case ';': return p->can_end || (token == ';' && !p->fresh) ? NL : -1;
@@ -215,7 +217,7 @@ static int arrange(Parser *p, int token, Span at) {
     case '}': return close_block(p, at);
     case 0:
         if (p->fresh) return 0;
-        deliver(p, (int[]){NL, 0}, 2);
+        queue_tokens(p, (int[]){NL, 0}, 2);
         return -1;
     default: return token;
     }
@@ -243,7 +245,7 @@ static bool is_given(Parser *p, Span at) {
 
 /* A name where a block begins that is nearly `module` or its like, as `Module` is: it is that word
  * from here on, so that what is in the block is read as what it is. */
-static int word_meant(Parser *p, int token, Span at) {
+static int keyword_meant(Parser *p, int token, Span at) {
     static const struct {
         const char *name;
         int token;
@@ -275,7 +277,7 @@ int next_token(FSD_STYPE *value, Span *at, void *scanner) {
         int token = p->start_token;
         p->start_token = 0;
         at->file = p->file;
-        return hand_over(p, token);
+        return note_delivered(p, token);
     }
     for (;;) {
         int token;
@@ -287,11 +289,11 @@ int next_token(FSD_STYPE *value, Span *at, void *scanner) {
             p->again = -1;
             if (token < 0) token = read_token(p, value, scanner);
             *at = p->pending_span;
-            token = arrange(p, token, *at);
+            token = arrange_token(p, token, *at);
             if (token < 0) continue;
         }
-        if (skipped(p, token)) continue;
-        token = word_meant(p, token, *at);
+        if (is_skipped(p, token)) continue;
+        token = keyword_meant(p, token, *at);
         if (token == NL || token == 0) {
             /* Point behind the last token, on the line that it ends. */
             Span end = p->last_span;
@@ -299,13 +301,13 @@ int next_token(FSD_STYPE *value, Span *at, void *scanner) {
         } else {
             p->last_span = *at;
         }
-        return hand_over(p, token);
+        return note_delivered(p, token);
     }
 }
 
 void report_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *place) {
     bool at_line_end = !strcmp(place->token, "end of line");
-    OpenBracket *b = innermost(p);
+    OpenBracket *b = innermost_bracket(p);
     /* What follows an invalid character on its line only follows from it. */
     if (p->bad_line != at.line) {
         Diag d = parser_error(p, E_unexpected_token, at, "%s", message);

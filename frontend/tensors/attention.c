@@ -9,22 +9,22 @@
 #include "operations.h"
 
 /* Zeros of this type. */
-static ValueId zeros(Scope *s, Span at, const Type *type) {
+static ValueId make_zeros(Scope *s, Span at, const Type *type) {
     Elaboration *e = s->elaboration;
-    place_builder(s, at);
+    set_op_place(s, at);
     ValueId zero = emit(&e->build, OP_constant, &(Attrs){0}, 0, NULL, NULL);
     return emit(&e->build, OP_expand, &(Attrs){0}, 1, &zero, type);
 }
 
 /* x with zeros after its last axis, up to this width. */
-static ExprValue widened(Scope *s, Span at, ExprValue x, int64_t width) {
+static ExprValue pad_last_axis(Scope *s, Span at, ExprValue x, int64_t width) {
     Elaboration *e = s->elaboration;
     ExprValue out = x;
     Type rest = x.type;
     rest.dim[rest.rank - 1] = width - last_dim(&x.type);
     if (rest.dim[rest.rank - 1] <= 0) return x;
     Attrs a = {.axis = rest.rank - 1};
-    ValueId in[2] = {tensor_value(s, &x, at), zeros(s, at, &rest)};
+    ValueId in[2] = {tensor_value(s, &x, at), make_zeros(s, at, &rest)};
     out.kind = VALUE_TENSOR;
     out.tensor = emit(&e->build, OP_concat, &a, 2, in, NULL);
     out.type = e->graph->values.at[out.tensor].type;
@@ -43,7 +43,7 @@ static ExprValue for_each_head(Scope *s, Span at, ExprValue bias, const ExprValu
     if (!fits) return bias;
     to = type_of(to.dtype, 3, (int64_t[]){heads, to.dim[to.rank - 2], to.dim[to.rank - 1]});
     ValueId in = tensor_value(s, &bias, at);
-    place_builder(s, at);
+    set_op_place(s, at);
     ExprValue out = tensor_of(
         s->elaboration, emit(&s->elaboration->build, OP_expand, &(Attrs){0}, 1, &in, &to), at);
     out.dims[0] = q->dims[2];
@@ -51,17 +51,17 @@ static ExprValue for_each_head(Scope *s, Span at, ExprValue bias, const ExprValu
     return out;
 }
 
-static ExprValue result_of(const Call *c, OpId op, const ExprValue *q, const ExprValue *v) {
+static ExprValue result_of(const BuiltinCall *c, OpId op, const ExprValue *q, const ExprValue *v) {
     ExprValue y = call_result(c, op, 0);
     int64_t width = last_dim(&v->type);
     memcpy(y.dims, q->dims, sizeof y.dims);
     if (last_dim(&y.type) > width)
-        y = take_part(c->s, c->at, c->info->name, y, y.type.rank - 1, 0, width);
+        y = slice_axis(c->s, c->at, c->info->name, y, y.type.rank - 1, 0, width);
     if (y.kind == VALUE_TENSOR) y.dims[y.type.rank - 1] = v->dims[v->type.rank - 1];
     return y;
 }
 
-ExprValue run_attention(const Call *c) {
+ExprValue run_attention(const BuiltinCall *c) {
     const ExprValue *q = call_operand(c, "q"), *k = call_operand(c, "k"), *v = call_operand(c, "v");
     const ExprValue *scale = call_operand(c, "scale"), *bias = call_operand(c, "bias");
     const ExprValue *mask = call_operand(c, "mask");
@@ -75,7 +75,7 @@ ExprValue run_attention(const Call *c) {
     uint32_t n = 3;
     OpId op;
     if (heads && refuse_unlike_samples(c->s, c->info->name, c->at, in, n)) return call_failed(c);
-    for (int i = 0; alike && i < 3; i++) in[i] = widened(c->s, c->at, in[i], width);
+    for (int i = 0; alike && i < 3; i++) in[i] = pad_last_axis(c->s, c->at, in[i], width);
     if (value_is_tensor(bias)) in[n++] = heads ? for_each_head(c->s, c->at, *bias, q, k) : *bias;
     if (value_is_tensor(mask)) in[n++] = *mask;
     if (!emit_op(c->s, value_is_tensor(bias) ? OP_attention_biased : OP_attention, &a,

@@ -47,7 +47,8 @@ static void report_shapes(Scope *s, const char *name, Span at, const ExprValue *
 }
 
 /* Widens the shape and the names of axes of `all` by those of v. */
-static bool widen(Scope *s, const char *name, Span at, ExprValue *all, const ExprValue *v) {
+static bool broadcast_shape(Scope *s, const char *name, Span at, ExprValue *all,
+                            const ExprValue *v) {
     int rank = all->type.rank > v->type.rank ? all->type.rank : v->type.rank;
     ExprValue out = *all;
     for (int k = 0; k < rank; k++) {
@@ -66,10 +67,10 @@ static bool widen(Scope *s, const char *name, Span at, ExprValue *all, const Exp
 }
 
 /* A number as an operand. */
-static ExprValue constant(Scope *s, const ExprValue *v, Span at) {
+static ExprValue make_constant(Scope *s, const ExprValue *v, Span at) {
     Attrs a = {.alpha = value_number(v)};
     Elaboration *e = s->elaboration;
-    place_builder(s, at);
+    set_op_place(s, at);
     ExprValue c = tensor_of(e, emit(&e->build, OP_constant, &a, 0, NULL, NULL), at);
     c.dims[0] = "1";
     return c;
@@ -79,7 +80,7 @@ static ExprValue floats_of(Scope *s, const ExprValue *v, Span at) {
     ExprValue x = *v;
     Elaboration *e = s->elaboration;
     if (v->type.dtype != DT_I32) return x;
-    place_builder(s, at);
+    set_op_place(s, at);
     x.tensor = emit(&e->build, OP_to_float, NULL, 1, &v->tensor, NULL);
     x.type = e->graph->values.at[x.tensor].type;
     return x;
@@ -149,13 +150,13 @@ ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const Exp
     for (uint32_t i = 0; i < n; i++) {
         if (!value_is_tensor(&args[i])) continue;
         if (!any) all = args[i];
-        if (any && !widen(s, name, at, &all, &args[i])) return value_error(at);
+        if (any && !broadcast_shape(s, name, at, &all, &args[i])) return value_error(at);
         any = true;
     }
     if (any && refuse_other_places(s, name, at, args, n, all.type.rank)) return value_error(at);
     for (uint32_t i = 0; i < n; i++)
         operand[i] =
-            value_is_tensor(&args[i]) ? floats_of(s, &args[i], at) : constant(s, &args[i], at);
+            value_is_tensor(&args[i]) ? floats_of(s, &args[i], at) : make_constant(s, &args[i], at);
     if (!emit_op(s, kind, &(Attrs){0}, name, at, operand, n, &op)) return value_error(at);
     ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < v.type.rank; i++)
@@ -164,7 +165,7 @@ ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const Exp
 }
 
 /* x ** n for a small n: products, the same numbers in any order of signs. */
-static ExprValue repeated(Scope *s, Span at, const ExprValue *x, int64_t n) {
+static ExprValue repeated_product(Scope *s, Span at, const ExprValue *x, int64_t n) {
     ExprValue v = *x;
     for (int64_t i = 1; i < n; i++) v = tensor_map(s, OP_mul, "**", at, (ExprValue[]){v, *x}, 2);
     return v;
@@ -173,7 +174,7 @@ static ExprValue repeated(Scope *s, Span at, const ExprValue *x, int64_t n) {
 ExprValue tensor_power(Scope *s, Span at, const ExprValue *x, const ExprValue *n) {
     double e = value_is_number(n) ? value_number(n) : 0;
     if (value_is_tensor(x) && e >= 2 && e <= 4 && e == floor(e))
-        return repeated(s, at, x, (int64_t)e);
+        return repeated_product(s, at, x, (int64_t)e);
     if (value_is_tensor(x) && e == 0.5) return tensor_map(s, OP_sqrt, "**", at, x, 1);
     if (value_is_tensor(x) && e == -0.5) return tensor_map(s, OP_rsqrt, "**", at, x, 1);
     if (value_is_tensor(x) && e == 1) return *x;

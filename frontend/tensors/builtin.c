@@ -14,7 +14,7 @@
 enum { MAX_OPERANDS = 8 };
 
 /* Emits with the tensors among the arguments as operands. false after a reported error. */
-static bool make(const Call *c, OpKind kind, const Attrs *a, OpId *op) {
+static bool emit_call(const BuiltinCall *c, OpKind kind, const Attrs *a, OpId *op) {
     ExprValue operands[MAX_OPERANDS];
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->args.n_items; i++) {
@@ -28,7 +28,7 @@ static bool make(const Call *c, OpKind kind, const Attrs *a, OpId *op) {
 
 /* Result 0 of an op that `make` has made; its axes have the names of the axes that the op's
  * signature takes them from. */
-static ExprValue named_result(const Call *c, OpId op) {
+static ExprValue named_result(const BuiltinCall *c, OpId op) {
     const ExprValue *operand[MAX_OPERANDS];
     Type types[MAX_OPERANDS];
     uint32_t n = 0;
@@ -71,7 +71,7 @@ static void set_attribute(Attrs *a, const char *name, const ArgumentInfo *row, c
         memcpy(to, &whole, sizeof whole);
 }
 
-static ExprValue run_op(const Call *c) {
+static ExprValue run_op(const BuiltinCall *c) {
     Attrs a = {0};
     uint32_t n;
     OpId op;
@@ -79,19 +79,19 @@ static ExprValue run_op(const Call *c) {
     for (uint32_t i = 0; i < n; i++)
         if (!(row[i].type.kinds & K_TENSOR))
             set_attribute(&a, row[i].name, &row[i], c->args.items[i].value);
-    if (!make(c, c->info->op, &a, &op)) return call_failed(c);
+    if (!emit_call(c, c->info->op, &a, &op)) return call_failed(c);
     return named_result(c, op);
 }
 
 /* ---- the others ---- */
 
-static ExprValue run_linear(const Call *c) {
+static ExprValue run_linear(const BuiltinCall *c) {
     bool expert = is_expert_param(c->s->elaboration, call_operand(c, "weight"));
     return expert ? experts_linear(c) : run_op(c);
 }
 
 /* Whether positions are counted beyond the end of a table is known here: it is an error. */
-static bool rows_suffice(const Call *c, const ExprValue *table, const ExprValue *ids) {
+static bool rows_suffice(const BuiltinCall *c, const ExprValue *table, const ExprValue *ids) {
     const Graph *g = c->s->elaboration->graph;
     const Op *source = &g->ops.at[g->values.at[ids->tensor].def];
     if (source->kind != OP_iota || ids->type.dim[0] <= table->type.dim[0]) return true;
@@ -106,7 +106,7 @@ static bool rows_suffice(const Call *c, const ExprValue *table, const ExprValue 
     return false;
 }
 
-static ExprValue run_gather(const Call *c) {
+static ExprValue run_gather(const BuiltinCall *c) {
     ExprValue *table = call_operand(c, "table"), *ids = call_operand(c, "ids");
     OpId op;
     if (of_samples(c->s, table))
@@ -119,13 +119,13 @@ static ExprValue run_gather(const Call *c) {
             "what is computed of ids is f32; rows from 2 on, by position, are those "
             "of a slice: table[2 : T + 2]",
             "`gather` takes ids as they are, and those of iota and topk");
-    if (!make(c, OP_embedding, &(Attrs){0}, &op)) return call_failed(c);
+    if (!emit_call(c, OP_embedding, &(Attrs){0}, &op)) return call_failed(c);
     if (ids->kind == VALUE_TENSOR && !rows_suffice(c, table, ids)) return call_failed(c);
     return named_result(c, op);
 }
 
 /* Draws from the step, so that each one differs; in evaluation nothing is dropped. */
-static ExprValue run_dropout(const Call *c) {
+static ExprValue run_dropout(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     ExprValue *x = call_operand(c, "x");
     Attrs a = {.p = value_number(call_operand(c, "p"))};
@@ -148,7 +148,7 @@ static ExprValue run_dropout(const Call *c) {
     return v;
 }
 
-static ExprValue run_relative_bias(const Call *c) {
+static ExprValue run_relative_bias(const BuiltinCall *c) {
     ExprValue *w = call_operand(c, "weight"), *t = call_operand(c, "T"), *s = call_operand(c, "S");
     Attrs a = {.max_distance = call_operand(c, "max_distance")->integer,
                .bidirectional = call_operand(c, "bidirectional")->boolean};
@@ -166,7 +166,7 @@ static ExprValue run_relative_bias(const Call *c) {
 }
 
 /* Samples have no numbers: a rank counts from 0 whichever it has. */
-static ExprValue run_iota(const Call *c) {
+static ExprValue run_iota(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     const ExprValue *n = call_operand(c, "n");
     Type type = type_of(DT_I32, 1, &n->integer);
@@ -176,24 +176,24 @@ static ExprValue run_iota(const Call *c) {
                             "its own is a field of the data",
                             "`iota` of samples would number those of one rank, so the model would "
                             "change with the number of ranks");
-    place_builder(c->s, c->at);
+    set_op_place(c->s, c->at);
     ExprValue v = tensor_of(e, emit(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
     v.dims[0] = n->symbol;
     return v;
 }
 
-static ExprValue run_reduction(const Call *c) {
+static ExprValue run_reduction(const BuiltinCall *c) {
     return tensor_reduce(c->s, c->info->name, c->at, call_operand(c, "x"), call_operand(c, "axis"));
 }
 
-static ExprValue run_map(const Call *c) {
+static ExprValue run_map(const BuiltinCall *c) {
     ExprValue args[3];
     for (uint32_t i = 0; i < c->args.n_items; i++) args[i] = *c->args.items[i].value;
     return tensor_map(c->s, c->info->op, c->info->name, c->at, args, c->args.n_items);
 }
 
 /* max(x, y) of elements; max(x), max(x, axis = ..) of what lies along axes. */
-static ExprValue run_extreme(const Call *c) {
+static ExprValue run_extreme(const BuiltinCall *c) {
     const ExprValue *y = call_operand(c, "y"), *axis = call_operand(c, "axis");
     bool larger = !strcmp(c->info->name, "max");
     if (y->kind == VALUE_NONE) return run_reduction(c);
@@ -209,7 +209,7 @@ static ExprValue run_extreme(const Call *c) {
                       (ExprValue[]){*call_operand(c, "x"), *y}, 2);
 }
 
-static ExprValue run_clamp(const Call *c) {
+static ExprValue run_clamp(const BuiltinCall *c) {
     ExprValue low[2] = {*call_operand(c, "x"), *call_operand(c, "least")};
     ExprValue high[2] = {tensor_map(c->s, OP_maximum, "clamp", c->at, low, 2),
                          *call_operand(c, "most")};
@@ -218,7 +218,7 @@ static ExprValue run_clamp(const Call *c) {
 }
 
 ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at) {
-    static ExprValue (*const by_hand[CALL_COUNT])(const Call *) = {
+    static ExprValue (*const by_hand[CALL_COUNT])(const BuiltinCall *) = {
         [CALL_FUNCTION_gather] = run_gather,
         [CALL_FUNCTION_dropout] = run_dropout,
         [CALL_FUNCTION_mean] = run_reduction,
@@ -250,13 +250,13 @@ ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Sp
         [CALL_FUNCTION_load_balance] = run_load_balance,
         [CALL_FUNCTION_relative_bias] = run_relative_bias,
     };
-    Call c = {.s = s, .info = info, .at = at};
+    BuiltinCall c = {.s = s, .info = info, .at = at};
     if (info->support == LATER) {
         Diag d = model_lacks(s->model, at, "the function `%s`", info->name);
         method_emit(s, &d);
         return value_error(at);
     }
     if (!bind_call(s, info, args, at, &c.args)) return value_error(at);
-    ExprValue (*run)(const Call *) = by_hand[info - call_table];
+    ExprValue (*run)(const BuiltinCall *) = by_hand[info - call_table];
     return run ? run(&c) : run_op(&c);
 }

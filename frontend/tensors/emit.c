@@ -11,7 +11,7 @@ ExprValue tensor_of(Elaboration *e, ValueId id, Span at) {
         .kind = loss ? VALUE_LOSS : VALUE_TENSOR, .span = at, .tensor = id, .type = v->type};
 }
 
-void place_builder(Scope *s, Span at) {
+void set_op_place(Scope *s, Span at) {
     const InstanceArray *experts = s->elaboration->applied.experts;
     s->elaboration->build.path = experts ? experts->path : s->path ? s->path : "";
     uint32_t frame;
@@ -48,7 +48,7 @@ ValueId tensor_value(Scope *s, ExprValue *v, Span at) {
     ParamSlot *p = param_owner(v->param);
     if (e->param_value[p->row] == NO_VALUE) {
         Attrs a = {.index = p->row};
-        place_builder(s, at);
+        set_op_place(s, at);
         e->param_value[p->row] = emit(&e->build, OP_param, &a, 0, NULL, NULL);
     }
     v->kind = VALUE_TENSOR;
@@ -85,7 +85,7 @@ bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span
         return false;
     }
     for (uint32_t i = 0; i < n; i++) ids[i] = tensor_value(s, &operands[i], at);
-    place_builder(s, at);
+    set_op_place(s, at);
     *out = op_emit(&e->build, kind, attr, n, ids, given);
     return true;
 }
@@ -159,13 +159,13 @@ bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id) {
     return false;
 }
 
-ExprValue call_failed(const Call *c) { return value_error(c->at); }
+ExprValue call_failed(const BuiltinCall *c) { return value_error(c->at); }
 
-ExprValue *call_operand(const Call *c, const char *name) {
+ExprValue *call_operand(const BuiltinCall *c, const char *name) {
     return (ExprValue *)call_argument(&c->args, name);
 }
 
-ExprValue call_result(const Call *c, OpId op, uint32_t j) {
+ExprValue call_result(const BuiltinCall *c, OpId op, uint32_t j) {
     Elaboration *e = c->s->elaboration;
     return tensor_of(e, e->graph->ops.at[op].out + j, c->at);
 }

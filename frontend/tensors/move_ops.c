@@ -79,7 +79,7 @@ ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, con
     return v;
 }
 
-ExprValue run_transpose(const Call *c) {
+ExprValue run_transpose(const BuiltinCall *c) {
     ExprValue *x = call_operand(c, "x"), *axes = call_operand(c, "axes");
     int rank = x->type.rank, axis[MAX_RANK];
     unsigned seen = 0;
@@ -109,8 +109,8 @@ ExprValue run_transpose(const Call *c) {
 /* ---- parts */
 
 /* Entries [from, from + count) of an axis. */
-ExprValue take_part(Scope *s, Span at, const char *name, ExprValue x, int axis, int64_t from,
-                    int64_t count) {
+ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis, int64_t from,
+                     int64_t count) {
     if (from == 0 && count == x.type.dim[axis]) return x;
     Attrs a = {.axis = axis, .start = from, .count = count};
     OpId op;
@@ -126,31 +126,31 @@ ExprValue take_part(Scope *s, Span at, const char *name, ExprValue x, int axis, 
 
 /* ---- split */
 
-static ExprValue list_of(const Call *c, int64_t n) {
+static ExprValue list_of(const BuiltinCall *c, int64_t n) {
     ExprValue list = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
     list.items = arena_array(c->s->model->arena, ExprItem, n);
     return list;
 }
 
-static void append(const Call *c, ExprValue *list, ExprValue v) {
+static void append_item(const BuiltinCall *c, ExprValue *list, ExprValue v) {
     ExprValue *item = arena_new_of(c->s->model->arena, ExprValue);
     *item = v;
     list->items[list->n_items++] = (ExprItem){NULL, item};
 }
 
 /* Parts of one size as a list of sizes; the last part has what is left. */
-static ExprValue equal_sizes(const Call *c, const ExprValue *size, int64_t entries) {
+static ExprValue equal_sizes(const BuiltinCall *c, const ExprValue *size, int64_t entries) {
     int64_t n = entries / size->integer + (entries % size->integer != 0);
     ExprValue list = list_of(c, MIN(n, MAX_PARTS + 1));
     list.span = size->span;
     for (uint32_t i = 0; i < MIN(n, MAX_PARTS + 1); i++) {
         int64_t left = entries - i * size->integer;
-        append(c, &list, left < size->integer ? value_int(size->span, left) : *size);
+        append_item(c, &list, left < size->integer ? value_int(size->span, left) : *size);
     }
     return list;
 }
 
-static ExprValue split_sizes(const Call *c, ExprValue x, int axis, const ExprValue *sizes) {
+static ExprValue split_sizes(const BuiltinCall *c, ExprValue x, int axis, const ExprValue *sizes) {
     int64_t sum = 0, from = 0, entries = x.type.dim[axis];
     ExprValue equal;
     if (sizes->kind == VALUE_INT) {
@@ -172,16 +172,16 @@ static ExprValue split_sizes(const Call *c, ExprValue x, int axis, const ExprVal
     ExprValue list = list_of(c, n);
     for (uint32_t i = 0; i < n; i++) {
         const ExprValue *size = sizes->items[i].value;
-        ExprValue v = take_part(c->s, c->at, c->info->name, x, axis, from, size->integer);
+        ExprValue v = slice_axis(c->s, c->at, c->info->name, x, axis, from, size->integer);
         if (v.kind == VALUE_ERROR) return v;
         v.dims[axis] = size->symbol;
-        append(c, &list, v);
+        append_item(c, &list, v);
         from += size->integer;
     }
     return list;
 }
 
-ExprValue run_split(const Call *c) {
+ExprValue run_split(const BuiltinCall *c) {
     ExprValue *x = call_operand(c, "x"), *sizes = call_operand(c, "sizes");
     int axis = axis_of(c->s, call_operand(c, "axis"), x, x->type.rank);
     if (axis < 0) return call_failed(c);
@@ -204,14 +204,14 @@ ExprValue run_split(const Call *c) {
         ExprValue part = call_result(c, op, (uint32_t)j);
         for (int i = 0, k = 0; i < x->type.rank; i++)
             if (i != axis) part.dims[k++] = x->dims[i];
-        append(c, &list, part);
+        append_item(c, &list, part);
     }
     return list;
 }
 
 /* ---- expand */
 
-ExprValue run_expand(const Call *c) {
+ExprValue run_expand(const BuiltinCall *c) {
     const ExprValue *shape = call_operand(c, "shape");
     ExprValue *x = call_operand(c, "x"), want = *x;
     Arena *arena = c->s->model->arena;
@@ -244,7 +244,7 @@ ExprValue run_expand(const Call *c) {
 
 /* ---- concat and stack */
 
-static ExprValue join(const Call *c, OpKind kind) {
+static ExprValue join_tensors(const BuiltinCall *c, OpKind kind) {
     const ExprValue *list = call_operand(c, "x"), *first = list->items[0].value;
     uint32_t n = list->n_items;
     bool stacks = kind == OP_stack;
@@ -270,13 +270,13 @@ static ExprValue join(const Call *c, OpKind kind) {
             k += !stacks;
     return v;
 }
-ExprValue run_concat(const Call *c) { return join(c, OP_concat); }
-ExprValue run_stack(const Call *c) { return join(c, OP_stack); }
+ExprValue run_concat(const BuiltinCall *c) { return join_tensors(c, OP_concat); }
+ExprValue run_stack(const BuiltinCall *c) { return join_tensors(c, OP_stack); }
 
 /* ---- matmul */
 
 /* a [.., k] times one matrix b [k, n]. */
-static ExprValue times_matrix(const Call *c, const ExprValue *a, const ExprValue *b) {
+static ExprValue times_matrix(const BuiltinCall *c, const ExprValue *a, const ExprValue *b) {
     static const int turned[] = {1, 0};
     ExprValue operands[2] = {*a, tensor_transpose(c->s, c->at, c->info->name, *b, turned)};
     OpId op;
@@ -290,7 +290,7 @@ static ExprValue times_matrix(const Call *c, const ExprValue *a, const ExprValue
 }
 
 /* One matrix a at each place of the leading axes of b. */
-static bool repeat_matrix(const Call *c, ExprValue *a, const ExprValue *b) {
+static bool repeat_matrix(const BuiltinCall *c, ExprValue *a, const ExprValue *b) {
     ExprValue want = *b;
     OpId op;
     for (int i = 0; i < 2; i++) {
@@ -306,7 +306,7 @@ static bool repeat_matrix(const Call *c, ExprValue *a, const ExprValue *b) {
     return true;
 }
 
-ExprValue run_matmul(const Call *c) {
+ExprValue run_matmul(const BuiltinCall *c) {
     ExprValue operands[2] = {*call_operand(c, "a"), *call_operand(c, "b")};
     ExprValue *a = &operands[0], *b = &operands[1];
     int m = a->type.rank, n = b->type.rank;

@@ -6,12 +6,12 @@
 #include "tensors.h"
 
 /* A bound call of a function. */
-typedef struct Call {
+typedef struct BuiltinCall {
     Scope *s;
     const CallInfo *info;
     ExprValue args; /* as bind_call made it */
     Span at;
-} Call;
+} BuiltinCall;
 
 /* emit.c */
 ExprValue tensor_of(Elaboration *e, ValueId id, Span at);
@@ -30,9 +30,9 @@ bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id);
 ParamSlot *param_counterpart(const Instance *from, const Instance *to, const ParamSlot *p);
 /* A parameter of an array of modules that is being applied: there is one for each expert. */
 bool is_expert_param(const Elaboration *e, const ExprValue *v);
-ExprValue *call_operand(const Call *c, const char *name);
-ExprValue call_failed(const Call *c);
-ExprValue call_result(const Call *c, OpId op, uint32_t j);
+ExprValue *call_operand(const BuiltinCall *c, const char *name);
+ExprValue call_failed(const BuiltinCall *c);
+ExprValue call_result(const BuiltinCall *c, OpId op, uint32_t j);
 
 /* broadcast.c: an elementwise op of tensors, parameters and numbers; `name` is for messages. */
 ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ExprValue *args,
@@ -53,26 +53,26 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size);
 /* The first axis of x has that size: if it counts samples, x is made for them. */
 void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x);
-ExprValue run_transpose(const Call *c);
-ExprValue run_concat(const Call *c);
-ExprValue run_stack(const Call *c);
-ExprValue run_split(const Call *c);
-ExprValue run_expand(const Call *c);
-ExprValue run_matmul(const Call *c);
+ExprValue run_transpose(const BuiltinCall *c);
+ExprValue run_concat(const BuiltinCall *c);
+ExprValue run_stack(const BuiltinCall *c);
+ExprValue run_split(const BuiltinCall *c);
+ExprValue run_expand(const BuiltinCall *c);
+ExprValue run_matmul(const BuiltinCall *c);
 
 /* attention.c */
-ExprValue run_attention(const Call *c);
+ExprValue run_attention(const BuiltinCall *c);
 
 /* routing.c: mixtures of experts. */
-ExprValue run_topk(const Call *c);
-ExprValue run_dispatch(const Call *c);
-ExprValue run_combine(const Call *c);
+ExprValue run_topk(const BuiltinCall *c);
+ExprValue run_dispatch(const BuiltinCall *c);
+ExprValue run_combine(const BuiltinCall *c);
 /* linear(x, w) in a module of an array of experts, w being a parameter of it. */
-ExprValue experts_linear(const Call *c);
+ExprValue experts_linear(const BuiltinCall *c);
 
 /* terms.c */
-ExprValue run_load_balance(const Call *c);
-ExprValue run_aux(const Call *c);
+ExprValue run_load_balance(const BuiltinCall *c);
+ExprValue run_aux(const BuiltinCall *c);
 /* The sum or mean, by name, of all elements of x, which has samples. */
 ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *x);
 

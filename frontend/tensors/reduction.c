@@ -11,7 +11,7 @@
 #include "operations.h"
 
 /* Adds axis number k of x; false after an error. */
-static bool take_axis(Scope *s, const ExprValue *x, const ExprValue *k, bool *taken) {
+static bool mark_axis(Scope *s, const ExprValue *x, const ExprValue *k, bool *taken) {
     int rank = x->type.rank;
     int64_t i = k->integer < 0 ? k->integer + rank : k->integer;
     bool inside = i >= 0 && i < rank;
@@ -27,13 +27,13 @@ static bool take_axis(Scope *s, const ExprValue *x, const ExprValue *k, bool *ta
     return false;
 }
 
-static bool take_axes(Scope *s, const ExprValue *x, const ExprValue *axis, bool *taken) {
+static bool mark_axes(Scope *s, const ExprValue *x, const ExprValue *axis, bool *taken) {
     bool right = true;
     if (axis->kind == VALUE_LIST)
         for (uint32_t i = 0; i < axis->n_items; i++)
-            right &= take_axis(s, x, axis->items[i].value, taken);
+            right &= mark_axis(s, x, axis->items[i].value, taken);
     else if (axis->kind != VALUE_NONE)
-        right = take_axis(s, x, axis, taken);
+        right = mark_axis(s, x, axis, taken);
     else
         for (int i = 0; i < x->type.rank; i++) taken[i] = true;
     return right;
@@ -75,11 +75,11 @@ ExprValue tensor_reduce(Scope *s, const char *name, Span at, const ExprValue *x,
     Elaboration *e = s->elaboration;
     bool taken[MAX_RANK] = {0};
     ExprValue from = *x;
-    if (!take_axes(s, x, axis, taken)) return value_error(at);
+    if (!mark_axes(s, x, axis, taken)) return value_error(at);
     if (takes_samples(e, x, taken)) return over_samples(s, name, at, x, taken);
     ValueId in = tensor_value(s, &from, at);
     Type kept = x->type;
-    place_builder(s, at);
+    set_op_place(s, at);
     if (!type_is_float(&kept)) {
         in = emit(&e->build, OP_to_float, NULL, 1, &in, NULL);
         kept.dtype = DT_F32;

@@ -11,11 +11,12 @@
 
 #include "operations.h"
 
-static const Op *maker(const Elaboration *e, ValueId v) {
+static const Op *defining_op(const Elaboration *e, ValueId v) {
     return &e->graph->ops.at[e->graph->values.at[v].def];
 }
 
-static ExprValue misuse(const Call *c, Span at, const char *problem, const char *help) {
+static ExprValue routing_misuse(const BuiltinCall *c, Span at, const char *problem,
+                                const char *help) {
     Diag d = method_error(c->s, E_arguments, at, "%s", problem);
     diag_help(&d, "%s", help);
     method_emit(c->s, &d);
@@ -24,7 +25,7 @@ static ExprValue misuse(const Call *c, Span at, const char *problem, const char 
 
 /* ---- topk ---- */
 
-ExprValue run_topk(const Call *c) {
+ExprValue run_topk(const BuiltinCall *c) {
     ExprValue *x = call_operand(c, "x"), *k = call_operand(c, "k"), operands[1] = {*x};
     OpId op;
     Attrs a = {.count = k->integer};
@@ -49,21 +50,21 @@ ExprValue run_topk(const Call *c) {
  * different in each row. */
 static const Op *choosing_op(const Elaboration *e, const ExprValue *choices) {
     if (choices->kind != VALUE_TENSOR) return NULL;
-    const Op *op = maker(e, choices->tensor);
+    const Op *op = defining_op(e, choices->tensor);
     return op->kind == OP_topk && op->out + 1 == choices->tensor ? op : NULL;
 }
 
-static const Routing *find_routing(const Call *c, const ExprValue *choices) {
+static const ExpertRouting *find_routing(const BuiltinCall *c, const ExprValue *choices) {
     Elaboration *e = c->s->elaboration;
     for (uint32_t i = 0; i < e->routings.n; i++)
         if (e->routings.at[i]->choices == choices->tensor) return e->routings.at[i];
     const Op *chooser = choosing_op(e, choices);
     if (!chooser) {
-        misuse(c, choices->span, "`choices` must be the places that `topk` gives",
-               "for example p, choices = topk(softmax(scores), 2)");
+        routing_misuse(c, choices->span, "`choices` must be the places that `topk` gives",
+                       "for example p, choices = topk(softmax(scores), 2)");
         return NULL;
     }
-    Routing *r = arena_new_of(c->s->model->arena, Routing);
+    ExpertRouting *r = arena_new_of(c->s->model->arena, ExpertRouting);
     ExprValue operand = *choices;
     OpId op;
     r->choices = choices->tensor;
@@ -77,9 +78,9 @@ static const Routing *find_routing(const Call *c, const ExprValue *choices) {
     return r;
 }
 
-ExprValue run_dispatch(const Call *c) {
+ExprValue run_dispatch(const BuiltinCall *c) {
     const ExprValue *x = call_operand(c, "x");
-    const Routing *r = find_routing(c, call_operand(c, "choices"));
+    const ExpertRouting *r = find_routing(c, call_operand(c, "choices"));
     OpId op;
     if (!r) return call_failed(c);
     ExprValue operands[3] = {*x, r->order, r->place};
@@ -92,14 +93,14 @@ ExprValue run_dispatch(const Call *c) {
     return rows;
 }
 
-ExprValue run_combine(const Call *c) {
+ExprValue run_combine(const BuiltinCall *c) {
     const ExprValue *rows = call_operand(c, "rows"), *weights = call_operand(c, "weights");
-    const Routing *r = find_routing(c, call_operand(c, "choices"));
+    const ExpertRouting *r = find_routing(c, call_operand(c, "choices"));
     OpId op;
     if (!r) return call_failed(c);
     if (rows->routing && rows->routing != r)
-        return misuse(c, rows->span, "these rows were sorted by other choices",
-                      "give `combine` the choices that `dispatch` had");
+        return routing_misuse(c, rows->span, "these rows were sorted by other choices",
+                              "give `combine` the choices that `dispatch` had");
     ExprValue operands[4] = {*rows, *weights, r->order, r->place};
     memcpy(operands[3].dims, call_operand(c, "choices")->dims, sizeof operands[3].dims);
     if (!emit_op(c->s, OP_combine, &(Attrs){0}, c->info->name, c->at, operands, 4, &op))
@@ -113,7 +114,7 @@ ExprValue run_combine(const Call *c) {
 /* ---- arrays of modules ---- */
 
 /* What parameter `first` of the first expert is in expert number i. */
-static ExprValue of_expert(const Call *c, const ExprValue *first, uint32_t i) {
+static ExprValue of_expert(const BuiltinCall *c, const ExprValue *first, uint32_t i) {
     Elaboration *e = c->s->elaboration;
     Applied applied = e->applied;
     ExprValue v = *first;
@@ -125,25 +126,25 @@ static ExprValue of_expert(const Call *c, const ExprValue *first, uint32_t i) {
 }
 
 /* A bias as the weight of a product with one column. */
-static void make_column(const Call *c, ExprValue *v) {
+static void make_column(const BuiltinCall *c, ExprValue *v) {
     Type column = {.dtype = v->type.dtype, .rank = 2, .dim = {v->type.dim[0], 1}};
     Elaboration *e = c->s->elaboration;
-    place_builder(c->s, c->at);
+    set_op_place(c->s, c->at);
     *v = tensor_of(e, emit(&e->build, OP_reshape, &(Attrs){0}, 1, &v->tensor, &column), c->at);
 }
 
 /* The number 1 for each row of x. */
-static ExprValue ones(const Call *c, const ExprValue *x) {
+static ExprValue make_ones(const BuiltinCall *c, const ExprValue *x) {
     Type column = {.dtype = DT_F32, .rank = 2, .dim = {x->type.dim[0], 1}};
     Elaboration *e = c->s->elaboration;
-    place_builder(c->s, c->at);
+    set_op_place(c->s, c->at);
     ValueId one = emit(&e->build, OP_constant, &(Attrs){.alpha = 1}, 0, NULL, NULL);
     return tensor_of(e, emit(&e->build, OP_expand, &(Attrs){0}, 1, &one, &column), c->at);
 }
 
 /* Rows times what `first` is in each expert; column: a bias, and the rows are ones. */
-static bool rows_product(const Call *c, const ExprValue *x, const ExprValue *first, bool column,
-                         ExprValue *out) {
+static bool rows_product(const BuiltinCall *c, const ExprValue *x, const ExprValue *first,
+                         bool column, ExprValue *out) {
     Applied applied = c->s->elaboration->applied;
     uint32_t n = applied.experts->n;
     ExprValue *operands = arena_array(c->s->model->arena, ExprValue, n + 2);
@@ -162,7 +163,7 @@ static bool rows_product(const Call *c, const ExprValue *x, const ExprValue *fir
     return true;
 }
 
-static bool bias_fits(const Call *c, const ExprValue *weight, const ExprValue *bias) {
+static bool bias_fits(const BuiltinCall *c, const ExprValue *weight, const ExprValue *bias) {
     Arena *a = c->s->model->arena;
     if (bias->type.rank == 1 && bias->type.dim[0] == weight->type.dim[0]) return true;
     Diag d = method_error(c->s, E_shape, c->at, "`linear` cannot take a bias %s beside weights %s",
@@ -173,7 +174,7 @@ static bool bias_fits(const Call *c, const ExprValue *weight, const ExprValue *b
 
 /* A bias is added as the product of its experts' columns with ones, so that its gradient is the sum
  * over the rows of each expert. */
-ExprValue experts_linear(const Call *c) {
+ExprValue experts_linear(const BuiltinCall *c) {
     const ExprValue *x = call_operand(c, "x"), *weight = call_operand(c, "weight");
     const ExprValue *bias = call_operand(c, "bias");
     ExprValue sum[2];
@@ -182,7 +183,7 @@ ExprValue experts_linear(const Call *c) {
     if (!bias_fits(c, weight, bias)) return call_failed(c);
     sum[1] = *bias;
     if (is_expert_param(c->s->elaboration, bias)) {
-        ExprValue one = ones(c, x);
+        ExprValue one = make_ones(c, x);
         if (!rows_product(c, &one, bias, true, &sum[1])) return call_failed(c);
     }
     return tensor_map(c->s, OP_add, "+", c->at, sum, 2);

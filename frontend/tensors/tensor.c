@@ -13,7 +13,7 @@ static ExprValue result_like(Elaboration *e, OpId op, Span at, const ExprValue *
     return v;
 }
 
-static ExprValue scaled(Scope *s, const Node *e, ExprValue v, double factor) {
+static ExprValue scaled_tensor(Scope *s, const Node *e, ExprValue v, double factor) {
     Attrs a = {.alpha = factor};
     OpId op;
     if (!emit_op(s, OP_scale, &a, e->kind == NODE_NEGATE ? "-" : e->text, e->span, &v, 1, &op))
@@ -23,7 +23,7 @@ static ExprValue scaled(Scope *s, const Node *e, ExprValue v, double factor) {
 
 ExprValue tensor_negate(Scope *s, const Node *e, ExprValue v) {
     if (!s->elaboration) return value_error(e->span);
-    if (type_is_float(&v.type)) return scaled(s, e, v, -1);
+    if (type_is_float(&v.type)) return scaled_tensor(s, e, v, -1);
     return tensor_map(s, OP_mul, "-", e->span, (ExprValue[]){v, value_int(e->span, -1)}, 2);
 }
 
@@ -56,8 +56,8 @@ static OpKind op_of(const char *operator, bool * turned) {
     return OP_COUNT;
 }
 
-static ExprValue refuse(Scope *s, DiagCode code, const Node *e, const char *what,
-                        const char *help) {
+static ExprValue refuse_operands(Scope *s, DiagCode code, const Node *e, const char *what,
+                                 const char *help) {
     Diag d = method_error(s, code, e->span, "%s", what);
     if (help) diag_help(&d, "%s", help);
     method_emit(s, &d);
@@ -72,7 +72,8 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     const ExprValue *other = value_is_tensor(&l) ? &r : &l;
     const Node *written = e->kids[value_is_tensor(&l) ? 1 : 0];
     if (!s->elaboration)
-        return refuse(s, E_unknown_name, e, "parameters are computed with in methods only", NULL);
+        return refuse_operands(s, E_unknown_name, e, "parameters are computed with in methods only",
+                               NULL);
     if (!value_is_tensor(other) && !value_is_number(other)) {
         Diag d = method_error(s, E_not_a_number, written->span,
                               "`%s` takes two tensors or a tensor and a number; `%s` is %s",
@@ -84,13 +85,15 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     }
     if (value_is_number(other) && refuse_rank_size(s, written, other)) return value_error(e->span);
     if (!strcmp(e->text, "/") && value_is_number(&r) && value_number(&r) == 0)
-        return refuse(s, E_division_by_zero, e, "division by zero", NULL);
-    if (is_scaled(e, &l, &r, &factor)) return scaled(s, e, value_is_tensor(&l) ? l : r, factor);
+        return refuse_operands(s, E_division_by_zero, e, "division by zero", NULL);
+    if (is_scaled(e, &l, &r, &factor))
+        return scaled_tensor(s, e, value_is_tensor(&l) ? l : r, factor);
     if (!strcmp(e->text, "**")) return tensor_power(s, e->span, &l, &r);
     if (kind == OP_COUNT)
-        return refuse(s, E_not_a_number, e,
-                      arena_printf(arena, "`%s` is for constants, not for tensors", e->text),
-                      "of tensors there are + - * / ** and comparisons");
+        return refuse_operands(
+            s, E_not_a_number, e,
+            arena_printf(arena, "`%s` is for constants, not for tensors", e->text),
+            "of tensors there are + - * / ** and comparisons");
     turned |= (kind == OP_add || kind == OP_mul) && r.type.rank > l.type.rank;
     ExprValue operands[2] = {turned ? r : l, turned ? l : r};
     return tensor_map(s, kind, e->text, e->span, operands, 2);
@@ -125,7 +128,7 @@ static int64_t elements_before(const Type *t, int i) {
 }
 
 /* Has b an axis in the place of axis i of a: of its name, or of its size where it is a number? */
-static bool stays(const ExprValue *a, int i, const ExprValue *b) {
+static bool axis_stays(const ExprValue *a, int i, const ExprValue *b) {
     for (int k = 0; k < b->type.rank; k++) {
         if (elements_before(&a->type, i) != elements_before(&b->type, k)) continue;
         if (name_of_axis(a, i) ? is_same_axis(a, i, b, k) : a->type.dim[i] == b->type.dim[k])
@@ -139,9 +142,9 @@ static bool stays(const ExprValue *a, int i, const ExprValue *b) {
  * less often, than `from` may be the size of axes that are split or joined. The samples of a rank
  * are no number that the model file could mean. */
 static bool is_moved(const ExprValue *from, const ExprValue *to, int i, bool samples) {
-    if (stays(to, i, from) || (!name_of_axis(to, i) && to->type.dim[i] == 1)) return false;
+    if (axis_stays(to, i, from) || (!name_of_axis(to, i) && to->type.dim[i] == 1)) return false;
     for (int k = 0; k < from->type.rank; k++)
-        if (is_same_axis(from, k, to, i) && !stays(from, k, to) &&
+        if (is_same_axis(from, k, to, i) && !axis_stays(from, k, to) &&
             (name_of_axis(from, k) || k > 0 || !samples))
             return true;
     return false;
@@ -160,7 +163,7 @@ static bool has_same_axes(const ExprValue *from, const ExprValue *to) {
 }
 
 /* Are the axes of `to` those of `from` in another order, each of a name of its own? */
-static bool reorders(const ExprValue *from, const ExprValue *to, int *axis) {
+static bool is_reordering(const ExprValue *from, const ExprValue *to, int *axis) {
     bool other = false;
     if (!has_same_axes(from, to)) return false;
     for (int i = 0; i < to->type.rank; i++) {
@@ -343,14 +346,14 @@ ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes
         method_emit(s, &d);
         return value_error(e->span);
     }
-    if (reorders(&v, &out, axis)) return tensor_transpose(s, e->span, "as", v, axis);
+    if (is_reordering(&v, &out, axis)) return tensor_transpose(s, e->span, "as", v, axis);
     for (uint32_t i = 1; i < shape->n; i++)
         if (refuse_later_samples(s, shape->kids[i]->span, &sizes[i])) return value_error(e->span);
     if (refuse_moved_axis(s, e, &v, &out) || refuse_mixed_factors(s, e, &v, &out))
         return value_error(e->span);
     Attrs a = {0};
     ValueId in = tensor_value(s, &v, e->span);
-    place_builder(s, e->span);
+    set_op_place(s, e->span);
     out.tensor = emit(&s->elaboration->build, OP_reshape, &a, 1, &in, &out.type);
     return out;
 }

@@ -28,12 +28,12 @@ void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignor
 /* emit.c */
 ValueId tensor_value(Scope *s, ExprValue *v, Span at); /* a parameter becomes a tensor */
 /* Path and place of the ops that are emitted next. */
-void place_builder(Scope *s, Span at);
+void set_op_place(Scope *s, Span at);
 
 /* move_ops.c */
 /* Entries [from, from + count) of an axis. */
-ExprValue take_part(Scope *s, Span at, const char *name, ExprValue x, int axis, int64_t from,
-                    int64_t count);
+ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis, int64_t from,
+                     int64_t count);
 bool of_samples(Scope *s, const ExprValue *x); /* is its first axis that of the samples? */
 ExprValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem);
 

@@ -13,7 +13,7 @@
 
 #include "operations.h"
 
-static ExprValue refuse(Scope *s, Span at, const char *help, const char *problem) {
+static ExprValue refuse_term(Scope *s, Span at, const char *help, const char *problem) {
     Diag d = method_error(s, E_arguments, at, "%s", problem);
     diag_help(&d, "%s", help);
     method_emit(s, &d);
@@ -29,11 +29,11 @@ static ExprValue term_of_one(Scope *s, Span at, TermPart part) {
 
 /* ---- what makes them */
 
-ExprValue run_load_balance(const Call *c) {
+ExprValue run_load_balance(const BuiltinCall *c) {
     ExprValue *scores = call_operand(c, "scores"), *choices = call_operand(c, "choices");
     if (choices->type.dtype != DT_I32 || scores->type.rank != choices->type.rank)
-        return refuse(c->s, c->at, "choices are the places that `topk` gives",
-                      "`load_balance` takes scores [.., n] and choices [.., k]");
+        return refuse_term(c->s, c->at, "choices are the places that `topk` gives",
+                           "`load_balance` takes scores [.., n] and choices [.., k]");
     TermPart part = {OP_balance, tensor_value(c->s, scores, c->at), choices->tensor, 1.0};
     return term_of_one(c->s, c->at, part);
 }
@@ -48,7 +48,7 @@ ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *
     Elaboration *e = s->elaboration;
     ExprValue from = *x;
     ValueId in = tensor_value(s, &from, at);
-    place_builder(s, at);
+    set_op_place(s, at);
     if (!type_is_float(&x->type)) in = emit(&e->build, OP_to_float, NULL, 1, &in, NULL);
     bool sum = !strcmp(name, "sum");
     TermPart part = {OP_average, in, NO_VALUE,
@@ -58,7 +58,7 @@ ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *
 
 /* ---- arithmetic */
 
-static ExprValue scaled(Scope *s, Span at, const ExprValue *v, double factor) {
+static ExprValue scaled_term(Scope *s, Span at, const ExprValue *v, double factor) {
     ExprValue out = *v;
     out.span = at;
     out.parts = arena_array(s->model->arena, TermPart, v->n_parts + 1);
@@ -70,10 +70,10 @@ static ExprValue scaled(Scope *s, Span at, const ExprValue *v, double factor) {
 }
 
 ExprValue term_negate(Scope *s, const Node *e, const ExprValue *v) {
-    return scaled(s, e->span, v, -1);
+    return scaled_term(s, e->span, v, -1);
 }
 
-static ExprValue joined(Scope *s, Span at, const ExprValue *l, const ExprValue *r) {
+static ExprValue join_terms(Scope *s, Span at, const ExprValue *l, const ExprValue *r) {
     ExprValue out = *l;
     out.span = at;
     out.n_parts = l->n_parts + r->n_parts;
@@ -90,23 +90,24 @@ ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprVal
     bool number = value_is_number(other), plus = !strcmp(op, "+"), minus = !strcmp(op, "-");
     if (number && refuse_rank_size(s, e->kids[term == l ? 1 : 0], other))
         return value_error(e->span);
-    if (!strcmp(op, "*") && number) return scaled(s, e->span, term, value_number(other));
+    if (!strcmp(op, "*") && number) return scaled_term(s, e->span, term, value_number(other));
     if (!strcmp(op, "/") && number && term == l) {
         if (value_number(other) == 0) return arithmetic_by_zero(s->model->ds, e);
-        return scaled(s, e->span, term, 1 / value_number(other));
+        return scaled_term(s, e->span, term, 1 / value_number(other));
     }
     if (both && (plus || minus)) {
-        ExprValue right = minus ? scaled(s, e->span, r, -1) : *r;
-        return joined(s, e->span, l, &right);
+        ExprValue right = minus ? scaled_term(s, e->span, r, -1) : *r;
+        return join_terms(s, e->span, l, &right);
     }
     const char *problem = arena_printf(s->model->arena,
                                        "`%s` cannot combine a number of the whole batch, of which "
                                        "each rank has a part, with %s",
                                        op, both ? "another one" : value_kind_name(other));
-    return refuse(s, e->span,
-                  "compute first and take the mean last: mean(x * x), not mean(x) * x; means of "
-                  "the batch can be added up, and multiplied by numbers",
-                  problem);
+    return refuse_term(
+        s, e->span,
+        "compute first and take the mean last: mean(x * x), not mean(x) * x; means of "
+        "the batch can be added up, and multiplied by numbers",
+        problem);
 }
 
 /* ---- aux */
@@ -115,19 +116,19 @@ static const char *const mean_example =
     "take its mean over everything: aux(mean(x), weight = 0.01)";
 
 /* A tensor of one element that each rank computes alike: its mean over ranks is itself. */
-static ExprValue term_of_tensor(const Call *c, const ExprValue *v) {
+static ExprValue term_of_tensor(const BuiltinCall *c, const ExprValue *v) {
     Elaboration *e = c->s->elaboration;
     ExprValue from = *v;
     ValueId x = tensor_value(c->s, &from, c->at);
     if (!has_samples(e, x) && type_elements(&v->type) == 1 && type_is_float(&v->type))
         return term_of_one(c->s, v->span, (TermPart){OP_average, x, NO_VALUE, 1.0});
-    return refuse(c->s, v->span, mean_example,
-                  arena_printf(c->s->model->arena,
-                               "`aux` takes one number of the whole batch, not %s",
-                               value_shape(c->s->model->arena, v)));
+    return refuse_term(c->s, v->span, mean_example,
+                       arena_printf(c->s->model->arena,
+                                    "`aux` takes one number of the whole batch, not %s",
+                                    value_shape(c->s->model->arena, v)));
 }
 
-ExprValue run_aux(const Call *c) {
+ExprValue run_aux(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     ExprValue term = *call_operand(c, "term");
     if (value_is_tensor(&term)) term = term_of_tensor(c, &term);
@@ -137,10 +138,10 @@ ExprValue run_aux(const Call *c) {
         AuxTerm t = {term.parts[i], user_place(e, c->at, &frame)};
         t.part.factor *= value_number(call_operand(c, "weight"));
         if (!isfinite(t.part.factor))
-            return refuse(c->s, c->at,
-                          "it is what the numbers beside the mean or sum make, times "
-                          "the weight",
-                          "the factor of this term is infinite");
+            return refuse_term(c->s, c->at,
+                               "it is what the numbers beside the mean or sum make, times "
+                               "the weight",
+                               "the factor of this term is infinite");
         vec_push(c->s->model->arena, &e->aux, t);
     }
     return value_none(c->at);
@@ -156,7 +157,7 @@ static ValueId emit_statistics(Elaboration *e, const AuxTerm *t, ValueId counted
 
 /* Statistics of means go where their operands are there, so that these need not be kept for them.
  */
-static void move_up(Elaboration *e, uint32_t first) {
+static void move_averages_up(Elaboration *e, uint32_t first) {
     Graph *g = e->graph;
     Program *p = &g->programs.at[e->build.program];
     uint32_t *place = arena_array(g->scratch, uint32_t, g->ops.n), n = 0;
@@ -196,5 +197,5 @@ void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignor
         *loss = emit(&e->build, t->part.op == OP_balance ? OP_balance_loss : OP_average_loss, &a, 2,
                      in, NULL);
     }
-    if (e->aux.n) move_up(e, first);
+    if (e->aux.n) move_averages_up(e, first);
 }

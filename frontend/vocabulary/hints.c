@@ -94,13 +94,15 @@ const char *syntax_hint(const SyntaxPlace *at) {
     return NULL;
 }
 
-static const char *find(const NameHint *hints, size_t n, const char *name) {
+static const char *find_hint(const NameHint *hints, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(hints[i].name, name)) return hints[i].help;
     return NULL;
 }
 
-const char *name_hint(const char *name) { return find(name_hints, ARRAY_LEN(name_hints), name); }
+const char *name_hint(const char *name) {
+    return find_hint(name_hints, ARRAY_LEN(name_hints), name);
+}
 
 const char *name_hint_after(const DiagSet *ds, Span at, const char *name) {
     size_t n;
@@ -123,4 +125,6 @@ const char *argument_hint(const char *callee, const char *name) {
     return NULL;
 }
 
-const char *field_hint(const char *name) { return find(field_hints, ARRAY_LEN(field_hints), name); }
+const char *field_hint(const char *name) {
+    return find_hint(field_hints, ARRAY_LEN(field_hints), name);
+}

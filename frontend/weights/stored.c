@@ -20,14 +20,14 @@
 #include "names.h"
 
 /* An axis of a tensor as an entry sees it. size and count: 0 where nothing has said it yet. */
-typedef struct Axis {
+typedef struct TakenAxis {
     int64_t size, from, count;
     bool dropped; /* one place of it is taken */
     int file;     /* which axis of the file it is a part of */
-} Axis;
+} TakenAxis;
 
 /* What an entry takes of one tensor for a parameter. */
-typedef struct Place {
+typedef struct TakenPart {
     const char *name;
     const Param *param;
     Span span;
@@ -35,28 +35,28 @@ typedef struct Place {
     int64_t first, rows;  /* of the parameter's first axis; rows 0: not known yet */
     bool transposed, viewed;
     int rank;
-    Axis axis[MAX_RANK];
-} Place;
+    TakenAxis axis[MAX_RANK];
+} TakenPart;
 
-typedef struct Reading {
+typedef struct EntryReader {
     Elaboration *e;
     NamesTable *table;
     NamesRule *rule;
     const Param *param;
     const char **captures;
     int n_captures, used;
-    VEC(Place) places;
-    VEC(Span) told; /* of an entry one tensor is enough */
-} Reading;
+    VEC(TakenPart) taken;
+    VEC(Span) reported; /* of an entry one tensor is enough */
+} EntryReader;
 
-static bool refuse(Reading *r, Span at, const char *help, const char *problem) {
+static bool refuse_entry(EntryReader *r, Span at, const char *help, const char *problem) {
     Diag d = diag_at(r->e->model->ds, E_names_table, at, "%s", problem);
     if (help) diag_help(&d, "%s", help);
     diag_emit(&d);
     return false;
 }
 
-static Arena *arena_of(const Reading *r) { return r->e->model->arena; }
+static Arena *arena_of(const EntryReader *r) { return r->e->model->arena; }
 
 /* ---- reading an entry */
 
@@ -74,33 +74,34 @@ bool stored_is_entry(const Node *value) {
     return value->n > 0;
 }
 
-static bool read_integer(Reading *r, const Node *e, int64_t least, int64_t *out) {
+static bool read_integer(EntryReader *r, const Node *e, int64_t least, int64_t *out) {
     Scope s = {.model = r->e->model};
     ExprValue v = evaluate(&s, e);
     if (v.kind == VALUE_ERROR) return false;
     *out = v.integer;
     if (v.kind == VALUE_INT && v.integer >= least && v.integer <= MOST_ELEMENTS) return true;
-    return refuse(r, e->span, NULL,
-                  least ? "the size of an axis is a positive integer"
-                        : "a place on an axis is an integer that counts from 0");
+    return refuse_entry(r, e->span, NULL,
+                        least ? "the size of an axis is a positive integer"
+                              : "a place on an axis is an integer that counts from 0");
 }
 
 static bool is_star(const Node *e) { return e->kind == NODE_REF && !strcmp(e->text, "*"); }
 
 /* What the pattern's next `*` matched, which has to be the number of a module in its array. */
-static bool read_star(Reading *r, const Node *e, int64_t *out) {
+static bool read_star(EntryReader *r, const Node *e, int64_t *out) {
     const char *text = r->used < r->n_captures ? r->captures[r->used++] : "";
     size_t digits = strspn(text, "0123456789");
     *out = strtoll(text, NULL, 10);
     if (digits && digits < 10 && !text[digits]) return true;
-    return refuse(r, e->span, "a name in quotes takes the first ones, an index those after them",
-                  *text ? arena_printf(arena_of(r),
-                                       "`*` as an index is a number, but in `%s` it matches `%s`",
-                                       r->param->key, text)
-                        : "the pattern has no further `*` for this index");
+    return refuse_entry(
+        r, e->span, "a name in quotes takes the first ones, an index those after them",
+        *text
+            ? arena_printf(arena_of(r), "`*` as an index is a number, but in `%s` it matches `%s`",
+                           r->param->key, text)
+            : "the pattern has no further `*` for this index");
 }
 
-static bool read_index(Reading *r, const Node *e, Axis *a) {
+static bool read_index(EntryReader *r, const Node *e, TakenAxis *a) {
     const Node *end = e->kind == NODE_RANGE ? e->kids[1] : NULL;
     int64_t to = a->size;
     if (is_star(e) || e->kind != NODE_RANGE) {
@@ -110,21 +111,23 @@ static bool read_index(Reading *r, const Node *e, Axis *a) {
     }
     if (e->kids[0] && !read_integer(r, e->kids[0], 0, &a->from)) return false;
     if (end && !read_integer(r, end, 0, &to)) return false;
-    if ((end || to) && to <= a->from) return refuse(r, e->span, NULL, "this range is empty");
+    if ((end || to) && to <= a->from) return refuse_entry(r, e->span, NULL, "this range is empty");
     a->count = to ? to - a->from : 0;
     return true;
 }
 
-static bool add_axis(Reading *r, Place *p, const Node *size, int file) {
-    if (size->kind == NODE_NAMED) return refuse(r, size->span, NULL, "an axis has a size alone");
-    if (p->rank == MAX_RANK) return refuse(r, size->span, NULL, "a tensor has six axes at most");
-    Axis *a = &p->axis[p->rank++];
+static bool add_axis(EntryReader *r, TakenPart *p, const Node *size, int file) {
+    if (size->kind == NODE_NAMED)
+        return refuse_entry(r, size->span, NULL, "an axis has a size alone");
+    if (p->rank == MAX_RANK)
+        return refuse_entry(r, size->span, NULL, "a tensor has six axes at most");
+    TakenAxis *a = &p->axis[p->rank++];
     a->file = file;
     return read_integer(r, size, 1, &a->size);
 }
 
 /* `as [(H, 3, hd), D]`: axes in brackets are one in the file. */
-static bool read_shape(Reading *r, const Node *shape, Place *p) {
+static bool read_shape(EntryReader *r, const Node *shape, TakenPart *p) {
     p->viewed = true;
     for (uint32_t i = 0; i < shape->n; i++) {
         const Node *e = shape->kids[i];
@@ -136,59 +139,61 @@ static bool read_shape(Reading *r, const Node *shape, Place *p) {
 }
 
 /* So that products of these numbers are numbers. */
-static bool check_size(Reading *r, const Place *p) {
+static bool check_size(EntryReader *r, const TakenPart *p) {
     int64_t sizes = 1, counts = 1;
     for (int i = 0; i < p->rank; i++) {
         int64_t size = MAX(p->axis[i].size, 1), count = MAX(p->axis[i].count, 1);
         if (size > MOST_ELEMENTS / sizes || count > MOST_ELEMENTS / counts)
-            return refuse(r, p->span, NULL, "this tensor is too large");
+            return refuse_entry(r, p->span, NULL, "this tensor is too large");
         sizes *= size;
         counts *= count;
     }
     return true;
 }
 
-static bool read_indices(Reading *r, const Node *list, Place *p) {
+static bool read_indices(EntryReader *r, const Node *list, TakenPart *p) {
     int rank = r->param->type.rank;
     for (uint32_t i = 0; i < list->n; i++) rank += list->kids[i]->kind != NODE_RANGE;
     if (!p->viewed) p->rank = rank;
     if (p->rank > MAX_RANK || (int)list->n > p->rank)
-        return refuse(r, list->span, NULL, "there are more indices than axes");
+        return refuse_entry(r, list->span, NULL, "there are more indices than axes");
     for (int i = 0; i < p->rank; i++) {
-        Axis *a = &p->axis[i];
+        TakenAxis *a = &p->axis[i];
         if (!p->viewed) a->file = i;
         if (i < (int)list->n && !read_index(r, list->kids[i], a)) return false;
         if (i >= (int)list->n) a->count = a->size;
         if (!a->size || a->from + a->count <= a->size) continue;
-        return refuse(r, list->kids[i]->span, NULL, "this is past the end of the axis");
+        return refuse_entry(r, list->kids[i]->span, NULL, "this is past the end of the axis");
     }
     return check_size(r, p);
 }
 
-static bool read_place(Reading *r, const Node *e, Place *p) {
+static bool read_part(EntryReader *r, const Node *e, TakenPart *p) {
     static const Node none;
     const Node *name = name_node(e), *index = e->kind == NODE_INDEX ? e->kids[1] : &none;
     const Node *as = e->kind == NODE_INDEX ? e->kids[0] : e;
     size_t n = strlen(name->text);
-    *p = (Place){.param = r->param,
-                 .span = e->span,
-                 .row = (uint32_t)(r->param - r->e->graph->params.at),
-                 .transposed = n > 2 && !strcmp(name->text + n - 2, "^T")};
+    *p = (TakenPart){.param = r->param,
+                     .span = e->span,
+                     .row = (uint32_t)(r->param - r->e->graph->params.at),
+                     .transposed = n > 2 && !strcmp(name->text + n - 2, "^T")};
     r->used = 0;
     p->name = names_filled(arena_of(r),
                            arena_strndup(arena_of(r), name->text, n - (p->transposed ? 2 : 0)),
                            r->captures, r->n_captures, &r->used);
     if (!p->name)
-        return refuse(r, name->span, NULL,
-                      arena_printf(arena_of(r), "\"%s\" has more `*` than its pattern \"%s\"",
-                                   name->text, r->rule->pattern));
+        return refuse_entry(r, name->span, NULL,
+                            arena_printf(arena_of(r), "\"%s\" has more `*` than its pattern \"%s\"",
+                                         name->text, r->rule->pattern));
     if (!*p->name)
-        return refuse(r, name->span, NULL,
-                      arena_printf(arena_of(r), "this gives `%s` an empty name", r->param->key));
+        return refuse_entry(
+            r, name->span, NULL,
+            arena_printf(arena_of(r), "this gives `%s` an empty name", r->param->key));
     if (p->transposed && r->param->type.rank != 2)
-        return refuse(r, name->span, NULL,
-                      arena_printf(arena_of(r), "`%s` is stored transposed (^T), but is no matrix",
-                                   r->param->key));
+        return refuse_entry(r, name->span, NULL,
+                            arena_printf(arena_of(r),
+                                         "`%s` is stored transposed (^T), but is no matrix",
+                                         r->param->key));
     if (as->kind == NODE_AS && !read_shape(r, as->kids[1], p)) return false;
     return read_indices(r, index, p);
 }
@@ -200,7 +205,7 @@ static int64_t row_elements(const Param *p) {
 }
 
 /* Rows of the parameter that the entry's own numbers say; 0: none do. */
-static int64_t rows_said(const Place *p) {
+static int64_t rows_said(const TakenPart *p) {
     int64_t n = 1, each = row_elements(p->param);
     int last = p->rank - 1, seen = 0;
     if (p->viewed) {
@@ -208,14 +213,14 @@ static int64_t rows_said(const Place *p) {
         return n % each ? 0 : n / each;
     }
     for (int i = 0; i < p->rank; i++) {
-        const Axis *a = &p->axis[p->transposed ? last - i : i];
+        const TakenAxis *a = &p->axis[p->transposed ? last - i : i];
         if (!a->dropped && !seen++) return a->count;
     }
     return 0;
 }
 
 /* The axes that are left, in the parameter's order, as numbers of p->axis. */
-static int left_axes(const Place *p, int *axis) {
+static int left_axes(const TakenPart *p, int *axis) {
     int n = 0, split = 0;
     int64_t columns = 1, all[MAX_RANK];
     for (int i = 0; i < p->rank; i++)
@@ -228,7 +233,7 @@ static int left_axes(const Place *p, int *axis) {
 }
 
 /* Are these axes the parameter's, several of which may be one there? */
-static bool axes_fit(const Place *p, const int *axis, int n) {
+static bool axes_fit(const TakenPart *p, const int *axis, int n) {
     int i = 0;
     for (int k = 0; k < p->param->type.rank; k++) {
         int64_t want = k ? p->param->type.dim[k] : p->rows, have = 1;
@@ -239,7 +244,7 @@ static bool axes_fit(const Place *p, const int *axis, int n) {
     return i == n;
 }
 
-static const char *taken_text(const Reading *r, const Place *p, const int *axis, int n) {
+static const char *taken_text(const EntryReader *r, const TakenPart *p, const int *axis, int n) {
     const char *text = "[";
     for (int i = 0; i < n; i++)
         text = arena_printf(arena_of(r), "%s%s%lld", text, i ? ", " : "",
@@ -247,7 +252,7 @@ static const char *taken_text(const Reading *r, const Place *p, const int *axis,
     return arena_printf(arena_of(r), "%s]", text);
 }
 
-static bool fit(Reading *r, Place *p) {
+static bool check_axes_fit(EntryReader *r, TakenPart *p) {
     const Type *t = &p->param->type;
     int axis[MAX_RANK], n = left_axes(p, axis);
     for (int i = 0; i < n && !p->viewed; i++)
@@ -257,15 +262,16 @@ static bool fit(Reading *r, Place *p) {
     for (int i = 0; i < t->rank; i++)
         want = arena_printf(arena_of(r), "%s%s%lld", want, i ? ", " : "",
                             (long long)(i ? t->dim[i] : p->rows));
-    return refuse(r, p->span, NULL,
-                  arena_printf(arena_of(r), "this takes %s%s of %s, but `%s` is %s]",
-                               taken_text(r, p, axis, n), p->transposed ? " (transposed)" : "",
-                               p->name, p->param->key, want));
+    return refuse_entry(r, p->span, NULL,
+                        arena_printf(arena_of(r), "this takes %s%s of %s, but `%s` is %s]",
+                                     taken_text(r, p, axis, n),
+                                     p->transposed ? " (transposed)" : "", p->name, p->param->key,
+                                     want));
 }
 
 /* Rows of the parameter for each tensor of a list: those that an entry says, and an equal share
  * of the rest. */
-static bool share_rows(Reading *r, Place *place, uint32_t n, Span at) {
+static bool share_rows(EntryReader *r, TakenPart *place, uint32_t n, Span at) {
     int64_t rows = r->param->type.rank ? r->param->type.dim[0] : 1, rest = rows, first = 0;
     uint32_t silent = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -274,9 +280,10 @@ static bool share_rows(Reading *r, Place *place, uint32_t n, Span at) {
         silent += !place[i].rows;
     }
     if (rest < 0 || (silent ? rest % silent || !rest : rest != 0))
-        return refuse(r, at, "a range says how many a tensor holds, as in \"k.weight\"[0 : 8]",
-                      arena_printf(arena_of(r), "these tensors do not make the %lld rows of `%s`",
-                                   (long long)rows, r->param->key));
+        return refuse_entry(
+            r, at, "a range says how many a tensor holds, as in \"k.weight\"[0 : 8]",
+            arena_printf(arena_of(r), "these tensors do not make the %lld rows of `%s`",
+                         (long long)rows, r->param->key));
     for (uint32_t i = 0; i < n; i++) {
         if (!place[i].rows) place[i].rows = rest / silent;
         place[i].first = first;
@@ -285,21 +292,22 @@ static bool share_rows(Reading *r, Place *place, uint32_t n, Span at) {
     return true;
 }
 
-static bool read_entry(Reading *r) {
+static bool read_entry(EntryReader *r) {
     const Node *value = r->rule->parts;
     bool list = value->kind == NODE_LIST;
     uint32_t n = list ? value->n : 1;
-    Place *place = arena_array(arena_of(r), Place, n);
+    TakenPart *place = arena_array(arena_of(r), TakenPart, n);
     if (r->param->aliases.n)
-        return refuse(r, r->rule->span, "name it as a whole",
-                      arena_printf(arena_of(r), "`%s` is tied, and cannot be a part of a tensor",
-                                   r->param->key));
+        return refuse_entry(r, r->rule->span, "name it as a whole",
+                            arena_printf(arena_of(r),
+                                         "`%s` is tied, and cannot be a part of a tensor",
+                                         r->param->key));
     for (uint32_t i = 0; i < n; i++)
-        if (!read_place(r, list ? value->kids[i] : value, &place[i])) return false;
+        if (!read_part(r, list ? value->kids[i] : value, &place[i])) return false;
     if (!share_rows(r, place, n, value->span)) return false;
     for (uint32_t i = 0; i < n; i++) {
-        if (!fit(r, &place[i])) return false;
-        vec_push(arena_of(r), &r->places, place[i]);
+        if (!check_axes_fit(r, &place[i])) return false;
+        vec_push(arena_of(r), &r->taken, place[i]);
     }
     return true;
 }
@@ -307,59 +315,63 @@ static bool read_entry(Reading *r) {
 /* ---- the tensors */
 
 /* The axes of a tensor, from all that take something of it. */
-static bool join_axes(Reading *r, Place *all, const Place *p) {
+static bool join_axes(EntryReader *r, TakenPart *all, const TakenPart *p) {
     bool same = all->rank == p->rank && all->viewed == p->viewed;
     for (int i = 0; same && i < p->rank; i++) {
-        Axis *a = &all->axis[i];
+        TakenAxis *a = &all->axis[i];
         same = a->size == p->axis[i].size || !p->viewed;
         same = same && a->file == p->axis[i].file;
         if (!p->viewed) a->size = MAX(a->size, p->axis[i].from + p->axis[i].count);
     }
-    return same || refuse(r, p->span, NULL,
-                          arena_printf(arena_of(r), "`%s` and `%s` see %s with different axes",
-                                       all->param->key, p->param->key, p->name));
+    return same ||
+           refuse_entry(r, p->span, NULL,
+                        arena_printf(arena_of(r), "`%s` and `%s` see %s with different axes",
+                                     all->param->key, p->param->key, p->name));
 }
 
-static bool are_apart(const Place *p, const Place *q) {
+static bool are_apart(const TakenPart *p, const TakenPart *q) {
     for (int i = 0; i < p->rank; i++) {
-        const Axis *a = &p->axis[i], *b = &q->axis[i];
+        const TakenAxis *a = &p->axis[i], *b = &q->axis[i];
         if (a->from + a->count <= b->from || b->from + b->count <= a->from) return true;
     }
     return false;
 }
 
-static bool check_filled(Reading *r, const Place *all, const Place *const *p, uint32_t n) {
+static bool check_filled(EntryReader *r, const TakenPart *all, const TakenPart *const *p,
+                         uint32_t n) {
     int64_t size = 1, taken = 0;
     for (int i = 0; i < all->rank; i++) {
         if (all->axis[i].size > MOST_ELEMENTS / size)
-            return refuse(r, all->span, NULL, "this tensor is too large");
+            return refuse_entry(r, all->span, NULL, "this tensor is too large");
         size *= all->axis[i].size;
     }
     for (uint32_t i = 0; i < n; i++) {
         taken += p[i]->rows * row_elements(p[i]->param);
         for (uint32_t k = 0; k < i; k++)
             if (!are_apart(p[i], p[k]))
-                return refuse(r, p[i]->span, NULL,
-                              arena_printf(arena_of(r), "`%s` and `%s` take the same numbers of %s",
-                                           p[k]->param->key, p[i]->param->key, all->name));
+                return refuse_entry(r, p[i]->span, NULL,
+                                    arena_printf(arena_of(r),
+                                                 "`%s` and `%s` take the same numbers of %s",
+                                                 p[k]->param->key, p[i]->param->key, all->name));
     }
     return taken == size ||
-           refuse(r, all->span,
-                  "every number of a tensor belongs to one parameter: a save writes "
-                  "all of them",
-                  arena_printf(arena_of(r), "%lld of the %lld numbers of %s belong to no parameter",
-                               (long long)(size - taken), (long long)size, all->name));
+           refuse_entry(r, all->span,
+                        "every number of a tensor belongs to one parameter: a save writes "
+                        "all of them",
+                        arena_printf(arena_of(r),
+                                     "%lld of the %lld numbers of %s belong to no parameter",
+                                     (long long)(size - taken), (long long)size, all->name));
 }
 
 /* Elements from one place of an axis to the next. */
-static int64_t stride_of(const Place *all, int axis) {
+static int64_t stride_of(const TakenPart *all, int axis) {
     int64_t stride = 1;
     for (int i = axis + 1; i < all->rank; i++) stride *= all->axis[i].size;
     return stride;
 }
 
 /* all: the axes of its tensor. */
-static StoredPart make_part(const Place *p, const Place *all) {
+static StoredPart make_part(const TakenPart *p, const TakenPart *all) {
     int64_t each = row_elements(p->param);
     StoredPart s = {.param = p->row, .first = p->first * each, .n = p->rows * each};
     int axis[MAX_RANK], n = left_axes(p, axis);
@@ -377,7 +389,8 @@ static StoredPart make_part(const Place *p, const Place *all) {
     return s;
 }
 
-static void add_tensor(Reading *r, const Place *all, const Place *const *p, uint32_t n) {
+static void add_tensor(EntryReader *r, const TakenPart *all, const TakenPart *const *p,
+                       uint32_t n) {
     NamesTable *t = r->table;
     Arena *kept = r->e->graph->arena;
     StoredTensor out = {
@@ -392,17 +405,17 @@ static void add_tensor(Reading *r, const Place *all, const Place *const *p, uint
 }
 
 static int by_tensor(const void *a, const void *b) {
-    const Place *p = *(const Place *const *)a, *q = *(const Place *const *)b;
+    const TakenPart *p = *(const TakenPart *const *)a, *q = *(const TakenPart *const *)b;
     if (p->tensor != q->tensor) return p->tensor < q->tensor ? -1 : 1;
     return p < q ? -1 : p > q;
 }
 
 /* Numbers the tensors by their first places; returns how many they are. */
-static uint32_t number_tensors(Reading *r) {
-    const char **name = arena_array(arena_of(r), const char *, r->places.n + 1);
+static uint32_t number_tensors(EntryReader *r) {
+    const char **name = arena_array(arena_of(r), const char *, r->taken.n + 1);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->places.n; i++) {
-        Place *p = &r->places.at[i];
+    for (uint32_t i = 0; i < r->taken.n; i++) {
+        TakenPart *p = &r->taken.at[i];
         for (p->tensor = n; p->tensor > 0 && strcmp(name[p->tensor - 1], p->name);) p->tensor--;
         if (p->tensor)
             p->tensor--;
@@ -412,25 +425,25 @@ static uint32_t number_tensors(Reading *r) {
     return n;
 }
 
-static void make_tensors(Reading *r) {
-    const Place **sorted = arena_array(arena_of(r), const Place *, r->places.n + 1);
+static void make_tensors(EntryReader *r) {
+    const TakenPart **sorted = arena_array(arena_of(r), const TakenPart *, r->taken.n + 1);
     uint32_t tensors = number_tensors(r), end = 0;
-    for (uint32_t i = 0; i < r->places.n; i++) sorted[i] = &r->places.at[i];
-    qsort(sorted, r->places.n, sizeof *sorted, by_tensor);
+    for (uint32_t i = 0; i < r->taken.n; i++) sorted[i] = &r->taken.at[i];
+    qsort(sorted, r->taken.n, sizeof *sorted, by_tensor);
     for (uint32_t t = 0; t < tensors; t++) {
         uint32_t first = end;
-        Place all = *sorted[first];
+        TakenPart all = *sorted[first];
         bool good = true;
-        for (uint32_t k = 0; k < r->told.n; k++)
-            good = good && memcmp(&r->told.at[k], &all.span, sizeof all.span) != 0;
-        bool told = !good;
-        for (; end < r->places.n && sorted[end]->tensor == t; end++)
+        for (uint32_t k = 0; k < r->reported.n; k++)
+            good = good && memcmp(&r->reported.at[k], &all.span, sizeof all.span) != 0;
+        bool reported = !good;
+        for (; end < r->taken.n && sorted[end]->tensor == t; end++)
             good = good && join_axes(r, &all, sorted[end]);
         good = good && check_filled(r, &all, sorted + first, end - first);
         if (good)
             add_tensor(r, &all, sorted + first, end - first);
-        else if (!told)
-            vec_push(arena_of(r), &r->told, all.span);
+        else if (!reported)
+            vec_push(arena_of(r), &r->reported, all.span);
     }
 }
 
@@ -443,7 +456,7 @@ static NamesRule *entry_of(const NamesTable *t, const Param *p) {
 }
 
 void stored_make(Elaboration *e, NamesTable *t) {
-    Reading r = {.e = e, .table = t};
+    EntryReader r = {.e = e, .table = t};
     bool good = true;
     for (uint32_t i = 0; i < e->graph->params.n; i++) {
         r.param = &e->graph->params.at[i];
