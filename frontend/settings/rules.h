@@ -1,15 +1,47 @@
-/* What the files of room settings share. Private to the room. */
+/* What the files of room settings share: reading one setting, and the parts of policy_resolve.
+ * Private to the room. */
 #ifndef FSDPC_RULES_H
 #define FSDPC_RULES_H
 
 #include "settings.h"
 
-/* policy.c: what `"glob" = reshard(after)` says of a unit; a K cuts the mesh, if shard.reshard has
- * not. */
+/* values.c */
+const ExprValue *setting_value(Model *m, const char *section, const char *key);
+bool setting_is_given(Model *m, const char *section, const char *key);
+int64_t setting_integer(Model *m, const char *section, const char *key); /* 0: it is none */
+double setting_number(Model *m, const char *section, const char *key);
+/* A number of steps or samples; an error where it is more than a plan holds. */
+int64_t setting_count(Model *m, const char *section, const char *key);
+/* The value of an enum that a word or call names; 0 where the setting was refused before. */
+int enum_of(const ExprValue *v, const Words *words);
+bool value_is_word(const ExprValue *v, const char *word);
+const char *strategy_text(Model *m, const Policy *p); /* "strategy = none", for warn_idle */
+
+/* mesh.c */
+void resolve_mesh(Model *m, Policy *p);
+void resolve_reshard(Model *m, Policy *p);
+/* What `"glob" = reshard(after)` says of a unit; a K cuts the mesh, if shard.reshard has not. */
 UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ExprValue *after);
+
+/* units.c */
+void resolve_unit(Model *m, Policy *p);
+void resolve_recompute(Model *m, Policy *p);
+
+/* batch_size.c */
+void resolve_batch(Model *m, Policy *p, RunSettings *s);
+
+/* train.c */
+void resolve_train(Model *m, Policy *p, RunSettings *s);
+
+/* policy.c: shard.hold; after the number of micro-batches is known. */
+void resolve_hold(Model *m, Policy *p);
 
 /* offload.c */
 void resolve_offload(Model *m, Policy *p, RunSettings *s);
+
+/* idle.c */
+void warn_idle_settings(Model *m, const Policy *p, const RunSettings *s);
+void warn_unusual_settings(Model *m, const RunSettings *s);
 
 /* precision.c: train.precision, train.loss_scale, shard.scale and shard.gather; after mesh,
  * strategy and batch. */

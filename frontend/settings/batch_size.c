@@ -1,0 +1,85 @@
+/* Batch, micro-batches and ranks: batch = samples of a rank and micro-batch x accumulate x ranks.
+ *
+ * A model file gives batch and accumulate. A configuration file of DeepSpeed may give the samples
+ * of a rank and micro-batch; then what it leaves out follows.
+ */
+#include <string.h>
+
+#include "rules.h"
+
+static bool is_given(const KeyValue *s, bool in_file) {
+    return in_file || (s->expression && !strcmp(s->from, "-s"));
+}
+
+static void derive_setting(KeyValue *s, const MicroBatch *from, int64_t value) {
+    s->value = value_int(from->span, value);
+    s->from = from->from;
+    s->span = from->span;
+}
+
+/* batch = the samples of a rank and micro-batch x accumulate x ranks: what is not given follows. */
+static bool resolve_micro_batch(Model *m, int64_t ranks) {
+    const MicroBatch *micro = &m->micro_batch;
+    KeyValue *batch = model_setting(m, "train", "batch");
+    KeyValue *accumulate = model_setting(m, "train", "accumulate");
+    bool with_batch = is_given(batch, micro->with_batch);
+    int64_t in_call, times = MAX(setting_integer(m, "train", "accumulate"), 1);
+    int64_t samples = setting_integer(m, "train", "batch");
+    if (!micro->samples || batch->value.kind == VALUE_ERROR ||
+        accumulate->value.kind == VALUE_ERROR)
+        return true;
+    if (__builtin_mul_overflow(micro->samples, ranks, &in_call)) in_call = INT64_MAX;
+    if (!with_batch) {
+        if (__builtin_mul_overflow(in_call, times, &samples)) samples = INT64_MAX;
+        derive_setting(batch, micro, samples);
+    } else if (!is_given(accumulate, micro->with_accumulate) && samples % in_call == 0) {
+        derive_setting(accumulate, micro, samples / in_call);
+    } else if (samples / in_call != times || samples % in_call) {
+        Diag d = diag_at(m->ds, E_batch_divides, micro->span,
+                         "%s = %lld does not fit batch = %lld, accumulate = %lld and %lld rank%s",
+                         micro->key, (long long)micro->samples, (long long)samples,
+                         (long long)times, (long long)ranks, ranks == 1 ? "" : "s");
+        diag_help(&d, "batch = %s x accumulate x ranks; -n says how many ranks there are",
+                  micro->key);
+        diag_emit(&d);
+        return false;
+    }
+    return true;
+}
+
+void resolve_batch(Model *m, Policy *p, RunSettings *s) {
+    const KeyValue *batch = model_setting(m, "train", "batch");
+    s->ranks = mesh_extent(&p->mesh, mesh_sample_axes(&p->mesh));
+    bool fits = resolve_micro_batch(m, s->ranks);
+    s->micro_batches = p->micro_batches = MAX(setting_integer(m, "train", "accumulate"), 1);
+    s->batch = setting_count(m, "train", "batch");
+    int64_t share = s->ranks * s->micro_batches;
+    if (s->micro_batches > 1 << 20) {
+        setting_error(m, model_setting(m, "train", "accumulate"), "accumulate is at most %d",
+                      1 << 20);
+        share = s->ranks;
+    }
+    if (!s->batch && m->options->to_plan && batch->value.kind != VALUE_ERROR) {
+        Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.batch is needed");
+        diag_help(&d, "samples a step over all ranks, for example -s train.batch=%lld",
+                  (long long)share * 8);
+        diag_emit(&d);
+    }
+    if (!s->batch) s->batch = share;
+    if (fits && s->batch % share) {
+        int64_t below = s->batch / share * share;
+        Diag d = diag_at(m->ds, E_batch_divides, batch->span.file ? batch->span : batch->value.span,
+                         "batch = %lld is not divisible by %lld rank%s x %lld micro-batch%s",
+                         (long long)s->batch, (long long)s->ranks, s->ranks == 1 ? "" : "s",
+                         (long long)s->micro_batches, s->micro_batches == 1 ? "" : "es");
+        if (below)
+            diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)below,
+                      (long long)(below + share), (long long)(below + 2 * share));
+        else
+            diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)share,
+                      (long long)(2 * share), (long long)(3 * share));
+        diag_emit(&d);
+    }
+    p->batch = s->batch;
+    s->local_batch = MAX(s->batch / share, 1);
+}

@@ -1,0 +1,78 @@
+/* Warnings about settings that were given and change nothing beside the others, so that nobody
+ * believes that they do.
+ */
+#include "residency.h"
+#include "rules.h"
+
+static void warn_zero_rate(Model *m, const KeyValue *s) {
+    Diag d = diag_at(m->ds, W_zero_rate, s->value.span.file ? s->value.span : s->span,
+                     "lr = 0: the weights never change");
+    diag_emit(&d);
+}
+
+void warn_unusual_settings(Model *m, const RunSettings *s) {
+    const KeyValue *optimizer = model_setting(m, "train", "optimizer");
+    if (optimizer->value.kind == VALUE_CALL && s->lr == 0) warn_zero_rate(m, optimizer);
+}
+
+/* all_reduce = last, where no sum over replicas comes after a sum over shards. */
+static void warn_of_idle_sums(Model *m, const Policy *p) {
+    const char *why = NULL;
+    AxisSet shards = split_axes(p);
+    if (!p->all_reduce_last) return;
+    if (!strategy_accumulates(p->strategy) || !strategy_gathers(p->strategy))
+        why = strategy_text(m, p);
+    else if (!shards || shards == mesh_sample_axes(&p->mesh))
+        why = "no mesh axis of replicas beside one of shards";
+    else if (p->micro_batches == 1)
+        why = "train.accumulate = 1";
+    else if (p->accumulate_local)
+        why = "accumulate = local";
+    if (why) warn_idle(m, "shard", "all_reduce", why);
+}
+
+/* What is about gathers ahead of computation, where there are none. */
+static void warn_of_idle_prefetch(Model *m, const Policy *p) {
+    bool gathers = strategy_gathers(p->strategy), root = p->unit == UNIT_ROOT && !p->unit_by_hand.n;
+    const char *why = gathers ? "unit = root" : strategy_text(m, p);
+    if (gathers && p->prefetch_post && !p->prefetch_backward)
+        warn_idle(m, "shard", "prefetch_at", "no prefetch in backward");
+    if (gathers && (!root || MAX(p->prefetch_forward, p->prefetch_backward) >= p->inflight)) return;
+    if (p->prefetch_forward || p->prefetch_backward) warn_idle(m, "shard", "prefetch", why);
+    if (!gathers || p->prefetch_backward) warn_idle(m, "shard", "prefetch_at", why);
+    warn_idle(m, "shard", "inflight", why);
+}
+
+/* What is about units besides the root, where there are none. */
+static void warn_of_one_unit(Model *m, const Policy *p) {
+    if (p->unit != UNIT_ROOT || p->unit_by_hand.n) return;
+    const ExprValue *reshard = setting_value(m, "shard", "reshard");
+    bool parts = mesh_extent(&p->mesh, mesh_retained_axes(&p->mesh)) > 1;
+    bool asks = parts || (reshard->kind == VALUE_BOOL && !reshard->boolean);
+    if (asks && strategy_reshards(p->strategy) && !p->reshard_root)
+        warn_idle(m, "shard", "reshard", "unit = root, reshard_root = false");
+    if (p->reduce_buffers > 1) warn_idle(m, "shard", "reduce_buffers", "unit = root");
+}
+
+void warn_idle_settings(Model *m, const Policy *p, const RunSettings *s) {
+    const KeyValue *source = model_setting(m, "data", "train");
+    int kind =
+        source->value.kind == VALUE_CALL ? word_find(&words_SourceKind, source->value.text) : -1;
+    if (kind >= 0 && source_has_fields((SourceKind)kind))
+        warn_idle(m, "data", "length",
+                  arena_printf(m->arena, "data.train = %s", source->value.text));
+    warn_of_idle_prefetch(m, p);
+    warn_of_one_unit(m, p);
+    if (!strategy_gathers(p->strategy) && setting_integer(m, "shard", "replicate_below"))
+        warn_idle(m, "shard", "replicate_below", strategy_text(m, p));
+    if (!strategy_accumulates(p->strategy))
+        warn_idle(m, "shard", "accumulate", strategy_text(m, p));
+    else if (p->accumulate_local && p->micro_batches == 1)
+        warn_idle(m, "shard", "accumulate", "train.accumulate = 1");
+    warn_of_idle_sums(m, p);
+    if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
+    const KeyValue *metric = model_setting(m, "train", "metric");
+    bool measured = metric->expression && metric->expression->kind != NODE_NONE;
+    if (measured && !setting_is_given(m, "data", "val"))
+        warn_idle(m, "train", "metric", "no data.val");
+}

@@ -1,0 +1,238 @@
+/* Mesh and ranks: shard.mesh, --mesh, -n and shard.reshard.
+ *
+ * The mesh is --mesh, or shard.mesh, or one axis of size 1; -n then sets the size of the axis that
+ * splits parameters. reshard = K cuts that axis: groups of K neighbouring ranks become an axis of
+ * their own, within which parameters are gathered again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "residency.h"
+#include "rules.h"
+
+/* The axis that a mesh has when nobody says: the first that splits parameters. */
+static AxisRole shard_role(void) {
+    AxisRole role = 0;
+    while (!axis_splits_parameters(role)) role++;
+    return role;
+}
+
+static bool has_axis(const Mesh *mesh, AxisRole role) {
+    for (int a = 0; a < mesh->n; a++)
+        if (mesh->axis[a].role == role) return true;
+    return false;
+}
+
+/* A mesh may be given such an axis. */
+static bool axis_is_served(AxisRole role) {
+    if (axis_splits_retained(role)) return false;
+    return axis_splits_samples(role) || axis_splits_parameters(role);
+}
+
+static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at) {
+    const char *known[AXIS_ROLES], *here[AXIS_ROLES];
+    AxisRole role = AXIS_ROLES;
+    size_t n_here = 0;
+    for (int i = 0; i < AXIS_ROLES; i++) {
+        known[i] = axis_name((AxisRole)i);
+        if (!strcmp(known[i], name)) role = (AxisRole)i;
+        if (axis_is_served((AxisRole)i)) here[n_here++] = known[i];
+    }
+    if (role == AXIS_ROLES) {
+        Diag d = diag_at(m->ds, E_mesh, at, "the mesh has no axis `%s`", name);
+        help_nearest(&d, name, known, AXIS_ROLES);
+        diag_emit(&d);
+    } else if (size < 1 || size > 1 << 20) {
+        Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld; it is 1 to %d", name,
+                         (long long)size, 1 << 20);
+        diag_emit(&d);
+    } else if (!axis_is_served(role) && size > 1) {
+        Diag d = model_lacks(m, at, "mesh axis %s = %lld", name, (long long)size);
+        help_available(&d, here, n_here);
+        diag_emit(&d);
+    } else if (has_axis(&p->mesh, role)) {
+        Diag d = diag_at(m->ds, E_mesh, at, "axis %s is given twice", name);
+        diag_emit(&d);
+    } else if (axis_is_served(role)) {
+        p->mesh.axis[p->mesh.n++] = (MeshAxis){.role = role, .size = size};
+    }
+}
+
+static void mesh_from_option(Model *m, Policy *p) {
+    const char *text = m->options->mesh;
+    uint32_t file = diag_add_file(m->ds, "--mesh", arena_strdup(m->arena, text), strlen(text));
+    if (!*text) {
+        Diag d = diag_at(m->ds, E_mesh, (Span){file, 1, 1, 1, 2}, "--mesh names no axis");
+        diag_help(&d, "for example --mesh dp=4");
+        diag_emit(&d);
+    }
+    for (const char *at = text; *at;) {
+        size_t n = strcspn(at, ","), name = strcspn(at, "=,");
+        Span span = {file, 1, (uint32_t)(at - text) + 1, 1, (uint32_t)(at - text + (long)n) + 1};
+        char *end = NULL;
+        long long size = name < n ? strtoll(at + name + 1, &end, 10) : 0;
+        if (!end || end != at + n || end == at + name + 1) {
+            Diag d = diag_at(m->ds, E_mesh, span, "--mesh needs axis=size");
+            diag_help(&d, "for example --mesh dp=4");
+            diag_emit(&d);
+        } else {
+            add_axis(m, p, arena_strndup(m->arena, at, name), size, span);
+        }
+        at += n + (at[n] == ',');
+    }
+}
+
+/* -n R makes a mesh of R ranks: its only axis, or the one that splits parameters, gets the size
+ * that this takes. */
+static void set_ranks(Model *m, Policy *p, Span at) {
+    Mesh *mesh = &p->mesh;
+    int fitted = 0;
+    while (fitted < mesh->n - 1 && !axis_splits_parameters(mesh->axis[fitted].role)) fitted++;
+    int64_t others = mesh_ranks(mesh) / mesh->axis[fitted].size;
+    if (m->options->ranks % others == 0) {
+        mesh->axis[fitted].size = m->options->ranks / others;
+        return;
+    }
+    Diag d = diag_at(m->ds, E_mesh, at,
+                     "-n %lld: the mesh's other axes take %lld ranks, which does not divide it",
+                     (long long)m->options->ranks, (long long)others);
+    diag_help(&d, "give all axes with --mesh");
+    diag_emit(&d);
+}
+
+static void check_ranks(Model *m, Policy *p, Span at) {
+    int64_t ranks = mesh_ranks(&p->mesh), asked = m->options->ranks;
+    if (ranks > 1 << 20) {
+        Diag d = diag_at(m->ds, E_mesh, at, "the mesh has %lld ranks; %d are the most",
+                         (long long)ranks, 1 << 20);
+        diag_emit(&d);
+        p->mesh.n = 1;
+    }
+    if (asked < 0) {
+        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld: at least one rank is needed",
+                         (long long)asked);
+        diag_emit(&d);
+    } else if (asked && m->options->mesh && ranks != asked) {
+        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld, but the mesh has %lld ranks",
+                         (long long)asked, (long long)ranks);
+        diag_help(&d, "give -n or --mesh, not both");
+        diag_emit(&d);
+    } else if (asked && !m->options->mesh) {
+        set_ranks(m, p, at);
+    }
+}
+
+/* The setting as `config` prints it: the mesh that holds. */
+static void store_mesh(Model *m, KeyValue *s, const Mesh *mesh) {
+    ExprItem *axis = arena_array(m->arena, ExprItem, mesh->n);
+    for (int a = 0; a < mesh->n; a++) {
+        ExprValue *size = arena_new_of(m->arena, ExprValue);
+        *size = value_int(s->value.span, mesh->axis[a].size);
+        axis[a] = (ExprItem){axis_name(mesh->axis[a].role), size};
+    }
+    s->value = (ExprValue){.kind = VALUE_LIST,
+                           .tuple = true,
+                           .span = s->value.span,
+                           .items = axis,
+                           .n_items = (uint32_t)mesh->n};
+}
+
+void resolve_mesh(Model *m, Policy *p) {
+    KeyValue *s = model_setting(m, "shard", "mesh");
+    const ExprValue *v = &s->value;
+    if (m->options->mesh) {
+        mesh_from_option(m, p);
+        s->from = "--mesh";
+    }
+    for (uint32_t i = 0; !m->options->mesh && v->kind == VALUE_LIST && i < v->n_items; i++) {
+        int64_t size = 0;
+        if (v->items[i].name && value_integral(v->items[i].value, &size)) {
+            add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
+        } else {
+            const ExprItem *item = &v->items[i];
+            Diag d = diag_at(m->ds, E_mesh, item->value->span,
+                             item->name ? "axis %s has size %s, which is no whole number"
+                                        : "a mesh names its axes, as in (dp = 8)",
+                             item->name, value_text(m->arena, item->value));
+            diag_emit(&d);
+        }
+    }
+    if (!p->mesh.n) {
+        p->mesh.axis[0] = (MeshAxis){.role = shard_role(), .size = 1};
+        p->mesh.n = 1;
+    }
+    check_ranks(m, p, s->expression ? v->span : (Span){0});
+    if (m->options->ranks && !m->options->mesh) s->from = "-n";
+    store_mesh(m, s, &p->mesh);
+}
+
+/* Cuts groups of k neighbours off an axis: they are an axis of their own right inside of it. */
+static void cut_axis(Mesh *mesh, AxisRole role, int64_t k) {
+    AxisRole inner = 0;
+    int at = 0;
+    while (!axis_splits_retained(inner)) inner++;
+    while (mesh->axis[at].role != role) at++;
+    CHECK(mesh->n < MESH_AXES);
+    for (int a = mesh->n++; a > at + 1; a--) mesh->axis[a] = mesh->axis[a - 1];
+    mesh->axis[at].size /= k;
+    mesh->axis[at + 1] = (MeshAxis){inner, k};
+}
+
+/* Where parts of that size were asked for: the first path with a K, or shard.reshard. */
+static Span groups_span(Model *m, const Policy *p) {
+    for (uint32_t i = 0; i < p->by_path.n; i++)
+        if (p->by_path.at[i].reshard == RESHARD_PART) return p->by_path.at[i].span;
+    return setting_value(m, "shard", "reshard")->span;
+}
+
+UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ExprValue *after) {
+    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = after->integer;
+    int64_t parts = mesh_extent(&p->mesh, mesh_retained_axes(&p->mesh));
+    if (after->kind == VALUE_BOOL) return after->boolean ? RESHARD_ALWAYS : RESHARD_NEVER;
+    if (k < 1 || shards % k) {
+        Diag d = diag_at(m->ds, E_contradiction, at, "reshard(%lld): must divide %s = %lld",
+                         (long long)k, axis_name(shard_role()), (long long)shards);
+        diag_emit(&d);
+        return RESHARD_POLICY;
+    }
+    if (k == shards || k == 1) return k == shards ? RESHARD_ALWAYS : RESHARD_NEVER;
+    if (parts > 1 && parts != k) {
+        Diag d = diag_at(m->ds, E_contradiction, at,
+                         "reshard(%lld): the ranks are in groups of %lld already", (long long)k,
+                         (long long)parts);
+        diag_note(&d, groups_span(m, p), "these groups are asked for here");
+        diag_help(&d, "a model has only one K");
+        diag_emit(&d);
+        return RESHARD_POLICY;
+    }
+    if (parts == 1) {
+        cut_axis(&p->mesh, shard_role(), k);
+        p->reshard_whole = true;
+    }
+    return RESHARD_PART;
+}
+
+void resolve_reshard(Model *m, Policy *p) {
+    KeyValue *s = model_setting(m, "shard", "reshard");
+    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
+    p->reshard = s->value.kind == VALUE_BOOL ? s->value.boolean : true;
+    p->reshard_root = setting_value(m, "shard", "reshard_root")->boolean;
+    if (s->value.kind == VALUE_INT && (k < 1 || shards % k)) {
+        setting_error(m, s, "reshard = %lld: must divide %s = %lld", (long long)k,
+                      axis_name(shard_role()), (long long)shards);
+    } else if (s->value.kind == VALUE_INT && k > 1 && k < shards &&
+               strategy_reshards(p->strategy)) {
+        cut_axis(&p->mesh, shard_role(), k);
+    } else if (s->value.kind == VALUE_INT) {
+        p->reshard = k > 1 || shards == 1;
+    }
+    if (strategy_reshards(p->strategy)) return;
+    const char *why = strategy_text(m, p);
+    const char *const keys[] = {"reshard", "reshard_root"};
+    for (int i = 0; i < 2; i++) {
+        const KeyValue *key = model_setting(m, "shard", keys[i]);
+        if (!key->expression || (key->value.kind == VALUE_BOOL && !key->value.boolean)) continue;
+        warn_idle(m, "shard", keys[i], why);
+    }
+    p->reshard = p->reshard_root = false;
+}
