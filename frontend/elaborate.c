@@ -165,7 +165,7 @@ static bool train_program(Elaboration *e) {
         const ExprValue *input = &e->root_call.arguments.at.at[i].value;
         if (input->kind != VALUE_TENSOR || input->tensor != counted) continue;
         Diag d = diag_at(e->model->ds, W_copied_targets, loss->expression->span,
-                         "the targets are what the model is given: it learns to copy");
+                         "the targets are the model's own input, so it only learns to copy");
         diag_emit(&d);
     }
     if (!source_has_fields(e->settings->train.kind) && counted == e->field_value[1])

@@ -42,7 +42,7 @@ static void check_block(Model *m, const Node *block) {
         if (statement->kind == NODE_IF) check_block(m, statement->kids[2]);
         if (statement->kind != NODE_RETURN || i + 1 == block->n) continue;
         Diag d = diag_at(m->ds, W_unreachable, block->kids[i + 1]->span,
-                         "this is never run: the method has returned");
+                         "this never runs, because the method has returned");
         diag_note(&d, statement->span, "it returns here");
         diag_emit(&d);
         return;
@@ -56,8 +56,8 @@ static void refuse_methods(Model *m, const Node *members) {
             refuse_methods(m, member->kids[k]);
         if (member->kind != NODE_METHOD) continue;
         Diag d = diag_at(m->ds, E_misplaced_entry, member->span,
-                         "method `%s` cannot stand under `if`", member->text);
-        diag_help(&d, "put the `if` into the method");
+                         "method `%s` cannot be declared under `if`", member->text);
+        diag_help(&d, "move the `if` into the method");
         diag_emit(&d);
     }
 }
@@ -99,7 +99,7 @@ static const Node *nested_value(Model *m, const Node *section) {
         const Node *e = section->kids[i];
         if (e->kind != NODE_SET && e->kind != NODE_SECTION) {
             Diag d =
-                diag_at(m->ds, E_misplaced_entry, e->span, "only `key = value` can stand here");
+                diag_at(m->ds, E_misplaced_entry, e->span, "only `key = value` is allowed here");
             diag_emit(&d);
             continue;
         }
@@ -116,8 +116,8 @@ static void add_directive(Model *m, const char *section, const Node *e) {
         directives_add(m, section, e);
         return;
     }
-    Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                     "section %s takes no directive for a path here", section);
+    Diag d =
+        diag_at(m->ds, E_misplaced_entry, e->span, "section %s has no settings for paths", section);
     diag_emit(&d);
 }
 
@@ -207,7 +207,7 @@ static void collect_declarations(Model *m, const Node *file, bool prelude) {
                     vec_push(m->arena, &m->requirements, r);
                 } else {
                     Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                                     "only `name = value` and `require` can stand in config");
+                                     "only `name = value` and `require` are allowed in config");
                     diag_emit(&d);
                 }
             }
@@ -240,7 +240,7 @@ static bool load_file(Model *m, const char *path, Span used_at) {
         Diag d = room ? diag_at(m->ds, E_cannot_read, used_at, "cannot read %s: %s", path,
                                 strerror(errno))
                       : diag_at(m->ds, E_too_many_files, used_at,
-                                "a model consists of at most %d files", MAX_FILES);
+                                "a model can have at most %d files", MAX_FILES);
         diag_emit(&d);
         SourceUnit missing = {.path = path};
         vec_push(m->arena, &m->units, missing);
@@ -317,7 +317,7 @@ static void set_path(Model *m, const char *section, const char *quoted, Span at,
                      const Node *value) {
     size_t n = strlen(quoted);
     if (n < 3 || quoted[0] != '"' || quoted[n - 1] != '"') {
-        Diag d = diag_at(m->ds, E_set_without_value, at, "a path stands between two quotes");
+        Diag d = diag_at(m->ds, E_set_without_value, at, "a path must be in double quotes");
         diag_help(&d, "for example -s 'shard.\"h.*\"=unit'");
         diag_emit(&d);
         return;

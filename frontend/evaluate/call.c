@@ -58,7 +58,8 @@ static ExprValue word_call(Scope *s, const char *name, const Arguments *args, Sp
 }
 
 void help_declare(Diag *d, const char *module) {
-    diag_help(d, "declare a field beside forward, name : %s(..), and call that: name(x)", module);
+    diag_help(d, "declare it as a field of the module, name : %s(..), and call the field: name(x)",
+              module);
 }
 
 static void unknown_function(Scope *s, const Node *callee) {
@@ -76,7 +77,7 @@ static void unknown_function(Scope *s, const Node *callee) {
             vec_push(s->model->arena, &names.at, s->locals.at[i].name);
     bool module = s->elaboration && model_module(s->model, callee->text);
     Diag d = method_error(s, E_unknown_name, callee->span,
-                          module ? "module `%s` cannot be called without a field"
+                          module ? "module `%s` must be declared as a field before it can be called"
                                  : "there is no function or module `%s` here",
                           callee->text);
     const char *near = nearest_name(callee->text, names.at.at, names.at.n);
@@ -102,7 +103,7 @@ static ExprValue call_value(Scope *s, const Node *e, const ExprValue *callee,
     Diag d =
         method_error(s, E_not_callable, e->span, "%s cannot be called", value_kind_name(callee));
     if (value_is_tensor(callee))
-        diag_help(&d, "a tensor is multiplied by `*` or matmul(a, b), and indexed by x[:, 1:]");
+        diag_help(&d, "multiply tensors with `*` or matmul(a, b), and index them as in x[:, 1:]");
     method_emit(s, &d);
     return value_error(e->span);
 }
@@ -146,9 +147,9 @@ static ExprValue call_known(Scope *s, const Node *e, const CallInfo *callee,
         if (!may_be && refuse_rank_size(s, a->node, &a->value)) return value_error(e->span);
     }
     if (callee->group == GROUP_FUNCTION && !s->elaboration) {
-        Diag d =
-            method_error(s, E_unknown_name, e->kids[0]->span,
-                         "`%s` is a function of tensors: it is called in methods", callee->name);
+        Diag d = method_error(s, E_unknown_name, e->kids[0]->span,
+                              "`%s` is a function of tensors and can only be called in a method",
+                              callee->name);
         method_emit(s, &d);
         return value_error(e->span);
     }

@@ -49,10 +49,10 @@ static void help_unknown(Scope *s, Diag *d, const Node *e, const char *member) {
     if (before)
         diag_help(d, "%s", before);
     else if (s->key && !s->elaboration)
-        diag_help(d, "names have no prefix; `fsdpc help %s.%s` has an example", s->key->section,
-                  s->key->key);
+        diag_help(d, "write names without a prefix; `fsdpc help %s.%s` shows an example",
+                  s->key->section, s->key->key);
     else if (function && prefix)
-        diag_help(d, "functions have no prefix: %s(..)", name);
+        diag_help(d, "call functions without a prefix: %s(..)", name);
     else if (function && !member)
         diag_help(d, "`%s` is a function; call it with its arguments: %s(..)", name, name);
     else if (prefix && model_module(s->model, name))
@@ -202,9 +202,9 @@ static NOINLINE ExprValue evaluate_member(Scope *s, const Node *e) {
         else if (what.kind == VALUE_LOSS)
             diag_help(&d, "%s", loss_help);
         else if (value_is_number(&what) && call_find(GROUP_FUNCTION, e->text))
-            diag_help(&d, "functions have no prefix: %s(..)", e->text);
+            diag_help(&d, "call functions without a prefix: %s(..)", e->text);
         else if (what.kind == VALUE_WORD)
-            diag_help(&d, "the name of a file stands in double quotes");
+            diag_help(&d, "write the name of a file in double quotes");
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -225,15 +225,15 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
     ExprValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_BOOL) {
-        Diag d = method_error(s, E_condition, e->span, "a condition is true or false, this is %s",
+        Diag d = method_error(s, E_condition, e->span, "a condition must be true or false, not %s",
                               value_kind_name(&v));
         if (value_is_tensor(&v))
-            diag_help(
-                &d, "conditions are decided when the model is compiled; comparisons of tensors are "
-                    "multiplied, as in (x > 0) * (x < 1), and go into where(..)");
+            diag_help(&d,
+                      "conditions are decided when the model is compiled; multiply comparisons of "
+                      "tensors, as in (x > 0) * (x < 1), and choose elements with where(..)");
         else
             diag_help(&d,
-                      e->kind == NODE_REF ? "give `%s` true or false"
+                      e->kind == NODE_REF ? "set `%s` to true or false"
                                           : "write a comparison, such as `%s != 0`",
                       node_text(s->model->arena, e));
         method_emit(s, &d);
@@ -244,7 +244,8 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
 }
 
 static ExprValue refuse_loss(Scope *s, const Node *e, const char *operator) {
-    Diag d = method_error(s, E_loss, e->span, "`%s` does not take a loss or metric", operator);
+    Diag d =
+        method_error(s, E_loss, e->span, "`%s` cannot be applied to a loss or metric", operator);
     diag_help(&d, "%s", loss_help);
     method_emit(s, &d);
     return value_error(e->span);
@@ -345,7 +346,7 @@ static NOINLINE ExprValue evaluate_node(Scope *s, const Node *e) {
     case NODE_NEGATE:
     case NODE_NOT: return evaluate_unary(s, e);
     case NODE_BINARY: return evaluate_binary(s, e);
-    default: BUG("node kind %d is no expression", e->kind);
+    default: BUG("node kind %d is not an expression", e->kind);
     }
 }
 
@@ -373,7 +374,7 @@ ExprValue config_value(Model *m, ConfigEntry *c) {
 ExprValue evaluate(Scope *s, const Node *e) {
     Model *m = s->model;
     if (m->depth >= MAX_EVALUATION_DEPTH) {
-        Diag d = method_error(s, E_nesting, e->span, "this nests too deeply");
+        Diag d = method_error(s, E_nesting, e->span, "this is nested too deeply");
         diag_help(&d, "split the expression, or shorten the chain of names that it needs");
         diag_emit(&d);
         return value_error(e->span);

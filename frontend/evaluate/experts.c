@@ -23,21 +23,22 @@ ExprValue call_experts(Scope *s, const ExprValue *callee, const char *name, cons
     if (!r)
         return bad_experts(
             s, at, arena_printf(arena, "`%s` is an array of modules, not one module", name),
-            arena_printf(arena,
-                         "for layer in %s { x = layer(x) } goes over all, %s[0](x) "
-                         "calls one; all at once take the rows that `dispatch` gives",
-                         name, name));
+            arena_printf(
+                arena,
+                "for layer in %s { x = layer(x) } calls them one after the other, %s[0](x) calls "
+                "one; all at once they take the rows that `dispatch` returns",
+                name, name));
     if (r->experts != experts->n)
         return bad_experts(s, at,
                            arena_printf(arena,
-                                        "the choices are among %lld experts, the array has %u",
+                                        "the choices are among %lld experts, but the array has %u",
                                         (long long)r->experts, experts->n),
-                           "the router gives as many scores as there are modules");
+                           "the router must return one score for each module");
     if (experts->varied)
         return bad_experts(s, at, "the arguments of these experts depend on `index`",
-                           "experts are alike: give all of them the same arguments");
+                           "all experts must be alike: give them the same arguments");
     if (e->applied.experts)
-        return bad_experts(s, at, "experts inside of experts", "flatten them into one array");
+        return bad_experts(s, at, "experts cannot contain experts", "flatten them into one array");
     const Node *method = instance_method(experts->at[0], "forward");
     if (!method)
         return bad_experts(

@@ -23,19 +23,19 @@ static ExprValue without_axis(Scope *s, Span at, ExprValue x, int axis) {
 /* A limit of a range, or an index: an integer that does not depend on the ranks. */
 static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, int64_t *out) {
     if (e->kind == NODE_REF && !strcmp(e->text, "*")) {
-        shape_misuse(s, E_arguments, e->span, "`:` takes all of an axis",
-                     "`*` as an index is for names tables");
+        shape_misuse(s, E_arguments, e->span, "write `:` to take a whole axis",
+                     "`*` can be an index in names tables only");
         return false;
     }
     ExprValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_INT) {
         const char *help = value_is_tensor(&v)
-                               ? "gather(table, ids) takes the rows of a table that ids name"
+                               ? "gather(table, ids) looks up the rows of a table by ids"
                            : v.kind == VALUE_NONE ? "`as` makes a new axis: x as [B, 1, T, D]"
                                                   : NULL;
         shape_misuse(s, E_value_kind, e->span, help,
-                     arena_printf(s->model->arena, "an index is an integer, this is %s",
+                     arena_printf(s->model->arena, "an index must be an integer, not %s",
                                   value_kind_name(&v)));
         return false;
     }
@@ -43,8 +43,9 @@ static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, i
     *out = v.integer < 0 ? v.integer + size : v.integer;
     if (*out >= 0 && *out <= most) return true;
     shape_misuse(s, E_shape, e->span, NULL,
-                 arena_printf(s->model->arena, "an axis of size %lld has no place %lld",
-                              (long long)size, (long long)v.integer));
+                 arena_printf(s->model->arena,
+                              "index %lld is out of range for an axis of size %lld",
+                              (long long)v.integer, (long long)size));
     return false;
 }
 
@@ -53,7 +54,7 @@ ExprValue tensor_index(Scope *s, const Node *e, ExprValue x) {
     int axis = 0;
     if ((int)list->n > x.type.rank)
         return shape_misuse(s, E_shape, list->span, NULL,
-                            arena_printf(s->model->arena, "%u indices for %s", list->n,
+                            arena_printf(s->model->arena, "%u indices are too many for %s", list->n,
                                          value_shape(s->model->arena, &x)));
     for (uint32_t i = 0; i < list->n && x.kind != VALUE_ERROR; i++) {
         const Node *index = list->kids[i];
@@ -67,7 +68,7 @@ ExprValue tensor_index(Scope *s, const Node *e, ExprValue x) {
         if (!range && axis == 0 && of_samples(s, &x))
             return shape_misuse(s, E_arguments, index->span,
                                 "write `:` for the first axis, as in x[:, 1:]",
-                                "one sample of the batch would depend on the number of ranks");
+                                "a single sample of the batch would depend on the number of ranks");
         x = slice_axis(s, e->span, "[]", x, axis, from, end - from);
         if (x.kind == VALUE_ERROR) return x;
         if (range && !first && last && end < size) x.dims[axis] = evaluate(s, last).symbol;

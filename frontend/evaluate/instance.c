@@ -22,7 +22,7 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
     int64_t dims[MAX_RANK], elements = 1;
     if (shape->n == 0 || shape->n > MAX_RANK) {
         Diag d = method_error(s, E_parameter_shape, shape->span,
-                              "a parameter has 1 to %d axes, this has %u", MAX_RANK, shape->n);
+                              "a parameter must have 1 to %d axes, not %u", MAX_RANK, shape->n);
         method_emit(s, &d);
         return false;
     }
@@ -32,9 +32,10 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
         if (!value_integral(&v, &dims[i]) || dims[i] < 1) {
             ConfigEntry *cause = v.symbol ? model_config(e->model, v.symbol) : NULL;
             if (cause && cause->blamed) return false;
-            Diag d = method_error(s, E_parameter_shape, shape->kids[i]->span,
-                                  "an axis of a parameter is a positive integer, this is %s",
-                                  value_text(e->model->arena, &v));
+            Diag d =
+                method_error(s, E_parameter_shape, shape->kids[i]->span,
+                             "the size of a parameter's axis must be a positive integer, not %s",
+                             value_text(e->model->arena, &v));
             if (cause) diag_note(&d, cause->span, "it is the value of `%s`", cause->name);
             if (cause) cause->blamed = true;
             method_emit(s, &d);
@@ -64,7 +65,8 @@ static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
     int kind = v.kind == VALUE_CALL ? word_find(&words_InitKind, v.text) : -1;
     if (kind < 0)
         return initial_error(s, init->span,
-                             arena_printf(s->model->arena, "%s is no initial value for a parameter",
+                             arena_printf(s->model->arena,
+                                          "%s cannot be the initial value of a parameter",
                                           value_kind_name(&v)));
     p->init = (InitKind)kind;
     if (p->init == INIT_NORMAL) {
@@ -152,7 +154,7 @@ static void add_field(Elaboration *e, Scope *s, InstanceField f) {
     } else if (f.kind != FIELD_ABSENT) {
         Diag d = method_error(s, E_field_twice, f.span, "module %s has two fields `%s`",
                               s->self->decl->name, f.name);
-        diag_note(&d, old->span, "the other one");
+        diag_note(&d, old->span, "the other is declared here");
         method_emit(s, &d);
         e->undecided = true;
     }
@@ -176,10 +178,10 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     int64_t n = 0;
     if (v.kind == VALUE_ERROR) return NULL;
     if (shape->n != 1 || !value_integral(&v, &n) || n < 1 || n > MAX_INSTANCES) {
-        Diag d =
-            method_error(s, E_array_length, shape->span, "an array has one length from 1 to %d%s%s",
-                         MAX_INSTANCES, shape->n == 1 ? ", this is " : "",
-                         shape->n == 1 ? value_text(e->model->arena, &v) : "");
+        Diag d = method_error(s, E_array_length, shape->span,
+                              "an array needs one length from 1 to %d%s%s", MAX_INSTANCES,
+                              shape->n == 1 ? ", not " : "",
+                              shape->n == 1 ? value_text(e->model->arena, &v) : "");
         method_emit(s, &d);
         return NULL;
     }
@@ -265,14 +267,14 @@ static bool tie_params(Scope *s, const Node *tie) {
                                 node_text(s->model->arena, tie->kids[1])};
         Diag d = method_error(s, E_tie, tie->kids[i]->span, "`%s` is %s, not a parameter", texts[i],
                               value_kind_name(v));
-        diag_help(&d, "parameters are tied: tie %s%s = %s%s", texts[0], first_param(s, &alias),
-                  texts[1], first_param(s, &owner));
+        diag_help(&d, "only parameters can be tied: tie %s%s = %s%s", texts[0],
+                  first_param(s, &alias), texts[1], first_param(s, &owner));
         method_emit(s, &d);
         return false;
     }
     ParamSlot *from = param_owner(alias.param), *to = param_owner(owner.param);
     if (from == to) {
-        Diag d = method_error(s, E_tie, tie->span, "these are the same parameter already");
+        Diag d = method_error(s, E_tie, tie->span, "these are already the same parameter");
         method_emit(s, &d);
         return false;
     }
@@ -283,7 +285,7 @@ static bool tie_params(Scope *s, const Node *tie) {
                               node_text(s->model->arena, tie->kids[0]), left,
                               node_text(s->model->arena, tie->kids[1]), right,
                               names_suffix(s, left, right));
-        diag_help(&d, "tied parameters have one shape");
+        diag_help(&d, "tied parameters must have the same shape");
         method_emit(s, &d);
         return false;
     }
@@ -384,9 +386,10 @@ static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, c
         if (up->decl == decl || ++depth > MAX_CALL_DEPTH) {
             Diag d = method_error(outer, E_module_inside_itself, span,
                                   up->decl == decl ? "module %s contains itself"
-                                                   : "module %s lies too deep",
+                                                   : "module %s is nested too deeply",
                                   decl->name);
-            if (up->decl == decl) diag_help(&d, "an array repeats a module: blocks : Block[4]");
+            if (up->decl == decl)
+                diag_help(&d, "use an array to repeat a module: blocks : Block[4]");
             method_emit(outer, &d);
             return NULL;
         }

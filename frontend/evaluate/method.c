@@ -18,7 +18,7 @@ static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32
     const char *problem =
         !unknown  ? arena_printf(arena, "`%s` is given twice", b->params->kids[k]->text)
         : a->name ? arena_printf(arena, "%s takes no argument `%s`", b->what, a->name)
-                  : arena_printf(arena, "%s takes %u argument%s, this is one too many", b->what,
+                  : arena_printf(arena, "%s takes %u argument%s; this is one too many", b->what,
                                  b->params->n, b->params->n == 1 ? "" : "s");
     Diag d = method_error(s, E_arguments, a->node->span, "%s", problem);
     if (a->name && unknown) help_nearest(&d, a->name, names.at.at, names.at.n);
@@ -101,7 +101,7 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
     const Node *shape = param->shape;
     bool fits = v->type.rank == shape->n;
     if (!value_is_tensor(v)) {
-        Diag d = method_error(outer, E_shape, at, "`%s` must be a tensor %s, this is %s",
+        Diag d = method_error(outer, E_shape, at, "`%s` must be a tensor %s, but it is %s",
                               param->text, node_text(s->model->arena, shape), value_kind_name(v));
         diag_note(&d, param->span, "declared here");
         method_emit(outer, &d);
@@ -126,8 +126,8 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
     }
     const char *wanted = node_text(s->model->arena, shape);
     const char *got = value_shape(s->model->arena, v);
-    Diag d = method_error(outer, E_shape, at, "`%s` must be %s, this is %s%s", param->text, wanted,
-                          got, names_suffix(s, wanted, got));
+    Diag d = method_error(outer, E_shape, at, "`%s` must be %s, but it is %s%s", param->text,
+                          wanted, got, names_suffix(s, wanted, got));
     diag_note(&d, param->span, "declared here");
     method_emit(outer, &d);
     return false;
@@ -172,9 +172,9 @@ ExprValue call_method(Scope *s, Instance *m, const Node *method, const Arguments
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
     if (e->frames.n >= MAX_CALL_DEPTH) {
-        Diag d =
-            method_error(s, E_endless_calls, at, "calls of `%s` nest too deeply", method->text);
-        diag_help(&d, "a method must not call itself: every program unrolls completely");
+        Diag d = method_error(s, E_endless_calls, at, "calls of `%s` are nested too deeply",
+                              method->text);
+        diag_help(&d, "a method cannot call itself, because programs are unrolled completely");
         method_emit(s, &d);
         return value_error(at);
     }
@@ -245,7 +245,7 @@ static bool run_for(Scope *s, const Node *loop, ExprValue *result) {
     if (over.kind == VALUE_ERROR) return false;
     if (over.kind != VALUE_ARRAY && over.kind != VALUE_LIST) {
         Diag d = method_error(s, E_loop, loop->kids[0]->span,
-                              "`for` goes over an array of modules or a list, this is %s",
+                              "`for` loops over an array of modules or a list, not over %s",
                               value_kind_name(&over));
         method_emit(s, &d);
         return false;
@@ -301,7 +301,7 @@ bool run_block(Scope *s, const Node *block, ExprValue *result) {
             break;
         }
         case NODE_DO: evaluate(s, statement->kids[0]); break;
-        default: BUG("node kind %d is no statement", statement->kind);
+        default: BUG("node kind %d is not a statement", statement->kind);
         }
     }
     return false;

@@ -183,8 +183,8 @@ static void set_part(Importer *i, ImportEntry *e, int part, const char *value) {
     if (i->part[part] && strcmp(i->part[part], value)) {
         Diag d = diag_at(i->m->ds, E_import_refused, e->span, "fsdpc does not support %s = %s",
                          e->key, e->text);
-        diag_help(&d, "%s has one %s, and %s says %s", parts[part].setting, parts[part].item,
-                  i->by[part]->key, i->part[part]);
+        diag_help(&d, "%s takes only one %s, and %s sets it to %s", parts[part].setting,
+                  parts[part].item, i->by[part]->key, i->part[part]);
         diag_emit(&d);
     }
     i->part[part] = value;
@@ -248,12 +248,12 @@ static void report_unknown(Importer *i, const ImportEntry *e, bool known) {
         for (uint32_t k = 0; k < IMPORT_ROWS; k++)
             if (import_table[k].format == i->format && pattern_names(import_table[k].key, e->key))
                 add_values(&values, import_table[k].values);
-        if (values.n) diag_help(&d, "it is one of %s (#: a number)", values.at);
+        if (values.n) diag_help(&d, "write one of %s (# stands for a number)", values.at);
         diag_emit(&d);
         buf_free(&values);
         return;
     }
-    Diag d = diag_at(i->m->ds, E_import_key, e->span, "--%s knows no key `%s`",
+    Diag d = diag_at(i->m->ds, E_import_key, e->span, "--%s does not know the key `%s`",
                      import_option(i->format), e->key);
     const char *near = nearest_name(e->key, keys, n);
     if (near) diag_help(&d, "did you mean `%s`?", near);
@@ -270,7 +270,7 @@ static void set_micro_batch(Importer *i, const ImportEntry *e) {
     double samples = strtod(e->text, NULL);
     if (!(samples >= 1 && samples <= MOST_COUNT && samples == (double)(int64_t)samples)) {
         Diag d = diag_at(i->m->ds, E_import_value, e->span, "%s cannot be `%s`", e->key, e->text);
-        diag_help(&d, "it is a whole number of samples, at least 1");
+        diag_help(&d, "write a whole number of samples, at least 1");
         diag_emit(&d);
         return;
     }

@@ -78,7 +78,7 @@ static bool read_value(YamlReader *r, const yaml_node_t *key, const yaml_node_t 
     const char *text = NULL;
     if (n->type == YAML_SCALAR_NODE) text = scalar_text(r, n);
     if (n->type == YAML_SEQUENCE_NODE && !(text = list_text(r, n)))
-        return refuse_file(r, span_of(r, n), "a list of sections is no value of any key");
+        return refuse_file(r, span_of(r, n), "no key takes a list of sections");
     if (n->type == YAML_MAPPING_NODE && n->data.mapping.pairs.start == n->data.mapping.pairs.top)
         text = "null";
     return text ? add_entry(r, path, span_of(r, key), text) : read_node(r, n, path, depth + 1);
@@ -92,7 +92,7 @@ static bool read_node(YamlReader *r, const yaml_node_t *n, const char *path, int
         const yaml_node_t *key = yaml_document_get_node(&r->document, at->key);
         const yaml_node_t *value = yaml_document_get_node(&r->document, at->value);
         if (!key || !value || key->type != YAML_SCALAR_NODE)
-            return refuse_file(r, span_of(r, n), "a key is a word");
+            return refuse_file(r, span_of(r, n), "a key must be a word");
         const char *name = scalar_text(r, key);
         good &= read_value(r, key, value,
                            *path ? arena_printf(r->m->arena, "%s.%s", path, name) : name, depth);
@@ -109,7 +109,7 @@ static bool is_json(YamlReader *r, const char *text, size_t n) {
     }
     uint32_t line = (uint32_t)MAX(error.line, 1), column = (uint32_t)MAX(error.column, 1);
     Span at = {r->file, line, column, line, column + 1};
-    return refuse_file(r, at, arena_printf(r->m->arena, "this is no JSON: %s", error.text));
+    return refuse_file(r, at, arena_printf(r->m->arena, "this is not valid JSON: %s", error.text));
 }
 
 static bool parse_file(YamlReader *r, const char *text, size_t n) {
@@ -121,7 +121,7 @@ static bool parse_file(YamlReader *r, const char *text, size_t n) {
         uint32_t line = (uint32_t)parser.problem_mark.line + 1;
         uint32_t column = (uint32_t)parser.problem_mark.column + 1;
         refuse_file(r, (Span){r->file, line, column, line, column + 1},
-                    arena_printf(r->m->arena, "this is no YAML: %s",
+                    arena_printf(r->m->arena, "this is not valid YAML: %s",
                                  parser.problem ? parser.problem : "unreadable"));
     } else {
         const yaml_node_t *root = yaml_document_get_root_node(&r->document);

@@ -70,10 +70,10 @@ static bool check_range(Scope *s, const ExprValue *v, const ValueType *t, const 
     bool low = is_below(v, t);
     if (!low && !is_over(v, t)) return true;
     Diag d =
-        low ? method_error(s, E_value_range, v->span, "%s is %s %.15g, this is %s", what,
+        low ? method_error(s, E_value_range, v->span, "%s must be %s %.15g, not %s", what,
                            t->above ? "above" : "at least", t->least,
                            value_text(s->model->arena, v))
-            : method_error(s, E_value_range, v->span, "%s is %s %.15g, this is %s", what,
+            : method_error(s, E_value_range, v->span, "%s must be %s %.15g, not %s", what,
                            t->below ? "below" : "at most", t->most, value_text(s->model->arena, v));
     method_emit(s, &d);
     return false;
@@ -91,23 +91,23 @@ static bool check_word(Scope *s, const ExprValue *v, const ValueType *t, const c
 }
 
 static bool report_kind(Scope *s, const ExprValue *v, const ValueType *t, const char *what) {
-    Diag d = method_error(s, E_value_kind, v->span, "%s takes %s, this is %s", what,
+    Diag d = method_error(s, E_value_kind, v->span, "%s must be %s, not %s", what,
                           type_sentence(s->model->arena, t), value_kind_name(v));
     const char *hint = v->kind == VALUE_WORD ? name_hint(v->text) : NULL;
     if (v->kind == VALUE_TERM)
-        diag_help(&d, "each rank has a part of it: it is for aux(.., weight) only");
+        diag_help(&d, "each rank has only a part of it, so only aux(.., weight) takes it");
     else if (v->kind == VALUE_LOSS)
         diag_help(&d, "%s", loss_help);
     else if ((t->kinds & K_TENSOR) && v->kind == VALUE_MODULE)
-        diag_help(&d, "a module is called, name(x); one of its parameters is name.weight");
+        diag_help(&d, "call the module, name(x), or write one of its parameters, name.weight");
     else if (t->kinds == K_TENSOR && v->kind == VALUE_LIST)
-        diag_help(&d, "tensors are arguments one by one, without brackets");
+        diag_help(&d, "pass tensors as separate arguments, without brackets");
     else if (hint)
         diag_help(&d, "%s", hint);
     else if (v->kind == VALUE_TEXT &&
              (type_word_find(t, v->text) >= 0 ||
               (s->key && (value_find(s->key, v->text) || key_call(s->key, v->text)))))
-        diag_help(&d, "a name has no quotes: %s", v->text);
+        diag_help(&d, "write the name without quotes: %s", v->text);
     else if (s->key && (t->kinds & (K_LIST | K_CALL)))
         diag_help(&d, "`fsdpc help %s.%s` has an example", s->key->section, s->key->key);
     method_emit(s, &d);
@@ -124,7 +124,7 @@ bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what) {
     if (v->kind == VALUE_WORD) return check_word(s, v, t, what);
     if (v->kind != VALUE_LIST || !t->items) return true;
     if (t->count && v->n_items != t->count) {
-        Diag d = method_error(s, E_value_kind, v->span, "%s takes %s, this has %u", what,
+        Diag d = method_error(s, E_value_kind, v->span, "%s must be %s, not of %u", what,
                               type_sentence(s->model->arena, t), v->n_items);
         method_emit(s, &d);
         return false;
@@ -240,9 +240,9 @@ static uint32_t first_position(const CallBinding *b, const Arguments *args) {
 
 static void too_many(CallBinding *b, const Arguments *args, const Argument *first) {
     uint32_t given = count_unnamed(args);
-    Diag d = b->n ? binding_error(b, first->node->span, "`%s` takes %s%u argument%s, %u are given",
-                                  b->callee->name, b->n > 1 ? "at most " : "", b->n,
-                                  b->n == 1 ? "" : "s", given)
+    Diag d = b->n ? binding_error(b, first->node->span,
+                                  "`%s` takes %s%u argument%s, but %u are given", b->callee->name,
+                                  b->n > 1 ? "at most " : "", b->n, b->n == 1 ? "" : "s", given)
                   : binding_error(b, first->node->span, "`%s` takes no arguments", b->callee->name);
     hint_argument(b, &d, NULL);
     method_emit(b->s, &d);
@@ -272,7 +272,7 @@ static void assign_arguments(CallBinding *b, const Arguments *args) {
         } else if (b->given[k]) {
             Diag d = binding_error(b, a->node->span, "`%s` of `%s` is given twice", b->row[k].name,
                                    b->callee->name);
-            diag_note(&d, b->given[k]->node->span, "it is given here too");
+            diag_note(&d, b->given[k]->node->span, "it is also given here");
             method_emit(b->s, &d);
         } else {
             b->given[k] = a;
@@ -358,7 +358,7 @@ static void fill_named(CallBinding *b, const Arguments *args, ExprValue *call) {
         if (!a->name || twice) {
             Diag d = twice ? binding_error(b, a->node->span, "`%s` of `%s` is given twice", a->name,
                                            b->callee->name)
-                           : binding_error(b, a->node->span, "each argument of `%s` has a name",
+                           : binding_error(b, a->node->span, "each argument of `%s` needs a name",
                                            b->callee->name);
             diag_help(&d, "for example %s", b->callee->example);
             method_emit(b->s, &d);

@@ -138,10 +138,9 @@ ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *l, cons
     bool truth = l->kind == VALUE_BOOL || r->kind == VALUE_BOOL;
     if ((op[0] == '=' || op[0] == '!') && truth && (value_is_number(l) || value_is_number(r))) {
         Diag d =
-            diag_at(ds, E_not_a_number, e->span, "`%s` compares true or false with a number", op);
-        diag_help(
-            &d,
-            "a boolean cannot be used in arithmetic; use it alone or with `not`: if wide { .. }");
+            diag_at(ds, E_not_a_number, e->span, "`%s` cannot compare a boolean with a number", op);
+        diag_help(&d, "a boolean cannot be used in arithmetic; use it as it is or with `not`: if "
+                      "wide { .. }");
         diag_emit(&d);
         return value_error(e->span);
     }
@@ -149,7 +148,7 @@ ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *l, cons
     if (!strcmp(op, "!=")) return value_bool(e->span, !are_equal(l, r));
     if (!value_is_number(l) || !value_is_number(r)) {
         const ExprValue *wrong = value_is_number(l) ? r : l;
-        Diag d = diag_at(ds, E_not_a_number, e->span, "`%s` needs numbers, this is %s", op,
+        Diag d = diag_at(ds, E_not_a_number, e->span, "`%s` needs numbers, not %s", op,
                          value_kind_name(wrong));
         diag_note(&d, wrong->span, "this is %s", value_kind_name(wrong));
         diag_emit(&d);
@@ -170,8 +169,8 @@ ExprValue arithmetic_negate(DiagSet *ds, const Node *e, const ExprValue *v) {
         return value_int(e->span, -v->integer);
     }
     if (v->kind != VALUE_ERROR) {
-        Diag d = diag_at(ds, E_not_a_number, e->span, "`-` needs a number, this is %s",
-                         value_kind_name(v));
+        Diag d =
+            diag_at(ds, E_not_a_number, e->span, "`-` needs a number, not %s", value_kind_name(v));
         diag_emit(&d);
     }
     return value_error(e->span);
@@ -249,7 +248,7 @@ ExprValue arithmetic_call(DiagSet *ds, CallId function, Span at, const ExprValue
     case CALL_NUMBER_floor: y = floor(x), whole = true; break;
     case CALL_NUMBER_ceil: y = ceil(x), whole = true; break;
     case CALL_NUMBER_round: y = nearbyint(x), whole = true; break;
-    default: BUG("%s is no function of constants", call->text);
+    default: BUG("%s is not a function of constants", call->text);
     }
     if (!isfinite(y)) {
         Diag d = diag_at(ds, E_overflow, at, "`%s` of %g is not a finite number", call->text, x);

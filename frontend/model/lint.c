@@ -100,8 +100,9 @@ static void warn_statement(Model *m, const Node *module, const Node *call) {
         own = member->kind == NODE_METHOD && !strcmp(member->text, callee->text);
     }
     if (own || f == &call_table[CALL_FUNCTION_aux]) return;
-    Diag d = diag_at(m->ds, W_unread_value, call->span, "nothing reads what `%s` gives", f->name);
-    diag_help(&d, "write y = %s(..), which changes no argument", f->name);
+    Diag d =
+        diag_at(m->ds, W_unread_value, call->span, "nothing reads the result of `%s`", f->name);
+    diag_help(&d, "a function does not change its arguments: write y = %s(..)", f->name);
     diag_emit(&d);
 }
 

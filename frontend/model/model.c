@@ -54,7 +54,7 @@ const char *model_place(Model *m, Span at) {
 
 void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before) {
     Diag d = diag_at(m->ds, E_given_twice, at, "%s `%s` is given twice", what, name);
-    diag_note(&d, before, "it is given here too");
+    diag_note(&d, before, "it is also given here");
     diag_emit(&d);
 }
 
@@ -76,14 +76,14 @@ void help_nearest(Diag *d, const char *word, const char *const *names, size_t n)
     Buf list = {0};
     for (size_t i = 0; i < n && list.n < 90; i++)
         buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    if (list.n) diag_help(d, "there is: %s%s", list.at, list.n >= 90 ? ", .." : "");
+    if (list.n) diag_help(d, "known names: %s%s", list.at, list.n >= 90 ? ", .." : "");
     buf_free(&list);
 }
 
 void help_available(Diag *d, const char *const *names, size_t n) {
     Buf list = {0};
     for (size_t i = 0; i < n; i++) buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    if (n) diag_help(d, "this version has %s", list.at);
+    if (n) diag_help(d, "supported: %s", list.at);
     buf_free(&list);
 }
 
@@ -143,8 +143,9 @@ void warn_idle(Model *m, const char *section, const char *key, const char *why) 
 double own_lr_factor(Model *m, const ExprValue *own, double lr) {
     double factor = value_number(own) / lr;
     if (factor <= LARGEST_NUMBER) return factor;
-    Diag d = diag_at(m->ds, E_contradiction, own->span,
-                     "a learning rate is at most %g times the optimizer's, %g", LARGEST_NUMBER, lr);
+    Diag d =
+        diag_at(m->ds, E_contradiction, own->span,
+                "a learning rate can be at most %g times the optimizer's, %g", LARGEST_NUMBER, lr);
     diag_emit(&d);
     return 1;
 }

@@ -35,7 +35,7 @@ bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v) {
                           "`%s` depends on the number of samples of one rank, so the model would "
                           "change with the number of ranks",
                           node_text(s->model->arena, e));
-    diag_help(&d, "it can be the size of an axis, and nothing else");
+    diag_help(&d, "it can only be the size of an axis");
     method_emit(s, &d);
     return true;
 }

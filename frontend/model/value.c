@@ -23,15 +23,14 @@ ExprValue value_word(Span at, const char *text) {
     return (ExprValue){.kind = VALUE_WORD, .span = at, .text = text};
 }
 
-const char loss_help[] =
-    "it is a mean over the batch already; a factor belongs to the learning rate, and further terms "
-    "are added in the model by aux(term, weight = 0.01)";
+const char loss_help[] = "it is already a mean over the batch; put a factor into the learning "
+                         "rate, and add further terms in the model with aux(term, weight = 0.01)";
 
 const char *value_kind_name(const ExprValue *v) {
     switch (v->kind) {
     case VALUE_ERROR: return "an error";
     case VALUE_NONE: return "none";
-    case VALUE_BOOL: return "a truth value";
+    case VALUE_BOOL: return "a boolean";
     case VALUE_INT: return "an integer";
     case VALUE_BYTES: return "a number of bytes";
     case VALUE_REAL: return "a number";
@@ -42,7 +41,7 @@ const char *value_kind_name(const ExprValue *v) {
     case VALUE_TENSOR: return "a tensor";
     case VALUE_PARAM: return "a parameter";
     case VALUE_LOSS: return "a loss or metric";
-    case VALUE_TERM: return "a number of the whole batch";
+    case VALUE_TERM: return "a mean or sum over the batch";
     case VALUE_MODULE: return "a module";
     case VALUE_ARRAY: return "an array of modules";
     }

@@ -31,7 +31,8 @@ static bool read_synthetic(Elaboration *e, const KeyValue *s, const ExprValue *v
         uint32_t n = shape->kind == VALUE_LIST ? shape->n_items : 0;
         if (shape->kind == VALUE_INT) f.classes = shape->integer;
         if (n >= MAX_RANK) {
-            setting_error(e->model, s, "field %s has %u axes; at most %d besides that of samples",
+            setting_error(e->model, s,
+                          "field %s has %u axes; at most %d are allowed besides the batch axis",
                           f.name, n, MAX_RANK - 1);
             return false;
         }
@@ -135,10 +136,10 @@ static bool size_corruption(Elaboration *e, const KeyValue *setting, int64_t len
     d->spans = n.spans;
     *target = n.target;
     if (n.source != length)
-        setting_error(e->model, setting, "spans need samples of more than %lld tokens",
+        setting_error(e->model, setting, "span_corruption needs samples of more than %lld tokens",
                       (long long)length);
     else if (n.spans > d->mask + 1)
-        setting_error(e->model, setting, "mark = %lld leaves no ids for %lld spans",
+        setting_error(e->model, setting, "mark = %lld leaves too few ids for %lld spans",
                       (long long)d->mask, (long long)n.spans);
     return n.source == length && n.spans <= d->mask + 1;
 }
@@ -161,7 +162,7 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
     int64_t dims[2] = {s->local_batch, s->length};
     if (s->length < 1) {
         Diag d = diag_at(e->model->ds, E_missing_setting, s->train.span, "data.length is needed");
-        diag_help(&d, "tokens a sample, for example -s data.length=128");
+        diag_help(&d, "set the number of tokens per sample, for example -s data.length=128");
         diag_emit(&d);
         return false;
     }
@@ -198,7 +199,7 @@ static bool open_arrays(Elaboration *e, const KeyValue *setting, const DataSourc
         else if (!problem && types[i].dim[0] < 1)
             problem = "it has no samples";
         for (int k = 1; !problem && k < types[i].rank; k++)
-            if (types[i].dim[k] < 1) problem = "it has an empty axis";
+            if (types[i].dim[k] < 1) problem = "one of its axes has size 0";
         if (!problem) continue;
         Diag d = diag_at(e->model->ds, missing ? E_cannot_read : E_array_file, at,
                          "cannot read %s: %s", f->path, problem);
@@ -224,7 +225,7 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging) {
     s->length = 0;
     if (s->train.fields.n && types[0].dim[0] < s->batch) {
         Diag d = diag_at(e->model->ds, W_few_samples, train->value.span,
-                         "a batch of %lld from %lld samples: some repeat within a step",
+                         "a batch of %lld from only %lld samples: some repeat within a step",
                          (long long)s->batch, (long long)types[0].dim[0]);
         diag_emit(&d);
     }
@@ -275,8 +276,8 @@ static bool check_validation(Elaboration *e) {
                               f->name);
             else
                 setting_error(e->model, setting,
-                              "data.val gives field `%s` as %s a batch, data.train as %s", f->name,
-                              type_text(arena, &types[k]), want);
+                              "data.val gives field `%s` as %s per batch, but data.train as %s",
+                              f->name, type_text(arena, &types[k]), want);
             return false;
         }
         vec_push(e->kept, &s->val.fields, given.fields.at[k]);

@@ -39,7 +39,7 @@ static bool resolve_micro_batch(Model *m, int64_t ranks) {
                          "%s = %lld does not fit batch = %lld, accumulate = %lld and %lld rank%s",
                          micro->key, (long long)micro->samples, (long long)samples,
                          (long long)times, (long long)ranks, ranks == 1 ? "" : "s");
-        diag_help(&d, "batch = %s x accumulate x ranks; -n says how many ranks there are",
+        diag_help(&d, "batch must equal %s x accumulate x ranks; -n sets the number of ranks",
                   micro->key);
         diag_emit(&d);
         return false;
@@ -55,14 +55,16 @@ void resolve_batch(Model *m, Policy *p, RunSettings *s) {
     s->batch = setting_count(m, "train", "batch");
     int64_t share = s->ranks * s->micro_batches;
     if (s->micro_batches > 1 << 20) {
-        setting_error(m, model_setting(m, "train", "accumulate"), "accumulate is at most %d",
+        setting_error(m, model_setting(m, "train", "accumulate"), "accumulate can be at most %d",
                       1 << 20);
         share = s->ranks;
     }
     if (!s->batch && m->options->to_plan && batch->value.kind != VALUE_ERROR) {
         Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.batch is needed");
-        diag_help(&d, "samples a step over all ranks, for example -s train.batch=%lld",
-                  (long long)share * 8);
+        diag_help(
+            &d,
+            "set the number of samples per step over all ranks, for example -s train.batch=%lld",
+            (long long)share * 8);
         diag_emit(&d);
     }
     if (!s->batch) s->batch = share;
@@ -73,11 +75,11 @@ void resolve_batch(Model *m, Policy *p, RunSettings *s) {
                          (long long)s->batch, (long long)s->ranks, s->ranks == 1 ? "" : "s",
                          (long long)s->micro_batches, s->micro_batches == 1 ? "" : "es");
         if (below)
-            diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)below,
+            diag_help(&d, "valid sizes: %lld, %lld, %lld", (long long)below,
                       (long long)(below + share), (long long)(below + 2 * share));
         else
-            diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)share,
-                      (long long)(2 * share), (long long)(3 * share));
+            diag_help(&d, "valid sizes: %lld, %lld, %lld", (long long)share, (long long)(2 * share),
+                      (long long)(3 * share));
         diag_emit(&d);
     }
     p->batch = s->batch;

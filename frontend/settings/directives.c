@@ -68,7 +68,8 @@ static void wrong_value(Model *m, const Directive *of, const ExprValue *v) {
     size_t n = 0;
     bool train = directive_key(of) == &directive_keys[0];
     call_names(key_group(directive_key(of)), names, &n, ARRAY_LEN(names));
-    Diag d = diag_at(m->ds, E_value_word, v->span, "a path in section %s is %s", of->section,
+    Diag d = diag_at(m->ds, E_value_word, v->span, "the value of a path in section %s must be %s",
+                     of->section,
                      train ? "`frozen` or a group(..)"
                            : "`unit`, join(\"..\"), `recompute`, reshard(..), gather(..), "
                              "split(..) or `replicate`");
@@ -182,8 +183,8 @@ static void resolve_directive(Model *m, Directive *d, Policy *p, double lr) {
         return;
     }
     Diag e = diag_at(m->ds, E_contradiction, own_lr->span,
-                     "a group has a learning rate, and the optimizer's is 0");
-    diag_help(&e, "give the optimizer the lr that the other parameters have");
+                     "this group has a learning rate, but the optimizer's is 0");
+    diag_help(&e, "set the optimizer's lr to that of the other parameters");
     diag_emit(&e);
 }
 
@@ -232,7 +233,7 @@ static void report_unmatched(Elaboration *e, const Directive *d) {
     }
     if (any && !hidden) return;
     Diag report = diag_at(e->model->ds, E_directive, d->span, "\"%s\" %s", d->glob,
-                          any ? "matches only parameters that directives before it match"
+                          any ? "matches only parameters that earlier entries already match"
                               : "matches no parameter");
     const char *near = any ? NULL : nearest_path(g->arena, d->glob, paths, g->params.n);
     if (near) diag_help(&report, "did you mean `%s`?", near);
@@ -281,12 +282,12 @@ static bool can_split(Elaboration *e, const Directive *d, const Param *p, int64_
     } else if (axis < 0 || axis >= p->type.rank) {
         report = diag_at(e->model->ds, E_directive, d->span,
                          "split(dp, axis = %lld): `%s` has no such axis", said, p->name.path);
-        diag_help(&report, "write a path that matches only parameters that have one");
+        diag_help(&report, "write a path that matches only parameters with such an axis");
     } else if (axis && p->type.dim[axis] % ranks) {
         report = diag_at(e->model->ds, E_contradiction, d->span,
                          "split(dp, axis = %lld): %lld is not a multiple of dp = %lld", said,
                          (long long)p->type.dim[axis], (long long)ranks);
-        diag_help(&report, "axis 0 may have any size");
+        diag_help(&report, "only axis 0 can have any size");
     } else {
         return true;
     }

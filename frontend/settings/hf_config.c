@@ -18,8 +18,9 @@ void hf_config_add(Model *m, const Node *section) {
     if (strcmp(section->label, "hf") != 0) {
         Diag d = diag_at(m->ds, E_unknown_section, section->text_span,
                          "there is no section `config %s`", section->label);
-        diag_help(&d,
-                  "`config hf` holds what config.json says; `config` without a name, constants");
+        diag_help(
+            &d,
+            "`config hf` holds the keys of config.json, `config` without a name holds constants");
         diag_emit(&d);
         return;
     }
@@ -77,7 +78,7 @@ static void put_entries(Model *m, const Node *section, Buf *out, int depth) {
         const Node *e = section->kids[i];
         if (e->kind == NODE_REQUIRE) {
             Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                             "only `key = value` and `key { .. }` can stand in config hf");
+                             "only `key = value` and `key { .. }` are allowed in config hf");
             diag_emit(&d);
             continue;
         }
@@ -94,7 +95,7 @@ static void put_entries(Model *m, const Node *section, Buf *out, int depth) {
         ExprValue v = evaluate(&s, e->kids[0]);
         if (v.kind == VALUE_ERROR || put_value(m, &v, out)) continue;
         Diag d = diag_at(m->ds, E_misplaced_entry, e->kids[0]->span,
-                         "`%s` is %s, for which JSON has no value", e->text, value_kind_name(&v));
+                         "`%s` is %s, which JSON cannot represent", e->text, value_kind_name(&v));
         diag_emit(&d);
     }
     buf_printf(out, "\n%*s}", depth - 2, "");

@@ -23,7 +23,7 @@ static void warn_of_idle_sums(Model *m, const Policy *p) {
     if (!strategy_accumulates(p->strategy) || !strategy_gathers(p->strategy))
         why = strategy_text(m, p);
     else if (!shards || shards == mesh_sample_axes(&p->mesh))
-        why = "no mesh axis of replicas beside one of shards";
+        why = "the mesh does not have both replicas and shards";
     else if (p->micro_batches == 1)
         why = "train.accumulate = 1";
     else if (p->accumulate_local)

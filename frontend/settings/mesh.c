@@ -43,7 +43,7 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         help_nearest(&d, name, known, AXIS_ROLES);
         diag_emit(&d);
     } else if (size < 1 || size > 1 << 20) {
-        Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld; it is 1 to %d", name,
+        Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld, but it must be 1 to %d", name,
                          (long long)size, 1 << 20);
         diag_emit(&d);
     } else if (!axis_is_served(role) && size > 1) {
@@ -94,16 +94,16 @@ static void set_ranks(Model *m, Policy *p, Span at) {
         return;
     }
     Diag d = diag_at(m->ds, E_mesh, at,
-                     "-n %lld: the mesh's other axes take %lld ranks, which does not divide it",
+                     "-n %lld is not divisible by the %lld ranks of the mesh's other axes",
                      (long long)m->options->ranks, (long long)others);
-    diag_help(&d, "give all axes with --mesh");
+    diag_help(&d, "give the sizes of all axes with --mesh");
     diag_emit(&d);
 }
 
 static void check_ranks(Model *m, Policy *p, Span at) {
     int64_t ranks = mesh_ranks(&p->mesh), asked = m->options->ranks;
     if (ranks > 1 << 20) {
-        Diag d = diag_at(m->ds, E_mesh, at, "the mesh has %lld ranks; %d are the most",
+        Diag d = diag_at(m->ds, E_mesh, at, "the mesh has %lld ranks; at most %d are allowed",
                          (long long)ranks, 1 << 20);
         diag_emit(&d);
         p->mesh.n = 1;
@@ -151,8 +151,8 @@ void resolve_mesh(Model *m, Policy *p) {
         } else {
             const ExprItem *item = &v->items[i];
             Diag d = diag_at(m->ds, E_mesh, item->value->span,
-                             item->name ? "axis %s has size %s, which is no whole number"
-                                        : "a mesh names its axes, as in (dp = 8)",
+                             item->name ? "axis %s has size %s, which is not a whole number"
+                                        : "a mesh must name its axes, as in (dp = 8)",
                              item->name, value_text(m->arena, item->value));
             diag_emit(&d);
         }
@@ -190,7 +190,7 @@ UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ExprValue *after)
     int64_t parts = mesh_extent(&p->mesh, mesh_retained_axes(&p->mesh));
     if (after->kind == VALUE_BOOL) return after->boolean ? RESHARD_ALWAYS : RESHARD_NEVER;
     if (k < 1 || shards % k) {
-        Diag d = diag_at(m->ds, E_contradiction, at, "reshard(%lld): must divide %s = %lld",
+        Diag d = diag_at(m->ds, E_contradiction, at, "reshard(%lld) must divide %s = %lld",
                          (long long)k, axis_name(shard_role()), (long long)shards);
         diag_emit(&d);
         return RESHARD_POLICY;
@@ -198,10 +198,10 @@ UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ExprValue *after)
     if (k == shards || k == 1) return k == shards ? RESHARD_ALWAYS : RESHARD_NEVER;
     if (parts > 1 && parts != k) {
         Diag d = diag_at(m->ds, E_contradiction, at,
-                         "reshard(%lld): the ranks are in groups of %lld already", (long long)k,
+                         "reshard(%lld): the ranks are already in groups of %lld", (long long)k,
                          (long long)parts);
-        diag_note(&d, groups_span(m, p), "these groups are asked for here");
-        diag_help(&d, "a model has only one K");
+        diag_note(&d, groups_span(m, p), "these groups are requested here");
+        diag_help(&d, "a model can have only one K");
         diag_emit(&d);
         return RESHARD_POLICY;
     }
@@ -218,7 +218,7 @@ void resolve_reshard(Model *m, Policy *p) {
     p->reshard = s->value.kind == VALUE_BOOL ? s->value.boolean : true;
     p->reshard_root = setting_value(m, "shard", "reshard_root")->boolean;
     if (s->value.kind == VALUE_INT && (k < 1 || shards % k)) {
-        setting_error(m, s, "reshard = %lld: must divide %s = %lld", (long long)k,
+        setting_error(m, s, "reshard = %lld must divide %s = %lld", (long long)k,
                       axis_name(shard_role()), (long long)shards);
     } else if (s->value.kind == VALUE_INT && k > 1 && k < shards &&
                strategy_reshards(p->strategy)) {

@@ -73,8 +73,9 @@ static MatrixSearch find_matrices(Graph *g, const Program *p) {
 }
 
 static void report_not_a_matrix(Elaboration *e, const Directive *d, const Param *p) {
-    Diag report = diag_at(e->model->ds, E_directive, d->span, "Muon moves matrices, and `%s` is %s",
-                          p->name.path, type_text(e->graph->arena, &p->type));
+    Diag report =
+        diag_at(e->model->ds, E_directive, d->span, "Muon updates only matrices, but `%s` is %s",
+                p->name.path, type_text(e->graph->arena, &p->type));
     diag_help(&report,
               "match only matrices, or put the others in a group with muon = false before it");
     diag_emit(&report);
@@ -107,6 +108,6 @@ void choose_muon_params(Elaboration *e) {
     }
     if (any) return;
     Diag d = diag_at(e->model->ds, W_no_effect, model_setting(e->model, "train", "optimizer")->span,
-                     "Muon moves no parameter: the model has no hidden matrix that is trained");
+                     "Muon updates no parameter: the model has no hidden matrix to train");
     diag_emit(&d);
 }

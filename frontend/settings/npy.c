@@ -26,7 +26,7 @@ static const char *dict_value(const char *header, const char *key) {
 
 static const char *read_shape(const char *at, Type *out) {
     int rank = 0;
-    if (*at++ != '(') return "its shape is no tuple";
+    if (*at++ != '(') return "its shape is not a tuple";
     for (;;) {
         while (*at == ' ' || *at == ',') at++;
         if (*at == ')') break;
@@ -39,7 +39,7 @@ static const char *read_shape(const char *at, Type *out) {
         at = end;
     }
     out->rank = (uint8_t)rank;
-    return rank ? NULL : "it has no axis of samples";
+    return rank ? NULL : "it has no batch axis";
 }
 
 static const char *read_header(const char *header, Type *out, Arena *a) {
@@ -57,10 +57,10 @@ static const char *read_header(const char *header, Type *out, Arena *a) {
     for (size_t i = 0; quoted && i < ARRAY_LEN(integers); i++)
         if (!strncmp(descr + 1, integers[i], 3)) out->dtype = DT_I32;
     if (out->dtype == DT_NONE)
-        return arena_printf(a,
-                            "its dtype is %.5s; little-endian f2 f4 f8, i1 to i8, u1 to u8 and "
-                            "bool can be read",
-                            descr);
+        return arena_printf(
+            a,
+            "its dtype is %.5s; little-endian f2 f4 f8, i1 to i8, u1 to u8 and bool are supported",
+            descr);
     return read_shape(shape, out);
 }
 
@@ -70,7 +70,7 @@ const char *npy_header(const char *path, Type *out, Arena *a, bool *missing) {
     FILE *f = fopen(path, "rb");
     *missing = f == NULL;
     if (!f) return arena_strdup(a, strerror(errno));
-    const char *problem = "it is no NumPy file";
+    const char *problem = "it is not a NumPy file";
     if (fread(start, 1, 10, f) == 10 && !memcmp(start, "\x93NUMPY", 6)) {
         size_t n = start[8] | (size_t)start[9] << 8;
         if (start[6] >= 2) {

@@ -15,7 +15,7 @@ enum { STATES, PARAMS, GRADS, BUFFERS, PIN, PATH, KEYS, MOST_BUFFERS = 1000 };
 static void unknown_key(Model *m, const ExprItem *item) {
     Diag d =
         diag_at(m->ds, E_value_word, item->value->span,
-                item->name ? "offload has no `%s`" : "offload names what it moves", item->name);
+                item->name ? "offload has no `%s`" : "offload must name what it moves", item->name);
     if (item->name)
         help_nearest(&d, item->name, keys, KEYS);
     else
@@ -38,8 +38,8 @@ static void wrong_value(Model *m, int key, const ExprValue *v, bool again) {
         [STATES] = "cpu or none", [PARAMS] = "cpu or none",
         [GRADS] = "cpu or none",  [BUFFERS] = "a number from 1 to 1000",
         [PIN] = "true or false",  [PATH] = "a folder in quotes"};
-    Diag d = diag_at(m->ds, E_value_word, v->span, "offload: %s is %s", keys[key],
-                     again ? "given twice" : wants[key]);
+    Diag d = diag_at(m->ds, E_value_word, v->span, "offload: %s %s %s", keys[key],
+                     again ? "is" : "must be", again ? "given twice" : wants[key]);
     diag_emit(&d);
 }
 
@@ -68,12 +68,13 @@ static bool read_items(Model *m, const KeyValue *s, const ExprValue *item[KEYS],
 static void resolve_pin(Model *m, const ExprValue *pin, const ExprValue *path, RunSettings *s) {
     s->offload_pageable = pin && !pin->boolean && !path;
     if (!pin || !path) return;
-    Diag d = pin->boolean ? diag_at(m->ds, E_contradiction, pin->span,
-                                    "offload: pages of a file are not pinned")
-                          : diag_at(m->ds, W_no_effect, pin->span,
-                                    "pages of a file are never pinned: pin = false has no effect");
+    Diag d = pin->boolean
+                 ? diag_at(m->ds, E_contradiction, pin->span,
+                           "offload: memory backed by a file cannot be pinned")
+                 : diag_at(m->ds, W_no_effect, pin->span,
+                           "memory backed by a file is never pinned: pin = false has no effect");
     diag_note(&d, path->span, "path is given here");
-    if (pin->boolean) diag_help(&d, "leave pin out, or path, so that host memory is pinned");
+    if (pin->boolean) diag_help(&d, "remove pin, or remove path to pin host memory");
     diag_emit(&d);
 }
 
@@ -95,14 +96,14 @@ void resolve_offload(Model *m, Policy *p, RunSettings *settings) {
         any |= moves[k];
     }
     if (!any) {
-        setting_error(m, s, "offload moves nothing: say states, params or grads = cpu");
+        setting_error(m, s, "offload moves nothing: set states, params or grads to cpu");
         return;
     }
     if (moves[STATES] && !has_moments(p)) {
-        Diag d = diag_at(m->ds, W_no_effect, item[STATES]->span,
-                         "optimizer = %s: states = cpu has no effect, no moments are kept for "
-                         "each weight",
-                         word_of(&words_OptimizerKind, p->optimizer));
+        Diag d =
+            diag_at(m->ds, W_no_effect, item[STATES]->span,
+                    "optimizer = %s keeps no state for each weight: states = cpu has no effect",
+                    word_of(&words_OptimizerKind, p->optimizer));
         diag_emit(&d);
     }
     MemoryPlace place = item[PATH] ? PLACE_FILE : PLACE_HOST;

@@ -31,7 +31,7 @@ static void resolve_prefetch(Model *m, Policy *p) {
         bool right = v->n_items == (forward ? 1u : 0u) + (backward ? 1u : 0u) && v->n_items;
         right &= !forward || (value_integral(forward, &f) && f >= 0);
         right &= !backward || (value_integral(backward, &b) && b >= 0);
-        if (!right) setting_error(m, s, "prefetch is k or (forward = k, backward = k)");
+        if (!right) setting_error(m, s, "prefetch must be k or (forward = k, backward = k)");
         p->prefetch_forward = f;
         p->prefetch_backward = b;
     }
@@ -39,7 +39,7 @@ static void resolve_prefetch(Model *m, Policy *p) {
     p->inflight = setting_count(m, "shard", "inflight");
     int64_t most = MAX(p->prefetch_forward, p->prefetch_backward);
     if (most > 1000) {
-        setting_error(m, s, "prefetch is at most 1000");
+        setting_error(m, s, "prefetch can be at most 1000");
     } else if (p->inflight && most + 1 > p->inflight && strategy_gathers(p->strategy)) {
         const KeyValue *inflight = model_setting(m, "shard", "inflight");
         Diag d =
@@ -59,7 +59,7 @@ static void resolve_bucket(Model *m, Policy *p) {
     p->bucket = s->value.kind == VALUE_INT ? setting_count(m, "shard", "bucket") : 0;
     p->bucket_bytes = bytes ? s->value.integer : 0;
     if (bytes && (p->bucket_bytes < 1 || p->bucket_bytes > MOST_COUNT))
-        setting_error(m, s, "bucket is 1B to %lldB", (long long)MOST_COUNT);
+        setting_error(m, s, "bucket must be 1B to %lldB", (long long)MOST_COUNT);
 }
 
 static void resolve_shard(Model *m, Policy *p) {
@@ -78,7 +78,7 @@ static void resolve_shard(Model *m, Policy *p) {
     p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;
     if (p->align && p->align != 16) {
         Diag d = model_lacks(m, align->value.span, "shard.align = %lldB", (long long)p->align);
-        diag_help(&d, "this version has 16B and none");
+        diag_help(&d, "supported: 16B, none");
         diag_emit(&d);
     } else if (align->expression && p->layout == LAYOUT_PARAM) {
         warn_idle(m, "shard", "align", "layout = param");
@@ -92,7 +92,7 @@ static void resolve_snapshot(Model *m, RunSettings *s) {
     s->snapshot = part ? SNAPSHOT_COPY : (Snapshot)enum_of(&set->value, &words_Snapshot);
     s->most_copied = part ? (uint64_t)set->value.integer : UINT64_MAX;
     if (part && (set->value.integer < 1 || set->value.integer > MOST_COUNT))
-        setting_error(m, set, "snapshot is 1B to %lldB", (long long)MOST_COUNT);
+        setting_error(m, set, "snapshot must be 1B to %lldB", (long long)MOST_COUNT);
 }
 
 static void resolve_checkpoint(Model *m, RunSettings *s) {

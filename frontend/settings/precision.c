@@ -23,15 +23,17 @@ static void read_loss_scale(Model *m, Policy *p, const KeyValue *s, const char *
         if (right) x[i] = value_number(v->items[i].value);
     }
     if (!right)
-        setting_error(m, s, "%s is (start, growth, backoff, interval), or a number", name);
+        setting_error(m, s, "%s must be (start, growth, backoff, interval), or a number", name);
     else if (!is_power_of_two(x[0]) || x[0] < 1 || x[0] > MOST_LOSS_SCALE)
-        setting_error(m, s, "%s starts at a power of two from 1 to 2^60, not at %g", name, x[0]);
+        setting_error(m, s, "%s must start at a power of two from 1 to 2^60, not at %g", name,
+                      x[0]);
     else if (x[3] && (!is_power_of_two(x[1]) || x[1] < 2 || x[1] > MOST_LOSS_SCALE))
-        setting_error(m, s, "%s grows by a power of two from 2 on, not by %g", name, x[1]);
+        setting_error(m, s, "%s must grow by a power of two, at least 2, not by %g", name, x[1]);
     else if (x[3] && (!is_power_of_two(x[2]) || x[2] > 0.5))
-        setting_error(m, s, "%s backs off by 0.5, 0.25, .., not by %g", name, x[2]);
+        setting_error(m, s, "%s must back off by 0.5, 0.25, .., not by %g", name, x[2]);
     else if (x[3] < (v->kind == VALUE_LIST) || x[3] > (double)MOST_COUNT || x[3] != floor(x[3]))
-        setting_error(m, s, "the interval of %s is a whole number of steps, not %g", name, x[3]);
+        setting_error(m, s, "the interval of %s must be a whole number of steps, not %g", name,
+                      x[3]);
     p->loss_scale = x[0];
     if (!x[3]) return;
     p->loss_growth = x[1];
@@ -58,7 +60,7 @@ static void resolve_loss_scale(Model *m, Policy *p) {
         Diag d = diag_at(m->ds, E_contradiction, scale->span, "scale = %s, but loss_scale = %s",
                          value_text(a, scale), value_text(a, &s->value));
         diag_note(&d, s->value.span.file ? s->value.span : s->span, "loss_scale is given here");
-        diag_help(&d, "give one of them; -s train.loss_scale=none takes that one away");
+        diag_help(&d, "remove one of them; -s train.loss_scale=none removes loss_scale");
         diag_emit(&d);
     } else if (moves) {
         read_loss_scale(m, p, s, "loss_scale");
@@ -105,7 +107,7 @@ static void resolve_gain(Model *m, Policy *p, int64_t ranks) {
     if (!strcmp(v->text, "sum")) p->gain = (double)ranks;
     if (!strcmp(v->text, "divide")) p->gain = (double)ranks / value_number(call_argument(v, "by"));
     if (p->gain > LARGEST_NUMBER)
-        setting_error(m, s, "scale multiplies a mean gradient by at most %g, not %g",
+        setting_error(m, s, "scale can multiply a mean gradient by at most %g, not by %g",
                       LARGEST_NUMBER, p->gain);
 }
 

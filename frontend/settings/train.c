@@ -48,7 +48,7 @@ static void report_too_long(Model *m, const KeyValue *schedule, const char *what
                      what, (long long)steps);
     const KeyValue *length = model_setting(m, "train", "steps");
     if (length->expression) diag_note(&d, length->value.span, "the steps are given here");
-    diag_help(&d, "change train.schedule too, or leave it out with -s train.schedule=constant");
+    diag_help(&d, "change train.schedule too, or switch it off with -s train.schedule=constant");
     diag_emit(&d);
 }
 
@@ -82,7 +82,7 @@ static void choose_length(Model *m, KeyValue *steps, KeyValue *epochs) {
     const KeyValue *later = by_steps ? steps : epochs;
     Diag d = diag_at(m->ds, E_contradiction, later->span, "steps and epochs are both given");
     diag_note(&d, idle->span, "%s is given here", idle->key->key);
-    diag_help(&d, "each says how long to train: remove one of them");
+    diag_help(&d, "both set how long to train: remove one of them");
     diag_emit(&d);
 }
 
@@ -95,14 +95,15 @@ static void resolve_length(Model *m, RunSettings *s) {
     if (!m->options->to_plan || steps->value.kind == VALUE_INT || s->epochs) return;
     if (steps->value.kind == VALUE_ERROR || epochs->value.kind == VALUE_ERROR) return;
     Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.steps or train.epochs is needed");
-    diag_help(&d, "how long to train, for example -s train.steps=100");
+    diag_help(&d, "set how long to train, for example -s train.steps=100");
     diag_emit(&d);
 }
 
 static void resolve_norm(Model *m, Policy *p) {
     int64_t norm = setting_integer(m, "train", "clip_norm");
     if (norm > MOST_NORM)
-        setting_error(m, model_setting(m, "train", "clip_norm"), "clip_norm is 1, 2, 3 or inf");
+        setting_error(m, model_setting(m, "train", "clip_norm"),
+                      "clip_norm must be 1, 2, 3 or inf");
     bool largest = value_is_word(setting_value(m, "train", "clip_norm"), "inf");
     p->clip_norm = largest ? NORM_INF : norm == 2 ? 0 : norm;
 }
@@ -118,7 +119,7 @@ void resolve_train(Model *m, Policy *p, RunSettings *s) {
     for (int i = 0; i < 2; i++) {
         const KeyValue *limit = model_setting(m, "train", limits[i]);
         if (value_is_number(&limit->value) && !(value_number(&limit->value) > 0))
-            setting_error(m, limit, "%s is above 0, or none", limits[i]);
+            setting_error(m, limit, "%s must be above 0, or none", limits[i]);
     }
     p->clip = setting_number(m, "train", "clip");
     p->clip_value = setting_number(m, "train", "clip_value");

@@ -41,14 +41,15 @@ void resolve_unit(Model *m, Policy *p) {
             const ExprValue *list = v->items[i].value;
             StringList paths = {0};
             if (!all_of_kind(list, VALUE_TEXT))
-                setting_error(m, s, "each unit is a list of module paths in quotes");
+                setting_error(m, s, "each unit must be a list of module paths in quotes");
             for (uint32_t k = 0; k < list->n_items; k++)
                 if (list->items[k].value->kind == VALUE_TEXT)
                     vec_push(m->arena, &paths.at, list->items[k].value->text);
             vec_push(m->arena, &p->unit_manual, paths);
         }
     } else {
-        setting_error(m, s, "a list of units holds classes, or lists of module paths in quotes");
+        setting_error(m, s,
+                      "a list of units must hold classes, or lists of module paths in quotes");
     }
 }
 
@@ -69,7 +70,7 @@ static void add_ops(Model *m, const ExprValue *v, StringList *out) {
     bool list = v->kind == VALUE_LIST;
     add_classes(m, v, out);
     if (wrong) {
-        Diag d = diag_at(m->ds, E_value_kind, wrong->span, "ops are given by name, this is %s",
+        Diag d = diag_at(m->ds, E_value_kind, wrong->span, "ops must be given by name, not as %s",
                          wrong->kind == VALUE_LIST && !wrong->n_items ? "an empty list"
                                                                       : value_kind_name(wrong));
         diag_help(&d, "for example recompute = (ops = [gelu, layer_norm])");
@@ -80,7 +81,7 @@ static void add_ops(Model *m, const ExprValue *v, StringList *out) {
         int op = op_by_name(out->at.at[i]);
         if (op < OP_COUNT && op_is_choice((OpKind)op)) continue;
         Diag d = diag_at(m->ds, E_value_word, list ? v->items[i].value->span : v->span,
-                         "`%s` is no op that can be computed again", out->at.at[i]);
+                         "`%s` is not an op that can be recomputed", out->at.at[i]);
         size_t k = 0;
         while (k < n && !strstr(known[k], out->at.at[i])) k++;
         if (k < n)
@@ -126,8 +127,8 @@ void resolve_recompute(Model *m, Policy *p) {
         else if (!item->name && item->value->kind == VALUE_WORD)
             add_classes(m, item->value, &r->classes);
         else
-            setting_error(m, s, "recompute is a class, or classes, ops = .. and keep = ..");
+            setting_error(m, s, "recompute must be a class, or (Class, .., ops = .., keep = ..)");
     }
     if (!v->n_items)
-        setting_error(m, s, "recompute is a class, or classes, ops = .. and keep = ..");
+        setting_error(m, s, "recompute must be a class, or (Class, .., ops = .., keep = ..)");
 }

@@ -25,7 +25,7 @@ int64_t setting_count(Model *m, const char *section, const char *key) {
     if (n <= most) return n;
     Diag d =
         diag_at(m->ds, E_value_range, setting_value(m, section, key)->span,
-                "%s.%s is at most %lld, this is %lld", section, key, (long long)most, (long long)n);
+                "%s.%s can be at most %lld, not %lld", section, key, (long long)most, (long long)n);
     diag_emit(&d);
     return most;
 }

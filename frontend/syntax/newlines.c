@@ -94,8 +94,8 @@ static void report_unclosed(Parser *p, const OpenBracket *b, Span before, int to
     Diag d = parser_error(p, E_brackets, b->span, "`%c` is not closed", b->kind);
     diag_note(&d, before, "`%c` is missing before %s", closing_bracket(b->kind), token_name(token));
     if (comprehension)
-        diag_help(&d, "a list has its elements written out; a loop is a statement: "
-                      "for layer in h { x = layer(x) }");
+        diag_help(&d, "write out the elements of a list; a loop is a statement: for layer in h { x "
+                      "= layer(x) }");
     parser_emit(p, &d);
 }
 
@@ -135,7 +135,7 @@ static bool close_parenthesis(Parser *p, int token, Span at) {
     uint32_t i = !inner ? 0 : token == ')' ? inner->round : inner->square;
     if (i == 0) {
         if (p->recovering || p->bad_line == at.line) return false;
-        Diag d = parser_error(p, E_brackets, at, "`%c` closes nothing", token);
+        Diag d = parser_error(p, E_brackets, at, "unmatched `%c`", token);
         parser_emit(p, &d);
         return false;
     }
@@ -186,7 +186,7 @@ static bool is_skipped(Parser *p, int token) {
  * it will count. */
 static int close_block(Parser *p, Span at) {
     if (!p->open.n) {
-        Diag d = parser_error(p, E_brackets, at, "`}` closes nothing");
+        Diag d = parser_error(p, E_brackets, at, "unmatched `}`");
         parser_emit(p, &d);
         return -1;
     }
@@ -324,8 +324,8 @@ void report_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *p
 }
 
 void report_too_deep(Parser *p, Span at) {
-    Diag d = parser_error(p, E_nesting, at, "this nests too deeply");
-    diag_help(&d, "at most %d brackets, blocks or operators may stand inside one another",
+    Diag d = parser_error(p, E_nesting, at, "this is nested too deeply");
+    diag_help(&d, "at most %d brackets, blocks or operators can be nested in one another",
               AST_MAX_DEPTH);
     parser_emit(p, &d);
     p->abandoned = true;

@@ -31,7 +31,7 @@ Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset) 
         Diag d = diag_at(ds, E_file_size, (Span){.file = file},
                          "%s is larger than %u MiB, the limit for a model file", source->name,
                          (unsigned)(MAX_SOURCE_BYTES >> 20));
-        diag_help(&d, "keep data in files of their own and name them in section data");
+        diag_help(&d, "keep data in separate files and name them in section data");
         diag_emit(&d);
         return NULL;
     }

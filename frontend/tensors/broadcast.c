@@ -30,7 +30,7 @@ static const char *axis_text(Arena *a, const ExprValue *v, int k) {
 static void report_shapes(Scope *s, const char *name, Span at, const ExprValue *x,
                           const ExprValue *y, int k) {
     static const char *const place[] = {"the last axis",
-                                        "the last axis but one",
+                                        "the second axis from the end",
                                         "the third axis from the end",
                                         "the fourth axis from the end",
                                         "the fifth axis from the end",
@@ -40,8 +40,8 @@ static void report_shapes(Scope *s, const char *name, Span at, const ExprValue *
     Diag d = method_error(s, E_shape, at, "`%s` cannot take %s and %s%s", name, one, other,
                           names_suffix(s, one, other));
     diag_help(&d,
-              "%s is %s in the one and %s in the other; axes agree from the last one back, or one "
-              "of them has size 1",
+              "%s is %s in one and %s in the other; axes are matched from the last one back and "
+              "must be equal, or one of them 1",
               place[k], axis_text(a, x, k), axis_text(a, y, k));
     method_emit(s, &d);
 }
@@ -120,15 +120,15 @@ static bool refuse_other_places(Scope *s, const char *name, Span at, const ExprV
     Arena *a = s->model->arena;
     bool has = of_samples(s, wrong);
     Diag d = method_error(s, E_arguments, at,
-                          has ? "`%s` would take the samples of %s for another axis"
-                              : "`%s` would give each sample of a rank a row of its own of %s",
+                          has ? "`%s` would match the samples of %s with another axis"
+                              : "`%s` would pair each sample of a rank with a row of %s",
                           name, value_shape(a, wrong));
     if (has)
-        diag_help(&d, "the samples stay the first axis: write it as [%s]",
+        diag_help(&d, "the batch axis must stay first: write it as [%s]",
                   with_ones(s, wrong, rank - wrong->type.rank));
     else
-        diag_help(&d, "the batch axis cannot be indexed: give the first axis of what it is "
-                      "combined with size 1, or omit that axis");
+        diag_help(&d, "the batch axis cannot be indexed: give the other operand a first axis of "
+                      "size 1, or omit that axis");
     method_emit(s, &d);
     return true;
 }
@@ -142,7 +142,7 @@ ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const Exp
     CHECK(n <= MOST_MAPPED);
     if (wrong) {
         Diag d = method_error(s, E_not_a_number, args[wrong - 1].span,
-                              "`%s` takes tensors and numbers, this is %s", name,
+                              "`%s` takes tensors and numbers, not %s", name,
                               value_kind_name(&args[wrong - 1]));
         method_emit(s, &d);
         return value_error(at);

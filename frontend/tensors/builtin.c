@@ -97,11 +97,11 @@ static bool rows_suffice(const BuiltinCall *c, const ExprValue *table, const Exp
     if (source->kind != OP_iota || ids->type.dim[0] <= table->type.dim[0]) return true;
     Arena *arena = c->s->model->arena;
     Diag d = method_error(
-        c->s, E_shape, c->at, "a table %s has no rows for all of iota %s%s",
+        c->s, E_shape, c->at, "a table %s has fewer rows than iota %s counts%s",
         value_shape(arena, table), value_shape(arena, ids),
         names_suffix(c->s, table->dims[0] ? table->dims[0] : "", ids->dims[0] ? ids->dims[0] : ""));
-    diag_help(&d, "%lld rows, positions 0 to %lld", (long long)table->type.dim[0],
-              (long long)ids->type.dim[0] - 1);
+    diag_help(&d, "it has %lld rows, but the positions are 0 to %lld",
+              (long long)table->type.dim[0], (long long)ids->type.dim[0] - 1);
     method_emit(c->s, &d);
     return false;
 }
@@ -111,14 +111,14 @@ static ExprValue run_gather(const BuiltinCall *c) {
     OpId op;
     if (of_samples(c->s, table))
         return shape_misuse(c->s, E_arguments, table->span.file ? table->span : c->at,
-                            "the table is made of parameters alone",
-                            "`gather` of rows of samples would depend on the ranks");
+                            "the table must be made of parameters only",
+                            "`gather` from rows of samples would depend on the number of ranks");
     if (ids->kind == VALUE_TENSOR && type_is_float(&ids->type))
         return shape_misuse(
             c->s, E_shape, ids->span.file ? ids->span : c->at,
-            "what is computed of ids is f32; rows from 2 on, by position, are those "
-            "of a slice: table[2 : T + 2]",
-            "`gather` takes ids as they are, and those of iota and topk");
+            "results of arithmetic are f32; to offset positions by 2, take a slice of the table: "
+            "table[2 : T + 2]",
+            "`gather` takes only unchanged ids: a field of the batch, iota or topk");
     if (!emit_call(c, OP_embedding, &(Attrs){0}, &op)) return call_failed(c);
     if (ids->kind == VALUE_TENSOR && !rows_suffice(c, table, ids)) return call_failed(c);
     return named_result(c, op);
@@ -131,9 +131,8 @@ static ExprValue run_dropout(const BuiltinCall *c) {
     Attrs a = {.p = value_number(call_operand(c, "p"))};
     OpId op;
     if (e->applied.experts) {
-        Diag d =
-            method_error(c->s, E_arguments, c->at,
-                         "`dropout` inside of experts would depend on the order of their rows");
+        Diag d = method_error(c->s, E_arguments, c->at,
+                              "`dropout` inside experts would depend on the order of their rows");
         diag_help(&d, "apply it before `dispatch` or after `combine`");
         method_emit(c->s, &d);
         return call_failed(c);
@@ -172,10 +171,10 @@ static ExprValue run_iota(const BuiltinCall *c) {
     Type type = type_of(DT_I32, 1, &n->integer);
     if (n->of_rank)
         return shape_misuse(c->s, E_arguments, c->at,
-                            "number the places in a sample, as in iota(T); what each sample has of "
-                            "its own is a field of the data",
-                            "`iota` of samples would number those of one rank, so the model would "
-                            "change with the number of ranks");
+                            "number the positions within a sample, as in iota(T); a number for "
+                            "each sample must be a field of the data",
+                            "`iota` over samples would number those of one rank, so the model "
+                            "would change with the number of ranks");
     set_op_place(c->s, c->at);
     ExprValue v = tensor_of(e, emit(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
     v.dims[0] = n->symbol;
@@ -198,9 +197,9 @@ static ExprValue run_extreme(const BuiltinCall *c) {
     bool larger = !strcmp(c->info->name, "max");
     if (y->kind == VALUE_NONE) return run_reduction(c);
     if (axis->kind != VALUE_NONE) {
-        Diag d = method_error(c->s, E_arguments, axis->span, "`%s` of two values has no axis",
+        Diag d = method_error(c->s, E_arguments, axis->span, "`%s` of two values takes no axis",
                               c->info->name);
-        diag_help(&d, "take it along the axis first: %s(%s(x, axis = ..), y)", c->info->name,
+        diag_help(&d, "reduce along the axis first: %s(%s(x, axis = ..), y)", c->info->name,
                   c->info->name);
         method_emit(c->s, &d);
         return call_failed(c);

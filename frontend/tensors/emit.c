@@ -41,8 +41,8 @@ ValueId tensor_value(Scope *s, ExprValue *v, Span at) {
     Elaboration *e = s->elaboration;
     if (v->kind == VALUE_TENSOR) return v->tensor;
     if (is_expert_param(e, v)) {
-        Diag d = method_error(s, E_shape, at,
-                              "a parameter of experts can only be the weight or bias of `linear`");
+        Diag d = method_error(
+            s, E_shape, at, "a parameter of an expert can only be the weight or bias of `linear`");
         method_emit(s, &d);
     }
     ParamSlot *p = param_owner(v->param);
@@ -150,7 +150,7 @@ bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id) {
         Diag d = method_error(
             s, E_arguments, at,
             "`%s` would mix samples, so its result would depend on the number of ranks", name);
-        diag_help(&d, "%s %s has the samples along its first axis",
+        diag_help(&d, "the first axis of %s %s is the batch axis",
                   signature_operand(op_signature(op->kind), op->n_in, types, i)->name,
                   type_text(s->model->arena, &types[i]));
         method_emit(s, &d);

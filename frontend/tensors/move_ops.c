@@ -29,12 +29,12 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
         else
             without = i;
     if (with == n || without == n) return false;
-    Diag d = method_error(s, E_arguments, at,
-                          "`%s` would combine the samples of a rank with rows that have no samples",
-                          name);
+    Diag d = method_error(
+        s, E_arguments, at,
+        "`%s` would combine the samples of a rank with rows that do not belong to samples", name);
     diag_help(&d,
-              "%s has the samples along its first axis, %s has not: expand(x, [B, ..]) repeats "
-              "x for each sample",
+              "the first axis of %s is the batch axis, that of %s is not: expand(x, [B, ..]) "
+              "repeats x for each sample",
               value_shape(s->model->arena, &x[with]), value_shape(s->model->arena, &x[without]));
     method_emit(s, &d);
     return true;
@@ -42,8 +42,8 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
 
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size) {
     if (!size->of_rank) return false;
-    shape_misuse(s, E_arguments, at, "give an axis of that size the first place",
-                 "the samples of a batch stay the first axis");
+    shape_misuse(s, E_arguments, at, "make the axis of that size the first one",
+                 "the batch axis must stay the first axis");
     return true;
 }
 
@@ -56,7 +56,7 @@ static int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int ran
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
     Span at = given->span.file ? given->span : x->span;
-    shape_misuse(s, E_arguments, at, "an axis is counted from 0, or from -1 back from the last",
+    shape_misuse(s, E_arguments, at, "count axes from 0, or from -1 backwards from the last",
                  arena_printf(s->model->arena, "%s has axes 0 to %d",
                               rank == x->type.rank ? value_shape(s->model->arena, x) : "the result",
                               rank - 1));
@@ -72,7 +72,7 @@ ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, con
     for (int i = 0; i < x.type.rank; i++) a.order = a.order * 10 + axis[i] + 1;
     if (axis[0] != 0 && of_samples(s, &x))
         return shape_misuse(s, E_arguments, at, "keep the first axis where it is",
-                            "the samples of a batch stay the first axis");
+                            "the batch axis must stay the first axis");
     if (!emit_op(s, OP_transpose, &a, name, at, &x, 1, &op)) return value_error(at);
     v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = x.dims[axis[i]];
@@ -102,7 +102,7 @@ ExprValue run_transpose(const BuiltinCall *c) {
     if (right) return tensor_transpose(c->s, c->at, c->info->name, *x, axis);
     return shape_misuse(c->s, E_arguments, c->at, "for example transpose(x, [0, 2, 1])",
                         arena_printf(c->s->model->arena,
-                                     "these are not the axes of %s in another order",
+                                     "these are not a permutation of the axes of %s",
                                      value_shape(c->s->model->arena, x)));
 }
 
@@ -162,13 +162,14 @@ static ExprValue split_sizes(const BuiltinCall *c, ExprValue x, int axis, const 
     if (n > MAX_PARTS)
         return shape_misuse(
             c->s, E_arguments, sizes->span, NULL,
-            arena_printf(c->s->model->arena, "`split` makes at most %d tensors", MAX_PARTS));
+            arena_printf(c->s->model->arena, "`split` can make at most %d tensors", MAX_PARTS));
     if (sum != entries)
         return shape_misuse(
             c->s, E_arguments, sizes->span, NULL,
-            arena_printf(
-                c->s->model->arena, "`sizes` of `split` add up to %lld, and axis %d of %s has %lld",
-                (long long)sum, axis, value_shape(c->s->model->arena, &x), (long long)entries));
+            arena_printf(c->s->model->arena,
+                         "`sizes` of `split` add up to %lld, but axis %d of %s has size %lld",
+                         (long long)sum, axis, value_shape(c->s->model->arena, &x),
+                         (long long)entries));
     ExprValue list = list_of(c, n);
     for (uint32_t i = 0; i < n; i++) {
         const ExprValue *size = sizes->items[i].value;
@@ -190,11 +191,10 @@ ExprValue run_split(const BuiltinCall *c) {
     if (parts > MAX_PARTS)
         return shape_misuse(
             c->s, E_arguments, c->at,
-            arena_printf(
-                c->s->model->arena,
-                "at most %d; parts that keep the axis have sizes: split(x, axis = %d, sizes = "
-                "[..])",
-                MAX_PARTS, axis),
+            arena_printf(c->s->model->arena,
+                         "at most %d are allowed; give sizes for parts that keep the axis: "
+                         "split(x, axis = %d, sizes = [..])",
+                         MAX_PARTS, axis),
             arena_printf(c->s->model->arena, "`split` would make %lld tensors", (long long)parts));
     Attrs a = {.axis = axis};
     OpId op;
@@ -230,7 +230,7 @@ ExprValue run_expand(const BuiltinCall *c) {
     bool same = want.type.rank == x->type.rank && want.type.dim[0] == x->type.dim[0];
     if (of_samples(c->s, x) && !same)
         return shape_misuse(c->s, E_arguments, c->at, "keep the first axis as it is",
-                            "the samples of a batch stay the first axis");
+                            "the batch axis must stay the first axis");
     for (uint32_t i = 1; i < shape->n_items; i++)
         if (refuse_later_samples(c->s, shape->span, shape->items[i].value)) return call_failed(c);
     OpId op;
@@ -256,8 +256,9 @@ static ExprValue join_tensors(const BuiltinCall *c, OpKind kind) {
         operands[i] = *list->items[i].value;
         if (axis == 0 && of_samples(c->s, &operands[i]))
             return shape_misuse(c->s, E_arguments, c->at,
-                                stacks ? "stack along a later axis" : "join along a later axis",
-                                "the samples of a batch stay the first axis");
+                                stacks ? "stack along a later axis"
+                                       : "concatenate along a later axis",
+                                "the batch axis must stay the first axis");
     }
     if (refuse_unlike_samples(c->s, c->info->name, c->at, operands, n)) return call_failed(c);
     Attrs a = {.axis = axis};
@@ -312,9 +313,9 @@ ExprValue run_matmul(const BuiltinCall *c) {
     int m = a->type.rank, n = b->type.rank;
     OpId op;
     if (b->type.rank == 2 && of_samples(c->s, b))
-        return shape_misuse(c->s, E_arguments, c->at,
-                            "give both operands a leading axis of samples",
-                            "a sum over the samples of a batch would depend on the ranks");
+        return shape_misuse(
+            c->s, E_arguments, c->at, "give both operands a leading batch axis",
+            "a sum over the samples of a batch would depend on the number of ranks");
     bool fit = m > 1 && n > 1 && a->type.dim[m - 1] == b->type.dim[n - 2];
     if (fit && m > 2 && n == 2) return times_matrix(c, a, b);
     if (fit && m == 2 && n > 2 && !of_samples(c->s, a) && !repeat_matrix(c, a, b))

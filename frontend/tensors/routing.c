@@ -60,7 +60,7 @@ static const ExpertRouting *find_routing(const BuiltinCall *c, const ExprValue *
         if (e->routings.at[i]->choices == choices->tensor) return e->routings.at[i];
     const Op *chooser = choosing_op(e, choices);
     if (!chooser) {
-        routing_misuse(c, choices->span, "`choices` must be the places that `topk` gives",
+        routing_misuse(c, choices->span, "`choices` must be the places that `topk` returns",
                        "for example p, choices = topk(softmax(scores), 2)");
         return NULL;
     }
@@ -99,8 +99,8 @@ ExprValue run_combine(const BuiltinCall *c) {
     OpId op;
     if (!r) return call_failed(c);
     if (rows->routing && rows->routing != r)
-        return routing_misuse(c, rows->span, "these rows were sorted by other choices",
-                              "give `combine` the choices that `dispatch` had");
+        return routing_misuse(c, rows->span, "these rows were dispatched by other choices",
+                              "pass `combine` the choices that `dispatch` got");
     ExprValue operands[4] = {*rows, *weights, r->order, r->place};
     memcpy(operands[3].dims, call_operand(c, "choices")->dims, sizeof operands[3].dims);
     if (!emit_op(c->s, OP_combine, &(Attrs){0}, c->info->name, c->at, operands, 4, &op))
@@ -166,7 +166,7 @@ static bool rows_product(const BuiltinCall *c, const ExprValue *x, const ExprVal
 static bool bias_fits(const BuiltinCall *c, const ExprValue *weight, const ExprValue *bias) {
     Arena *a = c->s->model->arena;
     if (bias->type.rank == 1 && bias->type.dim[0] == weight->type.dim[0]) return true;
-    Diag d = method_error(c->s, E_shape, c->at, "`linear` cannot take a bias %s beside weights %s",
+    Diag d = method_error(c->s, E_shape, c->at, "`linear` cannot take a bias %s with weights %s",
                           value_shape(a, bias), value_shape(a, weight));
     method_emit(c->s, &d);
     return false;

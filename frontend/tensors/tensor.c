@@ -72,14 +72,14 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     const ExprValue *other = value_is_tensor(&l) ? &r : &l;
     const Node *written = e->kids[value_is_tensor(&l) ? 1 : 0];
     if (!s->elaboration)
-        return refuse_operands(s, E_unknown_name, e, "parameters are computed with in methods only",
-                               NULL);
+        return refuse_operands(s, E_unknown_name, e,
+                               "parameters can be computed with in methods only", NULL);
     if (!value_is_tensor(other) && !value_is_number(other)) {
         Diag d = method_error(s, E_not_a_number, written->span,
                               "`%s` takes two tensors or a tensor and a number; `%s` is %s",
                               e->text, node_text(arena, written), value_kind_name(other));
         if (other->kind == VALUE_MODULE)
-            diag_help(&d, "a module is called to get a tensor: %s(x)", node_text(arena, written));
+            diag_help(&d, "call the module to get a tensor: %s(x)", node_text(arena, written));
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -92,8 +92,8 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     if (kind == OP_COUNT)
         return refuse_operands(
             s, E_not_a_number, e,
-            arena_printf(arena, "`%s` is for constants, not for tensors", e->text),
-            "of tensors there are + - * / ** and comparisons");
+            arena_printf(arena, "`%s` works on constants, not on tensors", e->text),
+            "tensors have + - * / ** and comparisons");
     turned |= (kind == OP_add || kind == OP_mul) && r.type.rank > l.type.rank;
     ExprValue operands[2] = {turned ? r : l, turned ? l : r};
     return tensor_map(s, kind, e->text, e->span, operands, 2);
@@ -193,18 +193,19 @@ static bool refuse_moved_axis(Scope *s, const Node *e, const ExprValue *from, co
     Diag d;
     if (unclear < 0) {
         const char *name = name_of_axis(to, moved);
-        d = method_error(s, E_shape, e->span, "`as` would make another axis of %s", name);
+        d = method_error(s, E_shape, e->span, "`as` would change which elements axis %s holds",
+                         name);
         diag_help(&d,
-                  "`as` regroups neighbouring elements, and what stands before %s is not the same "
-                  "in %s: take axes apart first, then give all of them in another order",
+                  "`as` only regroups neighbouring elements, and the axes before %s differ in %s: "
+                  "split axes first, then list all of them in the new order",
                   name, got);
     } else if (name_of_axis(to, unclear)) {
         const char *name = name_of_axis(to, unclear);
-        d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s: %s stands twice",
+        d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s: %s appears twice",
                          wanted, got, name);
         diag_help(&d,
-                  "axes move by distinct names: name each of them, config { %s2 = %s }, or give "
-                  "their order: transpose(x, [0, 2, 1, ..])",
+                  "only axes with distinct names can move: name each of them, config { %s2 = %s }, "
+                  "or give their order: transpose(x, [0, 2, 1, ..])",
                   name, name);
     } else {
         long long size = to->type.dim[unclear];
@@ -213,8 +214,8 @@ static bool refuse_moved_axis(Scope *s, const Node *e, const ExprValue *from, co
                          got, size);
         diag_help(
             &d,
-            "axes move by distinct names: name this one, config { n = %lld }; or, if elements "
-            "keep their order, join axes first: as [.., a * b] as [.., c, d]",
+            "only axes with distinct names can move: name this one, config { n = %lld }; or, if "
+            "the elements keep their order, merge axes first: as [.., a * b] as [.., c, d]",
             size);
     }
     method_emit(s, &d);
@@ -293,11 +294,9 @@ static bool refuse_mixed_factors(Scope *s, const Node *e, const ExprValue *from,
     if (!list_factors(arena, from, &a) || !list_factors(arena, to, &b) || !mixes_factors(&a, &b))
         return false;
     Diag d = method_error(s, E_shape, e->span,
-                          "`as` cannot make %s from %s: it joins axes that stand side by side",
+                          "`as` cannot make %s from %s: it can only merge axes that are neighbours",
                           node_text(arena, e->kids[1]), value_shape(arena, from));
-    diag_help(
-        &d,
-        "bring them together first: by a name for each axis, or by transpose(x, [0, 2, 1, ..])");
+    diag_help(&d, "bring them together first: name each axis, or use transpose(x, [0, 2, 1, ..])");
     method_emit(s, &d);
     return true;
 }
@@ -308,10 +307,10 @@ ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes
     int64_t dims[MAX_RANK], elements = 1;
     if (v.kind == VALUE_ERROR) return v;
     if (!value_is_tensor(&v) || !s->elaboration) {
-        Diag d = method_error(s, E_shape, e->span, "`as` needs a tensor, this is %s",
-                              value_kind_name(&v));
+        Diag d =
+            method_error(s, E_shape, e->span, "`as` needs a tensor, not %s", value_kind_name(&v));
         if (v.kind == VALUE_INT || v.kind == VALUE_REAL)
-            diag_help(&d, "`as` binds closer than `*` and `+`: (x * y) as [..]");
+            diag_help(&d, "`as` binds more tightly than `*` and `+`: (x * y) as [..]");
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -320,10 +319,10 @@ ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes
         if (!value_integral(&sizes[i], &dims[i]) || dims[i] < 1 ||
             __builtin_mul_overflow(elements, dims[i], &elements)) {
             Diag d = method_error(s, E_shape, shape->kids[i]->span,
-                                  "an axis has a positive size, this is %s",
+                                  "the size of an axis must be a positive integer, not %s",
                                   value_text(s->model->arena, &sizes[i]));
             if (sizes[i].kind == VALUE_INT && dims[i] == -1)
-                diag_help(&d, "every axis is written out: [B, T, H, D // H]");
+                diag_help(&d, "write out every axis: [B, T, H, D // H]");
             method_emit(s, &d);
             return value_error(e->span);
         }

@@ -32,7 +32,7 @@ static ExprValue term_of_one(Scope *s, Span at, TermPart part) {
 ExprValue run_load_balance(const BuiltinCall *c) {
     ExprValue *scores = call_operand(c, "scores"), *choices = call_operand(c, "choices");
     if (choices->type.dtype != DT_I32 || scores->type.rank != choices->type.rank)
-        return refuse_term(c->s, c->at, "choices are the places that `topk` gives",
+        return refuse_term(c->s, c->at, "choices are the places that `topk` returns",
                            "`load_balance` takes scores [.., n] and choices [.., k]");
     TermPart part = {OP_balance, tensor_value(c->s, scores, c->at), choices->tensor, 1.0};
     return term_of_one(c->s, c->at, part);
@@ -100,20 +100,18 @@ ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprVal
         return join_terms(s, e->span, l, &right);
     }
     const char *problem = arena_printf(s->model->arena,
-                                       "`%s` cannot combine a number of the whole batch, of which "
-                                       "each rank has a part, with %s",
+                                       "`%s` cannot combine a mean or sum over the batch, of which "
+                                       "each rank has only a part, with %s",
                                        op, both ? "another one" : value_kind_name(other));
-    return refuse_term(
-        s, e->span,
-        "compute first and take the mean last: mean(x * x), not mean(x) * x; means of "
-        "the batch can be added up, and multiplied by numbers",
-        problem);
+    return refuse_term(s, e->span,
+                       "compute first and take the mean last: mean(x * x), not mean(x) * x; means "
+                       "over the batch can be added, and multiplied by numbers",
+                       problem);
 }
 
 /* ---- aux */
 
-static const char *const mean_example =
-    "take its mean over everything: aux(mean(x), weight = 0.01)";
+static const char *const mean_example = "take its mean over all axes: aux(mean(x), weight = 0.01)";
 
 /* A tensor of one element that each rank computes alike: its mean over ranks is itself. */
 static ExprValue term_of_tensor(const BuiltinCall *c, const ExprValue *v) {
@@ -124,7 +122,7 @@ static ExprValue term_of_tensor(const BuiltinCall *c, const ExprValue *v) {
         return term_of_one(c->s, v->span, (TermPart){OP_average, x, NO_VALUE, 1.0});
     return refuse_term(c->s, v->span, mean_example,
                        arena_printf(c->s->model->arena,
-                                    "`aux` takes one number of the whole batch, not %s",
+                                    "`aux` takes one number for the whole batch, not %s",
                                     value_shape(c->s->model->arena, v)));
 }
 
@@ -138,10 +136,10 @@ ExprValue run_aux(const BuiltinCall *c) {
         AuxTerm t = {term.parts[i], user_place(e, c->at, &frame)};
         t.part.factor *= value_number(call_operand(c, "weight"));
         if (!isfinite(t.part.factor))
-            return refuse_term(c->s, c->at,
-                               "it is what the numbers beside the mean or sum make, times "
-                               "the weight",
-                               "the factor of this term is infinite");
+            return refuse_term(
+                c->s, c->at,
+                "it is the product of the weight and the numbers that multiply the mean or sum",
+                "the factor of this term is infinite");
         vec_push(c->s->model->arena, &e->aux, t);
     }
     return value_none(c->at);

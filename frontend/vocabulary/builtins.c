@@ -181,7 +181,7 @@ const char *kinds_text(Arena *a, int kinds) {
                                         NULL,
                                         NULL,
                                         NULL,
-                                        "a mean or sum of the batch"};
+                                        "a mean or sum over the batch"};
     Buf out = {0};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (names[i] && (kinds & (1 << i))) buf_printf(&out, "%s%s", out.n ? " or " : "", names[i]);

@@ -46,7 +46,7 @@ static void add_rule(Model *m, NamesTable *t, const Node *e, const char *name) {
     int stars = names_stars(rule.pattern), used = names_stars(rule.replacement);
     if (used > stars) {
         Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                         "\"%s\" has %d `*`, but its pattern \"%s\" only %d", rule.replacement,
+                         "\"%s\" has %d `*`, but its pattern \"%s\" has only %d", rule.replacement,
                          used, rule.pattern, stars);
         diag_emit(&d);
         return;
@@ -146,8 +146,8 @@ static void check_name(Elaboration *e, uint32_t table, const Param *p) {
     bool transposed;
     if (!rule || rule->parts) return;
     if (*names_of_path(e->model, table, p->key, &transposed)) return;
-    Diag d =
-        diag_at(e->model->ds, E_names_table, rule->span, "this gives `%s` an empty name", p->key);
+    Diag d = diag_at(e->model->ds, E_names_table, rule->span, "this entry gives `%s` an empty name",
+                     p->key);
     diag_emit(&d);
 }
 

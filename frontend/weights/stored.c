@@ -81,8 +81,8 @@ static bool read_integer(EntryReader *r, const Node *e, int64_t least, int64_t *
     *out = v.integer;
     if (v.kind == VALUE_INT && v.integer >= least && v.integer <= MOST_ELEMENTS) return true;
     return refuse_entry(r, e->span, NULL,
-                        least ? "the size of an axis is a positive integer"
-                              : "a place on an axis is an integer that counts from 0");
+                        least ? "the size of an axis must be a positive integer"
+                              : "an index must be an integer from 0 on");
 }
 
 static bool is_star(const Node *e) { return e->kind == NODE_REF && !strcmp(e->text, "*"); }
@@ -94,11 +94,11 @@ static bool read_star(EntryReader *r, const Node *e, int64_t *out) {
     *out = strtoll(text, NULL, 10);
     if (digits && digits < 10 && !text[digits]) return true;
     return refuse_entry(
-        r, e->span, "a name in quotes takes the first ones, an index those after them",
-        *text
-            ? arena_printf(arena_of(r), "`*` as an index is a number, but in `%s` it matches `%s`",
-                           r->param->key, text)
-            : "the pattern has no further `*` for this index");
+        r, e->span, "the name in quotes uses the first ones, an index those after them",
+        *text ? arena_printf(arena_of(r),
+                             "`*` as an index must be a number, but in `%s` it matches `%s`",
+                             r->param->key, text)
+              : "the pattern has no further `*` for this index");
 }
 
 static bool read_index(EntryReader *r, const Node *e, TakenAxis *a) {
@@ -118,9 +118,9 @@ static bool read_index(EntryReader *r, const Node *e, TakenAxis *a) {
 
 static bool add_axis(EntryReader *r, TakenPart *p, const Node *size, int file) {
     if (size->kind == NODE_NAMED)
-        return refuse_entry(r, size->span, NULL, "an axis has a size alone");
+        return refuse_entry(r, size->span, NULL, "an axis has only a size");
     if (p->rank == MAX_RANK)
-        return refuse_entry(r, size->span, NULL, "a tensor has six axes at most");
+        return refuse_entry(r, size->span, NULL, "a tensor can have at most six axes");
     TakenAxis *a = &p->axis[p->rank++];
     a->file = file;
     return read_integer(r, size, 1, &a->size);
@@ -188,11 +188,11 @@ static bool read_part(EntryReader *r, const Node *e, TakenPart *p) {
     if (!*p->name)
         return refuse_entry(
             r, name->span, NULL,
-            arena_printf(arena_of(r), "this gives `%s` an empty name", r->param->key));
+            arena_printf(arena_of(r), "this entry gives `%s` an empty name", r->param->key));
     if (p->transposed && r->param->type.rank != 2)
         return refuse_entry(r, name->span, NULL,
                             arena_printf(arena_of(r),
-                                         "`%s` is stored transposed (^T), but is no matrix",
+                                         "`%s` is stored transposed (^T), but is not a matrix",
                                          r->param->key));
     if (as->kind == NODE_AS && !read_shape(r, as->kids[1], p)) return false;
     return read_indices(r, index, p);
@@ -281,8 +281,8 @@ static bool share_rows(EntryReader *r, TakenPart *place, uint32_t n, Span at) {
     }
     if (rest < 0 || (silent ? rest % silent || !rest : rest != 0))
         return refuse_entry(
-            r, at, "a range says how many a tensor holds, as in \"k.weight\"[0 : 8]",
-            arena_printf(arena_of(r), "these tensors do not make the %lld rows of `%s`",
+            r, at, "use a range to say how many rows a tensor holds, as in \"k.weight\"[0 : 8]",
+            arena_printf(arena_of(r), "these tensors do not add up to the %lld rows of `%s`",
                          (long long)rows, r->param->key));
     for (uint32_t i = 0; i < n; i++) {
         if (!place[i].rows) place[i].rows = rest / silent;
@@ -298,9 +298,9 @@ static bool read_entry(EntryReader *r) {
     uint32_t n = list ? value->n : 1;
     TakenPart *place = arena_array(arena_of(r), TakenPart, n);
     if (r->param->aliases.n)
-        return refuse_entry(r, r->rule->span, "name it as a whole",
+        return refuse_entry(r, r->rule->span, "give it a name of its own",
                             arena_printf(arena_of(r),
-                                         "`%s` is tied, and cannot be a part of a tensor",
+                                         "`%s` is tied, so it cannot be a part of a tensor",
                                          r->param->key));
     for (uint32_t i = 0; i < n; i++)
         if (!read_part(r, list ? value->kids[i] : value, &place[i])) return false;
@@ -323,10 +323,9 @@ static bool join_axes(EntryReader *r, TakenPart *all, const TakenPart *p) {
         same = same && a->file == p->axis[i].file;
         if (!p->viewed) a->size = MAX(a->size, p->axis[i].from + p->axis[i].count);
     }
-    return same ||
-           refuse_entry(r, p->span, NULL,
-                        arena_printf(arena_of(r), "`%s` and `%s` see %s with different axes",
-                                     all->param->key, p->param->key, p->name));
+    return same || refuse_entry(r, p->span, NULL,
+                                arena_printf(arena_of(r), "`%s` and `%s` give %s different axes",
+                                             all->param->key, p->param->key, p->name));
 }
 
 static bool are_apart(const TakenPart *p, const TakenPart *q) {
@@ -356,8 +355,8 @@ static bool check_filled(EntryReader *r, const TakenPart *all, const TakenPart *
     }
     return taken == size ||
            refuse_entry(r, all->span,
-                        "every number of a tensor belongs to one parameter: a save writes "
-                        "all of them",
+                        "every number of a tensor must belong to one parameter, because a save "
+                        "writes all of them",
                         arena_printf(arena_of(r),
                                      "%lld of the %lld numbers of %s belong to no parameter",
                                      (long long)(size - taken), (long long)size, all->name));

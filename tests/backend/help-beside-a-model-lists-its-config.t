@@ -29,6 +29,6 @@ error[E0303]: there is no config name `H`
 1 | H=5
   | ^
   |
-  = help: there is: L, D, G
+  = help: known names: L, D, G
 
 ==== exit 1

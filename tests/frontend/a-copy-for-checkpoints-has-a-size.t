@@ -10,13 +10,13 @@ model = Net
 data { train = text("t.txt"); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 1; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0318]: snapshot is 1B to 1125899906842624B
+error[E0318]: snapshot must be 1B to 1125899906842624B
  --> -s:1:21
   |
 1 | checkpoint.snapshot=0B
   |                     ^^
 
-error[E0310]: checkpoint.snapshot takes a name or bytes, this is an integer
+error[E0310]: checkpoint.snapshot must be a name or bytes, not an integer
  --> -s:1:21
   |
 1 | checkpoint.snapshot=128

@@ -13,11 +13,11 @@ shard { "fc.*" = reshard(2); "fc.0" = unit }
   "fc.*"           = reshard(true)            # -s
   "fc.1"           = unit                     # -s
   "fc.0"           = unit                     # m.fsd:7
-error[E0307]: a path stands between two quotes
+error[E0307]: a path must be in double quotes
   = help: for example -s 'shard."h.*"=unit'
-error[E0307]: a path stands between two quotes
+error[E0307]: a path must be in double quotes
   = help: for example -s 'shard."h.*"=unit'
-error[E0307]: a path stands between two quotes
+error[E0307]: a path must be in double quotes
   = help: for example -s 'shard."h.*"=unit'
 error[E0402]: unit "g.*": no module of that path
-error[E0306]: section data takes no directive for a path here
+error[E0306]: section data has no settings for paths

@@ -16,13 +16,13 @@ error[E0304]: key `n` is given twice
   |
 2 | config hf { n = D; n = 2; require D > 1; w = widht; f = adamw(1); deep { b = normal } }
   |                    ^
-note: it is given here too
+note: it is also given here
  --> net.fsd:2:13
   |
 2 | config hf { n = D; n = 2; require D > 1; w = widht; f = adamw(1); deep { b = normal } }
   |             ^
 
-error[E0306]: only `key = value` and `key { .. }` can stand in config hf
+error[E0306]: only `key = value` and `key { .. }` are allowed in config hf
  --> net.fsd:2:35
   |
 2 | config hf { n = D; n = 2; require D > 1; w = widht; f = adamw(1); deep { b = normal } }
@@ -34,7 +34,7 @@ error[E0207]: there is no name `widht` here
 2 | config hf { n = D; n = 2; require D > 1; w = widht; f = adamw(1); deep { b = normal } }
   |                                              ^^^^^
   |
-  = help: there is: D
+  = help: known names: D
 
 error[E0207]: there is no function or module `adamw` here
  --> net.fsd:2:57
@@ -55,7 +55,7 @@ error[E0304]: section `config hf` is given twice
   |
 3 | config hf { n = 1 }
   | ^^^^^^
-note: it is given here too
+note: it is also given here
  --> net.fsd:2:1
   |
 2 | config hf { n = D; n = 2; require D > 1; w = widht; f = adamw(1); deep { b = normal } }
@@ -67,6 +67,6 @@ error[E0302]: there is no section `config gpt`
 4 | config gpt { n = 1 }
   | ^^^^^^^^^^
   |
-  = help: `config hf` holds what config.json says; `config` without a name, constants
+  = help: `config hf` holds the keys of config.json, `config` without a name holds constants
 
 ==== exit 1

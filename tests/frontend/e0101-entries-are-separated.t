@@ -29,7 +29,7 @@ error[E0101]: unexpected name `eps`, expected `(` or `[` or `)` or `,`
  --> m.fsd:5:34
   = help: arguments are separated by commas
  --> m.fsd:5:26
-error[E0104]: `)` closes nothing
+error[E0104]: unmatched `)`
  --> m.fsd:5:53
 error[E0101]: unexpected number `5`, expected string or end of line or `(` or `[`
  --> m.fsd:5:69

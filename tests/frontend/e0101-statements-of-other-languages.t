@@ -53,7 +53,7 @@ error[E0101]: unexpected `if`, expected end of line or `(` or `[`
    = help: `if` is a statement: if condition { x = a } else { x = b }
 error[E0104]: `[` is not closed
   --> m.fsd:11:9
-   = help: a list has its elements written out; a loop is a statement: for layer in h { x = layer(x) }
+   = help: write out the elements of a list; a loop is a statement: for layer in h { x = layer(x) }
   --> m.fsd:11:15
 error[E0101]: unexpected `-`, expected `(` or `=` or `,`
   --> m.fsd:12:7

@@ -21,7 +21,7 @@ error[E0104]: `{` is not closed
   --> m.fsd:8:10
 note: `}` is missing before `model`
   --> m.fsd:10:1
-error[E0104]: `]` closes nothing
+error[E0104]: unmatched `]`
  --> m.fsd:9:18
 error[E0104]: `(` is not closed
   --> m.fsd:11:17
@@ -31,6 +31,6 @@ error[E0104]: `(` is not closed
   --> m.fsd:11:21
 note: `)` is missing before this `}`
   --> m.fsd:11:25
-error[E0104]: `]` closes nothing
+error[E0104]: unmatched `]`
   --> m.fsd:11:23
 ==== exit 1

@@ -14,7 +14,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
 ==== out
 error[E0105]: `0.weight` is not a number
  --> m.fsd:5:23
-  = help: an element of an array is name[0], and of that a field name[0].weight
+  = help: write an element of an array as name[0], and its field as name[0].weight
 error[E0101]: unexpected number `1`, expected name
  --> m.fsd:6:20
   = help: an element of an array is name[0]

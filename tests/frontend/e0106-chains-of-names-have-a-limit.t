@@ -3,5 +3,5 @@
 ==== m.fsd
 config { }
 ==== out
-error[E0106]: this nests too deeply
+error[E0106]: this is nested too deeply
 ==== exit 1

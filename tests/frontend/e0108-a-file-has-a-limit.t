@@ -4,6 +4,6 @@
 config { }
 ==== err
 error[E0108]: big.fsd is larger than 64 MiB, the limit for a model file
-  = help: keep data in files of their own and name them in section data
+  = help: keep data in separate files and name them in section data
 
 ==== exit 1

@@ -2,7 +2,7 @@
 # RUN: %fsdpc dump --stage=model f1.fsd
 # A chain of files that use one another has a limit; going beyond it is the user's mistake.
 ==== err
-error[E0111]: a model consists of at most 200 files
+error[E0111]: a model can have at most 200 files
  --> f200.fsd:1:5
   |
 1 | use "f201.fsd"

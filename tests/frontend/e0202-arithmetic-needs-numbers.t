@@ -3,7 +3,7 @@
 ==== m.fsd
 config { a = "4" * 2; b = true < 1; c = sqrt("x") }
 ==== err
-error[E0202]: `*` needs numbers, this is a string
+error[E0202]: `*` needs numbers, not a string
  --> m.fsd:1:14
   |
 1 | config { a = "4" * 2; b = true < 1; c = sqrt("x") }
@@ -14,18 +14,18 @@ note: this is a string
 1 | config { a = "4" * 2; b = true < 1; c = sqrt("x") }
   |              ^^^
 
-error[E0202]: `<` needs numbers, this is a truth value
+error[E0202]: `<` needs numbers, not a boolean
  --> m.fsd:1:27
   |
 1 | config { a = "4" * 2; b = true < 1; c = sqrt("x") }
   |                           ^^^^^^^^
-note: this is a truth value
+note: this is a boolean
  --> m.fsd:1:27
   |
 1 | config { a = "4" * 2; b = true < 1; c = sqrt("x") }
   |                           ^^^^
 
-error[E0310]: `x` of `sqrt` takes a number, this is a string
+error[E0310]: `x` of `sqrt` must be a number, not a string
  --> m.fsd:1:46
   |
 1 | config { a = "4" * 2; b = true < 1; c = sqrt("x") }

@@ -28,24 +28,24 @@ error[E0202]: `+` takes two tensors or a tensor and a number; `"a"` is a string
  --> m.fsd:7:13
 error[E0203]: division by zero
  --> m.fsd:8:9
-error[E0202]: `%` is for constants, not for tensors
+error[E0202]: `%` works on constants, not on tensors
  --> m.fsd:9:9
-  = help: of tensors there are + - * / ** and comparisons
-error[E0202]: `//` is for constants, not for tensors
+  = help: tensors have + - * / ** and comparisons
+error[E0202]: `//` works on constants, not on tensors
   --> m.fsd:10:9
-   = help: of tensors there are + - * / ** and comparisons
-error[E0310]: `which` of `where` takes a tensor, this is an integer
+   = help: tensors have + - * / ** and comparisons
+error[E0310]: `which` of `where` must be a tensor, not an integer
   --> m.fsd:11:15
-error[E0310]: `x` of `exp` takes a number, this is a string
+error[E0310]: `x` of `exp` must be a number, not a string
   --> m.fsd:12:13
-error[E0310]: `y` of `max` takes a number or none or a tensor, this is a truth value
+error[E0310]: `y` of `max` must be a number or none or a tensor, not a boolean
   --> m.fsd:13:16
-error[E0310]: `x` of `stop_gradient` takes a tensor, this is an integer
+error[E0310]: `x` of `stop_gradient` must be a tensor, not an integer
   --> m.fsd:14:23
-error[E0210]: a condition is true or false, this is a tensor
+error[E0210]: a condition must be true or false, not a tensor
   --> m.fsd:15:8
-   = help: conditions are decided when the model is compiled; comparisons of tensors are multiplied, as in (x > 0) * (x < 1), and go into where(..)
+   = help: conditions are decided when the model is compiled; multiply comparisons of tensors, as in (x > 0) * (x < 1), and choose elements with where(..)
 error[E0210]: `B` depends on the number of samples of one rank, so the model would change with the number of ranks
   --> m.fsd:16:13
-   = help: it can be the size of an axis, and nothing else
+   = help: it can only be the size of an axis
 ==== exit 1

@@ -14,7 +14,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0204]: `x` must be [B, T, V], this is [B, T, D]: V = 11 (line 1), D = 6 (line 1)
+error[E0204]: `x` must be [B, T, V], but it is [B, T, D]: V = 11 (line 1), D = 6 (line 1)
  --> m.fsd:7:21
   |
 7 |     return head(run(wte(ids)))

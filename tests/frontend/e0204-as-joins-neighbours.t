@@ -14,14 +14,14 @@ model = Net
 data { train = synthetic(image = [size, size, C], label = 5) }
 train { loss = cross_entropy(model(image), label); batch = 6 }
 ==== out
-error[E0204]: `as` cannot make [B, n * n, p * p * C] from [B, n, p, n, p, C]: it joins axes that stand side by side
-  = help: bring them together first: by a name for each axis, or by transpose(x, [0, 2, 1, ..])
-error[E0204]: `as` cannot make [B, 2 * 2, C * 4 * 4] from [B, 2, 4, 2, 4, C]: it joins axes that stand side by side
-  = help: bring them together first: by a name for each axis, or by transpose(x, [0, 2, 1, ..])
-error[E0204]: `as` cannot make [B, 8 * n, C * p] from [B, n, p, 8, C]: it joins axes that stand side by side
-  = help: bring them together first: by a name for each axis, or by transpose(x, [0, 2, 1, ..])
-error[E0204]: `as` would make another axis of n
-  = help: `as` regroups neighbouring elements, and what stands before n is not the same in [B, 8, n, p, C]: take axes apart first, then give all of them in another order
+error[E0204]: `as` cannot make [B, n * n, p * p * C] from [B, n, p, n, p, C]: it can only merge axes that are neighbours
+  = help: bring them together first: name each axis, or use transpose(x, [0, 2, 1, ..])
+error[E0204]: `as` cannot make [B, 2 * 2, C * 4 * 4] from [B, 2, 4, 2, 4, C]: it can only merge axes that are neighbours
+  = help: bring them together first: name each axis, or use transpose(x, [0, 2, 1, ..])
+error[E0204]: `as` cannot make [B, 8 * n, C * p] from [B, n, p, 8, C]: it can only merge axes that are neighbours
+  = help: bring them together first: name each axis, or use transpose(x, [0, 2, 1, ..])
+error[E0204]: `as` would change which elements axis n holds
+  = help: `as` only regroups neighbouring elements, and the axes before n differ in [B, 8, n, p, C]: split axes first, then list all of them in the new order
   #6 %6: f32[6, 8, 8, 3] = reshape(%5)
   #6 %6: f32[6, 2, 8, 12] = reshape(%5)
   #6 %6: f32[6, 8, 24] = reshape(%5)

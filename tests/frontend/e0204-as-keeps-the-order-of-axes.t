@@ -14,7 +14,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0208]: the samples of a batch stay the first axis
+error[E0208]: the batch axis must stay the first axis
  --> m.fsd:6:9
   |
 6 |     x = wte(ids) as [T, B, D]

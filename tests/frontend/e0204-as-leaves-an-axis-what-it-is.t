@@ -13,14 +13,14 @@ model = Net
 data { train = synthetic(image = [C, size, size], label = 5) }
 train { loss = cross_entropy(model(image), label); batch = 4 }
 ==== out
-error[E0204]: `as` would make another axis of C
-  = help: `as` regroups neighbouring elements, and what stands before C is not the same in [B, C, size, size]: take axes apart first, then give all of them in another order
+error[E0204]: `as` would change which elements axis C holds
+  = help: `as` only regroups neighbouring elements, and the axes before C differ in [B, C, size, size]: split axes first, then list all of them in the new order
 
-error[E0204]: `as` would make another axis of C
-  = help: `as` regroups neighbouring elements, and what stands before C is not the same in [B, C, size, size]: take axes apart first, then give all of them in another order
+error[E0204]: `as` would change which elements axis C holds
+  = help: `as` only regroups neighbouring elements, and the axes before C differ in [B, C, size, size]: split axes first, then list all of them in the new order
 
-error[E0204]: `as` cannot make [B, n, n, C, p, p] from [B, C, n, p, n, p]: n stands twice
-  = help: axes move by distinct names: name each of them, config { n2 = n }, or give their order: transpose(x, [0, 2, 1, ..])
+error[E0204]: `as` cannot make [B, n, n, C, p, p] from [B, C, n, p, n, p]: n appears twice
+  = help: only axes with distinct names can move: name each of them, config { n2 = n }, or give their order: transpose(x, [0, 2, 1, ..])
 
 reshape(%2)
 reshape(%4)

@@ -14,18 +14,18 @@ model = Net
 data { train = synthetic(image = [size, size, C], label = 5) }
 train { loss = cross_entropy(model(image), label); batch = 6 }
 ==== out
-error[E0204]: `as` cannot make [B, n, n, p, p, 3] from [B, n, p, n, p, 3]: n stands twice
-  = help: axes move by distinct names: name each of them, config { n2 = n }, or give their order: transpose(x, [0, 2, 1, ..])
+error[E0204]: `as` cannot make [B, n, n, p, p, 3] from [B, n, p, n, p, 3]: n appears twice
+  = help: only axes with distinct names can move: name each of them, config { n2 = n }, or give their order: transpose(x, [0, 2, 1, ..])
 error[E0204]: `as` cannot make [B, 2, 2, 4, 4, C] from [B, 2, 4, 2, 4, C]: the axis of size 2 has no name
-  = help: axes move by distinct names: name this one, config { n = 2 }; or, if elements keep their order, join axes first: as [.., a * b] as [.., c, d]
-error[E0204]: `as` cannot make [B, m, m, q, q, C] from [B, m, q, m, q, C]: m stands twice
-  = help: axes move by distinct names: name each of them, config { m2 = m }, or give their order: transpose(x, [0, 2, 1, ..])
+  = help: only axes with distinct names can move: name this one, config { n = 2 }; or, if the elements keep their order, merge axes first: as [.., a * b] as [.., c, d]
+error[E0204]: `as` cannot make [B, m, m, q, q, C] from [B, m, q, m, q, C]: m appears twice
+  = help: only axes with distinct names can move: name each of them, config { m2 = m }, or give their order: transpose(x, [0, 2, 1, ..])
 error[E0204]: `as` cannot make [B, 3, 8, 8] from [B, 8, 8, 3]: the axis of size 3 has no name
-  = help: axes move by distinct names: name this one, config { n = 3 }; or, if elements keep their order, join axes first: as [.., a * b] as [.., c, d]
+  = help: only axes with distinct names can move: name this one, config { n = 3 }; or, if the elements keep their order, merge axes first: as [.., a * b] as [.., c, d]
 error[E0204]: `as` cannot make [B, C, 8, 8] from [B, 8, 8, C]: the axis of size 8 has no name
-  = help: axes move by distinct names: name this one, config { n = 8 }; or, if elements keep their order, join axes first: as [.., a * b] as [.., c, d]
-error[E0204]: `as` would make another axis of p
-  = help: `as` regroups neighbouring elements, and what stands before p is not the same in [B, 8, n, p, C]: take axes apart first, then give all of them in another order
+  = help: only axes with distinct names can move: name this one, config { n = 8 }; or, if the elements keep their order, merge axes first: as [.., a * b] as [.., c, d]
+error[E0204]: `as` would change which elements axis p holds
+  = help: `as` only regroups neighbouring elements, and the axes before p differ in [B, 8, n, p, C]: split axes first, then list all of them in the new order
   #5 %5: f32[6, 2, 4, 4, 2, 3] = transpose(%4) {order = 124356}
   #5 %5: f32[6, 2, 4, 8, 3] = reshape(%4)
   #5 %5: f32[6, 2, 4, 2, 4, 3] = reshape(%4)

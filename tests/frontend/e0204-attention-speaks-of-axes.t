@@ -49,9 +49,9 @@ error[E0204]: `attention` cannot take [B, T, 1, 257], [B, T, 1, 257] and [B, T, 
 error[E0204]: `relative_bias` cannot take [N, H]
   --> m.fsd:18:9
    = help: w has an even number of rows from 4 to 512, not 2
-error[E0311]: `max_distance` of `relative_bias` is at least 2, this is 1
+error[E0311]: `max_distance` of `relative_bias` must be at least 2, not 1
   --> m.fsd:19:50
-error[E0310]: `weight` of `relative_bias` takes a tensor, this is a module
+error[E0310]: `weight` of `relative_bias` must be a tensor, not a module
   --> m.fsd:20:23
-   = help: a module is called, name(x); one of its parameters is name.weight
+   = help: call the module, name(x), or write one of its parameters, name.weight
 ==== exit 1

@@ -22,7 +22,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== err
-error[E0204]: `linear` cannot take a bias [1] beside weights [F, D]
+error[E0204]: `linear` cannot take a bias [1] with weights [F, D]
   --> m.fsd:6:21
    |
  6 |   forward(x) = down(linear(x, w, b))

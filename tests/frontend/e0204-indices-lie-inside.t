@@ -31,7 +31,7 @@ warning[W0301]: config name `h` is never used
 1 | config { D = 6; V = 11; H = 2; h = 3 }
   |                                ^
 
-error[E0204]: an axis of size 8 has no place 8
+error[E0204]: index 8 is out of range for an axis of size 8
  --> m.fsd:7:14
   |
 7 |     a = x[:, 8]
@@ -43,19 +43,19 @@ error[E0204]: this range is empty
 8 |     b = x[:, 5:3]
   |              ^^^
 
-error[E0204]: 4 indices for [B, T, D]
+error[E0204]: 4 indices are too many for [B, T, D]
  --> m.fsd:9:11
   |
 9 |     c = x[:, :, :, 0]
   |           ^^^^^^^^^^
 
-error[E0204]: an axis of size 8 has no place 9
+error[E0204]: index 9 is out of range for an axis of size 8
   --> m.fsd:10:15
    |
 10 |     d = x[:, :9]
    |               ^
 
-error[E0310]: an index is an integer, this is a number
+error[E0310]: an index must be an integer, not a number
   --> m.fsd:11:14
    |
 11 |     e = x[:, 1.5]

@@ -48,6 +48,6 @@ error[E0208]: [B, T, D] has axes 0 to 2
 10 |     d = concat(x, x, axis = 3)
    |                             ^
    |
-   = help: an axis is counted from 0, or from -1 back from the last
+   = help: count axes from 0, or from -1 backwards from the last
 
 ==== exit 1

@@ -21,7 +21,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== err
-error[E0208]: `dropout` inside of experts would depend on the order of their rows
+error[E0208]: `dropout` inside experts would depend on the order of their rows
   --> m.fsd:5:21
    |
  5 |   forward(x) = down(dropout(up(x) * scale, 0.1))
@@ -34,7 +34,7 @@ note: in Expert.forward, called here
 14 |     return linear(combine(experts(dispatch(x, idx)), idx, p), head.weight)
    |                           ^^^^^^^^^^^^^^^^^^^^^^^^^
 
-error[E0204]: a parameter of experts can only be the weight or bias of `linear`
+error[E0204]: a parameter of an expert can only be the weight or bias of `linear`
   --> m.fsd:5:29
    |
  5 |   forward(x) = down(dropout(up(x) * scale, 0.1))

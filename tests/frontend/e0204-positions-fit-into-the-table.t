@@ -14,13 +14,13 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0204]: a table [S, D] has no rows for all of iota [T]: S = 4 (line 1)
+error[E0204]: a table [S, D] has fewer rows than iota [T] counts: S = 4 (line 1)
  --> m.fsd:7:28
   |
 7 |     return head(wte(ids) + wpe(iota(T)))
   |                            ^^^^^^^^^^^^
   |
-  = help: 4 rows, positions 0 to 7
+  = help: it has 4 rows, but the positions are 0 to 7
 note: in Embedding.forward
  --> std.fsd:9:18
   |

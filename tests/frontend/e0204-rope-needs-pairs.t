@@ -30,7 +30,7 @@ error[E0204]: `rope` cannot take [B, T, H, hd]
 error[E0204]: `rope` cannot take [B, T, H, hd]
  --> m.fsd:9:9
   = help: a head has 3 elements, 8 cannot turn
-error[E0311]: `base` of `rope` is at least 1, this is 0.5
+error[E0311]: `base` of `rope` must be at least 1, not 0.5
   --> m.fsd:10:24
 error[E0204]: `rope` cannot take [B, T, H, hd]
   --> m.fsd:11:9

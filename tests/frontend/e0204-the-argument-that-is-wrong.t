@@ -10,7 +10,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== out
-error[E0204]: `b` must be [B, T, 6], this is [B, T]
+error[E0204]: `b` must be [B, T, 6], but it is [B, T]
  --> m.fsd:4:42
   |
 4 |   forward(ids: [B, T]) = linear(both(b = ids, a = w(ids)), w.weight)

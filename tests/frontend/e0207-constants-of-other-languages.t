@@ -20,7 +20,7 @@ error[E0207]: there is no name `None` here
   = help: write none
 error[E0207]: there is no name `math` here
  --> m.fsd:1:48
-  = help: functions have no prefix: sqrt(..)
+  = help: call functions without a prefix: sqrt(..)
 error[E0207]: there is no name `True` here
  --> m.fsd:4:30
   = help: write true
@@ -29,8 +29,8 @@ error[E0207]: there is no function or module `uniform` here
   = help: initial values are zeros, ones, normal(std) and normal(mean, std)
 error[E0209]: a name has no field `txt`
  --> m.fsd:9:21
-  = help: the name of a file stands in double quotes
-error[E0310]: train.clip takes a number or none, this is a name
+  = help: write the name of a file in double quotes
+error[E0310]: train.clip must be a number or none, not a name
   --> m.fsd:10:84
    = help: write none
 error[E0313]: train.on_nan cannot be `Stop`

@@ -24,7 +24,7 @@ error[E0207]: there is no name `self` here
   = help: fields have no prefix: wte(ids)
 error[E0207]: there is no name `torch` here
  --> m.fsd:7:9
-  = help: functions have no prefix: relu(..)
+  = help: call functions without a prefix: relu(..)
 error[E0207]: there is no function or module `reshape` here
  --> m.fsd:9:9
   = help: write x as [B, T, H, D // H]

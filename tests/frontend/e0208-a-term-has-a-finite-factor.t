@@ -21,5 +21,5 @@ note: `none_at_all` is 0
  --> m.fsd:6:19
 error[E0208]: the factor of this term is infinite
  --> m.fsd:7:5
-  = help: it is what the numbers beside the mean or sum make, times the weight
+  = help: it is the product of the weight and the numbers that multiply the mean or sum
 ==== exit 1

@@ -26,7 +26,7 @@ error[E0208]: module Linear takes no argument `bais`
   = help: did you mean `bias`?
 note: module Linear is declared here
  --> std.fsd:2:8
-error[E0208]: module Linear takes 4 arguments, this is one too many
+error[E0208]: module Linear takes 4 arguments; this is one too many
  --> m.fsd:7:33
 note: module Linear is declared here
  --> std.fsd:2:8

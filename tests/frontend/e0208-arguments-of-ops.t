@@ -25,7 +25,7 @@ error[E0208]: `gelu` has no argument `aprox`
   = help: did you mean `approx`?
           gelu(x: tensor, approx: erf | tanh = erf)
 
-error[E0310]: `x` of `relu` takes a tensor, this is an integer
+error[E0310]: `x` of `relu` must be a tensor, not an integer
  --> m.fsd:8:14
   |
 8 |     z = relu(3)

@@ -29,7 +29,7 @@ warning[W0301]: config name `h` is never used
 1 | config { D = 6; V = 11; H = 2; h = 3 }
   |                                ^
 
-error[E0208]: these are not the axes of [B, T, D] in another order
+error[E0208]: these are not a permutation of the axes of [B, T, D]
  --> m.fsd:7:9
   |
 7 |     a = transpose(x, [0, 2])
@@ -37,7 +37,7 @@ error[E0208]: these are not the axes of [B, T, D] in another order
   |
   = help: for example transpose(x, [0, 2, 1])
 
-error[E0208]: these are not the axes of [B, T, D] in another order
+error[E0208]: these are not a permutation of the axes of [B, T, D]
  --> m.fsd:8:9
   |
 8 |     b = transpose(x, [0, 1, 1])
@@ -45,7 +45,7 @@ error[E0208]: these are not the axes of [B, T, D] in another order
   |
   = help: for example transpose(x, [0, 2, 1])
 
-error[E0208]: `sizes` of `split` add up to 5, and axis 2 of [B, T, D] has 6
+error[E0208]: `sizes` of `split` add up to 5, but axis 2 of [B, T, D] has size 6
  --> m.fsd:9:36
   |
 9 |     c = split(x, axis = 2, sizes = [2, 3])

@@ -24,7 +24,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== err
-error[E0208]: `choices` must be the places that `topk` gives
+error[E0208]: `choices` must be the places that `topk` returns
   --> m.fsd:13:21
    |
 13 |     b = dispatch(x, ids)
@@ -32,20 +32,20 @@ error[E0208]: `choices` must be the places that `topk` gives
    |
    = help: for example p, choices = topk(softmax(scores), 2)
 
-error[E0208]: these rows were sorted by other choices
+error[E0208]: these rows were dispatched by other choices
   --> m.fsd:15:17
    |
 15 |     u = combine(dispatch(x, few), idx, p)
    |                 ^^^^^^^^^^^^^^^^
    |
-   = help: give `combine` the choices that `dispatch` had
+   = help: pass `combine` the choices that `dispatch` got
 
-error[E0208]: `aux` takes one number of the whole batch, not [B, T, 2]
+error[E0208]: `aux` takes one number for the whole batch, not [B, T, 2]
   --> m.fsd:16:9
    |
 16 |     aux(p, weight = 1)
    |         ^
    |
-   = help: take its mean over everything: aux(mean(x), weight = 0.01)
+   = help: take its mean over all axes: aux(mean(x), weight = 0.01)
 
 ==== exit 1

@@ -30,7 +30,7 @@ error[E0208]: `axis` of `split` is given twice
 error[E0208]: an argument without a name cannot follow `axis = ..`
  --> m.fsd:6:25
   = help: split(x: tensor, axis: int, sizes: int or list of ints?)
-error[E0208]: `relu` takes 1 argument, 3 are given
+error[E0208]: `relu` takes 1 argument, but 3 are given
  --> m.fsd:7:17
   = help: relu(x: tensor)
 error[E0208]: `linear` needs `weight`
@@ -39,18 +39,18 @@ error[E0208]: `linear` needs `weight`
 error[E0208]: `layer_norm` has no argument `epsilon`
  --> m.fsd:9:26
   = help: layer_norm(x: tensor, weight: tensor, bias: tensor?, eps: real = 1e-5)
-error[E0310]: `causal` of `attention` takes true or false, this is an integer
+error[E0310]: `causal` of `attention` must be true or false, not an integer
   --> m.fsd:10:37
 error[E0313]: `approx` of `gelu` cannot be `tahn`
   --> m.fsd:11:26
    = help: did you mean `tanh`?
-error[E0311]: `p` of `dropout` is below 1, this is 1
+error[E0311]: `p` of `dropout` must be below 1, not 1
   --> m.fsd:12:20
-error[E0310]: `x` of `floor` takes a number, this is a tensor
+error[E0310]: `x` of `floor` must be a number, not a tensor
   --> m.fsd:13:15
 error[E0204]: `attention` cannot take [B, T, 3], [B, T, 3], [B, T, 3] and [B, T, 3]
   --> m.fsd:14:9
    = help: q must be [B, T, H, h], not f32[1, 3, 3]
-error[E0310]: `weight` of `rms_norm` takes a tensor, this is none
+error[E0310]: `weight` of `rms_norm` must be a tensor, not none
   --> m.fsd:15:30
 ==== exit 1

@@ -29,21 +29,21 @@ error[E0208]: [B, T, D] has axes 0 to 2
  --> m.fsd:8:24
 error[E0208]: axis 1 of [B, T, D] is named twice
  --> m.fsd:9:27
-error[E0208]: `sum` over the samples of the batch would depend on the ranks
+error[E0208]: `sum` over the samples of the batch would depend on the number of ranks
   --> m.fsd:10:9
-   = help: name an axis other than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
-error[E0208]: `min` over the samples of the batch would depend on the ranks
+   = help: name an axis other than the first; only sum(x) and mean(x) over all axes, for aux(..), cover the whole batch
+error[E0208]: `min` over the samples of the batch would depend on the number of ranks
   --> m.fsd:11:9
    = help: name an axis other than the first
-error[E0208]: `max` of two values has no axis
+error[E0208]: `max` of two values takes no axis
   --> m.fsd:12:26
-   = help: take it along the axis first: max(max(x, axis = ..), y)
+   = help: reduce along the axis first: max(max(x, axis = ..), y)
 error[E0208]: [B, T, D] has axes 0 to 2
   --> m.fsd:13:23
 error[E0208]: `mean` has no argument `axes`
   --> m.fsd:14:17
    = help: did you mean `axis`?
            mean(x: tensor, axis: int or list of ints?)
-error[E0310]: `axis` of `sum` takes an integer or none or a list of numbers, this is a number
+error[E0310]: `axis` of `sum` must be an integer or none or a list of numbers, not a number
   --> m.fsd:15:23
 ==== exit 1

@@ -30,27 +30,27 @@ data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 8 }
 ==== out
 error[E0208]: `softmax` would mix samples, so its result would depend on the number of ranks
-  = help: x f32[256] has the samples along its first axis
+  = help: the first axis of x f32[256] is the batch axis
 error[E0208]: `topk` would mix samples, so its result would depend on the number of ranks
-  = help: x f32[256] has the samples along its first axis
+  = help: the first axis of x f32[256] is the batch axis
 error[E0208]: `linear` would mix samples, so its result would depend on the number of ranks
-  = help: w f32[8, 32] has the samples along its first axis
+  = help: the first axis of w f32[8, 32] is the batch axis
 error[E0208]: `rms_norm` would mix samples, so its result would depend on the number of ranks
-  = help: x f32[8] has the samples along its first axis
-error[E0208]: `gather` of rows of samples would depend on the ranks
-  = help: the table is made of parameters alone
+  = help: the first axis of x f32[8] is the batch axis
+error[E0208]: `gather` from rows of samples would depend on the number of ranks
+  = help: the table must be made of parameters only
 error[E0208]: `relative_bias` would mix samples, so its result would depend on the number of ranks
-  = help: w f32[8, 4] has the samples along its first axis
-error[E0208]: `+` would take the samples of [B, D] for another axis
-  = help: the samples stay the first axis: write it as [B, 1, D]
-error[E0208]: `*` would take the samples of [B, T] for another axis
-  = help: the samples stay the first axis: write it as [B, 1, T]
-error[E0208]: `+` would give each sample of a rank a row of its own of [8, 8, D]
-  = help: the batch axis cannot be indexed: give the first axis of what it is combined with size 1, or omit that axis
-error[E0208]: `concat` would combine the samples of a rank with rows that have no samples
-  = help: [B, T, D] has the samples along its first axis, [8, 8, D] has not: expand(x, [B, ..]) repeats x for each sample
-error[E0208]: the samples of a batch stay the first axis
-  = help: join along a later axis
-error[E0208]: `matmul` would combine the samples of a rank with rows that have no samples
-  = help: [B, T, D] has the samples along its first axis, [8, D, 8] has not: expand(x, [B, ..]) repeats x for each sample
+  = help: the first axis of w f32[8, 4] is the batch axis
+error[E0208]: `+` would match the samples of [B, D] with another axis
+  = help: the batch axis must stay first: write it as [B, 1, D]
+error[E0208]: `*` would match the samples of [B, T] with another axis
+  = help: the batch axis must stay first: write it as [B, 1, T]
+error[E0208]: `+` would pair each sample of a rank with a row of [8, 8, D]
+  = help: the batch axis cannot be indexed: give the other operand a first axis of size 1, or omit that axis
+error[E0208]: `concat` would combine the samples of a rank with rows that do not belong to samples
+  = help: the first axis of [B, T, D] is the batch axis, that of [8, 8, D] is not: expand(x, [B, ..]) repeats x for each sample
+error[E0208]: the batch axis must stay the first axis
+  = help: concatenate along a later axis
+error[E0208]: `matmul` would combine the samples of a rank with rows that do not belong to samples
+  = help: the first axis of [B, T, D] is the batch axis, that of [8, D, 8] is not: expand(x, [B, ..]) repeats x for each sample
 2

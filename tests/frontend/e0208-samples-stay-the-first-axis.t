@@ -31,7 +31,7 @@ warning[W0301]: config name `h` is never used
 1 | config { D = 6; V = 11; H = 2; h = 3 }
   |                                ^
 
-error[E0208]: one sample of the batch would depend on the number of ranks
+error[E0208]: a single sample of the batch would depend on the number of ranks
  --> m.fsd:7:11
   |
 7 |     a = x[0]
@@ -47,7 +47,7 @@ error[E0208]: a part of the batch would depend on the number of ranks
   |
   = help: write `:` for the first axis, as in x[:, 1:]
 
-error[E0208]: the samples of a batch stay the first axis
+error[E0208]: the batch axis must stay the first axis
  --> m.fsd:9:9
   |
 9 |     c = transpose(x, [1, 0, 2])
@@ -55,7 +55,7 @@ error[E0208]: the samples of a batch stay the first axis
   |
   = help: keep the first axis where it is
 
-error[E0208]: the samples of a batch stay the first axis
+error[E0208]: the batch axis must stay the first axis
   --> m.fsd:10:9
    |
 10 |     d = stack(x, x, axis = 0)
@@ -63,12 +63,12 @@ error[E0208]: the samples of a batch stay the first axis
    |
    = help: stack along a later axis
 
-error[E0208]: a sum over the samples of a batch would depend on the ranks
+error[E0208]: a sum over the samples of a batch would depend on the number of ranks
   --> m.fsd:11:9
    |
 11 |     e = matmul(head.weight, ids as [B * T // 8, 8])
    |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
    |
-   = help: give both operands a leading axis of samples
+   = help: give both operands a leading batch axis
 
 ==== exit 1

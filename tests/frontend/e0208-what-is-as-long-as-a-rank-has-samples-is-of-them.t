@@ -25,20 +25,20 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== out
-error[E0208]: `sum` over the samples of the batch would depend on the ranks
-  = help: name an axis other than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
-error[E0208]: `+` cannot combine a number of the whole batch, of which each rank has a part, with a tensor
-  = help: compute first and take the mean last: mean(x * x), not mean(x) * x; means of the batch can be added up, and multiplied by numbers
-error[E0208]: one sample of the batch would depend on the number of ranks
+error[E0208]: `sum` over the samples of the batch would depend on the number of ranks
+  = help: name an axis other than the first; only sum(x) and mean(x) over all axes, for aux(..), cover the whole batch
+error[E0208]: `+` cannot combine a mean or sum over the batch, of which each rank has only a part, with a tensor
+  = help: compute first and take the mean last: mean(x * x), not mean(x) * x; means over the batch can be added, and multiplied by numbers
+error[E0208]: a single sample of the batch would depend on the number of ranks
   = help: write `:` for the first axis, as in x[:, 1:]
-error[E0208]: the samples of a batch stay the first axis
-  = help: give an axis of that size the first place
-error[E0208]: the samples of a batch stay the first axis
-  = help: give an axis of that size the first place
-error[E0208]: `iota` of samples would number those of one rank, so the model would change with the number of ranks
-  = help: number the places in a sample, as in iota(T); what each sample has of its own is a field of the data
-error[E0208]: `iota` of samples would number those of one rank, so the model would change with the number of ranks
-  = help: number the places in a sample, as in iota(T); what each sample has of its own is a field of the data
+error[E0208]: the batch axis must stay the first axis
+  = help: make the axis of that size the first one
+error[E0208]: the batch axis must stay the first axis
+  = help: make the axis of that size the first one
+error[E0208]: `iota` over samples would number those of one rank, so the model would change with the number of ranks
+  = help: number the positions within a sample, as in iota(T); a number for each sample must be a field of the data
+error[E0208]: `iota` over samples would number those of one rank, so the model would change with the number of ranks
+  = help: number the positions within a sample, as in iota(T); a number for each sample must be a field of the data
 2
 alpha = 16
 alpha = 16

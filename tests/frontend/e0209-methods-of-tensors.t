@@ -39,11 +39,11 @@ error[E0209]: a tensor has no field `detach`
    = help: write stop_gradient(x)
 error[E0209]: module Linear has no field `run`
   --> m.fsd:12:14
-   = help: there is: weight, bias, inp, out, bias, init, forward
+   = help: known names: weight, bias, inp, out, bias, init, forward
 error[E0209]: a module has no elements
   --> m.fsd:13:9
    = help: an array of modules is declared with its length: name : Module(..)[2]
-error[E0310]: an index is an integer, this is a tensor
+error[E0310]: an index must be an integer, not a tensor
   --> m.fsd:14:11
-   = help: gather(table, ids) takes the rows of a table that ids name
+   = help: gather(table, ids) looks up the rows of a table by ids
 ==== exit 1

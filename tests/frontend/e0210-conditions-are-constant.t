@@ -16,20 +16,20 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0210]: a condition is true or false, this is a tensor
+error[E0210]: a condition must be true or false, not a tensor
  --> m.fsd:7:8
   |
 7 |     if x > 0 { return x }
   |        ^^^^^
   |
-  = help: conditions are decided when the model is compiled; comparisons of tensors are multiplied, as in (x > 0) * (x < 1), and go into where(..)
+  = help: conditions are decided when the model is compiled; multiply comparisons of tensors, as in (x > 0) * (x < 1), and choose elements with where(..)
 
-error[E0210]: a condition is true or false, this is an integer
+error[E0210]: a condition must be true or false, not an integer
  --> m.fsd:8:8
   |
 8 |     if D { return x }
   |        ^
   |
-  = help: give `D` true or false
+  = help: set `D` to true or false
 
 ==== exit 1

@@ -25,28 +25,28 @@ train { loss = cross_entropy(model(inputs), targets); batch = 16 }
 ==== out
 error[E0210]: `N // 2` depends on the number of samples of one rank, so the model would change with the number of ranks
  --> m.fsd:5:17
-  = help: it can be the size of an axis, and nothing else
+  = help: it can only be the size of an axis
  --> m.fsd:9:9
 error[E0210]: `(1 / B)` depends on the number of samples of one rank, so the model would change with the number of ranks
   --> m.fsd:11:15
-   = help: it can be the size of an axis, and nothing else
+   = help: it can only be the size of an axis
 error[E0210]: `B // 8` depends on the number of samples of one rank, so the model would change with the number of ranks
   --> m.fsd:11:35
-   = help: it can be the size of an axis, and nothing else
+   = help: it can only be the size of an axis
 error[E0210]: `min(B, 7)` depends on the number of samples of one rank, so the model would change with the number of ranks
   --> m.fsd:12:10
-   = help: it can be the size of an axis, and nothing else
+   = help: it can only be the size of an axis
 error[E0210]: `N // 2` depends on the number of samples of one rank, so the model would change with the number of ranks
  --> m.fsd:5:17
-  = help: it can be the size of an axis, and nothing else
+  = help: it can only be the size of an axis
  --> m.fsd:9:9
 error[E0210]: `(1 / B)` depends on the number of samples of one rank, so the model would change with the number of ranks
   --> m.fsd:11:15
-   = help: it can be the size of an axis, and nothing else
+   = help: it can only be the size of an axis
 error[E0210]: `B // 8` depends on the number of samples of one rank, so the model would change with the number of ranks
   --> m.fsd:11:35
-   = help: it can be the size of an axis, and nothing else
+   = help: it can only be the size of an axis
 error[E0210]: `min(B, 7)` depends on the number of samples of one rank, so the model would change with the number of ranks
   --> m.fsd:12:10
-   = help: it can be the size of an axis, and nothing else
+   = help: it can only be the size of an axis
 ==== exit 1

@@ -12,7 +12,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0211]: an axis of a parameter is a positive integer, this is 0
+error[E0211]: the size of a parameter's axis must be a positive integer, not 0
  --> m.fsd:3:3
   |
 3 |   wte : Embedding(V, D)

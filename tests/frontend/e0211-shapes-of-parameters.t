@@ -18,14 +18,14 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== out
-error[E0211]: an axis of a parameter is a positive integer, this is 0
+error[E0211]: the size of a parameter's axis must be a positive integer, not 0
  --> m.fsd:5:13
-error[E0211]: an axis of a parameter is a positive integer, this is 1.5
+error[E0211]: the size of a parameter's axis must be a positive integer, not 1.5
  --> m.fsd:6:13
 error[E0211]: a parameter needs its shape in brackets
  --> m.fsd:7:7
   = help: for example param[4, 8] = zeros
-error[E0211]: a parameter has 1 to 6 axes, this has 7
+error[E0211]: a parameter must have 1 to 6 axes, not 7
  --> m.fsd:8:12
 error[E0211]: this parameter is too large
  --> m.fsd:9:12

@@ -23,7 +23,7 @@ error[E0208]: `normal` needs `std`
 error[E0208]: `normal` has no argument `foo`
  --> m.fsd:3:25
   = help: normal(mean: real = 0, std: real)
-error[E0208]: `normal` takes at most 2 arguments, 3 are given
+error[E0208]: `normal` takes at most 2 arguments, but 3 are given
  --> m.fsd:4:33
   = help: normal(mean: real = 0, std: real)
 error[E0208]: `mean` of `normal` is given twice
@@ -34,12 +34,12 @@ error[E0208]: `std` of `normal` is given twice
  --> m.fsd:6:36
   = help: normal(mean: real = 0, std: real)
  --> m.fsd:6:25
-error[E0310]: `std` of `normal` takes a number, this is a string
+error[E0310]: `std` of `normal` must be a number, not a string
  --> m.fsd:7:31
 error[E0208]: `normal` needs `std`
  --> m.fsd:8:18
   = help: normal(mean: real = 0, std: real)
-error[E0311]: `std` of `normal` is at least 0, this is -0.1
+error[E0311]: `std` of `normal` must be at least 0, not -0.1
  --> m.fsd:9:28
 error[E0208]: `zeros` takes no arguments
   --> m.fsd:10:24

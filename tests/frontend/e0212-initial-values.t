@@ -20,10 +20,10 @@ train { loss = cross_entropy(model(inputs), targets) }
 error[E0212]: parameter `a` has no initial value
  --> m.fsd:5:3
   = help: write = zeros, = ones or = normal(0.02) after its shape
-error[E0212]: an integer is no initial value for a parameter
+error[E0212]: an integer cannot be the initial value of a parameter
  --> m.fsd:6:18
   = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0311]: `std` of `normal` is at least 0, this is -1
+error[E0311]: `std` of `normal` must be at least 0, not -1
  --> m.fsd:7:25
 error[E0212]: only a parameter has an initial value
  --> m.fsd:8:22

@@ -20,7 +20,7 @@ error[E0214]: module Net has two fields `a`
   |
 6 |   a : Linear(D, D)
   |   ^
-note: the other one
+note: the other is declared here
  --> m.fsd:5:3
   |
 5 |   a : param[2] = zeros

@@ -15,13 +15,13 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0215]: an array has one length from 1 to 200000, this is 0
+error[E0215]: an array needs one length from 1 to 200000, not 0
  --> m.fsd:5:19
   |
 5 |   a : Linear(D, D)[0]
   |                   ^^^
 
-error[E0215]: an array has one length from 1 to 200000
+error[E0215]: an array needs one length from 1 to 200000
  --> m.fsd:6:19
   |
 6 |   b : Linear(D, D)[2, 3]

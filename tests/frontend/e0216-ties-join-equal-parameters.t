@@ -20,10 +20,10 @@ train { loss = cross_entropy(model(inputs), targets) }
 ==== out
 error[E0216]: `a.weight` is [V, D], but `b.weight` is [D, V]
  --> m.fsd:7:3
-  = help: tied parameters have one shape
+  = help: tied parameters must have the same shape
 error[E0216]: `a` is a module, not a parameter
  --> m.fsd:8:7
-  = help: parameters are tied: tie a.weight = b.weight
-error[E0216]: these are the same parameter already
+  = help: only parameters can be tied: tie a.weight = b.weight
+error[E0216]: these are already the same parameter
  --> m.fsd:9:3
 ==== exit 1

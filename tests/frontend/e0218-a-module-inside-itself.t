@@ -22,6 +22,6 @@ error[E0218]: module A contains itself
 11 | module C { a : A }
    |            ^
    |
-   = help: an array repeats a module: blocks : Block[4]
+   = help: use an array to repeat a module: blocks : Block[4]
 
 ==== exit 1

@@ -14,7 +14,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== out
-error[E0219]: calls of `again` nest too deeply
+error[E0219]: calls of `again` are nested too deeply
  --> m.fsd:5:14
   |
 5 |   again(x) = again(x)

@@ -14,7 +14,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0222]: `for` goes over an array of modules or a list, this is an integer
+error[E0222]: `for` loops over an array of modules or a list, not over an integer
  --> m.fsd:6:14
   |
 6 |     for x in D { }

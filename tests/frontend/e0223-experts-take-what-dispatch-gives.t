@@ -29,14 +29,14 @@ error[E0223]: `experts` is an array of modules, not one module
 13 |     y = experts(x)
    |         ^^^^^^^^^^
    |
-   = help: for layer in experts { x = layer(x) } goes over all, experts[0](x) calls one; all at once take the rows that `dispatch` gives
+   = help: for layer in experts { x = layer(x) } calls them one after the other, experts[0](x) calls one; all at once they take the rows that `dispatch` returns
 
-error[E0223]: the choices are among 6 experts, the array has 3
+error[E0223]: the choices are among 6 experts, but the array has 3
   --> m.fsd:15:9
    |
 15 |     z = experts(dispatch(x, few))
    |         ^^^^^^^^^^^^^^^^^^^^^^^^^
    |
-   = help: the router gives as many scores as there are modules
+   = help: the router must return one score for each module
 
 ==== exit 1

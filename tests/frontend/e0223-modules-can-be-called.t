@@ -29,6 +29,6 @@ error[E0223]: a tensor cannot be called
 7 |     y = ids(3)
   |         ^^^^^^
   |
-  = help: a tensor is multiplied by `*` or matmul(a, b), and indexed by x[:, 1:]
+  = help: multiply tensors with `*` or matmul(a, b), and index them as in x[:, 1:]
 
 ==== exit 1

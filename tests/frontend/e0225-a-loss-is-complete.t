@@ -26,15 +26,15 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = LINE; batch = 4 }
 ==== out
-error[E0225]: `*` does not take a loss or metric
-   = help: it is a mean over the batch already; a factor belongs to the learning rate, and further terms are added in the model by aux(term, weight = 0.01)
-error[E0225]: `-` does not take a loss or metric
-   = help: it is a mean over the batch already; a factor belongs to the learning rate, and further terms are added in the model by aux(term, weight = 0.01)
-error[E0310]: `x` of `mean` takes a tensor, this is a loss or metric
-   = help: it is a mean over the batch already; a factor belongs to the learning rate, and further terms are added in the model by aux(term, weight = 0.01)
+error[E0225]: `*` cannot be applied to a loss or metric
+   = help: it is already a mean over the batch; put a factor into the learning rate, and add further terms in the model with aux(term, weight = 0.01)
+error[E0225]: `-` cannot be applied to a loss or metric
+   = help: it is already a mean over the batch; put a factor into the learning rate, and add further terms in the model with aux(term, weight = 0.01)
+error[E0310]: `x` of `mean` must be a tensor, not a loss or metric
+   = help: it is already a mean over the batch; put a factor into the learning rate, and add further terms in the model with aux(term, weight = 0.01)
 error[E0209]: a loss or metric has no field `mean`
-   = help: it is a mean over the batch already; a factor belongs to the learning rate, and further terms are added in the model by aux(term, weight = 0.01)
+   = help: it is already a mean over the batch; put a factor into the learning rate, and add further terms in the model with aux(term, weight = 0.01)
 error[E0207]: there is no name `F` here
-   = help: functions have no prefix: cross_entropy(..)
+   = help: call functions without a prefix: cross_entropy(..)
 error[E0207]: there is no name `nn` here
    = help: write cross_entropy(model(inputs), targets)

@@ -10,7 +10,7 @@ error[E0303]: there is no config name `K`
 2 | preset "big" { K = 4 }
   |                ^
   |
-  = help: there is: L
+  = help: known names: L
 
 error[E0303]: there is no config name `l`
  --> -s:1:1

@@ -27,7 +27,7 @@ error[E0304]: preset `b` is given twice
   |
 4 | preset "b" { width = 9 }
   | ^^^^^^^^^^
-note: it is given here too
+note: it is also given here
  --> m.fsd:3:1
   |
 3 | preset "b" { width = 8 }

@@ -13,9 +13,9 @@ train { loss = cross_entropy(model(inputs), targets) }
 ==== out
 error[E0304]: method `forward` is given twice
  --> m.fsd:4:3
-note: it is given here too
+note: it is also given here
  --> m.fsd:3:3
-error[E0306]: method `helper` cannot stand under `if`
+error[E0306]: method `helper` cannot be declared under `if`
  --> m.fsd:5:13
-  = help: put the `if` into the method
+  = help: move the `if` into the method
 ==== exit 1

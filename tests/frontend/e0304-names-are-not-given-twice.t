@@ -14,11 +14,11 @@ train { loss = cross_entropy(model(inputs), targets) }
 ==== out
 error[E0304]: pattern `*` is given twice
  --> m.fsd:6:25
-note: it is given here too
+note: it is also given here
  --> m.fsd:6:12
 error[E0304]: names table `hf` is given twice
  --> m.fsd:7:1
-note: it is given here too
+note: it is also given here
  --> m.fsd:6:1
 error[E0306]: a names table holds "pattern" = "name" and "pattern" = skip
  --> m.fsd:8:28

@@ -3,25 +3,25 @@
 ==== m.fsd
 train { batch = "eight"; steps = 1.5; clip = true; optimizer = 3 }
 ==== err
-error[E0310]: train.batch takes an integer, this is a string
+error[E0310]: train.batch must be an integer, not a string
  --> m.fsd:1:17
   |
 1 | train { batch = "eight"; steps = 1.5; clip = true; optimizer = 3 }
   |                 ^^^^^^^
 
-error[E0310]: train.steps takes an integer or none, this is a number
+error[E0310]: train.steps must be an integer or none, not a number
  --> m.fsd:1:34
   |
 1 | train { batch = "eight"; steps = 1.5; clip = true; optimizer = 3 }
   |                                  ^^^
 
-error[E0310]: train.clip takes a number or none, this is a truth value
+error[E0310]: train.clip must be a number or none, not a boolean
  --> m.fsd:1:46
   |
 1 | train { batch = "eight"; steps = 1.5; clip = true; optimizer = 3 }
   |                                              ^^^^
 
-error[E0310]: train.optimizer takes a call, this is an integer
+error[E0310]: train.optimizer must be a call, not an integer
  --> m.fsd:1:64
   |
 1 | train { batch = "eight"; steps = 1.5; clip = true; optimizer = 3 }

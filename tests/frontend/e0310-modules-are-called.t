@@ -17,22 +17,22 @@ data { train = synthetic_tokens(vocab = V); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
 shard { mesh = 2; unit = 3; recompute = true }
 ==== out
-error[E0310]: `x` of `relu` takes a tensor, this is a module
+error[E0310]: `x` of `relu` must be a tensor, not a module
  --> m.fsd:6:14
-  = help: a module is called, name(x); one of its parameters is name.weight
+  = help: call the module, name(x), or write one of its parameters, name.weight
 error[E0202]: `+` takes two tensors or a tensor and a number; `fc` is a module
  --> m.fsd:7:20
-  = help: a module is called to get a tensor: fc(x)
-error[E0204]: an axis has a positive size, this is -1
+  = help: call the module to get a tensor: fc(x)
+error[E0204]: the size of an axis must be a positive integer, not -1
  --> m.fsd:8:31
-  = help: every axis is written out: [B, T, H, D // H]
-error[E0310]: shard.mesh takes none or a list, this is an integer
+  = help: write out every axis: [B, T, H, D // H]
+error[E0310]: shard.mesh must be none or a list, not an integer
   --> m.fsd:15:16
    = help: `fsdpc help shard.mesh` has an example
-error[E0310]: shard.unit takes a name or a call or none or a list, this is an integer
+error[E0310]: shard.unit must be a name or a call or none or a list, not an integer
   --> m.fsd:15:26
    = help: `fsdpc help shard.unit` has an example
-error[E0310]: shard.recompute takes a name or none or a list, this is a truth value
+error[E0310]: shard.recompute must be a name or none or a list, not a boolean
   --> m.fsd:15:41
    = help: `fsdpc help shard.recompute` has an example
 ==== exit 1

@@ -13,6 +13,6 @@ shard { unit = Linear }
 ==== out
   schedule         = constant(warmup = 0)     # -s
   unit             = root                     # -s
-error[E0310]: train.optimizer takes a call, this is none
-error[E0310]: train.on_nan takes a name, this is none
-error[E0310]: shard.prefetch takes an integer or a list, this is none
+error[E0310]: train.optimizer must be a call, not none
+error[E0310]: train.on_nan must be a name, not none
+error[E0310]: shard.prefetch must be an integer or a list, not none

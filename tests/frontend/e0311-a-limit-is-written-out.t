@@ -9,7 +9,7 @@ model = Net
 data { train = synthetic(x = [20000000], y = 4) }
 train { loss = cross_entropy(model(x), y); batch = 2; steps = 1 }
 ==== err
-error[E0311]: each element of `x` of `synthetic` is at most 16777216, this is 20000000
+error[E0311]: each element of `x` of `synthetic` must be at most 16777216, not 20000000
  --> m.fsd:6:31
   |
 6 | data { train = synthetic(x = [20000000], y = 4) }

@@ -13,13 +13,13 @@ train { loss = cross_entropy(model(inputs), targets); batch = 2251799813685248; 
 shard { inflight = 9223372036854775807 }
 ==== out
 error[E0315]: a batch of 1125899906842624 samples of 3 tokens is too large
-error[E0311]: train.batch is at most 1125899906842624, this is 2251799813685248
-error[E0311]: train.steps is at most 1125899906842624, this is 1125899906842625
-error[E0311]: train.eval_every is at most 1125899906842624, this is 1125899906842625
-error[E0311]: train.eval_steps is at most 1125899906842624, this is 9223372036854775807
-error[E0311]: train.clip is at most 1e+30, this is 2e+30
-error[E0311]: `lr` of `adamw` is at most 1e+30, this is 1e+31
-error[E0311]: `weight_decay` of `adamw` is at most 1e+30, this is 4e+30
-error[E0311]: `final` of `cosine` is at least 0, this is -1e+31
-error[E0311]: shard.inflight is at most 1125899906842624, this is 9223372036854775807
+error[E0311]: train.batch can be at most 1125899906842624, not 2251799813685248
+error[E0311]: train.steps can be at most 1125899906842624, not 1125899906842625
+error[E0311]: train.eval_every can be at most 1125899906842624, not 1125899906842625
+error[E0311]: train.eval_steps can be at most 1125899906842624, not 9223372036854775807
+error[E0311]: train.clip must be at most 1e+30, not 2e+30
+error[E0311]: `lr` of `adamw` must be at most 1e+30, not 1e+31
+error[E0311]: `weight_decay` of `adamw` must be at most 1e+30, not 4e+30
+error[E0311]: `final` of `cosine` must be at least 0, not -1e+31
+error[E0311]: shard.inflight can be at most 1125899906842624, not 9223372036854775807
 ==== exit 1

@@ -15,7 +15,7 @@ model = Net
 data { train = text("t.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== out
-error[E0311]: `eps` of `rms_norm` is at least 0, this is -1
+error[E0311]: `eps` of `rms_norm` must be at least 0, not -1
  --> m.fsd:7:30
-error[E0311]: `eps` of `layer_norm` is at least 0, this is -1e-05
+error[E0311]: `eps` of `layer_norm` must be at least 0, not -1e-05
 ==== exit 1

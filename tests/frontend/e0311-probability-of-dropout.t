@@ -13,7 +13,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0311]: `p` of `dropout` is below 1, this is 1.5
+error[E0311]: `p` of `dropout` must be below 1, not 1.5
  --> m.fsd:6:35
   |
 6 |     return head(dropout(wte(ids), 1.5))

@@ -10,17 +10,17 @@ error[E0312]: `adamw` has no argument `rate`
 error[E0312]: `lr` of `adamw` is given twice
  --> m.fsd:1:45
   = help: adamw(lr: real = 1e-3, betas: list of 2 reals = (0.9, 0.999), eps: real = 1e-8, weight_decay: real = 0.01)
-note: it is given here too
+note: it is also given here
  --> m.fsd:1:37
-error[E0312]: `cosine` takes at most 2 arguments, 3 are given
+error[E0312]: `cosine` takes at most 2 arguments, but 3 are given
  --> m.fsd:1:78
   = help: cosine(warmup: int = 0, final: real = 0.0)
-error[E0310]: `reduce` of `f32` takes f32 or bf16, this is an integer
+error[E0310]: `reduce` of `f32` must be f32 or bf16, not an integer
  --> m.fsd:1:98
 error[E0312]: `text` needs `path`
  --> m.fsd:2:16
   = help: text(path: text, from: real = 0.0, to: real = 1.0)
-error[E0312]: each argument of `npy` has a name
+error[E0312]: each argument of `npy` needs a name
  --> m.fsd:2:34
   = help: for example train = npy(inputs = "x.npy", targets = "y.npy")
 ==== exit 1

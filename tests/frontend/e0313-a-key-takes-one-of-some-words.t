@@ -19,7 +19,7 @@ error[E0313]: train.on_nan cannot be `halt`
 1 | train { optimizer = admw(lr = 1e-3); on_nan = halt }
   |                                               ^^^^
   |
-  = help: there is: stop, skip, continue
+  = help: known names: stop, skip, continue
 
 error[E0313]: shard.strategy cannot be `ful`
  --> m.fsd:2:20

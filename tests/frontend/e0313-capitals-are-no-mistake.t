@@ -20,7 +20,7 @@ error[E0208]: module Linear takes no argument `Bias`
  --> std.fsd:2:8
 error[E0207]: there is no name `q` here
  --> m.fsd:5:38
-  = help: there is: ids, B, T, wte, head, D, V
+  = help: known names: ids, B, T, wte, head, D, V
 error[E0313]: train.optimizer cannot be `AdamW`
  --> m.fsd:9:89
   = help: did you mean `adamw`?

@@ -8,10 +8,10 @@ module Net {
 model = Net
 ==== err
 error[E0314]: train.steps or train.epochs is needed
-  = help: how long to train, for example -s train.steps=100
+  = help: set how long to train, for example -s train.steps=100
 
 error[E0314]: train.batch is needed
-  = help: samples a step over all ranks, for example -s train.batch=8
+  = help: set the number of samples per step over all ranks, for example -s train.batch=8
 
 error[E0314]: train.loss is needed
   = help: for example train { loss = cross_entropy(model(inputs), targets) }

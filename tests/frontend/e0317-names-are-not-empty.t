@@ -12,7 +12,7 @@ train { loss = cross_entropy(model(x), y); batch = 4; steps = 1 }
 "a*.weight" = "*"
 "a.weight" = ["x", ""]
 ==== out
-error[E0317]: this gives `a.weight` an empty name
-error[E0317]: this gives `a.weight` an empty name
-error[E0317]: this gives `a.weight` an empty name
-error[E0317]: this gives `a.weight` an empty name
+error[E0317]: this entry gives `a.weight` an empty name
+error[E0317]: this entry gives `a.weight` an empty name
+error[E0317]: this entry gives `a.weight` an empty name
+error[E0317]: this entry gives `a.weight` an empty name

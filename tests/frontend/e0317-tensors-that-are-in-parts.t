@@ -27,12 +27,12 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1 }
 error[E0317]: this takes [5, 6] of ab, but `a.weight` is [6, 6]
 error[E0317]: 6 of the 78 numbers of ab belong to no parameter
 error[E0317]: `a.weight` and `b.weight` take the same numbers of ab
-error[E0317]: these tensors do not make the 6 rows of `a.weight`
-error[E0317]: a place on an axis is an integer that counts from 0
+error[E0317]: these tensors do not add up to the 6 rows of `a.weight`
+error[E0317]: an index must be an integer from 0 on
 error[E0317]: this range is empty
-error[E0317]: `*` as an index is a number, but in `a.weight` it matches `weight`
+error[E0317]: `*` as an index must be a number, but in `a.weight` it matches `weight`
 error[E0317]: the pattern has no further `*` for this index
 error[E0317]: this takes [6, 4] of ab, but `a.weight` is [6, 6]
-error[E0317]: `a.weight` and `b.weight` see ab with different axes
-error[E0317]: `wte.weight` is tied, and cannot be a part of a tensor
+error[E0317]: `a.weight` and `b.weight` give ab different axes
+error[E0317]: `wte.weight` is tied, so it cannot be a part of a tensor
 error[E0306]: a names table holds "pattern" = "name" and "pattern" = skip

@@ -13,8 +13,8 @@ train {
   "out.*" = group(lr = 2)
 }
 ==== out
-error[E0318]: a learning rate is at most 1e+30 times the optimizer's, 1e-30
+error[E0318]: a learning rate can be at most 1e+30 times the optimizer's, 1e-30
   --> m.fsd:10:24
-error[E0318]: a learning rate is at most 1e+30 times the optimizer's, 1e-30
-error[E0318]: a learning rate is at most 1e+30 times the optimizer's, 1e-30
+error[E0318]: a learning rate can be at most 1e+30 times the optimizer's, 1e-30
+error[E0318]: a learning rate can be at most 1e+30 times the optimizer's, 1e-30
   --> m.fsd:10:24

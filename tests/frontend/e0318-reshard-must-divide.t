@@ -3,7 +3,7 @@
 ==== m.fsd
 shard { mesh = (dp = 8); reshard = 3 }
 ==== err
-error[E0318]: reshard = 3: must divide dp = 8
+error[E0318]: reshard = 3 must divide dp = 8
  --> m.fsd:1:36
   |
 1 | shard { mesh = (dp = 8); reshard = 3 }

@@ -17,7 +17,7 @@ error[E0318]: nesterov needs a momentum above 0
 2 | train { optimizer = sgd(nesterov = true); clip = 0; eval_every = 3 }
   |                     ^^^^^^^^^^^^^^^^^^^^
 
-error[E0318]: clip is above 0, or none
+error[E0318]: clip must be above 0, or none
  --> m.fsd:2:50
   |
 2 | train { optimizer = sgd(nesterov = true); clip = 0; eval_every = 3 }

@@ -16,16 +16,16 @@ error[E0318]: `mlm` takes a source of tokens: text, tokens, synthetic_tokens
  --> -s:1:12
 error[E0312]: `mlm` needs `source`
  --> -s:1:12
-error[E0310]: `source` of `mlm` takes a call, this is a string
+error[E0310]: `source` of `mlm` must be a call, not a string
  --> -s:1:16
-error[E0311]: `rate` of `mlm` is at least 1e-06, this is 0
+error[E0311]: `rate` of `mlm` must be at least 1e-06, not 0
  --> -s:1:40
 error[E0312]: `mlm` needs `mask`
  --> -s:1:12
-error[E0311]: `span` of `span_corruption` is at least 1, this is 0.5
+error[E0311]: `span` of `span_corruption` must be at least 1, not 0.5
  --> -s:1:46
-error[E0318]: mark = 0 leaves no ids for 2 spans
+error[E0318]: mark = 0 leaves too few ids for 2 spans
  --> -s:1:12
 error[E0318]: data.val must give the same fields as data.train
-error[E0318]: spans need samples of more than 2 tokens
+error[E0318]: span_corruption needs samples of more than 2 tokens
 error[E0207]: the data source has no field `targets`

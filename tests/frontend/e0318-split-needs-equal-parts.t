@@ -11,16 +11,16 @@ data  { train = synthetic_tokens(vocab = 8); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== out
 error[E0318]: split(dp, axis = 1): 6 is not a multiple of dp = 4
-   = help: axis 0 may have any size
+   = help: only axis 0 can have any size
 note: `o.weight` is f32[8, 6]
 error[E0318]: split(dp, axis = -1) needs layout = param: a flat unit is cut without regard to axes
    = help: write layout = param in section shard
 error[E0323]: split(dp, axis = 1): `o.bias` has no such axis
-   = help: write a path that matches only parameters that have one
+   = help: write a path that matches only parameters with such an axis
 note: `o.bias` is f32[8]
 error[E0318]: split(dp, axis = 0): replicate leaves `o.weight` whole on every rank
 note: `o.weight` is f32[8, 6]
 error[E0318]: split(dp, axis = 1): replicate_below leaves `e.weight` whole on every rank
 note: `e.weight` is f32[8, 6]
 error[E0313]: `over` of `split` cannot be `rep`
-   = help: there is: dp
+   = help: known names: dp

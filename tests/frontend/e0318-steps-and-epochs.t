@@ -10,7 +10,7 @@ error[E0318]: steps and epochs are both given
 2 | train { epochs = 2 }
   |         ^^^^^^
   |
-  = help: each says how long to train: remove one of them
+  = help: both set how long to train: remove one of them
 note: steps is given here
  --> m.fsd:1:9
   |

@@ -9,7 +9,7 @@ error[E0318]: warmup = 20 and decay = 20 are longer than steps = 30
 1 | train { steps = 100; schedule = wsd(warmup = 20, decay = 20) }
   |                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: change train.schedule too, or leave it out with -s train.schedule=constant
+  = help: change train.schedule too, or switch it off with -s train.schedule=constant
 note: the steps are given here
  --> -s:1:13
   |

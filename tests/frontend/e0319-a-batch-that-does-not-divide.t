@@ -10,6 +10,6 @@ error[E0319]: batch = 16 is not divisible by 3 ranks x 2 micro-batches
 2 | train { batch = 16; accumulate = 2 }
   |         ^^^^^
   |
-  = help: sizes that do: 12, 18, 24
+  = help: valid sizes: 12, 18, 24
 
 ==== exit 1

@@ -12,12 +12,12 @@ data { train = synthetic_tokens(vocab = 8); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 4
         "norm.*" = group(muon = true) }
 ==== out
-error[E0323]: Muon moves matrices, and `norm.weight` is f32[4]
+error[E0323]: Muon updates only matrices, but `norm.weight` is f32[4]
    = help: match only matrices, or put the others in a group with muon = false before it
-error[E0323]: Muon moves matrices, and `norm.bias` is f32[4]
+error[E0323]: Muon updates only matrices, but `norm.bias` is f32[4]
    = help: match only matrices, or put the others in a group with muon = false before it
-error[E0323]: Muon moves matrices, and `norm.weight` is f32[4]
+error[E0323]: Muon updates only matrices, but `norm.weight` is f32[4]
    = help: match only matrices, or put the others in a group with muon = false before it
-error[E0323]: Muon moves matrices, and `norm.bias` is f32[4]
+error[E0323]: Muon updates only matrices, but `norm.bias` is f32[4]
    = help: match only matrices, or put the others in a group with muon = false before it
 error[E0318]: adamw_lr needs an lr above 0

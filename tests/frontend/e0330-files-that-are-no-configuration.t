@@ -3,7 +3,7 @@
 ==== m.fsd
 shard { }
 ==== out
-error[E0330]: this is no YAML: did not find expected ',' or ']'
+error[E0330]: this is not valid YAML: did not find expected ',' or ']'
  --> 1.yaml:2:1
 error[E0304]: key `a` is given twice
  --> 2.yaml:3:1
@@ -11,11 +11,11 @@ error[E0330]: the file has no keys
  --> 3.yaml:1:1
 error[E0330]: sections are nested too deeply
  --> 6.yaml:1:4
-error[E0330]: a list of sections is no value of any key
+error[E0330]: no key takes a list of sections
  --> 7.yaml:1:4
 error[E0110]: cannot read none: No such file or directory
 
-error[E0330]: this is no JSON: duplicate object key near '"a"'
+error[E0330]: this is not valid JSON: duplicate object key near '"a"'
  --> 4.json:1:12
-error[E0330]: this is no JSON: string or '}' expected near '}'
+error[E0330]: this is not valid JSON: string or '}' expected near '}'
  --> 5.json:1:9

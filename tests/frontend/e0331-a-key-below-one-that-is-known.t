@@ -6,7 +6,7 @@ shard { }
 {"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "pin_memry": true},
                        "offload_param": {"device": "none", "pin_memry": true}}}
 ==== err
-error[E0331]: --deepspeed knows no key `zero_optimization.offload_optimizer.pin_memry`
+error[E0331]: --deepspeed does not know the key `zero_optimization.offload_optimizer.pin_memry`
  --> c.json:1:75
   |
 1 | {"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "pin_memry": true},

@@ -7,7 +7,7 @@ fsdp_config:
   fsdp_shardin_strategy: FULL_SHARD
   offload: true
 ==== err
-error[E0331]: --accelerate knows no key `fsdp_config.fsdp_shardin_strategy`
+error[E0331]: --accelerate does not know the key `fsdp_config.fsdp_shardin_strategy`
  --> c.yaml:2:3
   |
 2 |   fsdp_shardin_strategy: FULL_SHARD
@@ -15,7 +15,7 @@ error[E0331]: --accelerate knows no key `fsdp_config.fsdp_shardin_strategy`
   |
   = help: did you mean `fsdp_config.fsdp_sharding_strategy`?
 
-error[E0331]: --accelerate knows no key `fsdp_config.offload`
+error[E0331]: --accelerate does not know the key `fsdp_config.offload`
  --> c.yaml:3:3
   |
 3 |   offload: true

@@ -6,5 +6,5 @@ data { train = text("a.bin") }
 ==== out
 error[E0390]: mesh axis tp = 2 is not supported yet
  --> m.fsd:1:46
-  = help: this version has rep, dp
+  = help: supported: rep, dp
 ==== exit 2

@@ -11,7 +11,7 @@ error[E0406]: the mesh has no axis `pd`
   |
   = help: did you mean `dp`?
 
-error[E0406]: axis dp has size 0; it is 1 to 1048576
+error[E0406]: axis dp has size 0, but it must be 1 to 1048576
  --> m.fsd:1:30
   |
 1 | shard { mesh = (pd = 2, dp = 0) }

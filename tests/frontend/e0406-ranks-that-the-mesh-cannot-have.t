@@ -7,13 +7,13 @@ data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 shard { mesh = (rep = 2, dp = 4) }
 ==== err
-error[E0406]: -n 3: the mesh's other axes take 2 ranks, which does not divide it
+error[E0406]: -n 3 is not divisible by the 2 ranks of the mesh's other axes
  --> m.fsd:5:16
   |
 5 | shard { mesh = (rep = 2, dp = 4) }
   |                ^^^^^^^^^^^^^^^^^
   |
-  = help: give all axes with --mesh
+  = help: give the sizes of all axes with --mesh
 
 error[E0406]: -n 3, but the mesh has 4 ranks
   = help: give -n or --mesh, not both

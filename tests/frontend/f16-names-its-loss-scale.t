@@ -17,7 +17,7 @@ train { loss = cross_entropy(model(x), y); batch = 4; steps = 4 }
 error[E0318]: scale = dynamic, but loss_scale = 1024
 error[E0318]: scale = 1024, but loss_scale = (32768, 2, 0.5, 9)
   loss scale  32,768, times 2 after 9 steps without overflow, times 0.5 after one with it
-error[E0318]: scale starts at a power of two from 1 to 2^60, not at 3
+error[E0318]: scale must start at a power of two from 1 to 2^60, not at 3
 error[E0313]: `scale` of `f16` cannot be `static`
 ==== err
 error[E0318]: scale = 1024, but loss_scale = 512
@@ -26,7 +26,7 @@ error[E0318]: scale = 1024, but loss_scale = 512
 1 | train.precision=f16(scale = 1024)
   |                             ^^^^
   |
-  = help: give one of them; -s train.loss_scale=none takes that one away
+  = help: remove one of them; -s train.loss_scale=none removes loss_scale
 note: loss_scale is given here
  --> -s:1:18
   |

@@ -71,7 +71,7 @@ error[E0101]: unexpected name `Tensor`, expected `[`
 error[E0101]: unexpected `-`, expected `{` or `=`
    = help: a method has no type of its result: name(x) { .. }
 error[E0216]: `head` is a module, not a parameter
-   = help: parameters are tied: tie head.weight = emb.weight
+   = help: only parameters can be tied: tie head.weight = emb.weight
 error[E0101]: unexpected `-`, expected name or end of line or `}`
    = help: a comment starts with `#`
 error[E0101]: unexpected `/`, expected name or end of line or `}`

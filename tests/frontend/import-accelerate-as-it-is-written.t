@@ -57,7 +57,7 @@ error[E0333]: fsdpc does not support tp_config.tp_size = 2
 
 note[W0311]: cp.yaml: this key has no effect: distributed_type
   = help: fsdpc dump --stage=config --accelerate cp.yaml says why
-error[E0406]: axis dp has size 3.5, which is no whole number
+error[E0406]: axis dp has size 3.5, which is not a whole number
  --> odd.yaml: num_processes:1:29
   |
 1 | shard.mesh = (rep = 2, dp = 7 / 2)

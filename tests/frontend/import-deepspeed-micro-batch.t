@@ -23,8 +23,8 @@ train { accumulate = 2; batch = 8 }
   batch            = 64                       # -s
   accumulate       = 8                        # d.json:1
 error[E0319]: train_micro_batch_size_per_gpu = 4 does not fit batch = 100, accumulate = 2 and 8 ranks
-  = help: batch = train_micro_batch_size_per_gpu x accumulate x ranks; -n says how many ranks there are
+  = help: batch must equal train_micro_batch_size_per_gpu x accumulate x ranks; -n sets the number of ranks
 error[E0319]: train_micro_batch_size_per_gpu = 4 does not fit batch = 128, accumulate = 4 and 2 ranks
-  = help: batch = train_micro_batch_size_per_gpu x accumulate x ranks; -n says how many ranks there are
+  = help: batch must equal train_micro_batch_size_per_gpu x accumulate x ranks; -n sets the number of ranks
 error[E0332]: train_micro_batch_size_per_gpu cannot be `1.5`
-  = help: it is a whole number of samples, at least 1
+  = help: write a whole number of samples, at least 1

@@ -18,4 +18,4 @@ shard { }
   zero_optimization.offload_optimizer.pin_memory = true
     has no effect: pages of a file are never pinned
 error[E0333]: fsdpc does not support zero_optimization.offload_optimizer.pin_memory = true
-  = help: shard.offload has one pin, and zero_optimization.offload_param.pin_memory says false
+  = help: shard.offload takes only one pin, and zero_optimization.offload_param.pin_memory sets it to false

@@ -21,6 +21,6 @@ error[E0333]: fsdpc does not support zero_optimization.offload_optimizer.device 
 2 |   "offload_optimizer": {"device": "nvme", "nvme_path": "/b"}}}
   |                         ^^^^^^^^
   |
-  = help: shard.offload has one path, and zero_optimization.offload_param.nvme_path says "/a"
+  = help: shard.offload takes only one path, and zero_optimization.offload_param.nvme_path sets it to "/a"
 
 ==== exit 1

@@ -35,13 +35,13 @@ note[W0311]: a.yaml: these keys have no effect: fsdp_config.fsdp_offload_params,
   seed = 6000000000.0
     train.seed = 6000000000
 ==== err
-error[E0311]: shard.bucket is at least 1, this is -1
+error[E0311]: shard.bucket must be at least 1, not -1
  --> b.json: zero_optimization.reduce_bucket_size:1:16
   |
 1 | shard.bucket = -1
   |                ^^
 
-error[E0311]: train.clip is at least 0, this is -1
+error[E0311]: train.clip must be at least 0, not -1
  --> b.json: gradient_clipping:1:14
   |
 1 | train.clip = -1

@@ -19,27 +19,27 @@ data  { train = synthetic(x = [8], y = 4) }
 train { loss = cross_entropy(model(x), y); batch = 48; steps = 4; optimizer = sgd(lr = 0.5) }
 shard { unit = Linear }
 ==== out
-error[E0318]: loss_scale starts at a power of two from 1 to 2^60, not at 0
-error[E0318]: loss_scale starts at a power of two from 1 to 2^60, not at 3
-error[E0318]: loss_scale is (start, growth, backoff, interval), or a number
-error[E0318]: loss_scale grows by a power of two from 2 on, not by 3
-error[E0318]: loss_scale backs off by 0.5, 0.25, .., not by 0.75
-error[E0318]: the interval of loss_scale is a whole number of steps, not 0
-error[E0318]: the interval of loss_scale is a whole number of steps, not 1.5
-error[E0318]: loss_scale is (start, growth, backoff, interval), or a number
-error[E0310]: train.loss_scale takes a number or none or a list, this is a name
+error[E0318]: loss_scale must start at a power of two from 1 to 2^60, not at 0
+error[E0318]: loss_scale must start at a power of two from 1 to 2^60, not at 3
+error[E0318]: loss_scale must be (start, growth, backoff, interval), or a number
+error[E0318]: loss_scale must grow by a power of two, at least 2, not by 3
+error[E0318]: loss_scale must back off by 0.5, 0.25, .., not by 0.75
+error[E0318]: the interval of loss_scale must be a whole number of steps, not 0
+error[E0318]: the interval of loss_scale must be a whole number of steps, not 1.5
+error[E0318]: loss_scale must be (start, growth, backoff, interval), or a number
+error[E0310]: train.loss_scale must be a number or none or a list, not a name
 warning[W0302]: precision = bf16: loss_scale has no effect
-error[E0318]: loss_scale is (start, growth, backoff, interval), or a number
+error[E0318]: loss_scale must be (start, growth, backoff, interval), or a number
 warning[W0302]: precision = f32: loss_scale has no effect
-error[E0311]: `by` of `divide` is above 0, this is 0
-error[E0318]: scale multiplies a mean gradient by at most 1e+30, not 1e+31
+error[E0311]: `by` of `divide` must be above 0, not 0
+error[E0318]: scale can multiply a mean gradient by at most 1e+30, not by 1e+31
 error[E0312]: `divide` needs `by`
   = help: divide(by: real)
 error[E0313]: shard.scale cannot be `average`
-  = help: there is: mean, sum, divide
+  = help: known names: mean, sum, divide
 error[E0313]: shard.gather cannot be `f64`
-  = help: there is: f32, bf16, f16, f8e4m3, i8
+  = help: known names: f32, bf16, f16, f8e4m3, i8
 error[E0313]: shard.gather cannot be `u8`
   = help: did you mean `i8`?
-error[E0310]: shard.gather takes a name or none, this is a call
+error[E0310]: shard.gather must be a name or none, not a call
 warning[W0302]: strategy = none: gather has no effect

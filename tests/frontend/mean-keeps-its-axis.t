@@ -31,6 +31,6 @@ print(["%.5f" % x for x in a], max(abs(x - y) for x, y in zip(a, b)) < 1e-6)
   #8 %8: f32[1, 2] = mean(%5)
   #20 %19: f32[4, 1, 2] = mean(%18)
   #21 %20: f32[1, 2] = mean(%17)
-error[E0208]: `mean` over the samples of the batch would depend on the ranks
-  = help: name an axis other than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
+error[E0208]: `mean` over the samples of the batch would depend on the number of ranks
+  = help: name an axis other than the first; only sum(x) and mean(x) over all axes, for aux(..), cover the whole batch
 ['1.37500', '1.32551', '1.27596'] True

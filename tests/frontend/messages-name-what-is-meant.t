@@ -26,7 +26,7 @@ train { loss = cross_entropy(model(inputs), targets); btach = 4; steps = 1 }
 ==== out
 error[E0209]: `none_at_all` is empty
  --> m.fsd:6:21
-error[E0310]: `x` of `floor` takes a number, this is a tensor
+error[E0310]: `x` of `floor` must be a number, not a tensor
  --> m.fsd:7:15
 error[E0202]: `+` takes two tensors or a tensor and a number; `zeros` is a call
  --> m.fsd:8:13

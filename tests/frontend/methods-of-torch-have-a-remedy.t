@@ -56,16 +56,16 @@ error[E0101]: unexpected `.`, expected `(` or `=` or `,`
 error[E0101]: unexpected `.`, expected `(` or `=` or `,`
    = help: fields have no prefix: they are declared in the module, as in fc : Linear(D, D), and a local is written name = expression
 error[E0223]: `h` is an array of modules, not one module
-   = help: for layer in h { x = layer(x) } goes over all, h[0](x) calls one; all at once take the rows that `dispatch` gives
-error[E0207]: module `LayerNorm` cannot be called without a field
-   = help: declare a field beside forward, name : LayerNorm(..), and call that: name(x)
+   = help: for layer in h { x = layer(x) } calls them one after the other, h[0](x) calls one; all at once they take the rows that `dispatch` returns
+error[E0207]: module `LayerNorm` must be declared as a field before it can be called
+   = help: declare it as a field of the module, name : LayerNorm(..), and call the field: name(x)
 error[E0207]: there is no name `z` here
    = help: axes have the names that the method gives them: forward(x: [B, T, D])
 error[E0207]: there is no name `None` here
    = help: `as` makes a new axis: x as [B, 1, T, D]
 error[E0209]: a tensor has no field `transpose`
    = help: write transpose(x, [0, 2, 1]), or name the axes in their new order: x as [B, H, T, h]
-error[E0208]: `transpose` takes at most 2 arguments, 3 are given
+error[E0208]: `transpose` takes at most 2 arguments, but 3 are given
    = help: the axes are a list in their new order: transpose(x, [0, 2, 1])
 error[E0208]: `mean` has no argument `dim`
    = help: the argument is `axis`
@@ -76,9 +76,9 @@ error[E0208]: `softmax` has no argument `dim`
 error[E0207]: there is no name `torch` here
    = help: write concat(x, y, axis = -1)
 error[E0207]: there is no name `F` here
-   = help: functions have no prefix: gelu(..)
+   = help: call functions without a prefix: gelu(..)
 error[E0104]: `[` is not closed
-   = help: a list has its elements written out; a loop is a statement: for layer in h { x = layer(x) }
+   = help: write out the elements of a list; a loop is a statement: for layer in h { x = layer(x) }
 error[E0101]: unexpected name `x`, expected end of line or `(` or `[`
    = help: a method is written beside forward: name(x) = relu(x) ** 2
 error[E0101]: unexpected name `is`, expected end of line or `(` or `[`
@@ -95,8 +95,8 @@ error[E0101]: unexpected `{`, expected an expression
    = help: there are no dictionaries; settings are keys of a section, as in train { batch = 8 }
 error[E0101]: unexpected `]`, expected an expression
    = help: no comma follows the last element
-error[E0109]: `'a'` cannot stand here
-   = help: strings are written in double quotes
+error[E0109]: `'a'` is not allowed here
+   = help: write strings in double quotes
 error[E0209]: a tensor has no field `float`
    = help: train.precision says what is computed in; ids are integers, and comparisons are 0 or 1
 error[E0209]: a tensor has no field `contiguous`

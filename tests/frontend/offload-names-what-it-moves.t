@@ -4,21 +4,21 @@
 ==== m.fsd
 shard { }
 ==== out
-error[E0313]: offload: states is cpu or none
+error[E0313]: offload: states must be cpu or none
 error[E0313]: offload has no `stats`
   = help: did you mean `states`?
-error[E0313]: offload: buffers is a number from 1 to 1000
-error[E0313]: offload: path is a folder in quotes
-error[E0318]: offload moves nothing: say states, params or grads = cpu
-error[E0318]: offload moves nothing: say states, params or grads = cpu
+error[E0313]: offload: buffers must be a number from 1 to 1000
+error[E0313]: offload: path must be a folder in quotes
+error[E0318]: offload moves nothing: set states, params or grads to cpu
+error[E0318]: offload moves nothing: set states, params or grads to cpu
 error[E0313]: offload: states is given twice
-error[E0310]: shard.offload takes none or a list, this is a truth value
+error[E0310]: shard.offload must be none or a list, not a boolean
   = help: `fsdpc help shard.offload` has an example
-error[E0310]: shard.offload takes none or a list, this is a name
+error[E0310]: shard.offload must be none or a list, not a name
   = help: `fsdpc help shard.offload` has an example
-error[E0313]: offload: pin is true or false
-error[E0318]: offload: pages of a file are not pinned
-  = help: leave pin out, or path, so that host memory is pinned
-warning[W0302]: pages of a file are never pinned: pin = false has no effect
-warning[W0302]: optimizer = adafactor: states = cpu has no effect, no moments are kept for each weight
-warning[W0302]: optimizer = sgd: states = cpu has no effect, no moments are kept for each weight
+error[E0313]: offload: pin must be true or false
+error[E0318]: offload: memory backed by a file cannot be pinned
+  = help: remove pin, or remove path to pin host memory
+warning[W0302]: memory backed by a file is never pinned: pin = false has no effect
+warning[W0302]: optimizer = adafactor keeps no state for each weight: states = cpu has no effect
+warning[W0302]: optimizer = sgd keeps no state for each weight: states = cpu has no effect

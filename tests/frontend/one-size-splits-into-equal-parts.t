@@ -39,6 +39,6 @@ a, c, b = split(x, axis = -1, sizes = D // 2 - 1)
 a, b = split(x, axis = -1, sizes = 8)
 error[E0220]: 2 names for one value
 a, b = split(x, axis = 1, sizes = 1)
-error[E0208]: `split` makes at most 64 tensors
+error[E0208]: `split` can make at most 64 tensors
 a, b = split(x, axis = -1, sizes = [5, 5])
-error[E0208]: `sizes` of `split` add up to 10, and axis 2 of [B, T, D] has 8
+error[E0208]: `sizes` of `split` add up to 10, but axis 2 of [B, T, D] has size 8

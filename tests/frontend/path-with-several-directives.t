@@ -29,7 +29,7 @@ error[E0304]: path `f` is given twice
   |
 4 |   "f" = recompute
   |   ^^^
-note: it is given here too
+note: it is also given here
  --> net2.fsd:3:3
   |
 3 |   "f" = recompute

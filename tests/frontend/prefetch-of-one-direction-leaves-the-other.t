@@ -7,5 +7,5 @@ prefetch_forward = 2;prefetch_backward = 1;prefetch_post = ;
 prefetch_forward = 1;prefetch_backward = 2;prefetch_post = ;
 prefetch_forward = 0;prefetch_backward = 1;prefetch_post = ;
 prefetch_forward = 2;prefetch_backward = 0;prefetch_post = ;
-error[E0318]: prefetch is k or (forward = k, backward = k);
-error[E0318]: prefetch is k or (forward = k, backward = k);
+error[E0318]: prefetch must be k or (forward = k, backward = k);
+error[E0318]: prefetch must be k or (forward = k, backward = k);

@@ -16,8 +16,8 @@ data { train = synthetic_tokens(vocab = V); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
 ==== out
 5
-error[E0311]: `n` of `range` is at least 0, this is -1
-error[E0310]: `n` of `range` takes an integer, this is a number
+error[E0311]: `n` of `range` must be at least 0, not -1
+error[E0310]: `n` of `range` must be an integer, not a number
 error[E0210]: `B` depends on the number of samples of one rank, so the model would change with the number of ranks
-  = help: it can be the size of an axis, and nothing else
-error[E0311]: `n` of `range` is at most 65536, this is 70000
+  = help: it can only be the size of an axis
+error[E0311]: `n` of `range` must be at most 65536, not 70000

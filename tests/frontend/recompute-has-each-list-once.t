@@ -11,13 +11,13 @@ error[E0304]: argument `ops` is given twice
   |
 1 | shard.recompute=(ops = [gelu, relu], ops = [tanh])
   |                                            ^^^^^^
-note: it is given here too
+note: it is also given here
  --> -s:1:24
   |
 1 | shard.recompute=(ops = [gelu, relu], ops = [tanh])
   |                        ^^^^^^^^^^^^
 
-error[E0310]: ops are given by name, this is an empty list
+error[E0310]: ops must be given by name, not as an empty list
  --> -s:1:30
   |
 1 | shard.recompute=(Net, keep = [])
@@ -25,7 +25,7 @@ error[E0310]: ops are given by name, this is an empty list
   |
   = help: for example recompute = (ops = [gelu, layer_norm])
 
-error[E0310]: ops are given by name, this is an integer
+error[E0310]: ops must be given by name, not as an integer
  --> -s:1:31
   |
 1 | shard.recompute=(ops = [gelu, 3])

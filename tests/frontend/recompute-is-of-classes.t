@@ -6,7 +6,7 @@ model = Net
 data  { train = text("t"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0318]: recompute is a class, or classes, ops = .. and keep = ..
+error[E0318]: recompute must be a class, or (Class, .., ops = .., keep = ..)
  --> -s:1:17
   |
 1 | shard.recompute=[["h.0"]]

@@ -6,7 +6,7 @@ model = Net
 data  { train = text("t"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0313]: `norm` is no op that can be computed again
+error[E0313]: `norm` is not an op that can be recomputed
  --> -s:1:36
   |
 1 | shard.recompute=(Net, ops = [gelu, norm], keep = conv)
@@ -14,15 +14,15 @@ error[E0313]: `norm` is no op that can be computed again
   |
   = help: did you mean `layer_norm`?
 
-error[E0313]: `conv` is no op that can be computed again
+error[E0313]: `conv` is not an op that can be recomputed
  --> -s:1:50
   |
 1 | shard.recompute=(Net, ops = [gelu, norm], keep = conv)
   |                                                  ^^^^
   |
-  = help: there is: split, stack, transpose, slice, concat, add, sub, mul, scale, relu, gelu, silu, tanh, sigmoid, ..
+  = help: known names: split, stack, transpose, slice, concat, add, sub, mul, scale, relu, gelu, silu, tanh, sigmoid, ..
 
-error[E0310]: ops are given by name, this is an integer
+error[E0310]: ops must be given by name, not as an integer
  --> -s:1:24
   |
 1 | shard.recompute=(ops = 3)

@@ -22,4 +22,4 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
 error[E0204]: `as` cannot make [B, h, h, T] from [B, T, KV, h]: KV = 2 (line 1)
   = help: [B, h, h, T] has 256 elements, [B, T, KV, h] has 128
 error[E0204]: `+` cannot take [B, T, 8] and [5]: B = 4, T = 4
-  = help: the last axis is 8 in the one and 5 in the other; axes agree from the last one back, or one of them has size 1
+  = help: the last axis is 8 in one and 5 in the other; axes are matched from the last one back and must be equal, or one of them 1

@@ -29,9 +29,9 @@ error[E0207]: there is no function or module `normaal` here
 error[E0214]: module Block has two fields `fc`
 error[E0301]: section data has no key `lenght`
    = help: did you mean `length`?
-error[E0310]: train.steps takes an integer or none, this is a string
+error[E0310]: train.steps must be an integer or none, not a string
 error[E0312]: `adamw` has no argument `betta`
 error[E0313]: shard.strategy cannot be `ful`
    = help: did you mean `full`?
-error[E0311]: shard.prefetch is at least 0, this is -1
+error[E0311]: shard.prefetch must be at least 0, not -1
 ==== exit 1

@@ -18,7 +18,7 @@ model = Net
 data { train = npy(x = "x.npy", y = "y.npy"); val = npy(y = "w.npy", x = "z.npy") }
 train { loss = cross_entropy(model(x), y); batch = 4; metric = accuracy(model(x), y) }
 ==== err
-error[E0318]: data.val gives field `x` as f32[4, 7] a batch, data.train as f32[4, 6]
+error[E0318]: data.val gives field `x` as f32[4, 7] per batch, but data.train as f32[4, 6]
  --> m.fsd:6:53
   |
 6 | data { train = npy(x = "x.npy", y = "y.npy"); val = npy(y = "w.npy", x = "z.npy") }

@@ -14,7 +14,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== out
-warning[W0303]: this is never run: the method has returned
+warning[W0303]: this never runs, because the method has returned
  --> m.fsd:4:64
   |
 4 |     if true { return linear(w(x), w.weight) } else { return x; x = 1 }
@@ -25,7 +25,7 @@ note: it returns here
 4 |     if true { return linear(w(x), w.weight) } else { return x; x = 1 }
   |                                                      ^^^^^^^^
 --
-warning[W0303]: this is never run: the method has returned
+warning[W0303]: this never runs, because the method has returned
  --> m.fsd:7:5
   |
 7 |     y = x

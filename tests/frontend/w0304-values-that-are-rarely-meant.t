@@ -22,15 +22,15 @@ model = Net
 data { train = npy(x = "x.npy", y = "y.npy"); length = 8 }
 train { loss = cross_entropy(model(x), y); batch = 8 }
 ==== out
-warning[W0306]: the targets are what the model is given: it learns to copy
+warning[W0306]: the targets are the model's own input, so it only learns to copy
  --> m.fsd:7:16
 --
 warning[W0305]: lr = 0: the weights never change
  --> m.fsd:7:66
-warning[W0304]: a batch of 8 from 6 samples: some repeat within a step
+warning[W0304]: a batch of 8 from only 6 samples: some repeat within a step
  --> n.fsd:6:16
 --
 warning[W0302]: data.train = npy: length has no effect
  --> n.fsd:6:56
-error[E0311]: `momentum` of `sgd` is below 1, this is 2
+error[E0311]: `momentum` of `sgd` must be below 1, not 2
  --> -s:1:32

@@ -27,13 +27,13 @@ model = Net
 data { train = synthetic_tokens(vocab = V); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
 ==== out
-warning[W0309]: nothing reads what `tanh` gives
+warning[W0309]: nothing reads the result of `tanh`
  --> m.fsd:8:5
   |
 8 |     tanh(x)
   |     ^^^^^^^
   |
-  = help: write y = tanh(..), which changes no argument
+  = help: a function does not change its arguments: write y = tanh(..)
 
 warning[W0310]: `b` hides a config value of the same name
  --> m.fsd:9:9

@@ -49,31 +49,31 @@ error[E0207]: there is no function or module `unsqueeze` here
 error[E0207]: there is no name `inf` here
   = help: a number large enough, such as 1e30, does the same in a softmax
 error[E0209]: an integer has no field `silu`
-  = help: functions have no prefix: silu(..)
+  = help: call functions without a prefix: silu(..)
 error[E0101]: unexpected `.`, expected an expression
   = help: each axis has its `:`, as in x[:, :, 1:]
 error[E0208]: [B, T, D] has axes 0 to 2
-  = help: an axis is counted from 0, or from -1 back from the last
+  = help: count axes from 0, or from -1 backwards from the last
 error[E0208]: `split` would make 70 tensors
-  = help: at most 64; parts that keep the axis have sizes: split(x, axis = 0, sizes = [..])
-error[E0208]: `expand` takes at most 2 arguments, 4 are given
+  = help: at most 64 are allowed; give sizes for parts that keep the axis: split(x, axis = 0, sizes = [..])
+error[E0208]: `expand` takes at most 2 arguments, but 4 are given
   = help: the shape is a list: expand(x, [B, T, D])
-error[E0208]: the samples of a batch stay the first axis
+error[E0208]: the batch axis must stay the first axis
   = help: keep the first axis as it is
 error[E0208]: `shape` has fewer axes than [B, T, D]
   = help: name every axis of the result
 error[E0207]: there is no function or module `broadcast` here
   = help: write expand(x, [B, T, D])
-error[E0310]: each element of `x` of `concat` takes a tensor, this is a list
-  = help: tensors are arguments one by one, without brackets
+error[E0310]: each element of `x` of `concat` must be a tensor, not a list
+  = help: pass tensors as separate arguments, without brackets
 error[E0207]: there is no function or module `chunk` here
   = help: write split(x, axis = -1, sizes = D // 2), or sizes = [a, b]
 error[E0204]: `expand` cannot take [B, T, D]
   = help: f32[4, 8, 4] does not broadcast to f32[4, 8, 5]
 error[E0204]: `concat` cannot take [B, T, D] and [B, 1, D]: T = 8
   = help: f32[4, 8, 4] and f32[4, 1, 4] differ in more than axis 2; expand(x, shape) repeats an axis of size 1
-error[E0202]: `==` compares true or false with a number
-  = help: a boolean cannot be used in arithmetic; use it alone or with `not`: if wide { .. }
+error[E0202]: `==` cannot compare a boolean with a number
+  = help: a boolean cannot be used in arithmetic; use it as it is or with `not`: if wide { .. }
 error[E0207]: there is no function or module `einsum` here
   = help: name the axes by `as` and use matmul(a, b), or a * b and sum(.., axis = ..)
 error[E0207]: there is no function or module `pow` here
@@ -84,10 +84,10 @@ error[E0207]: there is no function or module `masked_fill` here
   = help: write where(seen, x, -1e30)
 error[E0207]: there is no name `inf` here
   = help: a number large enough, such as 1e30, does the same in a softmax
-error[E0204]: `as` needs a tensor, this is an integer
-  = help: `as` binds closer than `*` and `+`: (x * y) as [..]
-error[E0204]: `as` needs a tensor, this is an integer
-  = help: `as` binds closer than `*` and `+`: (x * y) as [..]
+error[E0204]: `as` needs a tensor, not an integer
+  = help: `as` binds more tightly than `*` and `+`: (x * y) as [..]
+error[E0204]: `as` needs a tensor, not an integer
+  = help: `as` binds more tightly than `*` and `+`: (x * y) as [..]
 error[E0207]: there is no function or module `swish` here
   = help: write silu(x)
 error[E0207]: there is no function or module `leaky_relu` here

@@ -15,13 +15,13 @@ error[E0403]: reshard "fc": an array of modules has no forward of its own
   = help: name its elements: "fc.*"
 error[E0402]: reshard "fc.2": no module of that path; did you mean "fc.0"?
 warning[W0302]: reshard "out" has no effect: it names no unit of its own
-error[E0318]: reshard(3): must divide dp = 4
+error[E0318]: reshard(3) must divide dp = 4
 warning[W0302]: reshard "fc.*" has no effect: shard.reshard says the same
 warning[W0302]: reshard "fc.1" has no effect: "fc.*" before it names the same units
-error[E0318]: reshard(4): the ranks are in groups of 2 already
-  = help: a model has only one K
-note: these groups are asked for here
-error[E0318]: reshard(2): the ranks are in groups of 4 already
-  = help: a model has only one K
-note: these groups are asked for here
+error[E0318]: reshard(4): the ranks are already in groups of 2
+  = help: a model can have only one K
+note: these groups are requested here
+error[E0318]: reshard(2): the ranks are already in groups of 4
+  = help: a model can have only one K
+note: these groups are requested here
 warning[W0302]: strategy = grads: reshard has no effect

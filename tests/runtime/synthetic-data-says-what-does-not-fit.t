@@ -17,15 +17,15 @@ error: --data train=...: the plan's data files are: none
 error: --data val.x=...: the plan's data files are: none
 error[E0318]: data.val must give the same fields as data.train
  --> m.fsd:6:57
-error[E0311]: `y` of `synthetic` is at least 1, this is 0
+error[E0311]: `y` of `synthetic` must be at least 1, not 0
  --> -s:1:34
-error[E0310]: each element of `x` of `synthetic` takes an integer, this is a number
+error[E0310]: each element of `x` of `synthetic` must be an integer, not a number
  --> -s:1:27
-error[E0311]: `samples` of `synthetic` is at least 1, this is 0
+error[E0311]: `samples` of `synthetic` must be at least 1, not 0
  --> -s:1:32
 error[E0312]: `synthetic` needs at least one field
  --> -s:1:12
-error[E0312]: each argument of `synthetic` has a name
+error[E0312]: each argument of `synthetic` needs a name
  --> -s:1:22
 source train = synthetic_tokens samples 32 seed 0 vocab 8
 source val = synthetic_tokens samples 1024 seed 1 vocab 8
