@@ -15,11 +15,11 @@ checkpoint: saving the state of a run
 sources: where samples come from
 optimizers: update rules
 schedules: the learning rate over the steps
-directives: what holds for single parameters, in section train
+directives: settings of single parameters, in section train
 precisions: dtypes of computation, master and reduction
-units: units by a rule
-gradient scales: what the gradients of all ranks are made into
-placements: what holds for single modules and parameters, in section shard
+units: rules for units
+gradient scales: how the gradients of all ranks are combined
+placements: settings of single modules and parameters, in section shard
 commands: what fsdpc does
 options: options of fsdpc
 fsdp-run: options of fsdp-run, which trains a plan

@@ -5,7 +5,7 @@ train.clip (key of train)
 
     clip = a number or none; default none
 
-  largest norm that the whole gradient may have; a larger one is scaled down to it
+  largest norm of the whole gradient; a larger one is scaled down to it
 
   example
     clip = 1.0

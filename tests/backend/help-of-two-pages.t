@@ -5,14 +5,15 @@ max (function of tensors)
 
     max(x: tensor, y: tensor?, axis: int or list of ints?)
 
-  the largest of two values, element by element; without y the largest along axes, which stay with
-  size 1
+  the larger of two values, element by element; without y, the largest along axes, which are kept
+  with size 1
 
   arguments
     x: tensor                       any shape
     y: tensor = none                a shape that broadcasts with x
     axis: int or list of ints = none
-                                    one or a list: from 0; from -1 back from the last; none: all
+                                    one axis or a list of them, counted from 0, or from -1 backwards
+                                    from the last; none: all
 
   example
     y = max(x, 0) - max(x, axis = -1)
@@ -24,7 +25,7 @@ max (function of constants)
   the largest of its arguments
 
   arguments
-    x: real..                       one constant or more
+    x: real..                       one or more constants
 
   example
     a = max(4, 10 // 3)

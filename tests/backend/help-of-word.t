@@ -9,7 +9,7 @@ data.order (key of data)
 
   values
     shuffle                         a new permutation each epoch, from the seed
-    sequential                      as they lie in the files
+    sequential                      in the order of the files
 
   example
     order = sequential

@@ -13,7 +13,7 @@ model = = A
 ==== out
 error[E0101]: unexpected name `D`, expected string or end of line or `(` or `[`
  --> m.fsd:1:17
-  = help: a new line or `;` ends what stands before it
+  = help: end the statement before it with a new line or `;`
 error[E0101]: unexpected name `Linear`, expected `(` or `,` or `:`
  --> m.fsd:3:6
   = help: a field is declared with `:`, as in head : Linear(D, V); a constant belongs in config { .. }

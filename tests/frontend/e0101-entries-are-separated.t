@@ -9,22 +9,22 @@ train { optimizer = adamw(lr = 1 eps = 2); batch = 3) ; steps = "4" 5 }
 ==== out
 error[E0101]: unexpected `,`, expected string or end of line or `(` or `[`
  --> m.fsd:1:15
-  = help: a new line or `;` stands here, not a comma
+  = help: use a new line or `;` here, not a comma
 error[E0101]: unexpected number `3`, expected `{` or `=`
  --> m.fsd:1:26
-  = help: a key and its value are joined by `=`
+  = help: write `=` between a key and its value
 error[E0101]: unexpected `:`, expected `{` or `=`
  --> m.fsd:1:30
-  = help: a key and its value are joined by `=`
+  = help: write `=` between a key and its value
 error[E0101]: unexpected name `f`, expected string or end of line or `(` or `[`
  --> m.fsd:2:16
-  = help: a new line or `;` ends what stands before it
+  = help: end the statement before it with a new line or `;`
 error[E0101]: unexpected name `big`, expected string
  --> m.fsd:3:8
-  = help: its name stands in double quotes
+  = help: write its name in double quotes
 error[E0101]: unexpected `:`, expected `=`
  --> m.fsd:4:15
-  = help: a key and its value are joined by `=`
+  = help: write `=` between a key and its value
 error[E0101]: unexpected name `eps`, expected `(` or `[` or `)` or `,`
  --> m.fsd:5:34
   = help: arguments are separated by commas
@@ -33,5 +33,5 @@ error[E0104]: unmatched `)`
  --> m.fsd:5:53
 error[E0101]: unexpected number `5`, expected string or end of line or `(` or `[`
  --> m.fsd:5:69
-  = help: a new line or `;` ends what stands before it
+  = help: end the statement before it with a new line or `;`
 ==== exit 1

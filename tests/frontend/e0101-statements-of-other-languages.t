@@ -29,19 +29,19 @@ import torch
 ==== out
 error[E0101]: unexpected name `forward`, expected `(` or `,` or `:`
  --> m.fsd:2:7
-  = help: a method is written name(arguments) { .. }
+  = help: write a method as name(arguments) { .. }
 error[E0101]: unexpected name `x`, expected `(` or `=` or `,`
  --> m.fsd:4:9
-  = help: a local is written name = expression
+  = help: write a local as name = expression
 error[E0101]: unexpected `true`, expected `(` or `=` or `,`
  --> m.fsd:5:11
-  = help: loops are written for name in modules { .. }, and unroll
+  = help: write a loop as for name in modules { .. }; it is unrolled
 error[E0101]: unexpected `,`, expected `in`
  --> m.fsd:6:10
   = help: a loop has one name: for name in modules { .. }
 error[E0101]: unexpected `:`, expected `(` or `[` or `{`
  --> m.fsd:7:15
-  = help: a block stands in braces: { .. }
+  = help: write a block in braces: { .. }
 error[E0101]: unexpected name `elif`, expected end of line
  --> m.fsd:8:20
   = help: write else { if condition { .. } }
@@ -60,14 +60,14 @@ error[E0101]: unexpected `-`, expected `(` or `=` or `,`
    = help: a statement is name = expression, name += expression, a call or a return
 error[E0101]: unexpected `.`, expected `(` or `=` or `,`
   --> m.fsd:13:6
-   = help: only names are given a value, not fields; a method returns its result
+   = help: only names can be assigned to, not fields; a method returns its result
 error[E0101]: unexpected `[`, expected `(` or `=` or `,`
   --> m.fsd:14:6
-   = help: only names are given a value, not elements; slice and concat make new tensors
+   = help: only names can be assigned to, not elements; slice and concat make new tensors
   --> m.fsd:14:6
 error[E0101]: unexpected `==`, expected `(` or `=` or `,`
   --> m.fsd:15:7
-   = help: `=` gives a value, `==` compares
+   = help: `=` assigns, `==` compares
 error[E0101]: unexpected `+`, expected `(` or `=` or `,`
   --> m.fsd:16:7
    = help: a statement is name = expression, name += expression, a call or a return
@@ -76,21 +76,21 @@ error[E0101]: unexpected `@`, expected end of line or `(` or `[`
    = help: `@` starts an attribute of a field; matrices are multiplied by matmul(a, b)
 error[E0101]: unexpected `*`, expected an expression
   --> m.fsd:18:12
-   = help: a comment starts with `#`
+   = help: comments start with `#`
 error[E0101]: unexpected `:`, expected `(` or `[` or `,` or `]`
   --> m.fsd:20:14
-   = help: a range is first:end, without a step
+   = help: a range is first:end; steps are not supported
   --> m.fsd:20:10
 error[E0101]: unexpected `,`, expected end of line or `(` or `[`
   --> m.fsd:21:13
-   = help: a method returns one value; return (a, b) is one of two
+   = help: a method returns one value, which can be a tuple: return (a, b)
 error[E0101]: unexpected `(`, expected `{`
   --> m.fsd:24:12
-   = help: a module is written module Name(arguments) { .. }
+   = help: write a module as module Name(arguments) { .. }
   --> m.fsd:24:12
 error[E0101]: unexpected end of line, expected `{`
   --> m.fsd:25:13
-   = help: use "file.fsd" brings in another file; the functions are always there
+   = help: use "file.fsd" includes another file; functions are always available
 error[E0107]: too many syntax errors; giving up here
   --> m.fsd:25:13
 ==== exit 1

@@ -11,16 +11,16 @@ config { use = 3; b = }
 ==== out
 error[E0101]: unexpected `for`, expected name or end of line or `}`
  --> m.fsd:2:3
-  = help: this is a word of the language; a name must be another one
+  = help: this is a keyword; choose another name
 error[E0101]: unexpected `model`, expected name or end of line or `}`
  --> m.fsd:3:3
-  = help: this is a word of the language; a name must be another one
+  = help: this is a keyword; choose another name
 error[E0101]: unexpected name `forward`, expected `(` or `[` or `)` or `,`
  --> m.fsd:5:3
  --> m.fsd:4:13
 error[E0101]: unexpected `use`, expected name or string or end of line or `}`
  --> m.fsd:7:10
-  = help: this is a word of the language; a name must be another one
+  = help: this is a keyword; choose another name
 error[E0101]: unexpected end of line, expected an expression
  --> m.fsd:7:22
   = help: a line break ends a statement; break lines inside ( ) or after an operator

@@ -10,5 +10,5 @@ data { train = synthetic(x = [4], y = 4) }
 train { loss = cross_entropy(model(x), y); batch = 4 }
 ==== out
 error[E0207]: there is no name `index` here
-  = help: it is known in the arguments of an array of modules: blocks : Block(index)[4]
+  = help: it is defined only in the arguments of an array of modules: blocks : Block(index)[4]
 ==== exit 1

@@ -30,7 +30,7 @@ error[E0207]: there is no function or module `reshape` here
   = help: write x as [B, T, H, D // H]
 error[E0207]: there is no function or module `print` here
   --> m.fsd:10:5
-   = help: a model computes only; `fsdpc dump` shows it, `--log` what it learns
+   = help: a model cannot print; `fsdpc dump` shows the model, `--log` its training
 error[E0207]: there is no function or module `Dropout` here
   --> m.fsd:11:9
    = help: dropout is a function: dropout(x, 0.1)

@@ -30,7 +30,7 @@ error[E0209]: a tensor has no field `view`
   = help: write x as [B, T, H, D // H]
 error[E0209]: a tensor has no field `shape`
  --> m.fsd:9:9
-  = help: axes have the names that the method gives them: forward(x: [B, T, D])
+  = help: axes have the names that the method declares: forward(x: [B, T, D])
 error[E0209]: a parameter has no field `T`
   --> m.fsd:10:19
    = help: name the axes in their new order: x as [D, V]; linear(x, w) takes w as [out, in]

@@ -43,7 +43,7 @@ error[E0311]: `std` of `normal` must be at least 0, not -0.1
  --> m.fsd:9:28
 error[E0208]: `zeros` takes no arguments
   --> m.fsd:10:24
-   = help: it is an initial value of a parameter; in a method a number broadcasts: 0 * x
+   = help: it is an initial value for parameters; in a method, use a number: 0 * x
 error[E0204]: `cross_entropy` cannot take [B, T] and [B, T]
   --> m.fsd:15:16
    = help: logits must be f32, bf16 or f16, not i32[1, 8]

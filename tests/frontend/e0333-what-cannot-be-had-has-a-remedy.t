@@ -12,7 +12,7 @@ error[E0333]: fsdpc does not support zero_optimization.offload_optimizer.ratio =
 1 | {"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.5},
   |                                                                           ^^^^^^^
   |
-  = help: all of it is offloaded, or none: write 1.0
+  = help: either all of it is offloaded or none: write 1.0
 
 error[E0333]: fsdpc does not support zero_optimization.zero_quantized_gradients = true
  --> c.json:2:3
@@ -20,6 +20,6 @@ error[E0333]: fsdpc does not support zero_optimization.zero_quantized_gradients 
 2 |   "zero_quantized_gradients": true}}
   |   ^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: sums are not quantized; precision = bf16(reduce = bf16) in the model file sends them as halves
+  = help: sums are not quantized; precision = bf16(reduce = bf16) in the model file sends them in 16 bits
 
 ==== exit 1

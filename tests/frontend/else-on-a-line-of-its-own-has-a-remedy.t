@@ -13,8 +13,8 @@ module Net(wide = true) {
 ==== out
 error[E0101]: unexpected `else`, expected name or end of line or `}`
  --> m.fsd:3:3
-  = help: `else` stands on the line of the brace before it: } else { .. }
+  = help: write `else` on the line of the closing brace: } else { .. }
 error[E0101]: unexpected `else`, expected name or end of line or `}`
  --> m.fsd:6:5
-  = help: `else` stands on the line of the brace before it: } else { .. }
+  = help: write `else` on the line of the closing brace: } else { .. }
 ==== exit 1

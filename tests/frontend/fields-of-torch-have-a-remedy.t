@@ -45,7 +45,7 @@ error[E0101]: unexpected `=`, expected `(` or `,` or `:`
 error[E0101]: unexpected `=`, expected `(` or `,` or `:`
    = help: a field is declared with `:`, as in head : Linear(D, V); a constant belongs in config { .. }
 error[E0101]: unexpected `.`, expected `(` or `,` or `:`
-   = help: fields have no prefix: they are declared in the module, as in fc : Linear(D, D), and a local is written name = expression
+   = help: fields have no prefix: declare them in the module, as in fc : Linear(D, D), and write a local as name = expression
 error[E0101]: unexpected `.`, expected `(` or `,` or `:`
    = help: modules and functions have no prefix; a module is a field, fc : Linear(D, D), that a method calls: fc(x)
 error[E0101]: unexpected `.`, expected end of line or `(` or `[` or `=`
@@ -55,28 +55,28 @@ error[E0208]: module Linear takes no argument `in_features`
 error[E0208]: module Linear takes no argument `out_features`
    = help: the arguments are Linear(inp, out, bias = true)
 error[E0217]: there is no module `Conv2d`
-   = help: convolutions are not supported; patches that do not overlap are axes by `as`, for a Linear
+   = help: convolutions are not supported; split patches that do not overlap into axes with `as`, and apply a Linear
 error[E0101]: unexpected name `Linear`, expected `(` or `,` or `:`
    = help: a field is declared with `:`, as in head : Linear(D, V); a constant belongs in config { .. }
 error[E0101]: unexpected `.`, expected `{` or `=`
-   = help: a module has no base class, and its fields need no call
+   = help: modules have no base class, so there is nothing to call
 error[E0101]: unexpected `[`, expected name
-   = help: an array of modules is declared with its length, and `index` is an element's place: blocks : Block(index)[4]
+   = help: an array of modules is declared with its length, where `index` is the number of an element: blocks : Block(index)[4]
 error[E0101]: unexpected name `w`, expected `(` or `,` or `:`
    = help: a constant belongs in config { .. }
 error[E0101]: unexpected `@`, expected name or end of line or `}`
-   = help: an attribute stands behind its field: w : param[D] = zeros @frozen
+   = help: write an attribute after its field: w : param[D] = zeros @frozen
 error[E0101]: unexpected name `Tensor`, expected `[`
-   = help: an argument has a shape, or nothing: forward(x: [B, T, D])
+   = help: an argument has a shape or nothing: forward(x: [B, T, D])
 error[E0101]: unexpected `-`, expected `{` or `=`
-   = help: a method has no type of its result: name(x) { .. }
+   = help: a method has no result type: name(x) { .. }
 error[E0216]: `head` is a module, not a parameter
    = help: only parameters can be tied: tie head.weight = emb.weight
 error[E0101]: unexpected `-`, expected name or end of line or `}`
-   = help: a comment starts with `#`
+   = help: comments start with `#`
 error[E0101]: unexpected `/`, expected name or end of line or `}`
-   = help: a comment starts with `#`
+   = help: comments start with `#`
 error[E0101]: unexpected string, expected name or end of line or `}`
-   = help: a comment starts with `#`
+   = help: comments start with `#`
 error[E0101]: unexpected `//`, expected name or end of line or `}`
-   = help: a comment starts with `#`; `//` divides and rounds down
+   = help: comments start with `#`; `//` divides and rounds down

@@ -20,13 +20,13 @@ shard.align (key of shard)
 
     align = bytes or none; default 16B
 
-  start of each parameter in a flat unit: 16B or none
+  alignment of each parameter in a flat unit: 16B or none
 
   example
     align = none
 data: where samples come from
 
   data.train            samples that the model is trained on
-  data.val              samples that evaluation reads, never shuffled
-  data.length           tokens a sample (not for npy)
+  data.val              samples for evaluation, never shuffled
+  data.length           tokens per sample (not for npy)
   data.order            order of the training samples [shuffle]

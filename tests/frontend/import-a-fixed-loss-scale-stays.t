@@ -9,4 +9,4 @@ shard { strategy = full }
   fp16.loss_scale = 128
     train.loss_scale = 128
   fp16.loss_scale_window = 1000
-    has no effect: fp16.loss_scale is a number that stays
+    has no effect: fp16.loss_scale is constant

@@ -14,15 +14,15 @@ num_processes: 8
 ==== out
 config.yaml
   distributed_type = FSDP
-    has no effect: section fsdp_config says how
+    has no effect: section fsdp_config has the details
   fsdp_config.fsdp_version = 2
     shard.layout = param
   fsdp_config.fsdp_activation_checkpointing = true
     shard.recompute = [Block]
   fsdp_config.fsdp_auto_wrap_policy = TRANSFORMER_BASED_WRAP
-    has no effect: fsdp_transformer_layer_cls_to_wrap says the units
+    has no effect: fsdp_transformer_layer_cls_to_wrap sets the units
   fsdp_config.fsdp_backward_prefetch = BACKWARD_PRE
-    has no effect: version 2 does not read it either; shard.prefetch is what says it
+    has no effect: FSDP2 does not read it either; set shard.prefetch
   fsdp_config.fsdp_reshard_after_forward = false
     shard.strategy = full; shard.reshard = false
   fsdp_config.fsdp_transformer_layer_cls_to_wrap = Block

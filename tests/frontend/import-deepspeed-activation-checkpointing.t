@@ -14,15 +14,15 @@ train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; opt
 ==== out
 ds.json
   activation_checkpointing.partition_activations = true
-    has no effect: no two ranks have the same activations, so none are split
+    has no effect: no two ranks hold the same activations, so none are split
   activation_checkpointing.number_checkpoints = 4
-    has no effect: shard.recompute says what is computed again
+    has no effect: shard.recompute sets what is recomputed
   activation_checkpointing.contiguous_memory_optimization = true
-    has no effect: the plan has an address for everything
+    has no effect: the plan assigns every address in advance
   activation_checkpointing.synchronize_checkpoint_boundary = true
-    has no effect: the plan has the edges that are needed
+    has no effect: the plan contains all the synchronization that is needed
   activation_checkpointing.profile = true
-    has no effect: fsdpc dump shows the work that is done again
+    has no effect: fsdpc dump shows what is recomputed
 ==== err
 note[W0311]: ds.json: these keys have no effect: activation_checkpointing.partition_activations, activation_checkpointing.number_checkpoints, activation_checkpointing.contiguous_memory_optimization, activation_checkpointing.synchronize_checkpoint_boundary, activation_checkpointing.profile
   = help: fsdpc dump --stage=config --deepspeed ds.json says why
@@ -33,6 +33,6 @@ error[E0333]: fsdpc does not support activation_checkpointing.cpu_checkpointing 
 1 | {"activation_checkpointing": {"cpu_checkpointing": true}}
   |                               ^^^^^^^^^^^^^^^^^^^
   |
-  = help: activations are kept or computed again, not offloaded; leave it out and write shard.recompute = Block
+  = help: activations are kept or recomputed, not offloaded; remove it and write shard.recompute = Block
 
 ==== exit 1

@@ -13,9 +13,9 @@ shard { }
   zero_optimization.offload_optimizer.pin_memory = true
     shard.offload.pin = true
   zero_optimization.offload_param.pin_memory = true
-    has no effect: pages of a file are never pinned
+    has no effect: memory backed by a file is never pinned
 --
   zero_optimization.offload_optimizer.pin_memory = true
-    has no effect: pages of a file are never pinned
+    has no effect: memory backed by a file is never pinned
 error[E0333]: fsdpc does not support zero_optimization.offload_optimizer.pin_memory = true
   = help: shard.offload takes only one pin, and zero_optimization.offload_param.pin_memory sets it to false

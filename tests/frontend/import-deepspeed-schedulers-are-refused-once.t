@@ -6,18 +6,18 @@
 train { optimizer = adamw(lr = 6e-4) }
 ==== out
 error[E0333]: fsdpc does not support scheduler.type = WarmupLR
-  = help: write schedule = constant(warmup = 100) in section train, with lr = 0.001, and leave the scheduler out: its warm-up is a line, DeepSpeed's a logarithm
+  = help: write schedule = constant(warmup = 100) in section train, with lr = 0.001, and remove the scheduler: its warm-up is linear, DeepSpeed's logarithmic
 error[E0333]: fsdpc does not support scheduler.type = WarmupLR
-  = help: write schedule = constant(warmup = 100) in section train, with lr = 0.001, and leave the scheduler out: step k of the warm-up has k / warmup of lr, in DeepSpeed (k - 2) / warmup
+  = help: write schedule = constant(warmup = 100) in section train, with lr = 0.001, and remove the scheduler: step k of the warm-up has k / warmup of lr, but (k - 2) / warmup in DeepSpeed
 error[E0333]: fsdpc does not support scheduler.type = WarmupDecayLR
-  = help: write schedule = linear(warmup = 100) in section train, with lr = 0.001, and leave the scheduler out: its warm-up is a line, DeepSpeed's a logarithm
+  = help: write schedule = linear(warmup = 100) in section train, with lr = 0.001, and remove the scheduler: its warm-up is linear, DeepSpeed's logarithmic
 error[E0333]: fsdpc does not support scheduler.type = WarmupDecayLR
-  = help: write schedule = linear(warmup = 100) in section train, with lr = 0.001, and leave the scheduler out: step k of the warm-up has k / warmup of lr, in DeepSpeed (k - 2) / warmup
+  = help: write schedule = linear(warmup = 100) in section train, with lr = 0.001, and remove the scheduler: step k of the warm-up has k / warmup of lr, but (k - 2) / warmup in DeepSpeed
 error[E0333]: fsdpc does not support scheduler.type = WarmupCosineLR
-  = help: write schedule = cosine(warmup = 100, final = 0.0001) in section train, with lr = 0.001, and leave the scheduler out: its warm-up is a line, DeepSpeed's a logarithm
+  = help: write schedule = cosine(warmup = 100, final = 0.0001) in section train, with lr = 0.001, and remove the scheduler: its warm-up is linear, DeepSpeed's logarithmic
 error[E0333]: fsdpc does not support scheduler.type = WarmupCosineLR
-  = help: write schedule = cosine(warmup = 100, final = 0.0001) in section train, with lr = 0.001, and leave the scheduler out: step k of the warm-up has k / warmup of lr, in DeepSpeed (k - 2) / warmup
+  = help: write schedule = cosine(warmup = 100, final = 0.0001) in section train, with lr = 0.001, and remove the scheduler: step k of the warm-up has k / warmup of lr, but (k - 2) / warmup in DeepSpeed
 error[E0333]: fsdpc does not support scheduler.type = OneCycle
-  = help: write it as train.schedule in the model file, and leave it out; fsdpc help train.schedule lists schedules
+  = help: write train.schedule in the model file, and remove this key; fsdpc help train.schedule lists schedules
 error[E0333]: fsdpc does not support scheduler.type = OneCycle
-  = help: write it as train.schedule in the model file, and leave it out; fsdpc help train.schedule lists schedules
+  = help: write train.schedule in the model file, and remove this key; fsdpc help train.schedule lists schedules

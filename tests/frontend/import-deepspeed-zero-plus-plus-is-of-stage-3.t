@@ -7,8 +7,8 @@ shard { }
   "zero_quantized_nontrainable_weights": true}}
 ==== out
 error[E0333]: fsdpc does not support zero_optimization.zero_hpz_partition_size = 2
-  = help: it is of stage 3: write 1 or leave it out
+  = help: it needs stage 3: write 1 or remove it
 error[E0333]: fsdpc does not support zero_optimization.zero_quantized_weights = true
-  = help: it is of stage 3: write false or leave it out
+  = help: it needs stage 3: write false or remove it
 error[E0333]: fsdpc does not support zero_optimization.zero_quantized_nontrainable_weights = true
-  = help: weights are kept as the master has them; shard.gather = i8, or "path.glob" = gather(i8), sends them as bytes
+  = help: frozen weights keep the dtype of the master weights; shard.gather = i8, or "path.glob" = gather(i8), sends them as bytes

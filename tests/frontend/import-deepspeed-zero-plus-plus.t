@@ -20,7 +20,7 @@ ds.json
   zero_optimization.zero_quantized_weights = true
     shard.gather = i8
   zero_optimization.zero_quantized_gradients = false
-    has no effect: it is off
+    has no effect: it is switched off
 i8[64] = unshard(%10) {unit = 0, axes = (dp, near)
 i8[64] = unshard(%15) {unit = 1, axes = (dp, near)
 i8[32] = retain(%16) {group = 1, axes = (near)

@@ -26,7 +26,7 @@ ds.json
   zero_optimization.overlap_comm = true
     has no effect: collectives always run on streams of their own
   zero_optimization.reduce_bucket_size = 5e8
-    has no effect: a unit's gradients are reduced at once, so that few of them are unsharded; shard.bucket puts units together
+    has no effect: a unit's gradients are reduced at once, so that few of them are unsharded; shard.bucket merges units
   zero_optimization.stage3_param_persistence_threshold = 1e4
     shard.replicate_below = 10000
   zero_optimization.offload_param.device = none

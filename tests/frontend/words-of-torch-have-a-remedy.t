@@ -47,17 +47,17 @@ error[E0209]: a tensor has no field `unsqueeze`
 error[E0207]: there is no function or module `unsqueeze` here
   = help: write x as [B, 1, D]
 error[E0207]: there is no name `inf` here
-  = help: a number large enough, such as 1e30, does the same in a softmax
+  = help: use a large number, such as 1e30, which has the same effect in a softmax
 error[E0209]: an integer has no field `silu`
   = help: call functions without a prefix: silu(..)
 error[E0101]: unexpected `.`, expected an expression
-  = help: each axis has its `:`, as in x[:, :, 1:]
+  = help: write `:` for every axis, as in x[:, :, 1:]
 error[E0208]: [B, T, D] has axes 0 to 2
   = help: count axes from 0, or from -1 backwards from the last
 error[E0208]: `split` would make 70 tensors
   = help: at most 64 are allowed; give sizes for parts that keep the axis: split(x, axis = 0, sizes = [..])
 error[E0208]: `expand` takes at most 2 arguments, but 4 are given
-  = help: the shape is a list: expand(x, [B, T, D])
+  = help: give the shape as a list: expand(x, [B, T, D])
 error[E0208]: the batch axis must stay the first axis
   = help: keep the first axis as it is
 error[E0208]: `shape` has fewer axes than [B, T, D]
@@ -75,7 +75,7 @@ error[E0204]: `concat` cannot take [B, T, D] and [B, 1, D]: T = 8
 error[E0202]: `==` cannot compare a boolean with a number
   = help: a boolean cannot be used in arithmetic; use it as it is or with `not`: if wide { .. }
 error[E0207]: there is no function or module `einsum` here
-  = help: name the axes by `as` and use matmul(a, b), or a * b and sum(.., axis = ..)
+  = help: name the axes with `as` and use matmul(a, b), or a * b and sum(.., axis = ..)
 error[E0207]: there is no function or module `pow` here
   = help: write x ** 2
 error[E0207]: there is no function or module `softcap` here
@@ -83,7 +83,7 @@ error[E0207]: there is no function or module `softcap` here
 error[E0207]: there is no function or module `masked_fill` here
   = help: write where(seen, x, -1e30)
 error[E0207]: there is no name `inf` here
-  = help: a number large enough, such as 1e30, does the same in a softmax
+  = help: use a large number, such as 1e30, which has the same effect in a softmax
 error[E0204]: `as` needs a tensor, not an integer
   = help: `as` binds more tightly than `*` and `+`: (x * y) as [..]
 error[E0204]: `as` needs a tensor, not an integer
