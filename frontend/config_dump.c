@@ -1,4 +1,8 @@
-/* `dump --stage=config`: every final value and where it came from, as text or as one JSON object.
+/* `dump --stage=config`: every final value and where it came from.
+ *
+ * In: a Model whose config and settings are evaluated. Out: text with one line for each value, or
+ * one JSON object; config names, sections, and the keys of imported files with what became of them.
+ * Values that nobody gave and that have no default are left out.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -7,7 +11,7 @@
 #include "frontend.h"
 #include "model.h"
 
-/* How a setting reads: expressions as written, values as they were understood. */
+/* The text of a setting: an expression as written, a value as it was understood. */
 static const char *setting_text(Model *m, const KeyValue *s) {
     if (s->key->kinds & K_EXPRESSION) {
         if (!s->expression) return NULL;

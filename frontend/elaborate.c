@@ -5,8 +5,8 @@
  * in set_state of the loss and of each metric. Everything is unrolled: what remains are ops with
  * shapes in numbers, each with its module path and its place in the user's file.
  *
- * Instances, values of expressions and arguments live in an arena of their own, which ends here: of
- * a large model they are larger than its graph. What the graph and the settings keep is in theirs.
+ * Instances, values of expressions and arguments live in an arena of their own, which ends here,
+ * because for a large model they are larger than its graph. The graph and the settings keep theirs.
  */
 #include <math.h>
 #include <string.h>
@@ -141,8 +141,8 @@ static void set_metric(Elaboration *e, const char *state, ValueId value, Span at
     op_emit(&e->build, OP_set_state, &a, 1, &value, NULL);
 }
 
-/* Of a source of tokens the second field is the first one, shifted. A mask may hide what follows.
- */
+/* With a source of tokens the second field is the first one, shifted. A mask can hide the next
+ * tokens. */
 static void warn_not_causal(Elaboration *e) {
     for (uint32_t i = 0; i < e->graph->ops.n; i++) {
         const Op *op = &e->graph->ops.at[i];
@@ -223,8 +223,8 @@ static void finish_settings(Elaboration *e) {
     s->model = e->model->ds->files.at[e->model->main_file].base;
 }
 
-/* Were the settings that the fields of a batch depend on understood? What is said of a batch that
- * stands in for one that was not would only follow from that. */
+/* Were the settings that the fields of a batch depend on understood? If not, errors about the
+ * batch that stands in for theirs would only be consequences. */
 static bool batch_is_known(const Model *m) {
     static const char *const needed[][2] = {
         {"data", "train"},  {"data", "val"},         {"data", "length"},
@@ -276,7 +276,7 @@ bool frontend_elaborate(Frontend *f) {
     arena_free(m->arena);
     m->arena = f->arena;
     if (right) f->statement = statement_of(f->graph);
-    if (right) model_lint(m); /* where something is wrong, that comes first */
+    if (right) model_lint(m); /* errors come first */
     f->exit_code = right ? EXIT_DONE : diag_exit_code(m->ds);
     return right;
 }

@@ -1,5 +1,9 @@
-/* The way in: a file or a text is read, its config and sections are evaluated, and what they
- * require is checked. Modules and methods come after that, in elaborate.c. */
+/* The entry point of the frontend.
+ *
+ * In: a file or a text, and options. Out: a Frontend whose config and sections are evaluated and
+ * whose requirements are checked; later, the names of its parameters in files of weights. Modules
+ * and methods follow in elaborate.c.
+ */
 #include "frontend.h"
 
 #include "evaluate.h"

@@ -4,8 +4,8 @@
  *   if (frontend_elaborate(f)) use(f->graph, &f->settings);    modules, methods, shapes
  *
  * Both report everything they find through ds. After a failure f->exit_code says how the program
- * ends: EXIT_USER; EXIT_ENVIRONMENT when all errors are about a missing file or about something
- * that this version lacks; EXIT_CORRUPT when a data file is not what it claims to be as well.
+ * ends: EXIT_USER; EXIT_ENVIRONMENT when all errors are about a missing file or something that this
+ * version lacks; EXIT_CORRUPT when they include a data file that is not what it claims to be.
  */
 #ifndef FSDPC_FRONTEND_H
 #define FSDPC_FRONTEND_H
@@ -16,21 +16,20 @@ typedef struct Frontend {
     DiagSet *diags;
     Arena *arena;
     Graph *graph;                      /* after frontend_elaborate */
-    const struct Statement *statement; /* the same, which stays as it is */
+    const struct Statement *statement; /* a copy that no pass changes */
     RunSettings settings;
     int exit_code;
-    bool readable;       /* declarations and requirements are right: modules may be looked at */
+    bool readable;       /* declarations and requirements are right, so modules can be elaborated */
     struct Model *model; /* parsed files, config and sections; private */
 } Frontend;
 
-/* frontend.c: NULL never; f->exit_code is EXIT_DONE when the config and sections are right. */
+/* frontend.c: never NULL; f->exit_code is EXIT_DONE when the config and sections are right. */
 Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options);
 /* The same for a text in memory, NUL-terminated, that lives as long as ds. */
 Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, size_t n,
                              const CompileOptions *options);
 /* elaborate.c: fills f->graph and the rest of f->settings. false after reported errors, those of
- * frontend_open included: a file whose settings are wrong is searched for mistakes in its modules
- * all the same. */
+ * frontend_open included: modules are checked even if the settings are wrong. */
 bool frontend_elaborate(Frontend *f);
 /* frontend.c: the model's names tables, and a parameter's name through one of them (its path where
  * there is no such table). Table 0 is the one whose names are saved. */
@@ -44,6 +43,6 @@ const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t 
 const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table);
 /* config_dump.c: every final value and where it came from. */
 void frontend_print_config(const Frontend *f, bool json, Buf *out);
-void frontend_print_names(const Frontend *f, Buf *out); /* the names of config alone, as there */
+void frontend_print_names(const Frontend *f, Buf *out); /* only the names of config */
 
 #endif

@@ -4,8 +4,8 @@
  * modules, settings of sections, names rules, requirements, the root class. Nothing is evaluated.
  *
  * Files that are used come before the file that uses them, so the user's file has the last word;
- * then the preset, then files of other
- * systems, then `-s` from left to right. Within one file, giving a name twice is an error.
+ * then the preset, then files of other systems, then `-s` from left to right. Within one file it is
+ * an error to give a name twice.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +62,8 @@ static void refuse_methods(Model *m, const Node *members) {
     }
 }
 
-/* Each method once, outside of conditions, without statements that nothing reaches. */
+/* Methods must be declared once and outside of conditions, and must not have unreachable
+ * statements. */
 static void check_methods(Model *m, const Node *members) {
     for (uint32_t i = 0; i < members->n; i++) {
         const Node *method = members->kids[i];
@@ -255,8 +256,7 @@ static bool load_file(Model *m, const char *path, Span used_at) {
     return add_source(m, arena_strdup(m->arena, path), kept, n, false);
 }
 
-/* A config name that a preset sets and the model lacks is a mistake whether the preset is chosen
- * or not. */
+/* A preset must only set config names that exist, whether it is chosen or not. */
 static void check_preset(Model *m, const Node *preset) {
     for (uint32_t i = 0; i < preset->n; i++) {
         const Node *e = preset->kids[i];
@@ -312,7 +312,7 @@ static void apply_presets(Model *m, const char *name) {
     }
 }
 
-/* `-s 'shard."path.glob"=value'`: what a section says of a path, before what the files say. */
+/* `-s 'shard."path.glob"=value'`: a setting of a path, which comes before those of the files. */
 static void set_path(Model *m, const char *section, const char *quoted, Span at,
                      const Node *value) {
     size_t n = strlen(quoted);

@@ -8,7 +8,7 @@
  * prelude, and collects their declarations. false when a file could not be read or parsed; other
  * errors are only counted. */
 bool model_read(Model *m, const char *path, const char *text, size_t n);
-/* What -s sets, over what was set before. */
+/* Applies -s over what was set before. */
 void model_apply_options(Model *m);
 
 #endif

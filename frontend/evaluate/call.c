@@ -1,5 +1,10 @@
-/* Calls: of a module (its forward), of a method, of a function on constants or tensors, and in
- * sections of a word with arguments. */
+/* Calls: of a module (its method forward), of a method, of a function of constants or tensors and,
+ * in sections, of a word with arguments.
+ *
+ * In: the call's node and its scope. Out: the value that it returns. What a name means is decided
+ * here: a local or a field comes before a method of the module, that before a function. Arguments
+ * are bound in arguments.c, methods are run in method.c.
+ */
 #include <string.h>
 
 #include "calls.h"
@@ -44,7 +49,7 @@ static ExprValue call_module(Scope *s, Instance *m, const char *name, const Argu
     return v;
 }
 
-/* A word with arguments that is no row for this key: what is wrong with it is said later. */
+/* A word with arguments that the key has no row for: settings.c reports it later. */
 static ExprValue word_call(Scope *s, const char *name, const Arguments *args, Span at) {
     ExprValue v = {.kind = VALUE_CALL, .span = at, .text = name};
     v.items = arena_array(s->model->arena, ExprItem, args->at.n + 1);
@@ -108,7 +113,8 @@ static ExprValue call_value(Scope *s, const Node *e, const ExprValue *callee,
     return value_error(e->span);
 }
 
-/* The row that a call by this name means. Some functions are two: of tensors and of constants. */
+/* The row that a call by this name means. Some names are two functions, of tensors and of
+ * constants. */
 static const CallInfo *find_callee(const Scope *s, const char *name, const Arguments *args) {
     if (s->key && !s->elaboration && key_call(s->key, name)) return key_call(s->key, name);
     const CallInfo *number = call_find(GROUP_NUMBER, name);

@@ -1,5 +1,5 @@
-/* Calls of methods, functions and arrays of experts: what the files of room evaluate, which call
- * one another, share. Private to the room. */
+/* Calls of methods, functions and arrays of experts: what the files of room evaluate share,
+ * which call one another. Private to the room. */
 #ifndef FSDPC_CALLS_H
 #define FSDPC_CALLS_H
 
@@ -23,7 +23,7 @@ ExprValue call_method(Scope *s, Instance *m, const Node *method, const Arguments
 bool run_block(Scope *s, const Node *block, ExprValue *result);
 
 /* evaluate.c */
-/* callee: whose words its arguments may be, or NULL. */
+/* callee: its arguments can be words that it knows; or NULL. */
 Arguments evaluate_arguments(Scope *s, const Node *args, const CallInfo *callee);
 /* Is the first name of a.b.c unknown? Then a.b.c is reported when it is evaluated. */
 bool owner_unknown(const Scope *s, const Node *e);

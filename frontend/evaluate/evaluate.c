@@ -2,14 +2,14 @@
  *
  * The same walk serves the config (constants), sections (constants, words such as bf16, calls such
  * as adamw(..)) and methods (tensors and modules too; tensor.c and builtin.c make the ops). A name
- * is looked up among locals, fields, module arguments, config, in this order; inside a section what
- * is none of these is a word. A value in error makes everything that uses it silent.
+ * is looked up among locals, fields, module arguments, config, in this order; inside a section any
+ * other name is a word. A value in error silences everything that uses it.
  */
 #include <string.h>
 
 #include "calls.h"
 
-/* Evaluation recurses, so each step keeps its frame to itself. */
+/* Evaluation recurses: separate functions keep its stack frames small. */
 #define NOINLINE __attribute__((noinline))
 
 static ExprValue field_value(const InstanceField *f, Span at) {
@@ -40,7 +40,7 @@ static void unknown_batch_field(Scope *s, const Node *e) {
     buf_free(&fields);
 }
 
-/* What to write for torch.cat or x.shape, whose first name is unknown, or for the name alone. */
+/* What to write for torch.cat or x.shape, whose first name is unknown, or for an unknown name. */
 static void help_unknown(Scope *s, Diag *d, const Node *e, const char *member) {
     const char *prefix = name_hint(e->text), *name = member ? member : e->text;
     const char *hint = member && !prefix ? field_hint(member) : name_hint(name);
@@ -61,7 +61,7 @@ static void help_unknown(Scope *s, Diag *d, const Node *e, const char *member) {
         diag_help(d, "%s", hint ? hint : prefix);
 }
 
-/* member: what is taken of it; NULL: nothing. */
+/* member: its member that the file asks for; or NULL. */
 static void unknown_name(Scope *s, const Node *e, const char *member) {
     if (s->key && s->elaboration && !name_hint(e->text)) {
         unknown_batch_field(s, e);
@@ -173,7 +173,7 @@ static NOINLINE ExprValue evaluate_index(Scope *s, const Node *e) {
     return (ExprValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 
-/* The first name of a.b.c if nothing has that name, and the section does not know it as a word. */
+/* The first name of a.b.c, if nothing has that name and it is not a word of the section. */
 static const Node *unknown_owner(const Scope *s, const Node *e) {
     while (e->kind == NODE_MEMBER) e = e->kids[0];
     if (e->kind != NODE_REF || scope_knows(s, e->text)) return NULL;
@@ -370,7 +370,7 @@ ExprValue config_value(Model *m, ConfigEntry *c) {
     return v;
 }
 
-/* Calls and config names nest beyond what one tree may: the sum of all depths is limited too. */
+/* Calls and config names lead from tree to tree, so the sum of their depths is limited too. */
 ExprValue evaluate(Scope *s, const Node *e) {
     Model *m = s->model;
     if (m->depth >= MAX_EVALUATION_DEPTH) {

@@ -1,5 +1,8 @@
-/* An array of modules called with the rows of a mixture of experts: the method of the first module
- * stands for all (routing.c).
+/* An array of modules called with the rows of a mixture of experts.
+ *
+ * In: the array and rows from `dispatch`. Out: the rows after the experts. The method of the first
+ * module is elaborated on behalf of all of them; tensors/routing.c has the ops. Experts must not
+ * differ in their arguments, and cannot contain experts.
  */
 #include "calls.h"
 

@@ -1,4 +1,8 @@
-/* x[i, a:b]: an entry or a range of each axis. */
+/* x[i, a:b]: an index or a range along each axis.
+ *
+ * In: a tensor and the indices as they were written. Out: slices, and a reshape for each axis that
+ * an index drops. The batch axis cannot be indexed, because a rank has only a part of the samples.
+ */
 #include <string.h>
 
 #include "calls.h"
@@ -20,7 +24,7 @@ static ExprValue without_axis(Scope *s, Span at, ExprValue x, int axis) {
     return out;
 }
 
-/* A limit of a range, or an index: an integer that does not depend on the ranks. */
+/* An index, or a limit of a range: an integer that does not depend on the number of ranks. */
 static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, int64_t *out) {
     if (e->kind == NODE_REF && !strcmp(e->text, "*")) {
         shape_misuse(s, E_arguments, e->span, "write `:` to take a whole axis",

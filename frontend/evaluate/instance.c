@@ -201,7 +201,7 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
         self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
         array->at[array->n] = make_instance(e, &of_element, type, element, self, span);
         self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
-        if (!array->at[array->n++]) return NULL; /* its errors are those of all */
+        if (!array->at[array->n++]) return NULL; /* the others would repeat its errors */
         if (e->model->ds->errors == before) continue;
         while (array->n < n) array->at[array->n++] = array->at[i];
         return array->varied ? NULL : array;
@@ -248,7 +248,8 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
 
 /* ---- ties ---- */
 
-/* ".weight" for a module whose first parameter that is; "" for what has none of its own. */
+/* ".weight" for a module with this first parameter; "" for anything without parameters of its
+ * own. */
 static const char *first_param(Scope *s, const ExprValue *v) {
     for (uint32_t i = 0; v->kind == VALUE_MODULE && i < v->module->fields.n; i++)
         if (v->module->fields.at[i].kind == FIELD_PARAM)
@@ -311,7 +312,7 @@ static void absent_fields(Elaboration *e, Scope *s, const Node *members) {
     }
 }
 
-/* All names of a declaration; what is wrong with the first one is wrong with all. */
+/* All names of a declaration; an error in the first one holds for all. */
 static void make_fields(Elaboration *e, Scope *s, const Node *field) {
     const Node *names = field->kids[0];
     int before = e->model->ds->errors;

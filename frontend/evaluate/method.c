@@ -1,9 +1,9 @@
 /* Methods: binding of arguments, shapes of parameters, statements.
  *
- * A call binds its arguments to the method's parameters; a parameter with a shape, x: [B, T, D],
- * pins the dimensions that are known and binds the others to the argument's. Statements run in
- * order; `for` goes over the modules of an array or the elements of a list, `if` over constants, so
- * that what is left is a list of ops.
+ * A call binds its arguments to the method's parameters. A parameter with a shape, x: [B, T, D],
+ * checks the dimensions that are known and binds the others to the argument's. Statements run in
+ * order; `for` loops over the modules of an array or the elements of a list, and `if` decides on
+ * constants, so that what remains is a list of ops.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
     Arena *arena = outer->model->arena;
     const Node *params = b->params;
     bool *given = arena_array(arena, bool, params->n + 1), right = true;
-    bool misnamed = false; /* then what is missing may be that */
+    bool misnamed = false; /* the missing argument may be that one */
     Local *locals = arena_array(arena, Local, params->n + 1);
     uint32_t position = 0;
     for (uint32_t i = 0; i < args->at.n; i++) {
@@ -96,7 +96,7 @@ static bool axis_of_rank(Scope *s, const char *text) {
     return false;
 }
 
-/* Unifies an argument with the shape of its parameter. */
+/* Matches an argument with the shape of its parameter, and binds the names that are still free. */
 static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, Span at) {
     const Node *shape = param->shape;
     bool fits = v->type.rank == shape->n;
@@ -133,16 +133,16 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
     return false;
 }
 
-/* The caller's name of axis k of v, which the method calls `name`. Where it has none it is the
- * method's, if the caller knows a size by that. */
+/* The caller's name for axis k of v, which the method calls `name`. If it has none, the method's
+ * name, provided that the caller knows a size by it. */
 static const char *name_outside(Scope *s, const ExprValue *v, uint32_t k, const Node *name) {
     if (v->dims[k] || !scope_knows(s, name->text)) return v->dims[k];
     ExprValue size = evaluate(s, name);
     return size.kind == VALUE_INT && size.integer == v->type.dim[k] ? name->text : NULL;
 }
 
-/* What the caller calls the axis that the method calls `text`; NULL: nothing. What is no name of
- * the method's own stays, and what both call so. */
+/* What the caller calls the axis that the method calls `text`; NULL: nothing. Names that are not
+ * the method's own, or that both use, stay. */
 static const char *outer_name(Scope *s, const Scope *inner, const Node *params, const Local *given,
                               const char *text) {
     for (uint32_t i = 0; i < params->n; i++) {

@@ -1,8 +1,9 @@
 /* Rows of the graph: modules in pre-order, parameters in the order of flat layouts.
  *
- * Order of parameters: over modules in pre-order, a module's own parameters in declaration order
- * before its submodules; a tied parameter stands where its first name does, and is keyed by the
- * path on the right of `tie a = b`.
+ * In: the tree of instances. Out: the graph's tables of modules and parameters, and each instance's
+ * row in them. Parameters are ordered over modules in pre-order, a module's own in declaration
+ * order before those of its submodules. A tied parameter takes the place of its first name, and its
+ * key is the path on the right of `tie a = b`.
  */
 #include "evaluate.h"
 
@@ -32,7 +33,7 @@ static void register_module(Elaboration *e, Instance *m, int32_t parent) {
 
 static void count_elements(Elaboration *e, const ParamSlot *p) {
     int64_t *total = &e->settings->parameters;
-    if (*total > MOST_ELEMENTS) return; /* said already */
+    if (*total > MOST_ELEMENTS) return; /* already reported */
     *total += type_elements(&p->type);
     if (*total <= MOST_ELEMENTS) return;
     Span at = p->span; /* in the user's file */

@@ -1,6 +1,6 @@
 /* The words that editors colour, from the tables: keywords of the grammar, functions, modules of
- * the prelude, attributes, and the keys, calls and words of each section. What is not in this
- * version is left out. */
+ * the prelude, attributes, and the keys, calls and words of each section. What this version does
+ * not support is left out. */
 #include "help.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *join_words(WordList *l, const char *separator) {
     return text;
 }
 
-/* Which keywords do what; one that is not here declares something. */
+/* What each keyword does; those that are not listed declare something. */
 static EditorClass keyword_class(const char *word) {
     static const struct {
         EditorClass class;

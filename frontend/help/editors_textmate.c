@@ -1,7 +1,8 @@
 /* A TextMate grammar (JSON), which VS Code, Sublime Text, JetBrains and GitHub read.
  *
  * A rule is {name, match} or a region {begin, end, patterns}. Each section of a model file is a
- * region, in which its keys and words count; elsewhere they are names like any other. */
+ * region, in which its keys and words count; elsewhere they are ordinary names.
+ */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static json_t *common_patterns(Arena *a) {
     return named_patterns(p);
 }
 
-/* In parentheses what stands before `=` names an argument, and some take words. */
+/* In parentheses, a name before `=` is an argument, and some arguments take words. */
 static json_t *parentheses_pattern(Arena *a) {
     static const char *const worded[] = {"variable.parameter.fsd", "keyword.operator.fsd",
                                          "constant.language.word.fsd", NULL};

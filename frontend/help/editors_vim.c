@@ -1,5 +1,5 @@
 /* A syntax file of Vim (and Neovim). As in the TextMate grammar, the keys and words of a section
- * count in its braces only. */
+ * count only in its braces. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,10 @@
-/* A book of help pages: looking topics up, and printing as text or as Markdown. */
+/* A book of help pages: chapters and pages are added, topics are looked up, and pages are printed
+ * as text or as Markdown.
+ *
+ * In: pages, which help_language.c and the driver make from tables. Out: a table of contents, the
+ * pages of one topic, or the whole book. Text is wrapped at 100 columns; examples are kept as they
+ * are.
+ */
 #include "help.h"
 
 #include <stdio.h>
@@ -25,8 +31,8 @@ enum { MOST_NAMES = 60 }; /* of a chapter in the table of contents */
 
 /* ---- text ---- */
 
-/* Text in lines of at most 100 columns after an indent; its own line ends stay. `column` is where
- * the first word goes in a line that has begun, 0 at the start of a line. */
+/* Text in lines of at most 100 columns after an indent; its own line ends are kept. `column` is
+ * where the first word goes on a line that has begun, 0 at the start of a line. */
 static void put_words(Buf *out, const char *text, size_t indent, size_t column) {
     bool first = column > 0;
     while (*text) {
@@ -169,7 +175,7 @@ const char *help_nearest_topic(const HelpBook *b, const char *topic) {
 
 /* ---- Markdown ---- */
 
-/* Text in which nothing is markup. */
+/* Text with all characters that Markdown would interpret escaped. */
 static void put_plain(Buf *out, const char *text) {
     for (const char *c = text; *c; c++) {
         if (strchr("|<*_[", *c)) buf_write(out, "\\", 1);
@@ -204,7 +210,7 @@ static void put_table(Buf *out, const HelpPage *p) {
     buf_printf(out, "\n");
 }
 
-/* Text lines, and lines that are indented, which are code. */
+/* Lines of text, and indented lines, which are code. */
 static void put_markdown_text(Buf *out, const char *text) {
     bool code = false;
     while (*text) {
@@ -229,7 +235,7 @@ static void put_markdown_page(Buf *out, const HelpPage *p) {
         buf_printf(out, "```%s\n%s\n```\n\n", p->where == EXAMPLE_SHELL ? "sh" : "fsd", p->example);
 }
 
-/* The place of a heading is its name, with `-` for a space. */
+/* The anchor of a heading is its name, with `-` for each space. */
 static void put_markdown_link(Buf *out, const HelpChapter *c) {
     buf_printf(out, "- [%s](#", c->name);
     for (const char *at = c->name; *at; at++) buf_printf(out, "%c", *at == ' ' ? '-' : *at);

@@ -180,7 +180,7 @@ static const char *key_example(const KeyInfo *k) {
     return NULL;
 }
 
-/* In lines that fit under any indent. */
+/* In lines that are short enough for any indent. */
 static const char *op_list(Arena *a) {
     const char *names[OP_COUNT];
     size_t n = op_choices(names, OP_COUNT), column = 0;

@@ -3,8 +3,8 @@
  *
  * In: the files of --accelerate and --deepspeed. Out: settings of the model, as if `-s` came before
  * those of the command line; a note that names the keys without effect; what became of each key,
- * for `dump --stage=config`. A key that Accelerate or DeepSpeed would set by default is not set
- * where the file has it not: the model file's setting holds.
+ * for `dump --stage=config`. The defaults of Accelerate and DeepSpeed are not applied: where the
+ * file lacks a key, the setting of the model file holds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static const ImportRow import_table[] = {
 };
 enum { IMPORT_ROWS = ARRAY_LEN(import_table) };
 
-/* Items of settings that several keys say together, by setting; `standard` is what an item is that
- * no key says, NULL: it is left out. */
+/* Settings that several keys make together, item by item; `standard` is an item's value where no
+ * key gives it, NULL: the item is left out. */
 static const struct {
     const char *setting, *item, *standard;
 } parts[] = {
@@ -35,7 +35,7 @@ typedef struct Importer {
     ImportFormat format;
     ImportedFile *in;
     const char *part[ARRAY_LEN(parts)]; /* its value, or NULL */
-    ImportEntry *by[ARRAY_LEN(parts)];  /* the key that said it */
+    ImportEntry *by[ARRAY_LEN(parts)];  /* the key that gave it */
 } Importer;
 
 /* ---- rows ---- */
@@ -92,13 +92,13 @@ static bool pattern_names(const char *pattern, const char *key) {
                                       : !strcmp(pattern, key);
 }
 
-/* Is it a section that has keys in the table? Without any in the file it says nothing. */
+/* Is it a section that has keys in the table? An empty section sets nothing. */
 static bool is_section(const ImportRow *row, const char *key) {
     size_t n = strlen(key);
     return !strncmp(row->key, key, n) && row->key[n] == '.';
 }
 
-/* known: a row is about this key. One about many is that only where its condition holds. */
+/* known: there is a row for this key. A row for many keys counts only if its condition holds. */
 static const ImportRow *find_row(const Importer *i, const ImportEntry *e, bool *known) {
     static const ImportRow automatic = {
         .action = IMPORT_IDLE, .text = "Transformers fills it in; here the model file does"};
@@ -120,14 +120,14 @@ static const ImportRow *find_row(const Importer *i, const ImportEntry *e, bool *
 
 /* ---- settings ---- */
 
-/* 5e8 is a whole number to those who wrote it. */
+/* 5e8 is meant as a whole number. */
 static const char *plain_number(Arena *a, const char *text) {
     double x = is_number(text) ? strtod(text, NULL) : 0.5;
     bool whole = x > -1e15 && x < 1e15 && x == (double)(int64_t)x;
     return whole ? arena_printf(a, "%lld", (long long)x) : text;
 }
 
-/* The row's text with the values put in. */
+/* The row's text with the values filled in. */
 static const char *fill_in(Importer *i, const ImportEntry *e, const char *text) {
     Arena *a = i->m->arena;
     Buf out = {0};
@@ -167,7 +167,7 @@ static void set_one(Importer *i, const ImportEntry *e, const char *text) {
                       model_place(m, e->span), true);
 }
 
-/* The part that `setting.item = value` says, and its value; -1: it is a setting. */
+/* The part that `setting.item = value` gives, and its value; -1: it is a whole setting. */
 static int part_of(const char *one, const char **value) {
     for (int k = 0; k < (int)ARRAY_LEN(parts); k++) {
         size_t n = strlen(parts[k].setting), m = strlen(parts[k].item);
@@ -191,7 +191,8 @@ static void set_part(Importer *i, ImportEntry *e, int part, const char *value) {
     i->by[part] = e;
 }
 
-/* The settings of a row's text. Each gets its values by itself: these may have semicolons. */
+/* The settings of a row's text. Values are filled in after the text is split, because they can
+ * contain semicolons. */
 static void set_all(Importer *i, ImportEntry *e, const char *text) {
     for (const char *at = text, *value; *at;) {
         size_t n = strcspn(at, ";");
@@ -205,7 +206,8 @@ static void set_all(Importer *i, ImportEntry *e, const char *text) {
     }
 }
 
-/* The setting that begins with that part, of all its items; the last key that said one is it. */
+/* Puts the setting of that part together from all its items; it is attributed to the last key
+ * that gave one. */
 static void set_parts(Importer *i, size_t first) {
     Buf items = {0};
     const ImportEntry *by = NULL;
@@ -265,7 +267,7 @@ static bool gives_number(const Importer *i, const char *key) {
     return value && is_number(value);
 }
 
-/* What it is together with is known when the ranks are: policy.c. */
+/* What follows from it is known once the ranks are: batch_size.c. */
 static void set_micro_batch(Importer *i, const ImportEntry *e) {
     double samples = strtod(e->text, NULL);
     if (!(samples >= 1 && samples <= MOST_COUNT && samples == (double)(int64_t)samples)) {
@@ -301,7 +303,7 @@ static void import_one(Importer *i, ImportEntry *e) {
     diag_emit(&d);
 }
 
-/* Names what has no effect, so that nothing is dropped silently. */
+/* Lists the keys without effect, so that nothing is dropped silently. */
 static void tell_idle(const Importer *i) {
     Buf keys = {0};
     uint32_t n = 0;

@@ -1,9 +1,9 @@
-/* A configuration file as a list of keys and values: YAML, or JSON, which YAML includes; what is
- * not JSON in a file that should be is an error all the same.
+/* A configuration file as a list of keys and values: YAML, or JSON, which is a subset; a file that
+ * should be JSON must be valid JSON all the same.
  *
  * A key is its path with dots. A list of words is one value, joined by commas. A section without
- * keys, and `null`, is the value "null". Anchors may repeat parts of a file; what grows without end
- * by them is cut off with an error.
+ * keys, and `null`, is the value "null". Anchors can repeat parts of a file; a limit on keys stops
+ * those that grow without end.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -34,7 +34,7 @@ static bool refuse_file(YamlReader *r, Span at, const char *what) {
     return false;
 }
 
-/* A scalar's text; a plain null, and what is empty, is "null". */
+/* A scalar's text; a plain null and an empty scalar are "null". */
 static const char *scalar_text(YamlReader *r, const yaml_node_t *n) {
     const char *text =
         arena_strndup(r->m->arena, (const char *)n->data.scalar.value, n->data.scalar.length);

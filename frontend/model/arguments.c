@@ -1,12 +1,12 @@
 /* Arguments of calls against the rows of builtins.def, and values against their types.
  *
- * In: the arguments as they were written, evaluated. Out: a call value that has every argument of
- * the table once, by name and in the order of the table, defaults filled in. Without a name come
- * the first arguments, then those with a name. Whatever does not fit is reported, each mistake for
- * itself, with the signature of what was called.
+ * In: the evaluated arguments in the order in which they were written. Out: a call value that has
+ * every argument of the table once, by name and in the order of the table, with defaults filled in.
+ * Arguments without a name come first. Every mistake is reported on its own, with the signature of
+ * the function.
  *
- * Functions report as methods do, with the calls that led there; calls in sections have a code of
- * their own.
+ * Errors in functions name the calls that led there, as for methods; errors in sections have a code
+ * of their own.
  */
 #include <math.h>
 #include <string.h>
@@ -57,8 +57,8 @@ static bool is_over(const ExprValue *v, const ValueType *t) {
     return t->below ? !(x < t->most) : !(x <= t->most);
 }
 
-/* Whether check_value has nothing to do, as is so for tensors and most numbers: then no text for
- * its messages has to be made. */
+/* Whether check_value has nothing to do, as for tensors and most numbers: then the text of its
+ * messages need not be made. */
 static bool fits_at_once(const ExprValue *v, const ValueType *t) {
     if (!(kind_mask(v) & t->kinds)) return false;
     if (value_is_number(v))
@@ -168,7 +168,7 @@ static ExprValue default_value(Scope *s, const Node *e) {
     }
 }
 
-/* Each default is read once: a model may have thousands of calls that take it. */
+/* Each default is parsed once, because a model can have thousands of calls that take it. */
 static ExprValue default_of(Scope *s, const ArgumentInfo *a) {
     Model *m = s->model;
     for (uint32_t k = 0; k < m->defaults.n; k++)
@@ -196,7 +196,7 @@ static Diag binding_error(CallBinding *b, Span at, const char *format, ...) {
     return d;
 }
 
-/* name NULL: one too many. */
+/* name NULL: the argument is one too many. */
 static void hint_argument(CallBinding *b, Diag *d, const char *name) {
     const char *hint = argument_hint(b->callee->name, name);
     if (hint) diag_help(d, "%s\n%s", hint, call_signature(b->s->model->arena, b->callee));
@@ -227,8 +227,8 @@ static bool is_named(const Arguments *args, const char *name) {
     return false;
 }
 
-/* The row of the first argument without a name: behind leading defaults where there are no more of
- * these arguments than must be given. */
+/* The row of the first argument without a name: after the leading defaults if there are no more
+ * such arguments than required ones. */
 static uint32_t first_position(const CallBinding *b, const Arguments *args) {
     uint32_t leading = 0, needed = 0;
     if (b->n && (b->row[b->n - 1].type.kinds & K_MANY)) return b->n - 1;
@@ -265,7 +265,7 @@ static void assign_arguments(CallBinding *b, const Arguments *args) {
         } else if (k >= b->n && a->name) {
             unknown_argument(b, a);
         } else if (k >= b->n && many) {
-            continue; /* gathered below */
+            continue; /* list_of collects them */
         } else if (k >= b->n) {
             if (!full) too_many(b, args, a);
             full = true;
@@ -281,7 +281,7 @@ static void assign_arguments(CallBinding *b, const Arguments *args) {
     }
 }
 
-/* All arguments that have no name as one list. */
+/* All arguments without a name as one list. */
 static ExprValue list_of(CallBinding *b, const Arguments *args) {
     Arena *arena = b->s->model->arena;
     ExprValue v = {.kind = VALUE_LIST, .span = b->at};
@@ -294,7 +294,7 @@ static ExprValue list_of(CallBinding *b, const Arguments *args) {
     return v;
 }
 
-/* An argument that was given: whether this version has it, and its value. */
+/* Checks the value of a given argument, and whether this version supports it. */
 static bool check_given(CallBinding *b, const ArgumentInfo *row, ExprValue *v) {
     Arena *arena = b->s->model->arena;
     const char *callee = b->callee->name;
@@ -337,8 +337,8 @@ static void fill_call(CallBinding *b, const Arguments *args, ExprValue *call) {
     }
 }
 
-/* npy(x = "x.npy", ..): every argument has a name of its own. The last row of the table is theirs;
- * the rows before it are arguments as everywhere, and come after them. */
+/* npy(x = "x.npy", ..): every argument has a name of the caller's choice, which the last row of
+ * the table describes; the rows before it are ordinary arguments and come after them. */
 static void fill_named(CallBinding *b, const Arguments *args, ExprValue *call) {
     Arena *arena = b->s->model->arena;
     const ArgumentInfo *own = &b->row[b->n - 1];

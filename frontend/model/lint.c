@@ -1,8 +1,10 @@
-/* Warnings about methods that compute what nothing reads, or hide a name: what the text alone says,
- * whether the method is called or not. A name that starts with `_` is meant to be unread.
+/* Warnings about methods that compute values which nothing reads, or that hide a name. They depend
+ * on the text only, whether the method is called or not. A name that starts with `_` is meant to be
+ * unread.
  *
- * Reads are names in expressions; `x += y` alone reads nothing. In a block a value is unread if the
- * name gets another one before a statement that reads it. */
+ * A name in an expression is a read; `x += y` is not a read of x. In a block a value is unread if
+ * the name is assigned again before a statement reads it.
+ */
 #include <string.h>
 
 #include "model.h"

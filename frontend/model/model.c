@@ -1,4 +1,6 @@
-/* Looking things up in a Model, and the errors about it that every file of the room reports. */
+/* Lookups in a Model, setting its keys, and the errors that all rooms report about it: a name given
+ * twice, a name that does not exist, something that is not supported yet.
+ */
 #include "model.h"
 
 #include <string.h>
@@ -130,8 +132,8 @@ void setting_error(Model *m, const KeyValue *s, const char *format, ...) {
     diag_emit(&d);
 }
 
-/* A setting that was given and changes nothing beside the others: said, since the user meant
- * something by it. What asks for the state that holds anyway (prefetch = 0) is no reason. */
+/* Warns about a setting that was given and changes nothing, because the user meant something by
+ * it. Callers do not warn about a setting that asks for what holds anyway (prefetch = 0). */
 void warn_idle(Model *m, const char *section, const char *key, const char *why) {
     const KeyValue *s = model_setting(m, section, key);
     if (!s->expression || s->value.kind == VALUE_ERROR) return;

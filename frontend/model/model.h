@@ -1,10 +1,10 @@
-/* What a model file declares, and what is known of it while a graph is made of it.
+/* What a model file declares, and what is known about it while it becomes a graph:
  *
- * Model        the declarations of all files that were read: config, sections, modules, names
- * tables ExprValue    the value of an expression (value.h) Scope        what the names in an
- * expression are bound to Instance     a module that exists: its arguments, parameters and
- * submodules Elaboration  the graph that is being made, with its instances and the calls that led
- * here
+ *   Model        the declarations of all files: config, sections, modules, names tables
+ *   ExprValue    the value of an expression (value.h)
+ *   Scope        what the names in an expression are bound to
+ *   Instance     a module that exists: its arguments, parameters and submodules
+ *   Elaboration  the graph that is being made, its instances, and the calls that led here
  *
  * In: rows that other rooms read from files. Out: lookups, checks of arguments against the
  * vocabulary, and errors that name the place in the user's file. Nothing here evaluates an
@@ -22,7 +22,7 @@ typedef struct ConfigEntry {
     const char *name, *doc, *from;
     const Node *expression;
     Span span;   /* of the name where its value is set */
-    bool blamed; /* an error named it as the cause: it is not said again */
+    bool blamed; /* an error named it as the cause, which is reported once */
     enum { CONFIG_PENDING, CONFIG_BUSY, CONFIG_DONE } state;
     ExprValue value;
 } ConfigEntry;
@@ -40,7 +40,7 @@ typedef struct KeyValue {
     const Node *expression; /* NULL: the default */
     Span span;              /* of the key, or no place */
     const char *from;
-    bool misspelt;  /* a key of nearly this name was given: it is not missing */
+    bool misspelt;  /* a key with nearly this name was given, so this one is not missing */
     uint32_t order; /* the later of two settings has the larger number; 0 = default */
     ExprValue value;
 } KeyValue;
@@ -48,7 +48,7 @@ typedef struct KeyValue {
 /* One line of a names table: what parameters of this path are called in a file of weights. */
 typedef struct NamesRule {
     const char *pattern, *replacement;
-    const Node *parts; /* in the place of the replacement: stored.c reads it; else NULL */
+    const Node *parts; /* in place of the replacement, read by stored.c; or NULL */
     bool transposed;
     Span span;
     bool matched, wrong; /* wrong: an error of its parts is reported */
@@ -59,7 +59,7 @@ typedef struct NamesTable {
     const char *label; /* "" = none */
     Span span;
     VEC(NamesRule) rules;
-    StringList skips; /* patterns of tensors that are known and not loaded */
+    StringList skips; /* patterns of tensors that are not loaded */
     VEC(StoredTensor) stored;
     VEC(StoredPart) parts; /* of these, in their order */
 } NamesTable;
@@ -83,29 +83,29 @@ typedef struct Directive {
     const Node *expression;
     bool of_parameters;     /* not of modules, which pass wrap finds */
     int gather;             /* dtype, of gather(..) */
-    bool frozen, replicate; /* what it says of parameters, or numbers of a group */
+    bool frozen, replicate; /* what it does to parameters, unless it gives a group's numbers */
     bool split;             /* it is split(..), along that axis */
     int64_t axis;
     bool matched, wrong; /* wrong: its value is an error */
     bool own_lr;         /* of a group: it has one */
     enum { MUON_AS_USUAL, MUON_NO, MUON_YES } muon;
-    double lr_factor, weight_decay; /* of a group: lr as a share of the optimizer's */
+    double lr_factor, weight_decay; /* of a group: lr as a fraction of the optimizer's */
 } Directive;
 
 /* A key of a file of another system, and what became of it. */
 typedef struct ImportEntry {
     const char *key, *text;
     Span span;
-    const char *became; /* settings, or the reason why it means nothing here */
-    bool idle;          /* it means nothing */
+    const char *became; /* settings, or the reason why it has no effect */
+    bool idle;          /* it has no effect */
 } ImportEntry;
 typedef struct ImportedFile {
     const char *path;
     VEC(ImportEntry) entries;
 } ImportedFile;
 
-/* The samples of a rank and micro-batch, as DeepSpeed has them: train.batch or train.accumulate
- * follows, or all three agree. */
+/* The samples of a rank and micro-batch, as in DeepSpeed: train.batch or train.accumulate is
+ * derived from it, or all three must agree. */
 typedef struct MicroBatch {
     int64_t samples;                  /* 0: not given */
     bool with_batch, with_accumulate; /* the file gives these too */
@@ -138,7 +138,7 @@ typedef struct Model {
     const Node *root_class; /* right side of `model =` */
     uint32_t main_file, next_order;
     Policy policy;
-    double adamw_lr_factor; /* Muon: lr of what AdamW moves, as a share of lr */
+    double adamw_lr_factor; /* Muon: lr of the parameters that AdamW updates, as a fraction of lr */
     uint32_t depth;         /* of nested evaluations */
     VEC(Default) defaults;
 } Model;
@@ -180,10 +180,10 @@ typedef struct Arguments {
 /* ---- modules that exist, and the graph that is being made of them ---- */
 
 enum { MAX_CALL_DEPTH = 100, MAX_INSTANCES = 200000 };
-/* Of a parameter and of all of them: flat groups in f32 then fit into what a plan can hold. */
+/* Of one parameter and of all together, so that flat groups in f32 fit into a plan. */
 #define MOST_ELEMENTS ((int64_t)1 << 45)
 
-/* A declared parameter. A tied one points at the parameter that it is. */
+/* A declared parameter. A tied one points at the parameter that it stands for. */
 struct ParamSlot {
     const char *path;
     Instance *owner;
@@ -232,7 +232,7 @@ struct InstanceArray {
     Instance **at;
     uint32_t n;
     int32_t row;
-    bool varied; /* the arguments of an element depend on its place */
+    bool varied; /* the arguments of an element depend on its index */
 };
 
 /* A method call that is being elaborated: for `called here` notes. */
@@ -244,13 +244,13 @@ typedef struct Frame {
 
 /* Choices of experts, sorted: op route's results. */
 struct ExpertRouting {
-    ValueId choices; /* what it was made of */
+    ValueId choices; /* what they were sorted by */
     ExprValue order, place, starts;
     int64_t experts;
 };
 
-/* An array of modules that is being applied to rows sorted by expert: its first module's method is
- * elaborated, each product with the weights of all. */
+/* An array of modules that is being applied to rows sorted by expert: the method of its first
+ * module is elaborated, and each product uses the weights of all. */
 typedef struct Applied {
     const InstanceArray *experts; /* NULL: none */
     const ExpertRouting *routing;
@@ -265,7 +265,7 @@ typedef struct AuxTerm {
 struct Elaboration {
     Model *model;
     RunSettings *settings;
-    Arena *kept; /* what the settings hold: model->arena ends with the elaboration */
+    Arena *kept; /* for the settings: model->arena ends with the elaboration */
     Graph *graph;
     Builder build;
     bool training;
@@ -275,8 +275,8 @@ struct Elaboration {
     ValueId *param_value; /* by row of params: value in this program, or NO_VALUE */
     ValueId *field_value; /* by row of fields */
     ValueId step, staging;
-    VEC(ValueId) of_rank; /* as long as a rank has samples: of expand */
-    struct {              /* which values have samples, of the ops so far */
+    VEC(ValueId) of_rank; /* values that expand gave one entry per sample of the rank */
+    struct {              /* which values of the ops so far have samples */
         VEC(bool) value;
         uint32_t program, n_ops, n_of_rank;
     } samples;
@@ -285,13 +285,14 @@ struct Elaboration {
     Applied applied;
     int64_t next_salt;
     uint32_t n_instances;
-    bool broken;    /* fields of some module are wrong: what is said of paths would follow */
-    bool undecided; /* .. or which ones it has: what is said of methods would follow, too */
+    bool broken;    /* fields of some module are wrong: errors about paths would be consequences */
+    bool undecided; /* .. or their number is unknown: errors about methods would be consequences,
+                       too */
     struct {
         Arguments arguments;
         ExprValue result;
         bool valid;
-    } root_call; /* model(...) is elaborated once a program */
+    } root_call; /* model(..) is elaborated once per program */
 };
 
 /* model.c: lookups, changes, and errors about a model. */
@@ -309,13 +310,13 @@ const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
 void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before);
 Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
-/* "this version has sgd, adam": beside model_lacks. */
+/* "supported: sgd, adam": together with model_lacks. */
 void help_available(Diag *d, const char *const *names, size_t n);
 void setting_error(Model *m, const KeyValue *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A setting that was given and changes nothing beside the others. */
+/* Warns about a setting that was given and changes nothing. */
 void warn_idle(Model *m, const char *section, const char *key, const char *why);
-/* By what the optimizer's lr, above 0, is multiplied for parameters with one of their own. */
+/* The factor of the optimizer's lr, above 0, for parameters with an lr of their own. */
 double own_lr_factor(Model *m, const ExprValue *own, double lr);
 
 /* scope.c: what names are bound to. */
@@ -326,7 +327,7 @@ bool scope_knows(const Scope *s, const char *name);
 InstanceField *instance_field(Instance *m, const char *name);
 const Node *instance_method(const Instance *m, const char *name); /* NULL if there is none */
 ParamSlot *param_owner(ParamSlot *p);
-/* Appends what could have been meant: fields and arguments, methods. */
+/* Append names for "did you mean": fields and arguments; methods. */
 void instance_names(const Scope *s, StringList *names);
 void method_names(const Scope *s, StringList *names);
 
@@ -336,7 +337,7 @@ Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...)
 void method_emit(Scope *s, Diag *d);
 /* True after an error: this size must not decide or scale anything. */
 bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v);
-/* ": H = 64 (line 5), KV = 8 (line 6)": the names that stand in one of two shapes only; or "". */
+/* ": H = 64 (line 5), KV = 8 (line 6)": names that appear in only one of the two shapes; or "". */
 const char *names_suffix(Scope *s, const char *first, const char *second);
 /* Whether word stands in text, as a whole word. */
 bool names_word(const char *text, const char *word);
@@ -345,9 +346,9 @@ Span user_place(const Elaboration *e, Span at, uint32_t *frame);
 
 /* arguments.c: arguments against the rows of a callee; false after reported errors. */
 bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ExprValue *out);
-/* what: "eps of `rms_norm`". Integral reals become integers where an integer is asked for. */
+/* what: "eps of `rms_norm`". Integral reals become integers where an integer is needed. */
 bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what);
-/* An argument of a call that bind_call made; never NULL for the callee's own names. */
+/* An argument of a call that bind_call made; never NULL for names of the table. */
 const ExprValue *call_argument(const ExprValue *call, const char *name);
 
 /* lint.c: warnings about the methods of the user's modules. */

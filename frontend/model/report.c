@@ -1,5 +1,6 @@
-/* Errors inside modules and methods: where they are in the user's file, which calls led there, and
- * what the names in two shapes stand for. */
+/* Errors inside modules and methods: where they are in the user's file, which calls led there,
+ * and what the names in two shapes stand for. An error in the prelude is reported where the
+ * user's file calls it. */
 #include <ctype.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...) {
     return d;
 }
 
-/* Where something stands in the user's file: the innermost call that is not in the prelude. */
+/* The place in the user's file: the innermost call that is not in the prelude. */
 Span user_place(const Elaboration *e, Span at, uint32_t *frame) {
     uint32_t i = e->frames.n;
     while (i > 0 && e->frames.at[i - 1].prelude) at = e->frames.at[--i].at;
@@ -21,7 +22,7 @@ Span user_place(const Elaboration *e, Span at, uint32_t *frame) {
     return at;
 }
 
-/* A field of a module of the prelude is wrong because of how the user's file makes the module. */
+/* An error in a field of a prelude module is the fault of the field that made the module. */
 static void point_at_maker(Scope *s, Diag *d) {
     const Instance *m = s->self;
     if (!m || !m->decl->prelude) return;

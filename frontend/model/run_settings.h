@@ -1,7 +1,6 @@
-/* What a compile is asked for and what it gives besides the graph: the options of the command line,
- * where the data comes from, how long and how fast to train, when to save. Here and not in
- * frontend.h, since the rooms below read and write them.
- */
+/* The input of a compile and its output besides the graph: the options of the command line,
+ * where the data comes from, how long and how fast to train, when to save. They are here and not
+ * in frontend.h because the rooms below read and write them. */
 #ifndef FSDPC_RUN_SETTINGS_H
 #define FSDPC_RUN_SETTINGS_H
 
@@ -22,7 +21,7 @@ typedef struct CompileOptions {
     int n_set;
     int64_t ranks;    /* -n; 0 = not given */
     const char *mesh; /* --mesh dp=4,tp=2; NULL = not given */
-    bool to_plan;     /* batch and steps or epochs are needed */
+    bool to_plan;     /* batch, and steps or epochs, must be given */
 } CompileOptions;
 
 typedef struct DataFieldFile {
@@ -51,7 +50,7 @@ static inline bool source_has_fields(SourceKind kind) {
     return kind == SOURCE_NPY || kind == SOURCE_SYNTHETIC;
 }
 
-/* What the plan holds besides the graph and its policy. */
+/* What the plan contains besides the graph and its policy. */
 typedef struct RunSettings {
     const char *model; /* base name of the .fsd */
     DataSource train, val;
@@ -62,7 +61,7 @@ typedef struct RunSettings {
     int64_t eval_every;    /* 0 = never */
     int64_t eval_steps;
     uint64_t seed;
-    double beta2_decay; /* of Adafactor: 1 - beta2 is the step's number to this power */
+    double beta2_decay; /* Adafactor: 1 - beta2 is the number of the step to this power */
     double lr, warmup, decay, final; /* warmup and decay in steps; final is a factor of lr */
     ScheduleKind schedule;
     int64_t parameters;                         /* distinct elements */
@@ -73,8 +72,8 @@ typedef struct RunSettings {
     Snapshot snapshot;
     uint64_t most_copied; /* of snapshot = copy: bytes on a rank; UINT64_MAX: all of the state */
     CheckpointForm form;
-    const char *offload_path; /* folder of the file that offloaded things are in, or "" */
-    bool offload_pageable;    /* host memory for them is not pinned */
+    const char *offload_path; /* folder of the file that holds what is offloaded, or "" */
+    bool offload_pageable;    /* host memory for it is not pinned */
 } RunSettings;
 
 /* The table's tensors that are not whole parameters, and the parts that these are made of: rows of

@@ -1,4 +1,6 @@
-/* What names are bound to: the locals of a scope, the fields and methods of an instance. */
+/* What names are bound to: the locals of a scope, the fields and methods of an instance. Lookups
+ * return NULL where there is no such name; which kind of name comes first is decided by the caller.
+ */
 #include <string.h>
 
 #include "model.h"

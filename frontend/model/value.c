@@ -1,4 +1,6 @@
-/* Making, printing and comparing constant values. */
+/* Values of expressions: making them, testing their kind, and printing them as they could be
+ * written in a model file.
+ */
 #include "value.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Values of expressions while a model is elaborated: constants, words and calls of a section, and
- * tensors, modules and parameters inside a method. */
+/* Values of expressions: constants, words and calls in sections; tensors, modules and parameters in
+ * methods. A value in error was reported already, and silences everything that uses it.
+ */
 #ifndef FSDPC_VALUE_H
 #define FSDPC_VALUE_H
 
@@ -8,7 +9,7 @@
 #include "vocabulary.h"
 
 typedef enum ValueKind {
-    VALUE_ERROR, /* an error was reported; everything made of it stays silent */
+    VALUE_ERROR, /* an error was reported; what uses the value stays silent */
     VALUE_NONE,
     VALUE_BOOL,
     VALUE_INT,
@@ -21,7 +22,7 @@ typedef enum ValueKind {
     VALUE_TENSOR,
     VALUE_PARAM,
     VALUE_LOSS, /* a loss or metric, complete: tensor is its exact accumulator */
-    VALUE_TERM, /* a number of the whole batch, for aux: parts */
+    VALUE_TERM, /* a mean or sum over the batch, for aux: parts */
     VALUE_MODULE,
     VALUE_ARRAY
 } ValueKind;
@@ -44,8 +45,8 @@ typedef struct TermPart {
     double factor;
 } TermPart;
 
-/* symbol: how an integer reads in names of the config (`4*D`), for shape errors; may be NULL.
- * dims: the same for each axis of a tensor or parameter. */
+/* symbol: the text of an integer in config names (`4*D`), for shape errors; can be NULL. dims:
+ * the same for each axis of a tensor or parameter. */
 struct ExprValue {
     ValueKind kind;
     Span span;
@@ -88,7 +89,7 @@ const char *value_shape(Arena *a, const ExprValue *v);             /* [B, T, KV*
 /* arithmetic.c: constants only. Reports overflow, division by zero and wrong kinds. */
 ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *left,
                             const ExprValue *right);
-ExprValue arithmetic_by_zero(DiagSet *ds, const Node *e); /* the error that its divisor is 0 */
+ExprValue arithmetic_by_zero(DiagSet *ds, const Node *e); /* reports that the divisor is 0 */
 ExprValue arithmetic_negate(DiagSet *ds, const Node *e, const ExprValue *operand);
 ExprValue arithmetic_number(DiagSet *ds, const Node *e);
 /* A function of group NUMBER; call: its arguments as bind_call made them. */

@@ -1,12 +1,12 @@
 /* Data sources into settings, and the fields of one batch into the graph.
  *
  * Token sources give inputs and targets, i32[B, T]. NumPy sources give the fields that they name;
- * their headers are opened for dtype and shape. Synthetic sources say both. B is the local batch of
- * one program call.
+ * their headers are opened for dtype and shape. Synthetic sources state both. B is the local batch
+ * of one program call.
  *
  * mlm and span_corruption wrap a token source. How many tokens a sample has, how many of them are
  * masked or taken out, and in how many spans, is the same for all samples, so that shapes are known
- * here: the lengths are those of T5's data (the most raw tokens whose source is `length` long).
+ * here. The lengths are those of T5's data: as many raw tokens as give a source of `length` tokens.
  */
 #include <math.h>
 #include <string.h>
@@ -122,13 +122,14 @@ static SpanLengths span_lengths(const DataSource *d, int64_t raw) {
     return n;
 }
 
-/* Fills raw, noise and spans for samples of `length` tokens; *target: the other fields' length. */
+/* Computes raw, noise and spans for samples of `length` tokens; *target: the length of the other
+ * fields. */
 static bool size_corruption(Elaboration *e, const KeyValue *setting, int64_t length, DataSource *d,
                             int64_t *target) {
     *target = d->raw = length;
     d->noise = MAX((int64_t)floor((double)length * d->rate + 0.5), (int64_t)1);
     if (d->corruption == CORRUPTION_MLM) return true;
-    d->raw = 2; /* the source of one token more is as long or one longer */
+    d->raw = 2; /* one more raw token makes the source as long or one longer */
     for (int64_t more = length; more > 0; more /= 2)
         while (span_lengths(d, d->raw + more).source <= length) d->raw += more;
     SpanLengths n = span_lengths(d, d->raw);

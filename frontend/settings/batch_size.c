@@ -1,7 +1,7 @@
 /* Batch, micro-batches and ranks: batch = samples of a rank and micro-batch x accumulate x ranks.
  *
  * A model file gives batch and accumulate. A configuration file of DeepSpeed may give the samples
- * of a rank and micro-batch; then what it leaves out follows.
+ * of a rank and micro-batch; then batch or accumulate is derived.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void derive_setting(KeyValue *s, const MicroBatch *from, int64_t value) {
     s->span = from->span;
 }
 
-/* batch = the samples of a rank and micro-batch x accumulate x ranks: what is not given follows. */
+/* Derives whichever of batch and accumulate is not given. */
 static bool resolve_micro_batch(Model *m, int64_t ranks) {
     const MicroBatch *micro = &m->micro_batch;
     KeyValue *batch = model_setting(m, "train", "batch");

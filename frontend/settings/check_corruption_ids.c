@@ -1,19 +1,19 @@
-/* Ids that a source of corrupted tokens writes by itself (marks, masks, random tokens), against
- * those that the model takes from the batch. A plan with others could never run. Ids in files are
- * checked where they are read. */
+/* Checks the ids that mlm and span_corruption write themselves (marks, masks, random tokens)
+ * against those that the model can take from the batch. A plan with larger ids could never run.
+ * Ids in files are checked when they are read. */
 #include <string.h>
 
 #include "settings.h"
 #include "signature.h"
 
-/* The batch field that a value is, or is a reshape of; NO_INDEX: none. */
+/* The batch field that a value is, directly or reshaped; or NO_INDEX. */
 static int32_t field_of(const Graph *g, ValueId value) {
     const Op *def = &g->ops.at[g->values.at[value].def];
     while (def->kind == OP_reshape) def = &g->ops.at[g->values.at[def->in[0]].def];
     return def->kind == OP_field ? (int32_t)def->attr->index : NO_INDEX;
 }
 
-/* What the operands of an op take from a field, as indices from 0 up: *below is lowered to it. */
+/* Lowers *below to the limit of the indices that the op takes from the field. */
 static void lower_id_limit(const Graph *g, const Op *op, int32_t field, int64_t *below) {
     const Signature *s = op_signature(op->kind);
     Type types[MOST_SLOTS];
@@ -26,8 +26,8 @@ static void lower_id_limit(const Graph *g, const Op *op, int32_t field, int64_t 
     }
 }
 
-/* The field of those that a source writes its ids into of which the model takes the fewest; *below:
- * how many. */
+/* Of the fields that the source writes its ids into, the one with the lowest limit, *below, in
+ * the model. */
 static uint32_t least_field(const Graph *g, Corruption corruption, int64_t *below) {
     uint32_t fields = corruption == CORRUPTION_SPANS ? g->fields.n : 1, least = 0;
     *below = INT64_MAX;
@@ -42,7 +42,7 @@ static uint32_t least_field(const Graph *g, Corruption corruption, int64_t *belo
 static bool check_source(Elaboration *e, const char *key, Corruption corruption) {
     static const struct {
         const char *name;
-        int64_t over; /* how far the argument is above the largest id that it means */
+        int64_t over; /* how far the argument is above its largest id */
     } ids[] = {{"mask", 0}, {"vocab", 1}, {"mark", 0}, {"end", 0}};
     const KeyValue *s = model_setting(e->model, "data", key);
     int64_t below;

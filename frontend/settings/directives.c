@@ -1,15 +1,14 @@
 /* The directives of sections train and shard: `"path.glob" = value`.
  *
- * train: a parameter takes the first directive whose glob matches one of its paths. `frozen` is
- * what the attribute @frozen is; a group gives its parameters a learning rate and a weight decay of
- * their own, which the schedule scales like the optimizer's, and says whether Muon moves them.
- * @no_decay holds inside a group too.
+ * train: a parameter takes the first directive whose glob matches one of its paths. `frozen` means
+ * the same as the attribute @frozen; a group gives its parameters a learning rate and a weight
+ * decay of their own, which the schedule scales like the optimizer's, and says whether Muon moves
+ * them. @no_decay holds inside a group too.
  *
  * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
- * ones; gather(..) and split(..) for those that none of the kind before it names. `unit`, `join`
- * and `recompute` are about modules, as is reshard(..); they go into the policy, for the passes
- * wrap and recompute. A path may be computed again, or resharded, and have another directive
- * besides.
+ * ones; of several gather(..), or split(..), the first that matches counts. `unit`, `join` and
+ * `recompute` are about modules, as is reshard(..); they go into the policy, for the passes wrap
+ * and recompute. A path can have recompute or reshard(..) and another directive besides.
  */
 #include <string.h>
 
@@ -17,7 +16,8 @@
 #include "residency.h"
 #include "rules.h"
 
-/* As if they were keys, so that their values are evaluated and checked like those of keys. */
+/* Directives as if they were keys, so that their values are evaluated and checked like those of
+ * keys. */
 static const KeyInfo directive_keys[] = {
     {.section = "train", .key = "\"path.glob\"", .kinds = K_WORD | K_CALL},
     {.section = "shard", .key = "\"path.glob\"", .kinds = K_WORD | K_CALL},
@@ -33,8 +33,8 @@ static const char *word_of_value(const Node *value) {
     return callee->kind == NODE_REF ? callee->text : "";
 }
 
-/* Do both say the same kind of thing about one path? Section train says one thing; section shard
- * one of units and, beside it, one with each other word. */
+/* Are both about the same path and of the same kind? In section train all are; in section shard
+ * those about units are, and those with the same word. */
 static bool is_said_twice(const Directive *old, const char *section, const Node *e) {
     const char *then = word_of_value(old->expression), *now = word_of_value(e->kids[0]);
     if (strcmp(old->glob, e->text) || strcmp(old->section, section)) return false;
@@ -117,7 +117,7 @@ static void needs_layout(Model *m, const Directive *d) {
     diag_emit(&e);
 }
 
-/* What section shard says. */
+/* A directive of section shard. */
 static void resolve_shard(Model *m, Directive *d, Policy *p, const char *name, const ExprValue *v) {
     d->replicate = !strcmp(name, "replicate");
     if (!strcmp(name, "gather"))
@@ -220,7 +220,7 @@ static bool is_hidden_in_file(Elaboration *e, const Directive *d, const Param *p
     return false;
 }
 
-/* A file gives way to the one that uses it without a word. */
+/* A used file gives way silently to the file that uses it. */
 static void report_unmatched(Elaboration *e, const Directive *d) {
     Graph *g = e->graph;
     const char **paths = arena_array(g->arena, const char *, g->params.n + 1);
@@ -249,7 +249,7 @@ const Directive *directive_of(const Model *m, const Param *p) {
     return NULL;
 }
 
-/* The first of section train that names the parameter, and all of section shard. */
+/* Applies the first of section train that matches the parameter, and all of section shard. */
 static void apply_directives(Model *m, Param *p) {
     bool trained = false;
     for (uint32_t i = 0; i < m->directives.n; i++) {
@@ -268,7 +268,7 @@ static void apply_directives(Model *m, Param *p) {
 
 /* ---- split(dp, axis = k) */
 
-/* Says why the parameter cannot be cut along the axis, which counts from 0. */
+/* Reports why the parameter cannot be split along the axis, which counts from 0. */
 static bool can_split(Elaboration *e, const Directive *d, const Param *p, int64_t axis,
                       const char *whole) {
     const Policy *policy = &e->graph->policy;
@@ -297,7 +297,7 @@ static bool can_split(Elaboration *e, const Directive *d, const Param *p, int64_
     return false;
 }
 
-/* By the first such directive that names the parameter. Each is refused once. */
+/* Splits by the first such directive that matches the parameter. Each is refused only once. */
 static void split_param(Elaboration *e, Param *p, int64_t small) {
     Model *m = e->model;
     for (uint32_t i = 0; i < m->directives.n; i++) {
@@ -315,7 +315,7 @@ static void split_param(Elaboration *e, Param *p, int64_t small) {
 }
 
 static bool reads_gathered(const Graph *g, const Directive *d) {
-    if (!strategy_gathers(g->policy.strategy)) return true; /* said before */
+    if (!strategy_gathers(g->policy.strategy)) return true; /* reported before */
     for (uint32_t k = 0; k < g->params.n; k++)
         if (!g->params.at[k].replicate && matches_param(d, &g->params.at[k])) return true;
     return false;

@@ -1,5 +1,5 @@
-/* `config hf { key = expression .. }`: what config.json says beside weights that are saved into a
- * folder, in the words of the library that reads them. Expressions are constants of the config, so
+/* `config hf { key = expression .. }`: the keys of config.json, which is written beside the weights
+ * into a folder, as Hugging Face's libraries read it. Expressions are constants of the config, so
  * presets and -s change them too; they are evaluated when the model is compiled, and the plan holds
  * the text.
  *

@@ -1,5 +1,8 @@
-/* Warnings about settings that were given and change nothing beside the others, so that nobody
- * believes that they do.
+/* Warnings about settings that were given and have no effect because of the others, so that nobody
+ * relies on them.
+ *
+ * In: the policy and the settings after they are resolved. Out: W0302 for each such key, with the
+ * setting that makes it idle. Settings that ask for what holds anyway are not reported.
  */
 #include "residency.h"
 #include "rules.h"
@@ -15,7 +18,7 @@ void warn_unusual_settings(Model *m, const RunSettings *s) {
     if (optimizer->value.kind == VALUE_CALL && s->lr == 0) warn_zero_rate(m, optimizer);
 }
 
-/* all_reduce = last, where no sum over replicas comes after a sum over shards. */
+/* all_reduce = last without a sum over replicas after a sum over shards. */
 static void warn_of_idle_sums(Model *m, const Policy *p) {
     const char *why = NULL;
     AxisSet shards = split_axes(p);
@@ -31,7 +34,7 @@ static void warn_of_idle_sums(Model *m, const Policy *p) {
     if (why) warn_idle(m, "shard", "all_reduce", why);
 }
 
-/* What is about gathers ahead of computation, where there are none. */
+/* Settings of prefetching where nothing is prefetched. */
 static void warn_of_idle_prefetch(Model *m, const Policy *p) {
     bool gathers = strategy_gathers(p->strategy), root = p->unit == UNIT_ROOT && !p->unit_by_hand.n;
     const char *why = gathers ? "unit = root" : strategy_text(m, p);
@@ -43,7 +46,7 @@ static void warn_of_idle_prefetch(Model *m, const Policy *p) {
     warn_idle(m, "shard", "inflight", why);
 }
 
-/* What is about units besides the root, where there are none. */
+/* Settings of units where the root is the only one. */
 static void warn_of_one_unit(Model *m, const Policy *p) {
     if (p->unit != UNIT_ROOT || p->unit_by_hand.n) return;
     const ExprValue *reshard = setting_value(m, "shard", "reshard");

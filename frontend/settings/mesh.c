@@ -10,7 +10,7 @@
 #include "residency.h"
 #include "rules.h"
 
-/* The axis that a mesh has when nobody says: the first that splits parameters. */
+/* The axis of a default mesh: the first that splits parameters. */
 static AxisRole shard_role(void) {
     AxisRole role = 0;
     while (!axis_splits_parameters(role)) role++;
@@ -23,7 +23,7 @@ static bool has_axis(const Mesh *mesh, AxisRole role) {
     return false;
 }
 
-/* A mesh may be given such an axis. */
+/* Is the axis supported in a mesh that the user gives? */
 static bool axis_is_served(AxisRole role) {
     if (axis_splits_retained(role)) return false;
     return axis_splits_samples(role) || axis_splits_parameters(role);
@@ -82,8 +82,8 @@ static void mesh_from_option(Model *m, Policy *p) {
     }
 }
 
-/* -n R makes a mesh of R ranks: its only axis, or the one that splits parameters, gets the size
- * that this takes. */
+/* -n R makes a mesh of R ranks by the size of its only axis, or of the one that splits
+ * parameters. */
 static void set_ranks(Model *m, Policy *p, Span at) {
     Mesh *mesh = &p->mesh;
     int fitted = 0;
@@ -122,7 +122,7 @@ static void check_ranks(Model *m, Policy *p, Span at) {
     }
 }
 
-/* The setting as `config` prints it: the mesh that holds. */
+/* Replaces the setting, which `config` prints, by the final mesh. */
 static void store_mesh(Model *m, KeyValue *s, const Mesh *mesh) {
     ExprItem *axis = arena_array(m->arena, ExprItem, mesh->n);
     for (int a = 0; a < mesh->n; a++) {
@@ -166,7 +166,7 @@ void resolve_mesh(Model *m, Policy *p) {
     store_mesh(m, s, &p->mesh);
 }
 
-/* Cuts groups of k neighbours off an axis: they are an axis of their own right inside of it. */
+/* Splits an axis into groups of k neighbours, which become an axis of their own right inside it. */
 static void cut_axis(Mesh *mesh, AxisRole role, int64_t k) {
     AxisRole inner = 0;
     int at = 0;
@@ -178,7 +178,7 @@ static void cut_axis(Mesh *mesh, AxisRole role, int64_t k) {
     mesh->axis[at + 1] = (MeshAxis){inner, k};
 }
 
-/* Where parts of that size were asked for: the first path with a K, or shard.reshard. */
+/* Where the groups were requested: the first path with a K, or shard.reshard. */
 static Span groups_span(Model *m, const Policy *p) {
     for (uint32_t i = 0; i < p->by_path.n; i++)
         if (p->by_path.at[i].reshard == RESHARD_PART) return p->by_path.at[i].span;

@@ -1,23 +1,27 @@
-/* matrices: which parameters Muon moves, once the train program is there; AdamW moves the others.
+/* Chooses the parameters that Muon updates, after the train program is built; AdamW updates the
+ * others.
  *
- * A matrix is a parameter of two axes that only products read, as it is, reshaped or transposed.
- * Left to AdamW is the one that gives the loss its numbers (a head): no product is between its own
- * and the loss. An embedding is read by no product, or is tied to a head. A group of section train
- * may say otherwise.
+ * A hidden matrix is a parameter of two axes that only products read, directly, reshaped or
+ * transposed. A head is left to AdamW: no further product comes between its own and the loss. So is
+ * an embedding: no product reads it, or it is tied to a head. A group of section train can override
+ * this.
  */
 #include "rules.h"
 #include "signature.h"
 
 typedef struct MatrixSearch {
     Graph *g;
-    int32_t *param_of; /* by value: the parameter that it shows, or NO_INDEX */
-    bool *seen;        /* by value: on the way back from a loss */
-    bool *not_hidden;  /* by parameter: read by what is no product, or by the head's */
+    int32_t *param_of; /* by value: the parameter that it is, directly, reshaped or transposed; or
+                          NO_INDEX */
+    bool *seen;        /* by value: visited on the way back from a loss */
+    bool *not_hidden;  /* by parameter: read by something other than a product, or by the head's
+                          product */
 } MatrixSearch;
 
 static bool is_product(const Graph *g, const Op *op) {
     Type in[MOST_SLOTS], out[MOST_SLOTS];
-    if (op->n_in > MOST_SLOTS || op->n_out > MOST_SLOTS) /* only products of experts have so many */
+    if (op->n_in > MOST_SLOTS ||
+        op->n_out > MOST_SLOTS) /* only products of experts have that many */
         return op->kind == OP_experts_linear;
     for (uint32_t k = 0; k < op->n_in; k++) in[k] = g->values.at[op->in[k]].type;
     for (uint32_t k = 0; k < op->n_out; k++) out[k] = g->values.at[op->out + k].type;
@@ -38,7 +42,7 @@ static void note_op_reads(MatrixSearch *m, const Op *op) {
     }
 }
 
-/* Back from a value of the loss to the products before it. */
+/* Walks back from a value of the loss to the last products before it. */
 static void find_heads(MatrixSearch *m, ValueId v) {
     VEC(ValueId) open = {0};
     vec_push(m->g->scratch, &open, v);
@@ -81,7 +85,8 @@ static void report_not_a_matrix(Elaboration *e, const Directive *d, const Param 
     diag_emit(&report);
 }
 
-/* What AdamW moves has the lr of the argument adamw_lr, if its group has none of its own. */
+/* Parameters for AdamW get the lr of the argument adamw_lr, unless their group has an lr of its
+ * own. */
 static void leave_to_adamw(const Model *m, Param *p, const Directive *d) {
     if (m->adamw_lr_factor == 1 || (d && d->own_lr)) return;
     if (!p->grouped) p->weight_decay = m->policy.weight_decay;

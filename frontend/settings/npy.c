@@ -3,8 +3,8 @@
  * Layout: "\x93NUMPY", version major and minor, length of the header (2 bytes in version 1, 4 in 2
  * and 3, little-endian), then a Python dict in text:
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (1437, 64), }
- * Accepted are C order and little-endian numbers: floating-point ones become f32 fields, integers
- * and booleans i32 fields.
+ * C order and little-endian numbers are accepted: floating-point numbers become f32 fields,
+ * integers and booleans i32 fields. Data after the header is not read here.
  */
 #include <errno.h>
 #include <stdio.h>

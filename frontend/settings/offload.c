@@ -1,4 +1,5 @@
-/* shard.offload: what of a rank's state is kept in host memory, or in a file that is mapped there.
+/* shard.offload: which parts of a rank's state are kept in host memory, or in a file that is mapped
+ * into it.
  *
  * In: the checked setting, none or (states = cpu, params = cpu, grads = cpu, buffers = n, pin =
  * true, path = "folder"). Out: the places that passes read in the policy; the folder of the file,
@@ -23,7 +24,7 @@ static void unknown_key(Model *m, const ExprItem *item) {
     diag_emit(&d);
 }
 
-/* Is the item's value what its key takes? */
+/* Does the key take the item's value? */
 static bool is_right(int key, const ExprValue *v, int64_t *n) {
     switch (key) {
     case BUFFERS: return value_integral(v, n) && *n >= 1 && *n <= MOST_BUFFERS;
@@ -64,7 +65,7 @@ static bool read_items(Model *m, const KeyValue *s, const ExprValue *item[KEYS],
     return right;
 }
 
-/* Pages of a file are the system's to keep or to write back: they are not pinned. */
+/* The system decides when pages of a file are written back, so they are never pinned. */
 static void resolve_pin(Model *m, const ExprValue *pin, const ExprValue *path, RunSettings *s) {
     s->offload_pageable = pin && !pin->boolean && !path;
     if (!pin || !path) return;
@@ -78,7 +79,7 @@ static void resolve_pin(Model *m, const ExprValue *pin, const ExprValue *path, R
     diag_emit(&d);
 }
 
-/* Does the update of any parameter keep moments that can move? */
+/* Does the update of any parameter keep moments that can be offloaded? */
 static bool has_moments(const Policy *p) {
     return signature_updated(op_signature(update_op(p, false))) > 1;
 }

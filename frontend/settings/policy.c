@@ -1,7 +1,6 @@
 /* From checked settings to the policy that passes read and the settings that the plan holds. The
- * keys of section shard that mesh.c and units.c leave, and those of section checkpoint, are here;
- * the order in which the sections are resolved is that of what each needs of those before it.
- */
+ * keys of section shard that mesh.c and units.c do not handle, and those of section checkpoint,
+ * are here. Sections are resolved in the order in which they depend on one another. */
 #include <string.h>
 
 #include "residency.h"
@@ -85,7 +84,7 @@ static void resolve_shard(Model *m, Policy *p) {
     }
 }
 
-/* A size: a copy of what fits into it. */
+/* A size limits how much is copied. */
 static void resolve_snapshot(Model *m, RunSettings *s) {
     const KeyValue *set = model_setting(m, "checkpoint", "snapshot");
     bool part = set->value.kind == VALUE_BYTES;

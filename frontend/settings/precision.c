@@ -1,5 +1,11 @@
-/* What values are stored in, and factors of the gradient: train.precision, train.loss_scale,
- * shard.scale and shard.gather. */
+/* Dtypes and factors of the gradient: train.precision, train.loss_scale, shard.gather and
+ * shard.scale.
+ *
+ * In: checked settings, the strategy and the number of ranks. Out: the dtypes of computation,
+ * reduction and gathers in the policy, the loss scale, the factor of the mean gradient, and the
+ * exponent that backward starts from. Every factor that values are multiplied by before the update
+ * is a power of two, so that it rounds nothing.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +17,8 @@ static bool is_power_of_two(double x) {
     return x > 0 && frexp(x, &exponent) == 0.5;
 }
 
-/* Of a loss scale as `name` gives it: start, growth, backoff and interval, which is 0 where the
- * scale stays as it is. Powers of two: multiplying by them rounds nothing. */
+/* The loss scale of the setting `name`: start, growth, backoff and interval, which is 0 for a
+ * constant scale. All are powers of two, so that multiplying by them rounds nothing. */
 static void read_loss_scale(Model *m, Policy *p, const KeyValue *s, const char *name) {
     const ExprValue *v = &s->value;
     double x[4] = {65536, 2, 0.5, 2000};
@@ -41,8 +47,8 @@ static void read_loss_scale(Model *m, Policy *p, const KeyValue *s, const char *
     p->loss_interval = (int64_t)x[3];
 }
 
-/* f16(scale = ..) and loss_scale say the same thing, the latter with all numbers of a scale that
- * moves: one of them is enough, and both may stand there where they agree. */
+/* f16(scale = ..) and loss_scale mean the same; only loss_scale has all numbers of a dynamic
+ * scale. One of them is enough; both can be given if they agree. */
 static void resolve_loss_scale(Model *m, Policy *p) {
     const KeyValue *s = model_setting(m, "train", "loss_scale");
     const KeyValue *precision = model_setting(m, "train", "precision");
@@ -99,7 +105,8 @@ static void resolve_gather(Model *m, Policy *p) {
                   arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy)));
 }
 
-/* Reductions are sums of what the global number of targets was divided out of: the mean. */
+/* Reductions sum terms that were divided by the global number of targets, so the sum is the
+ * mean. */
 static void resolve_gain(Model *m, Policy *p, int64_t ranks) {
     const KeyValue *s = model_setting(m, "shard", "scale");
     const ExprValue *v = &s->value;
@@ -117,7 +124,7 @@ void precision_resolve(Model *m, Policy *p, const RunSettings *s) {
     resolve_gain(m, p, s->ranks);
 }
 
-/* What a sum over ranks is divided by before it is formed, near the root of their number, so that
+/* The divisor of the terms of a sum over ranks, near the square root of their number, so that
  * f16 neither overflows in the sum nor loses small terms before it. */
 static int64_t division_before(int64_t ranks) {
     int64_t factor = 1;

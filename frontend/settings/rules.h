@@ -8,11 +8,12 @@
 /* values.c */
 const ExprValue *setting_value(Model *m, const char *section, const char *key);
 bool setting_is_given(Model *m, const char *section, const char *key);
-int64_t setting_integer(Model *m, const char *section, const char *key); /* 0: it is none */
+int64_t setting_integer(Model *m, const char *section,
+                        const char *key); /* 0 where it is not an integer */
 double setting_number(Model *m, const char *section, const char *key);
-/* A number of steps or samples; an error where it is more than a plan holds. */
+/* A number of steps or samples; an error if a plan cannot hold it. */
 int64_t setting_count(Model *m, const char *section, const char *key);
-/* The value of an enum that a word or call names; 0 where the setting was refused before. */
+/* The enum value that a word or call names; 0 if the setting was already refused. */
 int enum_of(const ExprValue *v, const Words *words);
 bool value_is_word(const ExprValue *v, const char *word);
 const char *strategy_text(Model *m, const Policy *p); /* "strategy = none", for warn_idle */
@@ -47,7 +48,7 @@ void warn_unusual_settings(Model *m, const RunSettings *s);
  * strategy and batch. */
 void precision_resolve(Model *m, Policy *p, const RunSettings *s);
 
-/* directives.c: the one of section train that holds for the parameter, or NULL. */
+/* directives.c: the directive of section train that holds for the parameter, or NULL. */
 const Directive *directive_of(const Model *m, const Param *p);
 
 /* npy.c: dtype and shape of a NumPy file from its header; NULL, or what is wrong with it. */

@@ -1,8 +1,8 @@
 /* Evaluating the keys of the sections and checking them against the vocabulary.
  *
- * A key that is absent takes its default; so does `none` where that switches the key off and off
- * is the default. Calls, such as adamw(..), have their arguments bound while they are evaluated,
- * in arguments.c. What is known but not in this version is E0390.
+ * An absent key takes its default; so does `none` if it switches the key off and off is the
+ * default. Calls, such as adamw(..), have their arguments bound by arguments.c while they are
+ * evaluated. Values that this version does not support are E0390.
  */
 #include <string.h>
 
@@ -28,13 +28,14 @@ static bool lacks_value(Model *m, const KeyInfo *k, const ExprValue *v) {
     size_t n = value_names(k, names, ARRAY_LEN(names));
     if (n)
         help_available(&d, names, n);
-    else /* a number is what works */
+    else /* only a number is supported */
         diag_help(&d, "%s.%s is %s", k->section, k->key, k->doc);
     diag_emit(&d);
     return false;
 }
 
-/* A word or a call against those that the key takes. Calls were bound when they were evaluated. */
+/* Checks a word or a call against those that the key takes. Calls were bound when they were
+ * evaluated. */
 static bool check_name(Model *m, const KeyInfo *k, ExprValue *v) {
     const ValueInfo *word = value_find(k, v->text);
     const CallInfo *call = key_call(k, v->text);

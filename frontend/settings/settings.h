@@ -1,9 +1,9 @@
 /* From the sections of a model file to the policy that passes read and the settings of the run.
  *
- * In: the keys of sections data, train, shard, checkpoint and config, and what sections train and
- * shard say of single paths. Out: Policy, RunSettings, the fields of a batch and the marks of
- * parameters in the graph. The rules between keys (ranks and mesh, batch and ranks, prefetch and
- * inflight) are checked here; what one key may be is checked against the vocabulary.
+ * In: the keys of sections data, train, shard, checkpoint and config, and the settings of single
+ * paths in sections train and shard. Out: Policy, RunSettings, the fields of a batch and the marks
+ * of parameters in the graph. The rules between keys (ranks and mesh, batch and ranks, prefetch and
+ * inflight) are checked here; the value of each key is checked against the vocabulary.
  */
 #ifndef FSDPC_SETTINGS_H
 #define FSDPC_SETTINGS_H
@@ -18,8 +18,8 @@ void settings_evaluate(Model *m);
 void policy_resolve(Model *m, Policy *p, RunSettings *s);
 
 /* directives.c */
-/* Adds what section train or shard says of a path, the strongest first: the directives of a file
- * stand before those added earlier, in place of what they contradict there. */
+/* Adds a setting of a path from section train or shard, the strongest first: the directives of a
+ * file come before those added earlier, and replace those that they contradict. */
 void directives_add(Model *m, const char *section, const Node *entry);
 void directives_resolve(Model *m, Policy *p, const RunSettings *s);
 /* Marks the graph's parameters; reports globs that match none. */
@@ -32,16 +32,15 @@ const char *hf_config_text(Model *m);
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);
 
-/* check_corruption_ids.c: whether the model takes the ids that data.train and data.val write by
- * themselves; after the programs. */
+/* check_corruption_ids.c: whether the model can take the ids that data.train and data.val write
+ * themselves; after the programs are built. */
 bool check_corruption_ids(Elaboration *e);
 
-/* muon_params.c: marks the parameters that Muon moves. */
+/* muon_params.c: marks the parameters that Muon updates. */
 void choose_muon_params(Elaboration *e);
 
-/* precision.c: the exponent of backward's seed: near 1 / targets of a step; under a loss scale near
- * 1 / targets of a rank, divided besides by what sums of f16 are divided by before they are formed.
- */
+/* precision.c: the exponent of backward's seed: near 1 / (targets of a step); under a loss scale
+ * near 1 / (targets of a rank), divided by the divisor of f16 sums. */
 int64_t precision_seed(const Policy *p, double targets, int64_t ranks);
 
 #endif

@@ -71,7 +71,8 @@ static void resolve_schedule(Model *m, RunSettings *s) {
             s->steps);
 }
 
-/* Of steps and epochs the one that a later file or option gives counts: the other one is none. */
+/* If both steps and epochs are given, the one from the later file or option counts, and the
+ * other becomes none. */
 static void choose_length(Model *m, KeyValue *steps, KeyValue *epochs) {
     if (steps->value.kind != VALUE_INT || epochs->value.kind != VALUE_INT) return;
     bool by_steps = steps->order > epochs->order;

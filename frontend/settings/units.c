@@ -1,4 +1,9 @@
-/* What shard.unit and shard.recompute name: classes of modules, paths of modules, ops. */
+/* shard.unit and shard.recompute: which modules and ops they name.
+ *
+ * In: a class, a list of classes, lists of module paths, size(..), or names of ops. Out: the
+ * policy's lists. Whether the model has such classes and paths is checked by the passes wrap and
+ * recompute, which know the modules.
+ */
 #include <string.h>
 
 #include "rules.h"
@@ -53,7 +58,8 @@ void resolve_unit(Model *m, Policy *p) {
     }
 }
 
-/* What of the value is no name: an item of a list, or all of it; NULL: nothing. */
+/* The first part of the value that is not a name: an item of a list, or the whole value; NULL if
+ * all are names. */
 static const ExprValue *first_unnamed(const ExprValue *v) {
     if (v->kind == VALUE_WORD) return NULL;
     if (v->kind != VALUE_LIST || !v->n_items) return v;

@@ -1,4 +1,4 @@
-/* Reading the value of one setting, as a number, a count, a word of an enum. A setting that was
+/* Reading the value of one setting as a number, a count or a word of an enum. A setting that was
  * refused or not given reads as 0, so that the rules between keys go on without it.
  */
 #include <string.h>
@@ -18,7 +18,7 @@ int64_t setting_integer(Model *m, const char *section, const char *key) {
     return v->kind == VALUE_INT ? v->integer : 0;
 }
 
-/* A number of steps or samples: no more than a plan holds. */
+/* A number of steps or samples, limited to what a plan can hold. */
 int64_t setting_count(Model *m, const char *section, const char *key) {
     const int64_t most = MOST_COUNT;
     int64_t n = setting_integer(m, section, key);
@@ -35,7 +35,7 @@ double setting_number(Model *m, const char *section, const char *key) {
     return value_is_number(v) ? value_number(v) : 0;
 }
 
-/* The value of an enum that a setting names; 0 where the setting was refused before. */
+/* The enum value that a setting names; 0 if the setting was already refused. */
 int enum_of(const ExprValue *v, const Words *words) {
     bool named = v->kind == VALUE_WORD || v->kind == VALUE_CALL;
     int value = named ? word_find(words, v->text) : 0;

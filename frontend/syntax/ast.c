@@ -1,4 +1,6 @@
-/* Making and reading tree nodes. */
+/* Nodes of the syntax tree: making them, walking over them, and printing an expression as canonical
+ * source text, `4*D`, which messages quote.
+ */
 #include "syntax.h"
 
 Node *node_new(Arena *a, NodeKind kind, Span span, const char *text) {

@@ -1,4 +1,4 @@
-/* The flex scanner as newlines.c and parse.c use it. Private to the frontend. */
+/* The flex scanner as newlines.c and parse.c use it. Private to the room. */
 #ifndef FSDPC_LEXER_H
 #define FSDPC_LEXER_H
 

@@ -4,10 +4,10 @@
  * and where NL appears only at the end of a statement: after a token that can end one, outside
  * ( ) and [ ], and always before `}` and the end of the file.
  *
- * A bracket that cannot be meant to stay open is closed here, with an error that points at it: an
- * open `(` when a keyword that starts a statement, a brace or `;` comes; an open `{` when `module`
- * or its like stands in the first column, or the file ends. The parser then sees balanced input
- * and goes on, so one missing bracket is one error.
+ * A bracket that was probably not meant to stay open is closed here, with an error that points at
+ * it: an open `(` before a brace, `;` or a keyword that starts a statement; an open `{` before
+ * `module` or a similar keyword in the first column, or at the end of the file. The parser then
+ * sees balanced input and goes on, so one missing bracket is one error.
  *
  * After a syntax error the parser drops tokens up to the next NL. Blocks that open meanwhile are
  * skipped here with everything in them, so that NL is the end of the statement in error and not of
@@ -29,7 +29,8 @@ static uint32_t open_braces(const Parser *p) {
     return p->open.n ? p->open.at[p->open.n - 1].braces : 0;
 }
 
-/* What is asked of all open brackets is kept with each, so that no token looks at all of them. */
+/* Each bracket keeps what is asked about all open ones, so that no token has to look at all of
+ * them. */
 static void open_bracket(Parser *p, char kind, Span at) {
     OpenBracket b = {.kind = kind, .span = at, .braces = open_braces(p) + (kind == '{')};
     if (in_parentheses(p)) {
@@ -99,8 +100,8 @@ static void report_unclosed(Parser *p, const OpenBracket *b, Span before, int to
     parser_emit(p, &d);
 }
 
-/* Closes brackets that must not stay open before `token`: the closers are queued, and the token is
- * kept to be looked at again behind them. Returns false when nothing had to be closed. */
+/* Closes brackets that must not stay open before `token`: the closers are queued, and the token
+ * is processed again after them. Returns false when nothing had to be closed. */
 static bool close_unclosed(Parser *p, int token, Span at) {
     VEC(int) closers = {0};
     bool ends_brackets = starts_statement(token) || token == 0;
@@ -128,8 +129,8 @@ static bool close_unclosed(Parser *p, int token, Span at) {
     return true;
 }
 
-/* `)` or `]`: closes the brackets inside that were forgotten. False when nothing is open that it
- * could close; then it is reported and dropped. */
+/* `)` or `]`: also closes the inner brackets that were forgotten. False if nothing is open that
+ * it could close; then it is reported and dropped. */
 static bool close_parenthesis(Parser *p, int token, Span at) {
     const OpenBracket *inner = innermost_bracket(p);
     uint32_t i = !inner ? 0 : token == ')' ? inner->round : inner->square;
@@ -155,7 +156,7 @@ static bool close_parenthesis(Parser *p, int token, Span at) {
     return true;
 }
 
-/* Remembers what the parser gets, which decides about the next line end. */
+/* Remembers the token that the parser gets, which decides about the next line end. */
 static int note_delivered(Parser *p, int token) {
     switch (token) {
     case ID:
@@ -182,7 +183,7 @@ static bool is_skipped(Parser *p, int token) {
     return depth > p->recover_depth;
 }
 
-/* `}` gives NL and `}`; one that ends a block being skipped gives nothing, but the line end behind
+/* `}` becomes NL and `}`; one that ends a skipped block becomes nothing, but the line end after
  * it will count. */
 static int close_block(Parser *p, Span at) {
     if (!p->open.n) {
@@ -202,7 +203,7 @@ static int close_block(Parser *p, Span at) {
     return -1;
 }
 
-/* The next raw token after repairs: 0 at the end, -1 when the caller must ask again. */
+/* The next raw token after repairs: 0 at the end, -1 if the caller must ask again. */
 static int arrange_token(Parser *p, int token, Span at) {
     if (token == NL && in_parentheses(p)) return -1;
     if (close_unclosed(p, token, at)) return -1;
@@ -231,7 +232,7 @@ static int read_token(Parser *p, FSD_STYPE *value, void *scanner) {
     return token;
 }
 
-/* Does `=` follow on the line? */
+/* Does `=` follow on the same line? */
 static bool is_given(Parser *p, Span at) {
     size_t before;
     const char *end = line_before(p->ds, at, &before) + before;
@@ -243,8 +244,8 @@ static bool is_given(Parser *p, Span at) {
     return *end == '=';
 }
 
-/* A name where a block begins that is nearly `module` or its like, as `Module` is: it is that word
- * from here on, so that what is in the block is read as what it is. */
+/* Takes a misspelt keyword at the start of a block, such as `Module`, for the keyword, after an
+ * error, so that the block is still read correctly. */
 static int keyword_meant(Parser *p, int token, Span at) {
     static const struct {
         const char *name;
@@ -295,7 +296,7 @@ int next_token(FSD_STYPE *value, Span *at, void *scanner) {
         if (is_skipped(p, token)) continue;
         token = keyword_meant(p, token, *at);
         if (token == NL || token == 0) {
-            /* Point behind the last token, on the line that it ends. */
+            /* Point after the last token, on the line that it ends. */
             Span end = p->last_span;
             *at = (Span){end.file, end.end_line, end.end_col, end.end_line, end.end_col + 1};
         } else {
@@ -308,7 +309,7 @@ int next_token(FSD_STYPE *value, Span *at, void *scanner) {
 void report_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *place) {
     bool at_line_end = !strcmp(place->token, "end of line");
     OpenBracket *b = innermost_bracket(p);
-    /* What follows an invalid character on its line only follows from it. */
+    /* Errors after an invalid character on its line are consequences. */
     if (p->bad_line != at.line) {
         Diag d = parser_error(p, E_unexpected_token, at, "%s", message);
         place->line = line_before(p->ds, at, &place->n_before);

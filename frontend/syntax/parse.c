@@ -1,4 +1,9 @@
-/* Parsing one source: sets the lexer on the bytes, runs the parser, counts errors. */
+/* Parsing one source: a file, the value of -s, or a default.
+ *
+ * In: text and where it comes from in the table of files. Out: the tree, or NULL after errors,
+ * which were reported. Sets the lexer on the bytes, runs the parser and counts errors; a byte order
+ * mark is skipped, a file above 64 MiB refused.
+ */
 #include <string.h>
 
 #include "lexer.h"
@@ -16,7 +21,7 @@ Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, Pars
                 .is_file = start == PARSE_FILE,
                 .fresh = true};
     p.last_span = (Span){file, 1, p.col, 1, p.col};
-    /* A byte order mark says that the file is UTF-8, which it is. */
+    /* A byte order mark only says that the file is UTF-8, as it must be. */
     if (start == PARSE_FILE && size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) offset = 3;
     void *scanner = lexer_open(&p, text + offset, size - offset);
     int result = fsd_parse(scanner, &p);

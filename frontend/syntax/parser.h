@@ -1,4 +1,4 @@
-/* What lexer and parser share: the state of one parse. Private to fsd.l, fsd.y and parse.c. */
+/* The state of one parse, which lexer, newlines and parser share. Private to the room. */
 #ifndef FSDPC_PARSER_H
 #define FSDPC_PARSER_H
 
@@ -19,12 +19,12 @@ typedef struct Parser {
     Arena *arena;
     uint32_t file;
     uint32_t line, col;     /* of the next byte */
-    Span last_span;         /* of the last token that was no line end */
+    Span last_span;         /* of the last token that was not a line end */
     const char *last_token; /* its bytes, while it is the lookahead */
     Span pending_span;      /* of the raw token that filled pending */
     VEC(OpenBracket) open;
     VEC(int) pending;       /* tokens to deliver before the next byte, last first */
-    int again;              /* a raw token to be looked at again, or -1 */
+    int again;              /* a raw token to process again, or -1 */
     int start_token;        /* delivered first, 0 once delivered */
     bool can_end;           /* the last token may end a statement */
     bool is_file;           /* not an expression */

@@ -1,4 +1,4 @@
-/* The prelude models/std.fsd as a text of this program. */
+/* The prelude, models/std.fsd, as text in this program. */
 #include "syntax.h"
 
 const char prelude_text[] =

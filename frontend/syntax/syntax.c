@@ -1,4 +1,6 @@
-/* What lexer, layout and parser share: their errors, and whether bytes are UTF-8. */
+/* What lexer, newlines and parser share: reporting errors up to a limit, and recognizing UTF-8 and
+ * characters that do not show.
+ */
 #include "parser.h"
 
 Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...) {

@@ -99,7 +99,7 @@ void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void 
 /* Parses the text of file (an index into ds->files) from a byte offset on its first line.
  * NULL when there were errors. */
 Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset);
-/* The same for a text that need not be in the file table; file 0 is no place. */
+/* The same for a text that need not be in the file table; file 0 stands for no place. */
 Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, ParseStart start,
                  size_t offset);
 /* Parses any bytes, for tests; true when they are a model file without syntax errors. */

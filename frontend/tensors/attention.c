@@ -1,5 +1,5 @@
-/* attention(q, k, v, ..): one op, whose operands are made to fit where the language allows more
- * than the op does: values of another width than the keys', and a bias that all heads share.
+/* attention(q, k, v, ..): one op, after its operands are adapted where the language allows more
+ * than the op: values of another width than the keys, and a bias that all heads share.
  *
  * B samples, T and S positions, H and K heads, h the width of a head.
  */
@@ -16,7 +16,7 @@ static ValueId make_zeros(Scope *s, Span at, const Type *type) {
     return emit(&e->build, OP_expand, &(Attrs){0}, 1, &zero, type);
 }
 
-/* x with zeros after its last axis, up to this width. */
+/* x padded with zeros along its last axis, up to this width. */
 static ExprValue pad_last_axis(Scope *s, Span at, ExprValue x, int64_t width) {
     Elaboration *e = s->elaboration;
     ExprValue out = x;
@@ -32,7 +32,7 @@ static ExprValue pad_last_axis(Scope *s, Span at, ExprValue x, int64_t width) {
     return out;
 }
 
-/* A bias for all heads: [T, S], or [1, T, S]. */
+/* Expands a bias for all heads, [T, S] or [1, T, S]. */
 static ExprValue for_each_head(Scope *s, Span at, ExprValue bias, const ExprValue *q,
                                const ExprValue *k) {
     Type to = bias.type;

@@ -1,8 +1,8 @@
 /* Elementwise ops of tensors, parameters and numbers in any order.
  *
- * Shapes broadcast as in NumPy: axes agree from the last one back, or one of them has one entry, or
- * is missing. A number becomes op `constant`; integers of a tensor become numbers by to_float. What
- * `+`, max(x, 0) and where(..) have in common is here.
+ * Shapes broadcast as in NumPy: axes are matched from the last one back, and must be equal, of size
+ * 1 or missing. A number becomes op `constant`; integer tensors become floats by to_float. This is
+ * the common part of `+`, max(x, 0), where(..) and all others.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { MOST_MAPPED = 3 };
 
-/* Axis k from the last one back, 0 the last: its size, 1 where there is none. */
+/* The size of axis k from the end, 0 being the last; 1 if there is no such axis. */
 static int64_t size_from_end(const ExprValue *v, int k) {
     return k < v->type.rank ? v->type.dim[v->type.rank - 1 - k] : 1;
 }
@@ -46,7 +46,7 @@ static void report_shapes(Scope *s, const char *name, Span at, const ExprValue *
     method_emit(s, &d);
 }
 
-/* Widens the shape and the names of axes of `all` by those of v. */
+/* Broadcasts the shape and the axis names of `all` with those of v. */
 static bool broadcast_shape(Scope *s, const char *name, Span at, ExprValue *all,
                             const ExprValue *v) {
     int rank = all->type.rank > v->type.rank ? all->type.rank : v->type.rank;
@@ -86,14 +86,14 @@ static ExprValue floats_of(Scope *s, const ExprValue *v, Span at) {
     return x;
 }
 
-/* 0: no value is wrong; else 1 + the number of the first that is. */
+/* 0 if all values are tensors or numbers; otherwise 1 + the index of the first that is not. */
 static uint32_t first_wrong(const ExprValue *args, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         if (!value_is_tensor(&args[i]) && !value_is_number(&args[i])) return i + 1;
     return 0;
 }
 
-/* Its axes with n of size 1 after the first. */
+/* The axes of v with n axes of size 1 inserted after the first. */
 static const char *with_ones(Scope *s, const ExprValue *v, int n) {
     const char *text = NULL;
     for (int i = 0; i < v->type.rank + n; i++) {
@@ -105,7 +105,8 @@ static const char *with_ones(Scope *s, const ExprValue *v, int n) {
     return text;
 }
 
-/* Samples are the first axis of the result, of which nothing else has more than one entry. */
+/* The batch axis must be the first axis of the result, and an operand without samples must have
+ * size 1 there. */
 static bool refuse_other_places(Scope *s, const char *name, Span at, const ExprValue *args,
                                 uint32_t n, int rank) {
     const ExprValue *with = NULL, *wrong = NULL;
@@ -164,7 +165,7 @@ ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const Exp
     return v;
 }
 
-/* x ** n for a small n: products, the same numbers in any order of signs. */
+/* x ** n for a small n as products. */
 static ExprValue repeated_product(Scope *s, Span at, const ExprValue *x, int64_t n) {
     ExprValue v = *x;
     for (int64_t i = 1; i < n; i++) v = tensor_map(s, OP_mul, "**", at, (ExprValue[]){v, *x}, 2);

@@ -1,9 +1,10 @@
-/* Functions on tensors that a method can call.
+/* Functions of tensors that a method can call.
  *
- * Their names, arguments and defaults are rows of builtins.def. A function that is one op is its
- * row alone: the tensors among its arguments are the operands, the others the attributes of the
- * same name. The others are written out here: their attributes depend on shapes, they make nothing
- * outside training, or their result is no single tensor.
+ * Their names, arguments and defaults are rows of builtins.def. A function that is a single op
+ * needs only its row: the tensors among its arguments are the operands, the other arguments the
+ * attributes of the same name. Functions that are more than that have code here or in the other
+ * files of the room: their attributes depend on shapes, they do nothing outside training, or their
+ * result is not a single tensor.
  */
 #include <stddef.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 enum { MAX_OPERANDS = 8 };
 
-/* Emits with the tensors among the arguments as operands. false after a reported error. */
+/* Emits an op with the tensors among the arguments as operands. false after a reported error. */
 static bool emit_call(const BuiltinCall *c, OpKind kind, const Attrs *a, OpId *op) {
     ExprValue operands[MAX_OPERANDS];
     uint32_t n = 0;
@@ -90,7 +91,7 @@ static ExprValue run_linear(const BuiltinCall *c) {
     return expert ? experts_linear(c) : run_op(c);
 }
 
-/* Whether positions are counted beyond the end of a table is known here: it is an error. */
+/* Positions from iota have a known limit: a table with fewer rows is an error. */
 static bool rows_suffice(const BuiltinCall *c, const ExprValue *table, const ExprValue *ids) {
     const Graph *g = c->s->elaboration->graph;
     const Op *source = &g->ops.at[g->values.at[ids->tensor].def];
@@ -124,7 +125,7 @@ static ExprValue run_gather(const BuiltinCall *c) {
     return named_result(c, op);
 }
 
-/* Draws from the step, so that each one differs; in evaluation nothing is dropped. */
+/* The draw depends on the step, so that each one differs; in evaluation nothing is dropped. */
 static ExprValue run_dropout(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     ExprValue *x = call_operand(c, "x");
@@ -164,7 +165,7 @@ static ExprValue run_relative_bias(const BuiltinCall *c) {
     return v;
 }
 
-/* Samples have no numbers: a rank counts from 0 whichever it has. */
+/* Samples cannot be numbered: every rank would count its own from 0. */
 static ExprValue run_iota(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     const ExprValue *n = call_operand(c, "n");
@@ -191,7 +192,7 @@ static ExprValue run_map(const BuiltinCall *c) {
     return tensor_map(c->s, c->info->op, c->info->name, c->at, args, c->args.n_items);
 }
 
-/* max(x, y) of elements; max(x), max(x, axis = ..) of what lies along axes. */
+/* max(x, y) compares elements; max(x) and max(x, axis = ..) reduce axes. */
 static ExprValue run_extreme(const BuiltinCall *c) {
     const ExprValue *y = call_operand(c, "y"), *axis = call_operand(c, "axis");
     bool larger = !strcmp(c->info->name, "max");

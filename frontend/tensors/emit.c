@@ -1,5 +1,6 @@
-/* What makes the ops of a method: values become operands, types are inferred, what does not fit is
- * reported with the shapes in the names of the model.
+/* Emitting the ops of a method: values become operands, types are inferred, and shapes that do not
+ * fit are reported in the names of the model. Also here: which values hold samples, and whether an
+ * op would mix them.
  */
 #include "operations.h"
 #include "signature.h"
@@ -95,8 +96,8 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
     return emit_given(s, kind, attr, name, at, operands, n, NULL, out);
 }
 
-/* What is as long as a rank has samples is noted after its op was made, and before another reads
- * it. */
+/* Values with one entry per sample are noted after their op is made, and before another op reads
+ * them. */
 bool has_samples(Elaboration *e, ValueId value) {
     const Graph *g = e->graph;
     const Program *p = &g->programs.at[e->build.program];
@@ -115,8 +116,8 @@ bool has_samples(Elaboration *e, ValueId value) {
     return has[value];
 }
 
-/* The letter that the signature has for the first axis of a tensor of that rank; -1: it is one of a
- * sequence, or a rule says what it is. */
+/* The letter of the first axis of a tensor of that rank in the signature; -1: it belongs to a
+ * sequence, or a rule decides. */
 static int first_letter(const Slot *slot, int rank) {
     int letters = slot->n_axes - slot->n_sequences;
     if (slot->any_shape || (slot->n_sequences && rank > letters)) return -1;
@@ -125,9 +126,9 @@ static int first_letter(const Slot *slot, int rank) {
     return -1;
 }
 
-/* Does an op of that signature compute with all of the first axis of operand i together? Not where
- * the result has that axis first too, nor where another operand chooses from it. What stands after
- * axes of any number is summed over. */
+/* Does an op with that signature combine entries along the first axis of operand i? Not if the
+ * result has that axis first too, nor if another operand indexes into it. Axes after a sequence
+ * are summed over. */
 static bool is_mixed(const Signature *sig, uint32_t n, const Type *in, uint32_t i, int rank) {
     const Slot *slot = signature_operand(sig, n, in, i);
     int letter = first_letter(slot, in[i].rank);

@@ -1,8 +1,8 @@
-/* Axes of tensors: in another order, taken apart, joined, indexed; and products of matrices.
+/* Ops that move elements: transpose, slice, split, concat, stack and expand; and matrix products,
+ * which need them.
  *
- * Samples stay the first axis of what depends on the batch: a rank has a part of them, so nothing
- * may pick, move or contract them. An index `x[i, a:b, :]` has an entry for each of the first axes;
- * a number drops its axis, a range keeps it.
+ * The batch axis stays the first axis of everything that depends on the batch: a rank has only a
+ * part of the samples, so no op can pick, move or contract them.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x) {
     if (size->of_rank) vec_push(s->model->arena, &s->elaboration->of_rank, x->tensor);
 }
 
-/* The axis that a number names, or -1 after an error. rank: of what has the axes. */
+/* The axis that a number names, or -1 after an error. rank: the number of axes to choose from. */
 static int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int rank) {
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
@@ -138,7 +138,7 @@ static void append_item(const BuiltinCall *c, ExprValue *list, ExprValue v) {
     list->items[list->n_items++] = (ExprItem){NULL, item};
 }
 
-/* Parts of one size as a list of sizes; the last part has what is left. */
+/* Parts of equal size as a list of sizes; the last part gets the rest. */
 static ExprValue equal_sizes(const BuiltinCall *c, const ExprValue *size, int64_t entries) {
     int64_t n = entries / size->integer + (entries % size->integer != 0);
     ExprValue list = list_of(c, MIN(n, MAX_PARTS + 1));
@@ -290,7 +290,7 @@ static ExprValue times_matrix(const BuiltinCall *c, const ExprValue *a, const Ex
     return v;
 }
 
-/* One matrix a at each place of the leading axes of b. */
+/* Repeats matrix a for each index of the leading axes of b. */
 static bool repeat_matrix(const BuiltinCall *c, ExprValue *a, const ExprValue *b) {
     ExprValue want = *b;
     OpId op;

@@ -18,7 +18,7 @@ ExprValue tensor_of(Elaboration *e, ValueId id, Span at);
 /* Infers the result's type, reports what does not fit, emits. false after an error. */
 bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
              ExprValue *operands, uint32_t n, OpId *out);
-/* The same of an op whose result type is stated. */
+/* The same for an op whose result type is given. */
 bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
                 ExprValue *operands, uint32_t n, const Type *given, OpId *out);
 /* Does a value depend on a field of the batch, or on how many samples a rank has, so that its first
@@ -46,12 +46,12 @@ ExprValue tensor_reduce(Scope *s, const char *name, Span at, const ExprValue *x,
 /* move_ops.c */
 /* x with its axes in another order: axis i is x's axis[i]. */
 ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, const int *axis);
-/* True after an error: of operands that are combined sample by sample, some have samples, some not.
- */
+/* True after an error: some operands of an op that works sample by sample have samples, some do
+ * not. */
 bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue *x, uint32_t n);
 /* True after an error: a size that counts samples is not that of the first axis. */
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size);
-/* The first axis of x has that size: if it counts samples, x is made for them. */
+/* Notes that the first axis of x holds samples, if the size counts them. */
 void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x);
 ExprValue run_transpose(const BuiltinCall *c);
 ExprValue run_concat(const BuiltinCall *c);

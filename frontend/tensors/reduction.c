@@ -1,10 +1,10 @@
-/* Reductions along axes: sum, mean, max, min. An axis that is reduced stays with size 1.
+/* Reductions along axes: sum, mean, max, min. A reduced axis is kept with size 1.
  *
- * Neighbouring axes are reduced together, by one op. `sum` takes any axes at once.
+ * Neighbouring axes are reduced by one op; `sum` takes any axes at once.
  *
  * The first axis of what depends on the batch holds the samples of one rank: reducing it would make
- * another model of every number of ranks, so it is an error; but a sum or mean of everything is a
- * number of the whole batch, which aux adds to the loss (terms.c).
+ * the model depend on the number of ranks, so it is an error. But a sum or mean over all axes is
+ * one over the batch, which aux adds to the loss (terms.c).
  */
 #include <string.h>
 
@@ -43,7 +43,7 @@ static bool takes_samples(Elaboration *e, const ExprValue *x, const bool *taken)
     return taken[0] && x->kind == VALUE_TENSOR && has_samples(e, x->tensor);
 }
 
-/* Over the samples: everything for aux, or nothing. */
+/* A reduction over samples must be over all axes, for aux. */
 static ExprValue over_samples(Scope *s, const char *name, Span at, const ExprValue *x,
                               const bool *taken) {
     bool all = true, adds = !strcmp(name, "sum") || !strcmp(name, "mean");

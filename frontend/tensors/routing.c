@@ -5,7 +5,7 @@
  * elaborated once: the method of its first module, in which a product with a parameter of that
  * module becomes one with the parameters of all (op experts_linear) that goes over the rows of each
  * expert. So work is in proportion to the rows, and there are no more rows than choices. A bias is
- * such a product too, of ones. Ops made there have the path of the array.
+ * such a product too, with ones. These ops get the path of the array.
  */
 #include <string.h>
 
@@ -46,8 +46,8 @@ ExprValue run_topk(const BuiltinCall *c) {
 
 /* ---- dispatch and combine ---- */
 
-/* The op topk whose places these are, or NULL: only its numbers are known to be below a limit, and
- * different in each row. */
+/* The op topk that made these indices, or NULL: only its results are known to be below a limit,
+ * and distinct in each row. */
 static const Op *choosing_op(const Elaboration *e, const ExprValue *choices) {
     if (choices->kind != VALUE_TENSOR) return NULL;
     const Op *op = defining_op(e, choices->tensor);
@@ -113,7 +113,7 @@ ExprValue run_combine(const BuiltinCall *c) {
 
 /* ---- arrays of modules ---- */
 
-/* What parameter `first` of the first expert is in expert number i. */
+/* The parameter of expert i that corresponds to parameter `first` of the first expert. */
 static ExprValue of_expert(const BuiltinCall *c, const ExprValue *first, uint32_t i) {
     Elaboration *e = c->s->elaboration;
     Applied applied = e->applied;
@@ -142,7 +142,8 @@ static ExprValue make_ones(const BuiltinCall *c, const ExprValue *x) {
     return tensor_of(e, emit(&e->build, OP_expand, &(Attrs){0}, 1, &one, &column), c->at);
 }
 
-/* Rows times what `first` is in each expert; column: a bias, and the rows are ones. */
+/* The rows times the parameter of each expert that corresponds to `first`; column: it is a bias,
+ * and the rows are ones. */
 static bool rows_product(const BuiltinCall *c, const ExprValue *x, const ExprValue *first,
                          bool column, ExprValue *out) {
     Applied applied = c->s->elaboration->applied;

@@ -1,7 +1,7 @@
 /* Tensors in methods: operators, `as`, and the errors about their shapes.
  *
  * Every tensor value carries, for each axis, how its size reads in the names of the model. Shapes
- * are checked as numbers; messages speak in names and then say what the names stand for.
+ * are checked as numbers; messages use names and then say what the names stand for.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ ExprValue tensor_negate(Scope *s, const Node *e, ExprValue v) {
     return tensor_map(s, OP_mul, "-", e->span, (ExprValue[]){v, value_int(e->span, -1)}, 2);
 }
 
-/* Factors stay numbers of op scale. NULL: this is no such product. */
+/* Products with a number become op scale. false: this is not such a product. */
 static bool is_scaled(const Node *e, const ExprValue *l, const ExprValue *r, double *factor) {
     bool times = !strcmp(e->text, "*"), over = !strcmp(e->text, "/");
     if (!times && !(over && value_is_number(r) && value_number(r) != 0)) return false;
@@ -101,7 +101,7 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
 
 /* ---- as ---- */
 
-/* The name of an axis; NULL: a number, which tells axes apart by their size alone. */
+/* The name of an axis; NULL if it is a number, which distinguishes axes only by size. */
 static const char *name_of_axis(const ExprValue *v, int axis) {
     const char *name = v->dims[axis];
     bool number = name && *name >= '0' && *name <= '9';
@@ -120,14 +120,14 @@ static int count_axis(const ExprValue *v, int i, const ExprValue *in) {
     return n;
 }
 
-/* The elements that axes before axis i hold together. */
+/* The product of the sizes of the axes before axis i. */
 static int64_t elements_before(const Type *t, int i) {
     int64_t n = 1;
     for (int k = 0; k < i; k++) n *= t->dim[k];
     return n;
 }
 
-/* Has b an axis in the place of axis i of a: of its name, or of its size where it is a number? */
+/* Does b have axis i of a in the same place, by its name or, if that is a number, by its size? */
 static bool axis_stays(const ExprValue *a, int i, const ExprValue *b) {
     for (int k = 0; k < b->type.rank; k++) {
         if (elements_before(&a->type, i) != elements_before(&b->type, k)) continue;
@@ -138,9 +138,9 @@ static bool axis_stays(const ExprValue *a, int i, const ExprValue *b) {
 }
 
 /* Would a reader expect axis i of `to` to come from another place? `as` keeps the order of
- * elements, and with other axes before it an axis is another one. What `to` has more often, or
- * less often, than `from` may be the size of axes that are split or joined. The samples of a rank
- * are no number that the model file could mean. */
+ * elements, so an axis with other axes before it holds other elements. A size that `to` has more
+ * or less often than `from` may come from axes that are split or merged. The number of samples
+ * of a rank is never written in a model file. */
 static bool is_moved(const ExprValue *from, const ExprValue *to, int i, bool samples) {
     if (axis_stays(to, i, from) || (!name_of_axis(to, i) && to->type.dim[i] == 1)) return false;
     for (int k = 0; k < from->type.rank; k++)
@@ -150,7 +150,7 @@ static bool is_moved(const ExprValue *from, const ExprValue *to, int i, bool sam
     return false;
 }
 
-/* Does its name alone say which axis of the other side axis i of `to` is? */
+/* Does the name of axis i of `to` identify one axis on each side? */
 static bool is_distinct(const ExprValue *from, const ExprValue *to, int i) {
     return name_of_axis(to, i) && count_axis(to, i, from) == 1 && count_axis(to, i, to) == 1;
 }
@@ -162,7 +162,7 @@ static bool has_same_axes(const ExprValue *from, const ExprValue *to) {
     return same;
 }
 
-/* Are the axes of `to` those of `from` in another order, each of a name of its own? */
+/* Are the axes of `to` a permutation of those of `from`, all with distinct names? */
 static bool is_reordering(const ExprValue *from, const ExprValue *to, int *axis) {
     bool other = false;
     if (!has_same_axes(from, to)) return false;
@@ -176,7 +176,7 @@ static bool is_reordering(const ExprValue *from, const ExprValue *to, int *axis)
     return other;
 }
 
-/* Refuses a reshape in which an axis seems to move: the elements would not move with it. */
+/* Refuses a reshape in which an axis seems to move, because the elements would not move with it. */
 static bool refuse_moved_axis(Scope *s, const Node *e, const ExprValue *from, const ExprValue *to) {
     int moved = -1, unclear = -1;
     bool samples = of_samples(s, from);
@@ -226,7 +226,8 @@ static bool refuse_moved_axis(Scope *s, const Node *e, const ExprValue *from, co
 
 enum { MAX_FACTORS = 64 };
 
-/* The factors of an axis a * b, and where those of each axis begin. Sums and quotients are one. */
+/* The factors of an axis a * b, and where those of each axis begin. A sum or quotient counts as
+ * one factor. */
 typedef struct Factors {
     const char *at[MAX_FACTORS];
     int n, axes, first[MAX_RANK + 1];
@@ -256,7 +257,7 @@ static bool list_factors(Arena *arena, const ExprValue *v, Factors *f) {
     return true;
 }
 
-/* Are the factors [from, to) of both the same ones, in any order? */
+/* Are the factors [from, to) of both equal, in any order? */
 static bool has_same_factors(const Factors *a, const Factors *b, int from, int to) {
     for (int i = from; i < to; i++) {
         int here = 0, there = 0;
@@ -269,8 +270,8 @@ static bool has_same_factors(const Factors *a, const Factors *b, int from, int t
     return true;
 }
 
-/* Do several axes become several others of the same factors in another order? One axis may be
- * split into factors, or several joined, in any order: a product has none. */
+/* Do several axes become several others with the same factors in another order? One axis can be
+ * split into factors, or several merged, in any order, because a product has none. */
 static bool mixes_factors(const Factors *a, const Factors *b) {
     if (a->n != b->n || !has_same_factors(a, b, 0, a->n)) return false;
     for (int i = 0, k = 0; i < a->axes;) {

@@ -1,9 +1,9 @@
 /* Operations on tensors: from the value of an expression to the ops that compute it.
  *
- * In: operands as values (tensors, parameters, numbers) and what is done with them: an operator, a
- * function of builtins.def, `as`. Out: ops in the program that is being built, and the value of
- * their result with its shape and the names of its axes. Shapes are checked here, and so is that
- * samples stay apart: no result may depend on how many of them a rank has.
+ * In: operands as values (tensors, parameters, numbers) and an operation: an operator, a function
+ * of builtins.def, or `as`. Out: ops in the program that is being built, and the value of their
+ * result with its shape and the names of its axes. Shapes are checked here, and so is that samples
+ * do not mix: no result can depend on how many of them a rank has.
  */
 #ifndef FSDPC_TENSORS_H
 #define FSDPC_TENSORS_H
@@ -19,7 +19,7 @@ ExprValue tensor_negate(Scope *s, const Node *e, ExprValue v);
 /* sizes: the values of the shape in `e`, as many as it has. */
 ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes);
 
-/* terms.c: numbers of the whole batch, which aux(..) adds to the loss. */
+/* terms.c: means and sums over the batch, which aux(..) adds to the loss. */
 ExprValue term_negate(Scope *s, const Node *e, const ExprValue *v);
 ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprValue *r);
 /* Adds them to the loss, whose counted operand is given. */
@@ -27,14 +27,14 @@ void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignor
 
 /* emit.c */
 ValueId tensor_value(Scope *s, ExprValue *v, Span at); /* a parameter becomes a tensor */
-/* Path and place of the ops that are emitted next. */
+/* Sets the path and place of the ops that are emitted next. */
 void set_op_place(Scope *s, Span at);
 
 /* move_ops.c */
 /* Entries [from, from + count) of an axis. */
 ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis, int64_t from,
                      int64_t count);
-bool of_samples(Scope *s, const ExprValue *x); /* is its first axis that of the samples? */
+bool of_samples(Scope *s, const ExprValue *x); /* is its first axis the batch axis? */
 ExprValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem);
 
 #endif

@@ -1,12 +1,12 @@
-/* Numbers of the whole batch, and aux(..), which adds them to the loss.
+/* Means and sums over the batch, and aux(..), which adds them to the loss.
  *
- * No rank has the whole batch, so such a number is no tensor: it is a sum of parts, each a factor
- * times a mean over everything or the balance of a router, whose statistics add up over ranks. What
- * keeps that form is allowed: factors, sums and differences. A product of two means, or a mean that
- * meets samples again, would need the ranks to talk in the middle of the model.
+ * No rank has the whole batch, so such a number is not a tensor but a sum of parts, each a factor
+ * times a mean over everything or the balance of a router, whose statistics add up over ranks.
+ * Operations that keep this form are allowed: factors, sums and differences. A product of two
+ * means, or a mean that meets samples again, would need communication in the middle of the model.
  *
- * What aux adds is emitted after the loss, since its gradient needs the number of targets; all
- * statistics are then one collective.
+ * The terms of aux are emitted after the loss, because their gradients need the number of targets;
+ * all statistics are then one collective.
  */
 #include <math.h>
 #include <string.h>
@@ -38,7 +38,7 @@ ExprValue run_load_balance(const BuiltinCall *c) {
     return term_of_one(c->s, c->at, part);
 }
 
-/* The elements of v, of which this rank and micro-batch has n, in the whole batch. */
+/* The number of elements in the whole batch, where this rank and micro-batch has n. */
 static double in_whole_batch(const Elaboration *e, int64_t n) {
     const RunSettings *s = e->settings;
     return (double)n * ((double)MAX(s->batch, s->local_batch) / (double)s->local_batch);
@@ -113,7 +113,7 @@ ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprVal
 
 static const char *const mean_example = "take its mean over all axes: aux(mean(x), weight = 0.01)";
 
-/* A tensor of one element that each rank computes alike: its mean over ranks is itself. */
+/* A tensor of one element that is equal on all ranks, so its mean over ranks is itself. */
 static ExprValue term_of_tensor(const BuiltinCall *c, const ExprValue *v) {
     Elaboration *e = c->s->elaboration;
     ExprValue from = *v;
@@ -153,8 +153,7 @@ static ValueId emit_statistics(Elaboration *e, const AuxTerm *t, ValueId counted
     return emit(&e->build, t->part.op, &a, balance ? 3 : 2, in, NULL);
 }
 
-/* Statistics of means go where their operands are there, so that these need not be kept for them.
- */
+/* Moves the statistics of means up to their operands, so that these need not be kept for them. */
 static void move_averages_up(Elaboration *e, uint32_t first) {
     Graph *g = e->graph;
     Program *p = &g->programs.at[e->build.program];
@@ -180,7 +179,7 @@ static void move_averages_up(Elaboration *e, uint32_t first) {
     memcpy(p->ops.at, order, n * sizeof *order);
 }
 
-/* All statistics first: they are summed over ranks together. */
+/* Emits all statistics first, so that they are summed over ranks together. */
 void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore) {
     ValueId *stats = arena_array(e->model->arena, ValueId, e->aux.n + 1);
     uint32_t first = e->graph->programs.at[e->build.program].ops.n;

@@ -1,4 +1,5 @@
-/* The table builtins.def as arrays; how its rows are looked up, and how they read. */
+/* The table builtins.def as arrays, lookups in it, and the text of its rows for help and messages.
+ */
 #include "vocabulary.h"
 
 #include <string.h>
@@ -73,7 +74,8 @@ const CallInfo *call_find(CallGroup group, const char *name) {
     return NULL;
 }
 
-/* Rows of a call stand together. They are found once: models call the same functions often. */
+/* Rows of a call are adjacent. They are looked up once, because models call the same functions
+ * often. */
 const ArgumentInfo *call_arguments(const CallInfo *c, uint32_t *n) {
     static int first[CALL_COUNT + 1], count[CALL_COUNT + 1];
     if (!count[CALL_COUNT]) {

@@ -1,5 +1,5 @@
-/* What to write instead, from the rows of hints.def: for syntax errors by the token that does not
- * fit, what stands before it on its line and what could stand there; for names by the name. */
+/* What to write instead, from the rows of hints.def: syntax errors are looked up by the
+ * unexpected token, what precedes it on its line and what was expected; names by the name. */
 #include <string.h>
 
 #include "vocabulary.h"
@@ -59,8 +59,8 @@ static bool is_word(char c) {
     return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-/* Whether a token stands in line[0, n) outside of strings: a word where a statement can start, an
- * operator of one character at the end, a longer one anywhere. */
+/* Whether a token appears in line[0, n) outside of strings: a word where a statement can start,
+ * an operator of one character at the end, a longer one anywhere. */
 static bool stands_before(const char *line, size_t n, const char *token) {
     size_t length = strlen(token);
     bool word = is_word(token[0]), start = true, quoted = false;

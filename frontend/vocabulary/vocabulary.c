@@ -1,4 +1,4 @@
-/* The vocabulary as tables, and how its rows are looked up. */
+/* The table vocabulary.def as arrays, and lookups in it. */
 #include "vocabulary.h"
 
 #include <stdio.h>

@@ -25,24 +25,25 @@ enum {
     K_EXPRESSION = 512, /* kept for the elaboration */
     K_OFF = 1024,       /* `none` switches it off, and off is the default */
     K_TENSOR = 2048,    /* a parameter too */
-    K_MANY = 4096,      /* all arguments without a name from here on, at least one */
+    K_MANY = 4096,      /* all further arguments without a name, at least one */
     K_NAMED = 8192,     /* all other arguments, each under a name of its own, at least one */
     K_OPS = 16384,      /* besides: names of ops stand for themselves */
-    K_TERM = 32768      /* a number of the whole batch */
+    K_TERM = 32768      /* a mean or sum over the batch */
 };
 
-/* Numbers further from zero are taken for mistakes; a plan holds none of them. */
+/* Numbers further from zero are refused as mistakes, so a plan has none of them. */
 #define LARGEST_NUMBER 1e30
 
-/* What a value may be. */
+/* The values that a key or an argument takes. */
 typedef struct ValueType {
     int kinds;
-    int items;          /* of a list: kinds of its elements */
-    uint32_t count;     /* of a list: how many; 0 = any number */
-    const char *listed; /* the words that K_WORD takes, blanks between; NULL: any word, or .. */
+    int items;      /* of a list: kinds of its elements */
+    uint32_t count; /* of a list: how many; 0 = any number */
+    const char
+        *listed; /* the words that K_WORD takes, separated by spaces; NULL: any word, or .. */
     const Words *words; /* .. those of an enum */
     double least, most; /* of numbers, and of the elements of a list */
-    bool above, below;  /* the least, the most is excluded itself */
+    bool above, below;  /* least, or most, is itself excluded */
 } ValueType;
 
 typedef enum Support { HERE, DEFAULT_ONLY, LATER } Support;
@@ -85,7 +86,7 @@ typedef struct CallInfo {
     CallGroup group;
     const char *name;
     Support support;
-    OpKind op; /* OP_COUNT: none, or not one alone */
+    OpKind op; /* OP_COUNT: no single op */
     const char *doc, *example;
 } CallInfo;
 
@@ -124,7 +125,7 @@ extern const int n_sections, n_keys, n_values;
 
 /* ---- hints ---- */
 
-/* Where the parser met a token that does not fit. */
+/* Where the parser met an unexpected token. */
 typedef struct SyntaxPlace {
     const char *token;  /* "`,`", "name", "string" */
     const char *text;   /* of a name or number */
@@ -136,16 +137,16 @@ typedef struct SyntaxPlace {
 
 /* builtins.c */
 const CallInfo *call_find(CallGroup group, const char *name); /* NULL: none */
-/* Its arguments stand one after the other; *n is how many. */
+/* Its arguments are adjacent; *n is their number. */
 const ArgumentInfo *call_arguments(const CallInfo *c, uint32_t *n);
-/* Fills names from *n on, up to max, with those of the calls of a group that this version has. */
+/* Fills names from *n on, up to max, with the calls of a group that this version supports. */
 void call_names(CallGroup group, const char **names, size_t *n, size_t max);
 /* "attention(q: tensor, .., causal: bool = false)" */
 const char *call_signature(Arena *a, const CallInfo *c);
 const char *value_type_text(Arena *a, const ValueType *t); /* "tanh | erf", "real" */
 const char *type_sentence(Arena *a, const ValueType *t);   /* "an integer or none" */
-const char *kinds_text(Arena *a, int kinds);               /* the same of kinds alone */
-/* The i-th of the words that the type lists, or NULL behind the last. */
+const char *kinds_text(Arena *a, int kinds);               /* the same for kinds only */
+/* The i-th of the words that the type lists, or NULL after the last. */
 const char *type_word(Arena *a, const ValueType *t, int i);
 int type_word_find(const ValueType *t, const char *word); /* -1: not listed */
 bool word_of_any_argument(const char *word);
@@ -154,7 +155,7 @@ bool word_of_any_argument(const char *word);
 const KeyInfo *key_find(const char *section, const char *key);
 bool section_known(const char *section);
 const ValueInfo *value_find(const KeyInfo *k, const char *name);
-/* Is the name a word of the key, whatever else has it? */
+/* Is the name a word of the key? */
 bool value_known(const KeyInfo *k, const char *name);
 /* The group whose calls the key takes; GROUP_COUNT: none. */
 CallGroup key_group(const KeyInfo *k);
@@ -164,21 +165,22 @@ size_t section_names(const char **names, size_t max);
 size_t key_names(const char *section, const char **names, size_t max);
 /* Words and calls of this version that the key takes. */
 size_t value_names(const KeyInfo *k, const char **names, size_t max);
-/* The key of the section that takes a call with an argument of this name, and that call: the key's
- * default, if that is one. NULL: none does. */
+/* The key of the section that takes a call with an argument of this name, and that call,
+ * preferably the key's default; or NULL. */
 const KeyInfo *argument_key(const char *section, const char *name, const CallInfo **call);
 
 /* hints.c */
-/* The line on which `at` is: n bytes of it stand before. A file may hold any bytes. */
+/* The line that contains `at`, with n bytes before it. A file can hold any bytes. */
 const char *line_before(const DiagSet *ds, Span at, size_t *n);
 
-/* The rest: NULL where there is nothing to say. */
+/* The rest return NULL where there is no hint. */
 const char *syntax_hint(const SyntaxPlace *at);
 const char *name_hint(const char *name);  /* of an unknown name or function */
 const char *field_hint(const char *name); /* of a tensor or parameter */
-/* Of an unknown name by what stands before it. */
+/* Of an unknown name, by what precedes it. */
 const char *name_hint_after(const DiagSet *ds, Span at, const char *name);
-/* Of an argument that the function does not have; name NULL: one too many without a name. */
+/* Of an argument that the function does not have; name NULL: one argument without a name too
+ * many. */
 const char *argument_hint(const char *callee, const char *name);
 
 #endif

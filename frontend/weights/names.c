@@ -4,11 +4,11 @@
  *   names hf_base { "h.*.w" = "h.*.w^T"; "h.*.bias" = skip }        another way to name them
  *
  * A rule maps paths of parameters to names: the first pattern that matches counts, each `*` of the
- * replacement is what the pattern's matched, in order, ^T says that the tensor is stored
- * transposed. What no rule matches keeps its path. A rule may also name a part of a tensor, or
- * several tensors (stored.c). `= skip` names tensors of the file that no parameter wants, such as
- * buffers. The first table of the user's file gives the names that are
- * saved; a file to load may follow any of them.
+ * replacement is what the pattern's `*` matched, in order, and ^T says that the tensor is stored
+ * transposed. A parameter without a rule keeps its path. A rule can also name a part of a tensor,
+ * or several tensors (stored.c). `= skip` names tensors of the file that no parameter needs, such
+ * as buffers. The first table of the user's file gives the names that are saved; a file to load can
+ * follow any of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +71,8 @@ static void add_entry(Model *m, NamesTable *t, const Node *e) {
         rule_error(m, e);
 }
 
-/* Tables of the file that is read stand before those of files that it uses, and one of the same
- * label takes the other's place. */
+/* Tables of a file come before those of the files that it uses, and replace those with the same
+ * label. */
 void names_add(Model *m, const Node *section) {
     NamesTable t = {.label = label_of(section), .span = section->span};
     uint32_t at = 0, n = 0;
@@ -151,7 +151,7 @@ static void check_name(Elaboration *e, uint32_t table, const Param *p) {
     diag_emit(&d);
 }
 
-/* ^T is for matrices, and a parameter is stored alike under all its names. */
+/* ^T is for matrices, and all names of a parameter must agree on it. */
 static void check_transposed(Elaboration *e, const NamesTable *t, const Param *p) {
     const NamesRule *rule = names_rule(t, p->key);
     bool transposed = rule && rule->transposed;
@@ -181,7 +181,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(p->name, q->name);
 }
 
-/* The names of all tensors in a table, and of which parameter each is, or the first one. */
+/* The names of all tensors in a table, each with its parameter, or its first one. */
 static uint32_t all_names(Elaboration *e, uint32_t table, NamedParam *out) {
     const Graph *g = e->graph;
     uint32_t n = 0;

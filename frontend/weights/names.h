@@ -7,7 +7,8 @@
 /* names_rules.c */
 NamesRule *names_rule(const NamesTable *t, const char *path); /* that names the path, or NULL */
 int names_stars(const char *pattern);
-/* The name with what its `*` stand for, from captures[*used] on, of n; NULL where it has more. */
+/* The name with each `*` replaced by the next capture, from captures[*used] on; NULL if there
+ * are not enough of the n. */
 const char *names_filled(Arena *a, const char *name, const char *const *captures, int n, int *used);
 
 /* stored.c */

@@ -1,4 +1,4 @@
-/* Rules of a names table: which one names a path, and what its `*` stand for. */
+/* Lookups in a names table: the rule that names a path, and the replacement of its `*`. */
 #include <string.h>
 
 #include "names.h"

@@ -8,10 +8,10 @@
  * In: the entries, and the parameters that they name. Out: the tensors, in the order of their first
  * parameters, and the parts of parameters that are in them (stored.h).
  *
- * An entry sees a tensor as axes, of which it takes one place (an integer, or `*`: what the
- * pattern's next `*` matched), a range, or all; what is left are the axes of the parameter, of
- * which it may have several as one. Without `as` the sizes of a tensor come from its parameters:
- * all entries together must fill it, each number once, since a save writes all of it.
+ * An entry sees a tensor as axes. Along each it takes one index (an integer, or `*`: what the
+ * pattern's next `*` matched), a range, or all; the axes that are left are those of the parameter,
+ * which can merge several into one. Without `as` the sizes of a tensor follow from its parameters.
+ * All entries together must cover it, each number once, because a save writes all of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,14 @@
 #include "evaluate.h"
 #include "names.h"
 
-/* An axis of a tensor as an entry sees it. size and count: 0 where nothing has said it yet. */
+/* An axis of a tensor as an entry sees it. size and count: 0 while unknown. */
 typedef struct TakenAxis {
     int64_t size, from, count;
-    bool dropped; /* one place of it is taken */
+    bool dropped; /* only one index of it is taken */
     int file;     /* which axis of the file it is a part of */
 } TakenAxis;
 
-/* What an entry takes of one tensor for a parameter. */
+/* The part of one tensor that an entry takes for a parameter. */
 typedef struct TakenPart {
     const char *name;
     const Param *param;
@@ -46,7 +46,7 @@ typedef struct EntryReader {
     const char **captures;
     int n_captures, used;
     VEC(TakenPart) taken;
-    VEC(Span) reported; /* of an entry one tensor is enough */
+    VEC(Span) reported; /* one error per entry is enough */
 } EntryReader;
 
 static bool refuse_entry(EntryReader *r, Span at, const char *help, const char *problem) {
@@ -87,7 +87,7 @@ static bool read_integer(EntryReader *r, const Node *e, int64_t least, int64_t *
 
 static bool is_star(const Node *e) { return e->kind == NODE_REF && !strcmp(e->text, "*"); }
 
-/* What the pattern's next `*` matched, which has to be the number of a module in its array. */
+/* What the pattern's next `*` matched, which must be the index of a module in its array. */
 static bool read_star(EntryReader *r, const Node *e, int64_t *out) {
     const char *text = r->used < r->n_captures ? r->captures[r->used++] : "";
     size_t digits = strspn(text, "0123456789");
@@ -126,7 +126,7 @@ static bool add_axis(EntryReader *r, TakenPart *p, const Node *size, int file) {
     return read_integer(r, size, 1, &a->size);
 }
 
-/* `as [(H, 3, hd), D]`: axes in brackets are one in the file. */
+/* `as [(H, 3, hd), D]`: axes in parentheses are one axis in the file. */
 static bool read_shape(EntryReader *r, const Node *shape, TakenPart *p) {
     p->viewed = true;
     for (uint32_t i = 0; i < shape->n; i++) {
@@ -138,7 +138,7 @@ static bool read_shape(EntryReader *r, const Node *shape, TakenPart *p) {
     return true;
 }
 
-/* So that products of these numbers are numbers. */
+/* Keeps products of sizes from overflowing. */
 static bool check_size(EntryReader *r, const TakenPart *p) {
     int64_t sizes = 1, counts = 1;
     for (int i = 0; i < p->rank; i++) {
@@ -204,7 +204,7 @@ static int64_t row_elements(const Param *p) {
     return p->type.rank ? type_elements(&p->type) / p->type.dim[0] : 1;
 }
 
-/* Rows of the parameter that the entry's own numbers say; 0: none do. */
+/* Rows of the parameter that follow from the entry's own numbers; 0: unknown. */
 static int64_t rows_said(const TakenPart *p) {
     int64_t n = 1, each = row_elements(p->param);
     int last = p->rank - 1, seen = 0;
@@ -232,7 +232,7 @@ static int left_axes(const TakenPart *p, int *axis) {
     return n;
 }
 
-/* Are these axes the parameter's, several of which may be one there? */
+/* Do these axes match the parameter's, which can merge several into one? */
 static bool axes_fit(const TakenPart *p, const int *axis, int n) {
     int i = 0;
     for (int k = 0; k < p->param->type.rank; k++) {
@@ -269,7 +269,7 @@ static bool check_axes_fit(EntryReader *r, TakenPart *p) {
                                      want));
 }
 
-/* Rows of the parameter for each tensor of a list: those that an entry says, and an equal share
+/* Rows of the parameter for each tensor of a list: those that an entry states, and an equal part
  * of the rest. */
 static bool share_rows(EntryReader *r, TakenPart *place, uint32_t n, Span at) {
     int64_t rows = r->param->type.rank ? r->param->type.dim[0] : 1, rest = rows, first = 0;
@@ -314,7 +314,7 @@ static bool read_entry(EntryReader *r) {
 
 /* ---- the tensors */
 
-/* The axes of a tensor, from all that take something of it. */
+/* The axes of a tensor, from all entries that take a part of it. */
 static bool join_axes(EntryReader *r, TakenPart *all, const TakenPart *p) {
     bool same = all->rank == p->rank && all->viewed == p->viewed;
     for (int i = 0; same && i < p->rank; i++) {
@@ -362,7 +362,7 @@ static bool check_filled(EntryReader *r, const TakenPart *all, const TakenPart *
                                      (long long)(size - taken), (long long)size, all->name));
 }
 
-/* Elements from one place of an axis to the next. */
+/* The number of elements between neighbours along an axis. */
 static int64_t stride_of(const TakenPart *all, int axis) {
     int64_t stride = 1;
     for (int i = axis + 1; i < all->rank; i++) stride *= all->axis[i].size;
@@ -446,7 +446,8 @@ static void make_tensors(EntryReader *r) {
     }
 }
 
-/* The entry that names the parameter, if it is one of parts. A tied one is named as a whole. */
+/* The entry that makes the parameter a part of a tensor, or NULL. Any name of a tied parameter
+ * counts. */
 static NamesRule *entry_of(const NamesTable *t, const Param *p) {
     NamesRule *rule = names_rule(t, p->key);
     for (uint32_t k = 0; k < p->aliases.n && !(rule && rule->parts); k++)

@@ -1,9 +1,9 @@
-/* Names tables: what the parameters are called in a file of weights, or which part of a tensor
- * they are there.
+/* Names tables: what the parameters are called in a file of weights, or which part of a tensor they
+ * are.
  *
  * In: `names` sections. Out: the name of a parameter's path in a table, and the tensors of the
- * table that are not whole parameters. Patterns that match nothing, names given twice and parts
- * that do not cover their tensor are reported.
+ * table that are not whole parameters. Reported are patterns that match nothing, names given twice,
+ * and parts that do not cover their tensor.
  */
 #ifndef FSDPC_WEIGHTS_H
 #define FSDPC_WEIGHTS_H
@@ -12,11 +12,11 @@
 
 /* names.c */
 void names_add(Model *m, const Node *section); /* reads a `names` section */
-/* The name of a path in a table (the path where there is no such table); "" for one that has parts
- * in the table only. */
+/* The name of a path in a table (the path where there is no such table); "" for a parameter that
+ * the table stores only as parts. */
 const char *names_of_path(const Model *m, uint32_t table, const char *path, bool *transposed);
-/* Each pattern matches, each parameter has a name of its own in each table; the first table's names
- * go into the graph. */
+/* Checks that each pattern matches and that each parameter has a distinct name in each table;
+ * stores the first table's names in the graph. */
 void names_check(Elaboration *e);
 
 #endif
