@@ -328,38 +328,24 @@ static void set_path(Model *m, const char *section, const char *quoted, Span at,
     add_directive(m, section, e);
 }
 
-static void apply_set(Model *m, const char *text) {
-    const char *equals = strchr(text, '=');
-    uint32_t file = diag_add_file(m->ds, "-s", arena_strdup(m->arena, text), strlen(text));
-    uint32_t width = (uint32_t)(equals ? (size_t)(equals - text) : strlen(text));
-    Span at = {file, 1, 1, 1, width + 1};
-    if (!equals || equals == text) {
-        Diag d = diag_at(m->ds, E_set_without_value, at, "-s needs name=value");
-        diag_help(&d, "for example -s L=4 or -s train.batch=8");
-        diag_emit(&d);
-        return;
-    }
-    const Node *value = parse_source(m->ds, file, PARSE_EXPRESSION, width + 1);
-    if (!value) return;
-    char *name = arena_strndup(m->arena, text, width);
-    while (width && name[width - 1] == ' ') name[--width] = 0;
-    char *dot = strchr(name, '.');
-    if (dot) {
-        *dot = 0;
-        if (section_known(name)) {
-            if (strpbrk(dot + 1, "\"*"))
-                set_path(m, name, dot + 1, at, value);
-            else
-                model_set_key(m, name, dot + 1, at, value, "-s", true);
-            return;
-        }
+/* -s section.key=value, or a path in quotes in place of the key. */
+static void set_in_section(Model *m, const char *section, const char *key, Span at,
+                           const Node *value) {
+    if (section_known(section) && strpbrk(key, "\"*")) {
+        set_path(m, section, key, at, value);
+    } else if (section_known(section)) {
+        model_set_key(m, section, key, at, value, "-s", true);
+    } else {
         const char *names[16];
         size_t n = section_names(names, ARRAY_LEN(names));
-        Diag d = diag_at(m->ds, E_unknown_section, at, "there is no section `%s`", name);
-        help_nearest(&d, name, names, n);
+        Diag d = diag_at(m->ds, E_unknown_section, at, "there is no section `%s`", section);
+        help_nearest(&d, section, names, n);
         diag_emit(&d);
-        return;
     }
+}
+
+/* -s name=value */
+static void set_config(Model *m, const char *name, Span at, const Node *value) {
     ConfigEntry *c = model_config(m, name);
     if (c) {
         c->expression = value;
@@ -378,6 +364,30 @@ static void apply_set(Model *m, const char *text) {
     else
         help_nearest(&d, name, names.at.at, names.at.n);
     diag_emit(&d);
+}
+
+static void apply_set(Model *m, const char *text) {
+    const char *equals = strchr(text, '=');
+    uint32_t file = diag_add_file(m->ds, "-s", arena_strdup(m->arena, text), strlen(text));
+    uint32_t width = (uint32_t)(equals ? (size_t)(equals - text) : strlen(text));
+    Span at = {file, 1, 1, 1, width + 1};
+    if (!equals || equals == text) {
+        Diag d = diag_at(m->ds, E_set_without_value, at, "-s needs name=value");
+        diag_help(&d, "for example -s L=4 or -s train.batch=8");
+        diag_emit(&d);
+        return;
+    }
+    const Node *value = parse_source(m->ds, file, PARSE_EXPRESSION, width + 1);
+    if (!value) return;
+    char *name = arena_strndup(m->arena, text, width);
+    while (width && name[width - 1] == ' ') name[--width] = 0;
+    char *dot = strchr(name, '.');
+    if (dot) {
+        *dot = 0;
+        set_in_section(m, name, dot + 1, at, value);
+    } else {
+        set_config(m, name, at, value);
+    }
 }
 
 bool model_read(Model *m, const char *path, const char *text, size_t n) {

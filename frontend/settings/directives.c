@@ -141,6 +141,30 @@ static void resolve_shard(Model *m, Directive *d, Policy *p, const char *name, c
     warn_idle_path(m, p, d, name);
 }
 
+/* group(lr = .., weight_decay = .., muon = ..) */
+static void resolve_group(Model *m, Directive *d, const Policy *p, double lr, const ExprValue *v) {
+    const ExprValue *own_lr = call_argument(v, "lr"), *decay = call_argument(v, "weight_decay");
+    const ExprValue *muon = call_argument(v, "muon");
+    if (muon->kind == VALUE_BOOL) d->muon = muon->boolean ? MUON_YES : MUON_NO;
+    if (muon->kind == VALUE_BOOL && p->optimizer != OPTIMIZER_MUON) {
+        Diag w = diag_at(m->ds, W_no_effect, muon->span, "optimizer = %s: muon has no effect",
+                         word_of(&words_OptimizerKind, p->optimizer));
+        diag_emit(&w);
+    }
+    d->lr_factor = 1;
+    d->weight_decay = decay->kind == VALUE_NONE ? p->weight_decay : value_number(decay);
+    if (own_lr->kind == VALUE_NONE) return;
+    d->own_lr = true;
+    if (lr > 0) {
+        d->lr_factor = own_lr_factor(m, own_lr, lr);
+        return;
+    }
+    Diag e = diag_at(m->ds, E_contradiction, own_lr->span,
+                     "this group has a learning rate, but the optimizer's is 0");
+    diag_help(&e, "set the optimizer's lr to that of the other parameters");
+    diag_emit(&e);
+}
+
 static void resolve_directive(Model *m, Directive *d, Policy *p, double lr) {
     const KeyInfo *key = directive_key(d);
     Scope scope = {.model = m, .key = key};
@@ -165,27 +189,7 @@ static void resolve_directive(Model *m, Directive *d, Policy *p, double lr) {
     }
     d->of_parameters = true;
     d->frozen = !strcmp(call->name, "frozen");
-    if (d->frozen) return;
-    const ExprValue *own_lr = call_argument(&v, "lr"), *decay = call_argument(&v, "weight_decay");
-    const ExprValue *muon = call_argument(&v, "muon");
-    if (muon->kind == VALUE_BOOL) d->muon = muon->boolean ? MUON_YES : MUON_NO;
-    if (muon->kind == VALUE_BOOL && p->optimizer != OPTIMIZER_MUON) {
-        Diag w = diag_at(m->ds, W_no_effect, muon->span, "optimizer = %s: muon has no effect",
-                         word_of(&words_OptimizerKind, p->optimizer));
-        diag_emit(&w);
-    }
-    d->lr_factor = 1;
-    d->weight_decay = decay->kind == VALUE_NONE ? p->weight_decay : value_number(decay);
-    if (own_lr->kind == VALUE_NONE) return;
-    d->own_lr = true;
-    if (lr > 0) {
-        d->lr_factor = own_lr_factor(m, own_lr, lr);
-        return;
-    }
-    Diag e = diag_at(m->ds, E_contradiction, own_lr->span,
-                     "this group has a learning rate, but the optimizer's is 0");
-    diag_help(&e, "set the optimizer's lr to that of the other parameters");
-    diag_emit(&e);
+    if (!d->frozen) resolve_group(m, d, p, lr, &v);
 }
 
 void directives_resolve(Model *m, Policy *p, const RunSettings *s) {

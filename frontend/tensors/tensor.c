@@ -302,10 +302,50 @@ static bool refuse_mixed_factors(Scope *s, const Node *e, const ExprValue *from,
     return true;
 }
 
+/* The type and the names of the axes that `as` asks for. false after a reported error. */
+static bool read_shape(Scope *s, const Node *shape, const ExprValue *sizes, DType dtype,
+                       ExprValue *out) {
+    int64_t dims[MAX_RANK], elements = 1;
+    for (uint32_t i = 0; i < shape->n && i < MAX_RANK; i++) {
+        if (sizes[i].kind == VALUE_ERROR) return false;
+        if (!value_integral(&sizes[i], &dims[i]) || dims[i] < 1 ||
+            __builtin_mul_overflow(elements, dims[i], &elements)) {
+            Diag d = method_error(s, E_shape, shape->kids[i]->span,
+                                  "the size of an axis must be a positive integer, not %s",
+                                  value_text(s->model->arena, &sizes[i]));
+            if (sizes[i].kind == VALUE_INT && dims[i] == -1)
+                diag_help(&d, "write out every axis: [B, T, H, D // H]");
+            method_emit(s, &d);
+            return false;
+        }
+        out->dims[i] = sizes[i].symbol;
+    }
+    if (shape->n >= 1 && shape->n <= MAX_RANK) {
+        out->type = type_of(dtype, (int)shape->n, dims);
+        return true;
+    }
+    Diag d = method_error(s, E_shape, shape->span, "a tensor has 1 to %d axes", MAX_RANK);
+    method_emit(s, &d);
+    return false;
+}
+
+static bool refuse_other_elements(Scope *s, const Node *e, const ExprValue *from,
+                                  const ExprValue *to) {
+    if (type_elements(&to->type) == type_elements(&from->type)) return false;
+    const char *wanted = node_text(s->model->arena, e->kids[1]);
+    const char *got = value_shape(s->model->arena, from);
+    Diag d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s%s", wanted, got,
+                          names_suffix(s, wanted, got));
+    diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)type_elements(&to->type),
+              got, (long long)type_elements(&from->type));
+    method_emit(s, &d);
+    return true;
+}
+
 ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes) {
     const Node *shape = e->kids[1];
     ExprValue out = {.kind = VALUE_TENSOR, .span = e->span};
-    int64_t dims[MAX_RANK], elements = 1;
+    int axis[MAX_RANK];
     if (v.kind == VALUE_ERROR) return v;
     if (!value_is_tensor(&v) || !s->elaboration) {
         Diag d =
@@ -315,45 +355,15 @@ ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes
         method_emit(s, &d);
         return value_error(e->span);
     }
-    for (uint32_t i = 0; i < shape->n && i < MAX_RANK; i++) {
-        if (sizes[i].kind == VALUE_ERROR) return sizes[i];
-        if (!value_integral(&sizes[i], &dims[i]) || dims[i] < 1 ||
-            __builtin_mul_overflow(elements, dims[i], &elements)) {
-            Diag d = method_error(s, E_shape, shape->kids[i]->span,
-                                  "the size of an axis must be a positive integer, not %s",
-                                  value_text(s->model->arena, &sizes[i]));
-            if (sizes[i].kind == VALUE_INT && dims[i] == -1)
-                diag_help(&d, "write out every axis: [B, T, H, D // H]");
-            method_emit(s, &d);
-            return value_error(e->span);
-        }
-        out.dims[i] = sizes[i].symbol;
-    }
-    if (shape->n < 1 || shape->n > MAX_RANK) {
-        Diag d = method_error(s, E_shape, shape->span, "a tensor has 1 to %d axes", MAX_RANK);
-        method_emit(s, &d);
+    if (!read_shape(s, shape, sizes, v.type.dtype, &out) || refuse_other_elements(s, e, &v, &out))
         return value_error(e->span);
-    }
-    out.type = type_of(v.type.dtype, (int)shape->n, dims);
-    int axis[MAX_RANK];
-    if (elements != type_elements(&v.type)) {
-        const char *wanted = node_text(s->model->arena, shape);
-        const char *got = value_shape(s->model->arena, &v);
-        Diag d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s%s", wanted, got,
-                              names_suffix(s, wanted, got));
-        diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)elements, got,
-                  (long long)type_elements(&v.type));
-        method_emit(s, &d);
-        return value_error(e->span);
-    }
     if (is_reordering(&v, &out, axis)) return tensor_transpose(s, e->span, "as", v, axis);
     for (uint32_t i = 1; i < shape->n; i++)
         if (refuse_later_samples(s, shape->kids[i]->span, &sizes[i])) return value_error(e->span);
     if (refuse_moved_axis(s, e, &v, &out) || refuse_mixed_factors(s, e, &v, &out))
         return value_error(e->span);
-    Attrs a = {0};
     ValueId in = tensor_value(s, &v, e->span);
     set_op_place(s, e->span);
-    out.tensor = emit(&s->elaboration->build, OP_reshape, &a, 1, &in, &out.type);
+    out.tensor = emit(&s->elaboration->build, OP_reshape, &(Attrs){0}, 1, &in, &out.type);
     return out;
 }
