@@ -118,7 +118,8 @@ static void needs_layout(Model *m, const Directive *d) {
 }
 
 /* A directive of section shard. */
-static void resolve_shard(Model *m, Directive *d, Policy *p, const char *name, const ExprValue *v) {
+static void resolve_placement(Model *m, Directive *d, Policy *p, const char *name,
+                              const ExprValue *v) {
     d->replicate = !strcmp(name, "replicate");
     if (!strcmp(name, "gather"))
         d->gather = MAX(word_find(&words_DType, call_argument(v, "dtype")->text), 0);
@@ -184,7 +185,7 @@ static void resolve_directive(Model *m, Directive *d, Policy *p, double lr) {
     }
     d->wrong = false;
     if (key == &directive_keys[1]) {
-        resolve_shard(m, d, p, call->name, &v);
+        resolve_placement(m, d, p, call->name, &v);
         return;
     }
     d->of_parameters = true;

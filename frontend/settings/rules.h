@@ -34,8 +34,9 @@ void resolve_batch(Model *m, Policy *p, RunSettings *s);
 /* train.c */
 void resolve_train(Model *m, Policy *p, RunSettings *s);
 
-/* policy.c: shard.hold; after the number of micro-batches is known. */
-void resolve_hold(Model *m, Policy *p);
+/* shard.c */
+void resolve_shard(Model *m, Policy *p);
+void resolve_hold(Model *m, Policy *p); /* after the number of micro-batches is known */
 
 /* offload.c */
 void resolve_offload(Model *m, Policy *p, RunSettings *s);

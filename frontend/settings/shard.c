@@ -1,0 +1,85 @@
+/* Section shard: strategy, prefetching, buckets, layout, and how long units stay gathered.
+ *
+ * In: checked settings and the mesh, which mesh.c resolves first. Out: the policy. The units and
+ * what is recomputed are in units.c, reshard is in mesh.c, dtypes are in precision.c.
+ */
+#include "residency.h"
+#include "rules.h"
+
+/* Runs when the number of micro-batches is known. */
+void resolve_hold(Model *m, Policy *p) {
+    const KeyValue *s = model_setting(m, "shard", "hold");
+    bool held = s->value.kind == VALUE_BOOL && s->value.boolean;
+    p->hold =
+        s->value.kind == VALUE_BOOL ? held : p->accumulate_local && !strategy_reshards(p->strategy);
+    if (held && !strategy_holds(p->strategy)) {
+        warn_idle(m, "shard", "hold", strategy_text(m, p));
+    } else if (held && p->micro_batches == 1) {
+        warn_idle(m, "shard", "hold", "train.accumulate = 1");
+    }
+    p->hold = p->hold && strategy_holds(p->strategy) && p->micro_batches > 1;
+}
+
+static void resolve_prefetch(Model *m, Policy *p) {
+    const KeyValue *s = model_setting(m, "shard", "prefetch");
+    const ExprValue *v = &s->value;
+    p->prefetch_forward = p->prefetch_backward = v->kind == VALUE_INT ? v->integer : 0;
+    if (v->kind == VALUE_LIST) {
+        const ExprValue *forward = value_item(v, "forward"), *backward = value_item(v, "backward");
+        int64_t f = 1, b = 1;
+        bool right = v->n_items == (forward ? 1u : 0u) + (backward ? 1u : 0u) && v->n_items;
+        right &= !forward || (value_integral(forward, &f) && f >= 0);
+        right &= !backward || (value_integral(backward, &b) && b >= 0);
+        if (!right) setting_error(m, s, "prefetch must be k or (forward = k, backward = k)");
+        p->prefetch_forward = f;
+        p->prefetch_backward = b;
+    }
+    p->prefetch_post = value_is_word(setting_value(m, "shard", "prefetch_at"), "post");
+    p->inflight = setting_count(m, "shard", "inflight");
+    int64_t most = MAX(p->prefetch_forward, p->prefetch_backward);
+    if (most > 1000) {
+        setting_error(m, s, "prefetch can be at most 1000");
+    } else if (p->inflight && most + 1 > p->inflight && strategy_gathers(p->strategy)) {
+        const KeyValue *inflight = model_setting(m, "shard", "inflight");
+        Diag d =
+            diag_at(m->ds, E_prefetch_room, v->span.file ? v->span : inflight->span,
+                    "prefetch = %lld needs inflight >= %lld", (long long)most, (long long)most + 1);
+        if (inflight->expression)
+            diag_note(&d, inflight->value.span, "inflight is %lld", (long long)p->inflight);
+        else
+            diag_help(&d, "inflight is %lld by default", (long long)p->inflight);
+        diag_emit(&d);
+    }
+}
+
+static void resolve_bucket(Model *m, Policy *p) {
+    const KeyValue *s = model_setting(m, "shard", "bucket");
+    bool bytes = s->value.kind == VALUE_BYTES;
+    p->bucket = s->value.kind == VALUE_INT ? setting_count(m, "shard", "bucket") : 0;
+    p->bucket_bytes = bytes ? s->value.integer : 0;
+    if (bytes && (p->bucket_bytes < 1 || p->bucket_bytes > MOST_COUNT))
+        setting_error(m, s, "bucket must be 1B to %lldB", (long long)MOST_COUNT);
+}
+
+void resolve_shard(Model *m, Policy *p) {
+    p->strategy = (Strategy)enum_of(setting_value(m, "shard", "strategy"), &words_Strategy);
+    resolve_unit(m, p);
+    resolve_recompute(m, p);
+    resolve_reshard(m, p);
+    resolve_prefetch(m, p);
+    p->accumulate_local = value_is_word(setting_value(m, "shard", "accumulate"), "local");
+    p->all_reduce_last = value_is_word(setting_value(m, "shard", "all_reduce"), "last");
+    p->reduce_buffers = MAX(setting_count(m, "shard", "reduce_buffers"), 1);
+    resolve_bucket(m, p);
+    p->layout = (LayoutKind)enum_of(setting_value(m, "shard", "layout"), &words_LayoutKind);
+    p->cast = (CastTime)enum_of(setting_value(m, "shard", "cast"), &words_CastTime);
+    const KeyValue *align = model_setting(m, "shard", "align");
+    p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;
+    if (p->align && p->align != 16) {
+        Diag d = model_lacks(m, align->value.span, "shard.align = %lldB", (long long)p->align);
+        diag_help(&d, "supported: 16B, none");
+        diag_emit(&d);
+    } else if (align->expression && p->layout == LAYOUT_PARAM) {
+        warn_idle(m, "shard", "align", "layout = param");
+    }
+}
