@@ -67,7 +67,7 @@ static Scope batch_scope(Elaboration *e, const KeyInfo *key) {
     Scope s = {.model = e->model, .elaboration = e, .key = key, .path = ""};
     const Graph *g = e->graph;
     bool tokens = !source_has_fields(e->settings->train.kind);
-    bool spans = e->settings->train.corruption == CORRUPTION_SPANS;
+    bool spans = e->settings->train.denoising == CORRUPTION_SPANS;
     ExprValue root = {.kind = VALUE_MODULE, .module = e->root};
     scope_bind(&s, "model", root);
     for (uint32_t i = 0; i < g->fields.n; i++) {
@@ -259,7 +259,7 @@ static bool elaborate_model(Elaboration *e) {
     e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
     if (!train_program(e) || m->ds->errors > before) return false;
     choose_muon_params(e);
-    if (!eval_program(e) || !check_corruption_ids(e)) return false;
+    if (!eval_program(e) || !check_denoising_ids(e)) return false;
     finish_settings(e);
     return m->ds->errors == before;
 }

@@ -103,7 +103,7 @@ static void source(const Facts *out, const char *name, const DataSource *s) {
     const uint64_t words[] = {(uint64_t)s->samples,
                               (uint64_t)s->vocab,
                               s->seed,
-                              (uint64_t)s->corruption,
+                              (uint64_t)s->denoising,
                               (uint64_t)s->raw,
                               (uint64_t)s->noise,
                               (uint64_t)s->spans,

@@ -200,7 +200,7 @@ static void emit_source(Emit *e, const char *name, const DataSource *s) {
     PUT(e, sources, .name = string(e, name), .kind = (uint32_t)s->kind, .path = string(e, s->path),
         .first_field = ROWS(e, source_fields), .n_field = s->fields.n, .from = text ? s->from : 0,
         .to = text ? s->to : 0, .samples = s->samples, .vocab = s->vocab, .seed = s->seed,
-        .corruption = (uint32_t)s->corruption, .raw = s->raw, .noise = s->noise, .spans = s->spans,
+        .corruption = (uint32_t)s->denoising, .raw = s->raw, .noise = s->noise, .spans = s->spans,
         .mask = s->mask, .end = s->end, .words = s->words, .draw = s->draw);
     for (uint32_t i = 0; i < s->fields.n; i++)
         PUT(e, source_fields, .name = string(e, s->fields.at[i].name),

@@ -38,7 +38,7 @@ typedef struct DataSource {
     int64_t samples, vocab;    /* synthetic; synthetic tokens */
     uint64_t seed;             /* of both */
     VEC(DataFieldFile) fields; /* npy, synthetic; in the order of Graph.fields */
-    Corruption corruption;     /* of tokens; the rest as PlanSource has it */
+    Corruption denoising;      /* of tokens; the rest as PlanSource has it */
     int64_t raw, noise, spans, mask, end, words;
     uint64_t draw;
     double rate, mean_span; /* share of noise, tokens of a span */

@@ -56,8 +56,7 @@ static bool read_plain(Elaboration *e, const KeyValue *s, const ExprValue *v, Da
             vec_push(e->kept, &out->fields, f);
         }
         return true;
-    case SOURCE_SYNTHETIC_TOKENS:
-        out->vocab = call_argument(v, "vocab")->integer; /* and */
+    case SOURCE_SYNTHETIC_TOKENS: out->vocab = call_argument(v, "vocab")->integer;
     /* fall through */
     case SOURCE_SYNTHETIC:
         out->samples = call_argument(v, "samples")->integer;
@@ -69,10 +68,10 @@ static bool read_plain(Elaboration *e, const KeyValue *s, const ExprValue *v, Da
 }
 
 /* mlm(tokens(..), ..) and span_corruption(tokens(..), ..) */
-static bool read_corrupted(Elaboration *e, const KeyValue *s, DataSource *out) {
+static bool read_denoising(Elaboration *e, const KeyValue *s, DataSource *out) {
     const ExprValue *v = &s->value, *inner = call_argument(v, "source");
     int kind = word_find(&words_SourceKind, inner->text);
-    out->corruption = (Corruption)word_find(&words_Corruption, v->text);
+    out->denoising = (Corruption)word_find(&words_Corruption, v->text);
     if (kind < 0 || source_has_fields((SourceKind)kind)) {
         setting_error(e->model, s, "`%s` takes a source of tokens: text, tokens, synthetic_tokens",
                       v->text);
@@ -80,7 +79,7 @@ static bool read_corrupted(Elaboration *e, const KeyValue *s, DataSource *out) {
     }
     out->rate = value_number(call_argument(v, "rate"));
     out->draw = (uint64_t)call_argument(v, "seed")->integer;
-    if (out->corruption == CORRUPTION_SPANS) {
+    if (out->denoising == CORRUPTION_SPANS) {
         out->mean_span = value_number(call_argument(v, "span"));
         out->mask = call_argument(v, "mark")->integer;
         out->end = call_argument(v, "end")->integer;
@@ -97,7 +96,7 @@ static bool read_source(Elaboration *e, const KeyValue *s, DataSource *out) {
     out->present = true;
     out->span = v->span;
     out->to = 1;
-    return word_find(&words_Corruption, v->text) > CORRUPTION_NONE ? read_corrupted(e, s, out)
+    return word_find(&words_Corruption, v->text) > CORRUPTION_NONE ? read_denoising(e, s, out)
                                                                    : read_plain(e, s, v, out);
 }
 
@@ -124,11 +123,11 @@ static SpanLengths span_lengths(const DataSource *d, int64_t raw) {
 
 /* Computes raw, noise and spans for samples of `length` tokens; *target: the length of the other
  * fields. */
-static bool size_corruption(Elaboration *e, const KeyValue *setting, int64_t length, DataSource *d,
-                            int64_t *target) {
+static bool size_denoising(Elaboration *e, const KeyValue *setting, int64_t length, DataSource *d,
+                           int64_t *target) {
     *target = d->raw = length;
     d->noise = MAX((int64_t)floor((double)length * d->rate + 0.5), (int64_t)1);
-    if (d->corruption == CORRUPTION_MLM) return true;
+    if (d->denoising == CORRUPTION_MLM) return true;
     d->raw = 2; /* one more raw token makes the source as long or one longer */
     for (int64_t more = length; more > 0; more /= 2)
         while (span_lengths(d, d->raw + more).source <= length) d->raw += more;
@@ -145,14 +144,14 @@ static bool size_corruption(Elaboration *e, const KeyValue *setting, int64_t len
     return n.source == length && n.spans <= d->mask + 1;
 }
 
-static bool declare_corrupted(Elaboration *e, const Type *type, uint64_t *staging) {
+static bool declare_denoising(Elaboration *e, const Type *type, uint64_t *staging) {
     static const char *const masked[] = {"inputs", "segments", "mask", "labels"};
     static const char *const spans[] = {"source", "target", "labels"};
     RunSettings *s = e->settings;
-    bool mlm = s->train.corruption == CORRUPTION_MLM;
+    bool mlm = s->train.denoising == CORRUPTION_MLM;
     const KeyValue *setting = model_setting(e->model, "data", "train");
     Type rest = *type;
-    if (!size_corruption(e, setting, s->length, &s->train, &rest.dim[1])) return false;
+    if (!size_denoising(e, setting, s->length, &s->train, &rest.dim[1])) return false;
     for (size_t k = 0; k < (mlm ? ARRAY_LEN(masked) : ARRAY_LEN(spans)); k++)
         add_field(e, mlm ? masked[k] : spans[k], k ? &rest : type, staging);
     return true;
@@ -176,7 +175,7 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
         return false;
     }
     Type type = type_of(DT_I32, 2, dims);
-    if (s->train.corruption) return declare_corrupted(e, &type, staging);
+    if (s->train.denoising) return declare_denoising(e, &type, staging);
     add_field(e, "inputs", &type, staging);
     add_field(e, "targets", &type, staging);
     return true;
@@ -250,9 +249,9 @@ static bool check_validation(Elaboration *e) {
     if (!given.present) return true;
     int64_t target = 0, wanted = 0;
     bool alike = source_has_fields(given.kind) == source_has_fields(s->train.kind) &&
-                 given.corruption == s->train.corruption;
-    if (alike && given.corruption) {
-        if (!size_corruption(e, setting, s->length, &s->val, &target)) return false;
+                 given.denoising == s->train.denoising;
+    if (alike && given.denoising) {
+        if (!size_denoising(e, setting, s->length, &s->val, &target)) return false;
         wanted = e->graph->fields.at[e->graph->fields.n - 1].type.dim[1];
     }
     if (!alike || target != wanted) {

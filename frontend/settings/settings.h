@@ -32,9 +32,9 @@ const char *hf_config_text(Model *m);
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);
 
-/* check_corruption_ids.c: whether the model can take the ids that data.train and data.val write
+/* check_denoising_ids.c: whether the model can take the ids that data.train and data.val write
  * themselves; after the programs are built. */
-bool check_corruption_ids(Elaboration *e);
+bool check_denoising_ids(Elaboration *e);
 
 /* muon_params.c: marks the parameters that Muon updates. */
 void choose_muon_params(Elaboration *e);

@@ -28,8 +28,8 @@ static void lower_id_limit(const Graph *g, const Op *op, int32_t field, int64_t 
 
 /* Of the fields that the source writes its ids into, the one with the lowest limit, *below, in
  * the model. */
-static uint32_t least_field(const Graph *g, Corruption corruption, int64_t *below) {
-    uint32_t fields = corruption == CORRUPTION_SPANS ? g->fields.n : 1, least = 0;
+static uint32_t least_field(const Graph *g, Corruption denoising, int64_t *below) {
+    uint32_t fields = denoising == CORRUPTION_SPANS ? g->fields.n : 1, least = 0;
     *below = INT64_MAX;
     for (uint32_t k = 0; k < fields; k++) {
         int64_t before = *below;
@@ -39,14 +39,14 @@ static uint32_t least_field(const Graph *g, Corruption corruption, int64_t *belo
     return least;
 }
 
-static bool check_source(Elaboration *e, const char *key, Corruption corruption) {
+static bool check_source(Elaboration *e, const char *key, Corruption denoising) {
     static const struct {
         const char *name;
         int64_t over; /* how far the argument is above its largest id */
     } ids[] = {{"mask", 0}, {"vocab", 1}, {"mark", 0}, {"end", 0}};
     const KeyValue *s = model_setting(e->model, "data", key);
     int64_t below;
-    uint32_t field = least_field(e->graph, corruption, &below);
+    uint32_t field = least_field(e->graph, denoising, &below);
     bool right = true;
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         const ExprValue *v = value_item(&s->value, ids[i].name);
@@ -61,9 +61,9 @@ static bool check_source(Elaboration *e, const char *key, Corruption corruption)
     return right;
 }
 
-bool check_corruption_ids(Elaboration *e) {
-    Corruption train = e->settings->train.corruption;
-    Corruption val = e->settings->val.corruption;
+bool check_denoising_ids(Elaboration *e) {
+    Corruption train = e->settings->train.denoising;
+    Corruption val = e->settings->val.denoising;
     bool right = !train || check_source(e, "train", train);
     return right & (!val || check_source(e, "val", val));
 }
