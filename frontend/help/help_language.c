@@ -191,7 +191,7 @@ static const char *op_list(Arena *a) {
         column = (fits ? column : 0) + strlen(names[i]) + 1;
     }
     const char *text =
-        arena_printf(a, "Ops are these (`fsdpc help op.NAME` says what one computes):\n%s", out.at);
+        arena_printf(a, "The ops are (`fsdpc help op.NAME` says what each computes):\n%s", out.at);
     buf_free(&out);
     return text;
 }

@@ -328,8 +328,8 @@ static void fsd_error(Span *at, void *scanner, Parser *p, const char *message)
     if (!p->abandoned) report_too_deep(p, *at);
 }
 
-/* Operators are never the useful half of "expected ..."; anything that starts an expression is
- * summed up in one word. */
+/* Operators are never useful in "expected ..."; tokens that start an expression are summarized as
+ * "an expression". */
 static bool worth_naming(yysymbol_kind_t symbol)
 {
     const char *name = yysymbol_name(symbol);
@@ -351,7 +351,7 @@ static const char *symbol_text(yysymbol_kind_t symbol)
     return name;
 }
 
-/* The letters of hints.def for what could stand here. */
+/* The letters of hints.def for what is expected here. */
 static void wanted_letters(const yysymbol_kind_t *expected, int n, char *out)
 {
     bool name = false, string = false, expression = false, end = false;

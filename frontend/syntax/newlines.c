@@ -100,8 +100,8 @@ static void report_unclosed(Parser *p, const OpenBracket *b, Span before, int to
     parser_emit(p, &d);
 }
 
-/* Closes brackets that must not stay open before `token`: the closers are queued, and the token
- * is processed again after them. Returns false when nothing had to be closed. */
+/* Closes brackets that must not stay open before `token`: the closing brackets are queued, and the
+ * token is processed again after them. Returns false if nothing had to be closed. */
 static bool close_unclosed(Parser *p, int token, Span at) {
     VEC(int) closers = {0};
     bool ends_brackets = starts_statement(token) || token == 0;

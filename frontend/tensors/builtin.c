@@ -27,7 +27,7 @@ static bool emit_call(const BuiltinCall *c, OpKind kind, const Attrs *a, OpId *o
            !refuse_mixed_samples(c->s, c->info->name, c->at, *op);
 }
 
-/* Result 0 of an op that `make` has made; its axes have the names of the axes that the op's
+/* Result 0 of an op that emit_call made; its axes have the names of the axes that the op's
  * signature takes them from. */
 static ExprValue named_result(const BuiltinCall *c, OpId op) {
     const ExprValue *operand[MAX_OPERANDS];

@@ -3,7 +3,7 @@
 ==== out
 @no_decay (attribute)
 
-  weight decay leaves the parameter alone
+  weight decay does not apply to the parameter
 
   On a field of a module it holds for every parameter below.
 
