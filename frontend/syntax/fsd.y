@@ -1,8 +1,9 @@
 /* Grammar of the .fsd language: a file, or one expression for the value of `-s`.
  *
- * The parser is pure; its state is in Parser (parser.h). Tokens come through newlines.c, which turns
- * line ends into NL where they end a statement and repairs unbalanced brackets, so brackets always
- * balance here. Each list recovers at `error NL`; newlines.c skips nested blocks until that NL.
+ * The parser is pure; its state is in Parser (parser.h). Tokens come through newlines.c, which
+ * turns line ends into NL where they end a statement and repairs unbalanced brackets, so brackets
+ * always balance here. Each list recovers at `error NL`; newlines.c skips nested blocks until that
+ * NL.
  */
 %code requires {
 #include "parser.h"
@@ -39,14 +40,14 @@
 #define fsd_lex(value, place, scanner) next_token((value), (place), (scanner))
 
 static void fsd_error(Span *at, void *scanner, Parser *p, const char *message);
-static Node *make_node(Parser *p, NodeKind kind, Span span, const char *text);
+static Node *node(Parser *p, NodeKind kind, Span span, const char *text);
 static Node *add_kid(Parser *p, Node *parent, Node *kid);
-static Node *make_unary(Parser *p, NodeKind kind, Span span, Node *operand);
-static Node *make_binary(Parser *p, Span span, const char *operator, Node *left, Node *right);
+static Node *unary(Parser *p, NodeKind kind, Span span, Node *operand);
+static Node *binary(Parser *p, Span span, const char *operator, Node *left, Node *right);
 static void end_recovery(Parser *p);
 
 #define ADD(parent, kid)                                                                           \
-    add_kid(p, (parent), (kid));                                                                       \
+    add_kid(p, (parent), (kid));                                                                   \
     if (p->abandoned) YYABORT
 }
 
@@ -85,12 +86,12 @@ start: START_FILE items                    { p->root = $2; }
 opt_nl: %empty
      | opt_nl NL
      ;
-items: %empty                              { $$ = make_node(p, NODE_FILE, @$, NULL); }
+items: %empty                              { $$ = node(p, NODE_FILE, @$, NULL); }
      | items item                          { $$ = ADD($1, $2); }
      | items NL
      | items error NL                      { $$ = $1; yyerrok; end_recovery(p); }
      ;
-item: USE STR NL                           { $$ = make_node(p, NODE_USE, span_join(@1, @2), $2);
+item: USE STR NL                           { $$ = node(p, NODE_USE, span_join(@1, @2), $2);
              $$->text_span = @2; }
      | CONFIG '{' entries '}' NL           { $$ = $3; $$->kind = NODE_CONFIG; $$->span = @1; }
      | CONFIG ID '{' entries '}' NL
@@ -99,8 +100,8 @@ item: USE STR NL                           { $$ = make_node(p, NODE_USE, span_jo
      | PRESET STR '{' entries '}' NL
            { $$ = $4; $$->kind = NODE_PRESET; $$->text = $2; $$->span = span_join(@1, @2); }
      | MODULE ID params '{' members '}' NL
-           { $$ = make_node(p, NODE_MODULE, @2, $2); ADD($$, $3); ADD($$, $5); }
-     | MODEL '=' expr NL                   { $$ = make_node(p, NODE_MODEL, @3, NULL); ADD($$, $3); }
+           { $$ = node(p, NODE_MODULE, @2, $2); ADD($$, $3); ADD($$, $5); }
+     | MODEL '=' expr NL                   { $$ = node(p, NODE_MODEL, @3, NULL); ADD($$, $3); }
      | ID opt_label '{' entries '}' NL
            { $$ = $4; $$->kind = NODE_SECTION; $$->text = $1; $$->label = $2; $$->span = @1;
              $$->text_span = @1; }
@@ -108,77 +109,77 @@ item: USE STR NL                           { $$ = make_node(p, NODE_USE, span_jo
 opt_label: %empty                          { $$ = NULL; }
      | ID                                  { $$ = $1; }
      ;
-entries: %empty                            { $$ = make_node(p, NODE_SECTION, @$, NULL); }
+entries: %empty                            { $$ = node(p, NODE_SECTION, @$, NULL); }
      | entries entry                       { $$ = ADD($1, $2); }
      | entries NL
      | entries error NL                    { $$ = $1; yyerrok; end_recovery(p); }
      ;
 entry: ID '=' expr opt_doc NL
-           { $$ = make_node(p, NODE_SET, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4;
+           { $$ = node(p, NODE_SET, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4;
              ADD($$, $3); }
      | STR '=' expr opt_doc NL
-           { $$ = make_node(p, NODE_SET_PATH, span_join(@1, @3), $1); $$->text_span = @1;
+           { $$ = node(p, NODE_SET_PATH, span_join(@1, @3), $1); $$->text_span = @1;
              $$->label = $4; ADD($$, $3); }
      | REQUIRE expr opt_doc NL
-           { $$ = make_node(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
+           { $$ = node(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
      | ID '{' entries '}' NL
            { $$ = $3; $$->text = $1; $$->span = $$->text_span = @1; }
      ;
 opt_doc: %empty                            { $$ = NULL; }
      | STR                                 { $$ = $1; }
      ;
-params: %empty                             { $$ = make_node(p, NODE_PARAMS, @$, NULL); }
-     | '(' ')'                             { $$ = make_node(p, NODE_PARAMS, @$, NULL); }
+params: %empty                             { $$ = node(p, NODE_PARAMS, @$, NULL); }
+     | '(' ')'                             { $$ = node(p, NODE_PARAMS, @$, NULL); }
      | '(' paramlist ')'                   { $$ = $2; }
      ;
-paramlist: param                           { $$ = make_node(p, NODE_PARAMS, @$, NULL); ADD($$, $1); }
+paramlist: param                           { $$ = node(p, NODE_PARAMS, @$, NULL); ADD($$, $1); }
      | paramlist ',' param                 { $$ = ADD($1, $3); }
      ;
-param: ID                                  { $$ = make_node(p, NODE_PARAM, @1, $1); }
-     | ID '=' expr                         { $$ = make_node(p, NODE_PARAM, @1, $1); $$->value = $3; }
-     | ID ':' shape                        { $$ = make_node(p, NODE_PARAM, @1, $1); $$->shape = $3; }
+param: ID                                  { $$ = node(p, NODE_PARAM, @1, $1); }
+     | ID '=' expr                         { $$ = node(p, NODE_PARAM, @1, $1); $$->value = $3; }
+     | ID ':' shape                        { $$ = node(p, NODE_PARAM, @1, $1); $$->shape = $3; }
      | ID ':' shape '=' expr
-           { $$ = make_node(p, NODE_PARAM, @1, $1); $$->shape = $3; $$->value = $5; }
+           { $$ = node(p, NODE_PARAM, @1, $1); $$->shape = $3; $$->value = $5; }
      ;
 shape: '[' exprlist ']'                    { $$ = $2; $$->kind = NODE_SHAPE; $$->span = @$; }
-     | '[' ']'                             { $$ = make_node(p, NODE_SHAPE, @$, NULL); }
+     | '[' ']'                             { $$ = node(p, NODE_SHAPE, @$, NULL); }
      ;
-members: %empty                            { $$ = make_node(p, NODE_MEMBERS, @$, NULL); }
+members: %empty                            { $$ = node(p, NODE_MEMBERS, @$, NULL); }
      | members member                      { $$ = ADD($1, $2); }
      | members NL
      | members error NL                    { $$ = $1; yyerrok; end_recovery(p); }
      ;
 member: fields NL                          { $$ = $1; }
      | TIE expr '=' expr NL
-           { $$ = make_node(p, NODE_TIE, span_join(@1, @4), NULL); ADD($$, $2); ADD($$, $4); }
+           { $$ = node(p, NODE_TIE, span_join(@1, @4), NULL); ADD($$, $2); ADD($$, $4); }
      | REQUIRE expr opt_doc NL
-           { $$ = make_node(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
+           { $$ = node(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
      | IF expr '{' members '}' else_members NL
-           { $$ = make_node(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $4);
+           { $$ = node(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $4);
              ADD($$, $6); }
      | ID '(' ')' block NL
-           { $$ = make_node(p, NODE_METHOD, @1, $1); ADD($$, make_node(p, NODE_PARAMS, @2, NULL));
+           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, node(p, NODE_PARAMS, @2, NULL));
              ADD($$, $4); }
      | ID '(' paramlist ')' block NL
-           { $$ = make_node(p, NODE_METHOD, @1, $1); ADD($$, $3); ADD($$, $5); }
+           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, $3); ADD($$, $5); }
      | ID '(' ')' '=' expr NL
-           { $$ = make_node(p, NODE_METHOD, @1, $1); ADD($$, make_node(p, NODE_PARAMS, @2, NULL));
-             Node *body = make_unary(p, NODE_RETURN, @5, $5); ADD($$, body); }
+           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, node(p, NODE_PARAMS, @2, NULL));
+             Node *body = unary(p, NODE_RETURN, @5, $5); ADD($$, body); }
      | ID '(' paramlist ')' '=' expr NL
-           { $$ = make_node(p, NODE_METHOD, @1, $1); ADD($$, $3);
-             Node *body = make_unary(p, NODE_RETURN, @6, $6); ADD($$, body); }
+           { $$ = node(p, NODE_METHOD, @1, $1); ADD($$, $3);
+             Node *body = unary(p, NODE_RETURN, @6, $6); ADD($$, body); }
      ;
 fields: idlist ':' type opt_init attrs
-           { $$ = make_node(p, NODE_FIELD, @1, NULL); ADD($$, $1); ADD($$, $3); ADD($$, $4);
+           { $$ = node(p, NODE_FIELD, @1, NULL); ADD($$, $1); ADD($$, $3); ADD($$, $4);
              ADD($$, $5); }
      ;
-idlist: ID                                 { $$ = make_node(p, NODE_NAMES, @$, NULL);
-             ADD($$, make_node(p, NODE_NAME, @1, $1)); }
-     | idlist ',' ID                       { $$ = ADD($1, make_node(p, NODE_NAME, @3, $3));
+idlist: ID                                 { $$ = node(p, NODE_NAMES, @$, NULL);
+             ADD($$, node(p, NODE_NAME, @1, $1)); }
+     | idlist ',' ID                       { $$ = ADD($1, node(p, NODE_NAME, @3, $3));
              $$->span = @$; }
      ;
 type: ID opt_args opt_dims
-           { $$ = make_node(p, NODE_TYPE, @$, $1); $$->text_span = @1; ADD($$, $2); ADD($$, $3); }
+           { $$ = node(p, NODE_TYPE, @$, $1); $$->text_span = @1; ADD($$, $2); ADD($$, $3); }
      ;
 opt_args: %empty                           { $$ = NULL; }
      | '(' args ')'                        { $$ = $2; $$->span = @$; }
@@ -189,104 +190,104 @@ opt_dims: %empty                           { $$ = NULL; }
 opt_init: %empty                           { $$ = NULL; }
      | '=' expr                            { $$ = $2; }
      ;
-attrs: %empty                              { $$ = make_node(p, NODE_ATTRIBUTES, @$, NULL); }
+attrs: %empty                              { $$ = node(p, NODE_ATTRIBUTES, @$, NULL); }
      | attrs attr                          { $$ = ADD($1, $2); }
      ;
-attr: '@' ID opt_args                      { $$ = make_node(p, NODE_ATTRIBUTE, @$, $2); ADD($$, $3); }
+attr: '@' ID opt_args                      { $$ = node(p, NODE_ATTRIBUTE, @$, $2); ADD($$, $3); }
      ;
 block: '{' stmts '}'                       { $$ = $2; }
      ;
-stmts: %empty                              { $$ = make_node(p, NODE_BLOCK, @$, NULL); }
+stmts: %empty                              { $$ = node(p, NODE_BLOCK, @$, NULL); }
      | stmts stmt                          { $$ = ADD($1, $2); }
      | stmts NL
      | stmts error NL                      { $$ = $1; yyerrok; end_recovery(p); }
      ;
 stmt: idlist '=' expr NL
-           { $$ = make_node(p, NODE_LET, span_join(@1, @3), NULL); ADD($$, $1); ADD($$, $3); }
+           { $$ = node(p, NODE_LET, span_join(@1, @3), NULL); ADD($$, $1); ADD($$, $3); }
      | ID PLUSEQ expr NL
-           { $$ = make_node(p, NODE_ADD_TO, span_join(@1, @3), $1); $$->text_span = @1; ADD($$, $3); }
-     | RETURN expr NL                      { $$ = make_unary(p, NODE_RETURN, span_join(@1, @2), $2); }
+           { $$ = node(p, NODE_ADD_TO, span_join(@1, @3), $1); $$->text_span = @1; ADD($$, $3); }
+     | RETURN expr NL                      { $$ = unary(p, NODE_RETURN, span_join(@1, @2), $2); }
      | FOR ID IN expr block NL
-           { $$ = make_node(p, NODE_FOR, span_join(@1, @4), $2); $$->text_span = @2; ADD($$, $4);
+           { $$ = node(p, NODE_FOR, span_join(@1, @4), $2); $$->text_span = @2; ADD($$, $4);
              ADD($$, $5); }
      | IF expr block opt_else NL
-           { $$ = make_node(p, NODE_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $3);
+           { $$ = node(p, NODE_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $3);
              ADD($$, $4); }
      | ID '(' args ')' NL
-           { Node *call = make_node(p, NODE_CALL, span_join(@1, @4), NULL);
-             ADD(call, make_node(p, NODE_REF, @1, $1)); ADD(call, $3);
-             $$ = make_unary(p, NODE_DO, call->span, call); }
+           { Node *call = node(p, NODE_CALL, span_join(@1, @4), NULL);
+             ADD(call, node(p, NODE_REF, @1, $1)); ADD(call, $3);
+             $$ = unary(p, NODE_DO, call->span, call); }
      ;
-else_members: %empty                       { $$ = make_node(p, NODE_MEMBERS, @$, NULL); }
+else_members: %empty                       { $$ = node(p, NODE_MEMBERS, @$, NULL); }
      | ELSE '{' members '}'                { $$ = $3; }
      ;
 opt_else: %empty                           { $$ = NULL; }
      | ELSE block                          { $$ = $2; }
      ;
-args: %empty                               { $$ = make_node(p, NODE_ARGS, @$, NULL); }
+args: %empty                               { $$ = node(p, NODE_ARGS, @$, NULL); }
      | arglist                             { $$ = $1; }
      | arglist ','                         { $$ = $1; }
      ;
-arglist: arg                               { $$ = make_node(p, NODE_ARGS, @$, NULL); ADD($$, $1); }
+arglist: arg                               { $$ = node(p, NODE_ARGS, @$, NULL); ADD($$, $1); }
      | arglist ',' arg                     { $$ = ADD($1, $3); $$->span = @$; }
      ;
 arg: expr                                  { $$ = $1; }
      | ID '=' expr
-           { $$ = make_node(p, NODE_NAMED, @$, $1); $$->text_span = @1; ADD($$, $3); }
+           { $$ = node(p, NODE_NAMED, @$, $1); $$->text_span = @1; ADD($$, $3); }
      ;
-indices: index                            { $$ = make_node(p, NODE_LIST, @$, NULL); ADD($$, $1); }
+indices: index                            { $$ = node(p, NODE_LIST, @$, NULL); ADD($$, $1); }
      | indices ',' index                   { $$ = ADD($1, $3); $$->span = @$; }
      ;
 index: expr                                { $$ = $1; }
-     | limit ':' limit                     { $$ = make_node(p, NODE_RANGE, @$, NULL); ADD($$, $1);
+     | limit ':' limit                     { $$ = node(p, NODE_RANGE, @$, NULL); ADD($$, $1);
              ADD($$, $3); }
-     | '*'                                 { $$ = make_node(p, NODE_REF, @$, "*"); /* of names tables */ }
+     | '*'                                 { $$ = node(p, NODE_REF, @$, "*"); /* of names tables */ }
      ;
 limit: %empty                              { $$ = NULL; }
      | expr                                { $$ = $1; }
      ;
-exprlist: expr                             { $$ = make_node(p, NODE_LIST, @$, NULL); ADD($$, $1); }
+exprlist: expr                             { $$ = node(p, NODE_LIST, @$, NULL); ADD($$, $1); }
      | exprlist ',' expr                   { $$ = ADD($1, $3); $$->span = @$; }
      ;
-expr: NUM                                  { $$ = make_node(p, NODE_NUMBER, @$, $1); }
-     | STR                                 { $$ = make_node(p, NODE_STRING, @$, $1); }
-     | TRUE                                { $$ = make_node(p, NODE_TRUE, @$, NULL); }
-     | FALSE                               { $$ = make_node(p, NODE_FALSE, @$, NULL); }
-     | NONE                                { $$ = make_node(p, NODE_NONE, @$, NULL); }
-     | ID                                  { $$ = make_node(p, NODE_REF, @$, $1); }
-     | MODEL                               { $$ = make_node(p, NODE_REF, @$, "model"); }
+expr: NUM                                  { $$ = node(p, NODE_NUMBER, @$, $1); }
+     | STR                                 { $$ = node(p, NODE_STRING, @$, $1); }
+     | TRUE                                { $$ = node(p, NODE_TRUE, @$, NULL); }
+     | FALSE                               { $$ = node(p, NODE_FALSE, @$, NULL); }
+     | NONE                                { $$ = node(p, NODE_NONE, @$, NULL); }
+     | ID                                  { $$ = node(p, NODE_REF, @$, $1); }
+     | MODEL                               { $$ = node(p, NODE_REF, @$, "model"); }
      | '(' args ')'                        { $$ = $2; $$->kind = NODE_TUPLE; $$->span = @$; }
      | '[' exprlist ']'                    { $$ = $2; $$->span = @$; }
-     | '[' ']'                             { $$ = make_node(p, NODE_LIST, @$, NULL); }
+     | '[' ']'                             { $$ = node(p, NODE_LIST, @$, NULL); }
      | expr '(' args ')'
-           { $$ = make_node(p, NODE_CALL, @$, NULL); ADD($$, $1); ADD($$, $3); }
+           { $$ = node(p, NODE_CALL, @$, NULL); ADD($$, $1); ADD($$, $3); }
      | expr '[' indices ']'
-           { $$ = make_node(p, NODE_INDEX, @$, NULL); ADD($$, $1); ADD($$, $3); }
+           { $$ = node(p, NODE_INDEX, @$, NULL); ADD($$, $1); ADD($$, $3); }
      | expr '.' ID
-           { $$ = make_node(p, NODE_MEMBER, @$, $3); $$->text_span = @3; ADD($$, $1); }
-     | expr AS shape                       { $$ = make_node(p, NODE_AS, @$, NULL); ADD($$, $1);
+           { $$ = node(p, NODE_MEMBER, @$, $3); $$->text_span = @3; ADD($$, $1); }
+     | expr AS shape                       { $$ = node(p, NODE_AS, @$, NULL); ADD($$, $1);
              ADD($$, $3); }
-     | '-' expr %prec UMINUS               { $$ = make_unary(p, NODE_NEGATE, @$, $2); if (!$$) YYABORT; }
-     | NOT expr                            { $$ = make_unary(p, NODE_NOT, @$, $2); if (!$$) YYABORT; }
-     | expr '+' expr                       { $$ = make_binary(p, @$, "+", $1, $3); if (!$$) YYABORT; }
-     | expr '-' expr                       { $$ = make_binary(p, @$, "-", $1, $3); if (!$$) YYABORT; }
-     | expr '*' expr                       { $$ = make_binary(p, @$, "*", $1, $3); if (!$$) YYABORT; }
-     | expr '/' expr                       { $$ = make_binary(p, @$, "/", $1, $3); if (!$$) YYABORT; }
-     | expr IDIV expr                      { $$ = make_binary(p, @$, "//", $1, $3); if (!$$) YYABORT; }
-     | expr '%' expr                       { $$ = make_binary(p, @$, "%", $1, $3); if (!$$) YYABORT; }
-     | expr POW expr                       { $$ = make_binary(p, @$, "**", $1, $3); if (!$$) YYABORT; }
-     | expr EQ expr                        { $$ = make_binary(p, @$, "==", $1, $3); if (!$$) YYABORT; }
-     | expr NE expr                        { $$ = make_binary(p, @$, "!=", $1, $3); if (!$$) YYABORT; }
-     | expr '<' expr                       { $$ = make_binary(p, @$, "<", $1, $3); if (!$$) YYABORT; }
-     | expr '>' expr                       { $$ = make_binary(p, @$, ">", $1, $3); if (!$$) YYABORT; }
-     | expr LE expr                        { $$ = make_binary(p, @$, "<=", $1, $3); if (!$$) YYABORT; }
-     | expr GE expr                        { $$ = make_binary(p, @$, ">=", $1, $3); if (!$$) YYABORT; }
-     | expr AND expr                       { $$ = make_binary(p, @$, "and", $1, $3); if (!$$) YYABORT; }
-     | expr OR expr                        { $$ = make_binary(p, @$, "or", $1, $3); if (!$$) YYABORT; }
+     | '-' expr %prec UMINUS               { $$ = unary(p, NODE_NEGATE, @$, $2); if (!$$) YYABORT; }
+     | NOT expr                            { $$ = unary(p, NODE_NOT, @$, $2); if (!$$) YYABORT; }
+     | expr '+' expr                       { $$ = binary(p, @$, "+", $1, $3); if (!$$) YYABORT; }
+     | expr '-' expr                       { $$ = binary(p, @$, "-", $1, $3); if (!$$) YYABORT; }
+     | expr '*' expr                       { $$ = binary(p, @$, "*", $1, $3); if (!$$) YYABORT; }
+     | expr '/' expr                       { $$ = binary(p, @$, "/", $1, $3); if (!$$) YYABORT; }
+     | expr IDIV expr                      { $$ = binary(p, @$, "//", $1, $3); if (!$$) YYABORT; }
+     | expr '%' expr                       { $$ = binary(p, @$, "%", $1, $3); if (!$$) YYABORT; }
+     | expr POW expr                       { $$ = binary(p, @$, "**", $1, $3); if (!$$) YYABORT; }
+     | expr EQ expr                        { $$ = binary(p, @$, "==", $1, $3); if (!$$) YYABORT; }
+     | expr NE expr                        { $$ = binary(p, @$, "!=", $1, $3); if (!$$) YYABORT; }
+     | expr '<' expr                       { $$ = binary(p, @$, "<", $1, $3); if (!$$) YYABORT; }
+     | expr '>' expr                       { $$ = binary(p, @$, ">", $1, $3); if (!$$) YYABORT; }
+     | expr LE expr                        { $$ = binary(p, @$, "<=", $1, $3); if (!$$) YYABORT; }
+     | expr GE expr                        { $$ = binary(p, @$, ">=", $1, $3); if (!$$) YYABORT; }
+     | expr AND expr                       { $$ = binary(p, @$, "and", $1, $3); if (!$$) YYABORT; }
+     | expr OR expr                        { $$ = binary(p, @$, "or", $1, $3); if (!$$) YYABORT; }
      ;
 %%
 
-static Node *make_node(Parser *p, NodeKind kind, Span span, const char *text)
+static Node *node(Parser *p, NodeKind kind, Span span, const char *text)
 {
     return node_new(p->arena, kind, span, text);
 }
@@ -301,15 +302,15 @@ static Node *add_kid(Parser *p, Node *parent, Node *kid)
     return parent;
 }
 
-static Node *make_unary(Parser *p, NodeKind kind, Span span, Node *operand)
+static Node *unary(Parser *p, NodeKind kind, Span span, Node *operand)
 {
-    Node *e = add_kid(p, make_node(p, kind, span, NULL), operand);
+    Node *e = add_kid(p, node(p, kind, span, NULL), operand);
     return p->abandoned ? NULL : e;
 }
 
-static Node *make_binary(Parser *p, Span span, const char *operator, Node *left, Node *right)
+static Node *binary(Parser *p, Span span, const char *operator, Node *left, Node *right)
 {
-    Node *e = make_node(p, NODE_BINARY, span, operator);
+    Node *e = node(p, NODE_BINARY, span, operator);
     add_kid(p, e, left);
     if (!p->abandoned) add_kid(p, e, right);
     return p->abandoned ? NULL : e;
