@@ -241,7 +241,7 @@ indices: index                            { $$ = node(p, NODE_LIST, @$, NULL); A
 index: expr                                { $$ = $1; }
      | limit ':' limit                     { $$ = node(p, NODE_RANGE, @$, NULL); ADD($$, $1);
              ADD($$, $3); }
-     | '*'                                 { $$ = node(p, NODE_REF, @$, "*"); /* of names tables */ }
+     | '*'                                 { $$ = node(p, NODE_REF, @$, "*"); /* names tables */ }
      ;
 limit: %empty                              { $$ = NULL; }
      | expr                                { $$ = $1; }
