@@ -20,7 +20,7 @@ enum { MAX_FILES = 200 };
 static void add_config(Model *m, const Node *set) {
     ConfigEntry *old = model_config(m, set->text);
     if (old && old->span.file == set->span.file) {
-        model_duplicate(m, "config name", set->text, set->text_span, old->span);
+        duplicate_error(m, "config name", set->text, set->text_span, old->span);
         return;
     }
     ConfigEntry c = {.name = set->text,
@@ -74,7 +74,7 @@ static void check_methods(Model *m, const Node *members) {
         for (uint32_t k = 0; k < i; k++)
             if (members->kids[k]->kind == NODE_METHOD &&
                 !strcmp(members->kids[k]->text, method->text)) {
-                model_duplicate(m, "method", method->text, method->span, members->kids[k]->span);
+                duplicate_error(m, "method", method->text, method->span, members->kids[k]->span);
                 break;
             }
     }
@@ -89,7 +89,7 @@ static void add_module(Model *m, const Node *node, bool prelude) {
     } else if (old->prelude) {
         *old = d;
     } else if (!prelude) {
-        model_duplicate(m, "module", node->text, node->span, old->node->span);
+        duplicate_error(m, "module", node->text, node->span, old->node->span);
     }
 }
 
@@ -137,7 +137,7 @@ static void add_section(Model *m, const Node *section) {
         Diag d = diag_at(m->ds, E_unknown_section, section->span, "there is no section `%s`",
                          section->text);
         const char *near = nearest_name(section->text, names, n);
-        help_nearest(&d, section->text, names, n);
+        suggest_nearest(&d, section->text, names, n);
         diag_emit(&d);
         for (int i = 0; near && i < n_keys; i++)
             if (!strcmp(key_table[i].section, near))
@@ -194,7 +194,7 @@ static void collect_declarations(Model *m, const Node *file, bool prelude) {
         case NODE_SECTION: add_section(m, item); break;
         case NODE_MODEL:
             if (m->root_class && m->root_class->span.file == item->span.file)
-                model_duplicate(m, "the", "model", item->span, m->root_class->span);
+                duplicate_error(m, "the", "model", item->span, m->root_class->span);
             else
                 m->root_class = item->kids[0];
             break;
@@ -265,7 +265,7 @@ static void check_preset(Model *m, const Node *preset) {
         config_names(m, &config);
         Diag d = diag_at(m->ds, E_unknown_config, e->text_span, "there is no config name `%s`",
                          e->text ? e->text : "?");
-        if (e->text) help_nearest(&d, e->text, config.at.at, config.at.n);
+        if (e->text) suggest_nearest(&d, e->text, config.at.at, config.at.n);
         diag_emit(&d);
     }
 }
@@ -279,7 +279,7 @@ static void add_preset(Model *m, PresetList *all, const Node *preset) {
     check_preset(m, preset);
     for (uint32_t k = 0; k < all->at.n; k++) {
         if (strcmp(all->at.at[k]->text, preset->text)) continue;
-        model_duplicate(m, "preset", preset->text, preset->span, all->at.at[k]->span);
+        duplicate_error(m, "preset", preset->text, preset->span, all->at.at[k]->span);
         return;
     }
     vec_push(m->arena, &all->at, preset);
@@ -298,7 +298,7 @@ static void apply_presets(Model *m, const char *name) {
         if (!strcmp(all.at.at[i]->text, name)) found = all.at.at[i];
     if (!found) {
         Diag d = diag_at(m->ds, E_unknown_preset, (Span){0}, "the model has no preset `%s`", name);
-        if (all.at.n) help_nearest(&d, name, all.names.at.at, all.names.at.n);
+        if (all.at.n) suggest_nearest(&d, name, all.names.at.at, all.names.at.n);
         diag_emit(&d);
         return;
     }
@@ -339,7 +339,7 @@ static void set_in_section(Model *m, const char *section, const char *key, Span 
         const char *names[16];
         size_t n = section_names(names, ARRAY_LEN(names));
         Diag d = diag_at(m->ds, E_unknown_section, at, "there is no section `%s`", section);
-        help_nearest(&d, section, names, n);
+        suggest_nearest(&d, section, names, n);
         diag_emit(&d);
     }
 }
@@ -362,7 +362,7 @@ static void set_config(Model *m, const char *name, Span at, const Node *value) {
     if (section)
         diag_help(&d, "the key is %s.%s", section, name);
     else
-        help_nearest(&d, name, names.at.at, names.at.n);
+        suggest_nearest(&d, name, names.at.at, names.at.n);
     diag_emit(&d);
 }
 

@@ -62,7 +62,7 @@ static ExprValue word_call(Scope *s, const char *name, const Arguments *args, Sp
     return v;
 }
 
-void help_declare(Diag *d, const char *module) {
+void suggest_field(Diag *d, const char *module) {
     diag_help(d, "declare it as a field of the module, name : %s(..), and call the field: name(x)",
               module);
 }
@@ -88,7 +88,7 @@ static void unknown_function(Scope *s, const Node *callee) {
     const char *near = nearest_name(callee->text, names.at.at, names.at.n);
     const char *hint = name_hint(callee->text);
     if (module)
-        help_declare(&d, callee->text);
+        suggest_field(&d, callee->text);
     else if (hint)
         diag_help(&d, "%s", hint);
     else if (near)

@@ -31,7 +31,7 @@ bool owner_unknown(const Scope *s, const Node *e);
 /* call.c */
 ExprValue evaluate_call(Scope *s, const Node *e);
 /* For a module that is called by the name of its class. */
-void help_declare(Diag *d, const char *module);
+void suggest_field(Diag *d, const char *module);
 
 /* index.c: x[...]. */
 ExprValue tensor_index(Scope *s, const Node *e, ExprValue x);

@@ -41,7 +41,7 @@ static void unknown_batch_field(Scope *s, const Node *e) {
 }
 
 /* What to write for torch.cat or x.shape, whose first name is unknown, or for an unknown name. */
-static void help_unknown(Scope *s, Diag *d, const Node *e, const char *member) {
+static void suggest_for_unknown(Scope *s, Diag *d, const Node *e, const char *member) {
     const char *prefix = name_hint(e->text), *name = member ? member : e->text;
     const char *hint = member && !prefix ? field_hint(member) : name_hint(name);
     const char *before = member ? NULL : name_hint_after(s->model->ds, e->span, name);
@@ -56,7 +56,7 @@ static void help_unknown(Scope *s, Diag *d, const Node *e, const char *member) {
     else if (function && !member)
         diag_help(d, "`%s` is a function; call it with its arguments: %s(..)", name, name);
     else if (prefix && model_module(s->model, name))
-        help_declare(d, name);
+        suggest_field(d, name);
     else if (hint || prefix)
         diag_help(d, "%s", hint ? hint : prefix);
 }
@@ -73,8 +73,8 @@ static void unknown_name(Scope *s, const Node *e, const char *member) {
     instance_names(s, &names);
     config_names(s->model, &names);
     Diag d = method_error(s, E_unknown_name, e->span, "there is no name `%s` here", e->text);
-    help_nearest(&d, e->text, names.at.at, names.at.n);
-    help_unknown(s, &d, e, member);
+    suggest_nearest(&d, e->text, names.at.at, names.at.n);
+    suggest_for_unknown(s, &d, e, member);
     method_emit(s, &d);
 }
 
@@ -216,7 +216,7 @@ static NOINLINE ExprValue evaluate_member(Scope *s, const Node *e) {
     method_names(&inside, &names);
     Diag d = method_error(s, E_unknown_field, e->text_span, "module %s has no field `%s`",
                           what.module->decl->name, e->text);
-    help_nearest(&d, e->text, names.at.at, names.at.n);
+    suggest_nearest(&d, e->text, names.at.at, names.at.n);
     method_emit(s, &d);
     return value_error(e->span);
 }

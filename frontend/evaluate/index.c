@@ -27,8 +27,8 @@ static ExprValue without_axis(Scope *s, Span at, ExprValue x, int axis) {
 /* An index, or a limit of a range: an integer that does not depend on the number of ranks. */
 static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, int64_t *out) {
     if (e->kind == NODE_REF && !strcmp(e->text, "*")) {
-        shape_misuse(s, E_arguments, e->span, "write `:` to take a whole axis",
-                     "`*` can be an index in names tables only");
+        shape_error(s, E_arguments, e->span, "write `:` to take a whole axis",
+                    "`*` can be an index in names tables only");
         return false;
     }
     ExprValue v = evaluate(s, e);
@@ -38,18 +38,17 @@ static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, i
                                ? "gather(table, ids) looks up the rows of a table by ids"
                            : v.kind == VALUE_NONE ? "`as` makes a new axis: x as [B, 1, T, D]"
                                                   : NULL;
-        shape_misuse(s, E_value_kind, e->span, help,
-                     arena_printf(s->model->arena, "an index must be an integer, not %s",
-                                  value_kind_name(&v)));
+        shape_error(s, E_value_kind, e->span, help,
+                    arena_printf(s->model->arena, "an index must be an integer, not %s",
+                                 value_kind_name(&v)));
         return false;
     }
     if (refuse_rank_size(s, e, &v)) return false;
     *out = v.integer < 0 ? v.integer + size : v.integer;
     if (*out >= 0 && *out <= most) return true;
-    shape_misuse(s, E_shape, e->span, NULL,
-                 arena_printf(s->model->arena,
-                              "index %lld is out of range for an axis of size %lld",
-                              (long long)v.integer, (long long)size));
+    shape_error(s, E_shape, e->span, NULL,
+                arena_printf(s->model->arena, "index %lld is out of range for an axis of size %lld",
+                             (long long)v.integer, (long long)size));
     return false;
 }
 
@@ -57,9 +56,9 @@ ExprValue tensor_index(Scope *s, const Node *e, ExprValue x) {
     const Node *list = e->kids[1];
     int axis = 0;
     if ((int)list->n > x.type.rank)
-        return shape_misuse(s, E_shape, list->span, NULL,
-                            arena_printf(s->model->arena, "%u indices are too many for %s", list->n,
-                                         value_shape(s->model->arena, &x)));
+        return shape_error(s, E_shape, list->span, NULL,
+                           arena_printf(s->model->arena, "%u indices are too many for %s", list->n,
+                                        value_shape(s->model->arena, &x)));
     for (uint32_t i = 0; i < list->n && x.kind != VALUE_ERROR; i++) {
         const Node *index = list->kids[i];
         bool range = index->kind == NODE_RANGE;
@@ -68,11 +67,11 @@ ExprValue tensor_index(Scope *s, const Node *e, ExprValue x) {
         if (first && !place_on_axis(s, first, size, size - 1, &from)) return value_error(e->span);
         if (last && !place_on_axis(s, last, size, size, &end)) return value_error(e->span);
         if (!range) end = from + 1;
-        if (end <= from) return shape_misuse(s, E_shape, index->span, NULL, "this range is empty");
-        if (!range && axis == 0 && of_samples(s, &x))
-            return shape_misuse(s, E_arguments, index->span,
-                                "write `:` for the first axis, as in x[:, 1:]",
-                                "a single sample of the batch would depend on the number of ranks");
+        if (end <= from) return shape_error(s, E_shape, index->span, NULL, "this range is empty");
+        if (!range && axis == 0 && has_batch_axis(s, &x))
+            return shape_error(s, E_arguments, index->span,
+                               "write `:` for the first axis, as in x[:, 1:]",
+                               "a single sample of the batch would depend on the number of ranks");
         x = slice_axis(s, e->span, "[]", x, axis, from, end - from);
         if (x.kind == VALUE_ERROR) return x;
         if (range && !first && last && end < size) x.dims[axis] = evaluate(s, last).symbol;

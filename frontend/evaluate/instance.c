@@ -136,7 +136,7 @@ static Attributes field_attributes(Scope *s, const Node *field) {
                                       attribute->text)
                        : method_error(s, E_attribute, attribute->span, "there is no attribute @%s",
                                       attribute->text);
-        if (!known) help_nearest(&d, attribute->text, names, ARRAY_LEN(names));
+        if (!known) suggest_nearest(&d, attribute->text, names, ARRAY_LEN(names));
         method_emit(s, &d);
     }
     return a;
@@ -285,7 +285,7 @@ static bool tie_params(Scope *s, const Node *tie) {
         Diag d = method_error(s, E_tie, tie->span, "`%s` is %s, but `%s` is %s%s",
                               node_text(s->model->arena, tie->kids[0]), left,
                               node_text(s->model->arena, tie->kids[1]), right,
-                              names_suffix(s, left, right));
+                              sizes_suffix(s, left, right));
         diag_help(&d, "tied parameters must have the same shape");
         method_emit(s, &d);
         return false;
@@ -376,7 +376,7 @@ static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, c
         vec_push(e->model->arena, &names.at, "param");
         Diag d = method_error(outer, E_unknown_module, type->text_span, "there is no module `%s`",
                               type->text);
-        help_nearest(&d, type->text, names.at.at, names.at.n);
+        suggest_nearest(&d, type->text, names.at.at, names.at.n);
         const char *near = nearest_name(type->text, names.at.at, names.at.n);
         if (!near && name_hint(type->text)) diag_help(&d, "%s", name_hint(type->text));
         method_emit(outer, &d);

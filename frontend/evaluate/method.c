@@ -21,7 +21,7 @@ static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32
                   : arena_printf(arena, "%s takes %u argument%s; this is one too many", b->what,
                                  b->params->n, b->params->n == 1 ? "" : "s");
     Diag d = method_error(s, E_arguments, a->node->span, "%s", problem);
-    if (a->name && unknown) help_nearest(&d, a->name, names.at.at, names.at.n);
+    if (a->name && unknown) suggest_nearest(&d, a->name, names.at.at, names.at.n);
     const char *hint = a->name && unknown ? argument_hint(b->what, a->name) : NULL;
     if (hint) diag_help(&d, "%s", hint);
     diag_note(&d, b->declared, "%s is declared here", b->what);
@@ -92,7 +92,7 @@ static bool axis_of_rank(Scope *s, const char *text) {
     if (!text) return false;
     if (s->key) return !strcmp(text, "B"); /* of a batch field */
     for (uint32_t i = 0; i < s->locals.n; i++)
-        if (s->locals.at[i].value.of_rank && names_word(text, s->locals.at[i].name)) return true;
+        if (s->locals.at[i].value.of_rank && has_word(text, s->locals.at[i].name)) return true;
     return false;
 }
 
@@ -112,7 +112,7 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
         if (!known_dimension(s, shape->kids[i], &want)) {
             ExprValue size = value_int(shape->kids[i]->span, v->type.dim[i]);
             size.symbol = shape->kids[i]->text;
-            size.of_rank = (i == 0 && of_samples(outer, v)) || axis_of_rank(outer, v->dims[i]);
+            size.of_rank = (i == 0 && has_batch_axis(outer, v)) || axis_of_rank(outer, v->dims[i]);
             scope_bind(s, shape->kids[i]->text, size);
             continue;
         }
@@ -127,7 +127,7 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
     const char *wanted = node_text(s->model->arena, shape);
     const char *got = value_shape(s->model->arena, v);
     Diag d = method_error(outer, E_shape, at, "`%s` must be %s, but it is %s%s", param->text,
-                          wanted, got, names_suffix(s, wanted, got));
+                          wanted, got, sizes_suffix(s, wanted, got));
     diag_note(&d, param->span, "declared here");
     method_emit(outer, &d);
     return false;
@@ -150,7 +150,7 @@ static const char *outer_name(Scope *s, const Scope *inner, const Node *params, 
         for (uint32_t k = 0; shape && value_is_tensor(&given[i].value) && k < shape->n; k++) {
             const char *name = shape->kids[k]->kind == NODE_REF ? shape->kids[k]->text : NULL;
             const Local *own = name ? scope_local(inner, name) : NULL;
-            if (!own || own->value.symbol != name || !names_word(text, name)) continue;
+            if (!own || own->value.symbol != name || !has_word(text, name)) continue;
             const char *outer = name_outside(s, &given[i].value, k, shape->kids[k]);
             if (!outer || strcmp(outer, name)) return strcmp(text, name) ? NULL : outer;
         }

@@ -62,7 +62,7 @@ static const char *list_text(YamlReader *r, const yaml_node_t *n) {
 static bool add_entry(YamlReader *r, const char *key, Span at, const char *text) {
     for (uint32_t i = 0; i < r->out->entries.n; i++)
         if (!strcmp(r->out->entries.at[i].key, key)) {
-            model_duplicate(r->m, "key", key, at, r->out->entries.at[i].span);
+            duplicate_error(r->m, "key", key, at, r->out->entries.at[i].span);
             return false;
         }
     if (r->out->entries.n == MOST_KEYS) return refuse_file(r, at, "the file has too many keys");

@@ -85,7 +85,7 @@ static bool check_word(Scope *s, const ExprValue *v, const ValueType *t, const c
     size_t n = 0;
     while (n < ARRAY_LEN(names) && (names[n] = type_word(s->model->arena, t, (int)n))) n++;
     Diag d = method_error(s, E_value_word, v->span, "%s cannot be `%s`", what, v->text);
-    help_nearest(&d, v->text, names, n);
+    suggest_nearest(&d, v->text, names, n);
     method_emit(s, &d);
     return false;
 }
@@ -307,9 +307,9 @@ static bool check_given(CallBinding *b, const ArgumentInfo *row, ExprValue *v) {
         lacks = strcmp(value_text(arena, &standard), value_text(arena, v)) != 0;
     }
     if (!lacks) return true;
-    Diag d = model_lacks(b->s->model, v->span, "`%s` of `%s`%s%s", row->name, callee,
-                         row->support == LATER ? "" : " = ",
-                         row->support == LATER ? "" : value_text(arena, v));
+    Diag d = unsupported_error(b->s->model, v->span, "`%s` of `%s`%s%s", row->name, callee,
+                               row->support == LATER ? "" : " = ",
+                               row->support == LATER ? "" : value_text(arena, v));
     method_emit(b->s, &d);
     return false;
 }

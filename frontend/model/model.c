@@ -54,13 +54,13 @@ const char *model_place(Model *m, Span at) {
     return strcmp(file, "-s") ? arena_printf(m->arena, "%s:%u", file, at.line) : file;
 }
 
-void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before) {
+void duplicate_error(Model *m, const char *what, const char *name, Span at, Span before) {
     Diag d = diag_at(m->ds, E_given_twice, at, "%s `%s` is given twice", what, name);
     diag_note(&d, before, "it is also given here");
     diag_emit(&d);
 }
 
-Diag model_lacks(Model *m, Span at, const char *format, ...) {
+Diag unsupported_error(Model *m, Span at, const char *format, ...) {
     va_list args;
     va_start(args, format);
     Diag d = diag_vat(m->ds, E_lacking, at, format, args);
@@ -69,7 +69,7 @@ Diag model_lacks(Model *m, Span at, const char *format, ...) {
     return d;
 }
 
-void help_nearest(Diag *d, const char *word, const char *const *names, size_t n) {
+void suggest_nearest(Diag *d, const char *word, const char *const *names, size_t n) {
     const char *near = nearest_name(word, names, n);
     if (near) {
         diag_help(d, "did you mean `%s`?", near);
@@ -82,7 +82,7 @@ void help_nearest(Diag *d, const char *word, const char *const *names, size_t n)
     buf_free(&list);
 }
 
-void help_available(Diag *d, const char *const *names, size_t n) {
+void suggest_supported(Diag *d, const char *const *names, size_t n) {
     Buf list = {0};
     for (size_t i = 0; i < n; i++) buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
     if (n) diag_help(d, "supported: %s", list.at);
@@ -100,7 +100,7 @@ static void unknown_key(Model *m, const char *section, const char *key, Span at)
         diag_help(&d, "`%s` is an argument in %s.%s: %s = %s(%s = ..)", key, section, taker->key,
                   taker->key, call->name, key);
     else
-        help_nearest(&d, key, names, n);
+        suggest_nearest(&d, key, names, n);
     diag_emit(&d);
     if (near) model_setting(m, section, near)->misspelt = true;
 }
@@ -114,7 +114,7 @@ void model_set_key(Model *m, const char *section, const char *key, Span at, cons
     }
     KeyValue *s = model_setting(m, section, key);
     if (!may_replace && s->expression && s->span.file == at.file) {
-        model_duplicate(m, "key", key, at, s->span);
+        duplicate_error(m, "key", key, at, s->span);
         return;
     }
     s->expression = value;

@@ -307,11 +307,12 @@ void config_names(const Model *m, StringList *names); /* appends them */
 /* Whether the file has `model = Name`; false after an error. */
 bool model_has_root(Model *m);
 const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
-void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before);
-Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
-/* "supported: sgd, adam": together with model_lacks. */
-void help_available(Diag *d, const char *const *names, size_t n);
+void duplicate_error(Model *m, const char *what, const char *name, Span at, Span before);
+Diag unsupported_error(Model *m, Span at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void suggest_nearest(Diag *d, const char *word, const char *const *names, size_t n);
+/* "supported: sgd, adam": together with unsupported_error. */
+void suggest_supported(Diag *d, const char *const *names, size_t n);
 void setting_error(Model *m, const KeyValue *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Warns about a setting that was given and changes nothing. */
@@ -338,9 +339,9 @@ void method_emit(Scope *s, Diag *d);
 /* True after an error: this size must not decide or scale anything. */
 bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v);
 /* ": H = 64 (line 5), KV = 8 (line 6)": names that appear in only one of the two shapes; or "". */
-const char *names_suffix(Scope *s, const char *first, const char *second);
+const char *sizes_suffix(Scope *s, const char *first, const char *second);
 /* Whether word stands in text, as a whole word. */
-bool names_word(const char *text, const char *word);
+bool has_word(const char *text, const char *word);
 /* The innermost place that is not in the prelude, and the number of calls up to it. */
 Span user_place(const Elaboration *e, Span at, uint32_t *frame);
 

@@ -55,7 +55,7 @@ void method_emit(Scope *s, Diag *d) {
     diag_emit(d);
 }
 
-bool names_word(const char *text, const char *word) {
+bool has_word(const char *text, const char *word) {
     size_t n = strlen(word);
     for (const char *at = text; (at = strstr(at, word)); at++) {
         bool starts = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
@@ -72,11 +72,11 @@ static void explain_names(Scope *s, Buf *out, const char *text, const char *othe
             continue;
         }
         const char *word = arena_strndup(s->model->arena, at, n);
-        bool repeated = out->at && names_word(out->at, word);
+        bool repeated = out->at && has_word(out->at, word);
         ConfigEntry *c = model_config(s->model, word);
         const Local *local = scope_local(s, word);
         at += n;
-        if (repeated || names_word(other, word)) continue;
+        if (repeated || has_word(other, word)) continue;
         const char *lead = out->n ? ", " : ": ";
         if (c && c->value.kind == VALUE_INT)
             buf_printf(out, "%s%s = %lld (%s%s%u)", lead, word, (long long)c->value.integer,
@@ -86,7 +86,7 @@ static void explain_names(Scope *s, Buf *out, const char *text, const char *othe
     }
 }
 
-const char *names_suffix(Scope *s, const char *first, const char *second) {
+const char *sizes_suffix(Scope *s, const char *first, const char *second) {
     Buf out = {0};
     explain_names(s, &out, first, second);
     explain_names(s, &out, second, first);

@@ -51,7 +51,7 @@ void directives_add(Model *m, const char *section, const Node *e) {
         const Directive *old = &m->directives.at[i];
         bool same_file = old->span.file == d.span.file, twice = is_said_twice(old, section, e);
         if (twice && same_file) {
-            model_duplicate(m, "path", e->text, e->text_span, old->span);
+            duplicate_error(m, "path", e->text, e->text_span, old->span);
             return;
         }
         at += same_file;
@@ -73,7 +73,7 @@ static void wrong_value(Model *m, const Directive *of, const ExprValue *v) {
                      train ? "`frozen` or a group(..)"
                            : "`unit`, join(\"..\"), `recompute`, reshard(..), gather(..), "
                              "split(..) or `replicate`");
-    if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) help_nearest(&d, v->text, names, n);
+    if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) suggest_nearest(&d, v->text, names, n);
     diag_emit(&d);
 }
 
@@ -179,7 +179,8 @@ static void resolve_directive(Model *m, Directive *d, Policy *p, double lr) {
         return;
     }
     if (call->support != HERE) {
-        Diag lacks = model_lacks(m, d->span, "the directive \"%s\" = %s", d->glob, call->name);
+        Diag lacks =
+            unsupported_error(m, d->span, "the directive \"%s\" = %s", d->glob, call->name);
         diag_emit(&lacks);
         return;
     }

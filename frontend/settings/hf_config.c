@@ -26,7 +26,7 @@ void hf_config_add(Model *m, const Node *section) {
     }
     const Node *old = m->hf_config;
     bool twice = old && old->span.file == section->span.file;
-    if (twice) model_duplicate(m, "section", "config hf", section->span, old->span);
+    if (twice) duplicate_error(m, "section", "config hf", section->span, old->span);
     if (!twice) m->hf_config = section;
 }
 
@@ -84,7 +84,7 @@ static void put_entries(Model *m, const Node *section, Buf *out, int depth) {
         }
         for (uint32_t k = 0; k < i; k++)
             if (section->kids[k]->text && !strcmp(section->kids[k]->text, e->text))
-                model_duplicate(m, "key", e->text, e->text_span, section->kids[k]->text_span);
+                duplicate_error(m, "key", e->text, e->text_span, section->kids[k]->text_span);
         buf_printf(out, "%s\n%*s", i ? "," : "", depth, "");
         put_text(out, e->text);
         buf_printf(out, ": ");

@@ -40,15 +40,15 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
     }
     if (role == AXIS_ROLES) {
         Diag d = diag_at(m->ds, E_mesh, at, "the mesh has no axis `%s`", name);
-        help_nearest(&d, name, known, AXIS_ROLES);
+        suggest_nearest(&d, name, known, AXIS_ROLES);
         diag_emit(&d);
     } else if (size < 1 || size > 1 << 20) {
         Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld, but it must be 1 to %d", name,
                          (long long)size, 1 << 20);
         diag_emit(&d);
     } else if (!axis_is_served(role) && size > 1) {
-        Diag d = model_lacks(m, at, "mesh axis %s = %lld", name, (long long)size);
-        help_available(&d, here, n_here);
+        Diag d = unsupported_error(m, at, "mesh axis %s = %lld", name, (long long)size);
+        suggest_supported(&d, here, n_here);
         diag_emit(&d);
     } else if (has_axis(&p->mesh, role)) {
         Diag d = diag_at(m->ds, E_mesh, at, "axis %s is given twice", name);

@@ -18,7 +18,7 @@ static void unknown_key(Model *m, const ExprItem *item) {
         diag_at(m->ds, E_value_word, item->value->span,
                 item->name ? "offload has no `%s`" : "offload must name what it moves", item->name);
     if (item->name)
-        help_nearest(&d, item->name, keys, KEYS);
+        suggest_nearest(&d, item->name, keys, KEYS);
     else
         diag_help(&d, "for example offload = (states = cpu, params = cpu)");
     diag_emit(&d);

@@ -22,12 +22,12 @@ static ExprValue standard_value(Model *m, const KeyInfo *key, const char *text) 
     return evaluate(&s, e);
 }
 
-static bool lacks_value(Model *m, const KeyInfo *k, const ExprValue *v) {
+static bool report_unsupported(Model *m, const KeyInfo *k, const ExprValue *v) {
     const char *names[32];
-    Diag d = model_lacks(m, v->span, "%s.%s = %s", k->section, k->key, v->text);
+    Diag d = unsupported_error(m, v->span, "%s.%s = %s", k->section, k->key, v->text);
     size_t n = value_names(k, names, ARRAY_LEN(names));
     if (n)
-        help_available(&d, names, n);
+        suggest_supported(&d, names, n);
     else /* only a number is supported */
         diag_help(&d, "%s.%s is %s", k->section, k->key, k->doc);
     diag_emit(&d);
@@ -42,7 +42,7 @@ static bool check_name(Model *m, const KeyInfo *k, ExprValue *v) {
     bool class = !strcmp(k->key, "unit") || !strcmp(k->key, "recompute");
     bool any_name = class && v->kind == VALUE_WORD; /* a class of the model */
     if (call || any_name || (word && v->kind == VALUE_WORD && word->support == HERE)) return true;
-    if (word && word->support != HERE) return lacks_value(m, k, v);
+    if (word && word->support != HERE) return report_unsupported(m, k, v);
     if (word) {
         Diag d = diag_at(m->ds, E_setting_arguments, v->span, "`%s` takes no arguments", v->text);
         diag_emit(&d);
@@ -52,7 +52,7 @@ static bool check_name(Model *m, const KeyInfo *k, ExprValue *v) {
     size_t n = value_names(k, names, ARRAY_LEN(names));
     Diag d =
         diag_at(m->ds, E_value_word, v->span, "%s.%s cannot be `%s`", k->section, k->key, v->text);
-    help_nearest(&d, v->text, names, n);
+    suggest_nearest(&d, v->text, names, n);
     diag_emit(&d);
     return false;
 }
@@ -63,9 +63,9 @@ static bool check_setting(Model *m, KeyValue *s) {
     const char *what = arena_printf(m->arena, "%s.%s", k->section, k->key);
     bool named = v->kind == VALUE_WORD || v->kind == VALUE_CALL;
     const CallInfo *call = named ? key_call(k, v->text) : NULL;
-    if (call && call->support != HERE) return lacks_value(m, k, v);
+    if (call && call->support != HERE) return report_unsupported(m, k, v);
     if (k->support == LATER) {
-        Diag d = model_lacks(m, s->span, "%s", what);
+        Diag d = unsupported_error(m, s->span, "%s", what);
         diag_emit(&d);
         return false;
     }

@@ -76,7 +76,8 @@ void resolve_shard(Model *m, Policy *p) {
     const KeyValue *align = model_setting(m, "shard", "align");
     p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;
     if (p->align && p->align != 16) {
-        Diag d = model_lacks(m, align->value.span, "shard.align = %lldB", (long long)p->align);
+        Diag d =
+            unsupported_error(m, align->value.span, "shard.align = %lldB", (long long)p->align);
         diag_help(&d, "supported: 16B, none");
         diag_emit(&d);
     } else if (align->expression && p->layout == LAYOUT_PARAM) {

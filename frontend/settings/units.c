@@ -93,7 +93,7 @@ static void add_ops(Model *m, const ExprValue *v, StringList *out) {
         if (k < n)
             diag_help(&d, "did you mean `%s`?", known[k]); /* norm: layer_norm */
         else
-            help_nearest(&d, out->at.at[i], known, n);
+            suggest_nearest(&d, out->at.at[i], known, n);
         diag_emit(&d);
     }
 }
@@ -103,7 +103,7 @@ static bool is_repeated(Model *m, const ExprValue *list, uint32_t item) {
     const ExprItem *at = list->items;
     for (uint32_t i = 0; i < item; i++) {
         if (!at[i].name || !at[item].name || strcmp(at[i].name, at[item].name)) continue;
-        model_duplicate(m, "argument", at[i].name, at[item].value->span, at[i].value->span);
+        duplicate_error(m, "argument", at[i].name, at[item].value->span, at[i].value->span);
         return true;
     }
     return false;

@@ -38,7 +38,7 @@ static void report_shapes(Scope *s, const char *name, Span at, const ExprValue *
     Arena *a = s->model->arena;
     const char *one = value_shape(a, x), *other = value_shape(a, y);
     Diag d = method_error(s, E_shape, at, "`%s` cannot take %s and %s%s", name, one, other,
-                          names_suffix(s, one, other));
+                          sizes_suffix(s, one, other));
     diag_help(&d,
               "%s is %s in one and %s in the other; axes are matched from the last one back and "
               "must be equal, or one of them 1",
@@ -111,15 +111,15 @@ static bool refuse_other_places(Scope *s, const char *name, Span at, const ExprV
                                 uint32_t n, int rank) {
     const ExprValue *with = NULL, *wrong = NULL;
     for (uint32_t i = 0; i < n; i++)
-        if (value_is_tensor(&args[i]) && of_samples(s, &args[i])) with = &args[i];
+        if (value_is_tensor(&args[i]) && has_batch_axis(s, &args[i])) with = &args[i];
     for (uint32_t i = 0; with && i < n; i++) {
         if (!value_is_tensor(&args[i]) || !args[i].type.rank) continue;
-        bool has = of_samples(s, &args[i]), first = args[i].type.rank == rank;
+        bool has = has_batch_axis(s, &args[i]), first = args[i].type.rank == rank;
         if (has ? !first : first && args[i].type.dim[0] > 1) wrong = &args[i];
     }
     if (!wrong) return false;
     Arena *a = s->model->arena;
-    bool has = of_samples(s, wrong);
+    bool has = has_batch_axis(s, wrong);
     Diag d = method_error(s, E_arguments, at,
                           has ? "`%s` would match the samples of %s with another axis"
                               : "`%s` would pair each sample of a rank with a row of %s",

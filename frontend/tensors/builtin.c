@@ -100,7 +100,7 @@ static bool rows_suffice(const BuiltinCall *c, const ExprValue *table, const Exp
     Diag d = method_error(
         c->s, E_shape, c->at, "a table %s has fewer rows than iota %s counts%s",
         value_shape(arena, table), value_shape(arena, ids),
-        names_suffix(c->s, table->dims[0] ? table->dims[0] : "", ids->dims[0] ? ids->dims[0] : ""));
+        sizes_suffix(c->s, table->dims[0] ? table->dims[0] : "", ids->dims[0] ? ids->dims[0] : ""));
     diag_help(&d, "it has %lld rows, but the positions are 0 to %lld",
               (long long)table->type.dim[0], (long long)ids->type.dim[0] - 1);
     method_emit(c->s, &d);
@@ -110,12 +110,12 @@ static bool rows_suffice(const BuiltinCall *c, const ExprValue *table, const Exp
 static ExprValue run_gather(const BuiltinCall *c) {
     ExprValue *table = call_operand(c, "table"), *ids = call_operand(c, "ids");
     OpId op;
-    if (of_samples(c->s, table))
-        return shape_misuse(c->s, E_arguments, table->span.file ? table->span : c->at,
-                            "the table must be made of parameters only",
-                            "`gather` from rows of samples would depend on the number of ranks");
+    if (has_batch_axis(c->s, table))
+        return shape_error(c->s, E_arguments, table->span.file ? table->span : c->at,
+                           "the table must be made of parameters only",
+                           "`gather` from rows of samples would depend on the number of ranks");
     if (ids->kind == VALUE_TENSOR && type_is_float(&ids->type))
-        return shape_misuse(
+        return shape_error(
             c->s, E_shape, ids->span.file ? ids->span : c->at,
             "results of arithmetic are f32; to offset positions by 2, take a slice of the table: "
             "table[2 : T + 2]",
@@ -171,11 +171,11 @@ static ExprValue run_iota(const BuiltinCall *c) {
     const ExprValue *n = call_operand(c, "n");
     Type type = type_of(DT_I32, 1, &n->integer);
     if (n->of_rank)
-        return shape_misuse(c->s, E_arguments, c->at,
-                            "number the positions within a sample, as in iota(T); a number for "
-                            "each sample must be a field of the data",
-                            "`iota` over samples would number those of one rank, so the model "
-                            "would change with the number of ranks");
+        return shape_error(c->s, E_arguments, c->at,
+                           "number the positions within a sample, as in iota(T); a number for "
+                           "each sample must be a field of the data",
+                           "`iota` over samples would number those of one rank, so the model "
+                           "would change with the number of ranks");
     set_op_place(c->s, c->at);
     ExprValue v = tensor_of(e, emit(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
     v.dims[0] = n->symbol;
@@ -252,7 +252,7 @@ ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Sp
     };
     BuiltinCall c = {.s = s, .info = info, .at = at};
     if (info->support == LATER) {
-        Diag d = model_lacks(s->model, at, "the function `%s`", info->name);
+        Diag d = unsupported_error(s->model, at, "the function `%s`", info->name);
         method_emit(s, &d);
         return value_error(at);
     }

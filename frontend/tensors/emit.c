@@ -76,7 +76,7 @@ bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span
                        : i + 1 == n ? " and "
                                     : ", ",
                        value_shape(s->model->arena, &operands[i]));
-        const char *suffix = n > 1 ? names_suffix(s, value_shape(s->model->arena, &operands[0]),
+        const char *suffix = n > 1 ? sizes_suffix(s, value_shape(s->model->arena, &operands[0]),
                                                   value_shape(s->model->arena, &operands[1]))
                                    : "";
         Diag d = method_error(s, E_shape, at, "`%s` cannot take %s%s", name, shapes.at, suffix);
@@ -98,7 +98,7 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
 
 /* Values with one entry per sample are noted after their op is made, and before another op reads
  * them. */
-bool has_samples(Elaboration *e, ValueId value) {
+bool value_has_samples(Elaboration *e, ValueId value) {
     const Graph *g = e->graph;
     const Program *p = &g->programs.at[e->build.program];
     if (e->samples.program != e->build.program) e->samples.n_ops = 0;
@@ -147,7 +147,7 @@ bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id) {
     for (uint32_t i = 0; i < op->n_in; i++) types[i] = e->graph->values.at[op->in[i]].type;
     for (uint32_t i = 0; i < op->n_in; i++) {
         if (!is_mixed(op_signature(op->kind), op->n_in, types, i, rank)) continue;
-        if (!has_samples(e, op->in[i])) continue;
+        if (!value_has_samples(e, op->in[i])) continue;
         Diag d = method_error(
             s, E_arguments, at,
             "`%s` would mix samples, so its result would depend on the number of ranks", name);

@@ -10,21 +10,22 @@
 
 enum { MAX_PARTS = 64 };
 
-ExprValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem) {
+ExprValue shape_error(Scope *s, DiagCode code, Span at, const char *help, const char *problem) {
     Diag d = method_error(s, code, at, "%s", problem);
     if (help) diag_help(&d, "%s", help);
     method_emit(s, &d);
     return value_error(at);
 }
 
-bool of_samples(Scope *s, const ExprValue *x) {
-    return x->kind == VALUE_TENSOR && x->type.rank > 0 && has_samples(s->elaboration, x->tensor);
+bool has_batch_axis(Scope *s, const ExprValue *x) {
+    return x->kind == VALUE_TENSOR && x->type.rank > 0 &&
+           value_has_samples(s->elaboration, x->tensor);
 }
 
 bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue *x, uint32_t n) {
     uint32_t with = n, without = n;
     for (uint32_t i = 0; i < n; i++)
-        if (of_samples(s, &x[i]))
+        if (has_batch_axis(s, &x[i]))
             with = i;
         else
             without = i;
@@ -42,8 +43,8 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
 
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size) {
     if (!size->of_rank) return false;
-    shape_misuse(s, E_arguments, at, "make the axis of that size the first one",
-                 "the batch axis must stay the first axis");
+    shape_error(s, E_arguments, at, "make the axis of that size the first one",
+                "the batch axis must stay the first axis");
     return true;
 }
 
@@ -56,10 +57,10 @@ static int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int ran
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
     Span at = given->span.file ? given->span : x->span;
-    shape_misuse(s, E_arguments, at, "count axes from 0, or from -1 backwards from the last",
-                 arena_printf(s->model->arena, "%s has axes 0 to %d",
-                              rank == x->type.rank ? value_shape(s->model->arena, x) : "the result",
-                              rank - 1));
+    shape_error(s, E_arguments, at, "count axes from 0, or from -1 backwards from the last",
+                arena_printf(s->model->arena, "%s has axes 0 to %d",
+                             rank == x->type.rank ? value_shape(s->model->arena, x) : "the result",
+                             rank - 1));
     return -1;
 }
 
@@ -70,9 +71,9 @@ ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, con
     OpId op;
     ExprValue v;
     for (int i = 0; i < x.type.rank; i++) a.order = a.order * 10 + axis[i] + 1;
-    if (axis[0] != 0 && of_samples(s, &x))
-        return shape_misuse(s, E_arguments, at, "keep the first axis where it is",
-                            "the batch axis must stay the first axis");
+    if (axis[0] != 0 && has_batch_axis(s, &x))
+        return shape_error(s, E_arguments, at, "keep the first axis where it is",
+                           "the batch axis must stay the first axis");
     if (!emit_op(s, OP_transpose, &a, name, at, &x, 1, &op)) return value_error(at);
     v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = x.dims[axis[i]];
@@ -100,10 +101,10 @@ ExprValue run_transpose(const BuiltinCall *c) {
         right = false;
     }
     if (right) return tensor_transpose(c->s, c->at, c->info->name, *x, axis);
-    return shape_misuse(c->s, E_arguments, c->at, "for example transpose(x, [0, 2, 1])",
-                        arena_printf(c->s->model->arena,
-                                     "these are not a permutation of the axes of %s",
-                                     value_shape(c->s->model->arena, x)));
+    return shape_error(c->s, E_arguments, c->at, "for example transpose(x, [0, 2, 1])",
+                       arena_printf(c->s->model->arena,
+                                    "these are not a permutation of the axes of %s",
+                                    value_shape(c->s->model->arena, x)));
 }
 
 /* ---- parts */
@@ -115,9 +116,9 @@ ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis,
     Attrs a = {.axis = axis, .start = from, .count = count};
     OpId op;
     ExprValue operand = x;
-    if (axis == 0 && of_samples(s, &x))
-        return shape_misuse(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
-                            "a part of the batch would depend on the number of ranks");
+    if (axis == 0 && has_batch_axis(s, &x))
+        return shape_error(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
+                           "a part of the batch would depend on the number of ranks");
     if (!emit_op(s, OP_slice, &a, name, at, &operand, 1, &op)) return value_error(at);
     ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = i == axis ? NULL : x.dims[i];
@@ -160,11 +161,11 @@ static ExprValue split_sizes(const BuiltinCall *c, ExprValue x, int axis, const 
     uint32_t n = sizes->n_items;
     for (uint32_t i = 0; i < n; i++) sum += sizes->items[i].value->integer;
     if (n > MAX_PARTS)
-        return shape_misuse(
+        return shape_error(
             c->s, E_arguments, sizes->span, NULL,
             arena_printf(c->s->model->arena, "`split` can make at most %d tensors", MAX_PARTS));
     if (sum != entries)
-        return shape_misuse(
+        return shape_error(
             c->s, E_arguments, sizes->span, NULL,
             arena_printf(c->s->model->arena,
                          "`sizes` of `split` add up to %lld, but axis %d of %s has size %lld",
@@ -189,7 +190,7 @@ ExprValue run_split(const BuiltinCall *c) {
     if (sizes->kind != VALUE_NONE) return split_sizes(c, *x, axis, sizes);
     int64_t parts = x->type.dim[axis];
     if (parts > MAX_PARTS)
-        return shape_misuse(
+        return shape_error(
             c->s, E_arguments, c->at,
             arena_printf(c->s->model->arena,
                          "at most %d are allowed; give sizes for parts that keep the axis: "
@@ -216,21 +217,21 @@ ExprValue run_expand(const BuiltinCall *c) {
     ExprValue *x = call_operand(c, "x"), want = *x;
     Arena *arena = c->s->model->arena;
     if (shape->n_items < 1 || shape->n_items > MAX_RANK)
-        return shape_misuse(c->s, E_shape, shape->span, NULL,
-                            arena_printf(arena, "a tensor has 1 to %d axes", MAX_RANK));
+        return shape_error(c->s, E_shape, shape->span, NULL,
+                           arena_printf(arena, "a tensor has 1 to %d axes", MAX_RANK));
     want.type.rank = (uint8_t)shape->n_items;
     for (uint32_t i = 0; i < shape->n_items; i++) {
         want.type.dim[i] = shape->items[i].value->integer;
         want.dims[i] = shape->items[i].value->symbol;
     }
     if (want.type.rank < x->type.rank)
-        return shape_misuse(
+        return shape_error(
             c->s, E_arguments, shape->span, "name every axis of the result",
             arena_printf(arena, "`shape` has fewer axes than %s", value_shape(arena, x)));
     bool same = want.type.rank == x->type.rank && want.type.dim[0] == x->type.dim[0];
-    if (of_samples(c->s, x) && !same)
-        return shape_misuse(c->s, E_arguments, c->at, "keep the first axis as it is",
-                            "the batch axis must stay the first axis");
+    if (has_batch_axis(c->s, x) && !same)
+        return shape_error(c->s, E_arguments, c->at, "keep the first axis as it is",
+                           "the batch axis must stay the first axis");
     for (uint32_t i = 1; i < shape->n_items; i++)
         if (refuse_later_samples(c->s, shape->span, shape->items[i].value)) return call_failed(c);
     OpId op;
@@ -254,11 +255,11 @@ static ExprValue join_tensors(const BuiltinCall *c, OpKind kind) {
     if (axis < 0) return call_failed(c);
     for (uint32_t i = 0; i < n; i++) {
         operands[i] = *list->items[i].value;
-        if (axis == 0 && of_samples(c->s, &operands[i]))
-            return shape_misuse(c->s, E_arguments, c->at,
-                                stacks ? "stack along a later axis"
-                                       : "concatenate along a later axis",
-                                "the batch axis must stay the first axis");
+        if (axis == 0 && has_batch_axis(c->s, &operands[i]))
+            return shape_error(c->s, E_arguments, c->at,
+                               stacks ? "stack along a later axis"
+                                      : "concatenate along a later axis",
+                               "the batch axis must stay the first axis");
     }
     if (refuse_unlike_samples(c->s, c->info->name, c->at, operands, n)) return call_failed(c);
     Attrs a = {.axis = axis};
@@ -303,7 +304,8 @@ static bool repeat_matrix(const BuiltinCall *c, ExprValue *a, const ExprValue *b
         return false;
     *a = call_result(c, op, 0);
     memcpy(a->dims, want.dims, sizeof a->dims);
-    if (of_samples(c->s, b)) vec_push(c->s->model->arena, &c->s->elaboration->of_rank, a->tensor);
+    if (has_batch_axis(c->s, b))
+        vec_push(c->s->model->arena, &c->s->elaboration->of_rank, a->tensor);
     return true;
 }
 
@@ -312,13 +314,12 @@ ExprValue run_matmul(const BuiltinCall *c) {
     ExprValue *a = &operands[0], *b = &operands[1];
     int m = a->type.rank, n = b->type.rank;
     OpId op;
-    if (b->type.rank == 2 && of_samples(c->s, b))
-        return shape_misuse(
-            c->s, E_arguments, c->at, "give both operands a leading batch axis",
-            "a sum over the samples of a batch would depend on the number of ranks");
+    if (b->type.rank == 2 && has_batch_axis(c->s, b))
+        return shape_error(c->s, E_arguments, c->at, "give both operands a leading batch axis",
+                           "a sum over the samples of a batch would depend on the number of ranks");
     bool fit = m > 1 && n > 1 && a->type.dim[m - 1] == b->type.dim[n - 2];
     if (fit && m > 2 && n == 2) return times_matrix(c, a, b);
-    if (fit && m == 2 && n > 2 && !of_samples(c->s, a) && !repeat_matrix(c, a, b))
+    if (fit && m == 2 && n > 2 && !has_batch_axis(c->s, a) && !repeat_matrix(c, a, b))
         return call_failed(c);
     if (n > 2 && refuse_unlike_samples(c->s, c->info->name, c->at, operands, 2))
         return call_failed(c);

@@ -40,7 +40,7 @@ static bool mark_axes(Scope *s, const ExprValue *x, const ExprValue *axis, bool 
 }
 
 static bool takes_samples(Elaboration *e, const ExprValue *x, const bool *taken) {
-    return taken[0] && x->kind == VALUE_TENSOR && has_samples(e, x->tensor);
+    return taken[0] && x->kind == VALUE_TENSOR && value_has_samples(e, x->tensor);
 }
 
 /* A reduction over samples must be over all axes, for aux. */

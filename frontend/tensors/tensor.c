@@ -179,7 +179,7 @@ static bool is_reordering(const ExprValue *from, const ExprValue *to, int *axis)
 /* Refuses a reshape in which an axis seems to move, because the elements would not move with it. */
 static bool refuse_moved_axis(Scope *s, const Node *e, const ExprValue *from, const ExprValue *to) {
     int moved = -1, unclear = -1;
-    bool samples = of_samples(s, from);
+    bool samples = has_batch_axis(s, from);
     for (int i = to->type.rank; i-- > 0;)
         if (is_moved(from, to, i, samples)) {
             moved = i;
@@ -335,7 +335,7 @@ static bool refuse_other_elements(Scope *s, const Node *e, const ExprValue *from
     const char *wanted = node_text(s->model->arena, e->kids[1]);
     const char *got = value_shape(s->model->arena, from);
     Diag d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s%s", wanted, got,
-                          names_suffix(s, wanted, got));
+                          sizes_suffix(s, wanted, got));
     diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)type_elements(&to->type),
               got, (long long)type_elements(&from->type));
     method_emit(s, &d);

@@ -118,7 +118,7 @@ static ExprValue term_of_tensor(const BuiltinCall *c, const ExprValue *v) {
     Elaboration *e = c->s->elaboration;
     ExprValue from = *v;
     ValueId x = tensor_value(c->s, &from, c->at);
-    if (!has_samples(e, x) && type_elements(&v->type) == 1 && type_is_float(&v->type))
+    if (!value_has_samples(e, x) && type_elements(&v->type) == 1 && type_is_float(&v->type))
         return term_of_one(c->s, v->span, (TermPart){OP_average, x, NO_VALUE, 1.0});
     return refuse_term(c->s, v->span, mean_example,
                        arena_printf(c->s->model->arena,

@@ -29,7 +29,7 @@ static void rule_error(Model *m, const Node *e) {
 static bool is_repeated(Model *m, const NamesTable *t, const Node *e) {
     for (uint32_t i = 0; i < t->rules.n; i++)
         if (!strcmp(t->rules.at[i].pattern, e->text)) {
-            model_duplicate(m, "pattern", e->text, e->text_span, t->rules.at[i].span);
+            duplicate_error(m, "pattern", e->text, e->text_span, t->rules.at[i].span);
             return true;
         }
     return false;
@@ -43,7 +43,7 @@ static void add_rule(Model *m, NamesTable *t, const Node *e, const char *name) {
                       .transposed = transposed,
                       .span = e->span};
     if (is_repeated(m, t, e)) return;
-    int stars = names_stars(rule.pattern), used = names_stars(rule.replacement);
+    int stars = count_stars(rule.pattern), used = count_stars(rule.replacement);
     if (used > stars) {
         Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
                          "\"%s\" has %d `*`, but its pattern \"%s\" has only %d", rule.replacement,
@@ -65,7 +65,7 @@ static void add_entry(Model *m, NamesTable *t, const Node *e) {
         add_rule(m, t, e, value->text);
     else if (e->kind == NODE_SET_PATH && value->kind == NODE_REF && !strcmp(value->text, "skip"))
         vec_push(m->arena, &t->skips.at, e->text);
-    else if (e->kind == NODE_SET_PATH && stored_is_entry(value))
+    else if (e->kind == NODE_SET_PATH && is_parts_entry(value))
         add_parts(m, t, e);
     else
         rule_error(m, e);
@@ -81,7 +81,7 @@ void names_add(Model *m, const Node *section) {
         const NamesTable *old = &m->names.at[i];
         bool same_label = !strcmp(old->label, t.label), same_file = old->span.file == t.span.file;
         if (same_label && same_file) {
-            model_duplicate(m, "names table", t.label, t.span, old->span);
+            duplicate_error(m, "names table", t.label, t.span, old->span);
             return;
         }
         at += same_file;
@@ -96,12 +96,12 @@ void names_add(Model *m, const Node *section) {
 /* ---- applying ---- */
 
 static const char *rename_path(Arena *a, const NamesRule *rule, const char *path) {
-    int stars = names_stars(rule->pattern), used = 0;
+    int stars = count_stars(rule->pattern), used = 0;
     if (!glob_match(rule->pattern, path, NULL, NULL, 0)) return NULL;
     if (rule->parts) return "";
     const char **captures = arena_array(a, const char *, (size_t)stars + 1);
     glob_match(rule->pattern, path, a, captures, stars);
-    return names_filled(a, rule->replacement, captures, stars, &used);
+    return fill_stars(a, rule->replacement, captures, stars, &used);
 }
 
 /* The path's name and the rule that gave it, or NULL where none did. */
@@ -136,7 +136,7 @@ static void check_matches(Elaboration *e, NamesTable *t) {
         if (rule->matched) continue;
         Diag d = diag_at(e->model->ds, E_names_table, rule->span, "\"%s\" matches no parameter",
                          rule->pattern);
-        help_nearest(&d, rule->pattern, paths, e->slots.n);
+        suggest_nearest(&d, rule->pattern, paths, e->slots.n);
         diag_emit(&d);
     }
 }
@@ -222,7 +222,7 @@ void names_check(Elaboration *e) {
             check_name(e, t, &g->params.at[i]);
             check_transposed(e, &e->model->names.at[t], &g->params.at[i]);
         }
-        stored_make(e, &e->model->names.at[t]);
+        make_stored_tensors(e, &e->model->names.at[t]);
         check_distinct(e, t);
     }
     for (uint32_t i = 0; i < g->params.n; i++) {

@@ -6,14 +6,14 @@
 
 /* names_rules.c */
 NamesRule *names_rule(const NamesTable *t, const char *path); /* that names the path, or NULL */
-int names_stars(const char *pattern);
+int count_stars(const char *pattern);
 /* The name with each `*` replaced by the next capture, from captures[*used] on; NULL if there
  * are not enough of the n. */
-const char *names_filled(Arena *a, const char *name, const char *const *captures, int n, int *used);
+const char *fill_stars(Arena *a, const char *name, const char *const *captures, int n, int *used);
 
 /* stored.c */
-bool stored_is_entry(const Node *value); /* is it a part of a tensor, or several tensors? */
+bool is_parts_entry(const Node *value); /* is it a part of a tensor, or several tensors? */
 /* The table's tensors that are not whole parameters. */
-void stored_make(Elaboration *e, NamesTable *t);
+void make_stored_tensors(Elaboration *e, NamesTable *t);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "names.h"
 
-int names_stars(const char *text) {
+int count_stars(const char *text) {
     int n = 0;
     for (; *text; text++) n += *text == '*';
     return n;
@@ -15,8 +15,7 @@ NamesRule *names_rule(const NamesTable *t, const char *path) {
     return NULL;
 }
 
-const char *names_filled(Arena *a, const char *name, const char *const *captures, int n,
-                         int *used) {
+const char *fill_stars(Arena *a, const char *name, const char *const *captures, int n, int *used) {
     Buf out = {0};
     for (const char *c = name; *c;) {
         size_t plain = strcspn(c, "*");

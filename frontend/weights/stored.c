@@ -66,7 +66,7 @@ static const Node *name_node(const Node *e) {
     return e;
 }
 
-bool stored_is_entry(const Node *value) {
+bool is_parts_entry(const Node *value) {
     if (value->kind != NODE_LIST)
         return value->kind != NODE_STRING && name_node(value)->kind == NODE_STRING;
     for (uint32_t i = 0; i < value->n; i++)
@@ -178,9 +178,9 @@ static bool read_part(EntryReader *r, const Node *e, TakenPart *p) {
                      .row = (uint32_t)(r->param - r->e->graph->params.at),
                      .transposed = n > 2 && !strcmp(name->text + n - 2, "^T")};
     r->used = 0;
-    p->name = names_filled(arena_of(r),
-                           arena_strndup(arena_of(r), name->text, n - (p->transposed ? 2 : 0)),
-                           r->captures, r->n_captures, &r->used);
+    p->name =
+        fill_stars(arena_of(r), arena_strndup(arena_of(r), name->text, n - (p->transposed ? 2 : 0)),
+                   r->captures, r->n_captures, &r->used);
     if (!p->name)
         return refuse_entry(r, name->span, NULL,
                             arena_printf(arena_of(r), "\"%s\" has more `*` than its pattern \"%s\"",
@@ -455,14 +455,14 @@ static NamesRule *entry_of(const NamesTable *t, const Param *p) {
     return rule && rule->parts ? rule : NULL;
 }
 
-void stored_make(Elaboration *e, NamesTable *t) {
+void make_stored_tensors(Elaboration *e, NamesTable *t) {
     EntryReader r = {.e = e, .table = t};
     bool good = true;
     for (uint32_t i = 0; i < e->graph->params.n; i++) {
         r.param = &e->graph->params.at[i];
         r.rule = entry_of(t, r.param);
         if (!r.rule || r.rule->wrong) continue;
-        int stars = names_stars(r.rule->pattern);
+        int stars = count_stars(r.rule->pattern);
         r.captures = arena_array(arena_of(&r), const char *, (size_t)stars + 1);
         r.n_captures = stars;
         glob_match(r.rule->pattern, r.param->key, arena_of(&r), r.captures, stars);
