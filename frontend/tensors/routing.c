@@ -60,7 +60,7 @@ static const ExpertRouting *find_routing(const BuiltinCall *c, const ExprValue *
         if (e->routings.at[i]->choices == choices->tensor) return e->routings.at[i];
     const Op *chooser = choosing_op(e, choices);
     if (!chooser) {
-        routing_misuse(c, choices->span, "`choices` must be the places that `topk` returns",
+        routing_misuse(c, choices->span, "`choices` must be the indices that `topk` returns",
                        "for example p, choices = topk(softmax(scores), 2)");
         return NULL;
     }

@@ -32,7 +32,7 @@ static ExprValue term_of_one(Scope *s, Span at, TermPart part) {
 ExprValue run_load_balance(const BuiltinCall *c) {
     ExprValue *scores = call_operand(c, "scores"), *choices = call_operand(c, "choices");
     if (choices->type.dtype != DT_I32 || scores->type.rank != choices->type.rank)
-        return refuse_term(c->s, c->at, "choices are the places that `topk` returns",
+        return refuse_term(c->s, c->at, "choices are the indices that `topk` returns",
                            "`load_balance` takes scores [.., n] and choices [.., k]");
     TermPart part = {OP_balance, tensor_value(c->s, scores, c->at), choices->tensor, 1.0};
     return term_of_one(c->s, c->at, part);

@@ -24,7 +24,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== err
-error[E0208]: `choices` must be the places that `topk` returns
+error[E0208]: `choices` must be the indices that `topk` returns
   --> m.fsd:13:21
    |
 13 |     b = dispatch(x, ids)
