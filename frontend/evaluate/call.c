@@ -143,13 +143,13 @@ static ExprValue call_known(Scope *s, const Node *e, const CallInfo *callee,
     bool section = s->key && !s->elaboration;
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(e->span);
-    bool range = callee == &call_table[CALL_NUMBER_range], of_rank = false;
+    bool range = callee == &call_table[CALL_NUMBER_range], per_rank = false;
     bool may_be = (callee->group == GROUP_NUMBER && !range) ||
                   callee == &call_table[CALL_FUNCTION_iota] ||
                   callee == &call_table[CALL_FUNCTION_expand];
     for (uint32_t i = 0; i < args->at.n; i++) {
         const Argument *a = &args->at.at[i];
-        of_rank |= a->value.of_rank;
+        per_rank |= a->value.per_rank;
         if (!may_be && refuse_rank_size(s, a->node, &a->value)) return value_error(e->span);
     }
     if (callee->group == GROUP_FUNCTION && !s->elaboration) {
@@ -164,7 +164,7 @@ static ExprValue call_known(Scope *s, const Node *e, const CallInfo *callee,
     if (!bind_call(s, callee, args, e->span, &v) || callee->group != GROUP_NUMBER) return v;
     if (range) return make_range(s, e->span, v.items[0].value);
     v = arithmetic_call(s->model->ds, (CallId)(callee - call_table), e->span, &v);
-    v.of_rank = of_rank;
+    v.per_rank = per_rank;
     return v;
 }
 

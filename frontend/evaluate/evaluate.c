@@ -270,13 +270,13 @@ static NOINLINE ExprValue evaluate_binary(Scope *s, const Node *e) {
     if (left.kind == VALUE_TERM || right.kind == VALUE_TERM)
         return term_binary(s, e, &left, &right);
     if (value_is_tensor(&left) || value_is_tensor(&right)) return tensor_binary(s, e, left, right);
-    bool of_rank = left.of_rank || right.of_rank;
-    if (of_rank && strchr("=!<>", e->text[0])) {
+    bool per_rank = left.per_rank || right.per_rank;
+    if (per_rank && strchr("=!<>", e->text[0])) {
         if (!refuse_rank_size(s, e->kids[0], &left)) refuse_rank_size(s, e->kids[1], &right);
         return value_error(e->span);
     }
     ExprValue v = arithmetic_binary(s->model->ds, e, &left, &right);
-    v.of_rank = of_rank;
+    v.per_rank = per_rank;
     return v;
 }
 

@@ -92,7 +92,7 @@ static bool axis_of_rank(Scope *s, const char *text) {
     if (!text) return false;
     if (s->key) return !strcmp(text, "B"); /* of a batch field */
     for (uint32_t i = 0; i < s->locals.n; i++)
-        if (s->locals.at[i].value.of_rank && has_word(text, s->locals.at[i].name)) return true;
+        if (s->locals.at[i].value.per_rank && has_word(text, s->locals.at[i].name)) return true;
     return false;
 }
 
@@ -112,7 +112,7 @@ static bool bind_shape(Scope *outer, Scope *s, const Node *param, ExprValue *v, 
         if (!known_dimension(s, shape->kids[i], &want)) {
             ExprValue size = value_int(shape->kids[i]->span, v->type.dim[i]);
             size.symbol = shape->kids[i]->text;
-            size.of_rank = (i == 0 && has_batch_axis(outer, v)) || axis_of_rank(outer, v->dims[i]);
+            size.per_rank = (i == 0 && has_batch_axis(outer, v)) || axis_of_rank(outer, v->dims[i]);
             scope_bind(s, shape->kids[i]->text, size);
             continue;
         }

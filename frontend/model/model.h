@@ -275,10 +275,10 @@ struct Elaboration {
     ValueId *param_value; /* by row of params: value in this program, or NO_VALUE */
     ValueId *field_value; /* by row of fields */
     ValueId step, staging;
-    VEC(ValueId) of_rank; /* values that expand gave one entry per sample of the rank */
-    struct {              /* which values of the ops so far have samples */
+    VEC(ValueId) per_sample; /* values that expand gave one entry per sample of the rank */
+    struct {                 /* which values of the ops so far have samples */
         VEC(bool) value;
-        uint32_t program, n_ops, n_of_rank;
+        uint32_t program, n_ops, n_per_sample;
     } samples;
     VEC(const ExpertRouting *) routings; /* of the program */
     VEC(AuxTerm) aux;

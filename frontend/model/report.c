@@ -31,7 +31,7 @@ static void point_at_maker(Scope *s, Diag *d) {
 }
 
 bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v) {
-    if (!v->of_rank) return false;
+    if (!v->per_rank) return false;
     Diag d = method_error(s, E_condition, e->span,
                           "`%s` depends on the number of samples of one rank, so the model would "
                           "change with the number of ranks",

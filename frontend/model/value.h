@@ -51,7 +51,7 @@ struct ExprValue {
     ValueKind kind;
     Span span;
     bool boolean, tuple;
-    bool of_rank; /* an integer that depends on how many samples a rank has */
+    bool per_rank; /* an integer that depends on how many samples a rank has */
     int64_t integer;
     double real;
     const char *text, *symbol;

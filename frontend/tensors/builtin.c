@@ -170,7 +170,7 @@ static ExprValue run_iota(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     const ExprValue *n = call_operand(c, "n");
     Type type = type_of(DT_I32, 1, &n->integer);
-    if (n->of_rank)
+    if (n->per_rank)
         return shape_error(c->s, E_arguments, c->at,
                            "number the positions within a sample, as in iota(T); a number for "
                            "each sample must be a field of the data",

@@ -105,8 +105,8 @@ bool value_has_samples(Elaboration *e, ValueId value) {
     e->samples.program = e->build.program;
     while (e->samples.value.n < g->values.n) vec_push(g->arena, &e->samples.value, false);
     bool *has = e->samples.value.at;
-    for (; e->samples.n_of_rank < e->of_rank.n; e->samples.n_of_rank++)
-        has[e->of_rank.at[e->samples.n_of_rank]] = true;
+    for (; e->samples.n_per_sample < e->per_sample.n; e->samples.n_per_sample++)
+        has[e->per_sample.at[e->samples.n_per_sample]] = true;
     for (; e->samples.n_ops < p->ops.n; e->samples.n_ops++) {
         const Op *op = &g->ops.at[p->ops.at[e->samples.n_ops]];
         bool any = op->kind == OP_field;

@@ -42,14 +42,14 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
 }
 
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size) {
-    if (!size->of_rank) return false;
+    if (!size->per_rank) return false;
     shape_error(s, E_arguments, at, "make the axis of that size the first one",
                 "the batch axis must stay the first axis");
     return true;
 }
 
 void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x) {
-    if (size->of_rank) vec_push(s->model->arena, &s->elaboration->of_rank, x->tensor);
+    if (size->per_rank) vec_push(s->model->arena, &s->elaboration->per_sample, x->tensor);
 }
 
 /* The axis that a number names, or -1 after an error. rank: the number of axes to choose from. */
@@ -305,7 +305,7 @@ static bool repeat_matrix(const BuiltinCall *c, ExprValue *a, const ExprValue *b
     *a = call_result(c, op, 0);
     memcpy(a->dims, want.dims, sizeof a->dims);
     if (has_batch_axis(c->s, b))
-        vec_push(c->s->model->arena, &c->s->elaboration->of_rank, a->tensor);
+        vec_push(c->s->model->arena, &c->s->elaboration->per_sample, a->tensor);
     return true;
 }
 
