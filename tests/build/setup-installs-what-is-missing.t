@@ -37,14 +37,14 @@ chmod +x ../build/venv/bin/python3
 exit code 2
 setup: installing bible-kjv
 setup: packages installed
-setup: data/bible.txt written (5100011 bytes)
-setup: .local.ninja written
+setup: wrote data/bible.txt (5100011 bytes)
+setup: wrote .local.ninja
 exit code 0
-setup: everything is here, nothing to do
+setup: everything is installed, nothing to do
 exit code 0
-setup: everything is here, nothing to do
+setup: everything is installed, nothing to do
 Genesis 1
 
 In the beginning there were many bytes, 42 a verse
 ==== err
-setup: missing packages; as root run: apt-get install bible-kjv
+setup: missing packages; run as root: apt-get install bible-kjv
