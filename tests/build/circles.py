@@ -46,8 +46,8 @@ def circles(objects):
 
 def objects_of(room):
     """Those whose source is there: a build folder keeps what was compiled before a file went."""
-    source = ROOT / room if (ROOT / room).is_dir() else ROOT / "runtime" / room
-    stems = {f.name.split(".")[0] for f in source.rglob("*.*")}
+    at = next(f for f in (ROOT / room, *(ROOT / "runtime").glob(f"*/{room}")) if f.is_dir())
+    stems = {f.name.split(".")[0] for f in at.rglob("*.*")}
     objects = (pathlib.Path(sys.argv[1]) / room).glob("**/*.o")
     return sorted(str(o) for o in objects if o.name.split(".")[0] in stems)
 

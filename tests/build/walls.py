@@ -28,10 +28,12 @@ text = "".join(re.sub(r"\$\n\s*", "", read(f)) for f in files
 variables = dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
 commands = dict(re.findall(r"^rule (\S+)\n  command = (.*)$", text, re.M))
 TOP = ("ir", "frontend", "passes", "backend", "checkpoint", "tensors", "runtime")
-room_rules = {}
-for rule, source in re.findall(r"^build \S+: (\S+) (\S+\.(?:c|cu))\b", text, re.M):
+room_rules = {}  # by room, the rules that compile it, each with what its build lines set
+for rule, source, lines in re.findall(
+        r"^build \S+: (?!together)(\S+) (\S+\.(?:c|cu))\b.*\n((?:  .*\n)*)", text, re.M):
     if source.split("/")[0] in TOP:
-        room_rules.setdefault(os.path.dirname(source), set()).add(rule)
+        sets = tuple(re.findall(r"^  (\w+) = (.*)$", lines, re.M))
+        room_rules.setdefault(os.path.dirname(source), {}).setdefault(rule, set()).add(sets)
 headers = {}  # by room, of every folder of the project but tests
 for top in TOP:
     for pattern in ("h", "def"):
@@ -39,12 +41,14 @@ for top in TOP:
             headers.setdefault(os.path.dirname(path), []).append(os.path.basename(path))
 
 
-def folders_of(rule):
-    command = commands[rule]
+def folders_of(rule, lines):
+    """The -I list of a rule, with what its build lines set."""
+    command = " ".join(re.sub(r"\$(\w+)", lambda m: dict(sets).get(m[1], m[0]), commands[rule])
+                       for sets in sorted(lines))
     while re.search(r"\$(\w+)", command):
         command = re.sub(r"\$(\w+)", lambda m: build if m[1] == "b" else variables.get(m[1], ""),
                          command)
-    return re.findall(r"-I(\S+)", command)
+    return list(dict.fromkeys(re.findall(r"-I(\S+)", command)))
 
 
 def found(folders, names):
@@ -81,7 +85,7 @@ def used_folders(room, folders):
 complaints, arrows = [], {}
 for room in sorted(room_rules):
     for rule in sorted(room_rules[room]):
-        folders = folders_of(rule)
+        folders = folders_of(rule, room_rules[room][rule])
         may = []
         for other in sorted(headers):
             if other == room:

@@ -300,7 +300,7 @@ static void kernels_agree_with_references(void **state) {
 
 /* ---- in place */
 
-/* Elements that the threads of the cpu device share (runtime/devices/cpu/device/kernel.h). */
+/* Elements that the threads of the cpu device share (runtime/devices/cpu/kernel/kernel.h). */
 enum { SHARED_BY_THREADS = 16384 };
 /* By op and operand: the most elements that a result had which took the operand's memory; one more.
  */

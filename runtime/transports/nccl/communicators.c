@@ -119,7 +119,7 @@ static ncclConfig_t configuration(void) {
     return config;
 }
 
-/* What the communicator's kernels may take of the GPU (sharing.h). Policies are known from 2.27 on,
+/* What the communicator's kernels may take of the GPU (sm_budget.h). Policies are known from 2.27 on,
  * copy engines from 2.28 on; the library may be older than the header. NCCL_MAX_CTAS and
  * NCCL_CTA_POLICY take precedence in NCCL itself. */
 static void limit(ncclConfig_t *config, const Context *c, const Communicator *m) {

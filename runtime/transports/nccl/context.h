@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 #include "count.h"
-#include "sharing.h"
+#include "sm_budget.h"
 #include "transport.h"
 #include "world.h"
 

@@ -28,7 +28,7 @@ static int start(Context *c, char *error) {
         return EXIT_ENVIRONMENT;
     }
     communicators_plan(c);
-    int code = sharing_read(c->share, error);
+    int code = sm_budget_read(c->share, error);
     if (!code) code = log_open(c, error);
     if (!code) code = guard_open(c, error);
     if (code) return code;

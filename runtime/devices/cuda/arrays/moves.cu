@@ -4,7 +4,7 @@
  * Otherwise a block turns a square of x's last axis and y's last axis through shared memory, so
  * that both are read and written in whole lines.
  */
-#include "norm.h"
+#include "rows.h"
 
 #define MOVES_FUNCTION DEVICE
 #include "moves.h"

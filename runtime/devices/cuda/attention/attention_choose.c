@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attention_choose.h"
+#include "attention_trial.h"
 #include "op.h"
 #include "tuned.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "attention_choose.h"
+#include "attention_parts.h"
 
 #ifdef HAVE_CUDNN
 

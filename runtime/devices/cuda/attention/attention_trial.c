@@ -10,7 +10,7 @@
  * Times are taken in rounds in which each has a turn, after work that brings the GPU's clock up
  * again: it falls while the host compares.
  */
-#include "attention_choose.h"
+#include "attention_trial.h"
 #include "products.h"
 
 #include <math.h>

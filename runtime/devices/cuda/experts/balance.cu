@@ -3,7 +3,7 @@
  * Statistics are integers, added atomically.
  */
 #include "exact.h"
-#include "norm.h"
+#include "rows.h"
 
 enum { BALANCE_WARPS = 4, BALANCE_THREADS = BALANCE_WARPS * WARP };
 

@@ -6,7 +6,7 @@
  * rows, and a block without rows ends at once. A tile is TILE x TILE sums, 4 x 4 a thread, over
  * slabs of SLAB in shared memory; each sum is added in the order of its terms, in f32.
  */
-#include "norm.h"
+#include "rows.h"
 
 enum { TILE = 64, SLAB = 16, PRODUCT_THREADS = 256, EACH_THREAD = 4, EXPERTS_AT_ONCE = 64 };
 

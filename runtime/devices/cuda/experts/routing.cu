@@ -5,7 +5,7 @@
  * then every choice takes its place behind the earlier ones of its chunk. No sum depends on which
  * block comes first. An index out of range is left in the fault and read as 0.
  */
-#include "norm.h"
+#include "rows.h"
 
 enum { CHUNK = 256, MOVE_THREADS = 256 };
 

@@ -1,7 +1,7 @@
 /* softmax and topk, row by row, and their gradients. A warp owns a row and reads it from the caches
  * after the first time.
  */
-#include "norm.h"
+#include "rows.h"
 
 enum { ROW_WARPS = 4, SOFTMAX_THREADS = ROW_WARPS * WARP };
 

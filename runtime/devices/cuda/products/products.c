@@ -16,7 +16,7 @@
  * here: a rank has a handle and a workspace of its own.
  *
  * Beside NCCL, algorithms are asked for and run for the multiprocessors that its kernels leave
- * (sharing.h).
+ * (sm_budget.h).
  *
  * FSDP_CUDA_TF32=1 lets f32 products use TF32. NVIDIA_TF32_OVERRIDE takes precedence over what
  * programs ask for, so it must not contradict.
@@ -29,7 +29,7 @@
 
 #include <cublasLt.h>
 
-#include "sharing.h"
+#include "sm_budget.h"
 #include "tuned.h"
 
 enum { CHOICES = 1024, ALIGNMENT_MAX = 16, AUX_ALIGN = 16, AUX_STEP = 8 };
@@ -132,7 +132,7 @@ static int share_with_collectives(Products *p, const DeviceOptions *options, cha
     struct cudaDeviceProp properties;
     int gpu = 0;
     if (!options->rank.plan || mesh_ranks(&options->rank.mesh) <= options->process_ranks) return 0;
-    int code = sharing_read(share, error);
+    int code = sm_budget_read(share, error);
     if (code) return code;
     for (int i = 0; i < COMM_PURPOSES; i++) p->shared = MAX(p->shared, share[i].multiprocessors);
     cudaError_t e = cudaGetDevice(&gpu);

@@ -1,7 +1,7 @@
-/* Between attention_choose.c, which decides, attention_trial.c, which measures, and
- * attention_parts.c, which asks cuDNN. */
-#ifndef FSDPC_ATTENTION_CHOOSE_H
-#define FSDPC_ATTENTION_CHOOSE_H
+/* The candidates that may compute a form of attention, and those of them that are cuDNN's: a call
+ * cut into parts, plans for a part. attention_choose.c decides, attention_trial.c measures. */
+#ifndef FSDPC_ATTENTION_PARTS_H
+#define FSDPC_ATTENTION_PARTS_H
 
 #include "attention_call.h"
 #include "attention_cudnn.h"
@@ -39,20 +39,5 @@ int parts_run(const Choice *c, int which, const Launch *l, const Attention *a, c
 static inline bool is_candidate(const Choice *c, int which) {
     return which == CANDIDATE_ONEPASS ? c->onepass : which >= 0 && which < parts_count(c);
 }
-
-/* A call through candidate `which`, issued on the stream. 0, or 1 with the reason. */
-typedef int AttentionRun(const Choice *c, int which, const Launch *l, const Attention *a,
-                         char *why);
-
-/* attention_trial.c: runs the own kernels, and by `run` each candidate, on the call's own memory,
- * which it fills with random numbers. good[i]: candidate i computes the same, and the same bits
- * twice. Microseconds of a call; those of candidates that are not good mean nothing. */
-typedef struct Trial {
-    bool good[CANDIDATES];
-    float own, time[CANDIDATES];
-    char why_plans[WHY_BYTES], why_onepass[WHY_BYTES]; /* of the last one that was not good */
-} Trial;
-void attention_trial(const Choice *c, AttentionRun *run, const KernelCall *call, const Attention *a,
-                     cudaStream_t stream, bool timed, Trial *out);
 
 #endif

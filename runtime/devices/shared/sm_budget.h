@@ -4,8 +4,8 @@
  *
  * SHARE(purpose of a communicator, multiprocessors that its kernels take at most, policy of NCCL)
  */
-#ifndef FSDPC_SHARING_H
-#define FSDPC_SHARING_H
+#ifndef FSDPC_SM_BUDGET_H
+#define FSDPC_SM_BUDGET_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ typedef struct Share {
 enum { MOST_SHARED = 64 };
 
 /* The shares of the purposes, or FSDP_NCCL_CTAS=N for all of them; 0: NCCL and cuBLASLt decide. */
-static inline int sharing_read(Share out[COMM_PURPOSES], char *error) {
+static inline int sm_budget_read(Share out[COMM_PURPOSES], char *error) {
     const char *text = getenv("FSDP_NCCL_CTAS");
     char *end = NULL;
     long n = text ? strtol(text, &end, 10) : 0;

@@ -1,0 +1,22 @@
+/* Which candidates compute an attention correctly, and how fast: measured before the first step. */
+#ifndef FSDPC_ATTENTION_TRIAL_H
+#define FSDPC_ATTENTION_TRIAL_H
+
+#include "attention_parts.h"
+
+/* A call through candidate `which`, issued on the stream. 0, or 1 with the reason. */
+typedef int AttentionRun(const Choice *c, int which, const Launch *l, const Attention *a,
+                         char *why);
+
+/* attention_trial.c: runs the own kernels, and by `run` each candidate, on the call's own memory,
+ * which it fills with random numbers. good[i]: candidate i computes the same, and the same bits
+ * twice. Microseconds of a call; those of candidates that are not good mean nothing. */
+typedef struct Trial {
+    bool good[CANDIDATES];
+    float own, time[CANDIDATES];
+    char why_plans[WHY_BYTES], why_onepass[WHY_BYTES]; /* of the last one that was not good */
+} Trial;
+void attention_trial(const Choice *c, AttentionRun *run, const KernelCall *call, const Attention *a,
+                     cudaStream_t stream, bool timed, Trial *out);
+
+#endif

@@ -1,0 +1,33 @@
+/* Rows of an operand, [rows, width], of which a block of threads does one at a time: thread t takes
+ * the eights (eight consecutive elements) t, t + blockDim.x, .. of the row. */
+#ifndef FSDPC_CUDA_ROWS_H
+#define FSDPC_CUDA_ROWS_H
+
+#include "intrinsics.h"
+
+struct Shape {
+    int64_t rows, width;
+};
+static inline Shape shape_of(const Operand *x) {
+    int64_t width = last_dim(x->type);
+    Shape s = {width ? x->n / width : 0, width};
+    return s;
+}
+/* A thread for each eight of a row, whole warps. */
+static inline int row_threads(int64_t width) {
+    int64_t eights = (width + EIGHT - 1) / EIGHT, warps = (eights + WARP - 1) / WARP;
+    return (int)MIN(warps, (int64_t)(MAX_THREADS / WARP)) * WARP;
+}
+#define EACH_EIGHT_OF_ROW(i, width)                                                                \
+    for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < (width); i += (int64_t)blockDim.x * EIGHT)
+
+struct Real {
+    const void *at;
+    int dtype;
+};
+static inline Real real_of(const Operand &x) {
+    Real r = {x.at, x.dtype};
+    return r;
+}
+
+#endif
