@@ -1,5 +1,5 @@
 /* The world over TCP from inside: messages between two processes (link.c), addresses and sockets
- * (socket.c), the meeting (join.c), a secret that lets in (secret.c), the thread that answers
+ * (socket.c), the meeting (join.h), a secret that lets in (secret.c), the thread that answers
  * (service.c), its reaction to messages and losses (ends.c), collectives that do not finish
  * (watch.c), the interface (world.c).
  *

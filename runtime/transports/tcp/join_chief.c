@@ -1,0 +1,299 @@
+/* Rank 0's part of the meeting.
+ *
+ * Rank 0 listens and notes each rank that says hello once. A peer that does not speak our messages,
+ * or belongs to another run, is sent away and changes nothing. A rank that appears twice, a
+ * different number of ranks, a process that ends meanwhile, or the time-out makes the meeting fail:
+ * rank 0 tells the reason to all that have come. When all have come, each gets the table of
+ * processes and the address of the deputy.
+ */
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "join.h"
+
+enum { LINGER_SLICES = 40 };
+
+typedef struct Meeting {
+    World *w;
+    Hello *hello; /* [ranks] */
+    SliceClock clock;
+    int32_t missing;
+    uint32_t refused; /* connections that were not ours */
+    int code;
+    char *error;
+} Meeting;
+
+static void refuse(Link *l, int code, const char *text) {
+    Ending e = {.code = code};
+    snprintf(e.text, sizeof e.text, "%s", text);
+    link_send(l, REFUSED, &e, sizeof e, NULL, 0);
+    link_flush(l);
+}
+
+static void name_rank(const Hello *h, char *out, size_t size) {
+    snprintf(out, size, "rank %d (process %d on %s)", h->rank, h->pid, h->host);
+}
+
+static void fail_meeting(Meeting *m, int code, const char *text) {
+    if (m->code) return;
+    m->code = code;
+    snprintf(m->error, ERROR_BYTES, "%s", text);
+    for (int32_t r = 1; r < m->w->ranks; r++)
+        if (link_is_open(&m->w->link[r])) refuse(&m->w->link[r], code, text);
+}
+
+/* The hello of a connection: noted, or sent away. Takes the link over when noted. */
+static void note_hello(Meeting *m, Link *l, Hello h) {
+    World *w = m->w;
+    char text[ERROR_BYTES], who[160], other[160];
+    name_rank(&h, who, sizeof who);
+    if (m->code) {
+        refuse(l, m->code, m->error);
+        link_close(l);
+        m->missing--;
+        return;
+    }
+    if (h.identity != w->options.identity) {
+        snprintf(text, sizeof text,
+                 "%s belongs to another run than the rank 0 (process %d) that waits on port %d\n"
+                 "help: set FSDP_NCCL_PORT to a free port for all ranks of one of the runs",
+                 who, (int)getpid(), w->options.port);
+        refuse(l, EXIT_USER, text);
+        m->refused++;
+        link_close(l);
+        return;
+    }
+    if (h.ranks != w->ranks || h.rank < 0 || h.rank >= w->ranks) {
+        snprintf(text, sizeof text,
+                 "%s was started as one of %d ranks, rank 0 as one of %d\n"
+                 "help: start all processes with the same number of ranks (WORLD_SIZE)",
+                 who, h.ranks, w->ranks);
+        refuse(l, EXIT_USER, text);
+        link_close(l);
+        fail_meeting(m, EXIT_USER, text);
+        return;
+    }
+    if (h.rank == 0 || link_is_open(&w->link[h.rank])) {
+        name_rank(&m->hello[h.rank], other, sizeof other);
+        snprintf(text, sizeof text,
+                 "two processes say that they are rank %d: %.90s and process %d on %.60s\n"
+                 "help: give each process a rank of its own (RANK)",
+                 h.rank, other, h.pid, h.host);
+        refuse(l, EXIT_USER, text);
+        link_close(l);
+        fail_meeting(m, EXIT_USER, text);
+        return;
+    }
+    m->hello[h.rank] = h;
+    w->link[h.rank] = *l;
+    *l = (Link){.fd = -1};
+    w->link[h.rank].noted = true;
+    socket_options(w->link[h.rank].fd, w->options.timeout);
+    link_drop(&w->link[h.rank]);
+    link_send(&w->link[h.rank], NOTED, &m->hello[0], sizeof(Hello), NULL, 0);
+    link_flush(&w->link[h.rank]);
+    m->missing--;
+}
+
+static void read_stranger(Meeting *m, Link *l) {
+    Message message;
+    Hello h;
+    char why[ERROR_BYTES] = "";
+    int got = link_fill(l), there = got < 0 ? -1 : link_next(l, &message);
+    if (there > 0) there = secret_hear(m->w, l, &message, &h, why);
+    if (there > 0) note_hello(m, l, h);
+    if (there < 0) {
+        if (*why) refuse(l, EXIT_USER, why);
+        m->refused++;
+        link_close(l);
+    }
+}
+
+static void read_rank(Meeting *m, int32_t rank) {
+    Link *l = &m->w->link[rank];
+    Message message;
+    int got = link_fill(l), there = got < 0 ? -1 : link_next(l, &message);
+    if (!there && !got) return;
+    if (there < 0) {
+        char text[ERROR_BYTES], who[160];
+        name_rank(&m->hello[rank], who, sizeof who);
+        snprintf(text, sizeof text,
+                 "%s was killed or ended while the ranks met\nhelp: see what it printed; start the "
+                 "run again",
+                 who);
+        link_close(l);
+        fail_meeting(m, EXIT_RANK, text);
+    } else if (there > 0) {
+        link_drop(l);
+    }
+}
+
+/* A connection that says nothing gives way to the next. */
+static void accept_stranger(World *w) {
+    int fd = socket_accept(w->listener);
+    if (fd < 0) return;
+    Link *place = &w->stranger_link[0];
+    for (int i = 0; i < STRANGERS; i++) {
+        Link *l = &w->stranger_link[i];
+        if (!link_is_open(l)) {
+            place = l;
+            break;
+        }
+        if (l->silent > place->silent) place = l;
+    }
+    link_close(place);
+    link_open(place, fd, sizeof(Hello));
+    w->stranger[place - w->stranger_link].asked = false;
+}
+
+static void list_missing(const World *w, char *out, size_t size) {
+    int32_t shown = 0, all = 0;
+    size_t n = 0;
+    for (int32_t r = 1; r < w->ranks; r++) {
+        if (link_is_open(&w->link[r])) continue;
+        all++;
+        if (shown == 8) continue;
+        n += (size_t)snprintf(out + n, size - n, "%s%d", shown ? ", " : "", r);
+        shown++;
+    }
+    if (all > shown) snprintf(out + n, size - n, " and %d more", all - shown);
+}
+
+static void too_late(Meeting *m) {
+    World *w = m->w;
+    char text[ERROR_BYTES], list[128], more[96] = "";
+    list_missing(w, list, sizeof list);
+    if (m->refused)
+        snprintf(more, sizeof more, "; %u other connection%s came there", m->refused,
+                 m->refused == 1 ? "" : "s");
+    snprintf(text, sizeof text,
+             "rank%s %s of %d did not come to rank 0 at %.100s, port %d, within %d s%s\n"
+             "help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS "
+             "waits longer",
+             m->missing == 1 ? "" : "s", list, w->ranks, w->address, w->options.port,
+             w->options.timeout, more);
+    fail_meeting(m, EXIT_RANK, text);
+}
+
+static void serve_slice(Meeting *m) {
+    World *w = m->w;
+    nfds_t n = 0;
+    w->polled[n++] = (struct pollfd){.fd = w->listener, .events = POLLIN};
+    for (int i = 0; i < STRANGERS; i++)
+        w->polled[n++] = (struct pollfd){.fd = w->stranger_link[i].fd, .events = POLLIN};
+    for (int32_t r = 0; r < w->ranks; r++)
+        w->polled[n++] = (struct pollfd){.fd = w->link[r].fd, .events = POLLIN};
+    poll(w->polled, n, SLICE_MS);
+    if (w->polled[0].revents) accept_stranger(w);
+    for (int i = 0; i < STRANGERS; i++) {
+        Link *l = &w->stranger_link[i];
+        if (w->polled[1 + i].revents && l->fd == w->polled[1 + i].fd) read_stranger(m, l);
+    }
+    for (int32_t r = 1; r < w->ranks && !m->code; r++)
+        if (w->polled[1 + STRANGERS + r].revents && link_is_open(&w->link[r])) read_rank(m, r);
+    int32_t before = m->clock.slices;
+    slice_clock_read(&m->clock);
+    for (int i = 0; i < STRANGERS && m->clock.slices > before; i++) w->stranger_link[i].silent++;
+    if (!m->code && m->missing && m->clock.slices >= w->options.timeout * SLICES_A_SECOND)
+        too_late(m);
+}
+
+static bool same_host(const World *w, const Hello *a, const Hello *b) {
+    if (strcmp(a->host, b->host) || a->boot != b->boot) return false;
+    int32_t hosts = w->options.test_hosts;
+    return hosts < 2 || a->rank * hosts / w->ranks == b->rank * hosts / w->ranks;
+}
+
+void join_find_hosts(const World *w, const Hello *hello, Process *out) {
+    int32_t hosts = 0;
+    for (int32_t r = 0; r < w->ranks; r++) {
+        const Hello *h = &hello[r];
+        out[r] = (Process){.pid = h->pid, .local_rank = h->local_rank, .host_index = -1};
+        memcpy(out[r].host, h->host, sizeof out[r].host);
+        for (int32_t k = 0; k < r && out[r].host_index < 0; k++)
+            if (same_host(w, &hello[k], h)) out[r].host_index = out[k].host_index;
+        if (out[r].host_index < 0) out[r].host_index = hosts++;
+    }
+}
+
+static void find_deputy(World *w, const Hello *hello, Welcome *out) {
+    int32_t deputy = 1;
+    for (int32_t r = w->ranks - 1; r > 0; r--)
+        if (w->process[r].host_index != w->process[0].host_index) deputy = r;
+    *out = (Welcome){.deputy = deputy, .port = hello[deputy].port};
+    struct sockaddr_storage at;
+    socklen_t length = sizeof at;
+    if (getpeername(w->link[deputy].fd, (void *)&at, &length)) return;
+    if (at.ss_family == AF_INET) {
+        memcpy(out->address, &((struct sockaddr_in *)(void *)&at)->sin_addr, 4);
+        out->family = AF_INET;
+    } else if (at.ss_family == AF_INET6) {
+        const struct in6_addr *a = &((struct sockaddr_in6 *)(void *)&at)->sin6_addr;
+        bool four = IN6_IS_ADDR_V4MAPPED(a);
+        memcpy(out->address, a->s6_addr + (four ? 12 : 0), four ? 4 : 16);
+        out->family = four ? AF_INET : AF_INET6;
+    }
+}
+
+/* Until all of it is sent, or a rank takes too long. */
+static int flush_all(World *w) {
+    for (int i = 0; i < w->options.timeout * SLICES_A_SECOND; i++) {
+        nfds_t n = 0;
+        for (int32_t r = 1; r < w->ranks; r++) {
+            Link *l = &w->link[r];
+            if (!link_is_open(l) || link_flush(l) < 0 || !link_has_output(l)) continue;
+            w->polled[n++] = (struct pollfd){.fd = l->fd, .events = POLLOUT};
+        }
+        if (!n) return 0;
+        poll(w->polled, n, SLICE_MS);
+    }
+    return EXIT_RANK;
+}
+
+static int welcome_all(World *w, const Hello *hello, char *error) {
+    Welcome welcome;
+    join_find_hosts(w, hello, w->process);
+    find_deputy(w, hello, &welcome);
+    w->deputy = welcome.deputy;
+    for (int32_t r = 1; r < w->ranks; r++)
+        link_send(&w->link[r], WELCOME, &welcome, sizeof welcome, w->process,
+                  (uint32_t)((size_t)w->ranks * sizeof *w->process));
+    int code = flush_all(w);
+    if (code) snprintf(error, ERROR_BYTES, "a rank stopped answering while the ranks met");
+    return code;
+}
+
+int join_chief(World *w, char *error) {
+    Meeting m = {.w = w, .missing = w->ranks - 1, .error = error};
+    slice_clock_start(&m.clock);
+    w->listener = -1;
+    int code = 0;
+    if (w->options.listener > 0) {
+        w->listener = w->options.listener;
+        socket_adopt(w->listener);
+    } else {
+        /* Rank 0 does not need the address, but if it has none the others have none either. */
+        Search s = search_start(w, error);
+        code = search_resolve(&s);
+        if (!code) freeaddrinfo(s.found);
+        if (!code) code = socket_listen(w->address, w->options.port, &w->listener, error);
+    }
+    if (code) return code;
+    m.hello = calloc((size_t)w->ranks, sizeof *m.hello);
+    if (!m.hello) {
+        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        return EXIT_ENVIRONMENT;
+    }
+    rank_hello(w, 0, &m.hello[0]);
+    while (m.missing && !m.code) serve_slice(&m);
+    /* Ranks that are about to come learn the reason too. */
+    int32_t until = m.clock.slices + LINGER_SLICES;
+    while (m.code && m.missing > 0 && m.clock.slices < until) serve_slice(&m);
+    if (!m.code) m.code = welcome_all(w, m.hello, error);
+    free(m.hello);
+    return m.code;
+}

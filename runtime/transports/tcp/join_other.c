@@ -1,0 +1,151 @@
+/* The meeting as a rank other than 0 sees it.
+ *
+ * It tries to connect to rank 0 until it succeeds, and says hello: its run, its rank and the number
+ * of ranks. It waits a little longer than rank 0, which knows better who is missing.
+ */
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "join.h"
+
+enum { GRACE_SECONDS = 5 };
+
+static int answer_is_foreign(const Search *s) {
+    const World *w = s->w;
+    snprintf(s->error, ERROR_BYTES,
+             "rank %d: what answers at %.180s, port %d, is not rank 0 of a run of this fsdp-run\n"
+             "help: set FSDP_NCCL_PORT to a free port for all ranks; use the same fsdp-run "
+             "everywhere",
+             w->rank, w->address, w->options.port);
+    return EXIT_ENVIRONMENT;
+}
+
+static int secret_is_unknown(const Search *s) {
+    const World *w = s->w;
+    snprintf(s->error, ERROR_BYTES,
+             "rank %d: what answers at %.180s, port %d, does not know this rank's FSDP_SECRET\n"
+             "help: set the same FSDP_SECRET or FSDP_SECRET_FILE for all ranks",
+             w->rank, w->address, w->options.port);
+    return EXIT_USER;
+}
+
+static int read_welcome(Search *s, const Message *m) {
+    World *w = s->w;
+    Welcome welcome;
+    size_t table = (size_t)w->ranks * sizeof *w->process;
+    if (m->bytes != sizeof welcome + table) return answer_is_foreign(s);
+    memcpy(&welcome, m->at, sizeof welcome);
+    memcpy(w->process, m->at + sizeof welcome, table);
+    for (int32_t r = 0; r < w->ranks; r++) text_receive(w->process[r].host, HOST_NAME);
+    if (welcome.deputy < 1 || welcome.deputy >= w->ranks) return answer_is_foreign(s);
+    w->deputy = welcome.deputy;
+    if (welcome.family == AF_INET) {
+        struct sockaddr_in *in = (void *)&w->deputy_address;
+        *in =
+            (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)welcome.port)};
+        memcpy(&in->sin_addr, welcome.address, 4);
+        w->deputy_length = sizeof *in;
+    } else if (welcome.family == AF_INET6) {
+        struct sockaddr_in6 *six = (void *)&w->deputy_address;
+        *six = (struct sockaddr_in6){.sin6_family = AF_INET6,
+                                     .sin6_port = htons((uint16_t)welcome.port)};
+        memcpy(&six->sin6_addr, welcome.address, 16);
+        w->deputy_length = sizeof *six;
+    }
+    return 0;
+}
+
+static int read_refusal(const Search *s, const Message *m) {
+    Ending e;
+    if (m->bytes != sizeof e) return answer_is_foreign(s);
+    memcpy(&e, m->at, sizeof e);
+    text_receive(e.text, sizeof e.text);
+    snprintf(s->error, ERROR_BYTES, "%.500s", e.text);
+    return e.code == EXIT_USER ? EXIT_USER : EXIT_RANK;
+}
+
+/* One connection: 0 welcome, -1 to try again, else the exit code. */
+static int meet_chief(Search *s, int fd) {
+    World *w = s->w;
+    Link *l = &w->link[0];
+    Hello chief = {.pid = 0}, *h = &w->greeting;
+    link_open(l, fd, (uint32_t)(sizeof(Welcome) + (size_t)w->ranks * sizeof(Process) + END_TEXT));
+    socket_options(fd, w->options.timeout);
+    /* As deputy it would be reached as the chief is. */
+    if (w->listener >= 0) close(w->listener);
+    w->listener = socket_listen_beside(fd);
+    rank_hello(w, w->listener < 0 ? 0 : socket_port(w->listener), h);
+    link_send(l, HELLO, h, sizeof *h, NULL, 0);
+    for (;;) {
+        Message m;
+        int code = 0;
+        if (link_flush(l) < 0) break;
+        bool ready = search_wait_for(s, fd, link_has_output(l) ? POLLIN | POLLOUT : POLLIN);
+        int got = ready ? link_fill(l) : 0, there = link_next(l, &m);
+        if (there < 0) return answer_is_foreign(s);
+        if (there > 0 && m.kind == NOTED && m.bytes == sizeof chief) {
+            memcpy(&chief, m.at, sizeof chief);
+            text_receive(chief.host, sizeof chief.host);
+            if (w->secret.bytes && !l->proved) return secret_is_unknown(s);
+            l->noted = true;
+            s->limit = MAX(s->limit, s->clock.slices +
+                                         (w->options.timeout + GRACE_SECONDS) * SLICES_A_SECOND);
+        } else if (there > 0 && m.kind == CHALLENGE) {
+            if (!secret_answer(w, l, &m)) return secret_is_unknown(s);
+        } else if (there > 0 && m.kind == WELCOME && l->noted) {
+            code = read_welcome(s, &m);
+            link_drop(l);
+            return code;
+        } else if (there > 0 && m.kind == REFUSED) {
+            return read_refusal(s, &m);
+        } else if (there > 0) {
+            return answer_is_foreign(s);
+        }
+        if (there > 0) link_drop(l);
+        if (got < 0 && l->noted) {
+            snprintf(s->error, ERROR_BYTES,
+                     "rank 0 (process %d on %s) was killed or ended while the ranks met\n"
+                     "help: see what it printed; start the run again",
+                     chief.pid, chief.host);
+            return EXIT_RANK;
+        }
+        if (got < 0) break;
+        if (s->clock.slices < s->limit) continue;
+        s->answered = true;
+        if (!l->noted) return search_not_reached(s);
+        snprintf(s->error, ERROR_BYTES,
+                 "rank 0 (process %d on %s) did not bring the ranks together within %d s\n"
+                 "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
+                 chief.pid, chief.host, s->clock.slices / SLICES_A_SECOND);
+        return EXIT_RANK;
+    }
+    s->answered = true;
+    link_close(l);
+    return -1;
+}
+
+int join_other(World *w, char *error) {
+    Search s = search_start(w, error);
+    int code = search_resolve(&s);
+    if (code) return code;
+    code = -1;
+    while (code < 0 && s.clock.slices < s.limit) {
+        int fd = search_connect(&s);
+        if (fd >= 0)
+            code = meet_chief(&s, fd);
+        else
+            s.answered = false;
+        if (code < 0 && !s.next)
+            for (int i = 0; i < 4; i++) search_pause(&s);
+    }
+    freeaddrinfo(s.found);
+    if (code < 0) code = search_not_reached(&s);
+    if (w->deputy != w->rank && w->listener >= 0) {
+        close(w->listener);
+        w->listener = -1;
+    }
+    return code;
+}

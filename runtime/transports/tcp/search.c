@@ -1,0 +1,112 @@
+/* The way to rank 0: its host's name is resolved, its addresses are tried in turn.
+ *
+ * A rank that does not get there reports the obstacle: a name without an address, a refused
+ * connection, or a port where something else answers.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "join.h"
+
+enum { RESOLVE_SECONDS = 5, CONNECT_SECONDS = 5 };
+
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void slice_clock_read(SliceClock *c) {
+    int64_t now = now_ms();
+    if (now - c->last_ms < SLICE_MS) return;
+    c->slices++;
+    c->last_ms = now;
+}
+
+void slice_clock_start(SliceClock *c) { *c = (SliceClock){.last_ms = now_ms()}; }
+
+Search search_start(World *w, char *error) {
+    Search s = {.w = w, .limit = w->options.timeout * SLICES_A_SECOND, .error = error};
+    slice_clock_start(&s.clock);
+    return s;
+}
+
+void search_pause(Search *s) {
+    struct timespec t = {.tv_nsec = SLICE_MS * 1000000};
+    nanosleep(&t, NULL);
+    slice_clock_read(&s->clock);
+}
+
+int search_resolve(Search *s) {
+    const World *w = s->w;
+    int failure = 0;
+    do {
+        s->found = socket_resolve(w->address, w->options.port, &failure);
+        if (s->found) return 0;
+        if (failure != EAI_AGAIN && failure != EAI_NONAME) break;
+        for (int i = 0; i < SLICES_A_SECOND / 2; i++) search_pause(s);
+    } while (s->clock.slices < MIN(s->limit, RESOLVE_SECONDS * SLICES_A_SECOND));
+    snprintf(s->error, ERROR_BYTES,
+             "rank %d: the host %.200s, where rank 0 is to be met, has no address: %s\n"
+             "help: set MASTER_ADDR to the name or address of rank 0's host, as this host sees it",
+             w->rank, w->address, failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
+    return EXIT_ENVIRONMENT;
+}
+
+bool search_wait_for(Search *s, int fd, short events) {
+    struct pollfd p = {.fd = fd, .events = events};
+    int n = poll(&p, 1, SLICE_MS);
+    slice_clock_read(&s->clock);
+    return n > 0;
+}
+
+/* A connection from a free port to itself has no listener. */
+static bool to_itself(int fd) {
+    struct sockaddr_storage a, b;
+    socklen_t length = sizeof a, other = sizeof b;
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    if (getsockname(fd, (void *)&a, &length) || getpeername(fd, (void *)&b, &other)) return false;
+    return length == other && !memcmp(&a, &b, length);
+}
+
+int search_connect(Search *s) {
+    if (!s->next) s->next = s->found;
+    const struct addrinfo *to = s->next;
+    s->next = to->ai_next;
+    int fd = socket_connect(to->ai_addr, to->ai_addrlen);
+    if (fd < 0) {
+        s->failure = errno;
+        return -1;
+    }
+    for (int i = 0; i < CONNECT_SECONDS * SLICES_A_SECOND && s->clock.slices < s->limit; i++) {
+        if (!search_wait_for(s, fd, POLLOUT)) continue;
+        s->failure = socket_error(fd);
+        if (!s->failure && !to_itself(fd)) return fd;
+        close(fd);
+        return -1;
+    }
+    s->failure = ETIMEDOUT;
+    close(fd);
+    return -1;
+}
+
+int search_not_reached(const Search *s) {
+    const World *w = s->w;
+    char why[160];
+    if (s->answered)
+        snprintf(why, sizeof why, "something else answers there");
+    else
+        snprintf(why, sizeof why, "%s", strerror(s->failure ? s->failure : ETIMEDOUT));
+    snprintf(s->error, ERROR_BYTES,
+             "rank %d could not reach rank 0 at %.180s, port %d, within %d s: %.100s\n"
+             "help: start rank 0 there; MASTER_ADDR, MASTER_PORT and FSDP_NCCL_PORT must be the "
+             "same for all ranks",
+             w->rank, w->address, w->options.port, s->clock.slices / SLICES_A_SECOND, why);
+    return EXIT_RANK;
+}
