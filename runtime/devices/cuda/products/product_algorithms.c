@@ -1,0 +1,178 @@
+/* What cuBLASLt is told about a product, the rules that it must keep, and the algorithms that the
+ * library names for it.
+ */
+#include <string.h>
+
+#include "product_choice.h"
+
+enum { ALIGNMENT_MAX = 16, AUX_ALIGN = 16, AUX_STEP = 8 };
+
+/* ---- the rules of products.h */
+
+static bool has_vector(int epilogue) {
+    return epilogue != EPILOGUE_NONE && epilogue != EPILOGUE_DGELU;
+}
+static bool has_aux(int epilogue) {
+    return epilogue == EPILOGUE_GELU_AUX_BIAS || epilogue == EPILOGUE_DGELU ||
+           epilogue == EPILOGUE_DGELU_BGRAD;
+}
+
+const char *product_broken_rule(const ProductShape *s, const ProductOperands *p) {
+    if (s->m < 1 || s->n < 1 || s->k < 1) return "an empty product";
+    if (s->lda < (s->a_turned ? s->k : s->m) || s->ldb < (s->b_turned ? s->n : s->k) ||
+        s->ldc < s->m)
+        return "a leading dimension is shorter than a column";
+    if (!is_real(s->dtype) || !is_real(s->out_dtype) ||
+        (s->out_dtype != s->dtype && s->out_dtype != DT_F32))
+        return "dtypes that are not multiplied directly";
+    if (s->epilogue < 0 || s->epilogue >= EPILOGUES) return "an unknown epilogue";
+    if (!p->a || !p->b || !p->d || (s->accumulate && !p->c) ||
+        has_vector(s->epilogue) != (p->vector != NULL) || has_aux(s->epilogue) != (p->aux != NULL))
+        return "an operand is missing or not wanted";
+    if (p->aux &&
+        (s->ldaux < s->m || s->ldaux % AUX_STEP != 0 || (uintptr_t)p->aux % AUX_ALIGN != 0))
+        return "aux is not aligned";
+    return NULL;
+}
+
+/* ---- descriptions */
+
+static cudaDataType_t type_of(int dtype) {
+    return dtype == DT_F32 ? CUDA_R_32F : dtype == DT_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+}
+
+/* Algorithms load 16 bytes at most, and addresses that differ only above that share a choice: a
+ * weight is aligned to 16 in its flat group, more by chance, and plans that lay it out differently
+ * must have the same algorithm for it, and so the same bits. */
+uint32_t product_alignment_of(const void *p) {
+    uintptr_t at = (uintptr_t)p, lowest = at & (~at + 1);
+    return lowest == 0 || lowest > ALIGNMENT_MAX ? ALIGNMENT_MAX : (uint32_t)lowest;
+}
+
+static cublasStatus_t set_attribute(const ProductDescription *d,
+                                    cublasLtMatmulDescAttributes_t name, const void *value,
+                                    size_t size) {
+    return cublasLtMatmulDescSetAttribute(d->product, name, value, size);
+}
+
+/* The addresses, which the description holds too. */
+static cublasStatus_t point_at(const ProductDescription *d, const void *vector, const void *aux) {
+    cublasStatus_t e = CUBLAS_STATUS_SUCCESS;
+    if (vector) e = set_attribute(d, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);
+    if (!e && aux)
+        e = set_attribute(d, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &aux, sizeof aux);
+    return e;
+}
+
+cublasStatus_t product_point_as_promised(const ProductDescription *d, const ProductShape *s,
+                                         const ProductOperands *p) {
+    const uintptr_t step = 2 * ALIGNMENT_MAX;
+    const void *vector = NULL, *aux = NULL;
+    if (p->vector) vector = (void *)((uintptr_t)p->vector / step * step + s->alignment[4]);
+    if (p->aux) aux = (void *)((uintptr_t)p->aux / step * step + s->alignment[5]);
+    return point_at(d, vector, aux);
+}
+
+cublasStatus_t product_describe(const Products *p, const ProductShape *s, ProductDescription *d) {
+    static const cublasLtEpilogue_t epilogues[EPILOGUES] = {
+        [EPILOGUE_NONE] = CUBLASLT_EPILOGUE_DEFAULT,
+        [EPILOGUE_BIAS] = CUBLASLT_EPILOGUE_BIAS,
+        [EPILOGUE_GELU_AUX_BIAS] = CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+        [EPILOGUE_DGELU] = CUBLASLT_EPILOGUE_DGELU,
+        [EPILOGUE_DGELU_BGRAD] = CUBLASLT_EPILOGUE_DGELU_BGRAD,
+        [EPILOGUE_BGRADA] = CUBLASLT_EPILOGUE_BGRADA,
+        [EPILOGUE_BGRADB] = CUBLASLT_EPILOGUE_BGRADB,
+    };
+    cudaDataType_t type = type_of(s->dtype), out = type_of(s->out_dtype);
+    cublasOperation_t a = s->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t b = s->b_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasLtEpilogue_t epilogue = epilogues[s->epilogue];
+    cublasComputeType_t compute = s->dtype == DT_F32 ? p->f32_type : CUBLAS_COMPUTE_32F;
+    uint64_t m = (uint64_t)s->m, n = (uint64_t)s->n, k = (uint64_t)s->k;
+    cublasStatus_t e = cublasLtMatmulDescCreate(&d->product, compute, CUDA_R_32F);
+    if (!e) e = set_attribute(d, CUBLASLT_MATMUL_DESC_TRANSA, &a, sizeof a);
+    if (!e) e = set_attribute(d, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b);
+    if (!e && p->target)
+        e = set_attribute(d, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &p->target, sizeof p->target);
+    if (!e && s->epilogue != EPILOGUE_NONE)
+        e = set_attribute(d, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+    if (!e && has_aux(s->epilogue))
+        e = set_attribute(d, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &s->ldaux, sizeof s->ldaux);
+    if (!e)
+        e = cublasLtMatrixLayoutCreate(&d->a, type, s->a_turned ? k : m, s->a_turned ? m : k,
+                                       s->lda);
+    if (!e)
+        e = cublasLtMatrixLayoutCreate(&d->b, type, s->b_turned ? n : k, s->b_turned ? k : n,
+                                       s->ldb);
+    if (!e) e = cublasLtMatrixLayoutCreate(&d->c, out, m, n, s->ldc);
+    return e;
+}
+
+/* ---- algorithms */
+
+bool product_is_exact(const cublasLtMatmulAlgo_t *algorithm) {
+    uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_NONE;
+    size_t size;
+    cublasStatus_t e = cublasLtMatmulAlgoConfigGetAttribute(
+        algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme, sizeof scheme, &size);
+    return e != CUBLAS_STATUS_SUCCESS || scheme == CUBLASLT_REDUCTION_SCHEME_NONE ||
+           scheme == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+}
+
+cublasStatus_t product_ask_algorithms(Products *p, const ProductShape *s,
+                                      const ProductDescription *d, const ProductOperands *operands,
+                                      cublasLtMatmulHeuristicResult_t *found, int *n) {
+    static const cublasLtMatmulPreferenceAttributes_t alignments[4] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    const uint64_t workspace = PRODUCT_WORKSPACE;
+    const uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    cublasLtMatmulPreference_t preference;
+    cublasStatus_t e = cublasLtMatmulPreferenceCreate(&preference);
+    if (e) return e;
+    e = cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                             &workspace, sizeof workspace);
+    if (!e)
+        e = cublasLtMatmulPreferenceSetAttribute(
+            preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions);
+    for (int i = 0; i < 4 && !e; i++)
+        e = cublasLtMatmulPreferenceSetAttribute(preference, alignments[i], &s->alignment[i],
+                                                 sizeof s->alignment[i]);
+    *n = 0;
+    if (!e) e = product_point_as_promised(d, s, operands);
+    if (!e)
+        e = cublasLtMatmulAlgoGetHeuristic(p->handle, d->product, d->a, d->b, d->c, d->c,
+                                           preference, CANDIDATES, found, n);
+    cublasLtMatmulPreferenceDestroy(preference);
+    if (e == CUBLAS_STATUS_NOT_SUPPORTED || e == CUBLAS_STATUS_INVALID_VALUE) {
+        *n = 0;
+        e = CUBLAS_STATUS_SUCCESS;
+    }
+    int kept = 0;
+    for (int i = 0; i < *n && !e; i++)
+        if (found[i].state == CUBLAS_STATUS_SUCCESS && found[i].workspaceSize <= workspace &&
+            product_is_exact(&found[i].algo))
+            found[kept++] = found[i];
+    *n = kept;
+    return e;
+}
+
+void product_undescribe(ProductDescription *d) {
+    if (d->c) cublasLtMatrixLayoutDestroy(d->c);
+    if (d->b) cublasLtMatrixLayoutDestroy(d->b);
+    if (d->a) cublasLtMatrixLayoutDestroy(d->a);
+    if (d->product) cublasLtMatmulDescDestroy(d->product);
+    *d = (ProductDescription){0};
+}
+
+cublasStatus_t product_issue(const Products *x, const ProductChoice *c, const ProductOperands *p,
+                             const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                             cudaStream_t stream) {
+    const float one = 1.0f, beta = c->shape.accumulate ? 1.0f : 0.0f;
+    const ProductDescription *d = &c->description;
+    cublasStatus_t e = point_at(d, p->vector, p->aux);
+    if (e) return e;
+    return cublasLtMatmul(x->handle, d->product, &one, p->a, d->a, p->b, d->b, &beta,
+                          c->shape.accumulate ? p->c : p->d, d->c, p->d, d->c, algorithm, workspace,
+                          PRODUCT_WORKSPACE, stream);
+}

@@ -1,0 +1,95 @@
+/* What a rank keeps for its products: the description and the algorithm of each shape.
+ *
+ * products.c keeps the choices, product_algorithms.c asks the library for them, product_trial.c
+ * times them.
+ */
+#ifndef FSDPC_CUDA_PRODUCT_CHOICE_H
+#define FSDPC_CUDA_PRODUCT_CHOICE_H
+
+#include <cublasLt.h>
+
+#include "tuned.h"
+
+enum { CHOICES = 1024, CANDIDATES = 16 }; /* shapes of a rank; algorithms asked for, of a shape */
+
+/* What a call of cublasLtMatmul describes its work with. */
+typedef struct ProductDescription {
+    cublasLtMatmulDesc_t product;
+    cublasLtMatrixLayout_t a, b, c;
+} ProductDescription;
+
+typedef struct ProductChoice {
+    ProductShape shape;
+    ProductDescription description;
+    bool offered, rehearsed;
+    double microseconds; /* 0: never timed */
+    double apart;        /* of a plain product and a kernel that do the same; 0: never timed */
+    cublasLtMatmulAlgo_t algorithm;
+} ProductChoice;
+
+typedef enum TuneMode { TUNE_NEVER, TUNE_ONCE, TUNE_AGAIN } TuneMode;
+
+typedef struct Products {
+    cublasLtHandle_t handle;
+    cublasComputeType_t f32_type;
+    TuneMode tune;
+    bool rehearsing, warm, speaks;
+    const char *plan_path; /* NULL: no file is kept */
+    int32_t shared;        /* multiprocessors that NCCL's kernels may take */
+    int32_t target;        /* those that products are chosen for; 0: all */
+    char machine[TUNED_MACHINE];
+    int lock;
+    cudaEvent_t begin, end; /* for rehearsals */
+    size_t cold_bytes;      /* written before them, they take operands out of the cache */
+    int n;
+    ProductChoice choice[CHOICES];
+} Products;
+
+/* product_algorithms.c */
+/* The rule of products.h that the product breaks, or NULL. */
+const char *product_broken_rule(const ProductShape *s, const ProductOperands *p);
+/* The alignment that a choice is made for, of an address. */
+uint32_t product_alignment_of(const void *address);
+cublasStatus_t product_describe(const Products *p, const ProductShape *s, ProductDescription *d);
+void product_undescribe(ProductDescription *d);
+/* Whoever names or checks an algorithm reads off the addresses in the description how they are
+ * aligned, and nothing else. It is told what the shape promises, not what the first call happens to
+ * have: the algorithm is for all calls of the shape. */
+cublasStatus_t product_point_as_promised(const ProductDescription *d, const ProductShape *s,
+                                         const ProductOperands *p);
+/* Is every result rounded once, whatever the order of the blocks? The heuristic was already asked
+ * for such algorithms; one that does not report its scheme is trusted. */
+bool product_is_exact(const cublasLtMatmulAlgo_t *algorithm);
+/* Asks the library for the algorithms of a shape, at most CANDIDATES, best first by its own
+ * account. *n may be 0. */
+cublasStatus_t product_ask_algorithms(Products *p, const ProductShape *s,
+                                      const ProductDescription *d, const ProductOperands *operands,
+                                      cublasLtMatmulHeuristicResult_t *found, int *n);
+cublasStatus_t product_issue(const Products *x, const ProductChoice *c, const ProductOperands *p,
+                             const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                             cudaStream_t stream);
+
+/* product_trial.c */
+/* A product whose algorithms are timed. */
+typedef struct ProductTrial {
+    Products *products;
+    const ProductChoice *choice;
+    const ProductOperands *operands;
+    void *workspace;
+    cudaStream_t stream;
+    int (*apart)(void *context); /* instead of an algorithm; 0 or an exit code */
+    void *context;
+} ProductTrial;
+/* Random numbers for everything that the product reads. */
+cudaError_t trial_fill_operands(cudaStream_t stream, const ProductShape *s,
+                                const ProductOperands *p);
+/* Milliseconds of one run; negative when it does not run. `cold`: writing the workspace before it
+ * takes operands out of the cache, and gives the host time to issue what is measured. */
+float trial_time_once(const ProductTrial *t, const cublasLtMatmulAlgo_t *algorithm, bool cold);
+/* The number of the fastest algorithm, and its time; -1 when none runs. */
+int trial_fastest(const ProductTrial *t, const cublasLtMatmulHeuristicResult_t *found, int n,
+                  float *out_ms);
+/* The time of the separate parts that do the same as the product; 0 or an exit code. */
+int trial_time_apart(const ProductTrial *t, float *out_ms);
+
+#endif
