@@ -136,7 +136,7 @@ typedef struct Device {
     /* Where launches return when their work is done; else NULL. on: from here on each stream is
      * issued by a thread of its own, beside the others, and one other than compute gets one CPU
      * thread. Between calls. */
-    int (*beside)(DeviceContext *c, bool on, char *error);
+    int (*run_concurrently)(DeviceContext *c, bool on, char *error);
     /* Where launches return before their work is done, with options->stamps; else NULL, both. A
      * stamp is a point of a stream; its number is below twice the plan's instructions. Between two
      * of them that the device has reached, the milliseconds are told. */

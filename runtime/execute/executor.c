@@ -53,7 +53,7 @@ int executor_open(Rank *r) {
     if (!code && r->run->test.streams) code = stream_test_open(r, &e->streams, r->error);
     if (code || !(e->overlap.on || e->overlap.tries)) return code;
     /* What it needs is allocated here, also where the first calls do without. */
-    code = r->run->device->beside(r->context, true, r->error);
+    code = r->run->device->run_concurrently(r->context, true, r->error);
     return code ? code : streams_open(r, &e->beside, r->error);
 }
 
@@ -120,7 +120,7 @@ static int issue_call(Rank *r, uint32_t program, char *error) {
     Executor *e = r->executor;
     if (e->streams) return stream_test_run(e->streams, program, error);
     if (!e->beside) return issue_program(r, program, error);
-    int code = r->run->device->beside(r->context, e->overlap.on, error);
+    int code = r->run->device->run_concurrently(r->context, e->overlap.on, error);
     if (code) return code;
     return e->overlap.on ? issue_streams(r, program, error) : issue_program(r, program, error);
 }

@@ -28,14 +28,14 @@ static bool has_other_streams(const Plan *p) {
 }
 
 static bool one_thread_issues(const Run *run) {
-    return run->transport->one_at_a_time || !run->device->beside || run->test.memory ||
+    return run->transport->one_at_a_time || !run->device->run_concurrently || run->test.memory ||
            run->test.streams || !has_other_streams(run->plan);
 }
 
 int overlap_check(const Run *run) {
     const char *other = run->test.memory ? "FSDP_CHECK=memory" : "FSDP_TEST_STREAMS";
     if (!says(run, "on")) return 0;
-    if (!run->device->beside)
+    if (!run->device->run_concurrently)
         fprintf(stderr,
                 "error: --overlap on: device %s runs the plan's streams itself, always\n"
                 "help: the option is for device cpu\n",

@@ -22,7 +22,7 @@ __global__ void add_all(int64_t *result, const float *from, int64_t n) {
     __shared__ int64_t words[EXACT_WORDS];
     if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
     __syncthreads();
-    Window w = {};
+    SumWindow w = {};
     w.top = LEAST_TOP;
     int64_t at = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * COUNT;
     for (; at / WARP / COUNT * WARP * COUNT < n; at += (int64_t)gridDim.x * THREADS * COUNT) {

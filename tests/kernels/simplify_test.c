@@ -41,7 +41,7 @@ static uint32_t simplified(uint32_t n, const FormulaStep *step) {
     static const float numbers[] = {0.0f, -0.0f, 1.0f, -3.5f, 0x1p-140f, __builtin_inff()};
     enum { MANY = sizeof numbers / sizeof *numbers };
     FormulaStep out[FORMULA_VALUES];
-    uint32_t left = simplify(OPERANDS, n, step, out);
+    uint32_t left = simplify_steps(OPERANDS, n, step, out);
     for (int i = 0; i < MANY * MANY * MANY * MANY; i++) {
         float x[OPERANDS], a[2] = {0}, b[2] = {0};
         for (int k = 0, rest = i; k < OPERANDS; k++, rest /= MANY) x[k] = numbers[rest % MANY];

@@ -21,7 +21,7 @@ static int agree(TransportContext *c, const Collective *call, uint64_t mine, uin
     return 0;
 }
 
-static int beside(DeviceContext *c, bool on, char *error) {
+static int run_concurrently(DeviceContext *c, bool on, char *error) {
     (void)c, (void)on, (void)error;
     return 0;
 }
@@ -40,7 +40,7 @@ typedef struct Setup {
 static void make(Setup *s, const char *word, int32_t cores) {
     *s = (Setup){.instr = {{.stream = STREAM_COMPUTE}, {.stream = STREAM_GATHER}},
                  .plan = {.instrs = s->instr, .n_instrs = 2},
-                 .device = {.beside = beside},
+                 .device = {.run_concurrently = run_concurrently},
                  .transport = {.agree = agree},
                  .options = {.overlap = word, .quiet = true}};
     s->run = (Run){.plan = &s->plan,

@@ -63,11 +63,11 @@ static const void *sent(World *w, int32_t rank, int kind, uint32_t bytes) {
     return out->n - out->first == sizeof head + bytes ? out->at + out->first + sizeof head : NULL;
 }
 
-static Call call_of(CallKind kind, MeshGroup group) {
-    return (Call){.kind = kind, .group = group, .label = "the call"};
+static HostCall call_of(CallKind kind, MeshGroup group) {
+    return (HostCall){.kind = kind, .group = group, .label = "the call"};
 }
 
-static Call whole(CallKind kind, int32_t rank) {
+static HostCall whole(CallKind kind, int32_t rank) {
     return call_of(kind, mesh_line(0, 1, RANKS, rank));
 }
 
@@ -84,7 +84,7 @@ static void groups_of_any_axes_agree(void **state) {
         int32_t left[RANKS] = {0};
         for (int32_t i = 0; i < RANKS; i++) {
             int32_t r = (i * 5 + 3) % RANKS; /* they come in any order */
-            Call c = call_of(CALL_AGREE, mesh_group(&mesh, set, r));
+            HostCall c = call_of(CALL_AGREE, mesh_group(&mesh, set, r));
             int32_t base = c.group.base;
             c.value = (uint64_t)((r * 3 + 2) % 7) << 33;
             largest[base] = MAX(largest[base], c.value);
@@ -116,7 +116,7 @@ static void shared_bytes_and_reports_come_to_all(void **state) {
         w->result_bytes = n;
         w->result_there = false;
         for (int32_t r = 0; r < RANKS; r++) {
-            Call c = whole(CALL_SHARE, r);
+            HostCall c = whole(CALL_SHARE, r);
             c.root = 2;
             c.value = n;
             c.bytes = r == 2 ? n : 0;
@@ -133,7 +133,7 @@ static void shared_bytes_and_reports_come_to_all(void **state) {
     }
     for (int32_t r = RANKS - 1; r >= 0; r--) {
         StartReport mine = {.code = r, .plan = (uint64_t)r * 10};
-        Call c = whole(CALL_COMPARE, r);
+        HostCall c = whole(CALL_COMPARE, r);
         c.bytes = sizeof mine;
         calls_take(w, r, &c, (const char *)&mine);
     }
@@ -150,7 +150,7 @@ static void shared_bytes_and_reports_come_to_all(void **state) {
 }
 
 /* One call of rank 3: is it one at all? */
-static void check_call(Call c, bool good) {
+static void check_call(HostCall c, bool good) {
     World *w = chief();
     char *payload = calloc(1, SHARE_LIMIT + 1);
     calls_take(w, 3, &c, payload);
@@ -165,14 +165,14 @@ static void check_call(Call c, bool good) {
 
 #define CHANGED(field, value, good)                                                                \
     do {                                                                                           \
-        Call changed = c;                                                                          \
+        HostCall changed = c;                                                                      \
         changed.field = (value);                                                                   \
         check_call(changed, good);                                                                 \
     } while (0)
 
 static void what_is_no_call_ends_the_run(void **state) {
     (void)state;
-    Call c = call_of(CALL_AGREE, (MeshGroup){1, 4, 1, 2, 2, 4}); /* ranks 1 3 5 7 */
+    HostCall c = call_of(CALL_AGREE, (MeshGroup){1, 4, 1, 2, 2, 4}); /* ranks 1 3 5 7 */
     check_call(c, true);
     CHANGED(kind, -1, false);
     CHANGED(kind, CALL_GATHER + 1, false);
@@ -213,7 +213,7 @@ static void what_is_no_call_ends_the_run(void **state) {
 static void a_second_call_before_the_answer_is_none(void **state) {
     (void)state;
     World *w = chief();
-    Call c = whole(CALL_AGREE, 3);
+    HostCall c = whole(CALL_AGREE, 3);
     calls_take(w, 3, &c, NULL);
     assert_false(w->over);
     calls_take(w, 3, &c, NULL);
@@ -229,7 +229,7 @@ static int ticks_until_over(World *w, int most) {
 
 /* Ranks 0 and 1 come to what is one call but for one thing; of other groups one might still come.
  */
-static void check_pair(Call a, Call b, bool good) {
+static void check_pair(HostCall a, HostCall b, bool good) {
     World *w = chief();
     static char payload[64];
     snprintf(a.label, sizeof a.label, "here");
@@ -246,10 +246,10 @@ static void check_pair(Call a, Call b, bool good) {
 
 static void members_of_a_call_agree_on_all_of_it(void **state) {
     (void)state;
-    Call a = call_of(CALL_AGREE, mesh_line(0, 1, 2, 0)), b = a;
+    HostCall a = call_of(CALL_AGREE, mesh_line(0, 1, 2, 0)), b = a;
     b.group.index = 1;
     check_pair(a, b, true);
-    Call c = b;
+    HostCall c = b;
 #define DIFFERS(field, value)                                                                      \
     do {                                                                                           \
         c = b;                                                                                     \
@@ -279,7 +279,7 @@ static void check_share(CallKind kind, uint64_t value, uint32_t bytes, bool good
     World *w = chief();
     static char payload[4096];
     for (int32_t r = 0; r < RANKS; r++) {
-        Call c = whole(kind, r);
+        HostCall c = whole(kind, r);
         bool compare = kind == CALL_COMPARE;
         c.value = r == 5 ? value : 16;
         c.bytes = r == 5 ? bytes : compare ? (uint32_t)sizeof(StartReport) : r == 0 ? 16 : 0;
@@ -312,7 +312,7 @@ static void a_group_gathers_what_its_members_bring(void **state) {
         World *w = chief();
         bool good = i == 0 || i == 4;
         for (int32_t k = 3; k >= 0; k--) {
-            Call c = call_of(CALL_GATHER, (MeshGroup){1, 4, k, 2, 2, 4});
+            HostCall c = call_of(CALL_GATHER, (MeshGroup){1, 4, k, 2, 2, 4});
             c.bytes = bytes[i] + (i == 1 && k == 2);
             memset(payload, 'a' + k, sizeof payload);
             calls_take(w, mesh_member(&c.group, k), &c, payload);
@@ -333,7 +333,7 @@ static void parts_of_the_world_share_nothing(void **state) {
     for (CallKind kind = CALL_COMPARE; kind <= CALL_SHARE; kind++) {
         World *w = chief();
         for (int32_t r = 0; r < 2; r++) {
-            Call c = call_of(kind, mesh_line(0, 1, 2, r));
+            HostCall c = call_of(kind, mesh_line(0, 1, 2, r));
             c.bytes = kind == CALL_COMPARE ? (uint32_t)sizeof payload : 0;
             calls_take(w, r, &c, payload);
         }
@@ -349,7 +349,7 @@ static void who_does_not_come_is_named_in_time(void **state) {
     for (CallKind kind = CALL_COMPARE; kind <= CALL_AGREE; kind++) {
         World *w = chief();
         for (int32_t r = 0; r < RANKS; r++) {
-            Call c = whole(kind, r);
+            HostCall c = whole(kind, r);
             static char payload[sizeof(StartReport)];
             c.bytes = kind == CALL_COMPARE ? (uint32_t)sizeof payload : 0;
             if (r != 4 && r != 6) calls_take(w, r, &c, payload);
@@ -372,8 +372,8 @@ static void who_does_not_come_is_named_in_time(void **state) {
 static void who_is_waited_for_may_wait_itself(void **state) {
     (void)state;
     World *w = chief();
-    Call a = call_of(CALL_AGREE, (MeshGroup){0, 2, 0, 1, 1, 1}),
-         b = call_of(CALL_AGREE, mesh_line(1, 1, 2, 0));
+    HostCall a = call_of(CALL_AGREE, (MeshGroup){0, 2, 0, 1, 1, 1}),
+             b = call_of(CALL_AGREE, mesh_line(1, 1, 2, 0));
     calls_take(w, 0, &a, NULL);
     snprintf(b.label, sizeof b.label, "another call");
     calls_take(w, 1, &b, NULL);
@@ -385,7 +385,7 @@ static void who_is_waited_for_may_wait_itself(void **state) {
     const MeshGroup ring[] = {mesh_line(0, 1, 3, 0), mesh_line(0, 1, 2, 1), mesh_line(2, 1, 2, 0)};
     for (int i = 0; i < 3; i++) {
         int32_t r = i == 2 ? 2 : 1 - i;
-        Call c = call_of(CALL_AGREE, ring[r]);
+        HostCall c = call_of(CALL_AGREE, ring[r]);
         snprintf(c.label, sizeof c.label, "call %d", r);
         calls_take(w, r, &c, NULL);
     }
@@ -395,7 +395,8 @@ static void who_is_waited_for_may_wait_itself(void **state) {
     chief_free(w);
     w = chief(); /* in a ring nobody is away */
     for (int32_t r = 0; r < 3; r++) {
-        Call c = call_of(CALL_AGREE, r < 2 ? mesh_line(r, 1, 2, 0) : (MeshGroup){0, 2, 1, 2, 2, 0});
+        HostCall c =
+            call_of(CALL_AGREE, r < 2 ? mesh_line(r, 1, 2, 0) : (MeshGroup){0, 2, 1, 2, 2, 0});
         snprintf(c.label, sizeof c.label, "call %d", r);
         calls_take(w, r, &c, NULL);
     }

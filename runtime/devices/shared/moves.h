@@ -52,12 +52,12 @@ MOVES_FUNCTION void find_place(const Axes *a, int64_t index, int64_t *x, int64_t
 
 /* A part of an axis: runs of `width` elements, `rows` of them, in an array whose runs are `pitch`
  * long, from element `start` of each. */
-typedef struct Part {
+typedef struct AxisPart {
     int64_t rows, width, pitch, start;
-} Part;
+} AxisPart;
 
 static inline bool part_of_axis(const Type *part, const Type *whole, int64_t axis, int64_t start,
-                                Part *p) {
+                                AxisPart *p) {
     int64_t inner = 1;
     if (axis < 0 || axis >= whole->rank || part->rank != whole->rank || start < 0 ||
         start > whole->dim[axis] - part->dim[axis])

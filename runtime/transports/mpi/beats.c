@@ -66,7 +66,7 @@ static void free_peers(Beats *b) {
     free(b->peer);
 }
 
-static void say(const World *w, Peer *p) {
+static void send_beat(const World *w, Peer *p) {
     int done = 0;
     if (p->deaf || MPI_Test(&p->out, &done, MPI_STATUS_IGNORE)) p->deaf = true;
     if (p->deaf || !done || p->told) return;
@@ -78,11 +78,11 @@ static void say(const World *w, Peer *p) {
         p->deaf = true;
 }
 
-static bool ask(const World *w, Peer *p) {
+static bool ask_for_beat(const World *w, Peer *p) {
     return !MPI_Irecv(p->heard, 1 + p->size, MPI_INT32_T, p->index, 0, w->first_ones, &p->in);
 }
 
-static void keep(const World *w, const Peer *p, bool heard) {
+static void keep_silence(const World *w, const Peer *p, bool heard) {
     for (int32_t r = p->first, k = 1; r < w->ranks; r++) {
         if (!lives_on(w, r, p->first)) continue;
         Sign *s = &w->board->sign[r];
@@ -92,18 +92,18 @@ static void keep(const World *w, const Peer *p, bool heard) {
 }
 
 /* All that has come; a slice of silence where nothing has. */
-static void hear(const World *w, Peer *p) {
+static void receive_beats(const World *w, Peer *p) {
     int there = 0;
     bool any = false;
     while (!p->ended && !p->deaf) {
         if (MPI_Test(&p->in, &there, MPI_STATUS_IGNORE)) p->deaf = true;
         if (p->deaf || !there) break;
         any = true;
-        keep(w, p, true);
+        keep_silence(w, p, true);
         p->ended = p->heard[0] != 0;
-        if (!p->ended && !ask(w, p)) p->deaf = true;
+        if (!p->ended && !ask_for_beat(w, p)) p->deaf = true;
     }
-    if (!any && !p->ended) keep(w, p, false);
+    if (!any && !p->ended) keep_silence(w, p, false);
 }
 
 static bool has_parted(const Peer *p) {
@@ -111,13 +111,13 @@ static bool has_parted(const Peer *p) {
 }
 
 /* False: all have said that they leave. */
-static bool meet(Beats *b, bool speak) {
+static bool exchange_beats(Beats *b, bool speak) {
     bool all = atomic_load(&b->world->leaving);
     speak = speak || all;
     for (int32_t i = 0; i < b->peers; i++) {
         Peer *p = &b->peer[i];
-        if (speak) say(b->world, p);
-        hear(b->world, p);
+        if (speak) send_beat(b->world, p);
+        receive_beats(b->world, p);
         all = all && has_parted(p);
     }
     return !all;
@@ -126,8 +126,8 @@ static bool meet(Beats *b, bool speak) {
 static void *keep_meeting(void *context) {
     Beats b = {.world = context};
     if (make_peers(&b)) {
-        for (int32_t i = 0; i < b.peers; i++) b.peer[i].deaf = !ask(b.world, &b.peer[i]);
-        for (int slice = 0; meet(&b, slice % APART_SLICES == 0); slice++) sleep_slice();
+        for (int32_t i = 0; i < b.peers; i++) b.peer[i].deaf = !ask_for_beat(b.world, &b.peer[i]);
+        for (int slice = 0; exchange_beats(&b, slice % APART_SLICES == 0); slice++) sleep_slice();
     }
     free_peers(&b);
     return NULL;

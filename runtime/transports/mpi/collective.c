@@ -31,22 +31,22 @@ enum {
     TAG_ROUND = 1024
 };
 
-typedef struct Place { /* of one buffer, as offsets in the member's arena */
+typedef struct BufferPlace { /* of one buffer, as offsets in the member's arena */
     uint64_t in, out;
-} Place;
+} BufferPlace;
 
 typedef enum Stage { ARRIVED, REDUCED, LEFT, STAGES } Stage;
 
-typedef struct Visit { /* what a member brings to a meeting */
+typedef struct HostVisit { /* what a member brings to a meeting */
     uint64_t value, shape;
     _Atomic uint64_t reached; /* sequence * STAGES + stage + 1, to find who is missing */
     int32_t kind, pad;
-} Visit;
+} HostVisit;
 
-typedef struct Meeting {
+typedef struct HostMeeting {
     _Atomic uint32_t count[STAGES];
     uint32_t pad;
-} Meeting; /* followed by Visit[size], Place[size][max_buffers] */
+} HostMeeting; /* followed by Visit[size], Place[size][max_buffers] */
 
 struct TransportContext {
     TransportOptions o;
@@ -65,30 +65,32 @@ struct TransportContext {
     uint64_t bounce_bytes;
 };
 
-typedef struct Seat { /* a rank's place in a collective under way */
+typedef struct HostSeat { /* a rank's place in a collective under way */
     TransportContext *c;
-    Meeting *m;
+    HostMeeting *m;
     MeshGroup group;
     uint32_t target, here; /* of each counter; members on this host */
     Wait wait;
-} Seat;
+} HostSeat;
 
 /* ---- meetings */
 
 static uint64_t meeting_bytes(const TransportContext *c, int32_t size) {
-    return align_up(sizeof(Meeting) + (uint64_t)size * sizeof(Visit) +
-                        (uint64_t)size * c->max_buffers * sizeof(Place),
+    return align_up(sizeof(HostMeeting) + (uint64_t)size * sizeof(HostVisit) +
+                        (uint64_t)size * c->max_buffers * sizeof(BufferPlace),
                     64);
 }
 
-static Visit *visit_of(const Seat *s, int32_t k) { return (Visit *)(void *)(s->m + 1) + k; }
+static HostVisit *visit_of(const HostSeat *s, int32_t k) {
+    return (HostVisit *)(void *)(s->m + 1) + k;
+}
 
-static Place *place_of(const Seat *s, int32_t k, uint32_t buffer) {
-    Place *first = (Place *)(void *)visit_of(s, s->group.size);
+static BufferPlace *place_of(const HostSeat *s, int32_t k, uint32_t buffer) {
+    BufferPlace *first = (BufferPlace *)(void *)visit_of(s, s->group.size);
     return first + (uint64_t)k * s->c->max_buffers + buffer;
 }
 
-static int32_t local_of(const Seat *s, int32_t k) {
+static int32_t local_of(const HostSeat *s, int32_t k) {
     return s->c->world->process[mesh_member(&s->group, k)].local;
 }
 
@@ -96,7 +98,7 @@ static uint64_t *channel_of(const TransportContext *c, uint32_t row, int32_t bas
     return &c->channel[(uint64_t)row * (uint64_t)c->world->ranks + (uint64_t)base];
 }
 
-static int32_t who_is_missing(const Seat *s, uint64_t reached) {
+static int32_t who_is_missing(const HostSeat *s, uint64_t reached) {
     for (int32_t k = 0; k < s->group.size; k++)
         if (local_of(s, k) >= 0 && atomic_load(&visit_of(s, k)->reached) < reached)
             return mesh_member(&s->group, k);
@@ -104,7 +106,7 @@ static int32_t who_is_missing(const Seat *s, uint64_t reached) {
 }
 
 /* Until all members of this host have counted `stage` of collective `sequence` up to target. */
-static int wait_for(Seat *s, Stage stage, uint64_t sequence, uint32_t target, char *error) {
+static int wait_for(HostSeat *s, Stage stage, uint64_t sequence, uint32_t target, char *error) {
     _Atomic uint32_t *word = &s->m->count[stage];
     if (counter_spin(word, target, s->c->world->spin ? SPINS : 0)) return 0;
     for (uint32_t seen; !counter_reached(word, target, &seen);) {
@@ -116,7 +118,7 @@ static int wait_for(Seat *s, Stage stage, uint64_t sequence, uint32_t target, ch
     return 0;
 }
 
-static void count_up(Seat *s, Stage stage) {
+static void count_up(HostSeat *s, Stage stage) {
     const Collective *call = s->wait.call;
     atomic_store(&visit_of(s, s->group.index)->reached, call->sequence * STAGES + stage + 1);
     _Atomic uint32_t *word = &s->m->count[stage];
@@ -131,10 +133,10 @@ static bool offset_of(const TransportContext *c, const void *at, uint64_t *offse
     return own->at && *offset < own->bytes;
 }
 
-static int write_places(Seat *s, char *error) {
+static int write_places(HostSeat *s, char *error) {
     const Collective *call = s->wait.call;
     for (uint32_t i = 0; i < call->n; i++) {
-        Place *place = place_of(s, s->group.index, i);
+        BufferPlace *place = place_of(s, s->group.index, i);
         if (call->buffer[i].elements == 0) continue;
         if (!offset_of(s->c, call->buffer[i].in, &place->in) ||
             (!call->joint && !offset_of(s->c, call->buffer[i].out, &place->out))) {
@@ -146,9 +148,9 @@ static int write_places(Seat *s, char *error) {
     return 0;
 }
 
-static int disagree(const Seat *s, int32_t k, char *error) {
+static int report_disagreement(const HostSeat *s, int32_t k, char *error) {
     const Collective *call = s->wait.call;
-    const Visit *v = visit_of(s, k);
+    const HostVisit *v = visit_of(s, k);
     snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
              kind_name[s->wait.kind], collective_label(call), s->c->o.rank, kind_name[v->kind],
              mesh_member(&s->group, k),
@@ -156,12 +158,12 @@ static int disagree(const Seat *s, int32_t k, char *error) {
     return EXIT_RANK;
 }
 
-static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t value, Seat *s,
-                char *error) {
+static int enter_meeting(TransportContext *c, const Collective *call, Kind kind, uint64_t value,
+                         HostSeat *s, char *error) {
     MeshGroup group = comm_group(c->o.plan, c->world->ranks, call->axes, c->o.rank);
     char *at = c->meetings[0].at + *channel_of(c, comm_row(call->axes, call->purpose), group.base) +
                call->sequence % RING * meeting_bytes(c, group.size);
-    *s = (Seat){.c = c, .m = (Meeting *)(void *)at, .group = group};
+    *s = (HostSeat){.c = c, .m = (HostMeeting *)(void *)at, .group = group};
     s->wait = (Wait){.world = c->world, .call = call, .kind = kind};
     for (int32_t k = 0; k < group.size; k++) s->here += local_of(s, k) >= 0;
     uint32_t round = (uint32_t)(call->sequence / RING);
@@ -175,7 +177,7 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
     if (!code && round > 0) code = wait_for(s, LEFT, call->sequence - RING, round * s->here, error);
     if (!code) code = write_places(s, error);
     if (code) return code;
-    Visit *mine = visit_of(s, group.index);
+    HostVisit *mine = visit_of(s, group.index);
     mine->kind = (int32_t)kind;
     mine->value = value;
     mine->shape = collective_shape(call);
@@ -184,11 +186,11 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
     for (int32_t k = 0; k < group.size && !code; k++)
         if (local_of(s, k) >= 0 &&
             (visit_of(s, k)->kind != (int32_t)kind || visit_of(s, k)->shape != mine->shape))
-            code = disagree(s, k, error);
+            code = report_disagreement(s, k, error);
     return code;
 }
 
-static int leave(Seat *s, char *error) {
+static int leave_meeting(HostSeat *s, char *error) {
     /* Every counter advances once per round, even where no slices were summed. */
     if (s->wait.kind != ALL_REDUCE) count_up(s, REDUCED);
     count_up(s, LEFT);
@@ -197,19 +199,19 @@ static int leave(Seat *s, char *error) {
 
 /* ---- memory of members */
 
-static bool is_remote(const Seat *s, int32_t k) { return local_of(s, k) < 0; }
-static bool any_remote(const Seat *s) { return s->here < (uint32_t)s->group.size; }
+static bool is_remote(const HostSeat *s, int32_t k) { return local_of(s, k) < 0; }
+static bool any_remote(const HostSeat *s) { return s->here < (uint32_t)s->group.size; }
 
-static const char *peer_in(const Seat *s, int32_t k, uint32_t i) {
+static const char *peer_in(const HostSeat *s, int32_t k, uint32_t i) {
     if (k == s->group.index) return s->wait.call->buffer[i].in;
     return s->c->arena[local_of(s, k)].at + place_of(s, k, i)->in;
 }
 
-static const char *peer_out(const Seat *s, int32_t k, uint32_t i) {
+static const char *peer_out(const HostSeat *s, int32_t k, uint32_t i) {
     return s->c->arena[local_of(s, k)].at + place_of(s, k, i)->out;
 }
 
-static int copy(const Seat *s, void *to, const void *from, uint64_t bytes, char *error) {
+static int copy_bytes(const HostSeat *s, void *to, const void *from, uint64_t bytes, char *error) {
     if (to == from || bytes == 0) return 0;
     return s->c->o.device->copy(s->c->o.context, s->wait.call->stream, to, from, bytes, error);
 }
@@ -222,13 +224,14 @@ typedef struct Flow { /* bytes [first, last) that go to and come from a member *
     uint64_t sends, receives;
 } Flow;
 /* The whole traffic between this rank and member k; nothing where both counts are 0. */
-typedef Flow (*FlowOf)(const Seat *s, int32_t k, uint32_t i);
+typedef Flow (*FlowOf)(const HostSeat *s, int32_t k, uint32_t i);
 
 static int tag_of(const Collective *call) {
     return (int)comm_row(call->axes, 0) * TAG_ROUND + (int)(call->sequence % TAG_ROUND);
 }
 
-static int post(const Seat *s, const Flow *f, int32_t rank, uint64_t from, uint64_t piece, int *n) {
+static int post_transfer(const HostSeat *s, const Flow *f, int32_t rank, uint64_t from,
+                         uint64_t piece, int *n) {
     struct Scratch *x = &s->c->scratch[s->wait.call->purpose];
     MPI_Comm comm = s->c->world->comm[s->wait.call->purpose];
     int failed = 0, tag = tag_of(s->wait.call);
@@ -245,14 +248,14 @@ static int post(const Seat *s, const Flow *f, int32_t rank, uint64_t from, uint6
     return failed;
 }
 
-static int exchange(Seat *s, uint32_t i, FlowOf flow_of, char *error) {
+static int exchange_pieces(HostSeat *s, uint32_t i, FlowOf flow_of, char *error) {
     struct Scratch *x = &s->c->scratch[s->wait.call->purpose];
     for (uint64_t from = 0;; from += PIECE_BYTES) {
         int n = 0, failed = 0;
         for (int32_t k = 0; k < s->group.size && !failed; k++) {
             if (!is_remote(s, k)) continue;
             Flow f = flow_of(s, k, i);
-            failed = post(s, &f, mesh_member(&s->group, k), from, PIECE_BYTES, &n);
+            failed = post_transfer(s, &f, mesh_member(&s->group, k), from, PIECE_BYTES, &n);
         }
         if (failed) return world_mpi_error(s->c->world, failed, kind_name[s->wait.kind], error);
         if (n == 0) return 0;
@@ -265,7 +268,8 @@ static uint64_t width_of(const CommBuffer *b) { return dtype_bytes(b->dtype); }
 
 /* Elements [first, first + n) of every member's `in`, added in rank order into `to`. Member k of
  * another host gets from us what it sums: elements [slice * k, ..) of `length`. */
-static int sum_slice(Seat *s, uint32_t i, void *to, int64_t slice, int64_t length, char *error) {
+static int sum_slice(HostSeat *s, uint32_t i, void *to, int64_t slice, int64_t length,
+                     char *error) {
     TransportContext *c = s->c;
     const CommBuffer *b = &s->wait.call->buffer[i];
     struct Scratch *x = &c->scratch[s->wait.call->purpose];
@@ -287,7 +291,7 @@ static int sum_slice(Seat *s, uint32_t i, void *to, int64_t slice, int64_t lengt
                           .receive = bounce,
                           .sends = (uint64_t)sends * width_of(b),
                           .receives = (uint64_t)now * width_of(b)};
-                if (!failed) failed = post(s, &f, rank, 0, UINT64_MAX, &n);
+                if (!failed) failed = post_transfer(s, &f, rank, 0, UINT64_MAX, &n);
                 from = bounce;
             }
             x->from[k] = from;
@@ -305,43 +309,43 @@ static int sum_slice(Seat *s, uint32_t i, void *to, int64_t slice, int64_t lengt
 
 /* ---- the six collectives */
 
-static Flow gather_flow(const Seat *s, int32_t k, uint32_t i) {
+static Flow gather_flow(const HostSeat *s, int32_t k, uint32_t i) {
     const CommBuffer *b = &s->wait.call->buffer[i];
     uint64_t bytes = (uint64_t)b->elements * width_of(b);
     return (Flow){b->in, (char *)b->out + (uint64_t)k * bytes, bytes, bytes};
 }
 
 static int all_gather(TransportContext *c, const Collective *call, char *error) {
-    Seat s;
-    int code = meet(c, call, ALL_GATHER, 0, &s, error);
+    HostSeat s;
+    int code = enter_meeting(c, call, ALL_GATHER, 0, &s, error);
     for (uint32_t i = 0; i < call->n && !code; i++) {
         const CommBuffer *b = &call->buffer[i];
         uint64_t bytes = (uint64_t)b->elements * width_of(b);
-        if (any_remote(&s)) code = exchange(&s, i, gather_flow, error);
+        if (any_remote(&s)) code = exchange_pieces(&s, i, gather_flow, error);
         for (int32_t k = 0; k < s.group.size && !code; k++)
             if (!is_remote(&s, k) && (!call->joint || k == s.group.index))
-                code =
-                    copy(&s, (char *)b->out + (uint64_t)k * bytes, peer_in(&s, k, i), bytes, error);
+                code = copy_bytes(&s, (char *)b->out + (uint64_t)k * bytes, peer_in(&s, k, i),
+                                  bytes, error);
     }
-    return code ? code : leave(&s, error);
+    return code ? code : leave_meeting(&s, error);
 }
 
 static int reduce_scatter(TransportContext *c, const Collective *call, char *error) {
-    Seat s;
-    int code = meet(c, call, REDUCE_SCATTER, 0, &s, error);
+    HostSeat s;
+    int code = enter_meeting(c, call, REDUCE_SCATTER, 0, &s, error);
     for (uint32_t i = 0; i < call->n && !code; i++) {
         const CommBuffer *b = &call->buffer[i];
         code = sum_slice(&s, i, b->out, b->elements, b->elements * s.group.size, error);
     }
-    return code ? code : leave(&s, error);
+    return code ? code : leave_meeting(&s, error);
 }
 
-static int64_t slice_of(const Seat *s, const CommBuffer *b) {
+static int64_t slice_of(const HostSeat *s, const CommBuffer *b) {
     uint64_t size = (uint64_t)s->group.size;
     return (int64_t)align_up(((uint64_t)b->elements + size - 1) / size, SLICE_ALIGN);
 }
 
-static Flow slices_flow(const Seat *s, int32_t k, uint32_t i) {
+static Flow slices_flow(const HostSeat *s, int32_t k, uint32_t i) {
     const CommBuffer *b = &s->wait.call->buffer[i];
     int64_t slice = slice_of(s, b), mine = MIN(slice * s->group.index, b->elements);
     int64_t its = MIN(slice * k, b->elements);
@@ -355,8 +359,8 @@ static Flow slices_flow(const Seat *s, int32_t k, uint32_t i) {
  * member reads the others'. Slice j is read from member j alone, and written elsewhere only after
  * all sums of this host are done and the parts that other hosts need are sent. */
 static int all_reduce(TransportContext *c, const Collective *call, char *error) {
-    Seat s;
-    int code = meet(c, call, ALL_REDUCE, 0, &s, error);
+    HostSeat s;
+    int code = enter_meeting(c, call, ALL_REDUCE, 0, &s, error);
     for (uint32_t i = 0; i < call->n && !code; i++) {
         const CommBuffer *b = &call->buffer[i];
         int64_t slice = slice_of(&s, b), first = MIN(slice * s.group.index, b->elements);
@@ -369,19 +373,19 @@ static int all_reduce(TransportContext *c, const Collective *call, char *error) 
     for (uint32_t i = 0; i < call->n && !code; i++) {
         const CommBuffer *b = &call->buffer[i];
         int64_t slice = slice_of(&s, b);
-        if (any_remote(&s)) code = exchange(&s, i, slices_flow, error);
+        if (any_remote(&s)) code = exchange_pieces(&s, i, slices_flow, error);
         for (int32_t k = 0; k < s.group.size && !code; k++) {
             int64_t first = slice * k, n = MIN(slice, b->elements - first);
             uint64_t at = (uint64_t)first * width_of(b);
             if (k == s.group.index || n <= 0 || is_remote(&s, k)) continue;
-            code = copy(&s, (char *)b->out + at, peer_out(&s, k, i) + at, (uint64_t)n * width_of(b),
-                        error);
+            code = copy_bytes(&s, (char *)b->out + at, peer_out(&s, k, i) + at,
+                              (uint64_t)n * width_of(b), error);
         }
     }
-    return code ? code : leave(&s, error);
+    return code ? code : leave_meeting(&s, error);
 }
 
-static Flow broadcast_flow(const Seat *s, int32_t k, uint32_t i) {
+static Flow broadcast_flow(const HostSeat *s, int32_t k, uint32_t i) {
     const Collective *call = s->wait.call;
     const CommBuffer *b = &call->buffer[i];
     uint64_t bytes = (uint64_t)b->elements * width_of(b);
@@ -391,49 +395,49 @@ static Flow broadcast_flow(const Seat *s, int32_t k, uint32_t i) {
                   .receives = k == call->root ? bytes : 0};
 }
 
-static int broadcast(TransportContext *c, const Collective *call, char *error) {
-    Seat s;
-    int code = meet(c, call, BROADCAST, 0, &s, error);
+static int mpi_broadcast(TransportContext *c, const Collective *call, char *error) {
+    HostSeat s;
+    int code = enter_meeting(c, call, BROADCAST, 0, &s, error);
     for (uint32_t i = 0; i < call->n && !code; i++) {
         const CommBuffer *b = &call->buffer[i];
-        if (any_remote(&s)) code = exchange(&s, i, broadcast_flow, error);
+        if (any_remote(&s)) code = exchange_pieces(&s, i, broadcast_flow, error);
         if (!code && !is_remote(&s, call->root))
-            code = copy(&s, b->out, peer_in(&s, call->root, i), (uint64_t)b->elements * width_of(b),
-                        error);
+            code = copy_bytes(&s, b->out, peer_in(&s, call->root, i),
+                              (uint64_t)b->elements * width_of(b), error);
     }
-    return code ? code : leave(&s, error);
+    return code ? code : leave_meeting(&s, error);
 }
 
-static Flow value_flow(const Seat *s, int32_t k, uint32_t i) {
+static Flow value_flow(const HostSeat *s, int32_t k, uint32_t i) {
     (void)i;
     uint64_t *value = s->c->scratch[s->wait.call->purpose].value;
     return (Flow){(const char *)&value[s->group.index], (char *)&value[k], sizeof *value,
                   sizeof *value};
 }
 
-static int largest(TransportContext *c, const Collective *call, Kind kind, uint64_t mine,
-                   uint64_t *out, char *error) {
-    Seat s;
+static int agree_on_largest(TransportContext *c, const Collective *call, Kind kind, uint64_t mine,
+                            uint64_t *out, char *error) {
+    HostSeat s;
     uint64_t *value = c->scratch[call->purpose].value;
-    int code = meet(c, call, kind, mine, &s, error);
+    int code = enter_meeting(c, call, kind, mine, &s, error);
     if (code) return code;
     value[s.group.index] = mine;
-    if (any_remote(&s)) code = exchange(&s, 0, value_flow, error);
+    if (any_remote(&s)) code = exchange_pieces(&s, 0, value_flow, error);
     if (code) return code;
     *out = 0;
     for (int32_t k = 0; k < s.group.size; k++)
         *out = MAX(*out, is_remote(&s, k) ? value[k] : visit_of(&s, k)->value);
-    return leave(&s, error);
+    return leave_meeting(&s, error);
 }
 
-static int barrier(TransportContext *c, const Collective *call, char *error) {
+static int mpi_barrier(TransportContext *c, const Collective *call, char *error) {
     uint64_t nothing;
-    return largest(c, call, BARRIER, 0, &nothing, error);
+    return agree_on_largest(c, call, BARRIER, 0, &nothing, error);
 }
 
-static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
-                 char *error) {
-    return largest(c, call, AGREE, mine, out, error);
+static int mpi_agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
+                     char *error) {
+    return agree_on_largest(c, call, AGREE, mine, out, error);
 }
 
 /* ---- open and close */
@@ -476,7 +480,7 @@ static void close_context(TransportContext *c) {
     free(c);
 }
 
-static bool allocate(TransportContext *c) {
+static bool allocate_buffers(TransportContext *c) {
     const World *w = c->world;
     uint64_t ranks = (uint64_t)w->ranks, far = w->locals < w->ranks ? ranks : 0;
     bool enough = true;
@@ -503,7 +507,7 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
         c->world = o->shared;
         c->max_buffers = most_buffers(o->plan);
     }
-    if (!c || !allocate(c)) {
+    if (!c || !allocate_buffers(c)) {
         if (c) close_context(c);
         snprintf(error, ERROR_BYTES, "no memory for the transport");
         return EXIT_ENVIRONMENT;
@@ -545,9 +549,9 @@ const Transport transport_mpi = {.name = "mpi",
                                  .all_gather = all_gather,
                                  .reduce_scatter = reduce_scatter,
                                  .all_reduce = all_reduce,
-                                 .broadcast = broadcast,
-                                 .barrier = barrier,
-                                 .agree = agree,
+                                 .broadcast = mpi_broadcast,
+                                 .barrier = mpi_barrier,
+                                 .agree = mpi_agree,
                                  .abort = abort_run,
                                  .arena_alloc = arena_alloc_shared,
                                  .arena_free = arena_free_shared,

@@ -16,14 +16,14 @@
 enum { BOARD_MAGIC = 0x46534450, PATIENCE = 4 };
 
 /* MPI's own start and end wait without checking anything; a thread watches them. */
-typedef struct Clock {
+typedef struct StartWatch {
     const World *world;
     const char *what;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool on;
-} Clock;
+} StartWatch;
 
 /* A stopped process that our launcher started too: its rank (or -1) and number, or 0. */
 static int32_t find_stopped(int32_t *rank) {
@@ -55,7 +55,7 @@ static int32_t find_stopped(int32_t *rank) {
     return pid;
 }
 
-static void too_long(const Clock *c, int32_t rank, int32_t pid, int32_t seconds) {
+static void too_long(const StartWatch *c, int32_t rank, int32_t pid, int32_t seconds) {
     const JoinOptions *o = &c->world->options;
     char who[96] = "a rank is missing";
     if (pid) snprintf(who, sizeof who, "rank %d (process %d) is stopped (SIGSTOP)", rank, pid);
@@ -68,7 +68,7 @@ static void too_long(const Clock *c, int32_t rank, int32_t pid, int32_t seconds)
     _exit(EXIT_RANK);
 }
 
-static void look_at_time(const Clock *c, int32_t seconds) {
+static void look_at_time(const StartWatch *c, int32_t seconds) {
     int32_t rank = -1, pid = 0, limit = c->world->timeout;
     if (seconds < limit) return;
     pid = find_stopped(&rank);
@@ -76,8 +76,8 @@ static void look_at_time(const Clock *c, int32_t seconds) {
 }
 
 /* In slices, so that a run stopped as a whole is not late. */
-static void *watch(void *context) {
-    Clock *c = context;
+static void *watch_start(void *context) {
+    StartWatch *c = context;
     pthread_mutex_lock(&c->lock);
     for (int i = 0; c->on; i++) {
         struct timespec until;
@@ -92,14 +92,14 @@ static void *watch(void *context) {
     return NULL;
 }
 
-static void clock_on(Clock *c, const World *w, const char *what) {
-    *c = (Clock){.world = w, .what = what, .on = true};
+static void clock_on(StartWatch *c, const World *w, const char *what) {
+    *c = (StartWatch){.world = w, .what = what, .on = true};
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
-    if (pthread_create(&c->thread, NULL, watch, c)) c->on = false;
+    if (pthread_create(&c->thread, NULL, watch_start, c)) c->on = false;
 }
 
-static void clock_off(Clock *c) {
+static void clock_off(StartWatch *c) {
     if (!c->on) return;
     pthread_mutex_lock(&c->lock);
     c->on = false;
@@ -153,7 +153,7 @@ static int make_communicators(World *w, int32_t test_hosts) {
 }
 
 static int meet_processes(World *w, char *error) {
-    Process own = {.pid = (int32_t)getpid(), .local = w->local};
+    MpiProcess own = {.pid = (int32_t)getpid(), .local = w->local};
     gethostname(own.host, sizeof own.host - 1);
     int32_t here[w->locals];
     int failed = MPI_Allgather(&w->rank, 1, MPI_INT32_T, here, 1, MPI_INT32_T, w->host);
@@ -181,7 +181,7 @@ static int meet_processes(World *w, char *error) {
     return 0;
 }
 
-static int join(const JoinOptions *o, World **out, char *error) {
+static int mpi_join(const JoinOptions *o, World **out, char *error) {
     World *w = calloc(1, sizeof *w);
     if (!w) {
         snprintf(error, ERROR_BYTES, "no memory for the transport");
@@ -196,7 +196,7 @@ static int join(const JoinOptions *o, World **out, char *error) {
     w->alarm_request = MPI_REQUEST_NULL;
     atomic_flag_clear(&w->polling);
     int provided = MPI_THREAD_SINGLE;
-    Clock clock;
+    StartWatch clock;
     clock_on(&clock, w, "the meeting of all ranks");
     int failed = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     int code =
@@ -221,7 +221,7 @@ static int join(const JoinOptions *o, World **out, char *error) {
     return code;
 }
 
-static int compare(World *w, const StartReport *mine, StartReport *all, char *error) {
+static int mpi_compare(World *w, const StartReport *mine, StartReport *all, char *error) {
     MPI_Request request;
     Wait wait = {.world = w, .kind = BARRIER};
     int failed = MPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, w->start,
@@ -233,9 +233,9 @@ static int compare(World *w, const StartReport *mine, StartReport *all, char *er
 static int32_t local_ranks(const World *w) { return w->locals; }
 
 /* Not orderly: others may be gone, so MPI is not asked; the launcher sees the exit code. */
-static void leave(World *w, bool orderly) {
+static void mpi_leave(World *w, bool orderly) {
     if (!orderly) return;
-    Clock clock;
+    StartWatch clock;
     clock_on(&clock, w, "the end of the run");
     beats_end(w);
     if (w->alarm_request != MPI_REQUEST_NULL) {
@@ -258,12 +258,12 @@ static void leave(World *w, bool orderly) {
 
 static const TransportModule module = {.abi = MODULE_INTERFACE,
                                        .transport = &transport_mpi,
-                                       .join = join,
-                                       .compare = compare,
+                                       .join = mpi_join,
+                                       .compare = mpi_compare,
                                        .describe = world_describe,
                                        .local_ranks = local_ranks,
                                        .fail = world_end,
-                                       .leave = leave};
+                                       .leave = mpi_leave};
 
 __attribute__((visibility("default"))) const TransportModule *fsdp_transport(void);
 const TransportModule *fsdp_transport(void) { return &module; }

@@ -55,7 +55,7 @@ static int make_huge(int fd, char *at, uint64_t whole) {
 }
 
 /* Makes our own file; its pages are allocated here, so that lack of memory shows here. */
-static int make(uint64_t bytes, bool huge, Shared *own, Offer *offer) {
+static int make_file(uint64_t bytes, bool huge, Shared *own, Offer *offer) {
     uint64_t whole = align_up(bytes + FOOT, HUGE);
     int fd = memfd_create("fsdp-run", MFD_CLOEXEC);
     int failed = fd < 0 ? errno : 0;
@@ -76,7 +76,7 @@ static int make(uint64_t bytes, bool huge, Shared *own, Offer *offer) {
     return fd;
 }
 
-static int look(const Offer *o, Shared *s) {
+static int map_offer(const Offer *o, Shared *s) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", o->pid, o->fd);
     int fd = open(path, O_RDWR | O_CLOEXEC), failed = 0;
@@ -101,13 +101,13 @@ int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *erro
     Offer all[w->locals];
     int32_t seen[w->locals], failed = 0, strange = -1;
     memset(out, 0, sizeof *out * (size_t)w->locals);
-    int fd = bytes ? make(bytes, huge, &out[w->local], &offer) : -1;
+    int fd = bytes ? make_file(bytes, huge, &out[w->local], &offer) : -1;
     int code = gather_offers(w, &offer, all, sizeof offer, error);
     for (int32_t k = 0; k < w->locals && !code && !failed; k++) {
         if (all[k].error) {
             failed = all[k].error;
             strange = k;
-        } else if (k != w->local && all[k].bytes && (failed = look(&all[k], &out[k]))) {
+        } else if (k != w->local && all[k].bytes && (failed = map_offer(&all[k], &out[k]))) {
             strange = k;
         }
     }

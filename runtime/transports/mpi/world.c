@@ -126,13 +126,13 @@ static void where_text(const Wait *w, char *out, size_t size) {
                  collective_family(c->purpose));
 }
 
-static int ended(World *w, char *error) {
+static int run_has_ended(World *w, char *error) {
     snprintf(error, ERROR_BYTES, "abandoned: another rank ended the run");
     (void)w;
     return EXIT_RANK;
 }
 
-static int lose(Wait *w, int32_t rank, const char *how, const char *help, char *error) {
+static int report_lost(Wait *w, int32_t rank, const char *how, const char *help, char *error) {
     World *world = w->world;
     char who[128], where[320];
     world_describe(world, rank, who, sizeof who);
@@ -156,10 +156,10 @@ static int find_dead(Wait *w, char *error) {
         if (k == world->local || p.fd < 0 || poll(&p, 1, 0) <= 0) continue;
         wait_for_the_same_end();
         /* It may have given notice just before it ended. */
-        if (atomic_load(&world->board->notice.state)) return ended(world, error);
-        return lose(w, world->local_rank[k], "was killed or ended without a message",
-                    "the kernel's log (dmesg) tells whether memory ran out; start the run again",
-                    error);
+        if (atomic_load(&world->board->notice.state)) return run_has_ended(world, error);
+        return report_lost(
+            w, world->local_rank[k], "was killed or ended without a message",
+            "the kernel's log (dmesg) tells whether memory ran out; start the run again", error);
     }
     return 0;
 }
@@ -225,10 +225,11 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
         snprintf(how, sizeof how, "is stopped (SIGSTOP), for %s or longer", limit);
     else
         snprintf(how, sizeof how, "did not answer within %s", limit);
-    return lose(w, missing, how,
-                stopped ? "start the run again; kill -CONT lets a stopped process go on"
-                        : "look at that process and its host; FSDP_TIMEOUT=SECONDS waits longer",
-                error);
+    return report_lost(w, missing, how,
+                       stopped
+                           ? "start the run again; kill -CONT lets a stopped process go on"
+                           : "look at that process and its host; FSDP_TIMEOUT=SECONDS waits longer",
+                       error);
 }
 
 /* The launcher sees that a host's daemon or ranks are gone, and ends all others, before the time is
@@ -239,9 +240,9 @@ static int find_lost(Wait *w, int32_t missing, char *error) {
     missing = last_missing(world, missing, LOST_SLICES);
     if (is_near(world, missing) || !is_silent(world, missing, LOST_SLICES)) return 0;
     if (!is_first(world, false) && ++w->told <= LOST_GRACE) return 0;
-    return lose(w, missing, "is gone, or its whole host is",
-                "the kernel's log (dmesg) there tells whether memory ran out; start the run again",
-                error);
+    return report_lost(
+        w, missing, "is gone, or its whole host is",
+        "the kernel's log (dmesg) there tells whether memory ran out; start the run again", error);
 }
 
 void world_waits_no_more(World *w) {
@@ -251,8 +252,9 @@ void world_waits_no_more(World *w) {
 int world_slice(Wait *w, int32_t missing, char *error) {
     World *world = w->world;
     if (world->board) atomic_store(&world->board->sign[world->rank].waits, missing + 1);
-    if (atomic_load(&world->aborted)) return ended(world, error);
-    if (world->board && atomic_load(&world->board->notice.state)) return ended(world, error);
+    if (atomic_load(&world->aborted)) return run_has_ended(world, error);
+    if (world->board && atomic_load(&world->board->notice.state))
+        return run_has_ended(world, error);
     /* Several threads of a process may wait; one at a time looks and takes the message. */
     if (world_spans_hosts(world) && !atomic_flag_test_and_set(&world->polling)) {
         int there = 0;
@@ -260,7 +262,7 @@ int world_slice(Wait *w, int32_t missing, char *error) {
             !MPI_Test(&world->alarm_request, &there, MPI_STATUS_IGNORE) && there)
             put_notice(world, world->incoming.rank, world->incoming.code, world->incoming.text);
         atomic_flag_clear(&world->polling);
-        if (there) return ended(world, error);
+        if (there) return run_has_ended(world, error);
     }
     int code = find_dead(w, error);
     if (!code) code = find_lost(w, missing, error);

@@ -34,11 +34,11 @@ typedef struct Board {
     Sign sign[]; /* [ranks] */
 } Board;
 
-typedef struct Process { /* one of all ranks */
-    int32_t pid, local;  /* local: index on this host, or -1 */
-    int32_t first, pad;  /* the first rank of its host */
+typedef struct MpiProcess { /* one of all ranks */
+    int32_t pid, local;     /* local: index on this host, or -1 */
+    int32_t first, pad;     /* the first rank of its host */
     char host[HOST_NAME];
-} Process;
+} MpiProcess;
 
 typedef struct Shared { /* memory of one process, mapped by its neighbours */
     char *at;
@@ -50,7 +50,7 @@ struct TransportWorld {
     int32_t rank, ranks, local, locals; /* locals: processes of this host */
     int32_t *local_rank;                /* [locals] -> rank */
     int *alive;                         /* [locals] pidfd, or -1 */
-    Process *process;                   /* [ranks] */
+    MpiProcess *process;                /* [ranks] */
     MPI_Comm comm[COMM_KINDS], host, start, alarm;
     MPI_Comm first_ones; /* the first processes of all hosts */
     Board *board;

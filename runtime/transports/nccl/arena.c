@@ -25,7 +25,7 @@ const char *registration_text(Registration r) {
 
 #define HAS_WINDOWS (NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3))
 
-static bool registers(const Communicator *m) {
+static bool registers_arena(const Communicator *m) {
     return m->used && m->comm && m->purpose != COMM_CONTROL;
 }
 
@@ -63,7 +63,7 @@ static int register_all(Context *c, Registration kind, void *arena, uint64_t byt
     for (uint32_t r = 0; r < c->rows && !code; r++) {
         Communicator *m = &c->row[r];
         m->window = NULL;
-        if (!registers(m) || kind == REGISTRATION_NONE) continue;
+        if (!registers_arena(m) || kind == REGISTRATION_NONE) continue;
         code = kind == REGISTRATION_WINDOW ? register_window(c, m, arena, bytes, error)
                                            : register_buffer(c, m, arena, bytes, error);
     }
@@ -90,7 +90,7 @@ static int register_arena(Context *c, void *arena, uint64_t bytes, char *error) 
     }
 }
 
-static int allocate(Context *c, uint64_t bytes, void **out, char *error) {
+static int allocate_arena(Context *c, uint64_t bytes, void **out, char *error) {
     uint64_t have = gpu_free_bytes();
     int code = nccl_enter(c, error);
     if (code) return code;
@@ -112,7 +112,7 @@ static int allocate(Context *c, uint64_t bytes, void **out, char *error) {
 }
 
 int arena_open(Context *c, uint64_t bytes, void **out, char *error) {
-    int code = allocate(c, bytes, out, error);
+    int code = allocate_arena(c, bytes, out, error);
     if (code) return code;
     uint64_t before = gpu_free_bytes();
     code = register_arena(c, *out, bytes, error);
@@ -128,7 +128,7 @@ void arena_close(Context *c, void *arena) {
     int code = c->o.device->program_forget(c->o.context, error);
     for (uint32_t r = 0; r < c->rows && !code; r++) {
         Communicator *m = &c->row[r];
-        if (!registers(m) || !m->window) continue;
+        if (!registers_arena(m) || !m->window) continue;
         code = nccl_enter(c, error);
         if (code) return;
 #if HAS_WINDOWS

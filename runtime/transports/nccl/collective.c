@@ -20,7 +20,7 @@
  * would otherwise slow each other down. */
 enum { YIELDS = 20, PAUSE_NS = 50 * 1000, LONGEST_PAUSE_NS = 1000 * 1000 };
 
-typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST } Kind;
+typedef enum CollectiveKind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST } CollectiveKind;
 static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce", "broadcast"};
 
 static bool type_of(int32_t dtype, ncclDataType_t *out) {
@@ -39,7 +39,7 @@ static bool type_of(int32_t dtype, ncclDataType_t *out) {
 }
 
 /* In place is what NCCL recognizes as such; anything else must not overlap. */
-static bool overlaps_badly(Kind kind, const CommBuffer *b, const MeshGroup *g) {
+static bool overlaps_badly(CollectiveKind kind, const CommBuffer *b, const MeshGroup *g) {
     uint64_t shard = (uint64_t)b->elements * dtype_bytes(b->dtype);
     uint64_t in_bytes = kind == REDUCE_SCATTER ? shard * (uint64_t)g->size : shard;
     uint64_t out_bytes = kind == ALL_GATHER ? shard * (uint64_t)g->size : shard;
@@ -51,7 +51,8 @@ static bool overlaps_badly(Kind kind, const CommBuffer *b, const MeshGroup *g) {
     return in != out;
 }
 
-static int check_buffers(const Communicator *m, const Collective *call, Kind kind, char *error) {
+static int check_buffers(const Communicator *m, const Collective *call, CollectiveKind kind,
+                         char *error) {
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
         ncclDataType_t type;
@@ -71,8 +72,8 @@ static int check_buffers(const Communicator *m, const Collective *call, Kind kin
 /* Parameters in f8e4m3 and i8 are bytes to NCCL: they are only moved. */
 static ncclRedOp_t operation_of(int32_t dtype) { return dtype == DT_I32 ? ncclMax : ncclSum; }
 
-static ncclResult_t put(const Communicator *m, const Collective *call, Kind kind, uint32_t i,
-                        cudaStream_t stream) {
+static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, CollectiveKind kind,
+                                 uint32_t i, cudaStream_t stream) {
     const CommBuffer *b = &call->buffer[i];
     size_t n = (size_t)b->elements;
     ncclDataType_t type = ncclUint8;
@@ -87,21 +88,19 @@ static ncclResult_t put(const Communicator *m, const Collective *call, Kind kind
     }
 }
 
-static bool fine(ncclResult_t r) { return r == ncclSuccess || r == ncclInProgress; }
-
-static int put_all(Context *c, const Communicator *m, const Collective *call, Kind kind,
+static int put_all(Context *c, const Communicator *m, const Collective *call, CollectiveKind kind,
                    cudaStream_t stream, char *error) {
     int code = nccl_enter(c, error);
     if (code) return code;
     ncclResult_t failed = ncclGroupStart();
     if (failed == ncclSuccess) {
-        for (uint32_t i = 0; i < call->n && fine(failed); i++)
-            failed = put(m, call, kind, i, stream);
+        for (uint32_t i = 0; i < call->n && nccl_is_fine(failed); i++)
+            failed = issue_buffer(m, call, kind, i, stream);
         ncclResult_t ended = ncclGroupEnd();
-        if (fine(failed)) failed = ended;
+        if (nccl_is_fine(failed)) failed = ended;
     }
     nccl_leave(c);
-    return fine(failed) ? 0 : nccl_fault(c, collective_label(call), failed, error);
+    return nccl_is_fine(failed) ? 0 : nccl_fault(c, collective_label(call), failed, error);
 }
 
 /* As cudaStreamSynchronize, but only while the run goes on. */
@@ -129,7 +128,7 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
     }
 }
 
-static int issue(Context *c, const Collective *call, Kind kind, char *error) {
+static int issue_collective(Context *c, const Collective *call, CollectiveKind kind, char *error) {
     uint32_t row = comm_row(call->axes, call->purpose);
     const Communicator *m = &c->row[row];
     const char *label = collective_label(call);
@@ -157,17 +156,17 @@ static int issue(Context *c, const Collective *call, Kind kind, char *error) {
 }
 
 int nccl_all_gather(Context *c, const Collective *call, char *error) {
-    return issue(c, call, ALL_GATHER, error);
+    return issue_collective(c, call, ALL_GATHER, error);
 }
 
 int nccl_reduce_scatter(Context *c, const Collective *call, char *error) {
-    return issue(c, call, REDUCE_SCATTER, error);
+    return issue_collective(c, call, REDUCE_SCATTER, error);
 }
 
 int nccl_all_reduce(Context *c, const Collective *call, char *error) {
-    return issue(c, call, ALL_REDUCE, error);
+    return issue_collective(c, call, ALL_REDUCE, error);
 }
 
 int nccl_broadcast(Context *c, const Collective *call, char *error) {
-    return issue(c, call, BROADCAST, error);
+    return issue_collective(c, call, BROADCAST, error);
 }

@@ -23,7 +23,7 @@
 
 enum { YIELDS = 20, PAUSE_NS = 20 * 1000, OPEN_GRACE = 30 };
 
-static double now(void) {
+static double now_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -58,21 +58,19 @@ int nccl_enter(Context *c, char *error) {
 
 void nccl_leave(Context *c) { pthread_mutex_unlock(&c->lock); }
 
-static bool fine(ncclResult_t r) { return r == ncclSuccess || r == ncclInProgress; }
-
 int communicator_settle(Context *c, const Communicator *m, const char *what, int32_t limit,
                         char *error) {
-    double begun = now();
+    double begun = now_seconds();
     for (int64_t i = 0;; i++) {
         ncclResult_t state = ncclSuccess;
         int code = nccl_enter(c, error);
         if (code) return code;
         ncclResult_t asked = ncclCommGetAsyncError(m->comm, &state);
         nccl_leave(c);
-        if (asked != ncclSuccess || !fine(state))
+        if (asked != ncclSuccess || !nccl_is_fine(state))
             return nccl_fault(c, what, asked ? asked : state, error);
         if (state == ncclSuccess) return 0;
-        if (limit && now() - begun > limit) {
+        if (limit && now_seconds() - begun > limit) {
             snprintf(error, ERROR_BYTES,
                      "%.200s took longer than %d s\nhelp: see what the others say; "
                      "FSDP_TIMEOUT=SECONDS waits longer",
@@ -112,17 +110,17 @@ void communicators_plan(Context *c) {
     c->root = comm_row(AXES_WORLD, COMM_CONTROL);
 }
 
-static ncclConfig_t configuration(void) {
+static ncclConfig_t default_config(void) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     config.splitShare = 0;
     return config;
 }
 
-/* What the communicator's kernels may take of the GPU (sm_budget.h). Policies are known from 2.27 on,
- * copy engines from 2.28 on; the library may be older than the header. NCCL_MAX_CTAS and
+/* What the communicator's kernels may take of the GPU (sm_budget.h). Policies are known from 2.27
+ * on, copy engines from 2.28 on; the library may be older than the header. NCCL_MAX_CTAS and
  * NCCL_CTA_POLICY take precedence in NCCL itself. */
-static void limit(ncclConfig_t *config, const Context *c, const Communicator *m) {
+static void limit_config(ncclConfig_t *config, const Context *c, const Communicator *m) {
     if (m->purpose == COMM_CONTROL) return;
     const Share *share = &c->share[m->purpose];
     if (share->multiprocessors) config->maxCTAs = share->multiprocessors;
@@ -146,7 +144,7 @@ static int open_root(Context *c, char *error) {
     static const char what[] = "NCCL's start";
     Communicator *m = &c->row[c->root];
     ncclUniqueId id;
-    ncclConfig_t config = configuration();
+    ncclConfig_t config = default_config();
     memset(&id, 0, sizeof id);
     ncclResult_t made = c->o.rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
     if (made != ncclSuccess) return nccl_fault(c, what, made, error);
@@ -155,20 +153,20 @@ static int open_root(Context *c, char *error) {
     if (code) return code;
     ncclResult_t r = ncclCommInitRankConfig(&m->comm, c->o.ranks, id, c->o.rank, &config);
     nccl_leave(c);
-    if (!fine(r)) return nccl_fault(c, what, r, error);
+    if (!nccl_is_fine(r)) return nccl_fault(c, what, r, error);
     return open_step(c, m, what, error);
 }
 
-static int split(Context *c, Communicator *m, char *error) {
+static int split_communicator(Context *c, Communicator *m, char *error) {
     static const char what[] = "NCCL's communicators";
     Communicator *root = &c->row[c->root];
-    ncclConfig_t config = configuration();
-    limit(&config, c, m);
+    ncclConfig_t config = default_config();
+    limit_config(&config, c, m);
     int code = nccl_enter(c, error);
     if (code) return code;
     ncclResult_t r = ncclCommSplit(root->comm, m->group.base, m->group.index, &m->comm, &config);
     nccl_leave(c);
-    if (!fine(r)) return nccl_fault(c, what, r, error);
+    if (!nccl_is_fine(r)) return nccl_fault(c, what, r, error);
     /* The new one exists once the one that it comes from has settled. */
     code = open_step(c, root, what, error);
     if (!code && !m->comm) {
@@ -188,7 +186,7 @@ int communicators_open(Context *c, char *error) {
         if (m->borrowed)
             m->comm = c->row[c->root].comm;
         else if (m->used)
-            code = split(c, m, error);
+            code = split_communicator(c, m, error);
     }
     uint64_t after = gpu_free_bytes();
     if (before > after) c->bytes += before - after;
@@ -206,14 +204,14 @@ int communicators_close(Context *c, char *error) {
         if (code) break;
         ncclResult_t r = ncclCommFinalize(m->comm);
         nccl_leave(c);
-        code = fine(r) ? communicator_settle(c, m, what, c->timeout, error)
-                       : nccl_fault(c, what, r, error);
+        code = nccl_is_fine(r) ? communicator_settle(c, m, what, c->timeout, error)
+                               : nccl_fault(c, what, r, error);
         if (!code) code = nccl_enter(c, error);
         if (code) break;
         r = ncclCommDestroy(m->comm);
         m->comm = NULL;
         nccl_leave(c);
-        if (!fine(r)) code = nccl_fault(c, what, r, error);
+        if (!nccl_is_fine(r)) code = nccl_fault(c, what, r, error);
     }
     return code;
 }

@@ -104,6 +104,8 @@ uint64_t gpu_free_bytes(void);
 /* The code for a result that is an error, with what NCCL says about it; `what` names what failed.
  */
 int nccl_failed(const char *what, ncclResult_t result, char *error);
+/* Success, or under way. */
+static inline bool nccl_is_fine(ncclResult_t r) { return r == ncclSuccess || r == ncclInProgress; }
 /* Ends all work of all communicators and gives them up; from any thread. */
 void communicators_abort(Context *c);
 

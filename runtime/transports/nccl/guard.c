@@ -71,7 +71,7 @@ static int find_broken(Context *c, char *error) {
     return code;
 }
 
-static void look(Context *c) {
+static void check_communicators(Context *c) {
     char error[ERROR_BYTES], end[ERROR_BYTES];
     if (!atomic_load(&c->watches)) return;
     int code = find_broken(c, error);
@@ -83,7 +83,7 @@ static void look(Context *c) {
 }
 
 /* The rank's thread would have said so and ended the process. */
-static void tell(Context *c) {
+static void report_end(Context *c) {
     int code = c->reason_code;
     if (!tcp_fail(c->world, c->o.rank, &code, c->reason)) return;
     if (!c->may_speak || c->may_speak()) fprintf(stderr, "error: %s\n", c->reason);
@@ -94,7 +94,7 @@ static void *give_up(void *user) {
     return NULL;
 }
 
-static void *guard(void *user) {
+static void *run_guard(void *user) {
     Context *c = user;
     while (!atomic_load(&c->over) && !atomic_load(&c->closed)) {
         struct timespec until;
@@ -103,20 +103,20 @@ static void *guard(void *user) {
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         sem_clockwait(&c->wake, CLOCK_MONOTONIC, &until);
-        if (!atomic_load(&c->over) && !atomic_load(&c->closed)) look(c);
+        if (!atomic_load(&c->over) && !atomic_load(&c->closed)) check_communicators(c);
     }
     if (!atomic_load(&c->over)) return NULL;
     /* Separately: it waits for recordings to go, and they exist until the process ends. */
     pthread_t aborting;
     if (pthread_create(&aborting, NULL, give_up, c) == 0) pthread_detach(aborting);
     for (int i = 0; i < TELL_SECONDS * 10 && !atomic_load(&c->closed); i++) pause_ms(100);
-    if (!atomic_load(&c->closed) && atomic_load(&c->has_reason)) tell(c);
+    if (!atomic_load(&c->closed) && atomic_load(&c->has_reason)) report_end(c);
     return NULL;
 }
 
 int guard_open(Context *c, char *error) {
     sem_init(&c->wake, 0, 0);
-    c->guarded = pthread_create(&c->guard, NULL, guard, c) == 0;
+    c->guarded = pthread_create(&c->guard, NULL, run_guard, c) == 0;
     if (c->guarded) return 0;
     snprintf(error, ERROR_BYTES, "transport nccl: cannot start a thread");
     return EXIT_ENVIRONMENT;

@@ -160,20 +160,20 @@ int log_finish(Context *c, uint32_t row, cudaStream_t stream, const char *label,
     return EXIT_ENVIRONMENT;
 }
 
-typedef struct Place { /* of a collective in what was issued; smaller is earlier */
+typedef struct LogPlace { /* of a collective in what was issued; smaller is earlier */
     uint64_t run, call;
     uint32_t instr;
     const LogEntry *entry;
-} Place;
+} LogPlace;
 
-static bool earlier(const Place *a, const Place *b) {
+static bool earlier(const LogPlace *a, const LogPlace *b) {
     if (a->run != b->run) return a->run < b->run;
     if (a->call != b->call) return a->call < b->call;
     return a->instr < b->instr;
 }
 
 /* Where collective `number` of a communicator stands in the programs' calls. */
-static bool find_place(Log *l, uint32_t row, uint64_t number, Place *out) {
+static bool find_place(Log *l, uint32_t row, uint64_t number, LogPlace *out) {
     uint64_t runs = atomic_load(&l->runs);
     for (uint64_t i = 0; i < MIN(runs, (uint64_t)RUNS); i++) {
         const LogRun *run = &l->run[(runs - 1 - i) % RUNS];
@@ -182,7 +182,7 @@ static bool find_place(Log *l, uint32_t row, uint64_t number, Place *out) {
         uint32_t n = per_call(l, program, row);
         if (first > number || n == 0) continue;
         LogEntry *e = entry_of(l, program, row, (number - first) % n);
-        *out = (Place){runs - 1 - i, (number - first) / n, e->instr, e};
+        *out = (LogPlace){runs - 1 - i, (number - first) / n, e->instr, e};
         return true;
     }
     return false;
@@ -209,13 +209,13 @@ void log_state(void *user, RankState *out) {
         tell_opening(l, opening, out);
         return;
     }
-    Place first = {.run = UINT64_MAX};
+    LogPlace first = {.run = UINT64_MAX};
     out->finished = atomic_load(&l->opened) + *(volatile uint64_t *)&l->shown[l->rows];
     for (uint32_t r = 0; r < l->rows; r++) {
         uint64_t issued = atomic_load(&l->issued[r]), finished = *(volatile uint64_t *)&l->shown[r];
         out->finished += finished;
         if (finished >= issued) continue;
-        Place at = {.run = UINT64_MAX - 1};
+        LogPlace at = {.run = UINT64_MAX - 1};
         bool found = c->row[r].purpose != COMM_CONTROL && find_place(l, r, finished, &at);
         if (!earlier(&at, &first)) continue;
         first = at;

@@ -14,7 +14,7 @@
 /* The options of join, kept for open: a process is in one run. */
 static JoinOptions joined;
 
-static int start(Context *c, char *error) {
+static int start_nccl(Context *c, char *error) {
     c->rows = comm_rows(c->o.plan);
     c->row = calloc(c->rows, sizeof *c->row);
     if (!c->row) {
@@ -54,7 +54,7 @@ static int nccl_open(const TransportOptions *o, TransportContext **out, char *er
     c->may_speak = joined.may_speak;
     pthread_mutex_init(&c->lock, NULL);
     *out = c; /* also when it fails: its guard may be at work until the process ends */
-    return start(c, error);
+    return start_nccl(c, error);
 }
 
 static void nccl_close(TransportContext *c) {
@@ -74,17 +74,17 @@ static void nccl_close(TransportContext *c) {
     free(c);
 }
 
-static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
-                 char *error) {
+static int transport_agree(TransportContext *c, const Collective *call, uint64_t mine,
+                           uint64_t *out, char *error) {
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
     int code = guard_check(c, error);
     if (code) return code;
     return tcp_agree(c->world, &group, mine, out, collective_label(call), error);
 }
 
-static int barrier(TransportContext *c, const Collective *call, char *error) {
+static int transport_barrier(TransportContext *c, const Collective *call, char *error) {
     uint64_t nothing;
-    return agree(c, call, 0, &nothing, error);
+    return transport_agree(c, call, 0, &nothing, error);
 }
 
 /* The others learn the reason through TransportModule.fail. */
@@ -92,15 +92,15 @@ static void abort_run(TransportContext *c) {
     if (c) guard_ended(c);
 }
 
-static int check(TransportContext *c, bool failed, char *error) {
+static int transport_check(TransportContext *c, bool failed, char *error) {
     return failed ? guard_check_patiently(c, error) : guard_check(c, error);
 }
 
-static void program(TransportContext *c, uint32_t number, bool replayed) {
+static void transport_program(TransportContext *c, uint32_t number, bool replayed) {
     log_program(c, number, replayed);
 }
 
-static void about(TransportContext *c, char *out, size_t size) {
+static void transport_about(TransportContext *c, char *out, size_t size) {
     int version = 0, made = 0;
     ncclGetVersion(&version);
     for (uint32_t r = 0; r < c->rows; r++) made += c->row[r].comm && !c->row[r].borrowed;
@@ -117,17 +117,17 @@ static const Transport transport_nccl = {.name = "nccl",
                                          .reduce_scatter = nccl_reduce_scatter,
                                          .all_reduce = nccl_all_reduce,
                                          .broadcast = nccl_broadcast,
-                                         .barrier = barrier,
-                                         .agree = agree,
+                                         .barrier = transport_barrier,
+                                         .agree = transport_agree,
                                          .abort = abort_run,
                                          .arena_alloc = arena_open,
                                          .arena_free = arena_close,
-                                         .check = check,
-                                         .program = program,
-                                         .about = about,
+                                         .check = transport_check,
+                                         .program = transport_program,
+                                         .about = transport_about,
                                          .library_bytes = library_bytes};
 
-static int join(const JoinOptions *options, TransportWorld **out, char *error) {
+static int transport_join(const JoinOptions *options, TransportWorld **out, char *error) {
     joined = *options;
     /* Before there are threads that read the environment. Gathers and reductions have communicators
      * of their own; the order in which the host issues them is the same on all ranks and must be
@@ -140,7 +140,7 @@ static int join(const JoinOptions *options, TransportWorld **out, char *error) {
 
 static const TransportModule module = {.abi = MODULE_INTERFACE,
                                        .transport = &transport_nccl,
-                                       .join = join,
+                                       .join = transport_join,
                                        .compare = tcp_compare,
                                        .describe = tcp_describe,
                                        .local_ranks = tcp_local_ranks,

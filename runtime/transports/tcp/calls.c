@@ -11,7 +11,7 @@
  * would have ended. */
 enum { PATIENCE = 10 };
 
-static bool is_group(const World *w, int32_t rank, const Call *c) {
+static bool is_group(const World *w, int32_t rank, const HostCall *c) {
     const MeshGroup *g = &c->group;
     if (c->kind < CALL_COMPARE || c->kind > CALL_GATHER || c->bytes > SHARE_LIMIT) return false;
     if (g->base < 0 || g->size < 1 || g->size > w->ranks || g->inner < 1 || g->inner > g->size ||
@@ -29,7 +29,7 @@ static bool same_group(const MeshGroup *g, const MeshGroup *h) {
            g->stride == h->stride && g->outer == h->outer;
 }
 
-static bool same_call(const Call *a, const Call *b) {
+static bool same_call(const HostCall *a, const HostCall *b) {
     return a->kind == b->kind && a->root == b->root && same_group(&a->group, &b->group);
 }
 
@@ -38,7 +38,7 @@ static bool has_come(const PendingCall *p, const MeshGroup *g) {
     return p->there && same_group(&p->call.group, g);
 }
 
-static void answer(World *w, const Call *c, const void *bytes, uint32_t n) {
+static void answer_members(World *w, const HostCall *c, const void *bytes, uint32_t n) {
     for (int32_t k = 0; k < c->group.size; k++) {
         int32_t r = mesh_member(&c->group, k);
         PendingCall *p = &w->pending[r];
@@ -53,7 +53,7 @@ static void answer(World *w, const Call *c, const void *bytes, uint32_t n) {
     }
 }
 
-static void disagree(World *w, int32_t a, int32_t b) {
+static void report_disagreement(World *w, int32_t a, int32_t b) {
     char text[ERROR_BYTES];
     snprintf(text, sizeof text,
              "ranks disagree: rank %d came to %.100s, rank %d to %.100s, or with other sizes\n"
@@ -63,8 +63,8 @@ static void disagree(World *w, int32_t a, int32_t b) {
 }
 
 /* All members are there and agree on what they do. */
-static void complete(World *w, const Call *call) {
-    Call c = *call;
+static void complete_call(World *w, const HostCall *call) {
+    HostCall c = *call;
     uint64_t largest = 0;
     uint32_t n = 0;
     switch ((CallKind)c.kind) {
@@ -85,11 +85,11 @@ static void complete(World *w, const Call *call) {
             memcpy(w->answer + n, w->pending[mesh_member(&c.group, r)].payload, c.bytes);
         break;
     }
-    answer(w, &c, w->answer, n);
+    answer_members(w, &c, w->answer, n);
 }
 
-static bool sizes_agree(const World *w, const Call *c, int32_t rank) {
-    const Call *its = &w->pending[rank].call;
+static bool sizes_agree(const World *w, const HostCall *c, int32_t rank) {
+    const HostCall *its = &w->pending[rank].call;
     if (c->kind == CALL_COMPARE)
         return its->bytes == sizeof(StartReport) && c->group.size == w->ranks;
     if (c->kind == CALL_SHARE)
@@ -101,7 +101,7 @@ static bool sizes_agree(const World *w, const Call *c, int32_t rank) {
     return its->bytes == 0;
 }
 
-void calls_take(World *w, int32_t rank, const Call *call, const char *payload) {
+void calls_take(World *w, int32_t rank, const HostCall *call, const char *payload) {
     PendingCall *p = &w->pending[rank];
     if (w->over) return;
     if (p->there || !is_group(w, rank, call)) {
@@ -120,21 +120,21 @@ void calls_take(World *w, int32_t rank, const Call *call, const char *payload) {
     for (int32_t k = 0; k < call->group.size; k++)
         if (!has_come(&w->pending[mesh_member(&call->group, k)], &call->group)) return;
     int32_t first = mesh_member(&call->group, 0);
-    const Call *wanted = &w->pending[first].call;
+    const HostCall *wanted = &w->pending[first].call;
     for (int32_t k = 0; k < call->group.size; k++) {
         int32_t r = mesh_member(&call->group, k);
         if (!same_call(wanted, &w->pending[r].call) || !sizes_agree(w, wanted, r)) {
-            disagree(w, first, r == first ? rank : r);
+            report_disagreement(w, first, r == first ? rank : r);
             return;
         }
     }
-    complete(w, wanted);
+    complete_call(w, wanted);
 }
 
 /* A member that has not come to the call in which a rank waits: one that waits nowhere, if there is
  * one. */
 static int32_t missing_from(const World *w, int32_t rank) {
-    const Call *c = &w->pending[rank].call;
+    const HostCall *c = &w->pending[rank].call;
     int32_t found = -1;
     for (int32_t k = 0; k < c->group.size; k++) {
         int32_t r = mesh_member(&c->group, k);
@@ -157,7 +157,7 @@ static int32_t first_that_waits_for(const World *w, int32_t rank) {
     return -1;
 }
 
-static void missing(World *w, const Call *c, int32_t seconds) {
+static void report_missing(World *w, const HostCall *c, int32_t seconds) {
     char text[ERROR_BYTES];
     RankList names = {.count = 0};
     int32_t there = 0;
@@ -184,9 +184,9 @@ static void too_late(World *w, int32_t rank) {
         away = missing_from(w, waits);
     }
     if (w->pending[away].there)
-        disagree(w, waits, away);
+        report_disagreement(w, waits, away);
     else
-        missing(w, &w->pending[first_that_waits_for(w, away)].call, seconds);
+        report_missing(w, &w->pending[first_that_waits_for(w, away)].call, seconds);
 }
 
 void calls_tick(World *w) {

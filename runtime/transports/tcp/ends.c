@@ -43,7 +43,7 @@ void ends_decide(World *w, int32_t speaker, int32_t code, const char *text) {
     }
 }
 
-static void hold(World *w, int32_t rank, int32_t code, const char *text, int32_t slices) {
+static void hold_failure(World *w, int32_t rank, int32_t code, const char *text, int32_t slices) {
     if (w->held.code && !(w->held.code == EXIT_RANK && code != EXIT_RANK)) return;
     set_ending(&w->held, rank, code, text);
     w->held_slices = slices;
@@ -66,10 +66,10 @@ void ends_failed(World *w, int32_t rank, int32_t code, const char *text) {
         link_send(&w->link[0], FAILED, &e, sizeof e, NULL, 0);
         if (w->deputy != w->rank) link_send(&w->link[w->deputy], FAILED, &e, sizeof e, NULL, 0);
     }
-    hold(w, rank, code, text,
-         w->rank == 0           ? ECHO_SLICES
-         : w->rank == w->deputy ? DEPUTY_SLICES
-                                : ALONE_SLICES);
+    hold_failure(w, rank, code, text,
+                 w->rank == 0           ? ECHO_SLICES
+                 : w->rank == w->deputy ? DEPUTY_SLICES
+                                        : ALONE_SLICES);
 }
 
 void ends_heard(World *w, int32_t from, const Ending *e) {
@@ -130,7 +130,7 @@ void ends_lost(World *w, int32_t rank, LossKind kind) {
         else
             ends_decide(w, w->rank, EXIT_RANK, text);
     } else {
-        hold(w, w->rank, EXIT_RANK, text, ALONE_SLICES);
+        hold_failure(w, w->rank, EXIT_RANK, text, ALONE_SLICES);
     }
 }
 

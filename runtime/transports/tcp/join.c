@@ -96,7 +96,8 @@ int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
     } else {
         code = w->rank == 0 ? join_chief(w, error) : join_other(w, error);
     }
-    size_t most = MAX((size_t)w->ranks * sizeof(StartReport), (size_t)SHARE_LIMIT) + sizeof(Call);
+    size_t most =
+        MAX((size_t)w->ranks * sizeof(StartReport), (size_t)SHARE_LIMIT) + sizeof(HostCall);
     for (int32_t r = 0; r < w->ranks; r++) {
         w->link[r].limit = (uint32_t)most;
         w->locals += w->process[r].host_index == w->process[w->rank].host_index;

@@ -39,7 +39,7 @@ int search_not_reached(const Search *s);
 /* join_chief.c */
 int join_chief(World *w, char *error);
 /* Fills the table of processes: those with the same host name and boot share a host. */
-void join_find_hosts(const World *w, const Hello *hello, Process *out);
+void join_find_hosts(const World *w, const Hello *hello, RankProcess *out);
 
 /* join_other.c */
 int join_other(World *w, char *error);

@@ -17,7 +17,7 @@
 
 enum { LINGER_SLICES = 40 };
 
-typedef struct Meeting {
+typedef struct ChiefMeeting {
     World *w;
     Hello *hello; /* [ranks] */
     SliceClock clock;
@@ -25,7 +25,7 @@ typedef struct Meeting {
     uint32_t refused; /* connections that were not ours */
     int code;
     char *error;
-} Meeting;
+} ChiefMeeting;
 
 static void refuse(Link *l, int code, const char *text) {
     Ending e = {.code = code};
@@ -38,7 +38,7 @@ static void name_rank(const Hello *h, char *out, size_t size) {
     snprintf(out, size, "rank %d (process %d on %s)", h->rank, h->pid, h->host);
 }
 
-static void fail_meeting(Meeting *m, int code, const char *text) {
+static void fail_meeting(ChiefMeeting *m, int code, const char *text) {
     if (m->code) return;
     m->code = code;
     snprintf(m->error, ERROR_BYTES, "%s", text);
@@ -47,7 +47,7 @@ static void fail_meeting(Meeting *m, int code, const char *text) {
 }
 
 /* The hello of a connection: noted, or sent away. Takes the link over when noted. */
-static void note_hello(Meeting *m, Link *l, Hello h) {
+static void note_hello(ChiefMeeting *m, Link *l, Hello h) {
     World *w = m->w;
     char text[ERROR_BYTES], who[160], other[160];
     name_rank(&h, who, sizeof who);
@@ -99,7 +99,7 @@ static void note_hello(Meeting *m, Link *l, Hello h) {
     m->missing--;
 }
 
-static void read_stranger(Meeting *m, Link *l) {
+static void read_stranger(ChiefMeeting *m, Link *l) {
     Message message;
     Hello h;
     char why[ERROR_BYTES] = "";
@@ -113,7 +113,7 @@ static void read_stranger(Meeting *m, Link *l) {
     }
 }
 
-static void read_rank(Meeting *m, int32_t rank) {
+static void read_rank(ChiefMeeting *m, int32_t rank) {
     Link *l = &m->w->link[rank];
     Message message;
     int got = link_fill(l), there = got < 0 ? -1 : link_next(l, &message);
@@ -163,7 +163,7 @@ static void list_missing(const World *w, char *out, size_t size) {
     if (all > shown) snprintf(out + n, size - n, " and %d more", all - shown);
 }
 
-static void too_late(Meeting *m) {
+static void too_late(ChiefMeeting *m) {
     World *w = m->w;
     char text[ERROR_BYTES], list[128], more[96] = "";
     list_missing(w, list, sizeof list);
@@ -179,7 +179,7 @@ static void too_late(Meeting *m) {
     fail_meeting(m, EXIT_RANK, text);
 }
 
-static void serve_slice(Meeting *m) {
+static void serve_slice(ChiefMeeting *m) {
     World *w = m->w;
     nfds_t n = 0;
     w->polled[n++] = (struct pollfd){.fd = w->listener, .events = POLLIN};
@@ -208,11 +208,11 @@ static bool same_host(const World *w, const Hello *a, const Hello *b) {
     return hosts < 2 || a->rank * hosts / w->ranks == b->rank * hosts / w->ranks;
 }
 
-void join_find_hosts(const World *w, const Hello *hello, Process *out) {
+void join_find_hosts(const World *w, const Hello *hello, RankProcess *out) {
     int32_t hosts = 0;
     for (int32_t r = 0; r < w->ranks; r++) {
         const Hello *h = &hello[r];
-        out[r] = (Process){.pid = h->pid, .local_rank = h->local_rank, .host_index = -1};
+        out[r] = (RankProcess){.pid = h->pid, .local_rank = h->local_rank, .host_index = -1};
         memcpy(out[r].host, h->host, sizeof out[r].host);
         for (int32_t k = 0; k < r && out[r].host_index < 0; k++)
             if (same_host(w, &hello[k], h)) out[r].host_index = out[k].host_index;
@@ -268,7 +268,7 @@ static int welcome_all(World *w, const Hello *hello, char *error) {
 }
 
 int join_chief(World *w, char *error) {
-    Meeting m = {.w = w, .missing = w->ranks - 1, .error = error};
+    ChiefMeeting m = {.w = w, .missing = w->ranks - 1, .error = error};
     slice_clock_start(&m.clock);
     w->listener = -1;
     int code = 0;

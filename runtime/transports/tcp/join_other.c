@@ -72,7 +72,8 @@ static int meet_chief(Search *s, int fd) {
     World *w = s->w;
     Link *l = &w->link[0];
     Hello chief = {.pid = 0}, *h = &w->greeting;
-    link_open(l, fd, (uint32_t)(sizeof(Welcome) + (size_t)w->ranks * sizeof(Process) + END_TEXT));
+    link_open(l, fd,
+              (uint32_t)(sizeof(Welcome) + (size_t)w->ranks * sizeof(RankProcess) + END_TEXT));
     socket_options(fd, w->options.timeout);
     /* As deputy it would be reached as the chief is. */
     if (w->listener >= 0) close(w->listener);

@@ -23,7 +23,7 @@ bool link_is_open(const Link *l) { return l->fd >= 0; }
 bool link_has_output(const Link *l) { return l->out.n > l->out.first; }
 
 /* Room for `more` bytes after n; false when there is no memory. */
-static bool reserve(Bytes *b, uint32_t more) {
+static bool reserve_bytes(Bytes *b, uint32_t more) {
     if (b->first > 0) {
         memmove(b->at, b->at + b->first, b->n - b->first);
         b->n -= b->first;
@@ -38,7 +38,7 @@ static bool reserve(Bytes *b, uint32_t more) {
     return true;
 }
 
-static void append(Bytes *b, const void *from, uint32_t n) {
+static void append_bytes(Bytes *b, const void *from, uint32_t n) {
     if (n) memcpy(b->at + b->n, from, n);
     b->n += n;
 }
@@ -51,13 +51,13 @@ void link_send(Link *l, MessageKind kind, const void *part, uint32_t bytes, cons
                         .protocol = PROTOCOL,
                         .kind = (uint16_t)kind,
                         .bytes = bytes + more_bytes};
-    if (!reserve(&l->out, (uint32_t)sizeof head + bytes + more_bytes)) {
+    if (!reserve_bytes(&l->out, (uint32_t)sizeof head + bytes + more_bytes)) {
         shutdown(l->fd, SHUT_RDWR);
         return;
     }
-    append(&l->out, &head, sizeof head);
-    append(&l->out, part, bytes);
-    append(&l->out, more, more_bytes);
+    append_bytes(&l->out, &head, sizeof head);
+    append_bytes(&l->out, part, bytes);
+    append_bytes(&l->out, more, more_bytes);
 }
 
 static bool try_later(void) { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -83,7 +83,7 @@ int link_fill(Link *l) {
             piece = MAX(piece, (uint32_t)sizeof head + head.bytes - have);
         piece = MIN(piece, most - have);
     }
-    if (!reserve(&l->in, piece)) return -1;
+    if (!reserve_bytes(&l->in, piece)) return -1;
     ssize_t n = recv(l->fd, l->in.at + l->in.n, piece, 0);
     if (n == 0) {
         errno = 0;

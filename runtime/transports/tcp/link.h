@@ -79,10 +79,10 @@ typedef struct Secret {
     int bytes; /* 0: none */
 } Secret;
 
-typedef struct Process { /* one of all ranks */
+typedef struct RankProcess { /* one of all ranks */
     int32_t pid, local_rank, host_index, pad;
     char host[HOST_NAME];
-} Process;
+} RankProcess;
 
 typedef struct Welcome { /* followed by Process[ranks] */
     int32_t deputy;
@@ -102,13 +102,13 @@ typedef struct Stand { /* where a rank is, and since when */
 } Stand;
 
 typedef enum CallKind { CALL_COMPARE, CALL_SHARE, CALL_AGREE, CALL_GATHER } CallKind;
-typedef struct Call { /* followed by `bytes` of payload from those who give some */
+typedef struct HostCall { /* followed by `bytes` of payload from those who give some */
     int32_t kind, root;
     MeshGroup group; /* index: of who sends it */
     uint32_t bytes;
     uint64_t value;
     char label[CALL_LABEL];
-} Call;
+} HostCall;
 
 typedef struct Ending {
     int32_t speaker, code; /* speaker: the rank that reports why, -1: one that has done so */
@@ -145,7 +145,7 @@ typedef struct Stranger { /* what one said that has been asked for a proof */
 typedef struct PendingCall { /* the chief's: what a rank brought */
     bool there;
     int32_t slices;
-    Call call;
+    HostCall call;
     char *payload; /* [call.bytes] or NULL */
 } PendingCall;
 
@@ -165,7 +165,7 @@ struct TransportWorld {
     JoinOptions options;
     char address[256];
     int32_t rank, ranks, deputy, locals; /* deputy: -1 when there is one rank */
-    Process *process;                    /* [ranks] */
+    RankProcess *process;                /* [ranks] */
     Link *link;                          /* [ranks]; of most ranks only those of chief and deputy */
     Link stranger_link[STRANGERS];       /* who have not said hello, or not proved it */
     Stranger stranger[STRANGERS];
@@ -277,7 +277,7 @@ bool ends_flushed(const World *w);
 void ends_speak(World *w); /* prints the reason, once, if no process of this launcher has */
 
 /* calls.c: host collectives at the chief, under the lock. */
-void calls_take(World *w, int32_t rank, const Call *call, const char *payload);
+void calls_take(World *w, int32_t rank, const HostCall *call, const char *payload);
 void calls_tick(World *w);
 
 /* watch.c: under the lock. */

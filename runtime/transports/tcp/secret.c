@@ -35,7 +35,7 @@ typedef unsigned char *(*Hmac)(const void *hash, const void *key, int key_bytes,
                                unsigned int *out_bytes); /* HMAC */
 
 /* A symbol as a function; ISO C has no cast for that. */
-static bool find(void *library, const char *name, void *function, size_t size) {
+static bool find_function(void *library, const char *name, void *function, size_t size) {
     void *symbol = dlsym(library, name);
     memcpy(function, &symbol, size);
     return symbol != NULL;
@@ -49,8 +49,8 @@ static int load_library(char *error) {
     void *library = NULL;
     for (size_t i = 0; i < ARRAY_LEN(names) && !library; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library && find(library, "EVP_sha256", &sha256, sizeof sha256) &&
-        find(library, "HMAC", &hmac, sizeof hmac))
+    if (library && find_function(library, "EVP_sha256", &sha256, sizeof sha256) &&
+        find_function(library, "HMAC", &hmac, sizeof hmac))
         return 0;
     snprintf(error, ERROR_BYTES,
              VARIABLE ": OpenSSL's libcrypto, which proves the secret, cannot be loaded: %.200s\n"
@@ -106,8 +106,8 @@ void secret_number(unsigned char out[SECRET_NUMBER]) {
         abort(); /* never after the machine has booted */
 }
 
-static bool prove(const World *w, unsigned char role, const Hello *h, const Challenge *c,
-                  unsigned char out[SECRET_NUMBER]) {
+static bool compute_proof(const World *w, unsigned char role, const Hello *h, const Challenge *c,
+                          unsigned char out[SECRET_NUMBER]) {
     unsigned char text[1 + sizeof *h + SECRET_NUMBER];
     unsigned int n = 0;
     text[0] = role;
@@ -118,7 +118,7 @@ static bool prove(const World *w, unsigned char role, const Hello *h, const Chal
 }
 
 /* In a time that does not depend on where they differ. */
-static bool same(const unsigned char *a, const unsigned char *b) {
+static bool same_bytes(const unsigned char *a, const unsigned char *b) {
     unsigned char differ = 0;
     for (int i = 0; i < SECRET_NUMBER; i++) differ |= a[i] ^ b[i];
     return !differ;
@@ -144,7 +144,7 @@ int secret_hear(World *w, Link *l, const Message *m, Hello *out, char *why) {
         memcpy(&s->hello, m->at, sizeof s->hello);
         s->asked = true;
         secret_number(c.number);
-        if (!prove(w, LISTENS, &s->hello, &c, c.proof)) return -1;
+        if (!compute_proof(w, LISTENS, &s->hello, &c, c.proof)) return -1;
         s->challenge = c;
         link_send(l, CHALLENGE, &c, sizeof c, NULL, 0);
         link_flush(l);
@@ -155,8 +155,8 @@ int secret_hear(World *w, Link *l, const Message *m, Hello *out, char *why) {
     if (m->kind != PROOF || m->bytes != sizeof proof || !s->asked) return -1;
     *out = s->hello;
     text_receive(out->host, sizeof out->host);
-    if (prove(w, CONNECTS, &s->hello, &s->challenge, proof) &&
-        same(proof, (const unsigned char *)m->at))
+    if (compute_proof(w, CONNECTS, &s->hello, &s->challenge, proof) &&
+        same_bytes(proof, (const unsigned char *)m->at))
         return 1;
     snprintf(why, ERROR_BYTES,
              "rank %d has another " VARIABLE " than rank %d\nhelp: set the same " VARIABLE
@@ -170,8 +170,9 @@ bool secret_answer(World *w, Link *l, const Message *m) {
     unsigned char proof[SECRET_NUMBER];
     if (!w->secret.bytes || m->bytes != sizeof c) return false;
     memcpy(&c, m->at, sizeof c);
-    if (!prove(w, LISTENS, &w->greeting, &c, proof) || !same(proof, c.proof)) return false;
-    if (!prove(w, CONNECTS, &w->greeting, &c, proof)) return false;
+    if (!compute_proof(w, LISTENS, &w->greeting, &c, proof) || !same_bytes(proof, c.proof))
+        return false;
+    if (!compute_proof(w, CONNECTS, &w->greeting, &c, proof)) return false;
     l->proved = true;
     link_send(l, PROOF, proof, sizeof proof, NULL, 0);
     return true;

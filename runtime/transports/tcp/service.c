@@ -29,26 +29,26 @@ enum { CHIEF_GRACE = 1, LEAVE_GRACE = 2, LEAVE_SECONDS = 10, READS_A_ROUND = 64 
 /* ---- messages */
 
 /* The payload as a struct of that size; false when it is none. */
-static bool take(const Message *m, void *out, size_t bytes) {
+static bool read_payload(const Message *m, void *out, size_t bytes) {
     if (m->bytes != bytes) return false;
     memcpy(out, m->at, bytes);
     return true;
 }
 
 static bool take_ending(const Message *m, Ending *e) {
-    if (!take(m, e, sizeof *e)) return false;
+    if (!read_payload(m, e, sizeof *e)) return false;
     text_receive(e->text, END_TEXT);
     return true;
 }
 
 static bool take_stand(const Message *m, Stand *s) {
-    if (!take(m, s, sizeof *s)) return false;
+    if (!read_payload(m, s, sizeof *s)) return false;
     text_receive(s->state.label, sizeof s->state.label);
     return true;
 }
 
 static bool take_call(World *w, int32_t from, const Message *m) {
-    Call call;
+    HostCall call;
     if (w->rank != 0 || m->bytes < sizeof call) return false;
     memcpy(&call, m->at, sizeof call);
     text_receive(call.label, CALL_LABEL);
@@ -65,7 +65,7 @@ static bool take_result(World *w, const Message *m) {
 }
 
 /* False: not a message that this process gets from that one. */
-static bool handle(World *w, int32_t from, const Message *m) {
+static bool handle_message(World *w, int32_t from, const Message *m) {
     Link *l = &w->link[from];
     Ending ending;
     Stand stand;
@@ -74,7 +74,7 @@ static bool handle(World *w, int32_t from, const Message *m) {
     case CHALLENGE: return from == w->deputy && secret_answer(w, l, m);
     case NOTED: l->noted = from == w->deputy && (!w->secret.bytes || l->proved); return l->noted;
     case BEAT:
-        if (!take(m, &beat, sizeof beat)) return false;
+        if (!read_payload(m, &beat, sizeof beat)) return false;
         watch_beat(w, from, &beat);
         return true;
     case CALL: return take_call(w, from, m);
@@ -106,7 +106,7 @@ static bool handle(World *w, int32_t from, const Message *m) {
     }
 }
 
-static void lose(World *w, int32_t rank, LossKind kind) {
+static void lose_rank(World *w, int32_t rank, LossKind kind) {
     link_close(&w->link[rank]);
     if (!w->gone) ends_lost(w, rank, kind);
 }
@@ -128,14 +128,14 @@ static void read_link(World *w, int32_t rank) {
         int got = link_fill(l), failure = errno, there = 0;
         Message m;
         while (link_is_open(l) && (there = link_next(l, &m)) > 0) {
-            bool known = handle(w, rank, &m);
+            bool known = handle_message(w, rank, &m);
             if (link_is_open(l)) link_drop(l);
             if (known) continue;
             there = -1;
             break;
         }
-        if (there < 0) lose(w, rank, LOSS_GARBAGE);
-        if (got < 0 && link_is_open(l)) lose(w, rank, loss_of(failure));
+        if (there < 0) lose_rank(w, rank, LOSS_GARBAGE);
+        if (got < 0 && link_is_open(l)) lose_rank(w, rank, loss_of(failure));
         if (got <= 0) return;
     }
 }
@@ -226,7 +226,7 @@ static void tick_links(World *w) {
         }
         bool chief_first = r == 0 && w->rank != w->deputy;
         if (l->silent >= limit + (chief_first ? CHIEF_GRACE * SLICES_A_SECOND : 0))
-            lose(w, r, LOSS_SILENT);
+            lose_rank(w, r, LOSS_SILENT);
     }
 }
 
@@ -259,7 +259,7 @@ static void tick_over(World *w) {
     _exit(run_end_code(w->ending.code));
 }
 
-static void tick(World *w) {
+static void tick_world(World *w) {
     tick_links(w);
     ends_tick(w);
     calls_tick(w);
@@ -307,7 +307,8 @@ static void read_polled(World *w) {
 
 static void flush_links(World *w) {
     for (int32_t r = 0; r < w->ranks; r++)
-        if (link_is_open(&w->link[r]) && link_flush(&w->link[r]) < 0) lose(w, r, loss_of(errno));
+        if (link_is_open(&w->link[r]) && link_flush(&w->link[r]) < 0)
+            lose_rank(w, r, loss_of(errno));
 }
 
 static void look_at_own_state(World *w) {
@@ -332,7 +333,7 @@ static void tell_the_end(World *w) {
     pthread_mutex_unlock(&w->events_lock);
 }
 
-static void *serve(void *context) {
+static void *run_service(void *context) {
     World *w = context;
     int64_t last = now_ms();
     pthread_mutex_lock(&w->lock);
@@ -348,7 +349,7 @@ static void *serve(void *context) {
         int64_t now = now_ms();
         if (now - last >= SLICE_MS) {
             last = now;
-            tick(w);
+            tick_world(w);
         }
         all_said_bye(w);
         flush_links(w);
@@ -374,7 +375,7 @@ bool service_start(World *w) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    w->running = !pthread_create(&w->thread, NULL, serve, w);
+    w->running = !pthread_create(&w->thread, NULL, run_service, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return w->running;
 }

@@ -13,19 +13,19 @@
 
 enum { BUSY_SECONDS = 2 };
 
-static void set(int fd, int level, int name, int value) {
+static void set_option(int fd, int level, int name, int value) {
     setsockopt(fd, level, name, &value, sizeof value);
 }
 
 /* A peer whose machine or cable is gone is noticed by the kernel too, after the same time. */
 void socket_options(int fd, int32_t timeout_seconds) {
     int32_t seconds = MIN(timeout_seconds, 1000000);
-    set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(fd, IPPROTO_TCP, TCP_KEEPIDLE, MAX(1, MIN(seconds / 2, 32767)));
-    set(fd, IPPROTO_TCP, TCP_KEEPINTVL, MAX(1, MIN(seconds / 4, 32767)));
-    set(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-    set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)seconds * 1000);
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, MAX(1, MIN(seconds / 2, 32767)));
+    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, MAX(1, MIN(seconds / 4, 32767)));
+    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)seconds * 1000);
 }
 
 /* Every interface, IPv6 where the machine has it, else IPv4; only this machine when the ranks meet
@@ -54,8 +54,8 @@ static int listen_once(const char *address, int32_t port, bool four) {
     socklen_t length = where_to_listen(address, port, four, &at);
     int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -1;
-    set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    if (at.ss_family == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (at.ss_family == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (!bind(fd, (void *)&at, length) && !listen(fd, SOMAXCONN)) return fd;
     int failure = errno;
     close(fd);

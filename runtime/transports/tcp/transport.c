@@ -24,7 +24,7 @@ struct TransportContext {
     Collective now;
 };
 
-static void state(void *user, RankState *out) {
+static void no_state(void *user, RankState *out) {
     TransportContext *c = user;
     pthread_mutex_lock(&c->look);
     *out = (RankState){.finished = c->finished,
@@ -39,7 +39,7 @@ static void state(void *user, RankState *out) {
     out->writing = atomic_load(&c->o.pulse->writing) > 0;
 }
 
-static void ended(void *user) { (void)user; }
+static void ignore_end(void *user) { (void)user; }
 
 static int open_context(const TransportOptions *o, TransportContext **out, char *error) {
     TransportContext *c = calloc(1, sizeof *c);
@@ -52,7 +52,7 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     c->o = *o;
     c->world = o->shared;
     pthread_mutex_init(&c->look, NULL);
-    WorldEvents events = {.state = state, .ended = ended, .user = c};
+    WorldEvents events = {.state = no_state, .ended = ignore_end, .user = c};
     tcp_watch(c->world, &events);
     *out = c;
     return 0;
@@ -65,14 +65,14 @@ static void close_context(TransportContext *c) {
     free(c);
 }
 
-static void begin(TransportContext *c, const Collective *call) {
+static void begin_collective(TransportContext *c, const Collective *call) {
     pthread_mutex_lock(&c->look);
     c->now = *call;
     c->begun++;
     pthread_mutex_unlock(&c->look);
 }
 
-static void end(TransportContext *c) {
+static void end_collective(TransportContext *c) {
     pthread_mutex_lock(&c->look);
     c->finished++;
     c->now.label = NULL;
@@ -80,28 +80,28 @@ static void end(TransportContext *c) {
 }
 
 /* One collective of one buffer, cut into pieces of its elements. */
-typedef struct Step {
+typedef struct BufferStep {
     TransportContext *c;
     const Collective *call;
     const CommBuffer *buffer;
     MeshGroup group;
     int64_t width, most; /* bytes of an element; elements of a piece */
     char *error;
-} Step;
+} BufferStep;
 
 /* n elements of every member from `first` on, into the pieces. */
-static int gather(const Step *s, int64_t first, int64_t n) {
+static int gather_pieces(const BufferStep *s, int64_t first, int64_t n) {
     const char *from = (const char *)s->buffer->in + first * s->width;
     return tcp_gather(s->c->world, &s->group, from, (size_t)(n * s->width), s->c->piece,
                       collective_label(s->call), s->error);
 }
 
-static void keep(const Step *s, int32_t member, int64_t at, int64_t n) {
+static void keep_piece(const BufferStep *s, int32_t member, int64_t at, int64_t n) {
     memcpy((char *)s->buffer->out + at * s->width, s->c->piece + member * n * s->width,
            (size_t)(n * s->width));
 }
 
-static int sum(const Step *s, int64_t at, int64_t n) {
+static int sum_pieces(const BufferStep *s, int64_t at, int64_t n) {
     const void *from[s->group.size];
     for (int32_t k = 0; k < s->group.size; k++) from[k] = s->c->piece + k * n * s->width;
     return s->c->o.device->reduce(s->c->o.context, s->call->stream, s->buffer->dtype,
@@ -109,41 +109,41 @@ static int sum(const Step *s, int64_t at, int64_t n) {
                                   s->error);
 }
 
-static int gather_step(const Step *s, int64_t at, int64_t n) {
-    int code = gather(s, at, n);
+static int gather_step(const BufferStep *s, int64_t at, int64_t n) {
+    int code = gather_pieces(s, at, n);
     for (int32_t k = 0; k < s->group.size && !code; k++)
-        keep(s, k, k * s->buffer->elements + at, n);
+        keep_piece(s, k, k * s->buffer->elements + at, n);
     return code;
 }
 
-static int scatter_step(const Step *s, int64_t at, int64_t n) {
+static int scatter_step(const BufferStep *s, int64_t at, int64_t n) {
     int code = 0;
     for (int32_t k = 0; k < s->group.size && !code; k++) {
-        code = gather(s, k * s->buffer->elements + at, n);
-        if (!code && k == s->group.index) code = sum(s, at, n);
+        code = gather_pieces(s, k * s->buffer->elements + at, n);
+        if (!code && k == s->group.index) code = sum_pieces(s, at, n);
     }
     return code;
 }
 
-static int reduce_step(const Step *s, int64_t at, int64_t n) {
-    int code = gather(s, at, n);
-    return code ? code : sum(s, at, n);
+static int reduce_step(const BufferStep *s, int64_t at, int64_t n) {
+    int code = gather_pieces(s, at, n);
+    return code ? code : sum_pieces(s, at, n);
 }
 
-static int broadcast_step(const Step *s, int64_t at, int64_t n) {
-    int code = gather(s, at, n);
-    if (!code) keep(s, s->call->root, at, n);
+static int broadcast_step(const BufferStep *s, int64_t at, int64_t n) {
+    int code = gather_pieces(s, at, n);
+    if (!code) keep_piece(s, s->call->root, at, n);
     return code;
 }
 
-static int each(TransportContext *c, const Collective *call,
-                int (*step)(const Step *s, int64_t at, int64_t n), char *error) {
-    Step s = {.c = c,
-              .call = call,
-              .group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank),
-              .error = error};
+static int each_buffer(TransportContext *c, const Collective *call,
+                       int (*step)(const BufferStep *s, int64_t at, int64_t n), char *error) {
+    BufferStep s = {.c = c,
+                    .call = call,
+                    .group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank),
+                    .error = error};
     int code = 0;
-    begin(c, call);
+    begin_collective(c, call);
     for (uint32_t i = 0; i < call->n; i++) {
         s.buffer = &call->buffer[i];
         s.width = (int64_t)dtype_bytes(s.buffer->dtype);
@@ -151,32 +151,32 @@ static int each(TransportContext *c, const Collective *call,
         for (int64_t at = 0; at < s.buffer->elements && !code; at += s.most)
             code = step(&s, at, MIN(s.most, s.buffer->elements - at));
     }
-    end(c);
+    end_collective(c);
     return code;
 }
 
 static int all_gather(TransportContext *c, const Collective *call, char *error) {
-    return each(c, call, gather_step, error);
+    return each_buffer(c, call, gather_step, error);
 }
 static int reduce_scatter(TransportContext *c, const Collective *call, char *error) {
-    return each(c, call, scatter_step, error);
+    return each_buffer(c, call, scatter_step, error);
 }
 static int all_reduce(TransportContext *c, const Collective *call, char *error) {
-    return each(c, call, reduce_step, error);
+    return each_buffer(c, call, reduce_step, error);
 }
-static int broadcast(TransportContext *c, const Collective *call, char *error) {
-    return each(c, call, broadcast_step, error);
+static int transport_broadcast(TransportContext *c, const Collective *call, char *error) {
+    return each_buffer(c, call, broadcast_step, error);
 }
 
-static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
-                 char *error) {
+static int transport_agree(TransportContext *c, const Collective *call, uint64_t mine,
+                           uint64_t *out, char *error) {
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
     return tcp_agree(c->world, &group, mine, out, collective_label(call), error);
 }
 
-static int barrier(TransportContext *c, const Collective *call, char *error) {
+static int transport_barrier(TransportContext *c, const Collective *call, char *error) {
     uint64_t none;
-    return agree(c, call, 0, &none, error);
+    return transport_agree(c, call, 0, &none, error);
 }
 
 /* Nobody waits in a way that tcp_fail does not end. */
@@ -189,9 +189,9 @@ static const Transport transport = {.name = "tcp",
                                     .all_gather = all_gather,
                                     .reduce_scatter = reduce_scatter,
                                     .all_reduce = all_reduce,
-                                    .broadcast = broadcast,
-                                    .barrier = barrier,
-                                    .agree = agree,
+                                    .broadcast = transport_broadcast,
+                                    .barrier = transport_barrier,
+                                    .agree = transport_agree,
                                     .abort = abort_context};
 
 static const TransportModule module = {.abi = MODULE_INTERFACE,

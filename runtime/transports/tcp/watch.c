@@ -21,7 +21,7 @@
 
 enum { ANSWER_SLICES = 20, PATIENCE = 10 };
 
-static int64_t patience(const World *w, const RankState *s) {
+static int64_t patience_slices(const World *w, const RankState *s) {
     int64_t limit = (int64_t)w->options.timeout * SLICES_A_SECOND;
     return s->purpose == COMM_CONTROL ? PATIENCE * limit : limit;
 }
@@ -39,7 +39,7 @@ static void look_at_self(World *w) {
         w->stuck_slices = 0;
         return;
     }
-    int64_t late = ++w->stuck_slices - patience(w, s);
+    int64_t late = ++w->stuck_slices - patience_slices(w, s);
     if (late < 0 || late % SLICES_A_SECOND) return;
     Stand stand = watch_own_stand(w);
     if (w->rank == 0)
@@ -61,9 +61,14 @@ void watch_beat(World *w, int32_t rank, const Beat *b) {
     s->beats = b->beats;
 }
 
-typedef enum Place { PLACE_ABSENT, PLACE_BEHIND, PLACE_ELSEWHERE, PLACE_SAME } Place;
+typedef enum CollectivePlace {
+    PLACE_ABSENT,
+    PLACE_BEHIND,
+    PLACE_ELSEWHERE,
+    PLACE_SAME
+} CollectivePlace;
 
-static Place place_of(const World *w, int32_t rank) {
+static CollectivePlace place_of(const World *w, int32_t rank) {
     const RankState *s = &w->look.stand[rank].state, *r = &w->look.reported;
     if (!w->look.there[rank] || !s->waits) return PLACE_ABSENT;
     if (s->axes != r->axes || s->purpose != r->purpose) return PLACE_ELSEWHERE;
@@ -71,7 +76,7 @@ static Place place_of(const World *w, int32_t rank) {
     return PLACE_SAME;
 }
 
-static RankList list(const World *w, Place place) {
+static RankList list_ranks(const World *w, CollectivePlace place) {
     RankList names = {.count = 0};
     for (int32_t r = 0; r < w->ranks; r++)
         if (place_of(w, r) == place) rank_list_add(w, &names, r);
@@ -80,7 +85,7 @@ static RankList list(const World *w, Place place) {
 }
 
 /* Has a rank at the place recently arrived, or shown a sign of work? */
-static bool lives(const World *w, Place place, int64_t slices) {
+static bool shows_life(const World *w, CollectivePlace place, int64_t slices) {
     for (int32_t r = 0; r < w->ranks; r++) {
         if (place_of(w, r) != place) continue;
         bool absent = place == PLACE_ABSENT;
@@ -89,7 +94,7 @@ static bool lives(const World *w, Place place, int64_t slices) {
     return false;
 }
 
-static int32_t first_at(const World *w, Place place) {
+static int32_t first_at(const World *w, CollectivePlace place) {
     for (int32_t r = 0; r < w->ranks; r++)
         if (place_of(w, r) == place) return r;
     return -1;
@@ -114,8 +119,8 @@ static void nobody_missing(World *w, const char *where, int32_t seconds) {
     ends_decide(w, w->rank, EXIT_RANK, text);
 }
 
-static void missing(World *w, Place place, const RankList *who, const char *where,
-                    int32_t seconds) {
+static void report_missing(World *w, CollectivePlace place, const RankList *who, const char *where,
+                           int32_t seconds) {
     char text[END_TEXT], theirs[320] = "", at[340] = "";
     int32_t first = first_at(w, place);
     bool stopped = place == PLACE_ABSENT && rank_stopped(w, first);
@@ -140,7 +145,7 @@ static void look_from_the_front(World *w) {
     for (int32_t r = 0; r < w->look.reporter; r++) {
         const Stand *s = &w->look.stand[r];
         if (!w->look.there[r] || !s->state.waits) continue;
-        if (s->slices + ANSWER_SLICES < patience(w, &s->state)) continue;
+        if (s->slices + ANSWER_SLICES < patience_slices(w, &s->state)) continue;
         *front = s->state;
         w->look.reporter = r;
         break;
@@ -153,9 +158,9 @@ static void look_from_the_front(World *w) {
     }
 }
 
-static void compare(World *w) {
+static void compare_stands(World *w) {
     Watch *look = &w->look;
-    int64_t slices = patience(w, &look->reported);
+    int64_t slices = patience_slices(w, &look->reported);
     int32_t seconds = (int32_t)(slices / SLICES_A_SECOND);
     char where[320];
     look->on = false;
@@ -164,13 +169,13 @@ static void compare(World *w) {
     if (look->there[look->reporter] && now->finished != look->reported.finished) return;
     look_from_the_front(w);
     rank_where(&look->reported, where, sizeof where);
-    for (Place place = PLACE_ABSENT; place <= PLACE_BEHIND; place++) {
-        RankList who = list(w, place);
+    for (CollectivePlace place = PLACE_ABSENT; place <= PLACE_BEHIND; place++) {
+        RankList who = list_ranks(w, place);
         if (!who.count) continue;
-        if (!lives(w, place, slices)) missing(w, place, &who, where, seconds);
+        if (!shows_life(w, place, slices)) report_missing(w, place, &who, where, seconds);
         return;
     }
-    if (!lives(w, PLACE_SAME, slices) && !lives(w, PLACE_ELSEWHERE, slices))
+    if (!shows_life(w, PLACE_SAME, slices) && !shows_life(w, PLACE_ELSEWHERE, slices))
         nobody_missing(w, where, seconds);
 }
 
@@ -195,7 +200,7 @@ void watch_state(World *w, int32_t rank, const Stand *s) {
 static void look_at_others(World *w) {
     bool all = true;
     for (int32_t r = 0; r < w->ranks; r++) all = all && w->look.there[r];
-    if (all || ++w->look.slices >= ANSWER_SLICES) compare(w);
+    if (all || ++w->look.slices >= ANSWER_SLICES) compare_stands(w);
 }
 
 void watch_tick(World *w) {

@@ -35,7 +35,7 @@ static int64_t now_slices(void) {
     return ((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000) / SLICE_MS;
 }
 
-static int ended(const World *w, char *error) {
+static int run_has_ended(const World *w, char *error) {
     snprintf(error, ERROR_BYTES, "%.500s", w->ending.text);
     return EXIT_RANK;
 }
@@ -54,8 +54,8 @@ int32_t tcp_local_ranks(const TransportWorld *w) { return w->locals; }
 
 /* ---- host collectives */
 
-static int call(World *w, Call *c, const void *payload, void *result, uint32_t result_bytes,
-                const char *label, char *error) {
+static int call_chief(World *w, HostCall *c, const void *payload, void *result,
+                      uint32_t result_bytes, const char *label, char *error) {
     snprintf(c->label, sizeof c->label, "%s", label ? label : "a decision");
     pthread_mutex_lock(&w->lock);
     w->result = result;
@@ -69,19 +69,19 @@ static int call(World *w, Call *c, const void *payload, void *result, uint32_t r
     world_wake(w);
     while (!w->over && !w->result_there) wait_slice(w);
     w->calling = false;
-    int code = w->result_there ? 0 : ended(w, error);
+    int code = w->result_there ? 0 : run_has_ended(w, error);
     pthread_mutex_unlock(&w->lock);
     return code;
 }
 
-static Call whole_world(const World *w, CallKind kind) {
-    return (Call){.kind = kind, .group = mesh_line(0, 1, w->ranks, w->rank)};
+static HostCall whole_world(const World *w, CallKind kind) {
+    return (HostCall){.kind = kind, .group = mesh_line(0, 1, w->ranks, w->rank)};
 }
 
 int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
               const char *label, char *error) {
-    Call c = {.kind = CALL_AGREE, .group = *group, .value = mine};
-    return call(w, &c, NULL, out, sizeof *out, label, error);
+    HostCall c = {.kind = CALL_AGREE, .group = *group, .value = mine};
+    return call_chief(w, &c, NULL, out, sizeof *out, label, error);
 }
 
 int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,
@@ -90,26 +90,26 @@ int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char
         snprintf(error, ERROR_BYTES, "%s: %zu bytes of rank %d cannot be shared", label, n, root);
         return EXIT_CORRUPT;
     }
-    Call c = whole_world(w, CALL_SHARE);
+    HostCall c = whole_world(w, CALL_SHARE);
     c.root = root;
     c.value = n;
     c.bytes = w->rank == root ? (uint32_t)n : 0;
-    return call(w, &c, bytes, bytes, (uint32_t)n, label, error);
+    return call_chief(w, &c, bytes, bytes, (uint32_t)n, label, error);
 }
 
 int tcp_gather(TransportWorld *w, const MeshGroup *group, const void *bytes, size_t n, void *out,
                const char *label, char *error) {
-    Call c = {.kind = CALL_GATHER, .group = *group, .value = n, .bytes = (uint32_t)n};
-    return call(w, &c, bytes, out, (uint32_t)(n * (size_t)group->size), label, error);
+    HostCall c = {.kind = CALL_GATHER, .group = *group, .value = n, .bytes = (uint32_t)n};
+    return call_chief(w, &c, bytes, out, (uint32_t)(n * (size_t)group->size), label, error);
 }
 
 /* A rank that ends because of what it learns must not be gone before the others know the same: a
  * second round shows that all have the answer, and the chief stays until the others are gone. */
 int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, char *error) {
-    Call c = whole_world(w, CALL_COMPARE);
+    HostCall c = whole_world(w, CALL_COMPARE);
     c.bytes = sizeof *mine;
     uint32_t bytes = (uint32_t)((size_t)w->ranks * sizeof *all);
-    int code = call(w, &c, mine, all, bytes, "the start of the run", error);
+    int code = call_chief(w, &c, mine, all, bytes, "the start of the run", error);
     if (code) return code;
     bool bad = false;
     for (int32_t r = 0; r < w->ranks; r++)
@@ -132,7 +132,7 @@ int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, ch
 
 int tcp_ended(TransportWorld *w, char *error) {
     pthread_mutex_lock(&w->lock);
-    int code = w->over ? ended(w, error) : 0;
+    int code = w->over ? run_has_ended(w, error) : 0;
     pthread_mutex_unlock(&w->lock);
     return code;
 }
@@ -141,7 +141,7 @@ int tcp_reason(TransportWorld *w, char *error) {
     pthread_mutex_lock(&w->lock);
     int64_t until = now_slices() + REASON_SLICES;
     while (!w->over && now_slices() < until) wait_slice(w);
-    int code = w->over ? ended(w, error) : EXIT_RANK;
+    int code = w->over ? run_has_ended(w, error) : EXIT_RANK;
     pthread_mutex_unlock(&w->lock);
     return code;
 }

@@ -30,7 +30,7 @@ KERNEL(embedding) {
     const int32_t *id = ids.at;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range r = my_range(ids.n, 1);
+        WorkRange r = my_range(ids.n, 1);
         for (int64_t row = r.from; row < r.to; row++)
             for (int64_t i = 0; i < width; i += LANES)
                 v_put(y.at, y.dtype, row * width + i, width - i,
@@ -78,7 +78,7 @@ VECTOR_INLINE void sum_run(Operand dy, Result dw, const uint64_t *keys, int64_t 
 /* Runs of equal ids that begin in this thread's part of the keys. */
 static void sum_runs(Operand dy, Result dw, const uint64_t *keys, int64_t n, int64_t width,
                      const Operand *acc, bool earlier) {
-    Range r = my_range(n, 1);
+    WorkRange r = my_range(n, 1);
     int64_t first = r.from;
     while (first > 0 && first < r.to && keys[first] >> 32 == keys[first - 1] >> 32) first++;
     while (first < r.to) {
@@ -109,7 +109,7 @@ KERNEL(embedding_grad) {
     int64_t size = dtype_bytes(dw.dtype);
 #pragma omp parallel num_threads(threads_for(l, dw.n))
     {
-        Range r = my_range(dw.n, 64);
+        WorkRange r = my_range(dw.n, 64);
         size_t bytes = (size_t)((r.to - r.from) * size);
         if (!accumulate)
             memset(bytes_at(dw.at, r.from * size), 0, bytes);

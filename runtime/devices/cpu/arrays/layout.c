@@ -50,7 +50,7 @@ KERNEL(fill) {
     size_t size = dtype_bytes(out.dtype);
 #pragma omp parallel num_threads(threads_for(l, out.n))
     {
-        Range r = my_range(out.n, 64);
+        WorkRange r = my_range(out.n, 64);
         char *to = out.at;
         if (bits == 0)
             memset(to + (size_t)r.from * size, 0, (size_t)(r.to - r.from) * size);
@@ -90,7 +90,7 @@ KERNEL(split) {
             return launch_error(l, EXIT_CORRUPT, "result %lld has another size", (long long)e);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(rows / entries, 1);
+        WorkRange r = my_range(rows / entries, 1);
         for (int64_t i = r.from; i < r.to; i++)
             for (int64_t e = 0; e < entries; e++)
                 copy_run(bytes_at(l->call->out[e], i * inner),
@@ -130,7 +130,7 @@ KERNEL(stack) {
     }
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range r = my_range(rows / entries, 1);
+        WorkRange r = my_range(rows / entries, 1);
         for (int64_t i = r.from; i < r.to; i++)
             for (int64_t e = 0; e < entries; e++)
                 stack_run(l, e, i * inner, (i * entries + e) * inner, inner);
@@ -149,7 +149,7 @@ KERNEL(retain) {
     int64_t size = dtype_bytes(part.dtype), first = number * part.n;
 #pragma omp parallel num_threads(threads_for(l, part.n))
     {
-        Range r = my_range(part.n, 64);
+        WorkRange r = my_range(part.n, 64);
         memcpy(bytes_at(part.at, r.from * size), bytes_at(flat.at, (first + r.from) * size),
                (size_t)((r.to - r.from) * size));
     }
@@ -164,7 +164,7 @@ static int copy_between(const Launch *l) {
     int64_t size = dtype_bytes(y.dtype);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range r = my_range(y.n, 64);
+        WorkRange r = my_range(y.n, 64);
         memcpy(bytes_at(y.at, r.from * size), bytes_at(x.at, r.from * size),
                (size_t)((r.to - r.from) * size));
     }
@@ -206,7 +206,7 @@ typedef struct Chunks {
 
 /* This thread's share of the parameter, out of the vector. */
 static void copy_parameter(const Chunks *c, char *to, const char *flat) {
-    Range r = my_range(c->place.n, 64);
+    WorkRange r = my_range(c->place.n, 64);
     for (int64_t e = r.from, n; e < r.to; e += n) {
         n = MIN(layout_run(&c->layout, &c->place, e), r.to - e);
         memcpy(to + e * c->size, flat + layout_element(&c->layout, &c->place, e) * c->size,
@@ -220,7 +220,7 @@ static void copy_chunks(const Chunks *c, char *flat, const char *from) {
     const LayoutPlace *p = &c->place;
     int64_t room = (layout_end(&c->layout, p) - p->offset) * layout_shards(&c->layout);
     LayoutPlace filled = {room, p->offset, p->chunk};
-    Range r = my_range(room, 64);
+    WorkRange r = my_range(room, 64);
     for (int64_t e = r.from, n; e < r.to; e += n) {
         n = MIN(layout_run(&c->layout, &filled, e), r.to - e);
         int64_t at = layout_element(&c->layout, &filled, e), held = MIN(MAX(p->n - e, 0), n);

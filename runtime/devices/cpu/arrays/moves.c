@@ -47,7 +47,7 @@ static void turn_plane(const Axes *a, Operand x, Result y, int64_t x_at, int64_t
                              x_at + i + j * step);
 }
 
-static int permute(const Launch *l, bool back) {
+static int permute_axes(const Launch *l, bool back) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
     Axes a;
@@ -57,7 +57,7 @@ static int permute(const Launch *l, bool back) {
     int64_t plane = a.dim[a.n - 1] * (a.side >= 0 ? a.dim[a.side] : 1);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range r = my_range(y.n / MAX(plane, 1), 1);
+        WorkRange r = my_range(y.n / MAX(plane, 1), 1);
         for (int64_t k = r.from; k < r.to; k++) {
             int64_t x_at, y_at;
             find_place(&a, k, &x_at, &y_at);
@@ -70,21 +70,21 @@ static int permute(const Launch *l, bool back) {
     return 0;
 }
 
-KERNEL(transpose) { return permute(l, false); }
-KERNEL(transpose_grad) { return permute(l, true); }
+KERNEL(transpose) { return permute_axes(l, false); }
+KERNEL(transpose_grad) { return permute_axes(l, true); }
 
 /* ---- parts of an axis */
 
 KERNEL(slice) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Part p;
+    AxisPart p;
     if (!may_move(x.dtype, y.dtype) ||
         !part_of_axis(y.type, x.type, l->call->attr->axis, l->call->attr->start, &p))
         return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range r = my_range(p.rows, 1);
+        WorkRange r = my_range(p.rows, 1);
         for (int64_t i = r.from; i < r.to; i++)
             move_run(y.at, y.dtype, i * p.width, x.at, x.dtype, i * p.pitch + p.start, p.width);
     }
@@ -94,14 +94,14 @@ KERNEL(slice) {
 KERNEL(slice_grad) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    Part p;
+    AxisPart p;
     if (!is_real(dy.dtype) || !is_real(dx.dtype) ||
         !part_of_axis(dy.type, dx.type, l->call->attr->axis, l->call->attr->start, &p))
         return bad_operands(l);
     int64_t size = dtype_bytes(dx.dtype);
 #pragma omp parallel num_threads(threads_for(l, dx.n))
     {
-        Range r = my_range(p.rows, 1);
+        WorkRange r = my_range(p.rows, 1);
         for (int64_t i = r.from; i < r.to; i++) {
             memset(bytes_at(dx.at, i * p.pitch * size), 0, (size_t)(p.pitch * size));
             move_run(dx.at, dx.dtype, i * p.pitch + p.start, dy.at, dy.dtype, i * p.width, p.width);
@@ -115,13 +115,13 @@ KERNEL(concat) {
     int64_t axis = l->call->attr->axis, start = 0;
     for (uint32_t k = 0; k < l->call->n_in; k++) {
         Operand x = input(l, k);
-        Part p;
+        AxisPart p;
         if (!may_move(x.dtype, y.dtype) || !part_of_axis(x.type, y.type, axis, start, &p))
             return bad_operands(l);
         start += x.type->dim[axis];
 #pragma omp parallel num_threads(threads_for(l, x.n))
         {
-            Range r = my_range(p.rows, 1);
+            WorkRange r = my_range(p.rows, 1);
             for (int64_t i = r.from; i < r.to; i++)
                 move_run(y.at, y.dtype, i * p.pitch + p.start, x.at, x.dtype, i * p.width, p.width);
         }

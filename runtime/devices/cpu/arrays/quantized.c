@@ -12,34 +12,34 @@
 #include "vector.h"
 
 /* The numbers of a shard that belong to parameter k of the group. */
-static Range part_of_shard(const Launch *l, const PlanGroup *g, uint32_t k) {
+static WorkRange part_of_shard(const Launch *l, const PlanGroup *g, uint32_t k) {
     const PlanGroupParam *at = &l->call->rank->plan->group_params[g->first_param + k];
     int64_t start = rank_start(l->call->rank, g);
     int64_t from = at[0].offset - start, to = k + 1 < g->n_param ? at[1].offset - start : g->shard;
-    return (Range){MIN(MAX(from, 0), g->shard), MIN(MAX(to, 0), g->shard)};
+    return (WorkRange){MIN(MAX(from, 0), g->shard), MIN(MAX(to, 0), g->shard)};
 }
 
 /* This thread's share of it. */
-static Range my_part(const Launch *l, const PlanGroup *g, uint32_t k) {
-    Range part = part_of_shard(l, g, k), mine = my_range(part.to - part.from, 64);
-    return (Range){part.from + mine.from, part.from + mine.to};
+static WorkRange my_part(const Launch *l, const PlanGroup *g, uint32_t k) {
+    WorkRange part = part_of_shard(l, g, k), mine = my_range(part.to - part.from, 64);
+    return (WorkRange){part.from + mine.from, part.from + mine.to};
 }
 
 /* A parameter of a group, and where the blocks that it is quantized by are among the group's. */
-typedef struct Blocks {
+typedef struct QuantizedBlocks {
     Layout layout;
     LayoutPlace place;
     int64_t shard; /* element of the vector at which this rank's shard begins */
     int64_t each, first, n;
-} Blocks;
+} QuantizedBlocks;
 
 /* Of parameter k; those before it have `first` blocks. */
-static Blocks blocks_of(const Launch *l, const PlanGroup *g, uint32_t k, int64_t first) {
+static QuantizedBlocks blocks_of(const Launch *l, const PlanGroup *g, uint32_t k, int64_t first) {
     const Plan *plan = l->call->rank->plan;
-    Blocks b = {.layout = plan_layout(g),
-                .place = plan_place(plan, (uint64_t)g->first_param + k),
-                .shard = rank_number(l->call->rank, g) * g->shard,
-                .first = first};
+    QuantizedBlocks b = {.layout = plan_layout(g),
+                         .place = plan_place(plan, (uint64_t)g->first_param + k),
+                         .shard = rank_number(l->call->rank, g) * g->shard,
+                         .first = first};
     b.each = quantized_block((int)g->wire_dtype, b.place.n);
     b.n = quantized_blocks((int)g->wire_dtype, b.place.n);
     return b;
@@ -47,7 +47,7 @@ static Blocks blocks_of(const Launch *l, const PlanGroup *g, uint32_t k, int64_t
 
 /* How many elements of the shard from i on, which is in the parameter's place, are of one block,
  * and of which; padding belongs to the last one. */
-static int64_t run_of_shard(const Blocks *b, int64_t i, int64_t to, int64_t *block) {
+static int64_t run_of_shard(const QuantizedBlocks *b, int64_t i, int64_t to, int64_t *block) {
     *block = b->first + b->n - 1;
     if (b->n == 1) return to - i;
     int64_t e = layout_element_of(&b->layout, &b->place, b->shard + i);
@@ -57,16 +57,16 @@ static int64_t run_of_shard(const Blocks *b, int64_t i, int64_t to, int64_t *blo
 }
 
 /* Calls for each run of the shard, with its block; `run` belongs to this thread alone. */
-static void walk(const Launch *l, const PlanGroup *g,
-                 void (*run)(const Launch *l, Range run, int64_t block)) {
+static void each_block_run(const Launch *l, const PlanGroup *g,
+                           void (*run)(const Launch *l, WorkRange run, int64_t block)) {
 #pragma omp parallel num_threads(threads_for(l, g->shard))
     for (int64_t k = 0, first = 0; k < g->n_param; k++) {
-        Blocks b = blocks_of(l, g, (uint32_t)k, first);
+        QuantizedBlocks b = blocks_of(l, g, (uint32_t)k, first);
         first += b.n;
-        Range mine = my_part(l, g, (uint32_t)k);
+        WorkRange mine = my_part(l, g, (uint32_t)k);
         for (int64_t i = mine.from, n, block; i < mine.to; i += n) {
             n = run_of_shard(&b, i, mine.to, &block);
-            run(l, (Range){i, i + n}, block);
+            run(l, (WorkRange){i, i + n}, block);
         }
     }
 }
@@ -78,7 +78,7 @@ static void raise_to(int32_t *at, int32_t x) {
     }
 }
 
-static void raise_run(const Launch *l, Range r, int64_t block) {
+static void raise_run(const Launch *l, WorkRange r, int64_t block) {
     raise_to((int32_t *)l->call->out[0] + block, largest_in(input(l, 0), r));
 }
 
@@ -88,7 +88,7 @@ KERNEL(amax) {
     const PlanGroup *g = group_of(l, &bad);
     if (bad || !g || !amax_fits(l->call, g)) return bad_operands(l);
     memset(out.at, 0, (size_t)out.n * sizeof(int32_t));
-    walk(l, g, raise_run);
+    each_block_run(l, g, raise_run);
     return 0;
 }
 
@@ -96,15 +96,16 @@ KERNEL(amax) {
 
 typedef uint8_t B16 __attribute__((vector_size(16)));
 
-VECTOR_INLINE U16 pick(U16 mask, U16 a, U16 b) { return (mask & a) | (~mask & b); }
+VECTOR_INLINE U16 select_bits(U16 mask, U16 a, U16 b) { return (mask & a) | (~mask & b); }
 
 VECTOR_INLINE B16 v_float8(V16 x) {
     U16 bits = v_bits(x), size = bits & 0x7fffffffu, nan = (U16)(size > 0x7f800000u);
-    size = pick((U16)(size > FLOAT8_LARGEST), (U16){0} + FLOAT8_LARGEST, size);
+    size = select_bits((U16)(size > FLOAT8_LARGEST), (U16){0} + FLOAT8_LARGEST, size);
     U16 small = v_bits(v_from_bits(size) + float8_number(FLOAT8_ROUNDING)) - FLOAT8_ROUNDING;
     U16 code = (size - FLOAT8_BIAS + 0x7ffffu + (size >> 20 & 1u)) >> 20;
-    code = pick((U16)(size < FLOAT8_NORMAL), small, code);
-    return __builtin_convertvector(pick(nan, (U16){0} + 0x7fu, code) | (bits >> 24 & 0x80u), B16);
+    code = select_bits((U16)(size < FLOAT8_NORMAL), small, code);
+    return __builtin_convertvector(select_bits(nan, (U16){0} + 0x7fu, code) | (bits >> 24 & 0x80u),
+                                   B16);
 }
 
 /* A conversion of vectors would go through single bytes here. */
@@ -125,8 +126,8 @@ VECTOR_INLINE U16 v_words(B16 x) {
 VECTOR_INLINE V16 v_float8_value(B16 x) {
     U16 code = v_words(x), size = code & 0x7fu;
     U16 small = v_bits(__builtin_convertvector((I16)size, V16) * 0x1p-9f);
-    U16 bits = pick((U16)(size < 8u), small, (size << 20) + FLOAT8_BIAS);
-    bits = pick((U16)(size == 0x7fu), (U16){0} + 0x7fc00000u, bits);
+    U16 bits = select_bits((U16)(size < 8u), small, (size << 20) + FLOAT8_BIAS);
+    bits = select_bits((U16)(size == 0x7fu), (U16){0} + 0x7fc00000u, bits);
     return v_from_bits(bits | (code & 0x80u) << 24);
 }
 
@@ -146,7 +147,7 @@ VECTOR_INLINE V16 v_value(B16 x, int dtype) {
     return dtype == DT_I8 ? v_int8_value(x) : v_float8_value(x);
 }
 
-static void quantize_run(const Launch *l, Range r, int64_t block) {
+static void quantize_run(const Launch *l, WorkRange r, int64_t block) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
     const int32_t *largest = l->call->in[1];
@@ -166,7 +167,7 @@ KERNEL(quantize) {
     bool bad;
     const PlanGroup *g = group_of(l, &bad);
     if (bad || !g || !quantize_fits(l->call, g)) return bad_operands(l);
-    walk(l, g, quantize_run);
+    each_block_run(l, g, quantize_run);
     return 0;
 }
 
@@ -209,7 +210,7 @@ KERNEL(dequantize) {
     if (k == plan->n_group_params)
         return launch_error(l, EXIT_CORRUPT, "no parameter %lld", (long long)l->call->attr->index);
     uint32_t number = (uint32_t)(k - g->first_param);
-    Blocks b = blocks_of(l, g, number, plan_blocks(plan, g, number));
+    QuantizedBlocks b = blocks_of(l, g, number, plan_blocks(plan, g, number));
     LayoutPlace place = b.place;
     if (!dequantize_fits(l->call, g, place.n)) return bad_operands(l);
     const int32_t *size = (const int32_t *)largest.at + b.first;
@@ -218,7 +219,7 @@ KERNEL(dequantize) {
         past ? dequantize_past : dequantize_run;
 #pragma omp parallel num_threads(threads_for(l, out.n))
     {
-        Range r = my_range(place.n, 64);
+        WorkRange r = my_range(place.n, 64);
         for (int64_t e = r.from, n; e < r.to; e += n) {
             n = place.chunk ? layout_run(&b.layout, &place, e) : place.n - e;
             n = MIN(MIN(n, b.each - e % b.each), r.to - e);

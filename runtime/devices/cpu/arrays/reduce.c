@@ -60,7 +60,7 @@ KERNEL(mean) {
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(mean_blocks(&a), 1);
+        WorkRange r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to && inner == 1; k++)
             put_one(y, k, (float)(sum_run(&x, k * n, n) / (double)n));
         for (int64_t k = r.from; k < r.to && inner > 1; k++) {
@@ -86,7 +86,7 @@ KERNEL(mean_grad) {
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, dx.n))
     {
-        Range r = my_range(mean_blocks(&a), 1);
+        WorkRange r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to; k++) {
             MeanBlock b = mean_block(&a, k);
             V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
@@ -166,7 +166,7 @@ KERNEL(sum_to) {
     int64_t step = rows ? 1 : LANES, blocks = (side + step - 1) / step;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(y.n / side * blocks, 1);
+        WorkRange r = my_range(y.n / side * blocks, 1);
         for (int64_t k = r.from; k < r.to; k++) {
             int64_t first = k / blocks * side + k % blocks * step;
             int64_t at = walk_place(&w.kept, first);
@@ -182,7 +182,7 @@ KERNEL(sum) { return CPU_NAME(sum_to)(l); }
 
 /* ---- extremes along axes */
 
-static int extreme(const Launch *l, bool larger) {
+static int reduce_to_extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
     Along a;
@@ -190,7 +190,7 @@ static int extreme(const Launch *l, bool larger) {
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(mean_blocks(&a), 1);
+        WorkRange r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to && inner == 1; k++)
             put_one(y, k, extreme_run(&x, k * n, n, larger));
         for (int64_t k = r.from; k < r.to && inner > 1; k++) {
@@ -203,8 +203,8 @@ static int extreme(const Launch *l, bool larger) {
     }
     return 0;
 }
-KERNEL(max) { return extreme(l, true); }
-KERNEL(min) { return extreme(l, false); }
+KERNEL(max) { return reduce_to_extreme(l, true); }
+KERNEL(min) { return reduce_to_extreme(l, false); }
 
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
@@ -216,7 +216,7 @@ KERNEL(extreme_grad) {
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(mean_blocks(&a), 1);
+        WorkRange r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to && inner == 1; k++)
             extreme_grad_run(x, dx, k * n, n, element_load(dy.at, dy.dtype, k),
                              v_all(element_load(y.at, y.dtype, k)), y.dtype);
@@ -246,7 +246,7 @@ VECTOR_INLINE V16 add_all(int dtype, const void *const *from, int n_from, int64_
 }
 
 /* Those that fill whole lines; returns where the rest begins. */
-static int64_t reduce_past_caches(float *to, const void *const *from, int n_from, Range r) {
+static int64_t reduce_past_caches(float *to, const void *const *from, int n_from, WorkRange r) {
     int64_t i = r.from;
     for (; i + LANES <= r.to; i += LANES) {
         V16 sum = add_all(DT_F32, from, n_from, i);
@@ -256,7 +256,7 @@ static int64_t reduce_past_caches(float *to, const void *const *from, int n_from
     return i;
 }
 
-static void reduce_real(int dtype, void *to, const void *const *from, int n_from, Range r,
+static void reduce_real(int dtype, void *to, const void *const *from, int n_from, WorkRange r,
                         bool past) {
     int64_t i = past ? reduce_past_caches(to, from, n_from, r) : r.from;
     for (; i + LANES <= r.to; i += LANES) v_store(to, dtype, i, add_all(dtype, from, n_from, i));
@@ -273,7 +273,7 @@ void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void 
                 (uintptr_t)to % STREAM_LINE == 0;
 #pragma omp parallel num_threads(threads)
     {
-        Range r = my_range(elements, 64);
+        WorkRange r = my_range(elements, 64);
         if (is_real(dtype)) reduce_real(dtype, to, from, n_from, r, past);
         for (int64_t i = r.from; i < r.to && dtype == DT_I64; i++) {
             uint64_t sum = 0;

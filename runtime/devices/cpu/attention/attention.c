@@ -49,9 +49,9 @@ static int64_t first_query_tile(const Attention *a, int64_t first_key) {
 }
 
 /* A tile of queries of one head, and the keys that it meets. */
-typedef struct Place {
+typedef struct HeadTile {
     int64_t b, head, first, first_key, keys;
-} Place;
+} HeadTile;
 
 VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
     I16 m = {0};
@@ -60,7 +60,7 @@ VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
 }
 
 /* Do its queries see a triangle of its keys? */
-static bool is_triangle(const Attention *a, const Place *p) {
+static bool is_triangle(const Attention *a, const HeadTile *p) {
     return a->causal && p->first_key == p->first;
 }
 
@@ -70,7 +70,7 @@ VECTOR_INLINE int64_t row_width(bool triangle, int64_t r) {
 }
 
 /* Scores of row r from products; -inf where they are not seen, and past the tile's keys. */
-VECTOR_INLINE void mask_row(const Attention *a, float *row, const Place *p, int64_t r,
+VECTOR_INLINE void mask_row(const Attention *a, float *row, const HeadTile *p, int64_t r,
                             int64_t width) {
     int64_t t = p->first + r, seen = p->keys;
     if (a->causal) seen = MAX(MIN(seen, t - p->first_key + 1), (int64_t)0);
@@ -125,7 +125,7 @@ VECTOR_INLINE V16 soften_row(float *row, int64_t width, float m) {
 
 /* Sixteen rows of a tile's scores from row `first` on, n of them there, become what o is summed
  * with; m and l are those of all tiles so far. */
-static void soften_rows(const Attention *a, ForwardScratch *x, const Place *p, int64_t first,
+static void soften_rows(const Attention *a, ForwardScratch *x, const HeadTile *p, int64_t first,
                         int64_t n) {
     bool triangle = is_triangle(a, p);
     int64_t width = row_width(triangle, first);
@@ -175,7 +175,7 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
         int64_t keys = MIN((int64_t)TILE, a->s - s);
         load_transposed(kt, a->k, b, key_head, s, keys);
         load_tile(v, a->v, b, key_head, s, keys);
-        Place place = {b, head, first, s, keys};
+        HeadTile place = {b, head, first, s, keys};
         bool triangle = is_triangle(a, &place);
         tile_product(scores, q, width, 1, kt, rows, TILE, a->h, false, triangle ? COLUMNS : WHOLE);
         for (int64_t r = 0; r < rows; r += LANES) soften_rows(a, x, &place, r, rows - r);
@@ -191,7 +191,7 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
     store_tile(a->o, o, b, head, first, rows);
 }
 
-static void forward(const Launch *l, const Attention *a) {
+static void attend_forward(const Launch *l, const Attention *a) {
     int64_t tiles = (a->t + TILE - 1) / TILE, all = a->b * a->heads * tiles;
     /* late tiles of a causal row see more keys: tiles are dealt out one by one */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
@@ -207,7 +207,7 @@ static bool are_heads(const Launch *l, uint32_t first, uint32_t count) {
 }
 
 /* q, k, v from operand `first` on; `after`: where a mask would stand. */
-static bool separate(const Launch *l, uint32_t first, uint32_t after, Attention *a) {
+static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t after, Attention *a) {
     if (!are_heads(l, first, 3)) return false;
     Operand q = input(l, first), k = input(l, first + 1), v = input(l, first + 2);
     *a = (Attention){.q = heads_of(q.at, q.type),
@@ -230,7 +230,7 @@ static bool separate(const Launch *l, uint32_t first, uint32_t after, Attention 
 }
 
 /* Operand `at` is a bias. */
-static bool biased(const Launch *l, uint32_t at, Attention *a) {
+static bool take_bias(const Launch *l, uint32_t at, Attention *a) {
     a->bias = input(l, at);
     return is_real(a->bias.dtype) && a->bias.n == a->heads * a->t * a->s;
 }
@@ -243,21 +243,22 @@ static int forward_call(const Launch *l, Attention *a) {
     if (o.type->rank != 4 || o.n != a->b * a->t * a->heads * a->h || !is_real(o.dtype) ||
         !sizes_fit(a, lse.type))
         return bad_operands(l);
-    forward(l, a);
+    attend_forward(l, a);
     return 0;
 }
 
 KERNEL(attention) {
     Attention a;
-    return separate(l, 0, 3, &a) ? forward_call(l, &a) : bad_operands(l);
+    return take_separate_operands(l, 0, 3, &a) ? forward_call(l, &a) : bad_operands(l);
 }
 
 KERNEL(attention_biased) {
     Attention a;
-    return separate(l, 0, 4, &a) && biased(l, 3, &a) ? forward_call(l, &a) : bad_operands(l);
+    return take_separate_operands(l, 0, 4, &a) && take_bias(l, 3, &a) ? forward_call(l, &a)
+                                                                      : bad_operands(l);
 }
 
-static Attention packed(const Launch *l, Operand qkv) {
+static Attention packed_operands(const Launch *l, Operand qkv) {
     const Type *t = qkv.type;
     return (Attention){.q = packed_heads(qkv.at, t, 0),
                        .k = packed_heads(qkv.at, t, 1),
@@ -278,11 +279,11 @@ KERNEL(attention_packed) {
     if (qkv.type->rank != 5 || o.type->rank != 4 || qkv.n != 3 * o.n || !is_real(qkv.dtype) ||
         !is_real(o.dtype))
         return bad_operands(l);
-    Attention a = packed(l, qkv);
+    Attention a = packed_operands(l, qkv);
     a.o = heads_of(o.at, o.type);
     a.lse = lse.at;
     if (!sizes_fit(&a, lse.type)) return bad_operands(l);
-    forward(l, &a);
+    attend_forward(l, &a);
     return 0;
 }
 
@@ -322,7 +323,7 @@ static void load_queries(const Attention *a, QueryTile *x, int64_t b, int64_t he
 static bool pair_gradients(const Attention *a, const QueryTile *x, const float *kt, const float *vt,
                            int64_t first_key, int64_t keys, float factor, float *p, float *ds) {
     int64_t width = round_lanes(a->h);
-    Place place = {x->b, x->head, x->first, first_key, keys};
+    HeadTile place = {x->b, x->head, x->first, first_key, keys};
     bool triangle = is_triangle(a, &place);
     Corner corner = triangle ? COLUMNS : WHOLE;
     tile_product(p, x->q, width, 1, kt, x->rows, TILE, a->h, false, corner);
@@ -511,7 +512,7 @@ static void backward_by_tiles(const Launch *l, const Attention *a, bool bias_alo
     }
 }
 
-static void backward(const Launch *l, const Attention *a) {
+static void attend_backward(const Launch *l, const Attention *a) {
     bool whole = by_heads(a, l->cpu->threads);
     if (whole) backward_by_heads(l, a);
     if (!whole || a->d_bias.at) backward_by_tiles(l, a, whole);
@@ -532,18 +533,18 @@ static int backward_call(const Launch *l, uint32_t at, Attention *a) {
     a->d_k = heads_of(dk.at, dk.type);
     a->d_v = heads_of(dv.at, dv.type);
     a->lse = (float *)(uintptr_t)lse.at;
-    backward(l, a);
+    attend_backward(l, a);
     return 0;
 }
 
 KERNEL(attention_grad) {
     Attention a;
-    return separate(l, 1, 6, &a) ? backward_call(l, 4, &a) : bad_operands(l);
+    return take_separate_operands(l, 1, 6, &a) ? backward_call(l, 4, &a) : bad_operands(l);
 }
 
 KERNEL(attention_biased_grad) {
     Attention a;
-    if (!separate(l, 1, 7, &a) || !biased(l, 4, &a)) return bad_operands(l);
+    if (!take_separate_operands(l, 1, 7, &a) || !take_bias(l, 4, &a)) return bad_operands(l);
     a.d_bias = output(l, 3);
     if (!is_real(a.d_bias.dtype) || a.d_bias.n != a.bias.n) return bad_operands(l);
     return backward_call(l, 5, &a);
@@ -556,7 +557,7 @@ KERNEL(attention_packed_grad) {
         d_o.n != o.n || d.n != qkv.n || d.type->rank != 5 || !is_real(qkv.dtype) ||
         !is_real(o.dtype) || !is_real(d_o.dtype) || !is_real(d.dtype))
         return bad_operands(l);
-    Attention a = packed(l, qkv);
+    Attention a = packed_operands(l, qkv);
     a.o = heads_of(o.at, o.type);
     a.d_o = heads_of(d_o.at, d_o.type);
     a.d_q = packed_heads(d.at, d.type, 0);
@@ -564,6 +565,6 @@ KERNEL(attention_packed_grad) {
     a.d_v = packed_heads(d.at, d.type, 2);
     a.lse = (float *)(uintptr_t)lse.at;
     if (!sizes_fit(&a, lse.type)) return bad_operands(l);
-    backward(l, &a);
+    attend_backward(l, &a);
     return 0;
 }

@@ -6,37 +6,37 @@
 #include "kernel.h"
 #include "vector.h"
 
-typedef struct Table {
+typedef struct BiasTable {
     int64_t rows, heads, t, s;
     Distances at[MOST_BUCKETS];
-} Table;
+} BiasTable;
 
-static bool table_of(const Launch *l, const Type *w, const Type *bias, Table *z) {
+static bool table_of(const Launch *l, const Type *w, const Type *bias, BiasTable *z) {
     if (w->rank != 2 || bias->rank != 3 || w->dim[0] > MOST_BUCKETS || w->dim[1] != bias->dim[0] ||
         !type_is_float(w) || !type_is_float(bias))
         return false;
-    *z = (Table){w->dim[0], w->dim[1], bias->dim[1], bias->dim[2], .at = {{0}}};
+    *z = (BiasTable){w->dim[0], w->dim[1], bias->dim[1], bias->dim[2], .at = {{0}}};
     for (int64_t k = 0; k < z->rows; k++) z->at[k] = bucket_distances(l->call->attr, k, z->rows);
     return true;
 }
 
 /* Keys of query t that are in that bucket. */
-static Range run_of(const Table *z, int64_t k, int64_t t) {
-    Range r = {MAX(t + z->at[k].from, (int64_t)0), MIN(t + z->at[k].to, z->s - 1) + 1};
+static WorkRange run_of(const BiasTable *z, int64_t k, int64_t t) {
+    WorkRange r = {MAX(t + z->at[k].from, (int64_t)0), MIN(t + z->at[k].to, z->s - 1) + 1};
     return r;
 }
 
 KERNEL(relative_bias) {
     Operand w = input(l, 0);
     Result bias = output(l, 0);
-    Table z;
+    BiasTable z;
     if (!table_of(l, w.type, bias.type, &z)) return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, bias.n))
     {
-        Range mine = my_range(z.heads * z.t, 1);
+        WorkRange mine = my_range(z.heads * z.t, 1);
         for (int64_t i = mine.from; i < mine.to; i++)
             for (int64_t k = 0; k < z.rows; k++) {
-                Range run = run_of(&z, k, i % z.t);
+                WorkRange run = run_of(&z, k, i % z.t);
                 V16 x = v_all(element_load(w.at, w.dtype, k * z.heads + i / z.t));
                 for (int64_t s = run.from; s < run.to; s += LANES)
                     v_put(bias.at, bias.dtype, i * z.s + s, run.to - s, x);
@@ -48,13 +48,13 @@ KERNEL(relative_bias) {
 KERNEL(relative_bias_grad) {
     Operand dbias = input(l, 0);
     Result dw = output(l, 0);
-    Table z;
+    BiasTable z;
     if (!table_of(l, dw.type, dbias.type, &z)) return bad_operands(l);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for(l, dbias.n))
     for (int64_t i = 0; i < z.rows * z.heads; i++) {
         double sum = 0.0;
         for (int64_t t = 0; t < z.t; t++) {
-            Range run = run_of(&z, i / z.heads, t);
+            WorkRange run = run_of(&z, i / z.heads, t);
             for (int64_t s = run.from; s < run.to; s++)
                 sum +=
                     (double)element_load(dbias.at, dbias.dtype, (i % z.heads * z.t + t) * z.s + s);

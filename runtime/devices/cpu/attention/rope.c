@@ -65,7 +65,7 @@ static void turn_row(const Rope *r, int64_t row, const float *c, const float *s)
     }
 }
 
-static int turn(const Launch *l, float direction) {
+static int turn_pairs(const Launch *l, float direction) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
     const Attrs *a = l->call->attr;
@@ -79,7 +79,7 @@ static int turn(const Launch *l, float direction) {
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         float c[MOST_TURNED], s[MOST_TURNED];
-        Range mine = my_range(r.batch * r.positions, 1);
+        WorkRange mine = my_range(r.batch * r.positions, 1);
         for (int64_t k = mine.from; k < mine.to; k++) {
             int64_t t = k / r.batch, b = k % r.batch;
             if (k == mine.from || b == 0) table_of(&r, t, direction, c, s);
@@ -89,5 +89,5 @@ static int turn(const Launch *l, float direction) {
     return 0;
 }
 
-KERNEL(rope) { return turn(l, 1.0f); }
-KERNEL(rope_grad) { return turn(l, -1.0f); }
+KERNEL(rope) { return turn_pairs(l, 1.0f); }
+KERNEL(rope_grad) { return turn_pairs(l, -1.0f); }

@@ -2,7 +2,7 @@
  *
  * Streams mean little here: a launch returns when its kernel is done, so issue order is the order
  * of execution, and record and wait have nothing to do. Where the streams are issued by threads of
- * their own, each but compute has one CPU thread and no scratch memory (`beside`).
+ * their own, each but compute has one CPU thread and no scratch memory (`concurrent`).
  *
  * FSDP_CPU_ISA=plain|avx2|avx512 forces an instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix
  * products; otherwise the widest set that the processor and the system offer, and oneDNN where this
@@ -136,12 +136,12 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
     return 0;
 }
 
-/* What streams carry beside the computation: kernels that need neither scratch nor bf16. */
-static const bool goes_beside[OP_COUNT] = {
+/* What other streams carry while compute runs: kernels that need neither scratch nor bf16. */
+static const bool runs_concurrently[OP_COUNT] = {
     [OP_cast] = true, [OP_quantize] = true, [OP_fetch] = true, [OP_evict] = true};
 
-static int cpu_beside(DeviceContext *c, bool on, char *error) {
-    if (c->beside != on) c->beside = on; /* other threads read it between calls */
+static int cpu_run_concurrently(DeviceContext *c, bool on, char *error) {
+    if (c->concurrent != on) c->concurrent = on; /* other threads read it between calls */
     for (int s = 0; s < STREAM_KINDS && on; s++) {
         if (s == STREAM_COMPUTE || c->stream[s]) continue;
         DeviceContext *own = c->stream[s] = malloc(sizeof *own);
@@ -152,7 +152,7 @@ static int cpu_beside(DeviceContext *c, bool on, char *error) {
 }
 
 static DeviceContext *context_of(DeviceContext *c, int stream) {
-    return c->beside && stream != STREAM_COMPUTE ? c->stream[stream] : c;
+    return c->concurrent && stream != STREAM_COMPUTE ? c->stream[stream] : c;
 }
 
 /* ---- memory */
@@ -201,7 +201,7 @@ static int cpu_launch(DeviceContext *c, int stream, const KernelCall *call, char
     if ((int)call->op < 0 || call->op >= OP_COUNT)
         return fail(error, EXIT_CORRUPT, "unknown op %d", (int)call->op);
     Launch l = {call, context_of(c, stream), error};
-    if (l.cpu != c && !goes_beside[call->op])
+    if (l.cpu != c && !runs_concurrently[call->op])
         return launch_error(&l, EXIT_CORRUPT, "is for stream compute, not for stream %d", stream);
     return c->isa->kernels[call->op](&l);
 }
@@ -247,7 +247,7 @@ static int cpu_copy(DeviceContext *c, int stream, void *to, const void *from, ui
     int threads = bytes < (1u << 20) ? 1 : context_of(c, stream)->threads;
 #pragma omp parallel num_threads(threads)
     {
-        Range r = my_range((int64_t)bytes, 4096);
+        WorkRange r = my_range((int64_t)bytes, 4096);
         char *at = (char *)to + r.from;
         if (past)
             stream_copy(at, (const char *)from + r.from, r.to - r.from), stream_end();
@@ -293,7 +293,7 @@ static const Device device = {
     .arena_is_host = true,
     .used_bytes = NULL,
     .rehearse = cpu_rehearse,
-    .beside = cpu_beside,
+    .run_concurrently = cpu_run_concurrently,
 };
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);

@@ -38,8 +38,8 @@ VECTOR_INLINE void philox_round(Q8 c[4], uint32_t key0, uint32_t key1) {
 }
 
 /* Words of the counters first .. first + BLOCKS - 1. */
-static void philox(uint32_t *words, uint64_t first, uint32_t salt, uint32_t step, uint32_t key0,
-                   uint32_t key1) {
+static void philox_words(uint32_t *words, uint64_t first, uint32_t salt, uint32_t step,
+                         uint32_t key0, uint32_t key1) {
     Q8 c[VECTORS][4];
     for (int v = 0; v < VECTORS; v++) {
         Q8 counter = (Q8){0, 1, 2, 3, 4, 5, 6, 7} + first + (uint64_t)v * 8;
@@ -71,20 +71,20 @@ typedef struct Drop {
     I16 all;        /* whether all drop */
 } Drop;
 
-VECTOR_INLINE V16 kept(const Drop *d, V16 x, const uint32_t *words) {
+VECTOR_INLINE V16 keep_or_zero(const Drop *d, V16 x, const uint32_t *words) {
     U16 drawn;
     memcpy(&drawn, words, sizeof drawn);
     return v_select((I16)(drawn < d->limit) | d->all, v_all(0.0f), x * d->keep);
 }
 
 /* n elements from `at` on. */
-VECTOR_INLINE void drop(const Drop *d, Operand x, Result y, int64_t at, const uint32_t *words,
-                        int64_t n) {
+VECTOR_INLINE void drop_elements(const Drop *d, Operand x, Result y, int64_t at,
+                                 const uint32_t *words, int64_t n) {
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        v_store(y.at, y.dtype, at + i, kept(d, v_load(x.at, x.dtype, at + i), words + i));
+        v_store(y.at, y.dtype, at + i, keep_or_zero(d, v_load(x.at, x.dtype, at + i), words + i));
     if (i == n) return;
-    V16 rest = kept(d, v_load_part(x.at, x.dtype, at + i, n - i), words + i);
+    V16 rest = keep_or_zero(d, v_load_part(x.at, x.dtype, at + i, n - i), words + i);
     v_store_part(y.at, y.dtype, at + i, n - i, rest);
 }
 
@@ -105,19 +105,19 @@ KERNEL(dropout) {
     uint64_t base = (uint64_t)step[STEP_FIRST_SAMPLE] * (uint64_t)sample;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(x.n, 64);
+        WorkRange r = my_range(x.n, 64);
         int64_t at = r.from;
         uint32_t words[WORDS + LANES] /* as a vector may begin at any of them */
             __attribute__((aligned(sizeof(V16)))) = {0};
         while (at < r.to) {
             uint64_t element = base + (uint64_t)at;
             int64_t skip = (int64_t)(element % WORDS), n = MIN(WORDS - skip, r.to - at);
-            philox(words, element / WORDS * BLOCKS, salt, number, key0, key1);
+            philox_words(words, element / WORDS * BLOCKS, salt, number, key0, key1);
             if (x.dtype == DT_BF16 && y.dtype == DT_BF16)
-                drop(&d, (Operand){x.at, DT_BF16, x.n, x.type},
-                     (Result){y.at, DT_BF16, y.n, y.type}, at, words + skip, n);
+                drop_elements(&d, (Operand){x.at, DT_BF16, x.n, x.type},
+                              (Result){y.at, DT_BF16, y.n, y.type}, at, words + skip, n);
             else
-                drop(&d, x, y, at, words + skip, n);
+                drop_elements(&d, x, y, at, words + skip, n);
             at += n;
         }
     }

@@ -49,7 +49,7 @@ typedef void (*Piece)(Result to, Operand from, int64_t at, const void *b_at, int
     }
 
 /* Repeats b in `pattern` as often as whole periods fit; returns the length. */
-static int64_t repeat(float *pattern, Operand b) {
+static int64_t repeat_operand(float *pattern, Operand b) {
     int64_t n = 0;
     for (; n + b.n <= PATTERN; n += b.n)
         for (int64_t i = 0; i < b.n; i++) pattern[n + i] = element_load(b.at, b.dtype, i);
@@ -81,14 +81,14 @@ static int map_with(const Launch *l, Operand b, Piece piece) {
     float pattern[PATTERN];
     int64_t period = b.n;
     if (b.n < y.n && b.n <= PATTERN / 2) {
-        period = repeat(pattern, b);
+        period = repeat_operand(pattern, b);
         b.at = pattern;
         b.dtype = DT_F32;
     }
     bool past = is_far(y.n * dtype_bytes(y.dtype)) && y.at != x.at && y.at != b.at;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range r = my_range(y.n, 64);
+        WorkRange r = my_range(y.n, 64);
         int64_t at = r.from;
         while (at < r.to) {
             int64_t start = at % period, count = MIN(period - start, r.to - at);

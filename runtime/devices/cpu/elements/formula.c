@@ -20,8 +20,7 @@
 #include "evaluate.h"
 #include "formula_plan.h"
 
-
-static void evaluate_block(const Evaluation *e, Block *b, int64_t at, int64_t count) {
+static void evaluate_block(const Evaluation *e, FormulaBlock *b, int64_t at, int64_t count) {
     b->at = at;
     b->count = count;
     b->whole = (count + LANES - 1) / LANES * LANES;
@@ -42,7 +41,7 @@ static void evaluate_block(const Evaluation *e, Block *b, int64_t at, int64_t co
     store_results(e, b);
 }
 
-static void evaluate_all(Evaluation *e, const Arrangement *a) {
+static void evaluate_blocks(Evaluation *e, const Arrangement *a) {
     find_silent(e, a);
     find_direct(e);
     e->rooms = formula_rooms(e->n_in, e->n_step, e->step, e->narrow);
@@ -54,12 +53,12 @@ static void evaluate_all(Evaluation *e, const Arrangement *a) {
     int64_t grain = e->rows ? e->unit : e->run ? e->rows_each * e->run : LANES;
 #pragma omp parallel num_threads(threads_for(e->l, e->n))
     {
-        Range r = my_range(e->n, grain);
-        Block b = {.memory = thread_scratch(e->l->cpu), .row = e->run ? r.from / e->run : 0};
+        WorkRange r = my_range(e->n, grain);
+        FormulaBlock b = {.memory = thread_scratch(e->l->cpu), .row = e->run ? r.from / e->run : 0};
         begin_walks(e, &b, r.from);
         for (int64_t at = r.from; at < r.to; at += e->unit) {
             evaluate_block(e, &b, at, MIN(r.to - at, e->unit));
-            go_on(e, &b);
+            advance_block(e, &b);
         }
     }
 }
@@ -77,11 +76,11 @@ int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step
         n_step = p.n_step;
         step = p.step;
     }
-    e.n_step = simplify(e.n_in, n_step, step, simple);
-    arrange(&a, e.n_in, e.n_step, simple);
+    e.n_step = simplify_steps(e.n_in, n_step, step, simple);
+    arrange_steps(&a, e.n_in, e.n_step, simple);
     e.step = a.step;
-    if (!(moves ? take_pieces(&e, &p) : take_formula(&e))) return bad_operands(l);
-    evaluate_all(&e, &a);
+    if (!(moves ? describe_pieces(&e, &p) : describe_formula(&e))) return bad_operands(l);
+    evaluate_blocks(&e, &a);
     return 0;
 }
 

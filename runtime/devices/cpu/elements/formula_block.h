@@ -12,12 +12,12 @@
 #include "spread.h"
 
 /* Where elements of a step go: `run` neighbours, then those of the next row, `pitch` further on. */
-typedef struct Store {
+typedef struct FormulaResult {
     Result y;
     const void *base; /* of the whole result */
     int64_t run, pitch;
     uint32_t value;
-} Store;
+} FormulaResult;
 
 typedef struct Evaluation {
     const Launch *l;
@@ -37,40 +37,41 @@ typedef struct Evaluation {
     Operand in[PIECE_WINDOWS];       /* as windows show them */
     const void *base[PIECE_WINDOWS]; /* of the whole operand */
     Spread spread[PIECE_WINDOWS];
-    Store store[PIECE_STORES];
+    FormulaResult store[PIECE_STORES];
     FormulaRooms rooms;                /* where blocks are */
     uint32_t last_read[PIECE_WINDOWS]; /* the last step that reads it */
 } Evaluation;
 
 /* Elements at .. at + count, and where their values are. */
-typedef struct Block {
-    int64_t at, count, whole; /* whole: count, rounded up to LANES */
-    int64_t row;              /* of blocks of rows: the first one */
-    int64_t groups, rows;     /* and how many, by group */
-    Walk walk[PIECE_WINDOWS]; /* of blocks of rows: where operands are */
+typedef struct FormulaBlock {
+    int64_t at, count, whole;       /* whole: count, rounded up to LANES */
+    int64_t row;                    /* of blocks of rows: the first one */
+    int64_t groups, rows;           /* and how many, by group */
+    SpreadWalk walk[PIECE_WINDOWS]; /* of blocks of rows: where operands are */
     float *memory;
     _Alignas(64) float same[FORMULA_VALUES][LANES];
-    Value value[FORMULA_VALUES];
-} Block;
+    BlockValue value[FORMULA_VALUES];
+} FormulaBlock;
 
 /* The rows of a block that begin `pitch` apart; 0: one after the other. */
-static Extent extent_of(const Evaluation *e, const Block *b, int64_t pitch) {
-    if (!e->run) return (Extent){1, 1, b->whole, 0, 0};
+static BlockExtent extent_of(const Evaluation *e, const FormulaBlock *b, int64_t pitch) {
+    if (!e->run) return (BlockExtent){1, 1, b->whole, 0, 0};
     int64_t by = pitch ? pitch : e->run;
-    return (Extent){b->groups, b->rows, e->run, by, b->rows * by};
+    return (BlockExtent){b->groups, b->rows, e->run, by, b->rows * by};
 }
-static Value value_of(const Evaluation *e, const Block *b, const float *at, int64_t pitch) {
+static BlockValue value_of(const Evaluation *e, const FormulaBlock *b, const float *at,
+                           int64_t pitch) {
     int64_t by = pitch ? pitch : e->run;
-    return e->run ? (Value){at, LANES, by, b->rows * by} : (Value){at, LANES, 0, 0};
+    return e->run ? (BlockValue){at, LANES, by, b->rows * by} : (BlockValue){at, LANES, 0, 0};
 }
 
-static void round_block(float *block, int dtype, Extent e) {
+static void round_block(float *block, int dtype, BlockExtent e) {
     EACH_ROW(e, block)
     for (int64_t i = 0; i < e.run; i += LANES)
         v_store(first_at, DT_F32, i, v_stored(v_load(first_at, DT_F32, i), dtype));
 }
 
-static void add_zero(float *block, Extent e) {
+static void add_zero(float *block, BlockExtent e) {
     EACH_ROW(e, block)
     for (int64_t i = 0; i < e.run; i += LANES)
         v_store(first_at, DT_F32, i, v_load(first_at, DT_F32, i) + 0.0f);
@@ -85,10 +86,12 @@ static void store_block(Result to, int64_t at, const float *block, int64_t count
 }
 
 /* Where element `at` of what is stored goes. */
-static int64_t place_of(const Store *s, int64_t at) { return at / s->run * s->pitch + at % s->run; }
+static int64_t place_of(const FormulaResult *s, int64_t at) {
+    return at / s->run * s->pitch + at % s->run;
+}
 
 /* Elements at .. at + count, run by run. */
-static void store_runs(const Store *s, int64_t at, const float *block, int64_t count) {
+static void store_runs(const FormulaResult *s, int64_t at, const float *block, int64_t count) {
     while (count > 0) {
         int64_t n = MIN(s->run - at % s->run, count);
         if (n == 1)
@@ -108,11 +111,11 @@ static void store_rows(float *to, int64_t pitch, const float *block, int64_t row
 }
 
 /* The two pieces of rows of two elements. */
-static bool are_neighbours(const Store *s, const Store *next) {
+static bool are_neighbours(const FormulaResult *s, const FormulaResult *next) {
     return s->run == 1 && s->pitch == 2 && s->y.dtype == DT_F32 && s->base == next->base &&
            s->y.at == s->base && next->y.at == bytes_at(s->y.at, sizeof(float));
 }
-static void store_neighbours(const Store *s, int64_t at, const float *x, const float *y,
+static void store_neighbours(const FormulaResult *s, int64_t at, const float *x, const float *y,
                              int64_t count) {
     const I16 low = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
     float *to = (float *)s->y.at + 2 * at;
@@ -128,16 +131,16 @@ static void store_neighbours(const Store *s, int64_t at, const float *x, const f
     }
 }
 
-static float *room_of(const Evaluation *e, const Block *b, uint32_t value) {
+static float *room_of(const Evaluation *e, const FormulaBlock *b, uint32_t value) {
     return b->memory + (int64_t)e->rooms.of[value] * e->room;
 }
 
 /* Where step k writes its block. Its rows begin *pitch apart; 0: one after the other. */
-static float *target(const Evaluation *e, const Block *b, uint32_t k, int64_t *pitch) {
+static float *step_target(const Evaluation *e, const FormulaBlock *b, uint32_t k, int64_t *pitch) {
     float *own = room_of(e, b, e->n_in + k);
     *pitch = 0;
     if (!(e->direct >> k & 1) || b->whole != b->count) return own;
-    const Store *s = &e->store[e->step[k].result - 1];
+    const FormulaResult *s = &e->store[e->step[k].result - 1];
     if (e->run) {
         *pitch = s->pitch;
         return (float *)s->y.at + b->row * s->pitch;
@@ -147,9 +150,9 @@ static float *target(const Evaluation *e, const Block *b, uint32_t k, int64_t *p
 }
 
 /* The value is x in the whole block. */
-static void set_same(Block *b, uint32_t value, float x) {
+static void set_same(FormulaBlock *b, uint32_t value, float x) {
     v_store(b->same[value], DT_F32, 0, v_all(x));
-    b->value[value] = (Value){b->same[value], 0, 0, 0};
+    b->value[value] = (BlockValue){b->same[value], 0, 0, 0};
 }
 
 /* Does an operand in f32 have the rows of blocks as it lies? */
@@ -161,8 +164,8 @@ static bool has_rows(const Evaluation *e, uint32_t i) {
 
 /* Where the rows of a block lie in an operand in f32: in one axis, or a group in each entry of the
  * axis before it. false: they do not. */
-static bool even_rows(const Evaluation *e, Block *b, uint32_t i) {
-    const Walk *w = &b->walk[i];
+static bool even_rows(const Evaluation *e, FormulaBlock *b, uint32_t i) {
+    const SpreadWalk *w = &b->walk[i];
     const Spread *s = w->s;
     if (!s) return false;
     int axis = s->n - 2;
@@ -173,11 +176,11 @@ static bool even_rows(const Evaluation *e, Block *b, uint32_t i) {
             return false;
         group = s->stride[axis - 1];
     }
-    b->value[i] = (Value){(const float *)e->in[i].at + w->from, LANES, pitch, group};
+    b->value[i] = (BlockValue){(const float *)e->in[i].at + w->from, LANES, pitch, group};
     return true;
 }
 
-static void begin_walks(const Evaluation *e, Block *b, int64_t at) {
+static void begin_walks(const Evaluation *e, FormulaBlock *b, int64_t at) {
     for (uint32_t i = 0; e->run && i < e->n_in; i++) {
         if (!has_rows(e, i)) continue;
         b->walk[i].s = &e->spread[i];
@@ -186,11 +189,11 @@ static void begin_walks(const Evaluation *e, Block *b, int64_t at) {
 }
 
 /* To the block after this one. */
-static void go_on(const Evaluation *e, Block *b) {
+static void advance_block(const Evaluation *e, FormulaBlock *b) {
     int64_t rows = b->groups * b->rows;
     if (!e->run) return;
     for (uint32_t i = 0; i < e->n_in; i++) {
-        Walk *w = &b->walk[i];
+        SpreadWalk *w = &b->walk[i];
         if (!w->s) continue;
         int axis = w->s->n - 2;
         if (w->place[axis] + rows <= w->s->size[axis])
@@ -205,10 +208,10 @@ static void go_on(const Evaluation *e, Block *b) {
 }
 
 /* Where the block's elements of an operand are in memory, if loops can read them there. */
-static bool find_operand(const Evaluation *e, Block *b, uint32_t i) {
+static bool find_operand(const Evaluation *e, FormulaBlock *b, uint32_t i) {
     const float *at = NULL;
     if (e->run && even_rows(e, b, i)) return true;
-    if (b->whole == b->count) at = neighbours(&e->in[i], &e->spread[i], b->at, b->count);
+    if (b->whole == b->count) at = find_neighbours(&e->in[i], &e->spread[i], b->at, b->count);
     if (at) b->value[i] = value_of(e, b, at, 0);
     return at != NULL;
 }
@@ -220,7 +223,7 @@ static bool are_pairs(const Evaluation *e, uint32_t i) {
            next->stride[0] == 2 && e->in[i].dtype == DT_F32 && e->in[i + 1].dtype == DT_F32 &&
            e->in[i + 1].at == bytes_at(e->in[i].at, sizeof(float));
 }
-static void read_pairs(const Evaluation *e, Block *b, uint32_t i) {
+static void read_pairs(const Evaluation *e, FormulaBlock *b, uint32_t i) {
     const I16 even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
     const float *from = (const float *)e->in[i].at + 2 * b->at;
     float *first = room_of(e, b, i), *second = room_of(e, b, i + 1);
@@ -238,21 +241,21 @@ static void read_pairs(const Evaluation *e, Block *b, uint32_t i) {
     b->value[i + 1] = value_of(e, b, second, 0);
 }
 
-static void read_operand(const Evaluation *e, Block *b, uint32_t i) {
+static void read_operand(const Evaluation *e, FormulaBlock *b, uint32_t i) {
     const Spread *s = &e->spread[i];
     float *own = room_of(e, b, i), same;
     if (e->narrow >> i & 1 || (s->n == 1 && !s->stride[0])) {
-        spread(&same, &e->in[i], s, b->at, 1);
+        spread_elements(&same, &e->in[i], s, b->at, 1);
         set_same(b, i, same);
     } else if (!find_operand(e, b, i)) {
-        spread(own, &e->in[i], s, b->at, b->count);
+        spread_elements(own, &e->in[i], s, b->at, b->count);
         for (int64_t k = b->count; k < b->whole; k++) own[k] = 1.0f;
         b->value[i] = value_of(e, b, own, 0);
     }
 }
 
 /* The elements of a value that is no single number, side by side. */
-static Operand row_value(const Evaluation *e, Block *b, uint32_t value) {
+static Operand row_value(const Evaluation *e, FormulaBlock *b, uint32_t value) {
     float *own = room_of(e, b, value);
     if (!b->value[value].step) {
         V16 same = v_load(b->value[value].at, DT_F32, 0);
@@ -263,7 +266,7 @@ static Operand row_value(const Evaluation *e, Block *b, uint32_t value) {
 }
 
 /* The last block may have fewer groups, or be one of fewer rows. */
-static void begin_rows(const Evaluation *e, Block *b) {
+static void begin_rows(const Evaluation *e, FormulaBlock *b) {
     int64_t rows = e->run ? b->count / e->run : 0;
     bool groups = e->run && rows % e->rows_each == 0;
     b->rows = groups ? e->rows_each : rows;
@@ -271,9 +274,9 @@ static void begin_rows(const Evaluation *e, Block *b) {
 }
 
 /* Stores what results are and is not there yet. */
-static void store_results(const Evaluation *e, Block *b) {
+static void store_results(const Evaluation *e, FormulaBlock *b) {
     for (uint32_t k = 0; k < e->n_store; k++) {
-        const Store *s = &e->store[k];
+        const FormulaResult *s = &e->store[k];
         if (e->rows && e->narrow >> s->value & 1) {
             element_store(s->y.at, s->y.dtype, b->at / e->unit, *b->value[s->value].at);
             continue;

@@ -1,6 +1,6 @@
-/* What is decided about a formula before its blocks are evaluated: which values are narrow, what its
- * operands and results are, which steps one loop computes together, where steps may write, and how
- * large blocks are.
+/* What is decided about a formula before its blocks are evaluated: which values are narrow, what
+ * its operands and results are, which steps one loop computes together, where steps may write, and
+ * how large blocks are.
  */
 #ifndef FSDPC_CPU_FORMULA_PLAN_H
 #define FSDPC_CPU_FORMULA_PLAN_H
@@ -13,7 +13,7 @@ enum { BLOCK = 512, LARGE_BLOCK = 4096, CACHED = 8192 };
 /* Is the formula nothing but pairs of neighbours that turn? Then which operand of the four products
  * is the table. */
 static bool is_twist(const Evaluation *e, uint32_t table[4]) {
-    const Store *s = e->store;
+    const FormulaResult *s = e->store;
     if (!e->run || e->n_step != 6 || e->with[5] != TURNED || e->n_store != 2 || !are_pairs(e, 0) ||
         !are_neighbours(s, s + 1) || e->n % e->run)
         return false;
@@ -33,7 +33,7 @@ static bool is_twist(const Evaluation *e, uint32_t table[4]) {
  * apart there, or a later step still reads what lies there. */
 static bool is_direct(const Evaluation *e, uint32_t k, uint32_t at) {
     if (!e->step[k].result) return false;
-    const Store *s = &e->store[e->step[k].result - 1];
+    const FormulaResult *s = &e->store[e->step[k].result - 1];
     for (uint32_t i = 0; i < e->n_in; i++)
         if (e->base[i] == s->base && e->last_read[i] > at) return false;
     return s->y.dtype == DT_F32 && (!e->run || e->run == s->run);
@@ -103,7 +103,7 @@ static void find_silent(Evaluation *e, const Arrangement *a) {
 }
 
 /* What the formula's shape is, and which values are narrow. false: operands do not fit. */
-static bool take_shape(Evaluation *e, Type *shape) {
+static bool find_shape(Evaluation *e, Type *shape) {
     *shape = *output(e->l, 0).type;
     e->narrow = 0;
     for (uint32_t i = 0; i < e->n_in; i++)
@@ -119,23 +119,23 @@ static bool take_shape(Evaluation *e, Type *shape) {
 }
 
 /* The results as steps of the formula: of its shape, or narrow. */
-static bool take_results(Evaluation *e) {
+static bool find_results(Evaluation *e) {
     for (uint32_t k = 0; k < e->n_step; k++) {
         if (!e->step[k].result) continue;
         bool narrow = e->rows && e->narrow >> (e->n_in + k) & 1;
         Result y = output(e->l, e->step[k].result - 1u);
         if (!is_real(y.dtype) || y.n != (narrow ? e->n / e->unit : e->n)) return false;
-        e->store[e->step[k].result - 1] = (Store){y, y.at, e->n, e->n, e->n_in + k};
+        e->store[e->step[k].result - 1] = (FormulaResult){y, y.at, e->n, e->n, e->n_in + k};
         e->n_store++;
     }
     return true;
 }
 
 /* A formula as it is. */
-static bool take_formula(Evaluation *e) {
+static bool describe_formula(Evaluation *e) {
     Type shape;
-    if (e->n_in > FORMULA_OPERANDS || e->n_step > FORMULA_STEPS || !take_shape(e, &shape) ||
-        !take_results(e))
+    if (e->n_in > FORMULA_OPERANDS || e->n_step > FORMULA_STEPS || !find_shape(e, &shape) ||
+        !find_results(e))
         return false;
     for (uint32_t i = 0; i < e->n_in; i++) {
         e->in[i] = input(e->l, i);
@@ -174,7 +174,7 @@ static int64_t run_of_block(const Pieces *p) {
 }
 
 /* Pieces instead of a formula; step[k] of them is e->step[k]. */
-static bool take_pieces(Evaluation *e, const Pieces *p) {
+static bool describe_pieces(Evaluation *e, const Pieces *p) {
     e->n = p->rows * p->run;
     e->run = run_of_block(p);
     if (e->run && e->n % e->run) e->run = 0;
@@ -191,8 +191,8 @@ static bool take_pieces(Evaluation *e, const Pieces *p) {
         if (!e->step[k].result) continue;
         const PieceStore *to = &p->store[e->step[k].result - 1];
         Result y = output(e->l, to->result);
-        Store *s = &e->store[e->step[k].result - 1];
-        *s = (Store){y, y.at, p->run, to->pitch, e->n_in + k};
+        FormulaResult *s = &e->store[e->step[k].result - 1];
+        *s = (FormulaResult){y, y.at, p->run, to->pitch, e->n_in + k};
         s->y.at = bytes_at(y.at, to->offset * dtype_bytes(y.dtype));
         if (!is_real(y.dtype)) return false;
     }

@@ -15,14 +15,15 @@
 enum { CROSSED = 3, TURNED = 4, SUMMED_UP = 5, OF_DIFFERENCE = 6 };
 
 /* to[i] = f(x[i], y[i], z[i]) */
-typedef void (*Loop)(float *to, const Value arg[FORMULA_ARGS], float number, Extent e);
+typedef void (*Loop)(float *to, const BlockValue arg[FORMULA_ARGS], float number, BlockExtent e);
 
 #define LOOP(name, ...)                                                                            \
     VECTOR_INLINE V16 name##_value(V16 x, V16 y, V16 z, float number) {                            \
         (void)x, (void)y, (void)z, (void)number;                                                   \
         return __VA_ARGS__;                                                                        \
     }                                                                                              \
-    static void name##_loop(float *to, const Value arg[FORMULA_ARGS], float number, Extent e) {    \
+    static void name##_loop(float *to, const BlockValue arg[FORMULA_ARGS], float number,           \
+                            BlockExtent e) {                                                       \
         EACH_VECTOR(e, to, arg) {                                                                  \
             V16 x = v_load(x_at, DT_F32, 0), y = v_load(y_at, DT_F32, 0),                          \
                 z = v_load(z_at, DT_F32, 0);                                                       \
@@ -41,10 +42,11 @@ static const Loop loops[SCALAR_COUNT] = {
 
 /* The same for a row of n, and its sum as sum_run has it, while an exponential or a quotient is on
  * its way. */
-typedef double (*SummedLoop)(float *to, const Value arg[FORMULA_ARGS], float number, int64_t n);
+typedef double (*SummedLoop)(float *to, const BlockValue arg[FORMULA_ARGS], float number,
+                             int64_t n);
 
 #define SUMMED(name, ...)                                                                          \
-    static double name##_summed(float *to, const Value arg[FORMULA_ARGS], float number,            \
+    static double name##_summed(float *to, const BlockValue arg[FORMULA_ARGS], float number,       \
                                 int64_t n) {                                                       \
         const float *x = arg[0].at, *y = arg[1].at, *z = arg[2].at;                                \
         Totals lanes = {0};                                                                        \
@@ -65,7 +67,8 @@ SUMMED(exp, exp_of(p - q))
 SUMMED(div, div_value(p, q, r, number))
 SUMMED(div_grad, div_grad_value(p, q, r, number))
 /* An exponential is that of a difference, which may be one from 0. */
-static void exp_difference_loop(float *to, const Value arg[FORMULA_ARGS], float number, Extent e) {
+static void exp_difference_loop(float *to, const BlockValue arg[FORMULA_ARGS], float number,
+                                BlockExtent e) {
     (void)number;
     EACH_VECTOR(e, to, arg)
     v_store(first_at, DT_F32, i, exp_of(v_load(x_at, DT_F32, 0) - v_load(y_at, DT_F32, 0)));
@@ -78,47 +81,48 @@ static SummedLoop summed_loop(int function) {
 }
 
 /* Argument 0 or 1 of a sum, difference or product; a scale has its number for the second. */
-static Value pair_argument(const Evaluation *e, Block *b, uint32_t k, int i) {
+static BlockValue pair_argument(const Evaluation *e, FormulaBlock *b, uint32_t k, int i) {
     const FormulaStep *s = &e->step[k];
     if (s->function != SCALAR_scale || i == 0) return b->value[s->arg[i]];
     float *number = b->same[e->n_in + k];
     v_store(number, DT_F32, 0, v_all((float)s->number));
-    return (Value){number, 0, 0, 0};
+    return (BlockValue){number, 0, 0, 0};
 }
 
 /* What step k reads; of an exponential a difference, where it is computed with one. */
-static void read_arguments(const Evaluation *e, Block *b, uint32_t k, Value arg[FORMULA_ARGS]) {
+static void read_arguments(const Evaluation *e, FormulaBlock *b, uint32_t k,
+                           BlockValue arg[FORMULA_ARGS]) {
     static const _Alignas(64) float zero[LANES];
     const FormulaStep *step = &e->step[k];
     int arity = scalar_arity(step->function);
     for (int a = 0; a < FORMULA_ARGS; a++) arg[a] = b->value[step->arg[a < arity ? a : 0]];
-    if (step->function == SCALAR_exp) arg[1] = (Value){zero, 0, 0, 0};
+    if (step->function == SCALAR_exp) arg[1] = (BlockValue){zero, 0, 0, 0};
     if (e->with[k] != OF_DIFFERENCE) return;
     for (int a = 0; a < FORMULA_ARGS; a++) arg[a] = pair_argument(e, b, k - 1, a & 1);
 }
 
 /* The sum of the row that step k makes, which is stored besides. */
-static double summed_step(const Evaluation *e, Block *b, uint32_t k) {
+static double summed_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
-    Value arg[FORMULA_ARGS];
+    BlockValue arg[FORMULA_ARGS];
     int64_t pitch;
-    float *to = target(e, b, k, &pitch);
+    float *to = step_target(e, b, k, &pitch);
     read_arguments(e, b, k, arg);
     b->value[e->n_in + k] = value_of(e, b, to, 0);
     return summed_loop(step->function)(to, arg, (float)step->number, b->count);
 }
 
-static double sum_step(const Evaluation *e, Block *b, uint32_t k) {
+static double sum_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     if (e->with[k] == SUMMED_UP) return summed_step(e, b, k - 1);
     if (e->with[k]) {
-        Value x = pair_argument(e, b, k - 1, 0), y = pair_argument(e, b, k - 1, 1);
+        BlockValue x = pair_argument(e, b, k - 1, 0), y = pair_argument(e, b, k - 1, 1);
         return product_sum_run(x.at, x.step, y.at, y.step, b->count);
     }
     Operand x = row_value(e, b, e->step[k].arg[0]);
     return sum_run(&x, 0, x.n);
 }
 
-static float reduce_step(const Evaluation *e, Block *b, uint32_t k) {
+static float reduce_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     int function = e->step[k].function;
     if (function == SCALAR_max || function == SCALAR_min) {
         Operand x = row_value(e, b, e->step[k].arg[0]);
@@ -130,10 +134,10 @@ static float reduce_step(const Evaluation *e, Block *b, uint32_t k) {
 
 static float as_stored(float x, int dtype) { return v_stored(v_all(x), dtype)[0]; }
 
-static void extreme_step(const Evaluation *e, Block *b, uint32_t k) {
+static void extreme_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     const uint8_t *arg = e->step[k].arg;
     int64_t pitch;
-    float *to = target(e, b, k, &pitch);
+    float *to = step_target(e, b, k, &pitch);
     int dtype = arg[2] < e->n_in ? e->in[arg[2]].dtype : e->step[arg[2] - e->n_in].dtype;
     Operand x = row_value(e, b, arg[1]);
     extreme_grad_run(x, (Result){to, DT_F32, b->count, NULL}, 0, b->count, *b->value[arg[0]].at,
@@ -143,40 +147,41 @@ static void extreme_step(const Evaluation *e, Block *b, uint32_t k) {
 }
 
 /* Where a step of elements writes, and what. `each`: its arguments are not the same in all. */
-static float *begin_step(const Evaluation *e, Block *b, uint32_t k, bool each, Extent *extent) {
+static float *begin_step(const Evaluation *e, FormulaBlock *b, uint32_t k, bool each,
+                         BlockExtent *extent) {
     int64_t pitch = 0;
-    float *to = each ? target(e, b, k, &pitch) : b->same[e->n_in + k];
-    *extent = each ? extent_of(e, b, pitch) : (Extent){1, 1, LANES, 0, 0};
-    b->value[e->n_in + k] = each ? value_of(e, b, to, pitch) : (Value){to, 0, 0, 0};
+    float *to = each ? step_target(e, b, k, &pitch) : b->same[e->n_in + k];
+    *extent = each ? extent_of(e, b, pitch) : (BlockExtent){1, 1, LANES, 0, 0};
+    b->value[e->n_in + k] = each ? value_of(e, b, to, pitch) : (BlockValue){to, 0, 0, 0};
     return to;
 }
 /* One row where all rows lie one after the other. */
-static Extent flat(Extent e, const Value *arg, int n) {
+static BlockExtent flat_extent(BlockExtent e, const BlockValue *arg, int n) {
     int64_t rows = e.rows * e.run;
     bool is = e.pitch == e.run && e.group == rows;
     for (int i = 0; i < n; i++)
         is = is && (!arg[i].step || (arg[i].pitch == e.run && arg[i].group == rows));
-    return is ? (Extent){1, 1, e.groups * rows, 0, 0} : e;
+    return is ? (BlockExtent){1, 1, e.groups * rows, 0, 0} : e;
 }
-static void end_step(const Evaluation *e, uint32_t k, float *to, Extent extent) {
+static void end_step(const Evaluation *e, uint32_t k, float *to, BlockExtent extent) {
     if (e->step[k].pad == PLUS_ZERO && e->with[k] < CROSSED) add_zero(to, extent);
     if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, extent);
 }
 
 /* A step with the one before it. */
-static void pair_step(const Evaluation *e, Block *b, uint32_t k) {
+static void pair_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
     int side = e->with[k] - 1;
-    Value arg[3] = {pair_argument(e, b, k - 1, 0), pair_argument(e, b, k - 1, 1),
-                    pair_argument(e, b, k, 1 - side)};
-    Extent extent;
+    BlockValue arg[3] = {pair_argument(e, b, k - 1, 0), pair_argument(e, b, k - 1, 1),
+                         pair_argument(e, b, k, 1 - side)};
+    BlockExtent extent;
     float *to = begin_step(e, b, k, arg[0].step | arg[1].step | arg[2].step, &extent);
-    pair_loop(pair_kind(step - 1), pair_kind(step), side)(to, arg, flat(extent, arg, 3));
+    pair_loop(pair_kind(step - 1), pair_kind(step), side)(to, arg, flat_extent(extent, arg, 3));
     end_step(e, k, to, extent);
 }
 
 /* What a sum or difference k of two products reads. */
-static bool crossed_arguments(const Evaluation *e, Block *b, uint32_t k, Value arg[4]) {
+static bool crossed_arguments(const Evaluation *e, FormulaBlock *b, uint32_t k, BlockValue arg[4]) {
     bool each = false;
     for (uint32_t i = 0; i < 4; i++) {
         arg[i] = pair_argument(e, b, k - 2 + i / 2, (int)(i % 2));
@@ -184,18 +189,18 @@ static bool crossed_arguments(const Evaluation *e, Block *b, uint32_t k, Value a
     }
     return each;
 }
-static void crossed_step(const Evaluation *e, Block *b, uint32_t k) {
-    Value arg[4];
-    Extent extent;
+static void crossed_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
+    BlockValue arg[4];
+    BlockExtent extent;
     bool each = crossed_arguments(e, b, k, arg);
     float *to = begin_step(e, b, k, each, &extent);
-    crossed_loop(to, arg, flat(extent, arg, 4), signs_of(&e->step[k]));
+    crossed_loop(to, arg, flat_extent(extent, arg, 4), signs_of(&e->step[k]));
     end_step(e, k, to, extent);
 }
 
 /* The same with that of step k - 3. */
-static void turned_step(const Evaluation *e, Block *b, uint32_t k) {
-    Value arg[4], other[4];
+static void turned_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
+    BlockValue arg[4], other[4];
     bool each = crossed_arguments(e, b, k - 3, arg), also = crossed_arguments(e, b, k, other);
     if (each != also) {
         crossed_step(e, b, k - 3);
@@ -211,22 +216,22 @@ static void turned_step(const Evaluation *e, Block *b, uint32_t k) {
     end_step(e, k, two.to, two.e);
 }
 
-static void element_step(const Evaluation *e, Block *b, uint32_t k) {
+static void element_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
-    Value arg[FORMULA_ARGS];
-    Extent extent;
+    BlockValue arg[FORMULA_ARGS];
+    BlockExtent extent;
     int64_t each = 0;
     bool difference = e->with[k] == OF_DIFFERENCE, reads = scalar_arity(step->function) > 0;
     if (reads) read_arguments(e, b, k, arg);
     for (int a = 0; reads && a < FORMULA_ARGS; a++) each |= arg[a].step;
     float *to = begin_step(e, b, k, each, &extent);
-    for (int a = 0; !reads && a < FORMULA_ARGS; a++) arg[a] = (Value){to, 0, 0, 0};
+    for (int a = 0; !reads && a < FORMULA_ARGS; a++) arg[a] = (BlockValue){to, 0, 0, 0};
     Loop loop = difference ? exp_difference_loop : loops[step->function];
-    loop(to, arg, (float)step->number, flat(extent, arg, FORMULA_ARGS));
+    loop(to, arg, (float)step->number, flat_extent(extent, arg, FORMULA_ARGS));
     end_step(e, k, to, extent);
 }
 
-static void evaluate_step(const Evaluation *e, Block *b, uint32_t k) {
+static void evaluate_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
     uint32_t value = e->n_in + k;
     if (scalar_row(step->function) == ROW_NONE) {
@@ -244,7 +249,7 @@ static void evaluate_step(const Evaluation *e, Block *b, uint32_t k) {
     }
 }
 
-static void twist_block(const Evaluation *e, Block *b) {
+static void twist_block(const Evaluation *e, FormulaBlock *b) {
     Twist t = {.from = (const float *)e->in[0].at + 2 * b->at,
                .to = (float *)e->store[0].y.at + 2 * b->at};
     for (uint32_t i = 0; i < 4; i++) {
@@ -255,7 +260,7 @@ static void twist_block(const Evaluation *e, Block *b) {
         t.plus[i / 2] = signs_of(sum).plus;
     }
     int64_t pitch = 2 * e->run;
-    twist_loop(&t, (Extent){b->groups, b->rows, e->run, pitch, pitch * b->rows});
+    twist_loop(&t, (BlockExtent){b->groups, b->rows, e->run, pitch, pitch * b->rows});
 }
 
 #endif

@@ -13,20 +13,20 @@
 
 /* A block of a value: groups of rows; rows begin `pitch` apart, groups `group`. step: LANES, or 0
  * where all its elements are at[0 .. LANES); then pitch and group are 0. */
-typedef struct Value {
+typedef struct BlockValue {
     const float *at;
     int64_t step, pitch, group;
-} Value;
+} BlockValue;
 
 /* What a loop computes: groups of rows of `run` elements, a multiple of LANES, which it writes
  * `pitch` and `group` apart. */
-typedef struct Extent {
+typedef struct BlockExtent {
     int64_t groups, rows, run, pitch, group;
-} Extent;
+} BlockExtent;
 
 /* Rows as short as the compiler need not loop over: those of a head of 64 elements. */
 enum { SHORT_RUN = 2 * LANES };
-VECTOR_INLINE Extent short_rows(Extent e) {
+VECTOR_INLINE BlockExtent short_rows(BlockExtent e) {
     e.run = SHORT_RUN;
     return e;
 }
@@ -35,7 +35,7 @@ VECTOR_INLINE Extent short_rows(Extent e) {
 enum { PAIR_NONE = -1, PAIR_ADD, PAIR_SUB, PAIR_MUL, PAIR_DIV, PAIR_KINDS };
 
 /* to[i] = a function of x[i], y[i], z[i] */
-typedef void (*PairLoop)(float *to, const Value arg[3], Extent e);
+typedef void (*PairLoop)(float *to, const BlockValue arg[3], BlockExtent e);
 
 /* Walks over the rows of an extent: first_at is where the first element of one goes. */
 #define EACH_ROW(e, to)                                                                            \
@@ -57,14 +57,14 @@ typedef void (*PairLoop)(float *to, const Value arg[3], Extent e);
 /* t is what the first step makes of x and y; z is what the second one reads besides. Short rows
  * have a loop of their own. */
 #define PAIR(name, first, second)                                                                  \
-    VECTOR_INLINE void name##_rows(float *to, const Value arg[3], Extent e) {                      \
+    VECTOR_INLINE void name##_rows(float *to, const BlockValue arg[3], BlockExtent e) {            \
         EACH_VECTOR(e, to, arg) {                                                                  \
             V16 x = v_load(x_at, DT_F32, 0), y = v_load(y_at, DT_F32, 0);                          \
             V16 z = v_load(z_at, DT_F32, 0), t = first;                                            \
             v_store(first_at, DT_F32, i, second);                                                  \
         }                                                                                          \
     }                                                                                              \
-    static void name##_pair(float *to, const Value arg[3], Extent e) {                             \
+    static void name##_pair(float *to, const BlockValue arg[3], BlockExtent e) {                   \
         if (e.run == SHORT_RUN)                                                                    \
             name##_rows(to, arg, short_rows(e));                                                   \
         else                                                                                       \
@@ -114,7 +114,7 @@ static inline Signs signs_of(const FormulaStep *s) {
 typedef struct Four {
     const float *x, *y, *z, *w;
 } Four;
-VECTOR_INLINE V16 next_crossed(Four *at, const Value a[4], const Signs *s) {
+VECTOR_INLINE V16 next_crossed(Four *at, const BlockValue a[4], const Signs *s) {
     V16 r = crossed(v_load(at->x, DT_F32, 0), v_load(at->y, DT_F32, 0), v_load(at->z, DT_F32, 0),
                     v_load(at->w, DT_F32, 0), s);
     at->x += a[0].step, at->y += a[1].step, at->z += a[2].step, at->w += a[3].step;
@@ -123,14 +123,14 @@ VECTOR_INLINE V16 next_crossed(Four *at, const Value a[4], const Signs *s) {
 #define FOUR_AT(a)                                                                                 \
     { ROW_AT((a)[0]), ROW_AT((a)[1]), ROW_AT((a)[2]), ROW_AT((a)[3]) }
 
-VECTOR_INLINE void crossed_rows(float *to, const Value a[4], Extent e, Signs s) {
+VECTOR_INLINE void crossed_rows(float *to, const BlockValue a[4], BlockExtent e, Signs s) {
     EACH_ROW(e, to) {
         Four at = FOUR_AT(a);
         for (int64_t i = 0; i < e.run; i += LANES)
             v_store(first_at, DT_F32, i, next_crossed(&at, a, &s));
     }
 }
-static inline void crossed_loop(float *to, const Value arg[4], Extent e, Signs s) {
+static inline void crossed_loop(float *to, const BlockValue arg[4], BlockExtent e, Signs s) {
     if (e.run == SHORT_RUN)
         crossed_rows(to, arg, short_rows(e), s);
     else
@@ -140,11 +140,11 @@ static inline void crossed_loop(float *to, const Value arg[4], Extent e, Signs s
 /* Two of these at once. All that a vector of both needs is loaded before one is stored. */
 typedef struct Turn {
     float *to;
-    const Value *arg;
-    Extent e;
+    const BlockValue *arg;
+    BlockExtent e;
     Signs signs;
 } Turn;
-VECTOR_INLINE void turn_rows(const Turn *one, const Turn *other, Extent e) {
+VECTOR_INLINE void turn_rows(const Turn *one, const Turn *other, BlockExtent e) {
     Signs s = one->signs, t = other->signs;
     EACH_ROW(e, one->to) {
         float *second_at = other->to + group * other->e.group + row * other->e.pitch;
@@ -169,14 +169,14 @@ static inline void turn_loop(const Turn *one, const Turn *other) {
 typedef struct Twist {
     const float *from;
     float *to;
-    Value table[4];
+    BlockValue table[4];
     U16 sign[4];
     V16 plus[2];
 } Twist;
-VECTOR_INLINE void twist_rows(const Twist *t, Extent e) {
+VECTOR_INLINE void twist_rows(const Twist *t, BlockExtent e) {
     const I16 even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
     const I16 low = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
-    const Value *a = t->table;
+    const BlockValue *a = t->table;
     const float *from = t->from;
     U16 s0 = t->sign[0], s1 = t->sign[1], s2 = t->sign[2], s3 = t->sign[3];
     EACH_ROW(e, t->to) {
@@ -195,7 +195,7 @@ VECTOR_INLINE void twist_rows(const Twist *t, Extent e) {
         }
     }
 }
-static inline void twist_loop(const Twist *t, Extent e) {
+static inline void twist_loop(const Twist *t, BlockExtent e) {
     if (e.run == SHORT_RUN)
         twist_rows(t, short_rows(e));
     else
@@ -263,8 +263,8 @@ static inline void place_step(Arrangement *a, uint32_t k, bool itself) {
     if (itself) add_step(a, k);
 }
 
-static inline void arrange(Arrangement *a, uint32_t n_in, uint32_t n_step,
-                           const FormulaStep *step) {
+static inline void arrange_steps(Arrangement *a, uint32_t n_in, uint32_t n_step,
+                                 const FormulaStep *step) {
     *a = (Arrangement){.n_in = n_in, .from = step};
     for (uint32_t k = 0; k < n_step; k++)
         for (int i = 0; i < scalar_arity(step[k].function); i++) a->reads[step[k].arg[i]]++;

@@ -12,7 +12,8 @@ enum { PLUS_ZERO = 1 };
 
 /* The value that argument i of a step is the negative of, or NO_VALUE. */
 enum { NO_VALUE = 255 };
-static inline uint8_t negated(uint32_t n_in, const FormulaStep *all, const FormulaStep *s, int i) {
+static inline uint8_t negated_value(uint32_t n_in, const FormulaStep *all, const FormulaStep *s,
+                                    int i) {
     if (s->arg[i] < n_in) return NO_VALUE;
     const FormulaStep *of = &all[s->arg[i] - n_in];
     bool is = of->function == SCALAR_scale && of->number == -1.0 && of->dtype == DT_F32;
@@ -22,7 +23,7 @@ static inline uint8_t negated(uint32_t n_in, const FormulaStep *all, const Formu
 /* Takes the sign of argument i of a sum or difference away, or of a factor of it, if it has one. */
 static inline bool take_sign(uint32_t n_in, FormulaStep *all, const uint32_t *reads, FormulaStep *s,
                              int i) {
-    uint8_t value = negated(n_in, all, s, i);
+    uint8_t value = negated_value(n_in, all, s, i);
     if (value != NO_VALUE) {
         s->arg[i] = value;
         return true;
@@ -31,7 +32,7 @@ static inline bool take_sign(uint32_t n_in, FormulaStep *all, const uint32_t *re
     FormulaStep *of = &all[s->arg[i] - n_in];
     if (of->function != SCALAR_mul || of->result) return false;
     for (int j = 0; j < 2; j++) {
-        value = negated(n_in, all, of, j);
+        value = negated_value(n_in, all, of, j);
         if (value == NO_VALUE) continue;
         of->arg[j] = value;
         return true;
@@ -136,8 +137,8 @@ static inline uint32_t drop_unread(uint32_t n_in, uint32_t n_step, FormulaStep *
 }
 
 /* Fewer steps that give the same bits. Returns how many. */
-static inline uint32_t simplify(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
-                                FormulaStep *out) {
+static inline uint32_t simplify_steps(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                                      FormulaStep *out) {
     uint32_t reads[FORMULA_VALUES];
     for (uint32_t k = 0; k < n_step; k++) out[k] = step[k];
     count_reads(n_in, n_step, out, reads);

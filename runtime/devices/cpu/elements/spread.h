@@ -9,8 +9,8 @@
 #include "vector.h"
 
 /* Where elements at .. at + count of an operand are, if they are neighbours in f32; else NULL. */
-static inline const float *neighbours(const Operand *x, const Spread *s, int64_t at,
-                                      int64_t count) {
+static inline const float *find_neighbours(const Operand *x, const Spread *s, int64_t at,
+                                           int64_t count) {
     int64_t from = 0, last = s->n - 1;
     if (x->dtype == DT_F32 && !last && s->stride[0] == 1) return (const float *)x->at + at;
     if (x->dtype != DT_F32 || s->stride[last] != 1 || at % s->size[last] + count > s->size[last])
@@ -23,12 +23,12 @@ static inline const float *neighbours(const Operand *x, const Spread *s, int64_t
 }
 
 /* Where an element of an operand is. */
-typedef struct Walk {
+typedef struct SpreadWalk {
     const Spread *s;
     int64_t place[MAX_RANK], from;
-} Walk;
+} SpreadWalk;
 
-static inline void walk_to(Walk *w, int64_t at) {
+static inline void walk_to(SpreadWalk *w, int64_t at) {
     w->from = 0;
     for (int k = w->s->n - 1; k >= 0; k--) {
         w->place[k] = at % w->s->size[k];
@@ -38,7 +38,7 @@ static inline void walk_to(Walk *w, int64_t at) {
 }
 
 /* Goes on by n elements of an axis, at most to its end. */
-static inline void walk_on(Walk *w, int axis, int64_t n) {
+static inline void walk_on(SpreadWalk *w, int axis, int64_t n) {
     const Spread *s = w->s;
     w->from += n * s->stride[axis];
     w->place[axis] += n;
@@ -51,7 +51,7 @@ static inline void walk_on(Walk *w, int axis, int64_t n) {
 
 /* Whole runs of the last axis, of whole vectors, that are neighbours in f32: the same few numbers
  * for many rows where the axis before it is broadcast. */
-static inline void spread_runs(float *to, const float *x, Walk *w, int64_t runs) {
+static inline void spread_runs(float *to, const float *x, SpreadWalk *w, int64_t runs) {
     int64_t inner = w->s->size[w->s->n - 1], axis = w->s->n - 2;
     while (runs > 0) {
         const float *at = x + w->from;
@@ -78,10 +78,11 @@ static inline void gather_run(float *to, const Operand *x, int64_t from, int64_t
 }
 
 /* Elements at .. at + count of an operand that lies as `s` says, as f32. */
-static inline void spread(float *to, const Operand *x, const Spread *s, int64_t at, int64_t count) {
+static inline void spread_elements(float *to, const Operand *x, const Spread *s, int64_t at,
+                                   int64_t count) {
     int last = s->n - 1;
     int64_t inner = s->size[last];
-    Walk w = {.s = s};
+    SpreadWalk w = {.s = s};
     walk_to(&w, at);
     if (last && x->dtype == DT_F32 && s->stride[last] == 1 && !w.place[last] && !(inner % LANES) &&
         !(count % inner)) {

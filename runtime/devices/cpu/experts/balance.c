@@ -43,7 +43,7 @@ static int64_t in_units(float p) {
     return p == p ? (int64_t)((double)p * (double)((int64_t)1 << BALANCE_BITS) + 0.5) : 0;
 }
 
-static void add_up(const Operand *x, Range rows, int64_t experts, int64_t *stats) {
+static void add_up(const Operand *x, WorkRange rows, int64_t experts, int64_t *stats) {
     float p[MOST_EXPERTS];
     int64_t sum[MOST_EXPERTS] = {0};
     for (int64_t row = rows.from; row < rows.to; row++) {
@@ -123,7 +123,7 @@ KERNEL(balance_grad) {
 #pragma omp parallel num_threads(threads_for(l, x.n * 8))
     {
         float p[MOST_EXPERTS];
-        Range r = my_range(tokens, 1);
+        WorkRange r = my_range(tokens, 1);
         for (int64_t row = r.from; row < r.to; row++) {
             double mean = 0.0;
             probabilities(&x, row, experts, p);
@@ -147,7 +147,7 @@ KERNEL(average) {
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         ExactSum sum = {0};
-        Range r = my_range(x.n, 512);
+        WorkRange r = my_range(x.n, 512);
         for (int64_t i = r.from; i < r.to; i += LANES)
             exact_push(&sum, v_get(x.at, x.dtype, i, r.to - i), false);
         exact_finish(&sum, stats);
@@ -180,7 +180,7 @@ KERNEL(average_grad) {
     V16 slope = v_all((float)(seed / (double)stats[EXACT_COUNT] * targets));
 #pragma omp parallel num_threads(threads_for(l, out.n))
     {
-        Range r = my_range(out.n, LANES);
+        WorkRange r = my_range(out.n, LANES);
         for (int64_t i = r.from; i < r.to; i += LANES) v_put(out.at, out.dtype, i, r.to - i, slope);
     }
     return 0;

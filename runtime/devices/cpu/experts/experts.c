@@ -12,13 +12,13 @@ typedef struct Experts {
     const Launch *l;
     const int32_t *starts;
     uint32_t n;
-    Scratch scratch;
+    WidenScratch scratch;
 } Experts;
 
 /* x as f32: itself, or a copy at `to`, which may be NULL only if none is needed. */
 static const float *as_f32(const Launch *l, float *to, Operand x) {
     if (x.dtype == DT_F32) return x.at;
-    if (to) convert(l, to, DT_F32, x.at, x.dtype, x.n);
+    if (to) convert_elements(l, to, DT_F32, x.at, x.dtype, x.n);
     return to;
 }
 
@@ -32,7 +32,7 @@ static bool get_experts(const Launch *l, Experts *s, Operand starts, uint32_t n,
     return true;
 }
 
-static int run(const Launch *l, const Product *p) {
+static int run_product(const Launch *l, const Product *p) {
     if (p->m == 0 || p->n == 0) return 0;
     if (!l->cpu->use_onednn)
         l->cpu->isa->product(l->cpu, p);
@@ -54,10 +54,10 @@ static int rows_by_weights(const Launch *l, bool turned) {
     if (!is_real(x.dtype) || !is_real(y.dtype) || y.n != rows * width || l->call->n_in < 3 ||
         !get_experts(l, &s, input(l, 1), l->call->n_in - 2, rows))
         return bad_operands(l);
-    float *x_copy = x.dtype == DT_F32 ? NULL : take(&s.scratch, x.n);
-    float *c = y.dtype == DT_F32 ? y.at : take(&s.scratch, y.n);
+    float *x_copy = x.dtype == DT_F32 ? NULL : take_floats(&s.scratch, x.n);
+    float *c = y.dtype == DT_F32 ? y.at : take_floats(&s.scratch, y.n);
     const float *a = as_f32(l, x_copy, x);
-    float *w_copy = take(&s.scratch, depth * width); /* NULL where all weights are f32 */
+    float *w_copy = take_floats(&s.scratch, depth * width); /* NULL where all weights are f32 */
     if (!a || !c) return too_small(l);
     for (uint32_t e = 0; e < s.n; e++) {
         Operand w = input(l, 2 + e);
@@ -70,10 +70,10 @@ static int rows_by_weights(const Launch *l, bool turned) {
         p.c = c + s.starts[e] * width;
         p.a_row = depth, p.a_col = 1, p.c_row = width;
         p.b_row = turned ? 1 : width, p.b_col = turned ? depth : 1;
-        int code = run(l, &p);
+        int code = run_product(l, &p);
         if (code) return code;
     }
-    if (y.dtype != DT_F32) convert(l, y.at, y.dtype, c, DT_F32, y.n);
+    if (y.dtype != DT_F32) convert_elements(l, y.at, y.dtype, c, DT_F32, y.n);
     return 0;
 }
 
@@ -87,10 +87,10 @@ KERNEL(experts_linear_grad_weight) {
     if (!is_real(dy.dtype) || !is_real(x.dtype) || x.n != rows * n ||
         !get_experts(l, &s, input(l, 2), l->call->n_out, rows))
         return bad_operands(l);
-    float *dy_copy = dy.dtype == DT_F32 ? NULL : take(&s.scratch, dy.n);
-    float *x_copy = x.dtype == DT_F32 ? NULL : take(&s.scratch, x.n);
+    float *dy_copy = dy.dtype == DT_F32 ? NULL : take_floats(&s.scratch, dy.n);
+    float *x_copy = x.dtype == DT_F32 ? NULL : take_floats(&s.scratch, x.n);
     const float *a = as_f32(l, dy_copy, dy), *b = as_f32(l, x_copy, x);
-    float *copy = take(&s.scratch, m * n); /* NULL where all results are f32 */
+    float *copy = take_floats(&s.scratch, m * n); /* NULL where all results are f32 */
     if (!a || !b) return too_small(l);
     for (uint32_t e = 0; e < s.n; e++) {
         Result dw = output(l, e);
@@ -104,9 +104,9 @@ KERNEL(experts_linear_grad_weight) {
         p.a_row = 1, p.a_col = m, p.b_row = n, p.b_col = 1, p.c_row = n;
         if (p.k == 0) memset(dw.at, 0, (size_t)(dw.n * dtype_bytes(dw.dtype)));
         if (p.k == 0) continue;
-        int code = run(l, &p);
+        int code = run_product(l, &p);
         if (code) return code;
-        if (rounds) convert(l, dw.at, dw.dtype, copy, DT_F32, dw.n);
+        if (rounds) convert_elements(l, dw.at, dw.dtype, copy, DT_F32, dw.n);
     }
     return 0;
 }

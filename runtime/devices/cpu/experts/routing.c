@@ -42,11 +42,11 @@ KERNEL(route) {
 }
 
 /* Rows of the experts' data and tokens: what the kernels below have in common. */
-typedef struct Routing {
+typedef struct RoutedRows {
     int64_t rows, tokens, width, count; /* rows = tokens * count */
-} Routing;
+} RoutedRows;
 
-static bool get_routing(Operand rows, int64_t tokens_elements, Routing *r) {
+static bool get_routing(Operand rows, int64_t tokens_elements, RoutedRows *r) {
     r->width = last_dim(rows.type);
     r->rows = r->width ? rows.n / r->width : 0;
     r->tokens = r->width ? tokens_elements / r->width : 0;
@@ -60,7 +60,7 @@ static Operand as_operand(Result r) { return (Operand){r.at, r.dtype, r.n, r.typ
 KERNEL(dispatch) {
     Operand x = input(l, 0), order = input(l, 1);
     Result y = output(l, 0);
-    Routing r;
+    RoutedRows r;
     if (!is_real(x.dtype) || !is_real(y.dtype) || order.dtype != DT_I32 ||
         !get_routing(as_operand(y), x.n, &r) || order.n != r.rows)
         return bad_operands(l);
@@ -68,7 +68,7 @@ KERNEL(dispatch) {
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range mine = my_range(r.rows, 1);
+        WorkRange mine = my_range(r.rows, 1);
         for (int64_t row = mine.from; row < mine.to; row++) {
             int64_t from = ((const int32_t *)order.at)[row] / r.count * r.width;
             for (int64_t i = 0; i < r.width; i += LANES)
@@ -81,7 +81,7 @@ KERNEL(dispatch) {
 
 /* x of each token = the sum over its choices of its row, times p where that is there. */
 static int sum_choices(const Launch *l, Operand y, const Operand *p, Operand place, Result x) {
-    Routing r;
+    RoutedRows r;
     if (!is_real(x.dtype) || !is_real(y.dtype) || place.dtype != DT_I32 ||
         !get_routing(y, x.n, &r) || place.n != r.rows ||
         (p && (!is_real(p->dtype) || p->n != r.rows)))
@@ -90,7 +90,7 @@ static int sum_choices(const Launch *l, Operand y, const Operand *p, Operand pla
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range mine = my_range(r.tokens, 1);
+        WorkRange mine = my_range(r.tokens, 1);
         for (int64_t token = mine.from; token < mine.to; token++)
             for (int64_t i = 0; i < r.width; i += LANES) {
                 V16 sum = v_all(0.0f);
@@ -115,7 +115,7 @@ KERNEL(combine) {
 KERNEL(combine_grad_rows) {
     Operand dx = input(l, 0), p = input(l, 1), order = input(l, 2);
     Result dy = output(l, 0);
-    Routing r;
+    RoutedRows r;
     if (!is_real(dx.dtype) || !is_real(p.dtype) || !is_real(dy.dtype) || order.dtype != DT_I32 ||
         !get_routing(as_operand(dy), dx.n, &r) || order.n != r.rows || p.n != r.rows)
         return bad_operands(l);
@@ -123,7 +123,7 @@ KERNEL(combine_grad_rows) {
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, dy.n))
     {
-        Range mine = my_range(r.rows, 1);
+        WorkRange mine = my_range(r.rows, 1);
         for (int64_t row = mine.from; row < mine.to; row++) {
             int64_t choice = ((const int32_t *)order.at)[row], from = choice / r.count * r.width;
             float weight = element_load(p.at, p.dtype, choice);
@@ -136,7 +136,8 @@ KERNEL(combine_grad_rows) {
 }
 
 /* In blocks of 64 vectors in f32, the blocks in f64. */
-static float dot(const Operand *a, int64_t a_from, const Operand *b, int64_t b_from, int64_t n) {
+static float dot_product(const Operand *a, int64_t a_from, const Operand *b, int64_t b_from,
+                         int64_t n) {
     enum { BLOCK = 64 * LANES };
     double total = 0.0;
     for (int64_t block = 0; block < n; block += BLOCK) {
@@ -154,7 +155,7 @@ static float dot(const Operand *a, int64_t a_from, const Operand *b, int64_t b_f
 KERNEL(combine_grad_weights) {
     Operand dx = input(l, 0), y = input(l, 1), place = input(l, 2);
     Result dp = output(l, 0);
-    Routing r;
+    RoutedRows r;
     if (!is_real(dx.dtype) || !is_real(y.dtype) || !is_real(dp.dtype) || place.dtype != DT_I32 ||
         !get_routing(y, dx.n, &r) || place.n != r.rows || dp.n != r.rows)
         return bad_operands(l);
@@ -162,11 +163,11 @@ KERNEL(combine_grad_weights) {
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range mine = my_range(r.rows, 16);
+        WorkRange mine = my_range(r.rows, 16);
         for (int64_t c = mine.from; c < mine.to; c++)
             element_store(dp.at, dp.dtype, c,
-                          dot(&dx, c / r.count * r.width, &y,
-                              ((const int32_t *)place.at)[c] * r.width, r.width));
+                          dot_product(&dx, c / r.count * r.width, &y,
+                                      ((const int32_t *)place.at)[c] * r.width, r.width));
     }
     return 0;
 }

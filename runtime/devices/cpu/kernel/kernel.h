@@ -28,7 +28,7 @@ struct DeviceContext {
     float *scratch;    /* SCRATCH_FLOATS for each thread: see thread_scratch */
     /* Streams are issued at the same time: those other than compute have a context each, of one
      * thread, without scratch. */
-    bool beside;
+    bool concurrent;
     DeviceContext *stream[STREAM_KINDS];
     const struct IsaTable *isa;
 };
@@ -130,18 +130,18 @@ static inline int threads_for(const Launch *l, int64_t elements) {
     return elements < PARALLEL_ELEMENTS ? 1 : l->cpu->threads;
 }
 
-typedef struct Range {
+typedef struct WorkRange {
     int64_t from, to;
-} Range;
+} WorkRange;
 /* Panels and tiles of the calling thread, of SCRATCH_FLOATS. Stacks of OpenMP's threads may be
  * small (OMP_STACKSIZE), so kernels keep nothing large there. */
 static inline float *thread_scratch(const DeviceContext *cpu) {
     return cpu->scratch + (int64_t)omp_get_thread_num() * SCRATCH_FLOATS;
 }
 /* This thread's part of n, cut at multiples of `unit`. */
-static inline Range my_range(int64_t n, int64_t unit) {
+static inline WorkRange my_range(int64_t n, int64_t unit) {
     int64_t units = (n + unit - 1) / unit, t = omp_get_thread_num(), all = omp_get_num_threads();
-    Range r = {units * t / all * unit, units * (t + 1) / all * unit};
+    WorkRange r = {units * t / all * unit, units * (t + 1) / all * unit};
     r.from = MIN(r.from, n);
     r.to = MIN(r.to, n);
     return r;
@@ -165,10 +165,10 @@ static inline Grid product_grid(const Product *p, int threads) {
     return best;
 }
 /* Part `index` of `parts` of n, cut at multiples of `unit`. */
-static inline Range part_of(int64_t n, int64_t unit, int64_t index, int64_t parts) {
+static inline WorkRange part_of(int64_t n, int64_t unit, int64_t index, int64_t parts) {
     int64_t units = (n + unit - 1) / unit;
-    Range r = {units * index / parts * unit, units * (index + 1) / parts * unit};
-    return (Range){MIN(r.from, n), MIN(r.to, n)};
+    WorkRange r = {units * index / parts * unit, units * (index + 1) / parts * unit};
+    return (WorkRange){MIN(r.from, n), MIN(r.to, n)};
 }
 
 /* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */

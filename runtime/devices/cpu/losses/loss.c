@@ -46,7 +46,7 @@ static double log_sum_exp(const Operand *x, const Targets *t, int64_t row, bool 
     double sum = exp_sum(x, from, t->width, *top, last ? -1 : from + t->pitch, top, NULL);
     return largest + log_f64(sum);
 }
-static float first_top(const Operand *x, const Targets *t, Range rows) {
+static float first_top(const Operand *x, const Targets *t, WorkRange rows) {
     return rows.from < rows.to ? row_top(x, rows.from * t->pitch, t->width) : 0.0f;
 }
 
@@ -67,7 +67,7 @@ KERNEL(cross_entropy) {
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         ExactSum sum = {0};
-        Range r = my_range(t.rows, 1);
+        WorkRange r = my_range(t.rows, 1);
         float top = first_top(&logits, &t, r);
         for (int64_t first = r.from; first < r.to; first += LANES) {
             V16 losses = v_all(0.0f);
@@ -139,7 +139,7 @@ KERNEL(cross_entropy_grad) {
     float seed = __builtin_ldexpf(loss_scale(l, 3), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
-        Range r = my_range(t.rows, 1);
+        WorkRange r = my_range(t.rows, 1);
         for (int64_t row = r.from; row < r.to; row++)
             slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true, seed);
     }
@@ -161,7 +161,7 @@ KERNEL(cross_entropy_both) {
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         ExactSum sum = {0};
-        Range r = my_range(t.rows, 1);
+        WorkRange r = my_range(t.rows, 1);
         float top = first_top(&logits, &t, r);
         for (int64_t first = r.from; first < r.to; first += LANES) {
             V16 losses = v_all(0.0f);
@@ -188,7 +188,7 @@ static bool get_pair(const Launch *l, Operand *x, Operand *target) {
     return is_real(x->dtype) && target->dtype == DT_F32 && x->n == target->n;
 }
 
-VECTOR_INLINE V16 difference(const Operand *x, const Operand *target, int64_t i, int64_t n) {
+VECTOR_INLINE V16 target_difference(const Operand *x, const Operand *target, int64_t i, int64_t n) {
     return v_get(x->at, x->dtype, i, n) - v_get(target->at, DT_F32, i, n);
 }
 
@@ -200,10 +200,10 @@ KERNEL(mse) {
     memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(x.n, LANES);
+        WorkRange r = my_range(x.n, LANES);
         ExactSum sum = {.count = r.to - r.from};
         for (int64_t i = r.from; i < r.to; i += LANES)
-            exact_push(&sum, difference(&x, &target, i, r.to - i), true);
+            exact_push(&sum, target_difference(&x, &target, i, r.to - i), true);
         exact_finish(&sum, loss.at);
     }
     return 0;
@@ -216,9 +216,10 @@ KERNEL(mse_grad) {
     float seed = __builtin_ldexpf(2.0f * loss_scale(l, 2), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(x.n, LANES);
+        WorkRange r = my_range(x.n, LANES);
         for (int64_t i = r.from; i < r.to; i += LANES)
-            v_put(out.at, out.dtype, i, r.to - i, difference(&x, &target, i, r.to - i) * seed);
+            v_put(out.at, out.dtype, i, r.to - i,
+                  target_difference(&x, &target, i, r.to - i) * seed);
     }
     return 0;
 }
@@ -255,7 +256,7 @@ KERNEL(accuracy) {
     int64_t right = 0, count = 0;
 #pragma omp parallel num_threads(threads_for(l, logits.n)) reduction(+ : right, count)
     {
-        Range r = my_range(t.rows, 1);
+        WorkRange r = my_range(t.rows, 1);
         for (int64_t row = r.from; row < r.to; row++) {
             if (t.at[row] == t.ignore) continue;
             count++;

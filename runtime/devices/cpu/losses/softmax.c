@@ -26,7 +26,7 @@ KERNEL(softmax) {
     if (!is_real(x.dtype) || !is_real(out.dtype) || out.n != x.n) return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, x.n * 4))
     {
-        Range r = my_range(width ? x.n / width : 0, 1);
+        WorkRange r = my_range(width ? x.n / width : 0, 1);
         float *kept = width + LANES <= SCRATCH_FLOATS ? thread_scratch(l->cpu) : NULL;
         for (int64_t row = r.from; row < r.to; row++)
             softmax_row(&x, out, row * width, width, kept);
@@ -63,7 +63,7 @@ KERNEL(softmax_grad) {
         return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range r = my_range(width ? y.n / width : 0, 1);
+        WorkRange r = my_range(width ? y.n / width : 0, 1);
         for (int64_t row = r.from; row < r.to; row++) slope_row(&dy, &y, out, row * width, width);
     }
     return 0;
@@ -102,7 +102,7 @@ KERNEL(topk) {
     int32_t *at = index.at;
 #pragma omp parallel num_threads(threads_for(l, x.n *count))
     {
-        Range r = my_range(rows, 1);
+        WorkRange r = my_range(rows, 1);
         for (int64_t row = r.from; row < r.to; row++)
             for (int64_t k = 0; k < count; k++) {
                 int32_t *mine = at + row * count;
@@ -130,7 +130,7 @@ KERNEL(topk_grad) {
     memset(out.at, 0, (size_t)(out.n * dtype_bytes(out.dtype)));
 #pragma omp parallel num_threads(threads_for(l, dy.n))
     {
-        Range r = my_range(rows, 1);
+        WorkRange r = my_range(rows, 1);
         for (int64_t i = r.from * count; i < r.to * count; i++)
             element_store(out.at, out.dtype, i / count * width + at[i],
                           element_load(dy.at, dy.dtype, i));

@@ -12,24 +12,24 @@
  */
 #include "norm.h"
 
-typedef struct Norm {
+typedef struct NormCall {
     Operand a, b;       /* at NULL: x is in place */
     Operand x, w, bias; /* bias.at NULL: none */
     Result sum, y;      /* x is sum where it is computed */
     float *mean, *rstd; /* mean NULL: rms_norm */
     float eps;
     int64_t width;
-} Norm;
+} NormCall;
 
 /* What is known at compile time of a loop over rows. */
-typedef struct Form {
+typedef struct NormForm {
     int dtype, rows; /* see dtype_of; rows side by side */
     bool centered;   /* layer_norm */
-} Form;
+} NormForm;
 enum { MOST_ROWS = 2 };
 
 /* x, stored first where it is a sum */
-VECTOR_INLINE V16 term(const Norm *c, int64_t at, int64_t n, Form f) {
+VECTOR_INLINE V16 norm_term(const NormCall *c, int64_t at, int64_t n, NormForm f) {
     if (!c->a.at) return v_get(c->x.at, dtype_of(f.dtype, c->x.dtype), at, n);
     V16 t = v_get(c->a.at, dtype_of(f.dtype, c->a.dtype), at, n) +
             v_get(c->b.at, dtype_of(f.dtype, c->b.dtype), at, n);
@@ -38,19 +38,20 @@ VECTOR_INLINE V16 term(const Norm *c, int64_t at, int64_t n, Form f) {
 }
 
 /* Adds up x, or its squares where there is no mean. */
-VECTOR_INLINE void sum_step(const Norm *c, V16 *sum, int64_t row, int64_t i, int64_t n, Form f) {
+VECTOR_INLINE void sum_step(const NormCall *c, V16 *sum, int64_t row, int64_t i, int64_t n,
+                            NormForm f) {
     int64_t part = row * c->width + i * f.rows;
     if (c->a.at) fetch_ahead(c->sum.at, f.dtype, part, f.rows * LANES);
     fetch_ahead(c->y.at, f.dtype, part, f.rows * LANES);
 #pragma GCC unroll 2
     for (int r = 0; r < f.rows; r++) {
-        V16 x = term(c, (row + r) * c->width + i, n, f);
+        V16 x = norm_term(c, (row + r) * c->width + i, n, f);
         sum[r] += f.centered ? x : x * x;
     }
 }
 
-VECTOR_INLINE void variance_step(const Norm *c, V16 *sum, const float *mean, int64_t row, int64_t i,
-                                 int64_t n, Form f) {
+VECTOR_INLINE void variance_step(const NormCall *c, V16 *sum, const float *mean, int64_t row,
+                                 int64_t i, int64_t n, NormForm f) {
 #pragma GCC unroll 2
     for (int r = 0; r < f.rows; r++) {
         V16 x = v_get(c->x.at, dtype_of(f.dtype, c->x.dtype), (row + r) * c->width + i, n);
@@ -60,14 +61,14 @@ VECTOR_INLINE void variance_step(const Norm *c, V16 *sum, const float *mean, int
 }
 
 /* Of the rows after these, those that step i of sum_step will read. */
-VECTOR_INLINE void fetch_next(const Norm *c, int64_t row, int64_t i, Form f) {
+VECTOR_INLINE void fetch_next(const NormCall *c, int64_t row, int64_t i, NormForm f) {
     int64_t part = (row + f.rows) * c->width + i * f.rows;
     fetch_ahead(c->a.at ? c->a.at : c->x.at, f.dtype, part, f.rows * LANES);
     if (c->a.at) fetch_ahead(c->b.at, f.dtype, part, f.rows * LANES);
 }
 
-VECTOR_INLINE void result_step(const Norm *c, const float *mean, const float *rstd, int64_t row,
-                               int64_t i, int64_t n, Form f) {
+VECTOR_INLINE void result_step(const NormCall *c, const float *mean, const float *rstd, int64_t row,
+                               int64_t i, int64_t n, NormForm f) {
     V16 w = v_get(c->w.at, c->w.dtype, i, n), bias = v_all(0.0f);
     if (c->bias.at) bias = v_get(c->bias.at, c->bias.dtype, i, n);
     fetch_next(c, row, i, f);
@@ -82,7 +83,7 @@ VECTOR_INLINE void result_step(const Norm *c, const float *mean, const float *rs
 }
 
 /* Rows row .. row + f.rows - 1. */
-VECTOR_INLINE void normalize(const Norm *c, int64_t row, Form f) {
+VECTOR_INLINE void normalize_rows(const NormCall *c, int64_t row, NormForm f) {
     int64_t whole = c->width / LANES * LANES, rest = c->width - whole;
     V16 sum[MOST_ROWS] = {v_all(0.0f), v_all(0.0f)};
     float mean[MOST_ROWS] = {0.0f}, rstd[MOST_ROWS];
@@ -108,29 +109,29 @@ VECTOR_INLINE void normalize(const Norm *c, int64_t row, Form f) {
 
 /* ---- rows of a thread */
 
-typedef void (*NormRows)(const Norm *c, Range rows);
+typedef void (*NormRows)(const NormCall *c, WorkRange rows);
 
-static void one_by_one(const Norm *c, Range rows) {
+static void one_by_one(const NormCall *c, WorkRange rows) {
     for (int64_t row = rows.from; row < rows.to; row++)
-        normalize(c, row, (Form){DT_NONE, 1, c->mean != NULL});
+        normalize_rows(c, row, (NormForm){DT_NONE, 1, c->mean != NULL});
 }
 
-VECTOR_INLINE void of_form(const Norm *c, Range rows, Form f) {
-    const Norm own = *c; /* the compiler sees that no store changes it */
-    for (; rows.from + f.rows <= rows.to; rows.from += f.rows) normalize(&own, rows.from, f);
+VECTOR_INLINE void of_form(const NormCall *c, WorkRange rows, NormForm f) {
+    const NormCall own = *c; /* the compiler sees that no store changes it */
+    for (; rows.from + f.rows <= rows.to; rows.from += f.rows) normalize_rows(&own, rows.from, f);
     one_by_one(c, rows);
 }
 
 #define NORM_OF(name, dtype, rows_at_once, centered)                                               \
-    static void name(const Norm *c, Range rows) {                                                  \
-        of_form(c, rows, (Form){dtype, rows_at_once, centered});                                   \
+    static void name(const NormCall *c, WorkRange rows) {                                          \
+        of_form(c, rows, (NormForm){dtype, rows_at_once, centered});                               \
     }
 NORM_OF(rms_f32, DT_F32, 1, false)
 NORM_OF(rms_bf16, DT_BF16, 2, false)
 NORM_OF(layer_f32, DT_F32, 1, true)
 NORM_OF(layer_bf16, DT_BF16, 2, true)
 
-static NormRows rows_of_norm(const Norm *c) {
+static NormRows rows_of_norm(const NormCall *c) {
     int dtype = c->x.dtype;
     if (c->y.dtype != dtype || (c->a.at && (c->a.dtype != dtype || c->b.dtype != dtype)))
         return one_by_one;
@@ -145,16 +146,16 @@ static bool is_statistic(const Result *s, int64_t rows) {
     return s->dtype == DT_F32 && s->n == rows;
 }
 
-static int norm(const Launch *l, bool centered, bool adds) {
+static int run_norm(const Launch *l, bool centered, bool adds) {
     uint32_t of_w = adds ? 2 : 1, of_y = adds ? 1 : 0;
-    Norm c = {.x = input(l, 0), .w = input(l, of_w), .y = output(l, of_y)};
+    NormCall c = {.x = input(l, 0), .w = input(l, of_w), .y = output(l, of_y)};
     Result mean = output(l, of_y + 1), rstd = output(l, centered ? of_y + 2 : of_y + 1);
     if (adds) {
         c.a = input(l, 0), c.b = input(l, 1), c.sum = output(l, 0);
         c.x = (Operand){c.sum.at, c.sum.dtype, c.sum.n, c.sum.type};
     }
     if (l->call->n_in > of_w + 1) c.bias = input(l, of_w + 1);
-    Rows d = rows_of(&c.x);
+    RowShape d = rows_of(&c.x);
     if ((adds && (c.a.n != c.x.n || c.b.n != c.x.n)) || c.y.n != c.x.n || c.w.n != d.width ||
         (c.bias.at && c.bias.n != d.width) || !is_statistic(&mean, d.rows) ||
         !is_statistic(&rstd, d.rows))
@@ -167,7 +168,7 @@ static int norm(const Launch *l, bool centered, bool adds) {
     return 0;
 }
 
-KERNEL(layer_norm) { return norm(l, true, false); }
-KERNEL(add_layer_norm) { return norm(l, true, true); }
-KERNEL(rms_norm) { return norm(l, false, false); }
-KERNEL(add_rms_norm) { return norm(l, false, true); }
+KERNEL(layer_norm) { return run_norm(l, true, false); }
+KERNEL(add_layer_norm) { return run_norm(l, true, true); }
+KERNEL(rms_norm) { return run_norm(l, false, false); }
+KERNEL(add_rms_norm) { return run_norm(l, false, true); }

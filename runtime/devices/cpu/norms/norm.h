@@ -6,12 +6,12 @@
 #include "vector.h"
 
 /* n and D of an operand [.., D] */
-typedef struct Rows {
+typedef struct RowShape {
     int64_t rows, width;
-} Rows;
-static inline Rows rows_of(const Operand *x) {
+} RowShape;
+static inline RowShape rows_of(const Operand *x) {
     int64_t width = last_dim(x->type);
-    return (Rows){width ? x->n / width : 0, width};
+    return (RowShape){width ? x->n / width : 0, width};
 }
 
 /* Loops over rows know at compile time the dtype that all operands [R, D] have; where it is

@@ -32,10 +32,10 @@ typedef struct ColumnSums {
 } ColumnSums;
 
 /* What is known at compile time of a loop over rows. */
-typedef struct Form {
+typedef struct NormGradForm {
     int dtype; /* see dtype_of */
     bool centered;
-} Form;
+} NormGradForm;
 
 /* A row and what is known of it. */
 typedef struct GradRow {
@@ -47,14 +47,15 @@ static inline GradRow grad_row(const NormGrad *c, int64_t row) {
     return (GradRow){row * c->width, c->mean ? c->mean[row] : 0.0f, c->rstd[row], 0.0f, 0.0f};
 }
 
-VECTOR_INLINE V16 hat_of(const NormGrad *c, const GradRow *row, int64_t i, int64_t n, Form f) {
+VECTOR_INLINE V16 hat_of(const NormGrad *c, const GradRow *row, int64_t i, int64_t n,
+                         NormGradForm f) {
     V16 x = v_get(c->x.at, dtype_of(f.dtype, c->x.dtype), row->at + i, n);
     return (f.centered ? x - row->mean : x) * row->rstd;
 }
 
 /* Sums of g and g xhat along the row; dy and dy xhat are added to those of the columns. */
 VECTOR_INLINE void sum_step(const NormGrad *c, const GradRow *row, V16 *sum_g, V16 *sum_gx,
-                            ColumnSums to, int64_t i, int64_t n, Form f) {
+                            ColumnSums to, int64_t i, int64_t n, NormGradForm f) {
     fetch_ahead(c->dx.at, f.dtype, row->at + i, LANES);
     if (c->residual.at) fetch_ahead(c->residual.at, f.dtype, row->at + i, LANES);
     V16 dy = v_get(c->dy.at, dtype_of(f.dtype, c->dy.dtype), row->at + i, n);
@@ -66,7 +67,8 @@ VECTOR_INLINE void sum_step(const NormGrad *c, const GradRow *row, V16 *sum_g, V
     if (f.centered) v_store(to.db, DT_F32, i, v_load(to.db, DT_F32, i) + dy);
 }
 
-VECTOR_INLINE void slope_step(const NormGrad *c, const GradRow *row, int64_t i, int64_t n, Form f) {
+VECTOR_INLINE void slope_step(const NormGrad *c, const GradRow *row, int64_t i, int64_t n,
+                              NormGradForm f) {
     int64_t at = row->at + i;
     int dtype = dtype_of(f.dtype, c->dx.dtype);
     fetch_ahead(c->dy.at, f.dtype, at + c->width, LANES);
@@ -83,7 +85,7 @@ VECTOR_INLINE void slope_step(const NormGrad *c, const GradRow *row, int64_t i, 
 }
 
 /* dx of a row, which is added to the sums of columns. */
-VECTOR_INLINE void row_slope(const NormGrad *c, int64_t number, ColumnSums to, Form f) {
+VECTOR_INLINE void row_slope(const NormGrad *c, int64_t number, ColumnSums to, NormGradForm f) {
     int64_t whole = c->width / LANES * LANES, rest = c->width - whole;
     GradRow row = grad_row(c, number);
     V16 g = v_all(0.0f), gx = v_all(0.0f);
@@ -97,13 +99,13 @@ VECTOR_INLINE void row_slope(const NormGrad *c, int64_t number, ColumnSums to, F
 
 /* ---- rows of a thread */
 
-typedef void (*GradRows)(const NormGrad *c, Range rows, ColumnSums to);
+typedef void (*GradRows)(const NormGrad *c, WorkRange rows, ColumnSums to);
 
 #define GRAD_OF(name, dtype, centered)                                                             \
-    static void name(const NormGrad *c, Range rows, ColumnSums to) {                               \
+    static void name(const NormGrad *c, WorkRange rows, ColumnSums to) {                           \
         const NormGrad own = *c; /* the compiler sees that no store changes it */                  \
         for (int64_t row = rows.from; row < rows.to; row++)                                        \
-            row_slope(&own, row, to, (Form){dtype, centered});                                     \
+            row_slope(&own, row, to, (NormGradForm){dtype, centered});                             \
     }
 GRAD_OF(of_any, DT_NONE, c->mean != NULL)
 GRAD_OF(rms_f32, DT_F32, false)
@@ -127,7 +129,7 @@ VECTOR_INLINE V16 weight_term(const void *context, int64_t row, int64_t column, 
     const NormGrad *c = context;
     GradRow of_row = grad_row(c, row);
     V16 dy = v_get(c->dy.at, c->dy.dtype, of_row.at + column, n);
-    return dy * hat_of(c, &of_row, column, n, (Form){DT_NONE, c->mean != NULL});
+    return dy * hat_of(c, &of_row, column, n, (NormGradForm){DT_NONE, c->mean != NULL});
 }
 
 VECTOR_INLINE V16 bias_term(const void *context, int64_t row, int64_t column, int64_t n) {
@@ -137,7 +139,7 @@ VECTOR_INLINE V16 bias_term(const void *context, int64_t row, int64_t column, in
 
 /* dx may take the memory of dy, so it waits for the sums. */
 static void columns_then_rows(const NormGrad *c, GradRows rows, Result dw, Result db) {
-    Range columns = my_range(c->width, TILE_COLUMNS);
+    WorkRange columns = my_range(c->width, TILE_COLUMNS);
     if (c->mean) sum_columns(columns, c->rows, db, NULL, bias_term, c);
     sum_columns(columns, c->rows, dw, NULL, weight_term, c);
 #pragma omp barrier
@@ -169,13 +171,13 @@ static bool shares_out(const Band *b, int64_t blocks, int64_t team) {
 }
 
 static void grad_block(const NormGrad *c, GradRows rows, int64_t block, float *sum) {
-    Range r = {block * BLOCK_ROWS, MIN((block + 1) * BLOCK_ROWS, c->rows)};
+    WorkRange r = {block * BLOCK_ROWS, MIN((block + 1) * BLOCK_ROWS, c->rows)};
     int64_t width = (int64_t)align_up((uint64_t)c->width, LANES);
     memset(sum, 0, (size_t)width * (c->mean ? 2 : 1) * sizeof *sum);
     rows(c, r, (ColumnSums){sum, sum + width});
 }
 
-static void add_blocks(const Band *b, Range columns, int64_t blocks) {
+static void add_blocks(const Band *b, WorkRange columns, int64_t blocks) {
     for (int64_t i = columns.from; i < columns.to; i += LANES) {
         Totals total = b->total[i / LANES];
         for (int64_t k = 0; k < blocks; k++)
@@ -184,7 +186,7 @@ static void add_blocks(const Band *b, Range columns, int64_t blocks) {
     }
 }
 
-static void store_totals(const Band *b, Range columns, Result dw, Result db) {
+static void store_totals(const Band *b, WorkRange columns, Result dw, Result db) {
     int64_t width = (int64_t)align_up((uint64_t)dw.n, LANES);
     for (int64_t i = columns.from; i < columns.to; i += LANES) {
         bool of_bias = i >= width;
@@ -197,11 +199,11 @@ static void store_totals(const Band *b, Range columns, Result dw, Result db) {
 
 static void in_bands(const NormGrad *c, GradRows rows, const Band *b, Result dw, Result db) {
     int64_t blocks = (c->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    Range columns = my_range(b->columns, LANES);
+    WorkRange columns = my_range(b->columns, LANES);
     for (int64_t i = columns.from; i < columns.to; i += LANES) b->total[i / LANES] = (Totals){0};
     for (int64_t first = 0; first < blocks; first += b->blocks) {
         int64_t n = MIN(b->blocks, blocks - first);
-        Range mine = my_range(n, 1);
+        WorkRange mine = my_range(n, 1);
         for (int64_t k = mine.from; k < mine.to; k++)
             grad_block(c, rows, first + k, b->sum + k * b->columns);
 #pragma omp barrier
@@ -224,7 +226,7 @@ static int norm_grad(const Launch *l, bool centered, bool sums) {
     uint32_t end = centered ? 5 : 4;
     NormGrad c = {.dy = input(l, 0), .x = input(l, 1), .w = input(l, 2), .dx = output(l, 0)};
     if (l->call->n_in > end) c.residual = input(l, end);
-    Rows d = rows_of(&c.x);
+    RowShape d = rows_of(&c.x);
     if (!is_statistic(l, 3, d.rows) || !is_statistic(l, end - 1, d.rows) || c.dy.n != c.x.n ||
         c.dx.n != c.x.n || c.w.n != d.width || (c.residual.at && c.residual.n != c.x.n))
         return bad_operands(l);
@@ -257,7 +259,7 @@ static int norm_grad_weight(const Launch *l, bool centered) {
     uint32_t of_rstd = centered ? 3 : 2;
     NormGrad c = {.dy = input(l, 0), .x = input(l, 1)};
     Result dw = output(l, 0);
-    Rows d = rows_of(&c.x);
+    RowShape d = rows_of(&c.x);
     if (!is_statistic(l, 2, d.rows) || !is_statistic(l, of_rstd, d.rows) || c.dy.n != c.x.n ||
         dw.n != d.width)
         return bad_operands(l);

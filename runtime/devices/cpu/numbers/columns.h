@@ -34,7 +34,7 @@ VECTOR_INLINE void store_total(Result out, const Operand *acc, int64_t column, i
     v_store_part(out.at, out.dtype, column, n, x);
 }
 
-VECTOR_INLINE void sum_columns(Range columns, int64_t rows, Result out, const Operand *acc,
+VECTOR_INLINE void sum_columns(WorkRange columns, int64_t rows, Result out, const Operand *acc,
                                ColumnTerm term, const void *context) {
     int64_t column = columns.from;
     for (; column + TILE_COLUMNS <= columns.to; column += TILE_COLUMNS) {

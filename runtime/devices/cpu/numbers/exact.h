@@ -35,10 +35,10 @@ typedef struct ExactSum {
 } ExactSum;
 
 /* A block of vectors. */
-typedef struct Block {
+typedef struct ExactBlock {
     const void *at;
     int dtype, vectors, power;
-} Block;
+} ExactBlock;
 
 VECTOR_INLINE U16 larger_of(U16 a, U16 b) {
 #ifdef __AVX512F__
@@ -64,10 +64,10 @@ VECTOR_INLINE void prefetch_numbers(const void *at, int vector) {
 }
 
 /* Bits of the largest and of the smallest |x| that is not zero. */
-typedef struct Span {
+typedef struct ExactSpan {
     uint32_t largest, least;
-} Span;
-VECTOR_INLINE Span span_of(const Block *b) {
+} ExactSpan;
+VECTOR_INLINE ExactSpan span_of(const ExactBlock *b) {
     const uint32_t size = 0x7fffffffu;
     U16 top = {0}, depth = {0}; /* depth: of the least, how far below 2^31 */
     for (int v = 0; v < b->vectors; v++) {
@@ -75,13 +75,15 @@ VECTOR_INLINE Span span_of(const Block *b) {
         top = larger_of(x, top);
         depth = larger_of((0u - x) & size, depth);
     }
-    return (Span){largest_of(top), size + 1 - largest_of(depth)};
+    return (ExactSpan){largest_of(top), size + 1 - largest_of(depth)};
 }
 
 /* Of 2^e <= |x| < 2^(e + 1); that of the smallest normal number for denormal ones. */
 static inline int exponent_of(uint32_t bits) { return MAX((int)(bits >> 23), 1) - 127; }
 
-VECTOR_INLINE D8 raised(D8 x, int power) { return power == 1 ? x : power == 2 ? x * x : x * x * x; }
+VECTOR_INLINE D8 raised_to(D8 x, int power) {
+    return power == 1 ? x : power == 2 ? x * x : x * x * x;
+}
 
 VECTOR_INLINE D8 level_start(int unit) { return (D8){0} + 1.5 * power_of_two(52 + unit); }
 
@@ -118,12 +120,12 @@ static inline void put_level(ExactSum *s, D8 low, D8 high, int unit) {
     put_units(s, sum, unit);
 }
 
-VECTOR_INLINE void one_level(ExactSum *s, Block b, int unit) {
+VECTOR_INLINE void one_level(ExactSum *s, ExactBlock b, int unit) {
     D8 low = level_start(unit), high = low;
     for (int v = 0; v < b.vectors; v++) {
         V16 x = v_load(b.at, b.dtype, v * LANES);
-        low += raised(v_low_f64(x), b.power);
-        high += raised(v_high_f64(x), b.power);
+        low += raised_to(v_low_f64(x), b.power);
+        high += raised_to(v_high_f64(x), b.power);
     }
     put_level(s, low, high, unit);
 }
@@ -134,25 +136,25 @@ VECTOR_INLINE void add_in_two(D8 *first, D8 *second, D8 x) {
     *second += x - (next - *first);
     *first = next;
 }
-VECTOR_INLINE void two_levels(ExactSum *s, Block b, int unit, int below) {
+VECTOR_INLINE void two_levels(ExactSum *s, ExactBlock b, int unit, int below) {
     D8 low = level_start(unit), high = low, low_rest = level_start(below), high_rest = low_rest;
     for (int v = 0; v < b.vectors; v++) {
         V16 x = v_load(b.at, b.dtype, v * LANES);
         prefetch_numbers(b.at, v);
-        add_in_two(&low, &low_rest, raised(v_low_f64(x), b.power));
-        add_in_two(&high, &high_rest, raised(v_high_f64(x), b.power));
+        add_in_two(&low, &low_rest, raised_to(v_low_f64(x), b.power));
+        add_in_two(&high, &high_rest, raised_to(v_high_f64(x), b.power));
     }
     put_level(s, low, high, unit);
     put_level(s, low_rest, high_rest, below);
 }
 
 /* Any number of levels, until all bits from 2^lowest on are in one. */
-static inline void all_levels(ExactSum *s, Block b, int unit, int lowest) {
+static inline void all_levels(ExactSum *s, ExactBlock b, int unit, int lowest) {
     D8 rest[2 * EXACT_VECTORS];
     for (int v = 0; v < b.vectors; v++) {
         V16 x = v_load(b.at, b.dtype, v * LANES);
-        rest[2 * v] = raised(v_low_f64(x), b.power);
-        rest[2 * v + 1] = raised(v_high_f64(x), b.power);
+        rest[2 * v] = raised_to(v_low_f64(x), b.power);
+        rest[2 * v + 1] = raised_to(v_high_f64(x), b.power);
     }
     for (;; unit -= LEVEL_BITS + 1) {
         D8 sum = level_start(unit), none = sum;
@@ -167,17 +169,17 @@ static inline void all_levels(ExactSum *s, Block b, int unit, int lowest) {
 }
 
 /* Counts the numbers of the block that are not finite; `to` receives the others. */
-static inline Block without_lost(ExactSum *s, Block b, V16 *to) {
+static inline ExactBlock without_lost(ExactSum *s, ExactBlock b, V16 *to) {
     for (int v = 0; v < b.vectors; v++) {
         to[v] = v_load(b.at, b.dtype, v * LANES);
         I16 finite = (I16)(v_bits(to[v]) & 0x7fffffffu) < INFINITE_BITS;
         to[v] = v_from_bits(v_bits(to[v]) & (U16)finite);
         for (int l = 0; l < LANES; l++) s->lost += finite[l] == 0;
     }
-    return (Block){to, DT_F32, b.vectors, b.power};
+    return (ExactBlock){to, DT_F32, b.vectors, b.power};
 }
 
-VECTOR_INLINE void add_finite(ExactSum *s, Block b, Span span) {
+VECTOR_INLINE void add_finite(ExactSum *s, ExactBlock b, ExactSpan span) {
     int mantissa = b.dtype == DT_BF16 ? 7 : 23;
     int least = exponent_of(span.least), lowest = b.power * (least - mantissa);
     if (b.power == 3) lowest = MAX(lowest, 3 * least - 52);
@@ -192,27 +194,27 @@ VECTOR_INLINE void add_finite(ExactSum *s, Block b, Span span) {
 }
 
 /* In copies for what is common, so that dtype and power are known in the loops. */
-static inline void add_block(ExactSum *s, Block b) {
+static inline void add_block(ExactSum *s, ExactBlock b) {
     V16 others[EXACT_VECTORS];
-    Span span =
-        b.dtype == DT_BF16 ? span_of(&(Block){b.at, DT_BF16, b.vectors, b.power}) : span_of(&b);
+    ExactSpan span = b.dtype == DT_BF16 ? span_of(&(ExactBlock){b.at, DT_BF16, b.vectors, b.power})
+                                        : span_of(&b);
     if (span.largest >= INFINITE_BITS) {
         b = without_lost(s, b, others);
         span = span_of(&b);
     }
     if (span.largest == 0) return;
     if (b.dtype == DT_F32 && b.power == 2)
-        add_finite(s, (Block){b.at, DT_F32, b.vectors, 2}, span);
+        add_finite(s, (ExactBlock){b.at, DT_F32, b.vectors, 2}, span);
     else if (b.dtype == DT_BF16 && b.power == 2)
-        add_finite(s, (Block){b.at, DT_BF16, b.vectors, 2}, span);
+        add_finite(s, (ExactBlock){b.at, DT_BF16, b.vectors, 2}, span);
     else
         add_finite(s, b, span);
 }
 
 /* Squares of a whole block of f32, of which the loops know all. */
 static inline void add_squares(ExactSum *s, const void *at) {
-    Block b = {at, DT_F32, EXACT_VECTORS, 2};
-    Span span = span_of(&b);
+    ExactBlock b = {at, DT_F32, EXACT_VECTORS, 2};
+    ExactSpan span = span_of(&b);
     if (span.largest >= INFINITE_BITS)
         add_block(s, b);
     else if (span.largest != 0)
@@ -220,7 +222,7 @@ static inline void add_squares(ExactSum *s, const void *at) {
 }
 
 static inline void exact_flush(ExactSum *s) {
-    if (s->n) add_block(s, (Block){s->x, DT_F32, s->n, s->power});
+    if (s->n) add_block(s, (ExactBlock){s->x, DT_F32, s->n, s->power});
     s->n = 0;
 }
 
@@ -248,7 +250,7 @@ VECTOR_INLINE void exact_push_cubes(ExactSum *s, V16 x) {
 
 enum { WHOLE_BITS = 26, WORD_NUMBERS = 2 * EXACT_NUMBERS };
 
-static inline Span span_of_words(const void *at) {
+static inline ExactSpan span_of_words(const void *at) {
     const uint16_t size = 0x7fffu;
     W32 top = {0}, under = (W32){0} + UINT16_MAX; /* the least less one, so zero is above all */
     for (int v = 0; v < EXACT_VECTORS; v++) {
@@ -256,7 +258,7 @@ static inline Span span_of_words(const void *at) {
         top = w_most(x, top);
         under = w_least(x - 1, under);
     }
-    return (Span){(uint32_t)w_most_of(top) << 16, (w_least_of(under) + 1u) << 16};
+    return (ExactSpan){(uint32_t)w_most_of(top) << 16, (w_least_of(under) + 1u) << 16};
 }
 
 /* The squares of the lower halves of x. */
@@ -282,12 +284,12 @@ VECTOR_INLINE L8 whole_squares(V16 x) {
 
 /* Numbers that are too far apart are added by halves of the block. */
 static inline void add_words(ExactSum *s, const void *at) {
-    Span span = span_of_words(at);
+    ExactSpan span = span_of_words(at);
     int most = exponent_of(span.largest) + 1, least = exponent_of(span.least);
     if (span.largest == 0) return;
     if (most > 128 || most < -100 || least - 7 < most - WHOLE_BITS) {
-        add_block(s, (Block){at, DT_BF16, EXACT_VECTORS, 2});
-        add_block(s, (Block){(const uint16_t *)at + EXACT_NUMBERS, DT_BF16, EXACT_VECTORS, 2});
+        add_block(s, (ExactBlock){at, DT_BF16, EXACT_VECTORS, 2});
+        add_block(s, (ExactBlock){(const uint16_t *)at + EXACT_NUMBERS, DT_BF16, EXACT_VECTORS, 2});
         return;
     }
     V16 scale = v_all((float)power_of_two(WHOLE_BITS - most));
@@ -312,7 +314,7 @@ static inline void exact_add_squares(ExactSum *s, const void *x, int dtype, int6
     for (; dtype == DT_F32 && from + EXACT_NUMBERS <= to; from += EXACT_NUMBERS)
         add_squares(s, (const float *)x + from);
     for (; from + EXACT_NUMBERS <= to; from += EXACT_NUMBERS)
-        add_block(s, (Block){(const uint16_t *)x + from, dtype, EXACT_VECTORS, 2});
+        add_block(s, (ExactBlock){(const uint16_t *)x + from, dtype, EXACT_VECTORS, 2});
     for (; from < to; from += LANES) exact_push(s, v_get(x, dtype, from, to - from), true);
 }
 

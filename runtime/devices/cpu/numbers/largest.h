@@ -7,7 +7,7 @@
 #include "vector.h"
 #include "words.h"
 
-static inline int32_t largest_in(Operand x, Range r) {
+static inline int32_t largest_in(Operand x, WorkRange r) {
     U16 top = {0};
     W32 words = {0};
     uint32_t largest = 0;

@@ -5,13 +5,13 @@
 #include "kernel.h"
 #include "vector.h"
 
-typedef struct Scratch {
+typedef struct WidenScratch {
     char *at;
     uint64_t left;
-} Scratch;
+} WidenScratch;
 
 /* f32 memory of n elements in the workspace, or NULL. */
-static inline float *take(Scratch *s, int64_t n) {
+static inline float *take_floats(WidenScratch *s, int64_t n) {
     uint64_t bytes = align_up((uint64_t)n * sizeof(float), 64);
     if (bytes > s->left) return NULL;
     float *p = (float *)(void *)s->at;
@@ -20,11 +20,11 @@ static inline float *take(Scratch *s, int64_t n) {
     return p;
 }
 
-static inline void convert(const Launch *l, void *to, int to_dtype, const void *from, int dtype,
-                           int64_t n) {
+static inline void convert_elements(const Launch *l, void *to, int to_dtype, const void *from,
+                                    int dtype, int64_t n) {
 #pragma omp parallel num_threads(threads_for(l, n))
     {
-        Range r = my_range(n, 64);
+        WorkRange r = my_range(n, 64);
         for (int64_t i = r.from; i < r.to; i += LANES)
             v_put(to, to_dtype, i, r.to - i, v_get(from, dtype, i, r.to - i));
     }

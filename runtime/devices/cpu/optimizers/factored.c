@@ -22,7 +22,7 @@
 #include "kernel.h"
 
 /* What this rank answers for of a piece of a parameter. */
-typedef struct Part {
+typedef struct FactoredPart {
     const PlanParam *param;
     FactorShape shape;
     int64_t at;             /* place of its element 0 in the operands, may be negative */
@@ -30,14 +30,14 @@ typedef struct Part {
     int64_t numbers, words; /* where its own begin in m and in sums */
     uint32_t row;           /* in the group */
     int64_t piece;          /* which one it is of those that this rank holds */
-    Range held;             /* elements of the piece */
+    WorkRange held;         /* elements of the piece */
     bool alone;             /* there is no other */
-} Part;
+} FactoredPart;
 
 typedef struct Factored {
     const Launch *l;
     const PlanGroup *group;
-    Range mine; /* of the operands */
+    WorkRange mine; /* of the operands */
     const double *scale;
     float gradient_scale, clip_value;
 } Factored;
@@ -56,7 +56,7 @@ static bool open_factored(Factored *f, const Launch *l, int scale, int64_t n, bo
 }
 
 /* The next parameter after that of *part, beginning with a zeroed one. */
-static bool next_param(const Factored *f, Part *part) {
+static bool next_param(const Factored *f, FactoredPart *part) {
     const Plan *plan = f->l->call->rank->plan;
     if (part->param) {
         part->row++;
@@ -71,14 +71,14 @@ static bool next_param(const Factored *f, Part *part) {
 }
 
 /* Its piece number part->piece, if this rank holds so many. */
-static bool take_piece(const Factored *f, Part *part) {
+static bool take_piece(const Factored *f, FactoredPart *part) {
     const RankInfo *rank = f->l->call->rank;
     Layout layout = plan_layout(f->group);
     LayoutPlace place = plan_place(rank->plan, (uint64_t)f->group->first_param + part->row);
     int64_t number = rank_number(rank, f->group);
     LayoutPiece held = layout_piece(&layout, &place, number, part->piece);
     if (!held.count) return false;
-    part->held = (Range){held.first, held.first + held.count};
+    part->held = (WorkRange){held.first, held.first + held.count};
     part->alone = held.count == layout_held(&layout, &place, number).n;
     part->at = held.at - held.first;
     part->from = MAX(f->mine.from - part->at, part->held.from);
@@ -87,7 +87,7 @@ static bool take_piece(const Factored *f, Part *part) {
 }
 
 /* The next part after *part, beginning with a zeroed one. */
-static bool next_part(const Factored *f, Part *part) {
+static bool next_part(const Factored *f, FactoredPart *part) {
     part->piece++;
     while (!part->param || !take_piece(f, part)) {
         if (!next_param(f, part)) return false;
@@ -97,24 +97,24 @@ static bool next_part(const Factored *f, Part *part) {
 }
 
 /* This thread's share of the part, from 0 on: of one of several pieces all of it, or nothing. */
-static Range my_share(const Part *p, int64_t grain) {
+static WorkRange my_share(const FactoredPart *p, int64_t grain) {
     int64_t n = p->to - p->from;
     if (p->alone) return my_range(n, grain);
     bool mine = p->piece % omp_get_num_threads() == omp_get_thread_num();
-    return (Range){0, mine ? n : 0};
+    return (WorkRange){0, mine ? n : 0};
 }
 
 /* The columns that it adds up of every piece: no other thread does. */
-static Range my_columns(const Part *p) {
+static WorkRange my_columns(const FactoredPart *p) {
     int64_t columns = p->shape.columns, width = MIN(p->held.to - p->held.from, columns);
     if (p->alone) return my_range(columns, LANES);
-    Range r = my_range(width, LANES);
+    WorkRange r = my_range(width, LANES);
     int64_t first = p->held.from % columns; /* that of all pieces, or 0: they have whole rows */
-    return (Range){first + r.from, first + r.to};
+    return (WorkRange){first + r.from, first + r.to};
 }
 
 static int64_t all_numbers(const Factored *f, int64_t *words) {
-    Part part = {0};
+    FactoredPart part = {0};
     while (next_param(f, &part)) {
     }
     *words = part.words;
@@ -123,7 +123,7 @@ static int64_t all_numbers(const Factored *f, int64_t *words) {
 
 static int64_t row_length(const FactorShape *s) { return MAX(s->columns, 1); }
 
-VECTOR_INLINE V16 gradient(const Factored *f, const Operand *g, int64_t at, int64_t n) {
+VECTOR_INLINE V16 gradient_at(const Factored *f, const Operand *g, int64_t at, int64_t n) {
     V16 x = v_get(g->at, g->dtype, at, n) * f->gradient_scale;
     if (f->clip_value > 0.0f) {
         x = v_select(x > f->clip_value, v_all(f->clip_value), x);
@@ -146,8 +146,8 @@ static int top_exponent(const double *scale) {
 }
 
 /* The part's elements of columns [from, to), or with no columns of that share of them. */
-static void sum_squares(const Factored *f, const Operand *g, const Part *p, Range columns,
-                        int64_t *rows) {
+static void sum_squares(const Factored *f, const Operand *g, const FactoredPart *p,
+                        WorkRange columns, int64_t *rows) {
     int64_t length = row_length(&p->shape);
     int64_t *column = rows + 2 * p->shape.matrices * p->shape.rows;
     double unit = ldexp(1.0, HIGH_BITS - top_exponent(f->scale));
@@ -156,7 +156,7 @@ static void sum_squares(const Factored *f, const Operand *g, const Part *p, Rang
         int64_t to = MIN(p->to - r * length, columns.to), high = 0, low = 0;
         int64_t *of_column = column + 2 * (r / MAX(p->shape.rows, 1)) * p->shape.columns;
         for (int64_t c = from; c < to; c += LANES) {
-            V16 x = gradient(f, g, p->at + r * length + c, to - c);
+            V16 x = gradient_at(f, g, p->at + r * length + c, to - c);
             for (int64_t j = 0; j < MIN(to - c, LANES); j++) {
                 double square = (double)x[j] * (double)x[j] * unit;
                 int64_t above = (int64_t)square;
@@ -189,22 +189,22 @@ static void begin_sum(OwnSum *s, int64_t *words) {
     *s = (OwnSum){.words = words};
 }
 
-static void sum_weights(OwnSum *s, const Operand *w, const Part *p, Range mine) {
+static void sum_weights(OwnSum *s, const Operand *w, const FactoredPart *p, WorkRange mine) {
     int64_t at = p->at + p->from;
     exact_add_squares(&s->sum, w->at, w->dtype, at + mine.from, at + mine.to);
 }
 
 /* The squares of the part that this thread adds up. */
-static void sum_part(const Factored *f, const Operand *g, const Part *p, int64_t *rows) {
-    Part share = *p;
+static void sum_part(const Factored *f, const Operand *g, const FactoredPart *p, int64_t *rows) {
+    FactoredPart share = *p;
     if (p->shape.columns) {
         sum_squares(f, g, p, my_columns(p), rows);
         return;
     }
-    Range mine = my_share(p, LANES);
+    WorkRange mine = my_share(p, LANES);
     share.from = p->from + mine.from;
     share.to = p->from + mine.to;
-    sum_squares(f, g, &share, (Range){0, 1}, rows);
+    sum_squares(f, g, &share, (WorkRange){0, 1}, rows);
 }
 
 /* (p, g, scale) -> sums. A gradient that is not finite is said by the scale. */
@@ -221,7 +221,7 @@ KERNEL(factored_sums) {
 #pragma omp parallel num_threads(threads_for(l, g.n))
     {
         OwnSum sum = {.words = NULL};
-        for (Part p = {0}; next_part(&f, &p);) {
+        for (FactoredPart p = {0}; next_part(&f, &p);) {
             if (p.from >= p.to) continue;
             int64_t *own = (int64_t *)out.at + p.words;
             if (squares && isfinite(f.scale[SCALE_NORM])) sum_part(&f, &g, &p, own);
@@ -242,7 +242,7 @@ typedef struct Means {
 } Means;
 
 /* torch.lerp of a mean towards the sum of two words over `count` squares. */
-static float toward(const Means *u, float old, const int64_t *words, int64_t count) {
+static float mean_toward(const Means *u, float old, const int64_t *words, int64_t count) {
     if (u->not_finite) return __builtin_nanf("");
     double sum = ((double)words[0] + (double)words[1] * 0x1p-32) * u->unit;
     float mean = (float)(sum / (double)count);
@@ -250,7 +250,7 @@ static float toward(const Means *u, float old, const int64_t *words, int64_t cou
                             : mean - (mean - old) * (1.0f - u->weight);
 }
 
-static void mean_of_matrix(const Part *p, int64_t matrix, float *m, Range rows) {
+static void mean_of_matrix(const FactoredPart *p, int64_t matrix, float *m, WorkRange rows) {
     const FactorShape *s = &p->shape;
     double sum = 0;
     for (int64_t r = rows.from; r < rows.to; r++) sum += m[matrix * s->rows + r];
@@ -271,17 +271,17 @@ KERNEL(factored_means) {
     Means u = {.unit = ldexp(1.0, top_exponent(f.scale) - HIGH_BITS),
                .weight = (float)((const double *)step.at)[STEP_FACTORED],
                .not_finite = f.scale[SCALE_FINITE] == 0.0};
-    for (Part p = {0}; next_param(&f, &p);) {
+    for (FactoredPart p = {0}; next_param(&f, &p);) {
         const FactorShape *s = &p.shape;
         float *m = (float *)out.at + p.numbers;
         const int64_t *w = (const int64_t *)sums.at + p.words;
         int64_t rows = s->matrices * s->rows, columns = s->matrices * s->columns;
 #pragma omp parallel for num_threads(threads_for(l, rows + columns))
         for (int64_t i = 0; i < rows + columns; i++)
-            m[i] = toward(&u, m[i], w + 2 * i, i < rows ? row_length(s) : s->rows);
+            m[i] = mean_toward(&u, m[i], w + 2 * i, i < rows ? row_length(s) : s->rows);
         if (!s->columns) continue;
 #pragma omp parallel for num_threads(threads_for(l, rows))
-        for (int64_t i = 0; i < s->matrices; i++) mean_of_matrix(&p, i, m, (Range){0, s->rows});
+        for (int64_t i = 0; i < s->matrices; i++) mean_of_matrix(&p, i, m, (WorkRange){0, s->rows});
     }
     return 0;
 }
@@ -289,8 +289,8 @@ KERNEL(factored_means) {
 /* ---- factored_rms and adafactor */
 
 /* Steps of elements e .. of the parameter, which lie in one row (or have none): n of them. */
-VECTOR_INLINE V16 step_of(const Factored *f, const Operand *g, const Part *p, const float *m,
-                          float eps, int64_t e, int64_t n) {
+VECTOR_INLINE V16 step_of(const Factored *f, const Operand *g, const FactoredPart *p,
+                          const float *m, float eps, int64_t e, int64_t n) {
     const FactorShape *s = &p->shape;
     V16 moment, lowest = v_all(eps * eps);
     if (s->columns) {
@@ -303,11 +303,11 @@ VECTOR_INLINE V16 step_of(const Factored *f, const Operand *g, const Part *p, co
         moment = v_get(m, DT_F32, e, n);
     }
     moment = v_select(moment < lowest, lowest, moment);
-    return gradient(f, g, p->at + e, n) / v_sqrt(moment);
+    return gradient_at(f, g, p->at + e, n) / v_sqrt(moment);
 }
 
 /* Elements from e on that are in one vector and one row. */
-static int64_t together(const Part *p, int64_t e, int64_t to) {
+static int64_t elements_together(const FactoredPart *p, int64_t e, int64_t to) {
     int64_t row = p->shape.columns ? p->shape.columns - e % p->shape.columns : to - e;
     return MIN(MIN(row, to - e), LANES);
 }
@@ -326,13 +326,13 @@ KERNEL(factored_rms) {
 #pragma omp parallel num_threads(threads_for(l, g.n))
     {
         OwnSum sum = {.words = NULL};
-        for (Part p = {0}; next_part(&f, &p);) {
+        for (FactoredPart p = {0}; next_part(&f, &p);) {
             if (p.from >= p.to) continue;
-            Range mine = my_share(&p, 512);
+            WorkRange mine = my_share(&p, 512);
             const float *own = (const float *)m.at + p.numbers;
             begin_sum(&sum, (int64_t *)out.at + p.row * EXACT_WORDS);
             for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {
-                n = together(&p, e, p.from + mine.to);
+                n = elements_together(&p, e, p.from + mine.to);
                 exact_push(&sum.sum, step_of(&f, &g, &p, own, eps, e, n), true);
             }
         }
@@ -341,17 +341,17 @@ KERNEL(factored_rms) {
     return 0;
 }
 
-typedef struct Rate {
+typedef struct FactoredRate {
     float keep, step;
-} Rate;
+} FactoredRate;
 
 static double exact_rms(const int64_t *words, int64_t n) {
     if (words[EXACT_NONFINITE]) return __builtin_nan("");
     return __builtin_sqrt(exact_value(words) / (double)n);
 }
 
-static Rate rate_of(const Factored *f, const Part *p, const double *step, const int64_t *sums,
-                    const int64_t *rms) {
+static FactoredRate rate_of(const Factored *f, const FactoredPart *p, const double *step,
+                            const int64_t *sums, const int64_t *rms) {
     const Attrs *a = f->l->call->attr;
     int64_t n = type_elements(&p->param->type);
     double lr = step[STEP_LR] * plan_lr_factor(p->param);
@@ -359,8 +359,8 @@ static Rate rate_of(const Factored *f, const Part *p, const double *step, const 
     double weight = exact_rms(sums + p->words + factor_words(&p->param->type) - EXACT_WORDS, n);
     double size = exact_rms(rms + p->row * EXACT_WORDS, n) / a->limit;
     double alpha = (weight < a->eps2 ? a->eps2 : weight) * (lr < most ? lr : most);
-    return (Rate){(float)(1.0 - lr * plan_decay(p->param, a->weight_decay)),
-                  (float)(alpha / (size < 1.0 ? 1.0 : size))};
+    return (FactoredRate){(float)(1.0 - lr * plan_decay(p->param, a->weight_decay)),
+                          (float)(alpha / (size < 1.0 ? 1.0 : size))};
 }
 
 /* (p, g, scale, step, m, sums, rms) -> p */
@@ -378,13 +378,13 @@ KERNEL(adafactor) {
     if (f.scale[SCALE_APPLY] == 0.0) return 0;
     float eps = (float)l->call->attr->eps;
 #pragma omp parallel num_threads(threads_for(l, g.n))
-    for (Part p = {0}; next_part(&f, &p);) {
+    for (FactoredPart p = {0}; next_part(&f, &p);) {
         if (p.from >= p.to) continue;
-        Range mine = my_share(&p, 1024);
-        Rate rate = rate_of(&f, &p, step.at, sums.at, rms.at);
+        WorkRange mine = my_share(&p, 1024);
+        FactoredRate rate = rate_of(&f, &p, step.at, sums.at, rms.at);
         const float *own = (const float *)m.at + p.numbers;
         for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {
-            n = together(&p, e, p.from + mine.to);
+            n = elements_together(&p, e, p.from + mine.to);
             V16 u = step_of(&f, &g, &p, own, eps, e, n);
             V16 x = v_get(w.at, w.dtype, p.at + e, n);
             v_put(out.at, out.dtype, p.at + e, n, x * rate.keep - rate.step * u);

@@ -22,15 +22,16 @@ VECTOR_INLINE V16 lerp(V16 a, V16 b, float weight) {
 }
 
 /* n elements of a matrix that are one after the other here, too. */
-typedef struct Run {
+typedef struct ElementRun {
     int64_t element, n;
-} Run;
+} ElementRun;
 
 /* Those from number i of the part on, up to `to`. */
-static Run run_at(const MuonPart *q, int64_t i, int64_t to) {
+static ElementRun run_at(const MuonPart *q, int64_t i, int64_t to) {
     const MuonElements *of = &q->of;
     int64_t within = i % of->run;
-    return (Run){of->first + i / of->run * of->cycle + within, MIN(of->run - within, to - i)};
+    return (ElementRun){of->first + i / of->run * of->cycle + within,
+                        MIN(of->run - within, to - i)};
 }
 
 typedef struct Momentum {
@@ -42,7 +43,7 @@ typedef struct Momentum {
 } Momentum;
 
 /* Elements [from, to) of the operands; u is written for those of `mine`. */
-static void move_momentum(const Momentum *s, int64_t from, int64_t to, Range mine) {
+static void move_momentum(const Momentum *s, int64_t from, int64_t to, WorkRange mine) {
     for (int64_t i = from; i < to; i += LANES) {
         V16 g = v_get(s->g.at, s->g.dtype, i, to - i) * s->gradient_scale;
         if (s->clip_value > 0.0f) {
@@ -58,10 +59,10 @@ static void move_momentum(const Momentum *s, int64_t from, int64_t to, Range min
 }
 
 /* This thread's share of the part. s->u: of the matrix. */
-static void move_runs(const Momentum *s, const MuonPart *q, Range mine) {
-    Range r = my_range(q->n, 1024);
+static void move_runs(const Momentum *s, const MuonPart *q, WorkRange mine) {
+    WorkRange r = my_range(q->n, 1024);
     for (int64_t i = r.from, n; i < r.to; i += n) {
-        Run run = run_at(q, i, r.to);
+        ElementRun run = run_at(q, i, r.to);
         Momentum own = *s;
         n = run.n;
         own.u += run.element - (q->at + i);
@@ -83,7 +84,7 @@ KERNEL(muon_momentum) {
     memset(u.at, 0, (size_t)u.n * sizeof(float));
     if (to.at != m.at) memmove(to.at, m.at, (size_t)type_bytes(m.type)); /* padding too */
     if (scale[SCALE_APPLY] == 0.0) return 0;
-    Range mine = {0, m.n};
+    WorkRange mine = {0, m.n};
     if (group && group->split) rank_own_part(l->call->rank, group, m.n, &mine.from, &mine.to);
     MuonPart q = {0};
     for (uint32_t k = 0; muon_next_part(l->call, group, k, m.n, &q); k++) {
@@ -112,7 +113,7 @@ typedef struct Matrix {
     float *gram, *poly; /* [least, least] */
 } Matrix;
 
-static int multiply(const Launch *l, const Product *p) {
+static int multiply_matrices(const Launch *l, const Product *p) {
     if (!l->cpu->use_onednn)
         l->cpu->isa->product(l->cpu, p);
     else if (!product_onednn(l->cpu, p))
@@ -127,7 +128,7 @@ static double norm_of(const Launch *l, const Matrix *a, int64_t *words) {
 #pragma omp parallel num_threads(threads_for(l, n))
     {
         ExactSum sum = {0};
-        Range r = my_range(n, 512);
+        WorkRange r = my_range(n, 512);
         exact_add_squares(&sum, a->u, DT_F32, r.from, r.to);
         exact_finish(&sum, words);
     }
@@ -135,11 +136,11 @@ static double norm_of(const Launch *l, const Matrix *a, int64_t *words) {
 }
 
 /* to = f x + h y */
-static void combine(const Launch *l, float *to, float f, const float *x, float h, const float *y,
-                    int64_t n) {
+static void combine_matrices(const Launch *l, float *to, float f, const float *x, float h,
+                             const float *y, int64_t n) {
 #pragma omp parallel num_threads(threads_for(l, n))
     {
-        Range r = my_range(n, 1024);
+        WorkRange r = my_range(n, 1024);
         for (int64_t i = r.from; i < r.to; i += LANES) {
             V16 a = v_get(x, DT_F32, i, r.to - i), b = v_get(y, DT_F32, i, r.to - i);
             v_put(to, DT_F32, i, r.to - i, f * a + h * b);
@@ -148,7 +149,7 @@ static void combine(const Launch *l, float *to, float f, const float *x, float h
 }
 
 /* One step of the iteration; X is then in a->x again. */
-static int iterate(const Launch *l, Matrix *a) {
+static int iterate_once(const Launch *l, Matrix *a) {
     bool wide = a->rows <= a->columns;
     int64_t n = a->least, k = wide ? a->columns : a->rows;
     int64_t row = wide ? a->columns : 1, col = wide ? 1 : a->columns;
@@ -159,13 +160,13 @@ static int iterate(const Launch *l, Matrix *a) {
     Product last = {.m = a->rows, .n = a->columns, .k = n, .c = a->next, .c_row = a->columns};
     last.a = wide ? a->poly : a->x, last.b = wide ? a->x : a->poly;
     last.a_row = n, last.b_row = a->columns, last.a_col = last.b_col = 1;
-    int code = multiply(l, &gram);
-    if (!code) code = multiply(l, &square);
+    int code = multiply_matrices(l, &gram);
+    if (!code) code = multiply_matrices(l, &square);
     if (code) return code;
-    combine(l, a->poly, MUON_B, a->gram, MUON_C, a->poly, n * n);
-    code = multiply(l, &last);
+    combine_matrices(l, a->poly, MUON_B, a->gram, MUON_C, a->poly, n * n);
+    code = multiply_matrices(l, &last);
     if (code) return code;
-    combine(l, a->next, MUON_A, a->x, 1.0f, a->next, a->rows * a->columns);
+    combine_matrices(l, a->next, MUON_A, a->x, 1.0f, a->next, a->rows * a->columns);
     float *x = a->x;
     a->x = a->next;
     a->next = x;
@@ -173,7 +174,7 @@ static int iterate(const Launch *l, Matrix *a) {
 }
 
 /* a->x: u made orthogonal; work: muon_work words. */
-static int orthogonalize(const Launch *l, Matrix *a, float *work) {
+static int orthogonalize_matrix(const Launch *l, Matrix *a, float *work) {
     int64_t n = a->rows * a->columns;
     a->least = MIN(a->rows, a->columns);
     a->x = work + muon_part(2 * EXACT_WORDS);
@@ -184,12 +185,12 @@ static int orthogonalize(const Launch *l, Matrix *a, float *work) {
     float over = (float)(norm < MUON_LEAST_NORM ? MUON_LEAST_NORM : norm);
 #pragma omp parallel num_threads(threads_for(l, n))
     {
-        Range r = my_range(n, 1024);
+        WorkRange r = my_range(n, 1024);
         for (int64_t i = r.from; i < r.to; i += LANES)
             v_put(a->x, DT_F32, i, r.to - i, v_get(a->u, DT_F32, i, r.to - i) / over);
     }
     int code = 0;
-    for (int64_t k = 0; !code && k < l->call->attr->steps; k++) code = iterate(l, a);
+    for (int64_t k = 0; !code && k < l->call->attr->steps; k++) code = iterate_once(l, a);
     return code;
 }
 
@@ -201,16 +202,16 @@ static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
         return bad_operands(l);
     Matrix a = {
         .u = (const float *)u.at + q->in_u, .rows = q->type->dim[0], .columns = q->type->dim[1]};
-    int code = orthogonalize(l, &a, work.at);
+    int code = orthogonalize_matrix(l, &a, work.at);
     if (code) return code;
     double lr = step[STEP_LR] * q->lr_factor;
     float keep = (float)(1.0 - lr * q->decay);
     float by = (float)(lr * muon_rate(l->call->attr->rate, a.rows, a.columns));
 #pragma omp parallel num_threads(threads_for(l, q->n))
     {
-        Range r = my_range(q->n, 1024);
+        WorkRange r = my_range(q->n, 1024);
         for (int64_t i = r.from, n; i < r.to; i += n) {
-            Run run = run_at(q, i, r.to);
+            ElementRun run = run_at(q, i, r.to);
             n = MIN(run.n, (int64_t)LANES);
             V16 p = v_get(w.at, w.dtype, q->at + i, n) * keep;
             V16 x = v_get(a.x, DT_F32, run.element, n);

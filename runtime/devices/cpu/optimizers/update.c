@@ -28,12 +28,12 @@ static void add_powers(ExactSum *sum, Operand x, int64_t from, int64_t to, int64
     }
 }
 
-static void find_largest(const Launch *l, Operand g, Range mine, int32_t *largest) {
+static void find_largest(const Launch *l, Operand g, WorkRange mine, int32_t *largest) {
     *largest = 0;
 #pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
     {
-        Range r = my_range(mine.to - mine.from, 512);
-        int32_t own = largest_in(g, (Range){mine.from + r.from, mine.from + r.to});
+        WorkRange r = my_range(mine.to - mine.from, 512);
+        int32_t own = largest_in(g, (WorkRange){mine.from + r.from, mine.from + r.to});
 #pragma omp critical(largest_gradient)
         *largest = MAX(*largest, own);
     }
@@ -60,7 +60,7 @@ KERNEL(grad_norm) {
     const PlanGroup *group = group_of(l, &bad);
     int64_t power = l->call->attr->clip_norm;
     if (bad || !is_real(g.dtype) || !type_is_norm(out.type, power)) return bad_operands(l);
-    Range mine = {0, g.n};
+    WorkRange mine = {0, g.n};
     if (group) rank_own_part(l->call->rank, group, g.n, &mine.from, &mine.to);
     if (power == NORM_INF) {
         find_largest(l, g, mine, out.at);
@@ -70,7 +70,7 @@ KERNEL(grad_norm) {
 #pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
     {
         ExactSum sum = {0};
-        Range r = my_range(mine.to - mine.from, 512);
+        WorkRange r = my_range(mine.to - mine.from, 512);
         add_powers(&sum, g, mine.from + r.from, mine.from + r.to, power);
         exact_finish(&sum, out.at);
     }
@@ -118,7 +118,7 @@ KERNEL(step_scale) {
 
 /* ---- updates */
 
-typedef struct Update {
+typedef struct UpdateCall {
     Operand p, m, v, g; /* m and v where the optimizer has them */
     Result to[3];       /* p, m, v */
     Result copy;        /* of p in another dtype; at NULL: none */
@@ -126,12 +126,12 @@ typedef struct Update {
     float lr, momentum, beta1, beta1_rest, beta2, beta2_rest, eps, step_size, root_bias2_inverse;
     double exact_lr, exact_step_size;
     bool first_step, nesterov, decoupled;
-} Update;
+} UpdateCall;
 
 /* Updates elements [from, to) under this weight decay. */
-typedef void (*Segment)(const Update *u, double decay, int64_t from, int64_t to);
+typedef void (*Segment)(const UpdateCall *u, double decay, int64_t from, int64_t to);
 
-VECTOR_INLINE V16 gradient(const Update *u, int64_t at, int64_t n) {
+VECTOR_INLINE V16 gradient_at(const UpdateCall *u, int64_t at, int64_t n) {
     V16 g = v_get(u->g.at, u->g.dtype, at, n) * u->gradient_scale;
     if (u->clip_value > 0.0f) {
         g = v_select(g > u->clip_value, v_all(u->clip_value), g);
@@ -140,20 +140,20 @@ VECTOR_INLINE V16 gradient(const Update *u, int64_t at, int64_t n) {
     return g;
 }
 
-static void sgd_segment(const Update *u, double decay, int64_t from, int64_t to) {
+static void sgd_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
     for (int64_t i = from; i < to; i += LANES) {
         int64_t n = to - i;
         V16 p = v_get(u->p.at, u->p.dtype, i, n);
-        V16 g = gradient(u, i, n) + (float)decay * p;
+        V16 g = gradient_at(u, i, n) + (float)decay * p;
         v_put(u->to[0].at, u->to[0].dtype, i, n, p - u->lr * g);
     }
 }
 
-static void momentum_segment(const Update *u, double decay, int64_t from, int64_t to) {
+static void momentum_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
     for (int64_t i = from; i < to; i += LANES) {
         int64_t n = to - i;
         V16 p = v_get(u->p.at, u->p.dtype, i, n);
-        V16 g = gradient(u, i, n) + (float)decay * p, buffer = g;
+        V16 g = gradient_at(u, i, n) + (float)decay * p, buffer = g;
         if (!u->first_step) buffer = u->momentum * v_get(u->m.at, u->m.dtype, i, n) + g;
         V16 step = u->nesterov ? g + u->momentum * buffer : buffer;
         v_put(u->to[0].at, u->to[0].dtype, i, n, p - u->lr * step);
@@ -161,13 +161,13 @@ static void momentum_segment(const Update *u, double decay, int64_t from, int64_
     }
 }
 
-static void adam_segment(const Update *u, double decay, int64_t from, int64_t to) {
+static void adam_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
     float keep = u->decoupled ? (float)(1.0 - u->exact_lr * decay) : 1.0f;
     float coupled = u->decoupled ? 0.0f : (float)decay;
     for (int64_t i = from; i < to; i += LANES) {
         int64_t n = to - i;
         V16 p = v_get(u->p.at, u->p.dtype, i, n);
-        V16 g = gradient(u, i, n) + coupled * p;
+        V16 g = gradient_at(u, i, n) + coupled * p;
         V16 m = v_get(u->m.at, u->m.dtype, i, n);
         V16 v = v_get(u->v.at, u->v.dtype, i, n);
         m = m + u->beta1_rest * (g - m);
@@ -180,13 +180,13 @@ static void adam_segment(const Update *u, double decay, int64_t from, int64_t to
     }
 }
 
-static void lion_segment(const Update *u, double decay, int64_t from, int64_t to) {
+static void lion_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
     float keep = (float)(1.0 - u->exact_lr * decay);
     for (int64_t i = from; i < to; i += LANES) {
         int64_t n = to - i;
         V16 p = v_get(u->p.at, u->p.dtype, i, n);
         V16 m = v_get(u->m.at, u->m.dtype, i, n);
-        V16 g = gradient(u, i, n), toward = u->beta1 * m + u->beta1_rest * g;
+        V16 g = gradient_at(u, i, n), toward = u->beta1 * m + u->beta1_rest * g;
         V16 step = v_select(toward > 0.0f, v_all(u->lr), v_all(0.0f));
         step = v_select(toward < 0.0f, v_all(-u->lr), step);
         step = v_select(toward == toward, step, toward); /* not a number stays one */
@@ -196,13 +196,14 @@ static void lion_segment(const Update *u, double decay, int64_t from, int64_t to
 }
 
 /* What is in `to` now, in the copy's dtype. */
-static void copy_numbers(const Update *u, int64_t from, int64_t to) {
+static void copy_numbers(const UpdateCall *u, int64_t from, int64_t to) {
     for (int64_t i = from; i < to; i += LANES)
         v_put(u->copy.at, u->copy.dtype, i, to - i, v_get(u->to[0].at, u->to[0].dtype, i, to - i));
 }
 
 /* A copy is made block by block, while the block is in the cache. */
-static void update_block(const Update *u, Segment segment, double decay, int64_t from, int64_t to) {
+static void update_block(const UpdateCall *u, Segment segment, double decay, int64_t from,
+                         int64_t to) {
     enum { BLOCK = 2048 };
     if (!u->copy.at) {
         segment(u, decay, from, to);
@@ -215,7 +216,7 @@ static void update_block(const Update *u, Segment segment, double decay, int64_t
     }
 }
 
-static void keep_values(const Launch *l, const Update *u, uint32_t moments) {
+static void keep_values(const Launch *l, const UpdateCall *u, uint32_t moments) {
     for (uint32_t i = 0; i <= moments; i++)
         if (l->call->out[i] != l->call->in[i])
             memmove(l->call->out[i], l->call->in[i], (size_t)type_bytes(l->call->out_type[i]));
@@ -223,8 +224,8 @@ static void keep_values(const Launch *l, const Update *u, uint32_t moments) {
 }
 
 /* The update of a parameter whose learning rate is `factor` times that of the step. */
-static Update at_rate(const Update *u, double factor) {
-    Update own = *u;
+static UpdateCall at_rate(const UpdateCall *u, double factor) {
+    UpdateCall own = *u;
     own.exact_lr *= factor;
     own.lr = (float)own.exact_lr;
     own.step_size = (float)(u->exact_step_size * factor);
@@ -232,8 +233,8 @@ static Update at_rate(const Update *u, double factor) {
 }
 
 /* This thread's part of a flat group: between parameters' starts, each at its own rate. */
-static void update_group(const Launch *l, const PlanGroup *group, const Update *u, Segment segment,
-                         Range mine) {
+static void update_group(const Launch *l, const PlanGroup *group, const UpdateCall *u,
+                         Segment segment, WorkRange mine) {
     const Plan *plan = l->call->rank->plan;
     int64_t start = rank_start(l->call->rank, group);
     const PlanGroupParam *params = plan->group_params + group->first_param;
@@ -243,13 +244,13 @@ static void update_group(const Launch *l, const PlanGroup *group, const Update *
         end = MIN(end, mine.to);
         if (end <= at) continue;
         const PlanParam *param = &plan->params[params[k].param];
-        Update own = at_rate(u, plan_lr_factor(param));
+        UpdateCall own = at_rate(u, plan_lr_factor(param));
         update_block(&own, segment, plan_decay(param, l->call->attr->weight_decay), at, end);
         at = end;
     }
 }
 
-static int run_update(const Launch *l, uint32_t moments, Update *u, Segment segment) {
+static int run_update(const Launch *l, uint32_t moments, UpdateCall *u, Segment segment) {
     const Attrs *attr = l->call->attr;
     Operand operands[6];
     for (uint32_t i = 0; i < moments + 4; i++) operands[i] = input(l, i);
@@ -284,7 +285,7 @@ static int run_update(const Launch *l, uint32_t moments, Update *u, Segment segm
     u->first_step = now[STEP_INDEX] == 0.0;
 #pragma omp parallel num_threads(threads_for(l, u->p.n))
     {
-        Range mine = my_range(u->p.n, 1024);
+        WorkRange mine = my_range(u->p.n, 1024);
         if (group)
             update_group(l, group, u, segment, mine);
         else
@@ -294,34 +295,34 @@ static int run_update(const Launch *l, uint32_t moments, Update *u, Segment segm
 }
 
 KERNEL(sgd) {
-    Update u = {0};
+    UpdateCall u = {0};
     return run_update(l, 0, &u, sgd_segment);
 }
 
 KERNEL(sgd_momentum) {
-    Update u = {.momentum = (float)l->call->attr->momentum,
-                .nesterov = l->call->attr->nesterov != 0};
+    UpdateCall u = {.momentum = (float)l->call->attr->momentum,
+                    .nesterov = l->call->attr->nesterov != 0};
     return run_update(l, 1, &u, momentum_segment);
 }
 
 KERNEL(adam) {
     const Attrs *a = l->call->attr;
     const double *now = l->call->in[5];
-    Update u = {.beta1_rest = (float)(1.0 - a->beta1),
-                .beta2 = (float)a->beta2,
-                .beta2_rest = (float)(1.0 - a->beta2),
-                .eps = (float)a->eps,
-                .exact_step_size = now[STEP_LR] / now[STEP_BIAS1],
-                .root_bias2_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS2])),
-                .decoupled = a->decoupled != 0};
+    UpdateCall u = {.beta1_rest = (float)(1.0 - a->beta1),
+                    .beta2 = (float)a->beta2,
+                    .beta2_rest = (float)(1.0 - a->beta2),
+                    .eps = (float)a->eps,
+                    .exact_step_size = now[STEP_LR] / now[STEP_BIAS1],
+                    .root_bias2_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS2])),
+                    .decoupled = a->decoupled != 0};
     return run_update(l, 2, &u, adam_segment);
 }
 
 KERNEL(lion) {
     const Attrs *a = l->call->attr;
-    Update u = {.beta1 = (float)a->beta1,
-                .beta1_rest = (float)(1.0 - a->beta1),
-                .beta2 = (float)a->beta2,
-                .beta2_rest = (float)(1.0 - a->beta2)};
+    UpdateCall u = {.beta1 = (float)a->beta1,
+                    .beta1_rest = (float)(1.0 - a->beta1),
+                    .beta2 = (float)a->beta2,
+                    .beta2_rest = (float)(1.0 - a->beta2)};
     return run_update(l, 1, &u, lion_segment);
 }

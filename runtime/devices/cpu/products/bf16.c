@@ -65,7 +65,7 @@ Bf16 *bf16_open(int threads) {
     return NULL;
 }
 
-static void release(Bf16 *b, Bf16Product *p) {
+static void release_product(Bf16 *b, Bf16Product *p) {
     for (int t = 0; t < b->threads; t++)
         for (int i = 0; i < ARGUMENTS; i++)
             if (p->argument[t][i].memory) dnnl_memory_destroy(p->argument[t][i].memory);
@@ -79,7 +79,7 @@ void bf16_close(Bf16 *b) {
     while (b->first) {
         Bf16Product *p = b->first;
         b->first = p->next;
-        release(b, p);
+        release_product(b, p);
     }
     for (int t = 0; t < b->threads; t++)
         if (b->stream[t]) dnnl_stream_destroy(b->stream[t]);
@@ -110,7 +110,7 @@ static bool set_attributes(dnnl_primitive_attr_t attr, bool accumulate) {
     return good;
 }
 
-static bool describe(const Bf16 *b, Bf16Product *p, dnnl_memory_desc_t d[ARGUMENTS]) {
+static bool describe_matrices(const Bf16 *b, Bf16Product *p, dnnl_memory_desc_t d[ARGUMENTS]) {
     const Bf16Shape *s = &p->shape;
     dnnl_matmul_desc_t matmul;
     dnnl_primitive_attr_t attr;
@@ -132,9 +132,9 @@ static bool describe(const Bf16 *b, Bf16Product *p, dnnl_memory_desc_t d[ARGUMEN
     return dnnl_primitive_create(&p->primitive, p->description) == dnnl_success;
 }
 
-static bool fill(const Bf16 *b, Bf16Product *p) {
+static bool create_primitive(const Bf16 *b, Bf16Product *p) {
     dnnl_memory_desc_t d[ARGUMENTS];
-    if (!describe(b, p, d)) return false;
+    if (!describe_matrices(b, p, d)) return false;
     for (int t = 0; t < b->threads; t++)
         for (int i = 0; i < ARGUMENTS; i++) {
             p->argument[t][i].arg = argument_kind[i];
@@ -146,7 +146,7 @@ static bool fill(const Bf16 *b, Bf16Product *p) {
 }
 
 /* Room for the largest scratch memory. */
-static bool grow(Bf16 *b, size_t bytes) {
+static bool grow_scratch(Bf16 *b, size_t bytes) {
     if (bytes <= b->pad_bytes) return true;
     size_t rounded = (bytes + 4095) & ~(size_t)4095;
     free(b->pad);
@@ -156,16 +156,16 @@ static bool grow(Bf16 *b, size_t bytes) {
 }
 
 /* The library plans for as many threads as OpenMP would give to a parallel region. */
-static Bf16Product *make(Bf16 *b, const Bf16Shape *shape) {
+static Bf16Product *make_product(Bf16 *b, const Bf16Shape *shape) {
     Bf16Product *p = calloc(1, sizeof *p + (size_t)b->threads * sizeof *p->argument);
     if (!p) return NULL;
     p->shape = *shape;
     int threads = omp_get_max_threads();
     omp_set_num_threads(1);
-    bool good = fill(b, p) && grow(b, p->pad_bytes);
+    bool good = create_primitive(b, p) && grow_scratch(b, p->pad_bytes);
     omp_set_num_threads(threads);
     if (!good) {
-        release(b, p);
+        release_product(b, p);
         return NULL;
     }
     p->next = b->first;
@@ -177,7 +177,7 @@ const Bf16Product *bf16_product(Bf16 *b, const Bf16Shape *shape) {
     pthread_mutex_lock(&b->lock);
     Bf16Product *p = b->first;
     while (p && memcmp(&p->shape, shape, sizeof *shape) != 0) p = p->next;
-    if (!p) p = make(b, shape);
+    if (!p) p = make_product(b, shape);
     pthread_mutex_unlock(&b->lock);
     return p;
 }

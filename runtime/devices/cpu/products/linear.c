@@ -19,7 +19,7 @@ enum { STRIP_ROWS = 16, STRIP_COLUMNS = 4096 };
 static void spread_bias(const Launch *l, float *c, int64_t rows, int64_t pitch, Operand bias) {
 #pragma omp parallel num_threads(threads_for(l, rows *bias.n))
     {
-        Range r = my_range(rows, 1);
+        WorkRange r = my_range(rows, 1);
         for (int64_t row = r.from; row < r.to; row++)
             for (int64_t i = 0; i < bias.n; i += LANES)
                 v_put(c, DT_F32, row * pitch + i, bias.n - i,
@@ -31,7 +31,7 @@ static const char failed[] = "oneDNN failed, perhaps for want of memory";
 
 /* Rows and columns of the rectangle of c += the product of these, in strips that fit a thread's
  * scratch. */
-static bool add_rectangle(const Launch *l, const Product *p, Range rows, Range columns) {
+static bool add_rectangle(const Launch *l, const Product *p, WorkRange rows, WorkRange columns) {
     float *sum = thread_scratch(l->cpu), *buffer = sum + SCRATCH_FLOATS - PRODUCT_FLOATS;
     int64_t n = MIN(columns.to - columns.from, (int64_t)STRIP_COLUMNS);
     int64_t m = n ? (SCRATCH_FLOATS - PRODUCT_FLOATS) / n / STRIP_ROWS * STRIP_ROWS : 0;
@@ -73,12 +73,12 @@ static int add_product(const Launch *l, const Product *p) {
 static int f32_product(const Launch *l, Product *p, const Operand *bias, const Operand *acc) {
     if (l->cpu->rehearsing) return 0;
     if (l->call->attr->earlier) {
-        if (acc->at != p->c) convert(l, p->c, DT_F32, acc->at, acc->dtype, acc->n);
+        if (acc->at != p->c) convert_elements(l, p->c, DT_F32, acc->at, acc->dtype, acc->n);
         return add_product(l, p);
     }
     p->accumulate = bias || acc;
     if (bias) spread_bias(l, p->c, p->m, p->c_row, *bias);
-    if (acc && acc->at != p->c) convert(l, p->c, DT_F32, acc->at, acc->dtype, acc->n);
+    if (acc && acc->at != p->c) convert_elements(l, p->c, DT_F32, acc->at, acc->dtype, acc->n);
     if (!l->cpu->use_onednn)
         l->cpu->isa->product(l->cpu, p);
     else if (!product_onednn(l->cpu, p))
@@ -98,8 +98,8 @@ static int tile_product(const Launch *l, const Product *p, const Operand *bias,
                .a = {a.at, a.dtype, p->a_row, p->a_col, 0},
                .b = {b.at, b.dtype, p->b_row, p->b_col, 0},
                .c = {out.at, out.dtype, p->c_row, 1, 0}};
-    if (bias) t.start = (Matrix){bias->at, bias->dtype, 0, 1, 0};
-    if (acc) t.start = (Matrix){acc->at, acc->dtype, type_pitch(acc->type), 1, 0};
+    if (bias) t.start = (ProductMatrix){bias->at, bias->dtype, 0, 1, 0};
+    if (acc) t.start = (ProductMatrix){acc->at, acc->dtype, type_pitch(acc->type), 1, 0};
     t.rounds_first = l->call->attr->earlier;
     return CPU_NAME(product_tiles)(l, &t);
 }

@@ -18,7 +18,7 @@ static int f32_products(const Launch *l, Product p, int64_t batch) {
     return 0;
 }
 
-static int multiply(const Launch *l, Product p, int64_t batch) {
+static int multiply_batch(const Launch *l, Product p, int64_t batch) {
     Operand a = input(l, 0), b = input(l, 1);
     Result out = output(l, 0);
     if (!is_real(a.dtype) || !is_real(b.dtype) || !is_real(out.dtype) || a.n != batch * p.m * p.k ||
@@ -47,7 +47,7 @@ KERNEL(matmul) {
     Operand a = input(l, 0), b = input(l, 1);
     Product p = {.m = rows_of(a.type), .n = last_dim(b.type), .k = last_dim(a.type)};
     p.a_row = p.k, p.a_col = 1, p.b_row = p.n, p.b_col = 1, p.c_row = p.n;
-    return multiply(l, p, batch_of(a));
+    return multiply_batch(l, p, batch_of(a));
 }
 
 /* da[M,K] = dy[M,N] b[K,N]^T */
@@ -55,7 +55,7 @@ KERNEL(matmul_grad_a) {
     Operand dy = input(l, 0), b = input(l, 1);
     Product p = {.m = rows_of(dy.type), .n = rows_of(b.type), .k = last_dim(dy.type)};
     p.a_row = p.k, p.a_col = 1, p.b_row = 1, p.b_col = p.k, p.c_row = p.n;
-    return multiply(l, p, batch_of(dy));
+    return multiply_batch(l, p, batch_of(dy));
 }
 
 /* db[K,N] = a[M,K]^T dy[M,N] */
@@ -63,5 +63,5 @@ KERNEL(matmul_grad_b) {
     Operand a = input(l, 0), dy = input(l, 1);
     Product p = {.m = last_dim(a.type), .n = last_dim(dy.type), .k = rows_of(a.type)};
     p.a_row = 1, p.a_col = p.m, p.b_row = p.n, p.b_col = 1, p.c_row = p.n;
-    return multiply(l, p, batch_of(a));
+    return multiply_batch(l, p, batch_of(a));
 }

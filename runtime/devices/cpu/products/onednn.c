@@ -32,7 +32,7 @@ bool onednn_ignores_cuts(void) {
 }
 
 /* Rows and columns of the rectangle of C; strides as in Product. */
-static bool rectangle(const Product *p, Range rows, Range columns) {
+static bool multiply_rectangle(const Product *p, WorkRange rows, WorkRange columns) {
     int64_t m = rows.to - rows.from, n = columns.to - columns.from;
     if (m <= 0 || n <= 0) return true;
     /* A vector has both strides 1: the library wants the leading dimension of a matrix. */
@@ -46,7 +46,7 @@ static bool rectangle(const Product *p, Range rows, Range columns) {
 }
 
 bool product_onednn_here(const Product *p) {
-    return rectangle(p, (Range){0, p->m}, (Range){0, p->n});
+    return multiply_rectangle(p, (WorkRange){0, p->m}, (WorkRange){0, p->n});
 }
 
 bool product_onednn(const DeviceContext *cpu, const Product *p) {
@@ -56,8 +56,8 @@ bool product_onednn(const DeviceContext *cpu, const Product *p) {
     {
         omp_set_num_threads(1); /* of this implicit task alone */
         for (int t = omp_get_thread_num(); t < grid.rows * grid.columns; t += omp_get_num_threads())
-            if (!rectangle(p, part_of(p->m, 16, t / grid.columns, grid.rows),
-                           part_of(p->n, 16, t % grid.columns, grid.columns)))
+            if (!multiply_rectangle(p, part_of(p->m, 16, t / grid.columns, grid.rows),
+                                    part_of(p->n, 16, t % grid.columns, grid.columns)))
                 good = false;
     }
     return good;

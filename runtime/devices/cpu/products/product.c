@@ -113,7 +113,7 @@ static void block_product(const float *a, const float *b, float *c, int64_t c_ro
     }
 }
 
-static void rectangle(const Product *p, float *buffer, Range rows, Range columns) {
+static void multiply_rectangle(const Product *p, float *buffer, WorkRange rows, WorkRange columns) {
     float *a_pack = buffer, *b_pack = buffer + BLOCK_M * K_SLICE;
     for (int64_t j = columns.from; j < columns.to; j += BLOCK_N) {
         int64_t n = MIN((int64_t)BLOCK_N, columns.to - j);
@@ -133,7 +133,7 @@ static void rectangle(const Product *p, float *buffer, Range rows, Range columns
 }
 
 void CPU_NAME(product_here)(float *buffer, const Product *p) {
-    rectangle(p, buffer, (Range){0, p->m}, (Range){0, p->n});
+    multiply_rectangle(p, buffer, (WorkRange){0, p->m}, (WorkRange){0, p->n});
 }
 
 void CPU_NAME(product)(DeviceContext *cpu, const Product *p) {
@@ -143,7 +143,8 @@ void CPU_NAME(product)(DeviceContext *cpu, const Product *p) {
     {
         /* OpenMP may give fewer threads than asked for: parts are dealt out */
         for (int t = omp_get_thread_num(); t < parts; t += omp_get_num_threads())
-            rectangle(p, thread_scratch(cpu), part_of(p->m, TILE_M, t / grid.columns, grid.rows),
-                      part_of(p->n, TILE_N, t % grid.columns, grid.columns));
+            multiply_rectangle(p, thread_scratch(cpu),
+                               part_of(p->m, TILE_M, t / grid.columns, grid.rows),
+                               part_of(p->n, TILE_N, t % grid.columns, grid.columns));
     }
 }

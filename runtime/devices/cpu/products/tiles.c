@@ -22,13 +22,13 @@ _Static_assert(MOST_TILE + WIDENED_A + WIDENED_B + PRODUCT_FLOATS <= SCRATCH_FLO
 
 /* ---- how the result is cut */
 
-typedef struct Cut {
+typedef struct TileCut {
     int64_t rows, columns;     /* of a tile; the last ones may be smaller */
     int64_t down, across, all; /* tiles in a column, in a row, in all matrices */
-} Cut;
+} TileCut;
 
-static Cut cut_into(const Tiles *p, int64_t rows, int64_t columns) {
-    Cut c = {MIN(rows, p->m), MIN(columns, p->n), 0, 0, 0};
+static TileCut cut_into(const Tiles *p, int64_t rows, int64_t columns) {
+    TileCut c = {MIN(rows, p->m), MIN(columns, p->n), 0, 0, 0};
     c.down = (p->m + c.rows - 1) / c.rows;
     c.across = (p->n + c.columns - 1) / c.columns;
     c.all = c.down * c.across * p->batch;
@@ -37,12 +37,12 @@ static Cut cut_into(const Tiles *p, int64_t rows, int64_t columns) {
 
 /* What the library multiplies fastest: narrow tiles where rows of b run along k, wide ones where a
  * is read across its rows. Smaller ones where there would be too few to share out. */
-static Cut cut_of(const Tiles *p) {
+static TileCut cut_of(const Tiles *p) {
     enum { ENOUGH = 12 };
     bool along_k = p->b.row == 1 && p->n > 1, across = p->a.row == 1 && p->m > 1;
-    Cut c = along_k  ? cut_into(p, 256, 128)
-            : across ? cut_into(p, 128, 1024)
-                     : cut_into(p, 256, 512);
+    TileCut c = along_k  ? cut_into(p, 256, 128)
+                : across ? cut_into(p, 128, 1024)
+                         : cut_into(p, 256, 512);
     if (c.all >= ENOUGH) return c;
     return along_k ? cut_into(p, 256, 64) : across ? cut_into(p, 64, 1024) : cut_into(p, 256, 128);
 }
@@ -54,7 +54,7 @@ typedef struct Tile {
     float *sum; /* [rows][columns] */
 } Tile;
 
-static Tile tile_of(const Tiles *p, const Cut *c, int64_t i, float *sum) {
+static Tile tile_of(const Tiles *p, const TileCut *c, int64_t i, float *sum) {
     Tile t = {.matrix = i / (c->down * c->across),
               .first_row = i % c->down * c->rows,
               .first_column = i / c->down % c->across * c->columns,
@@ -64,32 +64,32 @@ static Tile tile_of(const Tiles *p, const Cut *c, int64_t i, float *sum) {
     return t;
 }
 
-static int64_t place(const Matrix *x, const Tile *t, int64_t row) {
+static int64_t tile_element(const ProductMatrix *x, const Tile *t, int64_t row) {
     return t->matrix * x->step + (t->first_row + row) * x->row + t->first_column;
 }
 
-static void begin(const Matrix *start, const Tile *t) {
+static void begin_tile(const ProductMatrix *start, const Tile *t) {
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t j = 0; j < t->columns; j += LANES)
             v_put(t->sum, DT_F32, r * t->columns + j, t->columns - j,
-                  v_get(start->at, start->dtype, place(start, t, r) + j, t->columns - j));
+                  v_get(start->at, start->dtype, tile_element(start, t, r) + j, t->columns - j));
 }
 
-static void end(const Matrix *c, const Tile *t) {
+static void end_tile(const ProductMatrix *c, const Tile *t) {
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t j = 0; j < t->columns; j += LANES)
-            v_put((void *)(uintptr_t)c->at, c->dtype, place(c, t, r) + j, t->columns - j,
+            v_put((void *)(uintptr_t)c->at, c->dtype, tile_element(c, t, r) + j, t->columns - j,
                   v_get(t->sum, DT_F32, r * t->columns + j, t->columns - j));
 }
 
 /* The same, of start plus the rounded tile. */
-static void end_with(const Matrix *start, const Matrix *c, const Tile *t) {
+static void end_with(const ProductMatrix *start, const ProductMatrix *c, const Tile *t) {
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t j = 0; j < t->columns; j += LANES) {
             int64_t n = t->columns - j;
             V16 x = v_stored(v_get(t->sum, DT_F32, r * t->columns + j, n), c->dtype);
-            v_put((void *)(uintptr_t)c->at, c->dtype, place(c, t, r) + j, n,
-                  v_get(start->at, start->dtype, place(start, t, r) + j, n) + x);
+            v_put((void *)(uintptr_t)c->at, c->dtype, tile_element(c, t, r) + j, n,
+                  v_get(start->at, start->dtype, tile_element(start, t, r) + j, n) + x);
         }
 }
 
@@ -100,8 +100,8 @@ static bool begins_with(const Tiles *p) { return p->start.at && !p->rounds_first
 
 /* Elements (i, j) .. of x as f32, i < rows, j < columns: in place, or widened at `to`; the strides
  * are returned in row and col. */
-static const float *widened(const Matrix *x, int64_t at, int64_t rows, int64_t columns, float *to,
-                            int64_t *row, int64_t *col) {
+static const float *widened_panel(const ProductMatrix *x, int64_t at, int64_t rows, int64_t columns,
+                                  float *to, int64_t *row, int64_t *col) {
     *row = x->row, *col = x->col;
     if (x->dtype == DT_F32) return (const float *)x->at + at;
     bool along_rows = x->col == 1;
@@ -121,8 +121,8 @@ static bool multiply_widened(const Launch *l, const Tiles *p, const Tile *t, flo
         Product f = {.m = t->rows, .n = t->columns, .k = MIN((int64_t)K_SLICE, p->k - q)};
         int64_t a_at = t->matrix * p->a.step + t->first_row * p->a.row + q * p->a.col;
         int64_t b_at = t->matrix * p->b.step + q * p->b.row + t->first_column * p->b.col;
-        f.a = widened(&p->a, a_at, f.m, f.k, a, &f.a_row, &f.a_col);
-        f.b = widened(&p->b, b_at, f.k, f.n, b, &f.b_row, &f.b_col);
+        f.a = widened_panel(&p->a, a_at, f.m, f.k, a, &f.a_row, &f.a_col);
+        f.b = widened_panel(&p->b, b_at, f.k, f.n, b, &f.b_row, &f.b_col);
         f.c = t->sum, f.c_row = t->columns;
         f.accumulate = begins_with(p) || q > 0;
         if (!l->cpu->use_onednn)
@@ -140,8 +140,8 @@ static Bf16Shape shape_of(const Tiles *p, int64_t rows, int64_t columns) {
 }
 
 /* prepared[i][j]: tiles of all rows or of the rest, of all columns or of the rest. */
-static bool prepare(const Launch *l, const Tiles *p, const Cut *c,
-                    const Bf16Product *prepared[2][2]) {
+static bool prepare_products(const Launch *l, const Tiles *p, const TileCut *c,
+                             const Bf16Product *prepared[2][2]) {
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             int64_t rows = i ? p->m - (c->down - 1) * c->rows : c->rows;
@@ -153,7 +153,7 @@ static bool prepare(const Launch *l, const Tiles *p, const Cut *c,
     return true;
 }
 
-static bool multiply_bf16(const Launch *l, const Tiles *p, const Cut *c, const Tile *t,
+static bool multiply_bf16(const Launch *l, const Tiles *p, const TileCut *c, const Tile *t,
                           const Bf16Product *prepared[2][2]) {
     const uint16_t *a = p->a.at, *b = p->b.at;
     a += t->matrix * p->a.step + t->first_row * p->a.row;
@@ -163,10 +163,10 @@ static bool multiply_bf16(const Launch *l, const Tiles *p, const Cut *c, const T
 }
 
 int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p) {
-    Cut cut = cut_of(p);
+    TileCut cut = cut_of(p);
     const Bf16Product *prepared[2][2] = {{NULL}};
     bool direct = l->cpu->bf16 && p->a.dtype == DT_BF16 && p->b.dtype == DT_BF16, good = true;
-    if (direct && !prepare(l, p, &cut, prepared)) good = false;
+    if (direct && !prepare_products(l, p, &cut, prepared)) good = false;
     if (good && !l->cpu->rehearsing) {
         int threads = p->m * p->n * p->k * p->batch < 32768 ? 1 : l->cpu->threads;
 #pragma omp parallel num_threads(threads) reduction(&& : good)
@@ -176,14 +176,14 @@ int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p) {
             for (int64_t i = 0; i < cut.all; i++) {
                 float *sum = thread_scratch(l->cpu);
                 Tile t = tile_of(p, &cut, i, sum);
-                if (begins_with(p)) begin(&p->start, &t);
+                if (begins_with(p)) begin_tile(&p->start, &t);
                 good = (direct ? multiply_bf16(l, p, &cut, &t, prepared)
                                : multiply_widened(l, p, &t, sum + MOST_TILE)) &&
                        good;
                 if (p->rounds_first)
                     end_with(&p->start, &p->c, &t);
                 else
-                    end(&p->c, &t);
+                    end_tile(&p->c, &t);
             }
         }
     }

@@ -5,19 +5,19 @@
 #include "kernel.h"
 
 /* Element (i, j) of matrix number s is at[s * step + i * row + j * col]. */
-typedef struct Matrix {
+typedef struct ProductMatrix {
     const void *at; /* NULL: there is none */
     int dtype;
     int64_t row, col, step;
-} Matrix;
+} ProductMatrix;
 
 /* c[m,n] = start + a[m,k] b[k,n] for each of `batch` matrices; sums in f32, rounded once. No size
  * is zero. Of the strides of a and of b one is 1, and so are start.col and c.col; start may be c.
  */
 typedef struct Tiles {
     int64_t m, n, k, batch;
-    Matrix a, b, start;
-    Matrix c;          /* is written to */
+    ProductMatrix a, b, start;
+    ProductMatrix c;   /* is written to */
     bool rounds_first; /* the product is rounded before start is added, and the sum again */
 } Tiles;
 

@@ -61,7 +61,7 @@ template <class Int> DEVICE Int place_of(Int k, Int distance) {
     return 2 * k - (k & (distance - 1));
 }
 /* One exchange of the network: i and i ^ distance, ascending where bit `size` of i is clear. */
-DEVICE void exchange(uint64_t *keys, int64_t i, int64_t distance, bool ascending) {
+DEVICE void exchange_keys(uint64_t *keys, int64_t i, int64_t distance, bool ascending) {
     uint64_t a = keys[i], b = keys[i + distance];
     if ((a > b) != ascending) return;
     keys[i] = b;
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(KEY_THREADS)
     for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < half;
          k += (int64_t)gridDim.x * blockDim.x) {
         int64_t i = place_of(k, distance);
-        exchange(keys, i, distance, (i & size) == 0);
+        exchange_keys(keys, i, distance, (i & size) == 0);
     }
 }
 /* All exchanges up to a distance of SORTED / 2: those of sizes first .. last. */
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(SORT_THREADS)
         for (int distance = (size < count ? (int)size : count) / 2; distance > 0; distance /= 2) {
             for (int k = threadIdx.x; k < count / 2; k += SORT_THREADS) {
                 int i = place_of(k, distance);
-                exchange(near, i, distance, ((start + i) & size) == 0);
+                exchange_keys(near, i, distance, ((start + i) & size) == 0);
             }
             __syncthreads();
         }
@@ -117,7 +117,7 @@ static int sort_keys(const Launch *l, uint64_t *keys, int64_t n) {
 
 enum { AT_ONCE = 8 };
 
-struct Table {
+struct TableGrad {
     void *to;
     const void *dy, *acc; /* acc may be NULL */
     int dtype, dy_dtype, acc_dtype;
@@ -125,7 +125,7 @@ struct Table {
     int64_t n, width, tiles;
 };
 
-template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(Table t) {
+template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(TableGrad t) {
     begin_kernel();
     int64_t first = blockIdx.x / t.tiles;
     uint64_t id = t.keys[first] >> 32;
@@ -182,8 +182,9 @@ KERNEL(embedding_grad) {
     if (!code) code = sort_keys(l, keys, padded);
     if (code) return code;
     int64_t tiles = (width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
-    Table t = {dw.at, dy.at, accumulate ? acc.at : NULL, dw.dtype, dy.dtype, acc.dtype, keys, ids.n,
-               width, tiles};
+    TableGrad t = {
+        dw.at, dy.at, accumulate ? acc.at : NULL, dw.dtype, dy.dtype, acc.dtype, keys, ids.n,
+        width, tiles};
     return LAUNCH_FORM(l, form_with(FORM_NONE, dy.at, dy.dtype, width), sum_runs,
                        (unsigned)(ids.n * tiles), ROW_THREADS, 0, t);
 }

@@ -34,14 +34,14 @@ KERNEL(field) {
 
 /* Rows of `inner` elements go one by one between one array, whose row i belongs to part
  * i % entries, and the parts. Parts are given MAX_PARTS at a time, from `first` on. */
-struct Parts {
+struct LayoutParts {
     void *at[MAX_PARTS];
     int dtype[MAX_PARTS];
     int first, n;
 };
 __global__ void __launch_bounds__(LAYOUT_THREADS)
-    move_rows(void *whole, int dtype, Parts parts, int64_t rows, int64_t inner, int64_t entries,
-              bool split) {
+    move_rows(void *whole, int dtype, LayoutParts parts, int64_t rows, int64_t inner,
+              int64_t entries, bool split) {
     begin_kernel();
     int64_t n = rows / entries * parts.n * inner;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
@@ -75,7 +75,7 @@ static int move_parts(const Launch *l, void *whole, const Type *type, bool split
     for (int64_t i = axis + 1; i < type->rank; i++) inner *= type->dim[i];
     if (n == 0) return 0;
     for (int64_t first = 0; first < entries; first += MAX_PARTS) {
-        Parts parts = {};
+        LayoutParts parts = {};
         parts.first = (int)first;
         parts.n = (int)MIN(entries - first, (int64_t)MAX_PARTS);
         for (int k = 0; k < parts.n; k++) {

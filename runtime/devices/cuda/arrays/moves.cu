@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(MOVE_THREADS)
                      x.dtype, 0);
 }
 
-static int permute(const Launch *l, bool back) {
+static int permute_axes(const Launch *l, bool back) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
     Axes a = {};
@@ -77,8 +77,8 @@ static int permute(const Launch *l, bool back) {
     return LAUNCH(l, turn_squares, (unsigned)(across * down * planes), MOVE_THREADS, 0, y.at,
                   y.dtype, source, a, across, down);
 }
-KERNEL(transpose) { return permute(l, false); }
-KERNEL(transpose_grad) { return permute(l, true); }
+KERNEL(transpose) { return permute_axes(l, false); }
+KERNEL(transpose_grad) { return permute_axes(l, true); }
 
 /* ---- parts of an axis */
 
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(MOVE_THREADS)
 KERNEL(slice) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Part p = {};
+    AxisPart p = {};
     if (!may_move(x.dtype, y.dtype) ||
         !part_of_axis(y.type, x.type, l->call->attr->axis, l->call->attr->start, &p))
         return bad_operands(l);
@@ -108,7 +108,7 @@ KERNEL(slice) {
 KERNEL(slice_grad) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    Part p = {};
+    AxisPart p = {};
     if (!is_real(dy.dtype) || !is_real(dx.dtype) ||
         !part_of_axis(dy.type, dx.type, l->call->attr->axis, l->call->attr->start, &p))
         return bad_operands(l);
@@ -124,7 +124,7 @@ KERNEL(concat) {
     int64_t axis = l->call->attr->axis, start = 0;
     for (uint32_t k = 0; k < l->call->n_in; k++) {
         Operand x = input(l, k);
-        Part p = {};
+        AxisPart p = {};
         if (!may_move(x.dtype, y.dtype) || !part_of_axis(x.type, y.type, axis, start, &p))
             return bad_operands(l);
         start += x.type->dim[axis];

@@ -12,13 +12,13 @@
 enum { QUANTIZED_THREADS = 256, MOST_BLOCKS_EACH = 528 };
 
 /* A rank's shard of n elements, and where the group's parameters are in it. */
-struct Shard {
+struct QuantizedShard {
     const SegmentStart *s;
     int n_segment;
     int64_t start, n, number, shards;
 };
 
-static Shard shard_of(const Launch *l, const PlanGroup *g) {
+static QuantizedShard shard_of(const Launch *l, const PlanGroup *g) {
     Layout layout = plan_layout(g);
     return {l->segment + g->first_param,   (int)g->n_param,
             rank_start(l->call->rank, g),  g->shard,
@@ -26,13 +26,13 @@ static Shard shard_of(const Launch *l, const PlanGroup *g) {
 }
 
 /* The numbers of the shard that belong to parameter k: up to the next one's. */
-DEVICE int64_t starts_at(const Shard &p, int k) {
+DEVICE int64_t starts_at(const QuantizedShard &p, int k) {
     int64_t at = k < p.n_segment ? p.s[k].offset - p.start : p.n;
     return at < 0 ? 0 : at > p.n ? p.n : at;
 }
 
 /* The last parameter that starts at or before element `i` of the shard. */
-DEVICE int parameter_at(const Shard &p, int64_t i) {
+DEVICE int parameter_at(const QuantizedShard &p, int64_t i) {
     int low = 0, high = p.n_segment - 1;
     while (low < high) {
         int middle = (low + high + 1) / 2;
@@ -46,7 +46,7 @@ DEVICE int parameter_at(const Shard &p, int64_t i) {
 
 /* i8: the block of the group that element i of the shard is in, which belongs to parameter k;
  * padding is in the last one of the parameter. */
-DEVICE int64_t block_at(const Shard &p, int k, int64_t i) {
+DEVICE int64_t block_at(const QuantizedShard &p, int k, int64_t i) {
     const SegmentStart &s = p.s[k];
     int64_t e = p.start + i - s.offset;
     if (s.chunk) e = (e / s.chunk * p.shards + p.number) * s.chunk + e % s.chunk;
@@ -58,7 +58,7 @@ DEVICE int64_t block_at(const Shard &p, int k, int64_t i) {
 struct EightBlocks {
     int64_t at[EIGHT];
 };
-DEVICE EightBlocks blocks_at(const Shard &p, int64_t i) {
+DEVICE EightBlocks blocks_at(const QuantizedShard &p, int64_t i) {
     EightBlocks r;
     int k = parameter_at(p, i);
     int64_t end = starts_at(p, k + 1);
@@ -71,7 +71,7 @@ DEVICE EightBlocks blocks_at(const Shard &p, int64_t i) {
 
 /* f8e4m3: `each` blocks of threads for each parameter. */
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    largest_of(int32_t *largest, const void *x, int dtype, Shard p, int each) {
+    largest_of(int32_t *largest, const void *x, int dtype, QuantizedShard p, int each) {
     begin_kernel();
     int k = (int)(blockIdx.x / each);
     int64_t first = (blockIdx.x % each * (int64_t)QUANTIZED_THREADS + threadIdx.x) * EIGHT;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
 
 /* i8: a warp takes 256 elements at a time, mostly of one block. */
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    largest_of_blocks(int32_t *largest, const void *x, int dtype, Shard p) {
+    largest_of_blocks(int32_t *largest, const void *x, int dtype, QuantizedShard p) {
     begin_kernel();
     int64_t step = (int64_t)gridDim.x * QUANTIZED_THREADS * EIGHT;
     int lane = (int)threadIdx.x % WARP;
@@ -134,7 +134,8 @@ DEVICE void store_codes(uint8_t *to, int64_t i, int64_t n, uint64_t codes) {
 
 /* Eight numbers at a time, mostly of one parameter. */
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    quantize_float8(uint8_t *to, const void *x, int dtype, const int32_t *largest, Shard p) {
+    quantize_float8(uint8_t *to, const void *x, int dtype, const int32_t *largest,
+                    QuantizedShard p) {
     begin_kernel();
     for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
          i += (int64_t)gridDim.x * blockDim.x * EIGHT) {
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
 }
 
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    quantize_int8(uint8_t *to, const void *x, int dtype, const int32_t *largest, Shard p) {
+    quantize_int8(uint8_t *to, const void *x, int dtype, const int32_t *largest, QuantizedShard p) {
     begin_kernel();
     for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
          i += (int64_t)gridDim.x * blockDim.x * EIGHT) {
@@ -189,10 +190,10 @@ KERNEL(quantize) {
 /* ---- back */
 
 /* Where the numbers of one parameter are in the flat vector; chunk 0: side by side. */
-struct Numbers {
+struct QuantizedNumbers {
     int64_t n, offset, chunk, shard, shards;
 };
-DEVICE int64_t number_at(const Numbers &p, int64_t i) {
+DEVICE int64_t number_at(const QuantizedNumbers &p, int64_t i) {
     if (!p.chunk) return p.offset + i;
     int64_t k = i / p.chunk;
     return k % p.shards * p.shard + p.offset + k / p.shards * p.chunk + i % p.chunk;
@@ -206,7 +207,7 @@ template <int wire> DEVICE float value_of(uint8_t code) {
 template <int wire>
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
     dequantize_numbers(void *to, int dtype, const uint8_t *flat, const int32_t *largest,
-                       Numbers p) {
+                       QuantizedNumbers p) {
     begin_kernel();
     float top = wire == DT_I8 ? INT8_TOP : FLOAT8_TOP;
     for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
@@ -238,7 +239,7 @@ KERNEL(dequantize) {
     LayoutPlace place = plan_place(plan, k);
     if (!dequantize_fits(l->call, g, place.n)) return bad_operands(l);
     Layout layout = plan_layout(g);
-    Numbers p = {place.n, place.offset, place.chunk, g->shard, layout_shards(&layout)};
+    QuantizedNumbers p = {place.n, place.offset, place.chunk, g->shard, layout_shards(&layout)};
     unsigned blocks = blocks_for(out.n, QUANTIZED_THREADS * EIGHT);
     const int32_t *sizes =
         (const int32_t *)largest.at + plan_blocks(plan, g, (uint32_t)(k - g->first_param));

@@ -187,7 +187,7 @@ struct SumWalk {
     int64_t each;        /* elements that a result sums */
 };
 
-static void outermost(Spread *s, int64_t size, int64_t stride) {
+static void add_outermost_axis(Spread *s, int64_t size, int64_t stride) {
     for (int i = s->n++; i > 0; i--) {
         s->size[i] = s->size[i - 1];
         s->stride[i] = s->stride[i - 1];
@@ -203,7 +203,7 @@ static bool sum_walk(const Type *x, const Type *y, SumWalk *w) {
     w->each = 1;
     if (!type_spread(y, x, &under)) return false;
     for (int k = under.n - 1; k >= 0; k--) {
-        outermost(under.stride[k] ? &w->kept : &w->summed, under.size[k], stride);
+        add_outermost_axis(under.stride[k] ? &w->kept : &w->summed, under.size[k], stride);
         if (!under.stride[k]) w->each *= under.size[k];
         stride *= under.size[k];
     }
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
     }
 }
 
-static int extreme(const Launch *l, bool larger) {
+static int reduce_to_extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
     Along a;
@@ -274,8 +274,8 @@ static int extreme(const Launch *l, bool larger) {
     return LAUNCH(l, extreme_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at,
                   y.dtype, x.at, x.dtype, larger, a.n, a.inner, y.n);
 }
-KERNEL(max) { return extreme(l, true); }
-KERNEL(min) { return extreme(l, false); }
+KERNEL(max) { return reduce_to_extreme(l, true); }
+KERNEL(min) { return reduce_to_extreme(l, false); }
 
 /* x is compared as it would be in y, so that equal means equal whatever their dtypes. */
 __global__ void __launch_bounds__(SUM_THREADS)

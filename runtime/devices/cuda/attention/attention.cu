@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) forward_f32(Attention a, int6
         dot_rows<width>(score, q + r * (width + 1), k, lane);
         for (int j = 0; j < EACH_LANE; j++) {
             int64_t query = first + r, key = s + lane + LANES * j;
-            bool open = sees(a, b, query, key);
+            bool open = query_sees_key(a, b, query, key);
             score[j] = open ? score_of(a, score[j], head, query, key) : -INFINITY;
             top = fmaxf(top, score[j]);
         }
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int
                 int64_t other = at + lane + LANES * j;
                 int64_t query = keys ? other : own, key = keys ? own : other;
                 float e = 0.0f, d = 0.0f;
-                if (sees(a, b, query, key)) {
+                if (query_sees_key(a, b, query, key)) {
                     e = expf(score_of(a, score[j], query_head, query, key) -
                              a.lse[statistics + query]);
                     d = e * (dp[j] - a.delta[statistics + query]) * a.alpha;
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
         int64_t row = (b * a.heads + head) * a.t + query;
         for (int j = 0; j < EACH_LANE; j++) {
             int64_t key = at + lane + LANES * j;
-            if (sees(a, b, query, key))
+            if (query_sees_key(a, b, query, key))
                 sum[j] += expf(score_of(a, score[j], head, query, key) - a.lse[row]) *
                           (dp[j] - a.delta[row]);
         }
@@ -289,8 +289,8 @@ static Heads packed_heads(const void *at, const Type *t, int which) {
 }
 
 /* Are operands first .. of the list real numbers of that rank, each with n elements? */
-static bool alike(const Type *const *types, uint32_t first, uint32_t count, uint32_t rank,
-                  int64_t n) {
+static bool have_one_form(const Type *const *types, uint32_t first, uint32_t count, uint32_t rank,
+                          int64_t n) {
     for (uint32_t i = first; i < first + count; i++)
         if (!is_real(types[i]->dtype) || types[i]->rank != rank || type_elements(types[i]) != n)
             return false;
@@ -298,10 +298,10 @@ static bool alike(const Type *const *types, uint32_t first, uint32_t count, uint
 }
 
 /* q [B,T,H,h], k and v [B,S,K,h] are operands `first` .. of the call. */
-static bool separate(const KernelCall *c, uint32_t first, Attention *a) {
+static bool take_separate_operands(const KernelCall *c, uint32_t first, Attention *a) {
     const Type *q = c->in_type[first], *k = c->in_type[first + 1];
-    if (!alike(c->in_type, first, 1, 4, type_elements(q)) ||
-        !alike(c->in_type, first + 1, 2, 4, type_elements(k)))
+    if (!have_one_form(c->in_type, first, 1, 4, type_elements(q)) ||
+        !have_one_form(c->in_type, first + 1, 2, 4, type_elements(k)))
         return false;
     a->q = heads_of(c->in[first], q);
     a->k = heads_of(c->in[first + 1], k);
@@ -316,9 +316,9 @@ static bool separate(const KernelCall *c, uint32_t first, Attention *a) {
 }
 
 /* qkv [B,T,3,H,h] is operand `first`. */
-static bool packed(const KernelCall *c, uint32_t first, Attention *a) {
+static bool take_packed_operand(const KernelCall *c, uint32_t first, Attention *a) {
     const Type *t = c->in_type[first];
-    if (!alike(c->in_type, first, 1, 5, type_elements(t)) || t->dim[2] != 3) return false;
+    if (!have_one_form(c->in_type, first, 1, 5, type_elements(t)) || t->dim[2] != 3) return false;
     a->q = packed_heads(c->in[first], t, 0);
     a->k = packed_heads(c->in[first], t, 1);
     a->v = packed_heads(c->in[first], t, 2);
@@ -330,7 +330,7 @@ static bool packed(const KernelCall *c, uint32_t first, Attention *a) {
 }
 
 static bool forward_call(const KernelCall *c, Attention *a) {
-    if (!alike(c->out_type, 0, 1, 4, a->b * a->t * a->heads * a->h)) return false;
+    if (!have_one_form(c->out_type, 0, 1, 4, a->b * a->t * a->heads * a->h)) return false;
     a->o = heads_of(c->out[0], c->out_type[0]);
     a->lse = (float *)c->out[1];
     return true;
@@ -339,20 +339,23 @@ static bool forward_call(const KernelCall *c, Attention *a) {
 /* do is operand 0, o and lse are operands `o` and o + 1. */
 static bool backward_call(const KernelCall *c, bool is_packed, uint32_t o, Attention *a) {
     int64_t queries = a->b * a->t * a->heads * a->h, keys = a->b * a->s * a->key_heads * a->h;
-    if (!alike(c->in_type, 0, 1, 4, queries) || !alike(c->in_type, o, 1, 4, queries)) return false;
+    if (!have_one_form(c->in_type, 0, 1, 4, queries) ||
+        !have_one_form(c->in_type, o, 1, 4, queries))
+        return false;
     a->backward = true;
     a->d_o = heads_of(c->in[0], c->in_type[0]);
     a->o = heads_of(c->in[o], c->in_type[o]);
     a->lse = (float *)(uintptr_t)c->in[o + 1];
     a->delta = (float *)c->workspace;
     if (is_packed) {
-        if (!alike(c->out_type, 0, 1, 5, 3 * queries)) return false;
+        if (!have_one_form(c->out_type, 0, 1, 5, 3 * queries)) return false;
         a->d_q = packed_heads(c->out[0], c->out_type[0], 0);
         a->d_k = packed_heads(c->out[0], c->out_type[0], 1);
         a->d_v = packed_heads(c->out[0], c->out_type[0], 2);
         return true;
     }
-    if (!alike(c->out_type, 0, 1, 4, queries) || !alike(c->out_type, 1, 2, 4, keys)) return false;
+    if (!have_one_form(c->out_type, 0, 1, 4, queries) || !have_one_form(c->out_type, 1, 2, 4, keys))
+        return false;
     a->d_q = heads_of(c->out[0], c->out_type[0]);
     a->d_k = heads_of(c->out[1], c->out_type[1]);
     a->d_v = heads_of(c->out[2], c->out_type[2]);
@@ -363,7 +366,7 @@ static bool backward_call(const KernelCall *c, bool is_packed, uint32_t o, Atten
 static bool is_bias(const Attention *a, const Type *t) {
     return is_real(t->dtype) && type_elements(t) == a->heads * a->t * a->s;
 }
-static bool biased(const KernelCall *c, uint32_t at, Attention *a) {
+static bool take_bias(const KernelCall *c, uint32_t at, Attention *a) {
     a->bias = c->in[at];
     a->bias_dtype = c->in_type[at]->dtype;
     if (!is_bias(a, c->in_type[at]) || (a->backward && !is_bias(a, c->out_type[3]))) return false;
@@ -373,7 +376,7 @@ static bool biased(const KernelCall *c, uint32_t at, Attention *a) {
     return true;
 }
 
-static bool masked(const KernelCall *c, uint32_t at, Attention *a) {
+static bool take_mask(const KernelCall *c, uint32_t at, Attention *a) {
     a->mask = (const int32_t *)c->in[at];
     return c->in_type[at]->dtype == DT_I32 && type_elements(c->in_type[at]) == a->b * a->s;
 }
@@ -386,10 +389,11 @@ bool attention_of_call(const KernelCall *c, Attention *a) {
     uint32_t o = is_packed ? 2 : is_biased ? 5 : 4, first = backward ? 1 : 0;
     uint32_t after = backward ? o + 2 : is_packed ? 1 : is_biased ? 4 : 3;
     *a = Attention();
-    if (is_packed ? !packed(c, first, a) : !separate(c, first, a)) return false;
+    if (is_packed ? !take_packed_operand(c, first, a) : !take_separate_operands(c, first, a))
+        return false;
     if (backward ? !backward_call(c, is_packed, o, a) : !forward_call(c, a)) return false;
-    if (is_biased && !biased(c, first + 3, a)) return false;
-    if (c->n_in > after && !masked(c, after, a)) return false;
+    if (is_biased && !take_bias(c, first + 3, a)) return false;
+    if (c->n_in > after && !take_mask(c, after, a)) return false;
     const Type *lse = backward ? c->in_type[o + 1] : c->out_type[1];
     a->alpha = (float)c->attr->alpha;
     a->causal = c->attr->causal != 0;

@@ -107,8 +107,8 @@ DEVICE void store_rows(const Heads &x, const float (*sums)[4], int64_t b, int64_
  * the warp's rows and these keys may not see each other. What a row past the last one sees does not
  * matter: it is not stored. */
 template <int width>
-DEVICE void soften(const Attention &a, float (*score)[4], float m[2], float sum[2], float (*o)[4],
-                   int row, int first_key, bool masked) {
+DEVICE void soften_scores(const Attention &a, float (*score)[4], float m[2], float sum[2],
+                          float (*o)[4], int row, int first_key, bool masked) {
     float scale = a.alpha * 1.44269504f;
     int c = 2 * (int)(threadIdx.x % 4);
 #pragma unroll
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(BLOCK, blocks_forward(width))
             times_rows<FORWARD_KEYS, width>(score, left[i], k + now, i);
         int row = first + 16 * warp;
         bool masked = s + FORWARD_KEYS > a.s || (a.causal && s + FORWARD_KEYS - 1 > row);
-        soften<width>(a, score, m, sum, o, row + lane / 4, s, masked);
+        soften_scores<width>(a, score, m, sum, o, row + lane / 4, s, masked);
         times_tile<FORWARD_KEYS, width>(o, score, v + now);
         __syncthreads();
     }

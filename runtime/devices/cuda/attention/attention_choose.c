@@ -49,11 +49,12 @@ static struct {
     int users;
     Wish wish;
     int n;
-    Choice choice[MAX_FORMS];
+    AttentionChoice choice[MAX_FORMS];
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A candidate that does not run, and why. */
-static void say(const Attention *a, const char *runs, const char * not, const char *why) {
+static void print_fallback(const Attention *a, const char *runs, const char * not,
+                           const char *why) {
     fprintf(stderr, "attention%s [%lld, %lld, %lld, %lld]: the %s run, since %s does not: %s\n",
             a->backward ? " backward" : "", (long long)a->b, (long long)a->t, (long long)a->heads,
             (long long)a->h, runs, not, why);
@@ -114,14 +115,14 @@ static bool wants_onepass(const Launch *l, const Attention *a) {
            attention_fits_onepass(a, l->call->workspace_bytes);
 }
 
-static Choice *find(const AttentionForm *form, uint64_t room) {
+static AttentionChoice *find_choice(const AttentionForm *form, uint64_t room) {
     for (int i = 0; i < shared.n; i++)
         if (shared.choice[i].room == room && !memcmp(&shared.choice[i].form, form, sizeof *form))
             return &shared.choice[i];
     return NULL;
 }
 
-static int run_candidate(const Choice *c, int which, const Launch *l, const Attention *a,
+static int run_candidate(const AttentionChoice *c, int which, const Launch *l, const Attention *a,
                          char *why) {
     if (which < MAX_PLANS) return parts_run(c, which, l, a, why);
     char message[ERROR_BYTES] = "";
@@ -133,7 +134,7 @@ static int run_candidate(const Choice *c, int which, const Launch *l, const Atte
 }
 
 /* The candidate to use. Near ties go to the own kernels; without times, the first that is good. */
-static int fastest(const Trial *t, bool timed) {
+static int fastest_candidate(const Trial *t, bool timed) {
     static const float MARGIN = 0.97f;
     int best = CANDIDATE_OWN;
     for (int i = 0; i < CANDIDATES; i++)
@@ -143,7 +144,7 @@ static int fastest(const Trial *t, bool timed) {
 }
 
 /* FNV-1a of the form and the room. */
-static uint64_t hash_of(const Choice *c) {
+static uint64_t hash_of(const AttentionChoice *c) {
     uint64_t h = 0xcbf29ce484222325u;
     const unsigned char *at = (const unsigned char *)&c->form;
     for (size_t i = 0; i < sizeof c->form; i++) h = (h ^ at[i]) * 0x100000001b3u;
@@ -151,7 +152,7 @@ static uint64_t hash_of(const Choice *c) {
 }
 
 /* How far a form is examined: not at all, whether candidates are right, or also how fast. */
-typedef enum Look { LOOK_NOT, LOOK_RIGHT, LOOK_FAST } Look;
+typedef enum Examination { LOOK_NOT, LOOK_RIGHT, LOOK_FAST } Examination;
 
 static bool any_good(const Trial *t, int candidates) {
     bool any = false;
@@ -160,13 +161,14 @@ static bool any_good(const Trial *t, int candidates) {
 }
 
 /* Who was asked and does not run. */
-static void say_who_failed(const Choice *c, const Attention *a, const Trial *t, bool plans) {
-    if (plans && !any_good(t, MAX_PLANS)) say(a, "own kernels", "cuDNN", t->why_plans);
+static void print_failures(const AttentionChoice *c, const Attention *a, const Trial *t,
+                           bool plans) {
+    if (plans && !any_good(t, MAX_PLANS)) print_fallback(a, "own kernels", "cuDNN", t->why_plans);
     if (c->onepass && !t->good[CANDIDATE_ONEPASS])
-        say(a, "other kernels", "the one-pass kernel", t->why_onepass);
+        print_fallback(a, "other kernels", "the one-pass kernel", t->why_onepass);
 }
 
-static void keep(const Choice *c, const Trial *t, uint64_t hash, uint64_t version) {
+static void keep_choice(const AttentionChoice *c, const Trial *t, uint64_t hash, uint64_t version) {
     bool own = c->which == CANDIDATE_OWN;
     int plan = own                             ? TUNED_OWN
                : c->which == CANDIDATE_ONEPASS ? TUNED_ONEPASS
@@ -176,7 +178,8 @@ static void keep(const Choice *c, const Trial *t, uint64_t hash, uint64_t versio
 
 /* Decides on c->which, among all candidates, or what an earlier run found fastest and the own
  * kernels. */
-static void decide(Choice *c, const Launch *l, const Attention *a, Look look) {
+static void decide_choice(AttentionChoice *c, const Launch *l, const Attention *a,
+                          Examination look) {
     Trial t = {.own = 0};
     bool plans = wants_plans(a) && parts_ready(t.why_plans, true);
     uint64_t hash = hash_of(c), version = plans ? parts_version() : 0;
@@ -191,28 +194,28 @@ static void decide(Choice *c, const Launch *l, const Attention *a, Look look) {
     if (any_good(&t, CANDIDATES) && look != LOOK_NOT)
         attention_trial(c, run_candidate, l->call, a, l->stream, timed, &t);
     cudaGetLastError(); /* a candidate that does not run is reported below, or is not needed */
-    say_who_failed(c, a, &t, plans);
+    print_failures(c, a, &t, plans);
     if (any_good(&t, CANDIDATES)) {
-        c->which = fastest(&t, timed);
-        if (timed) keep(c, &t, hash, version);
+        c->which = fastest_candidate(&t, timed);
+        if (timed) keep_choice(c, &t, hash, version);
     }
     if (c->which < 0 || c->which == CANDIDATE_ONEPASS) parts_forget(c);
 }
 
 /* The choice for this call, NULL: own kernels. One is made when there is none yet and something
  * says how. */
-static const Choice *choice_for(const Launch *l, const Attention *a, Look look) {
+static const AttentionChoice *choice_for(const Launch *l, const Attention *a, Examination look) {
     char why[WHY_BYTES];
     bool plans = wants_plans(a), onepass = wants_onepass(l, a);
     if (!plans && !onepass) return NULL;
     AttentionForm form = form_of(a);
     uint64_t room = room_of(l->call, a);
-    Choice *c = find(&form, room);
+    AttentionChoice *c = find_choice(&form, room);
     bool may = look != LOOK_NOT || shared.wish == WISH_CUDNN || shared.wish == WISH_ONEPASS;
     if (!c && may && shared.n < MAX_FORMS && (onepass || parts_ready(why, true))) {
         c = &shared.choice[shared.n++];
-        *c = (Choice){.form = form, .room = room};
-        decide(c, l, a, look);
+        *c = (AttentionChoice){.form = form, .room = room};
+        decide_choice(c, l, a, look);
     }
     if (!c || c->which == CANDIDATE_OWN) return NULL;
     return (c->which == CANDIDATE_ONEPASS ? onepass : plans) ? c : NULL;
@@ -222,7 +225,7 @@ int attention_by_choice(const Launch *l, const Attention *a, bool *done) {
     char why[WHY_BYTES];
     int code = 0;
     pthread_mutex_lock(&shared.lock);
-    const Choice *c = choice_for(l, a, LOOK_NOT);
+    const AttentionChoice *c = choice_for(l, a, LOOK_NOT);
     if (c && c->which == CANDIDATE_ONEPASS)
         code = attention_onepass(l, a);
     else if (c && parts_run(c, c->which, l, a, why))
@@ -235,7 +238,7 @@ int attention_by_choice(const Launch *l, const Attention *a, bool *done) {
 bool attention_rehearse(const Launch *l, bool timed) {
     Attention a;
     bool forced = shared.wish == WISH_CUDNN || shared.wish == WISH_ONEPASS;
-    Look look = forced ? LOOK_RIGHT : timed ? LOOK_FAST : LOOK_NOT;
+    Examination look = forced ? LOOK_RIGHT : timed ? LOOK_FAST : LOOK_NOT;
     OpKind op = l->call->op;
     if (op != OP_attention && op != OP_attention_grad && op != OP_attention_packed &&
         op != OP_attention_packed_grad)

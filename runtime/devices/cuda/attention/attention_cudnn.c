@@ -31,8 +31,8 @@ typedef cudnnBackendDescriptor_t Descriptor;
 enum { MODES = 2, MAX_CONFIGS = MAX_CONFIG / MODES, MAX_NOTES = 16 };
 
 /* 1, after writing what failed and what the library says about it. */
-static int explain(const Cudnn *c, cudnnStatus_t status, const char *what, char *why,
-                   size_t bytes) {
+static int explain_failure(const Cudnn *c, cudnnStatus_t status, const char *what, char *why,
+                           size_t bytes) {
     char said[256] = "";
     c->last_error(said, sizeof said);
     said[strcspn(said, "\n")] = '\0';
@@ -40,7 +40,7 @@ static int explain(const Cudnn *c, cudnnStatus_t status, const char *what, char 
     return 1;
 }
 
-static bool is_deterministic(Graph *g, Descriptor config, int64_t *number) {
+static bool is_deterministic(AttentionGraph *g, Descriptor config, int64_t *number) {
     const Cudnn *c = g->cudnn;
     Descriptor engine = graph_descriptor(g, CUDNN_BACKEND_ENGINE_DESCRIPTOR, "an engine");
     cudnnBackendNumericalNote_t note[MAX_NOTES];
@@ -83,7 +83,7 @@ static void try_config(AttentionPlans *p, Descriptor properties, Descriptor conf
                    &scratch);
     x.scratch = (uint64_t)scratch;
     if (s)
-        explain(c, s, "a plan", why, bytes);
+        explain_failure(c, s, "a plan", why, bytes);
     else if (scratch < 0 || x.scratch > room)
         snprintf(why, bytes, "engine %lld wants %lld bytes of %llu", (long long)x.engine,
                  (long long)scratch, (unsigned long long)room);
@@ -94,7 +94,7 @@ static void try_config(AttentionPlans *p, Descriptor properties, Descriptor conf
 /* What one mode of the heuristic names, numbered from `first`: all or one. */
 static void try_mode(AttentionPlans *p, cudnnBackendHeurMode_t mode, Descriptor properties,
                      int first, int only, uint64_t room, char *why, size_t bytes) {
-    Graph *g = &p->graph;
+    AttentionGraph *g = &p->graph;
     Descriptor h = graph_descriptor(g, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, "the heuristic");
     Descriptor config[MAX_CONFIGS];
     int64_t n = 0;
@@ -110,7 +110,7 @@ static void try_mode(AttentionPlans *p, cudnnBackendHeurMode_t mode, Descriptor 
     if (g->status) return;
     cudnnStatus_t s = g->cudnn->get(h, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                     MAX_CONFIGS, &n, config);
-    if (s) explain(g->cudnn, s, "the heuristic", why, bytes);
+    if (s) explain_failure(g->cudnn, s, "the heuristic", why, bytes);
     for (int i = 0; !s && i < n && i < MAX_CONFIGS && p->n < MAX_PLANS && !g->status; i++)
         if (only < 0 || first + i == only)
             try_config(p, properties, config[i], first + i, room, why, bytes);
@@ -122,7 +122,7 @@ int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handl
     memset(out, 0, sizeof *out);
     out->form = *form;
     out->handle = handle;
-    Graph *g = &out->graph;
+    AttentionGraph *g = &out->graph;
     Descriptor described = NULL;
     attention_graph(g, cudnn, handle, &out->form);
     if (properties) {
@@ -135,7 +135,7 @@ int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handl
     try_mode(out, CUDNN_HEUR_MODE_A, described, 0, only, room, why, bytes);
     if (out->n == 0)
         try_mode(out, CUDNN_HEUR_MODE_FALLBACK, described, MAX_CONFIGS, only, room, why, bytes);
-    if (g->status) return explain(cudnn, g->status, g->failed, why, bytes);
+    if (g->status) return explain_failure(cudnn, g->status, g->failed, why, bytes);
     if (!*why) snprintf(why, bytes, "it has no engine for this form");
     return out->n == 0;
 }
@@ -168,6 +168,6 @@ int attention_plan_run(const AttentionPlans *p, int which, void *const operand[U
     if (!s) s = c->finalize(pack);
     if (!s) s = c->execute(p->handle, p->plan[which].plan, pack);
     if (pack) c->destroy_descriptor(pack);
-    return s ? explain(c, s, "attention", why, bytes) : 0;
+    return s ? explain_failure(c, s, "attention", why, bytes) : 0;
 }
 #endif

@@ -20,7 +20,7 @@ typedef struct AttentionPlan {
 
 struct AttentionPlans {
     AttentionForm form;
-    Graph graph;
+    AttentionGraph graph;
     cudnnHandle_t handle; /* NULL: plans for a device that is described, not present */
     int n;                /* best guess of the library first */
     AttentionPlan plan[MAX_PLANS];

@@ -30,49 +30,50 @@ enum { ALIGNMENT = 16 };
 
 /* ---- descriptors; the first failure stays */
 
-static void check(Graph *g, cudnnStatus_t status, const char *what) {
+static void check_status(AttentionGraph *g, cudnnStatus_t status, const char *what) {
     if (g->status != CUDNN_STATUS_SUCCESS || status == CUDNN_STATUS_SUCCESS) return;
     g->status = status;
     g->failed = what;
 }
 
-Descriptor graph_descriptor(Graph *g, cudnnBackendDescriptorType_t type, const char *what) {
+Descriptor graph_descriptor(AttentionGraph *g, cudnnBackendDescriptorType_t type,
+                            const char *what) {
     Descriptor d = NULL;
     if (g->status != CUDNN_STATUS_SUCCESS) return NULL;
     if (g->n == MAX_DESCRIPTORS) {
-        check(g, CUDNN_STATUS_INTERNAL_ERROR, "too many descriptors");
+        check_status(g, CUDNN_STATUS_INTERNAL_ERROR, "too many descriptors");
         return NULL;
     }
-    check(g, g->cudnn->create_descriptor(type, &d), what);
+    check_status(g, g->cudnn->create_descriptor(type, &d), what);
     if (d) g->all[g->n++] = d;
     return d;
 }
 
-void graph_set(Graph *g, Descriptor d, cudnnBackendAttributeName_t name,
+void graph_set(AttentionGraph *g, Descriptor d, cudnnBackendAttributeName_t name,
                cudnnBackendAttributeType_t type, int64_t n, const void *from) {
     if (g->status == CUDNN_STATUS_SUCCESS)
-        check(g, g->cudnn->set(d, name, type, n, from), "an attribute");
+        check_status(g, g->cudnn->set(d, name, type, n, from), "an attribute");
 }
 
-void graph_finalize(Graph *g, Descriptor d, const char *what) {
-    if (g->status == CUDNN_STATUS_SUCCESS) check(g, g->cudnn->finalize(d), what);
+void graph_finalize(AttentionGraph *g, Descriptor d, const char *what) {
+    if (g->status == CUDNN_STATUS_SUCCESS) check_status(g, g->cudnn->finalize(d), what);
 }
 
-static void set_descriptor(Graph *g, Descriptor d, cudnnBackendAttributeName_t name,
+static void set_descriptor(AttentionGraph *g, Descriptor d, cudnnBackendAttributeName_t name,
                            Descriptor value) {
     graph_set(g, d, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
 }
 
-void graph_end(Graph *g) {
+void graph_end(AttentionGraph *g) {
     while (g->n > 0) g->cudnn->destroy_descriptor(g->all[--g->n]);
 }
 
 /* ---- tensors */
 
-typedef enum Place { IN_MEMORY, INSIDE, FROM_HOST } Place;
+typedef enum TensorPlace { IN_MEMORY, INSIDE, FROM_HOST } TensorPlace;
 
-static Descriptor tensor(Graph *g, int64_t uid, cudnnDataType_t type, Dims dims, Dims strides,
-                         Place place) {
+static Descriptor add_tensor(AttentionGraph *g, int64_t uid, cudnnDataType_t type, Dims dims,
+                             Dims strides, TensorPlace place) {
     Descriptor d = graph_descriptor(g, CUDNN_BACKEND_TENSOR_DESCRIPTOR, "a tensor");
     int64_t alignment = ALIGNMENT;
     bool yes = true;
@@ -89,50 +90,50 @@ static Descriptor tensor(Graph *g, int64_t uid, cudnnDataType_t type, Dims dims,
 }
 
 /* An operand [B, heads, positions, h] in memory; turned: [B, heads, h, positions]. */
-static Descriptor operand(Graph *g, int64_t uid, int64_t heads, int64_t positions, Strides s,
-                          bool turned) {
+static Descriptor add_operand(AttentionGraph *g, int64_t uid, int64_t heads, int64_t positions,
+                              Strides s, bool turned) {
     const AttentionForm *f = g->form;
     Dims dims = {{f->b, heads, positions, f->h}}, strides = {{s.batch, f->h, s.position, 1}};
     if (turned) {
         dims = (Dims){{f->b, heads, f->h, positions}};
         strides = (Dims){{s.batch, f->h, 1, s.position}};
     }
-    return tensor(g, uid, CUDNN_DATA_BFLOAT16, dims, strides, IN_MEMORY);
+    return add_tensor(g, uid, CUDNN_DATA_BFLOAT16, dims, strides, IN_MEMORY);
 }
 
-static Descriptor scalar(Graph *g, int64_t uid) {
+static Descriptor add_scalar(AttentionGraph *g, int64_t uid) {
     Dims one = {{1, 1, 1, 1}};
-    return tensor(g, uid, CUDNN_DATA_FLOAT, one, one, FROM_HOST);
+    return add_tensor(g, uid, CUDNN_DATA_FLOAT, one, one, FROM_HOST);
 }
 
 /* f32[B, H, T, 1] */
-static Descriptor by_row(Graph *g, int64_t uid, Place place) {
+static Descriptor by_row(AttentionGraph *g, int64_t uid, TensorPlace place) {
     const AttentionForm *f = g->form;
     Dims dims = {{f->b, f->heads, f->t, 1}}, strides = {{f->heads * f->t, f->t, 1, 1}};
-    return tensor(g, place == INSIDE ? g->uid++ : uid, CUDNN_DATA_FLOAT, dims, strides, place);
+    return add_tensor(g, place == INSIDE ? g->uid++ : uid, CUDNN_DATA_FLOAT, dims, strides, place);
 }
-static Descriptor row(Graph *g) { return by_row(g, 0, INSIDE); }
+static Descriptor add_row(AttentionGraph *g) { return by_row(g, 0, INSIDE); }
 
 /* [B, H, T, S], never in memory */
-static Descriptor scores_as(Graph *g, cudnnDataType_t type) {
+static Descriptor scores_as(AttentionGraph *g, cudnnDataType_t type) {
     const AttentionForm *f = g->form;
     Dims dims = {{f->b, f->heads, f->t, f->s}};
     Dims strides = {{f->heads * f->t * f->s, f->t * f->s, f->s, 1}};
-    return tensor(g, g->uid++, type, dims, strides, INSIDE);
+    return add_tensor(g, g->uid++, type, dims, strides, INSIDE);
 }
-static Descriptor scores(Graph *g) { return scores_as(g, CUDNN_DATA_FLOAT); }
+static Descriptor add_scores(AttentionGraph *g) { return scores_as(g, CUDNN_DATA_FLOAT); }
 
 /* ---- operations */
 
-static void operation(Graph *g, Descriptor d, const char *what) {
+static void add_operation(AttentionGraph *g, Descriptor d, const char *what) {
     graph_finalize(g, d, what);
     if (g->status == CUDNN_STATUS_SUCCESS && g->n_operations == MAX_OPERATIONS)
-        check(g, CUDNN_STATUS_INTERNAL_ERROR, "too many operations");
+        check_status(g, CUDNN_STATUS_INTERNAL_ERROR, "too many operations");
     if (g->status == CUDNN_STATUS_SUCCESS) g->operation[g->n_operations++] = d;
 }
 
-static Descriptor pointwise_mode(Graph *g, cudnnPointwiseMode_t mode, cudnnDataType_t precision,
-                                 int64_t axis) {
+static Descriptor pointwise_mode(AttentionGraph *g, cudnnPointwiseMode_t mode,
+                                 cudnnDataType_t precision, int64_t axis) {
     Descriptor d = graph_descriptor(g, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, "a pointwise mode");
     graph_set(g, d, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
     graph_set(g, d, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &precision);
@@ -143,8 +144,8 @@ static Descriptor pointwise_mode(Graph *g, cudnnPointwiseMode_t mode, cudnnDataT
 }
 
 /* y = mode(x, b, t); b and t may be NULL. Returns y. */
-static Descriptor pointwise(Graph *g, Descriptor mode, Descriptor x, Descriptor b, Descriptor t,
-                            Descriptor y) {
+static Descriptor add_pointwise(AttentionGraph *g, Descriptor mode, Descriptor x, Descriptor b,
+                                Descriptor t, Descriptor y) {
     Descriptor d = graph_descriptor(g, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, "pointwise");
     const float one = 1.0f;
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, mode);
@@ -154,17 +155,17 @@ static Descriptor pointwise(Graph *g, Descriptor mode, Descriptor x, Descriptor 
     if (t) set_descriptor(g, d, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, t);
     graph_set(g, d, CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, CUDNN_TYPE_FLOAT, 1, &one);
     graph_set(g, d, CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, CUDNN_TYPE_FLOAT, 1, &one);
-    operation(g, d, "pointwise");
+    add_operation(g, d, "pointwise");
     return y;
 }
 
 /* y = mode(x, b) in f32; b may be NULL. */
-static Descriptor apply(Graph *g, cudnnPointwiseMode_t mode, Descriptor x, Descriptor b,
-                        Descriptor y) {
-    return pointwise(g, pointwise_mode(g, mode, CUDNN_DATA_FLOAT, 0), x, b, NULL, y);
+static Descriptor add_function(AttentionGraph *g, cudnnPointwiseMode_t mode, Descriptor x,
+                               Descriptor b, Descriptor y) {
+    return add_pointwise(g, pointwise_mode(g, mode, CUDNN_DATA_FLOAT, 0), x, b, NULL, y);
 }
 
-static Descriptor product(Graph *g, Descriptor a, Descriptor b, Descriptor c) {
+static Descriptor add_product(AttentionGraph *g, Descriptor a, Descriptor b, Descriptor c) {
     Descriptor m = graph_descriptor(g, CUDNN_BACKEND_MATMUL_DESCRIPTOR, "a product");
     const cudnnDataType_t f32 = CUDNN_DATA_FLOAT;
     graph_set(g, m, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &f32);
@@ -174,12 +175,13 @@ static Descriptor product(Graph *g, Descriptor a, Descriptor b, Descriptor c) {
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_MATMUL_BDESC, b);
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_MATMUL_CDESC, c);
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_MATMUL_DESC, m);
-    operation(g, d, "a product");
+    add_operation(g, d, "a product");
     return c;
 }
 
 /* Over the axes in which y has length 1. */
-static Descriptor reduce(Graph *g, cudnnReduceTensorOp_t how, Descriptor x, Descriptor y) {
+static Descriptor add_reduction(AttentionGraph *g, cudnnReduceTensorOp_t how, Descriptor x,
+                                Descriptor y) {
     Descriptor r = graph_descriptor(g, CUDNN_BACKEND_REDUCTION_DESCRIPTOR, "a reduction");
     const cudnnDataType_t f32 = CUDNN_DATA_FLOAT;
     graph_set(g, r, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &how);
@@ -189,120 +191,123 @@ static Descriptor reduce(Graph *g, cudnnReduceTensorOp_t how, Descriptor x, Desc
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_REDUCTION_DESC, r);
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x);
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y);
-    operation(g, d, "a reduction");
+    add_operation(g, d, "a reduction");
     return y;
 }
 
-static Descriptor reshape(Graph *g, Descriptor x, Descriptor y) {
+static Descriptor add_reshape(AttentionGraph *g, Descriptor x, Descriptor y) {
     Descriptor d = graph_descriptor(g, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, "a turn");
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x);
     set_descriptor(g, d, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y);
-    operation(g, d, "a turn");
+    add_operation(g, d, "a turn");
     return y;
 }
 
 /* x where the key is not after the query, else -inf. */
-static Descriptor mask(Graph *g, Descriptor x) {
+static Descriptor add_causal_mask(AttentionGraph *g, Descriptor x) {
     enum { QUERY_AXIS = 2, KEY_AXIS = 3 };
     Descriptor index = pointwise_mode(g, CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, QUERY_AXIS);
-    Descriptor query = pointwise(g, index, x, NULL, NULL, scores_as(g, CUDNN_DATA_INT32));
+    Descriptor query = add_pointwise(g, index, x, NULL, NULL, scores_as(g, CUDNN_DATA_INT32));
     index = pointwise_mode(g, CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, KEY_AXIS);
-    Descriptor key = pointwise(g, index, x, NULL, NULL, scores_as(g, CUDNN_DATA_INT32));
+    Descriptor key = add_pointwise(g, index, x, NULL, NULL, scores_as(g, CUDNN_DATA_INT32));
     Descriptor at_least = pointwise_mode(g, CUDNN_POINTWISE_CMP_GE, CUDNN_DATA_BOOLEAN, 0);
-    Descriptor open = pointwise(g, at_least, query, key, NULL, scores_as(g, CUDNN_DATA_BOOLEAN));
+    Descriptor open =
+        add_pointwise(g, at_least, query, key, NULL, scores_as(g, CUDNN_DATA_BOOLEAN));
     Descriptor choice = pointwise_mode(g, CUDNN_POINTWISE_BINARY_SELECT, CUDNN_DATA_FLOAT, 0);
-    return pointwise(g, choice, x, scalar(g, UID_MASKED), open, scores(g));
+    return add_pointwise(g, choice, x, add_scalar(g, UID_MASKED), open, add_scores(g));
 }
 
 /* ---- the two graphs */
 
-static void forward(Graph *g) {
+static void build_forward(AttentionGraph *g) {
     const AttentionForm *f = g->form;
-    Descriptor q = operand(g, UID_Q, f->heads, f->t, f->q, false);
-    Descriptor k = operand(g, UID_K, f->key_heads, f->s, f->k, true);
-    Descriptor v = operand(g, UID_V, f->key_heads, f->s, f->v, false);
-    Descriptor o = operand(g, UID_O, f->heads, f->t, f->o, false);
-    Descriptor x = product(g, q, k, scores(g));
-    x = apply(g, CUDNN_POINTWISE_MUL, x, scalar(g, UID_ALPHA), scores(g));
-    if (f->causal) x = mask(g, x);
-    Descriptor m = reduce(g, CUDNN_REDUCE_TENSOR_MAX, x, row(g));
-    Descriptor e = apply(g, CUDNN_POINTWISE_SUB, x, m, scores(g));
-    e = apply(g, CUDNN_POINTWISE_EXP, e, NULL, scores(g));
-    Descriptor l = reduce(g, CUDNN_REDUCE_TENSOR_ADD, e, row(g));
-    Descriptor ln = apply(g, CUDNN_POINTWISE_LOG, l, NULL, row(g));
-    apply(g, CUDNN_POINTWISE_ADD, m, ln, by_row(g, UID_LSE, IN_MEMORY));
-    Descriptor p = apply(g, CUDNN_POINTWISE_DIV, e, l, scores_as(g, CUDNN_DATA_BFLOAT16));
-    product(g, p, v, o);
+    Descriptor q = add_operand(g, UID_Q, f->heads, f->t, f->q, false);
+    Descriptor k = add_operand(g, UID_K, f->key_heads, f->s, f->k, true);
+    Descriptor v = add_operand(g, UID_V, f->key_heads, f->s, f->v, false);
+    Descriptor o = add_operand(g, UID_O, f->heads, f->t, f->o, false);
+    Descriptor x = add_product(g, q, k, add_scores(g));
+    x = add_function(g, CUDNN_POINTWISE_MUL, x, add_scalar(g, UID_ALPHA), add_scores(g));
+    if (f->causal) x = add_causal_mask(g, x);
+    Descriptor m = add_reduction(g, CUDNN_REDUCE_TENSOR_MAX, x, add_row(g));
+    Descriptor e = add_function(g, CUDNN_POINTWISE_SUB, x, m, add_scores(g));
+    e = add_function(g, CUDNN_POINTWISE_EXP, e, NULL, add_scores(g));
+    Descriptor l = add_reduction(g, CUDNN_REDUCE_TENSOR_ADD, e, add_row(g));
+    Descriptor ln = add_function(g, CUDNN_POINTWISE_LOG, l, NULL, add_row(g));
+    add_function(g, CUDNN_POINTWISE_ADD, m, ln, by_row(g, UID_LSE, IN_MEMORY));
+    Descriptor p = add_function(g, CUDNN_POINTWISE_DIV, e, l, scores_as(g, CUDNN_DATA_BFLOAT16));
+    add_product(g, p, v, o);
 }
 
 /* Scores with queries and keys exchanged, in bf16, as left factor of a weight's gradient. */
-static Descriptor turned(Graph *g, Descriptor x) {
+static Descriptor add_turned_scores(AttentionGraph *g, Descriptor x) {
     const AttentionForm *f = g->form;
     Dims dims = {{f->b, f->heads, f->s, f->t}};
     Dims strides = {{f->heads * f->t * f->s, f->t * f->s, 1, f->s}};
-    return reshape(g, x, tensor(g, g->uid++, CUDNN_DATA_BFLOAT16, dims, strides, INSIDE));
+    return add_reshape(g, x, add_tensor(g, g->uid++, CUDNN_DATA_BFLOAT16, dims, strides, INSIDE));
 }
 
 /* dk = a b or dv = a b, [B, K, S, h]; with fewer key heads than query heads by way of [B, H, S, h].
  */
-static void key_gradient(Graph *g, Descriptor a, Descriptor b, int64_t uid, Strides strides) {
+static void key_gradient(AttentionGraph *g, Descriptor a, Descriptor b, int64_t uid,
+                         Strides strides) {
     const AttentionForm *f = g->form;
-    Descriptor out = operand(g, uid, f->key_heads, f->s, strides, false);
+    Descriptor out = add_operand(g, uid, f->key_heads, f->s, strides, false);
     if (f->heads == f->key_heads) {
-        product(g, a, b, out);
+        add_product(g, a, b, out);
         return;
     }
     Dims dims = {{f->b, f->heads, f->s, f->h}};
     Dims each = {{f->heads * f->s * f->h, f->s * f->h, f->h, 1}};
-    Descriptor c = tensor(g, g->uid++, CUDNN_DATA_FLOAT, dims, each, INSIDE);
-    reduce(g, CUDNN_REDUCE_TENSOR_ADD, product(g, a, b, c), out);
+    Descriptor c = add_tensor(g, g->uid++, CUDNN_DATA_FLOAT, dims, each, INSIDE);
+    add_reduction(g, CUDNN_REDUCE_TENSOR_ADD, add_product(g, a, b, c), out);
 }
 
-static void backward(Graph *g) {
+static void build_backward(AttentionGraph *g) {
     const AttentionForm *f = g->form;
-    Descriptor q = operand(g, UID_Q, f->heads, f->t, f->q, false);
-    Descriptor k = operand(g, UID_K, f->key_heads, f->s, f->k, true);
-    Descriptor v = operand(g, UID_V, f->key_heads, f->s, f->v, true);
-    Descriptor o = operand(g, UID_O, f->heads, f->t, f->o, false);
-    Descriptor d_o = operand(g, UID_D_O, f->heads, f->t, f->d_o, false);
-    Descriptor d_q = operand(g, UID_D_Q, f->heads, f->t, f->d_q, false);
-    Descriptor lse = by_row(g, UID_LSE, IN_MEMORY), alpha = scalar(g, UID_ALPHA);
+    Descriptor q = add_operand(g, UID_Q, f->heads, f->t, f->q, false);
+    Descriptor k = add_operand(g, UID_K, f->key_heads, f->s, f->k, true);
+    Descriptor v = add_operand(g, UID_V, f->key_heads, f->s, f->v, true);
+    Descriptor o = add_operand(g, UID_O, f->heads, f->t, f->o, false);
+    Descriptor d_o = add_operand(g, UID_D_O, f->heads, f->t, f->d_o, false);
+    Descriptor d_q = add_operand(g, UID_D_Q, f->heads, f->t, f->d_q, false);
+    Descriptor lse = by_row(g, UID_LSE, IN_MEMORY), alpha = add_scalar(g, UID_ALPHA);
     Dims dims = {{f->b, f->heads, f->t, f->h}};
     Dims strides = {{f->heads * f->t * f->h, f->t * f->h, f->h, 1}};
-    Descriptor each = tensor(g, g->uid++, CUDNN_DATA_FLOAT, dims, strides, INSIDE);
-    each = apply(g, CUDNN_POINTWISE_MUL, d_o, o, each);
-    Descriptor sums = reduce(g, CUDNN_REDUCE_TENSOR_ADD, each, row(g));
-    sums = apply(g, CUDNN_POINTWISE_MUL, sums, scalar(g, UID_ONE), by_row(g, UID_SUMS, IN_MEMORY));
+    Descriptor each = add_tensor(g, g->uid++, CUDNN_DATA_FLOAT, dims, strides, INSIDE);
+    each = add_function(g, CUDNN_POINTWISE_MUL, d_o, o, each);
+    Descriptor sums = add_reduction(g, CUDNN_REDUCE_TENSOR_ADD, each, add_row(g));
+    sums = add_function(g, CUDNN_POINTWISE_MUL, sums, add_scalar(g, UID_ONE),
+                        by_row(g, UID_SUMS, IN_MEMORY));
 
-    Descriptor x = product(g, q, k, scores(g));
-    x = apply(g, CUDNN_POINTWISE_MUL, x, alpha, scores(g));
-    x = apply(g, CUDNN_POINTWISE_SUB, x, lse, scores(g));
-    if (f->causal) x = mask(g, x);
-    Descriptor p = apply(g, CUDNN_POINTWISE_EXP, x, NULL, scores(g));
-    key_gradient(g, turned(g, p), d_o, UID_D_V, f->d_v);
+    Descriptor x = add_product(g, q, k, add_scores(g));
+    x = add_function(g, CUDNN_POINTWISE_MUL, x, alpha, add_scores(g));
+    x = add_function(g, CUDNN_POINTWISE_SUB, x, lse, add_scores(g));
+    if (f->causal) x = add_causal_mask(g, x);
+    Descriptor p = add_function(g, CUDNN_POINTWISE_EXP, x, NULL, add_scores(g));
+    key_gradient(g, add_turned_scores(g, p), d_o, UID_D_V, f->d_v);
 
-    Descriptor ds = product(g, d_o, v, scores(g));
-    ds = apply(g, CUDNN_POINTWISE_SUB, ds, sums, scores(g));
-    ds = apply(g, CUDNN_POINTWISE_MUL, ds, p, scores(g));
-    ds = apply(g, CUDNN_POINTWISE_MUL, ds, alpha, scores(g));
-    key_gradient(g, turned(g, ds), q, UID_D_K, f->d_k);
+    Descriptor ds = add_product(g, d_o, v, add_scores(g));
+    ds = add_function(g, CUDNN_POINTWISE_SUB, ds, sums, add_scores(g));
+    ds = add_function(g, CUDNN_POINTWISE_MUL, ds, p, add_scores(g));
+    ds = add_function(g, CUDNN_POINTWISE_MUL, ds, alpha, add_scores(g));
+    key_gradient(g, add_turned_scores(g, ds), q, UID_D_K, f->d_k);
 
     Dims key_dims = {{f->b, f->key_heads, f->s, f->h}};
     Dims key_strides = {{f->k.batch, f->h, f->k.position, 1}};
-    Descriptor keys = tensor(g, g->uid++, CUDNN_DATA_FLOAT, key_dims, key_strides, INSIDE);
-    product(g, ds, reshape(g, k, keys), d_q);
+    Descriptor keys = add_tensor(g, g->uid++, CUDNN_DATA_FLOAT, key_dims, key_strides, INSIDE);
+    add_product(g, ds, add_reshape(g, k, keys), d_q);
 }
 
-void attention_graph(Graph *g, const Cudnn *cudnn, cudnnHandle_t handle,
+void attention_graph(AttentionGraph *g, const Cudnn *cudnn, cudnnHandle_t handle,
                      const AttentionForm *form) {
     memset(g, 0, sizeof *g);
     g->cudnn = cudnn;
     g->form = form;
     g->uid = UID_INSIDE;
     if (form->backward)
-        backward(g);
+        build_backward(g);
     else
-        forward(g);
+        build_forward(g);
     g->whole = graph_descriptor(g, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "the graph");
     if (handle)
         graph_set(g, g->whole, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);

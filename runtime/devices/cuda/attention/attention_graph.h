@@ -43,7 +43,7 @@ enum {
 #ifdef HAVE_CUDNN
 /* All descriptors that a graph and its plan are made of. */
 enum { MAX_DESCRIPTORS = 256, MAX_OPERATIONS = 32 };
-typedef struct Graph {
+typedef struct AttentionGraph {
     const Cudnn *cudnn;
     const AttentionForm *form;
     cudnnBackendDescriptor_t all[MAX_DESCRIPTORS], operation[MAX_OPERATIONS], whole;
@@ -51,20 +51,21 @@ typedef struct Graph {
     int64_t uid;          /* the next inside one */
     cudnnStatus_t status; /* of the first call that failed; nothing is called after it */
     const char *failed;   /* what that call was for */
-} Graph;
+} AttentionGraph;
 
 /* Puts the graph of the form into g->whole, for a handle, or for no device where it is NULL.
  * g->status is the outcome; graph_end in any case. */
-void attention_graph(Graph *g, const Cudnn *cudnn, cudnnHandle_t handle, const AttentionForm *form);
-void graph_end(Graph *g);
+void attention_graph(AttentionGraph *g, const Cudnn *cudnn, cudnnHandle_t handle,
+                     const AttentionForm *form);
+void graph_end(AttentionGraph *g);
 
 /* Its steps, for code that continues from a graph to a plan: a new descriptor, owned by the graph;
  * one attribute; the last step. NULL and nothing once a call has failed. */
-cudnnBackendDescriptor_t graph_descriptor(Graph *g, cudnnBackendDescriptorType_t type,
+cudnnBackendDescriptor_t graph_descriptor(AttentionGraph *g, cudnnBackendDescriptorType_t type,
                                           const char *what);
-void graph_set(Graph *g, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
+void graph_set(AttentionGraph *g, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
                cudnnBackendAttributeType_t type, int64_t n, const void *from);
-void graph_finalize(Graph *g, cudnnBackendDescriptor_t d, const char *what);
+void graph_finalize(AttentionGraph *g, cudnnBackendDescriptor_t d, const char *what);
 #endif
 
 #endif

@@ -27,7 +27,7 @@ enum { KEYS = 2 * PANEL, KEY_PANEL = KEYS * PANEL, THREADS = 2 * WARPGROUP, TILE
 enum { WARPS = THREADS / WARP, BLOCKS_AT_ONCE = 1 };
 
 /* Scratch, after delta. */
-struct Scratch {
+struct OnepassScratch {
     uint32_t *ticket, *given_up, *turn; /* 1; 1; [B, H, query tiles, WARPS] */
     float *sums;                        /* [B, H, query tiles, SUMS / 4, THREADS, 4] */
     int key_tiles, query_tiles;
@@ -46,18 +46,18 @@ template <int width> struct Shared {
 };
 
 /* Rows of one head, `position` numbers apart. */
-struct Rows {
+struct HeadRows {
     const uint16_t *at;
     int position, n;
 };
-DEVICE Rows rows_of(const Heads &x, int64_t b, int64_t head, int64_t n, int64_t h) {
-    Rows r = {(const uint16_t *)x.at + b * x.batch + head * h, (int)x.position, (int)n};
+DEVICE HeadRows rows_of(const Heads &x, int64_t b, int64_t head, int64_t n, int64_t h) {
+    HeadRows r = {(const uint16_t *)x.at + b * x.batch + head * h, (int)x.position, (int)n};
     return r;
 }
 
 /* Panels of rows first .. first + count - 1, on their way; zeros where there are no rows. */
 template <int width, int count>
-DEVICE void begin_panels(uint16_t *panels, const Rows &x, int first) {
+DEVICE void begin_panels(uint16_t *panels, const HeadRows &x, int first) {
     enum { PIECES = width / 8 };
 #pragma unroll
     for (int k = 0; k < count * PIECES / THREADS; k++) {
@@ -70,23 +70,24 @@ DEVICE void begin_panels(uint16_t *panels, const Rows &x, int first) {
 }
 
 /* Where a block stands: at tile `tile` of query head `head`. */
-struct Walk {
+struct TileWalk {
     int head, tile;
 };
-DEVICE Walk after(Walk at, int from, int tiles) {
+DEVICE TileWalk tile_after(TileWalk at, int from, int tiles) {
     bool last = at.tile + 1 == tiles;
     return {at.head + last, last ? from : at.tile + 1};
 }
 
-struct Statistic {
+struct RowStatistic {
     float shift, delta;
 };
 /* The tile's queries and their gradients, on their way to a stage. Returns the statistics of its
  * query threadIdx.x, where it has so many. */
 template <int width>
-DEVICE Statistic begin_tile(Shared<width> *s, const Attention &a, int64_t b, Walk at, int stage) {
+DEVICE RowStatistic begin_tile(Shared<width> *s, const Attention &a, int64_t b, TileWalk at,
+                               int stage) {
     enum { QUERIES = Shared<width>::QUERIES };
-    Statistic r = {0.0f, 0.0f};
+    RowStatistic r = {0.0f, 0.0f};
     int first = at.tile * QUERIES, query = first + (int)threadIdx.x;
     begin_panels<width, QUERIES>(s->q[stage], rows_of(a.q, b, at.head, a.t, a.h), first);
     begin_panels<width, QUERIES>(s->d_o[stage], rows_of(a.d_o, b, at.head, a.t, a.h), first);
@@ -202,15 +203,15 @@ DEVICE void store_rows(const Heads &x, const float *sums, int64_t b, int64_t hea
     }
 }
 
-DEVICE void give_up(const Scratch &w, float *dq, int64_t tile, int key_tile) {
+DEVICE void give_up(const OnepassScratch &w, float *dq, int64_t tile, int key_tile) {
     if (w.fault) report_fault(w.fault, w.op, FAULT_STUCK, tile, key_tile, 0); /* none in a trial */
     dq[0] = NAN;
 }
 
 /* This block's part of a tile's dq, when its turn has come. */
 template <int width>
-DEVICE void add_in_turn(const Attention &a, const Scratch &w, float *dq, int64_t b, Walk at,
-                        int key_tile) {
+DEVICE void add_in_turn(const Attention &a, const OnepassScratch &w, float *dq, int64_t b,
+                        TileWalk at, int key_tile) {
     enum { QUERIES = Shared<width>::QUERIES };
     int first_adder = w.key_tiles - 1, last_seen = (at.tile * QUERIES + QUERIES - 1) / KEYS;
     if (a.causal && last_seen < first_adder) first_adder = last_seen;
@@ -251,8 +252,8 @@ DEVICE void add_in_turn(const Attention &a, const Scratch &w, float *dq, int64_t
 
 /* One tile of queries, which is there in stage `stage`. */
 template <int width>
-DEVICE void one_tile(Shared<width> *s, const Attention &a, const Scratch &w, int64_t b, Walk at,
-                     int key_tile, int stage, float (&dk)[width / PANEL][SUMS],
+DEVICE void one_tile(Shared<width> *s, const Attention &a, const OnepassScratch &w, int64_t b,
+                     TileWalk at, int key_tile, int stage, float (&dk)[width / PANEL][SUMS],
                      float (&dv)[width / PANEL][SUMS]) {
     enum { QUERIES = Shared<width>::QUERIES, TILE_PANEL = QUERIES * PANEL };
     int group = threadIdx.x / WARPGROUP, first_query = at.tile * QUERIES;
@@ -312,7 +313,7 @@ DEVICE void one_tile(Shared<width> *s, const Attention &a, const Scratch &w, int
 
 template <int width>
 __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
-    backward_onepass(Attention a, Scratch w) {
+    backward_onepass(Attention a, OnepassScratch w) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
     uint32_t skip = (0u - shared_address(shared)) % PANEL_ALIGN;
@@ -327,11 +328,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     float dk[width / PANEL][SUMS] = {}, dv[width / PANEL][SUMS] = {};
     begin_panels<width, KEYS>(s->k, rows_of(a.k, b, key_head, a.s, a.h), key_tile * KEYS);
     begin_panels<width, KEYS>(s->v, rows_of(a.v, b, key_head, a.s, a.h), key_tile * KEYS);
-    Walk now = {key_head * group, from - 1};
+    TileWalk now = {key_head * group, from - 1};
     for (int turn = -1; turn < turns; turn++) {
         int stage = (turn + 1) % 2;
-        Walk next = after(now, from, w.query_tiles);
-        Statistic coming = {0.0f, 0.0f};
+        TileWalk next = tile_after(now, from, w.query_tiles);
+        RowStatistic coming = {0.0f, 0.0f};
         copy_wait<0>();
         shared_for_products();
         __syncthreads(); /* tile `turn` is there, and nobody uses the one before */
@@ -342,7 +343,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
             s->shift[stage][threadIdx.x] = coming.shift;
             s->delta[stage][threadIdx.x] = coming.delta;
         }
-        now = after(now, from, w.query_tiles);
+        now = tile_after(now, from, w.query_tiles);
     }
     copy_wait<0>(); /* keys that no query sees: they are still in flight */
     int row = key_tile * KEYS + (int)(threadIdx.x / WARP * 16 + threadIdx.x % WARP / 4);
@@ -397,14 +398,14 @@ static Attention entries_of(const Attention *a, int64_t first, int64_t entries) 
 template <int width> static int launch_part(const Launch *l, const Attention *a, char *scratch) {
     uint64_t words = word_bytes(a, a->b);
     uint32_t *word = (uint32_t *)scratch;
-    Scratch w = {word,
-                 word + 1,
-                 word + 2,
-                 (float *)(scratch + words),
-                 (int)key_tiles_of(a),
-                 (int)tiles_of(a),
-                 l->fault,
-                 (int)l->call->op};
+    OnepassScratch w = {word,
+                        word + 1,
+                        word + 2,
+                        (float *)(scratch + words),
+                        (int)key_tiles_of(a),
+                        (int)tiles_of(a),
+                        l->fault,
+                        (int)l->call->op};
     size_t bytes = sizeof(Shared<width>) + PANEL_ALIGN;
     auto onepass = backward_onepass<width>;
     int code = attention_row_products_bf16(l, a, w.ticket, (int64_t)words / 4);

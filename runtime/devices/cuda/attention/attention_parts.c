@@ -45,7 +45,7 @@ uint64_t parts_version(void) { return library.ready ? library.cudnn.version() : 
 
 /* Does the part fit, and do all parts begin at multiples of 16 bytes? lse and delta are the
  * operands that may not: the others have a width that is a multiple of 8. */
-static bool fits(const AttentionForm *whole, const AttentionForm *part, uint64_t room) {
+static bool part_fits(const AttentionForm *whole, const AttentionForm *part, uint64_t room) {
     bool all = part->b == whole->b && part->heads == whole->heads;
     return attention_scratch(part) <= room && (all || part->b * part->heads * part->t % 4 == 0);
 }
@@ -56,17 +56,17 @@ static bool part_of(const AttentionForm *whole, uint64_t room, AttentionForm *pa
     *part = *whole;
     for (int64_t pieces = 1; pieces <= whole->b; pieces++) {
         part->b = whole->b / pieces;
-        if (whole->b % pieces == 0 && fits(whole, part, room)) return true;
+        if (whole->b % pieces == 0 && part_fits(whole, part, room)) return true;
     }
     for (int64_t pieces = 2; pieces <= whole->key_heads; pieces++) {
         part->key_heads = whole->key_heads / pieces;
         part->heads = part->key_heads * group;
-        if (whole->key_heads % pieces == 0 && fits(whole, part, room)) return true;
+        if (whole->key_heads % pieces == 0 && part_fits(whole, part, room)) return true;
     }
     return false;
 }
 
-bool parts_plan(Choice *c, int only, char *why) {
+bool parts_plan(AttentionChoice *c, int only, char *why) {
     AttentionForm part;
     if (!part_of(&c->form, c->room, &part)) {
         snprintf(why, WHY_BYTES, "no equal parts of it fit into the workspace");
@@ -79,14 +79,14 @@ bool parts_plan(Choice *c, int only, char *why) {
                                         c->room, only, why, WHY_BYTES);
 }
 
-void parts_forget(Choice *c) {
+void parts_forget(AttentionChoice *c) {
     if (c->plans) attention_plans_end(c->plans);
     free(c->plans);
     c->plans = NULL;
 }
 
-int parts_count(const Choice *c) { return c->plans ? c->plans->n : 0; }
-int parts_number(const Choice *c, int which) { return c->plans->plan[which].config; }
+int parts_count(const AttentionChoice *c) { return c->plans ? c->plans->n : 0; }
+int parts_number(const AttentionChoice *c, int which) { return c->plans->plan[which].config; }
 
 /* ---- running */
 
@@ -94,8 +94,8 @@ static void *at_head(const Heads *x, int64_t batch, int64_t head, int64_t h) {
     return x->at ? x->at + 2 * (batch * x->batch + head * h) : NULL;
 }
 
-static int run_part(const Choice *c, int which, const Attention *a, int64_t batch, int64_t head,
-                    void *scratch, char *why) {
+static int run_part(const AttentionChoice *c, int which, const Attention *a, int64_t batch,
+                    int64_t head, void *scratch, char *why) {
     int64_t key_head = head / (a->heads / a->key_heads);
     int64_t row = (batch * a->heads + head) * a->t;
     void *operand[UID_COUNT] = {
@@ -113,7 +113,7 @@ static int run_part(const Choice *c, int which, const Attention *a, int64_t batc
     return attention_plan_run(c->plans, which, operand, scratch, why, WHY_BYTES);
 }
 
-int parts_run(const Choice *c, int which, const Launch *l, const Attention *a, char *why) {
+int parts_run(const AttentionChoice *c, int which, const Launch *l, const Attention *a, char *why) {
     uintptr_t behind = (uintptr_t)l->call->workspace;
     if (a->backward) behind += attention_delta_bytes(a);
     void *scratch = (void *)align_up(behind, SCRATCH_ALIGN);
@@ -138,21 +138,21 @@ bool parts_ready(char *why, bool tell) {
 }
 void parts_close(void) {}
 uint64_t parts_version(void) { return 0; }
-bool parts_plan(Choice *c, int only, char *why) {
+bool parts_plan(AttentionChoice *c, int only, char *why) {
     (void)c;
     (void)only;
     return parts_ready(why, false);
 }
-void parts_forget(Choice *c) { (void)c; }
-int parts_count(const Choice *c) {
+void parts_forget(AttentionChoice *c) { (void)c; }
+int parts_count(const AttentionChoice *c) {
     (void)c;
     return 0;
 }
-int parts_number(const Choice *c, int which) {
+int parts_number(const AttentionChoice *c, int which) {
     (void)c;
     return which;
 }
-int parts_run(const Choice *c, int which, const Launch *l, const Attention *a, char *why) {
+int parts_run(const AttentionChoice *c, int which, const Launch *l, const Attention *a, char *why) {
     (void)c;
     (void)which;
     (void)l;

@@ -12,14 +12,14 @@ enum { CANDIDATE_OWN = -1, CANDIDATE_ONEPASS = MAX_PLANS, CANDIDATES };
 enum { WHY_BYTES = 400 };
 
 /* How the calls of one form are computed. */
-typedef struct Choice {
+typedef struct AttentionChoice {
     AttentionForm form;     /* of the whole call */
     uint64_t room;          /* bytes of scratch that it has */
     int64_t batches, heads; /* of a part: what one run of a plan does */
     AttentionPlans *plans;  /* of a part, or NULL */
     bool onepass;           /* is a candidate */
     int which;              /* a candidate */
-} Choice;
+} AttentionChoice;
 
 /* attention_parts.c. Is there a library that starts? why[WHY_BYTES]: why not; `tell`: one that is
  * there and does not start is told of, once. Its version; 0: none. */
@@ -28,15 +28,15 @@ void parts_close(void);
 uint64_t parts_version(void);
 /* Makes the plans of c->form, or that with the number `only` unless it is negative; false, with the
  * reason, when there is none. They are to be forgotten in any case. */
-bool parts_plan(Choice *c, int only, char *why);
-void parts_forget(Choice *c);
-int parts_count(const Choice *c);
+bool parts_plan(AttentionChoice *c, int only, char *why);
+void parts_forget(AttentionChoice *c);
+int parts_count(const AttentionChoice *c);
 /* The library's number of a plan. */
-int parts_number(const Choice *c, int which);
+int parts_number(const AttentionChoice *c, int which);
 /* All parts of a call through plan `which`, issued on the stream. 0, or 1 with the reason. */
-int parts_run(const Choice *c, int which, const Launch *l, const Attention *a, char *why);
+int parts_run(const AttentionChoice *c, int which, const Launch *l, const Attention *a, char *why);
 
-static inline bool is_candidate(const Choice *c, int which) {
+static inline bool is_candidate(const AttentionChoice *c, int which) {
     return which == CANDIDATE_ONEPASS ? c->onepass : which >= 0 && which < parts_count(c);
 }
 

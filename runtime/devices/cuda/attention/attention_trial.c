@@ -29,7 +29,7 @@ typedef struct Bench {
     char why[WHY_BYTES];
 } Bench;
 
-static int failed(Bench *b, const char *what, cudaError_t e) {
+static int trial_failed(Bench *b, const char *what, cudaError_t e) {
     if (e == cudaSuccess) return 0;
     cudaGetLastError();
     snprintf(b->why, WHY_BYTES, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
@@ -45,7 +45,7 @@ static float f32_of(uint16_t x) {
     return f;
 }
 
-static int prepare(Bench *b) {
+static int prepare_trial(Bench *b) {
     const KernelCall *c = b->call;
     for (uint32_t i = 0; i < c->n_out; i++) {
         size_t bytes = (size_t)type_bytes(c->out_type[i]);
@@ -53,18 +53,18 @@ static int prepare(Bench *b) {
         b->other[i] = malloc(bytes);
         b->again[i] = malloc(bytes);
         if (!b->own[i] || !b->other[i] || !b->again[i])
-            return failed(b, "host memory", cudaErrorMemoryAllocation);
+            return trial_failed(b, "host memory", cudaErrorMemoryAllocation);
     }
     cudaError_t e = cudaSuccess;
     for (uint32_t i = 0; i < c->n_in && !e; i++)
         e = cuda_fill_uniform(b->stream, c->in_type[i]->dtype, (void *)(uintptr_t)c->in[i],
                               type_elements(c->in_type[i]), i + 1);
-    return failed(b, "random operands", e);
+    return trial_failed(b, "random operands", e);
 }
 
 /* ---- runs */
 
-static int issue(Bench *b, const Choice *c, int which) {
+static int issue_candidate(Bench *b, const AttentionChoice *c, int which) {
     char message[ERROR_BYTES] = "";
     Launch l = {.call = b->call, .stream = b->stream, .error = message};
     if (which != CANDIDATE_OWN) return b->run(c, which, &l, &b->a, b->why);
@@ -74,18 +74,18 @@ static int issue(Bench *b, const Choice *c, int which) {
 }
 
 /* Runs once; results to the host. */
-static int results(Bench *b, const Choice *c, int which, void *const *to) {
+static int run_for_results(Bench *b, const AttentionChoice *c, int which, void *const *to) {
     cudaError_t e = cudaSuccess;
     for (uint32_t i = 0; i < b->call->n_out && !e; i++)
         e = cudaMemsetAsync(b->call->out[i], 0xff, (size_t)type_bytes(b->call->out_type[i]),
                             b->stream);
-    if (e) return failed(b, "a trial", e);
-    if (issue(b, c, which)) return 1;
+    if (e) return trial_failed(b, "a trial", e);
+    if (issue_candidate(b, c, which)) return 1;
     e = cudaStreamSynchronize(b->stream);
     for (uint32_t i = 0; i < b->call->n_out && !e; i++)
         e = cudaMemcpy(to[i], b->call->out[i], (size_t)type_bytes(b->call->out_type[i]),
                        cudaMemcpyDeviceToHost);
-    return failed(b, "a trial", e);
+    return trial_failed(b, "a trial", e);
 }
 
 /* o and lse among the operands of a backward call. */
@@ -98,27 +98,27 @@ static int run_forward(Bench *b) {
         snprintf(b->why, WHY_BYTES, "%.300s", message);
         return 1;
     }
-    return failed(b, "a trial", cudaStreamSynchronize(b->stream));
+    return trial_failed(b, "a trial", cudaStreamSynchronize(b->stream));
 }
 
-typedef struct Clock {
+typedef struct TrialClock {
     cudaEvent_t from, to;
-} Clock;
+} TrialClock;
 
 /* Milliseconds of `runs` consecutive runs. */
-static int time_runs(Bench *b, const Clock *clock, const Choice *c, int which, int runs,
-                     float *ms) {
+static int time_runs(Bench *b, const TrialClock *clock, const AttentionChoice *c, int which,
+                     int runs, float *ms) {
     int code = 0;
     *ms = 0;
     cudaError_t e = cudaEventRecord(clock->from, b->stream);
-    for (int i = 0; i < runs && !e && !code; i++) code = issue(b, c, which);
+    for (int i = 0; i < runs && !e && !code; i++) code = issue_candidate(b, c, which);
     if (!e) e = cudaEventRecord(clock->to, b->stream);
     if (!e) e = cudaEventSynchronize(clock->to);
     if (!e) e = cudaEventElapsedTime(ms, clock->from, clock->to);
-    return code ? code : failed(b, "timing", e);
+    return code ? code : trial_failed(b, "timing", e);
 }
 
-static int time_rounds(Bench *b, const Clock *clock, const Choice *c, Trial *out) {
+static int time_rounds(Bench *b, const TrialClock *clock, const AttentionChoice *c, Trial *out) {
     float ms, spent = 0;
     for (int i = 0; spent < WARM_UP_MS && i < WARM_UP_RUNS; i++) {
         if (time_runs(b, clock, c, CANDIDATE_OWN, 1, &ms)) return 1;
@@ -138,11 +138,11 @@ static int time_rounds(Bench *b, const Clock *clock, const Choice *c, Trial *out
 }
 
 /* The own kernels and the candidates that are good. */
-static int time_all(Bench *b, const Choice *c, Trial *out) {
-    Clock clock = {NULL, NULL};
+static int time_all(Bench *b, const AttentionChoice *c, Trial *out) {
+    TrialClock clock = {NULL, NULL};
     cudaError_t e = cudaEventCreateWithFlags(&clock.from, cudaEventDefault);
     if (!e) e = cudaEventCreateWithFlags(&clock.to, cudaEventDefault);
-    int code = e ? failed(b, "timing", e) : time_rounds(b, &clock, c, out);
+    int code = e ? trial_failed(b, "timing", e) : time_rounds(b, &clock, c, out);
     if (clock.from) cudaEventDestroy(clock.from);
     if (clock.to) cudaEventDestroy(clock.to);
     return code;
@@ -177,7 +177,7 @@ static bool sums_agree(const float *own, const float *other, int64_t n, int64_t 
     return true;
 }
 
-static bool agrees(Bench *b) {
+static bool results_agree(Bench *b) {
     int64_t row = 0;
     for (uint32_t i = 0; i < b->call->n_out; i++) {
         const Type *t = b->call->out_type[i];
@@ -199,31 +199,33 @@ static bool agrees(Bench *b) {
 }
 
 /* Why candidate `which` is not good. */
-static void tell(const Bench *b, int which, Trial *out) {
+static void keep_reason(const Bench *b, int which, Trial *out) {
     char *why = which == CANDIDATE_ONEPASS ? out->why_onepass : out->why_plans;
     snprintf(why, WHY_BYTES, "%s", b->why);
 }
 
-static int try_all(Bench *b, const Choice *c, bool timed, Trial *out) {
+static int try_candidates(Bench *b, const AttentionChoice *c, bool timed, Trial *out) {
     bool any = false;
-    if (prepare(b) || (b->a.backward && run_forward(b)) || results(b, c, CANDIDATE_OWN, b->own))
+    if (prepare_trial(b) || (b->a.backward && run_forward(b)) ||
+        run_for_results(b, c, CANDIDATE_OWN, b->own))
         return 1;
     for (int i = 0; i < CANDIDATES; i++) {
         if (!is_candidate(c, i)) continue;
-        out->good[i] = !results(b, c, i, b->other) && !results(b, c, i, b->again) && agrees(b);
+        out->good[i] = !run_for_results(b, c, i, b->other) && !run_for_results(b, c, i, b->again) &&
+                       results_agree(b);
         any |= out->good[i];
-        if (!out->good[i]) tell(b, i, out);
+        if (!out->good[i]) keep_reason(b, i, out);
     }
     return timed && any ? time_all(b, c, out) : 0;
 }
 
-void attention_trial(const Choice *c, AttentionRun *run, const KernelCall *call, const Attention *a,
-                     cudaStream_t stream, bool timed, Trial *out) {
+void attention_trial(const AttentionChoice *c, AttentionRun *run, const KernelCall *call,
+                     const Attention *a, cudaStream_t stream, bool timed, Trial *out) {
     Bench b = {.run = run, .call = call, .a = *a, .stream = stream};
     for (int i = 0; i < CANDIDATES; i++) out->good[i] = false;
     out->own = INFINITY;
-    int code = call->n_out > OUT || try_all(&b, c, timed, out);
-    code |= failed(&b, "a trial", cudaStreamSynchronize(stream));
+    int code = call->n_out > OUT || try_candidates(&b, c, timed, out);
+    code |= trial_failed(&b, "a trial", cudaStreamSynchronize(stream));
     for (int i = 0; i < OUT; i++) {
         free(b.own[i]);
         free(b.other[i]);
@@ -232,6 +234,6 @@ void attention_trial(const Choice *c, AttentionRun *run, const KernelCall *call,
     if (!code) return;
     for (int i = 0; i < CANDIDATES; i++) {
         out->good[i] = false;
-        tell(&b, i, out);
+        keep_reason(&b, i, out);
     }
 }

@@ -5,7 +5,7 @@
 #include "attention_parts.h"
 
 /* A call through candidate `which`, issued on the stream. 0, or 1 with the reason. */
-typedef int AttentionRun(const Choice *c, int which, const Launch *l, const Attention *a,
+typedef int AttentionRun(const AttentionChoice *c, int which, const Launch *l, const Attention *a,
                          char *why);
 
 /* attention_trial.c: runs the own kernels, and by `run` each candidate, on the call's own memory,
@@ -16,7 +16,7 @@ typedef struct Trial {
     float own, time[CANDIDATES];
     char why_plans[WHY_BYTES], why_onepass[WHY_BYTES]; /* of the last one that was not good */
 } Trial;
-void attention_trial(const Choice *c, AttentionRun *run, const KernelCall *call, const Attention *a,
-                     cudaStream_t stream, bool timed, Trial *out);
+void attention_trial(const AttentionChoice *c, AttentionRun *run, const KernelCall *call,
+                     const Attention *a, cudaStream_t stream, bool timed, Trial *out);
 
 #endif

@@ -23,7 +23,7 @@ static int has_part(void *library) {
 }
 
 /* A function of the library into the table; false when it has none of that name. */
-static int find(void *library, const char *name, void *slot) {
+static int find_function(void *library, const char *name, void *slot) {
     void *at = dlsym(library, name);
     memcpy(slot, &at, sizeof at);
     return at != NULL;
@@ -35,18 +35,18 @@ int cudnn_library_open(Cudnn *out, char *why, size_t bytes) {
         snprintf(why, bytes, "%s", dlerror());
         return 1;
     }
-    int found = find(c.library, "cudnnGetVersion", &c.version) &&
-                find(c.library, "cudnnGetErrorString", &c.error_string) &&
-                find(c.library, "cudnnGetLastErrorString", &c.last_error) &&
-                find(c.library, "cudnnCreate", &c.create) &&
-                find(c.library, "cudnnDestroy", &c.destroy) &&
-                find(c.library, "cudnnSetStream", &c.set_stream) &&
-                find(c.library, "cudnnBackendCreateDescriptor", &c.create_descriptor) &&
-                find(c.library, "cudnnBackendDestroyDescriptor", &c.destroy_descriptor) &&
-                find(c.library, "cudnnBackendFinalize", &c.finalize) &&
-                find(c.library, "cudnnBackendSetAttribute", &c.set) &&
-                find(c.library, "cudnnBackendGetAttribute", &c.get) &&
-                find(c.library, "cudnnBackendExecute", &c.execute);
+    int found = find_function(c.library, "cudnnGetVersion", &c.version) &&
+                find_function(c.library, "cudnnGetErrorString", &c.error_string) &&
+                find_function(c.library, "cudnnGetLastErrorString", &c.last_error) &&
+                find_function(c.library, "cudnnCreate", &c.create) &&
+                find_function(c.library, "cudnnDestroy", &c.destroy) &&
+                find_function(c.library, "cudnnSetStream", &c.set_stream) &&
+                find_function(c.library, "cudnnBackendCreateDescriptor", &c.create_descriptor) &&
+                find_function(c.library, "cudnnBackendDestroyDescriptor", &c.destroy_descriptor) &&
+                find_function(c.library, "cudnnBackendFinalize", &c.finalize) &&
+                find_function(c.library, "cudnnBackendSetAttribute", &c.set) &&
+                find_function(c.library, "cudnnBackendGetAttribute", &c.get) &&
+                find_function(c.library, "cudnnBackendExecute", &c.execute);
     if (!found) {
         snprintf(why, bytes, "libcudnn.so.9 lacks a function of the graph interface");
         return 1;

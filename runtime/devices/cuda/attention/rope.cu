@@ -24,7 +24,7 @@ typedef struct Rope {
 } Rope;
 
 /* a c - b s */
-DEVICE float turned(float a, float b, float c, float s) {
+DEVICE float turned_component(float a, float b, float c, float s) {
     return __fadd_rn(__fmul_rn(a, c), -__fmul_rn(b, s));
 }
 
@@ -34,8 +34,8 @@ DEVICE void turn_halves(const Rope &r, int64_t at, int64_t i, const float *c, co
     Eight a = load8(r.x, r.x_dtype, at + i, n), b = load8(r.x, r.x_dtype, at + half + i, n), y, z;
     EACH(j) {
         float cosine = j < n ? c[i + j] : 0.0f, sine = j < n ? s[i + j] : 0.0f;
-        y.x[j] = turned(a.x[j], b.x[j], cosine, sine);
-        z.x[j] = turned(b.x[j], a.x[j], cosine, -sine);
+        y.x[j] = turned_component(a.x[j], b.x[j], cosine, sine);
+        z.x[j] = turned_component(b.x[j], a.x[j], cosine, -sine);
     }
     store8(r.y, r.y_dtype, at + i, n, y);
     store8(r.y, r.y_dtype, at + half + i, n, z);
@@ -48,8 +48,8 @@ DEVICE void turn_neighbours(const Rope &r, int64_t at, int64_t i, const float *c
 #pragma unroll
     for (int j = 0; j < EIGHT; j += 2) {
         float cosine = j < n ? c[(i + j) / 2] : 0.0f, sine = j < n ? s[(i + j) / 2] : 0.0f;
-        y.x[j] = turned(a.x[j], a.x[j + 1], cosine, sine);
-        y.x[j + 1] = turned(a.x[j + 1], a.x[j], cosine, -sine);
+        y.x[j] = turned_component(a.x[j], a.x[j + 1], cosine, sine);
+        y.x[j + 1] = turned_component(a.x[j + 1], a.x[j], cosine, -sine);
     }
     store8(r.y, r.y_dtype, at + i, n, y);
 }
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(ROPE_THREADS) turn_rows(const Rope r) {
     }
 }
 
-static int turn(const Launch *l, bool back) {
+static int turn_pairs(const Launch *l, bool back) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
     const Attrs *a = l->call->attr;
@@ -100,5 +100,5 @@ static int turn(const Launch *l, bool back) {
     return LAUNCH(l, turn_rows, blocks_for(r.rows, 1), ROPE_THREADS, 0, r);
 }
 
-KERNEL(rope) { return turn(l, false); }
-KERNEL(rope_grad) { return turn(l, true); }
+KERNEL(rope) { return turn_pairs(l, false); }
+KERNEL(rope_grad) { return turn_pairs(l, true); }

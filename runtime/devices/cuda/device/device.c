@@ -52,8 +52,8 @@ struct DeviceContext {
     bool follows[STREAM_KINDS];       /* see Launch */
     void *products;
     DeviceOptions options;
-    Profile *profile;   /* NULL: FSDP_CUDA_PROFILE is not set */
-    cudaEvent_t *stamp; /* options.stamps: by number; NULL until it is made */
+    GpuProfile *profile; /* NULL: FSDP_CUDA_PROFILE is not set */
+    cudaEvent_t *stamp;  /* options.stamps: by number; NULL until it is made */
     int gpu;
 };
 
@@ -68,7 +68,7 @@ static int fail(char *error, int code, const char *format, ...) {
 }
 
 /* 0, or EXIT_ENVIRONMENT with what was tried and why it failed. */
-static int result(char *error, const char *what, cudaError_t e) {
+static int runtime_result(char *error, const char *what, cudaError_t e) {
     if (e == cudaSuccess) return 0;
     return fail(error, EXIT_ENVIRONMENT, "%s: %s (%s)", what, cudaGetErrorString(e),
                 cudaGetErrorName(e));
@@ -77,17 +77,17 @@ static int result(char *error, const char *what, cudaError_t e) {
 /* ---- life */
 
 /* Each thread has a current GPU of its own; all calls of the runtime go to that one. */
-static int use(const DeviceContext *c, char *error) {
+static int use_gpu(const DeviceContext *c, char *error) {
     static _Thread_local int current = -1;
     if (current == c->gpu) return 0;
-    int code = result(error, "choosing the GPU", cudaSetDevice(c->gpu));
+    int code = runtime_result(error, "choosing the GPU", cudaSetDevice(c->gpu));
     if (!code) current = c->gpu;
     return code;
 }
 
 static void cuda_close(DeviceContext *c) {
     char error[ERROR_BYTES];
-    if (!c || use(c, error)) return;
+    if (!c || use_gpu(c, error)) return;
     for (int s = 0; s < STREAM_KINDS; s++)
         if (c->stream[s]) cudaStreamSynchronize(c->stream[s]);
     for (uint32_t i = 0; c->recording && i < c->n_programs; i++)
@@ -232,7 +232,7 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     cudaError_t e = open_streams(c);
     if (!e && options->rank.plan) e = open_events(c, options->rank.plan);
     if (!e && options->rank.plan) e = open_segments(c, options->rank.plan);
-    code = result(error, "opening the cuda device", e);
+    code = runtime_result(error, "opening the cuda device", e);
     if (!code) code = products_open(options, &c->products, error);
     if (!code) code = profile_open(&options->rank, &c->profile, error);
     if (!code && options->stamps && options->rank.plan) {
@@ -255,7 +255,7 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
 
 static int cuda_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
     void *arena = NULL;
-    int code = use(c, error);
+    int code = use_gpu(c, error);
     if (code) return code;
     cudaError_t e = cudaMalloc(&arena, bytes);
     if (e == cudaErrorMemoryAllocation) {
@@ -266,19 +266,19 @@ static int cuda_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *
     if (!e) e = cudaDeviceSynchronize();
     if (e && arena) cudaFree(arena);
     if (!e) *out = arena;
-    return result(error, "the arena", e);
+    return runtime_result(error, "the arena", e);
 }
 
 static void cuda_arena_free(DeviceContext *c, void *arena) {
     char error[ERROR_BYTES];
-    if (use(c, error)) return;
+    if (use_gpu(c, error)) return;
     for (int s = 0; s < STREAM_KINDS; s++) cudaStreamSynchronize(c->stream[s]);
     cudaFree(arena);
 }
 
 static uint64_t cuda_used_bytes(DeviceContext *c) {
     char error[ERROR_BYTES];
-    return use(c, error) ? 0 : gpu_used_bytes();
+    return use_gpu(c, error) ? 0 : gpu_used_bytes();
 }
 
 static Launch launch_of(DeviceContext *c, int stream, const KernelCall *call, char *error) {
@@ -295,7 +295,7 @@ static Launch launch_of(DeviceContext *c, int stream, const KernelCall *call, ch
 static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
                          uint64_t arena_bytes, char *error) {
     bool wanted = false, written = false;
-    int code = use(c, error);
+    int code = use_gpu(c, error);
     if (!code) code = products_rehearse(c->products, &wanted, error);
     for (uint32_t i = 0; i < n && !code; i++) {
         Launch l = launch_of(c, STREAM_COMPUTE, calls[i], error);
@@ -307,7 +307,7 @@ static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint3
     cudaError_t e = cudaDeviceSynchronize();
     if (!e) e = cudaMemset(arena, 0, arena_bytes);
     if (!e) e = cudaDeviceSynchronize();
-    return result(error, "timing products and attention", e);
+    return runtime_result(error, "timing products and attention", e);
 }
 
 /* Something other than a kernel of ours is put on the stream. */
@@ -318,47 +318,47 @@ static cudaStream_t other_work(DeviceContext *c, int stream) {
 
 static int cuda_copy_in(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                         char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    return result(error, "a copy to the GPU",
-                  staging_in(c->staging, to, from, bytes, other_work(c, stream)));
+    return runtime_result(error, "a copy to the GPU",
+                          staging_in(c->staging, to, from, bytes, other_work(c, stream)));
 }
 
 static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                          char *error) {
     if (bytes == 0) return 0;
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    return result(error, "a copy from the GPU",
-                  staging_out(c->staging, to, from, bytes, other_work(c, stream)));
+    return runtime_result(error, "a copy from the GPU",
+                          staging_out(c->staging, to, from, bytes, other_work(c, stream)));
 }
 
 static int cuda_host_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    return result(error, "pinned memory of the host",
-                  cudaHostAlloc(out, bytes, cudaHostAllocDefault));
+    return runtime_result(error, "pinned memory of the host",
+                          cudaHostAlloc(out, bytes, cudaHostAllocDefault));
 }
 
 static void cuda_host_free(DeviceContext *c, void *at) {
     char error[ERROR_BYTES];
-    if (!use(c, error)) cudaFreeHost(at);
+    if (!use_gpu(c, error)) cudaFreeHost(at);
 }
 
 static int cuda_read(DeviceContext *c, void *to, const void *from, uint64_t bytes, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->save);
     if (!e) e = cudaStreamSynchronize(c->save);
-    return result(error, "a copy from the GPU for a checkpoint", e);
+    return runtime_result(error, "a copy from the GPU for a checkpoint", e);
 }
 
 static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                      char *error) {
     if (to == from || bytes == 0) return 0;
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    return result(
+    return runtime_result(
         error, "a copy on the GPU",
         cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, other_work(c, stream)));
 }
@@ -366,78 +366,79 @@ static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, u
 /* ---- work */
 
 static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     if ((int)call->op < 0 || call->op >= OP_COUNT || stream < 0 || stream >= STREAM_KINDS)
         return fail(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
     if (call->rank->plan && call->rank->plan != c->segments_of) {
-        int code = result(error, "a group's table", open_segments(c, call->rank->plan));
+        int code = runtime_result(error, "a group's table", open_segments(c, call->rank->plan));
         if (code) return code;
     }
     Launch l = launch_of(c, stream, call, error);
     if (c->early) l.follows = &c->follows[stream];
     if (c->profile) c->follows[stream] = false; /* events come before and after each kernel */
     cudaError_t e = c->profile ? profile_before(c->profile, (int)call->op, l.stream) : cudaSuccess;
-    if (e) return result(error, "the profile", e);
+    if (e) return runtime_result(error, "the profile", e);
     int code = cuda_kernels[call->op](&l);
     if (c->profile && !code)
-        code = result(error, "the profile", profile_after(c->profile, l.stream));
+        code = runtime_result(error, "the profile", profile_after(c->profile, l.stream));
     return code;
 }
 
 static int cuda_record(DeviceContext *c, int stream, uint32_t instr, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     if (instr >= c->n_events || !c->event[instr])
         return fail(error, EXIT_CORRUPT, "nobody waits for instruction %u", instr);
-    return result(error, "an event", cudaEventRecord(c->event[instr], other_work(c, stream)));
+    return runtime_result(error, "an event",
+                          cudaEventRecord(c->event[instr], other_work(c, stream)));
 }
 
 static int cuda_wait(DeviceContext *c, int stream, uint32_t instr, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     if (instr >= c->n_events || !c->event[instr])
         return fail(error, EXIT_CORRUPT, "instruction %u has no event", instr);
-    return result(error, "an event",
-                  cudaStreamWaitEvent(other_work(c, stream), c->event[instr], 0));
+    return runtime_result(error, "an event",
+                          cudaStreamWaitEvent(other_work(c, stream), c->event[instr], 0));
 }
 
 static int cuda_mark(DeviceContext *c, int stream, uint32_t number, void **out, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     if (number >= DEVICE_MARKS) return fail(error, EXIT_CORRUPT, "no mark %u", number);
     *out = c->mark[number];
-    return result(error, "a mark", cudaEventRecord(c->mark[number], other_work(c, stream)));
+    return runtime_result(error, "a mark", cudaEventRecord(c->mark[number], other_work(c, stream)));
 }
 
 static int cuda_stamp(DeviceContext *c, int stream, uint32_t number, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     if (!c->stamp || number >= 2 * c->rank.plan->n_instrs)
         return fail(error, EXIT_CORRUPT, "no stamp %u", number);
     cudaEvent_t *at = &c->stamp[number];
     cudaError_t e = *at ? cudaSuccess : cudaEventCreateWithFlags(at, cudaEventDefault);
-    return result(error, "a stamp", e ? e : cudaEventRecord(*at, other_work(c, stream)));
+    return runtime_result(error, "a stamp", e ? e : cudaEventRecord(*at, other_work(c, stream)));
 }
 
 static int cuda_between(DeviceContext *c, uint32_t from, uint32_t to, float *ms, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     uint64_t n = c->stamp ? 2 * c->rank.plan->n_instrs : 0;
     if (from >= n || to >= n || !c->stamp[from] || !c->stamp[to])
         return fail(error, EXIT_CORRUPT, "no stamps %u and %u", from, to);
-    return result(error, "a stamp", cudaEventElapsedTime(ms, c->stamp[from], c->stamp[to]));
+    return runtime_result(error, "a stamp", cudaEventElapsedTime(ms, c->stamp[from], c->stamp[to]));
 }
 
 static int cuda_follow(DeviceContext *c, int stream, void *mark, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    return result(error, "a mark", cudaStreamWaitEvent(other_work(c, stream), mark, 0));
+    return runtime_result(error, "a mark", cudaStreamWaitEvent(other_work(c, stream), mark, 0));
 }
 
 static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
                        int n_from, int64_t elements, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
     if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
@@ -445,8 +446,9 @@ static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const 
     if (n_from > REDUCE_AT_ONCE)
         return fail(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",
                     n_from, REDUCE_AT_ONCE);
-    return result(error, "a reduction",
-                  cuda_sum_arrays(other_work(c, stream), dtype, to, from, n_from, elements));
+    return runtime_result(
+        error, "a reduction",
+        cuda_sum_arrays(other_work(c, stream), dtype, to, from, n_from, elements));
 }
 
 /* ---- programs */
@@ -468,7 +470,7 @@ static cudaError_t join_streams(DeviceContext *c) {
 }
 
 static int cuda_program_begin(DeviceContext *c, uint32_t program, bool *replayed, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     cudaStream_t compute = c->stream[STREAM_COMPUTE];
     *replayed = false;
@@ -477,18 +479,18 @@ static int cuda_program_begin(DeviceContext *c, uint32_t program, bool *replayed
     Recording *r = &c->recording[program];
     if (r->graph) {
         *replayed = true;
-        return result(error, "a graph", cudaGraphLaunch(r->graph, compute));
+        return runtime_result(error, "a graph", cudaGraphLaunch(r->graph, compute));
     }
     if (c->profile) profile_program(c->profile, program);
     c->capturing = c->records && r->calls++ > 0;
     cudaError_t e = cudaSuccess;
     if (c->capturing) e = cudaStreamBeginCapture(compute, cudaStreamCaptureModeThreadLocal);
     if (!e) e = fork_streams(c);
-    return result(error, "a program's start", e);
+    return runtime_result(error, "a program's start", e);
 }
 
 static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     cudaStream_t compute = c->stream[STREAM_COMPUTE];
     Recording *r = &c->recording[program];
@@ -496,7 +498,7 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
     memset(c->follows, 0, sizeof c->follows);
     cudaError_t e = join_streams(c);
     if (!c->capturing && !e && c->profile) e = profile_collect(c->profile);
-    if (!c->capturing) return result(error, "a program's end", e);
+    if (!c->capturing) return runtime_result(error, "a program's end", e);
     cudaGraph_t graph = NULL;
     cudaError_t ended = cudaStreamEndCapture(compute, &graph);
     c->capturing = false;
@@ -505,16 +507,16 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
     if (!e) e = cudaGraphInstantiate(&r->graph, graph, cudaGraphInstantiateFlagUseNodePriority);
     if (graph) cudaGraphDestroy(graph);
     if (!e) e = cudaGraphLaunch(r->graph, compute);
-    return result(error, "the capture of a program", e);
+    return runtime_result(error, "the capture of a program", e);
 }
 
 static int cuda_synchronize(DeviceContext *c, char *error) {
-    int chosen = use(c, error);
+    int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     cudaError_t e = cudaSuccess;
     for (int s = 0; s < STREAM_KINDS && !e; s++) e = cudaStreamSynchronize(c->stream[s]);
     staging_settled(c->staging, !e);
-    if (e) return result(error, "the GPU", e);
+    if (e) return runtime_result(error, "the GPU", e);
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;
     if (f->kind == FAULT_STUCK)

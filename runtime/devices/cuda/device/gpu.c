@@ -64,7 +64,7 @@ static bool nvml_used(int device, uint64_t *out) {
 
 /* ---- what keeps a GPU from being used */
 
-static int explain(char *error, cudaError_t e) {
+static int explain_error(char *error, cudaError_t e) {
     int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
@@ -100,7 +100,7 @@ static int explain(char *error, cudaError_t e) {
 static int check_kind(int device, char *error) {
     struct cudaDeviceProp p;
     cudaError_t e = cudaGetDeviceProperties(&p, device);
-    if (e) return explain(error, e);
+    if (e) return explain_error(error, e);
     if (p.major == MAJOR && p.minor == MINOR) return 0;
     return fail(error,
                 "device cuda: GPU %d, %.100s, has compute capability %d.%d; this build is for "
@@ -111,8 +111,8 @@ static int check_kind(int device, char *error) {
 int gpu_probe(char *error) {
     int n = 0, code = 0;
     cudaError_t e = cudaGetDeviceCount(&n);
-    if (e) return explain(error, e);
-    if (n < 1) return explain(error, cudaErrorNoDevice);
+    if (e) return explain_error(error, e);
+    if (n < 1) return explain_error(error, cudaErrorNoDevice);
     for (int i = 0; i < n; i++) {
         char text[ERROR_BYTES];
         code = check_kind(i, text);
@@ -125,7 +125,7 @@ int gpu_probe(char *error) {
 static int take_gpu(const DeviceOptions *o, int *out, char *error) {
     int n = 0;
     cudaError_t e = cudaGetDeviceCount(&n);
-    if (e) return explain(error, e);
+    if (e) return explain_error(error, e);
     int wanted = o->process_ranks > 1 || n == 1 ? 0 : o->local_rank;
     if (wanted >= n)
         return fail(
@@ -140,7 +140,7 @@ static int take_gpu(const DeviceOptions *o, int *out, char *error) {
     size_t free_bytes = 0, total = 0;
     e = cudaSetDevice(wanted);
     if (!e) e = cudaMemGetInfo(&free_bytes, &total);
-    if (e) return explain(error, e);
+    if (e) return explain_error(error, e);
     if (!known) used_before = total - free_bytes;
     *out = gpu = wanted;
     return 0;
@@ -149,13 +149,13 @@ static int take_gpu(const DeviceOptions *o, int *out, char *error) {
 int gpu_choose(const DeviceOptions *o, int *out, char *error) {
     *out = gpu;
     cudaError_t e = gpu < 0 ? cudaSuccess : cudaSetDevice(gpu);
-    if (e) return explain(error, e);
+    if (e) return explain_error(error, e);
     return gpu < 0 ? take_gpu(o, out, error) : 0;
 }
 
 /* ---- memory */
 
-static double gib(uint64_t bytes) { return (double)bytes / (double)(UINT64_C(1) << 30); }
+static double gibibytes(uint64_t bytes) { return (double)bytes / (double)(UINT64_C(1) << 30); }
 
 static int say_too_small(const DeviceOptions *o, uint64_t bytes, uint64_t reserve,
                          size_t free_bytes, size_t total, char *error) {
@@ -163,13 +163,13 @@ static int say_too_small(const DeviceOptions *o, uint64_t bytes, uint64_t reserv
     if (o->process_ranks > 1)
         snprintf(ranks, sizeof ranks, " for each of the %d ranks that share it", o->process_ranks);
     char more[64] = "";
-    if (reserve) snprintf(more, sizeof more, ", libraries about %.2f GiB more", gib(reserve));
+    if (reserve) snprintf(more, sizeof more, ", libraries about %.2f GiB more", gibibytes(reserve));
     uint64_t need = bytes * (uint64_t)MAX(o->process_ranks, 1) + reserve;
     return fail(error,
                 "GPU %d is too small: the plan's arena takes %llu bytes (%.2f GiB)%s%s; %zu bytes "
                 "(%.2f GiB) of its %.2f GiB are free%s",
-                gpu, (unsigned long long)bytes, gib(bytes), ranks, more, free_bytes,
-                gib(free_bytes), gib(total),
+                gpu, (unsigned long long)bytes, gibibytes(bytes), ranks, more, free_bytes,
+                gibibytes(free_bytes), gibibytes(total),
                 need <= total ? ", the rest is another process's (nvidia-smi)" : "");
 }
 
@@ -179,7 +179,7 @@ int gpu_fits(const DeviceOptions *o, uint64_t bytes, char *error) {
     int code = gpu_choose(o, &device, error);
     if (code) return code;
     cudaError_t e = cudaMemGetInfo(&free_bytes, &total);
-    if (e) return explain(error, e);
+    if (e) return explain_error(error, e);
     uint64_t reserve = MIN(RESERVE, (uint64_t)total / 64);
     if (bytes <= (free_bytes - MIN(reserve, free_bytes)) / (uint64_t)MAX(o->process_ranks, 1))
         return 0;

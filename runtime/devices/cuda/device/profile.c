@@ -12,7 +12,7 @@
 enum { SAMPLES = 64, WARM_UP = 2 };
 #define NOBODY UINT64_MAX
 
-struct Profile {
+struct GpuProfile {
     const Plan *plan;
     FILE *file;
     const char *path;
@@ -24,33 +24,33 @@ struct Profile {
     uint32_t program;
 };
 
-static int failed(char *error, const char *path) {
+static int write_failed(char *error, const char *path) {
     snprintf(error, ERROR_BYTES, "FSDP_CUDA_PROFILE=%.300s: %s", path, strerror(errno));
     return EXIT_ENVIRONMENT;
 }
 
-int profile_open(const RankInfo *rank, Profile **out, char *error) {
+int profile_open(const RankInfo *rank, GpuProfile **out, char *error) {
     const char *path = getenv("FSDP_CUDA_PROFILE");
     const Plan *plan = rank->plan;
     *out = NULL;
     if (!path || !plan || rank->rank != 0) return 0;
-    Profile *p = calloc(1, sizeof *p);
-    if (!p) return failed(error, path);
-    *p = (Profile){.plan = plan,
-                   .path = path,
-                   .current = NOBODY,
-                   .begin = calloc(plan->n_instrs + 1, sizeof *p->begin),
-                   .end = calloc(plan->n_instrs + 1, sizeof *p->end),
-                   .sample = calloc(plan->n_instrs + 1, SAMPLES * sizeof *p->sample),
-                   .seen = calloc(plan->n_instrs + 1, sizeof *p->seen),
-                   .calls = calloc(plan->n_programs + 1, sizeof *p->calls)};
+    GpuProfile *p = calloc(1, sizeof *p);
+    if (!p) return write_failed(error, path);
+    *p = (GpuProfile){.plan = plan,
+                      .path = path,
+                      .current = NOBODY,
+                      .begin = calloc(plan->n_instrs + 1, sizeof *p->begin),
+                      .end = calloc(plan->n_instrs + 1, sizeof *p->end),
+                      .sample = calloc(plan->n_instrs + 1, SAMPLES * sizeof *p->sample),
+                      .seen = calloc(plan->n_instrs + 1, sizeof *p->seen),
+                      .calls = calloc(plan->n_programs + 1, sizeof *p->calls)};
     p->file = fopen(path, "we");
     *out = p;
     bool good = p->begin && p->end && p->sample && p->seen && p->calls && p->file;
-    return good ? 0 : failed(error, path);
+    return good ? 0 : write_failed(error, path);
 }
 
-void profile_program(Profile *p, uint32_t program) {
+void profile_program(GpuProfile *p, uint32_t program) {
     const PlanProgram *q = &p->plan->programs[program];
     p->program = program;
     p->first = p->next = q->first_instr;
@@ -58,7 +58,7 @@ void profile_program(Profile *p, uint32_t program) {
     p->current = NOBODY;
 }
 
-cudaError_t profile_before(Profile *p, int op, cudaStream_t stream) {
+cudaError_t profile_before(GpuProfile *p, int op, cudaStream_t stream) {
     uint64_t k = p->next;
     cudaError_t e = cudaSuccess;
     while (k < p->last && p->plan->instrs[k].op != op) k++;
@@ -70,13 +70,13 @@ cudaError_t profile_before(Profile *p, int op, cudaStream_t stream) {
     return e ? e : cudaEventRecord(p->begin[k], stream);
 }
 
-cudaError_t profile_after(Profile *p, cudaStream_t stream) {
+cudaError_t profile_after(GpuProfile *p, cudaStream_t stream) {
     uint64_t k = p->current;
     p->current = NOBODY;
     return k == NOBODY ? cudaSuccess : cudaEventRecord(p->end[k], stream);
 }
 
-cudaError_t profile_collect(Profile *p) {
+cudaError_t profile_collect(GpuProfile *p) {
     cudaError_t e = cudaDeviceSynchronize();
     bool counts = p->calls[p->program]++ >= WARM_UP;
     for (uint64_t k = p->first; k < p->next && !e && counts; k++) {
@@ -94,7 +94,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void print_instruction(Profile *p, uint64_t k) {
+static void print_instruction(GpuProfile *p, uint64_t k) {
     const PlanInstr *in = &p->plan->instrs[k];
     uint32_t program = 0, n = MIN(p->seen[k], (uint32_t)SAMPLES);
     while (p->plan->programs[program].first_instr + p->plan->programs[program].n_instr <= k)
@@ -108,7 +108,7 @@ static void print_instruction(Profile *p, uint64_t k) {
             (double)ms[0] * 1e3, in->flops, in->bytes, p->plan->strings + in->path);
 }
 
-int profile_close(Profile *p, char *error) {
+int profile_close(GpuProfile *p, char *error) {
     int code = 0;
     if (!p) return 0;
     if (p->file) {
@@ -116,7 +116,7 @@ int profile_close(Profile *p, char *error) {
                          "bytes\tpath\n");
         for (uint64_t k = 0; k < p->plan->n_instrs; k++)
             if (p->seen[k]) print_instruction(p, k);
-        if (ferror(p->file) | fclose(p->file)) code = failed(error, p->path);
+        if (ferror(p->file) | fclose(p->file)) code = write_failed(error, p->path);
     }
     for (uint64_t k = 0; k < p->plan->n_instrs; k++) {
         if (p->begin && p->begin[k]) cudaEventDestroy(p->begin[k]);

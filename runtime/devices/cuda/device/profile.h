@@ -10,17 +10,17 @@
 
 #include "kernel.h"
 
-typedef struct Profile Profile;
+typedef struct GpuProfile GpuProfile;
 
 /* *out stays NULL where no profile is wanted. */
-int profile_open(const RankInfo *rank, Profile **out, char *error);
+int profile_open(const RankInfo *rank, GpuProfile **out, char *error);
 /* A call of the program begins; its launches come in the order of its instructions. */
-void profile_program(Profile *p, uint32_t program);
-cudaError_t profile_before(Profile *p, int op, cudaStream_t stream);
-cudaError_t profile_after(Profile *p, cudaStream_t stream);
+void profile_program(GpuProfile *p, uint32_t program);
+cudaError_t profile_before(GpuProfile *p, int op, cudaStream_t stream);
+cudaError_t profile_after(GpuProfile *p, cudaStream_t stream);
 /* The call's work was issued: waits for it and reads the times. */
-cudaError_t profile_collect(Profile *p);
+cudaError_t profile_collect(GpuProfile *p);
 /* 0, or what kept the file from being written. */
-int profile_close(Profile *p, char *error);
+int profile_close(GpuProfile *p, char *error);
 
 #endif

@@ -14,22 +14,22 @@
 enum { PIECE_BYTES = 1 << 20, ALIGN = 256, OUT_BYTES = 4096, OUTS = 16 };
 enum { LEAST_BYTES = 8 << 20, MOST_BYTES = 256 << 20, LEAST_PIECES = 16, MOST_PIECES = 1 << 14 };
 
-typedef struct Piece {
+typedef struct StagedPiece {
     uint64_t place;
     cudaEvent_t done;
-} Piece;
+} StagedPiece;
 
-typedef struct Out { /* a copy to the host that waits to be delivered */
+typedef struct StagedOut { /* a copy to the host that waits to be delivered */
     void *to;
     uint32_t at, bytes;
-} Out;
+} StagedOut;
 
 struct Staging {
     char *ring, *out; /* pinned */
     uint64_t bytes, place;
-    Piece *piece; /* [pieces], `used` of them from `first` on */
+    StagedPiece *piece; /* [pieces], `used` of them from `first` on */
     uint32_t pieces, first, used;
-    Out pending[OUTS];
+    StagedOut pending[OUTS];
     uint32_t n_pending, out_used;
 };
 
@@ -96,7 +96,7 @@ void staging_close(Staging *s) {
 
 /* Room for a piece, which becomes the newest; waits for the oldest ones where they are in the way.
  */
-static cudaError_t take(Staging *s, uint64_t bytes, Piece **out) {
+static cudaError_t take_piece(Staging *s, uint64_t bytes, StagedPiece **out) {
     uint64_t at = s->place % s->bytes;
     uint64_t place = at + bytes > s->bytes ? s->place + s->bytes - at : s->place;
     while (s->used &&
@@ -117,8 +117,8 @@ cudaError_t staging_in(Staging *s, void *to, const void *from, uint64_t bytes,
     cudaError_t e = cudaSuccess;
     for (uint64_t at = 0; at < bytes && !e; at += PIECE_BYTES) {
         uint64_t n = MIN(bytes - at, (uint64_t)PIECE_BYTES);
-        Piece *piece;
-        e = take(s, align_up(n, ALIGN), &piece);
+        StagedPiece *piece;
+        e = take_piece(s, align_up(n, ALIGN), &piece);
         if (e) return e;
         char *pinned = s->ring + piece->place % s->bytes;
         memcpy(pinned, (const char *)from + at, n);
@@ -135,7 +135,7 @@ cudaError_t staging_out(Staging *s, void *to, const void *from, uint64_t bytes,
                         cudaStream_t stream) {
     if (bytes > OUT_BYTES - s->out_used || s->n_pending == OUTS)
         return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
-    Out o = {to, s->out_used, (uint32_t)bytes};
+    StagedOut o = {to, s->out_used, (uint32_t)bytes};
     cudaError_t e = cudaMemcpyAsync(s->out + o.at, from, bytes, cudaMemcpyDeviceToHost, stream);
     if (e) return e;
     s->pending[s->n_pending++] = o;

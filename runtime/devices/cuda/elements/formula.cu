@@ -28,7 +28,7 @@ struct Source {
     int dtype;
     Spread spread;
 };
-struct Target {
+struct FormulaTarget {
     void *at;
     int dtype;
 };
@@ -36,7 +36,7 @@ struct Task {
     int n_in, n_step;
     int64_t n;
     Source in[FORMULA_OPERANDS];
-    Target out[FORMULA_RESULTS];
+    FormulaTarget out[FORMULA_RESULTS];
     FormulaStep step[FORMULA_STEPS];
     bool reads[FORMULA_STEPS]; /* has operands */
     FormulaRooms rooms;
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(MOST_THREADS) evaluate_task(Task task) {
         compute_eight(task, shared, at, n);
         for (int k = 0; k < task.n_step; k++)
             if (task.step[k].result) {
-                const Target &to = task.out[task.step[k].result - 1];
+                const FormulaTarget &to = task.out[task.step[k].result - 1];
                 Eight r = read_room(shared, task.rooms.of[task.n_in + k]);
                 store8(to.at, to.dtype, at, n, r);
             }
@@ -312,7 +312,7 @@ DEVICE void store_row(const Task &task, float *shared, const RowNumbers &row, in
     for (int k = 0; k < task.n_step; k++) {
         int v = task.n_in + k;
         if (!task.step[k].result || (task.narrow >> v & 1)) continue;
-        const Target &to = task.out[task.step[k].result - 1];
+        const FormulaTarget &to = task.out[task.step[k].result - 1];
         Eight r = read_room(shared, task.rooms.of[v]);
         store8(to.at, to.dtype, at, n, r);
     }
@@ -350,7 +350,7 @@ __global__ void __launch_bounds__(MOST_THREADS) evaluate_rows(Task task) {
         __syncthreads();
         for (int k = (int)threadIdx.x; k < task.n_step; k += (int)blockDim.x) {
             if (!task.step[k].result || !(task.narrow >> (task.n_in + k) & 1)) continue;
-            const Target &to = task.out[task.step[k].result - 1];
+            const FormulaTarget &to = task.out[task.step[k].result - 1];
             element_store(to.at, to.dtype, r, row.value[task.n_in + k]);
         }
         __syncthreads();
@@ -358,11 +358,11 @@ __global__ void __launch_bounds__(MOST_THREADS) evaluate_rows(Task task) {
 }
 
 /* The wide values that value v needs, itself among them. */
-static uint64_t needs(const Task *task, int v) {
+static uint64_t values_needed(const Task *task, int v) {
     uint64_t all = (uint64_t)1 << v;
     if (task->narrow >> v & 1) return 0;
     for (int a = 0; v >= task->n_in && a < scalar_arity(task->step[v - task->n_in].function); a++)
-        all |= needs(task, task->step[v - task->n_in].arg[a]);
+        all |= values_needed(task, task->step[v - task->n_in].arg[a]);
     return all;
 }
 
@@ -371,10 +371,10 @@ static void plan_walks(Task *task) {
         bool counts = task->step[k].function == SCALAR_extreme_grad;
         if (scalar_row(task->step[k].function) != ROW_REDUCES && !counts) continue;
         task->walk_of[task->n_walk] = (uint8_t)k;
-        task->wanted[task->n_walk++] = needs(task, task->step[k].arg[counts]);
+        task->wanted[task->n_walk++] = values_needed(task, task->step[k].arg[counts]);
     }
     for (int k = 0; k < task->n_step; k++)
-        if (task->step[k].result) task->wanted[task->n_walk] |= needs(task, task->n_in + k);
+        if (task->step[k].result) task->wanted[task->n_walk] |= values_needed(task, task->n_in + k);
 }
 
 static int launch_rows(const Launch *l, Task *task) {
@@ -465,7 +465,7 @@ static bool cut_formula(const Launch *l, uint32_t n_step, const FormulaStep *ste
     return true;
 }
 
-static char *moved(const void *p, int dtype, int64_t elements) {
+static char *moved_address(const void *p, int dtype, int64_t elements) {
     return (char *)p + elements * dtype_bytes((DType)dtype);
 }
 
@@ -478,7 +478,7 @@ static bool take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
         Operand x = input(l, p.in[i].operand);
         Source *to = &task->in[i];
         if (!is_real(x.dtype)) return false;
-        to->at = moved(x.at, x.dtype, p.in[i].offset);
+        to->at = moved_address(x.at, x.dtype, p.in[i].offset);
         to->dtype = x.dtype;
         to->spread = p.in[i].spread;
     }
@@ -486,7 +486,7 @@ static bool take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
         Result y = output(l, p.store[k].result);
         PieceTarget *to = &task->out[k];
         if (!is_real(y.dtype)) return false;
-        to->at = moved(y.at, y.dtype, p.store[k].offset);
+        to->at = moved_address(y.at, y.dtype, p.store[k].offset);
         to->dtype = y.dtype;
         to->pitch = p.store[k].pitch;
     }

@@ -9,7 +9,7 @@
 
 enum { CHUNK = 256, MOVE_THREADS = 256 };
 
-DEVICE int32_t checked(int32_t index, int64_t at, int64_t limit, int op, DeviceFault *fault) {
+DEVICE int32_t checked_index(int32_t index, int64_t at, int64_t limit, int op, DeviceFault *fault) {
     if (index >= 0 && index < limit) return index;
     report_fault(fault, op, FAULT_ID, at, index, limit);
     return 0;
@@ -25,7 +25,7 @@ struct Choices {
 
 DEVICE void load_chunk(const Choices &c, int32_t *mine) {
     int64_t at = (int64_t)blockIdx.x * CHUNK + threadIdx.x;
-    mine[threadIdx.x] = at < c.n ? checked(c.expert[at], at, c.experts, c.op, c.fault) : -1;
+    mine[threadIdx.x] = at < c.n ? checked_index(c.expert[at], at, c.experts, c.op, c.fault) : -1;
     __syncthreads();
 }
 
@@ -126,7 +126,7 @@ struct Moves {
 __global__ void __launch_bounds__(MOVE_THREADS) tokens_to_rows(Moves m) {
     begin_kernel();
     EACH_EIGHT_OF(row, i, m) {
-        int32_t choice = checked(m.index[row], row, m.rows, m.op, m.fault);
+        int32_t choice = checked_index(m.index[row], row, m.rows, m.op, m.fault);
         Eight v = load8(m.from.at, m.from.dtype, choice / m.count * m.width + i, m.width - i);
         if (m.weight.at) {
             float weight = element_load(m.weight.at, m.weight.dtype, choice);
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(MOVE_THREADS) rows_to_tokens(Moves m) {
     EACH_EIGHT_OF(token, i, m) {
         Eight sum = {};
         for (int64_t c = token * m.count; c < (token + 1) * m.count; c++) {
-            int32_t row = checked(m.index[c], c, m.rows, m.op, m.fault);
+            int32_t row = checked_index(m.index[c], c, m.rows, m.op, m.fault);
             float weight = m.weight.at ? element_load(m.weight.at, m.weight.dtype, c) : 1.0f;
             Eight v = load8(m.from.at, m.from.dtype, row * m.width + i, m.width - i);
             EACH(j) sum.x[j] += v.x[j] * weight;
@@ -165,8 +165,8 @@ static bool get_moves(const Launch *l, Moves *m, int64_t rows, int64_t tokens, i
            rows == m->rows * width && tokens == n * width;
 }
 
-static int move(const Launch *l, bool to_rows, Operand from, const Operand *weight, Operand index,
-                Result to) {
+static int move_expert_rows(const Launch *l, bool to_rows, Operand from, const Operand *weight,
+                            Operand index, Result to) {
     Moves m = {};
     int64_t rows = to_rows ? to.n : from.n, tokens = to_rows ? from.n : to.n;
     if (!get_moves(l, &m, rows, tokens, last_dim(to.type), index) || !is_real(from.dtype) ||
@@ -183,15 +183,17 @@ static int move(const Launch *l, bool to_rows, Operand from, const Operand *weig
     return LAUNCH(l, rows_to_tokens, blocks, MOVE_THREADS, 0, m);
 }
 
-KERNEL(dispatch) { return move(l, true, input(l, 0), NULL, input(l, 1), output(l, 0)); }
-KERNEL(dispatch_grad) { return move(l, false, input(l, 0), NULL, input(l, 1), output(l, 0)); }
+KERNEL(dispatch) { return move_expert_rows(l, true, input(l, 0), NULL, input(l, 1), output(l, 0)); }
+KERNEL(dispatch_grad) {
+    return move_expert_rows(l, false, input(l, 0), NULL, input(l, 1), output(l, 0));
+}
 KERNEL(combine) {
     Operand p = input(l, 1);
-    return move(l, false, input(l, 0), &p, input(l, 3), output(l, 0));
+    return move_expert_rows(l, false, input(l, 0), &p, input(l, 3), output(l, 0));
 }
 KERNEL(combine_grad_rows) {
     Operand p = input(l, 1);
-    return move(l, true, input(l, 0), &p, input(l, 2), output(l, 0));
+    return move_expert_rows(l, true, input(l, 0), &p, input(l, 2), output(l, 0));
 }
 
 /* A warp owns a choice. */
@@ -200,7 +202,7 @@ __global__ void __launch_bounds__(MOVE_THREADS) choice_products(Moves m, Real to
     int64_t choice = (int64_t)blockIdx.x * (MOVE_THREADS / WARP) + threadIdx.x / WARP;
     if (choice >= m.rows) return;
     int lane = threadIdx.x % WARP;
-    int32_t row = checked(m.index[choice], choice, m.rows, m.op, m.fault);
+    int32_t row = checked_index(m.index[choice], choice, m.rows, m.op, m.fault);
     float sum = 0.0f;
     for (int64_t i = (int64_t)lane * EIGHT; i < m.width; i += WARP * EIGHT) {
         Eight a = load8(tokens.at, tokens.dtype, choice / m.count * m.width + i, m.width - i);

@@ -15,7 +15,7 @@
 
 enum { LOSS_THREADS = 256 };
 
-struct Rows {
+struct LossRows {
     const void *logits;
     int dtype, op;
     const int32_t *targets;
@@ -25,23 +25,23 @@ struct Rows {
     DeviceFault *fault;
 };
 
-DEVICE float loss_of(const Rows &r, double log_sum, float wanted) {
+DEVICE float loss_of(const LossRows &r, double log_sum, float wanted) {
     double loss = log_sum - (double)wanted;
     return (float)(r.z != 0.0 ? loss + r.z * log_sum * log_sum : loss);
 }
 /* The slope by a logit is the softmax times this. */
-DEVICE float share_of(const Rows &r, float lse) {
+DEVICE float share_of(const LossRows &r, float lse) {
     return r.z != 0.0 ? (float)(1.0 + 2.0 * r.z * (double)lse) : 1.0f;
 }
 
 /* The row's target, or -1 when it does not count. */
-DEVICE int64_t counted_target(const Rows &r, int64_t row, int64_t target, bool report) {
+DEVICE int64_t counted_target(const LossRows &r, int64_t row, int64_t target, bool report) {
     if (target == r.ignore) return -1;
     if (target >= 0 && target < r.width) return target;
     if (report) report_fault(r.fault, r.op, FAULT_TARGET, row, target, r.width);
     return -1;
 }
-DEVICE int64_t target_of(const Rows &r, int64_t row, bool report) {
+DEVICE int64_t target_of(const LossRows &r, int64_t row, bool report) {
     return counted_target(r, row, r.targets[row], report);
 }
 
@@ -56,7 +56,7 @@ template <int form> DEVICE float power(float x, float shift) {
 }
 
 /* Takes numbers into a thread's largest and its sum of exponentials relative to that. */
-template <int form> DEVICE void take(const Eight &v, float &top, float &sum) {
+template <int form> DEVICE void take_logits(const Eight &v, float &top, float &sum) {
     float largest = top;
     EACH(j) largest = fmaxf(largest, v.x[j]);
     if (largest == -INFINITY) {
@@ -109,12 +109,14 @@ DEVICE void add_loss(int64_t *words, float loss, bool counts) {
     exact_add<1>(words, &loss, false);
 }
 
-__global__ void __launch_bounds__(LOSS_THREADS) loss_of_rows(int64_t *words, float *lse, Rows r) {
+__global__ void __launch_bounds__(LOSS_THREADS)
+    loss_of_rows(int64_t *words, float *lse, LossRows r) {
     begin_kernel();
     int64_t row = blockIdx.x, start = row * r.pitch;
     float top = -INFINITY, sum = 0.0f, loss = 0.0f;
     EACH_EIGHT_OF_ROW(i, r.width) {
-        take<FORM_ANY>(load8(r.logits, r.dtype, start + i, r.width - i, -INFINITY), top, sum);
+        take_logits<FORM_ANY>(load8(r.logits, r.dtype, start + i, r.width - i, -INFINITY), top,
+                              sum);
     }
     double log_sum = log_sum_of(top, sum);
     if (threadIdx.x >= WARP) return;
@@ -127,7 +129,7 @@ __global__ void __launch_bounds__(LOSS_THREADS) loss_of_rows(int64_t *words, flo
     add_loss(words, loss, target >= 0);
 }
 
-static bool get_rows(const Launch *l, Rows *r) {
+static bool get_rows(const Launch *l, LossRows *r) {
     Operand logits = input(l, 0), targets = input(l, 1);
     r->logits = logits.at;
     r->dtype = logits.dtype;
@@ -148,7 +150,7 @@ static int zero_words(const Launch *l, void *words) {
 
 KERNEL(cross_entropy) {
     Result loss = output(l, 0), lse = output(l, 1);
-    Rows r;
+    LossRows r;
     if (!get_rows(l, &r) || lse.n != r.n || lse.dtype != DT_F32 || loss.n != EXACT_WORDS ||
         loss.dtype != DT_I64)
         return bad_operands(l);
@@ -161,8 +163,8 @@ KERNEL(cross_entropy) {
 /* ---- gradient: seed * (softmax * (1 + 2 z lse) - onehot) */
 
 __global__ void __launch_bounds__(LOSS_THREADS)
-    loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, Rows r, float seed,
-               const double *step) {
+    loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, LossRows r,
+               float seed, const double *step) {
     begin_kernel();
     seed *= loss_scale(step);
     int64_t row = blockIdx.x, start = row * r.pitch;
@@ -182,7 +184,7 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 KERNEL(cross_entropy_grad) {
     Operand logits = input(l, 0), lse = input(l, 2);
     Result out = output(l, 0);
-    Rows r;
+    LossRows r;
     if (!get_rows(l, &r) || lse.n != r.n || lse.dtype != DT_F32 || out.n != logits.n ||
         !is_real(out.dtype))
         return bad_operands(l);
@@ -231,7 +233,7 @@ template <int form> struct Kept {
             copy_commit();
         }
     }
-    DEVICE void take(float &top, float &sum) const {
+    DEVICE void take_logits(float &top, float &sum) const {
         static_assert(STAGES == 4, "as many as are waited for");
 #pragma unroll 1
         for (int stage = 0; stage < STAGES; stage++) {
@@ -254,7 +256,7 @@ template <int form> struct Kept {
 /* form: of whole eights; the rest of a row is read and written element by element. */
 template <int form, bool kept>
 __global__ void __launch_bounds__(KEPT_THREADS, 2)
-    loss_and_slope(int64_t *words, Slopes s, Rows r) {
+    loss_and_slope(int64_t *words, Slopes s, LossRows r) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
     s.seed *= loss_scale(s.step);
@@ -269,7 +271,7 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
         Kept<form> all = {row_kept, r.logits, start,
                           whole,    step,     (rounds + STAGES - 1) / STAGES * step};
         all.begin();
-        all.take(top, sum);
+        all.take_logits(top, sum);
     } else {
         for (int first = (int)threadIdx.x; first < whole; first += AT_ONCE * step) {
             Loaded<form> v[AT_ONCE] = {};
@@ -284,7 +286,7 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
     Eight end = {};
     if (last) {
         end = load8(r.logits, r.dtype, start + rest, r.width - rest, -INFINITY);
-        take<form>(end, top, sum);
+        take_logits<form>(end, top, sum);
     }
     int target = (int)counted_target(r, row, named, threadIdx.x == 0);
     /* before anything is written over it */
@@ -312,7 +314,7 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
 }
 
 template <int form, bool kept>
-static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const Rows &r) {
+static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const LossRows &r) {
     auto function = loss_and_slope<form, kept>;
     int64_t eights = r.width / EIGHT, warps = MAX((eights + WARP - 1) / WARP, (int64_t)1);
     int threads = (int)MIN(warps * WARP, (int64_t)KEPT_THREADS);
@@ -332,7 +334,7 @@ static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const R
 KERNEL(cross_entropy_both) {
     Operand logits = input(l, 0);
     Result out = output(l, 0), loss = output(l, 1);
-    Rows r;
+    LossRows r;
     if (!get_rows(l, &r) || out.n != logits.n || !is_real(out.dtype) || loss.n != EXACT_WORDS ||
         loss.dtype != DT_I64 || r.width > INT32_MAX)
         return bad_operands(l);
@@ -358,7 +360,8 @@ KERNEL(cross_entropy_both) {
 enum { MSE_BLOCKS = 1024 };
 
 /* x - target, eight from i on; zero where there are none. */
-DEVICE Eight differences(const void *x, int dtype, const float *target, int64_t i, int64_t n) {
+DEVICE Eight target_differences(const void *x, int dtype, const float *target, int64_t i,
+                                int64_t n) {
     Eight a = load8(x, dtype, i < n ? i : n, i < n ? n - i : 0);
     Eight b = load8(target, DT_F32, i < n ? i : n, i < n ? n - i : 0);
     EACH(j) a.x[j] -= b.x[j];
@@ -375,7 +378,8 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     int64_t stride = (int64_t)gridDim.x * blockDim.x * EIGHT;
     int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * EIGHT;
     for (int64_t at = warp; at < n; at += stride)
-        exact_add<EIGHT>(words, differences(x, dtype, target, at + threadIdx.x % WARP * EIGHT, n).x,
+        exact_add<EIGHT>(words,
+                         target_differences(x, dtype, target, at + threadIdx.x % WARP * EIGHT, n).x,
                          true);
     end_words(result, words);
 }
@@ -399,7 +403,7 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     begin_kernel();
     seed *= loss_scale(step);
     EACH_EIGHT(i, n) {
-        Eight v = differences(x, dtype, target, i, n);
+        Eight v = target_differences(x, dtype, target, i, n);
         EACH(j) v.x[j] *= seed;
         store8(out, out_dtype, i, n - i, v);
     }
@@ -421,7 +425,7 @@ KERNEL(mse_grad) {
 /* ---- accuracy: rows with fewer than k logits above the target's, or equal to it and before it; a
  * row with a nan counts as wrong */
 
-__global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, Rows r, int64_t k) {
+__global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, LossRows r, int64_t k) {
     begin_kernel();
     __shared__ double scratch[WARP];
     int64_t row = blockIdx.x, start = row * r.pitch;
@@ -443,7 +447,7 @@ __global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, Rows
 
 KERNEL(accuracy) {
     Result out = output(l, 0);
-    Rows r;
+    LossRows r;
     if (!get_rows(l, &r) || out.n != EXACT_WORDS || out.dtype != DT_I64) return bad_operands(l);
     int code = zero_words(l, out.at);
     if (code || r.n == 0) return code;

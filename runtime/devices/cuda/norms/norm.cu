@@ -134,7 +134,7 @@ template <int form> static int launch_form(const Launch *l, const Normalize &r, 
 }
 
 /* Operands: x, addend?, w, b?; results: sum?, y, mean?, rstd. */
-static int norm(const Launch *l, bool adds, bool centered) {
+static int run_norm(const Launch *l, bool adds, bool centered) {
     uint32_t of_w = adds ? 2 : 1, of_y = adds ? 1 : 0;
     Operand x = input(l, 0), w = input(l, of_w);
     Result y = output(l, of_y), sum = output(l, 0);
@@ -175,7 +175,7 @@ static int norm(const Launch *l, bool adds, bool centered) {
     if (d.width <= NARROW) return launch_narrow<FORM_ANY, 1>(l, r, rows);
     return LAUNCH(l, normalize_wide, rows, row_threads(d.width), 0, r);
 }
-KERNEL(layer_norm) { return norm(l, false, true); }
-KERNEL(rms_norm) { return norm(l, false, false); }
-KERNEL(add_layer_norm) { return norm(l, true, true); }
-KERNEL(add_rms_norm) { return norm(l, true, false); }
+KERNEL(layer_norm) { return run_norm(l, false, true); }
+KERNEL(rms_norm) { return run_norm(l, false, false); }
+KERNEL(add_layer_norm) { return run_norm(l, true, true); }
+KERNEL(add_rms_norm) { return run_norm(l, true, false); }

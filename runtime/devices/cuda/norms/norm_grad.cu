@@ -196,7 +196,7 @@ KERNEL(rms_norm_grad_weight) {
 /* ---- all at once */
 
 /* A part: `each` rows, `lanes` at a time, `threads` threads a row. */
-struct Parts {
+struct RowParts {
     float *partial;
     int64_t rows, each;
     int lanes, threads;
@@ -227,7 +227,7 @@ template <int form, bool centered, int eights> struct Piece {
 };
 
 /* The lanes' sums in order, by the threads of lane 0, into a row of D of the workspace. */
-DEVICE void leave_sums(float *to, const Parts &p, Eight sum, int64_t i, int64_t width) {
+DEVICE void leave_sums(float *to, const RowParts &p, Eight sum, int64_t i, int64_t width) {
     __shared__ float sums[PART_THREADS][EIGHT + 1];
     if (p.lanes > 1) {
         EACH(j) sums[threadIdx.x][j] = sum.x[j];
@@ -240,7 +240,7 @@ DEVICE void leave_sums(float *to, const Parts &p, Eight sum, int64_t i, int64_t 
 }
 /* More than one eight a thread: there is one lane. */
 template <int eights>
-DEVICE void leave_all(float *to, const Parts &p, const Eight *sums, int first, int64_t width) {
+DEVICE void leave_all(float *to, const RowParts &p, const Eight *sums, int first, int64_t width) {
     if constexpr (eights == 1) {
         leave_sums(to, p, sums[0], first, width);
     } else {
@@ -256,7 +256,7 @@ template <int form, bool centered, int eights>
 __global__ void __launch_bounds__(eights == 1 ? PART_THREADS : NORM_THREADS,
                                   eights > 1          ? 1
                                   : form == FORM_BF16 ? 3
-                                                      : 2) slopes_and_sums(Slope s, Parts p) {
+                                                      : 2) slopes_and_sums(Slope s, RowParts p) {
     begin_kernel();
     __shared__ float scratch[2][2][WARP]; /* written for one row while those before are read */
     constexpr bool ahead = LOADS_AHEAD<form, centered, eights>;
@@ -352,7 +352,7 @@ static int eights_for(int form, bool centered, int64_t width) {
 }
 
 template <bool centered>
-static int launch_parts(const Launch *l, const Slope &s, const Parts &p, int form, int eights,
+static int launch_parts(const Launch *l, const Slope &s, const RowParts &p, int form, int eights,
                         unsigned parts) {
     unsigned threads = (unsigned)(p.threads * p.lanes);
     auto any = slopes_and_sums<FORM_ANY, centered, 1>;
@@ -372,7 +372,7 @@ static int launch_parts(const Launch *l, const Slope &s, const Parts &p, int for
 }
 
 /* Threads and parts that the shape alone decides; returns the number of parts. */
-static int64_t cut_rows(Parts *p, int64_t rows, int64_t width, int eights) {
+static int64_t cut_rows(RowParts *p, int64_t rows, int64_t width, int eights) {
     p->threads = row_threads((width + eights - 1) / eights);
     p->lanes = eights == 1 ? MAX(PART_THREADS / p->threads, 1) : 1;
     p->rows = rows;
@@ -402,10 +402,10 @@ template <bool centered> static int norm_grad(const Launch *l) {
     int64_t rows = shape_of(&x).rows;
     int form = form_of(s), eights = eights_for(form, centered, s.width);
     if (eights == 0) return one_by_one(l, s, rows, dw, db);
-    Parts p = {};
+    RowParts p = {};
     p.partial = (float *)l->call->workspace;
     int64_t parts = cut_rows(&p, rows, s.width, eights);
-    Columns one = {dw.at, NULL, dw.dtype, DT_F32, dw.n}, two = {};
+    ColumnTarget one = {dw.at, NULL, dw.dtype, DT_F32, dw.n}, two = {};
     if (centered) two = {db.at, NULL, db.dtype, DT_F32, db.n};
     if (l->call->workspace_bytes < (uint64_t)(parts * (one.n + two.n)) * sizeof(float))
         return launch_error(l, EXIT_CORRUPT, "the workspace is too small");

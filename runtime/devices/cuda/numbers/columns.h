@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(COLUMN_THREADS *ROW_LANES)
 }
 
 /* Where the sums of n columns go; acc may be NULL. */
-struct Columns {
+struct ColumnTarget {
     void *to;
     const void *acc;
     int dtype, acc_dtype;
@@ -53,7 +53,7 @@ struct Columns {
 /* Threads (32, 32): 32 columns; part lane y takes parts y, y + 32, .. The first columns are those
  * of `one`, the others of `two`. */
 static __global__ void __launch_bounds__(WARP *PART_LANES)
-    add_parts(Columns one, Columns two, const float *partial, int64_t parts) {
+    add_parts(ColumnTarget one, ColumnTarget two, const float *partial, int64_t parts) {
     begin_kernel();
     __shared__ double sums[PART_LANES][WARP + 1];
     int64_t columns = one.n + two.n, column = (int64_t)blockIdx.x * WARP + threadIdx.x % WARP;
@@ -67,15 +67,15 @@ static __global__ void __launch_bounds__(WARP *PART_LANES)
     sums[y][x] = sum;
     __syncthreads();
     if (y != 0 || column >= columns) return;
-    Columns c = column < one.n ? one : two;
+    ColumnTarget c = column < one.n ? one : two;
     int64_t at = column < one.n ? column : column - one.n;
     sum = c.acc ? (double)element_load(c.acc, c.acc_dtype, at) : 0.0;
     for (int k = 0; k < PART_LANES; k++) sum += sums[k][x];
     element_store(c.to, c.dtype, at, (float)sum);
 }
 
-static int launch_add_parts(const Launch *l, Columns one, Columns two, const float *partial,
-                            int64_t parts) {
+static int launch_add_parts(const Launch *l, ColumnTarget one, ColumnTarget two,
+                            const float *partial, int64_t parts) {
     return LAUNCH(l, add_parts, (unsigned)((one.n + two.n + WARP - 1) / WARP), WARP * PART_LANES, 0,
                   one, two, partial, parts);
 }
@@ -95,8 +95,8 @@ static int sum_columns(const Launch *l, const Term &term, int64_t rows, Result o
                               partial, term, rows, out.n, each, tiles)
                      : 0;
     if (code) return code;
-    Columns one = {out.at, acc ? acc->at : NULL, out.dtype, acc ? acc->dtype : DT_F32, out.n};
-    Columns none = {};
+    ColumnTarget one = {out.at, acc ? acc->at : NULL, out.dtype, acc ? acc->dtype : DT_F32, out.n};
+    ColumnTarget none = {};
     return launch_add_parts(l, one, none, partial, parts);
 }
 

@@ -30,7 +30,7 @@ enum {
     MOST_NUMBERS = 512
 };
 
-struct Window {
+struct SumWindow {
     uint32_t top, numbers;
     uint64_t high, cross, low; /* of this lane */
 };
@@ -41,7 +41,7 @@ DEVICE uint32_t leading_bits(uint32_t twice) { return (twice << 2 & PART_MASK) |
 
 /* A number that fits, or 0. */
 template <int power, bool upper_only>
-DEVICE void add_inside(Window &w, uint32_t exponent, uint32_t bits) {
+DEVICE void add_inside(SumWindow &w, uint32_t exponent, uint32_t bits) {
     uint32_t down = w.top - exponent;
     uint64_t upper = shift_right(bits, down);
     w.high += power == 2 ? upper * upper : upper;
@@ -74,7 +74,7 @@ DEVICE void put_sum(int64_t *words, uint64_t sum, int exponent) {
     if (moved) add_word(&words[bin + 1], (int64_t)moved);
 }
 
-template <int power> DEVICE void put_window(int64_t *words, Window &w) {
+template <int power> DEVICE void put_window(int64_t *words, SumWindow &w) {
     int unit = power * ((int)w.top - UNIT);
     put_sum(words, w.high, unit + power * PART_BITS);
     if (power == 2) put_sum(words, w.cross, unit + PART_BITS + 1); /* twice the products */
@@ -101,7 +101,7 @@ template <int count, int power> DEVICE void add_apart(int64_t *words, const uint
         for (int i = 0; i < count; i++) largest = left[i] > largest ? left[i] : largest;
         int top = warp_max_int((int)(largest >> 1)); /* without the shift it may be negative */
         if (top == 0) return;
-        Window w = {};
+        SumWindow w = {};
         w.top = top >> 23 < LEAST_TOP ? LEAST_TOP : (uint32_t)(top >> 23);
 #pragma unroll
         for (int i = 0; i < count; i++) {
@@ -120,7 +120,7 @@ template <int count, int power> DEVICE void add_apart(int64_t *words, const uint
 
 /* What this lane's numbers need: one part, both, or windows of their own. */
 enum Need { NEED_UPPER, NEED_BOTH, NEED_APART };
-template <int count, bool narrow> DEVICE int need_of(const Window &w, const uint32_t *twice) {
+template <int count, bool narrow> DEVICE int need_of(const SumWindow &w, const uint32_t *twice) {
     uint32_t largest = 0, smallest = 0xffffffffu; /* smallest: less 1, so that zeros come last */
 #pragma unroll
     for (int i = 0; i < count; i++) {
@@ -142,7 +142,7 @@ template <int count> DEVICE uint32_t top_for(const uint32_t *twice) {
 
 /* Adds the lanes' `count` numbers each; all 32 lanes do so together. narrow: they are bf16. */
 template <int count, int power, bool narrow>
-DEVICE void add_numbers(int64_t *words, Window &w, const float *x) {
+DEVICE void add_numbers(int64_t *words, SumWindow &w, const float *x) {
     uint32_t twice[count];
 #pragma unroll
     for (int i = 0; i < count; i++) twice[i] = __float_as_uint(x[i]) << 1;

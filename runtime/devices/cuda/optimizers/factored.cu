@@ -26,7 +26,7 @@ DEVICE unsigned param_row(const Factored &f) { return blockIdx.x / f.across; }
 DEVICE int64_t block_of(const Factored &f) { return blockIdx.x % f.across; }
 
 /* A part of the block's parameter: elements [from, to) of it, element 0 at `at`. */
-struct Part {
+struct FactoredPart {
     const SegmentStart *s;
     int64_t at, from, to;
     /* The block is number `block` of those that share it. */
@@ -35,7 +35,7 @@ struct Part {
 };
 
 /* Where it is in chunks, piece j is chunk j * shards + number. */
-DEVICE void take_piece(const Factored &f, Part &p) {
+DEVICE void take_piece(const Factored &f, FactoredPart &p) {
     int64_t chunk = p.s->chunk, first = (p.piece * f.shards + f.number) * chunk;
     int64_t end = chunk && first + chunk < p.s->elements ? first + chunk : p.s->elements;
     p.at = p.s->offset - f.start + p.piece * chunk - first;
@@ -44,8 +44,8 @@ DEVICE void take_piece(const Factored &f, Part &p) {
 }
 
 /* The first part of the block's; then the next one, as long as there is one. */
-DEVICE Part part_of(const Factored &f) {
-    Part p;
+DEVICE FactoredPart part_of(const Factored &f) {
+    FactoredPart p;
     p.s = f.segment + param_row(f);
     int64_t chunks = p.s->chunk ? (p.s->elements - 1) / p.s->chunk + 1 : 1;
     p.pieces = p.s->chunk ? (chunks - f.number + f.shards - 1) / f.shards : 1;
@@ -57,14 +57,14 @@ DEVICE Part part_of(const Factored &f) {
     take_piece(f, p);
     return p;
 }
-DEVICE bool is_part(const Part &p) { return p.piece < p.pieces; }
-DEVICE void next_part(const Factored &f, Part &p) {
+DEVICE bool is_part(const FactoredPart &p) { return p.piece < p.pieces; }
+DEVICE void next_part(const Factored &f, FactoredPart &p) {
     p.piece += p.step;
     take_piece(f, p);
 }
 
 /* The gradients of elements e .. e + 7 that the update uses; 0 past `to`. */
-DEVICE Eight gradients(const Factored &f, const Part &p, int64_t e) {
+DEVICE Eight gradients_at(const Factored &f, const FactoredPart &p, int64_t e) {
     Eight x = load8(f.g, f.g_dtype, e < p.to ? p.at + e : p.at + p.from, e < p.to ? p.to - e : 0);
     float factor = (float)f.scale[SCALE_GRADIENT];
     EACH(j) {
@@ -93,11 +93,12 @@ DEVICE void add_two(int64_t *words, int64_t high, int64_t low) {
     if (low) add_word(&words[1], low);
 }
 
-DEVICE void sum_squares(const Factored &f, const Part &p, int64_t e, double unit, int64_t *rows) {
+DEVICE void sum_squares(const Factored &f, const FactoredPart &p, int64_t e, double unit,
+                        int64_t *rows) {
     const FactorShape &s = p.s->shape;
     int64_t *columns = rows + 2 * s.matrices * s.rows, length = s.columns ? s.columns : 1;
     int64_t high = 0, low = 0, row = e / length, column = e % length;
-    Eight x = gradients(f, p, e);
+    Eight x = gradients_at(f, p, e);
     for (int j = 0; j < EIGHT && e + j < p.to; j++) {
         double square = (double)x.x[j] * (double)x.x[j] * unit;
         int64_t above = (int64_t)square;
@@ -116,7 +117,7 @@ DEVICE void sum_squares(const Factored &f, const Part &p, int64_t e, double unit
 __global__ void __launch_bounds__(THREADS) sum_parts(Factored f, int64_t *sums) {
     begin_kernel();
     __shared__ int64_t words[EXACT_WORDS];
-    Part p = part_of(f);
+    FactoredPart p = part_of(f);
     begin_words(words);
     double norm = f.scale[SCALE_NORM];
     bool squares = norm > 0.0 && norm < 1e300;
@@ -181,9 +182,9 @@ __global__ void __launch_bounds__(THREADS) mean_of_rows(Factored f, float *m, co
 
 /* ---- factored_rms and adafactor */
 
-DEVICE Eight steps_of(const Factored &f, const Part &p, const float *own, int64_t e) {
+DEVICE Eight steps_of(const Factored &f, const FactoredPart &p, const float *own, int64_t e) {
     const FactorShape &s = p.s->shape;
-    Eight x = gradients(f, p, e);
+    Eight x = gradients_at(f, p, e);
     int64_t row = s.columns ? e / s.columns : e, column = s.columns ? e % s.columns : 0;
     const float *columns = own + s.matrices * s.rows, *means = columns + s.matrices * s.columns;
     for (int j = 0; j < EIGHT && e + j < p.to; j++) {
@@ -205,7 +206,7 @@ DEVICE Eight steps_of(const Factored &f, const Part &p, const float *own, int64_
 __global__ void __launch_bounds__(THREADS) sum_steps(Factored f, const float *m, int64_t *rms) {
     begin_kernel();
     __shared__ int64_t words[EXACT_WORDS];
-    Part p = part_of(f);
+    FactoredPart p = part_of(f);
     begin_words(words);
     int64_t stride = p.blocks * THREADS * EIGHT;
     int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
@@ -234,7 +235,7 @@ __global__ void __launch_bounds__(THREADS)
     update_weights(Factored f, Limits a, void *to, const float *m, const int64_t *sums,
                    const int64_t *rms) {
     begin_kernel();
-    Part p = part_of(f);
+    FactoredPart p = part_of(f);
     if (!is_part(p)) return;
     bool apply = f.scale[SCALE_APPLY] != 0.0;
     const SegmentStart *s = p.s;
@@ -284,7 +285,7 @@ static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, boo
 }
 
 /* The lengths of the group's m and sums. */
-static bool fits(const Launch *l, const PlanGroup *group, int64_t m, int64_t sums) {
+static bool lengths_fit(const Launch *l, const PlanGroup *group, int64_t m, int64_t sums) {
     const Plan *plan = l->call->rank->plan;
     int64_t numbers = 0, words = 0;
     for (uint32_t k = 0; k < group->n_param; k++) {
@@ -311,7 +312,7 @@ KERNEL(factored_sums) {
     Result out = output(l, 0);
     Factored f;
     const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
-    if (!group || w.n != g.n || !fits(l, group, -1, out.n)) return bad_operands(l);
+    if (!group || w.n != g.n || !lengths_fit(l, group, -1, out.n)) return bad_operands(l);
     set_operand(&f.w, &f.w_dtype, w);
     set_operand(&f.g, &f.g_dtype, g);
     int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * sizeof(int64_t)));
@@ -325,7 +326,7 @@ KERNEL(factored_means) {
     Result out = output(l, 0);
     Factored f;
     const PlanGroup *group = open_factored(l, 2, 0, true, &f);
-    if (!group || out.n != old.n || step.n < STEP_SLOTS || !fits(l, group, old.n, sums.n))
+    if (!group || out.n != old.n || step.n < STEP_SLOTS || !lengths_fit(l, group, old.n, sums.n))
         return bad_operands(l);
     f.step = (const double *)step.at;
     unsigned blocks = blocks_of(group, old.n, &f);
@@ -340,7 +341,7 @@ KERNEL(factored_rms) {
     Result out = output(l, 0);
     Factored f;
     const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
-    if (!group || out.n != (int64_t)group->n_param * EXACT_WORDS || !fits(l, group, m.n, -1))
+    if (!group || out.n != (int64_t)group->n_param * EXACT_WORDS || !lengths_fit(l, group, m.n, -1))
         return bad_operands(l);
     set_operand(&f.g, &f.g_dtype, g);
     int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * sizeof(int64_t)));
@@ -356,7 +357,7 @@ KERNEL(adafactor) {
     Factored f;
     const PlanGroup *group = open_factored(l, 2, g.n, true, &f);
     if (!group || w.n != g.n || out.n != g.n || step.n < STEP_SLOTS || out.dtype != w.dtype ||
-        rms.n != (int64_t)group->n_param * EXACT_WORDS || !fits(l, group, m.n, sums.n))
+        rms.n != (int64_t)group->n_param * EXACT_WORDS || !lengths_fit(l, group, m.n, sums.n))
         return bad_operands(l);
     set_operand(&f.w, &f.w_dtype, w);
     set_operand(&f.g, &f.g_dtype, g);

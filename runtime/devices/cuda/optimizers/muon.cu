@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(THREADS)
 
 /* to = f x + h y; to may be y */
 __global__ void __launch_bounds__(THREADS)
-    combine(float *to, float f, const float *x, float h, const float *y, int64_t n) {
+    combine_matrices(float *to, float f, const float *x, float h, const float *y, int64_t n) {
     begin_kernel();
     EACH_EIGHT(at, n) {
         Eight a = load8(x, DT_F32, at, n - at), b = load8(y, DT_F32, at, n - at);
@@ -186,7 +186,8 @@ struct Matrix {
     float *gram, *poly; /* [least, least] */
 };
 
-static int multiply(const Launch *l, ProductShape s, const float *a, const float *b, float *d) {
+static int multiply_matrices(const Launch *l, ProductShape s, const float *a, const float *b,
+                             float *d) {
     ProductOperands o = {};
     s.dtype = s.out_dtype = DT_F32;
     o.a = a;
@@ -203,20 +204,21 @@ static ProductShape shape_of(int64_t m, int64_t n, int64_t k, int a_turned, int 
 }
 
 /* One step of the iteration; X is then in a.x again. Counted by columns, X is [columns, rows]. */
-static int iterate(const Launch *l, Matrix &a) {
+static int iterate_once(const Launch *l, Matrix &a) {
     int64_t r = a.rows, c = a.columns, n = a.least;
     bool wide = r <= c;
     ProductShape gram = wide ? shape_of(r, r, c, 1, 0, c, c, r) : shape_of(c, c, r, 0, 1, c, c, c);
     ProductShape last = wide ? shape_of(c, r, r, 0, 0, c, r, c) : shape_of(c, r, c, 0, 0, c, c, c);
-    int code = multiply(l, gram, a.x, a.x, a.gram);
-    if (!code) code = multiply(l, shape_of(n, n, n, 0, 0, n, n, n), a.gram, a.gram, a.poly);
+    int code = multiply_matrices(l, gram, a.x, a.x, a.gram);
     if (!code)
-        code = LAUNCH(l, combine, some_blocks(n * n), THREADS, 0, a.poly, MUON_B, a.gram, MUON_C,
-                      a.poly, n * n);
-    if (!code) code = multiply(l, last, wide ? a.x : a.poly, wide ? a.poly : a.x, a.next);
+        code = multiply_matrices(l, shape_of(n, n, n, 0, 0, n, n, n), a.gram, a.gram, a.poly);
     if (!code)
-        code = LAUNCH(l, combine, some_blocks(r * c), THREADS, 0, a.next, MUON_A, a.x, 1.0f, a.next,
-                      r * c);
+        code = LAUNCH(l, combine_matrices, some_blocks(n * n), THREADS, 0, a.poly, MUON_B, a.gram,
+                      MUON_C, a.poly, n * n);
+    if (!code) code = multiply_matrices(l, last, wide ? a.x : a.poly, wide ? a.poly : a.x, a.next);
+    if (!code)
+        code = LAUNCH(l, combine_matrices, some_blocks(r * c), THREADS, 0, a.next, MUON_A, a.x,
+                      1.0f, a.next, r * c);
     float *x = a.x;
     a.x = a.next;
     a.next = x;
@@ -224,7 +226,7 @@ static int iterate(const Launch *l, Matrix &a) {
 }
 
 /* a.x: u made orthogonal; work: muon_work words. */
-static int orthogonalize(const Launch *l, Matrix &a, const float *u, float *work) {
+static int orthogonalize_matrix(const Launch *l, Matrix &a, const float *u, float *work) {
     int64_t n = a.rows * a.columns;
     int64_t *words = (int64_t *)work;
     a.least = MIN(a.rows, a.columns);
@@ -235,11 +237,11 @@ static int orthogonalize(const Launch *l, Matrix &a, const float *u, float *work
     int code = launch_result(l, launch_set(l, words, 0, EXACT_WORDS * sizeof(int64_t)));
     if (!code) code = LAUNCH(l, square_sum, some_blocks(n), THREADS, 0, words, u, n);
     if (!code) code = LAUNCH(l, normalize, some_blocks(n), THREADS, 0, a.x, u, words, n);
-    for (int64_t k = 0; !code && k < l->call->attr->steps; k++) code = iterate(l, a);
+    for (int64_t k = 0; !code && k < l->call->attr->steps; k++) code = iterate_once(l, a);
     return code;
 }
 
-static int move(const Launch *l, const MuonPart &part) {
+static int move_part(const Launch *l, const MuonPart &part) {
     Operand w = input(l, 0), u = input(l, 1);
     Result out = output(l, 0), work = output(l, 1);
     const Type *t = part.type;
@@ -249,7 +251,7 @@ static int move(const Launch *l, const MuonPart &part) {
     Matrix a = {};
     a.rows = t->dim[0];
     a.columns = t->dim[1];
-    int code = orthogonalize(l, a, (const float *)u.at + part.in_u, (float *)work.at);
+    int code = orthogonalize_matrix(l, a, (const float *)u.at + part.in_u, (float *)work.at);
     if (code) return code;
     Moved q = {};
     q.to = out.at;
@@ -282,6 +284,6 @@ KERNEL(muon) {
             l, launch_copy(l, out.at, w.at, (size_t)type_bytes(w.type), cudaMemcpyDeviceToDevice));
     MuonPart q = {};
     for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, w.n, &q); k++)
-        code = move(l, q);
+        code = move_part(l, q);
     return code;
 }

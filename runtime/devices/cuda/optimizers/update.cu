@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(UPDATE_THREADS)
 
 template <int form, int power>
 DEVICE void sum_integers(int64_t *words, const void *g, int dtype, int64_t from, int64_t to) {
-    Window w = {};
+    SumWindow w = {};
     w.top = LEAST_TOP;
     each_norm_numbers<form>(g, dtype, from, to, [&](const float *x) {
         add_numbers<NORM_NUMBERS, power, form == FORM_BF16>(words, w, x);
@@ -193,12 +193,12 @@ KERNEL(step_scale) {
 
 /* ---- updates */
 
-enum Rule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM, RULE_LION };
+enum UpdateRule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM, RULE_LION };
 
 /* Tensors that a rule updates: the parameter and its moments. */
 template <int rule> constexpr int TENSORS = rule == RULE_SGD ? 1 : rule == RULE_ADAM ? 3 : 2;
 
-struct Update {
+struct UpdateCall {
     void *to[3], *copy;      /* copy: of the parameter, or NULL */
     const void *from[3], *g; /* p, then one or two moments */
     int dtype[3], g_dtype, copy_dtype;
@@ -218,12 +218,12 @@ struct Scalars {
 };
 
 /* What a parameter may have of its own. */
-struct Rate {
+struct ParameterRate {
     float lr, step_size;
     float keep, decay; /* factor of a decoupled decay, and what is added to the gradient */
 };
 
-DEVICE Scalars scalars_of(const Update &u) {
+DEVICE Scalars scalars_of(const UpdateCall &u) {
     Scalars s = {};
     s.gradient = (float)u.scale[SCALE_GRADIENT];
     s.lr = u.step[STEP_LR];
@@ -237,19 +237,19 @@ DEVICE Scalars scalars_of(const Update &u) {
     return s;
 }
 
-DEVICE Rate rate_of(const Update &u, const Scalars &s, double factor, double decay) {
+DEVICE ParameterRate rate_of(const UpdateCall &u, const Scalars &s, double factor, double decay) {
     if (decay == STANDARD_DECAY) decay = u.weight_decay;
     double lr = s.lr * factor;
     return {(float)lr, (float)(s.step_size * factor),
             u.decoupled ? (float)(1.0 - lr * decay) : 1.0f, u.decoupled ? 0.0f : (float)decay};
 }
 
-DEVICE Rate segment_rate(const Update &u, const Scalars &s, int segment) {
+DEVICE ParameterRate segment_rate(const UpdateCall &u, const Scalars &s, int segment) {
     return rate_of(u, s, u.segment[segment].lr_factor, u.segment[segment].weight_decay);
 }
 
 /* The last segment that starts at or before `at`; the first one for everything before it. */
-DEVICE int segment_at(const Update &u, int64_t at) {
+DEVICE int segment_at(const UpdateCall &u, int64_t at) {
     int low = 0, high = u.n_segment - 1;
     while (low < high) {
         int middle = (low + high + 1) / 2;
@@ -262,8 +262,8 @@ DEVICE int segment_at(const Update &u, int64_t at) {
 }
 
 template <int rule>
-DEVICE void update_one(const Update &u, const Scalars &s, const Rate &r, float g, float &p,
-                       float &m, float &v) {
+DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRate &r, float g,
+                       float &p, float &m, float &v) {
     g *= s.gradient;
     if (u.clip_value > 0.0f) {
         g = g > u.clip_value ? u.clip_value : g;
@@ -292,14 +292,14 @@ DEVICE void update_one(const Update &u, const Scalars &s, const Rate &r, float g
 
 /* state and of_g: forms of parameter and moments, and of the gradient. */
 template <int rule, int state, int of_g>
-DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
+DEVICE void update_eight(const UpdateCall &u, const Scalars &s, int64_t at) {
     int64_t n = u.n - at, end = INT64_MAX;
     Loaded<state> loaded[3];
     Loaded<of_g> loaded_g = fetch8<of_g>(u.g, u.g_dtype, at, n);
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
     int segment = 0;
-    Rate rate;
+    ParameterRate rate;
     if (u.segment) {
         segment = segment_at(u, u.start + at);
         rate = segment_rate(u, s, segment);
@@ -323,7 +323,7 @@ DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
 }
 
 template <int rule, int state, int of_g>
-__global__ void __launch_bounds__(UPDATE_THREADS) update_all(Update u) {
+__global__ void __launch_bounds__(UPDATE_THREADS) update_all(UpdateCall u) {
     begin_kernel();
     if (u.scale[SCALE_APPLY] == 0.0) {
         EACH_EIGHT(at, u.n) {
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(UPDATE_THREADS) update_all(Update u) {
 }
 
 template <int rule, int state, int of_g>
-static int launch_update(const Launch *l, const Update &u) {
+static int launch_update(const Launch *l, const UpdateCall &u) {
     unsigned blocks = MIN(blocks_for(u.n, UPDATE_THREADS * EIGHT), (unsigned)UPDATE_BLOCKS);
     auto update = update_all<rule, state, of_g>;
     return LAUNCH(l, update, blocks, UPDATE_THREADS, 0, u);
@@ -363,7 +363,7 @@ template <int rule> static int run_update(const Launch *l) {
             step = input(l, TENSORS<rule> + 2);
     bool bad;
     const PlanGroup *group = group_of(l, &bad);
-    Update u = {};
+    UpdateCall u = {};
     u.n = input(l, 0).n;
     if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || g.n != u.n || !is_real(g.dtype) ||
         l->call->n_out != TENSORS<rule> + (a->copy != DT_NONE) || (group && group->n_param == 0))

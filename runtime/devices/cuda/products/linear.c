@@ -13,28 +13,12 @@
  */
 #include "products.h"
 
-enum { SCRATCH_ALIGN = 256 };
-
-typedef struct Scratch {
-    char *at;
-    uint64_t left;
-} Scratch;
-
-static void *take(Scratch *s, int64_t elements) {
-    uint64_t bytes = align_up((uint64_t)elements * sizeof(float), SCRATCH_ALIGN);
-    if (bytes > s->left) return NULL;
-    char *p = s->at;
-    s->at += bytes;
-    s->left -= bytes;
-    return p;
-}
-
 /* Widens an operand of 16 bits into a dense copy in the workspace. *pitch: elements from row to
  * row. */
-static int widen(const Launch *l, Scratch *s, Operand *x, int64_t *pitch) {
+static int widen_operand(const Launch *l, ProductScratch *s, Operand *x, int64_t *pitch) {
     if (x->dtype == DT_F32) return 0;
     int64_t width = last_dim(x->type);
-    void *copy = take(s, x->n);
+    void *copy = take_floats(s, x->n);
     if (!copy) return launch_error(l, EXIT_CORRUPT, "the workspace is too small for f32 copies");
     int code = cuda_convert_rows(l, copy, DT_F32, width, x->at, x->dtype, *pitch, width,
                                  x->n / MAX(width, 1));
@@ -46,14 +30,14 @@ static int widen(const Launch *l, Scratch *s, Operand *x, int64_t *pitch) {
 
 /* A product and what it reads and writes. s: sizes and turns from product_shape; leading dimensions
  * and dtypes are found in run_product. bias and acc may be NULL. */
-typedef struct Product {
+typedef struct LinearProduct {
     ProductShape s;
     Operand a, b; /* cuBLASLt's A and B */
     Operand *bias, *acc;
     Result out;
-} Product;
+} LinearProduct;
 
-static bool is_sound(const Product *p) {
+static bool is_sound(const LinearProduct *p) {
     const ProductShape *s = &p->s;
     return is_real(p->a.dtype) && is_real(p->b.dtype) && is_real(p->out.dtype) && s->m > 0 &&
            s->n > 0 && s->k > 0 && p->a.n == s->m * s->k && p->b.n == s->k * s->n &&
@@ -63,14 +47,14 @@ static bool is_sound(const Product *p) {
 }
 
 /* Does the library multiply these dtypes? */
-static bool is_direct(const Product *p) {
+static bool is_direct(const LinearProduct *p) {
     return p->a.dtype == p->b.dtype && (p->a.dtype == p->out.dtype || p->out.dtype == DT_F32) &&
            (!p->bias || p->bias->dtype == p->out.dtype) &&
            (!p->acc || p->acc->dtype == p->out.dtype);
 }
 
 /* Fills dtypes and leading dimensions of operands that are used where they lie. */
-static void describe_direct(Product *p) {
+static void describe_direct(LinearProduct *p) {
     p->s.lda = type_pitch(p->a.type);
     p->s.ldb = type_pitch(p->b.type);
     p->s.ldc = type_pitch(p->out.type);
@@ -79,13 +63,13 @@ static void describe_direct(Product *p) {
 }
 
 /* Widens what has 16 bits; the result is formed at *to. */
-static int widen_all(const Launch *l, Product *p, Scratch *scratch, void **to) {
+static int widen_all(const Launch *l, LinearProduct *p, ProductScratch *scratch, void **to) {
     int64_t bias_pitch = p->s.m;
-    int code = widen(l, scratch, &p->a, &p->s.lda);
-    if (!code) code = widen(l, scratch, &p->b, &p->s.ldb);
-    if (!code && p->bias) code = widen(l, scratch, p->bias, &bias_pitch);
+    int code = widen_operand(l, scratch, &p->a, &p->s.lda);
+    if (!code) code = widen_operand(l, scratch, &p->b, &p->s.ldb);
+    if (!code && p->bias) code = widen_operand(l, scratch, p->bias, &bias_pitch);
     if (!code && p->out.dtype != DT_F32) {
-        *to = take(scratch, p->out.n);
+        *to = take_floats(scratch, p->out.n);
         if (!*to) return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
         p->s.ldc = p->s.m;
     }
@@ -99,7 +83,7 @@ static int widen_all(const Launch *l, Product *p, Scratch *scratch, void **to) {
 
 /* Where the library adds no bias to this product: the bias is written first, and the product is
  * added to it. Rounded once, too. */
-static int lay_bias(const Launch *l, Product *p, ProductOperands *o) {
+static int lay_bias(const Launch *l, LinearProduct *p, ProductOperands *o) {
     bool offered = false;
     int code = product_offered(l, &p->s, o, &offered);
     if (code || offered) return code;
@@ -111,9 +95,9 @@ static int lay_bias(const Launch *l, Product *p, ProductOperands *o) {
                              p->s.m, p->s.n);
 }
 
-static int run_product(const Launch *l, Product *p) {
+static int run_product(const Launch *l, LinearProduct *p) {
     if (!is_sound(p)) return bad_operands(l);
-    Scratch scratch = {l->call->workspace, l->call->workspace_bytes};
+    ProductScratch scratch = {l->call->workspace, l->call->workspace_bytes};
     const Result out = p->out;
     void *to = out.at;
     bool direct = is_direct(p);
@@ -133,10 +117,10 @@ static int run_product(const Launch *l, Product *p) {
                              p->s.n);
 }
 
-static Product linear_product(const Launch *l, uint32_t result, Operand *bias) {
+static LinearProduct linear_product(const Launch *l, uint32_t result, Operand *bias) {
     Operand x = input(l, 0), w = input(l, 1);
     int64_t depth = last_dim(x.type);
-    Product p = {.a = w, .b = x, .out = output(l, result)};
+    LinearProduct p = {.a = w, .b = x, .out = output(l, result)};
     p.s = product_shape(w.type->dim[0], depth ? x.n / depth : 0, depth, 1, 0);
     if (l->call->n_in > 2) {
         *bias = input(l, 2);
@@ -147,27 +131,27 @@ static Product linear_product(const Launch *l, uint32_t result, Operand *bias) {
 
 KERNEL(linear) {
     Operand bias;
-    Product p = linear_product(l, 0, &bias);
+    LinearProduct p = linear_product(l, 0, &bias);
     return run_product(l, &p);
 }
 
-static Product input_product(const Launch *l) {
+static LinearProduct input_product(const Launch *l) {
     Operand dy = input(l, 0), w = input(l, 1);
     int64_t depth = last_dim(dy.type);
-    Product p = {.a = w, .b = dy, .out = output(l, 0)};
+    LinearProduct p = {.a = w, .b = dy, .out = output(l, 0)};
     p.s = product_shape(last_dim(w.type), depth ? dy.n / depth : 0, depth, 0, 0);
     return p;
 }
 
 KERNEL(linear_grad_input) {
-    Product p = input_product(l);
+    LinearProduct p = input_product(l);
     return run_product(l, &p);
 }
 
-static Product weight_product(const Launch *l, Operand *acc) {
+static LinearProduct weight_product(const Launch *l, Operand *acc) {
     Operand dy = input(l, 0), x = input(l, 1);
     int64_t width = last_dim(dy.type);
-    Product p = {.a = x, .b = dy, .out = output(l, 0)};
+    LinearProduct p = {.a = x, .b = dy, .out = output(l, 0)};
     p.s = product_shape(last_dim(x.type), width, width ? dy.n / width : 0, 0, 1);
     if (l->call->n_in > 2) {
         *acc = input(l, 2);
@@ -178,7 +162,7 @@ static Product weight_product(const Launch *l, Operand *acc) {
 
 KERNEL(linear_grad_weight) {
     Operand acc;
-    Product p = weight_product(l, &acc);
+    LinearProduct p = weight_product(l, &acc);
     return run_product(l, &p);
 }
 
@@ -219,8 +203,8 @@ typedef struct Request {
     ProductOperands o;
 } Request;
 
-static Request request(Product *p, Epilogue epilogue, const void *vector, const void *aux,
-                       int64_t ldaux) {
+static Request request_of(LinearProduct *p, Epilogue epilogue, const void *vector, const void *aux,
+                          int64_t ldaux) {
     describe_direct(p);
     p->s.accumulate = p->acc != NULL;
     Request r = {.s = p->s};
@@ -237,19 +221,19 @@ static Request request(Product *p, Epilogue epilogue, const void *vector, const 
 }
 
 /* A fused op part by part: a plain product, then a kernel. */
-typedef struct Parts {
+typedef struct FusedParts {
     const Launch *l;
-    const Product *plain;
+    const LinearProduct *plain;
     Kernel kernel;
     uint32_t n_in, result; /* the kernel's operands; which result of the op it makes */
     const void *in[2];
     const Type *in_type[2];
-} Parts;
+} FusedParts;
 
 static int run_parts(void *context) {
-    const Parts *p = context;
+    const FusedParts *p = context;
     Operand bias, acc;
-    Product plain = *p->plain; /* running it changes it */
+    LinearProduct plain = *p->plain; /* running it changes it */
     if (plain.bias) {
         bias = *plain.bias;
         plain.bias = &bias;
@@ -263,8 +247,8 @@ static int run_parts(void *context) {
 }
 
 /* The product p with an epilogue, or the parts. aux has the type of aux_type. */
-static int run_fused(const Launch *l, Product *p, Epilogue epilogue, const void *vector,
-                     const void *aux, const Type *aux_type, Parts *parts) {
+static int run_fused(const Launch *l, LinearProduct *p, Epilogue epilogue, const void *vector,
+                     const void *aux, const Type *aux_type, FusedParts *parts) {
     enum { AUX_ALIGN = 16, AUX_STEP = 8 };
     bool offered = false, slower = false;
     if (!is_sound(p)) return bad_operands(l);
@@ -272,7 +256,7 @@ static int run_fused(const Launch *l, Product *p, Epilogue epilogue, const void 
         return run_parts(parts);
     if (aux && (type_pitch(aux_type) % AUX_STEP != 0 || (uintptr_t)aux % AUX_ALIGN != 0))
         return run_parts(parts);
-    Request r = request(p, epilogue, vector, aux, aux ? type_pitch(aux_type) : 0);
+    Request r = request_of(p, epilogue, vector, aux, aux ? type_pitch(aux_type) : 0);
     int code = product_offered(l, &r.s, &r.o, &offered);
     if (!code && offered) code = product_is_slower(l, &r.s, &r.o, &slower);
     if (code) return code;
@@ -291,10 +275,10 @@ static bool is_tanh(const Launch *l) { return l->call->attr->approx == GELU_TANH
 KERNEL(linear_gelu) {
     Operand bias;
     Result h = output(l, 1);
-    Product p = linear_product(l, 0, &bias), plain = linear_product(l, 1, &bias);
+    LinearProduct p = linear_product(l, 0, &bias), plain = linear_product(l, 1, &bias);
     bool fits = p.bias && is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16;
     if (h.n != p.out.n) return bad_operands(l);
-    Parts parts = {l, &plain, cuda_gelu, 1, 0, {h.at}, {h.type}};
+    FusedParts parts = {l, &plain, cuda_gelu, 1, 0, {h.at}, {h.type}};
     return run_fused(l, &p, fits ? EPILOGUE_GELU_AUX_BIAS : EPILOGUE_NONE, fits ? bias.at : NULL,
                      h.at, h.type, &parts);
 }
@@ -303,10 +287,10 @@ KERNEL(linear_gelu) {
 KERNEL(linear_grad_input_gelu) {
     const KernelCall *c = l->call;
     Operand h = input(l, 2);
-    Product p = input_product(l);
+    LinearProduct p = input_product(l);
     bool fits = is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16;
     if (h.n != p.out.n) return bad_operands(l);
-    Parts parts = {l, &p, cuda_gelu_grad, 2, 0, {c->out[0], h.at}, {c->out_type[0], h.type}};
+    FusedParts parts = {l, &p, cuda_gelu_grad, 2, 0, {c->out[0], h.at}, {c->out_type[0], h.type}};
     return run_fused(l, &p, fits ? EPILOGUE_DGELU : EPILOGUE_NONE, NULL, h.at, h.type, &parts);
 }
 
@@ -314,10 +298,10 @@ KERNEL(linear_grad_input_gelu) {
 KERNEL(linear_grad_weight_bias) {
     const KernelCall *c = l->call;
     Operand acc;
-    Product p = weight_product(l, &acc);
+    LinearProduct p = weight_product(l, &acc);
     Result db = output(l, 1);
     bool fits = db.dtype == p.out.dtype;
     if (db.n != p.s.n || !is_real(db.dtype)) return bad_operands(l);
-    Parts parts = {l, &p, cuda_sum_leading, 1, 1, {c->in[0]}, {c->in_type[0]}};
+    FusedParts parts = {l, &p, cuda_sum_leading, 1, 1, {c->in[0]}, {c->in_type[0]}};
     return run_fused(l, &p, fits ? EPILOGUE_BGRADB : EPILOGUE_NONE, db.at, NULL, NULL, &parts);
 }

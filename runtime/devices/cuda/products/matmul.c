@@ -4,30 +4,13 @@
  */
 #include "products.h"
 
-enum { SCRATCH_ALIGN = 256 };
-
-typedef struct Scratch {
-    char *at;
-    uint64_t left;
-} Scratch;
-
-/* f32 memory for n elements, or NULL. */
-static void *take(Scratch *s, int64_t n) {
-    uint64_t bytes = align_up((uint64_t)n * sizeof(float), SCRATCH_ALIGN);
-    if (bytes > s->left) return NULL;
-    char *p = s->at;
-    s->at += bytes;
-    s->left -= bytes;
-    return p;
-}
-
 static int too_small(const Launch *l) {
     return launch_error(l, EXIT_CORRUPT, "the workspace is too small for f32 copies");
 }
 
-static int widen(const Launch *l, Scratch *s, Operand *x) {
+static int widen_operand(const Launch *l, ProductScratch *s, Operand *x) {
     if (x->dtype == DT_F32) return 0;
-    void *copy = take(s, x->n);
+    void *copy = take_floats(s, x->n);
     if (!copy) return too_small(l);
     int code = cuda_convert(l, copy, DT_F32, x->at, x->dtype, x->n, x->n);
     x->at = copy;
@@ -40,9 +23,9 @@ static const char *matrix_at(const void *p, int dtype, int64_t element) {
 }
 
 /* s: as cuBLASLt counts, with A and B exchanged: a is its A. */
-static int multiply(const Launch *l, ProductShape s, Operand a, Operand b, int64_t batch) {
+static int multiply_batch(const Launch *l, ProductShape s, Operand a, Operand b, int64_t batch) {
     Result out = output(l, 0);
-    Scratch scratch = {l->call->workspace, l->call->workspace_bytes};
+    ProductScratch scratch = {l->call->workspace, l->call->workspace_bytes};
     if (!is_real(a.dtype) || !is_real(b.dtype) || !is_real(out.dtype) || a.n != batch * s.m * s.k ||
         b.n != batch * s.k * s.n || out.n != batch * s.m * s.n)
         return bad_operands(l);
@@ -50,9 +33,9 @@ static int multiply(const Launch *l, ProductShape s, Operand a, Operand b, int64
     int code = 0, to_dtype = direct ? out.dtype : DT_F32;
     void *to = out.at;
     if (!direct) {
-        code = widen(l, &scratch, &a);
-        if (!code) code = widen(l, &scratch, &b);
-        if (!code && out.dtype != DT_F32) to = take(&scratch, out.n);
+        code = widen_operand(l, &scratch, &a);
+        if (!code) code = widen_operand(l, &scratch, &b);
+        if (!code && out.dtype != DT_F32) to = take_floats(&scratch, out.n);
         if (!to) return too_small(l);
     }
     s.dtype = a.dtype;
@@ -77,19 +60,19 @@ KERNEL(matmul) {
     Operand a = input(l, 0), b = input(l, 1);
     ProductShape s = product_shape(last_dim(b.type), rows_of(a.type), last_dim(a.type), 0, 0);
     s.lda = s.m, s.ldb = s.k, s.ldc = s.m;
-    return multiply(l, s, b, a, batch_of(a));
+    return multiply_batch(l, s, b, a, batch_of(a));
 }
 
 KERNEL(matmul_grad_a) {
     Operand dy = input(l, 0), b = input(l, 1);
     ProductShape s = product_shape(rows_of(b.type), rows_of(dy.type), last_dim(dy.type), 1, 0);
     s.lda = s.k, s.ldb = s.k, s.ldc = s.m;
-    return multiply(l, s, b, dy, batch_of(dy));
+    return multiply_batch(l, s, b, dy, batch_of(dy));
 }
 
 KERNEL(matmul_grad_b) {
     Operand a = input(l, 0), dy = input(l, 1);
     ProductShape s = product_shape(last_dim(dy.type), last_dim(a.type), rows_of(a.type), 0, 1);
     s.lda = s.m, s.ldb = s.n, s.ldc = s.m;
-    return multiply(l, s, dy, a, batch_of(a));
+    return multiply_batch(l, s, dy, a, batch_of(a));
 }

@@ -84,6 +84,22 @@ bool products_rehearsing(const Launch *l);
  * `work`, which issues a plain product and a kernel that do the same. 0 or an exit code. */
 int product_rehearse_apart(const Launch *l, const ProductShape *s, const ProductOperands *p,
                            void *workspace, int (*work)(void *context), void *context);
+/* Workspace that is given out piece by piece. */
+typedef struct ProductScratch {
+    char *at;
+    uint64_t left;
+} ProductScratch;
+enum { FLOATS_ALIGN = 256 };
+/* f32 memory for n elements, or NULL. */
+static inline void *take_floats(ProductScratch *s, int64_t n) {
+    uint64_t bytes = align_up((uint64_t)n * sizeof(float), FLOATS_ALIGN);
+    if (bytes > s->left) return NULL;
+    char *p = s->at;
+    s->at += bytes;
+    s->left -= bytes;
+    return p;
+}
+
 /* fill.cu: to[i] uniform in [-1, 1). */
 CUDA_C cudaError_t cuda_fill_uniform(cudaStream_t stream, int dtype, void *to, int64_t n,
                                      uint32_t seed);

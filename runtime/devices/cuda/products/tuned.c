@@ -193,7 +193,7 @@ static char *read_if_newer(const char *path, int64_t newer_than, size_t *size, c
 }
 
 /* Why the text cannot be believed, or NULL. */
-static const char *doubt(const char *text, size_t size, const char *machine) {
+static const char *reason_to_ignore(const char *text, size_t size, const char *machine) {
     const char *last = strstr(text, "\nchecksum ");
     if (strncmp(text, FORMAT, strlen(FORMAT)) != 0) return "it is of another version";
     if (!last || strlen(text) != size) return "it is damaged";
@@ -215,7 +215,7 @@ void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t ne
     *note = 0;
     char *text = read_if_newer(path, newer_than, &size, note);
     if (!text) return;
-    const char *why = doubt(text, size, machine);
+    const char *why = reason_to_ignore(text, size, machine);
     TunedTable read = {.at = NULL};
     for (char *line = text; !why && (line = strchr(line, '\n')) && *++line;) {
         Tuned row;
