@@ -18,5 +18,5 @@ train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 2; opti
 exit 0
 exit 4
 ==== err
-error: attention_grad: a block of its kernel waited for another one, which did not come (tile 1, keys 0)
+error: attention_grad: a block of its kernel waited in vain for another block (tile 1, keys 0)
 help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own

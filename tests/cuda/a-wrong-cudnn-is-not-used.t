@@ -7,20 +7,20 @@ cudnn: exit code 2
     error: FSDP_CUDA_ATTENTION=cudnn: the emulated GPU has no cuDNN
 cudnn:right: losses within 1e-2, other bits
 cudnn:wrong: the losses of the own kernels
-    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 differs in row 2
-    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 differs in row 0
+    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs in row 2
+    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs in row 0
 cudnn:unsteady: the losses of the own kernels
-    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 has other bits in a second run
-    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 has other bits in a second run
+    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs between two runs
+    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs between two runs
 cudnn:partial: the losses of the own kernels
-    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 differs in row 95
-    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 differs in row 283
+    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs in row 95
+    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: its result 0 differs in row 283
 cudnn:fails: the losses of the own kernels
-    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: attention: an error: this library never runs anything
-    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: attention: an error: this library never runs anything
+    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: attention: an error: this library never runs anything
+    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: attention: an error: this library never runs anything
 cudnn:greedy: the losses of the own kernels
-    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: engine 1 wants 1099511627776 bytes of 768
-    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: engine 1 wants 1099511627776 bytes of 66304
+    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: engine 1 wants 1099511627776 bytes of 768
+    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: engine 1 wants 1099511627776 bytes of 66304
 maybe: exit code 2
     error: FSDP_CUDA_ATTENTION=maybe: choose own, onepass, cudnn or auto, or leave it unset
 0 forms are kept

@@ -11,7 +11,7 @@ model = Net
 data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 8; steps = 4; optimizer = adamw(lr = 0.01); eval_every = none }
 ==== out
-error: device cuda: no GPU is visible; nvidia-smi lists what is there, use --device cpu without one
+error: device cuda: no GPU is visible; nvidia-smi lists the GPUs; without one use --device cpu
 device cuda, transport local, 1 rank of 2 threads
 steps           4
 last loss       4.83242

@@ -8,4 +8,4 @@ apart a rounding
 apart a rounding
 apart a rounding
 ==== err
-attention backward [2, 70, 3, 16]: the own kernels run, since cuDNN does not: no equal parts of it fit into the workspace
+attention backward [2, 70, 3, 16]: using fsdp-run's kernels instead of cuDNN: the workspace is too small for any equal part of the call

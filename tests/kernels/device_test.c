@@ -250,7 +250,7 @@ static void ops_of_the_executor_are_refused(void **state) {
     RankInfo rank = {.threads = 1};
     KernelCall call = {.rank = &rank, .op = OP_unshard, .attr = &attr};
     assert_int_equal(device->launch(c, 0, &call, error), EXIT_CORRUPT);
-    assert_string_equal(error, "unshard: no device runs this op");
+    assert_string_equal(error, "unshard: this op does not run on a device");
     call.op = OP_COUNT;
     assert_int_equal(device->launch(c, 0, &call, error), EXIT_CORRUPT);
     device->close(c);
@@ -265,7 +265,7 @@ static void streams_beside_carry_no_products(void **state) {
     KernelCall call = {.rank = &rank, .op = OP_linear, .attr = &attr};
     assert_int_equal(device->beside(c, true, error), 0);
     assert_int_equal(device->launch(c, STREAM_GATHER, &call, error), EXIT_CORRUPT);
-    assert_string_equal(error, "linear: is for stream compute, not for stream 1");
+    assert_string_equal(error, "linear: runs on stream compute only, not on stream 1");
     device->close(c);
 }
 

@@ -12,4 +12,4 @@ help: workspaces of kernels are 100 % of the peak: more train.accumulate or a sm
 note: this is rank 1 (process PID on HOST); 2 of 3 ranks could start
 gpus: codes 2 2 2
 error: rank R (process PID on HOST): NCCL's start: NCCL: invalid usage: Duplicate GPU detected : rank 2 and rank 1 both on CUDA device 0
-help: NCCL wants a GPU for each rank; --transport local runs several on one (tests: a NCCL_HOSTID for each process)
+help: NCCL needs a GPU for each rank; --transport local runs several on one (tests: a NCCL_HOSTID for each process)

@@ -11,9 +11,9 @@ awaited: codes 4 -9 4 4
 error: rank 1 (process PID on HOST) was killed or ended without a message; rank R waits in PLACE: OP #N, number K
 help: the kernel's log (dmesg) tells whether memory ran out; start the run again
 stopped: codes 4 4 4
-error: rank 1 (process PID on HOST) is stopped (SIGSTOP), for 6 s or longer
-help: start the run again; kill -CONT lets a stopped process go on
+error: rank 1 (process PID on HOST) has been stopped (SIGSTOP) for 6 s or longer
+help: start the run again; kill -CONT resumes a stopped process
 silent: codes 4 4 4 4
-error: rank 0 (process PID on HOST), rank 2, rank 3 did not come to net.fsd:16:9: reduce_scatter #N, number 2 of the reductions among these ranks within 6 s; 1 of 4 ranks wait there; it waits in h.0 net.fsd:8:3: reduce_scatter #N, number 1 of the reductions among these ranks
-help: look at what that process does; FSDP_TIMEOUT=SECONDS waits longer
+error: rank 0 (process PID on HOST), rank 2, rank 3 did not reach net.fsd:16:9: reduce_scatter #N, number 2 of the reductions among these ranks within 6 s; 1 of 4 ranks wait there; it waits in h.0 net.fsd:8:3: reduce_scatter #N, number 1 of the reductions among these ranks
+help: check what that process is doing; FSDP_TIMEOUT=SECONDS waits longer
 interrupt: codes 130 130 130 130

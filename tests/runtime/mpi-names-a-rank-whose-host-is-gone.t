@@ -4,9 +4,9 @@
 # TIME: 120
 # WAITS: for mpirun
 ==== out
-error: rank 1 (process P on fsdp-2) is gone, or its whole host is; rank 0 waited for it in PLACE
+error: rank 1 (process P on fsdp-2) is gone, or its host is; rank 0 waited for it in PLACE
 help: the kernel's log (dmesg) there tells whether memory ran out; start the run again
 4
-error: rank 1 (process P on fsdp-2) is gone, or its whole host is; rank 0 waited for it in PLACE
+error: rank 1 (process P on fsdp-2) is gone, or its host is; rank 0 waited for it in PLACE
 help: the kernel's log (dmesg) there tells whether memory ran out; start the run again
 4

@@ -228,7 +228,7 @@ static void differ(AxisSet axes, int what) {
              what < 4 ? name[what]
              : other  ? "broadcast"
                       : "barrier",
-             mesh_member(&g, other ? 0 : g.size - 1), what < 4 ? " with other sizes" : "");
+             mesh_member(&g, other ? 0 : g.size - 1), what < 4 ? " with different sizes" : "");
     must(code == EXIT_RANK, "not refused", &c);
     must(!strcmp(error, want), want, &c);
 }

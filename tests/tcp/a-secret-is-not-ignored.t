@@ -12,11 +12,11 @@ $1 $s --env all LD_LIBRARY_PATH=lib
 ==== out
 rank 0 exit 1, rank 1 exit 1
 2 said:
-    error: FSDP_SECRET: a secret has 16 to 4095 bytes, this one has fewer
+    error: FSDP_SECRET: a secret must have 16 to 4095 bytes, this one has fewer
     help: openssl rand -hex 32 makes one
 rank 0 exit 1, rank 1 exit 1
 2 said:
-    error: FSDP_SECRET_FILE: a secret has 16 to 4095 bytes, this one has fewer
+    error: FSDP_SECRET_FILE: a secret must have 16 to 4095 bytes, this one has fewer
     help: openssl rand -hex 32 makes one
 rank 0 exit 2, rank 1 exit 2
 2 said:
@@ -28,5 +28,5 @@ rank 0 exit 1, rank 1 exit 1
     help: set one of them, the same secret for all ranks
 rank 0 exit 2, rank 1 exit 2
 2 said:
-    error: FSDP_SECRET: OpenSSL's libcrypto, which proves the secret, cannot be loaded: lib/libcrypto.so: file too short
-    help: install it (Debian: libssl3); without FSDP_SECRET nobody proves anything
+    error: FSDP_SECRET: cannot load OpenSSL's libcrypto, which proves the secret: lib/libcrypto.so: file too short
+    help: install it (Debian: libssl3); without FSDP_SECRET no rank proves who it is

@@ -23,19 +23,19 @@ rank 0 exit 4, rank 1 exit 1
     error: rank 1 has no FSDP_SECRET, and rank 0 has one
     help: set the same FSDP_SECRET or FSDP_SECRET_FILE for all ranks
 1 said:
-    error: rank 1 of 2 did not come to rank 0 at 127.0.0.1, port PORT, within 6 s; 1 other connection came there
+    error: rank 1 of 2 did not connect to rank 0 at 127.0.0.1, port PORT, within 6 s; rank 0 turned away 1 other connection
     help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 1
 1 said:
     error: rank 1 has an FSDP_SECRET, and rank 0 has none
     help: set the same FSDP_SECRET or FSDP_SECRET_FILE for all ranks
 1 said:
-    error: rank 1 of 2 did not come to rank 0 at 127.0.0.1, port PORT, within 6 s; 1 other connection came there
+    error: rank 1 of 2 did not connect to rank 0 at 127.0.0.1, port PORT, within 6 s; rank 0 turned away 1 other connection
     help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 1
 1 said:
-    error: rank 1 of 2 did not come to rank 0 at 127.0.0.1, port PORT, within 6 s; 1 other connection came there
+    error: rank 1 of 2 did not connect to rank 0 at 127.0.0.1, port PORT, within 6 s; rank 0 turned away 1 other connection
     help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS waits longer
 1 said:
-    error: rank 1: what answers at 127.0.0.1, port PORT, does not know this rank's FSDP_SECRET
+    error: rank 1: the program that listens at 127.0.0.1, port PORT, does not know this rank's FSDP_SECRET
     help: set the same FSDP_SECRET or FSDP_SECRET_FILE for all ranks

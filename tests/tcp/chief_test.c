@@ -158,7 +158,7 @@ static void check_call(HostCall c, bool good) {
         fail_msg("kind %d root %d bytes %u, group %d %d %d, %d %d %d", c.kind, c.root, c.bytes,
                  c.group.base, c.group.size, c.group.index, c.group.inner, c.group.stride,
                  c.group.outer);
-    if (!good) assert_non_null(strstr(w->ending.text, "rank 3 sent what is no message"));
+    if (!good) assert_non_null(strstr(w->ending.text, "rank 3 sent an invalid message"));
     free(payload);
     chief_free(w);
 }
@@ -217,7 +217,7 @@ static void a_second_call_before_the_answer_is_none(void **state) {
     calls_take(w, 3, &c, NULL);
     assert_false(w->over);
     calls_take(w, 3, &c, NULL);
-    assert_non_null(strstr(w->ending.text, "rank 3 sent what is no message"));
+    assert_non_null(strstr(w->ending.text, "rank 3 sent an invalid message"));
     chief_free(w);
 }
 
@@ -239,8 +239,8 @@ static void check_pair(HostCall a, HostCall b, bool good) {
     if (!good) ticks_until_over(w, 1000);
     assert_int_equal(w->over, !good);
     if (!good)
-        assert_non_null(strstr(w->ending.text, "ranks disagree: rank 0 came to here, rank 1 to "
-                                               "there, or with other sizes\nhelp: "));
+        assert_non_null(strstr(w->ending.text, "ranks disagree: rank 0 is in here, rank 1 in "
+                                               "there, or their sizes differ\nhelp: "));
     chief_free(w);
 }
 
@@ -286,7 +286,7 @@ static void check_share(CallKind kind, uint64_t value, uint32_t bytes, bool good
         calls_take(w, r, &c, payload);
     }
     assert_int_equal(w->over, !good);
-    if (!good) assert_non_null(strstr(w->ending.text, "ranks disagree: rank 0 came to the call, "));
+    if (!good) assert_non_null(strstr(w->ending.text, "ranks disagree: rank 0 is in the call, "));
     chief_free(w);
 }
 
@@ -358,8 +358,8 @@ static void who_does_not_come_is_named_in_time(void **state) {
         assert_int_equal(ticks_until_over(w, 10000), most);
         char want[200];
         snprintf(want, sizeof want,
-                 "rank 4, rank 6 did not come to the call within %d s; 6 of 8 ranks wait there\n"
-                 "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
+                 "rank 4, rank 6 did not reach the call within %d s; 6 of 8 ranks wait there\n"
+                 "help: check that process; FSDP_TIMEOUT=SECONDS waits longer",
                  most / SLICES_A_SECOND);
         assert_string_equal(w->ending.text, want);
         assert_true(w->ending.code == EXIT_RANK && w->ending.speaker == 0);
@@ -379,7 +379,7 @@ static void who_is_waited_for_may_wait_itself(void **state) {
     calls_take(w, 1, &b, NULL);
     ticks_until_over(w, 10000);
     assert_non_null(
-        strstr(w->ending.text, "rank 2 did not come to another call within 30 s; 1 of 2"));
+        strstr(w->ending.text, "rank 2 did not reach another call within 30 s; 1 of 2"));
     chief_free(w);
     w = chief(); /* each of two that wait for each other has another call; the third came late */
     const MeshGroup ring[] = {mesh_line(0, 1, 3, 0), mesh_line(0, 1, 2, 1), mesh_line(2, 1, 2, 0)};
@@ -391,7 +391,7 @@ static void who_is_waited_for_may_wait_itself(void **state) {
     }
     assert_int_equal(ticks_until_over(w, 10000), 600);
     assert_non_null(
-        strstr(w->ending.text, "ranks disagree: rank 0 came to call 0, rank 1 to call 1"));
+        strstr(w->ending.text, "ranks disagree: rank 0 is in call 0, rank 1 in call 1"));
     chief_free(w);
     w = chief(); /* in a ring nobody is away */
     for (int32_t r = 0; r < 3; r++) {
@@ -453,7 +453,7 @@ static void of_lost_ranks_the_first_is_named(void **state) {
     assert_string_equal(
         w->ending.text,
         "rank 5 did not answer within 3 s; rank 0 waits in unshard, number 7 of the "
-        "gathers among these ranks\nhelp: look at that process, its host and the "
+        "gathers among these ranks\nhelp: check that process, its host and the "
         "network between; FSDP_TIMEOUT=SECONDS waits longer");
     chief_free(w);
 }
@@ -506,7 +506,7 @@ static void ranks_that_do_not_come_are_told_from_those_that_work(void **state) {
     (void)state;
     enum { LIMIT = TIMEOUT * SLICES_A_SECOND };
 #define HERE "op 9, number 9 of the gathers among these ranks"
-#define AT "did not come to " HERE " within 3 s; 7 of 8 ranks wait there"
+#define AT "did not reach " HERE " within 3 s; 7 of 8 ranks wait there"
     const Stand away = {.state = {.waits = false}}, same = stand_of(1, 9, LIMIT),
                 fresh = stand_of(1, 9, LIMIT - 1), behind = stand_of(1, 8, LIMIT),
                 late = stand_of(1, 8, LIMIT - 1), other = stand_of(2, 9, LIMIT),
@@ -516,21 +516,21 @@ static void ranks_that_do_not_come_are_told_from_those_that_work(void **state) {
         int32_t still;
         const char *says;
     } row[] = {
-        {&away, LIMIT, "rank 7 " AT "\nhelp: look at what that process does"},
+        {&away, LIMIT, "rank 7 " AT "\nhelp: check what that process is doing"},
         {&away, LIMIT - 2, ""}, /* one slice later it has been still too long */
         {NULL, LIMIT, "rank 7 " AT},
         {&behind, 0, "rank 7 " AT "; it waits in op 8, number 8 of the gathers"},
         {&late, LIMIT, ""},
-        {&same, 0, HERE " did not finish within 3 s although all ranks came to it"},
+        {&same, 0, HERE " did not finish within 3 s although all ranks reached it"},
         {&fresh, 0, ""},
-        {&other, 0, "ranks wait for each other for 3 s: rank 0 in " HERE "; rank 7 in op 9"},
+        {&other, 0, "ranks have waited for each other for 3 s: rank 0 in " HERE "; rank 7 in op 9"},
         {&ahead, 0, "rank 0 and 6 more"},
     };
     for (size_t i = 0; i < ARRAY_LEN(row); i++) {
         World *w = chief();
         const char *text = look(w, row[i].last, row[i].still);
         if (i + 1 == ARRAY_LEN(row))
-            assert_non_null(strstr(text, "did not come to op 10"));
+            assert_non_null(strstr(text, "did not reach op 10"));
         else if (strncmp(text, row[i].says, MAX(strlen(row[i].says), 1)))
             fail_msg("%zu: %s, not %s", i, text, row[i].says);
         chief_free(w);
@@ -569,7 +569,7 @@ static void a_chief_that_does_not_come_is_named(void **state) {
     watch_stuck(w, 2, &s);
     for (int32_t r = 1; r < RANKS; r++) watch_state(w, r, &s);
     watch_tick(w);
-    assert_int_equal(strncmp(w->ending.text, "rank 0 did not come to op 9", 27), 0);
+    assert_int_equal(strncmp(w->ending.text, "rank 0 did not reach op 9", 25), 0);
     chief_free(w);
 }
 

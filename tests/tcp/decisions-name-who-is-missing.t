@@ -7,13 +7,13 @@
 ==== out
 rank 0 exit 4, rank 1 exit 4, rank 2 exit 4
 1 said:
-    error: rank 1 (process P on HOST) did not come to the agreement within 30 s; 2 of 3 ranks wait there
-    help: look at that process; FSDP_TIMEOUT=SECONDS waits longer
+    error: rank 1 (process P on HOST) did not reach the agreement within 30 s; 2 of 3 ranks wait there
+    help: check that process; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 4, rank 2 exit 4, rank 3 exit 4
 1 said:
-    error: rank 2 (process P on HOST) did not come to the agreement within 30 s; 1 of 2 ranks wait there
-    help: look at that process; FSDP_TIMEOUT=SECONDS waits longer
+    error: rank 2 (process P on HOST) did not reach the agreement within 30 s; 1 of 2 ranks wait there
+    help: check that process; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 4, rank 2 exit 4
 1 said:
-    error: rank 2 (process P on HOST) did not come to the start of the run within 5 s; 2 of 3 ranks wait there
-    help: look at that process; FSDP_TIMEOUT=SECONDS waits longer
+    error: rank 2 (process P on HOST) did not reach the start of the run within 5 s; 2 of 3 ranks wait there
+    help: check that process; FSDP_TIMEOUT=SECONDS waits longer

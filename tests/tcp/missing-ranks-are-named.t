@@ -9,7 +9,7 @@ rank 0 exit 4, rank 1 exit 4, rank 2 exit 4, rank 3 exit 4
     error: rank 2 could not reach rank 0 at 127.0.0.1, port 9, within 6 s: Connection refused
     help: start rank 0 there; MASTER_ADDR, MASTER_PORT and FSDP_NCCL_PORT must be the same for all ranks
 3 said:
-    error: rank 2 of 4 did not come to rank 0 at 127.0.0.1, port PORT, within 6 s
+    error: rank 2 of 4 did not connect to rank 0 at 127.0.0.1, port PORT, within 6 s
     help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 4, rank 2 exit 4
 1 said:
@@ -19,5 +19,5 @@ rank 0 exit 4, rank 1 exit 4, rank 2 exit 4
     error: rank 2 could not reach rank 0 at 127.0.0.1, port PORT, within 6 s: Connection refused
     help: start rank 0 there; MASTER_ADDR, MASTER_PORT and FSDP_NCCL_PORT must be the same for all ranks
 1 said:
-    error: ranks 1, 2 of 3 did not come to rank 0 at 127.0.0.1, port OTHER, within 6 s
+    error: ranks 1, 2 of 3 did not connect to rank 0 at 127.0.0.1, port OTHER, within 6 s
     help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS waits longer

@@ -6,9 +6,9 @@
 ==== out
 rank 0 exit 4, rank 1 exit 4, rank 2 SIGKILL
 1 said:
-    error: rank 2 (process P on HOST) is stopped (SIGSTOP), for 6 s or longer
-    help: start the run again; kill -CONT lets a stopped process go on
+    error: rank 2 (process P on HOST) has been stopped (SIGSTOP) for 6 s or longer
+    help: start the run again; kill -CONT resumes a stopped process
 rank 0 SIGKILL, rank 1 exit 4, rank 2 exit 4
 1 said:
-    error: rank 0 (process P on HOST) is stopped (SIGSTOP), for 6 s or longer
-    help: start the run again; kill -CONT lets a stopped process go on
+    error: rank 0 (process P on HOST) has been stopped (SIGSTOP) for 6 s or longer
+    help: start the run again; kill -CONT resumes a stopped process

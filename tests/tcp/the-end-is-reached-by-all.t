@@ -7,8 +7,8 @@
 rank 0 exit 0, rank 1 exit 0, rank 2 exit 0
 rank 0 exit 4, rank 1 exit 4, rank 2 exit 4
 1 said:
-    error: rank 2 (process P on HOST) did not come to the end of the run within 4 s
-    help: look at that process; FSDP_TIMEOUT=SECONDS waits longer
+    error: rank 2 (process P on HOST) did not reach the end of the run within 4 s
+    help: check that process; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 4, rank 2 SIGKILL
 1 said:
     error: rank 2 (process P on HOST) was killed or ended without a message

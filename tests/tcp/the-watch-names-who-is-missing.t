@@ -7,17 +7,17 @@
 ==== out
 rank 0 exit 4, rank 1 exit 4, rank 2 exit 4, rank 3 exit 4
 1 said:
-    error: rank 2 (process P on HOST) did not come to all_gather of unit 5 (m.fsd:7), number 5 of the reductions among these ranks within 6 s; 3 of 4 ranks wait there
-    help: look at what that process does; FSDP_TIMEOUT=SECONDS waits longer
+    error: rank 2 (process P on HOST) did not reach all_gather of unit 5 (m.fsd:7), number 5 of the reductions among these ranks within 6 s; 3 of 4 ranks wait there
+    help: check what that process is doing; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 4, rank 2 exit 4, rank 3 exit 4
 1 said:
-    error: rank 0 (process P on HOST), rank 3 did not come to all_gather of unit 5 (m.fsd:7), number 5 of the reductions among these ranks within 6 s; 2 of 4 ranks wait there
-    help: look at what that process does; FSDP_TIMEOUT=SECONDS waits longer
+    error: rank 0 (process P on HOST), rank 3 did not reach all_gather of unit 5 (m.fsd:7), number 5 of the reductions among these ranks within 6 s; 2 of 4 ranks wait there
+    help: check what that process is doing; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 4, rank 2 exit 4, rank 3 exit 4
 1 said:
-    error: rank 2 (process P on HOST) did not come to all_gather of unit 5 (m.fsd:7), number 5 of the reductions among these ranks within 6 s; 3 of 4 ranks wait there; it waits in all_gather of unit 3 (m.fsd:7), number 3 of the reductions among these ranks
-    help: look at what that process does; FSDP_TIMEOUT=SECONDS waits longer
+    error: rank 2 (process P on HOST) did not reach all_gather of unit 5 (m.fsd:7), number 5 of the reductions among these ranks within 6 s; 3 of 4 ranks wait there; it waits in all_gather of unit 3 (m.fsd:7), number 3 of the reductions among these ranks
+    help: check what that process is doing; FSDP_TIMEOUT=SECONDS waits longer
 rank 0 exit 4, rank 1 exit 4
 1 said:
-    error: all_gather of unit 5 (m.fsd:7), number 5 of the reductions among these ranks did not finish within 6 s although all ranks came to it
-    help: a GPU or the network between the ranks does not move: NCCL_DEBUG=INFO and dmesg tell more; FSDP_TIMEOUT=SECONDS waits longer
+    error: all_gather of unit 5 (m.fsd:7), number 5 of the reductions among these ranks did not finish within 6 s although all ranks reached it
+    help: a GPU or the network between the ranks is stuck; NCCL_DEBUG=INFO and dmesg show more; FSDP_TIMEOUT=SECONDS waits longer

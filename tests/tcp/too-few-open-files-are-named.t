@@ -2,6 +2,6 @@
 # Rank 0 needs a connection to each rank: where it may not open as many files it says so at once.
 # NEEDS: build:tests/modules/tcp_process
 ==== err
-error: rank 0 of 2000 needs more connections than the 100 files that it may open
+error: rank 0 of 2000 needs more connections than its limit of 100 open files allows
 help: raise the limit where rank 0 is started: ulimit -Hn, or limits.conf
 ==== exit 2

@@ -8,6 +8,6 @@ error: rank 1 (process 7 on \x1b[31mred\x7f\xc2\x9bé) was started as one of 9 r
 help: start all processes with the same number of ranks (WORLD_SIZE)
 exit 1
 CHALLENGE, REFUSED
-error: rank 1 of 2 did not come to rank 0 at 127.0.0.1, port PORT, within 3 s; 1 other connection came there
+error: rank 1 of 2 did not connect to rank 0 at 127.0.0.1, port PORT, within 3 s; rank 0 turned away 1 other connection
 help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS waits longer
 exit 4

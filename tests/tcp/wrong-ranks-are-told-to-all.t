@@ -10,5 +10,5 @@ rank 0 exit 1, rank 1 exit 1, rank 2 exit 1
     help: start all processes with the same number of ranks (WORLD_SIZE)
 rank 0 exit 1, rank 1 exit 1, rank 2 exit 1
 3 said:
-    error: two processes say that they are rank 1: rank 1 (process P on HOST) and process P on HOST
-    help: give each process a rank of its own (RANK)
+    error: two processes claim to be rank 1: rank 1 (process P on HOST) and process P on HOST
+    help: give each process its own rank (RANK)

@@ -333,7 +333,7 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
         if (m->visit[k].kind == kind && m->visit[k].shape == mine.shape) continue;
         snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
                  kind_name[kind], collective_label(call), c->o.rank, kind_name[m->visit[k].kind],
-                 mesh_member(&group, k), m->visit[k].kind == kind ? " with other sizes" : "");
+                 mesh_member(&group, k), m->visit[k].kind == kind ? " with different sizes" : "");
         return end_run(w, error);
     }
     code = follow_marks(c, seat, ARRIVED, error);

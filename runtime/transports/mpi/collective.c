@@ -140,7 +140,7 @@ static int write_places(HostSeat *s, char *error) {
         if (call->buffer[i].elements == 0) continue;
         if (!offset_of(s->c, call->buffer[i].in, &place->in) ||
             (!call->joint && !offset_of(s->c, call->buffer[i].out, &place->out))) {
-            snprintf(error, ERROR_BYTES, "%s: an operand of a collective is outside of the arena",
+            snprintf(error, ERROR_BYTES, "%s: an operand of a collective lies outside the arena",
                      collective_label(call));
             return EXIT_CORRUPT;
         }
@@ -154,7 +154,7 @@ static int report_disagreement(const HostSeat *s, int32_t k, char *error) {
     snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
              kind_name[s->wait.kind], collective_label(call), s->c->o.rank, kind_name[v->kind],
              mesh_member(&s->group, k),
-             v->kind == (int32_t)s->wait.kind ? " with other sizes" : "");
+             v->kind == (int32_t)s->wait.kind ? " with different sizes" : "");
     return EXIT_RANK;
 }
 
@@ -169,7 +169,7 @@ static int enter_meeting(TransportContext *c, const Collective *call, Kind kind,
     uint32_t round = (uint32_t)(call->sequence / RING);
     s->target = (round + 1) * s->here;
     if (call->n > c->max_buffers) {
-        snprintf(error, ERROR_BYTES, "a collective of %u buffers", call->n);
+        snprintf(error, ERROR_BYTES, "a collective with %u buffers", call->n);
         return EXIT_CORRUPT;
     }
     int code = 0;
@@ -509,13 +509,12 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     }
     if (!c || !allocate_buffers(c)) {
         if (c) close_context(c);
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
     *out = c;
     if (!o->device->arena_is_host) {
-        snprintf(error, ERROR_BYTES, "transport mpi works with device cpu, not %s",
-                 o->device->name);
+        snprintf(error, ERROR_BYTES, "transport mpi needs device cpu, not %s", o->device->name);
         return EXIT_USER;
     }
     uint64_t bytes = lay_channels(c);

@@ -184,7 +184,7 @@ static int meet_processes(World *w, char *error) {
 static int mpi_join(const JoinOptions *o, World **out, char *error) {
     World *w = calloc(1, sizeof *w);
     if (!w) {
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
     *w = (World){.options = *o,
@@ -211,7 +211,7 @@ static int mpi_join(const JoinOptions *o, World **out, char *error) {
         w->alarm_sent = calloc((size_t)w->ranks, sizeof(MPI_Request));
         w->spin = sysconf(_SC_NPROCESSORS_ONLN) >= w->locals;
         if (!w->local_rank || !w->alive || !w->boards || !w->process || !w->alarm_sent) {
-            snprintf(error, ERROR_BYTES, "no memory for the transport");
+            snprintf(error, ERROR_BYTES, "out of memory for the transport");
             code = EXIT_ENVIRONMENT;
         }
     }

@@ -137,8 +137,10 @@ static int report_lost(Wait *w, int32_t rank, const char *how, const char *help,
     char who[128], where[320];
     world_describe(world, rank, who, sizeof who);
     where_text(w, where, sizeof where);
-    snprintf(error, ERROR_BYTES, "%.90s %.70s; rank %d waited for it in %.180s\nhelp: %.110s", who,
-             how, world->rank, where, help);
+    snprintf(error, ERROR_BYTES,
+             "%.90s %.70s; rank %d waited for it in %.180s\n"
+             "help: %.110s",
+             who, how, world->rank, where, help);
     return EXIT_RANK;
 }
 
@@ -216,19 +218,19 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
         char where[320];
         where_text(w, where, sizeof where);
         snprintf(error, ERROR_BYTES,
-                 "rank %d: not all ranks came to %s within %s\n"
-                 "help: see what the others say; FSDP_TIMEOUT=SECONDS waits longer",
+                 "rank %d: not all ranks reached %s within %s\n"
+                 "help: see the messages of the other ranks; FSDP_TIMEOUT=SECONDS waits longer",
                  world->rank, where, limit);
         return EXIT_RANK;
     }
     if (stopped)
-        snprintf(how, sizeof how, "is stopped (SIGSTOP), for %s or longer", limit);
+        snprintf(how, sizeof how, "has been stopped (SIGSTOP) for %s or longer", limit);
     else
         snprintf(how, sizeof how, "did not answer within %s", limit);
     return report_lost(w, missing, how,
                        stopped
-                           ? "start the run again; kill -CONT lets a stopped process go on"
-                           : "look at that process and its host; FSDP_TIMEOUT=SECONDS waits longer",
+                           ? "start the run again; kill -CONT resumes a stopped process"
+                           : "check that process and its host; FSDP_TIMEOUT=SECONDS waits longer",
                        error);
 }
 
@@ -241,7 +243,7 @@ static int find_lost(Wait *w, int32_t missing, char *error) {
     if (is_near(world, missing) || !is_silent(world, missing, LOST_SLICES)) return 0;
     if (!is_first(world, false) && ++w->told <= LOST_GRACE) return 0;
     return report_lost(
-        w, missing, "is gone, or its whole host is",
+        w, missing, "is gone, or its host is",
         "the kernel's log (dmesg) there tells whether memory ran out; start the run again", error);
 }
 

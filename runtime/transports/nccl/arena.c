@@ -40,11 +40,11 @@ static int register_window(Context *c, Communicator *m, void *arena, uint64_t by
     if (r != ncclSuccess && r != ncclInProgress) return nccl_failed(what, r, error);
     code = communicator_settle(c, m, what, c->timeout, error);
     if (code || m->window) return code;
-    snprintf(error, ERROR_BYTES, "%s: NCCL gave none", what);
+    snprintf(error, ERROR_BYTES, "%s: NCCL returned none", what);
     return EXIT_ENVIRONMENT;
 #else
     (void)c, (void)m, (void)arena, (void)bytes;
-    snprintf(error, ERROR_BYTES, "this NCCL has no windows");
+    snprintf(error, ERROR_BYTES, "this NCCL does not support windows");
     return EXIT_ENVIRONMENT;
 #endif
 }
@@ -100,7 +100,7 @@ static int allocate_arena(Context *c, uint64_t bytes, void **out, char *error) {
         cudaGetLastError(); /* the failure is reported here, later calls must not find it */
         if (have >= bytes) return nccl_failed("the arena", r, error);
         snprintf(error, ERROR_BYTES,
-                 "the plan needs an arena of %llu bytes a rank, the GPU has %llu bytes free",
+                 "the plan needs an arena of %llu bytes per rank, the GPU has %llu bytes free",
                  (unsigned long long)bytes, (unsigned long long)have);
         return EXIT_ENVIRONMENT;
     }

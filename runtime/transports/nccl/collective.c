@@ -58,9 +58,9 @@ static int check_buffers(const Communicator *m, const Collective *call, Collecti
         ncclDataType_t type;
         const char *wrong = NULL;
         if (!type_of(b->dtype, &type))
-            wrong = "elements of a type that NCCL does not have";
+            wrong = "NCCL does not support this element type";
         else if (overlaps_badly(kind, b, &m->group))
-            wrong = "operands that overlap";
+            wrong = "the operands overlap";
         if (!wrong) continue;
         snprintf(error, ERROR_BYTES, "%.300s: %s of %s", collective_label(call), kind_name[kind],
                  wrong);

@@ -72,8 +72,8 @@ int communicator_settle(Context *c, const Communicator *m, const char *what, int
         if (state == ncclSuccess) return 0;
         if (limit && now_seconds() - begun > limit) {
             snprintf(error, ERROR_BYTES,
-                     "%.200s took longer than %d s\nhelp: see what the others say; "
-                     "FSDP_TIMEOUT=SECONDS waits longer",
+                     "%.200s took longer than %d s\n"
+                     "help: see the messages of the other ranks; FSDP_TIMEOUT=SECONDS waits longer",
                      what, limit);
             return EXIT_RANK;
         }
@@ -170,7 +170,7 @@ static int split_communicator(Context *c, Communicator *m, char *error) {
     /* The new one exists once the one that it comes from has settled. */
     code = open_step(c, root, what, error);
     if (!code && !m->comm) {
-        snprintf(error, ERROR_BYTES, "%s: NCCL gave none for %s of these ranks", what,
+        snprintf(error, ERROR_BYTES, "%s: NCCL returned none for %s of these ranks", what,
                  collective_family(m->purpose));
         code = EXIT_ENVIRONMENT;
     }

@@ -16,18 +16,17 @@ static const char *help_for(ncclResult_t result, const char *text) {
     static const struct {
         const char *word, *help;
     } helps[] = {
-        {"Duplicate GPU", "NCCL wants a GPU for each rank; --transport local runs several on one "
+        {"Duplicate GPU", "NCCL needs a GPU for each rank; --transport local runs several on one "
                           "(tests: a NCCL_HOSTID for each process)"},
-        {"out of memory",
-         "a smaller train.batch, more train.accumulate or smaller units leave NCCL "
-         "more of the GPU's memory"},
+        {"out of memory", "to leave NCCL more of the GPU's memory, lower train.batch, raise "
+                          "train.accumulate or use smaller units"},
         {"socket interface", "NCCL_SOCKET_IFNAME=NAME names the network interface to use"},
-        {"shared memory", "NCCL wants room in /dev/shm (docker: --shm-size=1g --ipc=host)"},
+        {"shared memory", "NCCL needs space in /dev/shm (docker: --shm-size=1g --ipc=host)"},
         {"driver", "look at nvidia-smi: this NCCL may need a newer driver"},
     };
     for (size_t i = 0; i < ARRAY_LEN(helps); i++)
         if (strcasestr(text, helps[i].word)) return helps[i].help;
-    if (result == ncclRemoteError) return "look at the other ranks and at the network between them";
+    if (result == ncclRemoteError) return "check the other ranks and the network between them";
     return "NCCL_DEBUG=INFO shows what NCCL does";
 }
 
@@ -39,8 +38,10 @@ int nccl_failed(const char *what, ncclResult_t result, char *error) {
         said[n++] = *last == '\n' ? ' ' : *last;
     }
     for (size_t n = strlen(said); n > 0 && said[n - 1] == ' ';) said[--n] = 0;
-    snprintf(error, ERROR_BYTES, "%.130s: NCCL: %.70s%s%.170s\nhelp: %.120s", what,
-             ncclGetErrorString(result), *said ? ": " : "", said, help_for(result, said));
+    snprintf(error, ERROR_BYTES,
+             "%.130s: NCCL: %.70s%s%.170s\n"
+             "help: %.120s",
+             what, ncclGetErrorString(result), *said ? ": " : "", said, help_for(result, said));
     return result == ncclRemoteError ? EXIT_RANK : EXIT_ENVIRONMENT;
 }
 

@@ -63,7 +63,7 @@ int log_open(Context *c, char *error) {
         enough = enough && l->run[i].first;
     }
     if (!enough || !l->issued) {
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
     size_t bytes = (l->rows + 1) * sizeof *l->shown;

@@ -18,7 +18,7 @@ static int start_nccl(Context *c, char *error) {
     c->rows = comm_rows(c->o.plan);
     c->row = calloc(c->rows, sizeof *c->row);
     if (!c->row) {
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
     cudaError_t e = cudaGetDevice(&c->device);
@@ -39,13 +39,12 @@ static int start_nccl(Context *c, char *error) {
 
 static int nccl_open(const TransportOptions *o, TransportContext **out, char *error) {
     if (!o->device->native_stream) {
-        snprintf(error, ERROR_BYTES, "transport nccl works with device cuda, not %s",
-                 o->device->name);
+        snprintf(error, ERROR_BYTES, "transport nccl needs device cuda, not %s", o->device->name);
         return EXIT_USER;
     }
     Context *c = calloc(1, sizeof *c);
     if (!c) {
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
     c->o = *o;

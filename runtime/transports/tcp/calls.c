@@ -56,7 +56,7 @@ static void answer_members(World *w, const HostCall *c, const void *bytes, uint3
 static void report_disagreement(World *w, int32_t a, int32_t b) {
     char text[ERROR_BYTES];
     snprintf(text, sizeof text,
-             "ranks disagree: rank %d came to %.100s, rank %d to %.100s, or with other sizes\n"
+             "ranks disagree: rank %d is in %.100s, rank %d in %.100s, or their sizes differ\n"
              "help: use the same plan, options and fsdp-run for all ranks",
              a, w->pending[a].call.label, b, w->pending[b].call.label);
     ends_decide(w, w->rank, EXIT_RANK, text);
@@ -112,7 +112,7 @@ void calls_take(World *w, int32_t rank, const HostCall *call, const char *payloa
     if (call->bytes) {
         p->payload = malloc(call->bytes);
         if (!p->payload) {
-            ends_decide(w, w->rank, EXIT_ENVIRONMENT, "no memory for the transport");
+            ends_decide(w, w->rank, EXIT_ENVIRONMENT, "out of memory for the transport");
             return;
         }
         memcpy(p->payload, payload, call->bytes);
@@ -169,8 +169,8 @@ static void report_missing(World *w, const HostCall *c, int32_t seconds) {
     }
     rank_list_end(&names);
     snprintf(text, sizeof text,
-             "%.200s did not come to %.100s within %d s; %d of %d ranks wait there\n"
-             "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
+             "%.200s did not reach %.100s within %d s; %d of %d ranks wait there\n"
+             "help: check that process; FSDP_TIMEOUT=SECONDS waits longer",
              names.text, c->label, seconds, there, c->group.size);
     ends_decide(w, w->rank, EXIT_RANK, text);
 }

@@ -90,22 +90,28 @@ static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, si
     if (kind == LOSS_CLOSED) {
         snprintf(how, sizeof how, "was killed or ended without a message");
     } else if (kind == LOSS_GARBAGE) {
-        snprintf(how, sizeof how, "sent what is no message of this fsdp-run");
+        snprintf(how, sizeof how, "sent an invalid message");
         help = "use the same fsdp-run on every machine";
     } else if (rank_stopped(w, rank)) {
-        snprintf(how, sizeof how, "is stopped (SIGSTOP), for %d s or longer", w->options.timeout);
-        help = "start the run again; kill -CONT lets a stopped process go on";
+        snprintf(how, sizeof how, "has been stopped (SIGSTOP) for %d s or longer",
+                 w->options.timeout);
+        help = "start the run again; kill -CONT resumes a stopped process";
     } else {
         snprintf(how, sizeof how, "did not answer within %d s", w->options.timeout);
-        help = "look at that process, its host and the network between; FSDP_TIMEOUT=SECONDS waits "
+        help = "check that process, its host and the network between; FSDP_TIMEOUT=SECONDS waits "
                "longer";
     }
     if (w->own.waits) {
         rank_where(&w->own, where, sizeof where);
-        snprintf(out, size, "%.120s %s; rank %d waits in %.200s\nhelp: %s", who, how, w->rank,
-                 where, help);
+        snprintf(out, size,
+                 "%.120s %s; rank %d waits in %.200s\n"
+                 "help: %s",
+                 who, how, w->rank, where, help);
     } else {
-        snprintf(out, size, "%.120s %s\nhelp: %s", who, how, help);
+        snprintf(out, size,
+                 "%.120s %s\n"
+                 "help: %s",
+                 who, how, help);
     }
 }
 

@@ -14,7 +14,7 @@
 
 static int check_options(const JoinOptions *o, char *error) {
     if (o->ranks < 1 || o->ranks > RANKS_LIMIT || o->rank < 0 || o->rank >= o->ranks) {
-        snprintf(error, ERROR_BYTES, "rank %d of %d: at most %d ranks can meet", o->rank, o->ranks,
+        snprintf(error, ERROR_BYTES, "rank %d of %d: a run has at most %d ranks", o->rank, o->ranks,
                  RANKS_LIMIT);
         return EXIT_USER;
     }
@@ -68,7 +68,7 @@ static int raise_file_limit(const JoinOptions *o, char *error) {
     setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur >= least || o->rank != 0) return 0;
     snprintf(error, ERROR_BYTES,
-             "rank 0 of %d needs more connections than the %llu files that it may open\n"
+             "rank 0 of %d needs more connections than its limit of %llu open files allows\n"
              "help: raise the limit where rank 0 is started: ulimit -Hn, or limits.conf",
              o->ranks, (unsigned long long)limit.rlim_cur);
     return EXIT_ENVIRONMENT;
@@ -81,7 +81,7 @@ int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
     if (code) return code;
     World *w = new_world(options);
     if (!w) {
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
     code = secret_open(&w->secret, error);

@@ -58,10 +58,11 @@ static void note_hello(ChiefMeeting *m, Link *l, Hello h) {
         return;
     }
     if (h.identity != w->options.identity) {
-        snprintf(text, sizeof text,
-                 "%s belongs to another run than the rank 0 (process %d) that waits on port %d\n"
-                 "help: set FSDP_NCCL_PORT to a free port for all ranks of one of the runs",
-                 who, (int)getpid(), w->options.port);
+        snprintf(
+            text, sizeof text,
+            "%s belongs to a different run than rank 0 (process %d), which listens on port %d\n"
+            "help: set FSDP_NCCL_PORT to a free port for all ranks of one of the runs",
+            who, (int)getpid(), w->options.port);
         refuse(l, EXIT_USER, text);
         m->refused++;
         link_close(l);
@@ -80,8 +81,8 @@ static void note_hello(ChiefMeeting *m, Link *l, Hello h) {
     if (h.rank == 0 || link_is_open(&w->link[h.rank])) {
         name_rank(&m->hello[h.rank], other, sizeof other);
         snprintf(text, sizeof text,
-                 "two processes say that they are rank %d: %.90s and process %d on %.60s\n"
-                 "help: give each process a rank of its own (RANK)",
+                 "two processes claim to be rank %d: %.90s and process %d on %.60s\n"
+                 "help: give each process its own rank (RANK)",
                  h.rank, other, h.pid, h.host);
         refuse(l, EXIT_USER, text);
         link_close(l);
@@ -122,8 +123,8 @@ static void read_rank(ChiefMeeting *m, int32_t rank) {
         char text[ERROR_BYTES], who[160];
         name_rank(&m->hello[rank], who, sizeof who);
         snprintf(text, sizeof text,
-                 "%s was killed or ended while the ranks met\nhelp: see what it printed; start the "
-                 "run again",
+                 "%s was killed or ended while the ranks met\n"
+                 "help: see its output; start the run again",
                  who);
         link_close(l);
         fail_meeting(m, EXIT_RANK, text);
@@ -168,10 +169,10 @@ static void too_late(ChiefMeeting *m) {
     char text[ERROR_BYTES], list[128], more[96] = "";
     list_missing(w, list, sizeof list);
     if (m->refused)
-        snprintf(more, sizeof more, "; %u other connection%s came there", m->refused,
+        snprintf(more, sizeof more, "; rank 0 turned away %u other connection%s", m->refused,
                  m->refused == 1 ? "" : "s");
     snprintf(text, sizeof text,
-             "rank%s %s of %d did not come to rank 0 at %.100s, port %d, within %d s%s\n"
+             "rank%s %s of %d did not connect to rank 0 at %.100s, port %d, within %d s%s\n"
              "help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS "
              "waits longer",
              m->missing == 1 ? "" : "s", list, w->ranks, w->address, w->options.port,
@@ -285,7 +286,7 @@ int join_chief(World *w, char *error) {
     if (code) return code;
     m.hello = calloc((size_t)w->ranks, sizeof *m.hello);
     if (!m.hello) {
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
     rank_hello(w, 0, &m.hello[0]);

@@ -52,7 +52,7 @@ int search_resolve(Search *s) {
         for (int i = 0; i < SLICES_A_SECOND / 2; i++) search_pause(s);
     } while (s->clock.slices < MIN(s->limit, RESOLVE_SECONDS * SLICES_A_SECOND));
     snprintf(s->error, ERROR_BYTES,
-             "rank %d: the host %.200s, where rank 0 is to be met, has no address: %s\n"
+             "rank %d: cannot resolve %.200s, the host of rank 0: %s\n"
              "help: set MASTER_ADDR to the name or address of rank 0's host, as this host sees it",
              w->rank, w->address, failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
     return EXIT_ENVIRONMENT;
@@ -100,7 +100,7 @@ int search_not_reached(const Search *s) {
     const World *w = s->w;
     char why[160];
     if (s->answered)
-        snprintf(why, sizeof why, "something else answers there");
+        snprintf(why, sizeof why, "another program answers there");
     else
         snprintf(why, sizeof why, "%s", strerror(s->failure ? s->failure : ETIMEDOUT));
     snprintf(s->error, ERROR_BYTES,

@@ -53,9 +53,9 @@ static int load_library(char *error) {
         find_function(library, "HMAC", &hmac, sizeof hmac))
         return 0;
     snprintf(error, ERROR_BYTES,
-             VARIABLE ": OpenSSL's libcrypto, which proves the secret, cannot be loaded: %.200s\n"
+             VARIABLE ": cannot load OpenSSL's libcrypto, which proves the secret: %.200s\n"
                       "help: install it (Debian: libssl3); without " VARIABLE
-                      " nobody proves anything",
+                      " no rank proves who it is",
              dlerror());
     return EXIT_ENVIRONMENT;
 }
@@ -92,7 +92,7 @@ int secret_open(Secret *out, char *error) {
     if (code) return code;
     if (out->bytes < LEAST_SECRET || out->bytes == (int)sizeof out->key) {
         snprintf(error, ERROR_BYTES,
-                 "%s: a secret has %d to %d bytes, this one has %s\n"
+                 "%s: a secret must have %d to %d bytes, this one has %s\n"
                  "help: openssl rand -hex 32 makes one",
                  text ? VARIABLE : FILE_VARIABLE, LEAST_SECRET, (int)sizeof out->key - 1,
                  out->bytes < LEAST_SECRET ? "fewer" : "more");
@@ -159,7 +159,7 @@ int secret_hear(World *w, Link *l, const Message *m, Hello *out, char *why) {
         same_bytes(proof, (const unsigned char *)m->at))
         return 1;
     snprintf(why, ERROR_BYTES,
-             "rank %d has another " VARIABLE " than rank %d\nhelp: set the same " VARIABLE
+             "rank %d and rank %d have a different " VARIABLE "\nhelp: set the same " VARIABLE
              " or " FILE_VARIABLE " for all ranks",
              out->rank, w->rank);
     return -1;

@@ -166,7 +166,7 @@ static void read_stranger(World *w, Link *l) {
     if (there > 0 && m.kind == HELLO && w->rank == 0) {
         Ending e = {.code = EXIT_USER};
         snprintf(e.text, sizeof e.text,
-                 "port %d belongs to a run of %d ranks that has begun already\n"
+                 "port %d belongs to a run of %d ranks that has already begun\n"
                  "help: set FSDP_NCCL_PORT to a free port for all ranks of one of the runs",
                  w->options.port, w->ranks);
         link_send(l, REFUSED, &e, sizeof e, NULL, 0);
@@ -246,8 +246,8 @@ static void tick_leaving(World *w) {
     for (int32_t r = w->ranks - 1; r > 0 && w->rank == 0; r--)
         if (!w->link[r].bye) rank_describe(w, r, who, sizeof who);
     snprintf(text, sizeof text,
-             "%s did not come to the end of the run within %d s\n"
-             "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
+             "%s did not reach the end of the run within %d s\n"
+             "help: check that process; FSDP_TIMEOUT=SECONDS waits longer",
              who, w->options.timeout);
     ends_failed(w, w->rank, EXIT_RANK, text);
 }

@@ -77,9 +77,7 @@ int socket_listen(const char *address, int32_t port, int *out, char *error) {
     }
     if (errno == EADDRINUSE)
         snprintf(error, ERROR_BYTES,
-                 "port %d, where rank 0 waits for the others, is taken by another program or "
-                 "another rank "
-                 "0\n"
+                 "port %d, on which rank 0 listens, is used by another program or another rank 0\n"
                  "help: end that program (ss -ltnp shows it), or set FSDP_NCCL_PORT to a free port "
                  "for all ranks",
                  port);

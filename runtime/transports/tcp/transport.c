@@ -46,7 +46,7 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     if (c) c->piece = malloc(TCP_GATHER_BYTES);
     if (!c || !c->piece) {
         free(c);
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
     c->o = *o;

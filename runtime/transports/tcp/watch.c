@@ -105,14 +105,14 @@ static void nobody_missing(World *w, const char *where, int32_t seconds) {
     int32_t other = first_at(w, PLACE_ELSEWHERE);
     if (other < 0) {
         snprintf(text, sizeof text,
-                 "%s did not finish within %d s although all ranks came to it\n"
-                 "help: a GPU or the network between the ranks does not move: NCCL_DEBUG=INFO and "
-                 "dmesg tell more; FSDP_TIMEOUT=SECONDS waits longer",
+                 "%s did not finish within %d s although all ranks reached it\n"
+                 "help: a GPU or the network between the ranks is stuck; NCCL_DEBUG=INFO and dmesg "
+                 "show more; FSDP_TIMEOUT=SECONDS waits longer",
                  where, seconds);
     } else {
         rank_where(&w->look.stand[other].state, theirs, sizeof theirs);
         snprintf(text, sizeof text,
-                 "ranks wait for each other for %d s: rank %d in %.200s; rank %d in %.200s\n"
+                 "ranks have waited for each other for %d s: rank %d in %.200s; rank %d in %.200s\n"
                  "help: use the same plan, options and fsdp-run for all ranks",
                  seconds, w->look.reporter, where, other, theirs);
     }
@@ -131,10 +131,9 @@ static void report_missing(World *w, CollectivePlace place, const RankList *who,
     snprintf(text, sizeof text,
              "%.200s %s%.250s within %d s; %d of %d ranks wait there%s\n"
              "help: %s; FSDP_TIMEOUT=SECONDS waits longer",
-             who->text, stopped ? "is stopped (SIGSTOP) and did not come to " : "did not come to ",
+             who->text, stopped ? "is stopped (SIGSTOP) and did not reach " : "did not reach ",
              where, seconds, w->ranks - who->count, w->ranks, at,
-             stopped ? "kill -CONT lets a stopped process go on"
-                     : "look at what that process does");
+             stopped ? "kill -CONT resumes a stopped process" : "check what that process is doing");
     ends_decide(w, w->rank, EXIT_RANK, text);
 }
 

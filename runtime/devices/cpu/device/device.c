@@ -67,7 +67,9 @@ static int choose_isa(const IsaTable **out, char *error) {
         if (isa_levels[i].present())
             *out = isa_levels[i].table;
         else if (wanted)
-            return fail(error, EXIT_ENVIRONMENT, "FSDP_CPU_ISA=%s: this machine lacks it", wanted);
+            return fail(error, EXIT_ENVIRONMENT,
+                        "FSDP_CPU_ISA=%s: this processor does not support it; leave it unset",
+                        wanted);
     }
     if (!known)
         return fail(error, EXIT_ENVIRONMENT,
@@ -165,7 +167,7 @@ static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *e
     (void)c;
     uint64_t length = align_up(bytes, HUGE_PAGE) + 2 * (uint64_t)HUGE_PAGE;
     if (bytes > UINT64_MAX / 2 || length > SIZE_MAX / 2)
-        return fail(error, EXIT_ENVIRONMENT, "an arena of %llu bytes is beyond this machine",
+        return fail(error, EXIT_ENVIRONMENT, "an arena of %llu bytes exceeds the address space",
                     (unsigned long long)bytes);
     char *map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) {
@@ -173,10 +175,10 @@ static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *e
         struct rlimit space;
         if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
             return fail(error, EXIT_ENVIRONMENT,
-                        "the plan needs an arena of %llu bytes a rank; the limit on this process's "
-                        "address space (ulimit -v) is %llu bytes",
+                        "the plan needs an arena of %llu bytes per rank; the limit on this "
+                        "process's address space (ulimit -v) is %llu bytes",
                         (unsigned long long)bytes, (unsigned long long)space.rlim_cur);
-        return fail(error, EXIT_ENVIRONMENT, "the plan needs an arena of %llu bytes a rank: %s",
+        return fail(error, EXIT_ENVIRONMENT, "the plan needs an arena of %llu bytes per rank: %s",
                     (unsigned long long)bytes, strerror(reason));
     }
     char *arena = (char *)align_up((uintptr_t)map + 4096, HUGE_PAGE);
@@ -202,7 +204,8 @@ static int cpu_launch(DeviceContext *c, int stream, const KernelCall *call, char
         return fail(error, EXIT_CORRUPT, "unknown op %d", (int)call->op);
     Launch l = {call, context_of(c, stream), error};
     if (l.cpu != c && !runs_concurrently[call->op])
-        return launch_error(&l, EXIT_CORRUPT, "is for stream compute, not for stream %d", stream);
+        return launch_error(&l, EXIT_CORRUPT, "runs on stream compute only, not on stream %d",
+                            stream);
     return c->isa->kernels[call->op](&l);
 }
 
@@ -265,9 +268,9 @@ static int cpu_synchronize(DeviceContext *c, char *error) {
 
 static int cpu_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements, char *error) {
-    if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
+    if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction needs at least one operand");
     if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
-        return fail(error, EXIT_CORRUPT, "a reduction of dtype %d", dtype);
+        return fail(error, EXIT_CORRUPT, "cannot reduce dtype %d", dtype);
     c->isa->reduce(context_of(c, stream), dtype, to, from, n_from, elements);
     return 0;
 }

@@ -37,7 +37,7 @@ static int run_product(const Launch *l, const Product *p) {
     if (!l->cpu->use_onednn)
         l->cpu->isa->product(l->cpu, p);
     else if (!product_onednn(l->cpu, p))
-        return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");
+        return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, possibly out of memory");
     return 0;
 }
 

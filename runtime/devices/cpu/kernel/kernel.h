@@ -87,7 +87,7 @@ int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 static inline int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not match");
 }
 
 /* ---- operands */

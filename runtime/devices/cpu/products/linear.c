@@ -27,7 +27,7 @@ static void spread_bias(const Launch *l, float *c, int64_t rows, int64_t pitch, 
     }
 }
 
-static const char failed[] = "oneDNN failed, perhaps for want of memory";
+static const char failed[] = "oneDNN failed, possibly out of memory";
 
 /* Rows and columns of the rectangle of c += the product of these, in strips that fit a thread's
  * scratch. */

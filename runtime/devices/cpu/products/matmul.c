@@ -13,7 +13,7 @@ static int f32_products(const Launch *l, Product p, int64_t batch) {
         if (!l->cpu->use_onednn)
             l->cpu->isa->product(l->cpu, &p);
         else if (!product_onednn(l->cpu, &p))
-            return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");
+            return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, possibly out of memory");
     }
     return 0;
 }

@@ -187,6 +187,5 @@ int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p) {
             }
         }
     }
-    return good ? 0
-                : launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");
+    return good ? 0 : launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, possibly out of memory");
 }

@@ -52,12 +52,12 @@ static struct {
     AttentionChoice choice[MAX_FORMS];
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A candidate that does not run, and why. */
-static void print_fallback(const Attention *a, const char *runs, const char * not,
+/* What computes a form in place of a candidate that was asked for, and why. */
+static void print_fallback(const Attention *a, const char *used, const char *candidate,
                            const char *why) {
-    fprintf(stderr, "attention%s [%lld, %lld, %lld, %lld]: the %s run, since %s does not: %s\n",
+    fprintf(stderr, "attention%s [%lld, %lld, %lld, %lld]: using %s instead of %s: %s\n",
             a->backward ? " backward" : "", (long long)a->b, (long long)a->t, (long long)a->heads,
-            (long long)a->h, runs, not, why);
+            (long long)a->h, used, candidate, why);
 }
 
 /* ---- forms */
@@ -163,7 +163,8 @@ static bool any_good(const Trial *t, int candidates) {
 /* Who was asked and does not run. */
 static void print_failures(const AttentionChoice *c, const Attention *a, const Trial *t,
                            bool plans) {
-    if (plans && !any_good(t, MAX_PLANS)) print_fallback(a, "own kernels", "cuDNN", t->why_plans);
+    if (plans && !any_good(t, MAX_PLANS))
+        print_fallback(a, "fsdp-run's kernels", "cuDNN", t->why_plans);
     if (c->onepass && !t->good[CANDIDATE_ONEPASS])
         print_fallback(a, "other kernels", "the one-pass kernel", t->why_onepass);
 }

@@ -65,7 +65,7 @@ static void try_config(AttentionPlans *p, Descriptor properties, Descriptor conf
     int64_t n = 0, scratch = 0;
     if (*why) bytes = 0; /* the first reason is the one to report */
     if (!is_deterministic(&p->graph, config, &x.engine)) {
-        snprintf(why, bytes, "engine %lld has no fixed order of sums", (long long)x.engine);
+        snprintf(why, bytes, "engine %lld is not deterministic", (long long)x.engine);
         return;
     }
     x.plan = graph_descriptor(&p->graph, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
@@ -85,8 +85,8 @@ static void try_config(AttentionPlans *p, Descriptor properties, Descriptor conf
     if (s)
         explain_failure(c, s, "a plan", why, bytes);
     else if (scratch < 0 || x.scratch > room)
-        snprintf(why, bytes, "engine %lld wants %lld bytes of %llu", (long long)x.engine,
-                 (long long)scratch, (unsigned long long)room);
+        snprintf(why, bytes, "engine %lld needs %lld bytes of scratch, the workspace has %llu",
+                 (long long)x.engine, (long long)scratch, (unsigned long long)room);
     else if (p->n < MAX_PLANS)
         p->plan[p->n++] = x;
 }
@@ -136,7 +136,7 @@ int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handl
     if (out->n == 0)
         try_mode(out, CUDNN_HEUR_MODE_FALLBACK, described, MAX_CONFIGS, only, room, why, bytes);
     if (g->status) return explain_failure(cudnn, g->status, g->failed, why, bytes);
-    if (!*why) snprintf(why, bytes, "it has no engine for this form");
+    if (!*why) snprintf(why, bytes, "it has no engine for this attention");
     return out->n == 0;
 }
 

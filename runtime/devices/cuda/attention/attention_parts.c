@@ -25,9 +25,9 @@ bool parts_ready(char *why, bool tell) {
         cudnnStatus_t s = found ? library.cudnn.create(&library.handle) : CUDNN_STATUS_SUCCESS;
         library.ready = found && !s;
         if (found && s) {
-            snprintf(library.why, sizeof library.why, "cuDNN does not start: %s",
+            snprintf(library.why, sizeof library.why, "cuDNN failed to start: %s",
                      library.cudnn.error_string(s));
-            if (tell) fprintf(stderr, "attention: the own kernels run, since %s\n", library.why);
+            if (tell) fprintf(stderr, "attention: using fsdp-run's kernels: %s\n", library.why);
         }
     }
     snprintf(why, WHY_BYTES, "%s", library.why);
@@ -69,7 +69,7 @@ static bool part_of(const AttentionForm *whole, uint64_t room, AttentionForm *pa
 bool parts_plan(AttentionChoice *c, int only, char *why) {
     AttentionForm part;
     if (!part_of(&c->form, c->room, &part)) {
-        snprintf(why, WHY_BYTES, "no equal parts of it fit into the workspace");
+        snprintf(why, WHY_BYTES, "the workspace is too small for any equal part of the call");
         return false;
     }
     c->batches = part.b;

@@ -190,8 +190,7 @@ static bool results_agree(Bench *b) {
             return false;
         }
         if (memcmp(b->other[i], b->again[i], (size_t)type_bytes(t)) != 0) {
-            snprintf(b->why, WHY_BYTES, "its result %u has other bits in a second run",
-                     (unsigned)i);
+            snprintf(b->why, WHY_BYTES, "its result %u differs between two runs", (unsigned)i);
             return false;
         }
     }

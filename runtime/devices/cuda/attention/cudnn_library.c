@@ -48,7 +48,7 @@ int cudnn_library_open(Cudnn *out, char *why, size_t bytes) {
                 find_function(c.library, "cudnnBackendGetAttribute", &c.get) &&
                 find_function(c.library, "cudnnBackendExecute", &c.execute);
     if (!found) {
-        snprintf(why, bytes, "libcudnn.so.9 lacks a function of the graph interface");
+        snprintf(why, bytes, "libcudnn.so.9 has no graph interface");
         return 1;
     }
     if (c.version() < CUDNN_OLDEST) {

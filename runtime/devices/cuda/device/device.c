@@ -204,13 +204,13 @@ static int wants_graphs(const DeviceOptions *options, bool *out, char *error) {
                     "FSDP_CUDA_GRAPH=%.100s: choose 0 or 1, or leave it unset", wanted);
     if (wanted && *wanted == '1' && options->process_ranks > 1)
         return fail(error, EXIT_ENVIRONMENT,
-                    "FSDP_CUDA_GRAPH=1: a graph holds one rank, this process runs %d",
+                    "FSDP_CUDA_GRAPH=1: a graph records one rank, but this process runs %d",
                     options->process_ranks);
     const PlanSettings *s = options->rank.plan ? options->rank.plan->settings : NULL;
     bool pages = s && s->host_bytes && !plan_host_is_pinned(s);
     if (wanted && *wanted == '1' && pages)
         return fail(error, EXIT_ENVIRONMENT,
-                    "FSDP_CUDA_GRAPH=1: a graph holds no copies of what is offloaded to %s",
+                    "FSDP_CUDA_GRAPH=1: a graph cannot record copies of what is offloaded to %s",
                     s->host_path ? "a file" : "memory that is not pinned");
     *out = options->process_ranks <= 1 && !pages && !(wanted && *wanted == '0');
     return 0;
@@ -389,7 +389,7 @@ static int cuda_record(DeviceContext *c, int stream, uint32_t instr, char *error
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     if (instr >= c->n_events || !c->event[instr])
-        return fail(error, EXIT_CORRUPT, "nobody waits for instruction %u", instr);
+        return fail(error, EXIT_CORRUPT, "no stream waits for instruction %u", instr);
     return runtime_result(error, "an event",
                           cudaEventRecord(c->event[instr], other_work(c, stream)));
 }
@@ -440,9 +440,9 @@ static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const 
                        int n_from, int64_t elements, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
+    if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction needs at least one operand");
     if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
-        return fail(error, EXIT_CORRUPT, "a reduction of dtype %d", dtype);
+        return fail(error, EXIT_CORRUPT, "cannot reduce dtype %d", dtype);
     if (n_from > REDUCE_AT_ONCE)
         return fail(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",
                     n_from, REDUCE_AT_ONCE);
@@ -520,11 +520,11 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;
     if (f->kind == FAULT_STUCK)
-        return fail(error, EXIT_RANK,
-                    "%s: a block of its kernel waited for another one, which did not come (tile "
-                    "%lld, keys %lld)\nhelp: start the run again; if this happens again, set "
-                    "FSDP_CUDA_ATTENTION=own",
-                    cuda_op_name(f->op), (long long)f->position, (long long)f->value);
+        return fail(
+            error, EXIT_RANK,
+            "%s: a block of its kernel waited in vain for another block (tile %lld, keys %lld)\n"
+            "help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own",
+            cuda_op_name(f->op), (long long)f->position, (long long)f->value);
     return fail(error, EXIT_CORRUPT, "%s: %s %lld at position %lld is not below %lld",
                 cuda_op_name(f->op), f->kind == FAULT_ID ? "id" : "target", (long long)f->value,
                 (long long)f->position, (long long)f->limit);

@@ -73,26 +73,26 @@ static int explain_error(char *error, cudaError_t e) {
         if (driver == 0)
             return fail(error, "device cuda: this machine has no NVIDIA driver (libcuda.so.1); "
                                "install one, or use --device cpu");
-        return fail(
-            error,
-            "device cuda: the driver is for CUDA %d.%d and this build for %d.%d: update the "
-            "driver, or build with a toolkit that is no newer than it",
-            driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+        return fail(error,
+                    "device cuda: the driver supports CUDA %d.%d, but this build needs %d.%d: "
+                    "update the driver, or build with a toolkit that is not newer",
+                    driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     case cudaErrorNoDevice:
         return fail(error,
-                    "device cuda: no GPU is visible%s%.60s; nvidia-smi lists what is there, use "
-                    "--device cpu without one",
+                    "device cuda: no GPU is visible%s%.60s; nvidia-smi lists the GPUs; without one "
+                    "use --device cpu",
                     getenv("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES=" : "",
                     getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : "");
     case cudaErrorSystemDriverMismatch:
-        return fail(error, "device cuda: the driver's module and its libraries are of different "
-                           "versions: restart the machine, or load the module again");
+        return fail(error, "device cuda: the driver's kernel module and its libraries have "
+                           "different versions: restart the machine, or reload the module");
     case cudaErrorSystemNotReady:
         return fail(error, "device cuda: the GPUs are not ready: on a machine with NVSwitch the "
-                           "service nvidia-fabricmanager has to run");
+                           "service nvidia-fabricmanager must be running");
     case cudaErrorDevicesUnavailable:
-        return fail(error, "device cuda: the GPU is taken by another process (exclusive mode); "
-                           "nvidia-smi names it");
+        return fail(
+            error,
+            "device cuda: another process uses the GPU in exclusive mode; nvidia-smi names it");
     default: return fail(error, "device cuda: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
     }
 }
@@ -130,9 +130,8 @@ static int take_gpu(const DeviceOptions *o, int *out, char *error) {
     if (wanted >= n)
         return fail(
             error,
-            "device cuda: the process with local rank %d needs a GPU of its own, and %d are "
-            "visible; start at most %d processes on this machine, or check "
-            "CUDA_VISIBLE_DEVICES",
+            "device cuda: the process with local rank %d needs a GPU of its own, but %d are "
+            "visible; start at most %d processes on this machine, or check CUDA_VISIBLE_DEVICES",
             wanted, n, n);
     int code = check_kind(wanted, error);
     if (code) return code;

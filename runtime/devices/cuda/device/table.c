@@ -6,7 +6,7 @@
 #include "table.h"
 
 /* Ops that the executor handles itself never come here from a checked plan. */
-KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "no device runs this op"); }
+KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "this op does not run on a device"); }
 
 /* OF_OP(linear, DEVICE) is linear, OF_OP(view, EXECUTOR) is executor. */
 #define OF_OP_DEVICE(id) id

@@ -137,7 +137,7 @@ static inline const double *step_operand(const Launch *l, uint32_t i) {
     return i < l->call->n_in ? (const double *)l->call->in[i] : NULL;
 }
 static inline int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not match");
 }
 
 /* Blocks for n pieces of work of `each`; a kernel walks the rest in steps of the grid. */

@@ -18,17 +18,17 @@ static bool has_aux(int epilogue) {
 }
 
 const char *product_broken_rule(const ProductShape *s, const ProductOperands *p) {
-    if (s->m < 1 || s->n < 1 || s->k < 1) return "an empty product";
+    if (s->m < 1 || s->n < 1 || s->k < 1) return "the product is empty";
     if (s->lda < (s->a_turned ? s->k : s->m) || s->ldb < (s->b_turned ? s->n : s->k) ||
         s->ldc < s->m)
         return "a leading dimension is shorter than a column";
     if (!is_real(s->dtype) || !is_real(s->out_dtype) ||
         (s->out_dtype != s->dtype && s->out_dtype != DT_F32))
-        return "dtypes that are not multiplied directly";
-    if (s->epilogue < 0 || s->epilogue >= EPILOGUES) return "an unknown epilogue";
+        return "cuBLASLt does not multiply these dtypes";
+    if (s->epilogue < 0 || s->epilogue >= EPILOGUES) return "the epilogue is unknown";
     if (!p->a || !p->b || !p->d || (s->accumulate && !p->c) ||
         has_vector(s->epilogue) != (p->vector != NULL) || has_aux(s->epilogue) != (p->aux != NULL))
-        return "an operand is missing or not wanted";
+        return "an operand is missing or unused";
     if (p->aux &&
         (s->ldaux < s->m || s->ldaux % AUX_STEP != 0 || (uintptr_t)p->aux % AUX_ALIGN != 0))
         return "aux is not aligned";

@@ -126,7 +126,7 @@ int products_open(const DeviceOptions *options, void **out, char *error) {
     cublasStatus_t status = p ? cublasLtCreate(&p->handle) : CUBLAS_STATUS_ALLOC_FAILED;
     if (status != CUBLAS_STATUS_SUCCESS) {
         free(p);
-        snprintf(error, ERROR_BYTES, "cuBLASLt does not start: %s",
+        snprintf(error, ERROR_BYTES, "cuBLASLt failed to start: %s",
                  cublasLtGetStatusString(status));
         return EXIT_ENVIRONMENT;
     }

@@ -178,7 +178,7 @@ static char *read_if_newer(const char *path, int64_t newer_than, size_t *size, c
     }
     char *text = NULL;
     if (fstat(f, &about) || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES)
-        snprintf(note, ERROR_BYTES, "%s is ignored: it is no file of tuned products", path);
+        snprintf(note, ERROR_BYTES, "%s is ignored: it is not a file of tuned products", path);
     else if (about.st_mtim.tv_sec * INT64_C(1000000000) + about.st_mtim.tv_nsec >= newer_than)
         text = malloc((size_t)about.st_size + 1);
     *size = 0;
@@ -195,7 +195,7 @@ static char *read_if_newer(const char *path, int64_t newer_than, size_t *size, c
 /* Why the text cannot be believed, or NULL. */
 static const char *reason_to_ignore(const char *text, size_t size, const char *machine) {
     const char *last = strstr(text, "\nchecksum ");
-    if (strncmp(text, FORMAT, strlen(FORMAT)) != 0) return "it is of another version";
+    if (strncmp(text, FORMAT, strlen(FORMAT)) != 0) return "it was written by another version";
     if (!last || strlen(text) != size) return "it is damaged";
     size_t covered = (size_t)(last + 1 - text);
     char wanted[48];
@@ -252,7 +252,8 @@ void tuned_write(const TunedTable *t, const char *path, const char *machine, cha
     char part[PATH_MAX];
     *note = 0;
     if (snprintf(part, sizeof part, "%s.%ld", path, (long)getpid()) >= (int)sizeof part) {
-        snprintf(note, ERROR_BYTES, "the tuned products are not kept: the plan's path is too long");
+        snprintf(note, ERROR_BYTES,
+                 "the tuned products were not saved: the plan's path is too long");
         return;
     }
     FILE *f = fopen(part, "we");
@@ -260,7 +261,7 @@ void tuned_write(const TunedTable *t, const char *path, const char *machine, cha
     if (f) good = fclose(f) == 0 && good;
     if (good) good = rename(part, path) == 0;
     if (good) return;
-    snprintf(note, ERROR_BYTES, "the tuned products are not kept: %.300s: %s", path,
+    snprintf(note, ERROR_BYTES, "the tuned products were not saved: %.300s: %s", path,
              strerror(errno));
     if (f) unlink(part);
 }
