@@ -263,7 +263,7 @@ static void streams_beside_carry_no_products(void **state) {
     RankInfo rank = {.threads = 2};
     Attrs attr = {0};
     KernelCall call = {.rank = &rank, .op = OP_linear, .attr = &attr};
-    assert_int_equal(device->beside(c, true, error), 0);
+    assert_int_equal(device->run_concurrently(c, true, error), 0);
     assert_int_equal(device->launch(c, STREAM_GATHER, &call, error), EXIT_CORRUPT);
     assert_string_equal(error, "linear: runs on stream compute only, not on stream 1");
     device->close(c);

@@ -20,7 +20,7 @@ run="$run --device cuda"
 (RANK=0 LOCAL_RANK=0 $run q 2>&1; echo "rank 0: $?") | sort > zero & RANK=1 LOCAL_RANK=1 $run q --steps 2 2>&1; echo "    $?"; wait; cat zero
 ==== out
 no device
-error: transport nccl needs device cuda, not cpu
+error: transport nccl works with device cuda, not cpu
 help: --device cuda; on CPUs --transport mpi, or local
     1
 no data

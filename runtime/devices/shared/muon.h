@@ -1,5 +1,5 @@
-/* Muon, for the kernels of all devices: its numbers, and where a rank's parts of matrices are. What
- * is computed is said in cpu/muon.c. */
+/* Muon, for the kernels of all devices: its numbers, and where a rank's parts of matrices are.
+ * cpu/optimizers/muon.c says what is computed. */
 #ifndef FSDPC_RUNTIME_MUON_H
 #define FSDPC_RUNTIME_MUON_H
 

@@ -5,8 +5,8 @@
  * tensor-wise float8: 448 over its largest weight.
  *
  * i8 is a whole number from -127 to 127, in units of a 127th of the largest weight of its block
- * (see quantized_block): of a weight w of a block whose largest is L it keeps w within L / 254, but
- * for the rounding of f32. A block with a weight that is not finite becomes nan.
+ * (see quantized_block): of a weight w of a block whose largest is L it keeps w within L / 254, up
+ * to the rounding of f32. A block with a weight that is not finite becomes nan.
  *
  * Shared by the kernels of all devices. A file for a GPU defines QUANTIZED_FUNCTION for what runs
  * there.
@@ -68,7 +68,7 @@ QUANTIZED_FUNCTION float float8_value(uint8_t code) {
     return float8_number(sign | ((size << 20) + FLOAT8_BIAS));
 }
 
-/* To nearest, ties to even, of what is no larger than INT8_TOP but for rounding. */
+/* To nearest, ties to even; x may exceed INT8_TOP by rounding only. */
 QUANTIZED_FUNCTION uint8_t int8_of(float x) { return x == x ? (uint8_t)(int)rintf(x) : 0; }
 QUANTIZED_FUNCTION float int8_value(uint8_t code) { return (float)(int8_t)code; }
 

@@ -5,9 +5,9 @@
  * one that turns more than `high` times is not, and between the two limits the share of the slow
  * speed falls in a straight line. Without `original` all pairs are slow.
  *
- * Speeds are in turns, in f64, computed on the host with additions, multiplications and divisions
- * alone. A position times a speed is reduced to a fraction of a turn, exactly, and cosine and sine
- * are Taylor series of what is left of an eighth: an angle is wrong by less than 1e-9 up to
+ * Speeds are in turns, in f64, computed on the host only with additions, multiplications and
+ * divisions. A position times a speed is reduced to a fraction of a turn, exactly, and cosine and
+ * sine are Taylor series of the rest within an eighth: an angle is wrong by less than 1e-9 up to
  * position 2^17, and its cosine is then rounded once, to f32. No product may be contracted with a
  * sum: kernels for the GPU define ROTARY_TIMES and ROTARY_PLUS.
  */

@@ -356,7 +356,7 @@ static Flow slices_flow(const HostSeat *s, int32_t k, uint32_t i) {
 }
 
 /* Member k sums slice k of every buffer into its own memory; when all slices are summed, every
- * member reads the others'. Slice j is read from member j alone, and written elsewhere only after
+ * member reads the others'. Slice j is read from member j only, and written elsewhere only after
  * all sums of this host are done and the parts that other hosts need are sent. */
 static int all_reduce(TransportContext *c, const Collective *call, char *error) {
     HostSeat s;
@@ -514,7 +514,8 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     }
     *out = c;
     if (!o->device->arena_is_host) {
-        snprintf(error, ERROR_BYTES, "transport mpi needs device cpu, not %s", o->device->name);
+        snprintf(error, ERROR_BYTES, "transport mpi works with device cpu, not %s",
+                 o->device->name);
         return EXIT_USER;
     }
     uint64_t bytes = lay_channels(c);

@@ -1,6 +1,6 @@
 /* Memory that the processes of a host share: each makes an anonymous file in memory (memfd), the
  * others open it through /proc/PID/fd. So no name can be left over, and the size of /dev/shm, small
- * in containers, is no limit.
+ * in containers, does not limit it.
  *
  * A number at the end of each file proves that the right file was opened (processes in different
  * PID namespaces may share a host's name).

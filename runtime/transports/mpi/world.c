@@ -59,7 +59,7 @@ static bool told_to_end(const World *w) {
     return w->options.told_to_end && atomic_load(w->options.told_to_end);
 }
 
-/* Not heard of for so many slices. */
+/* Not heard of for that many slices. */
 static bool is_silent(const World *w, int32_t rank, int32_t slices) {
     return atomic_load(&w->board->sign[rank].silent) >= slices;
 }
@@ -172,7 +172,7 @@ static bool is_stopped(const World *w, int32_t rank) {
     return is_near(w, rank) && machine_stopped(w->process[rank].pid);
 }
 
-/* A rank that is missing because it waits for another one is not to blame, but the last of the
+/* A rank that is missing because it waits for another rank is not to blame, but the last of the
  * ranks of which each waits for the next. What one said that is stopped, or silent for so many
  * slices, is old. */
 static int32_t last_missing(const World *w, int32_t rank, int32_t slices) {

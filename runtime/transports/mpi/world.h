@@ -24,7 +24,7 @@ typedef struct Notice {
 
 typedef struct Sign {       /* of a rank, for the processes of a host */
     _Atomic int32_t waits;  /* 1 + the rank that it waits for, or 0 */
-    _Atomic int32_t silent; /* slices since its host, another one, was heard (beats.c) */
+    _Atomic int32_t silent; /* slices since its (other) host was heard (beats.c) */
 } Sign;
 
 /* The first page that the processes of a host share. */

@@ -39,7 +39,8 @@ static int start_nccl(Context *c, char *error) {
 
 static int nccl_open(const TransportOptions *o, TransportContext **out, char *error) {
     if (!o->device->native_stream) {
-        snprintf(error, ERROR_BYTES, "transport nccl needs device cuda, not %s", o->device->name);
+        snprintf(error, ERROR_BYTES, "transport nccl works with device cuda, not %s",
+                 o->device->name);
         return EXIT_USER;
     }
     Context *c = calloc(1, sizeof *c);

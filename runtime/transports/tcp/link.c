@@ -98,7 +98,7 @@ int link_fill(Link *l) {
 int link_next(Link *l, Message *m) {
     MessageHead head;
     uint32_t have = l->in.n - l->in.first;
-    /* The magic number alone tells a stranger, who may wait for an answer to fewer bytes. */
+    /* The magic number suffices to tell a stranger, who may wait for an answer to fewer bytes. */
     uint32_t magic = MESSAGE_MAGIC, there = MIN(have, (uint32_t)sizeof magic);
     if (there && memcmp(l->in.at + l->in.first, &magic, there)) return -1;
     if (have < sizeof head) return 0;

@@ -7,7 +7,7 @@
  * decided there. The deputy takes its place when the chief is gone or stopped: the first rank of
  * another host, or rank 1 where all ranks are on one host. Every rank has a connection to it too.
  *
- * Messages are structs in the byte order of the machine; the magic number shows another one.
+ * Messages are structs in the byte order of the machine; the magic number reveals a different one.
  * Everything received is checked against a limit before memory is taken for it.
  */
 #ifndef FSDPC_TCP_LINK_H

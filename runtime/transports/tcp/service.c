@@ -28,7 +28,7 @@ enum { CHIEF_GRACE = 1, LEAVE_GRACE = 2, LEAVE_SECONDS = 10, READS_A_ROUND = 64 
 
 /* ---- messages */
 
-/* The payload as a struct of that size; false when it is none. */
+/* The payload as a struct of that size; false when its size differs. */
 static bool read_payload(const Message *m, void *out, size_t bytes) {
     if (m->bytes != bytes) return false;
     memcpy(out, m->at, bytes);

@@ -137,8 +137,8 @@ static void report_missing(World *w, CollectivePlace place, const RankList *who,
     ends_decide(w, w->rank, EXIT_RANK, text);
 }
 
-/* Whose report came first is chance: the place is that of the first rank that has waited as long,
- * or of the foremost on its communicator. */
+/* Whose report came first is chance: the place is taken from the first rank that has waited as
+ * long, or of the foremost on its communicator. */
 static void look_from_the_front(World *w) {
     RankState *front = &w->look.reported;
     for (int32_t r = 0; r < w->look.reporter; r++) {

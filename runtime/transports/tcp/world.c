@@ -103,7 +103,7 @@ int tcp_gather(TransportWorld *w, const MeshGroup *group, const void *bytes, siz
     return call_chief(w, &c, bytes, out, (uint32_t)(n * (size_t)group->size), label, error);
 }
 
-/* A rank that ends because of what it learns must not be gone before the others know the same: a
+/* A rank that ends because of this news must not be gone before the others know the same: a
  * second round shows that all have the answer, and the chief stays until the others are gone. */
 int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, char *error) {
     HostCall c = whole_world(w, CALL_COMPARE);

@@ -1,5 +1,7 @@
-/* The processes of a run that meet over TCP: how they find each other, notice that one is gone, and
- * end together. No GPU library is needed here; transport_nccl.so is built on it.
+/* The public header of this room: the processes of a run that meet over TCP, how they find each
+ * other, notice that one is gone, and end together. Two transports are built on it:
+ * transport_tcp.so (transport.c) and transport_nccl.so (runtime/transports/nccl). It needs no GPU
+ * library.
  *
  * Rank 0 listens on JoinOptions.address:port; all others connect to it. One thread of each process
  * answers the others at any time, whatever the process's own threads wait for. The functions of

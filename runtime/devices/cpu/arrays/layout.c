@@ -1,5 +1,8 @@
 /* Kernels that move data without computing: field, iota, fill, split, stack, retain, pack, copies
- * between parameters and the vectors of layout = param; and metric_add, of integers.
+ * between parameters and the flat vectors of a group; and metric_add, which adds integers.
+ *
+ * Each copies runs of neighbours, which threads share; nothing is summed in floating point, so the
+ * order of the runs changes no bit.
  */
 #include "kernel.h"
 #include "vector.h"

@@ -56,7 +56,7 @@ static int64_t run_of_shard(const QuantizedBlocks *b, int64_t i, int64_t to, int
     return MIN(MIN(layout_run(&b->layout, &b->place, e), b->each - e % b->each), to - i);
 }
 
-/* Calls for each run of the shard, with its block; `run` belongs to this thread alone. */
+/* Calls for each run of the shard, with its block; `run` belongs to this thread only. */
 static void each_block_run(const Launch *l, const PlanGroup *g,
                            void (*run)(const Launch *l, WorkRange run, int64_t block)) {
 #pragma omp parallel num_threads(threads_for(l, g->shard))

@@ -101,7 +101,7 @@ VECTOR_INLINE V16 row_tops(const float *row, int64_t width) {
     return top;
 }
 
-/* m grows to what is largest in the tile; factor: of what was summed before. */
+/* m grows to the largest score of the tile; factor: scales the earlier sums. */
 static void raise_tops(ForwardScratch *x, int64_t r, V16 top) {
     V16 m = v_load(x->m, DT_F32, r);
     V16 largest = v_select(top > m, top, m);
@@ -488,7 +488,7 @@ static void backward_by_heads(const Launch *l, const Attention *a) {
                        i % a->key_heads);
 }
 
-/* Without its first two parts, the bias alone. */
+/* Without its first two parts, only the bias. */
 static void backward_by_tiles(const Launch *l, const Attention *a, bool bias_alone) {
     int64_t key_tiles = (a->s + TILE - 1) / TILE, query_tiles = (a->t + TILE - 1) / TILE;
     int64_t key_work = a->b * a->key_heads * key_tiles;

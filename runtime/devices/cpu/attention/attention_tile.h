@@ -114,8 +114,8 @@ static inline void store_tile(Heads x, const float *from, int64_t b, int64_t hea
 
 /* c[m][n] (+)= sum over k of a(i, p) b[p][n], a(i, p) = a[i * a_row + p * a_column]; n is a
  * multiple of sixteen, rows of b and c have n elements. Sums run over p in order, whatever the
- * group: bits depend on the instruction set alone, by v_fma. Terms that are zero may be left out:
- * they change no sum (but for the sign of one that underflowed to -0). */
+ * group: bits depend only on the instruction set, by v_fma. Terms that are zero may be left out:
+ * they change no sum (except the sign of one that underflowed to -0). */
 #ifdef __AVX512F__
 enum { GROUP_ROWS = 8 };
 #else

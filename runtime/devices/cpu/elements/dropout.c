@@ -1,10 +1,12 @@
 /* dropout: (x [B, ...], step) -> zero with probability p, else x / (1 - p). Its own gradient.
  *
- * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3; 2011)
- * with key     = low and high half of the seed counter = low and high half of e / 4, the op's salt,
- * the low half of the optimizer step where e is the element's number in the whole run's data: first
- * sample of the call * elements of a sample + place. Element e takes word e % 4 and is dropped when
- * it is below p 2^32. So the mask is the same for every number of ranks and micro-batches.
+ * Random words: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1,
+ * 2, 3; 2011). Its key is the low and the high half of the seed. Its counter is the low and the
+ * high half of e / 4, the op's salt, and the low half of the optimizer step.
+ *
+ * e is the element's number in the whole run's data: first sample of the call * elements of a
+ * sample + place in the sample. Element e takes word e % 4 and is dropped when that is below p
+ * 2^32. So the mask is the same for every number of ranks and micro-batches. Threads own elements.
  */
 #include "kernel.h"
 #include "vector.h"

@@ -1,4 +1,4 @@
-/* Formulas (formula.h) on the cpu: a launch's operands and results, and what is computed. */
+/* Evaluates a formula (formula.h) on the operands of a launch, into its results. */
 #ifndef FSDPC_CPU_EVALUATE_H
 #define FSDPC_CPU_EVALUATE_H
 

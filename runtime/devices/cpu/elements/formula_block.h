@@ -33,7 +33,7 @@ typedef struct Evaluation {
     uint64_t direct;                 /* steps that may write into results */
     bool twist;                      /* the formula turns pairs of neighbours: */
     uint32_t table[4];               /* operands */
-    uint8_t with[PIECE_STEPS];       /* the step before: 1 + which argument it is; 0: alone */
+    uint8_t with[PIECE_STEPS];       /* the step before: 1 + which argument it is; 0: none */
     Operand in[PIECE_WINDOWS];       /* as windows show them */
     const void *base[PIECE_WINDOWS]; /* of the whole operand */
     Spread spread[PIECE_WINDOWS];
@@ -85,7 +85,7 @@ static void store_block(Result to, int64_t at, const float *block, int64_t count
         v_store_part(to.at, to.dtype, at + i, count - i, v_load_part(block, DT_F32, i, count - i));
 }
 
-/* Where element `at` of what is stored goes. */
+/* Where element `at` of a result goes. */
 static int64_t place_of(const FormulaResult *s, int64_t at) {
     return at / s->run * s->pitch + at % s->run;
 }
@@ -254,7 +254,7 @@ static void read_operand(const Evaluation *e, FormulaBlock *b, uint32_t i) {
     }
 }
 
-/* The elements of a value that is no single number, side by side. */
+/* The elements of a value side by side, repeated where it is one number. */
 static Operand row_value(const Evaluation *e, FormulaBlock *b, uint32_t value) {
     float *own = room_of(e, b, value);
     if (!b->value[value].step) {

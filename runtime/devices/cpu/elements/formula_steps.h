@@ -66,7 +66,7 @@ typedef double (*SummedLoop)(float *to, const BlockValue arg[FORMULA_ARGS], floa
 SUMMED(exp, exp_of(p - q))
 SUMMED(div, div_value(p, q, r, number))
 SUMMED(div_grad, div_grad_value(p, q, r, number))
-/* An exponential is that of a difference, which may be one from 0. */
+/* The exponential of a difference; of a plain value it is a difference from 0. */
 static void exp_difference_loop(float *to, const BlockValue arg[FORMULA_ARGS], float number,
                                 BlockExtent e) {
     (void)number;

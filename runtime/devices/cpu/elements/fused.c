@@ -2,7 +2,7 @@
  *
  * A fused kernel runs the kernels of its parts one after the other, with the result of the first
  * where the graph keeps it: in h, or in the result itself. So its bits are those of the unfused
- * ops, roundings to bf16 in between included. A rehearsal is for the products alone.
+ * ops, roundings to bf16 in between included. A rehearsal runs the products only.
  */
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
 /* Two steps of a formula at once. Where sums, differences and products follow each other, a loop
- * for each step would be as long as its loads and stores. So a step that one other step alone
+ * for each step would be as long as its loads and stores. So a step that only one other step
  * reads goes directly before that one, and both are one loop; so do two products before their sum
  * or difference; a product before a sum of the row is added as it is made. The order of steps that
- * do not read each other means nothing to the numbers.
+ * do not read each other does not change the numbers.
  */
 #ifndef FSDPC_CPU_PAIRS_H
 #define FSDPC_CPU_PAIRS_H

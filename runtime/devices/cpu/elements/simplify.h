@@ -1,6 +1,6 @@
-/* A formula in fewer steps, with the same bits: a sum of a negative is a difference, whatever is
- * negative in it, a factor or a product; a sum with 0, as gradients of parts are made of, which
- * makes 0 of -0 alone, becomes a part of the sum of two products before it.
+/* A formula in fewer steps, with the same bits. Adding a negated value, factor or product becomes a
+ * subtraction. Adding 0, which gradients of parts do and which changes only -0 to 0, becomes a part
+ * of the sum of two products before it.
  */
 #ifndef FSDPC_CPU_SIMPLIFY_H
 #define FSDPC_CPU_SIMPLIFY_H

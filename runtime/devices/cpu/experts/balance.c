@@ -38,7 +38,7 @@ static int64_t count_targets(Operand t, int64_t ignore) {
     return n;
 }
 
-/* Probabilities that are no numbers count as 0: the loss is no number either. */
+/* A probability that is NaN counts as 0: the loss is NaN too. */
 static int64_t in_units(float p) {
     return p == p ? (int64_t)((double)p * (double)((int64_t)1 << BALANCE_BITS) + 0.5) : 0;
 }

@@ -3,7 +3,7 @@
  *
  * Every kernel source is compiled once for each instruction set with -DCPU_ISA=plain|avx2|avx512;
  * KERNEL(linear) is then cpu_linear_avx2. table.c puts the kernels of one set into a table by op,
- * and common/device.c chooses the table when a device is opened.
+ * and device/device.c chooses the table when a device is opened.
  *
  * Determinism: work is cut so that no result depends on the number of threads: a thread owns whole
  * results, and sums over more than one result's data go in a fixed order.
@@ -32,7 +32,7 @@ struct DeviceContext {
     DeviceContext *stream[STREAM_KINDS];
     const struct IsaTable *isa;
 };
-/* PRODUCT_FLOATS of them: what product_here wants. */
+/* PRODUCT_FLOATS of them: what product_here needs. */
 enum { SCRATCH_FLOATS = 768 * 1024, PRODUCT_FLOATS = 304 * 1024 };
 
 typedef struct Launch {
@@ -69,20 +69,20 @@ extern const IsaTable cpu_isa_plain, cpu_isa_avx2, cpu_isa_avx512;
 
 /* product.c */
 void CPU_NAME(product)(DeviceContext *cpu, const Product *p);
-/* On the calling thread alone; buffer: PRODUCT_FLOATS. */
+/* On the calling thread only; buffer: PRODUCT_FLOATS. */
 void CPU_NAME(product_here)(float *buffer, const Product *p);
 /* reduce.c */
 void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements);
 
-/* common/onednn.c; no size is zero. false: the library failed. */
+/* products/onednn.c; no size is zero. false: the library failed. */
 bool product_onednn(const DeviceContext *cpu, const Product *p);
-bool product_onednn_here(const Product *p); /* on the calling thread alone */
+bool product_onednn_here(const Product *p); /* on the calling thread only */
 bool have_onednn(void);
 /* The library gives an element the same bits however its matrix is cut. */
 bool onednn_ignores_cuts(void);
 
-/* common/launch.c: writes the message, which begins with the op's name; returns the code. */
+/* launch.c: writes the message, which begins with the op's name; returns the code. */
 int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,6 @@
 /* Stores past the caches: results that are larger than what caches keep until they are read. A
  * plain store first reads the line that it writes; these do not, and so move a third less for a
- * copy. They are ordered by stream_end alone, not by what other threads are told otherwise.
+ * copy. Only stream_end orders them: no other synchronization of threads does.
  *
  * Not where a sanitizer looks, which does not see them, nor on other processors than x86.
  */

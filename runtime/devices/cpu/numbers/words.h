@@ -43,7 +43,7 @@ WORDS_BY(w_most, max_epu16, W32, >)
 WORDS_BY(w_least, min_epu16, W32, <)
 #undef WORDS_BY
 
-/* The numbers of a, and then those of b, rounded as each alone would be. */
+/* The numbers of a, and then those of b, rounded as each would be by itself. */
 VECTOR_INLINE W32 w_round(V16 a, V16 b) {
     W32 words;
 #ifdef __AVX512BW__

@@ -70,7 +70,7 @@ static bool next_param(const Factored *f, FactoredPart *part) {
     return true;
 }
 
-/* Its piece number part->piece, if this rank holds so many. */
+/* Its piece number part->piece, if this rank holds that many. */
 static bool take_piece(const Factored *f, FactoredPart *part) {
     const RankInfo *rank = f->l->call->rank;
     Layout layout = plan_layout(f->group);
@@ -207,7 +207,7 @@ static void sum_part(const Factored *f, const Operand *g, const FactoredPart *p,
     sum_squares(f, g, &share, (WorkRange){0, 1}, rows);
 }
 
-/* (p, g, scale) -> sums. A gradient that is not finite is said by the scale. */
+/* (p, g, scale) -> sums. The scale says whether a gradient is not finite. */
 KERNEL(factored_sums) {
     Operand w = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);

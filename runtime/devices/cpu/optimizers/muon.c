@@ -7,7 +7,7 @@
  *
  * A rank makes its own part of u and leaves 0 elsewhere; the sum over ranks (pass comm) is all of
  * it. muon makes each matrix orthogonal that has an element in this rank's shard, so ranks share
- * the products but for matrices that lie in several shards. X is laid out like u, [R, C]; with
+ * the products except for matrices that lie in several shards. X is laid out like u, [R, C]; with
  * R > C the same is done from the right, G = X^T X, so that G is the smaller of the two.
  */
 #include "muon.h"

@@ -41,7 +41,7 @@ struct Bf16 {
     Bf16Product *first;
     dnnl_engine_t engine;
     int threads;
-    size_t pad_bytes; /* of each thread: the most that a primitive wants */
+    size_t pad_bytes; /* of each thread: the most that a primitive needs */
     char *pad;
     dnnl_stream_t stream[]; /* by thread */
 };

@@ -1,4 +1,4 @@
-/* Products of bf16 matrices by oneDNN's matmul: see common/bf16.c. */
+/* Products of bf16 matrices by oneDNN's matmul: see bf16.c. */
 #ifndef FSDPC_CPU_BF16_H
 #define FSDPC_CPU_BF16_H
 

@@ -1,13 +1,12 @@
 /* linear, linear_grad_input, linear_grad_weight: three forms of one matrix product.
  *
- *   y[R,O]  = x[R,D]  w[O,D]^T + b      dx[R,D] = dy[R,O] w[O,D]      dw[O,D] = dy[R,O]^T x[R,D] +
- * acc
+ *   y[R,O]  = x[R,D]  w[O,D]^T + b      dx[R,D] = dy[R,O] w[O,D]      dw[O,D] = dy[R,O]^T x[R,D]
  *
- * Sums are f32. Where all is f32, bias and accumulator are put into the result's place first; the
- * product then adds. Products with bf16 are those of tiles.c: a bf16 result is rounded once, bias
- * and accumulator included. What earlier micro-batches left (attribute `earlier`) is added to the
- * rounded result, piece by piece: the bits of a product and an accumulate. Rows of y and dy may
- * have a pitch (op.h).
+ * Sums are f32. dw is added to the accumulator where there is one. Where all is f32, bias and
+ * accumulator are put into the result's place first; the product then adds. Products with bf16 are
+ * those of tiles.c: a bf16 result is rounded once, bias and accumulator included. What earlier
+ * micro-batches left (attribute `earlier`) is added to the rounded result, piece by piece: the bits
+ * of a product and an accumulate. Rows of y and dy may have a pitch (op.h).
  */
 #include "tiles.h"
 #include "widen.h"
@@ -61,7 +60,7 @@ static int add_product(const Launch *l, const Product *p) {
     int parts = grid.rows * grid.columns;
 #pragma omp parallel num_threads(parts) reduction(&& : good)
     {
-        omp_set_num_threads(1); /* of this implicit task alone: see common/onednn.c */
+        omp_set_num_threads(1); /* of this implicit task only: see onednn.c */
         for (int t = omp_get_thread_num(); t < parts; t += omp_get_num_threads())
             good = add_rectangle(l, p, part_of(p->m, STRIP_ROWS, t / grid.columns, grid.rows),
                                  part_of(p->n, STRIP_ROWS, t % grid.columns, grid.columns)) &&

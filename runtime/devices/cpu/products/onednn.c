@@ -7,8 +7,8 @@
  *
  * The library must never open a team of its own: it plans for as many threads as OpenMP promises
  * and computes nonsense if it is granted fewer. Being called inside our region does not keep it
- * from that, since a team of one counts as no region; so each of our threads tells OpenMP that it
- * wants no others.
+ * from that, since a team of one counts as no region; so each of our threads tells OpenMP to
+ * start no others.
  *
  * Where a rectangle ends must not change a bit. That holds for the library's kernels for AVX-512,
  * whose sums over k are the same in whole and in partial blocks. Its kernels for AVX2 add in
@@ -35,7 +35,7 @@ bool onednn_ignores_cuts(void) {
 static bool multiply_rectangle(const Product *p, WorkRange rows, WorkRange columns) {
     int64_t m = rows.to - rows.from, n = columns.to - columns.from;
     if (m <= 0 || n <= 0) return true;
-    /* A vector has both strides 1: the library wants the leading dimension of a matrix. */
+    /* A vector has both strides 1: the library expects the leading dimension of a matrix. */
     bool a_along = p->a_col == 1 && p->a_row >= p->k;
     bool b_along = !(p->b_col == 1 && p->b_row >= p->n);
     return dnnl_sgemm(a_along ? 'N' : 'T', b_along ? 'T' : 'N', m, n, p->k, 1.0f,
@@ -54,7 +54,7 @@ bool product_onednn(const DeviceContext *cpu, const Product *p) {
     Grid grid = product_grid(p, cpu->threads);
 #pragma omp parallel num_threads(grid.rows *grid.columns)
     {
-        omp_set_num_threads(1); /* of this implicit task alone */
+        omp_set_num_threads(1); /* of this implicit task only */
         for (int t = omp_get_thread_num(); t < grid.rows * grid.columns; t += omp_get_num_threads())
             if (!multiply_rectangle(p, part_of(p->m, 16, t / grid.columns, grid.rows),
                                     part_of(p->n, 16, t % grid.columns, grid.columns)))

@@ -1,12 +1,12 @@
 /* Products of matrices of which some are bf16, without f32 copies of whole operands.
  *
- * The result is cut into tiles, whose sizes follow from the shape alone and which threads take one
+ * The result is cut into tiles, whose sizes depend only on the shape and which threads take one
  * by one. A tile is formed in f32 in its thread's scratch: it begins with the bias or the
  * accumulator, or empty; the product is added; then it is rounded into its place, or added to what
  * is there. So bits depend neither on the number of threads nor on which thread takes what.
  *
  * Two bf16 operands go to oneDNN's matmul as they are, where the processor multiplies bf16
- * (common/bf16.c). Otherwise, and where only one operand is bf16, slices of 256 along k are widened
+ * (bf16.c). Otherwise, and where only one operand is bf16, slices of 256 along k are widened
  * into the scratch and multiplied as f32, by oneDNN or by product.c. The bits depend on which of
  * them it is, and on the instructions that oneDNN chooses.
  */
@@ -171,7 +171,7 @@ int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p) {
         int threads = p->m * p->n * p->k * p->batch < 32768 ? 1 : l->cpu->threads;
 #pragma omp parallel num_threads(threads) reduction(&& : good)
         {
-            omp_set_num_threads(1); /* of this implicit task alone: see common/onednn.c */
+            omp_set_num_threads(1); /* of this implicit task only: see onednn.c */
 #pragma omp for schedule(dynamic, 1)
             for (int64_t i = 0; i < cut.all; i++) {
                 float *sum = thread_scratch(l->cpu);

@@ -1,4 +1,4 @@
-/* Products of matrices of which some are bf16: see tiles.c. */
+/* Matrix products with bf16 operands: see tiles.c. */
 #ifndef FSDPC_CPU_TILES_H
 #define FSDPC_CPU_TILES_H
 

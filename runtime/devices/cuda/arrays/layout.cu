@@ -1,5 +1,8 @@
 /* Kernels that move data without computing: field, split, stack, retain, pack, copies between
- * parameters and the vectors of layout = param; and metric_add, of integers.
+ * parameters and the flat vectors of a group; and metric_add, which adds integers.
+ *
+ * A thread moves neighbouring elements and steps by the grid; nothing is summed in floating point,
+ * so the order of the blocks changes no bit.
  */
 #include "intrinsics.h"
 

@@ -1,5 +1,5 @@
-/* amax, quantize, dequantize: parameters that are gathered in f8e4m3 or i8. What they compute is
- * that of runtime/devices/cpu/arrays/quantized.c; the arithmetic is quantized.h's. The largest
+/* amax, quantize, dequantize: parameters that are gathered in f8e4m3 or i8. They compute what
+ * runtime/devices/cpu/arrays/quantized.c does; the arithmetic is quantized.h's. The largest
  * weights are integers, which blocks combine atomically. The group's table of starts is in device
  * memory.
  */
@@ -53,7 +53,7 @@ DEVICE int64_t block_at(const QuantizedShard &p, int k, int64_t i) {
     return s.blocks + (e < s.elements ? e : s.elements - 1) / QUANTIZED_BLOCK;
 }
 
-/* The blocks of the eight elements of a shard from i on, of which so many are there. They are
+/* The blocks of the eight elements of a shard from i on, of which only some may be there. They are
  * mostly one. */
 struct EightBlocks {
     int64_t at[EIGHT];

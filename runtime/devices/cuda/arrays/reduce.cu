@@ -1,4 +1,9 @@
-/* Sums over rows (sum_leading) and over ranks (the reductions of collectives).
+/* Sums and extremes over axes, sums over rows (sum_leading) and over ranks (the reductions of
+ * collectives).
+ *
+ * sum_leading, x [R, D] -> y [D]: as in columns.h. Over ranks a thread owns eight elements and adds
+ * the arrays in rank order in f32. Over the other axes a warp owns a result: its lanes take the
+ * terms in turn and are added by a tree of fixed shape, in f64. No sum depends on the grid.
  */
 #include "columns.h"
 #include "formula.h"

@@ -31,7 +31,7 @@ typedef struct Attention {
 /* attention.cu: describes a call of one of the attention ops; false when operands do not fit. delta
  * is the start of the workspace. */
 CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
-/* attention.cu: issues the own kernels; every sum has an order that the sizes alone decide. */
+/* attention.cu: issues the own kernels; the order of every sum depends only on the sizes. */
 CUDA_C int attention_own(const Launch *l, const Attention *a);
 /* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128, alpha > 0,
  * neither mask nor bias)? */

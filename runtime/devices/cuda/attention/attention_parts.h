@@ -27,7 +27,7 @@ bool parts_ready(char *why, bool tell);
 void parts_close(void);
 uint64_t parts_version(void);
 /* Makes the plans of c->form, or that with the number `only` unless it is negative; false, with the
- * reason, when there is none. They are to be forgotten in any case. */
+ * reason, when there is none. Call parts_forget in any case. */
 bool parts_plan(AttentionChoice *c, int only, char *why);
 void parts_forget(AttentionChoice *c);
 int parts_count(const AttentionChoice *c);

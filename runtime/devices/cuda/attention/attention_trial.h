@@ -10,7 +10,7 @@ typedef int AttentionRun(const AttentionChoice *c, int which, const Launch *l, c
 
 /* attention_trial.c: runs the own kernels, and by `run` each candidate, on the call's own memory,
  * which it fills with random numbers. good[i]: candidate i computes the same, and the same bits
- * twice. Microseconds of a call; those of candidates that are not good mean nothing. */
+ * twice. Microseconds of a call; undefined for candidates that are not good. */
 typedef struct Trial {
     bool good[CANDIDATES];
     float own, time[CANDIDATES];

@@ -15,8 +15,8 @@
  *
  * Order: warpgroup_fence in front of the first product whose registers were touched otherwise; what
  * threads wrote to shared memory is seen after shared_for_products and a barrier; sums and operands
- * are left alone until warpgroup_wait. tests/cuda/emulate_warpgroup.h has
- * the same for the CPU.
+ * must not be touched until warpgroup_wait. tests/cuda/emulate_warpgroup.h has the same for the
+ * CPU.
  */
 #ifndef FSDPC_CUDA_WARPGROUP_H
 #define FSDPC_CUDA_WARPGROUP_H

@@ -27,7 +27,7 @@ const Kernel cuda_kernels[OP_COUNT] = {
 #include "ops.def"
 };
 
-/* The workspace of these ops is that of products; rules for fused ones are named after it. */
+/* These ops use the workspace of products; the rules of fused ops are named after it. */
 bool op_multiplies(int op) {
     static const char *const workspace[OP_COUNT] = {
 #define OP(id, ...) [OP_##id] = "" __VA_ARGS__,

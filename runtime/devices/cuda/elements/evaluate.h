@@ -1,4 +1,4 @@
-/* Formulas (formula.h) on a GPU: a launch's operands and results, and what is computed. */
+/* Evaluates a formula (formula.h) on the operands of a launch, into its results. */
 #ifndef FSDPC_CUDA_EVALUATE_H
 #define FSDPC_CUDA_EVALUATE_H
 

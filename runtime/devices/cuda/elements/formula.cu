@@ -444,7 +444,7 @@ static bool take_results(const Launch *l, Task *task) {
     return true;
 }
 
-/* Threads of a block, each with so many rooms, and their shared memory. */
+/* Threads of a block, given the rooms of each, and their shared memory. */
 static int threads_of(const FormulaRooms &rooms, size_t *shared) {
     int threads = MOST_THREADS, each = (int)(rooms.n * EIGHT * sizeof(float));
     while (threads * each > SHARED_BYTES) threads /= 2;

@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(AVERAGE_THREADS)
         words[AVERAGE_TARGETS] = c.n_targets;
     }
     __syncthreads();
-    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    /* whole warps stay together: the loop ends where the warp's first lane does */
     int64_t stride = (int64_t)gridDim.x * blockDim.x * EIGHT;
     int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * EIGHT;
     for (int64_t at = warp; at < n; at += stride) {

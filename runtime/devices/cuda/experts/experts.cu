@@ -1,6 +1,6 @@
 /* Products of experts: runtime/devices/cpu/experts/experts.c has the formulas.
  *
- * How many rows an expert has is known on the GPU alone, so cuBLASLt, which takes sizes from the
+ * How many rows an expert has is known on the GPU only, so cuBLASLt, which takes sizes from the
  * host, cannot be used. A block owns an expert and a strip of TILE columns, and walks the tiles of
  * the expert's rows in steps of the number of blocks that share them: work is in proportion to the
  * rows, and a block without rows ends at once. A tile is TILE x TILE sums, 4 x 4 a thread, over

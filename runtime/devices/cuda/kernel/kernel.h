@@ -6,10 +6,10 @@
  * finds bad data (an id out of range) leaves it in the context's fault, which `synchronize` reads.
  *
  * Determinism: no sum depends on which block comes first. Floating-point numbers are added by one
- * thread, or by a tree of fixed shape, in an order that the shapes alone decide; only integers are
- * added atomically. Operands are f32, bf16 or f16 in any mixture, decided while running: a branch
- * that all threads take alike costs nothing compared with the memory that it loads. Arithmetic is
- * f32, a result is rounded once.
+ * thread, or by a tree of fixed shape, in an order that depends only on the shapes; only integers
+ * are added atomically. Operands are f32, bf16 or f16 in any mixture, decided while running: a
+ * branch that all threads take alike costs nothing compared with the memory that it loads.
+ * Arithmetic is f32, a result is rounded once.
  *
  * A kernel begins with begin_kernel, which waits for the one before it. So with
  * FSDP_CUDA_EARLY=1 its blocks may be there before that one has ended: LAUNCH asks for it where the
@@ -59,7 +59,7 @@ typedef struct Launch {
     DeviceFault *fault;          /* device memory */
     const SegmentStart *segment; /* device memory: by row of the plan's group parameters */
     char *error;
-    bool *follows; /* is the last work on the stream a kernel of ours? NULL: nobody wants to know */
+    bool *follows; /* is the last work on the stream a kernel of ours? NULL: unknown */
 } Launch;
 typedef int (*Kernel)(const Launch *l);
 

@@ -374,7 +374,7 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     __shared__ int64_t words[EXACT_WORDS];
     begin_words(words);
     if (blockIdx.x == 0 && threadIdx.x == 0) words[EXACT_COUNT] = n;
-    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    /* whole warps stay together: the loop ends where the warp's first lane does */
     int64_t stride = (int64_t)gridDim.x * blockDim.x * EIGHT;
     int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * EIGHT;
     for (int64_t at = warp; at < n; at += stride)

@@ -1,5 +1,9 @@
-/* softmax and topk, row by row, and their gradients. A warp owns a row and reads it from the caches
- * after the first time.
+/* softmax and topk, row by row, and their gradients. R rows of D numbers; topk takes K of E. The
+ * formulas are those of runtime/devices/cpu/losses/softmax.c.
+ *
+ * A warp owns a row and reads it from the caches after the first time. Each lane takes every 32nd
+ * eight of the row; the lanes' sums are added by a tree of fixed shape, so the bits depend only on
+ * the width.
  */
 #include "rows.h"
 

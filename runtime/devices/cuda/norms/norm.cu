@@ -10,7 +10,7 @@
 
 /* With `addend`, x + addend is stored in `sum` and is the row that is normalized. */
 struct Normalize {
-    Real x, addend, w, b; /* at == NULL: not there, but for x and w */
+    Real x, addend, w, b; /* at == NULL: absent; x and w never are */
     void *sum, *y;
     int sum_dtype, y_dtype;
     float *mean, *rstd; /* mean is NULL for rms_norm */

@@ -1,11 +1,11 @@
 /* LayerNorm and RMSNorm backward. R rows of width D; statistics f32[R]. The formulas are those of
  * runtime/devices/cpu/norms/norm.c.
  *
- * The gradients alone: a block owns a row, in registers up to a width of NARROW, otherwise read
- * twice; sums over rows as in columns.h.
+ * The separate gradient ops: a block owns a row, in registers up to a width of NARROW, otherwise
+ * read twice; sums over rows as in columns.h.
  *
  * layer_norm_grad and rms_norm_grad: the rows are cut into at most 528 parts, as many as their
- * number and width alone decide. A block owns a part; `lanes` rows of it are worked on at a time,
+ * number and width decide. A block owns a part; `lanes` rows of it are worked on at a time,
  * each by threads that have one eight of its columns (above a width of SUMMED: one row by threads
  * that have two or four). What the rows add to dw and db stays in registers to the end of the part;
  * dy, x and the residual are read once, and the next rows are on their way while the block sums up
@@ -371,7 +371,7 @@ static int launch_parts(const Launch *l, const Slope &s, const RowParts &p, int 
     return LAUNCH(l, bf16_four, parts, threads, 0, s, p);
 }
 
-/* Threads and parts that the shape alone decides; returns the number of parts. */
+/* Threads and parts, which depend only on the shape; returns the number of parts. */
 static int64_t cut_rows(RowParts *p, int64_t rows, int64_t width, int eights) {
     p->threads = row_threads((width + eights - 1) / eights);
     p->lanes = eights == 1 ? MAX(PART_THREADS / p->threads, 1) : 1;

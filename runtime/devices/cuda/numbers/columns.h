@@ -1,9 +1,9 @@
 /* Sums over rows, column by column: out[c] = acc[c] + sum over rows of term(row, c).
  *
- * Rows are cut into at most PARTS parts, as many as their number alone decides. A block owns a part
+ * Rows are cut into at most PARTS parts, how many depends only on their number. A block owns a part
  * and 256 columns, 8 per thread group: it adds its rows in order in f32 and leaves the sum in the
  * workspace, f32[parts, columns]; then 32 threads a column add the parts in f64, in an order that
- * their number alone decides.
+ * depends only on their number.
  *
  * Term: a struct with DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const, where n
  * columns exist.

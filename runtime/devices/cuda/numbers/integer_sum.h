@@ -1,6 +1,6 @@
-/* Exact sums of f32 numbers (power 1) or of their squares (power 2) by integers alone, for
- * grad_norm. The sum is that of runtime/devices/cpu/numbers/exact.h as a number, word by word after
- * carrying: no bit is lost, so neither blocks nor the order of numbers change it.
+/* Exact sums of f32 numbers (power 1) or of their squares (power 2) by integers only, for
+ * grad_norm. The sum equals that of runtime/devices/cpu/numbers/exact.h as a number, word by word
+ * after carrying: no bit is lost, so neither blocks nor the order of numbers change it.
  *
  * A window is a range of exponents below a top E. A number whose exponent e is at most E and at
  * least E - DEPTH is, in units of 2^(E - 180), the integer x = upper 2^27 + lower, both parts below
@@ -8,8 +8,8 @@
  * (power 1: upper and lower), three multiplications a number; MOST_NUMBERS of them cannot overflow.
  * bf16 has 8 bits: near the top `lower` is 0, and one multiplication is enough.
  *
- * A warp keeps a window for as long as all numbers of its lanes fit; then it puts the sums into the
- * words and chooses another one. Numbers that fit into no window together are taken in several
+ * A warp keeps a window for as long as all numbers of its lanes fit; then it adds the sums to the
+ * words and chooses another window. Numbers that fit into no window together are taken in several
  * windows, from the largest number downwards (add_apart). e is the exponent's field: 1 to 254;
  * denormal numbers have the exponent 1 without the leading bit. Zeros fit everywhere.
  */
@@ -22,7 +22,7 @@ enum {
     PART_BITS = 27,
     PART_MASK = (1 << PART_BITS) - 1,
     DEPTH = 27,        /* how far below the top an exponent may be */
-    NARROW_DEPTH = 19, /* the same of 8 bits in `upper` alone */
+    NARROW_DEPTH = 19, /* the same of 8 bits in `upper` only */
     UNIT = 180,        /* x = 1 is 2^(E - UNIT) */
     LEAST_TOP = 28,    /* so that no number is below every window */
     LAST_TOP = 254,

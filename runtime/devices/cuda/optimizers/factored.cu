@@ -1,5 +1,5 @@
-/* Adafactor: factored_sums, factored_means, factored_rms, adafactor. What they compute, and why the
- * sums depend on no order, is said in runtime/devices/cpu/optimizers/factored.c.
+/* Adafactor: factored_sums, factored_means, factored_rms, adafactor. For what they compute, and why
+ * the sums do not depend on an order, see runtime/devices/cpu/optimizers/factored.c.
  *
  * `across` blocks work on each parameter of the group, whose shape and places are in the table of
  * segments. They share it; of one that is cut along another axis than the first each takes some of
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(THREADS) sum_parts(Factored f, int64_t *sums) 
     bool squares = norm > 0.0 && norm < 1e300;
     double unit = squares ? power_of_two(HIGH_BITS - top_exponent(f.scale)) : 0.0;
     int64_t *own = sums + p.s->words, stride = p.blocks * THREADS * EIGHT;
-    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    /* whole warps stay together: the loop ends where the warp's first lane does */
     int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
     for (; is_part(p); next_part(f, p)) {
         for (int64_t at = p.from + warp; at < p.to; at += stride) {

@@ -1,4 +1,4 @@
-/* Muon: muon_momentum and muon. What they compute is said in runtime/devices/cpu/optimizers/muon.c.
+/* Muon: muon_momentum and muon, as runtime/devices/cpu/optimizers/muon.c describes them.
  * The products are cuBLASLt's, in f32; like all that is launched they run whatever the step's scale
  * says, and only the last kernel asks whether the step counts.
  */
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(THREADS) square_sum(int64_t *result, const flo
     __shared__ int64_t words[EXACT_WORDS];
     begin_words(words);
     int64_t stride = (int64_t)gridDim.x * THREADS * EIGHT;
-    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    /* whole warps stay together: the loop ends where the warp's first lane does */
     int64_t warp = ((int64_t)blockIdx.x * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
     for (int64_t at = warp; at < n; at += stride) {
         int64_t i = at + threadIdx.x % WARP * EIGHT;

@@ -276,7 +276,7 @@ DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRat
         m = s.first_step ? g : u.momentum * m + g;
         p = p - r.lr * (u.nesterov ? g + u.momentum * m : m);
     } else if (rule == RULE_LION) {
-        /* not contracted, so that the sign is that of the CPU */
+        /* not contracted, so that the sign is the CPU's */
         float toward = __fadd_rn(s.beta1 * m, s.beta1_rest * g);
         float by = toward > 0.0f ? r.lr : toward < 0.0f ? -r.lr : toward == 0.0f ? 0.0f : toward;
         p = p * r.keep - by;

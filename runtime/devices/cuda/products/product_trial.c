@@ -63,7 +63,7 @@ static void warm_up(const ProductTrial *t, const cublasLtMatmulAlgo_t *algorithm
     float spent = 0.0f;
     for (int runs = 0; spent < wanted && runs < WARM_UP_RUNS; runs++) {
         float ms = trial_time_once(t, algorithm, false);
-        if (ms < 0) return; /* another one may do better */
+        if (ms < 0) return; /* another algorithm may run */
         spent += ms;
     }
     t->products->warm = true;
