@@ -19,8 +19,8 @@ cudnn:fails: the losses of the own kernels
     attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: attention: an error: this library never runs anything
     attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: attention: an error: this library never runs anything
 cudnn:greedy: the losses of the own kernels
-    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: engine 1 wants 1099511627776 bytes of 768
-    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: engine 1 wants 1099511627776 bytes of 66304
+    attention [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: engine 1 needs 1099511627776 bytes of scratch, the workspace has 768
+    attention backward [2, 24, 2, 16]: using fsdp-run's kernels instead of cuDNN: engine 1 needs 1099511627776 bytes of scratch, the workspace has 66304
 maybe: exit code 2
     error: FSDP_CUDA_ATTENTION=maybe: choose own, onepass, cudnn or auto, or leave it unset
 0 forms are kept

@@ -20,7 +20,7 @@ one note: damaged
 the same bits, a good file
 one note: damaged
 the same bits, a good file
-one note: of another version
+one note: written by another version
 the same bits, a good file
 one note: another version of its libraries
 the same bits, a good file

@@ -95,7 +95,7 @@ if case == "nowhere":
     os.dup2(os.open(plan, os.O_RDONLY), 3)
     losses, notes = end(start(path="/proc/self/fd/3"))
     expect("tuned all the same", losses != plain)
-    expect("one note", len(notes) == 1 and "are not kept" in notes[0])
+    expect("one note", len(notes) == 1 and "were not saved" in notes[0])
     sys.exit()
 found, notes = end(start())
 expect("another algorithm than the first, no note", found != plain and not notes)
@@ -138,7 +138,7 @@ elif case == "ignored":
     for name, content, settings in (
             ("damaged", good.replace("product ", "produce ", 1), {}),
             ("damaged", good[:len(good) // 2], {}),
-            ("of another version", good.replace("products 2", "products 1"), {}),
+            ("written by another version", good.replace("products 2", "products 1"), {}),
             ("another version of its libraries", good, {"FSDP_EMULATE_CUBLASLT": "130200"})):
         write(content, seal=False)
         losses, notes = end(start(**settings))
