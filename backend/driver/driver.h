@@ -71,7 +71,7 @@ typedef struct OptionWord {
     const char *word, *doc;
 } OptionWord;
 
-/* A row of runtime/run/options.def: an option of fsdp-run. */
+/* A row of runtime/options/options.def: an option of fsdp-run. */
 typedef struct RunOption {
     const char *name, *form, *value, *doc, *example;
 } RunOption;

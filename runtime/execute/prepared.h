@@ -3,7 +3,7 @@
 #ifndef FSDPC_PREPARED_H
 #define FSDPC_PREPARED_H
 
-#include "joint.h"
+#include "shared_gather.h"
 #include "runtime.h"
 #include "streams.h"
 

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "checkpoint.h"
-#include "course.h"
+#include "attempt_progress.h"
 #include "hosts.h"
 #include "restarts.h"
 

@@ -35,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "course.h"
+#include "attempt_progress.h"
 #include "hosts.h"
 #include "machine.h"
 

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "checkpoint.h"
-#include "course.h"
+#include "attempt_progress.h"
 #include "hosts.h"
 #include "machine.h"
 #include "prepared.h"
 #include "profile.h"
 #include "restarts.h"
-#include "room.h"
+#include "host_memory.h"
 #include "stack_limit.h"
 
 static Run *signalled;            /* for the handler */

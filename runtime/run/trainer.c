@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "course.h"
+#include "attempt_progress.h"
 #include "prepared.h"
 
 enum { MAX_METRICS = 32, FIRST_COUNTED_STEP = 2, LAST_COUNTED_STEP = 10 };

@@ -5,7 +5,7 @@
  * Every process asks before any of them takes a page. The kernel gives pages when they are first
  * touched: each mapping succeeds by itself where all of them together would make it kill processes.
  */
-#include "room.h"
+#include "host_memory.h"
 
 #include "checkpoint.h"
 #include "machine.h"

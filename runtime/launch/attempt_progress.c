@@ -2,7 +2,7 @@
  * which are on the same machine. Ranks on other machines know from a variable alone that there is
  * one.
  */
-#include "course.h"
+#include "attempt_progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "room.h"
+#include "host_memory.h"
 
 static char text[ERROR_BYTES];
 

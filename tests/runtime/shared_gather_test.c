@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "joint.h"
+#include "shared_gather.h"
 #include "op.h"
 
 enum { MOST = 16, NONE = -1, AXIS = 1, OTHER = 2, BOTH = 3, IN_SIGHT = 1 << AXIS };

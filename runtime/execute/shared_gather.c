@@ -21,7 +21,7 @@
  * on a device whose launches return early, where streams have threads of their own (--overlap), and
  * in the test modes that look at arenas or change the order.
  */
-#include "joint.h"
+#include "shared_gather.h"
 
 #include "op.h"
 #include "prepared.h"
