@@ -177,11 +177,4 @@ static inline AxisSet comm_row_axes(uint32_t row) {
     return row < COMM_KINDS ? AXES_WORLD : row / COMM_KINDS;
 }
 
-/* local.c: ranks are threads of this process; buffers are read in place. */
-extern const Transport transport_local;
-typedef struct LocalWorld LocalWorld;
-/* timeout: seconds that a rank which stands still is waited for. */
-LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout);
-void local_world_free(LocalWorld *w);
-
 #endif

@@ -3,7 +3,7 @@
  * text: every byte is a token, a share [from, to) of the file. tokens: llm.c shards, globbed and
  * sorted by bytes. npy: an array a field, first axis = sample. A sample of text and tokens is T + 1
  * neighbouring tokens of one file: inputs are the first T, targets the last T; sample k of a file
- * starts at token k * T. With mlm and span_corruption (corruption.c) T is what such a sample takes.
+ * starts at token k * T. With mlm and span_corruption (denoising.c) T is what such a sample takes.
  */
 #include <errno.h>
 #include <glob.h>
@@ -14,7 +14,6 @@
 
 #include "data.h"
 #include "op.h"
-#include "runtime.h"
 
 /* No files: synthetic.c. */
 static bool is_made(const PlanSource *s) {
@@ -117,7 +116,7 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
         globfree(&found);
     }
     d->length = p->settings->length;
-    int code = d->source->corruption ? corrupted_open(d, error) : 0;
+    int code = d->source->corruption ? denoising_open(d, error) : 0;
     if (code) return code;
     for (uint32_t i = 0; i < d->n_file; i++) {
         code = open_file(d, &d->file[i], d->file[i].map.path, NULL, error);
@@ -378,22 +377,22 @@ static uint32_t file_of(const Dataset *d, int64_t k) {
 }
 
 /* Ids are those that the first field takes. */
-static void read_corrupted(Samples *s, SampleAt at, int64_t row) {
+static void read_denoising(Samples *s, SampleAt at, int64_t row) {
     const Dataset *d = s->d;
     const DataFile *f = s->f;
-    uint64_t field = d->corrupted[0] < 0 ? 0 : (uint64_t)d->corrupted[0];
+    uint64_t field = d->denoising[0] < 0 ? 0 : (uint64_t)d->denoising[0];
     uint32_t width = file_type_bytes(f->type);
     int64_t below = d->range[field].below ? d->range[field].below : (int64_t)INT32_MAX + 1;
     uint64_t first = f->first_byte + (uint64_t)((at.k - f->first_sample) * d->length) * width;
-    Corrupted c;
-    corrupted_begin(&c, d, at, row, s->slot);
+    DenoisingSample c;
+    denoising_begin(&c, d, at, row, s->slot);
     for (int64_t i = 0; i < d->length && !s->code; i++) {
         uint64_t offset = first + (uint64_t)i * width;
         int64_t id = load_integer(f->map.bytes + offset, f->type);
         if (id < 0 || id >= below)
             s->code = bad_id(f, offset, id, below,
                              plan_string(d->plan, d->plan->fields[field].name), s->error);
-        corrupted_take(&c, (int32_t)id);
+        denoising_add(&c, (int32_t)id);
     }
 }
 
@@ -422,7 +421,7 @@ static void read_samples(void *user) {
         if (s->f && f != s->f && (s->shorter = mapped_shorter(&s->f->map))) return;
         s->f = f;
         if (s->d->source->corruption)
-            read_corrupted(s, s->at[i], s->row + i);
+            read_denoising(s, s->at[i], s->row + i);
         else
             read_fields(s, s->at[i], s->row + i);
     }

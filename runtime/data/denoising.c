@@ -2,7 +2,7 @@
  *
  * A sample takes its raw tokens one after the other and writes the fields of the batch as it goes.
  * What is chosen is a function of the seed and of how many samples come before this one when epochs
- * are counted through, by permutations that are computed element by element (order.c): each epoch
+ * are counted through, by permutations that are computed element by element (shuffle.c): each epoch
  * draws anew, and it is the same for any number of ranks.
  *
  * mlm: place i is chosen when its rank in a permutation of the places is below `noise`. Fields
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "data.h"
-#include "philox.h"
+#include "random.h"
 
 enum { IGNORED = -100, CHOSEN_OF = 10, MASKED = 8, REPLACED = 9 };
 
@@ -31,7 +31,7 @@ static bool spans_of(const Dataset *d) { return d->source->corruption == CORRUPT
 
 static int64_t random_below(const Dataset *d) {
     if (d->source->words) return d->source->words;
-    int64_t below = d->range[d->corrupted[0]].below;
+    int64_t below = d->range[d->denoising[0]].below;
     return below ? below : d->source->vocab;
 }
 
@@ -52,26 +52,26 @@ static int open_field(Dataset *d, uint64_t k, char *error) {
         return EXIT_CORRUPT;
     }
     d->of_field[k] = which;
-    d->corrupted[which] = (int64_t)k;
+    d->denoising[which] = (int64_t)k;
     return 0;
 }
 
 /* The ids that the source itself writes; those of its tokens are checked one by one. */
 static int check_own_ids(const Dataset *d, char *error) {
     const PlanSource *s = d->source;
-    if (d->corrupted[0] < 0) return 0;
-    const FieldRange *range = &d->range[d->corrupted[0]];
+    if (d->denoising[0] < 0) return 0;
+    const FieldRange *range = &d->range[d->denoising[0]];
     int64_t most = MAX(s->mask, spans_of(d) ? s->end : s->words - 1);
     if (!range->below || most < range->below) return 0;
     snprintf(error, ERROR_BYTES, "data.%s writes id %lld into field %s; the model takes 0 to %lld",
-             d->name, (long long)most, plan_string(d->plan, d->plan->fields[d->corrupted[0]].name),
+             d->name, (long long)most, plan_string(d->plan, d->plan->fields[d->denoising[0]].name),
              (long long)range->below - 1);
     return EXIT_USER;
 }
 
-int corrupted_open(Dataset *d, char *error) {
+int denoising_open(Dataset *d, char *error) {
     d->length = d->source->raw;
-    for (int k = 0; k < CORRUPTED_FIELDS; k++) d->corrupted[k] = -1;
+    for (int k = 0; k < DENOISING_FIELDS; k++) d->denoising[k] = -1;
     for (uint64_t k = 0; k < d->plan->n_fields; k++) {
         int code = open_field(d, k, error);
         if (code) return code;
@@ -85,21 +85,22 @@ int corrupted_open(Dataset *d, char *error) {
 
 /* ---- reading ---- */
 
-void corrupted_begin(Corrupted *c, const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
-    *c = (Corrupted){.d = d, .draw = at.epoch * d->samples + at.k};
-    for (int which = 0; which < CORRUPTED_FIELDS; which++) {
-        int64_t field = d->corrupted[which];
+void denoising_begin(DenoisingSample *c, const Dataset *d, SampleAt at, int64_t row,
+                     uint8_t *slot) {
+    *c = (DenoisingSample){.d = d, .draw = at.epoch * d->samples + at.k};
+    for (int which = 0; which < DENOISING_FIELDS; which++) {
+        int64_t field = d->denoising[which];
         if (field < 0) continue;
         c->to[which] = (int32_t *)(void *)(slot + d->plan->fields[field].staging) +
                        row * (int64_t)d->width[field];
     }
 }
 
-static void put(Corrupted *c, int which, int64_t at, int64_t id) {
+static void put(DenoisingSample *c, int which, int64_t at, int64_t id) {
     if (c->to[which]) c->to[which][at] = (int32_t)id;
 }
 
-static void take_masked(Corrupted *c, int32_t token) {
+static void take_masked(DenoisingSample *c, int32_t token) {
     const PlanSource *s = c->d->source;
     int64_t i = c->taken;
     bool chosen = shuffled(i, s->raw, key_of(c->d, "chosen"), (uint64_t)c->draw) < s->noise;
@@ -117,7 +118,7 @@ static void take_masked(Corrupted *c, int32_t token) {
     put(c, 3, i, chosen ? token : IGNORED);
 }
 
-static void put_label(Corrupted *c, int64_t id) {
+static void put_label(DenoisingSample *c, int64_t id) {
     put(c, 2, c->labels, id);
     if (c->labels == 0) put(c, 1, 0, 0);
     if (c->labels < c->d->source->noise + c->d->source->spans) put(c, 1, c->labels + 1, id);
@@ -125,12 +126,12 @@ static void put_label(Corrupted *c, int64_t id) {
 }
 
 /* Does a piece end after the first `at` of n tokens? */
-static bool cut(const Corrupted *c, const char *what, int64_t at, int64_t n) {
+static bool cut(const DenoisingSample *c, const char *what, int64_t at, int64_t n) {
     return at == n ||
            shuffled(at - 1, n - 1, key_of(c->d, what), (uint64_t)c->draw) < c->d->source->spans - 1;
 }
 
-static void take_span(Corrupted *c, int32_t token) {
+static void take_span(DenoisingSample *c, int32_t token) {
     const PlanSource *s = c->d->source;
     if (c->inside) {
         put_label(c, token);
@@ -151,7 +152,7 @@ static void take_span(Corrupted *c, int32_t token) {
     put_label(c, s->end);
 }
 
-void corrupted_take(Corrupted *c, int32_t token) {
+void denoising_add(DenoisingSample *c, int32_t token) {
     if (c->taken >= c->d->source->raw) return;
     if (spans_of(c->d))
         take_span(c, token);

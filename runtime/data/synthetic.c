@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "data.h"
-#include "philox.h"
+#include "random.h"
 
 enum { NOISY = 8, PATTERNS = 16 }; /* PATTERNS: classes where no field has any */
 
@@ -61,10 +61,10 @@ int synthetic_open(Dataset *d, char *error) {
     d->samples = d->source->samples;
     d->length = tokens ? p->settings->length : 0;
     if (d->source->corruption) {
-        int code = corrupted_open(d, error);
-        bool first = d->corrupted[0] >= 0;
+        int code = denoising_open(d, error);
+        bool first = d->denoising[0] >= 0;
         return code || !first ? code
-                              : check_ids(d, (uint64_t)d->corrupted[0], d->source->vocab, error);
+                              : check_ids(d, (uint64_t)d->denoising[0], d->source->vocab, error);
     }
     for (uint64_t k = 0; k < p->n_fields; k++) {
         const char *name = plan_string(p, p->fields[k].name);
@@ -143,10 +143,10 @@ void synthetic_read(const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
     int64_t k = at.k;
     uint32_t key[2];
     if (d->source->corruption) {
-        Corrupted c;
-        corrupted_begin(&c, d, at, row, slot);
+        DenoisingSample c;
+        denoising_begin(&c, d, at, row, slot);
         for (Walk w = walk_begin(d, k); w.i < d->length; walk_on(&w))
-            corrupted_take(&c, (int32_t)w.token);
+            denoising_add(&c, (int32_t)w.token);
         return;
     }
     key_of("class", d->source->seed, key);

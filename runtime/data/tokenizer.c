@@ -16,8 +16,7 @@
 
 #include <jansson.h>
 
-#include "device.h"
-#include "tokenizer.h"
+#include "data.h"
 
 typedef struct Merge {
     uint64_t pair; /* left id << 32 | right id; the table's key */

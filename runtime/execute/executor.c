@@ -3,12 +3,11 @@
  * At start every instruction is made ready once (instructions.c), and the device may try out the
  * launches to come. A call is then a loop over the program's instructions in issue order; stream
  * order and the plan's edges are given to the device as record and wait. With --overlap streams.c
- * issues the same instructions from one thread a stream instead, and so does the test mode in
- * stream_test.c.
+ * issues the same instructions from one thread a stream instead, and so does a test mode
+ * (testing/stream_test.c).
  */
 #include "op.h"
 #include "prepared.h"
-#include "profile.h"
 
 /* Which instructions another stream waits for. */
 static void mark_awaited(const Plan *p, Executor *e) {
@@ -43,26 +42,22 @@ int executor_open(Rank *r) {
     e->issued = arena_array(a, uint64_t, comm_rows(p));
     e->in_call = arena_array(a, uint64_t, p->n_programs * comm_rows(p) + 1);
     e->overlap = overlap_start(r->run);
-    int code = joint_open(r);
+    int code = shared_gather_open(r);
     if (code) return code;
     instructions_prepare(r);
     mark_awaited(p, e);
     code = rehearse(r);
-    if (!code && r->run->test.memory) code = memory_check_open(r, &e->memory, r->error);
     if (!code) code = profile_open(r, &e->profile, r->error);
-    if (!code && r->run->test.streams) code = stream_test_open(r, &e->streams, r->error);
     if (code || !(e->overlap.on || e->overlap.tries)) return code;
     /* What it needs is allocated here, also where the first calls do without. */
     code = r->run->device->run_concurrently(r->context, true, r->error);
-    return code ? code : streams_open(r, &e->beside, r->error);
+    return code ? code : streams_open(r, &e->threads, r->error);
 }
 
 void executor_close(Rank *r) {
     Executor *e = r->executor;
     if (!e) return;
-    stream_test_close(e->streams);
-    streams_close(e->beside);
-    memory_check_close(e->memory);
+    streams_close(e->threads);
     profile_close(e->profile);
     arena_free(e->arena);
     r->executor = NULL;
@@ -90,17 +85,18 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     const PlanProgram *q = &r->run->plan->programs[program];
     const Device *d = r->run->device;
     Executor *e = r->executor;
+    const TestHooks *hooks = &r->hooks;
     const Transport *t = r->run->transport;
-    bool held = d->program_begin && save_stream_holds(r, program), replayed = false;
+    bool held = d->program_begin && r->gate.holds && r->gate.holds(r, program), replayed = false;
     bool ordered = d->program_begin && !r->tap.before && !held;
     if (e->profile) profile_begin(e->profile, program);
     int code = held ? rank_synchronize(r, error) : 0;
     if (!code) code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
     if (!code && t->program) t->program(r->transport, program, replayed);
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code && !replayed; k++) {
-        if (e->memory) memory_check_before(e->memory, k);
+        if (hooks->before) hooks->before(hooks->of, k);
         code = issue_ordered(r, k, error);
-        if (!code && e->memory) code = memory_check_after(e->memory, k, error);
+        if (!code && hooks->after) code = hooks->after(hooks->of, k, error);
     }
     if (code) return code;
     code = ordered ? d->program_end(r->context, program, error) : rank_synchronize(r, error);
@@ -111,15 +107,15 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
 static int issue_streams(Rank *r, uint32_t program, char *error) {
     Executor *e = r->executor;
     if (e->profile) profile_begin(e->profile, program);
-    int code = streams_run(e->beside, program, error);
+    int code = streams_run(e->threads, program, error);
     if (!code) code = rank_synchronize(r, error);
     return !code && e->profile ? profile_end(e->profile, error) : code;
 }
 
 static int issue_call(Rank *r, uint32_t program, char *error) {
     Executor *e = r->executor;
-    if (e->streams) return stream_test_run(e->streams, program, error);
-    if (!e->beside) return issue_program(r, program, error);
+    if (r->hooks.issue) return r->hooks.issue(r->hooks.of, program, error);
+    if (!e->threads) return issue_program(r, program, error);
     int code = r->run->device->run_concurrently(r->context, e->overlap.on, error);
     if (code) return code;
     return e->overlap.on ? issue_streams(r, program, error) : issue_program(r, program, error);
@@ -132,6 +128,6 @@ int executor_run(Rank *r, uint32_t program, char *error) {
     if (code) return code;
     uint64_t rows = comm_rows(p);
     for (uint64_t i = 0; i < rows; i++) e->issued[i] += e->in_call[program * rows + i];
-    if (e->memory) code = memory_check_call_end(e->memory, program, error);
+    if (r->hooks.call_end) code = r->hooks.call_end(r->hooks.of, program, error);
     return code;
 }

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "execute.h"
 
 void *rank_at(const Rank *r, uint64_t address) {
     return (address_is_host(address) ? r->host : r->arena) + address_offset(address);

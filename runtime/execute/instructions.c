@@ -13,7 +13,6 @@
 
 #include "op.h"
 #include "prepared.h"
-#include "profile.h"
 
 static bool moves_data(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
@@ -108,7 +107,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, const void ***in_at
 /* Numbers of meetings are those of gathers over the same axes. */
 static void prepare_meeting(Rank *r, Executor *e, uint32_t k, uint64_t *ordinal) {
     Prepared *q = &e->prepared[k];
-    AxisSet axes = joint_meets(r, k);
+    AxisSet axes = shared_gather_meets(r, k);
     if (!axes) return;
     char label[256], text[300];
     plan_instr_text(r->run->plan, k, label, sizeof label);
@@ -151,6 +150,10 @@ void instructions_prepare(Rank *r) {
     }
 }
 
+const KernelCall *instruction_kernel(const Rank *r, uint32_t instr) {
+    return &r->executor->prepared[instr].kernel;
+}
+
 static int issue_collective(Rank *r, uint32_t k, char *error) {
     Executor *e = r->executor;
     Prepared *q = &e->prepared[k];
@@ -179,18 +182,18 @@ int instruction_issue(Rank *r, uint32_t k, char *error) {
         int code = r->tap.before(r->tap.of, k, error);
         if (code) return code;
     }
-    if (in->saves && r->saves) save_stream_hold(r, in->saves);
+    if (in->saves && r->gate.hold) r->gate.hold(r, in->saves);
     if (e->prepared[k].meeting) {
         int code = issue_meeting(r, k, error);
         if (code) return code;
     }
     if (!moves_data(in) && !op_info[in->op].launched) return 0;
     rank_beat_at(r, k);
-    allocations_enter_kernel();
+    thread_marks.in_kernel = true;
     int code = moves_data(in)
                    ? issue_collective(r, k, error)
                    : r->run->device->launch(r->context, in->stream, &e->prepared[k].kernel, error);
-    allocations_leave_kernel();
+    thread_marks.in_kernel = false;
     if (!code || moves_data(in)) return code;
     char text[256], cause[ERROR_BYTES];
     plan_instr_text(r->run->plan, k, text, sizeof text);

@@ -58,7 +58,8 @@ int overlap_check(const Run *run) {
 
 /* The ranks of this machine are not all. */
 static bool waits_for_links(const Run *run) {
-    return run->module && run->module->local_ranks(run->world) < run->launch.ranks;
+    return run->launch.module &&
+           run->launch.module->local_ranks(run->launch.world) < run->launch.ranks;
 }
 
 Overlap overlap_start(const Run *run) {

@@ -1,10 +1,11 @@
 /* What a rank keeps of its plan's instructions: each made ready, and the collectives issued so far.
- * instructions.c fills and issues them, executor.c owns them, the two test modes look at them. */
+ * instructions.c fills and issues them, executor.c owns them. */
 #ifndef FSDPC_PREPARED_H
 #define FSDPC_PREPARED_H
 
+#include "execute.h"
+#include "profile.h"
 #include "shared_gather.h"
-#include "runtime.h"
 #include "streams.h"
 
 typedef struct Prepared {
@@ -21,13 +22,15 @@ struct Executor {
     Prepared *prepared;                /* by instruction */
     uint64_t *issued;                  /* [comm_rows] collectives of all calls so far */
     uint64_t *in_call;                 /* [programs][comm_rows] of one call */
-    Joint joint;                       /* empty: every rank has all in its own arena */
+    SharedGather joint;                /* empty: every rank has all in its own arena */
     char *joint_arena[1 << MESH_AXES]; /* by axes of a gather: where its joint results are */
-    MemoryCheck *memory;
-    StreamTest *streams;
-    Streams *beside; /* NULL: one thread issues all streams */
+    StreamThreads *threads;            /* NULL: one thread issues all streams */
     Overlap overlap;
     Profile *profile; /* NULL: instructions are not timed */
 };
+
+/* instructions.c */
+void instructions_prepare(Rank *r); /* fills what the executor has room for */
+int instruction_timed(Rank *r, uint32_t instr, char *error); /* issued, and timed for --profile */
 
 #endif

@@ -10,11 +10,10 @@
  * large plan) in Chrome's format, which Perfetto opens: a process a rank, a thread a stream. Each
  * process of a run writes a file: rank 0 FILE, rank N FILE.N.
  */
-#include "profile.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

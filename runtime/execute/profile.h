@@ -2,7 +2,9 @@
 #ifndef FSDPC_PROFILE_H
 #define FSDPC_PROFILE_H
 
-#include "runtime.h"
+#include "execute.h"
+
+typedef struct Profile Profile;
 
 /* Of a rank; everything is allocated here. *out stays NULL where no profile is wanted. */
 int profile_open(Rank *r, Profile **out, char *error);
@@ -12,8 +14,5 @@ void profile_begin(Profile *p, uint32_t program);
 int profile_before(Profile *p, uint32_t instr, char *error);
 int profile_after(Profile *p, uint32_t instr, char *error);
 int profile_end(Profile *p, char *error); /* the call's work is done */
-/* Writes the trace of this process's ranks, and the table of the first of them to `out`, which may
- * be NULL. */
-int profile_write(const Run *run, FILE *out, char *error);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "prepared.h"
 
+__thread ThreadMarks thread_marks;
+
 void run_fail(Rank *r, int code) {
     Run *run = r->run;
     const Transport *t = run->transport;
@@ -15,23 +17,25 @@ void run_fail(Rank *r, int code) {
     if (code == EXIT_ENVIRONMENT && r->transport && t->check &&
         t->check(r->transport, true, r->error))
         code = EXIT_RANK;
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->end.lock);
     /* A rank that only reports another one's end is not the cause. */
-    if (!run->failure || (run->failure == EXIT_RANK && code != EXIT_RANK)) {
-        run->failure = code;
+    if (!run->end.code || (run->end.code == EXIT_RANK && code != EXIT_RANK)) {
+        run->end.code = code;
         char who[160];
         snprintf(who, sizeof who, "rank %d", r->rank);
-        if (run->module) run->module->describe(run->world, r->rank, who, sizeof who);
+        if (run->launch.module)
+            run->launch.module->describe(run->launch.world, r->rank, who, sizeof who);
         bool others_are_named = code == EXIT_RANK;
         /* every rank sees the same loss */
         if (run->launch.ranks > 1 && code != EXIT_TRAINING && !others_are_named)
-            snprintf(run->failure_text, sizeof run->failure_text, "%s: %s", who, r->error);
+            snprintf(run->end.text, sizeof run->end.text, "%s: %s", who, r->error);
         else
-            snprintf(run->failure_text, sizeof run->failure_text, "%s", r->error);
-        if (run->module)
-            run->silent = !run->module->fail(run->world, r->rank, &run->failure, run->failure_text);
+            snprintf(run->end.text, sizeof run->end.text, "%s", r->error);
+        if (run->launch.module)
+            run->end.silent = !run->launch.module->fail(run->launch.world, r->rank, &run->end.code,
+                                                        run->end.text);
     }
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->end.lock);
     t->abort(r->transport);
 }
 
@@ -46,7 +50,7 @@ const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group) {
  * long a kernel beside them takes. */
 void rank_beat_at(Rank *r, uint32_t instr) {
     clockid_t clock;
-    bool aside = r->executor->beside && r->run->plan->instrs[instr].stream != STREAM_COMPUTE;
+    bool aside = r->executor->threads && r->run->plan->instrs[instr].stream != STREAM_COMPUTE;
     if (!aside && !pthread_getcpuclockid(pthread_self(), &clock))
         atomic_store(&r->pulse.clock, clock);
     atomic_store_explicit(&r->pulse.instr, instr + 1, memory_order_relaxed);
@@ -84,17 +88,21 @@ static int copy_on_host(Rank *r, void *to, const void *from, uint64_t bytes) {
 
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes) {
     if (rank_in_host(r, to)) return copy_on_host(r, to, from, bytes);
-    allocations_enter_kernel();
+    thread_marks.in_kernel = true;
     int code = r->run->device->copy_in(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
-    allocations_leave_kernel();
+    thread_marks.in_kernel = false;
     return code;
 }
 
 int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes) {
     if (rank_in_host(r, from)) return copy_on_host(r, to, from, bytes);
-    allocations_enter_kernel();
+    thread_marks.in_kernel = true;
     int code = r->run->device->copy_out(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
     if (!code) code = rank_synchronize(r, r->error);
-    allocations_leave_kernel();
+    thread_marks.in_kernel = false;
     return code;
+}
+
+void rank_used_transient(Rank *r) {
+    if (r->hooks.refill) r->hooks.refill(r->hooks.of);
 }

@@ -1,5 +1,5 @@
-/* Joint values: gathered parameters that the ranks of a group have in one place, not in a copy
- * each.
+/* SharedGather values: gathered parameters that the ranks of a group have in one place, not in a
+ * copy each.
  *
  * Ranks that see each other's memory (threads of a process, processes of a host with transport mpi)
  * gather into the arena of the group's first rank, at the address that the plan gives the result on
@@ -38,7 +38,7 @@ typedef struct Find {
     uint32_t *root; /* by value: what it is a view of, or itself */
     uint32_t *last; /* by root: the last instruction that reads it */
     bool *kept;     /* by root: a state is left in it */
-    AxisSet *meets; /* by instruction: Joint.meets */
+    AxisSet *meets; /* by instruction: SharedGather.meets */
     uint32_t in_sight;
 } Find;
 
@@ -127,7 +127,7 @@ static void mark_joint(const Find *f, const PlanProgram *q, AxisSet *value) {
     }
 }
 
-Joint joint_find(const Plan *p, uint32_t in_sight, Arena *a) {
+SharedGather shared_gather_find(const Plan *p, uint32_t in_sight, Arena *a) {
     AxisSet *value = arena_array(a, AxisSet, p->n_values + 1);
     Arena *scratch = arena_new();
     Find f = {.p = p, .meets = arena_array(a, AxisSet, p->n_instrs + 1)};
@@ -140,7 +140,7 @@ Joint joint_find(const Plan *p, uint32_t in_sight, Arena *a) {
         mark_joint(&f, &p->programs[i], value);
     }
     arena_free(scratch);
-    return (Joint){value, f.meets};
+    return (SharedGather){value, f.meets};
 }
 
 /* ---- where they are */
@@ -149,7 +149,7 @@ Joint joint_find(const Plan *p, uint32_t in_sight, Arena *a) {
 static char *first_arena(const Rank *r, AxisSet axes) {
     const Run *run = r->run;
     MeshGroup g = comm_group(run->plan, run->launch.ranks, axes, r->rank);
-    if (!run->module) return run->rank[g.base].arena; /* opened before this rank */
+    if (!run->launch.module) return run->rank[g.base].arena; /* opened before this rank */
     for (int32_t k = 0; k < g.size; k++)
         if (!run->transport->peer_arena(r->transport, mesh_member(&g, k))) return NULL;
     return run->transport->peer_arena(r->transport, g.base);
@@ -165,18 +165,18 @@ static bool is_in_order(const Rank *r) {
  * all ranks of the run. */
 static int agree_on(Rank *r, bool *good) {
     uint64_t bad = !*good;
-    int code = r->run->module ? rank_agree(r, bad, &bad) : 0;
+    int code = r->run->launch.module ? rank_agree(r, bad, &bad) : 0;
     *good = !bad;
     return code;
 }
 
-int joint_open(Rank *r) {
+int shared_gather_open(Rank *r) {
     const Run *run = r->run;
     Executor *e = r->executor;
     bool possible = is_in_order(r);
     uint32_t in_sight = 0;
     if (run->launch.ranks < 2 || !run->device->arena_is_host) return 0;
-    if (run->module && !run->transport->peer_arena) return 0;
+    if (run->launch.module && !run->transport->peer_arena) return 0;
     int code = agree_on(r, &possible);
     for (AxisSet axes = 1; axes < (AxisSet)1 << run->plan->n_axes && possible && !code; axes++) {
         char *arena = first_arena(r, axes);
@@ -185,7 +185,7 @@ int joint_open(Rank *r) {
         e->joint_arena[axes] = seen ? arena : NULL;
         in_sight |= (uint32_t)seen << axes;
     }
-    if (!code && in_sight) e->joint = joint_find(run->plan, in_sight, e->arena);
+    if (!code && in_sight) e->joint = shared_gather_find(run->plan, in_sight, e->arena);
     return code;
 }
 
@@ -194,7 +194,7 @@ char *joint_arena(const Rank *r, uint32_t value) {
     return e->joint.value ? e->joint_arena[e->joint.value[value]] : NULL;
 }
 
-AxisSet joint_meets(const Rank *r, uint32_t instr) {
-    const Joint *j = &r->executor->joint;
+AxisSet shared_gather_meets(const Rank *r, uint32_t instr) {
+    const SharedGather *j = &r->executor->joint;
     return j->meets ? j->meets[instr] : 0;
 }

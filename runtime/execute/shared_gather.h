@@ -1,22 +1,23 @@
-/* Joint values: gathered parameters that the ranks of a group have in one place; see joint.c. */
+/* SharedGather values: gathered parameters that the ranks of a group have in one place; see
+ * joint.c. */
 #ifndef FSDPC_JOINT_H
 #define FSDPC_JOINT_H
 
-#include "runtime.h"
+#include "execute.h"
 
-typedef struct Joint {
+typedef struct SharedGather {
     const AxisSet *value; /* by value: axes of the gather that makes it jointly, 0 for all others */
     const AxisSet *meets; /* by instruction: over which axes the ranks must meet before it */
-} Joint;
+} SharedGather;
 /* in_sight: bit a: all ranks of a group over axes a see each other's memory. */
-Joint joint_find(const Plan *p, uint32_t in_sight, Arena *a);
+SharedGather shared_gather_find(const Plan *p, uint32_t in_sight, Arena *a);
 
 /* Decides for the run; after every arena is there, before instructions are prepared. All ranks of a
  * transport between processes call it. */
-int joint_open(Rank *r);
+int shared_gather_open(Rank *r);
 /* The arena in which this rank finds the value; NULL: its own, or the host's. */
 char *joint_arena(const Rank *r, uint32_t value);
 /* Over which axes this rank meets the others before the instruction; 0: it does not. */
-AxisSet joint_meets(const Rank *r, uint32_t instr);
+AxisSet shared_gather_meets(const Rank *r, uint32_t instr);
 
 #endif

@@ -17,13 +17,13 @@
 #include "prepared.h"
 
 typedef struct StreamThread {
-    Streams *streams;
+    StreamThreads *streams;
     int stream;
     pthread_t thread;
     bool started;
 } StreamThread;
 
-struct Streams {
+struct StreamThreads {
     Rank *rank;
     Arena *arena;
     uint32_t *count; /* [instrs] how many of its stream and call are over with it */
@@ -41,7 +41,7 @@ struct Streams {
 };
 
 /* Under the lock. */
-static void fail(Streams *s, int code, const char *error) {
+static void fail(StreamThreads *s, int code, const char *error) {
     if (!s->code) {
         s->code = code;
         memcpy(s->error, error, ERROR_BYTES);
@@ -51,7 +51,7 @@ static void fail(Streams *s, int code, const char *error) {
 }
 
 /* Under the lock. Are all there, and the call goes on? */
-static bool wait_edges(Streams *s, const PlanInstr *in) {
+static bool wait_edges(StreamThreads *s, const PlanInstr *in) {
     const Plan *p = s->rank->run->plan;
     for (uint32_t i = 0; i < in->n_edge; i++) {
         uint32_t e = p->edges[in->first_edge + i], stream = p->instrs[e].stream;
@@ -60,7 +60,7 @@ static bool wait_edges(Streams *s, const PlanInstr *in) {
     return !s->code;
 }
 
-static bool may_begin(Streams *s, const PlanInstr *in) {
+static bool may_begin(StreamThreads *s, const PlanInstr *in) {
     if (!in->n_edge) return true;
     pthread_mutex_lock(&s->lock);
     bool good = wait_edges(s, in);
@@ -69,7 +69,7 @@ static bool may_begin(Streams *s, const PlanInstr *in) {
 }
 
 /* One stream's instructions of the call under way. */
-static void issue_stream(Streams *s, int stream) {
+static void issue_stream(StreamThreads *s, int stream) {
     const Plan *p = s->rank->run->plan;
     const PlanProgram *q = &p->programs[s->program];
     char error[ERROR_BYTES] = "";
@@ -90,9 +90,9 @@ static void issue_stream(Streams *s, int stream) {
 
 static void *serve(void *context) {
     StreamThread *t = context;
-    Streams *s = t->streams;
+    StreamThreads *s = t->streams;
     uint64_t seen = 0;
-    allocations_thread_is_ours();
+    thread_marks.ours = true;
     pthread_mutex_lock(&s->lock);
     for (;;) {
         while (s->calls == seen && !s->stop) pthread_cond_wait(&s->changed, &s->lock);
@@ -107,7 +107,7 @@ static void *serve(void *context) {
     return NULL;
 }
 
-int streams_run(Streams *s, uint32_t program, char *error) {
+int streams_run(StreamThreads *s, uint32_t program, char *error) {
     pthread_mutex_lock(&s->lock);
     s->program = program;
     s->running = s->n_thread;
@@ -126,7 +126,7 @@ int streams_run(Streams *s, uint32_t program, char *error) {
 
 /* ---- life */
 
-static void count_instructions(Streams *s, bool used[STREAM_KINDS]) {
+static void count_instructions(StreamThreads *s, bool used[STREAM_KINDS]) {
     const Plan *p = s->rank->run->plan;
     s->count = arena_array(s->arena, uint32_t, p->n_instrs + 1);
     for (uint64_t i = 0; i < p->n_programs; i++) {
@@ -140,7 +140,7 @@ static void count_instructions(Streams *s, bool used[STREAM_KINDS]) {
 }
 
 /* Signals are for the thread that waits for their handlers' word, not for these. */
-static int start(Streams *s, int stream, char *error) {
+static int start(StreamThreads *s, int stream, char *error) {
     sigset_t all, before;
     StreamThread *t = &s->thread[s->n_thread];
     *t = (StreamThread){.streams = s, .stream = stream};
@@ -157,9 +157,9 @@ static int start(Streams *s, int stream, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-int streams_open(Rank *r, Streams **out, char *error) {
+int streams_open(Rank *r, StreamThreads **out, char *error) {
     Arena *a = arena_new();
-    Streams *s = *out = arena_new_of(a, Streams);
+    StreamThreads *s = *out = arena_new_of(a, StreamThreads);
     bool used[STREAM_KINDS] = {false};
     int code = 0;
     s->rank = r;
@@ -172,7 +172,7 @@ int streams_open(Rank *r, Streams **out, char *error) {
     return code;
 }
 
-void streams_close(Streams *s) {
+void streams_close(StreamThreads *s) {
     if (!s) return;
     pthread_mutex_lock(&s->lock);
     s->stop = true;

@@ -2,12 +2,14 @@
 #ifndef FSDPC_STREAMS_H
 #define FSDPC_STREAMS_H
 
-#include "runtime.h"
+#include "execute.h"
+
+typedef struct StreamThreads StreamThreads;
 
 /* streams.c. Of a rank; everything is allocated here. */
-int streams_open(Rank *r, Streams **out, char *error);
-void streams_close(Streams *s);
-int streams_run(Streams *s, uint32_t program, char *error); /* one call, to its end */
+int streams_open(Rank *r, StreamThreads **out, char *error);
+void streams_close(StreamThreads *s);
+int streams_run(StreamThreads *s, uint32_t program, char *error); /* one call, to its end */
 
 /* overlap.c: --overlap. */
 typedef struct Overlap {
@@ -17,10 +19,6 @@ typedef struct Overlap {
     int64_t steps;  /* that were tried */
     double best[2]; /* seconds of the fastest step, without and with */
 } Overlap;
-/* Is it possible, and does it make sense, for this plan? Prints what the user should know. */
-int overlap_check(const Run *run);
 Overlap overlap_start(const Run *run);
-/* By all ranks after each step, which took so many seconds. */
-int overlap_step(Rank *r, double seconds);
 
 #endif

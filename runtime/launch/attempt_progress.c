@@ -1,11 +1,12 @@
-/* The course of a run: a page of memory shared by rank 0 and the processes that start the run,
- * which are on the same machine. Ranks on other machines know from a variable alone that there is
- * one.
+/* How far an attempt to run has come: a page of memory that rank 0 shares with the processes that
+ * start the run, which are on the same machine. Ranks on other machines only know from a variable
+ * that there is one. In go what rank 0 reports; out comes what the starting processes decide by.
  */
-#include "attempt_progress.h"
+#include "launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,52 +15,52 @@
 
 #include "checkpoint.h"
 
-#define COURSE "FSDP_RUN_COURSE" /* file of the page */
+#define PAGE "FSDP_RUN_PROGRESS" /* file of the page */
 
-Course *course_share(void) {
+AttemptProgress *attempt_share(void) {
     char path[64];
-    int fd = memfd_create("course", MFD_CLOEXEC);
-    Course *page = MAP_FAILED;
+    int fd = memfd_create("progress", MFD_CLOEXEC);
+    AttemptProgress *page = MAP_FAILED;
     if (fd >= 0 && !ftruncate(fd, sizeof *page))
         page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (page == MAP_FAILED) fail_environment("cannot watch over the run: %s", strerror(errno));
+    if (page == MAP_FAILED) fail_environment("cannot watch the run: %s", strerror(errno));
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    setenv(COURSE, path, 1);
+    setenv(PAGE, path, 1);
     return page;
 }
 
-void course_find(Run *run) {
-    const char *path = getenv(COURSE);
+AttemptProgress *attempt_find(void) {
+    const char *path = getenv(PAGE);
     int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    if (fd < 0) return;
-    void *page = mmap(NULL, sizeof *run->course, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd < 0) return NULL;
+    void *page = mmap(NULL, sizeof(AttemptProgress), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
-    if (page != MAP_FAILED) run->course = page;
-    prctl(PR_SET_NAME, "fsdp-run"); /* not "exe", as which it was started */
+    prctl(PR_SET_NAME, "fsdp-run"); /* it was started as "exe" */
+    return page == MAP_FAILED ? NULL : page;
 }
 
-void course_note(const Run *run, int64_t done) {
-    if (!run->course) return;
-    atomic_store(&run->course->done, done);
-    atomic_store(&run->course->begun, 1);
+void attempt_note(AttemptProgress *p, int64_t done) {
+    if (!p) return;
+    atomic_store(&p->done, done);
+    atomic_store(&p->begun, 1);
 }
 
-/* Who comes first decides. */
-static bool decide(const Run *run, int32_t stage) {
-    int32_t now = COURSE_STARTS;
-    return atomic_compare_exchange_strong(&run->course->stage, &now, stage) || now == stage;
+/* Whoever comes first decides. */
+static bool decide_stage(AttemptProgress *p, int32_t stage) {
+    int32_t now = ATTEMPT_STARTS;
+    return atomic_compare_exchange_strong(&p->stage, &now, stage) || now == stage;
 }
 
-bool course_meet(const Run *run) { return !run->course || decide(run, COURSE_MET); }
+bool attempt_meet(AttemptProgress *p) { return !p || decide_stage(p, ATTEMPT_MET); }
 
-bool course_call_off(const Run *run) { return run->course && decide(run, COURSE_CALLED_OFF); }
+bool attempt_call_off(AttemptProgress *p) { return p && decide_stage(p, ATTEMPT_CALLED_OFF); }
 
-void course_end(const Run *run, int code) {
-    if (run->course) atomic_store(&run->course->ended, 1 + code);
+void attempt_end(AttemptProgress *p, int code) {
+    if (p) atomic_store(&p->ended, 1 + code);
 }
 
-bool course_ended(const Run *run, int *code) {
-    *code = run->course ? atomic_load(&run->course->ended) - 1 : -1;
+bool attempt_ended(const AttemptProgress *p, int *code) {
+    *code = p ? atomic_load(&p->ended) - 1 : -1;
     return *code >= 0;
 }
 
@@ -68,14 +69,14 @@ static bool is_restart(void) {
     return attempt && strcmp(attempt, "0");
 }
 
-bool course_met(const Run *run) {
-    return is_restart() || (run->course && atomic_load(&run->course->stage) == COURSE_MET);
+bool attempt_met(const AttemptProgress *p) {
+    return is_restart() || (p && atomic_load(&p->stage) == ATTEMPT_MET);
 }
 
-void course_resume(const Run *run, Options *o) {
+void attempt_resume(const char *folder, Options *o) {
     uint32_t n = 0;
-    if (is_restart()) free(ck_steps(run->checkpoint.folder, &n));
+    if (is_restart()) free(ck_steps(folder, &n));
     if (!n) return;
-    o->resume = run->checkpoint.folder;
-    o->load = NULL; /* the checkpoint has what became of it */
+    o->resume = folder;
+    o->load = NULL; /* the checkpoint continues from those weights */
 }

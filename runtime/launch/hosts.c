@@ -4,12 +4,11 @@
  * (ssh, or OMPI_MCA_plm_rsh_agent). One that never answered is not called lost: then it is the way
  * of asking that does not work.
  */
-#include "hosts.h"
-
 #include <ctype.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "launch.h"
 
 enum { PATIENCE_MS = 10000, MOST_PLACES = 1 << 16 };
 

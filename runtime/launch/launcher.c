@@ -4,10 +4,11 @@
  * RANK and WORLD_SIZE may also be set by hand, or by fsdp-run itself (spawn.c). Where ranks meet
  * that find each other over TCP: meeting.c. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "launch.h"
 
 enum { TORCHRUN, OPEN_MPI };
 /* batch: a job that starts something else has one of the two variables alone (salloc the count,
@@ -53,7 +54,7 @@ static int one_without_other(size_t i, bool rank, char *error) {
 
 /* One launcher's answer. *found: its variables name a rank; else *l stays what it was. alone: is
  * one of the variables without the other a mistake? */
-static int ask(size_t i, bool alone, Launch *l, bool *found, char *error) {
+static int ask_launcher(size_t i, bool alone, Launch *l, bool *found, char *error) {
     int code = 0;
     int32_t its_rank, its_ranks;
     bool rank = number_of(launchers[i].rank, &its_rank, error, &code);
@@ -99,7 +100,7 @@ static int two_launchers(const Launch *a, const Launch *b, char *error) {
 static int from_environment(Launch *l, char *error) {
     bool found = false;
     for (size_t i = 0; i < ARRAY_LEN(launchers) && !found; i++) {
-        int code = ask(i, true, l, &found, error);
+        int code = ask_launcher(i, true, l, &found, error);
         if (code) return code;
     }
     /* Slurm's and PMI's variables also stand in the environment of a batch job that starts
@@ -107,7 +108,7 @@ static int from_environment(Launch *l, char *error) {
     Launch mpi = {.launcher = ""};
     bool too = false;
     if (!found || strcmp(l->launcher, launchers[TORCHRUN].name)) return 0;
-    int code = ask(OPEN_MPI, false, &mpi, &too, error);
+    int code = ask_launcher(OPEN_MPI, false, &mpi, &too, error);
     if (code || !too || mpi.ranks == 1) return code;
     return mpi.rank == l->rank && mpi.ranks == l->ranks ? 0 : two_launchers(l, &mpi, error);
 }
@@ -119,7 +120,7 @@ static int check_alone(int32_t ranks, char *error) {
         Launch l = {.launcher = ""};
         bool found = false;
         if (i == TORCHRUN && !getenv("TORCHELASTIC_RUN_ID")) continue;
-        int code = ask(i, false, &l, &found, error);
+        int code = ask_launcher(i, false, &l, &found, error);
         if (code) return code;
         if (!found || l.ranks == 1) continue;
         snprintf(error, ERROR_BYTES,
@@ -135,12 +136,12 @@ bool launch_is_spawned(const Launch *l) { return !strcmp(l->launcher, "fsdp-run"
 
 bool launch_is_of_processes(const Launch *l) { return *l->launcher && strcmp(l->launcher, "-n"); }
 
-int launch_detect(const Options *o, int32_t plan_ranks, Launch *l, char *error) {
+int launch_detect(int32_t n, int32_t plan_ranks, Launch *l, char *error) {
     *l = (Launch){.launcher = "", .ranks = plan_ranks, .local_ranks = plan_ranks};
-    if (o->ranks) {
+    if (n) {
         l->launcher = "-n";
-        l->ranks = l->local_ranks = o->ranks;
-        return check_alone(o->ranks, error);
+        l->ranks = l->local_ranks = n;
+        return check_alone(n, error);
     }
     return from_environment(l, error);
 }

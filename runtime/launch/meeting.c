@@ -7,10 +7,11 @@
  * The identity comes from the launcher's name of the job; ranks started by hand have none.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "launch.h"
 
 /* Below the ports that Linux gives to outgoing connections. */
 enum { FIRST_PORT = 20000, PORTS = 10000, MOST_PORT = 65535 };
@@ -35,7 +36,7 @@ static int32_t port_of(const char *name, char *error) {
     return -1;
 }
 
-static bool add(uint64_t *h, const char *name) {
+static bool add_variable(uint64_t *h, const char *name) {
     const char *text = variable(name);
     if (text) *h = hash_bytes(text, strlen(text), *h + 1);
     return text != NULL;
@@ -45,15 +46,15 @@ static bool add(uint64_t *h, const char *name) {
 static uint64_t job_identity(const Launch *l) {
     uint64_t h = 0;
     if (launch_is_spawned(l)) {
-        add(&h, SPAWN_RUN);
+        add_variable(&h, SPAWN_RUN);
     } else if (!strcmp(l->launcher, "torchrun")) {
-        if (add(&h, "TORCHELASTIC_RUN_ID")) add(&h, "TORCHELASTIC_RESTART_COUNT");
+        if (add_variable(&h, "TORCHELASTIC_RUN_ID")) add_variable(&h, "TORCHELASTIC_RESTART_COUNT");
     } else if (!strcmp(l->launcher, "Open MPI")) {
-        if (!add(&h, "PMIX_NAMESPACE")) add(&h, "OMPI_MCA_ess_base_jobid");
+        if (!add_variable(&h, "PMIX_NAMESPACE")) add_variable(&h, "OMPI_MCA_ess_base_jobid");
     } else if (!strcmp(l->launcher, "Slurm")) {
-        if (add(&h, "SLURM_JOB_ID")) add(&h, "SLURM_STEP_ID");
+        if (add_variable(&h, "SLURM_JOB_ID")) add_variable(&h, "SLURM_STEP_ID");
     } else {
-        add(&h, "PMI_JOBID");
+        add_variable(&h, "PMI_JOBID");
     }
     return h;
 }

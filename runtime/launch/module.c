@@ -2,12 +2,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "interface.h"
-#include "runtime.h"
+#include "launch.h"
 
 static bool module_path(const char *kind, const char *name, char *out, size_t size) {
     char self[PATH_MAX];
@@ -29,7 +30,6 @@ static bool same_build(const char *kind, const char *name, uint32_t abi, char *e
     return false;
 }
 
-/* NULL with code and message when there is no such module, or no such device. */
 const Device *device_load(const char *name, char *error, int *code) {
     char path[PATH_MAX + 64];
     *code = EXIT_ENVIRONMENT;
@@ -75,12 +75,11 @@ static int32_t count_gpus(const char *device) {
     return d && d->count ? d->count() : 0;
 }
 
-const char *transport_choice(const Run *run) {
-    const Launch *l = &run->launch;
-    if (run->options->transport) return run->options->transport;
-    if (run->options->hosts) return "mpi";
+const char *transport_choice(const Options *o, const Launch *l) {
+    if (o->transport) return o->transport;
+    if (o->hosts) return "mpi";
     if (l->ranks == 1) return "local";
-    int32_t gpus = count_gpus(run->options->device);
+    int32_t gpus = count_gpus(o->device);
     bool by_mpi = strcmp(l->launcher, "torchrun") && strcmp(l->launcher, "fsdp-run");
     if (launch_is_of_processes(l)) return gpus ? "nccl" : by_mpi ? "mpi" : "tcp";
     return gpus >= l->ranks && transport_known("nccl") ? "nccl" : "local";
@@ -91,7 +90,6 @@ bool transport_known(const char *name) {
     return module_path("transport", name, path, sizeof path) && !access(path, R_OK);
 }
 
-/* NULL with the message: this build or machine lacks it. */
 const TransportModule *transport_load(const char *name, char *error) {
     char path[PATH_MAX + 64];
     if (!module_path("transport", name, path, sizeof path)) {

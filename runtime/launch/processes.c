@@ -9,12 +9,13 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "launch.h"
 
 /* ---- stderr, held back */
 
@@ -30,7 +31,7 @@ static void show_held(void) {
     }
 }
 
-static void release(bool show) {
+static void release_stderr(bool show) {
     if (held < 0) return;
     fflush(stderr);
     if (show) show_held();
@@ -45,7 +46,7 @@ static bool early;
 static bool may_speak(void);
 
 /* A rank that ends while it is held still says why. */
-static void release_at_exit(void) { release(!early || may_speak()); }
+static void release_at_exit(void) { release_stderr(!early || may_speak()); }
 
 static void release_at_abort(int signal_number) {
     (void)signal_number;
@@ -53,7 +54,7 @@ static void release_at_abort(int signal_number) {
     signal(SIGABRT, SIG_DFL);
 }
 
-static void hold(void) {
+static void hold_stderr(void) {
     held = memfd_create("stderr", MFD_CLOEXEC);
     real_stderr = held < 0 ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (real_stderr < 0) {
@@ -86,76 +87,60 @@ bool processes_ignore(int signal_number) {
     return !sigaction(signal_number, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
-void processes_begin(const Run *run) {
-    early = launch_is_spawned(&run->launch) || getenv(SPAWN_SAID);
-    if (early) hold();
+void processes_begin(const Launch *l) {
+    early = launch_is_spawned(l) || getenv(SPAWN_SAID);
+    if (early) hold_stderr();
 }
 
 /* mpirun kills ranks when MPI cannot start: what they wrote by then must not be lost. */
-static void release_for_mpi(const Run *run) {
-    if (!early || launch_is_spawned(&run->launch)) return;
-    release(run->launch.rank == 0);
+static void release_for_mpi(const Launch *l) {
+    if (!early || launch_is_spawned(l)) return;
+    release_stderr(l->rank == 0);
     early = false;
 }
 
 /* ---- meeting */
 
-int processes_join(Run *run, const char *transport) {
+int processes_join(Launch *l, const char *transport, int32_t test_hosts,
+                   const atomic_int *told_to_end) {
     char error[ERROR_BYTES];
-    release_for_mpi(run);
-    run->module = transport_load(transport, error);
-    int code = run->module ? 0 : EXIT_ENVIRONMENT;
-    JoinOptions o = {.launcher = run->launch.launcher,
-                     .rank = run->launch.rank,
-                     .ranks = run->launch.ranks,
-                     .local_rank = run->launch.local_rank,
-                     .local_ranks = run->launch.local_ranks,
-                     .timeout = run->timeout,
-                     .test_hosts = run->test.hosts,
+    release_for_mpi(l);
+    l->module = transport_load(transport, error);
+    int code = l->module ? 0 : EXIT_ENVIRONMENT;
+    JoinOptions o = {.launcher = l->launcher,
+                     .rank = l->rank,
+                     .ranks = l->ranks,
+                     .local_rank = l->local_rank,
+                     .local_ranks = l->local_ranks,
+                     .timeout = l->timeout,
+                     .test_hosts = test_hosts,
                      .may_speak = may_speak,
-                     .told_to_end = &run->told_to_end};
-    if (!code && strcmp(transport, "mpi")) code = launch_meeting(&run->launch, &o, error);
-    if (!code) code = run->module->join(&o, &run->world, error);
+                     .told_to_end = told_to_end};
+    if (!code && strcmp(transport, "mpi")) code = launch_meeting(l, &o, error);
+    if (!code) code = l->module->join(&o, &l->world, error);
     if (code) {
         if (may_speak()) fprintf(stderr, "error: %s\n", error);
-        if (run->module) processes_quit(code);
+        if (l->module) processes_quit(code);
         return code;
     }
-    if (early && run->launch.rank == 0) release(true);
-    run->transport = run->module->transport;
-    run->transport_shared = run->world;
-    run->launch.local_ranks = run->module->local_ranks(run->world);
-    if (run->launch.rank != 0 && !early) hold();
+    if (early && l->rank == 0) release_stderr(true);
+    l->local_ranks = l->module->local_ranks(l->world);
+    if (l->rank != 0 && !early) hold_stderr();
     early = false;
     return 0;
 }
 
-static uint64_t options_fingerprint(const Run *run) {
-    const Options *o = run->options;
-    int64_t number[] = {run->steps,
-                        o->dump_step,
-                        o->save.path != NULL,
-                        o->load != NULL,
-                        o->threads,
-                        o->eval_only,
-                        o->generate ? o->tokens : 0,
-                        run->saver ? run->checkpoint.every + 1 : 0,
-                        run->first_step,
-                        (int64_t)resume_identity(run)};
-    return hash_bytes(number, sizeof number, 0);
-}
-
-static int other_plan(const Run *run, const StartReport *all, int32_t rank) {
+static int report_difference(const Launch *l, const StartReport *all, int32_t rank,
+                             const char *path) {
     char who[160];
     bool plan = all[rank].plan != all[0].plan;
-    run->module->describe(run->world, rank, who, sizeof who);
-    if (plan && run->launch.rank == 0)
+    l->module->describe(l->world, rank, who, sizeof who);
+    if (plan && l->rank == 0)
         fprintf(stderr,
                 "error: %s has another plan than rank 0: %016llx, not %016llx\n"
                 "help: copy the same %s to every machine\n",
-                who, (unsigned long long)all[rank].plan, (unsigned long long)all[0].plan,
-                run->options->plan);
-    else if (run->launch.rank == 0)
+                who, (unsigned long long)all[rank].plan, (unsigned long long)all[0].plan, path);
+    else if (l->rank == 0)
         fprintf(stderr,
                 "error: %s was started with other options than rank 0\n"
                 "help: --steps, --threads, --load, --save, --dump-grads, --eval-only, --tokens, "
@@ -164,37 +149,35 @@ static int other_plan(const Run *run, const StartReport *all, int32_t rank) {
     return EXIT_RANK;
 }
 
-int processes_compare(Run *run, int code) {
-    if (!run->module) return code;
+int processes_compare(const Launch *l, const StartReport *mine, const char *plan) {
     char error[ERROR_BYTES];
-    const PlanHeader *h = run->plan->header;
-    StartReport mine = {.code = code, .plan = h->fingerprint, .options = options_fingerprint(run)};
-    StartReport *all = calloc((size_t)run->launch.ranks, sizeof *all);
-    if (!all) fail_environment("no memory for %d ranks", run->launch.ranks);
-    int failed = run->module->compare(run->world, &mine, all, error);
+    int code = mine->code;
+    StartReport *all = calloc((size_t)l->ranks, sizeof *all);
+    if (!all) fail_environment("no memory for %d ranks", l->ranks);
+    int failed = l->module->compare(l->world, mine, all, error);
     if (failed) {
-        bool first = run->module->fail(run->world, run->launch.rank, &failed, error);
+        bool first = l->module->fail(l->world, l->rank, &failed, error);
         if (first && may_speak()) fprintf(stderr, "error: %s\n", error);
-        release(first);
+        release_stderr(first);
         processes_quit(failed);
     }
-    int32_t ranks = run->launch.ranks, speaker = 0, bad = 0;
+    int32_t ranks = l->ranks, speaker = 0, bad = 0;
     while (speaker < ranks && !all[speaker].code) speaker++;
     for (int32_t r = 0; r < ranks; r++) bad += all[r].code != 0;
     if (bad) {
         code = all[speaker].code;
-        bool mine_to_say = speaker == run->launch.rank;
+        bool mine_to_say = speaker == l->rank;
         char who[160];
-        run->module->describe(run->world, speaker, who, sizeof who);
+        l->module->describe(l->world, speaker, who, sizeof who);
         if (mine_to_say && bad < ranks)
             fprintf(stderr, "note: this is %s; %d of %d ranks could start\n", who, ranks - bad,
                     ranks);
-        release(mine_to_say);
+        release_stderr(mine_to_say);
     }
-    release(false);
+    release_stderr(false);
     for (int32_t r = 1; r < ranks && !code; r++)
         if (all[r].plan != all[0].plan || all[r].options != all[0].options)
-            code = other_plan(run, all, r);
+            code = report_difference(l, all, r, plan);
     free(all);
     if (code) processes_said();
     return code;

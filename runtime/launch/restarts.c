@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -26,15 +27,11 @@
 #include <unistd.h>
 
 #include "checkpoint.h"
-#include "attempt_progress.h"
-#include "hosts.h"
-#include "restarts.h"
+#include "launch.h"
 
 /* ---- what cannot be */
 
-static int no_restarts(const Run *run) {
-    const Launch *l = &run->launch;
-    const Options *o = run->options;
+static int refuse_restarts(const Launch *l, const Options *o, const CheckpointOptions *c) {
     if (launch_is_of_processes(l)) {
         fprintf(stderr,
                 "error: --restarts: %s started this rank, and fsdp-run cannot start the others "
@@ -44,7 +41,7 @@ static int no_restarts(const Run *run) {
                 l->launcher, l->launcher);
         return EXIT_USER;
     }
-    if (!run->checkpoint.folder) {
+    if (!c->folder) {
         fprintf(stderr,
                 "error: --restarts goes with --checkpoint FOLDER, or checkpoint.path in the model "
                 "file: a run goes on from its checkpoints\n"
@@ -59,19 +56,21 @@ static int no_restarts(const Run *run) {
 
 /* ---- one attempt */
 
-typedef struct Keeper {
-    const Run *run;
+typedef struct Supervisor {
+    const Launch *launch;
+    const Options *options;
+    const char *folder; /* of checkpoints */
     char **argv;
-    Course *course;
+    AttemptProgress *progress;
     Hosts hosts;
     sigset_t before; /* signals that were blocked when the program began */
     pid_t child;     /* 0 = has ended */
     int status;
     bool interrupted;
-} Keeper;
+} Supervisor;
 
 /* In the child. Signals reach it through its parent alone, so that none comes twice. */
-static _Noreturn void become_run(const Keeper *k, pid_t parent) {
+static _Noreturn void become_run(const Supervisor *k, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_RANK);
     setpgid(0, 0);
@@ -82,11 +81,11 @@ static _Noreturn void become_run(const Keeper *k, pid_t parent) {
     _exit(EXIT_ENVIRONMENT);
 }
 
-static void start(Keeper *k, int32_t attempt) {
+static void start(Supervisor *k, int32_t attempt) {
     char number[16];
     snprintf(number, sizeof number, "%d", attempt);
     setenv(RUN_ATTEMPT, number, 1);
-    *k->course = (Course){0};
+    *k->progress = (AttemptProgress){0};
     pid_t parent = getpid();
     fflush(stdout);
     fflush(stderr);
@@ -95,13 +94,13 @@ static void start(Keeper *k, int32_t attempt) {
     if (k->child < 0) fail_environment("cannot start the run: %s", strerror(errno));
 }
 
-static void stop_together(const Keeper *k) {
+static void stop_together(const Supervisor *k) {
     kill(k->child, SIGTSTP);
     raise(SIGSTOP);
     kill(k->child, SIGCONT);
 }
 
-static void pass_on(Keeper *k, int signal_number) {
+static void pass_on(Supervisor *k, int signal_number) {
     if (signal_number == SIGTSTP) {
         stop_together(k);
     } else if (signal_number > 0 && signal_number != SIGCHLD) {
@@ -111,8 +110,8 @@ static void pass_on(Keeper *k, int signal_number) {
 }
 
 /* Until the child and whatever it left behind have ended. */
-static void attend(Keeper *k) {
-    sigset_t set = processes_waited_for();
+static void attend(Supervisor *k) {
+    sigset_t set = processes_awaited_signals();
     while (k->child > 0) {
         int status;
         pass_on(k, sigwaitinfo(&set, NULL));
@@ -125,7 +124,7 @@ static void attend(Keeper *k) {
     processes_end_orphans();
 }
 
-static int exit_code(const Keeper *k) {
+static int exit_code(const Supervisor *k) {
     if (WIFEXITED(k->status)) return WEXITSTATUS(k->status);
     if (k->interrupted) return EXIT_INTERRUPTED;
     return WTERMSIG(k->status) == SIGABRT ? 128 + SIGABRT : EXIT_RANK;
@@ -140,17 +139,17 @@ typedef struct Failure {
     int32_t lost;         /* hosts that it ran without */
 } Failure;
 
-static int64_t newest_step(const Keeper *k) {
+static int64_t newest_step(const Supervisor *k) {
     uint32_t n;
-    int64_t *step = ck_steps(k->run->checkpoint.folder, &n), newest = n ? step[n - 1] : -1;
+    int64_t *step = ck_steps(k->folder, &n), newest = n ? step[n - 1] : -1;
     free(step);
     return newest;
 }
 
-static Failure failure(const Keeper *k) {
+static Failure failure(const Supervisor *k) {
     return (Failure){.status = k->status,
-                     .begun = atomic_load(&k->course->begun),
-                     .done = atomic_load(&k->course->done),
+                     .begun = atomic_load(&k->progress->begun),
+                     .done = atomic_load(&k->progress->done),
                      .newest = newest_step(k),
                      .lost = hosts_lost(&k->hosts)};
 }
@@ -169,7 +168,7 @@ static const char *when(const Failure *f, char out[64]) {
     return out;
 }
 
-static void tell_signal(const Keeper *k) {
+static void tell_signal(const Supervisor *k) {
     if (!WIFSIGNALED(k->status)) return; /* the run said why */
     fprintf(stderr,
             "error: the run was killed (%s)\n"
@@ -177,18 +176,18 @@ static void tell_signal(const Keeper *k) {
             strsignal(WTERMSIG(k->status)));
 }
 
-static void tell_restart(const Keeper *k, const Failure *f, int32_t attempt) {
+static void tell_restart(const Supervisor *k, const Failure *f, int32_t attempt) {
     char text[64], step[32];
-    fprintf(stderr, "restart %d of %d: the run failed %s and ", attempt, k->run->options->restarts,
+    fprintf(stderr, "restart %d of %d: the run failed %s and ", attempt, k->options->restarts,
             when(f, text));
     ck_step_name(step, f->newest);
     if (f->newest < 0)
         fprintf(stderr, "begins again, since there is no checkpoint yet\n");
     else
-        fprintf(stderr, "goes on from %s/%s\n", k->run->checkpoint.folder, step);
+        fprintf(stderr, "goes on from %s/%s\n", k->folder, step);
 }
 
-static void tell_end(const Keeper *k, const Failure *f, bool repeated) {
+static void tell_end(const Supervisor *k, const Failure *f, bool repeated) {
     char text[64];
     if (repeated)
         fprintf(stderr,
@@ -197,18 +196,17 @@ static void tell_end(const Keeper *k, const Failure *f, bool repeated) {
                 when(f, text));
     else
         fprintf(stderr, "error: the run failed %s, and --restarts %d is used up\n", when(f, text),
-                k->run->options->restarts);
+                k->options->restarts);
     if (f->newest >= 0)
-        fprintf(stderr, "help: --resume-or-start %s goes on when the cause is gone\n",
-                k->run->checkpoint.folder);
+        fprintf(stderr, "help: --resume-or-start %s goes on when the cause is gone\n", k->folder);
 }
 
 /* A run that was to go on from a damaged checkpoint: that one leaves the way to the newest whole
  * one, if there is one. */
-static bool set_aside(const Keeper *k) {
+static bool set_aside(const Supervisor *k) {
     char path[CK_PATH], aside[CK_PATH + 16], error[CK_ERROR_BYTES];
     Checkpoint *c;
-    if (ck_resolve(k->run->checkpoint.folder, path, error)) return false;
+    if (ck_resolve(k->folder, path, error)) return false;
     int code = checkpoint_open(&c, path, error);
     if (!code) {
         code = ck_verify(c, error);
@@ -222,11 +220,11 @@ static bool set_aside(const Keeper *k) {
 }
 
 /* Ranks of hosts that do not answer go to the others, until they do. */
-static void look_for_hosts(Keeper *k) {
+static void look_for_hosts(Supervisor *k) {
     hosts_ask(&k->hosts);
     unsetenv(SPAWN_HOSTS);
     if (!hosts_lost(&k->hosts)) return;
-    int32_t ranks = k->run->launch.ranks;
+    int32_t ranks = k->launch->ranks;
     char *line = hosts_line(&k->hosts, ranks);
     if (!line) fail_environment("no memory for --hosts");
     setenv(SPAWN_HOSTS, line, 1);
@@ -240,13 +238,13 @@ static void look_for_hosts(Keeper *k) {
 }
 
 /* Whether the run is to be started again; *last: how it failed before. */
-static bool again(Keeper *k, int32_t attempt, Failure *last) {
+static bool again(Supervisor *k, int32_t attempt, Failure *last) {
     int code = exit_code(k);
     if (k->interrupted || (code != EXIT_RANK && code != EXIT_CORRUPT)) return false;
     tell_signal(k);
     if (code == EXIT_CORRUPT && (attempt == 0 || !set_aside(k))) return false;
     Failure f = failure(k);
-    bool repeated = attempt > 0 && same(&f, last), used_up = attempt == k->run->options->restarts;
+    bool repeated = attempt > 0 && same(&f, last), used_up = attempt == k->options->restarts;
     *last = f;
     if (repeated || used_up)
         tell_end(k, &f, repeated);
@@ -256,18 +254,20 @@ static bool again(Keeper *k, int32_t attempt, Failure *last) {
     return !repeated && !used_up;
 }
 
-int restarts_keep(Run *run, char **argv, int *code) {
-    if (run->options->restarts <= 0 || getenv(RUN_ATTEMPT)) return 0;
-    if ((*code = no_restarts(run))) return 1;
-    if (run->checkpoint.every <= 0 && !run->options->quiet)
+int restarts_supervise(Launch *l, const Options *o, const CheckpointOptions *c, char **argv,
+                       int *code) {
+    if (o->restarts <= 0 || getenv(RUN_ATTEMPT)) return 0;
+    if ((*code = refuse_restarts(l, o, c))) return 1;
+    if (c->every <= 0 && !o->quiet)
         fprintf(stderr, "note: without --checkpoint-every a restart begins at the first step\n");
-    Keeper k = {.run = run, .argv = argv, .hosts = run->hosts};
+    Supervisor k = {
+        .launch = l, .options = o, .folder = c->folder, .argv = argv, .hosts = l->hosts};
     Failure last = {0};
     signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then nobody is waited for */
-    sigset_t set = processes_waited_for();
+    sigset_t set = processes_awaited_signals();
     pthread_sigmask(SIG_BLOCK, &set, &k.before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    k.course = course_share();
+    k.progress = attempt_share();
     hosts_ask(&k.hosts); /* as long as none is lost */
     int32_t attempt = 0;
     do {

@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,8 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attempt_progress.h"
-#include "hosts.h"
+#include "launch.h"
 #include "machine.h"
 
 /* What the others have after one failed: when nobody has said why, and when somebody has; all of
@@ -95,7 +95,7 @@ static pid_t speaker(const Family *f) {
 
 /* ---- signals: all that concern us are waited for, so nothing happens in a handler */
 
-sigset_t processes_waited_for(void) {
+sigset_t processes_awaited_signals(void) {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
@@ -113,24 +113,24 @@ static void send_all(const Family *f, int signal_number) {
 }
 
 /* Before the ranks met: mpirun is told once, since a second signal may crash it. */
-static bool called_off(Family *f, const Run *run) {
-    if (!f->mpirun || !course_call_off(run)) return false;
+static bool called_off(Family *f, const Launch *l) {
+    if (!f->mpirun || !attempt_call_off(l->progress)) return false;
     if (!f->called_off) send_all(f, SIGTERM);
     if (!f->called_off) f->interrupt_ms = now_ms();
     f->called_off = true;
     return true;
 }
 
-static void interrupt(Family *f, const Run *run) {
-    if (called_off(f, run)) return;
+static void interrupt(Family *f, const Launch *l) {
+    if (called_off(f, l)) return;
     /* mpirun hands SIGUSR1 to all ranks: they end after the step. */
     send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
     if (++f->interrupts == 2) f->interrupt_ms = now_ms();
 }
 
 /* Never ends the ranks at once, however often it comes. */
-static void notify(Family *f, const Run *run) {
-    if (called_off(f, run)) return;
+static void notify(Family *f, const Launch *l) {
+    if (called_off(f, l)) return;
     f->noticed = true;
     send_all(f, SIGUSR1);
 }
@@ -222,9 +222,9 @@ static bool has_living_child(pid_t parent) {
     return lives;
 }
 
-static bool mpirun_hangs(Family *f, const Run *run) {
+static bool mpirun_hangs(Family *f, const Launch *l) {
     int code;
-    if (!f->ended_ms && course_ended(run, &code)) f->ended_ms = now_ms();
+    if (!f->ended_ms && attempt_ended(l->progress, &code)) f->ended_ms = now_ms();
     if (has_living_child(f->child[0].pid)) {
         f->had_children = true;
         f->parent_ms = now_ms();
@@ -234,27 +234,27 @@ static bool mpirun_hangs(Family *f, const Run *run) {
     return f->hangs;
 }
 
-static bool time_is_up(Family *f, const Run *run) {
+static bool time_is_up(Family *f, const Launch *l) {
     if (f->called_off) return now_ms() - f->interrupt_ms >= TOLD_MS;
-    if (f->mpirun) return f->alive > 0 && mpirun_hangs(f, run);
+    if (f->mpirun) return f->alive > 0 && mpirun_hangs(f, l);
     if (f->bad_ms && speaker(f) && all_stopped(f)) return true;
     if (f->interrupt_ms && now_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
     return f->bad_ms && now_ms() - f->bad_ms >= (speaker(f) ? TOLD_MS : SILENT_MS);
 }
 
 /* Until the last child has ended; codes are noted. */
-static void attend(Family *f, const Run *run) {
-    sigset_t set = processes_waited_for();
+static void attend(Family *f, const Launch *l) {
+    sigset_t set = processes_awaited_signals();
     while (f->alive > 0) {
         struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
         int got = sigtimedwait(&set, NULL, &limit), status;
-        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt(f, run);
-        if (got == SIGUSR1) notify(f, run);
+        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt(f, l);
+        if (got == SIGUSR1) notify(f, l);
         if (got == SIGTSTP) stop_together(f);
         pid_t pid;
         while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
             note_change(f, pid, status);
-        if (time_is_up(f, run)) send_all(f, SIGKILL);
+        if (time_is_up(f, l)) send_all(f, SIGKILL);
     }
 }
 
@@ -291,9 +291,9 @@ static void say_mpirun_hung(void) {
 }
 
 /* Such as 255, when it cannot reach a host; once that worked, it is one that went away. */
-static void say_mpirun_ended(const Run *run, int code) {
-    const char *hosts = run->hosts.n > 1 ? "each of --hosts needs an ssh without a password; " : "";
-    if (course_met(run)) {
+static void say_mpirun_ended(const Launch *l, int code) {
+    const char *hosts = l->hosts.n > 1 ? "each of --hosts needs an ssh without a password; " : "";
+    if (attempt_met(l->progress)) {
         fprintf(stderr,
                 "error: mpirun ended the run with exit code %d: a host or its ranks are gone, and "
                 "no rank said which\n"
@@ -304,7 +304,7 @@ static void say_mpirun_ended(const Run *run, int code) {
     fprintf(stderr,
             "error: mpirun ended with exit code %d, and no rank said why\n"
             "help: %smpirun -n %d fsdp-run ... shows what mpirun says\n",
-            code, hosts, run->launch.ranks);
+            code, hosts, l->ranks);
 }
 
 /* Whoever asked us to end may have asked mpirun and the ranks, too. */
@@ -316,15 +316,15 @@ static bool ends_on_request(int code) {
 }
 
 /* Our exit code for that of mpirun, which passes a rank's on, or 128 + its signal. */
-static int mpirun_code(const Family *f, const Run *run) {
+static int mpirun_code(const Family *f, const Launch *l) {
     int status = f->child[0].status;
     bool killed = WIFSIGNALED(status);
     int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     int ended;
     if (f->called_off) return EXIT_INTERRUPTED;
-    if (f->hangs && !speaker(f) && course_ended(run, &ended)) return ended;
+    if (f->hangs && !speaker(f) && attempt_ended(l->progress, &ended)) return ended;
     /* Ranks of other hosts speak for themselves; but small codes are mpirun's own, too. */
-    if (run->hosts.n > 1 && code > EXIT_ENVIRONMENT && is_ours(code)) return code;
+    if (l->hosts.n > 1 && code > EXIT_ENVIRONMENT && is_ours(code)) return code;
     if (code && code != 128 + SIGABRT && f->interrupts > 1) return EXIT_INTERRUPTED;
     bool asked = f->interrupts || f->noticed;
     if (code && asked && !speaker(f) && (f->hangs || ends_on_request(code)))
@@ -337,13 +337,13 @@ static int mpirun_code(const Family *f, const Run *run) {
             fprintf(stderr, "error: %s was killed (%s)\nhelp: start the run again\n",
                     killed ? "mpirun" : "a rank", strsignal(code - 128));
         else
-            say_mpirun_ended(run, code);
-        return by_signal || course_met(run) ? EXIT_RANK : EXIT_ENVIRONMENT;
+            say_mpirun_ended(l, code);
+        return by_signal || attempt_met(l->progress) ? EXIT_RANK : EXIT_ENVIRONMENT;
     }
     /* mpirun's own: 9 for a daemon that was killed after its host was cut off, 1 for many things,
      * which is no code of ranks that were at work. */
-    bool own = !is_ours(code) || (code == EXIT_USER && run->hosts.n > 1);
-    if (own && course_met(run)) return EXIT_RANK;
+    bool own = !is_ours(code) || (code == EXIT_USER && l->hosts.n > 1);
+    if (own && attempt_met(l->progress)) return EXIT_RANK;
     return is_ours(code) ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
 }
 
@@ -433,12 +433,12 @@ static bool goes_along(const char *variable) {
 }
 
 /* --host, and -x for each variable of ours; from before[n] on. */
-static int on_hosts(const Run *run, char **before, int n) {
+static int on_hosts(const Launch *l, char **before, int n) {
     static char host[] = "--host", variable[] = "-x";
-    if (!run->hosts.n) return n;
+    if (!l->hosts.n) return n;
     setenv("OMPI_MCA_orte_keep_fqdn_hostnames", "1", 0); /* names as they were given */
     before[n++] = host;
-    before[n++] = hosts_line(&run->hosts, run->launch.ranks);
+    before[n++] = hosts_line(&l->hosts, l->ranks);
     if (!before[n - 1]) fail_environment("no memory for the command line");
     for (char **e = environ; *e; e++) {
         if (!goes_along(*e)) continue;
@@ -448,28 +448,28 @@ static int on_hosts(const Run *run, char **before, int n) {
     return n;
 }
 
-static char **mpirun_line(const Run *run, char **argv, const char *transport) {
+static char **mpirun_line(const Launch *l, char **argv, const char *transport) {
     static char ranks[16], program[] = "mpirun", quiet[] = "-q", more[] = "--oversubscribe",
                            bind[] = "--bind-to", none[] = "none", count[] = "-n",
                            root[] = "--allow-run-as-root";
     char *const always[] = {program, quiet, more, bind, none, count, ranks, root};
-    snprintf(ranks, sizeof ranks, "%d", run->launch.ranks);
+    snprintf(ranks, sizeof ranks, "%d", l->ranks);
     int n = (int)ARRAY_LEN(always) - (geteuid() != 0), variables = 0;
     while (environ[variables]) variables++;
     char **before = calloc((size_t)variables * 2 + ARRAY_LEN(always) + 2, sizeof *before);
     if (!before) fail_environment("no memory for the command line");
     memcpy(before, always, (size_t)n * sizeof *before);
-    return command_line(before, on_hosts(run, before, n), argv, transport);
+    return command_line(before, on_hosts(l, before, n), argv, transport);
 }
 
-static void start_mpirun(Family *f, const Run *run, char **argv, const sigset_t *mask) {
+static void start_mpirun(Family *f, const Launch *l, char **argv, const sigset_t *mask) {
     /* Left over from another launcher: -n goes before it. */
     static const char *const others[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
     for (size_t i = 0; i < ARRAY_LEN(others); i++) unsetenv(others[i]);
-    char **command = mpirun_line(run, argv, "mpi");
+    char **command = mpirun_line(l, argv, "mpi");
     /* Ranks of one machine need no port: memory carries what MPI sends. */
-    if (run->hosts.n < 2) setenv("OMPI_MCA_pml", "ob1", 0);
-    if (run->hosts.n < 2) setenv("OMPI_MCA_btl", "self,vader", 0);
+    if (l->hosts.n < 2) setenv("OMPI_MCA_pml", "ob1", 0);
+    if (l->hosts.n < 2) setenv("OMPI_MCA_btl", "self,vader", 0);
     /* Open MPI's own traces of crashes would bury what a rank says; SIGSYS is never sent. */
     setenv("OMPI_MCA_opal_signal", "31", 1);
     pid_t parent = getpid(), pid = fork();
@@ -533,30 +533,30 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
     free(command);
 }
 
-int processes_start(Run *run, const char *transport, char **argv, int *code) {
-    if (!transport || !strcmp(transport, "local") || launch_is_of_processes(&run->launch)) return 0;
+int processes_start(Launch *l, const char *transport, char **argv, int *code) {
+    if (!transport || !strcmp(transport, "local") || launch_is_of_processes(l)) return 0;
     if (!transport_known(transport)) return 0; /* choose_transport says so */
     Family f = {.mpirun = !strcmp(transport, "mpi"), .first_bad = -1};
-    if (!f.mpirun && run->launch.ranks == 1) return 0;
-    f.n = f.mpirun ? 1 : run->launch.ranks;
+    if (!f.mpirun && l->ranks == 1) return 0;
+    f.n = f.mpirun ? 1 : l->ranks;
     f.child = calloc((size_t)f.n, sizeof *f.child);
     pid_t *started = calloc((size_t)f.n, sizeof *started);
     if (!f.child || !started) fail_environment("no memory for %d processes", f.n);
     fflush(stdout);
     fflush(stderr);
-    sigset_t set = processes_waited_for(), before;
+    sigset_t set = processes_awaited_signals(), before;
     pthread_sigmask(SIG_BLOCK, &set, &before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_said(&f);
-    if (f.mpirun && !run->course) run->course = course_share();
+    if (f.mpirun && !l->progress) l->progress = attempt_share();
     if (f.mpirun)
-        start_mpirun(&f, run, argv, &before);
+        start_mpirun(&f, l, argv, &before);
     else
         start_ranks(&f, argv, transport, &before);
     for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
-    attend(&f, run);
+    attend(&f, l);
     processes_end_orphans();
-    *code = f.mpirun ? mpirun_code(&f, run) : family_code(&f, started);
+    *code = f.mpirun ? mpirun_code(&f, l) : family_code(&f, started);
     close(f.said);
     free(f.child);
     free(started);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,13 @@
 
 #include "event_file.h"
 #include "file_lock.h"
+#include "metrics.h"
 #include "progress.h"
-#include "runtime.h"
 
 enum { POOL_BYTES = 64 << 10, LINE_BYTES = 16 << 10 };
 
 struct Metrics {
-    Run *run;
+    RunFacts run;
     FILE *log;
     EventFile events; /* --tensorboard */
     bool quiet;
@@ -63,13 +64,13 @@ static double now(void) {
 }
 
 /* Does the line tell of something that a run which goes on from a checkpoint will tell again? */
-static bool comes_again(const Run *run, const char *line, size_t n) {
+static bool comes_again(const RunSteps *steps, const char *line, size_t n) {
     json_t *o = json_loadb(line, n, 0, NULL);
     const char *what = json_string_value(json_object_get(o, "event"));
-    int64_t step = json_integer_value(json_object_get(o, "step")), first = run->first_step;
+    int64_t step = json_integer_value(json_object_get(o, "step")), first = steps->first;
     bool again = !what || !strcmp(what, "end");
     if (!again && !strcmp(what, "step")) again = step >= first;
-    if (!again && !strcmp(what, "eval")) again = step + run->evaluation_due > first;
+    if (!again && !strcmp(what, "eval")) again = step + steps->evaluation_due > first;
     if (!again && !strcmp(what, "checkpoint")) again = step > first;
     json_decref(o);
     return again;
@@ -77,14 +78,14 @@ static bool comes_again(const Run *run, const char *line, size_t n) {
 
 /* The bytes of the log that stay: those up to the first line that comes again. -1: it is something
  * else. */
-static int64_t kept_bytes(const Run *run, const char *path) {
+static int64_t kept_bytes(const RunSteps *steps, const char *path) {
     size_t n, at = 0;
-    if (!run->first_step) return 0;
+    if (!steps->first) return 0;
     char *text = read_file(path, &n);
     if (!text) return 0;
     while (at < n) {
         const char *end = memchr(text + at, '\n', n - at);
-        if (!end || comes_again(run, text + at, (size_t)(end - text) - at)) break;
+        if (!end || comes_again(steps, text + at, (size_t)(end - text) - at)) break;
         at = (size_t)(end - text) + 1;
     }
     bool other = n && !at && memcmp(text, "{\"event\":", MIN(n, (size_t)9));
@@ -107,7 +108,7 @@ static int open_log(Metrics *m, const char *path, char *error) {
     if (fd >= 0 && !ours) why = "another run writes to it";
     struct stat st;
     bool file = ours && !fstat(fd, &st) && S_ISREG(st.st_mode);
-    int64_t kept = file ? kept_bytes(m->run, path) : 0;
+    int64_t kept = file ? kept_bytes(m->run.steps, path) : 0;
     bool ready = ours && kept >= 0 && !(file && ftruncate(fd, kept)) &&
                  !(file && lseek(fd, kept, SEEK_SET) < 0) &&
                  !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
@@ -124,28 +125,28 @@ static int open_log(Metrics *m, const char *path, char *error) {
  * end behind the step that this run goes on from, or before the first one; those of its weights
  * alone stay. */
 static int open_events(Metrics *m, char *error) {
-    const Run *run = m->run;
-    int64_t step = run->first_step ? run->first_step + 1 : 0;
-    if (run->options->eval_only) step = -1;
-    return event_file_open(&m->events, run->options->tensorboard, step, error);
+    const RunSteps *s = m->run.steps;
+    int64_t step = s->evaluation_only ? -1 : s->first ? s->first + 1 : 0;
+    return event_file_open(&m->events, m->run.options->tensorboard, step, error);
 }
 
-int metrics_open(Run *run, char *error) {
-    Metrics *m = run->metrics = calloc(1, sizeof *m);
+int metrics_open(const RunFacts *f, Metrics **out, char *error) {
+    const Options *o = f->options;
+    Metrics *m = *out = calloc(1, sizeof *m);
     if (!m) {
         snprintf(error, ERROR_BYTES, "no memory");
         return EXIT_ENVIRONMENT;
     }
     json_set_alloc_funcs(pool_malloc, pool_free);
     json_object_seed(1);
-    m->run = run;
-    m->quiet = run->options->quiet;
-    m->best_eval = run->first_step ? run->best_evaluation : NAN;
-    progress_open(&m->progress, run);
-    if (run->launch.rank != 0) return 0;
-    int code = run->options->log ? open_log(m, run->options->log, error) : 0;
+    m->run = *f;
+    m->quiet = o->quiet;
+    m->best_eval = f->steps->first ? f->best_evaluation : NAN;
+    progress_open(&m->progress, &m->run);
+    if (f->launch->rank != 0) return 0;
+    int code = o->log ? open_log(m, o->log, error) : 0;
     if (m->log) setvbuf(m->log, m->buffer, _IOFBF, sizeof m->buffer);
-    if (!code && run->options->tensorboard) code = open_events(m, error);
+    if (!code && o->tensorboard) code = open_events(m, error);
     return code;
 }
 
@@ -175,7 +176,7 @@ static json_t *event(const char *name) {
 /* The program that read the log from a pipe has ended. That is for it to decide: the run goes on.
  */
 static void lose_reader(Metrics *m) {
-    const char *path = m->run->options->log;
+    const char *path = m->run.options->log;
     progress_end_bar(&m->progress);
     fprintf(stderr, "warning: nothing reads the log from %s any more; the run goes on without it\n",
             strcmp(path, "-") ? path : "standard output");
@@ -193,7 +194,7 @@ static int write_line(Metrics *m, json_t *o, char *error) {
     pool_used = 0;
     if (n >= LINE_BYTES) { /* names come from the plan, and may be of any length */
         snprintf(error, ERROR_BYTES, "%s: a line of %zu bytes: the metrics' names are too long",
-                 m->run->options->log, n);
+                 m->run.options->log, n);
         return EXIT_CORRUPT;
     }
     m->line[n++] = '\n';
@@ -202,13 +203,13 @@ static int write_line(Metrics *m, json_t *o, char *error) {
         lose_reader(m);
         return 0;
     }
-    snprintf(error, ERROR_BYTES, "cannot write the log %s: %s", m->run->options->log,
+    snprintf(error, ERROR_BYTES, "cannot write the log %s: %s", m->run.options->log,
              strerror(errno));
     return EXIT_ENVIRONMENT;
 }
 
 int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
-    const Plan *p = m->run->plan;
+    const Plan *p = m->run.plan;
     m->begun = now();
     progress_start(&m->progress);
     m->arena_bytes = arena_bytes;
@@ -216,20 +217,21 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     char fingerprint[32];
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, p->header->fingerprint);
     json_t *o = event(m->goes_on ? "resume" : "start");
-    if (m->run->first_step) json_object_set_new(o, "step", json_integer(m->run->first_step));
+    int64_t first = m->run.steps->first;
+    if (first) json_object_set_new(o, "step", json_integer(first));
     json_object_set_new(o, "plan", json_string(fingerprint));
-    json_object_set_new(o, "ranks", json_integer(m->run->launch.ranks));
-    json_object_set_new(o, "device", json_string(m->run->device->name));
-    json_object_set_new(o, "transport", json_string(m->run->transport->name));
+    json_object_set_new(o, "ranks", json_integer(m->run.launch->ranks));
+    json_object_set_new(o, "device", json_string(m->run.device->name));
+    json_object_set_new(o, "transport", json_string(m->run.transport->name));
     json_object_set_new(o, "parameters", json_integer(p->settings->parameters));
     json_object_set_new(
         o, "predicted_peak_bytes",
-        json_integer((json_int_t)p->settings->workspace_bytes[m->run->device->kind]));
+        json_integer((json_int_t)p->settings->workspace_bytes[m->run.device->kind]));
     json_object_set_new(o, "arena_bytes", json_integer((json_int_t)arena_bytes));
     if (p->settings->host_bytes)
         json_object_set_new(o, "host_bytes", json_integer((json_int_t)p->settings->host_bytes));
     json_object_set_new(o, "model_flops", number(m->progress.work));
-    json_object_set_new(o, "check_ms", number(m->run->check_ms));
+    json_object_set_new(o, "check_ms", number(m->run.check_ms));
     return write_line(m, o, error);
 }
 
@@ -269,7 +271,7 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
     json_object_set_new(o, "loss", number(n->loss));
     json_object_set_new(o, "grad_norm", number(n->norm));
     json_object_set_new(o, "lr", number(n->lr));
-    json_object_set_new(o, "samples", json_integer(m->run->plan->settings->batch));
+    json_object_set_new(o, "samples", json_integer(m->run.plan->settings->batch));
     json_object_set_new(o, "tokens", json_integer(m->progress.tokens));
     json_object_set_new(o, "step_ms", number(n->seconds * 1e3));
     json_object_set_new(o, "tokens_per_s", number(r.tokens));
@@ -295,36 +297,27 @@ int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const
     return write_line(m, o, error);
 }
 
-int metrics_checkpoint(Metrics *m, const SaveMoment *s, char *error) {
+int metrics_checkpoint(Metrics *m, const CheckpointNumbers *n, char *error) {
     if (!m->log) return 0;
     json_t *o = event("checkpoint");
-    json_object_set_new(o, "step", json_integer(s->step));
-    json_object_set_new(o, "bytes", json_integer((json_int_t)s->bytes));
-    json_object_set_new(o, "stall_ms", number(s->stalled * 1e3));
-    json_object_set_new(o, "write_s", number(s->seconds));
-    if (s->late) json_object_set_new(o, "late", json_true());
-    if (!s->written) json_object_set_new(o, "failed", json_true());
+    json_object_set_new(o, "step", json_integer(n->step));
+    json_object_set_new(o, "bytes", json_integer((json_int_t)n->bytes));
+    json_object_set_new(o, "stall_ms", number(n->stalled * 1e3));
+    json_object_set_new(o, "write_s", number(n->seconds));
+    if (n->late) json_object_set_new(o, "late", json_true());
+    if (!n->written) json_object_set_new(o, "failed", json_true());
     return write_line(m, o, error);
 }
 
 double metrics_best(const Metrics *m) { return m->best_eval; }
 
-/* Of the device's memory, what this process took beside arenas; 0 if not known. */
-static uint64_t beside_arenas(const Run *run) {
-    const Device *d = run->device;
-    if (!d->used_bytes || !run->rank || !run->rank[0].context) return 0;
-    uint64_t used = d->used_bytes(run->rank[0].context), arenas = 0;
-    for (int32_t i = 0; i < run->n_rank; i++) arenas += run->rank[i].arena_bytes;
-    return used > arenas ? used - arenas : 0;
-}
-
-int metrics_end(Metrics *m, int64_t steps, char *error) {
+int metrics_end(Metrics *m, int64_t steps, uint64_t device_bytes, char *error) {
     if (!m->log) return 0;
     json_t *o = event("end");
     json_object_set_new(o, "steps", json_integer(steps));
     json_object_set_new(o, "seconds", number(now() - m->begun));
-    uint64_t beside = beside_arenas(m->run);
-    if (beside) json_object_set_new(o, "device_bytes", json_integer((json_int_t)beside));
+    if (device_bytes)
+        json_object_set_new(o, "device_bytes", json_integer((json_int_t)device_bytes));
     return write_line(m, o, error);
 }
 
@@ -336,7 +329,7 @@ static void print_numbers(FILE *to, const Metrics *m) {
     if (p->n_metric) snprintf(best, sizeof best, "%.6g", m->best_eval);
     if (p->steps) snprintf(loss, sizeof loss, "%.6g", p->loss);
     if (p->seconds > 0) snprintf(rate, sizeof rate, "%.0f", progress_rate(p));
-    if (m->run->options->eval_only) {
+    if (m->run.options->eval_only) {
         for (int i = 0; i < p->n_metric; i++)
             fprintf(to, "eval %-10.40s %.6g\n", p->metric[i], p->value[i]);
         return;
@@ -359,15 +352,15 @@ static void print_numbers(FILE *to, const Metrics *m) {
                 100 * progress_work_rate(p) / p->peak, p->peak);
 }
 
-void metrics_summary(Metrics *m, uint64_t high_water) {
-    const Run *run = m->run;
+void metrics_summary(Metrics *m, const EndNumbers *n) {
+    const RunFacts *run = &m->run;
     const PlanSettings *s = run->plan->settings;
     bool log = run->options->log && !strcmp(run->options->log, "-");
     FILE *to = log ? stderr : stdout;
-    if (high_water)
+    if (n->high_water)
         fprintf(stderr,
                 "memory check: observed high-water mark %" PRIu64 ", predicted %" PRIu64 " bytes\n",
-                high_water, s->arena_bytes);
+                n->high_water, s->arena_bytes);
     if (m->quiet) return;
     print_numbers(to, m);
     fprintf(to, "arena bytes     %" PRIu64 " predicted, %" PRIu64 " allocated a rank\n",
@@ -376,11 +369,9 @@ void metrics_summary(Metrics *m, uint64_t high_water) {
         fprintf(to, "host bytes      %" PRIu64 " a rank, offloaded%s%s%s\n", s->host_bytes,
                 s->host_path ? " to a file in " : "", plan_string(run->plan, s->host_path),
                 s->host_pageable && run->device->host_alloc ? ", not pinned" : "");
-    uint64_t beside = beside_arenas(run);
-    if (beside)
+    if (n->device_bytes)
         fprintf(to, "device bytes    %" PRIu64 " for context and libraries beside the arena%s\n",
-                beside, run->n_rank == 1 ? "" : "s");
+                n->device_bytes, n->arenas == 1 ? "" : "s");
     if (run->transport->library_bytes)
-        fprintf(to, "%s bytes      %" PRIu64 " of them\n", run->transport->name,
-                run->transport->library_bytes(run->rank[0].transport));
+        fprintf(to, "%s bytes      %" PRIu64 " of them\n", run->transport->name, n->library_bytes);
 }

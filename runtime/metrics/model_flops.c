@@ -40,9 +40,11 @@ double model_flops(const Plan *p) {
 }
 
 /* Ranks share a machine's processors, and those of one process a GPU. */
-double machine_flops(const Run *run) {
-    int32_t sharing = run->device->kind == DEVICE_CPU ? run->launch.local_ranks : run->n_rank;
+double machine_flops(const RunFacts *run) {
+    const Launch *l = run->launch;
+    int32_t of_process = l->module ? 1 : l->ranks;
+    int32_t sharing = run->device->kind == DEVICE_CPU ? l->local_ranks : of_process;
     double peak = run->options->peak_flops;
-    if (sharing < 1 || run->launch.ranks % sharing) return 0; /* machines differ */
-    return peak * (run->launch.ranks / sharing);
+    if (sharing < 1 || l->ranks % sharing) return 0; /* machines differ */
+    return peak * (l->ranks / sharing);
 }

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -38,7 +40,9 @@ static int64_t sample_tokens(const Plan *p) {
     return most;
 }
 
-int64_t tokens_per_step(const Plan *p) { return product(p->settings->batch, sample_tokens(p)); }
+int64_t tokens_per_step(const Plan *p) {
+    return multiply_saturated(p->settings->batch, sample_tokens(p));
+}
 
 /* Does stderr understand what moves the cursor? */
 static bool is_terminal(void) {
@@ -46,7 +50,7 @@ static bool is_terminal(void) {
     return isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb");
 }
 
-void progress_open(Progress *p, const Run *run) {
+void progress_open(Progress *p, const RunFacts *run) {
     *p = (Progress){.run = run, .quiet = run->options->quiet, .terminal = is_terminal()};
     p->loss = NAN;
     p->tokens = tokens_per_step(run->plan);
@@ -83,7 +87,7 @@ static void add(char *text, const char *format, ...) {
 
 /* The line of numbers: `sure` is always shown, `more` where there is room. */
 static void show_bar(Progress *p, int64_t done, const char *sure, const char *more) {
-    int64_t steps = p->run->steps;
+    int64_t steps = p->run->steps->end;
     int wide = columns() - 1, sure_n = (int)strlen(sure), more_n = (int)strlen(more);
     if (sure_n + more_n > wide) more_n = 0;
     int bar = MIN(wide - sure_n - more_n - 3, (int)MOST_BAR);
@@ -100,7 +104,7 @@ static void show_bar(Progress *p, int64_t done, const char *sure, const char *mo
 
 static void show(Progress *p, int64_t done) {
     char sure[TEXT_BYTES] = "", more[TEXT_BYTES] = "";
-    int64_t steps = p->run->steps;
+    int64_t steps = p->run->steps->end;
     add(sure, "%s%" PRId64 "/%" PRId64 "  loss %.4f", p->terminal ? "" : "step ", done, steps,
         p->loss);
     for (int i = 0; p->terminal && i < p->n_metric; i++)
@@ -125,7 +129,7 @@ void progress_step(Progress *p, const StepNumbers *n) {
     p->seconds += n->seconds;
     p->loss = n->loss;
     history_add(&p->history, n->loss);
-    bool last = n->step + 1 == p->run->steps;
+    bool last = n->step + 1 == p->run->steps->end;
     if (!p->quiet && (now() - p->shown >= (p->terminal ? BAR_PAUSE : LINE_PAUSE) || last))
         show(p, n->step + 1);
 }
@@ -143,7 +147,7 @@ void progress_evaluation(Progress *p, int64_t step, int n, const char *const *na
     if (p->run->options->eval_only)
         fprintf(stderr, "evaluation");
     else
-        fprintf(stderr, "step %" PRId64 "/%" PRId64 "  evaluation", step, p->run->steps);
+        fprintf(stderr, "step %" PRId64 "/%" PRId64 "  evaluation", step, p->run->steps->end);
     for (int i = 0; i < n; i++) fprintf(stderr, "  %s %.4f", name[i], value[i]);
     fprintf(stderr, "\n");
 }

@@ -3,7 +3,9 @@
 #ifndef FSDPC_PROGRESS_H
 #define FSDPC_PROGRESS_H
 
-#include "runtime.h"
+#include <stdatomic.h>
+
+#include "metrics.h"
 
 enum { SHOWN_METRICS = 8, HISTORY_COLUMNS = 40 };
 
@@ -16,7 +18,7 @@ typedef struct History {
 } History;
 
 typedef struct Progress {
-    const Run *run;
+    const RunFacts *run;
     bool quiet, terminal;
     atomic_bool bar; /* is on the terminal; also asked when rank 0 does not end. Orders nothing. */
     double shown;    /* when progress was last shown */
@@ -32,7 +34,7 @@ typedef struct Progress {
     double value[SHOWN_METRICS];
 } Progress;
 
-void progress_open(Progress *p, const Run *run);
+void progress_open(Progress *p, const RunFacts *run);
 void progress_start(Progress *p);
 void progress_step(Progress *p, const StepNumbers *n);
 void progress_evaluation(Progress *p, int64_t step, int n, const char *const *name,
@@ -47,7 +49,8 @@ void history_add(History *h, double loss);
 enum { HISTORY_BYTES = 4 * HISTORY_COLUMNS + 64 };
 bool history_text(const History *h, char *out, size_t size);
 /* model_flops.c */
-double model_flops(const Plan *p);    /* of a step, over all ranks */
-double machine_flops(const Run *run); /* a second, of all devices, by --peak-flops; 0: not known */
+double model_flops(const Plan *p); /* of a step, over all ranks */
+double machine_flops(
+    const RunFacts *run); /* a second, of all devices, by --peak-flops; 0: not known */
 
 #endif

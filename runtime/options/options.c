@@ -1,9 +1,12 @@
 /* The command line of fsdp-run, and the environment variables of its test modes. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "device.h"
+#include "options.h"
 
 typedef enum OptionId {
 #define OPTION(id, name, form, value, doc, example) OPT_##id,
@@ -360,6 +363,12 @@ int options_parse(int argc, char **argv, Options *o) {
     fputs("error: no plan given\n", stderr);
     fputs("help: fsdpc compile model.fsd -o plan.bin makes one; fsdp-run --help\n", stderr);
     return EXIT_USER;
+}
+
+void options_free(Options *o) {
+    for (uint32_t i = 0; i < o->n_data; i++) free((void *)(uintptr_t)o->data[i].name);
+    free(o->data);
+    free(o->save_path);
 }
 
 static int bad_mode(char *error, const char *name, const char *value) {

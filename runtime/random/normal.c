@@ -9,12 +9,10 @@
  * ln u: u = m 2^e with m from sqrt(1/2) to sqrt(2), ln m = 2 artanh((m - 1) / (m + 1)).
  * cos, sin of 2 pi v: v less the nearest multiple of 1/4 is exact, then Taylor's series to pi / 4.
  */
-#include "normal.h"
+#include "random.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "philox.h"
 
 enum { BLOCKS = 64 }; /* Philox blocks at a time, of four numbers each */
 

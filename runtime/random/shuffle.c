@@ -1,8 +1,7 @@
 /* Shuffling without a list: a Feistel network permutes [0, 4^h), the smallest such power that holds
  * n; walking along its cycle until the value is below n permutes [0, n). On average fewer than four
  * rounds of the walk. Any rank computes any position alone. */
-#include "data.h"
-#include "philox.h"
+#include "random.h"
 
 enum { ROUNDS = 8 };
 

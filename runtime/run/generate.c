@@ -14,12 +14,14 @@
  */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "data.h"
 #include "op.h"
-#include "philox.h"
-#include "runtime.h"
+#include "random.h"
+#include "run.h"
 
 struct Generator {
     Rank *rank;
@@ -83,7 +85,7 @@ static int64_t tokens(const Run *run, const PlanValue *logits) {
     field_ranges(p, range);
     int64_t n = vocabulary(logits), below = range[find_field(p, "inputs") - p->fields].below;
     if (below) n = MIN(n, below);
-    if (run->tokenizer) n = MIN(n, tokenizer_ids(run->tokenizer));
+    if (run->inputs.tokenizer) n = MIN(n, tokenizer_ids(run->inputs.tokenizer));
     return reads_bytes(p) ? MIN(n, 256) : n;
 }
 
@@ -112,8 +114,8 @@ static int read_prompt(const Run *run, const PlanValue *logits, int32_t *ids, in
     int64_t below = tokens(run, logits);
     int code = 0;
     *n = 0;
-    if (run->tokenizer)
-        code = tokenizer_encode(run->tokenizer, text, ids, n, error);
+    if (run->inputs.tokenizer)
+        code = tokenizer_encode(run->inputs.tokenizer, text, ids, n, error);
     else if (reads_bytes(run->plan))
         for (; text[*n]; ++*n) ids[*n] = (unsigned char)text[*n];
     else
@@ -131,7 +133,7 @@ static int read_prompt(const Run *run, const PlanValue *logits, int32_t *ids, in
 static int open_tokenizer(Run *run, char *error) {
     if (!run->options->tokenizer) return 0;
     if (reads_bytes(run->plan)) return mistake(error, "the model reads bytes: no --tokenizer");
-    return tokenizer_open(&run->tokenizer, run->options->tokenizer, error);
+    return tokenizer_open(&run->inputs.tokenizer, run->options->tokenizer, error);
 }
 
 int generate_check(Run *run, char *error) {
@@ -223,7 +225,7 @@ static int run_model(Generator *g) {
     memset(g->slot, 0, g->slot_bytes);
     memcpy(g->slot + inputs->staging, g->text + (g->n - n), (size_t)n * sizeof *g->text);
     g->row = n - 1;
-    step_state_fill(p->settings, MAX(run->plan_steps, 1), 0, 0, 0, 0, state);
+    step_state_fill(p->settings, MAX(run->steps.scheduled, 1), 0, 0, 0, 0, state);
     int code = step ? rank_copy_in(r, r->arena + step->address, state, sizeof state) : 0;
     if (!code && staging)
         code = rank_copy_in(r, r->arena + staging->address, g->slot, g->slot_bytes);
@@ -271,8 +273,8 @@ static int64_t choose(Generator *g) {
 static int print_token(Generator *g, int32_t id) {
     const Run *run = g->rank->run;
     size_t n = 0;
-    const char *bytes = run->tokenizer ? tokenizer_bytes(run->tokenizer, id, &n) : "";
-    bool good = run->tokenizer           ? fwrite(bytes, 1, n, stdout) == n
+    const char *bytes = run->inputs.tokenizer ? tokenizer_bytes(run->inputs.tokenizer, id, &n) : "";
+    bool good = run->inputs.tokenizer    ? fwrite(bytes, 1, n, stdout) == n
                 : reads_bytes(run->plan) ? putchar(id) != EOF
                                          : printf(g->n ? " %d" : "%d", id) > 0;
     if (good && !fflush(stdout)) return 0;
@@ -298,10 +300,10 @@ static int next_token(Generator *g, bool *stop) {
     int code = run_model(g);
     if (code) return code;
     if (r->rank == 0) {
-        int64_t id = atomic_load(&r->run->interrupted) ? -1 : choose(g);
-        mine = atomic_load(&r->run->interrupted) ? INTERRUPTED
-               : id < 0                          ? NO_NUMBERS
-                                                 : FIRST_TOKEN + (uint64_t)id;
+        int64_t id = atomic_load(&r->run->end.interrupted) ? -1 : choose(g);
+        mine = atomic_load(&r->run->end.interrupted) ? INTERRUPTED
+               : id < 0                              ? NO_NUMBERS
+                                                     : FIRST_TOKEN + (uint64_t)id;
     }
     code = rank_agree(r, mine, &word);
     if (code) return code;

@@ -3,9 +3,12 @@
  * read the slot of k + 1, is over. Where the arena is memory of the host, the slots are those of
  * the arena; elsewhere the trainer copies them there.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime.h"
+#include "data.h"
+#include "random.h"
+#include "run.h"
 
 enum { AT_ONCE = 32 }; /* samples that are read together */
 
@@ -31,7 +34,7 @@ static uint64_t slot_bytes(const Plan *p) {
 static int read_batch(Loader *l) {
     const Run *run = l->rank->run;
     const PlanSettings *s = run->plan->settings;
-    const Dataset *d = l->call.evaluation ? run->val : run->train;
+    const Dataset *d = l->call.evaluation ? run->inputs.val : run->inputs.train;
     for (int64_t row = 0; row < l->call.samples; row += AT_ONCE) {
         SampleAt at[AT_ONCE];
         int64_t n = MIN(l->call.samples - row, (int64_t)AT_ONCE);
@@ -51,7 +54,7 @@ static int read_batch(Loader *l) {
 
 static void *loader_main(void *context) {
     Loader *l = context;
-    allocations_thread_is_ours();
+    thread_marks.ours = true;
     pthread_mutex_lock(&l->lock);
     for (;;) {
         while (!l->asked && !l->stop) pthread_cond_wait(&l->changed, &l->lock);

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "run.h"
+#include "state.h"
+#include "testing.h"
 
 static int open_arena(Rank *r) {
     const PlanSettings *s = r->run->plan->settings;
@@ -24,7 +26,7 @@ static int open_arena(Rank *r) {
         char cause[ERROR_BYTES];
         snprintf(cause, sizeof cause, "%s", r->error);
         char process[48] = "";
-        if (!r->run->module)
+        if (!r->run->launch.module)
             snprintf(process, sizeof process, " (%d rank%s in this process)", r->run->n_rank,
                      r->run->n_rank == 1 ? "" : "s");
         snprintf(r->error, ERROR_BYTES,
@@ -65,6 +67,7 @@ int rank_open(Rank *r) {
     if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
     if (!code && run->options->generate) code = generator_open(r);
     if (!code) code = executor_open(r);
+    if (!code) code = testing_open(r);
     if (!code) code = loader_open(r, &r->loader);
     return code;
 }
@@ -72,6 +75,7 @@ int rank_open(Rank *r) {
 void rank_close(Rank *r) {
     if (!r->run) return; /* one before it failed to open */
     loader_close(r->loader);
+    testing_close(r);
     executor_close(r);
     gradient_dump_close(r->dump);
     generator_close(r->generator);

@@ -8,12 +8,14 @@
  */
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "attempt_progress.h"
-#include "prepared.h"
+#include "run.h"
+#include "state.h"
+#include "testing.h"
 
 enum { MAX_METRICS = 32, FIRST_COUNTED_STEP = 2, LAST_COUNTED_STEP = 10 };
 
@@ -71,7 +73,7 @@ static int find_states(Trainer *t) {
 static int prepare_call(Trainer *t, const Call *c, const void *batch) {
     Rank *r = t->rank;
     int code = 0;
-    step_state_fill(t->settings, t->run->plan_steps, c->step, c->micro, c->position, c->slot,
+    step_state_fill(t->settings, t->run->steps.scheduled, c->step, c->micro, c->position, c->slot,
                     t->step);
     if (t->loss_scale.scale > 0) loss_scale_fill(t->settings, &t->loss_scale, c->step, t->step);
     if (t->step_state) code = rank_copy_in(r, t->step_state, t->step, sizeof t->step);
@@ -93,7 +95,7 @@ enum { GO_ON, STOP, STOP_LOG_LOST };
 
 /* Ranks may see a signal at different times; they stop after the same call. */
 static int agree_to_stop(Trainer *t, bool *stop) {
-    bool interrupted = atomic_load(&t->run->interrupted);
+    bool interrupted = atomic_load(&t->run->end.interrupted);
     uint64_t mine = t->log_code ? STOP_LOG_LOST : interrupted ? STOP : GO_ON, wanted = GO_ON;
     int code = rank_agree(t->rank, mine, &wanted);
     *stop = wanted != GO_ON;
@@ -153,7 +155,7 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
         return code;
     }
     t->done = c->step + 1;
-    if (r->rank == 0) course_note(t->run, t->done);
+    if (r->rank == 0) attempt_note(t->run->launch.progress, t->done);
     code = overlap_step(r, seconds);
     if (!code) code = agree_to_stop(t, stop);
     if (!code && r->dump && c->step == t->run->options->dump_step)
@@ -189,10 +191,10 @@ static int add_metrics(Trainer *t, const Call *c, bool *stop) {
 /* Rank 0's log, once it is known what became of a checkpoint. */
 static int tell_checkpoint(Trainer *t, int code) {
     Rank *r = t->rank;
-    SaveMoment *m = saver_told(r);
-    if (code || !m || r->rank != 0) return code;
+    const CheckpointNumbers *n = saver_take_numbers(r);
+    if (code || !n || r->rank != 0) return code;
     rank_writes(r, true);
-    keep_log_error(t, metrics_checkpoint(t->run->metrics, m, r->error));
+    keep_log_error(t, metrics_checkpoint(t->run->metrics, n, r->error));
     rank_writes(r, false);
     return 0;
 }
@@ -228,7 +230,7 @@ static int begin_checkpoint(Trainer *t, bool last, bool evaluation_due) {
 static int save_last(Trainer *t, bool evaluation_due) {
     if (!t->run->saver) return 0;
     int code = finish_checkpoint(t);
-    if (code || t->rank->saved_step == t->done) return code;
+    if (code || saver_saved_step(t->rank) == t->done) return code;
     code = begin_checkpoint(t, true, evaluation_due);
     return code ? code : finish_checkpoint(t);
 }
@@ -243,7 +245,7 @@ static int train(Trainer *t) {
     Rank *r = t->rank;
     CallCursor cursor;
     Call call, next;
-    cursor_start(&cursor, t->run, r->rank);
+    cursor_start(&cursor, t->run->plan, &t->run->steps, r->rank);
     bool more = cursor_next(&cursor, &next), stop = false, evaluation_due = false;
     if (more) loader_request(r->loader, &next);
     t->begun = now();
@@ -273,7 +275,7 @@ static int train(Trainer *t) {
     int code = save_last(t, evaluation_due);
     if (code) return code;
     /* All ranks agreed on it: each process says so with its exit code. */
-    if (r == r->run->rank) r->run->was_interrupted = stop;
+    if (r == r->run->rank) r->run->end.was_interrupted = stop;
     return 0;
 }
 
@@ -281,7 +283,7 @@ static int generate(Trainer *t) {
     Rank *r = t->rank;
     bool stop;
     int code = generate_text(r->generator, &stop);
-    if (r == r->run->rank) r->run->was_interrupted = stop;
+    if (r == r->run->rank) r->run->end.was_interrupted = stop;
     return code;
 }
 
@@ -322,9 +324,9 @@ int trainer_run(Rank *r) {
                    .run = r->run,
                    .settings = r->run->plan->settings,
                    .loss_scale = r->run->loss_scale,
-                   .done = r->run->first_step,
+                   .done = r->run->steps.first,
                    .evaluated = -1};
-    allocations_thread_is_ours();
+    thread_marks.ours = true;
     int code = find_states(t);
     if (!code) code = weights_start(r);
     if (!code && r->run->saver) code = saver_start(r);
@@ -338,7 +340,7 @@ int trainer_run(Rank *r) {
     if (!code && t->log_lost)
         code = end_without_log(t);
     else if (!code && r->rank == 0)
-        code = metrics_end(r->run->metrics, t->done, r->error);
+        code = metrics_end(r->run->metrics, t->done, run_device_bytes(r->run), r->error);
     free(t);
     return code;
 }

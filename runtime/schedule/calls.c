@@ -8,7 +8,7 @@
  * An evaluation reads the first eval_steps * B samples, in rounds of what the role's evaluation
  * calls of all ranks read together.
  */
-#include "runtime.h"
+#include "schedule.h"
 
 static int64_t calls_of(const Plan *p, uint32_t role, uint32_t kind) {
     int64_t n = 0;
@@ -18,40 +18,42 @@ static int64_t calls_of(const Plan *p, uint32_t role, uint32_t kind) {
     return n;
 }
 
-int64_t product(int64_t a, int64_t b) {
+int64_t multiply_saturated(int64_t a, int64_t b) {
     int64_t n;
     return __builtin_mul_overflow(a, b, &n) ? INT64_MAX : n;
 }
 
 int64_t evaluation_samples(const Plan *p) {
-    return product(p->settings->eval_steps, p->settings->batch);
+    return multiply_saturated(p->settings->eval_steps, p->settings->batch);
 }
 
 int64_t evaluation_round(const Plan *p, uint32_t role) {
     Mesh mesh = plan_mesh(p);
-    return product(product(calls_of(p, role, PLAN_EVALUATION), p->settings->local_batch),
-                   mesh_extent(&mesh, mesh_sample_axes(&mesh)));
+    return multiply_saturated(
+        multiply_saturated(calls_of(p, role, PLAN_EVALUATION), p->settings->local_batch),
+        mesh_extent(&mesh, mesh_sample_axes(&mesh)));
 }
 
-static bool evaluates_after(const Run *run, uint32_t role, int64_t step) {
-    const PlanSettings *s = run->plan->settings;
-    return run->val && s->eval_every > 0 && (step + 1) % s->eval_every == 0 &&
-           evaluation_samples(run->plan) > 0 && calls_of(run->plan, role, PLAN_EVALUATION) > 0;
+static bool evaluates_after(const CallCursor *c, int64_t step) {
+    const Plan *p = c->plan;
+    const PlanSettings *s = p->settings;
+    return c->steps->evaluates && s->eval_every > 0 && (step + 1) % s->eval_every == 0 &&
+           evaluation_samples(p) > 0 && calls_of(p, c->role, PLAN_EVALUATION) > 0;
 }
 
-void cursor_start(CallCursor *c, const Run *run, int32_t rank) {
-    Mesh mesh = plan_mesh(run->plan);
+void cursor_start(CallCursor *c, const Plan *p, const RunSteps *steps, int32_t rank) {
+    Mesh mesh = plan_mesh(p);
     AxisSet axes = mesh_sample_axes(&mesh);
-    *c = (CallCursor){.run = run,
-                      .evaluation = run->options->eval_only,
+    *c = (CallCursor){.plan = p,
+                      .steps = steps,
+                      .evaluation = steps->evaluation_only,
                       .part = mesh_index(&mesh, rank, axes),
                       .parts = mesh_extent(&mesh, axes)};
-    for (uint64_t i = 0; i < run->plan->n_roles; i++)
-        if ((uint32_t)rank - run->plan->roles[i].first_rank < run->plan->roles[i].n_ranks)
-            c->role = (uint32_t)i;
+    for (uint64_t i = 0; i < p->n_roles; i++)
+        if ((uint32_t)rank - p->roles[i].first_rank < p->roles[i].n_ranks) c->role = (uint32_t)i;
     if (c->evaluation) return;
-    c->step = run->first_step;
-    if (c->step > 0 && run->evaluation_due && evaluates_after(run, c->role, c->step - 1)) {
+    c->step = steps->first;
+    if (c->step > 0 && steps->evaluation_due && evaluates_after(c, c->step - 1)) {
         c->step--;
         c->evaluation = true;
     }
@@ -59,7 +61,7 @@ void cursor_start(CallCursor *c, const Run *run, int32_t rank) {
 
 /* The call row at or after c->call that belongs to this role and kind; n_calls when none does. */
 static uint32_t row_from(const CallCursor *c, uint32_t from) {
-    const Plan *p = c->run->plan;
+    const Plan *p = c->plan;
     uint32_t kind = c->evaluation ? PLAN_EVALUATION : PLAN_STEP;
     while (from < p->n_calls && (p->calls[from].role != c->role || p->calls[from].kind != kind ||
                                  p->calls[from].times <= 0))
@@ -69,7 +71,7 @@ static uint32_t row_from(const CallCursor *c, uint32_t from) {
 
 /* Everything after a call that was issued: the next repeat, call, round, evaluation or step. */
 static void advance(CallCursor *c, uint32_t row, bool *ends) {
-    const Plan *p = c->run->plan;
+    const Plan *p = c->plan;
     *ends = false;
     c->micro++;
     c->call = row;
@@ -84,7 +86,7 @@ static void advance(CallCursor *c, uint32_t row, bool *ends) {
         c->evaluation = false;
         c->step++;
     } else {
-        c->evaluation = evaluates_after(c->run, c->role, c->step);
+        c->evaluation = evaluates_after(c, c->step);
         if (!c->evaluation) c->step++;
     }
     c->round = 0;
@@ -92,9 +94,9 @@ static void advance(CallCursor *c, uint32_t row, bool *ends) {
 }
 
 bool cursor_next(CallCursor *c, Call *out) {
-    const Plan *p = c->run->plan;
+    const Plan *p = c->plan;
     const PlanSettings *s = p->settings;
-    if (c->step >= (c->run->options->eval_only ? 1 : c->run->steps)) return false;
+    if (c->step >= (c->steps->evaluation_only ? 1 : c->steps->end)) return false;
     uint32_t row = row_from(c, c->call);
     if (row >= p->n_calls) return false;
     *out = (Call){.program = p->calls[row].program,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "floats.h"
-#include "runtime.h"
+#include "schedule.h"
 
 double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step) {
     if ((double)step < s->warmup) return s->lr * (double)(step + 1) / s->warmup;

@@ -5,9 +5,12 @@
  * would take longer than many a run.
  */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "op.h"
+#include "data.h"
 #include "saving.h"
 
 _Static_assert((int)CK_ERROR_BYTES == (int)ERROR_BYTES, "messages have one size");
@@ -15,7 +18,7 @@ _Static_assert((int)CK_ERROR_BYTES == (int)ERROR_BYTES, "messages have one size"
 typedef struct Making {
     const Plan *p;
     Arena *a;
-    Contents *out;
+    RunContents *out;
 } Making;
 
 /* ---- settings */
@@ -23,7 +26,7 @@ typedef struct Making {
 /* In the order in which differences are told. */
 static const struct {
     const char *key;
-    Change change;
+    SettingChange change;
 } settings[] = {
     {"train.batch", MUST_BE_SAME},
     {"train.seed", MUST_BE_SAME},
@@ -56,7 +59,7 @@ static const struct {
     {"model.forward", MAY_CHANGE},
 };
 
-Change contents_change(const char *key) {
+SettingChange setting_change(const char *key) {
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
         if (!strcmp(settings[i].key, key)) return settings[i].change;
     return MAY_CHANGE;
@@ -220,7 +223,7 @@ static int make_settings(Making *m, const Run *run, char *error) {
     set_optimizer(m);
     set_groups(m);
     set_constants(m);
-    set(m, "train.steps", "%" PRId64, run->plan_steps);
+    set(m, "train.steps", "%" PRId64, run->steps.scheduled);
     set(m, "train.accumulate", "%" PRId64, s->micro_batches);
     if (m->p->n_groups)
         set(m, "train.precision", "%s(master = %s, reduce = %s)",
@@ -238,14 +241,14 @@ static int make_settings(Making *m, const Run *run, char *error) {
     set(m, "data.length", "%" PRId64, s->length);
     set(m, "ranks", "%d", run->launch.ranks);
     set(m, "device", "%s", run->device->name);
-    int code = set_source(m, "data.train", run->train, error);
-    return code ? code : set_source(m, "data.val", run->val, error);
+    int code = set_source(m, "data.train", run->inputs.train, error);
+    return code ? code : set_source(m, "data.val", run->inputs.val, error);
 }
 
-int contents_make(const Run *run, Arena *a, Contents *out, char *error) {
+int run_contents_make(const Run *run, Arena *a, RunContents *out, char *error) {
     const Plan *p = run->plan;
     Making m = {.p = p, .a = a, .out = out};
-    *out = (Contents){.state = arena_array(a, const PlanState *, p->n_states + 1)};
+    *out = (RunContents){.state = arena_array(a, const PlanState *, p->n_states + 1)};
     ck_plan_states(&out->c, p, a, out->state);
     out->c.form = (CheckpointForm)run->checkpoint.form;
     out->c.most_file = run->checkpoint.max_file;

@@ -8,10 +8,11 @@
  * they agree on the collectives without talking about them; only whether the file could be made,
  * and closed, is agreed upon.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "prepared.h"
+#include "state.h"
 
 enum { BOUNCE_BYTES = 4 << 20 };
 
@@ -336,7 +337,7 @@ int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, boo
     }
     if (r->rank == 0 && code) writer_abandon(&g.writer);
     arena_free(g.arena);
-    if (r->executor->memory) memory_check_poison(r->executor->memory);
+    rank_used_transient(r);
     return code;
 }
 

@@ -4,12 +4,13 @@
  * the group's reduced gradient to the host and multiplies it by SCALE_UNCLIPPED, which makes it the
  * gradient of the mean loss. The file is written after the step, from these copies.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "op.h"
-#include "runtime.h"
 #include "signature.h"
+#include "state.h"
 
 struct GradientDump {
     Rank *rank;

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "normal.h"
-#include "runtime.h"
+#include "random.h"
+#include "state.h"
 
 enum { CHUNK = 4096 };
 

@@ -1,9 +1,11 @@
 /* What a run writes is looked at before it trains: each output can be written where it leads, has
  * room, and is neither a file that the run reads nor another output. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime.h"
+#include "data.h"
+#include "state.h"
 
 typedef struct Output {
     const char *option, *path;
@@ -50,10 +52,10 @@ static int check_inputs(const Run *run, const Output *o, char *error) {
     const Plan *p = run->plan;
     int code = overwrites(o, "the plan", run->options->plan, error);
     if (!code) code = overwrites(o, "the model", plan_string(p, p->settings->model), error);
-    if (!code) code = check_data(o, run->train, error);
-    if (!code) code = check_data(o, run->val, error);
-    for (uint32_t i = 0; run->weights && i < run->weights->n_file && !code; i++)
-        code = overwrites(o, "the weights to load", run->weights->file[i].map.path, error);
+    if (!code) code = check_data(o, run->inputs.train, error);
+    if (!code) code = check_data(o, run->inputs.val, error);
+    for (uint32_t i = 0; run->inputs.weights && i < run->inputs.weights->n_file && !code; i++)
+        code = overwrites(o, "the weights to load", run->inputs.weights->file[i].map.path, error);
     return code;
 }
 

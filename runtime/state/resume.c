@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +23,7 @@ struct Resume {
     char folder[CK_PATH];
     bool weights_only; /* --load */
     Checkpoint *from;
-    Contents mine;
+    RunContents mine;
     int64_t *row; /* [mine.c.n_tensor] in the checkpoint, or NO_ROW */
 };
 
@@ -136,12 +137,12 @@ static int compare_states(Resume *s) {
                     "to start anew from its weights alone: --load ");
 }
 
-static int compare_settings(const Run *run, Resume *s, Change change) {
+static int compare_settings(const Run *run, Resume *s, SettingChange change) {
     Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
     for (uint32_t i = 0; i < c.new->n_setting; i++) {
         const char *key = c.new->setting[i].key, *now = c.new->setting[i].value;
         const char *then = ck_setting(c.old, key);
-        if (!then || !strcmp(then, now) || contents_change(key) != change) continue;
+        if (!then || !strcmp(then, now) || setting_change(key) != change) continue;
         if (change == MUST_BE_SAME) {
             c.faults++;
             buf_printf(&c.text, "  %s: %s in the checkpoint, %s now\n", key, then, now);
@@ -169,7 +170,7 @@ static int open_step(Run *run, const char *path, bool weights_only) {
         if (code == EXIT_CORRUPT && run->launch.rank == 0) ck_advise(s->folder, error);
         return report(code, error);
     }
-    if ((code = contents_make(run, a, &s->mine, error))) return report(code, error);
+    if ((code = run_contents_make(run, a, &s->mine, error))) return report(code, error);
     s->row = arena_array(a, int64_t, s->mine.c.n_tensor + 1);
     return compare_model(s);
 }
@@ -178,11 +179,11 @@ int resume_weights(Run *run, const char *path) { return open_step(run, path, tru
 
 static int check_steps(const Run *run, const Resume *s) {
     const CkContents *c = checkpoint_contents(s->from);
-    if (c->step <= run->steps) return 0;
+    if (c->step <= run->steps.end) return 0;
     fprintf(stderr,
             "error: %s was made after %" PRId64 " steps, and this run has %" PRId64 "\n"
             "help: --steps, or compile with more train.steps\n",
-            s->folder, c->step, run->steps);
+            s->folder, c->step, run->steps.end);
     return EXIT_USER;
 }
 
@@ -238,13 +239,13 @@ int resume_open(Run *run) {
     if (!code) code = check_steps(run, s);
     if (code) return code;
     compare_settings(run, s, MAY_CHANGE);
-    run->first_step = c->step;
-    run->evaluation_due = c->evaluation_due;
+    run->steps.first = c->step;
+    run->steps.evaluation_due = c->evaluation_due;
     run->best_evaluation = c->best_evaluation;
     resume_loss_scale(run, &c->loss_scale);
     if (!run->options->quiet && run->launch.rank == 0)
         fprintf(stderr, "resuming from %s after %" PRId64 " of %" PRId64 " steps\n", s->folder,
-                c->step, run->steps);
+                c->step, run->steps.end);
     return 0;
 }
 

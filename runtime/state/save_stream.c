@@ -11,11 +11,11 @@
  * the copy; where the arena is not host memory, in memory that the device copies to at full speed.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "prepared.h"
 #include "saving.h"
 
 typedef struct Room { /* host memory; `at` is aligned to CK_ALIGN */
@@ -26,7 +26,7 @@ typedef struct Room { /* host memory; `at` is aligned to CK_ALIGN */
 
 struct SaveStream {
     Rank *rank;
-    const Contents *contents;
+    const RunContents *contents;
     Arena *arena;
     uint32_t *row, *vector; /* by vector: its save; by save: its vector */
     bool *left;             /* by save: is over; those before it may not be */
@@ -183,7 +183,7 @@ int save_stream_files(Rank *r, const char *part, char *error) {
 
 static void *serve(void *user) {
     SaveStream *s = user;
-    allocations_thread_is_apart();
+    thread_marks.apart = true;
     pthread_mutex_lock(&s->lock);
     while (!s->ends) {
         if (!s->job) {
@@ -248,7 +248,7 @@ int save_stream_end(Rank *r) {
 
 double save_stream_stalled(const Rank *r) { return r->saves->stalled; }
 
-void save_stream_hold(Rank *r, uint32_t n) {
+static void hold_for_saves(Rank *r, uint32_t n) {
     SaveStream *s = r->saves;
     if (atomic_load(&s->over) >= n) return;
     double begun = now();
@@ -258,8 +258,8 @@ void save_stream_hold(Rank *r, uint32_t n) {
     pthread_mutex_unlock(&s->lock);
 }
 
-bool save_stream_holds(const Rank *r, uint32_t program) {
-    return r->saves && r->saves->holds[program] && atomic_load(&r->saves->over) < r->saves->n;
+static bool program_holds(const Rank *r, uint32_t program) {
+    return r->saves->holds[program] && atomic_load(&r->saves->over) < r->saves->n;
 }
 
 /* ---- life */
@@ -301,6 +301,7 @@ int save_stream_open(Rank *r) {
     SaveStream *s = r->saves = calloc(1, sizeof *s);
     if (!s) fail_environment("no memory for checkpoints");
     s->rank = r;
+    r->gate = (SaveGate){hold_for_saves, program_holds};
     s->contents = &saver->contents;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
@@ -331,4 +332,5 @@ void save_stream_close(Rank *r) {
     arena_free(s->arena);
     free(s);
     r->saves = NULL;
+    r->gate = (SaveGate){0};
 }

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -19,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "prepared.h"
 #include "saving.h"
 
 enum { MOST_FAILURES = 3, BOUNCE_BYTES = 1 << 20 };
@@ -51,12 +51,12 @@ static int check_others(const Run *run, const char *folder, char *error) {
     int64_t *step = ck_steps(folder, &n), newest = n ? step[n - 1] : -1;
     free(step);
     bool ours = resumes_here(run);
-    if (newest < 0 || (ours && newest <= run->first_step)) return 0;
+    if (newest < 0 || (ours && newest <= run->steps.first)) return 0;
     if (ours)
         snprintf(error, ERROR_BYTES,
                  "--checkpoint %.150s: it has step %lld, which is newer than step %lld that the "
                  "run goes on from\nhelp: move the newer ones away, or name another folder",
-                 folder, (long long)newest, (long long)run->first_step);
+                 folder, (long long)newest, (long long)run->steps.first);
     else
         snprintf(error, ERROR_BYTES,
                  "--checkpoint %.150s: it has step %lld of another run\n"
@@ -98,7 +98,7 @@ static int check_files(const Saver *s, const char *folder, char *error) {
     enum { OTHERS = 64 };
     const CkContents *c = &s->contents.c;
     struct rlimit open;
-    rlim_t ranks = s->run->module ? 1 : (rlim_t)s->run->launch.ranks;
+    rlim_t ranks = s->run->launch.module ? 1 : (rlim_t)s->run->launch.ranks;
     rlim_t need = c->n_whole * ranks + OTHERS;
     if (!c->n_whole || getrlimit(RLIMIT_NOFILE, &open) || open.rlim_cur >= need) return 0;
     struct rlimit more = {MIN(need, open.rlim_max), open.rlim_max};
@@ -136,7 +136,7 @@ int saver_open(Run *run, char *error) {
     Saver *s = run->saver = arena_new_of(a, Saver);
     *s = (Saver){
         .run = run, .arena = a, .lock = {.file = -1, .itself = -1}, .best = -1, .best_loss = NAN};
-    int code = contents_make(run, a, &s->contents, error);
+    int code = run_contents_make(run, a, &s->contents, error);
     if (!code) code = check_files(s, o->folder, error);
     if (code || run->launch.rank != 0) return code;
     if (getrandom(&s->id, sizeof s->id, 0) != sizeof s->id) s->id = (uint64_t)getpid();
@@ -178,28 +178,30 @@ static uint64_t most_hashes(CkContents *c, int32_t ranks) {
 /* All ranks know the run's number, which is in the name of the folder that they write to. */
 int saver_start(Rank *r) {
     Saver *s = r->run->saver;
-    Saving *g = r->saving = calloc(1, sizeof *g);
+    CheckpointInFlight *g = r->checkpoint = calloc(1, sizeof *g);
     uint64_t n = most_hashes(&s->contents.c, r->run->launch.ranks);
     if (g) g->words = calloc(n + 1, sizeof *g->words);
     if (!g || !g->words) fail_environment("no memory for checkpoints");
-    g->told = true;
-    r->saved_step = resumes_here(r->run) ? r->run->first_step : -1;
+    g->reported = true;
+    r->checkpoint->saved_step = resumes_here(r->run) ? r->run->steps.first : -1;
     int code = save_stream_open(r);
-    return code ? code : rank_agree(r, r->rank == 0 ? s->id : 0, &r->save_id);
+    return code ? code : rank_agree(r, r->rank == 0 ? s->id : 0, &r->checkpoint->run_id);
 }
 
 void saver_stop(Rank *r) {
     save_stream_close(r);
-    if (r->saving) free(r->saving->words);
-    free(r->saving);
-    r->saving = NULL;
+    if (r->checkpoint) free(r->checkpoint->words);
+    free(r->checkpoint);
+    r->checkpoint = NULL;
 }
 
 bool saver_due(const Rank *r, int64_t done) {
     const Run *run = r->run;
     return run->saver && run->checkpoint.every > 0 && done % run->checkpoint.every == 0 &&
-           done != r->saved_step;
+           done != r->checkpoint->saved_step;
 }
+
+int64_t saver_saved_step(const Rank *r) { return r->checkpoint->saved_step; }
 
 /* ---- writing one */
 
@@ -229,25 +231,26 @@ static int broadcast(Rank *r, int32_t from, uint64_t *words, uint64_t n) {
 static int exchange_hashes(Rank *r) {
     CkContents *c = &r->run->saver->contents.c;
     const PlanSettings *s = r->run->plan->settings;
-    if (!r->run->module || r->run->launch.ranks == 1) return 0;
+    if (!r->run->launch.module || r->run->launch.ranks == 1) return 0;
     uint64_t room = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BOUNCE_BYTES) / 8;
     CHECK(room > 0);
     int code = 0;
     for (int32_t from = 1; from < r->run->launch.ranks && !code; from++) {
         uint64_t n = rank_hashes(c, from, NULL, false);
-        uint64_t *words = r->saving->words;
+        uint64_t *words = r->checkpoint->words;
         rank_hashes(c, from, words, false);
         for (uint64_t at = 0; at < n && !code; at += room)
             code = broadcast(r, from, words + at, MIN(room, n - at));
         if (!code && r->rank == 0) rank_hashes(c, from, words, true);
     }
-    if (r->executor->memory) memory_check_poison(r->executor->memory);
+    rank_used_transient(r);
     return code;
 }
 
 static void retain(Saver *s, const SaveMoment *m) {
     const CheckpointOptions *o = &s->run->checkpoint;
-    if (o->keep_best && s->contents.c.has_evaluation && !(s->best_loss <= m->evaluation)) {
+    if (o->keep_best && s->contents.c.has_evaluation &&
+        !(s->best_loss <= m->evaluation)) {
         s->best = m->step;
         s->best_loss = m->evaluation;
     }
@@ -256,17 +259,17 @@ static void retain(Saver *s, const SaveMoment *m) {
 
 /* On the stream, as soon as it is known, unless the run ends for it. */
 static void say(Rank *r, const char *error) {
-    const SaveMoment *m = &r->saving->moment;
-    if (m->last || r->save_failures + 1 >= MOST_FAILURES || save_stream_stops(r)) return;
+    const SaveMoment *m = &r->checkpoint->moment;
+    if (m->last || r->checkpoint->failures + 1 >= MOST_FAILURES || save_stream_stops(r)) return;
     metrics_end_bar(r->run->metrics);
     fprintf(stderr, "warning: rank %d: no checkpoint after step %lld: %s; the run goes on\n",
             r->rank, (long long)m->step - 1, error);
-    r->saving->said = true;
+    r->checkpoint->explained = true;
 }
 
 /* A rank's stream: its files. */
 static int write_files(Rank *r, char *error) {
-    int code = save_stream_files(r, r->saving->part, error);
+    int code = save_stream_files(r, r->checkpoint->part, error);
     if (code) say(r, error);
     return code;
 }
@@ -274,12 +277,12 @@ static int write_files(Rank *r, char *error) {
 /* Rank 0's stream, when all ranks have written: the checkpoint gets its name, older ones go. */
 static int commit(Rank *r, char *error) {
     Saver *s = r->run->saver;
-    const SaveMoment *m = &r->saving->moment;
-    const char *part = r->saving->part;
+    const SaveMoment *m = &r->checkpoint->moment;
+    const char *part = r->checkpoint->part;
     int code = ck_write_manifest(&s->contents.c, part, error);
     if (!code) code = ck_hold(&s->lock, error);
     if (!code) code = ck_commit(r->run->checkpoint.folder, part, m->step, error);
-    r->saving->ended = now();
+    r->checkpoint->ended = now();
     if (!code) retain(s, m);
     if (code) say(r, error);
     return code;
@@ -289,9 +292,9 @@ static int commit(Rank *r, char *error) {
 static void describe(Rank *r) {
     Saver *s = r->run->saver;
     CkContents *c = &s->contents.c;
-    const SaveMoment *m = &r->saving->moment;
+    const SaveMoment *m = &r->checkpoint->moment;
     c->step = m->step;
-    c->samples = product(m->step, r->run->plan->settings->batch);
+    c->samples = multiply_saturated(m->step, r->run->plan->settings->batch);
     c->run = s->id;
     c->evaluation_due = m->evaluation_due;
     c->has_evaluation = m->has_evaluation && isfinite(m->evaluation);
@@ -311,9 +314,9 @@ static int settle(Rank *r, int code, int *worst) {
 /* A rank that failed says why; where the run ends for it the others wait for that. */
 static int give_up(Rank *r, const SaveMoment *m, int mine, int worst) {
     const char *folder = r->run->checkpoint.folder;
-    bool ends = m->last || r->save_failures + 1 >= MOST_FAILURES;
-    if (mine && !ends && !r->saving->said) say(r, r->error);
-    r->save_failures++;
+    bool ends = m->last || r->checkpoint->failures + 1 >= MOST_FAILURES;
+    if (mine && !ends && !r->checkpoint->explained) say(r, r->error);
+    r->checkpoint->failures++;
     if (!ends) return 0;
     if (!mine) {
         uint64_t word;
@@ -325,32 +328,33 @@ static int give_up(Rank *r, const SaveMoment *m, int mine, int worst) {
     memcpy(why, r->error, sizeof why);
     snprintf(r->error, ERROR_BYTES, "%.250s\nhelp: %s; %s in %.150s", why,
              m->last ? "it was the last one of the run" : "it was the third failure in a row",
-             r->saved_step < 0 ? "there is no checkpoint" : "the newest checkpoint is", folder);
+             r->checkpoint->saved_step < 0 ? "there is no checkpoint" : "the newest checkpoint is",
+             folder);
     return worst;
 }
 
 /* All ranks know what became of it. */
 static int conclude(Rank *r, int mine, int worst) {
-    Saving *g = r->saving;
+    CheckpointInFlight *g = r->checkpoint;
     SaveMoment *m = &g->moment;
     if (worst && r->rank == 0 && g->phase != SAVE_BEGINS) ck_remove(g->part);
     g->phase = SAVE_NONE;
     int code = worst ? give_up(r, m, mine, worst) : 0;
-    m->written = !worst;
-    if (m->written) {
-        r->save_failures = 0;
-        r->saved_step = m->step;
+    m->numbers.written = !worst;
+    if (m->numbers.written) {
+        r->checkpoint->failures = 0;
+        r->checkpoint->saved_step = m->step;
     }
-    m->bytes = ck_bytes(&r->run->saver->contents.c);
-    m->seconds = (g->ended > 0 ? g->ended : now()) - g->begun;
-    m->stalled = g->stalled + (now() - g->since) + save_stream_stalled(r);
-    g->told = false;
+    m->numbers.bytes = ck_bytes(&r->run->saver->contents.c);
+    m->numbers.seconds = (g->ended > 0 ? g->ended : now()) - g->begun;
+    m->numbers.stalled = g->stalled + (now() - g->since) + save_stream_stalled(r);
+    g->reported = false;
     return code;
 }
 
 /* The ranks' jobs are done: the next part of it begins, or all is over. */
 static int go_on(Rank *r) {
-    Saving *g = r->saving;
+    CheckpointInFlight *g = r->checkpoint;
     int mine = save_stream_end(r), worst = 0;
     int failed = settle(r, mine, &worst);
     if (!failed && !worst && g->phase == SAVE_WRITES) {
@@ -363,14 +367,14 @@ static int go_on(Rank *r) {
     return failed ? failed : conclude(r, mine, worst);
 }
 
-bool saver_at_work(const Rank *r) { return r->saving && r->saving->phase != SAVE_NONE; }
+bool saver_at_work(const Rank *r) { return r->checkpoint && r->checkpoint->phase != SAVE_NONE; }
 
 void saver_is_late(Rank *r) {
-    if (saver_at_work(r)) r->saving->moment.late = true;
+    if (saver_at_work(r)) r->checkpoint->moment.numbers.late = true;
 }
 
 int saver_poll(Rank *r) {
-    Saving *g = r->saving;
+    CheckpointInFlight *g = r->checkpoint;
     uint64_t busy = 0;
     g->since = now();
     int code = rank_agree(r, save_stream_busy(r), &busy);
@@ -383,30 +387,32 @@ int saver_finish(Rank *r) {
     int code = 0;
     rank_writes(r, true);
     while (!code && saver_at_work(r)) {
-        r->saving->since = now();
+        r->checkpoint->since = now();
         code = go_on(r);
-        r->saving->stalled += now() - r->saving->since;
+        r->checkpoint->stalled += now() - r->checkpoint->since;
     }
     rank_writes(r, false);
     return code;
 }
 
 int saver_begin(Rank *r, const SaveMoment *m) {
-    Saving *g = r->saving;
+    CheckpointInFlight *g = r->checkpoint;
     double begun = now();
     const char *folder = r->run->checkpoint.folder;
     g->moment = *m;
+    g->moment.numbers = (CheckpointNumbers){.step = m->step};
     g->begun = g->since = begun;
     g->ended = 0;
     g->stalled = 0;
-    g->said = false;
+    g->explained = false;
     g->phase = SAVE_BEGINS;
     int code = rank_synchronize(r, r->error), worst = 0;
     if (code) return code;
-    ck_part_path(folder, m->step, r->save_id, g->part);
+    ck_part_path(folder, m->step, r->checkpoint->run_id, g->part);
     if (r->rank == 0) describe(r);
     int mine = r->rank == 0 ? ck_hold(&r->run->saver->lock, r->error) : 0;
-    if (r->rank == 0 && !mine) mine = ck_begin(&r->run->saver->contents.c, g->part, r->error);
+    if (r->rank == 0 && !mine)
+        mine = ck_begin(&r->run->saver->contents.c, g->part, r->error);
     code = settle(r, mine, &worst);
     if (code) return code;
     if (worst) return conclude(r, mine, worst);
@@ -416,9 +422,9 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     return 0;
 }
 
-SaveMoment *saver_told(Rank *r) {
-    Saving *g = r->saving;
-    if (!g || g->phase != SAVE_NONE || g->told) return NULL;
-    g->told = true;
-    return &g->moment;
+const CheckpointNumbers *saver_take_numbers(Rank *r) {
+    CheckpointInFlight *g = r->checkpoint;
+    if (!g || g->phase != SAVE_NONE || g->reported) return NULL;
+    g->reported = true;
+    return &g->moment.numbers;
 }

@@ -1,10 +1,11 @@
 /* Start weights: each rank makes or reads exactly the elements of its shards. Element e of group g
  * belongs to the ranks whose number over the group's axes is e / shard; which one that is of a
  * parameter, ir/graph/shards.h says. Padding stays zero, as the arena was. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "op.h"
-#include "runtime.h"
+#include "saving.h"
 
 enum { PIECE = 1 << 16, MAX_WORKERS = 64 }; /* PIECE: elements at a time */
 
@@ -35,9 +36,12 @@ static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char 
     const Run *run = r->run;
     const PlanParam *q = &run->plan->params[param];
     void *place = w->host ? w->host : to;
-    Piece piece = {
-        .match = &run->match[param], .first = first, .n = n, .dtype = q->type.dtype, .to = place};
-    if (!run->weights)
+    Piece piece = {.match = &run->inputs.match[param],
+                   .first = first,
+                   .n = n,
+                   .dtype = q->type.dtype,
+                   .to = place};
+    if (!run->inputs.weights)
         initial_values(run->plan, q, first, n, place);
     else if (!mapped_read(read_piece, &piece))
         return EXIT_CORRUPT; /* weights_start says why */
@@ -71,7 +75,7 @@ static int fill_param(Worker *w, const PlanGroup *g, uint64_t k, char *shard) {
     LayoutPlace place = plan_place(run->plan, k);
     int64_t number = rank_number(&w->rank->info, g);
     int64_t all = layout_held(&layout, &place, number).n;
-    const TensorMatch *m = run->weights ? &run->match[param] : NULL;
+    const TensorMatch *m = run->inputs.weights ? &run->inputs.match[param] : NULL;
     LayoutPiece held;
     int code = 0;
     for (int64_t j = 0; !code && (held = layout_piece(&layout, &place, number, j)).count; j++) {
@@ -124,7 +128,7 @@ static int compare_param(const Run *run, const PlanParam *q, const TensorMatch *
         snprintf(error, ERROR_BYTES,
                  "%.150s: tensors %.100s and %.100s differ, but they are one tied parameter "
                  "(%.100s)",
-                 run->weights->path, m->tensor->name, c.unlike->name,
+                 run->inputs.weights->path, m->tensor->name, c.unlike->name,
                  plan_string(run->plan, q->name));
         return EXIT_CORRUPT;
     }
@@ -142,7 +146,7 @@ static int compare_rank(const Run *run, int32_t rank, char *error) {
         for (uint32_t k = 0; k < g->n_param && !code; k++) {
             const PlanGroupParam *q = &p->group_params[g->first_param + k];
             const PlanParam *param = &p->params[q->param];
-            const TensorMatch *m = &run->match[q->param];
+            const TensorMatch *m = &run->inputs.match[q->param];
             LayoutPlace place = plan_place(p, (uint64_t)g->first_param + k);
             LayoutPiece held;
             for (int64_t j = 0;
@@ -154,7 +158,7 @@ static int compare_rank(const Run *run, int32_t rank, char *error) {
 }
 
 int weights_compare(const Run *run, char *error) {
-    if (run->module) return compare_rank(run, run->launch.rank, error);
+    if (run->launch.module) return compare_rank(run, run->launch.rank, error);
     int code = 0;
     for (int32_t i = 0; i < run->launch.ranks && !code; i++) code = compare_rank(run, i, error);
     return code;
@@ -195,7 +199,7 @@ static int fill_shards(Rank *r) {
         if (worker[i].code) code = worker[i].code;
     }
     free(host);
-    int lost = lost_file(r->run->weights, code, r->error);
+    int lost = lost_file(r->run->inputs.weights, code, r->error);
     if (lost) return lost;
     return code ? code : rank_synchronize(r, r->error);
 }

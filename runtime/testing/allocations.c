@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "testing.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define REPLACED_BY_SANITIZER 1
@@ -32,7 +32,6 @@ static int n_segment;
 static atomic_bool counting;
 static atomic_uint_fast64_t ours, library, library_bytes;
 static _Atomic(void *) first_ours;
-static __thread bool our_thread, apart, in_kernel;
 
 static int add_segments(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
@@ -54,10 +53,6 @@ void allocations_watch_modules(void) {
     dl_iterate_phdr(add_segments, NULL);
 }
 
-void allocations_thread_is_ours(void) { our_thread = true; }
-void allocations_thread_is_apart(void) { apart = true; }
-void allocations_enter_kernel(void) { in_kernel = true; }
-void allocations_leave_kernel(void) { in_kernel = false; }
 void allocations_count(bool on) { atomic_store(&counting, on); }
 
 AllocationCounts allocations_counted(void) {
@@ -69,11 +64,11 @@ AllocationCounts allocations_counted(void) {
 
 #ifndef REPLACED_BY_SANITIZER
 static void count(void *caller, size_t bytes) {
-    if (!atomic_load_explicit(&counting, memory_order_relaxed) || apart) return;
+    if (!atomic_load_explicit(&counting, memory_order_relaxed) || thread_marks.apart) return;
     bool from_us = false;
     for (int i = 0; i < n_segment; i++)
         from_us |= (uintptr_t)caller >= segment[i].begin && (uintptr_t)caller < segment[i].end;
-    if (!from_us && (in_kernel || !our_thread)) {
+    if (!from_us && (thread_marks.in_kernel || !thread_marks.ours)) {
         atomic_fetch_add(&library, 1);
         atomic_fetch_add(&library_bytes, bytes);
         return;

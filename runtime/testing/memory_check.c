@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "op.h"
-#include "prepared.h"
 #include "signature.h"
+#include "testing.h"
 
 enum { POISON = 0xff, GUARD = 0xa5 };
 
@@ -169,7 +169,7 @@ static void find_room(MemoryCheck *m) {
     uint32_t n_in = 0, n_out = 0;
     for (uint32_t k = 0; k < p->n_instrs; k++) {
         if (!op_info[p->instrs[k].op].launched) continue;
-        most = MAX(most, copied_bytes(&p->instrs[k], &m->rank->executor->prepared[k].kernel));
+        most = MAX(most, copied_bytes(&p->instrs[k], instruction_kernel(m->rank, k)));
         n_in = MAX(n_in, p->instrs[k].n_in);
         n_out = MAX(n_out, p->instrs[k].n_out);
     }
@@ -179,9 +179,10 @@ static void find_room(MemoryCheck *m) {
     m->copies += (64 - (uintptr_t)m->copies % 64) % 64;
 }
 
-void memory_check_before(MemoryCheck *m, uint32_t k) {
+void memory_check_before(void *of, uint32_t k) {
+    MemoryCheck *m = of;
     const PlanInstr *in = &m->rank->run->plan->instrs[k];
-    const KernelCall *c = &m->rank->executor->prepared[k].kernel;
+    const KernelCall *c = instruction_kernel(m->rank, k);
     char *room = m->copies;
     m->again = op_info[in->op].launched && copied_bytes(in, c);
     if (!m->again) return;
@@ -196,13 +197,13 @@ void memory_check_before(MemoryCheck *m, uint32_t k) {
 /* The same instruction once more, where no result lies over an operand. */
 static int run_again(MemoryCheck *m, uint32_t k, char *error) {
     const Run *run = m->rank->run;
-    KernelCall c = m->rank->executor->prepared[k].kernel;
+    KernelCall c = *instruction_kernel(m->rank, k);
     void *const *made = c.out;
     c.in = m->in;
     c.out = m->out;
-    allocations_enter_kernel();
+    thread_marks.in_kernel = true;
     int code = run->device->launch(m->rank->context, run->plan->instrs[k].stream, &c, error);
-    allocations_leave_kernel();
+    thread_marks.in_kernel = false;
     for (uint32_t j = 0; j < c.n_out && !code; j++) {
         if (!memcmp(made[j], c.out[j], (size_t)type_bytes(c.out_type[j]))) continue;
         char text[256];
@@ -223,7 +224,8 @@ static uint8_t *guard_at(const MemoryCheck *m, int which) {
     return which ? first + GUARD_BYTES + workspace : first;
 }
 
-void memory_check_poison(MemoryCheck *m) {
+void memory_check_poison(void *of) {
+    MemoryCheck *m = of;
     const PlanSettings *s = m->rank->run->plan->settings;
     memset(m->rank->arena + s->persistent_bytes, POISON, s->arena_bytes - s->persistent_bytes);
     if (m->rank->host)
@@ -254,7 +256,8 @@ int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
     return 0;
 }
 
-void memory_check_close(MemoryCheck *m) {
+void memory_check_close(void *of) {
+    MemoryCheck *m = of;
     if (m) arena_free(m->arena);
 }
 
@@ -275,13 +278,14 @@ static bool lies_in_states(const Plan *p, uint64_t address) {
 }
 
 /* Memory of a state is filled when a checkpoint has what it held. */
-int memory_check_after(MemoryCheck *m, uint32_t k, char *error) {
+int memory_check_after(void *of, uint32_t k, char *error) {
+    MemoryCheck *m = of;
     int code = m->again ? run_again(m, k, error) : 0;
     if (code) return code;
     for (uint32_t i = m->first[k]; i < m->first[k + 1]; i++) {
         Range f = m->freed.at[i];
         bool of_state = lies_in_states(m->rank->run->plan, f.begin);
-        if (of_state && m->rank->saves) save_stream_hold(m->rank, UINT32_MAX);
+        if (of_state && m->rank->gate.hold) m->rank->gate.hold(m->rank, UINT32_MAX);
         uint8_t *at = (uint8_t *)m->rank->arena;
         uint64_t top = address_is_host(f.begin) ? 0 : f.end;
         while (top > f.begin && top > m->high_water && at[top - 1] == POISON) top--;
@@ -292,7 +296,8 @@ int memory_check_after(MemoryCheck *m, uint32_t k, char *error) {
 }
 
 /* Nothing but states survives a call. */
-int memory_check_call_end(MemoryCheck *m, uint32_t program, char *error) {
+int memory_check_call_end(void *of, uint32_t program, char *error) {
+    MemoryCheck *m = of;
     const Plan *p = m->rank->run->plan;
     const PlanProgram *q = &p->programs[program];
     if (m->high_water > p->settings->arena_bytes) {

@@ -17,8 +17,8 @@
 #include <time.h>
 
 #include "op.h"
-#include "philox.h"
-#include "prepared.h"
+#include "random.h"
+#include "testing.h"
 
 enum { HOLD_MS = 300 };
 
@@ -26,19 +26,19 @@ typedef struct Needs {
     uint32_t finished[MAX_STREAMS]; /* instructions of each stream that must be over */
 } Needs;
 
-typedef struct StreamThread {
+typedef struct TestedStream {
     StreamTest *test;
     int stream;
     pthread_t thread;
     bool started;
-} StreamThread;
+} TestedStream;
 
 struct StreamTest {
     Rank *rank;
     Arena *arena;
     Needs *needs;       /* [instrs] */
     uint32_t *position; /* [instrs] within stream and program */
-    StreamThread thread[MAX_STREAMS];
+    TestedStream thread[MAX_STREAMS];
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint64_t generation; /* calls begun */
@@ -69,7 +69,7 @@ static uint32_t accesses(const StreamTest *t, uint32_t k, Access *out) {
             &p->values[write ? in->first_out + operand : p->operands[in->first_in + operand]];
         out[n++] = (Access){v->address, v->address + plan_room(p, v), write};
     }
-    uint64_t scratch = r->executor->prepared[k].kernel.workspace_bytes;
+    uint64_t scratch = instruction_kernel(r, k)->workspace_bytes;
     uint64_t at = p->settings->workspace_offset;
     if (scratch) out[n++] = (Access){at, at + scratch, true};
     return n;
@@ -238,11 +238,11 @@ static bool run_instruction(StreamTest *t, uint32_t k, uint64_t generation) {
 }
 
 static void *stream_main(void *context) {
-    StreamThread *s = context;
+    TestedStream *s = context;
     StreamTest *t = s->test;
     const Plan *p = t->rank->run->plan;
     uint64_t seen = 0;
-    allocations_thread_is_ours();
+    thread_marks.ours = true;
     pthread_mutex_lock(&t->lock);
     for (;;) {
         while (t->generation == seen && !t->stop) pthread_cond_wait(&t->changed, &t->lock);
@@ -287,7 +287,7 @@ int stream_test_open(Rank *r, StreamTest **out, char *error) {
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
     for (int s = 0; s < MAX_STREAMS; s++) {
-        t->thread[s] = (StreamThread){.test = t, .stream = s};
+        t->thread[s] = (TestedStream){.test = t, .stream = s};
         t->thread[s].started =
             !pthread_create(&t->thread[s].thread, NULL, stream_main, &t->thread[s]);
         if (t->thread[s].started) continue;
@@ -297,7 +297,8 @@ int stream_test_open(Rank *r, StreamTest **out, char *error) {
     return 0;
 }
 
-void stream_test_close(StreamTest *t) {
+void stream_test_close(void *of) {
+    StreamTest *t = of;
     if (!t) return;
     pthread_mutex_lock(&t->lock);
     t->stop = true;
@@ -308,7 +309,8 @@ void stream_test_close(StreamTest *t) {
     arena_free(t->arena);
 }
 
-int stream_test_run(StreamTest *t, uint32_t program, char *error) {
+int stream_test_run(void *of, uint32_t program, char *error) {
+    StreamTest *t = of;
     pthread_mutex_lock(&t->lock);
     t->program = program;
     t->running = MAX_STREAMS;

@@ -2,12 +2,13 @@
  * 2 samples a rank, an evaluation of 32 samples after every third step. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "runtime.h"
+#include "schedule.h"
 
 static const PlanCall calls[] = {
     {.role = 0, .kind = PLAN_STEP, .program = 0, .times = 1},
@@ -23,8 +24,7 @@ static const PlanAxis axis = {.role = AXIS_dp, .size = 4};
 typedef struct Setup {
     PlanSettings settings;
     Plan plan;
-    Options options;
-    Run run;
+    RunSteps steps;
     char text[1024];
 } Setup;
 
@@ -35,7 +35,7 @@ static void start(Setup *c) {
                               .ranks = 4,
                               .eval_every = 3,
                               .eval_steps = 2},
-                 .run = {.steps = 4}};
+                 .steps = {.end = 4, .evaluates = true}};
     c->plan = (Plan){.settings = &c->settings,
                      .n_settings = 1,
                      .axes = &axis,
@@ -44,17 +44,14 @@ static void start(Setup *c) {
                      .n_calls = ARRAY_LEN(calls),
                      .roles = roles,
                      .n_roles = ARRAY_LEN(roles)};
-    c->run.plan = &c->plan;
-    c->run.options = &c->options;
-    c->run.val = (Dataset *)c; /* there is one; nobody looks into it */
 }
 
 /* `STEP:PROGRAM@SAMPLE` of each call, `e` before those of an evaluation, `;` after a step. */
-static const char *course(Setup *c, int32_t rank) {
+static const char *call_list(Setup *c, int32_t rank) {
     CallCursor cursor;
     Call call;
     size_t n = 0;
-    cursor_start(&cursor, &c->run, rank);
+    cursor_start(&cursor, &c->plan, &c->steps, rank);
     c->text[0] = 0;
     for (int slot = 0; cursor_next(&cursor, &call); slot = !slot) {
         assert_int_equal(call.slot, slot);
@@ -70,10 +67,10 @@ static void steps_and_evaluations_take_turns(void **state) {
     (void)state;
     Setup c;
     start(&c);
-    assert_string_equal(course(&c, 3), "0:2@12 0:3@14; 1:2@28 1:3@30; 2:2@44 2:3@46; "
-                                       "e2:5@12 e2:5@14 e2:5@28 e2:5@30; 3:2@60 3:3@62; ");
-    assert_string_equal(course(&c, 1), "0:0@4 0:1@6; 1:0@20 1:1@22; 2:0@36 2:1@38; "
-                                       "e2:4@4 e2:4@6 e2:4@20 e2:4@22; 3:0@52 3:1@54; ");
+    assert_string_equal(call_list(&c, 3), "0:2@12 0:3@14; 1:2@28 1:3@30; 2:2@44 2:3@46; "
+                                          "e2:5@12 e2:5@14 e2:5@28 e2:5@30; 3:2@60 3:3@62; ");
+    assert_string_equal(call_list(&c, 1), "0:0@4 0:1@6; 1:0@20 1:1@22; 2:0@36 2:1@38; "
+                                          "e2:4@4 e2:4@6 e2:4@20 e2:4@22; 3:0@52 3:1@54; ");
 }
 
 static void nothing_is_evaluated_without_samples(void **state) {
@@ -81,11 +78,11 @@ static void nothing_is_evaluated_without_samples(void **state) {
     Setup c;
     start(&c);
     c.settings.eval_steps = 0;
-    assert_string_equal(course(&c, 0),
+    assert_string_equal(call_list(&c, 0),
                         "0:0@0 0:1@2; 1:0@16 1:1@18; 2:0@32 2:1@34; 3:0@48 3:1@50; ");
     start(&c);
-    c.run.val = NULL;
-    assert_string_equal(course(&c, 0),
+    c.steps.evaluates = false;
+    assert_string_equal(call_list(&c, 0),
                         "0:0@0 0:1@2; 1:0@16 1:1@18; 2:0@32 2:1@34; 3:0@48 3:1@50; ");
 }
 
@@ -93,18 +90,18 @@ static void a_run_goes_on_where_another_ended(void **state) {
     (void)state;
     Setup c;
     start(&c);
-    c.run.first_step = 3;
-    assert_string_equal(course(&c, 0), "3:0@48 3:1@50; ");
-    c.run.evaluation_due = true;
-    assert_string_equal(course(&c, 0), "e2:4@0 e2:4@2 e2:4@16 e2:4@18; 3:0@48 3:1@50; ");
+    c.steps.first = 3;
+    assert_string_equal(call_list(&c, 0), "3:0@48 3:1@50; ");
+    c.steps.evaluation_due = true;
+    assert_string_equal(call_list(&c, 0), "e2:4@0 e2:4@2 e2:4@16 e2:4@18; 3:0@48 3:1@50; ");
     c.settings.eval_every = 1;
-    c.run.first_step = 1;
-    c.run.steps = 1;
-    assert_string_equal(course(&c, 0), "e0:4@0 e0:4@2 e0:4@16 e0:4@18; ");
+    c.steps.first = 1;
+    c.steps.end = 1;
+    assert_string_equal(call_list(&c, 0), "e0:4@0 e0:4@2 e0:4@16 e0:4@18; ");
     c.settings.eval_every = 3;
-    c.run.steps = 4;
-    c.run.first_step = 2; /* no step after which an evaluation comes */
-    assert_string_equal(course(&c, 0),
+    c.steps.end = 4;
+    c.steps.first = 2; /* no step after which an evaluation comes */
+    assert_string_equal(call_list(&c, 0),
                         "2:0@32 2:1@34; e2:4@0 e2:4@2 e2:4@16 e2:4@18; 3:0@48 3:1@50; ");
 }
 
@@ -112,8 +109,8 @@ static void an_evaluation_alone_is_one(void **state) {
     (void)state;
     Setup c;
     start(&c);
-    c.options.eval_only = true;
-    assert_string_equal(course(&c, 2), "e0:5@8 e0:5@10 e0:5@24 e0:5@26; ");
+    c.steps.evaluation_only = true;
+    assert_string_equal(call_list(&c, 2), "e0:5@8 e0:5@10 e0:5@24 e0:5@26; ");
 }
 
 int main(void) {

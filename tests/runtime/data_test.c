@@ -11,7 +11,6 @@
 
 #include "data.h"
 #include "ir.h"
-#include "runtime.h"
 #include "scratch.h"
 
 static char error[ERROR_BYTES];

@@ -9,7 +9,6 @@
 
 #include "data.h"
 #include "ir.h"
-#include "runtime.h"
 
 enum { VOCAB = 50, SAMPLES = 300, MOST = 128, IGNORED = -100, MASK = 7 };
 

@@ -9,6 +9,7 @@
 
 #include "op.h"
 #include "prepared.h"
+#include "testing.h"
 
 static char did[512];
 
@@ -131,6 +132,7 @@ static void start(Setup *s) {
 }
 
 static void end(Setup *s) {
+    testing_close(&s->rank);
     executor_close(&s->rank);
     free(s->rank.arena);
 }
@@ -243,6 +245,7 @@ static void a_checked_workspace_ends_at_the_guard(void **state) {
     s.rank.arena = calloc(1, 2048 + 4096 + 2 * GUARD_BYTES);
     s.rank.workspace = (char *)s.rank.arena + 2048 + GUARD_BYTES;
     assert_int_equal(executor_open(&s.rank), 0);
+    assert_int_equal(testing_open(&s.rank), 0);
     assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
     assert_int_equal(workspace_bytes, 1024);
     assert_ptr_equal(workspace + workspace_bytes, (char *)s.rank.workspace + 4096);

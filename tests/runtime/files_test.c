@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-#include "runtime.h"
+#include "data.h"
+#include "metrics.h"
 #include "scratch.h"
 
 static char error[ERROR_BYTES];
@@ -523,14 +524,17 @@ static void a_metric_with_a_long_name_is_refused(void **state) {
     PlanSettings settings = {.batch = 2, .length = 3};
     Plan plan = {.settings = &settings};
     Options options = {.log = in_folder("log"), .quiet = true};
-    Run run = {.plan = &plan, .options = &options, .steps = 1};
+    Launch launch = {.rank = 0};
+    RunSteps steps = {.end = 1};
+    RunFacts run = {.plan = &plan, .options = &options, .launch = &launch, .steps = &steps};
+    Metrics *metrics;
     double value = 0.5;
     char line[256] = "";
-    assert_int_equal(metrics_open(&run, error), 0);
-    assert_int_equal(metrics_eval(run.metrics, 1, 1, &names[0], &value, error), EXIT_CORRUPT);
+    assert_int_equal(metrics_open(&run, &metrics, error), 0);
+    assert_int_equal(metrics_eval(metrics, 1, 1, &names[0], &value, error), EXIT_CORRUPT);
     assert_non_null(strstr(error, "the metrics' names are too long"));
-    assert_int_equal(metrics_eval(run.metrics, 1, 1, &names[1], &value, error), 0);
-    metrics_close(run.metrics);
+    assert_int_equal(metrics_eval(metrics, 1, 1, &names[1], &value, error), 0);
+    metrics_close(metrics);
     FILE *f = fopen(options.log, "r");
     assert_non_null(f);
     assert_non_null(fgets(line, sizeof line, f));

@@ -7,67 +7,68 @@
 
 #include <cmocka.h>
 
-#include "host_memory.h"
+#include "launch.h"
 
 static char text[ERROR_BYTES];
 
 static void arenas_of_all_ranks_count(void **state) {
     (void)state;
-    HostRoom r = {.arena = 100, .ranks = 8};
-    assert_int_equal(room_check(&r, 800, text), 0);
-    assert_int_equal(room_check(&r, 799, text), EXIT_ENVIRONMENT);
+    HostMemory r = {.arena = 100, .ranks = 8};
+    assert_int_equal(host_memory_check(&r, 800, text), 0);
+    assert_int_equal(host_memory_check(&r, 799, text), EXIT_ENVIRONMENT);
     assert_non_null(
         strstr(text, "100 bytes a rank, 800 bytes for the 8 ranks on this machine; 799"));
-    assert_null(room_remedy(&r, 799));
+    assert_null(host_memory_remedy(&r, 799));
     r.arena = 13207024435;
-    assert_int_equal(room_check(&r, 1 << 20, text), EXIT_ENVIRONMENT);
+    assert_int_equal(host_memory_check(&r, 1 << 20, text), EXIT_ENVIRONMENT);
     assert_non_null(strstr(text, "an arena of 12.3 GiB (13207024435 bytes) a rank"));
     assert_non_null(strstr(text, "; 1.0 MiB (1048576 bytes) are available"));
     r.arena = UINT64_MAX / 4; /* more than can be counted */
-    assert_int_equal(room_check(&r, UINT64_MAX / 2, text), EXIT_ENVIRONMENT);
-    assert_int_equal(room_check(&r, 0, text), 0); /* not known */
+    assert_int_equal(host_memory_check(&r, UINT64_MAX / 2, text), EXIT_ENVIRONMENT);
+    assert_int_equal(host_memory_check(&r, 0, text), 0); /* not known */
 }
 
 static void the_copy_for_checkpoints_counts(void **state) {
     (void)state;
-    HostRoom r = {.arena = 100, .copy = 50, .blocks = 10, .ranks = 2};
-    assert_int_equal(room_check(&r, 320, text), 0);
-    assert_int_equal(room_check(&r, 319, text), EXIT_ENVIRONMENT);
+    HostMemory r = {.arena = 100, .copy = 50, .blocks = 10, .ranks = 2};
+    assert_int_equal(host_memory_check(&r, 320, text), 0);
+    assert_int_equal(host_memory_check(&r, 319, text), EXIT_ENVIRONMENT);
     assert_non_null(
         strstr(text, "and a copy of 50 bytes for checkpoints, 320 bytes for the 2 ranks"));
-    assert_non_null(strstr(room_remedy(&r, 319), "-s checkpoint.snapshot=direct"));
-    assert_int_equal(room_check(&r, 219, text), EXIT_ENVIRONMENT); /* nor without the copy */
-    assert_null(room_remedy(&r, 219));
+    assert_non_null(strstr(host_memory_remedy(&r, 319), "-s checkpoint.snapshot=direct"));
+    assert_int_equal(host_memory_check(&r, 219, text), EXIT_ENVIRONMENT); /* nor without the copy */
+    assert_null(host_memory_remedy(&r, 219));
 }
 
 static void what_is_offloaded_counts(void **state) {
     (void)state;
-    HostRoom r = {.arena = 100, .offloaded = 50, .ranks = 2};
-    assert_int_equal(room_check(&r, 300, text), 0);
-    assert_int_equal(room_check(&r, 299, text), EXIT_ENVIRONMENT);
+    HostMemory r = {.arena = 100, .offloaded = 50, .ranks = 2};
+    assert_int_equal(host_memory_check(&r, 300, text), 0);
+    assert_int_equal(host_memory_check(&r, 299, text), EXIT_ENVIRONMENT);
     assert_non_null(
         strstr(text, "100 bytes a rank, 50 bytes of offloaded state, 300 bytes for the 2"));
-    assert_non_null(strstr(room_remedy(&r, 299), "path = \"folder\" in shard.offload"));
-    assert_int_equal(room_check(&r, 199, text), EXIT_ENVIRONMENT); /* nor with a file */
-    assert_null(room_remedy(&r, 199));
+    assert_non_null(strstr(host_memory_remedy(&r, 299), "path = \"folder\" in shard.offload"));
+    assert_int_equal(host_memory_check(&r, 199, text), EXIT_ENVIRONMENT); /* nor with a file */
+    assert_null(host_memory_remedy(&r, 199));
     r.arena = 0; /* of a device, which copies from memory alone */
-    assert_int_equal(room_check(&r, 99, text), EXIT_ENVIRONMENT);
-    assert_non_null(strstr(room_remedy(&r, 99), "shard.offload may name less"));
+    assert_int_equal(host_memory_check(&r, 99, text), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(host_memory_remedy(&r, 99), "shard.offload may name less"));
 }
 
 static void a_lost_host_doubles_the_ranks(void **state) {
     (void)state;
-    HostRoom r = {.arena = 1000000000, .ranks = 4};
-    assert_true(room_for_twice(&r, 8, 8000000000, text, sizeof text));
+    HostMemory r = {.arena = 1000000000, .ranks = 4};
+    assert_true(host_memory_after_loss(&r, 8, 8000000000, text, sizeof text));
     assert_string_equal(text, "if a host is lost, its ranks fit beside those of this one: 8 ranks "
                               "take 8.0 GB, and 8.0 GB are available");
-    assert_false(room_for_twice(&r, 12, 7900000000, text, sizeof text));
+    assert_false(host_memory_after_loss(&r, 12, 7900000000, text, sizeof text));
     assert_non_null(strstr(text, "its ranks do not fit"));
-    assert_true(room_for_twice(&r, 6, 6000000000, text, sizeof text)); /* the other host had two */
-    r = (HostRoom){.offloaded = 1000000000, .ranks = 4};               /* the arena is a GPU's */
-    assert_true(room_for_twice(&r, 8, 8000000000, text, sizeof text));
+    assert_true(
+        host_memory_after_loss(&r, 6, 6000000000, text, sizeof text)); /* the other host had two */
+    r = (HostMemory){.offloaded = 1000000000, .ranks = 4};             /* the arena is a GPU's */
+    assert_true(host_memory_after_loss(&r, 8, 8000000000, text, sizeof text));
     assert_non_null(strstr(text, "what its ranks keep in host memory fits beside that of this"));
-    assert_false(room_for_twice(&r, 8, 7900000000, text, sizeof text));
+    assert_false(host_memory_after_loss(&r, 8, 7900000000, text, sizeof text));
     assert_non_null(strstr(text, "in host memory does not fit"));
 }
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hosts.h"
+#include "launch.h"
 
 static char error[ERROR_BYTES];
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "event_file.h"
+#include "metrics.h"
 #include "progress.h"
-#include "runtime.h"
 #include "scratch.h"
 
 static char error[ERROR_BYTES];
@@ -23,7 +23,10 @@ typedef struct Logged {
     PlanSettings settings;
     Plan plan;
     Options options;
-    Run run;
+    Launch launch;
+    RunSteps steps;
+    RunFacts run;
+    Metrics *metrics;
     char path[100];
 } Logged;
 
@@ -32,12 +35,12 @@ static void open_run(Logged *l, int64_t first_step, bool due) {
     snprintf(l->path, sizeof l->path, "%s/log", scratch);
     l->plan = (Plan){.settings = &l->settings};
     l->options.log = l->path;
-    l->run = (Run){.plan = &l->plan,
-                   .options = &l->options,
-                   .steps = 9,
-                   .first_step = first_step,
-                   .best_evaluation = 7,
-                   .evaluation_due = due};
+    l->steps = (RunSteps){.end = 9, .first = first_step, .evaluation_due = due};
+    l->run = (RunFacts){.plan = &l->plan,
+                        .options = &l->options,
+                        .launch = &l->launch,
+                        .steps = &l->steps,
+                        .best_evaluation = 7};
 }
 
 /* The file without the times; to be freed. */
@@ -61,23 +64,24 @@ static void what_is_not_finite_is_null(void **state) {
     (void)state;
     Logged l;
     open_run(&l, 0, false);
-    assert_int_equal(metrics_open(&l.run, error), 0);
+    assert_int_equal(metrics_open(&l.run, &l.metrics, error), 0);
     StepNumbers step[] = {{0, 1.5, 2, 0.25, 0.5, 0, false},
                           {1, NAN, INFINITY, 0.25, 0.5, 8, true},
                           {2, -INFINITY, -NAN, 0, 0.5, 0, false}};
-    for (int i = 0; i < 3; i++) assert_int_equal(metrics_step(l.run.metrics, &step[i], error), 0);
+    for (int i = 0; i < 3; i++) assert_int_equal(metrics_step(l.metrics, &step[i], error), 0);
     const char *const name[] = {"loss", "mse"};
-    assert_true(isnan(metrics_best(l.run.metrics)));
-    assert_int_equal(metrics_eval(l.run.metrics, 3, 2, name, (double[]){NAN, 4}, error), 0);
-    assert_true(isnan(metrics_best(l.run.metrics)));
-    assert_int_equal(metrics_eval(l.run.metrics, 3, 2, name, (double[]){3, INFINITY}, error), 0);
-    assert_int_equal(metrics_eval(l.run.metrics, 4, 2, name, (double[]){5, 1}, error), 0);
-    assert_true(metrics_best(l.run.metrics) == 3);
-    SaveMoment saved = {.step = 4, .bytes = 77, .stalled = 0.5, .seconds = 2, .written = true};
-    assert_int_equal(metrics_checkpoint(l.run.metrics, &saved, error), 0);
-    saved = (SaveMoment){.step = 5, .late = true};
-    assert_int_equal(metrics_checkpoint(l.run.metrics, &saved, error), 0);
-    metrics_close(l.run.metrics);
+    assert_true(isnan(metrics_best(l.metrics)));
+    assert_int_equal(metrics_eval(l.metrics, 3, 2, name, (double[]){NAN, 4}, error), 0);
+    assert_true(isnan(metrics_best(l.metrics)));
+    assert_int_equal(metrics_eval(l.metrics, 3, 2, name, (double[]){3, INFINITY}, error), 0);
+    assert_int_equal(metrics_eval(l.metrics, 4, 2, name, (double[]){5, 1}, error), 0);
+    assert_true(metrics_best(l.metrics) == 3);
+    CheckpointNumbers saved = {
+        .step = 4, .bytes = 77, .stalled = 0.5, .seconds = 2, .written = true};
+    assert_int_equal(metrics_checkpoint(l.metrics, &saved, error), 0);
+    saved = (CheckpointNumbers){.step = 5, .late = true};
+    assert_int_equal(metrics_checkpoint(l.metrics, &saved, error), 0);
+    metrics_close(l.metrics);
     char *text = lines_of(l.path);
     assert_string_equal(
         text,
@@ -128,9 +132,9 @@ static void a_log_goes_on_where_the_run_does(void **state) {
         assert_non_null(f);
         fprintf(f, "%s%s", start, row[i].line);
         fclose(f);
-        assert_int_equal(metrics_open(&l.run, error), 0);
-        assert_true(metrics_best(l.run.metrics) == 7);
-        metrics_close(l.run.metrics);
+        assert_int_equal(metrics_open(&l.run, &l.metrics, error), 0);
+        assert_true(metrics_best(l.metrics) == 7);
+        metrics_close(l.metrics);
         snprintf(want, sizeof want, "%s%s", start, row[i].stays ? row[i].line : "");
         char *text = lines_of(l.path);
         assert_string_equal(text, want);
@@ -143,8 +147,8 @@ static void a_log_goes_on_where_the_run_does(void **state) {
         FILE *f = fopen(l.path, "w");
         fprintf(f, "%s", other[i]);
         fclose(f);
-        int code = metrics_open(&l.run, error);
-        metrics_close(l.run.metrics);
+        int code = metrics_open(&l.run, &l.metrics, error);
+        metrics_close(l.metrics);
         assert_int_equal(code, i < 2 ? EXIT_ENVIRONMENT : 0);
         if (code) assert_non_null(strstr(error, "it is no log that could go on"));
         char *text = lines_of(l.path);
@@ -198,13 +202,13 @@ static void event_files_begin_where_the_run_does(void **state) {
         open_run(&l, first[i / 2], false);
         l.options.log = NULL;
         l.options.tensorboard = folder;
-        l.options.eval_only = i % 2;
-        int starts = !l.options.eval_only;
+        l.steps.evaluation_only = i % 2;
+        int starts = !l.steps.evaluation_only;
         StepNumbers s = {.step = first[i / 2], .loss = 3, .seconds = 1};
-        assert_int_equal(metrics_open(&l.run, error), 0);
-        assert_int_equal(metrics_step(l.run.metrics, &s, error), 0);
-        assert_int_equal(metrics_eval(l.run.metrics, s.step + 1, 1, name, (double[]){7}, error), 0);
-        metrics_close(l.run.metrics);
+        assert_int_equal(metrics_open(&l.run, &l.metrics, error), 0);
+        assert_int_equal(metrics_step(l.metrics, &s, error), 0);
+        assert_int_equal(metrics_eval(l.metrics, s.step + 1, 1, name, (double[]){7}, error), 0);
+        metrics_close(l.metrics);
         assert_int_equal(newest(step, number, 20), 3 + starts);
         assert_int_equal(step[0], -1);
         if (starts) assert_int_equal(step[1], s.step ? s.step + 1 : 0);

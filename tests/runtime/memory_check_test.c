@@ -9,6 +9,7 @@
 
 #include "op.h"
 #include "prepared.h"
+#include "testing.h"
 
 enum { PERSISTENT = 256, ARENA = 1024, WORKSPACE = 256 };
 

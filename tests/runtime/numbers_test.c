@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "floats.h"
-#include "normal.h"
-#include "philox.h"
-#include "runtime.h"
+#include "random.h"
+#include "run.h"
+#include "state.h"
 
 static void philox_gives_the_published_words(void **state) {
     (void)state;
@@ -253,9 +253,7 @@ static void calls_are_steps_and_evaluations(void **state) {
                  .n_calls = 4,
                  .roles = &role,
                  .n_roles = 1};
-    Dataset val = {.samples = 100};
-    Options options = {.eval_only = false};
-    Run run = {.plan = &plan, .options = &options, .steps = 3, .val = &val};
+    RunSteps steps = {.end = 3, .evaluates = true};
     static const struct {
         int program, step, micro, position, ends;
     } want[] = {{0, 0, 0, 6, 0},  {1, 0, 1, 8, 0},  {2, 0, 2, 10, 1}, {0, 1, 0, 18, 0},
@@ -263,7 +261,7 @@ static void calls_are_steps_and_evaluations(void **state) {
                 {3, 1, 0, 10, 1}, {0, 2, 0, 30, 0}, {1, 2, 1, 32, 0}, {2, 2, 2, 34, 1}};
     CallCursor cursor;
     Call c;
-    cursor_start(&cursor, &run, 3);
+    cursor_start(&cursor, &plan, &steps, 3);
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
         assert_true(cursor_next(&cursor, &c));
         assert_int_equal(c.program, want[i].program);
@@ -274,8 +272,8 @@ static void calls_are_steps_and_evaluations(void **state) {
         if (!c.evaluation) assert_int_equal(c.micro, want[i].micro);
     }
     assert_false(cursor_next(&cursor, &c));
-    options.eval_only = true;
-    cursor_start(&cursor, &run, 3);
+    steps.evaluation_only = true;
+    cursor_start(&cursor, &plan, &steps, 3);
     for (size_t i = 6; i < 9; i++) { /* the same evaluation, and nothing else */
         assert_true(cursor_next(&cursor, &c));
         assert_int_equal(c.program, want[i].program);

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "shared_gather.h"
 #include "op.h"
+#include "shared_gather.h"
 
 enum { MOST = 16, NONE = -1, AXIS = 1, OTHER = 2, BOTH = 3, IN_SIGHT = 1 << AXIS };
 
@@ -44,8 +44,8 @@ static void add(Made *m, const Step *s) {
 }
 
 /* The axes of value v; *meets: those of the meeting before that instruction. */
-static AxisSet joint_axes(const Step *steps, uint32_t n, int64_t elements, uint32_t v,
-                          AxisSet *meets) {
+static AxisSet shared_axes(const Step *steps, uint32_t n, int64_t elements, uint32_t v,
+                           AxisSet *meets) {
     Made m = {.elements = elements};
     Arena *a = arena_new();
     for (uint32_t k = 0; k < n; k++) add(&m, &steps[k]);
@@ -56,7 +56,7 @@ static AxisSet joint_axes(const Step *steps, uint32_t n, int64_t elements, uint3
                     .values = m.value,
                     .n_values = n,
                     .operands = m.operand};
-    Joint j = joint_find(&m.plan, IN_SIGHT, a);
+    SharedGather j = shared_gather_find(&m.plan, IN_SIGHT, a);
     AxisSet found = j.value[v];
     *meets = j.meets[*meets];
     arena_free(a);
@@ -66,9 +66,9 @@ static AxisSet joint_axes(const Step *steps, uint32_t n, int64_t elements, uint3
 /* Of small values, for which no meeting pays. */
 static AxisSet small(const Step *steps, uint32_t n, uint32_t v) {
     AxisSet meets = 0;
-    return joint_axes(steps, n, 64, v, &meets);
+    return shared_axes(steps, n, 64, v, &meets);
 }
-#define JOINT(steps, v) small(steps, ARRAY_LEN(steps), v)
+#define SHARED(steps, v) small(steps, ARRAY_LEN(steps), v)
 
 static void the_next_gather_releases_the_one_before(void **state) {
     (void)state;
@@ -76,10 +76,10 @@ static void the_next_gather_releases_the_one_before(void **state) {
                           {OP_view, 1, 0, 1, {1}},       {OP_relu, 2, 0, 1, {2}},
                           {OP_reshard, NONE, 0, 1, {1}}, {OP_unshard, 1, AXIS, 2, {0, 4}},
                           {OP_relu, 3, 0, 1, {5}}};
-    assert_int_equal(JOINT(steps, 1), AXIS);
-    assert_int_equal(JOINT(steps, 2), AXIS); /* a view of it is where it is */
-    assert_int_equal(JOINT(steps, 3), 0);
-    assert_int_equal(JOINT(steps, 5), 0); /* nobody comes together after its reader */
+    assert_int_equal(SHARED(steps, 1), AXIS);
+    assert_int_equal(SHARED(steps, 2), AXIS); /* a view of it is where it is */
+    assert_int_equal(SHARED(steps, 3), 0);
+    assert_int_equal(SHARED(steps, 5), 0); /* nobody comes together after its reader */
 }
 
 static void what_is_written_over_before_ranks_meet_is_copied(void **state) {
@@ -89,9 +89,9 @@ static void what_is_written_over_before_ranks_meet_is_copied(void **state) {
                     {OP_relu, 2, 0, 1, {1}},
                     {OP_relu, 1, 0, 1, {2}},
                     {OP_all_reduce, 2, AXIS, 1, {2}}};
-    assert_int_equal(JOINT(steps, 1), 0);
+    assert_int_equal(SHARED(steps, 1), 0);
     steps[3].at = 3;
-    assert_int_equal(JOINT(steps, 1), AXIS);
+    assert_int_equal(SHARED(steps, 1), AXIS);
 }
 
 static void a_large_result_is_worth_a_meeting(void **state) {
@@ -101,10 +101,10 @@ static void a_large_result_is_worth_a_meeting(void **state) {
                           {OP_unshard, 3, AXIS, 1, {0}}, {OP_relu, 4, 0, 1, {4}},
                           {OP_relu, 5, 0, 1, {2}}};
     AxisSet meets = 3;
-    assert_int_equal(joint_axes(steps, ARRAY_LEN(steps), 1 << 18, 1, &meets), AXIS);
+    assert_int_equal(shared_axes(steps, ARRAY_LEN(steps), 1 << 18, 1, &meets), AXIS);
     assert_int_equal(meets, AXIS); /* before what writes over it */
     meets = 6;
-    assert_int_equal(joint_axes(steps, ARRAY_LEN(steps), 1 << 18, 4, &meets), AXIS);
+    assert_int_equal(shared_axes(steps, ARRAY_LEN(steps), 1 << 18, 4, &meets), AXIS);
     assert_int_equal(meets, AXIS); /* before the program's last one */
 }
 
@@ -114,9 +114,9 @@ static void all_ranks_of_the_gather_must_meet(void **state) {
                     {OP_unshard, 1, AXIS, 1, {0}},
                     {OP_relu, 2, 0, 1, {1}},
                     {OP_all_reduce, 2, OTHER, 1, {2}}};
-    assert_int_equal(JOINT(steps, 1), 0);
+    assert_int_equal(SHARED(steps, 1), 0);
     steps[3].axes = BOTH;
-    assert_int_equal(JOINT(steps, 1), AXIS);
+    assert_int_equal(SHARED(steps, 1), AXIS);
 }
 
 static void they_must_meet_after_the_last_reader(void **state) {
@@ -126,9 +126,9 @@ static void they_must_meet_after_the_last_reader(void **state) {
                     {OP_view, 1, 0, 1, {1}},
                     {OP_all_reduce, 3, AXIS, 1, {0}},
                     {OP_relu, 2, 0, 1, {2}}};
-    assert_int_equal(JOINT(steps, 1), 0);
+    assert_int_equal(SHARED(steps, 1), 0);
     steps[4].in[0] = 3;
-    assert_int_equal(JOINT(steps, 1), AXIS);
+    assert_int_equal(SHARED(steps, 1), AXIS);
 }
 
 static void what_is_kept_in_a_state_is_copied(void **state) {
@@ -137,9 +137,9 @@ static void what_is_kept_in_a_state_is_copied(void **state) {
                     {OP_unshard, 1, AXIS, 1, {0}},
                     {OP_set_state, NONE, 0, 1, {1}},
                     {OP_all_reduce, 3, AXIS, 1, {0}}};
-    assert_int_equal(JOINT(steps, 1), 0);
+    assert_int_equal(SHARED(steps, 1), 0);
     steps[2].in[0] = 0;
-    assert_int_equal(JOINT(steps, 1), AXIS);
+    assert_int_equal(SHARED(steps, 1), AXIS);
 }
 
 int main(void) {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "runtime.h"
+#include "data.h"
 #include "scratch.h"
 
 static char error[ERROR_BYTES];

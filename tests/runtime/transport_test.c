@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "local.h"
 #include "transport.h"
 
 enum { MAX_RANKS = 8, ROUNDS = 40, N = 1000, TIMEOUT = 3 };

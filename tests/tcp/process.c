@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "launch.h"
 #include "world.h"
 
 static _Atomic int64_t at = -1;
@@ -183,10 +183,9 @@ static bool step(const char *word, char **argument, int *used) {
 
 int main(int argc, char **argv) {
     char error[ERROR_BYTES];
-    Options options = {.device = "cpu"};
     Launch l;
     JoinOptions o = {.timeout = number("FSDP_TIMEOUT", 60)};
-    int code = launch_detect(&options, 1, &l, error);
+    int code = launch_detect(0, 1, &l, error);
     if (!code) code = launch_meeting(&l, &o, error);
     if (code) {
         fprintf(stderr, "error: %s\n", error);

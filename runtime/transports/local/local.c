@@ -30,6 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "local.h"
 #include "waiting.h"
 
 enum { RING = 4, SPINS = 400, SLICE_ALIGN = 64 };

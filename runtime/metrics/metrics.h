@@ -1,0 +1,69 @@
+/* What a run tells: the log (--log), TensorBoard's event files (--tensorboard), progress on stderr
+ * and the summary on stdout. In go facts about the run once, then the numbers of each step,
+ * evaluation and checkpoint; out come lines. Rank 0 tells for all. Functions that can fail return 0
+ * or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
+ *
+ * May include: options, launch (ranks), schedule (steps), data (which fields are ids), device.h and
+ * transport.h, for their names.
+ */
+#ifndef FSDPC_METRICS_H
+#define FSDPC_METRICS_H
+
+#include "launch.h"
+#include "options.h"
+#include "schedule.h"
+#include "transport.h"
+
+typedef struct Metrics Metrics;
+
+/* What is known of the run before it starts; stays where it is while the run lasts. */
+typedef struct RunFacts {
+    const Plan *plan;
+    const Options *options;
+    const Launch *launch;
+    const RunSteps *steps;
+    const Device *device;
+    const Transport *transport;
+    double best_evaluation; /* loss, of the runs before this one */
+    double check_ms;        /* time that the proofs of the plan took */
+} RunFacts;
+
+typedef struct StepNumbers {
+    int64_t step;
+    double loss, norm, lr, seconds;
+    double loss_scale; /* after the step; 0: none */
+    bool skipped;      /* not finite, and not applied */
+} StepNumbers;
+
+typedef struct CheckpointNumbers {
+    int64_t step; /* updates done */
+    uint64_t bytes;
+    double seconds, stalled; /* until it was written; the part of it in which the run stood still */
+    bool late;               /* the next one was due before it was written */
+    bool written;
+} CheckpointNumbers;
+
+typedef struct EndNumbers {
+    uint64_t high_water;    /* observed by test mode FSDP_CHECK=memory; 0: not observed */
+    uint64_t device_bytes;  /* device memory beside the arenas; 0: not known */
+    uint64_t library_bytes; /* ... of it the transport's library */
+    int32_t arenas;         /* of this process */
+} EndNumbers;
+
+/* metrics.c */
+int metrics_open(const RunFacts *f, Metrics **out, char *error);
+void metrics_close(Metrics *m);
+int metrics_start(Metrics *m, uint64_t arena_bytes, char *error);
+int metrics_step(Metrics *m, const StepNumbers *n, char *error);
+int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,
+                 char *error);
+int metrics_checkpoint(Metrics *m, const CheckpointNumbers *n, char *error);
+double metrics_best(const Metrics *m); /* least loss of an evaluation, NaN = none */
+int metrics_end(Metrics *m, int64_t steps, uint64_t device_bytes, char *error);
+void metrics_end_bar(Metrics *m); /* what is printed next starts on a line of its own */
+void metrics_summary(Metrics *m, const EndNumbers *n);
+
+/* progress.c */
+int64_t tokens_per_step(const Plan *p);
+
+#endif

@@ -1,0 +1,73 @@
+/* The command line of fsdp-run and the environment variables that it reads, as the other rooms find
+ * them. In go argv and the environment; out come Options, TestModes and the time-out, or a message
+ * with an exit code of util.h. Nothing is opened here: paths are checked by those who open them.
+ *
+ * May include: tensors.h, for how weights are saved.
+ */
+#ifndef FSDPC_OPTIONS_H
+#define FSDPC_OPTIONS_H
+
+#include "tensors.h"
+
+/* Checkpoints as the run makes them. */
+typedef struct CheckpointOptions {
+    const char *folder; /* NULL: none are made */
+    int64_t every;      /* steps, 0 = only at the end; -1 = not given */
+    int64_t keep;       /* newest ones, 0 = all; -1 = not given */
+    int64_t keep_every; /* ... and multiples of it, 0 = none; -1 = not given */
+    bool keep_best;     /* ... and the one with the least evaluation loss */
+    int32_t form;       /* CheckpointForm; -1 = not given */
+    uint64_t max_file;  /* form full: bytes of tensors per file */
+} CheckpointOptions;
+
+typedef struct DataOption { /* --data NAME=PATH */
+    const char *name, *path;
+} DataOption;
+
+typedef struct Options {
+    const char *plan, *device, *transport, *hosts;
+    int32_t ranks, threads; /* 0 = not given */
+    int64_t steps;          /* -1 = all of the plan's */
+    DataOption *data;
+    uint32_t n_data;
+    const char *load, *log, *tensorboard;
+    CheckpointOptions checkpoint; /* as on the command line */
+    const char *resume;           /* --resume or --resume-or-start, or NULL */
+    bool or_start;
+    int32_t restarts;  /* 0 = none */
+    SaveForm save;     /* path NULL = nothing is saved; config comes from the plan */
+    bool cuts_files;   /* --max-file was given */
+    char *save_path;   /* ... without a slash at its end, where it had to be copied */
+    int64_t dump_step; /* -1 = none */
+    const char *dump_path;
+    const char *profile; /* --profile, or NULL */
+    const char *overlap; /* auto, on or off */
+    bool quiet, eval_only;
+    const char *generate, *tokenizer; /* --generate, and the options that go with it */
+    int64_t tokens;
+    double temperature;
+    uint64_t sample_seed;
+    double peak_flops;    /* per device; 0 = not given */
+    const char *sampling; /* the last of --temperature and --seed that was given, or NULL */
+} Options;
+
+/* Test modes, from environment variables; options.def says what they mean. */
+typedef struct TestModes {
+    bool memory, allocations; /* FSDP_CHECK=memory,alloc */
+    bool streams;             /* FSDP_TEST_STREAMS=seed */
+    uint64_t seed;
+    int64_t drop_edge; /* FSDP_TEST_DROP_EDGE=n: row of the edge table, -1 = none */
+    int32_t hosts;     /* FSDP_TEST_HOSTS=n, 0 = as they are */
+} TestModes;
+
+/* Bytes of each of the two guards that FSDP_CHECK=memory adds to an arena. */
+enum { GUARD_BYTES = 4096 };
+
+/* options.c */
+/* Returns -1 to go on, or the exit code to end with (0 after --help). */
+int options_parse(int argc, char **argv, Options *o);
+void options_free(Options *o);
+int test_modes_read(TestModes *t, char *error);
+int timeout_read(int32_t *seconds, char *error); /* FSDP_TIMEOUT */
+
+#endif

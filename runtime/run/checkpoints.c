@@ -1,0 +1,66 @@
+/* Which checkpoints a run makes and which one it goes on from: the command line's word, then the
+ * model file's.
+ */
+#include <stdio.h>
+
+#include "run.h"
+#include "state.h"
+
+/* What the command line says, else what the model does. */
+CheckpointOptions checkpoint_options(const Run *run) {
+    enum { KEPT = 2 };
+    CheckpointOptions c = run->options->checkpoint;
+    const PlanSettings *s = run->plan->settings;
+    const char *folder = plan_string(run->plan, s->checkpoint);
+    bool planned = *folder;
+    if (!c.folder && planned) c.folder = folder;
+    if (c.every < 0) c.every = s->checkpoint_every;
+    if (c.keep < 0) c.keep = planned ? s->keep : KEPT;
+    if (c.keep_every < 0) c.keep_every = s->keep_every;
+    c.keep_best |= s->keep_best;
+    if (c.form < 0) c.form = (int32_t)s->form;
+    c.max_file = run->options->save.max_file;
+    return c;
+}
+
+/* Options of checkpoints that are not made. */
+static int check_checkpoint_options(const CheckpointOptions *c) {
+    const char *other = c->every >= 0        ? "--checkpoint-every"
+                        : c->keep >= 0       ? "--keep"
+                        : c->keep_every >= 0 ? "--keep-every"
+                        : c->keep_best       ? "--keep-best"
+                        : c->form >= 0       ? "--checkpoint-form"
+                                             : NULL;
+    if (!other) return 0;
+    fprintf(stderr,
+            "error: %s goes with --checkpoint FOLDER, or checkpoint.path in the model file\n",
+            other);
+    return EXIT_USER;
+}
+
+/* --max-file, where there is nothing to cut. */
+static int check_max_file(const Run *run) {
+    const Options *o = run->options;
+    const CheckpointOptions *c = &run->checkpoint;
+    if (!o->cuts_files || o->save.folder || (c->folder && c->form == CHECKPOINT_FULL)) return 0;
+    if (o->save.path)
+        fprintf(stderr, "error: --max-file goes with a folder: --save %s/\n", o->save.path);
+    else
+        fprintf(stderr,
+                "error: --max-file goes with --save FOLDER/, or checkpoints of --checkpoint-form "
+                "full\n");
+    return EXIT_USER;
+}
+
+int checkpoints_open(Run *run) {
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    int code = o->resume ? resume_open(run) : 0;
+    if (code) return code;
+    if (o->eval_only || o->generate) run->checkpoint.folder = NULL;
+    code = check_max_file(run);
+    if (code) return code;
+    if (!run->checkpoint.folder) return check_checkpoint_options(&o->checkpoint);
+    code = saver_open(run, error);
+    return code ? report_error(code, error) : 0;
+}

@@ -1,0 +1,167 @@
+/* What a run reads: data and weights, opened and checked before the first step, and the steps and
+ * evaluations that they allow.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "checkpoint.h"
+#include "data.h"
+#include "run.h"
+#include "state.h"
+
+/* Steps that the plan's schedule has, and that will run. */
+static int count_steps(Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    run->steps.scheduled = s->steps;
+    run->loss_scale = loss_scale_start(s);
+    if (!s->steps) {
+        int64_t samples;
+        if (__builtin_mul_overflow(s->epochs, run->inputs.train->samples, &samples))
+            return report_error(EXIT_USER, "train.epochs: too many steps");
+        /* rounded up: every sample is seen `epochs` times */
+        run->steps.scheduled = samples / s->batch + (samples % s->batch != 0);
+        if (s->schedule != SCHEDULE_CONSTANT &&
+            s->warmup + s->decay > (double)run->steps.scheduled) {
+            fprintf(stderr,
+                    "error: train.schedule: warmup%s = %g is longer than the %" PRId64
+                    " steps of %" PRId64 " epochs\n",
+                    s->decay > 0 ? " + decay" : "", s->warmup + s->decay, run->steps.scheduled,
+                    s->epochs);
+            return EXIT_USER;
+        }
+    }
+    /* positions in the data are counted through all steps, and one evaluation after them */
+    if (multiply_saturated(run->steps.scheduled, s->batch) > INT64_MAX / 4 ||
+        tokens_per_step(run->plan) == INT64_MAX)
+        return report_error(EXIT_USER, "the plan's steps read more samples than can be counted");
+    run->steps.end = run->options->steps >= 0 ? run->options->steps : run->steps.scheduled;
+    if (run->steps.end > run->steps.scheduled) {
+        fprintf(stderr,
+                "error: --steps %" PRId64 ": the plan's schedule has %" PRId64 " steps\n"
+                "help: compile with -s train.steps=%" PRId64 "\n",
+                run->steps.end, run->steps.scheduled, run->steps.end);
+        return EXIT_USER;
+    }
+    if (run->options->dump_step >= run->steps.end) {
+        fprintf(stderr, "error: --dump-grads %" PRId64 ": the run's steps are 0 to %" PRId64 "\n",
+                run->options->dump_step, run->steps.end - 1);
+        return EXIT_USER;
+    }
+    return 0;
+}
+
+/* Legal, and rarely meant. */
+static void note_few_samples(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    if (run->options->quiet || run->inputs.train->samples >= s->batch) return;
+    fprintf(stderr,
+            "note: data.train (%s) has %" PRId64 " sample%s, fewer than the batch of %" PRId64
+            ": each step repeats some\n",
+            run->inputs.train->file[0].map.path, run->inputs.train->samples,
+            run->inputs.train->samples == 1 ? "" : "s", s->batch);
+}
+
+/* Does the run come to an evaluation? */
+static bool comes_to_evaluation(const Run *run) {
+    int64_t every = run->plan->settings->eval_every;
+    return run->options->eval_only || (every > 0 && every <= run->steps.end);
+}
+
+static int check_evaluation(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    if (!run->inputs.val || !comes_to_evaluation(run)) return 0;
+    int64_t need = evaluation_samples(run->plan);
+    if (need > INT64_MAX / 4)
+        return report_error(EXIT_USER, "train.eval_steps: more samples than can be counted");
+    for (uint64_t i = 0; i < run->plan->n_roles; i++) {
+        int64_t round = evaluation_round(run->plan, (uint32_t)i);
+        if (round && need % round)
+            return report_error(EXIT_CORRUPT,
+                                "the plan's evaluation calls do not divide its samples");
+    }
+    if (need <= run->inputs.val->samples) return 0;
+    fprintf(stderr,
+            "error: evaluation reads eval_steps * batch = %" PRId64
+            " samples, data.val (%s) has %" PRId64 "\n",
+            need, dataset_place(run->inputs.val), run->inputs.val->samples);
+    if (run->inputs.val->samples >= s->batch)
+        fprintf(stderr, "help: compile with -s train.eval_steps=%" PRId64 "\n",
+                run->inputs.val->samples / s->batch);
+    else
+        fprintf(stderr, "help: compile with a smaller train.batch%s\n",
+                run->options->eval_only ? "" : ", or with -s train.eval_every=none");
+    return EXIT_USER;
+}
+
+static int open_validation(Run *run) {
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    int code = dataset_open(run->plan, "val", o->data, o->n_data, &run->inputs.val, error);
+    if (code) return report_error(code, error);
+    run->steps.evaluates = run->inputs.val != NULL;
+    if (run->inputs.val || !o->eval_only) return check_evaluation(run);
+    fprintf(stderr, "error: --eval-only: the plan has no data.val\n"
+                    "help: compile with -s 'data.val=text(\"file\")', or another source\n");
+    return EXIT_USER;
+}
+
+static int open_training(Run *run) {
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    int code = dataset_open(run->plan, "train", o->data, o->n_data, &run->inputs.train, error);
+    if (code) return report_error(code, error);
+    if (!run->inputs.train) return report_error(EXIT_CORRUPT, "the plan names no training data");
+    code = count_steps(run);
+    if (!code) note_few_samples(run);
+    return code;
+}
+
+int inputs_open_data(Run *run) {
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    const PlanSettings *s = run->plan->settings;
+    Mesh mesh = plan_mesh(run->plan);
+    if (s->local_batch <= 0 || s->micro_batches <= 0 || s->batch % s->local_batch ||
+        s->batch / s->local_batch % s->micro_batches ||
+        s->batch / s->local_batch / s->micro_batches != mesh_extent(&mesh, mesh_sample_axes(&mesh)))
+        return report_error(EXIT_CORRUPT,
+                            "the plan's batch is not ranks * accumulate * local batch");
+    for (uint64_t i = 0; i < run->plan->n_fields; i++) {
+        const Type *t = &run->plan->fields[i].type;
+        if (t->rank < 1 || t->dim[0] != s->local_batch)
+            return report_error(EXIT_CORRUPT, "the plan's batch fields are not local batches");
+    }
+    int code = o->generate ? generate_check(run, error)
+                           : data_options_check(run->plan, o->data, o->n_data, error);
+    if (code) return report_error(code, error);
+    if (o->generate) return 0;
+    if (!o->eval_only) code = open_training(run);
+    return code || !comes_to_evaluation(run) ? code : open_validation(run);
+}
+
+int inputs_open_weights(Run *run, TensorSet *set) {
+    char error[ERROR_BYTES];
+    if (ck_is_checkpoint(run->options->load)) return resume_weights(run, run->options->load);
+    int code = tensor_set_open(set, run->options->load, error);
+    if (code) return report_error(code, error);
+    run->inputs.weights = set;
+    run->inputs.match = calloc(run->plan->n_params + 1, sizeof *run->inputs.match);
+    if (!run->inputs.match) fail_environment("no memory for the names of %s", set->path);
+    Buf list = {0};
+    code = tensors_match(run->plan, set, run->inputs.match, &list);
+    if (code) fprintf(stderr, "error: %.*s", (int)list.n, list.at);
+    buf_free(&list);
+    if (code) return code;
+    mapped_watch();
+    code = weights_compare(run, error);
+    return code ? report_error(code, error) : 0;
+}
+
+void inputs_close(Run *run, TensorSet *set) {
+    dataset_close(run->inputs.train);
+    dataset_close(run->inputs.val);
+    free(run->inputs.match);
+    tokenizer_close(run->inputs.tokenizer);
+    if (set->arena) tensor_set_close(set);
+}

@@ -1,0 +1,64 @@
+/* The plan of a run: read, proved, and compiled for as many ranks as there are. In goes its path;
+ * out comes a plan that everything after this trusts.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "run.h"
+
+/* A model, which has to be compiled first. */
+static int not_compiled(const char *model) {
+    int n = (int)(strrchr(model, '.') - model);
+    fprintf(stderr,
+            "error: %s is a model, not a plan: it has to be compiled first\n"
+            "help: fsdpc compile %s -o %.*s.bin && fsdp-run %.*s.bin\n",
+            model, model, n, model, n, model);
+    return EXIT_USER;
+}
+
+static int no_plan(const char *path, int code, const char *error) {
+    if (code == EXIT_CORRUPT)
+        fprintf(stderr, "error: %s: %s\n", path, error);
+    else
+        fprintf(stderr, "error: %s\n", error);
+    if (!strstr(error, "compile")) /* which says what to do */
+        fprintf(stderr, "help: fsdpc compile model.fsd -o plan.bin makes a plan\n");
+    return code;
+}
+
+int plan_open_proved(Run *run, Plan *p) {
+    char error[ERROR_BYTES];
+    int code = plan_open(p, run->options->plan, error, sizeof error);
+    const char *end = strrchr(run->options->plan, '.');
+    if (code == EXIT_CORRUPT && end && !strcmp(end, ".fsd"))
+        return not_compiled(run->options->plan);
+    if (code) return no_plan(run->options->plan, code, error);
+    run->plan = p;
+    PlanFault fault;
+    struct timespec begun, over;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    code = plan_check(p, &fault);
+    clock_gettime(CLOCK_MONOTONIC, &over);
+    run->check_ms =
+        1e3 * (double)(over.tv_sec - begun.tv_sec) + 1e-6 * (double)(over.tv_nsec - begun.tv_nsec);
+    if (!code) return 0;
+    char place[256] = "the plan";
+    if (fault.instr != UINT64_MAX) plan_instr_text(p, fault.instr, place, sizeof place);
+    fprintf(stderr, "error: %s: rule %s: %s: %s\n", run->options->plan, fault.rule, place,
+            fault.message);
+    return code;
+}
+
+int plan_check_ranks(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    if ((uint32_t)run->launch.ranks == s->ranks) return 0;
+    fprintf(stderr,
+            "error: %s was compiled for %u rank%s, and %s%s asks for %d\n"
+            "help: fsdpc compile %s -o %s -n %d\n",
+            run->options->plan, s->ranks, s->ranks == 1 ? "" : "s", run->launch.launcher,
+            strcmp(run->launch.launcher, "-n") ? "'s environment" : "", run->launch.ranks,
+            plan_string(run->plan, *plan_string(run->plan, s->command) ? s->command : s->model),
+            run->options->plan, run->launch.ranks);
+    return EXIT_USER;
+}

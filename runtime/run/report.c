@@ -1,0 +1,70 @@
+/* What fsdp-run prints about the run as a whole, after it: the summary, the profile's table, and
+ * what test mode FSDP_CHECK=alloc counted.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run.h"
+#include "testing.h"
+
+int report_error(int code, const char *text) {
+    fprintf(stderr, "error: %s\n", text);
+    return code;
+}
+
+/* Does this process tell how the run goes? */
+bool run_speaks(const Run *run) {
+    return !run->options->quiet && (!run->launch.module || run->launch.rank == 0);
+}
+
+static void report_allocations(const Run *run) {
+    if (!run->test.allocations) return;
+    AllocationCounts c = allocations_counted();
+    fprintf(stderr,
+            "allocations in steps 2 to 10: ours %" PRIu64 ", libraries %" PRIu64 " (%" PRIu64
+            " bytes)\n",
+            c.ours, c.library, c.library_bytes);
+    if (c.ours) BUG("memory was allocated inside a step, first from %p", c.first_ours);
+}
+
+/* The table goes where the summary goes. */
+static int write_profile(const Run *run) {
+    char error[ERROR_BYTES];
+    bool shown = !run->options->quiet && run->rank[0].rank == 0;
+    bool log = run->options->log && !strcmp(run->options->log, "-");
+    int code = profile_write(run, !shown ? NULL : log ? stderr : stdout, error);
+    return code ? report_error(code, error) : 0;
+}
+
+uint64_t run_device_bytes(const Run *run) {
+    const Device *d = run->device;
+    if (!d->used_bytes || !run->rank || !run->rank[0].context) return 0;
+    uint64_t used = d->used_bytes(run->rank[0].context), arenas = 0;
+    for (int32_t i = 0; i < run->n_rank; i++) arenas += run->rank[i].arena_bytes;
+    return used > arenas ? used - arenas : 0;
+}
+
+static void print_summary(const Run *run) {
+    const Transport *t = run->transport;
+    EndNumbers n = {.high_water = testing_high_water(run),
+                    .device_bytes = run_device_bytes(run),
+                    .arenas = run->n_rank};
+    if (t->library_bytes) n.library_bytes = t->library_bytes(run->rank[0].transport);
+    metrics_summary(run->metrics, &n);
+}
+
+int run_summarise(const Run *run, int code) {
+    bool ended = code == 0 || code == EXIT_INTERRUPTED;
+    bool first = run->rank[0].rank == 0;
+    if (ended && first && !run->options->generate) print_summary(run);
+    int written = ended && run->options->profile ? write_profile(run) : 0;
+    if (ended && first) {
+        /* After the ranks' parting a launcher may end this process for another one's code. */
+        if (fflush(stdout) && errno != EPIPE && !code)
+            code = report_error(EXIT_ENVIRONMENT, "cannot write the summary");
+        report_allocations(run);
+    }
+    return code ? code : written;
+}

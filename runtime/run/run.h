@@ -1,0 +1,90 @@
+/* fsdp-run itself: from the command line to the last line of the summary.
+ *
+ *   main      what happens in which order
+ *   plan, transports, inputs, checkpoints, capacity
+ *             one question each of a run that is about to start; they print what is wrong
+ *   signals   Ctrl-C and what schedulers send
+ *   ranks     a thread for each rank of this process, and their end
+ *   rank_open what a rank has, opened and closed
+ *   trainer   what a rank does: weights, then step calls and evaluations, then the save
+ *   loader    a thread a rank that reads the next batch while a call runs
+ *   generate  --generate
+ *
+ * Functions of main.c's sequence return 0 or an exit code of util.h after printing the message;
+ * those of a rank leave it in the rank. May include: all rooms of the runtime.
+ */
+#ifndef FSDPC_RUN_H
+#define FSDPC_RUN_H
+
+#include "execute.h"
+
+/* signals.c */
+/* Blocks SIGUSR1, which a launcher passes to ranks whether they have a handler yet or not. */
+void signals_hold_notice(void);
+void signals_catch(Run *run);
+
+/* plan.c */
+int plan_open_proved(Run *run, Plan *p);
+int plan_check_ranks(const Run *run);
+
+/* transports.c: hosts, device and transport, as they go together. */
+int hosts_open(Run *run);
+int device_choose(Run *run);
+int transport_open(Run *run);
+
+/* inputs.c: data and weights, and the steps that the data allows. */
+int inputs_open_data(Run *run);
+int inputs_open_weights(Run *run, TensorSet *set);
+void inputs_close(Run *run, TensorSet *set);
+
+/* checkpoints.c */
+/* What the command line says, else what the model does. */
+CheckpointOptions checkpoint_options(const Run *run);
+int checkpoints_open(Run *run);
+
+/* capacity.c: does the run fit the device, this machine and its threads? */
+int capacity_check_device(const Run *run);
+int capacity_check_host(const Run *run);
+int capacity_check_stacks(char *error);
+void capacity_count_threads(Run *run);
+
+/* ranks.c: prints why the run ended. */
+int ranks_open(Run *run);
+int ranks_run(Run *run);
+void ranks_close(Run *run);
+
+/* rank_open.c: a rank's parts, down to its executor and loader; all that it opened is closed. */
+int rank_open(Rank *r);
+void rank_close(Rank *r);
+
+/* trainer.c: the whole life of a rank; r->error says why it ended early. */
+int trainer_run(Rank *r);
+
+/* loader.c */
+int loader_open(Rank *r, Loader **out);
+void loader_close(Loader *l);
+void loader_request(Loader *l, const Call *c);
+/* The batch of the call requested last; or the exit code with the message. */
+int loader_wait(Loader *l, const void **bytes, char *error);
+
+/* generate.c */
+/* Opens the tokenizer; can the plan do it, and is the prompt right? */
+int generate_check(Run *run, char *error);
+int generator_open(Rank *r);
+void generator_close(Generator *g);
+int generate_text(Generator *g, bool *stop); /* stop: it was interrupted */
+/* An id below n by its logits, -1 where none is a number; chance: room for n. */
+int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_t seed,
+                     uint64_t token, double *chance);
+
+/* report.c */
+/* Prints the message, and returns the code. */
+int report_error(int code, const char *text);
+/* Does this process tell how the run goes? */
+bool run_speaks(const Run *run);
+/* Of the device's memory, what this process took beside arenas; 0 if not known. */
+uint64_t run_device_bytes(const Run *run);
+/* The summary, the profile and what test modes counted; the code that the run ends with. */
+int run_summarise(const Run *run, int code);
+
+#endif

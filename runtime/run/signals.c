@@ -1,0 +1,77 @@
+/* Signals: the first Ctrl-C asks for the end after this step, a second one ends the process at
+ * once. Each kind of signal counts by itself, since launchers send several kinds once each. SIGUSR1
+ * only asks. In goes the run, whose `end` the handler marks; out comes the line that acknowledges
+ * it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run.h"
+
+static Run *signalled;            /* for the handler */
+static char acknowledgement[256]; /* what it says at the first signal; "" = nothing */
+
+/* A second signal ends the process without leaving a half-written file. */
+static void on_signal(int signal_number) {
+    static atomic_flag interrupt = ATOMIC_FLAG_INIT, terminate = ATOMIC_FLAG_INIT,
+                       hangup = ATOMIC_FLAG_INIT;
+    bool again = atomic_exchange(&signalled->end.interrupted, 1);
+    int number = errno;
+    if (!again) (void)!write(STDERR_FILENO, acknowledgement, strlen(acknowledgement));
+    errno = number;
+    if (signal_number == SIGTERM && !again) atomic_store(&signalled->end.told_to_end, 1);
+    if (signal_number == SIGUSR1) return;
+    if (!atomic_flag_test_and_set(signal_number == SIGINT    ? &interrupt
+                                  : signal_number == SIGTERM ? &terminate
+                                                             : &hangup))
+        return;
+    writer_remove_unfinished();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* What becomes of the run at the first signal. The line of numbers stays above it. */
+static void prepare_acknowledgement(const Run *run) {
+    const char *save = run->options->save.path;
+    bool trains = !run->options->generate && !run->options->eval_only;
+    if (!run_speaks(run)) return;
+    snprintf(acknowledgement, sizeof acknowledgement,
+             "%sinterrupted: finishing this step%s%s%s%s\n", isatty(STDERR_FILENO) ? "\n" : "",
+             trains && run->saver ? ", then a checkpoint" : "",
+             trains && save ? ", then saving the weights" : "",
+             trains && !run->saver && !save
+                 ? "; what was trained is lost, without --checkpoint or --save"
+                 : "",
+             "; a second Ctrl-C ends the run at once");
+}
+
+void signals_catch(Run *run) {
+    signalled = run;
+    prepare_acknowledgement(run);
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    /* The terminal is gone; under nohup that is nothing to us. */
+    if (!processes_ignore(SIGHUP)) sigaction(SIGHUP, &a, NULL);
+    /* A log that nobody reads any more is an error of write, and none of the run. */
+    if (!run->options->generate) signal(SIGPIPE, SIG_IGN);
+    /* What mpirun hands on to every rank, and what schedulers send before they end a job. */
+    if (run->launch.module || run->saver) sigaction(SIGUSR1, &a, NULL);
+    sigset_t held; /* until now; SIGTERM in ranks that fsdp-run started */
+    sigemptyset(&held);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &held, NULL);
+    mapped_watch();
+}
+
+/* A launcher hands it to ranks, whether they have a handler yet or not. */
+void signals_hold_notice(void) {
+    sigset_t notice;
+    sigemptyset(&notice);
+    sigaddset(&notice, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &notice, NULL);
+}

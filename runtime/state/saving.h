@@ -1,0 +1,65 @@
+/* Inside of state: what the files about checkpoints share. checkpoint_settings.c says what is in
+ * one, saver.c makes them, save_stream.c writes them during the steps, resume.c goes on from them.
+ * Their format belongs to the room checkpoint.
+ */
+#ifndef FSDPC_SAVING_H
+#define FSDPC_SAVING_H
+
+#include "checkpoint.h"
+#include "state.h"
+
+/* What a checkpoint of a run holds, without its step. */
+typedef struct RunContents {
+    CkContents c;
+    const PlanState **state; /* [c.n_vector] where each vector is in the arena */
+} RunContents;
+
+struct Saver {
+    const Run *run;
+    Arena *arena;
+    RunContents contents;
+    CkLock lock;  /* rank 0's */
+    uint64_t id;  /* of the run: rank 0's, and by agreement all ranks' */
+    int64_t best; /* step with the least evaluation loss, -1 = none; rank 0 */
+    double best_loss;
+};
+
+typedef enum SavePhase { SAVE_NONE, SAVE_BEGINS, SAVE_WRITES, SAVE_COMMITS } SavePhase;
+/* Of a rank: the checkpoint under way, or the last one. */
+struct CheckpointInFlight {
+    SavePhase phase;
+    SaveMoment moment;
+    char part[CK_PATH];
+    double begun, since, stalled; /* seconds; since: when the rank's own thread began to wait */
+    double ended;       /* when it got its name; 0: it has none, or the rank is not rank 0 */
+    uint64_t *words;    /* room for the hashes of any rank */
+    bool reported;      /* its numbers were taken for the log */
+    bool explained;     /* this rank printed why it failed */
+    uint64_t run_id;    /* in names of the run's checkpoints */
+    int64_t saved_step; /* of the newest checkpoint, -1 = none */
+    int32_t failures;   /* in a row */
+};
+
+/* checkpoint_settings.c */
+int run_contents_make(const Run *run, Arena *a, RunContents *out, char *error);
+/* May the run go on from a checkpoint that had another value? MAY_CHANGE: the change is printed. */
+typedef enum SettingChange { MUST_BE_SAME, MAY_CHANGE } SettingChange;
+SettingChange setting_change(const char *key);
+
+/* save_stream.c: the thread that writes during the steps. */
+typedef int (*SaveJob)(Rank *r, char *error);
+int save_stream_open(Rank *r);
+void save_stream_close(Rank *r); /* soon: what it writes is abandoned */
+/* From here on instructions that wait for saves are held back; the job calls save_stream_files. */
+void save_stream_write(Rank *r, SaveJob job);
+int save_stream_files(Rank *r, const char *part, char *error);
+void save_stream_run(Rank *r, SaveJob job); /* another job, for which nothing waits */
+bool save_stream_busy(Rank *r);
+int save_stream_end(Rank *r); /* waits for the job; its code, or that of the last one */
+bool save_stream_stops(const Rank *r);
+double save_stream_stalled(const Rank *r); /* seconds that instructions were held back */
+
+/* resume.c: fills this rank's shards. */
+int resume_fill(Rank *r);
+
+#endif

@@ -1,0 +1,83 @@
+/* The state of a run on its way in and out: start weights, checkpoints, resuming from them, full
+ * weights and gradients in files. In go shards of a rank and files; out come files and shards. All
+ * ranks call these functions together. Functions that can fail return 0 or an exit code of util.h
+ * with the message in the rank, in `error`, or, where it says so, on stderr.
+ *
+ * May include: execute and all that it may; data (what a checkpoint says of it), checkpoint,
+ * tensors, random.
+ */
+#ifndef FSDPC_STATE_H
+#define FSDPC_STATE_H
+
+#include "execute.h"
+#include "tensors.h"
+
+/* The state between two calls of which a checkpoint is made, and what became of it. */
+typedef struct SaveMoment {
+    int64_t step; /* updates done */
+    bool evaluation_due;
+    bool has_evaluation; /* there was one after this step: its loss */
+    double evaluation;
+    LossScale loss_scale;
+    bool last;                 /* the run ends here */
+    CheckpointNumbers numbers; /* what became of it */
+} SaveMoment;
+
+/* Where this rank's shard of each group is: device or host memory. */
+typedef struct ShardSource {
+    const void *(*shard)(void *user, uint32_t group);
+    void *user;
+    bool host;
+    int dtype; /* of the elements; DT_NONE = the group's master dtype */
+} ShardSource;
+
+/* initial.c: elements [first, first + n) of a parameter in its master dtype. */
+void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to);
+
+/* weights.c */
+/* Do the files of --load have the same values under all names of a tied parameter, in the shards of
+ * this process's ranks? */
+int weights_compare(const Run *run, char *error);
+/* Fills this rank's shards from a checkpoint, --load or the initial values. */
+int weights_start(Rank *r);
+
+/* gather.c: full parameters from shards, a piece at a time. */
+int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, bool trainable_only);
+int save_weights(Rank *r); /* --save */
+/* Bytes of such files, or slightly more; type: FT_COUNT = the groups' master dtypes. */
+uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type);
+
+/* gradients.c: --dump-grads. The copy is taken inside the step, the file written after it. */
+int gradient_dump_open(Rank *r, GradientDump **out);
+void gradient_dump_close(GradientDump *d);
+void gradient_dump_arm(GradientDump *d, int64_t step);
+int gradient_dump_write(GradientDump *d);
+
+/* saver.c: checkpoints of the run; run->checkpoint says which. */
+int saver_open(Run *run, char *error);
+void saver_close(Saver *s);
+int saver_start(Rank *r);                    /* by all ranks, before the first step */
+void saver_stop(Rank *r);                    /* its stream ends, and abandons what it writes */
+bool saver_due(const Rank *r, int64_t done); /* after that many steps */
+int64_t saver_saved_step(const Rank *r);     /* of the newest checkpoint, -1 = none */
+/* By all ranks, between calls. An error ends the run; a checkpoint that failed otherwise does not.
+ */
+int saver_begin(Rank *r, const SaveMoment *m); /* writing continues during the next steps */
+bool saver_at_work(const Rank *r);
+void saver_is_late(Rank *r); /* the next one is due */
+int saver_poll(Rank *r);     /* after each step while it is at work */
+int saver_finish(Rank *r);   /* waits for it */
+/* What became of a checkpoint, once; else NULL. */
+const CheckpointNumbers *saver_take_numbers(Rank *r);
+
+/* resume.c: prints what is wrong. */
+int resume_open(Run *run);                      /* --resume, --resume-or-start */
+int resume_weights(Run *run, const char *path); /* the weights of a checkpoint */
+void resume_close(Resume *s);
+const char *resume_folder(const Run *run); /* of the step that the run goes on from, or NULL */
+uint64_t resume_identity(const Run *run);  /* the same on all ranks */
+
+/* outputs.c: can everything be written that the run is to write? Asked before it trains. */
+int outputs_check(const Run *run, char *error);
+
+#endif
