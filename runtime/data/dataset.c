@@ -25,7 +25,7 @@ enum { TOKEN_HEADER = 1024, TOKEN_MAGIC = 20240520 };
 /* field: of an array among several, or NULL. */
 static int missing(const Dataset *d, const char *field, const char *what, char *error) {
     snprintf(error, ERROR_BYTES,
-             "%.280s\nhelp: paths of data are looked up from the working folder; --data "
+             "%.280s\nhelp: data paths are relative to the working directory; --data "
              "%.20s%s%.40s=PATH names another file",
              what, d->name, field ? "." : "", field ? field : "");
     return EXIT_ENVIRONMENT;
@@ -51,7 +51,7 @@ static int open_text(Dataset *d, char *error) {
     uint64_t first = (uint64_t)(from * (double)f->map.size),
              end = (uint64_t)(to * (double)f->map.size);
     if (!(from >= 0) || !(to <= 1) || first > end || end > f->map.size)
-        return corrupt(f, error, "the share `from` .. `to` is not inside 0 .. 1");
+        return corrupt(f, error, "`from` and `to` must satisfy 0 <= from <= to <= 1");
     f->type = FT_U8;
     f->first_byte = first;
     f->tokens = (int64_t)(end - first);
@@ -64,8 +64,9 @@ static int open_tokens(DataFile *f, char *error) {
     memcpy(head, f->map.bytes, sizeof head);
     if (head[0] != TOKEN_MAGIC) return corrupt(f, error, "not a token file (no magic 20240520)");
     if (head[1] != 1 && head[1] != 2) {
-        snprintf(error, ERROR_BYTES, "%s: token file version %d; versions 1 and 2 can be read",
-                 f->map.path, head[1]);
+        snprintf(error, ERROR_BYTES,
+                 "%s: token file version %d; only versions 1 and 2 are supported", f->map.path,
+                 head[1]);
         return EXIT_CORRUPT;
     }
     f->type = head[1] == 1 ? FT_U16 : FT_U32;
@@ -75,8 +76,8 @@ static int open_tokens(DataFile *f, char *error) {
     if (head[2] < 0 || (uint64_t)head[2] != have ||
         have * file_type_bytes(f->type) != f->map.size - TOKEN_HEADER) {
         snprintf(error, ERROR_BYTES,
-                 "%s: the header says %d tokens, the file holds %llu bytes of them", f->map.path,
-                 head[2], (unsigned long long)(f->map.size - TOKEN_HEADER));
+                 "%s: the header says %d tokens, but the file holds %llu bytes of tokens",
+                 f->map.path, head[2], (unsigned long long)(f->map.size - TOKEN_HEADER));
         return EXIT_CORRUPT;
     }
     return 0;
@@ -158,11 +159,10 @@ static void describe_misfit(const char *path, const char *field, const NpyHeader
     char is[TYPE_TEXT], wanted[TYPE_TEXT];
     sample_shape(h->dim, h->rank, is);
     sample_shape(t->dim, t->rank, wanted);
-    snprintf(
-        error, ERROR_BYTES,
-        "%.160s: its samples are %s%.80s, and the plan was compiled for samples of %s%.80s (field "
-        "%.50s)\nhelp: compile the model with this file, or make the array anew",
-        path, npy_type_name(h->type), is, dtype_name(t->dtype), wanted, field);
+    snprintf(error, ERROR_BYTES,
+             "%.160s: its samples are %s%.80s, but the plan was compiled for samples of %s%.80s "
+             "(field %.50s)\nhelp: compile the model with this file, or convert the array",
+             path, npy_type_name(h->type), is, dtype_name(t->dtype), wanted, field);
 }
 
 static int open_array(Dataset *d, uint64_t field, const char *path, char *error) {
@@ -185,8 +185,8 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     f->type = h.type;
     f->first_byte = h.data;
     if (field > 0 && h.dim[0] != d->samples) {
-        snprintf(error, ERROR_BYTES, "%s has %lld samples, %s has %lld", path, (long long)h.dim[0],
-                 d->file[0].map.path, (long long)d->samples);
+        snprintf(error, ERROR_BYTES, "%s has %lld samples, but %s has %lld", path,
+                 (long long)h.dim[0], d->file[0].map.path, (long long)d->samples);
         return EXIT_CORRUPT;
     }
     d->samples = h.dim[0];
@@ -272,7 +272,7 @@ void dataset_close(Dataset *d) {
 static int bad_id(const DataFile *f, uint64_t offset, int64_t value, int64_t below,
                   const char *field, char *error) {
     snprintf(error, ERROR_BYTES,
-             "%s: byte %llu: %lld in field %s is outside of what the model takes (0 to %lld)",
+             "%s: byte %llu: %lld in field %s is outside the model's range (0 to %lld)",
              f->map.path, (unsigned long long)offset, (long long)value, field,
              (long long)below - 1);
     return EXIT_CORRUPT;

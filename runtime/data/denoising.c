@@ -63,8 +63,9 @@ static int check_own_ids(const Dataset *d, char *error) {
     const FieldRange *range = &d->range[d->denoising[0]];
     int64_t most = MAX(s->mask, spans_of(d) ? s->end : s->words - 1);
     if (!range->below || most < range->below) return 0;
-    snprintf(error, ERROR_BYTES, "data.%s writes id %lld into field %s; the model takes 0 to %lld",
-             d->name, (long long)most, plan_string(d->plan, d->plan->fields[d->denoising[0]].name),
+    snprintf(error, ERROR_BYTES,
+             "data.%s writes id %lld into field %s, but the model's range is 0 to %lld", d->name,
+             (long long)most, plan_string(d->plan, d->plan->fields[d->denoising[0]].name),
              (long long)range->below - 1);
     return EXIT_USER;
 }
@@ -78,8 +79,7 @@ int denoising_open(Dataset *d, char *error) {
     }
     int code = check_own_ids(d, error);
     if (code || spans_of(d) || random_below(d) > 0) return code;
-    snprintf(error, ERROR_BYTES, "data.%s: nothing says which ids there are: give mlm a vocab",
-             d->name);
+    snprintf(error, ERROR_BYTES, "data.%s: the range of ids is unknown: give mlm a vocab", d->name);
     return EXIT_USER;
 }
 

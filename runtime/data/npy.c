@@ -8,7 +8,7 @@
 #include "data.h"
 
 static int corrupt(const char *path, char *error, const char *what) {
-    snprintf(error, ERROR_BYTES, "%s: not a NumPy array that can be read: %s", path, what);
+    snprintf(error, ERROR_BYTES, "%s: not a readable NumPy array: %s", path, what);
     return EXIT_CORRUPT;
 }
 

@@ -49,8 +49,8 @@ static int check_ids(const Dataset *d, uint64_t field, int64_t ids, char *error)
     const FieldRange *range = &d->range[field];
     if (!range->below || ids <= range->below) return 0;
     snprintf(error, ERROR_BYTES,
-             "data.%s makes ids from 0 to %lld in field %s; the model takes 0 to %lld", d->name,
-             (long long)ids - 1, plan_string(d->plan, d->plan->fields[field].name),
+             "data.%s generates ids 0 to %lld in field %s, but the model's range is 0 to %lld",
+             d->name, (long long)ids - 1, plan_string(d->plan, d->plan->fields[field].name),
              (long long)range->below - 1);
     return EXIT_USER;
 }

@@ -74,7 +74,7 @@ static char *bytes_of(Arena *a, const char *text, size_t *n_out) {
 static int refuse(const Tokenizer *t, char *error, const char *what) {
     snprintf(error, ERROR_BYTES,
              "%s: %s\n"
-             "help: byte-level BPE as GPT-2 has it can be used; others with token ids",
+             "help: only byte-level BPE like GPT-2's is supported; with others, give token ids",
              t->path, what);
     return EXIT_USER;
 }
@@ -108,13 +108,13 @@ static int check_kind(const Tokenizer *t, const json_t *root, char *error) {
             return refuse(t, error, what);
         }
     if (!is_empty(json_object_get(root, "normalizer")))
-        return refuse(t, error, "it changes the text first (normalizer)");
+        return refuse(t, error, "it normalizes the text (normalizer)");
     const json_t *after = json_object_get(root, "post_processor");
     if (!is_empty(after) && !is_type(after, "ByteLevel"))
         return refuse(t, error, "it adds tokens of its own (post_processor)");
     if (!is_type(cut, "ByteLevel") || json_is_false(json_object_get(cut, "use_regex")) ||
         json_is_true(json_object_get(cut, "add_prefix_space")))
-        return refuse(t, error, "it cuts text into words in another way (pre_tokenizer)");
+        return refuse(t, error, "it splits text into words in an unsupported way (pre_tokenizer)");
     return 0;
 }
 
@@ -154,7 +154,7 @@ static int read_vocabulary(Tokenizer *t, json_t *root, char *error) {
                            "large");
     }
     for (int byte = 0; byte < 256; byte++)
-        if (t->byte[byte] < 0) return damaged(t, error, "`vocab` lacks some bytes");
+        if (t->byte[byte] < 0) return damaged(t, error, "`vocab` lacks some single bytes");
     return 0;
 }
 
@@ -195,7 +195,7 @@ static int read_merges(Tokenizer *t, json_t *model, char *error) {
     json_array_foreach(merges, i, entry) {
         const char *left, *right;
         if (!read_pair(t, entry, &left, &right))
-            return damaged(t, error, "an entry of `merges` is no pair");
+            return damaged(t, error, "an entry of `merges` is not a pair");
         int64_t a = id_of(vocabulary, left), b = id_of(vocabulary, right);
         int64_t whole = id_of(vocabulary, arena_printf(t->arena, "%s%s", left, right));
         if (a < 0 || b < 0 || whole < 0)
@@ -222,7 +222,7 @@ int tokenizer_open(Tokenizer **out, const char *path, char *error) {
     json_t *root = json_loadb(text, size, 0, &fault);
     free(text);
     int code = json_is_object(root) ? check_kind(t, root, error)
-                                    : damaged(t, error, root ? "no JSON object" : fault.text);
+                                    : damaged(t, error, root ? "not a JSON object" : fault.text);
     if (!code) code = read_vocabulary(t, root, error);
     if (!code) code = read_merges(t, json_object_get(root, "model"), error);
     json_decref(root);
@@ -343,7 +343,7 @@ static int check_characters(const char *text, char *error) {
     for (size_t n = strlen(text), length; n; n -= length, text += length)
         if (class_at(text, n, &length) == UNKNOWN) {
             snprintf(error, ERROR_BYTES,
-                     "the text has %.*s, and it is not known here whether that is a letter\n"
+                     "the text has %.*s, which --tokenizer cannot classify as a letter or not\n"
                      "help: give the prompt as token ids, without --tokenizer",
                      (int)length, text);
             return EXIT_USER;

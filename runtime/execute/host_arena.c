@@ -58,8 +58,8 @@ static int map_file(Rank *r, const char *folder, uint64_t bytes) {
     if (file >= 0) close(file);
     if (at == MAP_FAILED) {
         snprintf(r->error, ERROR_BYTES,
-                 "no file of %llu bytes in %.200s for what the plan offloads: %s\n"
-                 "help: shard.offload = (.., path = \"folder\") names a folder with room for the "
+                 "cannot create a file of %llu bytes in %.200s for offloaded state: %s\nhelp: "
+                 "shard.offload = (.., path = \"folder\") must name a folder with room for the "
                  "ranks of this machine",
                  (unsigned long long)bytes, folder, strerror(reason));
         return EXIT_ENVIRONMENT;
@@ -78,7 +78,7 @@ static int map_memory(Rank *r, uint64_t bytes) {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (at == MAP_FAILED) {
         snprintf(r->error, ERROR_BYTES,
-                 "no %llu bytes of host memory for what the plan offloads: %s",
+                 "cannot allocate %llu bytes of host memory for offloaded state: %s",
                  (unsigned long long)bytes, strerror(errno));
         return EXIT_ENVIRONMENT;
     }

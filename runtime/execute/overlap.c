@@ -37,20 +37,20 @@ int overlap_check(const Run *run) {
     if (!says(run, "on")) return 0;
     if (!run->device->run_concurrently)
         fprintf(stderr,
-                "error: --overlap on: device %s runs the plan's streams itself, always\n"
-                "help: the option is for device cpu\n",
+                "error: --overlap on: device %s always runs the plan's streams itself\nhelp: leave "
+                "out the option, which is for device cpu\n",
                 run->device->name);
     else if (run->transport->one_at_a_time)
         fprintf(stderr,
-                "error: --overlap on: transport %s has one collective under way at a time\n"
-                "help: --transport mpi, or local\n",
+                "error: --overlap on: transport %s runs one collective at a time\nhelp: use "
+                "--transport mpi or local\n",
                 run->transport->name);
     else if (run->test.memory || run->test.streams)
-        fprintf(stderr, "error: --overlap on and %s: one at a time\n", other);
+        fprintf(stderr, "error: --overlap on and %s exclude each other\n", other);
     else if (!has_other_streams(run->plan))
         fprintf(stderr, "error: --overlap on: the plan has no gathers, reductions or copies that "
-                        "could run beside the computation\n"
-                        "help: it is for several ranks, and for what is offloaded\n");
+                        "could run during the computation\nhelp: leave out the option, which is "
+                        "for several ranks and for offloaded state\n");
     else
         return 0;
     return EXIT_USER;

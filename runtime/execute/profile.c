@@ -58,7 +58,7 @@ int profile_open(Rank *r, Profile **out, char *error) {
     const Plan *plan = r->run->plan;
     if (!r->run->options->profile) return 0;
     if (r->run->test.streams) {
-        snprintf(error, ERROR_BYTES, "--profile and FSDP_TEST_STREAMS: one at a time");
+        snprintf(error, ERROR_BYTES, "--profile and FSDP_TEST_STREAMS exclude each other");
         return EXIT_USER;
     }
     Arena *a = arena_new();

@@ -152,7 +152,8 @@ static int start(StreamThreads *s, int stream, char *error) {
         s->n_thread++;
         return 0;
     }
-    snprintf(error, ERROR_BYTES, "no thread for stream %s: %s\nhelp: --overlap off needs none",
+    snprintf(error, ERROR_BYTES,
+             "cannot start a thread for stream %s: %s\nhelp: --overlap off needs no such threads",
              stream_name(stream), strerror(number));
     return EXIT_ENVIRONMENT;
 }

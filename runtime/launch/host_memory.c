@@ -40,10 +40,10 @@ const char *host_memory_remedy(const HostMemory *m, uint64_t available) {
     HostMemory direct = *m, filed = *m;
     direct.copy = filed.offloaded = 0;
     if (m->copy && needed(&direct, m->ranks) <= available)
-        return "compile with -s checkpoint.snapshot=direct, which takes no copy";
+        return "compile with -s checkpoint.snapshot=direct, which makes no copy";
     if (m->arena && m->offloaded && needed(&filed, m->ranks) <= available)
-        return "path = \"folder\" in shard.offload keeps what is offloaded in a file there";
-    return m->arena ? NULL : "shard.offload may name less, more machines share what is offloaded";
+        return "set path = \"folder\" in shard.offload to keep offloaded state in a file there";
+    return m->arena ? NULL : "offload less with shard.offload, or use more machines";
 }
 
 /* As people compare sizes, and to the byte; small ones to the byte alone. */
@@ -87,12 +87,11 @@ bool host_memory_after_loss(const HostMemory *m, int32_t all, uint64_t available
     int32_t ranks = (int32_t)MIN(2 * (int64_t)m->ranks, (int64_t)all);
     uint64_t bytes = needed(m, ranks);
     bool fits = bytes <= available;
-    const char *what =
-        m->arena ? fits ? "its ranks fit beside those" : "its ranks do not fit beside those"
-        : fits   ? "what its ranks keep in host memory fits beside that"
-                 : "what its ranks keep in host memory does not fit beside that";
+    const char *what = m->arena ? fits ? "its ranks also fit" : "its ranks do not fit"
+                       : fits   ? "what its ranks keep in host memory also fits"
+                                : "what its ranks keep in host memory does not fit";
     snprintf(text, size,
-             "if a host is lost, %s of this one: %d ranks take %.1f GB, and %.1f GB are available",
+             "if a host is lost, %s on this one: %d ranks take %.1f GB, and %.1f GB are available",
              what, ranks, (double)bytes / 1e9, (double)available / 1e9);
     return fits;
 }

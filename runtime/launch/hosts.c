@@ -81,7 +81,7 @@ static int check(const Hosts *h, const char *text, int32_t ranks, char *error) {
     }
     if (places >= ranks) return 0;
     snprintf(error, ERROR_BYTES,
-             "--hosts %.200s: they have room for %lld rank%s, and the run has %d\n"
+             "--hosts %.200s: the hosts have room for %lld rank%s, but the run has %d\n"
              "help: HOST:RANKS says how many a host takes",
              text, (long long)places, places == 1 ? "" : "s", ranks);
     return EXIT_USER;

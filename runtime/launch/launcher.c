@@ -35,7 +35,7 @@ static bool number_of(const char *variable, int32_t *out, char *error, int *code
         return true;
     }
     snprintf(error, ERROR_BYTES,
-             "the environment says %s=%.64s, which is no rank or count\n"
+             "%s=%.64s in the environment is not a rank or a count\n"
              "help: set it to a whole number, or hide it: env -u %s fsdp-run ...",
              variable, text, variable);
     *code = EXIT_USER;
@@ -45,7 +45,7 @@ static bool number_of(const char *variable, int32_t *out, char *error, int *code
 static int one_without_other(size_t i, bool rank, char *error) {
     const char *set = rank ? launchers[i].rank : launchers[i].ranks;
     snprintf(error, ERROR_BYTES,
-             "%s is set and %s is not\n"
+             "%s is set, but %s is not\n"
              "help: %s sets both; if it is left over, hide it: env -u %s fsdp-run ...; -n RANKS "
              "starts without a launcher",
              set, rank ? launchers[i].ranks : launchers[i].rank, launchers[i].name, set);
@@ -78,7 +78,7 @@ static int ask_launcher(size_t i, bool alone, Launch *l, bool *found, char *erro
         bool local = l->rank < l->ranks;
         snprintf(error, ERROR_BYTES,
                  "%s says %srank %d of %d\n"
-                 "help: ranks are numbered from 0; look at %s and %s",
+                 "help: ranks are numbered from 0; check %s and %s",
                  l->launcher, local ? "local " : "", local ? l->local_rank : l->rank,
                  local ? l->local_ranks : l->ranks,
                  local ? launchers[i].local_rank : launchers[i].rank,
@@ -125,7 +125,7 @@ static int check_alone(int32_t ranks, char *error) {
         if (!found || l.ranks == 1) continue;
         snprintf(error, ERROR_BYTES,
                  "two launchers at once: -n %d, and %s, which started %d processes\n"
-                 "help: without -n each of them is one rank",
+                 "help: leave out -n: each process is one rank",
                  ranks, l.launcher, l.ranks);
         return EXIT_USER;
     }

@@ -30,7 +30,7 @@ static int32_t port_of(const char *name, char *error) {
     long x = strtol(text, &end, 10);
     if (!*end && !errno && x > 0 && x <= MOST_PORT) return (int32_t)x;
     snprintf(error, ERROR_BYTES,
-             "the environment says %s=%.64s, which is no port (1 to %d)\n"
+             "%s=%.64s in the environment is not a port (1 to %d)\n"
              "help: set it to a port that is free on rank 0's host, the same for all ranks",
              name, text, MOST_PORT);
     return -1;
@@ -98,12 +98,12 @@ static int find_address(const Launch *l, const char **out, char *error) {
     }
     if (torchrun)
         snprintf(error, ERROR_BYTES,
-                 "RANK is set and MASTER_ADDR is not\n"
+                 "RANK is set, but MASTER_ADDR is not\n"
                  "help: torchrun sets both; by hand, MASTER_ADDR is the host of rank 0, the same "
                  "for all ranks");
     else
         snprintf(error, ERROR_BYTES,
-                 "%s does not say on which host rank 0 is, and the ranks are on several\n"
+                 "%s does not say which host rank 0 is on, and the ranks are on several hosts\n"
                  "help: set MASTER_ADDR to that host for all ranks: mpirun -x MASTER_ADDR=HOST ...",
                  l->launcher);
     return EXIT_USER;

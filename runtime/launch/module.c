@@ -24,8 +24,8 @@ static bool module_path(const char *kind, const char *name, char *out, size_t si
 static bool same_build(const char *kind, const char *name, uint32_t abi, char *error) {
     if (abi == MODULE_INTERFACE) return true;
     snprintf(error, ERROR_BYTES,
-             "%s %s: the module %s_%s.so beside fsdp-run is of another build (interface %08x, not "
-             "%08x)\nhelp: build both from the same sources; `ninja` does",
+             "%s %s: the module %s_%s.so beside fsdp-run comes from another build (interface %08x, "
+             "not %08x)\nhelp: build both from the same sources; `ninja` does",
              kind, name, kind, name, abi, MODULE_INTERFACE);
     return false;
 }
@@ -39,7 +39,7 @@ const Device *device_load(const char *name, char *error, int *code) {
     }
     if (access(path, R_OK)) {
         const char *base = strrchr(path, '/') + 1;
-        snprintf(error, ERROR_BYTES, "device %s: the module %s is not beside fsdp-run%s", name,
+        snprintf(error, ERROR_BYTES, "device %s: there is no module %s beside fsdp-run%s", name,
                  base, strcmp(name, "cuda") ? "" : ": this build has no CUDA");
         return NULL;
     }

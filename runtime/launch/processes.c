@@ -137,12 +137,12 @@ static int report_difference(const Launch *l, const StartReport *all, int32_t ra
     l->module->describe(l->world, rank, who, sizeof who);
     if (plan && l->rank == 0)
         fprintf(stderr,
-                "error: %s has another plan than rank 0: %016llx, not %016llx\n"
+                "error: %s has a different plan than rank 0: %016llx, not %016llx\n"
                 "help: copy the same %s to every machine\n",
                 who, (unsigned long long)all[rank].plan, (unsigned long long)all[0].plan, path);
     else if (l->rank == 0)
         fprintf(stderr,
-                "error: %s was started with other options than rank 0\n"
+                "error: %s was started with different options than rank 0\n"
                 "help: --steps, --threads, --load, --save, --dump-grads, --eval-only, --tokens, "
                 "--checkpoint, --checkpoint-every and --resume must be the same\n",
                 who);

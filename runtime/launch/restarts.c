@@ -42,14 +42,14 @@ static int refuse_restarts(const Launch *l, const Options *o, const CheckpointOp
         return EXIT_USER;
     }
     if (!c->folder) {
-        fprintf(stderr,
-                "error: --restarts goes with --checkpoint FOLDER, or checkpoint.path in the model "
-                "file: a run goes on from its checkpoints\n"
-                "help: --checkpoint FOLDER --checkpoint-every STEPS\n");
+        fprintf(stderr, "error: --restarts needs --checkpoint FOLDER, or checkpoint.path in the "
+                        "model file: a restart continues from a checkpoint\n"
+                        "help: --checkpoint FOLDER --checkpoint-every STEPS\n");
         return EXIT_USER;
     }
     if (!o->log || strcmp(o->log, "-")) return 0;
-    fprintf(stderr, "error: --restarts and --log -: steps that come again cannot be taken back\n"
+    fprintf(stderr, "error: --restarts and --log -: lines of repeated steps cannot be removed from "
+                    "standard output\n"
                     "help: --log FILE\n");
     return EXIT_USER;
 }
@@ -182,9 +182,9 @@ static void tell_restart(const Supervisor *k, const Failure *f, int32_t attempt)
             when(f, text));
     ck_step_name(step, f->newest);
     if (f->newest < 0)
-        fprintf(stderr, "begins again, since there is no checkpoint yet\n");
+        fprintf(stderr, "starts over, since there is no checkpoint yet\n");
     else
-        fprintf(stderr, "goes on from %s/%s\n", k->folder, step);
+        fprintf(stderr, "continues from %s/%s\n", k->folder, step);
 }
 
 static void tell_end(const Supervisor *k, const Failure *f, bool repeated) {
@@ -192,13 +192,13 @@ static void tell_end(const Supervisor *k, const Failure *f, bool repeated) {
     if (repeated)
         fprintf(stderr,
                 "error: the run failed twice %s, with no checkpoint in between: a restart would "
-                "only repeat it\n",
+                "only fail again\n",
                 when(f, text));
     else
         fprintf(stderr, "error: the run failed %s, and --restarts %d is used up\n", when(f, text),
                 k->options->restarts);
     if (f->newest >= 0)
-        fprintf(stderr, "help: --resume-or-start %s goes on when the cause is gone\n", k->folder);
+        fprintf(stderr, "help: --resume-or-start %s continues once the cause is gone\n", k->folder);
 }
 
 /* A run that was to go on from a damaged checkpoint: that one leaves the way to the newest whole
@@ -215,7 +215,7 @@ static bool set_aside(const Supervisor *k) {
     if (code != EXIT_CORRUPT || ck_good_before(path) < 0) return false;
     snprintf(aside, sizeof aside, "%s.damaged", path);
     if (rename(path, aside)) return false;
-    fprintf(stderr, "note: %s is now called %s\n", path, aside);
+    fprintf(stderr, "note: renamed %s to %s\n", path, aside);
     return true;
 }
 
@@ -229,11 +229,11 @@ static void look_for_hosts(Supervisor *k) {
     if (!line) fail_environment("no memory for --hosts");
     setenv(SPAWN_HOSTS, line, 1);
     const char *what =
-        hosts_have_room(&k->hosts, ranks) ? "others have room" : "its ranks double up";
+        hosts_have_room(&k->hosts, ranks) ? "the others have room" : "its ranks double up";
     for (int32_t i = 0; i < k->hosts.n; i++)
         if (k->hosts.host[i].lost)
-            fprintf(stderr, "note: %s does not answer any more; %s: --hosts %s\n",
-                    k->hosts.host[i].name, what, line);
+            fprintf(stderr, "note: %s no longer answers; %s: --hosts %s\n", k->hosts.host[i].name,
+                    what, line);
     free(line);
 }
 

@@ -292,12 +292,12 @@ static void say_mpirun_hung(void) {
 
 /* Such as 255, when it cannot reach a host; once that worked, it is one that went away. */
 static void say_mpirun_ended(const Launch *l, int code) {
-    const char *hosts = l->hosts.n > 1 ? "each of --hosts needs an ssh without a password; " : "";
+    const char *hosts = l->hosts.n > 1 ? "ssh must reach each of --hosts without a password; " : "";
     if (attempt_met(l->progress)) {
         fprintf(stderr,
                 "error: mpirun ended the run with exit code %d: a host or its ranks are gone, and "
                 "no rank said which\n"
-                "help: see whether the hosts answer, then start the run again\n",
+                "help: check that the hosts answer, then start the run again\n",
                 code);
         return;
     }

@@ -112,7 +112,7 @@ static int open_log(Metrics *m, const char *path, char *error) {
     bool ready = ours && kept >= 0 && !(file && ftruncate(fd, kept)) &&
                  !(file && lseek(fd, kept, SEEK_SET) < 0) &&
                  !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    if (ours && !ready) why = kept < 0 ? "it is no log that could go on" : strerror(errno);
+    if (ours && !ready) why = kept < 0 ? "it is not a log that can be continued" : strerror(errno);
     m->goes_on = kept > 0;
     if (ready) m->log = fdopen(fd, "w");
     if (m->log) return 0;
@@ -178,7 +178,9 @@ static json_t *event(const char *name) {
 static void lose_reader(Metrics *m) {
     const char *path = m->run.options->log;
     progress_end_bar(&m->progress);
-    fprintf(stderr, "warning: nothing reads the log from %s any more; the run goes on without it\n",
+    fprintf(stderr,
+            "warning: the program that read the log from %s has ended; the run continues without a "
+            "log\n",
             strcmp(path, "-") ? path : "standard output");
     __fpurge(m->log);
     if (m->log != stdout) fclose(m->log);

@@ -85,7 +85,7 @@ static int unknown_word(const char *kind, const char *word, const char *const *k
                                : i + 1 < n ? ", "
                                            : " or ",
                                known[i]);
-    return mistake("unknown %s `%s`: it is %s", kind, word, list);
+    return mistake("unknown %s `%s`: use %s", kind, word, list);
 }
 
 static bool whole_number(const char *text, int64_t low, int64_t high, int64_t *out) {
@@ -101,9 +101,9 @@ static int count_option(const char *name, const char *value, int64_t low, int64_
                         int64_t *out) {
     if (whole_number(value, low, high, out)) return -1;
     if (high < INT32_MAX)
-        return mistake("%s %s: a whole number from %lld to %lld is needed", name, value,
+        return mistake("%s %s: must be a whole number from %lld to %lld", name, value,
                        (long long)low, (long long)high);
-    return mistake("%s %s: a whole number of at least %lld is needed", name, value, (long long)low);
+    return mistake("%s %s: must be a whole number of at least %lld", name, value, (long long)low);
 }
 
 static int word_option(const char *name, const char *value, const char *const *known, size_t n,
@@ -128,7 +128,7 @@ static int form_option(Options *o, const char *value) {
 static int data_option(Options *o, const char *value) {
     char *equals = strchr(value, '=');
     if (!equals || equals == value || !equals[1])
-        return mistake("--data %s: NAME=PATH is needed, such as --data train=text.txt", value);
+        return mistake("--data %s: must be NAME=PATH, such as --data train=text.txt", value);
     DataOption *grown = realloc(o->data, (o->n_data + 1) * sizeof *grown);
     if (!grown) fail_environment("no memory for the command line");
     o->data = grown;
@@ -143,12 +143,12 @@ static int dump_option(Options *o, const char *value) {
     const char *equals = strchr(value, '=');
     size_t n = equals ? (size_t)(equals - value) : 0;
     if (n == 0 || n >= sizeof number || !equals[1])
-        return mistake(
-            "--dump-grads %s: S=FILE is needed, such as --dump-grads 0=grads.safetensors", value);
+        return mistake("--dump-grads %s: must be S=FILE, such as --dump-grads 0=grads.safetensors",
+                       value);
     memcpy(number, value, n);
     number[n] = 0;
     if (!whole_number(number, 0, INT32_MAX, &o->dump_step))
-        return mistake("--dump-grads %s: `%s` is no step number", value, number);
+        return mistake("--dump-grads %s: `%s` is not a step number", value, number);
     o->dump_path = equals + 1;
     return -1;
 }
@@ -162,7 +162,7 @@ static int type_option(Options *o, const char *value) {
 
 static int size_option(const char *value, uint64_t *out) {
     if (save_size(value, out)) return -1;
-    return mistake("--max-file %s: a size such as 500MB, 5GB or 2GiB is needed", value);
+    return mistake("--max-file %s: must be a size, such as 500MB, 5GB or 2GiB", value);
 }
 
 /* 989e12, 989T, 340G */
@@ -176,7 +176,7 @@ static int peak_option(const char *value, double *out) {
         end++;
     }
     if (end > value && !*end && *out >= 1e6 && *out <= 1e21) return -1;
-    return mistake("--peak-flops %s: operations a second are needed, such as 989T, 340G or 9.89e14",
+    return mistake("--peak-flops %s: must be operations per second, such as 989T, 340G or 9.89e14",
                    value);
 }
 
@@ -185,7 +185,7 @@ static int complete_save(Options *o) {
     if (save->path) o->save_path = save_folder(save->path);
     save->folder = o->save_path;
     if (save->folder) save->path = o->save_path;
-    if (!save->path && save->type != FT_COUNT) return mistake("--save-dtype goes with --save");
+    if (!save->path && save->type != FT_COUNT) return mistake("--save-dtype needs --save");
     o->cuts_files = save->max_file;
     if (!save->max_file) save->max_file = SAVE_MAX_FILE;
     return -1;
@@ -196,7 +196,7 @@ static int temperature_option(Options *o, const char *value) {
     o->temperature = strtod(value, &end);
     o->sampling = "--temperature";
     if (!*end && o->temperature >= 0 && o->temperature <= 1e6) return -1;
-    return mistake("--temperature %s: a number of at least 0 is needed", value);
+    return mistake("--temperature %s: must be a number of at least 0", value);
 }
 
 /* What goes with training only, beside an option that does without. */
@@ -208,29 +208,30 @@ static int check_mode(const Options *o, const char *mode) {
                         : o->resume            ? "--resume"
                         : o->restarts          ? "--restarts"
                                                : NULL;
-    if (other) return mistake("%s and %s: nothing is trained", mode, other);
-    if (!o->load) return mistake("%s needs the weights: --load FILE", mode);
+    if (other) return mistake("%s does not train, so it excludes %s", mode, other);
+    if (!o->load) return mistake("%s needs weights: --load FILE", mode);
     return -1;
 }
 
 static int check_checkpoint(const Options *o) {
     if (o->resume && o->load)
-        return mistake("--load and --resume: the weights come from one of them");
+        return mistake(
+            "--load and --resume exclude each other: both say where the weights come from");
     return -1;
 }
 
 static int complete(Options *o) {
     if (o->hosts && o->transport && strcmp(o->transport, "mpi"))
-        return mistake("--hosts and --transport %s: ranks on several hosts are started with mpi",
-                       o->transport);
+        return mistake("--hosts needs transport mpi, not %s", o->transport);
     if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
     const char *sampling = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->sampling;
-    if (!o->generate && sampling) return mistake("%s goes with --generate", sampling);
-    if (o->generate && o->eval_only) return mistake("--eval-only and --generate: one at a time");
+    if (!o->generate && sampling) return mistake("%s needs --generate", sampling);
+    if (o->generate && o->eval_only)
+        return mistake("--eval-only and --generate exclude each other");
     if (o->generate && o->log && !strcmp(o->log, "-"))
-        return mistake("--log - and --generate both write to the standard output");
+        return mistake("--log - and --generate both write to standard output");
     if (o->generate && o->tensorboard)
-        return mistake("--tensorboard and --generate: there is no loss to show");
+        return mistake("--generate computes no loss, so it excludes --tensorboard");
     if (!o->tokens) o->tokens = 64;
     int code = o->eval_only  ? check_mode(o, "--eval-only")
                : o->generate ? check_mode(o, "--generate")
@@ -339,7 +340,7 @@ int options_parse(int argc, char **argv, Options *o) {
         const char *argument = argv[i], *value;
         if (only_files || argument[0] != '-' || !argument[1]) {
             if (!*argument) return mistake("the name of the plan is empty");
-            if (o->plan) return mistake("two plans: %s and %s", o->plan, argument);
+            if (o->plan) return mistake("two plans are given: %s and %s", o->plan, argument);
             o->plan = argument;
             continue;
         }
@@ -372,7 +373,8 @@ void options_free(Options *o) {
 }
 
 static int bad_mode(char *error, const char *name, const char *value) {
-    snprintf(error, ERROR_BYTES, "%s=%.100s: see fsdp-run --help for its values", name, value);
+    snprintf(error, ERROR_BYTES, "%s=%.100s: not a valid value; fsdp-run --help lists them", name,
+             value);
     return EXIT_USER;
 }
 
@@ -413,8 +415,8 @@ int test_modes_read(TestModes *t, char *error) {
     }
     if (edge && (!streams || !whole_number(edge, 0, UINT32_MAX, &t->drop_edge))) {
         snprintf(error, ERROR_BYTES,
-                 "FSDP_TEST_DROP_EDGE=%.40s: a row of the edge table, together "
-                 "with FSDP_TEST_STREAMS",
+                 "FSDP_TEST_DROP_EDGE=%.40s: must be a row of the edge table, and needs "
+                 "FSDP_TEST_STREAMS",
                  edge);
         return EXIT_USER;
     }
@@ -426,8 +428,8 @@ int test_modes_read(TestModes *t, char *error) {
     }
     if (t->memory && t->streams) {
         snprintf(error, ERROR_BYTES,
-                 "FSDP_CHECK=memory follows the issue order, which "
-                 "FSDP_TEST_STREAMS gives up: one at a time");
+                 "FSDP_CHECK=memory relies on the issue order, which FSDP_TEST_STREAMS does not "
+                 "keep: use one of them");
         return EXIT_USER;
     }
     return 0;

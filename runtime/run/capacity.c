@@ -88,8 +88,8 @@ int capacity_check_stacks(char *error) {
         const char *size = getenv(names[i]);
         if (!size || !too_small(size)) continue;
         snprintf(error, ERROR_BYTES,
-                 "%s=%.40s: the threads of a run need stacks of 64 KiB\nhelp: unset %s", names[i],
-                 size, names[i]);
+                 "%s=%.40s: the threads of a run need stacks of at least 64 KiB\nhelp: unset %s",
+                 names[i], size, names[i]);
         return EXIT_ENVIRONMENT;
     }
     return 0;

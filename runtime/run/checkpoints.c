@@ -32,8 +32,7 @@ static int check_checkpoint_options(const CheckpointOptions *c) {
                         : c->form >= 0       ? "--checkpoint-form"
                                              : NULL;
     if (!other) return 0;
-    fprintf(stderr,
-            "error: %s goes with --checkpoint FOLDER, or checkpoint.path in the model file\n",
+    fprintf(stderr, "error: %s needs --checkpoint FOLDER, or checkpoint.path in the model file\n",
             other);
     return EXIT_USER;
 }
@@ -44,11 +43,11 @@ static int check_max_file(const Run *run) {
     const CheckpointOptions *c = &run->checkpoint;
     if (!o->cuts_files || o->save.folder || (c->folder && c->form == CHECKPOINT_FULL)) return 0;
     if (o->save.path)
-        fprintf(stderr, "error: --max-file goes with a folder: --save %s/\n", o->save.path);
+        fprintf(stderr, "error: --max-file needs a folder to save to: --save %s/\n", o->save.path);
     else
-        fprintf(stderr,
-                "error: --max-file goes with --save FOLDER/, or checkpoints of --checkpoint-form "
-                "full\n");
+        fprintf(
+            stderr,
+            "error: --max-file needs --save FOLDER/, or checkpoints of --checkpoint-form full\n");
     return EXIT_USER;
 }
 

@@ -100,7 +100,7 @@ static int read_numbers(const char *text, int32_t *ids, int64_t *n, char *error)
         long long id = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : -1;
         if (id < 0)
             return mistake(error, "the model reads token ids: give them as numbers, such as "
-                                  "--generate \"464 3290\", or with --tokenizer FILE as text");
+                                  "--generate \"464 3290\", or give text and --tokenizer FILE");
         ids[(*n)++] = (int32_t)MIN(id, INT32_MAX);
         text = end;
     }
@@ -122,17 +122,19 @@ static int read_prompt(const Run *run, const PlanValue *logits, int32_t *ids, in
         code = read_numbers(text, ids, n, error);
     for (int64_t i = 0; i < *n && !code; i++) {
         if (ids[i] < below) continue;
-        snprintf(error, ERROR_BYTES, "--generate: token %d; the model has ids 0 to %lld", ids[i],
+        snprintf(error, ERROR_BYTES,
+                 "--generate: token %d is out of range: the model's ids are 0 to %lld", ids[i],
                  (long long)below - 1);
         code = EXIT_USER;
     }
     if (code || *n) return code;
-    return mistake(error, "a prompt of at least one token is needed");
+    return mistake(error, "the prompt must have at least one token");
 }
 
 static int open_tokenizer(Run *run, char *error) {
     if (!run->options->tokenizer) return 0;
-    if (reads_bytes(run->plan)) return mistake(error, "the model reads bytes: no --tokenizer");
+    if (reads_bytes(run->plan))
+        return mistake(error, "the model reads bytes: leave out --tokenizer");
     return tokenizer_open(&run->inputs.tokenizer, run->options->tokenizer, error);
 }
 
@@ -148,12 +150,13 @@ int generate_check(Run *run, char *error) {
         return mistake(error, "the model does not read rows of tokens (data.train = text or "
                               "tokens)");
     if (!find_logits(p, &program, &instr))
-        return mistake(error, "the loss is no cross entropy: there are no logits to choose from");
+        return mistake(error,
+                       "the loss is not a cross entropy, so there are no logits to choose from");
     const PlanValue *logits = logits_of(p, instr);
     FileType type = file_type_of(logits->type.dtype);
     if (type_elements(&logits->type) != type_elements(&inputs->type) * vocabulary(logits) ||
         type == FT_COUNT || !file_type_float(type))
-        return mistake(error, "the model does not have logits for each token of its inputs");
+        return mistake(error, "the model does not compute logits for each token of its inputs");
     int64_t n;
     int32_t *ids = calloc(strlen(run->options->generate) + 1, sizeof *ids);
     if (!ids) fail_environment("no memory for the prompt");
@@ -278,7 +281,7 @@ static int print_token(Generator *g, int32_t id) {
                 : reads_bytes(run->plan) ? putchar(id) != EOF
                                          : printf(g->n ? " %d" : "%d", id) > 0;
     if (good && !fflush(stdout)) return 0;
-    snprintf(g->rank->error, ERROR_BYTES, "cannot write the text to the standard output");
+    snprintf(g->rank->error, ERROR_BYTES, "cannot write the text to standard output");
     return EXIT_ENVIRONMENT;
 }
 

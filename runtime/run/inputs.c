@@ -38,7 +38,7 @@ static int count_steps(Run *run) {
     run->steps.end = run->options->steps >= 0 ? run->options->steps : run->steps.scheduled;
     if (run->steps.end > run->steps.scheduled) {
         fprintf(stderr,
-                "error: --steps %" PRId64 ": the plan's schedule has %" PRId64 " steps\n"
+                "error: --steps %" PRId64 ": the plan's schedule has only %" PRId64 " steps\n"
                 "help: compile with -s train.steps=%" PRId64 "\n",
                 run->steps.end, run->steps.scheduled, run->steps.end);
         return EXIT_USER;
@@ -77,13 +77,13 @@ static int check_evaluation(const Run *run) {
     for (uint64_t i = 0; i < run->plan->n_roles; i++) {
         int64_t round = evaluation_round(run->plan, (uint32_t)i);
         if (round && need % round)
-            return report_error(EXIT_CORRUPT,
-                                "the plan's evaluation calls do not divide its samples");
+            return report_error(EXIT_CORRUPT, "the samples of an evaluation are not divisible by "
+                                              "those of the plan's evaluation calls");
     }
     if (need <= run->inputs.val->samples) return 0;
     fprintf(stderr,
             "error: evaluation reads eval_steps * batch = %" PRId64
-            " samples, data.val (%s) has %" PRId64 "\n",
+            " samples, but data.val (%s) has only %" PRId64 "\n",
             need, dataset_place(run->inputs.val), run->inputs.val->samples);
     if (run->inputs.val->samples >= s->batch)
         fprintf(stderr, "help: compile with -s train.eval_steps=%" PRId64 "\n",
@@ -130,7 +130,9 @@ int inputs_open_data(Run *run) {
     for (uint64_t i = 0; i < run->plan->n_fields; i++) {
         const Type *t = &run->plan->fields[i].type;
         if (t->rank < 1 || t->dim[0] != s->local_batch)
-            return report_error(EXIT_CORRUPT, "the plan's batch fields are not local batches");
+            return report_error(
+                EXIT_CORRUPT,
+                "a batch field of the plan does not begin with the axis of the local batch");
     }
     int code = o->generate ? generate_check(run, error)
                            : data_options_check(run->plan, o->data, o->n_data, error);

@@ -33,10 +33,10 @@ static void announce(const Run *run) {
 /* The plan does not know what device it runs on. */
 static void note_nothing_to_pin(const Run *run) {
     if (!run_speaks(run) || !run->plan->settings->host_pageable || run->device->host_alloc) return;
-    fprintf(stderr,
-            "note: pin = false has no effect on device %s, whose memory is the host's: nothing is "
-            "pinned there\n",
-            run->device->name);
+    fprintf(
+        stderr,
+        "note: pin = false has no effect on device %s, which uses host memory and pins nothing\n",
+        run->device->name);
 }
 
 /* The run was called off while its ranks met: mpirun is about to end them all. */

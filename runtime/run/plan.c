@@ -11,7 +11,7 @@
 static int not_compiled(const char *model) {
     int n = (int)(strrchr(model, '.') - model);
     fprintf(stderr,
-            "error: %s is a model, not a plan: it has to be compiled first\n"
+            "error: %s is a model, not a plan: compile it first\n"
             "help: fsdpc compile %s -o %.*s.bin && fsdp-run %.*s.bin\n",
             model, model, n, model, n, model);
     return EXIT_USER;
@@ -54,7 +54,7 @@ int plan_check_ranks(const Run *run) {
     const PlanSettings *s = run->plan->settings;
     if ((uint32_t)run->launch.ranks == s->ranks) return 0;
     fprintf(stderr,
-            "error: %s was compiled for %u rank%s, and %s%s asks for %d\n"
+            "error: %s was compiled for %u rank%s, but %s%s asks for %d\n"
             "help: fsdpc compile %s -o %s -n %d\n",
             run->options->plan, s->ranks, s->ranks == 1 ? "" : "s", run->launch.launcher,
             strcmp(run->launch.launcher, "-n") ? "'s environment" : "", run->launch.ranks,

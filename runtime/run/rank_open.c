@@ -31,8 +31,8 @@ static int open_arena(Rank *r) {
                      r->run->n_rank == 1 ? "" : "s");
         snprintf(r->error, ERROR_BYTES,
                  "%.300s%s\n"
-                 "help: a smaller train.batch, more train.accumulate, more ranks or smaller units "
-                 "need less",
+                 "help: use a smaller train.batch, a larger train.accumulate, more ranks or "
+                 "smaller units",
                  cause, process);
     }
     if (code) return code;

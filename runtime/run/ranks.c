@@ -71,7 +71,7 @@ int ranks_run(Run *run) {
            !pthread_create(&run->rank[started].thread, NULL, rank_main, &run->rank[started]))
         started++;
     if (started < run->n_rank) {
-        snprintf(run->rank[started].error, ERROR_BYTES, "cannot start a thread");
+        snprintf(run->rank[started].error, ERROR_BYTES, "cannot start a thread for the rank");
         run_fail(&run->rank[started], EXIT_ENVIRONMENT);
     }
     bool all_ended = join_ranks(run, started);
@@ -89,7 +89,7 @@ int ranks_run(Run *run) {
         fprintf(stderr, "interrupted after a whole step%s%s%s%s\n",
                 run->options->save.path ? "; the weights are in " : "",
                 run->options->save.path ? run->options->save.path : "",
-                run->saver ? "; to go on: --resume " : "",
+                run->saver ? "; to continue: --resume " : "",
                 run->saver ? run->checkpoint.folder : "");
     return EXIT_INTERRUPTED;
 }

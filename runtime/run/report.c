@@ -63,7 +63,7 @@ int run_summarise(const Run *run, int code) {
     if (ended && first) {
         /* After the ranks' parting a launcher may end this process for another one's code. */
         if (fflush(stdout) && errno != EPIPE && !code)
-            code = report_error(EXIT_ENVIRONMENT, "cannot write the summary");
+            code = report_error(EXIT_ENVIRONMENT, "cannot write the summary to standard output");
         report_allocations(run);
     }
     return code ? code : written;

@@ -43,7 +43,7 @@ static void prepare_acknowledgement(const Run *run) {
              trains && run->saver ? ", then a checkpoint" : "",
              trains && save ? ", then saving the weights" : "",
              trains && !run->saver && !save
-                 ? "; what was trained is lost, without --checkpoint or --save"
+                 ? "; without --checkpoint or --save the training so far is lost"
                  : "",
              "; a second Ctrl-C ends the run at once");
 }

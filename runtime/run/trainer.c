@@ -60,7 +60,7 @@ static int find_states(Trainer *t) {
         const char *name = plan_string(p, p->states[i].name);
         if (p->states[i].role != STATE_METRIC || strncmp(name, "eval.", 5)) continue;
         if (t->n_metric == MAX_METRICS) {
-            snprintf(t->rank->error, ERROR_BYTES, "more than %d metrics", MAX_METRICS);
+            snprintf(t->rank->error, ERROR_BYTES, "the plan has more than %d metrics", MAX_METRICS);
             return EXIT_CORRUPT;
         }
         t->metric_name[t->n_metric] = name + 5;
@@ -105,16 +105,15 @@ static int agree_to_stop(Trainer *t, bool *stop) {
 
 static int not_finite(Rank *r, const Trainer *t, int64_t step, const double *scale) {
     if (t->loss_scale.scale > 0 && isfinite(scale[SCALE_LOSS]))
-        snprintf(
-            r->error, ERROR_BYTES,
-            "step %lld: gradients overflow at a loss scale of %g, which falls no further; the "
-            "weights are those before this step\nhelp: train.on_nan = skip goes on without such "
-            "steps; train.precision = bf16 has the range of f32",
-            (long long)step, t->loss_scale.scale);
+        snprintf(r->error, ERROR_BYTES,
+                 "step %lld: gradients overflow at a loss scale of %g, which cannot fall further; "
+                 "the weights are those from before this step\nhelp: train.on_nan = skip leaves "
+                 "such steps out; train.precision = bf16 has the range of f32",
+                 (long long)step, t->loss_scale.scale);
     else
         snprintf(r->error, ERROR_BYTES,
-                 "step %lld: loss %g, gradient norm %g: not finite; the weights are those before "
-                 "this step\nhelp: train.on_nan = skip goes on without such steps",
+                 "step %lld: loss %g, gradient norm %g: not finite; the weights are those from "
+                 "before this step\nhelp: train.on_nan = skip leaves such steps out",
                  (long long)step, scale[SCALE_LOSS], scale[SCALE_NORM]);
     return EXIT_TRAINING;
 }
@@ -317,7 +316,7 @@ static int end_without_log(Trainer *t) {
 int trainer_run(Rank *r) {
     Trainer *t = calloc(1, sizeof *t);
     if (!t) {
-        snprintf(r->error, ERROR_BYTES, "no memory");
+        snprintf(r->error, ERROR_BYTES, "no memory for a rank");
         return EXIT_ENVIRONMENT;
     }
     *t = (Trainer){.rank = r,

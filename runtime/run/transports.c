@@ -15,8 +15,8 @@ int hosts_open(Run *run) {
     if (!text) return 0;
     if (launch_is_of_processes(&run->launch)) {
         fprintf(stderr,
-                "error: --hosts: %s started this rank, and starts the others\n"
-                "help: --hosts is for runs that fsdp-run starts itself\n",
+                "error: --hosts: %s started this rank and starts the others\nhelp: leave out "
+                "--hosts, which is for runs that fsdp-run starts itself\n",
                 run->launch.launcher);
         return EXIT_USER;
     }
@@ -32,7 +32,7 @@ int device_choose(Run *run) {
         run->device = device_load("cuda", reason, &code);
         name = "cpu";
         if (!run->device && !run->options->quiet)
-            fprintf(stderr, "note: %s; the run takes device cpu\n", reason);
+            fprintf(stderr, "note: %s; using device cpu\n", reason);
     }
     if (!run->device) run->device = device_load(name, error, &code);
     return run->device ? 0 : report_error(code, error);
@@ -48,7 +48,7 @@ static int missing_transport(const Run *run, const char *name) {
     fprintf(stderr, "error: transport %s is not in this build of fsdp-run, which has %s\n", name,
             known);
     if (!run->options->transport)
-        fprintf(stderr, "note: %s and device %s go with transport %s\n", l->launcher,
+        fprintf(stderr, "note: %s and device %s need transport %s\n", l->launcher,
                 run->device->name, name);
     fprintf(stderr,
             "help: --transport local runs all ranks as threads of one process: fsdp-run -n %d\n",
@@ -66,29 +66,30 @@ static int check_transport(const Run *run, const char *name, bool many) {
     if (!strcmp(name, "nccl") && cpu) {
         fprintf(stderr,
                 "error: transport nccl works with device cuda, not %s\n"
-                "help: --device cuda; on CPUs --transport mpi, or local\n",
+                "help: use --device cuda; on CPUs --transport mpi or local\n",
                 run->device->name);
         return EXIT_USER;
     }
     if (!strcmp(name, "tcp") && !cpu) {
         fprintf(stderr,
                 "error: transport tcp works with device cpu, not %s\n"
-                "help: on GPUs --transport nccl\n",
+                "help: use --transport nccl on GPUs\n",
                 run->device->name);
         return EXIT_USER;
     }
     if (!strcmp(name, "mpi") && (getenv("FSDP_SECRET") || getenv("FSDP_SECRET_FILE"))) {
-        fprintf(stderr, "error: FSDP_SECRET: under transport mpi Open MPI brings the ranks "
-                        "together, and does not know it\n"
+        fprintf(stderr, "error: FSDP_SECRET has no effect with transport mpi: Open MPI connects "
+                        "the ranks and does not check it\n"
                         "help: env -u FSDP_SECRET -u FSDP_SECRET_FILE fsdp-run ... starts without "
                         "a secret\n");
         return EXIT_USER;
     }
     if (many && !strcmp(name, "local")) {
-        fprintf(stderr,
-                "error: transport local keeps all ranks in one process, but %s started %d\n"
-                "help: start fsdp-run -n %d once, without a launcher\n",
-                l->launcher, l->ranks, l->ranks);
+        fprintf(
+            stderr,
+            "error: transport local keeps all ranks in one process, but %s started %d processes\n"
+            "help: start fsdp-run -n %d once, without a launcher\n",
+            l->launcher, l->ranks, l->ranks);
         return EXIT_USER;
     }
     return 0;

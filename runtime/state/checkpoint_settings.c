@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "op.h"
 #include "data.h"
+#include "op.h"
 #include "saving.h"
 
 _Static_assert((int)CK_ERROR_BYTES == (int)ERROR_BYTES, "messages have one size");

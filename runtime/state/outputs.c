@@ -81,9 +81,10 @@ static int check_names(const Run *run, char *error) {
         for (uint64_t k = 0; k < i; k++) {
             const char *name = saved_name(p, i);
             if (!*name || strcmp(name, saved_name(p, k))) continue;
-            snprintf(error, ERROR_BYTES,
-                     "two parameters would be saved as %.200s: the names table of %.200s", name,
-                     plan_string(p, p->settings->model));
+            snprintf(
+                error, ERROR_BYTES,
+                "two parameters would be saved as %.200s\nhelp: change the `names` table of %.200s",
+                name, plan_string(p, p->settings->model));
             return EXIT_USER;
         }
     return 0;
@@ -92,8 +93,8 @@ static int check_names(const Run *run, char *error) {
 /* Files get filled at least by half, two by two. */
 static int too_many_files(const Options *o, uint64_t bytes, char *error) {
     snprintf(error, ERROR_BYTES,
-             "--save %s: %llu bytes in files of at most %llu would be more than %d files\n"
-             "help: a larger --max-file",
+             "--save %s: %llu bytes in files of at most %llu would be more than %d files\nhelp: "
+             "use a larger --max-file",
              o->save.path, (unsigned long long)bytes, (unsigned long long)o->save.max_file,
              WRITER_FILES / 2);
     return EXIT_USER;
@@ -121,7 +122,7 @@ int outputs_check(const Run *run, char *error) {
             if (!target_same(&output[k].target, &q->target) && !is_file(q, output[k].path) &&
                 !is_file(&output[k], q->path))
                 continue;
-            snprintf(error, ERROR_BYTES, "%s %s and %s %s are one file", output[k].option,
+            snprintf(error, ERROR_BYTES, "%s %s and %s %s are the same file", output[k].option,
                      output[k].path, q->option, q->path);
             code = EXIT_USER;
         }

@@ -127,14 +127,14 @@ static int conclude(Comparing *c, int code, const char *title, const char *help)
 static int compare_model(Resume *s) {
     Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
     compare_tensors(&c, true);
-    return conclude(&c, EXIT_CORRUPT, "it is of another model", "");
+    return conclude(&c, EXIT_CORRUPT, "the checkpoint is of another model", "");
 }
 
 static int compare_states(Resume *s) {
     Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
     compare_tensors(&c, false);
-    return conclude(&c, EXIT_USER, "its optimizer has other states",
-                    "to start anew from its weights alone: --load ");
+    return conclude(&c, EXIT_USER, "its optimizer states differ from this run's",
+                    "to start anew from its weights only: --load ");
 }
 
 static int compare_settings(const Run *run, Resume *s, SettingChange change) {
@@ -147,12 +147,13 @@ static int compare_settings(const Run *run, Resume *s, SettingChange change) {
             c.faults++;
             buf_printf(&c.text, "  %s: %s in the checkpoint, %s now\n", key, then, now);
         } else if (!run->options->quiet && run->launch.rank == 0) {
-            fprintf(stderr, "note: %s was %s, and is %s from step %" PRId64 " on\n", key, then, now,
+            fprintf(stderr, "note: %s was %s and is %s from step %" PRId64 " on\n", key, then, now,
                     c.old->step);
         }
     }
-    return conclude(&c, EXIT_USER, "settings differ from the checkpoint",
-                    "use what it had; or, to start anew from its weights alone: --load ");
+    return conclude(
+        &c, EXIT_USER, "settings differ from the checkpoint",
+        "use the checkpoint's settings; or, to start anew from its weights only: --load ");
 }
 
 /* ---- opening */
@@ -181,8 +182,8 @@ static int check_steps(const Run *run, const Resume *s) {
     const CkContents *c = checkpoint_contents(s->from);
     if (c->step <= run->steps.end) return 0;
     fprintf(stderr,
-            "error: %s was made after %" PRId64 " steps, and this run has %" PRId64 "\n"
-            "help: --steps, or compile with more train.steps\n",
+            "error: %s was made after %" PRId64 " steps, but this run has only %" PRId64 "\n"
+            "help: use a larger --steps, or compile with a larger train.steps\n",
             s->folder, c->step, run->steps.end);
     return EXIT_USER;
 }

@@ -67,7 +67,7 @@ static int take(Rank *r, uint64_t bytes, Room *out) {
     }
     out->at = out->taken ? (char *)align_up((uintptr_t)out->taken, CK_ALIGN) : NULL;
     if (out->at) return 0;
-    snprintf(r->error, ERROR_BYTES, "no memory for the %llu bytes through which checkpoints leave",
+    snprintf(r->error, ERROR_BYTES, "no memory for %llu bytes of checkpoint buffers",
              (unsigned long long)bytes);
     return EXIT_ENVIRONMENT;
 }
@@ -292,7 +292,8 @@ static int start(SaveStream *s) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     s->started = !number;
     if (!number) return 0;
-    snprintf(s->rank->error, ERROR_BYTES, "no thread for checkpoints: %s", strerror(number));
+    snprintf(s->rank->error, ERROR_BYTES, "cannot start a thread for checkpoints: %s",
+             strerror(number));
     return EXIT_ENVIRONMENT;
 }
 

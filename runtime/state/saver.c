@@ -53,14 +53,15 @@ static int check_others(const Run *run, const char *folder, char *error) {
     bool ours = resumes_here(run);
     if (newest < 0 || (ours && newest <= run->steps.first)) return 0;
     if (ours)
-        snprintf(error, ERROR_BYTES,
-                 "--checkpoint %.150s: it has step %lld, which is newer than step %lld that the "
-                 "run goes on from\nhelp: move the newer ones away, or name another folder",
-                 folder, (long long)newest, (long long)run->steps.first);
+        snprintf(
+            error, ERROR_BYTES,
+            "--checkpoint %.150s: it contains step %lld, which is newer than step %lld, from which "
+            "the run continues\nhelp: move the newer checkpoints away, or name another folder",
+            folder, (long long)newest, (long long)run->steps.first);
     else
         snprintf(error, ERROR_BYTES,
-                 "--checkpoint %.150s: it has step %lld of another run\n"
-                 "help: --resume-or-start %.100s goes on from it; or name another folder",
+                 "--checkpoint %.150s: it contains step %lld of another run\nhelp: "
+                 "--resume-or-start %.100s continues that run; or name another folder",
                  folder, (long long)newest, folder);
     return EXIT_USER;
 }
@@ -78,8 +79,8 @@ static int check_space(const Saver *s, const char *folder, char *error) {
     if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
         largest > size.rlim_cur) {
         snprintf(error, ERROR_BYTES,
-                 "--checkpoint %.200s: a file of it needs %llu bytes, and the limit on a file's "
-                 "size (ulimit -f) is %llu bytes",
+                 "--checkpoint %.200s: one of its files needs %llu bytes, but the limit on the "
+                 "size of a file (ulimit -f) is %llu bytes",
                  folder, (unsigned long long)largest, (unsigned long long)size.rlim_cur);
         return EXIT_ENVIRONMENT;
     }
@@ -87,8 +88,8 @@ static int check_space(const Saver *s, const char *folder, char *error) {
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (each <= room / times) return 0;
     snprintf(error, ERROR_BYTES,
-             "--checkpoint %.200s: %llu checkpoints of %llu bytes are to be there, and %llu bytes "
-             "are free on its disk\nhelp: a smaller --keep, or another disk",
+             "--checkpoint %.200s: %llu checkpoints of %llu bytes are to be kept there, but only "
+             "%llu bytes are free on its disk\nhelp: use a smaller --keep, or another disk",
              folder, (unsigned long long)times, (unsigned long long)each, (unsigned long long)room);
     return EXIT_ENVIRONMENT;
 }
@@ -104,8 +105,8 @@ static int check_files(const Saver *s, const char *folder, char *error) {
     struct rlimit more = {MIN(need, open.rlim_max), open.rlim_max};
     if (more.rlim_cur == need && !setrlimit(RLIMIT_NOFILE, &more)) return 0;
     snprintf(error, ERROR_BYTES,
-             "--checkpoint %.200s: each rank has its %u files open at once, and a process may open "
-             "%llu (ulimit -n)\nhelp: a larger --max-file",
+             "--checkpoint %.200s: each rank keeps %u files open at once, but a process may open "
+             "only %llu (ulimit -n)\nhelp: use a larger --max-file",
              folder, c->n_whole, (unsigned long long)open.rlim_max);
     return EXIT_ENVIRONMENT;
 }
@@ -249,8 +250,7 @@ static int exchange_hashes(Rank *r) {
 
 static void retain(Saver *s, const SaveMoment *m) {
     const CheckpointOptions *o = &s->run->checkpoint;
-    if (o->keep_best && s->contents.c.has_evaluation &&
-        !(s->best_loss <= m->evaluation)) {
+    if (o->keep_best && s->contents.c.has_evaluation && !(s->best_loss <= m->evaluation)) {
         s->best = m->step;
         s->best_loss = m->evaluation;
     }
@@ -262,7 +262,7 @@ static void say(Rank *r, const char *error) {
     const SaveMoment *m = &r->checkpoint->moment;
     if (m->last || r->checkpoint->failures + 1 >= MOST_FAILURES || save_stream_stops(r)) return;
     metrics_end_bar(r->run->metrics);
-    fprintf(stderr, "warning: rank %d: no checkpoint after step %lld: %s; the run goes on\n",
+    fprintf(stderr, "warning: rank %d: no checkpoint after step %lld: %s; the run continues\n",
             r->rank, (long long)m->step - 1, error);
     r->checkpoint->explained = true;
 }
@@ -411,8 +411,7 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     ck_part_path(folder, m->step, r->checkpoint->run_id, g->part);
     if (r->rank == 0) describe(r);
     int mine = r->rank == 0 ? ck_hold(&r->run->saver->lock, r->error) : 0;
-    if (r->rank == 0 && !mine)
-        mine = ck_begin(&r->run->saver->contents.c, g->part, r->error);
+    if (r->rank == 0 && !mine) mine = ck_begin(&r->run->saver->contents.c, g->part, r->error);
     code = settle(r, mine, &worst);
     if (code) return code;
     if (worst) return conclude(r, mine, worst);

@@ -209,8 +209,8 @@ static int run_again(MemoryCheck *m, uint32_t k, char *error) {
         char text[256];
         plan_instr_text(run->plan, k, text, sizeof text);
         snprintf(error, ERROR_BYTES,
-                 "memory check: result %u of %s lies over an operand, and differs from what the "
-                 "kernel makes elsewhere",
+                 "memory check: result %u of %s overlaps an operand and differs from the result at "
+                 "another address",
                  j, text);
         code = EXIT_RANK;
     }
@@ -235,7 +235,7 @@ void memory_check_poison(void *of) {
 int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
     const Plan *p = r->run->plan;
     if (!r->run->device->arena_is_host) {
-        snprintf(error, ERROR_BYTES, "FSDP_CHECK=memory needs a device whose memory is the host's");
+        snprintf(error, ERROR_BYTES, "FSDP_CHECK=memory needs a device that uses host memory");
         return EXIT_ENVIRONMENT;
     }
     Arena *a = arena_new();
@@ -301,7 +301,8 @@ int memory_check_call_end(void *of, uint32_t program, char *error) {
     const Plan *p = m->rank->run->plan;
     const PlanProgram *q = &p->programs[program];
     if (m->high_water > p->settings->arena_bytes) {
-        snprintf(error, ERROR_BYTES, "memory check: byte %llu was written, the arena has %llu",
+        snprintf(error, ERROR_BYTES,
+                 "memory check: byte %llu was written, but the arena has only %llu",
                  (unsigned long long)m->high_water, (unsigned long long)p->settings->arena_bytes);
         return EXIT_RANK;
     }

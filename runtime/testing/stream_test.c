@@ -261,7 +261,7 @@ static void *stream_main(void *context) {
 int stream_test_open(Rank *r, StreamTest **out, char *error) {
     const Plan *p = r->run->plan;
     if (!r->run->device->arena_is_host) {
-        snprintf(error, ERROR_BYTES, "FSDP_TEST_STREAMS needs a device whose memory is the host's");
+        snprintf(error, ERROR_BYTES, "FSDP_TEST_STREAMS needs a device that uses host memory");
         return EXIT_ENVIRONMENT;
     }
     if (r->run->test.drop_edge >= (int64_t)p->n_edges) {

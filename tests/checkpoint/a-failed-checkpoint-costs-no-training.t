@@ -3,7 +3,7 @@
 # A save that fails is told and the next one tried; three in a row, or the last, end the run.
 # NEEDS: build:device_cpu.so build:tests/modules/crash.so sanitizer:none
 ==== out
-warning: rank 0: no checkpoint after step 0: cannot write ck/step-00000001.part/rank-00000-of-00001.safetensors: No space left on device; the run goes on
+warning: rank 0: no checkpoint after step 0: cannot write ck/step-00000001.part/rank-00000-of-00001.safetensors: No space left on device; the run continues
 exit 0
 lock
 step-00000005
@@ -15,8 +15,8 @@ step-00000006
 "checkpoint","step":4
 "checkpoint","step":5
 "checkpoint","step":6
-warning: rank 0: no checkpoint after step 1: cannot make ck/step-00000002.part: Input/output error; the run goes on
-warning: rank 0: no checkpoint after step 2: cannot make ck/step-00000003.part: Input/output error; the run goes on
+warning: rank 0: no checkpoint after step 1: cannot make ck/step-00000002.part: Input/output error; the run continues
+warning: rank 0: no checkpoint after step 2: cannot make ck/step-00000003.part: Input/output error; the run continues
 error: cannot make ck/step-00000004.part: Input/output error
 help: it was the third failure in a row; the newest checkpoint is in ck
 exit 2

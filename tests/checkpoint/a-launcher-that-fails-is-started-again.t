@@ -27,6 +27,6 @@ shard { unit = Linear }
 ==== out
 restart 1 of 5: the run failed in the middle
 error: mpirun ended the run with exit code 1: a host or its ranks are gone,
-help: see whether the hosts answer, then start the run again
+help: check that the hosts answer, then start the run again
 restart 2 of 5: the run failed before its first step
 3

@@ -5,5 +5,5 @@
 # TIME: 300
 # WAITS: for a host that is lost
 ==== out
-note: 10.213.77.2 does not answer any more; its ranks double up: --hosts 10.213.77.1:4
+note: 10.213.77.2 no longer answers; its ranks double up: --hosts 10.213.77.1:4
 same

@@ -3,4 +3,4 @@
 # makes no checkpoints, it could not go on.
 # NEEDS: tool:mpirun build:transport_mpi.so
 ==== out
-note: if a host is lost, its ranks fit beside those of this one: 2 ranks take N GB, and N GB are available
+note: if a host is lost, its ranks also fit on this one: 2 ranks take N GB, and N GB are available

@@ -3,12 +3,12 @@
 # Learning rate, schedule, length, evaluation and ranks may change: the run says what did.
 # NEEDS: build:device_cpu.so
 ==== out
-note: train.lr was 0.01, and is 1 from step 4 on
-note: train.schedule was constant(warmup = 0, decay = 0, final = 1), and is cosine(warmup = 2, decay = 0, final = 0) from step 4 on
-note: train.clip was 0, and is 1 from step 4 on
-note: train.steps was 8, and is 6 from step 4 on
-note: train.eval_every was 2, and is 0 from step 4 on
-note: ranks was 2, and is 3 from step 4 on
+note: train.lr was 0.01 and is 1 from step 4 on
+note: train.schedule was constant(warmup = 0, decay = 0, final = 1) and is cosine(warmup = 2, decay = 0, final = 0) from step 4 on
+note: train.clip was 0 and is 1 from step 4 on
+note: train.steps was 8 and is 6 from step 4 on
+note: train.eval_every was 2 and is 0 from step 4 on
+note: ranks was 2 and is 3 from step 4 on
 resuming from ck/step-00000004 after 4 of 6 steps
 device cpu, transport local, 3 ranks of 1 thread
 steps           2

@@ -12,18 +12,18 @@ lock
 step-00000006
 exit 3
 ==== err
-error: --restarts goes with --checkpoint FOLDER, or checkpoint.path in the model file: a run goes on from its checkpoints
+error: --restarts needs --checkpoint FOLDER, or checkpoint.path in the model file: a restart continues from a checkpoint
 help: --checkpoint FOLDER --checkpoint-every STEPS
-error: --restarts and --log -: steps that come again cannot be taken back
+error: --restarts and --log -: lines of repeated steps cannot be removed from standard output
 help: --log FILE
 error: --restarts: torchrun started this rank, and fsdp-run cannot start the others again
 help: let torchrun start the run again, with --resume-or-start FOLDER in place of --restarts: docs/checkpoints.md has the lines
 error: cannot open data file none: No such file or directory
-help: paths of data are looked up from the working folder; --data train=PATH names another file
-error: step 1: loss nan, gradient norm nan: not finite; the weights are those before this step
-help: train.on_nan = skip goes on without such steps
+help: data paths are relative to the working directory; --data train=PATH names another file
+error: step 1: loss nan, gradient norm nan: not finite; the weights are those from before this step
+help: train.on_nan = skip leaves such steps out
 error: ck/step-00000006/manifest.json: checksum mismatch
 help: there is no whole checkpoint before it
-error: --eval-only and --restarts: nothing is trained
+error: --eval-only does not train, so it excludes --restarts
 help: fsdp-run --help lists the options
 ==== exit 1

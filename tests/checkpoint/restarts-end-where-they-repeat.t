@@ -7,15 +7,15 @@
 # TIME: 60
 ==== out
 exit 4
-error: the run failed twice after 50 steps, with no checkpoint in between: a restart would only repeat it
-help: --resume-or-start a goes on when the cause is gone
+error: the run failed twice after 50 steps, with no checkpoint in between: a restart would only fail again
+help: --resume-or-start a continues once the cause is gone
 exit 4
 exit 4
 and --restarts 1 is used up
 ==== err
 error: the run was killed (Killed)
 help: the kernel's log (dmesg) tells whether memory ran out
-restart 1 of 5: the run failed before its first step and begins again, since there is no checkpoint yet
+restart 1 of 5: the run failed before its first step and starts over, since there is no checkpoint yet
 error: the run was killed (Killed)
 help: the kernel's log (dmesg) tells whether memory ran out
-error: the run failed twice before its first step, with no checkpoint in between: a restart would only repeat it
+error: the run failed twice before its first step, with no checkpoint in between: a restart would only fail again

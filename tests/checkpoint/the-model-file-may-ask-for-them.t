@@ -28,4 +28,4 @@ warning[W0302]: no checkpoint.path: keep_every has no effect
 warning[W0302]: no checkpoint.path: keep_best has no effect
 t.txt
 ==== err
-error: --keep goes with --checkpoint FOLDER, or checkpoint.path in the model file
+error: --keep needs --checkpoint FOLDER, or checkpoint.path in the model file

@@ -11,21 +11,21 @@ exit 1
 exit 1
 error: ck/step-00000004: settings differ from the checkpoint
   data.train: text, 218 samples, 1092 bytes, hash now
-help: use what it had; or, to start anew from its weights alone: --load ck/step-00000004
+help: use the checkpoint's settings; or, to start anew from its weights only: --load ck/step-00000004
 exit 3
 ==== err
 error: --resume none: there is no checkpoint
 help: --resume-or-start starts a run where there is none
-error: ck/step-00000004 was made after 4 steps, and this run has 3
-help: --steps, or compile with more train.steps
-error: --checkpoint ck: it has step 4 of another run
-help: --resume-or-start ck goes on from it; or name another folder
+error: ck/step-00000004 was made after 4 steps, but this run has only 3
+help: use a larger --steps, or compile with a larger train.steps
+error: --checkpoint ck: it contains step 4 of another run
+help: --resume-or-start ck continues that run; or name another folder
 error: ck/step-00000004: settings differ from the checkpoint
   train.batch: 12 in the checkpoint, 6 now
   train.seed: 0 in the checkpoint, 4 now
   train.optimizer: adamw in the checkpoint, lion now
-help: use what it had; or, to start anew from its weights alone: --load ck/step-00000004
-error: ck/step-00000004: it is of another model
+help: use the checkpoint's settings; or, to start anew from its weights only: --load ck/step-00000004
+error: ck/step-00000004: the checkpoint is of another model
   fc.weight: f32[20, 12] in the checkpoint, f32[21, 12] here
   fc.bias: f32[20] in the checkpoint, f32[21] here
   end.weight: f32[128, 21] here, not in the checkpoint

@@ -5,14 +5,14 @@
 # Constants of the optimizer, the scale of gradients, how weights are gathered and what forward computes: a change of them is told; ranks and settings make no other model.
 # NEEDS: build:device_cpu.so
 ==== out
-note: train.momentum was 0.5, and is 0.9 (nesterov) from step 4 on
-note: train.clip_value was 0, and is 2 from step 4 on
-note: shard.scale was 1 of the mean, and is 2 of the mean from step 4 on
-note: shard.gather was none, and is bf16 from step 4 on
-note: train.precision was f32(master = f32, reduce = f32), and is bf16(master = f32, reduce = f32) from step 4 on
-note: model.forward was hash H, and is hash H from step 4 on
-note: ranks was 2, and is 3 from step 4 on
-note: train.accumulate was 1, and is 3 from step 4 on
-note: train.precision was f32(master = f32, reduce = f32), and is bf16(master = f32, reduce = f32) from step 4 on
-note: ranks was 2, and is 4 from step 4 on
-note: train.groups was none, and is 1 of 4 parameters, hash H from step 4 on
+note: train.momentum was 0.5 and is 0.9 (nesterov) from step 4 on
+note: train.clip_value was 0 and is 2 from step 4 on
+note: shard.scale was 1 of the mean and is 2 of the mean from step 4 on
+note: shard.gather was none and is bf16 from step 4 on
+note: train.precision was f32(master = f32, reduce = f32) and is bf16(master = f32, reduce = f32) from step 4 on
+note: model.forward was hash H and is hash H from step 4 on
+note: ranks was 2 and is 3 from step 4 on
+note: train.accumulate was 1 and is 3 from step 4 on
+note: train.precision was f32(master = f32, reduce = f32) and is bf16(master = f32, reduce = f32) from step 4 on
+note: ranks was 2 and is 4 from step 4 on
+note: train.groups was none and is 1 of 4 parameters, hash H from step 4 on

@@ -10,5 +10,5 @@ net.fsd
 p
 t.txt
 ==== err
-error: --checkpoint ck2: each rank has its 12 files open at once, and a process may open 40 (ulimit -n)
-help: a larger --max-file
+error: --checkpoint ck2: each rank keeps 12 files open at once, but a process may open only 40 (ulimit -n)
+help: use a larger --max-file

@@ -15,5 +15,5 @@ error: GPU 0 is too small: the plan's arena takes 33632000 bytes (0.03 GiB) for 
 help: workspaces of kernels are 100 % of the peak: more train.accumulate or a smaller train.batch
 exit 2
 error: cannot open data file t.txt: No such file or directory
-help: paths of data are looked up from the working folder; --data train=PATH names another file
+help: data paths are relative to the working directory; --data train=PATH names another file
 exit 2

@@ -4,7 +4,7 @@
 # TIME: 120
 ==== out
 plan: codes 4 4 4
-error: rank 1 (process PID on HOST) has another plan than rank 0: HASH, not HASH
+error: rank 1 (process PID on HOST) has a different plan than rank 0: HASH, not HASH
 help: copy the same FOLDER/plan.bin to every machine
 memory: codes 2 2 2
 error: GPU 1 is too small: the plan's arena takes N bytes (0.03 GiB), libraries about 0.00 GiB more; N bytes (0.03 GiB) of its 0.03 GiB are free

@@ -8,5 +8,5 @@ data { train = synthetic_tokens(vocab = 8); length = 2 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 1 }
 ==== out
 host bytes      512 a rank, offloaded
-note: pin = false has no effect on device cpu, whose memory is the host's: nothing is pinned there
+note: pin = false has no effect on device cpu, which uses host memory and pins nothing
 host bytes      512 a rank, offloaded

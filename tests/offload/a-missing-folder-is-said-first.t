@@ -8,6 +8,6 @@ data { train = synthetic_tokens(vocab = 8); length = 2 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 1 }
 shard { offload = (states = cpu, path = "no/such/folder") }
 ==== err
-error: no file of 512 bytes in no/such/folder for what the plan offloads: No such file or directory
-help: shard.offload = (.., path = "folder") names a folder with room for the ranks of this machine
+error: cannot create a file of 512 bytes in no/such/folder for offloaded state: No such file or directory
+help: shard.offload = (.., path = "folder") must name a folder with room for the ranks of this machine
 ==== exit 2

@@ -14,5 +14,5 @@
 error: --save d would overwrite the weights to load of this run (d/model.safetensors)
 error: --save d would overwrite the weights to load of this run (d/model.safetensors)
 error: --save . would overwrite the weights to load of this run (model.safetensors)
-error: --dump-grads d/model.safetensors and --save d are one file
-error: --dump-grads d/config.json and --save d are one file
+error: --dump-grads d/model.safetensors and --save d are the same file
+error: --dump-grads d/config.json and --save d are the same file

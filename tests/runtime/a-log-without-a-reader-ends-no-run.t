@@ -11,4 +11,4 @@ print("exit", subprocess.run(sys.argv[1:], stdout=writes).returncode, flush=True
 exit 0
 w
 ==== err
-warning: nothing reads the log from standard output any more; the run goes on without it
+warning: the program that read the log from standard output has ended; the run continues without a log

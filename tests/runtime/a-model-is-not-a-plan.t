@@ -3,6 +3,6 @@
 ==== m.fsd
 model = Net
 ==== err
-error: m.fsd is a model, not a plan: it has to be compiled first
+error: m.fsd is a model, not a plan: compile it first
 help: fsdpc compile m.fsd -o m.bin && fsdp-run m.bin
 ==== exit 1

@@ -10,11 +10,11 @@ OMP_STACKSIZE=1M: 0
 exit 2
 exit 2
 ==== err
-error: OMP_STACKSIZE=16k: the threads of a run need stacks of 64 KiB
+error: OMP_STACKSIZE=16k: the threads of a run need stacks of at least 64 KiB
 help: unset OMP_STACKSIZE
-error: GOMP_STACKSIZE=60: the threads of a run need stacks of 64 KiB
+error: GOMP_STACKSIZE=60: the threads of a run need stacks of at least 64 KiB
 help: unset GOMP_STACKSIZE
-error: OMP_STACKSIZE= 60000 B: the threads of a run need stacks of 64 KiB
+error: OMP_STACKSIZE= 60000 B: the threads of a run need stacks of at least 64 KiB
 help: unset OMP_STACKSIZE
 error: the limit on the stack (ulimit -s) is less than 256 KiB
 help: ulimit -s 8192

@@ -3,14 +3,14 @@
 # NEEDS: build:device_cpu.so
 ==== out
 exit 130
-interrupted: finishing this step; what was trained is lost, without --checkpoint or --save; a second Ctrl-C ends the run at once
+interrupted: finishing this step; without --checkpoint or --save the training so far is lost; a second Ctrl-C ends the run at once
 interrupted after a whole step
 exit 130
 interrupted: finishing this step, then saving the weights; a second Ctrl-C ends the run at once
 interrupted after a whole step; the weights are in w
 exit 130
 interrupted: finishing this step, then a checkpoint; a second Ctrl-C ends the run at once
-interrupted after a whole step; to go on: --resume ck
+interrupted after a whole step; to continue: --resume ck
 exit 130
 interrupted: finishing this step, then a checkpoint, then saving the weights; a second Ctrl-C ends the run at once
-interrupted after a whole step; the weights are in w; to go on: --resume c2
+interrupted after a whole step; the weights are in w; to continue: --resume c2

@@ -13,5 +13,5 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 ==== out
 1
 ==== err
-error: rank 1: bad.txt: byte 60: 128 in field targets is outside of what the model takes (0 to 127)
+error: rank 1: bad.txt: byte 60: 128 in field targets is outside the model's range (0 to 127)
 ==== exit 3

@@ -88,15 +88,15 @@ static void every_axis_of_an_array_is_the_plans(void **state) {
         const char *says; /* NULL: it fits */
     } file[] = {
         {"<i4", "5,3,4", 60, DT_I32, NULL},
-        {"<i4", "5,4,4", 80, DT_I32, "x.npy: its samples are i4[4, 4], and"},
+        {"<i4", "5,4,4", 80, DT_I32, "x.npy: its samples are i4[4, 4], but"},
         {"<i4", "5,2,4", 40, DT_I32, "x.npy: its samples are i4["},
         {"<i4", "5,3,5", 75, DT_I32, "x.npy: its samples are i4["},
-        {"<i4", "5,12", 60, DT_I32, "x.npy: its samples are i4[12], and"},
+        {"<i4", "5,12", 60, DT_I32, "x.npy: its samples are i4[12], but"},
         {"<i4", "5,3,4,1", 60, DT_I32, "x.npy: its samples are i4["},
         {"<i4", "0,3,4", 0, DT_I32, "x.npy: the array has no samples"},
         {"<i4", "1,3,4", 12, DT_I32, NULL},
         {"<f4", "5,3,4", 60, DT_I32,
-         "its samples are f4[3, 4], and the plan was compiled for samples of i32[3, 4] (field x)"},
+         "its samples are f4[3, 4], but the plan was compiled for samples of i32[3, 4] (field x)"},
         {"<f8", "5,3,4", 60, DT_I64, "samples of i64[3, 4] (field x)"},
         {"<f4", "5,3,4", 60, DT_U8, "samples of u8[3, 4] (field x)"},
         {"<f8", "5,3,4", 60, DT_F32, NULL},
@@ -275,7 +275,7 @@ static void a_missing_array_is_named_with_its_option(void **state) {
     source_of(&s, 2, t, write_array("a.npy", "<i8", "2,", a, 2), t, "none.npy");
     assert_int_equal(dataset_open(&s.plan, "train", NULL, 0, &s.d, error), EXIT_ENVIRONMENT);
     assert_string_equal(error, "cannot open data file none.npy: No such file or directory\n"
-                               "help: paths of data are looked up from the working folder; --data "
+                               "help: data paths are relative to the working directory; --data "
                                "train.y=PATH names another file");
     assert_int_equal(open_one(&s, t, "none.npy"), EXIT_ENVIRONMENT);
     assert_non_null(strstr(error, "--data train=PATH names"));

@@ -35,13 +35,13 @@ eval accuracy   0.175
 ==== err
 error: few: no sample: data.val has fewer than 6 tokens (length + 1) in each file
 help: a longer file, or compile with a smaller data.length
-error: --eval-only needs the weights: --load FILE
+error: --eval-only needs weights: --load FILE
 help: fsdp-run --help lists the options
-error: --eval-only and --steps: nothing is trained
+error: --eval-only does not train, so it excludes --steps
 help: fsdp-run --help lists the options
-error: --eval-only and --save: nothing is trained
+error: --eval-only does not train, so it excludes --save
 help: fsdp-run --help lists the options
-error: --eval-only and --dump-grads: nothing is trained
+error: --eval-only does not train, so it excludes --dump-grads
 help: fsdp-run --help lists the options
 error: --eval-only: the plan has no data.val
 help: compile with -s 'data.val=text("file")', or another source

@@ -24,32 +24,32 @@ model = Net
 data { train = synthetic(x = [3], y = [2]) }
 train { loss = mse(model(x), y); batch = 12; steps = 2; optimizer = adamw(lr = 0.1) }
 ==== out
-error: --generate needs the weights: --load FILE
+error: --generate needs weights: --load FILE
 x: 1
-error: --generate and --save: nothing is trained
+error: --generate does not train, so it excludes --save
 x --load w --save v: 1
-error: --generate and --steps: nothing is trained
+error: --generate does not train, so it excludes --steps
 x --load w --steps 1: 1
-error: --eval-only and --generate: one at a time
+error: --eval-only and --generate exclude each other
 x --load w --eval-only: 1
-error: --log - and --generate both write to the standard output
+error: --log - and --generate both write to standard output
 x --load w --log -: 1
-error: --tokens 0: a whole number of at least 1 is needed
+error: --tokens 0: must be a whole number of at least 1
 x --load w --tokens 0: 1
-error: --temperature -1: a number of at least 0 is needed
+error: --temperature -1: must be a number of at least 0
 x --load w --temperature -1: 1
-error: --temperature hot: a number of at least 0 is needed
+error: --temperature hot: must be a number of at least 0
 x --load w --temperature hot: 1
 error: cannot open none: No such file or directory
 x --load none: 2
-error: --generate: token 195; the model has ids 0 to 127
+error: --generate: token 195 is out of range: the model's ids are 0 to 127
 é --load w: 1
-error: --tokens goes with --generate
-error: --seed goes with --generate
+error: --tokens needs --generate
+error: --seed needs --generate
 ==== err
-error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290", or with --tokenizer FILE as text
-error: --generate: token 128; the model has ids 0 to 127
-error: --generate: a prompt of at least one token is needed
-error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290", or with --tokenizer FILE as text
+error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290", or give text and --tokenizer FILE
+error: --generate: token 128 is out of range: the model's ids are 0 to 127
+error: --generate: the prompt must have at least one token
+error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290", or give text and --tokenizer FILE
 error: --generate: the model does not read rows of tokens (data.train = text or tokens)
 ==== exit 1

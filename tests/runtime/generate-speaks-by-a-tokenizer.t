@@ -33,4 +33,4 @@ True True
 ==== err
 error: cannot open none: No such file or directory
 error: w: not a tokenizer: unable to decode byte 0xb0
-error: --generate: the model reads bytes: no --tokenizer
+error: --generate: the model reads bytes: leave out --tokenizer

@@ -19,24 +19,24 @@ for half in RANK=1 WORLD_SIZE=5 OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=5 SL
     env $half $1 log -n 1 p || echo "-n 1 failed beside $half"
 done
 ==== out
-error: RANK is set and WORLD_SIZE is not
+error: RANK is set, but WORLD_SIZE is not
 help: torchrun sets both
 RANK=1: 1, 0 steps in the log
-error: WORLD_SIZE is set and RANK is not
+error: WORLD_SIZE is set, but RANK is not
 help: torchrun sets both
 WORLD_SIZE=5: 1, 0 steps in the log
-error: OMPI_COMM_WORLD_RANK is set and OMPI_COMM_WORLD_SIZE is not
+error: OMPI_COMM_WORLD_RANK is set, but OMPI_COMM_WORLD_SIZE is not
 help: Open MPI sets both
 OMPI_COMM_WORLD_RANK=1: 1, 0 steps in the log
-error: OMPI_COMM_WORLD_SIZE is set and OMPI_COMM_WORLD_RANK is not
+error: OMPI_COMM_WORLD_SIZE is set, but OMPI_COMM_WORLD_RANK is not
 help: Open MPI sets both
 OMPI_COMM_WORLD_SIZE=5: 1, 0 steps in the log
 SLURM_PROCID=1: 0, 4 steps in the log
 SLURM_NTASKS=5: 0, 4 steps in the log
 SLURM_STEP_NUM_TASKS=5: 0, 4 steps in the log
-error: PMI_RANK is set and PMI_SIZE is not
+error: PMI_RANK is set, but PMI_SIZE is not
 help: PMI sets both
 PMI_RANK=1: 1, 0 steps in the log
-error: PMI_SIZE is set and PMI_RANK is not
+error: PMI_SIZE is set, but PMI_RANK is not
 help: PMI sets both
 PMI_SIZE=5: 1, 0 steps in the log

@@ -52,14 +52,14 @@ static void what_is_offloaded_counts(void **state) {
     assert_null(host_memory_remedy(&r, 199));
     r.arena = 0; /* of a device, which copies from memory alone */
     assert_int_equal(host_memory_check(&r, 99, text), EXIT_ENVIRONMENT);
-    assert_non_null(strstr(host_memory_remedy(&r, 99), "shard.offload may name less"));
+    assert_non_null(strstr(host_memory_remedy(&r, 99), "offload less with shard.offload"));
 }
 
 static void a_lost_host_doubles_the_ranks(void **state) {
     (void)state;
     HostMemory r = {.arena = 1000000000, .ranks = 4};
     assert_true(host_memory_after_loss(&r, 8, 8000000000, text, sizeof text));
-    assert_string_equal(text, "if a host is lost, its ranks fit beside those of this one: 8 ranks "
+    assert_string_equal(text, "if a host is lost, its ranks also fit on this one: 8 ranks "
                               "take 8.0 GB, and 8.0 GB are available");
     assert_false(host_memory_after_loss(&r, 12, 7900000000, text, sizeof text));
     assert_non_null(strstr(text, "its ranks do not fit"));
@@ -67,7 +67,7 @@ static void a_lost_host_doubles_the_ranks(void **state) {
         host_memory_after_loss(&r, 6, 6000000000, text, sizeof text)); /* the other host had two */
     r = (HostMemory){.offloaded = 1000000000, .ranks = 4};             /* the arena is a GPU's */
     assert_true(host_memory_after_loss(&r, 8, 8000000000, text, sizeof text));
-    assert_non_null(strstr(text, "what its ranks keep in host memory fits beside that of this"));
+    assert_non_null(strstr(text, "what its ranks keep in host memory also fits on this"));
     assert_false(host_memory_after_loss(&r, 8, 7900000000, text, sizeof text));
     assert_non_null(strstr(text, "in host memory does not fit"));
 }

@@ -9,11 +9,11 @@
 ==== err
 error: --hosts node1:x: `node1:x` is not HOST or HOST:RANKS
 help: --hosts node1:4,node2:4
-error: --hosts localhost:3: they have room for 3 ranks, and the run has 4
+error: --hosts localhost:3: the hosts have room for 3 ranks, but the run has 4
 help: HOST:RANKS says how many a host takes
 error: --hosts far.example.invalid:4: the first host has rank 0 and must be this machine, which far.example.invalid is not
 help: name this machine first, or start fsdp-run on far.example.invalid
-error: --hosts and --transport local: ranks on several hosts are started with mpi
+error: --hosts needs transport mpi, not local
 help: fsdp-run --help lists the options
-error: --hosts: torchrun started this rank, and starts the others
-help: --hosts is for runs that fsdp-run starts itself
+error: --hosts: torchrun started this rank and starts the others
+help: leave out --hosts, which is for runs that fsdp-run starts itself

@@ -43,7 +43,7 @@ static void lists_are_read(void **state) {
         assert_non_null(strstr(error, "is not HOST or HOST:RANKS"));
     }
     assert_int_equal(read_list("localhost:3", 4), EXIT_USER);
-    assert_non_null(strstr(error, "they have room for 3 ranks, and the run has 4"));
+    assert_non_null(strstr(error, "the hosts have room for 3 ranks, but the run has 4"));
     assert_int_equal(read_list("far-away.example.invalid:4", 4), EXIT_USER);
     assert_non_null(strstr(error, "must be this machine"));
 }

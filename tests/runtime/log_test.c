@@ -150,7 +150,7 @@ static void a_log_goes_on_where_the_run_does(void **state) {
         int code = metrics_open(&l.run, &l.metrics, error);
         metrics_close(l.metrics);
         assert_int_equal(code, i < 2 ? EXIT_ENVIRONMENT : 0);
-        if (code) assert_non_null(strstr(error, "it is no log that could go on"));
+        if (code) assert_non_null(strstr(error, "it is not a log that can be continued"));
         char *text = lines_of(l.path);
         assert_string_equal(text, i < 2 ? other[i] : "");
         free(text);

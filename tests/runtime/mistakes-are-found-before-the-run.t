@@ -14,11 +14,11 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 error: --data trian=...: the plan's data files are: train val
 help: did you mean `train`?
 error: cannot open data file none.txt: No such file or directory
-help: paths of data are looked up from the working folder; --data train=PATH names another file
-error: --steps 5: the plan's schedule has 4 steps
+help: data paths are relative to the working directory; --data train=PATH names another file
+error: --steps 5: the plan's schedule has only 4 steps
 help: compile with -s train.steps=5
 error: --dump-grads 4: the run's steps are 0 to 3
-error: evaluation reads eval_steps * batch = 18 samples, data.val (short.txt) has 10
+error: evaluation reads eval_steps * batch = 18 samples, but data.val (short.txt) has only 10
 help: compile with -s train.eval_steps=1
 error: cannot write no/w: there is no folder no/
 error: t.txt: not a safetensors file: the header is longer than the file

@@ -10,9 +10,9 @@ model = M
 data  { train = text("t.txt"); val = text("v.txt"); length = 6 }
 train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 2; eval_every = 1; eval_steps = 1 }
 ==== err
-error: evaluation reads eval_steps * batch = 16 samples, data.val (v.txt) has 8
+error: evaluation reads eval_steps * batch = 16 samples, but data.val (v.txt) has only 8
 help: compile with a smaller train.batch, or with -s train.eval_every=none
-error: evaluation reads eval_steps * batch = 18 samples, data.val (v.txt) has 8
+error: evaluation reads eval_steps * batch = 18 samples, but data.val (v.txt) has only 8
 help: compile with -s train.eval_steps=4
-error: FSDP_TEST_DROP_EDGE=2: a row of the edge table, together with FSDP_TEST_STREAMS
+error: FSDP_TEST_DROP_EDGE=2: must be a row of the edge table, and needs FSDP_TEST_STREAMS
 ==== exit 1

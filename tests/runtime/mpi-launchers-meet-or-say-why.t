@@ -30,10 +30,10 @@ no Slurm there 1
 ==== err
     device cpu, transport mpi, 2 ranks of 1 thread
     launcher Open MPI: rank 0 of 2, local rank 0 of 2
-    error: p3.bin was compiled for 3 ranks, and Open MPI's environment asks for 2
+    error: p3.bin was compiled for 3 ranks, but Open MPI's environment asks for 2
     help: fsdpc compile toy.fsd -o p3.bin -n 2
     error: two launchers at once: -n 2, and Open MPI, which started 2 processes
-    help: without -n each of them is one rank
+    help: leave out -n: each process is one rank
     error: two launchers at once: torchrun says rank 1 of 4, Open MPI says rank 0 of 2
     error: two launchers at once: torchrun says rank 1 of 4, Open MPI says rank 1 of 2
     help: start fsdp-run with one of them; env -u VARIABLE hides a variable that is left over

@@ -31,13 +31,13 @@ no data 2
 no data anywhere 2
 disk full 2
 ==== err
-    error: rank 1 (process) has another plan than rank 0: HASH, not HASH
+    error: rank 1 (process) has a different plan than rank 0: HASH, not HASH
     help: copy the same p.bin to every machine
-    error: rank 1 (process) was started with other options than rank 0
+    error: rank 1 (process) was started with different options than rank 0
     help: --steps, --threads, --load, --save, --dump-grads, --eval-only, --tokens, --checkpoint, --checkpoint-every and --resume must be the same
     error: cannot open data file none.txt: No such file or directory
-    help: paths of data are looked up from the working folder; --data train=PATH names another file
+    help: data paths are relative to the working directory; --data train=PATH names another file
     note: this is rank 1 (process); 1 of 2 ranks could start
     error: cannot open data file none.txt: No such file or directory
-    help: paths of data are looked up from the working folder; --data train=PATH names another file
+    help: data paths are relative to the working directory; --data train=PATH names another file
     error: rank 0 (process): cannot write the log /dev/full: No space left on device

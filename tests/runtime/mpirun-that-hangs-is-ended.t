@@ -10,6 +10,6 @@ exec 9<>never.$$
 read -u 9
 ==== out
 error: cannot open data file none.txt: No such file or directory
-help: paths of data are looked up from the working folder; --data train=PATH names another file
+help: data paths are relative to the working directory; --data train=PATH names another file
 4
 0

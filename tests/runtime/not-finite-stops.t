@@ -15,6 +15,6 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 w
 "loss":null,"grad_norm":null
 ==== err
-error: step 1: loss nan, gradient norm nan: not finite; the weights are those before this step
-help: train.on_nan = skip goes on without such steps
+error: step 1: loss nan, gradient norm nan: not finite; the weights are those from before this step
+help: train.on_nan = skip leaves such steps out
 ==== exit 5

@@ -58,6 +58,6 @@ error: --save w would overwrite the weights to load of this run (w)
 error: cannot write f: no program reads from it
 error: cannot write d: it is a directory
 error: --log t.txt would overwrite the data of this run (t.txt)
-error: --save ./log and --log log are one file
-error: --dump-grads w1 and --save w2 are one file
+error: --save ./log and --log log are the same file
+error: --dump-grads w1 and --save w2 are the same file
 error: cannot write d: it is a directory

@@ -10,9 +10,9 @@ model = Net
 data { train = synthetic(x = [4], y = [4], samples = 8) }
 train { loss = mse(model(x), y); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
 ==== err
-error: unknown --overlap `always`: it is auto, on or off
+error: unknown --overlap `always`: use auto, on or off
 help: fsdp-run --help lists the options
-error: --overlap on: the plan has no gathers, reductions or copies that could run beside the computation
-help: it is for several ranks, and for what is offloaded
-error: --overlap on and FSDP_CHECK=memory: one at a time
+error: --overlap on: the plan has no gathers, reductions or copies that could run during the computation
+help: leave out the option, which is for several ranks and for offloaded state
+error: --overlap on and FSDP_CHECK=memory exclude each other
 ==== exit 1

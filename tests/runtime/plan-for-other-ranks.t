@@ -13,6 +13,6 @@ model = Toy
 data { train = text("t.txt"); val = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1); eval_every = 2; eval_steps = 3 }
 ==== err
-error: p.bin was compiled for 3 ranks, and -n asks for 2
+error: p.bin was compiled for 3 ranks, but -n asks for 2
 help: fsdpc compile toy.fsd --preset wide -s 'data.train=text("t.txt", to = 0.5)' -s train.optimizer=sgd -o p.bin -n 2
 ==== exit 1

@@ -67,12 +67,12 @@ toy.fsd
 ==== err
 error: --save new would overwrite the weights to load of this run (new/model.safetensors)
 error: --save ./new would overwrite the weights to load of this run (new/model.safetensors)
-error: --save new and --log new/config.json are one file
+error: --save new and --log new/config.json are the same file
 error: cannot write t.txt: it is not a folder
 error: cannot write no/new: there is no folder no/
-error: --max-file goes with a folder: --save f/
-error: --max-file 2: a size such as 500MB, 5GB or 2GiB is needed
+error: --max-file needs a folder to save to: --save f/
+error: --max-file 2: must be a size, such as 500MB, 5GB or 2GiB
 help: fsdp-run --help lists the options
-error: unknown --save-dtype `f8`: it is f32, bf16 or f16
+error: unknown --save-dtype `f8`: use f32, bf16 or f16
 help: fsdp-run --help lists the options
-error: --max-file goes with --save FOLDER/, or checkpoints of --checkpoint-form full
+error: --max-file needs --save FOLDER/, or checkpoints of --checkpoint-form full

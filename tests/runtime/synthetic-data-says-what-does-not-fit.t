@@ -12,7 +12,7 @@ model = Net
 data { train = synthetic_tokens(8, samples = 32); val = synthetic_tokens(8, seed = 1); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
 ==== out
-error: data.train makes ids from 0 to 8 in field inputs; the model takes 0 to 7
+error: data.train generates ids 0 to 8 in field inputs, but the model's range is 0 to 7
 error: --data train=...: the plan's data files are: none
 error: --data val.x=...: the plan's data files are: none
 error[E0318]: data.val must give the same fields as data.train

@@ -25,5 +25,5 @@ w
 error: --tensorboard file: cannot make this folder: Not a directory
 error: --tensorboard file/x: cannot make this folder: Not a directory
 error: --tensorboard /proc/x: cannot make this folder: No such file or directory
-error: --tensorboard and --generate: there is no loss to show
+error: --generate computes no loss, so it excludes --tensorboard
 help: fsdp-run --help lists the options

@@ -15,7 +15,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 error: transport nccl is not in this build of fsdp-run, which has local
 help: --transport local runs all ranks as threads of one process: fsdp-run -n 2
 error: transport tcp is not in this build of fsdp-run, which has local
-note: torchrun and device cpu go with transport tcp
+note: torchrun and device cpu need transport tcp
 help: --transport local runs all ranks as threads of one process: fsdp-run -n 2
 error: transport mpi is not in this build of fsdp-run, which has local
 help: --transport local runs all ranks as threads of one process: fsdp-run -n 2

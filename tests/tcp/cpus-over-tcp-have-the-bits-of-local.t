@@ -9,5 +9,5 @@ same
 same
 1
 ==== err
-error: --overlap on: transport tcp has one collective under way at a time
-help: --transport mpi, or local
+error: --overlap on: transport tcp runs one collective at a time
+help: use --transport mpi or local

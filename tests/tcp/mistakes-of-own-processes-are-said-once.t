@@ -21,20 +21,20 @@ run="$run --device cuda"
 ==== out
 no device
 error: transport nccl works with device cuda, not cpu
-help: --device cuda; on CPUs --transport mpi, or local
+help: use --device cuda; on CPUs --transport mpi or local
     1
 no data
 error: cannot open data file none.txt: No such file or directory
-help: paths of data are looked up from the working folder; --data train=PATH names another file
+help: data paths are relative to the working directory; --data train=PATH names another file
     2
 disk full
 error: rank 0 (process): cannot write the log /dev/full: No space left on device
     2
 another count
-error: p was compiled for 3 ranks, and -n asks for 2
+error: p was compiled for 3 ranks, but -n asks for 2
 help: fsdpc compile toy.fsd -o p -n 2
     1
     4
-error: rank 1 (process) was started with other options than rank 0
+error: rank 1 (process) was started with different options than rank 0
 help: --steps, --threads, --load, --save, --dump-grads, --eval-only, --tokens, --checkpoint, --checkpoint-every and --resume must be the same
 rank 0: 4

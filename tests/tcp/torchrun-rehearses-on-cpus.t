@@ -18,4 +18,4 @@ same
 2
 2
 error: cannot open data file none.txt: No such file or directory
-help: paths of data are looked up from the working folder; --data train=PATH names another file
+help: data paths are relative to the working directory; --data train=PATH names another file

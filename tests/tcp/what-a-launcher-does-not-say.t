@@ -17,7 +17,7 @@ by PMI_RANK=0 PMI_SIZE=2 MASTER_ADDR=node7 PMI_JOBID=j LOCAL_RANK=0
 ==== out
 torchrun: rank 1 of 4, local 1, at node7 port 1234
     0
-error: RANK is set and MASTER_ADDR is not
+error: RANK is set, but MASTER_ADDR is not
 help: torchrun sets both; by hand, MASTER_ADDR is the host of rank 0, the same for all ranks
     1
 error: torchrun says rank 1 of 4, but MASTER_PORT is not set
@@ -26,13 +26,13 @@ help: set MASTER_PORT (or FSDP_NCCL_PORT) to a port that is free on rank 0's hos
 error: MASTER_PORT=65535 leaves no port after it for the ranks to meet
 help: set FSDP_NCCL_PORT to a free port for all ranks
     1
-error: the environment says FSDP_NCCL_PORT=70000, which is no port (1 to 65535)
+error: FSDP_NCCL_PORT=70000 in the environment is not a port (1 to 65535)
 help: set it to a port that is free on rank 0's host, the same for all ranks
     1
 error: torchrun says rank 1 of 4, but LOCAL_RANK is not set
 help: LOCAL_RANK is the number of this process on its host, from 0; it chooses the GPU
     1
-error: Open MPI does not say on which host rank 0 is, and the ranks are on several
+error: Open MPI does not say which host rank 0 is on, and the ranks are on several hosts
 help: set MASTER_ADDR to that host for all ranks: mpirun -x MASTER_ADDR=HOST ...
     1
 PMI: rank 0 of 2, local 0, at node7 port 25000
