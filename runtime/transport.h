@@ -42,7 +42,7 @@ typedef struct Collective {
     int32_t purpose;      /* CommPurpose or COMM_CONTROL */
     uint64_t sequence;    /* from 0 on each (axes, purpose), without gaps */
     int32_t stream, root; /* root: member that a broadcast comes from */
-    bool joint;           /* all_gather: `out` is one place, where each member writes its part */
+    bool shared;          /* all_gather: `out` is one place, where each member writes its part */
     uint32_t n;           /* buffers that travel as one collective */
     const CommBuffer *buffer;
     const char *label; /* for messages */

@@ -16,14 +16,14 @@
 #include "op.h"
 
 /* No files: synthetic.c. */
-static bool is_made(const PlanSource *s) {
+static bool is_generated(const PlanSource *s) {
     return s->kind == SOURCE_SYNTHETIC || s->kind == SOURCE_SYNTHETIC_TOKENS;
 }
 
 enum { TOKEN_HEADER = 1024, TOKEN_MAGIC = 20240520 };
 
 /* field: of an array among several, or NULL. */
-static int missing(const Dataset *d, const char *field, const char *what, char *error) {
+static int report_missing_file(const Dataset *d, const char *field, const char *what, char *error) {
     snprintf(error, ERROR_BYTES,
              "%.280s\nhelp: data paths are relative to the working directory; --data "
              "%.20s%s%.40s=PATH names another file",
@@ -37,10 +37,10 @@ static int open_file(const Dataset *d, DataFile *f, const char *path, const char
     int code = mapped_open(&f->map, path, "data file ", error);
     if (!code || !access(path, F_OK) || errno != ENOENT) return code;
     memcpy(what, error, sizeof what);
-    return missing(d, field, what, error);
+    return report_missing_file(d, field, what, error);
 }
 
-static int corrupt(const DataFile *f, char *error, const char *what) {
+static int report_corrupt_file(const DataFile *f, char *error, const char *what) {
     snprintf(error, ERROR_BYTES, "%s: %s", f->map.path, what);
     return EXIT_CORRUPT;
 }
@@ -51,7 +51,7 @@ static int open_text(Dataset *d, char *error) {
     uint64_t first = (uint64_t)(from * (double)f->map.size),
              end = (uint64_t)(to * (double)f->map.size);
     if (!(from >= 0) || !(to <= 1) || first > end || end > f->map.size)
-        return corrupt(f, error, "`from` and `to` must satisfy 0 <= from <= to <= 1");
+        return report_corrupt_file(f, error, "`from` and `to` must satisfy 0 <= from <= to <= 1");
     f->type = FT_U8;
     f->first_byte = first;
     f->tokens = (int64_t)(end - first);
@@ -60,9 +60,11 @@ static int open_text(Dataset *d, char *error) {
 
 static int open_tokens(DataFile *f, char *error) {
     int32_t head[3];
-    if (f->map.size < TOKEN_HEADER) return corrupt(f, error, "shorter than a token file's header");
+    if (f->map.size < TOKEN_HEADER)
+        return report_corrupt_file(f, error, "shorter than a token file's header");
     memcpy(head, f->map.bytes, sizeof head);
-    if (head[0] != TOKEN_MAGIC) return corrupt(f, error, "not a token file (no magic 20240520)");
+    if (head[0] != TOKEN_MAGIC)
+        return report_corrupt_file(f, error, "not a token file (no magic 20240520)");
     if (head[1] != 1 && head[1] != 2) {
         snprintf(error, ERROR_BYTES,
                  "%s: token file version %d; only versions 1 and 2 are supported", f->map.path,
@@ -109,7 +111,7 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
             globfree(&found);
             char what[ERROR_BYTES];
             snprintf(what, sizeof what, "no file matches %.260s (data.%s)", path, d->name);
-            return missing(d, NULL, what, error);
+            return report_missing_file(d, NULL, what, error);
         }
         d->file = arena_array(d->arena, DataFile, found.gl_pathc);
         for (size_t i = 0; i < found.gl_pathc; i++)
@@ -190,13 +192,13 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
         return EXIT_CORRUPT;
     }
     d->samples = h.dim[0];
-    return d->samples > 0 ? 0 : corrupt(f, error, "the array has no samples");
+    return d->samples > 0 ? 0 : report_corrupt_file(f, error, "the array has no samples");
 }
 
 /* NAME=PATH of the command line for this file: `train` or `train.x`; data_options_check lets a name
  * stand for one file alone. */
-static const char *replaced(const Dataset *d, const char *field, const DataOption *option,
-                            uint32_t n) {
+static const char *replaced_path(const Dataset *d, const char *field, const DataOption *option,
+                                 uint32_t n) {
     const char *path = NULL;
     size_t length = strlen(d->name);
     for (uint32_t i = 0; i < n; i++) {
@@ -218,7 +220,7 @@ static int open_arrays(Dataset *d, const DataOption *option, uint32_t n, char *e
                      name);
             return EXIT_USER;
         }
-        const char *path = replaced(d, name, option, n);
+        const char *path = replaced_path(d, name, option, n);
         int code = open_array(d, k, path ? path : plan_string(p, f->path), error);
         if (code) return code;
     }
@@ -243,12 +245,12 @@ int dataset_open(const Plan *p, const char *name, const DataOption *option, uint
         d->width[k] =
             (uint32_t)(type_elements(&p->fields[k].type) / MAX(1, p->fields[k].type.dim[0]));
     int code;
-    if (is_made(source)) {
+    if (is_generated(source)) {
         code = synthetic_open(d, error);
     } else if (source->kind == SOURCE_NPY) {
         code = open_arrays(d, option, n_option, error);
     } else {
-        const char *path = replaced(d, NULL, option, n_option);
+        const char *path = replaced_path(d, NULL, option, n_option);
         code = open_token_source(d, path ? path : plan_string(p, source->path), error);
     }
     if (code) {
@@ -269,8 +271,8 @@ void dataset_close(Dataset *d) {
     arena_free(d->arena);
 }
 
-static int bad_id(const DataFile *f, uint64_t offset, int64_t value, int64_t below,
-                  const char *field, char *error) {
+static int report_bad_id(const DataFile *f, uint64_t offset, int64_t value, int64_t below,
+                         const char *field, char *error) {
     snprintf(error, ERROR_BYTES,
              "%s: byte %llu: %lld in field %s is outside the model's range (0 to %lld)",
              f->map.path, (unsigned long long)offset, (long long)value, field,
@@ -345,9 +347,9 @@ static int read_elements(const Dataset *d, const DataFile *f, uint64_t offset, u
         load_integers(from, f->type, count, piece.whole);
         int64_t good = store_ids(range, dtype, piece.whole, count, to + (uint64_t)done * stored);
         if (good < count)
-            return bad_id(f, offset + (uint64_t)(done + good) * width, piece.whole[good],
-                          range->below ? range->below : INT32_MAX, plan_string(d->plan, q->name),
-                          error);
+            return report_bad_id(f, offset + (uint64_t)(done + good) * width, piece.whole[good],
+                                 range->below ? range->below : INT32_MAX,
+                                 plan_string(d->plan, q->name), error);
     }
     return 0;
 }
@@ -390,8 +392,8 @@ static void read_denoising(Samples *s, SampleAt at, int64_t row) {
         uint64_t offset = first + (uint64_t)i * width;
         int64_t id = load_integer(f->map.bytes + offset, f->type);
         if (id < 0 || id >= below)
-            s->code = bad_id(f, offset, id, below,
-                             plan_string(d->plan, d->plan->fields[field].name), s->error);
+            s->code = report_bad_id(f, offset, id, below,
+                                    plan_string(d->plan, d->plan->fields[field].name), s->error);
         denoising_add(&c, (int32_t)id);
     }
 }
@@ -429,7 +431,7 @@ static void read_samples(void *user) {
 
 int dataset_read(const Dataset *d, const SampleAt *at, int64_t n, int64_t row, uint8_t *slot,
                  char *error) {
-    if (is_made(d->source)) {
+    if (is_generated(d->source)) {
         for (int64_t i = 0; i < n; i++) synthetic_read(d, at[i], row + i, slot);
         return 0;
     }
@@ -447,7 +449,7 @@ static uint32_t data_names(const Plan *p, Arena *a, const char **name) {
     for (uint64_t k = 0; k < p->n_sources; k++) {
         const PlanSource *s = &p->sources[k];
         const char *source = plan_string(p, s->name);
-        if (is_made(s)) continue;
+        if (is_generated(s)) continue;
         if (s->kind != SOURCE_NPY || s->n_field == 1) name[n++] = source;
         for (uint32_t f = 0; s->kind == SOURCE_NPY && f < s->n_field; f++)
             name[n++] = arena_printf(a, "%s.%s", source,

@@ -96,11 +96,11 @@ void denoising_begin(DenoisingSample *c, const Dataset *d, SampleAt at, int64_t 
     }
 }
 
-static void put(DenoisingSample *c, int which, int64_t at, int64_t id) {
+static void put_id(DenoisingSample *c, int which, int64_t at, int64_t id) {
     if (c->to[which]) c->to[which][at] = (int32_t)id;
 }
 
-static void take_masked(DenoisingSample *c, int32_t token) {
+static void add_masked(DenoisingSample *c, int32_t token) {
     const PlanSource *s = c->d->source;
     int64_t i = c->taken;
     bool chosen = shuffled(i, s->raw, key_of(c->d, "chosen"), (uint64_t)c->draw) < s->noise;
@@ -112,51 +112,51 @@ static void take_masked(DenoisingSample *c, int32_t token) {
     if (chosen && turn < MASKED) id = s->mask;
     if (chosen && turn >= MASKED && turn < REPLACED)
         id = (int64_t)(((uint64_t)word[1] * (uint64_t)random_below(c->d)) >> 32);
-    put(c, 0, i, id);
-    put(c, 1, i, 0);
-    put(c, 2, i, 1);
-    put(c, 3, i, chosen ? token : IGNORED);
+    put_id(c, 0, i, id);
+    put_id(c, 1, i, 0);
+    put_id(c, 2, i, 1);
+    put_id(c, 3, i, chosen ? token : IGNORED);
 }
 
 static void put_label(DenoisingSample *c, int64_t id) {
-    put(c, 2, c->labels, id);
-    if (c->labels == 0) put(c, 1, 0, 0);
-    if (c->labels < c->d->source->noise + c->d->source->spans) put(c, 1, c->labels + 1, id);
+    put_id(c, 2, c->labels, id);
+    if (c->labels == 0) put_id(c, 1, 0, 0);
+    if (c->labels < c->d->source->noise + c->d->source->spans) put_id(c, 1, c->labels + 1, id);
     c->labels++;
 }
 
 /* Does a piece end after the first `at` of n tokens? */
-static bool cut(const DenoisingSample *c, const char *what, int64_t at, int64_t n) {
+static bool piece_ends(const DenoisingSample *c, const char *what, int64_t at, int64_t n) {
     return at == n ||
            shuffled(at - 1, n - 1, key_of(c->d, what), (uint64_t)c->draw) < c->d->source->spans - 1;
 }
 
-static void take_span(DenoisingSample *c, int32_t token) {
+static void add_span(DenoisingSample *c, int32_t token) {
     const PlanSource *s = c->d->source;
     if (c->inside) {
         put_label(c, token);
-        if (cut(c, "noise", ++c->noise, s->noise)) {
+        if (piece_ends(c, "noise", ++c->noise, s->noise)) {
             c->inside = false;
             c->span++;
         }
     } else {
-        put(c, 0, c->source++, token);
-        if (cut(c, "kept", ++c->kept, s->raw - s->noise)) {
-            put(c, 0, c->source++, s->mask - c->span);
+        put_id(c, 0, c->source++, token);
+        if (piece_ends(c, "kept", ++c->kept, s->raw - s->noise)) {
+            put_id(c, 0, c->source++, s->mask - c->span);
             put_label(c, s->mask - c->span);
             c->inside = true;
         }
     }
     if (c->taken + 1 < s->raw) return;
-    put(c, 0, c->source, s->end);
+    put_id(c, 0, c->source, s->end);
     put_label(c, s->end);
 }
 
 void denoising_add(DenoisingSample *c, int32_t token) {
     if (c->taken >= c->d->source->raw) return;
     if (spans_of(c->d))
-        take_span(c, token);
+        add_span(c, token);
     else
-        take_masked(c, token);
+        add_masked(c, token);
     c->taken++;
 }

@@ -14,7 +14,7 @@ static int64_t field_of(const Plan *p, uint32_t value) {
     }
 }
 
-static void narrow(FieldRange *r, int64_t below, bool ignored, int64_t ignore) {
+static void narrow_range(FieldRange *r, int64_t below, bool ignored, int64_t ignore) {
     bool first = r->below == 0;
     /* The ignored value is allowed only where every consumer ignores it. */
     r->ignored = ignored && (first || (r->ignored && r->ignore == ignore));
@@ -41,7 +41,7 @@ void field_ranges(const Plan *p, FieldRange *range) {
             int64_t field = below ? field_of(p, p->operands[in->first_in + i]) : -1;
             if (field < 0 || (uint64_t)field >= p->n_fields) continue;
             bool ignores = op_info[in->op].attrs & A_ignore;
-            narrow(&range[field], below, ignores, ignores ? in->attr.ignore : 0);
+            narrow_range(&range[field], below, ignores, ignores ? in->attr.ignore : 0);
         }
     }
 }

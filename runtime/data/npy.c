@@ -7,7 +7,7 @@
 
 #include "data.h"
 
-static int corrupt(const char *path, char *error, const char *what) {
+static int report_corrupt_array(const char *path, char *error, const char *what) {
     snprintf(error, ERROR_BYTES, "%s: not a readable NumPy array: %s", path, what);
     return EXIT_CORRUPT;
 }
@@ -26,7 +26,7 @@ const char *npy_type_name(FileType type) {
 }
 
 /* What follows `'key':` and blanks in the dictionary, or NULL. */
-static const char *entry(const char *text, const char *key) {
+static const char *find_entry(const char *text, const char *key) {
     size_t n = strlen(key);
     for (const char *at = text; (at = strstr(at, key));) {
         bool quoted = at > text && (at[-1] == '\'' || at[-1] == '"') && at[n] == at[-1];
@@ -56,7 +56,7 @@ static const char *read_shape(const char *at, NpyHeader *h) {
 }
 
 static const char *read_dictionary(const char *text, NpyHeader *h) {
-    const char *at = entry(text, "descr");
+    const char *at = find_entry(text, "descr");
     if (!at) return "`descr` is missing";
     h->type = FT_COUNT;
     for (size_t i = 0; i < ARRAY_LEN(descriptions); i++)
@@ -65,20 +65,22 @@ static const char *read_dictionary(const char *text, NpyHeader *h) {
             h->type = descriptions[i].type;
     if (h->type == FT_COUNT)
         return "its element type is not one of little-endian f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 bool";
-    at = entry(text, "fortran_order");
+    at = find_entry(text, "fortran_order");
     if (!at) return "`fortran_order` is missing";
     if (strncmp(at, "False", 5)) return "it is in Fortran order (save numpy.ascontiguousarray(a))";
-    return read_shape(entry(text, "shape"), h);
+    return read_shape(find_entry(text, "shape"), h);
 }
 
 int npy_read_header(const char *path, const uint8_t *bytes, size_t size, NpyHeader *h,
                     char *error) {
-    if (size < 10 || memcmp(bytes, "\x93NUMPY", 6)) return corrupt(path, error, "no NumPy magic");
-    if (bytes[6] < 1 || bytes[6] > 3) return corrupt(path, error, "unknown format version");
+    if (size < 10 || memcmp(bytes, "\x93NUMPY", 6))
+        return report_corrupt_array(path, error, "no NumPy magic");
+    if (bytes[6] < 1 || bytes[6] > 3)
+        return report_corrupt_array(path, error, "unknown format version");
     size_t start = bytes[6] == 1 ? 10 : 12, length = bytes[8] | (size_t)bytes[9] << 8;
     if (bytes[6] > 1 && size >= 12) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (size < start || length > size - start || length > (size_t)1 << 20)
-        return corrupt(path, error, "the header is longer than the file");
+        return report_corrupt_array(path, error, "the header is longer than the file");
     char *text = strndup((const char *)bytes + start, length);
     if (!text) {
         snprintf(error, ERROR_BYTES, "no memory for the header of %s", path);
@@ -87,16 +89,16 @@ int npy_read_header(const char *path, const uint8_t *bytes, size_t size, NpyHead
     *h = (NpyHeader){.data = start + length};
     const char *fault = read_dictionary(text, h);
     free(text);
-    if (fault) return corrupt(path, error, fault);
+    if (fault) return report_corrupt_array(path, error, fault);
     uint64_t need = file_type_bytes(h->type);
     for (int i = 0; i < h->rank; i++)
         if (__builtin_mul_overflow(need, (uint64_t)h->dim[i], &need))
-            return corrupt(path, error, "the shape is too large");
+            return report_corrupt_array(path, error, "the shape is too large");
     if (need != size - h->data) {
         char what[128];
         snprintf(what, sizeof what, "the shape needs %llu bytes of data, the file has %llu",
                  (unsigned long long)need, (unsigned long long)(size - h->data));
-        return corrupt(path, error, what);
+        return report_corrupt_array(path, error, what);
     }
     return 0;
 }

@@ -29,7 +29,7 @@ static uint32_t word_at(const uint32_t key[2], uint64_t a, uint64_t b) {
 }
 
 /* A whole number from 0 to n - 1. */
-static int64_t below(uint32_t word, int64_t n) {
+static int64_t number_below(uint32_t word, int64_t n) {
     return (int64_t)(((uint64_t)word * (uint64_t)n) >> 32);
 }
 
@@ -90,25 +90,25 @@ int synthetic_open(Dataset *d, char *error) {
 
 /* ---- reading ---- */
 
-typedef struct Walk { /* over the tokens of a sample */
+typedef struct TokenWalk { /* over the tokens of a sample */
     uint32_t key[2];
     int64_t k, i, vocab, token;
-} Walk;
+} TokenWalk;
 
-static Walk walk_begin(const Dataset *d, int64_t k) {
-    Walk w = {.k = k, .vocab = d->source->vocab};
+static TokenWalk walk_begin(const Dataset *d, int64_t k) {
+    TokenWalk w = {.k = k, .vocab = d->source->vocab};
     key_of("tokens", d->source->seed, w.key);
-    w.token = below(word_at(w.key, (uint64_t)k, 0), w.vocab);
+    w.token = number_below(word_at(w.key, (uint64_t)k, 0), w.vocab);
     return w;
 }
 
-static void walk_on(Walk *w) {
+static void walk_on(TokenWalk *w) {
     uint32_t word = word_at(w->key, (uint64_t)w->k, (uint64_t)++w->i);
-    w->token = word % NOISY ? (5 * w->token + 3) % w->vocab : below(word, w->vocab);
+    w->token = word % NOISY ? (5 * w->token + 3) % w->vocab : number_below(word, w->vocab);
 }
 
 static void read_tokens(const Dataset *d, int64_t k, uint64_t field, int32_t *to) {
-    for (Walk w = walk_begin(d, k); w.i <= d->length; walk_on(&w)) {
+    for (TokenWalk w = walk_begin(d, k); w.i <= d->length; walk_on(&w)) {
         int64_t place = w.i - d->of_field[field]; /* targets are one further */
         if (place >= 0 && place < d->length) to[place] = (int32_t)w.token;
     }
@@ -127,7 +127,7 @@ static void read_reals(const Dataset *d, int64_t k, uint64_t field, uint32_t cla
                        float *to) {
     const char *name = plan_string(d->plan, d->plan->fields[field].name);
     uint32_t pattern[2], noise[2];
-    uint64_t class = (uint64_t)below(class_word, pattern_count(d));
+    uint64_t class = (uint64_t)number_below(class_word, pattern_count(d));
     key_of(name, 0, pattern);
     key_of(name, d->source->seed, noise);
     noise[0] ^= UINT32_MAX; /* of seed 0 they would be the same */
@@ -145,7 +145,7 @@ void synthetic_read(const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
     if (d->source->corruption) {
         DenoisingSample c;
         denoising_begin(&c, d, at, row, slot);
-        for (Walk w = walk_begin(d, k); w.i < d->length; walk_on(&w))
+        for (TokenWalk w = walk_begin(d, k); w.i < d->length; walk_on(&w))
             denoising_add(&c, (int32_t)w.token);
         return;
     }
@@ -159,7 +159,7 @@ void synthetic_read(const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
             read_reals(d, k, i, class_word, (float *)(void *)to);
         } else {
             int64_t classes = p->source_fields[d->of_field[i]].classes;
-            *(int32_t *)(void *)to = (int32_t)below(class_word, classes);
+            *(int32_t *)(void *)to = (int32_t)number_below(class_word, classes);
         }
     }
 }

@@ -24,16 +24,16 @@ typedef struct Merge {
     bool used;
 } Merge;
 
-typedef struct Piece { /* the bytes of an id; NULL: there is none */
+typedef struct TokenBytes { /* the bytes of an id; NULL: there is none */
     const char *at;
     size_t n;
     bool added;
-} Piece;
+} TokenBytes;
 
 struct Tokenizer {
     Arena *arena;
     const char *path;
-    Piece *piece; /* [n] by id */
+    TokenBytes *piece; /* [n] by id */
     int64_t n;
     VEC(int32_t) added; /* ids of added tokens */
     int32_t byte[256];  /* ids of single bytes */
@@ -71,7 +71,7 @@ static char *bytes_of(Arena *a, const char *text, size_t *n_out) {
 
 /* ---- reading the file */
 
-static int refuse(const Tokenizer *t, char *error, const char *what) {
+static int refuse_tokenizer(const Tokenizer *t, char *error, const char *what) {
     snprintf(error, ERROR_BYTES,
              "%s: %s\n"
              "help: only byte-level BPE like GPT-2's is supported; with others, give token ids",
@@ -79,7 +79,7 @@ static int refuse(const Tokenizer *t, char *error, const char *what) {
     return EXIT_USER;
 }
 
-static int damaged(const Tokenizer *t, char *error, const char *what) {
+static int report_damaged(const Tokenizer *t, char *error, const char *what) {
     snprintf(error, ERROR_BYTES, "%s: not a tokenizer: %s", t->path, what);
     return EXIT_CORRUPT;
 }
@@ -99,22 +99,23 @@ static int check_kind(const Tokenizer *t, const json_t *root, char *error) {
                                         "byte_fallback", "ignore_merges", "dropout"};
     const json_t *model = json_object_get(root, "model");
     const json_t *cut = json_object_get(root, "pre_tokenizer");
-    if (!json_is_object(model)) return damaged(t, error, "it has no `model`");
-    if (!is_type(model, "BPE")) return refuse(t, error, "its model is not BPE");
+    if (!json_is_object(model)) return report_damaged(t, error, "it has no `model`");
+    if (!is_type(model, "BPE")) return refuse_tokenizer(t, error, "its model is not BPE");
     for (size_t i = 0; i < ARRAY_LEN(other); i++)
         if (!is_empty(json_object_get(model, other[i]))) {
             char what[80];
             snprintf(what, sizeof what, "its model has `%s`", other[i]);
-            return refuse(t, error, what);
+            return refuse_tokenizer(t, error, what);
         }
     if (!is_empty(json_object_get(root, "normalizer")))
-        return refuse(t, error, "it normalizes the text (normalizer)");
+        return refuse_tokenizer(t, error, "it normalizes the text (normalizer)");
     const json_t *after = json_object_get(root, "post_processor");
     if (!is_empty(after) && !is_type(after, "ByteLevel"))
-        return refuse(t, error, "it adds tokens of its own (post_processor)");
+        return refuse_tokenizer(t, error, "it adds tokens of its own (post_processor)");
     if (!is_type(cut, "ByteLevel") || json_is_false(json_object_get(cut, "use_regex")) ||
         json_is_true(json_object_get(cut, "add_prefix_space")))
-        return refuse(t, error, "it splits text into words in an unsupported way (pre_tokenizer)");
+        return refuse_tokenizer(t, error,
+                                "it splits text into words in an unsupported way (pre_tokenizer)");
     return 0;
 }
 
@@ -122,7 +123,7 @@ enum { MOST_IDS = 1 << 22 };
 
 static bool add_piece(Tokenizer *t, json_int_t id, const char *bytes, size_t n, bool added) {
     if (id < 0 || id >= t->n || !bytes || !n) return false;
-    t->piece[id] = (Piece){.at = bytes, .n = n, .added = added};
+    t->piece[id] = (TokenBytes){.at = bytes, .n = n, .added = added};
     if (added) vec_push(t->arena, &t->added, (int32_t)id);
     if (n == 1 && !added) t->byte[(unsigned char)*bytes] = (int32_t)id;
     return true;
@@ -133,28 +134,29 @@ static int read_vocabulary(Tokenizer *t, json_t *root, char *error) {
     json_t *added = json_object_get(root, "added_tokens"), *entry;
     const char *key;
     size_t i, n = 0;
-    if (!json_is_object(vocabulary)) return damaged(t, error, "it has no `vocab`");
+    if (!json_is_object(vocabulary)) return report_damaged(t, error, "it has no `vocab`");
     t->n = (int64_t)(json_object_size(vocabulary) + json_array_size(added));
-    if (t->n > MOST_IDS) return damaged(t, error, "too many tokens");
-    t->piece = arena_array(t->arena, Piece, t->n + 1);
+    if (t->n > MOST_IDS) return report_damaged(t, error, "too many tokens");
+    t->piece = arena_array(t->arena, TokenBytes, t->n + 1);
     json_array_foreach(added, i, entry) {
         const char *text = json_string_value(json_object_get(entry, "content"));
         const char *kept = text ? arena_strdup(t->arena, text) : NULL;
         if (!add_piece(t, json_integer_value(json_object_get(entry, "id")), kept,
                        kept ? strlen(kept) : 0, true))
-            return damaged(t, error, "an added token has no text, or an id that is too large");
+            return report_damaged(t, error,
+                                  "an added token has no text, or an id that is too large");
     }
     json_object_foreach(vocabulary, key, entry) {
         json_int_t id = json_is_integer(entry) ? json_integer_value(entry) : -1;
         if (id >= 0 && id < t->n && t->piece[id].added) continue;
         char *bytes = bytes_of(t->arena, key, &n);
         if (!add_piece(t, id, bytes, n, false))
-            return damaged(t, error,
-                           "a token of `vocab` is not made of bytes, or its id is too "
-                           "large");
+            return report_damaged(t, error,
+                                  "a token of `vocab` is not made of bytes, or its id is too "
+                                  "large");
     }
     for (int byte = 0; byte < 256; byte++)
-        if (t->byte[byte] < 0) return damaged(t, error, "`vocab` lacks some single bytes");
+        if (t->byte[byte] < 0) return report_damaged(t, error, "`vocab` lacks some single bytes");
     return 0;
 }
 
@@ -189,17 +191,17 @@ static int read_merges(Tokenizer *t, json_t *model, char *error) {
            *vocabulary = json_object_get(model, "vocab");
     json_t *entry;
     size_t i;
-    if (json_array_size(merges) > MOST_IDS) return damaged(t, error, "too many merges");
+    if (json_array_size(merges) > MOST_IDS) return report_damaged(t, error, "too many merges");
     for (t->slots = 16; t->slots < 2 * json_array_size(merges);) t->slots *= 2;
     t->merge = arena_array(t->arena, Merge, t->slots);
     json_array_foreach(merges, i, entry) {
         const char *left, *right;
         if (!read_pair(t, entry, &left, &right))
-            return damaged(t, error, "an entry of `merges` is not a pair");
+            return report_damaged(t, error, "an entry of `merges` is not a pair");
         int64_t a = id_of(vocabulary, left), b = id_of(vocabulary, right);
         int64_t whole = id_of(vocabulary, arena_printf(t->arena, "%s%s", left, right));
         if (a < 0 || b < 0 || whole < 0)
-            return damaged(t, error, "`merges` has tokens that `vocab` lacks");
+            return report_damaged(t, error, "`merges` has tokens that `vocab` lacks");
         Merge *m = find_merge(t, (uint64_t)a << 32 | (uint64_t)b);
         if (m->used) continue;
         *m = (Merge){(uint64_t)a << 32 | (uint64_t)b, (int32_t)i, (int32_t)whole, true};
@@ -221,8 +223,9 @@ int tokenizer_open(Tokenizer **out, const char *path, char *error) {
     json_error_t fault;
     json_t *root = json_loadb(text, size, 0, &fault);
     free(text);
-    int code = json_is_object(root) ? check_kind(t, root, error)
-                                    : damaged(t, error, root ? "not a JSON object" : fault.text);
+    int code = json_is_object(root)
+                   ? check_kind(t, root, error)
+                   : report_damaged(t, error, root ? "not a JSON object" : fault.text);
     if (!code) code = read_vocabulary(t, root, error);
     if (!code) code = read_merges(t, json_object_get(root, "model"), error);
     json_decref(root);
@@ -244,12 +247,12 @@ const char *tokenizer_bytes(const Tokenizer *t, int64_t id, size_t *n) {
 
 /* ---- words */
 
-typedef enum Class { LETTER, DIGIT, SPACE, OTHER, UNKNOWN } Class;
+typedef enum CharacterClass { LETTER, DIGIT, SPACE, OTHER, UNKNOWN } CharacterClass;
 
 /* Ranges of Unicode that are of one class throughout; the first that has the character counts. */
 static const struct {
     uint32_t first, last;
-    Class class;
+    CharacterClass class;
 } range[] = {{'a', 'z', LETTER},       {'A', 'Z', LETTER},       {'0', '9', DIGIT},
              {9, 13, SPACE},           {' ', ' ', SPACE},        {0, 0x7f, OTHER},
              {0x85, 0x85, SPACE},      {0xa0, 0xa0, SPACE},      {0xaa, 0xaa, LETTER},
@@ -265,7 +268,7 @@ static const struct {
              {0x30a1, 0x30fa, LETTER}, {0x4e00, 0x9fff, LETTER}, {0xac00, 0xd7a3, LETTER},
              {0xff01, 0xff0f, OTHER},  {0x1f300, 0x1f64f, OTHER}};
 
-static Class class_at(const char *text, size_t n, size_t *length) {
+static CharacterClass class_at(const char *text, size_t n, size_t *length) {
     uint32_t code = utf8_next(text, n, length);
     for (size_t i = 0; i < ARRAY_LEN(range); i++)
         if (code >= range[i].first && code <= range[i].last) return range[i].class;
@@ -273,13 +276,13 @@ static Class class_at(const char *text, size_t n, size_t *length) {
 }
 
 /* Bytes of characters of that class that text begins with. */
-static size_t run(const char *text, size_t n, Class class) {
+static size_t run_length(const char *text, size_t n, CharacterClass class) {
     size_t length, at = 0;
     while (at < n && class_at(text + at, n - at, &length) == class) at += length;
     return at;
 }
 
-static size_t contraction(const char *text, size_t n) {
+static size_t contraction_length(const char *text, size_t n) {
     static const char *const known[] = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (n >= strlen(known[i]) && !memcmp(text, known[i], strlen(known[i])))
@@ -288,7 +291,7 @@ static size_t contraction(const char *text, size_t n) {
 }
 
 /* The length of a run of spaces without its last one. */
-static size_t but_last(const char *text, size_t n) {
+static size_t length_but_last(const char *text, size_t n) {
     size_t length, at = 0, last = 0;
     for (; at < n; at += length) {
         last = at;
@@ -298,13 +301,13 @@ static size_t but_last(const char *text, size_t n) {
 }
 
 static size_t word_length(const char *text, size_t n) {
-    size_t found = contraction(text, n), length;
+    size_t found = contraction_length(text, n), length;
     if (found) return found;
     size_t space = *text == ' ' && n > 1;
-    Class class = class_at(text + space, n - space, &length);
-    if (class != SPACE) return space + run(text + space, n - space, class);
-    found = run(text, n, SPACE);
-    size_t shorter = but_last(text, found);
+    CharacterClass class = class_at(text + space, n - space, &length);
+    if (class != SPACE) return space + run_length(text + space, n - space, class);
+    found = run_length(text, n, SPACE);
+    size_t shorter = length_but_last(text, found);
     return found < n && shorter ? shorter : found;
 }
 
@@ -331,7 +334,7 @@ static int64_t added_at(const Tokenizer *t, const char *text, size_t *length) {
     int64_t found = -1;
     *length = 0;
     for (uint32_t i = 0; i < t->added.n; i++) {
-        const Piece *p = &t->piece[t->added.at[i]];
+        const TokenBytes *p = &t->piece[t->added.at[i]];
         if (p->n <= *length || strncmp(text, p->at, p->n)) continue;
         found = t->added.at[i];
         *length = p->n;

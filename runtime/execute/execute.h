@@ -58,7 +58,7 @@ typedef struct RunEnd {
 /* What all ranks of this process share. Written before the rank threads start, except for `end`. */
 struct Run {
     const Plan *plan;
-    const Options *options;
+    const RunOptions *options;
     TestModes test;
     Launch launch;
     const Device *device;

@@ -17,7 +17,7 @@ static void mark_awaited(const Plan *p, Executor *e) {
 }
 
 /* Lets the device try out the launches to come. */
-static int rehearse(Rank *r) {
+static int rehearse_launches(Rank *r) {
     const Plan *p = r->run->plan;
     const Device *d = r->run->device;
     if (!d->rehearse) return 0;
@@ -46,7 +46,7 @@ int executor_open(Rank *r) {
     if (code) return code;
     instructions_prepare(r);
     mark_awaited(p, e);
-    code = rehearse(r);
+    code = rehearse_launches(r);
     if (!code) code = profile_open(r, &e->profile, r->error);
     if (code || !(e->overlap.on || e->overlap.tries)) return code;
     /* What it needs is allocated here, also where the first calls do without. */

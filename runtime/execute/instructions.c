@@ -31,8 +31,8 @@ bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool o
 static void *address_of(const Rank *r, uint32_t value) {
     const Plan *p = r->run->plan;
     uint64_t at = plan_address(p, &p->values[value], r->info.rank);
-    char *joint = joint_arena(r, value);
-    return joint ? joint + at : rank_at(r, at);
+    char *shared = shared_arena(r, value);
+    return shared ? shared + at : rank_at(r, at);
 }
 
 /* One buffer for each operand that is no token. A reshard's token may follow an unshard's shards.
@@ -56,7 +56,7 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
     q->collective = (Collective){.axes = (AxisSet)in->attr.axes,
                                  .purpose = (int32_t)in->attr.comm,
                                  .stream = in->stream,
-                                 .joint = n && joint_arena(r, in->first_out),
+                                 .shared = n && shared_arena(r, in->first_out),
                                  .n = n,
                                  .buffer = *buffer};
     char label[256];

@@ -16,7 +16,7 @@
 
 enum { FIRST_TRIED = 1, TRIED = 8 };
 
-static bool says(const Run *run, const char *word) {
+static bool option_is(const Run *run, const char *word) {
     return run->options->overlap && !strcmp(run->options->overlap, word);
 }
 
@@ -34,7 +34,7 @@ static bool one_thread_issues(const Run *run) {
 
 int overlap_check(const Run *run) {
     const char *other = run->test.memory ? "FSDP_CHECK=memory" : "FSDP_TEST_STREAMS";
-    if (!says(run, "on")) return 0;
+    if (!option_is(run, "on")) return 0;
     if (!run->device->run_concurrently)
         fprintf(stderr,
                 "error: --overlap on: device %s always runs the plan's streams itself\nhelp: leave "
@@ -64,21 +64,21 @@ static bool waits_for_links(const Run *run) {
 
 Overlap overlap_start(const Run *run) {
     Overlap o = {.best = {INFINITY, INFINITY}};
-    if (one_thread_issues(run) || says(run, "off") || !run->options->overlap) return o;
-    o.on = says(run, "on");
+    if (one_thread_issues(run) || option_is(run, "off") || !run->options->overlap) return o;
+    o.on = option_is(run, "on");
     o.tries = !o.on && (waits_for_links(run) || run->cores > run->threads);
     return o;
 }
 
 /* The slowest rank's, in nanoseconds. */
-static int compare(Rank *r, double seconds, uint64_t *out) {
+static int slowest_nanoseconds(Rank *r, double seconds, uint64_t *out) {
     return rank_agree(r, (uint64_t)(seconds * 1e9), out);
 }
 
-static int decide(Rank *r, Overlap *o) {
+static int decide_overlap(Rank *r, Overlap *o) {
     uint64_t without, with;
-    int code = compare(r, o->best[false], &without);
-    if (!code) code = compare(r, o->best[true], &with);
+    int code = slowest_nanoseconds(r, o->best[false], &without);
+    if (!code) code = slowest_nanoseconds(r, o->best[true], &with);
     if (code) return code;
     o->tries = false;
     o->on = with < without;
@@ -90,7 +90,7 @@ static int decide(Rank *r, Overlap *o) {
     return 0;
 }
 
-static int ask_all(Rank *r, Overlap *o) {
+static int ask_all_ranks(Rank *r, Overlap *o) {
     uint64_t some_do_not = 0;
     int code = rank_agree(r, !o->tries, &some_do_not);
     o->asked = true;
@@ -100,10 +100,10 @@ static int ask_all(Rank *r, Overlap *o) {
 
 int overlap_step(Rank *r, double seconds) {
     Overlap *o = &r->executor->overlap;
-    int code = o->asked ? 0 : ask_all(r, o);
+    int code = o->asked ? 0 : ask_all_ranks(r, o);
     if (code || !o->tries) return code;
     if (o->steps >= FIRST_TRIED) o->best[o->on] = fmin(o->best[o->on], seconds);
-    if (++o->steps == FIRST_TRIED + TRIED) return decide(r, o);
+    if (++o->steps == FIRST_TRIED + TRIED) return decide_overlap(r, o);
     o->on = o->steps > FIRST_TRIED && !o->on;
     return 0;
 }

@@ -13,18 +13,18 @@ typedef struct Prepared {
     Collective collective;
     uint64_t ordinal;    /* number of the collective on its communicator within one call */
     bool awaited;        /* another stream waits for it */
-    Collective *meeting; /* a barrier before it (joint.h), or NULL */
+    Collective *meeting; /* a barrier before it (shared_gather.c), or NULL */
     uint64_t meeting_ordinal;
 } Prepared;
 
 struct Executor {
     Arena *arena;
-    Prepared *prepared;                /* by instruction */
-    uint64_t *issued;                  /* [comm_rows] collectives of all calls so far */
-    uint64_t *in_call;                 /* [programs][comm_rows] of one call */
-    SharedGather joint;                /* empty: every rank has all in its own arena */
-    char *joint_arena[1 << MESH_AXES]; /* by axes of a gather: where its joint results are */
-    StreamThreads *threads;            /* NULL: one thread issues all streams */
+    Prepared *prepared;                 /* by instruction */
+    uint64_t *issued;                   /* [comm_rows] collectives of all calls so far */
+    uint64_t *in_call;                  /* [programs][comm_rows] of one call */
+    SharedGather shared;                /* empty: every rank has all in its own arena */
+    char *shared_arena[1 << MESH_AXES]; /* by axes of a gather: where its shared results are */
+    StreamThreads *threads;             /* NULL: one thread issues all streams */
     Overlap overlap;
     Profile *profile; /* NULL: instructions are not timed */
 };

@@ -23,25 +23,25 @@
 
 enum { LATEST = 32, EVENTS = 1 << 18 };
 
-typedef struct Span {
+typedef struct TimeSpan {
     double begin, end; /* seconds of the host's monotonic clock; begin 0: it was not issued */
-} Span;
+} TimeSpan;
 
 typedef struct LatestCall {
     uint32_t program;
-    Span *span; /* by instruction of the program */
+    TimeSpan *span; /* by instruction of the program */
 } LatestCall;
 
-typedef struct Total {
+typedef struct InstrTotal {
     uint64_t n;
     double seconds;
-} Total;
+} InstrTotal;
 
 struct Profile {
     Rank *rank;
     Arena *arena;
-    Total *total;    /* by instruction */
-    uint64_t *calls; /* by program */
+    InstrTotal *total; /* by instruction */
+    uint64_t *calls;   /* by program */
     LatestCall *latest;
     uint64_t n_latest, n_calls; /* places in `latest`, calls so far: the last ones are there */
     double begun;               /* the call under way */
@@ -67,10 +67,10 @@ int profile_open(Rank *r, Profile **out, char *error) {
     for (uint64_t i = 0; i < plan->n_programs; i++)
         most = MAX(most, (uint64_t)plan->programs[i].n_instr);
     *p = (Profile){.rank = r, .arena = a, .n_latest = MIN(MAX(EVENTS / most, 1), LATEST)};
-    p->total = arena_array(a, Total, plan->n_instrs + 1);
+    p->total = arena_array(a, InstrTotal, plan->n_instrs + 1);
     p->calls = arena_array(a, uint64_t, plan->n_programs + 1);
     p->latest = arena_array(a, LatestCall, p->n_latest);
-    for (uint64_t i = 0; i < p->n_latest; i++) p->latest[i].span = arena_array(a, Span, most);
+    for (uint64_t i = 0; i < p->n_latest; i++) p->latest[i].span = arena_array(a, TimeSpan, most);
     return 0;
 }
 
@@ -80,15 +80,15 @@ void profile_close(Profile *p) {
 
 /* ---- during a call */
 
-static LatestCall *current(const Profile *p) { return &p->latest[p->n_calls % p->n_latest]; }
+static LatestCall *current_call(const Profile *p) { return &p->latest[p->n_calls % p->n_latest]; }
 
-static Span *span_of(const Profile *p, uint32_t instr) {
-    const LatestCall *c = current(p);
+static TimeSpan *span_of(const Profile *p, uint32_t instr) {
+    const LatestCall *c = current_call(p);
     return &c->span[instr - p->rank->run->plan->programs[c->program].first_instr];
 }
 
 void profile_begin(Profile *p, uint32_t program) {
-    LatestCall *c = current(p);
+    LatestCall *c = current_call(p);
     c->program = program;
     memset(c->span, 0, p->rank->run->plan->programs[program].n_instr * sizeof *c->span);
     p->base = UINT32_MAX;
@@ -119,7 +119,7 @@ int profile_after(Profile *p, uint32_t instr, char *error) {
 }
 
 /* The span by the device's stamps; the call began when its first instruction did. */
-static int read_stamps(const Profile *p, uint32_t instr, Span *span, char *error) {
+static int read_stamps(const Profile *p, uint32_t instr, TimeSpan *span, char *error) {
     const Device *d = p->rank->run->device;
     float begin = 0, end = 0;
     int code = d->between(p->rank->context, 2 * p->base, 2 * instr, &begin, error);
@@ -131,16 +131,16 @@ static int read_stamps(const Profile *p, uint32_t instr, Span *span, char *error
 
 int profile_end(Profile *p, char *error) {
     const Plan *plan = p->rank->run->plan;
-    const LatestCall *c = current(p);
+    const LatestCall *c = current_call(p);
     const PlanProgram *q = &plan->programs[c->program];
     bool first = p->calls[c->program]++ == 0, second = p->calls[c->program] == 2;
     int code = p->rank->run->device->stamp ? rank_synchronize(p->rank, error) : 0;
     for (uint32_t i = 0; i < q->n_instr && !code; i++) {
-        Span *span = &c->span[i];
+        TimeSpan *span = &c->span[i];
         uint32_t k = q->first_instr + i;
         if (span->begin == 0) continue;
         if (p->base != UINT32_MAX) code = read_stamps(p, k, span, error);
-        if (second || first) p->total[k] = (Total){0};
+        if (second || first) p->total[k] = (InstrTotal){0};
         p->total[k].n++;
         p->total[k].seconds += span->end - span->begin;
     }
@@ -156,7 +156,7 @@ static const char *unit_name(const Plan *p, const PlanInstr *in) {
 }
 
 /* false: no memory, or the file cannot be written. */
-static bool put(FILE *f, json_t *event, bool *more) {
+static bool put_event(FILE *f, json_t *event, bool *more) {
     bool good = event && fputs(*more ? ",\n" : "\n", f) >= 0 &&
                 json_dumpf(event, f, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
     json_decref(event);
@@ -174,32 +174,33 @@ static bool uses_stream(const Plan *p, int stream) {
 static bool name_streams(FILE *f, const Plan *p, int rank, bool *more) {
     char text[32];
     snprintf(text, sizeof text, "rank %d", rank);
-    bool good = put(f,
-                    json_pack("{s:s,s:s,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid",
-                              rank, "args", "name", text),
-                    more);
+    bool good = put_event(f,
+                          json_pack("{s:s,s:s,s:i,s:{s:s}}", "ph", "M", "name", "process_name",
+                                    "pid", rank, "args", "name", text),
+                          more);
     for (int s = 0; s < STREAM_KINDS && good; s++)
         if (uses_stream(p, s))
-            good = put(f,
-                       json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name",
-                                 "pid", rank, "tid", s, "args", "name", stream_name(s)),
-                       more);
+            good =
+                put_event(f,
+                          json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name",
+                                    "pid", rank, "tid", s, "args", "name", stream_name(s)),
+                          more);
     return good;
 }
 
-static bool put_instruction(FILE *f, const Profile *p, uint64_t call, uint32_t k, const Span *span,
-                            bool *more) {
+static bool put_instruction(FILE *f, const Profile *p, uint64_t call, uint32_t k,
+                            const TimeSpan *span, bool *more) {
     const Plan *plan = p->rank->run->plan;
     const PlanInstr *in = &plan->instrs[k];
-    return put(f,
-               json_pack("{s:s,s:s,s:i,s:i,s:f,s:f,s:{s:I,s:I,s:s,s:s,s:I,s:I,s:I}}", "ph", "X",
-                         "name", op_info[in->op].name, "pid", (int)p->rank->rank, "tid",
-                         (int)in->stream, "ts", span->begin * 1e6, "dur",
-                         (span->end - span->begin) * 1e6, "args", "instruction", (json_int_t)k,
-                         "call", (json_int_t)call, "path", plan_string(plan, in->path), "unit",
-                         unit_name(plan, in), "line", (json_int_t)in->line, "flops",
-                         (json_int_t)in->flops, "bytes", (json_int_t)in->bytes),
-               more);
+    return put_event(
+        f,
+        json_pack("{s:s,s:s,s:i,s:i,s:f,s:f,s:{s:I,s:I,s:s,s:s,s:I,s:I,s:I}}", "ph", "X", "name",
+                  op_info[in->op].name, "pid", (int)p->rank->rank, "tid", (int)in->stream, "ts",
+                  span->begin * 1e6, "dur", (span->end - span->begin) * 1e6, "args", "instruction",
+                  (json_int_t)k, "call", (json_int_t)call, "path", plan_string(plan, in->path),
+                  "unit", unit_name(plan, in), "line", (json_int_t)in->line, "flops",
+                  (json_int_t)in->flops, "bytes", (json_int_t)in->bytes),
+        more);
 }
 
 static bool trace_rank(FILE *f, const Profile *p, bool *more) {
@@ -218,14 +219,14 @@ static bool trace_rank(FILE *f, const Profile *p, bool *more) {
 
 /* ---- the table */
 
-typedef struct Row {
+typedef struct ProfileRow {
     const char *name;
     uint64_t n;
     double seconds, flops, bytes;
-} Row;
+} ProfileRow;
 
 static int by_time(const void *a, const void *b) {
-    const Row *x = a, *y = b;
+    const ProfileRow *x = a, *y = b;
     if (x->seconds != y->seconds) return x->seconds < y->seconds ? 1 : -1;
     return strcmp(x->name, y->name);
 }
@@ -240,17 +241,17 @@ static const char *stream_of(const Plan *p, const PlanInstr *in) {
 }
 
 /* Rows of instructions that have one name, the slowest first; row: room for all instructions. */
-static uint64_t collect(const Profile *p, const char *(*name)(const Plan *, const PlanInstr *),
-                        Row *row) {
+static uint64_t collect_rows(const Profile *p, const char *(*name)(const Plan *, const PlanInstr *),
+                             ProfileRow *row) {
     const Plan *plan = p->rank->run->plan;
     uint64_t n = 0;
     for (uint64_t k = 0; k < plan->n_instrs; k++) {
-        const Total *t = &p->total[k];
+        const InstrTotal *t = &p->total[k];
         if (!t->n) continue;
         uint64_t i = 0;
         const char *its = name(plan, &plan->instrs[k]);
         while (i < n && strcmp(row[i].name, its) != 0) i++;
-        if (i == n) row[n++] = (Row){.name = its};
+        if (i == n) row[n++] = (ProfileRow){.name = its};
         row[i].n += t->n;
         row[i].seconds += t->seconds;
         row[i].flops += (double)plan->instrs[k].flops * (double)t->n;
@@ -261,22 +262,22 @@ static uint64_t collect(const Profile *p, const char *(*name)(const Plan *, cons
 }
 
 /* Thousand millions a second, - where the plan predicts none. */
-static void rate(char *out, size_t size, double n, double seconds) {
+static void format_rate(char *out, size_t size, double n, double seconds) {
     if (n > 0 && seconds > 0)
         snprintf(out, size, "%.2f", n / seconds * 1e-9);
     else
         snprintf(out, size, "-");
 }
 
-static void print_rows(FILE *out, const char *title, const Row *row, uint64_t n) {
+static void print_rows(FILE *out, const char *title, const ProfileRow *row, uint64_t n) {
     double all = 0;
     for (uint64_t i = 0; i < n; i++) all += row[i].seconds;
     fprintf(out, "\n%-28s %10s %12s %6s %12s %9s %9s\n", title, "times", "total ms", "share",
             "mean us", "GFLOP/s", "GB/s");
     for (uint64_t i = 0; i < n; i++) {
         char flops[24], bytes[24];
-        rate(flops, sizeof flops, row[i].flops, row[i].seconds);
-        rate(bytes, sizeof bytes, row[i].bytes, row[i].seconds);
+        format_rate(flops, sizeof flops, row[i].flops, row[i].seconds);
+        format_rate(bytes, sizeof bytes, row[i].bytes, row[i].seconds);
         fprintf(out, "%-28s %10" PRIu64 " %12.3f %5.1f%% %12.1f %9s %9s\n", row[i].name, row[i].n,
                 row[i].seconds * 1e3, all > 0 ? 100 * row[i].seconds / all : 0,
                 row[i].seconds * 1e6 / (double)row[i].n, flops, bytes);
@@ -284,11 +285,11 @@ static void print_rows(FILE *out, const char *title, const Row *row, uint64_t n)
 }
 
 static void print_table(const Profile *p, FILE *out) {
-    Row *row = arena_array(p->arena, Row, p->rank->run->plan->n_instrs + 1);
+    ProfileRow *row = arena_array(p->arena, ProfileRow, p->rank->run->plan->n_instrs + 1);
     fprintf(out, "profile of rank %d, without the first call of each program\n", p->rank->rank);
-    print_rows(out, "op", row, collect(p, op_of, row));
-    print_rows(out, "unit", row, collect(p, unit_name, row));
-    print_rows(out, "stream", row, collect(p, stream_of, row));
+    print_rows(out, "op", row, collect_rows(p, op_of, row));
+    print_rows(out, "unit", row, collect_rows(p, unit_name, row));
+    print_rows(out, "stream", row, collect_rows(p, stream_of, row));
 }
 
 int profile_write(const Run *run, FILE *out, char *error) {

@@ -15,9 +15,9 @@
  *   are done with reading. It may be the one that writes over the result: it writes after all have
  *   come. Mostly the plan has one, such as the next gather into the same memory. Where it has none
  *   the ranks meet before what writes, which pays for all but small results.
- * A result that is left in a state is not joint, since it outlives the program.
+ * A result that is left in a state is not shared, since it outlives the program.
  *
- * This takes a rank's instructions to be over in the order of the plan. So a gather is never joint
+ * This takes a rank's instructions to be over in the order of the plan. So a gather is never shared
  * on a device whose launches return early, where streams have threads of their own (--overlap), and
  * in the test modes that look at arenas or change the order.
  */
@@ -31,18 +31,18 @@ enum { MEETING_PAYS = 1 << 20 };
 /* Where ranks must meet besides collectives: nowhere; nowhere would do. */
 enum { NOT_NEEDED = UINT32_MAX - 1, IMPOSSIBLE = UINT32_MAX };
 
-/* ---- which gathers of a plan can be joint */
+/* ---- which gathers of a plan can be shared */
 
-typedef struct Find {
+typedef struct GatherSearch {
     const Plan *p;
     uint32_t *root; /* by value: what it is a view of, or itself */
     uint32_t *last; /* by root: the last instruction that reads it */
     bool *kept;     /* by root: a state is left in it */
     AxisSet *meets; /* by instruction: SharedGather.meets */
     uint32_t in_sight;
-} Find;
+} GatherSearch;
 
-static void find_readers(Find *f, const PlanProgram *q) {
+static void find_readers(GatherSearch *f, const PlanProgram *q) {
     const Plan *p = f->p;
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++) {
         const PlanInstr *in = &p->instrs[k];
@@ -61,15 +61,16 @@ static void find_readers(Find *f, const PlanProgram *q) {
 
 static bool has_memory(const PlanValue *v) { return v->type.dtype != DT_TOKEN; }
 
-static bool overlap(const Plan *p, const PlanValue *a, const PlanValue *b) {
+static bool overlap_in_memory(const Plan *p, const PlanValue *a, const PlanValue *b) {
     return a->address < b->address + plan_room(p, b) && b->address < a->address + plan_room(p, a);
 }
 
 /* Does the instruction write over value v? */
-static bool writes_over(const Find *f, const PlanInstr *in, uint32_t v) {
+static bool writes_over(const GatherSearch *f, const PlanInstr *in, uint32_t v) {
     const PlanValue *value = f->p->values;
     for (uint32_t w = in->first_out; w < in->first_out + in->n_out; w++)
-        if (f->root[w] != v && has_memory(&value[w]) && overlap(f->p, &value[w], &value[v]))
+        if (f->root[w] != v && has_memory(&value[w]) &&
+            overlap_in_memory(f->p, &value[w], &value[v]))
             return true;
     return false;
 }
@@ -78,7 +79,7 @@ static bool have_all(AxisSet set, AxisSet axes) { return (set & axes) == axes; }
 
 /* Before which instruction the ranks of a gather must meet, so that all have read its result v
  * before it is written over. `end`: of the program. */
-static uint32_t meeting_point(const Find *f, uint32_t gather, uint32_t end, uint32_t v) {
+static uint32_t meeting_point(const GatherSearch *f, uint32_t gather, uint32_t end, uint32_t v) {
     const PlanInstr *instr = f->p->instrs;
     AxisSet axes = (AxisSet)instr[gather].attr.axes;
     for (uint32_t k = gather + 1; k < end; k++) {
@@ -91,7 +92,7 @@ static uint32_t meeting_point(const Find *f, uint32_t gather, uint32_t end, uint
 }
 
 /* All results of a gather, or none. */
-static bool can_be_joint(const Find *f, uint32_t gather, uint32_t end) {
+static bool can_be_shared(const GatherSearch *f, uint32_t gather, uint32_t end) {
     const PlanInstr *in = &f->p->instrs[gather];
     int64_t bytes = 0;
     bool meets = false;
@@ -105,7 +106,7 @@ static bool can_be_joint(const Find *f, uint32_t gather, uint32_t end) {
     return !meets || bytes >= MEETING_PAYS;
 }
 
-static void make_joint(const Find *f, uint32_t gather, uint32_t end, AxisSet *value) {
+static void make_shared(const GatherSearch *f, uint32_t gather, uint32_t end, AxisSet *value) {
     const PlanInstr *in = &f->p->instrs[gather];
     for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++) {
         if (!has_memory(&f->p->values[v])) continue;
@@ -115,13 +116,13 @@ static void make_joint(const Find *f, uint32_t gather, uint32_t end, AxisSet *va
     }
 }
 
-static void mark_joint(const Find *f, const PlanProgram *q, AxisSet *value) {
+static void mark_shared(const GatherSearch *f, const PlanProgram *q, AxisSet *value) {
     const Plan *p = f->p;
     uint32_t end = q->first_instr + q->n_instr;
     for (uint32_t k = q->first_instr; k < end; k++) {
         const PlanInstr *in = &p->instrs[k];
         bool gathers = in->op == OP_unshard && f->in_sight >> (AxisSet)in->attr.axes & 1;
-        if (gathers && can_be_joint(f, k, end)) make_joint(f, k, end, value);
+        if (gathers && can_be_shared(f, k, end)) make_shared(f, k, end, value);
         for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++)
             value[v] = value[f->root[v]];
     }
@@ -130,14 +131,14 @@ static void mark_joint(const Find *f, const PlanProgram *q, AxisSet *value) {
 SharedGather shared_gather_find(const Plan *p, uint32_t in_sight, Arena *a) {
     AxisSet *value = arena_array(a, AxisSet, p->n_values + 1);
     Arena *scratch = arena_new();
-    Find f = {.p = p, .meets = arena_array(a, AxisSet, p->n_instrs + 1)};
+    GatherSearch f = {.p = p, .meets = arena_array(a, AxisSet, p->n_instrs + 1)};
     f.in_sight = in_sight & ~1u; /* one rank alone gathers nothing */
     f.root = arena_array(scratch, uint32_t, p->n_values + 1);
     f.last = arena_array(scratch, uint32_t, p->n_values + 1);
     f.kept = arena_array(scratch, bool, p->n_values + 1);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         find_readers(&f, &p->programs[i]);
-        mark_joint(&f, &p->programs[i], value);
+        mark_shared(&f, &p->programs[i], value);
     }
     arena_free(scratch);
     return (SharedGather){value, f.meets};
@@ -161,9 +162,9 @@ static bool is_in_order(const Rank *r) {
     return !run->test.memory && !run->test.streams && !o->on && !o->tries;
 }
 
-/* Processes may have been told different things, and see different ones: joint is what it is for
+/* Processes may have been told different things, and see different ones: a gather is shared for
  * all ranks of the run. */
-static int agree_on(Rank *r, bool *good) {
+static int agree_on_all(Rank *r, bool *good) {
     uint64_t bad = !*good;
     int code = r->run->launch.module ? rank_agree(r, bad, &bad) : 0;
     *good = !bad;
@@ -177,24 +178,24 @@ int shared_gather_open(Rank *r) {
     uint32_t in_sight = 0;
     if (run->launch.ranks < 2 || !run->device->arena_is_host) return 0;
     if (run->launch.module && !run->transport->peer_arena) return 0;
-    int code = agree_on(r, &possible);
+    int code = agree_on_all(r, &possible);
     for (AxisSet axes = 1; axes < (AxisSet)1 << run->plan->n_axes && possible && !code; axes++) {
         char *arena = first_arena(r, axes);
         bool seen = arena != NULL;
-        code = agree_on(r, &seen);
-        e->joint_arena[axes] = seen ? arena : NULL;
+        code = agree_on_all(r, &seen);
+        e->shared_arena[axes] = seen ? arena : NULL;
         in_sight |= (uint32_t)seen << axes;
     }
-    if (!code && in_sight) e->joint = shared_gather_find(run->plan, in_sight, e->arena);
+    if (!code && in_sight) e->shared = shared_gather_find(run->plan, in_sight, e->arena);
     return code;
 }
 
-char *joint_arena(const Rank *r, uint32_t value) {
+char *shared_arena(const Rank *r, uint32_t value) {
     const Executor *e = r->executor;
-    return e->joint.value ? e->joint_arena[e->joint.value[value]] : NULL;
+    return e->shared.value ? e->shared_arena[e->shared.value[value]] : NULL;
 }
 
 AxisSet shared_gather_meets(const Rank *r, uint32_t instr) {
-    const SharedGather *j = &r->executor->joint;
+    const SharedGather *j = &r->executor->shared;
     return j->meets ? j->meets[instr] : 0;
 }

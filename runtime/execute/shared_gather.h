@@ -1,12 +1,12 @@
 /* SharedGather values: gathered parameters that the ranks of a group have in one place; see
- * joint.c. */
+ * shared_gather.c. */
 #ifndef FSDPC_JOINT_H
 #define FSDPC_JOINT_H
 
 #include "execute.h"
 
 typedef struct SharedGather {
-    const AxisSet *value; /* by value: axes of the gather that makes it jointly, 0 for all others */
+    const AxisSet *value; /* by value: axes of the gather that makes it shared, 0 for all others */
     const AxisSet *meets; /* by instruction: over which axes the ranks must meet before it */
 } SharedGather;
 /* in_sight: bit a: all ranks of a group over axes a see each other's memory. */
@@ -16,7 +16,7 @@ SharedGather shared_gather_find(const Plan *p, uint32_t in_sight, Arena *a);
  * transport between processes call it. */
 int shared_gather_open(Rank *r);
 /* The arena in which this rank finds the value; NULL: its own, or the host's. */
-char *joint_arena(const Rank *r, uint32_t value);
+char *shared_arena(const Rank *r, uint32_t value);
 /* Over which axes this rank meets the others before the instruction; 0: it does not. */
 AxisSet shared_gather_meets(const Rank *r, uint32_t instr);
 

@@ -41,7 +41,7 @@ struct StreamThreads {
 };
 
 /* Under the lock. */
-static void fail(StreamThreads *s, int code, const char *error) {
+static void fail_streams(StreamThreads *s, int code, const char *error) {
     if (!s->code) {
         s->code = code;
         memcpy(s->error, error, ERROR_BYTES);
@@ -80,7 +80,7 @@ static void issue_stream(StreamThreads *s, int stream) {
         int code = instruction_timed(s->rank, k, error);
         if (!code && !s->rank->executor->prepared[k].awaited) continue;
         pthread_mutex_lock(&s->lock);
-        if (code) fail(s, code, error);
+        if (code) fail_streams(s, code, error);
         s->over[stream] = s->count[k];
         pthread_cond_broadcast(&s->changed);
         pthread_mutex_unlock(&s->lock);
@@ -88,7 +88,7 @@ static void issue_stream(StreamThreads *s, int stream) {
     }
 }
 
-static void *serve(void *context) {
+static void *serve_stream(void *context) {
     StreamThread *t = context;
     StreamThreads *s = t->streams;
     uint64_t seen = 0;
@@ -140,13 +140,13 @@ static void count_instructions(StreamThreads *s, bool used[STREAM_KINDS]) {
 }
 
 /* Signals are for the thread that waits for their handlers' word, not for these. */
-static int start(StreamThreads *s, int stream, char *error) {
+static int start_stream(StreamThreads *s, int stream, char *error) {
     sigset_t all, before;
     StreamThread *t = &s->thread[s->n_thread];
     *t = (StreamThread){.streams = s, .stream = stream};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int number = pthread_create(&t->thread, NULL, serve, t);
+    int number = pthread_create(&t->thread, NULL, serve_stream, t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!number) {
         s->n_thread++;
@@ -169,7 +169,7 @@ int streams_open(Rank *r, StreamThreads **out, char *error) {
     pthread_cond_init(&s->changed, NULL);
     count_instructions(s, used);
     for (int k = 0; k < STREAM_KINDS && !code; k++)
-        if (used[k] && k != STREAM_COMPUTE) code = start(s, k, error);
+        if (used[k] && k != STREAM_COMPUTE) code = start_stream(s, k, error);
     return code;
 }
 

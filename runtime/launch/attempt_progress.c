@@ -73,7 +73,7 @@ bool attempt_met(const AttemptProgress *p) {
     return is_restart() || (p && atomic_load(&p->stage) == ATTEMPT_MET);
 }
 
-void attempt_resume(const char *folder, Options *o) {
+void attempt_resume(const char *folder, RunOptions *o) {
     uint32_t n = 0;
     if (is_restart()) free(ck_steps(folder, &n));
     if (!n) return;

@@ -10,7 +10,7 @@
 #include "checkpoint.h"
 #include "launch.h"
 
-static uint64_t times(uint64_t n, int32_t ranks) {
+static uint64_t multiply_ranks(uint64_t n, int32_t ranks) {
     uint64_t all;
     return __builtin_mul_overflow(n, (uint64_t)ranks, &all) ? UINT64_MAX : all;
 }
@@ -29,33 +29,33 @@ HostMemory host_memory_of(const Plan *p, const Device *device, const Launch *l, 
 }
 
 /* Of so many ranks. */
-static uint64_t needed(const HostMemory *m, int32_t ranks) {
+static uint64_t bytes_needed(const HostMemory *m, int32_t ranks) {
     uint64_t one;
     if (__builtin_add_overflow(m->arena, m->offloaded + m->copy + m->blocks, &one))
         return UINT64_MAX;
-    return times(one, ranks);
+    return multiply_ranks(one, ranks);
 }
 
 const char *host_memory_remedy(const HostMemory *m, uint64_t available) {
     HostMemory direct = *m, filed = *m;
     direct.copy = filed.offloaded = 0;
-    if (m->copy && needed(&direct, m->ranks) <= available)
+    if (m->copy && bytes_needed(&direct, m->ranks) <= available)
         return "compile with -s checkpoint.snapshot=direct, which makes no copy";
-    if (m->arena && m->offloaded && needed(&filed, m->ranks) <= available)
+    if (m->arena && m->offloaded && bytes_needed(&filed, m->ranks) <= available)
         return "set path = \"folder\" in shard.offload to keep offloaded state in a file there";
     return m->arena ? NULL : "offload less with shard.offload, or use more machines";
 }
 
 /* As people compare sizes, and to the byte; small ones to the byte alone. */
-typedef struct Amount {
+typedef struct AmountText {
     char text[64];
-} Amount;
+} AmountText;
 
-static Amount amount(uint64_t bytes) {
+static AmountText amount_text(uint64_t bytes) {
     static const char *const units[] = {"MiB", "GiB", "TiB", "PiB", "EiB"};
     double x = (double)bytes / (1 << 20);
     size_t unit = 0;
-    Amount out;
+    AmountText out;
     for (; x >= 1024 && unit + 1 < ARRAY_LEN(units); unit++) x /= 1024;
     if (x >= 1)
         snprintf(out.text, sizeof out.text, "%.1f %s (%llu bytes)", x, units[unit],
@@ -66,26 +66,27 @@ static Amount amount(uint64_t bytes) {
 }
 
 int host_memory_check(const HostMemory *m, uint64_t available, char *error) {
-    uint64_t all = needed(m, m->ranks);
+    uint64_t all = bytes_needed(m, m->ranks);
     if (!available || all <= available) return 0;
-    char away[128] = "", beside[128] = "", ranks[128] = "";
+    char away[128] = "", copied[128] = "", ranks[128] = "";
     if (m->offloaded)
-        snprintf(away, sizeof away, ", %s of offloaded state", amount(m->offloaded).text);
+        snprintf(away, sizeof away, ", %s of offloaded state", amount_text(m->offloaded).text);
     if (m->copy)
-        snprintf(beside, sizeof beside, " and a copy of %s for checkpoints", amount(m->copy).text);
+        snprintf(copied, sizeof copied, " and a copy of %s for checkpoints",
+                 amount_text(m->copy).text);
     if (m->ranks > 1)
-        snprintf(ranks, sizeof ranks, ", %s for the %d ranks on this machine", amount(all).text,
-                 m->ranks);
+        snprintf(ranks, sizeof ranks, ", %s for the %d ranks on this machine",
+                 amount_text(all).text, m->ranks);
     snprintf(error, ERROR_BYTES, "the plan needs an arena of %s%s%s%s%s; %s are available",
-             amount(m->arena).text, m->ranks > 1 ? " a rank" : "", away, beside, ranks,
-             amount(available).text);
+             amount_text(m->arena).text, m->ranks > 1 ? " a rank" : "", away, copied, ranks,
+             amount_text(available).text);
     return EXIT_ENVIRONMENT;
 }
 
 bool host_memory_after_loss(const HostMemory *m, int32_t all, uint64_t available, char *text,
                             size_t size) {
     int32_t ranks = (int32_t)MIN(2 * (int64_t)m->ranks, (int64_t)all);
-    uint64_t bytes = needed(m, ranks);
+    uint64_t bytes = bytes_needed(m, ranks);
     bool fits = bytes <= available;
     const char *what = m->arena ? fits ? "its ranks also fit" : "its ranks do not fit"
                        : fits   ? "what its ranks keep in host memory also fits"

@@ -69,7 +69,7 @@ static bool read_host(const char *text, size_t n, Host *out) {
     return out->name != NULL;
 }
 
-static int check(const Hosts *h, const char *text, int32_t ranks, char *error) {
+static int check_hosts(const Hosts *h, const char *text, int32_t ranks, char *error) {
     int64_t places = 0;
     for (int32_t i = 0; i < h->n; i++) places += h->host[i].places;
     if (!h->host[0].here) {
@@ -102,7 +102,7 @@ int hosts_read(const char *text, int32_t ranks, Hosts *out, char *error) {
         out->host[out->n].here = is_here(out->host[out->n].name);
         out->n++;
         at += n;
-        if (!*at) return check(out, text, ranks, error);
+        if (!*at) return check_hosts(out, text, ranks, error);
     }
 }
 
@@ -121,7 +121,7 @@ static int64_t now_ms(void) {
 }
 
 /* mpirun's own choice: the first of a list with colons. */
-static void question(const char *name, char *out, size_t size) {
+static void question_command(const char *name, char *out, size_t size) {
     const char *agent = getenv("OMPI_MCA_plm_rsh_agent");
     if (!agent || !*agent) agent = "ssh";
     snprintf(out, size, "exec %.*s %s true", (int)strcspn(agent, ":"), agent, name);
@@ -130,7 +130,7 @@ static void question(const char *name, char *out, size_t size) {
 /* In a session of its own: it can ask nobody for a password. */
 static pid_t start_question(const char *name) {
     char command[1024];
-    question(name, command, sizeof command);
+    question_command(name, command, sizeof command);
     pid_t pid = fork();
     if (pid) return pid;
     sigset_t none;
@@ -145,7 +145,7 @@ static pid_t start_question(const char *name) {
 
 /* Has it ended, at the deadline or before? A kernel without pidfd_open is asked every few
  * milliseconds. */
-static bool ends(pid_t pid, int64_t deadline) {
+static bool ends_before(pid_t pid, int64_t deadline) {
     enum { PAUSE_MS = 20 };
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -163,10 +163,10 @@ static bool ends(pid_t pid, int64_t deadline) {
 }
 
 /* What is still asking at the deadline is ended. */
-static bool answered(pid_t pid, int64_t deadline) {
+static bool host_answered(pid_t pid, int64_t deadline) {
     int status = -1;
     if (pid <= 0) return false;
-    if (!ends(pid, deadline)) kill(-pid, SIGKILL);
+    if (!ends_before(pid, deadline)) kill(-pid, SIGKILL);
     waitpid(pid, &status, 0);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
@@ -180,7 +180,7 @@ void hosts_ask(Hosts *h) {
         if (!h->host[i].here) asked[i] = start_question(h->host[i].name);
     for (int32_t i = 0; i < h->n; i++) {
         Host *host = &h->host[i];
-        bool there = host->here || answered(asked[i], deadline);
+        bool there = host->here || host_answered(asked[i], deadline);
         host->lost = host->known && !there;
         host->known |= there;
     }

@@ -77,7 +77,7 @@ const TransportModule *transport_load(const char *name, char *error);
 bool transport_known(const char *name); /* is its module beside this program? */
 /* The name of the transport: as the user says; else, with several ranks, the one that suits the
  * launcher and the device: nccl where each rank can have a GPU. */
-const char *transport_choice(const Options *o, const Launch *l);
+const char *transport_choice(const RunOptions *o, const Launch *l);
 
 /* spawn.c: with a transport between processes and no launcher, starts the ranks: 1 when they ran;
  * *code is theirs. The variables tell them about it. */
@@ -122,7 +122,7 @@ char *hosts_line(const Hosts *h, int32_t ranks);
 /* restarts.c: --restarts. */
 /* Starts the run, and starts it again after a rank was lost: 1 when it ran, or cannot; *code is its
  * exit code. 0: this process is to run it. */
-int restarts_supervise(Launch *l, const Options *o, const CheckpointOptions *c, char **argv,
+int restarts_supervise(Launch *l, const RunOptions *o, const CheckpointOptions *c, char **argv,
                        int *code);
 
 /* attempt_progress.c. p NULL: nobody watches this attempt. */
@@ -141,7 +141,7 @@ bool attempt_ended(const AttemptProgress *p, int *code);
 /* Have the ranks met, in this attempt or an earlier one? Then whatever starts them works. */
 bool attempt_met(const AttemptProgress *p);
 /* Makes a run that was started again resume from its newest checkpoint in the folder, if any. */
-void attempt_resume(const char *folder, Options *o);
+void attempt_resume(const char *folder, RunOptions *o);
 
 /* host_memory.c: memory of this machine that its ranks take together. */
 typedef struct HostMemory { /* bytes a rank */

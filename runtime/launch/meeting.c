@@ -16,14 +16,14 @@
 /* Below the ports that Linux gives to outgoing connections. */
 enum { FIRST_PORT = 20000, PORTS = 10000, MOST_PORT = 65535 };
 
-static const char *variable(const char *name) {
+static const char *variable_text(const char *name) {
     const char *text = getenv(name);
     return text && *text ? text : NULL;
 }
 
 /* -1 with the message when the variable is set and is no port. 0: not set. */
 static int32_t port_of(const char *name, char *error) {
-    const char *text = variable(name);
+    const char *text = variable_text(name);
     if (!text) return 0;
     char *end;
     errno = 0;
@@ -37,7 +37,7 @@ static int32_t port_of(const char *name, char *error) {
 }
 
 static bool add_variable(uint64_t *h, const char *name) {
-    const char *text = variable(name);
+    const char *text = variable_text(name);
     if (text) *h = hash_bytes(text, strlen(text), *h + 1);
     return text != NULL;
 }
@@ -77,21 +77,21 @@ static bool first_host(const char *list, char *out, size_t size) {
 
 static bool all_local(const Launch *l) {
     if (l->knows_locals) return l->local_ranks == l->ranks;
-    const char *nodes = variable("SLURM_STEP_NUM_NODES");
+    const char *nodes = variable_text("SLURM_STEP_NUM_NODES");
     return !strcmp(l->launcher, "Slurm") && nodes && !strcmp(nodes, "1");
 }
 
 static int find_address(const Launch *l, const char **out, char *error) {
     static char host[256];
-    *out = variable("MASTER_ADDR");
+    *out = variable_text("MASTER_ADDR");
     if (*out) return 0;
-    const char *list = variable("SLURM_STEP_NODELIST");
+    const char *list = variable_text("SLURM_STEP_NODELIST");
     bool torchrun = !strcmp(l->launcher, "torchrun"), slurm = !strcmp(l->launcher, "Slurm");
     if (!torchrun && all_local(l)) {
         *out = "127.0.0.1";
         return 0;
     }
-    if (slurm && !list) list = variable("SLURM_JOB_NODELIST");
+    if (slurm && !list) list = variable_text("SLURM_JOB_NODELIST");
     if (slurm && list && first_host(list, host, sizeof host)) {
         *out = host;
         return 0;
@@ -151,7 +151,7 @@ int launch_meeting(const Launch *l, JoinOptions *o, char *error) {
     o->identity = job_identity(l);
     code = find_address(l, &o->address, error);
     if (!code) code = find_port(l, o->identity, &o->port, error);
-    const char *listener = variable(SPAWN_LISTENER);
+    const char *listener = variable_text(SPAWN_LISTENER);
     if (launch_is_spawned(l) && listener) o->listener = atoi(listener);
     return code;
 }

@@ -75,7 +75,7 @@ static int32_t count_gpus(const char *device) {
     return d && d->count ? d->count() : 0;
 }
 
-const char *transport_choice(const Options *o, const Launch *l) {
+const char *transport_choice(const RunOptions *o, const Launch *l) {
     if (o->transport) return o->transport;
     if (o->hosts) return "mpi";
     if (l->ranks == 1) return "local";

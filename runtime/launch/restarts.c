@@ -31,7 +31,7 @@
 
 /* ---- what cannot be */
 
-static int refuse_restarts(const Launch *l, const Options *o, const CheckpointOptions *c) {
+static int refuse_restarts(const Launch *l, const RunOptions *o, const CheckpointOptions *c) {
     if (launch_is_of_processes(l)) {
         fprintf(stderr,
                 "error: --restarts: %s started this rank, and fsdp-run cannot start the others "
@@ -58,7 +58,7 @@ static int refuse_restarts(const Launch *l, const Options *o, const CheckpointOp
 
 typedef struct Supervisor {
     const Launch *launch;
-    const Options *options;
+    const RunOptions *options;
     const char *folder; /* of checkpoints */
     char **argv;
     AttemptProgress *progress;
@@ -81,7 +81,7 @@ static _Noreturn void become_run(const Supervisor *k, pid_t parent) {
     _exit(EXIT_ENVIRONMENT);
 }
 
-static void start(Supervisor *k, int32_t attempt) {
+static void start_attempt(Supervisor *k, int32_t attempt) {
     char number[16];
     snprintf(number, sizeof number, "%d", attempt);
     setenv(RUN_ATTEMPT, number, 1);
@@ -100,7 +100,7 @@ static void stop_together(const Supervisor *k) {
     kill(k->child, SIGCONT);
 }
 
-static void pass_on(Supervisor *k, int signal_number) {
+static void pass_signal_on(Supervisor *k, int signal_number) {
     if (signal_number == SIGTSTP) {
         stop_together(k);
     } else if (signal_number > 0 && signal_number != SIGCHLD) {
@@ -110,11 +110,11 @@ static void pass_on(Supervisor *k, int signal_number) {
 }
 
 /* Until the child and whatever it left behind have ended. */
-static void attend(Supervisor *k) {
+static void attend_child(Supervisor *k) {
     sigset_t set = processes_awaited_signals();
     while (k->child > 0) {
         int status;
-        pass_on(k, sigwaitinfo(&set, NULL));
+        pass_signal_on(k, sigwaitinfo(&set, NULL));
         for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
             if (pid != k->child) continue;
             k->child = 0;
@@ -146,7 +146,7 @@ static int64_t newest_step(const Supervisor *k) {
     return newest;
 }
 
-static Failure failure(const Supervisor *k) {
+static Failure failure_of(const Supervisor *k) {
     return (Failure){.status = k->status,
                      .begun = atomic_load(&k->progress->begun),
                      .done = atomic_load(&k->progress->done),
@@ -154,13 +154,13 @@ static Failure failure(const Supervisor *k) {
                      .lost = hosts_lost(&k->hosts)};
 }
 
-static bool same(const Failure *a, const Failure *b) {
+static bool same_failure(const Failure *a, const Failure *b) {
     return a->status == b->status && a->begun == b->begun && a->done == b->done &&
            a->newest == b->newest && a->lost == b->lost;
 }
 
 /* "after 7 steps" */
-static const char *when(const Failure *f, char out[64]) {
+static const char *when_text(const Failure *f, char out[64]) {
     if (f->begun)
         snprintf(out, 64, "after %" PRId64 " step%s", f->done, f->done == 1 ? "" : "s");
     else
@@ -179,7 +179,7 @@ static void tell_signal(const Supervisor *k) {
 static void tell_restart(const Supervisor *k, const Failure *f, int32_t attempt) {
     char text[64], step[32];
     fprintf(stderr, "restart %d of %d: the run failed %s and ", attempt, k->options->restarts,
-            when(f, text));
+            when_text(f, text));
     ck_step_name(step, f->newest);
     if (f->newest < 0)
         fprintf(stderr, "starts over, since there is no checkpoint yet\n");
@@ -193,17 +193,17 @@ static void tell_end(const Supervisor *k, const Failure *f, bool repeated) {
         fprintf(stderr,
                 "error: the run failed twice %s, with no checkpoint in between: a restart would "
                 "only fail again\n",
-                when(f, text));
+                when_text(f, text));
     else
-        fprintf(stderr, "error: the run failed %s, and --restarts %d is used up\n", when(f, text),
-                k->options->restarts);
+        fprintf(stderr, "error: the run failed %s, and --restarts %d is used up\n",
+                when_text(f, text), k->options->restarts);
     if (f->newest >= 0)
         fprintf(stderr, "help: --resume-or-start %s continues once the cause is gone\n", k->folder);
 }
 
 /* A run that was to go on from a damaged checkpoint: that one leaves the way to the newest whole
  * one, if there is one. */
-static bool set_aside(const Supervisor *k) {
+static bool set_damaged_aside(const Supervisor *k) {
     char path[CK_PATH], aside[CK_PATH + 16], error[CK_ERROR_BYTES];
     Checkpoint *c;
     if (ck_resolve(k->folder, path, error)) return false;
@@ -238,13 +238,14 @@ static void look_for_hosts(Supervisor *k) {
 }
 
 /* Whether the run is to be started again; *last: how it failed before. */
-static bool again(Supervisor *k, int32_t attempt, Failure *last) {
+static bool start_again(Supervisor *k, int32_t attempt, Failure *last) {
     int code = exit_code(k);
     if (k->interrupted || (code != EXIT_RANK && code != EXIT_CORRUPT)) return false;
     tell_signal(k);
-    if (code == EXIT_CORRUPT && (attempt == 0 || !set_aside(k))) return false;
-    Failure f = failure(k);
-    bool repeated = attempt > 0 && same(&f, last), used_up = attempt == k->options->restarts;
+    if (code == EXIT_CORRUPT && (attempt == 0 || !set_damaged_aside(k))) return false;
+    Failure f = failure_of(k);
+    bool repeated = attempt > 0 && same_failure(&f, last),
+         used_up = attempt == k->options->restarts;
     *last = f;
     if (repeated || used_up)
         tell_end(k, &f, repeated);
@@ -254,7 +255,7 @@ static bool again(Supervisor *k, int32_t attempt, Failure *last) {
     return !repeated && !used_up;
 }
 
-int restarts_supervise(Launch *l, const Options *o, const CheckpointOptions *c, char **argv,
+int restarts_supervise(Launch *l, const RunOptions *o, const CheckpointOptions *c, char **argv,
                        int *code) {
     if (o->restarts <= 0 || getenv(RUN_ATTEMPT)) return 0;
     if ((*code = refuse_restarts(l, o, c))) return 1;
@@ -271,9 +272,9 @@ int restarts_supervise(Launch *l, const Options *o, const CheckpointOptions *c, 
     hosts_ask(&k.hosts); /* as long as none is lost */
     int32_t attempt = 0;
     do {
-        start(&k, attempt);
-        attend(&k);
-    } while (again(&k, attempt++, &last));
+        start_attempt(&k, attempt);
+        attend_child(&k);
+    } while (start_again(&k, attempt++, &last));
     *code = exit_code(&k);
     return 1;
 }

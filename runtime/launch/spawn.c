@@ -113,7 +113,7 @@ static void send_all(const Family *f, int signal_number) {
 }
 
 /* Before the ranks met: mpirun is told once, since a second signal may crash it. */
-static bool called_off(Family *f, const Launch *l) {
+static bool call_off(Family *f, const Launch *l) {
     if (!f->mpirun || !attempt_call_off(l->progress)) return false;
     if (!f->called_off) send_all(f, SIGTERM);
     if (!f->called_off) f->interrupt_ms = now_ms();
@@ -121,16 +121,16 @@ static bool called_off(Family *f, const Launch *l) {
     return true;
 }
 
-static void interrupt(Family *f, const Launch *l) {
-    if (called_off(f, l)) return;
+static void interrupt_children(Family *f, const Launch *l) {
+    if (call_off(f, l)) return;
     /* mpirun hands SIGUSR1 to all ranks: they end after the step. */
     send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
     if (++f->interrupts == 2) f->interrupt_ms = now_ms();
 }
 
 /* Never ends the ranks at once, however often it comes. */
-static void notify(Family *f, const Launch *l) {
-    if (called_off(f, l)) return;
+static void notify_children(Family *f, const Launch *l) {
+    if (call_off(f, l)) return;
     f->noticed = true;
     send_all(f, SIGUSR1);
 }
@@ -243,13 +243,13 @@ static bool time_is_up(Family *f, const Launch *l) {
 }
 
 /* Until the last child has ended; codes are noted. */
-static void attend(Family *f, const Launch *l) {
+static void attend_children(Family *f, const Launch *l) {
     sigset_t set = processes_awaited_signals();
     while (f->alive > 0) {
         struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
         int got = sigtimedwait(&set, NULL, &limit), status;
-        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt(f, l);
-        if (got == SIGUSR1) notify(f, l);
+        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt_children(f, l);
+        if (got == SIGUSR1) notify_children(f, l);
         if (got == SIGTSTP) stop_together(f);
         pid_t pid;
         while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
@@ -554,7 +554,7 @@ int processes_start(Launch *l, const char *transport, char **argv, int *code) {
     else
         start_ranks(&f, argv, transport, &before);
     for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
-    attend(&f, l);
+    attend_children(&f, l);
     processes_end_orphans();
     *code = f.mpirun ? mpirun_code(&f, l) : family_code(&f, started);
     close(f.said);

@@ -41,12 +41,12 @@ static bool read_number(const char *folder, const char *name, uint64_t *out) {
     return good;
 }
 
-typedef struct Tree {
+typedef struct GroupTree {
     const char *mount, *limit, *used;
-} Tree;
+} GroupTree;
 
 /* Least of `room` and what the group at this folder has left. */
-static uint64_t room_of_group(const Tree *t, const char *folder, uint64_t room) {
+static uint64_t room_of_group(const GroupTree *t, const char *folder, uint64_t room) {
     char path[PATH_BYTES + 64];
     uint64_t most, used;
     if (!read_number(folder, t->limit, &most) || !read_number(folder, t->used, &used)) return room;
@@ -58,7 +58,8 @@ static uint64_t room_of_group(const Tree *t, const char *folder, uint64_t room) 
 }
 
 /* From the group at `path` up to the root of the tree. */
-static uint64_t room_of_groups(const Tree *t, const char *root, const char *path, uint64_t room) {
+static uint64_t room_of_groups(const GroupTree *t, const char *root, const char *path,
+                               uint64_t room) {
     char folder[PATH_BYTES];
     int n = snprintf(folder, sizeof folder, "%s%s", root, t->mount);
     size_t top = (size_t)n;
@@ -73,9 +74,9 @@ static uint64_t room_of_groups(const Tree *t, const char *root, const char *path
 }
 
 uint64_t machine_available_bytes(const char *root) {
-    static const Tree one = {"/sys/fs/cgroup", "memory.max", "memory.current"};
-    static const Tree many = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-                              "memory.usage_in_bytes"};
+    static const GroupTree one = {"/sys/fs/cgroup", "memory.max", "memory.current"};
+    static const GroupTree many = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                   "memory.usage_in_bytes"};
     char path[PATH_BYTES], line[PATH_BYTES];
     snprintf(path, sizeof path, "%s/proc/meminfo", root);
     uint64_t sum = (number_after(path, "MemAvailable") + number_after(path, "SwapFree")) * 1024;

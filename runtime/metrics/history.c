@@ -30,7 +30,7 @@ void history_add(History *h, double loss) {
     h->finite[h->n - 1]++;
 }
 
-static double mean(const History *h, int column) {
+static double column_mean(const History *h, int column) {
     return h->finite[column] ? h->sum[column] / (double)h->finite[column] : NAN;
 }
 
@@ -51,13 +51,13 @@ bool history_text(const History *h, char *out, size_t size) {
     double least = INFINITY, most = -INFINITY;
     for (int i = 0; i < h->n; i++) {
         if (!h->finite[i]) continue;
-        least = fmin(least, mean(h, i));
-        most = fmax(most, mean(h, i));
+        least = fmin(least, column_mean(h, i));
+        most = fmax(most, column_mean(h, i));
     }
     *out = 0;
     if (h->n < 2 || least > most) return false;
     for (int i = 0; i < h->n; i++) {
-        double x = most > least ? (mean(h, i) - least) / (most - least) : 0;
+        double x = most > least ? (column_mean(h, i) - least) / (most - least) : 0;
         const char *mark = h->finite[i] ? level[MIN((int)(x * 8), 7)] : "?";
         size_t n = strlen(out);
         snprintf(out + n, size - n, "%s", mark);

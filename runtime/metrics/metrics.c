@@ -131,7 +131,7 @@ static int open_events(Metrics *m, char *error) {
 }
 
 int metrics_open(const RunFacts *f, Metrics **out, char *error) {
-    const Options *o = f->options;
+    const RunOptions *o = f->options;
     Metrics *m = *out = calloc(1, sizeof *m);
     if (!m) {
         snprintf(error, ERROR_BYTES, "no memory");
@@ -157,7 +157,7 @@ void metrics_close(Metrics *m) {
     free(m);
 }
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+static json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 /* Seconds since the epoch, to the millisecond. */
 static double wall_time(void) {
@@ -166,7 +166,7 @@ static double wall_time(void) {
     return (double)(t.tv_sec * 1000 + t.tv_nsec / 1000000) / 1e3;
 }
 
-static json_t *event(const char *name) {
+static json_t *new_event(const char *name) {
     pool_on = true;
     json_t *o = json_object();
     json_object_set_new(o, "event", json_string(name));
@@ -218,7 +218,7 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     if (!m->log) return 0;
     char fingerprint[32];
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, p->header->fingerprint);
-    json_t *o = event(m->goes_on ? "resume" : "start");
+    json_t *o = new_event(m->goes_on ? "resume" : "start");
     int64_t first = m->run.steps->first;
     if (first) json_object_set_new(o, "step", json_integer(first));
     json_object_set_new(o, "plan", json_string(fingerprint));
@@ -232,8 +232,8 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     json_object_set_new(o, "arena_bytes", json_integer((json_int_t)arena_bytes));
     if (p->settings->host_bytes)
         json_object_set_new(o, "host_bytes", json_integer((json_int_t)p->settings->host_bytes));
-    json_object_set_new(o, "model_flops", number(m->progress.work));
-    json_object_set_new(o, "check_ms", number(m->run.check_ms));
+    json_object_set_new(o, "model_flops", json_number(m->progress.work));
+    json_object_set_new(o, "check_ms", json_number(m->run.check_ms));
     return write_line(m, o, error);
 }
 
@@ -268,18 +268,18 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
     Rates r = rates_of(m, n);
     int code = write_events(m, n, &r, error);
     if (code || !m->log) return code;
-    json_t *o = event("step");
+    json_t *o = new_event("step");
     json_object_set_new(o, "step", json_integer(n->step));
-    json_object_set_new(o, "loss", number(n->loss));
-    json_object_set_new(o, "grad_norm", number(n->norm));
-    json_object_set_new(o, "lr", number(n->lr));
+    json_object_set_new(o, "loss", json_number(n->loss));
+    json_object_set_new(o, "grad_norm", json_number(n->norm));
+    json_object_set_new(o, "lr", json_number(n->lr));
     json_object_set_new(o, "samples", json_integer(m->run.plan->settings->batch));
     json_object_set_new(o, "tokens", json_integer(m->progress.tokens));
-    json_object_set_new(o, "step_ms", number(n->seconds * 1e3));
-    json_object_set_new(o, "tokens_per_s", number(r.tokens));
-    if (r.work > 0) json_object_set_new(o, "model_flops_per_s", number(r.work));
-    if (r.mfu > 0) json_object_set_new(o, "mfu", number(r.mfu));
-    if (n->loss_scale > 0) json_object_set_new(o, "loss_scale", number(n->loss_scale));
+    json_object_set_new(o, "step_ms", json_number(n->seconds * 1e3));
+    json_object_set_new(o, "tokens_per_s", json_number(r.tokens));
+    if (r.work > 0) json_object_set_new(o, "model_flops_per_s", json_number(r.work));
+    if (r.mfu > 0) json_object_set_new(o, "mfu", json_number(r.mfu));
+    if (n->loss_scale > 0) json_object_set_new(o, "loss_scale", json_number(n->loss_scale));
     if (n->skipped) json_object_set_new(o, "skipped", json_true());
     return write_line(m, o, error);
 }
@@ -293,19 +293,19 @@ int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const
     for (int i = 0; i < n; i++) event_scalar(&m->events, "eval", name[i], value[i]);
     int code = event_write(&m->events, step, error);
     if (code || !m->log) return code;
-    json_t *o = event("eval");
+    json_t *o = new_event("eval");
     json_object_set_new(o, "step", json_integer(step));
-    for (int i = 0; i < n; i++) json_object_set_new(o, name[i], number(value[i]));
+    for (int i = 0; i < n; i++) json_object_set_new(o, name[i], json_number(value[i]));
     return write_line(m, o, error);
 }
 
 int metrics_checkpoint(Metrics *m, const CheckpointNumbers *n, char *error) {
     if (!m->log) return 0;
-    json_t *o = event("checkpoint");
+    json_t *o = new_event("checkpoint");
     json_object_set_new(o, "step", json_integer(n->step));
     json_object_set_new(o, "bytes", json_integer((json_int_t)n->bytes));
-    json_object_set_new(o, "stall_ms", number(n->stalled * 1e3));
-    json_object_set_new(o, "write_s", number(n->seconds));
+    json_object_set_new(o, "stall_ms", json_number(n->stalled * 1e3));
+    json_object_set_new(o, "write_s", json_number(n->seconds));
     if (n->late) json_object_set_new(o, "late", json_true());
     if (!n->written) json_object_set_new(o, "failed", json_true());
     return write_line(m, o, error);
@@ -315,9 +315,9 @@ double metrics_best(const Metrics *m) { return m->best_eval; }
 
 int metrics_end(Metrics *m, int64_t steps, uint64_t device_bytes, char *error) {
     if (!m->log) return 0;
-    json_t *o = event("end");
+    json_t *o = new_event("end");
     json_object_set_new(o, "steps", json_integer(steps));
-    json_object_set_new(o, "seconds", number(now() - m->begun));
+    json_object_set_new(o, "seconds", json_number(now() - m->begun));
     if (device_bytes)
         json_object_set_new(o, "device_bytes", json_integer((json_int_t)device_bytes));
     return write_line(m, o, error);

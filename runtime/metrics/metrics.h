@@ -19,7 +19,7 @@ typedef struct Metrics Metrics;
 /* What is known of the run before it starts; stays where it is while the run lasts. */
 typedef struct RunFacts {
     const Plan *plan;
-    const Options *options;
+    const RunOptions *options;
     const Launch *launch;
     const RunSteps *steps;
     const Device *device;

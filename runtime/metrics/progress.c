@@ -71,13 +71,13 @@ double progress_work_rate(const Progress *p) {
     return p->seconds > 0 ? (double)p->steps * p->work / p->seconds : 0;
 }
 
-static int columns(void) {
+static int terminal_columns(void) {
     struct winsize size;
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? DEFAULT_COLUMNS : size.ws_col;
 }
 
-static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(char *text, const char *format, ...) {
+static void append_text(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_text(char *text, const char *format, ...) {
     size_t n = strlen(text);
     va_list args;
     va_start(args, format);
@@ -88,7 +88,7 @@ static void add(char *text, const char *format, ...) {
 /* The line of numbers: `sure` is always shown, `more` where there is room. */
 static void show_bar(Progress *p, int64_t done, const char *sure, const char *more) {
     int64_t steps = p->run->steps->end;
-    int wide = columns() - 1, sure_n = (int)strlen(sure), more_n = (int)strlen(more);
+    int wide = terminal_columns() - 1, sure_n = (int)strlen(sure), more_n = (int)strlen(more);
     if (sure_n + more_n > wide) more_n = 0;
     int bar = MIN(wide - sure_n - more_n - 3, (int)MOST_BAR);
     fputs("\r", stderr);
@@ -102,22 +102,22 @@ static void show_bar(Progress *p, int64_t done, const char *sure, const char *mo
     atomic_store_explicit(&p->bar, true, memory_order_relaxed);
 }
 
-static void show(Progress *p, int64_t done) {
+static void show_progress(Progress *p, int64_t done) {
     char sure[TEXT_BYTES] = "", more[TEXT_BYTES] = "";
     int64_t steps = p->run->steps->end;
-    add(sure, "%s%" PRId64 "/%" PRId64 "  loss %.4f", p->terminal ? "" : "step ", done, steps,
-        p->loss);
+    append_text(sure, "%s%" PRId64 "/%" PRId64 "  loss %.4f", p->terminal ? "" : "step ", done,
+                steps, p->loss);
     for (int i = 0; p->terminal && i < p->n_metric; i++)
-        add(more, "  eval %.40s %.4f", p->metric[i], p->value[i]);
-    if (p->skipped) add(sure, "  %" PRId64 " skipped", p->skipped);
-    add(sure, "  %.0f %s", progress_rate(p), p->rate_unit);
+        append_text(more, "  eval %.40s %.4f", p->metric[i], p->value[i]);
+    if (p->skipped) append_text(sure, "  %" PRId64 " skipped", p->skipped);
+    append_text(sure, "  %.0f %s", progress_rate(p), p->rate_unit);
     if (p->peak > 0 && p->work > 0)
-        add(sure, "  MFU %.1f %%", 100 * progress_work_rate(p) / p->peak);
+        append_text(sure, "  MFU %.1f %%", 100 * progress_work_rate(p) / p->peak);
     int64_t left = (int64_t)((double)(steps - done) * p->seconds / (double)MAX(p->steps, 1));
     if (!p->terminal) {
         fprintf(stderr, "%s\n", sure);
     } else {
-        add(sure, "  %" PRId64 ":%02" PRId64 " left", left / 60, left % 60);
+        append_text(sure, "  %" PRId64 ":%02" PRId64 " left", left / 60, left % 60);
         show_bar(p, done, sure, more);
     }
     p->shown = now();
@@ -131,7 +131,7 @@ void progress_step(Progress *p, const StepNumbers *n) {
     history_add(&p->history, n->loss);
     bool last = n->step + 1 == p->run->steps->end;
     if (!p->quiet && (now() - p->shown >= (p->terminal ? BAR_PAUSE : LINE_PAUSE) || last))
-        show(p, n->step + 1);
+        show_progress(p, n->step + 1);
 }
 
 void progress_evaluation(Progress *p, int64_t step, int n, const char *const *name,
@@ -141,7 +141,7 @@ void progress_evaluation(Progress *p, int64_t step, int n, const char *const *na
     memcpy(p->value, value, (size_t)p->n_metric * sizeof *value);
     if (p->quiet) return;
     if (p->terminal && !p->run->options->eval_only) {
-        show(p, step);
+        show_progress(p, step);
         return;
     }
     if (p->run->options->eval_only)

@@ -58,8 +58,8 @@ static void print_usage(void) {
 #undef EXIT
 }
 
-static int mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int mistake(const char *format, ...) {
+static int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int usage_error(const char *format, ...) {
     va_list args;
     va_start(args, format);
     fputs("error: ", stderr);
@@ -69,23 +69,23 @@ static int mistake(const char *format, ...) {
     return EXIT_USER;
 }
 
-static int unknown(const char *kind, const char *word, const char *const *known, size_t n) {
+static int unknown_name(const char *kind, const char *word, const char *const *known, size_t n) {
     const char *near = nearest_name(word, known, n);
-    return mistake("unknown %s `%s`%s%s%s", kind, word, near ? "; did you mean `" : "",
-                   near ? near : "", near ? "`?" : "");
+    return usage_error("unknown %s `%s`%s%s%s", kind, word, near ? "; did you mean `" : "",
+                       near ? near : "", near ? "`?" : "");
 }
 
 /* A word that is one of a few. */
 static int unknown_word(const char *kind, const char *word, const char *const *known, size_t n) {
     char list[160] = "";
-    if (nearest_name(word, known, n)) return unknown(kind, word, known, n);
+    if (nearest_name(word, known, n)) return unknown_name(kind, word, known, n);
     for (size_t i = 0, at = 0; i < n && at < sizeof list; i++)
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s",
                                !i          ? ""
                                : i + 1 < n ? ", "
                                            : " or ",
                                known[i]);
-    return mistake("unknown %s `%s`: use %s", kind, word, list);
+    return usage_error("unknown %s `%s`: use %s", kind, word, list);
 }
 
 static bool whole_number(const char *text, int64_t low, int64_t high, int64_t *out) {
@@ -101,9 +101,10 @@ static int count_option(const char *name, const char *value, int64_t low, int64_
                         int64_t *out) {
     if (whole_number(value, low, high, out)) return -1;
     if (high < INT32_MAX)
-        return mistake("%s %s: must be a whole number from %lld to %lld", name, value,
-                       (long long)low, (long long)high);
-    return mistake("%s %s: must be a whole number of at least %lld", name, value, (long long)low);
+        return usage_error("%s %s: must be a whole number from %lld to %lld", name, value,
+                           (long long)low, (long long)high);
+    return usage_error("%s %s: must be a whole number of at least %lld", name, value,
+                       (long long)low);
 }
 
 static int word_option(const char *name, const char *value, const char *const *known, size_t n,
@@ -116,7 +117,7 @@ static int word_option(const char *name, const char *value, const char *const *k
     return unknown_word(name, value, known, n);
 }
 
-static int form_option(Options *o, const char *value) {
+static int form_option(RunOptions *o, const char *value) {
     const char *known[CHECKPOINT_FORMS], *form = NULL;
     for (int i = 0; i < CHECKPOINT_FORMS; i++)
         known[i] = word_of(&words_CheckpointForm, (uint32_t)i);
@@ -125,10 +126,10 @@ static int form_option(Options *o, const char *value) {
     return code;
 }
 
-static int data_option(Options *o, const char *value) {
+static int data_option(RunOptions *o, const char *value) {
     char *equals = strchr(value, '=');
     if (!equals || equals == value || !equals[1])
-        return mistake("--data %s: must be NAME=PATH, such as --data train=text.txt", value);
+        return usage_error("--data %s: must be NAME=PATH, such as --data train=text.txt", value);
     DataOption *grown = realloc(o->data, (o->n_data + 1) * sizeof *grown);
     if (!grown) fail_environment("no memory for the command line");
     o->data = grown;
@@ -138,22 +139,22 @@ static int data_option(Options *o, const char *value) {
     return -1;
 }
 
-static int dump_option(Options *o, const char *value) {
+static int dump_option(RunOptions *o, const char *value) {
     char number[24];
     const char *equals = strchr(value, '=');
     size_t n = equals ? (size_t)(equals - value) : 0;
     if (n == 0 || n >= sizeof number || !equals[1])
-        return mistake("--dump-grads %s: must be S=FILE, such as --dump-grads 0=grads.safetensors",
-                       value);
+        return usage_error(
+            "--dump-grads %s: must be S=FILE, such as --dump-grads 0=grads.safetensors", value);
     memcpy(number, value, n);
     number[n] = 0;
     if (!whole_number(number, 0, INT32_MAX, &o->dump_step))
-        return mistake("--dump-grads %s: `%s` is not a step number", value, number);
+        return usage_error("--dump-grads %s: `%s` is not a step number", value, number);
     o->dump_path = equals + 1;
     return -1;
 }
 
-static int type_option(Options *o, const char *value) {
+static int type_option(RunOptions *o, const char *value) {
     size_t n = 0;
     if (save_type(value, &o->save.type)) return -1;
     while (save_types[n]) n++;
@@ -162,7 +163,7 @@ static int type_option(Options *o, const char *value) {
 
 static int size_option(const char *value, uint64_t *out) {
     if (save_size(value, out)) return -1;
-    return mistake("--max-file %s: must be a size, such as 500MB, 5GB or 2GiB", value);
+    return usage_error("--max-file %s: must be a size, such as 500MB, 5GB or 2GiB", value);
 }
 
 /* 989e12, 989T, 340G */
@@ -176,31 +177,31 @@ static int peak_option(const char *value, double *out) {
         end++;
     }
     if (end > value && !*end && *out >= 1e6 && *out <= 1e21) return -1;
-    return mistake("--peak-flops %s: must be operations per second, such as 989T, 340G or 9.89e14",
-                   value);
+    return usage_error(
+        "--peak-flops %s: must be operations per second, such as 989T, 340G or 9.89e14", value);
 }
 
-static int complete_save(Options *o) {
+static int complete_save(RunOptions *o) {
     SaveForm *save = &o->save;
     if (save->path) o->save_path = save_folder(save->path);
     save->folder = o->save_path;
     if (save->folder) save->path = o->save_path;
-    if (!save->path && save->type != FT_COUNT) return mistake("--save-dtype needs --save");
+    if (!save->path && save->type != FT_COUNT) return usage_error("--save-dtype needs --save");
     o->cuts_files = save->max_file;
     if (!save->max_file) save->max_file = SAVE_MAX_FILE;
     return -1;
 }
 
-static int temperature_option(Options *o, const char *value) {
+static int temperature_option(RunOptions *o, const char *value) {
     char *end;
     o->temperature = strtod(value, &end);
     o->sampling = "--temperature";
     if (!*end && o->temperature >= 0 && o->temperature <= 1e6) return -1;
-    return mistake("--temperature %s: must be a number of at least 0", value);
+    return usage_error("--temperature %s: must be a number of at least 0", value);
 }
 
 /* What goes with training only, beside an option that does without. */
-static int check_mode(const Options *o, const char *mode) {
+static int check_mode(const RunOptions *o, const char *mode) {
     const char *other = o->steps >= 0          ? "--steps"
                         : o->save.path         ? "--save"
                         : o->dump_step >= 0    ? "--dump-grads"
@@ -208,30 +209,30 @@ static int check_mode(const Options *o, const char *mode) {
                         : o->resume            ? "--resume"
                         : o->restarts          ? "--restarts"
                                                : NULL;
-    if (other) return mistake("%s does not train, so it excludes %s", mode, other);
-    if (!o->load) return mistake("%s needs weights: --load FILE", mode);
+    if (other) return usage_error("%s does not train, so it excludes %s", mode, other);
+    if (!o->load) return usage_error("%s needs weights: --load FILE", mode);
     return -1;
 }
 
-static int check_checkpoint(const Options *o) {
+static int check_checkpoint(const RunOptions *o) {
     if (o->resume && o->load)
-        return mistake(
+        return usage_error(
             "--load and --resume exclude each other: both say where the weights come from");
     return -1;
 }
 
-static int complete(Options *o) {
+static int complete_options(RunOptions *o) {
     if (o->hosts && o->transport && strcmp(o->transport, "mpi"))
-        return mistake("--hosts needs transport mpi, not %s", o->transport);
+        return usage_error("--hosts needs transport mpi, not %s", o->transport);
     if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
     const char *sampling = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->sampling;
-    if (!o->generate && sampling) return mistake("%s needs --generate", sampling);
+    if (!o->generate && sampling) return usage_error("%s needs --generate", sampling);
     if (o->generate && o->eval_only)
-        return mistake("--eval-only and --generate exclude each other");
+        return usage_error("--eval-only and --generate exclude each other");
     if (o->generate && o->log && !strcmp(o->log, "-"))
-        return mistake("--log - and --generate both write to standard output");
+        return usage_error("--log - and --generate both write to standard output");
     if (o->generate && o->tensorboard)
-        return mistake("--generate computes no loss, so it excludes --tensorboard");
+        return usage_error("--generate computes no loss, so it excludes --tensorboard");
     if (!o->tokens) o->tokens = 64;
     int code = o->eval_only  ? check_mode(o, "--eval-only")
                : o->generate ? check_mode(o, "--generate")
@@ -239,7 +240,7 @@ static int complete(Options *o) {
     return code < 0 ? complete_save(o) : code;
 }
 
-static int apply(Options *o, OptionId id, const char *value) {
+static int apply_option(RunOptions *o, OptionId id, const char *value) {
     static const char *const devices[] = {"cpu", "cuda", "auto"};
     static const char *const transports[] = {"local", "nccl", "mpi", "tcp"};
     static const char *const overlaps[] = {"auto", "on", "off"};
@@ -251,7 +252,7 @@ static int apply(Options *o, OptionId id, const char *value) {
         o->ranks = (int32_t)x;
         return code;
     case OPT_DEVICE:
-        if (!strcmp(value, "gpu")) return mistake("unknown device `gpu`; did you mean `cuda`?");
+        if (!strcmp(value, "gpu")) return usage_error("unknown device `gpu`; did you mean `cuda`?");
         return word_option("device", value, devices, ARRAY_LEN(devices), &o->device);
     case OPT_TRANSPORT:
         return word_option("transport", value, transports, ARRAY_LEN(transports), &o->transport);
@@ -311,7 +312,7 @@ static int apply(Options *o, OptionId id, const char *value) {
 }
 
 /* The option that the argument names, and its value when it is in the same argument. */
-static OptionId find(const char *argument, const char **value) {
+static OptionId find_option(const char *argument, const char **value) {
     *value = NULL;
     if (!strncmp(argument, "-n", 2) && argument[2] && argument[1] != '-') {
         *value = argument + 2;
@@ -328,19 +329,19 @@ static OptionId find(const char *argument, const char **value) {
     return OPT_COUNT;
 }
 
-int options_parse(int argc, char **argv, Options *o) {
-    *o = (Options){.device = "cpu",
-                   .overlap = "auto",
-                   .steps = -1,
-                   .dump_step = -1,
-                   .save.type = FT_COUNT,
-                   .checkpoint = {.every = -1, .keep = -1, .keep_every = -1, .form = -1}};
+int options_parse(int argc, char **argv, RunOptions *o) {
+    *o = (RunOptions){.device = "cpu",
+                      .overlap = "auto",
+                      .steps = -1,
+                      .dump_step = -1,
+                      .save.type = FT_COUNT,
+                      .checkpoint = {.every = -1, .keep = -1, .keep_every = -1, .form = -1}};
     bool only_files = false;
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i], *value;
         if (only_files || argument[0] != '-' || !argument[1]) {
-            if (!*argument) return mistake("the name of the plan is empty");
-            if (o->plan) return mistake("two plans are given: %s and %s", o->plan, argument);
+            if (!*argument) return usage_error("the name of the plan is empty");
+            if (o->plan) return usage_error("two plans are given: %s and %s", o->plan, argument);
             o->plan = argument;
             continue;
         }
@@ -348,31 +349,31 @@ int options_parse(int argc, char **argv, Options *o) {
             only_files = true;
             continue;
         }
-        OptionId id = find(argument, &value);
+        OptionId id = find_option(argument, &value);
         /* one letter is as near to any other */
         size_t near = strlen(argument) > strlen("-n") ? OPT_COUNT : 0;
-        if (id == OPT_COUNT) return unknown("option", argument, names, near);
+        if (id == OPT_COUNT) return unknown_name("option", argument, names, near);
         bool takes = takes_value[id];
-        if (!takes && value) return mistake("%s takes no value", names[id]);
-        if (takes && !value && i + 1 == argc) return mistake("%s needs a value", names[id]);
+        if (!takes && value) return usage_error("%s takes no value", names[id]);
+        if (takes && !value && i + 1 == argc) return usage_error("%s needs a value", names[id]);
         if (takes && !value) value = argv[++i];
-        if (takes && !*value) return mistake("%s needs a value", names[id]);
-        int code = apply(o, id, value);
+        if (takes && !*value) return usage_error("%s needs a value", names[id]);
+        int code = apply_option(o, id, value);
         if (code >= 0) return code;
     }
-    if (o->plan) return complete(o);
+    if (o->plan) return complete_options(o);
     fputs("error: no plan given\n", stderr);
     fputs("help: fsdpc compile model.fsd -o plan.bin makes one; fsdp-run --help\n", stderr);
     return EXIT_USER;
 }
 
-void options_free(Options *o) {
+void options_free(RunOptions *o) {
     for (uint32_t i = 0; i < o->n_data; i++) free((void *)(uintptr_t)o->data[i].name);
     free(o->data);
     free(o->save_path);
 }
 
-static int bad_mode(char *error, const char *name, const char *value) {
+static int bad_value(char *error, const char *name, const char *value) {
     snprintf(error, ERROR_BYTES, "%s=%.100s: not a valid value; fsdp-run --help lists them", name,
              value);
     return EXIT_USER;
@@ -387,7 +388,7 @@ static int read_checks(TestModes *t, char *error) {
         else if (n == 5 && !strncmp(checks, "alloc", n))
             t->allocations = true;
         else
-            return bad_mode(error, "FSDP_CHECK", checks);
+            return bad_value(error, "FSDP_CHECK", checks);
         checks += n + (checks[n] == ',');
     }
     return 0;
@@ -396,7 +397,7 @@ static int read_checks(TestModes *t, char *error) {
 int timeout_read(int32_t *seconds, char *error) {
     const char *text = getenv("FSDP_TIMEOUT");
     int64_t x = 60;
-    if (text && !whole_number(text, 1, 1000000, &x)) return bad_mode(error, "FSDP_TIMEOUT", text);
+    if (text && !whole_number(text, 1, 1000000, &x)) return bad_value(error, "FSDP_TIMEOUT", text);
     *seconds = (int32_t)x;
     return 0;
 }
@@ -409,7 +410,7 @@ int test_modes_read(TestModes *t, char *error) {
     const char *streams = getenv("FSDP_TEST_STREAMS"), *edge = getenv("FSDP_TEST_DROP_EDGE");
     if (streams) {
         if (!whole_number(streams, 0, INT64_MAX, &x))
-            return bad_mode(error, "FSDP_TEST_STREAMS", streams);
+            return bad_value(error, "FSDP_TEST_STREAMS", streams);
         t->streams = true;
         t->seed = (uint64_t)x;
     }
@@ -423,7 +424,7 @@ int test_modes_read(TestModes *t, char *error) {
     const char *hosts = getenv("FSDP_TEST_HOSTS");
     if (hosts) {
         if (!whole_number(hosts, 1, INT32_MAX, &x))
-            return bad_mode(error, "FSDP_TEST_HOSTS", hosts);
+            return bad_value(error, "FSDP_TEST_HOSTS", hosts);
         t->hosts = (int32_t)x;
     }
     if (t->memory && t->streams) {

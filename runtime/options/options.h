@@ -1,6 +1,7 @@
 /* The command line of fsdp-run and the environment variables that it reads, as the other rooms find
- * them. In go argv and the environment; out come Options, TestModes and the time-out, or a message
- * with an exit code of util.h. Nothing is opened here: paths are checked by those who open them.
+ * them. In go argv and the environment; out come RunOptions, TestModes and the time-out, or a
+ * message with an exit code of util.h. Nothing is opened here: paths are checked by those who open
+ * them.
  *
  * May include: tensors.h, for how weights are saved.
  */
@@ -24,7 +25,7 @@ typedef struct DataOption { /* --data NAME=PATH */
     const char *name, *path;
 } DataOption;
 
-typedef struct Options {
+typedef struct RunOptions {
     const char *plan, *device, *transport, *hosts;
     int32_t ranks, threads; /* 0 = not given */
     int64_t steps;          /* -1 = all of the plan's */
@@ -49,7 +50,7 @@ typedef struct Options {
     uint64_t sample_seed;
     double peak_flops;    /* per device; 0 = not given */
     const char *sampling; /* the last of --temperature and --seed that was given, or NULL */
-} Options;
+} RunOptions;
 
 /* Test modes, from environment variables; options.def says what they mean. */
 typedef struct TestModes {
@@ -65,8 +66,8 @@ enum { GUARD_BYTES = 4096 };
 
 /* options.c */
 /* Returns -1 to go on, or the exit code to end with (0 after --help). */
-int options_parse(int argc, char **argv, Options *o);
-void options_free(Options *o);
+int options_parse(int argc, char **argv, RunOptions *o);
+void options_free(RunOptions *o);
 int test_modes_read(TestModes *t, char *error);
 int timeout_read(int32_t *seconds, char *error); /* FSDP_TIMEOUT */
 

@@ -23,7 +23,7 @@ CheckpointOptions checkpoint_options(const Run *run) {
     return c;
 }
 
-/* Options of checkpoints that are not made. */
+/* Options for checkpoints that are not made. */
 static int check_checkpoint_options(const CheckpointOptions *c) {
     const char *other = c->every >= 0        ? "--checkpoint-every"
                         : c->keep >= 0       ? "--keep"
@@ -39,7 +39,7 @@ static int check_checkpoint_options(const CheckpointOptions *c) {
 
 /* --max-file, where there is nothing to cut. */
 static int check_max_file(const Run *run) {
-    const Options *o = run->options;
+    const RunOptions *o = run->options;
     const CheckpointOptions *c = &run->checkpoint;
     if (!o->cuts_files || o->save.folder || (c->folder && c->form == CHECKPOINT_FULL)) return 0;
     if (o->save.path)
@@ -53,7 +53,7 @@ static int check_max_file(const Run *run) {
 
 int checkpoints_open(Run *run) {
     char error[ERROR_BYTES];
-    const Options *o = run->options;
+    const RunOptions *o = run->options;
     int code = o->resume ? resume_open(run) : 0;
     if (code) return code;
     if (o->eval_only || o->generate) run->checkpoint.folder = NULL;

@@ -38,7 +38,7 @@ struct Generator {
 
 /* ---- what is needed, said before ranks open */
 
-static int mistake(char *error, const char *what) {
+static int refuse_generation(char *error, const char *what) {
     snprintf(error, ERROR_BYTES, "--generate: %s", what);
     return EXIT_USER;
 }
@@ -73,17 +73,17 @@ static const PlanValue *logits_of(const Plan *p, uint32_t instr) {
     return &p->values[p->operands[p->instrs[instr].first_in]];
 }
 
-static int64_t vocabulary(const PlanValue *logits) {
+static int64_t vocabulary_size(const PlanValue *logits) {
     return logits->type.dim[logits->type.rank - 1];
 }
 
 /* Ids that can be chosen, and that can stand in a text. */
-static int64_t tokens(const Run *run, const PlanValue *logits) {
+static int64_t token_count(const Run *run, const PlanValue *logits) {
     const Plan *p = run->plan;
     FieldRange range[64];
     CHECK(p->n_fields <= ARRAY_LEN(range));
     field_ranges(p, range);
-    int64_t n = vocabulary(logits), below = range[find_field(p, "inputs") - p->fields].below;
+    int64_t n = vocabulary_size(logits), below = range[find_field(p, "inputs") - p->fields].below;
     if (below) n = MIN(n, below);
     if (run->inputs.tokenizer) n = MIN(n, tokenizer_ids(run->inputs.tokenizer));
     return reads_bytes(p) ? MIN(n, 256) : n;
@@ -99,8 +99,9 @@ static int read_numbers(const char *text, int32_t *ids, int64_t *n, char *error)
         }
         long long id = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : -1;
         if (id < 0)
-            return mistake(error, "the model reads token ids: give them as numbers, such as "
-                                  "--generate \"464 3290\", or give text and --tokenizer FILE");
+            return refuse_generation(error,
+                                     "the model reads token ids: give them as numbers, such as "
+                                     "--generate \"464 3290\", or give text and --tokenizer FILE");
         ids[(*n)++] = (int32_t)MIN(id, INT32_MAX);
         text = end;
     }
@@ -111,7 +112,7 @@ static int read_numbers(const char *text, int32_t *ids, int64_t *n, char *error)
 static int read_prompt(const Run *run, const PlanValue *logits, int32_t *ids, int64_t *n,
                        char *error) {
     const char *text = run->options->generate;
-    int64_t below = tokens(run, logits);
+    int64_t below = token_count(run, logits);
     int code = 0;
     *n = 0;
     if (run->inputs.tokenizer)
@@ -128,13 +129,13 @@ static int read_prompt(const Run *run, const PlanValue *logits, int32_t *ids, in
         code = EXIT_USER;
     }
     if (code || *n) return code;
-    return mistake(error, "the prompt must have at least one token");
+    return refuse_generation(error, "the prompt must have at least one token");
 }
 
 static int open_tokenizer(Run *run, char *error) {
     if (!run->options->tokenizer) return 0;
     if (reads_bytes(run->plan))
-        return mistake(error, "the model reads bytes: leave out --tokenizer");
+        return refuse_generation(error, "the model reads bytes: leave out --tokenizer");
     return tokenizer_open(&run->inputs.tokenizer, run->options->tokenizer, error);
 }
 
@@ -147,16 +148,18 @@ int generate_check(Run *run, char *error) {
         (s->kind == SOURCE_TEXT || s->kind == SOURCE_TOKENS || s->kind == SOURCE_SYNTHETIC_TOKENS);
     const PlanField *inputs = find_field(p, "inputs");
     if (!rows || !inputs || inputs->type.rank != 2 || inputs->type.dtype != DT_I32)
-        return mistake(error, "the model does not read rows of tokens (data.train = text or "
-                              "tokens)");
+        return refuse_generation(error,
+                                 "the model does not read rows of tokens (data.train = text or "
+                                 "tokens)");
     if (!find_logits(p, &program, &instr))
-        return mistake(error,
-                       "the loss is not a cross entropy, so there are no logits to choose from");
+        return refuse_generation(
+            error, "the loss is not a cross entropy, so there are no logits to choose from");
     const PlanValue *logits = logits_of(p, instr);
     FileType type = file_type_of(logits->type.dtype);
-    if (type_elements(&logits->type) != type_elements(&inputs->type) * vocabulary(logits) ||
+    if (type_elements(&logits->type) != type_elements(&inputs->type) * vocabulary_size(logits) ||
         type == FT_COUNT || !file_type_float(type))
-        return mistake(error, "the model does not compute logits for each token of its inputs");
+        return refuse_generation(error,
+                                 "the model does not compute logits for each token of its inputs");
     int64_t n;
     int32_t *ids = calloc(strlen(run->options->generate) + 1, sizeof *ids);
     if (!ids) fail_environment("no memory for the prompt");
@@ -175,7 +178,7 @@ static int generator_before(void *of, uint32_t instr, char *error) {
     if (instr != g->instr || r->rank != 0) return 0;
     const PlanInstr *in = &r->run->plan->instrs[instr];
     const Type *t = &g->logits->type;
-    uint64_t bytes = (uint64_t)(vocabulary(g->logits) * dtype_bytes(t->dtype));
+    uint64_t bytes = (uint64_t)(vocabulary_size(g->logits) * dtype_bytes(t->dtype));
     uint64_t row_bytes = (uint64_t)(type_pitch(t) * dtype_bytes(t->dtype));
     const char *from = r->arena + g->logits->address + (uint64_t)g->row * row_bytes;
     int code = r->run->device->copy_out(r->context, in->stream, g->raw, from, bytes, error);
@@ -184,7 +187,7 @@ static int generator_before(void *of, uint32_t instr, char *error) {
 
 int generator_open(Rank *r) {
     const Plan *p = r->run->plan;
-    const Options *o = r->run->options;
+    const RunOptions *o = r->run->options;
     Generator *g = r->generator = calloc(1, sizeof *g);
     const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
     if (g) {
@@ -195,9 +198,9 @@ int generator_open(Rank *r) {
         g->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
         g->slot = calloc(1, MAX(g->slot_bytes, 1));
         g->text = calloc(strlen(o->generate) + (size_t)o->tokens, sizeof *g->text);
-        g->raw = calloc((size_t)vocabulary(g->logits), sizeof(double));
-        g->logit = calloc((size_t)vocabulary(g->logits), sizeof *g->logit);
-        g->chance = calloc((size_t)vocabulary(g->logits), sizeof *g->chance);
+        g->raw = calloc((size_t)vocabulary_size(g->logits), sizeof(double));
+        g->logit = calloc((size_t)vocabulary_size(g->logits), sizeof *g->logit);
+        g->chance = calloc((size_t)vocabulary_size(g->logits), sizeof *g->chance);
     }
     if (g && g->slot && g->text && g->raw && g->logit && g->chance)
         return read_prompt(r->run, g->logits, g->text, &g->prompt, r->error);
@@ -262,10 +265,10 @@ int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_
     return best;
 }
 
-static int64_t choose(Generator *g) {
+static int64_t choose_next(Generator *g) {
     const Run *run = g->rank->run;
-    const Options *o = run->options;
-    int64_t n = tokens(run, g->logits);
+    const RunOptions *o = run->options;
+    int64_t n = token_count(run, g->logits);
     FileType type = file_type_of(g->logits->type.dtype);
     for (int64_t i = 0; i < n; i++)
         g->logit[i] = load_real((char *)g->raw + i * file_type_bytes(type), type);
@@ -286,7 +289,7 @@ static int print_token(Generator *g, int32_t id) {
 }
 
 /* Rank 0 adds a token to the text and shows it. */
-static int add(Generator *g, int32_t id) {
+static int add_token(Generator *g, int32_t id) {
     rank_writes(g->rank, true);
     int code = g->rank->rank == 0 ? print_token(g, id) : 0;
     rank_writes(g->rank, false);
@@ -303,7 +306,7 @@ static int next_token(Generator *g, bool *stop) {
     int code = run_model(g);
     if (code) return code;
     if (r->rank == 0) {
-        int64_t id = atomic_load(&r->run->end.interrupted) ? -1 : choose(g);
+        int64_t id = atomic_load(&r->run->end.interrupted) ? -1 : choose_next(g);
         mine = atomic_load(&r->run->end.interrupted) ? INTERRUPTED
                : id < 0                              ? NO_NUMBERS
                                                      : FIRST_TOKEN + (uint64_t)id;
@@ -311,7 +314,7 @@ static int next_token(Generator *g, bool *stop) {
     code = rank_agree(r, mine, &word);
     if (code) return code;
     *stop = word == INTERRUPTED;
-    if (word >= FIRST_TOKEN) return add(g, (int32_t)(word - FIRST_TOKEN));
+    if (word >= FIRST_TOKEN) return add_token(g, (int32_t)(word - FIRST_TOKEN));
     if (*stop) return 0;
     snprintf(r->error, ERROR_BYTES, "the logits are not finite: no token can be chosen");
     return EXIT_TRAINING;
@@ -321,7 +324,7 @@ int generate_text(Generator *g, bool *stop) {
     Rank *r = g->rank;
     int code = 0;
     *stop = false;
-    while (g->n < g->prompt && !code) code = add(g, g->text[g->n]);
+    while (g->n < g->prompt && !code) code = add_token(g, g->text[g->n]);
     for (int64_t i = 0; i < r->run->options->tokens && !code && !*stop; i++)
         code = next_token(g, stop);
     if (r->rank == 0) printf("\n");

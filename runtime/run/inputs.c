@@ -96,7 +96,7 @@ static int check_evaluation(const Run *run) {
 
 static int open_validation(Run *run) {
     char error[ERROR_BYTES];
-    const Options *o = run->options;
+    const RunOptions *o = run->options;
     int code = dataset_open(run->plan, "val", o->data, o->n_data, &run->inputs.val, error);
     if (code) return report_error(code, error);
     run->steps.evaluates = run->inputs.val != NULL;
@@ -108,7 +108,7 @@ static int open_validation(Run *run) {
 
 static int open_training(Run *run) {
     char error[ERROR_BYTES];
-    const Options *o = run->options;
+    const RunOptions *o = run->options;
     int code = dataset_open(run->plan, "train", o->data, o->n_data, &run->inputs.train, error);
     if (code) return report_error(code, error);
     if (!run->inputs.train) return report_error(EXIT_CORRUPT, "the plan names no training data");
@@ -119,7 +119,7 @@ static int open_training(Run *run) {
 
 int inputs_open_data(Run *run) {
     char error[ERROR_BYTES];
-    const Options *o = run->options;
+    const RunOptions *o = run->options;
     const PlanSettings *s = run->plan->settings;
     Mesh mesh = plan_mesh(run->plan);
     if (s->local_batch <= 0 || s->micro_batches <= 0 || s->batch % s->local_batch ||

@@ -18,7 +18,7 @@ struct Loader {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool asked, ready, stop;
-    Call call;
+    ProgramCall call;
     int code;
     char error[ERROR_BYTES];
     uint8_t *slot[2];
@@ -118,7 +118,7 @@ void loader_close(Loader *l) {
     free(l);
 }
 
-void loader_request(Loader *l, const Call *c) {
+void loader_request(Loader *l, const ProgramCall *c) {
     pthread_mutex_lock(&l->lock);
     l->call = *c;
     l->asked = true;

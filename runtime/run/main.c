@@ -19,7 +19,7 @@ static int check_outputs(const Run *run) {
     return code ? report_error(code, error) : 0;
 }
 
-static void announce(const Run *run) {
+static void announce_run(const Run *run) {
     const Launch *l = &run->launch;
     if (!run_speaks(run)) return;
     fprintf(stderr, "device %s, transport %s, %d rank%s of %d thread%s\n", run->device->name,
@@ -69,7 +69,7 @@ static int open_metrics(Run *run) {
 }
 
 /* Everything that this process can find out before its ranks are opened. */
-static int prepare(Run *run, TensorSet *weights) {
+static int prepare_run(Run *run, TensorSet *weights) {
     int code = device_choose(run);
     if (!code) code = transport_open(run);
     if (!code) code = overlap_check(run);
@@ -82,13 +82,13 @@ static int prepare(Run *run, TensorSet *weights) {
     capacity_count_threads(run);
     allocations_watch_modules();
     signals_catch(run);
-    announce(run);
+    announce_run(run);
     return 0;
 }
 
 /* What must be the same on all ranks. */
 static uint64_t options_fingerprint(const Run *run) {
-    const Options *o = run->options;
+    const RunOptions *o = run->options;
     int64_t number[] = {run->steps.end,
                         o->dump_step,
                         o->save.path != NULL,
@@ -124,10 +124,10 @@ static void leave_transport(Run *run, int code, bool orderly) {
 }
 
 /* Everything after the plan: what the run is made of, the run itself, its end. */
-static int train(Run *run) {
+static int run_here(Run *run) {
     TensorSet weights = {0};
     bool orderly = false;
-    int code = compare_processes(run, prepare(run, &weights));
+    int code = compare_processes(run, prepare_run(run, &weights));
     if (!code) code = ranks_open(run);
     if (!code) {
         code = ranks_run(run);
@@ -150,16 +150,16 @@ static int train(Run *run) {
 /* Who runs the plan: other processes that this one starts, or this one. */
 static int start_run(Run *run, char **argv) {
     Launch *l = &run->launch;
-    const Options *o = run->options;
+    const RunOptions *o = run->options;
     int code = 0;
     if (restarts_supervise(l, o, &run->checkpoint, argv, &code)) return code;
     if (processes_start(l, transport_choice(o, l), argv, &code)) return code;
     processes_begin(l);
-    return train(run);
+    return run_here(run);
 }
 
 static __attribute__((noinline)) int start(int argc, char **argv) {
-    Options options;
+    RunOptions options;
     signals_hold_notice();
     int code = options_parse(argc, argv, &options);
     if (code >= 0) return code;

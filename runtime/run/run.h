@@ -63,7 +63,7 @@ int trainer_run(Rank *r);
 /* loader.c */
 int loader_open(Rank *r, Loader **out);
 void loader_close(Loader *l);
-void loader_request(Loader *l, const Call *c);
+void loader_request(Loader *l, const ProgramCall *c);
 /* The batch of the call requested last; or the exit code with the message. */
 int loader_wait(Loader *l, const void **bytes, char *error);
 

@@ -70,7 +70,7 @@ static int find_states(Trainer *t) {
 }
 
 /* Writes what the host gives to a call. */
-static int prepare_call(Trainer *t, const Call *c, const void *batch) {
+static int prepare_call(Trainer *t, const ProgramCall *c, const void *batch) {
     Rank *r = t->rank;
     int code = 0;
     step_state_fill(t->settings, t->run->steps.scheduled, c->step, c->micro, c->position, c->slot,
@@ -127,7 +127,7 @@ static bool follow_scale(Trainer *t, const double *scale) {
     return !finite && (!fell || !isfinite(scale[SCALE_LOSS]));
 }
 
-static int finish_step(Trainer *t, const Call *c, bool *stop) {
+static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
     Rank *r = t->rank;
     double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
     int code = t->scale ? rank_copy_out(r, scale, t->scale, sizeof scale) : 0;
@@ -162,7 +162,7 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
     return code;
 }
 
-static int add_metrics(Trainer *t, const Call *c, bool *stop) {
+static int add_metrics(Trainer *t, const ProgramCall *c, bool *stop) {
     Rank *r = t->rank;
     for (int i = 0; i < t->n_metric; i++) {
         int code = rank_copy_out(r, t->words, t->metric_at[i], sizeof t->words);
@@ -235,15 +235,15 @@ static int save_last(Trainer *t, bool evaluation_due) {
 }
 
 /* The steps in which test mode FSDP_CHECK=alloc counts, with all that belongs to them. */
-static void count_allocations(const Trainer *t, const Call *c) {
+static void count_allocations(const Trainer *t, const ProgramCall *c) {
     if (t->rank->rank != 0 || !t->run->test.allocations) return;
     allocations_count(c->step >= FIRST_COUNTED_STEP && c->step <= LAST_COUNTED_STEP);
 }
 
-static int train(Trainer *t) {
+static int train_steps(Trainer *t) {
     Rank *r = t->rank;
     CallCursor cursor;
-    Call call, next;
+    ProgramCall call, next;
     cursor_start(&cursor, t->run->plan, &t->run->steps, r->rank);
     bool more = cursor_next(&cursor, &next), stop = false, evaluation_due = false;
     if (more) loader_request(r->loader, &next);
@@ -278,7 +278,7 @@ static int train(Trainer *t) {
     return 0;
 }
 
-static int generate(Trainer *t) {
+static int generate_tokens(Trainer *t) {
     Rank *r = t->rank;
     bool stop;
     int code = generate_text(r->generator, &stop);
@@ -332,7 +332,7 @@ int trainer_run(Rank *r) {
     rank_writes(r, true);
     if (!code && r->rank == 0) code = metrics_start(r->run->metrics, r->arena_bytes, r->error);
     rank_writes(r, false);
-    if (!code) code = r->generator ? generate(t) : train(t);
+    if (!code) code = r->generator ? generate_tokens(t) : train_steps(t);
     if (!code && r->run->options->save.path) code = save_weights(r);
     if (code == EXIT_TRAINING) code = save_after_stop(t);
     saver_stop(r);

@@ -70,7 +70,7 @@ static uint32_t row_from(const CallCursor *c, uint32_t from) {
 }
 
 /* Everything after a call that was issued: the next repeat, call, round, evaluation or step. */
-static void advance(CallCursor *c, uint32_t row, bool *ends) {
+static void advance_cursor(CallCursor *c, uint32_t row, bool *ends) {
     const Plan *p = c->plan;
     *ends = false;
     c->micro++;
@@ -93,18 +93,18 @@ static void advance(CallCursor *c, uint32_t row, bool *ends) {
     *ends = true;
 }
 
-bool cursor_next(CallCursor *c, Call *out) {
+bool cursor_next(CallCursor *c, ProgramCall *out) {
     const Plan *p = c->plan;
     const PlanSettings *s = p->settings;
     if (c->step >= (c->steps->evaluation_only ? 1 : c->steps->end)) return false;
     uint32_t row = row_from(c, c->call);
     if (row >= p->n_calls) return false;
-    *out = (Call){.program = p->calls[row].program,
-                  .evaluation = c->evaluation,
-                  .step = c->step,
-                  .micro = c->micro,
-                  .samples = s->local_batch,
-                  .slot = (int)(c->issued++ % 2)};
+    *out = (ProgramCall){.program = p->calls[row].program,
+                         .evaluation = c->evaluation,
+                         .step = c->step,
+                         .micro = c->micro,
+                         .samples = s->local_batch,
+                         .slot = (int)(c->issued++ % 2)};
     if (c->evaluation) {
         int64_t round = evaluation_round(p, c->role);
         out->position = c->round * round + c->part * (round / c->parts) + c->micro * s->local_batch;
@@ -112,6 +112,6 @@ bool cursor_next(CallCursor *c, Call *out) {
         out->position =
             c->step * s->batch + c->part * (s->batch / c->parts) + c->micro * s->local_batch;
     }
-    advance(c, row, &out->ends);
+    advance_cursor(c, row, &out->ends);
     return true;
 }

@@ -19,7 +19,7 @@ typedef struct RunSteps {
     bool evaluation_only;
 } RunSteps;
 
-typedef struct Call {
+typedef struct ProgramCall {
     uint32_t program; /* row of plan programs */
     bool evaluation;
     bool ends; /* last call of its step, or of its evaluation */
@@ -27,7 +27,7 @@ typedef struct Call {
     int64_t position; /* number of the call's first sample in the order of its source */
     int64_t samples;
     int slot;
-} Call;
+} ProgramCall;
 
 typedef struct CallCursor {
     const Plan *plan;
@@ -41,7 +41,7 @@ typedef struct CallCursor {
 
 /* calls.c: the calls of a run in order. */
 void cursor_start(CallCursor *c, const Plan *p, const RunSteps *steps, int32_t rank);
-bool cursor_next(CallCursor *c, Call *out); /* false when the run is over */
+bool cursor_next(CallCursor *c, ProgramCall *out); /* false when the run is over */
 /* The product of two numbers >= 0; INT64_MAX when it does not fit. */
 int64_t multiply_saturated(int64_t a, int64_t b);
 /* Samples that one evaluation reads, and samples that one round of the role's evaluation calls

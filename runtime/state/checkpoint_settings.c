@@ -15,11 +15,11 @@
 
 _Static_assert((int)CK_ERROR_BYTES == (int)ERROR_BYTES, "messages have one size");
 
-typedef struct Making {
+typedef struct SettingsBuilder {
     const Plan *p;
     Arena *a;
     RunContents *out;
-} Making;
+} SettingsBuilder;
 
 /* ---- settings */
 
@@ -65,9 +65,9 @@ SettingChange setting_change(const char *key) {
     return MAY_CHANGE;
 }
 
-static void set(Making *m, const char *key, const char *format, ...)
+static void add_setting(SettingsBuilder *m, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void set(Making *m, const char *key, const char *format, ...) {
+static void add_setting(SettingsBuilder *m, const char *key, const char *format, ...) {
     CkContents *c = &m->out->c;
     va_list args;
     va_start(args, format);
@@ -112,25 +112,25 @@ static uint64_t source_hash(const Dataset *d, uint64_t *bytes, int *code, char *
     return sampling.hash;
 }
 
-static int set_source(Making *m, const char *key, const Dataset *d, char *error) {
+static int add_source(SettingsBuilder *m, const char *key, const Dataset *d, char *error) {
     if (!d) return 0;
     uint64_t bytes;
     int code = 0;
     uint64_t hash = source_hash(d, &bytes, &code, error);
-    set(m, key, "%s, %" PRId64 " samples, %" PRIu64 " bytes, hash %016" PRIx64,
-        word_of(&words_SourceKind, d->source->kind), d->samples, bytes, hash);
+    add_setting(m, key, "%s, %" PRId64 " samples, %" PRIu64 " bytes, hash %016" PRIx64,
+                word_of(&words_SourceKind, d->source->kind), d->samples, bytes, hash);
     return code;
 }
 
 /* What the model file says, by the name that it has among the facts; 0: nothing. */
-static uint64_t fact(const Plan *p, const char *name) {
+static uint64_t model_fact(const Plan *p, const char *name) {
     for (uint64_t i = 0; i < p->n_facts; i++)
         if (!strcmp(plan_string(p, p->facts[i].name), name)) return p->facts[i].value;
     return 0;
 }
 
 static const char *real_fact(const Plan *p, const char *name, char text[40]) {
-    uint64_t bits = fact(p, name);
+    uint64_t bits = model_fact(p, name);
     double x;
     memcpy(&x, &bits, sizeof x);
     return double_text(x, text);
@@ -152,7 +152,7 @@ static uint64_t forward_hash(const Plan *p) {
 }
 
 /* Parameters of which the update has other numbers than of the rest. */
-static void set_groups(Making *m) {
+static void add_groups(SettingsBuilder *m) {
     const Plan *p = m->p;
     uint64_t hash = 0, n = 0;
     for (uint64_t i = 0; i < p->n_params; i++) {
@@ -164,31 +164,33 @@ static void set_groups(Making *m) {
         n++;
     }
     if (n)
-        set(m, "train.groups", "%" PRIu64 " of %" PRIu64 " parameters, hash %016" PRIx64, n,
-            p->n_params, hash);
+        add_setting(m, "train.groups", "%" PRIu64 " of %" PRIu64 " parameters, hash %016" PRIx64, n,
+                    p->n_params, hash);
     else
-        set(m, "train.groups", "none");
+        add_setting(m, "train.groups", "none");
 }
 
 /* The numbers that optimizers have besides learning rate, betas and decay. */
-static void set_constants(Making *m) {
+static void add_constants(SettingsBuilder *m) {
     const Plan *p = m->p;
     const PlanSettings *s = p->settings;
     char number[3][40];
-    set(m, "train.momentum", "%s%s", real_fact(p, "momentum", number[0]),
-        fact(p, "nesterov") ? " (nesterov)" : "");
-    set(m, "train.eps", "(%s, %s, %s)", real_fact(p, "eps", number[0]),
-        real_fact(p, "eps2", number[1]), real_fact(p, "limit", number[2]));
+    add_setting(m, "train.momentum", "%s%s", real_fact(p, "momentum", number[0]),
+                model_fact(p, "nesterov") ? " (nesterov)" : "");
+    add_setting(m, "train.eps", "(%s, %s, %s)", real_fact(p, "eps", number[0]),
+                real_fact(p, "eps2", number[1]), real_fact(p, "limit", number[2]));
     if (s->optimizer == OPTIMIZER_MUON)
-        set(m, "train.muon", "(ns_steps = %" PRIu64 ", adjust_lr = %s)", fact(p, "steps"),
-            word_of(&words_MuonRate, (uint32_t)fact(p, "rate")));
-    set(m, "train.clip_value", "%s", real_fact(p, "clip_value", number[0]));
-    set(m, "shard.scale", "%s of the mean", double_text(s->gain == 0 ? 1 : s->gain, number[0]));
-    set(m, "shard.gather", "%s", word_of(&words_DType, s->gather_dtype));
-    set(m, "model.forward", "hash %016" PRIx64, forward_hash(p));
+        add_setting(m, "train.muon", "(ns_steps = %" PRIu64 ", adjust_lr = %s)",
+                    model_fact(p, "steps"),
+                    word_of(&words_MuonRate, (uint32_t)model_fact(p, "rate")));
+    add_setting(m, "train.clip_value", "%s", real_fact(p, "clip_value", number[0]));
+    add_setting(m, "shard.scale", "%s of the mean",
+                double_text(s->gain == 0 ? 1 : s->gain, number[0]));
+    add_setting(m, "shard.gather", "%s", word_of(&words_DType, s->gather_dtype));
+    add_setting(m, "model.forward", "hash %016" PRIx64, forward_hash(p));
 }
 
-static void set_optimizer(Making *m) {
+static void add_optimizer(SettingsBuilder *m) {
     const PlanSettings *s = m->p->settings;
     double clip = 0, decay = 0;
     int64_t norm = 0;
@@ -201,57 +203,57 @@ static void set_optimizer(Making *m) {
         }
         decay = MAX(decay, in->attr.weight_decay);
     }
-    set(m, "train.optimizer", "%s", word_of(&words_OptimizerKind, s->optimizer));
-    set(m, "train.lr", "%s", double_text(s->lr, number[0]));
-    set(m, "train.schedule", "%s(warmup = %s, decay = %s, final = %s)",
-        word_of(&words_ScheduleKind, s->schedule), double_text(s->warmup, number[0]),
-        double_text(s->decay, number[1]), double_text(s->final, number[2]));
-    set(m, "train.betas", "(%s, %s, %s)", double_text(s->beta1, number[3]),
-        double_text(s->beta2, number[4]), double_text(s->beta2_decay, number[5]));
-    set(m, "train.weight_decay", "%s", double_text(decay, number[0]));
+    add_setting(m, "train.optimizer", "%s", word_of(&words_OptimizerKind, s->optimizer));
+    add_setting(m, "train.lr", "%s", double_text(s->lr, number[0]));
+    add_setting(m, "train.schedule", "%s(warmup = %s, decay = %s, final = %s)",
+                word_of(&words_ScheduleKind, s->schedule), double_text(s->warmup, number[0]),
+                double_text(s->decay, number[1]), double_text(s->final, number[2]));
+    add_setting(m, "train.betas", "(%s, %s, %s)", double_text(s->beta1, number[3]),
+                double_text(s->beta2, number[4]), double_text(s->beta2_decay, number[5]));
+    add_setting(m, "train.weight_decay", "%s", double_text(decay, number[0]));
     const char *const norms[] = {" of the largest element", "", " of the 1-norm", "",
                                  " of the 3-norm"};
-    set(m, "train.clip", "%s%s", double_text(clip, number[0]), norms[norm - NORM_INF]);
+    add_setting(m, "train.clip", "%s%s", double_text(clip, number[0]), norms[norm - NORM_INF]);
 }
 
-static int make_settings(Making *m, const Run *run, char *error) {
+static int add_settings(SettingsBuilder *m, const Run *run, char *error) {
     const PlanSettings *s = m->p->settings;
     const PlanGroup *g = m->p->groups; /* of one precision, all of them */
     m->out->c.setting = arena_array(m->a, CkSetting, ARRAY_LEN(settings));
-    set(m, "train.batch", "%" PRId64, s->batch);
-    set(m, "train.seed", "%" PRIu64, s->seed);
-    set_optimizer(m);
-    set_groups(m);
-    set_constants(m);
-    set(m, "train.steps", "%" PRId64, run->steps.scheduled);
-    set(m, "train.accumulate", "%" PRId64, s->micro_batches);
+    add_setting(m, "train.batch", "%" PRId64, s->batch);
+    add_setting(m, "train.seed", "%" PRIu64, s->seed);
+    add_optimizer(m);
+    add_groups(m);
+    add_constants(m);
+    add_setting(m, "train.steps", "%" PRId64, run->steps.scheduled);
+    add_setting(m, "train.accumulate", "%" PRId64, s->micro_batches);
     if (m->p->n_groups)
-        set(m, "train.precision", "%s(master = %s, reduce = %s)",
-            word_of(&words_DType, g->compute_dtype), word_of(&words_DType, g->master_dtype),
-            word_of(&words_DType, g->reduce_dtype));
+        add_setting(m, "train.precision", "%s(master = %s, reduce = %s)",
+                    word_of(&words_DType, g->compute_dtype), word_of(&words_DType, g->master_dtype),
+                    word_of(&words_DType, g->reduce_dtype));
     char number[3][40];
     if (s->loss_scale > 0)
-        set(m, "train.loss_scale", "(%s, %s, %s, %" PRId64 ")",
-            double_text(s->loss_scale, number[0]), double_text(s->loss_growth, number[1]),
-            double_text(s->loss_backoff, number[2]), s->loss_interval);
-    set(m, "train.eval_every", "%" PRId64, s->eval_every);
-    set(m, "train.eval_steps", "%" PRId64, s->eval_steps);
-    set(m, "train.on_nan", "%s", word_of(&words_OnNan, s->on_nan));
-    set(m, "data.order", "%s", word_of(&words_DataOrder, s->order));
-    set(m, "data.length", "%" PRId64, s->length);
-    set(m, "ranks", "%d", run->launch.ranks);
-    set(m, "device", "%s", run->device->name);
-    int code = set_source(m, "data.train", run->inputs.train, error);
-    return code ? code : set_source(m, "data.val", run->inputs.val, error);
+        add_setting(m, "train.loss_scale", "(%s, %s, %s, %" PRId64 ")",
+                    double_text(s->loss_scale, number[0]), double_text(s->loss_growth, number[1]),
+                    double_text(s->loss_backoff, number[2]), s->loss_interval);
+    add_setting(m, "train.eval_every", "%" PRId64, s->eval_every);
+    add_setting(m, "train.eval_steps", "%" PRId64, s->eval_steps);
+    add_setting(m, "train.on_nan", "%s", word_of(&words_OnNan, s->on_nan));
+    add_setting(m, "data.order", "%s", word_of(&words_DataOrder, s->order));
+    add_setting(m, "data.length", "%" PRId64, s->length);
+    add_setting(m, "ranks", "%d", run->launch.ranks);
+    add_setting(m, "device", "%s", run->device->name);
+    int code = add_source(m, "data.train", run->inputs.train, error);
+    return code ? code : add_source(m, "data.val", run->inputs.val, error);
 }
 
 int run_contents_make(const Run *run, Arena *a, RunContents *out, char *error) {
     const Plan *p = run->plan;
-    Making m = {.p = p, .a = a, .out = out};
+    SettingsBuilder m = {.p = p, .a = a, .out = out};
     *out = (RunContents){.state = arena_array(a, const PlanState *, p->n_states + 1)};
     ck_plan_states(&out->c, p, a, out->state);
     out->c.form = (CheckpointForm)run->checkpoint.form;
     out->c.most_file = run->checkpoint.max_file;
-    int code = make_settings(&m, run, error);
+    int code = add_settings(&m, run, error);
     return code ? code : ck_files(&out->c, a, error);
 }

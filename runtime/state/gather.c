@@ -22,7 +22,7 @@ typedef struct FromParams {
     const PlanStored *stored; /* or parts; NULL: the parameter */
 } FromParams;
 
-typedef struct Gather {
+typedef struct WeightGather {
     Rank *rank;
     const ShardSource *source;
     const SaveForm *form;
@@ -38,14 +38,14 @@ typedef struct Gather {
     void *host;  /* rank 0, where the arena is not host memory */
     char *other; /* rank 0: a bounce buffer's elements in another type */
     Arena *arena;
-} Gather;
+} WeightGather;
 
-static int source_dtype(const Gather *g, const PlanGroup *q) {
+static int source_dtype(const WeightGather *g, const PlanGroup *q) {
     return g->source->dtype == DT_NONE ? (int)q->master_dtype : g->source->dtype;
 }
 
 /* In which groups parameters are, and where. */
-static void find_places(Gather *g) {
+static void find_places(WeightGather *g) {
     const Plan *p = g->rank->run->plan;
     g->group = arena_array(g->arena, uint32_t, p->n_params + 1);
     g->place = arena_array(g->arena, LayoutPlace, p->n_params + 1);
@@ -59,18 +59,18 @@ static void find_places(Gather *g) {
 }
 
 /* Is the parameter one of those that are written? */
-static bool is_wanted(const Gather *g, uint32_t param) {
+static bool is_written(const WeightGather *g, uint32_t param) {
     if (g->group[param] == UINT32_MAX) return false;
     const PlanGroup *group = &g->rank->run->plan->groups[g->group[param]];
     return !g->trainable_only || group->flags & GROUP_TRAINABLE;
 }
 
-static FileType type_in_file(const Gather *g, uint32_t param) {
+static FileType type_in_file(const WeightGather *g, uint32_t param) {
     if (g->form->type != FT_COUNT) return g->form->type;
     return file_type_of(source_dtype(g, &g->rank->run->plan->groups[g->group[param]]));
 }
 
-static void add_param(Gather *g, uint32_t k) {
+static void add_param(WeightGather *g, uint32_t k) {
     const Plan *p = g->rank->run->plan;
     const PlanParam *q = &p->params[k];
     TensorPlan *t = &g->tensor[g->n];
@@ -84,13 +84,13 @@ static void add_param(Gather *g, uint32_t k) {
 
 /* A tensor that has parts of parameters, if one of them is wanted; numbers of the others are zero.
  */
-static void add_stored(Gather *g, const PlanStored *s) {
+static void add_stored(WeightGather *g, const PlanStored *s) {
     const Plan *p = g->rank->run->plan;
     TensorPlan t = {.name = plan_string(p, s->name), .type = FT_COUNT, .rank = s->rank};
     memcpy(t.dim, s->dim, sizeof s->dim);
     for (uint32_t k = 0; k < s->n_part; k++) {
         uint32_t param = p->parts[s->first_part + k].param;
-        if (!is_wanted(g, param)) continue;
+        if (!is_written(g, param)) continue;
         FileType type = type_in_file(g, param);
         if (t.type == FT_COUNT || file_type_bytes(type) > file_type_bytes(t.type)) t.type = type;
     }
@@ -100,7 +100,7 @@ static void add_stored(Gather *g, const PlanStored *s) {
 }
 
 /* In the order of the parameters, or of the first ones that are in them. */
-static void plan_tensors(Gather *g) {
+static void plan_tensors(WeightGather *g) {
     const Plan *p = g->rank->run->plan;
     uint64_t most = p->n_params + p->n_stored;
     g->tensor = arena_array(g->arena, TensorPlan, most + 1);
@@ -108,7 +108,7 @@ static void plan_tensors(Gather *g) {
     find_places(g);
     for (uint32_t k = 0, next = 0; k < p->n_params; k++) {
         if (!(p->params[k].flags & PARAM_IN_PARTS)) {
-            if (is_wanted(g, k)) add_param(g, k);
+            if (is_written(g, k)) add_param(g, k);
             continue;
         }
         for (; next < p->n_stored && p->stored[next].table == 0; next++) {
@@ -119,8 +119,8 @@ static void plan_tensors(Gather *g) {
 }
 
 /* Elements as the file has them: of another type where it asks for one. */
-static const char *converted(Gather *g, const TensorPlan *t, int dtype, int64_t n,
-                             const char *from) {
+static const char *convert_elements(WeightGather *g, const TensorPlan *t, int dtype, int64_t n,
+                                    const char *from) {
     FileType type = file_type_of(dtype);
     if (t->type == type) return from;
     enum { CHUNK = 4096 };
@@ -134,8 +134,8 @@ static const char *converted(Gather *g, const TensorPlan *t, int dtype, int64_t 
 }
 
 /* part: of the parameter in the tensor; NULL: the tensor is the parameter. */
-static void put(const PlanParam *q, const StoredPart *part, const TensorPlan *t, int64_t first,
-                int64_t n, const char *from, char *to) {
+static void put_elements(const PlanParam *q, const StoredPart *part, const TensorPlan *t,
+                         int64_t first, int64_t n, const char *from, char *to) {
     uint32_t width = file_type_bytes(t->type);
     if (part)
         part_store(part, width, first - part->first, n, from, to);
@@ -146,7 +146,7 @@ static void put(const PlanParam *q, const StoredPart *part, const TensorPlan *t,
 }
 
 /* Elements [at, at + n) of a group, all of one owner, into every rank's bounce buffer. */
-static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at, int64_t n) {
+static int broadcast_piece(WeightGather *g, uint32_t group, int32_t owner, int64_t at, int64_t n) {
     Rank *r = g->rank;
     const Plan *p = r->run->plan;
     const PlanGroup *q = &p->groups[group];
@@ -178,23 +178,24 @@ static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at,
 }
 
 /* Where rank 0 can read n elements, or NULL with a code. */
-static const char *readable(Gather *g, const void *device, uint64_t bytes, int *code) {
+static const char *read_on_host(WeightGather *g, const void *device, uint64_t bytes, int *code) {
     if (g->rank->run->device->arena_is_host || rank_in_host(g->rank, device)) return device;
     *code = rank_copy_out(g->rank, g->host, device, bytes);
     return *code ? NULL : g->host;
 }
 
 /* What of a parameter is gathered, and where it goes. */
-typedef struct Wanted {
+typedef struct GatherTarget {
     uint32_t param;
     const StoredPart *part; /* NULL: all of it */
     const TensorPlan *tensor;
     char *to;
     int64_t first, end; /* elements */
-} Wanted;
+} GatherTarget;
 
 /* Rank 0: n elements that follow each other in the group from `at` on, in runs of the parameter. */
-static void put_runs(Gather *g, const Wanted *w, int64_t at, int64_t n, const char *from) {
+static void put_runs(WeightGather *g, const GatherTarget *w, int64_t at, int64_t n,
+                     const char *from) {
     const Plan *p = g->rank->run->plan;
     const LayoutPlace *place = &g->place[w->param];
     Layout layout = plan_layout(&p->groups[g->group[w->param]]);
@@ -202,12 +203,13 @@ static void put_runs(Gather *g, const Wanted *w, int64_t at, int64_t n, const ch
     for (int64_t done = 0, run; done < n; done += run) {
         int64_t e = layout_element_of(&layout, place, at + done);
         run = MIN(layout_run(&layout, place, e), n - done);
-        put(&p->params[w->param], w->part, w->tensor, e, run, from + (uint64_t)done * width, w->to);
+        put_elements(&p->params[w->param], w->part, w->tensor, e, run,
+                     from + (uint64_t)done * width, w->to);
     }
 }
 
 /* A bounce buffer's elements from `at` of the group on, all of one shard. */
-static int gather_piece(Gather *g, const Wanted *w, int64_t at, int64_t n) {
+static int gather_piece(WeightGather *g, const GatherTarget *w, int64_t at, int64_t n) {
     Rank *r = g->rank;
     uint32_t group = g->group[w->param];
     const PlanGroup *f = &r->run->plan->groups[group];
@@ -221,16 +223,16 @@ static int gather_piece(Gather *g, const Wanted *w, int64_t at, int64_t n) {
         code = broadcast_piece(g, group, (int32_t)layout_shard_of(&layout, at), at, n);
     if (code || r->rank) return code;
     if (layout.split || !g->source->host)
-        from = readable(g, from, (uint64_t)n * dtype_bytes(dtype), &code);
+        from = read_on_host(g, from, (uint64_t)n * dtype_bytes(dtype), &code);
     if (code) return code;
     rank_writes(r, true); /* into a mapped file: the disk may be slow */
-    put_runs(g, w, at, n, converted(g, w->tensor, dtype, n, from));
+    put_runs(g, w, at, n, convert_elements(g, w->tensor, dtype, n, from));
     rank_writes(r, false);
     return 0;
 }
 
 /* Shard by shard: what one holds of the parameter is a run of the shard. */
-static int gather_param(Gather *g, const Wanted *w) {
+static int gather_param(WeightGather *g, const GatherTarget *w) {
     const PlanGroup *f = &g->rank->run->plan->groups[g->group[w->param]];
     const LayoutPlace *place = &g->place[w->param];
     Layout layout = plan_layout(f);
@@ -249,11 +251,11 @@ static int gather_param(Gather *g, const Wanted *w) {
     return 0;
 }
 
-static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
+static int gather_tensor(WeightGather *g, uint32_t tensor, char *to) {
     const FromParams *from = &g->from[tensor];
     const TensorPlan *t = &g->tensor[tensor];
     const Plan *p = g->rank->run->plan;
-    Wanted w = {.param = from->param, .tensor = t, .to = to};
+    GatherTarget w = {.param = from->param, .tensor = t, .to = to};
     if (!from->stored) {
         w.end = type_elements(&p->params[w.param].type);
         return gather_param(g, &w);
@@ -265,13 +267,13 @@ static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
         w.part = &part[k];
         w.first = part[k].first;
         w.end = w.first + part[k].n;
-        if (is_wanted(g, w.param)) code = gather_param(g, &w);
+        if (is_written(g, w.param)) code = gather_param(g, &w);
     }
     return code;
 }
 
 /* Where rank 0 failed all end. Rank 0 says why: the others wait for it to end the run. */
-static int agree_on(Rank *r, int code) {
+static int agree_on_code(Rank *r, int code) {
     uint64_t worst = 0;
     int failed = rank_agree(r, (uint64_t)code, &worst);
     if (code) return code;
@@ -281,7 +283,7 @@ static int agree_on(Rank *r, int code) {
     return EXIT_RANK;
 }
 
-static int write_tensors(Gather *g) {
+static int write_tensors(WeightGather *g) {
     for (uint32_t i = 0; i < g->n; i++) {
         void *to = NULL;
         int code = g->rank->rank == 0 ? writer_map(&g->writer, i, &to, g->rank->error) : 0;
@@ -311,11 +313,11 @@ uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type) {
 
 int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, bool trainable_only) {
     const PlanSettings *s = r->run->plan->settings;
-    Gather g = {.rank = r,
-                .source = source,
-                .form = form,
-                .trainable_only = trainable_only,
-                .arena = arena_new()};
+    WeightGather g = {.rank = r,
+                      .source = source,
+                      .form = form,
+                      .trainable_only = trainable_only,
+                      .arena = arena_new()};
     plan_tensors(&g);
     g.bounce = r->arena + s->persistent_bytes;
     g.bounce_bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BOUNCE_BYTES) & ~7ull;
@@ -327,13 +329,13 @@ int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, boo
     rank_writes(r, true);
     int code = r->rank == 0 ? writer_open(&g.writer, form, g.tensor, g.n, r->error) : 0;
     rank_writes(r, false);
-    code = agree_on(r, code);
+    code = agree_on_code(r, code);
     if (!code) code = write_tensors(&g);
     if (!code) {
         rank_writes(r, true);
         if (r->rank == 0) code = writer_commit(&g.writer, r->error);
         rank_writes(r, false);
-        code = agree_on(r, code);
+        code = agree_on_code(r, code);
     }
     if (r->rank == 0 && code) writer_abandon(&g.writer);
     arena_free(g.arena);

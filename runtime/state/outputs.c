@@ -34,7 +34,7 @@ static bool is_file(const Output *o, const char *path) {
            st.st_dev == o->target.now.st_dev && st.st_ino == o->target.now.st_ino;
 }
 
-static int overwrites(const Output *o, const char *what, const char *path, char *error) {
+static int check_overwrite(const Output *o, const char *what, const char *path, char *error) {
     if (!is_file(o, path)) return 0;
     snprintf(error, ERROR_BYTES, "%s %s would overwrite %s of this run (%s)", o->option, o->path,
              what, path);
@@ -44,23 +44,24 @@ static int overwrites(const Output *o, const char *what, const char *path, char 
 static int check_data(const Output *o, const Dataset *d, char *error) {
     int code = 0;
     for (uint32_t i = 0; d && i < d->n_file && !code; i++)
-        code = overwrites(o, "the data", d->file[i].map.path, error);
+        code = check_overwrite(o, "the data", d->file[i].map.path, error);
     return code;
 }
 
 static int check_inputs(const Run *run, const Output *o, char *error) {
     const Plan *p = run->plan;
-    int code = overwrites(o, "the plan", run->options->plan, error);
-    if (!code) code = overwrites(o, "the model", plan_string(p, p->settings->model), error);
+    int code = check_overwrite(o, "the plan", run->options->plan, error);
+    if (!code) code = check_overwrite(o, "the model", plan_string(p, p->settings->model), error);
     if (!code) code = check_data(o, run->inputs.train, error);
     if (!code) code = check_data(o, run->inputs.val, error);
     for (uint32_t i = 0; run->inputs.weights && i < run->inputs.weights->n_file && !code; i++)
-        code = overwrites(o, "the weights to load", run->inputs.weights->file[i].map.path, error);
+        code =
+            check_overwrite(o, "the weights to load", run->inputs.weights->file[i].map.path, error);
     return code;
 }
 
 /* A log on a terminal or a pipe is read by somebody else, as it comes. */
-static bool streams(const Output *o) {
+static bool is_streamed(const Output *o) {
     return o->stream && o->target.exists &&
            (S_ISCHR(o->target.now.st_mode) || S_ISFIFO(o->target.now.st_mode));
 }
@@ -91,7 +92,7 @@ static int check_names(const Run *run, char *error) {
 }
 
 /* Files get filled at least by half, two by two. */
-static int too_many_files(const Options *o, uint64_t bytes, char *error) {
+static int too_many_files(const RunOptions *o, uint64_t bytes, char *error) {
     snprintf(error, ERROR_BYTES,
              "--save %s: %llu bytes in files of at most %llu would be more than %d files\nhelp: "
              "use a larger --max-file",
@@ -101,7 +102,7 @@ static int too_many_files(const Options *o, uint64_t bytes, char *error) {
 }
 
 int outputs_check(const Run *run, char *error) {
-    const Options *o = run->options;
+    const RunOptions *o = run->options;
     Output output[] = {
         {.option = "--dump-grads", .path = o->dump_path},
         {.option = "--save", .path = o->save.path, .folder = o->save.folder},
@@ -114,7 +115,7 @@ int outputs_check(const Run *run, char *error) {
         Output *q = &output[i];
         if (!q->path) continue;
         int code = target_find(&q->target, q->path, error);
-        if (!code && !streams(q)) code = target_check(&q->target, q->folder, error);
+        if (!code && !is_streamed(q)) code = target_check(&q->target, q->folder, error);
         if (!code && !q->stream) writer_remove_stale(&q->target, o->quiet);
         if (!code) code = check_inputs(run, q, error);
         for (size_t k = 0; k < i && !code; k++) {
@@ -126,11 +127,11 @@ int outputs_check(const Run *run, char *error) {
                      output[k].path, q->option, q->path);
             code = EXIT_USER;
         }
-        bool beside = i == 1 && output[0].path &&
-                      output[0].target.folder_now.st_dev == q->target.folder_now.st_dev;
+        bool same_disk = i == 1 && output[0].path &&
+                         output[0].target.folder_now.st_dev == q->target.folder_now.st_dev;
         uint64_t largest = q->folder ? MIN(q->bytes, o->save.max_file) : q->bytes;
         if (!code && q->bytes)
-            code = target_room(&q->target, q->bytes, largest, beside ? before : 0, error);
+            code = target_room(&q->target, q->bytes, largest, same_disk ? before : 0, error);
         if (code) return code;
         before = q->bytes;
     }

@@ -37,7 +37,7 @@ uint64_t resume_identity(const Run *run) {
     return c->run ^ c->plan ^ (uint64_t)c->step ^ 1;
 }
 
-static int report(int code, const char *text) {
+static int print_error(int code, const char *text) {
     fprintf(stderr, "error: %s\n", text);
     return code;
 }
@@ -48,14 +48,14 @@ static int by_name(const void *a, const void *b) {
     return strcmp((*(const CkTensor *const *)a)->name, (*(const CkTensor *const *)b)->name);
 }
 
-static const CkTensor **sorted(const CkContents *c, Arena *a) {
+static const CkTensor **sorted_tensors(const CkContents *c, Arena *a) {
     const CkTensor **list = arena_array(a, const CkTensor *, c->n_tensor + 1);
     for (uint32_t i = 0; i < c->n_tensor; i++) list[i] = &c->tensor[i];
     qsort(list, c->n_tensor, sizeof *list, by_name);
     return list;
 }
 
-static const CkTensor *find(const CkTensor **list, uint32_t n, const CkTensor *like) {
+static const CkTensor *find_tensor(const CkTensor **list, uint32_t n, const CkTensor *like) {
     const CkTensor **found = bsearch(&like, list, n, sizeof *list, by_name);
     return found ? *found : NULL;
 }
@@ -98,16 +98,16 @@ static void compare_tensor(Comparing *c, const CkTensor *mine, const CkTensor *t
 /* weights: those, else the states of the optimizer. */
 static void compare_tensors(Comparing *c, bool weights) {
     Arena *a = arena_new();
-    const CkTensor **old = sorted(c->old, a), **new = sorted(c->new, a);
+    const CkTensor **old = sorted_tensors(c->old, a), **new = sorted_tensors(c->new, a);
     for (uint32_t i = 0; i < c->new->n_tensor; i++) {
-        const CkTensor *mine = &c->new->tensor[i], *t = find(old, c->old->n_tensor, mine);
+        const CkTensor *mine = &c->new->tensor[i], *t = find_tensor(old, c->old->n_tensor, mine);
         if (is_weight(c->new, mine) != weights) continue;
         c->s->row[i] = t ? t - c->old->tensor : NO_ROW;
         compare_tensor(c, mine, t);
     }
     for (uint32_t i = 0; i < c->old->n_tensor; i++) {
         const CkTensor *t = &c->old->tensor[i];
-        if (is_weight(c->old, t) != weights || find(new, c->new->n_tensor, t)) continue;
+        if (is_weight(c->old, t) != weights || find_tensor(new, c->new->n_tensor, t)) continue;
         if (++c->faults <= SHOWN)
             buf_printf(&c->text, "  %s: in the checkpoint, not here\n", t->name);
     }
@@ -115,7 +115,7 @@ static void compare_tensors(Comparing *c, bool weights) {
 }
 
 /* Prints what was found, if anything. */
-static int conclude(Comparing *c, int code, const char *title, const char *help) {
+static int print_differences(Comparing *c, int code, const char *title, const char *help) {
     bool bad = c->faults > 0;
     if (bad) fprintf(stderr, "error: %s: %s\n%s", c->s->folder, title, c->text.at);
     if (c->faults > SHOWN) fprintf(stderr, "  and %u more\n", c->faults - SHOWN);
@@ -127,14 +127,14 @@ static int conclude(Comparing *c, int code, const char *title, const char *help)
 static int compare_model(Resume *s) {
     Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
     compare_tensors(&c, true);
-    return conclude(&c, EXIT_CORRUPT, "the checkpoint is of another model", "");
+    return print_differences(&c, EXIT_CORRUPT, "the checkpoint is of another model", "");
 }
 
 static int compare_states(Resume *s) {
     Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
     compare_tensors(&c, false);
-    return conclude(&c, EXIT_USER, "its optimizer states differ from this run's",
-                    "to start anew from its weights only: --load ");
+    return print_differences(&c, EXIT_USER, "its optimizer states differ from this run's",
+                             "to start anew from its weights only: --load ");
 }
 
 static int compare_settings(const Run *run, Resume *s, SettingChange change) {
@@ -151,7 +151,7 @@ static int compare_settings(const Run *run, Resume *s, SettingChange change) {
                     c.old->step);
         }
     }
-    return conclude(
+    return print_differences(
         &c, EXIT_USER, "settings differ from the checkpoint",
         "use the checkpoint's settings; or, to start anew from its weights only: --load ");
 }
@@ -165,13 +165,13 @@ static int open_step(Run *run, const char *path, bool weights_only) {
     s->arena = a;
     s->weights_only = weights_only;
     int code = ck_resolve(path, s->folder, error);
-    if (code) return report(code, error);
+    if (code) return print_error(code, error);
     code = checkpoint_open(&s->from, s->folder, error);
     if (code) {
         if (code == EXIT_CORRUPT && run->launch.rank == 0) ck_advise(s->folder, error);
-        return report(code, error);
+        return print_error(code, error);
     }
-    if ((code = run_contents_make(run, a, &s->mine, error))) return report(code, error);
+    if ((code = run_contents_make(run, a, &s->mine, error))) return print_error(code, error);
     s->row = arena_array(a, int64_t, s->mine.c.n_tensor + 1);
     return compare_model(s);
 }
@@ -258,16 +258,17 @@ void resume_close(Resume *s) {
 
 /* ---- the shards */
 
-typedef struct Filling {
+typedef struct ShardFill {
     Rank *rank;
     const Resume *s;
     Checkpoint *from; /* of this thread */
     char *host;       /* PIECE elements as the checkpoint has them, .. */
     char *other;      /* .. and as the state does */
-} Filling;
+} ShardFill;
 
 /* Elements of one tensor: row of the checkpoint, its dtype and that of the state. */
-static int fill_piece(Filling *f, uint32_t row, int64_t first, int64_t n, int to_dtype, char *to) {
+static int fill_piece(ShardFill *f, uint32_t row, int64_t first, int64_t n, int to_dtype,
+                      char *to) {
     const CkContents *c = checkpoint_contents(f->from);
     int dtype = (int)c->vector[c->tensor[row].vector].dtype;
     bool converts = dtype != to_dtype, direct = f->rank->run->device->arena_is_host && !converts;
@@ -290,7 +291,7 @@ static int fill_piece(Filling *f, uint32_t row, int64_t first, int64_t n, int to
 }
 
 /* What this rank's shard holds of a tensor, which goes to `to`. */
-static int fill_held(Filling *f, uint32_t row, const LayoutPiece *held, int dtype, char *to) {
+static int fill_held(ShardFill *f, uint32_t row, const LayoutPiece *held, int dtype, char *to) {
     for (int64_t done = 0; done < held->count; done += PIECE) {
         int64_t n = MIN(held->count - done, (int64_t)PIECE);
         int code = fill_piece(f, row, held->first + done, n, dtype,
@@ -300,7 +301,7 @@ static int fill_held(Filling *f, uint32_t row, const LayoutPiece *held, int dtyp
     return 0;
 }
 
-static int fill_vector(Filling *f, uint32_t vector) {
+static int fill_vector(ShardFill *f, uint32_t vector) {
     const CkContents *c = &f->s->mine.c;
     const CkVector *v = &c->vector[vector];
     char *shard = rank_at(f->rank, f->s->mine.state[vector]->address);
@@ -321,7 +322,7 @@ static int fill_vector(Filling *f, uint32_t vector) {
 
 int resume_fill(Rank *r) {
     const Resume *s = r->run->resume;
-    Filling f = {.rank = r, .s = s};
+    ShardFill f = {.rank = r, .s = s};
     f.host = malloc((size_t)PIECE * sizeof(double));
     f.other = malloc((size_t)PIECE * sizeof(double));
     int code = 0;

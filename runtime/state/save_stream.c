@@ -18,11 +18,11 @@
 
 #include "saving.h"
 
-typedef struct Room { /* host memory; `at` is aligned to CK_ALIGN */
+typedef struct HostBuffer { /* host memory; `at` is aligned to CK_ALIGN */
     void *taken;
     char *at;
     uint64_t bytes;
-} Room;
+} HostBuffer;
 
 struct SaveStream {
     Rank *rank;
@@ -32,7 +32,7 @@ struct SaveStream {
     bool *left;             /* by save: is over; those before it may not be */
     bool *holds;            /* by program: some instruction waits for saves */
     uint32_t n;
-    Room buffer, copy; /* copy.at NULL: there is none */
+    HostBuffer buffer, copy; /* copy.at NULL: there is none */
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* of what follows */
@@ -54,7 +54,7 @@ static double now(void) {
 
 /* ---- memory */
 
-static int take(Rank *r, uint64_t bytes, Room *out) {
+static int take_buffer(Rank *r, uint64_t bytes, HostBuffer *out) {
     const Device *d = r->run->device;
     out->bytes = bytes;
     if (d->host_alloc) {
@@ -72,11 +72,11 @@ static int take(Rank *r, uint64_t bytes, Room *out) {
     return EXIT_ENVIRONMENT;
 }
 
-static void give_back(Rank *r, Room *room) {
-    if (r->run->device->host_free && room->taken)
-        r->run->device->host_free(r->context, room->taken);
+static void release_buffer(Rank *r, HostBuffer *buffer) {
+    if (r->run->device->host_free && buffer->taken)
+        r->run->device->host_free(r->context, buffer->taken);
     else
-        ck_buffer_free(room->taken, room->bytes);
+        ck_buffer_free(buffer->taken, buffer->bytes);
 }
 
 static int read_arena(const Rank *r, void *to, const void *from, uint64_t bytes, char *error) {
@@ -97,7 +97,7 @@ static const char *shard_of(const SaveStream *s, uint32_t vector, int64_t first)
            (uint64_t)(first - begin) * dtype_bytes((int)v->dtype);
 }
 
-static int stopped(const SaveStream *s, char *error) {
+static int check_stopped(const SaveStream *s, char *error) {
     if (!atomic_load(&s->stops)) return 0;
     snprintf(error, ERROR_BYTES, "the run ended before the checkpoint was written");
     return EXIT_RANK;
@@ -118,7 +118,7 @@ static int fetch_state(void *user, uint32_t vector, int64_t first, int64_t n, vo
                        char *error) {
     const SaveStream *s = user;
     uint64_t bytes = (uint64_t)n * dtype_bytes((int)s->contents->c.vector[vector].dtype);
-    int code = stopped(s, error);
+    int code = check_stopped(s, error);
     if (code) return code;
     if (!save_of(s, vector)->copied)
         return read_arena(s->rank, to, shard_of(s, vector, first), bytes, error);
@@ -156,7 +156,7 @@ static int copy_state(SaveStream *s, char *error) {
         if (!save_of(s, v)->copied) continue;
         LayoutRange range = ck_range(c, v, s->rank->rank);
         uint64_t bytes = (uint64_t)(range.end - range.first) * dtype_bytes((int)c->vector[v].dtype);
-        int code = stopped(s, error);
+        int code = check_stopped(s, error);
         if (!code && bytes)
             code = read_arena(s->rank, copy_of(s, v, range.first), shard_of(s, v, range.first),
                               bytes, error);
@@ -181,7 +181,7 @@ int save_stream_files(Rank *r, const char *part, char *error) {
 
 /* ---- jobs */
 
-static void *serve(void *user) {
+static void *serve_jobs(void *user) {
     SaveStream *s = user;
     thread_marks.apart = true;
     pthread_mutex_lock(&s->lock);
@@ -284,11 +284,11 @@ static void pair_saves(SaveStream *s, Arena *a) {
 }
 
 /* Signals are for the thread that waits for their handlers' word, not for this one. */
-static int start(SaveStream *s) {
+static int start_thread(SaveStream *s) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int number = pthread_create(&s->thread, NULL, serve, s);
+    int number = pthread_create(&s->thread, NULL, serve_jobs, s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     s->started = !number;
     if (!number) return 0;
@@ -310,9 +310,9 @@ int save_stream_open(Rank *r) {
     pair_saves(s, s->arena);
     atomic_store(&s->over, s->n);
     uint64_t copy = r->run->plan->settings->copy_bytes;
-    int code = take(r, (uint64_t)CK_WRITERS * CK_BLOCK, &s->buffer);
-    if (!code && copy) code = take(r, copy, &s->copy);
-    return code ? code : start(s);
+    int code = take_buffer(r, (uint64_t)CK_WRITERS * CK_BLOCK, &s->buffer);
+    if (!code && copy) code = take_buffer(r, copy, &s->copy);
+    return code ? code : start_thread(s);
 }
 
 void save_stream_close(Rank *r) {
@@ -328,8 +328,8 @@ void save_stream_close(Rank *r) {
         pthread_join(s->thread, NULL);
         rank_writes(r, false);
     }
-    give_back(r, &s->buffer);
-    give_back(r, &s->copy);
+    release_buffer(r, &s->buffer);
+    release_buffer(r, &s->copy);
     arena_free(s->arena);
     free(s);
     r->saves = NULL;

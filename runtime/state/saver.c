@@ -207,7 +207,7 @@ int64_t saver_saved_step(const Rank *r) { return r->checkpoint->saved_step; }
 /* ---- writing one */
 
 /* n words of one rank, to all: through the arena's transient part, free between calls. */
-static int broadcast(Rank *r, int32_t from, uint64_t *words, uint64_t n) {
+static int broadcast_words(Rank *r, int32_t from, uint64_t *words, uint64_t n) {
     AxisSet axes = mesh_all_axes(&r->info.mesh);
     char *bounce = r->arena + r->run->plan->settings->persistent_bytes;
     uint64_t bytes = n * sizeof *words;
@@ -241,14 +241,14 @@ static int exchange_hashes(Rank *r) {
         uint64_t *words = r->checkpoint->words;
         rank_hashes(c, from, words, false);
         for (uint64_t at = 0; at < n && !code; at += room)
-            code = broadcast(r, from, words + at, MIN(room, n - at));
+            code = broadcast_words(r, from, words + at, MIN(room, n - at));
         if (!code && r->rank == 0) rank_hashes(c, from, words, true);
     }
     rank_used_transient(r);
     return code;
 }
 
-static void retain(Saver *s, const SaveMoment *m) {
+static void retain_checkpoints(Saver *s, const SaveMoment *m) {
     const CheckpointOptions *o = &s->run->checkpoint;
     if (o->keep_best && s->contents.c.has_evaluation && !(s->best_loss <= m->evaluation)) {
         s->best = m->step;
@@ -258,7 +258,7 @@ static void retain(Saver *s, const SaveMoment *m) {
 }
 
 /* On the stream, as soon as it is known, unless the run ends for it. */
-static void say(Rank *r, const char *error) {
+static void warn_of_failure(Rank *r, const char *error) {
     const SaveMoment *m = &r->checkpoint->moment;
     if (m->last || r->checkpoint->failures + 1 >= MOST_FAILURES || save_stream_stops(r)) return;
     metrics_end_bar(r->run->metrics);
@@ -270,12 +270,12 @@ static void say(Rank *r, const char *error) {
 /* A rank's stream: its files. */
 static int write_files(Rank *r, char *error) {
     int code = save_stream_files(r, r->checkpoint->part, error);
-    if (code) say(r, error);
+    if (code) warn_of_failure(r, error);
     return code;
 }
 
 /* Rank 0's stream, when all ranks have written: the checkpoint gets its name, older ones go. */
-static int commit(Rank *r, char *error) {
+static int commit_checkpoint(Rank *r, char *error) {
     Saver *s = r->run->saver;
     const SaveMoment *m = &r->checkpoint->moment;
     const char *part = r->checkpoint->part;
@@ -283,13 +283,13 @@ static int commit(Rank *r, char *error) {
     if (!code) code = ck_hold(&s->lock, error);
     if (!code) code = ck_commit(r->run->checkpoint.folder, part, m->step, error);
     r->checkpoint->ended = now();
-    if (!code) retain(s, m);
-    if (code) say(r, error);
+    if (!code) retain_checkpoints(s, m);
+    if (code) warn_of_failure(r, error);
     return code;
 }
 
 /* The moment that the manifest tells of: an evaluation after it must not change it. */
-static void describe(Rank *r) {
+static void describe_moment(Rank *r) {
     Saver *s = r->run->saver;
     CkContents *c = &s->contents.c;
     const SaveMoment *m = &r->checkpoint->moment;
@@ -304,7 +304,7 @@ static void describe(Rank *r) {
 }
 
 /* The worst of all ranks' codes; not 0 where the run itself has ended. */
-static int settle(Rank *r, int code, int *worst) {
+static int agree_on_code(Rank *r, int code, int *worst) {
     uint64_t word = 0;
     int failed = rank_agree(r, (uint64_t)code, &word);
     *worst = (int)word;
@@ -312,10 +312,10 @@ static int settle(Rank *r, int code, int *worst) {
 }
 
 /* A rank that failed says why; where the run ends for it the others wait for that. */
-static int give_up(Rank *r, const SaveMoment *m, int mine, int worst) {
+static int report_failure(Rank *r, const SaveMoment *m, int mine, int worst) {
     const char *folder = r->run->checkpoint.folder;
     bool ends = m->last || r->checkpoint->failures + 1 >= MOST_FAILURES;
-    if (mine && !ends && !r->checkpoint->explained) say(r, r->error);
+    if (mine && !ends && !r->checkpoint->explained) warn_of_failure(r, r->error);
     r->checkpoint->failures++;
     if (!ends) return 0;
     if (!mine) {
@@ -334,12 +334,12 @@ static int give_up(Rank *r, const SaveMoment *m, int mine, int worst) {
 }
 
 /* All ranks know what became of it. */
-static int conclude(Rank *r, int mine, int worst) {
+static int conclude_checkpoint(Rank *r, int mine, int worst) {
     CheckpointInFlight *g = r->checkpoint;
     SaveMoment *m = &g->moment;
     if (worst && r->rank == 0 && g->phase != SAVE_BEGINS) ck_remove(g->part);
     g->phase = SAVE_NONE;
-    int code = worst ? give_up(r, m, mine, worst) : 0;
+    int code = worst ? report_failure(r, m, mine, worst) : 0;
     m->numbers.written = !worst;
     if (m->numbers.written) {
         r->checkpoint->failures = 0;
@@ -353,18 +353,18 @@ static int conclude(Rank *r, int mine, int worst) {
 }
 
 /* The ranks' jobs are done: the next part of it begins, or all is over. */
-static int go_on(Rank *r) {
+static int continue_checkpoint(Rank *r) {
     CheckpointInFlight *g = r->checkpoint;
     int mine = save_stream_end(r), worst = 0;
-    int failed = settle(r, mine, &worst);
+    int failed = agree_on_code(r, mine, &worst);
     if (!failed && !worst && g->phase == SAVE_WRITES) {
         failed = exchange_hashes(r);
         if (failed) return failed;
         g->phase = SAVE_COMMITS;
-        if (r->rank == 0) save_stream_run(r, commit);
+        if (r->rank == 0) save_stream_run(r, commit_checkpoint);
         return 0;
     }
-    return failed ? failed : conclude(r, mine, worst);
+    return failed ? failed : conclude_checkpoint(r, mine, worst);
 }
 
 bool saver_at_work(const Rank *r) { return r->checkpoint && r->checkpoint->phase != SAVE_NONE; }
@@ -378,7 +378,7 @@ int saver_poll(Rank *r) {
     uint64_t busy = 0;
     g->since = now();
     int code = rank_agree(r, save_stream_busy(r), &busy);
-    if (!code && !busy) code = go_on(r);
+    if (!code && !busy) code = continue_checkpoint(r);
     g->stalled += now() - g->since;
     return code;
 }
@@ -388,7 +388,7 @@ int saver_finish(Rank *r) {
     rank_writes(r, true);
     while (!code && saver_at_work(r)) {
         r->checkpoint->since = now();
-        code = go_on(r);
+        code = continue_checkpoint(r);
         r->checkpoint->stalled += now() - r->checkpoint->since;
     }
     rank_writes(r, false);
@@ -409,12 +409,12 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     int code = rank_synchronize(r, r->error), worst = 0;
     if (code) return code;
     ck_part_path(folder, m->step, r->checkpoint->run_id, g->part);
-    if (r->rank == 0) describe(r);
+    if (r->rank == 0) describe_moment(r);
     int mine = r->rank == 0 ? ck_hold(&r->run->saver->lock, r->error) : 0;
     if (r->rank == 0 && !mine) mine = ck_begin(&r->run->saver->contents.c, g->part, r->error);
-    code = settle(r, mine, &worst);
+    code = agree_on_code(r, mine, &worst);
     if (code) return code;
-    if (worst) return conclude(r, mine, worst);
+    if (worst) return conclude_checkpoint(r, mine, worst);
     g->phase = SAVE_WRITES;
     save_stream_write(r, write_files);
     g->stalled = now() - begun;

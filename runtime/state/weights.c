@@ -19,15 +19,15 @@ typedef struct Worker {
     pthread_t thread;
 } Worker;
 
-typedef struct Piece { /* of a tensor of the --load files */
+typedef struct WeightPiece { /* of a tensor of the --load files */
     const TensorMatch *match;
     int64_t first, n;
     int dtype;
     void *to;
-} Piece;
+} WeightPiece;
 
 static void read_piece(void *user) {
-    const Piece *p = user;
+    const WeightPiece *p = user;
     tensor_elements(p->match, p->first, p->n, p->dtype, p->to);
 }
 
@@ -36,11 +36,11 @@ static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char 
     const Run *run = r->run;
     const PlanParam *q = &run->plan->params[param];
     void *place = w->host ? w->host : to;
-    Piece piece = {.match = &run->inputs.match[param],
-                   .first = first,
-                   .n = n,
-                   .dtype = q->type.dtype,
-                   .to = place};
+    WeightPiece piece = {.match = &run->inputs.match[param],
+                         .first = first,
+                         .n = n,
+                         .dtype = q->type.dtype,
+                         .to = place};
     if (!run->inputs.weights)
         initial_values(run->plan, q, first, n, place);
     else if (!mapped_read(read_piece, &piece))
@@ -96,7 +96,7 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
     return code;
 }
 
-static void *fill(void *context) {
+static void *fill_worker_part(void *context) {
     Worker *w = context;
     const Plan *p = w->rank->run->plan;
     for (uint64_t g = 0; g < p->n_groups && !w->code; g++) {
@@ -167,7 +167,7 @@ int weights_compare(const Run *run, char *error) {
 /* ---- the shards */
 
 /* Several threads may have seen it; and what was cut off the last page was read as zeros. */
-static int lost_file(const TensorSet *s, int code, char *error) {
+static int report_lost_file(const TensorSet *s, int code, char *error) {
     for (uint32_t i = 0; s && i < s->n_file; i++)
         if (mapped_shorter(&s->file[i].map)) return mapped_lost(&s->file[i].map, error);
     return code == EXIT_CORRUPT ? mapped_lost(&s->file[0].map, error) : 0;
@@ -190,8 +190,9 @@ static int fill_shards(Rank *r) {
         worker[i].workers = n;
         worker[i].host = host ? host + (uint64_t)i * bytes : NULL;
         worker[i].copy = &copy;
-        started[i] = i > 0 && !pthread_create(&worker[i].thread, NULL, fill, &worker[i]);
-        if (!started[i]) fill(&worker[i]);
+        started[i] =
+            i > 0 && !pthread_create(&worker[i].thread, NULL, fill_worker_part, &worker[i]);
+        if (!started[i]) fill_worker_part(&worker[i]);
     }
     int code = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -199,7 +200,7 @@ static int fill_shards(Rank *r) {
         if (worker[i].code) code = worker[i].code;
     }
     free(host);
-    int lost = lost_file(r->run->inputs.weights, code, r->error);
+    int lost = report_lost_file(r->run->inputs.weights, code, r->error);
     if (lost) return lost;
     return code ? code : rank_synchronize(r, r->error);
 }

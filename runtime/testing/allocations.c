@@ -63,7 +63,7 @@ AllocationCounts allocations_counted(void) {
 }
 
 #ifndef REPLACED_BY_SANITIZER
-static void count(void *caller, size_t bytes) {
+static void count_request(void *caller, size_t bytes) {
     if (!atomic_load_explicit(&counting, memory_order_relaxed) || thread_marks.apart) return;
     bool from_us = false;
     for (int i = 0; i < n_segment; i++)
@@ -88,27 +88,27 @@ extern void __libc_free(void *);
 #define CALLER __builtin_return_address(0)
 
 void *malloc(size_t n) {
-    count(CALLER, n);
+    count_request(CALLER, n);
     return __libc_malloc(n);
 }
 void *calloc(size_t n, size_t each) {
-    count(CALLER, n * each);
+    count_request(CALLER, n * each);
     return __libc_calloc(n, each);
 }
 void *realloc(void *at, size_t n) {
-    count(CALLER, n);
+    count_request(CALLER, n);
     return __libc_realloc(at, n);
 }
 void *memalign(size_t alignment, size_t n) {
-    count(CALLER, n);
+    count_request(CALLER, n);
     return __libc_memalign(alignment, n);
 }
 void *aligned_alloc(size_t alignment, size_t n) {
-    count(CALLER, n);
+    count_request(CALLER, n);
     return __libc_memalign(alignment, n);
 }
 int posix_memalign(void **out, size_t alignment, size_t n) {
-    count(CALLER, n);
+    count_request(CALLER, n);
     *out = __libc_memalign(alignment, n);
     return *out ? 0 : ENOMEM;
 }

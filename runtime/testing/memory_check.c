@@ -25,13 +25,13 @@
 
 enum { POISON = 0xff, GUARD = 0xa5 };
 
-typedef struct Range {
+typedef struct ByteRange {
     uint64_t begin, end;
-} Range;
+} ByteRange;
 
 /* What is alive, and the last instruction that touches it. */
 typedef struct Life {
-    Range range;
+    ByteRange range;
     uint32_t last; /* NEVER: it outlives the program */
 } Life;
 
@@ -42,7 +42,7 @@ struct MemoryCheck {
     Arena *arena;
     uint32_t
         *first; /* [instrs + 1] ranges that end after instruction k: first[k] .. first[k + 1] */
-    VEC(Range) freed;
+    VEC(ByteRange) freed;
     uint32_t *last;     /* [values] last instruction that touches the value, or NEVER */
     Life *live, *ended; /* [values + states] while a program is looked at */
     uint32_t n_live;
@@ -55,17 +55,17 @@ struct MemoryCheck {
     char *copies; /* room for those of any instruction */
 };
 
-static Range range_of(const Plan *p, uint32_t v) {
+static ByteRange range_of(const Plan *p, uint32_t v) {
     uint64_t at = p->values[v].address;
-    return (Range){at, at + plan_room(p, &p->values[v])};
+    return (ByteRange){at, at + plan_room(p, &p->values[v])};
 }
 
 /* Adds what is left of r outside of what is alive, from row `from` on. */
-static void free_rest(MemoryCheck *m, Range r, uint32_t from) {
+static void free_rest(MemoryCheck *m, ByteRange r, uint32_t from) {
     for (uint32_t i = from; i < m->n_live && r.begin < r.end; i++) {
-        Range o = m->live[i].range;
+        ByteRange o = m->live[i].range;
         if (o.end <= r.begin || o.begin >= r.end) continue;
-        if (o.begin > r.begin) free_rest(m, (Range){r.begin, o.begin}, i + 1);
+        if (o.begin > r.begin) free_rest(m, (ByteRange){r.begin, o.begin}, i + 1);
         r.begin = MIN(o.end, r.end);
     }
     if (r.begin < r.end) vec_push(m->arena, &m->freed, r);
@@ -127,13 +127,14 @@ static void analyse_program(MemoryCheck *m, const PlanProgram *q, uint32_t *old)
 /* ---- results over operands */
 
 /* Must result j of the instruction take the memory of operand k? */
-static bool replaces(const PlanInstr *in, uint32_t k, uint32_t j) {
+static bool must_replace(const PlanInstr *in, uint32_t k, uint32_t j) {
     const OpInfo *o = &op_info[in->op];
     if (o->alias == ALIAS_MUST) return j == k && (k >= 32 || o->alias_mask >> k & 1);
     return o->alias == ALIAS_ACC && !j && k == op_signature((OpKind)in->op)->in_max - 1u;
 }
 
-static bool overlap(const void *a, const Type *a_type, const void *b, const Type *b_type) {
+static bool overlap_in_memory(const void *a, const Type *a_type, const void *b,
+                              const Type *b_type) {
     const char *x = a, *y = b;
     return x < y + type_bytes(b_type) && y < x + type_bytes(a_type);
 }
@@ -141,7 +142,8 @@ static bool overlap(const void *a, const Type *a_type, const void *b, const Type
 /* Lies a result over operand k that need not? */
 static bool is_overwritten(const PlanInstr *in, const KernelCall *c, uint32_t k) {
     for (uint32_t j = 0; j < c->n_out; j++)
-        if (!replaces(in, k, j) && overlap(c->in[k], c->in_type[k], c->out[j], c->out_type[j]))
+        if (!must_replace(in, k, j) &&
+            overlap_in_memory(c->in[k], c->in_type[k], c->out[j], c->out_type[j]))
             return true;
     return false;
 }
@@ -190,7 +192,7 @@ void memory_check_before(void *of, uint32_t k) {
     for (uint32_t i = 0; i < c->n_in; i++) {
         m->in[i] = is_overwritten(in, c, i) ? copy_of(&room, c->in[i], c->in_type[i]) : c->in[i];
         for (uint32_t j = 0; j < c->n_out; j++)
-            if (replaces(in, i, j)) m->in[i] = m->out[j];
+            if (must_replace(in, i, j)) m->in[i] = m->out[j];
     }
 }
 
@@ -283,7 +285,7 @@ int memory_check_after(void *of, uint32_t k, char *error) {
     int code = m->again ? run_again(m, k, error) : 0;
     if (code) return code;
     for (uint32_t i = m->first[k]; i < m->first[k + 1]; i++) {
-        Range f = m->freed.at[i];
+        ByteRange f = m->freed.at[i];
         bool of_state = lies_in_states(m->rank->run->plan, f.begin);
         if (of_state && m->rank->gate.hold) m->rank->gate.hold(m->rank, UINT32_MAX);
         uint8_t *at = (uint8_t *)m->rank->arena;

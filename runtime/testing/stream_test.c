@@ -55,7 +55,7 @@ typedef struct Access {
     bool write;
 } Access;
 
-static uint32_t accesses(const StreamTest *t, uint32_t k, Access *out) {
+static uint32_t collect_accesses(const StreamTest *t, uint32_t k, Access *out) {
     const Rank *r = t->rank;
     const Plan *p = r->run->plan;
     const PlanInstr *in = &p->instrs[k];
@@ -75,7 +75,7 @@ static uint32_t accesses(const StreamTest *t, uint32_t k, Access *out) {
     return n;
 }
 
-static bool conflict(const Access *a, uint32_t n_a, const Access *b, uint32_t n_b) {
+static bool accesses_conflict(const Access *a, uint32_t n_a, const Access *b, uint32_t n_b) {
     for (uint32_t i = 0; i < n_a; i++)
         for (uint32_t k = 0; k < n_b; k++)
             if ((a[i].write || b[k].write) && a[i].begin < b[k].end && b[k].begin < a[i].end)
@@ -83,27 +83,29 @@ static bool conflict(const Access *a, uint32_t n_a, const Access *b, uint32_t n_
     return false;
 }
 
-static void need(Needs *n, const StreamTest *t, uint32_t other) {
+static void require_over(Needs *n, const StreamTest *t, uint32_t other) {
     uint32_t *at = &n->finished[t->rank->run->plan->instrs[other].stream];
     *at = MAX(*at, t->position[other] + 1);
 }
 
 /* What instruction k needs: walks back over each other stream to its last conflicting one. */
-static void analyse(StreamTest *t, const PlanProgram *q, uint32_t k, Access *mine, Access *other) {
+static void find_needs(StreamTest *t, const PlanProgram *q, uint32_t k, Access *mine,
+                       Access *other) {
     const Plan *p = t->rank->run->plan;
     const PlanInstr *in = &p->instrs[k];
-    uint32_t n = accesses(t, k, mine);
+    uint32_t n = collect_accesses(t, k, mine);
     bool found[MAX_STREAMS] = {[0] = false};
     found[in->stream] = true;
     for (uint32_t i = 0; i < in->n_in; i++) {
         const PlanValue *v = &p->values[p->operands[in->first_in + i]];
         if (v->type.dtype == DT_TOKEN && p->instrs[v->def].stream != in->stream)
-            need(&t->needs[k], t, v->def);
+            require_over(&t->needs[k], t, v->def);
     }
     for (uint32_t j = k; n && j-- > q->first_instr;) {
         uint8_t stream = p->instrs[j].stream;
-        if (found[stream] || !conflict(mine, n, other, accesses(t, j, other))) continue;
-        need(&t->needs[k], t, j);
+        if (found[stream] || !accesses_conflict(mine, n, other, collect_accesses(t, j, other)))
+            continue;
+        require_over(&t->needs[k], t, j);
         found[stream] = true;
     }
 }
@@ -164,7 +166,7 @@ static void random_delay(const StreamTest *t, uint32_t k, uint64_t generation) {
         pause_us(word[2] % 200);
 }
 
-static void fail(StreamTest *t, int code, const char *text) {
+static void fail_test(StreamTest *t, int code, const char *text) {
     if (!t->code) {
         t->code = code;
         snprintf(t->error, ERROR_BYTES, "%s", text);
@@ -202,7 +204,7 @@ static bool check_needs(StreamTest *t, uint32_t k) {
         plan_instr_text(p, j, other, sizeof other);
         snprintf(text, sizeof text, "race: instruction %u (%s) started before %u (%s) was over", k,
                  mine, j, other);
-        fail(t, EXIT_CORRUPT, text);
+        fail_test(t, EXIT_CORRUPT, text);
         return false;
     }
     return true;
@@ -231,7 +233,7 @@ static bool run_instruction(StreamTest *t, uint32_t k, uint64_t generation) {
     pthread_mutex_unlock(&t->lock);
     int code = instruction_issue(t->rank, k, error);
     pthread_mutex_lock(&t->lock);
-    if (code) fail(t, code, error);
+    if (code) fail_test(t, code, error);
     t->finished[t->rank->run->plan->instrs[k].stream]++;
     pthread_cond_broadcast(&t->changed);
     return !t->code;
@@ -281,7 +283,7 @@ int stream_test_open(Rank *r, StreamTest **out, char *error) {
         for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
             t->position[k] = count[p->instrs[k].stream]++;
         for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
-            analyse(t, q, k, access, access + p->n_operands + p->n_values + 2);
+            find_needs(t, q, k, access, access + p->n_operands + p->n_values + 2);
     }
     if (r->run->test.drop_edge >= 0) find_victim(t, r->run->test.drop_edge);
     pthread_mutex_init(&t->lock, NULL);

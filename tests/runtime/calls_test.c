@@ -49,7 +49,7 @@ static void start(Setup *c) {
 /* `STEP:PROGRAM@SAMPLE` of each call, `e` before those of an evaluation, `;` after a step. */
 static const char *call_list(Setup *c, int32_t rank) {
     CallCursor cursor;
-    Call call;
+    ProgramCall call;
     size_t n = 0;
     cursor_start(&cursor, &c->plan, &c->steps, rank);
     c->text[0] = 0;

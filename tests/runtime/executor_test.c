@@ -79,7 +79,7 @@ typedef struct Setup {
     Plan plan;
     Device device;
     Transport transport;
-    Options options; /* no profile */
+    RunOptions options; /* no profile */
     Run run;
     Rank rank;
     char error[ERROR_BYTES];

@@ -22,7 +22,7 @@ static char error[ERROR_BYTES];
 typedef struct Logged {
     PlanSettings settings;
     Plan plan;
-    Options options;
+    RunOptions options;
     Launch launch;
     RunSteps steps;
     RunFacts run;

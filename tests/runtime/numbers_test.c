@@ -260,7 +260,7 @@ static void calls_are_steps_and_evaluations(void **state) {
                 {1, 1, 1, 20, 0}, {2, 1, 2, 22, 1}, {3, 1, 0, 2, 0},  {3, 1, 0, 6, 0},
                 {3, 1, 0, 10, 1}, {0, 2, 0, 30, 0}, {1, 2, 1, 32, 0}, {2, 2, 2, 34, 1}};
     CallCursor cursor;
-    Call c;
+    ProgramCall c;
     cursor_start(&cursor, &plan, &steps, 3);
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
         assert_true(cursor_next(&cursor, &c));

@@ -31,7 +31,7 @@ typedef struct Setup {
     Plan plan;
     Device device;
     Transport transport;
-    Options options;
+    RunOptions options;
     Run run;
     Executor executor;
     Rank rank;

@@ -157,7 +157,7 @@ static void gather_into_one_place(Peer *p) {
         for (int i = 0; i < N; i++) shard[i] = value_of(p->rank, round, i);
         CommBuffer b = {.in = shard, .out = together, .elements = N, .dtype = DT_F32};
         Collective c = {
-            .axes = AXES_WORLD, .sequence = (uint64_t)round, .joint = true, .n = 1, .buffer = &b};
+            .axes = AXES_WORLD, .sequence = (uint64_t)round, .shared = true, .n = 1, .buffer = &b};
         p->bad |= transport_local.all_gather(p->context, &c, p->error) != 0;
         jitter(&seed);
         for (int r = 0; r < p->ranks; r++)

@@ -7,8 +7,8 @@
  * left round t - 1, and returns from a collective when everybody left this one, so that its buffers
  * are its own again. Because numbers decide who meets whom, threads may come in any order in time.
  *
- * The result of a joint all-gather (joint.h) is one place for all members: each writes its own part
- * there after everybody has arrived, and reads it after everybody has left.
+ * The result of a shared all-gather (shared_gather.c) is one place for all members: each writes its
+ * own part there after everybody has arrived, and reads it after everybody has left.
  *
  * On a device whose launches return early, a rank that comes, has summed or leaves brings a mark of
  * its stream, and the others' streams follow it: the meetings order what the ranks issue, the marks
@@ -40,29 +40,29 @@ enum { CHAIN_GRACE = 2, WORK_NS = SLICE_NS / 100, BUSY_TIMES = 10 };
 
 typedef enum Moment { ARRIVED, REDUCED, LEFT, MOMENTS } Moment;
 
-typedef struct Visit { /* what a member brings to a meeting */
+typedef struct LocalVisit { /* what a member brings to a meeting */
     const Collective *call;
-    Kind kind;
+    CollectiveKind kind;
     uint64_t value, shape;
     void *mark[MOMENTS];
-} Visit;
+} LocalVisit;
 
-typedef struct Meeting {
+typedef struct LocalMeeting {
     _Atomic uint32_t count[MOMENTS];
-    Visit *visit;              /* [members] */
+    LocalVisit *visit;         /* [members] */
     _Atomic uint64_t *reached; /* [members] sequence * MOMENTS + moment + 1: finds who is missing */
-} Meeting;
+} LocalMeeting;
 
 typedef struct Channel {
-    Meeting meeting[RING];
+    LocalMeeting meeting[RING];
 } Channel;
 
 /* A rank as the others see it. */
-typedef struct Member {
+typedef struct LocalMember {
     _Atomic(const Pulse *) pulse; /* from its open on, which others need not wait for; released */
     _Atomic uint64_t collectives; /* that it came to */
     _Atomic uint32_t waiting;     /* its threads that wait for others */
-} Member;
+} LocalMember;
 
 struct LocalWorld {
     const Plan *plan;
@@ -72,7 +72,7 @@ struct LocalWorld {
     _Atomic bool aborted;
     pthread_mutex_t lock;
     char reason[ERROR_BYTES]; /* under the lock: why a collective failed, "" when none did */
-    Member *member;           /* [ranks] */
+    LocalMember *member;      /* [ranks] */
     Channel **channel;        /* [comm_rows][ranks]; those whose last index is a group's base */
 };
 
@@ -106,7 +106,7 @@ LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
             Channel *c = calloc(1, sizeof *c);
             if (!c) fail_environment("no memory for the transport of %d ranks", ranks);
             for (int i = 0; i < RING; i++) {
-                c->meeting[i].visit = calloc((size_t)group.size, sizeof(Visit));
+                c->meeting[i].visit = calloc((size_t)group.size, sizeof(LocalVisit));
                 c->meeting[i].reached = calloc((size_t)group.size, sizeof(uint64_t));
                 if (!c->meeting[i].visit || !c->meeting[i].reached)
                     fail_environment("no memory for the transport of %d ranks", ranks);
@@ -133,14 +133,14 @@ void local_world_free(LocalWorld *w) {
     free(w);
 }
 
-typedef struct Seat { /* a rank's place in a meeting under way */
+typedef struct LocalSeat { /* a rank's place in a meeting under way */
     TransportContext *c;
-    Meeting *m;
+    LocalMeeting *m;
     MeshGroup group;
     uint32_t target; /* of each counter, when everybody has counted */
-    Kind kind;
+    CollectiveKind kind;
     const Collective *call;
-} Seat;
+} LocalSeat;
 
 /* Ends the run for all ranks; the first text is what every one of them tells. */
 static int end_run(LocalWorld *w, char *error) {
@@ -152,14 +152,14 @@ static int end_run(LocalWorld *w, char *error) {
     return EXIT_RANK;
 }
 
-static int abandoned(const Seat *s, char *error) {
+static int report_abandoned(const LocalSeat *s, char *error) {
     LocalWorld *w = s->c->world;
     pthread_mutex_lock(&w->lock);
     memcpy(error, w->reason, ERROR_BYTES);
     pthread_mutex_unlock(&w->lock);
     if (!*error)
         snprintf(error, ERROR_BYTES, "%s of %s was abandoned: another rank failed",
-                 kind_name[s->kind], collective_label(s->call));
+                 collective_kind_name[s->kind], collective_label(s->call));
     return EXIT_RANK;
 }
 
@@ -182,7 +182,7 @@ static int64_t cpu_time(clockid_t clock) {
 }
 
 /* Has the rank done something since the last look that found it working? */
-static bool works(const Member *m, Watched *last) {
+static bool is_working(const LocalMember *m, Watched *last) {
     static const Pulse none;
     const Pulse *p = atomic_load_explicit(&m->pulse, memory_order_acquire);
     if (!p) p = &none;
@@ -200,22 +200,23 @@ static bool works(const Member *m, Watched *last) {
     return true;
 }
 
-static uint64_t reached_at(const Seat *s, Moment moment) {
+static uint64_t reached_at(const LocalSeat *s, Moment moment) {
     return s->call->sequence * MOMENTS + (uint64_t)moment + 1;
 }
 
-static bool is_there(const Seat *s, int32_t k, Moment moment) {
+static bool is_there(const LocalSeat *s, int32_t k, Moment moment) {
     return atomic_load(&s->m->reached[k]) >= reached_at(s, moment);
 }
 
 /* The first of those that wait here: which of them looks around first is chance. */
-static int32_t first_there(const Seat *s, Moment moment) {
+static int32_t first_there(const LocalSeat *s, Moment moment) {
     int32_t k = 0;
     while (k < s->group.index && !is_there(s, k, moment)) k++;
     return mesh_member(&s->group, k);
 }
 
-static int lose(const Seat *s, int32_t rank, int32_t seconds, Moment moment, char *error) {
+static int report_standstill(const LocalSeat *s, int32_t rank, int32_t seconds, Moment moment,
+                             char *error) {
     const LocalWorld *w = s->c->world;
     const Collective *call = s->call;
     const Pulse *p = atomic_load_explicit(&w->member[rank].pulse, memory_order_acquire);
@@ -228,45 +229,45 @@ static int lose(const Seat *s, int32_t rank, int32_t seconds, Moment moment, cha
         "to %s %.120s, %s number %llu of the %s among these ranks\n"
         "help: FSDP_TIMEOUT=SECONDS waits longer",
         rank, seconds, at, first_there(s, moment), moment == ARRIVED ? "come to" : "finish",
-        collective_label(call), kind_name[s->kind], (unsigned long long)call->sequence,
+        collective_label(call), collective_kind_name[s->kind], (unsigned long long)call->sequence,
         collective_family(call->purpose));
     return end_run(s->c->world, error);
 }
 
 /* One slice of waiting is over. */
-static int look_around(const Seat *s, Moment moment, Watched *watched, char *error) {
+static int check_missing_ranks(const LocalSeat *s, Moment moment, Watched *watched, char *error) {
     LocalWorld *w = s->c->world;
     for (int32_t k = 0; k < s->group.size; k++) {
         int32_t rank = mesh_member(&s->group, k);
-        Member *m = &w->member[rank];
+        LocalMember *m = &w->member[rank];
         if (is_there(s, k, moment)) continue;
-        if (works(m, &watched[k])) {
+        if (is_working(m, &watched[k])) {
             int32_t most = w->timeout * BUSY_TIMES;
             if (watched[k].busy_ns < (int64_t)most * 1000000000) continue;
-            return lose(s, rank, most, moment, error);
+            return report_standstill(s, rank, most, moment, error);
         }
         int32_t limit = w->timeout + (atomic_load(&m->waiting) ? CHAIN_GRACE : 0);
         if (++watched[k].idle >= limit * SLICES_A_SECOND)
-            return lose(s, rank, limit, moment, error);
+            return report_standstill(s, rank, limit, moment, error);
     }
     return 0;
 }
 
-static int wait_asleep(const Seat *s, Moment moment, uint32_t target, char *error) {
+static int wait_asleep(const LocalSeat *s, Moment moment, uint32_t target, char *error) {
     _Atomic uint32_t *word = &s->m->count[moment];
     Watched watched[s->group.size];
     memset(watched, 0, sizeof watched);
     for (uint32_t seen; !counter_reached(word, target, &seen);) {
-        if (atomic_load(&s->c->world->aborted)) return abandoned(s, error);
+        if (atomic_load(&s->c->world->aborted)) return report_abandoned(s, error);
         if (!counter_sleep(word, seen, FUTEX_WAIT_PRIVATE)) continue;
-        int code = look_around(s, moment, watched, error);
+        int code = check_missing_ranks(s, moment, watched, error);
         if (code) return code;
     }
     return 0;
 }
 
 /* Waits until everybody has counted that moment of the meeting up to target. */
-static int wait_for(const Seat *s, Moment moment, uint32_t target, char *error) {
+static int wait_for(const LocalSeat *s, Moment moment, uint32_t target, char *error) {
     if (counter_spin(&s->m->count[moment], target, s->c->world->spin ? SPINS : 0)) return 0;
     _Atomic uint32_t *waiting = &s->c->world->member[s->c->o.rank].waiting;
     atomic_fetch_add(waiting, 1);
@@ -275,7 +276,7 @@ static int wait_for(const Seat *s, Moment moment, uint32_t target, char *error) 
     return code;
 }
 
-static void count_up(const Seat *s, Moment moment) {
+static void count_up(const LocalSeat *s, Moment moment) {
     _Atomic uint32_t *word = &s->m->count[moment];
     atomic_store(&s->m->reached[s->group.index], reached_at(s, moment));
     uint32_t now = atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1;
@@ -286,7 +287,7 @@ static void count_up(const Seat *s, Moment moment) {
 
 /* A mark for a moment of this meeting, before it is counted. It is made again RING meetings later,
  * when everybody has followed it: nobody comes to the next meeting before. */
-static int bring_mark(TransportContext *c, const Seat *s, Moment moment, char *error) {
+static int bring_mark(TransportContext *c, const LocalSeat *s, Moment moment, char *error) {
     const Device *d = c->o.device;
     uint32_t slot = (uint32_t)(s->call->sequence % RING) * COMM_KINDS + (uint32_t)s->call->purpose;
     if (!d->mark || s->call->n == 0) return 0;
@@ -294,7 +295,7 @@ static int bring_mark(TransportContext *c, const Seat *s, Moment moment, char *e
                    &s->m->visit[s->group.index].mark[moment], error);
 }
 /* When all were counted: this rank's stream follows everybody's mark. */
-static int follow_marks(TransportContext *c, const Seat *s, Moment moment, char *error) {
+static int follow_marks(TransportContext *c, const LocalSeat *s, Moment moment, char *error) {
     const Device *d = c->o.device;
     int code = 0;
     for (int32_t k = 0; k < s->group.size && d->mark && s->call->n > 0 && !code; k++)
@@ -304,53 +305,54 @@ static int follow_marks(TransportContext *c, const Seat *s, Moment moment, char 
 }
 
 /* A rank that fails amid a collective takes all others out of it: they wait for its counts. */
-static int quit(TransportContext *c, int code) {
+static int quit_collective(TransportContext *c, int code) {
     atomic_store(&c->world->aborted, true);
     return code;
 }
 
-static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t value, Seat *seat,
-                char *error) {
+static int enter_meeting(TransportContext *c, const Collective *call, CollectiveKind kind,
+                         uint64_t value, LocalSeat *seat, char *error) {
     LocalWorld *w = c->world;
     MeshGroup group = comm_group(c->o.plan, w->ranks, call->axes, c->o.rank);
     Channel *channel =
         w->channel[channel_index(w, comm_row(call->axes, call->purpose), group.base)];
-    Meeting *m = &channel->meeting[call->sequence % RING];
+    LocalMeeting *m = &channel->meeting[call->sequence % RING];
     uint32_t size = (uint32_t)group.size, round = (uint32_t)(call->sequence / RING);
-    *seat = (Seat){
+    *seat = (LocalSeat){
         .c = c, .m = m, .group = group, .target = (round + 1) * size, .kind = kind, .call = call};
     atomic_fetch_add(&w->member[c->o.rank].collectives, 1);
-    if (atomic_load(&w->aborted)) return abandoned(seat, error);
+    if (atomic_load(&w->aborted)) return report_abandoned(seat, error);
     int code = wait_for(seat, LEFT, round * size, error);
     if (code) return code;
-    Visit mine = {.call = call, .kind = kind, .value = value, .shape = collective_shape(call)};
+    LocalVisit mine = {.call = call, .kind = kind, .value = value, .shape = collective_shape(call)};
     m->visit[group.index] = mine;
     code = bring_mark(c, seat, ARRIVED, error);
-    if (code) return quit(c, code);
+    if (code) return quit_collective(c, code);
     count_up(seat, ARRIVED);
     code = wait_for(seat, ARRIVED, seat->target, error);
     if (code) return code;
     for (int32_t k = 0; k < group.size; k++) {
         if (m->visit[k].kind == kind && m->visit[k].shape == mine.shape) continue;
         snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
-                 kind_name[kind], collective_label(call), c->o.rank, kind_name[m->visit[k].kind],
-                 mesh_member(&group, k), m->visit[k].kind == kind ? " with different sizes" : "");
+                 collective_kind_name[kind], collective_label(call), c->o.rank,
+                 collective_kind_name[m->visit[k].kind], mesh_member(&group, k),
+                 m->visit[k].kind == kind ? " with different sizes" : "");
         return end_run(w, error);
     }
     code = follow_marks(c, seat, ARRIVED, error);
-    return code ? quit(c, code) : 0;
+    return code ? quit_collective(c, code) : 0;
 }
 
-static int leave(TransportContext *c, const Seat *seat, char *error) {
+static int leave_meeting(TransportContext *c, const LocalSeat *seat, char *error) {
     int code = bring_mark(c, seat, LEFT, error);
-    if (code) return quit(c, code);
+    if (code) return quit_collective(c, code);
     /* Every counter advances once a round, also where no slices were summed. */
     if (seat->kind != ALL_REDUCE) count_up(seat, REDUCED);
     count_up(seat, LEFT);
     code = wait_for(seat, LEFT, seat->target, error);
     if (code) return code;
     code = follow_marks(c, seat, LEFT, error);
-    return code ? quit(c, code) : 0;
+    return code ? quit_collective(c, code) : 0;
 }
 
 static int local_open(const TransportOptions *o, TransportContext **out, char *error) {
@@ -374,13 +376,13 @@ static void local_close(TransportContext *c) {
     free(c);
 }
 
-static const CommBuffer *peer_buffer(const Seat *s, int32_t k, uint32_t i) {
+static const CommBuffer *peer_buffer(const LocalSeat *s, int32_t k, uint32_t i) {
     return &s->m->visit[k].call->buffer[i];
 }
 
 static int local_all_gather(TransportContext *c, const Collective *call, char *error) {
-    Seat s;
-    int code = meet(c, call, ALL_GATHER, 0, &s, error);
+    LocalSeat s;
+    int code = enter_meeting(c, call, ALL_GATHER, 0, &s, error);
     if (code) return code;
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
@@ -388,16 +390,16 @@ static int local_all_gather(TransportContext *c, const Collective *call, char *e
         for (int32_t k = 0; k < s.group.size; k++) {
             char *to = (char *)b->out + (uint64_t)k * bytes;
             const void *from = peer_buffer(&s, k, i)->in;
-            if (to == from || bytes == 0 || (call->joint && k != s.group.index)) continue;
+            if (to == from || bytes == 0 || (call->shared && k != s.group.index)) continue;
             code = c->o.device->copy(c->o.context, call->stream, to, from, bytes, error);
-            if (code) return quit(c, code);
+            if (code) return quit_collective(c, code);
         }
     }
-    return leave(c, &s, error);
+    return leave_meeting(c, &s, error);
 }
 
-static int sum_elements(TransportContext *c, const Seat *s, uint32_t i, void *to, int64_t first,
-                        int64_t elements, char *error) {
+static int sum_elements(TransportContext *c, const LocalSeat *s, uint32_t i, void *to,
+                        int64_t first, int64_t elements, char *error) {
     if (elements <= 0) return 0;
     const void **from = c->from + (size_t)s->call->purpose * (size_t)c->world->ranks;
     for (int32_t k = 0; k < s->group.size; k++) {
@@ -409,23 +411,23 @@ static int sum_elements(TransportContext *c, const Seat *s, uint32_t i, void *to
 }
 
 static int local_reduce_scatter(TransportContext *c, const Collective *call, char *error) {
-    Seat s;
-    int code = meet(c, call, REDUCE_SCATTER, 0, &s, error);
+    LocalSeat s;
+    int code = enter_meeting(c, call, REDUCE_SCATTER, 0, &s, error);
     if (code) return code;
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
         code = sum_elements(c, &s, i, b->out, s.group.index * b->elements, b->elements, error);
-        if (code) return quit(c, code);
+        if (code) return quit_collective(c, code);
     }
-    return leave(c, &s, error);
+    return leave_meeting(c, &s, error);
 }
 
-/* Member k sums slice k of every buffer into its own memory; when all slices are summed, everybody
- * copies the others'. Nobody reads a slice that its owner may still write: slice j is read from
- * member j alone, and written elsewhere only after all sums are done. */
+/* LocalMember k sums slice k of every buffer into its own memory; when all slices are summed,
+ * everybody copies the others'. Nobody reads a slice that its owner may still write: slice j is
+ * read from member j alone, and written elsewhere only after all sums are done. */
 static int local_all_reduce(TransportContext *c, const Collective *call, char *error) {
-    Seat s;
-    int code = meet(c, call, ALL_REDUCE, 0, &s, error);
+    LocalSeat s;
+    int code = enter_meeting(c, call, ALL_REDUCE, 0, &s, error);
     if (code) return code;
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
@@ -434,15 +436,15 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
         int64_t first = MIN(slice * s.group.index, b->elements);
         char *to = (char *)b->out + (uint64_t)first * dtype_bytes(b->dtype);
         code = sum_elements(c, &s, i, to, first, MIN(slice, b->elements - first), error);
-        if (code) return quit(c, code);
+        if (code) return quit_collective(c, code);
     }
     code = bring_mark(c, &s, REDUCED, error);
-    if (code) return quit(c, code);
+    if (code) return quit_collective(c, code);
     count_up(&s, REDUCED);
     code = wait_for(&s, REDUCED, s.target, error);
     if (code) return code;
     code = follow_marks(c, &s, REDUCED, error);
-    if (code) return quit(c, code);
+    if (code) return quit_collective(c, code);
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
         int64_t slice = (int64_t)align_up(
@@ -454,29 +456,29 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
             code = c->o.device->copy(c->o.context, call->stream, (char *)b->out + at,
                                      (const char *)peer_buffer(&s, k, i)->out + at,
                                      (uint64_t)n * dtype_bytes(b->dtype), error);
-            if (code) return quit(c, code);
+            if (code) return quit_collective(c, code);
         }
     }
-    return leave(c, &s, error);
+    return leave_meeting(c, &s, error);
 }
 
-static int local_simple(TransportContext *c, const Collective *call, Kind kind, uint64_t mine,
-                        uint64_t *out, char *error) {
-    Seat s;
-    int code = meet(c, call, kind, mine, &s, error);
+static int local_simple(TransportContext *c, const Collective *call, CollectiveKind kind,
+                        uint64_t mine, uint64_t *out, char *error) {
+    LocalSeat s;
+    int code = enter_meeting(c, call, kind, mine, &s, error);
     if (code) return code;
     for (uint32_t i = 0; kind == BROADCAST && i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i], *root = peer_buffer(&s, call->root, i);
         uint64_t bytes = (uint64_t)b->elements * dtype_bytes(b->dtype);
         if (b->out == root->in || bytes == 0) continue;
         code = c->o.device->copy(c->o.context, call->stream, b->out, root->in, bytes, error);
-        if (code) return quit(c, code);
+        if (code) return quit_collective(c, code);
     }
     if (out) {
         *out = 0;
         for (int32_t k = 0; k < s.group.size; k++) *out = MAX(*out, s.m->visit[k].value);
     }
-    return leave(c, &s, error);
+    return leave_meeting(c, &s, error);
 }
 
 static int local_broadcast(TransportContext *c, const Collective *call, char *error) {

@@ -139,7 +139,7 @@ static int write_places(HostSeat *s, char *error) {
         BufferPlace *place = place_of(s, s->group.index, i);
         if (call->buffer[i].elements == 0) continue;
         if (!offset_of(s->c, call->buffer[i].in, &place->in) ||
-            (!call->joint && !offset_of(s->c, call->buffer[i].out, &place->out))) {
+            (!call->shared && !offset_of(s->c, call->buffer[i].out, &place->out))) {
             snprintf(error, ERROR_BYTES, "%s: an operand of a collective lies outside the arena",
                      collective_label(call));
             return EXIT_CORRUPT;
@@ -152,13 +152,13 @@ static int report_disagreement(const HostSeat *s, int32_t k, char *error) {
     const Collective *call = s->wait.call;
     const HostVisit *v = visit_of(s, k);
     snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
-             kind_name[s->wait.kind], collective_label(call), s->c->o.rank, kind_name[v->kind],
+             collective_kind_name[s->wait.kind], collective_label(call), s->c->o.rank, collective_kind_name[v->kind],
              mesh_member(&s->group, k),
              v->kind == (int32_t)s->wait.kind ? " with different sizes" : "");
     return EXIT_RANK;
 }
 
-static int enter_meeting(TransportContext *c, const Collective *call, Kind kind, uint64_t value,
+static int enter_meeting(TransportContext *c, const Collective *call, CollectiveKind kind, uint64_t value,
                          HostSeat *s, char *error) {
     MeshGroup group = comm_group(c->o.plan, c->world->ranks, call->axes, c->o.rank);
     char *at = c->meetings[0].at + *channel_of(c, comm_row(call->axes, call->purpose), group.base) +
@@ -257,7 +257,8 @@ static int exchange_pieces(HostSeat *s, uint32_t i, FlowOf flow_of, char *error)
             Flow f = flow_of(s, k, i);
             failed = post_transfer(s, &f, mesh_member(&s->group, k), from, PIECE_BYTES, &n);
         }
-        if (failed) return world_mpi_error(s->c->world, failed, kind_name[s->wait.kind], error);
+        if (failed)
+            return world_mpi_error(s->c->world, failed, collective_kind_name[s->wait.kind], error);
         if (n == 0) return 0;
         int code = world_finish(&s->wait, n, x->request, x->peer, error);
         if (code) return code;
@@ -296,7 +297,8 @@ static int sum_slice(HostSeat *s, uint32_t i, void *to, int64_t slice, int64_t l
             }
             x->from[k] = from;
         }
-        if (failed) return world_mpi_error(c->world, failed, kind_name[s->wait.kind], error);
+        if (failed)
+            return world_mpi_error(c->world, failed, collective_kind_name[s->wait.kind], error);
         int code = n ? world_finish(&s->wait, n, x->request, x->peer, error) : 0;
         if (!code && now > 0)
             code = c->o.device->reduce(c->o.context, s->wait.call->stream, b->dtype,
@@ -323,7 +325,7 @@ static int all_gather(TransportContext *c, const Collective *call, char *error) 
         uint64_t bytes = (uint64_t)b->elements * width_of(b);
         if (any_remote(&s)) code = exchange_pieces(&s, i, gather_flow, error);
         for (int32_t k = 0; k < s.group.size && !code; k++)
-            if (!is_remote(&s, k) && (!call->joint || k == s.group.index))
+            if (!is_remote(&s, k) && (!call->shared || k == s.group.index))
                 code = copy_bytes(&s, (char *)b->out + (uint64_t)k * bytes, peer_in(&s, k, i),
                                   bytes, error);
     }
@@ -415,7 +417,7 @@ static Flow value_flow(const HostSeat *s, int32_t k, uint32_t i) {
                   sizeof *value};
 }
 
-static int agree_on_largest(TransportContext *c, const Collective *call, Kind kind, uint64_t mine,
+static int agree_on_largest(TransportContext *c, const Collective *call, CollectiveKind kind, uint64_t mine,
                             uint64_t *out, char *error) {
     HostSeat s;
     uint64_t *value = c->scratch[call->purpose].value;

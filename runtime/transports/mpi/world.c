@@ -122,7 +122,7 @@ static void where_text(const Wait *w, char *out, size_t size) {
         snprintf(out, size, "the start of the run");
     else
         snprintf(out, size, "%s, %s number %llu of the %s among these ranks", collective_label(c),
-                 kind_name[w->kind], (unsigned long long)c->sequence,
+                 collective_kind_name[w->kind], (unsigned long long)c->sequence,
                  collective_family(c->purpose));
 }
 

@@ -73,7 +73,7 @@ typedef struct TransportWorld World;
 typedef struct Wait {
     World *world;
     const Collective *call; /* NULL: the start of the run */
-    Kind kind;
+    CollectiveKind kind;
     int32_t slices;
     int32_t told; /* of them since the launcher ends the run */
 } Wait;

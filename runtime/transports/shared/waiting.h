@@ -18,9 +18,16 @@
 
 enum { SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20 };
 
-typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, BARRIER, AGREE } Kind;
-static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
-                                        "broadcast",  "barrier",        "agreement"};
+typedef enum CollectiveKind {
+    ALL_GATHER,
+    REDUCE_SCATTER,
+    ALL_REDUCE,
+    BROADCAST,
+    BARRIER,
+    AGREE
+} CollectiveKind;
+static const char *const collective_kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
+                                                   "broadcast",  "barrier",        "agreement"};
 
 /* What all members must have in common, as a number: comparing numbers that the meeting holds stays
  * safe when a member that saw the difference first has already left. */
