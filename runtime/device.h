@@ -21,7 +21,7 @@ typedef struct RankInfo {
     const Plan *plan;
     int32_t rank;
     int32_t threads; /* CPU threads of this rank, at most DEVICE_THREADS */
-    Mesh mesh;       /* the plan's; of no axes for a rank alone */
+    Mesh mesh;       /* the plan's; without axes for a single rank */
 } RankInfo;
 
 /* Ranks that hold the same shard of a group's reduced gradient share out its norm, and what else is
@@ -47,7 +47,7 @@ static inline int64_t rank_start(const RankInfo *r, const PlanGroup *g) {
 }
 
 /* One launch. Pointers are device addresses; types are those of the plan's values: no dimension is
- * 0, the reader of plans sees to that. A kernel writes all of every output but what lies between
+ * 0, the reader of plans sees to that. A kernel writes all of every output, except the gaps between
  * rows with a pitch, reads nothing past an operand's last byte, uses at most workspace_bytes (the
  * bound of op_workspace) and allocates nothing. */
 typedef struct KernelCall {
@@ -67,7 +67,7 @@ typedef struct DeviceOptions {
     RankInfo rank;
     int32_t local_rank;    /* among the processes of this machine: which physical device */
     int32_t process_ranks; /* ranks of the run that are threads of this process */
-    const char *plan_path; /* tuned choices may be kept beside it */
+    const char *plan_path; /* tuned choices may be kept next to it */
     bool quiet;            /* no notes on stderr */
     bool stamps;           /* `stamp` will be called: programs are issued, not replayed */
 } DeviceOptions;
@@ -134,17 +134,17 @@ typedef struct Device {
     int (*rehearse)(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
                     uint64_t arena_bytes, char *error);
     /* Where launches return when their work is done; else NULL. on: from here on each stream is
-     * issued by a thread of its own, beside the others, and one other than compute gets one CPU
-     * thread. Between calls. */
+     * issued by a thread of its own, while the others run, and streams other than compute get one
+     * CPU thread. Called between calls of programs. */
     int (*run_concurrently)(DeviceContext *c, bool on, char *error);
     /* Where launches return before their work is done, with options->stamps; else NULL, both. A
-     * stamp is a point of a stream; its number is below twice the plan's instructions. Between two
-     * of them that the device has reached, the milliseconds are told. */
+     * stamp is a point of a stream; its number is below twice the plan's instructions. `between`
+     * gives the milliseconds between two stamps that the device has reached. */
     int (*stamp)(DeviceContext *c, int stream, uint32_t number, char *error);
     int (*between)(DeviceContext *c, uint32_t from, uint32_t to, float *ms, char *error);
-    /* Where the arena is not host memory; else NULL, all three. host_alloc: memory that copies from
-     * the device go to at full speed. read: bytes of the arena that nothing writes
-     * meanwhile, complete when it returns; by any one thread, beside all that the rank's own thread
+    /* Where the arena is not host memory; else NULL, all three. host_alloc: memory to which the
+     * device copies at full speed. read: bytes of the arena that nothing writes meanwhile, complete
+     * when it returns; from any one thread, concurrently with everything that the rank's own thread
      * asks for. */
     int (*host_alloc)(DeviceContext *c, uint64_t bytes, void **out, char *error);
     void (*host_free)(DeviceContext *c, void *at);

@@ -60,13 +60,13 @@ static inline const char *collective_label(const Collective *call) {
     return call->label ? call->label : "the run";
 }
 
-/* What a rank is at besides collectives, so that one that waits for it can tell work from
+/* What a rank does besides collectives, so that a rank that waits for it can tell work from
  * standstill. Written by the rank's threads, read by the others'. */
 typedef struct Pulse {
     _Atomic uint64_t beats;   /* instructions begun, pieces of files read or written */
     _Atomic uint32_t instr;   /* the instruction begun last, of the plan, + 1; 0 = none */
     _Atomic clockid_t clock;  /* CPU time of the thread that works; 0 = none yet */
-    _Atomic uint32_t writing; /* to a file or a terminal: that takes as long as it takes */
+    _Atomic uint32_t writing; /* to a file or a terminal, which may take any time */
 } Pulse;
 
 typedef struct TransportContext TransportContext;
@@ -100,8 +100,8 @@ typedef struct Transport {
      * call them, like a collective. */
     int (*arena_alloc)(TransportContext *c, uint64_t bytes, void **out, char *error);
     void (*arena_free)(TransportContext *c, void *arena);
-    /* Between processes: where this rank sees another one's arena, or NULL where it does not. The
-     * function itself is NULL where no rank sees another's. */
+    /* Between processes: where this rank sees the arena of another rank, or NULL if it does not.
+     * The function itself is NULL where no rank sees another's. */
     char *(*peer_arena)(TransportContext *c, int32_t rank);
     /* The rest only for a transport that issues work on the device's streams; else NULL, all four.
      * check: 0 while the run goes on, else the code with the reason; what the host waited for on
@@ -111,7 +111,8 @@ typedef struct Transport {
     /* A call of the program begins; replayed: from a recording, its collectives are issued. */
     void (*program)(TransportContext *c, uint32_t program, bool replayed);
     void (*about)(TransportContext *c, char *out, size_t size); /* what it found, on one line */
-    uint64_t (*library_bytes)(TransportContext *c); /* device memory taken beside the arena */
+    uint64_t (*library_bytes)(
+        TransportContext *c); /* device memory taken in addition to the arena */
 } Transport;
 
 /* What a module such as transport_mpi.so offers: a transport between processes, one a rank, and how
@@ -124,7 +125,7 @@ typedef struct JoinOptions {
     int32_t listener;    /* 0, or rank 0's socket that others connect to, opened by the launcher */
     uint64_t identity;   /* the same for all ranks of a run; 0 when nobody says */
     int32_t timeout;     /* seconds that a rank waits for another */
-    int32_t test_hosts;  /* split the ranks of one machine as if they were on so many; 0 = no */
+    int32_t test_hosts;  /* split the ranks of one machine as if they were on this many; 0 = no */
     /* Before the ranks have met: is this process the one to print why the run ends? */
     bool (*may_speak)(void);
     /* SIGTERM came, and no other interrupt before it: a launcher that lost ranks ends the others.
@@ -168,7 +169,8 @@ static inline MeshGroup comm_group(const Plan *p, int32_t ranks, AxisSet axes, i
     return mesh_group(&mesh, axes, rank);
 }
 
-/* Communicators in a table: row 0 for AXES_WORLD, since nobody speaks with himself alone. */
+/* Communicators in a table: row 0 for AXES_WORLD, since a communicator over no axes has one member.
+ */
 static inline uint32_t comm_row(AxisSet axes, int32_t purpose) {
     return (axes == AXES_WORLD ? 0 : axes) * COMM_KINDS + (uint32_t)purpose;
 }

@@ -1,9 +1,10 @@
-/* Opening a data source of the plan, and reading samples from it.
+/* Opens a data source of the plan and reads samples from it.
  *
- * text: every byte is a token, a share [from, to) of the file. tokens: llm.c shards, globbed and
- * sorted by bytes. npy: an array a field, first axis = sample. A sample of text and tokens is T + 1
- * neighbouring tokens of one file: inputs are the first T, targets the last T; sample k of a file
- * starts at token k * T. With mlm and span_corruption (denoising.c) T is what such a sample takes.
+ * text: every byte is a token, of a part [from, to) of the file. tokens: llm.c shards, globbed and
+ * sorted by bytes. npy: an array per field, first axis = sample. A sample of text and tokens is T +
+ * 1 neighbouring tokens of one file: inputs are the first T, targets the last T; sample k of a file
+ * starts at token k * T. With mlm and span_corruption (denoising.c) T is the number of tokens that
+ * such a sample takes.
  */
 #include <errno.h>
 #include <glob.h>
@@ -196,7 +197,7 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
 }
 
 /* NAME=PATH of the command line for this file: `train` or `train.x`; data_options_check lets a name
- * stand for one file alone. */
+ * stand for one file only. */
 static const char *replaced_path(const Dataset *d, const char *field, const DataOption *option,
                                  uint32_t n) {
     const char *path = NULL;

@@ -1,17 +1,17 @@
-/* Samples of tokens for models that fill in what is missing (mlm, span_corruption).
+/* Samples of tokens for models that fill in missing ones (mlm, span_corruption).
  *
  * A sample takes its raw tokens one after the other and writes the fields of the batch as it goes.
- * What is chosen is a function of the seed and of how many samples come before this one when epochs
- * are counted through, by permutations that are computed element by element (shuffle.c): each epoch
- * draws anew, and it is the same for any number of ranks.
+ * The choices depend on the seed and on the number of samples before this one, counted through
+ * epochs, by permutations that are computed element by element (shuffle.c): each epoch draws anew,
+ * with the same result for any number of ranks.
  *
- * mlm: place i is chosen when its rank in a permutation of the places is below `noise`. Fields
+ * mlm: position i is chosen if its rank in a permutation of the positions is below `noise`. Fields
  * inputs, segments (0), mask (1), labels (the token, or -100 where it was not chosen).
  *
- * span_corruption: kept tokens and noise are each cut into `spans` pieces, at places that are
- * chosen in the same way, and the pieces take turns, kept tokens first. Field source: the kept
- * tokens, a mark after each piece, the end. labels: each span after its mark, the end. target: 0,
- * then the labels but the last. Mark k has the id mask - k.
+ * span_corruption: kept tokens and noise are each cut into `spans` pieces, at positions chosen in
+ * the same way, and the pieces alternate, kept tokens first. Field source: the kept tokens, a mark
+ * after each piece, the end. labels: each span after its mark, the end. target: 0, then the labels
+ * without the last one. Mark k has the id mask - k.
  */
 #include <stdio.h>
 #include <string.h>

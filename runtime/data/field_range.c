@@ -1,6 +1,7 @@
-/* Which ids a field of the batch may hold: what the instructions that consume it can take. Operands
- * that are indices (i32(V) in the op's signature) take [0, V), and the ignored value where the op
- * has one. */
+/* Finds which ids a field of the batch may hold, from the instructions that consume it. Operands
+ * that are indices (i32(V) in the op's signature) take [0, V), and the ignored value if the op has
+ * one.
+ */
 #include "data.h"
 #include "signature.h"
 

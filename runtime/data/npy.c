@@ -1,5 +1,8 @@
-/* The header of a .npy file (format versions 1, 2 and 3): magic, version, length, and a Python
- * dictionary literal with `descr`, `fortran_order`, `shape`, in any order. */
+/* Reads the header of a .npy file (format versions 1, 2 and 3): magic, version, length, and a
+ * Python dictionary literal with `descr`, `fortran_order` and `shape` in any order. In go the
+ * mapped bytes; out come type, shape and the offset of the data, which is as long as the shape
+ * says.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

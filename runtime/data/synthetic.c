@@ -1,10 +1,10 @@
-/* Data that is made up: sample k is a function of (seed of the source, k) alone, so nothing is
- * stored, nothing is read, and it does not depend on ranks, order or steps.
+/* Generated data: sample k depends only on (seed of the source, k), so nothing is stored or read,
+ * and ranks, order and steps do not matter.
  *
  * synthetic: each sample has a class, which a field of ids holds (scaled to that field's classes).
- * A field of reals is the pattern of the class plus noise of the same size; patterns depend on the
- * field's name and the class, not on the seed, so that another seed gives other samples of the same
- * task. synthetic_tokens: a token is followed by 5 * token + 3 modulo the vocabulary, but for one
+ * A field of reals is the pattern of the class plus noise of the same size. Patterns depend on the
+ * field's name and the class, not on the seed, so another seed gives other samples of the same
+ * task. synthetic_tokens: a token is followed by 5 * token + 3 modulo the vocabulary, except one
  * time in eight, when any token follows.
  */
 #include <stdio.h>

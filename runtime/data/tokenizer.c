@@ -1,13 +1,14 @@
-/* Text and token ids by a tokenizer.json of byte-level BPE, the kind of GPT-2.
+/* Text and token ids by a tokenizer.json with byte-level BPE, like GPT-2's.
  *
- * Text is cut into words by GPT-2's pattern
+ * Text is split into words by GPT-2's pattern
  *   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- * after its added tokens (<|endoftext|>) were taken out. A word starts as its bytes, and the pair
- * of neighbours that stands first in the list of merges becomes one token until there is none. In
- * the file a byte is a printable character: itself where it is one, else the next from U+0100 on.
+ * after its added tokens (<|endoftext|>) were taken out. A word starts as its bytes; the pair of
+ * neighbours that stands first in the list of merges becomes one token, until no pair is in the
+ * list. In the file a byte is a printable character: itself if it is printable, else the next one
+ * from U+0100 on.
  *
- * What a character is (letter, digit, space, other) is known here for the ranges below; a prompt
- * with others is refused, and so are tokenizers that cut or spell in another way.
+ * The class of a character (letter, digit, space, other) is known for the ranges below; a prompt
+ * with other characters is refused, and so are tokenizers that split or spell differently.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static int byte_of(uint32_t code) {
     return -1;
 }
 
-/* The bytes that a token of the file stands for; NULL where a character is none of them. */
+/* The bytes that a token of the file stands for; NULL if a character stands for no byte. */
 static char *bytes_of(Arena *a, const char *text, size_t *n_out) {
     size_t left = strlen(text), length, n = 0;
     char *bytes = arena_alloc(a, left + 1);

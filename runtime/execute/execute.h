@@ -48,7 +48,7 @@ typedef struct RunInputs {
 typedef struct RunEnd {
     atomic_int interrupted; /* a signal asks for the end after this step */
     atomic_int told_to_end; /* JoinOptions has it */
-    pthread_mutex_t lock;   /* of what follows, while ranks run */
+    pthread_mutex_t lock;   /* protects what follows, while ranks run */
     int code;               /* first exit code of a rank; 0: none failed */
     char text[ERROR_BYTES + 192];
     bool silent;          /* another process says why the run ended */
@@ -88,7 +88,7 @@ typedef struct Tap {
 /* Holds back instructions that would overwrite what a checkpoint has yet to take; room state fills
  * it. Both NULL: no checkpoints. */
 typedef struct SaveGate {
-    void (*hold)(Rank *r, uint32_t saves); /* until the first so many saves are over */
+    void (*hold)(Rank *r, uint32_t saves); /* until that many saves, from the first on, are over */
     bool (*holds)(const Rank *r, uint32_t program);
 } SaveGate;
 

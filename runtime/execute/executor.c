@@ -1,10 +1,10 @@
 /* The executor: one program call on one rank.
  *
- * At start every instruction is made ready once (instructions.c), and the device may try out the
+ * At the start every instruction is prepared once (instructions.c), and the device may try out the
  * launches to come. A call is then a loop over the program's instructions in issue order; stream
  * order and the plan's edges are given to the device as record and wait. With --overlap streams.c
- * issues the same instructions from one thread a stream instead, and so does a test mode
- * (testing/stream_test.c).
+ * issues the same instructions from one thread per stream instead; a test mode may issue them
+ * itself (TestHooks).
  */
 #include "op.h"
 #include "prepared.h"

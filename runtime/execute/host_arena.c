@@ -1,12 +1,12 @@
-/* A rank's second arena, in memory of the host: what the plan offloads (addresses from HOST_BASE
- * on). On devices with memory of their own it is memory that they copy from at full speed, unless
- * the plan says that the system may move it; with a folder in the plan it is a file there, mapped,
- * so that the system decides what of it is resident. To pin its pages for a device would keep all
- * of them in memory: it is not done.
+/* A rank's second arena, in host memory, for what the plan offloads (addresses from HOST_BASE on).
+ * On devices with memory of their own it is memory from which they copy at full speed, unless the
+ * plan says that the system may move it. If the plan names a folder, it is a mapped file there, so
+ * that the system decides how much of it is resident; its pages are not pinned, which would keep
+ * all of them in memory.
  *
- * The file has no name: it is gone with the process, however that ends, and two runs never meet in
- * it. Its blocks are reserved at the start, so that a full disk is said then, not by a signal in
- * the middle of a step.
+ * The file has no name: it is gone with the process, however that ends, and two runs never use the
+ * same one. Its blocks are reserved at the start, so that a full disk is reported then, not by a
+ * signal in the middle of a step.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
-/* The instructions of a plan on one rank: made ready once, issued again and again.
+/* The instructions of a plan on one rank: prepared once, issued again and again.
  *
- * Made ready, an instruction is what a device or a transport takes: addresses become pointers into
- * the arena, operands become the arrays of a kernel's call, collectives get their number on their
- * communicator within one call. Issuing it is one launch on its stream or one collective, numbered
- * from the calls before; its edges are its issuer's affair. In go a rank and an instruction's row;
- * out come 0 or an exit code, with a message that names the instruction.
+ * A prepared instruction is what a device or a transport takes: addresses become pointers into the
+ * arena, operands become the arrays of a kernel's call, collectives get their number on their
+ * communicator within one call. To issue it is one launch on its stream or one collective, numbered
+ * after those of earlier calls; whoever issues it takes care of its edges. In go a rank and an
+ * instruction's row; out come 0 or an exit code, with a message that names the instruction.
  *
  * Instructions that only say where a value lives or ends (state, view, reshard, free, ...) issue
  * nothing.
@@ -35,8 +35,8 @@ static void *address_of(const Rank *r, uint32_t value) {
     return shared ? shared + at : rank_at(r, at);
 }
 
-/* One buffer for each operand that is no token. A reshard's token may follow an unshard's shards.
- */
+/* One buffer for each operand that is not a token. A reshard's token may follow an unshard's
+ * shards. */
 static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **buffer,
                                uint64_t *ordinal) {
     const Plan *p = r->run->plan;

@@ -1,12 +1,12 @@
-/* --overlap: do gathers, reductions and copies of what is offloaded run beside the computation?
+/* --overlap: do gathers, reductions and copies of offloaded state run during the computation?
  *
  * on and off say so. auto tries it where it may pay: where ranks are on several machines, and so
- * wait for a link, and where the compute threads leave each rank a core. Elsewhere a thread of
- * communication only takes a core's time from the computation. All ranks try or none does: after
- * step 0 they agree on that, for cores, --threads and --overlap may differ from rank to rank. To
- * try is to take steps 1 to 8 in turns without and with; then the ranks compare the fastest step of
- * each kind, the slowest rank's, and all keep the faster kind. Step 0, which touches all memory for
- * the first time, does not count. No number depends on it.
+ * wait for a link, and where the compute threads leave each rank a core. Elsewhere a thread for
+ * communication only takes a core's time from the computation. Either all ranks try or none: after
+ * step 0 they agree on that, since cores, --threads and --overlap may differ from rank to rank. To
+ * try is to take steps 1 to 8 in turns without and with overlap; then the ranks compare the fastest
+ * step of each kind, on the slowest rank, and all keep the faster kind. Step 0, which touches all
+ * memory for the first time, does not count. No number depends on it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static bool option_is(const Run *run, const char *word) {
     return run->options->overlap && !strcmp(run->options->overlap, word);
 }
 
-/* Only compute: a rank alone, or one on whose device launches return early. */
+/* False for a run of one rank, and on a device whose launches return early. */
 static bool has_other_streams(const Plan *p) {
     for (uint64_t k = 0; k < p->n_instrs; k++)
         if (p->instrs[k].stream != STREAM_COMPUTE) return true;

@@ -1,15 +1,14 @@
 /* --profile FILE: the time of each instruction of a plan, as a trace and as a table.
  *
- * A device whose launches return when their work is done (cpu) is timed by the host's clock;
- * another one puts a stamp on the instruction's stream before and after it, which are read when the
- * call is done. Waits for other streams come before the first stamp; the wait for other ranks
- * inside a collective counts as the collective's.
+ * A device whose launches return when their work is done (cpu) is timed by the host's clock; other
+ * devices put a stamp on the instruction's stream before and after it, which are read when the call
+ * is done. Waits for other streams come before the first stamp; the wait for other ranks inside a
+ * collective counts as the collective's.
  *
  * The table adds up all calls of a program but the first, which touches memory for the first time:
  * by op, by unit and by stream. The trace has the latest calls of each rank (LATEST, fewer in a
  * large plan) in Chrome's format, which Perfetto opens: a process a rank, a thread a stream. Each
- * process of a run writes a file: rank 0 FILE, rank N FILE.N.
- */
+ * process of a run writes a file: rank 0 FILE, rank N FILE.N. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

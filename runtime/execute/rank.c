@@ -1,7 +1,7 @@
-/* What every file does through an open rank: move bytes between the arena and the host, wait for
- * the device, agree with the other ranks, show them that it is alive, and fail. In go a rank and
- * what to do; out come 0 or an exit code, with the message in the rank. rank_open.c opens and
- * closes it.
+/* The functions that every file uses through an open rank: move bytes between the arena and the
+ * host, wait for the device, agree with the other ranks, show them that it is alive, and fail. In
+ * go a rank and what to do; out come 0 or an exit code, with the message in the rank.
+ * run/rank_open.c opens and closes it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void run_fail(Rank *r, int code) {
         t->check(r->transport, true, r->error))
         code = EXIT_RANK;
     pthread_mutex_lock(&run->end.lock);
-    /* A rank that only reports another one's end is not the cause. */
+    /* A rank that only reports another rank's end is not the cause. */
     if (!run->end.code || (run->end.code == EXIT_RANK && code != EXIT_RANK)) {
         run->end.code = code;
         char who[160];
@@ -46,8 +46,8 @@ const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group) {
     return NULL;
 }
 
-/* The clock is that of the thread which computes: one that issues collectives works little, however
- * long a kernel beside them takes. */
+/* The clock of the thread that computes: one that issues collectives works little, however long a
+ * kernel takes meanwhile. */
 void rank_beat_at(Rank *r, uint32_t instr) {
     clockid_t clock;
     bool aside = r->executor->threads && r->run->plan->instrs[instr].stream != STREAM_COMPUTE;

@@ -1,23 +1,25 @@
-/* SharedGather values: gathered parameters that the ranks of a group have in one place, not in a
+/* Shared gathers: gathered parameters that the ranks of a group have in one place, instead of a
  * copy each.
  *
  * Ranks that see each other's memory (threads of a process, processes of a host with transport mpi)
  * gather into the arena of the group's first rank, at the address that the plan gives the result on
  * every rank. Each rank writes its own part there, and all read it; so N ranks write N parts, not N
- * times N. In the arenas of the others the same bytes stay unused meanwhile: arenas have the plan's
- * size either way.
+ * times N. In the other arenas the same bytes stay unused meanwhile: arenas have the plan's size
+ * either way.
  *
- * That the plan is right for each rank alone and that ranks come together in collectives is enough:
- * - A part is written after all ranks of the group came to the gather, which they do when the
- *   memory is free for it, and read after all have left it.
- * - After the last reader of the result, and before anything is written over it, all ranks of the
- *   group come together in another collective of the same program. Who is past that knows that all
- *   are done with reading. It may be the one that writes over the result: it writes after all have
- *   come. Mostly the plan has one, such as the next gather into the same memory. Where it has none
- *   the ranks meet before what writes, which pays for all but small results.
+ * It suffices that the plan is right for each rank by itself and that ranks meet in collectives:
+ *   - A part is written after all ranks of the group have reached the gather, which they do when
+ *     the memory is free for it, and read after all have left it.
+ *   - After the last reader of the result, and before anything is written over it, all ranks of the
+ *     group meet in another collective of the same program. A rank past that knows that all have
+ *     finished reading. It may be the collective that writes over the result: it writes after all
+ *     have come. Usually the plan has one, such as the next gather into the same memory. Where it
+ *     has none, the ranks meet before the instruction that writes, which pays for all but small
+ *     results.
+ *
  * A result that is left in a state is not shared, since it outlives the program.
  *
- * This takes a rank's instructions to be over in the order of the plan. So a gather is never shared
+ * This assumes that a rank's instructions end in the order of the plan. So a gather is never shared
  * on a device whose launches return early, where streams have threads of their own (--overlap), and
  * in the test modes that look at arenas or change the order.
  */
@@ -26,9 +28,9 @@
 #include "op.h"
 #include "prepared.h"
 
-/* Bytes of a gather's result from which on a meeting takes less time than a copy for each rank. */
+/* From this many bytes of a result, a meeting takes less time than a copy for each rank. */
 enum { MEETING_PAYS = 1 << 20 };
-/* Where ranks must meet besides collectives: nowhere; nowhere would do. */
+/* In place of an instruction before which ranks must meet: none is needed; none would help. */
 enum { NOT_NEEDED = UINT32_MAX - 1, IMPOSSIBLE = UINT32_MAX };
 
 /* ---- which gathers of a plan can be shared */
@@ -132,7 +134,7 @@ SharedGather shared_gather_find(const Plan *p, uint32_t in_sight, Arena *a) {
     AxisSet *value = arena_array(a, AxisSet, p->n_values + 1);
     Arena *scratch = arena_new();
     GatherSearch f = {.p = p, .meets = arena_array(a, AxisSet, p->n_instrs + 1)};
-    f.in_sight = in_sight & ~1u; /* one rank alone gathers nothing */
+    f.in_sight = in_sight & ~1u; /* a single rank gathers nothing */
     f.root = arena_array(scratch, uint32_t, p->n_values + 1);
     f.last = arena_array(scratch, uint32_t, p->n_values + 1);
     f.kept = arena_array(scratch, bool, p->n_values + 1);
@@ -162,8 +164,8 @@ static bool is_in_order(const Rank *r) {
     return !run->test.memory && !run->test.streams && !o->on && !o->tries;
 }
 
-/* Processes may have been told different things, and see different ones: a gather is shared for
- * all ranks of the run. */
+/* Processes may have different options and see different memory: a gather is shared on all ranks of
+ * the run or on none. */
 static int agree_on_all(Rank *r, bool *good) {
     uint64_t bad = !*good;
     int code = r->run->launch.module ? rank_agree(r, bad, &bad) : 0;

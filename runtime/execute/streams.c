@@ -1,10 +1,10 @@
-/* The plan's streams, each on a thread: gathers, reductions and copies of what is offloaded run
- * beside the computation.
+/* The plan's streams, each on a thread: gathers, reductions and copies of offloaded state run
+ * during the computation.
  *
  * The rank's own thread issues stream compute; every other stream of the plan has a thread. Each
  * issues its instructions in the plan's order, and waits for the plan's edges before each of them
- * and for nothing else. Proofs 2, 4 and 7 are about just that order, so every bit is that of a run
- * on one thread, and no rank waits in a circle. A call ends when all streams are through.
+ * and for nothing else. Proofs 2, 4 and 7 are about exactly that order, so every bit is the same as
+ * in a run on one thread, and no ranks wait in a circle. A call ends when all streams are through.
  *
  * The first error of a stream ends the call: the transport is told to abort, which takes the other
  * streams out of their collectives, and the rank's own thread returns the error.
@@ -29,7 +29,7 @@ struct StreamThreads {
     uint32_t *count; /* [instrs] how many of its stream and call are over with it */
     StreamThread thread[STREAM_KINDS];
     uint32_t n_thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     pthread_cond_t changed;
     uint64_t calls; /* begun */
     uint32_t program;
@@ -139,7 +139,7 @@ static void count_instructions(StreamThreads *s, bool used[STREAM_KINDS]) {
     }
 }
 
-/* Signals are for the thread that waits for their handlers' word, not for these. */
+/* Signals are for the main thread, which waits for them, not for these. */
 static int start_stream(StreamThreads *s, int stream, char *error) {
     sigset_t all, before;
     StreamThread *t = &s->thread[s->n_thread];

@@ -1,9 +1,10 @@
-/* Is there room on this machine for what its ranks take together? Each takes an arena, where that
- * is host memory, what the plan offloads, where that is no file, and where it makes checkpoints the
- * memory through which they leave: blocks, and with checkpoint.snapshot = copy a copy of its state.
+/* Does the memory of this machine suffice for all of its ranks? Each takes an arena, if that is
+ * host memory; offloaded state, if that is not in a file; and, if it makes checkpoints, the buffers
+ * through which they are written and, with checkpoint.snapshot = copy, a copy of its state.
  *
- * Every process asks before any of them takes a page. The kernel gives pages when they are first
- * touched: each mapping succeeds by itself where all of them together would make it kill processes.
+ * Every process checks before any of them touches a page. The kernel provides pages when they are
+ * first touched: each mapping succeeds on its own, and then all of them together make the kernel
+ * kill processes.
  */
 #include <stdio.h>
 
@@ -28,7 +29,7 @@ HostMemory host_memory_of(const Plan *p, const Device *device, const Launch *l, 
     return m;
 }
 
-/* Of so many ranks. */
+/* By that many ranks. */
 static uint64_t bytes_needed(const HostMemory *m, int32_t ranks) {
     uint64_t one;
     if (__builtin_add_overflow(m->arena, m->offloaded + m->copy + m->blocks, &one))
@@ -46,7 +47,7 @@ const char *host_memory_remedy(const HostMemory *m, uint64_t available) {
     return m->arena ? NULL : "offload less with shard.offload, or use more machines";
 }
 
-/* As people compare sizes, and to the byte; small ones to the byte alone. */
+/* A size in a readable unit and in bytes; small ones only in bytes. */
 typedef struct AmountText {
     char text[64];
 } AmountText;

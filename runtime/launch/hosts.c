@@ -1,8 +1,8 @@
-/* Hosts: reading the list, asking whether they are still there, and sharing ranks out.
+/* The hosts of --hosts: reads the list, asks whether they are still there, and distributes ranks.
  *
- * A host is asked by running `true` on it with the program through which mpirun starts its daemons
- * (ssh, or OMPI_MCA_plm_rsh_agent). One that never answered is not called lost: then it is the way
- * of asking that does not work.
+ * A host is asked by running `true` on it with the program that mpirun starts its daemons with
+ * (ssh, or OMPI_MCA_plm_rsh_agent). A host that never answered does not count as lost: then asking
+ * does not work.
  */
 #include <ctype.h>
 #include <fcntl.h>

@@ -1,8 +1,10 @@
-/* Who started us, and as which rank of how many: `-n`, else the environment of torchrun, Open MPI,
- * Slurm or PMI, in this order, else nobody: the plan's ranks as threads of this process.
+/* Finds out who started this process, and as which rank of how many: `-n`, else the environment of
+ * torchrun, Open MPI, Slurm or PMI, in this order, else nobody: then the plan's ranks are threads
+ * of this process.
  *
- * RANK and WORLD_SIZE may also be set by hand, or by fsdp-run itself (spawn.c). Where ranks meet
- * that find each other over TCP: meeting.c. */
+ * RANK and WORLD_SIZE may also be set by hand, or by fsdp-run itself (spawn.c). meeting.c says
+ * where ranks meet that find each other over TCP.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 #include "launch.h"
 
 enum { TORCHRUN, OPEN_MPI };
-/* batch: a job that starts something else has one of the two variables alone (salloc the count,
+/* batch: a job that starts something else has only one of the two variables (salloc the count,
  * sbatch rank 0). Elsewhere one without the other is left over, or forgotten. */
 static const struct {
     const char *name, *rank, *ranks, *local_rank, *local_ranks, *more_ranks;
@@ -52,8 +54,8 @@ static int one_without_other(size_t i, bool rank, char *error) {
     return EXIT_USER;
 }
 
-/* One launcher's answer. *found: its variables name a rank; else *l stays what it was. alone: is
- * one of the variables without the other a mistake? */
+/* Reads one launcher's variables. *found: they name a rank; else *l is unchanged. alone: is one of
+ * the variables without the other a mistake? */
 static int ask_launcher(size_t i, bool alone, Launch *l, bool *found, char *error) {
     int code = 0;
     int32_t its_rank, its_ranks;

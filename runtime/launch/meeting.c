@@ -3,8 +3,9 @@
  *
  * Host: MASTER_ADDR; without it this machine when all ranks are on it, else under Slurm the first
  * host of the step, where rank 0 is; Open MPI and PMI do not say. Port: FSDP_NCCL_PORT, else
- * MASTER_PORT + 1 (torchrun's own store holds MASTER_PORT), else one made of the job's identity.
- * The identity comes from the launcher's name of the job; ranks started by hand have none.
+ * MASTER_PORT + 1 (torchrun's own store holds MASTER_PORT), else one derived from the job's
+ * identity. The identity comes from the launcher's name of the job; ranks started by hand have
+ * none.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static const char *variable_text(const char *name) {
     return text && *text ? text : NULL;
 }
 
-/* -1 with the message when the variable is set and is no port. 0: not set. */
+/* -1 with the message when the variable is set and is not a port. 0: not set. */
 static int32_t port_of(const char *name, char *error) {
     const char *text = variable_text(name);
     if (!text) return 0;

@@ -1,4 +1,7 @@
-/* Modules for devices and transports: shared objects beside this program, loaded by name. */
+/* Loads modules for devices and transports, shared objects beside this program, by name, and
+ * chooses the transport where the user does not. A module must come from the same build as this
+ * program.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>

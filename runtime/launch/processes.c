@@ -1,11 +1,11 @@
-/* Runs with one process a rank: meeting, comparing what each found at its start, and ending
- * together. Who starts the processes: spawn.c, or a launcher.
+/* Runs with one process per rank: they meet, compare what each found at its start, and end
+ * together. spawn.c or a launcher starts the processes.
  *
- * Between the meeting and the comparison every rank but 0 keeps what it writes to stderr in a file
- * in memory. When all is well that text is dropped, since rank 0 said the same; else the first rank
- * that failed shows its own. So one message tells the mistake, however many ranks made it. Ranks
- * that spawn.c started do so from the beginning, rank 0 up to the meeting; with mpirun in between
- * all of them up to the meeting, where MPI may have something to say.
+ * Between the meeting and the comparison every rank but 0 keeps its stderr in a file in memory.
+ * When all is well that text is dropped, since rank 0 printed the same; else the first rank that
+ * failed prints its own. So one message tells the mistake, however many ranks made it. Ranks that
+ * spawn.c started hold stderr back from the beginning, rank 0 up to the meeting; with mpirun in
+ * between, all of them up to the meeting, where MPI may have something to print.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static void release_stderr(bool show) {
     held = -1;
 }
 
-/* Of ranks that one fsdp-run started the first one to end speaks for all. */
+/* Among ranks that one fsdp-run started, the first one to end prints for all. */
 static bool early;
 static bool may_speak(void);
 

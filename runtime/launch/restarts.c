@@ -1,20 +1,21 @@
 /* `fsdp-run --restarts K`: a process that trains nothing. It starts the run as its child, with the
- * same command line, and when a rank was lost it starts it again, up to K times; the run then goes
- * on from the newest checkpoint in the folder that it writes to, or begins again where there is
+ * same command line, and starts it again when a rank was lost, up to K times; the run then
+ * continues from the newest checkpoint in the folder that it writes to, or starts over if there is
  * none yet.
  *
- * What would only happen again ends the run: the user's mistakes, what the machine lacks, corrupt
- * inputs, a loss that is not finite, our bugs, and a rank that is lost twice in the same way after
- * the same step with no checkpoint in between. So does an interrupt. A launcher that fails where it
- * once worked counts as a lost rank: its host may have gone while it started them.
+ * A failure that would only repeat itself ends the run: the user's mistakes, missing resources,
+ * corrupt inputs, a loss that is not finite, our bugs, and a rank that is lost twice in the same
+ * way after the same step with no checkpoint in between. So does an interrupt. A launcher that
+ * fails where it once worked counts as a lost rank: its host may have disappeared while it started
+ * them.
  *
- * Where --hosts started the ranks on several machines, those are asked before each restart whether
+ * If --hosts started the ranks on several machines, those are asked before each restart whether
  * they are still there. Ranks of a lost one double up on the others: same plan, same bits, slower.
  *
- * All ranks of a run end before the next one begins, for it takes their locks on folder and log:
+ * All ranks of a run end before the next one begins, since it takes their locks on folder and log:
  * ranks whose parent was killed become children of this process, which ends them. It shares a page
- * of memory with rank 0 to know how far it came (course.c), and tells ranks by a variable that
- * somebody else deals with --restarts.
+ * of memory with rank 0 to know how far the run came (attempt_progress.c), and a variable tells
+ * ranks that --restarts is being handled.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -69,7 +70,7 @@ typedef struct Supervisor {
     bool interrupted;
 } Supervisor;
 
-/* In the child. Signals reach it through its parent alone, so that none comes twice. */
+/* In the child. Signals reach it only through its parent, so that none comes twice. */
 static _Noreturn void become_run(const Supervisor *k, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_RANK);
@@ -201,8 +202,8 @@ static void tell_end(const Supervisor *k, const Failure *f, bool repeated) {
         fprintf(stderr, "help: --resume-or-start %s continues once the cause is gone\n", k->folder);
 }
 
-/* A run that was to go on from a damaged checkpoint: that one leaves the way to the newest whole
- * one, if there is one. */
+/* The run could not continue from a damaged checkpoint: renames it, so that the next attempt finds
+ * the newest whole one, if there is one. */
 static bool set_damaged_aside(const Supervisor *k) {
     char path[CK_PATH], aside[CK_PATH + 16], error[CK_ERROR_BYTES];
     Checkpoint *c;

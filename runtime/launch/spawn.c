@@ -3,21 +3,21 @@
  *
  * Transport mpi: through mpirun, which gives the ranks what MPI needs to meet, on this machine or
  * those of --hosts. It gets a process group of its own, so that Ctrl-C reaches only fsdp-run:
- * mpirun itself would kill the ranks inside a step. As long as the ranks have not met there is
- * nothing to save, and mpirun might lose what is sent to them: then an interrupt ends it.
+ * mpirun itself would kill the ranks inside a step. Until the ranks have met there is nothing to
+ * save, and mpirun might lose signals for them: then an interrupt ends it.
  *
  * Other transports: N copies of this program, with the variables of a launcher. They meet at a
  * socket that is opened here and that rank 0 inherits, so no other program can take the port in
- * between. The first Ctrl-C is sent to them as SIGTERM, and SIGUSR1 as it is, which end them after
- * the step; both stay blocked in each until it can deal with them. A second one ends them at once.
+ * between. The first Ctrl-C is sent to them as SIGTERM, and SIGUSR1 as it is; both end them after
+ * the step, and stay blocked in each until it can handle them. A second one ends them at once.
  *
- * What ranks say of the end of the run they say themselves, the first one for all; what is said
- * here is of ranks that could not. When one ended with a failure the others have some seconds to
- * notice it, then they are killed. When this process is killed the kernel kills the ranks.
+ * Ranks print themselves why the run ends, the first one for all; messages from here are about
+ * ranks that could not. When one has failed, the others have some seconds to notice it, then they
+ * are killed. When this process is killed, the kernel kills the ranks.
  *
  * mpirun of Open MPI 4 may wait for ever for a lock of its own when it is about to end, and lets
- * ranks wait in MPI_Finalize as long as a stranger is silent on its port. So it is killed when none
- * of its children has lived for a while, or when the ranks came to their end a while ago.
+ * ranks wait in MPI_Finalize while a stranger is connected to its port and silent. So it is killed
+ * when none of its children has lived for a while, or some time after the ranks came to their end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,8 +39,9 @@
 #include "launch.h"
 #include "machine.h"
 
-/* What the others have after one failed: when nobody has said why, and when somebody has; all of
- * them after a second interrupt; mpirun after its last child, and after the end of the ranks. */
+/* Time limits: of the others after one failed, when nobody has printed why and when somebody has;
+ * of all after a second interrupt; of mpirun after its last child ended, and after the end of the
+ * ranks. */
 enum {
     SILENT_MS = 3000,
     TOLD_MS = 5000,
@@ -341,7 +342,7 @@ static int mpirun_code(const Family *f, const Launch *l) {
         return by_signal || attempt_met(l->progress) ? EXIT_RANK : EXIT_ENVIRONMENT;
     }
     /* mpirun's own: 9 for a daemon that was killed after its host was cut off, 1 for many things,
-     * which is no code of ranks that were at work. */
+     * which working ranks never return. */
     bool own = !is_ours(code) || (code == EXIT_USER && l->hosts.n > 1);
     if (own && attempt_met(l->progress)) return EXIT_RANK;
     return is_ours(code) ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
@@ -393,8 +394,8 @@ static bool begins_with(const char *text, const char *with) {
     return !strncmp(text, with, strlen(with));
 }
 
-/* What is for the process that starts the ranks: this option and, if that stands alone, its value.
- */
+/* How many arguments are only for the process that starts the ranks: this option and, if its value
+ * is separate, that. */
 static int not_for_ranks(const char *argument) {
     if (!strcmp(argument, "-n") || !strcmp(argument, "--hosts")) return 2;
     return begins_with(argument, "-n") || begins_with(argument, "--hosts=");
@@ -480,7 +481,7 @@ static void start_mpirun(Family *f, const Launch *l, char **argv, const sigset_t
     free(command);
 }
 
-/* A socket of this machine alone, at any free port. */
+/* A socket that only this machine reaches, at any free port. */
 static int open_listener(int *port) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof at;

@@ -1,8 +1,8 @@
 /* Memory: /proc/meminfo, and the limits of control groups. A limit holds for a group and all below
  * it, so each group from the process's own up to the root is asked. Version 2 has one tree, named
  * "0::/path" in /proc/self/cgroup; version 1 has one a controller, "4:memory:/path". In a container
- * the path may be that outside of it, while the tree seen inside begins at the container's own
- * group: folders that are not there are passed over, and the root of the tree is always asked.
+ * the path may be the one outside of it, while the tree inside begins at the container's own group:
+ * missing folders are skipped, and the root of the tree is always read.
  *
  * The pages of files that a group has used are not counted against it: the kernel takes them back.
  */
@@ -29,7 +29,7 @@ static uint64_t number_after(const char *path, const char *key) {
     return x;
 }
 
-/* False: no such file, or the word `max`, which is no limit. */
+/* False: no such file, or the word `max`, which means no limit. */
 static bool read_number(const char *folder, const char *name, uint64_t *out) {
     char path[PATH_BYTES + 64];
     unsigned long long n;

@@ -8,12 +8,10 @@
  *   Value       1 tag: string   2 simple_value: float
  *   SessionLog  1 status: 1 = start
  *
- * The first event says the version. The second starts a session at a step: of files in the same
- * folder that come before, by name, TensorBoard forgets this step and what follows it, so the
- * attempts of a run that goes on from a checkpoint are one curve. Everything is little-endian.
- * Nothing is allocated after the file was opened, and each event reaches the file before the next
- * step.
- */
+ * The first event says the version. The second starts a session at a step: in earlier files of the
+ * same folder, by name, TensorBoard drops this step and later ones, so the attempts of a run that
+ * continues from a checkpoint are one curve. Everything is little-endian. Nothing is allocated
+ * after the file was opened, and each event reaches the file before the next step. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
-/* The course of the loss in one line: each column is the mean of as many steps. When all columns
- * are taken, two by two become one, so a run of any length has between half and all of them. */
+/* The history of the loss in one line: each column is the mean of equally many steps. When all
+ * columns are taken, each pair becomes one, so a run of any length has between half of the columns
+ * and all of them.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

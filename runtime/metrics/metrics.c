@@ -1,9 +1,8 @@
-/* What a run tells: the log (--log, one JSON object a line) and the summary on stdout; progress.c
- * shows on stderr how it goes.
+/* The log (--log, one JSON object per line), the event file of --tensorboard (event_file.c) and the
+ * summary on stdout; progress.c shows on stderr how the run goes. In go the numbers of each step,
+ * evaluation and checkpoint; out come lines.
  *
- * --tensorboard gets the same numbers as an event file (event_file.c).
- *
- * JSON is written by jansson; inside a step its memory comes from a pool that is empty again after
+ * JSON is written by jansson. Inside a step its memory comes from a pool that is empty again after
  * each line, and the line is built in a buffer of fixed size.
  */
 #include <errno.h>
@@ -93,8 +92,8 @@ static int64_t kept_bytes(const RunSteps *steps, const char *path) {
     return other ? -1 : (int64_t)at;
 }
 
-/* `-` is stdout, and the summary then goes to stderr. One run at a time writes to a file: when it
- * is ours alone it is emptied, or cut off where a run begins that goes on from a checkpoint. */
+/* `-` is stdout, and the summary then goes to stderr. One run at a time writes to a file: once it
+ * is locked it is emptied, or cut off where a run that continues from a checkpoint begins. */
 static int open_log(Metrics *m, const char *path, char *error) {
     if (!strcmp(path, "-")) {
         m->log = stdout;
@@ -237,7 +236,7 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     return write_line(m, o, error);
 }
 
-/* What of a step both kinds of log have beside its own numbers. */
+/* What both kinds of log have of a step besides its own numbers. */
 typedef struct Rates {
     double tokens, work, mfu; /* a second; the last two 0 where they are not known */
 } Rates;
@@ -372,7 +371,7 @@ void metrics_summary(Metrics *m, const EndNumbers *n) {
                 s->host_path ? " to a file in " : "", plan_string(run->plan, s->host_path),
                 s->host_pageable && run->device->host_alloc ? ", not pinned" : "");
     if (n->device_bytes)
-        fprintf(to, "device bytes    %" PRIu64 " for context and libraries beside the arena%s\n",
+        fprintf(to, "device bytes    %" PRIu64 " for context and libraries besides the arena%s\n",
                 n->device_bytes, n->arenas == 1 ? "" : "s");
     if (run->transport->library_bytes)
         fprintf(to, "%s bytes      %" PRIu64 " of them\n", run->transport->name, n->library_bytes);

@@ -45,7 +45,7 @@ typedef struct CheckpointNumbers {
 
 typedef struct EndNumbers {
     uint64_t high_water;    /* observed by test mode FSDP_CHECK=memory; 0: not observed */
-    uint64_t device_bytes;  /* device memory beside the arenas; 0: not known */
+    uint64_t device_bytes;  /* device memory in addition to the arenas; 0: not known */
     uint64_t library_bytes; /* ... of it the transport's library */
     int32_t arenas;         /* of this process */
 } EndNumbers;

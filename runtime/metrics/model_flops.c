@@ -1,9 +1,9 @@
 /* How much work of the model is in a step, and how much the machine could do: their ratio over the
  * time of a step is the model FLOPs utilization (MFU).
  *
- * What counts are the matrix products of forward and backward over all ranks and micro-batches
- * (column PRODUCTS of ops.def). What is done a second time to save memory does not, so that such a
- * run does not look busier for it.
+ * Counted are the matrix products of forward and backward over all ranks and micro-batches (column
+ * PRODUCTS of ops.def). Recomputation to save memory is not, so that it does not make a run look
+ * busier.
  */
 #include "op.h"
 #include "progress.h"

@@ -1,4 +1,7 @@
-/* The bar takes what the line of numbers leaves of the terminal's width, so that it never wraps. */
+/* Progress on stderr. The bar takes the part of the terminal's width that the line of numbers
+ * leaves, so that it never wraps. In go the numbers of steps and evaluations; their totals stay for
+ * the summary.
+ */
 #include "progress.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* The command line of fsdp-run, and the environment variables of its test modes. */
+/* Parses the command line of fsdp-run and the environment variables of its test modes. options.def
+ * has a row for each option; --help is printed from it. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -200,7 +201,7 @@ static int temperature_option(RunOptions *o, const char *value) {
     return usage_error("--temperature %s: must be a number of at least 0", value);
 }
 
-/* What goes with training only, beside an option that does without. */
+/* Finds options of training, given an option that excludes it. */
 static int check_mode(const RunOptions *o, const char *mode) {
     const char *other = o->steps >= 0          ? "--steps"
                         : o->save.path         ? "--save"

@@ -1,13 +1,13 @@
-/* Normal numbers by the million, with the bits of one at a time.
+/* Normal numbers by the million, with the same bits as one at a time.
  *
- * normal_block is what they are: Box-Muller in double with the functions of libm, rounded once.
- * normal_values computes the same to about 50 bits, in loops that the compiler makes vectors of,
- * and asks whether every number within 2^-44 of the radius around the result rounds to the same
- * float. One time in some ten thousand it does not, and normal_block decides. So the result does
- * not depend on the instruction set, and it is that of libm as long as both are right to 2^-45.
+ * normal_block defines them: Box-Muller in double with the functions of libm, rounded once.
+ * normal_values computes the same to about 50 bits, in loops that the compiler vectorizes, and
+ * checks that every number within 2^-44 of the radius around the result rounds to the same float.
+ * About once in ten thousand it does not, and normal_block decides. So the result does not depend
+ * on the instruction set, and equals libm's as long as both are right to 2^-45.
  *
- * ln u: u = m 2^e with m from sqrt(1/2) to sqrt(2), ln m = 2 artanh((m - 1) / (m + 1)).
- * cos, sin of 2 pi v: v less the nearest multiple of 1/4 is exact, then Taylor's series to pi / 4.
+ * ln u: u = m 2^e with m from sqrt(1/2) to sqrt(2), ln m = 2 artanh((m - 1) / (m + 1)). cos, sin of
+ * 2 pi v: v less the nearest multiple of 1/4 is exact, then Taylor's series to pi / 4.
  */
 #include "random.h"
 

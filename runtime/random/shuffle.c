@@ -1,6 +1,7 @@
 /* Shuffling without a list: a Feistel network permutes [0, 4^h), the smallest such power that holds
- * n; walking along its cycle until the value is below n permutes [0, n). On average fewer than four
- * rounds of the walk. Any rank computes any position alone. */
+ * n; applying it again until the value is below n permutes [0, n). That takes fewer than four
+ * rounds on average, and any rank computes any position without the others.
+ */
 #include "random.h"
 
 enum { ROUNDS = 8 };

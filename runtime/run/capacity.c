@@ -15,7 +15,7 @@ static int32_t cores_of_rank(const Run *run) {
     cpu_set_t cores;
     int n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
     int32_t ranks = run->launch.local_ranks;
-    /* mpirun and srun deal out the cores: then those that we see are this rank's alone. */
+    /* mpirun and srun deal out the cores: then the visible ones belong to this rank. */
     if (!run->launch.module || (long)n * ranks > sysconf(_SC_NPROCESSORS_ONLN)) n /= ranks;
     return MAX(1, n);
 }
@@ -41,8 +41,8 @@ int capacity_check_device(const Run *run) {
     return report_shortage(run, code, error, NULL);
 }
 
-/* The memory of this machine, before any rank takes of it. On several hosts, what a lost one means
- * is told as long as there is time to think about it. */
+/* Checks the memory of this machine before any rank takes some. On several hosts, it also says
+ * beforehand what the loss of one would mean. */
 int capacity_check_host(const Run *run) {
     char text[ERROR_BYTES];
     const Launch *l = &run->launch;

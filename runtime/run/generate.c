@@ -1,7 +1,7 @@
-/* --generate: goes on with a text by what the loaded weights say, a token at a time.
+/* --generate: continues a text with the loaded weights, a token at a time.
  *
- * There is no program of its own: for each token the evaluation program runs over the text so far,
- * as sample 0 of its batch, and just before its cross entropy takes the logits, the row of the last
+ * It has no program of its own: for each token the evaluation program runs over the text so far, as
+ * sample 0 of its batch, and just before its cross entropy takes the logits, the row of the last
  * position is copied to the host. The model has to be causal, since what follows that position is
  * filled with zeros. When the text is longer than a sample, its last tokens are the sample.
  *
@@ -57,7 +57,7 @@ static const PlanField *find_field(const Plan *p, const char *name) {
     return NULL;
 }
 
-/* The first cross entropy of the evaluation program, which is that of the loss. */
+/* The first cross entropy of the evaluation program, which belongs to the loss. */
 static bool find_logits(const Plan *p, uint32_t *program, uint32_t *instr) {
     for (uint32_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *q = &p->programs[i];

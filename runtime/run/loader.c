@@ -1,7 +1,7 @@
-/* The loader: a thread a rank that fills one staging slot while a call reads the other. One request
- * is under way at a time; the trainer asks for call k + 1 when call k starts, and call k - 1, which
- * read the slot of k + 1, is over. Where the arena is memory of the host, the slots are those of
- * the arena; elsewhere the trainer copies them there.
+/* The loader: a thread per rank that fills one staging slot while a call reads the other. One
+ * request is under way at a time; the trainer asks for call k + 1 when call k starts, and call k -
+ * 1, which read the slot of k + 1, is over. If the arena is host memory, the slots are those in the
+ * arena; otherwise the trainer copies them there.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Opens a rank, and closes it: its device, its end of the transport, its arena, and then what works
- * on these: the dump of gradients, the executor, the loader. The main thread opens all ranks before
- * any starts, so that what does not fit is said before anything runs, and closes them after all
- * have ended, since peers read each other's memory. What was opened is closed in reverse, also
- * where a later part failed to open.
+/* Opens a rank, and closes it: its device, its end of the transport, its arena, and then the parts
+ * that work on these: the dump of gradients, the executor, test modes, the loader. The main thread
+ * opens all ranks before any starts, so that a shortage is reported before anything runs, and
+ * closes them after all have ended, since peers read each other's memory. What was opened is closed
+ * in reverse, also if a later part failed to open.
  */
 #include <stdio.h>
 #include <string.h>

@@ -61,7 +61,8 @@ int run_summarise(const Run *run, int code) {
     if (ended && first && !run->options->generate) print_summary(run);
     int written = ended && run->options->profile ? write_profile(run) : 0;
     if (ended && first) {
-        /* After the ranks' parting a launcher may end this process for another one's code. */
+        /* Once the ranks have parted, a launcher may kill this process because of another one's
+         * code. */
         if (fflush(stdout) && errno != EPIPE && !code)
             code = report_error(EXIT_ENVIRONMENT, "cannot write the summary to standard output");
         report_allocations(run);

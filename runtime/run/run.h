@@ -82,7 +82,7 @@ int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_
 int report_error(int code, const char *text);
 /* Does this process tell how the run goes? */
 bool run_speaks(const Run *run);
-/* Of the device's memory, what this process took beside arenas; 0 if not known. */
+/* Device memory that this process took in addition to arenas; 0 if not known. */
 uint64_t run_device_bytes(const Run *run);
 /* The summary, the profile and what test modes counted; the code that the run ends with. */
 int run_summarise(const Run *run, int code);

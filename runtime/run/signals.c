@@ -54,9 +54,9 @@ void signals_catch(Run *run) {
     struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
-    /* The terminal is gone; under nohup that is nothing to us. */
+    /* The terminal is gone; under nohup the run ignores that. */
     if (!processes_ignore(SIGHUP)) sigaction(SIGHUP, &a, NULL);
-    /* A log that nobody reads any more is an error of write, and none of the run. */
+    /* A log that nobody reads any more is a failed write, not the end of the run. */
     if (!run->options->generate) signal(SIGPIPE, SIG_IGN);
     /* What mpirun hands on to every rank, and what schedulers send before they end a job. */
     if (run->launch.module || run->saver) sigaction(SIGUSR1, &a, NULL);

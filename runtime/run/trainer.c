@@ -1,10 +1,11 @@
-/* The life of a rank: start weights, then the calls of the run in order, then the save.
+/* The life of a rank: start weights, then the calls of the run in order, then the save. In goes an
+ * open rank; out comes the exit code, with the message in the rank.
  *
- * Before a call: the batch that the loader read goes into its staging slot, where the loader did
- * not put it at once; the step state is written, and the loader is asked for the next batch. After
- * the last call of a step: loss, norm and the finite flag come out of the scale state, and all
- * ranks agree whether to stop here. After the last call of an evaluation: the exact accumulators,
- * added over its calls, become means. Where a checkpoint is due it is made after both.
+ * Before a call: the batch that the loader read goes into its staging slot, unless the loader put
+ * it there; the step state is written, and the loader is asked for the next batch. After the last
+ * call of a step: loss, norm and the finite flag are read from the scale state, and all ranks agree
+ * whether to stop here. After the last call of an evaluation: the exact accumulators, added over
+ * its calls, become means. A checkpoint that is due is made after both.
  */
 #include <math.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ typedef struct Trainer {
     int64_t done;      /* steps */
     int64_t evaluated; /* steps done at the last evaluation, -1 = none */
     double evaluation; /* its loss */
-    bool log_lost;     /* rank 0 cannot write the log any more; it alone knows why */
+    bool log_lost;     /* rank 0 can no longer write the log; only rank 0 knows why */
     int log_code;
     char log_error[ERROR_BYTES];
 } Trainer;
@@ -198,7 +199,7 @@ static int tell_checkpoint(Trainer *t, int code) {
     return 0;
 }
 
-/* One under way may have been written beside the step. */
+/* One under way may have been written during the step. */
 static int poll_checkpoint(Trainer *t) {
     if (!saver_at_work(t->rank)) return 0;
     if (t->rank->rank == 0) allocations_count(false);

@@ -1,5 +1,7 @@
-/* What the host computes for each call: learning rate, bias corrections, and sums out of exact
- * accumulators. */
+/* What the host computes for each call: the learning rate, bias corrections, the loss scale, and
+ * means from exact accumulators. In go the plan's settings and a step; out come the slots of the
+ * step state.
+ */
 #include <math.h>
 #include <string.h>
 

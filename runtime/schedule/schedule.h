@@ -61,7 +61,7 @@ bool loss_scale_step(const PlanSettings *s, LossScale *x, bool finite);
 /* What the step state has of it. Skipped updates do not count for bias corrections. */
 void loss_scale_fill(const PlanSettings *s, const LossScale *x, int64_t step,
                      double out[STEP_SLOTS]);
-/* Sum / count; NaN when a term was not finite or there are none. */
+/* Sum / count; NaN when a term was not finite or there is no term. */
 double exact_mean(const int64_t words[EXACT_WORDS]);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a checkpoint of a run holds: the states of its plan, and the settings that a later run
+/* What a checkpoint of a run contains: the states of its plan, and the settings that a later run
  * compares with its own.
  *
  * Data files are compared by size and by samples of their bytes: reading all of a large data set
@@ -92,8 +92,8 @@ static void sample_bytes(void *user) {
     }
 }
 
-/* What is the same when the samples are: the source as the plan has it, but for its path, and its
- * files. */
+/* A hash that is the same when the samples are: of the source as the plan has it, without its path,
+ * and of its files. */
 static uint64_t source_hash(const Dataset *d, uint64_t *bytes, int *code, char *error) {
     const PlanSource *s = d->source;
     PlanSource what = *s;
@@ -137,7 +137,7 @@ static const char *real_fact(const Plan *p, const char *name, char text[40]) {
 }
 
 /* What forward computes, however many ranks share the samples: ops, which values they read, and
- * their attributes, but for the row of a table that comes first, and for sizes. */
+ * their attributes, except a table's row, which comes first, and sizes. */
 static uint64_t forward_hash(const Plan *p) {
     const PlanModelProgram *program = &p->model_programs[0];
     uint64_t hash = 0;

@@ -1,12 +1,12 @@
-/* Full parameters out of shards, into a .safetensors file, a piece at a time.
+/* Writes full parameters, gathered from shards a piece at a time, to .safetensors files.
  *
- * A tensor of the file is one parameter, or has parts of several (stored.h). Rank 0 has the file.
- * What a shard holds of a parameter is one run of it, in which pieces of the parameter may follow
- * each other: the rank that owns it broadcasts it into a bounce buffer, a part at a time, which is
- * the arena's transient part (free between calls); rank 0 puts it where the file has it. No rank
- * ever holds more than a bounce buffer of what is not its own. All ranks walk the same pieces, so
- * they agree on the collectives without talking about them; only whether the file could be made,
- * and closed, is agreed upon.
+ * A tensor of a file is one parameter, or consists of parts of several (stored.h). Rank 0 has the
+ * file. The part of a parameter in a shard is one run of the shard, in which pieces of the
+ * parameter may follow each other: the rank that owns it broadcasts it into a bounce buffer, a part
+ * at a time, which is the arena's transient part (free between calls); rank 0 puts it where the
+ * file has it. No rank ever holds more than a bounce buffer of other ranks' elements. All ranks
+ * walk the same pieces, so they agree on the collectives without talking about them; they only
+ * agree on whether the file could be made, and closed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,7 +295,7 @@ static int write_tensors(WeightGather *g) {
 }
 
 uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type) {
-    enum { ENTRY_BYTES = 128 }; /* of the header, beside the name */
+    enum { ENTRY_BYTES = 128 }; /* of the header, besides the name */
     uint64_t bytes = 0;
     for (uint64_t i = 0; i < p->n_groups; i++) {
         const PlanGroup *g = &p->groups[i];

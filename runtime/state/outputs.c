@@ -1,5 +1,7 @@
-/* What a run writes is looked at before it trains: each output can be written where it leads, has
- * room, and is neither a file that the run reads nor another output. */
+/* Checks what a run is about to write, before it trains: each output can be written at its path,
+ * fits on the disk, and is neither a file that the run reads nor another output. In goes a Run; out
+ * comes 0, or an exit code with the message.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

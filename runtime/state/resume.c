@@ -1,8 +1,8 @@
-/* Going on from a checkpoint: finding it, comparing what it says with what this run is, and filling
- * the shards of each rank from whatever ranges of it they are.
+/* Continues from a checkpoint: finds it, compares its model and settings with those of this run,
+ * and fills the shards of each rank from the ranges of the checkpoint that they need.
  *
- * Every block that is read is verified. A checkpoint that is damaged ends the run, with the name of
- * the newest one before it that is whole: the user decides, never this program, to lose steps.
+ * Every block that is read is verified. A damaged checkpoint ends the run, with the name of the
+ * newest whole one before it: the user decides to lose steps, this program never does.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,14 +1,14 @@
-/* Stream `save` of a rank: a thread that writes what the plan's saves say while the rank's own
- * thread goes on with the next step.
+/* Stream `save` of a rank: a thread that writes the plan's saves to files while the rank's own
+ * thread continues with the next step.
  *
- * It does one job at a time. Writing the rank's files, it first copies what the plan has copied,
- * takes the rest of the state out of the arena, without copying it where that is host memory, in
- * the order of the plan's saves, and counts those that are over: an instruction that waits for so
- * many (PlanInstr.saves) is held back until then. When a job ends, also by an error, nothing is
- * held back any more.
+ * It does one job at a time. To write the rank's files, it first copies the state that the plan
+ * says to copy, then reads the rest out of the arena, without copying it where that is host memory,
+ * in the order of the plan's saves, and counts those that are over. An instruction that waits for a
+ * number of saves (PlanInstr.saves) is held back until that many are over. When a job ends, also by
+ * an error, nothing is held back any more.
  *
- * Everything is allocated before the first step: the blocks through which files are written, and
- * the copy; where the arena is not host memory, in memory that the device copies to at full speed.
+ * Everything is allocated before the first step: the buffers through which files are written, and
+ * the copy; where the arena is not host memory, in memory to which the device copies at full speed.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ struct SaveStream {
     HostBuffer buffer, copy; /* copy.at NULL: there is none */
     pthread_t thread;
     bool started;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     pthread_cond_t changed;
     SaveJob job; /* NULL: nothing to do */
     bool ends;
@@ -283,7 +283,7 @@ static void pair_saves(SaveStream *s, Arena *a) {
             s->holds[i] |= p->instrs[p->programs[i].first_instr + k].saves > 0;
 }
 
-/* Signals are for the thread that waits for their handlers' word, not for this one. */
+/* Signals are for the main thread, which waits for them, not for this one. */
 static int start_thread(SaveStream *s) {
     sigset_t all, before;
     sigfillset(&all);

@@ -1,6 +1,8 @@
-/* Start weights: each rank makes or reads exactly the elements of its shards. Element e of group g
- * belongs to the ranks whose number over the group's axes is e / shard; which one that is of a
- * parameter, ir/graph/shards.h says. Padding stays zero, as the arena was. */
+/* Start weights: each rank computes or reads exactly the elements of its shards. Element e of group
+ * g belongs to the ranks whose number over the group's axes is e / shard; ir/graph/shards.h says
+ * which element of a parameter that is. Padding stays zero, as the arena was. In go the plan and
+ * --load or a checkpoint; the shards in the arena come out filled.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

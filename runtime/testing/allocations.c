@@ -1,14 +1,13 @@
-/* Test mode FSDP_CHECK=alloc: counts who asks for memory inside steps.
+/* Test mode FSDP_CHECK=alloc: counts requests for memory inside steps, by who made them.
  *
  * This program's own malloc and friends take the place of the C library's for the whole process and
- * pass every request on to it. While counting is on, a request is a library's when it comes from
- * code outside of this program and its device modules and either the thread is inside a call to
- * the device (a kernel, a copy, a collective) or the thread is none of ours (an OpenMP worker);
- * every other request is ours, also one that a library function made because our code called it
- * outside of a kernel.
+ * pass every request on to it. While counting is on, a request counts as a library's when code
+ * outside of this program and its device modules made it, and the thread is either inside a call to
+ * the device (a kernel, a copy, a collective) or not one of ours (an OpenMP worker). Every other
+ * request is ours, even one that a library function made because our code called it outside of a
+ * kernel.
  *
- * Not built under a sanitizer, which replaces malloc itself: nothing is counted then.
- */
+ * Not built under a sanitizer, which replaces malloc itself: nothing is counted then. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>

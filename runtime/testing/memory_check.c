@@ -1,17 +1,17 @@
-/* Test mode FSDP_CHECK=memory: what the plan says about memory is observed, not believed.
+/* Test mode FSDP_CHECK=memory: observes what the plan says about memory.
  *
- * From the instructions alone: the last instruction that touches each value. After it, the bytes
- * of the value that nothing alive covers are filled with 0xff (a NaN in every float type), so that
- * a later read of freed memory shows in the numbers. What a state holds is alive before, between
- * and after calls; where a program makes its new contents elsewhere than over the old ones, its
- * memory is lent, and free like other memory in between. A value's bytes that are no longer 0xff
- * when it ends were written: the highest such byte is the observed high-water mark of the arena. A
- * guard of known bytes lies between arena and workspace, and after the workspace; kernels get their
- * workspace ending at the guard. Any changed guard byte ends the run.
+ * From the instructions it derives the last one that touches each value. After it, the bytes of the
+ * value that nothing alive covers are filled with 0xff (a NaN in every float type), so that a later
+ * read of freed memory shows in the numbers. The contents of a state are alive before, between and
+ * after calls; where a program writes the new contents elsewhere than over the old ones, the
+ * state's memory is lent, and free like other memory in between. A value's bytes that are no longer
+ * 0xff when it ends were written: the highest such byte is the observed high-water mark of the
+ * arena. A guard of known bytes lies between arena and workspace, and another after the workspace;
+ * kernels get their workspace ending at the guard. Any changed guard byte ends the run.
  *
- * A kernel whose result lies over an operand runs a second time, with copies of such operands and
- * of what was in the results' memory: it must make the same bytes. Operands that it must replace
- * are left out, since no kernel has another place for them.
+ * A kernel whose result overlaps an operand runs a second time, with copies of such operands and of
+ * the previous contents of the results' memory: it must compute the same bytes. Operands that it
+ * must replace are left out, since no kernel has another place for them.
  *
  * Works on devices whose arena is host memory, in issue order.
  */
@@ -60,7 +60,7 @@ static ByteRange range_of(const Plan *p, uint32_t v) {
     return (ByteRange){at, at + plan_room(p, &p->values[v])};
 }
 
-/* Adds what is left of r outside of what is alive, from row `from` on. */
+/* Adds the parts of r that no live range from row `from` on covers. */
 static void free_rest(MemoryCheck *m, ByteRange r, uint32_t from) {
     for (uint32_t i = from; i < m->n_live && r.begin < r.end; i++) {
         ByteRange o = m->live[i].range;

@@ -1,15 +1,15 @@
-/* Test mode FSDP_TEST_STREAMS=seed: the plan's streams run for real.
+/* Test mode FSDP_TEST_STREAMS=seed: runs the plan's streams on threads.
  *
  * Each stream of a rank is a thread that issues its instructions in order and, before each, waits
  * for the plan's edges and for nothing else. Seeded delays, longer ones in front of collectives,
- * make the streams overtake each other in ever other ways. Before an instruction starts, a second
- * opinion that does not read the edges checks that everything it needs is over: for every earlier
+ * make the streams overtake each other in ever new ways. Before an instruction starts, a second
+ * check that does not read the edges makes sure that everything it needs is over: every earlier
  * instruction of another stream that writes what it reads (tokens too), or touches memory that it
- * writes, that instruction must have finished. If not, the plan has a race, and the run ends and
- * names both.
+ * writes, must have finished. If one has not, the plan has a race, and the run ends and names both
+ * instructions.
  *
  * FSDP_TEST_DROP_EDGE=n leaves row n of the edge table out. To make the missing edge show, the
- * instruction that it protected against is held back for a while when its turn comes.
+ * instruction that it waited for is held back for a while when its turn comes.
  */
 #include <stdio.h>
 #include <stdlib.h>

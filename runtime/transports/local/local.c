@@ -424,7 +424,7 @@ static int local_reduce_scatter(TransportContext *c, const Collective *call, cha
 
 /* LocalMember k sums slice k of every buffer into its own memory; when all slices are summed,
  * everybody copies the others'. Nobody reads a slice that its owner may still write: slice j is
- * read from member j alone, and written elsewhere only after all sums are done. */
+ * read only from member j, and written elsewhere only after all sums are done. */
 static int local_all_reduce(TransportContext *c, const Collective *call, char *error) {
     LocalSeat s;
     int code = enter_meeting(c, call, ALL_REDUCE, 0, &s, error);
