@@ -26,7 +26,7 @@ const Device *fsdp_device(void) {
     disguised.name = "cuda";
     disguised.kind = DEVICE_CUDA;
     disguised.count = count;
-    disguised.run_concurrently =
-        NULL; /* a GPU runs streams itself, and hub.c takes one call at a time */
+    /* a GPU runs streams itself, and hub.c takes one call at a time */
+    disguised.run_concurrently = NULL;
     return &disguised;
 }
