@@ -1,0 +1,101 @@
+/* Proof 4, rules 4a to 4r (see check_gradients.c): what its files share. Nobody else includes this.
+ *
+ * The proof walks a role's calls in order. Each value has a Sym, which says what the value holds of
+ * which gradient, loss or norm; each state has a Content, which says the same between calls. One
+ * function for each kind of op (`follow_..`) derives the Sym of the results from those of the
+ * operands, and reports a fault where they do not fit together.
+ */
+#ifndef FSDPC_CHECK_GRADIENTS_H
+#define FSDPC_CHECK_GRADIENTS_H
+
+#include "check.h"
+
+typedef unsigned long long Llu;
+enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS, SYM_FACTORED, SYM_LARGEST, SYM_PART };
+
+typedef struct Sym {
+    uint8_t kind, entry, current;
+    AxisSet summed;      /* axes over which it is a sum of ranks' contributions */
+    AxisSet split;       /* axes over which it was cut: a rank has one shard */
+    int32_t group;       /* SYM_GRADIENT, SYM_PART, SYM_FACTORED, SYM_LARGEST: its group; SYM_TERM,
+                            SYM_STATS: minus the op that made it */
+    uint32_t source;     /* the state that `entry` is about, if that is not 0 */
+    uint32_t value;      /* SYM_TERM: the value that the sum began with; SYM_FACTORED: the
+                            instruction that made it, or its part of each rank; SYM_PART: which
+                            parameter of the group */
+    uint32_t head, tail; /* SYM_NORM: groups + 1, linked through GradientCheck.next */
+    uint32_t taken;      /* SYM_NORM: instruction + 1 that added it to another */
+} Sym;
+
+typedef struct Content {
+    uint64_t calls; /* contributions in it */
+    uint8_t kind, written;
+    AxisSet summed, split; /* as in Sym */
+    int32_t group;         /* as in Sym */
+} Content;
+
+typedef struct GradientCheck {
+    Check *c;
+    uint32_t program;
+    uint64_t calls; /* of the step, before this program's */
+    int64_t times;
+    uint64_t total; /* calls of the whole step */
+    bool evaluation;
+    Sym *sym;          /* by value of the plan */
+    Content *before;   /* by state: when the program starts */
+    Content *content;  /* by state: when it ends, as far as it was followed */
+    uint8_t *reported; /* by state: written by some call of the role */
+    uint32_t *updated; /* by group: times updated */
+    uint32_t *next;    /* by group: link of a norm's list */
+    uint32_t *listed;  /* by group: grad_norm instruction + 1 of this program */
+} GradientCheck;
+
+static inline Sym *sym_in(GradientCheck *s, uint64_t i, uint32_t k) {
+    return &s->sym[check_in(s->c, i, k)];
+}
+static inline Sym *sym_out(GradientCheck *s, uint64_t i, uint32_t k) {
+    return &s->sym[check_out(s->c, i, k)];
+}
+/* The axes over which contributions must be summed. */
+static inline AxisSet follow_sample_axes(const GradientCheck *s) {
+    return mesh_sample_axes(&s->c->mesh);
+}
+/* Contributions that a value holds when its program runs for the last time. */
+static inline uint64_t follow_contributions(const GradientCheck *s, const Sym *v) {
+    uint64_t earlier = v->entry ? s->before[v->source].calls : 0;
+    return earlier + v->entry * (uint64_t)(s->times - 1) * v->current + v->current;
+}
+
+/* Each follows instruction i: sets the Sym of its results, or reports what is wrong with it.
+ * Returns 0 or an exit code. */
+
+/* follow_states.c: what states hold between the calls of a step */
+int follow_state(GradientCheck *s, uint64_t i);
+int follow_set_state(GradientCheck *s, uint64_t i);
+int follow_view(GradientCheck *s, uint64_t i); /* of one parameter in a group's state */
+
+/* follow_sums.c: how contributions arise and are added up */
+int follow_copy(GradientCheck *s, uint64_t i);    /* a result that stands for the operand */
+int follow_term(GradientCheck *s, uint64_t i);    /* an op of the model: maybe a loss or a metric */
+int follow_earlier(GradientCheck *s, uint64_t i); /* adds its result to earlier micro-batches */
+int follow_sum(GradientCheck *s, uint64_t i);
+int follow_pack(GradientCheck *s, uint64_t i);
+int follow_reduction(GradientCheck *s, uint64_t i);
+int follow_stats(GradientCheck *s, uint64_t i); /* statistics of routing, or an average */
+int follow_stats_reader(GradientCheck *s, uint64_t i);
+int follow_loss_term(GradientCheck *s, uint64_t i); /* adds a term made of statistics to the loss */
+
+/* follow_updates.c: what reads complete gradients and makes new states of them */
+int follow_norm(GradientCheck *s, uint64_t i);
+int follow_scale(GradientCheck *s, uint64_t i);
+int follow_factored(GradientCheck *s, uint64_t i);
+int follow_momentum(GradientCheck *s, uint64_t i);
+int follow_update(GradientCheck *s, uint64_t i);
+int follow_amax(GradientCheck *s, uint64_t i);
+int follow_quantized(GradientCheck *s, uint64_t i);
+/* Is v the result of an update or of step_scale that this state is made for? */
+bool follow_is_update_of(const Check *c, uint32_t v, const PlanState *st);
+/* Is v the copy that the group's update makes of its master shard, or a cast of that shard? */
+bool follow_is_new_copy(const Check *c, uint32_t v, int64_t group);
+
+#endif

@@ -1,0 +1,119 @@
+/* Proof 4: what the states of gradients, losses, metrics and quantization hold between the calls of
+ * a step, and what set_state may put into any state.
+ */
+#include "check_gradients.h"
+
+int follow_state(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    int64_t index = p->instrs[i].attr.index;
+    const PlanState *st = &p->states[index];
+    if (st->role != STATE_GRADIENT && st->role != STATE_METRIC && st->role != STATE_LARGEST)
+        return 0;
+    const Content *k = &s->before[index];
+    if (!k->written)
+        return check_fail(s->c, "4a", i, "reads state %s, in which this step has stored nothing",
+                          plan_string(p, st->name));
+    *sym_out(s, i, 0) = (Sym){.kind = k->kind,
+                              .entry = 1,
+                              .source = (uint32_t)index,
+                              .summed = k->summed,
+                              .split = k->split,
+                              .group = k->group};
+    return 0;
+}
+
+static int follow_sum_state(GradientCheck *s, uint64_t i, const PlanState *st, uint32_t index) {
+    const char *name = plan_string(s->c->p, st->name);
+    const Sym *v = sym_in(s, i, 0);
+    Content *k = &s->content[index];
+    const Content *before = &s->before[index];
+    uint8_t kind = st->role == STATE_GRADIENT ? SYM_GRADIENT : SYM_TERM;
+    if (v->kind != kind || (kind == SYM_GRADIENT && v->group != st->group) ||
+        (v->entry && (v->source != index || v->group != before->group)))
+        return check_fail(s->c, "4b", i, "stores in state %s what does not belong there", name);
+    if (s->evaluation && v->summed != follow_sample_axes(s))
+        return check_fail(s->c, "4c", i, "state %s is %s over ranks", name,
+                          v->summed ? "summed" : "not summed");
+    if (!s->evaluation && !v->entry && (before->written || s->times > 1))
+        return check_fail(s->c, "4a", i, "state %s loses the contributions of earlier calls", name);
+    if (s->times > 1 && v->entry && (v->summed != before->summed || v->split != before->split))
+        return check_fail(s->c, "4c", i, "state %s is reduced again in every call", name);
+    if (kind == SYM_TERM && v->current) {
+        uint32_t *term = &s->c->term[index];
+        if (*term && s->c->number[*term - 1] != s->c->number[v->value])
+            return check_fail(s->c, "4o", i,
+                              "what state %s holds is computed in another way than in instruction "
+                              "%u",
+                              name, s->c->p->values[*term - 1].def);
+        *term = v->value + 1;
+        s->c->written[index] |= 1u << (s->evaluation ? PLAN_EVALUATION : PLAN_STEP);
+    }
+    *k = (Content){.calls = follow_contributions(s, v),
+                   .kind = kind,
+                   .summed = v->summed,
+                   .split = v->split,
+                   .written = !s->evaluation,
+                   .group = v->group};
+    return 0;
+}
+
+/* Largest weights, kept for the further calls of a step. */
+static int follow_largest_state(GradientCheck *s, uint64_t i, const PlanState *st, uint32_t index) {
+    const Sym *v = sym_in(s, i, 0);
+    if (v->kind != SYM_LARGEST || v->group != st->group)
+        return check_fail(s->c, "4r", i, "stores in state %s what are not its largest weights",
+                          plan_string(s->c->p, st->name));
+    s->content[index] =
+        (Content){.kind = SYM_LARGEST, .summed = v->summed, .written = 1, .group = v->group};
+    return 0;
+}
+
+int follow_set_state(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    int64_t index = p->instrs[i].attr.index;
+    const PlanState *st = &p->states[index];
+    uint32_t v = check_as_made(s->c, check_in(s->c, i, 0));
+    bool kept = check_entry_state(s->c, check_at_home(s->c, v)) == index;
+    s->reported[index] |= !kept;
+    switch (st->role) {
+    case STATE_GRADIENT:
+    case STATE_METRIC: return follow_sum_state(s, i, st, (uint32_t)index);
+    case STATE_LARGEST: return kept ? 0 : follow_largest_state(s, i, st, (uint32_t)index);
+    case STATE_PARAM:
+    case STATE_MOMENT1:
+    case STATE_MOMENT2:
+    case STATE_FACTORS:
+    case STATE_SCALE:
+        if (kept || (!s->evaluation && follow_is_update_of(s->c, v, st))) return 0;
+        return check_fail(s->c, "4e", i, "state %s takes a value that is not its update",
+                          plan_string(p, st->name));
+    case STATE_COPY:
+        if (kept || (!s->evaluation && follow_is_new_copy(s->c, v, st->group))) return 0;
+        return check_fail(s->c, "4q", i, "state %s takes a value that is no copy of the update",
+                          plan_string(p, st->name));
+    default: return 0;
+    }
+}
+
+/* What a state keeps of one parameter. */
+int follow_view(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    const Sym *whole = sym_in(s, i, 0);
+    if (whole->kind != SYM_GRADIENT || !whole->entry || whole->current) return 0;
+    const PlanGroup *g = &p->groups[whole->group];
+    const Type *t = &p->values[check_out(s->c, i, 0)].type;
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        const PlanGroupParam *at = &p->group_params[g->first_param + k];
+        LayoutPlace place = plan_place(p, (uint64_t)g->first_param + k);
+        if (at->offset * dtype_bytes(t->dtype) != p->instrs[i].attr.offset ||
+            !layout_is_whole(&place) || !check_same_shape(t, &p->params[at->param].type))
+            continue;
+        Sym *part = sym_out(s, i, 0);
+        *part = *whole;
+        part->kind = SYM_PART;
+        part->value = k;
+        return 0;
+    }
+    return check_fail(s->c, "4b", i, "shows no parameter's part of the gradient of group %d",
+                      whole->group);
+}

@@ -1,0 +1,210 @@
+/* Proof 4: where contributions arise (the losses and metrics of the model, statistics, packed
+ * gradients) and how they are added up over micro-batches and ranks.
+ */
+#include <string.h>
+
+#include "check_gradients.h"
+#include "signature.h"
+
+/* Result j is a part of a gradient as a state keeps it, plus this call's. */
+static int add_to_part(GradientCheck *s, uint64_t i, uint32_t j, const Sym *part) {
+    if (part->kind != SYM_PART || part->current)
+        return check_fail(s->c, "4b", i, "adds to what is no sum of earlier micro-batches");
+    Sym sum = *part;
+    sum.current = 1;
+    *sym_out(s, i, j) = sum;
+    return 0;
+}
+
+/* An op that adds its first result to what earlier micro-batches left. */
+int follow_earlier(GradientCheck *s, uint64_t i) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    static const Sym none;
+    bool adds = in->n_in == op_signature((OpKind)in->op)->in_max;
+    return add_to_part(s, i, 0, adds ? sym_in(s, i, in->n_in - 1) : &none);
+}
+
+static int add_up(GradientCheck *s, uint64_t i, uint32_t j, Sym *a, Sym *b) {
+    if (a->kind != b->kind || a->summed != b->summed || a->split != b->split ||
+        a->group != b->group || (a->entry && b->entry && a->source != b->source))
+        return check_fail(s->c, "4b", i, "adds parts of different kinds");
+    Sym sum = *a;
+    if (a->kind == SYM_NORM) {
+        if (a->taken || b->taken || a == b)
+            return check_fail(s->c, "4b", i,
+                              "adds a part of the norm that instruction %u has added",
+                              a->taken ? a->taken - 1 : b->taken - 1);
+        a->taken = b->taken = (uint32_t)i + 1;
+        s->next[sum.tail - 1] = b->head;
+        sum.tail = b->tail;
+        sum.taken = 0;
+    } else {
+        if (b->entry) sum.source = b->source;
+        if (b->current) sum.value = b->value;
+        sum.entry += b->entry;
+        sum.current += b->current;
+        if (sum.entry > 1 || sum.current > 1)
+            return check_fail(s->c, "4b", i, "counts the same contribution twice");
+    }
+    *sym_out(s, i, j) = sum;
+    return 0;
+}
+
+int follow_copy(GradientCheck *s, uint64_t i) {
+    *sym_out(s, i, 0) = *sym_in(s, i, 0);
+    return 0;
+}
+
+/* metric_add, accumulate: sums, then as many terms. */
+int follow_sum(GradientCheck *s, uint64_t i) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    int status = 0;
+    for (uint32_t j = 0; !status && j < in->n_out; j++) {
+        Sym *a = sym_in(s, i, j), *b = sym_in(s, i, in->n_out + j);
+        bool part = in->op == OP_accumulate && b->kind == SYM_NONE;
+        if (part)
+            status = add_to_part(s, i, j, a);
+        else if (a->kind != SYM_NONE || b->kind != SYM_NONE)
+            status = add_up(s, i, j, a, b);
+    }
+    return status;
+}
+
+/* Is operand k of a pack what state `source` keeps of parameter k, and this call's gradient? */
+static bool holds_part(GradientCheck *s, uint64_t i, uint32_t k, uint32_t source) {
+    const Sym *v = sym_in(s, i, k);
+    return v->kind == SYM_PART && v->current && v->group == s->c->p->instrs[i].attr.group &&
+           v->value == k && v->source == source && !v->summed && !v->split;
+}
+
+int follow_pack(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    const PlanInstr *in = &p->instrs[i];
+    const PlanGroup *g = &p->groups[in->attr.group];
+    const PlanValue *flat = &p->values[check_out(s->c, i, 0)];
+    if (in->n_in != g->n_param || !(g->flags & GROUP_TRAINABLE) ||
+        flat->type.dtype != g->reduce_dtype || type_elements(&flat->type) != g->padded)
+        return check_fail(s->c, "4f", i, "is not the flat gradient of group %lld",
+                          (long long)in->attr.group);
+    for (uint32_t k = 0; k < in->n_in; k++) {
+        const PlanParam *param = &p->params[p->group_params[g->first_param + k].param];
+        const Type *t = &p->values[check_in(s->c, i, k)].type;
+        if (t->dtype != flat->type.dtype || t->rank != param->type.rank ||
+            memcmp(t->dim, param->type.dim, sizeof(int64_t) * t->rank))
+            return check_fail(s->c, "4f", i, "operand %u is no gradient of %s", k,
+                              plan_string(p, param->name));
+    }
+    const Sym *first = sym_in(s, i, 0);
+    bool earlier = first->kind == SYM_PART;
+    for (uint32_t k = 0; k < in->n_in; k++)
+        if (earlier ? !holds_part(s, i, k, first->source) : sym_in(s, i, k)->kind == SYM_PART)
+            return check_fail(s->c, "4b", i,
+                              "operand %u holds other contributions than its parameter's of the "
+                              "micro-batches that operand 0 holds",
+                              k);
+    *sym_out(s, i, 0) = (Sym){.kind = SYM_GRADIENT,
+                              .entry = earlier,
+                              .source = first->source,
+                              .current = 1,
+                              .group = (int32_t)in->attr.group};
+    return 0;
+}
+
+int follow_reduction(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    const PlanInstr *in = &p->instrs[i];
+    int32_t other = NO_INDEX; /* a group that it reduces */
+    bool named = false;       /* one of them is of the unit that it names */
+    for (uint32_t k = 0; k < in->n_out; k++) {
+        const Sym *v = sym_in(s, i, k);
+        if (v->kind == SYM_NONE)
+            return check_fail(s->c, "4c", i,
+                              "reduces a value that is no gradient, loss, norm or statistics");
+        AxisSet axes = (AxisSet)in->attr.axes;
+        if (v->summed & axes) return check_fail(s->c, "4c", i, "reduces what is reduced already");
+        if (axes & ~follow_sample_axes(s))
+            return check_fail(s->c, "4c", i, "sums over axes %#x; contributions differ over %#x",
+                              axes, follow_sample_axes(s));
+        s->c->result->reductions += v->kind == SYM_GRADIENT;
+        if (v->kind == SYM_GRADIENT) {
+            const PlanGroup *g = &p->groups[v->group];
+            bool scatter = in->op == OP_reduce_scatter;
+            bool fits = scatter ? axes == g->split : !(axes & g->split);
+            named |= in->attr.unit == g->unit;
+            other = v->group;
+            if (!fits)
+                return check_fail(s->c, "4c", i, "is not the reduction that group %d needs",
+                                  v->group);
+        }
+        Sym out = *v;
+        out.summed |= axes;
+        if (in->op == OP_reduce_scatter) out.split |= axes;
+        out.taken = 0;
+        sym_in(s, i, k)->taken = (uint32_t)i + 1;
+        *sym_out(s, i, k) = out;
+    }
+    if (named || other == NO_INDEX) return 0;
+    return check_fail(s->c, "4c", i, "is of unit %lld, but reduces group %d and none of that unit",
+                      (long long)in->attr.unit, other);
+}
+
+/* An exact sum that an op of the model makes: a loss or a metric. */
+int follow_term(GradientCheck *s, uint64_t i) {
+    Part part[CHECK_PARTS];
+    uint32_t n = check_parts(s->c, i, part);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t v = check_part_out(&part[k], 0);
+        const Type *t = check_type(s->c, v);
+        if (part[k].n_out && v < s->c->p->n_values && op_info[part[k].op].levels & L_MODEL &&
+            t->dtype == DT_I64 && type_elements(t) == EXACT_WORDS)
+            s->sym[v] =
+                (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)part[k].op, .value = v};
+    }
+    return 0;
+}
+
+/* Which statistics an op reads, as which operand. */
+static const struct {
+    uint16_t maker;
+    uint8_t operand;
+} stats_read[OP_COUNT] = {
+    [OP_balance_loss] = {OP_balance, 1},
+    [OP_balance_grad] = {OP_balance, 1},
+    [OP_average_loss] = {OP_average, 1},
+    [OP_average_grad] = {OP_average, 0},
+};
+
+int follow_stats(GradientCheck *s, uint64_t i) {
+    uint16_t op = s->c->p->instrs[i].op;
+    *sym_out(s, i, 0) = (Sym){
+        .kind = SYM_STATS, .current = 1, .group = -(int32_t)op, .value = check_out(s->c, i, 0)};
+    return 0;
+}
+
+/* The statistics must be those of the whole batch. */
+int follow_stats_reader(GradientCheck *s, uint64_t i) {
+    uint16_t op = s->c->p->instrs[i].op, maker = stats_read[op].maker;
+    uint32_t k = stats_read[op].operand;
+    const Sym *stats = sym_in(s, i, k);
+    if (stats->kind != SYM_STATS || stats->group != -(int32_t)maker)
+        return check_fail(s->c, "4b", i, "operand %u is no statistics of op %s", k,
+                          op_info[maker].name);
+    if (stats->summed != follow_sample_axes(s))
+        return check_fail(s->c, "4c", i, "reads statistics that are not summed over ranks");
+    return 0;
+}
+
+int follow_loss_term(GradientCheck *s, uint64_t i) {
+    int status = follow_stats_reader(s, i);
+    if (status) return status;
+    const Plan *p = s->c->p;
+    const Sym *loss = sym_in(s, i, 0), *stats = sym_in(s, i, 1);
+    if (loss->kind != SYM_TERM || !loss->current || loss->entry || loss->summed ||
+        !check_is_loss((uint16_t)-loss->group))
+        return check_fail(s->c, "4b", i, "adds a term to what is no loss of this call");
+    if (p->instrs[i].attr.alpha != p->instrs[p->values[stats->value].def].attr.alpha)
+        return check_fail(s->c, "4n", i, "has another weight than its gradient");
+    *sym_out(s, i, 0) = *loss;
+    sym_out(s, i, 0)->value = check_out(s->c, i, 0);
+    return 0;
+}

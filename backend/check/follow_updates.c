@@ -1,0 +1,282 @@
+/* Proof 4: what reads a group's complete gradient (its norm, what Adafactor and Muon derive from
+ * it, the update itself), and what the update's results must become. Quantized weights are here
+ * too: they are scaled by the largest weights of the shard that the last update made.
+ */
+#include "check_gradients.h"
+#include "signature.h"
+
+static const uint32_t update_roles[] = {STATE_PARAM, STATE_MOMENT1, STATE_MOMENT2};
+
+/* Is v the result of an update or of step_scale that this state is made for? */
+bool follow_is_update_of(const Check *c, uint32_t v, const PlanState *st) {
+    uint64_t def = c->p->values[v].def;
+    const PlanInstr *in = &c->p->instrs[def];
+    if (st->role == STATE_SCALE) return in->op == OP_step_scale;
+    uint32_t k = v - in->first_out;
+    if (st->role == STATE_FACTORS)
+        return in->op == OP_factored_means && in->attr.group == st->group;
+    if (in->op == OP_muon_momentum)
+        return k == 0 && st->role == STATE_MOMENT1 && in->attr.group == st->group;
+    if (in->op == OP_muon && k > 0) return false; /* scratch */
+    return check_is_update(in->op) && in->attr.group == st->group && k < ARRAY_LEN(update_roles) &&
+           update_roles[k] == st->role;
+}
+
+/* The state that keeps a copy of the group's shard in the compute dtype, or -1. */
+static int64_t copy_of(const Plan *p, int64_t group) {
+    for (uint32_t k = 0; k < p->n_states; k++)
+        if (p->states[k].role == STATE_COPY && p->states[k].group == group) return k;
+    return -1;
+}
+
+/* How many states an update has as operands, and gives back. */
+static uint32_t updated_states(const PlanInstr *in) {
+    return signature_updated(op_signature((OpKind)in->op));
+}
+
+/* Is v the copy that the group's update makes of its master shard, or a cast of what that becomes?
+ */
+bool follow_is_new_copy(const Check *c, uint32_t v, int64_t group) {
+    uint64_t def = c->p->values[v].def;
+    bool cast = c->p->instrs[def].op == OP_cast;
+    if (cast) v = check_in(c, def, 0);
+    const PlanInstr *update = &c->p->instrs[c->p->values[v].def];
+    if (!check_is_update(update->op) || update->attr.group != group) return false;
+    uint32_t made = (op_info[update->op].attrs & A_copy) ? updated_states(update) : 0;
+    return v == update->first_out + (cast ? 0 : made) && (cast || made);
+}
+
+/* Is operand k the complete reduced gradient of the group? */
+static int check_complete(GradientCheck *s, uint64_t i, uint32_t k, int64_t group) {
+    const Sym *g = sym_in(s, i, k);
+    if (g->kind != SYM_GRADIENT || g->group != group)
+        return check_fail(s->c, "4e", i, "operand %u is not the gradient of group %lld", k,
+                          (long long)group);
+    if (g->summed != follow_sample_axes(s))
+        return check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
+                          (long long)group);
+    if (g->split != s->c->p->groups[group].split)
+        return check_fail(s->c, "4c", i, "the gradient of group %lld is not split as the group is",
+                          (long long)group);
+    if (s->times != 1)
+        return check_fail(s->c, "4a", i, "is in a program that a step calls %lld times",
+                          (long long)s->times);
+    uint64_t n = follow_contributions(s, g); /* at most one a call: the total means the last call */
+    if (n != s->total)
+        return check_fail(s->c, "4a", i,
+                          "the gradient of group %lld holds %llu of the step's %llu "
+                          "micro-batches",
+                          (long long)group, (Llu)n, (Llu)s->total);
+    return 0;
+}
+
+int follow_norm(GradientCheck *s, uint64_t i) {
+    int64_t group = s->c->p->instrs[i].attr.group;
+    if (group < 0 || (uint64_t)group >= s->c->p->n_groups)
+        return check_fail(s->c, "4g", i, "norm of no group");
+    int status = check_complete(s, i, 0, group);
+    if (status) return status;
+    if (s->listed[group])
+        return check_fail(s->c, "4g", i, "instruction %u has taken the norm of group %lld",
+                          s->listed[group] - 1, (long long)group);
+    s->listed[group] = (uint32_t)i + 1;
+    s->next[group] = 0;
+    *sym_out(s, i, 0) =
+        (Sym){.kind = SYM_NORM, .head = (uint32_t)group + 1, .tail = (uint32_t)group + 1};
+    return 0;
+}
+
+static bool is_step(const Check *c, uint32_t v) {
+    int64_t index = check_entry_state(c, v);
+    return index >= 0 && c->p->states[index].role == STATE_STEP;
+}
+
+int follow_scale(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    const Sym *loss = sym_in(s, i, 0), *norm = sym_in(s, i, 1);
+    if (!is_step(s->c, check_in(s->c, i, 2)))
+        return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
+    if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->summed != follow_sample_axes(s) ||
+        norm->summed != follow_sample_axes(s) || norm->taken)
+        return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
+    if (!check_is_loss((uint16_t)-loss->group) || follow_contributions(s, loss) != s->total)
+        return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
+    uint64_t listed = 0, trainable = 0;
+    for (uint32_t g = norm->head; g && listed <= p->n_groups; g = s->next[g - 1]) listed++;
+    for (uint32_t g = 0; g < p->n_groups; g++) trainable += p->groups[g].flags & GROUP_TRAINABLE;
+    if (listed != trainable)
+        return check_fail(s->c, "4g", i, "the norm holds %llu of %llu groups", (Llu)listed,
+                          (Llu)trainable);
+    return 0;
+}
+
+/* Does a set_state keep value v, or what an evict made of it, in state `index`? */
+static bool is_set(const Check *c, uint32_t v, int64_t index) {
+    for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++) {
+        uint64_t user = c->use[k];
+        const PlanInstr *in = &c->p->instrs[user];
+        if (in->op == OP_set_state && in->attr.index == index) return true;
+        uint32_t copy = in->op == OP_evict ? check_out(c, user, 0) : v;
+        for (uint64_t j = c->first_use[copy]; copy != v && j < c->first_use[copy + 1]; j++)
+            if (c->p->instrs[c->use[j]].op == OP_set_state &&
+                c->p->instrs[c->use[j]].attr.index == index)
+                return true;
+    }
+    return false;
+}
+
+/* The state that operand k is as the program starts, or -1. */
+static int64_t operand_state(const Check *c, uint64_t i, uint32_t k) {
+    return check_entry_state(c, check_at_home(c, check_in(c, i, k)));
+}
+
+static int check_scale(GradientCheck *s, uint64_t i, uint32_t k) {
+    if (s->c->p->instrs[s->c->p->values[check_in(s->c, i, k)].def].op == OP_step_scale) return 0;
+    return check_fail(s->c, "4e", i, "its scale is not this step's");
+}
+
+/* Is operand k what op `of` makes of all ranks' parts for this group? Of a group that every rank
+ * holds whole, muon_momentum's part is all. */
+static int check_factored(GradientCheck *s, uint64_t i, uint32_t k, uint16_t of) {
+    const Sym *v = sym_in(s, i, k);
+    const PlanInstr *in = &s->c->p->instrs[i], *def = &s->c->p->instrs[v->value];
+    bool clips = op_info[in->op].attrs & op_info[of].attrs & A_clip_value;
+    bool same_eps =
+        !(op_info[in->op].attrs & op_info[of].attrs & A_eps) || def->attr.eps == in->attr.eps;
+    bool alone = of == OP_factored_means ||
+                 (of == OP_muon_momentum && !s->c->p->groups[in->attr.group].split);
+    if (v->kind == SYM_FACTORED && v->group == in->attr.group && def->op == of && same_eps &&
+        (!clips || def->attr.clip_value == in->attr.clip_value) &&
+        v->summed == (alone ? 0 : follow_sample_axes(s)))
+        return 0;
+    return check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
+                      op_info[of].name, (long long)in->attr.group);
+}
+
+/* The state of the operand, which must be that of the op's group and role. */
+static int check_state_of(GradientCheck *s, uint64_t i, uint32_t k, uint32_t role) {
+    const Plan *p = s->c->p;
+    int64_t group = p->instrs[i].attr.group, index = operand_state(s->c, i, k);
+    if (index >= 0 && p->states[index].role == role && p->states[index].group == group) return 0;
+    return check_fail(s->c, "4e", i, "operand %u is not that state of group %lld", k,
+                      (long long)group);
+}
+
+/* factored_sums, factored_means, factored_rms: what adafactor reads besides the gradient. */
+int follow_factored(GradientCheck *s, uint64_t i) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    int64_t group = in->attr.group;
+    int status = check_scale(s, i, 2);
+    if (!status && in->op == OP_factored_sums) status = check_state_of(s, i, 0, STATE_PARAM);
+    if (!status && in->op == OP_factored_rms) status = check_factored(s, i, 0, OP_factored_means);
+    if (!status && in->op == OP_factored_means) {
+        status = check_state_of(s, i, 0, STATE_FACTORS);
+        if (!status) status = check_factored(s, i, 1, OP_factored_sums);
+        if (!status && !is_step(s->c, check_in(s->c, i, 3)))
+            status = check_fail(s->c, "4e", i, "its last operand is not the state of the step");
+        int64_t index = status ? -1 : operand_state(s->c, i, 0);
+        if (!status && !is_set(s->c, check_out(s->c, i, 0), index))
+            status = check_fail(s->c, "4e", i, "its result does not become the group's state");
+    } else if (!status) {
+        status = check_complete(s, i, 1, group);
+    }
+    *sym_out(s, i, 0) = (Sym){.kind = SYM_FACTORED, .group = (int32_t)group, .value = (uint32_t)i};
+    return status;
+}
+
+/* muon_momentum: what muon reads of the gradient. */
+int follow_momentum(GradientCheck *s, uint64_t i) {
+    int64_t group = s->c->p->instrs[i].attr.group;
+    int status = check_state_of(s, i, 0, STATE_MOMENT1);
+    if (!status) status = check_complete(s, i, 1, group);
+    if (!status) status = check_scale(s, i, 2);
+    if (status) return status;
+    if (!is_set(s->c, check_out(s->c, i, 0), operand_state(s->c, i, 0)))
+        return check_fail(s->c, "4e", i, "its result does not become the group's state");
+    *sym_out(s, i, 1) = (Sym){.kind = SYM_FACTORED, .group = (int32_t)group, .value = (uint32_t)i};
+    return 0;
+}
+
+/* What the update takes of the gradient: its own operand, for Muon the momentum of all ranks. */
+static int check_gradient_operands(GradientCheck *s, uint64_t i, uint32_t states) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    static const uint16_t of[] = {OP_factored_means, OP_factored_sums, OP_factored_rms};
+    if (in->op == OP_muon) return check_factored(s, i, states, OP_muon_momentum);
+    int status = check_complete(s, i, states, in->attr.group);
+    for (uint32_t k = 0; !status && in->op == OP_adafactor && k < 3; k++)
+        status = check_factored(s, i, 4 + k, of[k]);
+    return status;
+}
+
+/* A copy that is kept of the shard gets what the update made of that, in the same program. */
+static int check_copied(GradientCheck *s, uint64_t i, int64_t group) {
+    const Check *c = s->c;
+    int64_t copy = copy_of(c->p, group);
+    uint32_t updated = check_out(c, i, 0);
+    bool made = op_info[c->p->instrs[i].op].attrs & A_copy && c->p->instrs[i].attr.copy != DT_NONE;
+    bool set =
+        copy < 0 || (made && is_set(c, check_out(c, i, updated_states(&c->p->instrs[i])), copy));
+    for (uint64_t k = c->first_use[updated]; !set && k < c->first_use[updated + 1]; k++)
+        set = c->p->instrs[c->use[k]].op == OP_cast && is_set(c, check_out(c, c->use[k], 0), copy);
+    if (set) return 0;
+    return check_fail(s->c, "4q", i, "state %s keeps what group %lld was before the update",
+                      plan_string(c->p, c->p->states[copy].name), (long long)group);
+}
+
+int follow_update(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    const PlanInstr *in = &p->instrs[i];
+    int64_t group = in->attr.group;
+    uint32_t states = updated_states(in);
+    if (group < 0 || (uint64_t)group >= p->n_groups || !(p->groups[group].flags & GROUP_TRAINABLE))
+        return check_fail(s->c, "4d", i, "updates group %lld, which is not a trainable one",
+                          (long long)group);
+    for (uint32_t k = 0; k < states; k++) {
+        int64_t index = operand_state(s->c, i, k);
+        if (index < 0 || p->states[index].role != update_roles[k] ||
+            p->states[index].group != group ||
+            type_elements(&p->states[index].type) != p->groups[group].shard)
+            return check_fail(s->c, "4e", i, "operand %u is not that state of group %lld", k,
+                              (long long)group);
+        if (!is_set(s->c, check_out(s->c, i, k), index))
+            return check_fail(s->c, "4e", i, "result %u does not become state %s", k,
+                              plan_string(p, p->states[index].name));
+    }
+    int status = check_gradient_operands(s, i, states);
+    if (!status) status = check_scale(s, i, states + 1);
+    if (status) return status;
+    if (!is_step(s->c, check_in(s->c, i, states + 2)))
+        return check_fail(s->c, "4e", i, "operand %u is not the state of the step", states + 2);
+    if (s->updated[group]++)
+        return check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
+    return check_copied(s, i, group);
+}
+
+/* The largest weights that a rank has of a group's parameters. */
+int follow_amax(GradientCheck *s, uint64_t i) {
+    int64_t group = s->c->p->instrs[i].attr.group;
+    int status = check_state_of(s, i, 0, STATE_PARAM);
+    *sym_out(s, i, 0) = (Sym){.kind = SYM_LARGEST, .group = (int32_t)group};
+    return status;
+}
+
+/* quantize, dequantize: by the largest weights over all ranks. */
+int follow_quantized(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    const PlanInstr *in = &p->instrs[i];
+    const PlanGroup *g = &p->groups[0];
+    if (in->op == OP_dequantize)
+        plan_find_place(p, (uint64_t)in->attr.index, &g);
+    else
+        g = &p->groups[in->attr.group];
+    const Sym *v = sym_in(s, i, 1);
+    if (in->op == OP_quantize) {
+        int status = check_state_of(s, i, 0, STATE_PARAM);
+        if (status) return status;
+    }
+    if (v->kind == SYM_LARGEST && v->group == g - p->groups && v->summed == g->split) return 0;
+    return check_fail(s->c, "4r", i,
+                      "operand 1 is not the largest weights of group %lld over all "
+                      "ranks",
+                      (long long)(g - p->groups));
+}
