@@ -2,6 +2,8 @@
 #ifndef FSDPC_PLAN_INSIDE_H
 #define FSDPC_PLAN_INSIDE_H
 
+#include <math.h>
+
 #include "op.h"
 #include "plan.h"
 
@@ -16,10 +18,33 @@ typedef struct Reading {
     size_t message_size;
 } Reading;
 
+/* What files of the reader ask of a table's numbers. */
+#define FAIL_IF(c, ...)                                                                            \
+    do {                                                                                           \
+        if (c) return plan_fail(r, __VA_ARGS__);                                                   \
+    } while (0)
+static inline bool bad_string(const Plan *p, PlanString s) { return s >= p->n_strings; }
+
+/* Whether [first, first + n) is not inside a table of `total` rows. */
+static inline bool bad_range(uint64_t first, uint64_t n, uint64_t total) {
+    return first > total || n > total - first;
+}
+static inline bool bad_count(int64_t n, int64_t lowest) { return n < lowest || n > PLAN_LARGEST; }
+static inline bool bad_real(double x, double lowest, double highest) {
+    return !isfinite(x) || x < lowest || x > highest;
+}
+static inline bool bad_gather(uint32_t dtype) {
+    return dtype != DT_NONE && !dtype_is_sent((int)dtype);
+}
+
 /* plan_text.c: writes the message; the result is EXIT_CORRUPT. */
 int plan_fail(Reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* plan_tables.c: all tables but the programs' contents. 0 or EXIT_CORRUPT. */
 int plan_read_tables(Reading *r);
+/* plan_settings.c: the mesh and the settings. */
+int plan_read_settings(Reading *r);
+/* plan_names.c: the tables of names that files of weights may use, and tensors in parts. */
+int plan_read_names(Reading *r);
 /* plan_model.c: what the plan has to compute. */
 int plan_read_model(Reading *r);
 /* A type with a size of at most PLAN_LARGEST bytes. */

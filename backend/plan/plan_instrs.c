@@ -10,11 +10,6 @@
 #include "signature.h"
 #include "text.h"
 
-#define FAIL_IF(c, ...)                                                                            \
-    do {                                                                                           \
-        if (c) return plan_fail(r, __VA_ARGS__);                                                   \
-    } while (0)
-
 static int read_values(Reading *r) {
     const Plan *p = r->p;
     Mesh mesh = plan_mesh(p);

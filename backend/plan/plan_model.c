@@ -10,11 +10,6 @@
 #include "plan_inside.h"
 #include "signature.h"
 
-#define FAIL_IF(c, ...)                                                                            \
-    do {                                                                                           \
-        if (c) return plan_fail(r, __VA_ARGS__);                                                   \
-    } while (0)
-
 /* The table that attribute `index` of an op is a row of. */
 static uint64_t rows_of(const Plan *p, uint16_t op) {
     switch ((OpRows)op_info[op].rows) {

@@ -4,23 +4,10 @@
  * each group in its unit, states have the shape that their role promises, every instruction belongs
  * to one program and every rank to one role.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan_inside.h"
-
-#define FAIL_IF(c, ...)                                                                            \
-    do {                                                                                           \
-        if (c) return plan_fail(r, __VA_ARGS__);                                                   \
-    } while (0)
-
-static bool bad_string(const Plan *p, PlanString s) { return s >= p->n_strings; }
-
-/* Whether [first, first + n) is not inside a table of `total` rows. */
-static bool bad_range(uint64_t first, uint64_t n, uint64_t total) {
-    return first > total || n > total - first;
-}
 
 bool plan_type_sane(const Type *t) {
     static const uint8_t clean[sizeof t->pad];
@@ -38,95 +25,6 @@ bool plan_type_sane(const Type *t) {
     }
     if (t->pitch && (!t->rank || t->pitch <= t->dim[t->rank - 1])) return false;
     return t->dtype != DT_TOKEN || t->rank == 0;
-}
-
-static bool bad_count(int64_t n, int64_t lowest) { return n < lowest || n > PLAN_LARGEST; }
-static bool bad_real(double x, double lowest, double highest) {
-    return !isfinite(x) || x < lowest || x > highest;
-}
-
-static int read_mesh(Reading *r) {
-    const Plan *p = r->p;
-    int64_t ranks = 1;
-    FAIL_IF(p->n_axes > MESH_AXES, "the mesh has %llu axes", (Llu)p->n_axes);
-    for (uint64_t i = 0; i < p->n_axes; i++) {
-        const PlanAxis *a = &p->axes[i];
-        FAIL_IF(bad_string(p, a->name) || a->role >= AXIS_ROLES, "mesh axis %llu is none", (Llu)i);
-        FAIL_IF(a->size < 1 || a->size > (1 << 20), "mesh axis %s has size %lld",
-                plan_string(p, a->name), (long long)a->size);
-        ranks *= a->size;
-        FAIL_IF(ranks > (1 << 20), "the mesh has too many ranks");
-    }
-    FAIL_IF(p->n_settings != 1, "there are %llu settings", (Llu)p->n_settings);
-    FAIL_IF(ranks != (int64_t)p->settings->ranks, "the mesh has %lld ranks, the plan says %u",
-            (long long)ranks, p->settings->ranks);
-    return 0;
-}
-
-static bool bad_gather(uint32_t dtype) { return dtype != DT_NONE && !dtype_is_sent((int)dtype); }
-
-static int read_settings(Reading *r) {
-    const Plan *p = r->p;
-    int code = read_mesh(r);
-    if (code) return code;
-    Mesh mesh = plan_mesh(p);
-    int64_t parts = mesh_extent(&mesh, mesh_sample_axes(&mesh)); /* of a batch, one a rank */
-    const PlanSettings *s = p->settings;
-    FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command) ||
-                bad_string(p, s->hf_config) || bad_string(p, s->checkpoint),
-            "settings: the name of the model or compiler, the command or config.json is missing");
-    FAIL_IF(!s->ranks || s->ranks > 1 << 20, "settings: %u ranks", s->ranks);
-    FAIL_IF(bad_count(s->batch, 1) || bad_count(s->micro_batches, 1) ||
-                bad_count(s->local_batch, 1),
-            "settings: a step of %lld samples in %lld micro-batches of %lld a rank",
-            (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch);
-    FAIL_IF(s->micro_batches > s->batch || s->batch % s->micro_batches ||
-                s->batch / s->micro_batches % parts ||
-                s->batch / s->micro_batches / parts != s->local_batch,
-            "settings: %lld ranks times %lld micro-batches of %lld samples do not make %lld",
-            (long long)parts, (long long)s->micro_batches, (long long)s->local_batch,
-            (long long)s->batch);
-    FAIL_IF(bad_count(s->length, 0) || bad_count(s->steps, 0) || bad_count(s->epochs, 0) ||
-                bad_count(s->eval_every, 0) || bad_count(s->eval_steps, 0),
-            "settings: a count is out of range");
-    FAIL_IF(bad_count(s->checkpoint_every, 0) || bad_count(s->keep, 0) ||
-                bad_count(s->keep_every, 0) || s->keep_best > 1 || s->snapshot >= SNAPSHOTS ||
-                s->form >= CHECKPOINT_FORMS || s->copy_bytes > (uint64_t)PLAN_LARGEST,
-            "settings: checkpoints every %lld steps, %lld and multiples of %lld kept",
-            (long long)s->checkpoint_every, (long long)s->keep, (long long)s->keep_every);
-    FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
-            (long long)s->steps, (long long)s->epochs);
-    FAIL_IF(s->order > ORDER_SEQUENTIAL || s->on_nan > ON_NAN_CONTINUE ||
-                s->optimizer >= OPTIMIZER_KINDS || s->schedule >= SCHEDULE_KINDS,
-            "settings: an unknown order, optimizer, schedule or on_nan");
-    FAIL_IF(bad_real(s->lr, 0, 1e30) || bad_real(s->beta1, 0, 1) || bad_real(s->beta2, 0, 1) ||
-                bad_real(s->warmup, 0, 1e15) || bad_real(s->decay, 0, 1e15) ||
-                bad_real(s->beta2_decay, -1e30, 0) || bad_real(s->final, -1e30, 1e30),
-            "settings: the optimizer's numbers are out of range");
-    FAIL_IF(s->loss_exponent < -1000 || s->loss_exponent > 1000, "settings: loss exponent %lld",
-            (long long)s->loss_exponent);
-    FAIL_IF(bad_real(s->gain, 0, 1e30) || bad_real(s->loss_scale, 0, MOST_LOSS_SCALE) ||
-                bad_real(s->loss_growth, 0, MOST_LOSS_SCALE) || bad_real(s->loss_backoff, 0, 1) ||
-                bad_count(s->loss_interval, 0),
-            "settings: gain %g, loss scale %g, %g, %g, %lld", s->gain, s->loss_scale,
-            s->loss_growth, s->loss_backoff, (long long)s->loss_interval);
-    FAIL_IF(s->arena_bytes > (uint64_t)PLAN_LARGEST || s->persistent_bytes > s->arena_bytes ||
-                s->workspace_offset != align_up(s->arena_bytes, PLAN_ALIGN),
-            "settings: an arena of %llu bytes, %llu persistent, workspace at %llu",
-            (Llu)s->arena_bytes, (Llu)s->persistent_bytes, (Llu)s->workspace_offset);
-    FAIL_IF(s->host_bytes > (uint64_t)PLAN_LARGEST || s->host_persistent > s->host_bytes ||
-                bad_string(p, s->host_path) || s->host_pageable > (s->host_bytes && !s->host_path),
-            "settings: %llu bytes of host memory, %llu persistent", (Llu)s->host_bytes,
-            (Llu)s->host_persistent);
-    for (int d = 0; d < DEVICE_KINDS; d++)
-        FAIL_IF(s->workspace_bytes[d] > (uint64_t)PLAN_LARGEST ||
-                    s->workspace_bytes[d] < s->workspace_offset,
-                "settings: %llu bytes with workspace", (Llu)s->workspace_bytes[d]);
-    FAIL_IF(!dtype_is_float((int)s->compute_dtype) || !dtype_is_float((int)s->reduce_dtype) ||
-                bad_gather(s->gather_dtype) || s->pad,
-            "settings: nothing computes, adds up or gathers in dtypes %u, %u, %u", s->compute_dtype,
-            s->reduce_dtype, s->gather_dtype);
-    return 0;
 }
 
 static int read_files(Reading *r) {
@@ -172,109 +70,6 @@ static int read_params(Reading *r) {
         FAIL_IF(bad_string(p, p->aliases[i].name) || bad_string(p, p->aliases[i].checkpoint),
                 "alias %llu has no name", (Llu)i);
     return 0;
-}
-
-/* Numbers of axes past the rank are zero. */
-static bool is_clean(const int64_t *axis, int rank) {
-    for (int k = rank; k < MAX_RANK; k++)
-        if (axis[k]) return false;
-    return true;
-}
-
-static bool bad_part(const Plan *p, const StoredPart *s, int64_t elements) {
-    return s->param >= p->n_params || s->rank < 0 || !is_clean(s->dim, s->rank) ||
-           !is_clean(s->stride, s->rank) ||
-           !stored_is_inside(s, elements, type_elements(&p->params[s->param].type));
-}
-
-static int read_stored_tensor(Reading *r, uint64_t i, uint64_t first) {
-    const Plan *p = r->p;
-    const PlanStored *t = &p->stored[i];
-    int64_t elements = 1;
-    FAIL_IF(bad_string(p, t->name) || t->table >= p->n_names || t->pad || t->rank < 0 ||
-                t->rank > MAX_RANK || !is_clean(t->dim, t->rank) || t->first_part != first ||
-                !t->n_part || bad_range(t->first_part, t->n_part, p->n_parts) ||
-                (i && t->table < p->stored[i - 1].table),
-            "tensor %llu in parts is out of place", (Llu)i);
-    for (int k = 0; k < t->rank; k++) {
-        FAIL_IF(bad_count(t->dim[k], 1) || t->dim[k] > PLAN_LARGEST / elements,
-                "tensor %s in parts is too large", plan_string(p, t->name));
-        elements *= t->dim[k];
-    }
-    for (uint64_t k = first; k < first + t->n_part; k++)
-        FAIL_IF(bad_part(p, &p->parts[k], elements), "part %llu of tensor %s is outside of it",
-                (Llu)(k - first), plan_string(p, t->name));
-    return 0;
-}
-
-/* Takes the parts of a table's tensors from what is left of their parameters; false: more. */
-static bool take_parts(const Plan *p, uint32_t table, int64_t *left) {
-    for (uint64_t i = 0; i < p->n_stored; i++)
-        for (uint32_t k = 0; p->stored[i].table == table && k < p->stored[i].n_part; k++) {
-            const StoredPart *s = &p->parts[p->stored[i].first_part + k];
-            if (s->n > left[s->param]) return false;
-            left[s->param] -= s->n;
-        }
-    return true;
-}
-
-/* The parts of a parameter are as many elements as it has. */
-static int count_parts(Reading *r, uint32_t table) {
-    const Plan *p = r->p;
-    int64_t *left = calloc(p->n_params + 1, sizeof *left);
-    if (!left) return EXIT_ENVIRONMENT;
-    uint64_t rows = p->n_params + p->n_aliases;
-    for (uint64_t i = 0; i < p->n_params; i++) {
-        uint32_t flags = table ? p->other_names[(table - 1) * rows + i].flags : p->params[i].flags;
-        if (flags & PARAM_IN_PARTS) left[i] = type_elements(&p->params[i].type);
-    }
-    bool good = take_parts(p, table, left);
-    for (uint64_t i = 0; i < p->n_params; i++) good &= !left[i];
-    free(left);
-    FAIL_IF(!good, "names table %u: parts of a parameter are not the whole", table);
-    return 0;
-}
-
-static int read_stored(Reading *r) {
-    const Plan *p = r->p;
-    uint64_t first = 0;
-    int code = 0;
-    for (uint64_t i = 0; !code && i < p->n_stored; i++) {
-        code = read_stored_tensor(r, i, first);
-        first += p->stored[i].n_part;
-    }
-    if (code) return code;
-    FAIL_IF(first != p->n_parts, "some parts are of no tensor");
-    for (uint32_t t = 0; t < MAX(p->n_names, 1) && !code; t++) code = count_parts(r, t);
-    return code;
-}
-
-static int read_names(Reading *r) {
-    const Plan *p = r->p;
-    uint64_t rows = p->n_params + p->n_aliases, names = 0;
-    FAIL_IF(__builtin_mul_overflow(p->n_names ? p->n_names - 1 : 0, rows, &names) ||
-                p->n_other_names != names,
-            "the names tables do not name each parameter once");
-    for (uint64_t i = 0; i < p->n_names; i++)
-        FAIL_IF(bad_string(p, p->names[i].label) || p->names[i].pad ||
-                    bad_range(p->names[i].first_skip, p->names[i].n_skip, p->n_skips),
-                "names table %llu: its patterns are outside their table", (Llu)i);
-    for (uint64_t i = 0; i < p->n_skips; i++)
-        FAIL_IF(bad_string(p, p->skips[i]), "pattern %llu of the names tables is no name", (Llu)i);
-    for (uint64_t i = 0; i < p->n_other_names; i++) {
-        const PlanOtherName *n = &p->other_names[i];
-        uint64_t row = i % rows;
-        FAIL_IF(bad_string(p, n->checkpoint) ||
-                    n->flags & ~(uint32_t)(PARAM_TRANSPOSED | PARAM_IN_PARTS),
-                "name %llu of the further names tables is none", (Llu)i);
-        FAIL_IF(n->flags & PARAM_TRANSPOSED && row < p->n_params && p->params[row].type.rank != 2,
-                "parameter %s: only a matrix is stored transposed",
-                plan_string(p, p->params[row].name));
-        FAIL_IF(n->flags & PARAM_IN_PARTS &&
-                    (n->flags & PARAM_TRANSPOSED || row >= p->n_params || p->params[row].n_alias),
-                "name %llu of the further names names no tensor", (Llu)i);
-    }
-    return read_stored(r);
 }
 
 static int read_units(Reading *r) {
@@ -583,10 +378,10 @@ static int read_programs(Reading *r) {
 }
 
 int plan_read_tables(Reading *r) {
-    int status = read_settings(r);
+    int status = plan_read_settings(r);
     if (!status) status = read_files(r);
     if (!status) status = read_params(r);
-    if (!status) status = read_names(r);
+    if (!status) status = plan_read_names(r);
     if (!status) status = read_units(r);
     if (!status) status = read_groups(r);
     if (!status) status = read_states(r);

@@ -1,0 +1,86 @@
+/* The reader's second step, part one: the mesh and the settings, whose numbers must be in range and
+ * agree with each other (ranks, micro-batches and samples; sizes of the arenas).
+ */
+#include "plan_inside.h"
+
+static int read_mesh(Reading *r) {
+    const Plan *p = r->p;
+    int64_t ranks = 1;
+    FAIL_IF(p->n_axes > MESH_AXES, "the mesh has %llu axes", (Llu)p->n_axes);
+    for (uint64_t i = 0; i < p->n_axes; i++) {
+        const PlanAxis *a = &p->axes[i];
+        FAIL_IF(bad_string(p, a->name) || a->role >= AXIS_ROLES, "mesh axis %llu is none", (Llu)i);
+        FAIL_IF(a->size < 1 || a->size > (1 << 20), "mesh axis %s has size %lld",
+                plan_string(p, a->name), (long long)a->size);
+        ranks *= a->size;
+        FAIL_IF(ranks > (1 << 20), "the mesh has too many ranks");
+    }
+    FAIL_IF(p->n_settings != 1, "there are %llu settings", (Llu)p->n_settings);
+    FAIL_IF(ranks != (int64_t)p->settings->ranks, "the mesh has %lld ranks, the plan says %u",
+            (long long)ranks, p->settings->ranks);
+    return 0;
+}
+
+int plan_read_settings(Reading *r) {
+    const Plan *p = r->p;
+    int code = read_mesh(r);
+    if (code) return code;
+    Mesh mesh = plan_mesh(p);
+    int64_t parts = mesh_extent(&mesh, mesh_sample_axes(&mesh)); /* of a batch, one a rank */
+    const PlanSettings *s = p->settings;
+    FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command) ||
+                bad_string(p, s->hf_config) || bad_string(p, s->checkpoint),
+            "settings: the name of the model or compiler, the command or config.json is missing");
+    FAIL_IF(!s->ranks || s->ranks > 1 << 20, "settings: %u ranks", s->ranks);
+    FAIL_IF(bad_count(s->batch, 1) || bad_count(s->micro_batches, 1) ||
+                bad_count(s->local_batch, 1),
+            "settings: a step of %lld samples in %lld micro-batches of %lld a rank",
+            (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch);
+    FAIL_IF(s->micro_batches > s->batch || s->batch % s->micro_batches ||
+                s->batch / s->micro_batches % parts ||
+                s->batch / s->micro_batches / parts != s->local_batch,
+            "settings: %lld ranks times %lld micro-batches of %lld samples do not make %lld",
+            (long long)parts, (long long)s->micro_batches, (long long)s->local_batch,
+            (long long)s->batch);
+    FAIL_IF(bad_count(s->length, 0) || bad_count(s->steps, 0) || bad_count(s->epochs, 0) ||
+                bad_count(s->eval_every, 0) || bad_count(s->eval_steps, 0),
+            "settings: a count is out of range");
+    FAIL_IF(bad_count(s->checkpoint_every, 0) || bad_count(s->keep, 0) ||
+                bad_count(s->keep_every, 0) || s->keep_best > 1 || s->snapshot >= SNAPSHOTS ||
+                s->form >= CHECKPOINT_FORMS || s->copy_bytes > (uint64_t)PLAN_LARGEST,
+            "settings: checkpoints every %lld steps, %lld and multiples of %lld kept",
+            (long long)s->checkpoint_every, (long long)s->keep, (long long)s->keep_every);
+    FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
+            (long long)s->steps, (long long)s->epochs);
+    FAIL_IF(s->order > ORDER_SEQUENTIAL || s->on_nan > ON_NAN_CONTINUE ||
+                s->optimizer >= OPTIMIZER_KINDS || s->schedule >= SCHEDULE_KINDS,
+            "settings: an unknown order, optimizer, schedule or on_nan");
+    FAIL_IF(bad_real(s->lr, 0, 1e30) || bad_real(s->beta1, 0, 1) || bad_real(s->beta2, 0, 1) ||
+                bad_real(s->warmup, 0, 1e15) || bad_real(s->decay, 0, 1e15) ||
+                bad_real(s->beta2_decay, -1e30, 0) || bad_real(s->final, -1e30, 1e30),
+            "settings: the optimizer's numbers are out of range");
+    FAIL_IF(s->loss_exponent < -1000 || s->loss_exponent > 1000, "settings: loss exponent %lld",
+            (long long)s->loss_exponent);
+    FAIL_IF(bad_real(s->gain, 0, 1e30) || bad_real(s->loss_scale, 0, MOST_LOSS_SCALE) ||
+                bad_real(s->loss_growth, 0, MOST_LOSS_SCALE) || bad_real(s->loss_backoff, 0, 1) ||
+                bad_count(s->loss_interval, 0),
+            "settings: gain %g, loss scale %g, %g, %g, %lld", s->gain, s->loss_scale,
+            s->loss_growth, s->loss_backoff, (long long)s->loss_interval);
+    FAIL_IF(s->arena_bytes > (uint64_t)PLAN_LARGEST || s->persistent_bytes > s->arena_bytes ||
+                s->workspace_offset != align_up(s->arena_bytes, PLAN_ALIGN),
+            "settings: an arena of %llu bytes, %llu persistent, workspace at %llu",
+            (Llu)s->arena_bytes, (Llu)s->persistent_bytes, (Llu)s->workspace_offset);
+    FAIL_IF(s->host_bytes > (uint64_t)PLAN_LARGEST || s->host_persistent > s->host_bytes ||
+                bad_string(p, s->host_path) || s->host_pageable > (s->host_bytes && !s->host_path),
+            "settings: %llu bytes of host memory, %llu persistent", (Llu)s->host_bytes,
+            (Llu)s->host_persistent);
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        FAIL_IF(s->workspace_bytes[d] > (uint64_t)PLAN_LARGEST ||
+                    s->workspace_bytes[d] < s->workspace_offset,
+                "settings: %llu bytes with workspace", (Llu)s->workspace_bytes[d]);
+    FAIL_IF(!dtype_is_float((int)s->compute_dtype) || !dtype_is_float((int)s->reduce_dtype) ||
+                bad_gather(s->gather_dtype) || s->pad,
+            "settings: nothing computes, adds up or gathers in dtypes %u, %u, %u", s->compute_dtype,
+            s->reduce_dtype, s->gather_dtype);
+    return 0;
+}
