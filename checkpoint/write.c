@@ -50,16 +50,16 @@ typedef struct Out { /* a file on its way */
     uint64_t addresses; /* .. 0: not known, so all of it goes through a buffer */
 } Out;
 
-typedef struct Block {
+typedef struct OutBlock {
     uint32_t out, key; /* its file; the first vector in it, in the order in which they leave */
     uint64_t number;
-} Block;
+} OutBlock;
 
 /* A block that is put together: parts of it in the source's own memory, the rest in a buffer, each
  * at its place. */
 enum { LEAST_BORROWED = 64 << 10, COPIED_PARTS = 128 };
 typedef struct Ready {
-    const Block *block;
+    const OutBlock *block;
     char *buffer;
     struct iovec part[CK_PARTS];
     int n;
@@ -75,7 +75,7 @@ typedef struct Writing {
     Arena *arena;
     Out *out;
     uint32_t n_out;
-    Block *block;
+    OutBlock *block;
     uint32_t n_block;
     pthread_mutex_t lock; /* of the source, and of what follows */
     uint32_t next;        /* block that nobody has taken */
@@ -142,8 +142,8 @@ static void add_blocks(Writing *w, uint32_t out) {
     const Out *o = &w->out[out];
     const uint32_t *order = w->source->order;
     for (uint64_t k = 0; k < ck_blocks(o->file); k++) {
-        Block *b = &w->block[w->n_block++];
-        *b = (Block){.out = out, .key = order ? UINT32_MAX : 0, .number = k};
+        OutBlock *b = &w->block[w->n_block++];
+        *b = (OutBlock){.out = out, .key = order ? UINT32_MAX : 0, .number = k};
         for (uint32_t i = first_piece(o, k * o->file->hashed);
              i < o->n && o->file->header + o->piece[i]->at < block_end(o, k); i++) {
             uint32_t v = vector_of(w, o->piece[i]);
@@ -154,7 +154,7 @@ static void add_blocks(Writing *w, uint32_t out) {
 }
 
 static int by_key(const void *a, const void *b) {
-    const Block *x = a, *y = b;
+    const OutBlock *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
     if (x->out != y->out) return x->out < y->out ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
@@ -170,7 +170,7 @@ static void lay_out(Writing *w, CkContents *c, const char *folder, int32_t rank)
         add_out(w, folder, &c->file[i], piece, n);
         blocks += ck_blocks(&c->file[i]);
     }
-    w->block = arena_array(w->arena, Block, blocks + 1);
+    w->block = arena_array(w->arena, OutBlock, blocks + 1);
     w->waits = arena_array(w->arena, uint32_t, c->n_vector + 1);
     for (uint32_t i = 0; i < w->n_out; i++) add_blocks(w, i);
     qsort(w->block, w->n_block, sizeof *w->block, by_key);
@@ -208,7 +208,7 @@ static void tell_left(Writing *w, uint32_t vector) {
 }
 
 /* The block takes nothing more of the vectors in it. */
-static void release(Writing *w, const Block *b) {
+static void release(Writing *w, const OutBlock *b) {
     const Out *o = &w->out[b->out];
     for (uint32_t i = first_piece(o, b->number * o->file->hashed);
          i < o->n && o->file->header + o->piece[i]->at < block_end(o, b->number); i++) {
@@ -309,7 +309,7 @@ static void fill_up(Ready *r, uint64_t bytes) {
 }
 
 static int put_together(Writing *w, Ready *r) {
-    const Block *b = r->block;
+    const OutBlock *b = r->block;
     const Out *o = &w->out[b->out];
     uint64_t from = b->number * o->file->hashed, end = block_end(o, b->number), at = from;
     int code = 0;
