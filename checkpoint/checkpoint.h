@@ -3,7 +3,7 @@
  *   CK/lock                                    held by the run that writes here
  *   CK/step-00000400/manifest.json             what is in it: layout, settings, hashes
  *   CK/step-00000400/rank-00003-of-00008.safetensors, .head.safetensors, .tail.safetensors, ..
- * or, of form `full` (whole.c):
+ * or, of form `full` (full.c):
  *   CK/step-00000400/model.safetensors, optimizer.safetensors
  *
  * The state is a list of vectors, each one laid over the ranks as ir/graph/shards.h says, and each
@@ -199,7 +199,7 @@ static inline int64_t ck_run(const CkContents *c, const CkTensor *t, int64_t e, 
 uint32_t *ck_entries(CkContents *c, const uint32_t *order, Arena *a);
 /* Would --save write every weight as it is? */
 bool ck_turns_nothing(const CkContents *c);
-/* whole.c: which file has which tensor, and where. The headers of files are as long as this version
+/* full.c: which file has which tensor, and where. The headers of files are as long as this version
  * writes them; ck_set_size has the one that a manifest says, or returns false. */
 int ck_wholes(CkContents *c, Arena *a, char *error);
 bool ck_set_size(CkWhole *w, uint64_t size);
@@ -224,7 +224,7 @@ typedef struct CkStream {
 /* From byte `from` of the stream on, at most up to `end`. */
 CkExtent ck_extent(const CkStream *s, uint64_t from, uint64_t end);
 
-/* whole_files.c: these files. One process makes all of a folder, of their sizes. */
+/* full_files.c: these files. One process makes all of a folder, of their sizes. */
 int ck_make_wholes(const CkContents *c, const char *folder, char *error);
 enum { CK_PARTS = 256 };             /* of a block, at most */
 enum { CK_LEAST_EXTENT = 64 << 10 }; /* that goes past the file system's cache */
@@ -245,7 +245,7 @@ enum { CK_WHAT = 160 };
 int whole_read(WholeFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
                char what[CK_WHAT]);
 
-/* ---- beside.c */
+/* ---- worker.c */
 
 /* Memory that files are read to and written from, zeroed; NULL: there is none. */
 char *ck_buffer(uint64_t bytes);

@@ -20,7 +20,7 @@
  * left at once, what was not when its block is written.
  *
  * Of form full the files are there already, of their sizes, and a block goes to them in extents
- * (whole_files.c). A long one is put together in the buffer at an address that is to a page what
+ * (full_files.c). A long one is put together in the buffer at an address that is to a page what
  * its place is in the file, so that it goes past the cache, too. One that is transposed in the file
  * is put together in one piece.
  */

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "curve.h"
+#include "loss_plot.h"
 #include "driver.h"
 
 static const char *const completion_shells[] = {"bash", "zsh", NULL};

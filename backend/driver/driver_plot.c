@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "curve.h"
+#include "loss_plot.h"
 #include "driver.h"
 
 int driver_plot(Driver *d) {

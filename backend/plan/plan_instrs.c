@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "plan_inside.h"
+#include "plan_reader.h"
 #include "signature.h"
 #include "text.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "facts.h"
-#include "plan_inside.h"
+#include "plan_reader.h"
 #include "signature.h"
 
 /* The table that attribute `index` of an op is a row of. */

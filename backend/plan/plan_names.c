@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "plan_inside.h"
+#include "plan_reader.h"
 
 /* Numbers of axes past the rank are zero. */
 static bool is_clean(const int64_t *axis, int rank) {

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "plan_inside.h"
+#include "plan_reader.h"
 
 static uint64_t checksum(const void *bytes, size_t size) {
     PlanHeader header;

@@ -1,7 +1,7 @@
 /* The reader's second step, part one: the mesh and the settings, whose numbers must be in range and
  * agree with each other (ranks, micro-batches and samples; sizes of the arenas).
  */
-#include "plan_inside.h"
+#include "plan_reader.h"
 
 static int read_mesh(Reading *r) {
     const Plan *p = r->p;

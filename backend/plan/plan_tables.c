@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan_inside.h"
+#include "plan_reader.h"
 
 bool plan_type_sane(const Type *t) {
     static const uint8_t clean[sizeof t->pad];

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan_inside.h"
+#include "plan_reader.h"
 
 int plan_fail(Reading *r, const char *format, ...) {
     va_list args;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "formula.h"
-#include "plan_inside.h"
+#include "plan_reader.h"
 #include "signature.h"
 
 typedef struct Instr {

@@ -63,7 +63,7 @@ void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]);
 /* What of each category the plan keeps in host memory: states, and gradients before the update. */
 void lives_in_host(const Plan *p, uint64_t bytes[CATEGORY_COUNT]);
 
-/* ---- amounts.c: numbers for people */
+/* ---- human_units.c: numbers for people */
 const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */
 const char *amount_short(Arena *a, uint64_t bytes); /* "6.02 GiB": three digits */
 const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */

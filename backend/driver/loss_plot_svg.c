@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "curve.h"
+#include "loss_plot.h"
 
 enum { WIDTH = 900, LEFT = 72, RIGHT = 876, LEGEND_ROW = 22, LOSS_HEIGHT = 400, RATE_HEIGHT = 110 };
 

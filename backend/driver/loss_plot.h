@@ -19,13 +19,13 @@ typedef struct Curve {
 
 enum { MOST_CURVES = 8, MOST_POINTS = 1500 };
 
-/* curve_read.c: false after a reported error (E0511). A last line without its end, which a run may
+/* loss_plot_read.c: false after a reported error (E0511). A last line without its end, which a run may
  * be writing, is left out. */
 bool curve_read(DiagSet *ds, Curve *c, const char *name, const char *text, size_t size);
 /* Leaves MOST_POINTS points or fewer of loss and rate, means of `each` steps. */
 void curve_thin(Curve *c);
 
-/* curve_svg.c: the whole file. rate: the learning rate in a panel of its own. */
+/* loss_plot_svg.c: the whole file. rate: the learning rate in a panel of its own. */
 void curve_svg(const Curve *c, uint32_t n, bool rate, Buf *out);
 
 #endif

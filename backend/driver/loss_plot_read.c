@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "curve.h"
+#include "loss_plot.h"
 
 typedef struct LogLine {
     DiagSet *ds;
