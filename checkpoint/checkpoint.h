@@ -41,9 +41,9 @@
 enum { CK_ERROR_BYTES = 512, CK_VERSION = 5, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
 /* Of a stream: less than a buffer takes, in which its extents begin at places of their own. */
 enum { CK_STREAM_BLOCK = 7 << 20 };
-enum { CK_MOST_WHOLES = 120 };   /* files of form full, which every rank opens */
-#define CK_MOST_FILE 5000000000u /* bytes of tensors in a file of form full, if nobody says */
-enum { CK_MOST_KEPT = 24 };      /* blocks */
+enum { CK_MOST_FULL_FILES = 120 }; /* files of form full, which every rank opens */
+#define CK_MOST_FILE 5000000000u   /* bytes of tensors in a file of form full, if nobody says */
+enum { CK_MOST_KEPT = 24 };        /* blocks */
 enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* files of a rank at most: main, head, tail, head2, .. */
 
 /* ---- what is in a checkpoint */
@@ -73,8 +73,8 @@ typedef struct CkTensor {
     uint32_t vector;
     CkPart *part; /* [n_part], of one that --save has in parts; saved_as is "" then */
     uint32_t n_part;
-    uint32_t whole;   /* of form full: the file that it is in, .. */
-    CkPlaced *placed; /* .. [n_placed] and where; by ascending elements, all of them */
+    uint32_t full_file; /* of form full: the file that it is in, .. */
+    CkPlaced *placed;   /* .. [n_placed] and where; by ascending elements, all of them */
     uint32_t n_placed;
 } CkTensor;
 
@@ -109,11 +109,11 @@ typedef struct CkEntry { /* a tensor in a file of form full */
     uint64_t at; /* its first byte among the data of its file */
 } CkEntry;
 
-typedef struct CkWhole { /* a file of form full */
+typedef struct CkFullFile { /* a file of form full */
     const char *name;
     uint32_t first, n;     /* its tensors: CkContents.entry */
     uint64_t size, header; /* bytes; of them before the data */
-} CkWhole;
+} CkFullFile;
 
 typedef struct CkContents {
     int64_t step, samples; /* updates done; samples that they read */
@@ -132,13 +132,14 @@ typedef struct CkContents {
     CkFile *file; /* in the order of ranks and classes; filled by ck_files */
     uint32_t n_file;
     CheckpointForm form;
-    uint64_t most_file; /* of form full: bytes of tensors in a file; one may have more alone */
-    bool turns_nothing; /* .. version 4 wrote it: no tensor is transposed or joined with others */
+    uint64_t most_file;      /* of form full: bytes of tensors in a file; one may have more alone */
+    bool stores_as_in_model; /* .. version 4 wrote it: no tensor is transposed or joined with others
+                              */
     /* .. filled by ck_files: */
-    bool as_saved;  /* weights are called, and lie in files, as --save has them */
-    CkWhole *whole; /* weights, then states of the optimizer */
-    CkEntry *entry; /* in the order of the files */
-    uint32_t n_whole, n_entry;
+    bool as_saved;         /* weights are called, and lie in files, as --save has them */
+    CkFullFile *full_file; /* weights, then states of the optimizer */
+    CkEntry *entry;        /* in the order of the files */
+    uint32_t n_full_file, n_entry;
 } CkContents;
 
 /* states.c: what a checkpoint of the plan holds, without its step, run and settings. state: room
@@ -162,7 +163,7 @@ typedef struct CkPiece { /* a box of a tensor in a file: contiguous there and in
 uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out);
 /* How many files a rank writes at most. */
 static inline int32_t ck_classes(const CkContents *c) {
-    return c->form == CHECKPOINT_FULL ? (int32_t)c->n_whole : CK_CLASSES;
+    return c->form == CHECKPOINT_FULL ? (int32_t)c->n_full_file : CK_CLASSES;
 }
 /* All pieces that the rank writes, by tensor and element of the vector. */
 CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n);
@@ -177,17 +178,17 @@ const char *ck_header_type(uint32_t dtype);
 char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t class, Arena *a,
                 uint64_t *bytes);
 static inline uint64_t ck_blocks(const CkFile *f) { return (f->size + f->hashed - 1) / f->hashed; }
-char *ck_whole_header(const CkContents *c, const CkWhole *w, Arena *a, uint64_t *bytes);
-uint64_t ck_bytes(const CkContents *c);   /* of all files and the manifest, about */
-uint64_t ck_largest(const CkContents *c); /* of one file */
-uint32_t ck_count(const CkContents *c);   /* of files of tensors */
+char *ck_full_file_header(const CkContents *c, const CkFullFile *w, Arena *a, uint64_t *bytes);
+uint64_t ck_total_bytes(const CkContents *c);  /* of all files and the manifest, about */
+uint64_t ck_largest_file(const CkContents *c); /* of one file */
+uint32_t ck_count_files(const CkContents *c);  /* of files of tensors */
 const char *ck_setting(const CkContents *c, const char *key); /* or NULL */
-const CkTensor *ck_find(const CkContents *c, const char *name);
+const CkTensor *ck_find_tensor(const CkContents *c, const char *name);
 /* The tensor that an element of a vector belongs to, which is no padding, and its element there. */
 const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element, int64_t *first);
 /* How many of the tensor's elements from e on, of n that follow it in the vector, follow it in the
  * tensor too. */
-static inline int64_t ck_run(const CkContents *c, const CkTensor *t, int64_t e, int64_t n) {
+static inline int64_t ck_run_length(const CkContents *c, const CkTensor *t, int64_t e, int64_t n) {
     LayoutPlace place = ck_place(t);
     return t->chunk ? MIN(n, layout_run(&c->vector[t->vector].layout, &place, e)) : n;
 }
@@ -198,19 +199,19 @@ static inline int64_t ck_run(const CkContents *c, const CkTensor *t, int64_t e, 
  * these is in them. By entry, the place in `order` of the last tensor that has a part in it. */
 uint32_t *ck_entries(CkContents *c, const uint32_t *order, Arena *a);
 /* Would --save write every weight as it is? */
-bool ck_turns_nothing(const CkContents *c);
+bool ck_stores_as_in_model(const CkContents *c);
 /* full.c: which file has which tensor, and where. The headers of files are as long as this version
  * writes them; ck_set_size has the one that a manifest says, or returns false. */
-int ck_wholes(CkContents *c, Arena *a, char *error);
-bool ck_set_size(CkWhole *w, uint64_t size);
+int ck_full_files(CkContents *c, Arena *a, char *error);
+bool ck_set_size(CkFullFile *w, uint64_t size);
 /* Texts beside the files: text k, and its name; NULL after the last. malloc'ed. */
 char *ck_text(const CkContents *c, uint32_t k, const char **name);
 /* Bytes of a stream that follow each other in the file too, or whole elements of a part that is
  * transposed there. */
 typedef struct CkExtent {
-    uint64_t at;            /* in the file; 0 where it is turned */
+    uint64_t at;            /* in the file; 0 where it is transposed */
     uint64_t stream, bytes; /* in the stream */
-    bool turned;            /* elements from `first` on of `part`, whose tensor begins at `base` */
+    bool transposed;        /* elements from `first` on of `part`, whose tensor begins at `base` */
     StoredPart part;
     int64_t first;
     uint64_t base, width;
@@ -225,25 +226,25 @@ typedef struct CkStream {
 CkExtent ck_extent(const CkStream *s, uint64_t from, uint64_t end);
 
 /* full_files.c: these files. One process makes all of a folder, of their sizes. */
-int ck_make_wholes(const CkContents *c, const char *folder, char *error);
+int ck_make_full_files(const CkContents *c, const char *folder, char *error);
 enum { CK_PARTS = 256 };             /* of a block, at most */
 enum { CK_LEAST_EXTENT = 64 << 10 }; /* that goes past the file system's cache */
-typedef struct WholeFile {
+typedef struct OpenFullFile {
     int fd;                      /* -1: closed */
-    uint32_t whole;              /* which one */
+    uint32_t number;             /* which one */
     bool can_pass, passes;       /* the cache; does now */
     uint64_t offsets, addresses; /* see Out of write.c */
-} WholeFile;
-int whole_open(WholeFile *f, const char *path, bool reads); /* 0 or errno */
-void whole_close(WholeFile *f);
+} OpenFullFile;
+int full_file_open(OpenFullFile *f, const char *path, bool reads); /* 0 or errno */
+void full_file_close(OpenFullFile *f);
 /* Bytes [from, end) of the stream, which lie in the parts; 0 or errno. */
-int whole_write(WholeFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
-                uint64_t end);
+int full_file_write(OpenFullFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
+                    uint64_t end);
 /* Bytes of the stream to a buffer of CK_BLOCK bytes, aligned to CK_ALIGN. 0, or an exit code after
  * writing what is wrong with the file. */
 enum { CK_WHAT = 160 };
-int whole_read(WholeFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
-               char what[CK_WHAT]);
+int full_file_read(OpenFullFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
+                   char what[CK_WHAT]);
 
 /* ---- worker.c */
 
@@ -251,13 +252,13 @@ int whole_read(WholeFile *f, const CkStream *s, uint64_t from, uint64_t bytes, u
 char *ck_buffer(uint64_t bytes);
 void ck_buffer_fills(void *at, uint64_t bytes); /* so much of it is about to be used */
 void ck_buffer_free(void *at, uint64_t bytes);
-/* A thread that does `job` each time it is started. Between beside_start and beside_wait what the
- * job works on is its own. */
-typedef struct Beside Beside;
-int beside_open(Beside **out, void (*job)(void *user), void *user); /* 0 or errno */
-void beside_start(Beside *b); /* not while the job is being done */
-void beside_wait(Beside *b);
-void beside_close(Beside *b); /* waits for the job; NULL: nothing */
+/* A thread that does `job` each time it is started. Between ck_worker_start and ck_worker_wait what
+ * the job works on is its own. */
+typedef struct CkWorker CkWorker;
+int ck_worker_open(CkWorker **out, void (*job)(void *user), void *user); /* 0 or errno */
+void ck_worker_start(CkWorker *b); /* not while the job is being done */
+void ck_worker_wait(CkWorker *b);
+void ck_worker_close(CkWorker *b); /* waits for the job; NULL: nothing */
 
 /* ---- writing */
 
@@ -285,15 +286,16 @@ int ck_write_manifest(const CkContents *c, const char *folder, char *error);
 
 /* file.c */
 /* Is there something that is no file, such as a FIFO, whose reader waits for ever? */
-bool ck_is_other(const char *path);
-int ck_put(int fd, const char *text, size_t bytes); /* from the start of a file; 0 or errno */
+bool ck_is_special_file(const char *path);
+int ck_write_at_start(int fd, const char *text,
+                      size_t bytes); /* from the start of a file; 0 or errno */
 /* The parts, of which it may change the list, one after the other from byte `from` of a file on; 0
  * or errno. What was cut short goes on through the file system's cache. */
-int ck_put_parts(int fd, struct iovec *part, int n, uint64_t from);
+int ck_write_parts(int fd, struct iovec *part, int n, uint64_t from);
 int ck_reserve(int fd, uint64_t bytes); /* on the disk, where the file system can; 0 or errno */
 /* What offsets and addresses must be multiples of to be written past the cache; as they are where
  * nobody says so. */
-void ck_multiples(int fd, uint64_t *offsets, uint64_t *addresses);
+void ck_direct_multiples(int fd, uint64_t *offsets, uint64_t *addresses);
 
 /* manifest.c */
 char *ck_manifest_text(const CkContents *c, size_t *bytes); /* malloc'ed */
@@ -317,7 +319,7 @@ int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, vo
 /* All files are there, have their sizes, and every block its hash. */
 int checkpoint_verify(Checkpoint *k, char *error);
 /* Keeps at least so many blocks of CK_BLOCK bytes that were read, at most CK_MOST_KEPT. */
-void checkpoint_keep(Checkpoint *k, int blocks);
+void checkpoint_keep_blocks(Checkpoint *k, int blocks);
 
 /* verify.c: checkpoint_verify, and that headers and manifest say the same. */
 int ck_verify(Checkpoint *k, char *error);
@@ -331,8 +333,8 @@ void ck_even_layout(CkContents *c, int64_t ranks, Arena *a);
 int ck_write_new(CkContents *c, const char *folder, CkFetch fetch, void *user, char *error);
 /* The same with the values of another one, which must have the same tensors (EXIT_CORRUPT). *stop
  * != 0 ends it with EXIT_INTERRUPTED. */
-int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
-            char *error);
+int ck_write_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
+                  char *error);
 
 /* ---- names: names.c */
 
@@ -354,9 +356,9 @@ typedef struct CkLock {
     int why;          /* ... for this errno */
 } CkLock;
 /* EXIT_ENVIRONMENT where another run has it. */
-int ck_take(CkLock *l, const char *folder, uint64_t run, char *error);
+int ck_take_lock(CkLock *l, const char *folder, uint64_t run, char *error);
 /* It is still this run's: to be asked before anything in the folder gets its name or goes. */
-int ck_hold(CkLock *l, char *error);
+int ck_keep_lock(CkLock *l, char *error);
 void ck_unlock(CkLock *l);
 
 /* ---- folders of checkpoints: folder.c */
@@ -369,25 +371,25 @@ bool ck_is_checkpoint(const char *path);
 int64_t *ck_steps(const char *folder, uint32_t *n);
 /* The step's folder that `path` means: the path itself, or the newest in it. EXIT_ENVIRONMENT where
  * there is none. */
-int ck_resolve(const char *path, char out[CK_PATH], char *error);
+int ck_resolve_step(const char *path, char out[CK_PATH], char *error);
 /* The step's folder that is meant by a path which is not there, since it leaves out zeros of the
  * name (ck/step-400); false where there is none. */
-bool ck_meant(const char *path, char out[CK_PATH]);
+bool ck_complete_path(const char *path, char out[CK_PATH]);
 /* The newest step of the same folder before this one that is whole, or -1. Reads all of it. */
 int64_t ck_good_before(const char *step_folder);
 /* Adds to the message which one that is. */
-void ck_advise(const char *step_folder, char *error);
-/* Makes the folder where it is missing, takes its lock (ck_take), removes what a run that died left
- * behind. After a failure too, ck_unlock may be called. */
-int ck_lock(const char *folder, uint64_t run, CkLock *lock, char *error);
+void ck_advise_other_step(const char *step_folder, char *error);
+/* Makes the folder where it is missing, takes its lock (ck_take_lock), removes what a run that died
+ * left behind. After a failure too, ck_unlock may be called. */
+int ck_lock_folder(const char *folder, uint64_t run, CkLock *lock, char *error);
 /* Where the step is made before it is complete. */
 void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_PATH]);
 /* The folder, and of form full its files. */
-int ck_begin(const CkContents *c, const char *part, char *error);
-int ck_commit(const char *folder, const char *part, int64_t step, char *error);
-void ck_remove(const char *path); /* a folder of ours with its files */
+int ck_begin_step(const CkContents *c, const char *part, char *error);
+int ck_commit_step(const char *folder, const char *part, int64_t step, char *error);
+void ck_remove_folder(const char *path); /* a folder of ours with its files */
 /* Retention: the newest `keep` (0 = all), multiples of `keep_every` (0 = none) and step `best` (-1
  * = none) stay. */
-void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best);
+void ck_retain_steps(const char *folder, int64_t keep, int64_t keep_every, int64_t best);
 
 #endif

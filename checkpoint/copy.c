@@ -57,7 +57,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp((*(const CkTensor *const *)a)->name, (*(const CkTensor *const *)b)->name);
 }
 
-static const CkTensor **sorted(const CkContents *c, Arena *a) {
+static const CkTensor **sort_by_name(const CkContents *c, Arena *a) {
     const CkTensor **list = arena_array(a, const CkTensor *, c->n_tensor + 1);
     for (uint32_t i = 0; i < c->n_tensor; i++) list[i] = &c->tensor[i];
     qsort(list, c->n_tensor, sizeof *list, by_name);
@@ -80,7 +80,7 @@ typedef struct Pairs {
     uint32_t faults;
 } Pairs;
 
-static void tell(Pairs *p, const char *name, const char *then, const char *now) {
+static void tell_difference(Pairs *p, const char *name, const char *then, const char *now) {
     if (p->faults++ >= TOLD || p->said >= CK_ERROR_BYTES) return;
     int n = snprintf(p->error + p->said, CK_ERROR_BYTES - p->said, "\n  %.60s: %s%.40s%s, %.40s%s",
                      name, *then ? "" : "not in the checkpoint", then,
@@ -89,11 +89,11 @@ static void tell(Pairs *p, const char *name, const char *then, const char *now) 
     p->said += n > 0 ? (size_t)n : 0;
 }
 
-static void pair(Pairs *p, const CkTensor *mine, const CkTensor *t) {
+static void pair_tensors(Pairs *p, const CkTensor *mine, const CkTensor *t) {
     char now[TYPE_TEXT], then[TYPE_TEXT] = "";
     shape_text(p->new, mine, now);
     if (t) shape_text(p->old, t, then);
-    if (strcmp(now, then) != 0) tell(p, mine->name, then, now);
+    if (strcmp(now, then) != 0) tell_difference(p, mine->name, then, now);
     p->row[mine - p->new->tensor] = t ? (uint32_t)(t - p->old->tensor) : 0;
 }
 
@@ -101,7 +101,7 @@ static void pair(Pairs *p, const CkTensor *mine, const CkTensor *t) {
 static int find_pairs(const CkContents *old, const CkContents *new, uint32_t *row, char *error) {
     Arena *a = arena_new();
     Pairs p = {.old = old, .new = new, .row = row, .error = error};
-    const CkTensor **x = sorted(old, a), **y = sorted(new, a);
+    const CkTensor **x = sort_by_name(old, a), **y = sort_by_name(new, a);
     p.said = (size_t)snprintf(error, CK_ERROR_BYTES, "the plan is of another model or optimizer");
     uint32_t i = 0, k = 0;
     while (i < old->n_tensor || k < new->n_tensor) {
@@ -109,8 +109,8 @@ static int find_pairs(const CkContents *old, const CkContents *new, uint32_t *ro
                     : k == new->n_tensor ? -1
                                          : strcmp(x[i]->name, y[k]->name);
         char then[TYPE_TEXT];
-        if (order < 0) shape_text(old, x[i], then), tell(&p, x[i]->name, then, "");
-        if (order >= 0) pair(&p, y[k], order ? NULL : x[i]);
+        if (order < 0) shape_text(old, x[i], then), tell_difference(&p, x[i]->name, then, "");
+        if (order >= 0) pair_tensors(&p, y[k], order ? NULL : x[i]);
         i += order <= 0;
         k += order >= 0;
     }
@@ -129,14 +129,15 @@ typedef struct Copying {
     const volatile int *stop;
 } Copying;
 
-static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to, char *error) {
+static int fetch_elements(void *user, uint32_t vector, int64_t first, int64_t n, void *to,
+                          char *error) {
     const Copying *c = user;
     uint64_t width = dtype_bytes((int)c->to->vector[vector].dtype);
     int code = 0;
     for (int64_t done = 0, run; done < n && !code; done += run) {
         int64_t from;
         const CkTensor *t = ck_tensor_at(c->to, vector, first + done, &from);
-        run = ck_run(c->to, t, from, n - done);
+        run = ck_run_length(c->to, t, from, n - done);
         if (*c->stop) return EXIT_INTERRUPTED;
         code = checkpoint_read(c->from, c->row[t - c->to->tensor], from, run,
                                (char *)to + (uint64_t)done * width, error);
@@ -144,13 +145,13 @@ static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to
     return code;
 }
 
-int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
-            char *error) {
+int ck_write_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
+                  char *error) {
     uint32_t *row = calloc(to->n_tensor + 1, sizeof *row);
     Copying c = {.from = from, .to = to, .row = row, .stop = stop};
     int code = row ? find_pairs(checkpoint_contents(from), to, row, error) : EXIT_ENVIRONMENT;
     if (!row) snprintf(error, CK_ERROR_BYTES, "no memory for %.200s", folder);
-    if (!code) code = ck_write_new(to, folder, fetch, &c, error);
+    if (!code) code = ck_write_new(to, folder, fetch_elements, &c, error);
     free(row);
     return code;
 }
@@ -160,7 +161,7 @@ int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile
 static int check_room(const CkContents *c, const char *folder, char *error) {
     struct statvfs disk;
     struct rlimit size;
-    uint64_t largest = ck_largest(c);
+    uint64_t largest = ck_largest_file(c);
     if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
         largest > size.rlim_cur) {
         snprintf(error, CK_ERROR_BYTES,
@@ -170,7 +171,7 @@ static int check_room(const CkContents *c, const char *folder, char *error) {
         return EXIT_ENVIRONMENT;
     }
     if (statvfs(folder, &disk)) return 0; /* not known */
-    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, need = ck_bytes(c);
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, need = ck_total_bytes(c);
     if (need <= room) return 0;
     snprintf(error, CK_ERROR_BYTES,
              "cannot write to %.300s: a checkpoint of %" PRIu64
@@ -194,19 +195,19 @@ static int check_new(const CkContents *c, const char *folder, char *error) {
 int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user, char *error) {
     char part[CK_PATH];
     CkLock lock;
-    int code = ck_lock(folder, c->run, &lock, error);
+    int code = ck_lock_folder(folder, c->run, &lock, error);
     if (code) return code;
     code = check_new(c, folder, error);
     ck_part_path(folder, c->step, c->run, part);
-    if (!code && !(code = ck_begin(c, part, error))) {
+    if (!code && !(code = ck_begin_step(c, part, error))) {
         int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
         CkSource source = {.fetch = fetch_it, .user = user};
         for (int32_t r = 0; r < ranks && !code; r++)
             code = ck_write_rank(c, part, r, &source, error);
         if (!code) code = ck_write_manifest(c, part, error);
-        if (!code) code = ck_hold(&lock, error);
-        if (!code) code = ck_commit(folder, part, c->step, error);
-        if (code) ck_remove(part);
+        if (!code) code = ck_keep_lock(&lock, error);
+        if (!code) code = ck_commit_step(folder, part, c->step, error);
+        if (code) ck_remove_folder(part);
     }
     ck_unlock(&lock);
     return code;

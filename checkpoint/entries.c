@@ -7,7 +7,7 @@
  *
  * If --save would put the numbers of parameters between each other one by one, which no rank could
  * write on its own in pieces of some length, all weights have the names and shapes of the model
- * file; so have those whose parts differ in dtype, and all of version 4 that would be turned or
+ * file; so have those whose parts differ in dtype, and all of version 4 that would be transposed or
  * joined.
  */
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool is_weight(const CkContents *c, const CkTensor *t) {
     return c->vector[t->vector].role == STATE_PARAM;
 }
 
-bool ck_turns_nothing(const CkContents *c) {
+bool ck_stores_as_in_model(const CkContents *c) {
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         const CkTensor *t = &c->tensor[i];
         if (is_weight(c, t) && (!*t->saved_as || t->transposed)) return false;
@@ -69,16 +69,16 @@ static bool is_complete(const CkTensor *t) {
 
 /* ---- entries */
 
-typedef struct Making {
+typedef struct EntryBuilder {
     CkContents *c;
     Arena *a;
     json_t *joined; /* by name: entries that have parts */
     uint32_t *last;
     int64_t alone;
     bool fits;
-} Making;
+} EntryBuilder;
 
-static uint32_t add_entry(Making *m, const char *name, const CkTensor *t, int32_t rank,
+static uint32_t add_entry(EntryBuilder *m, const char *name, const CkTensor *t, int32_t rank,
                           const int64_t *dim) {
     CkContents *c = m->c;
     CkEntry *y = &c->entry[c->n_entry];
@@ -89,7 +89,7 @@ static uint32_t add_entry(Making *m, const char *name, const CkTensor *t, int32_
 }
 
 /* The tensor of --save that has the part; of its other parts it has shape and dtype. */
-static uint32_t joined_entry(Making *m, const CkTensor *t, const CkPart *p) {
+static uint32_t joined_entry(EntryBuilder *m, const CkTensor *t, const CkPart *p) {
     json_t *known = json_object_get(m->joined, p->tensor);
     if (!known) {
         uint32_t new = add_entry(m, p->tensor, t, p->rank, p->dim);
@@ -103,7 +103,7 @@ static uint32_t joined_entry(Making *m, const CkTensor *t, const CkPart *p) {
     return entry;
 }
 
-static void place_parts(Making *m, CkTensor *t) {
+static void place_parts(EntryBuilder *m, CkTensor *t) {
     for (uint32_t k = 0; k < t->n_part; k++) {
         const StoredPart *s = &t->part[k].part;
         t->placed[k] = (CkPlaced){joined_entry(m, t, &t->part[k]), *s};
@@ -113,7 +113,7 @@ static void place_parts(Making *m, CkTensor *t) {
     m->fits &= is_complete(t) && m->alone <= MOST_ALONE;
 }
 
-static void place(Making *m, CkTensor *t, bool as_saved) {
+static void place_tensor(EntryBuilder *m, CkTensor *t, bool as_saved) {
     bool saved = as_saved && is_weight(m->c, t), parts = saved && t->n_part;
     bool transposed = saved && t->transposed;
     int64_t dim[MAX_RANK];
@@ -129,14 +129,14 @@ static void place(Making *m, CkTensor *t, bool as_saved) {
                               whole_part(t, transposed)};
 }
 
-static bool place_all(Making *m, const uint32_t *order, bool as_saved) {
+static bool place_all(EntryBuilder *m, const uint32_t *order, bool as_saved) {
     CkContents *c = m->c;
     c->n_entry = 0;
     m->joined = json_object();
     m->fits = true;
     for (uint32_t k = 0; k < c->n_tensor; k++) {
         CkTensor *t = &c->tensor[order[k]];
-        place(m, t, as_saved);
+        place_tensor(m, t, as_saved);
         for (uint32_t i = 0; i < t->n_placed; i++) m->last[t->placed[i].entry] = k;
     }
     json_decref(m->joined);
@@ -144,12 +144,13 @@ static bool place_all(Making *m, const uint32_t *order, bool as_saved) {
 }
 
 uint32_t *ck_entries(CkContents *c, const uint32_t *order, Arena *a) {
-    Making m = {.c = c, .a = a};
+    EntryBuilder m = {.c = c, .a = a};
     size_t most = c->n_tensor + 1;
     for (uint32_t i = 0; i < c->n_tensor; i++) most += c->tensor[i].n_part;
     c->entry = arena_array(a, CkEntry, most);
     m.last = arena_array(a, uint32_t, most);
-    c->as_saved = (!c->turns_nothing || ck_turns_nothing(c)) && place_all(&m, order, true);
+    c->as_saved =
+        (!c->stores_as_in_model || ck_stores_as_in_model(c)) && place_all(&m, order, true);
     if (!c->as_saved) place_all(&m, order, false);
     return m.last;
 }

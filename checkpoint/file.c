@@ -9,12 +9,12 @@
 
 #include "checkpoint.h"
 
-bool ck_is_other(const char *path) {
+bool ck_is_special_file(const char *path) {
     struct stat st;
     return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
-int ck_put(int fd, const char *text, size_t bytes) {
+int ck_write_at_start(int fd, const char *text, size_t bytes) {
     for (size_t at = 0; at < bytes;) {
         ssize_t n = pwrite(fd, text + at, bytes - at, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
@@ -26,7 +26,7 @@ int ck_put(int fd, const char *text, size_t bytes) {
 
 /* A write that was cut short leaves an offset that O_DIRECT does not take: the rest goes through
  * the cache. */
-int ck_put_parts(int fd, struct iovec *part, int n, uint64_t from) {
+int ck_write_parts(int fd, struct iovec *part, int n, uint64_t from) {
     while (n) {
         ssize_t done = n > 1 ? pwritev(fd, part, n, (off_t)from)
                              : pwrite(fd, part->iov_base, part->iov_len, (off_t)from);
@@ -51,7 +51,7 @@ int ck_reserve(int fd, uint64_t bytes) {
     return 0;
 }
 
-void ck_multiples(int fd, uint64_t *offsets, uint64_t *addresses) {
+void ck_direct_multiples(int fd, uint64_t *offsets, uint64_t *addresses) {
 #ifdef STATX_DIOALIGN
     struct statx s;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) || !(s.stx_mask & STATX_DIOALIGN) ||

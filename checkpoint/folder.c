@@ -17,15 +17,15 @@
 
 #include "checkpoint.h"
 
-#define MAKING ".part-"
-#define LEAVING ".gone-"
+#define PART ".part-"
+#define GONE ".gone-"
 
-static int cannot(const char *what, const char *path, char *error) {
+static int file_error(const char *what, const char *path, char *error) {
     snprintf(error, CK_ERROR_BYTES, "cannot %s %.300s: %s", what, path, strerror(errno));
     return EXIT_ENVIRONMENT;
 }
 
-static bool has(const char *folder, const char *name) {
+static bool has_file(const char *folder, const char *name) {
     char path[CK_PATH];
     return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
            !access(path, F_OK);
@@ -34,19 +34,20 @@ static bool has(const char *folder, const char *name) {
 bool ck_holds_checkpoint(const char *path) {
     uint32_t n = 0;
     char meant[CK_PATH];
-    if (has(path, "manifest.json") || ck_meant(path, meant)) return true;
+    if (has_file(path, "manifest.json") || ck_complete_path(path, meant)) return true;
     free(ck_steps(path, &n));
     return n;
 }
 
 bool ck_is_checkpoint(const char *path) {
     char meant[CK_PATH];
-    bool step = has(path, "manifest.json") || ck_meant(path, meant);
-    bool weights = has(path, "model.safetensors") || has(path, "model.safetensors.index.json");
+    bool step = has_file(path, "manifest.json") || ck_complete_path(path, meant);
+    bool weights =
+        has_file(path, "model.safetensors") || has_file(path, "model.safetensors.index.json");
     return step || (!weights && ck_holds_checkpoint(path));
 }
 
-static int ascending(const void *a, const void *b) {
+static int by_step(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return x < y ? -1 : x > y;
 }
@@ -63,7 +64,7 @@ int64_t *ck_steps(const char *folder, uint32_t *n) {
         step[(*n)++] = x;
     }
     if (d) closedir(d);
-    if (*n) qsort(step, *n, sizeof *step, ascending);
+    if (*n) qsort(step, *n, sizeof *step, by_step);
     return step;
 }
 
@@ -76,7 +77,7 @@ static const char *last_part(const char *path, size_t *n) {
     return name;
 }
 
-bool ck_meant(const char *path, char out[CK_PATH]) {
+bool ck_complete_path(const char *path, char out[CK_PATH]) {
     char name[32];
     size_t n;
     int64_t step;
@@ -89,13 +90,13 @@ bool ck_meant(const char *path, char out[CK_PATH]) {
     return !access(out, F_OK);
 }
 
-int ck_resolve(const char *path, char out[CK_PATH], char *error) {
+int ck_resolve_step(const char *path, char out[CK_PATH], char *error) {
     char manifest[CK_PATH], name[32] = "";
     size_t n;
     int64_t step;
     const char *last = last_part(path, &n);
     bool fits = strlen(path) + 64 < CK_PATH;
-    if (ck_meant(path, out)) return 0;
+    if (ck_complete_path(path, out)) return 0;
     snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), last);
     snprintf(manifest, sizeof manifest, "%s/manifest.json", path);
     bool is_step = ck_is_step(name, &step) || !access(manifest, F_OK);
@@ -109,7 +110,7 @@ int ck_resolve(const char *path, char out[CK_PATH], char *error) {
         ck_step_name(name, list[steps - 1]);
         snprintf(out, CK_PATH, "%.*s/%s", (int)(last - path + (ptrdiff_t)n), path, name);
     } else if (access(path, F_OK)) {
-        cannot("read", path, error);
+        file_error("read", path, error);
     } else {
         snprintf(error, CK_ERROR_BYTES, "%.300s: there is no checkpoint in it", path);
     }
@@ -141,7 +142,7 @@ int64_t ck_good_before(const char *step_folder) {
     return good;
 }
 
-void ck_advise(const char *step_folder, char *error) {
+void ck_advise_other_step(const char *step_folder, char *error) {
     int64_t step = ck_good_before(step_folder);
     char name[32];
     size_t n, said = strlen(error);
@@ -160,15 +161,15 @@ void ck_advise(const char *step_folder, char *error) {
 
 static int sync_folder(const char *folder, char *error) {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return cannot("write", folder, error);
+    if (fd < 0) return file_error("write", folder, error);
     /* Some file systems cannot: then their renames are as durable as they get. */
     int code =
-        fsync(fd) && errno != EINVAL && errno != ENOTSUP ? cannot("write", folder, error) : 0;
+        fsync(fd) && errno != EINVAL && errno != ENOTSUP ? file_error("write", folder, error) : 0;
     close(fd);
     return code;
 }
 
-void ck_remove(const char *path) {
+void ck_remove_folder(const char *path) {
     DIR *d = opendir(path);
     char file[CK_PATH + 300];
     for (struct dirent *e; d && (e = readdir(d));) {
@@ -202,7 +203,7 @@ static void remove_all(const char *folder, const char *end) {
         if (!synced && sync_folder(folder, error)) break;
         synced = true;
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        ck_remove(path);
+        ck_remove_folder(path);
     }
     if (d) closedir(d);
 }
@@ -214,58 +215,58 @@ static int sync_parent(const char *folder, char *error) {
     return access(parent, R_OK) ? 0 : sync_folder(parent, error);
 }
 
-int ck_lock(const char *folder, uint64_t run, CkLock *lock, char *error) {
+int ck_lock_folder(const char *folder, uint64_t run, CkLock *lock, char *error) {
     if (strlen(folder) + 64 >= CK_PATH) {
         errno = ENAMETOOLONG;
-        return cannot("write to", folder, error);
+        return file_error("write to", folder, error);
     }
     struct stat st;
-    if (mkdir(folder, 0777) && errno != EEXIST) return cannot("make", folder, error);
+    if (mkdir(folder, 0777) && errno != EEXIST) return file_error("make", folder, error);
     if (stat(folder, &st) || (!S_ISDIR(st.st_mode) && (errno = ENOTDIR)))
-        return cannot("write checkpoints to", folder, error);
-    int code = ck_take(lock, folder, run, error);
+        return file_error("write checkpoints to", folder, error);
+    int code = ck_take_lock(lock, folder, run, error);
     if (code) return code;
-    if (lock->guards) remove_all(folder, MAKING); /* of a run that ended in the middle */
-    remove_all(folder, LEAVING);
+    if (lock->guards) remove_all(folder, PART); /* of a run that ended in the middle */
+    remove_all(folder, GONE);
     return sync_parent(folder, error);
 }
 
 void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_PATH]) {
     char name[32];
     ck_step_name(name, step);
-    snprintf(part, CK_PATH, "%.4000s/%s" MAKING "%016" PRIx64, folder, name, run);
+    snprintf(part, CK_PATH, "%.4000s/%s" PART "%016" PRIx64, folder, name, run);
 }
 
-/* Its name here need not outlast a loss of power: ck_commit syncs the one that it gets. */
-int ck_begin(const CkContents *c, const char *part, char *error) {
-    ck_remove(part); /* an earlier try of this run */
-    int code = mkdir(part, 0777) ? cannot("make", part, error) : 0;
-    if (!code && (code = ck_make_wholes(c, part, error))) ck_remove(part);
+/* Its name here need not outlast a loss of power: ck_commit_step syncs the one that it gets. */
+int ck_begin_step(const CkContents *c, const char *part, char *error) {
+    ck_remove_folder(part); /* an earlier try of this run */
+    int code = mkdir(part, 0777) ? file_error("make", part, error) : 0;
+    if (!code && (code = ck_make_full_files(c, part, error))) ck_remove_folder(part);
     return code;
 }
 
-int ck_commit(const char *folder, const char *part, int64_t step, char *error) {
+int ck_commit_step(const char *folder, const char *part, int64_t step, char *error) {
     char name[32], path[CK_PATH];
     ck_step_name(name, step);
     snprintf(path, sizeof path, "%.4000s/%s", folder, name);
     int code = sync_folder(part, error);
-    if (!code && rename(part, path)) code = cannot("make", path, error);
+    if (!code && rename(part, path)) code = file_error("make", path, error);
     return code ? code : sync_folder(folder, error);
 }
 
-static void leave(const char *folder, int64_t step) {
+static void leave_step(const char *folder, int64_t step) {
     char name[32], path[CK_PATH], gone[CK_PATH];
     ck_step_name(name, step);
     snprintf(path, sizeof path, "%.4000s/%s", folder, name);
-    snprintf(gone, sizeof gone, "%.4000s/%s" LEAVING "%ld", folder, name, (long)getpid());
+    snprintf(gone, sizeof gone, "%.4000s/%s" GONE "%ld", folder, name, (long)getpid());
     rename(path, gone);
 }
 
-void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best) {
+void ck_retain_steps(const char *folder, int64_t keep, int64_t keep_every, int64_t best) {
     uint32_t n;
     int64_t *step = ck_steps(folder, &n);
     for (uint32_t i = 0; keep && (int64_t)i + keep < (int64_t)n; i++)
-        if (step[i] != best && (!keep_every || step[i] % keep_every)) leave(folder, step[i]);
+        if (step[i] != best && (!keep_every || step[i] % keep_every)) leave_step(folder, step[i]);
     free(step);
-    remove_all(folder, LEAVING);
+    remove_all(folder, GONE);
 }

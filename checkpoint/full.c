@@ -60,11 +60,11 @@ static const char *double_name(const CkContents *c) {
 /* ---- files */
 
 /* What is being laid out: tensors of the state in their order, and what each entry waits for. */
-typedef struct Filling {
+typedef struct FileBuilder {
     CkContents *c;
     uint32_t *order, *last;
     uint32_t entry; /* the next one that goes into a file */
-} Filling;
+} FileBuilder;
 
 static uint32_t order_tensors(const CkContents *c, uint32_t *order) {
     uint32_t n = 0, weights = 0;
@@ -82,7 +82,7 @@ static uint32_t order_tensors(const CkContents *c, uint32_t *order) {
 
 /* From tensor number `first` of the order on: the end of those that must be in one file with it,
  * and the end of their entries. */
-static uint32_t group_end(const Filling *f, uint32_t first, uint32_t *entries) {
+static uint32_t group_end(const FileBuilder *f, uint32_t first, uint32_t *entries) {
     uint32_t last = first;
     *entries = f->entry;
     for (uint32_t k = first; k <= last; k++) {
@@ -96,7 +96,7 @@ static uint32_t group_end(const Filling *f, uint32_t first, uint32_t *entries) {
 }
 
 /* Tensors from `first` on, up to `end`, that go into one file; where they are in it. */
-static uint32_t fill_file(Filling *f, CkWhole *w, uint32_t first, uint32_t end) {
+static uint32_t fill_file(FileBuilder *f, CkFullFile *w, uint32_t first, uint32_t end) {
     CkContents *c = f->c;
     uint64_t bytes = 0;
     w->first = f->entry;
@@ -105,7 +105,7 @@ static uint32_t fill_file(Filling *f, CkWhole *w, uint32_t first, uint32_t end) 
         uint64_t more = 0;
         for (uint32_t k = f->entry; k < entries; k++) more += bytes_of(&c->entry[k]);
         if (w->n && more > c->most_file - MIN(bytes, c->most_file)) break;
-        for (; first < next; first++) c->tensor[f->order[first]].whole = c->n_whole;
+        for (; first < next; first++) c->tensor[f->order[first]].full_file = c->n_full_file;
         for (; f->entry < entries; f->entry++, w->n++) {
             c->entry[f->entry].at = bytes;
             bytes += bytes_of(&c->entry[f->entry]);
@@ -116,21 +116,21 @@ static uint32_t fill_file(Filling *f, CkWhole *w, uint32_t first, uint32_t end) 
 }
 
 /* The files of tensors [first, end). */
-static void fill_files(Filling *f, const char *kind, uint32_t first, uint32_t end, Arena *a) {
+static void fill_files(FileBuilder *f, const char *kind, uint32_t first, uint32_t end, Arena *a) {
     CkContents *c = f->c;
-    uint32_t begin = c->n_whole;
+    uint32_t begin = c->n_full_file;
     while (first < end) {
-        CkWhole *w = &c->whole[c->n_whole];
-        *w = (CkWhole){0};
+        CkFullFile *w = &c->full_file[c->n_full_file];
+        *w = (CkFullFile){0};
         first = fill_file(f, w, first, end);
-        c->n_whole++;
+        c->n_full_file++;
     }
-    for (uint32_t k = begin; k < c->n_whole; k++)
-        c->whole[k].name = file_name(kind, k - begin, c->n_whole - begin, a);
+    for (uint32_t k = begin; k < c->n_full_file; k++)
+        c->full_file[k].name = file_name(kind, k - begin, c->n_full_file - begin, a);
 }
 
-int ck_wholes(CkContents *c, Arena *a, char *error) {
-    Filling f = {.c = c, .order = arena_array(a, uint32_t, c->n_tensor + 1)};
+int ck_full_files(CkContents *c, Arena *a, char *error) {
+    FileBuilder f = {.c = c, .order = arena_array(a, uint32_t, c->n_tensor + 1)};
     uint32_t weights = order_tensors(c, f.order);
     f.last = ck_entries(c, f.order, a);
     const char *bad = double_name(c);
@@ -139,28 +139,28 @@ int ck_wholes(CkContents *c, Arena *a, char *error) {
                  bad);
         return EXIT_USER;
     }
-    c->whole = arena_array(a, CkWhole, c->n_tensor + 1);
-    c->n_whole = 0;
+    c->full_file = arena_array(a, CkFullFile, c->n_tensor + 1);
+    c->n_full_file = 0;
     fill_files(&f, MODEL, 0, weights, a);
     fill_files(&f, "optimizer", weights, c->n_tensor, a);
-    if (c->n_whole > CK_MOST_WHOLES) {
+    if (c->n_full_file > CK_MOST_FULL_FILES) {
         snprintf(error, CK_ERROR_BYTES,
                  "a checkpoint of form full would be %u files of at most %llu bytes, and %d may be "
                  "open at once\nhelp: a larger --max-file",
-                 c->n_whole, (unsigned long long)c->most_file, CK_MOST_WHOLES);
+                 c->n_full_file, (unsigned long long)c->most_file, CK_MOST_FULL_FILES);
         return EXIT_USER;
     }
-    for (uint32_t k = 0; k < c->n_whole; k++) {
+    for (uint32_t k = 0; k < c->n_full_file; k++) {
         Arena *own = arena_new();
-        CkWhole *w = &c->whole[k];
-        ck_whole_header(c, w, own, &w->header);
+        CkFullFile *w = &c->full_file[k];
+        ck_full_file_header(c, w, own, &w->header);
         w->size += w->header;
         arena_free(own);
     }
     return 0;
 }
 
-bool ck_set_size(CkWhole *w, uint64_t size) {
+bool ck_set_size(CkFullFile *w, uint64_t size) {
     uint64_t data = w->size - w->header;
     if (size < data + CK_ALIGN || (size - data) % CK_ALIGN || size > w->size + CK_BLOCK)
         return false;
@@ -171,14 +171,14 @@ bool ck_set_size(CkWhole *w, uint64_t size) {
 
 /* ---- texts */
 
-static bool has_weights(const CkWhole *w) { return !strncmp(w->name, MODEL, strlen(MODEL)); }
+static bool has_weights(const CkFullFile *w) { return !strncmp(w->name, MODEL, strlen(MODEL)); }
 
 /* As transformers reads it: which weight is in which file. */
 static char *index_text(const CkContents *c) {
     json_t *map = json_object();
     uint64_t total = 0;
-    for (uint32_t k = 0; k < c->n_whole && has_weights(&c->whole[k]); k++) {
-        const CkWhole *w = &c->whole[k];
+    for (uint32_t k = 0; k < c->n_full_file && has_weights(&c->full_file[k]); k++) {
+        const CkFullFile *w = &c->full_file[k];
         for (uint32_t i = w->first; i < w->first + w->n; i++) {
             json_object_set_new(map, c->entry[i].name, json_string(w->name));
             total += bytes_of(&c->entry[i]);
@@ -192,7 +192,8 @@ static char *index_text(const CkContents *c) {
 }
 
 char *ck_text(const CkContents *c, uint32_t k, const char **name) {
-    bool index = c->n_whole > 1 && has_weights(&c->whole[1]), config = *c->config && c->as_saved;
+    bool index = c->n_full_file > 1 && has_weights(&c->full_file[1]),
+         config = *c->config && c->as_saved;
     *name = NULL;
     if (c->form != CHECKPOINT_FULL || k >= (uint32_t)index + config) return NULL;
     *name = index && !k ? "model.safetensors.index.json" : "config.json";
@@ -243,15 +244,15 @@ static const CkPlaced *placed_at(const CkTensor *t, int64_t e) {
 }
 
 /* Whole elements of a transposed part, n at most. */
-static CkExtent turned_at(const CkStream *s, const CkTensor *t, const CkPlaced *q, uint64_t from,
-                          int64_t element, int64_t n) {
+static CkExtent transposed_at(const CkStream *s, const CkTensor *t, const CkPlaced *q,
+                              uint64_t from, int64_t element, int64_t n) {
     const Layout *l = &s->c->vector[t->vector].layout;
     LayoutPlace place = ck_place(t);
     int64_t e = layout_element_of(l, &place, element);
-    CkExtent x = {.stream = from, .turned = true, .width = width_of(s->c, t), .part = q->part};
+    CkExtent x = {.stream = from, .transposed = true, .width = width_of(s->c, t), .part = q->part};
     x.first = e - q->part.first;
     if (!part_held(s, t, element, &x)) n = MIN(n, layout_run(l, &place, e));
-    x.base = s->c->whole[t->whole].header + s->c->entry[q->entry].at;
+    x.base = s->c->full_file[t->full_file].header + s->c->entry[q->entry].at;
     x.bytes = (uint64_t)MIN(n, x.part.n - x.first) * x.width;
     return x;
 }
@@ -273,9 +274,9 @@ static CkExtent run_at(const CkStream *s, uint64_t from, uint64_t end) {
     int64_t i = e - part->first, last = part->dim[part->rank - 1];
     bool row = part->stride[part->rank - 1] == 1;
     int64_t whole = MIN(left, (int64_t)((end - from) / width));
-    if (!row && !skip && whole > 1) return turned_at(s, t, q, from, element, whole);
+    if (!row && !skip && whole > 1) return transposed_at(s, t, q, from, element, whole);
     int64_t n = row ? MIN(MIN(layout_run(l, &place, e), left), last - i % last) : 1;
-    uint64_t base = s->c->whole[t->whole].header + s->c->entry[q->entry].at;
+    uint64_t base = s->c->full_file[t->full_file].header + s->c->entry[q->entry].at;
     return (CkExtent){.at = base + (uint64_t)stored_place(part, i) * width + skip,
                       .stream = from,
                       .bytes = (uint64_t)n * width - skip};
@@ -283,9 +284,9 @@ static CkExtent run_at(const CkStream *s, uint64_t from, uint64_t end) {
 
 CkExtent ck_extent(const CkStream *s, uint64_t from, uint64_t end) {
     CkExtent all = run_at(s, from, end);
-    while (all.bytes < end - from && !all.turned) {
+    while (all.bytes < end - from && !all.transposed) {
         CkExtent next = run_at(s, from + all.bytes, end);
-        if (next.turned || next.at != all.at + all.bytes) break;
+        if (next.transposed || next.at != all.at + all.bytes) break;
         all.bytes += next.bytes;
     }
     all.bytes = MIN(all.bytes, end - from);

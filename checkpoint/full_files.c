@@ -21,7 +21,7 @@
 
 /* ---- making them */
 
-static int make(const char *path, uint64_t size) {
+static int make_file(const char *path, uint64_t size) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return errno;
     int number = ftruncate(fd, (off_t)size) ? errno : ck_reserve(fd, size);
@@ -29,11 +29,11 @@ static int make(const char *path, uint64_t size) {
     return number;
 }
 
-int ck_make_wholes(const CkContents *c, const char *folder, char *error) {
-    for (uint32_t k = 0; k < c->n_whole; k++) {
+int ck_make_full_files(const CkContents *c, const char *folder, char *error) {
+    for (uint32_t k = 0; k < c->n_full_file; k++) {
         char path[CK_PATH + 64];
-        snprintf(path, sizeof path, "%s/%s", folder, c->whole[k].name);
-        int number = make(path, c->whole[k].size);
+        snprintf(path, sizeof path, "%s/%s", folder, c->full_file[k].name);
+        int number = make_file(path, c->full_file[k].size);
         if (!number) continue;
         snprintf(error, CK_ERROR_BYTES, "cannot write %.300s: %s", path, strerror(number));
         return EXIT_ENVIRONMENT;
@@ -43,25 +43,25 @@ int ck_make_wholes(const CkContents *c, const char *folder, char *error) {
 
 /* ---- opening */
 
-int whole_open(WholeFile *f, const char *path, bool reads) {
+int full_file_open(OpenFullFile *f, const char *path, bool reads) {
     int flags = (reads ? O_RDONLY | O_NONBLOCK : O_WRONLY) | O_CLOEXEC; /* a FIFO has no size */
-    *f = (WholeFile){.fd = open(path, flags | O_DIRECT), .offsets = 1, .addresses = 1};
+    *f = (OpenFullFile){.fd = open(path, flags | O_DIRECT), .offsets = 1, .addresses = 1};
     f->can_pass = f->passes = f->fd >= 0;
     if (f->fd < 0 && errno == EINVAL) f->fd = open(path, flags);
     if (f->fd < 0) return errno;
     if (!f->can_pass || reads) return 0;
     f->addresses = 0;
-    ck_multiples(f->fd, &f->offsets, &f->addresses);
+    ck_direct_multiples(f->fd, &f->offsets, &f->addresses);
     f->offsets = MAX(f->offsets, (uint64_t)MAX(sysconf(_SC_PAGESIZE), CK_ALIGN));
     return 0;
 }
 
-void whole_close(WholeFile *f) {
+void full_file_close(OpenFullFile *f) {
     if (f->fd >= 0) close(f->fd);
     f->fd = -1;
 }
 
-static int set_way(WholeFile *f, bool passes) {
+static int set_direct(OpenFullFile *f, bool passes) {
     int flags = f->passes == passes ? 0 : fcntl(f->fd, F_GETFL);
     if (f->passes == passes) return 0;
     if (flags < 0 || fcntl(f->fd, F_SETFL, passes ? flags | O_DIRECT : flags & ~O_DIRECT) < 0)
@@ -72,48 +72,48 @@ static int set_way(WholeFile *f, bool passes) {
 
 /* ---- writing */
 
-typedef struct Parts { /* a list of them, from byte `done` of the first on */
+typedef struct PartList { /* a list of them, from byte `done` of the first on */
     const struct iovec *part;
     size_t done;
-} Parts;
+} PartList;
 
 /* The next bytes of the list. */
-static int take(Parts *p, uint64_t bytes, struct iovec *out) {
+static int take_parts(PartList *p, uint64_t bytes, struct iovec *out) {
     int n = 0;
     while (bytes) {
         size_t now = MIN(bytes, p->part->iov_len - p->done);
         out[n++] = (struct iovec){(char *)p->part->iov_base + p->done, now};
         bytes -= now;
         p->done += now;
-        if (p->done == p->part->iov_len) *p = (Parts){p->part + 1, 0};
+        if (p->done == p->part->iov_len) *p = (PartList){p->part + 1, 0};
     }
     return n;
 }
 
-static int put(WholeFile *f, Parts *p, uint64_t at, uint64_t bytes, bool passes) {
+static int put_parts(OpenFullFile *f, PartList *p, uint64_t at, uint64_t bytes, bool passes) {
     struct iovec some[CK_PARTS];
     if (!bytes) return 0;
-    int n = take(p, bytes, some);
+    int n = take_parts(p, bytes, some);
     uint64_t addresses = f->addresses ? f->addresses : CK_ALIGN;
     for (int i = 0; i < n; i++)
         if ((uintptr_t)some[i].iov_base % addresses || some[i].iov_len % f->offsets) passes = false;
-    int number = set_way(f, passes);
-    return number ? number : ck_put_parts(f->fd, some, n, at);
+    int number = set_direct(f, passes);
+    return number ? number : ck_write_parts(f->fd, some, n, at);
 }
 
 /* ---- transposed extents */
 
-enum { TURNED_BYTES = 64 << 10 }; /* in one call; a thread's stack has room for them */
+enum { TRANSPOSED_BYTES = 64 << 10 }; /* in one call; a thread's stack has room for them */
 
 /* Elements of the extent that follow each other in the file, or one. */
-typedef struct Turned {
+typedef struct Transposed {
     const CkExtent *x;
     uint64_t at;              /* in the file, of the first one */
     int64_t element, step, n; /* its number in the extent, from there to the next, how many */
-} Turned;
-typedef int (*TurnedJob)(WholeFile *f, const Turned *t, void *user);
+} Transposed;
+typedef int (*TransposedJob)(OpenFullFile *f, const Transposed *t, void *user);
 
-static int64_t up(int64_t x, int64_t by) { return x > 0 ? (x + by - 1) / by : 0; }
+static int64_t divide_up(int64_t x, int64_t by) { return x > 0 ? (x + by - 1) / by : 0; }
 
 /* The axis along which neighbours are neighbours in the file; the last one where there is none. */
 static int run_axis(const StoredPart *s) {
@@ -125,26 +125,27 @@ static int run_axis(const StoredPart *s) {
 
 /* What the extent has along the axis at index `outer` of the axes before it and `inner`, of
  * `below`, of those after it: piece by piece. */
-static int each_piece(WholeFile *f, const CkExtent *x, int axis, int64_t outer, int64_t inner,
-                      int64_t below, TurnedJob job, void *user) {
+static int each_piece(OpenFullFile *f, const CkExtent *x, int axis, int64_t outer, int64_t inner,
+                      int64_t below, TransposedJob job, void *user) {
     const StoredPart *s = &x->part;
     int64_t row = outer * s->dim[axis] * below + inner, width = (int64_t)x->width;
     int64_t end = x->first + (int64_t)x->bytes / width;
-    int64_t k = up(x->first - row, below), to = MIN(up(end - row, below), s->dim[axis]);
-    int64_t most = s->stride[axis] == 1 ? TURNED_BYTES / width : 1;
+    int64_t k = divide_up(x->first - row, below),
+            to = MIN(divide_up(end - row, below), s->dim[axis]);
+    int64_t most = s->stride[axis] == 1 ? TRANSPOSED_BYTES / width : 1;
     int code = 0;
     for (int64_t n; k < to && !code; k += n) {
         int64_t element = row + k * below;
         n = MIN(to - k, most);
-        Turned t = {x, x->base + (uint64_t)(stored_place(s, element) * width), element - x->first,
-                    below, n};
+        Transposed t = {x, x->base + (uint64_t)(stored_place(s, element) * width),
+                        element - x->first, below, n};
         code = job(f, &t, user);
     }
     return code;
 }
 
-static int each_turned(WholeFile *f, const CkExtent *x, TurnedJob job, void *user) {
-    int axis = run_axis(&x->part), code = set_way(f, false);
+static int each_transposed(OpenFullFile *f, const CkExtent *x, TransposedJob job, void *user) {
+    int axis = run_axis(&x->part), code = set_direct(f, false);
     int64_t below = 1;
     for (int k = axis + 1; k < x->part.rank; k++) below *= x->part.dim[k];
     int64_t rows = x->part.dim[axis] * below, n = (int64_t)(x->bytes / x->width);
@@ -155,7 +156,7 @@ static int each_turned(WholeFile *f, const CkExtent *x, TurnedJob job, void *use
 }
 
 /* From memory into the file, or the other way round. */
-static void turn(const Turned *t, uint8_t *memory, uint8_t *piece, bool reads) {
+static void copy_transposed(const Transposed *t, uint8_t *memory, uint8_t *piece, bool reads) {
     uint64_t width = t->x->width, step = (uint64_t)t->step * width;
     uint8_t *at = memory + (uint64_t)t->element * width;
     for (int64_t k = 0; k < t->n; k++, at += step, piece += width)
@@ -166,39 +167,39 @@ static void turn(const Turned *t, uint8_t *memory, uint8_t *piece, bool reads) {
 typedef struct Collected {
     uint8_t *memory;
     uint64_t at, n; /* where they begin, how many bytes they have */
-    uint8_t piece[TURNED_BYTES];
+    uint8_t piece[TRANSPOSED_BYTES];
 } Collected;
 
-static int put_collected(WholeFile *f, Collected *c) {
+static int put_collected(OpenFullFile *f, Collected *c) {
     struct iovec part = {c->piece, c->n};
     c->n = 0;
-    return part.iov_len ? ck_put_parts(f->fd, &part, 1, c->at) : 0;
+    return part.iov_len ? ck_write_parts(f->fd, &part, 1, c->at) : 0;
 }
 
-static int collect(WholeFile *f, const Turned *t, void *user) {
+static int collect_pieces(OpenFullFile *f, const Transposed *t, void *user) {
     Collected *c = user;
     uint64_t bytes = (uint64_t)t->n * t->x->width;
-    bool fits = t->at == c->at + c->n && c->n + bytes <= TURNED_BYTES;
+    bool fits = t->at == c->at + c->n && c->n + bytes <= TRANSPOSED_BYTES;
     int number = fits ? 0 : put_collected(f, c);
     if (!c->n) c->at = t->at;
-    turn(t, c->memory, c->piece + c->n, false);
+    copy_transposed(t, c->memory, c->piece + c->n, false);
     c->n += bytes;
     return number;
 }
 
-static int put_turned(WholeFile *f, const CkExtent *x, uint8_t *memory) {
+static int put_transposed(OpenFullFile *f, const CkExtent *x, uint8_t *memory) {
     Collected c;
     c.memory = memory;
     c.at = c.n = 0;
-    int number = each_turned(f, x, collect, &c);
+    int number = each_transposed(f, x, collect_pieces, &c);
     return number ? number : put_collected(f, &c);
 }
 
-static int put_extent(WholeFile *f, const CkExtent *x, Parts *p) {
-    if (x->turned) {
+static int put_extent(OpenFullFile *f, const CkExtent *x, PartList *p) {
+    if (x->transposed) {
         struct iovec all[CK_PARTS];
-        CHECK(take(p, x->bytes, all) == 1);
-        return put_turned(f, x, all[0].iov_base);
+        CHECK(take_parts(p, x->bytes, all) == 1);
+        return put_transposed(f, x, all[0].iov_base);
     }
     uint64_t end = x->at + x->bytes, low = end, high = end;
     if (f->can_pass && x->bytes >= CK_LEAST_EXTENT) {
@@ -206,14 +207,14 @@ static int put_extent(WholeFile *f, const CkExtent *x, Parts *p) {
         high = end - end % f->offsets;
     }
     if (low >= high) low = high = end;
-    int number = put(f, p, x->at, low - x->at, false);
-    if (!number) number = put(f, p, low, high - low, true);
-    return number ? number : put(f, p, high, end - high, false);
+    int number = put_parts(f, p, x->at, low - x->at, false);
+    if (!number) number = put_parts(f, p, low, high - low, true);
+    return number ? number : put_parts(f, p, high, end - high, false);
 }
 
-int whole_write(WholeFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
-                uint64_t end) {
-    Parts p = {part, 0};
+int full_file_write(OpenFullFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
+                    uint64_t end) {
+    PartList p = {part, 0};
     int number = 0;
     while (from < end && !number) {
         CkExtent x = ck_extent(s, from, end);
@@ -227,7 +228,8 @@ int whole_write(WholeFile *f, const CkStream *s, const struct iovec *part, uint6
 
 /* Bytes [at, at + bytes) of the file at `to`, and what comes with them: past the cache from the
  * page's start to the end of the last page. */
-static int get(const WholeFile *f, uint64_t at, uint64_t bytes, uint8_t *to, char what[CK_WHAT]) {
+static int get_bytes(const OpenFullFile *f, uint64_t at, uint64_t bytes, uint8_t *to,
+                     char what[CK_WHAT]) {
     uint64_t skip = f->passes ? at % CK_ALIGN : 0, need = skip + bytes, done = 0;
     uint64_t whole = f->passes ? align_up(need, CK_ALIGN) : need;
     while (done < need) {
@@ -243,23 +245,24 @@ static int get(const WholeFile *f, uint64_t at, uint64_t bytes, uint8_t *to, cha
     return 0;
 }
 
-typedef struct Turning {
+typedef struct GetTransposed {
     uint8_t *to;
     char *what;
     int code; /* of `get` */
-} Turning;
+} GetTransposed;
 
-static int get_turned(WholeFile *f, const Turned *t, void *user) {
-    Turning *r = user;
-    uint8_t piece[TURNED_BYTES];
-    r->code = get(f, t->at, (uint64_t)t->n * t->x->width, piece, r->what);
-    if (!r->code) turn(t, r->to, piece, true);
+static int get_transposed(OpenFullFile *f, const Transposed *t, void *user) {
+    GetTransposed *r = user;
+    uint8_t piece[TRANSPOSED_BYTES];
+    r->code = get_bytes(f, t->at, (uint64_t)t->n * t->x->width, piece, r->what);
+    if (!r->code) copy_transposed(t, r->to, piece, true);
     return r->code;
 }
 
-static int get_turned_extent(WholeFile *f, const CkExtent *x, uint8_t *to, char what[CK_WHAT]) {
-    Turning r = {.to = to, .what = what};
-    int number = each_turned(f, x, get_turned, &r);
+static int get_transposed_extent(OpenFullFile *f, const CkExtent *x, uint8_t *to,
+                                 char what[CK_WHAT]) {
+    GetTransposed r = {.to = to, .what = what};
+    int number = each_transposed(f, x, get_transposed, &r);
     if (!number || r.code) return r.code;
     snprintf(what, CK_WHAT, "%s", strerror(number)); /* set_way */
     return EXIT_ENVIRONMENT;
@@ -267,11 +270,11 @@ static int get_turned_extent(WholeFile *f, const CkExtent *x, uint8_t *to, char 
 
 /* To `to`, which is followed by room: long extents go past the cache to the next pages of the
  * buffer, and are moved from there. */
-static int get_extent(WholeFile *f, const CkExtent *x, uint8_t *to, char what[CK_WHAT]) {
+static int get_extent(OpenFullFile *f, const CkExtent *x, uint8_t *to, char what[CK_WHAT]) {
     bool passes = f->can_pass && x->bytes >= CK_LEAST_EXTENT;
     uint8_t *pages = passes ? (uint8_t *)align_up((uintptr_t)to, CK_ALIGN) : to;
-    int number = set_way(f, passes);
-    int code = number ? EXIT_ENVIRONMENT : get(f, x->at, x->bytes, pages, what);
+    int number = set_direct(f, passes);
+    int code = number ? EXIT_ENVIRONMENT : get_bytes(f, x->at, x->bytes, pages, what);
     if (number) snprintf(what, CK_WHAT, "%s", strerror(number));
     if (code < 0) { /* what was read in part goes on from a place that is not taken */
         f->can_pass = false;
@@ -281,13 +284,13 @@ static int get_extent(WholeFile *f, const CkExtent *x, uint8_t *to, char what[CK
     return code;
 }
 
-int whole_read(WholeFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
-               char what[CK_WHAT]) {
+int full_file_read(OpenFullFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
+                   char what[CK_WHAT]) {
     uint64_t end = from + bytes;
     int code = 0;
     while (from < end && !code) {
         CkExtent x = ck_extent(s, from, end);
-        code = x.turned ? get_turned_extent(f, &x, to, what) : get_extent(f, &x, to, what);
+        code = x.transposed ? get_transposed_extent(f, &x, to, what) : get_extent(f, &x, to, what);
         from += x.bytes;
         to += x.bytes;
     }

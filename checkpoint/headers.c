@@ -26,7 +26,7 @@ const char *ck_header_type(uint32_t dtype) {
     return NULL;
 }
 
-static json_t *numbers(const int64_t *x, int n) {
+static json_t *json_integers(const int64_t *x, int n) {
     json_t *list = json_array();
     for (int i = 0; i < n; i++) json_array_append_new(list, json_integer(x[i]));
     return list;
@@ -50,7 +50,7 @@ static json_t *tensor_entry(uint32_t dtype, int32_t rank, const int64_t *shape, 
                             uint64_t bytes) {
     const char *type = ck_header_type(dtype);
     CHECK(type);
-    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", type, "shape", numbers(shape, rank),
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", type, "shape", json_integers(shape, rank),
                      "data_offsets", (json_int_t)at, (json_int_t)(at + bytes));
 }
 
@@ -63,7 +63,7 @@ char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t c
         const CkTensor *t = &c->tensor[p->tensor];
         if (p->class != class) continue;
         json_object_set_new(places, t->name,
-                            json_pack("{s:o}", "saved_offsets", numbers(p->low, t->rank)));
+                            json_pack("{s:o}", "saved_offsets", json_integers(p->low, t->rank)));
         json_object_set_new(
             root, t->name,
             tensor_entry(c->vector[t->vector].dtype, t->rank, p->extent, p->at, p->bytes));
@@ -76,7 +76,7 @@ char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t c
     return header_of(root, a, bytes);
 }
 
-char *ck_whole_header(const CkContents *c, const CkWhole *w, Arena *a, uint64_t *bytes) {
+char *ck_full_file_header(const CkContents *c, const CkFullFile *w, Arena *a, uint64_t *bytes) {
     json_t *root = json_object();
     json_object_set_new(root, "__metadata__", json_pack("{s:s}", "format", "pt"));
     for (uint32_t i = w->first; i < w->first + w->n; i++) {

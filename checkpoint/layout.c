@@ -28,16 +28,16 @@ LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank) {
 
 /* ---- boxes */
 
-typedef struct Cut {
+typedef struct BoxCut {
     const int64_t *dim; /* of the array that is cut */
     int rank;
     CkPiece *out;
     uint32_t n;
-} Cut;
+} BoxCut;
 
 /* Elements [first, end) of the array, whose axes before `axis` are fixed, as one box: rows of
  * `row` elements of that axis. */
-static void add_box(Cut *cut, int axis, int64_t row, int64_t first, int64_t end, int32_t class) {
+static void add_box(BoxCut *cut, int axis, int64_t row, int64_t first, int64_t end, int32_t class) {
     CkPiece *p = &cut->out[cut->n++];
     *p = (CkPiece){.class = class, .first = first, .n = end - first};
     int64_t below = 1;
@@ -51,7 +51,7 @@ static void add_box(Cut *cut, int axis, int64_t row, int64_t first, int64_t end,
 static int32_t next_class(int32_t class, int32_t side) { return class ? class + 2 : side; }
 
 /* side: the class of a first level, 1 = head, 2 = tail. */
-static void cut_range(Cut *cut, int axis, int64_t above, int64_t first, int64_t end,
+static void cut_range(BoxCut *cut, int axis, int64_t above, int64_t first, int64_t end,
                       int32_t class) {
     if (first == end) return;
     int64_t row = cut->rank ? above / cut->dim[axis] : 1;
@@ -71,7 +71,7 @@ static void cut_range(Cut *cut, int axis, int64_t above, int64_t first, int64_t 
 
 static uint32_t cut_array(const int64_t *dim, int rank, int64_t elements, LayoutRange range,
                           CkPiece *out) {
-    Cut cut = {.dim = dim, .rank = rank, .out = out};
+    BoxCut cut = {.dim = dim, .rank = rank, .out = out};
     cut_range(&cut, 0, elements, range.first, range.end, 0);
     return cut.n;
 }
@@ -137,7 +137,7 @@ static uint32_t rank_pieces(const CkContents *c, int32_t rank, uint64_t *at, CkP
                 CkPiece *p = &box[k];
                 p->tensor = i;
                 p->bytes = (uint64_t)p->n * dtype_bytes((int)q->dtype);
-                if (full) p->class = (int32_t)t->whole;
+                if (full) p->class = (int32_t)t->full_file;
                 p->at = at[p->class];
                 at[p->class] += p->bytes;
                 if (out) out[n] = *p;
@@ -158,7 +158,7 @@ CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n) {
 
 static const char *file_name(const CkContents *c, int32_t rank, int32_t class, Arena *a) {
     if (c->form == CHECKPOINT_FULL)
-        return arena_printf(a, "%s, rank %d", c->whole[class].name, (int)rank);
+        return arena_printf(a, "%s, rank %d", c->full_file[class].name, (int)rank);
     char part[16] = "";
     int level = (class + 1) / 2;
     if (class) snprintf(part, sizeof part, ".%s", class % 2 ? "head" : "tail");
@@ -189,7 +189,7 @@ static void add_file(CkContents *c, Files *files, const CkPiece *piece, uint32_t
     uint64_t bytes = 0, header = 0;
     bool full = c->form == CHECKPOINT_FULL;
     for (uint32_t i = 0; i < n; i++) bytes += piece[i].class == class ? piece[i].bytes : 0;
-    if (full && !rank) header = c->whole[class].header;
+    if (full && !rank) header = c->full_file[class].header;
     if (!bytes && !header) return;
     Arena *own = arena_new();
     if (!full) ck_header(c, piece, n, class, own, &header);
@@ -203,7 +203,7 @@ static void add_file(CkContents *c, Files *files, const CkPiece *piece, uint32_t
 }
 
 /* With more ranks than elements, most write nothing. */
-static bool writes(const CkContents *c, int32_t rank) {
+static bool writes_anything(const CkContents *c, int32_t rank) {
     for (uint32_t v = 0; v < c->n_vector; v++) {
         LayoutRange r = ck_range(c, v, rank);
         if (r.first < r.end) return true;
@@ -224,10 +224,10 @@ int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error) {
     }
     int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
     Files files = {0};
-    c->n_whole = 0;
-    int code = c->form == CHECKPOINT_FULL ? ck_wholes(c, a, error) : 0;
+    c->n_full_file = 0;
+    int code = c->form == CHECKPOINT_FULL ? ck_full_files(c, a, error) : 0;
     for (int32_t r = 0; r < ranks && files.n <= most && !code; r++) {
-        if (r && !writes(c, r)) continue;
+        if (r && !writes_anything(c, r)) continue;
         Arena *own = arena_new();
         uint32_t n;
         CkPiece *piece = ck_pieces(c, r, own, &n);
@@ -239,7 +239,7 @@ int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error) {
     return code;
 }
 
-uint64_t ck_bytes(const CkContents *c) {
+uint64_t ck_total_bytes(const CkContents *c) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < c->n_file; i++)
         bytes += align_up(c->file[i].size, CK_ALIGN) + 128 + 20 * ck_blocks(&c->file[i]);
@@ -249,14 +249,15 @@ uint64_t ck_bytes(const CkContents *c) {
     return bytes + 2 * strlen(c->config) + (64 << 10);
 }
 
-uint64_t ck_largest(const CkContents *c) {
+uint64_t ck_largest_file(const CkContents *c) {
     uint64_t largest = 0;
-    for (uint32_t k = 0; k < c->n_whole; k++) largest = MAX(largest, c->whole[k].size);
-    for (uint32_t i = 0; i < c->n_file && !c->n_whole; i++) largest = MAX(largest, c->file[i].size);
+    for (uint32_t k = 0; k < c->n_full_file; k++) largest = MAX(largest, c->full_file[k].size);
+    for (uint32_t i = 0; i < c->n_file && !c->n_full_file; i++)
+        largest = MAX(largest, c->file[i].size);
     return largest;
 }
 
-uint32_t ck_count(const CkContents *c) { return c->n_whole ? c->n_whole : c->n_file; }
+uint32_t ck_count_files(const CkContents *c) { return c->n_full_file ? c->n_full_file : c->n_file; }
 
 /* ---- looking things up */
 
@@ -284,7 +285,7 @@ const char *ck_setting(const CkContents *c, const char *key) {
     return NULL;
 }
 
-const CkTensor *ck_find(const CkContents *c, const char *name) {
+const CkTensor *ck_find_tensor(const CkContents *c, const char *name) {
     for (uint32_t i = 0; i < c->n_tensor; i++)
         if (!strcmp(c->tensor[i].name, name)) return &c->tensor[i];
     return NULL;

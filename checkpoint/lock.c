@@ -3,8 +3,8 @@
  * A run holds two locks (flock) together: that of the folder itself, and that of the file `lock` in
  * it, which says who holds it and is the only one where folders cannot be locked (NFS). Somebody
  * who tidies up may remove the file while the run goes on: a second run still meets the folder's
- * lock. ck_hold, which comes before each save and before anything is removed, makes the file anew,
- * and fails where another run has it by now.
+ * lock. ck_keep_lock, which comes before each save and before anything is removed, makes the file
+ * anew, and fails where another run has it by now.
  *
  * Where the file system has no locks (Lustre without -o flock), the run says so once and goes on.
  * It then removes no part of a checkpoint, since that may be another run's.
@@ -22,7 +22,7 @@
 
 #define WHO "process " /* what the file begins with */
 
-static int cannot(const char *what, const char *path, const char *why, char *error) {
+static int file_error(const char *what, const char *path, const char *why, char *error) {
     snprintf(error, CK_ERROR_BYTES, "cannot %s %.300s: %s", what, path, why);
     return EXIT_ENVIRONMENT;
 }
@@ -31,7 +31,7 @@ static void path_of(const CkLock *l, char path[CK_PATH]) {
     snprintf(path, CK_PATH, "%.4000s/lock", l->folder);
 }
 
-static int held(const CkLock *l, char *error) {
+static int locked_by_other(const CkLock *l, char *error) {
     char path[CK_PATH], who[160] = "";
     path_of(l, path);
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -58,10 +58,10 @@ static bool is_lock(int fd) {
 static int open_file(const char *path, int *out, char *error) {
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     bool other = fd < 0 ? errno == ELOOP : !is_lock(fd);
-    if (fd < 0 && !other) return cannot("write", path, strerror(errno), error);
+    if (fd < 0 && !other) return file_error("write", path, strerror(errno), error);
     if (other) {
         if (fd >= 0) close(fd);
-        return cannot(
+        return file_error(
             "lock", path,
             "it is not a file that a run made\nhelp: move it away, or name another folder", error);
     }
@@ -87,27 +87,27 @@ static int take_file(CkLock *l, char *error) {
         if (got != FILE_BUSY && is_at(l->file, path)) return 0;
         close(l->file);
         l->file = -1;
-        if (got == FILE_BUSY) return held(l, error);
+        if (got == FILE_BUSY) return locked_by_other(l, error);
     }
 }
 
-static int say_who(const CkLock *l, char *error) {
+static int write_holder(const CkLock *l, char *error) {
     char host[64] = "", who[160], path[CK_PATH];
     gethostname(host, sizeof host - 1);
     int n = snprintf(who, sizeof who, WHO "%ld on %s, run %016" PRIx64 "\n", (long)getpid(), host,
                      l->run);
-    int number = ftruncate(l->file, 0) ? errno : ck_put(l->file, who, (size_t)n);
+    int number = ftruncate(l->file, 0) ? errno : ck_write_at_start(l->file, who, (size_t)n);
     path_of(l, path);
-    return number ? cannot("write", path, strerror(number), error) : 0;
+    return number ? file_error("write", path, strerror(number), error) : 0;
 }
 
-int ck_take(CkLock *l, const char *folder, uint64_t run, char *error) {
+int ck_take_lock(CkLock *l, const char *folder, uint64_t run, char *error) {
     *l = (CkLock){.folder = folder, .run = run, .file = -1};
     l->itself = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     FileLock got = l->itself < 0 ? FILE_UNLOCKABLE : file_lock(l->itself);
     l->guards = got == FILE_LOCKED;
-    int code = got == FILE_BUSY ? held(l, error) : take_file(l, error);
-    if (!code) code = say_who(l, error);
+    int code = got == FILE_BUSY ? locked_by_other(l, error) : take_file(l, error);
+    if (!code) code = write_holder(l, error);
     if (code) ck_unlock(l);
     if (!code && !l->guards)
         fprintf(stderr,
@@ -117,7 +117,7 @@ int ck_take(CkLock *l, const char *folder, uint64_t run, char *error) {
     return code;
 }
 
-int ck_hold(CkLock *l, char *error) {
+int ck_keep_lock(CkLock *l, char *error) {
     char path[CK_PATH];
     path_of(l, path);
     if (is_at(l->file, path)) return 0;
@@ -126,7 +126,7 @@ int ck_hold(CkLock *l, char *error) {
         l->file = old;
     else
         close(old);
-    return code ? code : say_who(l, error);
+    return code ? code : write_holder(l, error);
 }
 
 void ck_unlock(CkLock *l) {

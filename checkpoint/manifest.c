@@ -27,13 +27,13 @@ static void first_line(char out[FIRST_BYTES + 1], uint64_t hash) {
 
 /* ---- writing */
 
-static json_t *hex(uint64_t x) {
+static json_t *json_hex(uint64_t x) {
     char text[20];
     snprintf(text, sizeof text, "%016" PRIx64, x);
     return json_string(text);
 }
 
-static json_t *integers(const int64_t *x, int n) {
+static json_t *json_integers(const int64_t *x, int n) {
     json_t *list = json_array();
     for (int k = 0; k < n; k++) json_array_append_new(list, json_integer(x[k]));
     return list;
@@ -42,13 +42,13 @@ static json_t *integers(const int64_t *x, int n) {
 static json_t *part_entry(const CkPart *p) {
     const StoredPart *s = &p->part;
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:o, s:o}", "tensor", p->tensor, "shape",
-                     integers(p->dim, p->rank), "first", (json_int_t)s->first, "elements",
+                     json_integers(p->dim, p->rank), "first", (json_int_t)s->first, "elements",
                      (json_int_t)s->n, "offset", (json_int_t)s->offset, "dims",
-                     integers(s->dim, s->rank), "strides", integers(s->stride, s->rank));
+                     json_integers(s->dim, s->rank), "strides", json_integers(s->stride, s->rank));
 }
 
 static json_t *tensor_entry(const CkTensor *t) {
-    json_t *shape = integers(t->dim, t->rank), *parts = json_array();
+    json_t *shape = json_integers(t->dim, t->rank), *parts = json_array();
     for (uint32_t k = 0; k < t->n_part; k++) json_array_append_new(parts, part_entry(&t->part[k]));
     json_t *o = json_pack("{s:s, s:o, s:I}", "name", t->name, "shape", shape, "offset",
                           (json_int_t)t->offset);
@@ -74,7 +74,8 @@ static json_t *vector_entry(const CkContents *c, const CkVector *v) {
 
 static json_t *file_entry(const CkFile *f) {
     json_t *blocks = json_array();
-    for (uint64_t k = 0; k < ck_blocks(f); k++) json_array_append_new(blocks, hex(f->block[k]));
+    for (uint64_t k = 0; k < ck_blocks(f); k++)
+        json_array_append_new(blocks, json_hex(f->block[k]));
     return json_pack("{s:s, s:I, s:o}", "name", f->name, "size", (json_int_t)f->size, "blocks",
                      blocks);
 }
@@ -87,9 +88,9 @@ static json_t *mesh_entry(const Mesh *m) {
     return axes;
 }
 
-static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+static json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
-static json_t *whole_entry(const CkWhole *w) {
+static json_t *full_file_entry(const CkFullFile *w) {
     return json_pack("{s:s, s:I}", "name", w->name, "size", (json_int_t)w->size);
 }
 
@@ -97,7 +98,7 @@ static json_t *whole_entry(const CkWhole *w) {
  * that transposes or joins tensors. */
 static int oldest_reader(const CkContents *c) {
     bool full = c->form == CHECKPOINT_FULL;
-    int oldest = full && c->as_saved && !ck_turns_nothing(c) ? 5 : full ? 4 : 1;
+    int oldest = full && c->as_saved && !ck_stores_as_in_model(c) ? 5 : full ? 4 : 1;
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         const CkTensor *t = &c->tensor[i];
         LayoutPlace place = ck_place(t);
@@ -111,16 +112,17 @@ static json_t *contents_entry(const CkContents *c) {
     json_t *o = json_pack("{s:s, s:i, s:i, s:I, s:I, s:b}", "format", FORMAT, "version", CK_VERSION,
                           "oldest_reader", oldest_reader(c), "step", (json_int_t)c->step, "samples",
                           (json_int_t)c->samples, "evaluation_due", c->evaluation_due);
-    json_object_set_new(o, "evaluation", c->has_evaluation ? real(c->evaluation) : json_null());
-    json_object_set_new(o, "best_evaluation", real(c->best_evaluation));
+    json_object_set_new(o, "evaluation",
+                        c->has_evaluation ? json_number(c->evaluation) : json_null());
+    json_object_set_new(o, "best_evaluation", json_number(c->best_evaluation));
     if (c->loss_scale.scale > 0)
         json_object_set_new(o, "loss_scale",
                             json_pack("{s:f, s:I, s:I}", "scale", c->loss_scale.scale, "good",
                                       (json_int_t)c->loss_scale.good, "skipped",
                                       (json_int_t)c->loss_scale.skipped));
-    json_object_set_new(o, "run", hex(c->run));
-    json_object_set_new(o, "plan", hex(c->plan));
-    json_object_set_new(o, "rules", hex(c->rules));
+    json_object_set_new(o, "run", json_hex(c->run));
+    json_object_set_new(o, "plan", json_hex(c->plan));
+    json_object_set_new(o, "rules", json_hex(c->rules));
     json_t *settings = json_object(), *vectors = json_array(), *files = json_array();
     for (uint32_t i = 0; i < c->n_setting; i++)
         json_object_set_new(settings, c->setting[i].key, json_string(c->setting[i].value));
@@ -134,12 +136,12 @@ static json_t *contents_entry(const CkContents *c) {
     json_object_set_new(o, "files", files);
     if (c->form != CHECKPOINT_FULL) return o;
     json_t *wholes = json_array();
-    for (uint32_t i = 0; i < c->n_whole; i++)
-        json_array_append_new(wholes, whole_entry(&c->whole[i]));
+    for (uint32_t i = 0; i < c->n_full_file; i++)
+        json_array_append_new(wholes, full_file_entry(&c->full_file[i]));
     json_object_set_new(o, "form", json_string(word_of(&words_CheckpointForm, c->form)));
     json_object_set_new(o, "max_file", json_integer((json_int_t)c->most_file));
     json_object_set_new(o, "wholes", wholes);
-    if (!c->turns_nothing) json_object_set_new(o, "turns", json_true());
+    if (!c->stores_as_in_model) json_object_set_new(o, "turns", json_true());
     return o;
 }
 
@@ -163,20 +165,21 @@ char *ck_manifest_text(const CkContents *c, size_t *bytes) {
 
 /* ---- reading */
 
-typedef struct Parse {
+typedef struct ManifestReader {
     CkContents *c;
     Arena *a;
     const char *path;
     char *error;
     bool bad;
-} Parse;
+} ManifestReader;
 
-static int corrupt(Parse *p, const char *what) {
+static int corrupt_manifest(ManifestReader *p, const char *what) {
     snprintf(p->error, CK_ERROR_BYTES, "%.300s: %s", p->path, what);
     return EXIT_CORRUPT;
 }
 
-static int64_t integer(Parse *p, const json_t *o, const char *key, int64_t low, int64_t high) {
+static int64_t read_integer(ManifestReader *p, const json_t *o, const char *key, int64_t low,
+                            int64_t high) {
     json_t *x = json_object_get(o, key);
     int64_t value = json_integer_value(x);
     if (json_is_integer(x) && value >= low && value <= high) return value;
@@ -184,13 +187,13 @@ static int64_t integer(Parse *p, const json_t *o, const char *key, int64_t low, 
     return low;
 }
 
-static const char *string(Parse *p, const json_t *o, const char *key) {
+static const char *read_string(ManifestReader *p, const json_t *o, const char *key) {
     const char *text = json_string_value(json_object_get(o, key));
     if (!text) p->bad = true;
     return arena_strdup(p->a, text ? text : "");
 }
 
-static uint64_t hash_of(Parse *p, const json_t *x) {
+static uint64_t hash_of(ManifestReader *p, const json_t *x) {
     const char *text = json_string_value(x);
     if (text && strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16)
         return strtoull(text, NULL, 16);
@@ -198,14 +201,14 @@ static uint64_t hash_of(Parse *p, const json_t *x) {
     return 0;
 }
 
-static uint32_t word(Parse *p, const json_t *o, const char *key, const Words *words) {
-    int k = word_find(words, string(p, o, key));
+static uint32_t read_word(ManifestReader *p, const json_t *o, const char *key, const Words *words) {
+    int k = word_find(words, read_string(p, o, key));
     if (k < 0) p->bad = true;
     return k < 0 ? 0 : (uint32_t)k;
 }
 
 /* The rank of a list of positive integers, whose product is at most MOST_COUNT; else `bad`. */
-static int32_t read_list(Parse *p, const json_t *list, int64_t *dim, int64_t *product) {
+static int32_t read_list(ManifestReader *p, const json_t *list, int64_t *dim, int64_t *product) {
     size_t rank = json_array_size(list);
     *product = 1;
     if (!json_is_array(list) || rank > MAX_RANK) {
@@ -223,14 +226,14 @@ static int32_t read_list(Parse *p, const json_t *list, int64_t *dim, int64_t *pr
     return (int32_t)rank;
 }
 
-static void read_part(Parse *p, const json_t *o, CkPart *part, int64_t elements) {
+static void read_part(ManifestReader *p, const json_t *o, CkPart *part, int64_t elements) {
     StoredPart *s = &part->part;
     int64_t product;
-    part->tensor = string(p, o, "tensor");
+    part->tensor = read_string(p, o, "tensor");
     part->rank = read_list(p, json_object_get(o, "shape"), part->dim, &part->elements);
-    s->first = integer(p, o, "first", 0, MOST_COUNT);
-    s->n = integer(p, o, "elements", 1, MOST_COUNT);
-    s->offset = integer(p, o, "offset", 0, MOST_COUNT);
+    s->first = read_integer(p, o, "first", 0, MOST_COUNT);
+    s->n = read_integer(p, o, "elements", 1, MOST_COUNT);
+    s->offset = read_integer(p, o, "offset", 0, MOST_COUNT);
     s->rank = read_list(p, json_object_get(o, "dims"), s->dim, &product);
     const json_t *strides = json_object_get(o, "strides");
     if (json_array_size(strides) != (size_t)s->rank) p->bad = true;
@@ -240,12 +243,12 @@ static void read_part(Parse *p, const json_t *o, CkPart *part, int64_t elements)
 }
 
 /* How --save has a weight. */
-static void read_saved(Parse *p, const json_t *o, CkTensor *t) {
+static void read_saved(ManifestReader *p, const json_t *o, CkTensor *t) {
     const json_t *parts = json_object_get(o, "saved_in");
     const char *saved = json_string_value(json_object_get(o, "saved_as"));
     size_t n = json_array_size(parts);
     t->saved_as = arena_strdup(p->a, saved ? saved : "");
-    if (saved || n) t->saved_at = (uint32_t)integer(p, o, "saved_at", 0, UINT32_MAX);
+    if (saved || n) t->saved_at = (uint32_t)read_integer(p, o, "saved_at", 0, UINT32_MAX);
     t->transposed = json_is_true(json_object_get(o, "transposed"));
     t->part = arena_array(p->a, CkPart, n + 1);
     t->n_part = (uint32_t)n;
@@ -253,14 +256,14 @@ static void read_saved(Parse *p, const json_t *o, CkTensor *t) {
         read_part(p, json_array_get(parts, k), &t->part[k], t->elements);
 }
 
-static void read_tensor(Parse *p, const json_t *o, CkTensor *t) {
-    t->name = string(p, o, "name");
+static void read_tensor(ManifestReader *p, const json_t *o, CkTensor *t) {
+    t->name = read_string(p, o, "name");
     t->saved_as = "";
     t->rank = read_list(p, json_object_get(o, "shape"), t->dim, &t->elements);
     if (p->bad) return;
     read_saved(p, o, t);
-    t->offset = integer(p, o, "offset", 0, MOST_COUNT);
-    t->chunk = json_object_get(o, "chunk") ? integer(p, o, "chunk", 1, t->elements) : 0;
+    t->offset = read_integer(p, o, "offset", 0, MOST_COUNT);
+    t->chunk = json_object_get(o, "chunk") ? read_integer(p, o, "chunk", 1, t->elements) : 0;
 }
 
 /* Tensors lie in their vector in order, without overlap; in chunks, which cut them along an axis,
@@ -274,15 +277,15 @@ static bool is_in_place(const CkVector *v, const CkTensor *t, bool chunks, int64
            layout_end(l, &place) <= l->shard;
 }
 
-static void read_vector(Parse *p, const json_t *o, uint32_t index) {
+static void read_vector(ManifestReader *p, const json_t *o, uint32_t index) {
     CkContents *c = p->c;
     CkVector *v = &c->vector[index];
-    v->role = word(p, o, "role", &words_StateRole);
-    v->dtype = word(p, o, "dtype", &words_DType);
-    v->layout =
-        (Layout){(AxisSet)integer(p, o, "split", 0, mesh_all_axes(&c->mesh)),
-                 integer(p, o, "unpadded", 1, MOST_COUNT), integer(p, o, "padded", 1, MOST_COUNT),
-                 integer(p, o, "shard", 1, MOST_COUNT)};
+    v->role = read_word(p, o, "role", &words_StateRole);
+    v->dtype = read_word(p, o, "dtype", &words_DType);
+    v->layout = (Layout){(AxisSet)read_integer(p, o, "split", 0, mesh_all_axes(&c->mesh)),
+                         read_integer(p, o, "unpadded", 1, MOST_COUNT),
+                         read_integer(p, o, "padded", 1, MOST_COUNT),
+                         read_integer(p, o, "shard", 1, MOST_COUNT)};
     if (p->bad || !ck_header_type(v->dtype) || !layout_is_sound(&v->layout, &c->mesh)) {
         p->bad = true;
         return;
@@ -303,7 +306,7 @@ static void read_vector(Parse *p, const json_t *o, uint32_t index) {
     if (chunks && (end != v->layout.shard || v->layout.unpadded != v->layout.padded)) p->bad = true;
 }
 
-static void read_vectors(Parse *p, const json_t *list) {
+static void read_vectors(ManifestReader *p, const json_t *list) {
     CkContents *c = p->c;
     size_t tensors = 0;
     for (size_t i = 0; i < json_array_size(list); i++)
@@ -315,7 +318,7 @@ static void read_vectors(Parse *p, const json_t *list) {
         read_vector(p, json_array_get(list, i), i);
 }
 
-static void read_mesh(Parse *p, const json_t *list) {
+static void read_mesh(ManifestReader *p, const json_t *list) {
     Mesh *m = &p->c->mesh;
     int64_t ranks = 1;
     if (!json_is_array(list) || json_array_size(list) > MESH_AXES) {
@@ -337,55 +340,56 @@ static void read_mesh(Parse *p, const json_t *list) {
 }
 
 /* Whole files are those of the layout too; with their headers, whatever lengths these had. */
-static int read_wholes(Parse *p, const json_t *list) {
+static int read_full_files(ManifestReader *p, const json_t *list) {
     CkContents *c = p->c;
-    bool fits = json_array_size(list) == c->n_whole;
-    for (uint32_t k = 0; k < c->n_whole && fits; k++) {
+    bool fits = json_array_size(list) == c->n_full_file;
+    for (uint32_t k = 0; k < c->n_full_file && fits; k++) {
         const json_t *o = json_array_get(list, k);
-        fits = !strcmp(c->whole[k].name, string(p, o, "name")) &&
-               ck_set_size(&c->whole[k], (uint64_t)integer(p, o, "size", 0, INT64_MAX));
+        fits = !strcmp(c->full_file[k].name, read_string(p, o, "name")) &&
+               ck_set_size(&c->full_file[k], (uint64_t)read_integer(p, o, "size", 0, INT64_MAX));
     }
-    return fits ? 0 : corrupt(p, "its whole files are not those of its layout");
+    return fits ? 0 : corrupt_manifest(p, "its whole files are not those of its layout");
 }
 
 /* Of the bytes of a file, how many are before its data; UINT64_MAX: it cannot have that size. */
 static uint64_t header_in(const CkContents *c, const CkFile *f, uint64_t size) {
     uint64_t bytes = f->size - f->header;
     bool full = c->form == CHECKPOINT_FULL;
-    uint64_t header = !full ? size - bytes : f->rank ? 0 : c->whole[f->class].header;
+    uint64_t header = !full ? size - bytes : f->rank ? 0 : c->full_file[f->class].header;
     bool fits = full ? size == header + bytes
                      : size >= bytes && header % CK_ALIGN == 0 && header <= f->size + CK_BLOCK;
     return fits ? header : UINT64_MAX;
 }
 
-static int read_file_entry(Parse *p, const json_t *o, CkFile *f) {
+static int read_file_entry(ManifestReader *p, const json_t *o, CkFile *f) {
     const json_t *blocks = json_object_get(o, "blocks");
-    uint64_t size = (uint64_t)integer(p, o, "size", 0, INT64_MAX), known = ck_blocks(f);
+    uint64_t size = (uint64_t)read_integer(p, o, "size", 0, INT64_MAX), known = ck_blocks(f);
     uint64_t header = header_in(p->c, f, size);
-    if (strcmp(f->name, string(p, o, "name")) || header == UINT64_MAX)
-        return corrupt(p, "its files are not those of its layout");
+    if (strcmp(f->name, read_string(p, o, "name")) || header == UINT64_MAX)
+        return corrupt_manifest(p, "its files are not those of its layout");
     f->header = header;
     f->size = size;
     if (ck_blocks(f) != json_array_size(blocks))
-        return corrupt(p, "its files are not those of its layout");
+        return corrupt_manifest(p, "its files are not those of its layout");
     if (ck_blocks(f) > known) f->block = arena_array(p->a, uint64_t, ck_blocks(f));
     for (uint64_t k = 0; k < ck_blocks(f); k++) f->block[k] = hash_of(p, json_array_get(blocks, k));
     return 0;
 }
 
 /* The list of files is what the layout says, with their hashes. */
-static int read_files(Parse *p, const json_t *o) {
+static int read_files(ManifestReader *p, const json_t *o) {
     CkContents *c = p->c;
     const json_t *list = json_object_get(o, "files");
     int code = ck_first_files(c, (uint32_t)json_array_size(list), p->a, p->error);
     if (code) return EXIT_CORRUPT;
-    if (c->form == CHECKPOINT_FULL && (code = read_wholes(p, json_object_get(o, "wholes"))))
+    if (c->form == CHECKPOINT_FULL && (code = read_full_files(p, json_object_get(o, "wholes"))))
         return code;
-    if (json_array_size(list) != c->n_file) return corrupt(p, "its list of files is incomplete");
+    if (json_array_size(list) != c->n_file)
+        return corrupt_manifest(p, "its list of files is incomplete");
     for (uint32_t i = 0; i < c->n_file && !code; i++)
         code = read_file_entry(p, json_array_get(list, i), &c->file[i]);
     if (code) return code;
-    return p->bad ? corrupt(p, "a hash is not one") : 0;
+    return p->bad ? corrupt_manifest(p, "a hash is not one") : 0;
 }
 
 static double number(const json_t *o, const char *key) {
@@ -393,7 +397,7 @@ static double number(const json_t *o, const char *key) {
     return json_is_number(x) ? json_number_value(x) : (double)NAN;
 }
 
-static void read_settings(Parse *p, json_t *o) {
+static void read_settings(ManifestReader *p, json_t *o) {
     CkContents *c = p->c;
     const char *key;
     json_t *value;
@@ -406,24 +410,25 @@ static void read_settings(Parse *p, json_t *o) {
     }
 }
 
-static LossScale read_loss_scale(Parse *p, const json_t *o) {
+static LossScale read_loss_scale(ManifestReader *p, const json_t *o) {
     LossScale x = {0};
     if (!o) return x;
     x.scale = number(o, "scale");
-    x.good = integer(p, o, "good", 0, MOST_COUNT);
-    x.skipped = integer(p, o, "skipped", 0, MOST_COUNT);
+    x.good = read_integer(p, o, "good", 0, MOST_COUNT);
+    x.skipped = read_integer(p, o, "skipped", 0, MOST_COUNT);
     if (!(x.scale > 0 && x.scale <= MOST_LOSS_SCALE)) p->bad = true;
     return x;
 }
 
-static int read_contents(Parse *p, const json_t *o) {
+static int read_contents(ManifestReader *p, const json_t *o) {
     CkContents *c = p->c;
     const char *format = json_string_value(json_object_get(o, "format"));
-    if (!format || strcmp(format, FORMAT)) return corrupt(p, "it is no manifest of a checkpoint");
-    if (integer(p, o, "oldest_reader", 1, INT32_MAX) > CK_VERSION)
-        return corrupt(p, "a newer version of fsdpc wrote it, which this one cannot read");
-    c->step = integer(p, o, "step", 0, MOST_COUNT);
-    c->samples = integer(p, o, "samples", 0, INT64_MAX);
+    if (!format || strcmp(format, FORMAT))
+        return corrupt_manifest(p, "it is no manifest of a checkpoint");
+    if (read_integer(p, o, "oldest_reader", 1, INT32_MAX) > CK_VERSION)
+        return corrupt_manifest(p, "a newer version of fsdpc wrote it, which this one cannot read");
+    c->step = read_integer(p, o, "step", 0, MOST_COUNT);
+    c->samples = read_integer(p, o, "samples", 0, INT64_MAX);
     c->evaluation_due = json_is_true(json_object_get(o, "evaluation_due"));
     c->evaluation = number(o, "evaluation");
     c->has_evaluation = json_is_number(json_object_get(o, "evaluation"));
@@ -432,31 +437,32 @@ static int read_contents(Parse *p, const json_t *o) {
     c->run = hash_of(p, json_object_get(o, "run"));
     c->plan = hash_of(p, json_object_get(o, "plan"));
     c->rules = hash_of(p, json_object_get(o, "rules"));
-    c->config = string(p, o, "config");
+    c->config = read_string(p, o, "config");
     if (json_object_get(o, "form")) {
-        c->form = (CheckpointForm)word(p, o, "form", &words_CheckpointForm);
-        c->most_file = (uint64_t)integer(p, o, "max_file", 1, INT64_MAX);
-        c->turns_nothing = !json_is_true(json_object_get(o, "turns"));
+        c->form = (CheckpointForm)read_word(p, o, "form", &words_CheckpointForm);
+        c->most_file = (uint64_t)read_integer(p, o, "max_file", 1, INT64_MAX);
+        c->stores_as_in_model = !json_is_true(json_object_get(o, "turns"));
     }
     read_settings(p, json_object_get(o, "settings"));
     read_mesh(p, json_object_get(o, "mesh"));
     if (!p->bad) read_vectors(p, json_object_get(o, "vectors"));
-    if (p->bad) return corrupt(p, "what it says does not fit together");
+    if (p->bad) return corrupt_manifest(p, "what it says does not fit together");
     return read_files(p, o);
 }
 
 int ck_manifest_parse(CkContents *c, Arena *a, const char *path, const char *text, size_t bytes,
                       char *error) {
-    Parse p = {.c = c, .a = a, .path = path, .error = error};
+    ManifestReader p = {.c = c, .a = a, .path = path, .error = error};
     *c = (CkContents){.config = ""};
     char first[FIRST_BYTES + 1];
     if (bytes >= FIRST_BYTES)
         first_line(first, hash_bytes(text + FIRST_BYTES, bytes - FIRST_BYTES, 0));
     if (bytes < FIRST_BYTES || memcmp(text, first, FIRST_BYTES))
-        return corrupt(&p, "checksum mismatch");
+        return corrupt_manifest(&p, "checksum mismatch");
     json_error_t fault;
     json_t *o = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
-    int code = json_is_object(o) ? read_contents(&p, o) : corrupt(&p, "it is no JSON object");
+    int code =
+        json_is_object(o) ? read_contents(&p, o) : corrupt_manifest(&p, "it is no JSON object");
     json_decref(o);
     return code;
 }

@@ -54,7 +54,7 @@ int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
         return EXIT_USER;
     }
     size_t bytes;
-    if (ck_is_other(path)) {
+    if (ck_is_special_file(path)) {
         snprintf(error, CK_ERROR_BYTES, "%.300s: it is no file", path);
         return EXIT_CORRUPT;
     }
@@ -92,19 +92,19 @@ static void forget_pieces(Checkpoint *k) {
 
 void checkpoint_close(Checkpoint *k) {
     if (!k) return;
-    beside_close(k->beside);
+    ck_worker_close(k->beside);
     for (int i = 0; i < CK_MOST_KEPT; i++) ck_buffer_free(k->block[i].at, CK_BLOCK);
     for (uint32_t i = 0; i < k->c.n_file; i++) {
         if (k->grains[i]) free(k->grains[i]->at);
         free(k->grains[i]);
     }
     forget_pieces(k);
-    whole_close(&k->near);
-    whole_close(&k->ahead);
+    full_file_close(&k->near);
+    full_file_close(&k->ahead);
     arena_free(k->arena);
 }
 
-void checkpoint_keep(Checkpoint *k, int blocks) {
+void checkpoint_keep_blocks(Checkpoint *k, int blocks) {
     k->kept = MIN(MAX(blocks, kept_at_first(&k->c)), CK_MOST_KEPT);
 }
 
@@ -112,7 +112,7 @@ void checkpoint_keep(Checkpoint *k, int blocks) {
 
 /* The pieces of each file, which follow each other there in this order. */
 static void add_streams(const Checkpoint *k, RankFiles *w) {
-    uint32_t classes = k->c.n_whole, *n = arena_array(w->arena, uint32_t, classes + 1);
+    uint32_t classes = k->c.n_full_file, *n = arena_array(w->arena, uint32_t, classes + 1);
     w->stream = arena_array(w->arena, CkStream, classes + 1);
     for (uint32_t i = 0; i < w->n; i++) n[w->piece[i].class]++;
     for (uint32_t x = 0; x < classes; x++) {

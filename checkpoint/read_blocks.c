@@ -22,7 +22,7 @@ static FileRange range_of(const Checkpoint *k, const CachedBlock *b) {
 
 /* ---- buffers */
 
-static CachedBlock *find(Checkpoint *k, uint32_t file, uint64_t number) {
+static CachedBlock *find_block(Checkpoint *k, uint32_t file, uint64_t number) {
     for (int i = 0; i < k->kept; i++) {
         CachedBlock *b = &k->block[i];
         if (b->state != EMPTY && b->file == file && b->number == number) return b;
@@ -52,7 +52,8 @@ static void keep_grains(Checkpoint *k, const CachedBlock *b) {
 }
 
 /* A buffer for the block, which is EMPTY; `but` is in use. NULL: no memory. */
-static CachedBlock *claim(Checkpoint *k, uint32_t file, uint64_t number, const CachedBlock *but) {
+static CachedBlock *claim_buffer(Checkpoint *k, uint32_t file, uint64_t number,
+                                 const CachedBlock *but) {
     CachedBlock *b = NULL;
     for (int i = 0; i < k->kept; i++) {
         CachedBlock *x = &k->block[i];
@@ -81,7 +82,7 @@ static void read_coming(void *user) {
 
 void reader_wait_ahead(Checkpoint *k) {
     if (!k->coming) return;
-    beside_wait(k->beside);
+    ck_worker_wait(k->beside);
     k->coming->state = k->arrived ? READ : EMPTY;
     k->coming = NULL;
 }
@@ -89,16 +90,16 @@ void reader_wait_ahead(Checkpoint *k) {
 /* Blocks of a file are used in order: the next one is sent for. */
 static void read_ahead(Checkpoint *k, uint32_t file, uint64_t number, const CachedBlock *used) {
     enum { LEAST = 3 }; /* buffers: the one in use, the one that comes, and one of another file */
-    bool there = number < ck_blocks(&k->c.file[file]) && !find(k, file, number);
+    bool there = number < ck_blocks(&k->c.file[file]) && !find_block(k, file, number);
     if (!there || k->no_thread || k->kept < LEAST) return;
-    if (!k->beside && beside_open(&k->beside, read_coming, k)) k->no_thread = true;
+    if (!k->beside && ck_worker_open(&k->beside, read_coming, k)) k->no_thread = true;
     if (k->no_thread) return;
     reader_wait_ahead(k);
-    CachedBlock *b = claim(k, file, number, used);
+    CachedBlock *b = claim_buffer(k, file, number, used);
     if (!b) return;
     b->state = COMING;
     k->coming = b;
-    beside_start(k->beside);
+    ck_worker_start(k->beside);
 }
 
 /* ---- blocks that may be used */
@@ -106,31 +107,31 @@ static void read_ahead(Checkpoint *k, uint32_t file, uint64_t number, const Cach
 /* The last byte of the file in which the extent lies, and the first one. */
 static uint64_t last_byte(const CkExtent *x, uint64_t *first) {
     const StoredPart *s = &x->part;
-    *first = x->turned ? x->base + (uint64_t)s->offset * x->width : x->at;
-    if (!x->turned) return x->at + x->bytes - 1;
+    *first = x->transposed ? x->base + (uint64_t)s->offset * x->width : x->at;
+    if (!x->transposed) return x->at + x->bytes - 1;
     return x->base + (uint64_t)(stored_place(s, s->n - 1) + 1) * x->width - 1;
 }
 
-static int damaged(const Checkpoint *k, const FileRange *r, const CkTensor *t, char *error) {
+static int report_damage(const Checkpoint *k, const FileRange *r, const CkTensor *t, char *error) {
     const CkFile *f = &k->c.file[r->file];
     const char *name = f->name;
     CkExtent x = {.at = r->from, .bytes = r->bytes};
     bool full = k->c.form == CHECKPOINT_FULL;
     if (full) x = ck_extent(reader_stream(k, f), x.at, x.at + x.bytes);
-    if (full) name = k->c.whole[f->class].name;
+    if (full) name = k->c.full_file[f->class].name;
     char what[160];
     uint64_t first, last = last_byte(&x, &first);
     snprintf(what, sizeof what, "%sbytes %llu to %llu%s are damaged: their hash is another one",
-             x.turned ? "some of " : "", (unsigned long long)first, (unsigned long long)last,
+             x.transposed ? "some of " : "", (unsigned long long)first, (unsigned long long)last,
              x.bytes < r->bytes ? ", or later ones," : "");
     return reader_corrupt(k, name, t, error, what);
 }
 
-static int verify(const Checkpoint *k, CachedBlock *b, const CkTensor *t, char *error) {
+static int verify_block(const Checkpoint *k, CachedBlock *b, const CkTensor *t, char *error) {
     FileRange r = range_of(k, b);
     if (hash_bytes(b->at, b->bytes, 0) != k->c.file[b->file].block[b->number]) {
         b->state = EMPTY;
-        return damaged(k, &r, t, error);
+        return report_damage(k, &r, t, error);
     }
     b->state = VERIFIED;
     return 0;
@@ -138,12 +139,12 @@ static int verify(const Checkpoint *k, CachedBlock *b, const CkTensor *t, char *
 
 int reader_load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t, CachedBlock **out,
                 char *error) {
-    CachedBlock *b = find(k, file, number);
+    CachedBlock *b = find_block(k, file, number);
     if (b && b->state == COMING) reader_wait_ahead(k);
     bool new = !b || b->state != VERIFIED;
     bool in_order = number == 0 || (k->last && k->last->file == file &&
                                     k->last->number + 1 == number && k->last->state == VERIFIED);
-    if (!b) b = claim(k, file, number, NULL);
+    if (!b) b = claim_buffer(k, file, number, NULL);
     if (!b) {
         snprintf(error, CK_ERROR_BYTES, "no memory to read %.200s", k->folder);
         return EXIT_ENVIRONMENT;
@@ -153,7 +154,7 @@ int reader_load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t
     if (b->state == EMPTY) code = reader_read_bytes(k, &r, t, &k->near, b->at, error);
     if (!code && b->state == EMPTY) b->state = READ;
     if (!code && new &&in_order) read_ahead(k, file, number + 1, b);
-    if (!code && b->state == READ) code = verify(k, b, t, error);
+    if (!code && b->state == READ) code = verify_block(k, b, t, error);
     if (code) return code;
     b->used = ++k->clock;
     *out = k->last = b;
@@ -165,7 +166,7 @@ int reader_load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t
 static Grains *grains_for(Checkpoint *k, uint32_t file, uint64_t number, uint64_t bytes) {
     Grains *g = k->grains[file];
     bool known = g && g->number == number && bytes < CK_BLOCK / 8;
-    return known && !find(k, file, number) ? g : NULL;
+    return known && !find_block(k, file, number) ? g : NULL;
 }
 
 /* Bytes of the block from `at` on, as many as there are in one grain. */
@@ -180,7 +181,7 @@ static int read_grain(Checkpoint *k, uint32_t file, Grains *g, const CkTensor *t
         g->here = GRAINS;
         code = reader_read_bytes(k, &r, t, &k->near, g->at, error);
         if (!code && hash_bytes(g->at, r.bytes, 0) != g->hash[number])
-            code = damaged(k, &r, t, error);
+            code = report_damage(k, &r, t, error);
     }
     if (code) return code;
     g->here = number;

@@ -69,15 +69,16 @@ const CkStream *reader_stream(const Checkpoint *k, const CkFile *f) {
 }
 
 /* In place of the one that is open. */
-static int open_whole(const Checkpoint *k, uint32_t number, WholeFile *file, char what[CK_WHAT]) {
-    const CkWhole *w = &k->c.whole[number];
+static int open_full_file(const Checkpoint *k, uint32_t number, OpenFullFile *file,
+                          char what[CK_WHAT]) {
+    const CkFullFile *w = &k->c.full_file[number];
     char path[CK_PATH + 64];
     struct stat st;
-    if (file->fd >= 0 && file->whole == number) return 0;
-    whole_close(file);
+    if (file->fd >= 0 && file->number == number) return 0;
+    full_file_close(file);
     snprintf(path, sizeof path, "%s/%s", k->folder, w->name);
-    int failed = whole_open(file, path, true);
-    file->whole = number;
+    int failed = full_file_open(file, path, true);
+    file->number = number;
     if (failed) {
         snprintf(what, CK_WHAT, "%s", failed == ENOENT ? "the file is missing" : strerror(failed));
         return failed == ENOENT ? EXIT_CORRUPT : EXIT_ENVIRONMENT;
@@ -85,25 +86,25 @@ static int open_whole(const Checkpoint *k, uint32_t number, WholeFile *file, cha
     if (!fstat(file->fd, &st) && (uint64_t)st.st_size == w->size) return 0;
     snprintf(what, CK_WHAT, "the file has %lld bytes, not the %llu that were written",
              (long long)st.st_size, (unsigned long long)w->size);
-    whole_close(file);
+    full_file_close(file);
     return EXIT_CORRUPT;
 }
 
-static int read_stream(const Checkpoint *k, const FileRange *r, const CkTensor *t, WholeFile *file,
-                       uint8_t *to, char *error) {
+static int read_stream(const Checkpoint *k, const FileRange *r, const CkTensor *t,
+                       OpenFullFile *file, uint8_t *to, char *error) {
     const CkFile *f = &k->c.file[r->file];
-    const char *name = k->c.whole[f->class].name;
+    const char *name = k->c.full_file[f->class].name;
     char what[CK_WHAT];
-    int code = open_whole(k, (uint32_t)f->class, file, what);
-    if (!code) code = whole_read(file, reader_stream(k, f), r->from, r->bytes, to, what);
+    int code = open_full_file(k, (uint32_t)f->class, file, what);
+    if (!code) code = full_file_read(file, reader_stream(k, f), r->from, r->bytes, to, what);
     if (code == EXIT_CORRUPT) return reader_corrupt(k, name, t, error, what);
     if (code)
         snprintf(error, CK_ERROR_BYTES, "cannot read %.200s/%.100s: %s", k->folder, name, what);
     return code;
 }
 
-int reader_read_bytes(const Checkpoint *k, const FileRange *r, const CkTensor *t, WholeFile *file,
-                      uint8_t *to, char *error) {
+int reader_read_bytes(const Checkpoint *k, const FileRange *r, const CkTensor *t,
+                      OpenFullFile *file, uint8_t *to, char *error) {
     return k->c.form == CHECKPOINT_FULL
                ? read_stream(k, r, t, file, to, error)
                : read_file_bytes(k, &k->c.file[r->file], t, r->from, r->bytes, to, error);

@@ -40,9 +40,9 @@ struct Checkpoint {
     int kept;
     Grains **grains; /* [n_file] or NULL */
     uint64_t clock;
-    CachedBlock *last;     /* the one used last, or NULL */
-    WholeFile near, ahead; /* of form full: what this thread reads, and the second one */
-    Beside *beside;
+    CachedBlock *last;        /* the one used last, or NULL */
+    OpenFullFile near, ahead; /* of form full: what this thread reads, and the second one */
+    CkWorker *beside;
     CachedBlock *coming; /* which it reads; NULL: nothing */
     bool arrived;        /* it was read */
     bool no_thread;      /* there is no second thread */
@@ -61,8 +61,8 @@ typedef struct FileRange {
 int reader_corrupt(const Checkpoint *k, const char *file, const CkTensor *t, char *error,
                    const char *what);
 /* Bytes of a file, or of a stream of form full, through `file` then. */
-int reader_read_bytes(const Checkpoint *k, const FileRange *r, const CkTensor *t, WholeFile *file,
-                      uint8_t *to, char *error);
+int reader_read_bytes(const Checkpoint *k, const FileRange *r, const CkTensor *t,
+                      OpenFullFile *file, uint8_t *to, char *error);
 const CkStream *reader_stream(const Checkpoint *k, const CkFile *f);
 
 /* read_blocks.c: verified blocks. */

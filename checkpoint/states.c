@@ -30,14 +30,15 @@ static const char *name_of_state(const Plan *p, const PlanParam *param, StateRol
     BUG("state role %d is in no checkpoint", (int)role);
 }
 
-typedef struct Making {
+typedef struct StateBuilder {
     const Plan *p;
     Arena *a;
     CkContents *c;
     CkTensor **weight; /* [params] */
-} Making;
+} StateBuilder;
 
-static void add_tensor(Making *m, const PlanState *s, const PlanGroupParam *q, int64_t *factors) {
+static void add_tensor(StateBuilder *m, const PlanState *s, const PlanGroupParam *q,
+                       int64_t *factors) {
     const PlanParam *param = &m->p->params[q->param];
     CkContents *c = m->c;
     const char *key = plan_string(m->p, param->key);
@@ -63,7 +64,7 @@ static void add_tensor(Making *m, const PlanState *s, const PlanGroupParam *q, i
     *factors += t->elements;
 }
 
-static void add_vector(Making *m, const PlanState *s) {
+static void add_vector(StateBuilder *m, const PlanState *s) {
     CkContents *c = m->c;
     const PlanGroup *g = &m->p->groups[s->group];
     CkVector *v = &c->vector[c->n_vector];
@@ -79,8 +80,8 @@ static void add_vector(Making *m, const PlanState *s) {
 }
 
 /* Calls visit for each part of a weight in a tensor that --save writes. */
-static void each_part(Making *m, void (*visit)(Making *m, const PlanStored *s, CkTensor *weight,
-                                               const StoredPart *part)) {
+static void each_part(StateBuilder *m, void (*visit)(StateBuilder *m, const PlanStored *s,
+                                                     CkTensor *weight, const StoredPart *part)) {
     const Plan *p = m->p;
     for (uint64_t i = 0; i < p->n_stored; i++)
         for (uint32_t k = 0; p->stored[i].table == 0 && k < p->stored[i].n_part; k++) {
@@ -89,12 +90,14 @@ static void each_part(Making *m, void (*visit)(Making *m, const PlanStored *s, C
         }
 }
 
-static void count_part(Making *m, const PlanStored *s, CkTensor *weight, const StoredPart *part) {
+static void count_part(StateBuilder *m, const PlanStored *s, CkTensor *weight,
+                       const StoredPart *part) {
     (void)m, (void)s, (void)part;
     weight->n_part++;
 }
 
-static void add_part(Making *m, const PlanStored *s, CkTensor *weight, const StoredPart *part) {
+static void add_part(StateBuilder *m, const PlanStored *s, CkTensor *weight,
+                     const StoredPart *part) {
     if (!weight->part) {
         weight->part = arena_array(m->a, CkPart, weight->n_part);
         weight->n_part = 0;
@@ -107,7 +110,7 @@ static void add_part(Making *m, const PlanStored *s, CkTensor *weight, const Sto
 }
 
 void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state) {
-    Making m = {.p = p, .a = a, .c = c};
+    StateBuilder m = {.p = p, .a = a, .c = c};
     uint64_t tensors = 0;
     for (uint64_t i = 0; i < p->n_states; i++)
         if (state_is_saved(p->states[i].role)) tensors += p->groups[p->states[i].group].n_param;

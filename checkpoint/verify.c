@@ -14,8 +14,8 @@
 
 #include "checkpoint.h"
 
-static int corrupt(const Checkpoint *k, const char *file, const char *tensor, const char *what,
-                   char *error) {
+static int corrupt_file(const Checkpoint *k, const char *file, const char *tensor, const char *what,
+                        char *error) {
     snprintf(error, CK_ERROR_BYTES, "%.200s/%.100s: %s%.100s%s%s", checkpoint_folder(k), file,
              tensor ? "tensor " : "", tensor ? tensor : "", tensor ? ": " : "", what);
     return EXIT_CORRUPT;
@@ -41,7 +41,7 @@ static char *read_start(const Checkpoint *k, const char *name, uint64_t bytes) {
 }
 
 /* The first tensor that one header has and the other has not, or has otherwise. */
-static const char *unlike(const json_t *have, const json_t *want) {
+static const char *first_difference(const json_t *have, const json_t *want) {
     const char *name;
     json_t *entry;
     json_object_foreach((json_t *)(uintptr_t)want, name, entry) {
@@ -53,14 +53,14 @@ static const char *unlike(const json_t *have, const json_t *want) {
     return NULL;
 }
 
-static json_t *parse(const char *header, uint64_t bytes) {
+static json_t *parse_header(const char *header, uint64_t bytes) {
     uint64_t length;
     memcpy(&length, header, sizeof length);
     if (length > bytes - sizeof length) return NULL;
     return json_loadb(header + sizeof length, length, JSON_REJECT_DUPLICATES, NULL);
 }
 
-static int unreadable(const Checkpoint *k, const char *file, char *error) {
+static int cannot_read(const Checkpoint *k, const char *file, char *error) {
     snprintf(error, CK_ERROR_BYTES, "cannot read %.200s/%.100s: %s", checkpoint_folder(k), file,
              strerror(errno));
     return EXIT_ENVIRONMENT;
@@ -70,15 +70,15 @@ static int unreadable(const Checkpoint *k, const char *file, char *error) {
 static int compare_header(const Checkpoint *k, const char *file, const char *text, uint64_t bytes,
                           uint64_t header, char *error) {
     char *there = read_start(k, file, header);
-    if (!there) return unreadable(k, file, error);
-    json_t *want = parse(text, bytes), *have = parse(there, header);
+    if (!there) return cannot_read(k, file, error);
+    json_t *want = parse_header(text, bytes), *have = parse_header(there, header);
     CHECK(want);
-    const char *name = have ? unlike(have, want) : NULL;
+    const char *name = have ? first_difference(have, want) : NULL;
     int code = 0;
     if (!have)
-        code = corrupt(k, file, NULL, "its header is no JSON object", error);
+        code = corrupt_file(k, file, NULL, "its header is no JSON object", error);
     else if (name)
-        code = corrupt(k, file, name, "the manifest says something else of it", error);
+        code = corrupt_file(k, file, name, "the manifest says something else of it", error);
     json_decref(want);
     json_decref(have);
     free(there);
@@ -107,14 +107,14 @@ static int compare_headers(const Checkpoint *k, char *error) {
     return code;
 }
 
-static int compare_wholes(const Checkpoint *k, char *error) {
+static int compare_full_files(const Checkpoint *k, char *error) {
     const CkContents *c = checkpoint_contents(k);
     int code = 0;
-    for (uint32_t i = 0; i < c->n_whole && !code; i++) {
+    for (uint32_t i = 0; i < c->n_full_file && !code; i++) {
         Arena *a = arena_new();
         uint64_t bytes;
-        const char *text = ck_whole_header(c, &c->whole[i], a, &bytes);
-        code = compare_header(k, c->whole[i].name, text, bytes, c->whole[i].header, error);
+        const char *text = ck_full_file_header(c, &c->full_file[i], a, &bytes);
+        code = compare_header(k, c->full_file[i].name, text, bytes, c->full_file[i].header, error);
         arena_free(a);
     }
     return code;
@@ -129,15 +129,15 @@ static int compare_texts(const Checkpoint *k, char *error) {
         char path[CK_PATH + 64];
         size_t n = 0;
         snprintf(path, sizeof path, "%s/%s", checkpoint_folder(k), name);
-        bool other = ck_is_other(path);
+        bool other = ck_is_special_file(path);
         char *there = other ? NULL : read_file(path, &n);
         if (other)
-            code = corrupt(k, name, NULL, "it is no file", error);
+            code = corrupt_file(k, name, NULL, "it is no file", error);
         else if (!there)
-            code = errno == ENOENT ? corrupt(k, name, NULL, "the file is missing", error)
-                                   : unreadable(k, name, error);
+            code = errno == ENOENT ? corrupt_file(k, name, NULL, "the file is missing", error)
+                                   : cannot_read(k, name, error);
         else if (n != strlen(text) || memcmp(there, text, n))
-            code = corrupt(k, name, NULL, "it is not what was written", error);
+            code = corrupt_file(k, name, NULL, "it is not what was written", error);
         free(there);
         free(text);
     }
@@ -147,8 +147,8 @@ static int compare_texts(const Checkpoint *k, char *error) {
 static bool is_ours(const CkContents *c, const char *name) {
     for (uint32_t i = 0; i < c->n_file; i++)
         if (!strcmp(c->file[i].name, name)) return true;
-    for (uint32_t i = 0; i < c->n_whole; i++)
-        if (!strcmp(c->whole[i].name, name)) return true;
+    for (uint32_t i = 0; i < c->n_full_file; i++)
+        if (!strcmp(c->full_file[i].name, name)) return true;
     return false;
 }
 
@@ -160,7 +160,7 @@ static int find_others(const Checkpoint *k, char *error) {
         size_t n = strlen(e->d_name), m = strlen(end);
         if (n < m || strcmp(e->d_name + n - m, end) || is_ours(checkpoint_contents(k), e->d_name))
             continue;
-        code = corrupt(k, e->d_name, NULL, "the manifest does not know this file", error);
+        code = corrupt_file(k, e->d_name, NULL, "the manifest does not know this file", error);
     }
     if (d) closedir(d);
     return code;
@@ -169,7 +169,7 @@ static int find_others(const Checkpoint *k, char *error) {
 int ck_verify(Checkpoint *k, char *error) {
     bool full = checkpoint_contents(k)->form == CHECKPOINT_FULL;
     int code = checkpoint_verify(k, error);
-    if (!code) code = full ? compare_wholes(k, error) : compare_headers(k, error);
+    if (!code) code = full ? compare_full_files(k, error) : compare_headers(k, error);
     if (!code) code = compare_texts(k, error);
     return code ? code : find_others(k, error);
 }

@@ -9,9 +9,9 @@
  * is an error at once and nothing is tried again but what a signal interrupted: after a failed
  * fsync nobody knows what is on the disk, so the checkpoint is given up.
  *
- * CK_WRITERS threads, the caller's among them, each take the next block and do all of that. Beside
- * a computation that has all cores, a thread whose write is done gets one after milliseconds, as
- * long as a write takes: the disk is at work on the others' blocks meanwhile.
+ * CK_WRITERS threads, the caller's among them, each take the next block and do all of that.
+ * CkWorker a computation that has all cores, a thread whose write is done gets one after
+ * milliseconds, as long as a write takes: the disk is at work on the others' blocks meanwhile.
  *
  * Copies take time from the step beside which they are made. So what the source has in memory of
  * its own is hashed and written from there. Past the cache that can be where its offset in the file
@@ -36,19 +36,19 @@
 
 #include "checkpoint.h"
 
-typedef struct Out { /* a file on its way */
+typedef struct OutFile { /* a file on its way */
     char *path;
     CkFile *file;
     int fd;
-    WholeFile whole;            /* of form full: the same file .. */
-    pthread_mutex_t whole_lock; /* .. for one write at a time: each may go past the cache or not */
+    OpenFullFile full;         /* of form full: the same file .. */
+    pthread_mutex_t full_lock; /* .. for one write at a time: each may go past the cache or not */
     CkStream stream;
     const char *header;
     const CkPiece **piece; /* those in it, by place */
     uint32_t n;
     uint64_t offsets;   /* written from memory of the source: multiples of it, powers of 2; .. */
     uint64_t addresses; /* .. 0: not known, so all of it goes through a buffer */
-} Out;
+} OutFile;
 
 typedef struct OutBlock {
     uint32_t out, key; /* its file; the first vector in it, in the order in which they leave */
@@ -73,7 +73,7 @@ typedef struct Writing {
     const CkContents *c;
     const CkSource *source;
     Arena *arena;
-    Out *out;
+    OutFile *out;
     uint32_t n_out;
     OutBlock *block;
     uint32_t n_block;
@@ -84,13 +84,13 @@ typedef struct Writing {
     char *error;
 } Writing;
 
-typedef struct Writer {
-    Beside *beside; /* NULL: the caller's thread */
+typedef struct WriterThread {
+    CkWorker *beside; /* NULL: the caller's thread */
     Writing *w;
     char *buffer; /* CK_BLOCK bytes */
-} Writer;
+} WriterThread;
 
-static int cannot(const char *path, int number, char *error) {
+static int cannot_write(const char *path, int number, char *error) {
     snprintf(error, CK_ERROR_BYTES, "cannot write %.300s: %s", path, strerror(number));
     return EXIT_ENVIRONMENT;
 }
@@ -100,25 +100,25 @@ static int cannot(const char *path, int number, char *error) {
 static bool is_full(const Writing *w) { return w->c->form == CHECKPOINT_FULL; }
 
 static void add_out(Writing *w, const char *folder, CkFile *f, const CkPiece *piece, uint32_t n) {
-    Out *o = &w->out[w->n_out++];
-    *o = (Out){.file = f,
-               .fd = -1,
-               .whole_lock = PTHREAD_MUTEX_INITIALIZER,
-               .piece = arena_array(w->arena, const CkPiece *, n + 1)};
-    o->path =
-        arena_printf(w->arena, "%s/%s", folder, is_full(w) ? w->c->whole[f->class].name : f->name);
-    o->whole.fd = -1;
+    OutFile *o = &w->out[w->n_out++];
+    *o = (OutFile){.file = f,
+                   .fd = -1,
+                   .full_lock = PTHREAD_MUTEX_INITIALIZER,
+                   .piece = arena_array(w->arena, const CkPiece *, n + 1)};
+    o->path = arena_printf(w->arena, "%s/%s", folder,
+                           is_full(w) ? w->c->full_file[f->class].name : f->name);
+    o->full.fd = -1;
     for (uint32_t i = 0; i < n; i++)
         if (piece[i].class == f->class) o->piece[o->n++] = &piece[i];
     uint64_t bytes;
-    o->header = is_full(w) ? ck_whole_header(w->c, &w->c->whole[f->class], w->arena, &bytes)
+    o->header = is_full(w) ? ck_full_file_header(w->c, &w->c->full_file[f->class], w->arena, &bytes)
                            : ck_header(w->c, piece, n, f->class, w->arena, &bytes);
     CHECK(bytes == f->header || !f->header);
     o->stream = (CkStream){w->c, f, o->piece, o->n};
 }
 
 /* The first piece that ends after that byte of the file. */
-static uint32_t first_piece(const Out *o, uint64_t from) {
+static uint32_t first_piece(const OutFile *o, uint64_t from) {
     uint32_t low = 0, high = o->n;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -130,7 +130,7 @@ static uint32_t first_piece(const Out *o, uint64_t from) {
     return low;
 }
 
-static uint64_t block_end(const Out *o, uint64_t number) {
+static uint64_t block_end(const OutFile *o, uint64_t number) {
     return MIN((number + 1) * o->file->hashed, o->file->size);
 }
 
@@ -139,7 +139,7 @@ static uint32_t vector_of(const Writing *w, const CkPiece *p) {
 }
 
 static void add_blocks(Writing *w, uint32_t out) {
-    const Out *o = &w->out[out];
+    const OutFile *o = &w->out[out];
     const uint32_t *order = w->source->order;
     for (uint64_t k = 0; k < ck_blocks(o->file); k++) {
         OutBlock *b = &w->block[w->n_block++];
@@ -160,11 +160,11 @@ static int by_key(const void *a, const void *b) {
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void lay_out(Writing *w, CkContents *c, const char *folder, int32_t rank) {
+static void lay_out_blocks(Writing *w, CkContents *c, const char *folder, int32_t rank) {
     uint32_t n;
     uint64_t blocks = 0;
     CkPiece *piece = ck_pieces(c, rank, w->arena, &n);
-    w->out = arena_array(w->arena, Out, (size_t)ck_classes(c) + 1);
+    w->out = arena_array(w->arena, OutFile, (size_t)ck_classes(c) + 1);
     for (uint32_t i = 0; i < c->n_file; i++) {
         if (c->file[i].rank != rank) continue;
         add_out(w, folder, &c->file[i], piece, n);
@@ -180,7 +180,7 @@ static void lay_out(Writing *w, CkContents *c, const char *folder, int32_t rank)
 
 /* Bytes [from, end) of a file that lie in the piece, at `to`. An element may begin in one block and
  * end in the next: it goes through `split`. */
-static int fetch_piece(Writing *w, const Out *o, const CkPiece *p, uint64_t from, uint64_t end,
+static int fetch_piece(Writing *w, const OutFile *o, const CkPiece *p, uint64_t from, uint64_t end,
                        char *to) {
     const CkTensor *t = &w->c->tensor[p->tensor];
     uint64_t width = dtype_bytes((int)w->c->vector[t->vector].dtype);
@@ -203,18 +203,18 @@ static int fetch_piece(Writing *w, const Out *o, const CkPiece *p, uint64_t from
     return 0;
 }
 
-static void tell_left(Writing *w, uint32_t vector) {
+static void tell_if_left(Writing *w, uint32_t vector) {
     if (!w->waits[vector] && w->source->left) w->source->left(w->source->user, vector);
 }
 
 /* The block takes nothing more of the vectors in it. */
-static void release(Writing *w, const OutBlock *b) {
-    const Out *o = &w->out[b->out];
+static void release_block(Writing *w, const OutBlock *b) {
+    const OutFile *o = &w->out[b->out];
     for (uint32_t i = first_piece(o, b->number * o->file->hashed);
          i < o->n && o->file->header + o->piece[i]->at < block_end(o, b->number); i++) {
         uint32_t vector = vector_of(w, o->piece[i]);
         w->waits[vector]--;
-        tell_left(w, vector);
+        tell_if_left(w, vector);
     }
 }
 
@@ -239,7 +239,7 @@ static int copy_piece(Writing *w, Ready *r, const CkPiece *p, uint64_t from, uin
 }
 
 /* Where byte `from` of the file is in the source's memory, or NULL. */
-static const char *find_byte(const Writing *w, const Out *o, const CkPiece *p, uint64_t from) {
+static const char *find_byte(const Writing *w, const OutFile *o, const CkPiece *p, uint64_t from) {
     const CkTensor *t = &w->c->tensor[p->tensor];
     const CkVector *v = &w->c->vector[t->vector];
     uint64_t width = dtype_bytes((int)v->dtype), at = from - o->file->header - p->at;
@@ -253,9 +253,9 @@ static const char *find_byte(const Writing *w, const Out *o, const CkPiece *p, u
  * are enough. */
 static const char *find_part(const Writing *w, const Ready *r, const CkPiece *p, uint64_t *from,
                              uint64_t *end) {
-    const Out *o = &w->out[r->block->out];
+    const OutFile *o = &w->out[r->block->out];
     uint64_t shift = r->extent.at - r->extent.stream; /* to the file */
-    const char *at = o->addresses && !r->extent.turned ? find_byte(w, o, p, *from) : NULL;
+    const char *at = o->addresses && !r->extent.transposed ? find_byte(w, o, p, *from) : NULL;
     if (!at || r->n + 3 > CK_PARTS - COPIED_PARTS) return NULL;
     uint64_t low = align_up(*from + shift, o->offsets);
     uint64_t high = *end + shift - (*end + shift) % o->offsets;
@@ -280,7 +280,7 @@ static int put_piece(Writing *w, Ready *r, const CkPiece *p, uint64_t from, uint
 /* A long extent lies in the buffer as its file does on the disk, so that it can go past the cache.
  */
 static int put_extent(Writing *w, Ready *r) {
-    const Out *o = &w->out[r->block->out];
+    const OutFile *o = &w->out[r->block->out];
     const CkExtent *x = &r->extent;
     uint64_t header = o->file->header, end = x->stream + x->bytes;
     if (x->bytes >= CK_LEAST_EXTENT) r->used = align_up(r->used, CK_ALIGN) + x->at % CK_ALIGN;
@@ -302,15 +302,15 @@ static int put_extent(Writing *w, Ready *r) {
 
 /* Of a file of the rank's own: a block is as long as what a buffer takes, and what it lacks of a
  * multiple of CK_ALIGN is cut off in the end. */
-static void fill_up(Ready *r, uint64_t bytes) {
+static void fill_last_page(Ready *r, uint64_t bytes) {
     uint64_t whole = align_up(bytes, CK_ALIGN);
     memset(r->buffer + bytes, 0, whole - bytes);
     add_part(r, r->buffer + bytes, whole - bytes);
 }
 
-static int put_together(Writing *w, Ready *r) {
+static int put_block_together(Writing *w, Ready *r) {
     const OutBlock *b = r->block;
-    const Out *o = &w->out[b->out];
+    const OutFile *o = &w->out[b->out];
     uint64_t from = b->number * o->file->hashed, end = block_end(o, b->number), at = from;
     int code = 0;
     while (at < end && !code) {
@@ -320,8 +320,8 @@ static int put_together(Writing *w, Ready *r) {
         at += r->extent.bytes;
     }
     if (code) return code;
-    if (!is_full(w)) fill_up(r, end - from);
-    if (!r->borrows) release(w, b);
+    if (!is_full(w)) fill_last_page(r, end - from);
+    if (!r->borrows) release_block(w, b);
     return 0;
 }
 
@@ -329,84 +329,85 @@ static int put_together(Writing *w, Ready *r) {
 
 /* 0 or errno. The hash comes first: a write may change the list of parts. */
 static int hash_and_write(Writing *w, Ready *r) {
-    Out *o = &w->out[r->block->out];
+    OutFile *o = &w->out[r->block->out];
     uint64_t from = r->block->number * o->file->hashed, end = block_end(o, r->block->number);
     o->file->block[r->block->number] = hash_parts(r->part, end - from);
-    if (!is_full(w)) return ck_put_parts(o->fd, r->part, r->n, from);
-    pthread_mutex_lock(&o->whole_lock);
-    int number = whole_write(&o->whole, &o->stream, r->part, from, end);
-    pthread_mutex_unlock(&o->whole_lock);
+    if (!is_full(w)) return ck_write_parts(o->fd, r->part, r->n, from);
+    pthread_mutex_lock(&o->full_lock);
+    int number = full_file_write(&o->full, &o->stream, r->part, from, end);
+    pthread_mutex_unlock(&o->full_lock);
     return number;
 }
 
 static void write_some(void *user) {
-    Writer *me = user;
+    WriterThread *me = user;
     Writing *w = me->w;
     pthread_mutex_lock(&w->lock);
     while (!w->code && w->next < w->n_block) {
         Ready r = {.block = &w->block[w->next++], .buffer = me->buffer};
-        w->code = put_together(w, &r);
+        w->code = put_block_together(w, &r);
         if (w->code) break;
         pthread_mutex_unlock(&w->lock);
         int number = hash_and_write(w, &r);
         pthread_mutex_lock(&w->lock);
-        if (number && !w->code) w->code = cannot(w->out[r.block->out].path, number, w->error);
-        if (!number && r.borrows) release(w, r.block);
+        if (number && !w->code) w->code = cannot_write(w->out[r.block->out].path, number, w->error);
+        if (!number && r.borrows) release_block(w, r.block);
     }
     pthread_mutex_unlock(&w->lock);
 }
 
 /* Where the system has no more threads, those do that there are. */
 static int write_blocks(Writing *w, char *buffer) {
-    Writer writer[CK_WRITERS];
+    WriterThread writer[CK_WRITERS];
     for (uint32_t i = 0; i < CK_WRITERS; i++) {
-        writer[i] = (Writer){.w = w, .buffer = buffer + (uint64_t)i * CK_BLOCK};
+        writer[i] = (WriterThread){.w = w, .buffer = buffer + (uint64_t)i * CK_BLOCK};
         if (i == 0 || i >= w->n_block) continue;
-        if (!beside_open(&writer[i].beside, write_some, &writer[i])) beside_start(writer[i].beside);
+        if (!ck_worker_open(&writer[i].beside, write_some, &writer[i]))
+            ck_worker_start(writer[i].beside);
     }
     write_some(&writer[0]);
-    for (uint32_t i = 1; i < CK_WRITERS; i++) beside_close(writer[i].beside);
+    for (uint32_t i = 1; i < CK_WRITERS; i++) ck_worker_close(writer[i].beside);
     return w->code;
 }
 
 /* ---- files */
 
-static int create(Out *o, char *error) {
+static int create_file(OutFile *o, char *error) {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     o->fd = open(o->path, flags | O_DIRECT, 0666);
     if (o->fd >= 0) {
-        ck_multiples(o->fd, &o->offsets, &o->addresses);
+        ck_direct_multiples(o->fd, &o->offsets, &o->addresses);
     } else if (errno == EINVAL) { /* the file was made before the flag was refused */
         unlink(o->path);
         o->fd = open(o->path, flags, 0666);
         o->offsets = o->addresses = 1;
     }
-    if (o->fd < 0) return cannot(o->path, errno, error);
+    if (o->fd < 0) return cannot_write(o->path, errno, error);
     int number = ck_reserve(o->fd, o->file->size);
-    return number ? cannot(o->path, number, error) : 0;
+    return number ? cannot_write(o->path, number, error) : 0;
 }
 
 /* Cuts off what the last block had too many. All files before any is synced, so that one commit of
  * the file system's journal has them all. */
-static int cut(const Out *o, char *error) {
-    return ftruncate(o->fd, (off_t)o->file->size) ? cannot(o->path, errno, error) : 0;
+static int cut_file(const OutFile *o, char *error) {
+    return ftruncate(o->fd, (off_t)o->file->size) ? cannot_write(o->path, errno, error) : 0;
 }
 
-static int finish(Out *o, char *error) {
-    if (fsync(o->fd)) return cannot(o->path, errno, error);
+static int finish_file(OutFile *o, char *error) {
+    if (fsync(o->fd)) return cannot_write(o->path, errno, error);
     int fd = o->fd;
     o->fd = -1;
-    return close(fd) ? cannot(o->path, errno, error) : 0;
+    return close(fd) ? cannot_write(o->path, errno, error) : 0;
 }
 
 /* Of form full it is there, of its size. */
-static int open_out(const Writing *w, Out *o) {
-    if (!is_full(w)) return create(o, w->error);
-    int number = whole_open(&o->whole, o->path, false);
-    o->offsets = o->whole.offsets;
-    o->addresses = o->whole.addresses;
-    o->fd = o->whole.fd;
-    return number ? cannot(o->path, number, w->error) : 0;
+static int open_out(const Writing *w, OutFile *o) {
+    if (!is_full(w)) return create_file(o, w->error);
+    int number = full_file_open(&o->full, o->path, false);
+    o->offsets = o->full.offsets;
+    o->addresses = o->full.addresses;
+    o->fd = o->full.fd;
+    return number ? cannot_write(o->path, number, w->error) : 0;
 }
 
 int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSource *source,
@@ -416,16 +417,17 @@ int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSourc
                  .arena = arena_new(),
                  .lock = PTHREAD_MUTEX_INITIALIZER,
                  .error = error};
-    lay_out(&w, c, folder, rank);
+    lay_out_blocks(&w, c, folder, rank);
     char *own = source->buffer ? NULL : ck_buffer(CK_WRITERS * CK_BLOCK);
     char *buffer = source->buffer ? source->buffer : own;
-    int code = buffer ? 0 : cannot(folder, ENOMEM, error);
+    int code = buffer ? 0 : cannot_write(folder, ENOMEM, error);
     for (uint32_t i = 0; i < w.n_out && !code; i++) code = open_out(&w, &w.out[i]);
-    for (uint32_t v = 0; v < c->n_vector && !code; v++) tell_left(&w, v);
+    for (uint32_t v = 0; v < c->n_vector && !code; v++) tell_if_left(&w, v);
     if (own) ck_buffer_fills(own, w.n_block > CK_WRITERS ? CK_WRITERS * CK_BLOCK : 0);
     if (!code && w.n_block) code = write_blocks(&w, buffer);
-    for (uint32_t i = 0; i < w.n_out && !code && !is_full(&w); i++) code = cut(&w.out[i], error);
-    for (uint32_t i = 0; i < w.n_out && !code; i++) code = finish(&w.out[i], error);
+    for (uint32_t i = 0; i < w.n_out && !code && !is_full(&w); i++)
+        code = cut_file(&w.out[i], error);
+    for (uint32_t i = 0; i < w.n_out && !code; i++) code = finish_file(&w.out[i], error);
     for (uint32_t i = 0; i < w.n_out; i++)
         if (w.out[i].fd >= 0) close(w.out[i].fd);
     ck_buffer_free(own, CK_WRITERS * CK_BLOCK);
@@ -435,10 +437,10 @@ int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSourc
 
 static int write_text(const char *path, const char *text, size_t bytes, char *error) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int number = fd < 0 ? errno : ck_put(fd, text, bytes);
+    int number = fd < 0 ? errno : ck_write_at_start(fd, text, bytes);
     if (!number && fsync(fd)) number = errno;
     if (fd >= 0 && close(fd) && !number) number = errno;
-    return number ? cannot(path, number, error) : 0;
+    return number ? cannot_write(path, number, error) : 0;
 }
 
 /* What lies beside files of form full. */
@@ -460,9 +462,9 @@ int ck_write_manifest(const CkContents *c, const char *folder, char *error) {
     char part[CK_PATH], path[CK_PATH];
     snprintf(path, sizeof path, "%s/manifest.json", folder);
     snprintf(part, sizeof part, "%s/manifest.part", folder);
-    int code = text ? write_texts(c, folder, error) : cannot(path, ENOMEM, error);
+    int code = text ? write_texts(c, folder, error) : cannot_write(path, ENOMEM, error);
     if (!code) code = write_text(part, text, bytes, error);
-    if (!code && rename(part, path)) code = cannot(path, errno, error);
+    if (!code && rename(part, path)) code = cannot_write(path, errno, error);
     free(text);
     return code;
 }

@@ -75,7 +75,7 @@ static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to
         int64_t from;
         const CkTensor *t = ck_tensor_at(&im->c, vector, first + done, &from);
         const TensorMatch *m = &im->match[im->param[t - im->c.tensor]];
-        run = ck_run(&im->c, t, from, MIN(n - done, (int64_t)PIECE));
+        run = ck_run_length(&im->c, t, from, MIN(n - done, (int64_t)PIECE));
         Piece p = {.match = m,
                    .first = from,
                    .n = run,

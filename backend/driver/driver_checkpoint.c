@@ -48,9 +48,9 @@ bool driver_is_folder(const char *path) {
 
 int driver_open_checkpoint(Driver *d, const char *path, Checkpoint **out) {
     char folder[CK_PATH], error[CK_ERROR_BYTES];
-    int code = ck_resolve(path, folder, error);
+    int code = ck_resolve_step(path, folder, error);
     if (!code) code = checkpoint_open(out, folder, error);
-    if (code == EXIT_CORRUPT) ck_advise(folder, error);
+    if (code == EXIT_CORRUPT) ck_advise_other_step(folder, error);
     return code ? driver_fault(d, code, E_checkpoint, error) : 0;
 }
 
@@ -77,7 +77,7 @@ static void print_verified(const CkContents *c) {
     buf_printf(&out, ")\nmanifest: what was written, with %u settings\n", c->n_setting);
     buf_printf(&out,
                "files: %u, all there and no others; %llu bytes, %llu blocks have their hash\n",
-               ck_count(c), (Llu)bytes, (Llu)blocks);
+               ck_count_files(c), (Llu)bytes, (Llu)blocks);
     buf_printf(&out,
                "tensors: %llu weights, %llu of the optimizer; names, shapes and places in the "
                "headers are the manifest's\n",
@@ -92,7 +92,7 @@ int driver_check_checkpoint(Driver *d, const char *path) {
     int code = driver_open_checkpoint(d, path, &k);
     if (code) return code;
     code = ck_verify(k, error);
-    if (code == EXIT_CORRUPT) ck_advise(checkpoint_folder(k), error);
+    if (code == EXIT_CORRUPT) ck_advise_other_step(checkpoint_folder(k), error);
     if (code)
         code = driver_fault(d, code, E_checkpoint, error);
     else if (d->options.given & OPTION_VERBOSE)
@@ -154,7 +154,7 @@ void driver_say_written(Driver *d, const CkContents *c, const char *folder) {
     size_t n = strlen(folder);
     while (n > 1 && folder[n - 1] == '/') n--;
     fprintf(stderr, "%.*s/%s: %u tensors, %llu bytes, in %u files of %lld ranks\n", (int)n, folder,
-            name, c->n_tensor, (Llu)bytes, ck_count(c), (long long)mesh_ranks(&c->mesh));
+            name, c->n_tensor, (Llu)bytes, ck_count_files(c), (long long)mesh_ranks(&c->mesh));
 }
 
 static int reshard(Driver *d, Checkpoint *from, const Plan *plan) {
@@ -168,8 +168,9 @@ static int reshard(Driver *d, Checkpoint *from, const Plan *plan) {
         ck_even_layout(&to, o->ranks, d->arena);
     }
     int code = ck_files(&to, d->arena, error);
-    if (!code) code = ck_copy(from, &to, o->output, &driver_stop, error);
-    if (code == EXIT_CORRUPT && !strstr(error, "\n")) ck_advise(checkpoint_folder(from), error);
+    if (!code) code = ck_write_copy(from, &to, o->output, &driver_stop, error);
+    if (code == EXIT_CORRUPT && !strstr(error, "\n"))
+        ck_advise_other_step(checkpoint_folder(from), error);
     if (code) return driver_fault(d, code, E_checkpoint, error);
     driver_say_written(d, &to, o->output);
     return 0;
@@ -193,7 +194,7 @@ int driver_reshard(Driver *d) {
     if (code) return code;
     code = driver_open_checkpoint(d, o->files.at[0], &from);
     if (!code) {
-        checkpoint_keep(from, RESHARD_BLOCKS);
+        checkpoint_keep_blocks(from, RESHARD_BLOCKS);
         driver_catch_signals();
         code = reshard(d, from, has_plan ? &plan : NULL);
         checkpoint_close(from);

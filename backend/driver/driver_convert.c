@@ -41,7 +41,7 @@ static int rename_as(Driver *d, CkContents *c, const Plan *plan) {
     memcpy(tensor, c->tensor, c->n_tensor * sizeof *tensor);
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         CkTensor *t = &tensor[i];
-        const CkTensor *like = ck_find(&wanted, t->name);
+        const CkTensor *like = ck_find_tensor(&wanted, t->name);
         if (!is_weight(c, t)) continue;
         if (!like || like->rank != t->rank || memcmp(like->dim, t->dim, sizeof t->dim))
             return another_model(d, c, t, &wanted, like);
@@ -52,7 +52,7 @@ static int rename_as(Driver *d, CkContents *c, const Plan *plan) {
         t->n_part = like->n_part;
     }
     for (uint32_t i = 0; i < wanted.n_tensor; i++)
-        if (is_weight(&wanted, &wanted.tensor[i]) && !ck_find(c, wanted.tensor[i].name))
+        if (is_weight(&wanted, &wanted.tensor[i]) && !ck_find_tensor(c, wanted.tensor[i].name))
             return another_model(d, c, NULL, &wanted, &wanted.tensor[i]);
     c->tensor = tensor;
     c->config = wanted.config;
@@ -63,7 +63,7 @@ static int write_weights(Driver *d, Checkpoint *from, const CkContents *named,
                          const SaveForm *form) {
     char error[ERROR_BYTES];
     int code = convert_out(from, named, form, error);
-    if (code == EXIT_CORRUPT) ck_advise(checkpoint_folder(from), error);
+    if (code == EXIT_CORRUPT) ck_advise_other_step(checkpoint_folder(from), error);
     return code ? driver_fault(d, code, E_checkpoint, error) : 0;
 }
 
@@ -89,7 +89,7 @@ static int to_weights(Driver *d, const char *input) {
         if (o->files.n > 1) code = rename_as(d, &named, &plan);
         if (!code) {
             form.config = named.config;
-            checkpoint_keep(from, CONVERT_BLOCKS);
+            checkpoint_keep_blocks(from, CONVERT_BLOCKS);
             code = write_weights(d, from, &named, &form);
         }
         checkpoint_close(from);

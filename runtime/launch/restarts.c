@@ -207,7 +207,7 @@ static void tell_end(const Supervisor *k, const Failure *f, bool repeated) {
 static bool set_damaged_aside(const Supervisor *k) {
     char path[CK_PATH], aside[CK_PATH + 16], error[CK_ERROR_BYTES];
     Checkpoint *c;
-    if (ck_resolve(k->folder, path, error)) return false;
+    if (ck_resolve_step(k->folder, path, error)) return false;
     int code = checkpoint_open(&c, path, error);
     if (!code) {
         code = ck_verify(c, error);

@@ -164,11 +164,11 @@ static int open_step(Run *run, const char *path, bool weights_only) {
     Resume *s = run->resume = arena_new_of(a, Resume);
     s->arena = a;
     s->weights_only = weights_only;
-    int code = ck_resolve(path, s->folder, error);
+    int code = ck_resolve_step(path, s->folder, error);
     if (code) return print_error(code, error);
     code = checkpoint_open(&s->from, s->folder, error);
     if (code) {
-        if (code == EXIT_CORRUPT && run->launch.rank == 0) ck_advise(s->folder, error);
+        if (code == EXIT_CORRUPT && run->launch.rank == 0) ck_advise_other_step(s->folder, error);
         return print_error(code, error);
     }
     if ((code = run_contents_make(run, a, &s->mine, error))) return print_error(code, error);
@@ -215,7 +215,7 @@ static void resume_loss_scale(Run *run, const LossScale *then) {
 int resume_open(Run *run) {
     const char *path = run->options->resume;
     char meant[CK_PATH];
-    if (ck_meant(path, meant)) path = meant;
+    if (ck_complete_path(path, meant)) path = meant;
     bool nothing = nothing_there(path);
     int number = cannot_look(path);
     if (number) {
@@ -334,7 +334,7 @@ int resume_fill(Rank *r) {
     if (!code) code = checkpoint_open(&f.from, s->folder, r->error);
     for (uint32_t v = 0; v < s->mine.c.n_vector && !code; v++)
         if (!s->weights_only || s->mine.c.vector[v].role == STATE_PARAM) code = fill_vector(&f, v);
-    if (code == EXIT_CORRUPT) ck_advise(s->folder, r->error);
+    if (code == EXIT_CORRUPT) ck_advise_other_step(s->folder, r->error);
     rank_writes(r, false);
     checkpoint_close(f.from);
     free(f.host);

@@ -75,8 +75,8 @@ static int check_space(const Saver *s, const char *folder, char *error) {
     free(ck_steps(folder, &there));
     const CkContents *c = &s->contents.c;
     int64_t keep = s->run->checkpoint.keep;
-    uint64_t times = (uint64_t)MAX(keep + 1 - (int64_t)there, 1), each = ck_bytes(c);
-    uint64_t largest = ck_largest(c);
+    uint64_t times = (uint64_t)MAX(keep + 1 - (int64_t)there, 1), each = ck_total_bytes(c);
+    uint64_t largest = ck_largest_file(c);
     if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
         largest > size.rlim_cur) {
         snprintf(error, ERROR_BYTES,
@@ -101,14 +101,14 @@ static int check_files(const Saver *s, const char *folder, char *error) {
     const CkContents *c = &s->contents.c;
     struct rlimit open;
     rlim_t ranks = s->run->launch.module ? 1 : (rlim_t)s->run->launch.ranks;
-    rlim_t need = c->n_whole * ranks + OTHERS;
-    if (!c->n_whole || getrlimit(RLIMIT_NOFILE, &open) || open.rlim_cur >= need) return 0;
+    rlim_t need = c->n_full_file * ranks + OTHERS;
+    if (!c->n_full_file || getrlimit(RLIMIT_NOFILE, &open) || open.rlim_cur >= need) return 0;
     struct rlimit more = {MIN(need, open.rlim_max), open.rlim_max};
     if (more.rlim_cur == need && !setrlimit(RLIMIT_NOFILE, &more)) return 0;
     snprintf(error, ERROR_BYTES,
              "--checkpoint %.200s: each rank keeps %u files open at once, but a process may open "
              "only %llu (ulimit -n)\nhelp: use a larger --max-file",
-             folder, c->n_whole, (unsigned long long)open.rlim_max);
+             folder, c->n_full_file, (unsigned long long)open.rlim_max);
     return EXIT_ENVIRONMENT;
 }
 
@@ -143,7 +143,7 @@ int saver_open(Run *run, char *error) {
     if (code || run->launch.rank != 0) return code;
     if (getrandom(&s->id, sizeof s->id, 0) != sizeof s->id) s->id = (uint64_t)getpid();
     s->id = s->id >> 1 | 1;
-    code = ck_lock(o->folder, s->id, &s->lock, error);
+    code = ck_lock_folder(o->folder, s->id, &s->lock, error);
     if (!code) code = check_others(run, o->folder, error);
     if (!code) code = check_space(s, o->folder, error);
     if (!code && o->keep_best) find_best(s, o->folder);
@@ -255,7 +255,7 @@ static void retain_checkpoints(Saver *s, const SaveMoment *m) {
         s->best = m->step;
         s->best_loss = m->evaluation;
     }
-    ck_retain(o->folder, o->keep, o->keep_every, s->best);
+    ck_retain_steps(o->folder, o->keep, o->keep_every, s->best);
 }
 
 /* On the stream, as soon as it is known, unless the run ends for it. */
@@ -281,8 +281,8 @@ static int commit_checkpoint(Rank *r, char *error) {
     const SaveMoment *m = &r->checkpoint->moment;
     const char *part = r->checkpoint->part;
     int code = ck_write_manifest(&s->contents.c, part, error);
-    if (!code) code = ck_hold(&s->lock, error);
-    if (!code) code = ck_commit(r->run->checkpoint.folder, part, m->step, error);
+    if (!code) code = ck_keep_lock(&s->lock, error);
+    if (!code) code = ck_commit_step(r->run->checkpoint.folder, part, m->step, error);
     r->checkpoint->ended = now();
     if (!code) retain_checkpoints(s, m);
     if (code) warn_of_failure(r, error);
@@ -338,7 +338,7 @@ static int report_failure(Rank *r, const SaveMoment *m, int mine, int worst) {
 static int conclude_checkpoint(Rank *r, int mine, int worst) {
     CheckpointInFlight *g = r->checkpoint;
     SaveMoment *m = &g->moment;
-    if (worst && r->rank == 0 && g->phase != SAVE_BEGINS) ck_remove(g->part);
+    if (worst && r->rank == 0 && g->phase != SAVE_BEGINS) ck_remove_folder(g->part);
     g->phase = SAVE_NONE;
     int code = worst ? report_failure(r, m, mine, worst) : 0;
     m->numbers.written = !worst;
@@ -346,7 +346,7 @@ static int conclude_checkpoint(Rank *r, int mine, int worst) {
         r->checkpoint->failures = 0;
         r->checkpoint->saved_step = m->step;
     }
-    m->numbers.bytes = ck_bytes(&r->run->saver->contents.c);
+    m->numbers.bytes = ck_total_bytes(&r->run->saver->contents.c);
     m->numbers.seconds = (g->ended > 0 ? g->ended : now()) - g->begun;
     m->numbers.stalled = g->stalled + (now() - g->since) + save_stream_stalled(r);
     g->reported = false;
@@ -411,8 +411,8 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     if (code) return code;
     ck_part_path(folder, m->step, r->checkpoint->run_id, g->part);
     if (r->rank == 0) describe_moment(r);
-    int mine = r->rank == 0 ? ck_hold(&r->run->saver->lock, r->error) : 0;
-    if (r->rank == 0 && !mine) mine = ck_begin(&r->run->saver->contents.c, g->part, r->error);
+    int mine = r->rank == 0 ? ck_keep_lock(&r->run->saver->lock, r->error) : 0;
+    if (r->rank == 0 && !mine) mine = ck_begin_step(&r->run->saver->contents.c, g->part, r->error);
     code = agree_on_code(r, mine, &worst);
     if (code) return code;
     if (worst) return conclude_checkpoint(r, mine, worst);

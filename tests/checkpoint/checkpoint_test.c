@@ -112,12 +112,12 @@ static const char *(*look_at)(void *user, uint32_t v, int64_t first);
 static void write_state(CkContents *c, const char *folder) {
     char part[CK_PATH];
     ck_part_path(folder, c->step, c->run, part);
-    assert_int_equal(ck_begin(c, part, error), 0);
+    assert_int_equal(ck_begin_step(c, part, error), 0);
     for (int32_t r = 0; r < mesh_ranks(&c->mesh); r++)
         assert_int_equal(
             ck_write_rank(c, part, r, &(CkSource){.fetch = fetch, .look = look_at}, error), 0);
     assert_int_equal(ck_write_manifest(c, part, error), 0);
-    assert_int_equal(ck_commit(folder, part, c->step, error), 0);
+    assert_int_equal(ck_commit_step(folder, part, c->step, error), 0);
 }
 
 static Arena *paths; /* of the test that runs */
@@ -190,7 +190,7 @@ static void every_range_of_every_tensor_reads_back(void **state) {
                     assert_reads(k, t, first, n);
         assert_int_equal(checkpoint_verify(k, error), 0);
         checkpoint_close(k);
-        ck_remove(in_folder("step-00000400"));
+        ck_remove_folder(in_folder("step-00000400"));
     }
 }
 
@@ -230,7 +230,7 @@ static void rows_of_many_columns_are_read_about_once(void **state) {
         }
         assert_true(bytes_read() - before < 3 * sizeof(float) * ROWS * COLUMNS);
         checkpoint_close(k);
-        ck_remove(in_folder("step-00000400"));
+        ck_remove_folder(in_folder("step-00000400"));
     }
 }
 
@@ -266,7 +266,7 @@ static CkContents wide_state(Arena *a) {
 
 static void write_looked_at(CkContents *c) {
     CkSource source = {.fetch = fetch, .look = look, .left = note_left};
-    assert_int_equal(ck_begin(c, in_folder("looked"), error), 0);
+    assert_int_equal(ck_begin_step(c, in_folder("looked"), error), 0);
     looks = lefts = 0;
     for (int32_t r = 0; r < 2; r++)
         assert_int_equal(ck_write_rank(c, in_folder("looked"), r, &source, error), 0);
@@ -339,14 +339,14 @@ static void addresses_may_be_coarser_than_offsets(void **state) {
 static char *whole_data(CkContents *c, size_t *bytes) {
     char *all = arena_alloc(paths, 4 * WIDE);
     *bytes = 0;
-    for (uint32_t k = 0; k < c->n_whole; k++) {
+    for (uint32_t k = 0; k < c->n_full_file; k++) {
         size_t n;
-        char *file =
-            read_file(arena_printf(paths, "%s/step-00000400/%s", scratch, c->whole[k].name), &n);
+        char *file = read_file(
+            arena_printf(paths, "%s/step-00000400/%s", scratch, c->full_file[k].name), &n);
         assert_non_null(file);
-        assert_int_equal(n, c->whole[k].size);
-        memcpy(all + *bytes, file + c->whole[k].header, n - c->whole[k].header);
-        *bytes += n - c->whole[k].header;
+        assert_int_equal(n, c->full_file[k].size);
+        memcpy(all + *bytes, file + c->full_file[k].header, n - c->full_file[k].header);
+        *bytes += n - c->full_file[k].header;
         free(file);
     }
     return all;
@@ -372,7 +372,7 @@ static void whole_files_are_those_of_one_rank(void **state) {
         assert_memory_equal(all, wide, n);
         assert_true(looks > 0);
         assert_int_equal(read_all(), 0);
-        ck_remove(in_folder("step-00000400"));
+        ck_remove_folder(in_folder("step-00000400"));
     }
     ck_buffer_free(memory, 2 * WIDE * sizeof *wide);
 }
@@ -400,7 +400,7 @@ static void a_whole_file_has_a_size_that_its_data_allow(void **state) {
         {UINT64_MAX - 23, false},
     };
     for (size_t i = 0; i < ARRAY_LEN(row); i++) {
-        CkWhole w = {.header = HEADER, .size = HEADER + DATA};
+        CkFullFile w = {.header = HEADER, .size = HEADER + DATA};
         uint64_t want = row[i].fits ? row[i].size : HEADER + DATA;
         assert_true(ck_set_size(&w, row[i].size) == row[i].fits);
         assert_true(w.size == want && w.header == want - DATA);
@@ -433,7 +433,7 @@ static void a_manifest_says_what_was_written(void **state) {
     assert_null(ck_setting(&back, "train"));
     assert_int_equal(back.n_tensor, c.n_tensor);
     assert_string_equal(back.tensor[2].name, c.tensor[2].name);
-    assert_int_equal(ck_find(&back, "scalar")->rank, 0);
+    assert_int_equal(ck_find_tensor(&back, "scalar")->rank, 0);
     assert_false(back.evaluation_due || back.loss_scale.scale > 0);
     free(text);
     c.evaluation_due = c.has_evaluation = true;
@@ -575,19 +575,19 @@ static void no_flipped_bit_of_a_whole_file_goes_unseen(void **state) {
     form = CHECKPOINT_FULL;
     CkContents c = state_of(1, 3, paths);
     write_state(&c, scratch);
-    assert_true(c.n_whole > 2);
-    for (uint32_t k = 0; k < c.n_whole; k++) {
-        const char *path = in_folder(arena_printf(paths, "step-00000400/%s", c.whole[k].name));
-        size_t size = c.whole[k].size;
-        for (size_t at = 0; at < size; at = next_byte(at, c.whole[k].header, size)) {
+    assert_true(c.n_full_file > 2);
+    for (uint32_t k = 0; k < c.n_full_file; k++) {
+        const char *path = in_folder(arena_printf(paths, "step-00000400/%s", c.full_file[k].name));
+        size_t size = c.full_file[k].size;
+        for (size_t at = 0; at < size; at = next_byte(at, c.full_file[k].header, size)) {
             flip(path, at, (int)(at % 8));
             assert_int_equal(read_all(), EXIT_CORRUPT);
             flip(path, at, (int)(at % 8));
         }
         assert_int_equal(truncate(path, (off_t)size - 1), 0);
         assert_int_equal(read_all(), EXIT_CORRUPT);
-        assert_non_null(strstr(error, c.whole[k].name));
-        ck_remove(in_folder("step-00000400"));
+        assert_non_null(strstr(error, c.full_file[k].name));
+        ck_remove_folder(in_folder("step-00000400"));
         write_state(&c, scratch);
     }
 }
@@ -713,39 +713,39 @@ static void make_steps(int n) {
 static void what_is_kept(void **state) {
     (void)state;
     make_steps(9);
-    ck_retain(scratch, 2, 40, 50);
+    ck_retain_steps(scratch, 2, 40, 50);
     uint32_t n;
     int64_t *step = ck_steps(scratch, &n), left[] = {40, 50, 80, 90};
     assert_int_equal(n, 4);
     assert_memory_equal(step, left, sizeof left);
     free(step);
-    ck_retain(scratch, 0, 0, -1);
+    ck_retain_steps(scratch, 0, 0, -1);
     free(ck_steps(scratch, &n));
     assert_int_equal(n, 4);
-    ck_retain(scratch, 1, 0, -1);
+    ck_retain_steps(scratch, 1, 0, -1);
     char path[CK_PATH];
-    assert_int_equal(ck_resolve(scratch, path, error), 0);
+    assert_int_equal(ck_resolve_step(scratch, path, error), 0);
     assert_string_equal(path, in_folder("step-00000090"));
-    assert_int_equal(ck_resolve(in_folder("step-00000090/"), path, error), 0);
+    assert_int_equal(ck_resolve_step(in_folder("step-00000090/"), path, error), 0);
     assert_string_equal(path, in_folder("step-00000090"));
     assert_int_equal(rmdir(path), 0);
-    assert_int_equal(ck_resolve(scratch, path, error), EXIT_ENVIRONMENT);
+    assert_int_equal(ck_resolve_step(scratch, path, error), EXIT_ENVIRONMENT);
 }
 
 static void one_run_at_a_time_and_no_litter(void **state) {
     (void)state;
     CkLock lock, other;
-    assert_int_equal(ck_lock(scratch, 7, &lock, error), 0);
-    assert_int_equal(ck_lock(scratch, 8, &other, error), EXIT_ENVIRONMENT);
+    assert_int_equal(ck_lock_folder(scratch, 7, &lock, error), 0);
+    assert_int_equal(ck_lock_folder(scratch, 8, &other, error), EXIT_ENVIRONMENT);
     assert_non_null(strstr(error, "run 0000000000000007"));
     ck_unlock(&lock);
     char part[CK_PATH];
     ck_part_path(scratch, 5, 7, part);
     CkContents c = {.n_file = 0};
-    assert_int_equal(ck_begin(&c, part, error), 0);
+    assert_int_equal(ck_begin_step(&c, part, error), 0);
     assert_int_equal(mkdir(in_folder("step-00000003.gone-77"), 0777), 0);
     assert_int_equal(mkdir(in_folder("step-3.part-of-mine"), 0777), 0);
-    assert_int_equal(ck_lock(scratch, 8, &lock, error), 0);
+    assert_int_equal(ck_lock_folder(scratch, 8, &lock, error), 0);
     assert_int_equal(access(part, F_OK), -1);
     assert_int_equal(access(in_folder("step-00000003.gone-77"), F_OK), -1);
     assert_int_equal(rmdir(in_folder("step-3.part-of-mine")), 0);
@@ -757,14 +757,14 @@ static void a_removed_lock_is_made_anew(void **state) {
     (void)state;
     CkLock lock;
     char who[64] = "";
-    assert_int_equal(ck_lock(scratch, 7, &lock, error), 0);
+    assert_int_equal(ck_lock_folder(scratch, 7, &lock, error), 0);
     assert_int_equal(unlink(in_folder("lock")), 0);
     int other = open(in_folder("lock"), O_RDWR | O_CREAT, 0666); /* of a run on a file system .. */
     assert_int_equal(flock(other, LOCK_EX), 0);                  /* .. that locks no folders */
-    assert_int_equal(ck_hold(&lock, error), EXIT_ENVIRONMENT);
+    assert_int_equal(ck_keep_lock(&lock, error), EXIT_ENVIRONMENT);
     assert_non_null(strstr(error, "another run"));
     close(other);
-    assert_int_equal(ck_hold(&lock, error), 0);
+    assert_int_equal(ck_keep_lock(&lock, error), 0);
     int fd = open(in_folder("lock"), O_RDONLY);
     assert_true(read(fd, who, sizeof who - 1) > 0);
     close(fd);
