@@ -1,15 +1,19 @@
-/* The plan: the file that fsdpc writes and fsdp-run executes, and its two guards, the reader
- * (plan_read: every index, size and string is inside the file) and the checker (plan_check: the
- * program does what it must, in every order that its streams allow).
+/* The plan: the file that fsdpc writes and fsdp-run executes, and its two guards.
+ *
+ * In: bytes of a file. Out: a Plan, whose tables are pointers into these bytes. The reader
+ * (plan_read) accepts a plan only if every index, size and string stays inside the file; the
+ * checker (plan_check) accepts it only if its program does what the tables demand, in every order
+ * that its streams allow. Whatever uses a plan may rely on both.
  *
  * Layout of the file, little-endian, every section aligned to 16 bytes:
  *   PlanHeader | PlanSection[n_sections] | sections
- * A section is an array of one of the structs below, or the string table. Structs are used in
- * place: a Plan is pointers into the bytes. Strings are offsets into the string section,
- * NUL-terminated; offset 0 is "". Sections of unknown kind are ignored, so a later writer can add
- * some; `oldest_reader` says from which format version on a reader can still read this file.
+ * A section is the string table or an array of one of the structs below. Strings are offsets into
+ * the string table, NUL-terminated; offset 0 is "". The reader ignores sections of an unknown kind,
+ * so that later versions can add sections; `oldest_reader` is the oldest format version whose
+ * readers can still read the file.
  *
- * Part of both programs: depends on mesh.h, op.h and util.h only.
+ * Both programs include this header: types first, then how to read them, then the functions by
+ * file. It depends only on ir/.
  */
 #ifndef FSDPC_PLAN_H
 #define FSDPC_PLAN_H
@@ -31,7 +35,7 @@ typedef struct PlanHeader {
     uint64_t checksum;    /* XXH3 of the file with this field zero */
     uint64_t fingerprint; /* XXH3 of all that follows the header: equal plans have equal ones */
     uint32_t n_sections;
-    uint32_t rules; /* plan_rules() of the compiler; a reader with other rules refuses the plan */
+    uint32_t rules; /* plan_rules() of the compiler; a reader with different rules refuses it */
 } PlanHeader;
 
 typedef struct PlanSection {
@@ -77,51 +81,55 @@ typedef uint32_t PlanString;
     SECTION(stored, PlanStored, "tensors in parts")                                                \
     SECTION(parts, StoredPart, "parts of tensors")
 
-typedef struct PlanSettings {
+typedef struct PlanSettings { /* grouped as far as the layout of the file allows */
+    /* where the plan comes from */
     PlanString model, compiler; /* base name of the .fsd; version of fsdpc */
-    PlanString command; /* what `fsdpc compile` was given, besides ranks and -o: for messages; of
-                           files the base name, so that folders make no difference */
+    PlanString command; /* arguments of `fsdpc compile` without ranks and -o, for messages; files
+                           appear by base name, so that folders make no difference */
+    /* batches and the length of the run */
     uint32_t ranks;
-    int64_t batch, micro_batches; /* samples a step, global; M */
+    int64_t batch, micro_batches; /* samples of a step over all ranks; micro-batches of a step */
     int64_t local_batch;          /* samples of one program call on one rank */
-    int64_t length;               /* tokens a sample; 0 for npy */
+    int64_t length;               /* tokens of a sample; 0 for npy */
     int64_t steps, epochs;        /* one of them is 0 */
     int64_t eval_every, eval_steps;
     uint64_t seed;
-    uint32_t order;               /* DataOrder */
-    uint32_t on_nan;              /* OnNan */
+    uint32_t order;  /* DataOrder */
+    uint32_t on_nan; /* OnNan */
+    /* the optimizer */
     uint32_t optimizer, schedule; /* OptimizerKind, ScheduleKind */
     double lr, beta1, beta2;
-    double warmup, decay, final; /* steps; steps at the end, of wsd; factor of lr */
+    double warmup, decay, final; /* steps; last steps, of wsd; factor of lr at the end */
     int64_t loss_exponent;
-    uint64_t persistent_bytes, arena_bytes; /* states first; peak without workspaces */
-    uint64_t workspace_offset;              /* = align_up(arena_bytes, PLAN_ALIGN) */
+    /* memory and traffic */
+    uint64_t persistent_bytes,
+        arena_bytes;           /* of states, which come first; peak without workspace */
+    uint64_t workspace_offset; /* = align_up(arena_bytes, PLAN_ALIGN) */
     uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + scratch bytes */
-    uint64_t sent_bytes;                    /* predicted bytes that a rank sends a step (ring) */
-    int64_t parameters;                     /* distinct elements */
-    double beta2_decay;                     /* of Adafactor */
-    PlanString hf_config;  /* text of config.json beside weights in a folder; "" = none */
-    PlanString checkpoint; /* folder of checkpoints, "" = none are made; then these are 0: */
-    int64_t checkpoint_every, keep, keep_every; /* 0 = at the end only; all; none */
+    uint64_t sent_bytes; /* predicted: what a rank sends in a step with ring collectives */
+    int64_t parameters;  /* elements of all distinct parameters */
+    double beta2_decay;  /* of Adafactor */
+    /* checkpoints */
+    PlanString hf_config;  /* text of config.json for a folder of weights; "" = none */
+    PlanString checkpoint; /* folder of checkpoints; "" = none, and the next four are 0 */
+    int64_t checkpoint_every, keep, keep_every; /* 0 = only at the end; all; none */
     uint32_t keep_best;                         /* 0 or 1 */
-    uint32_t snapshot;   /* Snapshot: how saves leave the arena, whoever asks for checkpoints */
-    uint64_t copy_bytes; /* of host memory, a rank: the copy of the state, 0 where there is none */
-    double gain;         /* factor of the mean gradient; 0: 1 */
+    uint32_t snapshot; /* Snapshot: how saves leave the arena, even if --checkpoint asks for them */
+    uint64_t copy_bytes; /* host memory of a rank for the copy of the state; 0 = no copy */
+    /* precision: scaling of losses and gradients */
+    double gain;                                  /* factor of the mean gradient; 0 means 1 */
     double loss_scale, loss_growth, loss_backoff; /* of f16: see policy.def; 0: no loss scale */
-    int64_t loss_interval;                        /* 0: it stays as it is */
-    uint64_t host_persistent, host_bytes; /* of host memory: states, which come first; the arena */
-    PlanString host_path;   /* folder of the file that is the host's arena; "" = memory */
-    uint32_t form;          /* CheckpointForm: the files of checkpoints, whoever asks for them */
-    uint32_t host_pageable; /* 1: it is not pinned for a device that could copy faster then */
-    /* The model's precision: in which dtype it computes, in which gradients are added up, and in
-     * which parameters are to be gathered; DT_NONE: as they are read, or nothing is gathered. */
+    int64_t loss_interval;                        /* 0: the loss scale is fixed */
+    /* host memory (offload), and the form of checkpoints */
+    uint64_t host_persistent, host_bytes; /* states, which come first; the host's whole arena */
+    PlanString host_path; /* folder of the file that backs the host's arena; "" = memory */
+    uint32_t form;        /* CheckpointForm, even if --checkpoint asks for them */
+    uint32_t
+        host_pageable; /* 1: not pinned, even if a device could copy faster from pinned memory */
+    /* dtypes: of computation, of sums of gradients, of gathered parameters (DT_NONE: the compute
+     * dtype, or nothing is gathered) */
     uint8_t compute_dtype, reduce_dtype, gather_dtype, pad;
 } PlanSettings;
-
-/* Is the host's arena memory that a device copies from at full speed, where it knows such? */
-static inline bool plan_host_is_pinned(const PlanSettings *s) {
-    return !s->host_path && !s->host_pageable;
-}
 
 typedef struct PlanAxis {
     PlanString name;
@@ -129,20 +137,20 @@ typedef struct PlanAxis {
     int64_t size;
 } PlanAxis;
 
-typedef struct PlanFile { /* source map: row 0 is "no place" */
+typedef struct PlanFile { /* source map: row 0 means "no place" */
     PlanString base;
     uint32_t pad;
     uint64_t hash;
 } PlanFile;
 
 typedef struct PlanParam {
-    PlanString name, key, checkpoint; /* path; key; that through the first names table: --save */
+    PlanString name, key, checkpoint; /* path; key; the key renamed by the first names table */
     uint32_t init;                    /* InitKind */
     uint32_t flags;                   /* PARAM_* */
     uint32_t first_alias, n_alias;
-    uint32_t gather_dtype;          /* its own; DT_NONE: that of the settings */
+    uint32_t gather_dtype;          /* DT_NONE: that of the settings */
     double init_mean, init_std;     /* of normal */
-    double lr_factor, weight_decay; /* of PARAM_GROUPED: factor of the step's lr; own decay */
+    double lr_factor, weight_decay; /* of PARAM_GROUPED: factor of the step's lr; weight decay */
     Type type;                      /* master dtype, full shape */
 } PlanParam;
 enum {
@@ -152,30 +160,20 @@ enum {
     PARAM_GROUPED = 8,
     PARAM_MATRIX = 16,
     PARAM_IN_PARTS = 32,
-    PARAM_F32 = 64,   /* it is read, and its gradient added up, in f32 */
-    PARAM_WHOLE = 128 /* every rank has it whole, whatever the strategy splits */
+    PARAM_F32 = 64,   /* read in f32, and its gradient summed in f32 */
+    PARAM_WHOLE = 128 /* replicated on every rank, whatever the strategy splits */
 };
-
-/* What the update of a parameter multiplies the step's learning rate by, and its weight decay where
- * the optimizer's is `standard`. */
-static inline double plan_lr_factor(const PlanParam *p) {
-    return p->flags & PARAM_GROUPED ? p->lr_factor : 1.0;
-}
-static inline double plan_decay(const PlanParam *p, double standard) {
-    if (p->flags & PARAM_NO_DECAY) return 0.0;
-    return p->flags & PARAM_GROUPED ? p->weight_decay : standard;
-}
 
 typedef struct PlanAlias {
     PlanString name, checkpoint;
 } PlanAlias;
 
-/* A names table: how a file of weights may name the parameters. The first one's names are in the
- * parameters and aliases; table t > 0 has n_params + n_aliases rows of other_names, from row
- * (t - 1) * (n_params + n_aliases) on, those of the parameters first. */
+/* A names table: how a file of weights may name the parameters. The names of the first table are in
+ * the rows of parameters and aliases; table t > 0 has n_params + n_aliases rows of other_names,
+ * from row (t - 1) * (n_params + n_aliases) on, those of the parameters first. */
 typedef struct PlanNames {
     PlanString label;
-    uint32_t first_skip, n_skip, pad; /* patterns of tensors that are known and not loaded */
+    uint32_t first_skip, n_skip, pad; /* patterns of tensors to ignore */
 } PlanNames;
 
 typedef struct PlanOtherName {
@@ -183,10 +181,10 @@ typedef struct PlanOtherName {
     uint32_t flags; /* PARAM_TRANSPOSED, PARAM_IN_PARTS or 0 */
 } PlanOtherName;
 
-/* A tensor of a names table's files that is not one whole parameter, and the parts of parameters
- * that it is made of. Such a parameter has PARAM_IN_PARTS in that table, and the name "". Tensors
- * ascend by table, their parts share out the rows of `parts`, and each element of the parameter is
- * in one part. */
+/* A tensor in files of weights that does not hold exactly one parameter, and the parts of
+ * parameters that it consists of. Such a parameter has PARAM_IN_PARTS in that names table, and the
+ * name "". Tensors ascend by table, their parts share out the rows of `parts`, and each element of
+ * the parameter is in one part. */
 typedef struct PlanStored {
     PlanString name;
     uint32_t table;
@@ -210,11 +208,7 @@ typedef struct PlanGroup { /* a flat parameter, see Group in ir.h */
     uint32_t pad;
     int64_t unpadded, padded, shard;
 } PlanGroup;
-enum { GROUP_TRAINABLE = 1, GROUP_MATRICES = 2 }; /* the second: by Muon */
-static inline Layout plan_layout(const PlanGroup *g) {
-    Layout l = {g->split, g->unpadded, g->padded, g->shard};
-    return l;
-}
+enum { GROUP_TRAINABLE = 1, GROUP_MATRICES = 2 }; /* the second: updated by Muon */
 
 typedef struct PlanGroupParam {
     uint32_t param, pad;
@@ -228,28 +222,18 @@ typedef struct PlanState { /* persistent buffer; role: StateRole */
     uint64_t address;
     Type type;
 } PlanState;
-/* The instructions of stream `save`, in its order: when a step is done after which a checkpoint is
- * due, they run beside the calls of the next one, and an instruction that overwrites a state waits
- * for them (PlanInstr.saves). Save k puts what this rank writes of a state (layout_written) into
- * the rank's files: out of the state's own memory, or out of a copy of it in host memory, which is
- * all that the step has to wait for then. Copies are made before anything is written. */
+
+/* The instructions of stream `save`, in order. After a step for which a checkpoint is due, they run
+ * concurrently with the calls of the next step, and an instruction that overwrites a state waits
+ * for them (PlanInstr.saves). Save k writes this rank's part of a state (layout_written) to the
+ * rank's files: from the state's own memory, or from a copy in host memory, in which case the step
+ * waits only for the copy. All copies are made before anything is written. */
 typedef struct PlanSave {
     uint32_t state;
-    uint32_t copied; /* 1: out of the copy; of snapshot = copy all, or the last ones to be saved */
-    uint64_t bytes;  /* that a rank writes at most */
-    uint64_t at;     /* place in the copy, a multiple of PLAN_ALIGN; 0 where there is none */
+    uint32_t copied; /* 1: from the copy; with snapshot = copy all saves, or the last ones */
+    uint64_t bytes;  /* a rank writes at most this many */
+    uint64_t at;     /* offset in the copy, a multiple of PLAN_ALIGN; 0 without one */
 } PlanSave;
-
-/* Is the state in a checkpoint? */
-static inline bool state_is_saved(uint32_t role) {
-    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
-           role == STATE_FACTORS;
-}
-/* How it lies over the ranks: like its group, but that all ranks have all of the factors. */
-static inline Layout state_layout(uint32_t role, const Layout *group, const Mesh *mesh,
-                                  int64_t elements) {
-    return role == STATE_FACTORS ? layout_of(mesh, 0, elements, false) : *group;
-}
 
 typedef struct PlanField {
     PlanString name;
@@ -258,7 +242,7 @@ typedef struct PlanField {
     Type type;        /* of one call on one rank */
 } PlanField;
 
-typedef struct PlanFormula { /* of instructions fused: see formula.h */
+typedef struct PlanFormula { /* of a fused instruction: see formula.h */
     uint32_t first_step, n_step;
     uint32_t n_in, n_out;
 } PlanFormula;
@@ -268,29 +252,29 @@ typedef struct PlanSource {
     uint32_t kind;                 /* SourceKind */
     PlanString path;               /* text: file; tokens: glob; as written in the .fsd */
     uint32_t first_field, n_field; /* npy, synthetic */
-    uint32_t corruption;           /* Corruption; what follows is 0 where it is none: */
-    int64_t raw, noise, spans; /* tokens of a sample; those that are masked or taken out; spans */
-    int64_t mask, end;         /* ids: the mask, or the first of the spans' marks; the end */
-    int64_t words;             /* random tokens are below; 0: all that the model takes */
-    uint64_t draw;             /* seed of what is masked or taken out */
-    double from, to;           /* text */
-    int64_t samples, vocab;    /* synthetic, synthetic tokens */
-    uint64_t seed;             /* of both */
+    uint32_t corruption;           /* Corruption; without one, the next seven are 0: */
+    int64_t raw, noise, spans;     /* tokens of a sample before; masked or removed; spans */
+    int64_t mask, end;             /* ids: the mask, or the first mark of a span; the end */
+    int64_t words;                 /* random tokens are below this; 0: below the vocabulary */
+    uint64_t draw;                 /* seed of what is masked or removed */
+    double from, to;               /* text */
+    int64_t samples, vocab;        /* synthetic, synthetic tokens */
+    uint64_t seed;                 /* of both */
 } PlanSource;
 typedef struct PlanSourceField {
     PlanString name, path; /* path: npy */
-    int64_t classes;       /* synthetic: ids are below; 0 = real numbers */
+    int64_t classes;       /* synthetic: ids are below this; 0 = real numbers */
 } PlanSourceField;
 
-/* What the model file says besides the graph; see facts.h. */
+/* A statement of the model file that is not part of the graph; see facts.h. */
 typedef struct PlanFact {
     PlanString name;
     uint32_t kind; /* FactKind */
     uint64_t value;
 } PlanFact;
 
-/* What the plan has to compute: the graph as the frontend made it, before any pass. Program train
- * comes before eval. Values of the model are numbered in the order of its nodes. */
+/* What the plan must compute: the graph as the frontend made it, before any pass. Program train
+ * precedes eval. Values of the model are numbered in the order of its nodes. */
 typedef struct PlanModelProgram {
     uint32_t kind; /* PROGRAM_TRAIN, PROGRAM_EVAL */
     uint32_t first_node, n_node, pad;
@@ -305,13 +289,14 @@ typedef struct PlanNode {
     uint32_t file, line;         /* of files; 0: none */
 } PlanNode;
 
-/* Programs and the step: for each role a list of calls. On a rank a call begins when every stream
- * of the call before it has finished; only states outlive it. A step of a role is its calls of kind
- * PLAN_STEP in order, each `times` times; an evaluation batch its calls of kind PLAN_EVALUATION. */
+/* Programs, and the calls that each role makes of them. On a rank, a call begins when every stream
+ * of the previous call has finished; only states outlive it. A step of a role consists of its calls
+ * of kind PLAN_STEP in order, each repeated `times` times; a batch of an evaluation, of its calls
+ * of kind PLAN_EVALUATION. */
 typedef struct PlanProgram {
     uint32_t kind; /* ProgramKind */
     uint32_t first_instr, n_instr, pad;
-    uint64_t peak; /* bytes of the arena in use at most */
+    uint64_t peak; /* most bytes of the arena in use */
 } PlanProgram;
 typedef enum PlanCallKind { PLAN_STEP, PLAN_EVALUATION } PlanCallKind;
 typedef struct PlanCall {
@@ -322,14 +307,14 @@ typedef struct PlanRole { /* ranks [first, first + count) */
     uint32_t first_rank, n_ranks;
 } PlanRole;
 
-/* A value: a typed range of the arena. Values of one program only; states enter through instruction
- * `state`. An address from HOST_BASE on is one of host memory (type.h). With `slots`, there are
- * slots at the address, one of the value's size for each rank of a group of these axes: the value
- * is in that of this rank. A gather finds its operand there, in the memory of its result. */
+/* A value: a typed range of the arena, used within one program; states enter it through instruction
+ * `state`. An address from HOST_BASE on means host memory (type.h). With `slots`, the address is
+ * that of an array of slots of the value's size, one for each rank along these axes, and the value
+ * is in this rank's slot: an operand of a gather lies inside the memory of the result. */
 typedef struct PlanValue {
     uint32_t def; /* number of the instruction that writes it */
     uint16_t pad;
-    uint16_t slots;   /* AxisSet; 0: it is at the address itself */
+    uint16_t slots;   /* AxisSet; 0: the value is at the address itself */
     uint64_t address; /* meaningless for tokens */
     Type type;
 } PlanValue;
@@ -340,19 +325,19 @@ typedef struct PlanInstr {
     uint16_t op;
     uint8_t stream, phase;
     uint32_t first_in, n_in;     /* range of the operand table */
-    uint32_t first_out, n_out;   /* range of values: its results, which name it as their def */
-    uint32_t first_edge, n_edge; /* range of the edge table: instructions of the same program;
-                                    earlier ones on other streams, or check-7a objects */
+    uint32_t first_out, n_out;   /* range of values: its results, whose def it is */
+    uint32_t first_edge, n_edge; /* range of the edge table: instructions of the same program
+                                    on other streams that end first; must be earlier (check-7a) */
     int32_t unit;                /* row of units, or -1 */
     PlanString path;             /* module path */
     uint32_t file, line, col, end_line, end_col;
     uint32_t flags;        /* INSTR_* */
-    uint32_t saves;        /* how many saves, from the first on, must be over before it begins */
+    uint32_t saves;        /* it begins after this many saves, from the first on, have finished */
     uint64_t flops, bytes; /* predicted work */
     uint64_t live_bytes;   /* predicted bytes live while it runs, in issue order */
     Attrs attr;
 } PlanInstr;
-enum { INSTR_RECOMPUTED = 1 }; /* repeats an instruction of forward in backward */
+enum { INSTR_RECOMPUTED = 1 }; /* recomputes an instruction of forward in backward */
 
 typedef struct Plan {
     const PlanHeader *header;
@@ -361,33 +346,48 @@ typedef struct Plan {
     uint64_t n_##field;
     PLAN_SECTIONS(SECTION)
 #undef SECTION
-    void *owned; /* the bytes, when plan_read copied or read them */
+    void *owned; /* the bytes, if plan_open read them */
 } Plan;
 
-/* plan_read.c: validates everything that later code indexes by. bytes must be aligned to 16 and
- * outlive the plan (unless owned). Returns 0, or EXIT_CORRUPT with a message of one line that says
- * what is wrong where. A plan of a newer format names the version it needs.
- *
- * What plan_check and every other user can rely on after a plan was read:
- * - rows named by tables, instructions and attributes exist; -1 only where "or -1" is said;
- * - programs share out the instructions, results share out the values, in order; operands and
- *   edges stay within their program (which comes first is the checker's question);
- * - sizes and counts are at most 2^50 and positive, so address + bytes does not overflow; every
- *   value lies in its arena, aligned to its element, every state in the persistent part of one;
- * - each parameter is in one group, without overlap; all of a group are flat or all in chunks,
- *   which fill the shard; groups and states have the sizes that the mesh
- *   and their role give them, each group its shard as one state; roles share out the ranks;
- * - operand and result types are such that the op's kernel stays inside them;
- * - at most PLAN_ROLES_MAX roles, PLAN_CALLS_MAX calls, and PROGRAM_KINDS programs a role. */
-enum { PLAN_ROLES_MAX = 64, PLAN_CALLS_MAX = 1024 };
-int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t message_size);
-/* Reads a file: also EXIT_ENVIRONMENT when it cannot be opened. */
-int plan_open(Plan *p, const char *path, char *message, size_t message_size);
-void plan_close(Plan *p);
-const char *plan_string(const Plan *p, PlanString s);
-/* What --save calls the parameter; one that is in parts has only its key. */
-const char *plan_saved_name(const Plan *p, const PlanParam *q);
-/* Its mesh; here, since modules of the runtime use it too. */
+/* What plan_check found. */
+typedef struct PlanFault {
+    char rule[16];     /* check-2a */
+    uint64_t instr;    /* the instruction that breaks it; UINT64_MAX = the plan as a whole */
+    char message[512]; /* the claim that fails, with values and addresses */
+} PlanFault;
+/* What the checker recomputed, for reports and tests. Valid after plan_check returned 0. Counts are
+ * over all programs; an instruction counts once, however often its program runs. */
+typedef struct PlanCheckResult {
+    uint64_t peak;           /* high-water mark of the arena, from instructions alone */
+    uint64_t reads;          /* 1: operands whose write comes before */
+    uint64_t values;         /* 2: values that have memory of their own */
+    uint64_t gathers, views; /* 3: unshards; views of flat parameters */
+    uint64_t parameters, contributions, reductions; /* 4: trained; to their gradients; of these */
+    uint64_t collectives;                           /* 5 */
+    uint64_t nodes, terms, facts;                   /* 8: ops, losses and metrics of the model */
+    uint64_t dtypes;                                /* 8: results whose dtype precision chooses */
+    uint64_t saves, save_bytes, holds; /* 9: saves; most bytes that they write on a rank;
+                                          instructions that wait for them */
+    uint32_t live_units[8]; /* by program: most units other than the root unsharded at once */
+} PlanCheckResult;
+
+/* ---- reading a plan's tables */
+
+static inline Layout plan_layout(const PlanGroup *g) {
+    Layout l = {g->split, g->unpadded, g->padded, g->shard};
+    return l;
+}
+/* Is the state in a checkpoint? */
+static inline bool state_is_saved(uint32_t role) {
+    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
+           role == STATE_FACTORS;
+}
+/* How a state lies over the ranks: like its group, except that every rank has all factors. */
+static inline Layout state_layout(uint32_t role, const Layout *group, const Mesh *mesh,
+                                  int64_t elements) {
+    return role == STATE_FACTORS ? layout_of(mesh, 0, elements, false) : *group;
+}
+/* Inline, because modules of the runtime that are not linked with the reader use it too. */
 static inline Mesh plan_mesh(const Plan *p) {
     Mesh m = {0, {{(AxisRole)0, 0}}};
     for (; m.n < MESH_AXES && (uint64_t)m.n < p->n_axes; m.n++) {
@@ -404,20 +404,20 @@ static inline Layout plan_saved_layout(const Plan *p, const PlanState *s) {
     return state_layout(s->role, &group, &mesh, type_elements(&s->type));
 }
 
-/* Where row k of the group parameters is in its group, g. */
+/* Where row k of the group parameters lies in its group. */
 static inline LayoutPlace plan_place(const Plan *p, uint64_t k) {
     const PlanGroupParam *at = &p->group_params[k];
     LayoutPlace place = {type_elements(&p->params[at->param].type), at->offset, at->chunk};
     return place;
 }
-/* How many blocks the first k parameters of the group have that are quantized one by one. */
+/* How many blocks with a scale of their own the first k parameters of the group have. */
 static inline int64_t plan_blocks(const Plan *p, const PlanGroup *g, uint32_t k) {
     int64_t n = 0;
     for (uint32_t i = 0; i < k; i++)
         n += quantized_blocks((int)g->wire_dtype, plan_place(p, (uint64_t)g->first_param + i).n);
     return n;
 }
-/* The row of the group parameters that a parameter is, or n_group_params; and its group. */
+/* The parameter's row of the group parameters, or n_group_params; *group: its group. */
 static inline uint64_t plan_find_place(const Plan *p, uint64_t param, const PlanGroup **group) {
     for (uint64_t i = 0; i < p->n_groups; i++) {
         *group = &p->groups[i];
@@ -426,7 +426,8 @@ static inline uint64_t plan_find_place(const Plan *p, uint64_t param, const Plan
     }
     return p->n_group_params;
 }
-/* The axis along which the ranks share row k of the group parameters; 0 where it is flat, too. */
+/* The axis along which row k of the group parameters is cut over the ranks; 0 also where it is
+ * flat. */
 static inline int plan_axis(const Plan *p, const PlanGroup *g, uint64_t k) {
     const Type *t = &p->params[p->group_params[k].param].type;
     LayoutPlace place = plan_place(p, k);
@@ -446,68 +447,90 @@ static inline bool plan_is_whole(const Plan *p, const PlanGroup *g) {
     return whole;
 }
 
-/* dump_advice.c: what makes its arena smaller, by what leads the peak on that device. */
-const char *plan_advice(const Plan *p, DeviceKind device, Arena *a);
-
-/* How many of a unit's groups are split, and so gathered; the others are whole on every rank. */
+/* What the update of a parameter multiplies the step's learning rate by, and its weight decay where
+ * the optimizer's is `standard`. */
+static inline double plan_lr_factor(const PlanParam *p) {
+    return p->flags & PARAM_GROUPED ? p->lr_factor : 1.0;
+}
+static inline double plan_decay(const PlanParam *p, double standard) {
+    if (p->flags & PARAM_NO_DECAY) return 0.0;
+    return p->flags & PARAM_GROUPED ? p->weight_decay : standard;
+}
+/* Is the host's arena pinned, on devices that copy faster from pinned memory? */
+static inline bool plan_host_is_pinned(const PlanSettings *s) {
+    return !s->host_path && !s->host_pageable;
+}
+/* How many of a unit's groups are split and gathered; the others are replicated on every rank. */
 static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < u->n_group; k++) n += p->groups[u->first_group + k].split != 0;
     return n;
 }
-/* Bytes from its address on that the value may be in: all slots, since it is in one of them. */
+/* Bytes from the value's address on that it may use: those of all slots. */
 static inline uint64_t plan_room(const Plan *p, const PlanValue *v) {
     uint64_t bytes = (uint64_t)type_bytes(&v->type);
     if (!v->slots) return bytes;
     Mesh mesh = plan_mesh(p);
     return bytes * (uint64_t)mesh_extent(&mesh, v->slots);
 }
-/* Sizes of the arena in which an address is. */
+/* Sizes of the arena that an address belongs to. */
 static inline uint64_t plan_arena(const Plan *p, uint64_t address) {
     return address_is_host(address) ? p->settings->host_bytes : p->settings->arena_bytes;
 }
 static inline uint64_t plan_persistent(const Plan *p, uint64_t address) {
     return address_is_host(address) ? p->settings->host_persistent : p->settings->persistent_bytes;
 }
-/* Where it is on a rank. */
+/* Where the value is on a rank. */
 static inline uint64_t plan_address(const Plan *p, const PlanValue *v, int64_t rank) {
     if (!v->slots) return v->address;
     Mesh mesh = plan_mesh(p);
     return v->address + (uint64_t)(mesh_index(&mesh, rank, v->slots) * type_bytes(&v->type));
 }
-/* A hash of what compiler and runtime must agree on although it is not in the plan: the op
- * table, the attributes, the workspace rules, the structs above. The build makes it from sources.
- */
-uint32_t plan_rules(void);
+
+/* ---- functions by file */
+
+/* plan_read.c: validates everything that later code indexes by. bytes must be aligned to 16 and
+ * outlive the plan (unless owned). Returns 0, or EXIT_CORRUPT with a message of one line that says
+ * what is wrong where. For a plan of a newer format, the message names the version that it needs.
+ *
+ * What plan_check and every other user can rely on after a plan was read:
+ * - rows named by tables, instructions and attributes exist; -1 only where a comment says "or -1";
+ * - programs share out the instructions, results share out the values, in order; operands and
+ *   edges stay within their program (which comes first is the checker's question);
+ * - sizes and counts are at most 2^50 and positive, so address + bytes does not overflow; every
+ *   value lies in its arena, aligned to its element, every state in the persistent part of one;
+ * - each parameter is in one group, without overlap; all of a group are flat, or all are in chunks
+ *   that fill the shard; groups and states have the sizes that the mesh and their role give them,
+ *   and each group has one state for its shard; roles share out the ranks;
+ * - operand and result types are such that the op's kernel stays inside them;
+ * - at most PLAN_ROLES_MAX roles, PLAN_CALLS_MAX calls, and PROGRAM_KINDS programs a role. */
+enum { PLAN_ROLES_MAX = 64, PLAN_CALLS_MAX = 1024 };
+int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t message_size);
+/* Reads a file: also EXIT_ENVIRONMENT when it cannot be opened. */
+int plan_open(Plan *p, const char *path, char *message, size_t message_size);
+void plan_close(Plan *p);
 /* Writes the fingerprint and the checksum of a whole plan into its header. */
 void plan_seal(void *bytes, size_t size);
-Attrs plan_node_attrs(const Plan *p, const PlanNode *n);
+
+/* plan_text.c */
+const char *plan_string(const Plan *p, PlanString s);
+/* The name that --save gives the parameter; one that is stored in parts has only its key. */
+const char *plan_saved_name(const Plan *p, const PlanParam *q);
 /* "h.0.attn gpt2.fsd:21:9: unshard" for messages */
 void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size);
+Attrs plan_node_attrs(const Plan *p, const PlanNode *n);
+
+/* plan_rules.c, which the build generates: a hash of the sources that compiler and runtime must
+ * agree on although the plan does not contain them (the op table, the attributes, the workspace
+ * rules, the structs above). */
+uint32_t plan_rules(void);
 
 /* plan_check.c and check_*.c: the nine proofs, from the plan alone. Rules are "check-1" ..
  * "check-9" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the fault. */
-typedef struct PlanFault {
-    char rule[16];     /* check-2a */
-    uint64_t instr;    /* the instruction that breaks it; UINT64_MAX = the plan as a whole */
-    char message[512]; /* the claim that fails, with values and addresses */
-} PlanFault;
 int plan_check(const Plan *p, PlanFault *fault);
-/* What the checker recomputed, for reports and tests. Valid after plan_check returned 0. Counts are
- * over all programs, an instruction counting once however often its program runs. */
-typedef struct PlanCheckResult {
-    uint64_t peak;           /* high-water mark of the arena, from instructions alone */
-    uint64_t reads;          /* 1: operands whose write comes before */
-    uint64_t values;         /* 2: values that have memory of their own */
-    uint64_t gathers, views; /* 3: unshards, and what is read of flat parameters */
-    uint64_t parameters, contributions, reductions; /* 4: trained; to their gradients; of those */
-    uint64_t collectives;                           /* 5 */
-    uint64_t nodes, terms, facts;                   /* 8: ops, losses and metrics of the model */
-    uint64_t dtypes;                                /* 8: results whose dtype precision chooses */
-    uint64_t saves, save_bytes, holds; /* 9: saves, what they write on a rank at most; instructions
-                                          that wait for them */
-    uint32_t live_units[8];            /* by program: most non-root units unsharded at once */
-} PlanCheckResult;
 int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result);
+
+/* dump_advice.c: how to make the arena smaller, by what dominates its peak on that device. */
+const char *plan_advice(const Plan *p, DeviceKind device, Arena *a);
 
 #endif
