@@ -102,7 +102,8 @@ static int find_pairs(const CkContents *old, const CkContents *new, uint32_t *ro
     Arena *a = arena_new();
     Pairs p = {.old = old, .new = new, .row = row, .error = error};
     const CkTensor **x = sort_by_name(old, a), **y = sort_by_name(new, a);
-    p.said = (size_t)snprintf(error, CK_ERROR_BYTES, "the plan is of another model or optimizer");
+    p.said =
+        (size_t)snprintf(error, CK_ERROR_BYTES, "the plan is for a different model or optimizer");
     uint32_t i = 0, k = 0;
     while (i < old->n_tensor || k < new->n_tensor) {
         int order = i == old->n_tensor   ? 1
@@ -188,7 +189,7 @@ static int check_new(const CkContents *c, const char *folder, char *error) {
     free(step);
     if (!there) return check_room(c, folder, error);
     snprintf(error, CK_ERROR_BYTES,
-             "%.300s: it has step %" PRId64 " already\nhelp: name another folder", folder, c->step);
+             "%.300s already has step %" PRId64 "\nhelp: name another folder", folder, c->step);
     return EXIT_USER;
 }
 

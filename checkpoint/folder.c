@@ -112,7 +112,7 @@ int ck_resolve_step(const char *path, char out[CK_PATH], char *error) {
     } else if (access(path, F_OK)) {
         file_error("read", path, error);
     } else {
-        snprintf(error, CK_ERROR_BYTES, "%.300s: there is no checkpoint in it", path);
+        snprintf(error, CK_ERROR_BYTES, "%.300s contains no checkpoint", path);
     }
     free(list);
     return list ? 0 : EXIT_ENVIRONMENT;
@@ -149,11 +149,10 @@ void ck_advise_other_step(const char *step_folder, char *error) {
     const char *last = last_part(step_folder, &n);
     ck_step_name(name, step);
     if (step < 0)
-        snprintf(error + said, CK_ERROR_BYTES - said,
-                 "\nhelp: there is no whole checkpoint before it");
+        snprintf(error + said, CK_ERROR_BYTES - said, "\nhelp: no earlier checkpoint is intact");
     else
         snprintf(error + said, CK_ERROR_BYTES - said,
-                 "\nhelp: the newest one before it that is whole is %.*s%s",
+                 "\nhelp: the newest intact checkpoint before it is %.*s%s",
                  (int)MIN(last - step_folder, 100), step_folder, name);
 }
 

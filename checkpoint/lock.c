@@ -40,8 +40,8 @@ static int locked_by_other(const CkLock *l, char *error) {
     who[n > 0 ? n : 0] = 0;
     who[strcspn(who, "\n")] = 0;
     snprintf(error, CK_ERROR_BYTES,
-             "another run writes checkpoints to %.200s%s%s\nhelp: one run at a time; name another "
-             "folder, or end that one",
+             "another run writes checkpoints to %.200s%s%s\nhelp: name another folder, or end that "
+             "run: one run at a time can write to a folder",
              l->folder, *who ? ": " : "", who);
     return EXIT_ENVIRONMENT;
 }
@@ -63,7 +63,7 @@ static int open_file(const char *path, int *out, char *error) {
         if (fd >= 0) close(fd);
         return file_error(
             "lock", path,
-            "it is not a file that a run made\nhelp: move it away, or name another folder", error);
+            "a run did not create this file\nhelp: move it away, or name another folder", error);
     }
     *out = fd;
     return 0;

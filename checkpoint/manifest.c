@@ -348,7 +348,7 @@ static int read_full_files(ManifestReader *p, const json_t *list) {
         fits = !strcmp(c->full_file[k].name, read_string(p, o, "name")) &&
                ck_set_size(&c->full_file[k], (uint64_t)read_integer(p, o, "size", 0, INT64_MAX));
     }
-    return fits ? 0 : corrupt_manifest(p, "its whole files are not those of its layout");
+    return fits ? 0 : corrupt_manifest(p, "its files do not match its layout");
 }
 
 /* Of the bytes of a file, how many are before its data; UINT64_MAX: it cannot have that size. */
@@ -424,7 +424,7 @@ static int read_contents(ManifestReader *p, const json_t *o) {
     CkContents *c = p->c;
     const char *format = json_string_value(json_object_get(o, "format"));
     if (!format || strcmp(format, FORMAT))
-        return corrupt_manifest(p, "it is no manifest of a checkpoint");
+        return corrupt_manifest(p, "not the manifest of a checkpoint");
     if (read_integer(p, o, "oldest_reader", 1, INT32_MAX) > CK_VERSION)
         return corrupt_manifest(p, "a newer version of fsdpc wrote it, which this one cannot read");
     c->step = read_integer(p, o, "step", 0, MOST_COUNT);
@@ -461,8 +461,7 @@ int ck_manifest_parse(CkContents *c, Arena *a, const char *path, const char *tex
         return corrupt_manifest(&p, "checksum mismatch");
     json_error_t fault;
     json_t *o = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
-    int code =
-        json_is_object(o) ? read_contents(&p, o) : corrupt_manifest(&p, "it is no JSON object");
+    int code = json_is_object(o) ? read_contents(&p, o) : corrupt_manifest(&p, "not a JSON object");
     json_decref(o);
     return code;
 }

@@ -55,7 +55,7 @@ int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
     }
     size_t bytes;
     if (ck_is_special_file(path)) {
-        snprintf(error, CK_ERROR_BYTES, "%.300s: it is no file", path);
+        snprintf(error, CK_ERROR_BYTES, "%.300s: not a regular file", path);
         return EXIT_CORRUPT;
     }
     char *text = read_file(path, &bytes);

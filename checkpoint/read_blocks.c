@@ -121,7 +121,7 @@ static int report_damage(const Checkpoint *k, const FileRange *r, const CkTensor
     if (full) name = k->c.full_file[f->class].name;
     char what[160];
     uint64_t first, last = last_byte(&x, &first);
-    snprintf(what, sizeof what, "%sbytes %llu to %llu%s are damaged: their hash is another one",
+    snprintf(what, sizeof what, "%sbytes %llu to %llu%s are damaged: checksum mismatch",
              x.transposed ? "some of " : "", (unsigned long long)first, (unsigned long long)last,
              x.bytes < r->bytes ? ", or later ones," : "");
     return reader_corrupt(k, name, t, error, what);

@@ -76,9 +76,9 @@ static int compare_header(const Checkpoint *k, const char *file, const char *tex
     const char *name = have ? first_difference(have, want) : NULL;
     int code = 0;
     if (!have)
-        code = corrupt_file(k, file, NULL, "its header is no JSON object", error);
+        code = corrupt_file(k, file, NULL, "its header is not a JSON object", error);
     else if (name)
-        code = corrupt_file(k, file, name, "the manifest says something else of it", error);
+        code = corrupt_file(k, file, name, "its header does not match the manifest", error);
     json_decref(want);
     json_decref(have);
     free(there);
@@ -132,12 +132,13 @@ static int compare_texts(const Checkpoint *k, char *error) {
         bool other = ck_is_special_file(path);
         char *there = other ? NULL : read_file(path, &n);
         if (other)
-            code = corrupt_file(k, name, NULL, "it is no file", error);
+            code = corrupt_file(k, name, NULL, "not a regular file", error);
         else if (!there)
             code = errno == ENOENT ? corrupt_file(k, name, NULL, "the file is missing", error)
                                    : cannot_read(k, name, error);
         else if (n != strlen(text) || memcmp(there, text, n))
-            code = corrupt_file(k, name, NULL, "it is not what was written", error);
+            code =
+                corrupt_file(k, name, NULL, "it does not have the content that was written", error);
         free(there);
         free(text);
     }
@@ -160,7 +161,7 @@ static int find_others(const Checkpoint *k, char *error) {
         size_t n = strlen(e->d_name), m = strlen(end);
         if (n < m || strcmp(e->d_name + n - m, end) || is_ours(checkpoint_contents(k), e->d_name))
             continue;
-        code = corrupt_file(k, e->d_name, NULL, "the manifest does not know this file", error);
+        code = corrupt_file(k, e->d_name, NULL, "the manifest does not list this file", error);
     }
     if (d) closedir(d);
     return code;

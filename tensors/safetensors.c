@@ -55,7 +55,7 @@ static const char *read_tensor(const TensorFile *f, uint64_t data, json_t *entry
         return "`data_offsets` is not a pair of numbers";
     int64_t begin = json_integer_value(from), end = json_integer_value(to);
     if (begin < 0 || end < begin || (uint64_t)end > f->map.size - data)
-        return "its data lie outside of the file";
+        return "its data lie outside the file";
     t->data = f->map.bytes + data + begin;
     t->bytes = (uint64_t)(end - begin);
     t->file = f;
@@ -77,7 +77,8 @@ static int check_ranges(TensorFile *f, const uint8_t *data, char *error) {
     const uint8_t *end = data;
     for (uint32_t i = 0; i < f->n; i++) {
         const Tensor *t = &f->tensor[i];
-        if (t->data < end) return corrupt(f, error, "its data overlap those of another", t->name);
+        if (t->data < end)
+            return corrupt(f, error, "its data overlap those of another tensor tensor", t->name);
         if (t->data > end)
             return corrupt(f, error, "bytes before its data belong to no tensor", t->name);
         end += t->bytes;

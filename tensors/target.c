@@ -86,7 +86,7 @@ int target_check(const Target *t, bool folder, char *error) {
     if (is_step(folder ? t->file : t->folder)) {
         snprintf(
             error, ERROR_BYTES,
-            "cannot write %s: nothing else belongs into a checkpoint\nhelp: name another place",
+            "cannot write %s: a checkpoint must contain nothing else\nhelp: name another place",
             t->path);
         return EXIT_USER;
     }

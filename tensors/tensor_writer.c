@@ -140,7 +140,7 @@ static int write_texts(TensorWriter *w, char *error) {
     if (*w->form->config) {
         char *text = tensor_config_text(w->form->config, w->n ? w->tensor[0].type : FT_F32);
         if (!text) {
-            snprintf(error, ERROR_BYTES, "the plan's config.json is no JSON object");
+            snprintf(error, ERROR_BYTES, "the plan's config.json is not a JSON object");
             return EXIT_CORRUPT;
         }
         code = write_text(w, CONFIG_FILE, text, error);

@@ -152,15 +152,15 @@ static int blame_leaf(const Blame *b, const Leaf *l) {
     Part part;
     uint32_t result;
     uint64_t i = made_by(b->s->c, l->value, &part, &result);
-    return check_fail(b->s->c, "4i", b->at,
-                      "%s takes in instruction %llu (%s), which is no gradient of an op that reads "
-                      "it",
-                      target_name(b, room, sizeof room), (Llu)i, op_info[part.op].name);
+    return check_fail(
+        b->s->c, "4i", b->at,
+        "%s includes instruction %llu (%s), which is not the gradient of any op that reads it",
+        target_name(b, room, sizeof room), (Llu)i, op_info[part.op].name);
 }
 
 static int blame_use(const Blame *b, const Use *u) {
     char room[256];
-    return check_fail(b->s->c, "4j", b->at, "%s lacks what instruction %llu (%s) contributes",
+    return check_fail(b->s->c, "4j", b->at, "%s lacks the contribution of instruction %llu (%s)",
                       target_name(b, room, sizeof room), (Llu)u->u.instr,
                       op_info[u->u.part.op].name);
 }
@@ -261,7 +261,7 @@ static int blame_sum(Blame *b) {
         if (!b->use[k].found) return blame_use(b, &b->use[k]);
     for (uint32_t j = 0; j < b->n_leaf; j++)
         if (!b->leaf[j].found) return blame_leaf(b, &b->leaf[j]);
-    return check_fail(b->s->c, "4i", b->at, "value %u is another sum than a gradient must be",
+    return check_fail(b->s->c, "4i", b->at, "value %u is not the sum that the gradient must be",
                       b->sum);
 }
 

@@ -208,7 +208,7 @@ static int check_sizes(Check *c, uint64_t i) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     if (in->attr.axes < 1 || in->attr.axes > mesh_all_axes(&c->mesh))
-        return check_fail(c, "5c", i, "axes %#llx are none of the mesh",
+        return check_fail(c, "5c", i, "axes %#llx are not axes of the mesh",
                           (unsigned long long)in->attr.axes);
     CommPurpose purpose = in->op == OP_unshard ? COMM_GATHER : COMM_REDUCE;
     if (in->attr.comm != (int64_t)purpose)
@@ -216,14 +216,15 @@ static int check_sizes(Check *c, uint64_t i) {
                           in->attr.comm == COMM_GATHER ? "gather" : "reduce");
     int64_t ranks = mesh_extent(&c->mesh, (AxisSet)in->attr.axes);
     if (in->n_in < in->n_out)
-        return check_fail(c, "5d", i, "makes %u results of %u operands", in->n_out, in->n_in);
+        return check_fail(c, "5d", i, "has %u results for %u operands", in->n_out, in->n_in);
     for (uint32_t k = 0; k < in->n_out && in->op != OP_all_reduce; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
         const Type *b = &p->values[check_out(c, i, k)].type;
         const Type *full = in->op == OP_unshard ? b : a, *shard = in->op == OP_unshard ? a : b;
         if (full->dtype != shard->dtype || type_elements(full) != ranks * type_elements(shard))
             return check_fail(
-                c, "5d", i, "pair %u: %lld elements are not %lld for each of %lld ranks", k,
+                c, "5d", i,
+                "pair %u: %lld elements do not match %lld elements for each of %lld ranks", k,
                 (long long)type_elements(full), (long long)type_elements(shard), (long long)ranks);
     }
     for (uint32_t k = 0; k < in->n_out && in->op == OP_all_reduce; k++) {
@@ -313,12 +314,12 @@ static int compare_programs(Check *c, const PlanProgram *a, const PlanProgram *b
             if (!more && !other) break;
             if (more != other)
                 return check_fail(c, "5a", more ? i : j,
-                                  "has no partner in the program of another role");
+                                  "has no counterpart in the program of another role");
             if (!same_collective(c, i, j))
-                return check_fail(c, "5a", j,
-                                  "meets instruction %llu of another role, which is another "
-                                  "collective",
-                                  (unsigned long long)i);
+                return check_fail(
+                    c, "5a", j,
+                    "meets instruction %llu of another role, which is a different collective",
+                    (unsigned long long)i);
         }
     }
     return 0;
@@ -329,7 +330,7 @@ static int check_roles(Check *c) {
     uint64_t ranks = 0;
     for (uint32_t r = 0; r < p->n_roles; r++) {
         if (p->roles[r].first_rank != ranks || p->roles[r].n_ranks == 0)
-            return check_fail(c, "5a", NO_INSTR, "roles do not share out the ranks");
+            return check_fail(c, "5a", NO_INSTR, "the roles do not cover each rank exactly once");
         ranks += p->roles[r].n_ranks;
     }
     int64_t mesh = mesh_ranks(&c->mesh);

@@ -63,7 +63,8 @@ static int check_alike(Check *c, uint64_t *first, uint64_t i) {
     const Plan *p = c->p;
     if (*first == NO_INSTR) *first = i;
     if (same_constants(&p->instrs[*first], &p->instrs[i])) return 0;
-    return check_fail(c, "4p", i, "has other constants than instruction %llu", (Llu)*first);
+    return check_fail(c, "4p", i, "its constants differ from those of instruction %llu",
+                      (Llu)*first);
 }
 
 int check_constants(Check *c) {
@@ -74,16 +75,17 @@ int check_constants(Check *c) {
         const PlanInstr *in = &p->instrs[i];
         const char *other = other_setting(p->settings, in);
         if (other)
-            return check_fail(c, "4m", i, "its attribute `%s` is not that of the settings", other);
+            return check_fail(c, "4m", i, "its attribute `%s` differs from the settings", other);
         if (seeds_wrongly(c, i))
-            return check_fail(c, "4m", i, "its seed has another loss scale than the settings");
+            return check_fail(c, "4m", i,
+                              "its seed has a loss scale that differs from the settings");
         bool updates = check_is_update(in->op);
         if (updates) status = check_alike(c, in->op == OP_muon ? &muon : &update, i);
         if (in->op == OP_step_scale) status = check_alike(c, &scale, i);
         if (in->op == OP_muon_momentum) status = check_alike(c, &momentum, i);
         bool matrices = updates && p->groups[in->attr.group].flags & GROUP_MATRICES;
         if (updates && !is_update_of(in->op, p->settings->optimizer, matrices))
-            return check_fail(c, "4m", i, "is not the update of the settings' optimizer");
+            return check_fail(c, "4m", i, "is not an update of the optimizer in the settings");
     }
     return status;
 }

@@ -230,7 +230,7 @@ static int check_flat(Check *c, uint64_t i) {
     int got = c->p->values[check_out(c, i, 0)].type.dtype;
     int sum = (int)c->p->groups[in->attr.group].reduce_dtype;
     if (got == sum) return 0;
-    return check_fail(c, "8e", i, "its gradients are packed as %s; their group adds up in %s",
+    return check_fail(c, "8e", i, "its gradients are packed as %s, but their group sums in %s",
                       dtype_name(got), dtype_name(sum));
 }
 

@@ -44,8 +44,8 @@ static int compare(Reader *r, const char *name, uint64_t value) {
     case FACT_ROW:
     case FACT_KINDS: break;
     }
-    return check_fail(r->c, "8c", NO_INSTR,
-                      "%s has another row in the plan's tables than in the model", name);
+    return check_fail(r->c, "8c", NO_INSTR, "%s differs between the plan's tables and the model",
+                      name);
 }
 
 static int check_settings(Reader *r) {
@@ -175,7 +175,7 @@ static int check_constant(Reader *r, const TextField *policy) {
             continue;
         if (attr_value(&attr_fields[bit], &in->attr) != f->value)
             return check_fail(r->c, "8d", i,
-                              "its attribute `%s` is not that of the model's optimizer",
+                              "its attribute `%s` differs from the optimizer of the model",
                               policy->name);
     }
     return 0;

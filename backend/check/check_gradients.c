@@ -97,7 +97,7 @@ static int check_reported(GradientCheck *s, uint32_t role) {
     for (uint32_t k = 0; k < p->n_calls; k++)
         evaluates |= p->calls[k].role == role && p->calls[k].kind == PLAN_EVALUATION;
     if (!evaluates && p->settings->eval_every)
-        return check_fail(s->c, "4h", NO_INSTR, "role %u makes no call of an evaluation", role);
+        return check_fail(s->c, "4h", NO_INSTR, "role %u has no calls for an evaluation", role);
     for (uint32_t k = 0; k < p->n_states; k++)
         if (!s->reported[k] &&
             (p->states[k].role == STATE_SCALE || (p->states[k].role == STATE_METRIC && evaluates)))
@@ -121,9 +121,10 @@ int check_evaluation(Check *c) {
         if (step < 0 || !c->term[k] || !c->term[step]) continue;
         uint32_t a = c->term[k] - 1, b = c->term[step] - 1;
         if (c->plain[a] != c->plain[b])
-            return check_fail(c, "4o", p->values[a].def,
-                              "evaluates something else than instruction %u trains",
-                              p->values[b].def);
+            return check_fail(
+                c, "4o", p->values[a].def,
+                "computes a loss that differs from the one that instruction %u trains",
+                p->values[b].def);
     }
     return 0;
 }

@@ -98,10 +98,10 @@ static int check_dead(Sweep *s, uint32_t u) {
     uint64_t def = c->p->values[u].def;
     bool entry = c->p->instrs[def].op == OP_state;
     if (!entry && !check_before(c, def, s->instr))
-        return check_fail(c, "2a", s->instr,
-                          "value %u overwrites value %u, whose writer, instruction %llu, need not "
-                          "have finished",
-                          s->value, u, (Llu)def);
+        return check_fail(
+            c, "2a", s->instr,
+            "value %u overwrites value %u, whose writer, instruction %llu, may not have finished",
+            s->value, u, (Llu)def);
     for (uint64_t k = c->first_use[u]; k < c->first_use[u + 1]; k++) {
         uint64_t user = c->use[k];
         if (user == s->instr || !check_accesses(c, user, entry) ||
@@ -180,7 +180,7 @@ static int check_memories(Check *c, uint64_t i) {
         bool host = address_is_host(p->values[v].address);
         bool wanted = result ? in->op == OP_evict : in->op == OP_fetch;
         if (p->values[v].type.dtype == DT_TOKEN || host == wanted) continue;
-        return check_fail(c, "2h", i, "%s value %u, which is in memory of the %s",
+        return check_fail(c, "2h", i, "%s value %u, which is in %s memory",
                           result ? "writes" : "reads", v, host ? "host" : "device");
     }
     return 0;
@@ -241,11 +241,10 @@ static int share_workspace(Sweep *s, uint64_t i) {
         for (int t = 0; t < MAX_STREAMS; t++) {
             uint64_t user = s->user[d][t];
             if (user && t != stream && !check_before(c, user - 1, i))
-                return check_fail(
-                    c, "2f", i,
-                    "uses the workspace that instruction %llu of stream %d, which need "
-                    "not have finished, uses too",
-                    (Llu)(user - 1), t);
+                return check_fail(c, "2f", i,
+                                  "shares its workspace with instruction %llu of stream %d, which "
+                                  "may not have finished",
+                                  (Llu)(user - 1), t);
         }
         s->user[d][stream] = i + 1;
     }
@@ -296,10 +295,10 @@ static int visit_end(void *context, uint64_t from, uint64_t to, uint32_t occupan
     } else if (occupant == e->final_root) {
         return 0;
     }
-    return check_fail(e->c, "2e", NO_INSTR,
-                      "state %s: at the end of a program bytes %llu to %llu of the arena hold "
-                      "something else",
-                      plan_string(e->c->p, e->c->p->states[e->state].name), (Llu)from, (Llu)to);
+    return check_fail(
+        e->c, "2e", NO_INSTR,
+        "state %s: bytes %llu to %llu of its memory hold another value at the end of a program",
+        plan_string(e->c->p, e->c->p->states[e->state].name), (Llu)from, (Llu)to);
 }
 
 /* The set_state of each state in the program: instruction + 1, 0 = none. */
@@ -410,13 +409,13 @@ static int check_state_region(Check *c) {
         uint64_t *last = &end[address_is_host(st->address)];
         *last = MAX(*last, align_up(address_offset(to), PLAN_ALIGN));
         if (st->address % PLAN_ALIGN)
-            status = check_fail(c, "6d", NO_INSTR, "state %s: address %llu is no multiple of %d",
+            status = check_fail(c, "6d", NO_INSTR, "state %s: address %llu is not a multiple of %d",
                                 plan_string(p, st->name), (Llu)st->address, PLAN_ALIGN);
         else if (!may_leave_device(st) && address_is_host(st->address))
-            status = check_fail(c, "2h", NO_INSTR, "state %s is not in memory of the device",
+            status = check_fail(c, "2h", NO_INSTR, "state %s is not in device memory",
                                 plan_string(p, st->name));
         else if (interval_map_walk(&map, st->address, to, visit_any, NULL))
-            status = check_fail(c, "6d", NO_INSTR, "state %s overlaps another one",
+            status = check_fail(c, "6d", NO_INSTR, "state %s overlaps another state",
                                 plan_string(p, st->name));
         else
             status = interval_map_replace(&map, st->address, to, k, ignore_occupant, NULL);

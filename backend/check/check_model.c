@@ -290,8 +290,8 @@ static int check_term_of(Meaning *m, const PlanModelProgram *q, const PlanNode *
     if (c->written[row] != 1u << calls)
         return check_fail(c, "8b", p->values[value].def,
                           calls == PLAN_STEP
-                              ? "%s is that of a step, but an evaluation computes it"
-                              : "%s is that of an evaluation, but a step computes it",
+                              ? "%s belongs to a step, but an evaluation computes it"
+                              : "%s belongs to an evaluation, but a step computes it",
                           name);
     c->result->terms++;
     if (m->of[value] == m->model[p->node_operands[n->first_in]]) return 0;

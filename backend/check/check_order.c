@@ -35,17 +35,16 @@ int check_reads(Check *c, uint32_t program) {
             uint32_t v = check_in(c, i, k), def = p->values[v].def;
             if (c->program[def] != program || def >= i)
                 return check_fail(c, "1a", i,
-                                  "operand %u (value %u) is made by instruction %u, which is not "
-                                  "listed before this one in its program",
+                                  "operand %u (value %u) is the result of instruction %u, which "
+                                  "does not precede this one in its program",
                                   k, v, def);
             c->result->reads++;
             if (p->instrs[def].op == OP_state) continue;
             if (!check_before(c, def, i))
                 return check_fail(
                     c, "1b", i,
-                    "operand %u (value %u) is written by instruction %u on stream %s, "
-                    "which need not have finished: no edge or stream order puts it "
-                    "before this one",
+                    "operand %u (value %u) is written by instruction %u on stream %s, which may "
+                    "not have finished: no edge or stream order puts it before this one",
                     k, v, def, stream_name(p->instrs[def].stream));
         }
     }
@@ -105,7 +104,8 @@ static int check_unshard(Check *c, uint64_t i) {
             return check_fail(c, "3a", i, "operand %u is not the shard of group %u", k,
                               u->first_group + k);
         if (in->attr.axes != axes)
-            return check_fail(c, "3a", i, "gathers group %u over other axes than it is split over",
+            return check_fail(c, "3a", i,
+                              "gathers group %u over axes other than those that it is split over",
                               u->first_group + k);
         if (out->dtype != g->wire_dtype || type_elements(out) != g->padded)
             return check_fail(c, "3a", i, "result %u is not group %u, padded (%lld elements)", k,
@@ -128,9 +128,8 @@ static int check_ends(Check *c, uint32_t v, uint64_t end, const char *rule) {
         /* A view is a name, not a read: its readers are in this list themselves. */
         if (op_info[c->p->instrs[user].op].alias == ALIAS_VIEW) continue;
         return check_fail(c, rule, user,
-                          "reads value %u, which instruction %llu %s; that need not "
-                          "be later",
-                          v, (Llu)end, rule[1] == 'b' ? "reshards" : "frees");
+                          "reads value %u, which instruction %llu %s, possibly before this read", v,
+                          (Llu)end, rule[1] == 'b' ? "reshards" : "frees");
     }
     return 0;
 }
@@ -290,7 +289,8 @@ static int check_view(Check *c, uint64_t i) {
                           plan_string(c->p, c->p->params[c->p->instrs[i].attr.index].name),
                           check_in(c, i, 0),
                           c->p->instrs[i].op == OP_copy_out ? "in chunks" : "quantized");
-    return check_fail(c, "3d", i, "does not show a parameter: value %u at byte %lld is none",
+    return check_fail(c, "3d", i,
+                      "does not view a parameter: in value %u, no parameter starts at byte %lld",
                       check_in(c, i, 0), (long long)c->p->instrs[i].attr.offset);
 }
 
@@ -304,7 +304,7 @@ static int check_reshard(Check *c, uint64_t i) {
     for (uint32_t k = 0; k < in->n_in; k++) {
         int64_t group = flat_group(c, check_in(c, i, k));
         if (group < 0 || c->p->groups[group].unit != in->attr.unit)
-            return check_fail(c, "3c", i, "operand %u is no group of unit %lld", k,
+            return check_fail(c, "3c", i, "operand %u is not a group of unit %lld", k,
                               (long long)in->attr.unit);
     }
     return 0;
@@ -369,12 +369,14 @@ static int follow_kept(Kept *s, uint64_t i) {
         return s->kept[in->attr.index]
                    ? 0
                    : check_fail(s->c, "3f", i,
-                                "reads state %s, which nothing has gathered in this step", name);
+                                "reads state %s, which no instruction has gathered in this step",
+                                name);
     uint32_t v = check_in(c, i, 0);
     bool entry = check_entry_state(c, v) == in->attr.index;
     if (!entry &&
         (c->p->instrs[c->p->values[v].def].op != OP_unshard || flat_group(c, v) != st->group))
-        return check_fail(s->c, "3f", i, "keeps in state %s what is not its group, gathered", name);
+        return check_fail(s->c, "3f", i,
+                          "stores in state %s a value that is not its gathered group", name);
     s->next[in->attr.index] = entry ? s->kept[in->attr.index] : 1;
     return 0;
 }

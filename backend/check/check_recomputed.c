@@ -32,7 +32,7 @@ static void put_forward(const Check *c, Numbers *n, uint64_t i) {
 static int check_repeated(Check *c, const Numbers *n, uint64_t i) {
     for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
         if (*find(n, c->number[check_out(c, i, k)]) != c->number[check_out(c, i, k)])
-            return check_fail(c, "4k", i, "repeats no instruction of forward");
+            return check_fail(c, "4k", i, "does not recompute any instruction of forward");
     return 0;
 }
 

@@ -37,7 +37,7 @@ static int check_each_once(SavesCheck *s) {
     for (uint32_t k = 0; k < p->n_saves; k++) {
         uint32_t *save = &s->save_of[p->saves[k].state];
         if (*save)
-            return check_fail(c, "9a", NO_INSTR, "saves %u and %u are both of state %s", *save - 1,
+            return check_fail(c, "9a", NO_INSTR, "saves %u and %u both write state %s", *save - 1,
                               k, name_of(c, p->saves[k].state));
         *save = k + 1;
         c->result->save_bytes += p->saves[k].bytes;
@@ -45,7 +45,7 @@ static int check_each_once(SavesCheck *s) {
     for (uint32_t i = 0; i < p->n_states; i++) {
         bool saved = state_is_saved(p->states[i].role);
         if (saved && !s->save_of[i])
-            return check_fail(c, "9a", NO_INSTR, "no save is of state %s", name_of(c, i));
+            return check_fail(c, "9a", NO_INSTR, "no save writes state %s", name_of(c, i));
         if (saved) s->by_place[s->n++] = i;
     }
     c->result->saves = p->n_saves;
@@ -136,9 +136,10 @@ static int check_shares(Check *c, uint32_t save) {
     uint64_t width = dtype_bytes(state->type.dtype);
     uint64_t bytes = (uint64_t)layout_written_most(&l, &c->mesh) * width;
     if (q->bytes != bytes || (uint64_t)most * width > bytes)
-        return check_fail(c, "9c", NO_INSTR,
-                          "save %u says that a rank writes %llu bytes of state %s, it is %llu",
-                          save, (Llu)q->bytes, name_of(c, q->state), (Llu)bytes);
+        return check_fail(
+            c, "9c", NO_INSTR,
+            "save %u says that a rank writes %llu bytes of state %s; the layout says %llu", save,
+            (Llu)q->bytes, name_of(c, q->state), (Llu)bytes);
     return 0;
 }
 
@@ -149,12 +150,12 @@ static int check_copy(Check *c) {
         bool copied = p->saves[k].copied;
         uint64_t at = p->saves[k].at, expected = copied ? end : 0;
         if (copied && p->settings->snapshot != SNAPSHOT_COPY)
-            return check_fail(c, "9d", NO_INSTR, "save %u of state %s is copied to nowhere", k,
+            return check_fail(c, "9d", NO_INSTR, "save %u of state %s has no place in the copy", k,
                               name_of(c, p->saves[k].state));
         if (at != expected)
             return check_fail(c, "9d", NO_INSTR,
-                              "save %u of state %s has byte %llu of the copy, the one before it "
-                              "ends at %llu",
+                              "save %u of state %s starts at byte %llu of the copy, but the "
+                              "previous one ends at %llu",
                               k, name_of(c, p->saves[k].state), (Llu)at, (Llu)expected);
         if (copied) end += align_up(p->saves[k].bytes, PLAN_ALIGN);
     }

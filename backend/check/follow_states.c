@@ -11,7 +11,8 @@ int follow_state(GradientCheck *s, uint64_t i) {
         return 0;
     const Content *k = &s->before[index];
     if (!k->written)
-        return check_fail(s->c, "4a", i, "reads state %s, in which this step has stored nothing",
+        return check_fail(s->c, "4a", i,
+                          "reads state %s before this step has stored anything in it",
                           plan_string(p, st->name));
     *sym_out(s, i, 0) = (Sym){.kind = k->kind,
                               .entry = 1,
@@ -30,7 +31,8 @@ static int follow_sum_state(GradientCheck *s, uint64_t i, const PlanState *st, u
     uint8_t kind = st->role == STATE_GRADIENT ? SYM_GRADIENT : SYM_TERM;
     if (v->kind != kind || (kind == SYM_GRADIENT && v->group != st->group) ||
         (v->entry && (v->source != index || v->group != before->group)))
-        return check_fail(s->c, "4b", i, "stores in state %s what does not belong there", name);
+        return check_fail(s->c, "4b", i, "stores in state %s a value that does not belong there",
+                          name);
     if (s->evaluation && v->summed != follow_sample_axes(s))
         return check_fail(s->c, "4c", i, "state %s is %s over ranks", name,
                           v->summed ? "summed" : "not summed");
@@ -41,10 +43,10 @@ static int follow_sum_state(GradientCheck *s, uint64_t i, const PlanState *st, u
     if (kind == SYM_TERM && v->current) {
         uint32_t *term = &s->c->term[index];
         if (*term && s->c->number[*term - 1] != s->c->number[v->value])
-            return check_fail(s->c, "4o", i,
-                              "what state %s holds is computed in another way than in instruction "
-                              "%u",
-                              name, s->c->p->values[*term - 1].def);
+            return check_fail(
+                s->c, "4o", i,
+                "state %s gets a value that is computed differently from instruction %u", name,
+                s->c->p->values[*term - 1].def);
         *term = v->value + 1;
         s->c->written[index] |= 1u << (s->evaluation ? PLAN_EVALUATION : PLAN_STEP);
     }
@@ -61,7 +63,8 @@ static int follow_sum_state(GradientCheck *s, uint64_t i, const PlanState *st, u
 static int follow_largest_state(GradientCheck *s, uint64_t i, const PlanState *st, uint32_t index) {
     const Sym *v = sym_in(s, i, 0);
     if (v->kind != SYM_LARGEST || v->group != st->group)
-        return check_fail(s->c, "4r", i, "stores in state %s what are not its largest weights",
+        return check_fail(s->c, "4r", i,
+                          "stores in state %s values that are not the largest weights of its group",
                           plan_string(s->c->p, st->name));
     s->content[index] =
         (Content){.kind = SYM_LARGEST, .summed = v->summed, .written = 1, .group = v->group};
@@ -85,11 +88,12 @@ int follow_set_state(GradientCheck *s, uint64_t i) {
     case STATE_FACTORS:
     case STATE_SCALE:
         if (kept || (!s->evaluation && follow_is_update_of(s->c, v, st))) return 0;
-        return check_fail(s->c, "4e", i, "state %s takes a value that is not its update",
+        return check_fail(s->c, "4e", i, "state %s is set to a value that is not its update",
                           plan_string(p, st->name));
     case STATE_COPY:
         if (kept || (!s->evaluation && follow_is_new_copy(s->c, v, st->group))) return 0;
-        return check_fail(s->c, "4q", i, "state %s takes a value that is no copy of the update",
+        return check_fail(s->c, "4q", i,
+                          "state %s is set to a value that is not a copy of the update",
                           plan_string(p, st->name));
     default: return 0;
     }
@@ -114,6 +118,7 @@ int follow_view(GradientCheck *s, uint64_t i) {
         part->value = k;
         return 0;
     }
-    return check_fail(s->c, "4b", i, "shows no parameter's part of the gradient of group %d",
+    return check_fail(s->c, "4b", i,
+                      "does not view any parameter's part of the gradient of group %d",
                       whole->group);
 }

@@ -9,7 +9,8 @@
 /* Result j is a part of a gradient as a state keeps it, plus this call's. */
 static int add_to_part(GradientCheck *s, uint64_t i, uint32_t j, const Sym *part) {
     if (part->kind != SYM_PART || part->current)
-        return check_fail(s->c, "4b", i, "adds to what is no sum of earlier micro-batches");
+        return check_fail(s->c, "4b", i,
+                          "adds to a value that is not a sum of earlier micro-batches");
     Sym sum = *part;
     sum.current = 1;
     *sym_out(s, i, j) = sum;
@@ -32,7 +33,7 @@ static int add_up(GradientCheck *s, uint64_t i, uint32_t j, Sym *a, Sym *b) {
     if (a->kind == SYM_NORM) {
         if (a->taken || b->taken || a == b)
             return check_fail(s->c, "4b", i,
-                              "adds a part of the norm that instruction %u has added",
+                              "adds a part of the norm that instruction %u has already added",
                               a->taken ? a->taken - 1 : b->taken - 1);
         a->taken = b->taken = (uint32_t)i + 1;
         s->next[sum.tail - 1] = b->head;
@@ -91,7 +92,7 @@ int follow_pack(GradientCheck *s, uint64_t i) {
         const Type *t = &p->values[check_in(s->c, i, k)].type;
         if (t->dtype != flat->type.dtype || t->rank != param->type.rank ||
             memcmp(t->dim, param->type.dim, sizeof(int64_t) * t->rank))
-            return check_fail(s->c, "4f", i, "operand %u is no gradient of %s", k,
+            return check_fail(s->c, "4f", i, "operand %u is not a gradient of %s", k,
                               plan_string(p, param->name));
     }
     const Sym *first = sym_in(s, i, 0);
@@ -99,8 +100,8 @@ int follow_pack(GradientCheck *s, uint64_t i) {
     for (uint32_t k = 0; k < in->n_in; k++)
         if (earlier ? !holds_part(s, i, k, first->source) : sym_in(s, i, k)->kind == SYM_PART)
             return check_fail(s->c, "4b", i,
-                              "operand %u holds other contributions than its parameter's of the "
-                              "micro-batches that operand 0 holds",
+                              "operand %u does not hold its parameter's gradient over the same "
+                              "micro-batches as operand 0",
                               k);
     *sym_out(s, i, 0) = (Sym){.kind = SYM_GRADIENT,
                               .entry = earlier,
@@ -119,9 +120,10 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
         const Sym *v = sym_in(s, i, k);
         if (v->kind == SYM_NONE)
             return check_fail(s->c, "4c", i,
-                              "reduces a value that is no gradient, loss, norm or statistics");
+                              "reduces a value that is not a gradient, loss, norm or statistic");
         AxisSet axes = (AxisSet)in->attr.axes;
-        if (v->summed & axes) return check_fail(s->c, "4c", i, "reduces what is reduced already");
+        if (v->summed & axes)
+            return check_fail(s->c, "4c", i, "reduces a value that is already reduced");
         if (axes & ~follow_sample_axes(s))
             return check_fail(s->c, "4c", i, "sums over axes %#x; contributions differ over %#x",
                               axes, follow_sample_axes(s));
@@ -144,7 +146,8 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
         *sym_out(s, i, k) = out;
     }
     if (named || other == NO_INDEX) return 0;
-    return check_fail(s->c, "4c", i, "is of unit %lld, but reduces group %d and none of that unit",
+    return check_fail(s->c, "4c", i,
+                      "names unit %lld, but reduces group %d and no group of that unit",
                       (long long)in->attr.unit, other);
 }
 
@@ -187,7 +190,7 @@ int follow_stats_reader(GradientCheck *s, uint64_t i) {
     uint32_t k = stats_read[op].operand;
     const Sym *stats = sym_in(s, i, k);
     if (stats->kind != SYM_STATS || stats->group != -(int32_t)maker)
-        return check_fail(s->c, "4b", i, "operand %u is no statistics of op %s", k,
+        return check_fail(s->c, "4b", i, "operand %u is not a statistic of op %s", k,
                           op_info[maker].name);
     if (stats->summed != follow_sample_axes(s))
         return check_fail(s->c, "4c", i, "reads statistics that are not summed over ranks");
@@ -201,9 +204,9 @@ int follow_loss_term(GradientCheck *s, uint64_t i) {
     const Sym *loss = sym_in(s, i, 0), *stats = sym_in(s, i, 1);
     if (loss->kind != SYM_TERM || !loss->current || loss->entry || loss->summed ||
         !check_is_loss((uint16_t)-loss->group))
-        return check_fail(s->c, "4b", i, "adds a term to what is no loss of this call");
+        return check_fail(s->c, "4b", i, "adds a term to a value that is not a loss of this call");
     if (p->instrs[i].attr.alpha != p->instrs[p->values[stats->value].def].attr.alpha)
-        return check_fail(s->c, "4n", i, "has another weight than its gradient");
+        return check_fail(s->c, "4n", i, "its weight differs from that of its gradient");
     *sym_out(s, i, 0) = *loss;
     sym_out(s, i, 0)->value = check_out(s->c, i, 0);
     return 0;

@@ -73,11 +73,11 @@ static int check_complete(GradientCheck *s, uint64_t i, uint32_t k, int64_t grou
 int follow_norm(GradientCheck *s, uint64_t i) {
     int64_t group = s->c->p->instrs[i].attr.group;
     if (group < 0 || (uint64_t)group >= s->c->p->n_groups)
-        return check_fail(s->c, "4g", i, "norm of no group");
+        return check_fail(s->c, "4g", i, "takes the norm of a group that does not exist");
     int status = check_complete(s, i, 0, group);
     if (status) return status;
     if (s->listed[group])
-        return check_fail(s->c, "4g", i, "instruction %u has taken the norm of group %lld",
+        return check_fail(s->c, "4g", i, "instruction %u has already taken the norm of group %lld",
                           s->listed[group] - 1, (long long)group);
     s->listed[group] = (uint32_t)i + 1;
     s->next[group] = 0;
@@ -158,7 +158,7 @@ static int check_state_of(GradientCheck *s, uint64_t i, uint32_t k, uint32_t rol
     const Plan *p = s->c->p;
     int64_t group = p->instrs[i].attr.group, index = operand_state(s->c, i, k);
     if (index >= 0 && p->states[index].role == role && p->states[index].group == group) return 0;
-    return check_fail(s->c, "4e", i, "operand %u is not that state of group %lld", k,
+    return check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld", k,
                       (long long)group);
 }
 
@@ -219,7 +219,8 @@ static int check_copied(GradientCheck *s, uint64_t i, int64_t group) {
     for (uint64_t k = c->first_use[updated]; !set && k < c->first_use[updated + 1]; k++)
         set = c->p->instrs[c->use[k]].op == OP_cast && is_set(c, check_out(c, c->use[k], 0), copy);
     if (set) return 0;
-    return check_fail(s->c, "4q", i, "state %s keeps what group %lld was before the update",
+    return check_fail(s->c, "4q", i,
+                      "state %s keeps the value of group %lld from before the update",
                       plan_string(c->p, c->p->states[copy].name), (long long)group);
 }
 
@@ -229,15 +230,15 @@ int follow_update(GradientCheck *s, uint64_t i) {
     int64_t group = in->attr.group;
     uint32_t states = updated_states(in);
     if (group < 0 || (uint64_t)group >= p->n_groups || !(p->groups[group].flags & GROUP_TRAINABLE))
-        return check_fail(s->c, "4d", i, "updates group %lld, which is not a trainable one",
+        return check_fail(s->c, "4d", i, "updates group %lld, which is not trainable",
                           (long long)group);
     for (uint32_t k = 0; k < states; k++) {
         int64_t index = operand_state(s->c, i, k);
         if (index < 0 || p->states[index].role != update_roles[k] ||
             p->states[index].group != group ||
             type_elements(&p->states[index].type) != p->groups[group].shard)
-            return check_fail(s->c, "4e", i, "operand %u is not that state of group %lld", k,
-                              (long long)group);
+            return check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld",
+                              k, (long long)group);
         if (!is_set(s->c, check_out(s->c, i, k), index))
             return check_fail(s->c, "4e", i, "result %u does not become state %s", k,
                               plan_string(p, p->states[index].name));

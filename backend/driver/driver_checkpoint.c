@@ -127,7 +127,8 @@ int driver_open_plan(Driver *d, const char *file, Plan *plan) {
     if (is_model(file)) return make_plan(d, file, plan);
     if (d->options.given & OPTIONS_MODEL)
         return driver_mistake(d, E_option_value, "a plan has its own",
-                              "settings of a model go with a model file, and %s is none", file);
+                              "settings of a model need a model file, and %s is not a model file",
+                              file);
     int code = plan_open(plan, file, message, sizeof message);
     if (code == EXIT_ENVIRONMENT) fail_environment("%s", message);
     return code ? driver_mistake(d, E_plan, NULL, "%s: %s", file, message) : 0;

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loss_plot.h"
 #include "driver.h"
+#include "loss_plot.h"
 
 static const char *const completion_shells[] = {"bash", "zsh", NULL};
 const char *const editor_names[] = {"textmate", "vim", NULL};
@@ -20,7 +20,7 @@ const CommandInfo command_table[] = {
      1, 1, WORDS_MODELS, NULL},
     {COMMAND_DUMP, "dump", "dump [--stage=STAGE] [options] FILE",
      "any stage of a model, or a plan, as text",
-     "FILE is a model or a plan; of a plan there is only the stage `plan`, the default.\n"
+     "FILE is a model or a plan; for a plan, the only stage is `plan`, which is the default.\n"
      "\n"
      "The text of a plan is for people: what is sharded, what the peak consists of, what is\n"
      "sent; for each program its units, a picture of its memory and its instructions. Each stream\n"
@@ -40,10 +40,11 @@ const CommandInfo command_table[] = {
      "Prints nothing when all nine proofs of a plan succeed (-v: a line for each); otherwise the\n"
      "rule, the instruction and the source line.\n"
      "\n"
-     "CK is a folder of checkpoints, whose newest is meant, or one of them. All its files are "
-     "read\n"
-     "and compared with their hashes and with the manifest (-v: what is in it). What is wrong is\n"
-     "said with file and tensor, and which one before it is whole.\n",
+     "CK is one checkpoint, or a folder of checkpoints, which stands for the newest. All its files "
+     "are\n"
+     "read and compared with their hashes and with the manifest (-v: what is in it). A fault "
+     "names\n"
+     "the file, the tensor and the newest intact checkpoint before it.\n",
      OPTION_VERBOSE | OPTION_ERROR_FORMAT, 1, 1, WORDS_FILES, NULL},
     {COMMAND_RESHARD, "reshard", "reshard CK (-n M | plan.bin) -o CK2",
      "a checkpoint in the files of other ranks",

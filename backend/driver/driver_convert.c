@@ -28,7 +28,7 @@ static int another_model(Driver *d, const CkContents *c, const CkTensor *t, cons
                          const CkTensor *wanted) {
     return driver_mistake(
         d, E_checkpoint, NULL,
-        "the plan is of another model\n  %s: %s in the checkpoint, %s in the plan",
+        "the plan is for a different model\n  %s: %s in the checkpoint, %s in the plan",
         t ? t->name : wanted->name, t ? shape_text(d, c, t) : "not",
         wanted ? shape_text(d, plan, wanted) : "not");
 }
@@ -129,7 +129,8 @@ static int to_checkpoint(Driver *d, const char *input) {
     if (o->files.n < 2)
         return driver_mistake(d, E_missing_argument,
                               "fsdpc convert WEIGHTS plan.bin -o FOLDER makes a checkpoint of them",
-                              "%s is no checkpoint; weights need a plan to become one", input);
+                              "%s is not a checkpoint; converting weights to one needs a plan",
+                              input);
     int code = driver_check_target(d, o->output);
     if (!code) code = driver_open_plan(d, o->files.at[1], &plan);
     if (code) return code;

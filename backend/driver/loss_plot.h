@@ -19,8 +19,8 @@ typedef struct Curve {
 
 enum { MOST_CURVES = 8, MOST_POINTS = 1500 };
 
-/* loss_plot_read.c: false after a reported error (E0511). A last line without its end, which a run may
- * be writing, is left out. */
+/* loss_plot_read.c: false after a reported error (E0511). A last line without its end, which a run
+ * may be writing, is left out. */
 bool curve_read(DiagSet *ds, Curve *c, const char *name, const char *text, size_t size);
 /* Leaves MOST_POINTS points or fewer of loss and rate, means of `each` steps. */
 void curve_thin(Curve *c);

@@ -18,9 +18,9 @@ static int read_values(Reading *r) {
         FAIL_IF(v->def >= p->n_instrs || v->pad, "value %llu has no defining instruction", (Llu)i);
         const PlanInstr *in = &p->instrs[v->def];
         FAIL_IF(i < in->first_out || i - in->first_out >= in->n_out,
-                "value %llu is no result of instruction %u", (Llu)i, v->def);
+                "value %llu is not a result of instruction %u", (Llu)i, v->def);
         FAIL_IF(!plan_type_sane(&v->type), "value %llu has no type", (Llu)i);
-        FAIL_IF(v->slots >> p->n_axes, "value %llu is in slots of axes that there are not", (Llu)i);
+        FAIL_IF(v->slots >> p->n_axes, "value %llu has slots along axes that do not exist", (Llu)i);
         if (v->type.dtype == DT_TOKEN) {
             FAIL_IF(v->address || v->slots, "value %llu is a token with an address", (Llu)i);
             continue;
@@ -76,7 +76,7 @@ static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
 static int read_range(Reading *r, uint64_t i, const char *what, uint64_t first, uint64_t n,
                       uint64_t total, uint64_t *next) {
     FAIL_IF(first < *next || first > total || n > total - first,
-            "instruction %llu: its %s are not a range of its own", (Llu)i, what);
+            "instruction %llu: the range of its %s is wrong", (Llu)i, what);
     *next = first + n;
     return 0;
 }
@@ -89,25 +89,25 @@ typedef struct Next {
 static int read_shape_of_instr(Reading *r, uint64_t i, Next *next) {
     const Plan *p = r->p;
     const PlanInstr *in = &p->instrs[i];
-    FAIL_IF(in->op >= OP_COUNT, "instruction %llu: there is no op %u", (Llu)i, in->op);
+    FAIL_IF(in->op >= OP_COUNT, "instruction %llu: unknown op %u", (Llu)i, in->op);
     const OpInfo *o = &op_info[in->op];
     const Signature *s = op_signature((OpKind)in->op);
-    FAIL_IF(!(o->levels & L_SCHED), "instruction %llu: op %s has no place in a plan", (Llu)i,
+    FAIL_IF(!(o->levels & L_SCHED), "instruction %llu: op %s cannot occur in a plan", (Llu)i,
             o->name);
     FAIL_IF(in->n_in < s->in_min || (s->in_max != MANY && in->n_in > s->in_max),
             "instruction %llu: op %s does not have %u operands", (Llu)i, o->name, in->n_in);
     FAIL_IF(in->n_out < s->out_min || (s->out_max != MANY && in->n_out > s->out_max),
             "instruction %llu: op %s does not have %u results", (Llu)i, o->name, in->n_out);
     FAIL_IF(in->stream >= STREAM_KINDS || in->phase >= PHASE_COUNT,
-            "instruction %llu: no such stream or phase", (Llu)i);
-    FAIL_IF(in->saves > p->n_saves, "instruction %llu waits for saves that there are not", (Llu)i);
+            "instruction %llu: unknown stream or phase", (Llu)i);
+    FAIL_IF(in->saves > p->n_saves, "instruction %llu waits for saves that do not exist", (Llu)i);
     FAIL_IF(in->flags > INSTR_RECOMPUTED || (in->flags && in->phase != PHASE_BACKWARD),
-            "instruction %llu cannot repeat forward", (Llu)i);
-    FAIL_IF(in->unit != NO_INDEX && outside(in->unit, p->n_units), "instruction %llu: no such unit",
+            "instruction %llu cannot recompute forward", (Llu)i);
+    FAIL_IF(in->unit != NO_INDEX && outside(in->unit, p->n_units), "instruction %llu: unknown unit",
             (Llu)i);
     FAIL_IF(in->path >= p->n_strings, "instruction %llu has no module path", (Llu)i);
     FAIL_IF(in->file >= p->n_files || (in->file && (!in->line || !in->col)),
-            "instruction %llu has no place in the source", (Llu)i);
+            "instruction %llu has no position in the source", (Llu)i);
     FAIL_IF(in->flops > (uint64_t)INT64_MAX || in->bytes > (uint64_t)INT64_MAX ||
                 in->live_bytes > (uint64_t)INT64_MAX,
             "instruction %llu: a prediction is out of range", (Llu)i);
@@ -126,7 +126,7 @@ static int read_links(Reading *r, const PlanProgram *program, uint64_t i) {
         uint32_t v = p->operands[in->first_in + k];
         FAIL_IF(v >= p->n_values || p->values[v].def < program->first_instr ||
                     p->values[v].def - program->first_instr >= program->n_instr,
-                "instruction %llu: operand %u is no value of its program", (Llu)i, k);
+                "instruction %llu: operand %u is not a value of its program", (Llu)i, k);
     }
     for (uint32_t k = 0; k < in->n_out; k++)
         FAIL_IF(p->values[in->first_out + k].def != i,
@@ -135,7 +135,8 @@ static int read_links(Reading *r, const PlanProgram *program, uint64_t i) {
     for (uint32_t k = 0; k < in->n_edge; k++) {
         uint32_t e = p->edges[in->first_edge + k];
         FAIL_IF(e < program->first_instr || e - program->first_instr >= program->n_instr,
-                "instruction %llu: edge %u is from no instruction of its program", (Llu)i, k);
+                "instruction %llu: edge %u does not start at an instruction of its program", (Llu)i,
+                k);
     }
     return 0;
 }

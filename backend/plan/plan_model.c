@@ -28,26 +28,27 @@ static uint64_t rows_of(const Plan *p, uint16_t op) {
 static int read_node(Reading *r, const PlanNode *n, uint64_t i, uint32_t first_value) {
     const Plan *p = r->p;
     FAIL_IF(n->op >= OP_COUNT || !(op_info[n->op].levels & L_MODEL) || n->rank > MAX_RANK,
-            "op %llu of the model is none", (Llu)i);
+            "op %llu of the model is unknown", (Llu)i);
     const OpInfo *o = &op_info[n->op];
     const Signature *s = op_signature((OpKind)n->op);
     FAIL_IF(n->n_in < s->in_min || (s->in_max != MANY && n->n_in > s->in_max),
             "op %llu of the model: %s does not have %u operands", (Llu)i, o->name, n->n_in);
     FAIL_IF(n->n_out < s->out_min || n->n_out > s->out_max, /* MANY is a limit: no table is */
             "op %llu of the model: %s does not have %u results", (Llu)i, o->name, n->n_out);
-    FAIL_IF(n->n_in > p->n_node_operands - n->first_in ||
-                n->n_word > p->n_node_words - n->first_word ||
-                n->n_word != (uint32_t)__builtin_popcountll(o->attrs) + n->rank,
-            "op %llu of the model has other operands or attributes than its tables", (Llu)i);
-    FAIL_IF(n->path >= p->n_strings || n->file >= p->n_files, "op %llu of the model has no place",
-            (Llu)i);
+    FAIL_IF(
+        n->n_in > p->n_node_operands - n->first_in || n->n_word > p->n_node_words - n->first_word ||
+            n->n_word != (uint32_t)__builtin_popcountll(o->attrs) + n->rank,
+        "op %llu of the model: its operands or attributes are not the next ones of their tables",
+        (Llu)i);
+    FAIL_IF(n->path >= p->n_strings || n->file >= p->n_files,
+            "op %llu of the model has no position in the source", (Llu)i);
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = p->node_operands[n->first_in + k];
         FAIL_IF(v < first_value || v >= n->first_out,
-                "op %llu of the model reads value %u, which is not made before", (Llu)i, v);
+                "op %llu of the model reads value %u, which no earlier op makes", (Llu)i, v);
     }
     FAIL_IF(rows_of(p, n->op) != UINT64_MAX && p->node_words[n->first_word] >= rows_of(p, n->op),
-            "op %llu of the model names a row that there is not", (Llu)i);
+            "op %llu of the model names a row that does not exist", (Llu)i);
     return 0;
 }
 
@@ -55,7 +56,7 @@ static int read_facts(Reading *r) {
     const Plan *p = r->p;
     for (uint64_t i = 0; i < p->n_facts; i++)
         FAIL_IF(p->facts[i].name >= p->n_strings || p->facts[i].kind >= FACT_KINDS,
-                "fact %llu of the model is none", (Llu)i);
+                "fact %llu of the model has no name or an unknown kind", (Llu)i);
     return 0;
 }
 
@@ -70,7 +71,7 @@ int plan_read_model(Reading *r) {
         const PlanModelProgram *m = &p->model_programs[k];
         FAIL_IF(m->kind != (k ? PROGRAM_EVAL : PROGRAM_TRAIN) || m->pad || m->first_node != node ||
                     m->n_node > p->n_nodes - node,
-                "program %llu of the model is not the next one", (Llu)k);
+                "program %llu of the model is out of order", (Llu)k);
         uint32_t first_value = (uint32_t)value;
         for (uint64_t end = node + m->n_node; node < end; node++) {
             const PlanNode *n = &p->nodes[node];

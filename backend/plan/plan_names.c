@@ -34,7 +34,7 @@ static int read_stored_tensor(Reading *r, uint64_t i, uint64_t first) {
         elements *= t->dim[k];
     }
     for (uint64_t k = first; k < first + t->n_part; k++)
-        FAIL_IF(bad_part(p, &p->parts[k], elements), "part %llu of tensor %s is outside of it",
+        FAIL_IF(bad_part(p, &p->parts[k], elements), "part %llu of tensor %s lies outside it",
                 (Llu)(k - first), plan_string(p, t->name));
     return 0;
 }
@@ -63,7 +63,7 @@ static int count_parts(Reading *r, uint32_t table) {
     bool good = take_parts(p, table, left);
     for (uint64_t i = 0; i < p->n_params; i++) good &= !left[i];
     free(left);
-    FAIL_IF(!good, "names table %u: parts of a parameter are not the whole", table);
+    FAIL_IF(!good, "names table %u: the parts of a parameter do not add up to it", table);
     return 0;
 }
 
@@ -76,7 +76,7 @@ static int read_stored(Reading *r) {
         first += p->stored[i].n_part;
     }
     if (code) return code;
-    FAIL_IF(first != p->n_parts, "some parts are of no tensor");
+    FAIL_IF(first != p->n_parts, "some parts belong to no tensor");
     for (uint32_t t = 0; t < MAX(p->n_names, 1) && !code; t++) code = count_parts(r, t);
     return code;
 }
@@ -92,15 +92,18 @@ int plan_read_names(Reading *r) {
                     bad_range(p->names[i].first_skip, p->names[i].n_skip, p->n_skips),
                 "names table %llu: its patterns are outside their table", (Llu)i);
     for (uint64_t i = 0; i < p->n_skips; i++)
-        FAIL_IF(bad_string(p, p->skips[i]), "pattern %llu of the names tables is no name", (Llu)i);
+        FAIL_IF(bad_string(p, p->skips[i]),
+                "pattern %llu of the names tables is outside the string table", (Llu)i);
     for (uint64_t i = 0; i < p->n_other_names; i++) {
         const PlanOtherName *n = &p->other_names[i];
         uint64_t row = i % rows;
         FAIL_IF(bad_string(p, n->checkpoint) ||
                     n->flags & ~(uint32_t)(PARAM_TRANSPOSED | PARAM_IN_PARTS),
-                "name %llu of the further names tables is none", (Llu)i);
+                "name %llu of the further names tables is outside the string table or has unknown "
+                "flags",
+                (Llu)i);
         FAIL_IF(n->flags & PARAM_TRANSPOSED && row < p->n_params && p->params[row].type.rank != 2,
-                "parameter %s: only a matrix is stored transposed",
+                "parameter %s: only a matrix can be stored transposed",
                 plan_string(p, p->params[row].name));
         FAIL_IF(n->flags & PARAM_IN_PARTS &&
                     (n->flags & PARAM_TRANSPOSED || row >= p->n_params || p->params[row].n_alias),

@@ -65,7 +65,8 @@ static int other_version(Reading *r, const char *bytes, size_t size) {
     const char *strings = find_section(bytes, size, 0, 1, &n_strings);
     const PlanSettings *s =
         find_section(bytes, size, 1, offsetof(PlanSettings, batch), &n_settings);
-    const char *because = "compiled by another version of fsdpc, with other ops or workspace rules";
+    const char *because =
+        "compiled by a different version of fsdpc, whose ops or workspace rules differ";
     if (!strings || !s || strings[n_strings - 1] || s->command >= n_strings)
         return plan_fail(r, "%s: compile the model again", because);
     return plan_fail(
@@ -77,21 +78,21 @@ static int read_header(Reading *r, const void *bytes, size_t size) {
     const PlanHeader *h = bytes;
     if (size < sizeof *h) return plan_fail(r, "the file has %zu bytes, too few for a plan", size);
     if (memcmp(h->magic, PLAN_MAGIC, sizeof h->magic))
-        return plan_fail(r, "this is not a plan: it does not begin with " PLAN_MAGIC);
+        return plan_fail(r, "this is not a plan: it does not start with " PLAN_MAGIC);
     if (h->oldest_reader > PLAN_VERSION)
         return plan_fail(r, "the plan needs a reader of format %u or newer; this one knows %d",
                          h->oldest_reader, PLAN_VERSION);
     if (h->size != size)
-        return plan_fail(r, "the plan says that it has %llu bytes, the file has %zu", (Llu)h->size,
+        return plan_fail(r, "the plan should have %llu bytes, but the file has %zu", (Llu)h->size,
                          size);
     if (checksum(bytes, size) != h->checksum)
-        return plan_fail(r, "the checksum is wrong: the file is damaged");
+        return plan_fail(r, "checksum mismatch: the file is damaged");
     if (h->version < h->oldest_reader || h->oldest_reader == 0)
-        return plan_fail(r, "format %u cannot need reader %u", h->version, h->oldest_reader);
+        return plan_fail(r, "format %u cannot require reader %u", h->version, h->oldest_reader);
     if (h->rules != plan_rules()) return other_version(r, bytes, size);
     if (fingerprint(bytes, size) != h->fingerprint)
         return plan_fail(r,
-                         "the contents are not those of fingerprint %016llx: the plan was changed "
+                         "the contents do not match fingerprint %016llx: the plan was changed "
                          "after it was compiled",
                          (Llu)h->fingerprint);
     if (h->n_sections > (size - sizeof *h) / sizeof(PlanSection))
@@ -123,7 +124,7 @@ static int read_sections(Reading *r, const char *bytes, size_t size) {
     for (uint32_t i = 0; i < h->n_sections; i++) {
         const PlanSection *s = &at[i];
         if (s->offset % 16 || s->offset < free_from || s->offset > size)
-            return plan_fail(r, "section %u starts at byte %llu, where no section can be", i,
+            return plan_fail(r, "section %u starts at byte %llu, which is not a valid place", i,
                              (Llu)s->offset);
         if (!s->element || s->count > (size - s->offset) / s->element)
             return plan_fail(r, "section %u does not fit into the file", i);
@@ -132,7 +133,7 @@ static int read_sections(Reading *r, const char *bytes, size_t size) {
         if (found[s->kind])
             return plan_fail(r, "there are two sections of %s", section_info[s->kind].name);
         if (s->element != section_info[s->kind].element)
-            return plan_fail(r, "section of %s: %u bytes an element, not %zu",
+            return plan_fail(r, "section of %s: %u bytes per element instead of %zu",
                              section_info[s->kind].name, s->element, section_info[s->kind].element);
         if (s->count >= UINT32_MAX)
             return plan_fail(r, "section of %s is too large", section_info[s->kind].name);

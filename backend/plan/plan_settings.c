@@ -9,13 +9,14 @@ static int read_mesh(Reading *r) {
     FAIL_IF(p->n_axes > MESH_AXES, "the mesh has %llu axes", (Llu)p->n_axes);
     for (uint64_t i = 0; i < p->n_axes; i++) {
         const PlanAxis *a = &p->axes[i];
-        FAIL_IF(bad_string(p, a->name) || a->role >= AXIS_ROLES, "mesh axis %llu is none", (Llu)i);
+        FAIL_IF(bad_string(p, a->name) || a->role >= AXIS_ROLES,
+                "mesh axis %llu has an unknown role", (Llu)i);
         FAIL_IF(a->size < 1 || a->size > (1 << 20), "mesh axis %s has size %lld",
                 plan_string(p, a->name), (long long)a->size);
         ranks *= a->size;
         FAIL_IF(ranks > (1 << 20), "the mesh has too many ranks");
     }
-    FAIL_IF(p->n_settings != 1, "there are %llu settings", (Llu)p->n_settings);
+    FAIL_IF(p->n_settings != 1, "there must be one row of settings, not %llu", (Llu)p->n_settings);
     FAIL_IF(ranks != (int64_t)p->settings->ranks, "the mesh has %lld ranks, the plan says %u",
             (long long)ranks, p->settings->ranks);
     return 0;
@@ -32,14 +33,14 @@ int plan_read_settings(Reading *r) {
                 bad_string(p, s->hf_config) || bad_string(p, s->checkpoint),
             "settings: the name of the model or compiler, the command or config.json is missing");
     FAIL_IF(!s->ranks || s->ranks > 1 << 20, "settings: %u ranks", s->ranks);
-    FAIL_IF(bad_count(s->batch, 1) || bad_count(s->micro_batches, 1) ||
-                bad_count(s->local_batch, 1),
-            "settings: a step of %lld samples in %lld micro-batches of %lld a rank",
-            (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch);
+    FAIL_IF(
+        bad_count(s->batch, 1) || bad_count(s->micro_batches, 1) || bad_count(s->local_batch, 1),
+        "settings: a step cannot have %lld samples in %lld micro-batches of %lld samples per rank",
+        (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch);
     FAIL_IF(s->micro_batches > s->batch || s->batch % s->micro_batches ||
                 s->batch / s->micro_batches % parts ||
                 s->batch / s->micro_batches / parts != s->local_batch,
-            "settings: %lld ranks times %lld micro-batches of %lld samples do not make %lld",
+            "settings: %lld ranks times %lld micro-batches of %lld samples is not %lld",
             (long long)parts, (long long)s->micro_batches, (long long)s->local_batch,
             (long long)s->batch);
     FAIL_IF(bad_count(s->length, 0) || bad_count(s->steps, 0) || bad_count(s->epochs, 0) ||
@@ -80,7 +81,7 @@ int plan_read_settings(Reading *r) {
                 "settings: %llu bytes with workspace", (Llu)s->workspace_bytes[d]);
     FAIL_IF(!dtype_is_float((int)s->compute_dtype) || !dtype_is_float((int)s->reduce_dtype) ||
                 bad_gather(s->gather_dtype) || s->pad,
-            "settings: nothing computes, adds up or gathers in dtypes %u, %u, %u", s->compute_dtype,
-            s->reduce_dtype, s->gather_dtype);
+            "settings: unsupported dtypes %u, %u, %u (to compute, sum and gather in)",
+            s->compute_dtype, s->reduce_dtype, s->gather_dtype);
     return 0;
 }

@@ -55,11 +55,13 @@ static int read_params(Reading *r) {
         FAIL_IF(!plan_type_sane(&a->type) || a->type.pitch || !dtype_is_float((int)a->type.dtype),
                 "parameter %s has no type", name);
         FAIL_IF((a->flags & PARAM_TRANSPOSED) && a->type.rank != 2,
-                "parameter %s: only a matrix is stored transposed", name);
+                "parameter %s: only a matrix can be stored transposed", name);
         FAIL_IF((a->flags & PARAM_IN_PARTS) && (a->flags & PARAM_TRANSPOSED || a->n_alias),
-                "parameter %s: one that is in parts has no name of its own", name);
+                "parameter %s: a parameter that is stored in parts cannot be transposed or have "
+                "aliases",
+                name);
         FAIL_IF((a->flags & PARAM_MATRIX) && a->type.rank != 2,
-                "parameter %s is no matrix, and moved as one", name);
+                "parameter %s is not a matrix, but marked as one", name);
         total += type_elements(&a->type);
         FAIL_IF(total > PLAN_LARGEST, "there are too many parameters");
     }
@@ -117,8 +119,8 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
             "group %llu: a size is wrong", (Llu)i);
     Layout layout = plan_layout(g);
     FAIL_IF(!layout_is_sound(&layout, &mesh),
-            "group %llu: the shards of %lld elements do not make %lld", (Llu)i, (long long)g->shard,
-            (long long)g->padded);
+            "group %llu: shards of %lld elements do not add up to %lld", (Llu)i,
+            (long long)g->shard, (long long)g->padded);
     FAIL_IF(bad_range(g->first_param, g->n_param, p->n_group_params) || !g->n_param,
             "group %llu: its parameters are outside their table", (Llu)i);
     bool chunks = plan_has_chunks(p, g);
@@ -129,14 +131,14 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
         const PlanParam *param = &p->params[a->param];
         FAIL_IF(seen[a->param]++, "parameter %s is in two groups", plan_string(p, param->name));
         FAIL_IF(param->type.dtype != g->master_dtype,
-                "parameter %s has another dtype than group %llu", plan_string(p, param->name),
+                "parameter %s does not have the dtype of group %llu", plan_string(p, param->name),
                 (Llu)i);
         FAIL_IF(!(param->flags & PARAM_FROZEN) != !!(g->flags & GROUP_TRAINABLE),
-                "parameter %s and group %llu do not agree on what is trained",
+                "parameter %s and group %llu disagree on whether they are trained",
                 plan_string(p, param->name), (Llu)i);
         FAIL_IF((g->flags & GROUP_TRAINABLE) &&
                     !(param->flags & PARAM_MATRIX) != !(g->flags & GROUP_MATRICES),
-                "parameter %s and group %llu do not agree on how they are trained",
+                "parameter %s and group %llu disagree on how they are trained",
                 plan_string(p, param->name), (Llu)i);
         LayoutPlace place = plan_place(p, k);
         FAIL_IF(!fits(&layout, &place, &param->type, chunks, end),
@@ -233,7 +235,7 @@ static int read_saves(Reading *r) {
         const PlanSave *s = &p->saves[i];
         FAIL_IF(s->state >= p->n_states || s->copied > 1 ||
                     !state_is_saved(p->states[s->state].role),
-                "save %llu is of no state that checkpoints have", (Llu)i);
+                "save %llu names a state that checkpoints do not contain", (Llu)i);
         FAIL_IF(s->bytes > (uint64_t)PLAN_LARGEST || s->at > (uint64_t)PLAN_LARGEST ||
                     s->at % PLAN_ALIGN,
                 "save %llu: %llu bytes at %llu of the copy", (Llu)i, (Llu)s->bytes, (Llu)s->at);
@@ -319,7 +321,8 @@ static int read_sources(Reading *r) {
         FAIL_IF(bad_range(s->first_field, s->n_field, p->n_source_fields),
                 "data source %s: its fields are outside their table", plan_string(p, s->name));
         FAIL_IF(bad_real(s->from, 0, 1) || bad_real(s->to, 0, 1) || s->from > s->to,
-                "data source %s: from and to are not a part of a file", plan_string(p, s->name));
+                "data source %s: from and to must satisfy 0 <= from <= to <= 1",
+                plan_string(p, s->name));
         bool made = s->kind == SOURCE_SYNTHETIC || s->kind == SOURCE_SYNTHETIC_TOKENS;
         FAIL_IF(made ? bad_count(s->samples, 1) : s->samples != 0, "data source %s: %lld samples",
                 plan_string(p, s->name), (long long)s->samples);
@@ -328,8 +331,8 @@ static int read_sources(Reading *r) {
                 "data source %s: a vocabulary of %lld", plan_string(p, s->name),
                 (long long)s->vocab);
         bool rows = s->kind != SOURCE_NPY && s->kind != SOURCE_SYNTHETIC;
-        FAIL_IF(rows && p->settings->length < 1, "data source %s: a sample has no tokens",
-                plan_string(p, s->name));
+        FAIL_IF(rows && p->settings->length < 1,
+                "data source %s: a sample must have at least one token", plan_string(p, s->name));
         FAIL_IF(bad_corruption(s, rows), "data source %s: tokens cannot be corrupted in this way",
                 plan_string(p, s->name));
     }

@@ -121,7 +121,8 @@ static const char *rule_view(const Instr *s) {
 static const char *rule_copy_out(const Instr *s) {
     const PlanGroup *g = NULL;
     uint64_t k = plan_find_place(s->p, (uint64_t)s->in->attr.index, &g);
-    WANT(k < s->p->n_group_params && s->p->group_params[k].chunk, "no group has its chunks");
+    WANT(k < s->p->n_group_params && s->p->group_params[k].chunk,
+         "its parameter is not in chunks in any group");
     return FITS(is_vector(&s->x[0], g->padded) && s->x[0].dtype == s->y[0].dtype &&
                 type_same_dims(&s->y[0], &s->p->params[s->in->attr.index].type));
 }
@@ -137,7 +138,8 @@ static const char *rule_fused(const Instr *s) {
     const PlanFormula *f = &s->p->formulas[s->in->attr.index];
     const FormulaStep *step = &s->p->steps[f->first_step];
     Type value[FORMULA_OPERANDS + FORMULA_STEPS];
-    WANT(f->n_in == s->n_in && f->n_out == s->n_out, "its formula has other operands or results");
+    WANT(f->n_in == s->n_in && f->n_out == s->n_out,
+         "its operands or results do not match its formula");
     for (uint32_t i = 0; i < s->n_in; i++) value[i] = s->x[i];
     const char *fault = formula_types(f->n_in, f->n_step, step, value);
     WANT(!fault, fault);
@@ -207,9 +209,9 @@ static const char *rule_rope(const Instr *s) {
     const Attrs *a = &s->in->attr;
     int64_t dims = a->dims ? a->dims : last_dim(&s->x[0]);
     WANT(a->base >= 1 && a->factor > 0 && (!a->original || a->low < a->high),
-         "no angles have this base and scaling");
+         "the base or scaling of its angles is out of range");
     WANT(dims <= last_dim(&s->x[0]) && dims % 2 == 0 && dims <= MOST_TURNED,
-         "a head does not have these pairs");
+         "its pairs do not fit into a head");
     return NULL;
 }
 static const char *buckets_fit(const Instr *s, const Type *w) {
@@ -217,7 +219,7 @@ static const char *buckets_fit(const Instr *s, const Type *w) {
     int64_t n = w->dim[0] / (a->bidirectional ? 2 : 1);
     WANT(n >= 2 && w->dim[0] <= MOST_BUCKETS && (!a->bidirectional || w->dim[0] % 2 == 0) &&
              a->max_distance > n / 2 && a->max_distance <= INT32_MAX,
-         "the rows are no buckets of distance");
+         "the rows do not match the buckets of distance");
     return NULL;
 }
 static const char *rule_relative_bias(const Instr *s) { return buckets_fit(s, &s->x[0]); }
@@ -225,8 +227,8 @@ static const char *rule_relative_bias_grad(const Instr *s) { return buckets_fit(
 static const char *rule_attention(const Instr *s) {
     int q = signature_find(op_signature((OpKind)s->in->op), "q");
     int64_t width = last_dim(&s->x[0]);
-    WANT(width >= 1 && width <= MOST_HEAD, "a head does not have this width");
-    WANT(q < 0 || s->x[q].dim[2] % s->x[q + 1].dim[2] == 0, "heads do not share keys evenly");
+    WANT(width >= 1 && width <= MOST_HEAD, "the width does not match that of a head");
+    WANT(q < 0 || s->x[q].dim[2] % s->x[q + 1].dim[2] == 0, "heads cannot share keys evenly");
     return NULL;
 }
 static const char *rule_update(const Instr *s) {
@@ -245,10 +247,10 @@ static const char *rule_update(const Instr *s) {
 
 static const char *rule_metric_add(const Instr *s) {
     const Type *x = s->x;
-    WANT(type_is_norm(x, 0) || type_is_norm(x, NORM_INF), "its operands are no accumulators");
+    WANT(type_is_norm(x, 0) || type_is_norm(x, NORM_INF), "its operands are not accumulators");
     return FITS(x[0].dtype == x[1].dtype && type_same_dims(&x[0], &x[1]));
 }
-static const char *const other_norm = "the norm is not kept as its p wants";
+static const char *const other_norm = "the shape of the stored norms does not match p";
 static const char *rule_grad_norm(const Instr *s) {
     WANT(type_is_norm(&s->y[0], s->in->attr.clip_norm), other_norm);
     return NULL;
@@ -281,7 +283,7 @@ static const char *rule_muon(const Instr *s) {
     int64_t most = 0;
     for (uint32_t k = 0; k < g->n_param; k++) {
         const Type *t = type_in_group(s, k);
-        WANT(t->rank == 2, "a parameter of the group is no matrix");
+        WANT(t->rank == 2, "a parameter of the group is not a matrix");
         most = MAX(most, muon_work(t));
     }
     WANT(is_vector(&s->x[1], muon_numbers(s)) && is_vector(&s->y[1], most),
@@ -321,7 +323,7 @@ static const char *rule_unshard(const Instr *s) {
     Mesh mesh = plan_mesh(s->p);
     int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);
     WANT(s->n_out == plan_split_groups(s->p, u) && s->n_in >= s->n_out,
-         "the unit has another number of groups");
+         "the number of results or operands differs from the unit's number of groups");
     for (uint32_t k = 0; k < s->n_in; k++) {
         const PlanGroup *g = &s->p->groups[u->first_group + k];
         WANT((s->x[k].dtype == DT_TOKEN) == (k >= s->n_out), misfit);
@@ -329,12 +331,12 @@ static const char *rule_unshard(const Instr *s) {
         WANT(g->padded % ranks == 0 && is_vector(&s->x[k], g->padded / ranks) &&
                  is_vector(&s->y[k], g->padded) && s->x[k].dtype == s->y[k].dtype &&
                  dtype_is_sent(s->x[k].dtype),
-             "an operand is no shard, or a result no flat parameter, of the group");
+             "an operand is not a shard of the group, or a result is not its flat parameter");
     }
     return NULL;
 }
 static const char *const no_quantities =
-    "operands or results are not a shard of the group, or the largest weights of its blocks";
+    "operands or results are not a shard of the group or the largest weights of its blocks";
 static bool is_quantized(const PlanGroup *g, const Type *t) {
     return dtype_is_quantized(t->dtype) && t->dtype == g->wire_dtype;
 }
@@ -366,14 +368,15 @@ static const char *rule_retain(const Instr *s) {
     int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);
     WANT(g->padded % ranks == 0 && is_vector(&s->x[0], g->padded) &&
              is_vector(&s->y[0], g->padded / ranks) && dtype_is_sent(s->x[0].dtype),
-         "the operand is not the group's flat parameter, or the result no part of it");
+         "the operand is not the group's flat parameter, or the result is not a part of it");
     return NULL;
 }
 static const char *rule_pack(const Instr *s) {
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
-    WANT(s->n_in == g->n_param, "the group has another number of parameters");
+    WANT(s->n_in == g->n_param,
+         "the number of operands differs from the group's number of parameters");
     WANT(s->in->op == OP_pack ? plan_is_whole(s->p, g) : plan_has_chunks(s->p, g),
-         "the group has another layout");
+         "the layout of the group does not match this op");
     WANT(is_vector(&s->y[0], g->padded), "the result is not the group's flat gradient");
     for (uint32_t k = 0; k < s->n_in; k++) {
         const PlanParam *param = &s->p->params[s->p->group_params[g->first_param + k].param];

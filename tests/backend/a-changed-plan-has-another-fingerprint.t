@@ -3,6 +3,6 @@
 # RUN: tail -c +49 b.bin >tail; head -c 48 a.bin | cat - tail >c.bin; %fsdp-run c.bin
 # Whoever changes a plan has another plan: its fingerprint is of its contents.
 ==== err
-error: c.bin: the checksum is wrong: the file is damaged
+error: c.bin: checksum mismatch: the file is damaged
 help: fsdpc compile model.fsd -o plan.bin makes a plan
 ==== exit 3

@@ -3,6 +3,6 @@
 # RUN: %fsdpc check %t/plan.bin 2>&1 | sed -E "s/(#|value |instruction |group )[0-9]+/\1N/g; s/[a-z0-9._]+ gpt2[.]fsd:[0-9]+:[0-9]+/gpt2.fsd:N/; s/gpt2[.]fsd:[0-9]+:[0-9]+/gpt2.fsd:N/; s/state copy[a-z0-9._]*/state copy/"; exit ${PIPESTATUS[0]}
 # The update leaves a copy that is kept of its shard as it was: check-4.
 ==== out
-error[E0510]: %t/plan.bin: check-4q: gpt2.fsd:N: adafactor #N: state copy keeps what group N was before the update
+error[E0510]: %t/plan.bin: check-4q: gpt2.fsd:N: adafactor #N: state copy keeps the value of group N from before the update
 
 ==== exit 3

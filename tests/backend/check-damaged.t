@@ -11,6 +11,6 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0510]: b.bin: the checksum is wrong: the file is damaged
+error[E0510]: b.bin: checksum mismatch: the file is damaged
 
 ==== exit 3

@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile -q tiny.fsd -o %t/a.bin && head -c 3000 %t/a.bin >b.bin
-# RUN: %fsdpc check b.bin 2>&1 | sed "s/has [0-9]* bytes/has N bytes/"; exit ${PIPESTATUS[0]}
+# RUN: %fsdpc check b.bin 2>&1 | sed "s/have [0-9]* bytes/have N bytes/"; exit ${PIPESTATUS[0]}
 # A plan that ends early is damaged.
 ==== tiny.fsd
 module M {
@@ -11,6 +11,6 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
-error[E0510]: b.bin: the plan says that it has N bytes, the file has 3000
+error[E0510]: b.bin: the plan should have N bytes, but the file has 3000
 
 ==== exit 3

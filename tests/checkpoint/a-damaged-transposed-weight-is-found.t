@@ -13,7 +13,7 @@ data { train = text("t.txt"); length = 2 }
 train { loss = cross_entropy(model(inputs), targets); batch = 1; steps = 1; optimizer = sgd(lr = 0.01) }
 checkpoint { form = full }
 ==== err
-error[E0512]: ck/step-00000000/model.safetensors: tensor out.weight: some of bytes 12288 to 8400895 are damaged: their hash is another one
-  = help: there is no whole checkpoint before it
+error[E0512]: ck/step-00000000/model.safetensors: tensor out.weight: some of bytes 12288 to 8400895 are damaged: checksum mismatch
+  = help: no earlier checkpoint is intact
 
 ==== exit 3

@@ -20,27 +20,27 @@ exit 3
 exit 3
 exit 3
 ==== err
-error[E0512]: sharded/step-00000002/manifest.json: it is no file
-  = help: there is no whole checkpoint before it
+error[E0512]: sharded/step-00000002/manifest.json: not a regular file
+  = help: no earlier checkpoint is intact
 
 error[E0512]: sharded/step-00000002/rank-00000-of-00002.safetensors: the file has 0 bytes, not the 30112 that were written
-  = help: there is no whole checkpoint before it
+  = help: no earlier checkpoint is intact
 
 error[E0512]: sharded/step-00000002/rank-00000-of-00002.tail.safetensors: the file has 0 bytes, not the 4216 that were written
-  = help: there is no whole checkpoint before it
+  = help: no earlier checkpoint is intact
 
 error[E0512]: sharded/step-00000002/rank-00001-of-00002.head.safetensors: the file has 0 bytes, not the 4120 that were written
-  = help: there is no whole checkpoint before it
+  = help: no earlier checkpoint is intact
 
 error[E0512]: sharded/step-00000002/rank-00001-of-00002.safetensors: the file has 0 bytes, not the 30208 that were written
-  = help: there is no whole checkpoint before it
+  = help: no earlier checkpoint is intact
 
-error[E0512]: full/step-00000002/manifest.json: it is no file
-  = help: there is no whole checkpoint before it
+error[E0512]: full/step-00000002/manifest.json: not a regular file
+  = help: no earlier checkpoint is intact
 
 error[E0512]: full/step-00000002/model.safetensors: the file has 0 bytes, not the 21520 that were written
-  = help: there is no whole checkpoint before it
+  = help: no earlier checkpoint is intact
 
 error[E0512]: full/step-00000002/optimizer.safetensors: the file has 0 bytes, not the 38944 that were written
-  = help: there is no whole checkpoint before it
+  = help: no earlier checkpoint is intact
 

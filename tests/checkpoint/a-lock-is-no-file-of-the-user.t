@@ -9,9 +9,9 @@ exit 2
 kept
 mine
 ==== err
-error: cannot lock link/lock: it is not a file that a run made
+error: cannot lock link/lock: a run did not create this file
 help: move it away, or name another folder
-error: cannot lock name/lock: it is not a file that a run made
+error: cannot lock name/lock: a run did not create this file
 help: move it away, or name another folder
-error: cannot lock text/lock: it is not a file that a run made
+error: cannot lock text/lock: a run did not create this file
 help: move it away, or name another folder

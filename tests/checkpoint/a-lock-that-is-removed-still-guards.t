@@ -8,4 +8,4 @@ lock
 step
 ==== err
 error: another run writes checkpoints to ck
-help: one run at a time; name another folder, or end that one
+help: name another folder, or end that run: one run at a time can write to a folder

@@ -18,11 +18,11 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2; opti
 ==== err
 error: ck-less/step-00000002: the checkpoint is of another model
   z: f32[128] here, not in the checkpoint
-error[E0512]: the plan is of another model or optimizer
+error[E0512]: the plan is for a different model or optimizer
     z: not in the checkpoint, f32[128] in the plan
 
 error: ck-more/step-00000002: the checkpoint is of another model
   z: in the checkpoint, not here
-error[E0512]: the plan is of another model or optimizer
+error[E0512]: the plan is for a different model or optimizer
     z: f32[128] in the checkpoint, not in the plan
 

@@ -12,20 +12,20 @@ data { train = text("t.txt"); length = 2 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 7; optimizer = adamw(lr = 0.01) }
 shard { unit = Linear }
 ==== err
-error: rank 0: ck/step-00000001/rank-00000-of-00002.safetensors: tensor emb.weight: bytes 8388608 to 16777215 are damaged: their hash is another one
-help: there is no whole checkpoint before it
-error[E0512]: ck/step-00000001/rank-00000-of-00002.safetensors: tensor emb.weight: bytes 8388608 to 16777215 are damaged: their hash is another one
-  = help: there is no whole checkpoint before it
+error: rank 0: ck/step-00000001/rank-00000-of-00002.safetensors: tensor emb.weight: bytes 8388608 to 16777215 are damaged: checksum mismatch
+help: no earlier checkpoint is intact
+error[E0512]: ck/step-00000001/rank-00000-of-00002.safetensors: tensor emb.weight: bytes 8388608 to 16777215 are damaged: checksum mismatch
+  = help: no earlier checkpoint is intact
 
-error: rank 0: ck/step-00000001/rank-00000-of-00002.safetensors: tensor emb.weight: bytes 8388608 to 16777215 are damaged: their hash is another one
-help: there is no whole checkpoint before it
-error[E0512]: ck/step-00000001/rank-00000-of-00002.safetensors: tensor emb.weight: bytes 8388608 to 16777215 are damaged: their hash is another one
-  = help: there is no whole checkpoint before it
+error: rank 0: ck/step-00000001/rank-00000-of-00002.safetensors: tensor emb.weight: bytes 8388608 to 16777215 are damaged: checksum mismatch
+help: no earlier checkpoint is intact
+error[E0512]: ck/step-00000001/rank-00000-of-00002.safetensors: tensor emb.weight: bytes 8388608 to 16777215 are damaged: checksum mismatch
+  = help: no earlier checkpoint is intact
 
-error: rank 0: ck/step-00000001/rank-00000-of-00002.safetensors: tensor optimizer.state.emb.weight.exp_avg: bytes 16777216 to 25165823 are damaged: their hash is another one
-help: there is no whole checkpoint before it
-error[E0512]: ck/step-00000001/rank-00000-of-00002.safetensors: tensor optimizer.state.emb.weight.exp_avg: bytes 16777216 to 25165823 are damaged: their hash is another one
-  = help: there is no whole checkpoint before it
+error: rank 0: ck/step-00000001/rank-00000-of-00002.safetensors: tensor optimizer.state.emb.weight.exp_avg: bytes 16777216 to 25165823 are damaged: checksum mismatch
+help: no earlier checkpoint is intact
+error[E0512]: ck/step-00000001/rank-00000-of-00002.safetensors: tensor optimizer.state.emb.weight.exp_avg: bytes 16777216 to 25165823 are damaged: checksum mismatch
+  = help: no earlier checkpoint is intact
 
 error: rank 0: ck/step-00000001/rank-00000-of-00002.safetensors: tensor out.weight: the file has 30724095 bytes, not the 30724096 that were written
-help: there is no whole checkpoint before it
+help: no earlier checkpoint is intact

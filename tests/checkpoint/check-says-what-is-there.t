@@ -20,7 +20,7 @@ tensors: 4 weights, 8 of the optimizer; names, shapes and places in the headers 
 exit 3
 ==== err
 error[E0512]: ck/step-00000009/manifest.json: it contains step 8, the folder says 9
-  = help: the newest one before it that is whole is ck/step-00000004
+  = help: the newest intact checkpoint before it is ck/step-00000004
 
-{"code":"E0512","severity":"error","message":"ck/step-00000004/rank-00000-of-00002.safetensors: bytes 0 to 30111 are damaged: their hash is another one","file":null,"line":0,"col":0,"end_line":0,"end_col":0,"notes":[],"help":"there is no whole checkpoint before it"}
+{"code":"E0512","severity":"error","message":"ck/step-00000004/rank-00000-of-00002.safetensors: bytes 0 to 30111 are damaged: checksum mismatch","file":null,"line":0,"col":0,"end_line":0,"end_col":0,"notes":[],"help":"no earlier checkpoint is intact"}
 ==== exit 3

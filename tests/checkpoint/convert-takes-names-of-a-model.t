@@ -21,7 +21,7 @@ same
 error[E0512]: the plan is of another model
     emb.weight: f32[128, 4] in the checkpoint, f32[128, 8] in the plan
 
-error[E0503]: settings of a model go with a model file, and q is none
+error[E0503]: settings of a model need a model file, and q is not a model file
   = help: a plan has its own
 
 error[E0503]: settings of a model go with a model file

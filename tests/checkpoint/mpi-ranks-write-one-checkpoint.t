@@ -6,6 +6,6 @@
 # TIME: 60
 ==== out
 same
-error: rank 1: c2/step-00000003/rank-00001-of-00002.safetensors: tensor out.weight: bytes 0 to 10239 are damaged: their hash is another one
-help: there is no whole checkpoint before it
+error: rank 1: c2/step-00000003/rank-00001-of-00002.safetensors: tensor out.weight: bytes 0 to 10239 are damaged: checksum mismatch
+help: no earlier checkpoint is intact
 ==== exit 3

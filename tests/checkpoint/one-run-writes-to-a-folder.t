@@ -4,7 +4,7 @@
 # NEEDS: build:device_cpu.so
 ==== out
 error: another run writes checkpoints to ck: who
-help: one run at a time; name another folder, or end that one
+help: name another folder, or end that run: one run at a time can write to a folder
 exit 130
 lock
 step

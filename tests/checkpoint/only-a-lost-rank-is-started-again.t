@@ -23,7 +23,7 @@ help: data paths are relative to the working directory; --data train=PATH names 
 error: step 1: loss nan, gradient norm nan: not finite; the weights are those from before this step
 help: train.on_nan = skip leaves such steps out
 error: ck/step-00000006/manifest.json: checksum mismatch
-help: there is no whole checkpoint before it
+help: no earlier checkpoint is intact
 error: --eval-only does not train, so it excludes --restarts
 help: fsdp-run --help lists the options
 ==== exit 1

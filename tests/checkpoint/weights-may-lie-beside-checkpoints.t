@@ -15,18 +15,18 @@ exit 1
 exit 1
 exit 1
 ==== err
-error: cannot write out/step-00000008: nothing else belongs into a checkpoint
+error: cannot write out/step-00000008: a checkpoint must contain nothing else
 help: name another place
-error[E0503]: cannot write out/step-00000008: nothing else belongs into a checkpoint
+error[E0503]: cannot write out/step-00000008: a checkpoint must contain nothing else
   = help: name another place
 
-error: cannot write out/step-00000008: nothing else belongs into a checkpoint
+error: cannot write out/step-00000008: a checkpoint must contain nothing else
 help: name another place
-error[E0503]: cannot write out/step-00000008: nothing else belongs into a checkpoint
+error[E0503]: cannot write out/step-00000008: a checkpoint must contain nothing else
   = help: name another place
 
-error: cannot write out/step-00000008/w: nothing else belongs into a checkpoint
+error: cannot write out/step-00000008/w: a checkpoint must contain nothing else
 help: name another place
-error[E0503]: cannot write out/step-00000008/w: nothing else belongs into a checkpoint
+error[E0503]: cannot write out/step-00000008/w: a checkpoint must contain nothing else
   = help: name another place
 

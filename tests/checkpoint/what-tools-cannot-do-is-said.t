@@ -19,7 +19,7 @@ lock
 ==== err
 error: cannot open none: No such file or directory
 exit 2
-error: empty: there is no checkpoint in it
+error: empty contains no checkpoint
 exit 2
 error[E0504]: `fsdpc reshard` needs -o FOLDER for the checkpoint
 
@@ -39,21 +39,21 @@ error[E0503]: ck: it has step 2 already
   = help: name another folder
 
 exit 1
-error[E0512]: the plan is of another model or optimizer
+error[E0512]: the plan is for a different model or optimizer
     emb.weight: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
     optimizer.state.emb.weight.exp_avg: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
     optimizer.state.emb.weight.exp_avg_sq: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
     and 3 more
 
 exit 3
-error[E0512]: the plan is of another model or optimizer
+error[E0512]: the plan is for a different model or optimizer
     optimizer.state.emb.weight.exp_avg: f32[128, 12] in the checkpoint, not in the plan
     optimizer.state.emb.weight.exp_avg_sq: f32[128, 12] in the checkpoint, not in the plan
     optimizer.state.out.weight.exp_avg: f32[128, 12] in the checkpoint, not in the plan
     and 1 more
 
 exit 3
-error[E0510]: t.txt: this is not a plan: it does not begin with FSDPLAN1
+error[E0510]: t.txt: this is not a plan: it does not start with FSDPLAN1
 
 exit 3
 error[E0503]: -o names a folder of checkpoints, and ck/step-00000002 is one step
@@ -75,7 +75,7 @@ error[E0512]: the plan is of another model
     emb.weight: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
 
 exit 3
-error[E0504]: w is no checkpoint; weights need a plan to become one
+error[E0504]: w is not a checkpoint; converting weights to one needs a plan
   = help: fsdpc convert WEIGHTS plan.bin -o FOLDER makes a checkpoint of them
 
 exit 1
@@ -88,7 +88,7 @@ error[E0513]: w: not the weights of this model: 0 missing, 2 of another shape or
   wrong shape: out.weight is [128, 12], the model needs [128, 16]
 
 exit 3
-error[E0513]: cut: tensor out.weight: its data lie outside of the file
+error[E0513]: cut: tensor out.weight: its data lie outside the file
 
 exit 3
 error: cannot read none: No such file or directory

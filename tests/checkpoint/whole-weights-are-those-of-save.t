@@ -29,10 +29,10 @@ manifest: what was written, with 26 settings
 files: 8, all there and no others; 85040 bytes, 24 blocks have their hash
 tensors: 4 weights, 8 of the optimizer; names, shapes and places in the headers are the manifest's
 ==== err
-error[E0512]: ck/step-00000008/model-00002-of-00003.safetensors: bytes 0 to 7511 are damaged: their hash is another one
-  = help: there is no whole checkpoint before it
+error[E0512]: ck/step-00000008/model-00002-of-00003.safetensors: bytes 0 to 7511 are damaged: checksum mismatch
+  = help: no earlier checkpoint is intact
 
-error[E0512]: ck2/step-00000008/config.json: it is not what was written
-  = help: there is no whole checkpoint before it
+error[E0512]: ck2/step-00000008/config.json: it does not have the content that was written
+  = help: no earlier checkpoint is intact
 
 ==== exit 3
