@@ -38,12 +38,13 @@ typedef struct Check {
     uint32_t (*last)[MAX_STREAMS]; /* position + 1 of the last access of root r on each stream */
     uint64_t key[CHECK_KEY_WORDS]; /* check_terms.c: of the hash that numbers are */
     /* check_terms.c, by value of a Part */
-    uint64_t *number, *plain; /* equal numbers are equal values; plain: without dropout */
-    uint64_t *terms;          /* room for the numbers of the operands of one instruction */
+    uint64_t *number, *without_dropout; /* equal numbers are equal values; the second takes no
+                                           account of dropout */
+    uint64_t *terms; /* room for the numbers of the operands of one instruction */
     uint32_t
         *inner; /* by instruction, and one more: the first value that exists only inside of it */
-    Type *inner_type; /* of those values, from n_values on */
-    uint32_t *term;   /* by state: the loss or metric that its sum began with + 1 */
+    Type *inner_type;              /* of those values, from n_values on */
+    uint32_t *first_term_of_state; /* by state: the loss or metric that its sum began with + 1 */
     uint8_t *written; /* by state: a bit for each PlanCallKind whose calls add such a term to it */
 } Check;
 

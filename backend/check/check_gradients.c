@@ -118,9 +118,9 @@ int check_evaluation(Check *c) {
     for (uint32_t k = 0; k < p->n_states; k++) {
         const char *name = plan_string(p, p->states[k].name);
         int64_t step = strncmp(name, "eval.", 5) ? -1 : find_state(p, name + 5);
-        if (step < 0 || !c->term[k] || !c->term[step]) continue;
-        uint32_t a = c->term[k] - 1, b = c->term[step] - 1;
-        if (c->plain[a] != c->plain[b])
+        if (step < 0 || !c->first_term_of_state[k] || !c->first_term_of_state[step]) continue;
+        uint32_t a = c->first_term_of_state[k] - 1, b = c->first_term_of_state[step] - 1;
+        if (c->without_dropout[a] != c->without_dropout[b])
             return check_fail(
                 c, "4o", p->values[a].def,
                 "computes a loss that differs from the one that instruction %u trains",

@@ -283,9 +283,9 @@ static int check_term_of(Meaning *m, const PlanModelProgram *q, const PlanNode *
     uint64_t row = p->node_words[n->first_word];
     const char *name = plan_string(p, p->states[row].name);
     stated[row] = true;
-    if (!c->term[row])
+    if (!c->first_term_of_state[row])
         return check_fail(c, "8b", NO_INSTR, "no program computes %s of the model", name);
-    uint32_t value = c->term[row] - 1;
+    uint32_t value = c->first_term_of_state[row] - 1;
     PlanCallKind calls = q->kind == PROGRAM_EVAL ? PLAN_EVALUATION : PLAN_STEP;
     if (c->written[row] != 1u << calls)
         return check_fail(c, "8b", p->values[value].def,
@@ -313,9 +313,9 @@ static int compare(Meaning *m, bool *stated) {
     }
     c->result->nodes = p->n_nodes;
     for (uint64_t k = 0; !status && k < p->n_states; k++)
-        if (c->term[k] && !stated[k])
-            status = check_fail(c, "8b", p->values[c->term[k] - 1].def, "the model has no %s",
-                                plan_string(p, p->states[k].name));
+        if (c->first_term_of_state[k] && !stated[k])
+            status = check_fail(c, "8b", p->values[c->first_term_of_state[k] - 1].def,
+                                "the model has no %s", plan_string(p, p->states[k].name));
     return status;
 }
 

@@ -1,11 +1,11 @@
 /* What values stand for: each value gets a number, and values with the same number are equal.
  *
- * In: a plan that was read. Out: Check.number and Check.plain, by value. The number of a value is
- * a hash of the op that makes it, of the op's attributes, and of its operands' numbers, so it does
- * not depend on where and when something is computed, nor on which gather of a unit is read: a
- * view of a parameter has the parameter's number. The hash has a key that is drawn for each check,
- * so nobody can write a plan in which different terms have one number: two meet with a chance of
- * 2^-64, whatever they are. Numbers are compared and added, and never shown.
+ * In: a plan that was read. Out: Check.number and Check.without_dropout, by value. The number of a
+ * value is a hash of the op that makes it, of the op's attributes, and of its operands' numbers, so
+ * it does not depend on where and when something is computed, nor on which gather of a unit is
+ * read: a view of a parameter has the parameter's number. The hash has a key that is drawn for each
+ * check, so nobody can write a plan in which different terms have one number: two meet with a
+ * chance of 2^-64, whatever they are. Numbers are compared and added, and never shown.
  *
  * Ops that compute what several others do are taken apart first (check_parts), into parts that are
  * ops of the table, as their row there says: a fused op has the numbers of what it replaces. A
@@ -15,7 +15,7 @@
  * check_gradients.c's to prove. So is what earlier micro-batches left: a sum with it has the number
  * of what this one adds.
  *
- * `plain` is the same with dropout taken for a copy, as in an evaluation.
+ * `without_dropout` is the same with dropout taken for a copy, as in an evaluation.
  *
  * A fused op that check_parts does not know gets a number of its own that nothing else has, so a
  * plan with it is rejected, never accepted wrongly.
@@ -266,8 +266,8 @@ Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
     return a;
 }
 
-static void number_part(Check *c, const Part *part, const Attrs *a, bool plain) {
-    uint64_t *number = plain ? c->plain : c->number, *in = c->terms;
+static void number_part(Check *c, const Part *part, const Attrs *a, bool without_dropout) {
+    uint64_t *number = without_dropout ? c->without_dropout : c->number, *in = c->terms;
     for (uint32_t k = 0; k < part->n_in; k++) in[k] = number[check_part_in(part, k)];
     bool sum = part->op == OP_add && check_same_shape(check_type(c, check_part_in(part, 0)),
                                                       check_type(c, check_part_in(part, 1)));
@@ -279,7 +279,7 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool plain) 
             number[v] = in[k];
         else if (part->op == OP_accumulate)
             number[v] = in[part->n_out + k];
-        else if (plain && part->op == OP_dropout)
+        else if (without_dropout && part->op == OP_dropout)
             number[v] = in[0];
         else
             number[v] = check_term(c, part->op, a, k, check_type(c, v), part->n_in, in);
@@ -293,7 +293,7 @@ void check_number(Check *c, uint32_t program) {
         int64_t param = check_param_shown(c, i);
         if (param >= 0) {
             uint32_t v = check_out(c, i, 0);
-            c->number[v] = c->plain[v] = check_param_term(c, (uint32_t)param);
+            c->number[v] = c->without_dropout[v] = check_param_term(c, (uint32_t)param);
             continue;
         }
         Part part[CHECK_PARTS];

@@ -41,7 +41,7 @@ static int follow_sum_state(GradientCheck *s, uint64_t i, const PlanState *st, u
     if (s->times > 1 && v->entry && (v->summed != before->summed || v->split != before->split))
         return check_fail(s->c, "4c", i, "state %s is reduced again in every call", name);
     if (kind == SYM_TERM && v->current) {
-        uint32_t *term = &s->c->term[index];
+        uint32_t *term = &s->c->first_term_of_state[index];
         if (*term && s->c->number[*term - 1] != s->c->number[v->value])
             return check_fail(
                 s->c, "4o", i,

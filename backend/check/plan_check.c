@@ -131,14 +131,15 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.inner_type = calloc(inner, sizeof *c.inner_type);
     if (c.inner && c.inner_type) check_type_inner(&c);
     c.number = calloc(c.inner ? check_room(&c) : 1, sizeof *c.number);
-    c.plain = calloc(c.inner ? check_room(&c) : 1, sizeof *c.plain);
+    c.without_dropout = calloc(c.inner ? check_room(&c) : 1, sizeof *c.without_dropout);
     c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
-    c.term = calloc(p->n_states + 1, sizeof *c.term);
+    c.first_term_of_state = calloc(p->n_states + 1, sizeof *c.first_term_of_state);
     c.written = calloc(p->n_states + 1, sizeof *c.written);
     check_draw_key(&c);
     int status = EXIT_ENVIRONMENT;
     if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.types &&
-        c.inner && c.inner_type && c.number && c.plain && c.terms && c.term && c.written)
+        c.inner && c.inner_type && c.number && c.without_dropout && c.terms &&
+        c.first_term_of_state && c.written)
         status = prove(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
@@ -154,9 +155,9 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.inner);
     free(c.inner_type);
     free(c.number);
-    free(c.plain);
+    free(c.without_dropout);
     free(c.terms);
-    free(c.term);
+    free(c.first_term_of_state);
     free(c.written);
     return status;
 }

@@ -183,7 +183,7 @@ static void a_plan_of_other_rules_is_to_be_compiled_again(void **state) {
     ((PlanHeader *)bytes)->rules ^= 1;
     plan_seal(bytes, size);
     assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
-    assert_non_null(strstr(message, "another version of fsdpc"));
+    assert_non_null(strstr(message, "a different version of fsdpc"));
     assert_non_null(strstr(message, "fsdpc compile gpt2.fsd -s L=1 -n 2"));
     PlanSection *strings = (PlanSection *)(bytes + sizeof(PlanHeader));
     strings->count = size;
