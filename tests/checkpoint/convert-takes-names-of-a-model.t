@@ -18,7 +18,7 @@ config.json
 model.safetensors
 same
 ==== err
-error[E0512]: the plan is of another model
+error[E0512]: the plan is for a different model
     emb.weight: f32[128, 4] in the checkpoint, f32[128, 8] in the plan
 
 error[E0503]: settings of a model need a model file, and q is not a model file

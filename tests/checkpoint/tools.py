@@ -165,7 +165,7 @@ def damage(rng):
 
     def refuse(name, *words):
         done = command(FSDPC, "check", "ck", code=3)
-        for word in (f"{bad}/{name}", f"before it that is whole is {good}", *words):
+        for word in (f"{bad}/{name}", f"the newest intact checkpoint before it is {good}", *words):
             assert word in done.stderr, (name, word, done.stderr)
 
     faults = 0
@@ -189,7 +189,7 @@ def damage(rng):
         path.write_bytes(raw)
         check("ck")
     (bad / "rank-00003-of-00004.safetensors").write_bytes(b"")
-    refuse("rank-00003-of-00004.safetensors", "does not know this file")
+    refuse("rank-00003-of-00004.safetensors", "does not list this file")
     assert faults > 8 * 6
     print("all refused")
 

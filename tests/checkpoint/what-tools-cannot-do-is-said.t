@@ -35,7 +35,7 @@ exit 1
 error[E0503]: `-n` takes a number of ranks from 1 to 1048576, not `0`
 
 exit 1
-error[E0503]: ck: it has step 2 already
+error[E0503]: ck already has step 2
   = help: name another folder
 
 exit 1
@@ -71,7 +71,7 @@ exit 1
 error[E0503]: `--dtype` takes f32, bf16 or f16, not `f8`
 
 exit 1
-error[E0512]: the plan is of another model
+error[E0512]: the plan is for a different model
     emb.weight: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
 
 exit 3
