@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "loss_plot.h"
 #include "driver.h"
+#include "loss_plot.h"
 
 int driver_plot(Driver *d) {
     const Options *o = &d->options;
