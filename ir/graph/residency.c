@@ -119,41 +119,42 @@ Residence residence_of_contribution(const Policy *p) {
     return (Residence){.kept = true, .partial = mesh_sample_axes(&p->mesh)};
 }
 
-static bool is_given_back(const Policy *p, Extent of) {
-    if (of == EXTENT_ROOT) return p->reshard_root;
-    return of == EXTENT_GIVEN || of == EXTENT_PART || (of != EXTENT_KEPT && p->reshard);
+static bool is_resharded(const Policy *p, ReshardScope scope) {
+    if (scope == SCOPE_ROOT) return p->reshard_root;
+    return scope == SCOPE_RESHARDED || scope == SCOPE_PARTLY_RESHARDED ||
+           (scope != SCOPE_KEPT && p->reshard);
 }
 
 /* The axes over which ranks share out what they keep of it after forward. */
-static AxisSet parts_of(const Policy *p, Extent of) {
-    bool whole = of == EXTENT_GIVEN || (p->reshard_whole && of != EXTENT_PART);
+static AxisSet parts_of(const Policy *p, ReshardScope scope) {
+    bool whole = scope == SCOPE_RESHARDED || (p->reshard_whole && scope != SCOPE_PARTLY_RESHARDED);
     return whole ? 0 : mesh_retained_axes(&p->mesh);
 }
 
-static Residence axes_of(const Policy *p, Resident what, Border border, Extent of) {
+static Residence axes_of(const Policy *p, Resident what, Border border, ReshardScope scope) {
     const Residence gone = {0}, whole = {.kept = true};
     bool several = p->micro_batches > 1, local = p->accumulate_local && several;
-    AxisSet split = of == EXTENT_WHOLE ? 0 : mesh_parameter_axes(&p->mesh);
+    AxisSet split = scope == SCOPE_REPLICATED ? 0 : mesh_parameter_axes(&p->mesh);
     if (border == BORDER_BETWEEN && !several) return gone;
     switch ((Entry)table[p->strategy][what][border]) {
     case GONE: return gone;
     case SPLIT: return (Residence){.kept = true, .split = split};
     case WHOLE: return whole;
     case RESHARD: {
-        AxisSet part = parts_of(p, of);
-        if (!is_given_back(p, of)) return whole;
+        AxisSet part = parts_of(p, scope);
+        if (!is_resharded(p, scope)) return whole;
         return (Residence){.kept = part != 0, .split = part};
     }
     case HELD: return p->hold ? whole : gone;
     case INSIDE: {
-        Residence around = axes_of(p, RESIDENT_GATHERED, border, of);
+        Residence around = axes_of(p, RESIDENT_GATHERED, border, scope);
         bool there =
             split && residence_is_whole(around) && place_of(p, what, border) == PLACE_DEVICE;
         return there ? gone : (Residence){.kept = true, .split = split};
     }
     case PARTIAL: return residence_of_contribution(p);
     case ACCUMULATE: {
-        Residence end = axes_of(p, what, BORDER_UPDATE, of);
+        Residence end = axes_of(p, what, BORDER_UPDATE, scope);
         if (local) return residence_of_contribution(p);
         if (p->all_reduce_last && several && split_axes(p))
             end.partial = mesh_sample_axes(&p->mesh) & ~split_axes(p);
@@ -163,8 +164,8 @@ static Residence axes_of(const Policy *p, Resident what, Border border, Extent o
     return gone;
 }
 
-Residence residence_of(const Policy *p, Resident what, Border border, Extent of) {
-    Residence r = axes_of(p, what, border, of);
+Residence residence_of(const Policy *p, Resident what, Border border, ReshardScope scope) {
+    Residence r = axes_of(p, what, border, scope);
     if (r.kept && !r.partial) r.place = place_of(p, what, border);
     return r;
 }

@@ -42,17 +42,16 @@ typedef struct Transition {
     AxisSet gather, scatter, sum, retain;
 } Transition;
 
-/* What is asked about: a group of an inner unit, of one that stays gathered after forward, is given
- * back, or is but for a part, whatever the policy says of others, of the root unit, or parameters
- * that every rank holds whole where the strategy splits others. */
-typedef enum Extent {
-    EXTENT_UNIT,
-    EXTENT_KEPT,
-    EXTENT_GIVEN,
-    EXTENT_PART,
-    EXTENT_ROOT,
-    EXTENT_WHOLE
-} Extent;
+/* What residence_of is asked about. For all but SCOPE_UNIT, what the policy says of units in
+ * general does not count. */
+typedef enum ReshardScope {
+    SCOPE_UNIT,             /* a unit besides the root, as the policy treats units */
+    SCOPE_KEPT,             /* a unit that stays gathered after forward */
+    SCOPE_RESHARDED,        /* a unit that is resharded to all ranks */
+    SCOPE_PARTLY_RESHARDED, /* a unit of which each rank keeps a part: reshard = K */
+    SCOPE_ROOT,             /* the root unit */
+    SCOPE_REPLICATED        /* parameters that every rank holds whole, whatever the strategy */
+} ReshardScope;
 
 /* The dtype, where the strategy gathers anything; else DT_NONE. */
 int dtype_if_gathered(const Policy *p, int dtype);
@@ -62,7 +61,7 @@ int dtype_read(const Policy *p, const Param *param);
 int dtype_on_wire(const Policy *p, const Param *param);
 
 /* residency.c */
-Residence residence_of(const Policy *p, Resident what, Border border, Extent of);
+Residence residence_of(const Policy *p, Resident what, Border border, ReshardScope scope);
 /* A gradient as backward leaves it: whole, the contribution of a rank's own samples. */
 Residence residence_of_contribution(const Policy *p);
 /* The axes over which master weights, moments and reduced gradients are split. */

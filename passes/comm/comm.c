@@ -115,8 +115,8 @@ static void make_states(Comm *c) {
 static void tell_price(const Comm *c) {
     const Graph *g = c->g;
     int64_t whole = 0, part = 0;
-    Residence kept = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_BETWEEN, EXTENT_UNIT);
-    Residence end = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_UPDATE, EXTENT_UNIT);
+    Residence kept = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_BETWEEN, SCOPE_UNIT);
+    Residence end = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_UPDATE, SCOPE_UNIT);
     bool chosen = strategy_accumulates(g->policy.strategy);
     if (!chosen || !kept.kept || !(end.split & ~kept.split)) return;
     for (uint32_t k = 0; k < g->groups.n; k++) {
@@ -210,7 +210,7 @@ static void tell_gathers(const Comm *c, const Parts *parts) {
 static Comm comm_of(Graph *g) {
     const Policy *p = &g->policy;
     Comm c = {.g = g, .map = unit_map(g)};
-    Residence master = residence_of(p, RESIDENT_MASTER, BORDER_START, EXTENT_UNIT);
+    Residence master = residence_of(p, RESIDENT_MASTER, BORDER_START, SCOPE_UNIT);
     c.gather = residence_transition(master, (Residence){.kept = true}).gather;
     c.place = arena_array(g->scratch, Place, g->params.n);
     for (uint32_t k = 0; k < g->groups.n; k++)

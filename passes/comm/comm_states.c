@@ -2,17 +2,17 @@
  * group's shard is kept in the compute dtype, is lent, and how its gradient gets to the update. */
 #include "comm.h"
 
-static Extent extent_of(const Unit *u) {
-    static const Extent of[UNIT_RESHARDS] = {[RESHARD_POLICY] = EXTENT_UNIT,
-                                             [RESHARD_NEVER] = EXTENT_KEPT,
-                                             [RESHARD_ALWAYS] = EXTENT_GIVEN,
-                                             [RESHARD_PART] = EXTENT_PART};
-    return u->is_root ? EXTENT_ROOT : of[u->reshard];
+static ReshardScope scope_of(const Unit *u) {
+    static const ReshardScope scope[UNIT_RESHARDS] = {[RESHARD_POLICY] = SCOPE_UNIT,
+                                                      [RESHARD_NEVER] = SCOPE_KEPT,
+                                                      [RESHARD_ALWAYS] = SCOPE_RESHARDED,
+                                                      [RESHARD_PART] = SCOPE_PARTLY_RESHARDED};
+    return u->is_root ? SCOPE_ROOT : scope[u->reshard];
 }
 
 Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
-    Extent of = extent_of(&c->g->units.at[unit]);
-    Residence r = residence_of(&c->g->policy, RESIDENT_GATHERED, border, of);
+    ReshardScope scope = scope_of(&c->g->units.at[unit]);
+    Residence r = residence_of(&c->g->policy, RESIDENT_GATHERED, border, scope);
     /* Where nothing is gathered, the master or its cast is what computation reads. */
     if (border != BORDER_FORWARD && !unit_split_groups(c->g, unit)) r.kept = false;
     return r;
@@ -20,8 +20,8 @@ Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
 
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group) {
     const Group *q = &c->g->groups.at[group];
-    if (!q->layout.split) return residence_of(&c->g->policy, what, border, EXTENT_WHOLE);
-    return residence_of(&c->g->policy, what, border, extent_of(&c->g->units.at[q->unit]));
+    if (!q->layout.split) return residence_of(&c->g->policy, what, border, SCOPE_REPLICATED);
+    return residence_of(&c->g->policy, what, border, scope_of(&c->g->units.at[q->unit]));
 }
 
 /* Gathered parameters in another dtype do not hold the master. */

@@ -13,7 +13,7 @@ static Policy policy_of_two(void) {
 }
 
 static MemoryPlace place(const Policy *p, Resident what, Border border) {
-    return residence_of(p, what, border, EXTENT_UNIT).place;
+    return residence_of(p, what, border, SCOPE_UNIT).place;
 }
 
 static void everything_is_on_the_device_by_default(void **state) {
@@ -32,7 +32,7 @@ static void each_key_moves_its_own(void **state) {
     (void)state;
     for (int border = 0; border < BORDERS; border++) {
         Policy p = policy_of_two();
-        bool kept = residence_of(&p, RESIDENT_GRADIENT, (Border)border, EXTENT_UNIT).kept;
+        bool kept = residence_of(&p, RESIDENT_GRADIENT, (Border)border, SCOPE_UNIT).kept;
         p.offload_params = PLACE_HOST;
         assert_int_equal(place(&p, RESIDENT_MASTER, (Border)border), PLACE_HOST);
         assert_int_equal(place(&p, RESIDENT_MOMENTS, (Border)border), PLACE_DEVICE);
@@ -90,13 +90,13 @@ static void a_master_is_kept_once(void **state) {
         Policy p = policy_of_two();
         p.strategy = once[k];
         for (int border = 0; border < BORDERS; border++) {
-            Residence r = residence_of(&p, RESIDENT_MASTER, (Border)border, EXTENT_UNIT);
+            Residence r = residence_of(&p, RESIDENT_MASTER, (Border)border, SCOPE_UNIT);
             assert_int_equal(r.kept, border != BORDER_FORWARD);
-            r = residence_of(&p, RESIDENT_MASTER, (Border)border, EXTENT_WHOLE);
+            r = residence_of(&p, RESIDENT_MASTER, (Border)border, SCOPE_REPLICATED);
             assert_true(r.kept);
         }
         p.offload_params = PLACE_HOST;
-        assert_true(residence_of(&p, RESIDENT_MASTER, BORDER_FORWARD, EXTENT_UNIT).kept);
+        assert_true(residence_of(&p, RESIDENT_MASTER, BORDER_FORWARD, SCOPE_UNIT).kept);
     }
 }
 
