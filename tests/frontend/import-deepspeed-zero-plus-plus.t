@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=config --deepspeed ds.json net.fsd 2>/dev/null | sed -n '/^ds.json/,$p'
-# RUN: %fsdpc dump --stage=comm --deepspeed ds.json net.fsd 2>&- | sed '/program eval/,$d' | grep -oE 'i8\[.* = (retain|unshard)\(.*axes = \([a-z, ]*[)]'
+# RUN: %fsdpc dump --stage=comm --deepspeed ds.json net.fsd 2>&- | sed '/program eval/,$d' | grep -oE 'i8\[.* = (retain|unshard)\(.*axes = \([a-z_, ]*[)]'
 # Of ZeRO++ quantized weights are gather = i8, and the second copy of the weights, over 2 ranks, is reshard = 2:
 # forward gathers from all ranks, backward from two.
 ==== net.fsd
@@ -21,7 +21,7 @@ ds.json
     shard.gather = i8
   zero_optimization.zero_quantized_gradients = false
     has no effect: it is switched off
-i8[64] = unshard(%10) {unit = 0, axes = (dp, near)
-i8[64] = unshard(%15) {unit = 1, axes = (dp, near)
-i8[32] = retain(%16) {group = 1, axes = (near)
-i8[64] = unshard(%19, %14) {unit = 1, axes = (near)
+i8[64] = unshard(%10) {unit = 0, axes = (dp, reshard_group)
+i8[64] = unshard(%15) {unit = 1, axes = (dp, reshard_group)
+i8[32] = retain(%16) {group = 1, axes = (reshard_group)
+i8[64] = unshard(%19, %14) {unit = 1, axes = (reshard_group)

@@ -9,7 +9,7 @@ data  { train = synthetic(x = [4], y = [4], samples = 64) }
 train { loss = mse(model(x), y); batch = 8; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (rep = 2, dp = 4); unit = Linear; "fc.1" = reshard(2); "fc.2" = reshard(false) }
 ==== out
-mesh rep = 2, dp = 2, near = 2
+mesh rep = 2, dp = 2, reshard_group = 2
 reshard = true
 reshard_whole = true
 by_path = list("fc.1" reshard part 1:7:50-7:56, "fc.2" reshard kept 1:7:71-7:77)
