@@ -78,7 +78,7 @@ bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *op
     if (o->print_after_change) graph_print(g, &before);
     double start = milliseconds();
     bool done = pass->run(g);
-    if (o->timing) fprintf(stderr, "%-10s %9.3f ms\n", pass->name, milliseconds() - start);
+    if (o->timing) fprintf(stderr, "%-22s %9.3f ms\n", pass->name, milliseconds() - start);
     if (done) {
         g->level = pass->out;
         int broken = graph_verify(g);

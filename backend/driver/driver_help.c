@@ -64,7 +64,7 @@ static void add_commands(HelpBook *b) {
     } examples[] = {
         {"compile", "fsdpc compile model.fsd -o plan.bin -n 2"},
         {"dump", "fsdpc dump plan.bin"},
-        {"opt", "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse,grad"},
+        {"opt", "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse_packed_attention,grad"},
         {"check", "fsdpc check plan.bin"},
         {"explain", "fsdpc explain E0204"},
         {"help", "fsdpc help attention"},

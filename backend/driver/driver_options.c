@@ -42,7 +42,7 @@ const OptionInfo option_table[] = {
     {OPTION_RAW, 0, "raw", NULL, "of a plan: everything that is in it, for tools",
      "fsdpc dump --raw plan.bin"},
     {OPTION_PASS, 0, "pass", "NAMES", "passes to run, separated by commas",
-     "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse,grad"},
+     "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse_packed_attention,grad"},
     {OPTION_PRINT_AFTER, 0, "print-after", "PASS", "print the graph after PASS, on stderr",
      "fsdpc compile --print-after=wrap model.fsd -o plan.bin"},
     {OPTION_PRINT_AFTER_ALL, 0, "print-after-all", NULL, "after every pass",

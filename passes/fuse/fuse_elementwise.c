@@ -1,4 +1,4 @@
-/* fuse_map: chains of elementwise ops of a unit become one op with a formula.
+/* fuse_elementwise: chains of elementwise ops of a unit become one op with a formula.
  *
  * In: a graph with units, before its parameters are in groups. Out: the same numbers, bit for bit,
  * from fewer ops: each step of a formula is rounded as the op that it stands for. Values that
@@ -661,7 +661,7 @@ static void list_readers(Map *m) {
     }
 }
 
-bool pass_fuse_map(Graph *g) {
+bool pass_fuse_elementwise(Graph *g) {
     for (uint32_t k = 0; k < g->programs.n; k++) {
         Map m = {.g = g, .r = rewrite_begin(g, k)};
         m.member = arena_array(g->scratch, uint32_t, g->ops.n + 1);

@@ -1,4 +1,4 @@
-/* fuse: split + attention become attention_packed.
+/* fuse_packed_attention: split + attention become attention_packed.
  *
  * In: a graph of level model. Out: the same, where every
  *     q, k, v = split(x [B, T, 3, H, h]) {axis = 2};  o, lse = attention(q, k, v)
@@ -79,7 +79,7 @@ static void fuse_program(Fuse *f, uint32_t program) {
     }
 }
 
-bool pass_fuse(Graph *g) {
+bool pass_fuse_packed_attention(Graph *g) {
     uint32_t n = g->values.n;
     Fuse f = {g, arena_array(g->scratch, uint32_t, n), arena_array(g->scratch, ValueId, n), n};
     for (uint32_t v = 0; v < n; v++) f.became[v] = v;

@@ -31,7 +31,7 @@ fsdpc compile m.fsd --preset |big
 fsdpc compile m.fsd -s train.o|train.optimizer= train.on_nan=
 fsdpc compile m.fsd -s D|D=
 fsdpc compile m.fsd --set=train.on_nan=s|stop skip
-fsdpc opt --pass=grad,fuse_|grad,fuse_gelu grad,fuse_backward grad,fuse_norm grad,fuse_loss grad,fuse_map grad,fuse_sums
+fsdpc opt --pass=grad,fuse_|grad,fuse_packed_attention grad,fuse_gelu grad,fuse_backward grad,fuse_norm grad,fuse_loss grad,fuse_elementwise grad,fuse_sums
 fsdpc help att|attributes attention
 fsdpc completion |bash zsh
 bin/fsdp-run --save-dtype |f32 bf16 f16

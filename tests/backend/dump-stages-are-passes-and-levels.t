@@ -1,4 +1,4 @@
-# RUN: for s in fuse model grad train wrap shard comm schedule sched edges; do echo "$s: $(%fsdpc dump --stage=$s -n 2 %s | grep -ao 'graph [a-z]*\| view(\| reshard(\| @[0-9]*\| set_grad(' | sed 's/[0-9(]//g' | sort -u | tr -s '\n ' ' ')"; done
+# RUN: for s in fuse_packed_attention model grad train wrap shard comm schedule sched edges; do echo "$s: $(%fsdpc dump --stage=$s -n 2 %s | grep -ao 'graph [a-z]*\| view(\| reshard(\| @[0-9]*\| set_grad(' | sed 's/[0-9(]//g' | sort -u | tr -s '\n ' ' ')"; done
 # RUN: %fsdpc dump --stage=none %s || true
 # A stage is the graph after the pass of that name, else at the end of the level of that name.
 ==== net.fsd
@@ -7,7 +7,7 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
-fuse: graph model 
+fuse_packed_attention: graph model 
 model: graph model 
 grad:  set_grad graph train 
 train:  set_grad graph train 
@@ -19,5 +19,5 @@ sched:  @ reshard view graph sched
 edges:  @ reshard view graph sched 
 ==== err
 error[E0503]: `--stage` knows no stage `none`
-  = help: stages: config, model, train, shard, comm, sched, fuse, fuse_gelu, grad, recompute, fuse_backward, precision, pad, optimizer, fuse_norm, fuse_loss, wrap, fuse_map, fuse_sums, schedule, memory, edges, plan
+  = help: stages: config, model, train, shard, comm, sched, fuse_packed_attention, fuse_gelu, grad, recompute, fuse_backward, precision, pad, optimizer, fuse_norm, fuse_loss, wrap, fuse_elementwise, fuse_sums, schedule, memory, edges, plan
 

@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse,grd x.txt
+# RUN: %fsdpc opt --pass=fuse_packed_attention,grd x.txt
 # A misspelt pass names its neighbour.
 ==== err
 error[E0505]: there is no pass `grd`

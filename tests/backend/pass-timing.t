@@ -10,7 +10,7 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
-fuse ms
+fuse_packed_attention ms
 fuse_gelu ms
 grad ms
 recompute ms
@@ -21,7 +21,7 @@ optimizer ms
 fuse_norm ms
 fuse_loss ms
 wrap ms
-fuse_map ms
+fuse_elementwise ms
 shard ms
 comm ms
 fuse_sums ms

@@ -616,7 +616,7 @@ static void averaged(Model *m, int terms) {
 static void case_average(Model *m) { averaged(m, 1); }
 static void case_average_twice(Model *m) { averaged(m, 2); }
 
-/* A whole block of GPT-2 between a tied embedding and its head; pass fuse packs its attention. */
+/* A whole block of GPT-2 between a tied embedding and its head; its attention becomes packed. */
 static void case_block(Model *m) {
     enum { B = 2, T = 3, H = 2, h = 3, D = H * h, V = 7 };
     ValueId wte = input(m, DIMS(V, D)), token = ids(m, V, 0, DIMS(B, T));

@@ -115,7 +115,7 @@ static int run_case(const Case *c, int trainable, int dtype) {
     assert_true(m.used[c->op] || c->op == OP_param);
     ReferenceData data = {m.params, m.fields, kernels_dropout, &kernels};
     double unfused = reference_loss(m.g, &data);
-    assert_true(pass_fuse(m.g) && pass_fuse_gelu(m.g));
+    assert_true(pass_fuse_packed_attention(m.g) && pass_fuse_gelu(m.g));
     assert_true(fabs(reference_loss(m.g, &data) - unfused) < 1e-9);
     assert_true(pass_grad(m.g) && pass_fuse_backward(m.g));
     m.g->policy.compute_dtype = dtype;

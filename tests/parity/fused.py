@@ -5,8 +5,8 @@ of them, have the losses, the norms and the trained weights of the plan that fsd
     fused.py FSDPC FSDP_RUN WITHOUT MODELS [all]
 
 WITHOUT is the program of tests/parity/without.c, MODELS a list like `gpt2,mlp`; a number is the
-seed of a random model (random_parts.py), which fuse_map alone is left out of. `all` crosses all
-settings; otherwise each model runs under a few that have every value of each.
+seed of a random model (random_parts.py), of which only fuse_elementwise is left out. `all` crosses
+all settings; otherwise each model runs under a few that have every value of each.
 """
 import array
 import itertools
@@ -20,7 +20,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from random_parts import Parts  # noqa: E402
 
-PASSES = ["fuse", "fuse_gelu", "fuse_backward", "pad", "fuse_norm", "fuse_loss", "fuse_map"]
+PASSES = ["fuse_packed_attention", "fuse_gelu", "fuse_backward", "pad", "fuse_norm", "fuse_loss",
+          "fuse_elementwise"]
 FEW = [("f32", "none", 1, 1), ("bf16(master = f32)", "0.01", 3, 1), ("f32", "0.01", 3, 2),
        ("bf16(master = f32)", "none", 1, 2)]
 ALL = list(itertools.product(("f32", "bf16(master = f32)"), ("none", "0.01"), (1, 3), (1, 2)))

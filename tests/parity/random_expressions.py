@@ -18,8 +18,8 @@ One model of four computes in bf16: it has, bit for bit, the loss, gradients and
 model without fused ops, which WITHOUT makes (without.c).
 
 OPTIONs are fsdp-run's, as --device=cuda is. With them memory is not checked, and models in bf16 are
-without pass fuse_map alone: on a GPU the gradients of a norm that is one op are added in another
-order.
+without only pass fuse_elementwise: on a GPU the gradients of a norm that is one op are added in
+another order.
 """
 
 import itertools
@@ -46,7 +46,7 @@ SIZES = [2, 3, 4, 5, 7, 8, 12, 16, 24, 31, 32, 33, 40, 48, 64, 65, 100, 128, 200
 LARGEST = 30.0  # value of an expression
 APART = 2e-5  # numbers whose order decides something
 OFFLOADED = ["params = cpu", "grads = cpu", "states = cpu, params = cpu"]
-FUSING = "fuse,fuse_gelu,fuse_backward,pad,fuse_norm,fuse_loss,fuse_map"
+FUSING = "fuse_packed_attention,fuse_gelu,fuse_backward,pad,fuse_norm,fuse_loss,fuse_elementwise"
 
 UNARY = ["-{0}", "0.5 * {0}", "1 - {0}", "tanh({0})", "sigmoid({0})", "silu({0})", "gelu({0})",
          "relu({0})", "abs({0})", "exp(tanh({0}))", "log(1 + {0} * {0})", "sqrt(1 + {0} * {0})",
@@ -525,7 +525,7 @@ def try_seed(seed, fsdpc, fsdp_run, without, options):
                     worst = max(worst, off)
             return model, wrong, worst
         first = st.load("after"), st.load("grads")
-        passes = "fuse_map" if options else FUSING
+        passes = "fuse_elementwise" if options else FUSING
         subprocess.run([without, passes, "net.fsd", "plan.bin"], check=True, capture_output=True)
         other = run(fsdp_run, r, options)
         if loss != other:

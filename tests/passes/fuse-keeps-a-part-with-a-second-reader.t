@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse %s | sed -n '/^program train/,/^end/p'
+# RUN: %fsdpc opt --pass=fuse_packed_attention %s | sed -n '/^program train/,/^end/p'
 # Where something else reads a part, the parts have to exist: nothing is fused.
 ==== in.graph
 graph model

@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse %s | sed -n '/^program train/,/^end/p'
+# RUN: %fsdpc opt --pass=fuse_packed_attention %s | sed -n '/^program train/,/^end/p'
 # Parts along another axis do not lie as attention_packed reads them.
 ==== in.graph
 graph model

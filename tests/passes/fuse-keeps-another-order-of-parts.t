@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse %s | sed -n '/^program train/,/^end/p'
+# RUN: %fsdpc opt --pass=fuse_packed_attention %s | sed -n '/^program train/,/^end/p'
 # Attention whose q is the second part is not what attention_packed computes.
 ==== in.graph
 graph model

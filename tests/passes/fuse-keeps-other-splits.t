@@ -1,4 +1,4 @@
-# RUN: for e in '' 's/axis = 2/axis = 1/' '/split/s/.*/  #2 %1: f32[3, 3, 4, 5] = relu(%9) !forward -\n  #3 %2: f32[3, 3, 4, 5] = relu(%9) !forward -\n  #4 %3: f32[3, 3, 4, 5] = relu(%9) !forward -/' '/param 0/s/3, 4/4, 4/;/#0/s/3, 4/4, 4/;/split/s/ = /, %8: f32[3, 3, 4, 5] = /' '/param 0/s/3, 4/2, 4/;/#0/s/3, 4/2, 4/;/split/s/, %3.*/ = split(%0) {axis = 2} !forward -\n  #3 %3: f32[3, 3, 4, 5] = relu(%9) !forward -/'; do sed "$e" in.graph | %fsdpc opt --pass=fuse - | grep -c attention_packed; done; true
+# RUN: for e in '' 's/axis = 2/axis = 1/' '/split/s/.*/  #2 %1: f32[3, 3, 4, 5] = relu(%9) !forward -\n  #3 %2: f32[3, 3, 4, 5] = relu(%9) !forward -\n  #4 %3: f32[3, 3, 4, 5] = relu(%9) !forward -/' '/param 0/s/3, 4/4, 4/;/#0/s/3, 4/4, 4/;/split/s/ = /, %8: f32[3, 3, 4, 5] = /' '/param 0/s/3, 4/2, 4/;/#0/s/3, 4/2, 4/;/split/s/, %3.*/ = split(%0) {axis = 2} !forward -\n  #3 %3: f32[3, 3, 4, 5] = relu(%9) !forward -/'; do sed "$e" in.graph | %fsdpc opt --pass=fuse_packed_attention - | grep -c attention_packed; done; true
 # Only the three parts of a split along the third axis are packed.
 ==== in.graph
 graph model

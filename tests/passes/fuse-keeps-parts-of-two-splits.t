@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse %s | sed -n '/^program train/,/^end/p'
+# RUN: %fsdpc opt --pass=fuse_packed_attention %s | sed -n '/^program train/,/^end/p'
 # Attention over parts of two values has no single packed operand.
 ==== in.graph
 graph model

@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse %s
+# RUN: %fsdpc opt --pass=fuse_packed_attention %s
 # Split and attention become one op in both programs, with the attention's path and attributes.
 ==== in.graph
 graph model

@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse,grad,precision,optimizer %s
+# RUN: %fsdpc opt --pass=fuse_packed_attention,grad,precision,optimizer %s
 # The passes of levels model and train one after the other, on one rank.
 ==== in.graph
 graph model

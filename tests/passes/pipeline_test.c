@@ -102,7 +102,7 @@ static void passes_run_in_the_order_of_the_table(void **state) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_SCHED, &o));
     assert_int_equal(f.graph->level, LEVEL_SCHED);
-    assert_text(&f.printed, "fuse: graph model\n"
+    assert_text(&f.printed, "fuse_packed_attention: graph model\n"
                             "fuse_gelu: graph model\n"
                             "grad: graph train\n"
                             "recompute: graph train\n"
@@ -113,7 +113,7 @@ static void passes_run_in_the_order_of_the_table(void **state) {
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n"
                             "wrap: graph shard\n"
-                            "fuse_map: graph shard\n"
+                            "fuse_elementwise: graph shard\n"
                             "shard: graph shard\n"
                             "comm: graph comm\n"
                             "fuse_sums: graph comm\n"
@@ -130,7 +130,7 @@ static void the_pipeline_stops_at_the_wanted_level(void **state) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_MODEL, &o));
     assert_int_equal(f.graph->level, LEVEL_MODEL);
-    assert_text(&f.printed, "fuse: graph model\nfuse_gelu: graph model\n");
+    assert_text(&f.printed, "fuse_packed_attention: graph model\nfuse_gelu: graph model\n");
     finish(&f);
 }
 
@@ -212,7 +212,7 @@ static void an_error_of_a_pass_ends_the_pipeline(void **state) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_false(pipeline_run(f.graph, LEVEL_SCHED, &o));
     assert_int_equal(f.diags.errors, 1);
-    assert_text(&f.printed, "fuse: graph model\nfuse_gelu: graph model\n");
+    assert_text(&f.printed, "fuse_packed_attention: graph model\nfuse_gelu: graph model\n");
     assert_text(&f.reported, "error[E0421]: nothing to train\n"
                              "  = help: every parameter is @frozen\n\n");
     finish(&f);

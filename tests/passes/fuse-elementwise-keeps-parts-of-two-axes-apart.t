@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse_map in.graph | sed -n '/^formula/p; /^program/,$p'
+# RUN: %fsdpc opt --pass=fuse_elementwise in.graph | sed -n '/^formula/p; /^program/,$p'
 # Not fused: cuts along two axes, parts beside sums of rows, more than eight pieces.
 ==== in.graph
 graph shard

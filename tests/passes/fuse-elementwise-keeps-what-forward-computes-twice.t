@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=fuse_map %s | grep '^formula 0'
+# RUN: %fsdpc dump --stage=fuse_elementwise %s | grep '^formula 0'
 # RUN: %fsdpc compile -q %s -o %t/plan.bin && %fsdpc check %t/plan.bin
 # What the model computes twice is two steps of forward's formula, each with a gradient of its own.
 ==== net.fsd

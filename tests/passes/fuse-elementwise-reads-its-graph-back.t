@@ -1,5 +1,5 @@
-# RUN: %fsdpc dump --stage=fuse_map %s >%t/whole
-# RUN: %fsdpc dump --stage=wrap %s | %fsdpc opt --pass=fuse_map - >%t/apart
+# RUN: %fsdpc dump --stage=fuse_elementwise %s >%t/whole
+# RUN: %fsdpc dump --stage=wrap %s | %fsdpc opt --pass=fuse_elementwise - >%t/apart
 # RUN: grep -c fused %t/whole && cmp %t/whole %t/apart
 # Read back from its text, a graph has the same formulas: whether ops are of one module is told by its name.
 ==== net.fsd

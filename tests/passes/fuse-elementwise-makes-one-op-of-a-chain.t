@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=wrap %s > %t/g; %fsdpc opt --pass=fuse_map %t/g | sed '/^program eval/,$d' | grep -E '^formula|= fused|= (mul|add|rsqrt|constant|silu|silu_grad|scale|mean)[(]'
+# RUN: %fsdpc dump --stage=wrap %s > %t/g; %fsdpc opt --pass=fuse_elementwise %t/g | sed '/^program eval/,$d' | grep -E '^formula|= fused|= (mul|add|rsqrt|constant|silu|silu_grad|scale|mean)[(]'
 # A chain with its constants is one op, forward and backward; what backward reads again is a result, reductions stay.
 ==== m.fsd
 config { D = 6; V = 11 }

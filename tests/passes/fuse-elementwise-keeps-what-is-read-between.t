@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse_map in.graph | sed -n '/^formula/p; /^program/,$p'
+# RUN: %fsdpc opt --pass=fuse_elementwise in.graph | sed -n '/^formula/p; /^program/,$p'
 # Not fused: ops of other shapes, units or phases, what something reads before the end of the chain, an op alone.
 ==== in.graph
 graph shard

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=wrap %s > %t/g; %fsdpc opt --pass=fuse_map %t/g | sed '/^program eval/,$d' | grep -E '^formula|= (fused|constant|add|silu)[(]'
+# RUN: %fsdpc dump --stage=wrap %s > %t/g; %fsdpc opt --pass=fuse_elementwise %t/g | sed '/^program eval/,$d' | grep -E '^formula|= (fused|constant|add|silu)[(]'
 # A constant that formulas have taken goes, whatever reads the sum after it.
 ==== m.fsd
 module Net {

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=wrap %s > %t/g; %fsdpc opt --pass=fuse_map %t/g | sed '/^program eval/,$d' | grep -E '^formula|= fused|= (mul|sub|mean|mean_grad|sum_to|sum_leading|max)[(]' | sed 's/ !.*//'
+# RUN: %fsdpc dump --stage=wrap %s > %t/g; %fsdpc opt --pass=fuse_elementwise %t/g | sed '/^program eval/,$d' | grep -E '^formula|= fused|= (mul|sub|mean|mean_grad|sum_to|sum_leading|max)[(]' | sed 's/ !.*//'
 # A norm and its gradient are an op each; backward computes what was normalised again; what is summed over rows is made early.
 ==== net.fsd
 config { D = 32 }

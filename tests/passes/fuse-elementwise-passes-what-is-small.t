@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse_map in.graph | sed -n '/^formula/p; /^program/,$p'
+# RUN: %fsdpc opt --pass=fuse_elementwise in.graph | sed -n '/^formula/p; /^program/,$p'
 # A chain with a result that is read before its end is one op, early, when what stands between makes at most an eighth as much.
 ==== in.graph
 graph shard

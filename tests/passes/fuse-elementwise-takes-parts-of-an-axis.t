@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=wrap %s > %t/g; %fsdpc opt --pass=fuse_map %t/g | sed '/^program eval/,$d' | grep -E '^formula|= (fused|slice|concat|split|stack|slice_grad)' | sed 's/ !.*//'
+# RUN: %fsdpc dump --stage=wrap %s > %t/g; %fsdpc opt --pass=fuse_elementwise %t/g | sed '/^program eval/,$d' | grep -E '^formula|= (fused|slice|concat|split|stack|slice_grad)' | sed 's/ !.*//'
 # Rotary by hand, in halves and of neighbours, is an op each, forward and backward; so are a gate and what it opens.
 ==== net.fsd
 config { h = 6 }

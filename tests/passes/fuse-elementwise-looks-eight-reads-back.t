@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=fuse_map in.graph | sed -n '/^formula/p; /^program/,$p'
+# RUN: %fsdpc opt --pass=fuse_elementwise in.graph | sed -n '/^formula/p; /^program/,$p'
 # Of the ops that read a value, the last eight reads before an op are looked at: relu of %0, not of %1.
 ==== in.graph
 graph shard
