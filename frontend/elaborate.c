@@ -52,13 +52,14 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
     node_walk(loss, note_field, &use);
     node_walk(metric, note_field, &use);
     Attrs a = {.index = graph_find_state(g, "step")};
-    e->step = emit(&e->build, OP_state, &a, 0, NULL, NULL);
+    e->step = emit_value(&e->build, OP_state, &a, 0, NULL, NULL);
     a.index = graph_find_state(g, "staging");
-    e->staging = emit(&e->build, OP_state, &a, 0, NULL, NULL);
+    e->staging = emit_value(&e->build, OP_state, &a, 0, NULL, NULL);
     for (uint32_t i = 0; i < g->fields.n; i++) {
         ValueId in[2] = {e->staging, e->step};
         a.index = i;
-        e->field_value[i] = use.used[i] ? emit(&e->build, OP_field, &a, 2, in, NULL) : NO_VALUE;
+        e->field_value[i] =
+            use.used[i] ? emit_value(&e->build, OP_field, &a, 2, in, NULL) : NO_VALUE;
     }
 }
 

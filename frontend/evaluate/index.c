@@ -20,7 +20,7 @@ static ExprValue without_axis(Scope *s, Span at, ExprValue x, int axis) {
     out.type = t;
     ValueId in = tensor_value(s, &x, at);
     set_op_place(s, at);
-    out.tensor = emit(&s->elaboration->build, OP_reshape, NULL, 1, &in, &t);
+    out.tensor = emit_value(&s->elaboration->build, OP_reshape, NULL, 1, &in, &t);
     return out;
 }
 

@@ -12,8 +12,8 @@
 static ValueId make_zeros(Scope *s, Span at, const Type *type) {
     Elaboration *e = s->elaboration;
     set_op_place(s, at);
-    ValueId zero = emit(&e->build, OP_constant, &(Attrs){0}, 0, NULL, NULL);
-    return emit(&e->build, OP_expand, &(Attrs){0}, 1, &zero, type);
+    ValueId zero = emit_value(&e->build, OP_constant, &(Attrs){0}, 0, NULL, NULL);
+    return emit_value(&e->build, OP_expand, &(Attrs){0}, 1, &zero, type);
 }
 
 /* x padded with zeros along its last axis, up to this width. */
@@ -26,7 +26,7 @@ static ExprValue pad_last_axis(Scope *s, Span at, ExprValue x, int64_t width) {
     Attrs a = {.axis = rest.rank - 1};
     ValueId in[2] = {tensor_value(s, &x, at), make_zeros(s, at, &rest)};
     out.kind = VALUE_TENSOR;
-    out.tensor = emit(&e->build, OP_concat, &a, 2, in, NULL);
+    out.tensor = emit_value(&e->build, OP_concat, &a, 2, in, NULL);
     out.type = e->graph->values.at[out.tensor].type;
     out.dims[rest.rank - 1] = NULL;
     return out;
@@ -44,8 +44,9 @@ static ExprValue for_each_head(Scope *s, Span at, ExprValue bias, const ExprValu
     to = type_of(to.dtype, 3, (int64_t[]){heads, to.dim[to.rank - 2], to.dim[to.rank - 1]});
     ValueId in = tensor_value(s, &bias, at);
     set_op_place(s, at);
-    ExprValue out = tensor_of(
-        s->elaboration, emit(&s->elaboration->build, OP_expand, &(Attrs){0}, 1, &in, &to), at);
+    ExprValue out =
+        tensor_of(s->elaboration,
+                  emit_value(&s->elaboration->build, OP_expand, &(Attrs){0}, 1, &in, &to), at);
     out.dims[0] = q->dims[2];
     for (int i = 1; i < 3; i++) out.dims[i] = bias.dims[i - missing];
     return out;

@@ -71,7 +71,7 @@ static ExprValue make_constant(Scope *s, const ExprValue *v, Span at) {
     Attrs a = {.alpha = value_number(v)};
     Elaboration *e = s->elaboration;
     set_op_place(s, at);
-    ExprValue c = tensor_of(e, emit(&e->build, OP_constant, &a, 0, NULL, NULL), at);
+    ExprValue c = tensor_of(e, emit_value(&e->build, OP_constant, &a, 0, NULL, NULL), at);
     c.dims[0] = "1";
     return c;
 }
@@ -81,7 +81,7 @@ static ExprValue floats_of(Scope *s, const ExprValue *v, Span at) {
     Elaboration *e = s->elaboration;
     if (v->type.dtype != DT_I32) return x;
     set_op_place(s, at);
-    x.tensor = emit(&e->build, OP_to_float, NULL, 1, &v->tensor, NULL);
+    x.tensor = emit_value(&e->build, OP_to_float, NULL, 1, &v->tensor, NULL);
     x.type = e->graph->values.at[x.tensor].type;
     return x;
 }

@@ -177,7 +177,7 @@ static ExprValue run_iota(const BuiltinCall *c) {
                            "`iota` over samples would number those of one rank, so the model "
                            "would change with the number of ranks");
     set_op_place(c->s, c->at);
-    ExprValue v = tensor_of(e, emit(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
+    ExprValue v = tensor_of(e, emit_value(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
     v.dims[0] = n->symbol;
     return v;
 }

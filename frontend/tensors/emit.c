@@ -50,7 +50,7 @@ ValueId tensor_value(Scope *s, ExprValue *v, Span at) {
     if (e->param_value[p->row] == NO_VALUE) {
         Attrs a = {.index = p->row};
         set_op_place(s, at);
-        e->param_value[p->row] = emit(&e->build, OP_param, &a, 0, NULL, NULL);
+        e->param_value[p->row] = emit_value(&e->build, OP_param, &a, 0, NULL, NULL);
     }
     v->kind = VALUE_TENSOR;
     return v->tensor = e->param_value[p->row];

@@ -65,7 +65,7 @@ static ValueId reduce_runs(Elaboration *e, OpKind kind, ValueId in, Type *kept, 
         while (end < kept->rank && taken[end]) end++;
         if (end == first) continue;
         for (int i = first; i < end; i++) kept->dim[i] = 1;
-        in = emit(&e->build, kind, NULL, 1, &in, kept);
+        in = emit_value(&e->build, kind, NULL, 1, &in, kept);
     }
     return in;
 }
@@ -81,13 +81,13 @@ ExprValue tensor_reduce(Scope *s, const char *name, Span at, const ExprValue *x,
     Type kept = x->type;
     set_op_place(s, at);
     if (!type_is_float(&kept)) {
-        in = emit(&e->build, OP_to_float, NULL, 1, &in, NULL);
+        in = emit_value(&e->build, OP_to_float, NULL, 1, &in, NULL);
         kept.dtype = DT_F32;
     }
     if (!strcmp(name, "sum")) {
         for (int i = 0; i < kept.rank; i++)
             if (taken[i]) kept.dim[i] = 1;
-        in = emit(&e->build, OP_sum, NULL, 1, &in, &kept);
+        in = emit_value(&e->build, OP_sum, NULL, 1, &in, &kept);
     } else {
         OpKind kind = !strcmp(name, "mean") ? OP_mean : !strcmp(name, "max") ? OP_max : OP_min;
         in = reduce_runs(e, kind, in, &kept, taken);

@@ -130,7 +130,8 @@ static void make_column(const BuiltinCall *c, ExprValue *v) {
     Type column = {.dtype = v->type.dtype, .rank = 2, .dim = {v->type.dim[0], 1}};
     Elaboration *e = c->s->elaboration;
     set_op_place(c->s, c->at);
-    *v = tensor_of(e, emit(&e->build, OP_reshape, &(Attrs){0}, 1, &v->tensor, &column), c->at);
+    *v =
+        tensor_of(e, emit_value(&e->build, OP_reshape, &(Attrs){0}, 1, &v->tensor, &column), c->at);
 }
 
 /* The number 1 for each row of x. */
@@ -138,8 +139,8 @@ static ExprValue make_ones(const BuiltinCall *c, const ExprValue *x) {
     Type column = {.dtype = DT_F32, .rank = 2, .dim = {x->type.dim[0], 1}};
     Elaboration *e = c->s->elaboration;
     set_op_place(c->s, c->at);
-    ValueId one = emit(&e->build, OP_constant, &(Attrs){.alpha = 1}, 0, NULL, NULL);
-    return tensor_of(e, emit(&e->build, OP_expand, &(Attrs){0}, 1, &one, &column), c->at);
+    ValueId one = emit_value(&e->build, OP_constant, &(Attrs){.alpha = 1}, 0, NULL, NULL);
+    return tensor_of(e, emit_value(&e->build, OP_expand, &(Attrs){0}, 1, &one, &column), c->at);
 }
 
 /* The rows times the parameter of each expert that corresponds to `first`; column: it is a bias,

@@ -364,6 +364,6 @@ ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes
         return value_error(e->span);
     ValueId in = tensor_value(s, &v, e->span);
     set_op_place(s, e->span);
-    out.tensor = emit(&s->elaboration->build, OP_reshape, &(Attrs){0}, 1, &in, &out.type);
+    out.tensor = emit_value(&s->elaboration->build, OP_reshape, &(Attrs){0}, 1, &in, &out.type);
     return out;
 }

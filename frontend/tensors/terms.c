@@ -49,7 +49,7 @@ ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *
     ExprValue from = *x;
     ValueId in = tensor_value(s, &from, at);
     set_op_place(s, at);
-    if (!type_is_float(&x->type)) in = emit(&e->build, OP_to_float, NULL, 1, &in, NULL);
+    if (!type_is_float(&x->type)) in = emit_value(&e->build, OP_to_float, NULL, 1, &in, NULL);
     bool sum = !strcmp(name, "sum");
     TermPart part = {OP_average, in, NO_VALUE,
                      sum ? in_whole_batch(e, type_elements(&x->type)) : 1.0};
@@ -150,7 +150,7 @@ static ValueId emit_statistics(Elaboration *e, const AuxTerm *t, ValueId counted
     bool balance = t->part.op == OP_balance;
     ValueId in[3] = {t->part.x, balance ? t->part.choices : counted, counted};
     e->build.span = t->at;
-    return emit(&e->build, t->part.op, &a, balance ? 3 : 2, in, NULL);
+    return emit_value(&e->build, t->part.op, &a, balance ? 3 : 2, in, NULL);
 }
 
 /* Moves the statistics of means up to their operands, so that these need not be kept for them. */
@@ -191,8 +191,8 @@ void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignor
         Attrs a = {.alpha = t->part.factor};
         ValueId in[2] = {*loss, stats[i]};
         e->build.span = t->at;
-        *loss = emit(&e->build, t->part.op == OP_balance ? OP_balance_loss : OP_average_loss, &a, 2,
-                     in, NULL);
+        *loss = emit_value(&e->build, t->part.op == OP_balance ? OP_balance_loss : OP_average_loss,
+                           &a, 2, in, NULL);
     }
     if (e->aux.n) move_averages_up(e, first);
 }

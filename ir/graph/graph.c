@@ -114,8 +114,8 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
     return id;
 }
 
-ValueId emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
-             const Type *given) {
+ValueId emit_value(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+                   const Type *given) {
     OpId id = op_emit(b, kind, a, n_in, in, given); /* may move the table */
     const Op *op = &b->g->ops.at[id];
     CHECK(op->n_out == 1);
@@ -131,7 +131,7 @@ void builder_like(Builder *b, const Op *op) {
 
 ValueId emit_state(Builder *b, int32_t state) {
     Attrs a = {.index = state};
-    return emit(b, OP_state, &a, 0, NULL, NULL);
+    return emit_value(b, OP_state, &a, 0, NULL, NULL);
 }
 
 void emit_set_state(Builder *b, int32_t state, ValueId v) {

@@ -274,8 +274,8 @@ typedef struct Builder {
 OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
              const Type *given);
 /* The same with a single result, returning that value. */
-ValueId emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
-             const Type *given);
+ValueId emit_value(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+                   const Type *given);
 /* The ops that follow have path, span, phase and unit of that one. */
 void builder_like(Builder *b, const Op *op);
 ValueId emit_state(Builder *b, int32_t state); /* as it is when the program starts */

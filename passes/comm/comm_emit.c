@@ -56,18 +56,18 @@ static ValueId wire_shard(Emit *e, uint32_t k) {
         Attrs a = {.group = k};
         ValueId in[2] = {shard, e->largest[k]};
         Type t = type_of(group->wire_dtype, 1, &group->layout.shard);
-        return emit(&e->b, OP_quantize, &a, 2, in, &t);
+        return emit_value(&e->b, OP_quantize, &a, 2, in, &t);
     }
     if (copied || group->compute_dtype == group->master_dtype) return shard;
     Type t = type_of(group->compute_dtype, 1, &group->layout.shard);
-    return emit(&e->b, OP_cast, NULL, 1, &shard, &t);
+    return emit_value(&e->b, OP_cast, NULL, 1, &shard, &t);
 }
 
 /* What the current op of the update made is kept in host memory: it goes there, and is freed when
  * the op's window is closed. */
 static ValueId evict_of_window(Emit *e, ValueId v) {
     vec_push(e->c->g->scratch, &e->windows.at[e->next_window - 1].on_device, v);
-    return emit(&e->b, OP_evict, NULL, 1, &v, NULL);
+    return emit_value(&e->b, OP_evict, NULL, 1, &v, NULL);
 }
 
 /* Is the op an update that writes the copy too? The copy of an f32 master is its number, rounded.
@@ -98,7 +98,7 @@ static void set_copy(Emit *e, const Op *set_master) {
     ValueId v = e->became[set_master->in[0]];
     Type t = type_of(g->groups.at[k].compute_dtype, 1, &g->groups.at[k].layout.shard);
     bool made = makes_copy(e, &g->ops.at[g->values.at[v].def]);
-    v = made ? e->copy[k] : emit(&e->b, OP_cast, NULL, 1, &v, &t);
+    v = made ? e->copy[k] : emit_value(&e->b, OP_cast, NULL, 1, &v, &t);
     if (state_place(&g->policy, s) != PLACE_DEVICE) v = evict_of_window(e, v);
     emit_set_state(&e->b, e->c->copy_state[k], v);
 }
@@ -113,7 +113,7 @@ static AxisSet retained_axes(const Emit *e, int32_t unit) {
 
 /* The group's master shard, which only its gathered parameters have, goes back to its state. */
 static void take_master(Emit *e, uint32_t k, const Attrs *a) {
-    e->shard[k] = emit(&e->b, OP_retain, a, 1, &e->flat[k], NULL);
+    e->shard[k] = emit_value(&e->b, OP_retain, a, 1, &e->flat[k], NULL);
     if (e->update && e->c->g->groups.at[k].trainable) return; /* the update sets the state */
     emit_set_state(&e->b, e->c->param_state[k], e->shard[k]);
 }
@@ -130,7 +130,7 @@ static void retain_parts(Emit *e, const Gather *gather, uint8_t phase) {
         uint32_t k = (uint32_t)(a.group = u->groups.at[j]);
         if (!forward && comm_lends_master(e->c, k)) take_master(e, k, &a);
         if (forward && e->part[k] == NO_VALUE)
-            e->part[k] = emit(&e->b, OP_retain, &a, 1, &e->flat[k], NULL);
+            e->part[k] = emit_value(&e->b, OP_retain, &a, 1, &e->flat[k], NULL);
     }
 }
 
@@ -186,7 +186,7 @@ static void end_gather(Emit *e, const Gather *gather, uint8_t phase) {
     ValueId *in = arena_array(g->scratch, ValueId, u->groups.n);
     for (uint32_t j = 0; j < split; j++) in[j] = e->flat[u->groups.at[j]];
     Attrs a = {.unit = gather->unit};
-    ValueId token = emit(&e->b, OP_reshard, &a, split, in, NULL);
+    ValueId token = emit_value(&e->b, OP_reshard, &a, split, in, NULL);
     if (!u->is_root) vec_push(g->scratch, &e->resharded, token);
 }
 
@@ -234,8 +234,8 @@ static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     Attrs a = direct ? (Attrs){.offset = place->offset * dtype_bytes(shown.dtype), .index = p}
                      : *def.attr;
     e->view_gather[old] = stamp;
-    ValueId v = emit(&e->b, kind, &a, kind == OP_dequantize ? 2 : 1, in, &shown);
-    e->became[old] = cast ? emit(&e->b, OP_cast, NULL, 1, &v, &t) : v;
+    ValueId v = emit_value(&e->b, kind, &a, kind == OP_dequantize ? 2 : 1, in, &shown);
+    e->became[old] = cast ? emit_value(&e->b, OP_cast, NULL, 1, &v, &t) : v;
     const Gather *at = &e->parts->gathers.at[gather];
     if (kind == OP_copy_out && at->together && at->copied.at[0] == old)
         for (uint32_t k = 1; k < at->copied.n; k++)
@@ -250,7 +250,7 @@ static void see_metric(Emit *e, const Op *op) {
     builder_like(&e->b, op);
     if (e->several && !e->first) {
         ValueId both[2] = {emit_state(&e->b, m.state), m.value};
-        m.value = emit(&e->b, OP_metric_add, NULL, 2, both, NULL);
+        m.value = emit_value(&e->b, OP_metric_add, NULL, 2, both, NULL);
     }
     AxisSet samples = mesh_sample_axes(&e->c->g->policy.mesh);
     bool summed_later = samples && (e->update || e->kind == PROGRAM_EVAL);
@@ -333,7 +333,7 @@ static void join_momentum(Emit *e, const Op *op) {
                .comm = COMM_REDUCE,
                .tag = TAG_MOMENTUM};
     ValueId *part = &e->became[op->out + 1];
-    *part = emit(&e->b, OP_all_reduce, &a, 1, part, NULL);
+    *part = emit_value(&e->b, OP_all_reduce, &a, 1, part, NULL);
 }
 
 /* ---- windows of the update ---- */
@@ -517,7 +517,7 @@ static void find_largest(Emit *e) {
         Type t = type_of(DT_I32, 1, &(int64_t){group_blocks(g, q)});
         ValueId shard = value_is_away(g, e->shard[k]) ? comm_fetch(e, e->shard[k]) : e->shard[k];
         group[n] = k;
-        in[n++] = emit(&e->b, OP_amax, &(Attrs){.group = k}, 1, &shard, &t);
+        in[n++] = emit_value(&e->b, OP_amax, &(Attrs){.group = k}, 1, &shard, &t);
     }
     Attrs a = {.unit = NO_INDEX, .axes = e->c->gather, .comm = COMM_REDUCE, .tag = TAG_METRIC};
     OpId sum = n && a.axes ? op_emit(&e->b, OP_all_reduce, &a, n, in, NULL) : NO_OP;

@@ -20,4 +20,4 @@ void comm_clone(Emit *e, const Op *old, const ValueId *in) {
     vec_push(g->arena, &g->programs.at[e->b.program].ops, id);
 }
 
-ValueId comm_fetch(Emit *e, ValueId v) { return emit(&e->b, OP_fetch, NULL, 1, &v, NULL); }
+ValueId comm_fetch(Emit *e, ValueId v) { return emit_value(&e->b, OP_fetch, NULL, 1, &v, NULL); }

@@ -55,7 +55,7 @@ static ValueId leave(Emit *e, Pending *p, ValueId gradient) {
     }
     p->left = gradient;
     p->leaving = NO_VALUE;
-    return e->became[p->of->reduced] = emit(&e->b, OP_evict, NULL, 1, &gradient, NULL);
+    return e->became[p->of->reduced] = emit_value(&e->b, OP_evict, NULL, 1, &gradient, NULL);
 }
 
 /* The group's micro-batches so far and what the reduction made of this one. */
@@ -64,7 +64,7 @@ static ValueId add_kept(Emit *e, const Pending *p) {
     if (e->first || p->summed) return p->value;
     both[0] = emit_state(&e->b, e->c->gradient_state[p->of->group]);
     if (value_is_away(e->c->g, both[0])) both[0] = comm_fetch(e, both[0]);
-    return emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
+    return emit_value(&e->b, OP_accumulate, NULL, 2, both, NULL);
 }
 
 /* The micro-batches of a bucket's groups are added up in the shard: sums them over replicas. What
@@ -164,7 +164,7 @@ static ValueId add_at_once(Emit *e, uint32_t group, ValueId v, bool reduced_in_p
     int32_t state = e->c->gradient_state[group];
     if (!e->first) {
         ValueId both[2] = {emit_state(&e->b, state), v};
-        v = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
+        v = emit_value(&e->b, OP_accumulate, NULL, 2, both, NULL);
     }
     if (!reduced_in_place) emit_set_state(&e->b, state, v);
     return v;
@@ -178,7 +178,7 @@ static ValueId emit_pack(Emit *e, const Reduction *r) {
     OpKind kind = group_is_whole(g, group) ? OP_pack : OP_copy_in;
     Attrs a = {.group = r->group};
     Type t = type_of(group->reduce_dtype, 1, &group->layout.padded);
-    return emit(&e->b, kind, &a, group->params.n, in, &t);
+    return emit_value(&e->b, kind, &a, group->params.n, in, &t);
 }
 
 static void emit_contribution(Emit *e, const Reduction *r) {

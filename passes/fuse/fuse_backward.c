@@ -85,7 +85,7 @@ static void emit_fused(FuseBackward *f, uint32_t program, OpId id) {
     ValueId in[3] = {f->became[product->in[0]], f->became[product->in[1]],
                      slope ? f->became[second.in[1]] : NO_VALUE};
     if (slope) {
-        f->became[second.out] = emit(&b, OP_linear_grad_input_gelu, second.attr, 3, in, NULL);
+        f->became[second.out] = emit_value(&b, OP_linear_grad_input_gelu, second.attr, 3, in, NULL);
         return;
     }
     OpId fused = op_emit(&b, OP_linear_grad_weight_bias, NULL, 2, in, NULL); /* moves the table */

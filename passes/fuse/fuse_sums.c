@@ -71,7 +71,7 @@ static ValueId emit_part(FuseSums *f, Builder *b, OpId pack_id, uint32_t k) {
     Type t = f->g->values.at[pack.in[k]].type;
     ValueId kept = emit_state(b, (int32_t)state);
     Attrs a = {.offset = group->params.at[k].offset * dtype_bytes(t.dtype)};
-    return emit(b, OP_view, &a, 1, &kept, &t);
+    return emit_value(b, OP_view, &a, 1, &kept, &t);
 }
 
 /* The op once more, with a part of the state to add to. */

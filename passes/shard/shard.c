@@ -239,7 +239,7 @@ static ValueId own_gradient(Shard *s, ValueId v, const Group *group) {
     OpKind def = g->ops.at[g->values.at[v].def].kind;
     if (t.dtype != dtype) {
         t.dtype = (uint8_t)dtype;
-        return emit(&s->b, OP_cast, NULL, 1, &v, &t);
+        return emit_value(&s->b, OP_cast, NULL, 1, &v, &t);
     }
     bool own = op_info[def].alias != ALIAS_VIEW && !s->packed[v];
     if (own || !group_is_whole(g, group)) {
@@ -247,7 +247,7 @@ static ValueId own_gradient(Shard *s, ValueId v, const Group *group) {
         return v;
     }
     Attrs one = {.alpha = 1};
-    return emit(&s->b, OP_scale, &one, 1, &v, NULL);
+    return emit_value(&s->b, OP_scale, &one, 1, &v, NULL);
 }
 
 static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
@@ -258,7 +258,7 @@ static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
     builder_at_unit(&s->b, group->unit, phase);
     Attrs a = {.group = k};
     Type t = type_of(group->reduce_dtype, 1, &group->layout.shard);
-    s->reduced[k] = emit(&s->b, OP_gradient, &a, group->params.n, in, &t);
+    s->reduced[k] = emit_value(&s->b, OP_gradient, &a, group->params.n, in, &t);
 }
 
 static void see_gradient(Shard *s, Op op) {
@@ -283,9 +283,9 @@ static ValueId total_norm(Shard *s) {
         CHECK(s->reduced[k] != NO_VALUE);
         builder_at_unit(&s->b, s->g->groups.at[k].unit, PHASE_UPDATE);
         Attrs a = {.group = k, .clip_norm = s->g->policy.clip_norm};
-        ValueId one = emit(&s->b, OP_grad_norm, &a, 1, &s->reduced[k], NULL);
+        ValueId one = emit_value(&s->b, OP_grad_norm, &a, 1, &s->reduced[k], NULL);
         ValueId both[2] = {norm, one};
-        norm = norm == NO_VALUE ? one : emit(&s->b, OP_metric_add, NULL, 2, both, NULL);
+        norm = norm == NO_VALUE ? one : emit_value(&s->b, OP_metric_add, NULL, 2, both, NULL);
     }
     return norm;
 }
@@ -353,23 +353,24 @@ static void emit_factored(Shard *s, uint32_t k, OpKind kind, ValueId sums[], Val
         for (uint32_t i = 0; i < group->params.n; i++)
             words += factor_words(&g->params.at[group->params.at[i].param].type);
         Type t = vector_type(DT_I64, words);
-        sums[k] = emit(&s->b, kind, &a, 3, (ValueId[]){p, grad, scale}, &t);
+        sums[k] = emit_value(&s->b, kind, &a, 3, (ValueId[]){p, grad, scale}, &t);
     } else if (kind == OP_factored_rms) {
         Attrs none = {.group = k, .index = NO_INDEX};
         Type t = vector_type(DT_I64, (int64_t)group->params.n * EXACT_WORDS);
         ValueId m = emit_state(&s->b, s->factor_state[k]);
-        m = emit(&s->b, OP_factored_means, &none, 4, (ValueId[]){m, sums[k], scale, step}, NULL);
+        m = emit_value(&s->b, OP_factored_means, &none, 4, (ValueId[]){m, sums[k], scale, step},
+                       NULL);
         emit_set_state(&s->b, s->factor_state[k], m);
         a.eps = like->attr->eps;
         means[k] = m;
-        sizes[k] = emit(&s->b, kind, &a, 3, (ValueId[]){m, grad, scale}, &t);
+        sizes[k] = emit_value(&s->b, kind, &a, 3, (ValueId[]){m, grad, scale}, &t);
     } else {
         a = *like->attr;
         a.group = k;
         a.index = NO_INDEX;
         a.weight_decay = g->policy.weight_decay;
-        p = emit(&s->b, kind, &a, 7, (ValueId[]){p, grad, scale, step, means[k], sums[k], sizes[k]},
-                 NULL);
+        p = emit_value(&s->b, kind, &a, 7,
+                       (ValueId[]){p, grad, scale, step, means[k], sums[k], sizes[k]}, NULL);
         emit_set_state(&s->b, s->param_state[k], p);
     }
 }

@@ -42,7 +42,7 @@ void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx);
  */
 void grad_reach(Grad *c, const Op *op, uint32_t j);
 /* Emits a contribution to operand j whose op can take the sum so far as a last operand and add to
- * it. n_in operands in `in`, which has room for one more; `given` as for emit. */
+ * it. n_in operands in `in`, which has room for one more; `given` as for emit_value. */
 void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_in, ValueId *in,
                      const Type *given);
 

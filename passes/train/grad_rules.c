@@ -14,12 +14,12 @@
 static const Type *type_of_value(const Grad *c, ValueId v) { return &c->g->values.at[v].type; }
 
 static ValueId emit1(Grad *c, OpKind kind, const Attrs *a, ValueId x) {
-    return emit(&c->b, kind, a, 1, &x, NULL);
+    return emit_value(&c->b, kind, a, 1, &x, NULL);
 }
 
 static ValueId emit2(Grad *c, OpKind kind, const Attrs *a, ValueId x, ValueId y) {
     ValueId in[2] = {x, y};
-    return emit(&c->b, kind, a, 2, in, NULL);
+    return emit_value(&c->b, kind, a, 2, in, NULL);
 }
 
 /* dx has the shape of the result; operand j may be smaller, broadcast over it. */
@@ -30,7 +30,7 @@ static void give_summed(Grad *c, const Op *op, uint32_t j, ValueId dx, bool own)
         ValueId in[2] = {dx};
         grad_accumulate(c, op, j, OP_sum_leading, 1, in, &to);
     } else if (!type_same_dims(&to, from)) {
-        grad_give(c, op, j, emit(&c->b, OP_sum_to, &(Attrs){0}, 1, &dx, &to));
+        grad_give(c, op, j, emit_value(&c->b, OP_sum_to, &(Attrs){0}, 1, &dx, &to));
     } else if (own) {
         grad_give(c, op, j, dx);
     } else {
@@ -50,16 +50,16 @@ static void grad_leaf(Grad *c, const Op *op, const ValueId *dy) { (void)c, (void
 
 static void grad_reshape(Grad *c, const Op *op, const ValueId *dy) {
     Type to = *type_of_value(c, op->in[0]);
-    grad_share(c, op, 0, emit(&c->b, OP_reshape, &(Attrs){0}, 1, dy, &to));
+    grad_share(c, op, 0, emit_value(&c->b, OP_reshape, &(Attrs){0}, 1, dy, &to));
 }
 
 static void grad_split(Grad *c, const Op *op, const ValueId *dy) {
     ValueId *parts = arena_array(c->g->scratch, ValueId, op->n_out);
     for (uint32_t j = 0; j < op->n_out; j++) {
         Type t = *type_of_value(c, op->out + j);
-        parts[j] = dy[j] != NO_VALUE ? dy[j] : emit(&c->b, OP_fill, &(Attrs){0}, 0, NULL, &t);
+        parts[j] = dy[j] != NO_VALUE ? dy[j] : emit_value(&c->b, OP_fill, &(Attrs){0}, 0, NULL, &t);
     }
-    grad_give(c, op, 0, emit(&c->b, OP_stack, op->attr, op->n_out, parts, NULL));
+    grad_give(c, op, 0, emit_value(&c->b, OP_stack, op->attr, op->n_out, parts, NULL));
 }
 
 /* A part has the dtype of the whole, which need not be that of a parameter's gradient. */
@@ -72,7 +72,7 @@ static void grad_stack(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_slice(Grad *c, const Op *op, const ValueId *dy) {
     Type to = *type_of_value(c, op->in[0]);
-    grad_give(c, op, 0, emit(&c->b, OP_slice_grad, op->attr, 1, dy, &to));
+    grad_give(c, op, 0, emit_value(&c->b, OP_slice_grad, op->attr, 1, dy, &to));
 }
 
 /* A part has the dtype of the whole, as in grad_stack. */
@@ -106,7 +106,7 @@ static void give3(Grad *c, const Op *op, uint32_t j, OpKind kind, ValueId dy, Va
                   ValueId y) {
     ValueId in[3] = {dy, x, y};
     if (grad_wanted(c, op, j))
-        give_summed(c, op, j, emit(&c->b, kind, &(Attrs){0}, 3, in, NULL), true);
+        give_summed(c, op, j, emit_value(&c->b, kind, &(Attrs){0}, 3, in, NULL), true);
 }
 
 static void grad_mul(Grad *c, const Op *op, const ValueId *dy) {
@@ -149,7 +149,7 @@ static void grad_log(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_sum(Grad *c, const Op *op, const ValueId *dy) {
     Type to = *type_of_value(c, op->in[0]);
-    grad_give(c, op, 0, emit(&c->b, OP_expand, &(Attrs){0}, 1, dy, &to));
+    grad_give(c, op, 0, emit_value(&c->b, OP_expand, &(Attrs){0}, 1, dy, &to));
 }
 
 static void grad_expand(Grad *c, const Op *op, const ValueId *dy) {
@@ -188,7 +188,7 @@ static void grad_slope_alone(Grad *c, const Op *op, const ValueId *dy) {
 /* dy alone, brought to the type of the operand. */
 static void grad_spread(Grad *c, const Op *op, const ValueId *dy) {
     Type to = *type_of_value(c, op->in[0]);
-    grad_give(c, op, 0, emit(&c->b, slope_of(op), op->attr, 1, dy, &to));
+    grad_give(c, op, 0, emit_value(&c->b, slope_of(op), op->attr, 1, dy, &to));
 }
 
 /* The mask is drawn again from the same salt: dropout is its own gradient. */
@@ -244,11 +244,11 @@ static void grad_layer_norm(Grad *c, const Op *op, const ValueId *dy) {
     }
     if (grad_wanted(c, op, 1)) {
         ValueId in[4] = {dy[0], x, mean, rstd};
-        grad_give(c, op, 1, emit(&c->b, OP_layer_norm_grad_weight, &(Attrs){0}, 4, in, NULL));
+        grad_give(c, op, 1, emit_value(&c->b, OP_layer_norm_grad_weight, &(Attrs){0}, 4, in, NULL));
     }
     if (grad_wanted(c, op, 0)) {
         ValueId in[5] = {dy[0], x, op->in[1], mean, rstd};
-        grad_give(c, op, 0, emit(&c->b, OP_layer_norm_grad_input, &(Attrs){0}, 5, in, NULL));
+        grad_give(c, op, 0, emit_value(&c->b, OP_layer_norm_grad_input, &(Attrs){0}, 5, in, NULL));
     }
 }
 
@@ -256,11 +256,11 @@ static void grad_rms_norm(Grad *c, const Op *op, const ValueId *dy) {
     ValueId x = op->in[0], rstd = op->out + 1;
     if (grad_wanted(c, op, 1)) {
         ValueId in[3] = {dy[0], x, rstd};
-        grad_give(c, op, 1, emit(&c->b, OP_rms_norm_grad_weight, &(Attrs){0}, 3, in, NULL));
+        grad_give(c, op, 1, emit_value(&c->b, OP_rms_norm_grad_weight, &(Attrs){0}, 3, in, NULL));
     }
     if (grad_wanted(c, op, 0)) {
         ValueId in[4] = {dy[0], x, op->in[1], rstd};
-        grad_give(c, op, 0, emit(&c->b, OP_rms_norm_grad_input, &(Attrs){0}, 4, in, NULL));
+        grad_give(c, op, 0, emit_value(&c->b, OP_rms_norm_grad_input, &(Attrs){0}, 4, in, NULL));
     }
 }
 
@@ -269,7 +269,7 @@ static void grad_rms_norm(Grad *c, const Op *op, const ValueId *dy) {
 static void grad_topk(Grad *c, const Op *op, const ValueId *dy) {
     Type to = *type_of_value(c, op->in[0]);
     ValueId in[2] = {dy[0], op->out + 1};
-    grad_give(c, op, 0, emit(&c->b, OP_topk_grad, &(Attrs){0}, 2, in, &to));
+    grad_give(c, op, 0, emit_value(&c->b, OP_topk_grad, &(Attrs){0}, 2, in, &to));
 }
 
 static void grad_dispatch(Grad *c, const Op *op, const ValueId *dy) {
@@ -279,9 +279,10 @@ static void grad_dispatch(Grad *c, const Op *op, const ValueId *dy) {
 static void grad_combine(Grad *c, const Op *op, const ValueId *dy) {
     ValueId weights[3] = {dy[0], op->in[0], op->in[3]}, rows[3] = {dy[0], op->in[1], op->in[2]};
     if (grad_wanted(c, op, 1))
-        grad_give(c, op, 1, emit(&c->b, OP_combine_grad_weights, &(Attrs){0}, 3, weights, NULL));
+        grad_give(c, op, 1,
+                  emit_value(&c->b, OP_combine_grad_weights, &(Attrs){0}, 3, weights, NULL));
     if (grad_wanted(c, op, 0))
-        grad_give(c, op, 0, emit(&c->b, OP_combine_grad_rows, &(Attrs){0}, 3, rows, NULL));
+        grad_give(c, op, 0, emit_value(&c->b, OP_combine_grad_rows, &(Attrs){0}, 3, rows, NULL));
 }
 
 static void grad_experts_linear(Grad *c, const Op *op, const ValueId *dy) {
@@ -298,7 +299,8 @@ static void grad_experts_linear(Grad *c, const Op *op, const ValueId *dy) {
     if (!grad_wanted(c, op, 0)) return;
     ValueId *in = arena_array(c->g->scratch, ValueId, op->n_in);
     for (uint32_t j = 0; j < op->n_in; j++) in[j] = j ? op->in[j] : dy[0];
-    grad_give(c, op, 0, emit(&c->b, OP_experts_linear_grad_input, &(Attrs){0}, op->n_in, in, NULL));
+    grad_give(c, op, 0,
+              emit_value(&c->b, OP_experts_linear_grad_input, &(Attrs){0}, op->n_in, in, NULL));
 }
 
 /* ---- attention ---- */
@@ -328,7 +330,7 @@ static void grad_attention_biased(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {
     ValueId in[4] = {dy[0], op->in[0], op->out, op->out + 1};
-    grad_give(c, op, 0, emit(&c->b, OP_attention_packed_grad, op->attr, 4, in, NULL));
+    grad_give(c, op, 0, emit_value(&c->b, OP_attention_packed_grad, op->attr, 4, in, NULL));
 }
 
 /* ---- loss ---- */
@@ -364,7 +366,7 @@ static void grad_loss(Grad *c, const Op *op, const ValueId *dy) {
         in[k] = operand >= 0 ? op->in[operand] : op->out + (uint32_t)result;
     }
     if (c->g->policy.loss_scale > 0) in[n++] = step_state(c);
-    grad_give(c, op, 0, emit(&c->b, kind, &a, n, in, NULL));
+    grad_give(c, op, 0, emit_value(&c->b, kind, &a, n, in, NULL));
 }
 
 /* A term that is added to the loss: backward starts at its statistics, and at the loss. */
@@ -380,7 +382,7 @@ static void grad_balance(Grad *c, const Op *op, const ValueId *dy) {
     ValueId in[3] = {op->in[0], op->out};
     uint32_t n = 2;
     if (c->g->policy.loss_scale > 0) in[n++] = step_state(c);
-    grad_give(c, op, 0, emit(&c->b, OP_balance_grad, &a, n, in, NULL));
+    grad_give(c, op, 0, emit_value(&c->b, OP_balance_grad, &a, n, in, NULL));
 }
 
 static void grad_average(Grad *c, const Op *op, const ValueId *dy) {
@@ -390,7 +392,7 @@ static void grad_average(Grad *c, const Op *op, const ValueId *dy) {
     ValueId in[2] = {op->out};
     uint32_t n = 1;
     if (c->g->policy.loss_scale > 0) in[n++] = step_state(c);
-    grad_give(c, op, 0, emit(&c->b, OP_average_grad, &a, n, in, &to));
+    grad_give(c, op, 0, emit_value(&c->b, OP_average_grad, &a, n, in, &to));
 }
 
 const GradRule grad_rules[OP_COUNT] = {

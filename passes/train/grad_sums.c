@@ -17,7 +17,7 @@ static void finish_param(Grad *c, const Op *param, GradSum *s) {
     Builder at = c->b;
     if (!s->owned) {
         Attrs copy = {.alpha = 1.0};
-        s->sum = emit(&at, OP_scale, &copy, 1, &s->sum, NULL);
+        s->sum = emit_value(&at, OP_scale, &copy, 1, &s->sum, NULL);
         s->owned = true;
     }
     at.path = param->path;
@@ -42,7 +42,7 @@ static void contribute(Grad *c, const Op *op, uint32_t j, ValueId dx, bool owned
         s->owned = owned;
     } else {
         ValueId both[2] = {s->sum, dx};
-        s->sum = emit(&c->b, OP_add, &(Attrs){0}, 2, both, NULL);
+        s->sum = emit_value(&c->b, OP_add, &(Attrs){0}, 2, both, NULL);
         s->owned = true;
     }
     contributed(c, op->in[j]);
@@ -59,9 +59,9 @@ void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_
     GradSum *s = &c->sums[op->in[j]];
     if (s->sum != NO_VALUE && s->owned) {
         in[n_in] = s->sum;
-        s->sum = emit(&c->b, kind, &(Attrs){0}, n_in + 1, in, given);
+        s->sum = emit_value(&c->b, kind, &(Attrs){0}, n_in + 1, in, given);
         contributed(c, op->in[j]);
     } else {
-        contribute(c, op, j, emit(&c->b, kind, &(Attrs){0}, n_in, in, given), true);
+        contribute(c, op, j, emit_value(&c->b, kind, &(Attrs){0}, n_in, in, given), true);
     }
 }

@@ -49,9 +49,10 @@ static ValueId total_norm(Update *u) {
         if (u->gradient[k] == NO_VALUE) continue;
         place_at(u, &u->g->params.at[k]);
         Attrs a = {.group = NO_INDEX, .clip_norm = u->g->policy.clip_norm};
-        ValueId one = emit(&u->b, OP_grad_norm, &a, 1, &u->gradient[k], NULL);
+        ValueId one = emit_value(&u->b, OP_grad_norm, &a, 1, &u->gradient[k], NULL);
         ValueId both[2] = {norm, one};
-        norm = norm == NO_VALUE ? one : emit(&u->b, OP_metric_add, &(Attrs){0}, 2, both, NULL);
+        norm =
+            norm == NO_VALUE ? one : emit_value(&u->b, OP_metric_add, &(Attrs){0}, 2, both, NULL);
     }
     return norm;
 }
@@ -66,7 +67,7 @@ static void emit_scale(Update *u, ValueId loss, ValueId norm) {
                .on_nan = g->policy.on_nan,
                .gain = g->policy.gain};
     ValueId in[3] = {loss, norm, u->step};
-    u->scale = emit(&u->b, OP_step_scale, &a, 3, in, NULL);
+    u->scale = emit_value(&u->b, OP_step_scale, &a, 3, in, NULL);
     int32_t state =
         graph_add_state(g, STATE_SCALE, "scale", g->values.at[u->scale].type, NO_INDEX, NO_INDEX);
     emit_set_state(&u->b, state, u->scale);
@@ -113,20 +114,20 @@ static void emit_factored(Update *u, uint32_t param) {
     int64_t exact = EXACT_WORDS;
     Type numbers_type = type_of(DT_F32, 1, &numbers), words_type = type_of(DT_I64, 1, &words);
     Type exact_type = type_of(DT_I64, 1, &exact);
-    ValueId p = emit(&u->b, OP_master, &which, 0, NULL, NULL), grad = u->gradient[param];
+    ValueId p = emit_value(&u->b, OP_master, &which, 0, NULL, NULL), grad = u->gradient[param];
     int32_t state =
         graph_add_state(g, STATE_FACTORS, arena_printf(g->scratch, "%s.factors", of->name.path),
                         numbers_type, (int32_t)param, NO_INDEX);
     ValueId sums =
-        emit(&u->b, OP_factored_sums, &other, 3, (ValueId[]){p, grad, u->scale}, &words_type);
+        emit_value(&u->b, OP_factored_sums, &other, 3, (ValueId[]){p, grad, u->scale}, &words_type);
     Attrs means = {.group = NO_INDEX, .index = param};
-    ValueId m = emit(&u->b, OP_factored_means, &means, 4,
-                     (ValueId[]){emit_state(&u->b, state), sums, u->scale, u->step}, NULL);
+    ValueId m = emit_value(&u->b, OP_factored_means, &means, 4,
+                           (ValueId[]){emit_state(&u->b, state), sums, u->scale, u->step}, NULL);
     other.eps = a.eps;
     ValueId rms =
-        emit(&u->b, OP_factored_rms, &other, 3, (ValueId[]){m, grad, u->scale}, &exact_type);
-    p = emit(&u->b, OP_adafactor, &a, 7, (ValueId[]){p, grad, u->scale, u->step, m, sums, rms},
-             NULL);
+        emit_value(&u->b, OP_factored_rms, &other, 3, (ValueId[]){m, grad, u->scale}, &exact_type);
+    p = emit_value(&u->b, OP_adafactor, &a, 7,
+                   (ValueId[]){p, grad, u->scale, u->step, m, sums, rms}, NULL);
     op_emit(&u->b, OP_set_param, &which, 1, &p, NULL);
     emit_set_state(&u->b, state, m);
 }
@@ -140,7 +141,7 @@ static void emit_muon(Update *u, uint32_t param) {
     OpId op = op_emit(&u->b, OP_muon_momentum, &a, 3, in, NULL);
     ValueId m = g->ops.at[op].out;
     a = update_attrs(g, OP_muon, param);
-    in[0] = emit(&u->b, OP_master, &which, 0, NULL, NULL);
+    in[0] = emit_value(&u->b, OP_master, &which, 0, NULL, NULL);
     in[1] = m + 1;
     in[3] = u->step;
     op = op_emit(&u->b, OP_muon, &a, 4, in, NULL);
@@ -166,7 +167,7 @@ static void emit_update(Update *u, uint32_t param) {
     ValueId in[6];
     int32_t moment[2];
     uint32_t n = 0;
-    in[n++] = emit(&u->b, OP_master, &which, 0, NULL, NULL);
+    in[n++] = emit_value(&u->b, OP_master, &which, 0, NULL, NULL);
     for (uint32_t j = 0; j < n_moments; j++) {
         moment[j] = add_moment(g, j ? STATE_MOMENT2 : STATE_MOMENT1, param);
         in[n++] = emit_state(&u->b, moment[j]);

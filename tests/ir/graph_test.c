@@ -340,10 +340,10 @@ static Graph *build_chain(Fixture *f, uint32_t n) {
     g->level = LEVEL_TRAIN;
     Builder b = {.g = g, .program = graph_add_program(g, PROGRAM_TRAIN), .unit = NO_INDEX};
     Type t = type_of(DT_F32, 2, (int64_t[]){4, 8});
-    ValueId x = emit(&b, OP_fill, &(Attrs){.alpha = 0.5}, 0, NULL, &t), y = x;
+    ValueId x = emit_value(&b, OP_fill, &(Attrs){.alpha = 0.5}, 0, NULL, &t), y = x;
     b.path = "h.17.mlp";
     for (uint32_t i = 1; i < n; i++) {
-        ValueId z = emit(&b, OP_add, NULL, 2, (ValueId[]){x, y}, NULL);
+        ValueId z = emit_value(&b, OP_add, NULL, 2, (ValueId[]){x, y}, NULL);
         y = x;
         x = z;
     }

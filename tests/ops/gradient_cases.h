@@ -50,7 +50,7 @@ static ValueId new_param(Model *m, int rank, const int64_t *dim, bool frozen) {
     m->params[k] = arena_array(g->arena, double, type_elements(&t));
     for (int64_t i = 0; i < type_elements(&t); i++) m->params[k][i] = number(m);
     Attrs which = {.index = k};
-    return emit(&m->b, OP_param, &which, 0, NULL, NULL);
+    return emit_value(&m->b, OP_param, &which, 0, NULL, NULL);
 }
 
 static ValueId input(Model *m, int rank, const int64_t *dim) {
@@ -70,8 +70,8 @@ static ValueId ids(Model *m, int64_t limit, int ignored, int rank, const int64_t
     for (int64_t i = 0; i < n; i++)
         m->fields[k][i] = ignored && i % 3 == 1 ? ignored : floor(uniform(m) * (double)limit);
     Attrs staging = {.index = graph_find_state(g, "staging")}, which = {.index = k};
-    ValueId in[2] = {emit(&m->b, OP_state, &staging, 0, NULL, NULL), m->step};
-    return emit(&m->b, OP_field, &which, 2, in, NULL);
+    ValueId in[2] = {emit_value(&m->b, OP_state, &staging, 0, NULL, NULL), m->step};
+    return emit_value(&m->b, OP_field, &which, 2, in, NULL);
 }
 
 static OpId node(Model *m, OpKind kind, Attrs a, uint32_t n, const ValueId *in) {
@@ -92,7 +92,7 @@ static Type type_of_value(const Model *m, ValueId v) { return m->g->values.at[v]
 static ValueId reshape(Model *m, ValueId x, int rank, const int64_t *dim) {
     Type t = type_of(DT_F32, rank, dim);
     m->used[OP_reshape] = true;
-    return emit(&m->b, OP_reshape, &(Attrs){0}, 1, &x, &t);
+    return emit_value(&m->b, OP_reshape, &(Attrs){0}, 1, &x, &t);
 }
 
 static void cross_entropy_of(Model *m, ValueId logits, int ignored, Attrs a) {
@@ -274,7 +274,7 @@ static void case_embedding(Model *m) {
 static void case_embedding_tied(Model *m) {
     ValueId w = input(m, DIMS(5, 3)), p = input(m, DIMS(6, 3));
     Type t = type_of(DT_I32, DIMS(4));
-    ValueId positions = emit(&m->b, OP_iota, &(Attrs){0}, 0, NULL, &t);
+    ValueId positions = emit_value(&m->b, OP_iota, &(Attrs){0}, 0, NULL, &t);
     ValueId x = apply(m, OP_embedding, (Attrs){0}, OPERANDS(w, ids(m, 5, 0, DIMS(2, 4))));
     ValueId at = apply(m, OP_embedding, (Attrs){0}, OPERANDS(p, positions));
     x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, at));
@@ -360,7 +360,7 @@ static void relative(Model *m, int64_t rows, int64_t T, int64_t S, Attrs a) {
     ValueId w = input(m, DIMS(rows, 3)), y[2];
     Type t = type_of(DT_F32, DIMS(3, T, S));
     m->used[OP_relative_bias] = true;
-    for (int k = 0; k < 2; k++) y[k] = emit(&m->b, OP_relative_bias, &a, 1, &w, &t);
+    for (int k = 0; k < 2; k++) y[k] = emit_value(&m->b, OP_relative_bias, &a, 1, &w, &t);
     loss(m, y[0]);
     loss(m, y[1]);
 }
@@ -389,7 +389,7 @@ static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2
 static ValueId along(Model *m, OpKind kind, ValueId x, int rank, const int64_t *to) {
     Type t = type_of(DT_F32, rank, to);
     m->used[kind] = true;
-    return emit(&m->b, kind, NULL, 1, &x, &t);
+    return emit_value(&m->b, kind, NULL, 1, &x, &t);
 }
 static void case_mean(Model *m) {
     loss(m, along(m, OP_mean, input(m, DIMS(2, 5, 7)), DIMS(2, 1, 7)));

@@ -45,7 +45,7 @@ static void build(Model *m, Arena *a, DiagSet *ds, const Case *c, int trainable)
                     NO_INDEX);
     graph_add_state(m->g, STATE_METRIC, "loss", type_of(DT_I64, DIMS(EXACT_WORDS)), NO_INDEX,
                     NO_INDEX);
-    m->step = emit(&m->b, OP_state, &(Attrs){.index = step}, 0, NULL, NULL);
+    m->step = emit_value(&m->b, OP_state, &(Attrs){.index = step}, 0, NULL, NULL);
     c->build(m);
 }
 
