@@ -39,12 +39,12 @@ typedef struct Renderer {
     int gutter; /* digits of the largest line number */
 } Renderer;
 
-typedef struct Line {
+typedef struct SourceLine {
     const char *text;
     size_t n;        /* bytes, without the line's end */
     size_t from, to; /* window, in shown columns */
     size_t width;    /* of the whole line */
-} Line;
+} SourceLine;
 
 static void paint(Renderer *r, const char *color) {
     if (r->set->color) buf_printf(r->out, "%s", color);
@@ -100,14 +100,14 @@ static void put_repeated(Renderer *r, char c, size_t n) {
 }
 
 /* Line `number` of the file, or an empty one past the last. */
-static Line find_line(const SourceFile *file, uint32_t number) {
+static SourceLine find_line(const SourceFile *file, uint32_t number) {
     const char *at = file->text, *end = file->text + file->size;
     for (uint32_t i = 1; i < number && at < end; i++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         at = newline ? newline + 1 : end;
     }
     const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
-    Line line = {.text = at, .n = (size_t)((newline ? newline : end) - at)};
+    SourceLine line = {.text = at, .n = (size_t)((newline ? newline : end) - at)};
     if (line.n && line.text[line.n - 1] == '\r') line.n--;
     return line;
 }
@@ -115,7 +115,7 @@ static Line find_line(const SourceFile *file, uint32_t number) {
 static size_t glyph_width(uint32_t c) { return c == '\t' ? TAB_WIDTH : shown_width(c); }
 
 /* Shown column at which byte column col starts; past the end: the width of the line. */
-static size_t shown_column(const Line *line, uint32_t col) {
+static size_t shown_column(const SourceLine *line, uint32_t col) {
     size_t at = 0;
     for (size_t i = 0, length; i < line->n && i + 1 < col; i += length) {
         uint32_t c = utf8_next(line->text + i, line->n - i, &length);
@@ -126,7 +126,7 @@ static size_t shown_column(const Line *line, uint32_t col) {
 }
 
 /* Sets the window so that shown column `focus` is inside. */
-static void set_window(Line *line, size_t focus) {
+static void set_window(SourceLine *line, size_t focus) {
     line->width = shown_column(line, UINT32_MAX);
     line->from = 0;
     line->to = line->width;
@@ -137,12 +137,12 @@ static void set_window(Line *line, size_t focus) {
 }
 
 /* The screen column of a shown column of the line; a leading "..." shifts it. */
-static size_t on_screen(const Line *line, size_t at) {
+static size_t on_screen(const SourceLine *line, size_t at) {
     at = MIN(MAX(at, line->from), line->to);
     return at - line->from + (line->from ? 3 : 0);
 }
 
-static void put_source(Renderer *r, const Line *line) {
+static void put_source(Renderer *r, const SourceLine *line) {
     size_t start = r->out->n, at = 0;
     if (line->from) buf_printf(r->out, "...");
     for (size_t i = 0, length; i < line->n && at < line->to; i += length) {
@@ -169,7 +169,7 @@ static void put_gutter(Renderer *r, uint32_t number) {
 }
 
 static void put_source_row(Renderer *r, uint32_t number, const char *mark, const char *color,
-                           const Line *line) {
+                           const SourceLine *line) {
     put_gutter(r, number);
     if (mark[0] == '|') {
         buf_printf(r->out, " ");
@@ -185,7 +185,7 @@ static void put_source_row(Renderer *r, uint32_t number, const char *mark, const
 }
 
 static void show_one_line(Renderer *r, Span at, const char *color) {
-    Line line = find_line(&r->set->files.at[at.file], at.line);
+    SourceLine line = find_line(&r->set->files.at[at.file], at.line);
     size_t from = shown_column(&line, at.col), to = shown_column(&line, at.end_col);
     set_window(&line, from);
     put_source_row(r, at.line, "", color, &line);
@@ -200,7 +200,7 @@ static void show_one_line(Renderer *r, Span at, const char *color) {
 
 static void show_lines(Renderer *r, Span at, const char *color) {
     const SourceFile *file = &r->set->files.at[at.file];
-    Line line = find_line(file, at.line);
+    SourceLine line = find_line(file, at.line);
     size_t from = shown_column(&line, at.col);
     set_window(&line, from);
     put_source_row(r, at.line, "  ", color, &line);

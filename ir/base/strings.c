@@ -215,18 +215,18 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
     return nearest ? nearest : part;
 }
 
-typedef struct Parts {
+typedef struct PathParts {
     VEC(const char *) at;
-} Parts;
+} PathParts;
 
-static void split_path(Arena *a, const char *path, Parts *parts) {
+static void split_path(Arena *a, const char *path, PathParts *parts) {
     for (size_t n; *path; path += n + (path[n] == '.')) {
         n = strcspn(path, ".");
         vec_push(a, &parts->at, arena_strndup(a, path, n));
     }
 }
 
-static const char *nearest_part(const char *part, const Parts *known) {
+static const char *nearest_part(const char *part, const PathParts *known) {
     if (strchr(part, '*')) return part;
     for (uint32_t i = 0; i < known->at.n; i++)
         if (!strcmp(part, known->at.at[i])) return part;
@@ -240,7 +240,7 @@ const char *nearest_path(Arena *a, const char *glob, const char *const *paths, s
     for (size_t i = 0; i < n; i++)
         if (glob_match(below, paths[i], a, NULL, 0)) return below;
     if (!strchr(glob, '*')) return nearest_name(glob, paths, n);
-    Parts known = {0}, parts = {0};
+    PathParts known = {0}, parts = {0};
     const char *near = "";
     for (size_t i = 0; i < n; i++) split_path(a, paths[i], &known);
     split_path(a, glob, &parts);

@@ -37,15 +37,16 @@
 
 enum { ARENA_ALIGNMENT = 16 };
 
-typedef struct Block {
-    struct Block *next;
+typedef struct ArenaBlock {
+    struct ArenaBlock *next;
     size_t size; /* bytes after this header */
-} Block;
+} ArenaBlock;
 
-_Static_assert(sizeof(Block) % ARENA_ALIGNMENT == 0, "data after the header must stay aligned");
+_Static_assert(sizeof(ArenaBlock) % ARENA_ALIGNMENT == 0,
+               "data after the header must stay aligned");
 
 struct Arena {
-    Block *blocks;         /* the first one is the one that is filled */
+    ArenaBlock *blocks;    /* the first one is the one that is filled */
     size_t used;           /* bytes taken from the first block */
     size_t filled;         /* bytes of blocks that were filled one allocation after the other */
     Arena *parent, *child; /* child: the youngest */
@@ -81,8 +82,8 @@ void arena_free(Arena *a) {
     if (!a) return;
     while (a->child) arena_free(a->child);
     leave_parent(a);
-    for (Block *b = a->blocks; b;) {
-        Block *next = b->next;
+    for (ArenaBlock *b = a->blocks; b;) {
+        ArenaBlock *next = b->next;
         free(b);
         b = next;
     }
@@ -95,11 +96,11 @@ void prefer_large_pages(void *at, size_t size) {
     if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
-static Block *block_new(size_t size) {
-    if (size > SIZE_MAX - sizeof(Block)) out_of_memory(size);
-    Block *b = calloc(1, sizeof(Block) + size);
+static ArenaBlock *block_new(size_t size) {
+    if (size > SIZE_MAX - sizeof(ArenaBlock)) out_of_memory(size);
+    ArenaBlock *b = calloc(1, sizeof(ArenaBlock) + size);
     if (!b) out_of_memory(size);
-    prefer_large_pages(b, sizeof(Block) + size);
+    prefer_large_pages(b, sizeof(ArenaBlock) + size);
     b->size = size;
     return b;
 }
@@ -115,7 +116,7 @@ void *arena_alloc(Arena *a, size_t bytes) {
     if (rounded > ARENA_BLOCK / 4) {
         /* After the first block, which is filled further. The exact size, not the rounded one, so
          * that AddressSanitizer knows where the object ends. */
-        Block *own = block_new(bytes);
+        ArenaBlock *own = block_new(bytes);
         if (a->blocks) {
             own->next = a->blocks->next;
             a->blocks->next = own;
@@ -126,7 +127,7 @@ void *arena_alloc(Arena *a, size_t bytes) {
         return own + 1;
     }
     size_t least = ARENA_BLOCK, size = MIN(MAX(least, a->filled / 4), 32 * least);
-    Block *b = block_new(size);
+    ArenaBlock *b = block_new(size);
     b->next = a->blocks;
     a->blocks = b;
     a->used = rounded;

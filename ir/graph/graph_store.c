@@ -26,8 +26,8 @@ static GraphStore *store_of(Graph *g) {
 }
 
 /* The table in a new arena, with room for `capacity` rows. */
-static void *move(Graph *g, Arena **home, const void *at, uint32_t n, uint32_t capacity,
-                  size_t row) {
+static void *grow_table(Graph *g, Arena **home, const void *at, uint32_t n, uint32_t capacity,
+                        size_t row) {
     GraphStore *s = store_of(g);
     Arena *fresh = arena_child(g->arena);
     void *rows = arena_alloc(fresh, capacity * row);
@@ -37,15 +37,15 @@ static void *move(Graph *g, Arena **home, const void *at, uint32_t n, uint32_t c
     return rows;
 }
 
-static uint32_t twice(uint32_t capacity) {
+static uint32_t twice_capacity(uint32_t capacity) {
     CHECK(capacity <= UINT32_MAX / 2);
     return MAX(2 * capacity, 64u);
 }
 
 OpId graph_add_op(Graph *g, const Op *op) {
     if (g->ops.n == g->ops.capacity) {
-        uint32_t capacity = twice(g->ops.capacity);
-        g->ops.at = move(g, &store_of(g)->ops, g->ops.at, g->ops.n, capacity, sizeof *op);
+        uint32_t capacity = twice_capacity(g->ops.capacity);
+        g->ops.at = grow_table(g, &store_of(g)->ops, g->ops.at, g->ops.n, capacity, sizeof *op);
         g->ops.capacity = capacity;
     }
     g->ops.at[g->ops.n] = *op;
@@ -54,9 +54,9 @@ OpId graph_add_op(Graph *g, const Op *op) {
 
 ValueId graph_add_value(Graph *g, const Value *v) {
     if (g->values.n == g->values.capacity) {
-        uint32_t capacity = twice(g->values.capacity);
+        uint32_t capacity = twice_capacity(g->values.capacity);
         g->values.at =
-            move(g, &store_of(g)->values, g->values.at, g->values.n, capacity, sizeof *v);
+            grow_table(g, &store_of(g)->values, g->values.at, g->values.n, capacity, sizeof *v);
         g->values.capacity = capacity;
     }
     g->values.at[g->values.n] = *v;
@@ -65,14 +65,14 @@ ValueId graph_add_value(Graph *g, const Value *v) {
 
 /* ---- numbering anew ---- */
 
-typedef struct Numbers {
+typedef struct NewNumbers {
     uint32_t *op, *value; /* by old number */
     uint32_t ops, values, lists;
-} Numbers;
+} NewNumbers;
 
-static Numbers number_all(const Graph *g, Arena *scratch) {
-    Numbers n = {.op = arena_array(scratch, uint32_t, g->ops.n + 1),
-                 .value = arena_array(scratch, uint32_t, g->values.n + 1)};
+static NewNumbers number_all(const Graph *g, Arena *scratch) {
+    NewNumbers n = {.op = arena_array(scratch, uint32_t, g->ops.n + 1),
+                    .value = arena_array(scratch, uint32_t, g->values.n + 1)};
     for (uint32_t i = 0; i < g->programs.n; i++)
         for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++) {
             OpId id = g->programs.at[i].ops.at[k];
@@ -91,7 +91,7 @@ static uint32_t *renumber(const uint32_t *numbers, const uint32_t *old, uint32_t
     return list;
 }
 
-static void copy_op(Graph *to, const Graph *from, const Numbers *n, OpId id, uint32_t **list) {
+static void copy_op(Graph *to, const Graph *from, const NewNumbers *n, OpId id, uint32_t **list) {
     Op op = from->ops.at[id];
     for (uint32_t j = 0; j < op.n_out; j++) {
         Value v = from->values.at[op.out + j];
@@ -106,14 +106,14 @@ static void copy_op(Graph *to, const Graph *from, const Numbers *n, OpId id, uin
 
 static void drop_unused(Graph *g) {
     Arena *scratch = arena_new(), *lists = arena_child(g->arena);
-    Numbers n = number_all(g, scratch);
+    NewNumbers n = number_all(g, scratch);
     GraphStore *s = store_of(g);
     Graph old = *g;
     g->ops.n = g->values.n = 0;
     g->ops.capacity = n.ops + n.ops / 4 + 1;
     g->values.capacity = n.values + n.values / 4 + 1;
-    g->ops.at = move(g, &s->ops, NULL, 0, g->ops.capacity, sizeof *g->ops.at);
-    g->values.at = move(g, &s->values, NULL, 0, g->values.capacity, sizeof *g->values.at);
+    g->ops.at = grow_table(g, &s->ops, NULL, 0, g->ops.capacity, sizeof *g->ops.at);
+    g->values.at = grow_table(g, &s->values, NULL, 0, g->values.capacity, sizeof *g->values.at);
     uint32_t *list = arena_array(lists, uint32_t, n.lists + 1);
     for (uint32_t i = 0; i < g->programs.n; i++) {
         Program *p = &g->programs.at[i];
@@ -163,7 +163,7 @@ static const Attrs **find_attrs(const GraphStore *s, const Attrs *a) {
 static void grow_attrs(Graph *g, GraphStore *s) {
     const Attrs **old = s->attrs;
     uint32_t n = s->attrs_capacity;
-    s->attrs_capacity = twice(n);
+    s->attrs_capacity = twice_capacity(n);
     s->attrs = arena_array(g->arena, const Attrs *, s->attrs_capacity);
     for (uint32_t k = 0; k < n; k++)
         if (old[k]) *find_attrs(s, old[k]) = old[k];

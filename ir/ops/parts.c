@@ -19,31 +19,31 @@ static const char *const texts[OP_COUNT] = {
 
 static OpParts all[OP_COUNT];
 
-typedef struct Name {
+typedef struct PartName {
     char at[32];
-} Name;
+} PartName;
 
-typedef struct Scan {
+typedef struct PartScan {
     OpKind kind;
     const char *at;
     OpParts *parts;
-    Name inner[MOST_INNER];
+    PartName inner[MOST_INNER];
     uint32_t made; /* mask of results */
-} Scan;
+} PartScan;
 
-static _Noreturn void broken(const Scan *c, const char *what) {
+static _Noreturn void broken(const PartScan *c, const char *what) {
     BUG("the parts of %s: %s at \"%s\"", op_info[c->kind].name, what, c->at);
 }
 
-static bool take(Scan *c, const char *text) {
+static bool take_text(PartScan *c, const char *text) {
     size_t n = strlen(text);
     if (strncmp(c->at, text, n)) return false;
     c->at += n;
     return true;
 }
 
-static Name scan_name(Scan *c) {
-    Name name = {""};
+static PartName scan_name(PartScan *c) {
+    PartName name = {""};
     size_t n = strspn(c->at, "abcdefghijklmnopqrstuvwxyz_");
     if (!n || n >= sizeof name.at) broken(c, "no name");
     memcpy(name.at, c->at, n);
@@ -51,7 +51,7 @@ static Name scan_name(Scan *c) {
     return name;
 }
 
-static uint8_t find_inner(Scan *c, const char *name, bool made) {
+static uint8_t find_inner(PartScan *c, const char *name, bool made) {
     for (uint32_t k = 0; k < c->parts->n_inner; k++)
         if (!strcmp(c->inner[k].at, name)) return (uint8_t)(PART_INNER + k);
     if (!made || c->parts->n_inner == MOST_INNER) broken(c, "a name that nothing made");
@@ -59,8 +59,8 @@ static uint8_t find_inner(Scan *c, const char *name, bool made) {
     return (uint8_t)(PART_INNER + c->parts->n_inner++);
 }
 
-static uint8_t scan_result(Scan *c) {
-    Name name = scan_name(c);
+static uint8_t scan_result(PartScan *c) {
+    PartName name = scan_name(c);
     int j = signature_find_result(op_signature(c->kind), name.at);
     if (j < 0) return find_inner(c, name.at, true);
     if (c->made >> j & 1) broken(c, "a result that is made twice");
@@ -68,9 +68,9 @@ static uint8_t scan_result(Scan *c) {
     return (uint8_t)(PART_RESULT + j);
 }
 
-static uint8_t scan_operand(Scan *c) {
+static uint8_t scan_operand(PartScan *c) {
     const Signature *s = op_signature(c->kind);
-    Name name = scan_name(c);
+    PartName name = scan_name(c);
     int j = signature_find_result(s, name.at), k = signature_find(s, name.at);
     if (k >= 0) return (uint8_t)k;
     if (j < 0) return find_inner(c, name.at, false);
@@ -78,29 +78,29 @@ static uint8_t scan_operand(Scan *c) {
     return (uint8_t)(PART_RESULT + j);
 }
 
-static void scan_part(Scan *c) {
+static void scan_part(PartScan *c) {
     OpPart *part = &c->parts->part[c->parts->n++];
     do {
         if (part->n_out == PART_RESULTS) broken(c, "too many results");
         part->out[part->n_out++] = scan_result(c);
-    } while (take(c, ", "));
-    if (!take(c, " = ")) broken(c, "no =");
+    } while (take_text(c, ", "));
+    if (!take_text(c, " = ")) broken(c, "no =");
     part->op = (uint16_t)op_by_name(scan_name(c).at);
-    if (part->op == OP_COUNT || !take(c, "(")) broken(c, "no op");
+    if (part->op == OP_COUNT || !take_text(c, "(")) broken(c, "no op");
     do {
         if (part->n_in == PART_OPERANDS) broken(c, "too many operands");
         part->in[part->n_in++] = scan_operand(c);
-    } while (take(c, ", "));
-    if (!take(c, ")")) broken(c, "no )");
+    } while (take_text(c, ", "));
+    if (!take_text(c, ")")) broken(c, "no )");
 }
 
 static void scan(OpKind kind) {
-    Scan c = {.kind = kind, .at = texts[kind], .parts = &all[kind]};
+    PartScan c = {.kind = kind, .at = texts[kind], .parts = &all[kind]};
     if (!*c.at) return;
     do {
         if (c.parts->n == MOST_PARTS) broken(&c, "too many parts");
         scan_part(&c);
-    } while (take(&c, "; "));
+    } while (take_text(&c, "; "));
     if (*c.at) broken(&c, "something left over");
     if (c.made != (1u << op_signature(kind)->out_max) - 1)
         broken(&c, "a result that nothing makes");

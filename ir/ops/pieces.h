@@ -5,8 +5,8 @@
  * is cut is a multiple of `run` elements. A value is then width / run pieces, each of all rows
  * times run elements, and one step of a formula becomes one for each piece of its result. The moves
  * themselves are gone: which piece is meant is known beforehand, a piece of an operand is read
- * where it lies (Window), a piece of a result is written to its place (PieceStore). Elements at the
- * same place of all pieces belong together, as those of values of one shape do, so a kernel
+ * where it lies (PieceWindow), a piece of a result is written to its place (PieceStore). Elements
+ * at the same place of all pieces belong together, as those of values of one shape do, so a kernel
  * computes pieces as it computes values.
  *
  * Not here: cuts along two axes, sums of rows, values of steps that broadcast, more than PIECES
@@ -20,11 +20,11 @@
 enum { PIECES = 8, PIECE_WINDOWS = 24, PIECE_STEPS = 40, PIECE_STORES = 24 };
 enum { FORMULA_ALL = FORMULA_OPERANDS + FORMULA_STEPS };
 
-typedef struct Window {
+typedef struct PieceWindow {
     int64_t offset; /* elements */
     Spread spread;
     uint8_t operand;
-} Window;
+} PieceWindow;
 
 /* Row r of the piece begins at element offset + r * pitch of the result. */
 typedef struct PieceStore {
@@ -35,7 +35,7 @@ typedef struct PieceStore {
 typedef struct Pieces {
     int64_t rows, run;
     uint32_t n_in, n_step, n_store;
-    Window in[PIECE_WINDOWS];
+    PieceWindow in[PIECE_WINDOWS];
     FormulaStep step[PIECE_STEPS]; /* `result` is 1 + the number of a store */
     PieceStore store[PIECE_STORES];
 } Pieces;
@@ -313,7 +313,7 @@ static inline bool may_share(const PieceBuild *b) {
 
 /* Piece j of an operand of type x, read in `shape`. */
 static inline bool find_window(const PieceBuild *b, const Type *x, const Type *shape, int64_t j,
-                               Window *w) {
+                               PieceWindow *w) {
     int64_t stride[MAX_RANK], inner = 1, at = j * b->run;
     int axis = shape->rank - 1;
     if (!type_strides(x, shape, stride)) return false;
@@ -358,7 +358,7 @@ static inline bool finish_pieces(const PieceBuild *b, Pieces *p) {
     for (uint32_t v = 0; v < PIECE_FIRST; v++) {
         if (!needed[v]) continue;
         if (p->n_in == PIECE_WINDOWS) return false;
-        Window *w = &p->in[p->n_in];
+        PieceWindow *w = &p->in[p->n_in];
         w->operand = (uint8_t)(v / PIECES);
         if (!find_window(b, &b->value[w->operand], &b->shape[w->operand], v % PIECES, w))
             return false;

@@ -11,39 +11,39 @@
 
 static Signature signatures[OP_COUNT];
 
-typedef struct Scan {
+typedef struct SignatureScan {
     OpKind kind;
     const char *at;
     Signature *s;
-} Scan;
+} SignatureScan;
 
-static _Noreturn void broken(const Scan *c, const char *what) {
+static _Noreturn void broken(const SignatureScan *c, const char *what) {
     BUG("the signature of %s: %s at \"%s\"", op_info[c->kind].name, what, c->at);
 }
 
-static bool take(Scan *c, const char *text) {
+static bool take_text(SignatureScan *c, const char *text) {
     size_t n = strlen(text);
     if (strncmp(c->at, text, n)) return false;
     c->at += n;
     return true;
 }
 
-static void need(Scan *c, const char *text) {
-    if (!take(c, text)) broken(c, text);
+static void need(SignatureScan *c, const char *text) {
+    if (!take_text(c, text)) broken(c, text);
 }
 
 static bool is_small(char ch) { return ch >= 'a' && ch <= 'z'; }
 static bool is_capital(char ch) { return ch >= 'A' && ch <= 'Z'; }
 static bool is_digit(char ch) { return ch >= '0' && ch <= '9'; }
 
-static void copy(Scan *c, char *to, size_t room, const char *from, size_t n) {
+static void copy(SignatureScan *c, char *to, size_t room, const char *from, size_t n) {
     if (!n || n >= room) broken(c, "a word of that length");
     memcpy(to, from, n);
     to[n] = 0;
 }
 
 /* Where `letter` is among the n letters so far; a new one is added. */
-static uint8_t letter_of(Scan *c, char letter, char *letters, uint8_t *n, int most) {
+static uint8_t letter_of(SignatureScan *c, char letter, char *letters, uint8_t *n, int most) {
     for (uint8_t i = 0; i < *n; i++)
         if (letters[i] == letter) return i;
     if (*n == most) broken(c, "too many letters");
@@ -51,20 +51,20 @@ static uint8_t letter_of(Scan *c, char letter, char *letters, uint8_t *n, int mo
     return (*n)++;
 }
 
-static uint8_t size_of(Scan *c, char letter) {
+static uint8_t size_of(SignatureScan *c, char letter) {
     return letter_of(c, letter, c->s->size, &c->s->n_sizes, MOST_SIZES);
 }
-static uint8_t sequence_of(Scan *c, char letter) {
+static uint8_t sequence_of(SignatureScan *c, char letter) {
     return letter_of(c, letter, c->s->sequence, &c->s->n_sequences, MOST_SEQUENCES);
 }
 
-static void scan_axis(Scan *c, Slot *slot) {
+static void scan_axis(SignatureScan *c, Slot *slot) {
     if (slot->n_axes == MOST_AXES) broken(c, "too many axes");
     SlotAxis *axis = &slot->axis[slot->n_axes++];
     char letter = *c->at;
-    if (take(c, "...")) {
+    if (take_text(c, "...")) {
         *axis = (SlotAxis){.kind = AXIS_SEQUENCE, .which = sequence_of(c, '.')};
-    } else if (take(c, "_")) {
+    } else if (take_text(c, "_")) {
         axis->kind = AXIS_ANY;
     } else if (is_digit(letter)) {
         axis->kind = AXIS_NUMBER;
@@ -72,7 +72,7 @@ static void scan_axis(Scan *c, Slot *slot) {
             axis->number = (uint16_t)(axis->number * 10 + (*c->at - '0'));
     } else if (is_small(letter) || is_capital(letter)) {
         c->at++;
-        if (take(c, "*"))
+        if (take_text(c, "*"))
             *axis = (SlotAxis){.kind = AXIS_SEQUENCE, .which = sequence_of(c, letter)};
         else
             *axis = (SlotAxis){.kind = AXIS_SIZE, .which = size_of(c, letter)};
@@ -83,20 +83,20 @@ static void scan_axis(Scan *c, Slot *slot) {
     if (slot->n_sequences > 2) broken(c, "three sequences");
 }
 
-static void scan_axes(Scan *c, Slot *slot) {
+static void scan_axes(SignatureScan *c, Slot *slot) {
     const char *start = c->at;
     need(c, "[");
     slot->any_shape = false;
     do scan_axis(c, slot);
-    while (take(c, ", "));
+    while (take_text(c, ", "));
     copy(c, slot->axes, sizeof slot->axes - 1, start, (size_t)(c->at - start));
     strcat(slot->axes, "]");
-    slot->pitched = take(c, ":");
+    slot->pitched = take_text(c, ":");
     need(c, "]");
 }
 
 /* The types that have a name. */
-static bool scan_named_type(Scan *c, Slot *slot) {
+static bool scan_named_type(SignatureScan *c, Slot *slot) {
     static const struct {
         const char *name;
         uint8_t dtype;
@@ -105,7 +105,7 @@ static bool scan_named_type(Scan *c, Slot *slot) {
                  {"step", DT_F64, STEP_SLOTS},
                  {"scale", DT_F64, SCALE_SLOTS}};
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        if (!take(c, types[i].name)) continue;
+        if (!take_text(c, types[i].name)) continue;
         slot->dtype = types[i].dtype;
         slot->any_shape = false;
         slot->n_axes = 1;
@@ -115,14 +115,14 @@ static bool scan_named_type(Scan *c, Slot *slot) {
     return false;
 }
 
-static void scan_dtype(Scan *c, Slot *slot) {
+static void scan_dtype(SignatureScan *c, Slot *slot) {
     static const struct {
         const char *name;
         uint8_t dtype;
     } words[] = {{"float", WANT_FLOAT}, {"any", WANT_ANY}, {"grad", WANT_GRAD}};
     if (scan_named_type(c, slot)) return;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (take(c, words[i].name)) {
+        if (take_text(c, words[i].name)) {
             slot->dtype = words[i].dtype;
             return;
         }
@@ -139,12 +139,12 @@ static void scan_dtype(Scan *c, Slot *slot) {
     if (slot->dtype == DT_NONE) broken(c, "no dtype");
     if (slot->dtype == DT_TOKEN) slot->any_shape = false;
     c->at += n;
-    if (!take(c, "(")) return;
+    if (!take_text(c, "(")) return;
     slot->below = (int8_t)size_of(c, *c->at++);
     need(c, ")");
 }
 
-static void scan_slot(Scan *c, Slot *slot, bool result) {
+static void scan_slot(SignatureScan *c, Slot *slot, bool result) {
     size_t n = 0;
     while (is_small(c->at[n]) || c->at[n] == '_') n++;
     copy(c, slot->name, sizeof slot->name, c->at, n);
@@ -152,12 +152,12 @@ static void scan_slot(Scan *c, Slot *slot, bool result) {
     slot->dtype = result ? WANT_DEFAULT : WANT_FLOAT;
     slot->below = slot->same_as = -1;
     slot->any_shape = true;
-    if (take(c, ":")) scan_dtype(c, slot);
+    if (take_text(c, ":")) scan_dtype(c, slot);
     if (*c->at == '[') scan_axes(c, slot);
-    slot->optional = take(c, "?");
-    slot->many = take(c, "*");
+    slot->optional = take_text(c, "?");
+    slot->many = take_text(c, "*");
     if (*c->at && *c->at != ' ') broken(c, "something left over");
-    take(c, " ");
+    take_text(c, " ");
 }
 
 int signature_find(const Signature *s, const char *name) {
@@ -172,7 +172,7 @@ int signature_find_result(const Signature *s, const char *name) {
     return -1;
 }
 
-static void count_operands(Scan *c) {
+static void count_operands(SignatureScan *c) {
     Signature *s = c->s;
     bool optional = false, many = false;
     for (int i = 0; i < s->n_in; i++) {
@@ -191,14 +191,14 @@ static void count_operands(Scan *c) {
 }
 
 static void scan(OpKind kind) {
-    Scan c = {.kind = kind, .at = op_info[kind].signature, .s = &signatures[kind]};
+    SignatureScan c = {.kind = kind, .at = op_info[kind].signature, .s = &signatures[kind]};
     Signature *s = c.s;
     while (strncmp(c.at, "->", 2)) {
         if (s->n_in == MOST_SLOTS) broken(&c, "too many operands");
         scan_slot(&c, &s->in[s->n_in++], false);
     }
     need(&c, "->");
-    take(&c, " ");
+    take_text(&c, " ");
     while (*c.at) {
         if (s->n_out == MOST_SLOTS) broken(&c, "too many results");
         Slot *slot = &s->out[s->n_out++];

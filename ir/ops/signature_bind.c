@@ -17,12 +17,12 @@
         return false;                                                                              \
     } while (0)
 
-typedef struct Text {
+typedef struct FaultText {
     char at[TYPE_TEXT];
-} Text;
+} FaultText;
 
-static Text text_of(const Type *t) {
-    Text text;
+static FaultText text_of(const Type *t) {
+    FaultText text;
     type_format(t, text.at, sizeof text.at);
     return text;
 }
@@ -54,12 +54,12 @@ static const Type *type_at(const BoundSignature *b, uint32_t who) {
     return who < b->n_in ? &b->in[who] : &b->out[who - b->n_in];
 }
 
-typedef struct Name {
+typedef struct SlotName {
     char at[24];
-} Name;
+} SlotName;
 
-static Name name_of(const BoundSignature *b, uint32_t who) {
-    Name text;
+static SlotName name_of(const BoundSignature *b, uint32_t who) {
+    SlotName text;
     const Slot *slot = slot_of(b, who);
     if (slot->many)
         snprintf(text.at, sizeof text.at, "%s %u", who < b->n_in ? "operand" : "result",

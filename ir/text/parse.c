@@ -16,13 +16,13 @@ enum { MOST_RANKS = 1 << 20 };
 /* ---- header ---- */
 
 /* Rows of tables are numbered from 0 in the text too. */
-static bool parse_row(Parser *p, uint32_t row) {
+static bool parse_row(GraphParser *p, uint32_t row) {
     uint32_t number;
     if (!parse_u32(p, &number)) return false;
     return number == row || parse_fail_token(p, "this is row %u, not %u", row, number);
 }
 
-static bool parse_file(Parser *p) {
+static bool parse_file(GraphParser *p) {
     const char *base;
     uint64_t hash = 0;
     if (!parse_row(p, p->files.n + 1) || !parse_string(p, &base)) return false;
@@ -40,7 +40,7 @@ static bool parse_file(Parser *p) {
     return true;
 }
 
-static bool parse_mesh(Parser *p) {
+static bool parse_mesh(GraphParser *p) {
     Mesh *mesh = &p->g->policy.mesh;
     mesh->n = 0;
     int64_t ranks = 1;
@@ -64,7 +64,7 @@ static bool parse_mesh(Parser *p) {
 }
 
 /* Texts in quotes up to the closing bracket. */
-static bool parse_strings(Parser *p, StringList *list, char close) {
+static bool parse_strings(GraphParser *p, StringList *list, char close) {
     *list = (StringList){0};
     while (!parse_accept(p, close)) {
         const char *s;
@@ -75,7 +75,7 @@ static bool parse_strings(Parser *p, StringList *list, char close) {
     return true;
 }
 
-static bool parse_unit_policy(Parser *p) {
+static bool parse_unit_policy(GraphParser *p) {
     Policy *policy = &p->g->policy;
     int kind;
     if (!parse_enum(p, "a unit policy", &words_UnitPolicy, &kind)) return false;
@@ -100,7 +100,7 @@ static bool parse_unit_policy(Parser *p) {
     return parse_span(p, &policy->unit_span);
 }
 
-static bool parse_by_hand(Parser *p) {
+static bool parse_by_hand(GraphParser *p) {
     Policy *policy = &p->g->policy;
     policy->unit_by_hand.n = 0;
     if (!parse_expect_word(p, "lists") || !parse_expect(p, '(')) return false;
@@ -113,7 +113,7 @@ static bool parse_by_hand(Parser *p) {
     return parse_expect(p, ')');
 }
 
-static bool parse_recompute(Parser *p) {
+static bool parse_recompute(GraphParser *p) {
     RecomputePolicy *r = &p->g->policy.recompute;
     for (bool first = true;; first = false) {
         StringList *list = parse_accept_word(p, "class")  ? &r->classes
@@ -126,7 +126,7 @@ static bool parse_recompute(Parser *p) {
     }
 }
 
-static bool parse_by_path(Parser *p) {
+static bool parse_by_path(GraphParser *p) {
     Policy *policy = &p->g->policy;
     policy->by_path.n = 0;
     if (!parse_expect_word(p, "list") || !parse_expect(p, '(')) return false;
@@ -145,7 +145,7 @@ static bool parse_by_path(Parser *p) {
     return parse_expect(p, ')');
 }
 
-static bool parse_one_policy(Parser *p) {
+static bool parse_one_policy(GraphParser *p) {
     char word[NAME_SIZE];
     if (!parse_word(p, "the name of a policy", word) || !parse_expect(p, '=')) return false;
     if (!strcmp(word, "unit")) return parse_unit_policy(p);
@@ -158,7 +158,7 @@ static bool parse_one_policy(Parser *p) {
     return parse_fail_token(p, "there is no policy `%s`", word);
 }
 
-static bool parse_policy(Parser *p) {
+static bool parse_policy(GraphParser *p) {
     do {
         if (!parse_one_policy(p)) return false;
     } while (parse_accept(p, ','));
@@ -167,7 +167,7 @@ static bool parse_policy(Parser *p) {
 
 /* ---- tables ---- */
 
-static bool parse_module(Parser *p) {
+static bool parse_module(GraphParser *p) {
     Module m = {.parent = NO_INDEX};
     if (!parse_row(p, p->g->modules.n) || !parse_string(p, &m.path) ||
         !parse_name(p, &m.class_name))
@@ -178,12 +178,12 @@ static bool parse_module(Parser *p) {
     return true;
 }
 
-static bool parse_param_name(Parser *p, ParamName *name) {
+static bool parse_param_name(GraphParser *p, ParamName *name) {
     return parse_string(p, &name->path) && parse_expect_word(p, "module") &&
            parse_i32(p, &name->module) && parse_span(p, &name->span);
 }
 
-static bool parse_init(Parser *p, Param *q) {
+static bool parse_init(GraphParser *p, Param *q) {
     int init;
     if (!parse_enum(p, "an initial value", &words_InitKind, &init)) return false;
     q->init = (InitKind)init;
@@ -196,7 +196,7 @@ static bool parse_init(Parser *p, Param *q) {
     return parse_expect(p, ')');
 }
 
-static bool parse_param(Parser *p) {
+static bool parse_param(GraphParser *p) {
     Param q = {0};
     if (!parse_row(p, p->g->params.n) || !parse_param_name(p, &q.name) || !parse_type(p, &q.type) ||
         !parse_init(p, &q))
@@ -230,7 +230,7 @@ static bool parse_param(Parser *p) {
 
 /* Of a state that says nothing of its own, until groups are there. */
 #define AS_GROUP UINT32_MAX
-static bool parse_state(Parser *p) {
+static bool parse_state(GraphParser *p) {
     State s = {.param = NO_INDEX, .group = NO_INDEX};
     int role;
     if (!parse_row(p, p->g->states.n) ||
@@ -248,7 +248,7 @@ static bool parse_state(Parser *p) {
     return true;
 }
 
-static bool parse_batch_field(Parser *p) {
+static bool parse_batch_field(GraphParser *p) {
     Field f = {0};
     if (!parse_row(p, p->g->fields.n) || !parse_string(p, &f.name) || !parse_type(p, &f.type) ||
         !parse_expect_word(p, "staging") || !parse_uint(p, INT64_MAX, &f.staging))
@@ -257,7 +257,7 @@ static bool parse_batch_field(Parser *p) {
     return true;
 }
 
-static bool parse_unit(Parser *p) {
+static bool parse_unit(GraphParser *p) {
     Unit u = {0};
     int32_t row = 0;
     if (!parse_row(p, p->g->units.n) || !parse_string(p, &u.name) ||
@@ -283,7 +283,7 @@ static bool parse_unit(Parser *p) {
     return true;
 }
 
-static bool parse_group(Parser *p) {
+static bool parse_group(GraphParser *p) {
     Group q = {0};
     if (!parse_row(p, p->g->groups.n) || !parse_expect_word(p, "unit") || !parse_i32(p, &q.unit))
         return false;
@@ -314,7 +314,7 @@ static bool parse_group(Parser *p) {
 }
 
 /* x0, t1, y2: the number after the letter. */
-static bool parse_lettered(Parser *p, char letter, uint32_t most, uint32_t *out) {
+static bool parse_lettered(GraphParser *p, char letter, uint32_t most, uint32_t *out) {
     char word[NAME_SIZE];
     if (!parse_word(p, "a name of a value", word)) return false;
     char *rest;
@@ -326,7 +326,7 @@ static bool parse_lettered(Parser *p, char letter, uint32_t most, uint32_t *out)
 }
 
 /* f32 add(x0, t1) -> y0 */
-static bool parse_step(Parser *p, const Formula *f, FormulaStep *s) {
+static bool parse_step(GraphParser *p, const Formula *f, FormulaStep *s) {
     char word[NAME_SIZE];
     int dtype;
     uint32_t n;
@@ -352,7 +352,7 @@ static bool parse_step(Parser *p, const Formula *f, FormulaStep *s) {
     return true;
 }
 
-static bool parse_formula(Parser *p) {
+static bool parse_formula(GraphParser *p) {
     Formula f = {0};
     if (!parse_row(p, p->g->formulas.n) || !parse_expect_word(p, "operands") ||
         !parse_u32(p, &f.n_in))
@@ -371,7 +371,7 @@ static bool parse_formula(Parser *p) {
     return true;
 }
 
-static bool parse_arena(Parser *p) {
+static bool parse_arena(GraphParser *p) {
     Graph *g = p->g;
     bool device =
         parse_expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->persistent_bytes) &&
@@ -386,7 +386,7 @@ static bool parse_arena(Parser *p) {
 
 /* ---- programs ---- */
 
-static bool parse_program(Parser *p) {
+static bool parse_program(GraphParser *p) {
     int kind;
     if (!parse_enum(p, "the kind of program", &words_ProgramKind, &kind)) return false;
     uint32_t row = graph_add_program(p->g, (ProgramKind)kind);
@@ -395,12 +395,12 @@ static bool parse_program(Parser *p) {
 }
 
 /* The number after `%` or `#`; every number takes two bytes of text, so the text bounds them. */
-static bool parse_number(Parser *p, char sign, uint32_t *out) {
+static bool parse_number(GraphParser *p, char sign, uint32_t *out) {
     if (!parse_expect(p, sign) || !parse_u32(p, out)) return false;
     return *out <= p->size || parse_fail_token(p, "the number %u is out of all proportion", *out);
 }
 
-static bool define(Parser *p, Numbers *map, char sign, uint32_t number, uint32_t index) {
+static bool define(GraphParser *p, TextNumbers *map, char sign, uint32_t number, uint32_t index) {
     while (map->at.n <= number) vec_push(p->scratch, &map->at, NO_VALUE);
     if (map->at.at[number] != NO_VALUE)
         return parse_fail_token(p, "%c%u is defined a second time", sign, number);
@@ -408,8 +408,8 @@ static bool define(Parser *p, Numbers *map, char sign, uint32_t number, uint32_t
     return true;
 }
 
-/* Numbers with their sign up to the closing bracket; slots are filled in at the end. */
-static bool parse_references(Parser *p, char sign, uint32_t *n, uint32_t **slots) {
+/* TextNumbers with their sign up to the closing bracket; slots are filled in at the end. */
+static bool parse_references(GraphParser *p, char sign, uint32_t *n, uint32_t **slots) {
     uint32_t first = p->references.n;
     do {
         parse_peek(p);
@@ -424,7 +424,7 @@ static bool parse_references(Parser *p, char sign, uint32_t *n, uint32_t **slots
     return parse_expect(p, ')');
 }
 
-static bool parse_results(Parser *p, Op *op) {
+static bool parse_results(GraphParser *p, Op *op) {
     op->out = p->g->values.n;
     if (parse_peek(p) != '%') return true;
     do {
@@ -440,7 +440,7 @@ static bool parse_results(Parser *p, Op *op) {
     return parse_expect(p, '=');
 }
 
-static bool parse_attrs(Parser *p, Op *op) {
+static bool parse_attrs(GraphParser *p, Op *op) {
     Attrs attr = attrs_default(op->kind);
     bool any = parse_accept(p, '{');
     op->attr = graph_attrs(p->g, op->kind, NULL);
@@ -458,7 +458,7 @@ static bool parse_attrs(Parser *p, Op *op) {
     return parse_expect(p, '}');
 }
 
-static bool parse_stream(Parser *p, Op *op) {
+static bool parse_stream(GraphParser *p, Op *op) {
     int stream;
     if (!parse_accept(p, '[')) return true;
     if (!parse_enum(p, "a stream", &words_StreamKind, &stream)) return false;
@@ -467,7 +467,7 @@ static bool parse_stream(Parser *p, Op *op) {
 }
 
 /* !phase unit N "path" span */
-static bool parse_op_tail(Parser *p, Op *op) {
+static bool parse_op_tail(GraphParser *p, Op *op) {
     int phase;
     if (!parse_expect(p, '!') || !parse_enum(p, "a phase", &words_Phase, &phase)) return false;
     op->phase = (uint8_t)phase;
@@ -476,7 +476,7 @@ static bool parse_op_tail(Parser *p, Op *op) {
     return (parse_accept(p, '-') || parse_string(p, &op->path)) && parse_span(p, &op->span);
 }
 
-static bool parse_op(Parser *p) {
+static bool parse_op(GraphParser *p) {
     Graph *g = p->g;
     Op op = {.path = "", .unit = NO_INDEX};
     uint32_t number, references = p->references.n, values = g->values.n;
@@ -502,10 +502,10 @@ static bool parse_op(Parser *p) {
 
 /* ---- lines ---- */
 
-static bool parse_record(Parser *p, bool first) {
+static bool parse_record(GraphParser *p, bool first) {
     static const struct {
         const char *word;
-        bool (*parse)(Parser *p);
+        bool (*parse)(GraphParser *p);
     } records[] = {
         {"file", parse_file},         {"mesh", parse_mesh},       {"policy", parse_policy},
         {"module", parse_module},     {"param", parse_param},     {"state", parse_state},
@@ -530,13 +530,13 @@ static bool parse_record(Parser *p, bool first) {
     return parse_fail(p, "expected a table row or a program");
 }
 
-static void next_line(Parser *p) {
+static void next_line(GraphParser *p) {
     const char *newline = memchr(p->at, '\n', (size_t)(p->end - p->at));
     p->at = p->line_start = newline ? newline + 1 : p->end;
     p->line++;
 }
 
-static void resolve_states(Parser *p) {
+static void resolve_states(GraphParser *p) {
     const Graph *g = p->g;
     for (uint32_t i = 0; i < g->states.n; i++) {
         State *s = &g->states.at[i];
@@ -545,10 +545,10 @@ static void resolve_states(Parser *p) {
     }
 }
 
-static void resolve(Parser *p) {
+static void resolve(GraphParser *p) {
     for (uint32_t i = 0; i < p->references.n; i++) {
         const Reference *r = &p->references.at[i];
-        const Numbers *map = r->is_op ? &p->ops : &p->values;
+        const TextNumbers *map = r->is_op ? &p->ops : &p->values;
         *r->slot = r->number < map->at.n ? map->at.at[r->number] : NO_VALUE;
         p->failed = false;
         if (*r->slot == NO_VALUE)
@@ -558,14 +558,14 @@ static void resolve(Parser *p) {
 }
 
 Graph *graph_parse(Arena *a, DiagSet *ds, const char *name, const char *text, size_t n) {
-    Parser p = {.g = graph_new(a, ds),
-                .scratch = arena_new(),
-                .file = diag_add_file(ds, name, text, n),
-                .at = text,
-                .end = text + n,
-                .line_start = text,
-                .line = 1,
-                .size = n};
+    GraphParser p = {.g = graph_new(a, ds),
+                     .scratch = arena_new(),
+                     .file = diag_add_file(ds, name, text, n),
+                     .at = text,
+                     .end = text + n,
+                     .line_start = text,
+                     .line = 1,
+                     .size = n};
     if (n >= UINT32_MAX) parse_fail(&p, "the text is larger than 4 GiB");
     bool first = true;
     while (p.at < p.end && p.errors <= MOST_ERRORS) {

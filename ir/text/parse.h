@@ -14,12 +14,12 @@ typedef struct Reference {
     bool is_op;
 } Reference;
 
-/* Numbers in the text to indices of the graph; NO_VALUE where there is none. */
-typedef struct Numbers {
+/* TextNumbers in the text to indices of the graph; NO_VALUE where there is none. */
+typedef struct TextNumbers {
     VEC(uint32_t) at;
-} Numbers;
+} TextNumbers;
 
-typedef struct Parser {
+typedef struct GraphParser {
     Graph *g;
     Arena *scratch;
     uint32_t file;
@@ -30,56 +30,57 @@ typedef struct Parser {
     int errors;
     size_t size;
     Program *program; /* the open one */
-    Numbers values, ops;
+    TextNumbers values, ops;
     VEC(uint32_t) files; /* numbers in spans to the set's files */
     VEC(Reference) references;
-} Parser;
+} GraphParser;
 
 /* ---- parse_field.c ---- */
 
 /* Each says what is wrong, the first time in a line, and returns false: where the cursor is, at the
  * word, number or type that was just read, or there. */
-bool parse_fail(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool parse_fail_token(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool parse_fail_there(Parser *p, uint32_t line, uint32_t col, const char *format, ...)
+bool parse_fail(GraphParser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool parse_fail_token(GraphParser *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool parse_fail_there(GraphParser *p, uint32_t line, uint32_t col, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* The next byte of the line after blanks; '\n' at its end. */
-char parse_peek(Parser *p);
+char parse_peek(GraphParser *p);
 
 /* Moves past the byte or the word where it is the next one; expect: else that is a mistake. */
-bool parse_accept(Parser *p, char c);
-bool parse_expect(Parser *p, char c);
-bool parse_accept_word(Parser *p, const char *word);
-bool parse_expect_word(Parser *p, const char *word);
+bool parse_accept(GraphParser *p, char c);
+bool parse_expect(GraphParser *p, char c);
+bool parse_accept_word(GraphParser *p, const char *word);
+bool parse_expect_word(GraphParser *p, const char *word);
 
 /* what: with its article, for messages. */
-bool parse_word(Parser *p, const char *what, char out[NAME_SIZE]);
-bool parse_uint(Parser *p, uint64_t most, uint64_t *out);
-bool parse_u32(Parser *p, uint32_t *out);
-bool parse_int(Parser *p, int64_t *out);
-bool parse_i32(Parser *p, int32_t *out);
-bool parse_real(Parser *p, double *out);
-bool parse_string(Parser *p, const char **out);
+bool parse_word(GraphParser *p, const char *what, char out[NAME_SIZE]);
+bool parse_uint(GraphParser *p, uint64_t most, uint64_t *out);
+bool parse_u32(GraphParser *p, uint32_t *out);
+bool parse_int(GraphParser *p, int64_t *out);
+bool parse_i32(GraphParser *p, int32_t *out);
+bool parse_real(GraphParser *p, double *out);
+bool parse_string(GraphParser *p, const char **out);
 
 /* `-` (nothing), a bare word or a text in quotes. */
-bool parse_name(Parser *p, const char **out);
+bool parse_name(GraphParser *p, const char **out);
 
 /* The word of an enum. */
-bool parse_enum(Parser *p, const char *what, const Words *words, int *out);
-bool parse_dtype(Parser *p, int *out);
-bool parse_type(Parser *p, Type *t);
+bool parse_enum(GraphParser *p, const char *what, const Words *words, int *out);
+bool parse_dtype(GraphParser *p, int *out);
+bool parse_type(GraphParser *p, Type *t);
 
 /* A span if there is one: file:line:col-line:col. */
-bool parse_span(Parser *p, Span *at);
-bool parse_address(Parser *p, uint64_t *address);
+bool parse_span(GraphParser *p, Span *at);
+bool parse_address(GraphParser *p, uint64_t *address);
 
 /* (rep, dp): axes of the graph's mesh. */
-bool parse_axes(Parser *p, AxisSet *set);
+bool parse_axes(GraphParser *p, AxisSet *set);
 
 /* Value of a field; open: a number may stand for a word (attributes, whose range the verifier
  * checks). */
-bool parse_field(Parser *p, const TextField *f, void *record, bool open);
+bool parse_field(GraphParser *p, const TextField *f, void *record, bool open);
 
 static inline bool parse_is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -4,7 +4,7 @@
 
 #include "parse.h"
 
-static bool fail_at(Parser *p, uint32_t line, uint32_t col, const char *format, va_list args) {
+static bool fail_at(GraphParser *p, uint32_t line, uint32_t col, const char *format, va_list args) {
     if (p->failed) return false;
     p->failed = true;
     if (++p->errors > MOST_ERRORS) return false;
@@ -14,7 +14,7 @@ static bool fail_at(Parser *p, uint32_t line, uint32_t col, const char *format, 
     return false;
 }
 
-bool parse_fail(Parser *p, const char *format, ...) {
+bool parse_fail(GraphParser *p, const char *format, ...) {
     va_list args;
     va_start(args, format);
     fail_at(p, p->line, (uint32_t)(p->at - p->line_start) + 1, format, args);
@@ -22,7 +22,7 @@ bool parse_fail(Parser *p, const char *format, ...) {
     return false;
 }
 
-bool parse_fail_token(Parser *p, const char *format, ...) {
+bool parse_fail_token(GraphParser *p, const char *format, ...) {
     va_list args;
     va_start(args, format);
     fail_at(p, p->line, (uint32_t)(p->token - p->line_start) + 1, format, args);
@@ -30,7 +30,7 @@ bool parse_fail_token(Parser *p, const char *format, ...) {
     return false;
 }
 
-bool parse_fail_there(Parser *p, uint32_t line, uint32_t col, const char *format, ...) {
+bool parse_fail_there(GraphParser *p, uint32_t line, uint32_t col, const char *format, ...) {
     va_list args;
     va_start(args, format);
     fail_at(p, line, col, format, args);
@@ -38,7 +38,7 @@ bool parse_fail_there(Parser *p, uint32_t line, uint32_t col, const char *format
     return false;
 }
 
-char parse_peek(Parser *p) {
+char parse_peek(GraphParser *p) {
     while (p->at < p->end && *p->at == ' ') p->at++;
     return p->at < p->end ? *p->at : '\n';
 }
@@ -47,36 +47,36 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-bool parse_accept(Parser *p, char c) {
+bool parse_accept(GraphParser *p, char c) {
     if (parse_peek(p) != c || p->at == p->end) return false;
     p->at++;
     return true;
 }
 
-bool parse_expect(Parser *p, char c) {
+bool parse_expect(GraphParser *p, char c) {
     return parse_accept(p, c) || parse_fail(p, "expected `%c`", c);
 }
 
 /* A run of letters, digits and _ that starts with a letter, without moving. */
-static size_t word_length(Parser *p) {
+static size_t word_length(GraphParser *p) {
     size_t n = 0;
     if (!is_letter(parse_peek(p))) return 0;
     while (p->at + n < p->end && (is_letter(p->at[n]) || parse_is_digit(p->at[n]))) n++;
     return n;
 }
 
-bool parse_accept_word(Parser *p, const char *word) {
+bool parse_accept_word(GraphParser *p, const char *word) {
     size_t n = word_length(p);
     if (n != strlen(word) || memcmp(p->at, word, n)) return false;
     p->at += n;
     return true;
 }
 
-bool parse_expect_word(Parser *p, const char *word) {
+bool parse_expect_word(GraphParser *p, const char *word) {
     return parse_accept_word(p, word) || parse_fail(p, "expected `%s`", word);
 }
 
-bool parse_word(Parser *p, const char *what, char out[NAME_SIZE]) {
+bool parse_word(GraphParser *p, const char *what, char out[NAME_SIZE]) {
     size_t n = word_length(p);
     p->token = p->at;
     if (!n || n >= NAME_SIZE) return parse_fail(p, "expected %s", what);
@@ -86,7 +86,7 @@ bool parse_word(Parser *p, const char *what, char out[NAME_SIZE]) {
     return true;
 }
 
-bool parse_uint(Parser *p, uint64_t most, uint64_t *out) {
+bool parse_uint(GraphParser *p, uint64_t most, uint64_t *out) {
     if (!parse_is_digit(parse_peek(p))) return parse_fail(p, "expected a number");
     uint64_t x = 0;
     p->token = p->at;
@@ -100,14 +100,14 @@ bool parse_uint(Parser *p, uint64_t most, uint64_t *out) {
     return true;
 }
 
-bool parse_u32(Parser *p, uint32_t *out) {
+bool parse_u32(GraphParser *p, uint32_t *out) {
     uint64_t x;
     if (!parse_uint(p, UINT32_MAX - 1, &x)) return false;
     *out = (uint32_t)x;
     return true;
 }
 
-bool parse_int(Parser *p, int64_t *out) {
+bool parse_int(GraphParser *p, int64_t *out) {
     bool negative = parse_accept(p, '-');
     uint64_t x;
     if (!parse_uint(p, (uint64_t)INT64_MAX + negative, &x)) return false;
@@ -115,7 +115,7 @@ bool parse_int(Parser *p, int64_t *out) {
     return true;
 }
 
-bool parse_i32(Parser *p, int32_t *out) {
+bool parse_i32(GraphParser *p, int32_t *out) {
     int64_t x;
     if (!parse_int(p, &x)) return false;
     if (x < INT32_MIN || x > INT32_MAX)
@@ -124,7 +124,7 @@ bool parse_i32(Parser *p, int32_t *out) {
     return true;
 }
 
-bool parse_real(Parser *p, double *out) {
+bool parse_real(GraphParser *p, double *out) {
     char text[NAME_SIZE];
     size_t n = 0;
     parse_peek(p);
@@ -141,7 +141,7 @@ bool parse_real(Parser *p, double *out) {
     return true;
 }
 
-bool parse_string(Parser *p, const char **out) {
+bool parse_string(GraphParser *p, const char **out) {
     if (!parse_accept(p, '"')) return parse_fail(p, "expected a text in quotes");
     Buf text = {0};
     bool good = true;
@@ -167,7 +167,7 @@ bool parse_string(Parser *p, const char **out) {
     return good;
 }
 
-bool parse_name(Parser *p, const char **out) {
+bool parse_name(GraphParser *p, const char **out) {
     *out = "";
     if (parse_accept(p, '-')) return true;
     size_t n = word_length(p);
@@ -177,21 +177,21 @@ bool parse_name(Parser *p, const char **out) {
     return true;
 }
 
-bool parse_enum(Parser *p, const char *what, const Words *words, int *out) {
+bool parse_enum(GraphParser *p, const char *what, const Words *words, int *out) {
     char word[NAME_SIZE];
     if (!parse_word(p, what, word)) return false;
     *out = word_find(words, word);
     return *out >= 0 || parse_fail_token(p, "expected %s, not `%s`", what, word);
 }
 
-bool parse_dtype(Parser *p, int *out) {
+bool parse_dtype(GraphParser *p, int *out) {
     char word[NAME_SIZE];
     if (!parse_word(p, "a dtype", word)) return false;
     *out = dtype_by_name(word);
     return *out != DT_NONE || parse_fail_token(p, "there is no dtype `%s`", word);
 }
 
-bool parse_type(Parser *p, Type *t) {
+bool parse_type(GraphParser *p, Type *t) {
     int dtype;
     *t = (Type){0};
     if (!parse_dtype(p, &dtype)) return false;
@@ -211,7 +211,7 @@ bool parse_type(Parser *p, Type *t) {
            parse_fail_token(p, "no value can have the type %s", type_text(p->g->arena, t));
 }
 
-bool parse_span(Parser *p, Span *at) {
+bool parse_span(GraphParser *p, Span *at) {
     *at = (Span){0};
     if (!parse_is_digit(parse_peek(p))) return true;
     Span s;
@@ -225,7 +225,7 @@ bool parse_span(Parser *p, Span *at) {
     return true;
 }
 
-bool parse_address(Parser *p, uint64_t *address) {
+bool parse_address(GraphParser *p, uint64_t *address) {
     *address = NO_ADDRESS;
     if (!parse_accept(p, '@')) return true;
     bool host = parse_accept_word(p, "host");
@@ -234,7 +234,7 @@ bool parse_address(Parser *p, uint64_t *address) {
     return true;
 }
 
-bool parse_axes(Parser *p, AxisSet *set) {
+bool parse_axes(GraphParser *p, AxisSet *set) {
     const Mesh *mesh = &p->g->policy.mesh;
     *set = 0;
     if (!parse_expect(p, '(')) return false;
@@ -249,7 +249,7 @@ bool parse_axes(Parser *p, AxisSet *set) {
     return true;
 }
 
-bool parse_field(Parser *p, const TextField *f, void *record, bool open) {
+bool parse_field(GraphParser *p, const TextField *f, void *record, bool open) {
     if (f->kind == TEXT_REAL) {
         double x;
         if (!parse_real(p, &x)) return false;

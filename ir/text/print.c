@@ -8,18 +8,18 @@
 
 #include "text.h"
 
-typedef struct Printer {
+typedef struct GraphPrinter {
     const Graph *g;
     Buf *out;
     Arena *arena;    /* for the three maps */
     uint32_t *value; /* number of each value, NO_VALUE when no program defines it */
     uint32_t *op;
     uint32_t *file; /* number of each source file, 0 when no span names it */
-} Printer;
+} GraphPrinter;
 
-static void put(Printer *p, const char *text) { buf_write(p->out, text, strlen(text)); }
+static void put(GraphPrinter *p, const char *text) { buf_write(p->out, text, strlen(text)); }
 
-static void put_uint(Printer *p, uint64_t x) {
+static void put_uint(GraphPrinter *p, uint64_t x) {
     char digits[20];
     size_t at = sizeof digits;
     do digits[--at] = (char)('0' + x % 10);
@@ -27,18 +27,18 @@ static void put_uint(Printer *p, uint64_t x) {
     buf_write(p->out, digits + at, sizeof digits - at);
 }
 
-static void put_int(Printer *p, int64_t x) {
+static void put_int(GraphPrinter *p, int64_t x) {
     if (x < 0) put(p, "-");
     put_uint(p, x < 0 ? 0 - (uint64_t)x : (uint64_t)x);
 }
 
-static void put_real(Printer *p, double x) {
+static void put_real(GraphPrinter *p, double x) {
     char text[40];
     put(p, double_text(x, text));
 }
 
 /* In quotes; control characters, quotes, backslashes and bytes of no UTF-8 as \xNN. */
-static void put_string(Printer *p, const char *s) {
+static void put_string(GraphPrinter *p, const char *s) {
     put(p, "\"");
     for (size_t n = strlen(s), length; n; s += length, n -= length) {
         uint32_t c = utf8_next(s, n, &length);
@@ -52,7 +52,7 @@ static void put_string(Printer *p, const char *s) {
 }
 
 /* A name: bare where it can be, `-` when empty. */
-static void put_name(Printer *p, const char *s) {
+static void put_name(GraphPrinter *p, const char *s) {
     if (!*s)
         put(p, "-");
     else if (text_is_word(s))
@@ -62,7 +62,7 @@ static void put_name(Printer *p, const char *s) {
 }
 
 /* ` 1:30:3-30:9`, or nothing. */
-static void put_span(Printer *p, Span at) {
+static void put_span(GraphPrinter *p, Span at) {
     if (!at.file || at.file >= p->g->diags->files.n) return;
     put(p, " ");
     put_uint(p, p->file[at.file]);
@@ -76,7 +76,7 @@ static void put_span(Printer *p, Span at) {
     put_uint(p, at.end_col);
 }
 
-static void put_labelled(Printer *p, const char *label, int64_t x) {
+static void put_labelled(GraphPrinter *p, const char *label, int64_t x) {
     put(p, " ");
     put(p, label);
     put(p, " ");
@@ -85,11 +85,11 @@ static void put_labelled(Printer *p, const char *label, int64_t x) {
 
 /* ---- numbering ---- */
 
-static void note_span(Printer *p, Span at) {
+static void note_span(GraphPrinter *p, Span at) {
     if (at.file && at.file < p->g->diags->files.n) p->file[at.file] = 1;
 }
 
-static void number_files(Printer *p) {
+static void number_files(GraphPrinter *p) {
     const Graph *g = p->g;
     p->file = arena_array(p->arena, uint32_t, g->diags->files.n);
     note_span(p, g->policy.unit_span);
@@ -111,7 +111,7 @@ static void number_files(Printer *p) {
         if (p->file[i]) p->file[i] = next++;
 }
 
-static void number_ops(Printer *p) {
+static void number_ops(GraphPrinter *p) {
     const Graph *g = p->g;
     p->value = arena_array(p->arena, uint32_t, g->values.n);
     p->op = arena_array(p->arena, uint32_t, g->ops.n);
@@ -129,7 +129,7 @@ static void number_ops(Printer *p) {
 
 /* ---- header ---- */
 
-static void print_files(Printer *p) {
+static void print_files(GraphPrinter *p) {
     for (uint32_t i = 1; i < p->g->diags->files.n; i++) {
         if (!p->file[i]) continue;
         const SourceFile *f = &p->g->diags->files.at[i];
@@ -139,7 +139,7 @@ static void print_files(Printer *p) {
     }
 }
 
-static void print_strings(Printer *p, const StringList *list) {
+static void print_strings(GraphPrinter *p, const StringList *list) {
     for (uint32_t i = 0; i < list->at.n; i++) {
         if (i) put(p, ", ");
         put_string(p, list->at.at[i]);
@@ -148,7 +148,7 @@ static void print_strings(Printer *p, const StringList *list) {
 
 /* unit = root | class("A", "B") | size(1000, "Leaf", ..) | manual(["a", "b"], ["c"]), with its
  * place in the source. */
-static void print_unit_policy(Printer *p) {
+static void print_unit_policy(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
     put(p, ", unit = ");
     put(p, word_of(&words_UnitPolicy, policy->unit));
@@ -169,7 +169,7 @@ static void print_unit_policy(Printer *p) {
 }
 
 /* by_hand = lists(["a"] 1:2:3-2:5, ["b", "c"] ..); left out where there is none. */
-static void print_by_hand(Printer *p) {
+static void print_by_hand(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
     for (uint32_t i = 0; i < policy->unit_by_hand.n; i++) {
         put(p, i ? ", [" : ", by_hand = lists([");
@@ -181,7 +181,7 @@ static void print_by_hand(Printer *p) {
 }
 
 /* recompute = class("A", "B") ops("gelu") keep("linear"), those that there are, with its place. */
-static void print_recompute(Printer *p) {
+static void print_recompute(GraphPrinter *p) {
     const RecomputePolicy *r = &p->g->policy.recompute;
     const StringList *const lists[] = {&r->classes, &r->ops, &r->keep};
     static const char *const words[] = {"class", "ops", "keep"};
@@ -199,7 +199,7 @@ static void print_recompute(Printer *p) {
 }
 
 /* by_path = list("h.*" recompute 1:2:3-2:5, ..) */
-static void print_by_path(Printer *p) {
+static void print_by_path(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
     for (uint32_t i = 0; i < policy->by_path.n; i++) {
         const PathPolicy *path = &policy->by_path.at[i];
@@ -216,7 +216,7 @@ static void print_by_path(Printer *p) {
     if (policy->by_path.n) put(p, ")");
 }
 
-static void print_policy(Printer *p) {
+static void print_policy(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
     put(p, "mesh");
     for (int a = 0; a < policy->mesh.n; a++) {
@@ -247,7 +247,7 @@ static void print_policy(Printer *p) {
 
 /* ---- tables ---- */
 
-static void print_modules(Printer *p) {
+static void print_modules(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->modules.n; i++) {
         const Module *m = &p->g->modules.at[i];
         buf_printf(p->out, "module %u ", i);
@@ -260,13 +260,13 @@ static void print_modules(Printer *p) {
     }
 }
 
-static void print_param_name(Printer *p, const ParamName *name) {
+static void print_param_name(GraphPrinter *p, const ParamName *name) {
     put_string(p, name->path);
     put_labelled(p, "module", name->module);
     put_span(p, name->span);
 }
 
-static void print_params(Printer *p) {
+static void print_params(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->params.n; i++) {
         const Param *q = &p->g->params.at[i];
         buf_printf(p->out, "param %u ", i);
@@ -320,14 +320,14 @@ static void print_params(Printer *p) {
     }
 }
 
-static void put_address(Printer *p, uint64_t address) {
+static void put_address(GraphPrinter *p, uint64_t address) {
     if (address == NO_ADDRESS || p->g->level < LEVEL_SCHED) return;
     put(p, address_is_host(address) ? " @host+" : " @");
     put_uint(p, address_offset(address));
 }
 
 /* Where the state is, as far as it is not where its group's shards are. */
-static void put_residence(Printer *p, const State *s) {
+static void put_residence(GraphPrinter *p, const State *s) {
     if (s->group < 0 || s->group >= (int64_t)p->g->groups.n) return;
     if (s->split != p->g->groups.at[s->group].layout.split) {
         put(p, " split ");
@@ -339,7 +339,7 @@ static void put_residence(Printer *p, const State *s) {
     }
 }
 
-static void print_states(Printer *p) {
+static void print_states(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->states.n; i++) {
         const State *s = &p->g->states.at[i];
         buf_printf(p->out, "state %u %s ", i, state_role_name(s->role));
@@ -364,7 +364,7 @@ static void print_states(Printer *p) {
     }
 }
 
-static void print_units(Printer *p) {
+static void print_units(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->units.n; i++) {
         const Unit *u = &p->g->units.at[i];
         buf_printf(p->out, "unit %u ", i);
@@ -387,7 +387,7 @@ static void print_units(Printer *p) {
     }
 }
 
-static void print_groups(Printer *p) {
+static void print_groups(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->groups.n; i++) {
         const Group *q = &p->g->groups.at[i];
         buf_printf(p->out, "group %u unit %d %s master %s compute %s reduce %s", i, q->unit,
@@ -416,7 +416,7 @@ static void print_groups(Printer *p) {
     }
 }
 
-static void print_formulas(Printer *p) {
+static void print_formulas(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->formulas.n; i++) {
         const Formula *f = &p->g->formulas.at[i];
         buf_printf(p->out, "formula %u operands %u: ", i, f->n_in);
@@ -427,7 +427,7 @@ static void print_formulas(Printer *p) {
 
 /* ---- programs ---- */
 
-static void put_value(Printer *p, ValueId v) {
+static void put_value(GraphPrinter *p, ValueId v) {
     put(p, "%");
     if (v < p->g->values.n && p->value[v] != NO_VALUE)
         put_uint(p, p->value[v]);
@@ -435,7 +435,7 @@ static void put_value(Printer *p, ValueId v) {
         put(p, "?");
 }
 
-static void put_op(Printer *p, OpId id) {
+static void put_op(GraphPrinter *p, OpId id) {
     put(p, "#");
     if (id < p->g->ops.n && p->op[id] != NO_OP)
         put_uint(p, p->op[id]);
@@ -443,7 +443,7 @@ static void put_op(Printer *p, OpId id) {
         put(p, "?");
 }
 
-static void print_results(Printer *p, const Op *op) {
+static void print_results(GraphPrinter *p, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++) {
         const Value *v = &p->g->values.at[op->out + j];
         put(p, j ? ", " : " ");
@@ -458,7 +458,7 @@ static void print_results(Printer *p, const Op *op) {
     if (op->n_out) put(p, " =");
 }
 
-static void print_attrs(Printer *p, const Op *op) {
+static void print_attrs(GraphPrinter *p, const Op *op) {
     uint64_t mask = op_info[op->kind].attrs;
     const char *between = " {";
     for (int i = 0; i < ATTR_COUNT; i++) {
@@ -471,7 +471,7 @@ static void print_attrs(Printer *p, const Op *op) {
     if (*between == ',') put(p, "}");
 }
 
-static void print_op(Printer *p, OpId id) {
+static void print_op(GraphPrinter *p, OpId id) {
     const Op *op = &p->g->ops.at[id];
     put(p, "  ");
     put_op(p, id);
@@ -507,7 +507,7 @@ static void print_op(Printer *p, OpId id) {
     put(p, "\n");
 }
 
-static void print_program(Printer *p, const Program *program) {
+static void print_program(GraphPrinter *p, const Program *program) {
     put(p, "program ");
     put(p, program_name(program->kind));
     if (p->g->level >= LEVEL_SCHED) {
@@ -531,7 +531,7 @@ static void print_arena(const Graph *g, Buf *out) {
 }
 
 void graph_print(const Graph *g, Buf *out) {
-    Printer p = {.g = g, .out = out, .arena = arena_new()};
+    GraphPrinter p = {.g = g, .out = out, .arena = arena_new()};
     number_files(&p);
     number_ops(&p);
     buf_printf(out, "graph %s\n", level_name(g->level));

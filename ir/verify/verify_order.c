@@ -10,11 +10,11 @@
 
 typedef uint32_t Clock[STREAM_KINDS];
 
-typedef struct Order {
+typedef struct StreamOrder {
     Verify *v;
     Clock *clock; /* by op of the program */
     uint32_t *on; /* by op of the program: its number on its stream, from 1 */
-} Order;
+} StreamOrder;
 
 static bool has_edges(const Verify *v) {
     for (uint32_t k = 0; k < v->program->ops.n; k++)
@@ -23,7 +23,7 @@ static bool has_edges(const Verify *v) {
 }
 
 /* Fills the clock of op k, whose stream has finished what `before` says. */
-static void set_clock(Order *o, uint32_t k, const Clock before) {
+static void set_clock(StreamOrder *o, uint32_t k, const Clock before) {
     const Op *op = verify_op(o->v, k);
     uint32_t *clock = o->clock[k];
     for (int s = 0; s < STREAM_KINDS; s++) clock[s] = before[s];
@@ -38,7 +38,8 @@ static void set_clock(Order *o, uint32_t k, const Clock before) {
 void verify_order(Verify *v) {
     if (v->g->level != LEVEL_SCHED || !has_edges(v)) return;
     uint32_t n = v->program->ops.n, count[STREAM_KINDS] = {0}, worked = 0, last = 0;
-    Order o = {v, arena_alloc(v->arena, n * sizeof *o.clock), arena_array(v->arena, uint32_t, n)};
+    StreamOrder o = {v, arena_alloc(v->arena, n * sizeof *o.clock),
+                     arena_array(v->arena, uint32_t, n)};
     Clock before[STREAM_KINDS] = {{0}};
     for (uint32_t k = 0; k < n; k++) {
         const Op *op = verify_op(v, k);

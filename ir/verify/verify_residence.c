@@ -52,8 +52,8 @@ static void see_reduction(Verify *v, const Op *op) {
                       other - 1);
 }
 
-static void want(Verify *v, const Op *op, ValueId id, int64_t group, AxisSet split,
-                 AxisSet partial) {
+static void want_state(Verify *v, const Op *op, ValueId id, int64_t group, AxisSet split,
+                       AxisSet partial) {
     const Gradient *g = &v->gradient[id];
     if (g->group == group + 1 && g->split == split && g->partial == partial) return;
     if (g->group != group + 1)
@@ -69,7 +69,7 @@ static void want(Verify *v, const Op *op, ValueId id, int64_t group, AxisSet spl
 /* A norm or an update takes the group's gradient as operand k. */
 static void want_complete(Verify *v, const Op *op, uint32_t k) {
     if (op->attr->group == NO_INDEX) return; /* shard-6 says so */
-    want(v, op, op->in[k], op->attr->group, v->g->groups.at[op->attr->group].layout.split, 0);
+    want_state(v, op, op->in[k], op->attr->group, v->g->groups.at[op->attr->group].layout.split, 0);
 }
 
 static void see_op(Verify *v, const Op *op) {
@@ -92,7 +92,7 @@ static void see_op(Verify *v, const Op *op) {
         break;
     case OP_set_state:
         if (v->program->kind != PROGRAM_LAST)
-            want(v, op, op->in[0], s->group, s->split, s->partial);
+            want_state(v, op, op->in[0], s->group, s->split, s->partial);
         break;
     case OP_fetch:
     case OP_evict: v->gradient[op->out] = v->gradient[op->in[0]]; break;
@@ -100,7 +100,7 @@ static void see_op(Verify *v, const Op *op) {
     case OP_all_reduce: see_reduction(v, op); break;
     case OP_accumulate: {
         Gradient sum = v->gradient[op->in[0]];
-        want(v, op, op->in[1], sum.group - 1, sum.split, sum.partial);
+        want_state(v, op, op->in[1], sum.group - 1, sum.split, sum.partial);
         v->gradient[op->out] = sum;
         break;
     }

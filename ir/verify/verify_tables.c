@@ -118,16 +118,16 @@ static void check_formulas(Verify *v) {
 
 /* ---- graph-6 ---- */
 
-typedef struct Names {
+typedef struct NameSet {
     VEC(const char *) at;
-} Names;
+} NameSet;
 
 static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Hashes are compared sooner than names: where no two are equal, no two names are. */
-static bool are_unlike(Verify *v, const Names *names) {
+static bool are_unlike(Verify *v, const NameSet *names) {
     NumberSet set = {0};
     for (uint32_t i = 0; i < names->at.n; i++)
         if (!number_is_new(v->arena, &set, hash_bytes(names->at.at[i], strlen(names->at.at[i]), 0)))
@@ -135,7 +135,7 @@ static bool are_unlike(Verify *v, const Names *names) {
     return true;
 }
 
-static void check_unique(Verify *v, const char *table, Names *names) {
+static void check_unique(Verify *v, const char *table, NameSet *names) {
     if (are_unlike(v, names)) names->at.n = 0;
     if (names->at.n > 1) qsort(names->at.at, names->at.n, sizeof *names->at.at, compare_names);
     for (uint32_t i = 1; i < names->at.n; i++) {
@@ -148,7 +148,7 @@ static void check_unique(Verify *v, const char *table, Names *names) {
 
 static void check_names(Verify *v) {
     const Graph *g = v->g;
-    Names names = {0};
+    NameSet names = {0};
     for (uint32_t i = 0; i < g->modules.n; i++)
         vec_push(v->arena, &names.at, g->modules.at[i].path);
     check_unique(v, "modules", &names);

@@ -163,7 +163,7 @@ static void tell_idle_gather(const Comm *c) {
     diag_emit(&d);
 }
 
-static void tell(const Comm *c, DiagCode code, const Buf *names, const char *what) {
+static void report_gathers(const Comm *c, DiagCode code, const Buf *names, const char *what) {
     if (!names->n) return;
     Diag d = diag_at(c->g->diags, code, (Span){0}, "%s: %s", what, names->at);
     diag_emit(&d);
@@ -179,12 +179,12 @@ static void list_unit(Buf *names, int *listed, const Unit *u) {
 }
 
 /* Under strategy full a unit is gathered once in forward and once in backward. Says where not. */
-static void tell_gathers(const Comm *c, const Parts *parts) {
+static void warn_of_gathers(const Comm *c, const SegmentedProgram *parts) {
     const Graph *g = c->g;
     if (!c->gather) return;
     uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->scratch, g->units.n * sizeof *count);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
-        const Gather *at = &parts->gathers.at[k];
+        const UnitGather *at = &parts->gathers.at[k];
         count[at->unit][parts->segments.at[at->home].phase]++;
     }
     Buf once = {0}, again = {0}, kept = {0};
@@ -198,10 +198,10 @@ static void tell_gathers(const Comm *c, const Parts *parts) {
         if (twice) list_unit(&again, &n_again, unit);
         if (parts->kept[u]) list_unit(&kept, &n_kept, unit);
     }
-    tell(c, W_forward_only, &once,
-         "not gathered for backward, which does not read their parameters");
-    tell(c, W_used_again, &again, "used several times, gathered each time");
-    tell(c, W_used_again, &kept, "used several times, kept gathered in between");
+    report_gathers(c, W_forward_only, &once,
+                   "not gathered for backward, which does not read their parameters");
+    report_gathers(c, W_used_again, &again, "used several times, gathered each time");
+    report_gathers(c, W_used_again, &kept, "used several times, kept gathered in between");
     buf_free(&once);
     buf_free(&again);
     buf_free(&kept);
@@ -212,12 +212,12 @@ static Comm comm_of(Graph *g) {
     Comm c = {.g = g, .map = unit_map(g)};
     Residence master = residence_of(p, RESIDENT_MASTER, BORDER_START, SCOPE_UNIT);
     c.gather = residence_transition(master, (Residence){.kept = true}).gather;
-    c.place = arena_array(g->scratch, Place, g->params.n);
+    c.place = arena_array(g->scratch, ParamPlace, g->params.n);
     for (uint32_t k = 0; k < g->groups.n; k++)
         for (uint32_t j = 0; j < g->groups.at[k].params.n; j++) {
             const GroupParam *at = &g->groups.at[k].params.at[j];
             LayoutPlace p = group_place(g, &g->groups.at[k], j);
-            c.place[at->param] = (Place){(int32_t)k, at->offset, layout_is_whole(&p)};
+            c.place[at->param] = (ParamPlace){(int32_t)k, at->offset, layout_is_whole(&p)};
         }
     c.around = arena_array(g->scratch, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++)
@@ -241,8 +241,8 @@ bool pass_comm(Graph *g) {
     uint32_t n = g->programs.n;
     for (uint32_t i = 0; i < n; i++) {
         Program old = g->programs.at[i];
-        Parts parts = comm_parts(&c, &old);
-        if (old.kind == PROGRAM_TRAIN) tell_gathers(&c, &parts);
+        SegmentedProgram parts = comm_segment(&c, &old);
+        if (old.kind == PROGRAM_TRAIN) warn_of_gathers(&c, &parts);
         if (old.kind != PROGRAM_TRAIN || g->policy.micro_batches == 1) {
             comm_emit(&c, &parts, old.kind);
             continue;

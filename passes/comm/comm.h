@@ -14,7 +14,7 @@ typedef struct Segment {
 } Segment;
 
 /* One stay of a unit's parameters in gathered form. */
-typedef struct Gather {
+typedef struct UnitGather {
     int32_t unit;
     uint32_t home;        /* segment before which it begins */
     uint32_t first, last; /* items that read it first and last */
@@ -23,7 +23,7 @@ typedef struct Gather {
     bool opens, closes;   /* it is the unit's first one, its last one in the program */
     bool together;        /* what is in chunks is copied at once, before the first reader */
     VEC(ValueId) copied;  /* parameters that are read from copies, old values, as they are read */
-} Gather;
+} UnitGather;
 
 /* One `gradient` of the old program. */
 typedef struct Reduction {
@@ -43,40 +43,40 @@ typedef struct Bucket {
 } Bucket;
 
 /* Entry `of` of a bucket is complete before the bucket is. */
-typedef struct Early {
+typedef struct PackBeforeBucket {
     uint32_t segment, bucket, of;
-} Early;
+} PackBeforeBucket;
 
 /* Where a parameter is in its group. */
-typedef struct Place {
+typedef struct ParamPlace {
     int32_t group;
     int64_t offset; /* elements */
     bool whole;     /* in one piece: a view shows it */
-} Place;
+} ParamPlace;
 
 /* A program as shard left it: computation, what it reads, what is to be reduced. */
-typedef struct Parts {
+typedef struct SegmentedProgram {
     ProgramKind kind;
     uint32_t n_values; /* of the graph when it was taken apart: the old values */
     VEC(OpId) items;
     VEC(Segment) segments;
-    VEC(Gather) gathers; /* by home, then first reader */
-    VEC(Bucket) buckets; /* by segment, then group */
-    VEC(Early) early;    /* by segment, then bucket */
-    int32_t *bucket;     /* by group: its bucket while they are collected, or NO_INDEX */
-    int32_t *view;       /* by old value: the parameter that it shows, as it is or reshaped,
-                            or NO_INDEX */
-    int32_t *shard;      /* by old value: the group whose master shard it is, or NO_INDEX */
-    int32_t read_last;   /* the unit whose parameters backward reads last, or NO_INDEX */
-    bool *kept;          /* by unit: stays gathered while others run between its uses */
-} Parts;
+    VEC(UnitGather) gathers;     /* by home, then first reader */
+    VEC(Bucket) buckets;         /* by segment, then group */
+    VEC(PackBeforeBucket) early; /* by segment, then bucket */
+    int32_t *bucket;             /* by group: its bucket while they are collected, or NO_INDEX */
+    int32_t *view;               /* by old value: the parameter that it shows, as it is or reshaped,
+                                    or NO_INDEX */
+    int32_t *shard;              /* by old value: the group whose master shard it is, or NO_INDEX */
+    int32_t read_last;           /* the unit whose parameters backward reads last, or NO_INDEX */
+    bool *kept;                  /* by unit: stays gathered while others run between its uses */
+} SegmentedProgram;
 
 typedef struct Comm {
     Graph *g;
     UnitMap map;
-    AxisSet gather;  /* axes that a gather spans: those over which master weights are split */
-    Place *place;    /* by parameter */
-    int32_t *around; /* by unit: the unit around it, or NO_INDEX */
+    AxisSet gather;    /* axes that a gather spans: those over which master weights are split */
+    ParamPlace *place; /* by parameter */
+    int32_t *around;   /* by unit: the unit around it, or NO_INDEX */
     /* by group, or NO_INDEX */
     int32_t *param_state, *copy_state, *gradient_state, *gathered_state, *largest_state;
 } Comm;
@@ -100,17 +100,17 @@ bool comm_lends_master(const Comm *c, uint32_t group);
 /* How a group's gradient gets from this rank's contribution to where gradients are between
  * micro-batches, and from there to where the update reads them; with one micro-batch from the
  * contribution to the update. */
-typedef struct Way {
+typedef struct ReductionPath {
     Transition each, last;
     bool at_once;  /* contributions add up before any collective */
     bool in_place; /* and the sum is reduced in the memory of the state */
-} Way;
+} ReductionPath;
 /* several: gradients of several calls add up; update: the program ends in it. */
-Way comm_way(const Comm *c, uint32_t group, bool several, bool update);
+ReductionPath comm_reduction_path(const Comm *c, uint32_t group, bool several, bool update);
 
 /* comm_parts.c */
-Parts comm_parts(Comm *c, const Program *p);
+SegmentedProgram comm_segment(Comm *c, const Program *p);
 /* comm_emit.c: appends a program of that kind to g->programs. */
-void comm_emit(Comm *c, const Parts *parts, ProgramKind kind);
+void comm_emit(Comm *c, const SegmentedProgram *parts, ProgramKind kind);
 
 #endif

@@ -28,7 +28,7 @@
 #include "comm_emit.h"
 
 /* What the old value, which is no parameter, is now. */
-static ValueId now(const Emit *e, ValueId old) {
+static ValueId now(const CommEmitter *e, ValueId old) {
     int32_t group = e->parts->shard[old];
     return group == NO_INDEX ? e->became[old] : e->shard[group];
 }
@@ -36,17 +36,17 @@ static ValueId now(const Emit *e, ValueId old) {
 /* ---- gathers ---- */
 
 /* Does the gather begin with parameters that a program before this one gathered? */
-static bool is_there(const Emit *e, const Gather *gather) {
+static bool is_there(const CommEmitter *e, const UnitGather *gather) {
     return gather->opens && comm_gathered(e->c, e->entry, gather->unit).kept;
 }
 
 /* Are its parameters kept for the next program? */
-static bool stays(const Emit *e, const Gather *gather) {
+static bool stays(const CommEmitter *e, const UnitGather *gather) {
     return gather->closes && comm_gathered(e->c, e->exit, gather->unit).kept;
 }
 
 /* What is gathered of a group: its master shard in the wire's dtype; as it is for casts of each. */
-static ValueId wire_shard(Emit *e, uint32_t k) {
+static ValueId wire_shard(CommEmitter *e, uint32_t k) {
     const Group *group = &e->c->g->groups.at[k];
     bool copied = e->c->copy_state[k] != NO_INDEX;
     ValueId shard = copied ? e->copy[k] : e->shard[k];
@@ -65,21 +65,21 @@ static ValueId wire_shard(Emit *e, uint32_t k) {
 
 /* What the current op of the update made is kept in host memory: it goes there, and is freed when
  * the op's window is closed. */
-static ValueId evict_of_window(Emit *e, ValueId v) {
+static ValueId evict_of_window(CommEmitter *e, ValueId v) {
     vec_push(e->c->g->scratch, &e->windows.at[e->next_window - 1].on_device, v);
     return emit_value(&e->b, OP_evict, NULL, 1, &v, NULL);
 }
 
 /* Is the op an update that writes the copy too? The copy of an f32 master is its number, rounded.
  */
-static bool makes_copy(const Emit *e, const Op *op) {
+static bool makes_copy(const CommEmitter *e, const Op *op) {
     const Graph *g = e->c->g;
     return op_info[op->kind].attrs & A_copy && e->c->copy_state[op->attr->group] != NO_INDEX &&
            g->groups.at[op->attr->group].master_dtype == DT_F32;
 }
 
 /* The same update, which writes the copy too. */
-static void update_with_copy(Emit *e, const Op *old, const ValueId *in) {
+static void update_with_copy(CommEmitter *e, const Op *old, const ValueId *in) {
     Graph *g = e->c->g;
     Attrs a = *old->attr;
     a.copy = g->groups.at[a.group].compute_dtype;
@@ -90,7 +90,7 @@ static void update_with_copy(Emit *e, const Op *old, const ValueId *in) {
 }
 
 /* The master shard has its new value: so has its copy, which is where that is. */
-static void set_copy(Emit *e, const Op *set_master) {
+static void set_copy(CommEmitter *e, const Op *set_master) {
     Graph *g = e->c->g;
     const State *s = &g->states.at[set_master->attr->index];
     int32_t k = s->group;
@@ -105,14 +105,14 @@ static void set_copy(Emit *e, const Op *set_master) {
 
 /* Between forward and backward: what leads from the gathered unit to what is there then, and back.
  */
-static AxisSet retained_axes(const Emit *e, int32_t unit) {
+static AxisSet retained_axes(const CommEmitter *e, int32_t unit) {
     const Residence whole = {.kept = true};
     Residence there = comm_gathered(e->c, BORDER_FORWARD, unit);
     return there.kept ? residence_transition(whole, there).retain : 0;
 }
 
 /* The group's master shard, which only its gathered parameters have, goes back to its state. */
-static void take_master(Emit *e, uint32_t k, const Attrs *a) {
+static void take_master(CommEmitter *e, uint32_t k, const Attrs *a) {
     e->shard[k] = emit_value(&e->b, OP_retain, a, 1, &e->flat[k], NULL);
     if (e->update && e->c->g->groups.at[k].trainable) return; /* the update sets the state */
     emit_set_state(&e->b, e->c->param_state[k], e->shard[k]);
@@ -120,7 +120,7 @@ static void take_master(Emit *e, uint32_t k, const Attrs *a) {
 
 /* Copies what this rank is to have of a unit that is about to be resharded: after forward the part
  * that later gathers take, after a step its master shards where nothing else has them. */
-static void retain_parts(Emit *e, const Gather *gather, uint8_t phase) {
+static void retain_parts(CommEmitter *e, const UnitGather *gather, uint8_t phase) {
     const Unit *u = &e->c->g->units.at[gather->unit];
     bool whole_step = gather->opens && gather->closes && !is_there(e, gather);
     bool forward = phase == PHASE_FORWARD;
@@ -134,7 +134,7 @@ static void retain_parts(Emit *e, const Gather *gather, uint8_t phase) {
     }
 }
 
-static void emit_unshard(Emit *e, const Gather *gather) {
+static void emit_unshard(CommEmitter *e, const UnitGather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
     AxisSet axes = e->c->gather;
@@ -156,9 +156,9 @@ static void emit_unshard(Emit *e, const Gather *gather) {
     for (uint32_t j = 0; j < split; j++) e->flat[u->groups.at[j]] = out + j;
 }
 
-static void begin_gather(Emit *e, uint32_t segment) {
+static void begin_gather(CommEmitter *e, uint32_t segment) {
     Graph *g = e->c->g;
-    const Gather *gather = &e->parts->gathers.at[e->next_gather];
+    const UnitGather *gather = &e->parts->gathers.at[e->next_gather];
     const Unit *u = &g->units.at[gather->unit];
     builder_at_unit(&e->b, gather->unit, e->parts->segments.at[segment].phase);
     bool there = is_there(e, gather);
@@ -171,7 +171,7 @@ static void begin_gather(Emit *e, uint32_t segment) {
     e->current[gather->unit] = (int32_t)e->next_gather++;
 }
 
-static void end_gather(Emit *e, const Gather *gather, uint8_t phase) {
+static void end_gather(CommEmitter *e, const UnitGather *gather, uint8_t phase) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
     uint32_t split = unit_split_groups(g, gather->unit);
@@ -191,12 +191,12 @@ static void end_gather(Emit *e, const Gather *gather, uint8_t phase) {
 }
 
 /* Ends the gathers of whose flat parameters the item was the last reader. */
-static void end_gathers(Emit *e, const Op *old, uint32_t item) {
+static void end_gathers(CommEmitter *e, const Op *old, uint32_t item) {
     for (uint32_t j = 0; j < old->n_in; j++) {
         int32_t p = e->parts->view[old->in[j]];
         int32_t unit = p == NO_INDEX ? p : e->c->map.owner[p];
         if (p == NO_INDEX || e->current[unit] == NO_INDEX) continue;
-        const Gather *at = &e->parts->gathers.at[e->current[unit]];
+        const UnitGather *at = &e->parts->gathers.at[e->current[unit]];
         if (item == (stays(e, at) ? at->last : at->done) && e->ended[unit] != e->current[unit]) {
             builder_at_unit(&e->b, unit, old->phase);
             end_gather(e, at, old->phase);
@@ -211,11 +211,11 @@ static void end_gathers(Emit *e, const Op *old, uint32_t item) {
  * unit's at once where the unit stays gathered from forward to backward. What came quantized is
  * dequantized, for backward anew: the copies take more memory than the gathered unit. */
 enum { ANEW = 1 << 30 };
-static ValueId view_of(Emit *e, ValueId old, int32_t p) {
+static ValueId view_of(CommEmitter *e, ValueId old, int32_t p) {
     Graph *g = e->c->g;
     int32_t unit = e->c->map.owner[p], gather = e->current[unit];
     CHECK(gather != NO_INDEX);
-    const Place *place = &e->c->place[p];
+    const ParamPlace *place = &e->c->place[p];
     bool quantized = dtype_is_quantized(g->groups.at[place->group].wire_dtype);
     uint32_t stamp = (uint32_t)gather + 1;
     if (quantized && e->b.phase == PHASE_BACKWARD) stamp |= ANEW;
@@ -236,7 +236,7 @@ static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     e->view_gather[old] = stamp;
     ValueId v = emit_value(&e->b, kind, &a, kind == OP_dequantize ? 2 : 1, in, &shown);
     e->became[old] = cast ? emit_value(&e->b, OP_cast, NULL, 1, &v, &t) : v;
-    const Gather *at = &e->parts->gathers.at[gather];
+    const UnitGather *at = &e->parts->gathers.at[gather];
     if (kind == OP_copy_out && at->together && at->copied.at[0] == old)
         for (uint32_t k = 1; k < at->copied.n; k++)
             view_of(e, at->copied.at[k], e->parts->view[at->copied.at[k]]);
@@ -245,7 +245,7 @@ static ValueId view_of(Emit *e, ValueId old, int32_t p) {
 
 /* ---- metrics ---- */
 
-static void see_metric(Emit *e, const Op *op) {
+static void see_metric(CommEmitter *e, const Op *op) {
     Metric m = {(int32_t)op->attr->index, op->in[0], e->became[op->in[0]]};
     builder_like(&e->b, op);
     if (e->several && !e->first) {
@@ -259,7 +259,7 @@ static void see_metric(Emit *e, const Op *op) {
 }
 
 /* One collective for all metrics, and the norm where there is one; then their states. */
-static void reduce_metrics(Emit *e, ValueId *norm) {
+static void reduce_metrics(CommEmitter *e, ValueId *norm) {
     Graph *g = e->c->g;
     uint32_t n = e->metrics.n;
     AxisSet samples = mesh_sample_axes(&g->policy.mesh);
@@ -279,7 +279,7 @@ static void reduce_metrics(Emit *e, ValueId *norm) {
 }
 
 /* One collective for old values that are summed over all samples. */
-static void reduce_together(Emit *e, uint32_t n, const ValueId *old) {
+static void reduce_together(CommEmitter *e, uint32_t n, const ValueId *old) {
     Graph *g = e->c->g;
     ValueId *in = arena_array(g->scratch, ValueId, n);
     for (uint32_t k = 0; k < n; k++) in[k] = e->became[old[k]];
@@ -292,14 +292,14 @@ static void reduce_together(Emit *e, uint32_t n, const ValueId *old) {
 }
 
 /* The statistics of all routers, before the first reader of any. */
-static void reduce_stats(Emit *e, const Op *reader) {
+static void reduce_stats(CommEmitter *e, const Op *reader) {
     if (e->stats.n == 0) return;
     builder_like(&e->b, reader);
     reduce_together(e, e->stats.n, e->stats.at);
     e->stats.n = 0;
 }
 
-static void see_step_scale(Emit *e, const Op *op) {
+static void see_step_scale(CommEmitter *e, const Op *op) {
     ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], e->became[op->in[2]]};
     comm_finish(e, PHASE_UPDATE);
     builder_like(&e->b, op);
@@ -313,7 +313,7 @@ static void see_step_scale(Emit *e, const Op *op) {
 }
 
 /* The sums so far, when an op reads one of them. */
-static void reduce_sums(Emit *e, const Op *reader) {
+static void reduce_sums(CommEmitter *e, const Op *reader) {
     bool needed = false;
     uint32_t n = e->parts_of_sums.n;
     for (uint32_t j = 0; j < reader->n_in; j++)
@@ -324,7 +324,7 @@ static void reduce_sums(Emit *e, const Op *reader) {
 }
 
 /* Muon's update reads whole matrices: each rank has made its own part of them, the sum is all. */
-static void join_momentum(Emit *e, const Op *op) {
+static void join_momentum(CommEmitter *e, const Op *op) {
     Graph *g = e->c->g;
     const Group *group = &g->groups.at[op->attr->group];
     if (!group->layout.split) return;
@@ -339,14 +339,14 @@ static void join_momentum(Emit *e, const Op *op) {
 /* ---- windows of the update ---- */
 
 /* Is what the old value stands for in host memory when the update reads it? */
-static bool is_read_away(const Emit *e, ValueId old) {
+static bool is_read_away(const CommEmitter *e, ValueId old) {
     const Graph *g = e->c->g;
     const Op *def = &g->ops.at[g->values.at[old].def];
     if (def->kind == OP_gradient) return comm_leaves(e, (uint32_t)def->attr->group);
     return value_is_away(g, old);
 }
 
-static void find_windows(Emit *e) {
+static void find_windows(CommEmitter *e) {
     Graph *g = e->c->g;
     for (uint32_t k = 0; k < g->groups.n; k++) e->norm[k] = NO_OP;
     for (uint32_t i = 0; i < e->parts->items.n && e->update; i++) {
@@ -355,22 +355,22 @@ static void find_windows(Emit *e) {
         if (norm && comm_leaves(e, (uint32_t)op->attr->group))
             e->norm[op->attr->group] = e->parts->items.at[i];
         for (uint32_t j = 0; j < op->n_in && !norm; j++) away |= is_read_away(e, op->in[j]);
-        if (away) vec_push(g->scratch, &e->windows, (Window){.item = i});
+        if (away) vec_push(g->scratch, &e->windows, (HostWindow){.item = i});
     }
 }
 
 /* A state that updates alone read is named where it is fetched. */
-static ValueId source_of(Emit *e, ValueId old) {
+static ValueId source_of(CommEmitter *e, ValueId old) {
     const Graph *g = e->c->g;
     if (now(e, old) == NO_VALUE)
         e->became[old] = emit_state(&e->b, (int32_t)g->ops.at[g->values.at[old].def].attr->index);
     return now(e, old);
 }
 
-static void fetch_window(Emit *e, uint32_t number) {
+static void fetch_window(CommEmitter *e, uint32_t number) {
     if (number >= e->windows.n || e->windows.at[number].copy) return;
     Graph *g = e->c->g;
-    Window *w = &e->windows.at[number];
+    HostWindow *w = &e->windows.at[number];
     Op op = g->ops.at[e->parts->items.at[w->item]];
     w->copy = arena_array(g->scratch, ValueId, op.n_in);
     builder_like(&e->b, &op);
@@ -383,8 +383,8 @@ static void fetch_window(Emit *e, uint32_t number) {
     }
 }
 
-static void close_window(Emit *e, uint32_t number) {
-    Window *w = &e->windows.at[number];
+static void close_window(CommEmitter *e, uint32_t number) {
+    HostWindow *w = &e->windows.at[number];
     const Op *op = &e->c->g->ops.at[e->parts->items.at[w->item]];
     Attrs a = {.unit = e->c->g->groups.at[op->attr->group].unit};
     builder_like(&e->b, op);
@@ -394,7 +394,7 @@ static void close_window(Emit *e, uint32_t number) {
 
 /* With one buffer each op waits for its copies and the next one for what leaves; with two the next
  * window is opened meanwhile; with three the one before is still closing. */
-static void open_window(Emit *e) {
+static void open_window(CommEmitter *e) {
     int64_t buffers = e->c->g->policy.offload_buffers;
     uint32_t now = e->next_window++, behind = (uint32_t)MAX(1, buffers - 1);
     if (now >= behind) close_window(e, now - behind);
@@ -403,7 +403,7 @@ static void open_window(Emit *e) {
 }
 
 /* The state is in host memory: what the update made of it goes there. */
-static void set_away(Emit *e, const Op *op) {
+static void set_away(CommEmitter *e, const Op *op) {
     builder_like(&e->b, op);
     ValueId v = evict_of_window(e, e->became[op->in[0]]);
     emit_set_state(&e->b, (int32_t)op->attr->index, v);
@@ -413,7 +413,7 @@ static void set_away(Emit *e, const Op *op) {
 /* ---- programs ---- */
 
 /* What the update does with what is in host memory. true: the item is done. */
-static bool emit_away(Emit *e, const Op *op) {
+static bool emit_away(CommEmitter *e, const Op *op) {
     const Graph *g = e->c->g;
     if (op->kind == OP_grad_norm && op->attr->group != NO_INDEX &&
         e->norm[op->attr->group] != NO_OP) {
@@ -426,7 +426,7 @@ static bool emit_away(Emit *e, const Op *op) {
     return true;
 }
 
-static void emit_item(Emit *e, uint32_t item) {
+static void emit_item(CommEmitter *e, uint32_t item) {
     Graph *g = e->c->g;
     Op op = g->ops.at[e->parts->items.at[item]];
     if (op.phase == PHASE_UPDATE && !e->update) return;
@@ -471,9 +471,9 @@ static void emit_item(Emit *e, uint32_t item) {
 }
 
 /* The shards that the program reads: of what it gathers itself, and of what it updates. */
-static void read_shards(Emit *e) {
+static void read_shards(CommEmitter *e) {
     Graph *g = e->c->g;
-    const Parts *parts = e->parts;
+    const SegmentedProgram *parts = e->parts;
     const int32_t *copy = e->c->copy_state;
     bool *read = arena_array(g->scratch, bool, g->groups.n);
     bool *gathered = arena_array(g->scratch, bool, g->groups.n);
@@ -499,7 +499,7 @@ static void read_shards(Emit *e) {
 
 /* The largest weights by which the program quantizes what it gathers: those of the step's first
  * call, or found here, by one collective. */
-static void find_largest(Emit *e) {
+static void find_largest(CommEmitter *e) {
     Graph *g = e->c->g;
     ValueId *in = arena_array(g->scratch, ValueId, g->groups.n);
     uint32_t *group = arena_array(g->scratch, uint32_t, g->groups.n), n = 0;
@@ -527,19 +527,19 @@ static void find_largest(Emit *e) {
     }
 }
 
-static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
+static CommEmitter begin_program(Comm *c, const SegmentedProgram *parts, ProgramKind kind) {
     Graph *g = c->g;
     Arena *a = g->scratch;
     uint32_t n = parts->n_values;
-    Emit e = {.c = c,
-              .parts = parts,
-              .kind = kind,
-              .update = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST,
-              .first = kind == PROGRAM_FIRST,
-              .several = kind != PROGRAM_TRAIN && kind != PROGRAM_EVAL,
-              .entry = program_entry(kind),
-              .exit = program_exit(kind),
-              .b = {.g = g, .program = graph_add_program(g, kind), .path = ""}};
+    CommEmitter e = {.c = c,
+                     .parts = parts,
+                     .kind = kind,
+                     .update = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST,
+                     .first = kind == PROGRAM_FIRST,
+                     .several = kind != PROGRAM_TRAIN && kind != PROGRAM_EVAL,
+                     .entry = program_entry(kind),
+                     .exit = program_exit(kind),
+                     .b = {.g = g, .program = graph_add_program(g, kind), .path = ""}};
     e.current = arena_array(a, int32_t, g->units.n);
     e.ended = arena_array(a, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = e.ended[u] = NO_INDEX;
@@ -560,8 +560,8 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     return e;
 }
 
-void comm_emit(Comm *c, const Parts *parts, ProgramKind kind) {
-    Emit e = begin(c, parts, kind);
+void comm_emit(Comm *c, const SegmentedProgram *parts, ProgramKind kind) {
+    CommEmitter e = begin_program(c, parts, kind);
     read_shards(&e);
     find_largest(&e);
     find_windows(&e);

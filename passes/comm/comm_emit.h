@@ -22,15 +22,15 @@ typedef struct Pending {
 } Pending;
 
 /* An op of the update that reads what is in host memory. */
-typedef struct Window {
+typedef struct HostWindow {
     uint32_t item;
     ValueId *copy;          /* by operand: on the device, or NO_VALUE; NULL: not fetched yet */
     VEC(ValueId) on_device; /* what is freed at its end */
-} Window;
+} HostWindow;
 
-typedef struct Emit {
+typedef struct CommEmitter {
     Comm *c;
-    const Parts *parts;
+    const SegmentedProgram *parts;
     ProgramKind kind;
     bool update;  /* this kind ends in the update */
     bool first;   /* nothing is kept from earlier micro-batches */
@@ -54,26 +54,26 @@ typedef struct Emit {
     int32_t *pending_of;    /* by group: row of pending, or NO_INDEX */
     VEC(Pending) pending;
     VEC(Metric) metrics;
-    VEC(Window) windows;
+    VEC(HostWindow) windows;
     uint32_t next_window;
     OpId *norm;                 /* by group: the old op that takes its gradient's norm, or NO_OP */
     VEC(ValueId) stats;         /* old values: of routing, whose sum over ranks is not issued yet */
     VEC(ValueId) parts_of_sums; /* old values: what this rank adds to sums that nothing has read */
-} Emit;
+} CommEmitter;
 
 /* comm_ops.c */
 /* The same op on new operands; its result types stay (precision chose them). */
-void comm_clone(Emit *e, const Op *old, const ValueId *in);
+void comm_clone(CommEmitter *e, const Op *old, const ValueId *in);
 /* A copy in the device's memory of what is in the host's. */
-ValueId comm_fetch(Emit *e, ValueId v);
+ValueId comm_fetch(CommEmitter *e, ValueId v);
 
 /* comm_reduce.c */
 /* Does this program leave the group's reduced gradient in host memory for the update? */
-bool comm_leaves(const Emit *e, uint32_t group);
+bool comm_leaves(const CommEmitter *e, uint32_t group);
 /* Packs and reduces what the segment completes, and does what waits for earlier reductions. */
-void comm_end_segment(Emit *e, uint32_t segment);
+void comm_end_segment(CommEmitter *e, uint32_t segment);
 /* What waits for the reduction of the group's gradient, before its norm; of all of them. */
-void comm_complete(Emit *e, uint32_t group);
-void comm_finish(Emit *e, uint8_t phase);
+void comm_complete(CommEmitter *e, uint32_t group);
+void comm_finish(CommEmitter *e, uint8_t phase);
 
 #endif

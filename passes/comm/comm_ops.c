@@ -3,7 +3,7 @@
 
 #include "comm_emit.h"
 
-void comm_clone(Emit *e, const Op *old, const ValueId *in) {
+void comm_clone(CommEmitter *e, const Op *old, const ValueId *in) {
     Graph *g = e->c->g;
     Op op = *old;
     OpId id = g->ops.n;
@@ -20,4 +20,6 @@ void comm_clone(Emit *e, const Op *old, const ValueId *in) {
     vec_push(g->arena, &g->programs.at[e->b.program].ops, id);
 }
 
-ValueId comm_fetch(Emit *e, ValueId v) { return emit_value(&e->b, OP_fetch, NULL, 1, &v, NULL); }
+ValueId comm_fetch(CommEmitter *e, ValueId v) {
+    return emit_value(&e->b, OP_fetch, NULL, 1, &v, NULL);
+}

@@ -22,17 +22,17 @@
 
 #include "comm.h"
 
-typedef struct Use {
+typedef struct UnitUse {
     uint32_t segment, first, last;
     bool recomputed; /* what backward repeats of forward is among its readers */
-} Use;
+} UnitUse;
 
-typedef VEC(Use) Uses;
+typedef VEC(UnitUse) UnitUses;
 
 /* ---- taking apart ---- */
 
 /* The bucket of another group of the unit that is reduced in the same dtype, or a new one. */
-static Bucket *bucket_of(const Comm *c, Parts *parts, uint32_t group) {
+static Bucket *bucket_of(const Comm *c, SegmentedProgram *parts, uint32_t group) {
     const Graph *g = c->g;
     const Group *q = &g->groups.at[group];
     const Unit *u = &g->units.at[q->unit];
@@ -50,13 +50,13 @@ static Bucket *bucket_of(const Comm *c, Parts *parts, uint32_t group) {
     return &parts->buckets.at[k];
 }
 
-static void see_gradient(const Comm *c, Parts *parts, const Op *op) {
+static void note_gradient(const Comm *c, SegmentedProgram *parts, const Op *op) {
     Reduction r = {.group = (uint32_t)op->attr->group, .gradient = op->in, .reduced = op->out};
     vec_push(c->g->scratch, &bucket_of(c, parts, r.group)->of, r);
 }
 
 /* Sorts an op into the parts. True if it is an item. */
-static bool is_item(const Comm *c, Parts *parts, const Op *op) {
+static bool is_computation(const Comm *c, SegmentedProgram *parts, const Op *op) {
     const Graph *g = c->g;
     switch (op->kind) {
     case OP_state:
@@ -67,12 +67,12 @@ static bool is_item(const Comm *c, Parts *parts, const Op *op) {
     case OP_reshape: /* of a parameter: it shows the gathered memory, as the parameter does */
         parts->view[op->out] = parts->view[op->in[0]];
         return parts->view[op->out] == NO_INDEX;
-    case OP_gradient: see_gradient(c, parts, op); return false;
+    case OP_gradient: note_gradient(c, parts, op); return false;
     default: return true;
     }
 }
 
-static void add_item(const Comm *c, Parts *parts, OpId id) {
+static void add_item(const Comm *c, SegmentedProgram *parts, OpId id) {
     const Op *op = &c->g->ops.at[id];
     uint32_t n = parts->segments.n;
     Segment *last = n ? &parts->segments.at[n - 1] : NULL;
@@ -96,7 +96,7 @@ static int compare_buckets(const void *a, const void *b) {
 }
 
 /* segment: by old value, that of the op that makes it. */
-static void sort_buckets(const Comm *c, Parts *parts, const uint32_t *segment) {
+static void sort_buckets(const Comm *c, SegmentedProgram *parts, const uint32_t *segment) {
     for (uint32_t k = 0; k < parts->buckets.n; k++) {
         Bucket *b = &parts->buckets.at[k];
         qsort(b->of.at, b->of.n, sizeof(Reduction), compare_groups);
@@ -128,7 +128,7 @@ static bool goes_together(const Graph *g, const Bucket *a, const Bucket *b) {
 
 /* Puts buckets together, in the order in which they are complete, until each has the size that the
  * policy wants. Its segment and unit become those of the last one. */
-static void join_buckets(const Comm *c, Parts *parts) {
+static void join_buckets(const Comm *c, SegmentedProgram *parts) {
     const Graph *g = c->g;
     int64_t target = g->policy.bucket ? g->policy.bucket : g->policy.bucket_bytes;
     uint32_t n = 0;
@@ -151,30 +151,31 @@ static void join_buckets(const Comm *c, Parts *parts) {
 }
 
 static int compare_early(const void *a, const void *b) {
-    const Early *x = a, *y = b;
+    const PackBeforeBucket *x = a, *y = b;
     if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
     if (x->bucket != y->bucket) return x->bucket < y->bucket ? -1 : 1;
     return x->of < y->of ? -1 : x->of > y->of;
 }
 
-static void find_early(const Comm *c, Parts *parts) {
+static void find_early(const Comm *c, SegmentedProgram *parts) {
     for (uint32_t k = 0; k < parts->buckets.n; k++) {
         const Bucket *b = &parts->buckets.at[k];
         for (uint32_t i = 0; i < b->of.n; i++) {
-            Early early = {b->of.at[i].segment, k, i};
+            PackBeforeBucket early = {b->of.at[i].segment, k, i};
             if (early.segment < b->segment) vec_push(c->g->scratch, &parts->early, early);
         }
     }
-    if (parts->early.n) qsort(parts->early.at, parts->early.n, sizeof(Early), compare_early);
+    if (parts->early.n)
+        qsort(parts->early.at, parts->early.n, sizeof(PackBeforeBucket), compare_early);
 }
 
-static void take_apart(const Comm *c, Parts *parts, const Program *p) {
+static void segment_program(const Comm *c, SegmentedProgram *parts, const Program *p) {
     const Graph *g = c->g;
     uint32_t *segment = arena_array(g->scratch, uint32_t, g->values.n);
     for (uint32_t v = 0; v < g->values.n; v++) parts->view[v] = parts->shard[v] = NO_INDEX;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        if (!is_item(c, parts, op)) continue;
+        if (!is_computation(c, parts, op)) continue;
         add_item(c, parts, p->ops.at[i]);
         for (uint32_t j = 0; j < op->n_out; j++) segment[op->out + j] = parts->segments.n - 1;
     }
@@ -185,18 +186,18 @@ static void take_apart(const Comm *c, Parts *parts, const Program *p) {
 
 /* ---- uses and gathers ---- */
 
-static Uses *find_uses(const Comm *c, const Parts *parts) {
+static UnitUses *find_uses(const Comm *c, const SegmentedProgram *parts) {
     const Graph *g = c->g;
-    Uses *uses = arena_array(g->scratch, Uses, g->units.n);
+    UnitUses *uses = arena_array(g->scratch, UnitUses, g->units.n);
     for (uint32_t s = 0; s < parts->segments.n; s++)
         for (uint32_t i = parts->segments.at[s].first; i < parts->segments.at[s].end; i++) {
             const Op *op = &g->ops.at[parts->items.at[i]];
             for (uint32_t j = 0; j < op->n_in; j++) {
                 int32_t p = parts->view[op->in[j]];
                 if (p == NO_INDEX) continue;
-                Uses *of = &uses[c->map.owner[p]];
+                UnitUses *of = &uses[c->map.owner[p]];
                 if (!of->n || of->at[of->n - 1].segment != s) {
-                    Use u = {.segment = s, .first = i};
+                    UnitUse u = {.segment = s, .first = i};
                     vec_push(g->scratch, of, u);
                 }
                 of->at[of->n - 1].last = i;
@@ -211,8 +212,8 @@ static bool is_inside(const Comm *c, int32_t unit, int32_t outer) {
     return unit == outer;
 }
 
-static bool only_inner_between(const Comm *c, const Parts *parts, int32_t unit, uint32_t from,
-                               uint32_t to) {
+static bool only_inner_between(const Comm *c, const SegmentedProgram *parts, int32_t unit,
+                               uint32_t from, uint32_t to) {
     for (uint32_t s = from + 1; s < to; s++)
         if (!is_inside(c, parts->segments.at[s].unit, unit)) return false;
     return true;
@@ -226,8 +227,8 @@ typedef struct Met {
 
 /* How many other units besides the root run between segments `from` and `to`. Counting ends when
  * there are more than `most`. */
-static int64_t units_between(const Comm *c, const Parts *parts, int32_t unit, uint32_t from,
-                             uint32_t to, int64_t most, Met *met) {
+static int64_t units_between(const Comm *c, const SegmentedProgram *parts, int32_t unit,
+                             uint32_t from, uint32_t to, int64_t most, Met *met) {
     int64_t n = 0;
     met->walk++;
     for (uint32_t s = from + 1; s < to && n <= most; s++) {
@@ -249,14 +250,14 @@ static bool is_cast(const Comm *c, int32_t unit) {
 }
 
 /* Is what forward reads of the unit's parameters there for backward? */
-static bool is_kept(const Comm *c, const Parts *parts, int32_t unit) {
+static bool is_kept(const Comm *c, const SegmentedProgram *parts, int32_t unit) {
     if (is_cast(c, unit)) return c->g->policy.cast == CAST_AUTO && unit != parts->read_last;
     return residence_is_whole(comm_gathered(c, BORDER_FORWARD, unit));
 }
 
 /* Does the gather that serves use a of the unit serve the next one, b, too? */
-static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use *a, const Use *b,
-                      Met *met) {
+static bool is_shared(const Comm *c, const SegmentedProgram *parts, int32_t unit, const UnitUse *a,
+                      const UnitUse *b, Met *met) {
     const Policy *p = &c->g->policy;
     const Unit *u = &c->g->units.at[unit];
     uint8_t phase = parts->segments.at[b->segment].phase;
@@ -276,24 +277,24 @@ static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use
 
 /* Does the unit stay gathered from forward to backward? Copies last as long then, and the sooner
  * all of them are there the sooner the gathered memory goes. */
-static bool is_kept_whole(const Comm *c, const Parts *parts, int32_t unit) {
+static bool is_kept_whole(const Comm *c, const SegmentedProgram *parts, int32_t unit) {
     return parts->kind == PROGRAM_TRAIN &&
            residence_is_whole(comm_gathered(c, BORDER_FORWARD, unit));
 }
 
 static int compare_gathers(const void *a, const void *b) {
-    const Gather *x = a, *y = b;
+    const UnitGather *x = a, *y = b;
     if (x->home != y->home) return x->home < y->home ? -1 : 1;
     if (x->first != y->first) return x->first < y->first ? -1 : 1;
     return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
 /* The unit whose parameters backward reads last. */
-static int32_t read_last(const Comm *c, const Parts *parts, const Uses *uses) {
+static int32_t read_last(const Comm *c, const SegmentedProgram *parts, const UnitUses *uses) {
     int32_t unit = NO_INDEX;
     uint32_t item = 0;
     for (uint32_t u = 0; u < c->g->units.n; u++) {
-        const Use *last = uses[u].n ? &uses[u].at[uses[u].n - 1] : NULL;
+        const UnitUse *last = uses[u].n ? &uses[u].at[uses[u].n - 1] : NULL;
         if (!last || parts->segments.at[last->segment].phase != PHASE_BACKWARD) continue;
         if (unit != NO_INDEX && last->last < item) continue;
         unit = (int32_t)u;
@@ -302,30 +303,30 @@ static int32_t read_last(const Comm *c, const Parts *parts, const Uses *uses) {
     return unit;
 }
 
-static void find_gathers(const Comm *c, Parts *parts) {
+static void find_gathers(const Comm *c, SegmentedProgram *parts) {
     const Graph *g = c->g;
     Met met = {.by = arena_array(g->scratch, uint32_t, g->units.n)};
-    Uses *uses = find_uses(c, parts);
+    UnitUses *uses = find_uses(c, parts);
     parts->read_last = read_last(c, parts, uses);
     for (uint32_t u = 0; u < g->units.n; u++) {
         for (uint32_t k = 0; k < uses[u].n; k++) {
-            const Use *use = &uses[u].at[k];
+            const UnitUse *use = &uses[u].at[k];
             if (k && is_shared(c, parts, (int32_t)u, use - 1, use, &met)) {
                 parts->gathers.at[parts->gathers.n - 1].last = use->last;
                 continue;
             }
-            Gather gather = {.unit = (int32_t)u,
-                             .home = use->segment,
-                             .first = use->first,
-                             .last = use->last,
-                             .opens = !k,
-                             .together = is_kept_whole(c, parts, (int32_t)u)};
+            UnitGather gather = {.unit = (int32_t)u,
+                                 .home = use->segment,
+                                 .first = use->first,
+                                 .last = use->last,
+                                 .opens = !k,
+                                 .together = is_kept_whole(c, parts, (int32_t)u)};
             vec_push(g->scratch, &parts->gathers, gather);
         }
         if (uses[u].n) parts->gathers.at[parts->gathers.n - 1].closes = true;
     }
     if (parts->gathers.n)
-        qsort(parts->gathers.at, parts->gathers.n, sizeof(Gather), compare_gathers);
+        qsort(parts->gathers.at, parts->gathers.n, sizeof(UnitGather), compare_gathers);
 }
 
 /* The parameter itself, of a reshape of one. */
@@ -340,12 +341,12 @@ static ValueId unshaped(const Graph *g, ValueId v) {
 
 /* Is the parameter read from a copy of its own that serves all of a gather? */
 static bool is_copied(const Comm *c, int32_t p) {
-    const Place *place = &c->place[p];
+    const ParamPlace *place = &c->place[p];
     return !place->whole && !dtype_is_quantized(c->g->groups.at[place->group].wire_dtype);
 }
 
 /* Gathers of one unit follow each other, so the current one is enough. */
-static void find_done(const Comm *c, Parts *parts) {
+static void find_done(const Comm *c, SegmentedProgram *parts) {
     const Graph *g = c->g;
     uint32_t *open =
         arena_array(g->scratch, uint32_t, parts->items.n + 1); /* by item: gather + 1 */
@@ -364,7 +365,7 @@ static void find_done(const Comm *c, Parts *parts) {
             if (p == NO_INDEX) continue;
             ValueId param = unshaped(g, op->in[j]);
             uint32_t number = current[c->map.owner[p]];
-            Gather *gather = &parts->gathers.at[number - 1];
+            UnitGather *gather = &parts->gathers.at[number - 1];
             bool copy = is_copied(c, p);
             if (copy && copied[param] == number) continue;
             copied[param] = number;
@@ -374,15 +375,15 @@ static void find_done(const Comm *c, Parts *parts) {
     }
 }
 
-Parts comm_parts(Comm *c, const Program *p) {
-    Parts parts = {.kind = p->kind,
-                   .n_values = c->g->values.n,
-                   .kept = arena_array(c->g->scratch, bool, c->g->units.n),
-                   .view = arena_array(c->g->scratch, int32_t, c->g->values.n),
-                   .shard = arena_array(c->g->scratch, int32_t, c->g->values.n),
-                   .bucket = arena_array(c->g->scratch, int32_t, c->g->groups.n)};
+SegmentedProgram comm_segment(Comm *c, const Program *p) {
+    SegmentedProgram parts = {.kind = p->kind,
+                              .n_values = c->g->values.n,
+                              .kept = arena_array(c->g->scratch, bool, c->g->units.n),
+                              .view = arena_array(c->g->scratch, int32_t, c->g->values.n),
+                              .shard = arena_array(c->g->scratch, int32_t, c->g->values.n),
+                              .bucket = arena_array(c->g->scratch, int32_t, c->g->groups.n)};
     for (uint32_t k = 0; k < c->g->groups.n; k++) parts.bucket[k] = NO_INDEX;
-    take_apart(c, &parts, p);
+    segment_program(c, &parts, p);
     find_gathers(c, &parts);
     find_done(c, &parts);
     return parts;

@@ -14,7 +14,7 @@
 /* The collectives of a transition of the bucket's gradients, v: one for each of its groups. Beside
  * shards, what is whole on every rank is summed as these are, over their axes first: the same
  * order of additions, so the same bits. */
-static void move(Emit *e, const Bucket *b, Transition t, ValueId *v) {
+static void reduce_bucket(CommEmitter *e, const Bucket *b, Transition t, ValueId *v) {
     Graph *g = e->c->g;
     Attrs a = {.unit = b->unit, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
     const struct {
@@ -35,18 +35,18 @@ static void move(Emit *e, const Bucket *b, Transition t, ValueId *v) {
 /* ---- gradients that leave the device ---- */
 
 /* Is the sum of the group's micro-batches in host memory, between them? */
-static bool is_kept_away(const Emit *e, uint32_t group) {
+static bool is_kept_away(const CommEmitter *e, uint32_t group) {
     return comm_residence(e->c, RESIDENT_GRADIENT, BORDER_BETWEEN, group).place != PLACE_DEVICE;
 }
 
-bool comm_leaves(const Emit *e, uint32_t group) {
+bool comm_leaves(const CommEmitter *e, uint32_t group) {
     return e->update && e->c->g->groups.at[group].trainable &&
            comm_residence(e->c, RESIDENT_GRADIENT, BORDER_UPDATE, group).place != PLACE_DEVICE;
 }
 
 /* Copies a gradient to host memory, after its norm where it is complete; the device's memory is
  * free one segment later. */
-static ValueId leave(Emit *e, Pending *p, ValueId gradient) {
+static ValueId evict_gradient(CommEmitter *e, Pending *p, ValueId gradient) {
     OpId norm = e->update ? e->norm[p->of->group] : NO_OP;
     if (norm != NO_OP) {
         Op op = e->c->g->ops.at[norm];
@@ -59,7 +59,7 @@ static ValueId leave(Emit *e, Pending *p, ValueId gradient) {
 }
 
 /* The group's micro-batches so far and what the reduction made of this one. */
-static ValueId add_kept(Emit *e, const Pending *p) {
+static ValueId add_kept(CommEmitter *e, const Pending *p) {
     ValueId both[2] = {NO_VALUE, p->value};
     if (e->first || p->summed) return p->value;
     both[0] = emit_state(&e->b, e->c->gradient_state[p->of->group]);
@@ -69,14 +69,14 @@ static ValueId add_kept(Emit *e, const Pending *p) {
 
 /* The micro-batches of a bucket's groups are added up in the shard: sums them over replicas. What
  * has to wait for that, waits in the same rows. */
-static void sum_bucket(Emit *e, const Bucket *b) {
+static void sum_bucket(CommEmitter *e, const Bucket *b) {
     ValueId *v = arena_array(e->c->g->scratch, ValueId, b->of.n);
     Pending *p = NULL;
     for (uint32_t k = 0; k < b->of.n; k++) {
         p = &e->pending.at[e->pending_of[b->of.at[k].group]];
         v[k] = add_kept(e, p);
     }
-    move(e, b, p->later, v);
+    reduce_bucket(e, b, p->later, v);
     for (uint32_t k = 0; k < b->of.n; k++) {
         p = &e->pending.at[e->pending_of[b->of.at[k].group]];
         p->value = e->became[p->of->reduced] = v[k];
@@ -86,28 +86,30 @@ static void sum_bucket(Emit *e, const Bucket *b) {
 }
 
 /* What had to wait for a reduction: the result goes into, or is added to, the group's state. */
-static void store(Emit *e, Pending *p) {
+static void store_sum(CommEmitter *e, Pending *p) {
     uint32_t group = p->of->group;
     ValueId sum = add_kept(e, p);
     bool away = is_kept_away(e, group);
-    ValueId there = away || comm_leaves(e, group) ? leave(e, p, sum) : sum;
+    ValueId there = away || comm_leaves(e, group) ? evict_gradient(e, p, sum) : sum;
     emit_set_state(&e->b, e->c->gradient_state[group], away ? there : sum);
     e->became[p->of->reduced] = there;
     p->value = NO_VALUE;
 }
 
-void comm_complete(Emit *e, uint32_t group) {
+void comm_complete(CommEmitter *e, uint32_t group) {
     if (e->pending_of[group] == NO_INDEX) return;
     Pending *p = &e->pending.at[e->pending_of[group]];
     if (p->value == NO_VALUE) return;
     if (!transition_is_none(p->later)) sum_bucket(e, p->bucket);
-    store(e, p);
+    store_sum(e, p);
 }
 
-static int32_t pending_unit(const Emit *e, uint32_t row) { return e->pending.at[row].bucket->unit; }
+static int32_t pending_unit(const CommEmitter *e, uint32_t row) {
+    return e->pending.at[row].bucket->unit;
+}
 
 /* Takes what is to be freed of the row now. */
-static void take_freed(Pending *p, ValueId *list, uint32_t *n) {
+static void list_freed(Pending *p, ValueId *list, uint32_t *n) {
     if (p->pack != NO_VALUE) list[(*n)++] = p->pack;
     if (p->left != NO_VALUE && p->left != p->pack) list[(*n)++] = p->left;
     p->pack = p->left = NO_VALUE;
@@ -115,7 +117,7 @@ static void take_freed(Pending *p, ValueId *list, uint32_t *n) {
 
 /* The next thing that waits for the reductions of rows [from, to), all of a unit; one free for
  * their packs and what has left the device. True if something still waits. */
-static bool advance(Emit *e, uint32_t from, uint32_t to, uint8_t phase) {
+static bool advance_rows(CommEmitter *e, uint32_t from, uint32_t to, uint8_t phase) {
     ValueId *freed = arena_array(e->c->g->scratch, ValueId, 2 * (to - from));
     uint32_t n = 0;
     bool later = false;
@@ -129,9 +131,9 @@ static bool advance(Emit *e, uint32_t from, uint32_t to, uint8_t phase) {
     }
     for (uint32_t row = from; row < to; row++) {
         Pending *p = &e->pending.at[row];
-        take_freed(p, freed, &n);
-        if (!later && p->value != NO_VALUE) store(e, p);
-        if (p->leaving != NO_VALUE) leave(e, p, p->leaving);
+        list_freed(p, freed, &n);
+        if (!later && p->value != NO_VALUE) store_sum(e, p);
+        if (p->leaving != NO_VALUE) evict_gradient(e, p, p->leaving);
     }
     if (n) op_emit(&e->b, OP_free, &a, n, freed, NULL);
     for (uint32_t row = from; row < to; row++) later |= e->pending.at[row].left != NO_VALUE;
@@ -139,13 +141,13 @@ static bool advance(Emit *e, uint32_t from, uint32_t to, uint8_t phase) {
 }
 
 /* What waits for the reductions issued so far, but for those of the last `but` units. */
-static void complete_all(Emit *e, uint8_t phase, int64_t but) {
+static void complete_all(CommEmitter *e, uint8_t phase, int64_t but) {
     uint32_t n = e->pending.n, kept = 0;
     int64_t units = 0;
     for (uint32_t k = 0; k < n; k++) units += !k || pending_unit(e, k) != pending_unit(e, k - 1);
     for (uint32_t k = 0, end; k < n; k = end) {
         for (end = k; end < n && pending_unit(e, end) == pending_unit(e, k);) end++;
-        bool waits = units-- <= but || advance(e, k, end, phase);
+        bool waits = units-- <= but || advance_rows(e, k, end, phase);
         for (uint32_t row = k; row < end; row++) {
             e->pending_of[e->pending.at[row].of->group] = waits ? (int32_t)kept : NO_INDEX;
             if (waits) e->pending.at[kept++] = e->pending.at[row];
@@ -154,13 +156,13 @@ static void complete_all(Emit *e, uint8_t phase, int64_t but) {
     e->pending.n = kept;
 }
 
-void comm_finish(Emit *e, uint8_t phase) {
+void comm_finish(CommEmitter *e, uint8_t phase) {
     while (e->pending.n) complete_all(e, phase, 0);
 }
 
 /* Contributions that need no collective before they add up. If the sum is all-reduced afterwards,
  * in place, in the state's memory, the state is the result of that; see complete. */
-static ValueId add_at_once(Emit *e, uint32_t group, ValueId v, bool reduced_in_place) {
+static ValueId add_at_once(CommEmitter *e, uint32_t group, ValueId v, bool reduced_in_place) {
     int32_t state = e->c->gradient_state[group];
     if (!e->first) {
         ValueId both[2] = {emit_state(&e->b, state), v};
@@ -170,7 +172,7 @@ static ValueId add_at_once(Emit *e, uint32_t group, ValueId v, bool reduced_in_p
     return v;
 }
 
-static ValueId emit_pack(Emit *e, const Reduction *r) {
+static ValueId emit_pack(CommEmitter *e, const Reduction *r) {
     Graph *g = e->c->g;
     const Group *group = &g->groups.at[r->group];
     ValueId *in = arena_array(g->scratch, ValueId, group->params.n);
@@ -181,14 +183,14 @@ static ValueId emit_pack(Emit *e, const Reduction *r) {
     return emit_value(&e->b, kind, &a, group->params.n, in, &t);
 }
 
-static void emit_contribution(Emit *e, const Reduction *r) {
-    Way w = comm_way(e->c, r->group, e->several, e->update);
+static void emit_contribution(CommEmitter *e, const Reduction *r) {
+    ReductionPath w = comm_reduction_path(e->c, r->group, e->several, e->update);
     ValueId pack = e->pack[r->group] = emit_pack(e, r);
     e->contribution[r->group] = w.at_once ? add_at_once(e, r->group, pack, w.in_place) : pack;
 }
 
-static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
-    Way w = comm_way(e->c, b->of.at[0].group, e->several, e->update);
+static void emit_bucket(CommEmitter *e, const Bucket *b, uint8_t phase) {
+    ReductionPath w = comm_reduction_path(e->c, b->of.at[0].group, e->several, e->update);
     ValueId *value = arena_array(e->c->g->scratch, ValueId, b->of.n);
     builder_at_unit(&e->b, b->unit, phase);
     for (uint32_t k = 0; k < b->of.n; k++) {
@@ -196,7 +198,7 @@ static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
         value[k] = e->contribution[b->of.at[k].group];
     }
     if (w.at_once && !e->update) return;
-    move(e, b, w.at_once ? w.last : w.each, value);
+    reduce_bucket(e, b, w.at_once ? w.last : w.each, value);
     Transition later = w.at_once || !e->update ? (Transition){0} : w.last;
     for (uint32_t k = 0; k < b->of.n; k++) {
         const Reduction *r = &b->of.at[k];
@@ -211,24 +213,24 @@ static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
     }
 }
 
-static bool ends_bucket(const Emit *e, uint32_t segment) {
-    const Parts *parts = e->parts;
+static bool ends_bucket(const CommEmitter *e, uint32_t segment) {
+    const SegmentedProgram *parts = e->parts;
     return e->next_bucket < parts->buckets.n &&
            parts->buckets.at[e->next_bucket].segment == segment;
 }
 
-static bool is_early(const Emit *e, uint32_t segment) {
-    const Parts *parts = e->parts;
+static bool is_early(const CommEmitter *e, uint32_t segment) {
+    const SegmentedProgram *parts = e->parts;
     return e->next_early < parts->early.n && parts->early.at[e->next_early].segment == segment;
 }
 
-void comm_end_segment(Emit *e, uint32_t segment) {
-    const Parts *parts = e->parts;
+void comm_end_segment(CommEmitter *e, uint32_t segment) {
+    const SegmentedProgram *parts = e->parts;
     uint8_t phase = parts->segments.at[segment].phase;
     int64_t others = e->c->g->policy.reduce_buffers - 1;
     if (ends_bucket(e, segment)) complete_all(e, phase, others);
     for (; is_early(e, segment); e->next_early++) {
-        const Early *at = &parts->early.at[e->next_early];
+        const PackBeforeBucket *at = &parts->early.at[e->next_early];
         const Reduction *r = &parts->buckets.at[at->bucket].of.at[at->of];
         builder_at_unit(&e->b, e->c->g->groups.at[r->group].unit, phase);
         emit_contribution(e, r);

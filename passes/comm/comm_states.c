@@ -48,12 +48,12 @@ bool comm_keeps_copy(const Comm *c, uint32_t group) {
     return false;
 }
 
-Way comm_way(const Comm *c, uint32_t group, bool several, bool update) {
+ReductionPath comm_reduction_path(const Comm *c, uint32_t group, bool several, bool update) {
     Residence made = residence_of_contribution(&c->g->policy);
     Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, group);
     Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, group);
-    Way w = {.each = residence_transition(made, several ? kept : end),
-             .last = residence_transition(several ? kept : end, end)};
+    ReductionPath w = {.each = residence_transition(made, several ? kept : end),
+                       .last = residence_transition(several ? kept : end, end)};
     w.at_once = several && transition_is_none(w.each) && kept.place == PLACE_DEVICE;
     w.in_place = w.at_once && update && w.last.sum && !w.last.scatter;
     return w;

@@ -19,7 +19,7 @@ typedef struct FuseGelu {
     uint32_t *readers; /* by value: how many operands it is */
     OpId *gelu;        /* by value: an op gelu that reads it */
     ValueId *became;   /* by value of the old list: what stands for it in the new one */
-    Choice choice;
+    RecomputeChoice choice;
 } FuseGelu;
 
 static void emit_fused(FuseGelu *f, uint32_t program, OpId linear) {

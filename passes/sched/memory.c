@@ -35,7 +35,7 @@ static void place_states(Graph *g) {
 }
 
 /* An operand of a gather in the memory of its result is in this rank's slot there. */
-static void set_slots(Graph *g, const Blocks *b, const Op *op) {
+static void set_slots(Graph *g, const MemoryBlocks *b, const Op *op) {
     for (uint32_t k = 0; op->kind == OP_unshard && k < op->n_in && k < op->n_out; k++) {
         int64_t offset;
         Value *v = &g->values.at[op->in[k]];
@@ -44,7 +44,7 @@ static void set_slots(Graph *g, const Blocks *b, const Op *op) {
     }
 }
 
-static void set_addresses(Graph *g, const Blocks *b, Program *p) {
+static void set_addresses(Graph *g, const MemoryBlocks *b, Program *p) {
     p->peak = g->persistent_bytes;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
@@ -100,7 +100,7 @@ bool pass_memory(Graph *g) {
         memory_defer(g, i);
         Program *p = &g->programs.at[i];
         Arena *scratch = arena_new();
-        Blocks b = memory_all_blocks(g, p, false, scratch);
+        MemoryBlocks b = memory_all_blocks(g, p, false, scratch);
         for (int k = 0; k < 2; k++) memory_place(scratch, b.at[k].at, b.at[k].n, p->ops.n);
         set_addresses(g, &b, p);
         arena_free(scratch);

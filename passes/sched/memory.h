@@ -11,19 +11,19 @@
 
 enum { MEMORY_ALIGN = 256 };
 
-typedef struct Block {
+typedef struct MemoryBlock {
     uint64_t size;        /* bytes, multiple of MEMORY_ALIGN */
     uint32_t start, end;  /* first and last position at which the memory is taken; for values of
                              side streams as far as compute knows */
     uint32_t first, last; /* first and last access in issue order alone */
     bool fixed;           /* it has its place: the memory of a state that is lent */
     uint64_t offset;      /* result of memory_place */
-} Block;
+} MemoryBlock;
 
-/* The blocks of a program. Blocks in a state's memory have no entry in `at`. */
-typedef VEC(Block) Placed;
+/* The blocks of a program. MemoryBlocks in a state's memory have no entry in `at`. */
+typedef VEC(MemoryBlock) BlockList;
 
-typedef struct Blocks {
+typedef struct MemoryBlocks {
     Graph *g;
     Arena *arena;
     const Program *p;
@@ -33,9 +33,9 @@ typedef struct Blocks {
     uint64_t *pin;       /* by root: its address, when it lies in a state; else NO_ADDRESS */
     uint32_t *start, *end, *first, *last; /* by root */
     uint32_t *block;                      /* by root: row of at[..]; UINT32_MAX = none */
-    Placed at[2];                         /* those of the device's memory, those of the host's */
+    BlockList at[2];                      /* those of the device's memory, those of the host's */
     uint64_t base; /* of the device's: its address, before which are states that are not lent */
-} Blocks;
+} MemoryBlocks;
 
 /* memory_span.c: when the memory that a side stream's op touches is in use. For compute ops both
  * ends are the op's own position. */
@@ -50,9 +50,9 @@ uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
 /* memory_blocks.c */
 /* Builds the blocks, all in `scratch`. decided: addresses are there, values are in place where
  * addresses say so. */
-Blocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
+MemoryBlocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
 /* The set of value v and its offset from the set's lowest byte. */
-uint32_t memory_find(const Blocks *b, ValueId v, int64_t *offset);
+uint32_t memory_find(const MemoryBlocks *b, ValueId v, int64_t *offset);
 /* Puts copies before ops that would need one value in two places; once, before anything. false
  * after an error: copies do not help. */
 bool memory_copies(Graph *g, uint32_t program);
@@ -64,15 +64,17 @@ OpId memory_copy(Graph *g, OpId user, ValueId v);
 /* By state: whether some program has its memory for other values for a while. */
 bool *memory_lent(const Graph *g, Arena *a);
 /* memory_blocks, and the times at which states that are lent need their memory. */
-Blocks memory_all_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
+MemoryBlocks memory_all_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
 
 /* memory_defer.c: an order of the program with a lower peak, where making what is read late later
  * gives one. */
 void memory_defer(Graph *g, uint32_t program);
 
-/* memory_place.c: fills Block.offset; the result is the height of all of it. n_time: positions. */
-uint64_t memory_place(Arena *a, Block *blocks, uint32_t n, uint32_t n_time);
+/* memory_place.c: fills MemoryBlock.offset; the result is the height of all of it. n_time:
+ * positions. */
+uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time);
 /* Bytes of the blocks that live at the worst time, the first position with as many. */
-uint64_t memory_bound(Arena *a, const Block *blocks, uint32_t n, uint32_t n_time, uint32_t *worst);
+uint64_t memory_bound(Arena *a, const MemoryBlock *blocks, uint32_t n, uint32_t n_time,
+                      uint32_t *worst);
 
 #endif

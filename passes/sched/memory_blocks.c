@@ -1,4 +1,4 @@
-/* Blocks: which values share memory, and when each block's memory is taken.
+/* MemoryBlocks: which values share memory, and when each block's memory is taken.
  *
  * Values form sets by a union-find that keeps offsets: the address of a value is that of its parent
  * plus a shift. What must share is joined first: views with what they show, operands of a pack with
@@ -21,16 +21,16 @@
 #include "residency.h"
 
 typedef struct Build {
-    Blocks *b;
+    MemoryBlocks *b;
     Spans spans;
     bool decided;
 } Build;
 
-static int64_t value_bytes(const Blocks *b, ValueId v) {
+static int64_t value_bytes(const MemoryBlocks *b, ValueId v) {
     return type_bytes(&b->g->values.at[v].type);
 }
 
-static uint32_t find_root(const Blocks *b, ValueId v, int64_t *offset) {
+static uint32_t find_root(const MemoryBlocks *b, ValueId v, int64_t *offset) {
     uint32_t root = v;
     int64_t sum = 0;
     for (; b->parent[root] != root; root = b->parent[root]) sum += b->shift[root];
@@ -46,14 +46,14 @@ static uint32_t find_root(const Blocks *b, ValueId v, int64_t *offset) {
     return root;
 }
 
-uint32_t memory_find(const Blocks *b, ValueId v, int64_t *offset) {
+uint32_t memory_find(const MemoryBlocks *b, ValueId v, int64_t *offset) {
     uint32_t root = find_root(b, v, offset);
     *offset -= b->low[root];
     return root;
 }
 
 /* States that value w lies `delta` bytes after value v. false: they have other places already. */
-static bool join(Blocks *b, ValueId v, ValueId w, int64_t delta) {
+static bool join(MemoryBlocks *b, ValueId v, ValueId w, int64_t delta) {
     int64_t at_v, at_w;
     uint32_t r = find_root(b, v, &at_v), s = find_root(b, w, &at_w);
     int64_t shift = at_v + delta - at_w; /* of root s after root r */
@@ -73,7 +73,7 @@ static bool join(Blocks *b, ValueId v, ValueId w, int64_t delta) {
     return true;
 }
 
-static bool pin(Blocks *b, ValueId v, uint64_t address) {
+static bool pin(MemoryBlocks *b, ValueId v, uint64_t address) {
     int64_t offset;
     uint32_t r = find_root(b, v, &offset);
     uint64_t root_address = address - (uint64_t)offset;
@@ -83,7 +83,7 @@ static bool pin(Blocks *b, ValueId v, uint64_t address) {
 }
 
 static void touch(Build *u, ValueId v, uint32_t i) {
-    Blocks *b = u->b;
+    MemoryBlocks *b = u->b;
     int64_t offset;
     uint32_t r = find_root(b, v, &offset);
     b->start[r] = MIN(b->start[r], u->spans.from[i]);
@@ -98,7 +98,7 @@ static int64_t pack_offset(const Graph *g, const Op *op, uint32_t k) {
 }
 
 /* Joins what op must have in one place. false: operand *bad would have to be in two. */
-static bool join_musts(Blocks *b, const Op *op, uint32_t *bad) {
+static bool join_musts(MemoryBlocks *b, const Op *op, uint32_t *bad) {
     const Graph *g = b->g;
     *bad = 0;
     if (op->kind == OP_state) return pin(b, op->out, g->states.at[op->attr->index].address);
@@ -120,7 +120,7 @@ static bool join_musts(Blocks *b, const Op *op, uint32_t *bad) {
 
 /* Operands that the op finds in the slots of its results. */
 static void join_slots(Build *u, const Op *op, const uint32_t *readers) {
-    Blocks *b = u->b;
+    MemoryBlocks *b = u->b;
     const Graph *g = b->g;
     for (uint32_t k = 0; op->kind == OP_unshard && k < op->n_in && k < op->n_out; k++) {
         const Value *v = &g->values.at[op->in[k]];
@@ -142,12 +142,12 @@ static void join_all_slots(Build *u, Arena *scratch) {
     for (uint32_t i = 0; i < p->ops.n; i++) join_slots(u, &g->ops.at[p->ops.at[i]], readers);
 }
 
-static bool is_token(const Blocks *b, ValueId v) {
+static bool is_token(const MemoryBlocks *b, ValueId v) {
     return b->g->values.at[v].type.dtype == DT_TOKEN;
 }
 
 static void touch_all(Build *u) {
-    const Blocks *b = u->b;
+    const MemoryBlocks *b = u->b;
     for (uint32_t i = 0; i < b->p->ops.n; i++) {
         const Op *op = &b->g->ops.at[b->p->ops.at[i]];
         if (op_info[op->kind].alias == ALIAS_VIEW || op->kind == OP_state) continue;
@@ -201,7 +201,7 @@ static bool all_lie_alike(Build *u, const Op *op, uint32_t r, const Type *to) {
 
 /* May value `out`, a result of op i, take the memory of operand k? */
 static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId out) {
-    Blocks *b = u->b;
+    MemoryBlocks *b = u->b;
     int64_t at_in, at_out;
     uint32_t r = find_root(b, op->in[k], &at_in), s = find_root(b, out, &at_out);
     int64_t bytes = value_bytes(b, out);
@@ -214,7 +214,7 @@ static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId ou
 }
 
 /* Has one of the first j results the memory of operand k? Nothing need read that result. */
-static bool is_given(Blocks *b, const Op *op, uint32_t j, uint32_t k) {
+static bool is_given(MemoryBlocks *b, const Op *op, uint32_t j, uint32_t k) {
     int64_t at;
     uint32_t root = find_root(b, op->in[k], &at);
     for (uint32_t i = 0; i < j; i++)
@@ -223,7 +223,7 @@ static bool is_given(Blocks *b, const Op *op, uint32_t j, uint32_t k) {
 }
 
 static void join_reuse(Build *u) {
-    Blocks *b = u->b;
+    MemoryBlocks *b = u->b;
     for (uint32_t i = 0; i < b->p->ops.n; i++) {
         const Op *op = &b->g->ops.at[b->p->ops.at[i]];
         const OpInfo *o = &op_info[op->kind];
@@ -239,7 +239,7 @@ static void join_reuse(Build *u) {
     }
 }
 
-static void number_blocks(Blocks *b) {
+static void number_blocks(MemoryBlocks *b) {
     for (uint32_t i = 0; i < b->p->ops.n; i++) {
         const Op *op = &b->g->ops.at[b->p->ops.at[i]];
         for (uint32_t k = 0; k < op->n_out; k++) {
@@ -247,21 +247,21 @@ static void number_blocks(Blocks *b) {
             uint32_t r = find_root(b, op->out + k, &offset);
             if (is_token(b, r) || b->pin[r] != NO_ADDRESS || b->block[r] != UINT32_MAX) continue;
             if (b->high[r] == b->low[r] || b->first[r] == UINT32_MAX) continue;
-            Block block = {.size = align_up((uint64_t)(b->high[r] - b->low[r]), MEMORY_ALIGN),
-                           .start = b->start[r],
-                           .end = b->end[r],
-                           .first = b->first[r],
-                           .last = b->last[r]};
-            Placed *at = &b->at[value_is_away(b->g, op->out + k)];
+            MemoryBlock block = {.size = align_up((uint64_t)(b->high[r] - b->low[r]), MEMORY_ALIGN),
+                                 .start = b->start[r],
+                                 .end = b->end[r],
+                                 .first = b->first[r],
+                                 .last = b->last[r]};
+            BlockList *at = &b->at[value_is_away(b->g, op->out + k)];
             b->block[r] = at->n;
             vec_push(b->arena, at, block);
         }
     }
 }
 
-static Blocks empty_blocks(Graph *g, const Program *p, Arena *a) {
+static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
     size_t n = g->values.n + 1;
-    Blocks b = {.g = g, .arena = a, .p = p};
+    MemoryBlocks b = {.g = g, .arena = a, .p = p};
     b.parent = arena_array(a, uint32_t, n);
     b.shift = arena_array(a, int64_t, n);
     b.low = arena_array(a, int64_t, n);
@@ -281,8 +281,8 @@ static Blocks empty_blocks(Graph *g, const Program *p, Arena *a) {
     return b;
 }
 
-Blocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
-    Blocks b = empty_blocks(g, p, scratch);
+MemoryBlocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
+    MemoryBlocks b = empty_blocks(g, p, scratch);
     uint32_t *position = arena_array(scratch, uint32_t, g->ops.n + 1), bad;
     Build u = {.b = &b, .decided = decided, .spans = memory_spans(g, p, position, scratch)};
     for (uint32_t i = 0; i < p->ops.n; i++) {
@@ -301,7 +301,7 @@ Blocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
 /* ---- copies */
 
 typedef struct Copies {
-    Blocks b;
+    MemoryBlocks b;
     uint32_t *last_read;  /* by value (the one that a view shows): last position that reads it */
     uint32_t *base;       /* by value */
     uint32_t *state_read; /* by state: last position that reads its entry value */

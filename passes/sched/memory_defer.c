@@ -28,7 +28,7 @@ typedef struct Defer {
     Program *p;
     bool *tried; /* by op; not of copies */
     OpId n_tried;
-    Blocks b;
+    MemoryBlocks b;
     uint64_t bound;       /* bytes of the device live at the worst time, without states */
     uint32_t worst;       /* the first position with as many */
     ValueId *base;        /* by value: the value that it is a view of */
@@ -36,19 +36,19 @@ typedef struct Defer {
 } Defer;
 
 /* An op's place, and the op after which it goes. */
-typedef struct Move {
+typedef struct DeferredOp {
     uint32_t from, after;
-} Move;
+} DeferredOp;
 
 static const Op *op_at(const Defer *d, uint32_t i) { return &d->g->ops.at[d->p->ops.at[i]]; }
 
 static bool gives_back(const Op *op) { return op->kind == OP_reshard || op->kind == OP_free; }
 
 /* The program as it is now. */
-static void survey(Defer *d, Arena *a) {
+static void survey_program(Defer *d, Arena *a) {
     const Graph *g = d->g;
     d->b = memory_all_blocks(d->g, d->p, false, a);
-    const Placed *device = &d->b.at[0];
+    const BlockList *device = &d->b.at[0];
     d->bound = memory_bound(a, device->at, device->n, d->p->ops.n, &d->worst);
     d->base = arena_array(a, ValueId, g->values.n + 1);
     d->first_read = arena_array(a, uint32_t, g->values.n + 1);
@@ -119,7 +119,7 @@ static uint32_t place_after(const Defer *d, uint32_t i) {
 }
 
 /* The largest op that has not been tried. false: there is none. */
-static bool find_move(const Defer *d, Move *best) {
+static bool find_move(const Defer *d, DeferredOp *best) {
     int64_t most = 0;
     for (uint32_t i = 0; i <= d->worst && i < d->p->ops.n; i++) {
         OpId id = d->p->ops.at[i];
@@ -128,7 +128,7 @@ static bool find_move(const Defer *d, Move *best) {
         uint32_t after = bytes > most ? place_after(d, i) : 0;
         if (!after) continue;
         most = bytes;
-        *best = (Move){i, after};
+        *best = (DeferredOp){i, after};
     }
     return most > 0;
 }
@@ -156,7 +156,7 @@ static uint32_t pack_of(const Defer *d, uint32_t i) {
 
 /* Is the value, an operand of the pack of m's op, there before that op, and small beside its
  * result? */
-static bool is_early(const Defer *d, const uint32_t *position, Move m, ValueId v) {
+static bool is_early(const Defer *d, const uint32_t *position, DeferredOp m, ValueId v) {
     const Graph *g = d->g;
     int64_t moved = type_bytes(&g->values.at[op_at(d, m.from)->out].type);
     uint32_t made = position[g->values.at[v].def];
@@ -166,7 +166,7 @@ static bool is_early(const Defer *d, const uint32_t *position, Move m, ValueId v
 
 /* Moves the op. What its pack has of small things by then is copied into the pack later, so that
  * the memory of the pack begins with the op. */
-static Before move(Defer *d, Move m, Arena *a) {
+static Before move_op(Defer *d, DeferredOp m, Arena *a) {
     Graph *g = d->g;
     uint32_t *position = arena_array(a, uint32_t, g->ops.n + 1), n = d->p->ops.n;
     uint32_t pack = pack_of(d, m.from);
@@ -203,7 +203,7 @@ static void move_back(Defer *d, const Before *b) {
 /* The height of the device's blocks when they have places. */
 static uint64_t height(const Defer *d) {
     Arena *a = arena_new();
-    Placed copy = {0};
+    BlockList copy = {0};
     for (uint32_t k = 0; k < d->b.at[0].n; k++) vec_push(a, &copy, d->b.at[0].at[k]);
     uint64_t h = memory_place(a, copy.at, copy.n, d->p->ops.n);
     arena_free(a);
@@ -211,16 +211,16 @@ static uint64_t height(const Defer *d) {
 }
 
 /* Tries a move; false: it was no good, all is as before. */
-static bool try_move(Defer *d, Move m, Before *b, Arena **now, Arena *all) {
+static bool try_move(Defer *d, DeferredOp m, Before *b, Arena **now, Arena *all) {
     uint64_t before = d->bound;
     d->tried[d->p->ops.at[m.from]] = true;
-    *b = move(d, m, all);
+    *b = move_op(d, m, all);
     arena_free(*now);
-    survey(d, *now = arena_new());
+    survey_program(d, *now = arena_new());
     if (d->bound < before) return true;
     move_back(d, b);
     arena_free(*now);
-    survey(d, *now = arena_new());
+    survey_program(d, *now = arena_new());
     return false;
 }
 
@@ -229,9 +229,9 @@ void memory_defer(Graph *g, uint32_t program) {
     Defer d = {.g = g, .p = &g->programs.at[program], .n_tried = g->ops.n};
     Before done[MOST_TRIES];
     int n = 0;
-    Move m = {0, 0};
+    DeferredOp m = {0, 0};
     d.tried = arena_array(all, bool, g->ops.n + 1);
-    survey(&d, now);
+    survey_program(&d, now);
     bool any = find_move(&d, &m);
     uint64_t as_it_was = any ? height(&d) : 0;
     for (int k = 0; k < MOST_TRIES && find_move(&d, &m); k++)

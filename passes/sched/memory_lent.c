@@ -36,54 +36,54 @@ bool *memory_lent(const Graph *g, Arena *a) {
 }
 
 /* When a program needs a state's memory for its old value, and for its new one. */
-typedef struct Stay {
+typedef struct MasterLifetime {
     uint32_t end, last;    /* until then for the old one */
     uint32_t start, first; /* from then on for the new one; UINT32_MAX: there is none */
-} Stay;
+} MasterLifetime;
 
-static void see_stay(Blocks *b, const Op *op, Stay *stay) {
+static void note_lifetime(MemoryBlocks *b, const Op *op, MasterLifetime *lifetime) {
     int64_t offset;
     if (op->kind == OP_state) {
         uint32_t r = memory_find(b, op->out, &offset);
         if (b->first[r] == UINT32_MAX) return;
-        stay->end = MAX(stay->end, b->end[r]);
-        stay->last = MAX(stay->last, b->last[r]);
+        lifetime->end = MAX(lifetime->end, b->end[r]);
+        lifetime->last = MAX(lifetime->last, b->last[r]);
     } else if (op->kind == OP_set_state) {
         uint32_t r = memory_find(b, op->in[0], &offset);
-        stay->start = is_in_place(b->g, op) ? 0 : b->start[r];
-        stay->first = is_in_place(b->g, op) ? 0 : b->first[r];
+        lifetime->start = is_in_place(b->g, op) ? 0 : b->start[r];
+        lifetime->first = is_in_place(b->g, op) ? 0 : b->first[r];
     }
 }
 
-static void add_block(Blocks *b, const State *s, uint32_t start, uint32_t end, uint32_t first,
+static void add_block(MemoryBlocks *b, const State *s, uint32_t start, uint32_t end, uint32_t first,
                       uint32_t last) {
-    Block block = {.size = align_up((uint64_t)type_bytes(&s->type), MEMORY_ALIGN),
-                   .start = start,
-                   .end = end,
-                   .first = first,
-                   .last = last,
-                   .fixed = true,
-                   .offset = s->address - b->base};
+    MemoryBlock block = {.size = align_up((uint64_t)type_bytes(&s->type), MEMORY_ALIGN),
+                         .start = start,
+                         .end = end,
+                         .first = first,
+                         .last = last,
+                         .fixed = true,
+                         .offset = s->address - b->base};
     vec_push(b->arena, &b->at[0], block);
 }
 
-static void add_lent(Blocks *b) {
+static void add_lent(MemoryBlocks *b) {
     const Graph *g = b->g;
     bool *lent = memory_lent(g, b->arena);
-    Stay *stay = arena_array(b->arena, Stay, g->states.n + 1);
+    MasterLifetime *lifetime = arena_array(b->arena, MasterLifetime, g->states.n + 1);
     b->base = g->persistent_bytes;
     for (uint32_t s = 0; s < g->states.n; s++) {
-        stay[s] = (Stay){.start = UINT32_MAX};
+        lifetime[s] = (MasterLifetime){.start = UINT32_MAX};
         if (lent[s]) b->base = MIN(b->base, g->states.at[s].address);
     }
     for (uint32_t i = 0; i < b->p->ops.n; i++) {
         const Op *op = &g->ops.at[b->p->ops.at[i]];
         bool names = op->kind == OP_state || op->kind == OP_set_state;
-        if (names && lent[op->attr->index]) see_stay(b, op, &stay[op->attr->index]);
+        if (names && lent[op->attr->index]) note_lifetime(b, op, &lifetime[op->attr->index]);
     }
     for (uint32_t s = 0; s < g->states.n && b->p->ops.n; s++) {
         const State *state = &g->states.at[s];
-        const Stay *at = &stay[s];
+        const MasterLifetime *at = &lifetime[s];
         uint32_t end = b->p->ops.n - 1;
         if (!lent[s]) continue;
         if (at->start > end || at->start <= at->end + 1) {
@@ -95,8 +95,8 @@ static void add_lent(Blocks *b) {
     }
 }
 
-Blocks memory_all_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
-    Blocks b = memory_blocks(g, p, decided, scratch);
+MemoryBlocks memory_all_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
+    MemoryBlocks b = memory_blocks(g, p, decided, scratch);
     add_lent(&b);
     return b;
 }

@@ -1,19 +1,20 @@
 /* Places blocks: sizes and spans of time in, offsets out, as little height as possible.
  *
- * Blocks are placed one after the other, the largest first, each into the lowest gap between the
- * ones that overlap it in time. Large blocks pack without waste, small ones fill the gaps. Which of
- * several blocks of one size comes first matters little but not nothing, so a few orders are tried:
- * the longest-lived or the earliest first, and the same with the blocks that are live at the worst
- * time before all others; then by size times life instead of size. The lowest result is kept; one
- * that is within 1/2000 of the bound, the bytes live at the worst time, ends the search.
+ * MemoryBlocks are placed one after the other, the largest first, each into the lowest gap between
+ * the ones that overlap it in time. Large blocks pack without waste, small ones fill the gaps.
+ * Which of several blocks of one size comes first matters little but not nothing, so a few orders
+ * are tried: the longest-lived or the earliest first, and the same with the blocks that are live at
+ * the worst time before all others; then by size times life instead of size. The lowest result is
+ * kept; one that is within 1/2000 of the bound, the bytes live at the worst time, ends the search.
  *
- * Blocks that have their places already are there before all others.
+ * MemoryBlocks that have their places already are there before all others.
  *
  * A tree over time holds what is where. Each node knows the addresses that blocks take over all of
  * its time (`whole`) and at any time in it (`any`), each as runs: sorted ranges, joined where they
  * touch. A block is in the log n nodes that its span is made of; the gap for a block is looked for
- * in the `any` of these nodes and in the `whole` of the nodes above, log n sets of runs. Blocks
- * that live at one time lie side by side, so that a set has few runs however many blocks are in it.
+ * in the `any` of these nodes and in the `whole` of the nodes above, log n sets of runs.
+ * MemoryBlocks that live at one time lie side by side, so that a set has few runs however many
+ * blocks are in it.
  *
  * Time: only positions at which a block starts count, since of two blocks that overlap one starts
  * while the other lives.
@@ -59,30 +60,30 @@ static void runs_add(Arena *a, Runs *r, Run run) {
 
 /* ---- the tree over time ---- */
 
-typedef struct Node {
+typedef struct TimeNode {
     Runs whole, any;
-} Node;
+} TimeNode;
 
 /* One set of runs that a search looks at. */
-typedef struct Seen {
+typedef struct SeenRuns {
     const Runs *runs;
     uint32_t next; /* the first run that does not end below the place in question */
-} Seen;
+} SeenRuns;
 
 enum { MOST_SEEN = 4 * 32 }; /* four nodes a level at most */
 
-typedef struct Place {
+typedef struct Placement {
     Arena *arena; /* of one try */
-    Block *blocks;
+    MemoryBlock *blocks;
     uint32_t n, n_time;
     uint32_t *start, *end; /* by block: among the positions at which blocks start */
     uint32_t leaves;
-    Node *nodes; /* root 1, children of k: 2k and 2k + 1 */
-    Seen seen[MOST_SEEN];
+    TimeNode *nodes; /* root 1, children of k: 2k and 2k + 1 */
+    SeenRuns seen[MOST_SEEN];
     uint32_t n_seen;
     uint64_t bound;      /* bytes live at the worst time */
     uint32_t worst_time; /* the first such time */
-} Place;
+} Placement;
 
 /* A node and its time. */
 typedef struct At {
@@ -96,38 +97,38 @@ static At upper_half(At at) {
 }
 
 /* Takes the run of addresses from time start to time end. */
-static void take(Place *p, At at, uint32_t start, uint32_t end, Run run) {
-    Node *node = &p->nodes[at.node];
+static void take_addresses(Placement *p, At at, uint32_t start, uint32_t end, Run run) {
+    TimeNode *node = &p->nodes[at.node];
     runs_add(p->arena, &node->any, run);
     if (start <= at.low && at.high <= end) {
         runs_add(p->arena, &node->whole, run);
         return;
     }
     At low = lower_half(at), high = upper_half(at);
-    if (start <= low.high) take(p, low, start, end, run);
-    if (end >= high.low) take(p, high, start, end, run);
+    if (start <= low.high) take_addresses(p, low, start, end, run);
+    if (end >= high.low) take_addresses(p, high, start, end, run);
 }
 
-static void see(Place *p, const Runs *runs) {
-    if (runs->n) p->seen[p->n_seen++] = (Seen){runs, 0};
+static void add_seen(Placement *p, const Runs *runs) {
+    if (runs->n) p->seen[p->n_seen++] = (SeenRuns){runs, 0};
 }
 
 /* Fills p->seen: together these runs are everything taken at any time from start to end. */
-static void look(Place *p, At at, uint32_t start, uint32_t end) {
-    const Node *node = &p->nodes[at.node];
+static void find_taken(Placement *p, At at, uint32_t start, uint32_t end) {
+    const TimeNode *node = &p->nodes[at.node];
     if (!node->any.n) return;
     if (start <= at.low && at.high <= end) {
-        see(p, &node->any);
+        add_seen(p, &node->any);
         return;
     }
-    see(p, &node->whole);
+    add_seen(p, &node->whole);
     At low = lower_half(at), high = upper_half(at);
-    if (start <= low.high) look(p, low, start, end);
-    if (end >= high.low) look(p, high, start, end);
+    if (start <= low.high) find_taken(p, low, start, end);
+    if (end >= high.low) find_taken(p, high, start, end);
 }
 
 /* Moves the place up until these runs leave room for the size there. */
-static bool make_room(Seen *s, uint64_t size, uint64_t *at) {
+static bool make_room(SeenRuns *s, uint64_t size, uint64_t *at) {
     bool moved = false;
     for (; s->next < s->runs->n; s->next++) {
         const Run *run = &s->runs->at[s->next];
@@ -140,7 +141,7 @@ static bool make_room(Seen *s, uint64_t size, uint64_t *at) {
 }
 
 /* The lowest place for so many bytes beside all that was seen. */
-static uint64_t lowest_gap(Place *p, uint64_t size) {
+static uint64_t lowest_gap(Placement *p, uint64_t size) {
     uint64_t at = 0;
     /* until all sets in a row leave room */
     for (uint32_t k = 0, room = 0; room < p->n_seen; k = (k + 1) % p->n_seen)
@@ -150,23 +151,25 @@ static uint64_t lowest_gap(Place *p, uint64_t size) {
 
 /* ---- orders ---- */
 
-typedef struct Order {
+typedef struct PlacementOrder {
     bool worst_first; /* what is live at the worst time before all others */
     bool by_start;    /* of equal sizes the earliest first, else the longest-lived */
     bool by_area;     /* size times life counts instead of size */
-} Order;
+} PlacementOrder;
 
 typedef struct Sorting {
-    const Place *p;
-    const Order *order;
+    const Placement *p;
+    const PlacementOrder *order;
 } Sorting;
 
-static bool lives_at(const Block *b, uint32_t time) { return b->start <= time && time <= b->end; }
+static bool lives_at(const MemoryBlock *b, uint32_t time) {
+    return b->start <= time && time <= b->end;
+}
 
 static int compare(const void *a, const void *b, void *context) {
     const Sorting *s = context;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const Block *x = &s->p->blocks[i], *y = &s->p->blocks[j];
+    const MemoryBlock *x = &s->p->blocks[i], *y = &s->p->blocks[j];
     uint32_t x_span = x->end - x->start, y_span = y->end - y->start;
     bool x_worst = lives_at(x, s->p->worst_time), y_worst = lives_at(y, s->p->worst_time);
     if (s->order->worst_first && x_worst != y_worst) return x_worst ? -1 : 1;
@@ -179,17 +182,17 @@ static int compare(const void *a, const void *b, void *context) {
 }
 
 /* Places all blocks in this order; the result is the height. */
-static uint64_t try_order(Place *p, const Order *order, uint64_t *offset) {
+static uint64_t try_order(Placement *p, const PlacementOrder *order, uint64_t *offset) {
     uint64_t height = 0;
     p->arena = arena_new();
-    p->nodes = arena_array(p->arena, Node, 2 * (size_t)p->leaves);
+    p->nodes = arena_array(p->arena, TimeNode, 2 * (size_t)p->leaves);
     uint32_t *queue = arena_array(p->arena, uint32_t, p->n), n = 0;
     At root = {1, 0, p->leaves - 1};
     for (uint32_t i = 0; i < p->n; i++) {
-        const Block *b = &p->blocks[i];
+        const MemoryBlock *b = &p->blocks[i];
         offset[i] = b->offset;
         if (b->fixed)
-            take(p, root, p->start[i], p->end[i], (Run){b->offset, b->offset + b->size});
+            take_addresses(p, root, p->start[i], p->end[i], (Run){b->offset, b->offset + b->size});
         else
             queue[n++] = i;
     }
@@ -198,10 +201,10 @@ static uint64_t try_order(Place *p, const Order *order, uint64_t *offset) {
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = queue[k];
         p->n_seen = 0;
-        look(p, root, p->start[i], p->end[i]);
+        find_taken(p, root, p->start[i], p->end[i]);
         offset[i] = lowest_gap(p, p->blocks[i].size);
         uint64_t top = offset[i] + p->blocks[i].size;
-        take(p, root, p->start[i], p->end[i], (Run){offset[i], top});
+        take_addresses(p, root, p->start[i], p->end[i], (Run){offset[i], top});
         height = MAX(height, top);
     }
     arena_free(p->arena);
@@ -210,7 +213,8 @@ static uint64_t try_order(Place *p, const Order *order, uint64_t *offset) {
 
 /* ---- the whole placement ---- */
 
-uint64_t memory_bound(Arena *a, const Block *blocks, uint32_t n, uint32_t n_time, uint32_t *worst) {
+uint64_t memory_bound(Arena *a, const MemoryBlock *blocks, uint32_t n, uint32_t n_time,
+                      uint32_t *worst) {
     uint64_t *change = arena_array(a, uint64_t, n_time + 1), live = 0, most = 0;
     *worst = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -227,7 +231,7 @@ uint64_t memory_bound(Arena *a, const Block *blocks, uint32_t n, uint32_t n_time
 }
 
 /* Numbers the positions at which blocks start. */
-static void find_times(Place *p, Arena *a) {
+static void find_times(Placement *p, Arena *a) {
     uint32_t *number = arena_array(a, uint32_t, p->n_time + 1), n = 0; /* starts up to there */
     for (uint32_t i = 0; i < p->n; i++) number[p->blocks[i].start] = 1;
     for (uint32_t t = 0; t < p->n_time; t++) number[t] = n += number[t];
@@ -240,12 +244,12 @@ static void find_times(Place *p, Arena *a) {
     for (p->leaves = 1; p->leaves < n;) p->leaves *= 2;
 }
 
-uint64_t memory_place(Arena *a, Block *blocks, uint32_t n, uint32_t n_time) {
-    static const Order orders[] = {{false, false, false}, {false, true, false},
-                                   {true, false, false},  {true, true, false},
-                                   {false, false, true},  {true, false, true}};
+uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time) {
+    static const PlacementOrder orders[] = {{false, false, false}, {false, true, false},
+                                            {true, false, false},  {true, true, false},
+                                            {false, false, true},  {true, false, true}};
     if (n == 0) return 0;
-    Place p = {.blocks = blocks, .n = n, .n_time = n_time};
+    Placement p = {.blocks = blocks, .n = n, .n_time = n_time};
     p.bound = memory_bound(a, blocks, n, n_time, &p.worst_time);
     find_times(&p, a);
     uint64_t *offset = arena_array(a, uint64_t, n), lowest = UINT64_MAX;

@@ -17,11 +17,11 @@
  */
 #include "passes.h"
 
-typedef struct Move {
+typedef struct ScheduleMove {
     uint32_t op;     /* place of the unshard in the old list */
     uint32_t begin;  /* place of the first fetch or cast before it that feeds it, its home */
     uint32_t target; /* place before which it goes */
-} Move;
+} ScheduleMove;
 
 typedef struct Schedule {
     Graph *g;
@@ -31,7 +31,7 @@ typedef struct Schedule {
     uint32_t *reshard; /* by op: of an unshard, the place of its reshard, or of what reads copies
                           of it later; n = none */
     bool *moves_too;   /* by op: it is of a move */
-    VEC(Move) moves;
+    VEC(ScheduleMove) moves;
     uint32_t start[PHASE_COUNT]; /* first op of the phase that is no `state`; n = none */
     uint32_t first[PHASE_COUNT]; /* first move of the phase */
 } Schedule;
@@ -74,7 +74,7 @@ static void see_copies(Schedule *s, const Op *op, uint32_t i) {
 }
 
 /* Reads the list: phases, gathers with the fetches and casts before them, reshards. */
-static void survey(Schedule *s) {
+static void survey_program(Schedule *s) {
     for (int p = 0; p < PHASE_COUNT; p++) {
         s->start[p] = s->n;
         s->first[p] = UINT32_MAX;
@@ -88,7 +88,7 @@ static void survey(Schedule *s) {
         if (op->kind == OP_reshard) s->reshard[maker(s, op->in[0])] = i;
         see_copies(s, op, i);
         if (op->kind != OP_unshard) continue;
-        Move m = {i, i, i}; /* what has operands does not come first */
+        ScheduleMove m = {i, i, i}; /* what has operands does not come first */
         while (feeds(s, m.begin - 1, i)) {
             m.begin--;
             if (makes_wire_shard(op_at(s, m.begin)->kind))
@@ -104,21 +104,21 @@ static void survey(Schedule *s) {
 /* The place before which the policy puts move k. */
 static uint32_t wanted(const Schedule *s, uint32_t k) {
     const Policy *policy = &s->g->policy;
-    const Move *m = &s->moves.at[k];
+    const ScheduleMove *m = &s->moves.at[k];
     uint8_t phase = op_at(s, m->op)->phase;
     bool backward = phase == PHASE_BACKWARD;
     int64_t ahead = backward ? policy->prefetch_backward : policy->prefetch_forward;
     uint32_t first = s->first[phase];
     bool post = backward && policy->prefetch_post;
     if ((int64_t)(k - first) < ahead) return post ? s->moves.at[first].begin : s->start[phase];
-    const Move *before = &s->moves.at[k - (uint32_t)ahead];
+    const ScheduleMove *before = &s->moves.at[k - (uint32_t)ahead];
     if (!post) return before->begin;
     return MIN(m->begin, s->reshard[s->old[before->op]] + 1);
 }
 
 /* The first place where all is there that the gather, and what moves with it, reads; but for what
  * moves itself, which it does not pass. */
-static uint32_t earliest(const Schedule *s, const Move *m) {
+static uint32_t earliest(const Schedule *s, const ScheduleMove *m) {
     uint32_t after = 0;
     for (uint32_t i = m->begin; i <= m->op; i++)
         for (uint32_t j = 0; j < op_at(s, i)->n_in; j++) {
@@ -130,7 +130,7 @@ static uint32_t earliest(const Schedule *s, const Move *m) {
 
 static void aim(Schedule *s) {
     for (uint32_t k = 0; k < s->moves.n; k++) {
-        Move *m = &s->moves.at[k];
+        ScheduleMove *m = &s->moves.at[k];
         m->target = MAX(MIN(m->begin, wanted(s, k)), earliest(s, m));
         if (k) m->target = MAX(m->target, s->moves.at[k - 1].target);
         CHECK(m->target <= m->begin);
@@ -167,7 +167,7 @@ bool pass_schedule(Graph *g) {
                       .place = place,
                       .reshard = reshard,
                       .moves_too = moves_too};
-        survey(&s);
+        survey_program(&s);
         aim(&s);
         rebuild(&s, p);
     }

@@ -13,15 +13,15 @@
 #include "passes.h"
 #include "signature.h"
 
-typedef struct Update {
+typedef struct ParamUpdate {
     Graph *g;
     Builder b;
     ValueId *gradient; /* by parameter; NO_VALUE = not trained */
     ValueId step, scale;
-} Update;
+} ParamUpdate;
 
 /* The contribution of this call to the loss, and `step` as the program has read it already. */
-static ValueId find_inputs(Update *u, const Program *p) {
+static ValueId find_inputs(ParamUpdate *u, const Program *p) {
     const Graph *g = u->g;
     ValueId loss = NO_VALUE;
     u->step = NO_VALUE;
@@ -38,12 +38,12 @@ static ValueId find_inputs(Update *u, const Program *p) {
 }
 
 /* Ops about a parameter come from where it is declared. */
-static void place_at(Update *u, const Param *p) {
+static void place_at(ParamUpdate *u, const Param *p) {
     u->b.path = p->name.module >= 0 ? u->g->modules.at[p->name.module].path : "";
     u->b.span = p->name.span;
 }
 
-static ValueId total_norm(Update *u) {
+static ValueId total_norm(ParamUpdate *u) {
     ValueId norm = NO_VALUE;
     for (uint32_t k = 0; k < u->g->params.n; k++) {
         if (u->gradient[k] == NO_VALUE) continue;
@@ -57,7 +57,7 @@ static ValueId total_norm(Update *u) {
     return norm;
 }
 
-static void emit_scale(Update *u, ValueId loss, ValueId norm) {
+static void emit_scale(ParamUpdate *u, ValueId loss, ValueId norm) {
     Graph *g = u->g;
     u->b.path = "";
     u->b.span = g->modules.n ? g->modules.at[0].span : (Span){0};
@@ -105,7 +105,7 @@ static Attrs update_attrs(const Graph *g, OpKind kind, uint32_t index) {
 }
 
 /* Adafactor of one parameter: in pass shard the same ops are about a group. */
-static void emit_factored(Update *u, uint32_t param) {
+static void emit_factored(ParamUpdate *u, uint32_t param) {
     Graph *g = u->g;
     const Param *of = &g->params.at[param];
     Attrs a = update_attrs(g, OP_adafactor, param), which = {.index = param};
@@ -133,7 +133,7 @@ static void emit_factored(Update *u, uint32_t param) {
 }
 
 /* Muon of one parameter: in pass shard the same ops are about a group. */
-static void emit_muon(Update *u, uint32_t param) {
+static void emit_muon(ParamUpdate *u, uint32_t param) {
     Graph *g = u->g;
     Attrs a = update_attrs(g, OP_muon_momentum, param), which = {.index = param};
     int32_t state = add_moment(g, STATE_MOMENT1, param);
@@ -149,7 +149,7 @@ static void emit_muon(Update *u, uint32_t param) {
     emit_set_state(&u->b, state, m);
 }
 
-static void emit_update(Update *u, uint32_t param) {
+static void emit_update(ParamUpdate *u, uint32_t param) {
     Graph *g = u->g;
     place_at(u, &g->params.at[param]);
     OpKind kind = update_op(&g->policy, g->params.at[param].matrix);
@@ -196,7 +196,7 @@ static bool is_ready(const Graph *g, int32_t train, ValueId loss) {
     return false;
 }
 
-static bool has_gradient(const Update *u) {
+static bool has_gradient(const ParamUpdate *u) {
     for (uint32_t k = 0; k < u->g->params.n; k++)
         if (u->gradient[k] != NO_VALUE) return true;
     Diag d =
@@ -207,7 +207,7 @@ static bool has_gradient(const Update *u) {
 
 bool pass_optimizer(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
-    Update u = {.g = g, .gradient = arena_array(g->scratch, ValueId, g->params.n)};
+    ParamUpdate u = {.g = g, .gradient = arena_array(g->scratch, ValueId, g->params.n)};
     u.b = (Builder){
         .g = g, .program = (uint32_t)train, .path = "", .phase = PHASE_UPDATE, .unit = NO_INDEX};
     for (uint32_t k = 0; k < g->params.n; k++) u.gradient[k] = NO_VALUE;

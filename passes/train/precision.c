@@ -43,7 +43,7 @@ static bool moves_gradient(OpKind op) {
 
 /* v is, or moves on the way to, a parameter's gradient. A product for gradients alone that only
  * moves is written in the gradient's dtype. */
-static void want(Precision *c, ValueId v, int dtype) {
+static void set_dtype(Precision *c, ValueId v, int dtype) {
     if (!is_bound(c, v)) c->wanted[v] = dtype_wider(c->wanted[v], dtype);
     for (;;) {
         const Op *def = &c->g->ops.at[c->g->values.at[v].def];
@@ -59,13 +59,13 @@ static void want(Precision *c, ValueId v, int dtype) {
 static void want_for_sum(Precision *c, ValueId v, int dtype) {
     if (c->g->ops.at[c->g->values.at[v].def].phase != PHASE_BACKWARD) return;
     c->summed[v] = dtype_wider(c->summed[v], dtype);
-    if (++c->sums[v] == c->readers[v]) want(c, v, c->summed[v]);
+    if (++c->sums[v] == c->readers[v]) set_dtype(c, v, c->summed[v]);
 }
 
 static void want_operands(Precision *c, const Op *op, int dtype) {
     const OpInfo *info = &op_info[op->kind];
     if (info->alias == ALIAS_ACC && op->n_in == op_signature(op->kind)->in_max)
-        want(c, op->in[op->n_in - 1], dtype);
+        set_dtype(c, op->in[op->n_in - 1], dtype);
     bool copy = op->kind == OP_scale && op->attr->alpha == 1; /* a sum of one term */
     if ((op->kind != OP_add && !copy) || op->phase != PHASE_BACKWARD) return;
     for (uint32_t j = 0; j < op->n_in; j++) want_for_sum(c, op->in[j], dtype);
@@ -79,10 +79,11 @@ static void mark_gradients(Precision *c, const Program *p) {
     }
     for (uint32_t i = p->ops.n; i-- > 0;) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->kind == OP_set_grad) want(c, op->in[0], g->params.at[op->attr->index].reduce_dtype);
+        if (op->kind == OP_set_grad)
+            set_dtype(c, op->in[0], g->params.at[op->attr->index].reduce_dtype);
         for (uint32_t j = 0; j < op->n_out; j++)
             if (signature_result(op_signature(op->kind), j)->dtype == WANT_GRAD)
-                want(c, op->out + j, g->policy.reduce_dtype);
+                set_dtype(c, op->out + j, g->policy.reduce_dtype);
         if (op->n_out > 0 && c->wanted[op->out] != DT_NONE)
             want_operands(c, op, c->wanted[op->out]);
     }

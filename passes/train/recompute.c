@@ -33,16 +33,16 @@
 #include "passes.h"
 #include "units.h"
 
-typedef struct Run {
+typedef struct OpRun {
     bool whole;    /* all of it is repeated before what reads any of it */
     uint32_t spot; /* then: position before which; 0: not yet known */
-} Run;
+} OpRun;
 
 typedef struct Recompute {
     Graph *g;
     uint32_t program;
-    Choice choice;
-    VEC(Run) runs;     /* from 1 on */
+    RecomputeChoice choice;
+    VEC(OpRun) runs;   /* from 1 on */
     uint32_t *run;     /* by op: its run, 0 = none */
     bool *chosen;      /* by op of a run */
     bool *kept;        /* by value of a run: backward reads it as forward made it */
@@ -68,7 +68,7 @@ static uint32_t run_of(const Recompute *r, ValueId v) { return r->run[def_of(r, 
 /* ---- 1. runs ---- */
 
 static uint32_t add_run(Recompute *r, bool whole) {
-    Run run = {.whole = whole};
+    OpRun run = {.whole = whole};
     vec_push(r->g->scratch, &r->runs, run);
     return r->runs.n - 1;
 }
@@ -215,7 +215,7 @@ static uint32_t first_of_origin(const Recompute *r, uint32_t i) {
  * are before an earlier one. */
 static void put_before(Recompute *r, ValueId v, uint32_t at) {
     OpId id = def_of(r, v);
-    Run *run = &r->runs.at[r->run[id]];
+    OpRun *run = &r->runs.at[r->run[id]];
     if (run->whole && !run->spot) run->spot = at;
     if (run->whole || r->spot[id]) return;
     r->spot[id] = at;
@@ -239,7 +239,7 @@ static uint32_t *chain_spots(const Recompute *r, uint32_t *next) {
     for (uint32_t i = length(r); i-- > 0;) {
         OpId id = id_at(r, i);
         if (!r->repeated[id]) continue;
-        const Run *run = &r->runs.at[r->run[id]];
+        const OpRun *run = &r->runs.at[r->run[id]];
         uint32_t at = run->whole ? run->spot : r->spot[id];
         next[i] = first[at];
         first[at] = i + 1;
@@ -280,7 +280,7 @@ static void mark_kinds(const Recompute *r, bool *present, bool *again) {
     }
 }
 
-static void warn(const Recompute *r, const char *list, const char *name, const char *why) {
+static void warn_of_ops(const Recompute *r, const char *list, const char *name, const char *why) {
     Diag d = diag_at(r->g->diags, W_no_effect, r->g->policy.recompute.span,
                      "recompute: %s = %s has no effect: %s", list, name, why);
     diag_emit(&d);
@@ -318,19 +318,20 @@ static void warn_of_idle_ops(const Recompute *r) {
     for (uint32_t i = 0; i < p->ops.at.n; i++) {
         int op = op_by_name(p->ops.at.at[i]);
         if (!present[op])
-            warn(r, "ops", p->ops.at.at[i], "the model has no such op");
+            warn_of_ops(r, "ops", p->ops.at.at[i], "the model has no such op");
         else if (!again[op])
-            warn(r, "ops", p->ops.at.at[i],
-                 "backward does not read its results, or could not make them of what it has");
+            warn_of_ops(
+                r, "ops", p->ops.at.at[i],
+                "backward does not read its results, or could not make them of what it has");
     }
     for (uint32_t i = 0; i < p->keep.at.n; i++)
         if (!r->choice.any_region)
-            warn(r, "keep", p->keep.at.at[i], "no class or path is computed again");
+            warn_of_ops(r, "keep", p->keep.at.at[i], "no class or path is computed again");
         else if (!present[op_by_name(p->keep.at.at[i])])
-            warn(r, "keep", p->keep.at.at[i], "the model has no such op");
+            warn_of_ops(r, "keep", p->keep.at.at[i], "the model has no such op");
 }
 
-static Recompute begin(Graph *g, uint32_t program) {
+static Recompute begin_recompute(Graph *g, uint32_t program) {
     Arena *a = g->scratch;
     Recompute r = {.g = g, .program = program};
     r.run = arena_array(a, uint32_t, g->ops.n);
@@ -349,7 +350,7 @@ static Recompute begin(Graph *g, uint32_t program) {
 bool pass_recompute(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
     if (train == NO_INDEX) return true;
-    Recompute r = begin(g, (uint32_t)train);
+    Recompute r = begin_recompute(g, (uint32_t)train);
     if (!choice_read(g, &r.choice)) return false;
     if (r.choice.any_region || r.choice.any_op) {
         find_runs(&r);

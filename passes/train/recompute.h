@@ -7,7 +7,7 @@
 #include "ir.h"
 #include "units.h"
 
-typedef struct Choice {
+typedef struct RecomputeChoice {
     const Graph *g;
     ModulePaths paths;
     int32_t
@@ -15,14 +15,14 @@ typedef struct Choice {
     int32_t *element; /* by module: the outermost element of an array around it, or NO_INDEX */
     bool *op, *keep;  /* by kind: chosen wherever it stands; kept in regions */
     bool any_region, any_op; /* something is chosen in this way */
-} Choice;
+} RecomputeChoice;
 
 /* recompute_choice.c */
 /* false: the policy names a class or a path that the model lacks; it was reported. */
-bool choice_read(const Graph *g, Choice *c);
+bool choice_read(const Graph *g, RecomputeChoice *c);
 /* The module whose ops run again together with this one, or NO_INDEX; *whole: all of them do, but
  * for those that are kept. */
-int32_t choice_region(Choice *c, const Op *op, bool *whole);
-bool choice_has(Choice *c, const Op *op);
+int32_t choice_region(RecomputeChoice *c, const Op *op, bool *whole);
+bool choice_has(RecomputeChoice *c, const Op *op);
 
 #endif

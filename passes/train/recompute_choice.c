@@ -18,16 +18,16 @@ static bool *kinds_of(const Graph *g, const StringList *names) {
     return is;
 }
 
-bool choice_read(const Graph *g, Choice *c) {
+bool choice_read(const Graph *g, RecomputeChoice *c) {
     const RecomputePolicy *p = &g->policy.recompute;
     bool failed = false;
-    *c = (Choice){.g = g,
-                  .paths = module_paths(g),
-                  .region = arena_array(g->scratch, int32_t, g->modules.n),
-                  .element = arena_array(g->scratch, int32_t, g->modules.n),
-                  .op = kinds_of(g, &p->ops),
-                  .keep = kinds_of(g, &p->keep),
-                  .any_op = p->ops.at.n > 0};
+    *c = (RecomputeChoice){.g = g,
+                           .paths = module_paths(g),
+                           .region = arena_array(g->scratch, int32_t, g->modules.n),
+                           .element = arena_array(g->scratch, int32_t, g->modules.n),
+                           .op = kinds_of(g, &p->ops),
+                           .keep = kinds_of(g, &p->keep),
+                           .any_op = p->ops.at.n > 0};
     const bool *class = modules_of_classes(g, "recompute", p->span, &p->classes, &failed);
     const int32_t *path = directives_by_path(g, PATH_RECOMPUTE, &failed);
     for (uint32_t i = 0; i < g->modules.n; i++) {
@@ -43,7 +43,7 @@ bool choice_read(const Graph *g, Choice *c) {
     return !failed;
 }
 
-int32_t choice_region(Choice *c, const Op *op, bool *whole) {
+int32_t choice_region(RecomputeChoice *c, const Op *op, bool *whole) {
     int32_t module = module_of_path(&c->paths, op->path);
     *whole = module != NO_INDEX && c->region[module] != NO_INDEX;
     if (*whole) return c->region[module];
@@ -51,7 +51,7 @@ int32_t choice_region(Choice *c, const Op *op, bool *whole) {
     return c->element[module] == NO_INDEX ? 0 : c->element[module];
 }
 
-bool choice_has(Choice *c, const Op *op) {
+bool choice_has(RecomputeChoice *c, const Op *op) {
     bool whole;
     if (choice_region(c, op, &whole) == NO_INDEX) return false;
     int kind = op_stands_for(op->kind, 0);

@@ -16,7 +16,7 @@ static uint32_t below(uint32_t n) {
     return (uint32_t)(state >> 33) % n;
 }
 
-static uint64_t bound_of(const Block *b, uint32_t n, uint32_t n_time) {
+static uint64_t bound_of(const MemoryBlock *b, uint32_t n, uint32_t n_time) {
     uint64_t most = 0;
     for (uint32_t t = 0; t < n_time; t++) {
         uint64_t live = 0;
@@ -27,7 +27,7 @@ static uint64_t bound_of(const Block *b, uint32_t n, uint32_t n_time) {
     return most;
 }
 
-static void assert_apart(const Block *b, uint32_t n, uint64_t height) {
+static void assert_apart(const MemoryBlock *b, uint32_t n, uint64_t height) {
     for (uint32_t i = 0; i < n; i++) {
         assert_true(b[i].offset % MEMORY_ALIGN == 0);
         assert_true(b[i].offset + b[i].size <= height);
@@ -45,7 +45,7 @@ static void random_blocks_stay_apart(void **unused) {
     enum { MOST = 120, TIME = 400 };
     for (int round = 0; round < 200; round++) {
         Arena *a = arena_new();
-        Block b[MOST], again[MOST];
+        MemoryBlock b[MOST], again[MOST];
         uint32_t n = 1 + below(MOST), longest = 1 + below(TIME);
         memset(b, 0, sizeof b);
         for (uint32_t i = 0; i < n; i++) {
@@ -69,11 +69,11 @@ static void training_packs_without_waste(void **unused) {
     (void)unused;
     enum { LAYERS = 40, TIME = 2 * LAYERS + 2 };
     Arena *a = arena_new();
-    Block b[2 * LAYERS];
+    MemoryBlock b[2 * LAYERS];
     memset(b, 0, sizeof b);
     for (uint32_t i = 0; i < LAYERS; i++) {
-        b[i] = (Block){.size = 256 * 12, .start = i, .end = TIME - 2 - i};
-        b[LAYERS + i] = (Block){.size = 256 * 28, .start = TIME - 2 - i, .end = TIME - 1};
+        b[i] = (MemoryBlock){.size = 256 * 12, .start = i, .end = TIME - 2 - i};
+        b[LAYERS + i] = (MemoryBlock){.size = 256 * 28, .start = TIME - 2 - i, .end = TIME - 1};
     }
     uint64_t height = memory_place(a, b, ARRAY_LEN(b), TIME);
     assert_apart(b, ARRAY_LEN(b), height);
@@ -86,10 +86,10 @@ static void a_chain_takes_two_places(void **unused) {
     (void)unused;
     enum { UNITS = 50 };
     Arena *a = arena_new();
-    Block b[UNITS];
+    MemoryBlock b[UNITS];
     memset(b, 0, sizeof b);
     for (uint32_t i = 0; i < UNITS; i++)
-        b[i] = (Block){.size = 4096, .start = 10 * i, .end = 10 * i + 15};
+        b[i] = (MemoryBlock){.size = 4096, .start = 10 * i, .end = 10 * i + 15};
     uint64_t height = memory_place(a, b, UNITS, 10 * UNITS + 10);
     assert_apart(b, UNITS, height);
     assert_int_equal(height, 2 * 4096);
@@ -103,10 +103,10 @@ static void long_lives_come_before_large_ones(void **unused) {
                                         {2, 3, 3}, {1, 3, 3}, {3, 5, 3}};
     enum { N = ARRAY_LEN(shape), TIME = 6 };
     Arena *a = arena_new();
-    Block b[N];
+    MemoryBlock b[N];
     memset(b, 0, sizeof b);
     for (uint32_t i = 0; i < N; i++)
-        b[i] = (Block){.size = 4096 * shape[i][2], .start = shape[i][0], .end = shape[i][1]};
+        b[i] = (MemoryBlock){.size = 4096 * shape[i][2], .start = shape[i][0], .end = shape[i][1]};
     uint64_t height = memory_place(a, b, N, TIME);
     assert_apart(b, N, height);
     assert_int_equal(height, bound_of(b, N, TIME));
@@ -123,7 +123,7 @@ static void nothing_takes_no_place(void **unused) {
 static void one_block_takes_its_size(void **unused) {
     (void)unused;
     Arena *a = arena_new();
-    Block b = {.size = 4096, .start = 1, .end = 3};
+    MemoryBlock b = {.size = 4096, .start = 1, .end = 3};
     assert_int_equal(memory_place(a, &b, 1, 5), 4096);
     arena_free(a);
 }
