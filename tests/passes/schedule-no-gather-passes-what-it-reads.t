@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile -q %s -o %t/plan.bin && %fsdpc check %t/plan.bin
-# RUN: %fsdpc dump --stage=schedule %s | sed -n '/^program eval/q; s/.*= \(retain\|unshard\|reshard\|layer_norm\)(.* unit .* \("[^"]*"\).*/\1 \2/p'
+# RUN: %fsdpc dump --stage=schedule %s | sed -n '/^program eval/,$d; s/.*= \(retain\|unshard\|reshard\|layer_norm\)(.* unit .* \("[^"]*"\).*/\1 \2/p'
 # A unit that is gathered again in forward, from the part that its ranks retain, is not gathered before that is kept.
 ==== net.fsd
 module M {
