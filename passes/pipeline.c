@@ -61,10 +61,11 @@ static void say_unlike(Graph *g, const PassInfo *pass) {
     Diag d = diag_at(g->diags, E_graph_rule, (Span){0},
                      "pass `%s` cannot work on this graph: its result breaks the rules above",
                      pass->name);
-    diag_help(&d,
-              "it is unlike what the passes before `%s` make; fsdpc dump --stage=%s shows such a "
-              "graph",
-              pass->name, before);
+    diag_help(
+        &d,
+        "the passes before `%s` never make such a graph; fsdpc dump --stage=%s prints one that "
+        "they make",
+        pass->name, before);
     diag_emit(&d);
 }
 
@@ -72,7 +73,7 @@ bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *op
     static const PipelineOptions quiet;
     const PipelineOptions *o = options ? options : &quiet;
     if (g->level != pass->in)
-        BUG("pass %s wants a graph of level %s, this one is of level %s", pass->name,
+        BUG("pass %s needs a graph of level %s, this one has level %s", pass->name,
             level_name(pass->in), level_name(g->level));
     Buf before = {0};
     if (o->print_after_change) graph_print(g, &before);

@@ -86,11 +86,11 @@ static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep
     for (uint32_t k = 0; k < n_step; k++) {
         Type *y = &value[n_in + k];
         if (!moves_types(n_in + k, 1, &step[k], value))
-            return "the shapes of its operands do not fit";
+            return "the shapes of its operands do not match";
         if (!type_sound(y)) return "the value of a step is too large";
     }
     if (!formula_pieces(n_in, n_step, step, value, &p))
-        return "its parts are no pieces of one axis, or too many";
+        return "its parts are not pieces of one axis, or there are too many";
     return NULL;
 }
 
@@ -99,7 +99,7 @@ const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *ste
     uint64_t narrow = 0;
     if (formula_moves(n_step, step)) return moves_fault(n_in, n_step, step, value);
     for (uint32_t i = 0; i < n_in; i++)
-        if (!type_broadcast(&shape, &value[i])) return "the shapes of its operands do not fit";
+        if (!type_broadcast(&shape, &value[i])) return "the shapes of its operands do not match";
     for (uint32_t i = 0; i < n_in; i++) narrow |= (uint64_t)type_is_narrow(&value[i], &shape) << i;
     narrow = formula_narrow(n_in, n_step, step, narrow);
     for (uint32_t k = 0; k < n_step; k++) {
@@ -136,7 +136,7 @@ static const char *split_fault(uint32_t n_step, uint32_t k, const FormulaStep *s
 static const char *step_fault(uint32_t n_in, uint32_t k, uint32_t n_out, const FormulaStep *s) {
     FormulaStep own = *s;
     if (s->function >= SCALAR_COUNT || s->pad) return "a step has no function";
-    if (!dtype_is_float(s->dtype)) return "the value of a step is no float";
+    if (!dtype_is_float(s->dtype)) return "the value of a step is not a float";
     for (int a = 0; a < FORMULA_ARGS; a++)
         if (a < scalar_arity(s->function) ? s->arg[a] >= n_in + k : s->arg[a] != 0)
             return "an argument of a step is not there";
@@ -161,7 +161,7 @@ const char *formula_fault(uint32_t n_in, uint32_t n_step, uint32_t n_out, const 
         if (made >> step[k].result & 1) return "two steps are the same result";
         made |= 1u << step[k].result;
     }
-    return made == (2u << n_out) - 2 ? NULL : "a result is no step";
+    return made == (2u << n_out) - 2 ? NULL : "a result is not a step";
 }
 
 /* ---- as text ---- */

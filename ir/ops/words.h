@@ -38,7 +38,7 @@
     W(DEVICE_CUDA, "cuda", "an NVIDIA GPU")
 
 #define WORDS_StreamKind(W)                                                                        \
-    W(STREAM_COMPUTE, "compute", "everything that is no collective")                               \
+    W(STREAM_COMPUTE, "compute", "everything except collectives")                                  \
     W(STREAM_GATHER, "gather", "all-gathers of parameters, and casts that feed them")              \
     W(STREAM_REDUCE, "reduce", "reductions of gradients and metrics")                              \
     W(STREAM_FETCH, "fetch", "copies from host memory to the device")                              \
@@ -110,7 +110,8 @@
     W(STATE_GRADIENT, "gradient", "gradients kept between micro-batches")                          \
     W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")               \
     W(STATE_COPY, "copy", "a group's shard of parameters in the compute dtype")                    \
-    W(STATE_LARGEST, "largest", "the largest weights, in a step, of what is quantized for gathers")
+    W(STATE_LARGEST, "largest",                                                                    \
+      "the largest weights, in a step, of parameters that are quantized for gathers")
 
 /* When shards of parameters are cast to the compute dtype. */
 #define WORDS_CastTime(W)                                                                          \
@@ -132,7 +133,7 @@
 #define WORDS_UnitPolicy(W)                                                                        \
     W(UNIT_ROOT, "root", "one unit")                                                               \
     W(UNIT_CLASS, "class", "each module of these classes")                                         \
-    W(UNIT_SIZE, "size", "modules of at least so many elements")                                   \
+    W(UNIT_SIZE, "size", "modules of at least this many elements")                                 \
     W(UNIT_MANUAL, "manual", "lists of module paths")
 
 #define WORDS_PathPolicyKind(W)                                                                    \

@@ -155,7 +155,7 @@ static bool parse_one_policy(GraphParser *p) {
     for (uint32_t i = 0; i < n_policy_fields; i++)
         if (!strcmp(word, policy_fields[i].name))
             return parse_field(p, &policy_fields[i], &p->g->policy, false);
-    return parse_fail_token(p, "there is no policy `%s`", word);
+    return parse_fail_token(p, "unknown policy `%s`", word);
 }
 
 static bool parse_policy(GraphParser *p) {
@@ -320,7 +320,7 @@ static bool parse_lettered(GraphParser *p, char letter, uint32_t most, uint32_t 
     char *rest;
     unsigned long n = strtoul(word + 1, &rest, 10);
     if (word[0] != letter || !parse_is_digit(word[1]) || *rest || n >= most)
-        return parse_fail_token(p, "there is no `%s` here", word);
+        return parse_fail_token(p, "unexpected `%s`", word);
     *out = (uint32_t)n;
     return true;
 }
@@ -332,7 +332,7 @@ static bool parse_step(GraphParser *p, const Formula *f, FormulaStep *s) {
     uint32_t n;
     if (!parse_dtype(p, &dtype) || !parse_word(p, "a function", word)) return false;
     *s = (FormulaStep){.function = (uint16_t)scalar_by_name(word), .dtype = (uint8_t)dtype};
-    if (s->function == SCALAR_COUNT) return parse_fail_token(p, "there is no function `%s`", word);
+    if (s->function == SCALAR_COUNT) return parse_fail_token(p, "unknown function `%s`", word);
     if (!parse_expect(p, '(')) return false;
     int arity = scalar_arity(s->function);
     for (int a = 0; a < arity; a++) {
@@ -487,7 +487,7 @@ static bool parse_op(GraphParser *p) {
         good = parse_expect(p, '(') && parse_references(p, '#', &op.n_edge, &op.edge);
     good = good && parse_results(p, &op) && parse_word(p, "the name of an op", word);
     if (good) op.kind = (OpKind)op_by_name(word);
-    if (good && op.kind == OP_COUNT) good = parse_fail_token(p, "there is no op `%s`", word);
+    if (good && op.kind == OP_COUNT) good = parse_fail_token(p, "unknown op `%s`", word);
     if (good && parse_accept(p, '(')) good = parse_references(p, '%', &op.n_in, &op.in);
     good = good && parse_attrs(p, &op) && parse_op_tail(p, &op);
     if (!good) { /* its values stay, so that their readers are not reported too */

@@ -188,7 +188,7 @@ bool parse_dtype(GraphParser *p, int *out) {
     char word[NAME_SIZE];
     if (!parse_word(p, "a dtype", word)) return false;
     *out = dtype_by_name(word);
-    return *out != DT_NONE || parse_fail_token(p, "there is no dtype `%s`", word);
+    return *out != DT_NONE || parse_fail_token(p, "unknown dtype `%s`", word);
 }
 
 bool parse_type(GraphParser *p, Type *t) {
@@ -219,7 +219,8 @@ bool parse_span(GraphParser *p, Span *at) {
                 parse_expect(p, ':') && parse_u32(p, &s.col) && parse_expect(p, '-') &&
                 parse_u32(p, &s.end_line) && parse_expect(p, ':') && parse_u32(p, &s.end_col);
     if (!good) return false;
-    if (!s.file || s.file > p->files.n) return parse_fail_token(p, "there is no `file %u`", s.file);
+    if (!s.file || s.file > p->files.n)
+        return parse_fail_token(p, "unknown file number %u", s.file);
     s.file = p->files.at[s.file - 1];
     *at = s;
     return true;
@@ -269,7 +270,7 @@ bool parse_field(GraphParser *p, const TextField *f, void *record, bool open) {
     if (!number && f->kind == TEXT_BOOL)
         x = !strcmp(word, "true") ? 1 : !strcmp(word, "false") ? 0 : -1;
     if (!number && f->kind == TEXT_WORD) x = word_find(f->words, word);
-    if (!number && x < 0) return parse_fail_token(p, "`%s` is no value of `%s`", word, f->name);
+    if (!number && x < 0) return parse_fail_token(p, "`%s` is not a value of `%s`", word, f->name);
     text_field_set(f, record, x);
     return true;
 }

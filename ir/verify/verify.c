@@ -16,12 +16,12 @@
 static bool number_op(Verify *v, OpId id, uint32_t *ops, uint32_t *values) {
     const Graph *g = v->g;
     if (id >= g->ops.n) {
-        verify_broken(v, RULE_GRAPH_9, NULL, "there is no op %u", id);
+        verify_broken(v, RULE_GRAPH_9, NULL, "op %u does not exist", id);
         return false;
     }
     const Op *op = &g->ops.at[id];
     if (v->op_number[id] != NO_OP) {
-        verify_broken(v, RULE_GRAPH_9, op, "stands in the programs twice");
+        verify_broken(v, RULE_GRAPH_9, op, "is in the programs twice");
         return false;
     }
     v->op_number[id] = (*ops)++;
@@ -61,9 +61,11 @@ static bool check_operands(Verify *v, const Op *op) {
         good = false;
         if (x < v->g->values.n && v->defined[x] == NO_SOUND_TYPE) continue;
         if (x >= v->g->values.n || v->value_number[x] == NO_VALUE)
-            verify_broken(v, RULE_GRAPH_1, op, "operand %u is a value of no program", i);
+            verify_broken(v, RULE_GRAPH_1, op,
+                          "operand %u has no defining instruction in a program", i);
         else
-            verify_broken(v, RULE_GRAPH_1, op, "operand %%%u is not there yet", v->value_number[x]);
+            verify_broken(v, RULE_GRAPH_1, op, "operand %%%u is read before it is defined",
+                          v->value_number[x]);
     }
     for (uint32_t j = 0; j < op->n_out; j++) v->defined[op->out + j] = v->program_row + 1;
     return good;
@@ -74,7 +76,7 @@ static void check_level(Verify *v, const Op *op) {
     uint32_t allowed = 1u << v->g->level;
     if (v->g->level == LEVEL_SHARD && !v->grouped) allowed |= L_TRAIN;
     if (!(op_info[op->kind].levels & allowed))
-        verify_broken(v, RULE_GRAPH_2, op, "has no place at level %s", level_name(v->g->level));
+        verify_broken(v, RULE_GRAPH_2, op, "is not allowed at level %s", level_name(v->g->level));
     if (v->g->level < LEVEL_SCHED && (op->stream != STREAM_COMPUTE || op->n_edge))
         verify_broken(v, RULE_GRAPH_10, op, "has a stream or waits at level %s",
                       level_name(v->g->level));
@@ -83,10 +85,11 @@ static void check_level(Verify *v, const Op *op) {
     const OpInfo *info = &op_info[op->kind];
     if (op->recomputed && (op->phase != PHASE_BACKWARD || info->role != ROLE_FORWARD ||
                            info->effect != EFFECT_PURE || info->term != TERM_NONE))
-        verify_broken(v, RULE_TRAIN_6, op, "is of phase %s and cannot repeat forward",
+        verify_broken(v, RULE_TRAIN_6, op, "is in phase %s, where forward cannot be recomputed",
                       phase_name(op->phase));
     if (op->unit < NO_INDEX || op->unit >= (int64_t)v->g->units.n)
-        verify_broken(v, RULE_GRAPH_4, op, "is of unit %d, of %u", op->unit, v->g->units.n);
+        verify_broken(v, RULE_GRAPH_4, op, "has unit %d, but the graph has %u units", op->unit,
+                      v->g->units.n);
 }
 
 /* The number of rows of a table that an attribute may name, or -1 where op_infer looks it up. */

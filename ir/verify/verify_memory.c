@@ -111,7 +111,7 @@ static void check_place(Memory *m, const Op *op, uint32_t j) {
     uint64_t wanted = verify_value(v, op->in[from])->address;
     if (op_info[op->kind].alias == ALIAS_VIEW) wanted += (uint64_t)op->attr->offset;
     if (at != wanted)
-        verify_broken(v, RULE_SCHED_3, op, "%%%u is at %lld, not at %lld", v->value_number[x],
+        verify_broken(v, RULE_SCHED_3, op, "%%%u is at address %lld, not %lld", v->value_number[x],
                       (long long)at, (long long)wanted);
 }
 
@@ -124,7 +124,7 @@ static void check_pack(Memory *m, const Op *op) {
             flat->address + (uint64_t)q->params.at[i].offset * dtype_bytes(flat->type.dtype);
         uint64_t at = verify_value(v, op->in[i])->address;
         if (at != wanted)
-            verify_broken(v, RULE_SCHED_3, op, "%%%u is at %lld, not at %lld",
+            verify_broken(v, RULE_SCHED_3, op, "%%%u is at address %lld, not %lld",
                           v->value_number[op->in[i]], (long long)at, (long long)wanted);
     }
 }

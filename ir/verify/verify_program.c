@@ -62,7 +62,7 @@ static int compare_ops_by_salt(const void *a, const void *b) {
 
 static void see_random(Verify *v, Seen *seen, const Op *op) {
     if (v->program->kind == PROGRAM_EVAL)
-        verify_broken(v, RULE_MODEL_5, op, "draws random numbers");
+        verify_broken(v, RULE_MODEL_5, op, "draws random numbers in an evaluation");
     if (op->phase == PHASE_FORWARD) vec_push(v->arena, &seen->random, op);
 }
 
@@ -116,8 +116,8 @@ static void check_counts(Verify *v, Rule rule, const char *word, const uint32_t 
 
 static void check_step(Verify *v, Seen *seen, const Op *op) {
     if (op->phase < seen->phase)
-        verify_broken(v, RULE_TRAIN_4, op, "is of phase %s after phase %s", phase_name(op->phase),
-                      phase_name(seen->phase));
+        verify_broken(v, RULE_TRAIN_4, op, "has phase %s but follows phase %s",
+                      phase_name(op->phase), phase_name(seen->phase));
     seen->phase = op->phase;
     if (op->kind == OP_set_grad) {
         seen->grads[op->attr->index]++;
@@ -139,7 +139,7 @@ static void check_loss_is_kept(Verify *v, uint32_t k) {
     const Op *op = verify_op(v, k);
     uint32_t set = 0;
     while (set < k && !sets_metric(v, verify_op(v, set), op->in[0])) set++;
-    if (set == k) verify_broken(v, RULE_TRAIN_7, op, "its loss is kept in no metric before it");
+    if (set == k) verify_broken(v, RULE_TRAIN_7, op, "no metric keeps its loss before it");
 }
 
 void verify_training(Verify *v) {
@@ -155,13 +155,13 @@ void verify_training(Verify *v) {
         if (op->kind == OP_set_state) check_state_set(v, &seen, op);
         if (op->kind == OP_param) check_param_read(v, &seen, op);
         if (g->level == LEVEL_MODEL && (op->phase != PHASE_FORWARD || op->unit != NO_INDEX))
-            verify_broken(v, RULE_MODEL_2, op, "is of phase %s and unit %d", phase_name(op->phase),
+            verify_broken(v, RULE_MODEL_2, op, "has phase %s and unit %d", phase_name(op->phase),
                           op->unit);
         if (op_info[op->kind].attrs & A_salt) see_random(v, &seen, op);
         if (step) check_step(v, &seen, op);
         if (op->kind == OP_step_scale && g->level <= LEVEL_SHARD) check_loss_is_kept(v, k);
         if (v->program->kind == PROGRAM_EVAL && op_info[op->kind].role != ROLE_FORWARD)
-            verify_broken(v, RULE_TRAIN_5, op, "has no place in an evaluation");
+            verify_broken(v, RULE_TRAIN_5, op, "is not allowed in an evaluation");
     }
     check_salts(v, &seen);
     if (!step) return;
@@ -251,7 +251,7 @@ static AxisSet operand_axes(const Verify *v, const Op *op, uint32_t k, const Gro
 static void check_retain(Verify *v, const Op *op) {
     AxisSet axes = (AxisSet)op->attr->axes, split = v->g->groups.at[op->attr->group].layout.split;
     if (flat_group(v, op->in[0]) != op->attr->group || !axes || axes & ~split)
-        verify_broken(v, RULE_SHARD_7, op, "is no part of group %lld over axes of its split",
+        verify_broken(v, RULE_SHARD_7, op, "is not a part of group %lld over axes that split it",
                       (long long)op->attr->group);
 }
 
@@ -341,7 +341,8 @@ static void check_edges(Verify *v, const Op *op) {
     for (uint32_t i = 0; i < op->n_edge; i++) {
         uint32_t number = op->edge[i] < v->g->ops.n ? v->op_number[op->edge[i]] : NO_OP;
         if (number == NO_OP || number >= own || number < v->first_number)
-            verify_broken(v, RULE_SCHED_4, op, "edge %u is no earlier op of the program", i);
+            verify_broken(v, RULE_SCHED_4, op, "edge %u does not name an earlier op of the program",
+                          i);
         else if (v->g->ops.at[op->edge[i]].stream == op->stream)
             verify_broken(v, RULE_SCHED_4, op, "waits for #%u of its own stream", number);
         else if (i && number <= v->op_number[op->edge[i - 1]])
@@ -357,7 +358,8 @@ static void check_workspace(Verify *v, const Op *op) {
         int64_t need = op_workspace(op->kind, (DeviceKind)d, op->attr, (int)op->n_in, v->in,
                                     (int)op->n_out, v->out);
         if ((uint64_t)need > v->g->workspace_bytes[d])
-            verify_broken(v, RULE_SCHED_7, op, "may ask for %lld bytes on %s, of %llu",
+            verify_broken(v, RULE_SCHED_7, op,
+                          "may need a workspace of %lld bytes on %s, but the graph reserves %llu",
                           (long long)need, d == DEVICE_CPU ? "cpu" : "cuda",
                           (unsigned long long)v->g->workspace_bytes[d]);
     }

@@ -57,10 +57,11 @@ static void want_state(Verify *v, const Op *op, ValueId id, int64_t group, AxisS
     const Gradient *g = &v->gradient[id];
     if (g->group == group + 1 && g->split == split && g->partial == partial) return;
     if (g->group != group + 1)
-        verify_broken(v, RULE_SCHED_1, op, "takes no gradient of group %lld", (long long)group);
+        verify_broken(v, RULE_SCHED_1, op, "does not take a gradient of group %lld",
+                      (long long)group);
     else
         verify_broken(v, RULE_SCHED_1, op,
-                      "wants the gradient of group %lld split over %s and partial over %s, but it "
+                      "needs the gradient of group %lld split over %s and partial over %s, but it "
                       "is split over %s and partial over %s",
                       (long long)group, axes_text(v, split), axes_text(v, partial),
                       axes_text(v, g->split), axes_text(v, g->partial));

@@ -24,11 +24,11 @@ static void check_params(Verify *v) {
              g->modules.at[i].parent);
     for (uint32_t i = 0; i < g->params.n; i++) {
         const Param *p = &g->params.at[i];
-        NEED(is_row(p->name.module, g->modules.n), "param %u: there is no module %d", i,
+        NEED(is_row(p->name.module, g->modules.n), "param %u: module %d does not exist", i,
              p->name.module);
         for (uint32_t k = 0; k < p->aliases.n; k++)
-            NEED(is_row(p->aliases.at[k].module, g->modules.n), "param %u: there is no module %d",
-                 i, p->aliases.at[k].module);
+            NEED(is_row(p->aliases.at[k].module, g->modules.n),
+                 "param %u: module %d does not exist", i, p->aliases.at[k].module);
         NEED(type_sound(&p->type) && !p->type.pitch && dtype_is_float(p->type.dtype),
              "param %u: type %s", i, type_text(v->arena, &p->type));
         NEED(dtype_is_float(p->compute_dtype), "param %u: compute dtype %s", i,
@@ -63,10 +63,10 @@ static void check_states(Verify *v) {
     const Graph *g = v->g;
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *s = &g->states.at[i];
-        NEED(is_row_or_none(s->param, g->params.n), "state \"%s\": there is no param %d", s->name,
-             s->param);
-        NEED(is_row_or_none(s->group, g->groups.n), "state \"%s\": there is no group %d", s->name,
-             s->group);
+        NEED(is_row_or_none(s->param, g->params.n), "state \"%s\": param %d does not exist",
+             s->name, s->param);
+        NEED(is_row_or_none(s->group, g->groups.n), "state \"%s\": group %d does not exist",
+             s->name, s->group);
         NEED(type_sound(&s->type) && !s->type.pitch && s->type.dtype != DT_TOKEN,
              "state \"%s\": type %s", s->name, type_text(v->arena, &s->type));
     }
@@ -84,21 +84,21 @@ static void check_rows_of_units(Verify *v) {
     for (uint32_t i = 0; i < g->units.n; i++) {
         const Unit *u = &g->units.at[i];
         for (uint32_t k = 0; k < u->modules.n; k++)
-            NEED(is_row(u->modules.at[k], g->modules.n), "unit \"%s\": there is no module %d",
+            NEED(is_row(u->modules.at[k], g->modules.n), "unit \"%s\": module %d does not exist",
                  u->name, u->modules.at[k]);
         for (uint32_t k = 0; k < u->groups.n; k++)
-            NEED(is_row(u->groups.at[k], g->groups.n), "unit \"%s\": there is no group %d", u->name,
-                 u->groups.at[k]);
+            NEED(is_row(u->groups.at[k], g->groups.n), "unit \"%s\": group %d does not exist",
+                 u->name, u->groups.at[k]);
     }
     for (uint32_t i = 0; i < g->groups.n; i++) {
         const Group *q = &g->groups.at[i];
-        NEED(is_row(q->unit, g->units.n), "group %u: there is no unit %d", i, q->unit);
+        NEED(is_row(q->unit, g->units.n), "group %u: unit %d does not exist", i, q->unit);
         NEED(dtype_is_float(q->master_dtype) && dtype_is_float(q->compute_dtype) &&
                  (q->wire_dtype == q->compute_dtype || dtype_is_quantized(q->wire_dtype)) &&
                  (dtype_is_float(q->reduce_dtype) || (!q->trainable && !q->reduce_dtype)),
-             "group %u: a dtype that is no float", i);
+             "group %u: a dtype is not a float dtype", i);
         for (uint32_t k = 0; k < q->params.n; k++)
-            NEED(is_row(q->params.at[k].param, g->params.n), "group %u: there is no param %d", i,
+            NEED(is_row(q->params.at[k].param, g->params.n), "group %u: param %d does not exist", i,
                  q->params.at[k].param);
         Type flat = {.dtype = DT_F64, .rank = 1, .dim = {q->layout.padded}};
         Type shard = {.dtype = DT_F64, .rank = 1, .dim = {q->layout.shard}};
@@ -231,7 +231,7 @@ static void check_roles(Verify *v) {
         const State *s = &v->g->states.at[i];
         if (!role_fits(v, s))
             verify_broken(v, RULE_GRAPH_8, NULL,
-                          "state \"%s\" of role %s is %s, or belongs to the wrong thing", s->name,
+                          "state \"%s\" of role %s is %s, or has the wrong owner", s->name,
                           state_role_name(s->role), type_text(v->arena, &s->type));
     }
 }

@@ -157,9 +157,9 @@ static void tell_idle_gather(const Comm *c) {
     if (asked == DT_NONE || !c->gather) return;
     for (uint32_t k = 0; k < g->groups.n; k++)
         if (g->groups.at[k].layout.split && g->groups.at[k].wire_dtype == asked) return;
-    Diag d = diag_at(g->diags, W_no_effect, (Span){0},
-                     "no parameter that ranks share out is gathered in %s: gather has no effect",
-                     dtype_name(asked));
+    Diag d =
+        diag_at(g->diags, W_no_effect, (Span){0},
+                "no sharded parameter is gathered in %s: gather has no effect", dtype_name(asked));
     diag_emit(&d);
 }
 

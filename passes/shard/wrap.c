@@ -407,7 +407,7 @@ static void mark_ops(Graph *g) {
 
 bool pass_wrap(Graph *g) {
     if (!g->modules.n) {
-        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "wrap wants a graph with its modules");
+        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "wrap needs a graph with its modules");
         diag_emit(&d);
         return false;
     }

@@ -140,7 +140,7 @@ static void differentiate(Grad *c, OpId id) {
 bool pass_grad(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
     if (train == NO_INDEX) {
-        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "grad wants a program train");
+        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "grad needs a program train");
         diag_emit(&d);
         return false;
     }

@@ -191,7 +191,7 @@ static bool is_ready(const Graph *g, int32_t train, ValueId loss) {
     if (train != NO_INDEX && loss != NO_VALUE && graph_find_state(g, "step") != NO_INDEX)
         return true;
     Diag d = diag_at(g->diags, E_pass_order, (Span){0},
-                     "optimizer wants a state \"step\" and a program train that sets its loss");
+                     "optimizer needs a state \"step\" and a program train that sets its loss");
     diag_emit(&d);
     return false;
 }
@@ -200,7 +200,7 @@ static bool has_gradient(const ParamUpdate *u) {
     for (uint32_t k = 0; k < u->g->params.n; k++)
         if (u->gradient[k] != NO_VALUE) return true;
     Diag d =
-        diag_at(u->g->diags, E_pass_order, (Span){0}, "optimizer wants a parameter's gradient");
+        diag_at(u->g->diags, E_pass_order, (Span){0}, "optimizer needs a parameter's gradient");
     diag_emit(&d);
     return false;
 }

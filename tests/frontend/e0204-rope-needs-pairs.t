@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s -s hd=3 2>&1 | grep -E '^error|help|m.fsd' || true
-# RUN: for h in 6 10; do %fsdpc dump --stage=model %s -s hd=$h 2>&1 | grep 'help.*turn' | sort; done || true
+# RUN: for h in 6 10; do %fsdpc dump --stage=model %s -s hd=$h 2>&1 | grep 'help.*rotate' | sort; done || true
 # Elements of a head turn in pairs: an odd head, odd dims, and more than a head has are refused by name.
 ==== m.fsd
 config { H = 2; hd = 4; V = 11 }
@@ -23,13 +23,13 @@ train { loss = cross_entropy(model(inputs), targets) }
 ==== out
 error[E0204]: `rope` cannot take [B, T, H, hd]
  --> m.fsd:7:9
-  = help: elements turn in pairs, and a head has 3 of them
+  = help: rope rotates pairs of elements, but a head has 3 of them
 error[E0204]: `rope` cannot take [B, T, H, hd]
  --> m.fsd:8:9
-  = help: a head has 3 elements, 5 cannot turn
+  = help: a head has 3 elements, so 5 cannot be rotated
 error[E0204]: `rope` cannot take [B, T, H, hd]
  --> m.fsd:9:9
-  = help: a head has 3 elements, 8 cannot turn
+  = help: a head has 3 elements, so 8 cannot be rotated
 error[E0311]: `base` of `rope` must be at least 1, not 0.5
   --> m.fsd:10:24
 error[E0204]: `rope` cannot take [B, T, H, hd]
@@ -38,6 +38,6 @@ error[E0204]: `rope` cannot take [B, T, H, hd]
 error[E0204]: `rope` cannot take [B, T, H*hd]
   --> m.fsd:12:9
    = help: x must be [B, T, H, h], not f32[1, 8, 6]
-  = help: a head has 6 elements, 8 cannot turn
-  = help: elements turn in pairs, and dims = 5 is odd
-  = help: elements turn in pairs, and dims = 5 is odd
+  = help: a head has 6 elements, so 8 cannot be rotated
+  = help: rope rotates pairs of elements, but dims = 5 is odd
+  = help: rope rotates pairs of elements, but dims = 5 is odd

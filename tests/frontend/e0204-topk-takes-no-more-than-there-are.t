@@ -27,6 +27,6 @@ error[E0204]: `topk` cannot take [B, T, D]
 13 |     a = topk(x, 7)
    |         ^^^^^^^^^^
    |
-   = help: a row of f32[4, 8, 6] has 6 numbers, not 7 to choose
+   = help: cannot choose 7 of the 6 numbers in a row of f32[4, 8, 6]
 
 ==== exit 1

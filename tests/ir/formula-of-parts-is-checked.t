@@ -29,18 +29,18 @@ formula 0 operands 1: f32 slice(x0, 1, 0, 3); f32 max(t0) -> y0|f32[2, 1] = fuse
 formula 0 operands 1: f32 slice_grad(x0, 0, 0, 2, 4000000000); f32 slice_grad(t0, 1, 0, 6, 4000000000) -> y0|f32[2, 3] = fused(%0)
 ==== out
   #3 %3: f32[2, 3] = fused(%0, %1) {index = 0} !forward -
-error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
-error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
+error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not match
+error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not match
   #3 %3: f32[2, 6] = fused(%1) {index = 0} !forward -
-error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
+error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not match
   #3 %3: f32[2, 3] = fused(%2) {index = 0} !forward -
 error[E0521]: graph-5: formula 0: a split has not all of its parts
 error[E0521]: graph-5: formula 0: a split has not all of its parts
-error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
+error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not match
   #3 %3: f32[2, 9] = fused(%0, %1) {index = 0} !forward -
-error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
-error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
-error[E0521]: graph-3: program train, #3 fused: formula 0: its parts are no pieces of one axis, or too many
-error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
-error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
+error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not match
+error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not match
+error[E0521]: graph-3: program train, #3 fused: formula 0: its parts are not pieces of one axis, or there are too many
+error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not match
+error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not match
 error[E0521]: graph-3: program train, #3 fused: formula 0: the value of a step is too large

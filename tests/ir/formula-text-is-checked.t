@@ -15,13 +15,13 @@ formula 0 operands 0: f32 constant(1) -> y0
 formula 1 operands 1: f32 exp(x0) -> y0
 ==== out
 error[E0520]: at most 12 operands
-error[E0520]: there is no `x1` here
-error[E0520]: there is no `t0` here
-error[E0520]: there is no function `expo`
+error[E0520]: unexpected `x1`
+error[E0520]: unexpected `t0`
+error[E0520]: unknown function `expo`
 error[E0520]: expected `,`
 error[E0521]: graph-5: formula 0: too many operands, steps or results, or none
-error[E0521]: graph-5: formula 0: the value of a step is no float
-error[E0521]: graph-5: formula 0: a result is no step
+error[E0521]: graph-5: formula 0: the value of a step is not a float
+error[E0521]: graph-5: formula 0: a result is not a step
 error[E0521]: graph-5: formula 0: two steps are the same result
 error[E0521]: graph-5: formula 0: the number of a step is out of range
 error[E0521]: graph-5: formula 0: too many operands, steps or results, or none

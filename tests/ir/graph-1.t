@@ -10,10 +10,10 @@ program eval
   #2 %2: f32[2] = relu(%1) !forward -
 end
 ==== err
-error[E0521]: graph-1: program train, #0 relu: operand %1 is not there yet
+error[E0521]: graph-1: program train, #0 relu: operand %1 is read before it is defined
   = help: an operand is the result of an earlier op of the same program
 
-error[E0521]: graph-1: program eval, #2 relu: operand %1 is not there yet
+error[E0521]: graph-1: program eval, #2 relu: operand %1 is read before it is defined
   = help: an operand is the result of an earlier op of the same program
 
 ==== exit 1

@@ -8,9 +8,9 @@ program train
 end
 ==== err
 error[E0521]: graph-10: program train, #0 fill: has a stream or waits at level train
-  = help: streams and edges are there at level sched only
+  = help: only level sched has streams and edges
 
 error[E0521]: graph-10: program train, #1 relu: has a stream or waits at level train
-  = help: streams and edges are there at level sched only
+  = help: only level sched has streams and edges
 
 ==== exit 1

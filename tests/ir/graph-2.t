@@ -7,7 +7,7 @@ program train
   #1 %1: bf16[2] = cast(%0) !forward "h.0"
 end
 ==== err
-error[E0521]: graph-2: program train, #1 cast of h.0: has no place at level train
+error[E0521]: graph-2: program train, #1 cast of h.0: is not allowed at level train
   = help: an op belongs to the level of the graph
 
 ==== exit 1

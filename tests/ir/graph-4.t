@@ -14,7 +14,7 @@ error[E0521]: graph-4: program train, #0 fill: alpha = nan
 error[E0521]: graph-4: program train, #1 gelu: approx = 2
   = help: attributes are in range: words known, rows present, reals finite
 
-error[E0521]: graph-4: program train, #2 relu: is of unit 0, of 0
+error[E0521]: graph-4: program train, #2 relu: has unit 0, but the graph has 0 units
   = help: attributes are in range: words known, rows present, reals finite
 
 ==== exit 1

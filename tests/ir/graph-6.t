@@ -13,12 +13,12 @@ program eval
 end
 ==== err
 error[E0521]: graph-6: two parameters are called "v"
-  = help: names in a table are different, and each kind of program is there once
+  = help: names in a table differ, and each kind of program occurs once
 
 error[E0521]: graph-6: two states are called "step"
-  = help: names in a table are different, and each kind of program is there once
+  = help: names in a table differ, and each kind of program occurs once
 
 error[E0521]: graph-6: there are two programs eval
-  = help: names in a table are different, and each kind of program is there once
+  = help: names in a table differ, and each kind of program occurs once
 
 ==== exit 1

@@ -8,7 +8,7 @@ program train
   #2 %2 = relu(%0) !forward -
   #3 %3: f32[2] = relu(%0) !forward "h
 ==== err
-error[E0520]: there is no op `relo`
+error[E0520]: unknown op `relo`
  --> graph.txt:3:19
   |
 3 |   #0 %0: f32[2] = relo(%1) !forward -

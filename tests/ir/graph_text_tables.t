@@ -13,7 +13,7 @@ error[E0520]: expected `=`
 2 | mesh dp = 2, tp
   |                ^
 
-error[E0520]: `most` is no value of `strategy`
+error[E0520]: `most` is not a value of `strategy`
  --> graph.txt:3:19
   |
 3 | policy strategy = most, inflight = 2

@@ -9,7 +9,7 @@ program train
   #1 %1: f32[3, 2] = relu(%0) !backward -
 end
 ==== err
-error[E0521]: model-2: program train, #1 relu: is of phase backward and unit -1
-  = help: at level model every op is of the forward phase and of no unit
+error[E0521]: model-2: program train, #1 relu: has phase backward and unit -1
+  = help: at level model every op is in phase forward and belongs to no unit
 
 ==== exit 1

@@ -14,6 +14,6 @@ program train
 end
 ==== err
 error[E0521]: model-4: program train, #4 dropout of c: has salt 4, like #2
-  = help: random ops of one forward pass have salts of their own
+  = help: random ops of one forward pass have different salts
 
 ==== exit 1

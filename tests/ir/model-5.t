@@ -11,7 +11,7 @@ program eval
   #2 %2: f32[3, 2] = dropout(%1, %0) {salt = 4, p = 0.5} !forward "a"
 end
 ==== err
-error[E0521]: model-5: program eval, #2 dropout of a: draws random numbers
+error[E0521]: model-5: program eval, #2 dropout of a: draws random numbers in an evaluation
   = help: program eval draws no random numbers, at any level
 
 ==== exit 1

@@ -25,7 +25,7 @@ error[E0521]: graph-3: program train, #3 relu: x must be dense, not bf16[2, 5:8]
 error[E0521]: graph-3: program train, #4 relu: result y must be bf16[2, 5], not bf16[2, 5:8]
   = help: counts and types of operands and results follow the op's signature
 
-error[E0521]: graph-3: program train, #5 reshape: the rows of bf16[2, 5:8] do not lie as those of bf16[1, 2, 5:9]
+error[E0521]: graph-3: program train, #5 reshape: the rows of bf16[2, 5:8] and bf16[1, 2, 5:9] have different pitches
   = help: counts and types of operands and results follow the op's signature
 
 ==== exit 1

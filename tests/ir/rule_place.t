@@ -8,7 +8,7 @@ program train
   #1 %1: bf16[2] = cast(%0) !forward "h.0" 1:21:3-21:9
 end
 ==== err
-error[E0521]: graph-2: program train, #1 cast of h.0: has no place at level train
+error[E0521]: graph-2: program train, #1 cast of h.0: is not allowed at level train
   --> gpt2.fsd:21:3
    |
    = help: an op belongs to the level of the graph

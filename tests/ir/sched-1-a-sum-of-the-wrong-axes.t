@@ -24,7 +24,7 @@ program last
   #8 [reduce] %7: f32[4] = all_reduce(%6) {unit = 0, axes = (rep, dp), comm = reduce, tag = gradient} !backward -
 end
 ==== err
-error[E0521]: sched-1: program first, #3 set_state: wants the gradient of group 0 split over (dp) and partial over (), but it is split over (dp) and partial over (rep)
+error[E0521]: sched-1: program first, #3 set_state: needs the gradient of group 0 split over (dp) and partial over (), but it is split over (dp) and partial over (rep)
   = help: a gradient is reduced to what its state, the norm and the one update of a step need
 
 error[E0521]: sched-1: program last, #8 all_reduce: reduces the gradient of group 0 over (rep, dp), but it is partial over (rep)

@@ -21,7 +21,7 @@ end
 error[E0521]: sched-3: program eval, #0 state: %0 is not in the memory of state "param"
   = help: values that share memory are where their alias rule puts them
 
-error[E0521]: sched-3: program eval, #3 view: %3 is at 512, not at 524
+error[E0521]: sched-3: program eval, #3 view: %3 is at address 512, not 524
   = help: values that share memory are where their alias rule puts them
 
 ==== exit 1

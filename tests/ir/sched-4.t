@@ -17,7 +17,7 @@ program eval
   #3 [reduce] wait(#2, #1) %3: f32[3] = relu(%2) !forward -
 end
 ==== err
-error[E0521]: sched-4: program eval, #1 unshard: edge 0 is no earlier op of the program
+error[E0521]: sched-4: program eval, #1 unshard: edge 0 does not name an earlier op of the program
   = help: edges ascend and name earlier ops of other streams of the same program
 
 error[E0521]: sched-4: program eval, #2 view: waits for #0 of its own stream

@@ -17,7 +17,7 @@ program eval peak 1024
   #2 %1: i64[24] @512 = accuracy(%0, %2) !forward -
 end
 ==== err
-error[E0521]: sched-7: program eval, #2 accuracy: may ask for 12288 bytes on cuda, of 1024
+error[E0521]: sched-7: program eval, #2 accuracy: may need a workspace of 12288 bytes on cuda, but the graph reserves 1024
   = help: the workspace holds what each op may ask for
 
 ==== exit 1

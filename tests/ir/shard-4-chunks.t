@@ -21,16 +21,16 @@ program eval
   #6 %7: f32[4] = pack(%5) {group = 0} !forward unit 0 -
 end
 ==== err
-error[E0521]: train-5: program eval, #6 pack: has no place in an evaluation
+error[E0521]: train-5: program eval, #6 pack: is not allowed in an evaluation
   = help: program eval has no gradients and no updates, at level train and after
 
 error[E0521]: shard-4: program eval, #3 view: group 0 has no parameter f32[3] at element 0
-  = help: a view of a flat parameter is one of its parameters, in one piece; what is in chunks is copied
+  = help: a view of a flat parameter is one of its parameters, in one piece; a parameter in chunks is copied
 
 error[E0521]: shard-4: program eval, #5 copy_out: group 1 has no chunks of parameter 1
-  = help: a view of a flat parameter is one of its parameters, in one piece; what is in chunks is copied
+  = help: a view of a flat parameter is one of its parameters, in one piece; a parameter in chunks is copied
 
 error[E0521]: shard-4: program eval, #6 pack: the parameters of group 0 are in chunks
-  = help: a view of a flat parameter is one of its parameters, in one piece; what is in chunks is copied
+  = help: a view of a flat parameter is one of its parameters, in one piece; a parameter in chunks is copied
 
 ==== exit 1

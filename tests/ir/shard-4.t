@@ -20,9 +20,9 @@ program eval
 end
 ==== err
 error[E0521]: shard-4: program eval, #4 view: group 0 has no parameter f32[3] at element 3
-  = help: a view of a flat parameter is one of its parameters, in one piece; what is in chunks is copied
+  = help: a view of a flat parameter is one of its parameters, in one piece; a parameter in chunks is copied
 
 error[E0521]: shard-4: program eval, #5 view: group 0 has no parameter f32[3] at element 1
-  = help: a view of a flat parameter is one of its parameters, in one piece; what is in chunks is copied
+  = help: a view of a flat parameter is one of its parameters, in one piece; a parameter in chunks is copied
 
 ==== exit 1

@@ -7,7 +7,7 @@ program train
   #1 %1: f32[3] = relu(%0) !forward -
 end
 ==== err
-error[E0521]: train-4: program train, #1 relu: is of phase forward after phase backward
+error[E0521]: train-4: program train, #1 relu: has phase forward but follows phase backward
   = help: forward comes before backward, backward before update
 
 ==== exit 1

@@ -9,7 +9,7 @@ program eval
   #1 set_grad(%0) {index = 0} !forward -
 end
 ==== err
-error[E0521]: train-5: program eval, #1 set_grad: has no place in an evaluation
+error[E0521]: train-5: program eval, #1 set_grad: is not allowed in an evaluation
   = help: program eval has no gradients and no updates, at level train and after
 
 ==== exit 1

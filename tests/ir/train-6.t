@@ -9,7 +9,7 @@ program eval
   #1 %1: f32[3, 2] = relu(%0) !forward recomputed -
 end
 ==== err
-error[E0521]: train-6: program eval, #1 relu: is of phase forward and cannot repeat forward
-  = help: what is recomputed is computation of forward, in the backward phase
+error[E0521]: train-6: program eval, #1 relu: is in phase forward, where forward cannot be recomputed
+  = help: a recomputed op repeats an op of forward in phase backward
 
 ==== exit 1

@@ -12,7 +12,7 @@ program train
   #4 set_state(%2) {index = 1} !update -
 end
 ==== err
-error[E0521]: train-7: program train, #3 step_scale: its loss is kept in no metric before it
+error[E0521]: train-7: program train, #3 step_scale: no metric keeps its loss before it
   = help: the loss that scales the update is kept in a metric before it, until pass comm
 
 ==== exit 1

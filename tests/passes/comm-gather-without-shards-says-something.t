@@ -12,5 +12,5 @@ shard { mesh = (dp = 2); unit = Linear }
 -s shard.gather=f8e4m3: 
 -s shard.gather=f8e4m3 -n 1: 
 -s shard.gather=f8e4m3 -s shard.replicate_below=9: 
--s shard.gather=bf16 -s shard.replicate_below=70: warning[W0302]: no parameter that ranks share out is gathered in bf16: gather has no effect
--s shard.gather=f8e4m3 -s shard.replicate_below=70: warning[W0302]: no parameter that ranks share out is gathered in f8e4m3: gather has no effect
+-s shard.gather=bf16 -s shard.replicate_below=70: warning[W0302]: no sharded parameter is gathered in bf16: gather has no effect
+-s shard.gather=f8e4m3 -s shard.replicate_below=70: warning[W0302]: no sharded parameter is gathered in f8e4m3: gather has no effect

@@ -27,6 +27,6 @@ end
 program eval
 end
 ==== err
-error[E0407]: optimizer wants a parameter's gradient
+error[E0407]: optimizer needs a parameter's gradient
 
 ==== exit 1
