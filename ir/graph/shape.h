@@ -26,10 +26,10 @@ typedef const char *ShapeRule(Infer *s);
         if (problem_) return problem_;                                                             \
     } while (0)
 
-/* shape.c */
+/* shape_check.c */
 const char *infer_text(Infer *s, const Type *t);
 Type infer_vector(int dtype, int64_t n); /* dtype[n] */
-/* The checks that rules share; like a rule, each returns NULL or a message. */
+/* The checks that rules share. Like a rule, each returns NULL or a message. */
 /* The table of n rows has this one. */
 const char *infer_row(Infer *s, const char *table, int64_t row, uint32_t n);
 /* Operand i has the shape of t and a float dtype. */
@@ -37,7 +37,7 @@ const char *infer_floats(Infer *s, uint32_t i, const Type *t);
 /* Operand i has type t, whose dtype parameters can be gathered in. */
 const char *infer_sent(Infer *s, uint32_t i, const Type *t);
 
-/* The rules. */
+/* The rules: of shape.c, shape_arrays.c, shape_shards.c; shape_row is in shape_check.c. */
 const char *shape_accumulate(Infer *s);
 const char *shape_adafactor(Infer *s);
 const char *shape_all_reduce(Infer *s);
