@@ -10,7 +10,7 @@
  *
  * The source is shown as it is, but made safe and measurable first: a tab becomes four blanks,
  * everything that cannot be shown becomes U+FFFD, and of a long line only a window around the
- * interesting place is printed. A span may be nonsense (past the end of the line or the file, end
+ * interesting place is printed. A span may be invalid (past the end of the line or the file, end
  * before start); it is clamped, because a wrong caret is better than no message.
  *
  * Columns: `col` counts bytes from 1 (Span), `at` counts shown columns from 0.

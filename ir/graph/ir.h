@@ -166,7 +166,7 @@ typedef struct PathPolicy {
 /* Which activations backward computes again, besides those of paths. */
 typedef struct RecomputePolicy {
     StringList classes; /* of modules: all that is computed below them .. */
-    StringList keep;    /* .. but for these ops */
+    StringList keep;    /* .. except these ops */
     StringList ops;     /* these wherever they stand */
     Span span;
 } RecomputePolicy;

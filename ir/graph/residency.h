@@ -11,7 +11,7 @@
  *
  * A partial value that is to be split over some axes and complete on others is scattered first, so
  * that the all-reduce carries a shard. What changes its memory is copied: fetch to the device,
- * evict from it; collectives and computation read the device's memory alone.
+ * evict from it; collectives and computation read only the device's memory.
  */
 #ifndef FSDPC_RESIDENCY_H
 #define FSDPC_RESIDENCY_H
@@ -77,8 +77,8 @@ int resident_dtype(Resident what, const Group *g);
 Resident resident_of(StateRole role);
 /* In which memory the state lies: where the table has it when a step starts. */
 MemoryPlace state_place(const Policy *p, const State *s);
-/* Does the op leave its result in host memory? All others' results are on the device, but for a
- * view or a state. */
+/* Does the op leave its result in host memory? All others' results are on the device, except
+ * views and states. */
 bool value_is_away(const Graph *g, ValueId v);
 
 /* The borders between which a program runs. */

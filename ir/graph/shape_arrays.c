@@ -94,7 +94,7 @@ const char *shape_slice_grad(Infer *s) {
     return arena_printf(s->arena, "%s is not a slice of %s", infer_text(s, dy), infer_text(s, dx));
 }
 
-/* Would these be alike but for that axis, if axes of size 1 were repeated? */
+/* Would these be equal except along that axis if axes of size 1 were repeated? */
 static bool could_expand(const Type *a, const Type *b, int64_t axis) {
     bool could = a->rank == b->rank;
     for (int i = 0; could && i < a->rank; i++)

@@ -235,7 +235,7 @@ const char *shape_reduce_scatter(Infer *s) {
     return NULL;
 }
 
-/* One gradient for each parameter of the group makes a flat one of so many elements. */
+/* One gradient for each parameter of the group makes a flat gradient of `elements` elements. */
 static const char *check_flat_gradient(Infer *s, const Group *group, int64_t elements) {
     if (s->n_in != group->params.n)
         return arena_printf(s->arena, "group %lld has %u parameters, not %u",

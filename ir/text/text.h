@@ -32,7 +32,7 @@ bool text_field_shown(const TextField *f, const void *record);  /* false: quiet 
 bool text_field_in_range(const TextField *f, const void *record);
 /* (rep, dp) */
 void text_axes_print(const Mesh *mesh, AxisSet set, Buf *out);
-/* `name = value`; a number where it is no word. */
+/* `name = value`; the number if no word stands for it. */
 void text_field_print(const TextField *f, const void *record, const Mesh *mesh, Buf *out);
 /* A class name or the like that needs no quotes in text: a letter or _, then digits too. */
 bool text_is_word(const char *s);

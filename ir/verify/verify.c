@@ -2,7 +2,7 @@
  *
  * Rules are rows of verify_rules.def and run in an order in which each may rely on the ones before:
  * first the tables, then which op is where, then the operands and types of each op, then what a
- * whole program must do. If an early rule is broken, later ones that would read nonsense are
+ * whole program must do. If an early rule is broken, later rules that depend on it are
  * skipped. Everything is linear in the graph except the sorting of names. Whether streams and edges
  * order all accesses that they must is not checked here: plan_check proves it on the finished plan.
  */

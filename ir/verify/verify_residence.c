@@ -12,7 +12,7 @@
 #include "verify.h"
 
 struct Gradient {
-    int32_t group; /* + 1; 0: the value is no gradient */
+    int32_t group; /* + 1; 0: the value is not a gradient */
     AxisSet split, partial;
     bool reduced; /* a collective has taken it */
 };

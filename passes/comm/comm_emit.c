@@ -27,7 +27,7 @@
  */
 #include "comm_emit.h"
 
-/* What the old value, which is no parameter, is now. */
+/* The new value of an old one that is not a parameter. */
 static ValueId now(const CommEmitter *e, ValueId old) {
     int32_t group = e->parts->shard[old];
     return group == NO_INDEX ? e->became[old] : e->shard[group];
@@ -359,7 +359,7 @@ static void find_windows(CommEmitter *e) {
     }
 }
 
-/* A state that updates alone read is named where it is fetched. */
+/* A state that only updates read is named where it is fetched. */
 static ValueId source_of(CommEmitter *e, ValueId old) {
     const Graph *g = e->c->g;
     if (now(e, old) == NO_VALUE)

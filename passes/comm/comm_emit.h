@@ -15,7 +15,7 @@ typedef struct Pending {
     const Bucket *bucket;
     ValueId pack;     /* to be freed, or NO_VALUE */
     ValueId value;    /* result of the reduction, to be kept in a state; NO_VALUE: nothing to do */
-    ValueId leaving;  /* the same, to go to host memory alone */
+    ValueId leaving;  /* the same, to go only to host memory */
     ValueId left;     /* gone there: to be freed, or NO_VALUE */
     bool summed;      /* value holds all micro-batches already */
     Transition later; /* once it does, what the bucket's groups still need */
@@ -64,7 +64,7 @@ typedef struct CommEmitter {
 /* comm_ops.c */
 /* The same op on new operands; its result types stay (precision chose them). */
 void comm_clone(CommEmitter *e, const Op *old, const ValueId *in);
-/* A copy in the device's memory of what is in the host's. */
+/* Copies a value from host memory to the device. */
 ValueId comm_fetch(CommEmitter *e, ValueId v);
 
 /* comm_reduce.c */

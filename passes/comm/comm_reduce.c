@@ -140,7 +140,7 @@ static bool advance_rows(CommEmitter *e, uint32_t from, uint32_t to, uint8_t pha
     return later;
 }
 
-/* What waits for the reductions issued so far, but for those of the last `but` units. */
+/* What waits for the reductions issued so far, except those of the last `but` units. */
 static void complete_all(CommEmitter *e, uint8_t phase, int64_t but) {
     uint32_t n = e->pending.n, kept = 0;
     int64_t units = 0;

@@ -33,7 +33,7 @@ static bool fits_rows(const Clusters *m, const Op *op, int function) {
     return function != SCALAR_expand || last_dim(y) > 1;
 }
 
-/* Floats alone, without gaps, and few parts. */
+/* Only floats, without gaps between rows, and few parts. */
 static bool can_move(const Clusters *m, const Op *op) {
     bool can = op->n_out <= FORMULA_PARTS;
     for (uint32_t a = 0; a < op->n_in; a++)

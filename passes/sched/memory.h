@@ -15,7 +15,7 @@ typedef struct MemoryBlock {
     uint64_t size;        /* bytes, multiple of MEMORY_ALIGN */
     uint32_t start, end;  /* first and last position at which the memory is taken; for values of
                              side streams as far as compute knows */
-    uint32_t first, last; /* first and last access in issue order alone */
+    uint32_t first, last; /* first and last access in issue order */
     bool fixed;           /* it has its place: the memory of a state that is lent */
     uint64_t offset;      /* result of memory_place */
 } MemoryBlock;

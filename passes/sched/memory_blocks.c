@@ -164,7 +164,7 @@ static bool may_reuse(const Op *op, uint32_t k) {
     return k < 32 ? mask >> k & 1 : mask == EVERY_OPERAND;
 }
 
-/* Have they the same axes, but for leading ones of one entry? */
+/* Do they have the same axes, except leading ones of size 1? */
 static bool same_axes(const Type *a, const Type *b) {
     int rank = MAX(a->rank, b->rank);
     for (int i = 0; i < rank; i++) {
@@ -428,7 +428,7 @@ static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, 
 }
 
 bool memory_copies(Graph *g, uint32_t program) {
-    enum { MOST_ROUNDS = 64 }; /* a copy seldom needs another one */
+    enum { MOST_ROUNDS = 64 }; /* a copy seldom needs another */
     OpId first_copy = g->ops.n, last = 0;
     bool changed = true;
     for (int round = 0; changed && round < MOST_ROUNDS; round++) {

@@ -20,7 +20,7 @@
 
 enum {
     MOST_TRIES = 64,
-    SMALL = 64 /* what is copied is at most so small a part of what is moved */
+    SMALL = 64 /* what is copied is at most this share of the bytes that move */
 };
 
 typedef struct Defer {

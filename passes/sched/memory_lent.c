@@ -2,7 +2,7 @@
  * gathered parameters. From the last reader of its old value, the gather, until its new value is
  * written, other values may lie there.
  *
- * Such states are found from the ops alone: the value that is set in the end was not made over the
+ * Such states are found from the ops only: the value that is set in the end was not made over the
  * old one. They lie after all other states, next to each other, so that a large value has room, and
  * take part in a program's placement as blocks that have their places already. Where a program
  * only reads a state, or works on it in place, its memory is taken all the time.

@@ -140,7 +140,7 @@ static bool make_room(SeenRuns *s, uint64_t size, uint64_t *at) {
     return moved;
 }
 
-/* The lowest place for so many bytes beside all that was seen. */
+/* The lowest place for this many bytes beside all that was seen. */
 static uint64_t lowest_gap(Placement *p, uint64_t size) {
     uint64_t at = 0;
     /* until all sets in a row leave room */

@@ -32,7 +32,7 @@ typedef struct Schedule {
                           of it later; n = none */
     bool *moves_too;   /* by op: it is of a move */
     VEC(ScheduleMove) moves;
-    uint32_t start[PHASE_COUNT]; /* first op of the phase that is no `state`; n = none */
+    uint32_t start[PHASE_COUNT]; /* first op of the phase other than `state`; n = none */
     uint32_t first[PHASE_COUNT]; /* first move of the phase */
 } Schedule;
 

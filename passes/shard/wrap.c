@@ -180,7 +180,7 @@ static void find_named(Wrap *w, const ModulePaths *paths, Named *named, const St
         qsort(named->modules.at, named->modules.n, sizeof *named->modules.at, ascending);
 }
 
-/* A unit of all modules of a list. A module below another one of its list is covered by that. */
+/* A unit of all modules of a list. A module below another of the list is covered by it. */
 static void add_list(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list) {
     VEC(int32_t) chosen = {0};
     find_named(w, paths, named, list);

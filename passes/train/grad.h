@@ -32,7 +32,7 @@ void grad_none(Grad *c, const Op *op, const ValueId *dy);
 /* grad_sums.c, for rules. */
 /* Does operand j want a gradient? */
 bool grad_wanted(const Grad *c, const Op *op, uint32_t j);
-/* A contribution to operand j that was made for it alone. */
+/* A contribution to operand j that was made only for it. */
 void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx);
 /* A contribution that others read too, or whose dtype is bound to another value's: dy itself, a
  * view of it, a part. */

@@ -41,7 +41,7 @@ static bool moves_gradient(OpKind op) {
     return op == OP_reshape || op == OP_transpose_grad || op == OP_slice_grad;
 }
 
-/* v is, or moves on the way to, a parameter's gradient. A product for gradients alone that only
+/* v is, or moves on the way to, a parameter's gradient. A product used only for gradients that only
  * moves is written in the gradient's dtype. */
 static void set_dtype(Precision *c, ValueId v, int dtype) {
     if (!is_bound(c, v)) c->wanted[v] = dtype_wider(c->wanted[v], dtype);
@@ -120,7 +120,7 @@ static bool keeps_f32(const Precision *c, const Op *op) {
     return any;
 }
 
-/* What result j of the op gets; DT_NONE: this pass leaves its dtype alone. */
+/* What result j of the op gets; DT_NONE: this pass does not change its dtype. */
 static int compute_dtype(const Precision *c, const Op *op, uint32_t j) {
     const Graph *g = c->g;
     if (op->kind == OP_param) return g->params.at[op->attr->index].compute_dtype;
