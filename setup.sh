@@ -57,7 +57,7 @@ find_missing() {
     # Provides libcrypto, which fsdp-run loads if ranks share a secret, and generates secrets.
     need openssl has_command openssl
 }
-# cmocka.h needs these three before it.
+# <cmocka.h> needs these three before it.
 has_header_of_cmocka() {
     gcc -E -include stdarg.h -include stddef.h -include setjmp.h -include cmocka.h -x c /dev/null \
         -o /dev/null 2>/dev/null
