@@ -39,6 +39,17 @@ enum {
     POLICIES = 60 / PLANS_APART
 };
 
+static const struct {
+    const Fault *fault;
+    const uint32_t *n;
+    bool certain; /* must be rejected wherever it is planted, also where the oracle sees nothing */
+} lists[] = {
+    {order_faults, &n_order_faults, false}, {sum_faults, &n_sum_faults, false},
+    {size_faults, &n_size_faults, true},    {certain_faults, &n_certain_faults, true},
+    {copy_faults, &n_copy_faults, true},    {model_faults, &n_model_faults, true},
+    {cast_faults, &n_cast_faults, true},    {save_faults, &n_save_faults, true},
+};
+
 typedef struct Count {
     uint32_t planted;  /* mutants aimed at this proof */
     uint32_t first;    /* mutants that it rejects first */
@@ -75,12 +86,10 @@ static void test_good(Test *t, const GoodPlan *g, const Plan *p) {
     if (wrong) failed(t, g->name, "the oracle rejects it", wrong);
 }
 
-/* Must be rejected wherever it is planted, also where the oracle sees nothing. */
 static bool is_certain(const Fault *f) {
-    return (f >= certain_faults && f < certain_faults + n_certain_faults) ||
-           (f >= size_faults && f < size_faults + n_size_faults) ||
-           (f >= cast_faults && f < cast_faults + n_cast_faults) ||
-           (f >= save_faults && f < save_faults + n_save_faults);
+    for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+        if (f >= lists[k].fault && f < lists[k].fault + *lists[k].n) return lists[k].certain;
+    return false;
 }
 
 static void test_mutant(Test *t, const GoodPlan *g, const Fault *f, const Plan *p) {
@@ -220,18 +229,9 @@ static void print_table(Test *t, uint32_t plans, uint32_t edges) {
 }
 
 static const Fault *find_fault(const char *name) {
-    for (uint32_t k = 0; k < n_order_faults; k++)
-        if (!strcmp(order_faults[k].name, name)) return &order_faults[k];
-    for (uint32_t k = 0; k < n_sum_faults; k++)
-        if (!strcmp(sum_faults[k].name, name)) return &sum_faults[k];
-    for (uint32_t k = 0; k < n_size_faults; k++)
-        if (!strcmp(size_faults[k].name, name)) return &size_faults[k];
-    for (uint32_t k = 0; k < n_certain_faults; k++)
-        if (!strcmp(certain_faults[k].name, name)) return &certain_faults[k];
-    for (uint32_t k = 0; k < n_cast_faults; k++)
-        if (!strcmp(cast_faults[k].name, name)) return &cast_faults[k];
-    for (uint32_t k = 0; k < n_save_faults; k++)
-        if (!strcmp(save_faults[k].name, name)) return &save_faults[k];
+    for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+        for (uint32_t f = 0; f < *lists[k].n; f++)
+            if (!strcmp(lists[k].fault[f].name, name)) return &lists[k].fault[f];
     fail_environment("there is no fault `%s`", name);
 }
 
@@ -276,12 +276,8 @@ int main(int argc, char **argv) {
         test_good(&t, &good[k], &good[k].plan);
         test_roles(&t, &good[k]);
         edges += test_edges(&t, &good[k]);
-        for (uint32_t f = 0; f < n_order_faults; f++) plant(&t, &good[k], &order_faults[f]);
-        for (uint32_t f = 0; f < n_sum_faults; f++) plant(&t, &good[k], &sum_faults[f]);
-        for (uint32_t f = 0; f < n_size_faults; f++) plant(&t, &good[k], &size_faults[f]);
-        for (uint32_t f = 0; f < n_certain_faults; f++) plant(&t, &good[k], &certain_faults[f]);
-        for (uint32_t f = 0; f < n_cast_faults; f++) plant(&t, &good[k], &cast_faults[f]);
-        for (uint32_t f = 0; f < n_save_faults; f++) plant(&t, &good[k], &save_faults[f]);
+        for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+            for (uint32_t f = 0; f < *lists[l].n; f++) plant(&t, &good[k], &lists[l].fault[f]);
     }
     edges += test_policies(&t);
     print_table(&t, tried, edges);

@@ -127,22 +127,23 @@ typedef struct Fault {
     int tries;                         /* per good plan */
     bool (*plant)(Edit *e, Random *r); /* false: this plan has no place for it */
 } Fault;
-/* mutate_faults.c: proofs 1, 2, 3. mutate_sums.c: proofs 4, 5, 6, 7. mutate_certain.c: those
- * that do harm wherever they are planted, seen by the oracle or not; size_faults are such too. */
-extern const Fault order_faults[], sum_faults[], size_faults[], certain_faults[];
-extern const uint32_t n_order_faults, n_sum_faults, n_size_faults, n_certain_faults;
+/* mutate_faults.c: proofs 1, 2, 3. mutate_sums.c: proofs 4, 5, 6, 7. */
+extern const Fault order_faults[], sum_faults[];
+extern const uint32_t n_order_faults, n_sum_faults;
+/* mutate_sizes.c, mutate_certain.c, mutate_copies.c, mutate_model.c, mutate_casts.c (proof 8),
+ * mutate_saves.c (proof 9): those that do harm wherever they are planted, seen by the oracle or
+ * not. */
+extern const Fault size_faults[], certain_faults[], copy_faults[], model_faults[], cast_faults[],
+    save_faults[];
+extern const uint32_t n_size_faults, n_certain_faults, n_copy_faults, n_model_faults, n_cast_faults,
+    n_save_faults;
 
-/* mutate_casts.c: proof 8. The reader gets the operand through a cast to another dtype, or a pair
+/* mutate_casts.c. The reader gets the operand through a cast to another dtype, or a pair
  * there and back; so do all readers of a value; so does whoever reads what the value stands for, in
  * all programs. false: nobody reads it, it is not a float, or too narrow. */
 bool edit_cast(Edit *e, uint32_t program, uint32_t reader, uint32_t operand, bool pair);
 bool edit_cast_for_all(Edit *e, uint32_t value, bool pair);
 bool edit_cast_everywhere(Edit *e, uint32_t value, bool pair);
-extern const Fault cast_faults[];
-extern const uint32_t n_cast_faults;
-/* mutate_saves.c: proof 9. */
-extern const Fault save_faults[];
-extern const uint32_t n_save_faults;
 /* mutate_sizes.c */
 const char *sizes_fault(const Plan *p); /* NULL: each value and workspace is where it may be */
 const char *saves_fault(const Plan *p); /* NULL: each byte of each state is in a file once */
