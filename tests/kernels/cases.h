@@ -53,8 +53,7 @@ struct Case {
 extern const Case cases[];
 extern const int n_cases;
 
-/* references.c, references_update.c */
-/* ref_linear, .. of every op that has one of its name */
+/* references*.c: ref_linear, .. of every op that has one of its name. */
 #define OP(id, ...) void ref_##id(const Case *, double *const *, double *const *);
 #include "ops.def"
 void ref_map(const Case *, double *const *, double *const *);

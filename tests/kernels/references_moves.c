@@ -3,16 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/cases.h"
+#include "kernels/references.h"
 #include "util.h"
 
-static int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i].type); }
-static int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
-static int64_t last(const Type *t) { return t->dim[t->rank - 1]; }
 static int64_t rows(const Type *t) { return t->dim[t->rank - 2]; }
-
-#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
-#define REF(name) void ref_##name(const Case *c, double *const *in, double *const *out)
 
 /* The element of x from which element i of transpose(x) comes. */
 static int64_t turned(const Type *x, const Type *y, int64_t order, int64_t i) {

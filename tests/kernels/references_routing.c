@@ -4,16 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cases.h"
+#include "kernels/references.h"
 #include "signature.h"
 #include "util.h"
-
-static int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i].type); }
-static int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
-static int64_t last(const Type *t) { return t->dim[t->rank - 1]; }
-
-#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
-#define REF(name) void ref_##name(const Case *c, double *const *in, double *const *out)
 
 static void softmax(const double *x, int64_t n, double *y) {
     double top = x[0], sum = 0;

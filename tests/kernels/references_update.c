@@ -2,14 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/cases.h"
+#include "kernels/references.h"
 #include "util.h"
-
-static int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i].type); }
-static int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
-
-#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
-#define REF(name) void ref_##name(const Case *c, double *const *in, double *const *out)
 
 /* Philox4x32-10, one counter at a time. */
 static void philox(uint32_t counter[4], uint32_t key0, uint32_t key1) {
