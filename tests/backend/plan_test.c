@@ -21,9 +21,9 @@
 
 /* AddressSanitizer makes each reading take four times as long. */
 #ifdef __SANITIZE_ADDRESS__
-enum { BYTES_APART = 4 };
+enum { BYTES_APART = 4, CHANGES_APART = 12 };
 #else
-enum { BYTES_APART = 1 };
+enum { BYTES_APART = 1, CHANGES_APART = 3 };
 #endif
 
 static const char model[] = "module Block {\n"
@@ -161,7 +161,7 @@ static void changed_plans_are_survived(void **state) {
     int accepted = 0, proven = 0, tried = 0;
     char *bytes = two_ranks(&size), *copy = malloc(size);
     uint64_t random = 1;
-    for (size_t i = sizeof(PlanHeader); i < size; i += 1 + random % (11 * BYTES_APART), tried++) {
+    for (size_t i = sizeof(PlanHeader); i < size; i += 1 + random % (11 * CHANGES_APART), tried++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         memcpy(copy, bytes, size);
         copy[i] ^= (char)(1 << (random >> 40) % 8);

@@ -1,8 +1,11 @@
 /* Every kernel of a cuda device against the references in f64 (tests/kernels/cases.c), for mixtures
- * of f32 and bf16 operands, apart and in place: kernels [MODULE.so [PART [few]]]. Without an
- * argument the module is the emulated device beside this program. PART chooses cases by their
- * titles, `few` leaves mixtures and large attention out. The norm must be the very sum that the cpu
- * device finds.
+ * of f32 and bf16 operands, apart and in place: kernels [MODULE.so [PART [few | turns]]]. PART
+ * chooses cases by their titles. `few` leaves mixtures and large attention out. With `turns`, cases
+ * take turns with the mixtures after all f32 and all bf16, so that each op meets each where it has
+ * enough cases, and large attention is all bf16: what an emulated GPU has the time for. Without an
+ * argument it is `turns` on the emulated device beside this program; with AddressSanitizer each
+ * case then has one mixture in turn, since what is computed is known. A GPU tries all. The norm
+ * must be the very sum that the cpu device finds.
  *
  * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
  * at addresses that are only aligned to their elements in every second run. Prints a line an op
@@ -21,9 +24,9 @@
 #include "util.h"
 
 #ifdef __SANITIZE_ADDRESS__
-enum { IN_TURN = 1 };
+enum { SANITIZED = 1 };
 #else
-enum { IN_TURN = 0 };
+enum { SANITIZED = 0 };
 #endif
 enum { GUARD = 256, ARENA = 512 << 20, MIXTURES = 8, MANY = 60000 };
 
@@ -278,21 +281,23 @@ static void run_element(const Case *c, bool half) {
     trial_free(&t);
 }
 
-/* The last mixture is the update that must leave everything as it is. With AddressSanitizer, which
- * makes kernels slow, cases take turns with those after the first two: each op meets each where it
- * has enough cases. Large attention is then all bf16. */
-static bool is_tried(const Case *c, int pattern, bool few) {
+typedef enum Choice { ALL, IN_TURN, FEW } Choice; /* of mixtures */
+
+/* The last mixture is the update that must leave everything as it is. */
+static bool is_tried(const Case *c, int pattern, Choice choice) {
+    int number = (int)(c - cases);
     bool large = is_attention(c->op) && type_elements(&c->in[0].type) > MANY;
-    if (large && (few || (IN_TURN && pattern != 1))) return false;
+    if (large && choice != ALL) return choice == IN_TURN && pattern == 1;
     if (pattern == MIXTURES - 1) return has_fill(c, FILL_SCALE);
+    if (choice == IN_TURN && SANITIZED) return pattern == number % (MIXTURES - 1);
     if (pattern < 2) return true;
-    return !few && (!IN_TURN || pattern == 2 + (int)(c - cases) % (MIXTURES - 3));
+    return choice == ALL || (choice == IN_TURN && pattern == 2 + number % (MIXTURES - 3));
 }
 
-static void run_case(const Case *c, bool few) {
+static void run_case(const Case *c, Choice choice) {
     static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
     for (int pattern = 0; pattern < MIXTURES; pattern++) {
-        if (!is_tried(c, pattern, few)) continue;
+        if (!is_tried(c, pattern, choice)) continue;
         Trial t = {.c = c, .pattern = pattern, .skipped = pattern == MIXTURES - 1};
         int shared[MAX_CASE_OPERANDS];
         choose_mixture(&t);
@@ -332,9 +337,10 @@ int main(int argc, char **argv) {
     image = malloc(ARENA);
     CHECK(image != NULL);
     const char *only = argc > 2 ? argv[2] : "";
-    bool few = argc > 3 && strcmp(argv[3], "few") == 0;
+    const char *word = argc > 3 ? argv[3] : argc > 1 ? "all" : "turns";
+    Choice choice = !strcmp(word, "few") ? FEW : !strcmp(word, "turns") ? IN_TURN : ALL;
     for (int i = 0; i < n_cases; i++)
-        if (strstr(cases[i].title, only)) run_case(&cases[i], few);
+        if (strstr(cases[i].title, only)) run_case(&cases[i], choice);
     int n_elements;
     const Case *elements = element_cases(&n_elements);
     for (int i = 0; i < n_elements; i++)
