@@ -1,0 +1,306 @@
+/* The cases of gradient_cases.h that are layers of a model: products, embeddings, norms, rope,
+ * attention, cross-entropy, experts, and a whole block. */
+#ifndef FSDPC_GRADIENT_LAYERS_H
+#define FSDPC_GRADIENT_LAYERS_H
+
+#include "ops/gradient_model.h"
+
+static void linear(Model *m, int64_t R, int64_t D, int64_t O, bool bias) {
+    ValueId x = input(m, DIMS(R, D)), w = input(m, DIMS(O, D));
+    if (bias)
+        loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, input(m, DIMS(O)))));
+    else
+        loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w)));
+}
+static void case_linear(Model *m) { linear(m, 3, 5, 7, false); }
+static void case_linear_bias(Model *m) { linear(m, 5, 2, 3, true); }
+static void case_linear_row(Model *m) { linear(m, 1, 1, 3, true); }
+static void case_linear_odd(Model *m) { linear(m, 17, 9, 19, true); }
+static void case_linear_many_rows(Model *m) { linear(m, 271, 3, 2, true); }
+static void case_linear_wide_in(Model *m) { linear(m, 3, 271, 5, true); }
+static void case_linear_wide_out(Model *m) { linear(m, 2, 3, 271, true); }
+
+/* [B, T, D] rows, one weight and one bias for two products: the second adds to the first. */
+static void case_linear_twice(Model *m) {
+    ValueId x = input(m, DIMS(2, 3, 5)), w = input(m, DIMS(5, 5)), b = input(m, DIMS(5));
+    ValueId y = apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
+    y = apply(m, OP_scale, (Attrs){.alpha = 0.125}, OPERANDS(y));
+    loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(y, w, b)));
+}
+
+static ValueId dense(Model *m, ValueId x, int64_t D, int64_t O) {
+    ValueId w = input(m, DIMS(O, D)), b = input(m, DIMS(O));
+    return apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
+}
+
+static void linear_gelu(Model *m, GeluForm form, int64_t D, int64_t O, bool bias) {
+    ValueId x = input(m, DIMS(2, 3, D)), w = input(m, DIMS(O, D));
+    Attrs a = {.approx = form};
+    if (bias)
+        loss(m, apply(m, OP_linear_gelu, a, OPERANDS(x, w, input(m, DIMS(O)))));
+    else
+        loss(m, apply(m, OP_linear_gelu, a, OPERANDS(x, w)));
+}
+static void case_linear_gelu(Model *m) { linear_gelu(m, GELU_TANH, 5, 7, true); }
+static void case_linear_gelu_erf(Model *m) { linear_gelu(m, GELU_ERF, 3, 17, true); }
+static void case_linear_gelu_without_bias(Model *m) { linear_gelu(m, GELU_TANH, 7, 5, false); }
+
+/* Two of them: backward has linear_grad_input_gelu between. One whose h has another reader. */
+static void case_linear_gelu_twice(Model *m) {
+    Attrs a = {.approx = GELU_TANH};
+    ValueId h = dense(m, input(m, DIMS(5, 3)), 3, 7);
+    ValueId y = dense(m, apply(m, OP_gelu, a, OPERANDS(h)), 7, 5);
+    y = dense(m, apply(m, OP_gelu, a, OPERANDS(y)), 5, 3);
+    loss(m, apply(m, OP_gelu, a, OPERANDS(y)));
+    loss(m, h);
+}
+
+/* One weight and one bias for two products with gelu between: sums that go on are not fused. */
+static void case_linear_gelu_tied(Model *m) {
+    ValueId x = input(m, DIMS(4, 5)), w = input(m, DIMS(5, 5)), b = input(m, DIMS(5));
+    ValueId y = apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
+    y = apply(m, OP_gelu, (Attrs){0}, OPERANDS(y));
+    loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(y, w, b)));
+}
+
+/* The head of a model with a bias, whose bf16 rows get a pitch. */
+static void case_linear_head(Model *m) {
+    cross_entropy(m, dense(m, input(m, DIMS(2, 3, 5)), 5, 13), IGNORED);
+}
+
+static void case_embedding(Model *m) {
+    ValueId w = input(m, DIMS(7, 5));
+    loss(m, apply(m, OP_embedding, (Attrs){0}, OPERANDS(w, ids(m, 7, 0, DIMS(3, 4)))));
+}
+
+/* GPT-2's ends: positions broadcast over the batch, a head that is the embedding's table. */
+static void case_embedding_tied(Model *m) {
+    ValueId w = input(m, DIMS(5, 3)), p = input(m, DIMS(6, 3));
+    Type t = type_of(DT_I32, DIMS(4));
+    ValueId positions = emit_value(&m->b, OP_iota, &(Attrs){0}, 0, NULL, &t);
+    ValueId x = apply(m, OP_embedding, (Attrs){0}, OPERANDS(w, ids(m, 5, 0, DIMS(2, 4))));
+    ValueId at = apply(m, OP_embedding, (Attrs){0}, OPERANDS(p, positions));
+    x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, at));
+    x = apply(m, OP_gelu, (Attrs){0}, OPERANDS(x));
+    cross_entropy(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w)), IGNORED);
+}
+
+static void layer_norm(Model *m, int rank, const int64_t *dim, bool bias) {
+    ValueId x = input(m, rank, dim), w = input(m, 1, dim + rank - 1);
+    Attrs a = {.eps = 1e-5};
+    if (bias)
+        loss(m, apply(m, OP_layer_norm, a, OPERANDS(x, w, input(m, 1, dim + rank - 1))));
+    else
+        loss(m, apply(m, OP_layer_norm, a, OPERANDS(x, w)));
+}
+static void case_layer_norm(Model *m) { layer_norm(m, DIMS(3, 7), false); }
+static void case_layer_norm_bias(Model *m) { layer_norm(m, DIMS(2, 3, 5), true); }
+static void case_layer_norm_wide(Model *m) { layer_norm(m, DIMS(5, 67), true); }
+
+static void case_rms_norm(Model *m) {
+    ValueId x = input(m, DIMS(2, 3, 7)), w = input(m, DIMS(7));
+    loss(m, apply(m, OP_rms_norm, (Attrs){.eps = 1e-6}, OPERANDS(x, w)));
+}
+static void case_rms_norm_wide(Model *m) {
+    ValueId x = input(m, DIMS(5, 67)), w = input(m, DIMS(67));
+    loss(m, apply(m, OP_rms_norm, (Attrs){.eps = 1e-6}, OPERANDS(x, w)));
+}
+
+static void rope(Model *m, int64_t h, Attrs a) {
+    a.base = 50;
+    loss(m, apply(m, OP_rope, a, OPERANDS(input(m, DIMS(2, 5, 3, h)))));
+}
+static void case_rope(Model *m) { rope(m, 10, (Attrs){.factor = 1}); }
+static void case_rope_part(Model *m) { rope(m, 9, (Attrs){.factor = 1, .dims = 6}); }
+static void case_rope_neighbours(Model *m) {
+    rope(m, 9, (Attrs){.factor = 1, .dims = 8, .interleaved = 1});
+}
+static void case_rope_scaled(Model *m) {
+    rope(m, 12, (Attrs){.factor = 8, .low = 0.25, .high = 2, .original = 10});
+}
+
+static void attention(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, int64_t h,
+                      bool causal) {
+    ValueId q = input(m, DIMS(2, T, H, h)), k = input(m, DIMS(2, S, K, h)),
+            v = input(m, DIMS(2, S, K, h));
+    Attrs a = {.causal = causal, .alpha = 0.5};
+    loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v)));
+}
+static void case_attention(Model *m) { attention(m, 3, 3, 2, 2, 5, false); }
+static void case_attention_causal(Model *m) { attention(m, 5, 5, 2, 2, 3, true); }
+static void case_attention_grouped(Model *m) { attention(m, 3, 3, 4, 2, 3, true); }
+static void case_attention_across(Model *m) { attention(m, 2, 5, 3, 1, 4, false); }
+static void case_attention_long(Model *m) { attention(m, 67, 67, 1, 1, 3, true); }
+static void case_attention_far(Model *m) { attention(m, 3, 69, 2, 1, 2, false); }
+static void case_attention_same(Model *m) {
+    ValueId x = input(m, DIMS(1, 4, 2, 3));
+    loss(m, apply(m, OP_attention, (Attrs){.causal = 1, .alpha = 0.5}, OPERANDS(x, x, x)));
+}
+
+static void case_attention_masked(Model *m) {
+    ValueId q = input(m, DIMS(2, 3, 4, 3)), k = input(m, DIMS(2, 5, 2, 3)),
+            v = input(m, DIMS(2, 5, 2, 3));
+    Attrs a = {.alpha = 0.5};
+    loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v, ids(m, 2, 0, DIMS(2, 5)))));
+}
+static void biased(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, bool causal, bool masked) {
+    ValueId q = input(m, DIMS(3, T, H, 3)), k = input(m, DIMS(3, S, K, 3)),
+            v = input(m, DIMS(3, S, K, 3)), bias = input(m, DIMS(H, T, S));
+    Attrs a = {.causal = causal, .alpha = 0.5};
+    if (masked)
+        loss(m,
+             apply(m, OP_attention_biased, a, OPERANDS(q, k, v, bias, ids(m, 2, 0, DIMS(3, S)))));
+    else
+        loss(m, apply(m, OP_attention_biased, a, OPERANDS(q, k, v, bias)));
+}
+static void case_biased(Model *m) { biased(m, 3, 5, 2, 1, false, false); }
+static void case_biased_causal(Model *m) { biased(m, 5, 5, 2, 2, true, false); }
+static void case_biased_masked(Model *m) { biased(m, 3, 7, 2, 2, false, true); }
+static void case_biased_long(Model *m) { biased(m, 2, 67, 1, 1, false, true); }
+
+/* The bias of two layers that share a table. */
+static void relative(Model *m, int64_t rows, int64_t T, int64_t S, Attrs a) {
+    ValueId w = input(m, DIMS(rows, 3)), y[2];
+    Type t = type_of(DT_F32, DIMS(3, T, S));
+    m->used[OP_relative_bias] = true;
+    for (int k = 0; k < 2; k++) y[k] = emit_value(&m->b, OP_relative_bias, &a, 1, &w, &t);
+    loss(m, y[0]);
+    loss(m, y[1]);
+}
+static void case_relative(Model *m) {
+    relative(m, 8, 7, 6, (Attrs){.max_distance = 6, .bidirectional = 1});
+}
+static void case_relative_back(Model *m) { relative(m, 5, 9, 7, (Attrs){.max_distance = 7}); }
+
+static void packed(Model *m, int64_t B, int64_t T, int64_t H, int64_t h, bool causal) {
+    Attrs a = {.causal = causal, .alpha = 0.5};
+    loss(m, apply(m, OP_attention_packed, a, OPERANDS(input(m, DIMS(B, T, 3, H, h)))));
+}
+static void case_packed(Model *m) { packed(m, 2, 3, 2, 5, false); }
+static void case_packed_causal(Model *m) { packed(m, 2, 5, 3, 4, true); }
+static void case_packed_long(Model *m) { packed(m, 1, 67, 1, 3, true); }
+
+static void case_cross_entropy(Model *m) { cross_entropy(m, input(m, DIMS(5, 7)), 0); }
+static void case_cross_entropy_ignored(Model *m) {
+    cross_entropy(m, input(m, DIMS(2, 5, 33)), IGNORED);
+}
+static void case_cross_entropy_z(Model *m) {
+    cross_entropy_of(m, input(m, DIMS(7, 9)), IGNORED, (Attrs){.ignore = IGNORED, .z = 0.3});
+}
+static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
+
+static ValueId norm(Model *m, ValueId x, int64_t D) {
+    ValueId w = input(m, DIMS(D)), b = input(m, DIMS(D));
+    return apply(m, OP_layer_norm, (Attrs){.eps = 1e-5}, OPERANDS(x, w, b));
+}
+
+/* No two numbers are equal: differences do not change what is chosen. n is no multiple of 7. */
+static ValueId distinct(Model *m, int rank, const int64_t *dim) {
+    ValueId x = input(m, rank, dim);
+    uint32_t k = m->g->params.n - 1;
+    int64_t n = type_elements(&m->g->params.at[k].type);
+    for (int64_t i = 0; i < n; i++) m->params[k][i] = (double)(i * 7 % n) / 8 - 1.1875;
+    return x;
+}
+
+static ValueId chosen(Model *m, ValueId scores, int64_t count, ValueId *places) {
+    OpId id = node(m, OP_topk, (Attrs){.count = count}, OPERANDS(scores));
+    ValueId best = m->g->ops.at[id].out;
+    *places = best + 1;
+    return best;
+}
+static void case_topk(Model *m) {
+    ValueId places;
+    loss(m, chosen(m, distinct(m, DIMS(3, 5)), 2, &places));
+}
+static void case_topk_all(Model *m) {
+    ValueId places;
+    loss(m, chosen(m, distinct(m, DIMS(2, 4)), 4, &places));
+}
+
+/* Three experts, two choices of each of five tokens; one expert may get nothing. The scores that
+ * choose are not trained, since a choice has no gradient. */
+static ValueId mixture(Model *m, bool through_experts) {
+    enum { R = 5, D = 4, O = 3, E = 3, K = 2 };
+    ValueId places, x = input(m, DIMS(R, D)), scores = new_param(m, 2, (int64_t[]){R, E}, true);
+    ValueId p = chosen(m, scores, K, &places);
+    OpId id = node(m, OP_route, (Attrs){.count = E}, OPERANDS(places));
+    ValueId order = m->g->ops.at[id].out, place = order + 1, starts = order + 2;
+    ValueId y = apply(m, OP_dispatch, (Attrs){0}, OPERANDS(x, order, place));
+    if (through_experts) {
+        ValueId a = input(m, DIMS(O, D)), b = input(m, DIMS(O, D)), c = input(m, DIMS(O, D));
+        y = apply(m, OP_experts_linear, (Attrs){0}, OPERANDS(y, starts, a, b, c));
+    }
+    ValueId weights = input(m, DIMS(R, K));
+    p = apply(m, OP_mul, (Attrs){0}, OPERANDS(p, weights));
+    return apply(m, OP_combine, (Attrs){0}, OPERANDS(y, p, order, place));
+}
+static void case_dispatch(Model *m) { loss(m, mixture(m, false)); }
+static void case_experts(Model *m) { loss(m, mixture(m, true)); }
+
+/* One weight is that of two experts. */
+static void case_experts_tied(Model *m) {
+    ValueId places, x = input(m, DIMS(4, 3)), w = input(m, DIMS(2, 3)), v = input(m, DIMS(2, 3));
+    chosen(m, new_param(m, 2, (int64_t[]){4, 3}, true), 1, &places);
+    OpId id = node(m, OP_route, (Attrs){.count = 3}, OPERANDS(places));
+    ValueId order = m->g->ops.at[id].out;
+    ValueId y = apply(m, OP_dispatch, (Attrs){0}, OPERANDS(x, order, order + 1));
+    loss(m, apply(m, OP_experts_linear, (Attrs){0}, OPERANDS(y, order + 2, w, v, w)));
+}
+
+/* The loss with one term, or two; some targets are ignored. */
+static void balanced(Model *m, int terms) {
+    enum { R = 6, V = 5, E = 4 };
+    ValueId logits = input(m, DIMS(R, V)), targets = ids(m, V, IGNORED, 1, (int64_t[]){R});
+    ValueId l = apply(m, OP_cross_entropy, (Attrs){.ignore = IGNORED}, OPERANDS(logits, targets));
+    for (int k = 0; k < terms; k++) {
+        ValueId places, scores = input(m, DIMS(2, R / 2, E));
+        chosen(m, new_param(m, 3, (int64_t[]){2, R / 2, E}, true), 2, &places);
+        Attrs a = {.alpha = 3.0 + k, .ignore = IGNORED};
+        ValueId stats = apply(m, OP_balance, a, OPERANDS(scores, places, targets));
+        l = apply(m, OP_balance_loss, (Attrs){.alpha = a.alpha}, OPERANDS(l, stats));
+    }
+    Attrs state = {.index = graph_find_state(m->g, "loss")};
+    op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
+}
+static void case_balance(Model *m) { balanced(m, 1); }
+static void case_balance_twice(Model *m) { balanced(m, 2); }
+
+/* The loss with means over the batch: of squares, and of what such a mean sees twice. */
+static void averaged(Model *m, int terms) {
+    enum { R = 6, V = 5 };
+    ValueId logits = input(m, DIMS(R, V)), targets = ids(m, V, IGNORED, 1, (int64_t[]){R});
+    ValueId l = apply(m, OP_cross_entropy, (Attrs){.ignore = IGNORED}, OPERANDS(logits, targets));
+    ValueId x = input(m, DIMS(2, R / 2, 4)), square = apply(m, OP_mul, (Attrs){0}, OPERANDS(x, x));
+    for (int k = 0; k < terms; k++) {
+        Attrs a = {.alpha = 3.0 - 5 * k, .ignore = IGNORED};
+        ValueId stats = apply(m, OP_average, a, OPERANDS(k ? x : square, targets));
+        l = apply(m, OP_average_loss, (Attrs){.alpha = a.alpha}, OPERANDS(l, stats));
+    }
+    Attrs state = {.index = graph_find_state(m->g, "loss")};
+    op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
+}
+static void case_average(Model *m) { averaged(m, 1); }
+static void case_average_twice(Model *m) { averaged(m, 2); }
+
+/* A whole block of GPT-2 between a tied embedding and its head; pass fuse packs its attention. */
+static void case_block(Model *m) {
+    enum { B = 2, T = 3, H = 2, h = 3, D = H * h, V = 7 };
+    ValueId wte = input(m, DIMS(V, D)), token = ids(m, V, 0, DIMS(B, T));
+    ValueId x = apply(m, OP_embedding, (Attrs){0}, OPERANDS(wte, token));
+    x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, input(m, DIMS(T, D))));
+    ValueId qkv = reshape(m, dense(m, norm(m, x, D), D, 3 * D), DIMS(B, T, 3, H, h));
+    OpId split = node(m, OP_split, (Attrs){.axis = 2}, OPERANDS(qkv));
+    ValueId q = m->g->ops.at[split].out;
+    Attrs a = {.causal = true, .alpha = 0.5};
+    ValueId o = apply(m, OP_attention, a, OPERANDS(q, q + 1, q + 2));
+    o = dense(m, reshape(m, o, DIMS(B, T, D)), D, D);
+    x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, o));
+    ValueId f = dense(m, norm(m, x, D), D, 2 * D);
+    f = apply(m, OP_gelu, (Attrs){.approx = GELU_TANH}, OPERANDS(f));
+    x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, dense(m, f, 2 * D, D)));
+    x = norm(m, x, D);
+    cross_entropy(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, wte)), IGNORED);
+}
+
+#endif
