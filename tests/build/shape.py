@@ -1,4 +1,4 @@
-"""Prints every source that breaks the measures of the house: files over 900 lines, functions over
+"""Prints every source that breaks the measures of the house: files over 600 lines, functions over
 80, lines over 100 columns (tables with a row a line get more room), a README of 120 lines or more.
 argv: repository.
 
@@ -8,7 +8,8 @@ import os
 import re
 import sys
 
-ROOMS = ("ir", "frontend", "passes", "backend", "checkpoint", "runtime", "tests")
+ROOMS = ("ir", "frontend", "passes", "backend", "checkpoint", "tensors", "runtime", "tests")
+LISTS = {"tests/kernels/cases.c"}  # one list, which tests read as an array
 ENDINGS = (".c", ".h", ".l", ".y", ".cu", ".cuh", ".def", ".py")
 COLUMNS = {".def": 160, ".y": 120, ".l": 120}
 
@@ -40,7 +41,7 @@ for room in ROOMS:
             path = os.path.relpath(os.path.join(folder, file), root)
             with open(os.path.join(folder, file), encoding="utf-8", errors="replace") as f:
                 lines = f.read().split("\n")[:-1]
-            if len(lines) > 900:
+            if len(lines) > 600 and path not in LISTS:
                 print(f"{path}: {len(lines)} lines")
             width = COLUMNS.get(os.path.splitext(file)[1], 100)
             for number, line in enumerate(lines, 1):

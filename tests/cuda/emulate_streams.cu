@@ -1,5 +1,5 @@
-/* The CUDA runtime as far as fsdp-run's modules use it, on the CPU: GPUs, memory, streams, events,
- * graphs.
+/* The CUDA runtime as far as fsdp-run's modules use it, on the CPU: here GPUs, streams and events,
+ * and the turns that streams take; memory is in emulate_memory.cu, graphs in emulate_graphs.cu.
  *
  * Work is not done when it is given: each stream keeps a list, and whoever waits lets streams take
  * turns in a random order (FSDP_EMULATE_SEED) that respects nothing but the streams' own order and
@@ -22,80 +22,23 @@
  * are launched under this name: planted faults. Those of FSDP_EMULATE_FAST=NAME take half of the
  * time of what was timed before.
  */
-#include "emulate.h"
-#include "emulate_streams.h"
+#include "emulate_runtime.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <ctime>
-#include <deque>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <string>
-#include <thread>
 #include <typeinfo>
 #include <unistd.h>
-#include <vector>
 
 enum { QUIET_US = 400, NAP_US = 50, LONGEST_NAP_US = 1000 };
 
-struct Node {
-    std::set<int> after;
-    std::function<void()> work;
-    std::function<EmulatedPoll()> issue; /* instead of work */
-};
-typedef std::vector<Node> Nodes;
-struct CUgraph_st {
-    Nodes node;
-    CUstream_st *origin;
-    std::thread::id thread;
-    cudaStreamCaptureMode mode;
-    std::set<CUstream_st *> streams;
-};
-struct CUgraphExec_st {
-    std::shared_ptr<Nodes> node;
-};
-/* A launched graph. */
-struct Replay {
-    std::shared_ptr<Nodes> node;
-    std::vector<EmulatedPoll> poll;
-    std::vector<bool> done;
-    size_t left;
-};
-/* What a stream has been given: work, or something to ask, or a graph, or else a wait. */
-struct Entry {
-    std::function<void()> work;
-    EmulatedPoll poll;
-    std::shared_ptr<Replay> replay;
-    CUevent_st *event = nullptr; /* wait for `version` of it */
-    uint64_t version = 0;
-};
-struct CUstream_st {
-    int device;
-    std::deque<Entry> list;
-    CUgraph_st *capture = nullptr;
-    std::set<int> last;    /* nodes that the next one comes after */
-    bool launched = false; /* the last thing that it was given is a launch */
-};
-struct CUevent_st {
-    int device;
-    uint64_t recorded = 0, done = 0;
-    CUgraph_st *capture = nullptr;
-    bool stale = false; /* last recorded in a capture that has ended */
-    std::set<int> last;
-};
-
-/* All of this stays until the process is gone: the thread that lets streams go on does. */
 static std::mutex &lock = *new std::mutex;
-static std::set<CUstream_st *> &streams = *new std::set<CUstream_st *>;
-static std::set<CUevent_st *> &events = *new std::set<CUevent_st *>;
-static std::set<CUgraphExec_st *> &graphs = *new std::set<CUgraphExec_st *>;
-static std::map<int, CUstream_st *> &legacy = *new std::map<int, CUstream_st *>; /* by GPU */
-static std::map<const char *, EmulatedMemory> &memory = *new std::map<const char *, EmulatedMemory>;
-static thread_local int lock_depth, current_device = -1;
+static thread_local int lock_depth;
 static uint64_t random_state, last_given, waiting_hosts;
+namespace emulated {
+std::set<CUstream_st *> &streams = *new std::set<CUstream_st *>;
+std::set<CUevent_st *> &events = *new std::set<CUevent_st *>;
+std::map<const char *, EmulatedMemory> &memory = *new std::map<const char *, EmulatedMemory>;
+thread_local int current_device = -1;
+} /* namespace emulated */
 EmulatedWatch emulate_watch;
 
 EmulatedLock::EmulatedLock() {
@@ -104,18 +47,17 @@ EmulatedLock::EmulatedLock() {
 EmulatedLock::~EmulatedLock() {
     if (--lock_depth == 0) lock.unlock();
 }
-#define LOCKED EmulatedLock guard
 
-static void tell(char kind, cudaStream_t s, const void *object = nullptr, const char *detail = "") {
+void emulated::tell(char kind, cudaStream_t s, const void *object, const char *detail) {
     if (emulate_watch) emulate_watch(kind, s, object, detail);
 }
 
-[[noreturn]] static void refuse(const char *call, const char *why) {
+void emulated::refuse(const char *call, const char *why) {
     fprintf(stderr, "emulated GPU: %s %s\n", call, why);
     abort();
 }
 
-static long setting(const char *name, long otherwise) {
+long emulated::setting(const char *name, long otherwise) {
     const char *text = getenv(name);
     return text ? atol(text) : otherwise;
 }
@@ -140,7 +82,7 @@ static void start_random() {
 
 /* Each thread's own. The manual says that NotReady is not kept; others clear it all the same. */
 static thread_local cudaError_t last_error = cudaSuccess;
-static cudaError_t told(cudaError_t e) {
+cudaError_t emulated::told(cudaError_t e) {
     if (e != cudaSuccess) last_error = e;
     return e;
 }
@@ -150,8 +92,7 @@ static cudaError_t told(cudaError_t e) {
 /* A call failed as planted: what follows from that is no fault. */
 static bool has_failed;
 
-/* Does this call fail? They are counted from 0. */
-static bool fails() {
+bool emulated::fails() {
     static long calls;
     static const long planted = setting("FSDP_EMULATE_FAIL", -1);
     if (calls++ != planted) return false;
@@ -159,14 +100,8 @@ static bool fails() {
     emulate_failed(cudaErrorInvalidResourceHandle);
     return true;
 }
-#define MAY_FAIL                                                                                   \
-    do                                                                                             \
-        if (fails()) return cudaErrorInvalidResourceHandle;                                        \
-    while (0)
 
-/* In relaxed mode nobody is held to it, in thread-local mode the thread that captures, in global
- * mode every thread. */
-static void forbid_in_capture(const char *call) {
+void emulated::forbid_in_capture(const char *call) {
     for (CUstream_st *s : streams) {
         if (!s->capture || s->capture->mode == cudaStreamCaptureModeRelaxed || has_failed) continue;
         if (s->capture->thread == std::this_thread::get_id())
@@ -176,7 +111,7 @@ static void forbid_in_capture(const char *call) {
     }
 }
 
-static void need_gpu(const char *call) {
+void emulated::need_gpu(const char *call) {
     if (current_device < 0) refuse(call, "by a thread that has not chosen its GPU");
 }
 
@@ -248,7 +183,7 @@ static void nap(unsigned *length) {
     if (*length < LONGEST_NAP_US) *length *= 2;
 }
 
-template <class Condition> static void run_until(Condition reached) {
+void emulated::run_until(const std::function<bool()> &reached) {
     unsigned length = NAP_US;
     waiting_hosts++;
     while (!reached()) {
@@ -263,6 +198,11 @@ template <class Condition> static void run_until(Condition reached) {
     waiting_hosts--;
 }
 
+void emulated::finish_all() {
+    for (CUstream_st *s : std::set<CUstream_st *>(streams))
+        run_until([=] { return !streams.count(s) || s->list.empty(); });
+}
+
 static void go_on() {
     unsigned length = NAP_US;
     LOCKED;
@@ -275,7 +215,7 @@ static void go_on() {
     }
 }
 
-static CUstream_st *usable(CUstream_st *s, const char *call) {
+CUstream_st *emulated::usable(CUstream_st *s, const char *call) {
     need_gpu(call);
     if (!streams.count(s)) refuse(call, "on something that is no stream");
     if (s->device != current_device) refuse(call, "on a stream of another GPU than the current");
@@ -283,7 +223,7 @@ static CUstream_st *usable(CUstream_st *s, const char *call) {
     return s;
 }
 
-static void give(CUstream_st *s, std::function<void()> work) {
+void emulated::give(CUstream_st *s, std::function<void()> work) {
     s->launched = false;
     if (!s->capture) {
         Entry e;
@@ -491,10 +431,6 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *
     *status = s->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
-static void finish_all() {
-    for (CUstream_st *s : std::set<CUstream_st *>(streams))
-        run_until([=] { return !streams.count(s) || s->list.empty(); });
-}
 cudaError_t cudaDeviceSynchronize(void) {
     LOCKED;
     need_gpu("cudaDeviceSynchronize");
@@ -574,244 +510,6 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     if (e->capture) refuse("cudaEventSynchronize", "on an event that was recorded in a capture");
     uint64_t version = e->recorded;
     run_until([=] { return e->done >= version; });
-    return cudaSuccess;
-}
-
-/* ---- memory */
-
-static size_t taken(int device) {
-    size_t bytes = 0;
-    for (auto &m : memory)
-        if (m.second.device == device) bytes += m.second.bytes;
-    return bytes;
-}
-cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
-    LOCKED;
-    need_gpu("cudaMemGetInfo");
-    *total = (size_t)setting("FSDP_EMULATE_MEMORY", 4l << 30);
-    *free_bytes = *total - taken(current_device);
-    return cudaSuccess;
-}
-/* Of the runtime's addresses no more is promised than that they are multiples of 256: they are of
- * no greater power of two. */
-enum { PROMISED = 256, PAGE = 4096 };
-static cudaError_t allocate(void **p, size_t bytes, int device, size_t offset) {
-    size_t free_bytes, total;
-    cudaMemGetInfo(&free_bytes, &total);
-    if (device >= 0 && bytes > free_bytes) return cudaErrorMemoryAllocation;
-    char *base = (char *)aligned_alloc(PAGE, (bytes + offset + PAGE - 1) / PAGE * PAGE);
-    if (!base) return cudaErrorMemoryAllocation;
-    *p = memset(base + offset, 0xff, bytes);
-    memory[base + offset] = EmulatedMemory{base + offset, bytes, device, base};
-    return cudaSuccess;
-}
-/* All of it in one allocation, of a GPU or pinned. */
-static void need_memory(const void *p, size_t bytes, bool on_gpu, const char *call) {
-    EmulatedMemory m;
-    bool found = emulate_memory(p, &m);
-    if ((on_gpu && (!found || m.device < 0)) || (found && (const char *)p + bytes > m.at + m.bytes))
-        refuse(call, "beyond an allocation");
-}
-static void need_both(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                      const char *call) {
-    EmulatedMemory m;
-    if (bytes == 0) return;
-    if (kind == cudaMemcpyDefault && !(emulate_memory(to, &m) && emulate_memory(from, &m)))
-        refuse(call, "of memory that is neither a GPU's nor pinned");
-    if (kind == cudaMemcpyDefault) kind = cudaMemcpyHostToHost;
-    bool any = kind == cudaMemcpyHostToHost;
-    need_memory(to, bytes, !any && kind != cudaMemcpyDeviceToHost, call);
-    need_memory(from, bytes, !any && kind != cudaMemcpyHostToDevice, call);
-}
-cudaError_t emulate_pages(void **p, size_t bytes) {
-    LOCKED;
-    forbid_in_capture("an allocation");
-    MAY_FAIL;
-    return told(allocate(p, bytes, current_device, 0));
-}
-cudaError_t cudaMalloc(void **p, size_t bytes) {
-    LOCKED;
-    forbid_in_capture("cudaMalloc");
-    MAY_FAIL;
-    return told(allocate(p, bytes, current_device, PROMISED));
-}
-cudaError_t cudaFree(void *p) {
-    LOCKED;
-    need_gpu("cudaFree");
-    forbid_in_capture("cudaFree");
-    if (!p) return cudaSuccess;
-    finish_all();
-    auto found = memory.find((const char *)p);
-    if (found == memory.end()) refuse("cudaFree", "of something that is no allocation");
-    free(found->second.base);
-    memory.erase(found);
-    return cudaSuccess;
-}
-cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
-    LOCKED;
-    forbid_in_capture("cudaHostAlloc");
-    MAY_FAIL;
-    return told(allocate(p, bytes, -1, PROMISED));
-}
-cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
-cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned) {
-    *device = host;
-    return cudaSuccess;
-}
-static CUstream_st *legacy_stream(const char *call) {
-    need_gpu(call);
-    forbid_in_capture(call);
-    CUstream_st *&s = legacy[current_device];
-    if (!s) {
-        s = new CUstream_st;
-        s->device = current_device;
-        streams.insert(s);
-    }
-    return s;
-}
-/* It returns when `from` may be changed and, on the host, `to` be read; no later. */
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    LOCKED;
-    CUstream_st *s = legacy_stream("cudaMemcpy");
-    need_both(to, from, bytes, kind, "cudaMemcpy");
-    MAY_FAIL;
-    std::string held((const char *)from, kind == cudaMemcpyHostToDevice ? bytes : 0);
-    give(s, [=] { memcpy(to, held.empty() ? from : held.data(), bytes); });
-    if (kind == cudaMemcpyDeviceToHost) run_until([=] { return s->list.empty(); });
-    return cudaSuccess;
-}
-cudaError_t cudaMemset(void *to, int value, size_t bytes) {
-    LOCKED;
-    CUstream_st *s = legacy_stream("cudaMemset");
-    need_memory(to, bytes, true, "cudaMemset");
-    MAY_FAIL;
-    give(s, [=] { memset(to, value, bytes); });
-    return cudaSuccess;
-}
-static bool pinned(const void *p) {
-    EmulatedMemory m;
-    return emulate_memory(p, &m) && m.device < 0;
-}
-/* To pageable memory the call returns when the copy is done. */
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t s) {
-    LOCKED;
-    /* pinned memory keeps its address, so a graph may hold a copy of it */
-    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        forbid_in_capture("a copy to or from the host");
-    char detail[64];
-    snprintf(detail, sizeof detail, "%d %zu", (int)kind, bytes);
-    tell('C', usable(s, "cudaMemcpyAsync"), nullptr, detail);
-    need_both(to, from, bytes, kind, "cudaMemcpyAsync");
-    MAY_FAIL;
-    RaceIssue issue = race_issue();
-    give(s, [=] {
-        memmove(to, from, bytes);
-        race_library(issue, "cudaMemcpyAsync", to, bytes, 1, 0);
-    });
-    if (kind == cudaMemcpyDeviceToHost && !pinned(to)) run_until([=] { return s->list.empty(); });
-    return cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t s) {
-    LOCKED;
-    char detail[64];
-    snprintf(detail, sizeof detail, "3 %zu", bytes);
-    tell('C', usable(s, "cudaMemsetAsync"), nullptr, detail);
-    need_memory(to, bytes, true, "cudaMemsetAsync");
-    MAY_FAIL;
-    RaceIssue issue = race_issue();
-    give(s, [=] {
-        memset(to, value, bytes);
-        race_library(issue, "cudaMemsetAsync", to, bytes, 1, 0);
-    });
-    return cudaSuccess;
-}
-cudaError_t cudaFuncSetAttribute(const void *, enum cudaFuncAttribute, int bytes) {
-    return bytes <= SHARED_BYTES ? cudaSuccess : cudaErrorInvalidValue;
-}
-
-/* ---- graphs */
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode) {
-    LOCKED;
-    tell('B', usable(s, "cudaStreamBeginCapture"));
-    if (s->capture) refuse("cudaStreamBeginCapture", "on a stream that is captured");
-    MAY_FAIL;
-    s->capture = new CUgraph_st;
-    s->capture->origin = s;
-    s->capture->mode = mode;
-    s->capture->thread = std::this_thread::get_id();
-    s->capture->streams.insert(s);
-    s->last.clear();
-    return cudaSuccess;
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
-    LOCKED;
-    CUgraph_st *g = s->capture;
-    *out = nullptr;
-    if (!g || g->origin != s) return told(cudaErrorStreamCaptureUnmatched);
-    if (g->mode != cudaStreamCaptureModeRelaxed && g->thread != std::this_thread::get_id())
-        return told(cudaErrorStreamCaptureWrongThread);
-    tell('E', s);
-    MAY_FAIL;
-    std::set<int> joined;
-    std::vector<int> open(s->last.begin(), s->last.end());
-    while (!open.empty()) {
-        int i = open.back();
-        open.pop_back();
-        if (joined.insert(i).second)
-            open.insert(open.end(), g->node[(size_t)i].after.begin(),
-                        g->node[(size_t)i].after.end());
-    }
-    cudaError_t e = joined.size() == g->node.size() ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
-    for (CUstream_st *other : g->streams) {
-        other->capture = nullptr;
-        other->last.clear();
-    }
-    for (CUevent_st *event : events)
-        if (event->capture == g) {
-            event->capture = nullptr;
-            event->stale = true;
-        }
-    if (e)
-        delete g; /* a capture that broke a rule leaves nothing behind */
-    else
-        *out = g;
-    return told(e);
-}
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long) {
-    LOCKED;
-    MAY_FAIL;
-    *out = new CUgraphExec_st{std::make_shared<Nodes>(g->node)};
-    graphs.insert(*out);
-    return cudaSuccess;
-}
-cudaError_t cudaGraphLaunch(cudaGraphExec_t g, cudaStream_t s) {
-    LOCKED;
-    if (!graphs.count(g)) refuse("cudaGraphLaunch", "of something that is no graph");
-    tell('G', usable(s, "cudaGraphLaunch"), g);
-    if (s->capture) refuse("cudaGraphLaunch", "on a stream that is captured");
-    MAY_FAIL;
-    size_t n = g->node->size();
-    if (n == 0) return cudaSuccess;
-    Entry e;
-    e.replay = std::make_shared<Replay>(
-        Replay{g->node, std::vector<EmulatedPoll>(n), std::vector<bool>(n), n});
-    for (size_t i = 0; i < n; i++)
-        if ((*g->node)[i].issue) e.replay->poll[i] = (*g->node)[i].issue();
-    s->list.push_back(std::move(e));
-    return cudaSuccess;
-}
-cudaError_t cudaGraphDestroy(cudaGraph_t g) {
-    LOCKED;
-    delete g;
-    return cudaSuccess;
-}
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t g) {
-    LOCKED;
-    tell('D', nullptr, g);
-    if (!graphs.erase(g)) refuse("cudaGraphExecDestroy", "of something that is no graph");
-    delete g;
     return cudaSuccess;
 }
 

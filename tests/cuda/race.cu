@@ -24,6 +24,7 @@
 #include "race.h"
 
 #include "emulate_streams.h"
+#include "race_code.h"
 #include "race_table.h"
 #include "race_warpgroup.h"
 
@@ -31,9 +32,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
-#include <dlfcn.h>
-#include <elf.h>
 #include <map>
 #include <set>
 #include <string>
@@ -67,11 +65,6 @@ struct Shadow {
     const char *begin;
     size_t bytes;
     Cell *even, *odd;
-};
-struct Variable {
-    const char *begin;
-    size_t bytes;
-    std::string name;
 };
 struct Range {
     const char *begin, *end;
@@ -109,39 +102,6 @@ static int reports;
 
 /* ---- what is said */
 
-/* The last part of a variable's name. */
-static std::string short_name(const char *name) {
-    int status;
-    char *text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-    std::string s = text ? text : name;
-    free(text);
-    size_t last = s.rfind("::");
-    return last == std::string::npos ? s : s.substr(last + 2);
-}
-
-/* Function and lines, from the innermost, of an address in the module. */
-static std::string place(uint32_t at, bool function_only) {
-    Dl_info self;
-    char command[4400], line[1024];
-    std::string function, lines;
-    if (!dladdr((void *)race_enter, &self)) return "?";
-    snprintf(command, sizeof command, "addr2line -Cfie '%s' %#x 2>&1", self.dli_fname, at);
-    FILE *f = popen(command, "r");
-    for (int i = 0; f && fgets(line, sizeof line, f); i++) {
-        line[strcspn(line, "\n")] = 0;
-        const char *file = strrchr(line, '/');
-        if (i % 2 == 0) {
-            function = line;
-            continue;
-        }
-        if (strstr(line, "/emulate.h")) continue;
-        lines += lines.empty() ? "" : " in ";
-        lines += file ? file + 1 : line;
-        lines.resize(std::min(lines.size(), lines.find(" (")));
-    }
-    if (f) pclose(f);
-    return function_only ? function.substr(0, function.find('(')) : lines;
-}
 static uint32_t in_code(const void *at) { return at ? (uint32_t)((const char *)at - code) : 0; }
 
 static std::string thread_name(Stamp s) {
@@ -347,52 +307,16 @@ static inline bool known(const Shadow &s, const char *p, size_t bytes) {
 
 /* ---- places */
 
-/* The module's variables, from its symbol table. */
 static void find_variables() {
-    Dl_info self;
-    if (!dladdr((void *)race_enter, &self)) return;
-    code = (const char *)self.dli_fbase;
-    FILE *f = fopen(self.dli_fname, "rb");
-    Elf64_Ehdr head;
-    if (!f || fread(&head, sizeof head, 1, f) != 1) return;
-    std::vector<Elf64_Shdr> section(head.e_shnum);
-    auto read_at = [&](void *to, uint64_t at, size_t bytes) {
-        return fseek(f, (long)at, SEEK_SET) == 0 && fread(to, 1, bytes, f) == bytes;
-    };
-    if (!read_at(&section[0], head.e_shoff, sizeof section[0] * section.size())) return;
-    for (const Elf64_Shdr &s : section) {
-        if (s.sh_type != SHT_SYMTAB) continue;
-        std::vector<Elf64_Sym> symbol(s.sh_size / sizeof(Elf64_Sym));
-        std::vector<char> names(section[s.sh_link].sh_size);
-        if (!read_at(&symbol[0], s.sh_offset, s.sh_size) ||
-            !read_at(&names[0], section[s.sh_link].sh_offset, names.size()))
-            return;
-        for (const Elf64_Sym &y : symbol) {
-            bool there = ELF64_ST_TYPE(y.st_info) == STT_OBJECT && y.st_shndx < section.size() &&
-                         (section[y.st_shndx].sh_flags & SHF_WRITE) && y.st_size > 0;
-            if (there)
-                variables.push_back({code + y.st_value, y.st_size, short_name(&names[y.st_name])});
-        }
-    }
-    fclose(f);
-    std::sort(variables.begin(), variables.end(),
-              [](const Variable &a, const Variable &b) { return a.begin < b.begin; });
+    code = race_code();
+    variables = race_variables();
     if (variables.empty()) return;
     const Variable &last = variables.back();
     const char *begin = variables[0].begin;
     static_shadow = new_shadow(begin, (size_t)(last.begin + last.bytes - begin));
 }
 
-/* The __shared__ variable that holds these bytes; threadIdx and its like are registers. */
-static const Variable *variable_at(const char *p, size_t bytes) {
-    static const Variable *last;
-    if (last && p >= last->begin && p + bytes <= last->begin + last->bytes) return last;
-    auto next = std::upper_bound(variables.begin(), variables.end(), p,
-                                 [](const char *at, const Variable &v) { return at < v.begin; });
-    if (next == variables.begin()) return nullptr;
-    const Variable &v = *--next;
-    return p + bytes <= v.begin + v.bytes ? last = &v : nullptr;
-}
+/* threadIdx and its like are registers. */
 static inline bool is_index(const char *p) {
     return (size_t)(p - (const char *)&threadIdx) < sizeof threadIdx ||
            (size_t)(p - (const char *)&blockIdx) < sizeof blockIdx ||
@@ -470,7 +394,7 @@ static void access(const void *address, size_t bytes, Kind kind, const void *fro
         return touch_shared(dynamic_shadow, p, bytes, kind, at);
     }
     if ((size_t)(p - static_shadow.begin) < static_shadow.bytes) {
-        if (!variable_at(p, bytes))
+        if (!variable_at(variables, p, bytes))
             return report(kind, p, bytes, at, "that is outside of shared memory");
         return touch_shared(static_shadow, p, bytes, kind, at);
     }

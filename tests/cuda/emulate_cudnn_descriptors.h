@@ -1,0 +1,146 @@
+/* Descriptors of the emulated cuDNN, and what a finished one must have; for emulate_cudnn.cu. */
+#ifndef FSDPC_TESTS_CUDA_EMULATE_CUDNN_DESCRIPTORS_H
+#define FSDPC_TESTS_CUDA_EMULATE_CUDNN_DESCRIPTORS_H
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+extern "C" {
+#include "attention_cudnn.h"
+}
+
+extern float emulated_ms; /* emulate_cublas.cu: between any two events */
+
+namespace {
+
+enum { CONFIGS = 2 };
+
+struct Attribute {
+    cudnnBackendAttributeType_t type;
+    int64_t n;
+    std::vector<uint8_t> bytes;
+};
+struct Descriptor {
+    cudnnBackendDescriptorType_t type;
+    bool final = false;
+    std::map<int, Attribute> attributes;
+    int64_t engine = 0; /* of settings and engines */
+};
+
+std::set<Descriptor *> alive;
+std::string complaint;
+cudaStream_t stream;
+cudnnHandle_t open_handle;
+bool has_stream;
+int runs;
+
+bool mode_is(const char *mode) {
+    const char *s = getenv("FSDP_EMULATE_CUDNN");
+    return s && !strcmp(s, mode);
+}
+
+cudnnStatus_t complain(const std::string &what) {
+    complaint = what;
+    return CUDNN_STATUS_BAD_PARAM;
+}
+
+Descriptor *inside(cudnnBackendDescriptor_t d) {
+    Descriptor *x = (Descriptor *)d;
+    return alive.count(x) ? x : nullptr;
+}
+
+size_t size_of(cudnnBackendAttributeType_t t) {
+    switch (t) {
+    case CUDNN_TYPE_CHAR:
+    case CUDNN_TYPE_BOOLEAN: return 1;
+    case CUDNN_TYPE_INT64:
+    case CUDNN_TYPE_DOUBLE:
+    case CUDNN_TYPE_HANDLE:
+    case CUDNN_TYPE_VOID_PTR:
+    case CUDNN_TYPE_BACKEND_DESCRIPTOR: return 8;
+    default: return 4;
+    }
+}
+
+template <class T> T get(const Descriptor *d, int name, T otherwise = T()) {
+    auto found = d->attributes.find(name);
+    if (found == d->attributes.end()) return otherwise;
+    T x;
+    memcpy(&x, found->second.bytes.data(), sizeof x);
+    return x;
+}
+Descriptor *link(const Descriptor *d, int name) { return get<Descriptor *>(d, name, nullptr); }
+
+/* ---- what a finished descriptor must have */
+
+struct Wanted {
+    cudnnBackendDescriptorType_t of;
+    int name;
+    cudnnBackendAttributeType_t type;
+    int64_t n; /* 0: any */
+};
+const Wanted wanted[] = {
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4},
+    {CUDNN_BACKEND_POINTWISE_DESCRIPTOR, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1},
+    {CUDNN_BACKEND_POINTWISE_DESCRIPTOR, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_MATMUL_DESCRIPTOR, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_ADESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_BDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_CDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_DESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_REDUCTION_DESCRIPTOR, CUDNN_ATTR_REDUCTION_OPERATOR,
+     CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1},
+    {CUDNN_BACKEND_REDUCTION_DESCRIPTOR, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_XDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_YDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_DESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, CUDNN_ATTR_OPERATION_RESHAPE_XDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, CUDNN_ATTR_OPERATION_RESHAPE_YDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE,
+     1},
+    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 0},
+    {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1},
+    {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE,
+     1},
+    {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64,
+     0},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+     CUDNN_TYPE_VOID_PTR, 0},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR,
+     1},
+};
+
+} // namespace
+
+#endif
