@@ -2,8 +2,8 @@
 FILE:LINE: NAME. argv: root of the repository.
 
 A file is named with its last folders or none (products/tiles.c, tiles.c), a folder with all of its
-own (runtime/devices/cpu). Names with a word in capitals stand for any file. Not read: code, strings,
-RUN lines, and names of model files, which users choose as they like.
+own (runtime/devices/cpu). Names with a word in capitals stand for any file. Not read: code,
+strings, RUN lines, and names of model files, which users choose as they like.
 """
 import os
 import re
@@ -50,7 +50,8 @@ def main():
         folders |= {"/".join(parts[:k]) for k in range(1, len(parts) + 1)}
     for f in files:  # what the build makes
         if f.endswith(".ninja"):
-            known |= {os.path.basename(made) for made in re.findall(r"^build (\S+):", read(f), re.M)}
+            made = re.findall(r"^build (\S+):", read(f), re.M)
+            known |= {os.path.basename(path) for path in made}
     for f in files:
         if f.startswith("tests/fuzz/corpus/") or not READ.search(f):
             continue
