@@ -1,9 +1,9 @@
-"""Prints every comment, page and head of a test that names a source which does not exist, as
-FILE:LINE: NAME. argv: root of the repository.
+"""Prints every comment and head of a test that names a source which does not exist, as
+FILE:LINE: NAME. argv: root of the repository. Pages have a test of their own.
 
 A file is named with its last folders or none (products/tiles.c, tiles.c), a folder with all of its
-own (runtime/devices/cpu). Names with a word in capitals stand for any file. Not read: code,
-strings, RUN lines, and names of model files, which users choose as they like.
+own (runtime/devices/cpu), tests by how their names begin. Names with a word in capitals stand for
+any file. Not read: code, strings, RUN lines, and names of model files, which users choose.
 """
 import os
 import re
@@ -15,7 +15,7 @@ BEFORE, AFTER = r"(?<![\w./<>$%{}*~-])", r"\b(?![/*{}(=-]|\.[\w*])"
 FILE = re.compile(BEFORE + r"((?:[\w.-]+/)*[\w-]+\.(?:c|h|cu|def|y|l|ninja|py|md))" + AFTER)
 FOLDER = re.compile(BEFORE + r"((?:\.ci|[a-z]+)/[\w./-]*\w)")
 C = re.compile(r"\.(c|h|cu|def|y|l)$")
-READ = re.compile(r"\.(c|h|cu|def|y|l|t|py|md|ninja|sh)$|/[^.]+$")
+READ = re.compile(r"\.(c|h|cu|def|y|l|t|py|ninja|sh)$|/[^.]+$")
 OTHERS = {"llm.c"}  # another project
 
 
@@ -26,8 +26,6 @@ def read(name):
 
 def prose(name, text):
     """(offset, text) of each part of a file that is no code."""
-    if name.endswith(".md"):
-        return [(0, text)]
     if C.search(name):
         text = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda m: " " * len(m[0]), text)
         parts = re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.S)
@@ -59,7 +57,8 @@ def main():
         for start, part in prose(f, text):
             named = [m for m in FILE.finditer(part) if m[1] not in known]
             named += [m for m in FOLDER.finditer(part) if m[1].split("/")[0] in tops and
-                      m[1] not in folders and "." not in os.path.basename(m[1])]
+                      m[1] not in folders and "." not in os.path.basename(m[1]) and
+                      not (m[1].startswith("tests/") and any(x.startswith(m[1]) for x in files))]
             for m in sorted(named, key=lambda m: m.start()):
                 if m[1] not in OTHERS and not re.search(r"\b[A-Z]{2}", m[1]):
                     print(f"{f}:{text.count(chr(10), 0, start + m.start()) + 1}: {m[1]}")
