@@ -375,7 +375,7 @@ static void an_op_stands_in_the_programs_once(void **state) {
     assert_int_equal(graph_verify(g), 1);
     buf_write(&f->messages, "", 1);
     assert_non_null(
-        strstr(f->messages.at, "graph-9: #1 add of h.17.mlp: stands in the programs twice"));
+        strstr(f->messages.at, "graph-9: #1 add of h.17.mlp: is in the programs twice"));
     g->programs.at[0].ops.n--;
     g->values.at[1].def = 2;
     f->messages.n = 0;

@@ -394,8 +394,8 @@ static void messages_speak_of_operands(void **state) {
     assert_string_equal(op_infer(NULL, OP_linear, &a, 2, (Type[]){x, w}, &n, out, f->arena),
                         "w f32[4, 6] has D = 6, x f32[2, 3, 5] has D = 5");
     assert_string_equal(op_infer(NULL, OP_add, &a, 2, (Type[]){x, b}, &n, out, f->arena),
-                        "f32[2, 3, 5] and f32[2, 3] do not broadcast: axes agree from the last one "
-                        "back, or one of them has one entry");
+                        "f32[2, 3, 5] and f32[2, 3] do not broadcast: counted from the last axis, "
+                        "sizes must be equal or 1");
     assert_string_equal(op_infer(NULL, OP_embedding, &a, 2, (Type[]){w, ids}, &n, out, f->arena),
                         "ids must be i32, not f32[2]");
     n = 2;

@@ -268,14 +268,13 @@ static void a_pass_that_cannot_work_on_a_written_graph_says_so(void **state) {
     assert_false(pipeline_run_pass(f.graph, &pass, &(PipelineOptions){.from_text = true}));
     assert_text(
         &f.reported,
-        "error[E0521]: graph-1: program train, #0 field: operand %1 is not there yet\n"
+        "error[E0521]: graph-1: program train, #0 field: operand %1 is read before it is defined\n"
         "  = help: an operand is the result of an earlier op of the same program\n\n"
-        "error[E0521]: graph-1: program train, #0 field: operand %2 is not there yet\n"
+        "error[E0521]: graph-1: program train, #0 field: operand %2 is read before it is defined\n"
         "  = help: an operand is the result of an earlier op of the same program\n\n"
         "error[E0521]: pass `broken` cannot work on this graph: its result breaks the rules above\n"
-        "  = help: it is unlike what the passes before `broken` make; fsdpc dump --stage=model "
-        "shows "
-        "such a graph\n\n");
+        "  = help: the passes before `broken` never make such a graph; fsdpc dump --stage=model "
+        "prints one that they make\n\n");
     finish(&f);
 }
 
