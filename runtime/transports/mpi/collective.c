@@ -152,14 +152,14 @@ static int report_disagreement(const HostSeat *s, int32_t k, char *error) {
     const Collective *call = s->wait.call;
     const HostVisit *v = visit_of(s, k);
     snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
-             collective_kind_name[s->wait.kind], collective_label(call), s->c->o.rank, collective_kind_name[v->kind],
-             mesh_member(&s->group, k),
+             collective_kind_name[s->wait.kind], collective_label(call), s->c->o.rank,
+             collective_kind_name[v->kind], mesh_member(&s->group, k),
              v->kind == (int32_t)s->wait.kind ? " with different sizes" : "");
     return EXIT_RANK;
 }
 
-static int enter_meeting(TransportContext *c, const Collective *call, CollectiveKind kind, uint64_t value,
-                         HostSeat *s, char *error) {
+static int enter_meeting(TransportContext *c, const Collective *call, CollectiveKind kind,
+                         uint64_t value, HostSeat *s, char *error) {
     MeshGroup group = comm_group(c->o.plan, c->world->ranks, call->axes, c->o.rank);
     char *at = c->meetings[0].at + *channel_of(c, comm_row(call->axes, call->purpose), group.base) +
                call->sequence % RING * meeting_bytes(c, group.size);
@@ -417,8 +417,8 @@ static Flow value_flow(const HostSeat *s, int32_t k, uint32_t i) {
                   sizeof *value};
 }
 
-static int agree_on_largest(TransportContext *c, const Collective *call, CollectiveKind kind, uint64_t mine,
-                            uint64_t *out, char *error) {
+static int agree_on_largest(TransportContext *c, const Collective *call, CollectiveKind kind,
+                            uint64_t mine, uint64_t *out, char *error) {
     HostSeat s;
     uint64_t *value = c->scratch[call->purpose].value;
     int code = enter_meeting(c, call, kind, mine, &s, error);
