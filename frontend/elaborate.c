@@ -198,7 +198,7 @@ static bool add_metric(Elaboration *e, const Node *expression) {
         diag_emit(&d);
         return false;
     }
-    graph_add_state(e->graph, STATE_METRIC, name, type_of(DT_I64, 1, &words), NO_INDEX, NO_INDEX);
+    graph_add_state(e->graph, STATE_METRIC, name, type_of(DT_I64, 1, &words), NO_INDEX);
     set_metric(e, name, value, expression->span);
     return true;
 }

@@ -175,8 +175,8 @@ static void emit_units(Emit *e) {
 static void emit_states(Emit *e) {
     for (uint32_t i = 0; i < e->g->states.n; i++) {
         const State *s = &e->g->states.at[i];
-        PUT(e, states, .name = string(e, s->name), .role = (uint32_t)s->role, .param = s->param,
-            .group = s->group, .address = s->address, .type = clean_type(&s->type));
+        PUT(e, states, .name = string(e, s->name), .role = (uint32_t)s->role, .group = s->group,
+            .address = s->address, .type = clean_type(&s->type));
     }
     for (uint32_t i = 0; i < e->g->fields.n; i++) {
         const Field *f = &e->g->fields.at[i];

@@ -218,7 +218,7 @@ typedef struct PlanGroupParam {
 typedef struct PlanState { /* persistent buffer; role: StateRole */
     PlanString name;
     uint32_t role;
-    int32_t param, group;
+    int32_t group;
     uint64_t address;
     Type type;
 } PlanState;

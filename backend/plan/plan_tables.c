@@ -212,9 +212,8 @@ static int read_states(Reading *r) {
         FAIL_IF(bad_string(p, s->name), "state %llu has no name", (Llu)i);
         const char *name = plan_string(p, s->name);
         FAIL_IF(s->role >= STATE_ROLES, "state %s has no role", name);
-        FAIL_IF(s->param < -1 || s->param >= (int64_t)p->n_params || s->group < -1 ||
-                    s->group >= (int64_t)p->n_groups,
-                "state %s names a parameter or group that does not exist", name);
+        FAIL_IF(s->group < -1 || s->group >= (int64_t)p->n_groups,
+                "state %s names a group that does not exist", name);
         FAIL_IF(!plan_type_sane(&s->type) || s->type.pitch || s->type.dtype == DT_TOKEN,
                 "state %s has no type", name);
         uint64_t room = plan_persistent(p, s->address), at = address_offset(s->address);

@@ -200,7 +200,6 @@ static void put_states(Buf *out, const PlanState *s, uint64_t i) {
     buf_printf(out, "state %llu \"%s\" %s ", (Llu)i, text(s->name),
                word_of(&words_StateRole, s->role));
     type_print(&s->type, out);
-    if (s->param >= 0) buf_printf(out, " param %d", s->param);
     if (s->group >= 0) buf_printf(out, " group %d", s->group);
     put_address(out, s->address);
     buf_printf(out, "\n");

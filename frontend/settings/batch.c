@@ -305,9 +305,9 @@ bool declare_fields(Elaboration *e) {
     if (!right || !check_validation(e)) return false;
     int64_t bytes[2] = {2, (int64_t)staging}, step = STEP_SLOTS, exact = EXACT_WORDS;
     Graph *g = e->graph;
-    graph_add_state(g, STATE_STEP, "step", type_of(DT_F64, 1, &step), NO_INDEX, NO_INDEX);
-    graph_add_state(g, STATE_STAGING, "staging", type_of(DT_U8, 2, bytes), NO_INDEX, NO_INDEX);
-    graph_add_state(g, STATE_METRIC, "loss", type_of(DT_I64, 1, &exact), NO_INDEX, NO_INDEX);
-    graph_add_state(g, STATE_METRIC, "eval.loss", type_of(DT_I64, 1, &exact), NO_INDEX, NO_INDEX);
+    graph_add_state(g, STATE_STEP, "step", type_of(DT_F64, 1, &step), NO_INDEX);
+    graph_add_state(g, STATE_STAGING, "staging", type_of(DT_U8, 2, bytes), NO_INDEX);
+    graph_add_state(g, STATE_METRIC, "loss", type_of(DT_I64, 1, &exact), NO_INDEX);
+    graph_add_state(g, STATE_METRIC, "eval.loss", type_of(DT_I64, 1, &exact), NO_INDEX);
     return true;
 }

@@ -45,12 +45,10 @@ int32_t graph_find_state(const Graph *g, const char *name) {
     return NO_INDEX;
 }
 
-int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int32_t param,
-                        int32_t group) {
+int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int32_t group) {
     State s = {.role = role,
                .name = arena_strdup(g->arena, name),
                .type = t,
-               .param = param,
                .group = group,
                .address = NO_ADDRESS};
     bool known = group >= 0 && group < (int64_t)g->groups.n;

@@ -93,16 +93,15 @@ typedef struct Param {
     double lr_factor, weight_decay;  /* factor of the optimizer's lr; in the place of its decay */
 } Param;
 
-/* A persistent buffer. Before shard, moments belong to a parameter; from shard on, everything
- * belongs to a group. */
+/* A persistent buffer: of a group of parameters, or of the whole step. */
 typedef struct State {
     StateRole role;
     const char *name; /* "step", "loss", "eval.loss", "eval.accuracy", "h.0.m", .. unique */
     Type type;
-    int32_t param, group; /* NO_INDEX unless it belongs to one */
-    AxisSet split;        /* of a group: axes over which it is split; new ones as the group is */
-    AxisSet partial;      /* of a group: axes over which it is still to be summed */
-    uint64_t address;     /* level sched */
+    int32_t group;    /* NO_INDEX: of none */
+    AxisSet split;    /* of a group: axes over which it is split; new ones as the group is */
+    AxisSet partial;  /* of a group: axes over which it is still to be summed */
+    uint64_t address; /* level sched */
 } State;
 
 /* One field of the batch, as the data source declares it. type is that of one call on one rank:
@@ -290,8 +289,7 @@ void graph_settle(Graph *g);
 uint32_t graph_add_program(Graph *g, ProgramKind kind);
 int32_t graph_find_program(const Graph *g, ProgramKind kind); /* NO_INDEX if there is none */
 int32_t graph_find_state(const Graph *g, const char *name);   /* NO_INDEX if there is none */
-int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int32_t param,
-                        int32_t group);
+int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int32_t group);
 /* Attributes of an op before anyone sets them: index, unit and group are NO_INDEX where the op has
  * them, the rest zero. op_emit takes NULL for these. */
 Attrs attrs_default(OpKind kind);

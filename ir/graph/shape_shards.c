@@ -8,8 +8,8 @@
 
 #include "signature.h"
 
-/* Which group the operands belong to is known from pass shard on, and checked there. The last
- * result is there if attribute copy says in which dtype. */
+/* Which group the operands belong to is checked elsewhere (verify_residence.c). The last result
+ * exists if attribute copy gives its dtype. */
 const char *shape_update(Infer *s) {
     if (s->a->copy == DT_NONE)
         s->n_out--;
@@ -18,38 +18,39 @@ const char *shape_update(Infer *s) {
     return NULL;
 }
 
-/* u has the shape of the parameter, or from pass shard on room for all matrices of the group. */
+static const char *find_group(Infer *s, const Group **group) {
+    TRY(infer_row(s, "groups", s->a->group, s->g->groups.n));
+    *group = &s->g->groups.at[s->a->group];
+    return NULL;
+}
+
+static const Type *type_in_group(const Infer *s, const Group *group, uint32_t k) {
+    return &s->g->params.at[group->params.at[k].param].type;
+}
+
+/* u has room for all matrices of the group. */
 static const char *muon_direction(Infer *s, Type *u) {
-    if (s->a->group == NO_INDEX) {
-        TRY(infer_row(s, "parameters", s->a->index, s->g->params.n));
-        *u = s->g->params.at[s->a->index].type;
-        u->dtype = DT_F32;
-    } else {
-        TRY(infer_row(s, "groups", s->a->group, s->g->groups.n));
-        const Group *group = &s->g->groups.at[s->a->group];
-        int64_t n = 0;
-        for (uint32_t i = 0; i < group->params.n; i++)
-            n += muon_room(&s->g->params.at[group->params.at[i].param].type);
-        *u = type_of(DT_F32, 1, &n);
-    }
+    const Group *group;
+    int64_t n = 0;
+    TRY(find_group(s, &group));
+    for (uint32_t i = 0; i < group->params.n; i++) n += muon_room(type_in_group(s, group, i));
+    *u = type_of(DT_F32, 1, &n);
     return NULL;
 }
 
 const char *shape_muon_momentum(Infer *s) { return muon_direction(s, &s->out[1]); }
 
 const char *shape_muon(Infer *s) {
+    const Group *group;
     Type u;
     int64_t most = 0;
+    TRY(find_group(s, &group));
     TRY(muon_direction(s, &u));
     if (!type_equal(&u, &s->in[1]))
         return arena_printf(s->arena, "u is %s, not %s", infer_text(s, &s->in[1]),
                             infer_text(s, &u));
-    uint32_t n = s->a->group == NO_INDEX ? 1 : s->g->groups.at[s->a->group].params.n;
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t row =
-            s->a->group == NO_INDEX ? s->a->index : s->g->groups.at[s->a->group].params.at[i].param;
-        TRY(infer_row(s, "parameters", row, s->g->params.n));
-        const Type *t = &s->g->params.at[row].type;
+    for (uint32_t i = 0; i < group->params.n; i++) {
+        const Type *t = type_in_group(s, group, i);
         if (t->rank != 2) return arena_printf(s->arena, "%s is not a matrix", infer_text(s, t));
         most = MAX(most, muon_work(t));
     }
@@ -57,19 +58,13 @@ const char *shape_muon(Infer *s) {
     return NULL;
 }
 
-/* What each parameter that the op is about adds to the lengths of m, sums and rms. */
+/* What each parameter of the group adds to the lengths of m, sums and rms. */
 static const char *factor_lengths(Infer *s, int64_t *numbers, int64_t *words, int64_t *exact) {
-    uint32_t n = 1;
-    if (s->a->group != NO_INDEX) {
-        TRY(infer_row(s, "groups", s->a->group, s->g->groups.n));
-        n = s->g->groups.at[s->a->group].params.n;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t p =
-            s->a->group == NO_INDEX ? s->a->index : s->g->groups.at[s->a->group].params.at[i].param;
-        TRY(infer_row(s, "parameters", p, s->g->params.n));
-        *numbers += factor_numbers(&s->g->params.at[p].type);
-        *words += factor_words(&s->g->params.at[p].type);
+    const Group *group;
+    TRY(find_group(s, &group));
+    for (uint32_t i = 0; i < group->params.n; i++) {
+        *numbers += factor_numbers(type_in_group(s, group, i));
+        *words += factor_words(type_in_group(s, group, i));
         *exact += EXACT_WORDS;
     }
     return NULL;

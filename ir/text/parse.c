@@ -231,14 +231,13 @@ static bool parse_param(GraphParser *p) {
 /* Of a state that says nothing of its own, until groups are there. */
 #define AS_GROUP UINT32_MAX
 static bool parse_state(GraphParser *p) {
-    State s = {.param = NO_INDEX, .group = NO_INDEX};
+    State s = {.group = NO_INDEX};
     int role;
     if (!parse_row(p, p->g->states.n) ||
         !parse_enum(p, "the role of a state", &words_StateRole, &role))
         return false;
     s.role = (StateRole)role;
     if (!parse_string(p, &s.name) || !parse_type(p, &s.type)) return false;
-    if (parse_accept_word(p, "param") && !parse_i32(p, &s.param)) return false;
     if (parse_accept_word(p, "group") && !parse_i32(p, &s.group)) return false;
     s.split = AS_GROUP;
     if (parse_accept_word(p, "split") && !parse_axes(p, &s.split)) return false;

@@ -346,7 +346,6 @@ static void print_states(GraphPrinter *p) {
         put_string(p, s->name);
         put(p, " ");
         type_print(&s->type, p->out);
-        if (s->param != NO_INDEX) put_labelled(p, "param", s->param);
         if (s->group != NO_INDEX) put_labelled(p, "group", s->group);
         put_residence(p, s);
         put_address(p, s->address);

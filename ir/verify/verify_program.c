@@ -37,10 +37,10 @@ void verify_program_set(Verify *v) {
 
 /* What a walk over a program has met. */
 typedef struct Seen {
-    uint32_t *sets;               /* by state */
-    uint32_t *reads;              /* by parameter: ops param */
-    uint32_t *grads, *param_sets; /* by parameter */
-    VEC(const Op *) random;       /* of the forward phase */
+    uint32_t *sets;         /* by state */
+    uint32_t *reads;        /* by parameter: ops param */
+    uint32_t *grads;        /* by parameter: set_grad ops */
+    VEC(const Op *) random; /* of the forward phase */
     uint8_t phase;
 } Seen;
 
@@ -95,23 +95,15 @@ static void check_gradient(Verify *v, const Op *op) {
                       type_text(v->arena, &t), type_text(v->arena, &p->type));
 }
 
-static void check_set_param(Verify *v, const Op *op) {
-    const Param *p = &v->g->params.at[op->attr->index];
-    const Type *t = &verify_value(v, op->in[0])->type;
-    if (!type_equal(t, &p->type))
-        verify_broken(v, RULE_TRAIN_3, op, "parameter \"%s\" is %s, not %s", p->name.path,
-                      type_text(v->arena, &p->type), type_text(v->arena, t));
-}
-
-/* grads and sets are counts by parameter. Before grad and optimizer have run there are none. */
-static void check_counts(Verify *v, Rule rule, const char *word, const uint32_t *counts) {
+/* grads are counts by parameter. Before grad has run there are none. */
+static void check_grads(Verify *v, const uint32_t *grads) {
     bool any = false;
-    for (uint32_t i = 0; i < v->g->params.n; i++) any = any || counts[i];
+    for (uint32_t i = 0; i < v->g->params.n; i++) any = any || grads[i];
     for (uint32_t i = 0; any && i < v->g->params.n; i++)
-        if (counts[i] != trainable(v, i))
-            verify_broken(v, rule, NULL, "the %s parameter \"%s\" has %u %s",
+        if (grads[i] != trainable(v, i))
+            verify_broken(v, RULE_TRAIN_1, NULL, "the %s parameter \"%s\" has %u set_grad",
                           trainable(v, i) ? "trainable" : "frozen", v->g->params.at[i].name.path,
-                          counts[i], word);
+                          grads[i]);
 }
 
 static void check_step(Verify *v, Seen *seen, const Op *op) {
@@ -122,10 +114,6 @@ static void check_step(Verify *v, Seen *seen, const Op *op) {
     if (op->kind == OP_set_grad) {
         seen->grads[op->attr->index]++;
         check_gradient(v, op);
-    }
-    if (op->kind == OP_set_param) {
-        seen->param_sets[op->attr->index]++;
-        check_set_param(v, op);
     }
 }
 
@@ -148,7 +136,6 @@ void verify_training(Verify *v) {
     Seen seen = {.sets = arena_array(v->arena, uint32_t, g->states.n),
                  .reads = arena_array(v->arena, uint32_t, g->params.n),
                  .grads = arena_array(v->arena, uint32_t, g->params.n),
-                 .param_sets = arena_array(v->arena, uint32_t, g->params.n),
                  .phase = PHASE_FORWARD};
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
@@ -165,8 +152,7 @@ void verify_training(Verify *v) {
     }
     check_salts(v, &seen);
     if (!step) return;
-    check_counts(v, RULE_TRAIN_1, "set_grad", seen.grads);
-    check_counts(v, RULE_TRAIN_3, "set_param", seen.param_sets);
+    check_grads(v, seen.grads);
 }
 
 /* ---- shard-4, -6, -7 ---- */

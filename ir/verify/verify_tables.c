@@ -63,8 +63,6 @@ static void check_states(Verify *v) {
     const Graph *g = v->g;
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *s = &g->states.at[i];
-        NEED(is_row_or_none(s->param, g->params.n), "state \"%s\": param %d does not exist",
-             s->name, s->param);
         NEED(is_row_or_none(s->group, g->groups.n), "state \"%s\": group %d does not exist",
              s->name, s->group);
         NEED(type_sound(&s->type) && !s->type.pitch && s->type.dtype != DT_TOKEN,
@@ -188,7 +186,6 @@ static bool resides(const Verify *v, const State *s, const Group *group) {
     return t->rank == 1 && t->dim[0] == group->layout.padded / mesh_extent(mesh, s->split);
 }
 
-/* What belongs to a parameter before pass shard belongs to a group from there on. */
 static bool role_fits(const Verify *v, const State *s) {
     const Graph *g = v->g;
     const Type *t = &s->type;
@@ -201,21 +198,14 @@ static bool role_fits(const Verify *v, const State *s) {
     case STATE_METRIC: return t->dtype == DT_I64 && vector && t->dim[0] == EXACT_WORDS;
     case STATE_STAGING: return t->dtype == DT_U8 && t->rank == 2 && t->dim[0] == 2;
     case STATE_MOMENT1:
-    case STATE_MOMENT2:
-        if (!group && s->param != NO_INDEX) {
-            Type p = g->params.at[s->param].type;
-            p.dtype = t->dtype;
-            return !v->grouped && dtype_is_float(t->dtype) && type_equal(&p, t);
-        }
-        return group && dtype_is_float(t->dtype) && s->split == group->layout.split;
+    case STATE_MOMENT2: return group && dtype_is_float(t->dtype) && s->split == group->layout.split;
     case STATE_PARAM:
         return group && t->dtype == group->master_dtype && s->split == group->layout.split;
     case STATE_FACTORS: {
         int64_t n = 0;
         for (uint32_t k = 0; group && k < group->params.n; k++)
             n += factor_numbers(&g->params.at[group->params.at[k].param].type);
-        if (!group && s->param != NO_INDEX) n = factor_numbers(&g->params.at[s->param].type);
-        return (group || !v->grouped) && t->dtype == DT_F32 && vector && t->dim[0] == n;
+        return group && t->dtype == DT_F32 && vector && t->dim[0] == n;
     }
     case STATE_GRADIENT: return group && dtype_is_float(t->dtype);
     case STATE_GATHERED: return group && dtype_is_sent(t->dtype) && !s->split;

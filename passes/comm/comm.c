@@ -60,26 +60,17 @@ static bool policy_is_possible(const Graph *g) {
 
 /* ---- states ---- */
 
-/* As that of the master weights: "grad.h.0" beside "param.h.0". */
-static const char *state_name(const Comm *c, const char *word, uint32_t k) {
-    const char *of = c->g->states.at[c->param_state[k]].name + strlen("param");
-    return arena_printf(c->g->scratch, "%s%s", word, of);
-}
-
 /* Weights change once a step: the largest ones that its first call finds are those of all calls. */
 static int32_t add_largest_state(Comm *c, uint32_t k) {
     int64_t n = group_blocks(c->g, &c->g->groups.at[k]);
-    return graph_add_state(c->g, STATE_LARGEST, state_name(c, "largest", k), type_of(DT_I32, 1, &n),
-                           NO_INDEX, (int32_t)k);
+    return group_add_state(c->g, STATE_LARGEST, "largest", k, type_of(DT_I32, 1, &n));
 }
 
 static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, Residence where) {
     Graph *g = c->g;
-    const char *name = state_name(c, word, k);
     int dtype = resident_dtype(resident_of(role), &g->groups.at[k]);
     int64_t elements = g->groups.at[k].layout.padded / mesh_extent(&g->policy.mesh, where.split);
-    int32_t row =
-        graph_add_state(g, role, name, type_of(dtype, 1, &elements), NO_INDEX, (int32_t)k);
+    int32_t row = group_add_state(g, role, word, k, type_of(dtype, 1, &elements));
     g->states.at[row].split = where.split;
     g->states.at[row].partial = where.partial;
     return row;
@@ -226,9 +217,9 @@ static Comm comm_of(Graph *g) {
 }
 
 bool pass_comm(Graph *g) {
-    if (!g->groups.n) {
-        Diag d =
-            diag_at(g->diags, E_pass_order, (Span){0}, "comm needs the graph that shard leaves");
+    if (!g->groups.n || graph_find_state(g, "scale") == NO_INDEX) {
+        Diag d = diag_at(g->diags, E_pass_order, (Span){0},
+                         "comm needs the graph that optimizer leaves");
         diag_emit(&d);
         return false;
     }

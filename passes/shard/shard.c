@@ -1,8 +1,8 @@
 /* shard: the parameters of a unit as groups, and how those are laid out.
  *
- * In: a graph of level shard, right after wrap: parameters, gradients, moments and updates one by
- * one. Out: groups, states by group, gradients and updates by group. Parameters are still read one
- * by one; comm says where the flat ones are when.
+ * In: a graph of level shard, right after wrap: parameters and gradients one by one. Out: groups,
+ * a state of weights and a gradient for each. Parameters are still read one by one; comm says where
+ * the flat ones are when, optimizer updates the groups.
  *
  * A group is the parameters of a unit that agree in compute, master, reduce and wire dtype, in
  * being trainable, by Muon or not, and in being split; groups that every rank holds whole come
@@ -16,8 +16,8 @@
  *                   axis (split) in N equal parts, which the columns of each row are cut into
  *
  * Programs: after the last gradient of a group, `gradient` of all of them stands for this rank's
- * shard of the reduced flat gradient. The norm is that of these, there is one update per group, on
- * shards, long ones first. What is gathered and reduced when, and how often, is up to comm.
+ * shard of the reduced flat gradient. What is gathered and reduced when, and how often, is up to
+ * comm.
  *
  * A gradient is written where it belongs in the flat one, so one that cannot be (it has another
  * dtype, is a view of something, or stands for two parameters) is copied first.
@@ -37,16 +37,8 @@ typedef struct Shard {
     /* by parameter */
     int32_t *group;
     ValueId *gradient;
-    /* by old state: its new number, or NO_INDEX when it belonged to a parameter */
-    int32_t *state;
-    /* by group */
-    int32_t *param_state, *moment_state[2], *factor_state;
-    uint32_t *waiting; /* parameters that still lack a gradient */
-    ValueId *shard_value, *reduced;
-    Op *update; /* that of its first parameter; n_in = 0: none */
-    /* by value of the old programs */
-    ValueId *became;
-    bool *norm, *packed;
+    uint32_t *waiting; /* by group: parameters that still lack a gradient */
+    bool *packed;      /* by value: it is written straight into a flat gradient */
 } Shard;
 
 /* ---- groups ---- */
@@ -181,53 +173,6 @@ static void make_groups(Shard *s) {
     for (uint32_t k = 0; k < g->groups.n; k++) layouts[g->policy.layout].place(g, &g->groups.at[k]);
 }
 
-/* ---- states ---- */
-
-static Type vector_type(int dtype, int64_t n) { return type_of(dtype, 1, &n); }
-
-static Type factors_type(const Graph *g, uint32_t k) {
-    int64_t n = 0;
-    for (uint32_t i = 0; i < g->groups.at[k].params.n; i++)
-        n += factor_numbers(&g->params.at[g->groups.at[k].params.at[i].param].type);
-    return vector_type(DT_F32, n);
-}
-
-/* "param.h.0", for the root "param"; further groups of a unit end in ".1", ".2", .. */
-static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint32_t k) {
-    Graph *g = s->g;
-    const Group *group = &g->groups.at[k];
-    const Unit *u = &g->units.at[group->unit];
-    const char *name = u->name[0] ? arena_printf(g->scratch, "%s.%s", word, u->name) : word;
-    uint32_t number = k - (uint32_t)u->groups.at[0];
-    if (number) name = arena_printf(g->scratch, "%s.%u", name, number);
-    Type t = role == STATE_FACTORS
-                 ? factors_type(g, k)
-                 : type_of(resident_dtype(resident_of(role), group), 1, &group->layout.shard);
-    return graph_add_state(g, role, name, t, NO_INDEX, (int32_t)k);
-}
-
-static void make_states(Shard *s) {
-    Graph *g = s->g;
-    uint32_t kept = 0, n = g->states.n;
-    s->state = arena_array(g->scratch, int32_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        s->state[i] = g->states.at[i].param == NO_INDEX ? (int32_t)kept : NO_INDEX;
-        if (s->state[i] != NO_INDEX) g->states.at[kept++] = g->states.at[i];
-    }
-    g->states.n = kept;
-    for (uint32_t k = 0; k < g->groups.n; k++) {
-        OpKind update = update_op(&g->policy, g->groups.at[k].matrices);
-        uint32_t moments = op_signature(update)->out_min - 1u; /* muon's is muon_momentum's */
-        s->param_state[k] = add_group_state(s, STATE_PARAM, "param", k);
-        if (g->groups.at[k].trainable && moments > 0)
-            s->moment_state[0][k] = add_group_state(s, STATE_MOMENT1, "m", k);
-        if (g->groups.at[k].trainable && moments > 1)
-            s->moment_state[1][k] = add_group_state(s, STATE_MOMENT2, "v", k);
-        if (g->groups.at[k].trainable && update == OP_adafactor)
-            s->factor_state[k] = add_group_state(s, STATE_FACTORS, "factors", k);
-    }
-}
-
 /* ---- gradients ---- */
 
 /* The gradient in the group's dtype, as a value that may be written straight into its place in the
@@ -258,238 +203,35 @@ static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
     builder_at_unit(&s->b, group->unit, phase);
     Attrs a = {.group = k};
     Type t = type_of(group->reduce_dtype, 1, &group->layout.shard);
-    s->reduced[k] = emit_value(&s->b, OP_gradient, &a, group->params.n, in, &t);
+    emit_value(&s->b, OP_gradient, &a, group->params.n, in, &t);
 }
 
 static void see_gradient(Shard *s, Op op) {
     uint32_t p = (uint32_t)op.attr->index, k = (uint32_t)s->group[p];
     builder_like(&s->b, &op);
-    s->gradient[p] = own_gradient(s, s->became[op.in[0]], &s->g->groups.at[k]);
+    s->gradient[p] = own_gradient(s, op.in[0], &s->g->groups.at[k]);
     CHECK(s->waiting[k] > 0);
     if (--s->waiting[k] == 0) emit_gradient(s, k, op.phase);
 }
 
-/* ---- update ---- */
-
-static ValueId shard_of(Shard *s, uint32_t k) {
-    if (s->shard_value[k] == NO_VALUE) s->shard_value[k] = emit_state(&s->b, s->param_state[k]);
-    return s->shard_value[k];
-}
-
-static ValueId total_norm(Shard *s) {
-    ValueId norm = NO_VALUE;
-    for (uint32_t k = 0; k < s->g->groups.n; k++) {
-        if (!s->g->groups.at[k].trainable) continue;
-        CHECK(s->reduced[k] != NO_VALUE);
-        builder_at_unit(&s->b, s->g->groups.at[k].unit, PHASE_UPDATE);
-        Attrs a = {.group = k, .clip_norm = s->g->policy.clip_norm};
-        ValueId one = emit_value(&s->b, OP_grad_norm, &a, 1, &s->reduced[k], NULL);
-        ValueId both[2] = {norm, one};
-        norm = norm == NO_VALUE ? one : emit_value(&s->b, OP_metric_add, NULL, 2, both, NULL);
-    }
-    return norm;
-}
-
-static void emit_update(Shard *s, uint32_t k) {
-    Graph *g = s->g;
-    Op like = s->update[k];
-    builder_at_unit(&s->b, g->groups.at[k].unit, PHASE_UPDATE);
-    ValueId in[6];
-    uint32_t n = 0, moments = like.n_in - 4;
-    in[n++] = shard_of(s, k);
-    for (uint32_t j = 0; j < moments; j++) in[n++] = emit_state(&s->b, s->moment_state[j][k]);
-    in[n++] = s->reduced[k];
-    in[n++] = s->became[like.in[like.n_in - 2]];
-    in[n++] = s->became[like.in[like.n_in - 1]];
-    Attrs attr = *like.attr;
-    attr.group = k;
-    attr.index = NO_INDEX;
-    attr.weight_decay = g->policy.weight_decay;
-    OpId update = op_emit(&s->b, like.kind, &attr, n, in, NULL);
-    ValueId out = g->ops.at[update].out;
-    emit_set_state(&s->b, s->param_state[k], out);
-    for (uint32_t j = 0; j < moments; j++)
-        emit_set_state(&s->b, s->moment_state[j][k], out + 1 + j);
-}
-
-/* A shard of fewer elements is updated in less than a millisecond, whatever its place. */
-enum { LONG_UPDATE = 1 << 20 };
-
-static int64_t length_of(const Group *g) {
-    return g->layout.shard < LONG_UPDATE ? 0 : g->layout.shard;
-}
-
-static int longest_first(const void *a, const void *b, void *groups) {
-    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int64_t x = length_of((const Group *)groups + i), y = length_of((const Group *)groups + k);
-    return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
-}
-
-/* The long ones first, the longest before the others. The state before them leaves for a checkpoint
- * in the order in which they overwrite it (backend/emit/plan_saves.c), and the last one begins when
- * all of it has left: a short one then ends the step. */
-static void emit_all_updates(Shard *s) {
-    Graph *g = s->g;
-    uint32_t *order = arena_array(g->scratch, uint32_t, g->groups.n + 1), n = 0;
-    for (uint32_t k = 0; k < g->groups.n; k++)
-        if (s->update[k].n_in && !g->groups.at[k].matrices) order[n++] = k;
-    qsort_r(order, n, sizeof *order, longest_first, g->groups.at);
-    for (uint32_t i = 0; i < n; i++) emit_update(s, order[i]);
-}
-
-/* Adafactor. All groups' sums come first and all their sizes next, so that each are one collective
- * (pass comm). */
-static void emit_factored(Shard *s, uint32_t k, OpKind kind, ValueId sums[], ValueId means[],
-                          ValueId sizes[]) {
-    Graph *g = s->g;
-    const Op *like = &s->update[k];
-    const Group *group = &g->groups.at[k];
-    ValueId p = shard_of(s, k), grad = s->reduced[k];
-    ValueId scale = s->became[like->in[2]], step = s->became[like->in[3]];
-    Attrs a = {.group = k, .index = NO_INDEX, .clip_value = like->attr->clip_value};
-    builder_at_unit(&s->b, group->unit, PHASE_UPDATE);
-    if (kind == OP_factored_sums) {
-        int64_t words = 0;
-        for (uint32_t i = 0; i < group->params.n; i++)
-            words += factor_words(&g->params.at[group->params.at[i].param].type);
-        Type t = vector_type(DT_I64, words);
-        sums[k] = emit_value(&s->b, kind, &a, 3, (ValueId[]){p, grad, scale}, &t);
-    } else if (kind == OP_factored_rms) {
-        Attrs none = {.group = k, .index = NO_INDEX};
-        Type t = vector_type(DT_I64, (int64_t)group->params.n * EXACT_WORDS);
-        ValueId m = emit_state(&s->b, s->factor_state[k]);
-        m = emit_value(&s->b, OP_factored_means, &none, 4, (ValueId[]){m, sums[k], scale, step},
-                       NULL);
-        emit_set_state(&s->b, s->factor_state[k], m);
-        a.eps = like->attr->eps;
-        means[k] = m;
-        sizes[k] = emit_value(&s->b, kind, &a, 3, (ValueId[]){m, grad, scale}, &t);
-    } else {
-        a = *like->attr;
-        a.group = k;
-        a.index = NO_INDEX;
-        a.weight_decay = g->policy.weight_decay;
-        p = emit_value(&s->b, kind, &a, 7,
-                       (ValueId[]){p, grad, scale, step, means[k], sums[k], sizes[k]}, NULL);
-        emit_set_state(&s->b, s->param_state[k], p);
-    }
-}
-
-/* Muon: first what is made orthogonal, then the update. */
-static void emit_muon_momentum(Shard *s, uint32_t k, ValueId u[]) {
-    Graph *g = s->g;
-    const Op *like = &s->update[k];
-    const Group *group = &g->groups.at[k];
-    int32_t state = s->moment_state[0][k];
-    Attrs a = {.group = k,
-               .index = NO_INDEX,
-               .momentum = g->policy.momentum,
-               .nesterov = g->policy.nesterov,
-               .clip_value = g->policy.clip_value};
-    builder_at_unit(&s->b, group->unit, PHASE_UPDATE);
-    ValueId in[3] = {emit_state(&s->b, state), s->reduced[k], s->became[like->in[2]]};
-    OpId momentum = op_emit(&s->b, OP_muon_momentum, &a, 3, in, NULL); /* may move the table */
-    ValueId m = g->ops.at[momentum].out;
-    emit_set_state(&s->b, state, m);
-    u[k] = m + 1;
-}
-
-static void emit_muon(Shard *s, uint32_t k, const ValueId u[]) {
-    Graph *g = s->g;
-    const Op *like = &s->update[k];
-    Attrs a = *like->attr;
-    a.group = k;
-    a.index = NO_INDEX;
-    a.weight_decay = g->policy.weight_decay;
-    builder_at_unit(&s->b, g->groups.at[k].unit, PHASE_UPDATE);
-    ValueId in[4] = {shard_of(s, k), u[k], s->became[like->in[2]], s->became[like->in[3]]};
-    OpId update = op_emit(&s->b, OP_muon, &a, 4, in, NULL);
-    emit_set_state(&s->b, s->param_state[k], g->ops.at[update].out);
-}
-
-/* A group's momentum comes before the update of the group before it, so that the sum over ranks
- * (pass comm) goes on beside that. */
-static void emit_all_muon(Shard *s) {
-    Graph *g = s->g;
-    ValueId *u = arena_array(g->scratch, ValueId, g->groups.n);
-    int32_t before = NO_INDEX;
-    for (uint32_t k = 0; k < g->groups.n; k++) {
-        if (!s->update[k].n_in || !g->groups.at[k].matrices) continue;
-        emit_muon_momentum(s, k, u);
-        if (before != NO_INDEX) emit_muon(s, (uint32_t)before, u);
-        before = (int32_t)k;
-    }
-    if (before != NO_INDEX) emit_muon(s, (uint32_t)before, u);
-}
-
-static void emit_all_factored(Shard *s) {
-    static const OpKind kinds[] = {OP_factored_sums, OP_factored_rms, OP_adafactor};
-    ValueId *value[3];
-    for (int j = 0; j < 3; j++) value[j] = arena_array(s->g->scratch, ValueId, s->g->groups.n);
-    for (int j = 0; j < 3; j++)
-        for (uint32_t k = 0; k < s->g->groups.n; k++)
-            if (s->update[k].n_in) emit_factored(s, k, kinds[j], value[0], value[1], value[2]);
-}
-
 /* ---- programs ---- */
-
-/* Does the op only serve single parameters, so that its group's ops stand for it? */
-static bool is_replaced(Shard *s, const Op *op) {
-    if (op_info[op->kind].role == ROLE_UPDATE) {
-        uint32_t k = (uint32_t)s->group[op->attr->index];
-        if (!s->update[k].n_in) s->update[k] = *op;
-        return true;
-    }
-    switch (op->kind) {
-    case OP_muon_momentum:
-    case OP_factored_sums:
-    case OP_factored_means:
-    case OP_factored_rms:
-    case OP_master:
-    case OP_set_param: return true;
-    case OP_state:
-    case OP_set_state: return s->state[op->attr->index] == NO_INDEX;
-    case OP_grad_norm: return s->norm[op->out] = true;
-    case OP_metric_add: return s->norm[op->out] = s->norm[op->in[0]] && s->norm[op->in[1]];
-    default: return false;
-    }
-}
-
-static void see_op(Shard *s, OpId id) {
-    Graph *g = s->g;
-    Op op = g->ops.at[id];
-    if (op.kind == OP_set_grad) {
-        see_gradient(s, op);
-        return;
-    }
-    if (is_replaced(s, &op)) return;
-    if (op.kind == OP_step_scale && s->norm[op.in[1]]) s->became[op.in[1]] = total_norm(s);
-    for (uint32_t j = 0; j < op.n_in; j++) op.in[j] = s->became[op.in[j]];
-    if (op.kind == OP_state || op.kind == OP_set_state)
-        g->ops.at[id].attr = graph_attrs(g, op.kind, &(Attrs){.index = s->state[op.attr->index]});
-    vec_push(g->arena, &g->programs.at[s->b.program].ops, id);
-}
 
 static void shard_program(Shard *s, uint32_t program) {
     Graph *g = s->g;
     s->b.program = program;
-    for (uint32_t k = 0; k < g->groups.n; k++) {
-        s->shard_value[k] = s->reduced[k] = NO_VALUE;
-        s->waiting[k] = g->groups.at[k].params.n;
-        s->update[k].n_in = 0;
-    }
+    for (uint32_t k = 0; k < g->groups.n; k++) s->waiting[k] = g->groups.at[k].params.n;
     Program *p = &g->programs.at[program];
     uint32_t n = p->ops.n;
     const OpId *old = p->ops.at;
     p->ops.at = NULL;
     p->ops.n = p->ops.capacity = 0;
-    for (uint32_t i = 0; i < n; i++) see_op(s, old[i]);
-    if (update_op(&g->policy, false) == OP_adafactor) {
-        emit_all_factored(s);
-        return;
+    for (uint32_t i = 0; i < n; i++) {
+        Op op = g->ops.at[old[i]];
+        if (op.kind == OP_set_grad)
+            see_gradient(s, op);
+        else
+            vec_push(g->arena, &g->programs.at[program].ops, old[i]);
     }
-    emit_all_muon(s);
-    emit_all_updates(s);
 }
 
 bool pass_shard(Graph *g) {
@@ -504,19 +246,10 @@ bool pass_shard(Graph *g) {
     s.group = arena_array(a, int32_t, g->params.n);
     s.gradient = arena_array(a, ValueId, g->params.n);
     make_groups(&s);
-    uint32_t n = g->groups.n;
-    s.param_state = arena_array(a, int32_t, n);
-    for (int j = 0; j < 2; j++) s.moment_state[j] = arena_array(a, int32_t, n);
-    s.factor_state = arena_array(a, int32_t, n);
-    s.waiting = arena_array(a, uint32_t, n);
-    s.shard_value = arena_array(a, ValueId, n);
-    s.reduced = arena_array(a, ValueId, n);
-    s.update = arena_array(a, Op, n);
-    make_states(&s);
-    s.became = arena_array(a, ValueId, g->values.n);
-    s.norm = arena_array(a, bool, g->values.n);
+    for (uint32_t k = 0; k < g->groups.n; k++)
+        group_add_state(g, STATE_PARAM, "param", k, group_shard_type(g, STATE_PARAM, k));
+    s.waiting = arena_array(a, uint32_t, g->groups.n);
     s.packed = arena_array(a, bool, g->values.n);
-    for (uint32_t v = 0; v < g->values.n; v++) s.became[v] = v;
     for (uint32_t i = 0; i < g->programs.n; i++) shard_program(&s, i);
     return true;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "residency.h"
 #include "units.h"
 
 static void map_modules(const Graph *g, UnitMap *m) {
@@ -85,6 +86,19 @@ void builder_at_unit(Builder *b, int32_t unit, uint8_t phase) {
     b->span = m->span;
     b->phase = phase;
     b->unit = phase == PHASE_UPDATE ? NO_INDEX : unit;
+}
+
+int32_t group_add_state(Graph *g, StateRole role, const char *word, uint32_t group, Type t) {
+    const Unit *u = &g->units.at[g->groups.at[group].unit];
+    const char *name = u->name[0] ? arena_printf(g->scratch, "%s.%s", word, u->name) : word;
+    uint32_t number = group - (uint32_t)u->groups.at[0];
+    if (number) name = arena_printf(g->scratch, "%s.%u", name, number);
+    return graph_add_state(g, role, name, t, (int32_t)group);
+}
+
+Type group_shard_type(const Graph *g, StateRole role, uint32_t group) {
+    const Group *of = &g->groups.at[group];
+    return type_of(resident_dtype(resident_of(role), of), 1, &of->layout.shard);
 }
 
 /* ---- classes ---- */

@@ -19,6 +19,12 @@ int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module);
 /* The ops that follow stand for the whole unit: they have the place of its first module; ops of the
  * update are of no unit. */
 void builder_at_unit(Builder *b, int32_t unit, uint8_t phase);
+/* A new state of the group: "m.h.0", "m" where the unit is the root; further groups of a unit end
+ * in
+ * ".1", ".2", .. */
+int32_t group_add_state(Graph *g, StateRole role, const char *word, uint32_t group, Type t);
+/* What a rank holds of the group in this role: a vector, in the role's dtype. */
+Type group_shard_type(const Graph *g, StateRole role, uint32_t group);
 /* By module, whether its class is in the list of key `key`, which stands at `at`. A class that no
  * module has is reported and sets *failed. */
 bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringList *classes,

@@ -12,26 +12,26 @@ data { train = text("t.txt"); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 1; optimizer = sgd(lr = 0.1, momentum = 0.9) }
 shard { mesh = (dp = 2); unit = Linear }
 ==== out
-save 0 state 5 bytes 64
-save 1 state 6 bytes 64
-save 2 state 7 bytes 4096
-save 3 state 8 bytes 4096
-save 4 state 9 bytes 2048
+save 0 state 4 bytes 64
+save 1 state 8 bytes 64
+save 2 state 5 bytes 4096
+save 3 state 9 bytes 4096
+save 4 state 6 bytes 2048
 save 5 state 10 bytes 2048
 beside the next step, none of which fits into the copy
 saves through a copy of 4096 bytes
-save 0 state 5 bytes 64
-save 1 state 6 bytes 64
-save 2 state 7 bytes 4096
-save 3 state 8 bytes 4096
-save 4 state 9 bytes 2048 copy @0
+save 0 state 4 bytes 64
+save 1 state 8 bytes 64
+save 2 state 5 bytes 4096
+save 3 state 9 bytes 4096
+save 4 state 6 bytes 2048 copy @0
 save 5 state 10 bytes 2048 copy @2048
 beside the next step, 2 of them out of a copy of 4.00 KiB in host memory
 saves through a copy of 12800 bytes
-save 0 state 5 bytes 64 copy @0
-save 1 state 6 bytes 64 copy @256
-save 2 state 7 bytes 4096 copy @512
-save 3 state 8 bytes 4096 copy @4608
-save 4 state 9 bytes 2048 copy @8704
+save 0 state 4 bytes 64 copy @0
+save 1 state 8 bytes 64 copy @256
+save 2 state 5 bytes 4096 copy @512
+save 3 state 9 bytes 4096 copy @4608
+save 4 state 6 bytes 2048 copy @8704
 save 5 state 10 bytes 2048 copy @10752
 beside the next step out of a copy of 12.5 KiB in host memory

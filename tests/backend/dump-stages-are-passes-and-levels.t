@@ -19,5 +19,5 @@ sched:  @ reshard view graph sched
 edges:  @ reshard view graph sched 
 ==== err
 error[E0503]: `--stage` knows no stage `none`
-  = help: stages: config, model, train, shard, comm, sched, fuse_packed_attention, fuse_gelu, grad, recompute, fuse_backward, precision, pad, optimizer, fuse_norm, fuse_loss, wrap, fuse_elementwise, fuse_sums, schedule, memory, edges, plan
+  = help: stages: config, model, train, shard, comm, sched, fuse_packed_attention, fuse_gelu, grad, recompute, fuse_backward, precision, pad, fuse_norm, fuse_loss, wrap, fuse_elementwise, optimizer, fuse_sums, schedule, memory, edges, plan
 

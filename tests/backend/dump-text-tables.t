@@ -19,8 +19,8 @@ state 0 "step" step f64[16] @0
 state 1 "staging" staging u8[2, 128] @256
 state 2 "loss" metric i64[24] @512
 state 3 "eval.loss" metric i64[24] @768
-state 4 "scale" scale f64[8] @1024
-state 5 "param" param f32[1024] group 0 @1280
+state 4 "param" param f32[1024] group 0 @1024
+state 5 "scale" scale f64[8] @5120
 field 0 "inputs" i32[2, 3] staging 0
 field 1 "targets" i32[2, 3] staging 64
 source train = text "a.txt" from 0 to 1

@@ -8,7 +8,7 @@ earlier pass:
     fsdpc opt --pass=wrap,comm graph.txt
 List the passes in the order of the pipeline, each at most once:
     fuse_packed_attention, fuse_gelu, grad, recompute, fuse_backward, precision, pad,
-    optimizer, fuse_norm, fuse_loss, wrap, fuse_elementwise, shard, comm, fuse_sums,
+    fuse_norm, fuse_loss, wrap, fuse_elementwise, shard, optimizer, comm, fuse_sums,
     schedule, memory, edges
 Here shard was missing:
     fsdpc opt --pass=wrap,shard,comm graph.txt

@@ -17,12 +17,12 @@ recompute ms
 fuse_backward ms
 precision ms
 pad ms
-optimizer ms
 fuse_norm ms
 fuse_loss ms
 wrap ms
 fuse_elementwise ms
 shard ms
+optimizer ms
 comm ms
 fuse_sums ms
 schedule ms

@@ -11,10 +11,10 @@ data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
 # after grad
-# after optimizer
 # after fuse_loss
 # after wrap
 # after shard
+# after optimizer
 # after comm
 # after schedule
 # after memory

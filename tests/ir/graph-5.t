@@ -5,7 +5,7 @@ graph model
 module 0 "" M
 module 1 "h" M parent 1
 param 0 "w" module 2 i32[3] zeros
-state 0 moment1 "w.m" f32[3] param 1
+state 0 moment1 "w.m" f32[3] group 1
 ==== err
 error[E0521]: graph-5: module 1: parent 1 is not before it
   = help: rows that a table names exist, and types in tables are valid

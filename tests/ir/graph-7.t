@@ -6,7 +6,7 @@ state 0 metric "loss" i64[24]
 program train
   #0 %0: f32[24] = fill {alpha = 0} !forward -
   #1 set_state(%0) {index = 0} !forward -
-  #2 %2: i64[24] = grad_norm(%0) !forward -
+  #2 %2: i64[24] = state {index = 0} !forward -
   #3 set_state(%2) {index = 0} !forward -
 end
 ==== err

@@ -208,7 +208,7 @@ static void fill_tables(Graph *g, int64_t *seed) {
     }
     for (int role = 0; role < STATE_ROLES; role++) {
         int32_t row = graph_add_state(g, (StateRole)role, arena_printf(a, "state %d", role),
-                                      any_type(role), role % 3 - 1, role % 2 - 1);
+                                      any_type(role), role % 2 - 1);
         if (g->level == LEVEL_SCHED) g->states.at[row].address = (uint64_t)role * 256;
         if (role % 2) g->states.at[row].split = g->states.at[row].partial = (AxisSet)role / 2 % 2;
     }

@@ -1,7 +1,7 @@
 # RUN: %fsdpc opt --pass= %s
 # train-7: the loss that scales an update is one that a metric keeps before it.
 ==== graph.txt
-graph train
+graph shard
 state 0 step "step" f64[16]
 state 1 metric "loss" i64[24]
 program train

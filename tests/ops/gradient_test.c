@@ -39,12 +39,10 @@ static void build(Model *m, Arena *a, DiagSet *ds, const Case *c, int trainable)
     vec_push(a, &m->g->modules, root);
     uint32_t program = graph_add_program(m->g, PROGRAM_TRAIN);
     m->b = (Builder){.g = m->g, .program = program, .path = "", .unit = NO_INDEX};
-    int32_t step = graph_add_state(m->g, STATE_STEP, "step", type_of(DT_F64, DIMS(STEP_SLOTS)),
-                                   NO_INDEX, NO_INDEX);
-    graph_add_state(m->g, STATE_STAGING, "staging", type_of(DT_U8, DIMS(2, 1 << 16)), NO_INDEX,
-                    NO_INDEX);
-    graph_add_state(m->g, STATE_METRIC, "loss", type_of(DT_I64, DIMS(EXACT_WORDS)), NO_INDEX,
-                    NO_INDEX);
+    int32_t step =
+        graph_add_state(m->g, STATE_STEP, "step", type_of(DT_F64, DIMS(STEP_SLOTS)), NO_INDEX);
+    graph_add_state(m->g, STATE_STAGING, "staging", type_of(DT_U8, DIMS(2, 1 << 16)), NO_INDEX);
+    graph_add_state(m->g, STATE_METRIC, "loss", type_of(DT_I64, DIMS(EXACT_WORDS)), NO_INDEX);
     m->step = emit_value(&m->b, OP_state, &(Attrs){.index = step}, 0, NULL, NULL);
     c->build(m);
 }

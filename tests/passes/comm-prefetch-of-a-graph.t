@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=train -n 2 %s | %fsdpc opt --pass=wrap,shard > %t/g
+# RUN: %fsdpc dump --stage=train -n 2 %s | %fsdpc opt --pass=wrap,shard,optimizer > %t/g
 # RUN: sed 's/prefetch_forward = 1/prefetch_forward = 2/' %t/g | %fsdpc opt --pass=comm
 # An in-flight limit that the prefetch breaks is an error in a graph that comes as text, too.
 ==== net.fsd

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=train -n 2 %s | %fsdpc opt --pass=wrap,shard > %t/g
+# RUN: %fsdpc dump --stage=train -n 2 %s | %fsdpc opt --pass=wrap,shard,optimizer > %t/g
 # RUN: sed 's/^mesh dp = 2/mesh tp = 3, dp = 2/' %t/g | %fsdpc opt --pass=comm
 # An axis that this version cannot use is an error in a graph that comes as text, too.
 ==== net.fsd

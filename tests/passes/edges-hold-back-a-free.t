@@ -22,7 +22,7 @@ program train
   #21 %21: f64[16] = state {index = 0} !update -
   #22 %22: f64[8] = state {index = 1} !update -
   #23 %23: f32[4] = state {index = 2} !update -
-  #24 %24: f32[4] = sgd(%23, %20, %22, %21) {group = 0, index = -1} !update -
+  #24 %24: f32[4] = sgd(%23, %20, %22, %21) {group = 0} !update -
   #25 set_state(%24) {index = 2} !update -
 end
 ==== out
@@ -35,5 +35,5 @@ end
   #6 %6: f64[16] @0 = state {index = 0} !update -
   #7 %7: f64[8] @256 = state {index = 1} !update -
   #8 %8: f32[4] @512 = state {index = 2} !update -
-  #9 %9: f32[4] @512 = sgd(%8, %3, %7, %6) {index = -1, group = 0, weight_decay = 0, clip_value = 0} !update -
+  #9 %9: f32[4] @512 = sgd(%8, %3, %7, %6) {group = 0, weight_decay = 0, clip_value = 0} !update -
   #10 set_state(%9) {index = 2} !update -

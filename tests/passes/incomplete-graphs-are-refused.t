@@ -1,7 +1,7 @@
-# RUN: for p in fuse_packed_attention grad optimizer wrap; do echo $p >&2; case $p in fuse*|grad) l=model;; *) l=train;; esac; { echo graph $l; echo program train; echo end; } | %fsdpc opt --pass=$p > out || true; done
-# RUN: for p in fuse_packed_attention,grad precision,optimizer; do case $p in fuse*) l=model;; *) l=train;; esac; { echo graph $l; echo program eval; echo end; } | %fsdpc opt --pass=$p || true; done
-# RUN: %fsdpc dump --stage=train -n 1 %root/tests/passes/model-t.fsd | %fsdpc opt --pass=optimizer || true
-# RUN: %fsdpc dump --stage=train -n 2 %root/tests/passes/model-t.fsd | %fsdpc opt --pass=wrap,shard | sed "/set_state.*index = 2/d" | %fsdpc opt --pass=comm
+# RUN: for p in fuse_packed_attention grad wrap optimizer; do echo $p >&2; case $p in fuse_*|grad) l=model;; optimizer) l=shard;; *) l=train;; esac; { echo graph $l; echo program train; echo end; } | %fsdpc opt --pass=$p > out || true; done
+# RUN: for p in fuse_packed_attention,grad optimizer; do case $p in fuse*) l=model;; *) l=shard;; esac; { echo graph $l; echo program eval; echo end; } | %fsdpc opt --pass=$p || true; done
+# RUN: %fsdpc dump --stage=optimizer -n 1 %root/tests/passes/model-t.fsd | %fsdpc opt --pass=optimizer || true
+# RUN: %fsdpc dump --stage=train -n 2 %root/tests/passes/model-t.fsd | %fsdpc opt --pass=wrap,shard,optimizer | sed "/set_state.*index = 2/d" | %fsdpc opt --pass=comm
 # A text that the verifier accepts may still lack what a pass starts from: an error, no abort.
 ==== err
 fuse_packed_attention
@@ -9,11 +9,11 @@ grad
 error[E0421]: nothing to train
   = help: the model has no parameters
 
-optimizer
-error[E0407]: optimizer needs a state "step" and a program train that sets its loss
-
 wrap
 error[E0407]: wrap needs a graph with its modules
+
+optimizer
+error[E0407]: optimizer needs a state "step" and a program train that sets its loss
 
 error[E0407]: grad needs a program train
 

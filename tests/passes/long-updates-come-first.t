@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=shard %s | grep -o '= sgd(.*group = [0-9]*'
+# RUN: %fsdpc dump --stage=optimizer %s | grep -o '= sgd(.*group = [0-9]*'
 # A shard of a million elements or more is updated before the shorter ones, the longest first; those keep their order.
 ==== net.fsd
 module Net {
@@ -17,8 +17,8 @@ data { train = synthetic_tokens(vocab = 1000); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (dp = 2); unit = Linear }
 ==== out
-= sgd(%44, %33, %43, %0) {index = -1, group = 4
-= sgd(%46, %19, %43, %0) {index = -1, group = 2
-= sgd(%48, %27, %43, %0) {index = -1, group = 0
-= sgd(%50, %23, %43, %0) {index = -1, group = 1
-= sgd(%52, %30, %43, %0) {index = -1, group = 3
+= sgd(%44, %33, %43, %0) {group = 4
+= sgd(%46, %19, %43, %0) {group = 2
+= sgd(%48, %27, %43, %0) {group = 0
+= sgd(%50, %23, %43, %0) {group = 1
+= sgd(%52, %30, %43, %0) {group = 3

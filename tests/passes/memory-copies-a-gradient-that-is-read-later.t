@@ -21,7 +21,7 @@ program train
   #21 %21: f64[16] = state {index = 0} !update -
   #22 %22: f64[8] = state {index = 1} !update -
   #23 %23: f32[4] = state {index = 2} !update -
-  #24 %24: f32[4] = sgd(%23, %20, %22, %21) {group = 0, index = -1} !update -
+  #24 %24: f32[4] = sgd(%23, %20, %22, %21) {group = 0} !update -
   #25 set_state(%24) {index = 2} !update -
 end
 ==== out

@@ -21,7 +21,7 @@ program train
   #5 %5: f64[16] = state {index = 0} !update -
   #6 %6: f64[8] = state {index = 1} !update -
   #7 %7: f32[4] = state {index = 2} !update -
-  #8 %8: f32[4] = sgd(%7, %3, %6, %5) {group = 0, index = -1} !update -
+  #8 %8: f32[4] = sgd(%7, %3, %6, %5) {group = 0} !update -
   #9 set_state(%8) {index = 2} !update -
 end
 ==== out
@@ -33,5 +33,5 @@ end
   #5 %5: f64[16] @0 = state {index = 0} !update -
   #6 %6: f64[8] @256 = state {index = 1} !update -
   #7 %7: f32[4] @512 = state {index = 2} !update -
-  #8 %8: f32[4] @512 = sgd(%7, %3, %6, %5) {index = -1, group = 0, weight_decay = 0, clip_value = 0} !update -
+  #8 %8: f32[4] @512 = sgd(%7, %3, %6, %5) {group = 0, weight_decay = 0, clip_value = 0} !update -
   #9 set_state(%8) {index = 2} !update -

@@ -20,7 +20,7 @@ program train
   #21 %21: f64[16] = state {index = 0} !update -
   #22 %22: f64[8] = state {index = 1} !update -
   #23 %23: f32[4] = state {index = 2} !update -
-  #24 %24: f32[4] = sgd(%23, %20, %22, %21) {group = 0, index = -1} !update -
+  #24 %24: f32[4] = sgd(%23, %20, %22, %21) {group = 0} !update -
   #25 set_state(%24) {index = 2} !update -
 end
 ==== out
@@ -35,5 +35,5 @@ arena persistent 768 bytes 1040 workspace cpu 0 cuda 0
   #4 %4: f64[16] @0 = state {index = 0} !update -
   #5 %5: f64[8] @256 = state {index = 1} !update -
   #6 %6: f32[4] @512 = state {index = 2} !update -
-  #7 %7: f32[4] @512 = sgd(%6, %3, %5, %4) {index = -1, group = 0, weight_decay = 0, clip_value = 0} !update -
+  #7 %7: f32[4] @512 = sgd(%6, %3, %5, %4) {group = 0, weight_decay = 0, clip_value = 0} !update -
   #8 set_state(%7) {index = 2} !update -

@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=grad,optimizer %s | grep -E '^state|!update' | grep adam
+# RUN: %fsdpc opt --pass=grad,wrap,shard,optimizer %s | grep -E '^state|!update' | grep adam
 # Adam with L2 is the same op with `decoupled = false`.
 ==== in.graph
 graph model
@@ -27,5 +27,4 @@ end
 program eval
 end
 ==== out
-  #22 %19: f32[7, 3], %20: f32[7, 3], %21: f32[7, 3] = adam(%16, %17, %18, %11, %15, %0) {index = 0, group = -1, decoupled = false, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.1, clip_value = 0} !update -
-  #29 %25: f32[7], %26: f32[7], %27: f32[7] = adam(%22, %23, %24, %10, %15, %0) {index = 1, group = -1, decoupled = false, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.1, clip_value = 0} !update -
+  #19 %18: f32[16], %19: f32[16], %20: f32[16] = adam(%15, %16, %17, %12, %14, %0) {group = 0, decoupled = false, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.1, clip_value = 0} !update -

@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=grad,optimizer %s | grep -E '^state|!update'
+# RUN: %fsdpc opt --pass=grad,wrap,shard,optimizer %s | grep -E '^state|!update'
 # A frozen parameter has no moments, no norm and no update.
 ==== in.graph
 graph model
@@ -31,16 +31,18 @@ state 0 step "step" f64[16]
 state 1 staging "staging" u8[2, 1024]
 state 2 metric "loss" i64[24]
 state 3 metric "eval.loss" i64[24]
-state 4 scale "scale" f64[8]
-state 5 moment1 "weight.m" f32[7, 3] param 0
-state 6 moment2 "weight.v" f32[7, 3] param 0
-  #12 %11: i64[24] = grad_norm(%10) {group = -1} !update -
-  #13 %12: f64[8] = step_scale(%7, %11, %0) {exponent = -3, on_nan = stop, clip = 0} !update -
-  #14 set_state(%12) {index = 4} !update -
-  #15 %13: f32[7, 3] = master {index = 0} !update -
-  #16 %14: f32[7, 3] = state {index = 5} !update -
-  #17 %15: f32[7, 3] = state {index = 6} !update -
-  #18 %16: f32[7, 3], %17: f32[7, 3], %18: f32[7, 3] = adam(%13, %14, %15, %10, %12, %0) {index = 0, group = -1, decoupled = false, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0, clip_value = 0} !update -
-  #19 set_param(%16) {index = 0} !update -
-  #20 set_state(%17) {index = 5} !update -
-  #21 set_state(%18) {index = 6} !update -
+state 4 param "param" f32[11] group 0
+state 5 param "param.1" f32[4] group 1
+state 6 scale "scale" f64[8]
+state 7 moment1 "m" f32[11] group 0
+state 8 moment2 "v" f32[11] group 0
+  #12 %12: i64[24] = grad_norm(%11) {group = 0} !update -
+  #13 %13: f64[8] = step_scale(%7, %12, %0) {exponent = -3, on_nan = stop, clip = 0} !update -
+  #14 set_state(%13) {index = 6} !update -
+  #15 %14: f32[11] = state {index = 4} !update -
+  #16 %15: f32[11] = state {index = 7} !update -
+  #17 %16: f32[11] = state {index = 8} !update -
+  #18 %17: f32[11], %18: f32[11], %19: f32[11] = adam(%14, %15, %16, %11, %13, %0) {group = 0, decoupled = false, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0, clip_value = 0} !update -
+  #19 set_state(%17) {index = 4} !update -
+  #20 set_state(%18) {index = 7} !update -
+  #21 set_state(%19) {index = 8} !update -

@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=grad,optimizer %s | grep -E '^state|!update'
+# RUN: %fsdpc opt --pass=grad,wrap,shard,optimizer %s | grep -E '^state|!update'
 # Momentum needs a single buffer of the parameter's shape.
 ==== in.graph
 graph model
@@ -31,21 +31,14 @@ state 0 step "step" f64[16]
 state 1 staging "staging" u8[2, 1024]
 state 2 metric "loss" i64[24]
 state 3 metric "eval.loss" i64[24]
-state 4 scale "scale" f64[8]
-state 5 moment1 "weight.m" f32[7, 3] param 0
-state 6 moment1 "bias.m" f32[7] param 1
-  #14 %12: i64[24] = grad_norm(%11) {group = -1} !update -
-  #15 %13: i64[24] = grad_norm(%10) {group = -1} !update -
-  #16 %14: i64[24] = metric_add(%12, %13) !update -
-  #17 %15: f64[8] = step_scale(%7, %14, %0) {exponent = -3, on_nan = skip, clip = 0} !update -
-  #18 set_state(%15) {index = 4} !update -
-  #19 %16: f32[7, 3] = master {index = 0} !update -
-  #20 %17: f32[7, 3] = state {index = 5} !update -
-  #21 %18: f32[7, 3], %19: f32[7, 3] = sgd_momentum(%16, %17, %11, %15, %0) {index = 0, group = -1, nesterov = true, momentum = 0.9, weight_decay = 0.01, clip_value = 0} !update -
-  #22 set_param(%18) {index = 0} !update -
-  #23 set_state(%19) {index = 5} !update -
-  #24 %20: f32[7] = master {index = 1} !update -
-  #25 %21: f32[7] = state {index = 6} !update -
-  #26 %22: f32[7], %23: f32[7] = sgd_momentum(%20, %21, %10, %15, %0) {index = 1, group = -1, nesterov = true, momentum = 0.9, weight_decay = 0.01, clip_value = 0} !update -
-  #27 set_param(%22) {index = 1} !update -
-  #28 set_state(%23) {index = 6} !update -
+state 4 param "param" f32[16] group 0
+state 5 scale "scale" f64[8]
+state 6 moment1 "m" f32[16] group 0
+  #13 %13: i64[24] = grad_norm(%12) {group = 0} !update -
+  #14 %14: f64[8] = step_scale(%7, %13, %0) {exponent = -3, on_nan = skip, clip = 0} !update -
+  #15 set_state(%14) {index = 5} !update -
+  #16 %15: f32[16] = state {index = 4} !update -
+  #17 %16: f32[16] = state {index = 6} !update -
+  #18 %17: f32[16], %18: f32[16] = sgd_momentum(%15, %16, %12, %14, %0) {group = 0, nesterov = true, momentum = 0.9, weight_decay = 0.01, clip_value = 0} !update -
+  #19 set_state(%17) {index = 4} !update -
+  #20 set_state(%18) {index = 6} !update -

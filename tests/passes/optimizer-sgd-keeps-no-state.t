@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=grad,optimizer %s | grep -E '^state|!update'
+# RUN: %fsdpc opt --pass=grad,wrap,shard,optimizer %s | grep -E '^state|!update'
 # Plain SGD: norms added up, one scale, an update each, no moments.
 ==== in.graph
 graph model
@@ -31,15 +31,11 @@ state 0 step "step" f64[16]
 state 1 staging "staging" u8[2, 1024]
 state 2 metric "loss" i64[24]
 state 3 metric "eval.loss" i64[24]
-state 4 scale "scale" f64[8]
-  #14 %12: i64[24] = grad_norm(%11) {group = -1} !update -
-  #15 %13: i64[24] = grad_norm(%10) {group = -1} !update -
-  #16 %14: i64[24] = metric_add(%12, %13) !update -
-  #17 %15: f64[8] = step_scale(%7, %14, %0) {exponent = -3, on_nan = stop, clip = 0.25} !update -
-  #18 set_state(%15) {index = 4} !update -
-  #19 %16: f32[7, 3] = master {index = 0} !update -
-  #20 %17: f32[7, 3] = sgd(%16, %11, %15, %0) {index = 0, group = -1, weight_decay = 0, clip_value = 0} !update -
-  #21 set_param(%17) {index = 0} !update -
-  #22 %18: f32[7] = master {index = 1} !update -
-  #23 %19: f32[7] = sgd(%18, %10, %15, %0) {index = 1, group = -1, weight_decay = 0, clip_value = 0} !update -
-  #24 set_param(%19) {index = 1} !update -
+state 4 param "param" f32[31] group 0
+state 5 scale "scale" f64[8]
+  #13 %13: i64[24] = grad_norm(%12) {group = 0} !update -
+  #14 %14: f64[8] = step_scale(%7, %13, %0) {exponent = -3, on_nan = stop, clip = 0.25} !update -
+  #15 set_state(%14) {index = 5} !update -
+  #16 %15: f32[31] = state {index = 4} !update -
+  #17 %16: f32[31] = sgd(%15, %12, %14, %0) {group = 0, weight_decay = 0, clip_value = 0} !update -
+  #18 set_state(%16) {index = 4} !update -

@@ -1,4 +1,4 @@
-# RUN: %fsdpc opt --pass=optimizer %s
+# RUN: %fsdpc opt --pass=wrap,shard,optimizer %s
 # A train graph that sets no gradient is an error, not a bug.
 ==== in.txt
 graph train
@@ -27,6 +27,6 @@ end
 program eval
 end
 ==== err
-error[E0407]: optimizer needs a parameter's gradient
+error[E0407]: optimizer needs the gradient of a group, which passes grad and shard make
 
 ==== exit 1

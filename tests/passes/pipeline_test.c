@@ -109,12 +109,12 @@ static void passes_run_in_the_order_of_the_table(void **state) {
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
-                            "optimizer: graph train\n"
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n"
                             "wrap: graph shard\n"
                             "fuse_elementwise: graph shard\n"
                             "shard: graph shard\n"
+                            "optimizer: graph shard\n"
                             "comm: graph comm\n"
                             "fuse_sums: graph comm\n"
                             "schedule: graph sched\n"
@@ -145,7 +145,6 @@ static void the_pipeline_starts_at_the_level_of_the_graph(void **state) {
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
-                            "optimizer: graph train\n"
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n");
     finish(&f);
@@ -201,7 +200,7 @@ static void passes_that_change_nothing_are_not_printed(void **state) {
     PipelineOptions o = {
         .print_after_change = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_TRAIN, &o));
-    assert_text(&f.printed, "grad: graph train\noptimizer: graph train\nfuse_loss: graph train\n");
+    assert_text(&f.printed, "grad: graph train\nfuse_loss: graph train\n");
     finish(&f);
 }
 

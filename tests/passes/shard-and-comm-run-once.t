@@ -15,13 +15,13 @@ shard,comm
 error[E0506]: pass `shard` reads a graph of level shard; this one is of level train
 
 wrap,comm
-error[E0407]: comm needs the graph that shard leaves
+error[E0407]: comm needs the graph that optimizer leaves
 
 wrap,shard,shard
 error[E0407]: shard needs the graph that wrap leaves
 
 wrap,shard,comm,comm
-error[E0506]: pass `comm` reads a graph of level shard; this one is of level comm
+error[E0407]: comm needs the graph that optimizer leaves
 
 error[E0506]: pass `comm` reads a graph of level shard; this one is of level comm
 

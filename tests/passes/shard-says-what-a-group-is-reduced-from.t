@@ -1,6 +1,6 @@
-# RUN: %fsdpc dump --stage=train -n 2 %s | %fsdpc opt --pass=wrap,shard | sed -n '/^program train/,/^end/p'
+# RUN: %fsdpc dump --stage=train -n 2 %s | %fsdpc opt --pass=wrap,shard,optimizer | sed -n '/^program train/,/^end/p'
 # After shard one op stands for the gradients of a group, and parameters are read one by one as before;
-# what else a parameter had is its group's.
+# norm and update are the group's.
 ==== net.fsd
 module Net {
   w : param[3, 3] = zeros
@@ -23,8 +23,8 @@ program train
   #9 %9: f32[5] = gradient(%8) {group = 0} !backward unit 0 - 1:5:9-5:12
   #10 %10: i64[24] = grad_norm(%9) {group = 0} !update - 1:5:9-5:12
   #11 %11: f64[8] = step_scale(%7, %10, %0) {exponent = -6, on_nan = stop, clip = 0} !update - 1:5:9-5:12
-  #12 set_state(%11) {index = 4} !update - 1:5:9-5:12
-  #13 %12: f32[5] = state {index = 5} !update - 1:5:9-5:12
-  #14 %13: f32[5] = sgd(%12, %9, %11, %0) {index = -1, group = 0, weight_decay = 0, clip_value = 0} !update - 1:5:9-5:12
-  #15 set_state(%13) {index = 5} !update - 1:5:9-5:12
+  #12 set_state(%11) {index = 5} !update - 1:5:9-5:12
+  #13 %12: f32[5] = state {index = 4} !update - 1:5:9-5:12
+  #14 %13: f32[5] = sgd(%12, %9, %11, %0) {group = 0, weight_decay = 0, clip_value = 0} !update - 1:5:9-5:12
+  #15 set_state(%13) {index = 4} !update - 1:5:9-5:12
 end

@@ -1,5 +1,5 @@
-# RUN: %fsdpc opt --pass=grad,optimizer %s | grep -E 'set_|^program'
-# set_grad stays, and eval is not updated.
+# RUN: %fsdpc opt --pass=grad,wrap,shard,optimizer %s | grep -E 'set_|^program'
+# Program eval is not updated.
 ==== in.graph
 graph model
 mesh dp = 2
@@ -37,9 +37,8 @@ program eval
 end
 ==== out
 program train
-  #8 set_state(%7) {index = 2} !forward -
-  #11 set_grad(%10) {index = 0} !backward -
-  #14 set_state(%12) {index = 4} !update -
-  #17 set_param(%14) {index = 0} !update -
+  #8 set_state(%7) {index = 2} !forward unit 0 -
+  #14 set_state(%13) {index = 6} !update -
+  #17 set_state(%15) {index = 4} !update -
 program eval
-  #26 set_state(%22) {index = 3} !forward -
+  #26 set_state(%23) {index = 3} !forward unit 0 -

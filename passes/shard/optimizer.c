@@ -1,0 +1,317 @@
+/* optimizer: the update of each group.
+ *
+ * In: a graph of level shard as pass shard leaves it, with a gradient for each trainable group in
+ * program train. Out: that program ends with, all of phase update,
+ *   1. grad_norm of each gradient, added up by metric_add, exactly, so in any order;
+ *   2. step_scale(loss, norm, step) -> state "scale": what turns a reduced gradient into the one
+ *      that the update uses (mean over the targets, clipping), or says that nothing is updated;
+ *   3. for each trainable group its state of weights, its moments, the update, and set_state of the
+ *      results.
+ * Moments are new states "m.<unit>", "v.<unit>" and "factors.<unit>". SGD without momentum keeps
+ * none. A frozen group has neither moments nor an update.
+ */
+#include <stdlib.h>
+
+#include "parts.h"
+#include "passes.h"
+#include "residency.h"
+#include "signature.h"
+#include "units.h"
+
+typedef struct Update {
+    Graph *g;
+    Builder b;
+    ValueId loss, step, scale;
+    /* by group; NO_VALUE: it is not trained */
+    ValueId *gradient;
+    /* by group: its weights, once they are read, and their state */
+    ValueId *weights;
+    int32_t *weights_state;
+} Update;
+
+/* A fused op makes the losses of its parts. */
+static bool is_loss(const Graph *g, ValueId v) {
+    const Op *def = &g->ops.at[g->values.at[v].def];
+    const OpParts *parts = op_parts(def->kind);
+    if (op_info[def->kind].term == TERM_LOSS) return true;
+    for (uint32_t k = 0; k < parts->n; k++)
+        for (uint32_t j = 0; j < parts->part[k].n_out; j++)
+            if (parts->part[k].out[j] == PART_RESULT + v - def->out &&
+                op_info[parts->part[k].op].term == TERM_LOSS)
+                return true;
+    return false;
+}
+
+/* The contribution of this call to the loss, `step` as the program has read it already, and the
+ * gradients. */
+static void find_inputs(Update *u, const Program *p) {
+    const Graph *g = u->g;
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->kind == OP_gradient) u->gradient[op->attr->group] = op->out;
+        if (op->kind == OP_state && g->states.at[op->attr->index].role == STATE_STEP)
+            u->step = op->out;
+        if (op->kind == OP_set_state && g->states.at[op->attr->index].role == STATE_METRIC &&
+            is_loss(g, op->in[0]))
+            u->loss = op->in[0];
+    }
+}
+
+static void build_at(Update *u, uint32_t group) {
+    builder_at_unit(&u->b, u->g->groups.at[group].unit, PHASE_UPDATE);
+}
+
+static ValueId total_norm(Update *u) {
+    ValueId norm = NO_VALUE;
+    for (uint32_t k = 0; k < u->g->groups.n; k++) {
+        if (u->gradient[k] == NO_VALUE) continue;
+        build_at(u, k);
+        Attrs a = {.group = k, .clip_norm = u->g->policy.clip_norm};
+        ValueId one = emit_value(&u->b, OP_grad_norm, &a, 1, &u->gradient[k], NULL);
+        ValueId both[2] = {norm, one};
+        norm = norm == NO_VALUE ? one : emit_value(&u->b, OP_metric_add, NULL, 2, both, NULL);
+    }
+    return norm;
+}
+
+static void emit_scale(Update *u, ValueId norm) {
+    Graph *g = u->g;
+    u->b.path = "";
+    u->b.span = g->modules.n ? g->modules.at[0].span : (Span){0};
+    u->b.unit = NO_INDEX;
+    Attrs a = {.exponent = g->policy.loss_exponent,
+               .clip = g->policy.clip,
+               .clip_norm = g->policy.clip_norm,
+               .on_nan = g->policy.on_nan,
+               .gain = g->policy.gain};
+    ValueId in[3] = {u->loss, norm, u->step};
+    u->scale = emit_value(&u->b, OP_step_scale, &a, 3, in, NULL);
+    int32_t state = graph_add_state(g, STATE_SCALE, "scale", g->values.at[u->scale].type, NO_INDEX);
+    emit_set_state(&u->b, state, u->scale);
+}
+
+static Attrs update_attrs(const Graph *g, OpKind kind, uint32_t group) {
+    const Policy *p = &g->policy;
+    uint64_t has = op_info[kind].attrs;
+    Attrs a = {.group = group, .weight_decay = p->weight_decay, .clip_value = p->clip_value};
+    if (has & A_momentum) a.momentum = p->momentum;
+    if (has & A_nesterov) a.nesterov = p->nesterov;
+    if (has & A_beta1) a.beta1 = p->beta1;
+    if (has & A_beta2) a.beta2 = p->beta2;
+    if (has & A_eps) a.eps = p->eps;
+    if (has & A_eps2) a.eps2 = p->eps2;
+    if (has & A_limit) a.limit = p->limit;
+    if (has & A_steps) a.steps = p->steps;
+    if (has & A_rate) a.rate = (int64_t)p->rate;
+    if (has & A_decoupled)
+        a.decoupled = p->optimizer == OPTIMIZER_ADAMW || p->optimizer == OPTIMIZER_MUON;
+    return a;
+}
+
+static ValueId weights_of(Update *u, uint32_t k) {
+    if (u->weights[k] == NO_VALUE) u->weights[k] = emit_state(&u->b, u->weights_state[k]);
+    return u->weights[k];
+}
+
+/* ---- element by element: the weights, then the moments that the op's signature has */
+
+static void emit_update(Update *u, uint32_t k) {
+    static const struct {
+        StateRole role;
+        const char *word;
+    } moments[] = {{STATE_MOMENT1, "m"}, {STATE_MOMENT2, "v"}};
+    Graph *g = u->g;
+    OpKind kind = update_op(&g->policy, false);
+    uint32_t n_moments = signature_updated(op_signature(kind)) - 1u, n = 0;
+    int32_t state[ARRAY_LEN(moments)];
+    ValueId in[ARRAY_LEN(moments) + 4];
+    CHECK(n_moments <= ARRAY_LEN(moments));
+    build_at(u, k);
+    in[n++] = weights_of(u, k);
+    for (uint32_t j = 0; j < n_moments; j++) {
+        Type t = group_shard_type(g, moments[j].role, k);
+        state[j] = group_add_state(g, moments[j].role, moments[j].word, k, t);
+        in[n++] = emit_state(&u->b, state[j]);
+    }
+    in[n++] = u->gradient[k];
+    in[n++] = u->scale;
+    in[n++] = u->step;
+    Attrs a = update_attrs(g, kind, k);
+    OpId update = op_emit(&u->b, kind, &a, n, in, NULL);
+    ValueId out = g->ops.at[update].out;
+    emit_set_state(&u->b, u->weights_state[k], out);
+    for (uint32_t j = 0; j < n_moments; j++) emit_set_state(&u->b, state[j], out + 1 + j);
+}
+
+/* A shard of fewer elements is updated in less than a millisecond, whatever its place. */
+enum { LONG_UPDATE = 1 << 20 };
+
+static int64_t length_of(const Group *g) {
+    return g->layout.shard < LONG_UPDATE ? 0 : g->layout.shard;
+}
+
+static int longest_first(const void *a, const void *b, void *groups) {
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    int64_t x = length_of((const Group *)groups + i), y = length_of((const Group *)groups + k);
+    return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
+}
+
+/* The long ones first, the longest before the others. The state before them leaves for a checkpoint
+ * in the order in which they overwrite it (backend/emit/plan_saves.c), and the last one begins when
+ * all of it has left: a short one then ends the step. */
+static void emit_all_updates(Update *u) {
+    Graph *g = u->g;
+    uint32_t *order = arena_array(g->scratch, uint32_t, g->groups.n + 1), n = 0;
+    for (uint32_t k = 0; k < g->groups.n; k++)
+        if (u->gradient[k] != NO_VALUE && !g->groups.at[k].matrices) order[n++] = k;
+    qsort_r(order, n, sizeof *order, longest_first, g->groups.at);
+    for (uint32_t i = 0; i < n; i++) emit_update(u, order[i]);
+}
+
+/* ---- Adafactor */
+
+typedef struct Factored {
+    int32_t state;
+    ValueId sums, means, sizes;
+} Factored;
+
+static Type factors_type(const Graph *g, uint32_t k) {
+    int64_t n = 0;
+    for (uint32_t i = 0; i < g->groups.at[k].params.n; i++)
+        n += factor_numbers(&g->params.at[g->groups.at[k].params.at[i].param].type);
+    return type_of(DT_F32, 1, &n);
+}
+
+static void emit_factored_sums(Update *u, uint32_t k, Factored *f) {
+    const Graph *g = u->g;
+    const Group *group = &g->groups.at[k];
+    Attrs a = {.group = k, .clip_value = g->policy.clip_value};
+    int64_t words = 0;
+    for (uint32_t i = 0; i < group->params.n; i++)
+        words += factor_words(&g->params.at[group->params.at[i].param].type);
+    Type t = type_of(DT_I64, 1, &words);
+    ValueId in[3] = {weights_of(u, k), u->gradient[k], u->scale};
+    f->sums = emit_value(&u->b, OP_factored_sums, &a, 3, in, &t);
+}
+
+static void emit_factored_sizes(Update *u, uint32_t k, Factored *f) {
+    Graph *g = u->g;
+    Attrs a = {.group = k};
+    int64_t words = (int64_t)g->groups.at[k].params.n * EXACT_WORDS;
+    Type t = type_of(DT_I64, 1, &words);
+    f->state = group_add_state(g, STATE_FACTORS, "factors", k, factors_type(g, k));
+    ValueId in[4] = {emit_state(&u->b, f->state), f->sums, u->scale, u->step};
+    f->means = emit_value(&u->b, OP_factored_means, &a, 4, in, NULL);
+    emit_set_state(&u->b, f->state, f->means);
+    a.clip_value = g->policy.clip_value;
+    a.eps = g->policy.eps;
+    ValueId of[3] = {f->means, u->gradient[k], u->scale};
+    f->sizes = emit_value(&u->b, OP_factored_rms, &a, 3, of, &t);
+}
+
+static void emit_adafactor(Update *u, uint32_t k, Factored *f) {
+    Attrs a = update_attrs(u->g, OP_adafactor, k);
+    ValueId in[7] = {weights_of(u, k), u->gradient[k], u->scale, u->step,
+                     f->means,         f->sums,        f->sizes};
+    emit_set_state(&u->b, u->weights_state[k], emit_value(&u->b, OP_adafactor, &a, 7, in, NULL));
+}
+
+/* All groups' sums come first and all their sizes next, so that each are one collective (comm). */
+static void emit_all_factored(Update *u) {
+    static void (*const emitters[])(Update *, uint32_t, Factored *) = {
+        emit_factored_sums, emit_factored_sizes, emit_adafactor};
+    Factored *of = arena_array(u->g->scratch, Factored, u->g->groups.n);
+    for (size_t j = 0; j < ARRAY_LEN(emitters); j++)
+        for (uint32_t k = 0; k < u->g->groups.n; k++)
+            if (u->gradient[k] != NO_VALUE) {
+                build_at(u, k);
+                emitters[j](u, k, &of[k]);
+            }
+}
+
+/* ---- Muon: first what is made orthogonal, then the update */
+
+static void emit_muon_momentum(Update *u, uint32_t k, ValueId direction[]) {
+    Graph *g = u->g;
+    Attrs a = update_attrs(g, OP_muon_momentum, k);
+    build_at(u, k);
+    Type t = group_shard_type(g, STATE_MOMENT1, k);
+    int32_t state = group_add_state(g, STATE_MOMENT1, "m", k, t);
+    ValueId in[3] = {emit_state(&u->b, state), u->gradient[k], u->scale};
+    OpId momentum = op_emit(&u->b, OP_muon_momentum, &a, 3, in, NULL);
+    ValueId m = g->ops.at[momentum].out;
+    emit_set_state(&u->b, state, m);
+    direction[k] = m + 1;
+}
+
+static void emit_muon(Update *u, uint32_t k, const ValueId direction[]) {
+    Attrs a = update_attrs(u->g, OP_muon, k);
+    build_at(u, k);
+    ValueId in[4] = {weights_of(u, k), direction[k], u->scale, u->step};
+    OpId update = op_emit(&u->b, OP_muon, &a, 4, in, NULL);
+    emit_set_state(&u->b, u->weights_state[k], u->g->ops.at[update].out);
+}
+
+/* A group's momentum comes before the update of the group before it, so that the sum over ranks
+ * (comm) goes on beside that. */
+static void emit_all_muon(Update *u) {
+    const Graph *g = u->g;
+    ValueId *direction = arena_array(g->scratch, ValueId, g->groups.n);
+    int32_t before = NO_INDEX;
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        if (u->gradient[k] == NO_VALUE || !g->groups.at[k].matrices) continue;
+        emit_muon_momentum(u, k, direction);
+        if (before != NO_INDEX) emit_muon(u, (uint32_t)before, direction);
+        before = (int32_t)k;
+    }
+    if (before != NO_INDEX) emit_muon(u, (uint32_t)before, direction);
+}
+
+/* ---- the pass */
+
+static bool refuse(Graph *g, const char *why) {
+    Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "%s", why);
+    diag_emit(&d);
+    return false;
+}
+
+/* A graph that comes as text may lack what the frontend and the passes before always make, or have
+ * its update. */
+static bool is_ready(const Update *u) {
+    Graph *g = u->g;
+    if (graph_find_state(g, "scale") != NO_INDEX)
+        return refuse(g, "the graph has its optimizer already");
+    if (u->loss == NO_VALUE || graph_find_state(g, "step") == NO_INDEX)
+        return refuse(g, "optimizer needs a state \"step\" and a program train that sets its loss");
+    for (uint32_t k = 0; k < g->groups.n; k++)
+        if (u->gradient[k] != NO_VALUE) return true;
+    return refuse(g, "optimizer needs the gradient of a group, which passes grad and shard make");
+}
+
+bool pass_optimizer(Graph *g) {
+    Arena *a = g->scratch;
+    int32_t train = graph_find_program(g, PROGRAM_TRAIN);
+    Update u = {.g = g,
+                .loss = NO_VALUE,
+                .step = NO_VALUE,
+                .gradient = arena_array(a, ValueId, g->groups.n),
+                .weights = arena_array(a, ValueId, g->groups.n),
+                .weights_state = arena_array(a, int32_t, g->groups.n)};
+    u.b = (Builder){
+        .g = g, .program = (uint32_t)train, .path = "", .phase = PHASE_UPDATE, .unit = NO_INDEX};
+    for (uint32_t k = 0; k < g->groups.n; k++) u.gradient[k] = u.weights[k] = NO_VALUE;
+    for (uint32_t i = 0; i < g->states.n; i++)
+        if (g->states.at[i].role == STATE_PARAM)
+            u.weights_state[g->states.at[i].group] = (int32_t)i;
+    if (train != NO_INDEX) find_inputs(&u, &g->programs.at[train]);
+    if (!is_ready(&u)) return false;
+    if (u.step == NO_VALUE) u.step = emit_state(&u.b, graph_find_state(g, "step"));
+    emit_scale(&u, total_norm(&u));
+    if (update_op(&g->policy, false) == OP_adafactor) {
+        emit_all_factored(&u);
+        return true;
+    }
+    emit_all_muon(&u);
+    emit_all_updates(&u);
+    return true;
+}
