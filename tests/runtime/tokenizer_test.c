@@ -166,10 +166,10 @@ static void other_files_are_refused(void **state) {
         {"\"add_prefix_space\":false", "\"add_prefix_space\":true", "pre_tokenizer", EXIT_USER},
         {"\"byte_fallback\":false", "\"byte_fallback\":true", "byte_fallback", EXIT_USER},
         {"\"vocab\"", "\"words\"", "no `vocab`", EXIT_CORRUPT},
-        {"\"a\":", "\"aa\":", "some single bytes", EXIT_CORRUPT},
+        {"\"a\":", "\"aa\":", "lacks some single bytes", EXIT_CORRUPT},
         {"\"a\":", "\"\u4e00\":", "not made of bytes", EXIT_CORRUPT},
         {"\"merges\":[[\"", "\"merges\":[[\"\u4e00", "that `vocab` lacks", EXIT_CORRUPT},
-        {"\"merges\":[[", "\"merges\":[[\"x\"],[", "is not a pair", EXIT_CORRUPT},
+        {"\"merges\":[[", "\"merges\":[[\"x\"],[", "not a pair", EXIT_CORRUPT},
         {"{", "[", "not a tokenizer", EXIT_CORRUPT},
     };
     for (size_t i = 0; i < ARRAY_LEN(change); i++) {
