@@ -21,6 +21,6 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 ==== a.txt
 0123456789012345678901234567890
 ==== err
-error: %t/a.bin was compiled for 2 ranks, and -n asks for 3
+error: %t/a.bin was compiled for 2 ranks, but -n asks for 3
 help: fsdpc compile tiny.fsd --deepspeed ds.json -s c=3 -o %t/a.bin -n 3
 ==== exit 1
