@@ -1,7 +1,8 @@
 /* pad: rows of odd width begin at aligned addresses.
  *
  * In: a graph of level train whose values have their dtypes. Out: the same ops; where logits and
- * their gradient are bf16 or f16 and their width is no multiple of eight, their types have a pitch.
+ * their gradient are bf16 or f16 and their width is not divisible by eight, their types have a
+ * pitch.
  *
  * A vocabulary of 50257 makes rows of such logits that begin at odd multiples of two bytes. A
  * matrix product on a GPU cannot load such rows sixteen bytes at a time and is several times

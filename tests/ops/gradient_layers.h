@@ -194,7 +194,7 @@ static ValueId norm(Model *m, ValueId x, int64_t D) {
     return apply(m, OP_layer_norm, (Attrs){.eps = 1e-5}, OPERANDS(x, w, b));
 }
 
-/* No two numbers are equal: differences do not change what is chosen. n is no multiple of 7. */
+/* No two numbers are equal: differences do not change what is chosen. n is not a multiple of 7. */
 static ValueId distinct(Model *m, int rank, const int64_t *dim) {
     ValueId x = input(m, rank, dim);
     uint32_t k = m->g->params.n - 1;
