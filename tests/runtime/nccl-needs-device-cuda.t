@@ -16,8 +16,8 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 1
 ==== err
 error: transport nccl works with device cuda, not cpu
-help: --device cuda; on CPUs --transport mpi, or local
+help: use --device cuda; on CPUs --transport mpi or local
 error: transport nccl works with device cuda, not cpu
-help: --device cuda; on CPUs --transport mpi, or local
+help: use --device cuda; on CPUs --transport mpi or local
 error: torchrun says rank 1 of 2, but LOCAL_RANK is not set
 help: LOCAL_RANK is the number of this process on its host, from 0; it chooses the GPU
