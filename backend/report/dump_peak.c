@@ -43,8 +43,8 @@ json_t *dump_peak_json(const Plan *p) {
         lives_at(&lives, lives_peak(p), bytes);
         live = p->instrs[lives_peak(p)].live_bytes;
     }
-    put(o, "cpu", s->workspace_bytes[DEVICE_CPU]);
-    put(o, "cuda", s->workspace_bytes[DEVICE_CUDA]);
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        put(o, word_of(&words_DeviceKind, d), s->workspace_bytes[d]);
     put(o, "arena", s->arena_bytes);
     /* Live values are counted in whole slots of PLAN_ALIGN; the last slot of the arena is not. */
     put(o, "lower_bound", MIN(live, s->arena_bytes));
@@ -53,8 +53,11 @@ json_t *dump_peak_json(const Plan *p) {
         sum += bytes[c];
     }
     put(categories, "unused", s->arena_bytes > sum ? s->arena_bytes - sum : 0);
-    put(categories, "workspace_cpu", s->workspace_bytes[DEVICE_CPU] - s->workspace_offset);
-    put(categories, "workspace_cuda", s->workspace_bytes[DEVICE_CUDA] - s->workspace_offset);
+    for (int d = 0; d < DEVICE_KINDS; d++) {
+        char key[32];
+        snprintf(key, sizeof key, "workspace_%s", word_of(&words_DeviceKind, d));
+        put(categories, key, s->workspace_bytes[d] - s->workspace_offset);
+    }
     json_set(o, "categories", categories);
     if (s->host_bytes) json_set(o, "host", host_json(p));
     arena_free(a);

@@ -71,9 +71,11 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
     }
     buf_printf(out, "\n");
     put_loss_scale(out, s);
-    buf_printf(out, "arena persistent %llu bytes %llu workspace at %llu cpu %llu cuda %llu\n",
-               (Llu)s->persistent_bytes, (Llu)s->arena_bytes, (Llu)s->workspace_offset,
-               (Llu)s->workspace_bytes[DEVICE_CPU], (Llu)s->workspace_bytes[DEVICE_CUDA]);
+    buf_printf(out, "arena persistent %llu bytes %llu workspace at %llu", (Llu)s->persistent_bytes,
+               (Llu)s->arena_bytes, (Llu)s->workspace_offset);
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        buf_printf(out, " %s %llu", word_of(&words_DeviceKind, d), (Llu)s->workspace_bytes[d]);
+    buf_printf(out, "\n");
     if (s->host_bytes) {
         buf_printf(out, "host persistent %llu bytes %llu", (Llu)s->host_persistent,
                    (Llu)s->host_bytes);

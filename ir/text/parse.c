@@ -372,12 +372,12 @@ static bool parse_formula(GraphParser *p) {
 
 static bool parse_arena(GraphParser *p) {
     Graph *g = p->g;
-    bool device =
-        parse_expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->persistent_bytes) &&
-        parse_expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->arena_bytes) &&
-        parse_expect_word(p, "workspace") && parse_expect_word(p, "cpu") &&
-        parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CPU]) && parse_expect_word(p, "cuda") &&
-        parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CUDA]);
+    bool device = parse_expect_word(p, "persistent") &&
+                  parse_uint(p, INT64_MAX, &g->persistent_bytes) && parse_expect_word(p, "bytes") &&
+                  parse_uint(p, INT64_MAX, &g->arena_bytes) && parse_expect_word(p, "workspace");
+    for (int d = 0; device && d < DEVICE_KINDS; d++)
+        device = parse_expect_word(p, word_of(&words_DeviceKind, d)) &&
+                 parse_uint(p, INT64_MAX, &g->workspace_bytes[d]);
     if (!device || !parse_accept_word(p, "host")) return device;
     return parse_expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->host_persistent) &&
            parse_expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->host_bytes);

@@ -519,10 +519,11 @@ static void print_program(GraphPrinter *p, const Program *program) {
 }
 
 static void print_arena(const Graph *g, Buf *out) {
-    buf_printf(out, "arena persistent %llu bytes %llu workspace cpu %llu cuda %llu",
-               (unsigned long long)g->persistent_bytes, (unsigned long long)g->arena_bytes,
-               (unsigned long long)g->workspace_bytes[DEVICE_CPU],
-               (unsigned long long)g->workspace_bytes[DEVICE_CUDA]);
+    buf_printf(out, "arena persistent %llu bytes %llu workspace",
+               (unsigned long long)g->persistent_bytes, (unsigned long long)g->arena_bytes);
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        buf_printf(out, " %s %llu", word_of(&words_DeviceKind, d),
+                   (unsigned long long)g->workspace_bytes[d]);
     if (g->host_bytes)
         buf_printf(out, " host persistent %llu bytes %llu", (unsigned long long)g->host_persistent,
                    (unsigned long long)g->host_bytes);

@@ -346,7 +346,7 @@ static void check_workspace(Verify *v, const Op *op) {
         if ((uint64_t)need > v->g->workspace_bytes[d])
             verify_broken(v, RULE_SCHED_7, op,
                           "may need a workspace of %lld bytes on %s, but the graph reserves %llu",
-                          (long long)need, d == DEVICE_CPU ? "cpu" : "cuda",
+                          (long long)need, word_of(&words_DeviceKind, d),
                           (unsigned long long)v->g->workspace_bytes[d]);
     }
 }

@@ -63,6 +63,7 @@ typedef struct Launch {
 /* launcher.c */
 bool launch_is_of_processes(const Launch *l); /* one process a rank */
 bool launch_is_spawned(const Launch *l);      /* by another fsdp-run (spawn.c) */
+bool launch_says_address(const Launch *l);    /* of rank 0, as torchrun and fsdp-run do */
 /* n: RANKS of -n, or 0. Fills the fields up to knows_locals. */
 int launch_detect(int32_t n, int32_t plan_ranks, Launch *l, char *error);
 
@@ -74,10 +75,10 @@ int launch_meeting(const Launch *l, JoinOptions *o, char *error);
 const Device *device_load(const char *name, char *error, int *code);
 /* NULL with the message when this build or machine lacks it. */
 const TransportModule *transport_load(const char *name, char *error);
-bool transport_known(const char *name); /* is its module beside this program? */
-/* The name of the transport: as the user says; else, with several ranks, the one that suits the
- * launcher and the device: nccl where each rank can have a GPU. */
-const char *transport_choice(const RunOptions *o, const Launch *l);
+/* Does it need no module, or is its module beside this program? */
+bool transport_known(const TransportTraits *t);
+/* The transport: as the user says; else the first that suits the launcher and the device. */
+const TransportTraits *transport_choice(const RunOptions *o, const Launch *l);
 
 /* spawn.c: with a transport between processes and no launcher, starts the ranks: 1 when they ran;
  * *code is theirs. The variables tell them about it. */
@@ -85,7 +86,7 @@ const char *transport_choice(const RunOptions *o, const Launch *l);
 #define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
 #define SPAWN_SAID "FSDP_RUN_SAID"         /* file for those who say why the run ends */
 #define SPAWN_HOSTS "FSDP_RUN_HOSTS"       /* replaces --hosts after one of them was lost */
-int processes_start(Launch *l, const char *transport, char **argv, int *code);
+int processes_start(Launch *l, const TransportTraits *t, char **argv, int *code);
 sigset_t processes_awaited_signals(void); /* that concern a process which started ranks */
 /* Ends the orphans among the processes that this one started: it is their subreaper. */
 void processes_end_orphans(void);
@@ -94,7 +95,7 @@ void processes_end_orphans(void);
 bool processes_ignore(int signal_number); /* did this process start with the signal ignored? */
 void processes_begin(const Launch *l);    /* before anything can fail on several ranks */
 /* Fills module, world and local_ranks. told_to_end: see JoinOptions. */
-int processes_join(Launch *l, const char *transport, int32_t test_hosts,
+int processes_join(Launch *l, const TransportTraits *t, int32_t test_hosts,
                    const atomic_int *told_to_end);
 /* All ranks compare how their preparations went; the first that failed speaks for all. plan: its
  * path, for messages. */

@@ -136,6 +136,10 @@ static int check_alone(int32_t ranks, char *error) {
 
 bool launch_is_spawned(const Launch *l) { return !strcmp(l->launcher, "fsdp-run"); }
 
+bool launch_says_address(const Launch *l) {
+    return launch_is_spawned(l) || !strcmp(l->launcher, launchers[TORCHRUN].name);
+}
+
 bool launch_is_of_processes(const Launch *l) { return *l->launcher && strcmp(l->launcher, "-n"); }
 
 int launch_detect(int32_t n, int32_t plan_ranks, Launch *l, char *error) {

@@ -43,7 +43,10 @@ const Device *device_load(const char *name, char *error, int *code) {
     if (access(path, R_OK)) {
         const char *base = strrchr(path, '/') + 1;
         snprintf(error, ERROR_BYTES, "device %s: there is no module %s beside fsdp-run%s", name,
-                 base, strcmp(name, "cuda") ? "" : ": this build has no CUDA");
+                 base,
+                 strcmp(name, word_of(&words_DeviceKind, DEVICE_CPU))
+                     ? ": this build was made without it"
+                     : "");
         return NULL;
     }
     /* OpenMP's threads spin for milliseconds at each barrier; on a machine that is busy otherwise
@@ -74,23 +77,35 @@ const Device *device_load(const char *name, char *error, int *code) {
 static int32_t count_gpus(const char *device) {
     char error[ERROR_BYTES];
     int code = 0;
-    const Device *d = strcmp(device, "cpu") ? device_load("cuda", error, &code) : NULL;
+    const Device *d = strcmp(device, word_of(&words_DeviceKind, DEVICE_CPU))
+                          ? device_load(word_of(&words_DeviceKind, DEVICE_CUDA), error, &code)
+                          : NULL;
     return d && d->count ? d->count() : 0;
 }
 
-const char *transport_choice(const RunOptions *o, const Launch *l) {
+/* A transport for GPUs needs one for this process, or, where no launcher has started a process per
+ * rank, one for each rank and its module; ranks can be threads then. */
+const TransportTraits *transport_choice(const RunOptions *o, const Launch *l) {
     if (o->transport) return o->transport;
-    if (o->hosts) return "mpi";
-    if (l->ranks == 1) return "local";
-    int32_t gpus = count_gpus(o->device);
-    bool by_mpi = strcmp(l->launcher, "torchrun") && strcmp(l->launcher, "fsdp-run");
-    if (launch_is_of_processes(l)) return gpus ? "nccl" : by_mpi ? "mpi" : "tcp";
-    return gpus >= l->ranks && transport_known("nccl") ? "nccl" : "local";
+    LaunchKind launch = o->hosts                     ? LAUNCH_HOSTS
+                        : l->ranks == 1              ? LAUNCH_ALONE
+                        : !launch_is_of_processes(l) ? LAUNCH_THREADS
+                        : launch_says_address(l)     ? LAUNCH_ADDRESS
+                                                     : LAUNCH_MPI;
+    bool threads = launch == LAUNCH_THREADS, many = launch >= LAUNCH_ADDRESS;
+    int32_t gpus = threads || many ? count_gpus(o->device) : 0;
+    for (const TransportTraits *t = transports; t < transports + TRANSPORT_KINDS; t++) {
+        bool on_cpu = t->devices >> DEVICE_CPU & 1;
+        if (!on_cpu && gpus < (threads ? l->ranks : 1)) continue;
+        if (t->suits >> launch & 1 && (!threads || transport_known(t))) return t;
+    }
+    BUG("no transport suits launch %d", launch);
 }
 
-bool transport_known(const char *name) {
+bool transport_known(const TransportTraits *t) {
     char path[PATH_MAX + 64];
-    return module_path("transport", name, path, sizeof path) && !access(path, R_OK);
+    return t->start == AS_THREADS ||
+           (module_path("transport", t->name, path, sizeof path) && !access(path, R_OK));
 }
 
 const TransportModule *transport_load(const char *name, char *error) {

@@ -101,11 +101,11 @@ static void release_for_mpi(const Launch *l) {
 
 /* ---- meeting */
 
-int processes_join(Launch *l, const char *transport, int32_t test_hosts,
+int processes_join(Launch *l, const TransportTraits *t, int32_t test_hosts,
                    const atomic_int *told_to_end) {
     char error[ERROR_BYTES];
     release_for_mpi(l);
-    l->module = transport_load(transport, error);
+    l->module = transport_load(t->name, error);
     int code = l->module ? 0 : EXIT_ENVIRONMENT;
     JoinOptions o = {.launcher = l->launcher,
                      .rank = l->rank,
@@ -116,7 +116,7 @@ int processes_join(Launch *l, const char *transport, int32_t test_hosts,
                      .test_hosts = test_hosts,
                      .may_speak = may_speak,
                      .told_to_end = told_to_end};
-    if (!code && strcmp(transport, "mpi")) code = launch_meeting(l, &o, error);
+    if (!code && t->start != BY_MPIRUN) code = launch_meeting(l, &o, error);
     if (!code) code = l->module->join(&o, &l->world, error);
     if (code) {
         if (may_speak()) fprintf(stderr, "error: %s\n", error);

@@ -463,11 +463,12 @@ static char **mpirun_line(const Launch *l, char **argv, const char *transport) {
     return command_line(before, on_hosts(l, before, n), argv, transport);
 }
 
-static void start_mpirun(Family *f, const Launch *l, char **argv, const sigset_t *mask) {
+static void start_mpirun(Family *f, const Launch *l, char **argv, const char *transport,
+                         const sigset_t *mask) {
     /* Left over from another launcher: -n goes before it. */
     static const char *const others[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
     for (size_t i = 0; i < ARRAY_LEN(others); i++) unsetenv(others[i]);
-    char **command = mpirun_line(l, argv, "mpi");
+    char **command = mpirun_line(l, argv, transport);
     /* Ranks of one machine need no port: memory carries what MPI sends. */
     if (l->hosts.n < 2) setenv("OMPI_MCA_pml", "ob1", 0);
     if (l->hosts.n < 2) setenv("OMPI_MCA_btl", "self,vader", 0);
@@ -534,10 +535,10 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
     free(command);
 }
 
-int processes_start(Launch *l, const char *transport, char **argv, int *code) {
-    if (!transport || !strcmp(transport, "local") || launch_is_of_processes(l)) return 0;
-    if (!transport_known(transport)) return 0; /* choose_transport says so */
-    Family f = {.mpirun = !strcmp(transport, "mpi"), .first_bad = -1};
+int processes_start(Launch *l, const TransportTraits *t, char **argv, int *code) {
+    if (t->start == AS_THREADS || launch_is_of_processes(l)) return 0;
+    if (!transport_known(t)) return 0; /* transport_open says so */
+    Family f = {.mpirun = t->start == BY_MPIRUN, .first_bad = -1};
     if (!f.mpirun && l->ranks == 1) return 0;
     f.n = f.mpirun ? 1 : l->ranks;
     f.child = calloc((size_t)f.n, sizeof *f.child);
@@ -551,9 +552,9 @@ int processes_start(Launch *l, const char *transport, char **argv, int *code) {
     open_said(&f);
     if (f.mpirun && !l->progress) l->progress = attempt_share();
     if (f.mpirun)
-        start_mpirun(&f, l, argv, &before);
+        start_mpirun(&f, l, argv, t->name, &before);
     else
-        start_ranks(&f, argv, transport, &before);
+        start_ranks(&f, argv, t->name, &before);
     for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
     attend_children(&f, l);
     processes_end_orphans();

@@ -77,6 +77,21 @@ static int unknown_name(const char *kind, const char *word, const char *const *k
 }
 
 /* A word that is one of a few. */
+const TransportTraits transports[] = {
+#define ON(device) (1u << (device))
+#define ON_ANY UINT32_MAX
+#define SUITS(launch) (1u << (launch))
+#define TRANSPORT(name, devices, suits, start, remedy) {#name, devices, suits, start, remedy},
+#include "transports.def"
+#undef TRANSPORT
+};
+
+const TransportTraits *transport_of_start(TransportStart start) {
+    const TransportTraits *t = transports;
+    while (t->start != start) t++;
+    return t;
+}
+
 static int unknown_word(const char *kind, const char *word, const char *const *known, size_t n) {
     char list[160] = "";
     if (nearest_name(word, known, n)) return unknown_name(kind, word, known, n);
@@ -223,8 +238,9 @@ static int check_checkpoint(const RunOptions *o) {
 }
 
 static int complete_options(RunOptions *o) {
-    if (o->hosts && o->transport && strcmp(o->transport, "mpi"))
-        return usage_error("--hosts needs transport mpi, not %s", o->transport);
+    if (o->hosts && o->transport && o->transport->start != BY_MPIRUN)
+        return usage_error("--hosts needs transport %s, not %s",
+                           transport_of_start(BY_MPIRUN)->name, o->transport->name);
     if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
     const char *sampling = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->sampling;
     if (!o->generate && sampling) return usage_error("%s needs --generate", sampling);
@@ -241,9 +257,26 @@ static int complete_options(RunOptions *o) {
     return code < 0 ? complete_save(o) : code;
 }
 
+static int device_option(RunOptions *o, const char *value) {
+    const char *known[DEVICE_KINDS + 1];
+    for (int i = 0; i < DEVICE_KINDS; i++) known[i] = word_of(&words_DeviceKind, i);
+    known[DEVICE_KINDS] = "auto";
+    if (!strcmp(value, "gpu")) return usage_error("unknown device `gpu`; did you mean `cuda`?");
+    return word_option("device", value, known, ARRAY_LEN(known), &o->device);
+}
+
+static int transport_option(RunOptions *o, const char *value) {
+    const char *known[TRANSPORT_KINDS];
+    for (size_t i = 0; i < TRANSPORT_KINDS; i++) {
+        known[i] = transports[i].name;
+        if (strcmp(value, known[i])) continue;
+        o->transport = &transports[i];
+        return -1;
+    }
+    return unknown_word("transport", value, known, TRANSPORT_KINDS);
+}
+
 static int apply_option(RunOptions *o, OptionId id, const char *value) {
-    static const char *const devices[] = {"cpu", "cuda", "auto"};
-    static const char *const transports[] = {"local", "nccl", "mpi", "tcp"};
     static const char *const overlaps[] = {"auto", "on", "off"};
     int64_t x = 0;
     int code = -1;
@@ -252,11 +285,8 @@ static int apply_option(RunOptions *o, OptionId id, const char *value) {
         code = count_option("-n", value, 1, INT32_MAX, &x);
         o->ranks = (int32_t)x;
         return code;
-    case OPT_DEVICE:
-        if (!strcmp(value, "gpu")) return usage_error("unknown device `gpu`; did you mean `cuda`?");
-        return word_option("device", value, devices, ARRAY_LEN(devices), &o->device);
-    case OPT_TRANSPORT:
-        return word_option("transport", value, transports, ARRAY_LEN(transports), &o->transport);
+    case OPT_DEVICE: return device_option(o, value);
+    case OPT_TRANSPORT: return transport_option(o, value);
     case OPT_HOSTS: o->hosts = value; return -1;
     case OPT_THREADS:
         code = count_option("--threads", value, 1, DEVICE_THREADS, &x);
@@ -331,7 +361,7 @@ static OptionId find_option(const char *argument, const char **value) {
 }
 
 int options_parse(int argc, char **argv, RunOptions *o) {
-    *o = (RunOptions){.device = "cpu",
+    *o = (RunOptions){.device = word_of(&words_DeviceKind, DEVICE_CPU),
                       .overlap = "auto",
                       .steps = -1,
                       .dump_step = -1,

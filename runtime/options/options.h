@@ -25,10 +25,37 @@ typedef struct DataOption { /* --data NAME=PATH */
     const char *name, *path;
 } DataOption;
 
+/* ---- transports.def: what the launcher and the command line need to know of a transport */
+
+typedef enum LaunchKind {
+    LAUNCH_ALONE,   /* one rank */
+    LAUNCH_THREADS, /* ranks that no launcher started */
+    LAUNCH_HOSTS,   /* --hosts */
+    LAUNCH_ADDRESS, /* processes of a launcher that says where rank 0 is met: torchrun, fsdp-run */
+    LAUNCH_MPI      /* processes of another launcher */
+} LaunchKind;
+/* How fsdp-run starts the ranks of a run that no launcher started. */
+typedef enum TransportStart { AS_THREADS, AS_PROCESSES, BY_MPIRUN } TransportStart;
+typedef struct TransportTraits {
+    const char *name;
+    uint32_t devices, suits;
+    TransportStart start;
+    const char *remedy;
+} TransportTraits;
+enum {
+    TRANSPORT_KINDS = 0
+#define TRANSPORT(...) +1
+#include "transports.def"
+#undef TRANSPORT
+};
+extern const TransportTraits transports[TRANSPORT_KINDS];
+const TransportTraits *transport_of_start(TransportStart start); /* the first in the table */
+
 typedef struct RunOptions {
-    const char *plan, *device, *transport, *hosts;
-    int32_t ranks, threads; /* 0 = not given */
-    int64_t steps;          /* -1 = all of the plan's */
+    const char *plan, *device, *hosts; /* device: a word of DeviceKind, or auto */
+    const TransportTraits *transport;  /* NULL = not given */
+    int32_t ranks, threads;            /* 0 = not given */
+    int64_t steps;                     /* -1 = all of the plan's */
     DataOption *data;
     uint32_t n_data;
     const char *load, *log, *tensorboard;

@@ -29,67 +29,62 @@ int device_choose(Run *run) {
     const char *name = run->options->device;
     int code = 0;
     if (!strcmp(name, "auto")) {
-        run->device = device_load("cuda", reason, &code);
-        name = "cpu";
+        run->device = device_load(word_of(&words_DeviceKind, DEVICE_CUDA), reason, &code);
+        name = word_of(&words_DeviceKind, DEVICE_CPU);
         if (!run->device && !run->options->quiet)
-            fprintf(stderr, "note: %s; using device cpu\n", reason);
+            fprintf(stderr, "note: %s; using device %s\n", reason, name);
     }
     if (!run->device) run->device = device_load(name, error, &code);
     return run->device ? 0 : report_error(code, error);
 }
 
-static int missing_transport(const Run *run, const char *name) {
-    static const char *const others[] = {"mpi", "nccl", "tcp"};
+static int missing_transport(const Run *run, const TransportTraits *t) {
     const Launch *l = &run->launch;
-    char known[64] = "local";
-    for (size_t i = 0, n = 5; i < ARRAY_LEN(others); i++)
-        if (transport_known(others[i]))
-            n += (size_t)snprintf(known + n, sizeof known - n, " and %s", others[i]);
-    fprintf(stderr, "error: transport %s is not in this build of fsdp-run, which has %s\n", name,
-            known);
+    const TransportTraits *threads = transport_of_start(AS_THREADS),
+                          *mpi = transport_of_start(BY_MPIRUN);
+    fprintf(stderr, "error: transport %s is not in this build of fsdp-run, which has %s", t->name,
+            threads->name);
+    for (size_t i = 0; i < TRANSPORT_KINDS; i++)
+        if (&transports[i] != threads && transport_known(&transports[i]))
+            fprintf(stderr, " and %s", transports[i].name);
+    fprintf(stderr, "\n");
     if (!run->options->transport)
         fprintf(stderr, "note: %s and device %s need transport %s\n", l->launcher,
-                run->device->name, name);
+                run->device->name, t->name);
     fprintf(stderr,
-            "help: --transport local runs all ranks as threads of one process: fsdp-run -n %d\n",
-            l->ranks);
-    if (transport_known("mpi"))
-        fprintf(stderr, "help: --transport mpi -n %d starts a process for each rank\n", l->ranks);
+            "help: --transport %s runs all ranks as threads of one process: fsdp-run -n %d\n",
+            threads->name, l->ranks);
+    if (transport_known(mpi))
+        fprintf(stderr, "help: --transport %s -n %d starts a process for each rank\n", mpi->name,
+                l->ranks);
     return EXIT_ENVIRONMENT;
 }
 
 /* What does not go together, said before any rank waits for another. */
-static int check_transport(const Run *run, const char *name, bool many) {
+static int check_transport(const Run *run, const TransportTraits *t, bool many) {
     const Launch *l = &run->launch;
-    bool cpu = run->device->kind == DEVICE_CPU;
-    if (strcmp(name, "local") && !transport_known(name)) return missing_transport(run, name);
-    if (!strcmp(name, "nccl") && cpu) {
+    if (!transport_known(t)) return missing_transport(run, t);
+    if (!(t->devices >> run->device->kind & 1)) {
+        const char *fits =
+            word_of(&words_DeviceKind, t->devices >> DEVICE_CPU & 1 ? DEVICE_CPU : DEVICE_CUDA);
+        fprintf(stderr, "error: transport %s works with device %s, not %s\nhelp: %s\n", t->name,
+                fits, run->device->name, t->remedy);
+        return EXIT_USER;
+    }
+    if (t->start == BY_MPIRUN && (getenv("FSDP_SECRET") || getenv("FSDP_SECRET_FILE"))) {
         fprintf(stderr,
-                "error: transport nccl works with device cuda, not %s\n"
-                "help: use --device cuda; on CPUs --transport mpi or local\n",
-                run->device->name);
+                "error: FSDP_SECRET has no effect with transport %s: Open MPI connects the ranks "
+                "and does not check it\n"
+                "help: env -u FSDP_SECRET -u FSDP_SECRET_FILE fsdp-run ... starts without a "
+                "secret\n",
+                t->name);
         return EXIT_USER;
     }
-    if (!strcmp(name, "tcp") && !cpu) {
+    if (many && t->start == AS_THREADS) {
         fprintf(stderr,
-                "error: transport tcp works with device cpu, not %s\n"
-                "help: use --transport nccl on GPUs\n",
-                run->device->name);
-        return EXIT_USER;
-    }
-    if (!strcmp(name, "mpi") && (getenv("FSDP_SECRET") || getenv("FSDP_SECRET_FILE"))) {
-        fprintf(stderr, "error: FSDP_SECRET has no effect with transport mpi: Open MPI connects "
-                        "the ranks and does not check it\n"
-                        "help: env -u FSDP_SECRET -u FSDP_SECRET_FILE fsdp-run ... starts without "
-                        "a secret\n");
-        return EXIT_USER;
-    }
-    if (many && !strcmp(name, "local")) {
-        fprintf(
-            stderr,
-            "error: transport local keeps all ranks in one process, but %s started %d processes\n"
-            "help: start fsdp-run -n %d once, without a launcher\n",
-            l->launcher, l->ranks, l->ranks);
+                "error: transport %s keeps all ranks in one process, but %s started %d processes\n"
+                "help: start fsdp-run -n %d once, without a launcher\n",
+                t->name, l->launcher, l->ranks, l->ranks);
         return EXIT_USER;
     }
     return 0;
@@ -97,15 +92,15 @@ static int check_transport(const Run *run, const char *name, bool many) {
 
 int transport_open(Run *run) {
     Launch *l = &run->launch;
-    const char *name = transport_choice(run->options, l);
-    int code = check_transport(run, name, launch_is_of_processes(l) && l->ranks > 1);
+    const TransportTraits *t = transport_choice(run->options, l);
+    int code = check_transport(run, t, launch_is_of_processes(l) && l->ranks > 1);
     if (code) return code;
-    if (!strcmp(name, "local")) {
+    if (t->start == AS_THREADS) {
         run->transport = &transport_local;
         run->transport_shared = local_world_new(run->plan, l->ranks, l->timeout);
         return 0;
     }
-    code = processes_join(l, name, run->test.hosts, &run->end.told_to_end);
+    code = processes_join(l, t, run->test.hosts, &run->end.told_to_end);
     if (code) return code;
     run->transport = l->module->transport;
     run->transport_shared = l->world;
