@@ -7,7 +7,7 @@
  * catches a mutant first, and each proof by itself. What the checker accepts must be harmless: the
  * oracle runs it in many legal orders and finds nothing.
  *
- * One plan in two is tried, and the failures said at the end; with AddressSanitizer, which looks
+ * One plan in three is tried, and the failures said at the end; with AddressSanitizer, which looks
  * for errors of the checker's own memory, one in nine. The random numbers start the same way in
  * every run. By hand, `mutate -v` names every mutant and `mutate -s SEED` plants others, both in
  * all plans; `mutate PLAN FAULT FILE` writes the first mutant of that kind, for tests of what fsdpc
@@ -35,7 +35,7 @@ enum {
     PLANS_APART = 9,
 #else
     LEAST_CAUGHT = 50,
-    PLANS_APART = 2,
+    PLANS_APART = 3,
 #endif
     POLICIES = 60
 };

@@ -1,4 +1,4 @@
-# RUN: for w in attention_grad attention_packed_grad; do FSDP_CUDA_ATTENTION=onepass FSDP_EMULATE_BLOCKS=shuffled %build/tests/cuda_kernels %build/tests/modules/device_cuda_raced.so $w few | tail -n 1; done
+# RUN: for w in attention_grad attention_packed_grad; do FSDP_CUDA_ATTENTION=onepass FSDP_EMULATE_BLOCKS=shuffled %build/tests/cuda_kernels %build/tests/modules/device_cuda_raced.so $w one | tail -n 1; done
 # The one-pass backward adds in turn across blocks, and its products read what was written, fenced and waited for.
 # NEEDS: sanitizer:none build:tests/modules/device_cuda_raced.so
 # TIME: 240

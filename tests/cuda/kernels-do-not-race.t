@@ -1,4 +1,4 @@
-# RUN: %build/tests/cuda_kernels %build/tests/modules/device_cuda_raced.so "" few | tail -1
+# RUN: %build/tests/cuda_kernels %build/tests/modules/device_cuda_raced.so "" one | tail -1
 # Kernels order what their threads share, stay inside of operands, and read what was written.
 # NEEDS: sanitizer:none build:tests/modules/device_cuda_raced.so
 # TIME: 300

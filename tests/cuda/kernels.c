@@ -1,11 +1,12 @@
 /* Every kernel of a cuda device against the references in f64 (tests/kernels/cases.c), for mixtures
- * of f32 and bf16 operands, apart and in place: kernels [MODULE.so [PART [few | turns]]]. PART
- * chooses cases by their titles. `few` leaves mixtures and large attention out. With `turns`, cases
- * take turns with the mixtures after all f32 and all bf16, so that each op meets each where it has
- * enough cases, and large attention is all bf16: what an emulated GPU has the time for. Without an
- * argument it is `turns` on the emulated device beside this program; with AddressSanitizer each
- * case then has one mixture in turn, since what is computed is known. A GPU tries all. The norm
- * must be the very sum that the cpu device finds.
+ * of f32 and bf16 operands, apart and in place: kernels [MODULE.so [PART [few | one | turns]]].
+ * PART chooses cases by their titles. `few` leaves mixtures and large attention out; `one` runs
+ * each case once, all f32 or all bf16 in turn: for modules that watch each access. With `turns`,
+ * cases take turns with the mixtures after all f32 and all bf16, so that each op meets each where
+ * it has enough cases, and large attention is all bf16: what an emulated GPU has the time for.
+ * Without an argument it is `turns` on the emulated device beside this program; with
+ * AddressSanitizer each case then has one mixture in turn, since what is computed is known. A GPU
+ * tries all. The norm must be the very sum that the cpu device finds.
  *
  * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
  * at addresses that are only aligned to their elements in every second run. Prints a line an op
@@ -281,7 +282,7 @@ static void run_element(const Case *c, bool half) {
     trial_free(&t);
 }
 
-typedef enum Choice { ALL, IN_TURN, FEW } Choice; /* of mixtures */
+typedef enum Choice { ALL, IN_TURN, FEW, ONE } Choice; /* of mixtures */
 
 /* The last mixture is the update that must leave everything as it is. */
 static bool is_tried(const Case *c, int pattern, Choice choice) {
@@ -289,6 +290,7 @@ static bool is_tried(const Case *c, int pattern, Choice choice) {
     bool large = is_attention(c->op) && type_elements(&c->in[0].type) > MANY;
     if (large && choice != ALL) return choice == IN_TURN && pattern == 1;
     if (pattern == MIXTURES - 1) return has_fill(c, FILL_SCALE);
+    if (choice == ONE) return pattern == number % 2;
     if (choice == IN_TURN && SANITIZED) return pattern == number % (MIXTURES - 1);
     if (pattern < 2) return true;
     return choice == ALL || (choice == IN_TURN && pattern == 2 + number % (MIXTURES - 3));
@@ -303,8 +305,9 @@ static void run_case(const Case *c, Choice choice) {
         choose_mixture(&t);
         fill_inputs(&t);
         run(&t, apart, pattern % 2 == 1);
-        if (pattern < 2) run(&t, apart, pattern % 2 == 0);
-        for (int number = 0; sharing(&t, number, shared); number++) run(&t, shared, true);
+        if (pattern < 2 && choice != ONE) run(&t, apart, pattern % 2 == 0);
+        for (int number = 0; choice != ONE && sharing(&t, number, shared); number++)
+            run(&t, shared, true);
         trial_free(&t);
     }
 }
@@ -338,13 +341,16 @@ int main(int argc, char **argv) {
     CHECK(image != NULL);
     const char *only = argc > 2 ? argv[2] : "";
     const char *word = argc > 3 ? argv[3] : argc > 1 ? "all" : "turns";
-    Choice choice = !strcmp(word, "few") ? FEW : !strcmp(word, "turns") ? IN_TURN : ALL;
+    Choice choice = !strcmp(word, "few")     ? FEW
+                    : !strcmp(word, "one")   ? ONE
+                    : !strcmp(word, "turns") ? IN_TURN
+                                             : ALL;
     for (int i = 0; i < n_cases; i++)
         if (strstr(cases[i].title, only)) run_case(&cases[i], choice);
     int n_elements;
     const Case *elements = element_cases(&n_elements);
     for (int i = 0; i < n_elements; i++)
-        if (strstr(elements[i].title, only)) run_element(&elements[i], i % 2);
+        if (strstr(elements[i].title, only) && choice != ONE) run_element(&elements[i], i % 2);
     int missing = 0;
     for (int op = 0; op < OP_COUNT; op++) {
         if (!infos[op].launched) continue;

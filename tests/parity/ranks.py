@@ -60,6 +60,8 @@ GPT = [
     "train.eval_steps=1",
 ]
 
+FEW = ["-s", "train.steps=4", "-s", "train.eval_every=2"]  # equal bits show at once
+
 EXACT = """\
 module Net {
   first  : Linear(6, 8, bias = true, init = zeros)
@@ -214,7 +216,7 @@ def policies(tools, tmp):
             ["-s", "train.precision=bf16(master = f32, reduce = f32)"],
         ):
             results = [
-                train(tools, tmp, ROOT / "models" / "gpt2.fsd", GPT + extra + v, n)
+                train(tools, tmp, ROOT / "models" / "gpt2.fsd", GPT + FEW + extra + v, n)
                 for v in variants
             ]
             for v, r in zip(variants[1:], results[1:]):

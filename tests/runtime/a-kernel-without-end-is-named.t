@@ -1,6 +1,6 @@
 # RUN: mkdir %t/bin && cp %build/fsdp-run %t/bin && cp %build/device_cpu.so %t/bin/device_real.so && cp %build/tests/modules/tardy.so %t/bin/device_cpu.so
-# RUN: seq 3000 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2 && TARDY="work 1 7 1000" FSDP_TIMEOUT=2 timeout 3000 %t/bin/fsdp-run --threads 1 --quiet --save %t/w p; c=$?; ls %t; exit $c
-# A kernel that computes without an end is named when it has used ten times the time-out of CPU time, 20 s here.
+# RUN: seq 3000 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2 && TARDY="work 1 7 1000" FSDP_TIMEOUT=1 timeout 3000 %t/bin/fsdp-run --threads 1 --quiet --save %t/w p; c=$?; ls %t; exit $c
+# A kernel that computes without an end is named when it has used ten times the time-out of CPU time, 10 s here.
 # TIME: 300
 # NEEDS: build:device_cpu.so sanitizer:none
 ==== toy.fsd
@@ -21,6 +21,6 @@ shard { unit = Linear }
 ==== out
 bin
 ==== err
-error: rank 1 made no progress for 20 s (its last instruction: toy.fsd:7:23: relu #23); rank 0 waits for it to come to out toy.fsd:4:3: unshard #24, all_gather number 4 of the gathers among these ranks
+error: rank 1 made no progress for 10 s (its last instruction: toy.fsd:7:23: relu #23); rank 0 waits for it to come to out toy.fsd:4:3: unshard #24, all_gather number 4 of the gathers among these ranks
 help: FSDP_TIMEOUT=SECONDS waits longer
 ==== exit 4
