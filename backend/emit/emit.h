@@ -7,16 +7,16 @@
 #include "ir.h"
 #include "plan.h"
 
-/* facts.c: calls put for each fact of the model, in their order. */
+/* facts.c: calls put for each fact of the model, always in the same order. */
 void facts_of_model(const Frontend *f,
                     void (*put)(void *context, const char *name, FactKind kind, uint64_t value),
                     void *context);
 /* plan_emit.c */
-/* The plan file of f->graph, which is at level sched. Appends to out. Deterministic: depends on
- * nothing but the arguments. */
+/* Appends the plan file of f->graph, which must be at level sched, to out. Deterministic: the bytes
+ * depend only on the arguments. */
 void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf *out);
 
-/* plan_saves.c: the saves of a scheduled graph, and who waits for them. */
+/* plan_saves.c: the saves of a scheduled graph, and which ops wait for them. */
 typedef struct Saves {
     Snapshot snapshot;
     uint64_t most_copied; /* bytes, of snapshot = copy */

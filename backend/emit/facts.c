@@ -1,5 +1,5 @@
-/* The facts of a model (facts.h), from the frontend's settings and from the statement that it made
- * before any pass. The same order as in check_facts.c.
+/* The facts of a model (facts.h), from the frontend's settings and from the model statement that it
+ * made before any pass. The order is that of check_facts.c.
  */
 #include "emit.h"
 #include "residency.h"
@@ -25,7 +25,7 @@ static void settings(const Facts *out) {
                  (uint64_t)q->mesh.axis[a].size);
 }
 
-/* The policies that are attributes of the update's ops too. */
+/* The policies that are also attributes of the update's ops. */
 static void constants(const Facts *out) {
     for (uint32_t i = 0; i < n_policy_fields; i++) {
         const TextField *f = &policy_fields[i];
@@ -41,7 +41,7 @@ static void constants(const Facts *out) {
 
 static void param(const Facts *out, const Param *p) {
     FactRow row = {0};
-    bool transposed; /* like the parameter itself */
+    bool transposed; /* the same as for the parameter */
     fact_word(&row, fact_text(p->key));
     fact_word(&row, fact_text(p->checkpoint));
     fact_word(&row, (uint64_t)((p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
@@ -120,7 +120,7 @@ static void source(const Facts *out, const char *name, const DataSource *s) {
     out->put(out->context, name, FACT_ROW, row.hash);
 }
 
-/* A loss or metric that the model sets. */
+/* A loss or metric of the model. */
 static void metric(const Facts *out, const StatementNode *n) {
     FactRow row = {0};
     fact_word(&row, STATE_METRIC);

@@ -1,8 +1,8 @@
-/* The emitter: a graph at level sched and its settings in, the bytes of a plan out.
+/* The emitter: in comes a graph at level sched and its settings, out goes a plan as bytes.
  *
  * Tables are written in the graph's order; values, operands and edges are numbered in issue order,
- * program after program, so the bytes depend on the graph alone. Strings are stored once each, in
- * order of first use. Predictions (work, live bytes, traffic) are computed here, from types.
+ * program after program, so the bytes depend only on the graph. Each string is stored once, in
+ * order of first use. Predictions (work, live bytes, traffic) are computed here from types.
  */
 #include <string.h>
 
@@ -97,7 +97,7 @@ static void emit_params(Emit *e) {
             .init_std = p->init_std, .lr_factor = p->lr_factor, .weight_decay = p->weight_decay,
             .type = clean_type(&p->type));
         for (uint32_t k = 0; k < p->aliases.n; k++) {
-            bool transposed; /* like the parameter itself: the frontend requires it */
+            bool transposed; /* the frontend requires the same as for the parameter */
             const char *path = p->aliases.at[k].path;
             PUT(e, aliases, .name = string(e, path),
                 .checkpoint = string(e, frontend_checkpoint_name(e->f, 0, path, &transposed)));
@@ -138,7 +138,7 @@ static void emit_names(Emit *e) {
             put(e, S_skips, &pattern, sizeof pattern);
         }
         emit_stored(e, t);
-        if (t == 0) continue; /* stands in the parameters */
+        if (t == 0) continue; /* the parameters' own names */
         for (uint32_t i = 0; i < e->g->params.n; i++) emit_other_name(e, t, e->g->params.at[i].key);
         for (uint32_t i = 0; i < e->g->params.n; i++)
             for (uint32_t k = 0; k < e->g->params.at[i].aliases.n; k++)
@@ -207,7 +207,7 @@ static void emit_source(Emit *e, const char *name, const DataSource *s) {
             .path = string(e, s->fields.at[i].path), .classes = s->fields.at[i].classes);
 }
 
-/* Operand and result types of an op, in arrays of the caller's scratch. */
+/* Operand and result types of an op, in scratch arrays of the caller. */
 static void types_of(const Graph *g, const Op *op, Type *in, Type *out) {
     for (uint32_t k = 0; k < op->n_in; k++) in[k] = clean_type(&g->values.at[op->in[k]].type);
     for (uint32_t k = 0; k < op->n_out; k++) out[k] = clean_type(&g->values.at[op->out + k].type);
@@ -229,7 +229,7 @@ static void emit_links(Emit *e, const Op *op) {
     }
 }
 
-/* Formulas are in a table of the graph, which the rules of ops.def do not see. */
+/* The rules of ops.def do not see formulas: these are in a table of the graph. */
 static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type *out) {
     if (op->kind != OP_fused)
         return op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
@@ -330,7 +330,8 @@ static int64_t emit_call(Emit *e, PlanCallKind call, ProgramKind kind, int64_t t
     return times * (int64_t)e->sent[kind];
 }
 
-/* One role; a step is train, or first, micro (M - 2 times), last. The result is what it sends. */
+/* The calls of one role; a step is train, or first, micro (M - 2 times), last. Returns the bytes
+ * that it sends. */
 static uint64_t emit_calls(Emit *e) {
     int64_t m = e->g->policy.micro_batches, sent = 0;
     PUT(e, roles, .first_rank = 0, .n_ranks = (uint32_t)mesh_ranks(&e->g->policy.mesh));

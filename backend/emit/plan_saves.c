@@ -1,11 +1,13 @@
-/* The saves of a plan: what leaves for a checkpoint while a step runs, and who waits for it.
+/* The saves of a plan: which states are written to a checkpoint while a step runs, and which ops
+ * wait for them.
  *
  * In: a graph at level sched. Out: the states of a checkpoint in the order in which a step
- * overwrites them, so that the first update waits for as little as possible (those that nobody
- * overwrites come last), with a place in the copy of snapshot = copy, or of as many of those that
- * are overwritten last as a copy of that size takes; and for each op how many of them must be over
- * before it begins: all up to the last one whose memory a result of it lies in.
- * An op before it, on its stream or by its edges, that waits for as many waits for both.
+ * overwrites them, so that the first update waits for as little as possible (states that are never
+ * overwritten come last). With snapshot = copy each has a place in the copy; if the copy is
+ * limited, those that are overwritten last do, as many as fit. For each op: how many saves must be
+ * complete before it begins, that is, all up to the last one whose memory the op overwrites. If an
+ * earlier op on its stream, or one that it has an edge from, waits for at least as many, the op
+ * itself need not wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ typedef struct Saving {
     const Graph *g;
     Saves *out;
     uint32_t *by_address; /* rows, ascending */
-    uint64_t *written;    /* by row: number of the first op that overwrites it */
+    uint64_t *written;    /* by row: the first op that overwrites it, by number */
 } Saving;
 
 static const State *state_of(const Saving *s, uint32_t row) {
@@ -32,7 +34,7 @@ static int by_address(const void *a, const void *b, void *context) {
     return (x > y) - (x < y);
 }
 
-/* Calls visit for each row whose memory a result of the op lies in. */
+/* Calls visit for each row whose memory a result of the op overlaps. */
 static void for_overwritten(Saving *s, OpId id, void (*visit)(Saving *, OpId, uint32_t row)) {
     const Op *op = &s->g->ops.at[id];
     if (op_only_names(op)) return;
@@ -84,8 +86,8 @@ static int by_writer(const void *a, const void *b) {
 
 static uint64_t room_of(const PlanSave *row) { return align_up(row->bytes, PLAN_ALIGN); }
 
-/* Which saves are copied, [first, end) of them. What nobody overwrites may leave at any time: only
- * a copy without a limit has it. */
+/* Which saves are copied: [first, end). States that are never overwritten may be written at any
+ * time, so only an unlimited copy includes them. */
 static void choose_copied(const Saves *o, const Key *key, uint32_t *first, uint32_t *end) {
     uint64_t room = o->snapshot == SNAPSHOT_COPY ? o->most_copied : 0;
     *end = o->n;
@@ -94,7 +96,7 @@ static void choose_copied(const Saves *o, const Key *key, uint32_t *first, uint3
         room -= room_of(&key[*first - 1].row);
 }
 
-/* In the order of their writers; places follow each other. */
+/* Sorts the saves by the op that overwrites them; their places in the copy follow each other. */
 static void order(Saving *s) {
     Saves *o = s->out;
     uint32_t first, end;
@@ -117,7 +119,8 @@ static void sort_by_address(Saving *s) {
 }
 
 static void drop_repeated(const Graph *g, Saves *o) {
-    uint32_t *over = arena_array(g->scratch, uint32_t, g->ops.n + 1); /* when the op begins */
+    uint32_t *over = arena_array(g->scratch, uint32_t,
+                                 g->ops.n + 1); /* saves that are complete when the op begins */
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
         uint32_t on_stream[STREAM_KINDS] = {0};

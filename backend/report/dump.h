@@ -1,8 +1,9 @@
-/* The inside of the dumps: what the files dump_*.c share. Nobody else includes this.
+/* What the files dump_*.c share; no other file includes this header.
  *
- * The human view of a plan (dump_view.c) is made from four parts: the head (dump_head.c), and for
- * each program its units (dump_units.c), its picture of memory (dump_strip.c) and its instructions
- * (dump_rows.c, dump_fold.c). All of them read lives and names, which are computed once.
+ * The human view of a plan (dump_view.c) is made from four parts: the head (dump_head.c) and, for
+ * each program, its units (dump_units.c), a picture of its memory (dump_strip.c) and its
+ * instructions (dump_rows.c, dump_fold.c). All of them use the lifetimes and names, which are
+ * computed once.
  */
 #ifndef FSDPC_DUMP_H
 #define FSDPC_DUMP_H
@@ -13,8 +14,8 @@
 
 /* ---- dump_lives.c: what holds memory, and when */
 
-/* CATEGORY(id, key in JSON, words, mark in the picture). Where two hold the same byte, the first
- * one counts. */
+/* CATEGORY(id, key in JSON, words, mark in the picture). Where values of two categories hold the
+ * same byte, the first category counts. */
 #define CATEGORIES(CATEGORY)                                                                       \
     CATEGORY(GRADIENTS, "gradients", "gradients", 'g')                                             \
     CATEGORY(GATHERED, "gathered_parameters", "gathered parameters", 'W')                          \
@@ -38,29 +39,31 @@ typedef struct CategoryInfo {
 } CategoryInfo;
 extern const CategoryInfo category_info[CATEGORY_COUNT];
 
-/* Instructions from first to last hold the memory of a value; a view has none of its own, and a
- * value inside a pack has that of the pack from its own beginning on. By value. */
+/* A value's memory is held from instruction `first` to instruction `last`. A view has no memory of
+ * its own; a value inside a pack holds the pack's memory from the moment it is written. By
+ * value. */
 typedef struct Lives {
     const Plan *p;
     uint64_t *first, *last;
-    uint8_t *category; /* Category; CATEGORY_COUNT: no memory of its own */
+    uint8_t *category; /* Category, or CATEGORY_COUNT if it has no memory of its own */
 } Lives;
 
 Lives lives_of(const Plan *p, Arena *a);
 Category lives_state(StateRole role);
-/* Adds the bytes that are held while instruction `instr` runs, each byte once. */
+/* Adds the bytes held while instruction `instr` runs, by category; each byte counts once. */
 void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]);
-/* The instruction with the most live bytes of all programs, the first of them. */
+/* The instruction with the most live bytes of all programs; the first of several. */
 uint64_t lives_peak(const Plan *p);
-/* What the arena holds at the peak: the categories, and what is unused between them; the largest
- * first. Together they are the arena. */
+/* What the arena holds at the peak: the categories and the unused bytes between them, largest
+ * first. The sum is the size of the arena. */
 typedef struct LivesPart {
     const char *words;
     uint64_t bytes;
 } LivesPart;
 enum { LIVES_PARTS = CATEGORY_COUNT + 1 };
 void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]);
-/* What of each category the plan keeps in host memory: states, and gradients before the update. */
+/* Bytes of each category that the plan keeps in host memory: states, and gradients that wait for
+ * the update. */
 void lives_in_host(const Plan *p, uint64_t bytes[CATEGORY_COUNT]);
 
 /* ---- human_units.c: numbers for people */
@@ -70,13 +73,13 @@ const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
 const char *amount_count(Arena *a, int64_t n);      /* "1.23M" */
 const char *amount_flops(Arena *a, uint64_t flops); /* "1.2 TFLOP" */
 
-/* ---- saves_stall.c: how long a step waits for the saves that run beside it. */
+/* ---- saves_stall.c: how long a step waits for the saves that overlap it */
 typedef struct SaveSpeed {
     double flops, written,
-        copied; /* by a rank, a second: operations, bytes to the disk, to a copy */
+        copied; /* per rank and second: operations, bytes to disk, bytes to a copy */
 } SaveSpeed;
 double saves_stall(const Plan *p, const SaveSpeed *speed);
-uint64_t saves_bytes(const Plan *p); /* that a rank writes at most */
+uint64_t saves_bytes(const Plan *p); /* the most that a rank writes */
 /* "written beside the next step ..": what saves cost, for people. */
 const char *saves_text(const Plan *p, Arena *a);
 
@@ -99,53 +102,55 @@ typedef struct View {
 
 /* dump_names.c */
 void view_names(View *v);
-/* The name as it reads under the heading of a layer, in a line about the module `path`: without
- * the layer ("attn" for h.3.attn), without the path before a name inside it (".weight"). */
+/* A name as it appears under the heading of a layer, in a line about the module `path`: without the
+ * layer ("attn" for h.3.attn), and without the path in front of a name inside it (".weight"). */
 const char *view_short(const char *name, const char *layer, const char *path);
 const char *view_unit(const View *v, int64_t unit); /* its path; the root is "(root)" */
-/* A cast of one parameter, not of a unit's shard. */
+/* Whether the instruction casts a single parameter rather than a unit's shard. */
 bool view_casts_parameter(const Plan *p, const PlanInstr *in);
-/* The path up to its first number ("h.3" of h.3.attn); "" where there is none. */
+/* The path up to its first number ("h.3" of h.3.attn), or "" if it has none. */
 const char *view_layer(const View *v, const char *path);
-/* Nothing to do at run time: a view, or a persistent buffer's entry or exit. Folded. */
+/* Whether the instruction does nothing at run time (a view, or the entry or exit of a persistent
+ * buffer); such instructions are folded into others. */
 bool view_silent(const PlanInstr *in);
-/* Whether a unit's or module's path is what --only asks for, or below it. */
+/* Whether --only selects the path of a unit or module, or a path above it. */
 bool view_wanted(const View *v, const char *path);
 
-/* Prints a line; one that is too long goes on below, indented, after a comma or semicolon. */
+/* Prints a line; a long one is continued, indented, on the next line after a comma or semicolon. */
 void view_line(View *v, const char *line, int indent);
 /* dump_head.c, dump_units.c, dump_strip.c, dump_rows.c */
 void view_head(View *v);
 void view_units(View *v, const PlanProgram *program);
 void view_strip(View *v, const PlanProgram *program);
 void view_rows(View *v, const PlanProgram *program);
-/* dump_units.c: the group whose gradient the reduction has as operand k; NO_INDEX: none. */
+/* dump_units.c: the group whose gradient is operand k of the reduction, or NO_INDEX. */
 int32_t view_reduced_group(const Plan *p, const PlanInstr *in, uint32_t k);
 
-/* dump_rows.c -> dump_fold.c: rows in order, cut into segments: the instructions of one layer in
- * one phase. */
+/* dump_rows.c -> dump_fold.c: rows in order, cut into segments. A segment holds the instructions of
+ * one layer in one phase. */
 typedef struct ViewRow {
     uint64_t instr;
     const char *text;    /* what the row's own stream shows */
     const char *made;    /* size of what it writes */
-    const char *formula; /* of an instruction fused, or NULL */
+    const char *formula; /* of a `fused` instruction, or NULL */
     uint32_t segment;
-    uint32_t awaited[STREAM_KINDS]; /* 1 + instruction of that stream whose end it waits for */
-    uint8_t in_flight;              /* by stream: something issued there is not awaited yet */
+    uint32_t awaited[STREAM_KINDS]; /* 1 + the instruction of that stream that it waits for */
+    uint8_t in_flight;              /* by stream: an instruction issued there is still running */
 } ViewRow;
 typedef struct ViewSegment {
     const char *layer; /* "h.3", or "" */
     uint32_t first, n; /* rows */
     uint8_t phase;
-    uint64_t flops, hash; /* hash: of its rows, with the layer's number taken out */
-    uint32_t like;        /* folded: the segment that it repeats; else its own number */
+    uint64_t flops, hash; /* hash: of its rows without the layer's number */
+    uint32_t like;        /* the segment that it repeats, or its own number */
 } ViewSegment;
 typedef struct ViewRows {
     VEC(ViewRow) rows;
     VEC(ViewSegment) segments;
 } ViewRows;
 
-/* dump_formula.c: the formula of an instruction fused, under the heading of a layer; else NULL. */
+/* dump_formula.c: the formula of a `fused` instruction as it appears under the heading of a layer;
+ * NULL for other instructions. */
 const char *view_formula(const View *v, const PlanInstr *in, const char *layer);
 
 /* dump_fold.c: finds repeated segments and sets `like`. */

@@ -1,6 +1,6 @@
-/* What makes the allocation of a device smaller, by what leads its peak: for a machine or a device
- * that is too small for the plan. What holds most has its remedy, and what else holds at least a
- * fifth.
+/* Advice for a plan that is too large for a device or a machine: what reduces the allocation. The
+ * largest category at the peak always gets a remedy, other categories if they hold at least a fifth
+ * of it.
  */
 #include "dump.h"
 

@@ -1,9 +1,10 @@
-/* Which segments of a program repeat earlier ones: layers that do the same, one after the other.
+/* Finds the segments of a program that repeat earlier ones: consecutive layers that do the same.
  *
- * Two segments are alike if their rows show the same, where the number of a layer counts from the
- * segment's own: h.3 in a row of h.2 is the same as h.4 in a row of h.3. Live bytes may differ. A
- * run of blocks of up to PERIOD_MOST segments that repeat (local, global, local, global) is folded
- * into its first block. The rows of a segment are compared by a hash, so the work is linear.
+ * Two segments are equal if their rows show the same text, where layer numbers are taken relative
+ * to the segment's own layer: h.3 in a row of h.2 equals h.4 in a row of h.3. Live bytes may
+ * differ. A run of repeated blocks of up to PERIOD_MOST segments (local, global, local, global) is
+ * folded into its first block. Segments are compared by the hash of their rows, so the work is
+ * linear.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@ enum { PERIOD_MOST = 4 };
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Appends text; where it names a layer of the same array as the segment (`stem` "h."), the
- * distance. */
+/* Appends text. A layer of the same array as the segment (`stem` "h.") is replaced by its distance
+ * from the segment's layer. */
 static void put_relative(Buf *out, const char *text, const char *stem, long number) {
     size_t n = strlen(stem);
     for (const char *at = text; *at;) {
@@ -58,7 +59,7 @@ static uint64_t hash_of(const View *v, const ViewRows *r, const ViewSegment *s) 
     return hash;
 }
 
-/* How many segments from `at` on are repetitions of the block of `period` before them. */
+/* How many segments from `at` on repeat the block of `period` segments before them. */
 static uint32_t repeated(const ViewRows *r, uint32_t at, uint32_t period) {
     uint32_t n = 0;
     for (uint32_t k = at + period; k < r->segments.n; k++, n++) {

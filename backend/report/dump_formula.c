@@ -1,10 +1,11 @@
-/* The formula of an instruction `fused` as people write it: gate * sigmoid(gate) + 1.
+/* The formula of a `fused` instruction in mathematical notation: gate * sigmoid(gate) + 1.
  *
- * In: the steps (formula.h) and the names of operands and results. Out: a result's expression, or
- * where there are several parts `NAME = expression; ..`. A step that is read once stands where it
- * is read; one that is read more often, and each result, is a part with a name. Brackets are those
- * that the order of evaluation needs: a + (b + c) rounds otherwise than a + b + c. Where steps are
- * rounded to other dtypes than the first result, the dtype stands around the step: bf16(a * b).
+ * In: the steps (formula.h) and the names of operands and results. Out: the expression of the
+ * result, or, if there are several parts, `NAME = expression; ..`. A step that is read once is
+ * written in place; one that is read several times, and each result, is a part with a name.
+ * Brackets are those that the order of evaluation requires: a + (b + c) rounds differently from a +
+ * b + c. A step that is rounded to another dtype than the first result is wrapped in that dtype:
+ * bf16(a * b).
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@
 typedef struct Writer {
     const PlanFormula *f;
     const FormulaStep *step;
-    const char *name[FORMULA_OPERANDS + FORMULA_STEPS]; /* NULL: written where it is read */
+    const char *name[FORMULA_OPERANDS + FORMULA_STEPS]; /* NULL: written in place */
     int dtype;
     Buf out;
 } Writer;
@@ -22,7 +23,8 @@ typedef struct Writer {
 /* How tightly an expression binds. */
 enum { BINDS_COMPARISON = 1, BINDS_SUM, BINDS_PRODUCT, BINDS_SIGN, BINDS_POWER, BINDS_NAME };
 
-/* Of functions that are written between their arguments, or before one; {NULL}: name(..) */
+/* Functions written between their arguments or before one; the others are {NULL} and print as
+ * name(..). */
 static const struct {
     const char *sign;
     int binds;
@@ -80,7 +82,7 @@ static int step_binds(const Writer *w, const FormulaStep *s) {
     return operators[s->function].sign ? operators[s->function].binds : BINDS_NAME;
 }
 
-/* The step itself, even if it has a name. */
+/* The step's expression, even if it has a name. */
 static void put_step(Writer *w, const FormulaStep *s, int binds) {
     bool brackets = step_binds(w, s) < binds, other = s->dtype != w->dtype;
     if (other) buf_printf(&w->out, "%s", dtype_name(s->dtype));
@@ -107,7 +109,7 @@ static void put_value(Writer *w, uint32_t value, int binds) {
         put_step(w, &w->step[value - w->f->n_in], binds);
 }
 
-/* Names operands, results, and steps that are read more than once: t0, t1. */
+/* Names operands, results, and each step that is read several times: t0, t1. */
 static uint32_t give_names(Writer *w, const View *v, const PlanInstr *in, const char *layer) {
     uint32_t reads[FORMULA_OPERANDS + FORMULA_STEPS] = {0}, parts = 0;
     const PlanFormula *f = w->f;

@@ -1,5 +1,5 @@
-/* The head of the human view: what is trained and how it is sharded, what a rank needs at the peak
- * and what for, what it sends in a step.
+/* The head of the human view: what is trained, how it is sharded, how much memory a rank needs at
+ * the peak and for what, and what it sends in a step.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ static const char *split_over(View *v, const PlanGroup *g, uint64_t n) {
                         amount_commas(v->a, ranks / shards));
 }
 
-/* What is split between steps: the strategy, as far as the plan shows it. */
+/* What is sharded between steps: the strategy, as far as the plan shows it. */
 static void put_sharding(View *v) {
     const Plan *p = v->p;
     bool replicated = false, split = false, gathered = false, columns = false;
@@ -199,7 +199,7 @@ static Reduced reduced_of(const Plan *p, const PlanUnit *u) {
         for (uint32_t j = 0; j < g->n_param; j++) {
             const PlanParam *q = &p->params[p->group_params[g->first_param + j].param];
             int64_t bytes = type_elements(&q->type) * element;
-            if (q->n_alias) continue; /* tied ones are where they must be */
+            if (q->n_alias) continue; /* a tied parameter's unit is not free to choose */
             if (bytes > r.first_bytes) {
                 r.next = r.first;
                 r.next_bytes = r.first_bytes;
@@ -220,7 +220,8 @@ static const char *module_of(View *v, const PlanParam *q) {
     return dot ? arena_strndup(v->a, name, (size_t)(dot - name)) : "";
 }
 
-/* Two parameters of a unit that are each more than any other unit need not be reduced together. */
+/* Suggests separating two parameters of a unit, each larger than any other unit: nothing requires
+ * them to be reduced together. */
 static void put_largest_reduction(View *v) {
     const Plan *p = v->p;
     Reduced most = {0}, other = {0};

@@ -1,17 +1,16 @@
-/* A plan as a JSON object, `dump --format=json`: parameters, predicted peak, units, layout of
- * flat parameters, collectives of one step.
+/* A plan as a JSON object, `dump --format=json`: parameters, predicted peak, units, layout of flat
+ * parameters, collectives of one step.
  *
  * `collectives` lists the events of a step in issue order, [phase, kind, unit, elements of the full
- * side, dtype, ranks of the group], followed by a tag where it is no parameter or gradient;
- * `order` is the same list with marks [phase, "forward" | "backward", unit] where the computation
- * of a unit other than the root begins. Phases carry the number of the micro-batch. All ranks issue
- * the same events, so there is one list; its groups are those of the rank that was asked for, or of
- * rank 0.
+ * side, dtype, ranks of the group], followed by a tag unless the collective carries a parameter or
+ * gradient. `order` is the same list with marks [phase, "forward" | "backward", unit] where the
+ * computation of a unit other than the root begins. Phases carry the number of the micro-batch. All
+ * ranks issue the same events, so there is one list; its groups are those of the requested rank, or
+ * of rank 0.
  *
- * Nothing grows with the number of ranks, except under --rank all: a list with an entry a rank is
- * written as a list up to SHORT entries, from there on as a formula ({"first", "count", "step"} for
- * ranks,
- * {"runs": [[ranks, elements]..]} for paddings).
+ * Only the output of --rank all grows with the number of ranks. Elsewhere a list with an entry per
+ * rank is written out up to SHORT entries, beyond that as a formula: {"first", "count", "step"} for
+ * ranks, {"runs": [[ranks, elements]..]} for paddings.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static void push_pieces(json_t *all, const Layout *layout, const LayoutPlace *pl
     }
 }
 
-/* [parameter, first element, count, offset in the shard] of what rank r holds. */
+/* What rank r holds: [parameter, first element, count, offset in the shard]. */
 static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
     json_t *all = sound(json_array());
     Mesh mesh = plan_mesh(p);
@@ -87,8 +86,8 @@ static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
     return all;
 }
 
-/* Padding at the end of each rank's shard; of many ranks, how many have how much. What the chunks
- * of layout = param leave unused is not at the end: pieces say where it is. */
+/* Padding at the end of each rank's shard, or, with many ranks, how many ranks have how much. The
+ * gaps between the chunks of layout = param are not at the end: the pieces show where they are. */
 static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     json_t *all = sound(json_array());
     Mesh mesh = plan_mesh(p);
@@ -99,7 +98,7 @@ static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
         push(all, integer((uint64_t)layout_padding(&layout, layout_first(&layout, &mesh, r))));
     for (int64_t k = 0, same; !list && k < shards; k += same) {
         int64_t padding = layout_padding(&layout, k * g->shard);
-        same = 1; /* full shards come first, then at most one in part, then empty ones */
+        same = 1; /* full shards, then at most one partial shard, then empty ones */
         if (padding == 0) same = MAX(g->unpadded / g->shard - k, 1);
         if (padding == g->shard) same = shards - k;
         json_t *run = sound(json_array());
@@ -154,7 +153,8 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     return o;
 }
 
-/* A unit of one flat parameter is that parameter's object; one of several is {"groups": [..]}. */
+/* A unit with one flat parameter prints as that parameter's object; a unit with several prints as
+ * {"groups": [..]}. */
 static json_t *layout_json(const Plan *p, int64_t rank) {
     json_t *all = sound(json_object());
     for (uint64_t i = 0; i < p->n_units; i++) {
@@ -217,7 +217,7 @@ static json_t *group_ranks(Events *e, AxisSet axes) {
     return e->ranks[axes];
 }
 
-/* Elements and dtypes of the side that all ranks together hold. */
+/* Elements and dtypes of the full side, which all ranks hold together. */
 static json_t *collective_json(Events *e, const PlanInstr *in, int64_t micro) {
     const Plan *p = e->p;
     const char *kind = in->op == OP_unshard          ? "all_gather"

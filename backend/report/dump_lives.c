@@ -1,14 +1,14 @@
-/* What holds memory at each instruction, and what for: the basis of the peak by category in
- * dump_peak.c, and of the picture of memory in dump_strip.c.
+/* What holds memory at each instruction, and for what: the basis of the peak by category
+ * (dump_peak.c) and of the picture of memory (dump_strip.c).
  *
  * A value holds its addresses from the instruction that writes it to the last one that reads it or
- * a view of it. The memory of a pack is taken with its first operand. States hold theirs always;
- * what a state becomes is the state under another name and does not count again, but another value
- * that lies in memory of a state, which is lent then, counts instead of it. Only the device's
- * memory is looked at; what is in the host's is added up by lives_in_host. The category of a state
- * is its role. The category of a value is that of what wrote it: a weight's gradient (a result
- * `grad` of the signature), what a collective carries, a batch field; a cast that feeds a gather is
- * communication, or gathered already where the gather is in place; all else are activations.
+ * a view of it. A pack's memory is held from its first operand on. States always hold theirs. The
+ * new value of a state lies in the state's memory and is not counted again; any other value that
+ * borrows a state's memory is counted in place of the state. Only device memory is covered;
+ * lives_in_host adds up host memory. The category of a state is its role. The category of a value
+ * depends on what wrote it: a weight's gradient (a result `grad` of the signature), what a
+ * collective carries, a batch field; a cast that feeds a gather is communication, or, if the gather
+ * works in place, part of what is gathered; everything else is an activation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ Category lives_state(StateRole role) {
     return HOLDS_OTHER;
 }
 
-/* What a collective writes has the category of what it carries. */
+/* A collective's result has the category of what the collective carries. */
 static Category carried(int64_t tag) {
     switch ((CommTag)tag) {
     case TAG_PARAMETER: return HOLDS_GATHERED;
@@ -53,28 +53,29 @@ static Category carried(int64_t tag) {
     return HOLDS_OTHER;
 }
 
-/* Of a copy of what is in host memory: a state, or a gradient that has left the device. */
+/* The category of a copy from host memory: that of the state, or of a gradient that was moved to
+ * the host. */
 static Category copied(const Plan *p, const PlanInstr *fetch) {
     const PlanInstr *from = &p->instrs[p->values[p->operands[fetch->first_in]].def];
     if (from->op != OP_state) return HOLDS_GRADIENTS;
     return lives_state((StateRole)p->states[from->attr.index].role);
 }
 
-/* The operand whose memory result k of the instruction must take: a value, or -1. */
+/* The value, an operand, whose memory result k of the instruction must reuse, or -1. */
 static int64_t taken_over(const Plan *p, const PlanInstr *in, uint32_t k) {
     const OpInfo *op = &op_info[in->op];
     bool over = op->alias == ALIAS_MUST && k < in->n_in && k < 32 && op->alias_mask >> k & 1;
     return over ? (int64_t)p->operands[in->first_in + k] : -1;
 }
 
-/* The fetch whose result this result is written over, or NULL. */
+/* The fetch whose result is overwritten by this one, or NULL. */
 static const PlanInstr *fetched_under(const Plan *p, const PlanInstr *def, uint32_t k) {
     int64_t operand = taken_over(p, def, k);
     const PlanInstr *from = operand < 0 ? def : &p->instrs[p->values[operand].def];
     return operand >= 0 && from->op == OP_fetch ? from : NULL;
 }
 
-/* Of result k. */
+/* The category of result k. */
 static Category value_category(const Plan *p, const PlanInstr *def, uint32_t k, bool sent,
                                bool slot) {
     const OpInfo *op = &op_info[def->op];
@@ -94,7 +95,7 @@ static Category value_category(const Plan *p, const PlanInstr *def, uint32_t k, 
     return def->op == OP_field ? HOLDS_BATCH : HOLDS_ACTIVATIONS;
 }
 
-/* By value: is it what a state becomes? */
+/* By value: whether it is the new value of a state. */
 static bool *contents_of_states(const Plan *p, Arena *a) {
     bool *is = arena_array(a, bool, p->n_values + 1);
     for (uint64_t i = p->n_instrs; i-- > 0;) {
@@ -113,7 +114,8 @@ Lives lives_of(const Plan *p, Arena *a) {
                arena_array(a, uint64_t, p->n_values + 1), arena_array(a, uint8_t, p->n_values + 1)};
     bool *is_read = arena_array(a, bool, p->n_values + 1);
     const bool *of_state = contents_of_states(p, a);
-    bool *sent = arena_array(a, bool, p->n_values + 1); /* to a gather, not in place */
+    bool *sent =
+        arena_array(a, bool, p->n_values + 1); /* read by a gather that does not work in place */
     for (uint64_t v = 0; v < p->n_values; v++) l.first[v] = l.last[v] = p->values[v].def;
     for (uint64_t i = p->n_instrs; i-- > 0;) {
         const PlanInstr *in = &p->instrs[i];
@@ -146,7 +148,7 @@ uint64_t lives_peak(const Plan *p) {
     return peak;
 }
 
-/* A border of a range: addresses from here on have one holder more, or less. */
+/* The border of an address range: from here on there is one holder more, or one less. */
 typedef struct Border {
     uint64_t at;
     int32_t change;
@@ -175,7 +177,7 @@ static const PlanProgram *program_of(const Plan *p, uint64_t instr) {
     return a;
 }
 
-/* A sweep over addresses; what several hold goes to the first category. */
+/* A sweep over addresses; bytes with several holders count for the first category. */
 void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
     const Plan *p = l->p;
     Arena *a = arena_new();

@@ -1,18 +1,18 @@
 /* Names for the values of a plan, as the human view shows them.
  *
- * - a parameter inside a gathered unit is the parameter: h.0.attn.c_attn.weight; a view or reshape
- *   has the name of what it views;
- * - the gradient of a parameter (what goes into a pack) is its name with a prime;
+ * - a parameter inside a gathered unit has the parameter's name: h.0.attn.c_attn.weight; a view or
+ *   reshape has the name of the value that it views;
+ * - the gradient of a parameter (what is packed) is the parameter's name with a prime;
  * - a batch field and a state have their own names;
  * - the gradient of a whole unit is the unit's name with a prime;
- * - any other value has the path of the module that made it. Where several ops of one module make
- *   one, the op's name follows the path: h.0.add; where they are of the same op, a number follows.
- *   What backward made has a prime: attn' is what attn's backward hands on. What it computed
- *   again has a star: attn*.
- * - a result after the first one is NAME:y, where the op's signature calls it y, or NAME:2.
+ * - any other value is named after the module that computed it. If several ops of a module compute
+ *   one, the op's name follows the path: h.0.add; if these have the same op, a number follows.
+ * Results of backward have a prime: attn' is the gradient that attn's backward passes on.
+ * Recomputed values have a star: attn*.
+ * - a result after the first is NAME:y, where the op's signature calls it y, or NAME:2.
  *
- * A plan that was read but not checked may hold any nonsense within its tables: a value that fits
- * no rule is %17.
+ * A plan that was read but not checked may contain nonsense within its tables: a value to which no
+ * rule applies is %17.
  */
 #include <string.h>
 
@@ -66,7 +66,7 @@ bool view_casts_parameter(const Plan *p, const PlanInstr *in) {
     return in->op == OP_cast && p->instrs[p->values[p->operands[in->first_in]].def].op == OP_view;
 }
 
-/* The parameter at the view's offset; a layout has its parameters by ascending offset. */
+/* The parameter at the view's offset; a layout lists its parameters by ascending offset. */
 static const PlanParam *param_at(const Plan *p, int32_t group, const PlanInstr *view) {
     const PlanGroup *g = &p->groups[group];
     int64_t size = dtype_bytes(p->values[view->first_out].type.dtype);
@@ -101,7 +101,8 @@ static void find_flat(Names *n, const PlanInstr *in) {
     }
 }
 
-/* Names what is packed. Where a view is packed, the viewed value has the memory. */
+/* Names the operands of packs. If a view is packed, the name goes to the viewed value, which owns
+ * the memory. */
 static void find_gradients(Names *n, const PlanInstr *in) {
     const Plan *p = n->v->p;
     bool packs = in->op == OP_pack || in->op == OP_copy_in;
@@ -155,7 +156,7 @@ static const char *first_name(Names *n, uint64_t program, const PlanInstr *in) {
     return path_name(n, program, in);
 }
 
-/* A further result: NAME:y where the op's signature calls it y, or NAME:2. */
+/* A result after the first: NAME:y if the op's signature calls it y, else NAME:2. */
 static const char *further_name(const Names *n, const PlanInstr *in, const char *first,
                                 uint32_t k) {
     const Slot *slot = signature_result(op_signature((OpKind)in->op), k);

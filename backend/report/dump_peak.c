@@ -1,8 +1,8 @@
-/* The predicted peak for `dump --format=json`: by device kind the whole allocation, and what it
- * consists of at the instruction with the most live bytes, each byte once. `lower_bound` is the
- * number of live bytes at that moment: no arrangement needs less. `unused` is what is
- * left between them. The categories with `unused` add up to the arena, with a device's workspace
- * (and the alignment before it) to the allocation of that device.
+/* The predicted peak for `dump --format=json`: the whole allocation by device kind, and what it
+ * consists of at the instruction with the most live bytes; each byte counts once. `lower_bound` is
+ * the number of live bytes at that instruction: no arrangement needs less. `unused` is the space
+ * between them. The categories and `unused` add up to the arena; with a device's workspace (and the
+ * alignment before it) they add up to that device's allocation.
  */
 #include <jansson.h>
 

@@ -1,20 +1,21 @@
-/* The instructions of a program for people: a line each, a column for each stream.
+/* The instructions of a program in the human view: one line each, with a column for each stream.
  *
  * In: a program in issue order, names from dump_names.c. Out: lines like
  *
- *     #36    attention_packed attn <- attn.c_attn       400.0 MiB  |       |            18    3.1
- * GiB
+ *     #36    attention_packed attn <- attn.c_attn      400.0 MiB  |      |     18     3.1 GiB
  *
- * number; what the compute stream does and the size of what it writes; the streams beside it; line
- * in the model file; bytes live while it runs. A column of another stream shows `|` while something
- * that was issued there is not awaited yet, and an arrow where somebody waits: `<- h.1` in the
- * column `gather` means that the line waits until the gather of h.1 is complete, `after reshard
- * h.2 ->` in the column `compute` that the line of another stream waits for that.
+ * that is: its number; what the compute stream does and the size of what it writes; the other
+ * streams; the line in the model file; the bytes live while it runs. The column of another stream
+ * shows `|` while an instruction issued there is still running, and an arrow for a wait: `<- h.1`
+ * in the column `gather` means that this line waits until the gather of h.1 is complete; `after
+ * reshard h.2 ->` in the column `compute` means that the other stream's instruction on this line
+ * waits for that reshard.
  *
  * Instructions that do nothing at run time (views, the entry and exit of states) are folded into
- * their readers, their waits too. Rows are cut into segments, the instructions of one layer in one
- * phase; what is no computation (a gather, a reshard, a pack) belongs to the segment in which it is
- * issued. dump_fold.c says which segments repeat an earlier one; these print as one line.
+ * their readers, along with their waits. Rows are cut into segments: the instructions of one layer
+ * in one phase; instructions that are not computation (a gather, a reshard, a pack) belong to the
+ * segment in which they are issued. dump_fold.c finds segments that repeat an earlier one; these
+ * print as one line.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 #include "dump.h"
 
 enum { COLUMN_GAP = 2, NUMBER_WIDTH = 7, LINE_WIDTH = 6, LIVE_WIDTH = 8, MADE_WIDTH = 8 };
-/* A column for computation of this width has room for the types of results. */
+/* From this width on, the compute column has room for the types of results. */
 enum { TYPES_FROM = 70 };
 
 static const char *path_of(const View *v, const PlanInstr *in) {
@@ -59,7 +60,7 @@ static const char *subject(const View *v, const PlanInstr *in, const char *layer
     return strcmp(path, layer) ? view_short(path, layer, "") : "";
 }
 
-/* Between layout = param, or bytes, and single parameters. */
+/* Whether it moves data between the unit's layout (param, or bytes) and single parameters. */
 static bool moves_parameters(const PlanInstr *in) {
     return in->op == OP_copy_out || in->op == OP_copy_in || in->op == OP_amax ||
            in->op == OP_quantize || in->op == OP_dequantize;
@@ -71,13 +72,13 @@ static bool shows_operands(const PlanInstr *in) {
            in->op != OP_cast;
 }
 
-/* How many units besides the one that it names a reduction is of. */
+/* How many units a reduction covers besides the one that it names. */
 static uint32_t other_units(const View *v, const PlanInstr *in) {
     const Plan *p = v->p;
     uint32_t n = 0;
     int32_t before = NO_INDEX;
     if (op_info[in->op].effect != EFFECT_COMM || in->attr.tag != TAG_GRADIENT) return 0;
-    for (uint32_t k = 0; k < in->n_out; k++) { /* a bucket has each unit's groups together */
+    for (uint32_t k = 0; k < in->n_out; k++) { /* in a bucket, the groups of a unit are adjacent */
         int32_t group = view_reduced_group(p, in, k);
         int32_t unit = group == NO_INDEX ? NO_INDEX : (int32_t)p->groups[group].unit;
         n += unit != before && unit != (int32_t)in->attr.unit;
@@ -121,8 +122,8 @@ static const char *made_text(const View *v, const PlanInstr *in) {
 
 /* ---- rows and segments */
 
-/* Whether the instruction is part of the model's computation or of the update, so that its place in
- * the model says where the list is. */
+/* Whether the instruction belongs to the model's computation or to the update: its position in the
+ * model is then that of the row. */
 static bool leads(const PlanInstr *in) {
     const OpInfo *op = &op_info[in->op];
     if (in->stream != STREAM_COMPUTE || op->effect != EFFECT_PURE) return false;
@@ -221,8 +222,8 @@ static Columns columns_of(const View *v, const ViewRows *r) {
     return c;
 }
 
-/* text in a field of n characters. Where it is longer, it ends with ".." in the place of operands
- * that do not fit. */
+/* Prints text in a field of n characters. If it is longer, ".." replaces the operands that do not
+ * fit. */
 static void put_cell(View *v, Buf *out, const char *text, int n, bool right) {
     int length = (int)strlen(text), cut = MAX(n - 2, 0);
     if (length > n) {
@@ -259,7 +260,8 @@ static void put_line(View *v, const char *text) {
     buf_printf(v->out, "%.*s\n", (int)n, text);
 }
 
-/* Instead of the operands where there is room; else on lines of its own below the row. */
+/* Whether the formula fits in place of the operands; otherwise it gets lines of its own below the
+ * row. */
 static bool fits_formula(const ViewRow *row, const Columns *c) {
     int room = c->width[STREAM_COMPUTE] - MADE_WIDTH - 1;
     return row->formula && !strchr(row->formula, ';') &&
@@ -330,7 +332,8 @@ static const PlanInstr *instr_of(const View *v, const ViewRows *r, uint32_t row)
     return &v->p->instrs[r->rows.at[row].instr];
 }
 
-/* The segments from `at` on that repeat earlier ones, in one line; the result is the next one. */
+/* Prints the segments from `at` on that repeat earlier ones as one line; returns the next
+ * segment. */
 static uint32_t put_folded(View *v, const ViewRows *r, uint32_t at, uint64_t peak) {
     const ViewSegment *s = &r->segments.at[at];
     uint32_t end = at, period = at - s->like, rows = 0;

@@ -1,9 +1,9 @@
-/* The picture of memory: who holds which part of the arena when, in characters.
+/* The picture of memory: which category holds which part of the arena when, drawn in characters.
  *
- * Time runs to the right, a column is a few instructions; addresses go up, a row is an equal part
- * of the arena. A cell shows the category that holds most of it, if more than half is held, counted
- * in bytes times instructions; else a dot. What is small beside a row does not show: the table of
- * the peak has the numbers.
+ * Time runs to the right, a column for a few instructions; addresses go up, a row for an equal part
+ * of the arena. If more than half of a cell is held (in bytes times instructions), the cell shows
+ * the category that holds most of it, otherwise a dot. Values much smaller than a row are
+ * invisible; the table of the peak has the numbers.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What `fsdpc compile` says of the plan that it wrote: its size, the memory at the peak by what it
- * holds, and what a rank sends. */
+/* The summary that `fsdpc compile` prints for the plan that it wrote: its size, the memory at the
+ * peak by category, and what a rank sends. */
 #include "dump.h"
 
 static void put_offloaded(const Plan *plan, Arena *a, Buf *out) {

@@ -1,9 +1,9 @@
-/* A plan as text: every section of PLAN_SECTIONS in the order of the file, a line a row, programs
- * with their instructions in the form of a graph at level sched.
+/* A plan as text: every section of PLAN_SECTIONS in the order of the file, one line per row,
+ * programs with their instructions in the form of a graph at level sched.
  *
- * The walk over sections is the table that also gives the file its layout, so a section that is
- * added there without a line here does not compile. Values, operands and edges have no lines of
- * their own: they are in the instructions.
+ * The sections are printed by walking the table that also defines the file's layout, so a section
+ * that is added there without a printer here does not compile. Values, operands and edges have no
+ * lines of their own: instructions show them.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 typedef unsigned long long Llu;
 
-static const Plan *plan_at; /* of the dump at hand: rows hold string numbers */
+static const Plan *plan_at; /* the plan being printed: rows hold offsets of its strings */
 
 static const char *text(PlanString s) { return plan_string(plan_at, s); }
 
@@ -300,7 +300,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
                (Llu)in->live_bytes);
 }
 
-/* Values of the model are ~N, of ops only the first one's sizes are kept. */
+/* Values of the model are ~N; only the sizes of the first one are kept with an op. */
 static void put_node(Buf *out, const PlanNode *n) {
     const Plan *p = plan_at;
     Attrs a = plan_node_attrs(p, n);
@@ -359,7 +359,7 @@ static void put_roles(Buf *out, const PlanRole *r, uint64_t i) {
                r->first_rank + r->n_ranks - 1);
 }
 
-/* Rows that print as a part of others: characters of names, aliases with their parameter, .. */
+/* Sections that print as part of others: characters of names, aliases with their parameter, .. */
 #define INSIDE_OTHERS(field, type)                                                                 \
     static void put_##field(Buf *out, const type *row, uint64_t i) {                               \
         (void)out;                                                                                 \

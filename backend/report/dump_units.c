@@ -1,9 +1,9 @@
-/* One line a unit: from which instruction to which its parameters are gathered, for what, and why
- * so; where its gradient is reduced. Units that do the same one after the other share a line, and
- * layers of several units that do the same are folded into the first one.
+/* One line per unit: between which instructions its parameters are gathered, for what and why, and
+ * where its gradient is reduced. Consecutive units that behave alike share a line; layers of
+ * several units that behave alike are folded into the first one.
  *
  * A unit is gathered from its unshard (on one rank: from the cast to the compute dtype) to its
- * reshard, or to its last reader. What it is gathered for are the phases of its readers.
+ * reshard, or to its last reader. The phases of its readers say what it is gathered for.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { PERIOD_MOST = 16 };
 typedef struct Gathered {
     uint32_t unit;
     uint64_t from, to;                    /* instructions */
-    uint64_t forward_end, backward_begin; /* last reader of the one, first of the other */
+    uint64_t forward_end, backward_begin; /* last reader in forward, first in backward */
     uint8_t phases;                       /* 1 << phase of each reader */
     bool by_cast, released;
     int32_t next; /* of the same unit, or -1 */
@@ -30,7 +30,7 @@ typedef struct Units {
     const PlanProgram *program;
     VEC(Gathered) gathered;
     UnitUse *unit;
-    int32_t *of;   /* by value: row of gathered that it belongs to, or -1 */
+    int32_t *of;   /* by value: the row of `gathered` that it belongs to, or -1 */
     uint64_t base; /* first value of the program */
 } Units;
 
@@ -130,7 +130,7 @@ static const char *reason(const Units *u, const Gathered *g) {
     return " (kept: reshard = false, or strategy = grads or states)";
 }
 
-/* Why it was gathered again: resharded to all ranks, or to groups of them. */
+/* Why it was gathered again: it had been resharded to all ranks, or to groups of ranks. */
 static void put_resharded(const Units *u, Buf *out, const Gathered *g) {
     const Plan *p = u->v->p;
     Mesh mesh = plan_mesh(p);
@@ -163,7 +163,7 @@ static void put_gathered(const Units *u, Buf *out, const Gathered *g, bool again
         buf_printf(out, "%s", reason(u, g));
 }
 
-/* Why a unit is in no gather of this program. */
+/* Why this program does not gather the unit. */
 static const char *ungathered(const View *v, const PlanUnit *unit) {
     const Plan *p = v->p;
     for (uint64_t i = 0; i < p->n_states; i++) {
@@ -206,13 +206,14 @@ static bool alike(const Units *u, uint64_t a, uint64_t b) {
            !strcmp(unit_text(u, a, false), unit_text(u, b, false));
 }
 
-/* The name of the unit inside its layer ("attn.c_attn"); NULL: it is in none, or is all of it. */
+/* The name of the unit inside its layer ("attn.c_attn"); NULL if it is in no layer or is the whole
+ * layer. */
 static const char *inner_name(const View *v, uint64_t unit) {
     const char *name = plan_string(v->p, v->p->units[unit].name), *layer = view_layer(v, name);
     return *layer && strcmp(name, layer) ? view_short(name, layer, "") : NULL;
 }
 
-/* How many units after the first `period` ones repeat them: the same inside of another layer. */
+/* How many units after the first `period` ones repeat them: the same units of other layers. */
 static uint64_t repeated(const Units *u, uint64_t first, uint64_t period) {
     uint64_t n = 0;
     for (uint64_t i = first + period; i < u->v->p->n_units; i++, n++) {

@@ -1,9 +1,9 @@
 /* The human view of a plan: `fsdpc dump` without --raw.
  *
- * Head: what is trained, how it is sharded, what a rank needs and sends. Then each program: how
- * often it runs, which collectives have no computation beside them, its units, a picture of its
- * memory (of the program with the peak), its instructions. Nothing here knows what an instruction
- * does: it prints what the plan says. The complete form is dump_text.c's.
+ * First the head: what is trained, how it is sharded, what a rank needs and sends. Then each
+ * program: how often it runs, which collectives overlap no computation, its units, a picture of its
+ * memory (for the program with the peak), its instructions. Nothing here knows what an instruction
+ * does: it prints what the plan says. dump_text.c prints the complete form.
  */
 #include <string.h>
 
@@ -11,10 +11,10 @@
 
 typedef unsigned long long Llu;
 
-/* ---- what has no computation beside it */
+/* ---- collectives that overlap no computation */
 
-/* Of each collective: the instructions of the compute stream that may run while it does. It may
- * begin after the last one that its stream has waited for, and must be over at the first one that
+/* For each collective, the instructions of the compute stream that may overlap it. It may begin
+ * after the last one that its stream has waited for, and must be complete at the first one that
  * waits for its stream from there on. */
 typedef struct Beside {
     uint64_t begin, end;

@@ -1,4 +1,4 @@
-/* Numbers as people read them: bytes in binary units, counts with commas, work in decimal units. */
+/* Numbers for people: bytes in binary units, counts with commas, work in decimal units. */
 #include <string.h>
 
 #include "dump.h"

@@ -1,13 +1,16 @@
-/* How long a step waits for the saves that run beside it, predicted from the plan and from speeds.
+/* How long a step waits for the saves that overlap it, predicted from the plan and from assumed
+ * speeds.
  *
- * From the step's first call on, what is copied is copied, then saves leave one after the other; an
- * instruction that waits for them begins when they are over, the others take as long as their
- * operations do. A save is over when its bytes are on the disk, or in the copy. Speeds are those of
- * a rank. The three that reports are made with are round numbers, and said with every prediction.
+ * When the step's first call begins, the tensors to be copied are copied; then saves are written
+ * one after the other. An instruction that waits for saves begins when they are complete; other
+ * instructions take as long as their operations do. A save is complete when its bytes are on the
+ * disk, or in the copy. Speeds are per rank. The three speeds that reports use are round numbers,
+ * and every prediction states them.
  */
 #include "dump.h"
 
-/* Of a device's rank: what its products reach, about; one disk's share; its way to host memory. */
+/* Per rank of a device: about what its matrix products reach, its share of one disk, its bandwidth
+ * to host memory. */
 static const SaveSpeed usual[DEVICE_KINDS] = {
     [DEVICE_CPU] = {.flops = 1e11, .written = 1e9, .copied = 5e9},
     [DEVICE_CUDA] = {.flops = 4e14, .written = 1e9, .copied = 2e10},
@@ -31,7 +34,7 @@ static double end_of_saves(const Clock *c, uint32_t n) {
     return (written > 0 ? copies : copied) / c->speed->copied + written / c->speed->written;
 }
 
-/* A second run of the program waits for nothing that the first one did not wait for. */
+/* A second run of the program waits only for what the first run waited for. */
 static void run_program(Clock *c, const PlanProgram *pr, int64_t times) {
     double work = 0;
     for (uint32_t k = 0; k < pr->n_instr; k++) {
@@ -58,7 +61,7 @@ uint64_t saves_bytes(const Plan *p) {
     return bytes;
 }
 
-typedef struct Ways { /* in which saves leave */
+typedef struct Ways { /* how saves are written */
     uint64_t copied, direct;
 } Ways;
 
