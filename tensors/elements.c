@@ -1,5 +1,5 @@
-/* Element types of files, and their conversion to what the arena holds. Files are little-endian and
- * give no alignment, so elements are fetched with memcpy. */
+/* Element types of files, and their conversion to the types of the arena. Files are little-endian
+ * and guarantee no alignment, so elements are read with memcpy. */
 #include <math.h>
 #include <string.h>
 #ifdef __x86_64__
@@ -42,7 +42,7 @@ int64_t load_integer(const void *from, FileType t) {
     case FT_I16: return (int16_t)u;
     case FT_I8: return (int8_t)u;
     case FT_BOOL: return u != 0;
-    default: return (int64_t)u; /* u64 above 2^63 becomes negative, which no range allows */
+    default: return (int64_t)u; /* u64 above 2^63 becomes negative: outside every range */
     }
 }
 
@@ -59,8 +59,8 @@ double load_real(const void *from, FileType t) {
     }
 }
 
-/* The types that files of data mostly have, each with a loop of its own, which the compiler makes
- * vectors of where the number of elements is a constant: BLOCK elements at a time. */
+/* The usual types of data files, each with a loop of its own. The compiler vectorizes a loop with a
+ * constant number of iterations: BLOCK elements at a time. */
 enum { BLOCK = 64 };
 #define LOAD(ctype, value, blocks)                                                                 \
     for (; n >= (blocks); n -= (blocks), at += (blocks) * sizeof(ctype), to += (blocks)) {         \
@@ -80,7 +80,8 @@ enum { BLOCK = 64 };
 #define LOADS(type, ctype, value)                                                                  \
     case type: LOAD(ctype, value, BLOCK) LOAD(ctype, value, 1) return
 
-/* ---- f16 eight at a time, with the bits of f16_to_f32 and f32_to_f16; the number that they did */
+/* ---- f16, eight at a time, with the same bits as f16_to_f32 and f32_to_f16; returns the number
+ * converted */
 
 #ifdef __x86_64__
 __attribute__((target("avx2,f16c"))) static int64_t load_eights(const char *at, int64_t n,
@@ -202,8 +203,8 @@ int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e
     return index;
 }
 
-/* Elements [first, first + n) of rows of `columns` elements, from there on, into columns of `rows`
- * elements. Whole rows go a few together, so that a line of the cache is written at once. */
+/* Elements [first, first + n) of rows of `columns` elements, transposed into columns of `rows`
+ * elements. A few whole rows are moved together, so that a cache line is written at once. */
 enum { TOGETHER = 16 };
 #define TURN(bytes)                                                                                \
     for (int64_t c = 0; c < columns; c++)                                                          \

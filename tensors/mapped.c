@@ -1,8 +1,8 @@
-/* Reading files through mappings. When the file has become shorter, or its disk fails, the access
- * ends in SIGBUS; here it becomes an answer.
+/* Reads files through mappings. If the file was truncated or its disk fails, an access raises
+ * SIGBUS; here it becomes an error.
  *
- * What it cannot see: bytes cut off the last page that is left, which read as zeros; those who read
- * ask for the size afterwards (mapped_shorter).
+ * Not detected: bytes cut off within the last remaining page, which read as zeros; readers check
+ * the size afterwards (mapped_shorter).
  */
 #include "mapped.h"
 
@@ -23,7 +23,7 @@ static int cannot(const MappedFile *f, const char *what, const char *why, char *
     return EXIT_ENVIRONMENT;
 }
 
-/* Why something that is no file cannot be mapped, or NULL. */
+/* Why something other than a regular file cannot be mapped, or NULL. */
 static const char *not_a_file(mode_t mode) {
     return S_ISREG(mode)    ? NULL
            : S_ISDIR(mode)  ? "it is a directory"
@@ -35,7 +35,7 @@ int mapped_open(MappedFile *f, const char *path, const char *kind, char *error) 
     *f = (MappedFile){.path = path};
     char open_it[64];
     snprintf(open_it, sizeof open_it, "open %s", kind);
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO is not waited for */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* do not wait for a FIFO */
     struct stat st;
     if (fd < 0 || fstat(fd, &st) || not_a_file(st.st_mode)) {
         int code = cannot(f, open_it, fd < 0 ? strerror(errno) : not_a_file(st.st_mode), error);
@@ -63,7 +63,7 @@ void mapped_in_parts(const MappedFile *f) {
 }
 
 void mapped_expect(const uint8_t *from, uint64_t bytes) {
-    enum { PART = 128 << 10 }; /* what Linux takes at once, whatever the disk's settings are */
+    enum { PART = 128 << 10 }; /* Linux reads this much at once, whatever the disk's settings */
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)from + bytes;
     for (uintptr_t at = (uintptr_t)from / page * page; at < end; at += PART)
         madvise((void *)at, MIN(end - at, (uintptr_t)PART), MADV_WILLNEED);
@@ -97,12 +97,12 @@ int mapped_lost(const MappedFile *f, char *error) {
     return EXIT_CORRUPT;
 }
 
-static __thread sigjmp_buf *volatile back; /* where this thread's reading goes on */
+static __thread sigjmp_buf *volatile back; /* where this thread continues after a fault */
 
 static void on_missing(int signal_number) {
     if (back) siglongjmp(*back, 1);
     signal(signal_number,
-           SIG_DFL); /* not while reading: the instruction is tried again, and ends */
+           SIG_DFL); /* not while reading: the instruction runs again and ends the process */
 }
 
 void mapped_watch(void) {

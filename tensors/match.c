@@ -1,15 +1,17 @@
-/* Which tensor of the --load files is which parameter: by the checkpoint name, or a tied one by the
- * name of one of its aliases. Where several of its names are in the files, all must hold the same
- * values; that is found when the values are read (weights.c). The plan may have several names
- * tables; the first that fits counts, and where none does, the one under which most parameters are
- * found says what is wrong: every tensor that is missing, has another shape, or is one too many. */
+/* Finds the tensor of each parameter in the --load files: by the checkpoint name, or, for a tied
+ * parameter, by the name of one of its aliases. If the files hold several of its names, all must
+ * have the same values, which is checked when the values are read (weights.c). A plan may have
+ * several tables of names; the first one that matches counts. If none does, errors refer to the one
+ * under which most parameters are found: every tensor that is missing, has another shape, or is
+ * unexpected. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tensors.h"
 
-/* One names table of the plan, tried on the files; table 0 is there always, if only as the paths.
+/* A table of names of the plan, tried on the files. Table 0 always exists: by default it holds the
+ * parameters' paths.
  */
 typedef struct Naming {
     const Plan *p;
@@ -18,13 +20,13 @@ typedef struct Naming {
     TensorMatch *match; /* [params] */
     bool *used;         /* [tensors of s] */
     uint64_t found, wrong;
-    const char **missing; /* [params + tensors in parts] names that are not there */
+    const char **missing; /* [params + joined tensors] names that are missing */
     uint32_t n_missing;
-    uint32_t *missing_row; /* whose they are, or the first one's */
+    uint32_t *missing_row; /* the parameter, or the first of a joined tensor's */
     const char **extra;    /* [tensors of s] */
     uint32_t n_extra;
     PartMatch *room; /* [parts of the plan] */
-    uint32_t *first; /* [params] where a parameter's own begin */
+    uint32_t *first; /* [params] index of the parameter's first part */
 } Naming;
 
 static const char *name_at(const Naming *n, PlanString first, uint64_t row, uint32_t *flags) {
@@ -42,7 +44,7 @@ static const char *param_name(const Naming *n, const PlanParam *q, uint32_t *fla
 }
 
 static const char *alias_name(const Naming *n, uint64_t alias) {
-    uint32_t flags; /* as the parameter itself: the frontend saw to that */
+    uint32_t flags; /* the frontend requires the flags of the parameter */
     return name_at(n, n->p->aliases[alias].checkpoint, n->p->n_params + alias, &flags);
 }
 
@@ -61,7 +63,7 @@ static void dims_text(char out[128], int rank, const int64_t *dim, bool reversed
     snprintf(out + at, 128 - at, "]");
 }
 
-/* Writes what keeps the tensor from having that shape; false where nothing does. */
+/* Reports why the tensor does not have that shape; false if it does. */
 static bool unfit(int rank, const int64_t *dim, const Tensor *t, bool transposed, Buf *report) {
     if (t->type == FT_COUNT || !file_type_float(t->type)) {
         buf_printf(report, "wrong type: %s (%s): weights are F32, F16, BF16 or F64\n", t->name,
@@ -82,8 +84,8 @@ static void add_missing(Naming *n, const char *name, uint32_t row) {
     n->missing[n->n_missing++] = name;
 }
 
-/* The further tensors that hold a tied parameter, as a list that stands behind those of the
- * parameters before it. */
+/* Matches a parameter. The other tensors that hold a tied parameter are appended to the list
+ * `same`, behind those of earlier parameters. */
 static void match_param(Naming *n, const PlanParam *q, TensorMatch *m, const Tensor **same,
                         Buf *report) {
     *m = (TensorMatch){.same = same};
@@ -107,13 +109,13 @@ static void match_param(Naming *n, const PlanParam *q, TensorMatch *m, const Ten
     if (!m->tensor) add_missing(n, name, (uint32_t)(q - n->p->params));
 }
 
-/* The part, beside those of its parameter that were found before. */
+/* Adds a part to those already found for its parameter. */
 static void add_part(TensorMatch *m, PartMatch *room, const Tensor *t, const StoredPart *s) {
     if (!m->n_part) *m = (TensorMatch){.tensor = t, .part = room};
     room[m->n_part++] = (PartMatch){t, s};
 }
 
-/* The table's tensors in parts. */
+/* Matches the tensors of the table that hold parts of several parameters, or parts of one. */
 static void match_stored(Naming *n, Buf *report) {
     const Plan *p = n->p;
     for (uint64_t i = 0; i < p->n_stored; i++) {
@@ -135,7 +137,7 @@ static void match_stored(Naming *n, Buf *report) {
     }
 }
 
-/* Room for the parts of each parameter, whichever the table. */
+/* Reserves room for the parts of each parameter, enough for any table. */
 static uint32_t *place_parts(const Plan *p, Arena *a) {
     uint32_t *first = arena_array(a, uint32_t, p->n_params + 1);
     for (uint64_t k = 0; k < p->n_parts; k++) first[p->parts[k].param + 1]++;
@@ -167,9 +169,10 @@ static void match_table(Naming *n, const Tensor **same, Buf *report) {
             n->extra[n->n_extra++] = n->s->tensor[i]->name;
 }
 
-/* Missing and extra names are often one name spelt in two ways. */
+/* A missing and an extra name are often two spellings of one name: such pairs are reported
+ * together. */
 static void report_names(const Naming *n, Buf *report) {
-    enum { MOST_PAIRS = 1 << 18 }; /* that take less than a second */
+    enum { MOST_PAIRS = 1 << 18 }; /* compared in less than a second */
     bool compare = (uint64_t)n->n_missing * n->n_extra <= MOST_PAIRS;
     for (uint32_t i = 0; i < n->n_missing; i++) {
         const char *name = plan_string(n->p, n->p->params[n->missing_row[i]].name);
@@ -224,8 +227,8 @@ int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *re
 
 /* ---- values */
 
-/* Elements [first, first + n) of a matrix that is stored transposed: they are columns of the stored
- * one, which are taken row by row, so that what lies together is read together. */
+/* Elements [first, first + n) of a matrix that is stored transposed. They are columns of the stored
+ * matrix; it is read row by row, so that adjacent elements are read together. */
 static void read_columns(const Tensor *t, int64_t first, int64_t n, float *to) {
     enum { TOGETHER = 128 };
     int64_t rows = t->dim[0], columns = t->dim[1];
@@ -272,7 +275,7 @@ void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, 
     }
 }
 
-/* Numbers are compared as bits: one that is not a number is like itself. */
+/* Compares bits, so a NaN equals itself. */
 static bool equal(const TensorMatch *m, const Tensor *b, int64_t first, int64_t n) {
     const Tensor *a = m->tensor;
     uint32_t width = file_type_bytes(a->type);
@@ -309,8 +312,8 @@ static void expect_part(const PartMatch *p, int64_t first, int64_t n) {
     mapped_expect(t->data + from * width, (uint64_t)(last + 1 - from) * width);
 }
 
-/* Of a tensor that is stored transposed they are columns, which lie in nearly all of its pages
- * where rows are short. */
+/* The elements of a transposed tensor are columns, which touch nearly all of its pages if rows are
+ * short. */
 void tensor_expect(const TensorMatch *m, int64_t first, int64_t n) {
     const Tensor *t = m->tensor;
     uint32_t width = file_type_bytes(t->type);

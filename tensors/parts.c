@@ -1,6 +1,6 @@
-/* Parts of parameters in tensors that hold several, or of which several make one: the numbers, in
- * the parameter's order. Neighbours in both are copied together; along an axis with a stride, one
- * by one.
+/* Parts of parameters: a tensor may hold several parameters, or several tensors may make up one.
+ * Copies the numbers in the parameter's order. Runs that are contiguous on both sides are copied at
+ * once; along an axis with a stride, elements are copied one by one.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ int64_t part_overlap(const StoredPart *s, int64_t *first, int64_t n) {
     return MAX(end - from, 0);
 }
 
-/* From element i of the part on: how many follow each other along its last axis. */
+/* How many elements follow element i of the part along its last axis, including itself. */
 static int64_t row_left(const StoredPart *s, int64_t i) {
     int64_t width = s->dim[s->rank - 1];
     return width - i % width;

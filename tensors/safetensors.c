@@ -1,6 +1,6 @@
-/* Reading a .safetensors file: mapped, and its header checked as a whole before anything uses it:
- * lengths, JSON, dtypes, shapes against byte ranges; the ranges share out the data without overlap,
- * hole or rest, so a file that was cut, glued or edited does not pass for a whole one. */
+/* Reads a .safetensors file. It is mapped, and the whole header is checked before anything uses it:
+ * lengths, JSON, dtypes, shapes against byte ranges. The ranges must cover the data exactly,
+ * without overlap or gap, so a file that was truncated, concatenated or edited is rejected. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static const char *read_tensor(const TensorFile *f, uint64_t data, json_t *entry
     t->data = f->map.bytes + data + begin;
     t->bytes = (uint64_t)(end - begin);
     t->file = f;
-    /* An unknown dtype is only a fault when the tensor is wanted: see tensors_match. */
+    /* An unknown dtype is an error only if the tensor is needed: see tensors_match. */
     if (t->type != FT_COUNT && end - begin != t->elements * (int64_t)file_type_bytes(t->type))
         return "its data are not as long as shape and dtype say";
     return NULL;

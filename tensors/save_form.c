@@ -1,5 +1,5 @@
-/* How weights are to be written, as users say it: a folder or a file, of which type, in how large
- * pieces. */
+/* How to write weights, as users state it: a folder or a file, the type of the numbers, the size of
+ * the files. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* What a killed run left of a save: NAME.part-NUMBER, a file or a folder, beside the target,
- * and .part-NUMBER in a folder that was there already. The next run that saves there removes it.
+/* Removes what a killed run left of a save: NAME.part-NUMBER, a file or a folder next to the
+ * target, and .part-NUMBER in a folder that existed before. The next run that saves there removes
+ * it.
  *
- * A writer holds a lock (flock) on its part from the moment it made it until the part has its final
- * name, so a part that can be locked belongs to nobody. Where files cannot be locked nothing is
- * removed.
+ * A writer holds a lock (flock) on its part from its creation until the part has its final name, so
+ * a part that can be locked has no writer. On file systems without locks nothing is removed.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,11 +18,12 @@
 bool part_lock(int fd) {
     struct stat st;
     FileLock got;
-    while ((got = file_lock(fd)) == FILE_BUSY) usleep(1000); /* somebody looks for parts */
+    while ((got = file_lock(fd)) == FILE_BUSY)
+        usleep(1000); /* another process looks for stale parts */
     return got == FILE_UNLOCKABLE || fstat(fd, &st) || st.st_nlink > 0;
 }
 
-/* Is it a part that nobody holds? Then it is locked. */
+/* Whether the part has no writer; if so, it is now locked. */
 static bool is_stale(int fd, int folder, const char *name) {
     struct stat st, now;
     return !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
@@ -35,7 +36,7 @@ static bool remove_part(int folder, const char *name) {
     if (fd < 0) return false;
     bool stale = is_stale(fd, folder, name);
     if (stale && unlinkat(folder, name, 0)) {
-        DIR *d = fdopendir(dup(fd)); /* it was a folder, then */
+        DIR *d = fdopendir(dup(fd)); /* NULL unless it is a folder */
         for (struct dirent *e; d && (e = readdir(d));)
             if (writer_makes(e->d_name)) unlinkat(fd, e->d_name, 0);
         if (d) closedir(d);

@@ -1,6 +1,6 @@
-/* Where a file that the run writes will be: links are followed, also one that leads to nothing yet,
- * so that a file is made or replaced where the user meant it and the link stays a link. Says what
- * stands there now, and whether a file can be put there. */
+/* Finds where an output file of the run will be. Links are followed, even if they are dangling, so
+ * that the file is created or replaced at the link's destination and the link stays a link. Also
+ * says what exists there now, and whether a file can be written there. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -26,13 +26,13 @@ static int no_folder(const Target *t, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* The length of the part of `path` that names the folder, the slash included. */
+/* The length of the folder in `path`, including the slash. */
 static size_t folder_length(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Puts what the link at t->file leads to in its place. */
+/* Replaces t->file, a link, by its destination. */
 static bool follow(Target *t) {
     char to[PATH_MAX];
     ssize_t n = readlink(t->file, to, sizeof to - 1);
@@ -62,7 +62,8 @@ int target_find(Target *t, const char *path, char *error) {
     return !t->file[n] ? cannot(t, error, "it is a directory") : 0;
 }
 
-/* A step of a checkpoint, which has what its manifest says and nothing else? */
+/* Whether it is the folder of a checkpoint's step, which must contain only what its manifest
+ * lists. */
 static bool is_step(const char *folder) {
     static const char start[] = "step-";
     char path[PATH_MAX + 16];
@@ -74,7 +75,7 @@ static bool is_step(const char *folder) {
     return !strncmp(name, start, sizeof start - 1) && !access(path, F_OK);
 }
 
-/* A folder is made, or filled where it is there. */
+/* Whether the folder can be created, or filled if it exists. */
 static int check_folder(const Target *t, char *error) {
     if (t->exists && !S_ISDIR(t->now.st_mode)) return cannot(t, error, "it is not a folder");
     if (t->exists && access(t->file, W_OK | X_OK)) return cannot(t, error, strerror(errno));

@@ -1,9 +1,10 @@
-/* What a writer puts around the data: which tensors go into which file, each file's header, the
- * index of several files, and config.json.
+/* What a writer adds to the data: which tensors go into which file, each file's header, the index
+ * of several files, and config.json.
  *
- * A file gets tensors in their order until the next one would exceed the limit; a tensor that
- * exceeds it alone has a file to itself. One file is model.safetensors; several are
- * model-00001-of-00003.safetensors with model.safetensors.index.json, as Hugging Face names them.
+ * A file takes tensors in their order until the next one would exceed the limit; a tensor larger
+ * than the limit gets a file to itself. A single file is named model.safetensors; several are named
+ * model-00001-of-00003.safetensors with an index, model.safetensors.index.json, like those of
+ * Hugging Face.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 static const char *const type_name[FT_COUNT] = {
     [FT_F64] = "F64", [FT_F32] = "F32", [FT_F16] = "F16", [FT_BF16] = "BF16"};
-/* In config.json. */
+/* The names of types in config.json. */
 static const char *const torch_name[FT_COUNT] = {
     [FT_F64] = "float64", [FT_F32] = "float32", [FT_F16] = "float16", [FT_BF16] = "bfloat16"};
 
@@ -57,8 +58,8 @@ uint32_t tensor_files(TensorPlan *tensor, uint32_t n, uint64_t limit) {
     return split(tensor, n, limit, NULL);
 }
 
-/* The header's text behind its length, padded with spaces so that the data start at a multiple of
- * 8. Offsets of the tensors become those in the file. */
+/* The header's length and text, padded with spaces so that the data start at a multiple of 8.
+ * Offsets of the tensors become offsets in the file. */
 static char *header_text(TensorPlan *tensor, uint32_t n, size_t *length) {
     json_t *root = json_object();
     json_object_set_new(root, "__metadata__", json_pack("{s:s}", "format", "pt"));

@@ -1,9 +1,9 @@
-/* What --load names, as one set of tensors: a .safetensors file; several with the index that says
+/* The files of --load as one set of tensors: a .safetensors file; several with an index that says
  * which tensor is in which (model.safetensors.index.json); or a folder of Hugging Face's layout,
- * which has the one or the other. All files are mapped, and nothing of their data is read here.
+ * which has one or the other. All files are mapped; none of their data is read here.
  *
- * Index and files must agree: a file that is missing, a tensor that is not where the index says, or
- * one that the index does not know, is a corrupt input and named with its file.
+ * Index and files must agree: a missing file, a tensor that is not where the index says, or one
+ * that the index does not list is a corrupt input, reported with its file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static int wrong(const Index *x, const char *tensor, const char *file, const cha
     return EXIT_CORRUPT;
 }
 
-/* A file of the index's folder, or below it. */
+/* Whether the file lies in the index's folder or below it. */
 static bool stays_inside(const char *file) {
     if (!*file || *file == '/') return false;
     for (const char *part = file; part; part = strchr(part, '/')) {
@@ -90,7 +90,7 @@ static int open_files(const Index *x) {
     return code;
 }
 
-/* Each tensor of the index is in its file, and each of the files in the index. */
+/* Each tensor of the index must be in its file, and each tensor of the files in the index. */
 static int compare(const Index *x) {
     TensorSet *s = x->set;
     size_t skip = strlen(x->folder);
@@ -144,7 +144,7 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Of a folder: the file to read, as transformers would choose it. */
+/* The file of a folder to read, chosen as transformers does. */
 static const char *inside(TensorSet *s, const char *folder) {
     static const char *const known[] = {ONE_FILE, INDEX_FILE};
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {

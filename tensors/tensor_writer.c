@@ -1,19 +1,21 @@
-/* Writing weights in a stream: a .safetensors file, or a folder of Hugging Face's layout, which has
- * one file or several and their index, and config.json (tensor_files.c says what is in them).
+/* Writes weights as a stream: to a .safetensors file, or to a folder of Hugging Face's layout,
+ * which has one file, or several and their index, and config.json (tensor_files.c says what they
+ * contain).
  *
- * Each file's header comes first, the whole size of all files is reserved on the disk (so a full
- * disk shows here and not as a fault in the middle), then each tensor is written through a mapping
- * of its own bytes, then fsync, rename, and fsync of the folder. Before the rename a file has a
- * temporary name beside the final one, files of a folder lie in a temporary folder, and all are
- * removed when anything fails. These names end with a random number: process numbers repeat in
- * containers and on other hosts. A file that is replaced gives its mode and owner to the new one.
+ * First each file's header is written and the whole size of all files is reserved on the disk, so a
+ * full disk is noticed here and not as a fault in the middle. Then each tensor is written through a
+ * mapping of its own bytes; then come fsync, rename, and fsync of the folder. Before the rename a
+ * file has a temporary name next to the final one, files of a folder lie in a temporary folder, and
+ * all of them are removed if anything fails. Temporary names end with a random number, since
+ * process numbers repeat in containers and on other hosts. A replaced file passes its mode and
+ * owner on to the new one.
  *
- * A new folder appears by one rename. In a folder that is there already, files with other names are
- * left alone, and the old index goes before the new files come: at no moment do old and new files
- * together make something that loads.
+ * A new folder appears by one rename. In an existing folder, files with other names are left alone,
+ * and the old index is removed before the new files appear: at no moment do old and new files
+ * together form something that loads.
  *
- * Outputs were looked at before the training (outputs.c). Where one cannot be written in the end,
- * it is kept elsewhere: beside it, in the working folder, or in that for temporary files.
+ * Outputs are checked before the training (outputs.c). If one cannot be written in the end, it is
+ * kept elsewhere: next to it, in the working folder, or in the folder for temporary files.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,8 +31,8 @@
 #include "tensors.h"
 
 /* The temporary files of this process's only writer, and their folder, for
- * writer_remove_unfinished. A path is freed when another one takes its place: the handler of a
- * signal may be reading it. */
+ * writer_remove_unfinished. A path is freed when a new one replaces it: a signal handler may be
+ * reading it. */
 static char *unfinished[WRITER_FILES + 2], *unfinished_folder;
 static atomic_int n_unfinished;
 
@@ -67,7 +69,7 @@ static char *path_in(const char *folder, const char *name) {
 static int write_at(int fd, uint64_t at, const char *bytes, size_t n) {
     for (size_t done = 0; done < n;) {
         ssize_t put = pwrite(fd, bytes + done, n - done, (off_t)(at + done));
-        if (put < 0 && errno == EINTR) continue; /* a signal is no reason to lose the save */
+        if (put < 0 && errno == EINTR) continue; /* interrupted by a signal: try again */
         if (put <= 0) return put ? errno : EIO;
         done += (size_t)put;
     }
@@ -93,7 +95,7 @@ static int create(TensorWriter *w, TensorPiece *p, char *path, char *error) {
         p->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (p->fd >= 0 && !part_lock(p->fd));
     if (p->fd < 0) {
-        atomic_fetch_sub(&n_unfinished, 1); /* if it is there, it is another run's */
+        atomic_fetch_sub(&n_unfinished, 1); /* if it exists, it belongs to another run */
         return failed(w, error, "write", errno);
     }
     int number = reserve(p->fd, p->size);
@@ -114,12 +116,13 @@ static int create_file(TensorWriter *w, char *error) {
     int code = create(w, p, path, error);
     if (!code) w->lock = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
     if (code || !t->exists) return code;
-    if (fchown(p->fd, t->now.st_uid, t->now.st_gid)) errno = 0; /* only root may: no matter */
+    if (fchown(p->fd, t->now.st_uid, t->now.st_gid))
+        errno = 0; /* only root may change it: ignored */
     if (fchmod(p->fd, t->now.st_mode & 07777)) errno = 0;
     return 0;
 }
 
-/* A text of the folder; frees it. */
+/* Writes a text file of the folder; frees the text. */
 static int write_text(TensorWriter *w, const char *name, char *text, char *error) {
     char *path = text ? path_in(w->temporary, name) : NULL;
     if (!path) {
@@ -166,7 +169,7 @@ static int create_folder(TensorWriter *w, char *error) {
     return code ? code : write_texts(w, error);
 }
 
-/* Closes and removes what is there. */
+/* Closes and removes the temporary files. */
 static void discard(TensorWriter *w) {
     writer_unmap(w);
     for (uint32_t i = 0; i < w->n_piece; i++) {
@@ -188,7 +191,7 @@ static int create_all(TensorWriter *w, char *error) {
     return code;
 }
 
-/* Another place: the name in the folder, which ends with a slash. */
+/* Creates the files in another folder, whose path ends with a slash, under the same name. */
 static int create_elsewhere(TensorWriter *w, const char *folder, char *error) {
     char reason[ERROR_BYTES];
     Target first = w->target;
@@ -276,7 +279,8 @@ int writer_put(TensorWriter *w, uint32_t i, uint64_t at, const void *bytes, uint
 
 /* ---- the final names */
 
-/* The name is on the disk when its folder is; where a folder cannot be synced, that is all. */
+/* A name is durable once its folder is synced; if a folder cannot be synced, there is nothing more
+ * to do. */
 static void sync_folder(const char *folder) {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
@@ -295,8 +299,8 @@ static int close_pieces(TensorWriter *w, char *error) {
     return number ? failed(w, error, "write", number) : 0;
 }
 
-/* The complete file or folder gets its name. Where something has taken the name since it was looked
- * at, it gets another one beside it. */
+/* Gives the complete file or folder its name. If the name was taken since it was checked, it gets
+ * another name next to it. */
 static int give_name(TensorWriter *w, const char *from, char *error) {
     Target *t = &w->target;
     if (!rename(from, t->file)) return 0;
@@ -318,7 +322,7 @@ static bool is_new(const TensorWriter *w, const char *name) {
     return w->n_piece > 1 && !strcmp(name, INDEX_FILE);
 }
 
-/* Weights of an earlier save that the new ones do not replace. */
+/* Removes the weights of an earlier save that the new ones do not replace. */
 static void remove_old(const TensorWriter *w) {
     DIR *d = opendir(w->target.file);
     for (struct dirent *e; d && (e = readdir(d));)
@@ -348,7 +352,7 @@ static int move_in(TensorWriter *w, const char *name, char *error) {
     return number ? failed(w, error, "write", number) : 0;
 }
 
-/* So that the new files are together, wherever that is. */
+/* Moves the new files back, so that they are together. */
 static void move_back(TensorWriter *w) {
     for (uint32_t i = 0; i < w->n_piece; i++)
         if (!is_in(w->temporary, w->piece[i].name))
@@ -366,8 +370,9 @@ static int remove_name(TensorWriter *w, const char *name, char *error) {
     return number ? failed(w, error, "write", number) : 0;
 }
 
-/* Into a folder that was there before. One file as it is replaced at once; several after the old
- * index is gone, and theirs last. A single old file would be read instead of them. */
+/* Moves the files into an existing folder. A single file is replaced at once. Several are moved
+ * after the old index is removed, and the new index comes last. Then an old single file is removed,
+ * since readers would prefer it. */
 static int fill_folder(TensorWriter *w, char *error) {
     bool several = w->n_piece > 1;
     int code = several ? remove_name(w, INDEX_FILE, error) : 0;
@@ -386,7 +391,7 @@ static int fill_folder(TensorWriter *w, char *error) {
     return 0;
 }
 
-/* Where it fails in the middle, the new files stay together, and the message says where. */
+/* If this fails in the middle, the new files stay together, and the message says where. */
 static int publish_folder(TensorWriter *w, char *error) {
     sync_folder(w->temporary);
     forget_unfinished();
@@ -398,7 +403,7 @@ static int publish_folder(TensorWriter *w, char *error) {
     return 0;
 }
 
-/* The unfinished file or folder is still the one that was made under this name. */
+/* Checks that the unfinished file or folder is still the one that was created under this name. */
 static int check_mine(TensorWriter *w, char *error) {
     struct stat made, there;
     const char *path = w->form->folder ? w->temporary : w->piece->path;
@@ -411,7 +416,8 @@ static int check_mine(TensorWriter *w, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* The disk failed while the files went there: they may be damaged, and are all there is. */
+/* Keeps the files although the disk failed while they were written: they may be damaged, but they
+ * are the only copy. */
 static int keep_doubtful(TensorWriter *w, char *error) {
     char *beside = NULL, why[ERROR_BYTES];
     const char *from = w->form->folder ? w->temporary : w->piece->path;

@@ -1,11 +1,11 @@
-/* Tensors in files: safetensors (read and written), and the element types that files have.
+/* Tensors in files: safetensors (read and written), and the element types of files.
  *
  * A .safetensors file: u64 length of the header, the header (JSON: name -> dtype, shape,
- * data_offsets from the header's end), the data. Everything is checked before use: a file that is
- * not what it claims to be gives EXIT_CORRUPT.
+ * data_offsets from the header's end), the data. Everything is checked before use: an invalid file
+ * gives EXIT_CORRUPT.
  *
  * Both programs use it. Functions that can fail return 0 or an exit code of util.h after writing a
- * message to `error` (ERROR_BYTES). Of the compiler it knows plan.h alone, for the names of
+ * message to `error` (ERROR_BYTES). Of the compiler it includes only plan.h, for the names of
  * parameters.
  */
 #ifndef FSDPC_TENSORS_H
@@ -52,7 +52,7 @@ FileType file_type_of(int dtype); /* FT_COUNT when there is none */
 /* Element e of a parameter [d0, .., dk] that is stored transposed, as [dk, .., d0] = dim, is
  * element (ik, .., i0) there: its number. */
 int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e);
-/* Puts n of its elements, of `width` bytes, from `first` on into what is stored. */
+/* Writes n of its elements, of `width` bytes, from `first` on, into the stored form. */
 void store_transposed(const int64_t *dim, int rank, uint32_t width, int64_t first, int64_t n,
                       const char *from, char *to);
 
@@ -61,7 +61,7 @@ typedef struct TensorFile TensorFile;
 typedef struct Tensor {
     const char *name;
     const TensorFile *file;
-    FileType type; /* FT_COUNT: one that we do not know */
+    FileType type; /* FT_COUNT: unknown */
     int32_t rank;
     int64_t dim[FILE_MAX_RANK], elements;
     const uint8_t *data; /* in the mapped file */
@@ -76,7 +76,7 @@ struct TensorFile {
 int tensors_open(TensorFile *f, const char *path, char *error);
 void tensors_close(TensorFile *f);
 
-/* tensor_set.c: what --load names: a file, the index of several, or a folder with either. */
+/* tensor_set.c: the files of --load: a file, the index of several, or a folder with either. */
 typedef struct TensorSet {
     const char *path; /* as the user gave it */
     TensorFile *file;
@@ -88,12 +88,13 @@ int tensor_set_open(TensorSet *s, const char *path, char *error);
 void tensor_set_close(TensorSet *s);
 const Tensor *tensor_set_find(const TensorSet *s, const char *name, uint32_t *row); /* or NULL */
 
-/* parts.c: numbers of a part of a parameter (stored.h), from `first` of the part on: out of its
- * tensor, and into it, elements of `width` bytes. */
+/* parts.c: numbers of a part of a parameter (stored.h), from `first` of the part on, read from its
+ * tensor or written into it, as elements of `width` bytes. */
 void part_floats(const StoredPart *s, const Tensor *t, int64_t first, int64_t n, float *to);
 void part_store(const StoredPart *s, uint32_t width, int64_t first, int64_t n, const char *from,
                 char *to);
-/* Elements [first, first + n) of the parameter as those of the part, of which it has the result. */
+/* Turns elements [first, first + n) of the parameter into elements of the part; returns how many of
+ * them the part holds. */
 int64_t part_overlap(const StoredPart *s, int64_t *first, int64_t n);
 
 /* match.c: which tensor of a set holds which parameter of the plan. */
@@ -102,43 +103,44 @@ typedef struct PartMatch {
     const StoredPart *part;
 } PartMatch;
 typedef struct TensorMatch {
-    const Tensor *tensor;      /* where it is in parts: that of the first one */
-    const Tensor *const *same; /* [n_same] further names of a tied parameter: the same values */
+    const Tensor *tensor;      /* if it is in parts: the tensor of the first one */
+    const Tensor *const *same; /* [n_same] tensors under other names of a tied parameter */
     uint32_t n_same;
     bool transposed;
-    const PartMatch *part; /* [n_part], or none where the tensor is the parameter */
+    const PartMatch *part; /* [n_part], or none if the tensor is the parameter */
     uint32_t n_part;
 } TensorMatch;
-/* match: [n_params]. EXIT_CORRUPT where a tensor is missing, has another shape, or is one that no
- * parameter wants: `report` then lists them all. */
+/* match: [n_params]. EXIT_CORRUPT if a tensor is missing, has another shape, or matches no
+ * parameter: `report` then lists them all. */
 int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *report);
 /* Elements [first, first + n) of a parameter, in .fsd layout, to dtype. */
 void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to);
-/* They will be read soon; or were, and what was read of the parameter need not stay in memory. */
+/* The elements will be read soon; or they were read and their pages may be dropped. */
 void tensor_expect(const TensorMatch *m, int64_t first, int64_t n);
 void tensor_release(const TensorMatch *m);
-/* Do neighbours of the parameter lie far apart in the file? */
+/* Whether adjacent elements of the parameter lie far apart in the file. */
 bool tensor_scattered(const TensorMatch *m);
-/* The first of m->same that does not hold the values of m->tensor in these elements, or NULL. */
+/* The first of m->same whose values differ from m->tensor in these elements, or NULL. */
 const Tensor *tensor_unlike(const TensorMatch *m, int64_t first, int64_t n);
 
-/* target.c: where a file that is to be written will be, links followed. */
+/* target.c: where an output file will be, with links followed. */
 typedef struct Target {
     const char *path;      /* as the user gave it */
-    char file[PATH_MAX];   /* where it leads */
+    char file[PATH_MAX];   /* the destination of its links */
     char folder[PATH_MAX]; /* of `file`, with a slash at its end */
-    bool exists;           /* now is what stands there */
+    bool exists;           /* if so, `now` describes it */
     struct stat now, folder_now;
 } Target;
 int target_find(Target *t, const char *path, char *error);
-/* Can a file be made or replaced there? folder: can one be made or filled there? */
+/* Checks that a file can be created or replaced there, or, if `folder`, that a folder can be
+ * created or filled. */
 int target_check(const Target *t, bool folder, char *error);
-/* Is there room for that many bytes, of which the largest file has some, beside those of other
- * outputs on the same disk? */
+/* Checks that the disk has room for `bytes`, `largest` of them in the largest file, besides the
+ * bytes of other outputs on the same disk. */
 int target_room(const Target *t, uint64_t bytes, uint64_t largest, uint64_t others, char *error);
 bool target_same(const Target *a, const Target *b);
 
-/* tensor_files.c: tensors that are to be written, and the files that they go into. */
+/* tensor_files.c: tensors to write, and the files that they go into. */
 #define WEIGHTS_FILE "model.safetensors" /* Hugging Face's names in a folder */
 #define INDEX_FILE "model.safetensors.index.json"
 #define CONFIG_FILE "config.json"
@@ -148,7 +150,7 @@ typedef struct TensorPlan {
     FileType type;
     int32_t rank;
     int64_t dim[FILE_MAX_RANK];
-    uint64_t offset, bytes; /* offset from the start of its file: set by open, as is its piece */
+    uint64_t offset, bytes; /* offset from the start of its file; open sets it and the piece */
     uint32_t piece;
 } TensorPlan;
 typedef struct TensorPiece { /* a file, under its temporary name */
@@ -159,17 +161,17 @@ typedef struct TensorPiece { /* a file, under its temporary name */
     uint32_t first, n; /* its tensors */
     int fd;
 } TensorPiece;
-/* A tensor whose name cannot stand in a header, or NULL. Names come from the plan: they need not be
- * UTF-8. */
+/* The name of a tensor that cannot stand in a header, or NULL. Names come from the plan and need
+ * not be UTF-8. */
 const char *tensor_impossible_name(const TensorPlan *tensor, uint32_t n);
-/* How many files they are, with at most `limit` bytes of tensors in each. */
+/* The number of files, with at most `limit` bytes of tensors in each. */
 uint32_t tensor_files(TensorPlan *tensor, uint32_t n, uint64_t limit);
-bool writer_makes(const char *name); /* is it the name of a file that is made in a folder? */
-/* Those files; 0, or EXIT_ENVIRONMENT without memory. */
+bool writer_makes(const char *name); /* whether the writer creates files of that name in a folder */
+/* Plans those files; 0, or EXIT_ENVIRONMENT if there is no memory. */
 int tensor_pieces(TensorPlan *tensor, uint32_t n, uint64_t limit, TensorPiece **out,
                   uint32_t *n_out);
 char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint32_t n_piece);
-/* config.json with the type of the numbers; NULL where `config` is no JSON object. */
+/* config.json with the type of the numbers; NULL if `config` is not a JSON object. */
 char *tensor_config_text(const char *config, FileType type);
 
 /* tensor_writer.c: files of known shapes, written tensor by tensor under a temporary name and
@@ -177,17 +179,17 @@ char *tensor_config_text(const char *config, FileType type);
 typedef struct SaveForm {
     const char *path;
     bool folder;
-    FileType type;      /* of all numbers; FT_COUNT = as they are */
+    FileType type;      /* of all numbers; FT_COUNT = unchanged */
     uint64_t max_file;  /* bytes of tensors in a file of a folder */
     const char *config; /* of config.json in a folder; "" = none */
 } SaveForm;
-/* save_form.c: how users say it. */
+/* save_form.c: parses the user's words. */
 #define SAVE_MAX_FILE 5000000000u
 extern const char *const save_types[]; /* up to NULL */
 bool save_type(const char *word, FileType *out);
 bool save_size(const char *text, uint64_t *out); /* 500MB, 2GiB */
-/* The folder that the path means, which is there or has a slash at its end: without the slash,
- * malloc'ed. NULL: it is a file. */
+/* The folder that the path means, which exists or is written with a slash at its end; without the
+ * slash, malloc'ed. NULL: the path means a file. */
 char *save_folder(const char *path);
 
 typedef struct TensorWriter {
@@ -196,16 +198,16 @@ typedef struct TensorWriter {
     char *temporary;           /* folder */
     int lock;                  /* holds the part until it has its final name; 0 = none */
     unsigned long long number; /* at the end of temporary names */
-    char *kept; /* another place, where the files are because target cannot be written, or NULL */
-    char *why;  /* ... for this reason */
+    char *kept;                /* another path, used because target cannot be written, or NULL */
+    char *why;                 /* ... for this reason */
     void *map;
     size_t map_bytes;
     TensorPlan *tensor;
     TensorPiece *piece;
     uint32_t n, n_piece;
 } TensorWriter;
-/* Where the path cannot be written the files are made elsewhere: writer_commit fails and says
- * where. */
+/* If the path cannot be written, the files are created elsewhere; writer_commit then fails and says
+ * where they are. */
 int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint32_t n, char *error);
 int writer_map(TensorWriter *w, uint32_t i, void **at, char *error); /* one at a time */
 void writer_unmap(TensorWriter *w);
@@ -214,13 +216,13 @@ int writer_put(TensorWriter *w, uint32_t i, uint64_t at, const void *bytes, uint
                char *error);
 int writer_commit(TensorWriter *w, char *error);
 void writer_abandon(TensorWriter *w); /* removes the temporary files */
-/* Before the process ends at once: safe in a signal handler, and while another thread writes. A
- * file that is being renamed keeps its new name. */
+/* Called before the process exits at once: safe in a signal handler, and while another thread
+ * writes. A file that is being renamed keeps its new name. */
 void writer_remove_unfinished(void);
 
-/* stale.c: parts of a save at this place whose writers are dead */
+/* stale.c: removes parts of saves at this path whose writers are dead. */
 void writer_remove_stale(const Target *t, bool quiet);
-/* Marks a part as its writer's until the file is closed; false: somebody has removed it. */
+/* Marks a part as in use until the file is closed; false: it was removed. */
 bool part_lock(int fd);
 
 #endif

@@ -1,9 +1,10 @@
-/* fsdpc convert of weights: a checkpoint of a plan, at step 0, from a .safetensors file or a folder
- * of Hugging Face's layout. Moments are zero, as at the start of a run, and there are no settings
- * that a run would have to share: any run of the plan's model and optimizer can begin from it.
+/* fsdpc convert of weights: makes a checkpoint of a plan, at step 0, from a .safetensors file or a
+ * folder of Hugging Face's layout. Moments are zero, as at the start of a run, and the checkpoint
+ * holds no settings that a run must share: any run with the plan's model and optimizer can start
+ * from it.
  *
- * Files are mapped and read a piece at a time. What a file says of a tensor is checked before, and
- * tensors that are one tied parameter must be equal.
+ * Files are mapped and read a piece at a time. What a file says about a tensor is checked first,
+ * and the tensors of a tied parameter must be equal.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ typedef struct Import {
     char *error;
 } Import;
 
-/* ---- reading a piece, which may end at a file that was cut off */
+/* ---- reading a piece; fails if the file was truncated */
 
 typedef struct Piece {
     const TensorMatch *match;
@@ -90,7 +91,8 @@ static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to
 
 /* ---- the checkpoint */
 
-/* Which parameter each tensor of the weights is: --save's places are the plan's. */
+/* Finds the parameter of each tensor: its position in --save is the parameter's index in the
+ * plan. */
 static void make_contents(Import *im, Arena *a) {
     const char *name = plan_string(im->plan, im->plan->settings->model);
     ck_plan_states(&im->c, im->plan, a, NULL);

@@ -1,9 +1,9 @@
-/* fsdpc convert of a checkpoint: its weights as a .safetensors file or a folder of Hugging Face's
- * layout, byte for byte what `fsdp-run --save` writes.
+/* fsdpc convert of a checkpoint: writes its weights to a .safetensors file or a folder of Hugging
+ * Face's layout, with the same bytes as `fsdp-run --save`.
  *
- * Tensors go out in the order of --save, a piece at a time. One that is stored transposed is read
- * by panels of whole rows; a column of a panel lies together in the file. One that has parts of
- * several weights is written through a mapping.
+ * Tensors are written in the order of --save, a piece at a time. A tensor that is stored transposed
+ * is read in panels of whole rows, since a column of a panel is contiguous in the output. A tensor
+ * that joins parts of several weights is written through a mapping.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ typedef struct Export {
     const CkContents *c;
     TensorWriter writer;
     TensorPlan *tensor;
-    const CkTensor **source; /* of each; NULL: it has parts of several */
+    const CkTensor **source; /* by output tensor; NULL: joined from parts of several */
     uint32_t n;
     const CkTensor **weight; /* [n_weight], in the order of --save */
     uint32_t n_weight;
@@ -40,14 +40,14 @@ static TensorPlan *add_tensor(Export *e, const CkTensor *s, FileType type) {
     return t;
 }
 
-/* The tensor of that name, of those that have parts, or n. */
+/* The index of the joined tensor of that name, or n. */
 static uint32_t find_parts(const Export *e, const char *name) {
     for (uint32_t i = e->n; i-- > 0;)
         if (!e->source[i] && !strcmp(e->tensor[i].name, name)) return i;
     return e->n;
 }
 
-/* Its type is the widest of the weights in it. */
+/* Adds a part to a joined tensor, whose type is the widest of its weights' types. */
 static void plan_part(Export *e, const CkTensor *s, const CkPart *p, FileType type) {
     uint32_t i = find_parts(e, p->tensor);
     FileType own = file_type_of((int)e->c->vector[s->vector].dtype);
@@ -90,7 +90,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All parts of a tensor agree on its shape, inside which the manifest says that they are. */
+/* All parts of a tensor must agree on its shape; the manifest guarantees that they lie inside
+ * it. */
 static int check_parts(const Export *e) {
     for (uint32_t w = 0; w < e->n_weight; w++)
         for (uint32_t k = 0; k < e->weight[w]->n_part; k++) {
@@ -104,7 +105,7 @@ static int check_parts(const Export *e) {
     return 0;
 }
 
-/* Weights, each under a name of its own. */
+/* No two weights may have the same name. */
 static int check_names(const Export *e, Arena *a) {
     const char **name = arena_array(a, const char *, e->n + 1);
     for (uint32_t i = 0; i < e->n; i++) name[i] = e->tensor[i].name;
@@ -141,7 +142,7 @@ static int check_target(Export *e, const SaveForm *form) {
 
 /* ---- writing */
 
-/* n elements of a weight as the file has them, in one of the two buffers. */
+/* Converts n elements of a weight to the file's type, in one of the two buffers. */
 static int fetch(Export *e, const CkTensor *s, FileType want, int64_t first, int64_t n,
                  const char **at) {
     FileType have = file_type_of((int)e->c->vector[s->vector].dtype);
@@ -158,8 +159,8 @@ static int fetch(Export *e, const CkTensor *s, FileType want, int64_t first, int
     return 0;
 }
 
-/* `rows` rows of `columns` elements from row `first` on, to where the file has them: each column in
- * one piece. */
+/* Writes `rows` rows of `columns` elements, from row `first` on, transposed: each column is
+ * contiguous in the file. */
 static int put_columns(Export *e, uint32_t i, int64_t first, int64_t rows, int64_t columns,
                        const char *from) {
     const TensorPlan *t = &e->tensor[i];

@@ -1,7 +1,7 @@
-/* fsdpc: the command line. Finds the command, has its options read, runs it.
+/* fsdpc: the command line. Finds the command, has its options read and runs it.
  *
- * Mistakes on the command line are diagnostics like those in a model file, without a place, so
- * that --error-format=json covers them too.
+ * Mistakes on the command line are diagnostics like those in a model file but without a position,
+ * so --error-format=json covers them too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +85,8 @@ static void print_command_help(const CommandInfo *c) {
     buf_free(&out);
 }
 
-/* What people look for here and is elsewhere; NULL: nothing. */
+/* The program that has the command `name`, which people may look for here; NULL if there is
+ * none. */
 static const char *other_program(const char *name) {
     static const struct {
         const char *name, *help;

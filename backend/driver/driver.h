@@ -1,7 +1,9 @@
-/* The inside of fsdpc: what the files of the driver share. Nobody else includes this.
+/* What the files of the driver of fsdpc share; no other file includes this header.
  *
- * main reads the command line into a Driver and calls the command. A command returns the exit code;
- * results go to stdout, everything else through diags to stderr.
+ * The driver lies above all other rooms of the compiler: it calls frontend, passes, emit, check and
+ * report, and none of them includes anything of the driver. In: the command line. main reads it
+ * into a Driver and calls the command, which returns the exit code; results go to stdout,
+ * everything else through diags to stderr.
  */
 #ifndef FSDPC_DRIVER_H
 #define FSDPC_DRIVER_H
@@ -13,7 +15,7 @@
 #include "plan.h"
 #include "tensors.h"
 
-/* One bit an option: which ones a command takes is a mask in its row. */
+/* One bit per option; the row of a command has a mask of those that it takes. */
 enum {
     OPTION_OUTPUT = 1 << 0,
     OPTION_RANKS = 1 << 1,
@@ -54,12 +56,12 @@ typedef struct Options {
     const char *output, *mesh, *preset, *passes, *print_after, *only;
     const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed */
     int64_t ranks, rank;
-    const char *stage; /* config, plan, or what pass_of_stage knows */
+    const char *stage; /* config, plan, or a stage that pass_of_stage knows */
     bool json;         /* --format=json */
     FileType dtype;
     uint64_t max_file;
     VEC(const char *) sets;  /* -s, left to right */
-    VEC(const char *) files; /* what is not an option, `-` included */
+    VEC(const char *) files; /* arguments that are not options, including `-` */
 } Options;
 
 typedef struct OptionInfo {
@@ -91,7 +93,7 @@ typedef enum Command {
     COMMAND_EDITOR,
     COMMAND_PLOT
 } Command;
-/* What the argument of a command is, for completion. */
+/* The kind of a command's argument, for completion. */
 typedef enum CommandWords {
     WORDS_MODELS,
     WORDS_FILES,
@@ -116,27 +118,27 @@ struct Driver {
 };
 
 /* driver_options.c */
-/* Reads what follows the command's name. false after a reported error. */
+/* Reads the arguments after the command's name. false after a reported error. */
 bool driver_options(Driver *d, int argc, char **argv);
 extern const OptionInfo option_table[];
 extern const int n_options;
-/* The words that an option takes, up to max; 0: it takes something else. */
+/* The words that an option takes, at most `max`; returns 0 if it takes other values. */
 size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, size_t max);
 void driver_option_help(uint32_t options, Buf *out);
 /* A page for each option. */
 void driver_option_pages(HelpBook *b, HelpChapter *c);
 
 /* driver_compile.c */
-/* Loads FILE with the options and runs the passes up to `last`. NULL after reported errors, with
- * the exit code in *status. whole: everything that a plan needs has to be there. */
+/* Loads FILE with the options and runs the passes up to `last`. Returns NULL after reported errors,
+ * with the exit code in *status. whole: everything that a plan needs must be present. */
 Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status);
-/* The plan of a graph at level sched, as bytes of a file; out is filled. */
+/* Fills `out` with the plan file of a graph at level sched. */
 void driver_emit(Driver *d, const Frontend *f, Buf *out);
 int driver_compile(Driver *d);
 
 /* driver_dump.c */
 int driver_dump(Driver *d);
-/* The end of --help of a command that was given a model: its config names with what they are. */
+/* The end of --help for a command with a model file: its config names and their meanings. */
 int driver_names_help(Driver *d);
 /* driver_checkpoint.c */
 int driver_reshard(Driver *d);
@@ -147,7 +149,7 @@ int driver_opt(Driver *d);
 /* driver_help.c */
 extern const RunOption run_option_table[];
 extern const int n_run_options;
-/* Fills the book with all chapters. */
+/* Fills the book with all its chapters. */
 void driver_book(HelpBook *b);
 int driver_explain(Driver *d);
 int driver_help(Driver *d);
@@ -162,16 +164,17 @@ int driver_editor(Driver *d);
 extern const CommandInfo command_table[];
 extern const int n_commands;
 extern const char *const editor_names[]; /* the words of `editor` */
-/* Reports a mistake on the command line; the result is the exit code of its row. help may be NULL.
+/* Reports a mistake on the command line and returns the exit code of its row. help may be NULL.
  */
 int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The argument of a command that takes one of its choices; NULL after a reported error. */
+/* The argument of a command that takes one of `choices`; NULL after a reported error. */
 const char *driver_choice(Driver *d);
-/* The contents of a file, or of standard input when the name is `-`. Fails with exit code 2. */
+/* The contents of a file, or of standard input if the name is `-`. Fails with exit code 2. */
 char *driver_read(Driver *d, const char *name, size_t *size);
 bool driver_same_file(const char *a, const char *b);
-/* Writes results to stdout; fails with exit code 2 when they cannot be written (a full disk). */
+/* Writes results to stdout; fails with exit code 2 if they cannot be written (for example, a full
+ * disk). */
 void driver_print(const void *text, size_t n);
 
 #endif

@@ -1,6 +1,7 @@
-/* fsdpc check and reshard of checkpoints: a folder of them, whose newest is meant, or one step.
+/* fsdpc check and fsdpc reshard for checkpoints. The argument is the folder of one step, or a
+ * folder of several, which means the newest.
  *
- * Ctrl-C and SIGTERM end a copy: what was written is removed.
+ * Ctrl-C and SIGTERM stop a copy and remove what it has written.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ void driver_catch_signals(void) {
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     sigaction(SIGHUP, &a, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error of its write */
+    signal(SIGXFSZ, SIG_IGN); /* the write of a file that is too large fails instead */
 }
 
 int driver_fault(Driver *d, int code, DiagCode corrupt, char *error) {
@@ -108,7 +109,7 @@ static bool is_model(const char *file) {
     return end && !strcmp(end, ".fsd");
 }
 
-/* In memory alone. */
+/* Compiles the plan in memory. */
 static int make_plan(Driver *d, const char *file, Plan *plan) {
     char message[512];
     Buf bytes = {0};

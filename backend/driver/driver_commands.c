@@ -1,4 +1,4 @@
-/* The commands of fsdpc as data, and what each of them does with its input and output. */
+/* The commands of fsdpc as a table: their input, their output and their help. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* fsdpc compile: model file to plan, through every pass, and the short summary.
+/* fsdpc compile: from a model file through every pass to a plan, and a short summary.
  *
- * The plan is written only after everything succeeded, and as a whole (to a temporary file that is
- * renamed), so that a half-written plan never has its name. Before that it is read back and
- * checked, as fsdp-run does: a plan that fails there is our bug.
+ * The plan is written only after everything succeeded, to a temporary file that is then renamed, so
+ * that a partial plan never has the plan's name. Before that it is read back and checked, as
+ * fsdp-run does: a plan that fails here is a bug of fsdpc.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -57,10 +57,10 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
                                 .last = last};
     bool done = pipeline_run(f->graph, last->out, &pipeline);
     *status = diag_exit_code(&d->diags);
-    return done && !*status ? f : NULL; /* a warning may have been made an error */
+    return done && !*status ? f : NULL; /* warnings may count as errors */
 }
 
-/* As a shell reads it back: in single quotes where it has to be. */
+/* Writes a word so that a shell reads it back: in single quotes if necessary. */
 static void put_word(Buf *out, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-+=./,:@%";
@@ -83,7 +83,7 @@ static void put_file(Buf *out, const char *path) {
     put_word(out, slash ? slash + 1 : path);
 }
 
-/* What makes this plan again, but for the number of ranks and the plan's name. */
+/* The options that compile this plan again, without the number of ranks and the plan's name. */
 static void put_command(const Options *o, Buf *out) {
     if (o->files.n) put_file(out, o->files.at[0]);
     if (o->preset) buf_printf(out, " --preset ");

@@ -2,9 +2,9 @@
  *
  * The script has three parts. Two functions are printed from the tables: _fsdpc_kind says what the
  * argument of an option is, _fsdpc_words prints a list of words with their meanings. The logic
- * (completion_core.sh) and what a shell needs besides (completion_bash.sh, completion_zsh.sh) are
- * the same text for everybody. Nothing is read from fsdpc while a line is completed, except the
- * config names of the model file on that line.
+ * (completion_core.sh) and the code specific to a shell (completion_bash.sh, completion_zsh.sh) are
+ * fixed text. Completing a line does not run fsdpc, except to ask for the config names of the model
+ * file on that line.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static const char zsh_text[] =
 
 /* ---- lists of words ---- */
 
-/* Text as a part of a word in single quotes, on one line. */
+/* Writes text as part of a word in single quotes, on one line. */
 static void put_quoted(Buf *out, const char *text) {
     for (const char *c = text; *c; c++)
         if (*c == '\'')
@@ -43,7 +43,7 @@ static void begin_list(Printer *p, const char *name) {
     buf_printf(&p->out, "    '%s') printf '%%s\\n'", name);
 }
 
-/* A word stands in a list once, with its first meaning. */
+/* Prints a word unless the list already has it: its first meaning counts. */
 static void put_word(Printer *p, const char *word, const char *doc) {
     for (uint32_t i = 0; i < p->seen.n; i++)
         if (!strcmp(p->seen.at[i], word)) return;
@@ -85,7 +85,7 @@ static void put_option_words(Printer *p, const OptionInfo *o) {
     end_list(p);
 }
 
-/* ---- fsdp-run: its rows say in their form what the argument may be ---- */
+/* ---- fsdp-run: the form of a row says which arguments it takes ---- */
 
 static const char *argument_form(const RunOption *o) {
     const char *blank = strrchr(o->form, ' ');

@@ -1,5 +1,5 @@
-/* fsdpc convert: a checkpoint's weights as files that other programs read, or the weights in such
- * files as a checkpoint. Which of the two is said by what the first argument names.
+/* fsdpc convert: writes the weights of a checkpoint to files that other programs read, or makes a
+ * checkpoint from such files. The first argument decides which: it names a checkpoint or weights.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,8 @@ static int another_model(Driver *d, const CkContents *c, const CkTensor *t, cons
         wanted ? shape_text(d, plan, wanted) : "not");
 }
 
-/* The contents with the names and the configuration of the plan, which must be of that model. */
+/* Gives the contents the names and the configuration of the plan, which must be of the same
+ * model. */
 static int rename_as(Driver *d, CkContents *c, const Plan *plan) {
     CkContents wanted = {0};
     ck_plan_states(&wanted, plan, d->arena, NULL);
@@ -99,7 +100,7 @@ static int to_weights(Driver *d, const char *input) {
     return code;
 }
 
-/* ---- a checkpoint of weights */
+/* ---- weights to a checkpoint */
 
 static int write_checkpoint(Driver *d, const char *input, const Plan *plan) {
     char error[ERROR_BYTES];
@@ -148,7 +149,7 @@ int driver_convert(Driver *d) {
     if (o->given & OPTIONS_MODEL && o->files.n < 2)
         return driver_mistake(d, E_option_value, "fsdpc convert CK model.fsd -o OUTPUT",
                               "settings of a model go with a model file");
-    /* ck/step-7 may stand for ck/step-00000007; and weights alone are nothing to convert. */
+    /* ck/step-7 may stand for ck/step-00000007. Without a plan the input must be a checkpoint. */
     bool checkpoint = o->files.n < 2 ? ck_holds_checkpoint(input) : ck_is_checkpoint(input);
     if (!checkpoint && access(input, F_OK))
         fail_environment("cannot read %s: %s", input, strerror(errno));

@@ -1,7 +1,7 @@
-/* fsdpc dump: a stage of a model file, or a plan, as text or as a JSON object.
+/* fsdpc dump: prints a stage of a model file, or a plan, as text or as a JSON object.
  *
- * A stage is the graph after a pass, or at the end of a level, in its canonical text form; config
- * and plan are the two ends of the pipeline. A file that begins with the plan's magic is a plan,
+ * A stage is the graph after a pass, or at the end of a level, in its canonical text form; `config`
+ * and `plan` are the two ends of the pipeline. A file that begins with a plan's magic is a plan,
  * whatever its name.
  */
 #include <errno.h>
@@ -37,7 +37,7 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
         return driver_mistake(d, E_option_value,
                               "a path is like h.3.attn; * stands for anything: h.*.attn",
                               "nothing in the plan has the path `%s`", view.only);
-    Buf clean = {0}; /* names come from the file: they must not steer the terminal */
+    Buf clean = {0}; /* names come from the file: they must not control the terminal */
     diag_clean(&clean, out.at, out.n);
     driver_print(clean.at, clean.n);
     buf_free(&clean);

@@ -1,4 +1,4 @@
-/* What the commands of fsdpc that read and write checkpoints share. */
+/* Shared by the commands of fsdpc that read and write checkpoints. */
 #ifndef FSDPC_DRIVER_FILES_H
 #define FSDPC_DRIVER_FILES_H
 
@@ -6,29 +6,29 @@
 #include "driver.h"
 #include "tensors.h"
 
-/* Blocks of 8 MiB that are kept while files are read in another order than they were written: with
- * all else fewer than 256 MiB. */
+/* Blocks of 8 MiB that are kept because files are read in another order than they were written;
+ * with everything else, less than 256 MiB. */
 enum { RESHARD_BLOCKS = 20, CONVERT_BLOCKS = 10 };
 
 /* driver_checkpoint.c */
-extern volatile int driver_stop; /* set by a signal: end without a result */
+extern volatile int driver_stop; /* set by a signal: stop without a result */
 void driver_catch_signals(void);
-/* Reports what a function of checkpoint.h or tensors.h said, by its exit code, which is returned;
+/* Reports the error of a function of checkpoint.h or tensors.h and returns its exit code;
  * EXIT_ENVIRONMENT ends the program. */
 int driver_fault(Driver *d, int code, DiagCode corrupt, char *error);
 bool driver_is_folder(const char *path);
 int driver_open_checkpoint(Driver *d, const char *path, Checkpoint **out);
-/* Of a model file (.fsd) the plan is made here, with the options that compile takes. */
+/* Reads a plan, or compiles a model file (.fsd) with the options that `compile` takes. */
 int driver_open_plan(Driver *d, const char *file, Plan *plan);
 int driver_check_target(Driver *d, const char *output);
 void driver_say_written(Driver *d, const CkContents *c, const char *folder);
 int driver_check_checkpoint(Driver *d, const char *path);
 
-/* convert_out.c: the checkpoint's weights, as form says; named: its contents, with the names under
- * which they are to be saved. */
+/* convert_out.c: writes the checkpoint's weights in the given form. named: the contents with the
+ * names under which to save them. */
 int convert_out(Checkpoint *from, const CkContents *named, const SaveForm *form, char *error);
-/* convert_in.c: weights to a checkpoint of the plan in `folder`; *out is what is in it. Where they
- * are not those of the plan's model, `report` says why and `error` nothing. */
+/* convert_in.c: makes a checkpoint of the plan in `folder` from weights; *out describes it. If they
+ * do not match the plan's model, `report` says why and `error` stays empty. */
 int convert_in(const Plan *plan, const TensorSet *set, const char *folder, CkContents *out,
                Arena *a, Buf *report, char *error);
 

@@ -1,7 +1,8 @@
-/* fsdpc explain and fsdpc help: the tables of diagnostics, of the language and of the command lines
- * as text.
+/* fsdpc explain and fsdpc help: print the tables of diagnostics, of the language and of the command
+ * lines as text.
  *
- * Help is one book (frontend/help/help.h): the language's chapters, then those of the commands. */
+ * Help is one book (frontend/help/help.h): the chapters of the language, then those of the
+ * commands. */
 #include <string.h>
 
 #include "driver.h"
@@ -15,7 +16,8 @@ static int list_codes(void) {
     return EXIT_DONE;
 }
 
-/* The long text of a code; {passes} in it stands for the names of all passes, in their order. */
+/* The long text of a diagnostic code; {passes} in it is replaced by the names of all passes in
+ * order. */
 static const char *long_text(Arena *a, const DiagInfo *info) {
     static const char mark[] = "    {passes}\n";
     const char *at = strstr(info->text, mark);

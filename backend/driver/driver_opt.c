@@ -1,8 +1,9 @@
-/* fsdpc opt: graph text in, passes, graph text out. Every pass is tested alone through this.
+/* fsdpc opt: reads a graph as text, runs passes on it, prints the graph. Passes are tested one by
+ * one through this command.
  *
- * The graph is verified before the first pass and after each one. A graph that is wrong at the
- * start is the user's mistake; one that a pass left wrong is a bug of that pass. Passes run in the
- * order given, each only on a graph of its input level.
+ * The graph is verified before the first pass and after each one. A graph that is invalid at the
+ * start is the user's mistake; one that is invalid after a pass shows a bug of the pass. Passes run
+ * in the order given, each only on a graph of its input level.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* The options of fsdpc, as one table: letter, word, argument, doc. Both `--word=value` and
- * `--word value`, `-lvalue` and `-l value` are understood; `--` ends the options. Every command
- * has a mask of those that it takes, and one that it does not take is an error with the nearest
- * name. An option given twice keeps the last value, except -s, which adds up.
+/* The options of fsdpc as one table: letter, word, argument, doc. `--word=value` and `--word
+ * value`, `-lvalue` and `-l value` are equivalent; `--` ends the options. Every command has a mask
+ * of the options that it takes; any other option is an error that suggests the nearest name. If an
+ * option is given twice, the last value counts; values of -s accumulate.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -267,7 +267,8 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     return true;
 }
 
-/* Finds the row of `word` (n bytes; with one letter and short_form: of that letter). */
+/* Finds the row of `word` (n bytes). short_form: a word of one letter means the option with that
+ * letter. */
 static const OptionInfo *find_option(const Driver *d, const char *word, size_t n, bool short_form) {
     uint32_t legal = d->command->options | OPTION_HELP;
     for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {

@@ -1,4 +1,5 @@
-/* fsdpc plot: logs of fsdp-run to a picture. Every log is read before anything is written. */
+/* fsdpc plot: draws logs of fsdp-run as a picture. Nothing is written before every log has been
+ * read. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Reads a log of fsdp-run: one JSON object a line. Steps and evaluations are taken, other events
- * are left alone. */
+/* Reads a log of fsdp-run: one JSON object per line. Uses steps and evaluations, ignores other
+ * events. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool wrong(LogLine *l, const char *format, ...) {
     return false;
 }
 
-/* The number under a key; null, which stands for one that is not finite, is NAN. */
+/* The number under a key. null stands for a number that is not finite and gives NAN. */
 static bool take_number(LogLine *l, const char *key, double *out) {
     json_t *value = json_object_get(l->object, key);
     if (!value) return wrong(l, "event `%s` has no `%s`", l->event, key);
@@ -77,7 +77,7 @@ bool curve_read(DiagSet *ds, Curve *c, const char *name, const char *text, size_
     return wrong(&l, "%s: no step is in this log", name);
 }
 
-/* Each point becomes the mean of `each`; what is not finite does not count. */
+/* Replaces every `each` points by their mean, without those that are not finite. */
 static void thin(CurvePoints *p, uint32_t each) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i += each) {

@@ -1,8 +1,8 @@
-/* Draws curves as SVG: plain shapes and text, no scripts, no fonts of its own.
+/* Draws curves as SVG: plain shapes and text, no scripts, no embedded fonts.
  *
  * A panel has a frame in pixels, and steps and values at its edges; both axes have round numbers.
- * The panel of the loss has the training loss as lines and the evaluation loss as circles; below
- * it, if asked for, is one of the learning rate. A legend is above. */
+ * The panel of the loss shows the training loss as lines and the evaluation loss as circles; on
+ * request a panel of the learning rate follows below. A legend is above. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { WIDTH = 900, LEFT = 72, RIGHT = 876, LEGEND_ROW = 22, LOSS_HEIGHT = 400, RATE_HEIGHT = 110 };
 
-/* Colours that people who see red and green alike can tell apart (Okabe and Ito). */
+/* Colours that are distinguishable with red-green colour blindness (Okabe and Ito). */
 static const char *const colors[MOST_CURVES] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                 "#e69f00", "#56b4e9", "#000000", "#7f7f7f"};
 
@@ -49,7 +49,7 @@ static double y_of(const Panel *p, double value) {
     return p->bottom - (value - p->y.first) / (p->y.last - p->y.first) * (p->bottom - p->top);
 }
 
-/* Text of others, as text of XML. */
+/* Text from outside, escaped for XML. */
 static void put_escaped(Buf *out, const char *text) {
     Buf clean = {0};
     diag_clean(&clean, text, strlen(text));
@@ -106,7 +106,8 @@ static void put_axes(Buf *out, const Panel *p, const char *title) {
 
 /* ---- curves ---- */
 
-/* A line through the points, interrupted where a value is not finite; a point alone is a dot. */
+/* A line through the points, interrupted where a value is not finite; an isolated point is a
+ * dot. */
 static void put_line(Buf *out, const Panel *p, const CurvePoints *points, const char *color) {
     for (uint32_t i = 0, n; i < points->n; i += n + !n) {
         for (n = 0; i + n < points->n && isfinite(points->at[i + n].value);) n++;
