@@ -23,7 +23,7 @@ char *ck_buffer(uint64_t bytes) {
     return at;
 }
 
-/* Small files are not to pay for the zeroing of large pages. */
+/* Avoids zeroing large pages for small files. */
 void ck_buffer_fills(void *at, uint64_t bytes) {
     if (bytes >= HUGE) madvise(at, align_up(bytes, HUGE), MADV_HUGEPAGE);
 }

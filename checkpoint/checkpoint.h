@@ -1,31 +1,31 @@
-/* Checkpoints: folders of .safetensors files and a manifest, from which a run goes on to the bit.
+/* Checkpoints: folders of .safetensors files and a manifest, from which a run resumes bit for bit.
  *
  *   CK/lock                                    held by the run that writes here
- *   CK/step-00000400/manifest.json             what is in it: layout, settings, hashes
+ *   CK/step-00000400/manifest.json             describes the contents: layout, settings, hashes
  *   CK/step-00000400/rank-00003-of-00008.safetensors, .head.safetensors, .tail.safetensors, ..
  * or, of form `full` (full.c):
  *   CK/step-00000400/model.safetensors, optimizer.safetensors
  *
- * The state is a list of vectors, each one laid over the ranks as ir/graph/shards.h says, and each
- * with tensors at places in it. Ranks that hold the same shard write a part of it each, so every
- * element is written once, and what a rank writes of a vector is one range. Where that range cuts
- * a tensor, the whole rows of it are in the main file, and what is left of the first and the last
- * row in .head and .tail (.head2, .tail2 for further axes): each piece is a box, as other readers
- * of safetensors know them, with its place in DCP_SHARDING_INFO of the header. A tensor that is cut
- * along another axis than the first has its columns, or the like, there.
+ * The state is a list of vectors. Each is distributed over the ranks as ir/graph/shards.h defines
+ * and contains tensors at fixed places. Ranks that hold the same shard write a part of it each, so
+ * every element is written once, and what a rank writes of a vector is one range. If that range
+ * cuts a tensor, its whole rows are in the main file, and the rest of the first and the last row is
+ * in .head and .tail (.head2, .tail2 for further axes): each piece is a box, which other readers of
+ * safetensors understand, with its place in DCP_SHARDING_INFO of the header. If a tensor is cut
+ * along an axis other than the first, the same holds for its columns, or the like.
  *
- * Of form `full` the files have whole tensors. What a rank would have written to a file of its own,
- * its stream, is then spread over them: each rank writes its bytes to their places, and nobody
- * gathers anything.
+ * In form `full` the files contain whole tensors. The bytes that a rank would write to a file of
+ * its own, its stream, are spread over these files: each rank writes its bytes to their places, and
+ * no rank gathers anything.
  *
- * Where a piece lies is a formula of the manifest's numbers; nothing is searched for. Each file, or
- * stream, is hashed in blocks of 8 MiB, so that a part of it can be read and verified. The manifest
- * has a hash of its own.
+ * The position of a piece is a formula of the manifest's numbers; nothing is searched. Each file,
+ * or stream, is hashed in blocks of 8 MiB, so that a part of it can be read and verified. The
+ * manifest has a hash of its own.
  *
  * Functions that can fail return 0 or an exit code of util.h after writing one line to `error`
  * (CK_ERROR_BYTES).
  *
- * Depends on the small headers of ir/ and on plan.h: fsdpc and fsdp-run both use it.
+ * Includes only the small headers of ir/ and plan.h, since both fsdpc and fsdp-run use it.
  */
 #ifndef FSDPC_CHECKPOINT_H
 #define FSDPC_CHECKPOINT_H
@@ -39,24 +39,25 @@
 #include "util.h"
 
 enum { CK_ERROR_BYTES = 512, CK_VERSION = 5, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
-/* Of a stream: less than a buffer takes, in which its extents begin at places of their own. */
+/* Size of a stream's block: less than a buffer holds, since extents need room for alignment in
+ * it. */
 enum { CK_STREAM_BLOCK = 7 << 20 };
-enum { CK_MOST_FULL_FILES = 120 }; /* files of form full, which every rank opens */
-#define CK_MOST_FILE 5000000000u   /* bytes of tensors in a file of form full, if nobody says */
-enum { CK_MOST_KEPT = 24 };        /* blocks */
-enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* files of a rank at most: main, head, tail, head2, .. */
+enum { CK_MOST_FULL_FILES = 120 };      /* of form full; every rank opens all of them */
+#define CK_MOST_FILE 5000000000u        /* default for bytes of tensors in a file of form full */
+enum { CK_MOST_KEPT = 24 };             /* blocks */
+enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* most files of a rank: main, head, tail, head2, .. */
 
 /* ---- what is in a checkpoint */
 
-/* A part of a weight in a tensor of --save that is not the whole of one. */
+/* A part of a weight that --save writes into a larger tensor. */
 typedef struct CkPart {
-    const char *tensor; /* what --save calls that */
+    const char *tensor; /* that tensor's name in --save */
     int32_t rank;
     int64_t dim[MAX_RANK], elements;
     StoredPart part; /* param: not used */
 } CkPart;
 
-/* A part of a tensor, or all of it, in a tensor of a whole file. */
+/* A tensor, or a part of it, in a tensor of a file of form full. */
 typedef struct CkPlaced {
     uint32_t entry;
     StoredPart part; /* param: not used */
@@ -64,17 +65,17 @@ typedef struct CkPlaced {
 
 typedef struct CkTensor {
     const char *name;     /* of the parameter; of a moment: optimizer.state.NAME.exp_avg */
-    const char *saved_as; /* what --save calls it; "" where that is no tensor of --save */
-    uint32_t saved_at;    /* ... and after how many others it comes there, about: they ascend */
-    bool transposed;      /* ... and stores with its axes in reverse order */
+    const char *saved_as; /* its name in --save; "" if no single tensor of --save is it */
+    uint32_t saved_at;    /* ... its rank in the order of --save, ascending with gaps */
+    bool transposed;      /* ... and whether its axes are stored in reverse order */
     int32_t rank;
     int64_t dim[MAX_RANK], elements;
     int64_t offset, chunk; /* in its vector, elements; see LayoutPlace */
     uint32_t vector;
-    CkPart *part; /* [n_part], of one that --save has in parts; saved_as is "" then */
+    CkPart *part; /* [n_part], if --save stores it in parts; saved_as is then "" */
     uint32_t n_part;
-    uint32_t full_file; /* of form full: the file that it is in, .. */
-    CkPlaced *placed;   /* .. [n_placed] and where; by ascending elements, all of them */
+    uint32_t full_file; /* of form full: its file, .. */
+    CkPlaced *placed;   /* .. [n_placed] and its places, which cover it in ascending order */
     uint32_t n_placed;
 } CkTensor;
 
@@ -88,16 +89,17 @@ typedef struct CkVector {
     uint32_t first, n; /* its tensors */
 } CkVector;
 
-/* Something that a run depends on, as text: "train.batch" = "32". */
+/* A setting on which a run depends, as text: "train.batch" = "32". */
 typedef struct CkSetting {
     const char *key, *value;
 } CkSetting;
 
-typedef struct CkFile { /* of form full: what a rank writes to one, its stream */
+typedef struct CkFile { /* of form full: a rank's stream to a file */
     const char *name;
-    int32_t rank, class;   /* class: 0 main, 1 head, 2 tail, 3 head2, ..; of form full: which one */
-    uint64_t size, header; /* bytes; of them before the data, of form full in that of rank 0 */
-    uint64_t hashed;       /* bytes of a block */
+    int32_t rank,
+        class; /* class: 0 main, 1 head, 2 tail, 3 head2, ..; of form full: the file's index */
+    uint64_t size, header; /* bytes; those before the data (of form full: in rank 0's stream) */
+    uint64_t hashed;       /* bytes per block */
     uint64_t *block;       /* hashes, [ck_blocks(file)] */
 } CkFile;
 
@@ -112,16 +114,16 @@ typedef struct CkEntry { /* a tensor in a file of form full */
 typedef struct CkFullFile { /* a file of form full */
     const char *name;
     uint32_t first, n;     /* its tensors: CkContents.entry */
-    uint64_t size, header; /* bytes; of them before the data */
+    uint64_t size, header; /* bytes; those before the data */
 } CkFullFile;
 
 typedef struct CkContents {
-    int64_t step, samples; /* updates done; samples that they read */
+    int64_t step, samples; /* updates done, and samples read by them */
     bool evaluation_due;   /* the evaluation after the last step is still to come */
-    bool has_evaluation;   /* `evaluation` is the loss of the one after this step */
+    bool has_evaluation;   /* `evaluation` is the loss after this step */
     double evaluation, best_evaluation;
     LossScale loss_scale;      /* scale 0: none */
-    uint64_t run, plan, rules; /* who wrote it, from which plan */
+    uint64_t run, plan, rules; /* the run that wrote it, and its plan */
     CkSetting *setting;
     uint32_t n_setting;
     const char *config; /* text of config.json, or "" */
@@ -132,62 +134,63 @@ typedef struct CkContents {
     CkFile *file; /* in the order of ranks and classes; filled by ck_files */
     uint32_t n_file;
     CheckpointForm form;
-    uint64_t most_file;      /* of form full: bytes of tensors in a file; one may have more alone */
-    bool stores_as_in_model; /* .. version 4 wrote it: no tensor is transposed or joined with others
+    uint64_t most_file; /* of form full: bytes of tensors per file; a single tensor may exceed it */
+    bool stores_as_in_model; /* .. written by version 4: no tensor is transposed or joined with
+                              * others
                               */
     /* .. filled by ck_files: */
-    bool as_saved;         /* weights are called, and lie in files, as --save has them */
+    bool as_saved;         /* weights have the names and forms of --save */
     CkFullFile *full_file; /* weights, then states of the optimizer */
     CkEntry *entry;        /* in the order of the files */
     uint32_t n_full_file, n_entry;
 } CkContents;
 
-/* states.c: what a checkpoint of the plan holds, without its step, run and settings. state: room
- * for plan->n_states, or NULL: where each vector is in the arena. */
+/* states.c: the contents of a checkpoint of the plan, without its step, run and settings. state:
+ * room for plan->n_states, or NULL; by vector, the plan's state. */
 void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state);
 
-/* layout.c: where everything is. */
-/* What the rank writes of the vector. */
+/* layout.c: the position of everything. */
+/* The range of the vector that the rank writes. */
 LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank);
 typedef struct CkPiece { /* a box of a tensor in a file: contiguous there and in its vector */
     uint32_t tensor;
     int32_t class;
     int64_t element, n;    /* elements [element, element + n) of the vector */
-    int64_t first;         /* the first one's number in the tensor */
+    int64_t first;         /* the first element's index in the tensor */
     uint64_t at, bytes;    /* in the file, from the start of its data */
-    int64_t low[MAX_RANK]; /* corner of the box, and its extent */
+    int64_t low[MAX_RANK]; /* the box: its first corner, and its size */
     int64_t extent[MAX_RANK];
 } CkPiece;
 /* The boxes of elements [first, first + n) of a tensor in ascending order; at most CK_CLASSES. `at`
  * and `element` are not set. */
 uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out);
-/* How many files a rank writes at most. */
+/* The most files that a rank writes. */
 static inline int32_t ck_classes(const CkContents *c) {
     return c->form == CHECKPOINT_FULL ? (int32_t)c->n_full_file : CK_CLASSES;
 }
 /* All pieces that the rank writes, by tensor and element of the vector. */
 CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n);
-/* The list of all files with their sizes and room for hashes. 0, or EXIT_USER where a name cannot
- * stand in a header. */
+/* The list of all files with their sizes and room for hashes. 0, or EXIT_USER if a name cannot be
+ * written in a header. */
 int ck_files(CkContents *c, Arena *a, char *error);
-/* The same, given up where they are more than `most`. */
+/* The same, but stops after more than `most` files. */
 int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error);
-/* headers.c: what they call a dtype; NULL: no file has tensors of it. */
+/* headers.c: the name of a dtype in headers; NULL: files cannot hold it. */
 const char *ck_header_type(uint32_t dtype);
-/* The header of a file with its length in front. */
+/* The header of a file, with its length in front. */
 char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t class, Arena *a,
                 uint64_t *bytes);
 static inline uint64_t ck_blocks(const CkFile *f) { return (f->size + f->hashed - 1) / f->hashed; }
 char *ck_full_file_header(const CkContents *c, const CkFullFile *w, Arena *a, uint64_t *bytes);
-uint64_t ck_total_bytes(const CkContents *c);  /* of all files and the manifest, about */
+uint64_t ck_total_bytes(const CkContents *c);  /* of all files and the manifest, roughly */
 uint64_t ck_largest_file(const CkContents *c); /* of one file */
-uint32_t ck_count_files(const CkContents *c);  /* of files of tensors */
+uint32_t ck_count_files(const CkContents *c);  /* files of tensors */
 const char *ck_setting(const CkContents *c, const char *key); /* or NULL */
 const CkTensor *ck_find_tensor(const CkContents *c, const char *name);
-/* The tensor that an element of a vector belongs to, which is no padding, and its element there. */
+/* The tensor that contains an element of a vector, which must not be padding; *first: its index
+ * there. */
 const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element, int64_t *first);
-/* How many of the tensor's elements from e on, of n that follow it in the vector, follow it in the
- * tensor too. */
+/* How many of the n elements from e on are contiguous both in the vector and in the tensor. */
 static inline int64_t ck_run_length(const CkContents *c, const CkTensor *t, int64_t e, int64_t n) {
     LayoutPlace place = ck_place(t);
     return t->chunk ? MIN(n, layout_run(&c->vector[t->vector].layout, &place, e)) : n;
@@ -195,21 +198,22 @@ static inline int64_t ck_run_length(const CkContents *c, const CkTensor *t, int6
 
 /* ---- form full */
 
-/* entries.c: the tensors of whole files, of those of the state in this order, and where each of
- * these is in them. By entry, the place in `order` of the last tensor that has a part in it. */
+/* entries.c: builds the tensors of the files of form full from the state's tensors in this order,
+ * and sets the places of the latter. Returns, by entry, the index in `order` of the last tensor
+ * that has a part in it. */
 uint32_t *ck_entries(CkContents *c, const uint32_t *order, Arena *a);
-/* Would --save write every weight as it is? */
+/* Whether --save would write every weight unchanged. */
 bool ck_stores_as_in_model(const CkContents *c);
-/* full.c: which file has which tensor, and where. The headers of files are as long as this version
- * writes them; ck_set_size has the one that a manifest says, or returns false. */
+/* full.c: assigns tensors to files and places. Headers get the length that this version writes;
+ * ck_set_size sets the length that a manifest states, or returns false. */
 int ck_full_files(CkContents *c, Arena *a, char *error);
 bool ck_set_size(CkFullFile *w, uint64_t size);
-/* Texts beside the files: text k, and its name; NULL after the last. malloc'ed. */
+/* Text files next to the tensors: text k and its name; NULL after the last. malloc'ed. */
 char *ck_text(const CkContents *c, uint32_t k, const char **name);
-/* Bytes of a stream that follow each other in the file too, or whole elements of a part that is
- * transposed there. */
+/* Bytes that are contiguous both in the stream and in the file, or whole elements of a part that is
+ * transposed in the file. */
 typedef struct CkExtent {
-    uint64_t at;            /* in the file; 0 where it is transposed */
+    uint64_t at;            /* in the file; 0 if it is transposed */
     uint64_t stream, bytes; /* in the stream */
     bool transposed;        /* elements from `first` on of `part`, whose tensor begins at `base` */
     StoredPart part;
@@ -222,79 +226,81 @@ typedef struct CkStream {
     const CkPiece *const *piece; /* in it, by place */
     uint32_t n;
 } CkStream;
-/* From byte `from` of the stream on, at most up to `end`. */
+/* The extent that begins at byte `from` of the stream; it ends at `end` or earlier. */
 CkExtent ck_extent(const CkStream *s, uint64_t from, uint64_t end);
 
-/* full_files.c: these files. One process makes all of a folder, of their sizes. */
+/* full_files.c: reads and writes these files. One process creates all files of a folder in their
+ * full sizes. */
 int ck_make_full_files(const CkContents *c, const char *folder, char *error);
-enum { CK_PARTS = 256 };             /* of a block, at most */
-enum { CK_LEAST_EXTENT = 64 << 10 }; /* that goes past the file system's cache */
+enum { CK_PARTS = 256 };             /* most parts of a block */
+enum { CK_LEAST_EXTENT = 64 << 10 }; /* shorter ones go through the file system's cache */
 typedef struct OpenFullFile {
     int fd;                      /* -1: closed */
     uint32_t number;             /* which one */
-    bool can_pass, passes;       /* the cache; does now */
+    bool can_pass, passes;       /* the cache: whether it is possible; whether it is done now */
     uint64_t offsets, addresses; /* see Out of write.c */
 } OpenFullFile;
 int full_file_open(OpenFullFile *f, const char *path, bool reads); /* 0 or errno */
 void full_file_close(OpenFullFile *f);
-/* Bytes [from, end) of the stream, which lie in the parts; 0 or errno. */
+/* Writes bytes [from, end) of the stream, which are in the parts; 0 or errno. */
 int full_file_write(OpenFullFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
                     uint64_t end);
-/* Bytes of the stream to a buffer of CK_BLOCK bytes, aligned to CK_ALIGN. 0, or an exit code after
- * writing what is wrong with the file. */
+/* Reads bytes of the stream into a buffer of CK_BLOCK bytes, aligned to CK_ALIGN. Returns 0, or an
+ * exit code after writing what is wrong with the file to `what`. */
 enum { CK_WHAT = 160 };
 int full_file_read(OpenFullFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
                    char what[CK_WHAT]);
 
 /* ---- worker.c */
 
-/* Memory that files are read to and written from, zeroed; NULL: there is none. */
+/* Memory that files are read into and written from, zeroed; NULL if there is none. */
 char *ck_buffer(uint64_t bytes);
-void ck_buffer_fills(void *at, uint64_t bytes); /* so much of it is about to be used */
+void ck_buffer_fills(void *at, uint64_t bytes); /* this much of it is about to be used */
 void ck_buffer_free(void *at, uint64_t bytes);
-/* A thread that does `job` each time it is started. Between ck_worker_start and ck_worker_wait what
- * the job works on is its own. */
+/* A thread that runs `job` each time it is started. Between ck_worker_start and ck_worker_wait the
+ * job's data belong to it. */
 typedef struct CkWorker CkWorker;
 int ck_worker_open(CkWorker **out, void (*job)(void *user), void *user); /* 0 or errno */
-void ck_worker_start(CkWorker *b); /* not while the job is being done */
+void ck_worker_start(CkWorker *b); /* not while the job is running */
 void ck_worker_wait(CkWorker *b);
 void ck_worker_close(CkWorker *b); /* waits for the job; NULL: nothing */
 
 /* ---- writing */
 
-/* Elements [first, first + n) of a vector, all of them in this rank's range, into `to`. */
+/* Copies elements [first, first + n) of a vector, all of them in this rank's range, to `to`. */
 typedef int (*CkFetch)(void *user, uint32_t vector, int64_t first, int64_t n, void *to,
                        char *error);
-/* Where the bytes come from. */
+/* The source of the bytes. */
 enum { CK_WRITERS = 2 }; /* threads that write, each with a buffer */
 typedef struct CkSource {
     CkFetch fetch;
-    /* Where elements from `first` on of this rank's range are in memory, which stays as it is until
-     * `left`; NULL: they are not. The function may be NULL. */
+    /* The address of the elements from `first` on of this rank's range, which stay unchanged until
+     * `left`; NULL if they are not in memory. The function may be NULL. */
     const char *(*look)(void *user, uint32_t vector, int64_t first);
     void *user;
-    const uint32_t *order; /* by vector: in which order they leave; NULL: as in the files */
-    void (*left)(void *user, uint32_t vector); /* it will be read no more; may be NULL */
+    const uint32_t *order; /* by vector: the order of writing; NULL: as in the files */
+    void (*left)(void *user, uint32_t vector); /* it will not be read again; may be NULL */
     void *buffer; /* CK_WRITERS * CK_BLOCK bytes, aligned to CK_ALIGN; NULL: its own */
 } CkSource;
-/* write.c: the rank's files in `folder`, written, hashed and synced; their hashes go into c->file.
- * The source's functions are called by one thread at a time, the calling one or another. */
+/* write.c: writes, hashes and syncs the rank's files in `folder`; their hashes go into c->file. The
+ * source's functions are called by one thread at a time, which need not be the caller's. */
 int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSource *source,
                   char *error);
-/* Without a checkpoint in `folder` yet: the manifest, synced under its name. */
+/* Writes and syncs the manifest in `folder`, which has none yet. */
 int ck_write_manifest(const CkContents *c, const char *folder, char *error);
 
 /* file.c */
-/* Is there something that is no file, such as a FIFO, whose reader waits for ever? */
+/* Whether the path is something other than a file, such as a FIFO, whose reader would wait for
+ * ever. */
 bool ck_is_special_file(const char *path);
 int ck_write_at_start(int fd, const char *text,
                       size_t bytes); /* from the start of a file; 0 or errno */
-/* The parts, of which it may change the list, one after the other from byte `from` of a file on; 0
- * or errno. What was cut short goes on through the file system's cache. */
+/* Writes the parts one after the other from byte `from` of a file on; may change the list; 0 or
+ * errno. After a short write the rest goes through the file system's cache. */
 int ck_write_parts(int fd, struct iovec *part, int n, uint64_t from);
 int ck_reserve(int fd, uint64_t bytes); /* on the disk, where the file system can; 0 or errno */
-/* What offsets and addresses must be multiples of to be written past the cache; as they are where
- * nobody says so. */
+/* What offsets and addresses must be multiples of for writes past the cache; unchanged if the
+ * system does not say. */
 void ck_direct_multiples(int fd, uint64_t *offsets, uint64_t *addresses);
 
 /* manifest.c */
@@ -304,44 +310,44 @@ int ck_manifest_parse(CkContents *c, Arena *a, const char *path, const char *tex
 
 /* ---- reading */
 
-/* read.c: one step's folder, by one thread. */
+/* read.c: reads one step's folder; used by one thread. */
 typedef struct Checkpoint Checkpoint;
-/* EXIT_CORRUPT where the manifest is not what was written; files are looked at when they are read.
+/* EXIT_CORRUPT if the manifest was changed or damaged; files are checked when they are read.
  */
 int checkpoint_open(Checkpoint **out, const char *folder, char *error);
 void checkpoint_close(Checkpoint *k);
 const CkContents *checkpoint_contents(const Checkpoint *k);
 const char *checkpoint_folder(const Checkpoint *k);
-/* Elements [first, first + n) of a tensor. Every block that they lie in is verified before; a fault
- * names file and tensor. */
+/* Reads elements [first, first + n) of a tensor. Every block that contains them is verified first;
+ * an error names file and tensor. */
 int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, void *to,
                     char *error);
-/* All files are there, have their sizes, and every block its hash. */
+/* Checks that all files exist with their sizes, and that every block has its hash. */
 int checkpoint_verify(Checkpoint *k, char *error);
-/* Keeps at least so many blocks of CK_BLOCK bytes that were read, at most CK_MOST_KEPT. */
+/* Keeps at least this many blocks of CK_BLOCK bytes that were read, at most CK_MOST_KEPT. */
 void checkpoint_keep_blocks(Checkpoint *k, int blocks);
 
-/* verify.c: checkpoint_verify, and that headers and manifest say the same. */
+/* verify.c: checkpoint_verify, and checks that headers and manifest agree. */
 int ck_verify(Checkpoint *k, char *error);
 
 /* ---- other layouts of the same state: copy.c */
 
-/* The same kind of layout for another number of ranks, on one axis: each vector cut evenly. */
+/* The same kind of layout for another number of ranks on one axis: each vector is cut evenly. */
 void ck_even_layout(CkContents *c, int64_t ranks, Arena *a);
-/* Writes a new checkpoint into the folder, which holds none of that step, and takes its lock; by
- * one process. EXIT_USER where it has the step. */
+/* Writes a new checkpoint into the folder and takes the folder's lock; called by one process.
+ * EXIT_USER if the folder already has that step. */
 int ck_write_new(CkContents *c, const char *folder, CkFetch fetch, void *user, char *error);
-/* The same with the values of another one, which must have the same tensors (EXIT_CORRUPT). *stop
- * != 0 ends it with EXIT_INTERRUPTED. */
+/* The same with the values of another checkpoint, which must have the same tensors (EXIT_CORRUPT).
+ * *stop != 0 ends it with EXIT_INTERRUPTED. */
 int ck_write_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
                   char *error);
 
 /* ---- names: names.c */
 
-/* Of steps, such as step-00000400. */
+/* The name of a step, such as step-00000400. */
 void ck_step_name(char out[32], int64_t step);
 bool ck_is_step(const char *name, int64_t *step);
-/* The same with any number of zeros, as people write it. */
+/* The same, but accepts any number of zeros, as people write it. */
 bool ck_step_number(const char *name, int64_t *step);
 
 enum { CK_PATH = 4096 };
@@ -352,44 +358,45 @@ typedef struct CkLock {
     const char *folder;
     uint64_t run;
     int file, itself; /* the file `lock`, and the folder; -1: closed */
-    bool guards;      /* one of them is locked; else the file system cannot */
+    bool guards;      /* at least one is locked; false if the file system cannot lock */
     int why;          /* ... for this errno */
 } CkLock;
-/* EXIT_ENVIRONMENT where another run has it. */
+/* EXIT_ENVIRONMENT if another run has it. */
 int ck_take_lock(CkLock *l, const char *folder, uint64_t run, char *error);
-/* It is still this run's: to be asked before anything in the folder gets its name or goes. */
+/* Checks that the lock is still this run's: called before anything in the folder is renamed or
+ * removed. */
 int ck_keep_lock(CkLock *l, char *error);
 void ck_unlock(CkLock *l);
 
 /* ---- folders of checkpoints: folder.c */
 
-/* Is it a checkpoint or a folder of some? */
+/* Whether it is a checkpoint or a folder of checkpoints. */
 bool ck_holds_checkpoint(const char *path);
-/* The same, and no folder of weights: those are meant where both lie in one folder. */
+/* The same, but false for a folder of weights: if a folder holds both, the weights are meant. */
 bool ck_is_checkpoint(const char *path);
-/* The committed steps, ascending; NULL with n = 0 where there are none. malloc'ed. */
+/* The committed steps, ascending; NULL with n = 0 if there are none. malloc'ed. */
 int64_t *ck_steps(const char *folder, uint32_t *n);
-/* The step's folder that `path` means: the path itself, or the newest in it. EXIT_ENVIRONMENT where
- * there is none. */
+/* The step's folder that `path` means: the path itself, or the newest step in it. EXIT_ENVIRONMENT
+ * if there is none. */
 int ck_resolve_step(const char *path, char out[CK_PATH], char *error);
-/* The step's folder that is meant by a path which is not there, since it leaves out zeros of the
- * name (ck/step-400); false where there is none. */
+/* Completes a path that leaves out zeros of a step's name (ck/step-400); false if there is no such
+ * step. */
 bool ck_complete_path(const char *path, char out[CK_PATH]);
-/* The newest step of the same folder before this one that is whole, or -1. Reads all of it. */
+/* The newest intact step of the same folder before this one, or -1. Reads all of it. */
 int64_t ck_good_before(const char *step_folder);
-/* Adds to the message which one that is. */
+/* Adds that step to the message. */
 void ck_advise_other_step(const char *step_folder, char *error);
-/* Makes the folder where it is missing, takes its lock (ck_take_lock), removes what a run that died
- * left behind. After a failure too, ck_unlock may be called. */
+/* Creates the folder if it is missing, takes its lock (ck_take_lock), and removes what a run that
+ * died left behind. ck_unlock may be called even after a failure. */
 int ck_lock_folder(const char *folder, uint64_t run, CkLock *lock, char *error);
-/* Where the step is made before it is complete. */
+/* The path of a step while it is being written. */
 void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_PATH]);
-/* The folder, and of form full its files. */
+/* Creates the folder and, in form full, its files. */
 int ck_begin_step(const CkContents *c, const char *part, char *error);
 int ck_commit_step(const char *folder, const char *part, int64_t step, char *error);
 void ck_remove_folder(const char *path); /* a folder of ours with its files */
-/* Retention: the newest `keep` (0 = all), multiples of `keep_every` (0 = none) and step `best` (-1
- * = none) stay. */
+/* Retention: keeps the newest `keep` steps (0 = all), multiples of `keep_every` (0 = none) and step
+ * `best` (-1 = none). */
 void ck_retain_steps(const char *folder, int64_t keep, int64_t keep_every, int64_t best);
 
 #endif

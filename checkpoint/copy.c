@@ -1,9 +1,8 @@
-/* The same state in other files: for another number of ranks, or in the layout of a plan.
+/* Copies a state to new files: for another number of ranks, or in the layout of a plan.
  *
- * Each file of the new checkpoint is written from its first byte to its last, and what it needs is
- * read from the old ones as it comes, through the blocks that a reader keeps. Memory is those
- * blocks, one block that is being written, and what the manifest says: never in proportion to the
- * numbers of the model.
+ * Each file of the new checkpoint is written from its first byte to its last; its contents are read
+ * from the old files through the blocks that the reader keeps. Memory is limited to those blocks,
+ * one block being written, and the manifest: it does not grow with the size of the model.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,8 +17,8 @@
 
 /* ---- layouts */
 
-/* Each tensor in chunks of whole rows, also one that was cut along another axis: any number of
- * ranks can share rows. */
+/* Cuts each tensor into chunks of whole rows, even one that was cut along another axis: any number
+ * of ranks can share rows. */
 static Layout cut_by_rows(const CkContents *c, const CkVector *v, AxisSet split, CkTensor *tensor) {
     int64_t end = 0;
     for (uint32_t i = v->first; i < v->first + v->n; i++) {
@@ -51,7 +50,7 @@ void ck_even_layout(CkContents *c, int64_t ranks, Arena *a) {
     c->tensor = tensor;
 }
 
-/* ---- which tensor is which */
+/* ---- matching tensors */
 
 static int by_name(const void *a, const void *b) {
     return strcmp((*(const CkTensor *const *)a)->name, (*(const CkTensor *const *)b)->name);
@@ -97,7 +96,8 @@ static void pair_tensors(Pairs *p, const CkTensor *mine, const CkTensor *t) {
     p->row[mine - p->new->tensor] = t ? (uint32_t)(t - p->old->tensor) : 0;
 }
 
-/* Both lists have the same tensors; row: [new->n_tensor] where each is in the old one. */
+/* Checks that both lists have the same tensors; row: [new->n_tensor] the index of each in the old
+ * list. */
 static int find_pairs(const CkContents *old, const CkContents *new, uint32_t *row, char *error) {
     Arena *a = arena_new();
     Pairs p = {.old = old, .new = new, .row = row, .error = error};
@@ -157,7 +157,7 @@ int ck_write_copy(Checkpoint *from, CkContents *to, const char *folder, const vo
     return code;
 }
 
-/* ---- a checkpoint by one process */
+/* ---- writing a checkpoint in one process */
 
 static int check_room(const CkContents *c, const char *folder, char *error) {
     struct statvfs disk;

@@ -1,14 +1,13 @@
-/* Form full: the tensors of its files, and where those of the state are in them.
+/* Form full: the tensors of its files, and the places of the state's tensors in them.
  *
- * What the optimizer keeps is a tensor for each parameter. Weights are the tensors that --save
- * writes: one that is stored transposed is transposed here, and one of a file that holds several
- * parameters, or of several that make one, is the same here. So a folder is one that other programs
- * open as a model.
+ * Each parameter's moments are tensors of their own. Weights are the tensors that --save writes: if
+ * --save stores one transposed, joins several parameters or splits one, so does the checkpoint. The
+ * folder is thus one that other programs open as a model.
  *
- * If --save would put the numbers of parameters between each other one by one, which no rank could
- * write on its own in pieces of some length, all weights have the names and shapes of the model
- * file; so have those whose parts differ in dtype, and all of version 4 that would be transposed or
- * joined.
+ * If --save would interleave parameters element by element, so that no rank could write its part in
+ * runs of reasonable length, all weights keep the names and shapes of the model file. The same
+ * holds for weights whose parts differ in dtype, and for version 4 in place of all that would be
+ * transposed or joined.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 
 #include "checkpoint.h"
 
-enum { MOST_ALONE = 1 << 20 }; /* numbers without a neighbour of their own parameter */
+enum { MOST_ALONE = 1 << 20 }; /* numbers whose neighbours belong to other parameters */
 
 static bool is_weight(const CkContents *c, const CkTensor *t) {
     return c->vector[t->vector].role == STATE_PARAM;
@@ -33,7 +32,7 @@ bool ck_stores_as_in_model(const CkContents *c) {
 
 /* ---- parts */
 
-/* All of a tensor, as it is, or with its axes in reverse order. */
+/* The whole tensor as a part, unchanged or with its axes in reverse order. */
 static StoredPart whole_part(const CkTensor *t, bool transposed) {
     StoredPart s = {.rank = 1, .n = t->elements, .dim = {t->elements}, .stride = {1}};
     if (!transposed || t->rank < 2) return s;
@@ -52,14 +51,14 @@ static int by_first(const void *a, const void *b) {
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Has the part neighbours that are neighbours in the file? */
+/* Whether any adjacent elements of the part are adjacent in the file. */
 static bool has_runs(const StoredPart *s) {
     for (int k = 0; k < s->rank; k++)
         if (s->stride[k] == 1 && s->dim[k] > 1) return true;
     return s->n == 1;
 }
 
-/* Do the parts follow each other, from the first element to the last? */
+/* Whether the parts cover the tensor in order, from the first element to the last. */
 static bool is_complete(const CkTensor *t) {
     int64_t end = 0;
     for (uint32_t k = 0; k < t->n_placed && t->placed[k].part.first == end; k++)
@@ -72,7 +71,7 @@ static bool is_complete(const CkTensor *t) {
 typedef struct EntryBuilder {
     CkContents *c;
     Arena *a;
-    json_t *joined; /* by name: entries that have parts */
+    json_t *joined; /* by name: joined entries */
     uint32_t *last;
     int64_t alone;
     bool fits;
@@ -88,7 +87,8 @@ static uint32_t add_entry(EntryBuilder *m, const char *name, const CkTensor *t, 
     return c->n_entry++;
 }
 
-/* The tensor of --save that has the part; of its other parts it has shape and dtype. */
+/* Finds or adds the tensor of --save that contains the part; shape and dtype are those of its other
+ * parts. */
 static uint32_t joined_entry(EntryBuilder *m, const CkTensor *t, const CkPart *p) {
     json_t *known = json_object_get(m->joined, p->tensor);
     if (!known) {

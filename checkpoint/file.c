@@ -1,6 +1,6 @@
-/* Is it a file? And calls on one that is written: all of some bytes, whatever a signal or the
- * kernel cuts short, room on the disk, and what a write past the file system's cache must look
- * like.
+/* Low-level calls on files that are written: whether a path is a file, writing all bytes despite
+ * signals and short writes, reserving room on the disk, and the alignment of writes past the file
+ * system's cache.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,7 @@ int ck_write_at_start(int fd, const char *text, size_t bytes) {
     return 0;
 }
 
-/* A write that was cut short leaves an offset that O_DIRECT does not take: the rest goes through
- * the cache. */
+/* A short write may leave an offset that O_DIRECT rejects: the rest goes through the cache. */
 int ck_write_parts(int fd, struct iovec *part, int n, uint64_t from) {
     while (n) {
         ssize_t done = n > 1 ? pwritev(fd, part, n, (off_t)from)
@@ -41,8 +40,8 @@ int ck_write_parts(int fd, struct iovec *part, int n, uint64_t from) {
     return 0;
 }
 
-/* Not posix_fallocate: where the file system cannot reserve, that writes single bytes, which
- * O_DIRECT may refuse. A full disk then shows while blocks are written. */
+/* Not posix_fallocate: on a file system that cannot reserve, it writes single bytes, which O_DIRECT
+ * may reject. A full disk is then noticed while blocks are written. */
 int ck_reserve(int fd, uint64_t bytes) {
     while (fallocate(fd, 0, 0, (off_t)bytes)) {
         if (errno == EOPNOTSUPP || errno == ENOSYS) return 0;
@@ -59,7 +58,7 @@ void ck_direct_multiples(int fd, uint64_t *offsets, uint64_t *addresses) {
         CK_ALIGN % s.stx_dio_offset_align)
         return;
     *addresses = s.stx_dio_mem_align;
-    *offsets = MAX(s.stx_dio_offset_align, s.stx_dio_mem_align); /* of places in a buffer, too */
+    *offsets = MAX(s.stx_dio_offset_align, s.stx_dio_mem_align); /* also of addresses in a buffer */
 #else
     (void)fd, (void)offsets, (void)addresses;
 #endif

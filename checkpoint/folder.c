@@ -1,9 +1,9 @@
-/* A folder of checkpoints: which steps are in it, who may write to it, how a step comes and goes.
+/* A folder of checkpoints: which steps are in it, and how steps are added and removed.
  *
- * A step is made in step-N.part-RUN and renamed to step-N when all of it is on the disk: a name
- * without more is a whole checkpoint. What goes is renamed away first, so that no name is ever that
- * of half a checkpoint. One run at a time holds the lock (lock.c), and removes what one that died
- * left.
+ * A step is written in step-N.part-RUN and renamed to step-N once all of it is on the disk: a name
+ * without a suffix is a complete checkpoint. A step to be removed is renamed first, so that no
+ * incomplete checkpoint ever has that name. One run at a time holds the lock (lock.c); it removes
+ * what a run that died has left.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -156,12 +156,12 @@ void ck_advise_other_step(const char *step_folder, char *error) {
                  (int)MIN(last - step_folder, 100), step_folder, name);
 }
 
-/* ---- coming and going */
+/* ---- adding and removing steps */
 
 static int sync_folder(const char *folder, char *error) {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return file_error("write", folder, error);
-    /* Some file systems cannot: then their renames are as durable as they get. */
+    /* Some file systems cannot sync a folder: their renames are as durable as they get. */
     int code =
         fsync(fd) && errno != EINVAL && errno != ENOTSUP ? file_error("write", folder, error) : 0;
     close(fd);
@@ -180,7 +180,7 @@ void ck_remove_folder(const char *path) {
     rmdir(path);
 }
 
-/* step-00000400 with that after it. */
+/* Whether the name is a step's, such as step-00000400, followed by `end`. */
 static bool is_step_with(const char *name, const char *end) {
     char step[32];
     int64_t x;
@@ -192,7 +192,8 @@ static bool is_step_with(const char *name, const char *end) {
     return ck_is_step(step, &x) && !strncmp(dot, end, strlen(end));
 }
 
-/* With their names on the disk: a loss of power must not bring back that of half a checkpoint. */
+/* Removes all of them after syncing their names: a loss of power must not restore the name of an
+ * incomplete checkpoint. */
 static void remove_all(const char *folder, const char *end) {
     char path[CK_PATH + 300], error[CK_ERROR_BYTES];
     DIR *d = opendir(folder);
@@ -207,7 +208,7 @@ static void remove_all(const char *folder, const char *end) {
     if (d) closedir(d);
 }
 
-/* The folder that the folder's own name is in; one that cannot be opened is left alone. */
+/* Syncs the parent of the folder; a parent that cannot be opened is ignored. */
 static int sync_parent(const char *folder, char *error) {
     char parent[CK_PATH + 4];
     snprintf(parent, sizeof parent, "%s/..", folder);
@@ -225,7 +226,7 @@ int ck_lock_folder(const char *folder, uint64_t run, CkLock *lock, char *error) 
         return file_error("write checkpoints to", folder, error);
     int code = ck_take_lock(lock, folder, run, error);
     if (code) return code;
-    if (lock->guards) remove_all(folder, PART); /* of a run that ended in the middle */
+    if (lock->guards) remove_all(folder, PART); /* of a run that died while saving */
     remove_all(folder, GONE);
     return sync_parent(folder, error);
 }
@@ -236,9 +237,9 @@ void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_P
     snprintf(part, CK_PATH, "%.4000s/%s" PART "%016" PRIx64, folder, name, run);
 }
 
-/* Its name here need not outlast a loss of power: ck_commit_step syncs the one that it gets. */
+/* This name need not survive a loss of power: ck_commit_step syncs the final one. */
 int ck_begin_step(const CkContents *c, const char *part, char *error) {
-    ck_remove_folder(part); /* an earlier try of this run */
+    ck_remove_folder(part); /* an earlier attempt of this run */
     int code = mkdir(part, 0777) ? file_error("make", part, error) : 0;
     if (!code && (code = ck_make_full_files(c, part, error))) ck_remove_folder(part);
     return code;

@@ -1,18 +1,17 @@
-/* Form full: what is in which file.
+/* Form full: which file contains what.
  *
- * Weights come first, in model.safetensors, then what the optimizer keeps, in
- * optimizer.safetensors. Within each, wider elements come first, so that every tensor begins at a
- * multiple of its elements' width, and otherwise tensors follow each other as in their vectors:
- * what a rank holds of a flat vector is then one range of a file. Where a file would have more
- * bytes than most_file there are several, and an index of those of the weights, as Hugging Face
- * names them.
+ * Weights come first, in model.safetensors, then the optimizer's states, in optimizer.safetensors.
+ * Within each, wider elements come first, so that every tensor begins at a multiple of its
+ * elements' width; otherwise tensors keep the order of their vectors, so that a rank's part of a
+ * flat vector is one range of a file. If a file would have more than most_file bytes, it is split
+ * into several, with an index for those of the weights, named like those of Hugging Face.
  *
- * Weights are called, and lie there, as --save has them (entries.c), and config.json is beside
- * them: other programs open the folder as a model. Tensors that have parts of one parameter, and
- * parameters that have parts in one tensor, are in one file.
+ * Weights have the names and forms of --save (entries.c), and config.json is added: other programs
+ * open the folder as a model. A tensor that joins parts of several parameters, and the tensors that
+ * hold parts of one parameter, are in one file.
  *
- * The stream of a rank to a file is what it has of the tensors there, in the order of their
- * vectors, and of rank 0 the header in front of that.
+ * The stream of a rank to a file consists of its parts of the file's tensors in the order of their
+ * vectors; rank 0's begins with the header.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ static const char *file_name(const char *kind, uint32_t k, uint32_t n, Arena *a)
                   : arena_printf(a, "%s-%05u-of-%05u.safetensors", kind, k + 1, n);
 }
 
-/* Stands a name twice? */
+/* A name that occurs twice, or NULL. */
 static const char *double_name(const CkContents *c) {
     const char *bad = NULL;
     json_t *seen = json_object();
@@ -59,11 +58,11 @@ static const char *double_name(const CkContents *c) {
 
 /* ---- files */
 
-/* What is being laid out: tensors of the state in their order, and what each entry waits for. */
+/* The layout in progress: tensors of the state in order, and the last tensor of each entry. */
 typedef struct FileBuilder {
     CkContents *c;
     uint32_t *order, *last;
-    uint32_t entry; /* the next one that goes into a file */
+    uint32_t entry; /* the next one to be put into a file */
 } FileBuilder;
 
 static uint32_t order_tensors(const CkContents *c, uint32_t *order) {
@@ -80,8 +79,8 @@ static uint32_t order_tensors(const CkContents *c, uint32_t *order) {
     return weights;
 }
 
-/* From tensor number `first` of the order on: the end of those that must be in one file with it,
- * and the end of their entries. */
+/* From tensor `first` of the order on: the end of those that must be in the same file, and the end
+ * of their entries. */
 static uint32_t group_end(const FileBuilder *f, uint32_t first, uint32_t *entries) {
     uint32_t last = first;
     *entries = f->entry;
@@ -95,7 +94,8 @@ static uint32_t group_end(const FileBuilder *f, uint32_t first, uint32_t *entrie
     return last + 1;
 }
 
-/* Tensors from `first` on, up to `end`, that go into one file; where they are in it. */
+/* Puts tensors from `first` on, up to `end`, into one file and sets their places; returns the first
+ * that does not fit. */
 static uint32_t fill_file(FileBuilder *f, CkFullFile *w, uint32_t first, uint32_t end) {
     CkContents *c = f->c;
     uint64_t bytes = 0;
@@ -115,7 +115,7 @@ static uint32_t fill_file(FileBuilder *f, CkFullFile *w, uint32_t first, uint32_
     return first;
 }
 
-/* The files of tensors [first, end). */
+/* Distributes tensors [first, end) to files. */
 static void fill_files(FileBuilder *f, const char *kind, uint32_t first, uint32_t end, Arena *a) {
     CkContents *c = f->c;
     uint32_t begin = c->n_full_file;
@@ -173,7 +173,7 @@ bool ck_set_size(CkFullFile *w, uint64_t size) {
 
 static bool has_weights(const CkFullFile *w) { return !strncmp(w->name, MODEL, strlen(MODEL)); }
 
-/* As transformers reads it: which weight is in which file. */
+/* The index that transformers reads: which weight is in which file. */
 static char *index_text(const CkContents *c) {
     json_t *map = json_object();
     uint64_t total = 0;
@@ -214,8 +214,8 @@ static const CkPiece *piece_at(const CkStream *s, uint64_t at) {
     return s->piece[low];
 }
 
-/* Where the tensor is cut along another axis than the first, its part as what a shard holds of it,
- * which is an array too, and the first element there. */
+/* If the tensor is cut along an axis other than the first, the part that a shard holds of it, which
+ * is itself an array, and the first element in it. */
 static bool part_held(const CkStream *s, const CkTensor *t, int64_t element, CkExtent *x) {
     const Layout *l = &s->c->vector[t->vector].layout;
     LayoutPlace place = ck_place(t);
@@ -243,7 +243,7 @@ static const CkPlaced *placed_at(const CkTensor *t, int64_t e) {
     return &t->placed[low];
 }
 
-/* Whole elements of a transposed part, n at most. */
+/* At most n whole elements of a transposed part. */
 static CkExtent transposed_at(const CkStream *s, const CkTensor *t, const CkPlaced *q,
                               uint64_t from, int64_t element, int64_t n) {
     const Layout *l = &s->c->vector[t->vector].layout;
@@ -257,8 +257,8 @@ static CkExtent transposed_at(const CkStream *s, const CkTensor *t, const CkPlac
     return x;
 }
 
-/* Elements that follow each other in their tensor, or the header; or elements of a transposed part,
- * up to byte `end` of the stream. */
+/* Contiguous elements of a tensor, or the header, or elements of a transposed part, up to byte
+ * `end` of the stream. */
 static CkExtent run_at(const CkStream *s, uint64_t from, uint64_t end) {
     uint64_t header = s->file->header;
     if (from < header) return (CkExtent){.at = from, .stream = from, .bytes = header - from};

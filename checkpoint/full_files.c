@@ -1,14 +1,13 @@
-/* Files of form full, of which each rank writes its own bytes.
+/* Files of form full, in which each rank writes its own bytes.
  *
- * One process makes them, of their whole sizes, before any rank opens them. A rank writes past the
- * file system's cache what of an extent are whole pages, and the bytes before and after, in pages
- * that another rank may write to as well, through it: the kernel keeps the bytes of a page apart,
- * and a page is never written in both ways. So nothing needs to be sent from rank to rank. Each
- * syncs what it wrote.
+ * One process creates them in their full sizes before any rank opens them. A rank writes whole
+ * pages of an extent past the file system's cache, and the bytes before and after through it, since
+ * another rank may write to those pages as well: the kernel keeps the bytes of a page apart, and no
+ * page is written in both ways. So ranks send nothing to each other. Each syncs what it wrote.
  *
- * Extents are read in the same two ways. One that is transposed goes through the cache, in pieces
- * of the file's rows: what a rank has of them is in a run along the axis whose neighbours are
- * neighbours in the file.
+ * Extents are read in the same two ways. A transposed extent goes through the cache, in pieces of
+ * the file's rows: a rank's elements are contiguous along the axis whose neighbours are adjacent in
+ * the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,12 +71,12 @@ static int set_direct(OpenFullFile *f, bool passes) {
 
 /* ---- writing */
 
-typedef struct PartList { /* a list of them, from byte `done` of the first on */
+typedef struct PartList { /* a list of parts, from byte `done` of the first on */
     const struct iovec *part;
     size_t done;
 } PartList;
 
-/* The next bytes of the list. */
+/* Takes the next bytes of the list. */
 static int take_parts(PartList *p, uint64_t bytes, struct iovec *out) {
     int n = 0;
     while (bytes) {
@@ -103,9 +102,9 @@ static int put_parts(OpenFullFile *f, PartList *p, uint64_t at, uint64_t bytes, 
 
 /* ---- transposed extents */
 
-enum { TRANSPOSED_BYTES = 64 << 10 }; /* in one call; a thread's stack has room for them */
+enum { TRANSPOSED_BYTES = 64 << 10 }; /* per call; they fit on a thread's stack */
 
-/* Elements of the extent that follow each other in the file, or one. */
+/* A run of elements of the extent that are contiguous in the file. */
 typedef struct Transposed {
     const CkExtent *x;
     uint64_t at;              /* in the file, of the first one */
@@ -115,7 +114,7 @@ typedef int (*TransposedJob)(OpenFullFile *f, const Transposed *t, void *user);
 
 static int64_t divide_up(int64_t x, int64_t by) { return x > 0 ? (x + by - 1) / by : 0; }
 
-/* The axis along which neighbours are neighbours in the file; the last one where there is none. */
+/* The axis along which neighbours are adjacent in the file; the last one if there is none. */
 static int run_axis(const StoredPart *s) {
     int axis = s->rank - 1;
     for (int k = 0; k < s->rank; k++)
@@ -123,8 +122,8 @@ static int run_axis(const StoredPart *s) {
     return axis;
 }
 
-/* What the extent has along the axis at index `outer` of the axes before it and `inner`, of
- * `below`, of those after it: piece by piece. */
+/* Visits the extent's elements along the axis, piece by piece, at index `outer` of the axes before
+ * it and `inner`, of `below`, of those after it. */
 static int each_piece(OpenFullFile *f, const CkExtent *x, int axis, int64_t outer, int64_t inner,
                       int64_t below, TransposedJob job, void *user) {
     const StoredPart *s = &x->part;
@@ -155,7 +154,7 @@ static int each_transposed(OpenFullFile *f, const CkExtent *x, TransposedJob job
     return code;
 }
 
-/* From memory into the file, or the other way round. */
+/* Copies from memory to the file's piece, or the other way round. */
 static void copy_transposed(const Transposed *t, uint8_t *memory, uint8_t *piece, bool reads) {
     uint64_t width = t->x->width, step = (uint64_t)t->step * width;
     uint8_t *at = memory + (uint64_t)t->element * width;
@@ -163,7 +162,7 @@ static void copy_transposed(const Transposed *t, uint8_t *memory, uint8_t *piece
         memcpy(reads ? at : piece, reads ? piece : at, width);
 }
 
-/* Pieces that follow each other in the file, as rows do that are whole. */
+/* Pieces that are contiguous in the file, such as whole rows. */
 typedef struct Collected {
     uint8_t *memory;
     uint64_t at, n; /* where they begin, how many bytes they have */
@@ -226,8 +225,8 @@ int full_file_write(OpenFullFile *f, const CkStream *s, const struct iovec *part
 
 /* ---- reading */
 
-/* Bytes [at, at + bytes) of the file at `to`, and what comes with them: past the cache from the
- * page's start to the end of the last page. */
+/* Reads bytes [at, at + bytes) of the file to `to`, with some around them: past the cache, from the
+ * start of the first page to the end of the last. */
 static int get_bytes(const OpenFullFile *f, uint64_t at, uint64_t bytes, uint8_t *to,
                      char what[CK_WHAT]) {
     uint64_t skip = f->passes ? at % CK_ALIGN : 0, need = skip + bytes, done = 0;
@@ -268,15 +267,15 @@ static int get_transposed_extent(OpenFullFile *f, const CkExtent *x, uint8_t *to
     return EXIT_ENVIRONMENT;
 }
 
-/* To `to`, which is followed by room: long extents go past the cache to the next pages of the
- * buffer, and are moved from there. */
+/* Reads an extent to `to`, which is followed by spare room: long extents go past the cache to the
+ * next pages of the buffer and are moved from there. */
 static int get_extent(OpenFullFile *f, const CkExtent *x, uint8_t *to, char what[CK_WHAT]) {
     bool passes = f->can_pass && x->bytes >= CK_LEAST_EXTENT;
     uint8_t *pages = passes ? (uint8_t *)align_up((uintptr_t)to, CK_ALIGN) : to;
     int number = set_direct(f, passes);
     int code = number ? EXIT_ENVIRONMENT : get_bytes(f, x->at, x->bytes, pages, what);
     if (number) snprintf(what, CK_WHAT, "%s", strerror(number));
-    if (code < 0) { /* what was read in part goes on from a place that is not taken */
+    if (code < 0) { /* a short read would continue at an offset that O_DIRECT rejects */
         f->can_pass = false;
         return get_extent(f, x, to, what);
     }

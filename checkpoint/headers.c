@@ -1,5 +1,6 @@
-/* Headers of files: what safetensors readers find in front of the data. In those of a rank, each
- * tensor is a box of one, with its place in DCP_SHARDING_INFO; in those of form full it is whole.
+/* Headers of files: what readers of safetensors find in front of the data. In the files of a rank
+ * each tensor is a box of a whole tensor, with its place in DCP_SHARDING_INFO; in files of form
+ * full tensors are whole.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,8 @@ static json_t *json_integers(const int64_t *x, int n) {
     return list;
 }
 
-/* The object as text with its length in front, padded with spaces, so that the data begin at a
- * multiple of CK_ALIGN. Frees it. */
+/* The object as text, with its length in front, padded with spaces so that the data begin at a
+ * multiple of CK_ALIGN. Frees the object. */
 static char *header_of(json_t *root, Arena *a, uint64_t *bytes) {
     size_t need = json_dumpb(root, NULL, 0, JSON_COMPACT);
     *bytes = align_up(need + 8, CK_ALIGN);

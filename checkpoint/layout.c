@@ -1,18 +1,18 @@
-/* Where everything is in a checkpoint: what each rank writes, the boxes that its tensors are cut
- * into, the files, and their headers. All of it is a formula of the contents: the writer and the
- * reader, whatever number of ranks it has, compute the same.
+/* The position of everything in a checkpoint: what each rank writes, the boxes into which tensors
+ * are cut, and the files. All of it is a formula of the contents: the writer and a reader, with any
+ * number of ranks, compute the same.
  *
- * What a rank writes of a vector is one range of it (layout_written of ir/graph/shards.h).
+ * The range of a vector that a rank writes is layout_written of ir/graph/shards.h.
  *
- * A range of a tensor is cut at whole rows: rows of the first axis that are complete are one box.
- * The rest before and after is less than a row: within it the same is done with the next axis, and
- * its boxes go to the files of the next level, head and tail. A range inside of one row begins with
- * the next axis at once. So each file has at most one box of a tensor, and the name of the tensor
- * need not be changed.
+ * A range of a tensor is cut at whole rows: the complete rows of the first axis are one box. The
+ * rest before and after is less than a row; it is cut in the same way along the next axis, and its
+ * boxes go to the files of the next level, head and tail. A range within one row begins with the
+ * next axis at once. So each file has at most one box of a tensor, and the tensor's name need not
+ * change.
  *
- * Of a tensor that is cut along another axis than the first, what a shard holds is itself an array,
- * shorter along that axis: the range is cut at whole rows of it. The boxes lie in the tensor where
- * that array does.
+ * If a tensor is cut along an axis other than the first, a shard's part of it is itself an array,
+ * shorter along that axis: the range is cut at whole rows of that array, and the boxes take its
+ * place in the tensor.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ typedef struct BoxCut {
     uint32_t n;
 } BoxCut;
 
-/* Elements [first, end) of the array, whose axes before `axis` are fixed, as one box: rows of
- * `row` elements of that axis. */
+/* Adds elements [first, end) of the array, in which the axes before `axis` are fixed, as one box:
+ * rows of `row` elements along that axis. */
 static void add_box(BoxCut *cut, int axis, int64_t row, int64_t first, int64_t end, int32_t class) {
     CkPiece *p = &cut->out[cut->n++];
     *p = (CkPiece){.class = class, .first = first, .n = end - first};
@@ -50,7 +50,7 @@ static void add_box(BoxCut *cut, int axis, int64_t row, int64_t first, int64_t e
 
 static int32_t next_class(int32_t class, int32_t side) { return class ? class + 2 : side; }
 
-/* side: the class of a first level, 1 = head, 2 = tail. */
+/* Cuts a range into boxes. side: the class of the first level, 1 = head, 2 = tail. */
 static void cut_range(BoxCut *cut, int axis, int64_t above, int64_t first, int64_t end,
                       int32_t class) {
     if (first == end) return;
@@ -80,7 +80,7 @@ uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out) {
     return cut_array(t->dim, t->rank, t->elements, (LayoutRange){first, first + n}, out);
 }
 
-/* Elements [from, to) of what shard `number` holds of the tensor, as boxes of the tensor. */
+/* Cuts elements [from, to) of what shard `number` holds of the tensor into boxes of the tensor. */
 static uint32_t held_boxes(const CkVector *v, const CkTensor *t, int64_t number, int64_t from,
                            int64_t to, CkPiece *out) {
     LayoutPlace place = ck_place(t);
@@ -104,7 +104,7 @@ static uint32_t held_boxes(const CkVector *v, const CkTensor *t, int64_t number,
     return n;
 }
 
-/* Of form full: whatever a rank has of a tensor. */
+/* Form full: all elements that a rank has of a tensor are one piece. */
 static uint32_t one_piece(const CkVector *v, const CkTensor *t, int64_t first, int64_t end,
                           CkPiece *out) {
     LayoutPlace place = ck_place(t);
@@ -115,7 +115,7 @@ static uint32_t one_piece(const CkVector *v, const CkTensor *t, int64_t first, i
 
 /* ---- the pieces and files of a rank */
 
-/* at: [ck_classes(c)] bytes of each file so far, 0 at first */
+/* The pieces of a rank. at: [ck_classes(c)] bytes of each file so far, initially 0. */
 static uint32_t rank_pieces(const CkContents *c, int32_t rank, uint64_t *at, CkPiece *out) {
     uint32_t n = 0;
     bool full = c->form == CHECKPOINT_FULL;
@@ -167,7 +167,7 @@ static const char *file_name(const CkContents *c, int32_t rank, int32_t class, A
                         part);
 }
 
-/* A name that JSON cannot have, or that stands twice in a file. */
+/* A name that JSON cannot represent or that occurs twice in a file, or NULL. */
 static const char *impossible_name(const CkContents *c) {
     json_t *seen = json_object();
     const char *bad = NULL;
@@ -183,7 +183,7 @@ static const char *impossible_name(const CkContents *c) {
 
 typedef VEC(CkFile) Files;
 
-/* What a rank writes of a class, if anything. */
+/* Adds the file of a rank and class, if it has any pieces. */
 static void add_file(CkContents *c, Files *files, const CkPiece *piece, uint32_t n, int32_t rank,
                      int32_t class, Arena *a) {
     uint64_t bytes = 0, header = 0;
@@ -202,7 +202,7 @@ static void add_file(CkContents *c, Files *files, const CkPiece *piece, uint32_t
     vec_push(a, files, f);
 }
 
-/* With more ranks than elements, most write nothing. */
+/* With more ranks than elements, most ranks write nothing. */
 static bool writes_anything(const CkContents *c, int32_t rank) {
     for (uint32_t v = 0; v < c->n_vector; v++) {
         LayoutRange r = ck_range(c, v, rank);

@@ -1,13 +1,13 @@
 /* The lock of a folder of checkpoints: one run at a time writes there.
  *
- * A run holds two locks (flock) together: that of the folder itself, and that of the file `lock` in
- * it, which says who holds it and is the only one where folders cannot be locked (NFS). Somebody
- * who tidies up may remove the file while the run goes on: a second run still meets the folder's
- * lock. ck_keep_lock, which comes before each save and before anything is removed, makes the file
- * anew, and fails where another run has it by now.
+ * A run holds two locks (flock): that of the folder itself, and that of the file `lock` in it,
+ * which names the holder and is the only one on file systems that cannot lock folders (NFS). If
+ * someone removes the file while the run goes on, a second run still meets the folder's lock.
+ * ck_keep_lock, which is called before each save and before anything is removed, creates the file
+ * again, and fails if another run has it by then.
  *
- * Where the file system has no locks (Lustre without -o flock), the run says so once and goes on.
- * It then removes no part of a checkpoint, since that may be another run's.
+ * On file systems without locks (Lustre without -o flock) the run warns once and goes on. It then
+ * removes no part of a checkpoint, since it may belong to another run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "checkpoint.h"
 #include "file_lock.h"
 
-#define WHO "process " /* what the file begins with */
+#define WHO "process " /* the first word of the file */
 
 static int file_error(const char *what, const char *path, const char *why, char *error) {
     snprintf(error, CK_ERROR_BYTES, "cannot %s %.300s: %s", what, path, why);
@@ -46,7 +46,8 @@ static int locked_by_other(const CkLock *l, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* A file that a run made: a regular one with a single name, empty or with the name of a run. */
+/* Whether it is a lock file made by a run: a regular file with a single name, empty or naming a
+ * run. */
 static bool is_lock(int fd) {
     struct stat st;
     char start[sizeof WHO - 1];

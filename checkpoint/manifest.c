@@ -1,11 +1,12 @@
-/* The manifest: what a checkpoint holds, as JSON that begins with a hash of all that follows:
+/* The manifest: the contents of a checkpoint, as JSON that begins with a hash of everything after
+ * it:
  *
  *   {"xxh3":"0123456789abcdef",
  *   "format":"fsdpc checkpoint",...}
  *
- * Hashes and seeds are hexadecimal text, since readers of JSON round large numbers. A manifest that
- * has its hash was written by us, so what it says is checked for what a later format, or a mistake,
- * could bring: sizes and ranges that code computes with.
+ * Hashes and seeds are hexadecimal text, since JSON readers round large numbers. A manifest with a
+ * correct hash was written by this program, so it is only checked for what a later format or a bug
+ * could bring: sizes and ranges that the code computes with.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -94,8 +95,8 @@ static json_t *full_file_entry(const CkFullFile *w) {
     return json_pack("{s:s, s:I}", "name", w->name, "size", (json_int_t)w->size);
 }
 
-/* Version 1 knows no chunks, version 2 those of rows alone, version 3 no form full, version 4 none
- * that transposes or joins tensors. */
+/* Version 1 has no chunks, version 2 only chunks of rows, version 3 no form full, version 4 no
+ * transposed or joined tensors. */
 static int oldest_reader(const CkContents *c) {
     bool full = c->form == CHECKPOINT_FULL;
     int oldest = full && c->as_saved && !ck_stores_as_in_model(c) ? 5 : full ? 4 : 1;
@@ -153,7 +154,7 @@ char *ck_manifest_text(const CkContents *c, size_t *bytes) {
     size_t n = strlen(rest);
     char *text = malloc(FIRST_BYTES + n + 1);
     if (text) {
-        rest[n] = '\n'; /* over the NUL; the brace at the start is left out */
+        rest[n] = '\n'; /* replaces the NUL; the brace at the start is not hashed */
         first_line(text, hash_bytes(rest + 1, n, 0));
         memcpy(text + FIRST_BYTES, rest + 1, n);
         text[FIRST_BYTES + n] = 0;
@@ -207,7 +208,8 @@ static uint32_t read_word(ManifestReader *p, const json_t *o, const char *key, c
     return k < 0 ? 0 : (uint32_t)k;
 }
 
-/* The rank of a list of positive integers, whose product is at most MOST_COUNT; else `bad`. */
+/* Reads a list of positive integers whose product is at most MOST_COUNT; returns its length, or
+ * reports `bad`. */
 static int32_t read_list(ManifestReader *p, const json_t *list, int64_t *dim, int64_t *product) {
     size_t rank = json_array_size(list);
     *product = 1;
@@ -242,7 +244,7 @@ static void read_part(ManifestReader *p, const json_t *o, CkPart *part, int64_t 
     if (!*part->tensor || !stored_is_inside(s, part->elements, elements)) p->bad = true;
 }
 
-/* How --save has a weight. */
+/* Reads how --save stores a weight. */
 static void read_saved(ManifestReader *p, const json_t *o, CkTensor *t) {
     const json_t *parts = json_object_get(o, "saved_in");
     const char *saved = json_string_value(json_object_get(o, "saved_as"));
@@ -266,8 +268,8 @@ static void read_tensor(ManifestReader *p, const json_t *o, CkTensor *t) {
     t->chunk = json_object_get(o, "chunk") ? read_integer(p, o, "chunk", 1, t->elements) : 0;
 }
 
-/* Tensors lie in their vector in order, without overlap; in chunks, which cut them along an axis,
- * without gaps. */
+/* Tensors must be in order in their vector, without overlap; in chunks, which cut them along an
+ * axis, also without gaps. */
 static bool is_in_place(const CkVector *v, const CkTensor *t, bool chunks, int64_t end) {
     const Layout *l = &v->layout;
     LayoutPlace place = ck_place(t);
@@ -339,7 +341,7 @@ static void read_mesh(ManifestReader *p, const json_t *list) {
     }
 }
 
-/* Whole files are those of the layout too; with their headers, whatever lengths these had. */
+/* The files of form full must also be those of the layout; their headers may have any length. */
 static int read_full_files(ManifestReader *p, const json_t *list) {
     CkContents *c = p->c;
     bool fits = json_array_size(list) == c->n_full_file;
@@ -351,7 +353,8 @@ static int read_full_files(ManifestReader *p, const json_t *list) {
     return fits ? 0 : corrupt_manifest(p, "its files do not match its layout");
 }
 
-/* Of the bytes of a file, how many are before its data; UINT64_MAX: it cannot have that size. */
+/* The number of bytes before the data of a file of this size; UINT64_MAX: the file cannot have that
+ * size. */
 static uint64_t header_in(const CkContents *c, const CkFile *f, uint64_t size) {
     uint64_t bytes = f->size - f->header;
     bool full = c->form == CHECKPOINT_FULL;
@@ -376,7 +379,7 @@ static int read_file_entry(ManifestReader *p, const json_t *o, CkFile *f) {
     return 0;
 }
 
-/* The list of files is what the layout says, with their hashes. */
+/* Reads the list of files, which must be that of the layout, with their hashes. */
 static int read_files(ManifestReader *p, const json_t *o) {
     CkContents *c = p->c;
     const json_t *list = json_object_get(o, "files");

@@ -1,4 +1,4 @@
-/* Names of steps; a folder of that name is a whole checkpoint of that step. */
+/* Names of steps: a folder with such a name is a complete checkpoint of that step. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

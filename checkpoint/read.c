@@ -1,11 +1,10 @@
-/* Reading one checkpoint: any elements of any tensor, each block verified before its bytes are
+/* Reads one checkpoint: any elements of any tensor. Each block is verified before its bytes are
  * used.
  *
- * A range of a tensor lies in the ranges of some of the ranks that wrote it, and there in boxes,
- * or in a row of each of many boxes;
- * the pieces of a rank are computed when the first of them is wanted, and kept as long as there are
- * not too many of all ranks. Blocks go through a few buffers: files are read in the order in which
- * they were written, so that a block is read once.
+ * A range of a tensor is spread over the ranges of the ranks that wrote it, and there over boxes,
+ * or over a row of each of many boxes. The pieces of a rank are computed when first needed, and
+ * kept until too many of all ranks have accumulated. Blocks go through a few buffers: files are
+ * read in the order in which they were written, so each block is read once.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ enum { KEPT = 6, MOST_PIECES = 1 << 17 };
 const CkContents *checkpoint_contents(const Checkpoint *k) { return &k->c; }
 const char *checkpoint_folder(const Checkpoint *k) { return k->folder; }
 
-/* A manifest in step-N is that of step N. */
+/* The manifest in step-N must be that of step N. */
 static int check_step(const CkContents *c, const char *path, char *error) {
     const char *end = strrchr(path, '/'), *start = end;
     char name[32] = "";
@@ -32,8 +31,8 @@ static int check_step(const CkContents *c, const char *path, char *error) {
     return EXIT_CORRUPT;
 }
 
-/* Rows of a tensor that is cut along another axis than the first lie in the files of all shards: a
- * block of each stays at hand, as far as there are buffers. */
+/* The rows of a tensor that is cut along an axis other than the first are spread over the files of
+ * all shards: a block of each is kept, as far as there are buffers. */
 static int kept_at_first(const CkContents *c) {
     int64_t kept = KEPT;
     for (uint32_t i = 0; i < c->n_tensor; i++) {
@@ -108,9 +107,9 @@ void checkpoint_keep_blocks(Checkpoint *k, int blocks) {
     k->kept = MIN(MAX(blocks, kept_at_first(&k->c)), CK_MOST_KEPT);
 }
 
-/* ---- who wrote it */
+/* ---- the rank that wrote an element */
 
-/* The pieces of each file, which follow each other there in this order. */
+/* Sets the pieces of each file, which are contiguous here in this order. */
 static void add_streams(const Checkpoint *k, RankFiles *w) {
     uint32_t classes = k->c.n_full_file, *n = arena_array(w->arena, uint32_t, classes + 1);
     w->stream = arena_array(w->arena, CkStream, classes + 1);
@@ -180,14 +179,14 @@ static const CkPiece *piece_of(const RankFiles *w, uint32_t tensor, int64_t elem
     return &w->piece[low];
 }
 
-typedef struct TensorRange { /* of a tensor */
+typedef struct TensorRange {
     uint32_t tensor;
     int64_t first, end; /* elements */
     char *to;
 } TensorRange;
 
-/* What shard `number` has of the elements that are wanted: run by run, which lie one after the
- * other in the files of the shard. */
+/* Reads the requested elements that shard `number` holds, run by run; the runs follow each other in
+ * the files of the shard. */
 static int read_shard(Checkpoint *k, const TensorRange *q, int64_t number, char *error) {
     const CkTensor *t = &k->c.tensor[q->tensor];
     const Layout *l = &k->c.vector[t->vector].layout;

@@ -1,12 +1,12 @@
-/* Reading one checkpoint: a few buffers of blocks that were read and verified.
+/* Reads one checkpoint: a few buffers with blocks that were read and verified.
  *
- * While the blocks of a file are used one after the other, the next one is on its way: a second
- * thread reads it, and the disk does not wait for hashes and copies. A block that was used up to
- * its end is the first to give its buffer, so few of them are ever touched.
+ * While the blocks of a file are used one after the other, a second thread reads the next one, so
+ * the disk does not wait for hashes and copies. A block that was used to its end is the first to
+ * give up its buffer, so few of them are ever touched.
  *
- * Columns lie in the files of all shards, which may be more than there are buffers. So a block that
- * has to give its buffer before its end leaves hashes of its grains behind, and what is wanted of
- * it later is read by the grain, each verified again.
+ * Columns are spread over the files of all shards, which may outnumber the buffers. So a block that
+ * must give up its buffer before its end leaves the hashes of its grains behind; what is needed of
+ * it later is read by the grain and verified again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static CachedBlock *find_block(Checkpoint *k, uint32_t file, uint64_t number) {
     return NULL;
 }
 
-/* Is a better than b as the one whose buffer is used again? One that was spent, the newest of them;
- * then one that was never used; then the oldest. */
+/* Whether buffer a should be reused before b: first blocks that were used up, the newest of them;
+ * then buffers never used; then the oldest. */
 static bool yields_before(const CachedBlock *a, const CachedBlock *b) {
     int rank_a = a->spent ? 0 : a->state == EMPTY ? 1 : 2;
     int rank_b = b->spent ? 0 : b->state == EMPTY ? 1 : 2;
@@ -39,7 +39,8 @@ static bool yields_before(const CachedBlock *a, const CachedBlock *b) {
     return rank_a == 0 ? a->used > b->used : a->used < b->used;
 }
 
-/* Of a block that gives its buffer and may be wanted again. Without memory it is read again. */
+/* Hashes the grains of a block that gives up its buffer but may be needed again. Without memory for
+ * them it is read again. */
 static void keep_grains(Checkpoint *k, const CachedBlock *b) {
     Grains *g = k->grains[b->file];
     if (b->state != VERIFIED || b->spent) return;
@@ -51,7 +52,8 @@ static void keep_grains(Checkpoint *k, const CachedBlock *b) {
         g->hash[i] = hash_bytes(b->at + i * GRAIN, MIN(b->bytes - i * GRAIN, (uint64_t)GRAIN), 0);
 }
 
-/* A buffer for the block, which is EMPTY; `but` is in use. NULL: no memory. */
+/* Claims a buffer for the block, whose state is then EMPTY; not `but`, which is in use. NULL: no
+ * memory. */
 static CachedBlock *claim_buffer(Checkpoint *k, uint32_t file, uint64_t number,
                                  const CachedBlock *but) {
     CachedBlock *b = NULL;
@@ -70,9 +72,9 @@ static CachedBlock *claim_buffer(Checkpoint *k, uint32_t file, uint64_t number,
     return b->at ? b : NULL;
 }
 
-/* ---- ahead */
+/* ---- reading ahead */
 
-/* What goes wrong here is found again, and told, by who wants the block. */
+/* An error here is found and reported again when the block is needed. */
 static void read_coming(void *user) {
     Checkpoint *k = user;
     char error[CK_ERROR_BYTES];
@@ -87,7 +89,7 @@ void reader_wait_ahead(Checkpoint *k) {
     k->coming = NULL;
 }
 
-/* Blocks of a file are used in order: the next one is sent for. */
+/* Blocks of a file are used in order: starts to read the next one. */
 static void read_ahead(Checkpoint *k, uint32_t file, uint64_t number, const CachedBlock *used) {
     enum { LEAST = 3 }; /* buffers: the one in use, the one that comes, and one of another file */
     bool there = number < ck_blocks(&k->c.file[file]) && !find_block(k, file, number);
@@ -102,9 +104,9 @@ static void read_ahead(Checkpoint *k, uint32_t file, uint64_t number, const Cach
     ck_worker_start(k->beside);
 }
 
-/* ---- blocks that may be used */
+/* ---- verified blocks */
 
-/* The last byte of the file in which the extent lies, and the first one. */
+/* The last byte of the extent in the file, and its first. */
 static uint64_t last_byte(const CkExtent *x, uint64_t *first) {
     const StoredPart *s = &x->part;
     *first = x->transposed ? x->base + (uint64_t)s->offset * x->width : x->at;
@@ -161,7 +163,8 @@ int reader_load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t
     return 0;
 }
 
-/* Is so little wanted of a block without a buffer, which was verified before, that its grains do?
+/* The grains of a verified block without a buffer, if so little of it is needed that reading a
+ * grain suffices; else NULL.
  */
 static Grains *grains_for(Checkpoint *k, uint32_t file, uint64_t number, uint64_t bytes) {
     Grains *g = k->grains[file];
@@ -169,7 +172,7 @@ static Grains *grains_for(Checkpoint *k, uint32_t file, uint64_t number, uint64_
     return known && !find_block(k, file, number) ? g : NULL;
 }
 
-/* Bytes of the block from `at` on, as many as there are in one grain. */
+/* Reads bytes of the block from `at` on, up to the end of the grain. */
 static int read_grain(Checkpoint *k, uint32_t file, Grains *g, const CkTensor *t, uint64_t at,
                       uint64_t bytes, char *to, char *error) {
     const CkFile *f = &k->c.file[file];

@@ -1,5 +1,5 @@
-/* Reading one checkpoint: bytes of its files, past the file system's cache where that lets us, and
- * what is said of a file that is not as the manifest has it.
+/* Reads one checkpoint: bytes of its files, past the file system's cache if possible, and the
+ * message for a file that does not match the manifest.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,19 +17,19 @@ int reader_corrupt(const Checkpoint *k, const char *file, const CkTensor *t, cha
     return EXIT_CORRUPT;
 }
 
-/* What was read in part goes on from a place that O_DIRECT does not take. */
+/* A short read would continue at an offset that O_DIRECT rejects. */
 static bool through_cache(int fd) {
     int flags = fcntl(fd, F_GETFL);
     return flags >= 0 && flags & O_DIRECT && !fcntl(fd, F_SETFL, flags & ~O_DIRECT);
 }
 
-/* A block, where the file system lets us past its cache: most checkpoints are not in it, since they
- * were written like that. `to` has room for a multiple of CK_ALIGN. */
+/* Reads a block, past the file system's cache if possible: most checkpoints are not in it, since
+ * they were written past it. `to` has room for a multiple of CK_ALIGN. */
 static int read_file_bytes(const Checkpoint *k, const CkFile *f, const CkTensor *t, uint64_t from,
                            uint64_t bytes, uint8_t *to, char *error) {
     char path[CK_PATH + 64];
     snprintf(path, sizeof path, "%s/%s", k->folder, f->name);
-    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK; /* a FIFO has no size: it is refused */
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK; /* a FIFO is rejected: it has no size */
     int fd = open(path, flags | O_DIRECT);
     if (fd < 0 && errno == EINVAL) fd = open(path, flags);
     if (fd < 0 && errno == ENOENT)
@@ -55,20 +55,20 @@ static int read_file_bytes(const Checkpoint *k, const CkFile *f, const CkTensor 
                 reader_corrupt(k, f->name, t, error, n ? strerror(errno) : "the file was cut off");
             if (n) code = EXIT_ENVIRONMENT;
         }
-        done += n > 0 ? (uint64_t)n : 0; /* with what the file has beyond them, if anything */
+        done += n > 0 ? (uint64_t)n : 0; /* may include bytes beyond the requested ones */
     }
     close(fd);
     return code;
 }
 
-/* Pieces of the rank are known: what asks for a block has looked at them. */
+/* The pieces of the rank are known, since the caller looked at them to find the block. */
 const CkStream *reader_stream(const Checkpoint *k, const CkFile *f) {
     const RankFiles *w = &k->rank[f->rank];
     CHECK(w->arena);
     return &w->stream[f->class];
 }
 
-/* In place of the one that is open. */
+/* Opens this file instead of the one that is open. */
 static int open_full_file(const Checkpoint *k, uint32_t number, OpenFullFile *file,
                           char what[CK_WHAT]) {
     const CkFullFile *w = &k->c.full_file[number];

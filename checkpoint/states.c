@@ -1,14 +1,14 @@
-/* What a checkpoint holds of a plan: its states as vectors, in the order in which a file has them
- * (all weights, then all moments), with the names of their tensors.
+/* A plan's states as the vectors of a checkpoint, in the order of the files (all weights, then all
+ * moments), with the names of their tensors.
  */
 #include <string.h>
 
 #include "checkpoint.h"
 #include "op.h"
 
-/* Names of the optimizer's states, as PyTorch has them where it has them. */
+/* Names of the optimizer's states; PyTorch's names if it has them. */
 static const struct {
-    OpKind update; /* of the parameter; OP_COUNT: any other */
+    OpKind update; /* the op that updates the parameter; OP_COUNT: any other */
     StateRole role;
     const char *name;
 } state_name[] = {

@@ -1,6 +1,6 @@
-/* Is a checkpoint whole? Every file is there with its size, every block has its hash (read.c), the
- * header of each file says what the manifest does, and no other file of tensors lies beside them:
- * readers that know no manifest take a folder's files as they find them.
+/* Verifies a checkpoint: every file exists with its size, every block has its hash (read.c), the
+ * header of each file agrees with the manifest, and there are no other files of tensors: readers
+ * that do not know the manifest would read them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static char *read_start(const Checkpoint *k, const char *name, uint64_t bytes) {
     return text;
 }
 
-/* The first tensor that one header has and the other has not, or has otherwise. */
+/* The first tensor that only one header has, or that differs between them. */
 static const char *first_difference(const json_t *have, const json_t *want) {
     const char *name;
     json_t *entry;
@@ -66,7 +66,7 @@ static int cannot_read(const Checkpoint *k, const char *file, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* text: what the header is to say; its own bytes have been verified. */
+/* Compares a header with `text`, what it must say; its bytes have been verified. */
 static int compare_header(const Checkpoint *k, const char *file, const char *text, uint64_t bytes,
                           uint64_t header, char *error) {
     char *there = read_start(k, file, header);
@@ -120,7 +120,7 @@ static int compare_full_files(const Checkpoint *k, char *error) {
     return code;
 }
 
-/* What lies beside files of form full. */
+/* Compares the text files of form full. */
 static int compare_texts(const Checkpoint *k, char *error) {
     const char *name;
     char *text;

@@ -1,5 +1,5 @@
-/* A worker: a second thread that does one job at a time for the thread that opened it. The reader
- * uses one to read the next block ahead, the writer one to write a block of its own.
+/* A worker: a second thread that runs one job at a time for the thread that opened it. The reader
+ * uses it to read the next block ahead, the writer to write blocks in parallel.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -35,8 +35,8 @@ static void *run_jobs(void *user) {
     return NULL;
 }
 
-/* Signals are for other threads. A small stack: tools have few addresses. A device's copies go on
- * it, too. */
+/* Signals go to other threads. The stack is small because sanitizers have little address space; it
+ * also holds the frames of a device's copies. */
 static int start_thread(CkWorker *b) {
     enum { STACK = 1 << 20 };
     sigset_t all, before;

@@ -1,28 +1,29 @@
-/* Writing: what one rank puts into a folder that nobody else reads yet, and the manifest.
+/* Writes a rank's files into a folder that is not read yet, and the manifest.
  *
- * Files are made new (O_EXCL) and their whole sizes are reserved first, where the file system can,
- * so that a full disk shows before anything is written. Then they go out in blocks of CK_BLOCK
- * bytes, each put together from header and pieces, hashed, and written at its place: in the order
- * in which the source wants its vectors to leave, so that it learns early that one has left. Where
- * the file system lets us, past its cache (O_DIRECT): buffer, offsets and lengths are multiples of
- * CK_ALIGN, and what the last block has too many is cut off. Then fsync and close. Whatever fails
- * is an error at once and nothing is tried again but what a signal interrupted: after a failed
- * fsync nobody knows what is on the disk, so the checkpoint is given up.
+ * Files are created exclusively (O_EXCL), and their full sizes are reserved first if the file
+ * system can, so that a full disk is noticed before anything is written. They are then written in
+ * blocks of CK_BLOCK bytes, each assembled from header and pieces, hashed, and written at its
+ * place: in the order in which the source wants its vectors written, so that it learns early that
+ * one is done. If possible, writes bypass the cache (O_DIRECT): buffer, offsets and lengths are
+ * multiples of CK_ALIGN, and the excess of the last block is cut off. Then come fsync and close.
+ * Every error is final, and only calls that a signal interrupted are repeated: after a failed fsync
+ * the contents of the disk are unknown, so the checkpoint is abandoned.
  *
- * CK_WRITERS threads, the caller's among them, each take the next block and do all of that.
- * CkWorker a computation that has all cores, a thread whose write is done gets one after
- * milliseconds, as long as a write takes: the disk is at work on the others' blocks meanwhile.
+ * CK_WRITERS threads, including the caller's, each take the next block and do all of this. While a
+ * computation uses all cores, a thread that has finished a write gets a core only after
+ * milliseconds, about as long as a write takes; meanwhile the disk works on the other threads'
+ * blocks.
  *
- * Copies take time from the step beside which they are made. So what the source has in memory of
- * its own is hashed and written from there. Past the cache that can be where its offset in the file
- * and its address are multiples of what the kernel says (512 and 512 of many disks, 512 and 4 of
- * NVMe). The rest of a block, and pieces that are short, go through a buffer. What was copied has
- * left at once, what was not when its block is written.
+ * Copies slow down the step that they overlap. So data that the source has in its own memory are
+ * hashed and written from there. Past the cache this requires the offset in the file and the
+ * address to be multiples of what the kernel states (512 and 512 for many disks, 512 and 4 for
+ * NVMe). The rest of a block, and short pieces, go through a buffer. Copied data count as written
+ * at once, other data when their block is written.
  *
- * Of form full the files are there already, of their sizes, and a block goes to them in extents
- * (full_files.c). A long one is put together in the buffer at an address that is to a page what
- * its place is in the file, so that it goes past the cache, too. One that is transposed in the file
- * is put together in one piece.
+ * In form full the files already exist with their full sizes, and a block is written in extents
+ * (full_files.c). A long extent is assembled in the buffer at an address with the same offset
+ * within a page as its place in the file, so that it also bypasses the cache. An extent that is
+ * transposed in the file is assembled in one piece.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,34 +37,34 @@
 
 #include "checkpoint.h"
 
-typedef struct OutFile { /* a file on its way */
+typedef struct OutFile { /* a file being written */
     char *path;
     CkFile *file;
     int fd;
     OpenFullFile full;         /* of form full: the same file .. */
-    pthread_mutex_t full_lock; /* .. for one write at a time: each may go past the cache or not */
+    pthread_mutex_t full_lock; /* .. one write at a time, past the cache or through it */
     CkStream stream;
     const char *header;
-    const CkPiece **piece; /* those in it, by place */
+    const CkPiece **piece; /* its pieces, by place */
     uint32_t n;
-    uint64_t offsets;   /* written from memory of the source: multiples of it, powers of 2; .. */
-    uint64_t addresses; /* .. 0: not known, so all of it goes through a buffer */
+    uint64_t offsets;   /* alignment of writes from the source's memory, powers of 2; .. */
+    uint64_t addresses; /* .. 0: unknown, so everything goes through a buffer */
 } OutFile;
 
 typedef struct OutBlock {
-    uint32_t out, key; /* its file; the first vector in it, in the order in which they leave */
+    uint32_t out, key; /* its file; the position of its first vector in the order of writing */
     uint64_t number;
 } OutBlock;
 
-/* A block that is put together: parts of it in the source's own memory, the rest in a buffer, each
- * at its place. */
+/* A block being assembled: parts of it in the source's own memory, the rest in a buffer, each at
+ * its place. */
 enum { LEAST_BORROWED = 64 << 10, COPIED_PARTS = 128 };
 typedef struct Ready {
     const OutBlock *block;
     char *buffer;
     struct iovec part[CK_PARTS];
     int n;
-    CkExtent extent; /* that is put together now; its bytes lie, or would, from `at` on */
+    CkExtent extent; /* being assembled; its bytes in the buffer begin at `at` */
     char *at;
     uint64_t used; /* of the buffer */
     bool borrows;
@@ -77,10 +78,10 @@ typedef struct Writing {
     uint32_t n_out;
     OutBlock *block;
     uint32_t n_block;
-    pthread_mutex_t lock; /* of the source, and of what follows */
-    uint32_t next;        /* block that nobody has taken */
-    uint32_t *waits;      /* by vector: places in blocks that are still to be fetched */
-    int code;             /* of the first that failed; it wrote `error` */
+    pthread_mutex_t lock; /* for the source and the members below */
+    uint32_t next;        /* the next block to take */
+    uint32_t *waits;      /* by vector: number of its places in blocks still to be fetched */
+    int code;             /* of the first failure, which wrote `error` */
     char *error;
 } Writing;
 
@@ -95,7 +96,7 @@ static int cannot_write(const char *path, int number, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* ---- what goes where */
+/* ---- placing pieces in blocks */
 
 static bool is_full(const Writing *w) { return w->c->form == CHECKPOINT_FULL; }
 
@@ -176,10 +177,10 @@ static void lay_out_blocks(Writing *w, CkContents *c, const char *folder, int32_
     qsort(w->block, w->n_block, sizeof *w->block, by_key);
 }
 
-/* ---- a block */
+/* ---- assembling a block */
 
-/* Bytes [from, end) of a file that lie in the piece, at `to`. An element may begin in one block and
- * end in the next: it goes through `split`. */
+/* Fetches bytes [from, end) of a file, which are in the piece, to `to`. An element may begin in one
+ * block and end in the next: it goes through `split`. */
 static int fetch_piece(Writing *w, const OutFile *o, const CkPiece *p, uint64_t from, uint64_t end,
                        char *to) {
     const CkTensor *t = &w->c->tensor[p->tensor];
@@ -207,7 +208,7 @@ static void tell_if_left(Writing *w, uint32_t vector) {
     if (!w->waits[vector] && w->source->left) w->source->left(w->source->user, vector);
 }
 
-/* The block takes nothing more of the vectors in it. */
+/* Nothing more of the block's vectors is fetched for it. */
 static void release_block(Writing *w, const OutBlock *b) {
     const OutFile *o = &w->out[b->out];
     for (uint32_t i = first_piece(o, b->number * o->file->hashed);
@@ -218,7 +219,7 @@ static void release_block(Writing *w, const OutBlock *b) {
     }
 }
 
-/* What follows the parts before it. */
+/* Adds a part behind the earlier ones. */
 static void add_part(Ready *r, const char *at, uint64_t bytes) {
     struct iovec *last = r->n ? &r->part[r->n - 1] : NULL;
     if (!bytes) return;
@@ -228,17 +229,17 @@ static void add_part(Ready *r, const char *at, uint64_t bytes) {
         r->part[r->n++] = (struct iovec){(void *)(uintptr_t)at, bytes};
 }
 
-/* Where byte `from` of the file or stream is in the buffer. */
+/* The address in the buffer of byte `from` of the file or stream. */
 static char *place_of(const Ready *r, uint64_t from) { return r->at + (from - r->extent.stream); }
 
-/* Bytes [from, end) of the piece, through the buffer. */
+/* Copies bytes [from, end) of the piece through the buffer. */
 static int copy_piece(Writing *w, Ready *r, const CkPiece *p, uint64_t from, uint64_t end) {
     int code = fetch_piece(w, &w->out[r->block->out], p, from, end, place_of(r, from));
     add_part(r, place_of(r, from), end - from);
     return code;
 }
 
-/* Where byte `from` of the file is in the source's memory, or NULL. */
+/* The address of byte `from` of the file in the source's memory, or NULL. */
 static const char *find_byte(const Writing *w, const OutFile *o, const CkPiece *p, uint64_t from) {
     const CkTensor *t = &w->c->tensor[p->tensor];
     const CkVector *v = &w->c->vector[t->vector];
@@ -249,8 +250,8 @@ static const char *find_byte(const Writing *w, const OutFile *o, const CkPiece *
     return found ? found + at % width : NULL;
 }
 
-/* Of bytes [from, end) of the piece, those that can be written from the source's memory, if that
- * are enough. */
+/* The part of bytes [from, end) of the piece that can be written from the source's memory, if it is
+ * large enough. */
 static const char *find_part(const Writing *w, const Ready *r, const CkPiece *p, uint64_t *from,
                              uint64_t *end) {
     const OutFile *o = &w->out[r->block->out];
@@ -266,7 +267,7 @@ static const char *find_part(const Writing *w, const Ready *r, const CkPiece *p,
     return at;
 }
 
-/* Bytes [from, end) of the extent, which are in the piece. */
+/* Adds bytes [from, end) of the extent, which are in the piece. */
 static int put_piece(Writing *w, Ready *r, const CkPiece *p, uint64_t from, uint64_t end) {
     uint64_t low = from, high = end;
     const char *at = find_part(w, r, p, &low, &high);
@@ -277,7 +278,8 @@ static int put_piece(Writing *w, Ready *r, const CkPiece *p, uint64_t from, uint
     return code ? code : copy_piece(w, r, p, high, end);
 }
 
-/* A long extent lies in the buffer as its file does on the disk, so that it can go past the cache.
+/* A long extent has the same alignment in the buffer as in its file, so that it can bypass the
+ * cache.
  */
 static int put_extent(Writing *w, Ready *r) {
     const OutFile *o = &w->out[r->block->out];
@@ -300,8 +302,8 @@ static int put_extent(Writing *w, Ready *r) {
     return 0;
 }
 
-/* Of a file of the rank's own: a block is as long as what a buffer takes, and what it lacks of a
- * multiple of CK_ALIGN is cut off in the end. */
+/* For a file of the rank's own: pads a block to the next multiple of CK_ALIGN; the padding is cut
+ * off at the end. */
 static void fill_last_page(Ready *r, uint64_t bytes) {
     uint64_t whole = align_up(bytes, CK_ALIGN);
     memset(r->buffer + bytes, 0, whole - bytes);
@@ -356,7 +358,7 @@ static void write_some(void *user) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Where the system has no more threads, those do that there are. */
+/* If no more threads can be started, those that exist do all the work. */
 static int write_blocks(Writing *w, char *buffer) {
     WriterThread writer[CK_WRITERS];
     for (uint32_t i = 0; i < CK_WRITERS; i++) {
@@ -387,8 +389,8 @@ static int create_file(OutFile *o, char *error) {
     return number ? cannot_write(o->path, number, error) : 0;
 }
 
-/* Cuts off what the last block had too many. All files before any is synced, so that one commit of
- * the file system's journal has them all. */
+/* Cuts off the padding of the last block. All files are cut before any is synced, so that one
+ * commit of the file system's journal covers them all. */
 static int cut_file(const OutFile *o, char *error) {
     return ftruncate(o->fd, (off_t)o->file->size) ? cannot_write(o->path, errno, error) : 0;
 }
@@ -400,7 +402,7 @@ static int finish_file(OutFile *o, char *error) {
     return close(fd) ? cannot_write(o->path, errno, error) : 0;
 }
 
-/* Of form full it is there, of its size. */
+/* In form full the file already exists with its full size. */
 static int open_out(const Writing *w, OutFile *o) {
     if (!is_full(w)) return create_file(o, w->error);
     int number = full_file_open(&o->full, o->path, false);
@@ -443,7 +445,7 @@ static int write_text(const char *path, const char *text, size_t bytes, char *er
     return number ? cannot_write(path, number, error) : 0;
 }
 
-/* What lies beside files of form full. */
+/* Writes the text files of form full. */
 static int write_texts(const CkContents *c, const char *folder, char *error) {
     const char *name;
     char path[CK_PATH], *text;
