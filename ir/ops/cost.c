@@ -1,9 +1,9 @@
-/* What one execution of an op costs: operations, bytes moved, scratch memory.
+/* The cost of one execution of an op: operations, bytes moved, scratch memory.
  *
- * Every rule is a function of types and attributes alone, so that compiler, checker and runtime
- * agree by construction. The columns FLOPS, PRODUCTS, BYTES and WORKSPACE of ops.def name the
- * functions below by their second half: FLOPS(norm) is flops_norm. Types already fit the op's
- * signature; nothing else bounds a product, so the rules of products multiply with `times`.
+ * Every rule depends only on types and attributes, so that compiler, checker and runtime always
+ * agree. The columns FLOPS, PRODUCTS, BYTES and WORKSPACE of ops.def name the functions below by
+ * their second half: FLOPS(norm) is flops_norm. Types already match the op's signature; nothing
+ * else bounds a product, so the rules multiply with `times`.
  */
 #include "op.h"
 #include "util.h"
@@ -18,7 +18,7 @@ typedef int64_t Rule(const Work *w);
 
 /* ---- operations ---- */
 
-/* a * b, or a number above MOST_FLOPS that is small enough for a few of them to be added. */
+/* a * b, or a number above MOST_FLOPS that is small enough to add a few of them. */
 static int64_t times(int64_t a, int64_t b) {
     const int64_t most = MOST_FLOPS * 8;
     int64_t product;
@@ -101,8 +101,8 @@ static int64_t products_experts_weights(const Work *w) {
 }
 static int64_t flops_experts_weights(const Work *w) { return products_experts_weights(w); }
 
-/* Multiply-adds of one product of attention, B * H * (pairs t, s that see each other) * h, and the
- * pairs alone. q is [B, T, H, h] with k [B, S, K, h], or packed [B, T, 3, H, h]. */
+/* Multiply-adds of one product of attention, B * H * (visible pairs t, s) * h, and the number of
+ * pairs. q is [B, T, H, h] with k [B, S, K, h], or packed [B, T, 3, H, h]. */
 static int64_t attention_pairs(const Work *w, const Type *q, const Type *k, int64_t *pairs) {
     bool packed = q->rank == 5;
     int64_t t = q->dim[1], s = packed ? t : k->dim[1], heads = q->dim[packed ? 3 : 2],
@@ -124,12 +124,12 @@ static int64_t products_attention(const Work *w) {
     return 2 * 2 * attention_pairs(w, &w->in[0], &w->in[w->n_in > 1], &pairs);
 }
 
-/* Operand 0 is the gradient of o; scores once more, then dv, dp, dq, dk. */
+/* Operand 0 is the gradient of o; recomputes scores, then dv, dp, dq, dk. */
 static int64_t flops_attention_grad(const Work *w) {
     int64_t pairs, product = attention_pairs(w, &w->in[1], &w->in[2], &pairs);
     return 5 * 2 * product + 12 * pairs;
 }
-/* The scores were formed in forward already. */
+/* The scores already counted in forward. */
 static int64_t products_attention_grad(const Work *w) {
     int64_t pairs;
     return 4 * 2 * attention_pairs(w, &w->in[1], &w->in[2], &pairs);
@@ -149,7 +149,7 @@ static int64_t bytes_io(const Work *w) {
     return sum;
 }
 
-/* Reads of its large operand only what it writes: rows of a table, one slot of two. */
+/* Reads only as much of its large operand as it writes: rows of a table, one slot of two. */
 static int64_t bytes_gather(const Work *w) { return 2 * type_bytes(&w->out[0]); }
 
 /* ---- scratch ---- */
@@ -161,7 +161,7 @@ static int64_t ws_none(const Work *w) {
 
 enum { CUBLASLT_WORKSPACE = 32 << 20, SORT_SLACK = 1 << 20, WIDENED_SLACK = 256 };
 
-/* f32 copies of everything that is of 16 bits. */
+/* f32 copies of everything that has 16 bits. */
 static int64_t converted(const Work *w) {
     uint64_t sum = 0;
     for (int i = 0; i < w->n_in; i++)
@@ -183,10 +183,10 @@ static int64_t ws_cuda_matmul(const Work *w) {
     return CUBLASLT_WORKSPACE + converted(w) + WIDENED_SLACK * (w->n_in + w->n_out);
 }
 
-/* What cuDNN takes for attention of bf16 operands with a width that is a multiple of 8, at most
- * 128. Backward: bf16 scores, T and S rounded up to its tiles, and f32 gradients of k and v for
- * every query head where several share one. More than the limit is done in parts; if a single head
- * needs more, cuDNN is not used. */
+/* cuDNN's scratch for attention of bf16 operands with a width that is a multiple of 8, at most 128.
+ * Backward: bf16 scores, with T and S rounded up to its tiles, and f32 gradients of k and v for
+ * every query head if several share one. Beyond the limit the work is done in parts; if a single
+ * head needs more, cuDNN is not used. */
 enum { ATTENTION_LIMIT = 256 << 20, ATTENTION_SLACK = 1024, QUERY_TILE = 64, KEY_TILE = 128 };
 
 /* q [B,T,H,h] and k [B,S,K,h], or qkv [B,T,3,H,h], are operands `first` .. */
@@ -221,19 +221,19 @@ static int64_t ws_cuda_attention_grad(const Work *w) {
 /* Partial sums of D columns, 256 rows of f32. */
 static int64_t ws_cuda_reduction(const Work *w) { return 256 * type_elements(&w->out[0]) * 4; }
 
-/* The product is that of h. */
+/* The matrix product is that of h. */
 static int64_t ws_cuda_matmul_gelu(const Work *w) {
     return ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out + 1});
 }
 
-/* One after the other in the same memory. */
+/* Both run one after the other in the same memory. */
 static int64_t ws_cuda_matmul_sum(const Work *w) {
     int64_t product = ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out});
     int64_t sum = ws_cuda_reduction(&(Work){w->a, 1, 1, w->in, w->out + 1});
     return MAX(product, sum);
 }
 
-/* Partial sums of dw (and db) for each part of the rows, or of one of them as in a reduction.
+/* Partial sums of dw (and db) for each part of the rows, or for one of them as in a reduction.
  * Parts: runtime/devices/cuda/norms/norm_grad.cu. */
 static int64_t ws_cuda_norm_grad(const Work *w) {
     int64_t width = type_elements(&w->in[2]), parts = width <= 2048   ? 528
@@ -247,7 +247,7 @@ static int64_t ws_cuda_exact(const Work *w) {
     return 64 * EXACT_WORDS * 8;
 }
 
-/* The ids sorted by row, stable: 16 bytes an id. */
+/* The ids, stably sorted by row: 16 bytes per id. */
 static int64_t ws_cpu_embedding_grad(const Work *w) { return 16 * type_elements(&w->in[1]); }
 static int64_t ws_cuda_embedding_grad(const Work *w) {
     return 16 * type_elements(&w->in[1]) + SORT_SLACK;
@@ -272,7 +272,7 @@ static int64_t ws_cuda_route(const Work *w) {
     return (type_elements(&w->in[0]) + 255) / 256 * type_elements(&w->out[2]) * 4;
 }
 
-/* Of f32 operands. */
+/* For f32 operands. */
 static int64_t ws_cuda_product(const Work *w) {
     (void)w;
     return CUBLASLT_WORKSPACE;

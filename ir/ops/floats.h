@@ -1,5 +1,5 @@
-/* Bits of floating point numbers, and the value of an exact accumulator: what the runtime and the
- * kernels of the cpu device compute alike. */
+/* Conversions of floating point bits, and the value of an exact accumulator: shared by the runtime
+ * and the kernels of device cpu, so that both get the same bits. */
 #ifndef FSDPC_FLOATS_H
 #define FSDPC_FLOATS_H
 
@@ -20,15 +20,15 @@ static inline uint32_t bits_of_float(float x) {
 }
 
 static inline float bf16_to_f32(uint16_t x) { return float_of_bits((uint32_t)x << 16); }
-/* To nearest, ties to even; a nan stays one. */
+/* Rounds to nearest, ties to even; a nan stays a nan. */
 static inline uint16_t f32_to_bf16(float x) {
     uint32_t bits = bits_of_float(x);
     if (x != x) return (uint16_t)(bits >> 16 | 0x40u);
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/* A signalling nan becomes a quiet one. These two choose among numbers, not ways, so that a loop
- * over them is one over vectors. */
+/* A signalling nan becomes a quiet one. This function and the next select values instead of
+ * branching, so loops over them vectorize. */
 static inline float f16_to_f32(uint16_t h) {
     uint32_t size = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
     uint32_t small = bits_of_float((float)(int32_t)size * 0x1p-24f);
@@ -37,10 +37,10 @@ static inline float f16_to_f32(uint16_t h) {
     bits = size > 0x7c00u ? bits | 0x400000u : bits;
     return float_of_bits(sign | bits);
 }
-/* To nearest, ties to even; too large is infinite, a nan stays one. */
+/* Rounds to nearest, ties to even; too large numbers become infinite, a nan stays a nan. */
 static inline uint16_t f32_to_f16(float x) {
     uint32_t bits = bits_of_float(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
-    /* below the normal ones adding 0.5 rounds at the right bit */
+    /* subnormal: adding 0.5 rounds at the right bit */
     uint32_t small = bits_of_float(float_of_bits(size) + 0.5f) - 0x3f000000u;
     uint32_t r = (size - 0x38000000u + 0xfffu + (size >> 13 & 1u)) >> 13;
     r = size < 0x38800000u ? small : r;
@@ -49,7 +49,7 @@ static inline uint16_t f32_to_f16(float x) {
     return (uint16_t)(sign | r);
 }
 
-/* 2^exponent, of a normal number. */
+/* 2^exponent, which must be a normal number. */
 static inline double power_of_two(int exponent) {
     uint64_t bits = (uint64_t)(exponent + 1023) << 52;
     double x;
@@ -59,8 +59,8 @@ static inline double power_of_two(int exponent) {
 
 /* An exact accumulator (op.h): bin k takes multiples of 2^bin_exponent(k). */
 static inline int bin_exponent(int bin) { return EXACT_BIN_BITS * bin + EXACT_LOWEST_EXPONENT; }
-/* Its sum, rounded a few times at the end: carries first, so that bins of opposite sign cannot
- * cancel after rounding; then from the top. */
+/* The sum of an accumulator, rounded a few times at the end. Carries are resolved first, so that
+ * bins of opposite sign cannot cancel after rounding; then bins are added from the top. */
 static inline double exact_value(const int64_t *words) {
     int64_t digit[EXACT_BINS];
     int64_t carry = 0;

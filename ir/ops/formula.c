@@ -1,5 +1,5 @@
-/* Formulas: names of their functions, the ops that their steps stand for, and what is wrong with
- * one that comes from outside. */
+/* Formulas: the names of their functions, the ops of their steps, and checks for formulas that come
+ * from outside. */
 #include "formula.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ static const char *rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep 
     return NULL;
 }
 
-/* Each step's shape is looked at before the next one is made of it. */
+/* Each step's shape is checked before the next one is derived from it. */
 static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
                                Type *value) {
     Pieces p;
@@ -117,7 +117,7 @@ uint32_t *formula_word(FormulaStep *s, int word) {
     return all[word];
 }
 
-/* The steps of a split are one for each of its parts, in order. */
+/* A split has one step for each of its parts, in order. */
 static const char *split_fault(uint32_t n_step, uint32_t k, const FormulaStep *step) {
     const FormulaStep *s = &step[k];
     if (s->function != SCALAR_split) return NULL;

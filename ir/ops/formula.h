@@ -1,31 +1,32 @@
 /* Formulas: short programs over the functions of scalar.def, which the kernels of elementwise ops
  * evaluate for each element. A single op is a formula of one step.
  *
- * A formula has n_in operands, which broadcast over the shape of its results, and n_step steps.
- * Argument a of a step is operand a where a < n_in, else the value of step a - n_in, which stands
- * before it. The result of each step is rounded to its dtype, so the bits are those of the ops one
- * by one.
+ * A formula has n_in operands, which broadcast to the shape of its results, and n_step steps.
+ * Argument a of a step is operand a if a < n_in, otherwise the value of step a - n_in, which must
+ * be an earlier step. The result of each step is rounded to its dtype, so a formula has the same
+ * bits as its ops one by one.
  *
- * A formula may reduce rows, the runs of the last axis. Then some of its values are narrow: one
- * number a row, of the shape of the results with a last axis of one entry. Such are operands of
- * that shape, what reduces a row, and what is computed of narrow values alone; they stand for the
- * same number at each element of their row.
+ * A formula may reduce rows, that is, runs along the last axis. Then some of its values are narrow:
+ * one number per row, with the shape of the results except for a last axis of size 1. Narrow are
+ * operands of that shape, the results of reductions, and values computed only from narrow ones;
+ * they stand for the same number at each element of their row.
  *
- * A formula may move parts of an axis instead: slice, split, concat. Then its values have shapes of
- * their own, each that of the op: operands broadcast over the result of a step, other values do not
- * (pieces.h).
+ * A formula may instead move parts of an axis: slice, split, concat. Then its values have their own
+ * shapes, given by the op of each step: operands broadcast to the result of a step, other values do
+ * not (pieces.h).
  */
 #ifndef FSDPC_FORMULA_H
 #define FSDPC_FORMULA_H
 
 #include "type.h"
 
-/* Values are bits of a word, those of pieces too (pieces.h), of which there may be as many steps.
- * Backward of a GeGLU that is written out, with what it computes again, has 30. */
+/* Values, including those of pieces (pieces.h), are bits of a word; a formula may have as many
+ * steps. The backward of a GeGLU that is written out, including what it recomputes, has 30. */
 enum { FORMULA_OPERANDS = 12, FORMULA_STEPS = 40, FORMULA_RESULTS = 8, FORMULA_ARGS = 3 };
-enum { FORMULA_PARTS = 3 };   /* that a split has at most */
-enum { FORMULA_VALUES = 64 }; /* that a kernel computes: pieces.h may make more of these */
-/* Elements of a row that is reduced: fewer are not worth it, more have no room in a cache. */
+enum { FORMULA_PARTS = 3 };   /* most parts of a split */
+enum { FORMULA_VALUES = 64 }; /* most values in a kernel: pieces.h may turn one into several */
+/* Elements of a row to be reduced: with fewer it is not worth it, with more the row does not fit in
+ * a cache. */
 enum { FORMULA_ROW_LEAST = 32, FORMULA_ROW_MOST = 8192 };
 
 typedef enum Scalar {
@@ -42,7 +43,7 @@ typedef struct FormulaStep {
     uint8_t dtype;     /* of its result: a float */
     uint8_t pad;
     uint8_t arg[FORMULA_ARGS];
-    uint8_t result; /* 1 + the number of the result that it is; 0: none */
+    uint8_t result; /* 1 + the result that it is; 0: not a result */
     double number;
     uint32_t axis, start, count, whole; /* of a move: see scalar.def */
 } FormulaStep;
@@ -59,20 +60,23 @@ struct Buf;
 const char *scalar_name(int function); /* "gelu_tanh" */
 int scalar_by_name(const char *name);  /* SCALAR_COUNT when unknown */
 bool scalar_has_number(int function);
-/* The function that op computes with these attributes and so many operands; SCALAR_COUNT: none. */
+/* The function that the op computes with these attributes and this many operands; SCALAR_COUNT:
+ * none. */
 int scalar_of(int op, const Attrs *a, uint32_t n_in);
 /* axis, start, count or whole: by number */
 uint32_t *formula_word(FormulaStep *s, int word);
 /* The op that a step stands for, and its attributes. */
 int formula_step_op(const FormulaStep *s, Attrs *a);
-/* Fills in the types of the steps' values after those of the operands. What is wrong, or NULL. */
+/* Fills in the types of the steps' values, after those of the operands. Returns what is wrong, or
+ * NULL. */
 const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value);
-/* Operations of a formula with values of these types, as if each step were an op of its own. */
+/* The operations of a formula with values of these types, counted as if each step were a separate
+ * op. */
 int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *value);
 /* The steps as text, which parse.c reads: `f32 mul(x0, x0); f32 constant(0.5); f32 add(t0, t1) ->
  * y0`; x are operands, t steps, y results. */
 void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, struct Buf *out);
-/* What is wrong with a formula from outside, or NULL. */
+/* Checks a formula from outside; returns what is wrong, or NULL. */
 const char *formula_fault(uint32_t n_in, uint32_t n_step, uint32_t n_out, const FormulaStep *step);
 
 static inline int scalar_arity(int function) {
@@ -86,7 +90,7 @@ static inline int scalar_arity(int function) {
     return arity[function];
 }
 
-/* How many of axis, start, count and whole a move has; 0: it is no move. */
+/* How many of axis, start, count and whole a move has; 0 if the function is not a move. */
 static inline int scalar_move(int function) {
     static const uint8_t all[SCALAR_COUNT] = {
 #define SCALAR(op, n, ...) 0,
@@ -115,8 +119,8 @@ static inline RowKind scalar_row(int function) {
     return (RowKind)kinds[function];
 }
 
-/* The values that are narrow, constants among them: bit i for operand i, bit n_in + k for step k,
- * given the bits of the operands. */
+/* The narrow values, including constants: bit i for operand i, bit n_in + k for step k, given the
+ * bits of the operands. */
 static inline uint64_t formula_narrow(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
                                       uint64_t narrow) {
     for (uint32_t k = 0; k < n_step; k++) {
@@ -128,7 +132,7 @@ static inline uint64_t formula_narrow(uint32_t n_in, uint32_t n_step, const Form
     }
     return narrow;
 }
-/* Is an operand of type x narrow in a formula of that shape? */
+/* Whether an operand of type x is narrow in a formula of that shape. */
 static inline bool type_is_narrow(const Type *x, const Type *shape) {
     return last_dim(x) == 1 && last_dim(shape) > 1;
 }
@@ -138,7 +142,7 @@ static inline Type type_of_rows(const Type *shape) {
     if (t.rank) t.dim[t.rank - 1] = 1;
     return t;
 }
-/* Does it compute with rows, or elements alone? */
+/* Whether the formula computes with rows; false if only with elements. */
 static inline bool formula_has_rows(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
                                     uint64_t narrow) {
     for (uint32_t k = 0; k < n_step; k++)
@@ -148,8 +152,8 @@ static inline bool formula_has_rows(uint32_t n_in, uint32_t n_step, const Formul
     return false;
 }
 
-/* Room for values while elements are computed: each operand has one of its own, a step takes one
- * that nothing reads any more. Narrow values need none. */
+/* Assigns buffers to values while elements are computed: each operand has one of its own, a step
+ * reuses one that is no longer read. Narrow values need none. */
 typedef struct FormulaRooms {
     uint32_t n;
     uint8_t of[FORMULA_VALUES];
@@ -178,16 +182,16 @@ static inline FormulaRooms formula_rooms(uint32_t n_in, uint32_t n_step, const F
     return r;
 }
 
-/* How the elements of an operand lie under those of a result: axes of the result, the innermost
- * last, merged where that is possible. Element (i0, i1, ..) is operand element sum of i * stride.
+/* How the elements of an operand map to those of a result: axes of the result, the innermost last,
+ * merged if possible. Element (i0, i1, ..) is operand element sum of i * stride.
  */
 typedef struct Spread {
     int n;
     int64_t size[MAX_RANK], stride[MAX_RANK];
 } Spread;
 
-/* NumPy's rule: axes agree from the last one back, or have one entry, or are missing. Widens the
- * dims of `to` by those of x. false: they do not agree. */
+/* NumPy's rule: counted from the last axis, sizes are equal, or one of them is 1, or the axis is
+ * missing. Widens the dims of `to` by those of x. false: they do not broadcast. */
 static inline bool type_broadcast(Type *to, const Type *x) {
     int64_t dim[MAX_RANK] = {0};
     int rank = to->rank > x->rank ? to->rank : x->rank;
@@ -202,7 +206,7 @@ static inline bool type_broadcast(Type *to, const Type *x) {
     return true;
 }
 
-/* One axis more, inside of the others. */
+/* Adds an axis inside the others. */
 static inline void spread_axis(Spread *s, int64_t size, int64_t stride) {
     int k = s->n - 1;
     if (size == 1) return;
@@ -215,8 +219,8 @@ static inline void spread_axis(Spread *s, int64_t size, int64_t stride) {
     s->stride[s->n++] = stride;
 }
 
-/* The same where x may not widen y: axes agree from the last one back, or the operand's has one
- * entry, or it has none. Strides of x by axis of y. false: x does not broadcast to y. */
+/* The same if x must not widen y: counted from the last axis, sizes are equal, or the operand's is
+ * 1 or missing. Returns the strides of x by axis of y. false: x does not broadcast to y. */
 static inline bool type_strides(const Type *x, const Type *y, int64_t stride[MAX_RANK]) {
     int64_t next = 1;
     int missing = y->rank - x->rank;
@@ -239,12 +243,12 @@ static inline bool type_spread(const Type *x, const Type *y, Spread *out) {
     return true;
 }
 
-/* A value as [outer, n, inner], whose axis in the middle another value has with one entry. */
+/* A wide value as [outer, n, inner], where the narrow one has size 1 along the middle axis. */
 typedef struct Along {
     int64_t outer, n, inner;
 } Along;
 
-/* false: narrow is not wide with neighbouring axes of one entry. */
+/* false unless `narrow` equals `wide` except for adjacent axes of size 1. */
 static inline bool type_along(const Type *wide, const Type *narrow, Along *a) {
     int first = wide->rank, end = 0;
     *a = (Along){.outer = 1, .n = 1, .inner = 1};

@@ -1,9 +1,9 @@
-/* The op table and the words of the enums, for every room that prints or reads them. */
+/* The table of ops and its lookups, for every room that prints or reads ops. */
 #include <string.h>
 
 #include "op.h"
 
-/* Columns that no row may lack: an op without one, or with two, does not compile. */
+/* Required columns: an op that lacks one, or has it twice, does not compile. */
 #define ONCE(id, column, ...) _Static_assert((0 __VA_ARGS__) == 1, #id ": column " column " once");
 #define OP(id, ...) ONCE(id, "SIGNATURE", __VA_ARGS__)
 #define SIGNATURE(text) +1

@@ -1,7 +1,7 @@
-/* Ops: what the compiler, the plan and the runtime have in common.
+/* Ops, as the compiler, plans and the runtime share them.
  *
- * Nothing here knows a graph. The tables are ops.def (one row an op), attrs.def (one row an
- * attribute) and words.h (the enums that have words).
+ * Nothing here refers to a graph. The tables are ops.def (one row per op), attrs.def (one row per
+ * attribute) and words.h (enums with words).
  */
 #ifndef FSDPC_OP_H
 #define FSDPC_OP_H
@@ -23,10 +23,10 @@ enum {
 typedef enum OpEffect {
     EFFECT_PURE,  /* reads its inputs, writes its outputs, nothing else */
     EFFECT_COMM,  /* a collective: every rank of the group must issue it */
-    EFFECT_MEMORY /* declares where a value lives or ends; keeps its place in the order */
+    EFFECT_MEMORY /* declares where a value lives or ends; is not reordered */
 } OpEffect;
 
-/* How outputs may share memory with inputs. */
+/* How results may share memory with operands. */
 typedef enum OpAlias {
     ALIAS_NONE,
     ALIAS_VIEW, /* output 0 is input 0's memory at byte attr.offset; no data moves */
@@ -34,12 +34,12 @@ typedef enum OpAlias {
     ALIAS_MAY,  /* output 0 may take the memory of one input of the mask if that ends here and has
                    the same axes, but for leading ones of one entry, and elements of the same size;
                    the kernel is correct either way */
-    ALIAS_EACH, /* so may each output, another input than the others */
+    ALIAS_EACH, /* as ALIAS_MAY for every output, each with a different input */
     ALIAS_MUST, /* output j is input j's memory, for each j of the mask that exists */
     ALIAS_ACC   /* if the last optional input is there, output 0 must be its memory */
 } OpAlias;
 
-/* What an op is for. All but ROLE_FORWARD have no place in an evaluation. */
+/* The purpose of an op. An evaluation contains only ops of ROLE_FORWARD. */
 typedef enum OpRole {
     ROLE_FORWARD,  /* the model, and what moves its parameters */
     ROLE_BACKWARD, /* gradients, their sums and their way to the update */
@@ -47,10 +47,10 @@ typedef enum OpRole {
     ROLE_UPDATE    /* (p, moments.., g, scale, step) -> p, moments..: changes a parameter */
 } OpRole;
 
-/* Ops with a result that is a sum over targets, an exact accumulator. */
+/* Ops whose result is a sum over targets, an exact accumulator. */
 typedef enum OpTerm { TERM_NONE, TERM_LOSS, TERM_METRIC } OpTerm;
 
-/* The table that an attribute is a row of; ROWS_OF_OP: it depends on the op. */
+/* The table that an attribute indexes; ROWS_OF_OP: it depends on the op. */
 typedef enum OpRows {
     ROWS_NONE,
     ROWS_PARAMS,
@@ -87,11 +87,11 @@ typedef struct OpInfo {
     uint8_t levels, effect, role, rows, alias, term;
     uint8_t carries; /* results 0 .. carries-1 carry gradients, ALL_RESULTS = every one */
     bool given;      /* the op's maker states the result's type */
-    bool launched;   /* by a device's kernel; else the executor handles it itself */
+    bool launched;   /* by a device's kernel; otherwise the executor handles it */
     uint32_t alias_mask;
     uint64_t attrs;
-    const char *counted; /* of a term: the operand whose elements it counts */
-    const char *stands;  /* the ops that it stands for, blanks between; NULL: itself alone */
+    const char *counted; /* if it is a loss or metric: the operand whose elements count */
+    const char *stands;  /* the ops that it stands for, separated by blanks; NULL: only itself */
 } OpInfo;
 
 /* op.c */
@@ -99,22 +99,22 @@ extern const OpInfo op_info[OP_COUNT];
 const char *dtype_name(int dtype);   /* "f32"; "?" when unknown */
 int dtype_by_name(const char *name); /* DT_NONE when unknown */
 int op_by_name(const char *name);    /* OP_COUNT when unknown */
-/* Does the op make values, of which nothing else keeps count, so that it can run again? */
+/* Whether the op only makes values and keeps no state, so that it can run again. */
 bool op_computes(OpKind op);
-/* The ops that the language can name as ones that run again: they compute something, and no other
- * op's name stands for them. */
+/* The ops that models can name for recomputation: those that compute something and are not covered
+ * by another op's name. */
 bool op_is_choice(OpKind op);
 size_t op_choices(const char **names, size_t max); /* their names */
-/* The op whose name stands for it: itself, or the first of column STANDS_FOR; the next ones of that
- * column follow, n = 1, 2, ..; OP_COUNT: there are no more. */
+/* The op whose name stands for `op`: itself, or the first op of column STANDS_FOR; the next ones of
+ * that column follow with n = 1, 2, ..; OP_COUNT: no more. */
 int op_stands_for(OpKind op, int n);
 const char *phase_name(int phase);   /* word of a Phase */
 const char *stream_name(int stream); /* word of a StreamKind */
-/* Work of one execution, from types and attributes alone (rules of ops.def). flops: a multiply and
- * an add count as two. bytes: read plus written. */
+/* The work of one execution; depends only on types and attributes (rules of ops.def). flops: a
+ * multiply and an add count as two. bytes: read plus written. */
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
-/* The part of it that counts as work of the model when its use of a machine is judged (MFU): matrix
- * products and those of attention, without scores that backward forms once more. */
+/* The part of it that counts as work of the model when utilization is computed (MFU): matrix
+ * products and those of attention, without scores that backward recomputes. */
 int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
                          const Type *out);
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);

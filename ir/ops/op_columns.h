@@ -1,40 +1,40 @@
 /* clang-format off */
 /* The columns of ops.def. ops.def includes this file before its rows and after them.
  *
- * A room defines OP and the columns that it wants, then includes ops.def; every column that it
- * leaves out expands to nothing. After the rows all of them, OP too, are undefined again.
+ * A room defines OP and the columns that it needs, then includes ops.def; every other column
+ * expands to nothing. After the rows all of them, including OP, are undefined again.
  *
- * Must be in every row (op.c has an assertion for each):
- *   SIGNATURE(text)   operands and results; the form is described in signature.h
- *   LEVELS(mask)      levels of the graph at which the op may stand
- *   GRAD(rule)        function grad_<rule> of passes/train/grad_rules.c; none = nothing flows back
+ * Required in every row (op.c asserts each):
+ *   SIGNATURE(text)   operands and results in the form of signature.h
+ *   LEVELS(mask)      levels of the graph at which the op may appear
+ *   GRAD(rule)        function grad_<rule> of passes/train/grad_rules.c; none = no gradient flows
+ *                     back
  *   FLOPS(rule)       function flops_<rule> of cost.c
  *   RUN_BY(who)       DEVICE: function <device>_<op> of each device; EXECUTOR: nothing is launched
  *   HELP(text)        what it computes, in one line
  *
- * May be left out:
+ * Optional:
  *   ATTRS(mask)       its attributes (attrs.def); default none
- *   ROWS(table)       the table that attribute `index` is a row of: PARAMS, STATES, FIELDS,
- *                     FORMULAS
+ *   ROWS(table)       the table that attribute `index` refers to: PARAMS, STATES, FIELDS, FORMULAS
  *   EFFECT(effect)    see OpEffect; default PURE
  *   ROLE(role)        see OpRole; default FORWARD
- *   RULE(rule)        what the signature cannot say: function shape_<rule> of shape.c for graphs,
- *                     rule_<rule> of backend/plan/plan_types.c for plans
+ *   RULE(rule)        what the signature cannot express: function shape_<rule> of ir/graph for
+ *                     graphs, rule_<rule> of backend/plan/plan_types.c for plans
  *   RESULTS(GIVEN)    result types do not follow from the operands: the op's maker states them
  *   CARRIES(n)        results 0 .. n-1 carry gradients, further ones are by-products; default 1,
  *                     ALL_RESULTS = every result
  *   PRODUCTS(rule)    function products_<rule> of cost.c: its matrix products; default none
  *   BYTES(rule)       function bytes_<rule> of cost.c; default: every operand and result once, or
- *                     nothing where the executor runs it
+ *                     nothing if the executor runs it
  *   WORKSPACE(c, g)   scratch on the CPU and on CUDA: ws_cpu_<c> and ws_cuda_<g> of cost.c
  *   ALIAS(kind, mask) see OpAlias; default NONE
- *   LOSS(operand)     result `loss` is a sum that training can make small, one term for each
+ *   LOSS(operand)     result `loss` is a sum that training can minimize, with one term for each
  *                     element of that operand that counts
  *   METRIC(operand)   the same for a number that is only reported
- *   STANDS_FOR(words) the ops, blanks between, that a pass or the language writes it for: what
- *                     shard.recompute says of the first holds for it
- *   PARTS(text)       what it computes, as other ops; the form is described in parts.h. The plan
- *                     checker takes the op apart so, and its bits are those of the parts
+ *   STANDS_FOR(words) the ops, separated by blanks, in whose place a pass or the language writes
+ *                     it: what shard.recompute says about the first also applies to it
+ *   PARTS(text)       what it computes, as other ops, in the form of parts.h. The plan checker
+ *                     takes the op apart accordingly; its bits are those of its parts
  */
 /* clang-format on */
 #ifndef OP_COLUMNS

@@ -1,8 +1,8 @@
-/* Reading column PARTS of ops.def: text to parts, once, when the program starts, after the
- * signatures, whose names it has.
+/* Parses column PARTS of ops.def once, when the program starts, after the signatures, whose names
+ * it uses.
  *
- * A text that breaks the form of parts.h, or names what is not made before, is a bug of this build:
- * it aborts before main, so that no test passes with it.
+ * A text that violates the form of parts.h, or uses a name before it is defined, is a bug of this
+ * build: it aborts before main, so every test fails.
  */
 #include "parts.h"
 

@@ -1,11 +1,12 @@
-/* What fused ops stand for, as data: column PARTS of ops.def holds, for an op that a pass writes in
- * the place of several,
+/* What fused ops stand for, as data: column PARTS of ops.def gives, for an op that a pass writes in
+ * place of several,
  *
  *   h = linear(x, w, b); y = gelu(h)
  *
- * ops of the table in the order in which they compute. Names are those of the op's own operands and
- * results, and others for what exists only inside of it. Each part has the op's attributes. An
- * operand that an instruction lacks is left out of its part; a sum of one term is that term.
+ * the ops of the table that it replaces, in the order in which they compute. Names are those of the
+ * op's own operands and results, or new ones for values that exist only inside it. Each part has
+ * the op's attributes. An operand that an instruction lacks is left out of its part; a sum of one
+ * term is that term.
  */
 #ifndef FSDPC_PARTS_H
 #define FSDPC_PARTS_H
@@ -13,7 +14,7 @@
 #include "op.h"
 
 enum { MOST_PARTS = 4, PART_OPERANDS = 6, PART_RESULTS = 3, MOST_INNER = 1 };
-/* What a name is: an operand, or one of these + its number. */
+/* What a name refers to: an operand, or one of these + its number. */
 enum { PART_RESULT = 16, PART_INNER = 32 };
 
 typedef struct OpPart {
@@ -27,7 +28,7 @@ typedef struct OpParts {
     OpPart part[MOST_PARTS];
 } OpParts;
 
-/* Read when the program starts; n = 0: the op stands for itself. */
+/* Parsed when the program starts; n = 0: the op stands for itself. */
 const OpParts *op_parts(OpKind kind);
 
 #endif

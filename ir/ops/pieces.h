@@ -1,16 +1,16 @@
-/* Formulas that move parts (formula.h), as formulas that do not.
+/* Formulas that move parts (formula.h), turned into formulas without moves.
  *
- * All moves of such a formula cut the same axis, number `rank`: the axes before it are the same in
- * all values, so that a value is rows of them times a width of its own. Every place at which a row
- * is cut is a multiple of `run` elements. A value is then width / run pieces, each of all rows
- * times run elements, and one step of a formula becomes one for each piece of its result. The moves
- * themselves are gone: which piece is meant is known beforehand, a piece of an operand is read
- * where it lies (PieceWindow), a piece of a result is written to its place (PieceStore). Elements
- * at the same place of all pieces belong together, as those of values of one shape do, so a kernel
- * computes pieces as it computes values.
+ * All moves of such a formula must cut the same axis, number `rank`: the axes before it are the
+ * same in all values, so a value consists of rows of these axes times a width of its own. Every
+ * position at which a row is cut is a multiple of `run` elements. A value thus has width / run
+ * pieces, each of all rows times run elements, and a step of the formula becomes one step per piece
+ * of its result. The moves themselves disappear: it is known in advance which piece they refer to.
+ * A piece of an operand is read in place (PieceWindow), a piece of a result is written to its place
+ * (PieceStore). Elements at the same position of all pieces correspond to each other, like those of
+ * values of one shape, so a kernel computes with pieces as with values.
  *
- * Not here: cuts along two axes, sums of rows, values of steps that broadcast, more than PIECES
- * pieces of a value.
+ * Not supported: cuts along two axes, sums of rows, steps whose values broadcast, more than PIECES
+ * pieces per value.
  */
 #ifndef FSDPC_PIECES_H
 #define FSDPC_PIECES_H
@@ -36,7 +36,7 @@ typedef struct Pieces {
     int64_t rows, run;
     uint32_t n_in, n_step, n_store;
     PieceWindow in[PIECE_WINDOWS];
-    FormulaStep step[PIECE_STEPS]; /* `result` is 1 + the number of a store */
+    FormulaStep step[PIECE_STEPS]; /* `result` is 1 + the index of a store */
     PieceStore store[PIECE_STORES];
 } Pieces;
 
@@ -62,7 +62,7 @@ static inline bool stacks_parts(int function) {
     return function == SCALAR_stack || function == SCALAR_stack_3;
 }
 
-/* Do all parts of the step have the shape of the first, but for axis `but`? */
+/* Whether all parts of the step have the shape of the first one, ignoring axis `but`. */
 static inline bool parts_fit(const FormulaStep *s, const Type *value, uint32_t but) {
     const Type *x = &value[s->arg[0]];
     for (int a = 1; a < scalar_arity(s->function); a++) {
@@ -96,12 +96,12 @@ static inline bool split_type(const FormulaStep *s, Type *y) {
     return true;
 }
 
-/* A part of `whole` entries from `start` on. */
+/* Whether a part of an axis of `whole` entries from `start` on is in range. */
 static inline bool is_part(const FormulaStep *s, int64_t whole) {
     return s->count >= 1 && (int64_t)s->start + s->count <= whole;
 }
 
-/* The shape of what a move makes. false: its operands have other shapes. */
+/* The shape of a move's result. false: the operands do not have the right shapes. */
 static inline bool move_type(const FormulaStep *s, const Type *value, Type *y) {
     *y = value[s->arg[0]];
     if (joins_parts(s->function)) return concat_type(s, value, y);
@@ -152,9 +152,9 @@ typedef struct PieceBuild {
     const FormulaStep *from;
     const Type *value; /* types of the formula's values */
     uint32_t n_in, n_from, n_step, n_store;
-    Type outer; /* the axes that nothing cuts */
+    Type outer; /* the axes that are not cut */
     int64_t run;
-    Type shape[FORMULA_OPERANDS]; /* that an operand is read in; rank 0: not yet */
+    Type shape[FORMULA_OPERANDS]; /* in which an operand is read; rank 0: not yet known */
     uint8_t piece[FORMULA_ALL][PIECES];
     FormulaStep step[PIECE_MADE];
     PieceStore store[PIECE_STORES];
@@ -189,7 +189,7 @@ static inline bool find_cuts(PieceBuild *b) {
     return found && b->run > 0;
 }
 
-/* Pieces of a value of that shape; 0: it is none of such rows, or has too many. */
+/* The number of pieces of a value of that shape; 0: its rows are different, or it has too many. */
 static inline int64_t pieces_in(const PieceBuild *b, const Type *t) {
     bool rows = t->rank >= b->outer.rank;
     for (int i = 0; rows && i < b->outer.rank; i++) rows = t->dim[i] == b->outer.dim[i];
@@ -197,7 +197,7 @@ static inline int64_t pieces_in(const PieceBuild *b, const Type *t) {
     return width % b->run == 0 && width / b->run <= PIECES ? width / b->run : 0;
 }
 
-/* Argument `arg` is read in that shape. */
+/* Notes that argument `arg` is read in that shape. */
 static inline bool read_argument(PieceBuild *b, uint32_t arg, const Type *shape) {
     if (arg >= b->n_in)
         return b->from[arg - b->n_in].function == SCALAR_constant ||
@@ -208,7 +208,7 @@ static inline bool read_argument(PieceBuild *b, uint32_t arg, const Type *shape)
     return shape->rank && pieces_in(b, shape) > 0;
 }
 
-/* The number of a step more; 0: there are too many. */
+/* The number of a new step; 0: there are too many. */
 static inline uint8_t add_piece(PieceBuild *b, FormulaStep s) {
     if (b->n_step == PIECE_MADE) return 0;
     s.result = 0;
@@ -221,7 +221,7 @@ static inline uint8_t copy_piece(PieceBuild *b, uint8_t piece, uint8_t dtype) {
     return add_piece(b, s);
 }
 
-/* n pieces of a value from number `from` on, as pieces of a move's result from `to` on. */
+/* Takes n pieces of a value, from number `from` on, as pieces of a move's result from `to` on. */
 static inline bool move_pieces(PieceBuild *b, uint32_t k, uint32_t arg, int64_t from, int64_t to,
                                int64_t n) {
     const FormulaStep *s = &b->from[k];
@@ -281,8 +281,8 @@ static inline bool lower_step(PieceBuild *b, uint32_t k) {
     return true;
 }
 
-/* Step k is a result: its pieces are stored. A piece that is no step, or is stored elsewhere
- * already, is copied first. */
+/* Step k is a result: stores its pieces. A piece that is not a step, or is already stored
+ * elsewhere, is copied first. */
 static inline bool store_pieces(PieceBuild *b, uint32_t k) {
     const FormulaStep *s = &b->from[k];
     int64_t all = pieces_in(b, &b->value[b->n_in + k]);
@@ -299,7 +299,8 @@ static inline bool store_pieces(PieceBuild *b, uint32_t k) {
     return s->function != SCALAR_constant;
 }
 
-/* Memory may be shared by an operand and a result of as many elements: then both lie alike. */
+/* An operand and a result with the same number of elements may share memory: then both must have
+ * the same layout. */
 static inline bool may_share(const PieceBuild *b) {
     for (uint32_t i = 0; i < b->n_in; i++)
         for (uint32_t k = 0; k < b->n_from; k++)
@@ -309,7 +310,7 @@ static inline bool may_share(const PieceBuild *b) {
     return true;
 }
 
-/* ---- where pieces lie */
+/* ---- positions of pieces */
 
 /* Piece j of an operand of type x, read in `shape`. */
 static inline bool find_window(const PieceBuild *b, const Type *x, const Type *shape, int64_t j,
@@ -318,7 +319,7 @@ static inline bool find_window(const PieceBuild *b, const Type *x, const Type *s
     int axis = shape->rank - 1;
     if (!type_strides(x, shape, stride)) return false;
     while (axis > b->outer.rank && inner * shape->dim[axis] < b->run) inner *= shape->dim[axis--];
-    if (axis < b->outer.rank) { /* one element a row */
+    if (axis < b->outer.rank) { /* one element per row */
         type_spread(x, shape, &w->spread);
         return b->run == 1;
     }
@@ -350,7 +351,7 @@ static inline void mark_needed(const PieceBuild *b, bool *needed) {
     }
 }
 
-/* Numbers what is needed anew, operands first. */
+/* Renumbers the pieces that are needed, operands first. */
 static inline bool finish_pieces(const PieceBuild *b, Pieces *p) {
     bool needed[PIECE_FIRST + PIECE_MADE] = {false};
     uint8_t number[PIECE_FIRST + PIECE_MADE];
@@ -377,7 +378,8 @@ static inline bool finish_pieces(const PieceBuild *b, Pieces *p) {
     return true;
 }
 
-/* The pieces of a formula with moves, whose values have these types. false: it cannot be cut. */
+/* Cuts a formula with moves, whose values have these types, into pieces. false: that is not
+ * possible. */
 static inline bool formula_pieces(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
                                   const Type *value, Pieces *p) {
     PieceBuild b = {.from = step, .value = value, .n_in = n_in, .n_from = n_step};

@@ -1,7 +1,7 @@
-/* Reading the signatures of ops.def: text to slots, once, when the program starts.
+/* Parses the signatures of ops.def once, when the program starts.
  *
- * A signature that breaks the form of signature.h is a bug of this build: it aborts before main, so
- * that no test passes with it.
+ * A signature that violates the form of signature.h is a bug of this build: it aborts before main,
+ * so every test fails.
  */
 #include "signature.h"
 
@@ -42,7 +42,7 @@ static void copy(SignatureScan *c, char *to, size_t room, const char *from, size
     to[n] = 0;
 }
 
-/* Where `letter` is among the n letters so far; a new one is added. */
+/* The index of `letter` among the n letters so far; adds a new one. */
 static uint8_t letter_of(SignatureScan *c, char letter, char *letters, uint8_t *n, int most) {
     for (uint8_t i = 0; i < *n; i++)
         if (letters[i] == letter) return i;
@@ -95,7 +95,7 @@ static void scan_axes(SignatureScan *c, Slot *slot) {
     need(c, "]");
 }
 
-/* The types that have a name. */
+/* Types with a name. */
 static bool scan_named_type(SignatureScan *c, Slot *slot) {
     static const struct {
         const char *name;
@@ -208,7 +208,7 @@ static void scan(OpKind kind) {
     count_operands(&c);
 }
 
-/* Before parts.c, which wants the names of operands and results. */
+/* Runs before parts.c, which needs the names of operands and results. */
 __attribute__((constructor(1000))) static void scan_all(void) {
     for (int kind = 0; kind < OP_COUNT; kind++) scan((OpKind)kind);
 }

@@ -1,10 +1,10 @@
-/* Matching types with a signature: unification of axes.
+/* Matches types with a signature: unification of axes.
  *
- * In: the types of an op's operands, and of results where they are known. Each slot is walked once:
- * a letter that nothing has bound yet takes the size that it meets, and later ones must meet the
- * same size; `...` and letters with a star bind runs of axes in the same way. A slot with two runs
- * is matched after all others, when the second run is known. Out: the sizes, from which types of
- * results follow, or a message that names operands and axes.
+ * In: the types of an op's operands, and of its results if they are known. Each slot is walked
+ * once: a letter that is still unbound takes the size that it meets, and later occurrences must
+ * have the same size; `...` and letters with a star bind runs of axes in the same way. A slot with
+ * two runs is matched after all others, when the second run is known. Out: the sizes, from which
+ * the types of results follow, or a message that names operands and axes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ const Slot *signature_result(const Signature *s, uint32_t j) {
     return &s->out[j < s->n_out ? j : s->n_out - 1u];
 }
 
-/* Is a token there where one is wanted, and only there? */
+/* A token must be present where one is required, and only there. */
 static bool right_class(const Slot *slot, const Type *t) {
     return (slot->dtype == DT_TOKEN) == (t->dtype == DT_TOKEN);
 }
@@ -44,7 +44,7 @@ const Slot *signature_operand(const Signature *s, uint32_t n, const Type *in, ui
     return &s->in[k];
 }
 
-/* Number `who` of operands and results: its slot, type and name. */
+/* Number `who` among operands and results: its slot, type and name. */
 static const Slot *slot_of(const BoundSignature *b, uint32_t who) {
     return who < b->n_in ? signature_operand(b->s, b->n_in, b->in, who)
                          : signature_result(b->s, who - b->n_in);
@@ -141,8 +141,8 @@ static bool bind_sequence(BoundSignature *b, uint8_t which, const int64_t *dim, 
          text_of(type_at(b, from)).at, what);
 }
 
-/* Axes that each run of a slot takes in a type of that rank; false when there are too few. A lone
- * run takes the remaining axes; of two runs the second is known. */
+/* The number of axes that each run of a slot takes in a type of that rank; false if there are too
+ * few. A single run takes the remaining axes; of two runs the second is known. */
 static bool run_lengths(const BoundSignature *b, const Slot *slot, int rank, int *first,
                         int *second) {
     int left = rank - (slot->n_axes - slot->n_sequences);
@@ -198,7 +198,8 @@ static bool check_count(BoundSignature *b) {
     FAIL("takes %u to %u operands, not %u", least, most, n);
 }
 
-/* Of operands of any number, those of one kind are adjacent, and the first kind is present. */
+/* If operands may have any number, those of one kind must be adjacent, and the first kind must be
+ * present. */
 static bool check_order(BoundSignature *b) {
     const Slot *before = b->s->in;
     for (uint32_t i = 0; b->s->in_max == MANY && i < b->n_in; i++) {
@@ -261,7 +262,7 @@ bool signature_dtype_is_free(const Signature *s, uint32_t n_in, uint32_t j) {
            (dtype == WANT_DEFAULT || dtype == WANT_GRAD || dtype == WANT_FLOAT);
 }
 
-/* A letter or a run that no operand binds: a rule says the type. */
+/* A letter or run that no operand binds: a rule gives the type. */
 static bool is_known(const BoundSignature *b, const Slot *slot) {
     bool known = !slot->any_shape;
     for (int k = 0; k < slot->n_axes; k++) {

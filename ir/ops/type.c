@@ -1,6 +1,6 @@
 /* Types of values: making, comparing, checking and printing them.
  *
- * The lowest layer of ir/: nothing here knows an op or a graph.
+ * The lowest layer of ir/: nothing here refers to an op or a graph.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ bool type_sound(const Type *t) {
     if (t->dtype <= DT_NONE || t->dtype >= DT_COUNT || t->rank > MAX_RANK) return false;
     if (t->dtype == DT_TOKEN) return t->rank == 0 && t->pitch == 0;
     if (t->pitch && (!t->rank || t->pitch <= last_dim(t))) return false;
-    /* 8 bytes an element: the limit is one of elements, whatever their dtype. */
+    /* 8 bytes per element: the limit is one on elements, whatever their dtype. */
     const uint64_t most = (uint64_t)1 << 50, most_dim = (uint64_t)1 << 48;
     uint64_t bytes = 8;
     for (int i = 0; i < t->rank; i++) {

@@ -1,8 +1,8 @@
-/* Types and attributes: what a kernel needs to know of a plan's values, and nothing of the table of
- * ops, so that a new op does not compile every kernel again.
+/* Types and attributes: what a kernel needs to know about a plan's values. The table of ops is not
+ * included, so that a new op does not recompile every kernel.
  *
- * All structs are plain data of fixed layout, little-endian, so that a plan can hold them as they
- * are. The attributes are those of attrs.def, the enums those of words.h.
+ * All structs are plain data of fixed layout, little-endian, so that a plan can contain them
+ * unchanged. The attributes are those of attrs.def, the enums those of words.h.
  */
 #ifndef FSDPC_TYPE_H
 #define FSDPC_TYPE_H
@@ -15,28 +15,28 @@
 
 enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
 
-/* An address of a plan says the memory too: those of host memory, which may be a file's, begin
- * here. Both memories are an arena of less than 2^50 bytes, so that no range is in both. */
+/* An address in a plan also identifies the memory: addresses in host memory, which may be a file's,
+ * begin here. Each memory is an arena of less than 2^50 bytes, so no range spans both. */
 #define HOST_BASE ((uint64_t)1 << 51)
 static inline bool address_is_host(uint64_t address) { return address >= HOST_BASE; }
 static inline uint64_t address_offset(uint64_t address) {
     return address_is_host(address) ? address - HOST_BASE : address;
 }
-/* More operations than one op may take: sums of several such counts stay inside 64 bits. */
+/* More operations than an op may take; sums of several such counts fit in 64 bits. */
 #define MOST_FLOPS ((int64_t)1 << 54)
-/* Bytes, elements, samples, steps: the most that a graph or a plan holds. */
+/* The most bytes, elements, samples or steps in a graph or a plan. */
 #define MOST_COUNT ((int64_t)1 << 50)
-/* The loss scale grows no further. */
+/* The largest loss scale. */
 #define MOST_LOSS_SCALE 0x1p60
-/* Elements of a head that rope can turn. */
+/* The most elements of a head that rope can rotate. */
 #define MOST_TURNED 512
-/* Rows of relative_bias: buckets of both sides together. */
+/* The most rows of relative_bias: buckets of both sides together. */
 #define MOST_BUCKETS 512
 
-/* The type of a value. dim[0] is the slowest axis; layouts are row-major. rank 0 is a scalar of one
- * element. Layouts are dense but for rows with a pitch: row r, a run of the last axis, begins at
- * element r * pitch. Nothing reads or writes the gaps between rows. Only the operands and results
- * whose signature says so may have one. */
+/* The type of a value. dim[0] is the slowest axis; layouts are row-major. rank 0 is a scalar with
+ * one element. Layouts are dense except for rows with a pitch: row r, a run along the last axis,
+ * begins at element r * pitch. The gaps between rows are never read or written. Only operands and
+ * results whose signature allows it may have a pitch. */
 typedef struct Type {
     uint8_t dtype;
     uint8_t rank;
@@ -70,15 +70,16 @@ static inline int64_t type_elements(const Type *t) {
 static inline bool dtype_is_float(int dtype) {
     return dtype == DT_F32 || dtype == DT_BF16 || dtype == DT_F16;
 }
-/* Bytes by which parameters are gathered; nothing computes with them. */
+/* Dtypes in which parameters are only gathered; nothing computes with them. */
 static inline bool dtype_is_quantized(int dtype) { return dtype == DT_F8E4M3 || dtype == DT_I8; }
-/* What parameters may be gathered in. */
+/* Dtypes in which parameters may be gathered. */
 static inline bool dtype_is_sent(int dtype) {
     return dtype_is_float(dtype) || dtype_is_quantized(dtype);
 }
-/* How many elements of a parameter of n, in its own order, are quantized by their largest one: in
- * f8e4m3 all of them, in i8 a block, about as many as in DeepSpeed's ZeRO++ but wherever the ranks
- * cut the parameter; and how many such blocks it has, of which the last one may be shorter. */
+/* How many of a parameter's n elements, in its own order, are quantized by one largest element: for
+ * f8e4m3 all of them, for i8 a block, about as many as in DeepSpeed's ZeRO++ but independent of
+ * where the ranks cut the parameter. And how many such blocks it has; the last one may be
+ * shorter. */
 enum { QUANTIZED_BLOCK = 4096 };
 static inline int64_t quantized_block(int dtype, int64_t n) {
     return dtype == DT_I8 && n > QUANTIZED_BLOCK ? QUANTIZED_BLOCK : n;
@@ -87,9 +88,9 @@ static inline int64_t quantized_blocks(int dtype, int64_t n) {
     int64_t block = quantized_block(dtype, n);
     return (n + block - 1) / block;
 }
-/* The one of more bytes; a, where they have as many. */
+/* The dtype with more bytes; a, if they have the same number. */
 static inline int dtype_wider(int a, int b) { return dtype_bytes(b) > dtype_bytes(a) ? b : a; }
-/* Floats of 16 bits: stored so, computed with in f32. */
+/* Floats with 16 bits: stored in this form, computed in f32. */
 static inline bool dtype_is_half(int dtype) { return dtype == DT_BF16 || dtype == DT_F16; }
 static inline bool type_is_float(const Type *t) { return dtype_is_float(t->dtype); }
 static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
@@ -97,7 +98,7 @@ static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank 
 static inline int64_t type_pitch(const Type *t) {
     return t->pitch ? (int64_t)t->pitch : t->rank ? t->dim[t->rank - 1] : 1;
 }
-/* Bytes in memory, gaps between rows included. */
+/* Bytes in memory, including the gaps between rows. */
 static inline int64_t type_bytes(const Type *t) {
     int64_t n = type_elements(t);
     if (t->pitch && t->rank) n = n / t->dim[t->rank - 1] * (int64_t)t->pitch;
@@ -107,23 +108,23 @@ static inline int64_t type_bytes(const Type *t) {
 /* Exact accumulators. A sum that must not depend on how its terms are cut into shards, ranks or
  * blocks is kept in integers: bin k counts multiples of 2^(28k - 300), so that the bins together
  * hold any sum of up to 2^34 squares of f32 numbers without rounding. Type i64[EXACT_WORDS]. Adding
- * two accumulators word by word adds the sums; an all-reduce of them is exact in any order.
- * Of the cube of an f32 number the f64 nearest to it is added, so that the sum is exact again.
- * Numbers below 2^CUBE_LOWEST count as 0, those from 2^CUBE_END on as not finite: their cubes'
- * bits do not fit into the bins. */
+ * two accumulators word by word adds the sums; an all-reduce of them is exact in any order. For
+ * sums of cubes, the f64 nearest to the cube of each f32 number is added, so this sum is exact,
+ * too. There, numbers below 2^CUBE_LOWEST count as 0, and those from 2^CUBE_END on as not finite:
+ * the bits of their cubes do not fit into the bins. */
 enum {
     EXACT_BINS = 20,
     EXACT_BIN_BITS = 28,
     EXACT_LOWEST_EXPONENT = -300,
     EXACT_COUNT = 20,     /* number of terms (targets, or correct answers' denominators) */
-    EXACT_NONFINITE = 21, /* terms that were inf or nan, which the bins leave out */
+    EXACT_NONFINITE = 21, /* terms that were inf or nan: not in the bins */
     EXACT_WORDS = 24,
     CUBE_LOWEST = -82,
     CUBE_END = 85
 };
 
 /* The axes that attribute `order` names, from 0: digit i of n, the first one leading. false: they
- * are not all of n axes, or there are none. */
+ * are not a permutation of n axes. */
 static inline bool axes_of_order(int64_t order, int n, int *axis) {
     unsigned seen = 0;
     for (int i = n; i-- > 0; order /= 10) {
@@ -134,11 +135,11 @@ static inline bool axes_of_order(int64_t order, int n, int *axis) {
     return n > 0 && order == 0;
 }
 
-enum { MOST_HEAD = 256 }; /* width of a head of attention: tiles of heads have room in caches */
+enum { MOST_HEAD = 256 }; /* width of a head of attention: tiles of heads fit in caches */
 
-/* Statistics of routing, i64[balance_words(E)], sums over tokens that add up over ranks: for each
- * of E experts the choices that fall on it, then for each the sum of its probability in units of
- * 2^-BALANCE_BITS, then tokens and targets. */
+/* Statistics of routing, i64[balance_words(E)]: sums over tokens, which can be added over ranks.
+ * For each of E experts the number of times it was chosen, then for each the sum of its probability
+ * in units of 2^-BALANCE_BITS, then tokens and targets. */
 enum { MOST_EXPERTS = 512, BALANCE_BITS = 32 };
 static inline int64_t balance_words(int64_t experts) { return 2 * experts + 2; }
 
@@ -146,8 +147,8 @@ static inline int64_t balance_words(int64_t experts) { return 2 * experts + 2; }
  * then targets. */
 enum { AVERAGE_TARGETS = EXACT_WORDS, AVERAGE_WORDS = EXACT_WORDS + 1 };
 
-/* How Adafactor sees a parameter: matrices[rows, columns], one after the other; with fewer than two
- * axes one matrix of rows of one element, without columns. */
+/* How Adafactor treats a parameter: as matrices[rows, columns], one after the other; with fewer
+ * than two axes as one matrix without columns whose rows have one element. */
 typedef struct FactorShape {
     int64_t matrices, rows, columns;
 } FactorShape;
@@ -159,26 +160,26 @@ static inline FactorShape factor_shape(const Type *t) {
     return s;
 }
 
-/* Its second moments: of each row, of each column, and where there are columns the mean over the
+/* Its second moments: of each row, of each column, and, if there are columns, the mean over the
  * rows of each matrix. */
 static inline int64_t factor_numbers(const Type *t) {
     FactorShape s = factor_shape(t);
     return s.matrices * (s.rows + s.columns + (s.columns != 0));
 }
 
-/* The words of its sums: two for each row and column, and an exact sum. */
+/* The words of its sums: two for each row and column, plus an exact sum. */
 static inline int64_t factor_words(const Type *t) {
     FactorShape s = factor_shape(t);
     return 2 * s.matrices * (s.rows + s.columns) + EXACT_WORDS;
 }
 
-/* Words, of two f32 numbers each, that Muon needs to make a matrix [R, C] orthogonal: its exact
- * norm, two copies of it and two products of it with itself, each from a multiple of 256 bytes on.
+/* Words, of two f32 numbers each, that Muon needs to orthogonalize a matrix [R, C]: its exact norm,
+ * two copies of it and two products of it with itself, each aligned to 256 bytes.
  */
 enum { MOST_NEWTON_SCHULZ = 99 };
-/* p of the norm of gradients. What it is found from: an exact accumulator of the p-th powers; for p
- * infinite the bits of the largest |x|, which as integers compare as the numbers do, with those of
- * a nan above all, so that an all-reduce finds the largest of all ranks. */
+/* p of the norm of gradients. It is computed from an exact accumulator of the p-th powers; for
+ * infinite p from the bits of the largest |x|, which compare as integers in the same order as the
+ * numbers, with nans above all, so that an all-reduce finds the largest of all ranks. */
 enum { NORM_INF = -1, MOST_NORM = 3 };
 static inline int norm_dtype(int64_t p) { return p == NORM_INF ? DT_I32 : DT_I64; }
 static inline int64_t norm_length(int64_t p) { return p == NORM_INF ? 1 : EXACT_WORDS; }
@@ -186,7 +187,7 @@ static inline bool type_is_norm(const Type *t, int64_t p) {
     return t->dtype == norm_dtype(p) && t->rank == 1 && t->dim[0] == norm_length(p);
 }
 static inline int64_t muon_part(int64_t numbers) { return (numbers + 63) / 64 * 64; }
-/* What a matrix takes of u: matrices of a group lie there one after the other. */
+/* The part of u that a matrix takes: the matrices of a group follow each other there. */
 static inline int64_t muon_room(const Type *t) { return muon_part(type_elements(t)); }
 static inline int64_t muon_work(const Type *t) {
     int64_t rows = t->dim[0], columns = t->dim[1], least = rows < columns ? rows : columns;
@@ -207,7 +208,7 @@ enum {
     STEP_FIRST_SAMPLE, /* global number (0 = first sample of the run) of this call's first sample */
     STEP_SLOT,         /* which of the two staging slots holds this call's batch: 0 or 1 */
     STEP_FACTORED,     /* (step + 1)^beta2_decay: Adafactor's 1 - beta2 */
-    STEP_LOSS_SCALE,   /* of f16: factor of the seed of backward besides 2^exponent; 0: none */
+    STEP_LOSS_SCALE,   /* of f16: factor of the seed of backward on top of 2^exponent; 0: none */
     STEP_SLOTS = 16
 };
 
@@ -227,7 +228,7 @@ enum {
 /* The loss scale of f16 between steps: what the host keeps, and checkpoints hold. */
 typedef struct LossScale {
     double scale;          /* 0: none */
-    int64_t good, skipped; /* steps without overflow since it changed; steps left out in all */
+    int64_t good, skipped; /* steps without overflow since it changed; total of skipped steps */
 } LossScale;
 
 /* Attributes of an op. Which ones an op has is the mask in its row of ops.def; the others are zero.
@@ -252,9 +253,9 @@ enum { TYPE_TEXT = 160 };
 void type_format(const Type *t, char *out, size_t size); /* bf16[2, 32, 257:264] */
 bool type_same_dims(const Type *a, const Type *b);
 bool type_equal(const Type *a, const Type *b); /* the pitch included */
-/* Are b's dims the last dims of a? */
+/* Whether b's dims are the last dims of a. */
 bool type_is_suffix(const Type *b, const Type *a);
-/* Known dtype, rank, dims and pitch in range, and at most 2^50 bytes. */
+/* Whether dtype, rank, dims and pitch are in range, and the value has at most 2^50 bytes. */
 bool type_sound(const Type *t);
 
 #endif

@@ -1,8 +1,8 @@
-/* The enums that appear in text, each with its words: the one table that printers, parsers,
- * messages and help read.
+/* The enums that appear in text, each with its words: the only table for printers, parsers,
+ * messages and help.
  *
  * A row is W(constant, word, meaning); the constants count from 0 in the order of the rows. To add
- * a value: its row. To add an enum: its rows, and its line in WORD_TABLES with the name of the
+ * a value, add its row. To add an enum, add its rows and a line in WORD_TABLES with the name of the
  * constant that counts the rows.
  */
 #ifndef FSDPC_WORDS_H
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Types of elements. DT_TOKEN has no bytes: it is an ordering between ops, as a value. */
+/* Types of elements. DT_TOKEN has no bytes: it represents an ordering between ops as a value. */
 #define WORDS_DType(W)                                                                             \
     W(DT_NONE, "none", "no type")                                                                  \
     W(DT_F32, "f32", "float, 32 bits")                                                             \
@@ -44,7 +44,7 @@
     W(STREAM_FETCH, "fetch", "copies from host memory to the device")                              \
     W(STREAM_EVICT, "evict", "copies from the device to host memory")
 
-/* Where something is kept. */
+/* The memory in which something is kept. */
 #define WORDS_MemoryPlace(W)                                                                       \
     W(PLACE_DEVICE, "device", "in memory of the device")                                           \
     W(PLACE_HOST, "host", "in memory of the host")                                                 \
@@ -72,7 +72,7 @@
     W(ON_NAN_SKIP, "skip", "leave the weights as they are and go on")                              \
     W(ON_NAN_CONTINUE, "continue", "update all the same")
 
-/* What a collective carries. Reports count metrics apart. */
+/* What a collective carries. Reports count metrics separately. */
 #define WORDS_CommTag(W)                                                                           \
     W(TAG_PARAMETER, "parameter", "weights")                                                       \
     W(TAG_GRADIENT, "gradient", "gradients")                                                       \
@@ -154,7 +154,7 @@
     W(OPTIMIZER_ADAFACTOR, "adafactor", "second moments of rows and columns")                      \
     W(OPTIMIZER_MUON, "muon", "matrices move by orthogonal steps, the rest by AdamW's")
 
-/* By what the lr of an [O, D] matrix is multiplied: an orthogonal step has larger numbers the
+/* The factor on the lr of an [O, D] matrix: the elements of an orthogonal step are larger the
  * smaller the matrix is. */
 #define WORDS_MuonRate(W)                                                                          \
     W(MUON_ORIGINAL, "original", "sqrt(max(1, O / D))")                                            \
@@ -178,7 +178,7 @@
     W(SOURCE_SYNTHETIC, "synthetic", "made-up fields that can be learnt")                          \
     W(SOURCE_SYNTHETIC_TOKENS, "synthetic_tokens", "made-up tokens that can be learnt")
 
-/* What is done to the tokens of a sample. */
+/* The transformation of a sample's tokens. */
 #define WORDS_Corruption(W)                                                                        \
     W(CORRUPTION_NONE, "none", "inputs, and targets one further")                                  \
     W(CORRUPTION_MLM, "mlm", "some tokens are masked; the model says which they were")             \
@@ -231,7 +231,7 @@ typedef struct Words {
 #define WORD_TABLE(name, count) extern const Words words_##name;
 WORD_TABLES(WORD_TABLE)
 #undef WORD_TABLE
-const char *word_of(const Words *w, int64_t value); /* "?" for anything that is not a value */
-int word_find(const Words *w, const char *word);    /* -1 for anything that is not a word */
+const char *word_of(const Words *w, int64_t value); /* "?" if it is not a value */
+int word_find(const Words *w, const char *word);    /* -1 if it is not a word */
 
 #endif
