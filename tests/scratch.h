@@ -1,4 +1,4 @@
-/* A folder of a C test's own, for what it writes: setup and teardown of a cmocka group. */
+/* A folder for what a C test writes: setup and teardown of a cmocka group. */
 #ifndef FSDPC_TESTS_SCRATCH_H
 #define FSDPC_TESTS_SCRATCH_H
 

@@ -1,10 +1,11 @@
-/* Shows ThreadSanitizer what OpenMP orders. tests/tsan.ninja includes this in front of every file.
+/* Tells ThreadSanitizer how OpenMP orders threads. tests/tsan.ninja includes this before every
+ * file.
  *
- * libgomp is not instrumented and its threads wait for each other with futexes of its own, so the
+ * libgomp is not instrumented, and its threads wait for each other with futexes of its own, so the
  * end of a parallel region and the code behind it would look like a race. Here every call that the
- * compiler makes for a region, a barrier, a critical or an atomic section goes through a function
- * (the linker's --wrap) that tells what comes before what. Races between the threads of a region
- * are seen as any others. `weak`: each file brings the functions, a module has them once.
+ * compiler makes for a region, a barrier, or a critical or atomic section goes through a function
+ * (the linker's --wrap) that reports the order. Races between the threads of a region are detected
+ * as usual. `weak`: each file defines the functions, a module has them once.
  */
 #if defined(_OPENMP) && defined(__SANITIZE_THREAD__)
 void __tsan_acquire(void *at);

@@ -1,5 +1,5 @@
-/* Which instruction proof 4 names: one is broken in the backward of a small model, far from the
- * parameter whose gradient is wrong by it, and the message must be about that one. */
+/* Which instruction proof 4 names: one instruction in the backward of a small model is broken, far
+ * from the parameter whose gradient becomes wrong, and the message must name it. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>

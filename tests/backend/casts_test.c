@@ -1,7 +1,7 @@
-/* No kernel of a plan reads anything that is rounded on the way to it: each operand of each
- * instruction is read through a cast, and through a cast to another dtype and back, in train and in
- * evaluation. The reader or the checker refuses every one; most of them because the value is
- * another one then, not because of where it lies. */
+/* Rounding an operand is always detected: each operand of each instruction is read through a cast,
+ * and through a cast to another dtype and back, in training and in evaluation. The reader or the
+ * checker must reject every such plan; most of them because the value differs, not because of its
+ * address. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

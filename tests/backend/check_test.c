@@ -1,5 +1,5 @@
-/* What plan_check_result counts and adds up: units that are gathered at once under each policy of
- * prefetch, and the peak; and plans with one thing changed, which one proof must refuse by itself.
+/* What plan_check_result counts: units gathered at the same time under each policy of prefetch, and
+ * the peak. Also plans with one change each, which a single proof must reject.
  */
 #include <setjmp.h>
 #include <stdarg.h>

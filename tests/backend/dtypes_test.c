@@ -1,7 +1,7 @@
-/* No value of a plan, and no step of a formula, can have another dtype than the model's precision
- * gives it: each is exchanged for both other floats, together with all that must have its dtype (a
- * view, what an op changes in place, the same result of all ops with the same formula). The reader
- * or the checker refuses every one; of those that the checker sees, proof 8 alone refuses most.
+/* A changed dtype is always detected: the dtype of each value, and of each step of a formula, is
+ * replaced by both other floats, along with everything that must have the same dtype (a view, what
+ * an op changes in place, the same result of all ops with the same formula). The reader or the
+ * checker must reject every such plan; of those that reach the checker, proof 8 rejects most.
  */
 #include <setjmp.h>
 #include <stdarg.h>

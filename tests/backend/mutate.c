@@ -1,17 +1,18 @@
-/* Plants faults into good plans and counts which proof of the checker catches them.
+/* Plants faults in good plans and counts which proof of the checker catches them.
  *
- * Every good plan must pass the reader, the checker and the oracle, also cut into two roles. Each
- * of its edges is needed by a proof, or holds back a gather and follows from no other. Every mutant
- * stays well-formed: it is numbered anew, its checksum is right, the reader accepts it (those that
- * it does not accept are counted, and are no mutants). The checker runs as a whole, which says who
- * catches a mutant first, and each proof by itself. What the checker accepts must be harmless: the
- * oracle runs it in many legal orders and finds nothing.
+ * Every good plan must pass the reader, the checker and the oracle, also when cut into two roles.
+ * Each of its edges must be needed by a proof, or hold back a gather without following from other
+ * edges. Every mutant stays well-formed: it is renumbered, its checksum is correct, and the reader
+ * accepts it (those that the reader rejects are counted separately). The checker runs as a whole,
+ * which shows the proof that catches a mutant first, and then each proof runs alone. If the checker
+ * accepts a mutant, it must be harmless: the oracle runs it in many legal orders and must find
+ * nothing.
  *
- * One plan in three is tried, and the failures said at the end; with AddressSanitizer, which looks
- * for errors of the checker's own memory, one in nine. The random numbers start the same way in
+ * Every third plan is tried, and failures are printed at the end; with AddressSanitizer, which
+ * looks for errors in the checker's own memory, every ninth. The random numbers are the same in
  * every run. By hand, `mutate -v` names every mutant and `mutate -s SEED` plants others, both in
- * all plans; `mutate PLAN FAULT FILE` writes the first mutant of that kind, for tests of what fsdpc
- * says.
+ * all plans; `mutate PLAN FAULT FILE` writes the first mutant of that kind, for tests of fsdpc's
+ * messages.
  */
 #include <errno.h>
 #include <limits.h>

@@ -1,13 +1,14 @@
-/* The mutator's parts. mutate.c plants faults into good plans and counts who catches them:
+/* The parts of the mutator. mutate.c plants faults in good plans and counts which proof catches
+ * them:
  *
  *   mutate_plans.c   good plans: models of the repository compiled in this process
- *   mutate_edit.c    a plan as something to change, and back to bytes that plan_read accepts
- *   mutate_pick.c    places in a plan, and what has to move along with a change
+ *   mutate_edit.c    makes a plan editable and turns it back into bytes that plan_read accepts
+ *   mutate_pick.c    chooses places in a plan, and makes dependent changes
  *   mutate_faults.c, mutate_sums.c, mutate_certain.c   the faults
  *   mutate_casts.c   faults of rounding
- *   mutate_saves.c   faults of what leaves for checkpoints, and what files of a plan must hold
+ *   mutate_saves.c   faults of saves, and of the tables that describe a plan's files
  *   mutate_oracle.c  runs a plan with tokens for values in many legal orders; shares nothing with
- *                    the checker; mutate_follow.c knows what each op makes of what it reads
+ *                    the checker; mutate_follow.c knows what each op computes from its operands
  */
 #ifndef FSDPC_TESTS_MUTATE_H
 #define FSDPC_TESTS_MUTATE_H

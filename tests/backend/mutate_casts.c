@@ -1,6 +1,6 @@
-/* Casts that nobody asked for: what a kernel reads is rounded on the way to it. A cast alone
- * changes the dtype of an operand, a pair of casts changes its bits only. Both stand on the stream
- * of the reader, wait for what it waits for, and have memory of their own, behind all other memory.
+/* Unwanted casts: an operand is rounded before a kernel reads it. A single cast changes the dtype
+ * of an operand, a pair of casts only its bits. Both run on the stream of the reader, wait for what
+ * it waits for, and have memory of their own behind all other memory.
  */
 #include "mutate.h"
 #include "op.h"

@@ -1,6 +1,6 @@
-/* Faults that the oracle cannot see, since it does not follow what an op computes: inside of
- * backward, of constants, of the evaluation, of what a proof alone must find. Each is planted where
- * it does harm for certain, and its proof by itself must reject it. */
+/* Faults that the oracle cannot detect, since it does not follow what an op computes: faults inside
+ * backward, in constants, in the evaluation, and others that only a proof can find. Each is planted
+ * where it certainly does harm, and one proof alone must reject it. */
 #include <string.h>
 
 #include "mutate.h"

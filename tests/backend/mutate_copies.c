@@ -1,6 +1,6 @@
-/* Faults in what a step keeps of a shard: the copy that is gathered, what is lent and taken back,
- * the largest weights by which it is quantized, and what is fetched from host memory. Each does
- * harm for certain, and its proof by itself must reject it. */
+/* Faults in what a step keeps of a shard: the copy that is gathered, memory that is lent and taken
+ * back, the largest weights by which it is quantized, and data fetched from host memory. Each
+ * certainly does harm, and one proof alone must reject it. */
 #include "mutate.h"
 #include "op.h"
 

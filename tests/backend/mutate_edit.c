@@ -1,6 +1,6 @@
-/* A plan as something to change. In: a plan that was read. Out: an Edit whose instructions, values
- * and tables can be changed one by one, and the bytes of the changed plan, numbered anew and with a
- * checksum that is right, so that the reader has no reason to object.
+/* Makes a plan editable. In: a plan that was read. Out: an Edit whose instructions, values and
+ * tables can be changed one by one, and the bytes of the changed plan, renumbered and with a
+ * correct checksum, so that the reader accepts it.
  */
 #include <stdlib.h>
 #include <string.h>

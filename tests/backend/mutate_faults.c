@@ -1,4 +1,4 @@
-/* Faults of order, memory and lifetime: what proofs 1, 2 and 3 are about. */
+/* Faults of order, memory and lifetime, for proofs 1, 2 and 3. */
 #include "mutate.h"
 #include "op.h"
 

@@ -1,7 +1,7 @@
-/* What the results of instructions stand for, for the oracle: a version of a group's parameters,
+/* What the results of instructions represent, for the oracle: a version of a group's parameters,
  * the gradient of a group with a count for each call of the step, a sum of losses, a norm over some
- * groups, the largest weights of a group. Each instruction is asked whether its operands are what
- * it must read. Nothing here comes from the checker. */
+ * groups, the largest weights of a group. For each instruction it is checked that the operands are
+ * what it must read. Nothing here comes from the checker. */
 #include <string.h>
 
 #include "mutate_oracle.h"

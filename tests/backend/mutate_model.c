@@ -1,5 +1,5 @@
-/* Faults that make a right step of another model: the same in all programs, so that only what the
- * tables say of the model (proof 8) tells it from the right one. */
+/* Faults that turn the plan into a correct step of another model: the same in all programs, so that
+ * only what the tables say about the model (proof 8) reveals them. */
 #include <string.h>
 
 #include "mutate.h"

@@ -1,20 +1,20 @@
 /* The oracle: runs one step and one evaluation of a plan on one or two ranks, with tokens in place
- * of numbers, and says what went wrong first.
+ * of numbers, and reports the first error.
  *
  * Memory is cut into cells at every address where some value or state begins or ends. A cell holds
- * the token of who wrote it last: a value, a state as it was when the program started, nobody, or
- * an instruction that is still writing. An instruction starts, is under way, and finishes; streams
- * and ranks interleave as a scheduler with random priorities says, held back by nothing but the
- * order on a stream, edges that have not finished, and collectives that not all ranks have reached.
- * When an instruction starts and again when it finishes, every byte that it reads must hold the
- * token of its operand; while it runs, what it writes is nobody's.
+ * the token of its last writer: a value, a state as it was when the program started, nothing, or an
+ * instruction that is still writing. An instruction starts, runs, and finishes; streams and ranks
+ * interleave as a scheduler with random priorities decides, restricted only by the order on a
+ * stream, edges that have not finished, and collectives that not all ranks have reached. When an
+ * instruction starts and again when it finishes, every byte that it reads must hold the token of
+ * its operand; while it runs, the bytes that it writes belong to no value.
  *
- * Beside the token goes what the value stands for: a version of a group's parameters, the gradient
- * of a group with a count for each call of the step, a sum of losses, a norm over some groups.
- * Updates check what they get, and the end of the step what the states hold. What a gradient op
- * computes inside is not followed: pack makes one contribution of the call from its operands. Saves
+ * Each token also records what the value represents: a version of a group's parameters, the
+ * gradient of a group with a count for each call of the step, a sum of losses, a norm over some
+ * groups. Updates check their operands, and the end of the step checks the states. The inside of a
+ * gradient op is not followed: pack makes one contribution of the call from its operands. Saves
  * begin with the step and end when an instruction waits for them, or with the step. They must find
- * the state as it was when the step began. Nothing here comes from the checker. Two ranks stand for
+ * the state as it was when the step began. Nothing here comes from the checker. Two ranks represent
  * all: of one role, or of the first and the last.
  */
 #include <stdio.h>

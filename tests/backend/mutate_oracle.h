@@ -1,5 +1,5 @@
-/* What the two parts of the oracle share: mutate_oracle.c runs instructions, mutate_follow.c says
- * what their results stand for. */
+/* Shared by the two parts of the oracle: mutate_oracle.c runs instructions, mutate_follow.c knows
+ * what their results represent. */
 #ifndef FSDPC_TESTS_MUTATE_ORACLE_H
 #define FSDPC_TESTS_MUTATE_ORACLE_H
 

@@ -1,6 +1,6 @@
-/* Places in a plan where a fault can go, and what has to follow a change so that the fault is the
- * only thing wrong: views move with their value, edges that a new order makes meaningless go, peaks
- * are added up again.
+/* Chooses places in a plan for a fault, and makes the changes that must accompany it, so that the
+ * fault is the only error: views move with their value, edges that a new order makes meaningless
+ * are removed, peaks are recomputed.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* Good plans: models of the repository with small sizes, under many policies, compiled in this
- * process. No ranks: the mesh says how many there are. Data files that only the shapes of are
- * needed are written beside the test. */
+/* Good plans: models of the repository in small sizes, under many policies, compiled in this
+ * process. No ranks run: the mesh states their number. Data files of which only the shape matters
+ * are written next to the test. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* Faults of what leaves for checkpoints, and what of it is wrong in a plan's tables alone: what
- * proof 9 is about. */
+/* Faults of saves, and faults that only a plan's tables of checkpoints have, for proof 9. */
 #include "mutate.h"
 #include "op.h"
 

@@ -1,5 +1,5 @@
-/* What the oracle says of sizes: values stay in their arena, and workspaces have the room that they
- * may ask for. */
+/* The oracle's checks of sizes: values stay in their arena, and workspaces are as large as their
+ * instructions may need. */
 #include "mutate.h"
 #include "op.h"
 

@@ -1,4 +1,4 @@
-/* Faults of sums, collectives, sizes and waiting: what proofs 4 to 7 are about. */
+/* Faults of sums, collectives, sizes and waits, for proofs 4 to 7. */
 #include "mutate.h"
 #include "signature.h"
 

@@ -1,16 +1,17 @@
-/* Changes any number of a plan's file, in any table, and says which changes are accepted.
+/* Changes arbitrary numbers in a plan's file, in any table, and reports which changes are accepted.
  *
  *     mutate_words [-s SEED] [-n MUTANTS] [-r FSDP_RUN]
  *
- * Good plans of mutate_plans.c, and each mutant one or two of their 32-bit or 64-bit words: another
- * small number, one more, one less, a bit turned over, the same word of another row, or a number
- * from anywhere in that table. The checksum is right. What the reader and the checker refuse is
- * counted by table. With -r FSDP_RUN what they accept is run for two steps beside the good plan:
- * losses, norms and saved weights must be the same to the bit, or the run must end with an error
- * and save nothing. Whatever differs is named (table, row, byte of the row), and the exit code
- * is 1. Without -r the last line is counts alone.
+ * Uses the good plans of mutate_plans.c. In each mutant, one or two 32-bit or 64-bit words are
+ * changed: to another small number, to one more or one less, in one bit, to the same word of
+ * another row, or to a number from anywhere in that table. The checksum is correct. Mutants that
+ * the reader and the checker reject are counted by table. With -r FSDP_RUN, those that they accept
+ * are run for two steps and compared with the good plan: losses, norms and saved weights must be
+ * equal bit for bit, or the run must end with an error and save nothing. Every difference is
+ * reported (table, row, byte of the row), and the exit code is 1. Without -r the last line has only
+ * counts.
  *
- * Works in the current folder; the random numbers start the same way in every run.
+ * Works in the current folder; the random numbers are the same in every run.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* Proof 4 ties each gradient op to the forward op whose gradient it computes: with any operand of
- * it exchanged for another value of the same type, a plan is refused, whatever row of ops.def the
- * op has. A model with all of them is compiled as it is and without the passes that fuse; values
- * are numbered, so that one which is computed twice is no other value. */
+/* Proof 4 ties each gradient op to the forward op whose gradient it computes: if any of its
+ * operands is replaced by another value of the same type, the plan is rejected, for every such op
+ * of ops.def. A model with all of them is compiled with and without the passes that fuse. Values
+ * are numbered, so one that is computed twice does not count as another value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

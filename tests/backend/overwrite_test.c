@@ -1,6 +1,6 @@
-/* Proof 2, of results that lie over operands: each that could is put over each operand of as many
- * bytes that nothing reads later, and the proof must accept those places, and only those, at which
- * an array of bytes says that a kernel may work in place.
+/* Proof 2, for results that overwrite operands: each result that may is put over each operand of
+ * the same size that is not read later. The proof must accept a place exactly if an array of bytes
+ * says that a kernel may work in place there.
  *
  * The array: a kernel makes its results place by place (backend/check/check_overwrite.c). Each
  * place, an element or a row of the formula's shape, marks the elements of the operand that it

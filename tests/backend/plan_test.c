@@ -1,9 +1,9 @@
-/* The plan reader, and what stands behind it, on good plans that were tampered with.
+/* The plan reader, and the code behind it, on good plans that were tampered with.
  *
- * A small model is compiled in this process. Then: every truncation, every flipped byte (with
- * AddressSanitizer one in four), with the checksum as it was: EXIT_CORRUPT. With the checksum
- * recomputed a changed plan may be accepted by the reader; then checker and dumps have to survive
- * it. No edge may be redundant.
+ * A small model is compiled in this process. Then every truncation and every flipped byte (with
+ * AddressSanitizer one in four) must give EXIT_CORRUPT if the checksum is not updated. If it is,
+ * the reader may accept a changed plan; checker and dumps must then survive it. No edge may be
+ * redundant.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-/* Proof 8 by itself, for the tables: it refuses a plan in which one number of one row says
- * something else than the model file. Each column below is changed in each of its rows, to one
- * more, to the number of the row after it, and to 0. The reader may refuse that too, but something
- * of each column must be left to the checker. */
+/* Proof 8 alone, for the tables: it rejects a plan in which one number of one row differs from the
+ * model file. Each column below is changed in each of its rows, to one more, to the number of the
+ * next row, and to 0. The reader may reject that as well, but for each column some changes must
+ * reach the checker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Times the collectives of transport mpi beside Open MPI's own, in turns, and prints a line a
- * collective: median milliseconds of both and their ratio. Started by tests/bench/mpi through
+/* Times the collectives of transport mpi and those of Open MPI alternately, and prints one line per
+ * collective: the median milliseconds of both and their ratio. Started by tests/bench/mpi through
  * mpirun; arguments: the folder of the modules, MiB of the full side, rounds.
  */
 #include <mpi.h>

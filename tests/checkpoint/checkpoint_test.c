@@ -1,5 +1,4 @@
-/* Checkpoints: what is read is what was written, whatever range is read, whoever wrote it, and from
- * whatever memory. */
+/* Checkpoints: reading returns what was written, for any range, any writer and any memory. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Folders of checkpoints: what was changed on the disk is refused, and its file named; which steps
- * are kept and found; one run at a time. */
+/* Folders of checkpoints: files that were changed on the disk are rejected by name; which steps are
+ * kept and found; one run at a time. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

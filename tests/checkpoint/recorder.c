@@ -1,9 +1,11 @@
-/* Preloaded into fsdp-run: writes what it does to files and folders to RECORD=FILE, in the order in
- * which it happened, for power.py to replay. Calls with the word RECORD_IN in their path count, and
- * those on files that such a call opened; folders always, since they may be synced by other names.
+/* Preloaded into fsdp-run: records its calls on files and folders to RECORD=FILE, in the order in
+ * which they happened, for power.py to replay. Recorded are calls with RECORD_IN in their path,
+ * those on files that such a call opened, and all calls on folders, since these may be synced under
+ * other names.
  *
- * A record: op, file descriptor, offset or flags, length, bytes of two paths and of the data, and
- * then these. Only calls that succeeded are written. One lock orders the calls of all threads. */
+ * A record: op, file descriptor, offset or flags, length, lengths of two paths and of the data,
+ * followed by these. Only successful calls are recorded. One lock orders the calls of all
+ * threads. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* A state that tests write as a checkpoint, and the folder that they write it to: begin and end are
- * around each test. */
+/* A state that tests write as a checkpoint, and the folder for it: begin and end enclose each
+ * test. */
 #ifndef FSDPC_TESTS_CHECKPOINT_STATES_H
 #define FSDPC_TESTS_CHECKPOINT_STATES_H
 

@@ -1,12 +1,12 @@
-/* Asks the real cuDNN for its plans for attention on an H200 that is not there: attention_plans
+/* Asks the real cuDNN for its plans for attention on an H200 that is not present: attention_plans
  * [-v].
  *
- * The library compiles plans for a device of which it has a description (its "deviceless" way), so
- * what is shown here is that it takes our operation graphs, knows engines for them, compiles those
- * for compute capability 9.0, and that what they want of scratch lies within attention_scratch and
- * within the workspace that ops.def gives the op. What the plans compute only a GPU can show.
+ * The library compiles plans from a description of a device ("deviceless" mode). This shows that it
+ * accepts our operation graphs, has engines for them, compiles those for compute capability 9.0,
+ * and that the scratch memory they need fits within attention_scratch and within the workspace that
+ * ops.def gives the op. Only a GPU can show what the plans compute.
  *
- * Prints what did not hold, then a line of how many forms there were; with -v a line a form.
+ * Prints what failed, then a line with the number of forms; with -v a line for each form.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
-/* A GPU's blocks and threads on the CPU: each kernel that emulate_streams.cu lets go runs here.
+/* A GPU's blocks and threads on the CPU: runs each kernel that emulate_streams.cu starts.
  *
- * A block's threads are fibers, resumed in ascending or (odd seeds) descending order, which shows
- * barriers that are missing. Threads that wait for each other for ever, warps that meet
- * incompletely and launches with impossible sizes end the process with a message. A copy in the
- * background (cp.async) arrives as late as it may: when its thread waits for its group, which it
- * must do before it ends; so do products of a warpgroup (wgmma), whose operands may not change
- * until then. Blocks run one after the other, with FSDP_EMULATE_BLOCKS=shuffled in another order in
- * each launch.
+ * A block's threads are fibers, resumed in ascending or (odd seeds) descending order, which reveals
+ * missing barriers. Threads that wait for each other for ever, warps that meet incompletely and
+ * launches with impossible sizes end the process with a message. A background copy (cp.async)
+ * arrives as late as possible: when its thread waits for its group, which it must do before it
+ * ends. The same holds for products of a warpgroup (wgmma), whose operands may not change until
+ * then. Blocks run one after the other; with FSDP_EMULATE_BLOCKS=shuffled each launch uses another
+ * order.
  *
- * Only x86-64, whose registers a fiber keeps.
+ * Only x86-64, whose registers a fiber saves.
  */
 #include "emulate.h"
 

@@ -1,12 +1,12 @@
-/* Included in front of the .cu files of runtime/devices/cuda to compile them for the CPU: what a
- * GPU gives its threads.
+/* Included before the .cu files of runtime/devices/cuda to compile them for the CPU: what a GPU
+ * provides to its threads.
  *
- * A block's threads are fibers of one system thread, and a fiber runs until it meets a barrier, so
- * __shared__ variables may be static. emulate.cu has the fibers and stands in for the CUDA runtime
+ * A block's threads are fibers of one system thread, and a fiber runs until it reaches a barrier,
+ * so __shared__ variables may be static. emulate.cu has the fibers and replaces the CUDA runtime
  * and cuBLASLt.
  *
- * With FSDP_RACE every access to memory is looked at (race.h); what stands here for instructions of
- * a GPU then tells what it touches itself.
+ * With FSDP_RACE every memory access is checked (race.h); the functions here that replace a GPU's
+ * instructions then report what they access themselves.
  */
 #ifndef FSDPC_TESTS_CUDA_EMULATE_H
 #define FSDPC_TESTS_CUDA_EMULATE_H

@@ -1,16 +1,16 @@
 /* cuBLASLt as far as runtime/devices/cuda/products/products.c uses it, from its manual:
- * descriptions are kept as they are set, and a product is three loops over column-major operands.
+ * descriptions are stored as they are set, and a product is three loops over column-major operands.
  *
- * What the manual does not allow is refused, also where a real library may be lucky: types that are
- * not in its table, sizes that do not match, an epilogue without its operands or with aux out of
- * step, an algorithm found for another product, an address (bias and aux included) less aligned
- * than was promised when the algorithm was asked for, a workspace that is too small or not at a
- * multiple of 16. What no library can notice (memory that is read or used as workspace, and
- * written) ends the program.
+ * What the manual does not allow is rejected, even where a real library might accept it: types that
+ * are not in its table, sizes that do not match, an epilogue without its operands or with a wrong
+ * leading dimension of aux, an algorithm found for another product, an address (including bias and
+ * aux) less aligned than promised when the algorithm was requested, a workspace that is too small
+ * or not aligned to 16. Errors that a library cannot notice (memory that is both written and read
+ * or used as workspace) end the program.
  *
- * FSDP_EMULATE_EPILOGUES_LACK and _SLOW: numbers of epilogues that no algorithm has, and that take
- * four times as long, with commas around each. Each product costs 10 ms of the clock that events
- * have, with the best algorithm 5: few are enough to warm up.
+ * FSDP_EMULATE_EPILOGUES_LACK and _SLOW: numbers of epilogues that have no algorithm, or take four
+ * times as long, each number enclosed in commas. Each product costs 10 ms of the clock of events, 5
+ * with the best algorithm: few runs are enough to warm up.
  */
 #include "emulate.h"
 #include "emulate_streams.h"

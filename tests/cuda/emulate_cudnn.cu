@@ -1,22 +1,21 @@
-/* Stands in for cuDNN beside the emulated GPU: takes descriptors as the library does, and executes
- * an operation graph, one operation after the other, on dense f32 arrays. It knows nothing of
- * attention, so a graph that computes attention here is one.
+/* Replaces cuDNN on the emulated GPU: takes descriptors like the library and executes an operation
+ * graph, one operation after the other, on dense f32 arrays. It knows nothing about attention, so a
+ * graph that computes attention here is correct.
  *
  * FSDP_EMULATE_CUDNN: unset, there is no such library. right: it works. wrong: matrix products lose
- * their last term. unsteady: results differ from run to run by a rounding. partial: the last row of
- * a result is not written. fails: plans are made but do not run. greedy: plans want more scratch
- * than there is. fast: each run takes half of what the last kernel took. Each execution is a line
- * "cudnn" of what the emulated GPU tells.
+ * their last term. unsteady: results differ by a rounding from run to run. partial: the last row of
+ * a result is not written. fails: plans are made but do not run. greedy: plans need more scratch
+ * than there is. fast: each run takes half of the time of the last kernel. Each execution is a line
+ * "cudnn" in the output of the emulated GPU.
  *
- * What it is strict about: attributes have the type and count that the library's header gives them,
- * nothing is set behind finalize or used before it, tensors in memory are at multiples of their
- * alignment, every tensor in memory and every scalar has an address, and the scratch that a plan
- * asked for is filled with NaNs when it runs. A graph has each name once and makes each inner
- * tensor before it is used; operations have the operands that they take; plans exist for what the
- * front end of the library lets through on Hopper (bf16 heads of a width that is a multiple of 8,
- * steps of 16 bytes, more than one position); they run on the handle that they were made for, once
- * it has a stream, with the operands of the graph and no others, none of which the scratch
- * overlaps.
+ * Checked strictly: attributes have the type and count of the library's header, nothing is set
+ * after finalize or used before it, tensors in memory have their alignment, every tensor in memory
+ * and every scalar has an address, and the scratch that a plan asked for is filled with NaNs when
+ * it runs. A graph has each name once and makes each inner tensor before it is used; operations
+ * have the operands that they take; plans exist for what the front end of the library accepts on
+ * Hopper (bf16 heads with a width that is a multiple of 8, strides of 16 bytes, more than one
+ * position); they run on the handle for which they were made, once it has a stream, with exactly
+ * the operands of the graph, none of which overlaps the scratch.
  */
 #include "emulate_cudnn_descriptors.h"
 #include "emulate_cudnn_execution.h"

@@ -1,4 +1,4 @@
-/* Descriptors of the emulated cuDNN, and what a finished one must have; for emulate_cudnn.cu. */
+/* Descriptors of the emulated cuDNN and their completeness checks; for emulate_cudnn.cu. */
 #ifndef FSDPC_TESTS_CUDA_EMULATE_CUDNN_DESCRIPTORS_H
 #define FSDPC_TESTS_CUDA_EMULATE_CUDNN_DESCRIPTORS_H
 

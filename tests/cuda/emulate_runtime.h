@@ -1,5 +1,5 @@
-/* What the emulated CUDA runtime is made of: its streams, events, memory and graphs, for
- * emulate_streams.cu, emulate_memory.cu and emulate_graphs.cu alone. */
+/* The parts of the emulated CUDA runtime: its streams, events, memory and graphs. Only for
+ * emulate_streams.cu, emulate_memory.cu and emulate_graphs.cu. */
 #ifndef FSDPC_TESTS_CUDA_EMULATE_RUNTIME_H
 #define FSDPC_TESTS_CUDA_EMULATE_RUNTIME_H
 

@@ -1,26 +1,26 @@
-/* The CUDA runtime as far as fsdp-run's modules use it, on the CPU: here GPUs, streams and events,
- * and the turns that streams take; memory is in emulate_memory.cu, graphs in emulate_graphs.cu.
+/* The CUDA runtime as far as fsdp-run's modules use it, on the CPU: GPUs, streams, events and
+ * scheduling here, memory in emulate_memory.cu, graphs in emulate_graphs.cu.
  *
- * Work is not done when it is given: each stream keeps a list, and whoever waits lets streams take
- * turns in a random order (FSDP_EMULATE_SEED) that respects nothing but the streams' own order and
- * the events. A wait that is missing therefore shows as a wrong number. A captured graph runs its
- * nodes in a random order that respects their dependencies.
+ * Work is not done when it is issued: each stream keeps a list, and whenever something waits,
+ * streams advance in a random order (FSDP_EMULATE_SEED) that respects only the order on each stream
+ * and the events. A missing wait therefore shows as a wrong number. A captured graph runs its nodes
+ * in a random order that respects their dependencies.
  *
- * Where work depends on other processes (emulate_give) a thread lets the streams go on as soon as
- * the host has given nothing for a moment, so that a process which does not wait for its GPU does
- * not keep the others.
+ * If work depends on other processes (emulate_give), a thread lets the streams advance as soon as
+ * the host has issued nothing for a moment, so that a process that does not wait for its GPU does
+ * not block the others.
  *
- * FSDP_EMULATE_GPUS says how many GPUs there are (1), FSDP_EMULATE_MEMORY how many bytes each has
- * (4 GiB). What CUDA forbids, or leaves to luck, ends the process with a message: work on a stream
- * of another GPU than the thread's current one, or by a thread that chose none; calls that are not
- * allowed while a stream is captured, a kernel's first launch there, and events of a capture that
- * has ended; what was destroyed; copies beyond an allocation. tests/cuda/strict.cu has them all.
- * The legacy stream has turns like the others, which do not wait for it.
+ * FSDP_EMULATE_GPUS is the number of GPUs (1), FSDP_EMULATE_MEMORY the number of bytes of each (4
+ * GiB). What CUDA forbids or leaves undefined ends the process with a message: work on a stream of
+ * a GPU other than the thread's current one, or by a thread that chose none; calls that are not
+ * allowed while a stream is captured, including a kernel's first launch, and events of a capture
+ * that has ended; use of destroyed objects; copies beyond an allocation. tests/cuda/strict.cu has
+ * all cases. The legacy stream is scheduled like the others, which do not wait for it.
  *
- * FSDP_EMULATE_DROP_WAIT=N forgets wait number N of the run (from 0), FSDP_EMULATE_FAIL=N does
- * nothing in call number N and returns an error, FSDP_EMULATE_LOST=NAME does not run kernels that
- * are launched under this name: planted faults. Those of FSDP_EMULATE_FAST=NAME take half of the
- * time of what was timed before.
+ * Planted faults: FSDP_EMULATE_DROP_WAIT=N ignores wait number N of the run (from 0),
+ * FSDP_EMULATE_FAIL=N makes call number N do nothing and return an error, FSDP_EMULATE_LOST=NAME
+ * does not run kernels that are launched under this name. Kernels named by FSDP_EMULATE_FAST=NAME
+ * take half of the time of the one timed before.
  */
 #include "emulate_runtime.h"
 

@@ -1,5 +1,5 @@
-/* What the parts of the emulated GPU know of each other: the streams (emulate_streams.cu), the
- * blocks (emulate.cu), and libraries that put work of their own on streams (tests/nccl). */
+/* Shared by the parts of the emulated GPU: the streams (emulate_streams.cu), the blocks
+ * (emulate.cu), and libraries that issue work of their own to streams (tests/nccl). */
 #ifndef FSDPC_TESTS_CUDA_EMULATE_STREAMS_H
 #define FSDPC_TESTS_CUDA_EMULATE_STREAMS_H
 

@@ -1,5 +1,5 @@
-/* What runtime/devices/cuda/attention/warpgroup.h has as PTX, for the CPU, and what it tells who
- * looks for races. */
+/* The functions that runtime/devices/cuda/attention/warpgroup.h has as PTX, for the CPU, and their
+ * reports to the race check. */
 #ifndef FSDPC_TESTS_CUDA_EMULATE_WARPGROUP_H
 #define FSDPC_TESTS_CUDA_EMULATE_WARPGROUP_H
 

@@ -1,7 +1,6 @@
 /* libcuda.so.1 for a machine without a driver: enough of it for cuDNN to compile plans for a GPU
- * that is only described. Loading a kernel succeeds and gives handles that mean nothing; there is
- * no device, and initialising or asking for one fails as on a machine without. Programs that link
- * this must not run kernels. */
+ * that is only described. Loading a kernel succeeds and returns dummy handles; there is no device,
+ * so initialising or asking for one fails. Programs that link this must not run kernels. */
 #include <stddef.h>
 
 enum { SUCCESS = 0, NO_DEVICE = 100, HANDLE = 64 };

@@ -1,16 +1,17 @@
-/* Every kernel of a cuda device against the references in f64 (tests/kernels/cases.c), for mixtures
- * of f32 and bf16 operands, apart and in place: kernels [MODULE.so [PART [few | one | turns]]].
- * PART chooses cases by their titles. `few` leaves mixtures and large attention out; `one` runs
- * each case once, all f32 or all bf16 in turn: for modules that watch each access. With `turns`,
- * cases take turns with the mixtures after all f32 and all bf16, so that each op meets each where
- * it has enough cases, and large attention is all bf16: what an emulated GPU has the time for.
- * Without an argument it is `turns` on the emulated device beside this program; with
- * AddressSanitizer each case then has one mixture in turn, since what is computed is known. A GPU
- * tries all. The norm must be the very sum that the cpu device finds.
+/* Compares every kernel of a cuda device with the references in f64 (tests/kernels/cases.c), for
+ * mixtures of f32 and bf16 operands, in separate memory and in place: kernels [MODULE.so [PART [few
+ * | one | turns]]]. PART selects cases by their titles. `few` skips mixtures and large attention;
+ * `one` runs each case once, in f32 or bf16 in turn: for modules that watch each access. With
+ * `turns`, each case runs in all f32, in all bf16 and in one further mixture, a different one from
+ * case to case, so that each op meets each mixture if it has enough cases, and large attention is
+ * all bf16: as much as an emulated GPU has time for. Without an argument it is `turns` on the
+ * emulated device next to this program; with AddressSanitizer each case then has a single mixture,
+ * since the results are tested elsewhere. A GPU tries all. The norm must be exactly the sum of the
+ * cpu device.
  *
  * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
- * at addresses that are only aligned to their elements in every second run. Prints a line an op
- * with the largest share of the tolerance that was used; exit code 1 when anything was wrong.
+ * in every second run at addresses that are only aligned to their elements. Prints a line for each
+ * op with the largest share of the tolerance that was used; exit code 1 if anything was wrong.
  */
 #include <dlfcn.h>
 #include <libgen.h>

@@ -1,25 +1,26 @@
-/* Looks at every access that a kernel makes on the emulated GPU: the hooks that -fsanitize=thread
- * puts in front of loads and stores, without its library, since "threads" here are fibers.
+/* Checks every access of a kernel on the emulated GPU: the hooks that -fsanitize=thread puts before
+ * loads and stores, without its library, since "threads" here are fibers.
  *
- * Order. A stamp stands for a stretch of one GPU thread between two barriers. Two accesses of one
- * launch are ordered when they are of one thread, or of one block with a __syncthreads() between
- * them, or of one warp with a __syncwarp() between them; shuffles and matrix instructions promise
- * no order of memory. Across blocks a turn orders them (warpgroup.h): what its giver did before is
- * over for who takes it. A product of a warpgroup reads when it is given and until it is waited
- * for, and sees only what its writer has fenced (shared_for_products). Each piece of memory
- * remembers who wrote it last and two who read it since, so chosen that whoever comes next is
- * unordered with one of them if he is with any; atomics are in order among themselves only. So a
- * race is found in whatever order threads happened to run.
+ * Order. A stamp stands for the interval of one GPU thread between two barriers. Two accesses of
+ * one launch are ordered if they belong to one thread, or to one block with a __syncthreads()
+ * between them, or to one warp with a __syncwarp() between them; shuffles and matrix instructions
+ * guarantee no order of memory. Across blocks a turn orders them (warpgroup.h): what the thread
+ * that passes it on did before is visible to the thread that takes it. A product of a warpgroup
+ * reads from its issue until it is waited for, and sees only what its writer has fenced
+ * (shared_for_products). Each piece of memory remembers its last writer and two readers since then,
+ * chosen such that a later access that is unordered with any reader is unordered with one of these
+ * two; atomics are ordered only among themselves. So a race is found whatever the order in which
+ * threads happened to run.
  *
  * Place. Shared memory is the launch's dynamic part and the module's __shared__ variables, which
- * its symbol table tells apart; nobody may read what no thread of the block wrote. In device memory
- * a launch of a call of ops.def (race_table.c) may read its operands and write its results and
- * workspace, and has to write the latter two before it reads them; other memory only to the byte
- * that was allocated. A copy in the background touches shared memory from its begin to the wait of
- * its thread; nobody else may in between. Alignment: the hooks of -fsanitize=alignment.
+ * its symbol table distinguishes; what no thread of the block wrote must not be read. In device
+ * memory a launch of a call of ops.def (race_table.c) may read its operands and write its results
+ * and workspace, and must write the latter two before it reads them; other memory only within the
+ * allocated bytes. A background copy accesses shared memory from its start until its thread waits
+ * for it; no other access may happen in between. Alignment: the hooks of -fsanitize=alignment.
  *
- * The unit is two bytes, or one where single bytes are touched. What is found is printed once for
- * each place in the code; then the process goes on, and ends with RACE_FOUND.
+ * The unit is two bytes, or one where single bytes are accessed. Each finding is printed once for
+ * each place in the code; the process continues, and ends with RACE_FOUND.
  */
 #include "race.h"
 

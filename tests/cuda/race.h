@@ -1,5 +1,5 @@
-/* What the emulated GPU tells about each kernel that runs, for tests that look for races and for
- * accesses outside of operands (race.cu). Without FSDP_RACE all of it is nothing.
+/* What the emulated GPU reports about each kernel that runs, for tests that look for races and for
+ * accesses outside operands (race.cu). Without FSDP_RACE these functions are empty.
  */
 #ifndef FSDPC_TESTS_CUDA_RACE_H
 #define FSDPC_TESTS_CUDA_RACE_H

@@ -1,6 +1,6 @@
-/* The cuda device's table of kernels, each of which tells race.cu its operands first; and the same
- * for the reductions of collectives. runtime/devices/cuda/device/table.c is compiled with its own
- * table named race_kernels. */
+/* The cuda device's table of kernels, wrapped so that each reports its operands to race.cu first;
+ * likewise the reductions of collectives. runtime/devices/cuda/device/table.c is compiled with its
+ * own table named race_kernels. */
 #include "race_table.h"
 #include "op.h"
 #include "table.h"

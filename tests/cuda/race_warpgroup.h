@@ -1,4 +1,4 @@
-/* What emulate_warpgroup.h tells race.cu. Without FSDP_RACE all of it is nothing. */
+/* What emulate_warpgroup.h reports to race.cu. Without FSDP_RACE these functions are empty. */
 #ifndef FSDPC_TESTS_CUDA_RACE_WARPGROUP_H
 #define FSDPC_TESTS_CUDA_RACE_WARPGROUP_H
 

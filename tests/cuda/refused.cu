@@ -1,7 +1,7 @@
-/* Calls of cuBLASLt and cuDNN that the emulations of both have to refuse: refused.
+/* Calls of cuBLASLt and cuDNN that the emulations of both must reject: refused.
  *
- * Each case is a right product, or a right attention, with one thing changed, in a process of its
- * own. Prints for each whether it was accepted, refused, or ended the program.
+ * Each case is a correct product, or a correct attention, with one change, in a process of its own.
+ * Prints for each whether it was accepted, rejected, or ended the program.
  */
 #include <cstdio>
 #include <cstdlib>

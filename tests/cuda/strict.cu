@@ -1,7 +1,7 @@
-/* What the emulated CUDA runtime does not let pass: each case does one thing that CUDA forbids or
- * leaves to luck, in a process of its own, and is refused with a message, gets an error, or (what
- * is left to luck) goes wrong in some order of turns. And the pinned ring of
- * runtime/devices/cuda/device/staging.c in a few orders: it is small here, so its pieces wait for
+/* What the emulated CUDA runtime must not accept: each case does one thing that CUDA forbids or
+ * leaves undefined, in a process of its own. It is rejected with a message, returns an error, or
+ * (if undefined) goes wrong in some order of the streams. Also runs the pinned ring of
+ * runtime/devices/cuda/device/staging.c in several orders: it is small here, so its pieces wait for
  * each other.
  *
  *     strict

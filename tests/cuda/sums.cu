@@ -1,5 +1,5 @@
-/* Sums of integer_sum.h on the emulated GPU: numbers of several ranges of sizes, added by any
- * number of blocks, give the sum that exact.h, which cuts numbers in f64, gives of them.
+/* Sums of integer_sum.h on the emulated GPU: for numbers of several ranges of sizes, added by any
+ * number of blocks, the sum equals that of exact.h, which cuts numbers in f64.
  *
  *     sums
  */

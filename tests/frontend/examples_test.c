@@ -1,5 +1,5 @@
-/* Every example of the help pages about the language is compiled, in a model file around it, and
- * every page has what a reader needs. */
+/* Every example of the help pages about the language compiles within a model file, and every page
+ * is complete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

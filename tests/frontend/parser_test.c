@@ -1,5 +1,5 @@
-/* The parser survives any bytes: every model of the fuzz corpus parses, and so does, with errors or
- * without, whatever is left of it after cutting it short, flipping bytes or doubling parts. */
+/* The parser survives any bytes: every model of the fuzz corpus parses, and every version of it
+ * that is truncated, has flipped bytes or repeated parts is parsed with or without errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

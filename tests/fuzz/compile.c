@@ -1,5 +1,5 @@
-/* Any bytes as a .fsd file that is compiled: a file without errors becomes a plan that the reader
- * accepts and the checker proves. Files that name other files (use, npy) are left out. */
+/* Compiles arbitrary bytes as a .fsd file: a file without errors becomes a plan that the reader
+ * accepts and the checker proves. Files that name other files (use, npy) are skipped. */
 #include <string.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* Any bytes as a .fsd file: the parser, then the config and the elaboration to a graph. Files that
- * name other files (use, npy) are only parsed. */
+/* Reads arbitrary bytes as a .fsd file: the parser, then the config and the elaboration to a graph.
+ * Files that name other files (use, npy) are only parsed. */
 #include <string.h>
 
 #include "frontend.h"

@@ -1,4 +1,4 @@
-/* What libFuzzer calls, and what it offers. */
+/* The functions that libFuzzer calls, and those that it provides. */
 #ifndef FSDPC_FUZZ_H
 #define FSDPC_FUZZ_H
 

@@ -1,5 +1,5 @@
-/* Any bytes as the text of a graph: the parser, the verifier, and printing, which must give a text
- * that parses to the same text again. */
+/* Reads arbitrary bytes as the text of a graph: parses, verifies and prints it; the printed text
+ * must parse to the same text again. */
 #include <string.h>
 
 #include "ir.h"

@@ -1,5 +1,5 @@
-/* Any bytes as a configuration file of Accelerate, and as one of DeepSpeed: reading it, its rows
- * and its settings. */
+/* Reads arbitrary bytes as a configuration file of Accelerate and as one of DeepSpeed, with its
+ * rows and settings. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
-/* Any bytes as the text of a graph that `fsdpc opt` gets, the first byte choosing the pass among
- * those of its level and how many follow. A graph that the verifier accepts, however unlike what
- * the passes before would make, ends in a graph or in a diagnostic. */
+/* Runs `fsdpc opt` on arbitrary bytes as the text of a graph. The first byte chooses the pass among
+ * those of the graph's level, and how many follow. A graph that the verifier accepts, however
+ * unlike the results of earlier passes, must end as a graph or in a diagnostic. */
 #include <string.h>
 
 #include "ir.h"

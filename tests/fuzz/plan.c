@@ -1,5 +1,6 @@
-/* Any bytes as a plan: the reader, then whatever takes a plan that the reader accepted. Size, rules
- * and checksum are put right first; else nothing but the header would ever be tested. */
+/* Reads arbitrary bytes as a plan, then runs everything that takes a plan that the reader accepted.
+ * Size, rules and checksum are corrected first, since otherwise only the header would ever be
+ * tested. */
 #include <stdlib.h>
 #include <string.h>
 

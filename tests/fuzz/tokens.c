@@ -1,11 +1,11 @@
-/* Mutations of texts by tokens, for the fuzz targets that read model files and graphs: libFuzzer
- * calls LLVMFuzzerCustomMutator instead of changing bytes, so most texts still parse and the faults
- * are in what they say.
+/* Mutates texts token by token, for the fuzz targets that read model files and graphs: libFuzzer
+ * calls LLVMFuzzerCustomMutator instead of changing bytes, so most texts still parse, and the
+ * faults are in their meaning.
  *
- * A text is cut into tokens. A mutation exchanges a token for one of its kind, of this text or of
- * any text seen before (a pool that fills by itself), changes a number, here or wherever it stands,
- * or copies, moves or removes a line, a list in brackets, or an item of one. In graphs a value is
- * exchanged for another of its type. One text in 16 is changed by bytes as well.
+ * A text is cut into tokens. A mutation replaces a token by one of its kind, from this text or any
+ * text seen before (a pool that fills by itself), changes a number, in one place or everywhere, or
+ * copies, moves or removes a line, a list in brackets, or an item of one. In graphs a value is
+ * replaced by another of its type. One text in 16 is also changed by bytes.
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,18 +1,19 @@
-/* Times causal attention on a device module, packed as in GPT-2 and in bf16: own kernels, the own
- * backward of one pass where it fits (h is 64 or 128), and cuDNN.
+/* Times causal attention on a device module, packed as in GPT-2 and in bf16: our kernels, our
+ * one-pass backward if it supports the width (h is 64 or 128), and cuDNN.
  *
  *     attention [--workspace BYTES] DEVICE.so [B,H,T,h]...
  *
- * For each shape, forward and backward: TFLOP/s of the own kernels, of the one-pass kernel and of
- * cuDNN's first plan, and how far their results are from those of the own kernels (norm of the
- * difference over the norm of the own result). The one-pass kernel runs in many calls whose blocks
- * meet as they like; the last result must have the bits of the first. A product of T x T scores
- * counts as 2 B H T T h / 2 operations, forward has two and backward five, whatever a kernel forms
- * twice. Times are the host's, of many calls between two waits; the best of three rounds.
- * --workspace gives calls no more than that, so cuDNN's backward is cut into parts.
+ * For each shape, forward and backward: TFLOP/s of our kernels, of the one-pass kernel and of
+ * cuDNN's first plan, and how far the results of the latter two are from those of our kernels (norm
+ * of the difference over the norm of our result). The one-pass kernel runs in many calls whose
+ * blocks meet in any order; the last result must have the bits of the first. A product of T x T
+ * scores counts as 2 B H T T h / 2 operations; forward has two and backward five, even if a kernel
+ * computes some twice. Times are measured on the host, over many calls between two waits; the best
+ * of three rounds counts. --workspace limits the workspace of calls, so that cuDNN's backward is
+ * cut into parts.
  *
  * Exit code 1: results differ by more than 1e-2 or in their bits, or a call failed; 2: no device.
- * Without cuDNN the table has a reason in its place.
+ * Without cuDNN the table shows the reason in its place.
  */
 #include <dlfcn.h>
 #include <math.h>

@@ -1,24 +1,25 @@
-/* Holds the kernels of one device module against those of another.
+/* Compares the kernels of two device modules.
  *
  *     compare [--smallest] [--op NAME]... REFERENCE.so OTHER.so
  *     compare --list
  *
  * REFERENCE is device_cpu.so, opened with its plain kernels; OTHER is opened as the environment
  * says. Every op with a kernel runs on both devices for each of its cases (tests/kernels/cases.c,
- * and larger ones of large.c) and each mixture of f32 and bf16, over the same inputs. In f32
+ * and larger ones of large.c) and each mixture of f32 and bf16, with the same inputs. In f32
  * elements may differ by 1e-5 times the sum of their absolute terms (terms.c). A bf16 result may
- * differ by one rounding more, and by one rounding of the terms where a kernel with bf16 operands
- * may round inside (attention's probabilities). What is only moved, counted or summed exactly must
- * be equal. Inputs have to stay as they are, and nothing may be written behind an operand. Also
- * compared, to the bit: the sums over ranks, and two runs of OTHER.
+ * differ by one more rounding, and by one rounding of the terms if a kernel with bf16 operands may
+ * round inside (attention's probabilities). Data that are only moved, counted or summed exactly
+ * must be equal. Inputs must stay unchanged, and nothing may be written behind an operand. Also
+ * compared, bit for bit: the sums over ranks, and two runs of OTHER.
  *
- * Each operand is an allocation of its own, so a memory checker sees every access outside. With
- * --smallest each op runs once in f32 and once in bf16, in its smallest case, without bytes around
- * the operands: for compute-sanitizer.
+ * Each operand is an allocation of its own, so a memory checker sees every access outside it. With
+ * --smallest each op runs once in f32 and once in bf16, in its smallest case, without guard bytes
+ * around the operands: for compute-sanitizer.
  *
- * Prints a line an op: how many runs, and the largest share of the allowed error; for what differs
- * types, worst element and how many. Exit code 1: a kernel differs; 2: a device cannot be opened or
- * has failed, in the case that the message names. --list prints the ops that have kernels.
+ * Prints a line for each op: the number of runs, and the largest share of the allowed error; for
+ * differences the types, the worst element and their number. Exit code 1: a kernel differs; 2: a
+ * device cannot be opened or has failed, in the case that the message names. --list prints the ops
+ * that have kernels.
  */
 #include <dlfcn.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* libcudart as far as watch.c passes it on, without a device: memory is the host's, calls do
+/* libcudart as far as watch.c passes it on, without a device: memory is host memory, other calls do
  * nothing. For the test of watch.c. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Cases in the sizes of GPT-2, where a GPU's kernels tile, split and vectorise: the widths of the
- * 124M and the xl model, a vocabulary of 50257, and sizes that are no multiple of any tile. */
+/* Cases in the sizes of GPT-2, at which a GPU's kernels tile, split and vectorise: the widths of
+ * the 124M and the xl model, a vocabulary of 50257, and sizes that are not multiples of any
+ * tile. */
 #include "gpu/large.h"
 
 #include "util.h"

@@ -1,8 +1,8 @@
-/* Writes down what the cuda device asks of the CUDA runtime, for order.py: a line a call, into the
- * file that FSDP_RECORD names, in the order of the calls. Linked in front of the emulated runtime
- * of tests/cuda by the linker's --wrap, so every call is seen, written and passed on.
+/* Records the calls of the cuda device to the CUDA runtime, for order.py: one line per call, in
+ * order, in the file that FSDP_RECORD names. Linked before the emulated runtime of tests/cuda with
+ * the linker's --wrap, so every call is seen, recorded and passed on.
  *
- *     S stream                   a stream is made (numbered from 0)
+ *     S stream                   a stream is created (numbered from 0)
  *     L stream name              a kernel or a product
  *     C stream kind bytes        a copy, kind as in cudaMemcpyKind
  *     R stream event             the event is recorded
@@ -10,7 +10,7 @@
  *     B stream, E stream         a capture begins, ends
  *     G stream                   a graph is launched
  *
- * FSDP_RECORD_DROP=N leaves the N-th wait out, as a host program that forgot it would.
+ * FSDP_RECORD_DROP=N skips the N-th wait, like a host program that forgot it.
  */
 #include <cstdarg>
 #include <cstdio>

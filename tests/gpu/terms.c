@@ -1,10 +1,10 @@
-/* How large a rounding error an output element may have, in f64.
+/* The rounding error that an output element may have, in f64.
  *
  * A result in f32 is as good as its order of summation: two correct kernels differ by a small
  * multiple of the unit in the last place of the sum of the terms' absolute values, however small
- * the sum itself is. This file computes that sum for every element of every op. Where the op is a
- * sum of products it is the reference itself over absolute inputs; norms, attention and loss have
- * a formula each, in which the error that an exponent carries into its result counts as a term.
+ * the sum itself is. This file computes that sum for every element of every op. For a sum of
+ * products it is the reference itself over absolute inputs; norms, attention and loss have a
+ * formula each, in which the error that an exponent carries into its result counts as a term.
  */
 #include "gpu/terms.h"
 

@@ -1,20 +1,20 @@
-/* Counts what a program asks of the CUDA runtime in each training step, from outside: loaded by
- * LD_PRELOAD in front of libcudart, it passes every call on and writes one JSON object to the file
- * that FSDP_WATCH names when the program ends.
+/* Counts a program's calls to the CUDA runtime in each training step, from outside: loaded by
+ * LD_PRELOAD before libcudart, it passes every call on and writes one JSON object to the file that
+ * FSDP_WATCH names when the program ends.
  *
  * A step ends with its metrics: an asynchronous copy from the device to the host and one wait for
- * it. So calls are counted between a thread's copies to the host (`period`), and a wait is in its
- * place when such a copy stands in front of it; every other wait stops the host inside a step.
- * Allocations and releases are counted whoever makes them through the runtime. What a library
- * takes by the driver itself shows in the free memory, which is read at the thread's second and at
- * its last period.
+ * it. So calls are counted between a thread's copies to the host (`period`), and a wait is expected
+ * directly after such a copy; every other wait stops the host inside a step. Allocations and
+ * releases are counted, whoever makes them through the runtime. What a library allocates through
+ * the driver itself shows in the free memory, which is read at the thread's second and at its last
+ * period.
  *
- * The first three periods (warm-up, capture) and the last (closing) are no steady state and are
- * reported apart. Threads (ranks) are numbered in the order of their first copy to the host; calls
- * of a thread before that are its warm-up.
+ * The first three periods (warm-up, capture) and the last (closing) are not a steady state and are
+ * reported separately. Threads (ranks) are numbered in the order of their first copy to the host;
+ * calls of a thread before that are its warm-up.
  *
- * Where no libcudart.so is loaded, the runtime is in device_cuda.so: the emulated one (tests/cuda),
- * whose way to launch a kernel is watched too.
+ * If no libcudart.so is loaded, the runtime is in device_cuda.so: the emulated one (tests/cuda),
+ * whose way to launch a kernel is watched as well.
  *
  * Written without CUDA's headers: the types below are those of its binary interface.
  */

@@ -2,8 +2,8 @@
  *
  *     watched LIBCUDART [malloc | wait]
  *
- * The word plants one allocation, or one wait inside a step, into the sixth step. The runtime is
- * loaded as fsdp-run loads a device module: by name, its symbols seen by nobody else. */
+ * The word plants an allocation, or a wait inside a step, in the sixth step. The runtime is loaded
+ * as fsdp-run loads a device module: by name, with its symbols visible to no other module. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

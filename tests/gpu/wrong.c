@@ -1,5 +1,5 @@
-/* A device module with one wrong kernel: a real one of host memory, which lies beside this one as
- * device_real.so, but the first element that `add` gives in f32 is off by a thousandth. */
+/* A device module with one wrong kernel: the real cpu device, next to this one as device_real.so,
+ * except that the first element of `add` in f32 is off by a thousandth. */
 #include "device.h"
 #include "op.h"
 

@@ -1,6 +1,6 @@
 /* Graphs as text and in memory: printing, parsing and printing again is the identity for every op
- * and every field; parsing keeps what printing shows; size costs time in proportion; and the
- * verifier's rule that text cannot break, graph-9. */
+ * and every field; parsing keeps everything that printing shows; time is proportional to size; and
+ * graph-9, the verifier's rule that text cannot violate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The interval map beside an array of bytes. */
+/* Compares the interval map with an array of bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

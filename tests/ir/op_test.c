@@ -1,5 +1,5 @@
-/* Ops: every row of the table with operands that fit, and with operands and results that do not;
- * what an execution costs; names. */
+/* Ops: every row of the table with operands that match, and with operands and results that do not;
+ * the cost of an execution; names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

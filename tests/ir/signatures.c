@@ -1,9 +1,9 @@
-/* What the compiler's reader of signatures says, for signatures.py, which reads them on its own.
+/* The answers of the compiler's signature reader, for signatures.py, which has a reader of its own.
  *
- * `signatures list`: a line an op, name, whether its maker states the result, signature. Otherwise
- * lines from standard input, a type being dtype,pitch,dim,dim..:
- *   infer OP type..            -> `no`, or `yes` and the types of the results, `?` where a rule
- * says fits OP type.. | type..    -> `no` or `yes`
+ * `signatures list`: a line for each op: name, whether its maker states the result, signature.
+ * Otherwise it reads lines from standard input, in which a type is dtype,pitch,dim,dim..:
+ *   infer OP type..            -> `no`, or `yes` and the types of the results, `?`: a rule gives it
+ *   fits OP type.. | type..    -> `no` or `yes`
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* How cases of rope, attention and relative biases are written; see case_forms.h. */
+/* Macros for cases of rope, attention and relative biases; see case_forms.h. */
 #ifndef FSDPC_CASE_ATTENTION_H
 #define FSDPC_CASE_ATTENTION_H
 

@@ -1,5 +1,5 @@
-/* How cases of one kind are written: a macro for each, with sizes as arguments. For cases.c, which
- * defines what operands and results are made of. */
+/* Macros for cases, one for each kind, with sizes as arguments. For cases.c, which defines what
+ * operands and results consist of. */
 #ifndef FSDPC_CASE_FORMS_H
 #define FSDPC_CASE_FORMS_H
 

@@ -1,5 +1,4 @@
-/* The tables of the plans that cases are about: parameters, groups, formulas. Included by cases.c
- * alone. */
+/* The tables of the plans in cases: parameters, groups, formulas. Included only by cases.c. */
 #define IN(number, fill, ...)                                                                      \
     { OUT(number, __VA_ARGS__), FILL_##fill }
 #define OUT(number, ...)                                                                           \

@@ -1,4 +1,4 @@
-/* How cases of routing, experts, their balance and means over the batch are written; see
+/* Macros for cases of routing, experts, their balance and means over the batch; see
  * case_forms.h. */
 #ifndef FSDPC_CASE_ROUTING_H
 #define FSDPC_CASE_ROUTING_H

@@ -1,4 +1,4 @@
-/* How cases of losses, of optimizers and of norms of gradients are written; see case_forms.h. */
+/* Macros for cases of losses, optimizers and norms of gradients; see case_forms.h. */
 #ifndef FSDPC_CASE_UPDATES_H
 #define FSDPC_CASE_UPDATES_H
 

@@ -1,5 +1,5 @@
-/* The cases: for every op with a kernel several shapes, odd ones among them. One list, in the order
- * of ops.def, and so longer than other files. */
+/* The cases: several shapes, including odd ones, for every op with a kernel. A single list in the
+ * order of ops.def, and therefore longer than other files. */
 #include "kernels/cases.h"
 #include "util.h"
 

@@ -1,5 +1,5 @@
-/* Numbers at which kernels go wrong first: ties, infinities and nans, sums whose order shows, means
- * far from zero. Expected values follow from the definitions alone. Each instruction set is tried.
+/* Numbers that break kernels first: ties, infinities and nans, sums whose order shows, means far
+ * from zero. Expected values follow only from the definitions. Each instruction set is tried.
  */
 #include <math.h>
 #include <setjmp.h>

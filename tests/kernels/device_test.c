@@ -1,5 +1,5 @@
-/* The cpu device apart from its kernels: choice of instruction set and product, arena, copies,
- * reductions over ranks, losses summed row by row, and errors for data that do not fit.
+/* The cpu device without its kernels: choice of instruction set and product, arena, copies,
+ * reductions over ranks, losses summed row by row, and errors for invalid data.
  */
 #include <dlfcn.h>
 #include <libgen.h>

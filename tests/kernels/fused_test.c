@@ -1,6 +1,6 @@
-/* Ops that passes put in the place of several have their bits: each that has parts (column PARTS of
- * ops.def) is run beside these, on the cpu device, in f32 and bf16, with widths and rows that end
- * in the middle of vectors and blocks.
+/* Ops that replace several others have the same bits: each op with parts (column PARTS of ops.def)
+ * is compared with its parts, on the cpu device, in f32 and bf16, with widths and rows that end in
+ * the middle of vectors and blocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
-/* Every kernel of the cpu device against its reference in f64 (cases.c), for mixtures of f32, bf16
- * and f16 operands, on every instruction set that this machine has, with 1, 2 and 3 threads, in
- * place wherever ops.def allows it: its column ALIAS says which operands must be tried. In place, 1
- * and 3 threads are enough: how rows are shared is seen apart. With AddressSanitizer, which looks
- * at addresses, elementwise ops take one of three mixtures in turn, and only the narrowest and the
- * widest vectors work in place. All but the
- * matrix products and attention must give the same bits each time; attention, the plain product,
- * and oneDNN's where a matrix is bf16, the same for every number of threads. Nothing may be written
- * outside the outputs, and inputs that are not shared stay as they are.
+/* Compares every kernel of the cpu device with its reference in f64 (cases.c), for mixtures of f32,
+ * bf16 and f16 operands, on every instruction set of this machine, with 1, 2 and 3 threads, and in
+ * place wherever ops.def allows it: column ALIAS says which operands to try. In place, 1 and 3
+ * threads are enough: the partition of rows is tested separately. With AddressSanitizer, which
+ * checks addresses, elementwise ops run one of three mixtures in turn, and only the narrowest and
+ * the widest vectors work in place. All but the matrix products and attention must give the same
+ * bits each time; attention, the plain product, and oneDNN's product if a matrix is bf16, the same
+ * for every number of threads. Nothing may be written outside the outputs, and inputs that are not
+ * shared must stay unchanged.
  */
 #include <dlfcn.h>
 #include <libgen.h>

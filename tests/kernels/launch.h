@@ -1,4 +1,4 @@
-/* Single launches on the cpu device, for tests that look at chosen numbers. */
+/* Single launches on the cpu device, for tests of particular numbers. */
 #ifndef FSDPC_TESTS_KERNELS_LAUNCH_H
 #define FSDPC_TESTS_KERNELS_LAUNCH_H
 

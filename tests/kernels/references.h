@@ -1,4 +1,4 @@
-/* How references are written: ref_NAME of a case, with its operands and results as doubles. */
+/* Reference functions: ref_NAME of a case, with its operands and results as doubles. */
 #ifndef FSDPC_TESTS_KERNELS_REFERENCES_H
 #define FSDPC_TESTS_KERNELS_REFERENCES_H
 

@@ -1,4 +1,4 @@
-/* References of transpose, slice, concat, matmul, and of what is about f8e4m3 and i8, in f64, from
+/* References of transpose, slice, concat, matmul, and of the ops for f8e4m3 and i8, in f64, from
  * the definitions in ops.def. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The steps that simplify.h leaves out or changes: the bits of every value stay, for all signs of
- * zeros and infinities.
+/* Removing or changing steps in simplify.h keeps the bits of every value, for all signs of zeros
+ * and infinities.
  */
 #include <setjmp.h>
 #include <stdarg.h>

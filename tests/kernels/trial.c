@@ -1,4 +1,4 @@
-/* A case of cases.h made ready to run: dtypes chosen, inputs filled, the reference evaluated. */
+/* Prepares a case of cases.h: chooses dtypes, fills inputs, evaluates the reference. */
 #include "kernels/trial.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* One case of cases.h with one mixture of f32, bf16 and f16 operands; for tests/cuda and tests/gpu
- * too. */
+/* A case of cases.h with one mixture of f32, bf16 and f16 operands; also used by tests/cuda and
+ * tests/gpu. */
 #ifndef FSDPC_TESTS_KERNELS_TRIAL_H
 #define FSDPC_TESTS_KERNELS_TRIAL_H
 

@@ -1,14 +1,15 @@
 /* The fake NCCL's collectives and groups.
  *
- * A collective reads its input and spoils its output when its turn on its stream and on its
- * communicator has come, and writes its result when the hub has answered. In between the input has
- * to stay as it is and the output to stay spoilt: what reads or writes them too early shows.
+ * When its turn on its stream and on its communicator has come, a collective reads its input and
+ * overwrites its output with garbage; it writes its result when the hub has answered. In between
+ * the input must stay unchanged and the output must stay garbage: reads and writes that come too
+ * early are detected.
  *
- * A call inside of a group, or the outermost group's end, sometimes answers ncclInProgress for a
- * communicator that does not block; then the work is issued at a later question for its state.
+ * A call inside a group, or the end of the outermost group, sometimes returns ncclInProgress for a
+ * communicator that does not block; the work is then issued when its state is queried later.
  *
- * Planted faults: FSDP_FAKE_DROP=N leaves the process's N-th collective out, FSDP_FAKE_SWAP=N
- * issues it behind the next one of its communicator; FSDP_FAKE_RANK=R restricts both to one rank.
+ * Planted faults: FSDP_FAKE_DROP=N skips the process's N-th collective, FSDP_FAKE_SWAP=N issues it
+ * after the next one of its communicator; FSDP_FAKE_RANK=R restricts both to one rank.
  * FSDP_FAKE_LATE=N: every N-th group of a communicator is late (7; 0: none).
  */
 #include "emulate_streams.h"

@@ -1,9 +1,9 @@
-/* A libnccl.so.2 without a GPU: the pieces that its files share.
+/* A libnccl.so.2 without a GPU: declarations shared by its files.
  *
- * Data and decisions go through one hub, a thread of the process that made the unique id; every
+ * Data and decisions go through one hub, a thread of the process that created the unique id. Every
  * rank of every communicator has two connections to it, one for the collectives on streams and one
- * for what the host does together (split, windows, the end). The hub waits until all ranks of a
- * connection's communicator have asked, compares what they ask, and answers.
+ * for what hosts do together (split, windows, the end). The hub waits until all ranks of a
+ * connection's communicator have asked, compares their requests, and answers.
  */
 #ifndef FSDPC_TESTS_NCCL_FAKE_H
 #define FSDPC_TESTS_NCCL_FAKE_H

@@ -1,4 +1,4 @@
-/* What the fake NCCL promises, with a process a rank and no fsdp-run: the right numbers, issued and
+/* Tests the fake NCCL with one process per rank and without fsdp-run: the right numbers, issued and
  * replayed, and a message for each thing that a real NCCL forbids.
  *
  *     fake_test CASE RANKS

@@ -1,7 +1,7 @@
-/* The hub of the fake NCCL: one thread that collects what the ranks of a communicator ask, in the
- * order in which each asks it, and answers when all have. What all ranks of a communicator must say
- * alike (kind, count, dtype, operation, root) is compared here; a real NCCL would hang or give
- * wrong numbers, this one answers ANSWER_MISMATCH to all, or hangs too (FSDP_FAKE_SILENT=1). Ranks
+/* The hub of the fake NCCL: one thread that collects the requests of a communicator's ranks, in the
+ * order of each rank, and answers when all have asked. What all ranks of a communicator must agree
+ * on (kind, count, dtype, operation, root) is compared here; a real NCCL would hang or give wrong
+ * numbers, this one answers ANSWER_MISMATCH to all, or hangs as well (FSDP_FAKE_SILENT=1). Ranks
  * that never ask keep the others waiting. */
 #include "fake.h"
 

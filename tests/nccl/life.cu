@@ -1,14 +1,13 @@
-/* The fake NCCL's communicators: unique ids, making, splitting, registering, the end.
+/* The fake NCCL's communicators: unique ids, creation, splitting, registration, the end.
  *
- * A communicator that does not block answers ncclInProgress until its work is done and two more
- * questions have been asked. What real NCCL answers with a hang or a crash (a communicator that is
- * used after its end or while it is in progress, one that is destroyed while a graph holds it) ends
- * the process with a message.
+ * A communicator that does not block returns ncclInProgress until its work is done and it has been
+ * queried twice more. Where the real NCCL would hang or crash (a communicator that is used after
+ * its end or while it is in progress, or destroyed while a graph holds it), the process ends with a
+ * message.
  *
- * FSDP_FAKE_WINDOWS=0: windows are not supported here (the handle is NULL, as on such machines).
- * FSDP_FAKE_REGISTER=0: nor are registered buffers.
- * FSDP_FAKE_REMOTE_ERROR=1: a connection that breaks is an asynchronous error, as between machines;
- * otherwise nobody notices, as over NVLink.
+ * FSDP_FAKE_WINDOWS=0: windows are not supported (the handle is NULL, as on such machines).
+ * FSDP_FAKE_REGISTER=0: nor are registered buffers. FSDP_FAKE_REMOTE_ERROR=1: a broken connection
+ * is an asynchronous error, as between machines; otherwise it goes unnoticed, as over NVLink.
  */
 #include "emulate_streams.h"
 #include "fake.h"

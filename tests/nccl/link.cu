@@ -1,5 +1,5 @@
-/* A connection of the fake NCCL to its hub. Questions are answered in the order in which they were
- * asked; nothing here waits except `wait`, so that a hub that is stopped stops nobody else. */
+/* A connection of the fake NCCL to its hub. Requests are answered in the order in which they were
+ * made; only `wait` waits here, so a hub that is stopped blocks no other connection. */
 #include "fake.h"
 
 #include <arpa/inet.h>

@@ -1,12 +1,12 @@
-/* What the modules of fsdp-run asked of the CUDA runtime and of NCCL, a line a call, in the order
- * of the calls, into FSDP_FAKE_TRACE/PROCESS-ID; read by calls.py.
+/* Records the calls of fsdp-run's modules to the CUDA runtime and to NCCL, one line per call, in
+ * order, in FSDP_FAKE_TRACE/PROCESS-ID; read by calls.py.
  *
  *     S, L, C, R, W, B, E, G     as in tests/gpu/record.cu; G with the graph's address
- *     D - graph                  a graph that could be launched is gone
+ *     D - graph                  a graph that could be launched is destroyed
  *     I comm of parent rank r members a,b,.. device d blocking b share s ctas n policy p
- *                                a communicator is made, by ncclCommInitRank or ncclCommSplit
+ *                                a communicator is created, by ncclCommInitRank or ncclCommSplit
  *     Q comm window|buffer address bytes, U comm
- *                                memory is registered, no longer
+ *                                memory is registered, unregistered
  *     K comm kind stream count dtype op o root r in address out address group g
  *                                a collective
  *     Z comm finalize|destroy registrations|abort

@@ -1,6 +1,6 @@
-/* The cases of gradient_test.c: for each op with a gradient rule small graphs around it, with odd
- * sizes, optional operands present and absent, operands used twice. Here those of elements and of
- * moves, and the list of all. */
+/* The cases of gradient_test.c: small graphs for each op with a gradient rule, with odd sizes,
+ * optional operands present and absent, and operands that are used twice. This file has those of
+ * elementwise ops and of moves, and the list of all. */
 #ifndef FSDPC_GRADIENT_CASES_H
 #define FSDPC_GRADIENT_CASES_H
 

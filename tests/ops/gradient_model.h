@@ -1,5 +1,5 @@
-/* How graphs of gradient_test.c are built: parameters and fields with their numbers, ops, and a
- * loss that depends on every element. */
+/* Builds the graphs of gradient_test.c: parameters and fields with their numbers, ops, and a loss
+ * that depends on every element. */
 #ifndef FSDPC_GRADIENT_MODEL_H
 #define FSDPC_GRADIENT_MODEL_H
 

@@ -1,13 +1,13 @@
-/* Every op's gradient against central differences.
+/* Compares every op's gradient with central differences.
  *
  * Each row of ops.def with a gradient rule has cases (gradient_cases.h). A case is built once for
- * each of its parameters (only that one is trainable) and once with all of them trainable; the
- * passes up to pad make the backward, the cpu device's kernels run it, in memory of its own for
- * each value and once more in place, and what comes out is compared, element by element, with
- * central differences of a double-precision forward that shares no code with them (reference.c).
+ * each of its parameters, of which only that one is trainable, and once with all of them trainable.
+ * The passes up to pad make the backward; the cpu device's kernels run it, with separate memory for
+ * each value and once more in place; and the results are compared, element by element, with central
+ * differences of a double-precision forward that shares no code with them (reference.c).
  *
- * The comparison must be sharp: a gradient that is 1 % too large, for any one parameter of any one
- * case, has to fail it, and the test demands that of each. A row without a case fails too.
+ * The comparison must be sharp: the test demands that a gradient that is 1 % too large, for any one
+ * parameter of any one case, fails it. A row without a case fails, too.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-/* See kernels.h. Every value has memory of its own, except where an op must write into an operand's
- * (ALIAS_MUST, ALIAS_ACC, views) or, under in_place, may. Memory is filled with NaN first, so that
- * an output that a kernel does not write completely shows. */
+/* See kernels.h. Every value has memory of its own, unless an op must write into an operand's
+ * memory (ALIAS_MUST, ALIAS_ACC, views) or, under in_place, may. Memory is filled with NaN first,
+ * so that an output that a kernel does not write completely is noticed. */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>

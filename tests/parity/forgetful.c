@@ -1,5 +1,5 @@
 /* A device module whose reductions ignore the last rank: everything else is the real cpu device,
- * which lies beside this one as device_real.so. The tests of ranks must notice it. */
+ * which is next to this one as device_real.so. The tests of ranks must notice it. */
 #include "device.h"
 
 #include <dlfcn.h>

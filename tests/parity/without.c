@@ -1,7 +1,7 @@
 /* fsdpc compile with some passes left out: `without PASS,... MODEL PLAN [-n RANKS] [-s
  * path=value]...`
  *
- * What a pass must not change can be seen by running plans made with it and without it.
+ * Runs of plans made with and without a pass show what it must not change.
  */
 #include <errno.h>
 #include <stdio.h>

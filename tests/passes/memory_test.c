@@ -1,5 +1,5 @@
-/* memory_place on random blocks: nothing overlaps, nothing lies outside, the result depends on the
- * blocks alone, and the shapes that training has pack as tightly as they can. */
+/* memory_place on random blocks: nothing overlaps or lies outside, the result depends only on the
+ * blocks, and the shapes of training are packed as tightly as possible. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

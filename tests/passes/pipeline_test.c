@@ -1,4 +1,4 @@
-/* The pipeline: which passes run, in which order, what is printed behind them. */
+/* The pipeline: which passes run, in which order, and what is printed after them. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* The calls of a run, on a hand-made plan for 4 ranks in two roles: 16 samples a step in 2 calls of
- * 2 samples a rank, an evaluation of 32 samples after every third step. */
+/* The calls of a run, for a hand-made plan with 4 ranks in two roles: 16 samples per step in 2
+ * calls of 2 samples per rank, an evaluation of 32 samples after every third step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* Preloaded into fsdp-run: its CRASH_AT'th call that changes a file or a folder, counted from 1,
- * does not happen. The process ends there as by a loss of power, or with CRASH_ERRNO the call fails
- * with that number; CRASH_AGAIN: so do all calls after it. CRASH_SHORT: it writes half of the bytes
- * instead. CRASH_SLEEP=MS: each write takes so much longer. CRASH_RESERVES_NOTHING: as on a file
- * system without fallocate. CRASH_LOCKS_NOTHING: as on one without flock. CRASH_COUNT=FILE: the
- * number of calls is written there at the end. Only calls with the word CRASH_IN in their path
- * count, and those on files that such a call opened. */
+/* Preloaded into fsdp-run: its CRASH_AT'th call that changes a file or a folder, counted from 1, is
+ * not performed. The process ends there as if the power had failed, or with CRASH_ERRNO the call
+ * fails with that number; CRASH_AGAIN: so do all later calls. CRASH_SHORT: it writes half of the
+ * bytes instead. CRASH_SLEEP=MS: delays each write. CRASH_RESERVES_NOTHING: as on a file system
+ * without fallocate. CRASH_LOCKS_NOTHING: as on one without flock. CRASH_COUNT=FILE: the number of
+ * calls is written there at the end. Only calls with CRASH_IN in their path count, and those on
+ * files that such a call opened. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Arrays as data: which are refused, ids at the edge of what the model takes, and files that --data
- * names. */
+/* Arrays as data: which are rejected, ids at the limit of what the model accepts, and files that
+ * --data names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* mlm and span_corruption: what samples are made of, against the tokens that they were made from.
+/* mlm and span_corruption: samples compared with the tokens from which they were made.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* What the executor asks of a device and of a transport, on a hand-made program of three streams.
+/* The executor's calls to a device and to a transport, for a hand-made program with three streams.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Data and weights files: what is read is what was written, and what is not what it claims to be
- * is refused with the place. */
+/* Data and weights files: reading returns what was written, and invalid files are rejected with the
+ * place of the error. */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* What the ranks of a machine take together, against made-up memory of it. */
+/* The memory that the ranks of a machine need together, compared with invented amounts of
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

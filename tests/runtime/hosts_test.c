@@ -1,5 +1,5 @@
-/* --hosts: what is a list of hosts, who is asked whether it is still there, and how the ranks of
- * lost ones are shared out. */
+/* --hosts: valid lists of hosts, which hosts are asked whether they are alive, and how the ranks of
+ * lost hosts are redistributed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

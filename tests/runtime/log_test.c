@@ -1,4 +1,5 @@
-/* What a run tells: lines of the log and which of them stay, event files, the course of the loss.
+/* What a run reports: lines of the log and which of them are kept, event files, the history of the
+ * loss.
  */
 #include <dirent.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* How much memory a process may still use, from made-up files of the system. */
+/* How much memory a process may still use, according to invented files of the system. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

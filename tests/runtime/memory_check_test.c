@@ -1,4 +1,4 @@
-/* Test mode FSDP_CHECK=memory on a hand-made program: what it fills, what it measures, and that a
+/* Test mode FSDP_CHECK=memory with a hand-made program: what it fills, what it measures, and that a
  * byte written behind the arena or the workspace ends the run. */
 #include <setjmp.h>
 #include <stdarg.h>

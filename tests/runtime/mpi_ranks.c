@@ -1,7 +1,8 @@
 /* A rank of transport mpi without a plan, started through mpirun: MODULE HOSTS SIZE... The ranks
- * are a mesh of these sizes, split as if they were on so many hosts. Small integers, so that sums
- * are exact and every wrong or missing contribution shows. Along each set of axes there is every
- * collective, several times; then some in which the last member brings something else. */
+ * form a mesh of these sizes, divided as if they were on HOSTS hosts. The data are small integers,
+ * so that sums are exact and every wrong or missing contribution shows. Along each set of axes
+ * every collective runs several times; then some run in which the last member's arguments
+ * differ. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

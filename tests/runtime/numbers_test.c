@@ -1,5 +1,5 @@
-/* What the host computes: Philox against its published vectors, start values, shuffles, schedules,
- * exact sums, and the list of calls. */
+/* Computations on the host: Philox compared with its published vectors, start values, shuffles,
+ * schedules, exact sums, and the list of calls. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* --overlap auto: which steps it tries, and what it keeps. */
+/* --overlap auto: the steps in which it tries each mode, and the mode that it keeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

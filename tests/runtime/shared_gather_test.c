@@ -1,4 +1,4 @@
-/* Which gathers the ranks of a group may have in one place, on hand-made programs. */
+/* Which gathers may share one result among the ranks of a group, for hand-made programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
-/* A device module on which one launch of one rank takes long: everything else is the real cpu
- * device, which lies beside this one as device_real.so. TARDY="sleep RANK LAUNCH SECONDS",
- * "work ...", which keeps the rank's thread busy as a long kernel would, or "stop ...", which stops
- * its process. "copy RANK SECONDS [N]": the rank sleeps when it first, or for the Nth time, reads
- * memory of a rank in a collective. "sleep ... copy ...": each until the other has begun, however
- * loaded the machine is, the launch a second at least, and both for their seconds at most. Before a
- * launch or a copy is late it makes the file TARDY_SIGN. "cut FILE": the file loses its last byte
- * while the device is opened, which is after the opening of all files. "map FILE BYTES": before its
- * first launch each rank says how much of the mapped file is in its memory, in BYTES. */
+/* A device module on which one launch of one rank is slow: everything else is the real cpu device,
+ * which is next to this one as device_real.so. TARDY="sleep RANK LAUNCH SECONDS"; "work ..." keeps
+ * the rank's thread busy like a long kernel; "stop ..." stops its process. "copy RANK SECONDS [N]":
+ * the rank sleeps when it reads memory of another rank in a collective for the first, or the Nth,
+ * time. "sleep ... copy ...": each lasts until the other has begun, however loaded the machine is:
+ * the launch at least a second, and both at most their seconds. Before a launch or a copy is
+ * delayed, the file TARDY_SIGN is created. "cut FILE": the file loses its last byte while the
+ * device is opened, which is after the opening of all files. "map FILE BYTES": before its first
+ * launch each rank writes to BYTES how much of the mapped file is in its memory. */
 #include "device.h"
 
 #include <dlfcn.h>

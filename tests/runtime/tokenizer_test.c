@@ -1,5 +1,5 @@
-/* Text and ids: as the library that made tests/runtime/tokenizer.json has them (make_tokenizer.py),
- * and files that are something else. */
+/* Text and ids: the same as those of the library that made tests/runtime/tokenizer.json
+ * (make_tokenizer.py), and invalid files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The chief of a world over TCP without any network: host collectives and what is none, ranks that
- * do not come, failures and losses, collectives that do not finish. Calls are handed to it as if
- * they had come; its answers stand in what its links are to send. */
+/* The chief of a world over TCP without any network: host collectives and invalid ones, ranks that
+ * do not come, failures and losses, collectives that do not finish. Calls are passed to it as if
+ * they had arrived; its answers are read from the output of its links. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

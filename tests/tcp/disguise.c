@@ -1,5 +1,5 @@
-/* A device module that calls itself cuda and is the real cpu device, which lies beside this one as
- * device_cpu.so: for runs with the transport of hub.c, which goes with a GPU. */
+/* A device module that calls itself cuda and is the real cpu device, which is next to this one as
+ * device_cpu.so: for runs with the transport of hub.c, which requires a GPU. */
 #include "device.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
-/* transport_nccl.so for programs without a GPU: the collectives of a plan by host collectives of
- * the world over TCP alone, with the data of small models. What it is for: launchers, interrupts
- * and ends of real runs, with the world, and nothing else of the real transport. Sums are those of
- * the device, in rank order. One thread a rank issues collectives, as outside of test modes.
+/* transport_nccl.so for programs without a GPU: performs the collectives of a plan as host
+ * collectives of the world over TCP, for small models. It is used to test launchers, interrupts and
+ * the ends of real runs with the world and nothing else of the real transport. Sums are those of
+ * the device, in rank order. One thread of each rank issues collectives, as outside test modes.
  */
 #include <pthread.h>
 #include <stdio.h>

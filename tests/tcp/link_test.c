@@ -1,5 +1,5 @@
-/* Messages of any length between two sockets: they arrive whole, one is kept at a time, and what is
- * not a message is seen from its head. */
+/* Messages of any length between two sockets: they arrive whole, only one is buffered at a time,
+ * and invalid messages are recognized by their head. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

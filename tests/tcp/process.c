@@ -1,23 +1,23 @@
-/* A rank that has no GPU and no plan, for tests of the world over TCP: who it is comes from the
- * environment, as launchers set it; what it does from the command line, word by word:
+/* A rank without a GPU and without a plan, for tests of the world over TCP. The environment says
+ * who it is, as launchers set it; the command line says what it does, word by word:
  *
  *   compare [CODE]    start reports; this rank's code
  *   share ROOT        bytes of that rank
  *   agree N           the largest of all
  *   split N           agreement among every second rank
- *   many N            so many agreements, each checked
- *   watch             be watched; `at` says where this rank is
+ *   many N            that many agreements, each checked
+ *   watch             starts to be watched; `at` says where this rank is
  *   at SEQUENCE       the first collective that has not finished; -1: none
- *   work MS           signs of work for so long
+ *   work MS           signs of work for that long
  *   sleep MS, spin    time passes; until the run is over
  *   ready             meet.py may send its signals
  *   told              waits for the notice that a watched rank gets
  *   fail CODE TEXT    this rank failed
  *   kill, stop        by a signal that cannot be caught
- *   leave             in order
- *   where             alone: nothing but a line that says who this is and where it would meet
+ *   leave             ends in order
+ *   where             without others: prints who this is and where it would meet the others
  *
- * FSDP_TIMEOUT is the limit. Every step prints a line; an error ends the process as fsdp-run does.
+ * FSDP_TIMEOUT is the limit. Every step prints a line; an error ends the process as in fsdp-run.
  */
 #include <signal.h>
 #include <stdatomic.h>
