@@ -1,5 +1,5 @@
-"""fault.py plan: takes the edges away from the first instruction of the plan that has some, and
-puts fingerprint and checksum right, so that only the checker can object."""
+"""fault.py PLAN: removes the edges of the first instruction of the plan that has some, and corrects
+fingerprint and checksum, so that only the checker can object."""
 import ctypes
 import struct
 import sys

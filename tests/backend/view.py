@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The human view of plans against their complete form: view.py FSDPC MODEL [OPTIONS]...
+"""Compares the human view of plans with their complete form: view.py FSDPC MODEL [OPTIONS]...
 
-A second reader: it counts the lines of `dump` and knows nothing of how they are made. For each set
-of options (words in one argument) it compiles MODEL and says whether
-- with --all each instruction of --raw has one line, in order, with its op first;
+A second reader: it counts the lines of `dump` and does not know how they are made. For each set of
+options (words in one argument) it compiles MODEL and prints whether
+
+- with --all each instruction of --raw has one line, in order, that begins with its op;
 - without it each instruction that does something at run time has one, or is counted in a line that
   folds repeated layers;
-- the most live memory of all lines is the predicted peak: with what is unused between the parts it
-  makes the arena, and it is what the head's parts add up to;
+- the most live memory of all lines is the predicted peak: with the unused space it equals the
+  arena, and the parts in the head add up to it;
 - no line is longer than 120 columns.
 """
 import json

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""What a plan keeps and sends, beside the formulas of ZeRO, for 7.5 billion parameters on 64 ranks.
+"""Compares what a plan keeps and sends with the formulas of ZeRO, for 7.5 billion parameters on 64
+ranks.
 
     zero.py FSDPC memory|traffic
 
 memory: bytes that a rank keeps over a step, in GB: master weights and Adam's moments in f32, the
 sums of gradients in bf16 between two micro-batches (states of the plan), and the weights in bf16,
-whole if a unit is gathered once for forward and backward, else a shard. (Strategy full keeps no
-such shard here: it is cast for each gather.)
+whole if a unit is gathered once for forward and backward, otherwise a shard. (Strategy full keeps
+no such shard here: it is cast for each gather.)
+
 traffic: bytes that a rank sends of parameters and gradients, as multiples of the model in bf16.
 """
 import json

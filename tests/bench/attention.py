@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Attention on the CPU, ours beside PyTorch's scaled_dot_product_attention, forward and backward.
+"""Attention on the CPU: our kernels and PyTorch's scaled_dot_product_attention, forward and
+backward.
 
     tests/bench/attention.py [--build DIR] [--threads N] [--rounds N] [--only T,h,causal,dtype]
 
 Needs `ninja build/bench/kernels` and a Python with torch, which runs with bound threads and in each
-cell with the fastest allocator of tuned.py. Both take turns, N rounds in each cell; milliseconds
-are the best of the rounds. `best` is the ratio of the best of both, ours / PyTorch's, forward and
-backward together, `median` that of the ratios by round. q, k and v lie as a model has them,
-[B, T, H, h]. Cells with a ratio above 1 end in `slower`. BENCH_PROCESSOR_TIME=1 with one thread
-counts processor time, for a machine that has other things to do.
+cell with the fastest allocator of tuned.py. Both run alternately, N rounds in each cell;
+milliseconds are the best of the rounds. `best` is the ratio of the best of both, ours / PyTorch's,
+forward and backward together; `median` is the median of the ratios by round. q, k and v have the
+layout of a model, [B, T, H, h]. Cells with a ratio above 1 end in `slower`. BENCH_PROCESSOR_TIME=1
+with one thread counts processor time, for a machine that runs other programs too.
 """
 import argparse
 import itertools

@@ -1,6 +1,6 @@
-"""checkpoint_peer.py FOLDER BYTES DISK: torch.distributed.checkpoint of 2 ranks that hold so many
-bytes in 450 sharded tensors, save and, where the copy that it makes fits into memory, async_save;
-for tests/bench/checkpoint."""
+"""checkpoint_peer.py FOLDER BYTES DISK: torch.distributed.checkpoint of 2 ranks that hold BYTES in
+450 sharded tensors: save and, if the copy that it makes fits into memory, async_save; for
+tests/bench/checkpoint."""
 import os
 import pathlib
 import resource

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How long fsdpc takes: tests/bench/compile.py [fsdpc]. Compiles gpt2.fsd for 8 ranks with 12,
+"""The time that fsdpc takes: tests/bench/compile.py [fsdpc]. Compiles gpt2.fsd for 8 ranks with 12,
 120 and 1200 layers, each several times, and prints the shortest time and the processor time of
-that run. The promise: 12 layers in 50 ms. Measured: ten times the layers take 7 times as long from
-12 to 120 and 14 times from 120 to 1200.
-Then the time of pass fuse_elementwise where one value has 1,000, 2,000 and 4,000 uses: linear in
-them."""
+that run. The promise: 12 layers in 50 ms. Measured: from 12 to 120 layers it takes 7 times as
+long, from 120 to 1200 layers 14 times.
+
+Then the time of pass fuse_elementwise if one value has 1,000, 2,000 and 4,000 uses, which must be
+linear."""
 import os
 import resource
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What large models and many ranks cost fsdpc: tests/bench/size.py [fsdpc]. Prints for each case
-wall and processor time, the most memory, and the size of the plan.
+"""The cost of large models and many ranks for fsdpc: tests/bench/size.py [fsdpc]. Prints for each
+case wall and processor time, peak memory, and the size of the plan.
 
 On a quiet machine: 1536 layers of GPT-2 in 1.2 s and 300 MiB; a model of 405 billion parameters for
 16,384 ranks in 0.3 s."""

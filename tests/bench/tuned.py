@@ -1,5 +1,5 @@
-"""PyTorch as its guide to tuning on CPUs has it run, for the peers of benchmarks: an allocator that
-keeps its pages, of which the fastest here counts, huge pages, threads bound to processors."""
+"""PyTorch tuned as its guide for CPUs recommends, for the peers of benchmarks: an allocator that
+keeps its pages (the fastest one counts), huge pages, threads bound to processors."""
 
 import ctypes.util
 import os

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What a formula costs when it is written out: tests/bench/written.py [--build DIR] [--steps N]
-[NAME..]. For each formula three models are trained, alternately: LAYERS layers of the op that is
-made for it, of the formula in .fsd, and none; between layers an axis is transposed, as no step of a
-formula is, since in models products stand there. Prints milliseconds a layer, forward and backward,
-of both and their ratio, and the MiB that a layer keeps of it after a product: activations of LAYERS
-layers less those of half as many. With --base DIR also those of another build, in turns with this
-one. Device cpu, one rank, one thread; what counts is the processor time of the shortest of --runs
-runs, so that other programs on the machine disturb little."""
+"""The cost of writing out a formula: tests/bench/written.py [--build DIR] [--steps N] [NAME..].
+
+For each formula three models are trained alternately: LAYERS layers of the op that computes it, of
+the formula in .fsd, and of neither; between layers an axis is transposed, which is never fused into
+a formula, since real models have products there. Prints milliseconds per layer, forward and
+backward, of both, their ratio, and the MiB that a layer keeps after a product: activations of
+LAYERS layers minus those of half as many. With --base DIR also those of another build, alternating
+with this one. Device cpu, one rank, one thread; the processor time of the shortest of --runs runs
+counts, so that other programs on the machine matter little."""
 import argparse
 import json
 import pathlib

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""circles.py BUILD: the circles of files in each room, by the symbols of their objects: a line for
-each, its files in order of name. Files that use each other are one thing in several pieces.
+"""circles.py BUILD: the circles of files in each room, found by the symbols of their objects: a
+line for each circle, with its files in order of name. Files that use each other are really one
+file.
 """
 import collections
 import pathlib

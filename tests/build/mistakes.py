@@ -1,10 +1,10 @@
-"""Counts the different mistakes of users that the goldens of tests/frontend hold.
+"""Counts the different mistakes of users that the goldens of tests/frontend contain.
 
     mistakes.py ROOT LEAST
 
-A mistake is an error message with its code, as it stands in an expected output; what it quotes and
-its numbers do not count, so two misspelt keys are one mistake. Prints that there are at least
-LEAST, or how many there are, and which codes of model files (E01 to E04) no golden of tests shows.
+A mistake is an error message with its code in an expected output; quoted text and numbers do not
+count, so two misspelt keys are one mistake. Prints that there are at least LEAST, or how many there
+are, and which codes of model files (E01 to E04) occur in no golden of tests.
 """
 
 import pathlib

@@ -1,9 +1,10 @@
-"""Prints every comment and head of a test that names a source which does not exist, as
-FILE:LINE: NAME. argv: root of the repository. Pages have a test of their own.
+"""Prints every comment and head of a test that names a source which does not exist, as FILE:LINE:
+NAME. argv: root of the repository. Documentation pages have a test of their own.
 
-A file is named with its last folders or none (products/tiles.c, tiles.c), a folder with all of its
-own (runtime/devices/cpu), tests by how their names begin. Names with a word in capitals stand for
-any file. Not read: code, strings, RUN lines, and names of model files, which users choose.
+A file is named with its last folders or without any (products/tiles.c, tiles.c), a folder with its
+full path (runtime/devices/cpu), tests by a prefix of their names. Names with a word in capitals
+stand for any file. Not read: code, strings, RUN lines, and names of model files, which users
+choose.
 """
 import os
 import re

@@ -1,9 +1,9 @@
-"""Prints every source that breaks the measures of the house: files over 600 lines, functions over
-80, lines over 100 columns (tables with a row a line get more room), a README of 120 lines or more.
-argv: repository.
+"""Prints every source that exceeds the limits of the house style: files over 600 lines, functions
+over 80, lines over 100 columns (tables with one row per line may be longer), a README of 120
+lines or more. argv: repository.
 
-A function is what starts at the margin with a parameter list and ends with a brace at the margin;
-tables are not functions."""
+A function begins at the margin with a parameter list and ends with a brace at the margin; tables
+are not functions."""
 import os
 import re
 import sys

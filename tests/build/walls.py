@@ -1,6 +1,6 @@
 """Prints, for each room, the rooms whose headers it may include: those that the compiler finds with
-the -I list of the room's rule. Then what should not be: a folder that a rule names and no file of
-the room needs, and rooms that include each other in a circle. argv: build folder."""
+the -I list of the room's rule. Then violations: a folder that a rule names although no file of
+the room needs it, and rooms that include each other in a circle. argv: build folder."""
 import glob
 import os
 import re

@@ -1,11 +1,11 @@
 """crash.py FSDP_RUN CRASH.SO PLAN WHOLE.LOG WHOLE killed|full|broken|interrupted|short [STRIDE]: a
-run that makes checkpoints is stopped at each call that changes files, one after the other (or each
-STRIDE-th): by SIGKILL, or the call fails with ENOSPC, EIO (and all after it), EINTR, or a write is
-cut short.
+run that writes checkpoints is interrupted at each call that changes files, one after the other
+(or at each STRIDE-th): by SIGKILL, or the call fails with ENOSPC, EIO (and all later calls),
+EINTR, or a write is cut short.
 
-Afterwards the newest checkpoint that has its name is whole, the run goes on from it, or starts
-where there is none, and ends with the bits of one that nothing happened to; and nothing is left
-beside the checkpoints.
+Afterwards the newest checkpoint under its final name must be complete; the run resumes from it, or
+starts anew if there is none, and must end with the same bits as an undisturbed run; and nothing
+else may be left next to the checkpoints.
 """
 import errno
 import json

@@ -1,9 +1,9 @@
-"""A disk as POSIX promises it, for tests that let the power fail: what was not synced may be there
-or not, in any order, and writes may be torn at any sector. (A rename from one folder to another is
-there in both or in none, as file systems with a journal have it.)
+"""A disk as POSIX guarantees it, for tests that simulate power failures: what was not synced may be
+there or not, in any order, and writes may be torn at any sector. (A rename from one folder to
+another takes effect in both or in none, as on file systems with a journal.)
 
-calls() reads what recorder.c wrote down; a Disk is given these calls, and write() makes what is
-left of it, where keeps() says of each thing that was not synced whether it is there.
+calls() reads the record of recorder.c; a Disk applies these calls, and write() writes what is left
+of it, where keeps() decides for each thing that was not synced whether it survives.
 """
 import os
 import pathlib

@@ -1,4 +1,5 @@
-"""What is in a checkpoint, read from the headers of its files alone: tensors by name, as bytes."""
+"""Reads the contents of a checkpoint from the headers of its files, without the manifest: tensors
+by name, as bytes."""
 import json
 import os
 import pathlib

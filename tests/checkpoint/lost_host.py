@@ -1,9 +1,10 @@
-"""lost_host.py BUILD: a run on two hosts, network namespaces of this machine, that `fsdp-run
---hosts --restarts` started. The second host is cut off, a rank is killed, the host comes back, and
-a rank is killed again.
+"""lost_host.py BUILD: a run on two hosts, network namespaces of this machine, started by `fsdp-run
+--hosts --restarts`. The second host is cut off, a rank is killed, the host comes back, and a
+rank is killed again.
 
-The ranks double up on the first host and go on from the newest checkpoint, twice; after the third
-failure both hosts have ranks again. The run ends with the bits of a run that nothing happened to.
+The first two times all ranks move to the first host and resume from the newest checkpoint; after
+the third failure both hosts have ranks again. The run must end with the same bits as an undisturbed
+one.
 """
 import importlib.machinery
 import importlib.util

@@ -1,16 +1,16 @@
-"""power.py FSDPC FSDP_RUN RECORDER.SO PLAN WHOLE [TIMES [SEED]]: the power fails, at each call that
+"""power.py FSDPC FSDP_RUN RECORDER.SO PLAN WHOLE [TIMES [SEED]]: the power fails at each call that
 a run with checkpoints makes on files.
 
-A run, and one that goes on from it, are recorded. Of each prefix of their calls every synced one
-happened; of what was written to a file after its last sync, and of names made, changed or removed
-in a folder after the folder's last sync: nothing, everything, or TIMES times any of it, in any
-order, with writes torn at any sector, as POSIX allows.
+A run, and one that resumes from it, are recorded. For each prefix of their calls, every synced call
+took effect; of what was written to a file after its last sync, and of names created, changed or
+removed in a folder after the folder's last sync: none, all, or TIMES times a random selection, in
+any order, with writes torn at any sector, as POSIX allows.
 
-What is then there: each checkpoint under its name is whole and has the bits of that step; none that
-the run went on from is missing; and a run goes on, or starts where there was none yet, ends with
-the bits of WHOLE, and leaves nothing beside its checkpoints.
+Then each checkpoint under its final name must be complete and have the bits of that step; none from
+which the run resumed may be missing; and a run that resumes, or starts anew if there was none yet,
+must end with the bits of WHOLE and leave nothing else next to its checkpoints.
 
-Then the same with each kind of sync forgotten, which has to be noticed.
+Then the same with each kind of sync omitted, which must be noticed.
 """
 import hashlib
 import os

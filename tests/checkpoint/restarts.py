@@ -1,11 +1,11 @@
-"""restarts.py FSDPC FSDP_RUN local|mpi|nccl|damaged [COUNT [SEED]]: runs under --restarts, of which
+"""restarts.py FSDPC FSDP_RUN local|mpi|nccl|damaged [COUNT [SEED]]: runs under --restarts, in which
 a rank is killed (mpi, nccl: or stopped, or one of the processes that started it is killed) at a
-random step, each one or two times. nccl: on emulated GPUs. damaged: transport local, and the newest
-checkpoint loses a bit.
+random step, once or twice per run. nccl: on emulated GPUs. damaged: transport local, and a bit
+of the newest checkpoint is flipped.
 
-Each goes on by itself from its newest checkpoint and ends with the bits of a run that nothing
-happened to; its log has each step once. With a COUNT of 10 or more, for a machine at rest, it also
-goes on within 5 s after the loss was noticed.
+Each run resumes by itself from its newest checkpoint and must end with the same bits as an
+undisturbed run; its log must have each step once. With a COUNT of 10 or more, for an idle machine,
+it must also resume within 5 s after the loss was noticed.
 """
 import json
 import os

@@ -1,11 +1,11 @@
-"""resume.py FSDPC FSDP_RUN pieces|layouts|signals [COUNT [SEED]]: trains small models as a whole
-and with interruptions, and compares every bit of weights, states and log.
+"""resume.py FSDPC FSDP_RUN pieces|layouts|signals [COUNT [SEED]]: trains small models with and
+without interruptions, and compares every bit of weights, states and log.
 
-pieces   runs that end after some steps and go on from their checkpoint, for models with each kind
+pieces   runs that end after some steps and resume from their checkpoint, for models with each kind
          of state
-layouts  a checkpoint of N ranks and a strategy goes on with M ranks and another: the state that it
-         begins with and the weights that it saves, at the same number of ranks all that follows,
-         at others the losses, within rounding
+layouts  a checkpoint of N ranks and a strategy is resumed with M ranks and another strategy. Equal
+         must be: the initial state and the weights that it saves; at the same number of ranks
+         everything that follows; at other numbers the losses, within rounding
 signals  runs that are interrupted at random moments, most of them after their first step
 """
 from math import lcm

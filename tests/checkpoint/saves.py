@@ -1,9 +1,9 @@
-"""saves.py FSDP_RUN RECORDER.SO PLAN OLD NEW [TIMES [SEED]]: the power fails, at each call on
-files that --save makes when it replaces the weights OLD by NEW, as one file, as folders of one file
-and of several (disk.py says what is left then).
+"""saves.py FSDP_RUN RECORDER.SO PLAN OLD NEW [TIMES [SEED]]: the power fails at each call on files
+that --save makes when it replaces the weights OLD by NEW, as one file, as folders with one file
+and with several (disk.py determines what is left).
 
-The target then loads as OLD or as NEW or is refused, and as NEW once the run has ended. Then the
-same with each kind of sync forgotten, which has to be noticed.
+Afterwards the target must load as OLD or as NEW or be rejected, and as NEW once the run has ended.
+Then the same with each kind of sync omitted, which must be noticed.
 """
 import hashlib
 import os

@@ -1,11 +1,12 @@
 """tools.py FSDPC FSDP_RUN MODE [COUNT [SEED]]: the tools for checkpoints, on small models.
 
-reshard  checkpoints of N ranks of all strategies and layouts are written for M ranks and for plans:
-         every bit of weights and states stays, and for a plan the files are those of its own run
-convert  weights of checkpoints have the bytes of --save, of every type and size of files; and back:
-         a run that begins from a checkpoint of weights has every bit of one that loads them
-damage   each file of a checkpoint with a flipped bit, cut, gone, empty, swapped with another rank's
-         or taken from another step is refused with its name
+reshard  checkpoints of N ranks of all strategies and layouts are rewritten for M ranks and for
+         plans: every bit of weights and states is kept, and for a plan the files are those of its
+         own run
+convert  weights of checkpoints have the bytes of --save, for every type and size of files; and
+         back: a run that starts from a checkpoint of weights has every bit of one that loads them
+damage   each file of a checkpoint with a flipped bit, truncated, missing, empty, swapped with
+         another rank's or taken from another step is rejected by name
 """
 import json
 import pathlib

@@ -1,11 +1,12 @@
-"""Trains a small GPT-2 in bf16 on the emulated cuda device, with an emulated cuDNN in some moods.
+"""Trains a small GPT-2 in bf16 on the emulated cuda device, with an emulated cuDNN in several
+moods.
 
     attended.py FSDPC FSDP_RUN BUILD FOLDER [KEY=VALUE]... WISH[:MOOD]...
 
-KEY=VALUE is a setting of the model. forget removes the file of tuned choices. WISH is
+KEY=VALUE is a setting of the model. `forget` removes the file of tuned choices. WISH is
 FSDP_CUDA_ATTENTION, MOOD is FSDP_EMULATE_CUDNN (emulate_cudnn.cu; none: there is no such library),
-or the one-pass backward is `quick`, or `lost`: it writes nothing. For each: how the losses compare
-with those of WISH own, and what was said of attention."""
+or for the one-pass backward `quick`, or `lost`: it writes nothing. Prints for each how the losses
+compare with those of WISH own, and the messages about attention."""
 import json
 import os
 import shutil

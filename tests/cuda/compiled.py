@@ -1,12 +1,12 @@
 """What the compiler made of the kernels: compiled.py device_cuda.so
 
-Reads the machine code for the GPU inside the module, an ELF file a source, and looks at each
-kernel: it keeps everything in registers (no stack, so nothing spilled and no array in local
-memory); it says how many threads a block may have, and that many have registers; its static shared
-memory is within what a launch need not ask for. Its first instructions are a wait for the kernel
+Reads the machine code for the GPU inside the module, an ELF file for each source, and checks each
+kernel: it keeps everything in registers (no stack, so no spills and no array in local memory); it
+states how many threads a block may have, and its registers allow that many; its static shared
+memory is within the limit that needs no request. Its first instructions are a wait for the kernel
 before it (griddepcontrol.wait is ACQBULK), before anything that may read or write memory. The
-one-pass backward of attention has the products of a warpgroup (HGMMA) that its source has, and no
-more waits: the compiler adds some where products cannot be on their way together.
+one-pass backward of attention has as many products of a warpgroup (HGMMA) as its source, and no
+more waits: the compiler adds some if products cannot run at the same time.
 """
 import struct
 import sys

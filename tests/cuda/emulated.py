@@ -3,10 +3,11 @@
     emulated.py FSDPC FSDP_RUN BUILD FOLDER MODEL RANKS MODE [-s path=value]...
 
 MODE same: the losses of all steps agree within 1e-5 (bf16: 1e-2), and have the same bits for every
-order in which streams, graph nodes and threads may take turns, with and without a captured graph,
-and where kernels may come early.
-MODE waits: leaves out one wait for an event after the other, in two orders each. Some must give
-other losses; many do not, since they follow from others or nothing happened to run late."""
+order in which streams, graph nodes and threads may run, with and without a captured graph, and with
+kernels that start early.
+
+MODE waits: omits one wait for an event after the other, in two orders each. Some must change the
+losses; many do not, since they follow from others or nothing happened to run late."""
 import json
 import os
 import shutil

@@ -1,6 +1,5 @@
 """Copies the sources below runtime/devices/cuda into one folder, with a fault in each of seven
-places: planted.py FROM TO. A place that is not there any more ends the build: another has to be
-chosen."""
+places: planted.py FROM TO. If a place no longer exists, the build fails: choose another."""
 import glob
 import os
 import re

@@ -1,10 +1,11 @@
-"""The file beside a plan that keeps what products were found fastest, on the emulated cuda device.
+"""The file next to a plan that stores which algorithms of products were fastest, on the emulated
+cuda device.
 
     tuned.py FSDPC FSDP_RUN BUILD FOLDER MODEL CASE
 
-The emulated cuBLASLt names several algorithms; the one that it times as the fastest adds in another
-order than the first, so the losses show which one ran. CASE: kept, believed, ignored, nowhere,
-turns, epilogues."""
+The emulated cuBLASLt offers several algorithms; the one that it times as the fastest adds in
+another order than the first, so the losses show which one ran. CASE: kept, believed, ignored,
+nowhere, turns, epilogues."""
 import fcntl
 import json
 import os

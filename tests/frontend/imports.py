@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every row of imports.def by a file that has its key with such a value: it becomes these settings,
-means nothing for that reason, or is refused with that remedy.
+"""Tests every row of imports.def with a file that has its key with such a value: it becomes these
+settings, has no effect for that reason, or is rejected with that remedy.
 
     imports.py FSDPC ROOT
 
-What each value became stands in imports.txt of the working folder, which is compared with
-tests/frontend/imports.txt; where a row changes on purpose it is copied there.
+The result of each value is written to imports.txt in the working folder, which is compared with
+tests/frontend/imports.txt; if a row changes on purpose, copy it there.
 """
 import ast
 import json

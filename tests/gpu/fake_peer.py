@@ -1,4 +1,4 @@
-"""Answers as peer.py does, with numbers made up: rehearse.py where PyTorch is not."""
+"""Answers like peer.py, with invented numbers: for rehearse.py without PyTorch."""
 
 import json
 import pathlib

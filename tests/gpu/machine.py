@@ -1,10 +1,10 @@
 """What run and bench find on a machine: the GPU, the pack, tools, and the programs built here.
 
     --programs FOLDER   takes fsdp-run, its modules and the checking programs from there: `build`,
-                        after an earlier call (what is not in `build` yet is built), or a folder of
+                        after an earlier call (what is missing in `build` is built), or a folder of
                         tests/gpu/rehearse.py, with an emulated GPU
     --pack FOLDER       another pack than build/gpu-pack
-    --patience FACTOR   all limits are so many times as long: an emulated GPU on a busy machine
+    --patience FACTOR   multiplies all limits: for an emulated GPU on a busy machine
 """
 
 import argparse

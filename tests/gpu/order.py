@@ -2,17 +2,17 @@
 
     order.py FSDPC PLAN TRACE RANKS
 
-A second reader: streams, edges, issue order come from `fsdpc dump --raw`, not from the runtime. A
-program call has to be, on each rank: the compute stream's point that the other streams wait for;
-then for each instruction that does work, in issue order, a wait of its stream for the event of
-each of its edges, in this very call, work on its stream and no other, and the recording of its own
-event where another instruction waits for it; at the end the compute stream waits for all others.
-A collective over several ranks is a mark that all others wait for when it begins, when its sums are
-done (all_reduce) and when it ends, with copies or sums in between, and every wait must find the
-mark of the same moment of the same collective of the same call.
+A second reader: streams, edges and issue order come from `fsdpc dump --raw`, not from the runtime.
+On each rank a program call must consist of: the point of the compute stream that the other streams
+wait for; then, for each instruction that does work, in issue order, a wait of its stream for the
+event of each of its edges, in this very call, work on its stream and no other, and the recording of
+its own event if another instruction waits for it; at the end the compute stream waits for all
+others. A collective over several ranks is a mark that all others wait for when it begins, when its
+sums are done (all_reduce) and when it ends, with copies or sums in between, and every wait must
+match the mark of the same moment of the same collective of the same call.
 
-With one rank: the first call of a program is direct, the second captured, all later ones a single
-graph. Prints how many calls agree, or the first that does not (exit 1).
+With one rank, the first call of a program is direct, the second is captured, and all later ones are
+a single graph. Prints how many calls agree, or the first that does not (exit 1).
 """
 import re
 import subprocess

@@ -1,9 +1,9 @@
-"""Runs a plan on the recorded cuda device and has order.py compare its calls with the plan.
+"""Runs a plan on the recorded cuda device and lets order.py compare its calls with the plan.
 
     ordered.py FSDPC FSDP_RUN BUILD FOLDER MODEL RANKS [DROP]
 
-With DROP: twelve runs, each of which leaves one wait out, number DROP, DROP + 11, ...; order.py has
-to notice every time."""
+With DROP: twelve runs, each of which omits one wait, number DROP, DROP + 11, ...; order.py must
+notice every time."""
 import os
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Runs the pack's plans on the GPU: what they logged, and, where they fail, why."""
+"""Runs the pack's plans on the GPU; returns what they logged or why they failed."""
 
 import concurrent.futures
 import json

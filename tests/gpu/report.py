@@ -1,4 +1,4 @@
-"""Commands that end in time whatever they do, and what comes back from another machine."""
+"""Commands that always end in time, and the report that comes back from another machine."""
 
 import dataclasses
 import json

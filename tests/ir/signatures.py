@@ -1,10 +1,10 @@
-"""A second reader of the signatures in ir/ops/ops.def:
-signatures.py build/tests/modules/signatures.
+"""A second reader of the signatures in ir/ops/ops.def: signatures.py
+build/tests/modules/signatures.
 
-It was written from the description in ir/ops/signature.h alone and works another way than the
-compiler's: types fit when some choice of sizes and runs of axes makes every operand and result
-right, and all choices are tried. For each op it makes types that fit, spoils some of them, and
-compares what both readers say: fits or not, and which results follow.
+It was written only from the description in ir/ops/signature.h and works differently from the
+compiler's: types match if some choice of sizes and runs of axes makes every operand and result
+valid, and all choices are tried. For each op it makes types that match, spoils some of them, and
+compares the answers of both readers: whether they match, and which results follow.
 """
 import random
 import re

@@ -1,8 +1,8 @@
 """peer.py FSDPC FSDP_RUN [MODEL...]: what Hugging Face Transformers computes for the models here.
 
 Trains each model at a small size with trained.sh, loads the weights that fsdp-run saved into the
-class of Transformers, and prints its loss and gradient norm for the same bytes: the numbers that
-as-transformers.t holds. Needs torch and transformers; for looking once.
+class of Transformers, and prints its loss and gradient norm for the same bytes: the numbers in
+as-transformers.t. Needs torch and transformers; run it by hand.
 """
 import pathlib
 import subprocess

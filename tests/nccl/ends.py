@@ -1,15 +1,15 @@
-"""Runs with transport nccl on emulated GPUs that do not end well: what all ranks then do.
+"""Runs with transport nccl on emulated GPUs that do not end well: what all ranks do then.
 
     ends.py FSDPC BUILD FOLDER MODEL RANKS CASE...
 
-Ranks are started by hand, as torchrun would (RANK, WORLD_SIZE, ...). Prints the exit code of each
-and what they wrote; process numbers and the host's name are left out. Every rank has to end; one
-that has not after LIMIT seconds hangs.
+Ranks are started by hand, as torchrun would (RANK, WORLD_SIZE, ...). Prints the exit code and the
+output of each, without process numbers and the host's name. Every rank must end; one that has not
+after LIMIT seconds hangs.
 
 killed, stopped     rank 1 gets SIGKILL or SIGSTOP in the middle of a step; whether another rank
-                    waits in a collective then, or for a decision, is chance, and left out
-awaited             rank 1 leaves a collective out, and is killed while the others wait in it
-silent              rank 1 leaves a collective out, and NCCL hangs, as a real one may
+                    then waits in a collective, or for a decision, is random and not printed
+awaited             rank 1 skips a collective, and is killed while the others wait in it
+silent              rank 1 skips a collective, and NCCL hangs, as a real one may
 plan                rank 1 has another plan
 memory              rank 1's GPU is too small
 gpus                two ranks, one GPU

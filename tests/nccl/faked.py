@@ -1,16 +1,19 @@
-"""Runs a plan with transport nccl on emulated GPUs, a process a rank, over the fake NCCL.
+"""Runs a plan with transport nccl on emulated GPUs, one process per rank, over the fake NCCL.
 
     faked.py MODE FSDPC BUILD FOLDER MODEL RANKS [-s path=value]...
 
 same: losses, gradient norms and saved weights have the bits of transport local on one emulated GPU,
-in several orders of streams, with and without graphs, windows and registered buffers; and go on
-alike from the saved weights. The fake adds in the order of ranks, in f32, and rounds once, as local
-does; a real NCCL chooses its own order.
-planned: calls.py finds in the traces what the plan says, and notices each call that is taken out of
+in several orders of streams, with and without graphs, windows and registered buffers; and runs that
+continue from the saved weights are equal, too. The fake adds in the order of ranks, in f32, and
+rounds once, like local; a real NCCL chooses its own order.
+
+planned: calls.py finds in the traces what the plan says, and notices each call that is removed from
 a trace or swapped with its neighbour.
-dropped, swapped: the program itself leaves a collective out, or issues it behind the next one of
-its communicator, on all ranks; calls.py has to notice each.
-waits: the device leaves out one of twelve waits of a stream for an event; calls.py has to notice.
+
+dropped, swapped: the program itself skips a collective, or issues it after the next one of its
+communicator, on all ranks; calls.py must notice each.
+
+waits: the device omits one of twelve waits of a stream for an event; calls.py must notice.
 """
 import json
 import os

@@ -1,10 +1,10 @@
-"""Transport nccl between hosts that are network namespaces (tests/bench/hosts), two emulated GPUs a
-host, over the fake NCCL's sockets.
+"""Transport nccl between hosts that are network namespaces (tests/bench/hosts), with two emulated
+GPUs per host, over the fake NCCL's sockets.
 
     hosts.py FSDPC BUILD FOLDER MODEL
 
-Two hosts give the bits of transport local, also over a link that delays and loses packets; a rank
-that is killed on the other host, and a host that is cut off, end all that can be reached with code
+Two hosts give the bits of transport local, even over a link that delays and loses packets. If a
+rank on the other host is killed, or a host is cut off, all ranks that can be reached end with code
 4 and one message."""
 import importlib.machinery
 import importlib.util

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Trains a model under many settings, each without offload and with some of its forms, and compares
-losses, norms, weights and the files of the last checkpoint.
+"""Trains a model under many settings, each with and without forms of offload, and compares losses,
+norms, weights and the files of the last checkpoint.
 
     bits.py FSDPC FSDP-RUN MODEL
 """

@@ -1,10 +1,10 @@
-"""torch.optim.Muon's steps beside the rule of replay.py.
+"""Compares torch.optim.Muon's steps with the rule of replay.py.
 
     muon_torch.py make      prints them as JSON; needs torch 2.9 or later
     muon_torch.py FILE      compares
 
-Weights, gradients and steps are whole numbers over 64, a wide and a tall matrix each. PyTorch makes
-a matrix orthogonal in bf16; `exact` holds the steps of the same code with doubles in its place.
+Weights, gradients and steps are integers over 64, for a wide and a tall matrix each. PyTorch
+orthogonalizes a matrix in bf16; `exact` holds the steps of the same code with doubles instead.
 """
 
 import json

@@ -2,12 +2,12 @@
 
     replay.py FSDPC FSDP_RUN [-n RANKS] [--tolerance T] MODEL OPTIMIZER [SETTING..]
 
-MODEL is a .fsd file, OPTIMIZER such as 'lion(lr = 1e-2)', further SETTINGs such as
-'train.clip=0.5'. For every step of the model file the run is repeated up to that step, with the
-weights before it, its gradients and the weights after it. The rule below, written from the
-publications and PyTorch's documentation and not from the kernels, makes the weights after it from
-the two others; the largest distance of any element, as a share of the largest step that its
-parameter makes, must stay below T. Moments are kept in doubles through all steps. Prints one line.
+MODEL is a .fsd file, OPTIMIZER for example 'lion(lr = 1e-2)'; further SETTINGs for example
+'train.clip=0.5'. For every step of the model file the run is repeated up to that step, which gives
+the weights before it, its gradients and the weights after it. The rule below, written from the
+publications and PyTorch's documentation and not from the kernels, computes the weights after it
+from the other two; the largest distance of any element, relative to the largest step of its
+parameter, must stay below T. Moments are kept in doubles through all steps. Prints one line.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 """NumPy arrays in double precision that remember how they were computed, so that gradients follow:
-what tape.py does element by element, for values of many elements.
+like tape.py, but for arrays instead of single elements.
 
-Each result knows its operands and, for each, what its gradient becomes of the result's. Nothing
-here is taken from the compiler: the functions are those of the language by the formulas of
-docs/reference.md. `NEAREST` is how near two numbers came whose order decided something (a
-comparison, a maximum, the place of a kink): where it is no more than rounding, another precision
-may decide otherwise. Equal numbers count as decided.
+Each result knows its operands and, for each, how its gradient follows from the result's. Nothing
+here is taken from the compiler: the functions are those of the language, by the formulas of
+docs/reference.md. `NEAREST` is the smallest distance of two numbers whose order decided something
+(a comparison, a maximum, the side of a kink): if it is within rounding, another precision may
+decide otherwise. Equal numbers count as decided.
 """
 
 import math

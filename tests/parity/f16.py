@@ -1,10 +1,10 @@
-"""gpt2-tiny in f16, held against PyTorch's numbers in float64.
+"""Compares gpt2-tiny in f16 with PyTorch's numbers in float64.
 
     f16.py FSDPC FSDP_RUN
 
-Prints the settings under which the loss of some step is more than LOSS off, or the gradient norm by
-more than NORM of itself. Measured: 1.5e-4 and 8.3e-5; with bf16 1.0e-3 and 8.1e-4, which is
-PyTorch's own distance for bf16: f16 has three bits more.
+Prints the settings under which the loss of some step differs by more than LOSS, or the gradient
+norm by more than the fraction NORM. Measured: 1.5e-4 and 8.3e-5; with bf16 1.0e-3 and 8.1e-4, which
+is PyTorch's own distance for bf16: f16 has three more bits.
 """
 import json
 import pathlib

@@ -1,6 +1,6 @@
-"""Random formulas that take axes apart and put parts together, as the text of a model: slices,
-splits, concatenations and stacks between sums, products and functions, of widths that fit no
-vector. fused.py trains them with and without fused ops."""
+"""Random formulas that split axes and join parts, as the text of a model: slices, splits,
+concatenations and stacks between sums, products and functions, with widths that are not
+multiples of a vector. fused.py trains them with and without fused ops."""
 
 import random
 import re

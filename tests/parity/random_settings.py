@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Three models under random legal combinations of all settings of section shard: the checker proves
-every plan, and losses, norms and trained weights have the same bits as with one unit and no other
-setting, on the same mesh; in f32, some in f16 with a loss scale, some gathered in another dtype.
+every plan, and losses, norms and trained weights have the same bits as with one unit and no
+other setting, on the same mesh; in f32, some in f16 with a loss scale, some gathered in another
+dtype.
 
     random_settings.py FSDPC FSDP_RUN FIRST_SEED COUNT      500 take three minutes
 
-What adds up in another order has other bits, so a run is compared with one that adds up alike: in
-the shard or before it, replicas at each micro-batch or at the last, all ranks at once (strategy
+Adding in another order gives other bits, so a run is compared with one that adds in the same order:
+in the shard or before it, replicas at each micro-batch or at the last, all ranks at once (strategy
 none on a mesh of two axes). Prints each combination that differs.
 """
 import hashlib

@@ -1,12 +1,12 @@
-"""What must not depend on ranks, strategy, units or prefetch, shown on training runs.
+"""What must not depend on ranks, strategy, units or prefetch, tested on training runs.
 
     ranks.py FSDPC FSDP_RUN rounding    1, 2, 3, 4, 8 ranks: losses within rounding of 1 rank's
-    ranks.py FSDPC FSDP_RUN exact       the same where the arithmetic is exact: equal bits
+    ranks.py FSDPC FSDP_RUN exact       the same if the arithmetic is exact: equal bits
     ranks.py FSDPC FSDP_RUN policies    strategy, units, prefetch, reshard: equal bits
     ranks.py FSDPC FSDP_RUN repeated    two runs of one plan: equal bits
-    ranks.py FSDPC FSDP_RUN meshes      replicas of shards: as 1 rank and as a mesh of one axis
+    ranks.py FSDPC FSDP_RUN meshes      replicas of shards: equal to 1 rank and a mesh of one axis
 
-Every rank has samples of its own (the batch is cut over ranks). Compared are the log (loss,
+Every rank has different samples (the batch is divided among ranks). Compared are the log (loss,
 gradient norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the
 first difference otherwise.
 """

@@ -1,10 +1,10 @@
-"""Gradients of parameters that the model reads under `as`, against difference quotients.
+"""Compares gradients of parameters that the model reads with `as` to difference quotients.
 
     reshaped.py FSDPC FSDP_RUN
 
 The model is evaluated here, in Python's own floats, from its formulas; the gradients that fsdp-run
-writes of its first step are held against central differences, for every strategy, as one unit and
-as several, on 1, 2 and 3 ranks. Ranks and strategies may not change a bit of the losses.
+writes in its first step are compared with central differences, for every strategy, as one unit and
+as several, on 1, 2 and 3 ranks. Ranks and strategies must not change a bit of the losses.
 """
 
 import json

@@ -1,6 +1,5 @@
-"""Reads .safetensors with the standard library alone: {name: Tensor(dtype, shape, values)}.
-
-Only F32 and BF16, which is what the fixtures and --save hold; values are Python floats.
+"""Reads .safetensors with only the standard library: {name: Tensor(dtype, shape, values)}. Supports
+F32 and BF16, the types of the fixtures and of --save; values are Python floats.
 """
 
 import array

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares units, flat layouts and the order of collectives with what PyTorch did.
+"""Compares units, flat layouts and the order of collectives with those of PyTorch.
 
     sharding.py FSDPC MODELS wrap|layouts|rows|collectives
 
-The numbers lie in data/*.json beside this file: those of PyTorch 2.15 for gpt2.fsd, as wrapped by
+The numbers are in data/*.json next to this file: those of PyTorch 2.15 for gpt2.fsd, as wrapped by
 its policies, flattened by FullyShardedDataParallel, and recorded in a step on 2 and 4 processes.
-What they mean is said at each function. Prints each case that differs, and then leaves with 1.
+Each function explains its numbers. Prints each case that differs, and then exits with 1.
 """
 import json
 import os

@@ -1,9 +1,9 @@
-"""Tensors of Python's own floats that remember how they were computed, so that gradients follow.
+"""Tensors of Python floats that remember how they were computed, so that gradients follow.
 
 Every element is a number on a tape, with its parents and the slopes to them; `gradients` walks the
-tape back. What only moves elements (reshapes, transpositions, slices, rows of a table, broadcasts)
-moves their places on the tape and has no rule. Nothing here is taken from the compiler: the
-functions are those of the language by the formulas of docs/reference.md.
+tape backwards. Functions that only move elements (reshapes, transpositions, slices, rows of a
+table, broadcasts) move references to the tape and need no rule. Nothing here is taken from the
+compiler: the functions are those of the language, by the formulas of docs/reference.md.
 """
 
 import math

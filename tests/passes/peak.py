@@ -1,10 +1,11 @@
-"""Peak against the bytes live at the worst time, which no arrangement can beat:
+"""Compares the peak with the bytes live at the worst moment, which no arrangement can beat:
 
     peak.py fsdpc gpt2.fsd      GPT-2 over batches, ranks, strategies, dtypes and units
     peak.py fsdpc               1000 layers whose units are far from each other, in two patterns
 
-Prints by row how many cases are within its limit, and every case that is not. The bound is that of
-issue order: what a gather or reduction keeps until compute waits for it is not in it."""
+Prints for each row how many cases are within its limit, and every case that is not. The bound is
+that of issue order: it does not include what a gather or reduction keeps until compute waits for
+it."""
 import json
 import os
 import subprocess

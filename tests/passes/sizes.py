@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reads the JSON of `fsdpc dump` and prints the elements that a rank brings into each gather of a
-step and has of each reduction, in the order of issue; `|` where backward begins. `of n` follows
-where the group is not all ranks.
+"""Reads the JSON of `fsdpc dump` and prints, in issue order, the number of elements that a rank
+contributes to each gather of a step and has of each reduction; `|` marks the beginning of
+backward. `of n` follows if the group is not all ranks.
 
     AG 18 12 24 40 | 40 24 12
     RS 40 24 12 18

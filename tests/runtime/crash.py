@@ -1,9 +1,10 @@
 """crash.py FSDP_RUN CRASH.SO PLAN OLD NEW: saves weights NEW over an earlier save of OLD, and is
-stopped at each call that changes files, one after the other: killed, then with a full disk.
+stopped at each call that changes files, one after the other: first by SIGKILL, then by a full
+disk.
 
-Afterwards the target has to load as OLD or as NEW or be refused; where the call failed and the run
-went on, NEW has to be somewhere, in the target or where the message says. Old and new weights are
-saved as one file, as folders of one file, and as folders of several.
+Afterwards the target must load as OLD or as NEW or be rejected; if the call failed and the run went
+on, NEW must exist, in the target or where the message says. Old and new weights are saved as one
+file, as folders with one file, and as folders with several.
 """
 import errno
 import os

@@ -1,10 +1,10 @@
-"""Starts runs of 4 processes and ends them: by themselves, by SIGKILL or SIGSTOP at random moments.
+"""Starts runs of 4 processes that end by themselves, or by SIGKILL or SIGSTOP at random moments.
 
     ends.py BUILD FOLDER [--starts N] [--kills N] [--stops N] [--seed N] [--with 'OPTIONS']
 
-Of each it is asked that it ends, with the right exit code and at most one error message
-that names the rank, that no process of it lives on, and that no file is left that was not whole.
-A kill may come so early that there is no rank yet, or so late that the run is over.
+Each must end with the right exit code and at most one error message that names the rank; no process
+of it may live on, and no incomplete file may be left. A kill may come so early that there is no
+rank yet, or so late that the run is over.
 """
 
 import argparse

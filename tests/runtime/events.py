@@ -1,6 +1,6 @@
-"""events.py FOLDER LOG: reads the event file of a folder, every checksum of it, and prints the tags
-and whether each number is that of the log. With `tensorboard` as third word its reader is
-asked too."""
+"""events.py FOLDER LOG: reads the event file of a folder, verifies every checksum, and prints the
+tags and whether each number equals that of the log. With `tensorboard` as third word its reader
+is used too."""
 import glob, json, math, struct, sys
 
 

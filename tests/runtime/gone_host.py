@@ -1,5 +1,5 @@
-"""gone_host.py BUILD: runs on two hosts, network namespaces of this machine, of the second of which
-everything is killed, or the rank alone. Prints what fsdp-run says and its exit code."""
+"""gone_host.py BUILD: runs on two hosts, network namespaces of this machine. On the second host
+everything is killed, or only the rank. Prints the output of fsdp-run and its exit code."""
 import importlib.machinery
 import importlib.util
 import os

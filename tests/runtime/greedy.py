@@ -1,4 +1,5 @@
-"""greedy.py FOLDER PROMPT N: what transformers makes follow the prompt, the likeliest first."""
+"""greedy.py FOLDER PROMPT N: continues the prompt with transformers, choosing the likeliest token
+each time."""
 import sys
 
 import torch

@@ -1,13 +1,13 @@
-"""What the loss scale of f16 does on several ranks.
+"""The behaviour of the loss scale of f16 on several ranks.
 
     loss_scale.py FSDPC FSDP_RUN sequence|resume|lower
 
 A line is fitted to data in which one sample of step 1 is so far off that its gradient overflows f16
-while the loss is finite. sequence: the sample lies on each rank of 1 to 4 in turn; prints how the
-scale went, once if it is always the same, and checks that step 1 changed no weight. resume: a run
-that goes on from a checkpoint of each step has the log and weights of one that was not interrupted.
-lower: a scale that stays ends the run at step 0; a lower one goes on from the checkpoint before
-that step, with the numbers of a run that had it from the beginning.
+while the loss is finite. sequence: the sample is on each rank of 1 to 4 in turn; prints how the
+scale changed, once if it is always the same, and checks that step 1 changed no weight. resume: a
+run that resumes from a checkpoint of each step has the log and weights of an uninterrupted one.
+lower: a scale that stays too large ends the run at step 0; a lower one resumes from the checkpoint
+before that step, with the numbers of a run that had it from the beginning.
 """
 import json
 import pathlib

@@ -1,6 +1,6 @@
 """make_tokenizer.py FOLDER: writes tokenizer.json, a byte-level BPE of 420 tokens made from this
 repository's LICENSE, and tokenizer-cases.json, texts with the ids that the library `tokenizers`
-gives them: what tokenizer_test.c compares."""
+gives them, for tokenizer_test.c."""
 import json
 import pathlib
 import random

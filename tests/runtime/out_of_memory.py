@@ -1,10 +1,10 @@
-"""A rank that the kernel kills because memory ran out: a run of two processes is started, one of
-them is moved into a memory control group, and a process beside it there takes more than there is.
+"""A rank that the kernel kills because memory ran out: of a run with two processes, one is moved
+into a memory control group, in which another process then allocates more than the limit.
 
     out_of_memory.py BUILD FOLDER
 
-Prints the exit code and what the run said, with numbers of processes and hosts left out. Needs a
-control group that may be made; without arguments the exit code tells whether it may.
+Prints the exit code and the output of the run, without process numbers and hosts. Needs permission
+to create a control group; without arguments the exit code tells whether there is one.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""profiled.py FSDPC FSDP_RUN PLAN [OPTION ...]: runs the plan with --profile, and says what its
-trace and its table have."""
+"""profiled.py FSDPC FSDP_RUN PLAN [OPTION ...]: runs the plan with --profile, and describes the
+contents of its trace and its table."""
 
 import collections
 import json

@@ -1,5 +1,5 @@
-"""stranger.py FSDP_RUN PLAN: a run by mpirun on one machine. Says at how many ports its ranks
-listen, connects to mpirun's port on loopback without a word, and interrupts the run."""
+"""stranger.py FSDP_RUN PLAN: a run by mpirun on one machine. Prints on how many ports its ranks
+listen, connects silently to mpirun's port on loopback, and interrupts the run."""
 import pathlib
 import signal
 import socket

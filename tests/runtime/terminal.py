@@ -1,5 +1,6 @@
 """terminal.py COLUMNS TERM COMMAND...: runs the command on a terminal of its own and prints whether
-bars fit it, whether a dumb one gets escapes, and whether evaluations are shown."""
+progress bars fit its width, whether a dumb terminal gets escapes, and whether evaluations are
+shown."""
 import fcntl, os, pty, struct, sys, termios
 
 columns, kind, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]

@@ -1,4 +1,4 @@
-"""Weights files for tests, with the standard library alone: {name: (dtype, shape, bytes)}.
+"""Weights files for tests, with only the standard library: {name: (dtype, shape, bytes)}.
 
     weights.py show PATH...    of each file, index or folder: names, dtypes, shapes and a hash
 """

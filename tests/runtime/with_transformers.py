@@ -1,7 +1,9 @@
-"""with_transformers.py FOLDER..: loads each folder as transformers does, and prints the class, what
-it missed or did not expect, the type of its numbers, and whether it has the bytes of the files.
+"""with_transformers.py FOLDER..: loads each folder as transformers does, and prints the class,
+missing and unexpected tensors, the type of its numbers, and whether it has the bytes of the
+files.
+
 With FOLDER=LOG of an --eval-only run over val.txt (4 samples of 32 bytes), or over the val_*.npy
-beside the log, whether the loss is that of the log, too."""
+next to the log, also whether the loss equals that of the log."""
 import json
 import pathlib
 import sys

@@ -1,6 +1,6 @@
-"""greet.py PROCESS: connects to rank 0 of two ranks as rank 1 would, without being one: of a wrong
-number of ranks on a host whose name has bytes that a terminal obeys; then, where FSDP_SECRET is set
-for rank 0, with a proof that is none. Prints what rank 0 answers (kinds of link.h) and says."""
+"""greet.py PROCESS: connects to rank 0 of two ranks pretending to be rank 1: with a wrong number of
+ranks, from a host whose name contains terminal control bytes; then, if rank 0 has FSDP_SECRET,
+with an invalid proof. Prints rank 0's answers (kinds of link.h) and output."""
 import os
 import re
 import socket

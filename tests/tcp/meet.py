@@ -1,21 +1,22 @@
-"""Runs ranks of tests/tcp/process.c on this machine and prints how each ended and what it said.
+"""Runs ranks of tests/tcp/process.c on this machine and prints how each ended and what it printed.
 
     meet.py PROCESS -n RANKS STEPS [options]
 
 STEPS are the words of process.c, for all ranks.
 
     --rank R STEPS         other steps for rank R
-    --env R NAME=VALUE     for rank R alone; R may be `all`; FSDP_NCCL_PORT=other: another port
-    --order R,R,... MS     started in this order, so many ms apart
-    --signal R NAME MS     sent to rank R (or `all`) so many ms after all have met, or are `ready`
-                           where their steps say so; ranks killed at one time see nothing of it
+    --env R NAME=VALUE     only for rank R; R may be `all`; FSDP_NCCL_PORT=other: another port
+    --order R,R,... MS     started in this order, MS ms apart
+    --signal R NAME MS     sent to rank R (or `all`) MS ms after all have met, or are `ready` if
+                           their steps say so; ranks killed at one time see nothing of it
     --client KIND          speaks to rank 0's port meanwhile: garbage, silence, half, flood
     --server KIND          holds the port: garbage, close, silence
     --timeout S            FSDP_TIMEOUT, default 6
     --words                also what ranks print, sorted
 
-Process numbers read P, the ports PORT and OTHER, the host HOST. One line is printed for each rank's
-exit, one for each different message of an error with the number of ranks that printed it.
+Process numbers print as P, the ports as PORT and OTHER, the host as HOST. One line is printed for
+each rank's exit, and one for each different error message, with the number of ranks that printed
+it.
 """
 
 import argparse

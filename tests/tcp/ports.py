@@ -2,9 +2,9 @@
 
     ports.py COMMAND...    runs the command with such a port in FSDP_NCCL_PORT
 
-The port is bound, but nobody listens there: rank 0, which lets an address be used again, can still
-take it, and whoever looks for a free port finds another one. The kernel gives no port from 10000 to
-30000 to connections.
+The port is bound, but nothing listens there: rank 0, which allows an address to be reused, can
+still take it, and a search for a free port finds another one. The kernel assigns no port from 10000
+to 30000 to connections.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""Weights for parts.fsd in f32/ and bf16/, the same as whole.fsd has them in whole/, and ones that
-do not fit in less/."""
+"""Weights for parts.fsd in f32/ and bf16/, the same in the form of whole.fsd in whole/, and invalid
+ones in less/."""
 import struct
 
 import weights
