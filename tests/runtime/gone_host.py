@@ -1,5 +1,6 @@
 """gone_host.py BUILD: runs on two hosts, network namespaces of this machine. On the second host
-everything is killed, or only the rank. Prints the output of fsdp-run and its exit code."""
+everything is killed, or only the rank, or only mpirun's daemon. Prints the output of fsdp-run and its
+exit code."""
 import importlib.machinery
 import importlib.util
 import os
@@ -31,14 +32,13 @@ def wait_for_steps(run, log):
         time.sleep(0.05)
 
 
-def kill_there(only_ranks):
-    for pid in bench.sh(f"ip netns pids {bench.NAME}2").stdout.split():
-        try:
-            name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-            if name == "fsdp-run" or not only_ranks:
-                os.kill(int(pid), signal.SIGKILL)
-        except (OSError, ProcessLookupError):
-            pass
+def kill_there(names):
+    """Ranks before their daemon: once that is gone they say so."""
+    found = bench.sh(f"ip netns pids {bench.NAME}2").stdout.split()
+    name_of = {int(p): pathlib.Path(f"/proc/{p}/comm").read_text().strip() for p in found}
+    for pid in sorted(name_of, key=lambda p: name_of[p] != "fsdp-run"):
+        if not names or name_of[pid] in names:
+            os.kill(pid, signal.SIGKILL)
 
 
 def main():
@@ -50,13 +50,13 @@ def main():
                        cwd=folder, check=True)
         hosts = bench.Hosts(2, folder)
         try:
-            for only_ranks in (False, True):
+            for names in ((), ("fsdp-run",), ("orted", "prted")):
                 (folder / "log").unlink(missing_ok=True)
                 run = start(folder)
                 wait_for_steps(run, folder / "log")
-                kill_there(only_ranks)
+                kill_there(names)
                 text = run.communicate()[1]
-                text = re.sub(r"\(process \d+ on fsdp\d+-", "(process P on fsdp-", text)
+                text = re.sub(r"fsdp\d+-", "fsdp-", re.sub(r"process \d+", "process P", text))
                 print(re.sub(r"in (.*m\.fsd:\d+:\d+|the run's end).*", "in PLACE", text),
                       run.returncode, sep="")
         finally:

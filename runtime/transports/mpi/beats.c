@@ -4,19 +4,23 @@
  * rank that waits can tell a host at work from one that is cut off, and a rank that is missing from
  * one that waits for it.
  *
- * With its last message a host says that it is about to leave; the thread ends when all have.
+ * With its last message a host says that it is about to leave; the thread ends when all have. A
+ * host whose launcher's daemon has ended says that too: mpirun then ends all ranks within a second,
+ * and those that do not wait for that host would not know why.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "world.h"
 
 enum { APART_SLICES = 5 };
+enum { LEAVES = 1, ORPHANED = 2 }; /* what a host says of itself */
 
 typedef struct Peer {           /* another host */
     int32_t index, first, size; /* of its first process; its first rank; its ranks */
     MPI_Request in, out;
-    int32_t *heard, *said;  /* is it the last message; Sign.waits of each rank of the sender */
+    int32_t *heard, *said;  /* LEAVES | ORPHANED; Sign.waits of each rank of the sender */
     bool ended, told, deaf; /* its last message came; ours went; MPI cannot reach it any more */
 } Peer;
 
@@ -70,8 +74,8 @@ static void send_beat(const World *w, Peer *p) {
     int done = 0;
     if (p->deaf || MPI_Test(&p->out, &done, MPI_STATUS_IGNORE)) p->deaf = true;
     if (p->deaf || !done || p->told) return;
-    p->said[0] = atomic_load(&w->leaving);
-    p->told = p->said[0] != 0;
+    p->told = atomic_load(&w->leaving);
+    p->said[0] = (p->told ? LEAVES : 0) | (world_lost_launcher(w) ? ORPHANED : 0);
     for (int32_t k = 0; k < w->locals; k++)
         p->said[1 + k] = atomic_load(&w->board->sign[w->local_rank[k]].waits);
     if (MPI_Isend(p->said, 1 + w->locals, MPI_INT32_T, p->index, 0, w->first_ones, &p->out))
@@ -91,6 +95,20 @@ static void keep_silence(const World *w, const Peer *p, bool heard) {
     }
 }
 
+/* The run is over. Rank 0 says so: fsdp-run starts it on mpirun's own host. */
+static void report_orphans(const World *w, const Peer *p) {
+    char text[NOTICE_TEXT], others[32] = "";
+    if (world_lost_launcher(w)) return; /* so mpirun itself has ended */
+    if (p->size > 1) snprintf(others, sizeof others, " and %d more", p->size - 1);
+    snprintf(
+        text, sizeof text,
+        "the launcher's daemon on %s, which started rank %d%s, has ended\n"
+        "help: the kernel's log (dmesg) there tells whether memory ran out; start the run again",
+        w->process[p->first].host, p->first, others);
+    if (!world_note(w, p->first, EXIT_RANK, text) || w->rank != 0) return;
+    if (!w->options.may_speak || w->options.may_speak()) fprintf(stderr, "error: %s\n", text);
+}
+
 /* All that has come; a slice of silence where nothing has. */
 static void receive_beats(const World *w, Peer *p) {
     int there = 0;
@@ -100,7 +118,8 @@ static void receive_beats(const World *w, Peer *p) {
         if (p->deaf || !there) break;
         any = true;
         keep_silence(w, p, true);
-        p->ended = p->heard[0] != 0;
+        p->ended = p->heard[0] & LEAVES;
+        if (p->heard[0] & ORPHANED) report_orphans(w, p);
         if (!p->ended && !ask_for_beat(w, p)) p->deaf = true;
     }
     if (!any && !p->ended) keep_silence(w, p, false);
@@ -113,7 +132,7 @@ static bool has_parted(const Peer *p) {
 /* False: all have said that they leave. */
 static bool exchange_beats(Beats *b, bool speak) {
     bool all = atomic_load(&b->world->leaving);
-    speak = speak || all;
+    speak = speak || all || world_lost_launcher(b->world);
     for (int32_t i = 0; i < b->peers; i++) {
         Peer *p = &b->peer[i];
         if (speak) send_beat(b->world, p);

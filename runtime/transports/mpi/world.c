@@ -55,6 +55,8 @@ void world_listen(World *w) {
               &w->alarm_request);
 }
 
+bool world_lost_launcher(const World *w) { return getppid() != w->parent; }
+
 static bool told_to_end(const World *w) {
     return w->options.told_to_end && atomic_load(w->options.told_to_end);
 }
@@ -80,7 +82,7 @@ static void send_alarm(World *w) {
     }
 }
 
-static bool put_notice(World *w, int32_t rank, int code, const char *text) {
+bool world_note(const World *w, int32_t rank, int code, const char *text) {
     uint32_t none = 0;
     Notice *n = &w->board->notice;
     if (!atomic_compare_exchange_strong(&n->state, &none, 1)) return false;
@@ -92,9 +94,9 @@ static bool put_notice(World *w, int32_t rank, int code, const char *text) {
 }
 
 bool world_fail(World *w, int32_t rank, int code, const char *text) {
-    if (!put_notice(w, rank, code, text)) return false;
+    if (!world_note(w, rank, code, text)) return false;
     /* What this rank prints goes through its launcher: without that, another has to say it. */
-    if (world_spans_hosts(w) && getppid() == w->parent) {
+    if (world_spans_hosts(w) && !world_lost_launcher(w)) {
         w->outgoing.rank = rank;
         w->outgoing.code = code;
         snprintf(w->outgoing.text, sizeof w->outgoing.text, "%s", text);
@@ -262,14 +264,14 @@ int world_slice(Wait *w, int32_t missing, char *error) {
         int there = 0;
         if (world->alarm_request != MPI_REQUEST_NULL &&
             !MPI_Test(&world->alarm_request, &there, MPI_STATUS_IGNORE) && there)
-            put_notice(world, world->incoming.rank, world->incoming.code, world->incoming.text);
+            world_note(world, world->incoming.rank, world->incoming.code, world->incoming.text);
         atomic_flag_clear(&world->polling);
         if (there) return run_has_ended(world, error);
     }
     int code = find_dead(w, error);
     if (!code) code = find_lost(w, missing, error);
     if (code) return code;
-    if (getppid() != world->parent) {
+    if (world_lost_launcher(world)) {
         snprintf(error, ERROR_BYTES, "the launcher of rank %d has ended", world->rank);
         return EXIT_RANK;
     }

@@ -81,6 +81,8 @@ typedef struct Wait {
 /* world.c */
 void world_describe(const World *w, int32_t rank, char *out, size_t size);
 bool world_spans_hosts(const World *w);
+/* The process that started this one has ended: what this one prints reaches nobody. */
+bool world_lost_launcher(const World *w);
 /* Between hosts: waits for the message that another host ends the run. */
 void world_listen(World *w);
 /* One slice of waiting is over: 0, or EXIT_RANK when the run has ended, a process is gone or the
@@ -88,6 +90,8 @@ void world_listen(World *w);
  * until it says that it waits no more. */
 int world_slice(Wait *w, int32_t missing, char *error);
 void world_waits_no_more(World *w);
+/* Puts the end of the run on this host's board, unless one stands there. */
+bool world_note(const World *w, int32_t rank, int code, const char *text);
 bool world_fail(World *w, int32_t rank, int code, const char *text);
 /* The same for TransportModule.fail: *code becomes that of the run, whose launcher is made to end.
  */
