@@ -127,8 +127,8 @@ static int check_alone(int32_t ranks, char *error) {
         if (!found || l.ranks == 1) continue;
         snprintf(error, ERROR_BYTES,
                  "two launchers at once: -n %d, and %s, which started %d processes\n"
-                 "help: leave out -n: each process is one rank",
-                 ranks, l.launcher, l.ranks);
+                 "help: leave out -n, and let %s start one process per rank of the plan",
+                 ranks, l.launcher, l.ranks, l.launcher);
         return EXIT_USER;
     }
     return 0;

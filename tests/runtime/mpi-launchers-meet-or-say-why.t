@@ -33,7 +33,7 @@ no Slurm there 1
     error: p3.bin was compiled for 3 ranks, but Open MPI's environment asks for 2
     help: fsdpc compile toy.fsd -o p3.bin -n 2
     error: two launchers at once: -n 2, and Open MPI, which started 2 processes
-    help: leave out -n: each process is one rank
+    help: leave out -n, and let Open MPI start one process per rank of the plan
     error: two launchers at once: torchrun says rank 1 of 4, Open MPI says rank 0 of 2
     error: two launchers at once: torchrun says rank 1 of 4, Open MPI says rank 1 of 2
     help: start fsdp-run with one of them; env -u VARIABLE hides a variable that is left over
