@@ -7,10 +7,8 @@
 #include "ir.h"
 #include "plan.h"
 
-/* facts.c: calls put for each fact of the model, always in the same order. */
-void facts_of_model(const Frontend *f,
-                    void (*put)(void *context, const char *name, FactKind kind, uint64_t value),
-                    void *context);
+/* facts.c: puts each fact of the model into the sink, always in the same order. */
+void facts_of_model(const Frontend *f, FactSink *sink);
 /* plan_emit.c */
 /* Appends the plan file of f->graph, which must be at level sched, to out. Deterministic: the bytes
  * depend only on the arguments. */

@@ -9,20 +9,24 @@
 typedef struct Facts {
     const Frontend *f;
     const Statement *s;
-    void (*put)(void *context, const char *name, FactKind kind, uint64_t value);
-    void *context;
+    FactSink *sink;
 } Facts;
+
+static FactSink *facts_named(const Facts *out, const char *name) {
+    out->sink->name = name;
+    return out->sink;
+}
 
 static void settings(const Facts *out) {
     const RunSettings *s = &out->f->settings;
     const Policy *q = &out->s->policy;
-#define WHOLE(name, plan, model) out->put(out->context, name, FACT_WHOLE, (uint64_t)(model));
-#define REAL(name, plan, model) out->put(out->context, name, FACT_REAL, fact_real(model));
-#define TEXT(name, plan, model) out->put(out->context, name, FACT_TEXT, fact_text(model));
+#define WHOLE(name, plan, model) fact_whole(facts_named(out, name), (uint64_t)(model));
+#define REAL(name, plan, model) fact_real(facts_named(out, name), model);
+#define TEXT(name, plan, model) fact_text(facts_named(out, name), model);
 #include "facts.def"
     for (int a = 0; a < q->mesh.n; a++)
-        out->put(out->context, axis_name(q->mesh.axis[a].role), FACT_WHOLE,
-                 (uint64_t)q->mesh.axis[a].size);
+        fact_whole(facts_named(out, axis_name(q->mesh.axis[a].role)),
+                   (uint64_t)q->mesh.axis[a].size);
 }
 
 /* The policies that are also attributes of the update's ops. */
@@ -30,48 +34,49 @@ static void constants(const Facts *out) {
     for (uint32_t i = 0; i < n_policy_fields; i++) {
         const TextField *f = &policy_fields[i];
         const Policy *q = &out->s->policy;
-        bool real = f->kind == TEXT_REAL, is_attribute = false;
+        bool is_attribute = false;
         for (int bit = 0; bit < ATTR_COUNT; bit++)
             is_attribute |= !strcmp(attr_fields[bit].name, f->name);
-        if (is_attribute)
-            out->put(out->context, f->name, real ? FACT_REAL : FACT_WHOLE,
-                     real ? fact_real(text_field_real(f, q)) : (uint64_t)text_field_get(f, q));
+        if (!is_attribute) continue;
+        if (f->kind == TEXT_REAL)
+            fact_real(facts_named(out, f->name), text_field_real(f, q));
+        else
+            fact_whole(facts_named(out, f->name), (uint64_t)text_field_get(f, q));
     }
 }
 
 static void param(const Facts *out, const Param *p) {
-    FactRow row = {0};
+    FactSink *row = facts_named(out, p->name.path);
     bool transposed; /* the same as for the parameter */
-    fact_word(&row, fact_text(p->key));
-    fact_word(&row, fact_text(p->checkpoint));
-    fact_word(&row, (uint64_t)((p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
+    fact_text(row, p->key);
+    fact_text(row, p->checkpoint);
+    fact_whole(row, (uint64_t)((p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
                                (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
                                (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
                                (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0) |
                                (p->keep_f32 ? PARAM_F32 : 0) | (p->replicate ? PARAM_WHOLE : 0)));
-    fact_word(&row, p->init);
-    fact_word(&row, fact_real(p->init_mean));
-    fact_word(&row, fact_real(p->init_std));
-    fact_word(&row, fact_real(p->lr_factor));
-    fact_word(&row, fact_real(p->weight_decay));
-    fact_word(&row, (uint64_t)dtype_if_gathered(&out->s->policy, p->gather));
-    fact_type(&row, &p->type);
+    fact_whole(row, p->init);
+    fact_real(row, p->init_mean);
+    fact_real(row, p->init_std);
+    fact_real(row, p->lr_factor);
+    fact_real(row, p->weight_decay);
+    fact_whole(row, (uint64_t)dtype_if_gathered(&out->s->policy, p->gather));
+    fact_type(row, &p->type);
     for (uint32_t k = 0; k < p->aliases.n; k++) {
         const char *path = p->aliases.at[k].path;
-        fact_word(&row, fact_text(path));
-        fact_word(&row, fact_text(frontend_checkpoint_name(out->f, 0, path, &transposed)));
+        fact_text(row, path);
+        fact_text(row, frontend_checkpoint_name(out->f, 0, path, &transposed));
     }
-    out->put(out->context, p->name.path, FACT_ROW, row.hash);
 }
 
-static void other_name(const Facts *out, FactRow *row, uint32_t table, const char *path) {
+static void other_name(const Facts *out, FactSink *row, uint32_t table, const char *path) {
     bool transposed;
     const char *name = frontend_checkpoint_name(out->f, table, path, &transposed);
-    fact_word(row, fact_text(name));
-    fact_word(row, transposed ? PARAM_TRANSPOSED : *name ? 0 : PARAM_IN_PARTS);
+    fact_text(row, name);
+    fact_whole(row, transposed ? PARAM_TRANSPOSED : *name ? 0 : PARAM_IN_PARTS);
 }
 
-static void stored(const Facts *out, FactRow *row, uint32_t table) {
+static void stored(const Facts *out, FactSink *row, uint32_t table) {
     uint32_t n;
     const StoredTensor *t = frontend_stored(out->f, table, &n);
     for (uint32_t i = 0; i < n; i++)
@@ -81,25 +86,25 @@ static void stored(const Facts *out, FactRow *row, uint32_t table) {
 
 static void names(const Facts *out, uint32_t table) {
     const StringList *skips = frontend_names_skips(out->f, table);
-    FactRow row = {0};
-    for (uint32_t k = 0; k < skips->at.n; k++) fact_word(&row, fact_text(skips->at.at[k]));
+    FactSink *row = facts_named(out, frontend_names_label(out->f, table));
+    fact_whole(row, skips->at.n);
+    for (uint32_t k = 0; k < skips->at.n; k++) fact_text(row, skips->at.at[k]);
     for (uint32_t i = 0; table && i < out->s->params.n; i++)
-        other_name(out, &row, table, out->s->params.at[i].key);
+        other_name(out, row, table, out->s->params.at[i].key);
     for (uint32_t i = 0; table && i < out->s->params.n; i++)
         for (uint32_t k = 0; k < out->s->params.at[i].aliases.n; k++)
-            other_name(out, &row, table, out->s->params.at[i].aliases.at[k].path);
-    stored(out, &row, table);
-    out->put(out->context, frontend_names_label(out->f, table), FACT_ROW, row.hash);
+            other_name(out, row, table, out->s->params.at[i].aliases.at[k].path);
+    stored(out, row, table);
 }
 
 static void source(const Facts *out, const char *name, const DataSource *s) {
     if (!s->present) return;
-    FactRow row = {0};
+    FactSink *row = facts_named(out, name);
     bool text = s->kind == SOURCE_TEXT;
-    fact_word(&row, s->kind);
-    fact_word(&row, fact_text(s->path));
-    fact_word(&row, fact_real(text ? s->from : 0));
-    fact_word(&row, fact_real(text ? s->to : 0));
+    fact_whole(row, s->kind);
+    fact_text(row, s->path);
+    fact_real(row, text ? s->from : 0);
+    fact_real(row, text ? s->to : 0);
     const uint64_t words[] = {(uint64_t)s->samples,
                               (uint64_t)s->vocab,
                               s->seed,
@@ -111,35 +116,29 @@ static void source(const Facts *out, const char *name, const DataSource *s) {
                               (uint64_t)s->end,
                               (uint64_t)s->words,
                               s->draw};
-    for (size_t k = 0; k < ARRAY_LEN(words); k++) fact_word(&row, words[k]);
+    for (size_t k = 0; k < ARRAY_LEN(words); k++) fact_whole(row, words[k]);
     for (uint32_t k = 0; k < s->fields.n; k++) {
-        fact_word(&row, fact_text(s->fields.at[k].name));
-        fact_word(&row, fact_text(s->fields.at[k].path));
-        fact_word(&row, (uint64_t)s->fields.at[k].classes);
+        fact_text(row, s->fields.at[k].name);
+        fact_text(row, s->fields.at[k].path);
+        fact_whole(row, (uint64_t)s->fields.at[k].classes);
     }
-    out->put(out->context, name, FACT_ROW, row.hash);
 }
 
 /* A loss or metric of the model. */
 static void metric(const Facts *out, const StatementNode *n) {
-    FactRow row = {0};
-    fact_word(&row, STATE_METRIC);
-    if (n->kind == OP_set_state) out->put(out->context, n->state, FACT_ROW, row.hash);
+    if (n->kind == OP_set_state) fact_whole(facts_named(out, n->state), STATE_METRIC);
 }
 
-void facts_of_model(const Frontend *f,
-                    void (*put)(void *context, const char *name, FactKind kind, uint64_t value),
-                    void *context) {
-    Facts out = {f, f->statement, put, context};
+void facts_of_model(const Frontend *f, FactSink *sink) {
+    Facts out = {f, f->statement, sink};
     settings(&out);
     constants(&out);
     for (uint32_t i = 0; i < out.s->params.n; i++) param(&out, &out.s->params.at[i]);
     for (uint32_t t = 0; t < frontend_names_tables(f); t++) names(&out, t);
     for (uint32_t i = 0; i < out.s->fields.n; i++) {
-        FactRow row = {0};
-        fact_word(&row, out.s->fields.at[i].staging);
-        fact_type(&row, &out.s->fields.at[i].type);
-        put(context, out.s->fields.at[i].name, FACT_ROW, row.hash);
+        FactSink *row = facts_named(&out, out.s->fields.at[i].name);
+        fact_whole(row, out.s->fields.at[i].staging);
+        fact_type(row, &out.s->fields.at[i].type);
     }
     source(&out, "train", &f->settings.train);
     source(&out, "val", &f->settings.val);

@@ -301,13 +301,22 @@ static void emit_words(Emit *e, const StatementNode *n) {
     put(e, S_node_words, n->type.dim, n->type.rank * sizeof *n->type.dim);
 }
 
-static void put_fact(void *e, const char *name, FactKind kind, uint64_t value) {
-    PUT((Emit *)e, facts, .name = string(e, name), .kind = kind, .value = value);
+typedef struct PlanFacts {
+    FactSink sink; /* first */
+    Emit *e;
+} PlanFacts;
+
+static int put_fact(FactSink *sink, FactKind kind, uint64_t value, const char *text) {
+    Emit *e = ((PlanFacts *)sink)->e;
+    PUT(e, facts, .name = string(e, sink->name), .kind = kind,
+        .value = kind == FACT_TEXT ? string(e, text) : value);
+    return 0;
 }
 
 static void emit_statement(Emit *e) {
     const Statement *s = e->f->statement;
-    facts_of_model(e->f, put_fact, e);
+    PlanFacts facts = {{.put = put_fact}, e};
+    facts_of_model(e->f, &facts.sink);
     for (uint32_t i = 0; i < s->programs.n; i++)
         PUT(e, model_programs, .kind = (uint32_t)s->programs.at[i].kind,
             .first_node = s->programs.at[i].first, .n_node = s->programs.at[i].n);

@@ -269,8 +269,8 @@ typedef struct PlanSourceField {
 /* A statement of the model file that is not part of the graph; see facts.h. */
 typedef struct PlanFact {
     PlanString name;
-    uint32_t kind; /* FactKind */
-    uint64_t value;
+    uint32_t kind;  /* FactKind */
+    uint64_t value; /* a double's bits, a PlanString, or a whole number */
 } PlanFact;
 
 /* What the plan must compute: the graph as the frontend made it, before any pass. Program train

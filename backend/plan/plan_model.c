@@ -54,9 +54,13 @@ static int read_node(Reading *r, const PlanNode *n, uint64_t i, uint32_t first_v
 
 static int read_facts(Reading *r) {
     const Plan *p = r->p;
-    for (uint64_t i = 0; i < p->n_facts; i++)
-        FAIL_IF(p->facts[i].name >= p->n_strings || p->facts[i].kind >= FACT_KINDS,
+    for (uint64_t i = 0; i < p->n_facts; i++) {
+        const PlanFact *f = &p->facts[i];
+        FAIL_IF(f->name >= p->n_strings || f->kind >= FACT_KINDS,
                 "fact %llu of the model has no name or an unknown kind", (Llu)i);
+        FAIL_IF(f->kind == FACT_TEXT && f->value >= p->n_strings,
+                "fact %llu of the model has a text outside the plan's strings", (Llu)i);
+    }
     return 0;
 }
 

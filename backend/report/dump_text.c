@@ -328,7 +328,7 @@ static void put_facts(Buf *out, const PlanFact *f, uint64_t i) {
     else if (f->kind == FACT_REAL)
         put_real(out, fact_as_real(f->value));
     else
-        buf_printf(out, "%016llx", (Llu)f->value);
+        buf_printf(out, "\"%s\"", text((PlanString)f->value));
     buf_printf(out, "\n");
 }
 
