@@ -33,7 +33,6 @@ void socket_options(int fd, int32_t timeout_seconds) {
  * 127.0.1.1. */
 static socklen_t where_to_listen(const char *address, int32_t port, bool four,
                                  struct sockaddr_storage *out) {
-    memset(out, 0, sizeof *out);
     struct sockaddr_in6 *six = (void *)out;
     struct sockaddr_in *in = (void *)out;
     struct in_addr a;

@@ -1,0 +1,119 @@
+/* The meeting over TCP, part by part: what a connection is told about the time-out, a port that is
+ * taken, a name that nobody knows, ranks that share a host, and lists of ranks. */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "join.h"
+
+static char error[ERROR_BYTES];
+
+static int option_of(int fd, int level, int name) {
+    int value = -1;
+    socklen_t length = sizeof value;
+    assert_int_equal(getsockopt(fd, level, name, &value, &length), 0);
+    return value;
+}
+
+/* Half of the time-out without a word, then a question each quarter. */
+static void the_kernel_notices_a_dead_peer_in_time(void **state) {
+    (void)state;
+    static const struct {
+        int seconds, idle, interval;
+    } rows[] = {{1, 1, 1}, {60, 30, 15}, {200000, 32767, 32767}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        socket_options(fd, rows[i].seconds);
+        assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), rows[i].idle);
+        assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), rows[i].interval);
+        assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPCNT), 3);
+        assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), rows[i].seconds * 1000);
+        assert_true(option_of(fd, IPPROTO_TCP, TCP_NODELAY) &&
+                    option_of(fd, SOL_SOCKET, SO_KEEPALIVE));
+        close(fd);
+    }
+}
+
+/* Also where it is taken for IPv6 only: rank 0 does not move to IPv4 then. */
+static void a_taken_port_is_taken(void **state) {
+    (void)state;
+    int taken = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), only = 1, fd = -1;
+    struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_addr = in6addr_any};
+    if (taken < 0 || bind(taken, (void *)&at, sizeof at)) skip(); /* no IPv6 here */
+    int32_t port = (int32_t)socket_port(taken);
+    close(taken);
+    taken = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(taken, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
+    at.sin6_port = htons((uint16_t)port);
+    assert_int_equal(bind(taken, (void *)&at, sizeof at), 0);
+    assert_int_equal(listen(taken, 1), 0);
+    assert_int_equal(socket_listen("node1", port, &fd, error), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(error, "is used by another program"));
+    close(taken);
+}
+
+/* Until the time is up, for the name may be about to appear. */
+static void an_unknown_name_is_asked_for_again(void **state) {
+    (void)state;
+    World w = {.ranks = 2, .rank = 1, .options.timeout = 2, .address = "no.host.invalid"};
+    Search s = search_start(&w, error);
+    assert_int_equal(search_resolve(&s), EXIT_ENVIRONMENT);
+    assert_true(s.clock.slices >= w.options.timeout * SLICES_A_SECOND);
+    assert_non_null(strstr(error, "rank 1: cannot resolve no.host.invalid"));
+}
+
+/* As many ranks on each as if a launcher had filled them one after the other. */
+static void ranks_of_one_machine_are_split_for_tests(void **state) {
+    (void)state;
+    enum { RANKS = 6 };
+    Hello hello[RANKS];
+    RankProcess process[RANKS];
+    memset(hello, 0, sizeof hello);
+    for (int32_t r = 0; r < RANKS; r++) hello[r] = (Hello){.rank = r, .pid = r, .host = "node1"};
+    static const int32_t expected[4][RANKS] = {{0}, {0}, {0, 0, 0, 1, 1, 1}, {0, 0, 1, 1, 2, 2}};
+    for (int32_t hosts = 0; hosts < 4; hosts++) {
+        World w = {.ranks = RANKS, .options.test_hosts = hosts};
+        join_find_hosts(&w, hello, process);
+        for (int32_t r = 0; r < RANKS; r++) {
+            assert_int_equal(process[r].host_index, expected[hosts][r]);
+            assert_int_equal(process[r].pid, r);
+        }
+    }
+    strcpy(hello[3].host, "node2");
+    hello[5].boot = 1; /* another machine of the same name */
+    World w = {.ranks = RANKS};
+    join_find_hosts(&w, hello, process);
+    assert_int_equal(process[3].host_index, 1);
+    assert_int_equal(process[4].host_index, 0);
+    assert_int_equal(process[5].host_index, 2);
+}
+
+static void long_lists_of_ranks_end(void **state) {
+    (void)state;
+    World w = {.ranks = 9, .process = (RankProcess[9]){{.pid = 7, .host = "node1"}}};
+    for (int32_t n = 1; n <= 9; n++) {
+        RankList list = {.count = 0};
+        for (int32_t r = 0; r < n; r++) rank_list_add(&w, &list, r);
+        rank_list_end(&list);
+        if (n == 2) assert_string_equal(list.text, "rank 0 (process 7 on node1), rank 1");
+        if (n >= 6) assert_non_null(strstr(list.text, ", rank 5"));
+        assert_int_equal(strstr(list.text, " more") != NULL, n > 6);
+        if (n == 9) assert_non_null(strstr(list.text, ", rank 5 and 3 more"));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_kernel_notices_a_dead_peer_in_time),
+                                       cmocka_unit_test(a_taken_port_is_taken),
+                                       cmocka_unit_test(an_unknown_name_is_asked_for_again),
+                                       cmocka_unit_test(ranks_of_one_machine_are_split_for_tests),
+                                       cmocka_unit_test(long_lists_of_ranks_end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
