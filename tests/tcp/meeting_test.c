@@ -1,12 +1,16 @@
 /* The meeting over TCP, part by part: what a connection is told about the time-out, a port that is
- * taken, a name that nobody knows, ranks that share a host, and lists of ranks. */
+ * taken, a name that nobody knows, ranks that share a host, lists of ranks, and a rank that
+ * greets the deputy of a run that is over. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -109,11 +113,64 @@ static void long_lists_of_ranks_end(void **state) {
     }
 }
 
+static World *deputy(void) {
+    enum { RANKS = 3 };
+    World *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    w->rank = w->deputy = 1;
+    w->ranks = RANKS;
+    w->options.timeout = 3;
+    w->listener = w->word = -1;
+    w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    w->process = calloc(RANKS, sizeof *w->process);
+    w->link = calloc(RANKS, sizeof *w->link);
+    w->polled = calloc(RANKS + STRANGERS + 2, sizeof *w->polled);
+    for (int i = 0; i < STRANGERS; i++) w->stranger_link[i].fd = -1;
+    for (int r = 0; r < RANKS; r++) w->link[r].fd = -1;
+    return w;
+}
+
+static void a_rank_that_greets_late_hears_how_the_run_ended(void **state) {
+    (void)state;
+    World *w = deputy();
+    Link other;
+    Message m;
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+    link_open(&w->stranger_link[0], fd[0], sizeof(Hello));
+    link_open(&other, fd[1], SHARE_LIMIT);
+    w->process[2].pid = 77;
+    w->over = true;
+    w->ending = (Ending){.code = EXIT_RANK, .text = "rank 0 is gone"};
+    Hello hello = {.rank = 2, .ranks = 3, .pid = 77};
+    link_send(&other, HELLO, &hello, sizeof hello, NULL, 0);
+    assert_int_equal(link_flush(&other), 0);
+    assert_true(service_start(w));
+    const struct {
+        int kind;
+        uint32_t bytes;
+    } expected[] = {{NOTED, sizeof(Hello)}, {OVER, sizeof(Ending)}};
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+        while (link_next(&other, &m) <= 0) {
+            struct pollfd p = {.fd = other.fd, .events = POLLIN};
+            assert_int_equal(poll(&p, 1, 5000), 1);
+            assert_true(link_fill(&other) >= 0);
+        }
+        assert_true(m.kind == expected[i].kind && m.bytes == expected[i].bytes);
+        if (m.kind == OVER) assert_memory_equal(m.at, &w->ending, sizeof w->ending);
+        link_drop(&other);
+    }
+    world_free(w);
+    link_close(&other);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_kernel_notices_a_dead_peer_in_time),
-                                       cmocka_unit_test(a_taken_port_is_taken),
-                                       cmocka_unit_test(an_unknown_name_is_asked_for_again),
-                                       cmocka_unit_test(ranks_of_one_machine_are_split_for_tests),
-                                       cmocka_unit_test(long_lists_of_ranks_end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_kernel_notices_a_dead_peer_in_time),
+        cmocka_unit_test(a_taken_port_is_taken),
+        cmocka_unit_test(an_unknown_name_is_asked_for_again),
+        cmocka_unit_test(ranks_of_one_machine_are_split_for_tests),
+        cmocka_unit_test(long_lists_of_ranks_end),
+        cmocka_unit_test(a_rank_that_greets_late_hears_how_the_run_ended)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
