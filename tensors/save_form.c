@@ -18,19 +18,11 @@ bool save_type(const char *word, FileType *out) {
 }
 
 bool save_size(const char *text, uint64_t *out) {
-    static const struct {
-        const char *name;
-        uint64_t bytes;
-    } unit[] = {{"KB", 1000},     {"MB", 1000000},  {"GB", 1000000000},
-                {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
-    size_t digits = strspn(text, "0123456789");
+    size_t digits = strspn(text, "0123456789"), length = strlen(text);
     uint64_t n = strtoull(text, NULL, 10);
-    for (size_t i = 0; digits && digits < 10 && n && i < ARRAY_LEN(unit); i++)
-        if (!strcmp(text + digits, unit[i].name)) {
-            *out = n * unit[i].bytes;
-            return true;
-        }
-    return false;
+    if (!digits || digits > 9 || !n || length < digits + 2 || text[length - 1] != 'B') return false;
+    uint64_t factor = suffix_factor(text + digits, length - digits);
+    return factor && !__builtin_mul_overflow(n, factor, out);
 }
 
 char *save_folder(const char *path) {

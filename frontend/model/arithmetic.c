@@ -176,25 +176,12 @@ ExprValue arithmetic_negate(DiagSet *ds, const Node *e, const ExprValue *v) {
     return value_error(e->span);
 }
 
-static double suffix_factor(const char *suffix) {
-    static const struct {
-        const char *text;
-        double factor;
-    } table[] = {{"", 1},     {"k", 1e3},     {"M", 1e6},        {"G", 1e9},
-                 {"T", 1e12}, {"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}};
-    size_t n = strlen(suffix);
-    if (n && suffix[n - 1] == 'B') n--;
-    for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (strlen(table[i].text) == n && !strncmp(table[i].text, suffix, n))
-            return table[i].factor;
-    BUG("number suffix %s", suffix);
-}
-
 ExprValue arithmetic_number(DiagSet *ds, const Node *e) {
     size_t digits = strspn(e->text, "0123456789");
     char *end = NULL;
     double real = strtod(e->text, &end);
-    double factor = suffix_factor(end);
+    uint64_t factor = suffix_factor(end, strlen(end));
+    if (!factor) BUG("number suffix %s", end);
     bool bytes = *end && end[strlen(end) - 1] == 'B';
     bool whole = e->text + digits == end;
     if (whole) {
@@ -203,14 +190,14 @@ ExprValue arithmetic_number(DiagSet *ds, const Node *e) {
             if (__builtin_mul_overflow(n, 10u, &n) ||
                 __builtin_add_overflow(n, (uint64_t)(e->text[i] - '0'), &n))
                 return overflow_error(ds, e->span, e->text);
-        if (__builtin_mul_overflow(n, (uint64_t)factor, &n) || n > INT64_MAX)
+        if (__builtin_mul_overflow(n, factor, &n) || n > INT64_MAX)
             return overflow_error(ds, e->span, e->text);
         ExprValue v = value_int(e->span, (int64_t)n);
         v.symbol = e->text;
         if (bytes) v.kind = VALUE_BYTES;
         return v;
     }
-    real *= factor;
+    real *= (double)factor;
     if (!isfinite(real)) return overflow_error(ds, e->span, e->text);
     if ((*end || bytes) && real == floor(real) && real < 0x1p53) {
         ExprValue v = value_int(e->span, (int64_t)real);

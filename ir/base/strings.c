@@ -84,6 +84,20 @@ void buf_free(Buf *b) {
     *b = (Buf){0};
 }
 
+uint64_t suffix_factor(const char *suffix, size_t n) {
+    static const struct {
+        const char *text;
+        uint64_t factor;
+    } table[] = {{"", 1},          {"k", 1000},       {"K", 1000},
+                 {"M", 1000000},   {"G", 1000000000}, {"T", 1000000000000},
+                 {"Ki", 1u << 10}, {"Mi", 1u << 20},  {"Gi", 1u << 30}};
+    if (n && suffix[n - 1] == 'B') n--;
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (strlen(table[i].text) == n && !strncmp(table[i].text, suffix, n))
+            return table[i].factor;
+    return 0;
+}
+
 /* Well-formed means: shortest form, no surrogates, at most 10FFFF. */
 uint32_t utf8_next(const char *text, size_t n, size_t *length) {
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};

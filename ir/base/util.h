@@ -69,6 +69,9 @@ void buf_write(Buf *b, const void *bytes, size_t n);
 void buf_reserve(Buf *b, size_t n);
 char *buf_take(Buf *b); /* NUL-terminated, caller frees; b is empty again */
 void buf_free(Buf *b);
+/* strings.c: the factor of a number's suffix: k, K, M, G, T are powers of 1000, Ki, Mi, Gi of 1024,
+ * "" is 1; a B for bytes may follow. n: characters. 0: not a suffix. */
+uint64_t suffix_factor(const char *suffix, size_t n);
 /* Shortest decimal text that strtod reads back to exactly x ("0.1", "1e-05", "inf", "nan"). */
 const char *double_text(double x, char out[40]);
 
