@@ -2,16 +2,16 @@
 
     rehearse.py BUILD FOLDER run|bench|third [FAULT] [WORD]...
 
-Every row and part goes its way: programs of BUILD over the emulated CUDA runtime and the NCCL of
-tests/nccl (build/emulated/run), plans of `pack --small`, a driver and a compute-sanitizer that only
-answer, and, in place of PyTorch, a script with numbers of the right form (FSDP_GPU_PEER=... takes
+Every row and part runs: programs of BUILD on the emulated CUDA runtime and the NCCL of tests/nccl
+(build/emulated/run), plans of `pack --small`, a driver and a compute-sanitizer that only answer,
+and, in place of PyTorch, a script that prints numbers of the right form (FSDP_GPU_PEER=... uses
 another: `python tests/gpu/peer.py` with FSDP_PEER_DEVICE=cpu). The table is printed without its
-head, which tells of the machine, and without what differs from run to run; the words are those of
+head, which describes the machine, and without what differs from run to run; the words are those of
 the command.
 
-FAULT plants a mistake that the table has to show: `kernel` (one wrong element), `wait` (a wait for
-an event that the device forgets), `arena` (a program that takes 256 bytes more than predicted),
-`hang` (a program that does not end), `crash` (one that dies).
+FAULT plants a mistake that the table must show: `kernel` (one wrong element), `wait` (a wait for an
+event that the device forgets), `arena` (a program that takes 256 bytes more than predicted), `hang`
+(a program that does not end), `crash` (one that dies).
 """
 
 import json

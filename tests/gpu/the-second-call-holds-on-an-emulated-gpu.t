@@ -1,5 +1,5 @@
 # RUN: %python %root/tests/gpu/rehearse.py %build %t third 2 | sed -E 's/^(124M product|xl product).*/\1/; s/^[a-z_]+ .*N [0-9]+ N N$/an op/' | uniq
-# The second of the three calls on a GPU machine: speed beside torch.compile, tuning, bf16.
+# The second of the three calls on a GPU machine: speed compared with torch.compile, tuning, bf16.
 # NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 600
 ==== out

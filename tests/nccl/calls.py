@@ -1,4 +1,4 @@
-"""Compares what fsdp-run asked of CUDA and NCCL (trace.cu) with the plan.
+"""Compares the calls of fsdp-run to CUDA and NCCL (trace.cu) with the plan.
 
     calls.py FSDPC PLAN TRACES RANKS [mutate]
 
@@ -7,20 +7,21 @@ not from the runtime. On each rank
 - there is one communicator for all ranks and one, split off it without shared resources, for each
   (mesh axis, purpose) of the plan's collectives, with the ranks of the mesh's group as members; the
   arena is registered with each of these before its first collective;
-- a program call is the compute stream's point that the others wait for, and is counted there; then
+- a program call consists of the compute stream's point that the others wait for, which is counted;
   for each instruction, in issue order, a wait for each of its edges, in this very call, work on its
-  stream and no other, its event; at last the compute stream waits for all others;
+  stream and no other, its event; and last, the compute stream waits for all others;
 - a collective is one group of NCCL's, on its communicator and stream, with a call for each buffer:
   kind, count, type and places in the arena are the plan's; the count of finished ones follows;
 - the first call of a program is direct, the second captured, all later ones launch that graph;
-- outside of programs only the communicator of all ranks is used, and only to broadcast;
-- at the end graphs go first, then registrations, then communicators: finalized, then destroyed.
-All ranks ask each communicator for the same, in the same order. Prints how many calls agree, or
-the first that does not (exit 1).
+- outside programs only the communicator of all ranks is used, and only to broadcast;
+- at the end graphs are destroyed first, then registrations, then communicators: finalized, then
+  destroyed.
+All ranks make the same calls on each communicator, in the same order. Prints how many calls agree,
+or the first that does not (exit 1).
 
-mutate: takes each collective of the last rank's trace out, and each call that waits, records a
-graph, makes, registers or ends something; and swaps each two neighbouring collectives of one
-communicator that differ. Each time the comparison has to fail.
+mutate: removes each collective of the last rank's trace, and each call that waits, records a graph,
+creates, registers or ends something; and swaps each two neighbouring collectives of one
+communicator that differ. Each time the comparison must fail.
 """
 import os
 import re

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Reads a graph in text form and prints, one line a program, the order in which it is issued:
+"""Reads a graph in text form and prints, one line per program, the order in which it is issued:
 
   A:u unshard   F:u forward   B:u backward   U update   R:u reduce_scatter   S:u all_reduce of a
   gradient      M all_reduce of metrics     |  border of forward and backward
 
-u is the unit's name, r the root; `-` where an op has no unit. With --memory reshards and frees are
-printed too, as X:u and D:u, with --copies frees and I:u fetch, O:u evict; with --live the largest
-number of non-root units between their unshard and their reshard; with --counts only how many of
-each collective there are. --compute instead prints all other ops, one a line, without the numbers.
+u is the unit's name, r the root; `-` if an op has no unit. With --memory reshards and frees are
+printed too, as X:u and D:u; with --copies frees and I:u fetch, O:u evict; with --live the largest
+number of non-root units between their unshard and their reshard; with --counts only the number of
+each collective. --compute prints all other ops instead, one per line, without the numbers.
 """
 import re
 import sys

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs a graph of level sched by its streams and edges alone, and prints what overlaps.
+"""Runs a graph of level sched by its streams and edges only, and prints what overlaps.
 
-Each stream runs its list in order; an op starts when the op before it on its stream and all that
-it waits for are done. A run of work of one unit and phase on stream compute takes 1 in all, a
-gather or a reduction takes --comm (default 0: as fast as can be, so that only edges hold anything
-back) and --element for each element of its results (default 0). Names, views and other bookkeeping
-take nothing.
+Each stream runs its list in order; an op starts when the op before it on its stream and all ops
+that it waits for are done. A run of work of one unit and phase on stream compute takes 1 in total;
+a gather or a reduction takes --comm (default 0: as fast as possible, so that only edges cause
+delays) and --element for each element of its results (default 0). Names, views and other
+bookkeeping take no time.
 
-For each gather, in issue order: A:unit@run, the run of work that starts with the gather or is at
-work when it starts (F:unit, B:unit; `start` at the program's start). With --time only how long the
-program takes.
+For each gather, in issue order: A:unit@run, the run of work that starts with the gather or is in
+progress when it starts (F:unit, B:unit; `start` at the program's start). With --time only the time
+of the program.
 """
 import re
 import sys
