@@ -60,7 +60,7 @@ struct Run {
     const Plan *plan;
     const RunOptions *options;
     TestModes test;
-    Launch launch;
+    LaunchContext launch;
     const Device *device;
     const Transport *transport;
     void *transport_shared; /* the LocalWorld, or launch.world */

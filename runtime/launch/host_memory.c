@@ -16,8 +16,8 @@ static uint64_t multiply_ranks(uint64_t n, int32_t ranks) {
     return __builtin_mul_overflow(n, (uint64_t)ranks, &all) ? UINT64_MAX : all;
 }
 
-HostMemory host_memory_of(const Plan *p, const Device *device, const Launch *l, uint64_t guards,
-                          bool saves) {
+HostMemory host_memory_of(const Plan *p, const Device *device, const LaunchContext *l,
+                          uint64_t guards, bool saves) {
     const PlanSettings *s = p->settings;
     HostMemory m = {.ranks = l->module ? l->local_ranks : l->ranks};
     if (device->arena_is_host) m.arena = s->workspace_bytes[device->kind] + guards;

@@ -5,8 +5,8 @@
  * processes.c brings them together through a transport module, which module.c loads, as it does
  * device modules. host_memory.c asks whether what they take together fits on this machine.
  *
- * In go the command line and the environment; out comes a Launch. Functions that can fail return 0
- * or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
+ * In go the command line and the environment; out comes a LaunchContext. Functions that can fail
+ * return 0 or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
  *
  * May include: options, machine, checkpoint.h (which checkpoint a restart goes on from), device.h
  * and transport.h.
@@ -49,7 +49,7 @@ typedef struct AttemptProgress {
 
 /* ---- this process and the others */
 
-typedef struct Launch {
+typedef struct LaunchContext {
     const char *launcher; /* "-n", "fsdp-run", "torchrun", "Open MPI", "Slurm", "PMI", "" = none */
     int32_t rank, ranks, local_rank, local_ranks;
     bool knows_local, knows_locals; /* whether the launcher said the last two */
@@ -58,17 +58,17 @@ typedef struct Launch {
     TransportWorld *world;
     AttemptProgress *progress; /* NULL: nobody watches this attempt */
     int32_t timeout;           /* seconds that a rank waits for another */
-} Launch;
+} LaunchContext;
 
 /* launcher.c */
-bool launch_is_of_processes(const Launch *l); /* one process a rank */
-bool launch_is_spawned(const Launch *l);      /* by another fsdp-run (spawn.c) */
-bool launch_says_address(const Launch *l);    /* of rank 0, as torchrun and fsdp-run do */
+bool launch_is_of_processes(const LaunchContext *l); /* one process a rank */
+bool launch_is_spawned(const LaunchContext *l);      /* by another fsdp-run (spawn.c) */
+bool launch_says_address(const LaunchContext *l);    /* of rank 0, as torchrun and fsdp-run do */
 /* n: RANKS of -n, or 0. Fills the fields up to knows_locals. */
-int launch_detect(int32_t n, int32_t plan_ranks, Launch *l, char *error);
+int launch_detect(int32_t n, int32_t plan_ranks, LaunchContext *l, char *error);
 
 /* meeting.c: where ranks find rank 0 over TCP; fills address, port, listener and identity. */
-int launch_meeting(const Launch *l, JoinOptions *o, char *error);
+int launch_meeting(const LaunchContext *l, JoinOptions *o, char *error);
 
 /* module.c */
 /* NULL with code and message when there is no such module, or no such device. */
@@ -78,7 +78,7 @@ const TransportModule *transport_load(const char *name, char *error);
 /* Does it need no module, or is its module beside this program? */
 bool transport_known(const TransportTraits *t);
 /* The transport: as the user says; else the first that suits the launcher and the device. */
-const TransportTraits *transport_choice(const RunOptions *o, const Launch *l);
+const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext *l);
 
 /* spawn.c: with a transport between processes and no launcher, starts the ranks: 1 when they ran;
  * *code is theirs. The variables tell them about it. */
@@ -86,20 +86,20 @@ const TransportTraits *transport_choice(const RunOptions *o, const Launch *l);
 #define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
 #define SPAWN_SAID "FSDP_RUN_SAID"         /* file for those who say why the run ends */
 #define SPAWN_HOSTS "FSDP_RUN_HOSTS"       /* replaces --hosts after one of them was lost */
-int processes_start(Launch *l, const TransportTraits *t, char **argv, int *code);
+int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int *code);
 sigset_t processes_awaited_signals(void); /* that concern a process which started ranks */
 /* Ends the orphans among the processes that this one started: it is their subreaper. */
 void processes_end_orphans(void);
 
 /* processes.c: runs with one process a rank. Codes are returned after the message was printed. */
-bool processes_ignore(int signal_number); /* did this process start with the signal ignored? */
-void processes_begin(const Launch *l);    /* before anything can fail on several ranks */
+bool processes_ignore(int signal_number);     /* did this process start with the signal ignored? */
+void processes_begin(const LaunchContext *l); /* before anything can fail on several ranks */
 /* Fills module, world and local_ranks. told_to_end: see JoinOptions. */
-int processes_join(Launch *l, const TransportTraits *t, int32_t test_hosts,
+int processes_join(LaunchContext *l, const TransportTraits *t, int32_t test_hosts,
                    const atomic_int *told_to_end);
 /* All ranks compare how their preparations went; the first that failed speaks for all. plan: its
  * path, for messages. */
-int processes_compare(const Launch *l, const StartReport *mine, const char *plan);
+int processes_compare(const LaunchContext *l, const StartReport *mine, const char *plan);
 void processes_said(void);               /* this rank printed why the run ends */
 _Noreturn void processes_quit(int code); /* without waiting for the others */
 
@@ -123,8 +123,8 @@ char *hosts_line(const Hosts *h, int32_t ranks);
 /* restarts.c: --restarts. */
 /* Starts the run, and starts it again after a rank was lost: 1 when it ran, or cannot; *code is its
  * exit code. 0: this process is to run it. */
-int restarts_supervise(Launch *l, const RunOptions *o, const CheckpointOptions *c, char **argv,
-                       int *code);
+int restarts_supervise(LaunchContext *l, const RunOptions *o, const CheckpointOptions *c,
+                       char **argv, int *code);
 
 /* attempt_progress.c. p NULL: nobody watches this attempt. */
 #define RUN_ATTEMPT "FSDP_RUN_ATTEMPT" /* how often the run was started before; for all ranks */
@@ -153,8 +153,8 @@ typedef struct HostMemory { /* bytes a rank */
     int32_t ranks;          /* on this machine */
 } HostMemory;
 /* guards: bytes that a test mode adds to the arena. saves: are checkpoints made? */
-HostMemory host_memory_of(const Plan *p, const Device *device, const Launch *l, uint64_t guards,
-                          bool saves);
+HostMemory host_memory_of(const Plan *p, const Device *device, const LaunchContext *l,
+                          uint64_t guards, bool saves);
 /* EXIT_ENVIRONMENT where they do not fit. available: machine_available_bytes, 0 = not known. */
 int host_memory_check(const HostMemory *m, uint64_t available, char *error);
 /* What makes them fit; NULL: a smaller arena. */

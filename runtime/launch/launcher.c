@@ -56,7 +56,7 @@ static int one_without_other(size_t i, bool rank, char *error) {
 
 /* Reads one launcher's variables. *found: they name a rank; else *l is unchanged. alone: is one of
  * the variables without the other a mistake? */
-static int ask_launcher(size_t i, bool alone, Launch *l, bool *found, char *error) {
+static int ask_launcher(size_t i, bool alone, LaunchContext *l, bool *found, char *error) {
     int code = 0;
     int32_t its_rank, its_ranks;
     bool rank = number_of(launchers[i].rank, &its_rank, error, &code);
@@ -90,7 +90,7 @@ static int ask_launcher(size_t i, bool alone, Launch *l, bool *found, char *erro
     return 0;
 }
 
-static int two_launchers(const Launch *a, const Launch *b, char *error) {
+static int two_launchers(const LaunchContext *a, const LaunchContext *b, char *error) {
     snprintf(error, ERROR_BYTES,
              "two launchers at once: %s says rank %d of %d, %s says rank %d of %d\n"
              "help: start fsdp-run with one of them; env -u VARIABLE hides a variable that is left "
@@ -99,7 +99,7 @@ static int two_launchers(const Launch *a, const Launch *b, char *error) {
     return EXIT_USER;
 }
 
-static int from_environment(Launch *l, char *error) {
+static int from_environment(LaunchContext *l, char *error) {
     bool found = false;
     for (size_t i = 0; i < ARRAY_LEN(launchers) && !found; i++) {
         int code = ask_launcher(i, true, l, &found, error);
@@ -107,7 +107,7 @@ static int from_environment(Launch *l, char *error) {
     }
     /* Slurm's and PMI's variables also stand in the environment of a batch job that starts
      * something else; the other two only around what they started. */
-    Launch mpi = {.launcher = ""};
+    LaunchContext mpi = {.launcher = ""};
     bool too = false;
     if (!found || strcmp(l->launcher, launchers[TORCHRUN].name)) return 0;
     int code = ask_launcher(OPEN_MPI, false, &mpi, &too, error);
@@ -119,7 +119,7 @@ static int from_environment(Launch *l, char *error) {
  */
 static int check_alone(int32_t ranks, char *error) {
     for (size_t i = 0; i <= OPEN_MPI; i++) {
-        Launch l = {.launcher = ""};
+        LaunchContext l = {.launcher = ""};
         bool found = false;
         if (i == TORCHRUN && !getenv("TORCHELASTIC_RUN_ID")) continue;
         int code = ask_launcher(i, false, &l, &found, error);
@@ -134,16 +134,18 @@ static int check_alone(int32_t ranks, char *error) {
     return 0;
 }
 
-bool launch_is_spawned(const Launch *l) { return !strcmp(l->launcher, "fsdp-run"); }
+bool launch_is_spawned(const LaunchContext *l) { return !strcmp(l->launcher, "fsdp-run"); }
 
-bool launch_says_address(const Launch *l) {
+bool launch_says_address(const LaunchContext *l) {
     return launch_is_spawned(l) || !strcmp(l->launcher, launchers[TORCHRUN].name);
 }
 
-bool launch_is_of_processes(const Launch *l) { return *l->launcher && strcmp(l->launcher, "-n"); }
+bool launch_is_of_processes(const LaunchContext *l) {
+    return *l->launcher && strcmp(l->launcher, "-n");
+}
 
-int launch_detect(int32_t n, int32_t plan_ranks, Launch *l, char *error) {
-    *l = (Launch){.launcher = "", .ranks = plan_ranks, .local_ranks = plan_ranks};
+int launch_detect(int32_t n, int32_t plan_ranks, LaunchContext *l, char *error) {
+    *l = (LaunchContext){.launcher = "", .ranks = plan_ranks, .local_ranks = plan_ranks};
     if (n) {
         l->launcher = "-n";
         l->ranks = l->local_ranks = n;

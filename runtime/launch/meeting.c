@@ -44,7 +44,7 @@ static bool add_variable(uint64_t *h, const char *name) {
 }
 
 /* 0: nothing in the environment tells runs apart. */
-static uint64_t job_identity(const Launch *l) {
+static uint64_t job_identity(const LaunchContext *l) {
     uint64_t h = 0;
     if (launch_is_spawned(l)) {
         add_variable(&h, SPAWN_RUN);
@@ -76,13 +76,13 @@ static bool first_host(const char *list, char *out, size_t size) {
     return n > 0;
 }
 
-static bool all_local(const Launch *l) {
+static bool all_local(const LaunchContext *l) {
     if (l->knows_locals) return l->local_ranks == l->ranks;
     const char *nodes = variable_text("SLURM_STEP_NUM_NODES");
     return !strcmp(l->launcher, "Slurm") && nodes && !strcmp(nodes, "1");
 }
 
-static int find_address(const Launch *l, const char **out, char *error) {
+static int find_address(const LaunchContext *l, const char **out, char *error) {
     static char host[256];
     *out = variable_text("MASTER_ADDR");
     if (*out) return 0;
@@ -110,7 +110,7 @@ static int find_address(const Launch *l, const char **out, char *error) {
     return EXIT_USER;
 }
 
-static int find_port(const Launch *l, uint64_t identity, int32_t *out, char *error) {
+static int find_port(const LaunchContext *l, uint64_t identity, int32_t *out, char *error) {
     int32_t own = port_of("FSDP_NCCL_PORT", error);
     int32_t master = own ? own : port_of("MASTER_PORT", error);
     if (master < 0) return EXIT_USER;
@@ -135,7 +135,7 @@ static int find_port(const Launch *l, uint64_t identity, int32_t *out, char *err
     return 0;
 }
 
-static int check_local(const Launch *l, char *error) {
+static int check_local(const LaunchContext *l, char *error) {
     if (l->knows_local || l->ranks == 1) return 0;
     snprintf(error, ERROR_BYTES,
              "%s says rank %d of %d, but LOCAL_RANK is not set\n"
@@ -145,7 +145,7 @@ static int check_local(const Launch *l, char *error) {
     return EXIT_USER;
 }
 
-int launch_meeting(const Launch *l, JoinOptions *o, char *error) {
+int launch_meeting(const LaunchContext *l, JoinOptions *o, char *error) {
     if (l->ranks == 1) return 0;
     int code = check_local(l, error);
     if (code) return code;

@@ -26,10 +26,11 @@ static bool module_path(const char *kind, const char *name, char *out, size_t si
 /* A module that was compiled with other structures or other ops would read ours wrongly. */
 static bool same_build(const char *kind, const char *name, uint32_t abi, char *error) {
     if (abi == MODULE_INTERFACE) return true;
-    snprintf(error, ERROR_BYTES,
-             "%s %s: the module %s_%s.so beside fsdp-run comes from another build (interface %08x, "
-             "not %08x)\nhelp: build both from the same sources; `ninja` does",
-             kind, name, kind, name, abi, MODULE_INTERFACE);
+    snprintf(
+        error, ERROR_BYTES,
+        "%s %s: the module %s_%s.so next to fsdp-run comes from another build (interface %08x, "
+        "not %08x)\nhelp: build both from the same sources; `ninja` does",
+        kind, name, kind, name, abi, MODULE_INTERFACE);
     return false;
 }
 
@@ -42,7 +43,7 @@ const Device *device_load(const char *name, char *error, int *code) {
     }
     if (access(path, R_OK)) {
         const char *base = strrchr(path, '/') + 1;
-        snprintf(error, ERROR_BYTES, "device %s: there is no module %s beside fsdp-run%s", name,
+        snprintf(error, ERROR_BYTES, "device %s: there is no module %s next to fsdp-run%s", name,
                  base,
                  strcmp(name, word_of(&words_DeviceKind, DEVICE_CPU))
                      ? ": this build was made without it"
@@ -85,7 +86,7 @@ static int32_t count_gpus(const char *device) {
 
 /* A transport for GPUs needs one for this process, or, where no launcher has started a process per
  * rank, one for each rank and its module; ranks can be threads then. */
-const TransportTraits *transport_choice(const RunOptions *o, const Launch *l) {
+const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext *l) {
     if (o->transport) return o->transport;
     LaunchKind launch = o->hosts                     ? LAUNCH_HOSTS
                         : l->ranks == 1              ? LAUNCH_ALONE

@@ -87,13 +87,13 @@ bool processes_ignore(int signal_number) {
     return !sigaction(signal_number, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
-void processes_begin(const Launch *l) {
+void processes_begin(const LaunchContext *l) {
     early = launch_is_spawned(l) || getenv(SPAWN_SAID);
     if (early) hold_stderr();
 }
 
 /* mpirun kills ranks when MPI cannot start: what they wrote by then must not be lost. */
-static void release_for_mpi(const Launch *l) {
+static void release_for_mpi(const LaunchContext *l) {
     if (!early || launch_is_spawned(l)) return;
     release_stderr(l->rank == 0);
     early = false;
@@ -101,7 +101,7 @@ static void release_for_mpi(const Launch *l) {
 
 /* ---- meeting */
 
-int processes_join(Launch *l, const TransportTraits *t, int32_t test_hosts,
+int processes_join(LaunchContext *l, const TransportTraits *t, int32_t test_hosts,
                    const atomic_int *told_to_end) {
     char error[ERROR_BYTES];
     release_for_mpi(l);
@@ -130,7 +130,7 @@ int processes_join(Launch *l, const TransportTraits *t, int32_t test_hosts,
     return 0;
 }
 
-static int report_difference(const Launch *l, const StartReport *all, int32_t rank,
+static int report_difference(const LaunchContext *l, const StartReport *all, int32_t rank,
                              const char *path) {
     char who[160];
     bool plan = all[rank].plan != all[0].plan;
@@ -149,7 +149,7 @@ static int report_difference(const Launch *l, const StartReport *all, int32_t ra
     return EXIT_RANK;
 }
 
-int processes_compare(const Launch *l, const StartReport *mine, const char *plan) {
+int processes_compare(const LaunchContext *l, const StartReport *mine, const char *plan) {
     char error[ERROR_BYTES];
     int code = mine->code;
     StartReport *all = calloc((size_t)l->ranks, sizeof *all);

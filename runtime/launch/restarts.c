@@ -32,7 +32,8 @@
 
 /* ---- what cannot be */
 
-static int refuse_restarts(const Launch *l, const RunOptions *o, const CheckpointOptions *c) {
+static int refuse_restarts(const LaunchContext *l, const RunOptions *o,
+                           const CheckpointOptions *c) {
     if (launch_is_of_processes(l)) {
         fprintf(stderr,
                 "error: --restarts: %s started this rank, and fsdp-run cannot start the others "
@@ -58,7 +59,7 @@ static int refuse_restarts(const Launch *l, const RunOptions *o, const Checkpoin
 /* ---- one attempt */
 
 typedef struct Supervisor {
-    const Launch *launch;
+    const LaunchContext *launch;
     const RunOptions *options;
     const char *folder; /* of checkpoints */
     char **argv;
@@ -256,8 +257,8 @@ static bool start_again(Supervisor *k, int32_t attempt, Failure *last) {
     return !repeated && !used_up;
 }
 
-int restarts_supervise(Launch *l, const RunOptions *o, const CheckpointOptions *c, char **argv,
-                       int *code) {
+int restarts_supervise(LaunchContext *l, const RunOptions *o, const CheckpointOptions *c,
+                       char **argv, int *code) {
     if (o->restarts <= 0 || getenv(RUN_ATTEMPT)) return 0;
     if ((*code = refuse_restarts(l, o, c))) return 1;
     if (c->every <= 0 && !o->quiet)

@@ -114,7 +114,7 @@ static void send_all(const Family *f, int signal_number) {
 }
 
 /* Before the ranks met: mpirun is told once, since a second signal may crash it. */
-static bool call_off(Family *f, const Launch *l) {
+static bool call_off(Family *f, const LaunchContext *l) {
     if (!f->mpirun || !attempt_call_off(l->progress)) return false;
     if (!f->called_off) send_all(f, SIGTERM);
     if (!f->called_off) f->interrupt_ms = now_ms();
@@ -122,7 +122,7 @@ static bool call_off(Family *f, const Launch *l) {
     return true;
 }
 
-static void interrupt_children(Family *f, const Launch *l) {
+static void interrupt_children(Family *f, const LaunchContext *l) {
     if (call_off(f, l)) return;
     /* mpirun hands SIGUSR1 to all ranks: they end after the step. */
     send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
@@ -130,7 +130,7 @@ static void interrupt_children(Family *f, const Launch *l) {
 }
 
 /* Never ends the ranks at once, however often it comes. */
-static void notify_children(Family *f, const Launch *l) {
+static void notify_children(Family *f, const LaunchContext *l) {
     if (call_off(f, l)) return;
     f->noticed = true;
     send_all(f, SIGUSR1);
@@ -223,7 +223,7 @@ static bool has_living_child(pid_t parent) {
     return lives;
 }
 
-static bool mpirun_hangs(Family *f, const Launch *l) {
+static bool mpirun_hangs(Family *f, const LaunchContext *l) {
     int code;
     if (!f->ended_ms && attempt_ended(l->progress, &code)) f->ended_ms = now_ms();
     if (has_living_child(f->child[0].pid)) {
@@ -235,7 +235,7 @@ static bool mpirun_hangs(Family *f, const Launch *l) {
     return f->hangs;
 }
 
-static bool time_is_up(Family *f, const Launch *l) {
+static bool time_is_up(Family *f, const LaunchContext *l) {
     if (f->called_off) return now_ms() - f->interrupt_ms >= TOLD_MS;
     if (f->mpirun) return f->alive > 0 && mpirun_hangs(f, l);
     if (f->bad_ms && speaker(f) && all_stopped(f)) return true;
@@ -244,7 +244,7 @@ static bool time_is_up(Family *f, const Launch *l) {
 }
 
 /* Until the last child has ended; codes are noted. */
-static void attend_children(Family *f, const Launch *l) {
+static void attend_children(Family *f, const LaunchContext *l) {
     sigset_t set = processes_awaited_signals();
     while (f->alive > 0) {
         struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
@@ -292,7 +292,7 @@ static void say_mpirun_hung(void) {
 }
 
 /* Such as 255, when it cannot reach a host; once that worked, it is one that went away. */
-static void say_mpirun_ended(const Launch *l, int code) {
+static void say_mpirun_ended(const LaunchContext *l, int code) {
     const char *hosts = l->hosts.n > 1 ? "ssh must reach each of --hosts without a password; " : "";
     if (attempt_met(l->progress)) {
         fprintf(stderr,
@@ -317,7 +317,7 @@ static bool ends_on_request(int code) {
 }
 
 /* Our exit code for that of mpirun, which passes a rank's on, or 128 + its signal. */
-static int mpirun_code(const Family *f, const Launch *l) {
+static int mpirun_code(const Family *f, const LaunchContext *l) {
     int status = f->child[0].status;
     bool killed = WIFSIGNALED(status);
     int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -434,7 +434,7 @@ static bool goes_along(const char *variable) {
 }
 
 /* --host, and -x for each variable of ours; from before[n] on. */
-static int on_hosts(const Launch *l, char **before, int n) {
+static int on_hosts(const LaunchContext *l, char **before, int n) {
     static char host[] = "--host", variable[] = "-x";
     if (!l->hosts.n) return n;
     setenv("OMPI_MCA_orte_keep_fqdn_hostnames", "1", 0); /* names as they were given */
@@ -449,7 +449,7 @@ static int on_hosts(const Launch *l, char **before, int n) {
     return n;
 }
 
-static char **mpirun_line(const Launch *l, char **argv, const char *transport) {
+static char **mpirun_line(const LaunchContext *l, char **argv, const char *transport) {
     static char ranks[16], program[] = "mpirun", quiet[] = "-q", more[] = "--oversubscribe",
                            bind[] = "--bind-to", none[] = "none", count[] = "-n",
                            root[] = "--allow-run-as-root";
@@ -463,7 +463,7 @@ static char **mpirun_line(const Launch *l, char **argv, const char *transport) {
     return command_line(before, on_hosts(l, before, n), argv, transport);
 }
 
-static void start_mpirun(Family *f, const Launch *l, char **argv, const char *transport,
+static void start_mpirun(Family *f, const LaunchContext *l, char **argv, const char *transport,
                          const sigset_t *mask) {
     /* Left over from another launcher: -n goes before it. */
     static const char *const others[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
@@ -535,7 +535,7 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
     free(command);
 }
 
-int processes_start(Launch *l, const TransportTraits *t, char **argv, int *code) {
+int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int *code) {
     if (t->start == AS_THREADS || launch_is_of_processes(l)) return 0;
     if (!transport_known(t)) return 0; /* transport_open says so */
     Family f = {.mpirun = t->start == BY_MPIRUN, .first_bad = -1};

@@ -20,7 +20,7 @@ typedef struct Metrics Metrics;
 typedef struct RunFacts {
     const Plan *plan;
     const RunOptions *options;
-    const Launch *launch;
+    const LaunchContext *launch;
     const RunSteps *steps;
     const Device *device;
     const Transport *transport;

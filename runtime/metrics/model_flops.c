@@ -41,7 +41,7 @@ double model_flops(const Plan *p) {
 
 /* Ranks share a machine's processors, and those of one process a GPU. */
 double machine_flops(const RunFacts *run) {
-    const Launch *l = run->launch;
+    const LaunchContext *l = run->launch;
     int32_t of_process = l->module ? 1 : l->ranks;
     int32_t sharing = run->device->kind == DEVICE_CPU ? l->local_ranks : of_process;
     double peak = run->options->peak_flops;

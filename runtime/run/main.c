@@ -20,7 +20,7 @@ static int check_outputs(const Run *run) {
 }
 
 static void announce_run(const Run *run) {
-    const Launch *l = &run->launch;
+    const LaunchContext *l = &run->launch;
     if (!run_speaks(run)) return;
     fprintf(stderr, "device %s, transport %s, %d rank%s of %d thread%s\n", run->device->name,
             run->transport->name, l->ranks, l->ranks == 1 ? "" : "s", run->threads,
@@ -104,7 +104,7 @@ static uint64_t options_fingerprint(const Run *run) {
 
 /* All processes compare what they found. */
 static int compare_processes(const Run *run, int code) {
-    const Launch *l = &run->launch;
+    const LaunchContext *l = &run->launch;
     if (!l->module) return code;
     StartReport mine = {
         .code = code, .plan = run->plan->header->fingerprint, .options = options_fingerprint(run)};
@@ -115,7 +115,7 @@ static int compare_processes(const Run *run, int code) {
 
 /* orderly: all ranks come to the end. */
 static void leave_transport(Run *run, int code, bool orderly) {
-    const Launch *l = &run->launch;
+    const LaunchContext *l = &run->launch;
     if (l->module && l->rank == 0) attempt_end(l->progress, code);
     if (l->module)
         l->module->leave(l->world, orderly);
@@ -149,7 +149,7 @@ static int run_here(Run *run) {
 
 /* Who runs the plan: other processes that this one starts, or this one. */
 static int start_run(Run *run, char **argv) {
-    Launch *l = &run->launch;
+    LaunchContext *l = &run->launch;
     const RunOptions *o = run->options;
     int code = 0;
     if (restarts_supervise(l, o, &run->checkpoint, argv, &code)) return code;

@@ -39,7 +39,7 @@ int device_choose(Run *run) {
 }
 
 static int missing_transport(const Run *run, const TransportTraits *t) {
-    const Launch *l = &run->launch;
+    const LaunchContext *l = &run->launch;
     const TransportTraits *threads = transport_of_start(AS_THREADS),
                           *mpi = transport_of_start(BY_MPIRUN);
     fprintf(stderr, "error: transport %s is not in this build of fsdp-run, which has %s", t->name,
@@ -62,7 +62,7 @@ static int missing_transport(const Run *run, const TransportTraits *t) {
 
 /* What does not go together, said before any rank waits for another. */
 static int check_transport(const Run *run, const TransportTraits *t, bool many) {
-    const Launch *l = &run->launch;
+    const LaunchContext *l = &run->launch;
     if (!transport_known(t)) return missing_transport(run, t);
     if (!(t->devices >> run->device->kind & 1)) {
         const char *fits =
@@ -91,7 +91,7 @@ static int check_transport(const Run *run, const TransportTraits *t, bool many) 
 }
 
 int transport_open(Run *run) {
-    Launch *l = &run->launch;
+    LaunchContext *l = &run->launch;
     const TransportTraits *t = transport_choice(run->options, l);
     int code = check_transport(run, t, launch_is_of_processes(l) && l->ranks > 1);
     if (code) return code;

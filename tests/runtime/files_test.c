@@ -524,7 +524,7 @@ static void a_metric_with_a_long_name_is_refused(void **state) {
     PlanSettings settings = {.batch = 2, .length = 3};
     Plan plan = {.settings = &settings};
     RunOptions options = {.log = in_folder("log"), .quiet = true};
-    Launch launch = {.rank = 0};
+    LaunchContext launch = {.rank = 0};
     RunSteps steps = {.end = 1};
     RunFacts run = {.plan = &plan, .options = &options, .launch = &launch, .steps = &steps};
     Metrics *metrics;

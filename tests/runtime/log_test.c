@@ -24,7 +24,7 @@ typedef struct Logged {
     PlanSettings settings;
     Plan plan;
     RunOptions options;
-    Launch launch;
+    LaunchContext launch;
     RunSteps steps;
     RunFacts run;
     Metrics *metrics;

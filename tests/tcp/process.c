@@ -183,7 +183,7 @@ static bool step(const char *word, char **argument, int *used) {
 
 int main(int argc, char **argv) {
     char error[ERROR_BYTES];
-    Launch l;
+    LaunchContext l;
     JoinOptions o = {.timeout = number("FSDP_TIMEOUT", 60)};
     int code = launch_detect(0, 1, &l, error);
     if (!code) code = launch_meeting(&l, &o, error);

@@ -20,7 +20,7 @@
  * would otherwise slow each other down. */
 enum { YIELDS = 20, PAUSE_NS = 50 * 1000, LONGEST_PAUSE_NS = 1000 * 1000 };
 
-typedef enum CollectiveKind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST } CollectiveKind;
+typedef enum NcclKind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST } NcclKind;
 static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce", "broadcast"};
 
 static bool type_of(int32_t dtype, ncclDataType_t *out) {
@@ -39,7 +39,7 @@ static bool type_of(int32_t dtype, ncclDataType_t *out) {
 }
 
 /* In place is what NCCL recognizes as such; anything else must not overlap. */
-static bool overlaps_badly(CollectiveKind kind, const CommBuffer *b, const MeshGroup *g) {
+static bool overlaps_badly(NcclKind kind, const CommBuffer *b, const MeshGroup *g) {
     uint64_t shard = (uint64_t)b->elements * dtype_bytes(b->dtype);
     uint64_t in_bytes = kind == REDUCE_SCATTER ? shard * (uint64_t)g->size : shard;
     uint64_t out_bytes = kind == ALL_GATHER ? shard * (uint64_t)g->size : shard;
@@ -51,7 +51,7 @@ static bool overlaps_badly(CollectiveKind kind, const CommBuffer *b, const MeshG
     return in != out;
 }
 
-static int check_buffers(const Communicator *m, const Collective *call, CollectiveKind kind,
+static int check_buffers(const Communicator *m, const Collective *call, NcclKind kind,
                          char *error) {
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
@@ -72,7 +72,7 @@ static int check_buffers(const Communicator *m, const Collective *call, Collecti
 /* Parameters in f8e4m3 and i8 are bytes to NCCL: they are only moved. */
 static ncclRedOp_t operation_of(int32_t dtype) { return dtype == DT_I32 ? ncclMax : ncclSum; }
 
-static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, CollectiveKind kind,
+static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, NcclKind kind,
                                  uint32_t i, cudaStream_t stream) {
     const CommBuffer *b = &call->buffer[i];
     size_t n = (size_t)b->elements;
@@ -88,7 +88,7 @@ static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, 
     }
 }
 
-static int put_all(Context *c, const Communicator *m, const Collective *call, CollectiveKind kind,
+static int put_all(Context *c, const Communicator *m, const Collective *call, NcclKind kind,
                    cudaStream_t stream, char *error) {
     int code = nccl_enter(c, error);
     if (code) return code;
@@ -128,7 +128,7 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
     }
 }
 
-static int issue_collective(Context *c, const Collective *call, CollectiveKind kind, char *error) {
+static int issue_collective(Context *c, const Collective *call, NcclKind kind, char *error) {
     uint32_t row = comm_row(call->axes, call->purpose);
     const Communicator *m = &c->row[row];
     const char *label = collective_label(call);
