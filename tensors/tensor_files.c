@@ -29,7 +29,7 @@ const char *tensor_impossible_name(const TensorPlan *tensor, uint32_t n) {
     return NULL;
 }
 
-static void measure(TensorPlan *tensor, uint32_t n) {
+static void measure_tensors(TensorPlan *tensor, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         uint64_t elements = 1;
         for (int k = 0; k < tensor[i].rank; k++) elements *= (uint64_t)tensor[i].dim[k];
@@ -38,7 +38,7 @@ static void measure(TensorPlan *tensor, uint32_t n) {
 }
 
 /* The number of files; first: [n + 1] the first tensor of each, or NULL. */
-static uint32_t split(const TensorPlan *tensor, uint32_t n, uint64_t limit, uint32_t *first) {
+static uint32_t split_files(const TensorPlan *tensor, uint32_t n, uint64_t limit, uint32_t *first) {
     uint32_t files = 0;
     uint64_t room = 0;
     for (uint32_t i = 0; i < n || !files; i++) {
@@ -54,8 +54,8 @@ static uint32_t split(const TensorPlan *tensor, uint32_t n, uint64_t limit, uint
 }
 
 uint32_t tensor_files(TensorPlan *tensor, uint32_t n, uint64_t limit) {
-    measure(tensor, n);
-    return split(tensor, n, limit, NULL);
+    measure_tensors(tensor, n);
+    return split_files(tensor, n, limit, NULL);
 }
 
 /* The header's length and text, padded with spaces so that the data start at a multiple of 8.
@@ -91,9 +91,9 @@ static char *header_text(TensorPlan *tensor, uint32_t n, size_t *length) {
 
 int tensor_pieces(TensorPlan *tensor, uint32_t n, uint64_t limit, TensorPiece **out,
                   uint32_t *n_out) {
-    measure(tensor, n);
+    measure_tensors(tensor, n);
     uint32_t *first = calloc(n + 1, sizeof *first);
-    uint32_t files = first ? split(tensor, n, limit, first) : 0;
+    uint32_t files = first ? split_files(tensor, n, limit, first) : 0;
     TensorPiece *piece = calloc(files + 1, sizeof *piece);
     bool enough = first && piece;
     *out = piece;

@@ -54,7 +54,7 @@ static void forget_unfinished(void) {
     unfinished_folder = NULL;
 }
 
-static int failed(TensorWriter *w, char *error, const char *what, int number) {
+static int report_failure(TensorWriter *w, char *error, const char *what, int number) {
     snprintf(error, ERROR_BYTES, "cannot %s %s: %s", what, w->target.path, strerror(number));
     return EXIT_ENVIRONMENT;
 }
@@ -78,7 +78,7 @@ static int write_at(int fd, uint64_t at, const char *bytes, size_t n) {
 
 static int write_whole(int fd, const char *bytes, size_t n) { return write_at(fd, 0, bytes, n); }
 
-static int reserve(int fd, uint64_t size) {
+static int reserve_space(int fd, uint64_t size) {
     int number;
     do {
         number = posix_fallocate(fd, 0, (off_t)size);
@@ -87,7 +87,7 @@ static int reserve(int fd, uint64_t size) {
 }
 
 static int create(TensorWriter *w, TensorPiece *p, char *path, char *error) {
-    if (!path) return failed(w, error, "write", ENOMEM);
+    if (!path) return report_failure(w, error, "write", ENOMEM);
     p->path = path;
     remember(path);
     do {
@@ -96,11 +96,11 @@ static int create(TensorWriter *w, TensorPiece *p, char *path, char *error) {
     } while (p->fd >= 0 && !part_lock(p->fd));
     if (p->fd < 0) {
         atomic_fetch_sub(&n_unfinished, 1); /* if it exists, it belongs to another run */
-        return failed(w, error, "write", errno);
+        return report_failure(w, error, "write", errno);
     }
-    int number = reserve(p->fd, p->size);
+    int number = reserve_space(p->fd, p->size);
     if (!number) number = write_whole(p->fd, p->header, p->length);
-    return number ? failed(w, error, "write", number) : 0;
+    return number ? report_failure(w, error, "write", number) : 0;
 }
 
 static void unlock(TensorWriter *w) {
@@ -127,7 +127,7 @@ static int write_text(TensorWriter *w, const char *name, char *text, char *error
     char *path = text ? path_in(w->temporary, name) : NULL;
     if (!path) {
         free(text);
-        return failed(w, error, "write", ENOMEM);
+        return report_failure(w, error, "write", ENOMEM);
     }
     remember(path);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -135,7 +135,7 @@ static int write_text(TensorWriter *w, const char *name, char *text, char *error
     if (fd >= 0 && fsync(fd)) number = errno;
     if (fd >= 0 && close(fd)) number = errno;
     free(text);
-    return number ? failed(w, error, "write", number) : 0;
+    return number ? report_failure(w, error, "write", number) : 0;
 }
 
 static int write_texts(TensorWriter *w, char *error) {
@@ -156,10 +156,10 @@ static int create_folder(TensorWriter *w, char *error) {
     const char *join = w->target.exists ? "/" : "";
     if (asprintf(&w->temporary, "%s%s.part-%llu", w->target.file, join, w->number) < 0)
         w->temporary = NULL;
-    if (!w->temporary) return failed(w, error, "write", ENOMEM);
+    if (!w->temporary) return report_failure(w, error, "write", ENOMEM);
     do {
         unlock(w);
-        if (mkdir(w->temporary, 0777)) return failed(w, error, "write", errno);
+        if (mkdir(w->temporary, 0777)) return report_failure(w, error, "write", errno);
         w->lock = open(w->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     } while (w->lock < 0 ? errno == ENOENT : !part_lock(w->lock));
     unfinished_folder = w->temporary;
@@ -170,7 +170,7 @@ static int create_folder(TensorWriter *w, char *error) {
 }
 
 /* Closes and removes the temporary files. */
-static void discard(TensorWriter *w) {
+static void discard_files(TensorWriter *w) {
     writer_unmap(w);
     for (uint32_t i = 0; i < w->n_piece; i++) {
         TensorPiece *p = &w->piece[i];
@@ -187,7 +187,7 @@ static void discard(TensorWriter *w) {
 static int create_all(TensorWriter *w, char *error) {
     int code = target_check(&w->target, w->form->folder, error);
     if (!code) code = w->form->folder ? create_folder(w, error) : create_file(w, error);
-    if (code) discard(w);
+    if (code) discard_files(w);
     return code;
 }
 
@@ -206,7 +206,7 @@ static int create_elsewhere(TensorWriter *w, const char *folder, char *error) {
     return code;
 }
 
-static void forget(TensorWriter *w) {
+static void free_writer(TensorWriter *w) {
     unlock(w);
     for (uint32_t i = 0; i < w->n_piece; i++) free(w->piece[i].header);
     free(w->piece);
@@ -222,7 +222,7 @@ int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint3
                 char *error) {
     *w = (TensorWriter){.form = form, .tensor = tensor, .n = n};
     if (getrandom(&w->number, sizeof w->number, 0) != (ssize_t)sizeof w->number)
-        return failed(w, error, "name", errno);
+        return report_failure(w, error, "name", errno);
     const char *name = tensor_impossible_name(tensor, n);
     if (name) {
         snprintf(error, ERROR_BYTES, "%s: no tensor in it can be called `%.100s`", form->path,
@@ -232,7 +232,7 @@ int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint3
     int code = target_find(&w->target, form->path, error);
     if (tensor_pieces(tensor, n, form->folder ? form->max_file : UINT64_MAX, &w->piece,
                       &w->n_piece))
-        code = failed(w, error, "write", ENOMEM);
+        code = report_failure(w, error, "write", ENOMEM);
     else if (!code)
         code = create_all(w, error);
     const char *temporary = getenv("TMPDIR");
@@ -240,7 +240,7 @@ int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint3
     snprintf(folder, sizeof folder, "%s/", temporary ? temporary : "/tmp");
     if (code && w->n_piece && create_elsewhere(w, "", error) &&
         create_elsewhere(w, folder, error)) {
-        forget(w);
+        free_writer(w);
         return code;
     }
     return 0;
@@ -258,7 +258,7 @@ int writer_map(TensorWriter *w, uint32_t i, void **at, char *error) {
                   (off_t)(t->offset - inside));
     if (w->map == MAP_FAILED) {
         w->map = NULL;
-        return failed(w, error, "map", errno);
+        return report_failure(w, error, "map", errno);
     }
     *at = (char *)w->map + inside;
     return 0;
@@ -274,7 +274,7 @@ int writer_put(TensorWriter *w, uint32_t i, uint64_t at, const void *bytes, uint
     const TensorPlan *t = &w->tensor[i];
     CHECK(at <= t->bytes && n <= t->bytes - at);
     int number = write_at(w->piece[t->piece].fd, t->offset + at, bytes, n);
-    return number ? failed(w, error, "write", number) : 0;
+    return number ? report_failure(w, error, "write", number) : 0;
 }
 
 /* ---- the final names */
@@ -296,7 +296,7 @@ static int close_pieces(TensorWriter *w, char *error) {
         if (close(p->fd)) number = errno;
         p->fd = -1;
     }
-    return number ? failed(w, error, "write", number) : 0;
+    return number ? report_failure(w, error, "write", number) : 0;
 }
 
 /* Gives the complete file or folder its name. If the name was taken since it was checked, it gets
@@ -304,7 +304,7 @@ static int close_pieces(TensorWriter *w, char *error) {
 static int give_name(TensorWriter *w, const char *from, char *error) {
     Target *t = &w->target;
     if (!rename(from, t->file)) return 0;
-    int code = failed(w, error, "write", errno);
+    int code = report_failure(w, error, "write", errno);
     char *beside = NULL;
     if (w->kept || asprintf(&beside, "%s.kept-%llu", t->file, w->number) < 0) return code;
     if (rename(from, beside)) {
@@ -332,7 +332,7 @@ static void remove_old(const TensorWriter *w) {
     sync_folder(w->target.file);
 }
 
-static int move(const char *name, const char *folder, const char *other) {
+static int move_file(const char *name, const char *folder, const char *other) {
     char *from = path_in(folder, name), *to = path_in(other, name);
     int number = !from || !to ? ENOMEM : rename(from, to) ? errno : 0;
     free(from);
@@ -348,26 +348,26 @@ static bool is_in(const char *folder, const char *name) {
 }
 
 static int move_in(TensorWriter *w, const char *name, char *error) {
-    int number = move(name, w->temporary, w->target.file);
-    return number ? failed(w, error, "write", number) : 0;
+    int number = move_file(name, w->temporary, w->target.file);
+    return number ? report_failure(w, error, "write", number) : 0;
 }
 
 /* Moves the new files back, so that they are together. */
 static void move_back(TensorWriter *w) {
     for (uint32_t i = 0; i < w->n_piece; i++)
         if (!is_in(w->temporary, w->piece[i].name))
-            move(w->piece[i].name, w->target.file, w->temporary);
+            move_file(w->piece[i].name, w->target.file, w->temporary);
     if (*w->form->config && !is_in(w->temporary, CONFIG_FILE))
-        move(CONFIG_FILE, w->target.file, w->temporary);
+        move_file(CONFIG_FILE, w->target.file, w->temporary);
     if (w->n_piece > 1 && !is_in(w->temporary, INDEX_FILE))
-        move(INDEX_FILE, w->target.file, w->temporary);
+        move_file(INDEX_FILE, w->target.file, w->temporary);
 }
 
 static int remove_name(TensorWriter *w, const char *name, char *error) {
     char *path = path_in(w->target.file, name);
     int number = !path ? ENOMEM : unlink(path) && errno != ENOENT ? errno : 0;
     free(path);
-    return number ? failed(w, error, "write", number) : 0;
+    return number ? report_failure(w, error, "write", number) : 0;
 }
 
 /* Moves the files into an existing folder. A single file is replaced at once. Several are moved
@@ -428,7 +428,7 @@ static int keep_doubtful(TensorWriter *w, char *error) {
         memcpy(why, error, sizeof why);
         snprintf(error, ERROR_BYTES, "%.250s\nhelp: %s kept as %.150s, and may be damaged", why,
                  w->form->folder ? "the files were" : "the file was", beside);
-        forget(w);
+        free_writer(w);
     }
     free(beside);
     return code;
@@ -452,11 +452,11 @@ int writer_commit(TensorWriter *w, char *error) {
                  w->form->folder ? "the files were" : "the file was", w->kept);
         code = EXIT_ENVIRONMENT;
     }
-    forget(w);
+    free_writer(w);
     return code;
 }
 
 void writer_abandon(TensorWriter *w) {
-    discard(w);
-    forget(w);
+    discard_files(w);
+    free_writer(w);
 }

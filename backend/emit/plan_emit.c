@@ -36,13 +36,13 @@ typedef struct Emit {
 PLAN_SECTIONS(SECTION)
 #undef SECTION
 
-static void put(Emit *e, int section, const void *element, size_t size) {
+static void put_row(Emit *e, int section, const void *element, size_t size) {
     buf_write(&e->section[section], element, size);
 }
 #define PUT(e, field, ...)                                                                         \
     do {                                                                                           \
         Row_##field row_ = {__VA_ARGS__}; /* no struct of plan.h has hidden padding */             \
-        put(e, S_##field, &row_, sizeof row_);                                                     \
+        put_row(e, S_##field, &row_, sizeof row_);                                                 \
     } while (0)
 
 #define ROWS(e, field) ((uint32_t)((e)->section[S_##field].n / sizeof(Row_##field)))
@@ -71,7 +71,7 @@ static PlanString string(Emit *e, const char *text) {
     CHECK(e->section[S_strings].n + length + 1 < UINT32_MAX);
     e->slots[k] = (uint32_t)e->section[S_strings].n;
     e->n_strings++;
-    put(e, S_strings, text, length + 1);
+    put_row(e, S_strings, text, length + 1);
     return e->slots[k];
 }
 
@@ -122,9 +122,9 @@ static void emit_stored(Emit *e, uint32_t table) {
                              .n_part = t[i].n_part,
                              .rank = t[i].rank};
         memcpy(stored.dim, t[i].dim, sizeof stored.dim);
-        put(e, S_stored, &stored, sizeof stored);
+        put_row(e, S_stored, &stored, sizeof stored);
         const StoredPart *part = &frontend_stored_parts(e->f, table)[t[i].first_part];
-        put(e, S_parts, part, t[i].n_part * sizeof *part);
+        put_row(e, S_parts, part, t[i].n_part * sizeof *part);
     }
 }
 
@@ -135,7 +135,7 @@ static void emit_names(Emit *e) {
             .first_skip = ROWS(e, skips), .n_skip = skips->at.n);
         for (uint32_t i = 0; i < skips->at.n; i++) {
             PlanString pattern = string(e, skips->at.at[i]);
-            put(e, S_skips, &pattern, sizeof pattern);
+            put_row(e, S_skips, &pattern, sizeof pattern);
         }
         emit_stored(e, t);
         if (t == 0) continue; /* the parameters' own names */
@@ -190,7 +190,7 @@ static void emit_formulas(Emit *e) {
         const Formula *f = &e->g->formulas.at[i];
         PUT(e, formulas, .first_step = ROWS(e, steps), .n_step = f->n_step, .n_in = f->n_in,
             .n_out = f->n_out);
-        put(e, S_steps, f->step, f->n_step * sizeof *f->step);
+        put_row(e, S_steps, f->step, f->n_step * sizeof *f->step);
     }
 }
 
@@ -217,10 +217,10 @@ static void emit_links(Emit *e, const Op *op) {
     for (uint32_t k = 0; k < op->n_in; k++) {
         uint32_t number = e->value_number[op->in[k]];
         CHECK(number != UINT32_MAX);
-        put(e, S_operands, &number, sizeof number);
+        put_row(e, S_operands, &number, sizeof number);
     }
     for (uint32_t k = 0; k < op->n_edge; k++)
-        put(e, S_edges, &e->instr_number[op->edge[k]], sizeof(uint32_t));
+        put_row(e, S_edges, &e->instr_number[op->edge[k]], sizeof(uint32_t));
     for (uint32_t k = 0; k < op->n_out; k++) {
         const Value *v = &e->g->values.at[op->out + k];
         e->value_number[op->out + k] = e->n_values++;
@@ -297,8 +297,8 @@ static void emit_words(Emit *e, const StatementNode *n) {
     if (n->state) a.index = state_row(e->g, n->state);
     for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
         if (op_info[n->kind].attrs >> bit & 1)
-            put(e, S_node_words, (const char *)&a + bit * sizeof(uint64_t), sizeof(uint64_t));
-    put(e, S_node_words, n->type.dim, n->type.rank * sizeof *n->type.dim);
+            put_row(e, S_node_words, (const char *)&a + bit * sizeof(uint64_t), sizeof(uint64_t));
+    put_row(e, S_node_words, n->type.dim, n->type.rank * sizeof *n->type.dim);
 }
 
 typedef struct PlanFacts {
@@ -329,7 +329,7 @@ static void emit_statement(Emit *e) {
             .n_word = ROWS(e, node_words) - first, .path = string(e, n->path), .file = n->span.file,
             .line = n->span.file ? n->span.line : 0);
     }
-    if (s->in.n) put(e, S_node_operands, s->in.at, s->in.n * sizeof *s->in.at);
+    if (s->in.n) put_row(e, S_node_operands, s->in.at, s->in.n * sizeof *s->in.at);
 }
 
 static int64_t emit_call(Emit *e, PlanCallKind call, ProgramKind kind, int64_t times) {
@@ -435,13 +435,13 @@ void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf
     e->g = g;
     e->s = s;
     CHECK(g->level == LEVEL_SCHED);
-    put(e, S_strings, "", 1);
+    put_row(e, S_strings, "", 1);
     emit_params(e);
     emit_names(e);
     emit_units(e);
     emit_states(e);
     e->saves = saves_of(g, s->snapshot, s->most_copied);
-    put(e, S_saves, e->saves.row, e->saves.n * sizeof *e->saves.row);
+    put_row(e, S_saves, e->saves.row, e->saves.n * sizeof *e->saves.row);
     emit_formulas(e);
     emit_source(e, "train", &s->train);
     emit_source(e, "val", &s->val);

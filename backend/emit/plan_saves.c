@@ -97,7 +97,7 @@ static void choose_copied(const Saves *o, const Key *key, uint32_t *first, uint3
 }
 
 /* Sorts the saves by the op that overwrites them; their places in the copy follow each other. */
-static void order(Saving *s) {
+static void sort_by_writer(Saving *s) {
     Saves *o = s->out;
     uint32_t first, end;
     Key *key = arena_array(s->g->scratch, Key, o->n + 1);
@@ -154,7 +154,7 @@ Saves saves_of(const Graph *g, Snapshot snapshot, uint64_t most_copied) {
     }
     sort_by_address(&s);
     for_ops(&s, note_writer);
-    order(&s);
+    sort_by_writer(&s);
     sort_by_address(&s);
     memset(out.hold, 0, (g->ops.n + 1) * sizeof *out.hold);
     for_ops(&s, note_hold);

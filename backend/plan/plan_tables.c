@@ -95,7 +95,8 @@ static int read_units(Reading *r) {
 }
 
 /* After `end`, the end of the parameter before; chunks without gaps, which cut it along an axis. */
-static bool fits(const Layout *l, const LayoutPlace *p, const Type *t, bool chunks, int64_t end) {
+static bool param_fits(const Layout *l, const LayoutPlace *p, const Type *t, bool chunks,
+                       int64_t end) {
     if ((p->chunk != 0) != chunks || p->chunk < 0 || p->chunk > p->n || p->offset < end)
         return false;
     if (layout_axis(l, p, t->dim, t->rank) < 0) return false;
@@ -141,7 +142,7 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
                 "parameter %s and group %llu disagree on how they are trained",
                 plan_string(p, param->name), (Llu)i);
         LayoutPlace place = plan_place(p, k);
-        FAIL_IF(!fits(&layout, &place, &param->type, chunks, end),
+        FAIL_IF(!param_fits(&layout, &place, &param->type, chunks, end),
                 "parameter %s does not fit into group %llu", plan_string(p, param->name), (Llu)i);
         end = layout_end(&layout, &place);
     }

@@ -27,7 +27,7 @@ typedef const char *Rule(const Instr *s);
         if (!(c)) return text;                                                                     \
     } while (0)
 
-static bool same(const Type *a, const Type *b) {
+static bool same_type(const Type *a, const Type *b) {
     return a->dtype == b->dtype && type_same_dims(a, b);
 }
 static bool is_vector(const Type *t, int64_t n) { return t->rank == 1 && t->dim[0] == n; }
@@ -38,17 +38,17 @@ static const char *const misfit = "types of operands and results do not fit toge
 /* ---- where values come from, layout */
 
 static const char *rule_state(const Instr *s) {
-    return FITS(same(&s->y[0], &s->p->states[s->in->attr.index].type));
+    return FITS(same_type(&s->y[0], &s->p->states[s->in->attr.index].type));
 }
 static const char *rule_set_state(const Instr *s) {
-    return FITS(same(&s->x[0], &s->p->states[s->in->attr.index].type));
+    return FITS(same_type(&s->x[0], &s->p->states[s->in->attr.index].type));
 }
 static const char *rule_field(const Instr *s) {
     const PlanField *f = &s->p->fields[s->in->attr.index];
     uint64_t slot = (uint64_t)s->x[0].dim[1];
     WANT(f->staging <= slot && (uint64_t)type_bytes(&f->type) <= slot - f->staging,
          "the field lies outside the staging slot");
-    return FITS(same(&s->y[0], &f->type));
+    return FITS(same_type(&s->y[0], &f->type));
 }
 static const char *rule_reshape(const Instr *s) {
     const Type *x = &s->x[0], *y = &s->y[0];
@@ -423,7 +423,7 @@ static const struct {
 };
 
 /* x and y are there. The text is valid until the next call for `b`. */
-static const char *check(const Instr *s, BoundSignature *b) {
+static const char *check_instr(const Instr *s, BoundSignature *b) {
     OpKind op = (OpKind)s->in->op;
     if (!signature_fits(b, op, s->n_in, s->x, s->n_out, s->y)) return b->fault;
     const char *fault = rules[op].rule ? rules[op].rule(s) : NULL;
@@ -442,7 +442,8 @@ bool plan_types_fit(const Plan *p, const PlanInstr *in, char *fault, size_t size
     for (uint32_t k = 0; k < in->n_out; k++)
         types[in->n_in + k] = p->values[in->first_out + k].type;
     BoundSignature b;
-    const char *text = check(&(Instr){p, in, in->n_in, in->n_out, types, types + in->n_in}, &b);
+    const char *text =
+        check_instr(&(Instr){p, in, in->n_in, in->n_out, types, types + in->n_in}, &b);
     if (text) snprintf(fault, size, "%s", text);
     if (types != few) free(types);
     return !text;

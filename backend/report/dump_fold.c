@@ -60,7 +60,7 @@ static uint64_t hash_of(const View *v, const ViewRows *r, const ViewSegment *s) 
 }
 
 /* How many segments from `at` on repeat the block of `period` segments before them. */
-static uint32_t repeated(const ViewRows *r, uint32_t at, uint32_t period) {
+static uint32_t count_repeats(const ViewRows *r, uint32_t at, uint32_t period) {
     uint32_t n = 0;
     for (uint32_t k = at + period; k < r->segments.n; k++, n++) {
         const ViewSegment *a = &r->segments.at[k], *b = &r->segments.at[at + (k - at) % period];
@@ -75,7 +75,7 @@ void view_fold(const View *v, ViewRows *r) {
     for (uint32_t i = 0; i < r->segments.n;) {
         uint32_t best = 0, period = 1;
         for (uint32_t p = 1; p <= PERIOD_MOST; p++) {
-            uint32_t n = *r->segments.at[i].layer ? repeated(r, i, p) : 0;
+            uint32_t n = *r->segments.at[i].layer ? count_repeats(r, i, p) : 0;
             if (n > best) {
                 best = n;
                 period = p;

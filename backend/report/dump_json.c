@@ -26,11 +26,11 @@ static json_t *sound(json_t *j) {
     return j;
 }
 
-static void put(json_t *object, const char *key, json_t *value) {
+static void put_member(json_t *object, const char *key, json_t *value) {
     if (json_object_set_new(object, key, sound(value))) fail_environment("no memory for JSON");
 }
 
-static void push(json_t *array, json_t *value) {
+static void push_item(json_t *array, json_t *value) {
     if (json_array_append_new(array, sound(value))) fail_environment("no memory for JSON");
 }
 
@@ -52,11 +52,11 @@ static json_t *units_json(const Plan *p) {
     for (uint64_t i = 0; i < p->n_units; i++) {
         const PlanUnit *u = &p->units[i];
         json_t *row = sound(json_array());
-        push(row, name_of(p, u->name));
-        push(row, name_of(p, u->class_name));
-        push(row, integer((uint64_t)u->below));
-        push(row, integer((uint64_t)u->owned));
-        push(all, row);
+        push_item(row, name_of(p, u->name));
+        push_item(row, name_of(p, u->class_name));
+        push_item(row, integer((uint64_t)u->below));
+        push_item(row, integer((uint64_t)u->owned));
+        push_item(all, row);
     }
     return all;
 }
@@ -66,11 +66,11 @@ static void push_pieces(json_t *all, const Layout *layout, const LayoutPlace *pl
     LayoutPiece held;
     for (int64_t j = 0; (held = layout_piece(layout, place, number, j)).count; j++) {
         json_t *piece = sound(json_array());
-        push(piece, integer(k));
-        push(piece, integer((uint64_t)held.first));
-        push(piece, integer((uint64_t)held.count));
-        push(piece, integer((uint64_t)held.at));
-        push(all, piece);
+        push_item(piece, integer(k));
+        push_item(piece, integer((uint64_t)held.first));
+        push_item(piece, integer((uint64_t)held.count));
+        push_item(piece, integer((uint64_t)held.at));
+        push_item(all, piece);
     }
 }
 
@@ -95,20 +95,20 @@ static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     int64_t ranks = p->settings->ranks, shards = g->padded / g->shard;
     bool list = ranks <= SHORT || rank == JSON_ALL_RANKS;
     for (int64_t r = 0; list && r < ranks; r++)
-        push(all, integer((uint64_t)layout_padding(&layout, layout_first(&layout, &mesh, r))));
+        push_item(all, integer((uint64_t)layout_padding(&layout, layout_first(&layout, &mesh, r))));
     for (int64_t k = 0, same; !list && k < shards; k += same) {
         int64_t padding = layout_padding(&layout, k * g->shard);
         same = 1; /* full shards, then at most one partial shard, then empty ones */
         if (padding == 0) same = MAX(g->unpadded / g->shard - k, 1);
         if (padding == g->shard) same = shards - k;
         json_t *run = sound(json_array());
-        push(run, integer((uint64_t)(same * (ranks / shards))));
-        push(run, integer((uint64_t)padding));
-        push(all, run);
+        push_item(run, integer((uint64_t)(same * (ranks / shards))));
+        push_item(run, integer((uint64_t)padding));
+        push_item(all, run);
     }
     if (list) return all;
     json_t *o = sound(json_object());
-    put(o, "runs", all);
+    put_member(o, "runs", all);
     return o;
 }
 
@@ -121,34 +121,35 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
         const PlanParam *param = &p->params[a->param];
         json_t *row = sound(json_array()), *shape = sound(json_array());
         for (int i = 0; i < param->type.rank; i++)
-            push(shape, integer((uint64_t)param->type.dim[i]));
-        push(row, name_of(p, param->name));
-        push(row, shape);
-        push(row, integer((uint64_t)type_elements(&param->type)));
-        push(params, row);
-        push(offsets, integer((uint64_t)a->offset));
+            push_item(shape, integer((uint64_t)param->type.dim[i]));
+        push_item(row, name_of(p, param->name));
+        push_item(row, shape);
+        push_item(row, integer((uint64_t)type_elements(&param->type)));
+        push_item(params, row);
+        push_item(offsets, integer((uint64_t)a->offset));
         if (!chunks) continue;
-        push(chunks, integer((uint64_t)a->chunk));
-        push(axes, integer((uint64_t)plan_axis(p, g, (uint64_t)g->first_param + k)));
+        push_item(chunks, integer((uint64_t)a->chunk));
+        push_item(axes, integer((uint64_t)plan_axis(p, g, (uint64_t)g->first_param + k)));
     }
-    put(o, "parameters", params);
-    put(o, "offsets", offsets);
-    if (chunks) put(o, "chunks", chunks);
-    if (axes) put(o, "axes", axes);
-    put(o, "unpadded", integer((uint64_t)g->unpadded));
-    put(o, "padded", integer((uint64_t)g->padded));
-    put(o, "shard", integer((uint64_t)g->shard));
-    put(o, "shard_padding", padding_json(p, g, rank));
-    put(o, "master", sound(json_string(dtype_name((int)g->master_dtype))));
-    put(o, "compute", sound(json_string(dtype_name((int)g->compute_dtype))));
-    put(o, "gather", sound(json_string(dtype_name((int)g->wire_dtype))));
-    put(o, "reduce", sound(json_string(dtype_name((int)g->reduce_dtype))));
-    put(o, "trainable", sound(json_boolean(g->flags & GROUP_TRAINABLE)));
-    if (rank >= 0) put(o, "pieces", pieces_json(p, g, rank));
+    put_member(o, "parameters", params);
+    put_member(o, "offsets", offsets);
+    if (chunks) put_member(o, "chunks", chunks);
+    if (axes) put_member(o, "axes", axes);
+    put_member(o, "unpadded", integer((uint64_t)g->unpadded));
+    put_member(o, "padded", integer((uint64_t)g->padded));
+    put_member(o, "shard", integer((uint64_t)g->shard));
+    put_member(o, "shard_padding", padding_json(p, g, rank));
+    put_member(o, "master", sound(json_string(dtype_name((int)g->master_dtype))));
+    put_member(o, "compute", sound(json_string(dtype_name((int)g->compute_dtype))));
+    put_member(o, "gather", sound(json_string(dtype_name((int)g->wire_dtype))));
+    put_member(o, "reduce", sound(json_string(dtype_name((int)g->reduce_dtype))));
+    put_member(o, "trainable", sound(json_boolean(g->flags & GROUP_TRAINABLE)));
+    if (rank >= 0) put_member(o, "pieces", pieces_json(p, g, rank));
     if (rank == JSON_ALL_RANKS) {
         json_t *all = sound(json_array());
-        for (int64_t r = 0; r < (int64_t)p->settings->ranks; r++) push(all, pieces_json(p, g, r));
-        put(o, "pieces", all);
+        for (int64_t r = 0; r < (int64_t)p->settings->ranks; r++)
+            push_item(all, pieces_json(p, g, r));
+        put_member(o, "pieces", all);
     }
     return o;
 }
@@ -165,11 +166,11 @@ static json_t *layout_json(const Plan *p, int64_t rank) {
         } else {
             json_t *groups = sound(json_array());
             for (uint32_t k = 0; k < u->n_group; k++)
-                push(groups, group_json(p, &p->groups[u->first_group + k], rank));
+                push_item(groups, group_json(p, &p->groups[u->first_group + k], rank));
             unit = sound(json_object());
-            put(unit, "groups", groups);
+            put_member(unit, "groups", groups);
         }
-        put(all, json_string_value(key), unit);
+        put_member(all, json_string_value(key), unit);
         json_decref(key);
     }
     return all;
@@ -202,13 +203,13 @@ static json_t *ranks_json(const Plan *p, AxisSet axes, int64_t rank) {
     MeshGroup g = mesh_group(&mesh, axes, MAX(rank, 0));
     if (g.size > SHORT && g.size == g.inner && rank != JSON_ALL_RANKS) {
         json_t *o = sound(json_object());
-        put(o, "first", integer((uint64_t)g.base));
-        put(o, "count", integer((uint64_t)g.size));
-        if (g.stride > 1) put(o, "step", integer((uint64_t)g.stride));
+        put_member(o, "first", integer((uint64_t)g.base));
+        put_member(o, "count", integer((uint64_t)g.size));
+        if (g.stride > 1) put_member(o, "step", integer((uint64_t)g.stride));
         return o;
     }
     json_t *all = sound(json_array());
-    for (int32_t k = 0; k < g.size; k++) push(all, integer((uint64_t)mesh_member(&g, k)));
+    for (int32_t k = 0; k < g.size; k++) push_item(all, integer((uint64_t)mesh_member(&g, k)));
     return all;
 }
 
@@ -236,14 +237,14 @@ static json_t *collective_json(Events *e, const PlanInstr *in, int64_t micro) {
             snprintf(dtypes + used, sizeof dtypes - used, "%s%s", used ? "+" : "", name);
     }
     json_t *event = sound(json_array());
-    push(event, sound(json_string(phase_text(in, micro, phase))));
-    push(event, sound(json_string(kind)));
-    push(event, unit_or_null(p, in->attr.unit));
-    push(event, integer((uint64_t)elements));
-    push(event, sound(json_string(dtypes)));
-    push(event, json_incref(group_ranks(e, (AxisSet)in->attr.axes)));
+    push_item(event, sound(json_string(phase_text(in, micro, phase))));
+    push_item(event, sound(json_string(kind)));
+    push_item(event, unit_or_null(p, in->attr.unit));
+    push_item(event, integer((uint64_t)elements));
+    push_item(event, sound(json_string(dtypes)));
+    push_item(event, json_incref(group_ranks(e, (AxisSet)in->attr.axes)));
     if (in->attr.tag == TAG_METRIC || in->attr.tag == TAG_MOMENTUM)
-        push(event, sound(json_string(word_of(&words_CommTag, in->attr.tag))));
+        push_item(event, sound(json_string(word_of(&words_CommTag, in->attr.tag))));
     return event;
 }
 
@@ -256,10 +257,10 @@ static void mark_computation(Events *e, const PlanInstr *in, int64_t micro) {
     if (!*plan_string(p, p->units[in->unit].name) || e->begun[in->unit] >> in->phase & 1) return;
     e->begun[in->unit] |= (uint8_t)(1 << in->phase);
     json_t *mark = sound(json_array());
-    push(mark, sound(json_string(phase_text(in, micro, phase))));
-    push(mark, sound(json_string(phase_name(in->phase))));
-    push(mark, name_of(p, p->units[in->unit].name));
-    push(e->order, mark);
+    push_item(mark, sound(json_string(phase_text(in, micro, phase))));
+    push_item(mark, sound(json_string(phase_name(in->phase))));
+    push_item(mark, name_of(p, p->units[in->unit].name));
+    push_item(e->order, mark);
 }
 
 static void call_events(Events *e, const PlanCall *call, int64_t micro) {
@@ -273,7 +274,7 @@ static void call_events(Events *e, const PlanCall *call, int64_t micro) {
         if (!is_collective(in)) continue;
         json_t *event = collective_json(e, in, micro);
         if (json_array_append(e->order, event)) fail_environment("no memory for JSON");
-        push(e->collectives, event);
+        push_item(e->collectives, event);
     }
 }
 
@@ -289,21 +290,21 @@ static void put_events(const Plan *p, int64_t rank, json_t *object) {
         if (p->calls[i].role != 0 || p->calls[i].kind != PLAN_STEP) continue;
         for (int64_t k = 0; k < p->calls[i].times; k++) call_events(&e, &p->calls[i], micro++);
     }
-    put(object, "collectives", e.collectives);
-    put(object, "order", e.order);
+    put_member(object, "collectives", e.collectives);
+    put_member(object, "order", e.order);
     for (size_t k = 0; k < ARRAY_LEN(e.ranks); k++) json_decref(e.ranks[k]);
     free(e.begun);
 }
 
 void dump_plan_json(const Plan *p, int64_t rank, Buf *out) {
     json_t *o = sound(json_object());
-    put(o, "model", name_of(p, p->settings->model));
-    put(o, "ranks", integer(p->settings->ranks));
-    put(o, "parameters", integer((uint64_t)p->settings->parameters));
-    put(o, "predicted_peak_bytes", dump_peak_json(p));
-    put(o, "sent_bytes", integer(p->settings->sent_bytes));
-    put(o, "units", units_json(p));
-    put(o, "layout", layout_json(p, rank));
+    put_member(o, "model", name_of(p, p->settings->model));
+    put_member(o, "ranks", integer(p->settings->ranks));
+    put_member(o, "parameters", integer((uint64_t)p->settings->parameters));
+    put_member(o, "predicted_peak_bytes", dump_peak_json(p));
+    put_member(o, "sent_bytes", integer(p->settings->sent_bytes));
+    put_member(o, "units", units_json(p));
+    put_member(o, "layout", layout_json(p, rank));
     put_events(p, rank, o);
     char *text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII);
     if (!text) fail_environment("no memory for JSON");

@@ -42,7 +42,7 @@ Category lives_state(StateRole role) {
 }
 
 /* A collective's result has the category of what the collective carries. */
-static Category carried(int64_t tag) {
+static Category carried_category(int64_t tag) {
     switch ((CommTag)tag) {
     case TAG_PARAMETER: return HOLDS_GATHERED;
     case TAG_GRADIENT: return HOLDS_GRADIENTS;
@@ -55,7 +55,7 @@ static Category carried(int64_t tag) {
 
 /* The category of a copy from host memory: that of the state, or of a gradient that was moved to
  * the host. */
-static Category copied(const Plan *p, const PlanInstr *fetch) {
+static Category copied_category(const Plan *p, const PlanInstr *fetch) {
     const PlanInstr *from = &p->instrs[p->values[p->operands[fetch->first_in]].def];
     if (from->op != OP_state) return HOLDS_GRADIENTS;
     return lives_state((StateRole)p->states[from->attr.index].role);
@@ -81,10 +81,10 @@ static Category value_category(const Plan *p, const PlanInstr *def, uint32_t k, 
     const OpInfo *op = &op_info[def->op];
     const PlanInstr *fetch = def->op == OP_fetch ? def : fetched_under(p, def, k);
     if (fetch && slot) return HOLDS_GATHERED;
-    if (fetch && !sent) return copied(p, fetch);
+    if (fetch && !sent) return copied_category(p, fetch);
     if (def->op == OP_retain) return HOLDS_GATHERED;
     if (sent) return HOLDS_COMMUNICATION;
-    if (op->effect == EFFECT_COMM) return carried(def->attr.tag);
+    if (op->effect == EFFECT_COMM) return carried_category(def->attr.tag);
     if (signature_result(op_signature((OpKind)def->op), k)->dtype == WANT_GRAD)
         return HOLDS_GRADIENTS;
     if (op->alias == ALIAS_PACK || def->op == OP_copy_in || def->op == OP_accumulate)
@@ -149,25 +149,25 @@ uint64_t lives_peak(const Plan *p) {
 }
 
 /* The border of an address range: from here on there is one holder more, or one less. */
-typedef struct Border {
+typedef struct RangeBorder {
     uint64_t at;
     int32_t change;
     Category category;
-} Border;
+} RangeBorder;
 
-typedef struct Borders {
-    Border *at;
+typedef struct RangeBorders {
+    RangeBorder *at;
     size_t n;
-} Borders;
+} RangeBorders;
 
-static void add_range(Borders *b, uint64_t from, int64_t bytes, Category category) {
+static void add_range(RangeBorders *b, uint64_t from, int64_t bytes, Category category) {
     if (!bytes) return;
-    b->at[b->n++] = (Border){from, 1, category};
-    b->at[b->n++] = (Border){from + (uint64_t)bytes, -1, category};
+    b->at[b->n++] = (RangeBorder){from, 1, category};
+    b->at[b->n++] = (RangeBorder){from + (uint64_t)bytes, -1, category};
 }
 
 static int by_address(const void *a, const void *b) {
-    const Border *x = a, *y = b;
+    const RangeBorder *x = a, *y = b;
     return (x->at > y->at) - (x->at < y->at);
 }
 
@@ -181,7 +181,7 @@ static const PlanProgram *program_of(const Plan *p, uint64_t instr) {
 void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
     const Plan *p = l->p;
     Arena *a = arena_new();
-    Borders b = {arena_array(a, Border, 2 * (p->n_values + p->n_states) + 1), 0};
+    RangeBorders b = {arena_array(a, RangeBorder, 2 * (p->n_values + p->n_states) + 1), 0};
     for (uint64_t i = 0; i < p->n_states; i++)
         if (!address_is_host(p->states[i].address))
             add_range(&b, p->states[i].address, type_bytes(&p->states[i].type),

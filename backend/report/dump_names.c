@@ -217,15 +217,15 @@ const char *view_layer(const View *v, const char *path) {
 }
 
 /* What follows `prefix` and a dot in `name`, or NULL. */
-static const char *inside(const char *name, const char *prefix) {
+static const char *name_inside(const char *name, const char *prefix) {
     size_t n = strlen(prefix);
     return n && !strncmp(name, prefix, n) && name[n] == '.' ? name + n + 1 : NULL;
 }
 
 const char *view_short(const char *name, const char *layer, const char *path) {
-    const char *rest = strcmp(path, layer) ? inside(name, path) : NULL;
+    const char *rest = strcmp(path, layer) ? name_inside(name, path) : NULL;
     if (rest) return rest - 1; /* ".weight" */
-    rest = inside(name, layer);
+    rest = name_inside(name, layer);
     return rest ? rest : name;
 }
 

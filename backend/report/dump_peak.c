@@ -8,7 +8,7 @@
 
 #include "dump.h"
 
-static void put(json_t *object, const char *key, uint64_t n) {
+static void put_number(json_t *object, const char *key, uint64_t n) {
     if (json_object_set_new(object, key, json_integer((json_int_t)n)))
         fail_environment("no memory for JSON");
 }
@@ -23,11 +23,11 @@ static json_t *host_json(const Plan *p) {
     json_t *o = json_object(), *categories = json_object();
     if (!o || !categories) fail_environment("no memory for JSON");
     lives_in_host(p, bytes);
-    put(o, "bytes", p->settings->host_bytes);
+    put_number(o, "bytes", p->settings->host_bytes);
     json_set(o, "path", json_string(plan_string(p, p->settings->host_path)));
     json_set(o, "pinned", json_boolean(plan_host_is_pinned(p->settings)));
     for (int c = 0; c < CATEGORY_COUNT; c++)
-        if (bytes[c]) put(categories, category_info[c].key, bytes[c]);
+        if (bytes[c]) put_number(categories, category_info[c].key, bytes[c]);
     json_set(o, "categories", categories);
     return o;
 }
@@ -44,19 +44,19 @@ json_t *dump_peak_json(const Plan *p) {
         live = p->instrs[lives_peak(p)].live_bytes;
     }
     for (int d = 0; d < DEVICE_KINDS; d++)
-        put(o, word_of(&words_DeviceKind, d), s->workspace_bytes[d]);
-    put(o, "arena", s->arena_bytes);
+        put_number(o, word_of(&words_DeviceKind, d), s->workspace_bytes[d]);
+    put_number(o, "arena", s->arena_bytes);
     /* Live values are counted in whole slots of PLAN_ALIGN; the last slot of the arena is not. */
-    put(o, "lower_bound", MIN(live, s->arena_bytes));
+    put_number(o, "lower_bound", MIN(live, s->arena_bytes));
     for (int c = 0; c < CATEGORY_COUNT; c++) {
-        put(categories, category_info[c].key, bytes[c]);
+        put_number(categories, category_info[c].key, bytes[c]);
         sum += bytes[c];
     }
-    put(categories, "unused", s->arena_bytes > sum ? s->arena_bytes - sum : 0);
+    put_number(categories, "unused", s->arena_bytes > sum ? s->arena_bytes - sum : 0);
     for (int d = 0; d < DEVICE_KINDS; d++) {
         char key[32];
         snprintf(key, sizeof key, "workspace_%s", word_of(&words_DeviceKind, d));
-        put(categories, key, s->workspace_bytes[d] - s->workspace_offset);
+        put_number(categories, key, s->workspace_bytes[d] - s->workspace_offset);
     }
     json_set(o, "categories", categories);
     if (s->host_bytes) json_set(o, "host", host_json(p));

@@ -124,7 +124,7 @@ static const char *made_text(const View *v, const PlanInstr *in) {
 
 /* Whether the instruction belongs to the model's computation or to the update: its position in the
  * model is then that of the row. */
-static bool leads(const PlanInstr *in) {
+static bool leads_segment(const PlanInstr *in) {
     const OpInfo *op = &op_info[in->op];
     if (in->stream != STREAM_COMPUTE || op->effect != EFFECT_PURE) return false;
     return op->alias != ALIAS_PACK && !moves_parameters(in) && in->op != OP_accumulate;
@@ -132,8 +132,8 @@ static bool leads(const PlanInstr *in) {
 
 static void start_segment(View *v, ViewRows *r, const PlanInstr *in) {
     ViewSegment *last = r->segments.n ? &r->segments.at[r->segments.n - 1] : NULL;
-    if (last && !leads(in)) return;
-    const char *layer = leads(in) ? view_layer(v, path_of(v, in)) : "";
+    if (last && !leads_segment(in)) return;
+    const char *layer = leads_segment(in) ? view_layer(v, path_of(v, in)) : "";
     if (last && last->phase == in->phase && !strcmp(last->layer, layer)) return;
     ViewSegment s = {.layer = layer, .first = r->rows.n, .phase = in->phase};
     vec_push(v->a, &r->segments, s);

@@ -32,8 +32,8 @@ static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to) {
 }
 
 /* Instructions [first, end) of the program hold [from, to). */
-static void hold(Strip *s, Category category, uint64_t first, uint64_t end, uint64_t from,
-                 uint64_t to) {
+static void add_held(Strip *s, Category category, uint64_t first, uint64_t end, uint64_t from,
+                     uint64_t to) {
     uint64_t column = first * s->columns / s->program->n_instr;
     if (column) column--;
     for (uint64_t c = column; c < s->columns && column_begin(s, c) < end; c++) {
@@ -51,15 +51,15 @@ static void hold_everything(Strip *s) {
     for (uint64_t i = 0; i < p->n_states; i++) {
         const PlanState *q = &p->states[i];
         if (!address_is_host(q->address))
-            hold(s, lives_state((StateRole)q->role), 0, s->program->n_instr, q->address,
-                 q->address + (uint64_t)type_bytes(&q->type));
+            add_held(s, lives_state((StateRole)q->role), 0, s->program->n_instr, q->address,
+                     q->address + (uint64_t)type_bytes(&q->type));
     }
     for (uint32_t i = 0; i < s->program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[base + i];
         for (uint32_t k = in->first_out; k < in->first_out + in->n_out; k++)
             if (l->category[k] < CATEGORY_COUNT)
-                hold(s, (Category)l->category[k], l->first[k] - base, l->last[k] - base + 1,
-                     p->values[k].address, p->values[k].address + plan_room(p, &p->values[k]));
+                add_held(s, (Category)l->category[k], l->first[k] - base, l->last[k] - base + 1,
+                         p->values[k].address, p->values[k].address + plan_room(p, &p->values[k]));
     }
 }
 

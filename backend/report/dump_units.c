@@ -20,25 +20,25 @@ typedef struct Gathered {
     int32_t next; /* of the same unit, or -1 */
 } Gathered;
 
-typedef struct UnitUse {
+typedef struct UnitHistory {
     int32_t first, last; /* rows of gathered, or -1 */
     uint64_t reduced;    /* 1 + instruction, or 0 */
-} UnitUse;
+} UnitHistory;
 
 typedef struct Units {
     View *v;
     const PlanProgram *program;
     VEC(Gathered) gathered;
-    UnitUse *unit;
+    UnitHistory *unit;
     int32_t *of;   /* by value: the row of `gathered` that it belongs to, or -1 */
     uint64_t base; /* first value of the program */
 } Units;
 
 /* ---- what the program does with each unit */
 
-static void begin(Units *u, int64_t unit, uint64_t i, bool by_cast) {
+static void begin_gather(Units *u, int64_t unit, uint64_t i, bool by_cast) {
     Gathered g = {.unit = (uint32_t)unit, .from = i, .to = i, .by_cast = by_cast, .next = -1};
-    UnitUse *of = &u->unit[unit];
+    UnitHistory *of = &u->unit[unit];
     int32_t row = (int32_t)u->gathered.n;
     vec_push(u->v->a, &u->gathered, g);
     if (of->last >= 0)
@@ -77,12 +77,12 @@ static void see_reduced(Units *u, const PlanInstr *in, uint64_t i) {
     for (uint32_t k = 0; k < in->n_out; k++) {
         int32_t group = view_reduced_group(p, in, k);
         if (group == NO_INDEX) continue;
-        UnitUse *unit = &u->unit[p->groups[group].unit];
+        UnitHistory *unit = &u->unit[p->groups[group].unit];
         if (!unit->reduced) unit->reduced = i + 1;
     }
 }
 
-static void follow(Units *u, uint64_t i) {
+static void follow_instr(Units *u, uint64_t i) {
     const Plan *p = u->v->p;
     const PlanInstr *in = &p->instrs[i];
     bool view =
@@ -101,10 +101,10 @@ static void follow(Units *u, uint64_t i) {
         row = u->unit[in->unit].last; /* the next group of the same unit */
         u->gathered.at[row].from = i;
     } else if (cast) {
-        begin(u, in->unit, i, true);
+        begin_gather(u, in->unit, i, true);
         row = u->unit[in->unit].last;
     } else if (in->op == OP_unshard && in->attr.unit >= 0) {
-        begin(u, in->attr.unit, i, false);
+        begin_gather(u, in->attr.unit, i, false);
         row = u->unit[in->attr.unit].last;
     }
     for (uint32_t k = 0; k < in->n_out; k++) u->of[in->first_out + k - u->base] = row;
@@ -183,7 +183,7 @@ static const char *ungathered(const View *v, const PlanUnit *unit) {
 
 static const char *unit_text(const Units *u, uint64_t i, bool numbers) {
     Buf out = {0};
-    const UnitUse *unit = &u->unit[i];
+    const UnitHistory *unit = &u->unit[i];
     for (int32_t k = unit->first; k >= 0; k = u->gathered.at[k].next)
         put_gathered(u, &out, &u->gathered.at[k], k != unit->first, numbers);
     if (unit->first < 0) buf_printf(&out, "%s", ungathered(u->v, &u->v->p->units[i]));
@@ -214,7 +214,7 @@ static const char *inner_name(const View *v, uint64_t unit) {
 }
 
 /* How many units after the first `period` ones repeat them: the same units of other layers. */
-static uint64_t repeated(const Units *u, uint64_t first, uint64_t period) {
+static uint64_t count_repeats(const Units *u, uint64_t first, uint64_t period) {
     uint64_t n = 0;
     for (uint64_t i = first + period; i < u->v->p->n_units; i++, n++) {
         const char *x = inner_name(u->v, i), *y = inner_name(u->v, i - period);
@@ -250,7 +250,7 @@ static Lines lines_of(const Units *u) {
     for (uint64_t i = 0, end; i < v->p->n_units; i = end) {
         uint64_t period = 1, more = 0;
         for (uint64_t k = 2; fold && k <= PERIOD_MOST && !more; k++)
-            if ((more = repeated(u, i, k))) period = k;
+            if ((more = count_repeats(u, i, k))) period = k;
         for (end = i + 1; fold && !more && end < v->p->n_units && alike(u, i, end);) end++;
         if (!more) add_units(v, &lines, i, end - 1);
         if (!more) continue;
@@ -307,11 +307,12 @@ void view_units(View *v, const PlanProgram *program) {
     uint64_t values = 0;
     for (uint32_t i = 0; i < program->n_instr; i++) values += instr[i].n_out;
     Units u = {.v = v, .program = program, .base = program->n_instr ? instr->first_out : 0};
-    u.unit = arena_array(v->a, UnitUse, p->n_units + 1);
+    u.unit = arena_array(v->a, UnitHistory, p->n_units + 1);
     u.of = arena_array(v->a, int32_t, values + 1);
     for (uint64_t i = 0; i < p->n_units; i++) u.unit[i].first = u.unit[i].last = -1;
     for (uint64_t i = 0; i < values; i++) u.of[i] = -1;
-    for (uint32_t i = 0; i < program->n_instr; i++) follow(&u, program->first_instr + (uint64_t)i);
+    for (uint32_t i = 0; i < program->n_instr; i++)
+        follow_instr(&u, program->first_instr + (uint64_t)i);
     Lines lines = lines_of(&u);
     if (lines.at.n) put_lines(&u, &lines);
     v->found += lines.at.n;

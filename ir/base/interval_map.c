@@ -29,18 +29,18 @@ static uint32_t new_node(IntervalMap *m, uint64_t from, uint64_t to, uint32_t va
     return m->n;
 }
 
-static uint32_t merge(IntervalMap *m, uint32_t a, uint32_t b) {
+static uint32_t merge_trees(IntervalMap *m, uint32_t a, uint32_t b) {
     if (!a || !b) return a ? a : b;
     if (m->node[a].priority > m->node[b].priority) {
-        m->node[a].right = merge(m, m->node[a].right, b);
+        m->node[a].right = merge_trees(m, m->node[a].right, b);
         return a;
     }
-    m->node[b].left = merge(m, a, m->node[b].left);
+    m->node[b].left = merge_trees(m, a, m->node[b].left);
     return b;
 }
 
 /* Cuts the tree into segments below `at` and the others; a segment across it is cut in two. */
-static void cut(IntervalMap *m, uint32_t t, uint64_t at, uint32_t *low, uint32_t *high) {
+static void cut_tree(IntervalMap *m, uint32_t t, uint64_t at, uint32_t *low, uint32_t *high) {
     if (!t) {
         *low = *high = 0;
         return;
@@ -48,12 +48,12 @@ static void cut(IntervalMap *m, uint32_t t, uint64_t at, uint32_t *low, uint32_t
     IntervalNode *n = &m->node[t];
     uint32_t l, h;
     if (n->to <= at) {
-        cut(m, n->right, at, &l, &h);
+        cut_tree(m, n->right, at, &l, &h);
         m->node[t].right = l;
         *low = t;
         *high = h;
     } else if (n->from >= at) {
-        cut(m, n->left, at, &l, &h);
+        cut_tree(m, n->left, at, &l, &h);
         m->node[t].left = h;
         *low = l;
         *high = t;
@@ -69,7 +69,7 @@ static void cut(IntervalMap *m, uint32_t t, uint64_t at, uint32_t *low, uint32_t
         m->node[t].to = at;
         m->node[t].right = 0;
         *low = t;
-        *high = merge(m, tail, right);
+        *high = merge_trees(m, tail, right);
     }
 }
 
@@ -84,28 +84,28 @@ static int visit_all(const IntervalMap *m, uint32_t t, IntervalVisit visit, void
 int interval_map_replace(IntervalMap *m, uint64_t from, uint64_t to, uint32_t value,
                          IntervalVisit visit, void *context) {
     uint32_t low, middle, high, rest;
-    cut(m, m->root, from, &low, &rest);
-    cut(m, rest, to, &middle, &high);
+    cut_tree(m, m->root, from, &low, &rest);
+    cut_tree(m, rest, to, &middle, &high);
     uint32_t node = new_node(m, from, to, value);
     if (m->out_of_memory) return EXIT_ENVIRONMENT;
     int status = visit_all(m, middle, visit, context);
-    m->root = merge(m, merge(m, low, node), high);
+    m->root = merge_trees(m, merge_trees(m, low, node), high);
     return status;
 }
 
-static int walk(const IntervalMap *m, uint32_t t, uint64_t from, uint64_t to, IntervalVisit visit,
-                void *context) {
+static int walk_tree(const IntervalMap *m, uint32_t t, uint64_t from, uint64_t to,
+                     IntervalVisit visit, void *context) {
     if (!t) return 0;
     const IntervalNode *n = &m->node[t];
     int status = 0;
-    if (n->from > from) status = walk(m, n->left, from, to, visit, context);
+    if (n->from > from) status = walk_tree(m, n->left, from, to, visit, context);
     if (!status && n->from < to && n->to > from)
         status = visit(context, MAX(n->from, from), MIN(n->to, to), n->value);
-    if (!status && n->to < to) status = walk(m, n->right, from, to, visit, context);
+    if (!status && n->to < to) status = walk_tree(m, n->right, from, to, visit, context);
     return status;
 }
 
 int interval_map_walk(const IntervalMap *m, uint64_t from, uint64_t to, IntervalVisit visit,
                       void *context) {
-    return walk(m, m->root, from, to, visit, context);
+    return walk_tree(m, m->root, from, to, visit, context);
 }

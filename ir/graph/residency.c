@@ -1,7 +1,16 @@
 /* The residency table: strategies.def, read by border. */
 #include "residency.h"
 
-typedef enum Entry { GONE, SPLIT, WHOLE, RESHARD, HELD, INSIDE, PARTIAL, ACCUMULATE } Entry;
+typedef enum ResidencyEntry {
+    GONE,
+    SPLIT,
+    WHOLE,
+    RESHARD,
+    HELD,
+    INSIDE,
+    PARTIAL,
+    ACCUMULATE
+} ResidencyEntry;
 
 typedef enum PlaceEntry { DEVICE, AWAY } PlaceEntry;
 typedef enum MovedBy { BY_NOTHING, BY_STATES, BY_PARAMS, BY_GRADS } MovedBy;
@@ -136,7 +145,7 @@ static Residence axes_of(const Policy *p, Resident what, Border border, ReshardS
     bool several = p->micro_batches > 1, local = p->accumulate_local && several;
     AxisSet split = scope == SCOPE_REPLICATED ? 0 : mesh_parameter_axes(&p->mesh);
     if (border == BORDER_BETWEEN && !several) return gone;
-    switch ((Entry)table[p->strategy][what][border]) {
+    switch ((ResidencyEntry)table[p->strategy][what][border]) {
     case GONE: return gone;
     case SPLIT: return (Residence){.kept = true, .split = split};
     case WHOLE: return whole;

@@ -94,7 +94,7 @@ static void scan_part(PartScan *c) {
     if (!take_text(c, ")")) broken(c, "no )");
 }
 
-static void scan(OpKind kind) {
+static void scan_parts(OpKind kind) {
     PartScan c = {.kind = kind, .at = texts[kind], .parts = &all[kind]};
     if (!*c.at) return;
     do {
@@ -107,7 +107,7 @@ static void scan(OpKind kind) {
 }
 
 __attribute__((constructor)) static void scan_all(void) {
-    for (int kind = 0; kind < OP_COUNT; kind++) scan((OpKind)kind);
+    for (int kind = 0; kind < OP_COUNT; kind++) scan_parts((OpKind)kind);
 }
 
 const OpParts *op_parts(OpKind kind) { return &all[kind]; }

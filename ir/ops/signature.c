@@ -28,7 +28,7 @@ static bool take_text(SignatureScan *c, const char *text) {
     return true;
 }
 
-static void need(SignatureScan *c, const char *text) {
+static void need_text(SignatureScan *c, const char *text) {
     if (!take_text(c, text)) broken(c, text);
 }
 
@@ -36,7 +36,7 @@ static bool is_small(char ch) { return ch >= 'a' && ch <= 'z'; }
 static bool is_capital(char ch) { return ch >= 'A' && ch <= 'Z'; }
 static bool is_digit(char ch) { return ch >= '0' && ch <= '9'; }
 
-static void copy(SignatureScan *c, char *to, size_t room, const char *from, size_t n) {
+static void copy_word(SignatureScan *c, char *to, size_t room, const char *from, size_t n) {
     if (!n || n >= room) broken(c, "a word of that length");
     memcpy(to, from, n);
     to[n] = 0;
@@ -85,14 +85,14 @@ static void scan_axis(SignatureScan *c, Slot *slot) {
 
 static void scan_axes(SignatureScan *c, Slot *slot) {
     const char *start = c->at;
-    need(c, "[");
+    need_text(c, "[");
     slot->any_shape = false;
     do scan_axis(c, slot);
     while (take_text(c, ", "));
-    copy(c, slot->axes, sizeof slot->axes - 1, start, (size_t)(c->at - start));
+    copy_word(c, slot->axes, sizeof slot->axes - 1, start, (size_t)(c->at - start));
     strcat(slot->axes, "]");
     slot->pitched = take_text(c, ":");
-    need(c, "]");
+    need_text(c, "]");
 }
 
 /* Types with a name. */
@@ -134,20 +134,20 @@ static void scan_dtype(SignatureScan *c, Slot *slot) {
     char name[8];
     size_t n = 0;
     while (is_small(c->at[n]) || is_digit(c->at[n])) n++;
-    copy(c, name, sizeof name, c->at, n);
+    copy_word(c, name, sizeof name, c->at, n);
     slot->dtype = (uint8_t)dtype_by_name(name);
     if (slot->dtype == DT_NONE) broken(c, "no dtype");
     if (slot->dtype == DT_TOKEN) slot->any_shape = false;
     c->at += n;
     if (!take_text(c, "(")) return;
     slot->below = (int8_t)size_of(c, *c->at++);
-    need(c, ")");
+    need_text(c, ")");
 }
 
 static void scan_slot(SignatureScan *c, Slot *slot, bool result) {
     size_t n = 0;
     while (is_small(c->at[n]) || c->at[n] == '_') n++;
-    copy(c, slot->name, sizeof slot->name, c->at, n);
+    copy_word(c, slot->name, sizeof slot->name, c->at, n);
     c->at += n;
     slot->dtype = result ? WANT_DEFAULT : WANT_FLOAT;
     slot->below = slot->same_as = -1;
@@ -190,14 +190,14 @@ static void count_operands(SignatureScan *c) {
     s->out_max = s->n_out && s->out[s->n_out - 1].many ? MANY : s->n_out;
 }
 
-static void scan(OpKind kind) {
+static void scan_signature(OpKind kind) {
     SignatureScan c = {.kind = kind, .at = op_info[kind].signature, .s = &signatures[kind]};
     Signature *s = c.s;
     while (strncmp(c.at, "->", 2)) {
         if (s->n_in == MOST_SLOTS) broken(&c, "too many operands");
         scan_slot(&c, &s->in[s->n_in++], false);
     }
-    need(&c, "->");
+    need_text(&c, "->");
     take_text(&c, " ");
     while (*c.at) {
         if (s->n_out == MOST_SLOTS) broken(&c, "too many results");
@@ -210,7 +210,7 @@ static void scan(OpKind kind) {
 
 /* Runs before parts.c, which needs the names of operands and results. */
 __attribute__((constructor(1000))) static void scan_all(void) {
-    for (int kind = 0; kind < OP_COUNT; kind++) scan((OpKind)kind);
+    for (int kind = 0; kind < OP_COUNT; kind++) scan_signature((OpKind)kind);
 }
 
 const Signature *op_signature(OpKind kind) { return &signatures[kind]; }

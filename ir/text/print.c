@@ -17,7 +17,7 @@ typedef struct GraphPrinter {
     uint32_t *file; /* number of each source file, 0 when no span names it */
 } GraphPrinter;
 
-static void put(GraphPrinter *p, const char *text) { buf_write(p->out, text, strlen(text)); }
+static void put_text(GraphPrinter *p, const char *text) { buf_write(p->out, text, strlen(text)); }
 
 static void put_uint(GraphPrinter *p, uint64_t x) {
     char digits[20];
@@ -28,18 +28,18 @@ static void put_uint(GraphPrinter *p, uint64_t x) {
 }
 
 static void put_int(GraphPrinter *p, int64_t x) {
-    if (x < 0) put(p, "-");
+    if (x < 0) put_text(p, "-");
     put_uint(p, x < 0 ? 0 - (uint64_t)x : (uint64_t)x);
 }
 
 static void put_real(GraphPrinter *p, double x) {
     char text[40];
-    put(p, double_text(x, text));
+    put_text(p, double_text(x, text));
 }
 
 /* In quotes; control characters, quotes, backslashes and bytes of no UTF-8 as \xNN. */
 static void put_string(GraphPrinter *p, const char *s) {
-    put(p, "\"");
+    put_text(p, "\"");
     for (size_t n = strlen(s), length; n; s += length, n -= length) {
         uint32_t c = utf8_next(s, n, &length);
         bool bad = c == UTF8_BAD && length == 1;
@@ -48,15 +48,15 @@ static void put_string(GraphPrinter *p, const char *s) {
         else
             buf_write(p->out, s, length);
     }
-    put(p, "\"");
+    put_text(p, "\"");
 }
 
 /* A name: bare where it can be, `-` when empty. */
 static void put_name(GraphPrinter *p, const char *s) {
     if (!*s)
-        put(p, "-");
+        put_text(p, "-");
     else if (text_is_word(s))
-        put(p, s);
+        put_text(p, s);
     else
         put_string(p, s);
 }
@@ -64,22 +64,22 @@ static void put_name(GraphPrinter *p, const char *s) {
 /* ` 1:30:3-30:9`, or nothing. */
 static void put_span(GraphPrinter *p, Span at) {
     if (!at.file || at.file >= p->g->diags->files.n) return;
-    put(p, " ");
+    put_text(p, " ");
     put_uint(p, p->file[at.file]);
-    put(p, ":");
+    put_text(p, ":");
     put_uint(p, at.line);
-    put(p, ":");
+    put_text(p, ":");
     put_uint(p, at.col);
-    put(p, "-");
+    put_text(p, "-");
     put_uint(p, at.end_line);
-    put(p, ":");
+    put_text(p, ":");
     put_uint(p, at.end_col);
 }
 
 static void put_labelled(GraphPrinter *p, const char *label, int64_t x) {
-    put(p, " ");
-    put(p, label);
-    put(p, " ");
+    put_text(p, " ");
+    put_text(p, label);
+    put_text(p, " ");
     put_int(p, x);
 }
 
@@ -141,7 +141,7 @@ static void print_files(GraphPrinter *p) {
 
 static void print_strings(GraphPrinter *p, const StringList *list) {
     for (uint32_t i = 0; i < list->at.n; i++) {
-        if (i) put(p, ", ");
+        if (i) put_text(p, ", ");
         put_string(p, list->at.at[i]);
     }
 }
@@ -150,21 +150,21 @@ static void print_strings(GraphPrinter *p, const StringList *list) {
  * place in the source. */
 static void print_unit_policy(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
-    put(p, ", unit = ");
-    put(p, word_of(&words_UnitPolicy, policy->unit));
-    if (policy->unit != UNIT_ROOT) put(p, "(");
+    put_text(p, ", unit = ");
+    put_text(p, word_of(&words_UnitPolicy, policy->unit));
+    if (policy->unit != UNIT_ROOT) put_text(p, "(");
     if (policy->unit == UNIT_CLASS) print_strings(p, &policy->unit_classes);
     if (policy->unit == UNIT_SIZE) {
         put_int(p, policy->unit_size);
-        if (policy->unit_leaf.at.n) put(p, ", ");
+        if (policy->unit_leaf.at.n) put_text(p, ", ");
         print_strings(p, &policy->unit_leaf);
     }
     for (uint32_t i = 0; policy->unit == UNIT_MANUAL && i < policy->unit_manual.n; i++) {
-        put(p, i ? ", [" : "[");
+        put_text(p, i ? ", [" : "[");
         print_strings(p, &policy->unit_manual.at[i]);
-        put(p, "]");
+        put_text(p, "]");
     }
-    if (policy->unit != UNIT_ROOT) put(p, ")");
+    if (policy->unit != UNIT_ROOT) put_text(p, ")");
     put_span(p, policy->unit_span);
 }
 
@@ -172,12 +172,12 @@ static void print_unit_policy(GraphPrinter *p) {
 static void print_by_hand(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
     for (uint32_t i = 0; i < policy->unit_by_hand.n; i++) {
-        put(p, i ? ", [" : ", by_hand = lists([");
+        put_text(p, i ? ", [" : ", by_hand = lists([");
         print_strings(p, &policy->unit_by_hand.at[i].paths);
-        put(p, "]");
+        put_text(p, "]");
         put_span(p, policy->unit_by_hand.at[i].span);
     }
-    if (policy->unit_by_hand.n) put(p, ")");
+    if (policy->unit_by_hand.n) put_text(p, ")");
 }
 
 /* recompute = class("A", "B") ops("gelu") keep("linear"), those that there are, with its place. */
@@ -188,11 +188,11 @@ static void print_recompute(GraphPrinter *p) {
     bool any = false;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         if (!lists[i]->at.n) continue;
-        put(p, any ? " " : ", recompute = ");
-        put(p, words[i]);
-        put(p, "(");
+        put_text(p, any ? " " : ", recompute = ");
+        put_text(p, words[i]);
+        put_text(p, "(");
         print_strings(p, lists[i]);
-        put(p, ")");
+        put_text(p, ")");
         any = true;
     }
     if (any) put_span(p, r->span);
@@ -203,34 +203,34 @@ static void print_by_path(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
     for (uint32_t i = 0; i < policy->by_path.n; i++) {
         const PathPolicy *path = &policy->by_path.at[i];
-        put(p, i ? ", " : ", by_path = list(");
+        put_text(p, i ? ", " : ", by_path = list(");
         put_string(p, path->glob);
-        put(p, " ");
-        put(p, word_of(&words_PathPolicyKind, path->kind));
+        put_text(p, " ");
+        put_text(p, word_of(&words_PathPolicyKind, path->kind));
         if (path->kind == PATH_RESHARD) {
-            put(p, " ");
-            put(p, word_of(&words_UnitReshard, path->reshard));
+            put_text(p, " ");
+            put_text(p, word_of(&words_UnitReshard, path->reshard));
         }
         put_span(p, path->span);
     }
-    if (policy->by_path.n) put(p, ")");
+    if (policy->by_path.n) put_text(p, ")");
 }
 
 static void print_policy(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
-    put(p, "mesh");
+    put_text(p, "mesh");
     for (int a = 0; a < policy->mesh.n; a++) {
-        put(p, a ? ", " : " ");
-        put(p, axis_name(policy->mesh.axis[a].role));
-        put(p, " = ");
+        put_text(p, a ? ", " : " ");
+        put_text(p, axis_name(policy->mesh.axis[a].role));
+        put_text(p, " = ");
         put_int(p, policy->mesh.axis[a].size);
     }
-    put(p, "\n");
+    put_text(p, "\n");
     for (uint32_t i = 0; i < n_policy_fields; i++) {
         bool first = i == 0 || i == n_shard_policies;
-        if (first && i) put(p, "\n");
+        if (first && i) put_text(p, "\n");
         if (text_field_shown(&policy_fields[i], policy)) {
-            put(p, first ? "policy " : ", ");
+            put_text(p, first ? "policy " : ", ");
             text_field_print(&policy_fields[i], policy, &policy->mesh, p->out);
         }
         if (i == 0) {
@@ -242,7 +242,7 @@ static void print_policy(GraphPrinter *p) {
             print_by_path(p);
         }
     }
-    put(p, "\n");
+    put_text(p, "\n");
 }
 
 /* ---- tables ---- */
@@ -252,11 +252,11 @@ static void print_modules(GraphPrinter *p) {
         const Module *m = &p->g->modules.at[i];
         buf_printf(p->out, "module %u ", i);
         put_string(p, m->path);
-        put(p, " ");
+        put_text(p, " ");
         put_name(p, m->class_name);
         if (m->parent != NO_INDEX) put_labelled(p, "parent", m->parent);
         put_span(p, m->span);
-        put(p, "\n");
+        put_text(p, "\n");
     }
 }
 
@@ -271,58 +271,58 @@ static void print_params(GraphPrinter *p) {
         const Param *q = &p->g->params.at[i];
         buf_printf(p->out, "param %u ", i);
         print_param_name(p, &q->name);
-        put(p, " ");
+        put_text(p, " ");
         type_print(&q->type, p->out);
-        put(p, " ");
-        put(p, word_of(&words_InitKind, q->init));
+        put_text(p, " ");
+        put_text(p, word_of(&words_InitKind, q->init));
         if (q->init == INIT_NORMAL) {
-            put(p, "(");
+            put_text(p, "(");
             if (q->init_mean != 0) {
                 put_real(p, q->init_mean);
-                put(p, ", ");
+                put_text(p, ", ");
             }
             put_real(p, q->init_std);
-            put(p, ")");
+            put_text(p, ")");
         }
         for (uint32_t k = 0; k < q->aliases.n; k++) {
-            put(p, " alias ");
+            put_text(p, " alias ");
             print_param_name(p, &q->aliases.at[k]);
         }
-        put(p, " key ");
+        put_text(p, " key ");
         put_string(p, q->key ? q->key : q->name.path);
         if (q->checkpoint) {
-            put(p, " checkpoint ");
+            put_text(p, " checkpoint ");
             put_string(p, q->checkpoint);
         }
-        if (q->checkpoint_transposed) put(p, " transposed");
+        if (q->checkpoint_transposed) put_text(p, " transposed");
         /* A parameter without a dtype of its own yet has the master's. */
-        put(p, " compute ");
-        put(p, dtype_name(q->compute_dtype ? q->compute_dtype : q->type.dtype));
-        put(p, " reduce ");
-        put(p, dtype_name(q->reduce_dtype ? q->reduce_dtype : q->type.dtype));
-        if (q->no_decay) put(p, " no_decay");
-        if (q->frozen) put(p, " frozen");
-        if (q->keep_f32) put(p, " keep_f32");
-        if (q->replicate) put(p, " replicate");
+        put_text(p, " compute ");
+        put_text(p, dtype_name(q->compute_dtype ? q->compute_dtype : q->type.dtype));
+        put_text(p, " reduce ");
+        put_text(p, dtype_name(q->reduce_dtype ? q->reduce_dtype : q->type.dtype));
+        if (q->no_decay) put_text(p, " no_decay");
+        if (q->frozen) put_text(p, " frozen");
+        if (q->keep_f32) put_text(p, " keep_f32");
+        if (q->replicate) put_text(p, " replicate");
         if (q->split_axis) put_labelled(p, "axis", q->split_axis);
-        if (q->matrix) put(p, " matrix");
+        if (q->matrix) put_text(p, " matrix");
         if (q->gather) {
-            put(p, " gather ");
-            put(p, dtype_name(q->gather));
+            put_text(p, " gather ");
+            put_text(p, dtype_name(q->gather));
         }
         if (q->grouped) {
-            put(p, " lr ");
+            put_text(p, " lr ");
             put_real(p, q->lr_factor);
-            put(p, " decay ");
+            put_text(p, " decay ");
             put_real(p, q->weight_decay);
         }
-        put(p, "\n");
+        put_text(p, "\n");
     }
 }
 
 static void put_address(GraphPrinter *p, uint64_t address) {
     if (address == NO_ADDRESS || p->g->level < LEVEL_SCHED) return;
-    put(p, address_is_host(address) ? " @host+" : " @");
+    put_text(p, address_is_host(address) ? " @host+" : " @");
     put_uint(p, address_offset(address));
 }
 
@@ -330,11 +330,11 @@ static void put_address(GraphPrinter *p, uint64_t address) {
 static void put_residence(GraphPrinter *p, const State *s) {
     if (s->group < 0 || s->group >= (int64_t)p->g->groups.n) return;
     if (s->split != p->g->groups.at[s->group].layout.split) {
-        put(p, " split ");
+        put_text(p, " split ");
         text_axes_print(&p->g->policy.mesh, s->split, p->out);
     }
     if (s->partial) {
-        put(p, " partial ");
+        put_text(p, " partial ");
         text_axes_print(&p->g->policy.mesh, s->partial, p->out);
     }
 }
@@ -344,22 +344,22 @@ static void print_states(GraphPrinter *p) {
         const State *s = &p->g->states.at[i];
         buf_printf(p->out, "state %u %s ", i, state_role_name(s->role));
         put_string(p, s->name);
-        put(p, " ");
+        put_text(p, " ");
         type_print(&s->type, p->out);
         if (s->group != NO_INDEX) put_labelled(p, "group", s->group);
         put_residence(p, s);
         put_address(p, s->address);
-        put(p, "\n");
+        put_text(p, "\n");
     }
     for (uint32_t i = 0; i < p->g->fields.n; i++) {
         const Field *f = &p->g->fields.at[i];
         buf_printf(p->out, "field %u ", i);
         put_string(p, f->name);
-        put(p, " ");
+        put_text(p, " ");
         type_print(&f->type, p->out);
-        put(p, " staging ");
+        put_text(p, " staging ");
         put_uint(p, f->staging);
-        put(p, "\n");
+        put_text(p, "\n");
     }
 }
 
@@ -368,21 +368,21 @@ static void print_units(GraphPrinter *p) {
         const Unit *u = &p->g->units.at[i];
         buf_printf(p->out, "unit %u ", i);
         put_string(p, u->name);
-        put(p, " ");
+        put_text(p, " ");
         put_name(p, u->class_name);
-        put(p, " modules");
+        put_text(p, " modules");
         for (uint32_t k = 0; k < u->modules.n; k++)
             buf_printf(p->out, "%s %d", k ? "," : "", u->modules.at[k]);
-        put(p, " groups");
+        put_text(p, " groups");
         for (uint32_t k = 0; k < u->groups.n; k++)
             buf_printf(p->out, "%s %d", k ? "," : "", u->groups.at[k]);
         put_labelled(p, "below", u->below);
         put_labelled(p, "owned", u->owned);
         if (u->reshard != RESHARD_POLICY) {
-            put(p, " ");
-            put(p, word_of(&words_UnitReshard, u->reshard));
+            put_text(p, " ");
+            put_text(p, word_of(&words_UnitReshard, u->reshard));
         }
-        put(p, u->is_root ? " root\n" : "\n");
+        put_text(p, u->is_root ? " root\n" : "\n");
     }
 }
 
@@ -397,7 +397,7 @@ static void print_groups(GraphPrinter *p) {
                    dtype_name(q->reduce_dtype));
         if (q->wire_dtype != q->compute_dtype)
             buf_printf(p->out, " wire %s", dtype_name(q->wire_dtype));
-        put(p, " params");
+        put_text(p, " params");
         for (uint32_t k = 0; k < q->params.n; k++) {
             buf_printf(p->out, "%s %d@%lld", k ? "," : "", q->params.at[k].param,
                        (long long)q->params.at[k].offset);
@@ -408,10 +408,10 @@ static void print_groups(GraphPrinter *p) {
         put_labelled(p, "padded", q->layout.padded);
         put_labelled(p, "shard", q->layout.shard);
         if (q->layout.split) {
-            put(p, " split ");
+            put_text(p, " split ");
             text_axes_print(&p->g->policy.mesh, q->layout.split, p->out);
         }
-        put(p, "\n");
+        put_text(p, "\n");
     }
 }
 
@@ -420,41 +420,41 @@ static void print_formulas(GraphPrinter *p) {
         const Formula *f = &p->g->formulas.at[i];
         buf_printf(p->out, "formula %u operands %u: ", i, f->n_in);
         formula_print(f->n_in, f->n_step, f->step, p->out);
-        put(p, "\n");
+        put_text(p, "\n");
     }
 }
 
 /* ---- programs ---- */
 
 static void put_value(GraphPrinter *p, ValueId v) {
-    put(p, "%");
+    put_text(p, "%");
     if (v < p->g->values.n && p->value[v] != NO_VALUE)
         put_uint(p, p->value[v]);
     else
-        put(p, "?");
+        put_text(p, "?");
 }
 
 static void put_op(GraphPrinter *p, OpId id) {
-    put(p, "#");
+    put_text(p, "#");
     if (id < p->g->ops.n && p->op[id] != NO_OP)
         put_uint(p, p->op[id]);
     else
-        put(p, "?");
+        put_text(p, "?");
 }
 
 static void print_results(GraphPrinter *p, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++) {
         const Value *v = &p->g->values.at[op->out + j];
-        put(p, j ? ", " : " ");
+        put_text(p, j ? ", " : " ");
         put_value(p, op->out + j);
-        put(p, ": ");
+        put_text(p, ": ");
         type_print(&v->type, p->out);
         put_address(p, v->address);
         if (!v->slots || p->g->level < LEVEL_SCHED) continue;
-        put(p, " slot ");
+        put_text(p, " slot ");
         text_axes_print(&p->g->policy.mesh, v->slots, p->out);
     }
-    if (op->n_out) put(p, " =");
+    if (op->n_out) put_text(p, " =");
 }
 
 static void print_attrs(GraphPrinter *p, const Op *op) {
@@ -463,59 +463,59 @@ static void print_attrs(GraphPrinter *p, const Op *op) {
     for (int i = 0; i < ATTR_COUNT; i++) {
         const TextField *f = &attr_fields[i];
         if (!(mask >> i & 1) || !text_field_shown(f, op->attr)) continue;
-        put(p, between);
+        put_text(p, between);
         text_field_print(f, op->attr, &p->g->policy.mesh, p->out);
         between = ", ";
     }
-    if (*between == ',') put(p, "}");
+    if (*between == ',') put_text(p, "}");
 }
 
 static void print_op(GraphPrinter *p, OpId id) {
     const Op *op = &p->g->ops.at[id];
-    put(p, "  ");
+    put_text(p, "  ");
     put_op(p, id);
     if (op->stream != STREAM_COMPUTE) {
-        put(p, " [");
-        put(p, stream_name(op->stream));
-        put(p, "]");
+        put_text(p, " [");
+        put_text(p, stream_name(op->stream));
+        put_text(p, "]");
     }
     for (uint32_t i = 0; i < op->n_edge; i++) {
-        put(p, i ? ", " : " wait(");
+        put_text(p, i ? ", " : " wait(");
         put_op(p, op->edge[i]);
     }
-    if (op->n_edge) put(p, ")");
+    if (op->n_edge) put_text(p, ")");
     print_results(p, op);
-    put(p, " ");
-    put(p, op_info[op->kind].name);
+    put_text(p, " ");
+    put_text(p, op_info[op->kind].name);
     for (uint32_t i = 0; i < op->n_in; i++) {
-        put(p, i ? ", " : "(");
+        put_text(p, i ? ", " : "(");
         put_value(p, op->in[i]);
     }
-    if (op->n_in) put(p, ")");
+    if (op->n_in) put_text(p, ")");
     print_attrs(p, op);
-    put(p, " !");
-    put(p, phase_name(op->phase));
-    if (op->recomputed) put(p, " recomputed");
+    put_text(p, " !");
+    put_text(p, phase_name(op->phase));
+    if (op->recomputed) put_text(p, " recomputed");
     if (op->unit != NO_INDEX) put_labelled(p, "unit", op->unit);
-    put(p, " ");
+    put_text(p, " ");
     if (*op->path)
         put_string(p, op->path);
     else
-        put(p, "-");
+        put_text(p, "-");
     put_span(p, op->span);
-    put(p, "\n");
+    put_text(p, "\n");
 }
 
 static void print_program(GraphPrinter *p, const Program *program) {
-    put(p, "program ");
-    put(p, program_name(program->kind));
+    put_text(p, "program ");
+    put_text(p, program_name(program->kind));
     if (p->g->level >= LEVEL_SCHED) {
-        put(p, " peak ");
+        put_text(p, " peak ");
         put_uint(p, program->peak);
     }
-    put(p, "\n");
+    put_text(p, "\n");
     for (uint32_t k = 0; k < program->ops.n; k++) print_op(p, program->ops.at[k]);
-    put(p, "end\n");
+    put_text(p, "end\n");
 }
 
 static void print_arena(const Graph *g, Buf *out) {

@@ -55,7 +55,7 @@ static void write_results(Memory *m, const Op *op) {
     for (uint32_t i = 0; i < op->n_in; i++) m->container[m->root[op->in[i]]] = op->out;
 }
 
-static void walk(Memory *m) {
+static void walk_ops(Memory *m) {
     Verify *v = m->v;
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
@@ -175,7 +175,7 @@ void verify_memory(Verify *v) {
     m.current = arena_array(v->arena, uint32_t, v->g->values.n);
     m.ending = arena_array(v->arena, uint32_t, v->g->values.n);
     m.container = arena_array(v->arena, ValueId, v->g->values.n);
-    walk(&m);
+    walk_ops(&m);
     for (uint32_t k = 0; k < v->program->ops.n && v->g->level >= LEVEL_COMM; k++)
         check_host(v, verify_op(v, k));
     if (!v->placed) return;

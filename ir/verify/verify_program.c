@@ -36,15 +36,15 @@ void verify_program_set(Verify *v) {
 /* ---- graph-7, model-* ---- */
 
 /* What a walk over a program has met. */
-typedef struct Seen {
+typedef struct SeenOps {
     uint32_t *sets;         /* by state */
     uint32_t *reads;        /* by parameter: ops param */
     uint32_t *grads;        /* by parameter: set_grad ops */
     VEC(const Op *) random; /* of the forward phase */
     uint8_t phase;
-} Seen;
+} SeenOps;
 
-static void check_state_set(Verify *v, Seen *seen, const Op *op) {
+static void check_state_set(Verify *v, SeenOps *seen, const Op *op) {
     const State *s = &v->g->states.at[op->attr->index];
     const Type *t = &verify_value(v, op->in[0])->type;
     if (seen->sets[op->attr->index]++)
@@ -60,14 +60,14 @@ static int compare_ops_by_salt(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-static void see_random(Verify *v, Seen *seen, const Op *op) {
+static void see_random(Verify *v, SeenOps *seen, const Op *op) {
     if (v->program->kind == PROGRAM_EVAL)
         verify_broken(v, RULE_MODEL_5, op, "draws random numbers in an evaluation");
     if (op->phase == PHASE_FORWARD) vec_push(v->arena, &seen->random, op);
 }
 
 /* Backward repeats a forward op's salt; two of the forward phase would draw the same numbers. */
-static void check_salts(Verify *v, const Seen *seen) {
+static void check_salts(Verify *v, const SeenOps *seen) {
     const Op **random = seen->random.at;
     uint32_t n = seen->random.n;
     if (n > 1) qsort(random, n, sizeof *random, compare_ops_by_salt);
@@ -78,7 +78,7 @@ static void check_salts(Verify *v, const Seen *seen) {
                           v->op_number[random[i - 1] - v->g->ops.at]);
 }
 
-static void check_param_read(Verify *v, Seen *seen, const Op *op) {
+static void check_param_read(Verify *v, SeenOps *seen, const Op *op) {
     if (seen->reads[op->attr->index]++)
         verify_broken(v, RULE_MODEL_3, op, "reads parameter \"%s\" again",
                       v->g->params.at[op->attr->index].name.path);
@@ -106,7 +106,7 @@ static void check_grads(Verify *v, const uint32_t *grads) {
                           grads[i]);
 }
 
-static void check_step(Verify *v, Seen *seen, const Op *op) {
+static void check_step(Verify *v, SeenOps *seen, const Op *op) {
     if (op->phase < seen->phase)
         verify_broken(v, RULE_TRAIN_4, op, "has phase %s but follows phase %s",
                       phase_name(op->phase), phase_name(seen->phase));
@@ -133,10 +133,10 @@ static void check_loss_is_kept(Verify *v, uint32_t k) {
 void verify_training(Verify *v) {
     const Graph *g = v->g;
     bool step = by_parameter(v) && v->program->kind == PROGRAM_TRAIN;
-    Seen seen = {.sets = arena_array(v->arena, uint32_t, g->states.n),
-                 .reads = arena_array(v->arena, uint32_t, g->params.n),
-                 .grads = arena_array(v->arena, uint32_t, g->params.n),
-                 .phase = PHASE_FORWARD};
+    SeenOps seen = {.sets = arena_array(v->arena, uint32_t, g->states.n),
+                    .reads = arena_array(v->arena, uint32_t, g->params.n),
+                    .grads = arena_array(v->arena, uint32_t, g->params.n),
+                    .phase = PHASE_FORWARD};
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
         if (op->kind == OP_set_state) check_state_set(v, &seen, op);

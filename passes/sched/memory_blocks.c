@@ -53,7 +53,7 @@ uint32_t memory_find(const MemoryBlocks *b, ValueId v, int64_t *offset) {
 }
 
 /* States that value w lies `delta` bytes after value v. false: they have other places already. */
-static bool join(MemoryBlocks *b, ValueId v, ValueId w, int64_t delta) {
+static bool join_roots(MemoryBlocks *b, ValueId v, ValueId w, int64_t delta) {
     int64_t at_v, at_w;
     uint32_t r = find_root(b, v, &at_v), s = find_root(b, w, &at_w);
     int64_t shift = at_v + delta - at_w; /* of root s after root r */
@@ -82,7 +82,7 @@ static bool pin(MemoryBlocks *b, ValueId v, uint64_t address) {
     return true;
 }
 
-static void touch(Build *u, ValueId v, uint32_t i) {
+static void touch_root(Build *u, ValueId v, uint32_t i) {
     MemoryBlocks *b = u->b;
     int64_t offset;
     uint32_t r = find_root(b, v, &offset);
@@ -106,13 +106,13 @@ static bool join_musts(MemoryBlocks *b, const Op *op, uint32_t *bad) {
     if (op_info[op->kind].alias == ALIAS_PACK)
         for (uint32_t k = 0; k < op->n_in; k++) {
             *bad = k;
-            if (!join(b, op->out, op->in[k], pack_offset(g, op, k))) return false;
+            if (!join_roots(b, op->out, op->in[k], pack_offset(g, op, k))) return false;
         }
     for (uint32_t j = 0; j < op->n_out; j++) {
         int k = op_alias_must(op, j);
         if (k < 0) continue;
         *bad = (uint32_t)k;
-        if (!join(b, op->in[k], op->out + j, op->kind == OP_view ? op->attr->offset : 0))
+        if (!join_roots(b, op->in[k], op->out + j, op->kind == OP_view ? op->attr->offset : 0))
             return false;
     }
     return true;
@@ -127,7 +127,7 @@ static void join_slots(Build *u, const Op *op, const uint32_t *readers) {
         const Op *def = &g->ops.at[v->def];
         bool made = (def->kind == OP_cast || def->kind == OP_quantize) && def->stream == op->stream;
         bool own = readers[op->in[k]] == 1 && (made || def->kind == OP_fetch);
-        if (u->decided ? v->slots != 0 : own) join(b, op->out + k, op->in[k], 0);
+        if (u->decided ? v->slots != 0 : own) join_roots(b, op->out + k, op->in[k], 0);
     }
 }
 
@@ -152,9 +152,9 @@ static void touch_all(Build *u) {
         const Op *op = &b->g->ops.at[b->p->ops.at[i]];
         if (op_info[op->kind].alias == ALIAS_VIEW || op->kind == OP_state) continue;
         for (uint32_t k = 0; k < op->n_in; k++)
-            if (!is_token(b, op->in[k])) touch(u, op->in[k], i);
+            if (!is_token(b, op->in[k])) touch_root(u, op->in[k], i);
         for (uint32_t k = 0; k < op->n_out; k++)
-            if (!is_token(b, op->out + k)) touch(u, op->out + k, i);
+            if (!is_token(b, op->out + k)) touch_root(u, op->out + k, i);
     }
 }
 
@@ -233,7 +233,7 @@ static void join_reuse(Build *u) {
             for (uint32_t k = 0; k < op->n_in; k++)
                 if (may_reuse(op, k) && !is_given(b, op, j, k) &&
                     can_reuse(u, op, i, k, op->out + j)) {
-                    join(b, op->in[k], op->out + j, 0);
+                    join_roots(b, op->in[k], op->out + j, 0);
                     break;
                 }
     }

@@ -26,14 +26,14 @@
 
 /* ---- runs of addresses ---- */
 
-typedef struct Run {
+typedef struct AddressRun {
     uint64_t from, to;
-} Run;
+} AddressRun;
 
-typedef VEC(Run) Runs;
+typedef VEC(AddressRun) AddressRuns;
 
 /* The first run that ends at `at` or later. */
-static uint32_t run_at(const Runs *r, uint64_t at) {
+static uint32_t run_at(const AddressRuns *r, uint64_t at) {
     uint32_t low = 0, high = r->n;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -45,7 +45,7 @@ static uint32_t run_at(const Runs *r, uint64_t at) {
     return low;
 }
 
-static void runs_add(Arena *a, Runs *r, Run run) {
+static void runs_add(Arena *a, AddressRuns *r, AddressRun run) {
     uint32_t first = run_at(r, run.from), end = first;
     for (; end < r->n && r->at[end].from <= run.to; end++) {
         run.from = MIN(run.from, r->at[end].from);
@@ -61,12 +61,12 @@ static void runs_add(Arena *a, Runs *r, Run run) {
 /* ---- the tree over time ---- */
 
 typedef struct TimeNode {
-    Runs whole, any;
+    AddressRuns whole, any;
 } TimeNode;
 
 /* One set of runs that a search looks at. */
 typedef struct SeenRuns {
-    const Runs *runs;
+    const AddressRuns *runs;
     uint32_t next; /* the first run that does not end below the place in question */
 } SeenRuns;
 
@@ -97,7 +97,7 @@ static At upper_half(At at) {
 }
 
 /* Takes the run of addresses from time start to time end. */
-static void take_addresses(Placement *p, At at, uint32_t start, uint32_t end, Run run) {
+static void take_addresses(Placement *p, At at, uint32_t start, uint32_t end, AddressRun run) {
     TimeNode *node = &p->nodes[at.node];
     runs_add(p->arena, &node->any, run);
     if (start <= at.low && at.high <= end) {
@@ -109,7 +109,7 @@ static void take_addresses(Placement *p, At at, uint32_t start, uint32_t end, Ru
     if (end >= high.low) take_addresses(p, high, start, end, run);
 }
 
-static void add_seen(Placement *p, const Runs *runs) {
+static void add_seen(Placement *p, const AddressRuns *runs) {
     if (runs->n) p->seen[p->n_seen++] = (SeenRuns){runs, 0};
 }
 
@@ -131,7 +131,7 @@ static void find_taken(Placement *p, At at, uint32_t start, uint32_t end) {
 static bool make_room(SeenRuns *s, uint64_t size, uint64_t *at) {
     bool moved = false;
     for (; s->next < s->runs->n; s->next++) {
-        const Run *run = &s->runs->at[s->next];
+        const AddressRun *run = &s->runs->at[s->next];
         if (run->to <= *at) continue;
         if (run->from >= *at + size) break;
         *at = run->to;
@@ -166,7 +166,7 @@ static bool lives_at(const MemoryBlock *b, uint32_t time) {
     return b->start <= time && time <= b->end;
 }
 
-static int compare(const void *a, const void *b, void *context) {
+static int compare_blocks(const void *a, const void *b, void *context) {
     const Sorting *s = context;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     const MemoryBlock *x = &s->p->blocks[i], *y = &s->p->blocks[j];
@@ -192,19 +192,20 @@ static uint64_t try_order(Placement *p, const PlacementOrder *order, uint64_t *o
         const MemoryBlock *b = &p->blocks[i];
         offset[i] = b->offset;
         if (b->fixed)
-            take_addresses(p, root, p->start[i], p->end[i], (Run){b->offset, b->offset + b->size});
+            take_addresses(p, root, p->start[i], p->end[i],
+                           (AddressRun){b->offset, b->offset + b->size});
         else
             queue[n++] = i;
     }
     Sorting sorting = {p, order};
-    qsort_r(queue, n, sizeof *queue, compare, &sorting);
+    qsort_r(queue, n, sizeof *queue, compare_blocks, &sorting);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = queue[k];
         p->n_seen = 0;
         find_taken(p, root, p->start[i], p->end[i]);
         offset[i] = lowest_gap(p, p->blocks[i].size);
         uint64_t top = offset[i] + p->blocks[i].size;
-        take_addresses(p, root, p->start[i], p->end[i], (Run){offset[i], top});
+        take_addresses(p, root, p->start[i], p->end[i], (AddressRun){offset[i], top});
         height = MAX(height, top);
     }
     arena_free(p->arena);

@@ -124,7 +124,7 @@ static bool check_params(const Grad *c, const Program *p) {
     return false;
 }
 
-static void differentiate(Grad *c, OpId id) {
+static void differentiate_op(Grad *c, OpId id) {
     Op op = c->g->ops.at[id]; /* a copy: the table grows under the rule */
     ValueId *dy = arena_array(c->g->scratch, ValueId, op.n_out);
     for (uint32_t j = 0; j < op.n_out; j++) {
@@ -151,7 +151,7 @@ bool pass_grad(Graph *g) {
     const bool *on_way = count_contributions(&c, &g->programs.at[train]);
     if (!check_params(&c, &g->programs.at[train])) return false;
     for (uint32_t i = g->programs.at[train].ops.n; i-- > 0;)
-        if (on_way[i]) differentiate(&c, g->programs.at[train].ops.at[i]);
+        if (on_way[i]) differentiate_op(&c, g->programs.at[train].ops.at[i]);
     for (uint32_t v = 0; v < c.n_values; v++) CHECK(c.sums[v].missing == 0);
     g->level = LEVEL_TRAIN;
     return true;

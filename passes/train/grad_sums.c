@@ -35,7 +35,7 @@ static void contributed(Grad *c, ValueId x) {
     if (def.kind == OP_param) finish_param(c, &def, s);
 }
 
-static void contribute(Grad *c, const Op *op, uint32_t j, ValueId dx, bool owned) {
+static void add_contribution(Grad *c, const Op *op, uint32_t j, ValueId dx, bool owned) {
     GradSum *s = &c->sums[op->in[j]];
     if (s->sum == NO_VALUE) {
         s->sum = dx;
@@ -48,9 +48,13 @@ static void contribute(Grad *c, const Op *op, uint32_t j, ValueId dx, bool owned
     contributed(c, op->in[j]);
 }
 
-void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx) { contribute(c, op, j, dx, true); }
+void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx) {
+    add_contribution(c, op, j, dx, true);
+}
 
-void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx) { contribute(c, op, j, dx, false); }
+void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx) {
+    add_contribution(c, op, j, dx, false);
+}
 
 void grad_reach(Grad *c, const Op *op, uint32_t j) { contributed(c, op->in[j]); }
 
@@ -62,6 +66,6 @@ void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_
         s->sum = emit_value(&c->b, kind, &(Attrs){0}, n_in + 1, in, given);
         contributed(c, op->in[j]);
     } else {
-        contribute(c, op, j, emit_value(&c->b, kind, &(Attrs){0}, n_in, in, given), true);
+        add_contribution(c, op, j, emit_value(&c->b, kind, &(Attrs){0}, n_in, in, given), true);
     }
 }
