@@ -1,6 +1,6 @@
 # RUN: %fsdpc compile -q tiny.fsd -o b.bin && printf "\011" | dd of=b.bin bs=1 seek=12 conv=notrunc status=none
 # RUN: %fsdpc check b.bin
-# A plan that needs a newer reader says so.
+# A plan that needs a newer reader is rejected with a message that says so.
 ==== tiny.fsd
 module M {
   e    : Embedding(256, 4)

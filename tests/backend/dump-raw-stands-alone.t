@@ -1,5 +1,5 @@
 # RUN: for o in '--raw --all' '--raw --format=json' '--only=e --format=json' '--all --stage=comm'; do %fsdpc dump $o m.fsd || echo $?; done
-# What chooses lines goes with the text for people, and nowhere else.
+# Options that select lines apply only to the text for people.
 ==== m.fsd
 module M {
   e    : Embedding(256, 4)

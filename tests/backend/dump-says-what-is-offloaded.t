@@ -1,7 +1,7 @@
 # RUN: %fsdpc compile net.fsd -o p -s 'shard.offload=(states = cpu, grads = cpu, path = "far")' 2>&1 | grep '^kept'; %fsdpc dump p | sed -n '/^kept/,/^$/p'
 # RUN: %fsdpc dump --raw p | grep -E '^host|^state .* moment1 |\[evict\]' | sed 's, !update.*,,'
 # RUN: %fsdpc compile net.fsd -o p -s 'shard.offload=(states = cpu, pin = false)' 2>&1 | grep '^kept'; %fsdpc dump p | grep '^kept'; %fsdpc dump --raw p | grep '^host'; %fsdpc dump --format=json p | grep -A1 '"path"'
-# What is in host memory, or in a file, is said with its size beside the peak of the device; its addresses are @host.
+# The dump shows what is kept in host memory, or in a file, with its size next to the device's peak; its addresses are @host.
 ==== net.fsd
 module Net { emb : Embedding(16, 8); out : Linear(8, 16); forward(x) = out(emb(x)) }
 model = Net

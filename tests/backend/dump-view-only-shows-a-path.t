@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --only=h.4.b %root/tests/backend/models/layers.fsd
-# With --only a module stands alone, with what gathers it.
+# --only shows a single module and the gathers for it.
 ==== out
 
 program train: once a step; 209 instructions, peak 24.5 KiB

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump %root/tests/backend/models/layers.fsd | awk '/^program/ { n++ } /^---/ { on = /forward h.1/ || /backward h.4/ } on && n == 1'
-# A gather runs beside the layer before it; an arrow says who waits for it, or what it waits for.
+# A gather overlaps the layer before it; an arrow shows which instruction waits for it, or what it waits for.
 ==== out
 --- forward h.1 Block ---------------------------------------------------------------------------------------- 4.3 kFLOP
 #25    linear a <- h.0.add, .weight                         512 B  <- h.1                                    1  19.2 KiB

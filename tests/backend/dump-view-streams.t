@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump %root/tests/backend/models/small.fsd -n 2 | awk '/^program/ { n++ } /^ *compute/ { on = 1 } on && n == 1'
-# A column for each stream: what runs beside what, who waits for whom; live memory at the right.
+# A column for each stream shows what overlaps and what waits; live memory is at the right.
 ==== out
        compute                                             writes  gather          reduce                 line      live
 --- forward M ----------------------------------------------------------------------------------------------- 24.6 kFLOP

@@ -1,5 +1,5 @@
 # RUN: for g in none f8e4m3; do %fsdpc dump -n 2 -s shard.gather=$g net.fsd 2>&- | grep -oE "(unshard|reduce_scatter) [0-9.]+ KiB"; done
-# What gathers send in bf16 is halved by gather = f8e4m3; the reduction is as it was.
+# gather = f8e4m3 halves the bytes that gathers send in bf16 and leaves the reduction unchanged.
 ==== net.fsd
 module Net {
   fc : Linear(64, 64)[3]

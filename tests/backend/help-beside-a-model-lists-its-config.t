@@ -1,7 +1,7 @@
 # RUN: %fsdpc compile --help m.fsd --preset p -s G=5 | tail -n 6
 # RUN: %fsdpc compile -q m.fsd -o p && %fsdpc dump --help p | tail -n 1; %fsdpc dump m.fsd --help | tail -n 1; %fsdpc dump --help bare.fsd | tail -n 1
 # RUN: %fsdpc compile --help -s H=5 m.fsd >/dev/null
-# The names of config with their values, where these come from, and what the model file says of them.
+# With a model file, --help lists config names with their values, where these come from, and the model file's comments on them.
 ==== m.fsd
 config { L = 2 "transformer blocks"; D = 4 * L "width"; G = 2 }
 preset "p" { L = 5 }

@@ -1,5 +1,5 @@
 # RUN: %python -B shares.py %root/tests/run
-# However many threads a machine runs, a limit ends what hangs: seconds count at least a sixteenth.
+# A limit ends tests that hang, however many threads the machine runs: a second counts at least a sixteenth.
 # NEEDS: sanitizer:none
 ==== shares.py
 import io, sys

@@ -1,5 +1,5 @@
 # RUN: mkdir -p %t/tests && cp %root/tests/run inner/*.t %t/tests/ && %t/tests/run -j 2
-# Tests that wait have places of their own: here one of them ends what two others, which have all places, stand still for.
+# Tests that wait have slots of their own: here one of them ends what two others, which occupy all other slots, wait for.
 # NEEDS: sanitizer:none
 ==== inner/a.t
 # RUN: until test -e $FSDP_ROOT/go; do sleep 0.05; done

@@ -1,5 +1,5 @@
 # RUN: mkdir -p %t/tests && cp %root/tests/run inner/*.t %t/tests/ && %t/tests/run -j 1 -v | sed 's/ (.*//'
-# Tests that may take long start before the others, so that none is left alone at the end.
+# Tests that may take long start before the others, so that none runs alone at the end.
 # NEEDS: sanitizer:none
 ==== inner/a.t
 # RUN: true

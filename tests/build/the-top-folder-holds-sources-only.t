@@ -1,6 +1,6 @@
 # NEEDS: tool:git sanitizer:none
 # RUN: cd %root && git ls-files | grep -v / | LC_ALL=C sort
-# What a test or a trial run writes is not committed beside the sources.
+# Files written by tests or trial runs are not committed with the sources.
 ==== out
 .clang-format
 .gitignore

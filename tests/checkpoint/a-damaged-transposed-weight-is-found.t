@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q net.fsd -o p && %fsdp-run -q --threads 1 --steps 0 --checkpoint ck p && printf x | dd of=ck/step-00000000/model.safetensors bs=1 seek=3157728 conv=notrunc 2> /dev/null; %fsdpc check ck
-# In a file that has a weight transposed, damage is said to be where elements that were hashed together lie, far apart.
+# In a file with a transposed weight, damage is reported where elements that were hashed together are, far apart.
 # NEEDS: build:device_cpu.so
 ==== net.fsd
 module Net {

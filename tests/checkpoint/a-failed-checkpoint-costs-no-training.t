@@ -1,6 +1,6 @@
 # RUN: cp %root/tests/checkpoint/toy.fsd .
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p; go() { LD_PRELOAD=%build/tests/modules/crash.so CRASH_IN=ck/ %fsdp-run --threads 1 -q --checkpoint ck --checkpoint-every 1 --log log p 2>&1 | sed "s/part-[0-9a-f]*/part/"; echo "exit ${PIPESTATUS[0]}"; ls ck; grep -o '"checkpoint","step":.\|"failed":true' log; rm -r ck; }; CRASH_AT=10 CRASH_ERRNO=28 go; CRASH_AT=23 CRASH_AGAIN=1 CRASH_ERRNO=5 go; true
-# A save that fails is told and the next one tried; three in a row, or the last, end the run.
+# A save that fails is reported, and the next one is tried; three failures in a row, or a failure of the last save, end the run.
 # NEEDS: build:device_cpu.so build:tests/modules/crash.so sanitizer:none
 ==== out
 warning: rank 0: no checkpoint after step 0: cannot write ck/step-00000001.part/rank-00000-of-00001.safetensors: No space left on device; the run continues

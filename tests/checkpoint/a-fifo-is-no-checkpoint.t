@@ -1,6 +1,6 @@
 # RUN: cp %root/tests/checkpoint/net.fsd .; seq 300 > t.txt
 # RUN: for form in sharded full; do %fsdpc compile -q net.fsd -o p -n 2 -s checkpoint.form=$form && %fsdp-run -q --threads 1 --checkpoint $form --steps 2 p; for f in $form/step-00000002/*; do mv $f kept; mkfifo $f; timeout 60 %fsdpc check $form; echo "exit $?"; rm $f; mkdir $f; timeout 60 %fsdp-run -q --threads 1 --resume $form p 2>> other; echo "exit $?"; rmdir $f; mv kept $f; done; %fsdpc check $form; done
-# What has the name of a file and is none is refused at once: nobody waits for the writer of a FIFO.
+# A FIFO in place of a checkpoint's file is rejected at once: nothing waits for its writer.
 # NEEDS: build:device_cpu.so
 ==== out
 exit 3

@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; sed 's/= out(emb(x))/= out(emb(x)) + z/; s/^  out/  z : param[128] = zeros\n  out/' less.fsd > more.fsd; for m in less more; do %fsdpc compile -q $m.fsd -o $m && %fsdp-run -q --threads 1 --checkpoint ck-$m $m; done; for m in "less more" "more less"; do set -- $m; %fsdp-run -q --resume ck-$1 --checkpoint ck $2; echo $?; %fsdpc reshard ck-$1 $2 -o ck3; echo $?; done
-# A tensor that the checkpoint or the plan alone has is named, also the last of all names.
+# A tensor that only the checkpoint or only the plan has is named, even the last of all names.
 # NEEDS: build:device_cpu.so
 ==== less.fsd
 module Net {

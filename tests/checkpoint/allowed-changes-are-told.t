@@ -1,6 +1,6 @@
 # RUN: cp %root/tests/checkpoint/net.fsd .
 # RUN: seq 300 > t.txt; %fsdpc compile -q net.fsd -n 2 -o p && %fsdp-run -q --threads 1 --checkpoint ck --steps 4 p; %fsdpc compile -q net.fsd -n 3 -o q -s train.steps=6 -s 'train.optimizer=adamw(lr = 1)' -s 'train.schedule=cosine(warmup = 2)' -s train.eval_every=none -s train.clip=1; %fsdp-run --threads 1 --resume ck --log log q 2>&1 | grep -v 'tokens/s\|loss\|FLOP\|arena'; grep -o '"step":[0-9]*' log
-# Learning rate, schedule, length, evaluation and ranks may change: the run says what did.
+# Learning rate, schedule, length, evaluation and ranks may change: the run lists the changes.
 # NEEDS: build:device_cpu.so
 ==== out
 note: train.lr was 0.01 and is 1 from step 4 on

@@ -1,5 +1,5 @@
 # RUN: cp %root/tests/checkpoint/net.fsd .; seq 300 > t.txt; %fsdpc compile -q net.fsd -o p; ln -s nowhere/else link; for to in p link t.txt/ck nowhere/else; do %fsdp-run -q --threads 1 --checkpoint $to --steps 1 p; echo "exit $?"; done; %fsdp-run -q --threads 1 --checkpoint ck --steps 1 p && %fsdpc reshard ck -n 2 -o p; echo "exit $?"
-# What is no folder, and cannot become one, is said before a step.
+# A path that is not and cannot become a folder is reported before the first step.
 # NEEDS: build:device_cpu.so
 ==== out
 exit 2

@@ -1,5 +1,5 @@
 # RUN: head -c 4000 /dev/zero > t.txt; k=$(awk '/^(MemAvailable|SwapFree)/ {s += $2} END {print int(s / 1024)}' /proc/meminfo); %fsdpc compile -q -n 8 -s rows=$((k * 80)) -s checkpoint.snapshot=copy -o p.bin m.fsd && ! %fsdp-run --checkpoint ck --keep 1 p.bin 2> e && sed 's/[0-9.]* [MGT]iB/N GiB/g; s/[0-9]\{6,\}/N/g' e
-# Where checkpoints leave through a copy of the state, that counts beside the arena, before anything runs.
+# If checkpoints are written from a copy of the state, the copy counts in addition to the arena, before anything runs.
 ==== m.fsd
 config { rows = 100 }
 module M {

@@ -1,7 +1,7 @@
 # RUN: cp %root/tests/checkpoint/net.fsd .; seq 300 > t.txt; %fsdpc compile -q net.fsd -o p -n 2; %fsdp-run -q --threads 1 --save whole p
 # RUN: r="%fsdp-run -q --threads 1 --save out/"; $r --checkpoint out --steps 4 p && $r --resume-or-start out --steps 6 p && $r --resume out --checkpoint out p && cmp out/model.safetensors whole && %fsdpc check out && %fsdpc convert out -o again && cmp again whole && %fsdpc convert out -o out/ && %fsdpc check out && ls out
 # RUN: for to in out/step-00000008 out/step-00000008/ out/step-00000008/w; do %fsdp-run -q --threads 1 --save $to p; echo "exit $?"; %fsdpc convert out -o $to; echo "exit $?"; done; %fsdpc check out
-# A run goes on from checkpoints beside which its weights were saved; into one of them nothing is saved.
+# A run resumes from checkpoints in a folder into which its weights were saved; weights are not saved into a checkpoint.
 # NEEDS: build:device_cpu.so
 ==== out
 lock

@@ -2,7 +2,7 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q net.fsd -n 2 -o p && %fsdp-run -q --threads 1 --checkpoint ck --steps 4 p; %fsdp-run --resume none p; echo "exit $?"; %fsdp-run --resume ck --steps 3 p; echo "exit $?"; %fsdp-run --checkpoint ck p; echo "exit $?"
 # RUN: %fsdpc compile -q net.fsd -n 2 -o q -s train.batch=6 -s train.seed=4 -s 'train.optimizer=lion(lr = 1)'; %fsdp-run --resume ck q; echo "exit $?"; seq 301 > u.txt; %fsdp-run --data train=u.txt --resume ck p 2>&1 | sed 's/hash.*,/hash,/;s/hash.*now/hash now/'; true
 # RUN: sed 's/20/21/g; s/out/end/g' net.fsd > other.fsd; %fsdpc compile -q other.fsd -o q; %fsdp-run --resume ck q; echo "exit $?"
-# What has changed is told with both values; --resume without a checkpoint is an error, and no run writes among another one's.
+# Changed settings are reported with both values; --resume without a checkpoint is an error, and no run writes into another run's folder.
 # NEEDS: build:device_cpu.so
 ==== out
 exit 2

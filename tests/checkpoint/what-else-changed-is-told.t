@@ -2,7 +2,7 @@
 # RUN: seq 300 > t.txt; s="-s train.optimizer=sgd(lr=0.1,momentum=0.5)"; %fsdpc compile -q net.fsd -n 2 -o p $s && %fsdp-run -q --threads 1 --checkpoint ck --steps 4 p; for s in "train.optimizer=sgd(lr=0.1,momentum=0.9,nesterov=true)" train.clip_value=2 shard.scale=sum shard.gather=bf16; do %fsdpc compile -q net.fsd -n 2 -o q -s "train.optimizer=sgd(lr=0.1,momentum=0.5)" -s "$s"; %fsdp-run --threads 1 --resume ck q 2>&1 | grep note; done
 # RUN: s="-s train.optimizer=sgd(lr=0.1,momentum=0.5)"; sed 's/relu/gelu/' net.fsd > g.fsd; %fsdpc compile -q g.fsd -n 2 -o q $s; %fsdp-run --threads 1 --resume ck q 2>&1 | sed -n 's/hash [0-9a-f]*/hash H/gp'; for o in "-n 3" "-n 2 -s train.accumulate=3" "--mesh rep=2,dp=2 -s shard.strategy=grads -s train.precision=bf16"; do %fsdpc compile -q net.fsd $o -o q $s; %fsdp-run --threads 1 --resume ck q 2>&1 | grep note; done
 # RUN: s="-s train.optimizer=sgd(lr=0.1,momentum=0.5)"; sed 's/eval_every = 2/eval_every = 2; "out.*" = group(lr = 0.01)/' net.fsd > g.fsd; %fsdpc compile -q g.fsd -n 2 -o q $s; %fsdp-run --threads 1 --resume ck q 2>&1 | sed -n 's/hash [0-9a-f]*/hash H/gp'
-# Constants of the optimizer, the scale of gradients, how weights are gathered and what forward computes: a change of them is told; ranks and settings make no other model.
+# Changed constants of the optimizer, scales of gradients, forms of gathers and changes of forward are reported; other ranks and settings do not make another model.
 # NEEDS: build:device_cpu.so
 ==== out
 note: train.momentum was 0.5 and is 0.9 (nesterov) from step 4 on

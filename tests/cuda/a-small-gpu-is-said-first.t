@@ -1,5 +1,5 @@
 # RUN: cp %fsdp-run %build/device_cpu.so %t && cp %build/tests/modules/device_cuda_emulated.so %t/device_cuda.so && seq 300 >t.txt && %fsdpc compile -q net.fsd -o %t/plan.bin -n 2 && rm t.txt && for m in 60 70; do FSDP_EMULATE_MEMORY=${m}000000 %t/fsdp-run --device cuda %t/plan.bin 2>&1; echo "exit $?"; done
-# A GPU that cannot hold the ranks' arenas is said with the numbers, before data are looked for.
+# A GPU that is too small for the ranks' arenas is reported with the numbers before data are opened.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
 ==== net.fsd
 module Net {

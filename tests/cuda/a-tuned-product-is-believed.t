@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %python %root/tests/cuda/tuned.py %fsdpc %fsdp-run %build %t net.fsd believed
-# A run does what the file of tuned products says, unless it is told to tune again.
+# A run follows the file of tuned products unless it is told to tune again.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
 # TIME: 120
 ==== net.fsd

@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %python %root/tests/cuda/tuned.py %fsdpc %fsdp-run %build %t net.fsd kept
-# What products were found fastest is kept beside the plan and gives the same bits again.
+# The fastest algorithms of products are kept next to the plan and give the same bits again.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
 # TIME: 120
 ==== net.fsd

@@ -1,5 +1,5 @@
 # RUN: %python %root/tests/cuda/attended.py %fsdpc %fsdp-run %build . cudnn cudnn:right cudnn:wrong cudnn:unsteady cudnn:partial cudnn:fails cudnn:greedy maybe
-# cuDNN's attention that is wrong, or not the same twice, does not run, and is told of.
+# An attention of cuDNN that is wrong, or differs between two runs, is not used, and a note says so.
 # NEEDS: build:tests/modules/device_cuda_emulated.so
 # TIME: 120
 ==== out

@@ -1,5 +1,5 @@
 # RUN: cp %fsdp-run %build/device_cpu.so %t && cp %build/tests/modules/device_cuda_emulated.so %t/device_cuda.so && seq 300 >t.txt && %fsdpc compile -q net.fsd -o %t/plan.bin -n 1 && for n in 0 1 3; do FSDP_EMULATE_GPUS=$n %t/fsdp-run --device cuda %t/plan.bin 2>&1 | grep -v "tokens\|FLOP\|^loss"; done
-# A process of one rank runs on the first of three GPUs as on the only one; without a GPU it says so.
+# A process with one rank runs on the first of three GPUs as on the only one; without a GPU it reports that.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
 ==== net.fsd
 module Net {

@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %python %root/tests/cuda/tuned.py %fsdpc %fsdp-run %build %t net.fsd nowhere
-# Where nothing can be written beside the plan, products are tuned and a note says so.
+# If nothing can be written next to the plan, products are still tuned, and a note says so.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
 # TIME: 120
 ==== net.fsd

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s | sed -n '/^program train/,/^end/p'
-# A bias that is switched off is no operand.
+# A bias that is switched off is not an operand.
 ==== m.fsd
 config { D = 6; V = 11 }
 module Net {

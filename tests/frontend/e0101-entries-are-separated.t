@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile %s -o x.bin 2>&1 | grep -E '^error|-->|help:'
-# Entries and arguments that run into one another are told what stands between them.
+# If entries or arguments run into one another, the message names the missing separator.
 ==== m.fsd
 config { a = 1, b = 2; c 3; d: 4 }
 config { e = 1 f = 2 }

@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile %s -o x.bin 2>&1 | grep -E '^error|-->|help:'
-# What other languages write in methods is told how it is written here.
+# For statements of other languages in methods, the message shows how to write them here.
 ==== m.fsd
 module Net {
   def forward(x) { return x }

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s
-# What starts with a digit and is no number is an error.
+# A word that starts with a digit and is not a number is an error.
 ==== m.fsd
 config { a = 12ab; b = 1.2.3 }
 ==== err

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s
-# Strings and truth values are no numbers.
+# Strings and booleans are not numbers.
 ==== m.fsd
 config { a = "4" * 2; b = true < 1; c = sqrt("x") }
 ==== err

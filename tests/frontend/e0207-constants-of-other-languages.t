@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile %s -o x.bin 2>&1 | grep -E '^error|-->|help:'
-# Constants and initial values of other languages are told what they are called here.
+# For constants and initial values of other languages, the message gives their names here.
 ==== m.fsd
 config { D = 4; V = 8; B = True; C = None; E = math.sqrt(D) }
 module Net {

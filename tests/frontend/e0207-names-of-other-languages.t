@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile %s -o x.bin 2>&1 | grep -E '^error|-->|help:'
-# Names that other languages have are told what they are called here.
+# For names of other languages, the message gives their names here.
 ==== m.fsd
 config { D = 4; V = 8 }
 module Net {

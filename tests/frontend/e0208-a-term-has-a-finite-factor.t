@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E "^error|-->|help:|note:"
-# Numbers beside a mean of the batch neither divide it by zero nor grow beyond all numbers.
+# A factor of a mean over the batch must not divide it by zero or make it infinite.
 ==== m.fsd
 config { D = 4; V = 70; none_at_all = 0 }
 module Net {

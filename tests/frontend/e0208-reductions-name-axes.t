@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s 2>&1 | sed '/^warning/,/-->/d' | grep -E '^error|-->|help:|^    '
-# What is wrong with the axes of a reduction is said.
+# The axes of a reduction are checked.
 ==== m.fsd
 config { D = 6; V = 11 }
 module Net {

@@ -1,6 +1,6 @@
 # RUN: while IFS= read -r line; do awk -v l="$line" '{sub("LINE", l); print}' m.fsd > n.fsd; %fsdpc dump --stage=model n.fsd 2>&1 | grep -E '^error|help:'; done < lines; true
 # RUN: sed 's/LINE/y = layer_norm(x[:, 0], emb.weight[0])/' m.fsd > n.fsd; %fsdpc dump --stage=model n.fsd 2>/dev/null | grep -c ' layer_norm'
-# An op along the last axis is none along the samples, nor is a weight made of them: ranks have other numbers of them.
+# An op along the last axis must not run along the samples, nor may a weight depend on them: their number differs between ranks.
 ==== lines
 y = softmax(x as [B * T * D])
 y, i = topk(x as [B * T * D], 2)

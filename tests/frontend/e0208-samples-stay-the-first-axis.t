@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s
-# Samples are not picked, moved, joined beside each other or summed over by a product.
+# Samples cannot be indexed, moved, concatenated or summed over by a product.
 ==== m.fsd
 config { D = 6; V = 11; H = 2; h = 3 }
 module Net {

@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile %s -o p 2>&1 | grep '^error\|help:'
-# A longer name of a key, an argument in place of a key, and an array as a product are understood; nothing is said twice.
+# A longer name of a key, an argument in place of a key, and an array as a product are understood; nothing is reported twice.
 ==== m.fsd
 module Net {
   emb : Embedding(256, 8)

@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile %s -o x.bin 2>&1 | grep -E '^error|-->|help:'
-# A module where a tensor should be is told to be called; a setting of a wrong kind has an example.
+# A module in place of a tensor gives the advice to call it; a setting of the wrong kind gives an example.
 ==== m.fsd
 config { D = 4; V = 8 }
 module Net {

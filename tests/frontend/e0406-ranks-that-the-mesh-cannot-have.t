@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model -n 3 m.fsd; %fsdpc dump --stage=model -n 3 --mesh rep=2,dp=2 m.fsd; %fsdpc dump --stage=model --mesh dp=2,dp=2 m.fsd
-# Ranks that are no multiple of the other axes, or not those of --mesh, and an axis given twice are errors.
+# Ranks that are not a multiple of the other axes, or differ from --mesh, and an axis given twice are errors.
 ==== m.fsd
 module Net { w : param[4, 4] = zeros; forward(ids: [B, T]) = gather(w, ids) }
 model = Net

@@ -1,5 +1,5 @@
 # RUN: %fsdpc help train.schedule; %fsdpc help shard.align; %fsdpc help data
-# Keys, values, arguments, defaults and what is not in this version come from one table.
+# Keys, values, arguments, defaults and unsupported features come from one table.
 ==== out
 train.schedule (key of train)
 

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=config --deepspeed ds.json net.fsd 2>&- | grep loss_scale
-# DeepSpeed's window is of a dynamic loss scale: beside a fixed one it sets nothing.
+# DeepSpeed's window belongs to a dynamic loss scale: with a fixed one it has no effect.
 ==== ds.json
 {"fp16": {"enabled": true, "loss_scale": 128, "loss_scale_window": 1000}}
 ==== net.fsd

@@ -1,6 +1,6 @@
 # RUN: for o in '(states = gpu)' '(stats = cpu)' '(states = cpu, buffers = 0)' '(params = cpu, path = "")' '(buffers = 2)' '(states = none)' '(states = cpu, states = none)' 'true' '(cpu)' '(states = cpu, pin = yes)' '(states = cpu, pin = true, path = "far")' '(states = cpu, pin = false, path = "far")'; do %fsdpc dump --stage=config %s -s "shard.offload=$o" 2>&1 >/dev/null | grep -E '^error|^warning|help'; done; true
 # RUN: for o in adafactor sgd adamw; do %fsdpc dump --stage=config %s -s 'shard.offload=(states = cpu)' -s "train.optimizer=$o(lr = 0.1)" 2>&1 >/dev/null | head -1; done; true
-# What offload does not understand is said with what it takes; what has no effect is a warning.
+# An invalid value of offload is reported with the valid ones; a value without effect gives a warning.
 ==== m.fsd
 shard { }
 ==== out

@@ -1,5 +1,5 @@
 # RUN: for r in '(ops = [gelu, relu], ops = [tanh])' '(Net, keep = [])' '(ops = [gelu, 3])'; do %fsdpc dump --stage=model -s "shard.recompute=$r" %s; done
-# Lists of ops are given once and hold names alone.
+# Lists of ops are given once and contain only names.
 ==== net.fsd
 module Net { e : Embedding(3, 3); forward(ids) = e(ids) }
 model = Net

@@ -1,7 +1,7 @@
 # RUN: %fsdpc compile -n 2 -o p.bin -s shard.strategy=none -s shard.prefetch=3 -s shard.inflight=2 -s shard.accumulate=local -s train.eval_steps=3 tiny.fsd 2>&1 >/dev/null | grep warning
 # RUN: %fsdpc compile -n 2 -o p.bin -s shard.strategy=none -s shard.prefetch=0 -s train.accumulate=2 tiny.fsd 2>&1 | grep warning || true
 # RUN: %fsdpc compile -n 2 -o p.bin -s shard.prefetch=0 -s shard.prefetch_at=post tiny.fsd 2>&1 | grep warning; %fsdpc compile -n 2 -o p.bin -s shard.unit=root -s shard.inflight=3 -s shard.reshard=false -s shard.reduce_buffers=3 tiny.fsd 2>&1 | grep W0302
-# What is given and changes nothing is said; what asks for what holds anyway is not.
+# A setting that changes nothing gives a warning, unless it asks for what holds anyway.
 ==== tiny.fsd
 module M {
   e    : Embedding(256, 4)

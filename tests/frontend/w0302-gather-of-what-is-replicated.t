@@ -1,5 +1,5 @@
 # RUN: for d in '"fc.*" = replicate; "fc.*" = gather(bf16)' '"fc.0.*" = replicate; "fc.*" = gather(bf16)' '"fc.*" = gather(bf16); "fc.*" = gather(f16)' '"fc.0" = unit; "fc.0" = join("fc.1")' '"fc.0" = recompute; "fc.0" = unit; "fc.0" = reshard(false)'; do sed "s/SAYS/$d/" net.fsd > m.fsd; %fsdpc compile -n 2 m.fsd -o p 2>&1 | grep '^[ew]'; echo "$?"; done
-# Of one path each word is said once; replicate holds beside a gather, which then has no effect.
+# Each word may be given once for a path; replicate may be combined with gather, which then has no effect.
 ==== net.fsd
 module Net { fc : Linear(8, 8)[2]
   forward(x) { for layer in fc { x = tanh(layer(x)) }

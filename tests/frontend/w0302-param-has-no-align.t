@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=config %s >/dev/null
-# Rows have no alignment of their own, which is said even of the default where it is given.
+# layout = param has no alignment; the warning also appears if the default is given.
 ==== m.fsd
 shard { layout = param; align = 16B }
 ==== err

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=config %s 2>&1 | grep -E -A9 '^warning'
-# What follows `return` in a block never runs, and a warning says so.
+# Statements after `return` in a block never run, which gives a warning.
 ==== m.fsd
 module Net {
   w : Embedding(4, 4)

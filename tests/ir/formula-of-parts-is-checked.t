@@ -1,5 +1,5 @@
 # RUN: while IFS='|' read -r formula x; do sed "s/FORMULA/$formula/; s/USE/$x/" graph > g; %fsdpc opt --pass= g 2>&1 | grep -E '^error|#3'; done < lines; true
-# What parts a formula may take is said: those that an axis has, all of a split, of one axis, with no more numbers than they read.
+# A formula must move parts that the axis has, use all parts of a split, cut a single axis, and give moves as many numbers as they read.
 ==== graph
 graph shard
 mesh dp = 1

@@ -1,5 +1,5 @@
 # RUN: while IFS='|' read -r formula x; do sed "s/FORMULA/$formula/; s/USE/$x/" graph > g; %fsdpc opt --pass= g 2>&1 | grep -E '^error|#3'; done < lines; true
-# What rows a formula may take is said: numbers are not reduced, rows are no numbers, long ones are refused.
+# A formula must not reduce numbers or use rows as numbers, and its rows must not be too long.
 ==== graph
 graph shard
 mesh dp = 1

@@ -1,5 +1,5 @@
 # RUN: while read -r line; do { echo graph train; echo "$line"; } | %fsdpc opt --pass=precision - 2>&1 | grep -m1 -E '^error'; done < lines
-# What a formula may not be is said: an argument, a function, a result or a number that is not there.
+# An argument, a function, a result or a number that does not exist is rejected in the text of a formula.
 ==== lines
 formula 0 operands 13: f32 exp(x0) -> y0
 formula 0 operands 1: f32 exp(x1) -> y0

@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass= %s
-# Text that is no graph at all is refused.
+# Text that is not a graph is rejected.
 ==== graph.txt
 hello
 ==== err

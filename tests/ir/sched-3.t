@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass= %s
-# sched-3: a view is inside of what it shows, a state in its memory.
+# sched-3: a view lies inside the value that it shows, a state in its memory.
 ==== graph.txt
 graph sched
 mesh dp = 2

@@ -1,5 +1,5 @@
 # RUN: for o in "-s shard.gather=f8e4m3" "-s shard.gather=f8e4m3 -n 1" "-s shard.gather=f8e4m3 -s shard.replicate_below=9" "-s shard.gather=bf16 -s shard.replicate_below=70" "-s shard.gather=f8e4m3 -s shard.replicate_below=70"; do echo "$o: $(%fsdpc compile $o net.fsd -o p 2>&1 | grep warning)"; done
-# Where no parameter is gathered in the dtype of shard.gather, the compiler says so; one rank gathers nothing anyway.
+# If no parameter is gathered in the dtype of shard.gather, the compiler warns; one rank gathers nothing anyway.
 ==== net.fsd
 module Net { fc : Linear(8, 8)[2]; scale : param[8] = ones
   forward(x) { for layer in fc { x = relu(layer(x)) }

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=comm -n 3 -s shard.align=none %s | sed -n '/^program train/,/^end/s/.*#[0-9]* %[0-9]*: \(.*\) = \(unshard\|reduce_scatter\).*/\2 \1/p'
-# With only biases trained, the reductions hold the biases alone, the gathers all.
+# If only biases are trained, reductions contain only biases, gathers everything.
 ==== net.fsd
 module U(n) { w : param[n, n] = zeros @frozen; b : param[n] = zeros; forward(x) = relu(linear(x, w, b)) }
 module Unused(n) { w : param[n, n] = zeros @frozen; b : param[n] = zeros @frozen; forward(x) = relu(linear(x, w, b)) }

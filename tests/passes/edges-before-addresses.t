@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile -q %root/tests/passes/model-t.fsd -n 2 -s train.batch=4 -s train.steps=2 -o /dev/null --print-after=schedule 2>&1 | sed 1d | %fsdpc opt --pass=edges | grep -a "^  #.*shard(" | sed "s, !.*,," | sed -n 1,5p
-# Where there are no addresses yet, only data, tokens and the order of gathers make edges.
+# Before addresses are assigned, only data, tokens and the order of gathers make edges.
 ==== out
   #4 [gather] %4: f32[36] = unshard(%3) {unit = 3, axes = (dp), comm = gather, tag = parameter}
   #5 [gather] %5: f32[24] = unshard(%0) {unit = 0, axes = (dp), comm = gather, tag = parameter}

@@ -1,5 +1,5 @@
 # RUN: for D in 31 32 8192 8193; do %fsdpc dump --stage=fuse_elementwise -s D=$D %s | sed '/^program eval/,$d' | grep -cE '= (mean|mean_grad|sum_to)[(]'; done; true
-# Sums of rows of less than 32 or more than 8192 elements stay ops of their own.
+# Sums of rows with less than 32 or more than 8192 elements stay separate ops.
 ==== net.fsd
 config { D = 0 }
 module Net {

@@ -1,5 +1,5 @@
 # RUN: for r in none Part Linear '(ops = gelu)' '(ops = [linear, gelu])' '(Part, keep = linear)'; do %fsdpc dump --stage=recompute -s "shard.recompute=$r" %s | sed -n "/^program train/,/^end/s/.*= \(linear[a-z_]*\|gelu\)(.*!\(forward\|backward recomputed\).*/$r: \1 \2/p"; done
-# A linear and its gelu are one op where backward computes both again or neither, else two.
+# A linear and its gelu become one op if backward recomputes both or neither of them.
 ==== m.fsd
 module Part { l, k : Linear(4, 4); forward(x) = k(gelu(l(x))) }
 module Net { p : Part; e : Embedding(5, 4); forward(ids: [B, T]) = p(e(ids)) }

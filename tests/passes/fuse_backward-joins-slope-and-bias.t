@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=fuse_gelu,grad,fuse_backward %s | sed -n '/!backward/p'
-# gelu's slope goes into the product of the layer behind, the bias's sum beside its weight's gradient.
+# gelu's slope is fused into the product of the next layer, the bias's sum into the product of its weight's gradient.
 ==== in.graph
 graph model
 mesh dp = 1

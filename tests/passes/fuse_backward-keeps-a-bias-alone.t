@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=fuse_gelu,grad,fuse_backward %s | sed -n '/!backward/p'
-# With a frozen weight there is no product for the sum of the bias to go into.
+# With a frozen weight there is no product into which the sum of the bias could be fused.
 ==== in.graph
 graph model
 mesh dp = 1

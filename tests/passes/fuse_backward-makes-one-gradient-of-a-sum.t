@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=fuse_backward %s | grep '#.*backward'
-# Of two products beside one sum the first takes it in.
+# If two products could take a sum, the first one does.
 ==== in.graph
 graph train
 mesh dp = 1

@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=fuse_gelu %s | grep 'program\|linear\|gelu\|add\|cross'
-# gelu of a sum or of a view of a product is left alone.
+# gelu of a sum or of a view of a product is not fused.
 ==== in.graph
 graph model
 mesh dp = 1

@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=grad %s | grep '!backward' -c
-# A frozen parameter that nothing uses is no mistake.
+# An unused frozen parameter is allowed.
 ==== in.graph
 graph model
 mesh dp = 2

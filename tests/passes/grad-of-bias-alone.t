@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=grad %s | grep '!backward'
-# With only a bias trainable its weight and its input get nothing.
+# If only the bias is trainable, its weight and its input get no gradients.
 ==== in.graph
 graph model
 mesh dp = 2

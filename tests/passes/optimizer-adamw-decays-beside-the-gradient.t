@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=grad,wrap,shard,optimizer %s | grep -E '^state|!update'
-# AdamW decays beside the gradient. What is marked @no_decay is in the group; its own decay is in the table.
+# AdamW's decay is decoupled from the gradient. Parameters marked @no_decay stay in the group; the table gives their own decay.
 ==== in.graph
 graph model
 mesh dp = 2

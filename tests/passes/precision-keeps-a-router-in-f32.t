@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=precision -s train.precision=bf16 %s | sed -n '/program train/,/program eval/p' | grep -E 'softmax|topk|gate|combine' | sed 's/ !.*//'
-# What is computed from a product with an @f32 weight alone is f32, forward and backward.
+# Values computed only from a product with an @f32 weight are f32, forward and backward.
 ==== m.fsd
 config { D = 6; V = 11; E = 3 }
 module Expert {

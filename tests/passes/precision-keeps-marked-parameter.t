@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=grad,precision %s | grep -E '^param|= param|norm_grad_weight|sum_leading'
-# A parameter marked @f32 is read, and its gradient written, in f32 beside bf16 ones.
+# A parameter marked @f32 is read, and its gradient written, in f32, next to bf16 ones.
 ==== in.graph
 graph model
 mesh dp = 2

@@ -1,6 +1,6 @@
 # RUN: %fsdpc dump --stage=recompute %s | grep recomputed | sed 's/ [0-9]*:[0-9]*:[0-9]*-.*//'
 # RUN: %fsdpc dump --stage=recompute -s 'shard.recompute=(keep = tanh)' %s | grep recomputed | sed 's/ [0-9]*:[0-9]*:[0-9]*-.*//'
-# A path names modules whose activations are computed again, but for those that `keep` names.
+# A path selects modules whose activations are recomputed, except for ops that `keep` names.
 ==== m.fsd
 module Part { l : Linear(4, 4); forward(x) = tanh(relu(tanh(l(x)))) }
 module Net {

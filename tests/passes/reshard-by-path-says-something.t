@@ -1,5 +1,5 @@
 # RUN: for d in '"fc" = reshard(false)' '"fc.2" = reshard(true)' '"out" = reshard(false)' '"fc.1" = reshard(3)' '"fc.0" = reshard(2); "fc.1" = reshard(2)' 'reshard = false; "fc.*" = reshard(false)' '"fc.0" = reshard(true); "fc.*" = reshard(false)' '"fc.*" = reshard(false); "fc.1" = reshard(2)' 'mesh = (dp = 8); reshard = 2; "fc.1" = reshard(4)' 'mesh = (dp = 8); "fc.0" = reshard(4); "fc.1" = reshard(2)' 'strategy = grads; "fc.1" = reshard(true)'; do sed "s/SETTING/$d/" net.fsd > m.fsd; grep -q 'mesh =' m.fsd || sed -i 's/unit = L/mesh = (dp = 4); &/' m.fsd; %fsdpc dump --stage=wrap m.fsd 2>&1 | grep -E "^[ew][ra]|note:|help:"; done; true
-# reshard(..) is about units of strategy full; where it has no effect, the compiler says so.
+# reshard(..) applies to units of strategy full; where it has no effect, the compiler warns.
 ==== net.fsd
 module Net { fc : Linear(8, 8)[2]
   out : Out

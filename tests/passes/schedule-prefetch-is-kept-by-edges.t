@@ -1,5 +1,5 @@
 # RUN: for k in 0 1 2 3; do %fsdpc dump --stage=sched -n 2 -s shard.prefetch=$k -s shard.inflight=4 %root/tests/passes/model-t.fsd | %python %root/tests/passes/overlap.py; done
-# Where each stream runs its list, edges alone keep a gather from running further ahead than prefetch says.
+# If each stream runs its list, only edges keep a gather from running further ahead than prefetch allows.
 ==== out
 train: A:r@start A:u0@F:u0 A:u1@F:u1 A:u2@F:u2 A:u2@B:u2 A:u1@B:u1 A:u0@B:u0
 eval: A:r@start A:u0@F:u0 A:u1@F:u1 A:u2@F:u2

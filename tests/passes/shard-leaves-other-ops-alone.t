@@ -2,7 +2,7 @@
 # RUN: < %t/train %python %root/tests/passes/order.py --compute | cut -d' ' -f2 | grep -vxE 'param|set_grad' > %t/before
 # RUN: %fsdpc opt --pass=wrap,shard %t/train | %python %root/tests/passes/order.py --compute | cut -d' ' -f2 | grep -vxE 'param|gradient' > %t/after
 # RUN: diff %t/before %t/after && wc -l < %t/after
-# Ops that have nothing to do with single parameters come out as they went in, in their order.
+# Ops unrelated to single parameters stay unchanged and in order.
 ==== net.fsd
 module Net {
   wte  : Embedding(4, 2)

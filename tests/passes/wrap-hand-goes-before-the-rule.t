@@ -1,5 +1,5 @@
 # RUN: cp %root/tests/passes/model-t.fsd .; %fsdpc dump --stage=wrap -n 2 net.fsd | grep '^unit' | cut -d' ' -f3-
-# A module that is named by hand is no unit of the rule besides; each match of a glob is one.
+# A module that is named explicitly is not also a unit of the rule; each match of a glob is a unit.
 ==== net.fsd
 use "model-t.fsd"
 shard { unit = Unit; "u*" = unit; "emb" = join("head") }

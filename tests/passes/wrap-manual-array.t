@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=shard -s 'shard.unit=[["h"]]' %s
-# An array is no unit: it has no forward.
+# An array is not a unit: it has no forward.
 ==== net.fsd
 module Inner { p : P(7) }
 module Block { i : Inner; p : P(5) }

@@ -1,6 +1,6 @@
 # RUN: %fsdpc dump --stage=shard -n 2 one.fsd | sed -n 's/^unit //p'
 # RUN: %fsdpc dump --stage=shard -n 2 none.fsd | sed -n 's/^unit //p'
-# No warning where nothing is sharded, or where there is no block to name.
+# There is no warning if nothing is sharded, or if there is no block to name.
 ==== one.fsd
 module Net {
   e : param[3, 2] = zeros

@@ -1,6 +1,6 @@
 # RUN: cp %root/tests/checkpoint/toy.fsd .
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2; python3 closed.py %fsdp-run -q --threads 1 --save w --log - p; ls w
-# A run whose log goes to a pipe that nothing reads any more says so once, goes on, and saves.
+# A run whose log goes to a pipe without a reader reports it once, continues, and saves.
 # NEEDS: build:device_cpu.so
 ==== closed.py
 import os, subprocess, sys

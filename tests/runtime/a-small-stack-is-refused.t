@@ -1,6 +1,6 @@
 # RUN: cp %root/tests/checkpoint/toy.fsd .
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p; for s in OMP_STACKSIZE=16k GOMP_STACKSIZE=60 "OMP_STACKSIZE= 60000 B" OMP_STACKSIZE=1M; do env "$s" %fsdp-run -q --threads 1 p; echo "$s: $?"; done; ulimit -s 64; for x in %fsdpc %fsdp-run; do env -i $x --version; echo "exit $?"; done
-# Where stacks are too small for the threads of a run, or for the program itself, that is said: no signal ends it.
+# Stacks that are too small for the threads of a run, or for the program itself, are reported instead of ending it by a signal.
 # NEEDS: build:device_cpu.so sanitizer:none
 ==== out
 OMP_STACKSIZE=16k: 2

@@ -1,5 +1,5 @@
 # RUN: %python run.py %root %fsdpc %fsdp-run
-# Each file of models/ trains without another file beside it, with made-up data where it names some of its own.
+# Each file of models/ trains without any other file, with generated data where it names data files.
 # NEEDS: build:device_cpu.so
 # TIME: 60
 ==== run.py

@@ -1,5 +1,5 @@
 # RUN: seq 900 >t.txt; %fsdpc compile -q m.fsd -o p && %fsdp-run -q --steps 0 --save w p && %fsdp-run -q --load w --generate "12" --tokens 5 p | wc -c
-# A model that computes with its inputs as numbers limits them by its logits alone.
+# For a model that computes with its inputs as numbers, only the logits limit the ids.
 # NEEDS: build:device_cpu.so
 ==== m.fsd
 module Net {

@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p -n 1; bash each.sh "%fsdp-run -q --log"
-# One variable of a launcher's two is a mistake that is named; a Slurm job has one alone, and all of the run happens there.
+# One of a launcher's two variables without the other is an error that names it; a Slurm job has only one, and the whole run happens there.
 # NEEDS: build:device_cpu.so
 ==== toy.fsd
 module Toy {

@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2 && ! %fsdp-run --data trian=t.txt p.bin && ! %fsdp-run --data train=none.txt p.bin && ! %fsdp-run --steps 5 p.bin && ! %fsdp-run --dump-grads 4=g p.bin && seq 20 > short.txt && ! %fsdp-run --data val=short.txt p.bin && ! %fsdp-run --save no/w p.bin && ! %fsdp-run --load t.txt p.bin
-# What cannot work is said before the first step.
+# Settings that cannot work are reported before the first step.
 # NEEDS: build:device_cpu.so
 ==== toy.fsd
 module Toy {

@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2; %fsdp-run --transport nccl -n 2 p.bin; echo $?; RANK=1 WORLD_SIZE=2 %fsdp-run --transport nccl p.bin; echo $?; RANK=1 WORLD_SIZE=2 %fsdp-run p.bin; echo $?
-# Ranks of transport nccl have GPUs: without, one of them says so and nobody waits.
+# Ranks of transport nccl need GPUs: without them, one rank reports it and none waits.
 # NEEDS: build:transport_nccl.so build:device_cpu.so
 ==== toy.fsd
 module Toy {

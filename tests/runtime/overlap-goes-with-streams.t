@@ -1,7 +1,7 @@
 # RUN: ! %fsdp-run --overlap=always p
 # RUN: %fsdpc compile -q net.fsd -o p -n 1 && ! %fsdp-run -q --overlap on p
 # RUN: %fsdpc compile -q net.fsd -o p -n 2 && FSDP_CHECK=memory %fsdp-run -q --overlap on p
-# What --overlap cannot do is said, not left undone.
+# What --overlap cannot do is reported, not ignored.
 # NEEDS: build:device_cpu.so
 ==== net.fsd
 module Net { fc : Linear(4, 4)

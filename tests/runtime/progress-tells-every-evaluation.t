@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2 -s train.steps=6 && %fsdp-run --threads 1 p 2>&1 > out | grep -o '^step .*evaluation\|loss\|accuracy'; grep -o "^eval accuracy\|^tokens/s" out
-# Where stderr is no terminal each evaluation has a line with all its metrics; the summary has the last ones.
+# If stderr is not a terminal, each evaluation prints a line with all its metrics; the summary has the last ones.
 # NEEDS: build:device_cpu.so
 ==== toy.fsd
 module Toy {

@@ -1,5 +1,5 @@
 # RUN: %python -c 'import numpy as n; n.save("x.npy", n.ones((8, 3), "f4")); n.save("y.npy", n.zeros(8, "i4"))' && %fsdpc compile -q net.fsd -o p && %fsdp-run --threads 1 p 2> err | grep -o "samples/s\|tokens/s"; grep -o "samples/s\|tokens/s" err
-# Rows of arrays that are no ids are counted as samples.
+# Rows of arrays that are not ids are counted as samples.
 # NEEDS: build:device_cpu.so python:numpy
 ==== net.fsd
 module Net {

@@ -1,5 +1,5 @@
 # RUN: for m in reals tokens; do %fsdpc compile -q $m.fsd -o p && %fsdp-run --quiet --threads 1 --steps 1 --log l p && grep -o '"loss": *[0-9.]\{6\}' l; done
-# The samples of a seed are the same in every version: a run that goes on meets the data that it left.
+# The samples of a seed are the same in every version: a resumed run continues with the same data.
 # NEEDS: build:device_cpu.so
 ==== reals.fsd
 module Net {

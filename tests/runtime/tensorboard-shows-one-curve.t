@@ -1,6 +1,6 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2; r="%fsdp-run -q --threads 1 --tensorboard runs --checkpoint ck --checkpoint-every 20"; LD_PRELOAD=%build/tests/modules/crash.so CRASH_IN=dump CRASH_AT=1 $r --restarts 2 --dump-grads 49=dump p 2> /dev/null; $r --resume-or-start ck --log log p; %python curve.py 2> /dev/null
 # RUN: %fsdp-run -q --threads 1 --tensorboard runs p; %python curve.py 2> /dev/null
-# A run that is started again and goes on from its checkpoints is one curve, in as many files; another run takes its place.
+# A run that is restarted and resumes from its checkpoints is one curve, in several files; another run replaces it.
 # NEEDS: build:device_cpu.so build:tests/modules/crash.so python:tensorboard
 # TIME: 60
 ==== toy.fsd

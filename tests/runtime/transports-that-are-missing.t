@@ -1,6 +1,6 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2; mkdir %t/b; cp %build/fsdp-run %build/device_cpu.so %t/b
 # RUN: ! %t/b/fsdp-run --transport nccl p.bin && ! RANK=0 WORLD_SIZE=2 %t/b/fsdp-run --device cpu p.bin && %t/b/fsdp-run --transport mpi p.bin
-# A transport that this build lacks is the environment's fault, and what it has is said.
+# A transport that this build lacks is an error of the environment, and the message lists those that it has.
 # NEEDS: build:device_cpu.so
 ==== toy.fsd
 module Toy {

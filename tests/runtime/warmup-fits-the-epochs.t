@@ -1,5 +1,5 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin && %fsdp-run --quiet p.bin
-# A warm-up that the epochs of the data at hand do not reach the end of is a mistake.
+# A warm-up that is longer than the epochs of the given data is an error.
 ==== toy.fsd
 module Toy {
   emb : Embedding(128, 4)

@@ -1,5 +1,5 @@
 # RUN: %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 2 compare --env all MASTER_ADDR=no.host.invalid | sed 's/host of rank 0: .*/host of rank 0/'
-# A name that does not resolve is said with the name by every rank.
+# Every rank reports a host name that does not resolve, with the name.
 # NEEDS: build:tests/modules/tcp_process
 # TIME: 90
 # WAITS: for time-outs

@@ -1,5 +1,5 @@
 # RUN: printf 'a-long-secret-of-this-run\n' > key; bash each.sh "%python %root/tests/tcp/meet.py %build/tests/modules/tcp_process"
-# Ranks that share a secret, given or in a file, meet and know their deputy; one without it, or with another, is not let in and says so.
+# Ranks that share a secret, given directly or in a file, meet and know their deputy; one without it, or with another, is turned away and reports it.
 # NEEDS: build:tests/modules/tcp_process
 # TIME: 90
 # WAITS: for time-outs

@@ -1,5 +1,5 @@
 # RUN: for kind in garbage close; do %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 2 compare --server $kind; done
-# Where another program holds the port of rank 0, every rank says so in its way, and none waits for ever.
+# If another program holds the port of rank 0, every rank reports it, and none waits for ever.
 # NEEDS: build:tests/modules/tcp_process
 # TIME: 90
 # WAITS: for time-outs

@@ -1,5 +1,5 @@
 # RUN: %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 3 compare --env 1 IDENTITY=5 --order 0,2,1 300
-# A rank of another run is told so, and is none of the ranks that this run waits for.
+# A rank of another run is turned away with a message, and is not one of the ranks that this run waits for.
 # NEEDS: build:tests/modules/tcp_process
 # TIME: 90
 # WAITS: for time-outs

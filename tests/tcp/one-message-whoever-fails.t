@@ -1,7 +1,7 @@
 # RUN: %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 4 'compare spin' --rank 2 'compare fail 2 full' --rank 3 'compare fail 2 full'
 # RUN: %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 4 'compare spin' --rank 0 'compare fail 5 nan' --rank 3 'compare fail 5 nan'
 # RUN: %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 4 'compare spin' --rank 2 'compare fail 4 echo' --rank 3 'compare kill'; %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 3 'compare spin' --rank 1 'compare fail 4 alone'
-# Of ranks that fail at once one speaks; a lost rank goes before those that noticed it by other means.
+# If several ranks fail at once, one reports; a lost rank takes precedence over those that noticed it by other means.
 # NEEDS: build:tests/modules/tcp_process
 # TIME: 90
 ==== out

@@ -1,5 +1,5 @@
 # RUN: python3 %root/tests/tcp/ports.py bash each.sh %build/tests/modules/tcp_process 2> %t/killed
-# Ranks that met at an address of this machine listen there alone: rank 0, and its deputy at a port of its own.
+# Ranks that met at an address of this machine listen only there: rank 0, and its deputy at a port of its own.
 # NEEDS: build:tests/modules/tcp_process tool:ss
 ==== each.sh
 export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1

@@ -1,5 +1,5 @@
 # RUN: %root/tests/tcp/hub %build %t; seq 3000 > t.txt; %t/fsdpc compile -q toy.fsd -o p -n 3; python3 %root/tests/tcp/ports.py bash each.sh %t/fsdp-run %python
-# torchrun starts ranks that meet at a port beside its store; with another number of ranks all say so.
+# torchrun starts ranks that meet at a port next to that of its store; with another number of ranks all report it.
 # NEEDS: build:device_cpu.so build:tests/modules/tcp_hub.so python:torch
 # TIME: 120
 ==== toy.fsd

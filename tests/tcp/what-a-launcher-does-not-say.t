@@ -1,5 +1,5 @@
 # RUN: bash each.sh %build/tests/modules/tcp_process 2>&1
-# Ranks started by hand, or by a launcher that does not say it, need host, port and local rank; what is missing is said.
+# Ranks started by hand, or by a launcher that does not provide them, need host, port and local rank; missing ones are reported.
 # NEEDS: build:tests/modules/tcp_process
 ==== each.sh
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT FSDP_NCCL_PORT ${!OMPI_*} ${!SLURM_*} ${!PMI_*} ${!TORCHELASTIC_*}

@@ -1,5 +1,5 @@
 # RUN: %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 3 'compare leave' --env 1 WORLD_SIZE=4; %python %root/tests/tcp/meet.py %build/tests/modules/tcp_process -n 3 'compare leave' --env 2 RANK=1
-# Another number of ranks, and two processes with one rank, are said by every rank.
+# Every rank reports a wrong number of ranks, or two processes with the same rank.
 # NEEDS: build:tests/modules/tcp_process
 # TIME: 90
 # WAITS: for time-outs

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --format=json -n 2 t.fsd 2>&- | %python %root/tests/passes/sizes.py; %fsdpc dump --stage=sched -n 2 t.fsd 2>&- | grep -oE 'f32\[[0-9]+\] @[0-9]+ = pack' | sed 's/ @[0-9]*//'
-# Biases alone are trained (as LoRA's factors are): gathers hold all, gradients and reductions the biases only.
+# Only biases are trained (like LoRA's factors): gathers contain everything, gradients and reductions only the biases.
 ==== t.fsd
 module Unit(inp, out) {
   w : param[out, inp] = normal(0.02) @frozen
