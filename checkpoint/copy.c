@@ -175,8 +175,8 @@ static int check_room(const CkContents *c, const char *folder, char *error) {
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, need = ck_total_bytes(c);
     if (need <= room) return 0;
     snprintf(error, CK_ERROR_BYTES,
-             "cannot write to %.300s: a checkpoint of %" PRIu64
-             " bytes is to be there, and %" PRIu64 " are free on its disk",
+             "cannot write to %.300s: the checkpoint needs %" PRIu64 " bytes, but only %" PRIu64
+             " are free on its disk",
              folder, need, room);
     return EXIT_ENVIRONMENT;
 }

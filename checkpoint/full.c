@@ -146,7 +146,7 @@ int ck_full_files(CkContents *c, Arena *a, char *error) {
     if (c->n_full_file > CK_MOST_FULL_FILES) {
         snprintf(error, CK_ERROR_BYTES,
                  "a checkpoint of form full would be %u files of at most %llu bytes, and %d may be "
-                 "open at once\nhelp: a larger --max-file",
+                 "open at once\nhelp: use a larger --max-file",
                  c->n_full_file, (unsigned long long)c->most_file, CK_MOST_FULL_FILES);
         return EXIT_USER;
     }

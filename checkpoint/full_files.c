@@ -236,7 +236,7 @@ static int get_bytes(const OpenFullFile *f, uint64_t at, uint64_t bytes, uint8_t
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno == EINVAL && f->passes) return -1;
         if (n <= 0) {
-            snprintf(what, CK_WHAT, "%s", n ? strerror(errno) : "the file was cut off");
+            snprintf(what, CK_WHAT, "%s", n ? strerror(errno) : "the file was truncated");
             return n ? EXIT_ENVIRONMENT : EXIT_CORRUPT;
         }
         done += (uint64_t)n;

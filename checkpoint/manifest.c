@@ -392,7 +392,7 @@ static int read_files(ManifestReader *p, const json_t *o) {
     for (uint32_t i = 0; i < c->n_file && !code; i++)
         code = read_file_entry(p, json_array_get(list, i), &c->file[i]);
     if (code) return code;
-    return p->bad ? corrupt_manifest(p, "a hash is not one") : 0;
+    return p->bad ? corrupt_manifest(p, "it contains an invalid hash") : 0;
 }
 
 static double number(const json_t *o, const char *key) {
@@ -449,7 +449,7 @@ static int read_contents(ManifestReader *p, const json_t *o) {
     read_settings(p, json_object_get(o, "settings"));
     read_mesh(p, json_object_get(o, "mesh"));
     if (!p->bad) read_vectors(p, json_object_get(o, "vectors"));
-    if (p->bad) return corrupt_manifest(p, "what it says does not fit together");
+    if (p->bad) return corrupt_manifest(p, "it contradicts itself");
     return read_files(p, o);
 }
 

@@ -51,8 +51,8 @@ static int read_file_bytes(const Checkpoint *k, const CkFile *f, const CkTensor 
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno == EINVAL && through_cache(fd)) continue;
         if (n <= 0) {
-            code =
-                reader_corrupt(k, f->name, t, error, n ? strerror(errno) : "the file was cut off");
+            code = reader_corrupt(k, f->name, t, error,
+                                  n ? strerror(errno) : "the file was truncated");
             if (n) code = EXIT_ENVIRONMENT;
         }
         done += n > 0 ? (uint64_t)n : 0; /* may include bytes beyond the requested ones */

@@ -27,8 +27,8 @@ static int cannot(const MappedFile *f, const char *what, const char *why, char *
 static const char *not_a_file(mode_t mode) {
     return S_ISREG(mode)    ? NULL
            : S_ISDIR(mode)  ? "it is a directory"
-           : S_ISFIFO(mode) ? "it is a FIFO; a file is needed, which can be read anywhere"
-                            : "it is a device; a file is needed, which can be read anywhere";
+           : S_ISFIFO(mode) ? "it is a FIFO; a regular file is required"
+                            : "it is a device; a regular file is required";
 }
 
 int mapped_open(MappedFile *f, const char *path, const char *kind, char *error) {
@@ -74,20 +74,20 @@ void mapped_release(const uint8_t *from, uint64_t bytes) {
     if (bytes) madvise((void *)start, (uintptr_t)from + bytes - start, MADV_DONTNEED);
 }
 
-static bool find(const MappedFile *f, struct stat *st) {
+static bool stat_mapped(const MappedFile *f, struct stat *st) {
     return !stat(f->path, st) && st->st_dev == f->device && st->st_ino == f->inode;
 }
 
 bool mapped_shorter(const MappedFile *f) {
     struct stat st;
-    return find(f, &st) && (size_t)st.st_size < f->size;
+    return stat_mapped(f, &st) && (size_t)st.st_size < f->size;
 }
 
 int mapped_lost(const MappedFile *f, char *error) {
     struct stat st;
-    if (find(f, &st) && (size_t)st.st_size < f->size)
+    if (stat_mapped(f, &st) && (size_t)st.st_size < f->size)
         snprintf(error, ERROR_BYTES,
-                 "%s: cut off at byte %llu while in use; it had %zu bytes when the run began",
+                 "%s: truncated to %llu bytes while in use; it had %zu bytes when the run began",
                  f->path, (unsigned long long)st.st_size, f->size);
     else
         snprintf(error, ERROR_BYTES,

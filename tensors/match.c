@@ -64,7 +64,8 @@ static void dims_text(char out[128], int rank, const int64_t *dim, bool reversed
 }
 
 /* Reports why the tensor does not have that shape; false if it does. */
-static bool unfit(int rank, const int64_t *dim, const Tensor *t, bool transposed, Buf *report) {
+static bool report_shape(int rank, const int64_t *dim, const Tensor *t, bool transposed,
+                         Buf *report) {
     if (t->type == FT_COUNT || !file_type_float(t->type)) {
         buf_printf(report, "wrong type: %s (%s): weights are F32, F16, BF16 or F64\n", t->name,
                    t->file->map.path);
@@ -99,7 +100,7 @@ static void match_param(Naming *n, const PlanParam *q, TensorMatch *m, const Ten
             tensor_set_find(n->s, k ? alias_name(n, q->first_alias + (uint64_t)k - 1) : name, &row);
         if (!t || n->used[row]) continue;
         n->used[row] = true;
-        n->wrong += unfit(q->type.rank, q->type.dim, t, m->transposed, report);
+        n->wrong += report_shape(q->type.rank, q->type.dim, t, m->transposed, report);
         if (m->tensor)
             same[m->n_same++] = t;
         else
@@ -131,7 +132,7 @@ static void match_stored(Naming *n, Buf *report) {
         }
         n->used[row] = true;
         n->found += stored->n_part;
-        n->wrong += unfit(stored->rank, stored->dim, t, false, report);
+        n->wrong += report_shape(stored->rank, stored->dim, t, false, report);
         for (uint32_t k = 0; k < stored->n_part; k++)
             add_part(&n->match[part[k].param], n->room + n->first[part[k].param], t, &part[k]);
     }
@@ -187,12 +188,11 @@ static void report_names(const Naming *n, Buf *report) {
         buf_printf(report, near ? "; is it %s?\n" : "\n", near);
     }
     if (n->n_extra && !n->n_missing)
-        buf_printf(report,
-                   "help: a names table of the model can pass over a tensor: \"%s\" = skip\n",
+        buf_printf(report, "help: a `names` table of the model can skip a tensor: \"%s\" = skip\n",
                    n->extra[0]);
 }
 
-static bool fits(const Naming *n) { return !n->wrong && !n->n_missing && !n->n_extra; }
+static bool naming_fits(const Naming *n) { return !n->wrong && !n->n_missing && !n->n_extra; }
 
 int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *report) {
     Naming n = {.p = p,
@@ -208,7 +208,7 @@ int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *re
     uint64_t tables = MAX(p->n_names, 1), best = 0, most = 0;
     for (; n.table < tables; n.table++) {
         match_table(&n, same, report);
-        if (fits(&n)) return 0;
+        if (naming_fits(&n)) return 0;
         if (n.found > most) best = n.table, most = n.found;
     }
     n.table = best;
@@ -217,7 +217,7 @@ int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *re
     *report = (Buf){0};
     buf_printf(report,
                "%s: not the weights of this model: %u missing, %" PRIu64
-               " of another shape or type, %u that it does not have\n",
+               " with another shape or type, %u unexpected\n",
                s->path, n.n_missing, n.wrong, n.n_extra);
     buf_write(report, wrong.at ? wrong.at : "", wrong.n);
     buf_free(&wrong);
@@ -276,7 +276,7 @@ void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, 
 }
 
 /* Compares bits, so a NaN equals itself. */
-static bool equal(const TensorMatch *m, const Tensor *b, int64_t first, int64_t n) {
+static bool equal_elements(const TensorMatch *m, const Tensor *b, int64_t first, int64_t n) {
     const Tensor *a = m->tensor;
     uint32_t width = file_type_bytes(a->type);
     if (a->type == b->type && !m->transposed)
@@ -293,7 +293,7 @@ static bool equal(const TensorMatch *m, const Tensor *b, int64_t first, int64_t 
 
 const Tensor *tensor_unlike(const TensorMatch *m, int64_t first, int64_t n) {
     for (uint32_t i = 0; i < m->n_same; i++)
-        if (!equal(m, m->same[i], first, n)) return m->same[i];
+        if (!equal_elements(m, m->same[i], first, n)) return m->same[i];
     return NULL;
 }
 

@@ -61,7 +61,7 @@ static const char *read_tensor(const TensorFile *f, uint64_t data, json_t *entry
     t->file = f;
     /* An unknown dtype is an error only if the tensor is needed: see tensors_match. */
     if (t->type != FT_COUNT && end - begin != t->elements * (int64_t)file_type_bytes(t->type))
-        return "its data are not as long as shape and dtype say";
+        return "the length of its data does not match its shape and dtype";
     return NULL;
 }
 

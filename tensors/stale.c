@@ -56,7 +56,7 @@ static void remove_parts(const char *folder, const char *base, bool quiet) {
         const char *number = rest + sizeof part - 1;
         if (!*number || number[strspn(number, "0123456789")]) continue;
         if (remove_part(dirfd(d), e->d_name) && !quiet)
-            fprintf(stderr, "note: removed %s%s, which a run that was killed has left\n",
+            fprintf(stderr, "note: removed %s%s, left by a run that was killed\n",
                     strcmp(folder, "./") ? folder : "", e->d_name);
     }
     if (d) closedir(d);

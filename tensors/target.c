@@ -33,7 +33,7 @@ static size_t folder_length(const char *path) {
 }
 
 /* Replaces t->file, a link, by its destination. */
-static bool follow(Target *t) {
+static bool follow_link(Target *t) {
     char to[PATH_MAX];
     ssize_t n = readlink(t->file, to, sizeof to - 1);
     if (n < 0) return false;
@@ -54,7 +54,7 @@ int target_find(Target *t, const char *path, char *error) {
         if (!t->exists && errno != ENOENT) return cannot(t, error, strerror(errno));
         if (!t->exists || !S_ISLNK(t->now.st_mode)) break;
         if (links == MOST_LINKS) return cannot(t, error, strerror(ELOOP));
-        if (!follow(t)) return cannot(t, error, strerror(errno));
+        if (!follow_link(t)) return cannot(t, error, strerror(errno));
     }
     size_t n = folder_length(t->file);
     snprintf(t->folder, sizeof t->folder, "%.*s", n ? (int)n : 2, n ? t->file : "./");
@@ -95,8 +95,7 @@ int target_check(const Target *t, bool folder, char *error) {
     if (t->exists && S_ISDIR(t->now.st_mode)) return cannot(t, error, "it is a directory");
     if (t->exists && !S_ISREG(t->now.st_mode)) {
         snprintf(error, ERROR_BYTES,
-                 "cannot write %s: it is a %s\nhelp: name a file, which is made or replaced",
-                 t->path,
+                 "cannot write %s: it is a %s\nhelp: name a file to create or replace", t->path,
                  S_ISFIFO(t->now.st_mode)   ? "FIFO"
                  : S_ISSOCK(t->now.st_mode) ? "socket"
                                             : "device");
@@ -123,7 +122,7 @@ int target_room(const Target *t, uint64_t bytes, uint64_t largest, uint64_t othe
     if (bytes <= room && others <= room - bytes) return 0;
     snprintf(error, ERROR_BYTES,
              "cannot write %s: it needs %llu bytes%s, and %llu are free on its disk\n"
-             "help: a file that stands there is replaced only when the new one is complete",
+             "help: an existing file is replaced only when the new one is complete",
              t->path, (unsigned long long)(bytes + others), others ? " with --dump-grads" : "",
              (unsigned long long)room);
     return EXIT_ENVIRONMENT;

@@ -49,7 +49,7 @@ typedef struct Index {
     char *error;
 } Index;
 
-static int wrong(const Index *x, const char *tensor, const char *file, const char *what) {
+static int report_tensor(const Index *x, const char *tensor, const char *file, const char *what) {
     snprintf(x->error, ERROR_BYTES, "%.200s: tensor %.120s, file %.120s: %s", x->path, tensor, file,
              what);
     return EXIT_CORRUPT;
@@ -74,14 +74,15 @@ static int open_files(const Index *x) {
     json_object_foreach(x->map, name, entry) {
         const char *file = json_string_value(entry);
         if (!file || !stays_inside(file)) {
-            code = wrong(x, name, file ? file : "?", "not the name of a file beside the index");
+            code = report_tensor(x, name, file ? file : "?",
+                                 "not the name of a file next to the index");
             break;
         }
         if (json_object_get(known, file)) continue;
         json_object_set_new(known, file, json_true());
         const char *path = arena_printf(s->arena, "%s%s", x->folder, file);
         if (access(path, F_OK) && errno == ENOENT)
-            code = wrong(x, name, file, "the file is missing");
+            code = report_tensor(x, name, file, "the file is missing");
         else if (!(code = tensors_open(&s->file[s->n_file], path, x->error)))
             s->n_file++;
         if (code) break;
@@ -91,7 +92,7 @@ static int open_files(const Index *x) {
 }
 
 /* Each tensor of the index must be in its file, and each tensor of the files in the index. */
-static int compare(const Index *x) {
+static int compare_index(const Index *x) {
     TensorSet *s = x->set;
     size_t skip = strlen(x->folder);
     const char *name;
@@ -99,14 +100,17 @@ static int compare(const Index *x) {
     for (uint32_t i = 0; i < s->n; i++) {
         const char *file = s->tensor[i]->file->map.path + skip;
         const char *said = json_string_value(json_object_get(x->map, s->tensor[i]->name));
-        if (!said) return wrong(x, s->tensor[i]->name, file, "the index does not name this tensor");
+        if (!said)
+            return report_tensor(x, s->tensor[i]->name, file,
+                                 "the index does not name this tensor");
         if (strcmp(said, file))
-            return wrong(x, s->tensor[i]->name, file, "the index has it in another file");
+            return report_tensor(x, s->tensor[i]->name, file, "the index has it in another file");
     }
     json_object_foreach(x->map, name, entry) {
         uint32_t row;
         if (!tensor_set_find(s, name, &row))
-            return wrong(x, name, json_string_value(entry), "the tensor is not in the file");
+            return report_tensor(x, name, json_string_value(entry),
+                                 "the tensor is not in the file");
     }
     return 0;
 }
@@ -127,7 +131,7 @@ static int open_index(TensorSet *s, const char *path, char *error) {
     if (json_is_object(x.map)) {
         code = open_files(&x);
         if (!code) collect(s);
-        if (!code) code = compare(&x);
+        if (!code) code = compare_index(&x);
     } else {
         snprintf(error, ERROR_BYTES, "%.200s: not an index of safetensors files: %s", path,
                  root ? "it has no `weight_map`" : fault.text);
@@ -145,7 +149,7 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 /* The file of a folder to read, chosen as transformers does. */
-static const char *inside(TensorSet *s, const char *folder) {
+static const char *file_inside(TensorSet *s, const char *folder) {
     static const char *const known[] = {ONE_FILE, INDEX_FILE};
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         const char *path =
@@ -158,7 +162,7 @@ static const char *inside(TensorSet *s, const char *folder) {
 static int open_path(TensorSet *s, const char *path, char *error) {
     struct stat st;
     if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
-        const char *file = inside(s, path);
+        const char *file = file_inside(s, path);
         if (!file) {
             snprintf(error, ERROR_BYTES,
                      "cannot load %s: the folder has neither " ONE_FILE " nor " INDEX_FILE "\n"

@@ -65,7 +65,8 @@ static int compare_tied(const Import *im) {
     return 0;
 }
 
-static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to, char *error) {
+static int fetch_elements(void *user, uint32_t vector, int64_t first, int64_t n, void *to,
+                          char *error) {
     const Import *im = user;
     const CkVector *v = &im->c.vector[vector];
     uint32_t width = dtype_bytes((int)v->dtype);
@@ -112,7 +113,7 @@ int convert_in(const Plan *plan, const TensorSet *set, const char *folder, CkCon
     make_contents(&im, a);
     code = compare_tied(&im);
     if (!code) code = ck_files(&im.c, a, error);
-    if (!code) code = ck_write_new(&im.c, folder, fetch, &im, error);
+    if (!code) code = ck_write_new(&im.c, folder, fetch_elements, &im, error);
     *out = im.c;
     return code;
 }

@@ -98,7 +98,7 @@ static int check_parts(const Export *e) {
             const CkPart *p = &e->weight[w]->part[k];
             const TensorPlan *t = &e->tensor[find_parts(e, p->tensor)];
             if (t->rank == p->rank && !memcmp(t->dim, p->dim, sizeof p->dim)) continue;
-            snprintf(e->error, ERROR_BYTES, "%.300s: two shapes of %.100s",
+            snprintf(e->error, ERROR_BYTES, "%.300s: the parts of %.100s disagree on its shape",
                      checkpoint_folder(e->from), p->tensor);
             return EXIT_CORRUPT;
         }
@@ -131,7 +131,7 @@ static int check_target(Export *e, const SaveForm *form) {
     if (files > WRITER_FILES) {
         snprintf(e->error, ERROR_BYTES,
                  "%llu bytes in files of at most %llu would be more than %d files\n"
-                 "help: a larger --max-file",
+                 "help: use a larger --max-file",
                  (Llu)bytes, (Llu)form->max_file, WRITER_FILES);
         return EXIT_USER;
     }
@@ -143,8 +143,8 @@ static int check_target(Export *e, const SaveForm *form) {
 /* ---- writing */
 
 /* Converts n elements of a weight to the file's type, in one of the two buffers. */
-static int fetch(Export *e, const CkTensor *s, FileType want, int64_t first, int64_t n,
-                 const char **at) {
+static int convert_elements(Export *e, const CkTensor *s, FileType want, int64_t first, int64_t n,
+                            const char **at) {
     FileType have = file_type_of((int)e->c->vector[s->vector].dtype);
     int code = checkpoint_read(e->from, (uint32_t)(s - e->c->tensor), first, n, e->in, e->error);
     *at = e->in;
@@ -188,7 +188,8 @@ static int write_tensor(Export *e, uint32_t i) {
     for (int64_t done = 0; done < s->elements && !code; done += step) {
         int64_t n = MIN(step, s->elements - done);
         const char *from;
-        code = driver_stop ? EXIT_INTERRUPTED : fetch(e, s, e->tensor[i].type, done, n, &from);
+        code = driver_stop ? EXIT_INTERRUPTED
+                           : convert_elements(e, s, e->tensor[i].type, done, n, &from);
         if (code) break;
         if (turned)
             code = put_columns(e, i, done / columns, n / columns, columns, from);
@@ -205,7 +206,8 @@ static int write_part(Export *e, const CkTensor *s, const CkPart *p, FileType ty
     for (int64_t done = 0; done < part->n && !code; done += PANEL) {
         int64_t n = MIN((int64_t)PANEL, part->n - done);
         const char *from;
-        code = driver_stop ? EXIT_INTERRUPTED : fetch(e, s, type, part->first + done, n, &from);
+        code = driver_stop ? EXIT_INTERRUPTED
+                           : convert_elements(e, s, type, part->first + done, n, &from);
         if (!code) part_store(part, file_type_bytes(type), done, n, from, to);
     }
     return code;

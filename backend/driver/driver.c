@@ -95,7 +95,7 @@ static const char *other_program(const char *name) {
                      "TEXT.. -o PREFIX"},
         {"run", "`fsdp-run plan.bin` trains a plan"},
         {"train", "`fsdp-run plan.bin` trains a plan"},
-        {"generate", "`fsdp-run --generate TEXT --load WEIGHTS plan.bin` goes on with a text"},
+        {"generate", "`fsdp-run --generate TEXT --load WEIGHTS plan.bin` continues a text"},
         {"eval", "`fsdp-run --eval-only --load WEIGHTS plan.bin` evaluates weights"},
         {"import", "`fsdpc compile --accelerate FILE` and `--deepspeed FILE` take their settings"},
         {"export", "`fsdpc convert` writes the weights of a checkpoint, `fsdp-run --save` those of "
@@ -131,12 +131,12 @@ static bool count_files(Driver *d) {
     if (n < c->min_files)
         driver_mistake(d, E_missing_argument, help, "`fsdpc %s` needs a file", c->name);
     else if (n > c->max_files)
-        driver_mistake(d, E_missing_argument, help, "`%s` is one argument too many for `fsdpc %s`",
+        driver_mistake(d, E_missing_argument, help, "unexpected argument `%s` for `fsdpc %s`",
                        d->options.files.at[c->max_files], c->name);
     return n >= c->min_files && n <= c->max_files;
 }
 
-static int run(Driver *d) {
+static int run_command(Driver *d) {
     switch (d->command->id) {
     case COMMAND_COMPILE: return driver_compile(d);
     case COMMAND_DUMP: return driver_dump(d);
@@ -183,7 +183,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
     }
     if (!count_files(&d)) return EXIT_USER;
     d.diags.quiet = d.options.given & OPTION_QUIET;
-    return run(&d);
+    return run_command(&d);
 }
 
 int main(int argc, char **argv) { return stack_suffices() ? drive(argc, argv) : EXIT_ENVIRONMENT; }

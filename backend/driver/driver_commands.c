@@ -14,7 +14,7 @@ const char *const editor_names[] = {"textmate", "vim", NULL};
 const CommandInfo command_table[] = {
     {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n"
-     "Beside a model file, --help lists the names of its config.\n",
+     "With a model file, --help lists its config names.\n",
      OPTION_OUTPUT | OPTIONS_MODEL | OPTION_WARN | OPTIONS_PRINT | OPTION_ERROR_FORMAT |
          OPTION_QUIET,
      1, 1, WORDS_MODELS, NULL},
@@ -36,7 +36,7 @@ const CommandInfo command_table[] = {
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
      OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, WORDS_FILES, NULL},
     {COMMAND_CHECK, "check", "check [-v] plan.bin | CK",
-     "prove a plan correct, or a checkpoint whole",
+     "prove a plan correct, or a checkpoint intact",
      "Prints nothing when all nine proofs of a plan succeed (-v: a line for each); otherwise the\n"
      "rule, the instruction and the source line.\n"
      "\n"
@@ -51,7 +51,7 @@ const CommandInfo command_table[] = {
      "Writes the same state, all of it, into files of M ranks, or in exactly the layout of a "
      "plan,\n"
      "as a step of the same number in FOLDER. Every hash is checked on the way. It takes no more\n"
-     "than 256 MiB of memory. (A run goes on from files of any number of ranks without it.)\n",
+     "than 256 MiB of memory. (A run can resume from files of any number of ranks without this.)\n",
      OPTION_OUTPUT | OPTION_RANKS | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 2, WORDS_FILES, NULL},
     {COMMAND_CONVERT, "convert", "convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT",
      "weights of a checkpoint, or one of weights",
@@ -86,11 +86,10 @@ const CommandInfo command_table[] = {
      "Prints what colours model files. The folder editors/ has it where editors look for it.\n", 0,
      1, 1, WORDS_CHOICES, editor_names},
     {COMMAND_PLOT, "plot", "plot LOG.. -o FILE.svg", "the loss over the steps as a picture",
-     "Draws what `fsdp-run --log LOG` wrote, one curve a log: the loss of each step as a line, "
-     "that of\n"
-     "evaluations as circles. Logs of more than 1500 steps are drawn by means of several steps, "
-     "which\n"
-     "the legend says. A last line that is still being written is left out.\n",
+     "Draws what `fsdp-run --log LOG` wrote, one curve per log: the loss of each step as a line,\n"
+     "that of evaluations as circles. Beyond 1500 steps each point is the mean of several steps, "
+     "as the\n"
+     "legend says. A last line that is still being written is left out.\n",
      OPTION_OUTPUT | OPTION_RATE | OPTION_ERROR_FORMAT, 1, MOST_CURVES, WORDS_FILES, NULL},
 };
 const int n_commands = ARRAY_LEN(command_table);

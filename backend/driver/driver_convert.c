@@ -125,7 +125,7 @@ static int to_checkpoint(Driver *d, const char *input) {
     const Options *o = &d->options;
     Plan plan;
     if (o->given & (OPTION_DTYPE | OPTION_MAX_FILE))
-        return driver_mistake(d, E_option_value, "the plan says of which type a checkpoint is",
+        return driver_mistake(d, E_option_value, "the plan determines the types in a checkpoint",
                               "--dtype and --max-file are for files of weights");
     if (o->files.n < 2)
         return driver_mistake(d, E_missing_argument,

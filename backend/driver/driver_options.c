@@ -55,7 +55,7 @@ const OptionInfo option_table[] = {
      "fsdpc compile --error-format=json model.fsd -o plan.bin"},
     {OPTION_QUIET, 'q', "quiet", NULL, "print errors only",
      "fsdpc compile -q model.fsd -o plan.bin"},
-    {OPTION_VERBOSE, 'v', "verbose", NULL, "what holds, and for how much",
+    {OPTION_VERBOSE, 'v', "verbose", NULL, "print what was proved, and for how many objects",
      "fsdpc check -v plan.bin"},
     {OPTION_RATE, 0, "lr", NULL, "draw the learning rate too",
      "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot --lr run.jsonl -o run.svg"},
@@ -207,7 +207,7 @@ static bool set_stage(Driver *d, const OptionInfo *o, const char *value) {
     const char *help = arena_strndup(d->arena, list.at, list.n);
     if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
     buf_free(&list);
-    driver_mistake(d, E_option_value, help, "`--%s` knows no stage `%s`", o->name, value);
+    driver_mistake(d, E_option_value, help, "`--%s`: there is no stage `%s`", o->name, value);
     return false;
 }
 
@@ -220,7 +220,7 @@ static bool set_warning(Driver *d, const char *value) {
     const char *nearest = nearest_name(value, names, n);
     const char *help = nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest)
                                : "`fsdpc help warnings` lists them";
-    driver_mistake(d, E_option_value, help, "`-W` knows no warning `%s`", value);
+    driver_mistake(d, E_option_value, help, "`-W`: there is no warning `%s`", value);
     return false;
 }
 

@@ -14,8 +14,8 @@ typedef struct LogLine {
     json_t *object;
 } LogLine;
 
-static bool wrong(LogLine *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool wrong(LogLine *l, const char *format, ...) {
+static bool report_line(LogLine *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool report_line(LogLine *l, const char *format, ...) {
     va_list args;
     va_start(args, format);
     Diag d = diag_vat(l->ds, E_log, l->span, format, args);
@@ -28,9 +28,9 @@ static bool wrong(LogLine *l, const char *format, ...) {
 /* The number under a key. null stands for a number that is not finite and gives NAN. */
 static bool take_number(LogLine *l, const char *key, double *out) {
     json_t *value = json_object_get(l->object, key);
-    if (!value) return wrong(l, "event `%s` has no `%s`", l->event, key);
+    if (!value) return report_line(l, "event `%s` has no `%s`", l->event, key);
     if (!json_is_number(value) && !json_is_null(value))
-        return wrong(l, "`%s` of event `%s` is not a number", key, l->event);
+        return report_line(l, "`%s` of event `%s` is not a number", key, l->event);
     *out = json_is_null(value) ? NAN : json_number_value(value);
     return true;
 }
@@ -38,17 +38,17 @@ static bool take_number(LogLine *l, const char *key, double *out) {
 static bool take_point(LogLine *l, const char *key, CurvePoints *points) {
     CurvePoint p;
     if (!take_number(l, "step", &p.step) || !take_number(l, key, &p.value)) return false;
-    if (!(p.step >= 0)) return wrong(l, "a step is a number from 0 on");
+    if (!(p.step >= 0)) return report_line(l, "a step is a number from 0 on");
     double last = points->n ? points->at[points->n - 1].step : -1;
-    if (p.step <= last) return wrong(l, "step %.0f comes after step %.0f", p.step, last);
+    if (p.step <= last) return report_line(l, "step %.0f comes after step %.0f", p.step, last);
     vec_push(l->ds->arena, points, p);
     return true;
 }
 
 static bool take_event(LogLine *l, Curve *c) {
-    if (!json_is_object(l->object)) return wrong(l, "this line is not a JSON object");
+    if (!json_is_object(l->object)) return report_line(l, "this line is not a JSON object");
     l->event = json_string_value(json_object_get(l->object, "event"));
-    if (!l->event) return wrong(l, "this line has no `event`");
+    if (!l->event) return report_line(l, "this line has no `event`");
     if (!strcmp(l->event, "step"))
         return take_point(l, "loss", &c->loss) && take_point(l, "lr", &c->rate);
     return strcmp(l->event, "eval") || take_point(l, "loss", &c->eval);
@@ -57,7 +57,7 @@ static bool take_event(LogLine *l, Curve *c) {
 static bool take_line(LogLine *l, Curve *c, const char *text, size_t n) {
     json_error_t error;
     l->object = json_loadb(text, n, 0, &error);
-    if (!l->object) return wrong(l, "this line is not JSON: %s", error.text);
+    if (!l->object) return report_line(l, "this line is not JSON: %s", error.text);
     bool good = take_event(l, c);
     json_decref(l->object);
     return good;
@@ -74,11 +74,11 @@ bool curve_read(DiagSet *ds, Curve *c, const char *name, const char *text, size_
     }
     if (c->loss.n || c->eval.n) return true;
     l.span = (Span){0};
-    return wrong(&l, "%s: no step is in this log", name);
+    return report_line(&l, "%s: no step is in this log", name);
 }
 
 /* Replaces every `each` points by their mean, without those that are not finite. */
-static void thin(CurvePoints *p, uint32_t each) {
+static void average_points(CurvePoints *p, uint32_t each) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i += each) {
         uint32_t last = MIN(i + each, p->n), finite = 0;
@@ -95,6 +95,6 @@ static void thin(CurvePoints *p, uint32_t each) {
 void curve_thin(Curve *c) {
     c->each = MAX(1u, (c->loss.n + MOST_POINTS - 1) / MOST_POINTS);
     if (c->each == 1) return;
-    thin(&c->loss, c->each);
-    thin(&c->rate, c->each);
+    average_points(&c->loss, c->each);
+    average_points(&c->rate, c->each);
 }

@@ -80,7 +80,7 @@ typedef struct SaveSpeed {
 } SaveSpeed;
 double saves_stall(const Plan *p, const SaveSpeed *speed);
 uint64_t saves_bytes(const Plan *p); /* the most that a rank writes */
-/* "written beside the next step ..": what saves cost, for people. */
+/* "written during the next step ..": the cost of saves, for people. */
 const char *saves_text(const Plan *p, Arena *a);
 
 /* dump_peak.c: the object predicted_peak_bytes of the JSON. */

@@ -123,13 +123,13 @@ static void put_recomputed(View *v) {
         }
     }
     if (!n) return;
-    view_line(v,
-              arena_printf(v->a,
-                           "  recompute   %llu instruction%s of forward in backward again: %s of "
-                           "the %s of a micro-batch",
-                           (Llu)n, n == 1 ? "" : "s", amount_flops(v->a, flops),
-                           amount_flops(v->a, all)),
-              HEAD_INDENT);
+    view_line(
+        v,
+        arena_printf(v->a,
+                     "  recompute   %llu instruction%s of forward repeated in backward: %s of "
+                     "the %s of a micro-batch",
+                     (Llu)n, n == 1 ? "" : "s", amount_flops(v->a, flops), amount_flops(v->a, all)),
+        HEAD_INDENT);
 }
 
 /* ---- collectives of a step */
@@ -239,8 +239,8 @@ static void put_largest_reduction(View *v) {
     if (!other.bytes || most.next_bytes <= other.bytes || !*module_of(v, most.first)) return;
     view_line(v,
               arena_printf(v->a,
-                           "  reduces     %s at once, of %s, with %s and %s; \"%s\" = unit in "
-                           "section shard makes it less",
+                           "  reduces     %s of %s at once, including %s and %s; \"%s\" = unit in "
+                           "section shard reduces them separately",
                            amount_short(v->a, (uint64_t)most.bytes), view_unit(v, (int64_t)unit),
                            text(v, most.first->name), text(v, most.next->name),
                            module_of(v, most.first)),

@@ -16,9 +16,9 @@ typedef unsigned long long Llu;
 /* For each collective, the instructions of the compute stream that may overlap it. It may begin
  * after the last one that its stream has waited for, and must be complete at the first one that
  * waits for its stream from there on. */
-typedef struct Beside {
+typedef struct OverlapSpan {
     uint64_t begin, end;
-} Beside;
+} OverlapSpan;
 
 static bool awaits(const Plan *p, const PlanInstr *in, uint8_t stream, uint64_t *to) {
     bool any = false;
@@ -31,7 +31,7 @@ static bool awaits(const Plan *p, const PlanInstr *in, uint8_t stream, uint64_t 
     return any;
 }
 
-static void find_beside(const View *v, const PlanProgram *a, Beside *beside) {
+static void find_overlap(const View *v, const PlanProgram *a, OverlapSpan *span) {
     const Plan *p = v->p;
     uint64_t first = a->first_instr, end = first + a->n_instr, to;
     uint64_t begin[STREAM_KINDS];
@@ -43,7 +43,7 @@ static void find_beside(const View *v, const PlanProgram *a, Beside *beside) {
         if (in->stream != STREAM_COMPUTE) {
             if (awaits(p, in, STREAM_COMPUTE, &to))
                 begin[in->stream] = MAX(begin[in->stream], to + 1);
-            beside[i - first] = (Beside){begin[in->stream], end};
+            span[i - first] = (OverlapSpan){begin[in->stream], end};
             open[in->stream * (size_t)a->n_instr + unfinished[in->stream]++] = i;
             continue;
         }
@@ -53,7 +53,7 @@ static void find_beside(const View *v, const PlanProgram *a, Beside *beside) {
             uint32_t left = 0;
             for (uint32_t k = 0; k < unfinished[s]; k++) {
                 if (list[k] <= to)
-                    beside[list[k] - first].end = i;
+                    span[list[k] - first].end = i;
                 else
                     list[left++] = list[k];
             }
@@ -62,7 +62,7 @@ static void find_beside(const View *v, const PlanProgram *a, Beside *beside) {
     }
 }
 
-static uint64_t flops_beside(const Plan *p, const Beside *b) {
+static uint64_t overlapping_flops(const Plan *p, const OverlapSpan *b) {
     uint64_t flops = 0;
     for (uint64_t i = b->begin; i < b->end && !flops; i++)
         if (p->instrs[i].stream == STREAM_COMPUTE) flops += p->instrs[i].flops;
@@ -72,21 +72,21 @@ static uint64_t flops_beside(const Plan *p, const Beside *b) {
 static void put_overlap(View *v, const PlanProgram *a) {
     enum { NAMED = 5 };
     const Plan *p = v->p;
-    Beside *beside = arena_array(v->a, Beside, a->n_instr + 1u);
+    OverlapSpan *span = arena_array(v->a, OverlapSpan, a->n_instr + 1u);
     Buf alone = {0};
     uint32_t n = 0, bare = 0;
-    find_beside(v, a, beside);
+    find_overlap(v, a, span);
     for (uint32_t i = 0; i < a->n_instr; i++) {
         const PlanInstr *in = &p->instrs[a->first_instr + i];
         if (op_info[in->op].effect != EFFECT_COMM || in->stream == STREAM_COMPUTE) continue;
         n++;
-        if (flops_beside(p, &beside[i])) continue;
+        if (overlapping_flops(p, &span[i])) continue;
         if (bare++ < NAMED)
             buf_printf(&alone, "%s#%u %s %s", bare > 1 ? ", " : "", a->first_instr + i,
                        op_info[in->op].name,
                        in->attr.unit >= 0 ? view_unit(v, in->attr.unit) : "metrics");
     }
-    char *line = arena_printf(v->a, "%u of %u collectives run beside computation", n - bare, n);
+    char *line = arena_printf(v->a, "%u of %u collectives overlap computation", n - bare, n);
     if (bare) line = arena_printf(v->a, "%s; these do not: %.*s", line, (int)alone.n, alone.at);
     if (bare > NAMED) line = arena_printf(v->a, "%s, and %u more", line, bare - NAMED);
     if (n) view_line(v, line, 4);

@@ -81,15 +81,15 @@ static const char *speed_text(const SaveSpeed *s, Ways w, Arena *a) {
 
 const char *saves_text(const Plan *p, Arena *a) {
     Ways w = ways_of(p);
-    char *line = arena_printf(a, "%llu save%s, %s a rank, written beside the next step",
+    char *line = arena_printf(a, "%llu save%s, %s a rank, written during the next step",
                               (unsigned long long)p->n_saves, p->n_saves == 1 ? "" : "s",
                               amount_short(a, saves_bytes(p)));
     if (w.copied && w.direct)
         line = arena_printf(a, "%s, %llu of them", line, (unsigned long long)w.copied);
     if (p->settings->snapshot == SNAPSHOT_COPY && !w.copied && w.direct)
-        line = arena_printf(a, "%s, none of which fits into the copy", line);
+        line = arena_printf(a, "%s, none of which fit into the copy", line);
     if (w.copied)
-        line = arena_printf(a, "%s out of a copy of %s in host memory", line,
+        line = arena_printf(a, "%s from a copy of %s in host memory", line,
                             amount_short(a, p->settings->copy_bytes));
     line = arena_printf(a, "%s; predicted stall", line);
     for (int d = 0; d < DEVICE_KINDS; d++)

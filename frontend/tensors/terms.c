@@ -102,7 +102,7 @@ ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprVal
     const char *problem = arena_printf(s->model->arena,
                                        "`%s` cannot combine a mean or sum over the batch, of which "
                                        "each rank has only a part, with %s",
-                                       op, both ? "another one" : value_kind_name(other));
+                                       op, both ? "another mean or sum" : value_kind_name(other));
     return refuse_term(s, e->span,
                        "compute first and take the mean last: mean(x * x), not mean(x) * x; means "
                        "over the batch can be added, and multiplied by numbers",

@@ -149,7 +149,7 @@
 #define WORDS_OptimizerKind(W)                                                                     \
     W(OPTIMIZER_SGD, "sgd", "stochastic gradient descent")                                         \
     W(OPTIMIZER_ADAM, "adam", "Adam, decay added to the gradient (L2)")                            \
-    W(OPTIMIZER_ADAMW, "adamw", "Adam, decay beside the gradient")                                 \
+    W(OPTIMIZER_ADAMW, "adamw", "Adam with decoupled weight decay")                                \
     W(OPTIMIZER_LION, "lion", "the sign of a mean of gradients")                                   \
     W(OPTIMIZER_ADAFACTOR, "adafactor", "second moments of rows and columns")                      \
     W(OPTIMIZER_MUON, "muon", "matrices move by orthogonal steps, the rest by AdamW's")

@@ -396,7 +396,7 @@ static bool parse_program(GraphParser *p) {
 /* The number after `%` or `#`; every number takes two bytes of text, so the text bounds them. */
 static bool parse_number(GraphParser *p, char sign, uint32_t *out) {
     if (!parse_expect(p, sign) || !parse_u32(p, out)) return false;
-    return *out <= p->size || parse_fail_token(p, "the number %u is out of all proportion", *out);
+    return *out <= p->size || parse_fail_token(p, "the number %u is too large", *out);
 }
 
 static bool define(GraphParser *p, TextNumbers *map, char sign, uint32_t number, uint32_t index) {
@@ -544,7 +544,7 @@ static void resolve_states(GraphParser *p) {
     }
 }
 
-static void resolve(GraphParser *p) {
+static void resolve_references(GraphParser *p) {
     for (uint32_t i = 0; i < p->references.n; i++) {
         const Reference *r = &p->references.at[i];
         const TextNumbers *map = r->is_op ? &p->ops : &p->values;
@@ -581,7 +581,7 @@ Graph *graph_parse(Arena *a, DiagSet *ds, const char *name, const char *text, si
     if (first && !p.errors) parse_fail(&p, "a graph starts with `graph` and its level");
     if (p.program && !p.errors) parse_fail(&p, "the program does not end: `end` is missing");
     resolve_states(&p);
-    if (!p.errors) resolve(&p);
+    if (!p.errors) resolve_references(&p);
     arena_free(p.scratch);
     return p.errors ? NULL : p.g;
 }

@@ -94,7 +94,7 @@ static void find_runs(Recompute *r) {
 /* ---- 2. what leaves a run, and what gradient ops read ---- */
 
 /* Does a reader in forward keep the value that it reads of that run? */
-static bool keeps(const Recompute *r, OpId reader, uint32_t run) {
+static bool keeps_value(const Recompute *r, OpId reader, uint32_t run) {
     if (r->run[reader] == run) return false;
     return r->runs.at[run].whole || r->chosen[reader] ||
            op_info[r->g->ops.at[reader].kind].term != TERM_NONE;
@@ -105,7 +105,7 @@ static void see_forward_reader(Recompute *r, OpId id) {
     bool stays = r->runs.at[r->run[id]].whole && !r->chosen[id];
     for (uint32_t j = 0; j < op->n_out; j++) r->kept[op->out + j] |= stays;
     for (uint32_t k = 0; k < op->n_in; k++)
-        r->kept[op->in[k]] |= keeps(r, id, run_of(r, op->in[k]));
+        r->kept[op->in[k]] |= keeps_value(r, id, run_of(r, op->in[k]));
     if (op_info[op->kind].alias == ALIAS_VIEW && r->kept[op->out]) r->kept[op->in[0]] = true;
 }
 
@@ -173,7 +173,7 @@ static void find_repeated(Recompute *r) {
 
 /* ---- 5. the new list ---- */
 
-static void repeat(Recompute *r, OpId id) {
+static void repeat_op(Recompute *r, OpId id) {
     Graph *g = r->g;
     Op op = g->ops.at[id]; /* a copy: the tables grow */
     const ValueId *in = op.in;
@@ -258,7 +258,7 @@ static void write_program(Recompute *r) {
     p->ops.at = NULL;
     p->ops.n = p->ops.capacity = 0;
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = first[i]; k; k = next[k - 1]) repeat(r, old[k - 1]);
+        for (uint32_t k = first[i]; k; k = next[k - 1]) repeat_op(r, old[k - 1]);
         Op *op = &g->ops.at[old[i]];
         if (op->phase != PHASE_FORWARD)
             for (uint32_t k = 0; k < op->n_in; k++) op->in[k] = r->became[op->in[k]];
@@ -322,7 +322,7 @@ static void warn_of_idle_ops(const Recompute *r) {
         else if (!again[op])
             warn_of_ops(
                 r, "ops", p->ops.at.at[i],
-                "backward does not read its results, or could not make them of what it has");
+                "backward does not read its results, or lacks the values to recompute them");
     }
     for (uint32_t i = 0; i < p->keep.at.n; i++)
         if (!r->choice.any_region)

@@ -18,6 +18,6 @@ schedule:  reshard view graph sched
 sched:  @ reshard view graph sched 
 edges:  @ reshard view graph sched 
 ==== err
-error[E0503]: `--stage` knows no stage `none`
+error[E0503]: `--stage`: there is no stage `none`
   = help: stages: config, model, train, shard, comm, sched, fuse_packed_attention, fuse_gelu, grad, recompute, fuse_backward, precision, pad, fuse_norm, fuse_loss, wrap, fuse_elementwise, optimizer, fuse_sums, schedule, memory, edges, plan
 

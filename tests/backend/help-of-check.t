@@ -12,5 +12,5 @@ the file, the tensor and the newest intact checkpoint before it.
 
 options:
       --error-format FORMAT  text (default) or json: one object a line
-  -v, --verbose              what holds, and for how much
+  -v, --verbose              print what was proved, and for how many objects
   -h, --help                 this text

@@ -4,7 +4,7 @@
 usage: fsdpc compile model.fsd -o plan.bin [options]
 
 Writes the plan that fsdp-run executes. The same file and options give the same bytes.
-Beside a model file, --help lists the names of its config.
+With a model file, --help lists its config names.
 
 options:
   -o, --output FILE          write the result to FILE; `-` is standard output

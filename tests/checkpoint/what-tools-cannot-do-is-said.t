@@ -80,10 +80,10 @@ error[E0504]: w is not a checkpoint; converting weights to one needs a plan
 
 exit 1
 error[E0503]: --dtype and --max-file are for files of weights
-  = help: the plan says of which type a checkpoint is
+  = help: the plan determines the types in a checkpoint
 
 exit 1
-error[E0513]: w: not the weights of this model: 0 missing, 2 of another shape or type, 0 that it does not have
+error[E0513]: w: not the weights of this model: 0 missing, 2 with another shape or type, 0 unexpected
   wrong shape: emb.weight is [128, 12], the model needs [128, 16]
   wrong shape: out.weight is [128, 12], the model needs [128, 16]
 
@@ -96,7 +96,7 @@ exit 2
 error: cannot write no/x: there is no folder no/
 exit 2
 error[E0503]: cannot write /dev/null: it is a device
-  = help: name a file, which is made or replaced
+  = help: name a file to create or replace
 
 exit 1
 error: cannot write to x: a file of the checkpoint needs 22528 bytes, and the limit on a file's size (ulimit -f) is 1024

@@ -39,7 +39,7 @@ error[E0208]: `**` cannot combine a mean or sum over the batch, of which each ra
   |
   = help: compute first and take the mean last: mean(x * x), not mean(x) * x; means over the batch can be added, and multiplied by numbers
 
-error[E0208]: `*` cannot combine a mean or sum over the batch, of which each rank has only a part, with another one
+error[E0208]: `*` cannot combine a mean or sum over the batch, of which each rank has only a part, with another mean or sum
  --> m.fsd:8:9
   |
 8 |     aux(mean(x) * mean(x * x), weight = 1)

@@ -80,7 +80,7 @@ error[E0207]: there is no name `F` here
 error[E0104]: `[` is not closed
    = help: write out the elements of a list; a loop is a statement: for layer in h { x = layer(x) }
 error[E0101]: unexpected name `x`, expected end of line or `(` or `[`
-   = help: write a method beside forward: name(x) = relu(x) ** 2
+   = help: write a method next to forward: name(x) = relu(x) ** 2
 error[E0101]: unexpected name `is`, expected end of line or `(` or `[`
    = help: write == none or != none
 error[E0101]: unexpected name `D`, expected `(` or `=` or `,`

@@ -25,6 +25,6 @@ error=zero-lr:
 warning[W0301]: config name `unused` is never used
 error[W0305]: lr = 0: the weights never change
 ==== err
-error[E0503]: `-W` knows no warning `no-such`
+error[E0503]: `-W`: there is no warning `no-such`
   = help: `fsdpc help warnings` lists them
 

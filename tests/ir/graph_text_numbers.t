@@ -27,7 +27,7 @@ error[E0520]: no value can have the type f32[281474976710655, 2]
 6 |   #6 %6: f32[281474976710655, 2] = relu(%0) !forward -
   |          ^
 
-error[E0520]: the number 7777777 is out of all proportion
+error[E0520]: the number 7777777 is too large
  --> graph.txt:7:7
   |
 7 |   #7 %7777777: f32[2] = relu(%0) !forward -

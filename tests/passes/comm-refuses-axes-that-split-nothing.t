@@ -10,6 +10,6 @@ model = Net
 data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0406]: mesh axis tp = 3: this version has no tensor parallel
+error[E0406]: mesh axis tp = 3: tensor parallel is not supported yet
 
 ==== exit 1

@@ -20,13 +20,13 @@ warning[W0302]: recompute: ops = gelu has no effect: the model has no such op
 10 | shard { recompute = (ops = [gelu, add, embedding], keep = linear) }
    |                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-warning[W0302]: recompute: ops = add has no effect: backward does not read its results, or could not make them of what it has
+warning[W0302]: recompute: ops = add has no effect: backward does not read its results, or lacks the values to recompute them
   --> m.fsd:10:21
    |
 10 | shard { recompute = (ops = [gelu, add, embedding], keep = linear) }
    |                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-warning[W0302]: recompute: ops = embedding has no effect: backward does not read its results, or could not make them of what it has
+warning[W0302]: recompute: ops = embedding has no effect: backward does not read its results, or lacks the values to recompute them
   --> m.fsd:10:21
    |
 10 | shard { recompute = (ops = [gelu, add, embedding], keep = linear) }

@@ -15,5 +15,5 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 3
 3
 ==== err
-error: t.txt: cut off at byte 0 while in use; it had 140000 bytes when the run began
-error: t.txt: cut off at byte 139999 while in use; it had 140000 bytes when the run began
+error: t.txt: truncated to 0 bytes while in use; it had 140000 bytes when the run began
+error: t.txt: truncated to 139999 bytes while in use; it had 140000 bytes when the run began

@@ -13,5 +13,5 @@ model = Toy
 data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 3; optimizer = sgd(lr = 0.1) }
 ==== err
-error: w: cut off at byte 12471 while in use; it had 12472 bytes when the run began
+error: w: truncated to 12471 bytes while in use; it had 12472 bytes when the run began
 ==== exit 3

@@ -24,4 +24,4 @@ done
 --dump-grads 0=small/g --save small/w: 2
 ==== err
 error: cannot write small/w: it needs 131624 bytes with --dump-grads, and 98304 are free on its disk
-help: a file that stands there is replaced only when the new one is complete
+help: an existing file is replaced only when the new one is complete

@@ -19,9 +19,9 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 2
 note: data.train (few) has 3 samples, fewer than the batch of 6: each step repeats some
 ==== err
-error: cannot open data file f: it is a FIFO; a file is needed, which can be read anywhere
+error: cannot open data file f: it is a FIFO; a regular file is required
 error: cannot open data file d: it is a directory
-error: cannot open data file /dev/null: it is a device; a file is needed, which can be read anywhere
-error: cannot open f: it is a FIFO; a file is needed, which can be read anywhere
+error: cannot open data file /dev/null: it is a device; a regular file is required
+error: cannot open f: it is a FIFO; a regular file is required
 error: cannot load d: the folder has neither model.safetensors nor model.safetensors.index.json
 help: weights in other formats, such as pytorch_model.bin, have to be saved as safetensors first

@@ -21,8 +21,8 @@ for name in ("device_cpu.so", "transport_mpi.so"):
     assert code.count(number) == 1
     (to / name).write_bytes(code.replace(number, struct.pack("<I", 8)))
 ==== out
-error: device cpu: the module device_cpu.so beside fsdp-run comes from another build (interface OTHER, not OURS)
+error: device cpu: the module device_cpu.so next to fsdp-run comes from another build (interface OTHER, not OURS)
 help: build both from the same sources; `ninja` does
-error: transport mpi: the module transport_mpi.so beside fsdp-run comes from another build (interface OTHER, not OURS)
+error: transport mpi: the module transport_mpi.so next to fsdp-run comes from another build (interface OTHER, not OURS)
 help: build both from the same sources; `ninja` does
 ==== exit 2

@@ -12,5 +12,5 @@ data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = Linear }
 ==== err
-error: device cpu: there is no module device_cpu.so beside fsdp-run
+error: device cpu: there is no module device_cpu.so next to fsdp-run
 ==== exit 2

@@ -44,9 +44,9 @@ w
 w1
 ==== err
 error: cannot write f: it is a FIFO
-help: name a file, which is made or replaced
+help: name a file to create or replace
 error: cannot write full: it is a device
-help: name a file, which is made or replaced
+help: name a file to create or replace
 error: --save p would overwrite the plan of this run (p)
 error: --save soft would overwrite the plan of this run (p)
 error: --save hard would overwrite the data of this run (t.txt)

@@ -2,7 +2,7 @@
 # A tensor that holds several parameters is named where it is missing or has another shape.
 # NEEDS: build:device_cpu.so
 ==== err
-error: less: not the weights of this model: 1 missing, 1 of another shape or type, 0 that it does not have
+error: less: not the weights of this model: 1 missing, 1 with another shape or type, 0 unexpected
 wrong shape: two is [3, 12], the model needs [6, 6]
 missing: ab (parameter a.weight)
 ==== exit 3

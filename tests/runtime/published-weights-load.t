@@ -29,10 +29,10 @@ full
 3
 ==== err
 error: untied: tensors transformer.wte.weight and lm_head.weight differ, but they are one tied parameter (wte.weight)
-error: strange: not the weights of this model: 0 missing, 0 of another shape or type, 1 that it does not have
+error: strange: not the weights of this model: 0 missing, 0 with another shape or type, 1 unexpected
 not in the model: strange
-help: a names table of the model can pass over a tensor: "strange" = skip
-error: short: not the weights of this model: 2 missing, 1 of another shape or type, 1 that it does not have
+help: a `names` table of the model can skip a tensor: "strange" = skip
+error: short: not the weights of this model: 2 missing, 1 with another shape or type, 1 unexpected
 wrong shape: wpe.weight is [64, 32], the model needs [32, 64]
 missing: h.0.ln_2.bias; is it h.1.ln_one.bias?
 missing: h.1.ln_1.bias; is it h.1.ln_one.bias?
