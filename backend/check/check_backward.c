@@ -1,19 +1,20 @@
-/* Proof 4, inside a program: what is packed as the gradient of a parameter is the gradient of the
- * loss by that parameter.
+/* Proof 4, within a program: what is packed as the gradient of a parameter is the gradient of the
+ * loss with respect to that parameter.
  *
  * In: the numbers of the program's values (check_terms.c). The gradients of check_backward.def are
  * added up from the loss backwards, as numbers: for each op on the way from a trained parameter to
- * the loss, what it contributes to the gradient of each operand. What belongs to forward follows
- * from the data alone: whatever the loss depends on. Then each operand of a pack must have the
- * number that its parameter's gradient has, so nothing is left out of it, counted twice, computed
- * from other operands, or with other attributes than forward has. Whether forward is the model is
- * not asked here, only whether programs agree about it (check_gradients.c).
+ * the loss, its contribution to the gradient of each operand. Which ops are forward follows only
+ * from the data: those that the loss depends on. Each operand of a pack must then have the number
+ * of its parameter's gradient, so no contribution is missing, counted twice, computed from other
+ * operands, or with attributes that differ from forward's. Whether forward is the model is not
+ * checked here; check_gradients.c only checks that programs agree about it.
  *
- *   4i  a gradient takes in something that none of its readers contributes
- *   4j  a gradient lacks what one of its readers contributes
- *   4l  an op of backward reads something else than its forward op does
+ *   4i  a gradient contains a term that none of its readers contributes
+ *   4j  a gradient lacks the contribution of one of its readers
+ *   4l  an op of backward reads other values than its forward op
  *   4n  an op of backward has another attribute than its forward op
- * Which of them it is, and where, check_blame.c finds out for the first pack that is wrong.
+ *
+ * check_blame.c finds which of these applies, and where, for the first pack that is wrong.
  */
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ static void add_contribution(Backward *s, void *context, const Contribution *u) 
     s->gradient[v] += check_contribution(s, u);
 }
 
-/* What a trained parameter reaches through ops that have a gradient. */
+/* Marks the values that a trained parameter reaches through ops that have a gradient. */
 static void find_wanted(Backward *s, uint64_t i) {
     const Check *c = s->c;
     Part part[CHECK_PARTS];
@@ -45,7 +46,7 @@ static void find_wanted(Backward *s, uint64_t i) {
     }
 }
 
-/* Programs are long and results come after operands (rule 1), so two walks do. */
+/* Programs are long, and results come after operands (rule 1), so two walks suffice. */
 static void add_up(Backward *s, const PlanProgram *pr) {
     uint64_t end = pr->first_instr + (uint64_t)pr->n_instr;
     for (uint64_t i = pr->first_instr; i < end; i++) {

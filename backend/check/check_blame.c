@@ -1,11 +1,11 @@
-/* Which instruction is why a pack's operand is not the gradient of its parameter.
+/* Finds the instruction because of which a pack's operand is not the gradient of its parameter.
  *
  * In: a pack's operand whose number is not that of the gradient. Out: one fault. The operand is
- * taken apart into the leaves of its sum, and the gradient into what each reader contributes. Equal
- * numbers pair off. What is left is paired by place in the model: a leaf that stands for a
- * contribution, and is not it, has another attribute, reads another operand, or reads a gradient
- * that is wrong itself; then that one is taken apart in the same way. Each round goes to an earlier
- * instruction, so there is an end. Nothing depends on this but the words of the message.
+ * split into the leaves of its sum, and the gradient into the contributions of its readers. Equal
+ * numbers cancel. The rest is paired by position in the model: a leaf in place of a contribution
+ * that differs from it has another attribute, reads another operand, or reads a gradient that is
+ * itself wrong; in the last case that gradient is split in the same way. Each round moves to an
+ * earlier instruction, so the search ends. Only the wording of the message depends on this.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ typedef struct Blame {
     bool shared; /* first of two visits */
 } Blame;
 
-/* The part that makes a value of a Part, and the result that it is. */
+/* The part that makes a value of a Part, and which of its results that is. */
 static uint64_t made_by(const Check *c, uint32_t v, Part *out, uint32_t *result) {
     uint64_t i = check_instr_of(c, v);
     Part part[CHECK_PARTS];
@@ -81,7 +81,7 @@ static void find_uses(Blame *b) {
     }
 }
 
-/* The leaves of the sum; those from `n_leaf` on are still to be taken apart. */
+/* The leaves of the sum; those from `n_leaf` on remain to be split. */
 static void find_leaves(Blame *b) {
     const Check *c = b->s->c;
     uint32_t n = 1;
@@ -120,12 +120,12 @@ static bool same_place(const Check *c, uint64_t a, uint64_t b) {
            x->end_line == y->end_line && x->end_col == y->end_col;
 }
 
-/* The op that the leaf of a contribution has. */
+/* The op of the leaf in which a contribution ends. */
 static uint16_t last_op(const Backward *s, const Contribution *u) {
     return check_is_summed(s, u) ? check_sum_op(s, u) : u->form->gradient;
 }
 
-/* Does leaf j stand where contribution k must be? A fused op has the place of its first part. */
+/* Whether leaf j is in the place of contribution k. A fused op has the place of its first part. */
 static bool stands_for(const Blame *b, uint32_t k, uint32_t j) {
     const Check *c = b->s->c;
     Part part;
@@ -192,9 +192,9 @@ static int blame_attr(const Blame *b, uint64_t i, const Attrs *found, const Use 
                       (Llu)u->u.instr, op_info[u->u.part.op].name, room[1]);
 }
 
-/* Part `part` of instruction i should be the gradient op of a contribution, and is not. 0: what it
- * reads as a gradient is wrong, which is the next thing to look at. */
-static int compare(Blame *b, const Use *u, uint64_t i, const Part *part) {
+/* Part `part` of instruction i should be the gradient op of a contribution, and is not. 0: it reads
+ * a gradient that is wrong, which must be examined next. */
+static int compare_contribution(Blame *b, const Use *u, uint64_t i, const Part *part) {
     Check *c = b->s->c;
     const GradientForm *f = u->u.form;
     Attrs expected = check_gradient_attrs(c, &u->u), found = check_part_attrs(c, i, part);
@@ -245,10 +245,10 @@ static int compare_leaf(Blame *b, const Use *u, const Leaf *l) {
         }
         i = made_by(c, v, &part, &result);
     }
-    return part.op == f->gradient ? compare(b, u, i, &part) : blame_use(b, u);
+    return part.op == f->gradient ? compare_contribution(b, u, i, &part) : blame_use(b, u);
 }
 
-/* One round; 0: the blame has moved to another sum. */
+/* One round; 0: continue with another sum. */
 static int blame_sum(Blame *b) {
     find_uses(b);
     find_leaves(b);

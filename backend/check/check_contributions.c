@@ -1,6 +1,6 @@
-/* What a forward op contributes to the gradients of its operands: the rows of check_backward.def,
- * as numbers of values (check_terms.c). check_backward.c adds the contributions up, check_blame.c
- * asks for them again, one by one.
+/* The contributions of a forward op to the gradients of its operands: the rows of
+ * check_backward.def, as numbers of values (check_terms.c). check_backward.c adds them up;
+ * check_blame.c asks for them again one by one.
  */
 #include "check.h"
 
@@ -110,7 +110,7 @@ uint64_t check_contribution(const Backward *s, const Contribution *u) {
     return summed ? check_term(c, check_sum_op(s, u), &(Attrs){0}, 0, to, 1, &number) : number;
 }
 
-/* Does a gradient arrive at a result of the part? */
+/* Whether a gradient arrives at a result of the part. */
 static bool arrives(const Backward *s, const Part *part) {
     for (uint32_t k = 0; k < part->n_out; k++) {
         uint32_t v = check_part_out(part, k);

@@ -1,16 +1,17 @@
-/* Proof 8, the dtypes: every value has the one that the model's precision gives it.
+/* Proof 8, dtypes: every value has the dtype that the model's precision gives it.
  *
- * Kernels read and round floats of any dtype, so the reader leaves most of them open. The facts say
- * in what the model computes, adds up gradients and gathers parameters; from these and the plan's
- * own ops a dtype follows for each result, parts of fused ops and steps of formulas included.
+ * Kernels read and round floats of any dtype, so the reader does not restrict most of them. The
+ * facts say in which dtypes the model computes, adds up gradients and gathers parameters; from
+ * these and the plan's own ops a dtype follows for each result, including the parts of fused ops
+ * and the steps of formulas.
  *
  * - A parameter is read as the facts say, and so is its group. Its gradient, the operand of a pack,
- *   is in the group's reduce dtype. So is what an op adds its result to in place, and each operand
- *   of a sum of gradients that nothing but such sums reads; of several the widest counts.
- * - A product with a weight that is kept in f32 is f32, and so is what is computed of such
- * products, of statistics and of such weights alone. It stays such a weight where its elements
- * only move, and so does a gradient stay one: what is made for it alone is in its dtype.
- * - What only moves data has the dtype of what it moves. All else is in the compute dtype.
+ * is in the group's reduce dtype. So is a value to which an op adds its result in place, and each
+ *   operand of a sum of gradients that only such sums read; of several dtypes the widest counts.
+ * - A product with a weight that is kept in f32 is f32, and so is everything computed only from
+ * such products, statistics and such weights. Such a weight stays one if its elements only move,
+ * and so does a gradient: values made only for it have its dtype.
+ * - An op that only moves data keeps the dtype of its operand. All else is in the compute dtype.
  *
  *   8e  a value, a parameter or the sum of its gradient has another dtype
  */
@@ -20,15 +21,15 @@
 #include "signature.h"
 
 typedef struct Known { /* of a value of a Part */
-    uint8_t wanted;    /* as a parameter's gradient or a term of it; DT_NONE: it is neither */
+    uint8_t wanted;    /* if it is a parameter's gradient or a term of one; else DT_NONE */
     uint8_t summed;    /* the widest dtype of the sums that read it */
-    uint8_t moved;     /* of the gradient that it becomes where its elements have moved */
-    bool gradient;     /* depends on what an op of backward makes */
-    bool bound;        /* has the dtype of what it shows or moves */
+    uint8_t moved;     /* of the gradient that it becomes after its elements have moved */
+    bool gradient;     /* depends on a result of an op of backward */
+    bool bound;        /* has the dtype of the value that it shows or moves */
     bool kept;         /* f32 whatever the compute dtype is */
-    bool weight;       /* parameters that are read in f32 whatever the compute dtype is, moved */
-    uint32_t readers;  /* operands that it is */
-    uint32_t sums;     /* those of sums on the way to a parameter's gradient */
+    bool weight;       /* moved elements of parameters that are always read in f32 */
+    uint32_t readers;  /* number of operands that it is */
+    uint32_t sums;     /* ... of sums on the way to a parameter's gradient */
 } Known;
 
 typedef struct Dtypes {
@@ -43,7 +44,7 @@ static const Slot *result_slot(uint16_t op, uint32_t j) {
 /* ---- parameters */
 
 /* The dtype in which the model asks for the parameter to be gathered, or DT_NONE. */
-static uint32_t asked(const PlanSettings *s, const PlanParam *q) {
+static uint32_t gather_dtype_of(const PlanSettings *s, const PlanParam *q) {
     if (q->flags & PARAM_WHOLE) return DT_NONE;
     if (q->gather_dtype != DT_NONE) return q->gather_dtype;
     bool not_meant = dtype_is_quantized((int)s->gather_dtype) && q->type.rank < 2;
@@ -53,7 +54,7 @@ static uint32_t asked(const PlanSettings *s, const PlanParam *q) {
 static int check_param(Check *c, const PlanGroup *g, const PlanParam *q) {
     const PlanSettings *s = c->p->settings;
     bool f32 = q->flags & PARAM_F32;
-    uint32_t gather = asked(s, q), sum = f32 ? DT_F32 : s->reduce_dtype;
+    uint32_t gather = gather_dtype_of(s, q), sum = f32 ? DT_F32 : s->reduce_dtype;
     uint32_t read = f32 ? DT_F32 : s->compute_dtype;
     bool quantized = dtype_is_quantized((int)gather);
     if (gather != DT_NONE && !quantized) read = gather;
@@ -84,7 +85,7 @@ static int check_groups(Check *c) {
     return 0;
 }
 
-/* ---- who reads what */
+/* ---- readers of each value */
 
 static void see_part(Dtypes *d, const Part *part) {
     bool gradient = op_info[part->op].role == ROLE_BACKWARD;
@@ -102,16 +103,16 @@ static void see_part(Dtypes *d, const Part *part) {
 
 /* ---- gradients of parameters, from the last instruction back */
 
-static void want(Dtypes *d, uint32_t v, int dtype) {
+static void require_dtype(Dtypes *d, uint32_t v, int dtype) {
     d->of[v].moved = (uint8_t)dtype_wider(d->of[v].moved, dtype);
     if (!d->of[v].bound) d->of[v].wanted = (uint8_t)dtype_wider(d->of[v].wanted, dtype);
 }
 
-/* v is an operand of a sum on the way to a parameter's gradient. */
+/* Notes that v is an operand of a sum on the way to a parameter's gradient. */
 static void want_for_sum(Dtypes *d, uint32_t v, int dtype) {
     if (!d->of[v].gradient) return;
     d->of[v].summed = (uint8_t)dtype_wider(d->of[v].summed, dtype);
-    if (++d->of[v].sums == d->of[v].readers) want(d, v, d->of[v].summed);
+    if (++d->of[v].sums == d->of[v].readers) require_dtype(d, v, d->of[v].summed);
 }
 
 /* A copy counts as a sum of one term. */
@@ -125,7 +126,7 @@ static void want_by_part(Dtypes *d, uint64_t i, const Part *part) {
     for (uint32_t j = 0; j < part->n_out; j++) {
         uint32_t v = check_part_out(part, j);
         if (result_slot(part->op, j)->dtype == WANT_GRAD)
-            want(d, v, dtype_wider(d->of[v].moved, (int)d->c->p->settings->reduce_dtype));
+            require_dtype(d, v, dtype_wider(d->of[v].moved, (int)d->c->p->settings->reduce_dtype));
     }
     uint32_t sum = part->n_out ? check_part_out(part, 0) : 0;
     bool copy = part->op == OP_scale && check_part_attrs(d->c, i, part).alpha == 1;
@@ -140,25 +141,26 @@ static void want_by_instr(Dtypes *d, uint64_t i) {
     Part part[CHECK_PARTS];
     if (in->op == OP_pack || in->op == OP_copy_in)
         for (uint32_t k = 0; k < in->n_in; k++)
-            want(d, check_in(c, i, k), (int)c->p->groups[in->attr.group].reduce_dtype);
-    /* Of an op with an accumulator the parts have no result of its own slot. */
+            require_dtype(d, check_in(c, i, k), (int)c->p->groups[in->attr.group].reduce_dtype);
+    /* The parts of an op with an accumulator have no separate result for its slot. */
     bool adds =
         op_info[in->op].alias == ALIAS_ACC && in->n_in == op_signature((OpKind)in->op)->in_max;
     if (adds) {
-        want(d, in->first_out, (int)c->p->settings->reduce_dtype);
-        want(d, check_in(c, i, in->n_in - 1), d->of[in->first_out].wanted);
+        require_dtype(d, in->first_out, (int)c->p->settings->reduce_dtype);
+        require_dtype(d, check_in(c, i, in->n_in - 1), d->of[in->first_out].wanted);
     }
-    /* What it adds to sums, which come first, has their dtypes. */
+    /* Its first results, which it adds to sums, have the dtypes of these. */
     for (uint32_t k = 0; in->op == OP_accumulate && k < in->n_out; k++)
-        want(d, check_in(c, i, in->n_out + k), c->p->values[check_out(c, i, k)].type.dtype);
+        require_dtype(d, check_in(c, i, in->n_out + k),
+                      c->p->values[check_out(c, i, k)].type.dtype);
     for (uint32_t k = check_parts(c, i, part); k-- > 0;) want_by_part(d, i, &part[k]);
 }
 
-/* ---- what each result is, from the first instruction on */
+/* ---- the dtype of each result, from the first instruction on */
 
 static bool is_kept(const Dtypes *d, uint32_t v) { return d->of[v].kept || d->of[v].weight; }
 
-/* Does the part compute in f32 because of what it reads? */
+/* Whether the part computes in f32 because of its operands. */
 static bool keeps_f32(const Dtypes *d, const Part *part) {
     bool any = false, product = part->op == OP_matmul || part->op == OP_experts_linear;
     if (part->op == OP_linear && is_kept(d, check_part_in(part, 1))) return true;
@@ -173,7 +175,7 @@ static bool keeps_f32(const Dtypes *d, const Part *part) {
     return any;
 }
 
-/* Does the part only move elements of weights that are kept in f32? */
+/* Whether the part only moves elements of weights that are kept in f32. */
 static bool moves_weights(const Dtypes *d, const Part *part) {
     bool joins = part->op == OP_expand || part->op == OP_concat || part->op == OP_stack;
     bool bound = part->n_out && result_slot(part->op, 0)->dtype == WANT_SAME;
@@ -182,7 +184,7 @@ static bool moves_weights(const Dtypes *d, const Part *part) {
     return n && k == n;
 }
 
-/* What result j is; DT_NONE: its op, a table or another proof says that. */
+/* The dtype of result j; DT_NONE: its op, a table or another proof determines it. */
 static int dtype_of(const Dtypes *d, const Part *part, uint32_t j, bool keeps) {
     uint32_t v = check_part_out(part, j);
     const Slot *slot = result_slot(part->op, j);
@@ -207,23 +209,23 @@ static int check_result(Dtypes *d, uint64_t i, const Part *part, uint32_t j, boo
     bool data = slot->dtype == WANT_SAME && part->n_in && d->of[check_part_in(part, 0)].kept;
     d->of[v].kept = slot->dtype == DT_F32 || slot->dtype == WANT_FLOAT || data ||
                     (slot->dtype == WANT_DEFAULT && keeps);
-    /* What only exists inside of a fused op is rounded like its result, or not at all. */
+    /* A value that exists only inside a fused op is rounded like its result, or not at all. */
     if (v >= c->p->n_values && c->p->instrs[i].op != OP_fused) return 0;
     const Type *t = check_type(c, v);
     int dtype = dtype_of(d, part, j, keeps);
     if (dtype == DT_NONE || !type_is_float(t)) return 0;
     c->result->dtypes++;
     if (t->dtype == dtype) return 0;
-    const char *why = d->of[v].wanted != DT_NONE         ? "as what is added up to a gradient is"
-                      : slot->dtype == WANT_SAME         ? "as what it is made of is"
-                      : dtype == DT_F32 && d->of[v].kept ? "as all that is computed of f32 alone is"
+    const char *why = d->of[v].wanted != DT_NONE         ? "like the other terms of its gradient"
+                      : slot->dtype == WANT_SAME         ? "like its operand"
+                      : dtype == DT_F32 && d->of[v].kept ? "since its operands are kept in f32"
                                                          : "in which the model computes";
     return check_fail(c, "8e", i, "the result of %s%s is %s, not %s, %s", op_info[part->op].name,
                       part->step ? ", a step of its formula," : "", dtype_name(t->dtype),
                       dtype_name(dtype), why);
 }
 
-/* The flat gradient of a group is in the group's dtype. */
+/* The flat gradient of a group must be in the group's dtype. */
 static int check_flat(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     if (in->op != OP_pack && in->op != OP_copy_in) return 0;

@@ -1,17 +1,18 @@
 /* Proof 8: the plan computes the model.
  *
- * The plan carries the graph that the frontend made (nodes). Each value of it gets a number as in
- * check_terms.c, and so does each value of the plan, with one difference to the numbers there: what
- * only moves a value does not count, and ops that exist for speed stand for the ops of the model
- * that they replace. A cast counts, unless it is that of a parameter: what is rounded in between is
- * another value. Proof 4 has found the value with which the sum of each loss and metric begins;
- * here its number must be that of what the model sets the state to. So operands, attributes,
- * parameters, fields, masks and seeds are those of the model, in training and in evaluation, and by
- * proof 4 so are the gradients.
+ * The plan contains the graph that the frontend made (nodes). Each of its values gets a number as
+ * in check_terms.c, and so does each value of the plan, with one difference: ops that only move a
+ * value do not count, and ops that exist for speed are replaced by the ops of the model that they
+ * stand for. A cast counts unless it casts a parameter: rounding in between makes another value.
+ * Proof 4 has found the value with which the sum of each loss and metric begins; here its number
+ * must be that of the value to which the model sets the state. So operands, attributes, parameters,
+ * fields, masks and seeds are those of the model, in training and in evaluation, and by proof 4 so
+ * are the gradients.
  *
- *   8a  a loss or metric is computed in another way than the model says
- *   8b  the model has a loss or metric that the plan does not compute, or the plan one more; or a
- *       step computes what the model has the evaluation compute, or the other way round
+ *   8a  a loss or metric is computed differently from the model
+ *   8b  the model has a loss or metric that the plan does not compute, or the plan has an
+ * additional one; or a step computes what the model assigns to the evaluation, or the other way
+ * round
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,12 @@
 
 typedef unsigned long long Llu;
 
-typedef struct Meaning {
+typedef struct ModelMeaning {
     Check *c;
     uint64_t *of;    /* by value of a Part */
     uint64_t *model; /* by value of the model */
     uint32_t *maker; /* by value of the model: its node */
-} Meaning;
+} ModelMeaning;
 
 /* ---- the model */
 
@@ -38,7 +39,7 @@ static Type node_type(const Plan *p, const PlanNode *n) {
     return t;
 }
 
-static void number_node(Meaning *m, uint32_t i) {
+static void number_node(ModelMeaning *m, uint32_t i) {
     const Plan *p = m->c->p;
     const PlanNode *n = &p->nodes[i];
     Attrs a = plan_node_attrs(p, n);
@@ -55,9 +56,9 @@ static void number_node(Meaning *m, uint32_t i) {
 
 /* ---- the plan */
 
-/* attention_packed is split and attention: its operand is [B, T, 3, H, h]. The numbers of the three
- * parts. */
-static void packed_parts(const Meaning *m, const Part *part, uint64_t third[3]) {
+/* attention_packed is split and attention: its operand is [B, T, 3, H, h]. Returns the numbers of
+ * the three parts. */
+static void packed_parts(const ModelMeaning *m, const Part *part, uint64_t third[3]) {
     const Type *packed = check_type(m->c, check_part_in(part, 0));
     uint64_t in = m->of[check_part_in(part, 0)];
     Attrs by = {.axis = 2};
@@ -67,7 +68,7 @@ static void packed_parts(const Meaning *m, const Part *part, uint64_t third[3]) 
     for (uint32_t k = 0; k < 3; k++) third[k] = check_term(m->c, OP_split, &by, k, &t, 1, &in);
 }
 
-static void number_packed(Meaning *m, const Part *part, const Attrs *a) {
+static void number_packed(ModelMeaning *m, const Part *part, const Attrs *a) {
     uint64_t third[3];
     packed_parts(m, part, third);
     for (uint32_t k = 0; k < part->n_out; k++) {
@@ -76,7 +77,7 @@ static void number_packed(Meaning *m, const Part *part, const Attrs *a) {
     }
 }
 
-static void number_part(Meaning *m, const Part *part, const Attrs *a) {
+static void number_part(ModelMeaning *m, const Part *part, const Attrs *a) {
     uint64_t *in = m->c->terms;
     if (part->op == OP_attention_packed) {
         number_packed(m, part, a);
@@ -91,7 +92,7 @@ static void number_part(Meaning *m, const Part *part, const Attrs *a) {
     }
 }
 
-static void number_instr(Meaning *m, uint64_t i) {
+static void number_instr(ModelMeaning *m, uint64_t i) {
     Check *c = m->c;
     int64_t param = check_param_shown(c, i);
     if (param >= 0) {
@@ -106,7 +107,7 @@ static void number_instr(Meaning *m, uint64_t i) {
     }
 }
 
-/* ---- words for what differs */
+/* ---- describing a difference */
 
 static void put_attrs(const Check *c, uint16_t op, const Attrs *a, Buf *out) {
     const char *between = " {";
@@ -129,7 +130,7 @@ static void put_node_name(const Plan *p, const PlanNode *n, Buf *out) {
         buf_printf(out, "%s%s%s", path, *path ? "." : "", op_info[n->op].name);
 }
 
-static void put_node(const Meaning *m, const PlanNode *n, Buf *out) {
+static void put_node(const ModelMeaning *m, const PlanNode *n, Buf *out) {
     const Plan *p = m->c->p;
     Attrs a = plan_node_attrs(p, n);
     buf_printf(out, "%s(", op_info[n->op].name);
@@ -142,7 +143,7 @@ static void put_node(const Meaning *m, const PlanNode *n, Buf *out) {
 }
 
 /* The first node with that number, or NULL. */
-static const PlanNode *node_of(const Meaning *m, const PlanModelProgram *q, uint64_t number) {
+static const PlanNode *node_of(const ModelMeaning *m, const PlanModelProgram *q, uint64_t number) {
     const Plan *p = m->c->p;
     for (uint32_t i = q->first_node; i < q->first_node + q->n_node; i++)
         for (uint32_t k = 0; k < p->nodes[i].n_out; k++)
@@ -150,8 +151,8 @@ static const PlanNode *node_of(const Meaning *m, const PlanModelProgram *q, uint
     return NULL;
 }
 
-static void put_part(const Meaning *m, const PlanModelProgram *q, const Part *part, uint64_t instr,
-                     Buf *out) {
+static void put_part(const ModelMeaning *m, const PlanModelProgram *q, const Part *part,
+                     uint64_t instr, Buf *out) {
     const Plan *p = m->c->p;
     Attrs a = check_part_attrs(m->c, instr, part);
     buf_printf(out, "%s(", op_info[part->op].name);
@@ -175,7 +176,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* The numbers of the values of a program, ascending. calloc'ed. */
-static uint64_t *numbers_of(const Meaning *m, uint32_t program, size_t *n) {
+static uint64_t *numbers_of(const ModelMeaning *m, uint32_t program, size_t *n) {
     const Plan *p = m->c->p;
     const PlanProgram *pr = &p->programs[program];
     uint64_t end = pr->first_instr + (uint64_t)pr->n_instr, *all;
@@ -196,8 +197,8 @@ static uint64_t *numbers_of(const Meaning *m, uint32_t program, size_t *n) {
     return all;
 }
 
-/* The first node that the value of node `last` depends on and that the plan does not compute. */
-static const PlanNode *first_other(const Meaning *m, const PlanModelProgram *q, uint32_t last,
+/* The first node on which node `last` depends and which the plan does not compute. */
+static const PlanNode *first_other(const ModelMeaning *m, const PlanModelProgram *q, uint32_t last,
                                    const uint64_t *all, size_t n) {
     const Plan *p = m->c->p;
     bool *needed = calloc(q->n_node + 1, 1);
@@ -215,8 +216,8 @@ static const PlanNode *first_other(const Meaning *m, const PlanModelProgram *q, 
     return other;
 }
 
-/* How alike a part is to a node: 0 if it is another op, or one that the model has. */
-static int likeness(const Meaning *m, const PlanNode *n, uint64_t instr, const Part *part) {
+/* How similar a part is to a node: 0 if it is another op, or one that occurs in the model. */
+static int likeness(const ModelMeaning *m, const PlanNode *n, uint64_t instr, const Part *part) {
     const Plan *p = m->c->p;
     const PlanInstr *in = &p->instrs[instr];
     bool packed = part->op == OP_attention_packed && n->op == OP_attention;
@@ -227,8 +228,9 @@ static int likeness(const Meaning *m, const PlanNode *n, uint64_t instr, const P
     return same;
 }
 
-/* The part of the program that stands for the node, as far as that can be said. */
-static uint64_t counterpart(const Meaning *m, const PlanNode *n, uint32_t program, Part *found) {
+/* The part of the program that most likely stands for the node. */
+static uint64_t counterpart(const ModelMeaning *m, const PlanNode *n, uint32_t program,
+                            Part *found) {
     const PlanProgram *pr = &m->c->p->programs[program];
     uint64_t at = NO_INSTR, end = pr->first_instr + (uint64_t)pr->n_instr;
     int most = 1;
@@ -246,7 +248,7 @@ static uint64_t counterpart(const Meaning *m, const PlanNode *n, uint32_t progra
     return at;
 }
 
-static int tell_other(const Meaning *m, const PlanModelProgram *q, const PlanNode *setter,
+static int tell_other(const ModelMeaning *m, const PlanModelProgram *q, const PlanNode *setter,
                       const char *state, uint32_t value) {
     Check *c = m->c;
     const Plan *p = c->p;
@@ -277,7 +279,8 @@ static int tell_other(const Meaning *m, const PlanModelProgram *q, const PlanNod
 
 /* ---- losses and metrics */
 
-static int check_term_of(Meaning *m, const PlanModelProgram *q, const PlanNode *n, bool *stated) {
+static int check_term_of(ModelMeaning *m, const PlanModelProgram *q, const PlanNode *n,
+                         bool *stated) {
     Check *c = m->c;
     const Plan *p = c->p;
     uint64_t row = p->node_words[n->first_word];
@@ -298,7 +301,7 @@ static int check_term_of(Meaning *m, const PlanModelProgram *q, const PlanNode *
     return tell_other(m, q, n, name, value);
 }
 
-static int compare(Meaning *m, bool *stated) {
+static int compare_losses(ModelMeaning *m, bool *stated) {
     Check *c = m->c;
     const Plan *p = c->p;
     int status = 0;
@@ -328,7 +331,7 @@ static uint64_t model_values(const Plan *p) {
 int check_model(Check *c) {
     const Plan *p = c->p;
     uint64_t values = model_values(p) + 1;
-    Meaning m = {.c = c};
+    ModelMeaning m = {.c = c};
     m.of = calloc(check_room(c), sizeof *m.of);
     m.model = calloc(values, sizeof *m.model);
     m.maker = calloc(values, sizeof *m.maker);
@@ -336,7 +339,7 @@ int check_model(Check *c) {
     int status = EXIT_ENVIRONMENT;
     if (m.of && m.model && m.maker && stated) {
         for (uint64_t i = 0; i < p->n_instrs; i++) number_instr(&m, i);
-        status = compare(&m, stated);
+        status = compare_losses(&m, stated);
     }
     free(m.of);
     free(m.model);

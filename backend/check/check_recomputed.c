@@ -1,9 +1,9 @@
-/* Proof 4, recomputation: what is marked as repeated from forward has the number of something that
- * forward computes, from the same operands, with the same attributes (check_terms.c). That its
- * readers are the gradients that it was made for, check_backward.c proves: it compares numbers, and
- * so takes the repeated value for the one of forward.
+/* Proof 4, recomputation: an instruction that is marked as repeated from forward has the number of
+ * a value that forward computes, from the same operands with the same attributes (check_terms.c).
+ * That its readers are the gradients for which it was made is proved in check_backward.c, which
+ * compares numbers and so treats the repeated value as that of forward.
  *
- *   4k  an instruction is said to repeat forward and computes something else
+ *   4k  an instruction is marked as a repetition of forward and computes something else
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ typedef struct Numbers {
     uint64_t mask;
 } Numbers;
 
-static uint64_t *find(const Numbers *n, uint64_t number) {
+static uint64_t *find_number(const Numbers *n, uint64_t number) {
     uint64_t k = number & n->mask;
     while (n->at[k] && n->at[k] != number) k = (k + 1) & n->mask;
     return &n->at[k];
@@ -25,13 +25,13 @@ static void put_forward(const Check *c, Numbers *n, uint64_t i) {
     for (uint32_t k = check_parts(c, i, part); k-- > 0;)
         for (uint32_t j = 0; j < part[k].n_out; j++) {
             uint64_t number = c->number[check_part_out(&part[k], j)];
-            *find(n, number) = number;
+            *find_number(n, number) = number;
         }
 }
 
 static int check_repeated(Check *c, const Numbers *n, uint64_t i) {
     for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
-        if (*find(n, c->number[check_out(c, i, k)]) != c->number[check_out(c, i, k)])
+        if (*find_number(n, c->number[check_out(c, i, k)]) != c->number[check_out(c, i, k)])
             return check_fail(c, "4k", i, "does not recompute any instruction of forward");
     return 0;
 }

@@ -1,24 +1,24 @@
-/* What values stand for: each value gets a number, and values with the same number are equal.
+/* The meaning of values: each value gets a number, and values with the same number are equal.
  *
  * In: a plan that was read. Out: Check.number and Check.without_dropout, by value. The number of a
- * value is a hash of the op that makes it, of the op's attributes, and of its operands' numbers, so
- * it does not depend on where and when something is computed, nor on which gather of a unit is
- * read: a view of a parameter has the parameter's number. The hash has a key that is drawn for each
- * check, so nobody can write a plan in which different terms have one number: two meet with a
- * chance of 2^-64, whatever they are. Numbers are compared and added, and never shown.
+ * value is a hash of the op that makes it, the op's attributes, and its operands' numbers, so it
+ * does not depend on where and when a value is computed, nor on which gather of a unit is read: a
+ * view of a parameter has the parameter's number. The hash has a key that is drawn for each check,
+ * so a plan cannot be constructed in which different terms have the same number: two terms collide
+ * with probability 2^-64, whatever they are. Numbers are compared and added, and never shown.
  *
- * Ops that compute what several others do are taken apart first (check_parts), into parts that are
- * ops of the table, as their row there says: a fused op has the numbers of what it replaces. A
- * result that exists between two parts only has a number too; Check.inner says which value it is. A
- * formula's steps are parts. Sums are sums of numbers, so order and grouping do not matter; zeros
- * are 0, copies are no op. An all_reduce is none either: what is summed over ranks is
- * check_gradients.c's to prove. So is what earlier micro-batches left: a sum with it has the number
- * of what this one adds.
+ * Ops that compute what several others do are first split (check_parts) into parts, which are ops
+ * of the table as their row says: a fused op has the numbers of the ops that it replaces. A result
+ * that exists only between two parts also has a number; Check.inner gives its value. The steps of a
+ * formula are parts. Sums are sums of numbers, so order and grouping do not matter; zeros are 0,
+ * copies are not ops. Neither is all_reduce: check_gradients.c proves what is summed over ranks.
+ * The same holds for what earlier micro-batches left: a sum with it has the number of what this one
+ * adds.
  *
- * `without_dropout` is the same with dropout taken for a copy, as in an evaluation.
+ * `without_dropout` is the same with dropout treated as a copy, as in an evaluation.
  *
- * A fused op that check_parts does not know gets a number of its own that nothing else has, so a
- * plan with it is rejected, never accepted wrongly.
+ * A fused op that check_parts does not know gets a unique number, so a plan with it is rejected,
+ * never wrongly accepted.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,8 +35,8 @@ static void set_part(Part *part, uint16_t op, uint32_t n_in, const uint32_t *in,
     for (uint32_t k = 0; k < n_in; k++) part->own[k] = in[k];
 }
 
-/* Operands that have a part in what the op's results are. What earlier micro-batches left has none:
- * check_gradients.c counts that. */
+/* The operands that affect an op's results. What earlier micro-batches left is not among them:
+ * check_gradients.c counts it. */
 static uint32_t counted(const PlanInstr *in) { return in->n_in - (in->attr.earlier && in->n_in); }
 
 /* An op that adds its result to its last operand. */
@@ -49,22 +49,22 @@ static uint32_t split_sum(Part *part, const PlanInstr *in, const uint32_t *opera
 _Static_assert((int)PART_OPERANDS <= (int)CHECK_PART_IN, "room of a Part");
 _Static_assert((int)PART_RESULTS <= (int)FORMULA_PARTS, "room of a Part");
 
-/* The value that a name of column PARTS is. */
+/* The value to which a name of column PARTS refers. */
 static uint32_t part_value(const PlanInstr *in, const uint32_t *operand, uint32_t inner,
                            uint32_t name) {
     if (name >= PART_INNER) return inner + name - PART_INNER;
     return name >= PART_RESULT ? in->first_out + name - PART_RESULT : operand[name];
 }
 
-/* A sum of one term, which the last operand of part n has left, is that term: what made it makes
- * the sum. */
+/* If part n lacks its last operand, its sum has one term and is that term: the part that made the
+ * term makes the sum. */
 static void drop_sum(Part *part, uint32_t n) {
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t j = 0; j < part[k].n_out; j++)
             if (part[k].out[j] == part[n].own[0]) part[k].out[j] = part[n].out[0];
 }
 
-/* Those of column PARTS. */
+/* The parts of column PARTS. */
 static uint32_t table_parts(const PlanInstr *in, const OpParts *of, const uint32_t *operand,
                             uint32_t inner, Part *part) {
     uint32_t n = 0;
@@ -84,7 +84,8 @@ static uint32_t table_parts(const PlanInstr *in, const OpParts *of, const uint32
     return n;
 }
 
-/* Values that exist only inside of an instruction: one, or the steps of its formula. */
+/* The number of values that exist only inside an instruction: those between its parts, or the steps
+ * of its formula. */
 static uint32_t count_inner(const Plan *p, const PlanInstr *in) {
     return in->op == OP_fused ? p->formulas[in->attr.index].n_step : MOST_INNER;
 }
@@ -194,8 +195,8 @@ void check_draw_key(Check *c) {
         fail_environment("no random numbers to check a plan with: %s", strerror(errno));
 }
 
-/* Words that are hashed together. XXH3 mixes texts of up to 240 bytes with the key in products, of
- * longer ones only sums, so a longer row is hashed part by part. */
+/* Words that are hashed together. XXH3 mixes texts of up to 240 bytes with the key in products,
+ * longer ones only in sums, so a longer row is hashed part by part. */
 enum { TERM_WORDS = 30 };
 typedef struct TermWords {
     const Check *c;
