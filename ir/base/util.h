@@ -95,7 +95,7 @@ struct iovec;
 uint64_t hash_parts(const struct iovec *part, size_t n);
 /* Whole file into malloc'ed memory, followed by a NUL; NULL and errno on failure. */
 char *read_file(const char *path, size_t *size);
-/* Writes path atomically: temporary file beside it, fsync, rename. 0, or -1 with errno. */
+/* Writes path atomically: temporary file next to it, fsync, rename. 0, or -1 with errno. */
 int write_file_atomic(const char *path, const void *bytes, size_t n);
 
 /* One more word of a hash, for tables in memory: it is not proof against a chosen input. */

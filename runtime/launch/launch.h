@@ -75,9 +75,9 @@ int launch_meeting(const LaunchContext *l, JoinOptions *o, char *error);
 const Device *device_load(const char *name, char *error, int *code);
 /* NULL with the message when this build or machine lacks it. */
 const TransportModule *transport_load(const char *name, char *error);
-/* Does it need no module, or is its module beside this program? */
+/* Whether it needs no module, or its module is next to this program. */
 bool transport_known(const TransportTraits *t);
-/* The transport: as the user says; else the first that suits the launcher and the device. */
+/* The transport that the user names, or the first that suits launcher and device. */
 const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext *l);
 
 /* spawn.c: with a transport between processes and no launcher, starts the ranks: 1 when they ran;

@@ -1,4 +1,4 @@
-/* Loads modules for devices and transports, shared objects beside this program, by name, and
+/* Loads modules for devices and transports, shared objects next to this program, by name, and
  * chooses the transport where the user does not. A module must come from the same build as this
  * program.
  */

@@ -1,11 +1,11 @@
-/* Which distances s - t, of key s and query t, belong to a row of relative_bias (T5).
+/* The distances s - t, of key s and query t, that belong to a row of relative_bias (T5).
  *
  * With keys before and after (bidirectional) the first half of the rows is for keys up to the
  * query, the second for those after it; otherwise all rows are for keys up to the query, and those
  * after it count as distance 0. Of the n rows of a side the first n / 2 hold one distance each; the
- * others grow in equal ratios up to max_distance, and the last holds all that is farther. Row n / 2
- * + j begins at (n / 2) (max_distance / (n / 2))^(j / (n - n / 2)), rounded up: a distance on an
- * edge belongs to the upper row. The margin makes edges that are whole numbers come out whole.
+ * others grow by equal ratios up to max_distance, and the last holds all greater distances. Row n /
+ * 2 + j begins at (n / 2) (max_distance / (n / 2))^(j / (n - n / 2)), rounded up: a distance on an
+ * edge belongs to the upper row. The margin makes edges that are integers come out exactly.
  */
 #ifndef FSDPC_BUCKETS_H
 #define FSDPC_BUCKETS_H

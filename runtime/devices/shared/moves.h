@@ -1,5 +1,6 @@
-/* Where elements go in transpose, slice and concat: the index arithmetic that the kernels of all
- * devices share. A file for a GPU defines MOVES_FUNCTION for what runs there.
+/* The destinations of elements in transpose, slice and concat: the index arithmetic that the
+ * kernels of all devices share. A file for a GPU defines MOVES_FUNCTION for functions that run
+ * there.
  */
 #ifndef FSDPC_MOVES_H
 #define FSDPC_MOVES_H

@@ -1,5 +1,5 @@
-/* What amax, quantize and dequantize take and give, as the plan says: for the kernels of all
- * devices. */
+/* The operands and results of amax, quantize and dequantize, as the plan describes them: for the
+ * kernels of all devices. */
 #ifndef FSDPC_QUANTIZED_CALL_H
 #define FSDPC_QUANTIZED_CALL_H
 

@@ -1,4 +1,4 @@
-/* How a GPU is shared between NCCL's kernels and the products that run beside them: transport nccl
+/* How a GPU is shared between NCCL's kernels and the products that overlap them: transport nccl
  * (runtime/transports/nccl) limits its communicators, device cuda (runtime/devices/cuda) tells
  * cuBLASLt what is left.
  *

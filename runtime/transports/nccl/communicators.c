@@ -8,7 +8,7 @@
  * rank as colour.
  *
  * Purposes have communicators of their own, without shared resources: operations of one
- * communicator run one after the other, and a gather has to run beside a reduction. That needs the
+ * communicator run one after the other, and a gather must overlap a reduction. That needs the
  * order in which the host issues them to hold on the device too (NCCL_LAUNCH_ORDER_IMPLICIT), or
  * two ranks may start them in different orders and wait for ever when kernels find no room.
  */

@@ -3,7 +3,7 @@
  * without GPUs.
  *
  * All data goes through rank 0, a piece at a time, as host collectives (calls.c): no fast way, and
- * no memory beside one piece. Sums are those of the device in rank order, so the bits are those of
+ * no memory besides one piece. Sums are those of the device in rank order, so the bits are those of
  * transport local. A rank has one host collective under way, so a collective begins when the one
  * before it is over.
  */

@@ -58,7 +58,7 @@ static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, int64_t n) {
     return keys;
 }
 
-/* One row of w: the sum of dy's rows at the positions keys[first .. last). */
+/* The gradient of one row of w: the sum of dy's rows at the positions keys[first .. last). */
 VECTOR_INLINE void sum_run(Operand dy, Result dw, const uint64_t *keys, int64_t first, int64_t last,
                            int64_t width, const Operand *acc, bool earlier) {
     int64_t row = (int64_t)(keys[first] >> 32);

@@ -102,8 +102,8 @@ KERNEL(split) {
     return 0;
 }
 
-/* n elements of entry e. Inputs may differ in dtype from the result (f32 gradients beside bf16
- * ones). */
+/* n elements of entry e. The dtype of inputs may differ from the result's (f32 and bf16
+ * gradients). */
 static void stack_run(const Launch *l, int64_t e, int64_t from, int64_t to, int64_t n) {
     const void *x = l->call->in[e];
     int dtype = l->call->in_type[e]->dtype;

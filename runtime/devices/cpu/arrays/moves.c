@@ -1,8 +1,8 @@
-/* transpose, slice, concat: elements go to other places, and float ones may change their dtype.
+/* transpose, slice, concat: elements move to other places, and float ones may change their dtype.
  *
- * transpose: where the last axis stays last, whole rows move. Otherwise x's last axis and y's are
- * walked in squares of TILE x TILE, so that both are read and written in pieces of cache lines. The
- * other axes are counted through.
+ * transpose: if the last axis stays last, whole rows move. Otherwise x's last axis and y's are
+ * walked in squares of TILE x TILE, so that both are read and written in parts of cache lines. The
+ * other axes are iterated one by one.
  */
 #include "moves.h"
 #include "kernel.h"
@@ -10,7 +10,7 @@
 
 enum { TILE = 16 };
 
-/* n elements that lie side by side. */
+/* n contiguous elements. */
 static void move_run(void *to, int to_dtype, int64_t to_at, const void *from, int dtype,
                      int64_t from_at, int64_t n) {
     if (dtype == to_dtype) {

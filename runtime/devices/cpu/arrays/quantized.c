@@ -1,8 +1,8 @@
 /* amax, quantize, dequantize: parameters that are gathered in f8e4m3 or i8.
  *
- * A parameter's place in a shard goes up to that of the next one, padding included, which is zero.
+ * A parameter's place in a shard extends to that of the next one, including padding, which is zero.
  * Largest weights are integers, so threads and ranks may find them in any order. A parameter is
- * walked in runs: elements that follow each other in the shard and in the parameter, of one block.
+ * processed in runs: elements of one block that are contiguous in the shard and in the parameter.
  */
 #include "quantized.h"
 #include "kernel.h"

@@ -51,7 +51,7 @@ static int64_t mean_blocks(const Along *a) { return a->outer * ((a->inner + LANE
 
 static void put_one(Result y, int64_t at, float value) { element_store(y.at, y.dtype, at, value); }
 
-/* Along the last axis neighbours are summed, else LANES sums beside each other. */
+/* Along the last axis adjacent elements are summed, otherwise LANES sums in parallel. */
 KERNEL(mean) {
     Operand x = input(l, 0);
     Result y = output(l, 0);

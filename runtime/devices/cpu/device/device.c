@@ -1,13 +1,14 @@
 /* The cpu device: memory, launch, copies, and the choice of the instruction set.
  *
- * Streams mean little here: a launch returns when its kernel is done, so issue order is the order
- * of execution, and record and wait have nothing to do. Where the streams are issued by threads of
- * their own, each but compute has one CPU thread and no scratch memory (`concurrent`).
+ * Streams do little here: a launch returns when its kernel is done, so execution follows the issue
+ * order, and record and wait do nothing. If the streams are issued by separate threads, each except
+ * compute has one CPU thread and no scratch memory (`concurrent`).
  *
  * FSDP_CPU_ISA=plain|avx2|avx512 forces an instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix
- * products; otherwise the widest set that the processor and the system offer, and oneDNN where this
- * build has it and it gives the same bits on any number of threads (onednn.c). ONEDNN_MAX_CPU_ISA
- * is oneDNN's own: AVX512_CORE keeps it from multiplying bf16, AVX2 selects our own product.
+ * products; otherwise the device uses the widest set that the processor and the system support, and
+ * oneDNN if this build has it and it gives the same bits for any number of threads (onednn.c).
+ * ONEDNN_MAX_CPU_ISA belongs to oneDNN: AVX512_CORE keeps it from multiplying bf16, AVX2 selects
+ * our own product.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -138,7 +139,8 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
     return 0;
 }
 
-/* What other streams carry while compute runs: kernels that need neither scratch nor bf16. */
+/* Kernels that run on other streams at the same time as compute: they need neither scratch nor
+ * bf16. */
 static const bool runs_concurrently[OP_COUNT] = {
     [OP_cast] = true, [OP_quantize] = true, [OP_fetch] = true, [OP_evict] = true};
 
@@ -275,7 +277,7 @@ static int cpu_reduce(DeviceContext *c, int stream, int dtype, void *to, const v
     return 0;
 }
 
-/* This module does not know what libraries hold: oneDNN and OpenMP allocate for themselves. */
+/* Unknown to this module: oneDNN and OpenMP allocate memory for themselves. */
 static const Device device = {
     .abi = MODULE_INTERFACE,
     .name = "cpu",

@@ -1,21 +1,20 @@
 /* Formulas, block by block: the kernels of elementwise ops that broadcast, and of fused ones.
  *
- * A thread walks its part of the result in blocks. Of each operand it makes the block's elements as
- * f32, where they do not lie so in memory; then each step is one loop over the block, or two steps
- * are (pairs.h), from cache to cache, the last one of a result into the result where that is f32;
- * then the other results are stored. So memory is read and written once, whatever the number of
- * steps.
+ * A thread processes its part of the result in blocks. For each operand it prepares the block's
+ * elements as f32, unless they are in memory in this form; then each step, or pair of steps
+ * (pairs.h), is one loop over the block, from cache to cache, the last step of a result directly
+ * into the result if that is f32; then the other results are stored. So memory is read and written
+ * once, whatever the number of steps.
  *
- * Where a formula has rows, a block is a row. A value that is the same number in the whole block, a
- * narrow or a constant one, is a single vector that the loops do not step over.
+ * If a formula has rows, a block is a row. A value that is the same number in the whole block, a
+ * narrow or a constant one, is a single vector that the loops do not advance.
  *
- * Where it moves parts, its pieces (pieces.h) are computed in its place: operands are windows, and
- * a block is stored run by run. Such a block is groups of rows, so that a table that is the same
- * for some axes is read where it lies: for heads of 32 numbers, several positions with all their
- * heads.
+ * If it moves parts, its pieces (pieces.h) are computed instead: operands are windows, and a block
+ * is stored run by run. Such a block consists of groups of rows, so that a table that is the same
+ * for some axes is read in place: for heads of 32 numbers, several positions with all their heads.
  *
  * In place works: an operand that shares memory with a result has its shape, and a result is
- * written before the end only where no later step reads such an operand.
+ * written before the end only if no later step reads such an operand.
  */
 #include "evaluate.h"
 #include "formula_plan.h"

@@ -1,7 +1,7 @@
-/* Two steps of a formula at once. Where sums, differences and products follow each other, a loop
- * for each step would be as long as its loads and stores. So a step that only one other step
- * reads goes directly before that one, and both are one loop; so do two products before their sum
- * or difference; a product before a sum of the row is added as it is made. The order of steps that
+/* Two steps of a formula in one loop. In chains of sums, differences and products, a loop for each
+ * step would spend its time on loads and stores. So a step that only one other step reads is placed
+ * directly before that step, and both become one loop; so do two products before their sum or
+ * difference; a product before a sum of the row is added as it is computed. The order of steps that
  * do not read each other does not change the numbers.
  */
 #ifndef FSDPC_CPU_PAIRS_H

@@ -1,6 +1,6 @@
-/* A formula in fewer steps, with the same bits. Adding a negated value, factor or product becomes a
- * subtraction. Adding 0, which gradients of parts do and which changes only -0 to 0, becomes a part
- * of the sum of two products before it.
+/* Simplifies a formula to fewer steps with the same bits. Adding a negated value, factor or product
+ * becomes a subtraction. Adding 0, which gradients of parts do and which only changes -0 to 0,
+ * becomes part of the sum of two products before it.
  */
 #ifndef FSDPC_CPU_SIMPLIFY_H
 #define FSDPC_CPU_SIMPLIFY_H

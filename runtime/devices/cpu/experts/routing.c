@@ -1,9 +1,9 @@
-/* Tokens to experts and back. N tokens of width D, K choices each; choice n * K + k is the k-th of
- * token n. R = N * K rows lie sorted by expert: row r holds the token of choice order[r], and
- * choice c has row place[c].
+/* Moves tokens to experts and back. N tokens of width D, K choices each; choice n * K + k is the
+ * k-th of token n. R = N * K rows are sorted by expert: row r holds the token of choice order[r],
+ * and choice c has row place[c].
  *
  * Sorting is stable, so a token's rows and the sums over them do not depend on threads. Indices
- * come from kernels, but a plan need not be right: each is checked before it is an address.
+ * come from kernels, but a plan may be wrong: each is checked before it is used as an address.
  */
 #include "kernel.h"
 #include "vector.h"

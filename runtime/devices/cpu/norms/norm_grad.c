@@ -146,7 +146,7 @@ static void columns_then_rows(const NormGrad *c, GradRows rows, Result dw, Resul
     rows(c, my_range(c->rows, 1), (ColumnSums){NULL, NULL});
 }
 
-/* ---- sums of columns beside dx */
+/* ---- sums of columns together with dx */
 
 /* The scratch of all threads: totals of the columns, those of dw and db after each other, each of
  * whole vectors; then their sums over the rows of each block of a band. */

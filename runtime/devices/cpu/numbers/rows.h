@@ -1,4 +1,4 @@
-/* What one row gives: its sum, its extreme and the gradient of that. The ops of reduce.c and the
+/* Reductions of one row: its sum, its extreme and the gradient of that. The ops of reduce.c and the
  * steps of formulas share these, so that a formula has the bits of the ops that it stands for.
  */
 #ifndef FSDPC_CPU_ROWS_H

@@ -1,8 +1,8 @@
-/* Stores past the caches: results that are larger than what caches keep until they are read. A
- * plain store first reads the line that it writes; these do not, and so move a third less for a
- * copy. Only stream_end orders them: no other synchronization of threads does.
+/* Stores that bypass the caches, for results that would leave the caches before they are read. A
+ * plain store first reads the line that it writes; these do not, and so move a third less memory
+ * for a copy. Only stream_end orders them: no other synchronization of threads does.
  *
- * Not where a sanitizer looks, which does not see them, nor on other processors than x86.
+ * Not used with sanitizers, which do not see them, nor on processors other than x86.
  */
 #ifndef FSDPC_CPU_STREAM_H
 #define FSDPC_CPU_STREAM_H

@@ -3,7 +3,7 @@
  * muon_momentum: m += (1 - momentum) (g - m); u = m, or with Nesterov's momentum one step further.
  *
  * muon: X = u / max(|u|, 1e-7), then `steps` times X = (a I + b G + c G G) X with G = X X^T, which
- * brings the singular values of X close to 1; then p -= lr' X, decay beside.
+ * brings the singular values of X close to 1; then p -= lr' X, with decoupled decay.
  *
  * A rank makes its own part of u and leaves 0 elsewhere; the sum over ranks (pass comm) is all of
  * it. muon makes each matrix orthogonal that has an element in this rank's shard, so ranks share

@@ -1,14 +1,14 @@
-/* Products of matrices of which some are bf16, without f32 copies of whole operands.
+/* Matrix products with bf16 operands, without f32 copies of whole operands.
  *
- * The result is cut into tiles, whose sizes depend only on the shape and which threads take one
- * by one. A tile is formed in f32 in its thread's scratch: it begins with the bias or the
- * accumulator, or empty; the product is added; then it is rounded into its place, or added to what
- * is there. So bits depend neither on the number of threads nor on which thread takes what.
+ * The result is cut into tiles, whose sizes depend only on the shape; threads take them one by one.
+ * A tile is computed in f32 in its thread's scratch: it begins with the bias or the accumulator, or
+ * empty; the product is added; then it is rounded into its place, or added to the value there. So
+ * bits depend neither on the number of threads nor on which thread takes which tile.
  *
- * Two bf16 operands go to oneDNN's matmul as they are, where the processor multiplies bf16
- * (bf16.c). Otherwise, and where only one operand is bf16, slices of 256 along k are widened
- * into the scratch and multiplied as f32, by oneDNN or by product.c. The bits depend on which of
- * them it is, and on the instructions that oneDNN chooses.
+ * Two bf16 operands go directly to oneDNN's matmul if the processor multiplies bf16 (bf16.c).
+ * Otherwise, and if only one operand is bf16, slices of 256 along k are widened into the scratch
+ * and multiplied as f32, by oneDNN or by product.c. The bits depend on which of these is used, and
+ * on the instructions that oneDNN chooses.
  */
 #include "tiles.h"
 

@@ -101,7 +101,7 @@ static int move_parts(const Launch *l, void *whole, const Type *type, bool split
 KERNEL(split) {
     return move_parts(l, (void *)(uintptr_t)l->call->in[0], l->call->in_type[0], true);
 }
-/* Inputs may differ in dtype from the result (f32 gradients beside bf16 ones). */
+/* The dtype of inputs may differ from the result's (f32 and bf16 gradients). */
 KERNEL(stack) { return move_parts(l, l->call->out[0], l->call->out_type[0], false); }
 
 /* flat [K * n] -> part [n]: that of this rank's number among the K ranks of the axes. */
@@ -117,10 +117,10 @@ KERNEL(retain) {
                                         (size_t)bytes, cudaMemcpyDeviceToDevice));
 }
 
-/* x -> y, from one memory to the other. What is not the GPU's is pinned: the copy runs beside
- * kernels of other streams, and a recorded program may hold it. But for a file, and memory that the
- * plan says is not pinned, whose pages are the system's to move: the driver copies through memory
- * of its own meanwhile, for which this thread waits, and no program is recorded (device.c). */
+/* x -> y, from one memory to the other. Host memory is pinned: the copy overlaps kernels of other
+ * streams, and a recorded program may contain it. The exceptions are a file, and memory that the
+ * plan does not pin: the system may move these pages, so the driver copies through memory of its
+ * own while this thread waits, and no program is recorded (device.c). */
 static int copy_between(const Launch *l, cudaMemcpyKind of_pages) {
     Operand x = input(l, 0);
     Result y = output(l, 0);

@@ -1,5 +1,5 @@
-/* The ops of attention: each call goes where its form was found to be computed fastest, else to the
- * own kernels. */
+/* The ops of attention: each call goes to the implementation that was measured as fastest for its
+ * form, otherwise to our own kernels. */
 #include "attention_call.h"
 
 static int attention_any(const Launch *l) {

@@ -10,7 +10,7 @@
 
 #define PART "libcudnn_graph.so.9"
 
-/* libcudnn.so.9 passes all calls on to a library beside it, and ends the process in the first one
+/* libcudnn.so.9 passes all calls on to a library next to it, and ends the process in the first one
  * when that cannot be loaded. So it is loaded here; other parts that are missing are an error of a
  * call. */
 static int has_part(void *library) {

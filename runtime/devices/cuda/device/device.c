@@ -37,7 +37,7 @@ typedef struct Recording {
 struct DeviceContext {
     RankInfo rank;
     cudaStream_t stream[STREAM_KINDS];
-    cudaStream_t save; /* copies to the host beside the rank's own work */
+    cudaStream_t save; /* copies to the host that overlap the rank's own work */
     cudaEvent_t fork, join[STREAM_KINDS], mark[DEVICE_MARKS];
     cudaEvent_t *event; /* by instruction; NULL where no stream waits */
     uint64_t n_events;

@@ -3,7 +3,8 @@
  * A thread computes eight neighbours. Their values lie in shared memory, a room for each operand
  * and for each step that is still read, so that memory is read and written once whatever the number
  * of steps. All threads of a launch take the same steps: the branch to a step's function costs
- * little beside the eights that it computes. As many threads make a block as the rooms allow.
+ * little compared with the eights that it computes. As many threads make a block as the rooms
+ * allow.
  *
  * Where it moves parts, its pieces (pieces.h) are computed in its place: an eight of each piece,
  * from windows of the operands to places in the results.

@@ -1,4 +1,4 @@
-/* What a kernel says when a launch cannot be done. */
+/* The messages of kernels for launches that cannot be done. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -78,7 +78,7 @@ static cudaError_t name_machine(Products *p) {
     return e;
 }
 
-/* Where other processes have ranks, collectives run beside products: those are told what is left to
+/* Where other processes have ranks, collectives overlap products: those are told what is left to
  * them, unless that is less than half. */
 static int share_with_collectives(Products *p, const DeviceOptions *options, char *error) {
     Share share[COMM_PURPOSES];

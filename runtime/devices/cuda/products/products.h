@@ -12,8 +12,8 @@
  *   GELU_AUX_BIAS  x = A B + beta C + vector is written to aux, D = gelu(x): the tanh form
  *   DGELU          D = (A B + beta C) gelu'(aux)
  *   DGELU_BGRAD    the same, and vector[m] = the sums of D over its columns
- *   BGRADA         vector[m] = the sums of A over k, beside the product
- *   BGRADB         vector[n] = the sums of B over k, beside the product
+ *   BGRADA         vector[m] = the sums of A over k, besides the product
+ *   BGRADB         vector[n] = the sums of B over k, besides the product
  *
  * A bias gradient is written, never added to an earlier value. aux is m x n with leading dimension
  * ldaux, a multiple of 8 and at least m, at an address that is a multiple of 16. Where the library

@@ -54,7 +54,7 @@ void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t ne
 /* Replaces the file; `note` says why it could not. */
 void tuned_write(const TunedTable *t, const char *path, const char *machine, char *note);
 
-/* products.c: the table that it reads and writes beside the plan, between products_rehearse and
+/* products.c: the table that it reads and writes next to the plan, between products_rehearse and
  * products_rehearsed. */
 const TunedAttention *products_recall_form(uint64_t form, uint64_t library);
 void products_keep_form(const TunedAttention *row);
