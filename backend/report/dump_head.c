@@ -240,7 +240,7 @@ static void put_largest_reduction(View *v) {
     view_line(v,
               arena_printf(v->a,
                            "  reduces     %s of %s at once, including %s and %s; \"%s\" = unit in "
-                           "section shard reduces them separately",
+                           "section shard separates them",
                            amount_short(v->a, (uint64_t)most.bytes), view_unit(v, (int64_t)unit),
                            text(v, most.first->name), text(v, most.next->name),
                            module_of(v, most.first)),

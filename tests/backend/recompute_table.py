@@ -32,7 +32,7 @@ def row(fsdpc, root, setting, collectives):
     parts = [n for k, n in peak["categories"].items() if not k.startswith("workspace")]
     assert sum(parts) == peak["arena"], peak
     collectives.add(str(sorted(collections.Counter(c[1] for c in plan["collectives"]).items())))
-    again = re.search(r"in backward again: (.*?) of the", dump(fsdpc, root, setting, "text"))
+    again = re.search(r"repeated in backward: (.*?) of the", dump(fsdpc, root, setting, "text"))
     return (f"| `{setting}` | {peak['categories']['activations'] / 2 ** 20:,.0f} "
             f"| {peak['arena'] / 2 ** 20:,.0f} | {again.group(1) if again else '0'} |")
 

@@ -11,7 +11,7 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 8; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { SET }
 ==== out
-  reduces     64.0 KiB of (root) at once, including wte.weight and head.w; "wte" = unit in section shard reduces them separately
+  reduces     64.0 KiB of (root) at once, including wte.weight and head.w; "wte" = unit in section shard separates them
 .
 .
 ==== err
