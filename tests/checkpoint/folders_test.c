@@ -144,7 +144,7 @@ static void a_fault_names_file_and_tensor(void **state) {
     assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
     float x[13];
     assert_int_equal(checkpoint_read(k, 0, 0, 0, NULL, error), 0); /* nothing */
-    assert_int_equal(checkpoint_read(k, 0, 0, 5, x, error), 0); /* rank 0's */
+    assert_int_equal(checkpoint_read(k, 0, 0, 5, x, error), 0);    /* rank 0's */
     assert_int_equal(checkpoint_read(k, 5, 0, 13, x, error), EXIT_CORRUPT);
     assert_non_null(strstr(error, "step-00000400/rank-00001-of-00002.safetensors: tensor "
                                   "optimizer.state.a.weight.factors: bytes 0 to "));
