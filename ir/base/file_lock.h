@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <sys/file.h>
 
-/* FILE_UNLOCKABLE, with errno: its file system has no locks (Lustre without -o flock, folders on
- * NFS). Then nobody is known to hold it, nor known not to. */
+/* FILE_UNLOCKABLE, with errno: the file system has no locks (Lustre without -o flock, folders on
+ * NFS), so whether the file is in use is unknown. */
 typedef enum FileLock { FILE_LOCKED, FILE_BUSY, FILE_UNLOCKABLE } FileLock;
 
 /* Takes it for one process alone (flock) until the file is closed, without waiting. */

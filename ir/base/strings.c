@@ -194,7 +194,8 @@ static size_t edit_distance(const char *word, size_t length, const char *other, 
     return last[length];
 }
 
-/* Is `part` the word but for what stands before a last or after a first `_`: batch in batch_size?
+/* Whether `part` is the word without what precedes its last or follows its first `_`: batch in
+ * batch_size.
  */
 static bool is_end_of(const char *part, const char *word) {
     size_t n = strlen(part), length = strlen(word);

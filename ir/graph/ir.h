@@ -327,7 +327,7 @@ static inline bool address_is_persistent(const Graph *g, uint64_t address) {
     return address_offset(address) <
            (address_is_host(address) ? g->host_persistent : g->persistent_bytes);
 }
-/* Do the stream's ops run ahead of what they are for, as far as the list says and no further? */
+/* Whether the stream's ops run ahead of their readers, as far as the list allows. */
 static inline bool stream_runs_ahead(uint8_t stream) {
     return stream == STREAM_GATHER || stream == STREAM_FETCH;
 }

@@ -29,8 +29,8 @@ static inline int64_t stored_place(const StoredPart *s, int64_t i) {
     return at;
 }
 
-/* Is it a part of a tensor and a parameter of so many elements? All numbers may be anything; counts
- * are at most MOST_COUNT. */
+/* Whether it is a part of a tensor and of a parameter with these numbers of elements. Its numbers
+ * may be arbitrary; the counts are at most MOST_COUNT. */
 static inline bool stored_is_inside(const StoredPart *s, int64_t tensor, int64_t param) {
     int64_t n = 1, last = s->offset;
     if (s->rank < 1 || s->rank > MAX_RANK || s->n < 1 || s->n > param || s->first < 0 ||

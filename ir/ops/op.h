@@ -32,7 +32,7 @@ typedef enum OpAlias {
     ALIAS_VIEW, /* output 0 is input 0's memory at byte attr.offset; no data moves */
     ALIAS_PACK, /* inputs live inside output 0, at their group's offsets; see op pack */
     ALIAS_MAY,  /* output 0 may take the memory of one input of the mask if that ends here and has
-                   the same axes, but for leading ones of one entry, and elements of the same size;
+                   the same axes, except leading ones of size 1, and elements of the same size;
                    the kernel is correct either way */
     ALIAS_EACH, /* as ALIAS_MAY for every output, each with a different input */
     ALIAS_MUST, /* output j is input j's memory, for each j of the mask that exists */

@@ -77,10 +77,10 @@ static int issue_ordered(Rank *r, uint32_t k, char *error) {
     return code;
 }
 
-/* The instructions of a program, or of a recording that the device has of it. A device whose
- * launches return early orders the call after what it was given before; nobody waits for its end
- * here. Where some of them may be held back for a checkpoint they are issued one by one, between
- * two points at which the device has done everything. */
+/* Issues the instructions of a program, or the device's recording of it. A device whose launches
+ * return early orders the call after earlier work; its end is not awaited here. If a checkpoint may
+ * hold some of them back, they are issued one by one, between two points at which the device has
+ * finished everything. */
 static int issue_program(Rank *r, uint32_t program, char *error) {
     const PlanProgram *q = &r->run->plan->programs[program];
     const Device *d = r->run->device;

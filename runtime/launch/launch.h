@@ -1,6 +1,6 @@
 /* How the processes of a run start, meet, lose each other and end.
  *
- * launcher.c finds out who started this process, as which rank. Where nobody did, and the transport
+ * launcher.c finds out what started this process, as which rank. If nothing did, and the transport
  * needs a process per rank, spawn.c starts them, and restarts.c starts them again when one is lost.
  * processes.c brings them together through a transport module, which module.c loads, as it does
  * device modules. host_memory.c asks whether what they take together fits on this machine.
@@ -104,7 +104,7 @@ void processes_said(void);               /* this rank printed why the run ends *
 _Noreturn void processes_quit(int code); /* without waiting for the others */
 
 /* hosts.c */
-/* "node1:4,node2:4", of which the first is this machine. EXIT_USER where it is no such list, or has
+/* "node1:4,node2:4", of which the first is this machine. EXIT_USER if it is not such a list, or has
  * fewer places than ranks. */
 int hosts_read(const char *text, int32_t ranks, Hosts *out, char *error);
 void hosts_free(Hosts *h);

@@ -22,8 +22,8 @@
 #define QUANTIZED_FUNCTION static inline
 #endif
 
-/* Bits of f32: of 448, of the least number that has no leading zeros in f8e4m3, of what the
- * exponents differ by, and of the number to which adding one below rounds it at the right bit. */
+/* Bits of f32: 448, the least number that is normal in f8e4m3, the difference of the exponents'
+ * biases, and the number to which adding a subnormal one rounds it at the right bit. */
 #define FLOAT8_LARGEST 0x43e00000u
 #define FLOAT8_NORMAL 0x3c800000u
 #define FLOAT8_BIAS 0x3c000000u
