@@ -387,7 +387,7 @@ static void ranges_share_out_the_data(void **state) {
         {4, 12, 12, 20, 20, "tensor a: bytes before its data"},
         {0, 8, 8, 16, 17, "bytes at its end"},
         {0, 8, 8, 16, 15, "tensor b: its data lie outside"},
-        {0, 8, 8, 12, 12, "tensor b: its data are not as long"},
+        {0, 8, 8, 12, 12, "tensor b: the length of its data"},
         {0, 8, 16, 8, 16, "tensor b: its data lie outside"},
     };
     for (size_t i = 0; i < ARRAY_LEN(lie); i++) {
