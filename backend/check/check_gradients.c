@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By op; NULL: follow_update where it is an update, else follow_term. */
+/* By op; NULL: by its role, an update, what prepares one, or a term. */
 static int (*const follow_op[OP_COUNT])(GradientCheck *, uint64_t) = {
     [OP_state] = follow_state,
     [OP_view] = follow_view,
@@ -54,16 +54,13 @@ static int (*const follow_op[OP_COUNT])(GradientCheck *, uint64_t) = {
     [OP_amax] = follow_amax,
     [OP_quantize] = follow_quantized,
     [OP_dequantize] = follow_quantized,
-    [OP_muon_momentum] = follow_momentum,
-    [OP_factored_sums] = follow_factored,
-    [OP_factored_means] = follow_factored,
-    [OP_factored_rms] = follow_factored,
 };
 
 static int follow_instr(GradientCheck *s, uint64_t i) {
     const PlanInstr *in = &s->c->p->instrs[i];
     if (in->attr.earlier) return follow_earlier(s, i);
     if (follow_op[in->op]) return follow_op[in->op](s, i);
+    if (op_info[in->op].role == ROLE_STEP) return follow_derived(s, i);
     return check_is_update(in->op) ? follow_update(s, i) : follow_term(s, i);
 }
 

@@ -11,16 +11,16 @@
 #include "check.h"
 
 typedef unsigned long long Llu;
-enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS, SYM_FACTORED, SYM_LARGEST, SYM_PART };
+enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS, SYM_DERIVED, SYM_LARGEST, SYM_PART };
 
 typedef struct Sym {
     uint8_t kind, entry, current;
     AxisSet summed;      /* axes over which it is a sum of ranks' contributions */
     AxisSet split;       /* axes over which it was cut: a rank has one shard */
-    int32_t group;       /* SYM_GRADIENT, SYM_PART, SYM_FACTORED, SYM_LARGEST: its group; SYM_TERM,
+    int32_t group;       /* SYM_GRADIENT, SYM_PART, SYM_DERIVED, SYM_LARGEST: its group; SYM_TERM,
                             SYM_STATS: minus the op that made it */
     uint32_t source;     /* the state that `entry` is about, if that is not 0 */
-    uint32_t value;      /* SYM_TERM: the value that the sum began with; SYM_FACTORED: the
+    uint32_t value;      /* SYM_TERM: the value that the sum began with; SYM_DERIVED: the
                             instruction that made it, or its part of each rank; SYM_PART: which
                             parameter of the group */
     uint32_t head, tail; /* SYM_NORM: groups + 1, linked through GradientCheck.next */
@@ -88,8 +88,7 @@ int follow_loss_term(GradientCheck *s, uint64_t i); /* adds a term made of stati
 /* follow_updates.c: what reads complete gradients and makes new states of them */
 int follow_norm(GradientCheck *s, uint64_t i);
 int follow_scale(GradientCheck *s, uint64_t i);
-int follow_factored(GradientCheck *s, uint64_t i);
-int follow_momentum(GradientCheck *s, uint64_t i);
+int follow_derived(GradientCheck *s, uint64_t i); /* from a gradient, for the update */
 int follow_update(GradientCheck *s, uint64_t i);
 int follow_amax(GradientCheck *s, uint64_t i);
 int follow_quantized(GradientCheck *s, uint64_t i);

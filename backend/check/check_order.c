@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signature.h"
+
 typedef unsigned long long Llu;
 
 int check_reads(Check *c, uint32_t program) {
@@ -171,14 +173,19 @@ static bool shows_flat(uint16_t op) {
     return op == OP_view || op == OP_copy_out || op == OP_dequantize;
 }
 
+/* An update, or what prepares one, that takes the group's shard of weights. */
+static bool reads_weights(uint16_t op) {
+    bool of_step = op_info[op].role == ROLE_UPDATE || op_info[op].role == ROLE_STEP;
+    return of_step && signature_find(op_signature((OpKind)op), "p") >= 0;
+}
+
 /* Who may read values that hold parameters of several kinds (3g). */
 static int check_readers(Check *c, uint64_t i) {
     const Plan *p = c->p;
     uint16_t op = p->instrs[i].op;
     bool takes_flat = shows_flat(op) || op == OP_set_state || op == OP_reshard || op == OP_retain;
     bool takes_shards = op == OP_unshard || op == OP_cast || op == OP_amax || op == OP_quantize ||
-                        op == OP_fetch || op == OP_factored_sums || check_is_update(op) ||
-                        op == OP_free;
+                        op == OP_fetch || op == OP_free || reads_weights(op);
     for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
         uint32_t v = check_in(c, i, k);
         bool shard = shard_group(c, v) >= 0;

@@ -1,25 +1,29 @@
-/* Proof 4: what reads a group's complete gradient (its norm, what Adafactor and Muon derive from
- * it, the update itself), and what the update's results must become. Quantized weights are here
- * too: they are scaled by the largest weights of the shard that the last update made.
+/* Proof 4: what reads a group's complete gradient (its norm, what prepares the update, the update
+ * itself), and what the update's results must become. The table of ops says of each such op which
+ * states it changes, what its operands are, by name, and which results are parts of a sum over
+ * ranks. Quantized weights are here too: they are scaled by the largest weights of the shard that
+ * the last update made.
  */
 #include "check_gradients.h"
+
+#include <string.h>
+
 #include "signature.h"
 
-static const uint32_t update_roles[] = {STATE_PARAM, STATE_MOMENT1, STATE_MOMENT2};
+/* How many states an op has as operands, and gives back. */
+static uint32_t updated_states(const PlanInstr *in) {
+    return signature_updated(op_signature((OpKind)in->op));
+}
 
-/* Is v the result of an update or of step_scale that this state is made for? */
+/* Is v the result of an update, of what prepares one or of step_scale that this state is made for?
+ */
 bool follow_is_update_of(const Check *c, uint32_t v, const PlanState *st) {
-    uint64_t def = c->p->values[v].def;
-    const PlanInstr *in = &c->p->instrs[def];
+    const PlanInstr *in = &c->p->instrs[c->p->values[v].def];
     if (st->role == STATE_SCALE) return in->op == OP_step_scale;
     uint32_t k = v - in->first_out;
-    if (st->role == STATE_FACTORS)
-        return in->op == OP_factored_means && in->attr.group == st->group;
-    if (in->op == OP_muon_momentum)
-        return k == 0 && st->role == STATE_MOMENT1 && in->attr.group == st->group;
-    if (in->op == OP_muon && k > 0) return false; /* scratch */
-    return check_is_update(in->op) && in->attr.group == st->group && k < ARRAY_LEN(update_roles) &&
-           update_roles[k] == st->role;
+    bool of_step = op_info[in->op].role == ROLE_STEP || op_info[in->op].role == ROLE_UPDATE;
+    return of_step && k < updated_states(in) && op_info[in->op].keeps[k] == st->role &&
+           in->attr.group == st->group;
 }
 
 /* The state that keeps a copy of the group's shard in the compute dtype, or -1. */
@@ -27,11 +31,6 @@ static int64_t copy_of(const Plan *p, int64_t group) {
     for (uint32_t k = 0; k < p->n_states; k++)
         if (p->states[k].role == STATE_COPY && p->states[k].group == group) return k;
     return -1;
-}
-
-/* How many states an update has as operands, and gives back. */
-static uint32_t updated_states(const PlanInstr *in) {
-    return signature_updated(op_signature((OpKind)in->op));
 }
 
 /* Is v the copy that the group's update makes of its master shard, or a cast of what that becomes?
@@ -135,19 +134,35 @@ static int check_scale(GradientCheck *s, uint64_t i, uint32_t k) {
     return check_fail(s->c, "4e", i, "its scale is not this step's");
 }
 
-/* Is operand k what op `of` makes of all ranks' parts for this group? Of a group that every rank
- * holds whole, muon_momentum's part is all. */
-static int check_factored(GradientCheck *s, uint64_t i, uint32_t k, uint16_t of) {
+/* The op of a step, besides updates, with a result of that name; OP_COUNT: none. */
+static uint16_t maker_of(const char *name) {
+    uint16_t op = 0;
+    while (op < OP_COUNT && (op_info[op].role != ROLE_STEP ||
+                             signature_find_result(op_signature((OpKind)op), name) < 0))
+        op++;
+    return op;
+}
+
+static bool same_attributes(const PlanInstr *a, const PlanInstr *b) {
+    uint64_t both = op_info[a->op].attrs & op_info[b->op].attrs;
+    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
+        if (both >> bit & 1 && check_attr_word(&a->attr, bit) != check_attr_word(&b->attr, bit))
+            return false;
+    return true;
+}
+
+/* Is operand k what its maker derived from the parts of all ranks, with the same constants? */
+static int check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    uint16_t of = maker_of(op_signature((OpKind)in->op)->in[k].name);
+    if (of == OP_COUNT) return check_fail(s->c, "4e", i, "operand %u has no known maker", k);
     const Sym *v = sym_in(s, i, k);
-    const PlanInstr *in = &s->c->p->instrs[i], *def = &s->c->p->instrs[v->value];
-    bool clips = op_info[in->op].attrs & op_info[of].attrs & A_clip_value;
-    bool same_eps =
-        !(op_info[in->op].attrs & op_info[of].attrs & A_eps) || def->attr.eps == in->attr.eps;
-    bool alone = of == OP_factored_means ||
-                 (of == OP_muon_momentum && !s->c->p->groups[in->attr.group].split);
-    if (v->kind == SYM_FACTORED && v->group == in->attr.group && def->op == of && same_eps &&
-        (!clips || def->attr.clip_value == in->attr.clip_value) &&
-        v->summed == (alone ? 0 : follow_sample_axes(s)))
+    bool split = s->c->p->groups[in->attr.group].split;
+    bool partial =
+        op_info[of].partial == PARTIAL_TOGETHER || (op_info[of].partial == PARTIAL_ALONE && split);
+    if (v->kind == SYM_DERIVED && v->group == in->attr.group &&
+        s->c->p->instrs[v->value].op == of && same_attributes(in, &s->c->p->instrs[v->value]) &&
+        v->summed == (partial ? follow_sample_axes(s) : 0))
         return 0;
     return check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
                       op_info[of].name, (long long)in->attr.group);
@@ -162,50 +177,53 @@ static int check_state_of(GradientCheck *s, uint64_t i, uint32_t k, uint32_t rol
                       (long long)group);
 }
 
-/* factored_sums, factored_means, factored_rms: what adafactor reads besides the gradient. */
-int follow_factored(GradientCheck *s, uint64_t i) {
+/* Operand k, which is a state that the op changes, in its old version, and result k, the new one.
+ */
+static int check_kept_state(GradientCheck *s, uint64_t i, uint32_t k) {
+    const Plan *p = s->c->p;
+    const PlanInstr *in = &p->instrs[i];
+    uint32_t role = op_info[in->op].keeps[k];
+    int status = check_state_of(s, i, k, role);
+    if (status) return status;
+    const PlanState *st = &p->states[operand_state(s->c, i, k)];
+    if (role != STATE_FACTORS && type_elements(&st->type) != p->groups[in->attr.group].shard)
+        return check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld", k,
+                          (long long)in->attr.group);
+    if (is_set(s->c, check_out(s->c, i, k), st - p->states)) return 0;
+    return check_fail(s->c, "4e", i, "result %u does not become state %s", k,
+                      plan_string(p, st->name));
+}
+
+/* Operand k of an update, or of what prepares one, by the name that it has in the signature. */
+static int check_operand(GradientCheck *s, uint64_t i, uint32_t k) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    const char *name = op_signature((OpKind)in->op)->in[k].name;
+    if (k < updated_states(in)) return check_kept_state(s, i, k);
+    if (!strcmp(name, "p")) return check_state_of(s, i, k, STATE_PARAM);
+    if (!strcmp(name, "g")) return check_complete(s, i, k, in->attr.group);
+    if (!strcmp(name, "scale")) return check_scale(s, i, k);
+    if (strcmp(name, "step") != 0) return check_derived(s, i, k);
+    if (is_step(s->c, check_in(s->c, i, k))) return 0;
+    return check_fail(s->c, "4e", i, "operand %u is not the state of the step", k);
+}
+
+static int check_operands(GradientCheck *s, uint64_t i) {
+    int status = 0;
+    for (uint32_t k = 0; !status && k < s->c->p->instrs[i].n_in; k++)
+        status = check_operand(s, i, k);
+    return status;
+}
+
+/* What prepares an update: sums of squares, means, a direction. */
+int follow_derived(GradientCheck *s, uint64_t i) {
     const PlanInstr *in = &s->c->p->instrs[i];
     int64_t group = in->attr.group;
-    int status = check_scale(s, i, 2);
-    if (!status && in->op == OP_factored_sums) status = check_state_of(s, i, 0, STATE_PARAM);
-    if (!status && in->op == OP_factored_rms) status = check_factored(s, i, 0, OP_factored_means);
-    if (!status && in->op == OP_factored_means) {
-        status = check_state_of(s, i, 0, STATE_FACTORS);
-        if (!status) status = check_factored(s, i, 1, OP_factored_sums);
-        if (!status && !is_step(s->c, check_in(s->c, i, 3)))
-            status = check_fail(s->c, "4e", i, "its last operand is not the state of the step");
-        int64_t index = status ? -1 : operand_state(s->c, i, 0);
-        if (!status && !is_set(s->c, check_out(s->c, i, 0), index))
-            status = check_fail(s->c, "4e", i, "its result does not become the group's state");
-    } else if (!status) {
-        status = check_complete(s, i, 1, group);
-    }
-    *sym_out(s, i, 0) = (Sym){.kind = SYM_FACTORED, .group = (int32_t)group, .value = (uint32_t)i};
-    return status;
-}
-
-/* muon_momentum: what muon reads of the gradient. */
-int follow_momentum(GradientCheck *s, uint64_t i) {
-    int64_t group = s->c->p->instrs[i].attr.group;
-    int status = check_state_of(s, i, 0, STATE_MOMENT1);
-    if (!status) status = check_complete(s, i, 1, group);
-    if (!status) status = check_scale(s, i, 2);
-    if (status) return status;
-    if (!is_set(s->c, check_out(s->c, i, 0), operand_state(s->c, i, 0)))
-        return check_fail(s->c, "4e", i, "its result does not become the group's state");
-    *sym_out(s, i, 1) = (Sym){.kind = SYM_FACTORED, .group = (int32_t)group, .value = (uint32_t)i};
-    return 0;
-}
-
-/* What the update takes of the gradient: its own operand, for Muon the momentum of all ranks. */
-static int check_gradient_operands(GradientCheck *s, uint64_t i, uint32_t states) {
-    const PlanInstr *in = &s->c->p->instrs[i];
-    static const uint16_t of[] = {OP_factored_means, OP_factored_sums, OP_factored_rms};
-    if (in->op == OP_muon) return check_factored(s, i, states, OP_muon_momentum);
-    int status = check_complete(s, i, states, in->attr.group);
-    for (uint32_t k = 0; !status && in->op == OP_adafactor && k < 3; k++)
-        status = check_factored(s, i, 4 + k, of[k]);
-    return status;
+    if (group < 0 || (uint64_t)group >= s->c->p->n_groups)
+        return check_fail(s->c, "4e", i, "prepares the update of a group that does not exist");
+    int part = op_partial_result((OpKind)in->op);
+    *sym_out(s, i, part < 0 ? 0 : (uint32_t)part) =
+        (Sym){.kind = SYM_DERIVED, .group = (int32_t)group, .value = (uint32_t)i};
+    return check_operands(s, i);
 }
 
 /* A copy that is kept of the shard gets what the update made of that, in the same program. */
@@ -228,26 +246,11 @@ int follow_update(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     int64_t group = in->attr.group;
-    uint32_t states = updated_states(in);
     if (group < 0 || (uint64_t)group >= p->n_groups || !(p->groups[group].flags & GROUP_TRAINABLE))
         return check_fail(s->c, "4d", i, "updates group %lld, which is not trainable",
                           (long long)group);
-    for (uint32_t k = 0; k < states; k++) {
-        int64_t index = operand_state(s->c, i, k);
-        if (index < 0 || p->states[index].role != update_roles[k] ||
-            p->states[index].group != group ||
-            type_elements(&p->states[index].type) != p->groups[group].shard)
-            return check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld",
-                              k, (long long)group);
-        if (!is_set(s->c, check_out(s->c, i, k), index))
-            return check_fail(s->c, "4e", i, "result %u does not become state %s", k,
-                              plan_string(p, p->states[index].name));
-    }
-    int status = check_gradient_operands(s, i, states);
-    if (!status) status = check_scale(s, i, states + 1);
+    int status = check_operands(s, i);
     if (status) return status;
-    if (!is_step(s->c, check_in(s->c, i, states + 2)))
-        return check_fail(s->c, "4e", i, "operand %u is not the state of the step", states + 2);
     if (s->updated[group]++)
         return check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
     return check_copied(s, i, group);

@@ -292,7 +292,7 @@ static const char *rule_muon(const Instr *s) {
 }
 
 static const char *rule_factored(const Instr *s) {
-    static const char *const names[] = {"m", "sums", "rms"};
+    static const char *const names[] = {"means", "sums", "rms"};
     const Signature *sig = op_signature((OpKind)s->in->op);
     int64_t length[3] = {0};
     const PlanGroup *g = &s->p->groups[s->in->attr.group];

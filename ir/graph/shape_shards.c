@@ -72,7 +72,7 @@ static const char *factor_lengths(Infer *s, int64_t *numbers, int64_t *words, in
 
 const char *shape_factored(Infer *s) {
     int64_t length[3] = {0};
-    static const char *const names[] = {"m", "sums", "rms"};
+    static const char *const names[] = {"means", "sums", "rms"};
     const Signature *sig = op_signature(s->kind);
     TRY(factor_lengths(s, &length[0], &length[1], &length[2]));
     for (int k = 0; k < 3; k++) {

@@ -42,6 +42,8 @@ const OpInfo op_info[OP_COUNT] = {
 #define ALIAS(kind, mask) .alias = ALIAS_##kind, .alias_mask = mask,
 #define LOSS(operand) .term = TERM_LOSS, .counted = #operand,
 #define METRIC(operand) .term = TERM_METRIC, .counted = #operand,
+#define PARTIAL(result, how) .partial = PARTIAL_##how, .summed = #result,
+#define KEEPS(...) .keeps = {__VA_ARGS__},
 #define STANDS_FOR(words) .stands = words,
 #include "ops.def"
 };

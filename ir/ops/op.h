@@ -50,6 +50,9 @@ typedef enum OpRole {
 /* Ops whose result is a sum over targets, an exact accumulator. */
 typedef enum OpTerm { TERM_NONE, TERM_LOSS, TERM_METRIC } OpTerm;
 
+/* Ops with a result that ranks add up: see column PARTIAL. */
+typedef enum OpPartial { PARTIAL_NONE, PARTIAL_TOGETHER, PARTIAL_ALONE } OpPartial;
+
 /* The table that an attribute indexes; ROWS_OF_OP: it depends on the op. */
 typedef enum OpRows {
     ROWS_NONE,
@@ -78,19 +81,21 @@ typedef enum OpKind {
 /* Masks of column ALIAS. */
 #define OPERAND(k) (1u << (k))
 #define EVERY_OPERAND UINT32_MAX
-enum { ALL_RESULTS = 255 };
+enum { ALL_RESULTS = 255, MOST_KEPT = 5 };
 
 /* Row of the table, for code that loops over ops; the columns are described in op_columns.h.
  * Operands and results are in op_signature (signature.h). */
 typedef struct OpInfo {
     const char *name, *signature, *help;
-    uint8_t levels, effect, role, rows, alias, term;
-    uint8_t carries; /* results 0 .. carries-1 carry gradients, ALL_RESULTS = every one */
-    bool given;      /* the op's maker states the result's type */
-    bool launched;   /* by a device's kernel; otherwise the executor handles it */
+    uint8_t levels, effect, role, rows, alias, term, partial;
+    uint8_t carries;          /* results 0 .. carries-1 carry gradients, ALL_RESULTS = every one */
+    bool given;               /* the op's maker states the result's type */
+    bool launched;            /* by a device's kernel; otherwise the executor handles it */
+    uint8_t keeps[MOST_KEPT]; /* the states that it changes: as many as signature_updated says */
     uint32_t alias_mask;
     uint64_t attrs;
     const char *counted; /* if it is a loss or metric: the operand whose elements count */
+    const char *summed;  /* of a partial sum: that result */
     const char *stands;  /* the ops that it stands for, separated by blanks; NULL: only itself */
 } OpInfo;
 

@@ -31,6 +31,14 @@
  *   LOSS(operand)     result `loss` is a sum that training can minimize, with one term for each
  *                     element of that operand that counts
  *   METRIC(operand)   the same for a number that is only reported
+ *   PARTIAL(result, how)  that result is this rank's part of a sum over the axes along which ranks
+ *                     have other samples, and whoever reads it reads the sum. TOGETHER: small; comm
+ *                     adds up all that are pending when one is read. ALONE: large; it is added up
+ *                     at once, by itself, and only where the op's group is split: of a group that
+ *                     every rank holds whole each rank makes all of it. Terms and norms, which
+ *                     comm adds up before step_scale, need no column
+ *   KEEPS(roles)      of an op of the update: the roles (StateRole) of the states that its first
+ *                     operands are, and its first results become
  *   STANDS_FOR(words) the ops, separated by blanks, in whose place a pass or the language writes
  *                     it: what shard.recompute says about the first also applies to it
  *   PARTS(text)       what it computes, as other ops, in the form of parts.h. The plan checker
@@ -96,6 +104,12 @@
 #ifndef METRIC
 #define METRIC(operand)
 #endif
+#ifndef PARTIAL
+#define PARTIAL(result, how)
+#endif
+#ifndef KEEPS
+#define KEEPS(...)
+#endif
 #ifndef STANDS_FOR
 #define STANDS_FOR(words)
 #endif
@@ -124,6 +138,8 @@
 #undef ALIAS
 #undef LOSS
 #undef METRIC
+#undef PARTIAL
+#undef KEEPS
 #undef STANDS_FOR
 #undef PARTS
 #endif

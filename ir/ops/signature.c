@@ -172,6 +172,20 @@ int signature_find_result(const Signature *s, const char *name) {
     return -1;
 }
 
+int op_partial_result(OpKind kind) {
+    const char *name = op_info[kind].summed;
+    return name ? signature_find_result(op_signature(kind), name) : -1;
+}
+
+int op_partial_operand(OpKind kind) {
+    for (int of = 0; of < OP_COUNT; of++) {
+        const char *name = op_info[of].summed;
+        int operand = name ? signature_find(op_signature(kind), name) : -1;
+        if (operand >= 0) return operand;
+    }
+    return -1;
+}
+
 static void count_operands(SignatureScan *c) {
     Signature *s = c->s;
     bool optional = false, many = false;

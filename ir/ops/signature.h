@@ -62,12 +62,16 @@ const Signature *op_signature(OpKind kind);
 /* The slot of operand i of n. in: their types. */
 const Slot *signature_operand(const Signature *s, uint32_t n, const Type *in, uint32_t i);
 const Slot *signature_result(const Signature *s, uint32_t j);
-/* The operand of that name, or -1. */
 /* How many of the first results are new versions of the operands at the same positions: for an
  * update, the weights and their moments. */
 uint32_t signature_updated(const Signature *s);
+/* Operand, or result, of that name, -1 when there is none. */
 int signature_find(const Signature *s, const char *name);
 int signature_find_result(const Signature *s, const char *name);
+/* The result that column PARTIAL names, -1 when there is none. */
+int op_partial_result(OpKind kind);
+/* The operand, -1 when there is none, that is such a result: it has the name of one. */
+int op_partial_operand(OpKind kind);
 
 /* A signature with the sizes that types give it. */
 typedef struct BoundSignature {

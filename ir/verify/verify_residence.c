@@ -67,7 +67,7 @@ static void want_state(Verify *v, const Op *op, ValueId id, int64_t group, AxisS
                       axes_text(v, g->split), axes_text(v, g->partial));
 }
 
-/* A norm or an update takes the group's gradient as operand k. */
+/* A norm, an update or what prepares it takes the group's gradient as operand k. */
 static void want_complete(Verify *v, const Op *op, uint32_t k) {
     if (op->attr->group == NO_INDEX) return; /* shard-6 says so */
     want_state(v, op, op->in[k], op->attr->group, v->g->groups.at[op->attr->group].layout.split, 0);
@@ -78,10 +78,10 @@ static void see_op(Verify *v, const Op *op) {
     const State *s =
         op->kind == OP_state || op->kind == OP_set_state ? &g->states.at[op->attr->index] : NULL;
     if (s && s->role != STATE_GRADIENT) return;
-    if (op_info[op->kind].role == ROLE_UPDATE && op->kind != OP_muon) {
-        want_complete(v, op, signature_updated(op_signature(op->kind)));
-        return;
-    }
+    OpRole role = (OpRole)op_info[op->kind].role;
+    int gradient = signature_find(op_signature(op->kind), "g");
+    if ((role == ROLE_UPDATE || role == ROLE_STEP) && gradient >= 0)
+        want_complete(v, op, (uint32_t)gradient);
     switch (op->kind) { /* what else there is has nothing to do with gradients of groups */
     case OP_pack:
     case OP_copy_in:
@@ -105,10 +105,6 @@ static void see_op(Verify *v, const Op *op) {
         v->gradient[op->out] = sum;
         break;
     }
-    case OP_grad_norm: want_complete(v, op, 0); break;
-    case OP_muon_momentum:
-    case OP_factored_sums:
-    case OP_factored_rms: want_complete(v, op, 1); break;
     default: break;
     }
 }

@@ -26,6 +26,7 @@
  * gathered parameters in a state, micro and last read it, last reshards.
  */
 #include "comm_emit.h"
+#include "signature.h"
 
 /* The new value of an old one that is not a parameter. */
 static ValueId now(const CommEmitter *e, ValueId old) {
@@ -291,14 +292,6 @@ static void reduce_together(CommEmitter *e, uint32_t n, const ValueId *old) {
     for (uint32_t k = 0; k < n; k++) e->became[old[k]] = g->ops.at[id].out + k;
 }
 
-/* The statistics of all routers, before the first reader of any. */
-static void reduce_stats(CommEmitter *e, const Op *reader) {
-    if (e->stats.n == 0) return;
-    builder_like(&e->b, reader);
-    reduce_together(e, e->stats.n, e->stats.at);
-    e->stats.n = 0;
-}
-
 static void see_step_scale(CommEmitter *e, const Op *op) {
     ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], e->became[op->in[2]]};
     comm_finish(e, PHASE_UPDATE);
@@ -312,19 +305,19 @@ static void see_step_scale(CommEmitter *e, const Op *op) {
     comm_clone(e, op, in);
 }
 
-/* The sums so far, when an op reads one of them. */
-static void reduce_sums(CommEmitter *e, const Op *reader) {
+/* The pending sums, when an op reads one of them. */
+static void reduce_pending(CommEmitter *e, const Op *reader) {
     bool needed = false;
-    uint32_t n = e->parts_of_sums.n;
+    uint32_t n = e->partial.n;
     for (uint32_t j = 0; j < reader->n_in; j++)
-        for (uint32_t k = 0; k < n; k++) needed |= e->parts_of_sums.at[k] == reader->in[j];
+        for (uint32_t k = 0; k < n; k++) needed |= e->partial.at[k] == reader->in[j];
     if (!needed) return;
-    reduce_together(e, n, e->parts_of_sums.at);
-    e->parts_of_sums.n = 0;
+    reduce_together(e, n, e->partial.at);
+    e->partial.n = 0;
 }
 
-/* Muon's update reads whole matrices: each rank has made its own part of them, the sum is all. */
-static void join_momentum(CommEmitter *e, const Op *op) {
+/* A large sum, as soon as this rank's part of it is made. */
+static void reduce_alone(CommEmitter *e, const Op *op, ValueId *part) {
     Graph *g = e->c->g;
     const Group *group = &g->groups.at[op->attr->group];
     if (!group->layout.split) return;
@@ -332,8 +325,17 @@ static void join_momentum(CommEmitter *e, const Op *op) {
                .axes = mesh_sample_axes(&g->policy.mesh),
                .comm = COMM_REDUCE,
                .tag = TAG_MOMENTUM};
-    ValueId *part = &e->became[op->out + 1];
     *part = emit_value(&e->b, OP_all_reduce, &a, 1, part, NULL);
+}
+
+static void see_partial(CommEmitter *e, const Op *op) {
+    OpPartial how = (OpPartial)op_info[op->kind].partial;
+    if (how == PARTIAL_NONE || !mesh_sample_axes(&e->c->g->policy.mesh)) return;
+    ValueId part = op->out + (uint32_t)op_partial_result(op->kind);
+    if (how == PARTIAL_ALONE)
+        reduce_alone(e, op, &e->became[part]);
+    else
+        vec_push(e->c->g->scratch, &e->partial, part);
 }
 
 /* ---- windows of the update ---- */
@@ -440,17 +442,13 @@ static void emit_item(CommEmitter *e, uint32_t item) {
         return;
     }
     if (emit_away(e, &op)) return;
-    if (op.kind == OP_balance_loss || op.kind == OP_average_loss) reduce_stats(e, &op);
     const ValueId *copy = NULL;
     if (e->next_window < e->windows.n && e->windows.at[e->next_window].item == item) {
         open_window(e);
         copy = e->windows.at[e->next_window - 1].copy;
     }
     builder_like(&e->b, &op);
-    reduce_sums(e, &op);
-    bool partial = op.kind == OP_factored_sums || op.kind == OP_factored_rms;
-    if (partial && mesh_sample_axes(&g->policy.mesh))
-        vec_push(g->scratch, &e->parts_of_sums, op.out);
+    reduce_pending(e, &op);
     if (op.kind == OP_grad_norm && op.attr->group != NO_INDEX)
         comm_complete(e, (uint32_t)op.attr->group);
     ValueId *in = arena_array(g->scratch, ValueId, MAX(op.n_in, 1u));
@@ -464,9 +462,7 @@ static void emit_item(CommEmitter *e, uint32_t item) {
     else
         comm_clone(e, &op, in);
     if (op.kind == OP_set_state) set_copy(e, &op);
-    if ((op.kind == OP_balance || op.kind == OP_average) && mesh_sample_axes(&g->policy.mesh))
-        vec_push(g->scratch, &e->stats, op.out);
-    if (op.kind == OP_muon_momentum) join_momentum(e, &op);
+    see_partial(e, &op);
     end_gathers(e, &op, item);
 }
 

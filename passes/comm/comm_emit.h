@@ -56,9 +56,8 @@ typedef struct CommEmitter {
     VEC(Metric) metrics;
     VEC(HostWindow) windows;
     uint32_t next_window;
-    OpId *norm;                 /* by group: the old op that takes its gradient's norm, or NO_OP */
-    VEC(ValueId) stats;         /* old values: of routing, whose sum over ranks is not issued yet */
-    VEC(ValueId) parts_of_sums; /* old values: what this rank adds to sums that nothing has read */
+    OpId *norm;           /* by group: the old op that takes its gradient's norm, or NO_OP */
+    VEC(ValueId) partial; /* old values: what this rank adds to sums that nothing has read yet */
 } CommEmitter;
 
 /* comm_ops.c */

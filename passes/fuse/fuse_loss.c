@@ -17,6 +17,7 @@
 
 #include "passes.h"
 #include "rewrite.h"
+#include "signature.h"
 
 static const Op *op_at(const Rewrite *r, uint32_t i) {
     return &r->g->ops.at[r->g->programs.at[r->program].ops.at[i]];
@@ -24,8 +25,7 @@ static const Op *op_at(const Rewrite *r, uint32_t i) {
 
 static bool may_stand_between(OpKind kind) {
     return kind == OP_cross_entropy || kind == OP_cross_entropy_grad || kind == OP_set_state ||
-           kind == OP_balance || kind == OP_balance_loss || kind == OP_balance_grad ||
-           kind == OP_average || kind == OP_average_loss || kind == OP_average_grad;
+           op_partial_result(kind) >= 0 || op_partial_operand(kind) >= 0;
 }
 
 static void fuse(Rewrite *r, uint32_t i) {
