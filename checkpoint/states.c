@@ -4,30 +4,13 @@
 #include <string.h>
 
 #include "checkpoint.h"
-#include "op.h"
-
-/* Names of the optimizer's states; PyTorch's names if it has them. */
-static const struct {
-    OpKind update; /* the op that updates the parameter; OP_COUNT: any other */
-    StateRole role;
-    const char *name;
-} state_name[] = {
-    {OP_sgd_momentum, STATE_MOMENT1, "momentum_buffer"},
-    {OP_muon, STATE_MOMENT1, "momentum_buffer"},
-    {OP_COUNT, STATE_MOMENT1, "exp_avg"},
-    {OP_COUNT, STATE_MOMENT2, "exp_avg_sq"},
-    {OP_COUNT, STATE_FACTORS, "factors"},
-};
+#include "optimizers.h"
 
 static const char *name_of_state(const Plan *p, const PlanParam *param, StateRole role) {
-    OpKind update = param->flags & PARAM_MATRIX               ? OP_muon
-                    : p->settings->optimizer == OPTIMIZER_SGD ? OP_sgd_momentum
-                                                              : OP_COUNT;
-    for (size_t i = 0; i < ARRAY_LEN(state_name); i++)
-        if (state_name[i].role == role &&
-            (state_name[i].update == OP_COUNT || state_name[i].update == update))
-            return state_name[i].name;
-    BUG("state role %d is in no checkpoint", (int)role);
+    const char *name =
+        optimizer_state((OptimizerKind)p->settings->optimizer, param->flags & PARAM_MATRIX, role);
+    if (!name) BUG("state role %d is in no checkpoint", (int)role);
+    return name;
 }
 
 typedef struct StateBuilder {

@@ -5,9 +5,11 @@
  *       again, what happens to a step that is not finite, the optimizer and its betas; or the seed
  *       of backward is multiplied by the loss scale, and the settings have none, or the other way
  *       round
- *   4p  two updates (of Muon two of one kind), or two step_scales, have different constants
+ *   4p  two updates (both of matrices, or neither), or two ops of one kind that prepare updates,
+ *       have different constants
  */
 #include "check.h"
+#include "optimizers.h"
 #include "signature.h"
 
 typedef unsigned long long Llu;
@@ -21,23 +23,9 @@ static const char *other_setting(const PlanSettings *t, const PlanInstr *in) {
     if ((has & A_on_nan) && a->on_nan != (int64_t)t->on_nan) return "on_nan";
     if ((has & A_beta1) && a->beta1 != t->beta1) return "beta1";
     if ((has & A_beta2) && a->beta2 != t->beta2) return "beta2";
-    bool decoupled = t->optimizer == OPTIMIZER_ADAMW || t->optimizer == OPTIMIZER_MUON;
+    bool decoupled = optimizer_info[t->optimizer].decoupled;
     if ((has & A_decoupled) && a->decoupled != decoupled) return "decoupled";
     return NULL;
-}
-
-/* matrices: of a group that Muon would move. */
-static bool is_update_of(uint16_t op, uint32_t optimizer, bool matrices) {
-    switch ((OptimizerKind)optimizer) {
-    case OPTIMIZER_SGD: return op == OP_sgd || op == OP_sgd_momentum;
-    case OPTIMIZER_ADAM:
-    case OPTIMIZER_ADAMW: return op == OP_adam;
-    case OPTIMIZER_LION: return op == OP_lion;
-    case OPTIMIZER_ADAFACTOR: return op == OP_adafactor;
-    case OPTIMIZER_MUON: return op == (matrices ? OP_muon : OP_adam);
-    case OPTIMIZER_KINDS: break;
-    }
-    return false;
 }
 
 /* An op that seeds backward reads the loss scale, the last operand that it may have. */
@@ -69,8 +57,10 @@ static int check_alike(Check *c, uint64_t *first, uint64_t i) {
 
 int check_constants(Check *c) {
     const Plan *p = c->p;
-    uint64_t update = NO_INSTR, scale = NO_INSTR, muon = NO_INSTR, momentum = NO_INSTR;
+    OptimizerKind optimizer = (OptimizerKind)p->settings->optimizer;
+    uint64_t update[2] = {NO_INSTR, NO_INSTR}, by_op[OP_COUNT]; /* update: of others, of matrices */
     int status = 0;
+    for (uint32_t op = 0; op < OP_COUNT; op++) by_op[op] = NO_INSTR;
     for (uint64_t i = 0; !status && i < p->n_instrs; i++) {
         const PlanInstr *in = &p->instrs[i];
         const char *other = other_setting(p->settings, in);
@@ -80,11 +70,10 @@ int check_constants(Check *c) {
             return check_fail(c, "4m", i,
                               "its seed has a loss scale that differs from the settings");
         bool updates = check_is_update(in->op);
-        if (updates) status = check_alike(c, in->op == OP_muon ? &muon : &update, i);
-        if (in->op == OP_step_scale) status = check_alike(c, &scale, i);
-        if (in->op == OP_muon_momentum) status = check_alike(c, &momentum, i);
-        bool matrices = updates && p->groups[in->attr.group].flags & GROUP_MATRICES;
-        if (updates && !is_update_of(in->op, p->settings->optimizer, matrices))
+        bool matrix = updates && p->groups[in->attr.group].flags & GROUP_MATRICES;
+        if (updates) status = check_alike(c, &update[matrix], i);
+        if (op_info[in->op].role == ROLE_STEP) status = check_alike(c, &by_op[in->op], i);
+        if (updates && !optimizer_may_update(optimizer, matrix, (OpKind)in->op))
             return check_fail(c, "4m", i, "is not an update of the optimizer in the settings");
     }
     return status;

@@ -384,6 +384,8 @@ static bool may_leave_device(const PlanState *st) {
     case STATE_PARAM:
     case STATE_MOMENT1:
     case STATE_MOMENT2:
+    case STATE_MOMENT3:
+    case STATE_MOMENT4:
     case STATE_GRADIENT:
     case STATE_COPY: return true;
     case STATE_STEP:

@@ -85,6 +85,8 @@ int follow_set_state(GradientCheck *s, uint64_t i) {
     case STATE_PARAM:
     case STATE_MOMENT1:
     case STATE_MOMENT2:
+    case STATE_MOMENT3:
+    case STATE_MOMENT4:
     case STATE_FACTORS:
     case STATE_SCALE:
         if (kept || (!s->evaluation && follow_is_update_of(s->c, v, st))) return 0;

@@ -98,7 +98,7 @@ typedef struct PlanSettings { /* grouped as far as the layout of the file allows
     uint32_t on_nan; /* OnNan */
     /* the optimizer */
     uint32_t optimizer, schedule; /* OptimizerKind, ScheduleKind */
-    double lr, beta1, beta2;
+    double lr, beta1, beta2, beta3;
     double warmup, decay, final; /* steps; last steps, of wsd; factor of lr at the end */
     int64_t loss_exponent;
     /* memory and traffic */
@@ -108,7 +108,7 @@ typedef struct PlanSettings { /* grouped as far as the layout of the file allows
     uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + scratch bytes */
     uint64_t sent_bytes; /* predicted: what a rank sends in a step with ring collectives */
     int64_t parameters;  /* elements of all distinct parameters */
-    double beta2_decay;  /* of Adafactor */
+    double beta2_decay;  /* 1 - beta2 is the number of the step to this power; 0: beta2 counts */
     /* checkpoints */
     PlanString hf_config;  /* text of config.json for a folder of weights; "" = none */
     PlanString checkpoint; /* folder of checkpoints; "" = none, and the next four are 0 */
@@ -379,8 +379,7 @@ static inline Layout plan_layout(const PlanGroup *g) {
 }
 /* Is the state in a checkpoint? */
 static inline bool state_is_saved(uint32_t role) {
-    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
-           role == STATE_FACTORS;
+    return role >= STATE_PARAM && role <= STATE_FACTORS;
 }
 /* How a state lies over the ranks: like its group, except that every rank has all factors. */
 static inline Layout state_layout(uint32_t role, const Layout *group, const Mesh *mesh,

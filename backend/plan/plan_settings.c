@@ -1,6 +1,7 @@
 /* The reader's second step, part one: the mesh and the settings, whose numbers must be in range and
  * agree with each other (ranks, micro-batches and samples; sizes of the arenas).
  */
+#include "optimizers.h"
 #include "plan_reader.h"
 
 static int read_mesh(Reading *r) {
@@ -62,8 +63,9 @@ static int read_training(Reading *r) {
                 s->optimizer >= OPTIMIZER_KINDS || s->schedule >= SCHEDULE_KINDS,
             "settings: an unknown order, optimizer, schedule or on_nan");
     FAIL_IF(bad_real(s->lr, 0, 1e30) || bad_real(s->beta1, 0, 1) || bad_real(s->beta2, 0, 1) ||
-                bad_real(s->warmup, 0, 1e15) || bad_real(s->decay, 0, 1e15) ||
-                bad_real(s->beta2_decay, -1e30, 0) || bad_real(s->final, -1e30, 1e30),
+                bad_real(s->beta3, 0, 1) || bad_real(s->warmup, 0, 1e15) ||
+                bad_real(s->decay, 0, 1e15) || bad_real(s->beta2_decay, -1e30, 0) ||
+                bad_real(s->final, -1e30, 1e30),
             "settings: the optimizer's numbers are out of range");
     FAIL_IF(s->loss_exponent < -1000 || s->loss_exponent > 1000, "settings: loss exponent %lld",
             (long long)s->loss_exponent);

@@ -182,7 +182,9 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
         break;
     case STATE_PARAM:
     case STATE_MOMENT1:
-    case STATE_MOMENT2: right = g && has_shape(&s->type, g->master_dtype, g->shard); break;
+    case STATE_MOMENT2:
+    case STATE_MOMENT3:
+    case STATE_MOMENT4: right = g && has_shape(&s->type, g->master_dtype, g->shard); break;
     case STATE_FACTORS: {
         int64_t n = 0;
         for (uint32_t k = 0; g && k < g->n_param; k++)

@@ -28,6 +28,8 @@ Category lives_state(StateRole role) {
     case STATE_COPY: return HOLDS_PARAMETERS;
     case STATE_MOMENT1:
     case STATE_MOMENT2:
+    case STATE_MOMENT3:
+    case STATE_MOMENT4:
     case STATE_FACTORS: return HOLDS_OPTIMIZER;
     case STATE_GRADIENT: return HOLDS_GRADIENTS;
     case STATE_GATHERED: return HOLDS_GATHERED;

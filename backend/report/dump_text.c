@@ -52,7 +52,11 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
     put_real(out, s->beta1);
     buf_printf(out, " beta2 ");
     put_real(out, s->beta2);
-    if (s->optimizer == OPTIMIZER_ADAFACTOR) {
+    if (s->beta3 != 0) {
+        buf_printf(out, " beta3 ");
+        put_real(out, s->beta3);
+    }
+    if (s->beta2_decay != 0) {
         buf_printf(out, " beta2_decay ");
         put_real(out, s->beta2_decay);
     }

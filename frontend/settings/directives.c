@@ -147,7 +147,7 @@ static void resolve_group(Model *m, Directive *d, const Policy *p, double lr, co
     const ExprValue *own_lr = call_argument(v, "lr"), *decay = call_argument(v, "weight_decay");
     const ExprValue *muon = call_argument(v, "muon");
     if (muon->kind == VALUE_BOOL) d->muon = muon->boolean ? MUON_YES : MUON_NO;
-    if (muon->kind == VALUE_BOOL && p->optimizer != OPTIMIZER_MUON) {
+    if (muon->kind == VALUE_BOOL && !optimizer_moves_matrices(p->optimizer)) {
         Diag w = diag_at(m->ds, W_no_effect, muon->span, "optimizer = %s: muon has no effect",
                          word_of(&words_OptimizerKind, p->optimizer));
         diag_emit(&w);

@@ -96,7 +96,7 @@ static void leave_to_adamw(const Model *m, Param *p, const Directive *d) {
 
 void choose_muon_params(Elaboration *e) {
     Graph *g = e->graph;
-    if (g->policy.optimizer != OPTIMIZER_MUON) return;
+    if (!optimizer_moves_matrices(g->policy.optimizer)) return;
     MatrixSearch m = find_matrices(g, &g->programs.at[graph_find_program(g, PROGRAM_TRAIN)]);
     bool any = false;
     for (uint32_t k = 0; k < g->params.n; k++) {

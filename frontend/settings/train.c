@@ -1,46 +1,56 @@
 /* Section train: how long, which optimizer, which schedule; and the order of the data, which the
  * steps decide about. Loss and metrics are expressions, which elaborate.c evaluates.
  */
+#include <string.h>
+
 #include "rules.h"
+
+/* Which policies an argument of an optimizer sets: a list one after the other. */
+static void set_hyperparameter(Policy *p, RunSettings *s, const char *name, const ExprValue *v) {
+    const struct {
+        const char *name;
+        double *to[3];
+    } reals[] = {{"lr", {&s->lr}},
+                 {"weight_decay", {&p->weight_decay}},
+                 {"momentum", {&p->momentum}},
+                 {"betas", {&p->beta1, &p->beta2, &p->beta3}},
+                 {"beta2_decay", {&s->beta2_decay}},
+                 {"eps", {&p->eps, &p->eps2}},
+                 {"d", {&p->limit}}};
+    for (size_t i = 0; i < ARRAY_LEN(reals); i++) {
+        if (strcmp(name, reals[i].name) != 0) continue;
+        if (v->kind != VALUE_LIST) *reals[i].to[0] = value_number(v);
+        for (uint32_t k = 0; v->kind == VALUE_LIST && k < v->n_items; k++)
+            *reals[i].to[k] = value_number(v->items[k].value);
+    }
+    if (!strcmp(name, "nesterov")) p->nesterov = v->boolean;
+    if (!strcmp(name, "ns_steps")) p->steps = v->integer;
+    if (!strcmp(name, "adjust_lr")) p->rate = (MuonRate)enum_of(v, &words_MuonRate);
+}
+
+/* The learning rate of the parameters that are no matrices of hidden layers. */
+static void set_adamw_lr(Model *m, const KeyValue *setting, double lr) {
+    const ExprValue *adamw = value_item(&setting->value, "adamw_lr");
+    m->adamw_lr_factor = 1;
+    if (!adamw || adamw->kind == VALUE_NONE) return;
+    if (lr > 0)
+        m->adamw_lr_factor = own_lr_factor(m, adamw, lr);
+    else if (value_number(adamw) > 0)
+        setting_error(m, setting, "adamw_lr needs an lr above 0");
+}
 
 static void resolve_optimizer(Model *m, Policy *p, RunSettings *s) {
     const KeyValue *setting = model_setting(m, "train", "optimizer");
     const ExprValue *o = &setting->value;
     if (o->kind != VALUE_CALL) return;
-    s->lr = value_number(call_argument(o, "lr"));
-    p->weight_decay = value_number(call_argument(o, "weight_decay"));
     p->optimizer = (OptimizerKind)enum_of(o, &words_OptimizerKind);
-    if (p->optimizer == OPTIMIZER_SGD) {
-        p->momentum = value_number(call_argument(o, "momentum"));
-        p->nesterov = call_argument(o, "nesterov")->boolean;
-        if (p->nesterov && p->momentum == 0)
-            setting_error(m, setting, "nesterov needs a momentum above 0");
-        return;
-    }
-    if (p->optimizer == OPTIMIZER_ADAFACTOR) {
-        const ExprValue *eps = call_argument(o, "eps");
-        p->eps = value_number(eps->items[0].value);
-        p->eps2 = value_number(eps->items[1].value);
-        p->limit = value_number(call_argument(o, "d"));
-        s->beta2_decay = value_number(call_argument(o, "beta2_decay"));
-        return;
-    }
-    m->adamw_lr_factor = 1;
-    if (p->optimizer == OPTIMIZER_MUON) {
-        const ExprValue *adamw = call_argument(o, "adamw_lr");
-        p->momentum = value_number(call_argument(o, "momentum"));
-        p->nesterov = call_argument(o, "nesterov")->boolean;
-        p->steps = call_argument(o, "ns_steps")->integer;
-        p->rate = (MuonRate)enum_of(call_argument(o, "adjust_lr"), &words_MuonRate);
-        if (adamw->kind != VALUE_NONE && s->lr > 0)
-            m->adamw_lr_factor = own_lr_factor(m, adamw, s->lr);
-        else if (adamw->kind != VALUE_NONE && value_number(adamw) > 0)
-            setting_error(m, setting, "adamw_lr needs an lr above 0");
-    }
-    if (p->optimizer != OPTIMIZER_LION) p->eps = value_number(call_argument(o, "eps"));
-    const ExprValue *betas = call_argument(o, "betas");
-    p->beta1 = value_number(betas->items[0].value);
-    p->beta2 = value_number(betas->items[1].value);
+    uint32_t n;
+    const ArgumentInfo *argument = call_arguments(call_find(GROUP_OPTIMIZER, o->text), &n);
+    for (uint32_t i = 0; i < n; i++)
+        set_hyperparameter(p, s, argument[i].name, call_argument(o, argument[i].name));
+    set_adamw_lr(m, setting, s->lr);
+    if (optimizer_info[p->optimizer].momentum.op != OP_param && p->nesterov && p->momentum == 0)
+        setting_error(m, setting, "nesterov needs a momentum above 0");
 }
 
 static void report_too_long(Model *m, const KeyValue *schedule, const char *what, int64_t steps) {

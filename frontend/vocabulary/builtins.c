@@ -40,6 +40,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define REAL_OR_NONE_OR(word) .kinds = K_REAL | K_WORD | K_NONE, .listed = word
 #define REALS .kinds = K_LIST | K_MANY, .items = K_REAL
 #define TWO_REALS .kinds = K_LIST, .items = K_REAL, .count = 2
+#define THREE_REALS .kinds = K_LIST, .items = K_REAL, .count = 3
 #define BOOL .kinds = K_BOOL
 #define BOOL_OR_NONE .kinds = K_BOOL | K_NONE
 #define BOOL_OR_INT .kinds = K_BOOL | K_INT

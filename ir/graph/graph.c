@@ -138,11 +138,5 @@ void emit_set_state(Builder *b, int32_t state, ValueId v) {
 }
 
 OpKind update_op(const Policy *p, bool matrix) {
-    switch (p->optimizer) {
-    case OPTIMIZER_SGD: return p->momentum != 0 ? OP_sgd_momentum : OP_sgd;
-    case OPTIMIZER_LION: return OP_lion;
-    case OPTIMIZER_ADAFACTOR: return OP_adafactor;
-    case OPTIMIZER_MUON: return matrix ? OP_muon : OP_adam;
-    default: return OP_adam;
-    }
+    return optimizer_update(p->optimizer, matrix, p->momentum != 0);
 }

@@ -14,6 +14,7 @@
 #include "diag.h"
 #include "formula.h"
 #include "op.h"
+#include "optimizers.h"
 #include "shards.h"
 #include "util.h"
 

@@ -73,7 +73,9 @@ Resident resident_of(StateRole role) {
     case STATE_PARAM: return RESIDENT_MASTER;
     case STATE_COPY: return RESIDENT_COPY;
     case STATE_MOMENT1:
-    case STATE_MOMENT2: return RESIDENT_MOMENTS;
+    case STATE_MOMENT2:
+    case STATE_MOMENT3:
+    case STATE_MOMENT4: return RESIDENT_MOMENTS;
     case STATE_GRADIENT: return RESIDENT_GRADIENT;
     case STATE_GATHERED: return RESIDENT_GATHERED;
     case STATE_STEP:

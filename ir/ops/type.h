@@ -207,7 +207,9 @@ enum {
     STEP_SEED_HIGH,
     STEP_FIRST_SAMPLE, /* global number (0 = first sample of the run) of this call's first sample */
     STEP_SLOT,         /* which of the two staging slots holds this call's batch: 0 or 1 */
-    STEP_FACTORED,     /* (step + 1)^beta2_decay: Adafactor's 1 - beta2 */
+    STEP_FACTORED,     /* (step + 1)^beta2_decay: 1 - beta2 of factored moments */
+    STEP_BIAS3,        /* 1 - beta3^(step + 1) */
+    STEP_UPDATES,      /* updates before this one, for bias corrections and first steps */
     STEP_LOSS_SCALE,   /* of f16: factor of the seed of backward on top of 2^exponent; 0: none */
     STEP_SLOTS = 16
 };

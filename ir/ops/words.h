@@ -104,9 +104,12 @@
     W(STATE_SCALE, "scale", "f64[SCALE_SLOTS], read by the host after a step")                     \
     W(STATE_METRIC, "metric", "exact accumulator, read by the host; its name says which")          \
     W(STATE_PARAM, "param", "master weights of a group")                                           \
-    W(STATE_MOMENT1, "moment1", "Adam's m, Lion's m, momentum of SGD and Muon")                    \
-    W(STATE_MOMENT2, "moment2", "Adam's v")                                                        \
-    W(STATE_FACTORS, "factors", "Adafactor's moments of rows and columns, on every rank")          \
+    W(STATE_MOMENT1, "moment1",                                                                    \
+      "the optimizer's first state like the weights: a mean, a momentum")                          \
+    W(STATE_MOMENT2, "moment2", "its second one: of Adam the mean of squares")                     \
+    W(STATE_MOMENT3, "moment3", "its third one")                                                   \
+    W(STATE_MOMENT4, "moment4", "its fourth one")                                                  \
+    W(STATE_FACTORS, "factors", "moments of rows and columns, whole on every rank")                \
     W(STATE_GRADIENT, "gradient", "gradients kept between micro-batches")                          \
     W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")               \
     W(STATE_COPY, "copy", "a group's shard of parameters in the compute dtype")                    \
@@ -145,14 +148,6 @@
     W(RESHARD_NEVER, "kept", "stays gathered from forward to backward")                            \
     W(RESHARD_ALWAYS, "given", "given back after forward, all of it")                              \
     W(RESHARD_PART, "part", "given back except this rank's part of it, among K neighbours")
-
-#define WORDS_OptimizerKind(W)                                                                     \
-    W(OPTIMIZER_SGD, "sgd", "stochastic gradient descent")                                         \
-    W(OPTIMIZER_ADAM, "adam", "Adam, decay added to the gradient (L2)")                            \
-    W(OPTIMIZER_ADAMW, "adamw", "Adam with decoupled weight decay")                                \
-    W(OPTIMIZER_LION, "lion", "the sign of a mean of gradients")                                   \
-    W(OPTIMIZER_ADAFACTOR, "adafactor", "second moments of rows and columns")                      \
-    W(OPTIMIZER_MUON, "muon", "matrices move by orthogonal steps, the rest by AdamW's")
 
 /* The factor on the lr of an [O, D] matrix: the elements of an orthogonal step are larger the
  * smaller the matrix is. */
@@ -206,7 +201,6 @@
     TABLE(UnitPolicy, UNIT_POLICIES)                                                               \
     TABLE(PathPolicyKind, PATH_POLICY_KINDS)                                                       \
     TABLE(UnitReshard, UNIT_RESHARDS)                                                              \
-    TABLE(OptimizerKind, OPTIMIZER_KINDS)                                                          \
     TABLE(MuonRate, MUON_RATES)                                                                    \
     TABLE(ScheduleKind, SCHEDULE_KINDS)                                                            \
     TABLE(DataOrder, ORDER_KINDS)                                                                  \
@@ -231,6 +225,7 @@ typedef struct Words {
 #define WORD_TABLE(name, count) extern const Words words_##name;
 WORD_TABLES(WORD_TABLE)
 #undef WORD_TABLE
+extern const Words words_OptimizerKind;             /* of optimizers.h */
 const char *word_of(const Words *w, int64_t value); /* "?" if it is not a value */
 int word_find(const Words *w, const char *word);    /* -1 if it is not a word */
 

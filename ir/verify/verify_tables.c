@@ -198,7 +198,9 @@ static bool role_fits(const Verify *v, const State *s) {
     case STATE_METRIC: return t->dtype == DT_I64 && vector && t->dim[0] == EXACT_WORDS;
     case STATE_STAGING: return t->dtype == DT_U8 && t->rank == 2 && t->dim[0] == 2;
     case STATE_MOMENT1:
-    case STATE_MOMENT2: return group && dtype_is_float(t->dtype) && s->split == group->layout.split;
+    case STATE_MOMENT2:
+    case STATE_MOMENT3:
+    case STATE_MOMENT4: return group && dtype_is_float(t->dtype) && s->split == group->layout.split;
     case STATE_PARAM:
         return group && t->dtype == group->master_dtype && s->split == group->layout.split;
     case STATE_FACTORS: {

@@ -7,8 +7,8 @@
  *      that the update uses (mean over the targets, clipping), or says that nothing is updated;
  *   3. for each trainable group its state of weights, its moments, the update, and set_state of the
  *      results.
- * Moments are new states "m.<unit>", "v.<unit>" and "factors.<unit>". SGD without momentum keeps
- * none. A frozen group has neither moments nor an update.
+ * Moments are new states, "m.<unit>", "v.<unit>" and so on, or "factors.<unit>". A frozen group has
+ * neither moments nor an update.
  */
 #include <stdlib.h>
 
@@ -98,13 +98,13 @@ static Attrs update_attrs(const Graph *g, OpKind kind, uint32_t group) {
     if (has & A_nesterov) a.nesterov = p->nesterov;
     if (has & A_beta1) a.beta1 = p->beta1;
     if (has & A_beta2) a.beta2 = p->beta2;
+    if (has & A_beta3) a.beta3 = p->beta3;
     if (has & A_eps) a.eps = p->eps;
     if (has & A_eps2) a.eps2 = p->eps2;
     if (has & A_limit) a.limit = p->limit;
     if (has & A_steps) a.steps = p->steps;
     if (has & A_rate) a.rate = (int64_t)p->rate;
-    if (has & A_decoupled)
-        a.decoupled = p->optimizer == OPTIMIZER_ADAMW || p->optimizer == OPTIMIZER_MUON;
+    if (has & A_decoupled) a.decoupled = optimizer_info[p->optimizer].decoupled;
     return a;
 }
 
@@ -113,24 +113,21 @@ static ValueId weights_of(Update *u, uint32_t k) {
     return u->weights[k];
 }
 
-/* ---- element by element: the weights, then the moments that the op's signature has */
+/* ---- element by element: the weights, then the moments that the op keeps, named as its operands
+ * are */
 
 static void emit_update(Update *u, uint32_t k) {
-    static const struct {
-        StateRole role;
-        const char *word;
-    } moments[] = {{STATE_MOMENT1, "m"}, {STATE_MOMENT2, "v"}};
     Graph *g = u->g;
     OpKind kind = update_op(&g->policy, false);
-    uint32_t n_moments = signature_updated(op_signature(kind)) - 1u, n = 0;
-    int32_t state[ARRAY_LEN(moments)];
-    ValueId in[ARRAY_LEN(moments) + 4];
-    CHECK(n_moments <= ARRAY_LEN(moments));
+    const Signature *s = op_signature(kind);
+    uint32_t kept = signature_updated(s), n = 0;
+    int32_t state[MOST_KEPT] = {u->weights_state[k]};
+    ValueId in[MOST_KEPT + 3];
     build_at(u, k);
     in[n++] = weights_of(u, k);
-    for (uint32_t j = 0; j < n_moments; j++) {
-        Type t = group_shard_type(g, moments[j].role, k);
-        state[j] = group_add_state(g, moments[j].role, moments[j].word, k, t);
+    for (uint32_t j = 1; j < kept; j++) {
+        StateRole role = (StateRole)op_info[kind].keeps[j];
+        state[j] = group_add_state(g, role, s->in[j].name, k, group_shard_type(g, role, k));
         in[n++] = emit_state(&u->b, state[j]);
     }
     in[n++] = u->gradient[k];
@@ -139,8 +136,7 @@ static void emit_update(Update *u, uint32_t k) {
     Attrs a = update_attrs(g, kind, k);
     OpId update = op_emit(&u->b, kind, &a, n, in, NULL);
     ValueId out = g->ops.at[update].out;
-    emit_set_state(&u->b, u->weights_state[k], out);
-    for (uint32_t j = 0; j < n_moments; j++) emit_set_state(&u->b, state[j], out + 1 + j);
+    for (uint32_t j = 0; j < kept; j++) emit_set_state(&u->b, state[j], out + j);
 }
 
 /* A shard of fewer elements is updated in less than a millisecond, whatever its place. */
@@ -267,6 +263,16 @@ static void emit_all_muon(Update *u) {
     if (before != NO_INDEX) emit_muon(u, (uint32_t)before, direction);
 }
 
+/* By optimizer: column EMIT. */
+static const struct {
+    OptimizerKind kind;
+    void (*emit_all)(Update *);
+} rules[OPTIMIZER_KINDS] = {
+#define OPTIMIZER(id, name, doc, example, ...) [OPTIMIZER_##id] = {OPTIMIZER_##id, __VA_ARGS__},
+#define EMIT(rule) .emit_all = emit_all_##rule
+#include "optimizers.def"
+};
+
 /* ---- the pass */
 
 static bool refuse(Graph *g, const char *why) {
@@ -307,8 +313,8 @@ bool pass_optimizer(Graph *g) {
     if (!is_ready(&u)) return false;
     if (u.step == NO_VALUE) u.step = emit_state(&u.b, graph_find_state(g, "step"));
     emit_scale(&u, total_norm(&u));
-    if (update_op(&g->policy, false) == OP_adafactor) {
-        emit_all_factored(&u);
+    if (rules[g->policy.optimizer].emit_all) {
+        rules[g->policy.optimizer].emit_all(&u);
         return true;
     }
     emit_all_muon(&u);

@@ -22,15 +22,22 @@ double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step) {
     return s->lr * (s->final + (1.0 - s->final) * rest);
 }
 
+/* n: the number of this update, from 1 */
+static void fill_corrections(const PlanSettings *s, double n, double out[STEP_SLOTS]) {
+    out[STEP_UPDATES] = n - 1.0;
+    out[STEP_BIAS1] = 1.0 - pow(s->beta1, n);
+    out[STEP_BIAS2] = 1.0 - pow(s->beta2, n);
+    out[STEP_BIAS3] = 1.0 - pow(s->beta3, n);
+    out[STEP_FACTORED] = pow(n, s->beta2_decay);
+}
+
 void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t micro,
                      int64_t first_sample, int slot, double out[STEP_SLOTS]) {
     memset(out, 0, STEP_SLOTS * sizeof *out);
     out[STEP_INDEX] = (double)step;
     out[STEP_MICRO] = (double)micro;
     out[STEP_LR] = schedule_lr(s, steps, step);
-    out[STEP_BIAS1] = 1.0 - pow(s->beta1, (double)(step + 1));
-    out[STEP_BIAS2] = 1.0 - pow(s->beta2, (double)(step + 1));
-    out[STEP_FACTORED] = pow((double)(step + 1), s->beta2_decay);
+    fill_corrections(s, (double)(step + 1), out);
     out[STEP_SEED_LOW] = (double)(uint32_t)s->seed;
     out[STEP_SEED_HIGH] = (double)(uint32_t)(s->seed >> 32);
     out[STEP_FIRST_SAMPLE] = (double)first_sample;
@@ -55,9 +62,7 @@ void loss_scale_fill(const PlanSettings *s, const LossScale *x, int64_t step,
                      double out[STEP_SLOTS]) {
     double updates = (double)(step - x->skipped + 1);
     out[STEP_LOSS_SCALE] = x->scale;
-    out[STEP_BIAS1] = 1.0 - pow(s->beta1, updates);
-    out[STEP_BIAS2] = 1.0 - pow(s->beta2, updates);
-    out[STEP_FACTORED] = pow(updates, s->beta2_decay);
+    fill_corrections(s, updates, out);
 }
 
 double exact_mean(const int64_t words[EXACT_WORDS]) {

@@ -179,7 +179,7 @@ static void add_constants(SettingsBuilder *m) {
                 model_fact(p, "nesterov") ? " (nesterov)" : "");
     add_setting(m, "train.eps", "(%s, %s, %s)", real_fact(p, "eps", number[0]),
                 real_fact(p, "eps2", number[1]), real_fact(p, "limit", number[2]));
-    if (s->optimizer == OPTIMIZER_MUON)
+    if (model_fact(p, "steps"))
         add_setting(m, "train.muon", "(ns_steps = %" PRIu64 ", adjust_lr = %s)",
                     model_fact(p, "steps"),
                     word_of(&words_MuonRate, (uint32_t)model_fact(p, "rate")));
@@ -208,8 +208,9 @@ static void add_optimizer(SettingsBuilder *m) {
     add_setting(m, "train.schedule", "%s(warmup = %s, decay = %s, final = %s)",
                 word_of(&words_ScheduleKind, s->schedule), double_text(s->warmup, number[0]),
                 double_text(s->decay, number[1]), double_text(s->final, number[2]));
-    add_setting(m, "train.betas", "(%s, %s, %s)", double_text(s->beta1, number[3]),
-                double_text(s->beta2, number[4]), double_text(s->beta2_decay, number[5]));
+    add_setting(m, "train.betas", "(%s, %s, %s%s%s)", double_text(s->beta1, number[3]),
+                double_text(s->beta2, number[4]), double_text(s->beta2_decay, number[5]),
+                s->beta3 > 0 ? ", " : "", s->beta3 > 0 ? double_text(s->beta3, number[1]) : "");
     add_setting(m, "train.weight_decay", "%s", double_text(decay, number[0]));
     const char *const norms[] = {" of the largest element", "", " of the 1-norm", "",
                                  " of the 3-norm"};
