@@ -31,7 +31,8 @@ ODD = {"optimizer.params.betas": "0.8, 0.9", "optimizer.params.momentum": "0"}
 
 def rows_of(root):
     command = ["gcc", "-E", "-P", "-x", "c", "-DFORMAT(a,b,c)=",
-               "-DIMPORT(f,k,w,v,a,t)=(#f, k, w, v, #a, t),", root + "/frontend/import/imports.def"]
+               "-DIMPORT(f,k,w,v,a,t)=(#f, k, w, v, #a, t),", "-I" + root + "/ir/ops",
+               root + "/frontend/import/imports.def"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return ast.literal_eval("[" + text + "]")
 

@@ -117,12 +117,18 @@ void choose_types(Trial *t) {
 }
 
 static double state_slot(const Trial *t, Fill fill, int64_t i) {
-    static const double step[STEP_SLOTS] = {[STEP_LR] = 0.01,     [STEP_BIAS1] = 0.19,
-                                            [STEP_BIAS2] = 0.02,  [STEP_SEED_LOW] = 4000000007.0,
-                                            [STEP_SEED_HIGH] = 3, [STEP_FIRST_SAMPLE] = 12345678901,
-                                            [STEP_SLOT] = 1,      [STEP_FACTORED] = 0.3,
+    static const double step[STEP_SLOTS] = {[STEP_LR] = 0.01,
+                                            [STEP_BIAS1] = 0.19,
+                                            [STEP_BIAS3] = 0.1,
+                                            [STEP_BIAS2] = 0.02,
+                                            [STEP_SEED_LOW] = 4000000007.0,
+                                            [STEP_SEED_HIGH] = 3,
+                                            [STEP_FIRST_SAMPLE] = 12345678901,
+                                            [STEP_SLOT] = 1,
+                                            [STEP_FACTORED] = 0.3,
                                             [STEP_LOSS_SCALE] = 4};
-    if (fill == FILL_STEP) return i == STEP_INDEX ? t->pattern % 2 * 3 : step[i];
+    if (fill == FILL_STEP)
+        return i == STEP_INDEX || i == STEP_UPDATES ? t->pattern % 2 * 3 : step[i];
     if (i == SCALE_GRADIENT) return 0.37;
     if (i == SCALE_NORM) return 40;
     return i == SCALE_APPLY ? !t->skipped : 0.5;
