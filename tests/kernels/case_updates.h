@@ -145,6 +145,25 @@
          .plan = &plan,                                                                            \
          .rank = rank_number,                                                                      \
          .ranks = 2},                                                                              \
+        {.op = OP_adan,                                                                            \
+         .title = "adan " #n title_end,                                                            \
+         .attr = {.copy = of_copy,                                                                 \
+                  .group = g,                                                                      \
+                  .weight_decay = 3,                                                               \
+                  .beta1 = 0.98,                                                                   \
+                  .beta2 = 0.92,                                                                   \
+                  .beta3 = 0.99,                                                                   \
+                  .eps = 1e-6},                                                                    \
+         .n_in = 8,                                                                                \
+         .n_out = 5 + (of_copy != DT_NONE),                                                        \
+         .in = {IN(DT_F32, NORMAL, n), IN(DT_F32, NORMAL, n), IN(DT_F32, POSITIVE, n),             \
+                IN(DT_F32, NORMAL, n), IN(DT_F32, NORMAL, n), NORMAL(n), SCALE, STEP},             \
+         .out = {F32(n), F32(n), F32(n), F32(n), F32(n) __VA_ARGS__},                              \
+         .reference = ref_adan,                                                                    \
+         .tolerance = 1e-6,                                                                        \
+         .plan = &plan,                                                                            \
+         .rank = rank_number,                                                                      \
+         .ranks = 2},                                                                              \
     {                                                                                              \
         .op = OP_adam, .title = "adam " #n title_end,                                              \
         .attr = {.copy = of_copy,                                                                  \

@@ -218,6 +218,23 @@ REF(lion) {
     }
     copy_parameter(c, out);
 }
+REF(adan) {
+    const double *scale = in[6], *step = in[7];
+    double b2 = c->attr.beta2, b3 = c->attr.beta3;
+    if (keep(c, in, out, scale)) return;
+    EACH(i, out_n(c, 0)) {
+        double g = scaled(c, in[5][i], scale), lr = lr_of(c, i, step);
+        double change = step[STEP_UPDATES] == 0 ? 0 : g + in[4][i];
+        double m = c->attr.beta1 * in[1][i] + (1 - c->attr.beta1) * g;
+        double d = b2 * in[3][i] + (1 - b2) * change;
+        double v = b3 * in[2][i] + (1 - b3) * (g + b2 * change) * (g + b2 * change);
+        double by = m / step[STEP_BIAS1] + b2 * d / step[STEP_BIAS2];
+        double root = sqrt(v / step[STEP_BIAS3]) + c->attr.eps;
+        out[0][i] = (in[0][i] - lr * by / root) / (1 + lr * decay_of(c, i));
+        out[1][i] = m, out[2][i] = v, out[3][i] = d, out[4][i] = -g;
+    }
+    copy_parameter(c, out);
+}
 
 /* ---- Adafactor. Elements of this rank, one after the other: which parameter's, and which. */
 

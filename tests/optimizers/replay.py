@@ -83,6 +83,26 @@ class Lion(Rule):
             m[i] = b2 * m[i] + (1 - b2) * x
 
 
+class Adan(Rule):
+    """Xie et al. 2022, Algorithm 1, with the betas of its authors' code: 1 minus the paper's"""
+
+    defaults = {"lr": 1e-3, "betas": (0.98, 0.92, 0.99), "eps": 1e-8, "weight_decay": 0.0}
+
+    def update(self, name, shape, p, g, lr, decay, step):
+        b1, b2, b3 = self.get("betas")
+        zeros = [0.0] * len(p)
+        m, d, n, old = self.state.setdefault(name, (zeros[:], zeros[:], zeros[:], list(g)))
+        for i, x in enumerate(g):
+            change = x - old[i]
+            m[i] = b1 * m[i] + (1 - b1) * x
+            d[i] = b2 * d[i] + (1 - b2) * change
+            n[i] = b3 * n[i] + (1 - b3) * (x + b2 * change) ** 2
+            root = math.sqrt(n[i] / (1 - b3 ** (step + 1))) + self.get("eps")
+            by = m[i] / (1 - b1 ** (step + 1)) + b2 * d[i] / (1 - b2 ** (step + 1))
+            p[i] = (p[i] - lr * by / root) / (1 + lr * decay)
+            old[i] = x
+
+
 class Adafactor(Rule):
     """torch.optim.Adafactor, as its documentation states the algorithm"""
 
@@ -161,7 +181,8 @@ class Muon(Adamw):
             p[i] = p[i] * (1 - lr * decay) - lr * ratio * v
 
 
-RULES = {"muon": Muon, "adamw": Adamw, "sgd": Sgd, "lion": Lion, "adafactor": Adafactor}
+RULES = {"muon": Muon, "adamw": Adamw, "sgd": Sgd, "lion": Lion, "adan": Adan,
+         "adafactor": Adafactor}
 
 
 def parse(call):

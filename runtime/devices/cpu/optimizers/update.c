@@ -1,5 +1,5 @@
 /* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW),
- * lion.
+ * lion, adan.
  *
  * Every update reads parameter, moments and gradient once and writes parameter and moments once.
  * The arithmetic is PyTorch's, in f32; scalars are computed in f64 and rounded once. The gradient
@@ -118,14 +118,17 @@ KERNEL(step_scale) {
 
 /* ---- updates */
 
+enum { MOST_TENSORS = 5 }; /* that an op updates: the parameter and its moments */
+
 typedef struct UpdateCall {
-    Operand p, m, v, g; /* m and v where the optimizer has them */
-    Result to[3];       /* p, m, v */
-    Result copy;        /* of p in another dtype; at NULL: none */
+    Operand p, m, v, d, last, g; /* m, v, d and last where the optimizer has them */
+    Result to[MOST_TENSORS];     /* p, m, v, d, last */
+    Result copy;                 /* of p in another dtype; at NULL: none */
     float gradient_scale, clip_value;
     float lr, momentum, beta1, beta1_rest, beta2, beta2_rest, eps, step_size, root_bias2_inverse;
-    double exact_lr, exact_step_size;
-    bool first_step, nesterov, decoupled;
+    float beta3, beta3_rest, diff_size, root_bias3_inverse;
+    double exact_lr, exact_step_size, exact_diff_size;
+    bool first_step, first_update, nesterov, decoupled;
 } UpdateCall;
 
 /* Updates elements [from, to) under this weight decay. */
@@ -195,6 +198,30 @@ static void lion_segment(const UpdateCall *u, double decay, int64_t from, int64_
     }
 }
 
+static void adan_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
+    float shrink = (float)(1.0 / (1.0 + u->exact_lr * decay));
+    for (int64_t i = from; i < to; i += LANES) {
+        int64_t n = to - i;
+        V16 p = v_get(u->p.at, u->p.dtype, i, n);
+        V16 m = v_get(u->m.at, u->m.dtype, i, n);
+        V16 v = v_get(u->v.at, u->v.dtype, i, n);
+        V16 d = v_get(u->d.at, u->d.dtype, i, n);
+        V16 g = gradient_at(u, i, n), change = v_all(0.0f);
+        if (!u->first_update) change = g + v_get(u->last.at, u->last.dtype, i, n);
+        V16 ahead = g + u->beta2 * change;
+        m = m + u->beta1_rest * (g - m);
+        d = d + u->beta2_rest * (change - d);
+        v = v * u->beta3 + u->beta3_rest * ahead * ahead;
+        V16 denominator = v_sqrt(v) * u->root_bias3_inverse + u->eps;
+        p = (p - (u->step_size * m + u->diff_size * d) / denominator) * shrink;
+        v_put(u->to[0].at, u->to[0].dtype, i, n, p);
+        v_put(u->to[1].at, u->to[1].dtype, i, n, m);
+        v_put(u->to[2].at, u->to[2].dtype, i, n, v);
+        v_put(u->to[3].at, u->to[3].dtype, i, n, d);
+        v_put(u->to[4].at, u->to[4].dtype, i, n, -g);
+    }
+}
+
 /* What is in `to` now, in the copy's dtype. */
 static void copy_numbers(const UpdateCall *u, int64_t from, int64_t to) {
     for (int64_t i = from; i < to; i += LANES)
@@ -229,6 +256,7 @@ static UpdateCall at_rate(const UpdateCall *u, double factor) {
     own.exact_lr *= factor;
     own.lr = (float)own.exact_lr;
     own.step_size = (float)(u->exact_step_size * factor);
+    own.diff_size = (float)(u->exact_diff_size * factor);
     return own;
 }
 
@@ -252,11 +280,13 @@ static void update_group(const Launch *l, const PlanGroup *group, const UpdateCa
 
 static int run_update(const Launch *l, uint32_t moments, UpdateCall *u, Segment segment) {
     const Attrs *attr = l->call->attr;
-    Operand operands[6];
+    Operand operands[MOST_TENSORS + 3];
     for (uint32_t i = 0; i < moments + 4; i++) operands[i] = input(l, i);
     u->p = operands[0];
     u->m = operands[moments > 0 ? 1 : 0];
     u->v = operands[moments > 1 ? 2 : 0];
+    u->d = operands[moments > 2 ? 3 : 0];
+    u->last = operands[moments > 3 ? 4 : 0];
     u->g = operands[moments + 1];
     Operand scale = operands[moments + 2], step = operands[moments + 3];
     bool bad;
@@ -283,6 +313,7 @@ static int run_update(const Launch *l, uint32_t moments, UpdateCall *u, Segment 
     u->exact_lr = now[STEP_LR];
     *u = at_rate(u, 1.0);
     u->first_step = now[STEP_INDEX] == 0.0;
+    u->first_update = now[STEP_UPDATES] == 0.0;
 #pragma omp parallel num_threads(threads_for(l, u->p.n))
     {
         WorkRange mine = my_range(u->p.n, 1024);
@@ -325,4 +356,19 @@ KERNEL(lion) {
                     .beta2 = (float)a->beta2,
                     .beta2_rest = (float)(1.0 - a->beta2)};
     return run_update(l, 1, &u, lion_segment);
+}
+
+KERNEL(adan) {
+    const Attrs *a = l->call->attr;
+    const double *now = l->call->in[7];
+    UpdateCall u = {.beta1_rest = (float)(1.0 - a->beta1),
+                    .beta2 = (float)a->beta2,
+                    .beta2_rest = (float)(1.0 - a->beta2),
+                    .beta3 = (float)a->beta3,
+                    .beta3_rest = (float)(1.0 - a->beta3),
+                    .eps = (float)a->eps,
+                    .exact_step_size = now[STEP_LR] / now[STEP_BIAS1],
+                    .exact_diff_size = now[STEP_LR] * a->beta2 / now[STEP_BIAS2],
+                    .root_bias3_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS3]))};
+    return run_update(l, 4, &u, adan_segment);
 }

@@ -1,7 +1,7 @@
-/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW), lion. Arithmetic
- * and order are those of runtime/devices/cpu/optimizers/update.c; the scalars that a step changes
- * are computed by each thread in f64 from the states scale and step, so that a captured launch
- * stays right.
+/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW), lion, adan.
+ * Arithmetic and order are those of runtime/devices/cpu/optimizers/update.c; the scalars that a
+ * step changes are computed by each thread in f64 from the states scale and step, so that a
+ * captured launch stays right.
  *
  * A flat group has a table of its parameters' starts in device memory; a thread looks up the
  * parameter of its eight once. Only an eight that reaches into the next parameter is walked through
@@ -193,33 +193,40 @@ KERNEL(step_scale) {
 
 /* ---- updates */
 
-enum UpdateRule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM, RULE_LION };
+enum UpdateRule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM, RULE_LION, RULE_ADAN };
+
+enum { MOST_TENSORS = 5 };
 
 /* Tensors that a rule updates: the parameter and its moments. */
-template <int rule> constexpr int TENSORS = rule == RULE_SGD ? 1 : rule == RULE_ADAM ? 3 : 2;
+template <int rule>
+constexpr int TENSORS = rule == RULE_SGD    ? 1
+                        : rule == RULE_ADAM ? 3
+                        : rule == RULE_ADAN ? (int)MOST_TENSORS
+                                            : 2;
 
 struct UpdateCall {
-    void *to[3], *copy;      /* copy: of the parameter, or NULL */
-    const void *from[3], *g; /* p, then one or two moments */
-    int dtype[3], g_dtype, copy_dtype;
+    void *to[MOST_TENSORS], *copy;      /* copy: of the parameter, or NULL */
+    const void *from[MOST_TENSORS], *g; /* p, then the moments */
+    int dtype[MOST_TENSORS], g_dtype, copy_dtype;
     const double *scale, *step;
     int64_t n, start;            /* start: how far before its offset a segment begins */
     const SegmentStart *segment; /* NULL: one parameter */
     int n_segment;
-    double weight_decay, beta1, beta2;
+    double weight_decay, beta1, beta2, beta3;
     float clip_value, momentum, eps;
-    bool nesterov, decoupled;
+    bool nesterov, decoupled, divides; /* divides: weights by 1 + lr * decay */
 };
 
 struct Scalars {
     float gradient, beta1, beta1_rest, beta2, beta2_rest, root_bias2_inverse;
-    double lr, step_size; /* of parameters without a rate of their own */
-    bool first_step;
+    float beta3, beta3_rest, root_bias3_inverse;
+    double lr, step_size, diff_size; /* of parameters without a rate of their own */
+    bool first_step, first_update;
 };
 
 /* What a parameter may have of its own. */
 struct ParameterRate {
-    float lr, step_size;
+    float lr, step_size, diff_size;
     float keep, decay; /* factor of a decoupled decay, and what is added to the gradient */
 };
 
@@ -234,14 +241,22 @@ DEVICE Scalars scalars_of(const UpdateCall &u) {
     s.beta2_rest = (float)(1.0 - u.beta2);
     s.step_size = s.lr / u.step[STEP_BIAS1];
     s.root_bias2_inverse = (float)(1.0 / sqrt(u.step[STEP_BIAS2]));
+    s.first_update = u.step[STEP_UPDATES] == 0.0;
+    s.beta3 = (float)u.beta3;
+    s.beta3_rest = (float)(1.0 - u.beta3);
+    s.diff_size = s.lr * u.beta2 / u.step[STEP_BIAS2];
+    s.root_bias3_inverse = (float)(1.0 / sqrt(u.step[STEP_BIAS3]));
     return s;
 }
 
 DEVICE ParameterRate rate_of(const UpdateCall &u, const Scalars &s, double factor, double decay) {
     if (decay == STANDARD_DECAY) decay = u.weight_decay;
     double lr = s.lr * factor;
-    return {(float)lr, (float)(s.step_size * factor),
-            u.decoupled ? (float)(1.0 - lr * decay) : 1.0f, u.decoupled ? 0.0f : (float)decay};
+    float keep = u.divides     ? (float)(1.0 / (1.0 + lr * decay))
+                 : u.decoupled ? (float)(1.0 - lr * decay)
+                               : 1.0f;
+    return {(float)lr, (float)(s.step_size * factor), (float)(s.diff_size * factor), keep,
+            u.decoupled || u.divides ? 0.0f : (float)decay};
 }
 
 DEVICE ParameterRate segment_rate(const UpdateCall &u, const Scalars &s, int segment) {
@@ -263,7 +278,7 @@ DEVICE int segment_at(const UpdateCall &u, int64_t at) {
 
 template <int rule>
 DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRate &r, float g,
-                       float &p, float &m, float &v) {
+                       float &p, float &m, float &v, float &d, float &last) {
     g *= s.gradient;
     if (u.clip_value > 0.0f) {
         g = g > u.clip_value ? u.clip_value : g;
@@ -281,6 +296,14 @@ DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRat
         float by = toward > 0.0f ? r.lr : toward < 0.0f ? -r.lr : toward == 0.0f ? 0.0f : toward;
         p = p * r.keep - by;
         m = m * s.beta2 + s.beta2_rest * g;
+    } else if (rule == RULE_ADAN) {
+        float change = s.first_update ? 0.0f : g + last, ahead = g + s.beta2 * change;
+        m = m + s.beta1_rest * (g - m);
+        d = d + s.beta2_rest * (change - d);
+        v = __fadd_rn(v * s.beta3, s.beta3_rest * ahead * ahead);
+        float denominator = sqrtf(v) * s.root_bias3_inverse + u.eps;
+        p = (p - (r.step_size * m + r.diff_size * d) / denominator) * r.keep;
+        last = -g;
     } else {
         m = m + s.beta1_rest * (g - m);
         /* never contracted: a compiler may choose either product, in each of the forms another */
@@ -294,7 +317,7 @@ DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRat
 template <int rule, int state, int of_g>
 DEVICE void update_eight(const UpdateCall &u, const Scalars &s, int64_t at) {
     int64_t n = u.n - at, end = INT64_MAX;
-    Loaded<state> loaded[3];
+    Loaded<state> loaded[MOST_TENSORS];
     Loaded<of_g> loaded_g = fetch8<of_g>(u.g, u.g_dtype, at, n);
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
@@ -307,7 +330,7 @@ DEVICE void update_eight(const UpdateCall &u, const Scalars &s, int64_t at) {
     } else {
         rate = rate_of(u, s, 1.0, STANDARD_DECAY);
     }
-    Eight part[3] = {}, g = numbers(loaded_g);
+    Eight part[MOST_TENSORS] = {}, g = numbers(loaded_g);
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) part[k] = numbers(loaded[k]);
     EACH(j) {
@@ -316,7 +339,8 @@ DEVICE void update_eight(const UpdateCall &u, const Scalars &s, int64_t at) {
             bool more = segment + 1 < u.n_segment;
             end = more ? u.segment[segment + 1].offset - u.start - at : INT64_MAX;
         }
-        update_one<rule>(u, s, rate, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j]);
+        update_one<rule>(u, s, rate, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j], part[3].x[j],
+                         part[4].x[j]);
     }
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
@@ -391,11 +415,13 @@ template <int rule> static int run_update(const Launch *l) {
     u.weight_decay = a->weight_decay;
     u.beta1 = a->beta1;
     u.beta2 = a->beta2;
+    u.beta3 = a->beta3;
     u.clip_value = (float)a->clip_value;
     u.momentum = (float)a->momentum;
     u.eps = (float)a->eps;
     u.nesterov = a->nesterov != 0;
     u.decoupled = rule == RULE_LION || a->decoupled != 0;
+    u.divides = rule == RULE_ADAN;
     if (group) {
         if (!l->segment) return launch_error(l, EXIT_CORRUPT, "the group has no table");
         u.start = rank_start(l->call->rank, group);
@@ -419,3 +445,4 @@ KERNEL(sgd) { return run_update<RULE_SGD>(l); }
 KERNEL(sgd_momentum) { return run_update<RULE_MOMENTUM>(l); }
 KERNEL(adam) { return run_update<RULE_ADAM>(l); }
 KERNEL(lion) { return run_update<RULE_LION>(l); }
+KERNEL(adan) { return run_update<RULE_ADAN>(l); }
