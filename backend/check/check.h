@@ -24,6 +24,8 @@ enum { CHECK_KEY_WORDS = 24 }; /* as many as XXH3 takes at most from a short tex
 typedef struct Check {
     const Plan *p;
     Mesh mesh;
+    AxisSet
+        samples; /* along which ranks read different samples: contributions are summed over them */
     PlanFault *fault;
     PlanCheckResult *result;
     /* by instruction of the whole plan */
@@ -56,8 +58,11 @@ uint32_t check_in(const Check *c, uint64_t instr, uint32_t k); /* value number o
 uint32_t check_out(const Check *c, uint64_t instr, uint32_t k);
 bool check_before(const Check *c, uint64_t a, uint64_t b); /* a happens before b */
 uint64_t check_bytes(const Check *c, uint32_t value);      /* of memory: with slots, of all */
+uint64_t check_type_bytes(const Type *t);                  /* gaps between rows included */
 /* Row of the states table whose entry version the value is, or -1. */
 int64_t check_entry_state(const Check *c, uint32_t value);
+/* Has the group the parameter of that row in one piece, where a view can show it? */
+bool check_in_one_piece(const Check *c, const PlanGroupParam *at);
 /* What the value is a copy of: of a fetch, what is in host memory; of a retain over the axes of the
  * gather, what this rank gave to that; of an evict, what it was on the device. Other values are
  * that themselves. */
@@ -82,13 +87,23 @@ int check_kept(Check *c, uint32_t role); /* rule 3 over the calls of a role */
 /* The row of params that the instruction makes of a flat value, in the dtype in which it is read,
  * or -1: a view, a copy out of it, or the cast of a view of the master. */
 int64_t check_param_shown(const Check *c, uint64_t instr);
-/* check_memory.c: rule 2 of one program; rule 6 of the plan */
-int check_overlaps(Check *c, uint32_t program);
+int check_overlaps(Check *c, uint32_t program); /* check_memory.c: rule 2 of one program */
+/* check_peak.c: rule 6 of the plan; scratch memory that an instruction may use on a device */
 int check_peak(Check *c);
+uint64_t check_workspace(const Check *c, uint64_t instr, int device);
+/* check_sweep.c: range k is what holder k has of the memory; holders are in the order in which they
+ * come. `before` and `after` both have address `at`, which nobody between them has. Returns 0 or
+ * EXIT_ENVIRONMENT. */
+typedef struct CheckRange {
+    uint64_t from, to;
+} CheckRange;
+typedef void CheckMeeting(void *context, uint64_t at, uint32_t before, uint32_t after);
+int check_sweep(const CheckRange *range, uint32_t n, void *context, CheckMeeting *meet);
 /* check_overwrite.c: may instruction i write result j over its operand k? */
 bool check_may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j);
 /* check_gradients.c: rule 4 of one role's step */
 int check_gradients(Check *c, uint32_t role);
+int check_samples(Check *c);    /* before it: finds Check.samples */
 int check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trains */
 /* check_saves.c: rule 9 of the plan: what is written beside a step */
 int check_saves(Check *c);

@@ -4,6 +4,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...) {
     snprintf(c->fault->rule, sizeof c->fault->rule, "check-%s", rule);
@@ -27,8 +29,31 @@ bool check_before(const Check *c, uint64_t a, uint64_t b) {
     return c->program[a] == c->program[b] && c->position[a] < c->clock[b][c->p->instrs[a].stream];
 }
 
+/* Bytes of an element: the number in the dtype's name says its bits. */
+static uint64_t element_bytes(int dtype) {
+    const char *digits = strpbrk(dtype_name(dtype), "123456789");
+    return digits ? strtoul(digits, NULL, 10) / 8 : 0;
+}
+
+uint64_t check_type_bytes(const Type *t) {
+    uint64_t rows = 1, row = t->pitch ? t->pitch : t->rank ? (uint64_t)t->dim[t->rank - 1] : 1;
+    for (int i = 0; i + 1 < t->rank; i++) rows *= (uint64_t)t->dim[i];
+    return rows * row * element_bytes(t->dtype);
+}
+
 uint64_t check_bytes(const Check *c, uint32_t value) {
-    return plan_room(c->p, &c->p->values[value]);
+    const PlanValue *v = &c->p->values[value];
+    uint64_t slots = 1;
+    for (int a = 0; a < c->mesh.n; a++)
+        if (v->slots >> a & 1) slots *= (uint64_t)c->mesh.axis[a].size;
+    return slots * check_type_bytes(&v->type);
+}
+
+bool check_in_one_piece(const Check *c, const PlanGroupParam *at) {
+    uint64_t elements = 1;
+    const Type *t = &c->p->params[at->param].type;
+    for (int i = 0; i < t->rank; i++) elements *= (uint64_t)t->dim[i];
+    return at->chunk == 0 || (uint64_t)at->chunk >= elements;
 }
 
 int64_t check_entry_state(const Check *c, uint32_t value) {

@@ -14,7 +14,8 @@
  *   4a  a contribution is lost, or read before anything was stored; a step makes another number of
  *       calls than it has micro-batches, or an evaluation more than one for a batch
  *   4b  a contribution is counted twice, or parts of different kinds are added
- *   4c  summed twice over an axis, or not over all axes along which contributions differ
+ *   4c  summed twice over an axis, or not over all axes along which contributions differ, or these
+ *       do not follow from the sizes of a batch and of the mesh
  *   4d  a group is not updated exactly once a step, or a frozen one is
  *   4e  an update or a state takes something else than its group's values
  *   4f  a pack does not hold exactly one gradient for each parameter of its group
@@ -131,6 +132,32 @@ static uint64_t count_calls(const Plan *p, uint32_t role, uint32_t kind) {
     for (uint32_t k = 0; k < p->n_calls; k++)
         if (p->calls[k].role == role && p->calls[k].kind == kind) n += (uint64_t)p->calls[k].times;
     return n;
+}
+
+static bool have_parts(const Check *c, AxisSet set, int64_t parts) {
+    int64_t ranks = 1;
+    for (int a = 0; a < c->mesh.n; a++)
+        if (set >> a & 1) ranks *= c->mesh.axis[a].size;
+    return ranks == parts;
+}
+
+/* A micro-batch of the step is cut into as many parts as there are ranks along the axes on which
+ * samples differ. An axis of one rank tells no samples apart. */
+int check_samples(Check *c) {
+    const PlanSettings *t = c->p->settings;
+    int64_t parts = t->batch / t->micro_batches / t->local_batch;
+    AxisSet several = 0;
+    uint32_t found = 0;
+    for (int a = 0; a < c->mesh.n; a++) several |= (AxisSet)(c->mesh.axis[a].size > 1) << a;
+    for (AxisSet set = 0; set <= several; set++) {
+        if (set & ~several || !have_parts(c, set, parts)) continue;
+        c->samples = set;
+        found++;
+    }
+    if (found == 1) return 0;
+    return check_fail(c, "4c", NO_INSTR,
+                      "a micro-batch has %lld parts, and %s of the mesh have as many ranks",
+                      (long long)parts, found ? "several sets of axes" : "no axes");
 }
 
 int check_gradients(Check *c, uint32_t role) {

@@ -56,10 +56,6 @@ static inline Sym *sym_in(GradientCheck *s, uint64_t i, uint32_t k) {
 static inline Sym *sym_out(GradientCheck *s, uint64_t i, uint32_t k) {
     return &s->sym[check_out(s->c, i, k)];
 }
-/* The axes over which contributions must be summed. */
-static inline AxisSet follow_sample_axes(const GradientCheck *s) {
-    return mesh_sample_axes(&s->c->mesh);
-}
 /* Contributions that a value holds when its program runs for the last time. */
 static inline uint64_t follow_contributions(const GradientCheck *s, const Sym *v) {
     uint64_t earlier = v->entry ? s->before[v->source].calls : 0;

@@ -243,8 +243,7 @@ static int64_t viewed_param(const Check *c, uint64_t i, const PlanGroup *g) {
     bool shown = at[low].offset * element == offset &&
                  t->dtype == p->values[check_in(c, i, 0)].type.dtype &&
                  same_shape(t, &p->params[at[low].param].type);
-    LayoutPlace place = plan_place(p, (uint64_t)g->first_param + low);
-    shown &= layout_is_whole(&place);
+    shown &= check_in_one_piece(c, &at[low]);
     return shown ? (int64_t)at[low].param : -1;
 }
 

@@ -3,7 +3,7 @@
  * Saves begin when the last call of a step has ended, so after every update of that step. They run
  * in order on a stream of their own beside all calls of the next one, and an instruction can say
  * how many of them must be over before it begins. So it remains to be proved that
- *   9a  each state of a checkpoint has exactly one save
+ *   9a  each state that a step reads as the step before left it has a save, and no state has two
  *   9b  an instruction that writes into the memory of a state, in any program, begins after the
  *       state's save is over: itself, what is before it on its stream, or what its edges lead to
  *       waits for that
@@ -25,10 +25,40 @@ typedef struct SavesCheck {
     uint32_t *by_place; /* states that are saved, by address */
     uint32_t n;
     uint32_t *waited; /* by instruction: so many saves are over when it begins */
+    bool *written;    /* by state: by the calls of a step so far */
+    bool *carried;    /* by state: a step reads what the step before has left in it */
 } SavesCheck;
 
 static const char *name_of(const Check *c, uint32_t state) {
     return plan_string(c->p, c->p->states[state].name);
+}
+
+/* What the host writes before each call, and what an update makes anew of another state (4q), need
+ * not be carried. */
+static bool is_made_again(const PlanState *st) {
+    return st->role == STATE_STEP || st->role == STATE_STAGING || st->role == STATE_COPY;
+}
+
+/* Marks what calls read of a step before the step has written it: the step before has made it. */
+static void find_carried(SavesCheck *s) {
+    const Check *c = s->c;
+    const Plan *p = c->p;
+    for (uint32_t k = 0; k < p->n_calls; k++) {
+        const PlanCall *call = &p->calls[k];
+        const PlanProgram *pr = &p->programs[call->program];
+        uint64_t end = pr->first_instr + (uint64_t)pr->n_instr;
+        if (call->role || call->kind != PLAN_STEP) continue;
+        for (uint64_t i = pr->first_instr; i < end; i++) {
+            int64_t state = p->instrs[i].attr.index;
+            if (p->instrs[i].op == OP_state && !s->written[state])
+                s->carried[state] = !is_made_again(&p->states[state]);
+        }
+        for (uint64_t i = pr->first_instr; i < end; i++) {
+            int64_t state = p->instrs[i].attr.index;
+            if (p->instrs[i].op == OP_set_state)
+                s->written[state] |= check_entry_state(c, check_in(c, i, 0)) != state;
+        }
+    }
 }
 
 static int check_each_once(SavesCheck *s) {
@@ -43,10 +73,9 @@ static int check_each_once(SavesCheck *s) {
         c->result->save_bytes += p->saves[k].bytes;
     }
     for (uint32_t i = 0; i < p->n_states; i++) {
-        bool saved = state_is_saved(p->states[i].role);
-        if (saved && !s->save_of[i])
+        if (s->carried[i] && !s->save_of[i])
             return check_fail(c, "9a", NO_INSTR, "no save writes state %s", name_of(c, i));
-        if (saved) s->by_place[s->n++] = i;
+        if (s->save_of[i]) s->by_place[s->n++] = i;
     }
     c->result->saves = p->n_saves;
     return 0;
@@ -65,7 +94,7 @@ static int check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t 
     uint32_t low = 0, high = s->n; /* the first state that ends after `from` */
     while (low < high) {
         const PlanState *q = &state[s->by_place[(low + high) / 2]];
-        if (q->address + (uint64_t)type_bytes(&q->type) <= from)
+        if (q->address + check_type_bytes(&q->type) <= from)
             low = (low + high) / 2 + 1;
         else
             high = (low + high) / 2;
@@ -97,8 +126,8 @@ static int check_program(SavesCheck *s, const PlanProgram *pr) {
         for (uint32_t k = 0; k < in->n_out && !names; k++) {
             const PlanValue *v = &p->values[in->first_out + k];
             if (v->type.dtype == DT_TOKEN) continue;
-            int status =
-                check_result(s, i, in->first_out + k, v->address, v->address + plan_room(p, v));
+            int status = check_result(s, i, in->first_out + k, v->address,
+                                      v->address + check_bytes(s->c, in->first_out + k));
             if (status) return status;
         }
     }
@@ -172,7 +201,11 @@ int check_saves(Check *c) {
     s.save_of = calloc(p->n_states + 1, sizeof *s.save_of);
     s.by_place = calloc(p->n_states + 1, sizeof *s.by_place);
     s.waited = calloc(p->n_instrs + 1, sizeof *s.waited);
-    int status = s.save_of && s.by_place && s.waited ? check_each_once(&s) : EXIT_ENVIRONMENT;
+    s.written = calloc(p->n_states + 1, sizeof *s.written);
+    s.carried = calloc(p->n_states + 1, sizeof *s.carried);
+    bool room = s.save_of && s.by_place && s.waited && s.written && s.carried;
+    if (room) find_carried(&s);
+    int status = room ? check_each_once(&s) : EXIT_ENVIRONMENT;
     if (!status) qsort_r(s.by_place, s.n, sizeof *s.by_place, by_place, (void *)p->states);
     for (uint32_t k = 0; k < p->n_programs && !status; k++)
         status = check_program(&s, &p->programs[k]);
@@ -181,5 +214,7 @@ int check_saves(Check *c) {
     free(s.save_of);
     free(s.by_place);
     free(s.waited);
+    free(s.written);
+    free(s.carried);
     return status;
 }

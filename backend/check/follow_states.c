@@ -33,7 +33,7 @@ static int follow_sum_state(GradientCheck *s, uint64_t i, const PlanState *st, u
         (v->entry && (v->source != index || v->group != before->group)))
         return check_fail(s->c, "4b", i, "stores in state %s a value that does not belong there",
                           name);
-    if (s->evaluation && v->summed != follow_sample_axes(s))
+    if (s->evaluation && v->summed != s->c->samples)
         return check_fail(s->c, "4c", i, "state %s is %s over ranks", name,
                           v->summed ? "summed" : "not summed");
     if (!s->evaluation && !v->entry && (before->written || s->times > 1))
@@ -110,9 +110,8 @@ int follow_view(GradientCheck *s, uint64_t i) {
     const Type *t = &p->values[check_out(s->c, i, 0)].type;
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *at = &p->group_params[g->first_param + k];
-        LayoutPlace place = plan_place(p, (uint64_t)g->first_param + k);
         if (at->offset * dtype_bytes(t->dtype) != p->instrs[i].attr.offset ||
-            !layout_is_whole(&place) || !check_same_shape(t, &p->params[at->param].type))
+            !check_in_one_piece(s->c, at) || !check_same_shape(t, &p->params[at->param].type))
             continue;
         Sym *part = sym_out(s, i, 0);
         *part = *whole;

@@ -124,9 +124,9 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
         AxisSet axes = (AxisSet)in->attr.axes;
         if (v->summed & axes)
             return check_fail(s->c, "4c", i, "reduces a value that is already reduced");
-        if (axes & ~follow_sample_axes(s))
+        if (axes & ~s->c->samples)
             return check_fail(s->c, "4c", i, "sums over axes %#x; contributions differ over %#x",
-                              axes, follow_sample_axes(s));
+                              axes, s->c->samples);
         s->c->result->reductions += v->kind == SYM_GRADIENT;
         if (v->kind == SYM_GRADIENT) {
             const PlanGroup *g = &p->groups[v->group];
@@ -192,7 +192,7 @@ int follow_stats_reader(GradientCheck *s, uint64_t i) {
     if (stats->kind != SYM_STATS || stats->group != -(int32_t)maker)
         return check_fail(s->c, "4b", i, "operand %u is not a statistic of op %s", k,
                           op_info[maker].name);
-    if (stats->summed != follow_sample_axes(s))
+    if (stats->summed != s->c->samples)
         return check_fail(s->c, "4c", i, "reads statistics that are not summed over ranks");
     return 0;
 }

@@ -51,7 +51,7 @@ static int check_complete(GradientCheck *s, uint64_t i, uint32_t k, int64_t grou
     if (g->kind != SYM_GRADIENT || g->group != group)
         return check_fail(s->c, "4e", i, "operand %u is not the gradient of group %lld", k,
                           (long long)group);
-    if (g->summed != follow_sample_axes(s))
+    if (g->summed != s->c->samples)
         return check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
                           (long long)group);
     if (g->split != s->c->p->groups[group].split)
@@ -95,8 +95,8 @@ int follow_scale(GradientCheck *s, uint64_t i) {
     const Sym *loss = sym_in(s, i, 0), *norm = sym_in(s, i, 1);
     if (!is_step(s->c, check_in(s->c, i, 2)))
         return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
-    if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->summed != follow_sample_axes(s) ||
-        norm->summed != follow_sample_axes(s) || norm->taken)
+    if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->summed != s->c->samples ||
+        norm->summed != s->c->samples || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
     if (!check_is_loss((uint16_t)-loss->group) || follow_contributions(s, loss) != s->total)
         return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
@@ -162,7 +162,7 @@ static int check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
         op_info[of].partial == PARTIAL_TOGETHER || (op_info[of].partial == PARTIAL_ALONE && split);
     if (v->kind == SYM_DERIVED && v->group == in->attr.group &&
         s->c->p->instrs[v->value].op == of && same_attributes(in, &s->c->p->instrs[v->value]) &&
-        v->summed == (partial ? follow_sample_axes(s) : 0))
+        v->summed == (partial ? s->c->samples : 0))
         return 0;
     return check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
                       op_info[of].name, (long long)in->attr.group);

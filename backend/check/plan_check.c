@@ -90,6 +90,7 @@ static int prove(Check *c, uint32_t rules) {
             if (!status) status = check_backward(c, k);
         }
     }
+    if (!status && rules & CHECK_RULE(4)) status = check_samples(c);
     for (uint32_t r = 0; !status && r < p->n_roles; r++) {
         if (rules & CHECK_RULE(3)) status = check_kept(c, r);
         if (!status && rules & CHECK_RULE(4)) status = check_gradients(c, r);

@@ -92,20 +92,3 @@ int interval_map_replace(IntervalMap *m, uint64_t from, uint64_t to, uint32_t va
     m->root = merge_trees(m, merge_trees(m, low, node), high);
     return status;
 }
-
-static int walk_tree(const IntervalMap *m, uint32_t t, uint64_t from, uint64_t to,
-                     IntervalVisit visit, void *context) {
-    if (!t) return 0;
-    const IntervalNode *n = &m->node[t];
-    int status = 0;
-    if (n->from > from) status = walk_tree(m, n->left, from, to, visit, context);
-    if (!status && n->from < to && n->to > from)
-        status = visit(context, MAX(n->from, from), MIN(n->to, to), n->value);
-    if (!status && n->to < to) status = walk_tree(m, n->right, from, to, visit, context);
-    return status;
-}
-
-int interval_map_walk(const IntervalMap *m, uint64_t from, uint64_t to, IntervalVisit visit,
-                      void *context) {
-    return walk_tree(m, m->root, from, to, visit, context);
-}

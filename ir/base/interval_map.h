@@ -29,8 +29,5 @@ void interval_map_free(IntervalMap *m);
  * visit that returns non-zero ends it; that number is returned, and the map is left unusable. */
 int interval_map_replace(IntervalMap *m, uint64_t from, uint64_t to, uint32_t value,
                          IntervalVisit visit, void *context);
-/* Visits without changing anything. */
-int interval_map_walk(const IntervalMap *m, uint64_t from, uint64_t to, IntervalVisit visit,
-                      void *context);
 
 #endif

@@ -4,7 +4,7 @@
 ==== out
 error[E0510]: %t/plan.bin: check-2g: gpt2.fsd:N: unshard #N: operand 0 (value N) is in a slot, and result 0 is not its slots
 
-error[E0510]: %t/plan.bin: check-2a: gpt2.fsd:N: cast #N: value N overwrites value N, which instruction N may still read
+error[E0510]: %t/plan.bin: check-2g: gpt2.fsd:N: unshard #N: operand 0 (value N) is in a slot, and result 0 is not its slots
 
 error[E0510]: %t/plan.bin: check-2a: gpt2.fsd:N: unshard #N: result value N lies over operand value N, and the op cannot work in place there
 
