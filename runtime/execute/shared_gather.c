@@ -21,7 +21,8 @@
  *
  * This assumes that a rank's instructions end in the order of the plan. So a gather is never shared
  * on a device whose launches return early, where streams have threads of their own (--overlap), and
- * in the test modes that look at arenas or change the order.
+ * in the test mode that changes the order. What was found is proved before the first step
+ * (shared_proof.c).
  */
 #include "shared_gather.h"
 
@@ -161,7 +162,7 @@ static char *first_arena(const Rank *r, AxisSet axes) {
 static bool is_in_order(const Rank *r) {
     const Run *run = r->run;
     const Overlap *o = &r->executor->overlap;
-    return !run->test.memory && !run->test.streams && !o->on && !o->tries;
+    return !run->test.streams && !o->on && !o->tries;
 }
 
 /* Processes may have different options and see different memory: a gather is shared on all ranks of
@@ -188,13 +189,29 @@ int shared_gather_open(Rank *r) {
         e->shared_arena[axes] = seen ? arena : NULL;
         in_sight |= (uint32_t)seen << axes;
     }
-    if (!code && in_sight) e->shared = shared_gather_find(run->plan, in_sight, e->arena);
-    return code;
+    if (code || !in_sight) return code;
+    char why[ERROR_BYTES];
+    e->shared = shared_gather_find(run->plan, in_sight, e->arena);
+    if (!shared_gather_is_safe(run->plan, &e->shared, why, sizeof why)) BUG("%s", why);
+    return 0;
 }
 
 char *shared_arena(const Rank *r, uint32_t value) {
     const Executor *e = r->executor;
     return e->shared.value ? e->shared_arena[e->shared.value[value]] : NULL;
+}
+
+uint32_t shared_gather_release(const Rank *r, uint32_t value, uint32_t last) {
+    const SharedGather *shared = &r->executor->shared;
+    const Plan *p = r->run->plan;
+    AxisSet axes = shared->value ? shared->value[value] : 0;
+    uint32_t k = last;
+    while (axes && ++k < p->n_instrs) {
+        bool comm = op_info[p->instrs[k].op].effect == EFFECT_COMM;
+        if (have_all(shared->meets[k], axes)) break;
+        if (comm && have_all((AxisSet)p->instrs[k].attr.axes, axes)) break;
+    }
+    return k;
 }
 
 AxisSet shared_gather_meets(const Rank *r, uint32_t instr) {

@@ -1,7 +1,7 @@
 /* SharedGather values: gathered parameters that the ranks of a group have in one place; see
  * shared_gather.c. */
-#ifndef FSDPC_JOINT_H
-#define FSDPC_JOINT_H
+#ifndef FSDPC_SHARED_GATHER_H
+#define FSDPC_SHARED_GATHER_H
 
 #include "execute.h"
 
@@ -11,6 +11,13 @@ typedef struct SharedGather {
 } SharedGather;
 /* in_sight: bit a: all ranks of a group over axes a see each other's memory. */
 SharedGather shared_gather_find(const Plan *p, uint32_t in_sight, Arena *a);
+
+/* shared_proof.c: is each shared result read and overwritten at the right time on all ranks? If
+ * not, `why` names the instruction. */
+bool shared_gather_is_safe(const Plan *p, const SharedGather *shared, char *why, size_t room);
+/* From the end of which instruction on no rank reads the value, whose last reader here is `last`:
+ * that one, or of a shared value the one at which the ranks meet. */
+uint32_t shared_gather_release(const Rank *r, uint32_t value, uint32_t last);
 
 /* Decides for the run; after every arena is there, before instructions are prepared. All ranks of a
  * transport between processes call it. */

@@ -13,13 +13,16 @@
  * the previous contents of the results' memory: it must compute the same bytes. Operands that it
  * must replace are left out, since no kernel has another place for them.
  *
- * Works on devices whose arena is host memory, in issue order.
+ * Works on devices whose arena is host memory, in issue order. A gather that ranks share
+ * (shared_gather.c) lives until they have met after its last reader; it is filled in the arena in
+ * which it is, and what other arenas have at its address stays filled.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "op.h"
+#include "shared_gather.h"
 #include "signature.h"
 #include "testing.h"
 
@@ -246,6 +249,8 @@ int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
     m->first = arena_array(a, uint32_t, p->n_instrs + 1);
     m->last = arena_array(a, uint32_t, p->n_values + 1);
     find_last_uses(p, m->last);
+    for (uint32_t v = 0; v < p->n_values; v++)
+        if (m->last[v] != NEVER) m->last[v] = shared_gather_release(r, v, m->last[v]);
     m->live = arena_array(a, Life, p->n_values + p->n_states + 1);
     m->ended = arena_array(a, Life, p->n_values + p->n_states + 1);
     find_room(m);

@@ -43,20 +43,28 @@ static void add(Made *m, const Step *s) {
     m->value[k].address = 4 * (uint64_t)(m->elements * s->at);
 }
 
+static Plan plan_of(Made *m) {
+    return (Plan){.strings = "",
+                  .n_strings = 1,
+                  .programs = &m->program,
+                  .n_programs = 1,
+                  .instrs = m->instr,
+                  .n_instrs = m->program.n_instr,
+                  .values = m->value,
+                  .n_values = m->program.n_instr,
+                  .operands = m->operand};
+}
+
 /* The axes of value v; *meets: those of the meeting before that instruction. */
 static AxisSet shared_axes(const Step *steps, uint32_t n, int64_t elements, uint32_t v,
                            AxisSet *meets) {
     Made m = {.elements = elements};
     Arena *a = arena_new();
     for (uint32_t k = 0; k < n; k++) add(&m, &steps[k]);
-    m.plan = (Plan){.programs = &m.program,
-                    .n_programs = 1,
-                    .instrs = m.instr,
-                    .n_instrs = n,
-                    .values = m.value,
-                    .n_values = n,
-                    .operands = m.operand};
+    m.plan = plan_of(&m);
     SharedGather j = shared_gather_find(&m.plan, IN_SIGHT, a);
+    char why[256] = "";
+    assert_true(shared_gather_is_safe(&m.plan, &j, why, sizeof why));
     AxisSet found = j.value[v];
     *meets = j.meets[*meets];
     arena_free(a);
@@ -142,6 +150,55 @@ static void what_is_kept_in_a_state_is_copied(void **state) {
     assert_int_equal(SHARED(steps, 1), AXIS);
 }
 
+/* Is it safe to share these values, with such meetings? */
+static bool is_safe(const Step *steps, uint32_t n, const AxisSet *value, const AxisSet *meets) {
+    Made m = {.elements = 64};
+    for (uint32_t k = 0; k < n; k++) add(&m, &steps[k]);
+    Plan p = plan_of(&m);
+    SharedGather shared = {value, meets};
+    char why[256] = "";
+    bool safe = shared_gather_is_safe(&p, &shared, why, sizeof why);
+    assert_true(safe == !*why);
+    return safe;
+}
+#define IS_SAFE(steps, value, meets) is_safe(steps, ARRAY_LEN(steps), value, meets)
+
+static void every_decision_is_proved(void **state) {
+    (void)state;
+    Step steps[] = {{OP_state, 0, 0, 0, {0}}, {OP_unshard, 1, AXIS, 1, {0}},
+                    {OP_view, 1, 0, 1, {1}},  {OP_relu, 2, 0, 1, {2}},
+                    {OP_relu, 1, 0, 1, {3}},  {OP_all_reduce, 3, AXIS, 1, {3}}};
+    AxisSet value[] = {0, AXIS, AXIS, 0, 0, 0}, meets[] = {0, 0, 0, 0, AXIS, 0};
+    assert_true(IS_SAFE(steps, value, meets));
+    meets[4] = OTHER; /* of other ranks */
+    assert_false(IS_SAFE(steps, value, meets));
+    meets[4] = 0;
+    assert_false(IS_SAFE(steps, value, meets));
+    meets[3] = AXIS; /* before the last read */
+    assert_false(IS_SAFE(steps, value, meets));
+    steps[4].at = 4; /* nothing is written over it, and the ranks meet after all */
+    assert_true(IS_SAFE(steps, value, meets));
+    steps[5].axes = OTHER;
+    assert_false(IS_SAFE(steps, value, meets));
+    steps[5].axes = BOTH;
+    assert_true(IS_SAFE(steps, value, meets));
+    value[2] = 0; /* a view elsewhere */
+    assert_false(IS_SAFE(steps, value, meets));
+    value[2] = AXIS;
+    value[3] = AXIS; /* no gather */
+    assert_false(IS_SAFE(steps, value, meets));
+    value[3] = 0;
+    value[1] = value[2] = OTHER; /* with other ranks */
+    assert_false(IS_SAFE(steps, value, meets));
+    value[1] = value[2] = AXIS;
+    steps[3].op = OP_set_state;
+    assert_false(IS_SAFE(steps, value, meets));
+    steps[3].op = OP_relu;
+    steps[4] = (Step){OP_relu, 1, 0, 1, {2}}; /* reads it and writes over it */
+    meets[4] = AXIS;
+    assert_false(IS_SAFE(steps, value, meets));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_gather_releases_the_one_before),
@@ -150,6 +207,7 @@ int main(void) {
         cmocka_unit_test(all_ranks_of_the_gather_must_meet),
         cmocka_unit_test(they_must_meet_after_the_last_reader),
         cmocka_unit_test(what_is_kept_in_a_state_is_copied),
+        cmocka_unit_test(every_decision_is_proved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
