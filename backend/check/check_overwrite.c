@@ -16,6 +16,8 @@
  * A formula that moves parts has no one shape. There each operand must be read as it lies, never
  * broadcast, and lie in rows as wide as the result's, of the axes before the one that is cut.
  */
+#include <string.h>
+
 #include "check.h"
 #include "signature.h"
 
@@ -110,13 +112,21 @@ static bool keeps_places(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
     return same_places(x, y, y);
 }
 
+/* Has the op's result the axes of the operand, by their letters, where the op names them? A result
+ * [.., O] of an operand [.., D] needs a whole row for each number, however long the two are. */
+static bool same_axes(uint16_t op, uint32_t k, uint32_t j) {
+    const Signature *s = op_signature((OpKind)op);
+    if (k >= s->n_in || j >= s->n_out) return true; /* one of many that are alike */
+    return s->in[k].any_shape || s->out[j].any_shape || !strcmp(s->in[k].axes, s->out[j].axes);
+}
+
 bool check_may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
     const PlanInstr *in = &c->p->instrs[i];
     const OpInfo *o = &op_info[in->op];
     bool named = k >= 32 ? o->alias_mask == EVERY_OPERAND : o->alias_mask >> k & 1;
     if (c->p->values[check_in(c, i, k)].slots) return j == k; /* rule 2g */
     switch ((OpAlias)o->alias) {
-    case ALIAS_MAY: return j == 0 && named && keeps_places(c, i, k, j);
+    case ALIAS_MAY: return j == 0 && named && same_axes(in->op, k, j) && keeps_places(c, i, k, j);
     case ALIAS_EACH: return named && keeps_places(c, i, k, j);
     case ALIAS_MUST: return j == k && named && keeps_places(c, i, k, j);
     case ALIAS_ACC:

@@ -10,9 +10,10 @@
 
 #include "signature.h"
 
-/* How many states an op has as operands, and gives back. */
+/* How many states an op has as operands, and gives back: it makes them in place. */
 static uint32_t updated_states(const PlanInstr *in) {
-    return signature_updated(op_signature((OpKind)in->op));
+    const OpInfo *o = &op_info[in->op];
+    return o->alias == ALIAS_MUST ? (uint32_t)__builtin_popcount(o->alias_mask) : 0;
 }
 
 /* Is v the result of an update, of what prepares one or of step_scale that this state is made for?
