@@ -58,7 +58,12 @@ uint32_t check_in(const Check *c, uint64_t instr, uint32_t k); /* value number o
 uint32_t check_out(const Check *c, uint64_t instr, uint32_t k);
 bool check_before(const Check *c, uint64_t a, uint64_t b); /* a happens before b */
 uint64_t check_bytes(const Check *c, uint32_t value);      /* of memory: with slots, of all */
-uint64_t check_type_bytes(const Type *t);                  /* gaps between rows included */
+/* Sizes as the checker counts them: of a type, in memory with the gaps between rows; ranks that
+ * differ along axes of the set. */
+int64_t check_elements(const Type *t);
+int64_t check_element_bytes(int dtype);
+uint64_t check_type_bytes(const Type *t);
+int64_t check_ranks(const Check *c, AxisSet set);
 /* Row of the states table whose entry version the value is, or -1. */
 int64_t check_entry_state(const Check *c, uint32_t value);
 /* Has the group the parameter of that row in one piece, where a view can show it? */

@@ -214,23 +214,24 @@ static int check_sizes(Check *c, uint64_t i) {
     if (in->attr.comm != (int64_t)purpose)
         return check_fail(c, "5c", i, "uses the %s communicator",
                           in->attr.comm == COMM_GATHER ? "gather" : "reduce");
-    int64_t ranks = mesh_extent(&c->mesh, (AxisSet)in->attr.axes);
+    int64_t ranks = check_ranks(c, (AxisSet)in->attr.axes);
     if (in->n_in < in->n_out)
         return check_fail(c, "5d", i, "has %u results for %u operands", in->n_out, in->n_in);
     for (uint32_t k = 0; k < in->n_out && in->op != OP_all_reduce; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
         const Type *b = &p->values[check_out(c, i, k)].type;
         const Type *full = in->op == OP_unshard ? b : a, *shard = in->op == OP_unshard ? a : b;
-        if (full->dtype != shard->dtype || type_elements(full) != ranks * type_elements(shard))
+        if (full->dtype != shard->dtype || check_elements(full) != ranks * check_elements(shard))
             return check_fail(
                 c, "5d", i,
                 "pair %u: %lld elements do not match %lld elements for each of %lld ranks", k,
-                (long long)type_elements(full), (long long)type_elements(shard), (long long)ranks);
+                (long long)check_elements(full), (long long)check_elements(shard),
+                (long long)ranks);
     }
     for (uint32_t k = 0; k < in->n_out && in->op == OP_all_reduce; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
         const Type *b = &p->values[check_out(c, i, k)].type;
-        if (a->dtype != b->dtype || type_elements(a) != type_elements(b))
+        if (a->dtype != b->dtype || check_elements(a) != check_elements(b))
             return check_fail(c, "5d", i, "result %u differs from its operand in size", k);
     }
     return 0;
@@ -290,7 +291,7 @@ static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
     for (uint32_t k = 0; k < x->n_out; k++) {
         const Type *s = &p->values[check_out(c, i, k)].type;
         const Type *t = &p->values[check_out(c, j, k)].type;
-        if (s->dtype != t->dtype || type_elements(s) != type_elements(t)) return false;
+        if (s->dtype != t->dtype || check_elements(s) != check_elements(t)) return false;
         if (x->op != OP_all_reduce) continue;
         Meaning one = meaning_of(c, i, k), other = meaning_of(c, j, k);
         if (!same_meaning(&one, &other)) return false;
@@ -333,7 +334,7 @@ static int check_roles(Check *c) {
             return check_fail(c, "5a", NO_INSTR, "the roles do not cover each rank exactly once");
         ranks += p->roles[r].n_ranks;
     }
-    int64_t mesh = mesh_ranks(&c->mesh);
+    int64_t mesh = check_ranks(c, mesh_all_axes(&c->mesh));
     if (ranks != p->settings->ranks || mesh != (int64_t)ranks)
         return check_fail(c, "5a", NO_INSTR, "roles have %llu ranks, the mesh %lld, the plan %u",
                           (unsigned long long)ranks, (long long)mesh, p->settings->ranks);

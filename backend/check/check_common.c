@@ -29,31 +29,38 @@ bool check_before(const Check *c, uint64_t a, uint64_t b) {
     return c->program[a] == c->program[b] && c->position[a] < c->clock[b][c->p->instrs[a].stream];
 }
 
-/* Bytes of an element: the number in the dtype's name says its bits. */
-static uint64_t element_bytes(int dtype) {
+int64_t check_elements(const Type *t) {
+    int64_t n = 1;
+    for (int i = 0; i < t->rank; i++) n *= t->dim[i];
+    return n;
+}
+
+/* The number in a dtype's name says its bits. */
+int64_t check_element_bytes(int dtype) {
     const char *digits = strpbrk(dtype_name(dtype), "123456789");
-    return digits ? strtoul(digits, NULL, 10) / 8 : 0;
+    return digits ? strtol(digits, NULL, 10) / 8 : 0;
 }
 
 uint64_t check_type_bytes(const Type *t) {
-    uint64_t rows = 1, row = t->pitch ? t->pitch : t->rank ? (uint64_t)t->dim[t->rank - 1] : 1;
-    for (int i = 0; i + 1 < t->rank; i++) rows *= (uint64_t)t->dim[i];
-    return rows * row * element_bytes(t->dtype);
+    int64_t rows = 1, row = t->pitch ? t->pitch : t->rank ? t->dim[t->rank - 1] : 1;
+    for (int i = 0; i + 1 < t->rank; i++) rows *= t->dim[i];
+    return (uint64_t)(rows * row * check_element_bytes(t->dtype));
+}
+
+int64_t check_ranks(const Check *c, AxisSet set) {
+    int64_t n = 1;
+    for (int a = 0; a < c->mesh.n; a++)
+        if (set >> a & 1) n *= c->mesh.axis[a].size;
+    return n;
 }
 
 uint64_t check_bytes(const Check *c, uint32_t value) {
     const PlanValue *v = &c->p->values[value];
-    uint64_t slots = 1;
-    for (int a = 0; a < c->mesh.n; a++)
-        if (v->slots >> a & 1) slots *= (uint64_t)c->mesh.axis[a].size;
-    return slots * check_type_bytes(&v->type);
+    return (uint64_t)check_ranks(c, v->slots) * check_type_bytes(&v->type);
 }
 
 bool check_in_one_piece(const Check *c, const PlanGroupParam *at) {
-    uint64_t elements = 1;
-    const Type *t = &c->p->params[at->param].type;
-    for (int i = 0; i < t->rank; i++) elements *= (uint64_t)t->dim[i];
-    return at->chunk == 0 || (uint64_t)at->chunk >= elements;
+    return at->chunk == 0 || at->chunk >= check_elements(&c->p->params[at->param].type);
 }
 
 int64_t check_entry_state(const Check *c, uint32_t value) {

@@ -134,13 +134,6 @@ static uint64_t count_calls(const Plan *p, uint32_t role, uint32_t kind) {
     return n;
 }
 
-static bool have_parts(const Check *c, AxisSet set, int64_t parts) {
-    int64_t ranks = 1;
-    for (int a = 0; a < c->mesh.n; a++)
-        if (set >> a & 1) ranks *= c->mesh.axis[a].size;
-    return ranks == parts;
-}
-
 /* A micro-batch of the step is cut into as many parts as there are ranks along the axes on which
  * samples differ. An axis of one rank tells no samples apart. */
 int check_samples(Check *c) {
@@ -150,7 +143,7 @@ int check_samples(Check *c) {
     uint32_t found = 0;
     for (int a = 0; a < c->mesh.n; a++) several |= (AxisSet)(c->mesh.axis[a].size > 1) << a;
     for (AxisSet set = 0; set <= several; set++) {
-        if (set & ~several || !have_parts(c, set, parts)) continue;
+        if (set & ~several || check_ranks(c, set) != parts) continue;
         c->samples = set;
         found++;
     }

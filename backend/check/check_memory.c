@@ -49,7 +49,8 @@ typedef struct Sweep {
 static int64_t pack_offset(const Check *c, uint64_t i, uint32_t k) {
     const PlanGroup *g = &c->p->groups[c->p->instrs[i].attr.group];
     uint32_t v = check_out(c, i, 0);
-    return c->p->group_params[g->first_param + k].offset * dtype_bytes(c->p->values[v].type.dtype);
+    return c->p->group_params[g->first_param + k].offset *
+           check_element_bytes(c->p->values[v].type.dtype);
 }
 
 /* Does the sweep's writer read root value u in place, legally? */

@@ -109,7 +109,7 @@ static int check_unshard(Check *c, uint64_t i) {
             return check_fail(c, "3a", i,
                               "gathers group %u over axes other than those that it is split over",
                               u->first_group + k);
-        if (out->dtype != g->wire_dtype || type_elements(out) != g->padded)
+        if (out->dtype != g->wire_dtype || check_elements(out) != g->padded)
             return check_fail(c, "3a", i, "result %u is not group %u, padded (%lld elements)", k,
                               u->first_group + k, (long long)g->padded);
     }
@@ -231,7 +231,7 @@ static int64_t viewed_param(const Check *c, uint64_t i, const PlanGroup *g) {
     if (dtype_is_quantized((int)g->wire_dtype)) return -1;
     const PlanGroupParam *at = &p->group_params[g->first_param];
     const Type *t = &p->values[check_out(c, i, 0)].type;
-    int64_t element = dtype_bytes(t->dtype), offset = p->instrs[i].attr.offset;
+    int64_t element = check_element_bytes(t->dtype), offset = p->instrs[i].attr.offset;
     uint32_t low = 0, high = g->n_param; /* offsets ascend */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;

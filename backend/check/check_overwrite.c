@@ -107,7 +107,7 @@ static bool formula_keeps_places(const Check *c, uint64_t i, uint32_t k, const T
 static bool keeps_places(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
     const Type *x = &c->p->values[check_in(c, i, k)].type;
     const Type *y = &c->p->values[check_out(c, i, j)].type;
-    if (dtype_bytes(x->dtype) != dtype_bytes(y->dtype)) return false;
+    if (check_element_bytes(x->dtype) != check_element_bytes(y->dtype)) return false;
     if (c->p->instrs[i].op == OP_fused) return formula_keeps_places(c, i, k, x, y);
     return same_places(x, y, y);
 }

@@ -139,9 +139,9 @@ static int check_shares(Check *c, uint32_t save) {
     const PlanSave *q = &c->p->saves[save];
     const PlanState *state = &c->p->states[q->state];
     Layout l = plan_saved_layout(c->p, state);
-    int64_t ranks = mesh_ranks(&c->mesh), most = 0, elements = 0;
+    int64_t ranks = check_ranks(c, mesh_all_axes(&c->mesh)), most = 0, elements = 0;
     AxisSet others = mesh_all_axes(&c->mesh) & ~l.split;
-    int64_t copies = mesh_extent(&c->mesh, others);
+    int64_t copies = check_ranks(c, others);
     for (int64_t r = 0; r < ranks; r++) {
         LayoutRange part = layout_written(&l, &c->mesh, r);
         int64_t shard = layout_number(&l, &c->mesh, r), copy = mesh_index(&c->mesh, r, others);
@@ -162,8 +162,8 @@ static int check_shares(Check *c, uint32_t save) {
         return check_fail(c, "9c", NO_INSTR,
                           "the ranks write %lld elements of state %s, which has %lld",
                           (long long)elements, name_of(c, q->state), (long long)l.unpadded);
-    uint64_t width = dtype_bytes(state->type.dtype);
-    uint64_t bytes = (uint64_t)layout_written_most(&l, &c->mesh) * width;
+    uint64_t width = (uint64_t)check_element_bytes(state->type.dtype);
+    uint64_t bytes = (uint64_t)((l.shard + copies - 1) / copies) * width;
     if (q->bytes != bytes || (uint64_t)most * width > bytes)
         return check_fail(
             c, "9c", NO_INSTR,

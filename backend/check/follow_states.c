@@ -110,7 +110,7 @@ int follow_view(GradientCheck *s, uint64_t i) {
     const Type *t = &p->values[check_out(s->c, i, 0)].type;
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *at = &p->group_params[g->first_param + k];
-        if (at->offset * dtype_bytes(t->dtype) != p->instrs[i].attr.offset ||
+        if (at->offset * check_element_bytes(t->dtype) != p->instrs[i].attr.offset ||
             !check_in_one_piece(s->c, at) || !check_same_shape(t, &p->params[at->param].type))
             continue;
         Sym *part = sym_out(s, i, 0);

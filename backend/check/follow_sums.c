@@ -84,7 +84,7 @@ int follow_pack(GradientCheck *s, uint64_t i) {
     const PlanGroup *g = &p->groups[in->attr.group];
     const PlanValue *flat = &p->values[check_out(s->c, i, 0)];
     if (in->n_in != g->n_param || !(g->flags & GROUP_TRAINABLE) ||
-        flat->type.dtype != g->reduce_dtype || type_elements(&flat->type) != g->padded)
+        flat->type.dtype != g->reduce_dtype || check_elements(&flat->type) != g->padded)
         return check_fail(s->c, "4f", i, "is not the flat gradient of group %lld",
                           (long long)in->attr.group);
     for (uint32_t k = 0; k < in->n_in; k++) {
@@ -159,7 +159,7 @@ int follow_term(GradientCheck *s, uint64_t i) {
         uint32_t v = check_part_out(&part[k], 0);
         const Type *t = check_type(s->c, v);
         if (part[k].n_out && v < s->c->p->n_values && op_info[part[k].op].levels & L_MODEL &&
-            t->dtype == DT_I64 && type_elements(t) == EXACT_WORDS)
+            t->dtype == DT_I64 && check_elements(t) == EXACT_WORDS)
             s->sym[v] =
                 (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)part[k].op, .value = v};
     }

@@ -187,7 +187,7 @@ static int check_kept_state(GradientCheck *s, uint64_t i, uint32_t k) {
     int status = check_state_of(s, i, k, role);
     if (status) return status;
     const PlanState *st = &p->states[operand_state(s->c, i, k)];
-    if (role != STATE_FACTORS && type_elements(&st->type) != p->groups[in->attr.group].shard)
+    if (role != STATE_FACTORS && check_elements(&st->type) != p->groups[in->attr.group].shard)
         return check_fail(s->c, "4e", i, "operand %u is not the matching state of group %lld", k,
                           (long long)in->attr.group);
     if (is_set(s->c, check_out(s->c, i, k), st - p->states)) return 0;
