@@ -24,9 +24,9 @@ static void settings(const Facts *out) {
 #define REAL(name, plan, model) fact_real(facts_named(out, name), model);
 #define TEXT(name, plan, model) fact_text(facts_named(out, name), model);
 #include "facts.def"
-    for (int a = 0; a < q->mesh.n; a++)
-        fact_whole(facts_named(out, axis_name(q->mesh.axis[a].role)),
-                   (uint64_t)q->mesh.axis[a].size);
+    const Mesh mesh = mesh_of_groups(q);
+    for (int a = 0; a < mesh.n; a++)
+        fact_whole(facts_named(out, axis_name(mesh.axis[a].role)), (uint64_t)mesh.axis[a].size);
 }
 
 /* The policies that are also attributes of the update's ops. */

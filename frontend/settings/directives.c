@@ -97,11 +97,12 @@ static void add_path_policy(Model *m, Policy *p, const Directive *d, const char 
                        .glob = d->glob,
                        .span = d->span};
     if (path.kind == PATH_RESHARD) {
-        if (!strategy_reshards(p->strategy)) {
-            warn_idle_path(m, p, d, name);
-            return;
-        }
-        path.reshard = policy_reshard(m, p, d->span, call_argument(v, "after"));
+        const ExprValue *after = call_argument(v, "after");
+        if (!strategy_reshards(p->strategy)) warn_idle_path(m, p, d, name);
+        path.reshard = after->kind != VALUE_BOOL ? RESHARD_PART
+                       : after->boolean          ? RESHARD_ALWAYS
+                                                 : RESHARD_NEVER;
+        if (path.reshard == RESHARD_PART) path.group = after->integer;
     }
     vec_push(m->arena, &p->by_path, path);
 }

@@ -4,7 +4,7 @@
  * In: the policy and the settings after they are resolved. Out: W0302 for each such key, with the
  * setting that makes it idle. Settings that ask for what holds anyway are not reported.
  */
-#include "residency.h"
+#include "prefetch.h"
 #include "rules.h"
 
 static void warn_zero_rate(Model *m, const KeyValue *s) {
@@ -40,7 +40,7 @@ static void warn_of_idle_prefetch(Model *m, const Policy *p) {
     const char *why = gathers ? "unit = root" : strategy_text(m, p);
     if (gathers && p->prefetch_post && !p->prefetch_backward)
         warn_idle(m, "shard", "prefetch_at", "no prefetch in backward");
-    if (gathers && (!root || MAX(p->prefetch_forward, p->prefetch_backward) >= p->inflight)) return;
+    if (gathers && (!root || !prefetch_has_room(p))) return;
     if (p->prefetch_forward || p->prefetch_backward) warn_idle(m, "shard", "prefetch", why);
     if (!gathers || p->prefetch_backward) warn_idle(m, "shard", "prefetch_at", why);
     warn_idle(m, "shard", "inflight", why);
@@ -50,8 +50,7 @@ static void warn_of_idle_prefetch(Model *m, const Policy *p) {
 static void warn_of_one_unit(Model *m, const Policy *p) {
     if (p->unit != UNIT_ROOT || p->unit_by_hand.n) return;
     const ExprValue *reshard = setting_value(m, "shard", "reshard");
-    bool parts = mesh_extent(&p->mesh, mesh_retained_axes(&p->mesh)) > 1;
-    bool asks = parts || (reshard->kind == VALUE_BOOL && !reshard->boolean);
+    bool asks = reshard_group(p) || (reshard->kind == VALUE_BOOL && !reshard->boolean);
     if (asks && strategy_reshards(p->strategy) && !p->reshard_root)
         warn_idle(m, "shard", "reshard", "unit = root, reshard_root = false");
     if (p->reduce_buffers > 1) warn_idle(m, "shard", "reduce_buffers", "unit = root");

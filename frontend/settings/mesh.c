@@ -1,8 +1,7 @@
 /* Mesh and ranks: shard.mesh, --mesh, -n and shard.reshard.
  *
  * The mesh is --mesh, or shard.mesh, or one axis of size 1; -n then sets the size of the axis that
- * splits parameters. reshard = K cuts that axis: groups of K neighbouring ranks become an axis of
- * their own, within which parameters are gathered again.
+ * splits parameters. reshard = K goes on as it was given: pass reshard cuts the mesh.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -166,66 +165,15 @@ void resolve_mesh(Model *m, Policy *p) {
     store_mesh(m, s, &p->mesh);
 }
 
-/* Splits an axis into groups of k neighbours, which become an axis of their own right inside it. */
-static void cut_axis(Mesh *mesh, AxisRole role, int64_t k) {
-    AxisRole inner = 0;
-    int at = 0;
-    while (!axis_splits_retained(inner)) inner++;
-    while (mesh->axis[at].role != role) at++;
-    CHECK(mesh->n < MESH_AXES);
-    for (int a = mesh->n++; a > at + 1; a--) mesh->axis[a] = mesh->axis[a - 1];
-    mesh->axis[at].size /= k;
-    mesh->axis[at + 1] = (MeshAxis){inner, k};
-}
-
-/* Where the groups were requested: the first path with a K, or shard.reshard. */
-static Span groups_span(Model *m, const Policy *p) {
-    for (uint32_t i = 0; i < p->by_path.n; i++)
-        if (p->by_path.at[i].reshard == RESHARD_PART) return p->by_path.at[i].span;
-    return setting_value(m, "shard", "reshard")->span;
-}
-
-UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ExprValue *after) {
-    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = after->integer;
-    int64_t parts = mesh_extent(&p->mesh, mesh_retained_axes(&p->mesh));
-    if (after->kind == VALUE_BOOL) return after->boolean ? RESHARD_ALWAYS : RESHARD_NEVER;
-    if (k < 1 || shards % k) {
-        Diag d = diag_at(m->ds, E_contradiction, at, "reshard(%lld) must divide %s = %lld",
-                         (long long)k, axis_name(shard_role()), (long long)shards);
-        diag_emit(&d);
-        return RESHARD_POLICY;
-    }
-    if (k == shards || k == 1) return k == shards ? RESHARD_ALWAYS : RESHARD_NEVER;
-    if (parts > 1 && parts != k) {
-        Diag d = diag_at(m->ds, E_contradiction, at,
-                         "reshard(%lld): the ranks are already in groups of %lld", (long long)k,
-                         (long long)parts);
-        diag_note(&d, groups_span(m, p), "these groups are requested here");
-        diag_help(&d, "a model can have only one K");
-        diag_emit(&d);
-        return RESHARD_POLICY;
-    }
-    if (parts == 1) {
-        cut_axis(&p->mesh, shard_role(), k);
-        p->reshard_whole = true;
-    }
-    return RESHARD_PART;
-}
-
 void resolve_reshard(Model *m, Policy *p) {
     KeyValue *s = model_setting(m, "shard", "reshard");
-    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
+    bool group = s->value.kind == VALUE_INT;
     p->reshard = s->value.kind == VALUE_BOOL ? s->value.boolean : true;
+    p->reshard_group = group ? s->value.integer : 0;
+    p->reshard_span = s->value.span.file ? s->value.span : s->span;
     p->reshard_root = setting_value(m, "shard", "reshard_root")->boolean;
-    if (s->value.kind == VALUE_INT && (k < 1 || shards % k)) {
-        setting_error(m, s, "reshard = %lld must divide %s = %lld", (long long)k,
-                      axis_name(shard_role()), (long long)shards);
-    } else if (s->value.kind == VALUE_INT && k > 1 && k < shards &&
-               strategy_reshards(p->strategy)) {
-        cut_axis(&p->mesh, shard_role(), k);
-    } else if (s->value.kind == VALUE_INT) {
-        p->reshard = k > 1 || shards == 1;
-    }
+    if (group && s->value.integer < 1)
+        setting_error(m, s, "reshard = %lld must be at least 1", (long long)s->value.integer);
     if (strategy_reshards(p->strategy)) return;
     const char *why = strategy_text(m, p);
     const char *const keys[] = {"reshard", "reshard_root"};
@@ -234,5 +182,4 @@ void resolve_reshard(Model *m, Policy *p) {
         if (!key->expression || (key->value.kind == VALUE_BOOL && !key->value.boolean)) continue;
         warn_idle(m, "shard", keys[i], why);
     }
-    p->reshard = p->reshard_root = false;
 }

@@ -21,8 +21,6 @@ const char *strategy_text(Model *m, const Policy *p); /* "strategy = none", for 
 /* mesh.c */
 void resolve_mesh(Model *m, Policy *p);
 void resolve_reshard(Model *m, Policy *p);
-/* What `"glob" = reshard(after)` says of a unit; a K cuts the mesh, if shard.reshard has not. */
-UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ExprValue *after);
 
 /* units.c */
 void resolve_unit(Model *m, Policy *p);

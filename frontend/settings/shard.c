@@ -3,7 +3,7 @@
  * In: checked settings and the mesh, which mesh.c resolves first. Out: the policy. The units and
  * what is recomputed are in units.c, reshard is in mesh.c, dtypes are in precision.c.
  */
-#include "residency.h"
+#include "prefetch.h"
 #include "rules.h"
 
 /* Runs when the number of micro-batches is known. */
@@ -35,21 +35,11 @@ static void resolve_prefetch(Model *m, Policy *p) {
         p->prefetch_backward = b;
     }
     p->prefetch_post = value_is_word(setting_value(m, "shard", "prefetch_at"), "post");
-    p->inflight = setting_count(m, "shard", "inflight");
-    int64_t most = MAX(p->prefetch_forward, p->prefetch_backward);
-    if (most > 1000) {
-        setting_error(m, s, "prefetch can be at most 1000");
-    } else if (p->inflight && most + 1 > p->inflight && strategy_gathers(p->strategy)) {
-        const KeyValue *inflight = model_setting(m, "shard", "inflight");
-        Diag d =
-            diag_at(m->ds, E_prefetch_room, v->span.file ? v->span : inflight->span,
-                    "prefetch = %lld needs inflight >= %lld", (long long)most, (long long)most + 1);
-        if (inflight->expression)
-            diag_note(&d, inflight->value.span, "inflight is %lld", (long long)p->inflight);
-        else
-            diag_help(&d, "inflight is %lld by default", (long long)p->inflight);
-        diag_emit(&d);
-    }
+    p->inflight = MAX(setting_count(m, "shard", "inflight"), 1);
+    if (prefetch_units(p) > 1001) setting_error(m, s, "prefetch can be at most 1000");
+    const KeyValue *inflight = model_setting(m, "shard", "inflight");
+    p->inflight_span = inflight->expression ? inflight->value.span : (Span){0};
+    p->prefetch_span = v->span.file ? v->span : inflight->span;
 }
 
 static void resolve_bucket(Model *m, Policy *p) {

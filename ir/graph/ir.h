@@ -160,6 +160,7 @@ typedef struct PathPolicy {
     PathPolicyKind kind;
     const char *glob;
     UnitReshard reshard; /* PATH_RESHARD */
+    int64_t group;       /* RESHARD_PART: ranks of a group */
     Span span;
 } PathPolicy;
 
@@ -179,7 +180,9 @@ typedef struct Policy {
     StringList unit_leaf;        /* UNIT_SIZE: leaf classes */
     VEC(StringList) unit_manual; /* UNIT_MANUAL: each a list of module paths */
     Span unit_span;              /* for errors of wrap */
-    VEC(HandUnit) unit_by_hand;  /* besides those of the rule */
+    Span reshard_span;           /* the same of passes reshard and comm: of their settings */
+    Span prefetch_span, inflight_span;
+    VEC(HandUnit) unit_by_hand; /* besides those of the rule */
     RecomputePolicy recompute;
     VEC(PathPolicy) by_path;
 #define POLICY(section, field, type, kind, words, standard, least, most, line) type field;
@@ -281,6 +284,10 @@ void builder_like(Builder *b, const Op *op);
 ValueId emit_state(Builder *b, int32_t state); /* as it is when the program starts */
 void emit_set_state(Builder *b, int32_t state, ValueId v);
 OpKind update_op(const Policy *p, bool matrix); /* which op updates weights, Param.matrix or not */
+/* A copy in its own arena, which reports to ds: passes on one leave the other as it is. The graph
+ * is of level model or train; strings and attributes stay where they are, so it outlives the copy.
+ */
+Graph *graph_fork(const Graph *g, Arena *a, DiagSet *ds);
 /* Appends to the tables; what they held before stays readable where it was until graph_settle. */
 OpId graph_add_op(Graph *g, const Op *op);
 ValueId graph_add_value(Graph *g, const Value *v);

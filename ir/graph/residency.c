@@ -126,6 +126,29 @@ int dtype_on_wire(const Policy *p, const Param *param) {
     return dtype_is_quantized(asked) ? asked : param->compute_dtype;
 }
 
+static bool cuts_shards(const Policy *p, int64_t group) {
+    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh));
+    return group > 1 && group < shards && shards % group == 0;
+}
+
+int64_t reshard_group(const Policy *p) {
+    if (!strategy_reshards(p->strategy)) return 0;
+    if (cuts_shards(p, p->reshard_group)) return p->reshard_group;
+    for (uint32_t i = 0; i < p->by_path.n; i++) {
+        const PathPolicy *path = &p->by_path.at[i];
+        bool part = path->kind == PATH_RESHARD && path->reshard == RESHARD_PART;
+        if (part && cuts_shards(p, path->group)) return path->group;
+    }
+    return 0;
+}
+
+Mesh mesh_of_groups(const Policy *p) {
+    int64_t group = reshard_group(p);
+    Mesh mesh = p->mesh;
+    if (group && !mesh_retained_axes(&mesh)) mesh_cut(&mesh, group);
+    return mesh;
+}
+
 Residence residence_of_contribution(const Policy *p) {
     return (Residence){.kept = true, .partial = mesh_sample_axes(&p->mesh)};
 }
@@ -138,7 +161,7 @@ static bool is_resharded(const Policy *p, ReshardScope scope) {
 
 /* The axes over which ranks share out what they keep of it after forward. */
 static AxisSet parts_of(const Policy *p, ReshardScope scope) {
-    bool whole = scope == SCOPE_RESHARDED || (p->reshard_whole && scope != SCOPE_PARTLY_RESHARDED);
+    bool whole = scope == SCOPE_RESHARDED || (!p->reshard_group && scope != SCOPE_PARTLY_RESHARDED);
     return whole ? 0 : mesh_retained_axes(&p->mesh);
 }
 

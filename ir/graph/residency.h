@@ -61,6 +61,11 @@ int dtype_read(const Policy *p, const Param *param);
 int dtype_on_wire(const Policy *p, const Param *param);
 
 /* residency.c */
+/* The K of shard.reshard = K, or of the first path that has one, which cuts the axis of shards into
+ * groups of neighbouring ranks; 0: there are none. */
+int64_t reshard_group(const Policy *p);
+/* The mesh with these groups as an axis of their own, as pass reshard leaves it. */
+Mesh mesh_of_groups(const Policy *p);
 Residence residence_of(const Policy *p, Resident what, Border border, ReshardScope scope);
 /* A gradient as backward leaves it: whole, the contribution of a rank's own samples. */
 Residence residence_of_contribution(const Policy *p);

@@ -137,6 +137,7 @@ static bool parse_by_path(GraphParser *p) {
                     parse_enum(p, "what holds for a path", &words_PathPolicyKind, &kind);
         if (good && kind == PATH_RESHARD)
             good = parse_enum(p, "`kept`, `given` or `part`", &words_UnitReshard, &reshard);
+        if (good && reshard == RESHARD_PART) good = parse_int(p, &path.group);
         if (!good || !parse_span(p, &path.span)) return false;
         path.kind = (PathPolicyKind)kind;
         path.reshard = (UnitReshard)reshard;

@@ -210,6 +210,10 @@ static void print_by_path(GraphPrinter *p) {
         if (path->kind == PATH_RESHARD) {
             put_text(p, " ");
             put_text(p, word_of(&words_UnitReshard, path->reshard));
+            if (path->reshard == RESHARD_PART) {
+                put_text(p, " ");
+                put_int(p, path->group);
+            }
         }
         put_span(p, path->span);
     }

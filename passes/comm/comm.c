@@ -32,6 +32,21 @@
 #include <string.h>
 
 #include "comm.h"
+#include "prefetch.h"
+
+static bool prefetch_is_possible(const Graph *g) {
+    const Policy *p = &g->policy;
+    long long units = prefetch_units(p), inflight = p->inflight;
+    if (prefetch_has_room(p)) return true;
+    Diag d = diag_at(g->diags, E_prefetch_room, p->prefetch_span,
+                     "prefetch = %lld needs inflight >= %lld", units - 1, units);
+    if (p->inflight_span.file)
+        diag_note(&d, p->inflight_span, "inflight is %lld", inflight);
+    else if (p->prefetch_span.file)
+        diag_help(&d, "inflight is %lld by default", inflight);
+    diag_emit(&d);
+    return false;
+}
 
 static bool policy_is_possible(const Graph *g) {
     const Policy *p = &g->policy;
@@ -47,15 +62,7 @@ static bool policy_is_possible(const Graph *g) {
         diag_emit(&d);
         ok = false;
     }
-    int64_t ahead = MAX(p->prefetch_forward, p->prefetch_backward);
-    if (ahead >= p->inflight && strategy_gathers(p->strategy)) {
-        Diag d = diag_at(g->diags, E_prefetch_room, p->unit_span,
-                         "prefetch = %lld needs inflight >= %lld", (long long)ahead,
-                         (long long)ahead + 1);
-        diag_emit(&d);
-        ok = false;
-    }
-    return ok;
+    return ok && prefetch_is_possible(g);
 }
 
 /* ---- states ---- */

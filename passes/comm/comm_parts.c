@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "comm.h"
+#include "prefetch.h"
 
 typedef struct UnitUse {
     uint32_t segment, first, last;
@@ -258,7 +259,6 @@ static bool is_kept(const Comm *c, const SegmentedProgram *parts, int32_t unit) 
 /* Does the gather that serves use a of the unit serve the next one, b, too? */
 static bool is_shared(const Comm *c, const SegmentedProgram *parts, int32_t unit, const UnitUse *a,
                       const UnitUse *b, Met *met) {
-    const Policy *p = &c->g->policy;
     const Unit *u = &c->g->units.at[unit];
     uint8_t phase = parts->segments.at[b->segment].phase;
     bool border = phase != parts->segments.at[a->segment].phase;
@@ -268,7 +268,7 @@ static bool is_shared(const Comm *c, const SegmentedProgram *parts, int32_t unit
     if (border) return false;
     if (a->recomputed || u->modules.n > 1) return true;
     if (only_inner_between(c, parts, unit, a->segment, b->segment)) return true;
-    int64_t ahead = phase == PHASE_FORWARD ? p->prefetch_forward : p->prefetch_backward;
+    int64_t ahead = prefetch_ahead(&c->g->policy, phase);
     int64_t between = units_between(c, parts, unit, a->segment, b->segment, ahead, met);
     if (between > ahead) return false;
     parts->kept[unit] |= between > 0;

@@ -16,6 +16,7 @@
  * the work on compute listed before it.
  */
 #include "passes.h"
+#include "prefetch.h"
 
 typedef struct ScheduleMove {
     uint32_t op;     /* place of the unshard in the old list */
@@ -106,10 +107,9 @@ static uint32_t wanted(const Schedule *s, uint32_t k) {
     const Policy *policy = &s->g->policy;
     const ScheduleMove *m = &s->moves.at[k];
     uint8_t phase = op_at(s, m->op)->phase;
-    bool backward = phase == PHASE_BACKWARD;
-    int64_t ahead = backward ? policy->prefetch_backward : policy->prefetch_forward;
+    int64_t ahead = prefetch_ahead(policy, phase);
     uint32_t first = s->first[phase];
-    bool post = backward && policy->prefetch_post;
+    bool post = prefetch_follows(policy, phase);
     if ((int64_t)(k - first) < ahead) return post ? s->moves.at[first].begin : s->start[phase];
     const ScheduleMove *before = &s->moves.at[k - (uint32_t)ahead];
     if (!post) return before->begin;

@@ -14,8 +14,6 @@
  * not looked into. Otherwise its children are visited, and it becomes a unit itself if what their
  * units left over still reaches T and it is no container and not the root. A tied parameter counts
  * once, at the lowest module around all its names.
- *
- * Directives `"path.glob" = reshard(..)` say of a unit whether it is given back after forward.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -300,60 +298,6 @@ static void drop_empty(Graph *g) {
     g->units.n = kept;
 }
 
-/* ---- reshard by path ---- */
-
-/* What shard.reshard says of units. */
-static UnitReshard reshard_of_policy(const Policy *p) {
-    if (!p->reshard) return RESHARD_NEVER;
-    return mesh_retained_axes(&p->mesh) && !p->reshard_whole ? RESHARD_PART : RESHARD_ALWAYS;
-}
-
-/* Does a directive about resharding say what holds anyway, and none after it something else? */
-static bool says_nothing(const Policy *p, uint32_t directive) {
-    UnitReshard standard = reshard_of_policy(p);
-    for (uint32_t i = directive; i < p->by_path.n; i++)
-        if (p->by_path.at[i].kind == PATH_RESHARD && p->by_path.at[i].reshard != standard)
-            return false;
-    return split_axes(p) != 0;
-}
-
-/* Why no unit is given back or kept by this directive, which is not the first of any. */
-static const char *idle_reshard(const Graph *g, const int32_t *of, const PathPolicy *p) {
-    for (uint32_t u = 0; u < g->units.n; u++) {
-        const Unit *unit = &g->units.at[u];
-        for (uint32_t k = 0; k < unit->modules.n && !unit->is_root; k++)
-            if (glob_match(p->glob, g->modules.at[unit->modules.at[k]].path, g->scratch, NULL, 0))
-                return arena_printf(g->scratch, "\"%s\" before it names the same units",
-                                    g->policy.by_path.at[of[unit->modules.at[k]]].glob);
-    }
-    return "it names no unit of its own";
-}
-
-/* A unit is given back or kept as the first directive says that names one of its modules. */
-static void choose_reshards(Wrap *w) {
-    Graph *g = w->g;
-    const int32_t *of = directives_by_path(g, PATH_RESHARD, &w->failed);
-    bool *used = arena_array(g->scratch, bool, g->policy.by_path.n + 1);
-    for (uint32_t u = 0; u < g->units.n; u++) {
-        Unit *unit = &g->units.at[u];
-        for (uint32_t k = 0; k < unit->modules.n && !unit->is_root; k++) {
-            int32_t directive = of[unit->modules.at[k]];
-            if (directive == NO_INDEX) continue;
-            unit->reshard = g->policy.by_path.at[directive].reshard;
-            used[directive] = true;
-            break;
-        }
-    }
-    for (uint32_t i = 0; i < g->policy.by_path.n && !w->failed; i++) {
-        const PathPolicy *p = &g->policy.by_path.at[i];
-        bool idle = says_nothing(&g->policy, i);
-        if (p->kind != PATH_RESHARD || (used[i] && !idle)) continue;
-        Diag d = diag_at(g->diags, W_no_effect, p->span, "reshard \"%s\" has no effect: %s",
-                         p->glob, used[i] ? "shard.reshard says the same" : idle_reshard(g, of, p));
-        diag_emit(&d);
-    }
-}
-
 /* ---- the most frequent mistake ---- */
 
 /* The class with the most parameters among the elements of arrays, or NULL. */
@@ -431,7 +375,6 @@ bool pass_wrap(Graph *g) {
     count_elements(&w, &m);
     tell_ties(g, &m);
     drop_empty(g);
-    choose_reshards(&w);
     warn_root(g);
     mark_ops(g);
     return !w.failed;
