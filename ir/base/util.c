@@ -32,7 +32,7 @@
 #endif
 #endif
 #ifndef ARENA_BLOCK
-#define ARENA_BLOCK ((size_t)256 << 10)
+#define ARENA_BLOCK ((size_t)64 << 10)
 #endif
 
 enum { ARENA_ALIGNMENT = 16 };
@@ -126,13 +126,17 @@ void *arena_alloc(Arena *a, size_t bytes) {
         }
         return own + 1;
     }
-    size_t least = ARENA_BLOCK, size = MIN(MAX(least, a->filled / 4), 32 * least);
+    size_t least = ARENA_BLOCK, size = MIN(MAX(least, a->filled / 4), 128 * least);
     ArenaBlock *b = block_new(size);
     b->next = a->blocks;
     a->blocks = b;
     a->used = rounded;
     a->filled += size;
     return b + 1;
+}
+
+void *arena_copy(Arena *a, const void *bytes, size_t n) {
+    return n ? memcpy(arena_alloc(a, n), bytes, n) : NULL;
 }
 
 void *vec_grow(Arena *a, void *at, uint32_t n, uint32_t *capacity, size_t element) {

@@ -97,11 +97,10 @@ bool pass_memory(Graph *g) {
     for (int d = 0; d < DEVICE_KINDS; d++) g->workspace_bytes[d] = 0;
     for (uint32_t i = 0; i < g->programs.n; i++) {
         if (!memory_copies(g, i)) return false;
-        memory_defer(g, i);
         Program *p = &g->programs.at[i];
         Arena *scratch = arena_new();
-        MemoryBlocks b = memory_all_blocks(g, p, false, scratch);
-        for (int k = 0; k < 2; k++) memory_place(scratch, b.at[k].at, b.at[k].n, p->ops.n);
+        MemoryBlocks b = memory_defer(g, i, scratch);
+        memory_place(scratch, b.at[1].at, b.at[1].n, p->ops.n);
         set_addresses(g, &b, p);
         arena_free(scratch);
         for (uint32_t k = 0; k < p->ops.n; k++) add_workspace(g, &g->ops.at[p->ops.at[k]]);

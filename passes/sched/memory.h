@@ -67,8 +67,8 @@ bool *memory_lent(const Graph *g, Arena *a);
 MemoryBlocks memory_all_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
 
 /* memory_defer.c: an order of the program with a lower peak, where making what is read late later
- * gives one. */
-void memory_defer(Graph *g, uint32_t program);
+ * gives one. The result is its blocks, those of the device in their places, all in `a`. */
+MemoryBlocks memory_defer(Graph *g, uint32_t program, Arena *a);
 
 /* memory_place.c: fills MemoryBlock.offset; the result is the height of all of it. n_time:
  * positions. */

@@ -200,14 +200,9 @@ static void move_back(Defer *d, const Before *b) {
         d->g->ops.at[b->pack].in[k] = b->in[k];
 }
 
-/* The height of the device's blocks when they have places. */
-static uint64_t height(const Defer *d) {
-    Arena *a = arena_new();
-    BlockList copy = {0};
-    for (uint32_t k = 0; k < d->b.at[0].n; k++) vec_push(a, &copy, d->b.at[0].at[k]);
-    uint64_t h = memory_place(a, copy.at, copy.n, d->p->ops.n);
-    arena_free(a);
-    return h;
+/* Places the device's blocks; the result is their height. */
+static uint64_t place_blocks(Arena *a, BlockList *blocks, uint32_t n_time) {
+    return memory_place(a, blocks->at, blocks->n, n_time);
 }
 
 /* Tries a move; false: it was no good, all is as before. */
@@ -216,28 +211,32 @@ static bool try_move(Defer *d, DeferredOp m, Before *b, Arena **now, Arena *all)
     d->tried[d->p->ops.at[m.from]] = true;
     *b = move_op(d, m, all);
     arena_free(*now);
-    survey_program(d, *now = arena_new());
+    survey_program(d, *now = arena_child(all));
     if (d->bound < before) return true;
     move_back(d, b);
     arena_free(*now);
-    survey_program(d, *now = arena_new());
+    survey_program(d, *now = arena_child(all));
     return false;
 }
 
-void memory_defer(Graph *g, uint32_t program) {
-    Arena *all = arena_new(), *now = arena_new();
+MemoryBlocks memory_defer(Graph *g, uint32_t program, Arena *a) {
+    Arena *now = arena_child(a);
     Defer d = {.g = g, .p = &g->programs.at[program], .n_tried = g->ops.n};
     Before done[MOST_TRIES];
     int n = 0;
     DeferredOp m = {0, 0};
-    d.tried = arena_array(all, bool, g->ops.n + 1);
+    d.tried = arena_array(a, bool, g->ops.n + 1);
     survey_program(&d, now);
-    bool any = find_move(&d, &m);
-    uint64_t as_it_was = any ? height(&d) : 0;
+    BlockList as_it_was = d.b.at[0];
+    uint32_t n_time = d.p->ops.n;
+    vec_copy(a, &as_it_was);
     for (int k = 0; k < MOST_TRIES && find_move(&d, &m); k++)
-        n += try_move(&d, m, &done[n], &now, all);
-    if (n && height(&d) >= as_it_was)
-        while (n > 0) move_back(&d, &done[--n]);
+        n += try_move(&d, m, &done[n], &now, a);
+    uint64_t height = place_blocks(now, &d.b.at[0], d.p->ops.n);
+    if (!n || height < place_blocks(a, &as_it_was, n_time)) return d.b;
+    while (n > 0) move_back(&d, &done[--n]);
     arena_free(now);
-    arena_free(all);
+    survey_program(&d, now = arena_child(a));
+    place_blocks(now, &d.b.at[0], d.p->ops.n);
+    return d.b;
 }

@@ -181,8 +181,10 @@ static int compare_blocks(const void *a, const void *b, void *context) {
     return i < j ? -1 : 1;
 }
 
-/* Places all blocks in this order; the result is the height. */
-static uint64_t try_order(Placement *p, const PlacementOrder *order, uint64_t *offset) {
+/* Places all blocks in this order; the result is the height. It ends where that is not below
+ * `most`. */
+static uint64_t try_order(Placement *p, const PlacementOrder *order, uint64_t *offset,
+                          uint64_t most) {
     uint64_t height = 0;
     p->arena = arena_new();
     p->nodes = arena_array(p->arena, TimeNode, 2 * (size_t)p->leaves);
@@ -199,7 +201,7 @@ static uint64_t try_order(Placement *p, const PlacementOrder *order, uint64_t *o
     }
     Sorting sorting = {p, order};
     qsort_r(queue, n, sizeof *queue, compare_blocks, &sorting);
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < n && height < most; k++) {
         uint32_t i = queue[k];
         p->n_seen = 0;
         find_taken(p, root, p->start[i], p->end[i]);
@@ -255,7 +257,7 @@ uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time
     find_times(&p, a);
     uint64_t *offset = arena_array(a, uint64_t, n), lowest = UINT64_MAX;
     for (uint32_t k = 0; k < ARRAY_LEN(orders) && lowest > p.bound + p.bound / 2000; k++) {
-        uint64_t height = try_order(&p, &orders[k], offset);
+        uint64_t height = try_order(&p, &orders[k], offset, lowest);
         if (height >= lowest) continue;
         lowest = height;
         for (uint32_t i = 0; i < n; i++) blocks[i].offset = offset[i];
