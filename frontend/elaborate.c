@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "elaborate.h"
 #include "evaluate.h"
-#include "frontend.h"
 #include "settings.h"
 #include "signature.h"
 #include "statement.h"
@@ -171,10 +171,7 @@ static bool train_program(Elaboration *e) {
     }
     if (!source_has_fields(e->settings->train.kind) && counted == e->field_value[1])
         warn_not_causal(e);
-    int64_t targets = type_elements(&e->graph->values.at[counted].type);
-    const RunSettings *s = e->settings;
-    double total = (double)targets * (double)s->ranks * (double)s->micro_batches;
-    e->graph->policy.loss_exponent = precision_seed(&e->graph->policy, total, s->ranks);
+    e->settings->targets = type_elements(&e->graph->values.at[counted].type);
     return true;
 }
 
@@ -237,7 +234,7 @@ static bool batch_is_known(const Model *m) {
     return true;
 }
 
-static bool elaborate_model(Elaboration *e) {
+bool elaborate_programs(Elaboration *e) {
     Model *m = e->model;
     const KeyValue *loss = model_setting(m, "train", "loss");
     int before = m->ds->errors;
@@ -245,10 +242,7 @@ static bool elaborate_model(Elaboration *e) {
     e->root = instance_tree(e, m->root_class);
     if (!e->root || e->undecided) return false;
     register_tables(e);
-    if (!e->broken) {
-        directives_apply(e);
-        names_check(e);
-    }
+    if (!e->broken) names_check(e);
     if (!loss->expression && !loss->misspelt) {
         Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.loss is needed");
         diag_help(&d, "for example train { loss = cross_entropy(model(inputs), targets) }");
@@ -259,21 +253,39 @@ static bool elaborate_model(Elaboration *e) {
     e->param_value = arena_array(m->arena, ValueId, e->graph->params.n + 1);
     e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
     if (!train_program(e) || m->ds->errors > before) return false;
-    choose_muon_params(e);
     if (!eval_program(e) || !check_denoising_ids(e)) return false;
     finish_settings(e);
     return m->ds->errors == before;
 }
 
+bool elaborate_settings(Elaboration *e) {
+    const RunSettings *s = e->settings;
+    Policy *p = &e->graph->policy;
+    int before = e->model->ds->errors;
+    directives_apply(e);
+    if (!s->targets) return false; /* the programs are wrong */
+    choose_muon_params(e);
+    double total = (double)s->targets * (double)s->ranks * (double)s->micro_batches;
+    p->loss_exponent = precision_seed(p, total, s->ranks);
+    return e->model->ds->errors == before;
+}
+
+Elaboration elaboration_of(Frontend *f) {
+    Elaboration e = {.model = f->model, .settings = &f->settings, .kept = f->arena};
+    e.graph = f->graph = graph_new(f->arena, f->diags);
+    e.graph->level = LEVEL_MODEL;
+    e.graph->policy = f->model->policy;
+    return e;
+}
+
 bool frontend_elaborate(Frontend *f) {
     Model *m = f->model;
-    Elaboration e = {.model = m, .settings = &f->settings, .kept = f->arena};
     if (!f->readable || (f->exit_code != EXIT_DONE && !m->root_class)) return false;
-    e.graph = f->graph = graph_new(f->arena, m->ds);
-    e.graph->level = LEVEL_MODEL;
-    e.graph->policy = m->policy;
+    Elaboration e = elaboration_of(f);
     m->arena = arena_new();
-    bool right = elaborate_model(&e) && f->exit_code == EXIT_DONE;
+    bool right = elaborate_programs(&e);
+    bool tables = e.graph->modules.n && !e.undecided && !e.broken;
+    right &= tables && elaborate_settings(&e) && f->exit_code == EXIT_DONE;
     arena_free(m->arena);
     m->arena = f->arena;
     if (right) f->statement = statement_of(f->graph);

@@ -4,8 +4,7 @@
  * whose requirements are checked; later, the names of its parameters in files of weights. Modules
  * and methods follow in elaborate.c.
  */
-#include "frontend.h"
-
+#include "elaborate.h"
 #include "evaluate.h"
 #include "import.h"
 #include "model_file.h"
@@ -55,6 +54,17 @@ static bool check_requirements(Model *m) {
     return m->ds->errors == before;
 }
 
+void frontend_resolve(Frontend *f) {
+    Model *m = f->model;
+    for (uint32_t i = 0; i < m->config.n; i++) config_value(m, &m->config.at[i]);
+    f->readable = check_requirements(m);
+    settings_evaluate(m);
+    policy_resolve(m, &m->policy, &f->settings);
+    directives_resolve(m, &m->policy, &f->settings);
+    f->settings.hf_config = hf_config_text(m);
+    f->exit_code = diag_exit_code(m->ds);
+}
+
 static Frontend *open_model(DiagSet *ds, const char *path, const char *text, size_t n,
                             const CompileOptions *options) {
     Frontend *f = arena_new_of(ds->arena, Frontend);
@@ -67,14 +77,10 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
     if (read) {
         import_all(m);
         model_apply_options(m);
+        f->declared = model_copy(m, m->arena);
     }
     if (read && (!options->to_plan || model_has_root(m))) {
-        for (uint32_t i = 0; i < m->config.n; i++) config_value(m, &m->config.at[i]);
-        f->readable = check_requirements(m);
-        settings_evaluate(m);
-        policy_resolve(m, &m->policy, &f->settings);
-        directives_resolve(m, &m->policy, &f->settings);
-        f->settings.hf_config = hf_config_text(m);
+        frontend_resolve(f);
         if (ds->errors == ds->raised) warn_unused(m);
     }
     f->exit_code = diag_exit_code(ds);

@@ -21,6 +21,8 @@ typedef struct Frontend {
     int exit_code;
     bool readable;       /* declarations and requirements are right, so modules can be elaborated */
     struct Model *model; /* parsed files, config and sections; private */
+    struct Model *declared;    /* a copy from before anything was evaluated; private */
+    struct ModelShape *shapes; /* of frontend_vary; private */
 } Frontend;
 
 /* frontend.c: never NULL; f->exit_code is EXIT_DONE when the config and sections are right. */
@@ -31,6 +33,13 @@ Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, si
 /* elaborate.c: fills f->graph and the rest of f->settings. false after reported errors, those of
  * frontend_open included: modules are checked even if the settings are wrong. */
 bool frontend_elaborate(Frontend *f);
+/* variants.c: the same model with -n, --mesh and -s of its own, after those of base, for which
+ * frontend_open has succeeded: nothing is read or parsed again, and where data, config, loss and
+ * metrics are those of base, modules are elaborated once for each number of samples in a call. What
+ * it adds lives in ds->arena; ds is made by diag_fork of base->diags. On success (exit_code
+ * EXIT_DONE) f->graph is at level model. Warnings about the model's files are not repeated. One
+ * thread at a time. */
+Frontend *frontend_vary(Frontend *base, DiagSet *ds, const CompileOptions *options);
 /* frontend.c: the model's names tables, and a parameter's name through one of them (its path where
  * there is no such table). Table 0 is the one whose names are saved. */
 uint32_t frontend_names_tables(const Frontend *f);

@@ -32,13 +32,16 @@ const PassInfo *pass_of_stage(const char *name);
 typedef struct PipelineOptions {
     const char *print_after; /* name of a pass, or NULL */
     bool print_after_all, print_after_change, timing;
-    bool from_text; /* the graph was written by hand, not made by the passes before */
+    bool from_text;  /* the graph was written by hand, not made by the passes before */
+    bool unverified; /* the verifier does not run: for many compiles of what was verified once */
     void (*print)(void *context, const char *pass, const char *text, size_t n);
     void *print_context;
     const PassInfo *last; /* stop after this pass; NULL: at the end of level `to` */
 } PipelineOptions;
 
-/* Runs every pass whose input level is at least the graph's level and whose output level is at most
+/* A library call: it keeps nothing between calls and prints only what the options ask for; messages
+ * go to g->diags (diag_capture), memory comes from the graph's arena and goes with it.
+ * Runs every pass whose input level is at least the graph's level and whose output level is at most
  * `to`, verifying after each. false after a reported error. */
 bool pipeline_run(Graph *g, OpLevel to, const PipelineOptions *options);
 /* Runs one pass on a verified graph of its input level and verifies the result; options may be

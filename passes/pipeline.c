@@ -82,7 +82,7 @@ bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *op
     if (o->timing) fprintf(stderr, "%-22s %9.3f ms\n", pass->name, milliseconds() - start);
     if (done) {
         g->level = pass->out;
-        int broken = graph_verify(g);
+        int broken = o->unverified ? 0 : graph_verify(g);
         if (broken && !o->from_text)
             BUG("pass %s broke %d of the verifier's rules", pass->name, broken);
         if (broken) say_unlike(g, pass);

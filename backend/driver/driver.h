@@ -129,6 +129,8 @@ void driver_option_help(uint32_t options, Buf *out);
 void driver_option_pages(HelpBook *b, HelpChapter *c);
 
 /* driver_compile.c */
+/* What the options say of a model; to_plan is not set. */
+CompileOptions driver_model_options(const Options *o);
 /* Loads FILE with the options and runs the passes up to `last`. Returns NULL after reported errors,
  * with the exit code in *status. whole: everything that a plan needs must be present. */
 Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status);

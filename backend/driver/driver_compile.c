@@ -29,15 +29,19 @@ static bool known_pass(Driver *d, const char *name) {
     return false;
 }
 
+CompileOptions driver_model_options(const Options *o) {
+    return (CompileOptions){.preset = o->preset,
+                            .import = {o->import[0], o->import[1]},
+                            .set = o->sets.at,
+                            .n_set = (int)o->sets.n,
+                            .ranks = o->ranks,
+                            .mesh = o->mesh};
+}
+
 Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status) {
     const Options *o = &d->options;
-    CompileOptions compile = {.preset = o->preset,
-                              .import = {o->import[0], o->import[1]},
-                              .set = o->sets.at,
-                              .n_set = (int)o->sets.n,
-                              .ranks = o->ranks,
-                              .mesh = o->mesh,
-                              .to_plan = whole};
+    CompileOptions compile = driver_model_options(o);
+    compile.to_plan = whole;
     *status = EXIT_USER;
     if (!known_pass(d, o->print_after)) return NULL;
     diag_hold(&d->diags);
@@ -60,49 +64,11 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
     return done && !*status ? f : NULL; /* warnings may count as errors */
 }
 
-/* Writes a word so that a shell reads it back: in single quotes if necessary. */
-static void put_word(Buf *out, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=./,:@%";
-    if (*word && !word[strspn(word, plain)]) {
-        buf_printf(out, "%s", word);
-        return;
-    }
-    buf_printf(out, "'");
-    for (const char *c = word; *c; c++)
-        if (*c == '\'')
-            buf_printf(out, "'\\''");
-        else
-            buf_write(out, c, 1);
-    buf_printf(out, "'");
-}
-
-/* Without the folder: a plan does not depend on where it was compiled. */
-static void put_file(Buf *out, const char *path) {
-    const char *slash = strrchr(path, '/');
-    put_word(out, slash ? slash + 1 : path);
-}
-
-/* The options that compile this plan again, without the number of ranks and the plan's name. */
-static void put_command(const Options *o, Buf *out) {
-    if (o->files.n) put_file(out, o->files.at[0]);
-    if (o->preset) buf_printf(out, " --preset ");
-    if (o->preset) put_word(out, o->preset);
-    for (int f = 0; f < IMPORT_FORMATS; f++) {
-        if (!o->import[f]) continue;
-        buf_printf(out, " --%s ", import_option((ImportFormat)f));
-        put_file(out, o->import[f]);
-    }
-    for (uint32_t i = 0; i < o->sets.n; i++) {
-        buf_printf(out, " -s ");
-        put_word(out, o->sets.at[i]);
-    }
-}
-
 void driver_emit(Driver *d, const Frontend *f, Buf *out) {
+    const CompileOptions compile = driver_model_options(&d->options);
     Buf command = {0};
-    put_command(&d->options, &command);
-    plan_emit(f, "fsdpc " FSDPC_VERSION, command.at ? command.at : "", out);
+    plan_command(d->options.files.at[0], &compile, &command);
+    plan_emit(f, "fsdpc " FSDPC_VERSION, command.at, out);
     buf_free(&command);
 }
 

@@ -47,13 +47,7 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
 }
 
 static Frontend *open_model(Driver *d, const char *file) {
-    const Options *o = &d->options;
-    CompileOptions compile = {.preset = o->preset,
-                              .import = {o->import[0], o->import[1]},
-                              .set = o->sets.at,
-                              .n_set = (int)o->sets.n,
-                              .ranks = o->ranks,
-                              .mesh = o->mesh};
+    CompileOptions compile = driver_model_options(&d->options);
     diag_hold(&d->diags);
     Frontend *f = frontend_open(&d->diags, file, &compile);
     diag_release(&d->diags);

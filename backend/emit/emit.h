@@ -14,6 +14,9 @@ void facts_of_model(const Frontend *f, FactSink *sink);
  * depend only on the arguments. */
 void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf *out);
 
+/* plan_command.c: the command of plan_emit for a model file and options. */
+void plan_command(const char *file, const CompileOptions *o, Buf *out);
+
 /* plan_saves.c: the saves of a scheduled graph, and which ops wait for them. */
 typedef struct Saves {
     Snapshot snapshot;

@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+Model *model_copy(const Model *from, Arena *a) {
+    Model *m = arena_new_of(a, Model);
+    *m = *from;
+    m->arena = a;
+    vec_copy(a, &m->config);
+    vec_copy(a, &m->modules);
+    vec_copy(a, &m->settings);
+    vec_copy(a, &m->directives);
+    vec_copy(a, &m->names);
+    for (uint32_t i = 0; i < m->names.n; i++) vec_copy(a, &m->names.at[i].rules);
+    memset(&m->defaults, 0, sizeof m->defaults);
+    return m;
+}
+
 ConfigEntry *model_config(Model *m, const char *name) {
     for (uint32_t i = 0; i < m->config.n; i++)
         if (!strcmp(m->config.at[i].name, name)) return &m->config.at[i];

@@ -296,6 +296,8 @@ struct Elaboration {
 };
 
 /* model.c: lookups, changes, and errors about a model. */
+/* A copy that can be changed and evaluated without changing this one, which has not been. */
+Model *model_copy(const Model *m, Arena *a);
 ConfigEntry *model_config(Model *m, const char *name); /* NULL if there is none */
 ModuleDecl *model_module(Model *m, const char *name);
 KeyValue *model_setting(Model *m, const char *section, const char *key);

@@ -64,9 +64,10 @@ typedef struct RunSettings {
     double beta2_decay; /* Adafactor: 1 - beta2 is the number of the step to this power */
     double lr, warmup, decay, final; /* warmup and decay in steps; final is a factor of lr */
     ScheduleKind schedule;
-    int64_t parameters;                         /* distinct elements */
-    const char *hf_config;                      /* text of config.json, or "" */
-    const char *checkpoint;                     /* folder, or "": then the rest is 0 */
+    int64_t parameters;     /* distinct elements */
+    int64_t targets;        /* that the loss counts in a call on one rank; 0: not known yet */
+    const char *hf_config;  /* text of config.json, or "" */
+    const char *checkpoint; /* folder, or "": then the rest is 0 */
     int64_t checkpoint_every, keep, keep_every; /* 0 = none; of keep: all */
     bool keep_best;
     Snapshot snapshot;

@@ -28,6 +28,23 @@ void diag_init(DiagSet *ds, Arena *a) {
     vec_push(a, &ds->files, none);
 }
 
+void diag_fork(DiagSet *ds, const DiagSet *from, Arena *a) {
+    *ds = *from;
+    ds->arena = a;
+    ds->errors = ds->warnings = ds->raised = 0;
+    memset(ds->ends_with, 0, sizeof ds->ends_with);
+    ds->holding = false;
+    memset(&ds->held, 0, sizeof ds->held);
+    vec_copy(a, &ds->files);
+}
+
+static void write_buffer(void *context, const char *text, size_t n) { buf_write(context, text, n); }
+
+void diag_capture(DiagSet *ds, Buf *out) {
+    ds->write = write_buffer;
+    ds->write_context = out;
+}
+
 uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t size) {
     SourceFile file = {.name = arena_strdup(ds->arena, name), .text = text, .size = size};
     const char *slash = strrchr(file.name, '/');

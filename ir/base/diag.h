@@ -91,6 +91,11 @@ typedef struct Diag {
 
 /* diag.c. The text of a message ends at diag_emit at the earliest: it lives in the arena. */
 void diag_init(DiagSet *ds, Arena *a);
+/* A set of its own with the files and the choices of another one, which must outlive it: places in
+ * its files are places in the other's. */
+void diag_fork(DiagSet *ds, const DiagSet *from, Arena *a);
+/* Messages go to the end of the buffer. */
+void diag_capture(DiagSet *ds, Buf *out);
 /* text is not copied and must outlive the set. The result is the index for Span.file. */
 uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t size);
 Diag diag_at(DiagSet *ds, DiagCode code, Span at, const char *format, ...)

@@ -34,6 +34,7 @@ void *arena_alloc(Arena *a, size_t bytes);
 /* Asks the system for large pages where a block of memory is large: a page fault for every 4 KiB
  * would take a fifth of the time of a large graph. */
 void prefer_large_pages(void *at, size_t size);
+void *arena_copy(Arena *a, const void *bytes, size_t n); /* NULL for none */
 #define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
 
@@ -56,6 +57,11 @@ void *vec_grow(Arena *a, void *at, uint32_t n, uint32_t *capacity, size_t elemen
             (v)->at = vec_grow((a), (v)->at, (v)->n, &(v)->capacity, sizeof *(v)->at);             \
         (v)->at[(v)->n++] = (x);                                                                   \
     } while (0)
+
+/* The elements move to an array of their own in the arena, so that changing them changes no copy of
+ * v. */
+#define vec_copy(a, v)                                                                             \
+    ((v)->at = arena_copy((a), (v)->at, (v)->n * sizeof *(v)->at), (v)->capacity = (v)->n)
 
 /* strings.c: growing text buffer (malloc'ed; buf_free, or buf_take to keep the text). */
 typedef struct Buf {

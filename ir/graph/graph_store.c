@@ -127,6 +127,41 @@ static void drop_unused(Graph *g) {
     arena_free(scratch);
 }
 
+/* ---- copying ---- */
+
+/* Ops and values with their numbers; operands too, since passes write there. */
+static void copy_ops(Graph *g, const Graph *from) {
+    g->ops.at = NULL, g->values.at = NULL;
+    g->ops.n = g->ops.capacity = g->values.n = g->values.capacity = 0;
+    for (uint32_t i = 0; i < from->values.n; i++) graph_add_value(g, &from->values.at[i]);
+    for (uint32_t i = 0; i < from->ops.n; i++) {
+        Op op = from->ops.at[i];
+        CHECK(!op.n_edge);
+        op.in = arena_copy(g->arena, op.in, op.n_in * sizeof *op.in);
+        graph_add_op(g, &op);
+    }
+}
+
+Graph *graph_fork(const Graph *from, Arena *a, DiagSet *ds) {
+    Graph *g = arena_new_of(a, Graph);
+    CHECK(from->level <= LEVEL_TRAIN && !from->units.n && !from->groups.n);
+    *g = *from;
+    g->arena = a;
+    g->scratch = arena_child(a);
+    g->diags = ds;
+    g->store = NULL;
+    vec_copy(a, &g->policy.by_path);
+    vec_copy(a, &g->modules);
+    vec_copy(a, &g->params);
+    vec_copy(a, &g->states);
+    vec_copy(a, &g->fields);
+    vec_copy(a, &g->formulas);
+    vec_copy(a, &g->programs);
+    for (uint32_t i = 0; i < g->programs.n; i++) vec_copy(a, &g->programs.at[i].ops);
+    copy_ops(g, from);
+    return g;
+}
+
 /* ---- attributes ---- */
 
 /* What of a belongs to the op; the rest is zero. Attribute k is word k of the struct and bit k of

@@ -1,0 +1,20 @@
+/* The steps of an elaboration; see elaborate.c. Private to frontend/ itself. */
+#ifndef FSDPC_ELABORATE_H
+#define FSDPC_ELABORATE_H
+
+#include "frontend.h"
+#include "model.h"
+
+/* frontend.c: values of config and sections, the policy and the settings of a model that was read.
+ */
+void frontend_resolve(Frontend *f);
+/* elaborate.c */
+/* An empty graph with the policy of the sections. */
+Elaboration elaboration_of(Frontend *f);
+/* The tables and the programs: what settings besides data, loss and samples of a call do not
+ * change. false after reported errors. */
+bool elaborate_programs(Elaboration *e);
+/* What the settings say of parameters, and where backward starts. false after reported errors. */
+bool elaborate_settings(Elaboration *e);
+
+#endif
