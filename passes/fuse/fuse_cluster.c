@@ -68,10 +68,10 @@ bool cluster_has_moves(const Clusters *m, const Cluster *c) {
 /* With moves, shapes say nothing: whether there is a formula for both will be seen. */
 bool cluster_is_alike(const Clusters *m, const Cluster *c, const Cluster *d) {
     const Op *a = op_of(m, c->op[0]), *b = op_of(m, d->op[0]);
+    if (a->unit != b->unit || a->phase != b->phase || a->recomputed != b->recomputed) return false;
     const Type *x = cluster_shape(m, c), *y = cluster_shape(m, d);
-    bool shapes = type_same_dims(x, y) || is_row_of(x, y) || is_row_of(y, x) ||
-                  cluster_has_moves(m, c) || cluster_has_moves(m, d);
-    return shapes && a->unit == b->unit && a->phase == b->phase && a->recomputed == b->recomputed;
+    return type_same_dims(x, y) || is_row_of(x, y) || is_row_of(y, x) || cluster_has_moves(m, c) ||
+           cluster_has_moves(m, d);
 }
 
 bool cluster_holds(const Cluster *c, OpId id) {
@@ -305,13 +305,17 @@ static bool has_shape_of_operands(const Clusters *m, const Cluster *c, const Dra
     return d->formula.n_in && type_same_dims(&t, cluster_shape(m, c));
 }
 
-/* Is it more than one op, or one that reads a constant? */
-static bool is_worth_it(const Clusters *m, const Cluster *c, const Formula *f) {
-    return f->n_step >= 2 && (c->n > 1 || f->n_step > op_of(m, c->op[0])->n_out);
+/* May it be more than one step: several ops, or one that reads a constant? */
+static bool is_worth_it(const Clusters *m, const Cluster *c) {
+    const Op *op = c->n ? op_of(m, c->op[0]) : NULL;
+    bool worth = c->n > 1;
+    for (uint32_t a = 0; c->n == 1 && a < op->n_in; a++)
+        worth |= maker(m, op->in[a])->kind == OP_constant;
+    return worth;
 }
 
 /* The formula of a cluster; false: it stays the ops that it is. */
 bool cluster_is_formula(const Clusters *m, const Cluster *c, Draft *d) {
-    return c->n && cluster_draft(m, c, d) && is_worth_it(m, c, &d->formula) && d->formula.n_out &&
-           has_shape_of_operands(m, c, d);
+    return is_worth_it(m, c) && cluster_draft(m, c, d) && d->formula.n_step >= 2 &&
+           d->formula.n_out && has_shape_of_operands(m, c, d);
 }

@@ -63,9 +63,9 @@ static bool join_cluster(Clusters *m, Cluster *own, uint32_t to) {
     Cluster both;
     Draft d;
     const Cluster *c = &m->clusters.at[to];
-    if (!c->n || !cluster_is_alike(m, own, c) || !is_one_module(m, own, c) ||
-        !cluster_merge(m, c, own, &both) || !cluster_find_place(m, &both) ||
-        !cluster_draft(m, &both, &d))
+    if (!c->n || c->n + own->n > FORMULA_STEPS || !cluster_is_alike(m, own, c) ||
+        !is_one_module(m, own, c) || !cluster_merge(m, c, own, &both) ||
+        !cluster_find_place(m, &both) || !cluster_draft(m, &both, &d))
         return false;
     m->clusters.at[to].n = 0;
     *own = both;
@@ -75,9 +75,11 @@ static bool join_cluster(Clusters *m, Cluster *own, uint32_t to) {
 /* The clusters that read v last are candidates for an op that reads it too. */
 static bool join_reader(Clusters *m, Cluster *own, ValueId v) {
     const OpId *list = m->g->programs.at[m->r.program].ops.at;
+    uint32_t last = 0; /* a cluster that reads v several times is tried once */
     for (uint32_t k = 0; k < MIN(m->walked[v], MOST_READS_BACK); k++) {
         uint32_t other = m->member[list[m->read[m->first_read[v] + m->walked[v] - 1 - k]]];
-        if (other && join_cluster(m, own, other - 1)) return true;
+        if (other && other != last && join_cluster(m, own, other - 1)) return true;
+        last = other;
     }
     return false;
 }
