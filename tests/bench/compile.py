@@ -5,7 +5,8 @@ that run. The promise: 12 layers in 50 ms. Measured: from 12 to 120 layers it ta
 long, from 120 to 1200 layers 14 times.
 
 Then the time of pass fuse_elementwise if one value has 1,000, 2,000 and 4,000 uses, which must be
-linear."""
+linear; and the time of 1,000 settings of one parsed gpt2.fsd in one process, with one thread and
+with two (needs build/tests/modules/variants). The promise: 5 s."""
 import os
 import resource
 import subprocess
@@ -57,6 +58,11 @@ def main():
     for count in (1000, 2000, 4000):
         best = min(uses(fsdpc, count) for _ in range(3))
         print(f"{count:>8} uses of one value: fuse_elementwise {best:.1f} ms")
+    variants = os.path.join(os.path.dirname(fsdpc), "tests/modules/variants")
+    for threads in ("1", "2"):
+        print(end=f"{threads:>8} threads: ", flush=True)
+        subprocess.run([variants, "8", os.path.join(ROOT, "models/gpt2.fsd"), "1000", threads],
+                       check=True, stderr=subprocess.STDOUT)
 
 
 main()

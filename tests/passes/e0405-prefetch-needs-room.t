@@ -14,7 +14,6 @@ error[E0405]: prefetch = 3 needs inflight >= 4
   |
 7 |         prefetch = 3 }
   |                    ^
-  |
 note: inflight is 3
  --> m.fsd:6:35
   |
