@@ -154,6 +154,8 @@ void rank_beat_at(Rank *r, uint32_t instr);
 /* Around writing to files and terminals, for which the others wait as long as it takes. */
 void rank_writes(Rank *r, bool on);
 int rank_agree(Rank *r, uint64_t mine, uint64_t *out);
+/* n elements of every rank of the axes, in their order, to all of them, outside of programs. */
+int rank_gather(Rank *r, AxisSet axes, const void *in, void *out, int64_t n, int dtype);
 /* Waits for the device; EXIT_RANK when the run ended meanwhile and what was waited for is void. */
 int rank_synchronize(Rank *r, char *error);
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes);

@@ -73,6 +73,18 @@ int rank_agree(Rank *r, uint64_t mine, uint64_t *out) {
     return r->run->transport->agree(r->transport, &r->control, mine, out, r->error);
 }
 
+int rank_gather(Rank *r, AxisSet axes, const void *in, void *out, int64_t n, int dtype) {
+    r->control_buffer = (CommBuffer){.in = in, .out = out, .elements = n, .dtype = dtype};
+    r->control = (Collective){.axes = axes,
+                              .purpose = COMM_CONTROL,
+                              .sequence = r->control_sequence[axes]++,
+                              .n = 1,
+                              .buffer = &r->control_buffer,
+                              .label = "a checkpoint"};
+    int code = r->run->transport->all_gather(r->transport, &r->control, r->error);
+    return code ? code : rank_synchronize(r, r->error);
+}
+
 int rank_synchronize(Rank *r, char *error) {
     const Transport *t = r->run->transport;
     int code = r->run->device->synchronize(r->context, error);

@@ -1,12 +1,11 @@
-/* Writes full parameters, gathered from shards a piece at a time, to .safetensors files.
+/* Writes full parameters, gathered from shards, to .safetensors files.
  *
  * A tensor of a file is one parameter, or consists of parts of several (stored.h). Rank 0 has the
- * file. The part of a parameter in a shard is one run of the shard, in which pieces of the
- * parameter may follow each other: the rank that owns it broadcasts it into a bounce buffer, a part
- * at a time, which is the arena's transient part (free between calls); rank 0 puts it where the
- * file has it. No rank ever holds more than a bounce buffer of other ranks' elements. All ranks
- * walk the same pieces, so they agree on the collectives without talking about them; they only
- * agree on whether the file could be made, and closed.
+ * file. Group by group, the shards are gathered in buckets: each rank gives the same elements of
+ * its shard, and the bucket lies in the arena's transient part, which is free between calls. Rank 0
+ * puts the bucket where the files have it. No rank ever holds more than a bucket of other ranks'
+ * elements. All ranks walk the same groups, so they agree on the collectives without talking about
+ * them; they only agree on whether the file could be made, and closed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +13,15 @@
 
 #include "state.h"
 
-enum { BOUNCE_BYTES = 4 << 20 };
+enum { BUCKET_BYTES = 4 << 20 };
 
-/* What a tensor of the file is made of. */
-typedef struct FromParams {
-    uint32_t param;           /* a whole one */
-    const PlanStored *stored; /* or parts; NULL: the parameter */
-} FromParams;
+/* Elements [first, end) of a parameter, and the tensor that they are in. */
+typedef struct GatherTarget {
+    uint32_t tensor;
+    const StoredPart *part; /* NULL: the tensor is the parameter */
+    int64_t first, end;
+    struct GatherTarget *next; /* of the same parameter */
+} GatherTarget;
 
 typedef struct WeightGather {
     Rank *rank;
@@ -28,15 +29,16 @@ typedef struct WeightGather {
     const SaveForm *form;
     TensorWriter writer; /* rank 0 */
     TensorPlan *tensor;  /* [n] of the file */
-    FromParams *from;    /* [n] what each is made of */
+    GatherTarget **to;   /* [params] where their elements go */
     uint32_t *group;     /* [params] */
-    LayoutPlace *place;  /* [params] in the group */
     uint32_t n;
     bool trainable_only;
-    char *bounce; /* device memory */
-    uint64_t bounce_bytes;
-    void *host;  /* rank 0, where the arena is not host memory */
-    char *other; /* rank 0: a bounce buffer's elements in another type */
+    char *bucket; /* device memory */
+    uint64_t bucket_bytes;
+    void *host;           /* rank 0, where the arena is not host memory */
+    char *other;          /* rank 0: a bucket's elements in another type */
+    GatherTarget *mapped; /* rank 0: the target whose tensor is at `at` */
+    void *at;
     Arena *arena;
 } WeightGather;
 
@@ -44,18 +46,14 @@ static int source_dtype(const WeightGather *g, const PlanGroup *q) {
     return g->source->dtype == DT_NONE ? (int)q->master_dtype : g->source->dtype;
 }
 
-/* In which groups parameters are, and where. */
-static void find_places(WeightGather *g) {
+/* In which groups parameters are. */
+static void find_groups(WeightGather *g) {
     const Plan *p = g->rank->run->plan;
     g->group = arena_array(g->arena, uint32_t, p->n_params + 1);
-    g->place = arena_array(g->arena, LayoutPlace, p->n_params + 1);
     for (uint64_t k = 0; k < p->n_params; k++) g->group[k] = UINT32_MAX;
     for (uint64_t i = 0; i < p->n_groups; i++)
-        for (uint32_t k = 0; k < p->groups[i].n_param; k++) {
-            const PlanGroupParam *q = &p->group_params[p->groups[i].first_param + k];
-            g->group[q->param] = (uint32_t)i;
-            g->place[q->param] = plan_place(p, (uint64_t)p->groups[i].first_param + k);
-        }
+        for (uint32_t k = 0; k < p->groups[i].n_param; k++)
+            g->group[p->group_params[p->groups[i].first_param + k].param] = (uint32_t)i;
 }
 
 /* Is the parameter one of those that are written? */
@@ -70,11 +68,19 @@ static FileType type_in_file(const WeightGather *g, uint32_t param) {
     return file_type_of(source_dtype(g, &g->rank->run->plan->groups[g->group[param]]));
 }
 
+/* Elements of the parameter that the tensor which is planned next holds. */
+static void add_target(WeightGather *g, uint32_t param, const StoredPart *part, int64_t first,
+                       int64_t n) {
+    GatherTarget *t = arena_new_of(g->arena, GatherTarget);
+    *t = (GatherTarget){g->n, part, first, first + n, g->to[param]};
+    g->to[param] = t;
+}
+
 static void add_param(WeightGather *g, uint32_t k) {
     const Plan *p = g->rank->run->plan;
     const PlanParam *q = &p->params[k];
-    TensorPlan *t = &g->tensor[g->n];
-    g->from[g->n++] = (FromParams){.param = k};
+    add_target(g, k, NULL, 0, type_elements(&q->type));
+    TensorPlan *t = &g->tensor[g->n++];
     t->name = plan_saved_name(p, q);
     t->type = type_in_file(g, k);
     t->rank = q->type.rank;
@@ -89,14 +95,13 @@ static void add_stored(WeightGather *g, const PlanStored *s) {
     TensorPlan t = {.name = plan_string(p, s->name), .type = FT_COUNT, .rank = s->rank};
     memcpy(t.dim, s->dim, sizeof s->dim);
     for (uint32_t k = 0; k < s->n_part; k++) {
-        uint32_t param = p->parts[s->first_part + k].param;
-        if (!is_written(g, param)) continue;
-        FileType type = type_in_file(g, param);
+        const StoredPart *part = &p->parts[s->first_part + k];
+        if (!is_written(g, part->param)) continue;
+        add_target(g, part->param, part, part->first, part->n);
+        FileType type = type_in_file(g, part->param);
         if (t.type == FT_COUNT || file_type_bytes(type) > file_type_bytes(t.type)) t.type = type;
     }
-    if (t.type == FT_COUNT) return;
-    g->tensor[g->n] = t;
-    g->from[g->n++] = (FromParams){.stored = s};
+    if (t.type != FT_COUNT) g->tensor[g->n++] = t;
 }
 
 /* In the order of the parameters, or of the first ones that are in them. */
@@ -104,8 +109,8 @@ static void plan_tensors(WeightGather *g) {
     const Plan *p = g->rank->run->plan;
     uint64_t most = p->n_params + p->n_stored;
     g->tensor = arena_array(g->arena, TensorPlan, most + 1);
-    g->from = arena_array(g->arena, FromParams, most + 1);
-    find_places(g);
+    g->to = arena_array(g->arena, GatherTarget *, p->n_params + 1);
+    find_groups(g);
     for (uint32_t k = 0, next = 0; k < p->n_params; k++) {
         if (!(p->params[k].flags & PARAM_IN_PARTS)) {
             if (is_written(g, k)) add_param(g, k);
@@ -145,130 +150,107 @@ static void put_elements(const PlanParam *q, const StoredPart *part, const Tenso
         memcpy(to + (uint64_t)first * width, from, (uint64_t)n * width);
 }
 
-/* Elements [at, at + n) of a group, all of one owner, into every rank's bounce buffer. */
-static int broadcast_piece(WeightGather *g, uint32_t group, int32_t owner, int64_t at, int64_t n) {
-    Rank *r = g->rank;
-    const Plan *p = r->run->plan;
-    const PlanGroup *q = &p->groups[group];
-    int dtype = source_dtype(g, q);
-    uint64_t bytes = (uint64_t)n * dtype_bytes(dtype);
-    Layout layout = plan_layout(q);
-    bool mine = layout_number(&layout, &r->info.mesh, r->rank) == owner;
-    const char *from = g->bounce;
-    if (mine) {
-        from = (const char *)g->source->shard(g->source->user, group) +
-               (uint64_t)layout_at(&layout, at) * dtype_bytes(dtype);
-        if (g->source->host || rank_in_host(r, from)) {
-            int code = rank_copy_in(r, g->bounce, from, bytes);
-            if (!code) code = rank_synchronize(r, r->error);
-            if (code) return code;
-            from = g->bounce;
-        }
-    }
-    r->control_buffer = (CommBuffer){.in = from, .out = g->bounce, .elements = n, .dtype = dtype};
-    r->control = (Collective){.axes = q->split,
-                              .purpose = COMM_CONTROL,
-                              .sequence = r->control_sequence[q->split]++,
-                              .root = owner,
-                              .n = 1,
-                              .buffer = &r->control_buffer,
-                              .label = "a checkpoint"};
-    int code = r->run->transport->broadcast(r->transport, &r->control, r->error);
-    return code ? code : rank_synchronize(r, r->error);
+static int map_tensor(WeightGather *g, GatherTarget *w) {
+    if (g->mapped && g->mapped->tensor == w->tensor) return 0;
+    writer_unmap(&g->writer);
+    g->mapped = w;
+    return writer_map(&g->writer, w->tensor, &g->at, g->rank->error);
 }
 
-/* Where rank 0 can read n elements, or NULL with a code. */
-static const char *read_on_host(WeightGather *g, const void *device, uint64_t bytes, int *code) {
-    if (g->rank->run->device->arena_is_host || rank_in_host(g->rank, device)) return device;
-    *code = rank_copy_out(g->rank, g->host, device, bytes);
+/* Rank 0: n elements that follow each other in the group from `at` on, in runs of the parameter. */
+static int put_runs(WeightGather *g, GatherTarget *w, uint64_t row, int64_t at, int64_t n,
+                    const char *from) {
+    const Plan *p = g->rank->run->plan;
+    uint32_t param = p->group_params[row].param;
+    const PlanGroup *q = &p->groups[g->group[param]];
+    const TensorPlan *t = &g->tensor[w->tensor];
+    LayoutPlace place = plan_place(p, row);
+    Layout layout = plan_layout(q);
+    int code = map_tensor(g, w);
+    from = convert_elements(g, t, source_dtype(g, q), n, from);
+    for (int64_t done = 0, run; done < n && !code; done += run) {
+        int64_t e = layout_element_of(&layout, &place, at + done);
+        run = MIN(layout_run(&layout, &place, e), n - done);
+        put_elements(&p->params[param], w->part, t, e, run,
+                     from + (uint64_t)done * file_type_bytes(t->type), g->at);
+    }
+    return code;
+}
+
+/* Rank 0: what a bucket has of a parameter: elements [at, at + n) of every shard. */
+static int put_param(WeightGather *g, uint64_t row, int64_t at, int64_t n, const char *bucket) {
+    const Plan *p = g->rank->run->plan;
+    uint32_t param = p->group_params[row].param;
+    const PlanGroup *q = &p->groups[g->group[param]];
+    LayoutPlace place = plan_place(p, row);
+    Layout layout = plan_layout(q);
+    uint64_t width = dtype_bytes(source_dtype(g, q));
+    int code = 0;
+    for (GatherTarget *w = g->to[param]; w; w = w->next)
+        for (int64_t k = 0; k < layout_shards(&layout) && !code; k++) {
+            int64_t start = layout_held(&layout, &place, k).at;
+            int64_t first = MAX(start + layout_held_before(&layout, &place, k, w->first), at);
+            int64_t end = MIN(start + layout_held_before(&layout, &place, k, w->end), at + n);
+            if (first < end)
+                code = put_runs(g, w, row, k * layout.shard + first, end - first,
+                                bucket + (uint64_t)(k * n + first - at) * width);
+        }
+    return code;
+}
+
+/* Elements [at, at + n) of every rank's shard into the bucket, or where they lie in the arena. */
+static int fill_bucket(WeightGather *g, uint32_t group, int64_t at, int64_t n, const char **out) {
+    Rank *r = g->rank;
+    const PlanGroup *q = &r->run->plan->groups[group];
+    Layout layout = plan_layout(q);
+    int dtype = source_dtype(g, q), code = 0;
+    uint64_t width = dtype_bytes(dtype), bytes = (uint64_t)n * width;
+    const char *from =
+        (const char *)g->source->shard(g->source->user, group) + (uint64_t)at * width;
+    *out = from;
+    if (layout_shards(&layout) == 1) return 0;
+    *out = g->bucket;
+    if (g->source->host || rank_in_host(r, from)) {
+        char *own = g->bucket + (uint64_t)layout_number(&layout, &r->info.mesh, r->rank) * bytes;
+        code = rank_copy_in(r, own, from, bytes);
+        if (!code) code = rank_synchronize(r, r->error);
+        from = own;
+    }
+    return code ? code : rank_gather(r, q->split, from, g->bucket, n, dtype);
+}
+
+/* Where rank 0 can read the bytes, or NULL with a code. */
+static const char *read_on_host(WeightGather *g, const char *at, uint64_t bytes, int *code) {
+    bool host = g->source->host && at != g->bucket;
+    if (host || g->rank->run->device->arena_is_host || rank_in_host(g->rank, at)) return at;
+    *code = rank_copy_out(g->rank, g->host, at, bytes);
     return *code ? NULL : g->host;
 }
 
-/* What of a parameter is gathered, and where it goes. */
-typedef struct GatherTarget {
-    uint32_t param;
-    const StoredPart *part; /* NULL: all of it */
-    const TensorPlan *tensor;
-    char *to;
-    int64_t first, end; /* elements */
-} GatherTarget;
-
-/* Rank 0: n elements that follow each other in the group from `at` on, in runs of the parameter. */
-static void put_runs(WeightGather *g, const GatherTarget *w, int64_t at, int64_t n,
-                     const char *from) {
-    const Plan *p = g->rank->run->plan;
-    const LayoutPlace *place = &g->place[w->param];
-    Layout layout = plan_layout(&p->groups[g->group[w->param]]);
-    uint64_t width = file_type_bytes(w->tensor->type);
-    for (int64_t done = 0, run; done < n; done += run) {
-        int64_t e = layout_element_of(&layout, place, at + done);
-        run = MIN(layout_run(&layout, place, e), n - done);
-        put_elements(&p->params[w->param], w->part, w->tensor, e, run,
-                     from + (uint64_t)done * width, w->to);
-    }
+static int gather_bucket(WeightGather *g, uint32_t group, int64_t at, int64_t n) {
+    const PlanGroup *q = &g->rank->run->plan->groups[group];
+    Layout layout = plan_layout(q);
+    const char *from;
+    int code = fill_bucket(g, group, at, n, &from);
+    if (code || g->rank->rank) return code;
+    uint64_t elements = (uint64_t)(n * layout_shards(&layout));
+    from = read_on_host(g, from, elements * dtype_bytes(source_dtype(g, q)), &code);
+    rank_writes(g->rank, true); /* into a mapped file: the disk may be slow */
+    for (uint32_t k = 0; k < q->n_param && !code; k++)
+        code = put_param(g, (uint64_t)q->first_param + k, at, n, from);
+    rank_writes(g->rank, false);
+    return code;
 }
 
-/* A bounce buffer's elements from `at` of the group on, all of one shard. */
-static int gather_piece(WeightGather *g, const GatherTarget *w, int64_t at, int64_t n) {
-    Rank *r = g->rank;
-    uint32_t group = g->group[w->param];
-    const PlanGroup *f = &r->run->plan->groups[group];
-    Layout layout = plan_layout(f);
-    int dtype = source_dtype(g, f), code = 0;
-    const char *from = g->bounce;
-    if (!layout.split)
-        from = (const char *)g->source->shard(g->source->user, group) +
-               (uint64_t)at * dtype_bytes(dtype);
-    else
-        code = broadcast_piece(g, group, (int32_t)layout_shard_of(&layout, at), at, n);
-    if (code || r->rank) return code;
-    if (layout.split || !g->source->host)
-        from = read_on_host(g, from, (uint64_t)n * dtype_bytes(dtype), &code);
-    if (code) return code;
-    rank_writes(r, true); /* into a mapped file: the disk may be slow */
-    put_runs(g, w, at, n, convert_elements(g, w->tensor, dtype, n, from));
-    rank_writes(r, false);
-    return 0;
-}
-
-/* Shard by shard: what one holds of the parameter is a run of the shard. */
-static int gather_param(WeightGather *g, const GatherTarget *w) {
-    const PlanGroup *f = &g->rank->run->plan->groups[g->group[w->param]];
-    const LayoutPlace *place = &g->place[w->param];
-    Layout layout = plan_layout(f);
-    int64_t step = (int64_t)(g->bounce_bytes / dtype_bytes(source_dtype(g, f)));
-    LayoutShards shards = layout_shards_of(&layout, place, w->first, w->end);
-    for (int64_t k = shards.from; k < shards.to; k++) {
-        int64_t start = k * layout.shard + layout_held(&layout, place, k).at;
-        int64_t at = start + layout_held_before(&layout, place, k, w->first);
-        int64_t end = start + layout_held_before(&layout, place, k, w->end);
-        for (int64_t n; at < end; at += n) {
-            n = MIN(step, end - at);
-            int code = gather_piece(g, w, at, n);
-            if (code) return code;
-        }
-    }
-    return 0;
-}
-
-static int gather_tensor(WeightGather *g, uint32_t tensor, char *to) {
-    const FromParams *from = &g->from[tensor];
-    const TensorPlan *t = &g->tensor[tensor];
-    const Plan *p = g->rank->run->plan;
-    GatherTarget w = {.param = from->param, .tensor = t, .to = to};
-    if (!from->stored) {
-        w.end = type_elements(&p->params[w.param].type);
-        return gather_param(g, &w);
-    }
-    const StoredPart *part = &p->parts[from->stored->first_part];
+static int gather_group(WeightGather *g, uint32_t group) {
+    const PlanGroup *q = &g->rank->run->plan->groups[group];
+    Layout layout = plan_layout(q);
+    uint64_t width = dtype_bytes(source_dtype(g, q)) * (uint64_t)layout_shards(&layout);
+    int64_t step = (int64_t)(g->bucket_bytes / width);
     int code = 0;
-    for (uint32_t k = 0; k < from->stored->n_part && !code; k++) {
-        w.param = part[k].param;
-        w.part = &part[k];
-        w.first = part[k].first;
-        w.end = w.first + part[k].n;
-        if (is_written(g, w.param)) code = gather_param(g, &w);
-    }
+    CHECK(step > 0);
+    for (int64_t at = 0; at < q->shard && !code; at += step)
+        code = gather_bucket(g, group, at, MIN(step, q->shard - at));
     return code;
 }
 
@@ -283,15 +265,13 @@ static int agree_on_code(Rank *r, int code) {
     return EXIT_RANK;
 }
 
-static int write_tensors(WeightGather *g) {
-    for (uint32_t i = 0; i < g->n; i++) {
-        void *to = NULL;
-        int code = g->rank->rank == 0 ? writer_map(&g->writer, i, &to, g->rank->error) : 0;
-        if (!code) code = gather_tensor(g, i, to);
-        writer_unmap(&g->writer);
-        if (code) return code;
-    }
-    return 0;
+static int gather_groups(WeightGather *g) {
+    const Plan *p = g->rank->run->plan;
+    int code = 0;
+    for (uint32_t i = 0; i < p->n_groups && !code; i++)
+        if (is_written(g, p->group_params[p->groups[i].first_param].param))
+            code = gather_group(g, i);
+    return code;
 }
 
 uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type) {
@@ -319,18 +299,17 @@ int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, boo
                       .trainable_only = trainable_only,
                       .arena = arena_new()};
     plan_tensors(&g);
-    g.bounce = r->arena + s->persistent_bytes;
-    g.bounce_bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BOUNCE_BYTES) & ~7ull;
-    CHECK(g.bounce_bytes > 0);
-    if (r->rank == 0) g.host = arena_alloc(g.arena, g.bounce_bytes);
+    g.bucket = r->arena + s->persistent_bytes;
+    g.bucket_bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BUCKET_BYTES);
+    if (r->rank == 0) g.host = arena_alloc(g.arena, g.bucket_bytes);
     /* of elements of two bytes, four bytes */
     if (r->rank == 0 && (form->type != FT_COUNT || r->run->plan->n_stored))
-        g.other = arena_alloc(g.arena, 2 * g.bounce_bytes);
+        g.other = arena_alloc(g.arena, 2 * g.bucket_bytes);
     rank_writes(r, true);
     int code = r->rank == 0 ? writer_open(&g.writer, form, g.tensor, g.n, r->error) : 0;
     rank_writes(r, false);
     code = agree_on_code(r, code);
-    if (!code) code = write_tensors(&g);
+    if (!code) code = gather_groups(&g);
     if (!code) {
         rank_writes(r, true);
         if (r->rank == 0) code = writer_commit(&g.writer, r->error);

@@ -23,7 +23,7 @@
 
 #include "saving.h"
 
-enum { MOST_FAILURES = 3, BOUNCE_BYTES = 1 << 20 };
+enum { MOST_FAILURES = 3, BUCKET_BYTES = 1 << 20 };
 
 static double now(void) {
     struct timespec t;
@@ -156,32 +156,45 @@ void saver_close(Saver *s) {
     arena_free(s->arena);
 }
 
-/* Hashes of a rank's blocks, one after the other, from or to the list of files. */
-static uint64_t rank_hashes(CkContents *c, int32_t rank, uint64_t *words, bool put) {
-    uint64_t n = 0;
+/* Words [at, at + n) of the hashes of a rank's blocks, one after the other, from or to the list of
+ * files; how many words there are in all. */
+static uint64_t rank_hashes(CkContents *c, int32_t rank, uint64_t at, uint64_t n, uint64_t *words,
+                            bool put) {
+    uint64_t all = 0;
     for (uint32_t i = 0; i < c->n_file; i++) {
         CkFile *f = &c->file[i];
         uint64_t blocks = f->rank == rank ? ck_blocks(f) : 0;
-        if (put)
-            memcpy(f->block, words + n, blocks * sizeof *words);
-        else if (words)
-            memcpy(words + n, f->block, blocks * sizeof *words);
-        n += blocks;
+        uint64_t first = MAX(at, all), end = MIN(at + n, all + blocks);
+        if (first < end) {
+            uint64_t *one = words + (first - at), *other = f->block + (first - all);
+            memcpy(put ? other : one, put ? one : other, (end - first) * sizeof *words);
+        }
+        all += blocks;
     }
-    return n;
+    return all;
 }
 
 static uint64_t most_hashes(CkContents *c, int32_t ranks) {
     uint64_t most = 0;
-    for (int32_t k = 0; k < ranks; k++) most = MAX(most, rank_hashes(c, k, NULL, false));
+    for (int32_t k = 0; k < ranks; k++) most = MAX(most, rank_hashes(c, k, 0, 0, NULL, false));
     return most;
+}
+
+/* Words of a rank that one all-gather takes. */
+static uint64_t words_in_bucket(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    uint64_t bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BUCKET_BYTES);
+    uint64_t words = bytes / sizeof(uint64_t) / (uint64_t)run->launch.ranks;
+    CHECK(words > 0);
+    return MIN(words, most_hashes(&run->saver->contents.c, run->launch.ranks));
 }
 
 /* All ranks know the run's number, which is in the name of the folder that they write to. */
 int saver_start(Rank *r) {
     Saver *s = r->run->saver;
     CheckpointInFlight *g = r->checkpoint = calloc(1, sizeof *g);
-    uint64_t n = most_hashes(&s->contents.c, r->run->launch.ranks);
+    uint64_t ranks = r->run->launch.module ? (uint64_t)r->run->launch.ranks : 0;
+    uint64_t n = ranks ? words_in_bucket(r->run) * ranks : 0;
     if (g) g->words = calloc(n + 1, sizeof *g->words);
     if (!g || !g->words) fail_environment("no memory for checkpoints");
     g->reported = true;
@@ -207,43 +220,27 @@ int64_t saver_saved_step(const Rank *r) { return r->checkpoint->saved_step; }
 
 /* ---- writing one */
 
-/* n words of one rank, to all: through the arena's transient part, free between calls. */
-static int broadcast_words(Rank *r, int32_t from, uint64_t *words, uint64_t n) {
-    AxisSet axes = mesh_all_axes(&r->info.mesh);
-    char *bounce = r->arena + r->run->plan->settings->persistent_bytes;
-    uint64_t bytes = n * sizeof *words;
-    int code = r->rank == from ? rank_copy_in(r, bounce, words, bytes) : 0;
-    if (!code) code = rank_synchronize(r, r->error);
-    if (code) return code;
-    r->control_buffer =
-        (CommBuffer){.in = bounce, .out = bounce, .elements = (int64_t)n, .dtype = DT_I64};
-    r->control = (Collective){.axes = axes,
-                              .purpose = COMM_CONTROL,
-                              .sequence = r->control_sequence[axes]++,
-                              .root = from,
-                              .n = 1,
-                              .buffer = &r->control_buffer,
-                              .label = "a checkpoint"};
-    code = r->run->transport->broadcast(r->transport, &r->control, r->error);
-    if (!code) code = rank_synchronize(r, r->error);
-    return code || r->rank ? code : rank_copy_out(r, words, bounce, bytes);
-}
-
-/* Rank 0 gets the hashes of what other processes wrote. */
+/* Rank 0 gets the hashes of what other processes wrote, in buckets in the arena's transient part,
+ * which is free between calls. */
 static int exchange_hashes(Rank *r) {
     CkContents *c = &r->run->saver->contents.c;
-    const PlanSettings *s = r->run->plan->settings;
-    if (!r->run->launch.module || r->run->launch.ranks == 1) return 0;
-    uint64_t room = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BOUNCE_BYTES) / 8;
-    CHECK(room > 0);
+    int32_t ranks = r->run->launch.ranks;
+    if (!r->run->launch.module || ranks == 1) return 0;
+    AxisSet axes = mesh_all_axes(&r->info.mesh);
+    uint64_t all = most_hashes(c, ranks), step = words_in_bucket(r->run),
+             *words = r->checkpoint->words;
+    char *bucket = r->arena + r->run->plan->settings->persistent_bytes;
     int code = 0;
-    for (int32_t from = 1; from < r->run->launch.ranks && !code; from++) {
-        uint64_t n = rank_hashes(c, from, NULL, false);
-        uint64_t *words = r->checkpoint->words;
-        rank_hashes(c, from, words, false);
-        for (uint64_t at = 0; at < n && !code; at += room)
-            code = broadcast_words(r, from, words + at, MIN(room, n - at));
-        if (!code && r->rank == 0) rank_hashes(c, from, words, true);
+    for (uint64_t at = 0; at < all && !code; at += step) {
+        uint64_t n = MIN(step, all - at), bytes = n * sizeof *words;
+        char *own = bucket + (uint64_t)mesh_index(&r->info.mesh, r->rank, axes) * bytes;
+        rank_hashes(c, r->rank, at, n, words, false);
+        code = rank_copy_in(r, own, words, bytes);
+        if (!code) code = rank_synchronize(r, r->error);
+        if (!code) code = rank_gather(r, axes, own, bucket, (int64_t)n, DT_I64);
+        if (!code && r->rank == 0) code = rank_copy_out(r, words, bucket, bytes * (uint64_t)ranks);
+        for (int32_t k = 1; k < ranks && r->rank == 0 && !code; k++)
+            rank_hashes(c, k, at, n, words + (uint64_t)k * n, true);
     }
     rank_used_transient(r);
     return code;
