@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "device.h"
+#include "op.h"
 #include "plan.h"
 
 enum {
@@ -162,7 +163,12 @@ typedef struct TransportModule {
 #define TRANSPORT_ENTRY "fsdp_transport"
 typedef const TransportModule *(*TransportEntry)(void);
 
-/* The ranks of a collective; here, since modules use it too. */
+/* Here, since modules use it too, which do not have op_info. */
+static inline bool plan_is_collective(const PlanInstr *in) {
+    return in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce;
+}
+
+/* The ranks of a collective. */
 static inline MeshGroup comm_group(const Plan *p, int32_t ranks, AxisSet axes, int32_t rank) {
     if (axes == AXES_WORLD) return mesh_line(0, 1, ranks, rank);
     Mesh mesh = plan_mesh(p);

@@ -204,13 +204,6 @@ static int check_readers(Check *c, uint64_t i) {
     return 0;
 }
 
-static bool same_shape(const Type *a, const Type *b) {
-    if (a->rank != b->rank) return false;
-    for (int k = 0; k < a->rank; k++)
-        if (a->dim[k] != b->dim[k]) return false;
-    return true;
-}
-
 /* The parameter that a copy out of group g makes, or -1. */
 static int64_t copied_param(const Check *c, uint64_t i, const PlanGroup *g) {
     const Plan *p = c->p;
@@ -221,7 +214,7 @@ static int64_t copied_param(const Check *c, uint64_t i, const PlanGroup *g) {
     bool quantized = dtype_is_quantized((int)g->wire_dtype);
     if (quantized != (p->instrs[i].op == OP_dequantize)) return -1;
     bool copied = k < g->n_param && (at[k].chunk || quantized) && t->dtype == g->compute_dtype &&
-                  same_shape(t, &p->params[at[k].param].type);
+                  type_same_dims(t, &p->params[at[k].param].type);
     return copied ? (int64_t)at[k].param : -1;
 }
 
@@ -242,7 +235,7 @@ static int64_t viewed_param(const Check *c, uint64_t i, const PlanGroup *g) {
     }
     bool shown = at[low].offset * element == offset &&
                  t->dtype == p->values[check_in(c, i, 0)].type.dtype &&
-                 same_shape(t, &p->params[at[low].param].type);
+                 type_same_dims(t, &p->params[at[low].param].type);
     shown &= check_in_one_piece(c, &at[low]);
     return shown ? (int64_t)at[low].param : -1;
 }
@@ -267,7 +260,7 @@ static int64_t cast_param(const Check *c, uint64_t i) {
     const PlanGroup *g = shown_group(c, view);
     const Type *t = &p->values[check_out(c, i, 0)].type;
     if (!g || !shows_master(c, view, g) || t->dtype != g->compute_dtype) return -1;
-    return same_shape(t, &p->values[check_in(c, i, 0)].type) ? viewed_param(c, view, g) : -1;
+    return type_same_dims(t, &p->values[check_in(c, i, 0)].type) ? viewed_param(c, view, g) : -1;
 }
 
 int64_t check_param_shown(const Check *c, uint64_t i) {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Exit codes of both programs. */
 enum {
@@ -24,6 +25,12 @@ enum { ERROR_BYTES = 512 }; /* of a message that a function writes for its calle
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 static inline uint64_t align_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
+
+static inline double monotonic_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 /* util.c: arena. Memory is zeroed, aligned to 16, lives until arena_free. */
 typedef struct Arena Arena;

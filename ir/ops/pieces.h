@@ -49,12 +49,6 @@ static inline int64_t dims_from(const Type *t, int from) {
     return n;
 }
 
-static inline bool same_shape(const Type *a, const Type *b) {
-    bool same = a->rank == b->rank;
-    for (int i = 0; same && i < a->rank; i++) same = a->dim[i] == b->dim[i];
-    return same;
-}
-
 static inline bool joins_parts(int function) {
     return function == SCALAR_concat || function == SCALAR_concat_3;
 }
@@ -69,7 +63,7 @@ static inline bool parts_fit(const FormulaStep *s, const Type *value, uint32_t b
         Type part = value[s->arg[a]];
         if (part.rank != x->rank) return false;
         if (but < x->rank && but < MAX_RANK) part.dim[but] = x->dim[but];
-        if (!same_shape(&part, x)) return false;
+        if (!type_same_dims(&part, x)) return false;
     }
     return true;
 }
@@ -201,8 +195,8 @@ static inline int64_t pieces_in(const PieceBuild *b, const Type *t) {
 static inline bool read_argument(PieceBuild *b, uint32_t arg, const Type *shape) {
     if (arg >= b->n_in)
         return b->from[arg - b->n_in].function == SCALAR_constant ||
-               same_shape(&b->value[arg], shape);
-    if (b->shape[arg].rank) return same_shape(&b->shape[arg], shape);
+               type_same_dims(&b->value[arg], shape);
+    if (b->shape[arg].rank) return type_same_dims(&b->shape[arg], shape);
     b->shape[arg] = *shape;
     for (int64_t j = 0; j < PIECES; j++) b->piece[arg][j] = (uint8_t)(arg * PIECES + j);
     return shape->rank && pieces_in(b, shape) > 0;
@@ -304,7 +298,8 @@ static inline bool store_pieces(PieceBuild *b, uint32_t k) {
 static inline bool may_share(const PieceBuild *b) {
     for (uint32_t i = 0; i < b->n_in; i++)
         for (uint32_t k = 0; k < b->n_from; k++)
-            if (b->from[k].result && b->shape[i].rank && !same_shape(&b->value[i], &b->shape[i]) &&
+            if (b->from[k].result && b->shape[i].rank &&
+                !type_same_dims(&b->value[i], &b->shape[i]) &&
                 type_elements(&b->value[i]) == type_elements(&b->value[b->n_in + k]))
                 return false;
     return true;

@@ -16,10 +16,6 @@ Type type_of(int dtype, int rank, const int64_t *dim) {
     return t;
 }
 
-bool type_same_dims(const Type *a, const Type *b) {
-    return a->rank == b->rank && (!a->rank || !memcmp(a->dim, b->dim, a->rank * sizeof a->dim[0]));
-}
-
 bool type_equal(const Type *a, const Type *b) {
     return a->dtype == b->dtype && a->pitch == b->pitch && type_same_dims(a, b);
 }

@@ -253,7 +253,11 @@ enum {
 /* type.c */
 enum { TYPE_TEXT = 160 };
 void type_format(const Type *t, char *out, size_t size); /* bf16[2, 32, 257:264] */
-bool type_same_dims(const Type *a, const Type *b);
+static inline bool type_same_dims(const Type *a, const Type *b) {
+    bool same = a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++) same = a->dim[i] == b->dim[i];
+    return same;
+}
 bool type_equal(const Type *a, const Type *b); /* the pitch included */
 /* Whether b's dims are the last dims of a. */
 bool type_is_suffix(const Type *b, const Type *a);

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "op.h"
 #include "prepared.h"
@@ -46,12 +45,6 @@ struct Profile {
     double begun;               /* the call under way */
     uint32_t base;              /* its first instruction with stamps, where the device has stamps */
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int profile_open(Rank *r, Profile **out, char *error) {
     const Plan *plan = r->run->plan;
@@ -91,7 +84,7 @@ void profile_begin(Profile *p, uint32_t program) {
     c->program = program;
     memset(c->span, 0, p->rank->run->plan->programs[program].n_instr * sizeof *c->span);
     p->base = UINT32_MAX;
-    p->begun = now();
+    p->begun = monotonic_seconds();
 }
 
 static bool is_issued(const Profile *p, uint32_t instr) {
@@ -102,7 +95,7 @@ static bool is_issued(const Profile *p, uint32_t instr) {
 int profile_before(Profile *p, uint32_t instr, char *error) {
     const Device *d = p->rank->run->device;
     if (!is_issued(p, instr)) return 0;
-    span_of(p, instr)->begin = now();
+    span_of(p, instr)->begin = monotonic_seconds();
     if (!d->stamp) return 0;
     if (p->base == UINT32_MAX) p->base = instr;
     return d->stamp(p->rank->context, p->rank->run->plan->instrs[instr].stream, 2 * instr, error);
@@ -111,7 +104,7 @@ int profile_before(Profile *p, uint32_t instr, char *error) {
 int profile_after(Profile *p, uint32_t instr, char *error) {
     const Device *d = p->rank->run->device;
     if (!is_issued(p, instr)) return 0;
-    span_of(p, instr)->end = now();
+    span_of(p, instr)->end = monotonic_seconds();
     if (!d->stamp) return 0;
     int stream = p->rank->run->plan->instrs[instr].stream;
     return d->stamp(p->rank->context, stream, 2 * instr + 1, error);

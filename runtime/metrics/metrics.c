@@ -56,12 +56,6 @@ static void pool_free(void *at) {
     if ((char *)at < pool || (char *)at >= pool + POOL_BYTES) free(at);
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Does the line tell of something that a run which goes on from a checkpoint will tell again? */
 static bool comes_again(const RunSteps *steps, const char *line, size_t n) {
     json_t *o = json_loadb(line, n, 0, NULL);
@@ -211,7 +205,7 @@ static int write_line(Metrics *m, json_t *o, char *error) {
 
 int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     const Plan *p = m->run.plan;
-    m->begun = now();
+    m->begun = monotonic_seconds();
     progress_start(&m->progress);
     m->arena_bytes = arena_bytes;
     if (!m->log) return 0;
@@ -316,7 +310,7 @@ int metrics_end(Metrics *m, int64_t steps, uint64_t device_bytes, char *error) {
     if (!m->log) return 0;
     json_t *o = new_event("end");
     json_object_set_new(o, "steps", json_integer(steps));
-    json_object_set_new(o, "seconds", json_number(now() - m->begun));
+    json_object_set_new(o, "seconds", json_number(monotonic_seconds() - m->begun));
     if (device_bytes)
         json_object_set_new(o, "device_bytes", json_integer((json_int_t)device_bytes));
     return write_line(m, o, error);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "data.h"
@@ -20,12 +19,6 @@ enum { MOST_BAR = 30, LEAST_BAR = 8, DEFAULT_COLUMNS = 80, TEXT_BYTES = 400 };
 
 /* Seconds between two changes of the bar, between two lines. */
 static const double BAR_PAUSE = 0.1, LINE_PAUSE = 2.0;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Ids in a sample of the plan's data: 1 where a sample has no ids. Of arrays, only a field
  * that the model takes as ids counts: pixels are integers too. */
@@ -62,7 +55,7 @@ void progress_open(Progress *p, const RunFacts *run) {
 }
 
 void progress_start(Progress *p) {
-    p->shown = now();
+    p->shown = monotonic_seconds();
     p->peak = machine_flops(p->run);
 }
 
@@ -123,7 +116,7 @@ static void show_progress(Progress *p, int64_t done) {
         append_text(sure, "  %" PRId64 ":%02" PRId64 " left", left / 60, left % 60);
         show_bar(p, done, sure, more);
     }
-    p->shown = now();
+    p->shown = monotonic_seconds();
 }
 
 void progress_step(Progress *p, const StepNumbers *n) {
@@ -133,7 +126,8 @@ void progress_step(Progress *p, const StepNumbers *n) {
     p->loss = n->loss;
     history_add(&p->history, n->loss);
     bool last = n->step + 1 == p->run->steps->end;
-    if (!p->quiet && (now() - p->shown >= (p->terminal ? BAR_PAUSE : LINE_PAUSE) || last))
+    if (!p->quiet &&
+        (monotonic_seconds() - p->shown >= (p->terminal ? BAR_PAUSE : LINE_PAUSE) || last))
         show_progress(p, n->step + 1);
 }
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "run.h"
 #include "state.h"
@@ -40,12 +39,6 @@ typedef struct Trainer {
     int log_code;
     char log_error[ERROR_BYTES];
 } Trainer;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int find_states(Trainer *t) {
     const Plan *p = t->run->plan;
@@ -133,7 +126,7 @@ static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
     double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
     int code = t->scale ? rank_copy_out(r, scale, t->scale, sizeof scale) : 0;
     if (code) return code;
-    double seconds = now() - t->begun;
+    double seconds = monotonic_seconds() - t->begun;
     LossScale before = t->loss_scale;
     bool asks = follow_scale(t, scale), scaled = t->loss_scale.scale > 0;
     bool left_out = scaled || t->settings->on_nan == ON_NAN_SKIP;
@@ -248,7 +241,7 @@ static int train_steps(Trainer *t) {
     cursor_start(&cursor, t->run->plan, &t->run->steps, r->rank);
     bool more = cursor_next(&cursor, &next), stop = false, evaluation_due = false;
     if (more) loader_request(r->loader, &next);
-    t->begun = now();
+    t->begun = monotonic_seconds();
     while (more && !stop) {
         call = next;
         count_allocations(t, &call);
@@ -269,7 +262,7 @@ static int train_steps(Trainer *t) {
         if (call.ends && !stop && more && !evaluation_due && saver_due(r, t->done))
             code = begin_checkpoint(t, false, false);
         if (code) return code;
-        if (call.ends) t->begun = now();
+        if (call.ends) t->begun = monotonic_seconds();
     }
     if (r->rank == 0) allocations_count(false);
     int code = save_last(t, evaluation_due);

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "saving.h"
 
@@ -45,12 +44,6 @@ struct SaveStream {
     _Atomic uint32_t over; /* saves, from the first on */
     atomic_bool stops;
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- memory */
 
@@ -251,10 +244,10 @@ double save_stream_stalled(const Rank *r) { return r->saves->stalled; }
 static void hold_for_saves(Rank *r, uint32_t n) {
     SaveStream *s = r->saves;
     if (atomic_load(&s->over) >= n) return;
-    double begun = now();
+    double begun = monotonic_seconds();
     wait_for(s, n);
     pthread_mutex_lock(&s->lock);
-    s->stalled += now() - begun;
+    s->stalled += monotonic_seconds() - begun;
     pthread_mutex_unlock(&s->lock);
 }
 

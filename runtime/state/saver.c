@@ -18,18 +18,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "saving.h"
 
 enum { MOST_FAILURES = 3, BUCKET_BYTES = 1 << 20 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- at the start */
 
@@ -280,7 +273,7 @@ static int commit_checkpoint(Rank *r, char *error) {
     int code = ck_write_manifest(&s->contents.c, part, error);
     if (!code) code = ck_keep_lock(&s->lock, error);
     if (!code) code = ck_commit_step(r->run->checkpoint.folder, part, m->step, error);
-    r->checkpoint->ended = now();
+    r->checkpoint->ended = monotonic_seconds();
     if (!code) retain_checkpoints(s, m);
     if (code) warn_of_failure(r, error);
     return code;
@@ -344,8 +337,8 @@ static int conclude_checkpoint(Rank *r, int mine, int worst) {
         r->checkpoint->saved_step = m->step;
     }
     m->numbers.bytes = ck_total_bytes(&r->run->saver->contents.c);
-    m->numbers.seconds = (g->ended > 0 ? g->ended : now()) - g->begun;
-    m->numbers.stalled = g->stalled + (now() - g->since) + save_stream_stalled(r);
+    m->numbers.seconds = (g->ended > 0 ? g->ended : monotonic_seconds()) - g->begun;
+    m->numbers.stalled = g->stalled + (monotonic_seconds() - g->since) + save_stream_stalled(r);
     g->reported = false;
     return code;
 }
@@ -374,10 +367,10 @@ void saver_is_late(Rank *r) {
 int saver_poll(Rank *r) {
     CheckpointInFlight *g = r->checkpoint;
     uint64_t busy = 0;
-    g->since = now();
+    g->since = monotonic_seconds();
     int code = rank_agree(r, save_stream_busy(r), &busy);
     if (!code && !busy) code = continue_checkpoint(r);
-    g->stalled += now() - g->since;
+    g->stalled += monotonic_seconds() - g->since;
     return code;
 }
 
@@ -385,9 +378,9 @@ int saver_finish(Rank *r) {
     int code = 0;
     rank_writes(r, true);
     while (!code && saver_at_work(r)) {
-        r->checkpoint->since = now();
+        r->checkpoint->since = monotonic_seconds();
         code = continue_checkpoint(r);
-        r->checkpoint->stalled += now() - r->checkpoint->since;
+        r->checkpoint->stalled += monotonic_seconds() - r->checkpoint->since;
     }
     rank_writes(r, false);
     return code;
@@ -395,7 +388,7 @@ int saver_finish(Rank *r) {
 
 int saver_begin(Rank *r, const SaveMoment *m) {
     CheckpointInFlight *g = r->checkpoint;
-    double begun = now();
+    double begun = monotonic_seconds();
     const char *folder = r->run->checkpoint.folder;
     g->moment = *m;
     g->moment.numbers = (CheckpointNumbers){.step = m->step};
@@ -415,7 +408,7 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     if (worst) return conclude_checkpoint(r, mine, worst);
     g->phase = SAVE_WRITES;
     save_stream_write(r, write_files);
-    g->stalled = now() - begun;
+    g->stalled = monotonic_seconds() - begun;
     return 0;
 }
 

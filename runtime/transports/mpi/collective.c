@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "op.h"
 #include "world.h"
 
 enum {
@@ -458,11 +457,8 @@ static uint64_t lay_channels(TransportContext *c) {
 
 static uint32_t most_buffers(const Plan *p) {
     uint32_t most = 1;
-    for (uint64_t k = 0; k < p->n_instrs; k++) {
-        const PlanInstr *in = &p->instrs[k];
-        if (in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce)
-            most = MAX(most, in->n_in);
-    }
+    for (uint64_t k = 0; k < p->n_instrs; k++)
+        if (plan_is_collective(&p->instrs[k])) most = MAX(most, p->instrs[k].n_in);
     return most;
 }
 

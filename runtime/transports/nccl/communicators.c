@@ -19,7 +19,6 @@
 #include <time.h>
 
 #include "context.h"
-#include "op.h"
 
 enum { YIELDS = 20, PAUSE_NS = 20 * 1000, OPEN_GRACE = 30 };
 
@@ -104,7 +103,7 @@ void communicators_plan(Context *c) {
         if (p->groups[g].split) c->row[comm_row(p->groups[g].split, COMM_CONTROL)].used = true;
     for (uint64_t k = 0; k < p->n_instrs; k++) {
         const PlanInstr *in = &p->instrs[k];
-        if (in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce)
+        if (plan_is_collective(in))
             c->row[comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm)].used = true;
     }
     c->root = comm_row(AXES_WORLD, COMM_CONTROL);

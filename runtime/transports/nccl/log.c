@@ -20,11 +20,6 @@
 #include <string.h>
 
 #include "context.h"
-#include "op.h"
-
-static bool is_collective(const PlanInstr *in) {
-    return in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce;
-}
 
 static uint32_t row_of(const PlanInstr *in) {
     return comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm);
@@ -33,7 +28,7 @@ static uint32_t row_of(const PlanInstr *in) {
 /* Sorts the collectives of each program by communicator. */
 static bool list_entries(Log *l, const Plan *p) {
     uint64_t lists = p->n_programs * l->rows, n = 0;
-    for (uint64_t k = 0; k < p->n_instrs; k++) n += is_collective(&p->instrs[k]);
+    for (uint64_t k = 0; k < p->n_instrs; k++) n += plan_is_collective(&p->instrs[k]);
     l->first_entry = calloc(lists + 1, sizeof *l->first_entry);
     l->entry = calloc(n + 1, sizeof *l->entry);
     if (!l->first_entry || !l->entry) return false;
@@ -43,7 +38,7 @@ static bool list_entries(Log *l, const Plan *p) {
         for (uint32_t r = 0; r < l->rows; r++) {
             l->first_entry[i * l->rows + r] = at;
             for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
-                if (is_collective(&p->instrs[k]) && row_of(&p->instrs[k]) == r)
+                if (plan_is_collective(&p->instrs[k]) && row_of(&p->instrs[k]) == r)
                     l->entry[at++].instr = k;
         }
     }

@@ -155,7 +155,8 @@ static bool cut_formula(const Launch *l, uint32_t n_step, const FormulaStep *ste
     if (!moves_types(n_in, n_step, step, value) || !formula_pieces(n_in, n_step, step, value, p))
         return false;
     for (uint32_t k = 0; k < n_step; k++)
-        if (step[k].result && !same_shape(&value[n_in + k], l->call->out_type[step[k].result - 1]))
+        if (step[k].result &&
+            !type_same_dims(&value[n_in + k], l->call->out_type[step[k].result - 1]))
             return false;
     return true;
 }
