@@ -73,7 +73,7 @@ const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
 const char *amount_count(Arena *a, int64_t n);      /* "1.23M" */
 const char *amount_flops(Arena *a, uint64_t flops); /* "1.2 TFLOP" */
 
-/* ---- saves_stall.c: how long a step waits for the saves that overlap it */
+/* ---- dump_saves.c: how long a step waits for the saves that overlap it */
 typedef struct SaveSpeed {
     double flops, written,
         copied; /* per rank and second: operations, bytes to disk, bytes to a copy */
