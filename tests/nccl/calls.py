@@ -13,7 +13,7 @@ not from the runtime. On each rank
 - a collective is one group of NCCL's, on its communicator and stream, with a call for each buffer:
   kind, count, type and places in the arena are the plan's; the count of finished ones follows;
 - the first call of a program is direct, the second captured, all later ones launch that graph;
-- outside programs only the communicator of all ranks is used, and only to broadcast;
+- outside programs only the communicator of all ranks is used, and only to gather;
 - at the end graphs are destroyed first, then registrations, then communicators: finalized, then
   destroyed.
 All ranks make the same calls on each communicator, in the same order. Prints how many calls agree,
@@ -311,7 +311,7 @@ class Rank:
 
     def between(self, row):
         """A call outside of programs."""
-        if row[0] == "K" and (row[2] != self.world or row[3] != "broadcast"):
+        if row[0] == "K" and (row[2] != self.world or row[3] != "all_gather"):
             raise Differs(f"{self.what}: outside of a program: {row}")
 
     def calls(self):
@@ -420,7 +420,7 @@ def main():
         print(f"program {name}: {len(how) - how.count(GRAPH)} calls as planned, "
               f"{how.count(GRAPH)} graphs")
     if outside:
-        print(f"{len(outside)} broadcasts outside of programs")
+        print(f"{len(outside)} all_gathers outside of programs")
     if sys.argv[5:] == ["mutate"]:
         mutate(plan, traces)
 
