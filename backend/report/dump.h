@@ -73,14 +73,7 @@ const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
 const char *amount_count(Arena *a, int64_t n);      /* "1.23M" */
 const char *amount_flops(Arena *a, uint64_t flops); /* "1.2 TFLOP" */
 
-/* ---- dump_saves.c: how long a step waits for the saves that overlap it */
-typedef struct SaveSpeed {
-    double flops, written,
-        copied; /* per rank and second: operations, bytes to disk, bytes to a copy */
-} SaveSpeed;
-double saves_stall(const Plan *p, const SaveSpeed *speed);
-uint64_t saves_bytes(const Plan *p); /* the most that a rank writes */
-/* "written during the next step ..": the cost of saves, for people. */
+/* ---- dump_saves.c: what saves cost, for people */
 const char *saves_text(const Plan *p, Arena *a);
 
 /* dump_peak.c: the object predicted_peak_bytes of the JSON. */
