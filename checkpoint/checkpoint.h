@@ -334,6 +334,13 @@ int ck_verify(Checkpoint *k, char *error);
 
 /* The same kind of layout for another number of ranks on one axis: each vector is cut evenly. */
 void ck_even_layout(CkContents *c, int64_t ranks, Arena *a);
+/* Every tensor of two checkpoints, in the order of `new`, then those that only `old` has; NULL:
+ * that one has none of the name. */
+typedef void (*CkPairVisit)(void *user, const CkTensor *old, const CkTensor *new);
+void ck_each_pair(const CkContents *old, const CkContents *new, CkPairVisit visit, void *user);
+void ck_shape_text(const CkContents *c, const CkTensor *t, char out[TYPE_TEXT]);
+/* Can the folder's disk take that many? Unknown is yes. */
+int ck_check_room(const CkContents *c, const char *folder, uint64_t times, char *error);
 /* Writes a new checkpoint into the folder and takes the folder's lock; called by one process.
  * EXIT_USER if the folder already has that step. */
 int ck_write_new(CkContents *c, const char *folder, CkFetch fetch, void *user, char *error);

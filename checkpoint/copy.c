@@ -63,10 +63,25 @@ static const CkTensor **sort_by_name(const CkContents *c, Arena *a) {
     return list;
 }
 
-static void shape_text(const CkContents *c, const CkTensor *t, char out[TYPE_TEXT]) {
+static const CkTensor *find_tensor(const CkTensor **list, uint32_t n, const CkTensor *like) {
+    const CkTensor **found = bsearch(&like, list, n, sizeof *list, by_name);
+    return found ? *found : NULL;
+}
+
+void ck_shape_text(const CkContents *c, const CkTensor *t, char out[TYPE_TEXT]) {
     Type type = {.dtype = (uint8_t)c->vector[t->vector].dtype, .rank = (uint8_t)t->rank};
     memcpy(type.dim, t->dim, sizeof type.dim);
     type_format(&type, out, TYPE_TEXT);
+}
+
+void ck_each_pair(const CkContents *old, const CkContents *new, CkPairVisit visit, void *user) {
+    Arena *a = arena_new();
+    const CkTensor **x = sort_by_name(old, a), **y = sort_by_name(new, a);
+    for (uint32_t i = 0; i < new->n_tensor; i++)
+        visit(user, find_tensor(x, old->n_tensor, &new->tensor[i]), &new->tensor[i]);
+    for (uint32_t i = 0; i < old->n_tensor; i++)
+        if (!find_tensor(y, new->n_tensor, &old->tensor[i])) visit(user, &old->tensor[i], NULL);
+    arena_free(a);
 }
 
 enum { TOLD = 3 };
@@ -88,34 +103,22 @@ static void tell_difference(Pairs *p, const char *name, const char *then, const 
     p->said += n > 0 ? (size_t)n : 0;
 }
 
-static void pair_tensors(Pairs *p, const CkTensor *mine, const CkTensor *t) {
-    char now[TYPE_TEXT], then[TYPE_TEXT] = "";
-    shape_text(p->new, mine, now);
-    if (t) shape_text(p->old, t, then);
-    if (strcmp(now, then) != 0) tell_difference(p, mine->name, then, now);
-    p->row[mine - p->new->tensor] = t ? (uint32_t)(t - p->old->tensor) : 0;
+static void pair_tensors(void *user, const CkTensor *old, const CkTensor *new) {
+    Pairs *p = user;
+    char now[TYPE_TEXT] = "", then[TYPE_TEXT] = "";
+    if (new) ck_shape_text(p->new, new, now);
+    if (old) ck_shape_text(p->old, old, then);
+    if (strcmp(now, then) != 0) tell_difference(p, new ? new->name : old->name, then, now);
+    if (new) p->row[new - p->new->tensor] = old ? (uint32_t)(old - p->old->tensor) : 0;
 }
 
 /* Checks that both lists have the same tensors; row: [new->n_tensor] the index of each in the old
  * list. */
 static int find_pairs(const CkContents *old, const CkContents *new, uint32_t *row, char *error) {
-    Arena *a = arena_new();
     Pairs p = {.old = old, .new = new, .row = row, .error = error};
-    const CkTensor **x = sort_by_name(old, a), **y = sort_by_name(new, a);
     p.said =
         (size_t)snprintf(error, CK_ERROR_BYTES, "the plan is for a different model or optimizer");
-    uint32_t i = 0, k = 0;
-    while (i < old->n_tensor || k < new->n_tensor) {
-        int order = i == old->n_tensor   ? 1
-                    : k == new->n_tensor ? -1
-                                         : strcmp(x[i]->name, y[k]->name);
-        char then[TYPE_TEXT];
-        if (order < 0) shape_text(old, x[i], then), tell_difference(&p, x[i]->name, then, "");
-        if (order >= 0) pair_tensors(&p, y[k], order ? NULL : x[i]);
-        i += order <= 0;
-        k += order >= 0;
-    }
-    arena_free(a);
+    ck_each_pair(old, new, pair_tensors, &p);
     if (p.faults > TOLD && p.said < CK_ERROR_BYTES)
         snprintf(error + p.said, CK_ERROR_BYTES - p.said, "\n  and %u more", p.faults - TOLD);
     return p.faults ? EXIT_CORRUPT : 0;
@@ -159,7 +162,7 @@ int ck_write_copy(Checkpoint *from, CkContents *to, const char *folder, const vo
 
 /* ---- writing a checkpoint in one process */
 
-static int check_room(const CkContents *c, const char *folder, char *error) {
+int ck_check_room(const CkContents *c, const char *folder, uint64_t times, char *error) {
     struct statvfs disk;
     struct rlimit size;
     uint64_t largest = ck_largest_file(c);
@@ -172,12 +175,13 @@ static int check_room(const CkContents *c, const char *folder, char *error) {
         return EXIT_ENVIRONMENT;
     }
     if (statvfs(folder, &disk)) return 0; /* not known */
-    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, need = ck_total_bytes(c);
-    if (need <= room) return 0;
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, each = ck_total_bytes(c);
+    if (each <= room / times) return 0;
     snprintf(error, CK_ERROR_BYTES,
-             "cannot write to %.300s: the checkpoint needs %" PRIu64 " bytes, but only %" PRIu64
-             " are free on its disk",
-             folder, need, room);
+             "cannot write to %.300s: %" PRIu64 " checkpoint%s of %" PRIu64
+             " bytes must fit, but only %" PRIu64 " bytes are free on its disk%s",
+             folder, times, times == 1 ? "" : "s", each, room,
+             times == 1 ? "" : "\nhelp: use a smaller --keep, or another disk");
     return EXIT_ENVIRONMENT;
 }
 
@@ -187,7 +191,7 @@ static int check_new(const CkContents *c, const char *folder, char *error) {
     bool there = false;
     for (uint32_t i = 0; i < n; i++) there |= step[i] == c->step;
     free(step);
-    if (!there) return check_room(c, folder, error);
+    if (!there) return ck_check_room(c, folder, 1, error);
     snprintf(error, CK_ERROR_BYTES,
              "%.300s already has step %" PRId64 "\nhelp: name another folder", folder, c->step);
     return EXIT_USER;

@@ -120,16 +120,10 @@ static int open_training(Run *run) {
 int inputs_open_data(Run *run) {
     char error[ERROR_BYTES];
     const RunOptions *o = run->options;
-    const PlanSettings *s = run->plan->settings;
-    Mesh mesh = plan_mesh(run->plan);
-    if (s->local_batch <= 0 || s->micro_batches <= 0 || s->batch % s->local_batch ||
-        s->batch / s->local_batch % s->micro_batches ||
-        s->batch / s->local_batch / s->micro_batches != mesh_extent(&mesh, mesh_sample_axes(&mesh)))
-        return report_error(EXIT_CORRUPT,
-                            "the plan's batch is not ranks * accumulate * local batch");
+    int64_t batch = run->plan->settings->local_batch;
     for (uint64_t i = 0; i < run->plan->n_fields; i++) {
         const Type *t = &run->plan->fields[i].type;
-        if (t->rank < 1 || t->dim[0] != s->local_batch)
+        if (t->rank < 1 || t->dim[0] != batch)
             return report_error(
                 EXIT_CORRUPT,
                 "a batch field of the plan does not begin with the axis of the local batch");

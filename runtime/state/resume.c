@@ -42,24 +42,6 @@ static int print_error(int code, const char *text) {
     return code;
 }
 
-/* ---- names of tensors */
-
-static int by_name(const void *a, const void *b) {
-    return strcmp((*(const CkTensor *const *)a)->name, (*(const CkTensor *const *)b)->name);
-}
-
-static const CkTensor **sorted_tensors(const CkContents *c, Arena *a) {
-    const CkTensor **list = arena_array(a, const CkTensor *, c->n_tensor + 1);
-    for (uint32_t i = 0; i < c->n_tensor; i++) list[i] = &c->tensor[i];
-    qsort(list, c->n_tensor, sizeof *list, by_name);
-    return list;
-}
-
-static const CkTensor *find_tensor(const CkTensor **list, uint32_t n, const CkTensor *like) {
-    const CkTensor **found = bsearch(&like, list, n, sizeof *list, by_name);
-    return found ? *found : NULL;
-}
-
 /* ---- comparing */
 
 enum { SHOWN = 20 };
@@ -67,6 +49,7 @@ enum { SHOWN = 20 };
 typedef struct Comparing {
     Resume *s;
     const CkContents *old, *new;
+    bool weights; /* those are compared, else the states of the optimizer */
     Buf text;
     uint32_t faults;
 } Comparing;
@@ -75,43 +58,23 @@ static bool is_weight(const CkContents *c, const CkTensor *t) {
     return c->vector[t->vector].role == STATE_PARAM;
 }
 
-static void shape_text(const CkContents *c, const CkTensor *t, char out[TYPE_TEXT]) {
-    Type type = {.dtype = (uint8_t)c->vector[t->vector].dtype, .rank = (uint8_t)t->rank};
-    memcpy(type.dim, t->dim, sizeof type.dim);
-    type_format(&type, out, TYPE_TEXT);
-}
-
-static void compare_tensor(Comparing *c, const CkTensor *mine, const CkTensor *t) {
-    char now[TYPE_TEXT], then[TYPE_TEXT] = "";
-    shape_text(c->new, mine, now);
-    if (t) shape_text(c->old, t, then);
-    bool same = t && t->rank == mine->rank && !memcmp(t->dim, mine->dim, sizeof t->dim) &&
+static void compare_tensor(void *user, const CkTensor *old, const CkTensor *new) {
+    Comparing *c = user;
+    char now[TYPE_TEXT] = "", then[TYPE_TEXT] = "";
+    if ((new ? is_weight(c->new, new) : is_weight(c->old, old)) != c->weights) return;
+    if (new) c->s->row[new - c->new->tensor] = old ? old - c->old->tensor : NO_ROW;
+    if (new) ck_shape_text(c->new, new, now);
+    if (old) ck_shape_text(c->old, old, then);
+    bool same = old && new && old->rank == new->rank &&
+                !memcmp(old->dim, new->dim, sizeof old->dim) &&
                 (c->s->weights_only || !strcmp(now, then));
     if (same || ++c->faults > SHOWN) return;
-    buf_printf(&c->text, "  %s: ", mine->name);
-    if (t)
-        buf_printf(&c->text, "%s in the checkpoint, %s here\n", then, now);
+    if (!new)
+        buf_printf(&c->text, "  %s: in the checkpoint, not here\n", old->name);
+    else if (old)
+        buf_printf(&c->text, "  %s: %s in the checkpoint, %s here\n", new->name, then, now);
     else
-        buf_printf(&c->text, "%s here, not in the checkpoint\n", now);
-}
-
-/* weights: those, else the states of the optimizer. */
-static void compare_tensors(Comparing *c, bool weights) {
-    Arena *a = arena_new();
-    const CkTensor **old = sorted_tensors(c->old, a), **new = sorted_tensors(c->new, a);
-    for (uint32_t i = 0; i < c->new->n_tensor; i++) {
-        const CkTensor *mine = &c->new->tensor[i], *t = find_tensor(old, c->old->n_tensor, mine);
-        if (is_weight(c->new, mine) != weights) continue;
-        c->s->row[i] = t ? t - c->old->tensor : NO_ROW;
-        compare_tensor(c, mine, t);
-    }
-    for (uint32_t i = 0; i < c->old->n_tensor; i++) {
-        const CkTensor *t = &c->old->tensor[i];
-        if (is_weight(c->old, t) != weights || find_tensor(new, c->new->n_tensor, t)) continue;
-        if (++c->faults <= SHOWN)
-            buf_printf(&c->text, "  %s: in the checkpoint, not here\n", t->name);
-    }
-    arena_free(a);
+        buf_printf(&c->text, "  %s: %s here, not in the checkpoint\n", new->name, now);
 }
 
 /* Prints what was found, if anything. */
@@ -125,14 +88,14 @@ static int print_differences(Comparing *c, int code, const char *title, const ch
 }
 
 static int compare_model(Resume *s) {
-    Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
-    compare_tensors(&c, true);
+    Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c, .weights = true};
+    ck_each_pair(c.old, c.new, compare_tensor, &c);
     return print_differences(&c, EXIT_CORRUPT, "the checkpoint is of another model", "");
 }
 
 static int compare_states(Resume *s) {
     Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
-    compare_tensors(&c, false);
+    ck_each_pair(c.old, c.new, compare_tensor, &c);
     return print_differences(&c, EXIT_USER, "its optimizer states differ from this run's",
                              "to start anew from its weights only: --load ");
 }

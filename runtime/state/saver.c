@@ -17,7 +17,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "saving.h"
@@ -62,30 +61,10 @@ static int check_others(const Run *run, const char *folder, char *error) {
 
 /* For those to be kept and the one that is being written; those that are there have theirs. */
 static int check_space(const Saver *s, const char *folder, char *error) {
-    struct statvfs disk;
-    struct rlimit size;
     uint32_t there;
     free(ck_steps(folder, &there));
-    const CkContents *c = &s->contents.c;
-    int64_t keep = s->run->checkpoint.keep;
-    uint64_t times = (uint64_t)MAX(keep + 1 - (int64_t)there, 1), each = ck_total_bytes(c);
-    uint64_t largest = ck_largest_file(c);
-    if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
-        largest > size.rlim_cur) {
-        snprintf(error, ERROR_BYTES,
-                 "--checkpoint %.200s: one of its files needs %llu bytes, but the limit on the "
-                 "size of a file (ulimit -f) is %llu bytes",
-                 folder, (unsigned long long)largest, (unsigned long long)size.rlim_cur);
-        return EXIT_ENVIRONMENT;
-    }
-    if (statvfs(folder, &disk)) return 0; /* not known */
-    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
-    if (each <= room / times) return 0;
-    snprintf(error, ERROR_BYTES,
-             "--checkpoint %.200s: %llu checkpoints of %llu bytes are to be kept there, but only "
-             "%llu bytes are free on its disk\nhelp: use a smaller --keep, or another disk",
-             folder, (unsigned long long)times, (unsigned long long)each, (unsigned long long)room);
-    return EXIT_ENVIRONMENT;
+    int64_t times = s->run->checkpoint.keep + 1 - (int64_t)there;
+    return ck_check_room(&s->contents.c, folder, (uint64_t)MAX(times, 1), error);
 }
 
 /* Files of form full are open in every rank at once: as many as that is, if the system lets us. */

@@ -41,15 +41,15 @@ error[E0503]: ck already has step 2
 exit 1
 error[E0512]: the plan is for a different model or optimizer
     emb.weight: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
+    out.weight: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
     optimizer.state.emb.weight.exp_avg: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
-    optimizer.state.emb.weight.exp_avg_sq: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
     and 3 more
 
 exit 3
 error[E0512]: the plan is for a different model or optimizer
     optimizer.state.emb.weight.exp_avg: f32[128, 12] in the checkpoint, not in the plan
-    optimizer.state.emb.weight.exp_avg_sq: f32[128, 12] in the checkpoint, not in the plan
     optimizer.state.out.weight.exp_avg: f32[128, 12] in the checkpoint, not in the plan
+    optimizer.state.emb.weight.exp_avg_sq: f32[128, 12] in the checkpoint, not in the plan
     and 1 more
 
 exit 3
