@@ -39,12 +39,12 @@ typedef struct CommBuffer {
 #define AXES_WORLD UINT32_MAX /* in place of a set of axes: all ranks of the run */
 
 typedef struct Collective {
-    AxisSet axes;         /* of the plan's mesh, or AXES_WORLD */
-    int32_t purpose;      /* CommPurpose or COMM_CONTROL */
-    uint64_t sequence;    /* from 0 on each (axes, purpose), without gaps */
-    int32_t stream, root; /* root: member that a broadcast comes from */
-    bool shared;          /* all_gather: `out` is one place, where each member writes its part */
-    uint32_t n;           /* buffers that travel as one collective */
+    AxisSet axes;      /* of the plan's mesh, or AXES_WORLD */
+    int32_t purpose;   /* CommPurpose or COMM_CONTROL */
+    uint64_t sequence; /* from 0 on each (axes, purpose), without gaps */
+    int32_t stream;
+    bool shared; /* all_gather: `out` is one place, where each member writes its part */
+    uint32_t n;  /* buffers that travel as one collective */
     const CommBuffer *buffer;
     const char *label; /* for messages */
 } Collective;
@@ -91,7 +91,6 @@ typedef struct Transport {
     int (*all_gather)(TransportContext *c, const Collective *call, char *error);
     int (*reduce_scatter)(TransportContext *c, const Collective *call, char *error);
     int (*all_reduce)(TransportContext *c, const Collective *call, char *error);
-    int (*broadcast)(TransportContext *c, const Collective *call, char *error);
     int (*barrier)(TransportContext *c, const Collective *call, char *error);
     /* Host side: *out = the largest `mine` of all members. Decisions such as "stop here". */
     int (*agree)(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,

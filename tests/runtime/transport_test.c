@@ -361,20 +361,6 @@ static void who_waits_does_not_depend_on_who_came_first(void **state) {
     assert_non_null(strstr(peer[1].error, "rank 0 waits for it"));
 }
 
-static void from_root(Peer *p) {
-    int64_t mine = 100 + p->rank, got = 0;
-    CommBuffer b = {&mine, &got, 1, DT_I64};
-    Collective c = {.axes = AXES_WORLD, .purpose = COMM_CONTROL, .root = 2, .n = 1, .buffer = &b};
-    p->bad |= transport_local.broadcast(p->context, &c, p->error) != 0 || got != 102;
-}
-
-static void broadcast_comes_from_its_root(void **state) {
-    (void)state;
-    Plan plan = {0};
-    Peer peer[MAX_RANKS];
-    assert_false(with_ranks(&plan, 4, from_root, peer));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everybody_has_everything),
@@ -387,7 +373,6 @@ int main(void) {
         cmocka_unit_test(different_sizes_are_a_failure),
         cmocka_unit_test(who_stands_still_is_named_not_who_waits),
         cmocka_unit_test(who_waits_does_not_depend_on_who_came_first),
-        cmocka_unit_test(broadcast_comes_from_its_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

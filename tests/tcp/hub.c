@@ -129,14 +129,6 @@ static int reduce_part(TransportContext *c, const Collective *call, const CommBu
     return code ? code : sum(c, call, b, 0, error);
 }
 
-static int broadcast_part(TransportContext *c, const Collective *call, const CommBuffer *b,
-                          uint64_t width, char *error) {
-    uint64_t bytes = (uint64_t)b->elements * width;
-    int code = gather(c, call, b->in, bytes, error);
-    if (!code) memcpy(b->out, c->gathered + (size_t)call->root * LIMIT, bytes);
-    return code;
-}
-
 static int all_gather(TransportContext *c, const Collective *call, char *error) {
     return each(c, call, gather_part, error);
 }
@@ -146,10 +138,6 @@ static int reduce_scatter(TransportContext *c, const Collective *call, char *err
 static int all_reduce(TransportContext *c, const Collective *call, char *error) {
     return each(c, call, reduce_part, error);
 }
-static int broadcast(TransportContext *c, const Collective *call, char *error) {
-    return each(c, call, broadcast_part, error);
-}
-
 static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                  char *error) {
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
@@ -172,7 +160,6 @@ static const Transport transport = {.name = "nccl",
                                     .all_gather = all_gather,
                                     .reduce_scatter = reduce_scatter,
                                     .all_reduce = all_reduce,
-                                    .broadcast = broadcast,
                                     .barrier = barrier,
                                     .agree = agree,
                                     .abort = abort_context};

@@ -462,36 +462,24 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
     return leave_meeting(c, &s, error);
 }
 
-static int local_simple(TransportContext *c, const Collective *call, CollectiveKind kind,
-                        uint64_t mine, uint64_t *out, char *error) {
+static int local_largest(TransportContext *c, const Collective *call, CollectiveKind kind,
+                         uint64_t mine, uint64_t *out, char *error) {
     LocalSeat s;
     int code = enter_meeting(c, call, kind, mine, &s, error);
     if (code) return code;
-    for (uint32_t i = 0; kind == BROADCAST && i < call->n; i++) {
-        const CommBuffer *b = &call->buffer[i], *root = peer_buffer(&s, call->root, i);
-        uint64_t bytes = (uint64_t)b->elements * dtype_bytes(b->dtype);
-        if (b->out == root->in || bytes == 0) continue;
-        code = c->o.device->copy(c->o.context, call->stream, b->out, root->in, bytes, error);
-        if (code) return quit_collective(c, code);
-    }
-    if (out) {
-        *out = 0;
-        for (int32_t k = 0; k < s.group.size; k++) *out = MAX(*out, s.m->visit[k].value);
-    }
+    *out = 0;
+    for (int32_t k = 0; k < s.group.size; k++) *out = MAX(*out, s.m->visit[k].value);
     return leave_meeting(c, &s, error);
 }
 
-static int local_broadcast(TransportContext *c, const Collective *call, char *error) {
-    return local_simple(c, call, BROADCAST, 0, NULL, error);
-}
-
 static int local_barrier(TransportContext *c, const Collective *call, char *error) {
-    return local_simple(c, call, BARRIER, 0, NULL, error);
+    uint64_t nothing;
+    return local_largest(c, call, BARRIER, 0, &nothing, error);
 }
 
 static int local_agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                        char *error) {
-    return local_simple(c, call, AGREE, mine, out, error);
+    return local_largest(c, call, AGREE, mine, out, error);
 }
 
 static void local_abort(TransportContext *c) { atomic_store(&c->world->aborted, true); }
@@ -502,7 +490,6 @@ const Transport transport_local = {.name = "local",
                                    .all_gather = local_all_gather,
                                    .reduce_scatter = local_reduce_scatter,
                                    .all_reduce = local_all_reduce,
-                                   .broadcast = local_broadcast,
                                    .barrier = local_barrier,
                                    .agree = local_agree,
                                    .abort = local_abort};

@@ -308,7 +308,7 @@ static int sum_slice(HostSeat *s, uint32_t i, void *to, int64_t slice, int64_t l
     return 0;
 }
 
-/* ---- the six collectives */
+/* ---- the collectives */
 
 static Flow gather_flow(const HostSeat *s, int32_t k, uint32_t i) {
     const CommBuffer *b = &s->wait.call->buffer[i];
@@ -382,29 +382,6 @@ static int all_reduce(TransportContext *c, const Collective *call, char *error) 
             code = copy_bytes(&s, (char *)b->out + at, peer_out(&s, k, i) + at,
                               (uint64_t)n * width_of(b), error);
         }
-    }
-    return code ? code : leave_meeting(&s, error);
-}
-
-static Flow broadcast_flow(const HostSeat *s, int32_t k, uint32_t i) {
-    const Collective *call = s->wait.call;
-    const CommBuffer *b = &call->buffer[i];
-    uint64_t bytes = (uint64_t)b->elements * width_of(b);
-    return (Flow){.send = b->in,
-                  .receive = b->out,
-                  .sends = s->group.index == call->root ? bytes : 0,
-                  .receives = k == call->root ? bytes : 0};
-}
-
-static int mpi_broadcast(TransportContext *c, const Collective *call, char *error) {
-    HostSeat s;
-    int code = enter_meeting(c, call, BROADCAST, 0, &s, error);
-    for (uint32_t i = 0; i < call->n && !code; i++) {
-        const CommBuffer *b = &call->buffer[i];
-        if (any_remote(&s)) code = exchange_pieces(&s, i, broadcast_flow, error);
-        if (!code && !is_remote(&s, call->root))
-            code = copy_bytes(&s, b->out, peer_in(&s, call->root, i),
-                              (uint64_t)b->elements * width_of(b), error);
     }
     return code ? code : leave_meeting(&s, error);
 }
@@ -547,7 +524,6 @@ const Transport transport_mpi = {.name = "mpi",
                                  .all_gather = all_gather,
                                  .reduce_scatter = reduce_scatter,
                                  .all_reduce = all_reduce,
-                                 .broadcast = mpi_broadcast,
                                  .barrier = mpi_barrier,
                                  .agree = mpi_agree,
                                  .abort = abort_run,

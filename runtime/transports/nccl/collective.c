@@ -20,8 +20,8 @@
  * would otherwise slow each other down. */
 enum { YIELDS = 20, PAUSE_NS = 50 * 1000, LONGEST_PAUSE_NS = 1000 * 1000 };
 
-typedef enum NcclKind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST } NcclKind;
-static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce", "broadcast"};
+typedef enum NcclKind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE } NcclKind;
+static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce"};
 
 static bool type_of(int32_t dtype, ncclDataType_t *out) {
     static const struct {
@@ -82,10 +82,9 @@ static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, 
     switch (kind) {
     case ALL_GATHER: return ncclAllGather(b->in, b->out, n, type, m->comm, stream);
     case REDUCE_SCATTER: return ncclReduceScatter(b->in, b->out, n, type, ncclSum, m->comm, stream);
-    case ALL_REDUCE:
-        return ncclAllReduce(b->in, b->out, n, type, operation_of(b->dtype), m->comm, stream);
-    default: return ncclBroadcast(b->in, b->out, n, type, call->root, m->comm, stream);
+    case ALL_REDUCE: break;
     }
+    return ncclAllReduce(b->in, b->out, n, type, operation_of(b->dtype), m->comm, stream);
 }
 
 static int put_all(Context *c, const Communicator *m, const Collective *call, NcclKind kind,
@@ -165,8 +164,4 @@ int nccl_reduce_scatter(Context *c, const Collective *call, char *error) {
 
 int nccl_all_reduce(Context *c, const Collective *call, char *error) {
     return issue_collective(c, call, ALL_REDUCE, error);
-}
-
-int nccl_broadcast(Context *c, const Collective *call, char *error) {
-    return issue_collective(c, call, BROADCAST, error);
 }

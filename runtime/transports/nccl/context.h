@@ -132,7 +132,6 @@ const char *registration_text(Registration r);
 int nccl_all_gather(Context *c, const Collective *call, char *error);
 int nccl_reduce_scatter(Context *c, const Collective *call, char *error);
 int nccl_all_reduce(Context *c, const Collective *call, char *error);
-int nccl_broadcast(Context *c, const Collective *call, char *error);
 
 /* log.c */
 int log_open(Context *c, char *error);

@@ -22,17 +22,16 @@ typedef enum CollectiveKind {
     ALL_GATHER,
     REDUCE_SCATTER,
     ALL_REDUCE,
-    BROADCAST,
     BARRIER,
     AGREE
 } CollectiveKind;
 static const char *const collective_kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
-                                                   "broadcast",  "barrier",        "agreement"};
+                                                   "barrier", "agreement"};
 
 /* What all members must have in common, as a number: comparing numbers that the meeting holds stays
  * safe when a member that saw the difference first has already left. */
 static inline uint64_t collective_shape(const Collective *call) {
-    uint64_t h = (uint64_t)call->root * 0x9e3779b97f4a7c15u + call->n;
+    uint64_t h = 0x9e3779b97f4a7c15u + call->n;
     for (uint32_t i = 0; i < call->n; i++) {
         h = (h ^ (uint64_t)call->buffer[i].elements) * 0xff51afd7ed558ccdu;
         h = (h ^ (h >> 29) ^ (uint64_t)call->buffer[i].dtype) * 0xc4ceb9fe1a85ec53u;

@@ -130,12 +130,6 @@ static int reduce_step(const BufferStep *s, int64_t at, int64_t n) {
     return code ? code : sum_pieces(s, at, n);
 }
 
-static int broadcast_step(const BufferStep *s, int64_t at, int64_t n) {
-    int code = gather_pieces(s, at, n);
-    if (!code) keep_piece(s, s->call->root, at, n);
-    return code;
-}
-
 static int each_buffer(TransportContext *c, const Collective *call,
                        int (*step)(const BufferStep *s, int64_t at, int64_t n), char *error) {
     BufferStep s = {.c = c,
@@ -164,10 +158,6 @@ static int reduce_scatter(TransportContext *c, const Collective *call, char *err
 static int all_reduce(TransportContext *c, const Collective *call, char *error) {
     return each_buffer(c, call, reduce_step, error);
 }
-static int transport_broadcast(TransportContext *c, const Collective *call, char *error) {
-    return each_buffer(c, call, broadcast_step, error);
-}
-
 static int transport_agree(TransportContext *c, const Collective *call, uint64_t mine,
                            uint64_t *out, char *error) {
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
@@ -189,7 +179,6 @@ static const Transport transport = {.name = "tcp",
                                     .all_gather = all_gather,
                                     .reduce_scatter = reduce_scatter,
                                     .all_reduce = all_reduce,
-                                    .broadcast = transport_broadcast,
                                     .barrier = transport_barrier,
                                     .agree = transport_agree,
                                     .abort = abort_context};
