@@ -461,7 +461,8 @@ static bool cut_formula(const Launch *l, uint32_t n_step, const FormulaStep *ste
     if (!moves_types(n_in, n_step, step, value) || !formula_pieces(n_in, n_step, step, value, p))
         return false;
     for (uint32_t k = 0; k < n_step; k++)
-        if (step[k].result && !type_same_dims(&value[n_in + k], output(l, step[k].result - 1u).type))
+        if (step[k].result &&
+            !type_same_dims(&value[n_in + k], output(l, step[k].result - 1u).type))
             return false;
     return true;
 }
