@@ -106,16 +106,6 @@ static int64_t order_flat(const Graph *g, uint32_t p) {
     return p;
 }
 
-/* Post-order: after those of its submodules. Modules are in pre-order, so there come before one in
- * post-order those before it but for the ones around it, and those inside of it. */
-static int64_t post_order(const Graph *g, int32_t module) {
-    int64_t around = 0, end = module + 1;
-    for (int32_t m = g->modules.at[module].parent; m != NO_INDEX; m = g->modules.at[m].parent)
-        around++;
-    while (end < g->modules.n && g->modules.at[end].parent >= module) end++;
-    return end - 1 - around;
-}
-
 /* A tied parameter comes with the first of its modules. */
 static int64_t order_by_rows(const Graph *g, uint32_t p) {
     const Param *q = &g->params.at[p];

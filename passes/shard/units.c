@@ -191,6 +191,14 @@ int32_t module_of_path(ModulePaths *m, const char *path) {
     return found;
 }
 
+int64_t post_order(const Graph *g, int32_t module) {
+    int64_t around = 0, end = module + 1;
+    for (int32_t m = g->modules.at[module].parent; m != NO_INDEX; m = g->modules.at[m].parent)
+        around++;
+    while (end < g->modules.n && g->modules.at[end].parent >= module) end++;
+    return end - 1 - around;
+}
+
 /* ---- directives by path ---- */
 
 void report_unknown_path(const Graph *g, const char *what, Span at, const char *path) {

@@ -34,6 +34,9 @@ bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringL
 int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed);
 void report_unknown_path(const Graph *g, const char *what, Span at, const char *path);
 void report_array_path(const Graph *g, const char *what, Span at, const char *path);
+/* Post-order: after those of its submodules. Modules are in pre-order, so there come before one in
+ * post-order those before it but for the ones around it, and those inside of it. */
+int64_t post_order(const Graph *g, int32_t module);
 /* The module of a path; a path that no module has belongs to the nearest module above it. */
 typedef struct ModulePaths {
     const Graph *g;

@@ -32,23 +32,6 @@ typedef struct Wrap {
 
 static bool is_container(const Module *m) { return m->class_name[0] == 0; }
 
-/* A node's place in post-order is its place in pre-order minus the nodes above it plus those below
- * it. */
-static void number_modules(Wrap *w) {
-    const Graph *g = w->g;
-    uint32_t n = g->modules.n;
-    uint32_t *depth = arena_array(g->scratch, uint32_t, n),
-             *size = arena_array(g->scratch, uint32_t, n);
-    for (uint32_t i = n; i-- > 0;) {
-        size[i]++;
-        if (g->modules.at[i].parent != NO_INDEX) size[g->modules.at[i].parent] += size[i];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (g->modules.at[i].parent != NO_INDEX) depth[i] = depth[g->modules.at[i].parent] + 1;
-        w->post[i] = i - depth[i] + size[i] - 1;
-    }
-}
-
 /* ---- policies: which modules are units ---- */
 
 static int32_t parent_of(const Graph *g, int32_t m) { return g->modules.at[m].parent; }
@@ -361,7 +344,7 @@ bool pass_wrap(Graph *g) {
               {0},
               false};
     for (uint32_t i = 0; i < g->modules.n; i++) w.taken[i] = NO_INDEX;
-    number_modules(&w);
+    for (uint32_t i = 0; i < g->modules.n; i++) w.post[i] = (uint32_t)post_order(g, (int32_t)i);
     add_manual(&w);
     if (g->policy.unit == UNIT_CLASS)
         add_units(&w, modules_of_classes(g, "unit", g->policy.unit_span, &g->policy.unit_classes,
