@@ -118,14 +118,14 @@ static inline int64_t mesh_ranks(const Mesh *m) { return mesh_extent(m, mesh_all
 /* Cuts the axis that splits parameters into groups of k neighbours, which become an axis of their
  * own right inside it. */
 static inline void mesh_cut(Mesh *m, int64_t k) {
-    AxisRole inner = 0;
+    int inner = 0;
     int at = 0;
-    while (!axis_splits_retained(inner)) inner++;
+    while (!axis_splits_retained((AxisRole)inner)) inner++;
     while (!axis_splits_parameters(m->axis[at].role)) at++;
     CHECK(m->n < MESH_AXES);
     for (int a = m->n++; a > at + 1; a--) m->axis[a] = m->axis[a - 1];
     m->axis[at].size /= k;
-    m->axis[at + 1] = (MeshAxis){inner, k};
+    m->axis[at + 1] = (MeshAxis){(AxisRole)inner, k};
 }
 
 static inline int64_t mesh_coordinate(const Mesh *m, int64_t rank, int axis) {

@@ -1,6 +1,6 @@
 """gone_host.py BUILD: runs on two hosts, network namespaces of this machine. On the second host
-everything is killed, or only the rank, or only mpirun's daemon. Prints the output of fsdp-run and its
-exit code."""
+everything is killed, or only the rank, or only mpirun's daemon. Prints the output of fsdp-run and
+its exit code."""
 import importlib.machinery
 import importlib.util
 import os
