@@ -20,6 +20,7 @@ pad ms
 fuse_norm ms
 fuse_loss ms
 wrap ms
+reshard ms
 fuse_elementwise ms
 shard ms
 optimizer ms

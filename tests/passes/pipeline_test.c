@@ -112,6 +112,7 @@ static void passes_run_in_the_order_of_the_table(void **state) {
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n"
                             "wrap: graph shard\n"
+                            "reshard: graph shard\n"
                             "fuse_elementwise: graph shard\n"
                             "shard: graph shard\n"
                             "optimizer: graph shard\n"
