@@ -26,7 +26,8 @@ static int check_step(const CkContents *c, const char *path, char *error) {
     while (start > path && start[-1] != '/') start--;
     if ((size_t)(end - start) < sizeof name) memcpy(name, start, (size_t)(end - start));
     if (!ck_is_step(name, &step) || step == c->step) return 0;
-    snprintf(error, CK_ERROR_BYTES, "%.300s: it contains step %lld, the folder says %lld", path,
+    snprintf(error, CK_ERROR_BYTES,
+             "%.300s: it describes step %lld, but its folder is named for step %lld", path,
              (long long)c->step, (long long)step);
     return EXIT_CORRUPT;
 }

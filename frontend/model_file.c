@@ -112,13 +112,16 @@ static const Node *nested_value(Model *m, const Node *section) {
     return tuple;
 }
 
+/* An entry "path.glob" = value: a setting for the parameters or modules that match
+ * (settings/directives.c). */
 static void add_directive(Model *m, const char *section, const Node *e) {
     if (!strcmp(section, "train") || !strcmp(section, "shard")) {
         directives_add(m, section, e);
         return;
     }
-    Diag d =
-        diag_at(m->ds, E_misplaced_entry, e->span, "section %s has no settings for paths", section);
+    Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
+                     "section %s takes no \"path\" = value entries; only train, shard and names do",
+                     section);
     diag_emit(&d);
 }
 

@@ -160,9 +160,9 @@ static int blame_leaf(const Blame *b, const Leaf *l) {
 
 static int blame_use(const Blame *b, const Use *u) {
     char room[256];
-    return check_fail(b->s->c, "4j", b->at, "%s lacks the contribution of instruction %llu (%s)",
-                      target_name(b, room, sizeof room), (Llu)u->u.instr,
-                      op_info[u->u.part.op].name);
+    return check_fail(
+        b->s->c, "4j", b->at, "%s lacks the term that comes from its reader, instruction %llu (%s)",
+        target_name(b, room, sizeof room), (Llu)u->u.instr, op_info[u->u.part.op].name);
 }
 
 /* The first attribute that differs; ATTR_COUNT: none. */

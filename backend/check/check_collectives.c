@@ -46,9 +46,9 @@ typedef struct Union {
     Check *c;
     uint32_t n_programs, n_nodes;
     const PlanProgram **program;
-    uint32_t *first;       /* by program: its first node */
-    uint32_t *same;        /* by node: the node that stands for it */
-    uint32_t *waits;       /* by node: arcs into it */
+    uint32_t *first; /* by program: its first node */
+    uint32_t *same;  /* by node: its representative, itself unless it is a matched collective */
+    uint32_t *waits; /* by node: arcs into it */
     uint32_t *start, *arc; /* arcs out of a node: arc[start[n] .. start[n + 1]) */
     uint64_t n_arcs;
 } Union;
@@ -59,7 +59,8 @@ static uint64_t node_instr(const Union *u, uint32_t node) {
     return u->program[r]->first_instr + (uint64_t)(node - u->first[r]);
 }
 
-/* Calls visit for every arc from -> to, both being the nodes that stand for others. */
+/* Calls visit for every arc. from and to are representatives: matched collectives share one
+ * (u->same). */
 static void each_arc(Union *u, void (*visit)(Union *, uint32_t from, uint32_t to)) {
     const Plan *p = u->c->p;
     for (uint32_t r = 0; r < u->n_programs; r++) {

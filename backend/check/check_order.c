@@ -284,10 +284,12 @@ static int check_view(Check *c, uint64_t i) {
     if (check_param_shown(c, i) >= 0 || shows_gradient(c, i)) return 0;
     if (g && shows_master(c, i, g) && viewed_param(c, i, g) >= 0) return 0;
     if (c->p->instrs[i].op != OP_view)
-        return check_fail(c, "3d", i, "copies parameter %s, which value %u does not have %s",
-                          plan_string(c->p, c->p->params[c->p->instrs[i].attr.index].name),
-                          check_in(c, i, 0),
-                          c->p->instrs[i].op == OP_copy_out ? "in chunks" : "quantized");
+        return check_fail(
+            c, "3d", i,
+            "is not a copy of parameter %s: value %u holds no such parameter %s, or the result "
+            "has another type",
+            plan_string(c->p, c->p->params[c->p->instrs[i].attr.index].name), check_in(c, i, 0),
+            c->p->instrs[i].op == OP_copy_out ? "in chunks" : "quantized");
     return check_fail(c, "3d", i,
                       "does not view a parameter: in value %u, no parameter starts at byte %lld",
                       check_in(c, i, 0), (long long)c->p->instrs[i].attr.offset);

@@ -1,4 +1,5 @@
-/* fsdpc: the command line. Finds the command, has its options read and runs it.
+/* fsdpc: the command line. Finds the command, has its options read and runs it. Also here: check of
+ * a plan (of checkpoints: driver_checkpoint.c).
  *
  * Mistakes on the command line are diagnostics like those in a model file but without a position,
  * so --error-format=json covers them too.

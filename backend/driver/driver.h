@@ -1,9 +1,9 @@
 /* What the files of the driver of fsdpc share; no other file includes this header.
  *
- * The driver lies above all other rooms of the compiler: it calls frontend, passes, emit, check and
- * report, and none of them includes anything of the driver. In: the command line. main reads it
- * into a Driver and calls the command, which returns the exit code; results go to stdout,
- * everything else through diags to stderr.
+ * The driver lies above all other rooms of the compiler: it calls frontend, passes, emit, check,
+ * report, checkpoint/ and tensors/, and none of them includes anything of the driver. In: the
+ * command line. main reads it into a Driver and calls the command, which returns the exit code;
+ * results go to stdout, everything else through diags to stderr.
  */
 #ifndef FSDPC_DRIVER_H
 #define FSDPC_DRIVER_H

@@ -185,7 +185,7 @@ int driver_reshard(Driver *d) {
     Plan plan;
     if (!o->output)
         return driver_mistake(d, E_missing_argument, NULL,
-                              "`fsdpc reshard` needs -o FOLDER for the checkpoint");
+                              "`fsdpc reshard` needs -o FOLDER, where the new checkpoint goes");
     if (has_plan == has_ranks)
         return driver_mistake(d, E_missing_argument,
                               "-n M cuts it evenly for M ranks; a plan says where all of it goes",

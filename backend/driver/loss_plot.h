@@ -1,6 +1,6 @@
 /* Loss curves: from logs of fsdp-run to a picture, for `fsdpc plot`. */
-#ifndef FSDPC_CURVE_H
-#define FSDPC_CURVE_H
+#ifndef FSDPC_LOSS_PLOT_H
+#define FSDPC_LOSS_PLOT_H
 
 #include "diag.h"
 

@@ -3,7 +3,8 @@
  *
  * In: the call's node and its scope. Out: the value that it returns. What a name means is decided
  * here: a local or a field comes before a method of the module, that before a function. Arguments
- * are bound in arguments.c, methods are run in method.c.
+ * of functions are bound in model/arguments.c (bind_call); method.c binds those of methods and runs
+ * them.
  */
 #include <string.h>
 
@@ -49,7 +50,8 @@ static ExprValue call_module(Scope *s, Instance *m, const char *name, const Argu
     return v;
 }
 
-/* A word with arguments that the key has no row for: settings.c reports it later. */
+/* A word with arguments that the vocabulary lacks for this key: kept as a value, and reported by
+ * settings.c. */
 static ExprValue word_call(Scope *s, const char *name, const Arguments *args, Span at) {
     ExprValue v = {.kind = VALUE_CALL, .span = at, .text = name};
     v.items = arena_array(s->model->arena, ExprItem, args->at.n + 1);
@@ -113,8 +115,8 @@ static ExprValue call_value(Scope *s, const Node *e, const ExprValue *callee,
     return value_error(e->span);
 }
 
-/* The row that a call by this name means. Some names are two functions, of tensors and of
- * constants. */
+/* The row that a call by this name refers to. Some names exist twice: as a function of tensors and
+ * of constants. */
 static const CallInfo *find_callee(const Scope *s, const char *name, const Arguments *args) {
     if (s->key && !s->elaboration && key_call(s->key, name)) return key_call(s->key, name);
     const CallInfo *number = call_find(GROUP_NUMBER, name);

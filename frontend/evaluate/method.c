@@ -230,10 +230,10 @@ static bool bind_targets(Scope *s, const Node *let, ExprValue v) {
         return true;
     }
     bool several = v.kind == VALUE_LIST && v.n_items != 1;
-    Diag d =
-        several ? method_error(s, E_number_of_names, let->span, "%u names for %u values", names->n,
-                               v.n_items)
-                : method_error(s, E_number_of_names, let->span, "%u names for one value", names->n);
+    Diag d = several ? method_error(s, E_number_of_names, let->span,
+                                    "%u names cannot take %u values", names->n, v.n_items)
+                     : method_error(s, E_number_of_names, let->span,
+                                    "%u names cannot take one value", names->n);
     method_emit(s, &d);
     for (uint32_t i = 0; i < names->n; i++)
         scope_bind(s, names->kids[i]->text, value_error(v.span));

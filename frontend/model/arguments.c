@@ -294,7 +294,8 @@ static ExprValue list_of(CallBinding *b, const Arguments *args) {
     return v;
 }
 
-/* Checks the value of a given argument, and whether this version supports it. */
+/* Checks the value of an argument that the call supplies, and that this version supports it. false
+ * after a reported error. */
 static bool check_given(CallBinding *b, const ArgumentInfo *row, ExprValue *v) {
     Arena *arena = b->s->model->arena;
     const char *callee = b->callee->name;

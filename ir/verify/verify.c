@@ -1,10 +1,11 @@
 /* The verifier: is this graph one that the next pass may trust?
  *
- * Rules are rows of verify_rules.def and run in an order in which each may rely on the ones before:
- * first the tables, then which op is where, then the operands and types of each op, then what a
- * whole program must do. If an early rule is broken, later rules that depend on it are
- * skipped. Everything is linear in the graph except the sorting of names. Whether streams and edges
- * order all accesses that they must is not checked here: plan_check proves it on the finished plan.
+ * Rules are rows of verify_rules.def. They are checked in this order: the tables, where each op is,
+ * which programs there are; then, program by program, the operands and types of each op, and what
+ * the program as a whole must do. Each check may rely on the earlier ones; if an early rule is
+ * broken, the checks that depend on it are skipped. Everything is linear in the graph except the
+ * sorting of names. Whether streams and edges order all accesses that they must is not checked
+ * here: plan_check proves it on the finished plan.
  */
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* What the files of the verifier share. For ir/ only. */
+/* What the files of the verifier share; private to this room. The public function is graph_verify
+ * of ir.h (verify.c), which checks graph-1 to -4, -9, -10 and train-6 itself and calls the
+ * functions below. */
 #ifndef FSDPC_VERIFY_H
 #define FSDPC_VERIFY_H
 
@@ -49,7 +51,8 @@ void verify_state_places(Verify *v); /* verify_memory.c */
 void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */
 void verify_sharding(Verify *v);     /* verify_program.c: shard-4, -6, -7, sched-1, -4 to -7 */
 void verify_residence(Verify *v);    /* verify_residence.c: sched-1 */
-void verify_program_set(Verify *v);  /* verify_program.c: which programs there are */
+void verify_program_set(
+    Verify *v); /* verify_program.c: which programs there are: model-1, shard-8 */
 
 static inline const Op *verify_op(const Verify *v, uint32_t k) {
     return &v->g->ops.at[v->program->ops.at[k]];

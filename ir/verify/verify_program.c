@@ -50,7 +50,8 @@ static void check_state_set(Verify *v, SeenOps *seen, const Op *op) {
     if (seen->sets[op->attr->index]++)
         verify_broken(v, RULE_GRAPH_7, op, "sets state \"%s\" again", s->name);
     if (!type_equal(t, &s->type))
-        verify_broken(v, RULE_GRAPH_7, op, "state \"%s\" is %s, not %s", s->name,
+        verify_broken(v, RULE_GRAPH_7, op,
+                      "state \"%s\" has type %s, but is set to a value of type %s", s->name,
                       type_text(v->arena, &s->type), type_text(v->arena, t));
 }
 

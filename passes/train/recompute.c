@@ -305,8 +305,8 @@ static void warn_of_idle_modules(const Recompute *r) {
         if (p->by_path.at[i].kind == PATH_RECOMPUTE && !p->recompute.classes.at.n)
             at = p->by_path.at[i].span;
     Diag d = diag_at(r->g->diags, W_no_effect, at,
-                     "recompute of these modules has no effect: backward reads nothing of them "
-                     "that is not kept");
+                     "recompute has no effect on these modules: all that backward reads of them "
+                     "is kept anyway");
     diag_emit(&d);
 }
 
@@ -326,7 +326,8 @@ static void warn_of_idle_ops(const Recompute *r) {
     }
     for (uint32_t i = 0; i < p->keep.at.n; i++)
         if (!r->choice.any_region)
-            warn_of_ops(r, "keep", p->keep.at.at[i], "no class or path is computed again");
+            warn_of_ops(r, "keep", p->keep.at.at[i],
+                        "it applies to recomputed classes and paths, and none is named");
         else if (!present[op_by_name(p->keep.at.at[i])])
             warn_of_ops(r, "keep", p->keep.at.at[i], "the model has no such op");
 }

@@ -7,8 +7,8 @@
  *
  * The table adds up all calls of a program but the first, which touches memory for the first time:
  * by op, by unit and by stream. The trace has the latest calls of each rank (LATEST, fewer in a
- * large plan) in Chrome's format, which Perfetto opens: a process a rank, a thread a stream. Each
- * process of a run writes a file: rank 0 FILE, rank N FILE.N. */
+ * large plan) in Chrome's format, which Perfetto opens: a process per rank, a thread per stream.
+ * Each process of a run writes a file: rank 0 FILE, rank N FILE.N. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

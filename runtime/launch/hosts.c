@@ -1,8 +1,8 @@
 /* The hosts of --hosts: reads the list, asks whether they are still there, and distributes ranks.
  *
  * A host is asked by running `true` on it with the program that mpirun starts its daemons with
- * (ssh, or OMPI_MCA_plm_rsh_agent). A host that never answered does not count as lost: then asking
- * does not work.
+ * (ssh, or OMPI_MCA_plm_rsh_agent). A host that has never answered does not count as lost: more
+ * likely it cannot be asked this way at all.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -127,7 +127,7 @@ static void question_command(const char *name, char *out, size_t size) {
     snprintf(out, size, "exec %.*s %s true", (int)strcspn(agent, ":"), agent, name);
 }
 
-/* In a session of its own: it can ask nobody for a password. */
+/* In its own session, without a terminal, so that ssh cannot prompt for a password. */
 static pid_t start_question(const char *name) {
     char command[1024];
     question_command(name, command, sizeof command);
@@ -162,7 +162,7 @@ static bool ends_before(pid_t pid, int64_t deadline) {
     return ended;
 }
 
-/* What is still asking at the deadline is ended. */
+/* Kills the question if it is still running at the deadline. */
 static bool host_answered(pid_t pid, int64_t deadline) {
     int status = -1;
     if (pid <= 0) return false;

@@ -61,7 +61,7 @@ typedef struct LaunchContext {
 } LaunchContext;
 
 /* launcher.c */
-bool launch_is_of_processes(const LaunchContext *l); /* one process a rank */
+bool launch_is_of_processes(const LaunchContext *l); /* one process per rank */
 bool launch_is_spawned(const LaunchContext *l);      /* by another fsdp-run (spawn.c) */
 bool launch_says_address(const LaunchContext *l);    /* of rank 0, as torchrun and fsdp-run do */
 /* n: RANKS of -n, or 0. Fills the fields up to knows_locals. */
@@ -91,7 +91,7 @@ sigset_t processes_awaited_signals(void); /* that concern a process which starte
 /* Ends the orphans among the processes that this one started: it is their subreaper. */
 void processes_end_orphans(void);
 
-/* processes.c: runs with one process a rank. Codes are returned after the message was printed. */
+/* processes.c: runs with one process per rank. Codes are returned after the message was printed. */
 bool processes_ignore(int signal_number);     /* did this process start with the signal ignored? */
 void processes_begin(const LaunchContext *l); /* before anything can fail on several ranks */
 /* Fills module, world and local_ranks. told_to_end: see JoinOptions. */

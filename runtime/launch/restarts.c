@@ -271,7 +271,7 @@ int restarts_supervise(LaunchContext *l, const RunOptions *o, const CheckpointOp
     pthread_sigmask(SIG_BLOCK, &set, &k.before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     k.progress = attempt_share();
-    hosts_ask(&k.hosts); /* as long as none is lost */
+    hosts_ask(&k.hosts); /* now, while all are up: which of them answer at all */
     int32_t attempt = 0;
     do {
         start_attempt(&k, attempt);

@@ -1,6 +1,6 @@
 /* fsdp-run: loads and proves a plan, finds ranks, device and transport, opens everything that a run
- * needs, then trains with one thread a rank. Whatever can be wrong from the outside (files, memory,
- * ranks) is found before the first step. This file is the order in which that happens.
+ * needs, then trains with one thread per rank. Whatever can be wrong from the outside (files,
+ * memory, ranks) is found before the first step. This file is the order in which that happens.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  *   ranks     a thread for each rank of this process, and their end
  *   rank_open what a rank has, opened and closed
  *   trainer   what a rank does: weights, then step calls and evaluations, then the save
- *   loader    a thread a rank that reads the next batch while a call runs
+ *   loader    a thread per rank that reads the next batch while a call runs
  *   generate  --generate
  *
  * Functions of main.c's sequence return 0 or an exit code of util.h after printing the message;

@@ -1,7 +1,8 @@
-/* The state of a run on its way in and out: start weights, checkpoints, resuming from them, full
- * weights and gradients in files. In go shards of a rank and files; out come files and shards. All
- * ranks call these functions together. Functions that can fail return 0 or an exit code of util.h
- * with the message in the rank, in `error`, or, where it says so, on stderr.
+/* The state of a run, to and from files: initial weights, --load, checkpoints and resuming, --save,
+ * --dump-grads. Functions that take a Rank and communicate are called by all ranks together; those
+ * that take a Run once per process, before the ranks start: outputs_check (by rank 0), resume_open,
+ * then saver_open. Functions that can fail return 0 or an exit code of util.h with the message in
+ * the rank, in `error`, or, where it says so, on stderr.
  *
  * May include: execute and all that it may; data (what a checkpoint says of it), checkpoint,
  * tensors, random.
@@ -60,11 +61,11 @@ int saver_start(Rank *r);                    /* by all ranks, before the first s
 void saver_stop(Rank *r);                    /* its stream ends, and abandons what it writes */
 bool saver_due(const Rank *r, int64_t done); /* after that many steps */
 int64_t saver_saved_step(const Rank *r);     /* of the newest checkpoint, -1 = none */
-/* By all ranks, between calls. An error ends the run; a checkpoint that failed otherwise does not.
- */
+/* Called by all ranks, between calls of programs. A code other than 0 ends the run. A checkpoint
+ * that only could not be written gives 0, unless it is the last of the run or too many failed. */
 int saver_begin(Rank *r, const SaveMoment *m); /* writing continues during the next steps */
 bool saver_at_work(const Rank *r);
-void saver_is_late(Rank *r); /* the next one is due */
+void saver_is_late(Rank *r); /* the next one is due: its numbers will say so */
 int saver_poll(Rank *r);     /* after each step while it is at work */
 int saver_finish(Rank *r);   /* waits for it */
 /* What became of a checkpoint, once; else NULL. */

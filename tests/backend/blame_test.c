@@ -77,10 +77,10 @@ static void a_part_that_is_gone_is_named(void **state) {
     in->row.op = OP_fill;
     in->row.attr = (Attrs){.alpha = 0};
     in->n_in = 0;
-    assert_blamed(
-        f.edit, OP_sum_leading,
-        "what it reads as the gradient of value N lacks the contribution of instruction N "
-        "(relu)");
+    assert_blamed(f.edit, OP_sum_leading,
+                  "what it reads as the gradient of value N lacks the term that comes from its "
+                  "reader, instruction N "
+                  "(relu)");
     finish(&f);
 }
 

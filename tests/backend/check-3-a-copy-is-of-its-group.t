@@ -3,6 +3,6 @@
 # RUN: %fsdpc check %t/plan.bin 2>&1 | sed -E "s/(#|value |instruction |bytes? |to |says |\()[0-9]+/\1N/g; s/[.]fsd:[0-9]+:[0-9]+/.fsd:N/"; exit ${PIPESTATUS[0]}
 # A copy out of a unit's gather is of a parameter that the unit has: check-3.
 ==== out
-error[E0510]: %t/plan.bin: check-3d: h.0.mlp.c_fc gpt2.fsd:N: copy_out #N: copies parameter h.1.mlp.c_fc.bias, which value N does not have in chunks
+error[E0510]: %t/plan.bin: check-3d: h.0.mlp.c_fc gpt2.fsd:N: copy_out #N: is not a copy of parameter h.1.mlp.c_fc.bias: value N holds no such parameter in chunks, or the result has another type
 
 ==== exit 3

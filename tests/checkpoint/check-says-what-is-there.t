@@ -19,7 +19,7 @@ files: 4, all there and no others; 68656 bytes, 4 blocks have their hash
 tensors: 4 weights, 8 of the optimizer; names, shapes and places in the headers are the manifest's
 exit 3
 ==== err
-error[E0512]: ck/step-00000009/manifest.json: it contains step 8, the folder says 9
+error[E0512]: ck/step-00000009/manifest.json: it describes step 8, but its folder is named for step 9
   = help: the newest intact checkpoint before it is ck/step-00000004
 
 {"code":"E0512","severity":"error","message":"ck/step-00000004/rank-00000-of-00002.safetensors: bytes 0 to 30111 are damaged: checksum mismatch","file":null,"line":0,"col":0,"end_line":0,"end_col":0,"notes":[],"help":"no earlier checkpoint is intact"}

@@ -21,7 +21,7 @@ error: cannot open none: No such file or directory
 exit 2
 error: empty contains no checkpoint
 exit 2
-error[E0504]: `fsdpc reshard` needs -o FOLDER for the checkpoint
+error[E0504]: `fsdpc reshard` needs -o FOLDER, where the new checkpoint goes
 
 exit 1
 error[E0504]: `fsdpc reshard` needs -n M or a plan

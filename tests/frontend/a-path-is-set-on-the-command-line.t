@@ -20,4 +20,4 @@ error[E0307]: a path must be in double quotes
 error[E0307]: a path must be in double quotes
   = help: for example -s 'shard."h.*"=unit'
 error[E0402]: unit "g.*": no module of that path
-error[E0306]: section data has no settings for paths
+error[E0306]: section data takes no "path" = value entries; only train, shard and names do

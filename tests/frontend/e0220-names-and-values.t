@@ -15,13 +15,13 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0220]: 2 names for 3 values
+error[E0220]: 2 names cannot take 3 values
  --> m.fsd:6:5
   |
 6 |     a, b = split(wte(ids) as [B, T, 3, 2], axis = 2)
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-error[E0220]: 2 names for one value
+error[E0220]: 2 names cannot take one value
  --> m.fsd:7:5
   |
 7 |     c, d = wte(ids)

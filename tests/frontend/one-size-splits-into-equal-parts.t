@@ -37,7 +37,7 @@ a, c, b = split(x, axis = -1, sizes = D // 2 - 1)
   #21 %21: f32[4, 80, 3] = slice(%19) {axis = 2, start = 3, count = 3} !forward - 1:7:15-7:54
   #22 %22: f32[4, 80, 2] = slice(%19) {axis = 2, start = 6, count = 2} !forward - 1:7:15-7:54
 a, b = split(x, axis = -1, sizes = 8)
-error[E0220]: 2 names for one value
+error[E0220]: 2 names cannot take one value
 a, b = split(x, axis = 1, sizes = 1)
 error[E0208]: `split` can make at most 64 tensors
 a, b = split(x, axis = -1, sizes = [5, 5])

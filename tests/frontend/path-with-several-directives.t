@@ -18,7 +18,7 @@ by_path = list("e" recompute 1:5:21-5:24)
 unit 0 "e" Embedding modules 1 groups below 9 owned 9
 unit 1 "" Net modules 0 groups below 18 owned 9 root
 ==== err
-warning[W0302]: recompute of these modules has no effect: backward reads nothing of them that is not kept
+warning[W0302]: recompute has no effect on these modules: all that backward reads of them is kept anyway
  --> net.fsd:5:21
   |
 5 | shard { "e" = unit; "e" = recompute }

@@ -16,5 +16,5 @@ error[E0304]: path `fc.*` is given twice
 1
 error[E0304]: path `fc.0` is given twice
 1
-warning[W0302]: recompute of these modules has no effect: backward reads nothing of them that is not kept
+warning[W0302]: recompute has no effect on these modules: all that backward reads of them is kept anyway
 0

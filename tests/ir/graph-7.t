@@ -10,7 +10,7 @@ program train
   #3 set_state(%2) {index = 0} !forward -
 end
 ==== err
-error[E0521]: graph-7: program train, #1 set_state: state "loss" is i64[24], not f32[24]
+error[E0521]: graph-7: program train, #1 set_state: state "loss" has type i64[24], but is set to a value of type f32[24]
   = help: a program sets a state at most once, to a value of the state's type
 
 error[E0521]: graph-7: program train, #3 set_state: sets state "loss" again

@@ -27,7 +27,7 @@ Linear: linear forward
 (Part, keep = linear): linear forward
 (Part, keep = linear): gelu backward recomputed
 ==== err
-warning[W0302]: recompute of these modules has no effect: backward reads nothing of them that is not kept
+warning[W0302]: recompute has no effect on these modules: all that backward reads of them is kept anyway
  --> -s:1:17
   |
 1 | shard.recompute=Linear

@@ -32,7 +32,7 @@ warning[W0302]: recompute: ops = embedding has no effect: backward does not read
 10 | shard { recompute = (ops = [gelu, add, embedding], keep = linear) }
    |                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-warning[W0302]: recompute: keep = linear has no effect: no class or path is computed again
+warning[W0302]: recompute: keep = linear has no effect: it applies to recomputed classes and paths, and none is named
   --> m.fsd:10:21
    |
 10 | shard { recompute = (ops = [gelu, add, embedding], keep = linear) }

@@ -8,7 +8,7 @@ model = Net
 data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== err
-warning[W0302]: recompute of these modules has no effect: backward reads nothing of them that is not kept
+warning[W0302]: recompute has no effect on these modules: all that backward reads of them is kept anyway
  --> -s:1:17
   |
 1 | shard.recompute=Linear

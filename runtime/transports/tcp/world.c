@@ -19,7 +19,7 @@ enum {
     WORD_SLICES = 10
 };
 
-/* Until something changes, a slice at most. Under the lock. */
+/* Waits until something changes, at most one slice. The caller holds the lock. */
 static void wait_slice(World *w) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -87,7 +87,10 @@ int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t
 int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,
               char *error) {
     if (n > SHARE_LIMIT || root < 0 || root >= w->ranks) {
-        snprintf(error, ERROR_BYTES, "%s: %zu bytes of rank %d cannot be shared", label, n, root);
+        snprintf(
+            error, ERROR_BYTES,
+            "%s: cannot broadcast %zu bytes from rank %d (at most %d bytes, from an existing rank)",
+            label, n, root, (int)SHARE_LIMIT);
         return EXIT_CORRUPT;
     }
     HostCall c = whole_world(w, CALL_SHARE);

@@ -51,7 +51,8 @@ void tcp_leave(TransportWorld *w, bool orderly);
  * message names the collective and the ranks that did not come. NULL ends the watch, before what
  * `user` points to goes away. */
 void tcp_watch(TransportWorld *w, const WorldEvents *events);
-/* `bytes` of member `root` of the whole world, on all ranks. */
+/* Broadcasts n bytes from rank root to all ranks. bytes: the source at the root, the destination
+ * elsewhere; n is the same everywhere. */
 int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,
               char *error);
 /* `n` bytes of each member of the group, on all of them in the members' order; n times the members

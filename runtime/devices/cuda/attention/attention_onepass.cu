@@ -356,18 +356,20 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
 
 /* ---- the launch */
 
-static int64_t tiles_of(const Attention *a) {
+static int64_t query_tiles_of(const Attention *a) {
     int64_t queries = TILE_NUMBERS / a->h;
     return (a->t + queries - 1) / queries;
 }
 static int64_t key_tiles_of(const Attention *a) { return (a->s + KEYS - 1) / KEYS; }
 
-/* All words of some batch entries; sums are left out where one block has all keys. */
+/* The 4-byte words (ticket, given_up, turns) for that many batch entries. scratch_bytes adds the
+ * sums, which are not needed where one block has all keys. */
 static uint64_t word_bytes(const Attention *a, int64_t entries) {
-    return align_up((uint64_t)(2 + entries * a->heads * tiles_of(a) * WARPS) * 4, 64);
+    return align_up((uint64_t)(2 + entries * a->heads * query_tiles_of(a) * WARPS) * 4, 64);
 }
 static uint64_t scratch_bytes(const Attention *a, int64_t entries) {
-    uint64_t sums = (uint64_t)(entries * a->heads * tiles_of(a)) * TILE_NUMBERS * sizeof(float);
+    uint64_t sums =
+        (uint64_t)(entries * a->heads * query_tiles_of(a)) * TILE_NUMBERS * sizeof(float);
     return word_bytes(a, entries) + (key_tiles_of(a) > 1 ? sums : 0);
 }
 /* As many batch entries as fit into the workspace after delta. */
@@ -403,7 +405,7 @@ template <int width> static int launch_part(const Launch *l, const Attention *a,
                         word + 2,
                         (float *)(scratch + words),
                         (int)key_tiles_of(a),
-                        (int)tiles_of(a),
+                        (int)query_tiles_of(a),
                         l->fault,
                         (int)l->call->op};
     size_t bytes = sizeof(Shared<width>) + PANEL_ALIGN;

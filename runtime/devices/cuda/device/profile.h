@@ -14,8 +14,11 @@ typedef struct GpuProfile GpuProfile;
 
 /* *out stays NULL where no profile is wanted. */
 int profile_open(const RankInfo *rank, GpuProfile **out, char *error);
-/* A call of the program begins; its launches come in the order of its instructions. */
+/* A call of the program begins. */
 void profile_program(GpuProfile *p, uint32_t program);
+/* Around each launch. The device knows the op of a launch but not its instruction, so
+ * profile_before takes the next one with that op: launches come in the order of instructions, some
+ * of which launch nothing. A launch without a match is not timed. */
 cudaError_t profile_before(GpuProfile *p, int op, cudaStream_t stream);
 cudaError_t profile_after(GpuProfile *p, cudaStream_t stream);
 /* The call's work was issued: waits for it and reads the times. */
