@@ -20,5 +20,5 @@ shard { unit = Linear }
 w.part
 0
 ==== err
-error: rank 0 made no progress for 4 s (its last instruction: none); rank 1 waits for it to finish a checkpoint, broadcast number 0 of the messages of the run among these ranks
+error: rank 0 made no progress for 4 s (its last instruction: none); rank 1 waits for it to finish a checkpoint, all_gather number 0 of the messages of the run among these ranks
 help: FSDP_TIMEOUT=SECONDS waits longer

@@ -20,7 +20,7 @@ for file in live:
     fcntl.flock(file, fcntl.LOCK_EX)
 for where in "w", "f/", "g/":
     done = save(where)
-    print(done.returncode, *sorted(re.findall("note: (.*), which", re.sub(r"part-\d\d+", "part-N", done.stderr))))
+    print(done.returncode, *sorted(re.findall("note: (.*), left", re.sub(r"part-\d\d+", "part-N", done.stderr))))
 print(found())
 ==== toy.fsd
 module Toy {
