@@ -70,5 +70,5 @@ kept
 new
 kept
 @@@@ exit 3
-0 passed, 0 failed
+tests/run: no test has nothing-of-that-name in its path
 1
