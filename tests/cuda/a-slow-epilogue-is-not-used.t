@@ -1,6 +1,6 @@
 # RUN: seq 300 > t.txt; %python %root/tests/cuda/tuned.py %fsdpc %fsdp-run %build %t net.fsd epilogues
 # A product with an epilogue that took longer than the plain one and a part of its own is not used.
-# NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
+# NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so sanitizer:none
 # TIME: 120
 ==== net.fsd
 module Net {

@@ -1,6 +1,6 @@
 # RUN: seq 400 >t.txt; cp %root/tests/nccl/net.fsd .; %python %root/tests/nccl/faked.py same %fsdpc %build %t net.fsd 4 -s 'shard.mesh=(rep = 2, dp = 2)' -s train.accumulate=2
 # On replicas of shards, groups of ranks over the fake NCCL give the bits of transport local.
-# NEEDS: build:emulated/run/transport_nccl.so
+# NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 120
 # WAITS: for ranks in other processes
 ==== out
