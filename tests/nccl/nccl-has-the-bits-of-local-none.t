@@ -1,6 +1,6 @@
 # RUN: seq 400 >t.txt; cp %root/tests/nccl/net.fsd .; %python %root/tests/nccl/faked.py same %fsdpc %build %t net.fsd 2 -s shard.strategy=none; %python %root/tests/nccl/faked.py same %fsdpc %build %t net.fsd 4 -s shard.strategy=none -s train.accumulate=2
 # Losses and saved weights over the fake NCCL, whatever runs first, are those of transport local.
-# NEEDS: build:emulated/run/transport_nccl.so sanitizer:none sanitizer:none
+# NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 120
 # WAITS: for ranks in other processes
 ==== out
