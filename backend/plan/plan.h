@@ -219,6 +219,7 @@ typedef struct PlanState { /* persistent buffer; role: StateRole */
     PlanString name;
     uint32_t role;
     int32_t group;
+    uint32_t pad;
     uint64_t address;
     Type type;
 } PlanState;
