@@ -28,7 +28,7 @@ static void set_hyperparameter(Policy *p, RunSettings *s, const char *name, cons
     if (!strcmp(name, "adjust_lr")) p->rate = (MuonRate)enum_of(v, &words_MuonRate);
 }
 
-/* The learning rate of the parameters that are no matrices of hidden layers. */
+/* The learning rate of all parameters other than matrices of hidden layers. */
 static void set_adamw_lr(Model *m, const KeyValue *setting, double lr) {
     const ExprValue *adamw = value_item(&setting->value, "adamw_lr");
     m->adamw_lr_factor = 1;
