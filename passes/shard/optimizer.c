@@ -268,7 +268,8 @@ static const struct {
     OptimizerKind kind;
     void (*emit_all)(Update *);
 } rules[OPTIMIZER_KINDS] = {
-#define OPTIMIZER(id, name, doc, example, ...) [OPTIMIZER_##id] = {OPTIMIZER_##id, __VA_ARGS__},
+#define OPTIMIZER(id, name, doc, example, ...)                                                     \
+    [OPTIMIZER_##id] = {.kind = OPTIMIZER_##id, __VA_ARGS__},
 #define EMIT(rule) .emit_all = emit_all_##rule
 #include "optimizers.def"
 };
