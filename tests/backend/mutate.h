@@ -16,6 +16,11 @@
 #include "plan.h"
 #include "util.h"
 
+/* 1 for the first moment of a group, 2 for its second one, .. 0: no moment. */
+static inline uint8_t moment_number(uint32_t role) {
+    return role < STATE_MOMENT1 || role > STATE_MOMENT4 ? 0 : (uint8_t)(role - STATE_MOMENT1 + 1);
+}
+
 /* A sequence of numbers that depends on its start alone; zeros if `still`, so that pick finds the
  * last place that fits. */
 typedef struct Random {

@@ -220,9 +220,11 @@ static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishin
 static bool runs_something(const PlanInstr *in) { return op_info[in->op].launched; }
 static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
+static int64_t comm_of(const Attrs *a) { return a->axes * COMM_PURPOSES + a->comm; }
+
 static Meeting *meeting_of(Oracle *o, const Instance *r, uint32_t i) {
     const Attrs *a = &o->p->instrs[i].attr;
-    return &o->meeting[a->axes * COMM_PURPOSES + a->comm][r->meets[i]];
+    return &o->meeting[comm_of(a)][r->meets[i]];
 }
 
 static bool can_start(const Oracle *o, const Instance *r, const Stream *s) {
@@ -244,7 +246,7 @@ static bool arrive(Oracle *o, Instance *r, uint32_t i) {
     const Plan *p = o->p;
     const PlanInstr *in = &p->instrs[i];
     uint32_t self = (uint32_t)(r - o->rank);
-    r->meets[i] = r->arrivals[in->attr.axes * COMM_PURPOSES + in->attr.comm]++;
+    r->meets[i] = r->arrivals[comm_of(&in->attr)]++;
     Meeting *m = meeting_of(o, r, i);
     m->arrived |= 1u << self;
     m->instr[self] = i;
@@ -421,7 +423,8 @@ static bool run_calls(Oracle *o, uint32_t kind) {
         for (int64_t time = 0; time < times; time++, o->call++) {
             if (o->call >= CALLS) return oracle_wrong(o, UINT32_MAX, "too many calls");
             for (int c = 0; c < COMMS; c++)
-                memset(o->meeting[c], 0, (p->n_instrs + 1) * sizeof *o->meeting[c]);
+                if (o->meeting[c])
+                    memset(o->meeting[c], 0, (p->n_instrs + 1) * sizeof *o->meeting[c]);
             for (uint32_t n = 0; n < o->n_ranks; n++)
                 begin_program(o, &o->rank[n],
                               &p->programs[nth_call(p, o->rank[n].role, kind, k)->program]);
@@ -444,8 +447,10 @@ static void first_states(Oracle *o, Instance *r) {
         case STATE_COPY: d = (Data){.kind = IS_SHARD, .group = st->group}; break;
         case STATE_MOMENT1:
         case STATE_MOMENT2:
+        case STATE_MOMENT3:
+        case STATE_MOMENT4:
             d = (Data){.kind = IS_MOMENT, .group = st->group};
-            d.count[0] = st->role == STATE_MOMENT1 ? 1 : 2;
+            d.count[0] = moment_number(st->role);
             break;
         case STATE_FACTORS: d.kind = IS_MEANS; break;
         case STATE_GRADIENT: d.kind = IS_GRADIENT; break;
@@ -466,9 +471,8 @@ static bool check_step(Oracle *o, const Instance *r) {
         if ((st->role == STATE_PARAM || st->role == STATE_COPY) &&
             (d->kind != IS_SHARD || d->group != st->group || d->version != trained))
             return oracle_wrong(o, UINT32_MAX, "a group is not updated once");
-        if ((st->role == STATE_MOMENT1 || st->role == STATE_MOMENT2) &&
-            (d->kind != IS_MOMENT || d->group != st->group || d->version != 1 ||
-             d->count[0] != (st->role == STATE_MOMENT1 ? 1 : 2)))
+        if (moment_number(st->role) && (d->kind != IS_MOMENT || d->group != st->group ||
+                                        d->version != 1 || d->count[0] != moment_number(st->role)))
             return oracle_wrong(o, UINT32_MAX, "a moment is not updated once");
         if (st->role == STATE_FACTORS &&
             (d->kind != IS_MEANS || d->group != st->group || !d->version))
@@ -521,11 +525,12 @@ static void oracle_open(Oracle *o) {
     o->state = calloc(p->n_states + 1, sizeof *o->state);
     o->root = calloc(p->n_values + 1, sizeof *o->root);
     o->offset = calloc(p->n_values + 1, sizeof *o->offset);
-    for (int c = 0; c < COMMS; c++) o->meeting[c] = calloc(p->n_instrs + 1, sizeof(Meeting));
     cut_cells(o);
     for (uint32_t v = 0; v < p->n_values; v++) o->root[v] = v;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
         const PlanInstr *in = &p->instrs[i];
+        Meeting **meeting = is_collective(in) ? &o->meeting[comm_of(&in->attr)] : NULL;
+        if (meeting && !*meeting) *meeting = calloc(p->n_instrs + 1, sizeof(Meeting));
         if (in->op != OP_view && in->op != OP_reshape) continue;
         uint32_t from = oracle_in(p, i, 0), v = oracle_out(p, i, 0);
         o->root[v] = o->root[from];

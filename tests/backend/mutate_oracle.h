@@ -76,8 +76,8 @@ typedef struct Oracle {
     uint64_t *offset; /* of a view in its root */
     Instance rank[INSTANCES];
     uint32_t n_ranks;
-    Meeting *meeting[COMMS];
-    uint32_t call; /* number of the call in the step */
+    Meeting *meeting[COMMS]; /* NULL: no instruction uses it */
+    uint32_t call;           /* number of the call in the step */
     bool evaluation;
     uint32_t updates; /* version that parameters must have when they are read */
     char fault[256];

@@ -251,6 +251,10 @@ static const Case cases[] = {
      {SMALL, "seq=8", "L=2", "shard.strategy=states", "shard.recompute=Layer",
       "train.precision=bf16"}},
     {"t5 full, adafactor", "t5", 2, {SMALL, "dk=4", "F=24"}},
+    {"gpt2 full, 2 micro-batches, adan",
+     "gpt2",
+     2,
+     {GPT2, "train.accumulate=2", "train.optimizer=adan(lr = 0.1)"}},
     {"llama3 full, 2 micro-batches, units held",
      "llama3",
      2,
@@ -412,10 +416,10 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     if (replicas) set[n++] = "shard.mesh=(rep = 2, dp = 2)";
     set[n++] = ONE_OF(r, "train.precision=f32", "train.precision=bf16",
                       "train.precision=bf16(reduce = bf16)", "train.precision=f16(reduce = f16)");
-    set[n++] =
-        ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
-               "train.optimizer=lion(lr = 0.1)", "train.optimizer=adafactor(lr = 0.1)",
-               "train.optimizer=muon(lr = 0.1)", "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
+    set[n++] = ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
+                      "train.optimizer=lion(lr = 0.1)", "train.optimizer=adafactor(lr = 0.1)",
+                      "train.optimizer=muon(lr = 0.1)", "train.optimizer=adan(lr = 0.1)",
+                      "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
     set[n++] = ONE_OF(r, "shard.offload=none", "shard.offload=none",
                       "shard.offload=(states = cpu, buffers = 3)", "shard.offload=(params = cpu)",
                       "shard.offload=(states = cpu, params = cpu, grads = cpu, buffers = 1)",

@@ -3,8 +3,7 @@
 #include "op.h"
 
 static bool is_in_files(uint32_t role) {
-    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
-           role == STATE_FACTORS;
+    return role == STATE_PARAM || moment_number(role) || role == STATE_FACTORS;
 }
 
 /* How many times the bytes of a rank's part must be taken to have all that the ranks hold. */

@@ -55,6 +55,7 @@ VARIANTS = {
     "lion": ["train.optimizer=lion(lr = 0.001)"],
     "adafactor": ["train.optimizer=adafactor(lr = 0.01)"],
     "muon": ["train.optimizer=muon(lr = 0.01)"],
+    "adan": ["train.optimizer=adan(lr = 0.001)"],
     "accumulate": ["train.accumulate=2"],
     "bf16": ["train.precision=bf16"],
     "skipped steps": ["train.optimizer=sgd(lr = 1e30)", "train.on_nan=skip", "train.clip=none"],
@@ -159,7 +160,7 @@ def assert_near(title):
 
 def layouts(rng):
     for _ in range(COUNT):
-        name = rng.choice(("adamw", "sgd", "lion", "adafactor"))
+        name = rng.choice(("adamw", "sgd", "lion", "adafactor", "adan"))
         first, second = (rng.randint(1, 8) for _ in range(2))
         if rng.random() < 0.3:
             second = first

@@ -31,7 +31,7 @@ MESHES = ["dp = 2", "dp = 3", "dp = 4", "dp = 5", "rep = 2, dp = 2", "dp = 2, re
           "rep = 3, dp = 1", "rep = 2, dp = 1"]  # fmt: skip
 OPTIMIZERS = ["sgd(lr = 0.05)"] * 4 + ["sgd(lr = 0.05, momentum = 0.9, weight_decay = 0.1)",
               "adamw(lr = 0.02)", "adam(lr = 0.02, weight_decay = 0.1)", "lion(lr = 0.01)",
-              "muon(lr = 0.02)", "adafactor(lr = 0.05)"]  # fmt: skip
+              "muon(lr = 0.02)", "adafactor(lr = 0.05)", "adan(lr = 0.02)"]  # fmt: skip
 PRECISIONS = ["bf16", "f16", "bf16(reduce = bf16)", "f16(reduce = f16)"]
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
