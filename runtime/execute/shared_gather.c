@@ -38,11 +38,11 @@ enum { NOT_NEEDED = UINT32_MAX - 1, IMPOSSIBLE = UINT32_MAX };
 
 typedef struct GatherSearch {
     const Plan *p;
-    uint32_t *root; /* by value: what it is a view of, or itself */
-    uint32_t *last; /* by root: the last instruction that reads it */
-    bool *kept;     /* by root: a state is left in it */
-    AxisSet *meets; /* by instruction: SharedGather.meets */
-    uint32_t in_sight;
+    uint32_t *root;       /* by value: what it is a view of, or itself */
+    uint32_t *last;       /* by root: the last instruction that reads it */
+    bool *kept;           /* by root: a state is left in it */
+    AxisSet *meets;       /* by instruction: SharedGather.meets */
+    const bool *in_sight; /* by set of axes */
 } GatherSearch;
 
 static void find_readers(GatherSearch *f, const PlanProgram *q) {
@@ -124,18 +124,18 @@ static void mark_shared(const GatherSearch *f, const PlanProgram *q, AxisSet *va
     uint32_t end = q->first_instr + q->n_instr;
     for (uint32_t k = q->first_instr; k < end; k++) {
         const PlanInstr *in = &p->instrs[k];
-        bool gathers = in->op == OP_unshard && f->in_sight >> (AxisSet)in->attr.axes & 1;
+        bool gathers = in->op == OP_unshard && f->in_sight[in->attr.axes];
         if (gathers && can_be_shared(f, k, end)) make_shared(f, k, end, value);
         for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++)
             value[v] = value[f->root[v]];
     }
 }
 
-SharedGather shared_gather_find(const Plan *p, uint32_t in_sight, Arena *a) {
+SharedGather shared_gather_find(const Plan *p, const bool in_sight[1 << MESH_AXES], Arena *a) {
     AxisSet *value = arena_array(a, AxisSet, p->n_values + 1);
     Arena *scratch = arena_new();
     GatherSearch f = {.p = p, .meets = arena_array(a, AxisSet, p->n_instrs + 1)};
-    f.in_sight = in_sight & ~1u; /* a single rank gathers nothing */
+    f.in_sight = in_sight;
     f.root = arena_array(scratch, uint32_t, p->n_values + 1);
     f.last = arena_array(scratch, uint32_t, p->n_values + 1);
     f.kept = arena_array(scratch, bool, p->n_values + 1);
@@ -178,18 +178,21 @@ int shared_gather_open(Rank *r) {
     const Run *run = r->run;
     Executor *e = r->executor;
     bool possible = is_in_order(r);
-    uint32_t in_sight = 0;
+    bool gathers[1 << MESH_AXES] = {false}, in_sight[1 << MESH_AXES] = {false}, any = false;
     if (run->launch.ranks < 2 || !run->device->arena_is_host) return 0;
     if (run->launch.module && !run->transport->peer_arena) return 0;
     int code = agree_on_all(r, &possible);
+    for (uint64_t k = 0; k < run->plan->n_instrs; k++)
+        if (run->plan->instrs[k].op == OP_unshard) gathers[run->plan->instrs[k].attr.axes] = true;
     for (AxisSet axes = 1; axes < (AxisSet)1 << run->plan->n_axes && possible && !code; axes++) {
+        if (!gathers[axes]) continue;
         char *arena = first_arena(r, axes);
         bool seen = arena != NULL;
         code = agree_on_all(r, &seen);
         e->shared_arena[axes] = seen ? arena : NULL;
-        in_sight |= (uint32_t)seen << axes;
+        any |= in_sight[axes] = seen;
     }
-    if (code || !in_sight) return code;
+    if (code || !any) return code;
     char why[ERROR_BYTES];
     e->shared = shared_gather_find(run->plan, in_sight, e->arena);
     if (!shared_gather_is_safe(run->plan, &e->shared, why, sizeof why)) BUG("%s", why);

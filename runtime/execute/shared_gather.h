@@ -9,8 +9,8 @@ typedef struct SharedGather {
     const AxisSet *value; /* by value: axes of the gather that makes it shared, 0 for all others */
     const AxisSet *meets; /* by instruction: over which axes the ranks must meet before it */
 } SharedGather;
-/* in_sight: bit a: all ranks of a group over axes a see each other's memory. */
-SharedGather shared_gather_find(const Plan *p, uint32_t in_sight, Arena *a);
+/* in_sight, by set of axes: all ranks of a group over them see each other's memory. */
+SharedGather shared_gather_find(const Plan *p, const bool in_sight[1 << MESH_AXES], Arena *a);
 
 /* shared_proof.c: is each shared result read and overwritten at the right time on all ranks? If
  * not, `why` names the instruction. */

@@ -8,7 +8,8 @@
 #include "op.h"
 #include "shared_gather.h"
 
-enum { MOST = 16, NONE = -1, AXIS = 1, OTHER = 2, BOTH = 3, IN_SIGHT = 1 << AXIS };
+enum { MOST = 16, NONE = -1, AXIS = 1, OTHER = 2, BOTH = 3 };
+static const bool in_sight[1 << MESH_AXES] = {[AXIS] = true};
 
 /* An instruction with up to two operands and one result, whose number is the instruction's. */
 typedef struct Step {
@@ -62,7 +63,7 @@ static AxisSet shared_axes(const Step *steps, uint32_t n, int64_t elements, uint
     Arena *a = arena_new();
     for (uint32_t k = 0; k < n; k++) add(&m, &steps[k]);
     m.plan = plan_of(&m);
-    SharedGather j = shared_gather_find(&m.plan, IN_SIGHT, a);
+    SharedGather j = shared_gather_find(&m.plan, in_sight, a);
     char why[256] = "";
     assert_true(shared_gather_is_safe(&m.plan, &j, why, sizeof why));
     AxisSet found = j.value[v];
