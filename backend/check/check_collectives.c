@@ -46,7 +46,8 @@ typedef struct Union {
     Check *c;
     uint32_t n_programs, n_nodes;
     const PlanProgram **program;
-    uint32_t *first; /* by program: its first node */
+    uint32_t *first;               /* by program: its first node */
+    uint32_t n_comms, comm[COMMS]; /* numbers of the communicators in use, from 1 */
     uint32_t *same;  /* by node: its representative, itself unless it is a matched collective */
     uint32_t *waits; /* by node: arcs into it */
     uint32_t *start, *arc; /* arcs out of a node: arc[start[n] .. start[n + 1]) */
@@ -65,9 +66,9 @@ static void each_arc(Union *u, void (*visit)(Union *, uint32_t from, uint32_t to
     const Plan *p = u->c->p;
     for (uint32_t r = 0; r < u->n_programs; r++) {
         const PlanProgram *pr = u->program[r];
-        uint32_t last[MAX_STREAMS], last_comm[COMMS];
+        uint32_t last[MAX_STREAMS], last_comm[COMMS + 1];
         memset(last, 0xff, sizeof last);
-        memset(last_comm, 0xff, sizeof last_comm);
+        memset(last_comm, 0xff, (u->n_comms + 1) * sizeof *last_comm);
         for (uint32_t k = 0; k < pr->n_instr; k++) {
             uint64_t i = pr->first_instr + (uint64_t)k;
             const PlanInstr *in = &p->instrs[i];
@@ -75,7 +76,7 @@ static void each_arc(Union *u, void (*visit)(Union *, uint32_t from, uint32_t to
             if (last[in->stream] != UINT32_MAX) visit(u, last[in->stream], node);
             last[in->stream] = node;
             if (check_is_collective(u->c, i)) {
-                uint32_t *before = &last_comm[comm_of(in)];
+                uint32_t *before = &last_comm[u->comm[comm_of(in)]];
                 if (*before != UINT32_MAX) visit(u, *before, node);
                 *before = node;
             }
@@ -95,19 +96,30 @@ static void count_arc(Union *u, uint32_t from, uint32_t to) {
 
 static void store_arc(Union *u, uint32_t from, uint32_t to) { u->arc[u->start[from]++] = to; }
 
+static void number_communicators(Union *u) {
+    for (uint32_t r = 0; r < u->n_programs; r++)
+        for (uint32_t k = 0; k < u->program[r]->n_instr; k++) {
+            uint64_t i = u->program[r]->first_instr + (uint64_t)k;
+            if (!check_is_collective(u->c, i)) continue;
+            uint32_t *number = &u->comm[comm_of(&u->c->p->instrs[i])];
+            if (!*number) *number = ++u->n_comms;
+        }
+}
+
 /* The k-th collective of a communicator is one node in all programs. */
 static int match_collectives(Union *u) {
     const Plan *p = u->c->p;
-    uint32_t *node_of = calloc((size_t)COMMS * (u->n_nodes + 1), sizeof *node_of);
+    number_communicators(u);
+    uint32_t *node_of = calloc((size_t)(u->n_comms + 1) * (u->n_nodes + 1), sizeof *node_of);
     if (!node_of) return EXIT_ENVIRONMENT;
     for (uint32_t r = 0; r < u->n_programs; r++) {
-        uint32_t sequence[COMMS] = {0};
+        uint32_t sequence[COMMS + 1] = {0};
         for (uint32_t k = 0; k < u->program[r]->n_instr; k++) {
             uint64_t i = u->program[r]->first_instr + (uint64_t)k;
             uint32_t node = u->first[r] + k;
             u->same[node] = node;
             if (!check_is_collective(u->c, i)) continue;
-            int comm = comm_of(&p->instrs[i]);
+            uint32_t comm = u->comm[comm_of(&p->instrs[i])];
             uint32_t *first = &node_of[(size_t)comm * (u->n_nodes + 1) + sequence[comm]++];
             if (*first)
                 u->same[node] = *first - 1;

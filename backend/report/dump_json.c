@@ -201,11 +201,11 @@ static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect =
 static json_t *ranks_json(const Plan *p, AxisSet axes, int64_t rank) {
     Mesh mesh = plan_mesh(p);
     MeshGroup g = mesh_group(&mesh, axes, MAX(rank, 0));
-    if (g.size > SHORT && g.size == g.inner && rank != JSON_ALL_RANKS) {
+    if (g.size > SHORT && g.size == g.count[0] && rank != JSON_ALL_RANKS) {
         json_t *o = sound(json_object());
         put_member(o, "first", integer((uint64_t)g.base));
         put_member(o, "count", integer((uint64_t)g.size));
-        if (g.stride > 1) put_member(o, "step", integer((uint64_t)g.stride));
+        if (g.step[0] > 1) put_member(o, "step", integer((uint64_t)g.step[0]));
         return o;
     }
     json_t *all = sound(json_array());

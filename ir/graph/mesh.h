@@ -14,7 +14,7 @@
 
 #include "util.h"
 
-enum { MESH_AXES = 4 };
+enum { MESH_AXES = 8 };
 
 typedef uint32_t AxisSet; /* bit a: axis number a */
 
@@ -141,42 +141,45 @@ static inline int64_t mesh_index(const Mesh *m, int64_t rank, AxisSet set) {
     return index;
 }
 
-/* A group of a set: member k is rank base + k % inner * stride + k / inner * outer; the rank asked
- * for is member `index`. Two steps are enough: neighbouring axes of the set are one, and of
- * MESH_AXES at most two are left that are not neighbours. */
+/* Axes of a set that are neighbours count as one: a run. */
+enum { MESH_RUNS = MESH_AXES / 2 };
+
+/* A group of a set: `size` ranks, of which the rank asked for is member `index`. Member k is rank
+ * base + the sum over runs of (its digit of k) * step, where `count` are the digits' bases. The
+ * innermost run comes first; runs that are not needed have count 1, step 0. */
 typedef struct MeshGroup {
     int32_t base, size, index;
-    int32_t inner, stride, outer;
+    int32_t count[MESH_RUNS], step[MESH_RUNS];
 } MeshGroup;
 
 static inline int32_t mesh_member(const MeshGroup *g, int32_t k) {
-    return g->base + k % g->inner * g->stride + k / g->inner * g->outer;
+    int32_t rank = g->base;
+    for (int j = 0; j < MESH_RUNS && k > 0; k /= g->count[j++])
+        rank += k % g->count[j] * g->step[j];
+    return rank;
 }
 
 /* `size` ranks in steps of `stride`. */
 static inline MeshGroup mesh_line(int32_t base, int32_t stride, int32_t size, int32_t index) {
-    MeshGroup g = {base, size, index, size, stride, 0};
+    MeshGroup g = {base, size, index, {size}, {stride}};
+    for (int j = 1; j < MESH_RUNS; j++) g.count[j] = 1;
     return g;
 }
 
 static inline MeshGroup mesh_group(const Mesh *m, AxisSet set, int64_t rank) {
-    int64_t size[2] = {1, 1}, step[2] = {1, 0}, stride = 1, base = rank;
+    MeshGroup g = mesh_line((int32_t)rank, 0, 1, (int32_t)mesh_index(m, rank, set));
+    int64_t stride = 1;
     int runs = 0;
     bool open = false;
     for (int a = m->n - 1; a >= 0; stride *= m->axis[a--].size) {
         bool in = set >> a & 1;
         if (m->axis[a].size == 1) continue;
-        if (in && !open) step[runs++] = stride;
-        if (in) size[runs - 1] *= m->axis[a].size;
+        if (in && !open) g.step[runs++] = (int32_t)stride;
+        if (in) g.count[runs - 1] *= (int32_t)m->axis[a].size;
         open = in;
     }
-    for (int j = 0; j < runs; j++) base -= rank / step[j] % size[j] * step[j];
-    MeshGroup g = {(int32_t)base,
-                   (int32_t)(size[0] * size[1]),
-                   (int32_t)mesh_index(m, rank, set),
-                   (int32_t)size[0],
-                   (int32_t)step[0],
-                   (int32_t)step[1]};
+    for (int j = 0; j < runs; g.size *= g.count[j++])
+        g.base -= (int32_t)rank / g.step[j] % g.count[j] * g.step[j];
     return g;
 }
 

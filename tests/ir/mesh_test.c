@@ -59,22 +59,47 @@ static void groups_of_a_square(void **state) {
     assert_group(&two_by_two, 0, 2, 1, (int[]){2});
 }
 
-/* Every set of four axes, one of them of one rank: a rank is in its group, at its number, and the
- * groups share out the ranks. */
+/* Every set of the axes: a rank is in its group, at its number, and the groups share out the ranks.
+ */
+static void assert_shared_out(const Mesh *m) {
+    int64_t ranks = mesh_ranks(m);
+    for (AxisSet set = 0; set <= mesh_all_axes(m); set++) {
+        int met[256] = {0};
+        for (int rank = 0; rank < ranks; rank++) {
+            MeshGroup g = mesh_group(m, set, rank);
+            assert_int_equal(mesh_member(&g, g.index), rank);
+            assert_int_equal(g.index, mesh_index(m, rank, set));
+            assert_int_equal(g.size, mesh_extent(m, set));
+            for (int k = 0; g.index == 0 && k < g.size; k++) {
+                int member = mesh_member(&g, k);
+                met[member]++;
+                assert_int_equal(mesh_index(m, member, set), k);
+                assert_int_equal(mesh_index(m, member, mesh_all_axes(m) & ~set),
+                                 mesh_index(m, rank, mesh_all_axes(m) & ~set));
+            }
+        }
+        for (int rank = 0; rank < ranks; rank++) assert_int_equal(met[rank], 1);
+    }
+}
+
 static void groups_share_out_the_ranks(void **state) {
     (void)state;
-    const Mesh m = {4, {{AXIS_pp, 2}, {AXIS_rep, 3}, {AXIS_tp, 1}, {AXIS_dp, 2}}};
-    for (AxisSet set = 0; set <= mesh_all_axes(&m); set++) {
-        int met[12] = {0};
-        for (int rank = 0; rank < 12; rank++) {
-            MeshGroup g = mesh_group(&m, set, rank);
-            assert_int_equal(mesh_member(&g, g.index), rank);
-            assert_int_equal(g.index, mesh_index(&m, rank, set));
-            assert_int_equal(g.size, mesh_extent(&m, set));
-            for (int k = 0; g.index == 0 && k < g.size; k++) met[mesh_member(&g, k)]++;
-        }
-        for (int rank = 0; rank < 12; rank++) assert_int_equal(met[rank], 1);
-    }
+    const Mesh one_of_one = {4, {{AXIS_pp, 2}, {AXIS_rep, 3}, {AXIS_tp, 1}, {AXIS_dp, 2}}};
+    const Mesh eight = {MESH_AXES,
+                        {{AXIS_pp, 2},
+                         {AXIS_rep, 2},
+                         {AXIS_dp, 2},
+                         {AXIS_reshard_group, 2},
+                         {AXIS_ep, 2},
+                         {AXIS_cp, 2},
+                         {AXIS_sp, 2},
+                         {AXIS_tp, 2}}};
+    Mesh uneven = eight;
+    uneven.axis[3].size = uneven.axis[6].size = 1;
+    uneven.axis[1].size = 3;
+    assert_shared_out(&one_of_one);
+    assert_shared_out(&eight);
+    assert_shared_out(&uneven);
 }
 
 /* Two parameters, of 5 and n elements, the second one at a multiple of 4. */

@@ -106,9 +106,9 @@ static void check_call(HostCall c, bool good) {
     char *payload = calloc(1, SHARE_LIMIT + 1);
     calls_take(w, 3, &c, payload);
     if (w->over == good)
-        fail_msg("kind %d root %d bytes %u, group %d %d %d, %d %d %d", c.kind, c.root, c.bytes,
-                 c.group.base, c.group.size, c.group.index, c.group.inner, c.group.stride,
-                 c.group.outer);
+        fail_msg("kind %d root %d bytes %u, group %d %d %d, %d x %d, %d x %d", c.kind, c.root,
+                 c.bytes, c.group.base, c.group.size, c.group.index, c.group.count[0],
+                 c.group.step[0], c.group.count[1], c.group.step[1]);
     if (!good) assert_non_null(strstr(w->ending.text, "rank 3 sent an invalid message"));
     free(payload);
     chief_free(w);
@@ -121,9 +121,12 @@ static void check_call(HostCall c, bool good) {
         check_call(changed, good);                                                                 \
     } while (0)
 
+/* Member k of ranks 1 3 5 7, as two runs of two ranks. */
+static MeshGroup pairs(int32_t k) { return (MeshGroup){1, 4, k, {2, 2, 1, 1}, {2, 4}}; }
+
 static void what_is_no_call_ends_the_run(void **state) {
     (void)state;
-    HostCall c = call_of(CALL_AGREE, (MeshGroup){1, 4, 1, 2, 2, 4}); /* ranks 1 3 5 7 */
+    HostCall c = call_of(CALL_AGREE, pairs(1)); /* ranks 1 3 5 7 */
     check_call(c, true);
     CHANGED(kind, -1, false);
     CHANGED(kind, CALL_GATHER + 1, false);
@@ -136,23 +139,25 @@ static void what_is_no_call_ends_the_run(void **state) {
     CHANGED(bytes, SHARE_LIMIT + 1, false);
     CHANGED(group.index, 0, false); /* that is rank 1 */
     CHANGED(group.base, 2, false);
-    CHANGED(group.outer, 5, false); /* ends at rank 8 */
-    CHANGED(group.outer, 3, true);
-    CHANGED(group.outer, -1, false);
-    CHANGED(group.inner, 0, false);
-    CHANGED(group.inner, 3, false);
-    CHANGED(group.inner, 5, false);
-    CHANGED(group.stride, 0, false);
+    CHANGED(group.step[1], 5, false); /* ends at rank 8 */
+    CHANGED(group.step[1], 3, true);
+    CHANGED(group.step[1], -1, false);
+    CHANGED(group.count[0], 0, false);
+    CHANGED(group.count[0], 1, false);
+    CHANGED(group.count[0], 3, false);
+    CHANGED(group.count[0], 1 << 30, false);
+    CHANGED(group.count[3], 2, false);
+    CHANGED(group.step[0], 0, false);
     c.group = mesh_line(0, 1, RANKS, 3);
     check_call(c, true);
     CHANGED(group.size, RANKS + 1, false);
     CHANGED(group.size, 0, false);
     CHANGED(group.base, 1, false);
-    CHANGED(group.outer, RANKS, true);
-    CHANGED(group.outer, RANKS + 1, false);
+    CHANGED(group.step[1], RANKS, true);
+    CHANGED(group.step[1], RANKS + 1, false);
     c.group = mesh_line(3, RANKS, 1, 0);
     check_call(c, true);
-    CHANGED(group.stride, RANKS + 1, false);
+    CHANGED(group.step[0], RANKS + 1, false);
     CHANGED(group.index, 1, false);
     CHANGED(group.index, -1, false);
     c.group = mesh_line(4, 1, 2, -1);
@@ -210,14 +215,14 @@ static void members_of_a_call_agree_on_all_of_it(void **state) {
     DIFFERS(kind, CALL_SHARE);
     DIFFERS(root, 1);
     DIFFERS(bytes, 8);
-    DIFFERS(group.outer, 1);
+    DIFFERS(group.step[1], 1);
     c = b;
-    c.group = (MeshGroup){0, 2, 1, 1, 1, 1};
+    c.group = (MeshGroup){0, 2, 1, {1, 2, 1, 1}, {1, 1}};
     check_pair(a, c, false);
-    a.group = (MeshGroup){0, 2, 0, 1, 3, 1};
-    c.group.stride = 3;
+    a.group = (MeshGroup){0, 2, 0, {1, 2, 1, 1}, {3, 1}};
+    c.group.step[0] = 3;
     check_pair(a, c, true);
-    c.group.stride = 2;
+    c.group.step[0] = 2;
     check_pair(a, c, false);
     a.bytes = 8;
     c = b;
@@ -263,7 +268,7 @@ static void a_group_gathers_what_its_members_bring(void **state) {
         World *w = chief();
         bool good = i == 0 || i == 2 || i == 4 || i == 6;
         for (int32_t k = 3; k >= 0; k--) {
-            HostCall c = call_of(CALL_GATHER, (MeshGroup){1, 4, k, 2, 2, 4});
+            HostCall c = call_of(CALL_GATHER, pairs(k));
             c.bytes = bytes[i] + (i == 1 && k == 2);
             memset(payload, 'a' + k, sizeof payload);
             calls_take(w, mesh_member(&c.group, k), &c, payload);
@@ -323,7 +328,7 @@ static void who_does_not_come_is_named_in_time(void **state) {
 static void who_is_waited_for_may_wait_itself(void **state) {
     (void)state;
     World *w = chief();
-    HostCall a = call_of(CALL_AGREE, (MeshGroup){0, 2, 0, 1, 1, 1}),
+    HostCall a = call_of(CALL_AGREE, (MeshGroup){0, 2, 0, {1, 2, 1, 1}, {1, 1}}),
              b = call_of(CALL_AGREE, mesh_line(1, 1, 2, 0));
     calls_take(w, 0, &a, NULL);
     snprintf(b.label, sizeof b.label, "another call");
@@ -346,8 +351,7 @@ static void who_is_waited_for_may_wait_itself(void **state) {
     chief_free(w);
     w = chief(); /* in a ring nobody is away */
     for (int32_t r = 0; r < 3; r++) {
-        HostCall c =
-            call_of(CALL_AGREE, r < 2 ? mesh_line(r, 1, 2, 0) : (MeshGroup){0, 2, 1, 2, 2, 0});
+        HostCall c = call_of(CALL_AGREE, r < 2 ? mesh_line(r, 1, 2, 0) : mesh_line(0, 2, 2, 1));
         snprintf(c.label, sizeof c.label, "call %d", r);
         calls_take(w, r, &c, NULL);
     }

@@ -14,19 +14,24 @@ enum { PATIENCE = 10 };
 static bool is_group(const World *w, int32_t rank, const HostCall *c) {
     const MeshGroup *g = &c->group;
     if (c->kind < CALL_COMPARE || c->kind > CALL_GATHER || c->bytes > SHARE_LIMIT) return false;
-    if (g->base < 0 || g->size < 1 || g->size > w->ranks || g->inner < 1 || g->inner > g->size ||
-        g->size % g->inner || g->stride < 1 || g->stride > w->ranks || g->outer < 0 ||
-        g->outer > w->ranks || g->index < 0 || g->index >= g->size)
+    if (g->base < 0 || g->size < 1 || g->size > w->ranks || g->index < 0 || g->index >= g->size)
         return false;
-    int64_t last = (int64_t)g->base + (int64_t)(g->inner - 1) * g->stride +
-                   (int64_t)(g->size / g->inner - 1) * g->outer;
-    return last < w->ranks && mesh_member(g, g->index) == rank && c->root >= 0 &&
+    int64_t size = 1, last = g->base;
+    for (int j = 0; j < MESH_RUNS; j++) {
+        if (g->count[j] < 1 || g->step[j] < (g->count[j] > 1) || g->step[j] > w->ranks)
+            return false;
+        size *= g->count[j];
+        last += (int64_t)(g->count[j] - 1) * g->step[j];
+        if (size > g->size) return false;
+    }
+    return size == g->size && last < w->ranks && mesh_member(g, g->index) == rank && c->root >= 0 &&
            c->root < w->ranks;
 }
 
 static bool same_group(const MeshGroup *g, const MeshGroup *h) {
-    return g->base == h->base && g->size == h->size && g->inner == h->inner &&
-           g->stride == h->stride && g->outer == h->outer;
+    return g->base == h->base && g->size == h->size &&
+           !memcmp(g->count, h->count, sizeof g->count) &&
+           !memcmp(g->step, h->step, sizeof g->step);
 }
 
 static bool same_call(const HostCall *a, const HostCall *b) {
