@@ -45,11 +45,11 @@ bool number_is_new(Arena *a, NumberSet *set, uint64_t number);
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool verify_tables(Verify *v);       /* verify_tables.c; false: go no further */
-void verify_memory(Verify *v);       /* verify_memory.c: shard-5, -9, sched-2, -3, -8 */
+void verify_memory(Verify *v);       /* verify_memory.c: shard-5, -9, sched-2 */
 void verify_order(Verify *v);        /* verify_order.c: sched-9; edges are known to be sound */
 void verify_state_places(Verify *v); /* verify_memory.c */
 void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */
-void verify_sharding(Verify *v);     /* verify_program.c: shard-4, -6, -7, sched-1, -4 to -7 */
+void verify_sharding(Verify *v);     /* verify_program.c: shard-4, -6, -7, sched-1, -4, -5 */
 void verify_residence(Verify *v);    /* verify_residence.c: sched-1 */
 void verify_program_set(
     Verify *v); /* verify_program.c: which programs there are: model-1, shard-8 */

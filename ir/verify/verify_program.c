@@ -1,4 +1,4 @@
-/* What whole programs must do: graph-7, model-*, train-*, shard-4, -6, -7, -8, sched-1, -4 to -7.
+/* What whole programs must do: graph-7, model-*, train-*, shard-4, -6, -7, -8, sched-1, -4, -5.
  *
  * Each check is one walk over a program and an array over the table that it counts in. Each op has
  * been checked by itself before: operands exist, rows are rows, types fit.
@@ -298,7 +298,7 @@ static void count_op(Verify *v, const Op *op, Counts *counts) {
         count_once(v, op, "updated", &counts[op->attr->group].updates);
 }
 
-/* ---- sched-1, sched-4, sched-6, sched-7 ---- */
+/* ---- sched-1, sched-4 ---- */
 
 /* At level shard: what the step is to reduce. A graph without backward has no gradients. */
 static void check_group_gradients(Verify *v, const Counts *counts) {
@@ -338,32 +338,11 @@ static void check_edges(Verify *v, const Op *op) {
     }
 }
 
-static void check_workspace(Verify *v, const Op *op) {
-    for (uint32_t i = 0; i < op->n_in; i++) v->in[i] = verify_value(v, op->in[i])->type;
-    for (uint32_t j = 0; j < op->n_out; j++) v->out[j] = verify_value(v, op->out + j)->type;
-    for (int d = 0; d < DEVICE_KINDS; d++) {
-        int64_t need = op_workspace(op->kind, (DeviceKind)d, op->attr, (int)op->n_in, v->in,
-                                    (int)op->n_out, v->out);
-        if ((uint64_t)need > v->g->workspace_bytes[d])
-            verify_broken(v, RULE_SCHED_7, op,
-                          "may need a workspace of %lld bytes on %s, but the graph reserves %llu",
-                          (long long)need, word_of(&words_DeviceKind, d),
-                          (unsigned long long)v->g->workspace_bytes[d]);
-    }
-}
-
 /* A copy's stream is that of its direction. */
 static void check_copy_stream(Verify *v, const Op *op) {
     uint8_t stream = op->kind == OP_fetch ? STREAM_FETCH : STREAM_EVICT;
     if (v->g->level == LEVEL_SCHED && op->stream != stream)
         verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));
-}
-
-static void check_peak(Verify *v) {
-    if (v->program->peak > v->g->arena_bytes || v->program->peak < v->g->persistent_bytes)
-        verify_broken(v, RULE_SCHED_6, NULL, "peak %llu, arena %llu, states %llu",
-                      (unsigned long long)v->program->peak, (unsigned long long)v->g->arena_bytes,
-                      (unsigned long long)v->g->persistent_bytes);
 }
 
 void verify_sharding(Verify *v) {
@@ -378,13 +357,9 @@ void verify_sharding(Verify *v) {
         if (op_info[op->kind].effect == EFFECT_COMM) check_collective(v, op);
         if (op->kind == OP_fetch || op->kind == OP_evict) check_copy_stream(v, op);
         count_op(v, op, counts);
-        if (v->g->level < LEVEL_SCHED) continue;
-        check_edges(v, op);
-        if (v->placed) check_workspace(v, op);
+        if (v->g->level >= LEVEL_SCHED) check_edges(v, op);
     }
     if (v->g->level == LEVEL_SHARD) check_group_gradients(v, counts);
     if (v->g->level >= LEVEL_COMM) verify_residence(v);
-    if (v->g->level < LEVEL_SCHED) return;
-    check_updates(v, counts);
-    if (v->placed) check_peak(v);
+    if (v->g->level >= LEVEL_SCHED) check_updates(v, counts);
 }

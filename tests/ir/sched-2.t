@@ -19,13 +19,13 @@ program eval peak 512
   #3 %3: f32[2] = relu(%0) !forward -
 end
 ==== err
-error[E0521]: sched-2: state "m" of 16 bytes is at 0
-  = help: addresses are aligned and in bounds, and states do not overlap
-
 error[E0521]: sched-2: program eval, #1 relu: %1 of 8 bytes is at 260
-  = help: addresses are aligned and in bounds, and states do not overlap
+  = help: addresses are aligned and in bounds
 
 error[E0521]: sched-2: program eval, #2 relu: %2 of 8 bytes is at 512
-  = help: addresses are aligned and in bounds, and states do not overlap
+  = help: addresses are aligned and in bounds
+
+error[E0521]: sched-2: program eval, #3 relu: %3 of 8 bytes is at -1
+  = help: addresses are aligned and in bounds
 
 ==== exit 1
