@@ -16,120 +16,54 @@
  * accumulator, but the library's sums of a bias begin at zero), and a sum of dy that belongs to an
  * op other than the product or to a broadcast over several axes.
  */
-#include <string.h>
-
 #include "passes.h"
+#include "rewrite.h"
 
-typedef struct FuseBackward {
-    Graph *g;
-    uint32_t *readers; /* by value: how many operands it is */
-    OpId *slope;       /* by value: an op gelu_grad whose gradient it is */
-    OpId *sum;         /* by value: the last sum_leading that reads it */
-    uint32_t *place;   /* by op: its place in the program */
-    OpId *second;      /* by op: what is fused into it, or NO_OP */
-    bool *dropped;     /* by op */
-    ValueId *became;   /* by value of the old list: what stands for it in the new one */
-} FuseBackward;
-
-static bool same_origin(const Op *a, const Op *b) {
-    return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
+static void fuse_slope(Rewrite *r, uint32_t i) {
+    const Op *product = rewrite_op(r, i);
+    if (r->readers[product->out] != 1) return;
+    OpId place = rewrite_id(r, i), second = rewrite_id(r, r->reader[product->out]);
+    const Op *slope = &r->g->ops.at[second];
+    if (slope->kind != OP_gelu_grad || slope->in[0] != product->out ||
+        !rewrite_is_before(r, slope->in[1], i))
+        return;
+    Fused f = {.kind = OP_linear_grad_input_gelu, .place = place, .source = place};
+    f.attr = slope->attr;
+    f.in[f.n_in++] = product->in[0];
+    f.in[f.n_in++] = product->in[1];
+    f.in[f.n_in++] = slope->in[1];
+    f.out[f.n_out++] = slope->out;
+    rewrite_fuse(r, &f, 2, (OpId[]){place, second});
 }
 
-/* Is value v there when op `at` runs? */
-static bool is_there(const FuseBackward *f, ValueId v, OpId at) {
-    return f->place[f->g->values.at[v].def] < f->place[at];
-}
-
-static void find_slope(FuseBackward *f, OpId product) {
-    ValueId g = f->g->ops.at[product].out;
-    if (f->readers[g] != 1 || f->slope[g] == NO_OP) return;
-    if (!is_there(f, f->g->ops.at[f->slope[g]].in[1], product)) return;
-    f->second[product] = f->slope[g];
-    f->dropped[f->slope[g]] = true;
-}
-
-static void find_sum(FuseBackward *f, OpId product) {
-    const Op *weight = &f->g->ops.at[product];
-    OpId id = f->sum[weight->in[0]];
-    if (weight->n_in != 2 || id == NO_OP || !same_origin(weight, &f->g->ops.at[id])) return;
-    const Type *to = &f->g->values.at[f->g->ops.at[id].out].type;
-    if (to->rank != 1 || f->second[id] != NO_OP || !is_there(f, weight->in[1], id)) return;
-    f->second[id] = product;
-    f->dropped[product] = true;
+/* `place`: the last sum_leading that reads the gradient, or NO_OP. */
+static void fuse_sum(Rewrite *r, uint32_t i, OpId place) {
+    const Op *weight = rewrite_op(r, i);
+    if (weight->n_in != 2 || place == NO_OP || r->gone[place]) return;
+    const Op *sum = &r->g->ops.at[place];
+    if (!rewrite_same_origin(weight, sum) || r->g->values.at[sum->out].type.rank != 1 ||
+        !rewrite_is_before(r, weight->in[1], r->position[place]))
+        return;
+    Fused f = {.kind = OP_linear_grad_weight_bias, .place = place, .source = rewrite_id(r, i)};
+    f.in[f.n_in++] = weight->in[0];
+    f.in[f.n_in++] = weight->in[1];
+    f.out[f.n_out++] = weight->out;
+    f.out[f.n_out++] = sum->out;
+    rewrite_fuse(r, &f, 2, (OpId[]){place, f.source});
 }
 
 /* Gradients of weights come after the sums of their biases, slopes after their products. */
-static void find_pairs(FuseBackward *f, const Program *p) {
-    const Graph *g = f->g;
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        for (uint32_t k = 0; k < op->n_in; k++) f->readers[op->in[k]]++;
-        f->place[p->ops.at[i]] = i;
-        if (op->kind == OP_gelu_grad) f->slope[op->in[0]] = p->ops.at[i];
-    }
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        OpId id = p->ops.at[i];
-        const Op *op = &g->ops.at[id];
-        if (op->kind == OP_sum_leading && op->n_in == 1) f->sum[op->in[0]] = id;
-        if (op->kind == OP_linear_grad_input) find_slope(f, id);
-        if (op->kind == OP_linear_grad_weight) find_sum(f, id);
-    }
-}
-
-static void emit_fused(FuseBackward *f, uint32_t program, OpId id) {
-    Graph *g = f->g;
-    Op first = g->ops.at[id], second = g->ops.at[f->second[id]];
-    bool slope = first.kind == OP_linear_grad_input;
-    const Op *product = slope ? &first : &second;
-    Builder b = {g, program, product->path, product->span, product->phase, product->unit};
-    ValueId in[3] = {f->became[product->in[0]], f->became[product->in[1]],
-                     slope ? f->became[second.in[1]] : NO_VALUE};
-    if (slope) {
-        f->became[second.out] = emit_value(&b, OP_linear_grad_input_gelu, second.attr, 3, in, NULL);
-        return;
-    }
-    OpId fused = op_emit(&b, OP_linear_grad_weight_bias, NULL, 2, in, NULL); /* moves the table */
-    ValueId dw = g->ops.at[fused].out;
-    f->became[second.out] = dw;
-    f->became[first.out] = dw + 1;
-}
-
-static void fuse_program(FuseBackward *f, uint32_t program) {
-    Graph *g = f->g;
-    find_pairs(f, &g->programs.at[program]);
-    uint32_t n = g->programs.at[program].ops.n;
-    const OpId *old = g->programs.at[program].ops.at;
-    Program *p = &g->programs.at[program];
-    p->ops.at = NULL;
-    p->ops.n = p->ops.capacity = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (f->dropped[old[i]]) continue;
-        if (f->second[old[i]] != NO_OP) {
-            emit_fused(f, program, old[i]);
-            continue;
-        }
-        Op *op = &g->ops.at[old[i]];
-        for (uint32_t k = 0; k < op->n_in; k++) op->in[k] = f->became[op->in[k]];
-        vec_push(g->arena, &g->programs.at[program].ops, old[i]);
-    }
+static void visit(Rewrite *r, uint32_t i, void *sums) {
+    const Op *op = rewrite_op(r, i);
+    OpId *sum = sums; /* by value: the last sum_leading that reads it */
+    if (op->kind == OP_sum_leading && op->n_in == 1) sum[op->in[0]] = rewrite_id(r, i);
+    if (op->kind == OP_linear_grad_input) fuse_slope(r, i);
+    if (op->kind == OP_linear_grad_weight) fuse_sum(r, i, sum[op->in[0]]);
 }
 
 bool pass_fuse_backward(Graph *g) {
-    uint32_t n = g->values.n, n_ops = g->ops.n;
-    Arena *a = g->scratch;
-    FuseBackward f = {.g = g,
-                      .readers = arena_array(a, uint32_t, n),
-                      .slope = arena_array(a, OpId, n),
-                      .sum = arena_array(a, OpId, n),
-                      .place = arena_array(a, uint32_t, n_ops),
-                      .second = arena_array(a, OpId, n_ops),
-                      .dropped = arena_array(a, bool, n_ops),
-                      .became = arena_array(a, ValueId, n)};
-    for (uint32_t v = 0; v < n; v++) {
-        f.slope[v] = f.sum[v] = NO_OP;
-        f.became[v] = v;
-    }
-    for (uint32_t i = 0; i < n_ops; i++) f.second[i] = NO_OP;
-    for (uint32_t i = 0; i < g->programs.n; i++) fuse_program(&f, i);
+    OpId *sum = arena_array(g->scratch, OpId, g->values.n + 1);
+    for (uint32_t v = 0; v < g->values.n; v++) sum[v] = NO_OP;
+    rewrite_programs(g, visit, sum);
     return true;
 }

@@ -125,7 +125,8 @@ static void replace_cluster(Clusters *m, const Cluster *c) {
     if (!cluster_is_formula(m, c, &d)) return;
     OpId place = m->g->programs.at[m->r.program].ops.at[c->place];
     Fused f = {.kind = OP_fused, .place = place, .source = c->op[c->n - 1]};
-    f.formula = add_formula(m, &d.formula);
+    Attrs formula = {.index = add_formula(m, &d.formula)};
+    f.attr = graph_attrs(m->g, OP_fused, &formula);
     f.n_in = d.formula.n_in;
     f.n_out = d.formula.n_out;
     memcpy(f.in, d.in, sizeof d.in);

@@ -11,75 +11,30 @@
  * Not fused: an h that something else reads (a second gelu, a metric, a residual); a linear and a
  * gelu of which backward computes one again and not the other.
  */
+#include <string.h>
+
 #include "passes.h"
 #include "recompute.h"
+#include "rewrite.h"
 
-typedef struct FuseGelu {
-    Graph *g;
-    uint32_t *readers; /* by value: how many operands it is */
-    OpId *gelu;        /* by value: an op gelu that reads it */
-    ValueId *became;   /* by value of the old list: what stands for it in the new one */
-    RecomputeChoice choice;
-} FuseGelu;
-
-static void emit_fused(FuseGelu *f, uint32_t program, OpId linear) {
-    Op product = f->g->ops.at[linear], gelu = f->g->ops.at[f->gelu[product.out]];
-    Builder b = {f->g, program, product.path, product.span, product.phase, product.unit};
-    OpId id = op_emit(&b, OP_linear_gelu, gelu.attr, product.n_in, product.in, NULL);
-    f->became[gelu.out] = f->g->ops.at[id].out;
-}
-
-static void find_pairs(FuseGelu *f, const Program *p) {
-    const Graph *g = f->g;
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        for (uint32_t k = 0; k < op->n_in; k++) f->readers[op->in[k]]++;
-        if (op->kind == OP_gelu) f->gelu[op->in[0]] = p->ops.at[i];
-    }
-}
-
-/* Is this the linear of a pair? */
-static bool is_fused_linear(FuseGelu *f, const Op *op) {
-    if (op->kind != OP_linear || f->readers[op->out] != 1 || f->gelu[op->out] == NO_OP)
-        return false;
-    return choice_has(&f->choice, op) == choice_has(&f->choice, &f->g->ops.at[f->gelu[op->out]]);
-}
-
-static void fuse_program(FuseGelu *f, uint32_t program) {
-    Graph *g = f->g;
-    find_pairs(f, &g->programs.at[program]);
-    uint32_t n = g->programs.at[program].ops.n;
-    const OpId *old = g->programs.at[program].ops.at;
-    bool *dropped = arena_array(g->scratch, bool, g->ops.n);
-    for (uint32_t i = 0; i < n; i++) {
-        const Op *op = &g->ops.at[old[i]];
-        if (is_fused_linear(f, op)) dropped[f->gelu[op->out]] = true;
-    }
-    Program *p = &g->programs.at[program];
-    p->ops.at = NULL;
-    p->ops.n = p->ops.capacity = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (dropped[old[i]]) continue;
-        Op *op = &g->ops.at[old[i]];
-        for (uint32_t k = 0; k < op->n_in; k++) op->in[k] = f->became[op->in[k]];
-        if (is_fused_linear(f, op))
-            emit_fused(f, program, old[i]);
-        else
-            vec_push(g->arena, &g->programs.at[program].ops, old[i]);
-    }
+static void fuse(Rewrite *r, uint32_t i, void *choice) {
+    const Op *linear = rewrite_op(r, i);
+    if (linear->kind != OP_linear || r->readers[linear->out] != 1) return;
+    uint32_t at = r->reader[linear->out];
+    const Op *gelu = rewrite_op(r, at);
+    if (gelu->kind != OP_gelu || choice_has(choice, linear) != choice_has(choice, gelu)) return;
+    OpId place = rewrite_id(r, i);
+    Fused f = {.kind = OP_linear_gelu, .place = place, .source = place, .attr = gelu->attr};
+    f.n_in = linear->n_in;
+    memcpy(f.in, linear->in, linear->n_in * sizeof *f.in);
+    f.out[f.n_out++] = gelu->out;
+    f.out[f.n_out++] = linear->out;
+    rewrite_fuse(r, &f, 2, (OpId[]){place, rewrite_id(r, at)});
 }
 
 bool pass_fuse_gelu(Graph *g) {
-    uint32_t n = g->values.n;
-    FuseGelu f = {.g = g,
-                  .readers = arena_array(g->scratch, uint32_t, n),
-                  .gelu = arena_array(g->scratch, OpId, n),
-                  .became = arena_array(g->scratch, ValueId, n)};
-    if (!choice_read(g, &f.choice)) return false;
-    for (uint32_t v = 0; v < n; v++) {
-        f.gelu[v] = NO_OP;
-        f.became[v] = v;
-    }
-    for (uint32_t i = 0; i < g->programs.n; i++) fuse_program(&f, i);
+    RecomputeChoice choice;
+    if (!choice_read(g, &choice)) return false;
+    rewrite_programs(g, fuse, &choice);
     return true;
 }

@@ -19,35 +19,31 @@
 #include "rewrite.h"
 #include "signature.h"
 
-static const Op *op_at(const Rewrite *r, uint32_t i) {
-    return &r->g->ops.at[r->g->programs.at[r->program].ops.at[i]];
-}
-
 static bool may_stand_between(OpKind kind) {
     return kind == OP_cross_entropy || kind == OP_cross_entropy_grad || kind == OP_set_state ||
            op_partial_result(kind) >= 0 || op_partial_operand(kind) >= 0;
 }
 
-static void fuse(Rewrite *r, uint32_t i) {
-    const Op *loss = op_at(r, i);
-    ValueId lse = loss->out + 1;
-    if (r->readers[lse] != 1) return;
-    uint32_t at = r->reader[lse];
-    const Op *slope = op_at(r, at);
+static void fuse(Rewrite *r, uint32_t i, void *context) {
+    (void)context;
+    const Op *loss = rewrite_op(r, i);
+    if (loss->kind != OP_cross_entropy || r->readers[loss->out + 1] != 1) return;
+    uint32_t at = r->reader[loss->out + 1];
+    const Op *slope = rewrite_op(r, at);
     if (slope->kind != OP_cross_entropy_grad || slope->in[0] != loss->in[0] ||
         slope->in[1] != loss->in[1] || slope->attr->ignore != loss->attr->ignore ||
         slope->attr->z != loss->attr->z)
         return;
     for (uint32_t k = i + 1; k < at; k++)
-        if (!may_stand_between(op_at(r, k)->kind)) return;
-    const OpId *list = r->g->programs.at[r->program].ops.at;
-    Fused f = {.kind = OP_cross_entropy_both, .place = list[i], .source = list[at]};
+        if (!may_stand_between(rewrite_op(r, k)->kind)) return;
+    OpId place = rewrite_id(r, i), source = rewrite_id(r, at);
+    Fused f = {.kind = OP_cross_entropy_both, .place = place, .source = source};
     f.in[f.n_in++] = loss->in[0];
     f.in[f.n_in++] = loss->in[1];
     if (slope->n_in > 3) f.in[f.n_in++] = slope->in[3];
     f.out[f.n_out++] = slope->out;
     f.out[f.n_out++] = loss->out;
-    rewrite_fuse(r, &f, 2, (OpId[]){list[i], list[at]});
+    rewrite_fuse(r, &f, 2, (OpId[]){place, source});
 }
 
 /* Slopes under a loss scale read the state step: it is read first, before any loss. */
@@ -63,12 +59,7 @@ static void read_first(Graph *g, uint32_t program) {
 }
 
 bool pass_fuse_loss(Graph *g) {
-    for (uint32_t k = 0; k < g->programs.n; k++) {
-        read_first(g, k);
-        Rewrite r = rewrite_begin(g, k);
-        for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
-            if (op_at(&r, i)->kind == OP_cross_entropy) fuse(&r, i);
-        rewrite_end(&r);
-    }
+    for (uint32_t k = 0; k < g->programs.n; k++) read_first(g, k);
+    rewrite_programs(g, fuse, NULL);
     return true;
 }

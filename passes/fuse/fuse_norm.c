@@ -24,8 +24,6 @@
  * gradient continues an earlier one (sum_leading with acc) or whose weight gradient is added to
  * one.
  */
-#include <string.h>
-
 #include "passes.h"
 #include "rewrite.h"
 
@@ -50,15 +48,10 @@ static bool same_dims(const Rewrite *r, ValueId v, ValueId w) {
     return type_equal(&a, &b);
 }
 
-static const Op *op_at(const Rewrite *r, uint32_t i) {
-    return &r->g->ops.at[r->g->programs.at[r->program].ops.at[i]];
-}
-static OpId id_at(const Rewrite *r, uint32_t i) { return r->g->programs.at[r->program].ops.at[i]; }
-
 /* ---- forward */
 
 static void fuse_forward(Rewrite *r, const Norm *kind, uint32_t i) {
-    const Op *norm = op_at(r, i);
+    const Op *norm = rewrite_op(r, i);
     ValueId sum = norm->in[0];
     OpId from = r->g->values.at[sum].def;
     const Op *add = &r->g->ops.at[from];
@@ -66,24 +59,20 @@ static void fuse_forward(Rewrite *r, const Norm *kind, uint32_t i) {
         add->phase != norm->phase || add->recomputed != norm->recomputed)
         return;
     for (uint32_t k = r->position[from] + 1; k < i; k++)
-        if (op_at(r, k)->kind != OP_param) return;
-    Fused f = {.kind = kind->added, .place = id_at(r, i), .source = id_at(r, i)};
+        if (rewrite_op(r, k)->kind != OP_param) return;
+    Fused f = {.kind = kind->added, .place = rewrite_id(r, i), .source = rewrite_id(r, i)};
     f.in[f.n_in++] = add->in[0];
     f.in[f.n_in++] = add->in[1];
     for (uint32_t k = 1; k < norm->n_in; k++) f.in[f.n_in++] = norm->in[k];
     f.out[f.n_out++] = sum;
     for (uint32_t j = 0; j < norm->n_out; j++) f.out[f.n_out++] = norm->out + j;
-    rewrite_fuse(r, &f, 2, (OpId[]){from, id_at(r, i)});
+    rewrite_fuse(r, &f, 2, (OpId[]){from, rewrite_id(r, i)});
 }
 
 /* ---- backward */
 
-static bool same_place(const Op *a, const Op *b) {
-    return strcmp(a->path, b->path) == 0 && memcmp(&a->span, &b->span, sizeof a->span) == 0;
-}
-
 static bool is_weight_of(const Norm *kind, const Op *op, const Op *dx) {
-    if (op->kind != kind->by_weight || !same_place(op, dx) || op->in[0] != dx->in[0] ||
+    if (op->kind != kind->by_weight || !rewrite_same_origin(op, dx) || op->in[0] != dx->in[0] ||
         op->in[1] != dx->in[1])
         return false;
     for (uint32_t k = 0; k < kind->statistics; k++)
@@ -92,15 +81,15 @@ static bool is_weight_of(const Norm *kind, const Op *op, const Op *dx) {
 }
 
 static bool is_bias_of(const Rewrite *r, const Op *op, const Op *dx) {
-    return op->kind == OP_sum_leading && same_place(op, dx) && op->n_in == 1 &&
+    return op->kind == OP_sum_leading && rewrite_same_origin(op, dx) && op->n_in == 1 &&
            op->in[0] == dx->in[0] && same_dims(r, op->out, dx->in[2]);
 }
 
 /* The addition of dx, at position i, to what existed before position `first`; NULL: none. */
 static const Op *addition_of(const Rewrite *r, uint32_t i, uint32_t first, ValueId *residual) {
-    ValueId dx = op_at(r, i)->out;
+    ValueId dx = rewrite_op(r, i)->out;
     if (r->readers[dx] != 1) return NULL;
-    const Op *add = op_at(r, i + 1); /* dx is read after i */
+    const Op *add = rewrite_op(r, i + 1); /* dx is read after i */
     if (add->kind != OP_add || !same_dims(r, add->in[0], add->in[1]) ||
         (add->in[0] != dx && add->in[1] != dx) || !type_equal(type_in(r, add->out), type_in(r, dx)))
         return NULL;
@@ -109,10 +98,10 @@ static const Op *addition_of(const Rewrite *r, uint32_t i, uint32_t first, Value
 }
 
 static void fuse_backward(Rewrite *r, const Norm *kind, uint32_t i) {
-    const Op *dx = op_at(r, i);
+    const Op *dx = rewrite_op(r, i);
     uint32_t weight = i, bias = i, first = i;
     for (uint32_t k = i; k-- > 0;) {
-        const Op *op = op_at(r, k);
+        const Op *op = rewrite_op(r, k);
         if (weight == i && is_weight_of(kind, op, dx))
             first = weight = k;
         else if (kind->has_bias && bias == i && is_bias_of(r, op, dx))
@@ -125,32 +114,32 @@ static void fuse_backward(Rewrite *r, const Norm *kind, uint32_t i) {
         if (!rewrite_is_before(r, dx->in[k], first)) return;
     ValueId residual = NO_VALUE;
     const Op *add = addition_of(r, i, first, &residual);
-    Fused f = {.kind = kind->all, .place = id_at(r, first), .source = id_at(r, i)};
+    Fused f = {.kind = kind->all, .place = rewrite_id(r, first), .source = rewrite_id(r, i)};
     for (uint32_t k = 0; k < dx->n_in; k++) f.in[f.n_in++] = dx->in[k];
     if (add) f.in[f.n_in++] = residual;
     f.out[f.n_out++] = add ? add->out : dx->out;
-    f.out[f.n_out++] = op_at(r, weight)->out;
+    f.out[f.n_out++] = rewrite_op(r, weight)->out;
     uint32_t n = 0;
     OpId group[4];
-    group[n++] = id_at(r, i);
-    group[n++] = id_at(r, weight);
+    group[n++] = rewrite_id(r, i);
+    group[n++] = rewrite_id(r, weight);
     if (kind->has_bias) {
-        f.out[f.n_out++] = op_at(r, bias)->out;
-        group[n++] = id_at(r, bias);
+        f.out[f.n_out++] = rewrite_op(r, bias)->out;
+        group[n++] = rewrite_id(r, bias);
     }
-    if (add) group[n++] = id_at(r, i + 1);
+    if (add) group[n++] = rewrite_id(r, i + 1);
     rewrite_fuse(r, &f, n, group);
 }
 
-bool pass_fuse_norm(Graph *g) {
-    for (uint32_t k = 0; k < g->programs.n; k++) {
-        Rewrite r = rewrite_begin(g, k);
-        for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
-            for (size_t n = 0; n < ARRAY_LEN(norms); n++) {
-                if (op_at(&r, i)->kind == norms[n].norm) fuse_forward(&r, &norms[n], i);
-                if (op_at(&r, i)->kind == norms[n].by_x) fuse_backward(&r, &norms[n], i);
-            }
-        rewrite_end(&r);
+static void visit(Rewrite *r, uint32_t i, void *context) {
+    (void)context;
+    for (size_t n = 0; n < ARRAY_LEN(norms); n++) {
+        if (rewrite_op(r, i)->kind == norms[n].norm) fuse_forward(r, &norms[n], i);
+        if (rewrite_op(r, i)->kind == norms[n].by_x) fuse_backward(r, &norms[n], i);
     }
+}
+
+bool pass_fuse_norm(Graph *g) {
+    rewrite_programs(g, visit, NULL);
     return true;
 }

@@ -29,8 +29,6 @@ Rewrite rewrite_begin(Graph *g, uint32_t program) {
     return r;
 }
 
-const Op *rewrite_def(const Rewrite *r, ValueId v) { return &r->g->ops.at[r->g->values.at[v].def]; }
-
 bool rewrite_is_before(const Rewrite *r, ValueId v, uint32_t at) {
     return r->position[r->g->values.at[v].def] < at;
 }
@@ -51,8 +49,7 @@ static void emit_fused(Rewrite *r, const Fused *f, ValueId *became) {
     Builder b = {g, r->program, source.path, source.span, g->ops.at[f->place].phase, source.unit};
     ValueId in[MOST_FUSED];
     for (uint32_t k = 0; k < f->n_in; k++) in[k] = became[f->in[k]];
-    Attrs formula = {.index = f->formula};
-    OpId id = op_emit(&b, f->kind, f->kind == OP_fused ? &formula : source.attr, f->n_in, in, NULL);
+    OpId id = op_emit(&b, f->kind, f->attr ? f->attr : source.attr, f->n_in, in, NULL);
     CHECK(g->ops.at[id].n_out == f->n_out);
     g->ops.at[id].recomputed = source.recomputed;
     for (uint32_t j = 0; j < f->n_out; j++) {
@@ -78,4 +75,17 @@ void rewrite_end(Rewrite *r) {
         for (uint32_t k = 0; k < op->n_in; k++) op->in[k] = became[op->in[k]];
         vec_push(g->arena, &g->programs.at[r->program].ops, id);
     }
+}
+
+void rewrite_programs(Graph *g, void (*visit)(Rewrite *r, uint32_t position, void *context),
+                      void *context) {
+    for (uint32_t k = 0; k < g->programs.n; k++) {
+        Rewrite r = rewrite_begin(g, k);
+        for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++) visit(&r, i, context);
+        rewrite_end(&r);
+    }
+}
+
+bool rewrite_same_origin(const Op *a, const Op *b) {
+    return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
 }

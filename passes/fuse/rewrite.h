@@ -14,9 +14,8 @@ enum { MOST_FUSED = 12 };
  * and phase of op `place`, the rest from `source`. */
 typedef struct Fused {
     OpKind kind;
-    OpId place,
-        source;      /* it takes the place of op `place`; attributes, path and span of `source` */
-    int64_t formula; /* of an op fused: its row of formulas */
+    OpId place, source;
+    const Attrs *attr; /* NULL: those of `source` */
     uint32_t n_in, n_out;
     ValueId in[MOST_FUSED];  /* values of the old list */
     ValueId out[MOST_FUSED]; /* the same: what each result stands for, type included */
@@ -33,13 +32,24 @@ typedef struct Rewrite {
     uint32_t *instead; /* by op: row of fused that takes its place, plus 1 */
 } Rewrite;
 
+static inline OpId rewrite_id(const Rewrite *r, uint32_t position) {
+    return r->g->programs.at[r->program].ops.at[position];
+}
+static inline const Op *rewrite_op(const Rewrite *r, uint32_t position) {
+    return &r->g->ops.at[rewrite_id(r, position)];
+}
+
 Rewrite rewrite_begin(Graph *g, uint32_t program);
-const Op *rewrite_def(const Rewrite *r, ValueId v);
 /* Does v exist before position `at`? */
 bool rewrite_is_before(const Rewrite *r, ValueId v, uint32_t at);
 /* The ops of `group` become f. Its operands must exist at its place, and nothing before it may read
  * what its results stand for. */
 void rewrite_fuse(Rewrite *r, const Fused *f, uint32_t n, const OpId *group);
 void rewrite_end(Rewrite *r);
+/* Rewrites every program; `visit` gets the positions of its ops, ascending. */
+void rewrite_programs(Graph *g, void (*visit)(Rewrite *r, uint32_t position, void *context),
+                      void *context);
+/* Do both stand at the same place of the model file and in the same module? */
+bool rewrite_same_origin(const Op *a, const Op *b);
 
 #endif
