@@ -131,14 +131,6 @@ struct Rank {
     char error[ERROR_BYTES];
 };
 
-/* What the calling thread does, for test mode FSDP_CHECK=alloc. */
-typedef struct ThreadMarks {
-    bool ours;      /* it runs our code */
-    bool apart;     /* ... and works during the steps without belonging to them: nothing counts */
-    bool in_kernel; /* it is inside a call to the device or the transport */
-} ThreadMarks;
-extern __thread ThreadMarks thread_marks;
-
 /* rank.c: what every file does through a rank. */
 /* A failed rank: keeps the first code and message, and takes the other ranks out of their
  * collectives. */

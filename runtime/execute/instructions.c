@@ -189,11 +189,9 @@ int instruction_issue(Rank *r, uint32_t k, char *error) {
     }
     if (!moves_data(in) && !op_info[in->op].launched) return 0;
     rank_beat_at(r, k);
-    thread_marks.in_kernel = true;
     int code = moves_data(in)
                    ? issue_collective(r, k, error)
                    : r->run->device->launch(r->context, in->stream, &e->prepared[k].kernel, error);
-    thread_marks.in_kernel = false;
     if (!code || moves_data(in)) return code;
     char text[256], cause[ERROR_BYTES];
     plan_instr_text(r->run->plan, k, text, sizeof text);

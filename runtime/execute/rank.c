@@ -8,8 +8,6 @@
 
 #include "prepared.h"
 
-__thread ThreadMarks thread_marks;
-
 void run_fail(Rank *r, int code) {
     Run *run = r->run;
     const Transport *t = run->transport;
@@ -100,19 +98,13 @@ static int copy_on_host(Rank *r, void *to, const void *from, uint64_t bytes) {
 
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes) {
     if (rank_in_host(r, to)) return copy_on_host(r, to, from, bytes);
-    thread_marks.in_kernel = true;
-    int code = r->run->device->copy_in(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
-    thread_marks.in_kernel = false;
-    return code;
+    return r->run->device->copy_in(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
 }
 
 int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes) {
     if (rank_in_host(r, from)) return copy_on_host(r, to, from, bytes);
-    thread_marks.in_kernel = true;
     int code = r->run->device->copy_out(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
-    if (!code) code = rank_synchronize(r, r->error);
-    thread_marks.in_kernel = false;
-    return code;
+    return code ? code : rank_synchronize(r, r->error);
 }
 
 void rank_used_transient(Rank *r) {

@@ -92,7 +92,6 @@ static void *serve_stream(void *context) {
     StreamThread *t = context;
     StreamThreads *s = t->streams;
     uint64_t seen = 0;
-    thread_marks.ours = true;
     pthread_mutex_lock(&s->lock);
     for (;;) {
         while (s->calls == seen && !s->stop) pthread_cond_wait(&s->changed, &s->lock);

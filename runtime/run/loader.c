@@ -54,7 +54,6 @@ static int read_batch(Loader *l) {
 
 static void *loader_main(void *context) {
     Loader *l = context;
-    thread_marks.ours = true;
     pthread_mutex_lock(&l->lock);
     for (;;) {
         while (!l->asked && !l->stop) pthread_cond_wait(&l->changed, &l->lock);

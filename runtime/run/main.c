@@ -10,7 +10,6 @@
 #include "run.h"
 #include "stack_limit.h"
 #include "state.h"
-#include "testing.h"
 
 /* Rank 0 writes for all. */
 static int check_outputs(const Run *run) {
@@ -80,7 +79,6 @@ static int prepare_run(Run *run, TensorSet *weights) {
     if (!code) code = open_metrics(run);
     if (code) return code;
     capacity_count_threads(run);
-    allocations_watch_modules();
     signals_catch(run);
     announce_run(run);
     return 0;

@@ -1,8 +1,6 @@
-/* What fsdp-run prints about the run as a whole, after it: the summary, the profile's table, and
- * what test mode FSDP_CHECK=alloc counted.
+/* What fsdp-run prints about the run as a whole, after it: the summary and the profile's table.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,16 +15,6 @@ int report_error(int code, const char *text) {
 /* Does this process tell how the run goes? */
 bool run_speaks(const Run *run) {
     return !run->options->quiet && (!run->launch.module || run->launch.rank == 0);
-}
-
-static void report_allocations(const Run *run) {
-    if (!run->test.allocations) return;
-    AllocationCounts c = allocations_counted();
-    fprintf(stderr,
-            "allocations in steps 2 to 10: ours %" PRIu64 ", libraries %" PRIu64 " (%" PRIu64
-            " bytes)\n",
-            c.ours, c.library, c.library_bytes);
-    if (c.ours) BUG("memory was allocated inside a step, first from %p", c.first_ours);
 }
 
 /* The table goes where the summary goes. */
@@ -60,12 +48,8 @@ int run_summarise(const Run *run, int code) {
     bool first = run->rank[0].rank == 0;
     if (ended && first && !run->options->generate) print_summary(run);
     int written = ended && run->options->profile ? write_profile(run) : 0;
-    if (ended && first) {
-        /* Once the ranks have parted, a launcher may kill this process because of another one's
-         * code. */
-        if (fflush(stdout) && errno != EPIPE && !code)
-            code = report_error(EXIT_ENVIRONMENT, "cannot write the summary to standard output");
-        report_allocations(run);
-    }
+    /* Once the ranks have parted, a launcher may kill this process for the code of another one. */
+    if (ended && first && fflush(stdout) && errno != EPIPE && !code)
+        code = report_error(EXIT_ENVIRONMENT, "cannot write the summary to standard output");
     return code ? code : written;
 }

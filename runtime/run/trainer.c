@@ -15,9 +15,8 @@
 
 #include "run.h"
 #include "state.h"
-#include "testing.h"
 
-enum { MAX_METRICS = 32, FIRST_COUNTED_STEP = 2, LAST_COUNTED_STEP = 10 };
+enum { MAX_METRICS = 32 };
 
 typedef struct Trainer {
     Rank *rank;
@@ -195,7 +194,6 @@ static int tell_checkpoint(Trainer *t, int code) {
 /* One under way may have been written during the step. */
 static int poll_checkpoint(Trainer *t) {
     if (!saver_at_work(t->rank)) return 0;
-    if (t->rank->rank == 0) allocations_count(false);
     return tell_checkpoint(t, saver_poll(t->rank));
 }
 
@@ -213,7 +211,6 @@ static int begin_checkpoint(Trainer *t, bool last, bool evaluation_due) {
                     .has_evaluation = t->evaluated == t->done,
                     .evaluation = t->evaluation,
                     .loss_scale = t->loss_scale};
-    if (r->rank == 0) allocations_count(false);
     saver_is_late(r);
     int code = finish_checkpoint(t);
     return code ? code : tell_checkpoint(t, saver_begin(r, &m));
@@ -228,12 +225,6 @@ static int save_last(Trainer *t, bool evaluation_due) {
     return code ? code : finish_checkpoint(t);
 }
 
-/* The steps in which test mode FSDP_CHECK=alloc counts, with all that belongs to them. */
-static void count_allocations(const Trainer *t, const ProgramCall *c) {
-    if (t->rank->rank != 0 || !t->run->test.allocations) return;
-    allocations_count(c->step >= FIRST_COUNTED_STEP && c->step <= LAST_COUNTED_STEP);
-}
-
 static int train_steps(Trainer *t) {
     Rank *r = t->rank;
     CallCursor cursor;
@@ -244,7 +235,6 @@ static int train_steps(Trainer *t) {
     t->begun = monotonic_seconds();
     while (more && !stop) {
         call = next;
-        count_allocations(t, &call);
         const void *batch;
         int code = loader_wait(r->loader, &batch, r->error);
         if (code) return code;
@@ -264,7 +254,6 @@ static int train_steps(Trainer *t) {
         if (code) return code;
         if (call.ends) t->begun = monotonic_seconds();
     }
-    if (r->rank == 0) allocations_count(false);
     int code = save_last(t, evaluation_due);
     if (code) return code;
     /* All ranks agreed on it: each process says so with its exit code. */
@@ -319,7 +308,6 @@ int trainer_run(Rank *r) {
                    .loss_scale = r->run->loss_scale,
                    .done = r->run->steps.first,
                    .evaluated = -1};
-    thread_marks.ours = true;
     int code = find_states(t);
     if (!code) code = weights_start(r);
     if (!code && r->run->saver) code = saver_start(r);

@@ -176,7 +176,6 @@ int save_stream_files(Rank *r, const char *part, char *error) {
 
 static void *serve_jobs(void *user) {
     SaveStream *s = user;
-    thread_marks.apart = true;
     pthread_mutex_lock(&s->lock);
     while (!s->ends) {
         if (!s->job) {

@@ -244,7 +244,6 @@ static void *stream_main(void *context) {
     StreamTest *t = s->test;
     const Plan *p = t->rank->run->plan;
     uint64_t seen = 0;
-    thread_marks.ours = true;
     pthread_mutex_lock(&t->lock);
     for (;;) {
         while (t->generation == seen && !t->stop) pthread_cond_wait(&t->changed, &t->lock);

@@ -1,7 +1,6 @@
 /* Test modes, which fsdp-run has for its own tests and for users who report a fault; environment
  * variables turn them on (options.def). In go a rank and what the modes ask for; they look at
- * instructions through the hooks of execute.h, so that nothing of them is in the way of other runs,
- * except that malloc is this program's (allocations.c).
+ * instructions through the hooks of execute.h, so that nothing of them is in the way of other runs.
  *
  * May include: execute and all that it may; random.
  */
@@ -15,15 +14,6 @@ int testing_open(Rank *r); /* after executor_open */
 void testing_close(Rank *r);
 /* The most bytes of an arena that a rank of the run was seen to write; 0: it was not observed. */
 uint64_t testing_high_water(const Run *run);
-
-/* allocations.c: FSDP_CHECK=alloc. */
-typedef struct AllocationCounts {
-    uint64_t ours, library, library_bytes;
-    void *first_ours; /* return address of the first of ours */
-} AllocationCounts;
-void allocations_watch_modules(void); /* finds our code: this program and device modules */
-void allocations_count(bool on);
-AllocationCounts allocations_counted(void);
 
 /* memory_check.c: FSDP_CHECK=memory. */
 typedef struct MemoryCheck MemoryCheck;
