@@ -37,6 +37,15 @@
  *                     at once, by itself, and only where the op's group is split: of a group that
  *                     every rank holds whole each rank makes all of it. Terms and norms, which
  *                     comm adds up before step_scale, need no column
+ *   CUT(text)         what happens where ranks share out an axis of the signature, by letter:
+ *                     "... each, D sum, T each at", in the form of cut_column.h. A letter that it
+ *                     does not name is needed whole: a missing one costs a collective, a wrong one
+ *                     is a wrong number. tests/kernels/cut_test.c tries every word
+ *   CUT_BY(rule)      the same where the signature does not name the axes: function cut_<rule> of
+ *                     cut_rules.c. Ops with PARTS and `fused` have what their parts allow
+ *   LINEAR(text)      the operands in which the op is linear: "x b, w b", in x and b together, and
+ *                     in w and b together. Where all of one group are partial sums over the same
+ *                     ranks and all other operands are whole, every result is such a sum
  *   KEEPS(roles)      of an op of the update: the roles (StateRole) of the states that its first
  *                     operands are, and its first results become
  *   STANDS_FOR(words) the ops, separated by blanks, in whose place a pass or the language writes
@@ -107,6 +116,15 @@
 #ifndef PARTIAL
 #define PARTIAL(result, how)
 #endif
+#ifndef CUT
+#define CUT(text)
+#endif
+#ifndef CUT_BY
+#define CUT_BY(rule)
+#endif
+#ifndef LINEAR
+#define LINEAR(text)
+#endif
 #ifndef KEEPS
 #define KEEPS(...)
 #endif
@@ -139,6 +157,9 @@
 #undef LOSS
 #undef METRIC
 #undef PARTIAL
+#undef CUT
+#undef CUT_BY
+#undef LINEAR
 #undef KEEPS
 #undef STANDS_FOR
 #undef PARTS

@@ -106,6 +106,9 @@ typedef struct AxisOrigin {
     int operand, axis;
 } AxisOrigin;
 AxisOrigin op_axis_origin(OpKind kind, uint32_t n_in, const Type *in, uint32_t j, int rank, int k);
+/* The axis of operand `who`, or of result who - n_in, at which that letter or run begins, -1 if it
+ * has none. After signature_fits. */
+int signature_axis(const BoundSignature *b, uint32_t who, const SlotAxis *axis);
 /* Operand i holds numbers from 0 to the returned one - 1; 0: its numbers are not indices. */
 int64_t op_index_limit(OpKind kind, uint32_t n_in, const Type *in, uint32_t i);
 

@@ -328,6 +328,10 @@ static int place_in(const BoundSignature *b, const Slot *slot, int rank, const S
     return -1;
 }
 
+int signature_axis(const BoundSignature *b, uint32_t who, const SlotAxis *axis) {
+    return place_in(b, slot_of(b, who), type_at(b, who)->rank, axis);
+}
+
 AxisOrigin op_axis_origin(OpKind kind, uint32_t n_in, const Type *in, uint32_t j, int rank, int k) {
     BoundSignature b;
     AxisOrigin none = {-1, -1};

@@ -1,0 +1,71 @@
+/* The columns CUT, CUT_BY and LINEAR of ops.def, parsed, and what the files cut*.c share. For these
+ * and for tests.
+ *
+ * CUT("... sum, T each at, H with K each") has an item for each letter of the op's signature along
+ * which ranks may share out the op:
+ *   each   values that have the letter are cut, others are whole
+ *   sum    the same, but results that lack the letter are partial. Operands that lack it are whole,
+ *          unless LINEAR names them in one breath with an operand that is cut: they are added,
+ *          so they are partial, too
+ *   at     the kernel must know where its part begins
+ *   H with K   H is a multiple of K, and entry i of H belongs to entry i / (H / K) of K: both are
+ *          cut together; and the entries of H that belong to the same one of K are cut while values
+ *          that have only K are whole, or partial if they are results
+ * `...` and letters with a star stand for each of their axes.
+ *
+ * LINEAR("x b, w b"): the op is linear in x and b together, and in w and b together. Operands that
+ * are left out do not count.
+ */
+#ifndef FSDPC_CUT_COLUMN_H
+#define FSDPC_CUT_COLUMN_H
+
+#include "cut.h"
+#include "signature.h"
+
+enum { MOST_LINEAR = 3 };
+
+typedef struct CutItem {
+    SlotAxis axis, with; /* AXIS_SIZE or AXIS_SEQUENCE; with: AXIS_NUMBER if there is none */
+    char letter;
+    bool sum, at;
+} CutItem;
+
+/* The cuts of an op as they are found. */
+typedef struct CutSearch {
+    const CutOp *op;
+    Cut *cuts;
+    uint32_t n;
+    Arena *arena;
+} CutSearch;
+
+/* A function cut_<rule> of cut_rules.c. */
+typedef void CutRule(CutSearch *s);
+
+typedef struct CutColumn {
+    uint8_t n, n_linear;
+    CutItem item[MOST_SIZES];
+    uint8_t linear[MOST_LINEAR]; /* masks of operands by slot */
+    CutRule *rule;
+} CutColumn;
+
+/* Parsed when the program starts. */
+const CutColumn *cut_column(OpKind kind);
+/* Parses CUT and LINEAR of an op. Returns what violates their form, or NULL. */
+const char *cut_column_parse(OpKind kind, const char *cut, const char *linear, CutColumn *column);
+/* Whether group k of LINEAR names operand i. */
+bool cut_linear_names(const CutOp *op, const CutColumn *column, uint32_t k, uint32_t i);
+
+/* cut.c: a new cut whose values are all whole; NULL if the size is less than 2 or there are too
+ * many cuts. */
+Cut *cut_add(CutSearch *s, int64_t size);
+void cut_put(Cut *cut, uint32_t value, int dim, int64_t outer);
+
+/* cut_rules.c */
+CutRule cut_along, cut_broadcast, cut_concat, cut_reshape, cut_slice, cut_split, cut_sum,
+    cut_transpose;
+/* cut_steps.c: of an op that is made of others. */
+bool cut_is_made_of_steps(const CutOp *op);
+CutRule cut_steps;
+bool cut_steps_keep_partial(const CutOp *op, const bool *partial);
+
+#endif
