@@ -28,7 +28,7 @@ typedef struct RankInfo {
  * summed of it over ranks: of its n elements, this one answers for [*from, *to). */
 static inline void rank_own_part(const RankInfo *r, const PlanGroup *g, int64_t n, int64_t *from,
                                  int64_t *to) {
-    AxisSet same = mesh_sample_axes(&r->mesh) & ~g->split;
+    AxisSet same = (mesh_sample_axes(&r->mesh) | mesh_cut_axes(&r->mesh)) & ~g->split & ~g->cut;
     int64_t parts = mesh_extent(&r->mesh, same), part = (n + parts - 1) / parts;
     *from = MIN(part * mesh_index(&r->mesh, r->rank, same), n);
     *to = MIN(*from + part, n);

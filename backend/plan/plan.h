@@ -151,7 +151,8 @@ typedef struct PlanParam {
     uint32_t gather_dtype;          /* DT_NONE: that of the settings */
     double init_mean, init_std;     /* of normal */
     double lr_factor, weight_decay; /* of PARAM_GROUPED: factor of the step's lr; weight decay */
-    Type type;                      /* master dtype, full shape */
+    TensorCut cut;
+    Type type; /* master dtype; the shape of a rank's part: without a cut, of all of it */
 } PlanParam;
 enum {
     PARAM_TRANSPOSED = 1,
@@ -205,7 +206,7 @@ typedef struct PlanGroup { /* a flat parameter, see Group in ir.h */
     uint32_t first_param, n_param;
     uint32_t master_dtype, compute_dtype, reduce_dtype, wire_dtype; /* wire: it is gathered in */
     AxisSet split; /* axes over which master and moments are split */
-    uint32_t pad;
+    AxisSet cut;   /* axes along which ranks share out each of its parameters (PlanParam.cut) */
     int64_t unpadded, padded, shard;
 } PlanGroup;
 enum { GROUP_TRAINABLE = 1, GROUP_MATRICES = 2 }; /* the second: updated by Muon */

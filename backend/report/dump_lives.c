@@ -49,6 +49,7 @@ static Category carried_category(int64_t tag) {
     case TAG_PARAMETER: return HOLDS_GATHERED;
     case TAG_GRADIENT: return HOLDS_GRADIENTS;
     case TAG_MOMENTUM: return HOLDS_OPTIMIZER;
+    case TAG_ACTIVATION: return HOLDS_ACTIVATIONS;
     case TAG_METRIC:
     case TAG_KINDS: break;
     }

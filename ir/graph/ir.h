@@ -27,10 +27,25 @@ typedef uint32_t OpId;
 #define BELOW_ONE 0x1.fffffffffffffp-1
 #define MOST_REAL 1.7976931348623157e308
 
+/* How ranks along axes of the mesh that cut values share out a value. Types are those of a rank. */
+typedef struct Placement {
+    AxisSet cut[MAX_RANK];   /* over which axes each dimension is cut */
+    int64_t outer[MAX_RANK]; /* of one that is cut: into that many runs, of each of which a rank
+                                has a part */
+    AxisSet partial;         /* over which axes it is still to be summed */
+} Placement;
+
+static inline bool placement_is_any(const Placement *p) {
+    AxisSet any = p->partial;
+    for (int i = 0; i < MAX_RANK; i++) any |= p->cut[i];
+    return any != 0;
+}
+
 typedef struct Value {
     Type type;
-    OpId def;         /* the op that produces it */
-    uint32_t result;  /* which of that op's results */
+    const Placement *placement; /* NULL: the same on every rank along these axes */
+    OpId def;                   /* the op that produces it */
+    uint32_t result;            /* which of that op's results */
     AxisSet slots;    /* level sched: 0, or at `address` are slots, one for each rank of a group of
                          these axes, and the value is in that of this rank */
     uint64_t address; /* level sched: bytes from the start of the arena, HOST_BASE more in host
@@ -89,6 +104,7 @@ typedef struct Param {
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
     bool replicate;                  /* every rank holds it whole */
     int64_t split_axis;              /* with layout = param: the axis along which ranks share it */
+    TensorCut cut;                   /* set by pass cut; place makes the type that of a part */
     bool matrix;                     /* Muon moves it as a matrix, not AdamW by elements */
     bool grouped;                    /* has numbers of its own: */
     double lr_factor, weight_decay;  /* factor of the optimizer's lr; in the place of its decay */
@@ -138,6 +154,7 @@ typedef struct Group {
     bool trainable, matrices; /* matrices: of parameters that Muon moves */
     int master_dtype, compute_dtype, reduce_dtype;
     int wire_dtype; /* in which it is gathered; not the compute dtype only where it is quantized */
+    AxisSet cut;    /* axes along which ranks share out each of its parameters (Param.cut) */
     VEC(GroupParam) params;
     Layout layout;
 } Group;

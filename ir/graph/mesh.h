@@ -19,7 +19,7 @@ enum { MESH_AXES = 8 };
 typedef uint32_t AxisSet; /* bit a: axis number a */
 
 typedef enum AxisRole {
-#define AXIS(name, samples, parameters, retained, doc) AXIS_##name,
+#define AXIS(name, samples, parameters, retained, cuts, doc) AXIS_##name,
 #include "axes.def"
 #undef AXIS
     AXIS_ROLES
@@ -37,7 +37,7 @@ typedef struct Mesh {
 
 static inline const char *axis_name(AxisRole role) {
     static const char *const names[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, doc) #name,
+#define AXIS(name, samples, parameters, retained, cuts, doc) #name,
 #include "axes.def"
 #undef AXIS
     };
@@ -46,7 +46,7 @@ static inline const char *axis_name(AxisRole role) {
 
 static inline const char *axis_meaning(AxisRole role) {
     static const char *const lines[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, doc) doc,
+#define AXIS(name, samples, parameters, retained, cuts, doc) doc,
 #include "axes.def"
 #undef AXIS
     };
@@ -55,7 +55,7 @@ static inline const char *axis_meaning(AxisRole role) {
 
 static inline bool axis_splits_samples(AxisRole role) {
     static const bool splits[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, doc) samples,
+#define AXIS(name, samples, parameters, retained, cuts, doc) samples,
 #include "axes.def"
 #undef AXIS
     };
@@ -64,7 +64,7 @@ static inline bool axis_splits_samples(AxisRole role) {
 
 static inline bool axis_splits_parameters(AxisRole role) {
     static const bool splits[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, doc) parameters,
+#define AXIS(name, samples, parameters, retained, cuts, doc) parameters,
 #include "axes.def"
 #undef AXIS
     };
@@ -73,11 +73,20 @@ static inline bool axis_splits_parameters(AxisRole role) {
 
 static inline bool axis_splits_retained(AxisRole role) {
     static const bool splits[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, doc) retained,
+#define AXIS(name, samples, parameters, retained, cuts, doc) retained,
 #include "axes.def"
 #undef AXIS
     };
     return splits[role];
+}
+
+static inline bool axis_cuts(AxisRole role) {
+    static const bool works[AXIS_ROLES + 1] = {
+#define AXIS(name, samples, parameters, retained, cuts, doc) cuts,
+#include "axes.def"
+#undef AXIS
+    };
+    return works[role];
 }
 
 /* The axes of more than one rank whose role has the fact. */
@@ -102,6 +111,9 @@ static inline AxisSet mesh_parameter_axes(const Mesh *m) {
 static inline AxisSet mesh_retained_axes(const Mesh *m) {
     return mesh_axes_with(m, axis_splits_retained);
 }
+
+/* Along which axes ranks share out the work on a sample. */
+static inline AxisSet mesh_cut_axes(const Mesh *m) { return mesh_axes_with(m, axis_cuts); }
 
 static inline AxisSet mesh_all_axes(const Mesh *m) { return ((AxisSet)1 << m->n) - 1; }
 

@@ -112,6 +112,37 @@ const char *shape_all_reduce(Infer *s) {
     return NULL;
 }
 
+/* Dimension `axis` in `count` runs, of which each rank of the axes has a part. */
+static const char *find_runs(Infer *s, int64_t *ranks) {
+    const Type *x = &s->in[0];
+    *ranks = mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes);
+    if (s->a->axis < x->rank && s->a->count > 0 && x->dim[s->a->axis] % s->a->count == 0)
+        return NULL;
+    return arena_printf(s->arena, "axis %lld of %s is not %lld runs of one size",
+                        (long long)s->a->axis, infer_text(s, x), (long long)s->a->count);
+}
+
+const char *shape_all_gather(Infer *s) {
+    int64_t ranks;
+    TRY(find_runs(s, &ranks));
+    s->out[0] = s->in[0];
+    s->out[0].pitch = 0;
+    s->out[0].dim[s->a->axis] *= ranks;
+    return NULL;
+}
+
+const char *shape_part(Infer *s) {
+    int64_t ranks;
+    TRY(find_runs(s, &ranks));
+    if (s->in[0].dim[s->a->axis] / s->a->count % ranks)
+        return arena_printf(s->arena, "runs of axis %lld of %s are not divisible by %lld ranks",
+                            (long long)s->a->axis, infer_text(s, &s->in[0]), (long long)ranks);
+    s->out[0] = s->in[0];
+    s->out[0].pitch = 0;
+    s->out[0].dim[s->a->axis] /= ranks;
+    return NULL;
+}
+
 const char *shape_unshard(Infer *s) {
     TRY(infer_row(s, "units", s->a->unit, s->g->units.n));
     const Unit *u = &s->g->units.at[s->a->unit];

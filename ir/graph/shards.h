@@ -48,6 +48,41 @@ static inline int64_t layout_place(int64_t end, int64_t grain) {
     return (end + grain - 1) / grain * grain;
 }
 
+/* How ranks along axes of the mesh share out a tensor, before any of it is split: dimension `dim`
+ * of the whole one is outer * size * inner entries, and number k of n ranks has entries [k * size /
+ * n, (k + 1) * size / n) of `size`. Such a part is a tensor of its own, and what is said here of
+ * parameters is said of it. */
+typedef struct TensorCut {
+    AxisSet axes; /* 0: every rank has all of it, and the rest is 0 */
+    int32_t dim;
+    int64_t outer, size;
+} TensorCut;
+
+/* The elements of the whole tensor that a rank's part has, in the part's order: `run` of them, then
+ * as many for each other of `parts` ranks. */
+typedef struct TensorPart {
+    int64_t run, parts, number;
+} TensorPart;
+
+/* dim: the sizes of the part, n: its elements. */
+static inline TensorPart tensor_part(const TensorCut *c, const Mesh *mesh, int64_t rank,
+                                     const int64_t *dim, int64_t n) {
+    TensorPart p = {n, 1, 0};
+    if (!c->axes) return p;
+    p.parts = mesh_extent(mesh, c->axes);
+    p.number = mesh_index(mesh, rank, c->axes);
+    for (int i = 0; i < c->dim; i++) p.run /= dim[i];
+    p.run /= c->outer;
+    return p;
+}
+
+/* The element of the whole tensor that is element e of the part; how many of the part, from e on,
+ * come after it in the whole tensor without a gap, e included. */
+static inline int64_t tensor_element(const TensorPart *p, int64_t e) {
+    return (e / p->run * p->parts + p->number) * p->run + e % p->run;
+}
+static inline int64_t tensor_run(const TensorPart *p, int64_t e) { return p->run - e % p->run; }
+
 /* The layout of parameters that end at `end`. */
 static inline Layout layout_of(const Mesh *mesh, AxisSet split, int64_t end, bool aligned) {
     int64_t ranks = mesh_extent(mesh, split), shard = (end + ranks - 1) / ranks;

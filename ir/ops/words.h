@@ -77,7 +77,8 @@
     W(TAG_PARAMETER, "parameter", "weights")                                                       \
     W(TAG_GRADIENT, "gradient", "gradients")                                                       \
     W(TAG_METRIC, "metric", "loss, norm, metrics, largest weights")                                \
-    W(TAG_MOMENTUM, "momentum", "what Muon makes orthogonal")
+    W(TAG_MOMENTUM, "momentum", "what Muon makes orthogonal")                                      \
+    W(TAG_ACTIVATION, "activation", "activations and their gradients")
 
 /* Communicators of a mesh axis: one for gathers, one for reductions, so that they may overlap. */
 #define WORDS_CommPurpose(W)                                                                       \

@@ -197,6 +197,12 @@ static bool parse_init(GraphParser *p, Param *q) {
     return parse_expect(p, ')');
 }
 
+static bool parse_cut(GraphParser *p, TensorCut *cut) {
+    return parse_axes(p, &cut->axes) && parse_expect_word(p, "dim") && parse_i32(p, &cut->dim) &&
+           parse_expect_word(p, "outer") && parse_int(p, &cut->outer) &&
+           parse_expect_word(p, "size") && parse_int(p, &cut->size);
+}
+
 static bool parse_param(GraphParser *p) {
     Param q = {0};
     if (!parse_row(p, p->g->params.n) || !parse_param_name(p, &q.name) || !parse_type(p, &q.type) ||
@@ -219,6 +225,7 @@ static bool parse_param(GraphParser *p) {
     q.keep_f32 = parse_accept_word(p, "keep_f32");
     q.replicate = parse_accept_word(p, "replicate");
     if (parse_accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
+    if (parse_accept_word(p, "cut") && !parse_cut(p, &q.cut)) return false;
     q.matrix = parse_accept_word(p, "matrix");
     if (parse_accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
     q.grouped = parse_accept_word(p, "lr");
@@ -309,6 +316,7 @@ static bool parse_group(GraphParser *p) {
         !parse_expect_word(p, "shard") || !parse_int(p, &q.layout.shard))
         return false;
     if (parse_accept_word(p, "split") && !parse_axes(p, &q.layout.split)) return false;
+    if (parse_accept_word(p, "cut") && !parse_axes(p, &q.cut)) return false;
     vec_push(p->g->arena, &p->g->groups, q);
     return true;
 }
@@ -430,10 +438,14 @@ static bool parse_results(GraphParser *p, Op *op) {
     do {
         uint32_t number;
         Value v = {.def = p->g->ops.n, .result = op->n_out};
+        Placement placement;
         if (!parse_number(p, '%', &number) || !define(p, &p->values, '%', number, p->g->values.n) ||
-            !parse_expect(p, ':') || !parse_type(p, &v.type) || !parse_address(p, &v.address) ||
+            !parse_expect(p, ':') || !parse_placed_type(p, &v.type, &placement) ||
+            !parse_address(p, &v.address) ||
             (parse_accept_word(p, "slot") && !parse_axes(p, &v.slots)))
             return false;
+        if (placement_is_any(&placement))
+            v.placement = arena_copy(p->g->arena, &placement, sizeof placement);
         graph_add_value(p->g, &v);
         op->n_out++;
     } while (parse_accept(p, ','));

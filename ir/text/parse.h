@@ -75,6 +75,8 @@ bool parse_type(GraphParser *p, Type *t);
 bool parse_span(GraphParser *p, Span *at);
 bool parse_address(GraphParser *p, uint64_t *address);
 
+/* Of a value: with what placement_is_any says it has. */
+bool parse_placed_type(GraphParser *p, Type *t, Placement *placement);
 /* (rep, dp): axes of the graph's mesh. */
 bool parse_axes(GraphParser *p, AxisSet *set);
 

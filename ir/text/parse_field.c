@@ -191,24 +191,64 @@ bool parse_dtype(GraphParser *p, int *out) {
     return *out != DT_NONE || parse_fail_token(p, "unknown dtype `%s`", word);
 }
 
-bool parse_type(GraphParser *p, Type *t) {
+/* An axis of the graph's mesh by its name. */
+static bool parse_axis(GraphParser *p, AxisSet *set) {
+    const Mesh *mesh = &p->g->policy.mesh;
+    char word[NAME_SIZE];
+    if (!parse_word(p, "an axis", word)) return false;
+    int a = 0;
+    while (a < mesh->n && strcmp(word, axis_name(mesh->axis[a].role))) a++;
+    if (a == mesh->n) return parse_fail_token(p, "the mesh has no axis `%s`", word);
+    *set |= (AxisSet)1 << a;
+    return true;
+}
+
+/* 512, 512*tp or 3x384*tp. */
+static bool parse_dim(GraphParser *p, int64_t *dim, int64_t *outer, AxisSet *cut) {
+    *outer = 0;
+    if (!parse_int(p, dim)) return false;
+    if (parse_accept(p, 'x')) {
+        *outer = *dim;
+        if (!parse_int(p, dim)) return false;
+        if (*outer < 1 || *dim < 1 || *dim > MOST_COUNT / *outer)
+            return parse_fail(p, "runs of a dimension are too many or too long");
+        *dim *= *outer;
+    }
+    while (parse_accept(p, '*'))
+        if (!parse_axis(p, cut)) return false;
+    if (*cut) *outer = MAX(1, *outer);
+    return *cut || !*outer || parse_fail(p, "a dimension in runs is not cut");
+}
+
+bool parse_placed_type(GraphParser *p, Type *t, Placement *placement) {
     int dtype;
     *t = (Type){0};
+    *placement = (Placement){.partial = 0};
     if (!parse_dtype(p, &dtype)) return false;
     const char *begin = p->token;
     t->dtype = (uint8_t)dtype;
     if (parse_accept(p, '[')) {
         do {
             if (t->rank == MAX_RANK) return parse_fail(p, "a type has at most %d axes", MAX_RANK);
-            if (!parse_int(p, &t->dim[t->rank])) return false;
+            if (!parse_dim(p, &t->dim[t->rank], &placement->outer[t->rank],
+                           &placement->cut[t->rank]))
+                return false;
             t->rank++;
         } while (parse_accept(p, ','));
         if (parse_accept(p, ':') && !parse_u32(p, &t->pitch)) return false;
         if (!parse_expect(p, ']')) return false;
     }
+    while (parse_accept(p, '+'))
+        if (!parse_axis(p, &placement->partial)) return false;
     p->token = begin;
     return type_sound(t) ||
            parse_fail_token(p, "no value can have the type %s", type_text(p->g->arena, t));
+}
+
+bool parse_type(GraphParser *p, Type *t) {
+    Placement placement;
+    if (!parse_placed_type(p, t, &placement)) return false;
+    return !placement_is_any(&placement) || parse_fail_token(p, "only values have a placement");
 }
 
 bool parse_span(GraphParser *p, Span *at) {
@@ -236,17 +276,10 @@ bool parse_address(GraphParser *p, uint64_t *address) {
 }
 
 bool parse_axes(GraphParser *p, AxisSet *set) {
-    const Mesh *mesh = &p->g->policy.mesh;
     *set = 0;
     if (!parse_expect(p, '(')) return false;
-    for (bool first = true; !parse_accept(p, ')'); first = false) {
-        char word[NAME_SIZE];
-        if ((!first && !parse_expect(p, ',')) || !parse_word(p, "an axis", word)) return false;
-        int a = 0;
-        while (a < mesh->n && strcmp(word, axis_name(mesh->axis[a].role))) a++;
-        if (a == mesh->n) return parse_fail_token(p, "the mesh has no axis `%s`", word);
-        *set |= (AxisSet)1 << a;
-    }
+    for (bool first = true; !parse_accept(p, ')'); first = false)
+        if ((!first && !parse_expect(p, ',')) || !parse_axis(p, set)) return false;
     return true;
 }
 

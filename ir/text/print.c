@@ -270,6 +270,14 @@ static void print_param_name(GraphPrinter *p, const ParamName *name) {
     put_span(p, name->span);
 }
 
+static void print_cut(GraphPrinter *p, const TensorCut *cut) {
+    put_text(p, " cut ");
+    text_axes_print(&p->g->policy.mesh, cut->axes, p->out);
+    put_labelled(p, "dim", cut->dim);
+    put_labelled(p, "outer", cut->outer);
+    put_labelled(p, "size", cut->size);
+}
+
 static void print_params(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->params.n; i++) {
         const Param *q = &p->g->params.at[i];
@@ -309,6 +317,7 @@ static void print_params(GraphPrinter *p) {
         if (q->keep_f32) put_text(p, " keep_f32");
         if (q->replicate) put_text(p, " replicate");
         if (q->split_axis) put_labelled(p, "axis", q->split_axis);
+        if (q->cut.axes) print_cut(p, &q->cut);
         if (q->matrix) put_text(p, " matrix");
         if (q->gather) {
             put_text(p, " gather ");
@@ -415,6 +424,10 @@ static void print_groups(GraphPrinter *p) {
             put_text(p, " split ");
             text_axes_print(&p->g->policy.mesh, q->layout.split, p->out);
         }
+        if (q->cut) {
+            put_text(p, " cut ");
+            text_axes_print(&p->g->policy.mesh, q->cut, p->out);
+        }
         put_text(p, "\n");
     }
 }
@@ -446,13 +459,39 @@ static void put_op(GraphPrinter *p, OpId id) {
         put_text(p, "?");
 }
 
+static void put_axes_after(GraphPrinter *p, const char *mark, AxisSet set) {
+    const Mesh *mesh = &p->g->policy.mesh;
+    for (int a = 0; a < mesh->n; a++)
+        if (set >> a & 1) buf_printf(p->out, "%s%s", mark, axis_name(mesh->axis[a].role));
+}
+
+/* f32[1, 512*tp, 3x384*tp] where ranks along tp share out the second dimension, and each of three
+ * runs of the third one; f32[1, 768]+tp where they hold terms of a sum. */
+static void put_placed_type(GraphPrinter *p, const Type *t, const Placement *placement) {
+    if (!placement) {
+        type_print(t, p->out);
+        return;
+    }
+    put_text(p, dtype_name(t->dtype));
+    for (int i = 0; i < t->rank; i++) {
+        int64_t runs = MAX(1, placement->outer[i]);
+        put_text(p, i ? ", " : "[");
+        if (runs > 1) buf_printf(p->out, "%lldx", (long long)runs);
+        put_int(p, t->dim[i] / runs);
+        put_axes_after(p, "*", placement->cut[i]);
+    }
+    if (t->pitch) buf_printf(p->out, ":%u", t->pitch);
+    if (t->rank) put_text(p, "]");
+    put_axes_after(p, "+", placement->partial);
+}
+
 static void print_results(GraphPrinter *p, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++) {
         const Value *v = &p->g->values.at[op->out + j];
         put_text(p, j ? ", " : " ");
         put_value(p, op->out + j);
         put_text(p, ": ");
-        type_print(&v->type, p->out);
+        put_placed_type(p, &v->type, v->placement);
         put_address(p, v->address);
         if (!v->slots || p->g->level < LEVEL_SCHED) continue;
         put_text(p, " slot ");

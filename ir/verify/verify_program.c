@@ -260,7 +260,8 @@ static void check_collective(Verify *v, const Op *op) {
                             (op->kind == OP_all_reduce && op->attr->tag != TAG_PARAMETER);
     AxisSet all = mesh_all_axes(&v->g->policy.mesh);
     if (!axes_fit(v, op) || !tag || op->attr->comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
-        (op->attr->unit == NO_INDEX) != (op->attr->tag == TAG_METRIC))
+        (op->attr->unit == NO_INDEX) !=
+            (op->attr->tag == TAG_METRIC || op->attr->tag == TAG_ACTIVATION))
         verify_broken(v, RULE_SHARD_7, op,
                       "axes %#llx of %#x, communicator %lld, tag %lld, unit %lld",
                       (unsigned long long)op->attr->axes, all, (long long)op->attr->comm,

@@ -54,7 +54,8 @@ static bool policy_is_possible(const Graph *g) {
     for (int a = 0; a < p->mesh.n; a++) {
         AxisRole role = p->mesh.axis[a].role;
         int64_t size = p->mesh.axis[a].size;
-        AxisSet served = mesh_sample_axes(&p->mesh) | mesh_parameter_axes(&p->mesh);
+        AxisSet served =
+            mesh_sample_axes(&p->mesh) | mesh_parameter_axes(&p->mesh) | mesh_cut_axes(&p->mesh);
         if (size == 1 || served >> a & 1) continue;
         Diag d =
             diag_at(g->diags, E_mesh, p->unit_span, "mesh axis %s = %lld: %s is not supported yet",

@@ -259,11 +259,26 @@ static void see_metric(CommEmitter *e, const Op *op) {
     vec_push(e->c->g->scratch, &e->metrics, m);
 }
 
+/* Where ranks share out the work on a sample, all of them have the same metrics, but each has a
+ * part of the norm: that is summed by itself. */
+static ValueId reduce_norm(CommEmitter *e, ValueId norm) {
+    const Mesh *mesh = &e->c->g->policy.mesh;
+    Attrs a = {.unit = NO_INDEX,
+               .axes = mesh_sample_axes(mesh) | mesh_cut_axes(mesh),
+               .comm = COMM_REDUCE,
+               .tag = TAG_METRIC};
+    return emit_value(&e->b, OP_all_reduce, &a, 1, &norm, NULL);
+}
+
 /* One collective for all metrics, and the norm where there is one; then their states. */
 static void reduce_metrics(CommEmitter *e, ValueId *norm) {
     Graph *g = e->c->g;
     uint32_t n = e->metrics.n;
     AxisSet samples = mesh_sample_axes(&g->policy.mesh);
+    if (norm && mesh_cut_axes(&g->policy.mesh)) {
+        *norm = reduce_norm(e, *norm);
+        norm = NULL;
+    }
     if (!samples || n + (norm != NULL) == 0) return;
     ValueId *in = arena_array(g->scratch, ValueId, n + 1);
     for (uint32_t k = 0; k < n; k++) in[k] = e->metrics.at[k].value;

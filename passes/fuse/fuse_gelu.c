@@ -8,8 +8,9 @@
  * The new op stands where the linear stood and has its path and span: it reads the linear's
  * parameters. All programs are treated alike, so that evaluation computes what training does.
  *
- * Not fused: an h that something else reads (a second gelu, a metric, a residual); a linear and a
- * gelu of which backward computes one again and not the other.
+ * Not fused: a product that sums over ranks (pass cut), since gelu has to wait for the sum; an h
+ * that something else reads (a second gelu, a metric, a residual); a linear and a gelu of which
+ * backward computes one again and not the other.
  */
 #include <string.h>
 
@@ -17,9 +18,18 @@
 #include "recompute.h"
 #include "rewrite.h"
 
+/* Is its weight cut along the dimension that it sums over? */
+static bool sums_over_ranks(const Graph *g, const Op *linear) {
+    const Op *weight = &g->ops.at[g->values.at[linear->in[1]].def];
+    if (weight->kind != OP_param) return false;
+    const TensorCut *cut = &g->params.at[weight->attr->index].cut;
+    return cut->axes && cut->dim == 1;
+}
+
 static void fuse(Rewrite *r, uint32_t i, void *choice) {
     const Op *linear = rewrite_op(r, i);
     if (linear->kind != OP_linear || r->readers[linear->out] != 1) return;
+    if (sums_over_ranks(r->g, linear)) return;
     uint32_t at = r->reader[linear->out];
     const Op *gelu = rewrite_op(r, at);
     if (gelu->kind != OP_gelu || choice_has(choice, linear) != choice_has(choice, gelu)) return;

@@ -72,7 +72,7 @@ typedef struct SeenRuns {
 
 enum { MOST_SEEN = 4 * 32 }; /* four nodes a level at most */
 
-typedef struct Placement {
+typedef struct BlockPlacement {
     Arena *arena; /* of one try */
     MemoryBlock *blocks;
     uint32_t n, n_time;
@@ -83,7 +83,7 @@ typedef struct Placement {
     uint32_t n_seen;
     uint64_t bound;      /* bytes live at the worst time */
     uint32_t worst_time; /* the first such time */
-} Placement;
+} BlockPlacement;
 
 /* A node and its time. */
 typedef struct At {
@@ -97,7 +97,7 @@ static At upper_half(At at) {
 }
 
 /* Takes the run of addresses from time start to time end. */
-static void take_addresses(Placement *p, At at, uint32_t start, uint32_t end, AddressRun run) {
+static void take_addresses(BlockPlacement *p, At at, uint32_t start, uint32_t end, AddressRun run) {
     TimeNode *node = &p->nodes[at.node];
     runs_add(p->arena, &node->any, run);
     if (start <= at.low && at.high <= end) {
@@ -109,12 +109,12 @@ static void take_addresses(Placement *p, At at, uint32_t start, uint32_t end, Ad
     if (end >= high.low) take_addresses(p, high, start, end, run);
 }
 
-static void add_seen(Placement *p, const AddressRuns *runs) {
+static void add_seen(BlockPlacement *p, const AddressRuns *runs) {
     if (runs->n) p->seen[p->n_seen++] = (SeenRuns){runs, 0};
 }
 
 /* Fills p->seen: together these runs are everything taken at any time from start to end. */
-static void find_taken(Placement *p, At at, uint32_t start, uint32_t end) {
+static void find_taken(BlockPlacement *p, At at, uint32_t start, uint32_t end) {
     const TimeNode *node = &p->nodes[at.node];
     if (!node->any.n) return;
     if (start <= at.low && at.high <= end) {
@@ -141,7 +141,7 @@ static bool make_room(SeenRuns *s, uint64_t size, uint64_t *at) {
 }
 
 /* The lowest place for this many bytes beside all that was seen. */
-static uint64_t lowest_gap(Placement *p, uint64_t size) {
+static uint64_t lowest_gap(BlockPlacement *p, uint64_t size) {
     uint64_t at = 0;
     /* until all sets in a row leave room */
     for (uint32_t k = 0, room = 0; room < p->n_seen; k = (k + 1) % p->n_seen)
@@ -158,7 +158,7 @@ typedef struct PlacementOrder {
 } PlacementOrder;
 
 typedef struct Sorting {
-    const Placement *p;
+    const BlockPlacement *p;
     const PlacementOrder *order;
 } Sorting;
 
@@ -183,7 +183,7 @@ static int compare_blocks(const void *a, const void *b, void *context) {
 
 /* Places all blocks in this order; the result is the height. It ends where that is not below
  * `most`. */
-static uint64_t try_order(Placement *p, const PlacementOrder *order, uint64_t *offset,
+static uint64_t try_order(BlockPlacement *p, const PlacementOrder *order, uint64_t *offset,
                           uint64_t most) {
     uint64_t height = 0;
     p->arena = arena_new();
@@ -234,7 +234,7 @@ uint64_t memory_bound(Arena *a, const MemoryBlock *blocks, uint32_t n, uint32_t 
 }
 
 /* Numbers the positions at which blocks start. */
-static void find_times(Placement *p, Arena *a) {
+static void find_times(BlockPlacement *p, Arena *a) {
     uint32_t *number = arena_array(a, uint32_t, p->n_time + 1), n = 0; /* starts up to there */
     for (uint32_t i = 0; i < p->n; i++) number[p->blocks[i].start] = 1;
     for (uint32_t t = 0; t < p->n_time; t++) number[t] = n += number[t];
@@ -252,7 +252,7 @@ uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time
                                             {true, false, false},  {true, true, false},
                                             {false, false, true},  {true, false, true}};
     if (n == 0) return 0;
-    Placement p = {.blocks = blocks, .n = n, .n_time = n_time};
+    BlockPlacement p = {.blocks = blocks, .n = n, .n_time = n_time};
     p.bound = memory_bound(a, blocks, n, n_time, &p.worst_time);
     find_times(&p, a);
     uint64_t *offset = arena_array(a, uint64_t, n), lowest = UINT64_MAX;

@@ -5,9 +5,9 @@
  * the flat ones are when, optimizer updates the groups.
  *
  * A group is the parameters of a unit that agree in compute, master, reduce and wire dtype, in
- * being trainable, by Muon or not, and in being split; groups that every rank holds whole come
- * last. Of N ranks, rank r holds [r * shard, (r + 1) * shard). With one rank or strategy none every
- * rank holds all of it.
+ * being trainable, by Muon or not, in being split and in the axes that cut them; groups that every
+ * rank holds whole come last. Of N ranks, rank r holds [r * shard, (r + 1) * shard). With one rank
+ * or strategy none every rank holds all of it.
  *
  *   layout = flat   in pre-order, each at a multiple of align bytes of the wire dtype (align 0:
  *                   where the one before it ends); the end is filled up to a multiple of N
@@ -45,9 +45,9 @@ typedef struct Shard {
 
 static bool belongs(const Policy *policy, const Group *group, const Param *p) {
     AxisSet split = p->replicate ? 0 : split_axes(policy);
-    return group->layout.split == split && group->trainable == !p->frozen &&
-           group->matrices == (p->matrix && !p->frozen) && group->master_dtype == p->type.dtype &&
-           group->compute_dtype == p->compute_dtype &&
+    return group->layout.split == split && group->cut == p->cut.axes &&
+           group->trainable == !p->frozen && group->matrices == (p->matrix && !p->frozen) &&
+           group->master_dtype == p->type.dtype && group->compute_dtype == p->compute_dtype &&
            group->wire_dtype == dtype_on_wire(policy, p) &&
            (p->frozen || group->reduce_dtype == p->reduce_dtype);
 }
@@ -60,6 +60,7 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
     while (k < u->groups.n && !belongs(&g->policy, &g->groups.at[u->groups.at[k]], param)) k++;
     if (k == u->groups.n) {
         Group group = {.unit = unit,
+                       .cut = param->cut.axes,
                        .layout.split = param->replicate ? 0 : split_axes(&g->policy),
                        .trainable = !param->frozen,
                        .matrices = param->matrix && !param->frozen,

@@ -125,6 +125,7 @@ static int compute_dtype(const Precision *c, const Op *op, uint32_t j) {
     const Graph *g = c->g;
     if (op->kind == OP_param) return g->params.at[op->attr->index].compute_dtype;
     const Slot *slot = signature_result(op_signature(op->kind), j);
+    if (op_info[op->kind].effect == EFFECT_COMM) return g->values.at[op->in[j]].type.dtype;
     switch (slot->dtype) {
     case WANT_DEFAULT:
         if (slot->same_as >= 0) return DT_NONE;

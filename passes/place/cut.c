@@ -1,0 +1,276 @@
+/* cut: which parameters the ranks along an axis of the mesh share out, and along which dimension.
+ *
+ * In: a graph of level model. Out: the same ops; each parameter that ranks along tp share out says
+ * so (Param.cut). Types stay whole: pass place makes them local.
+ *
+ * Ops tie dimensions of values together: where ranks share out the heads of attention, they share
+ * out the rows of the product that makes q, k and v, and the columns of the one that reads the
+ * result. A class is all that is tied: places of values, found from one of them by asking each op
+ * that reads or makes a value for its cut of that place (cut.h). A place may be a factor of a
+ * dimension, such as the heads in rows of 3 x heads x width, and a dimension may have several.
+ *
+ * tp takes classes that hold parameters, that every op they meet can share out, and whose size the
+ * number of ranks divides: the one with the most elements first, at each op only one. What no class
+ * takes stays whole on every rank. Where heads are what cannot be divided, that is an error, since
+ * attention whole on every rank is not what anybody wants; any other width stays whole.
+ *
+ * Time: each place is met once; its class asks the cuts of its value's ops, which are few.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cut.h"
+#include "passes.h"
+
+/* A factor of a dimension of a value: dimension = outer * size * inner. */
+typedef struct ClassPlace {
+    ValueId value;
+    int64_t size;
+    Place place;
+} ClassPlace;
+
+typedef struct CutClass {
+    VEC(ClassPlace) places;
+    VEC(OpId) ops;    /* those that it meets, each once for each of their cuts */
+    OpId refused;     /* one that needs it whole, or has two cuts in it; NO_OP: none */
+    OpId heads;       /* one of attention whose heads it is; NO_OP: none */
+    int64_t size;     /* what the number of ranks must divide */
+    int64_t elements; /* of the parameters in it */
+} CutClass;
+
+typedef struct OpCuts {
+    Cut *cut; /* NULL: not asked yet */
+    uint32_t n;
+    uint64_t taken; /* bit k: cut k is in the class that is being found */
+    bool chosen;    /* a chosen class cuts it */
+} OpCuts;
+
+typedef struct CutPass {
+    Graph *g;
+    const Program *program;
+    OpCuts *ops;              /* by op */
+    uint32_t *first, *reader; /* by value: reader[first[v] .. first[v + 1]) are ops */
+    uint32_t *slots, n_slots; /* of the hash table: row of `met` + 1, 0 for an empty slot */
+    VEC(ClassPlace) met;      /* the places of all classes so far */
+    VEC(CutClass) classes;
+} CutPass;
+
+/* ---- places ---- */
+
+static bool same_place(const ClassPlace *a, const ClassPlace *b) {
+    return a->value == b->value && a->size == b->size && a->place.dim == b->place.dim &&
+           a->place.outer == b->place.outer;
+}
+
+/* The slot of the place, or the empty one where it belongs. */
+static uint32_t *find_place(const CutPass *c, const ClassPlace *p) {
+    uint64_t hash = p->value * 0x9e3779b97f4a7c15u ^ (uint64_t)p->size * 0xc2b2ae3d27d4eb4fu ^
+                    (uint64_t)p->place.outer * 0x165667b19e3779f9u ^ p->place.dim;
+    uint32_t at = (uint32_t)((hash * 0x9e3779b97f4a7c15u) >> 32) & (c->n_slots - 1);
+    while (c->slots[at] && !same_place(&c->met.at[c->slots[at] - 1], p))
+        at = (at + 1) & (c->n_slots - 1);
+    return &c->slots[at];
+}
+
+static void grow_table(CutPass *c) {
+    c->n_slots = MAX(1024, 2 * c->n_slots);
+    c->slots = arena_array(c->g->scratch, uint32_t, c->n_slots);
+    for (uint32_t i = 0; i < c->met.n; i++) *find_place(c, &c->met.at[i]) = i + 1;
+}
+
+/* Adds the place to the class, unless a class has it. */
+static void add_place(CutPass *c, CutClass *class, ValueId value, const Place *place,
+                      int64_t size) {
+    ClassPlace p = {value, size, *place};
+    if (2 * c->met.n >= c->n_slots) grow_table(c);
+    uint32_t *slot = find_place(c, &p);
+    if (*slot) return;
+    vec_push(c->g->scratch, &c->met, p);
+    *slot = c->met.n;
+    vec_push(c->g->scratch, &class->places, p);
+}
+
+/* ---- classes ---- */
+
+static const Op *op_of(const CutPass *c, OpId id) { return &c->g->ops.at[id]; }
+
+static OpCuts *cuts_of(CutPass *c, OpId id) {
+    const Op *op = op_of(c, id);
+    OpCuts *all = &c->ops[id];
+    if (all->cut) return all;
+    Arena *a = c->g->scratch;
+    Type *types = arena_array(a, Type, op->n_in + op->n_out + 1);
+    for (uint32_t k = 0; k < op->n_in; k++) types[k] = c->g->values.at[op->in[k]].type;
+    for (uint32_t k = 0; k < op->n_out; k++)
+        types[op->n_in + k] = c->g->values.at[op->out + k].type;
+    CutOp asked = {.kind = op->kind,
+                   .attr = op->attr,
+                   .n_in = op->n_in,
+                   .n_out = op->n_out,
+                   .in = types,
+                   .out = types + op->n_in};
+    all->cut = arena_array(a, Cut, MOST_CUTS);
+    all->n = op_cuts(&asked, all->cut, a);
+    return all;
+}
+
+/* The class has the place as value `which` of the op: finds the op's cut of it, and what that ties
+ * to it. false: the op needs it whole. */
+static bool follow_op(CutPass *c, CutClass *class, OpId id, uint32_t which, const ClassPlace *p) {
+    const Op *op = op_of(c, id);
+    OpCuts *all = cuts_of(c, id);
+    uint32_t n = op->n_in + op->n_out;
+    Place *value = arena_array(c->g->scratch, Place, n + 1);
+    for (uint32_t k = 0; k < all->n; k++) {
+        Cut cut = all->cut[k];
+        memcpy(value, cut.value, n * sizeof *value);
+        cut.value = value;
+        if (!cut_match(&cut, n, which, &p->place, p->size)) continue;
+        if (cut.at) return false; /* kernels do not know yet where their part begins */
+        if (!(all->taken >> k & 1)) vec_push(c->g->scratch, &class->ops, id);
+        all->taken |= (uint64_t)1 << k;
+        if (cut.letter == 'H') class->heads = id;
+        for (uint32_t v = 0; v < n; v++)
+            if (value[v].kind == PLACE_CUT)
+                add_place(c, class, v < op->n_in ? op->in[v] : op->out + (v - op->n_in), &value[v],
+                          cut.size);
+        return true;
+    }
+    return false;
+}
+
+/* Does the op only bring a value into the program? */
+static bool is_source(const Op *op) { return op->kind == OP_param; }
+
+static void follow_value(CutPass *c, CutClass *class, const ClassPlace *p) {
+    const Value *v = &c->g->values.at[p->value];
+    const Op *def = op_of(c, v->def);
+    if (is_source(def)) {
+        const Param *param = &c->g->params.at[def->attr->index];
+        class->elements += type_elements(&param->type);
+    } else if (!follow_op(c, class, v->def, def->n_in + v->result, p)) {
+        class->refused = v->def;
+    }
+    for (uint32_t k = c->first[p->value]; k < c->first[p->value + 1]; k++) {
+        const Op *op = op_of(c, c->reader[k]);
+        for (uint32_t i = 0; i < op->n_in; i++)
+            if (op->in[i] == p->value && !follow_op(c, class, c->reader[k], i, p))
+                class->refused = c->reader[k];
+    }
+}
+
+static void find_class(CutPass *c, ValueId value, const Place *place, int64_t size) {
+    CutClass class = {.refused = NO_OP, .heads = NO_OP, .size = size};
+    add_place(c, &class, value, place, size);
+    if (!class.places.n) return;
+    for (uint32_t k = 0; k < class.places.n; k++) {
+        ClassPlace p = class.places.at[k];
+        follow_value(c, &class, &p);
+    }
+    for (uint32_t k = 0; k < class.ops.n; k++) {
+        uint64_t *taken = &c->ops[class.ops.at[k]].taken;
+        if (*taken & (*taken - 1)) class.refused = class.ops.at[k];
+    }
+    for (uint32_t k = 0; k < class.ops.n; k++) c->ops[class.ops.at[k]].taken = 0;
+    if (class.elements) vec_push(c->g->scratch, &c->classes, class);
+}
+
+static void find_classes(CutPass *c) {
+    for (uint32_t i = 0; i < c->program->ops.n; i++) {
+        OpId id = c->program->ops.at[i];
+        const Op *op = op_of(c, id);
+        const OpCuts *all = cuts_of(c, id);
+        for (uint32_t k = 0; k < all->n; k++)
+            for (uint32_t v = 0; v < op->n_in + op->n_out; v++) {
+                const Place *place = &all->cut[k].value[v];
+                if (place->kind == PLACE_CUT)
+                    find_class(c, v < op->n_in ? op->in[v] : op->out + (v - op->n_in), place,
+                               all->cut[k].size);
+            }
+    }
+}
+
+/* ---- choice ---- */
+
+static int compare_classes(const void *a, const void *b) {
+    const CutClass *x = a, *y = b;
+    if (x->elements != y->elements) return x->elements > y->elements ? -1 : 1;
+    return x->places.at[0].value < y->places.at[0].value ? -1 : 1;
+}
+
+static bool is_free(const CutPass *c, const CutClass *class) {
+    for (uint32_t k = 0; k < class->ops.n; k++)
+        if (c->ops[class->ops.at[k]].chosen) return false;
+    return true;
+}
+
+static void choose(CutPass *c, const CutClass *class, AxisSet axes) {
+    for (uint32_t k = 0; k < class->ops.n; k++) c->ops[class->ops.at[k]].chosen = true;
+    for (uint32_t k = 0; k < class->places.n; k++) {
+        const ClassPlace *p = &class->places.at[k];
+        const Op *def = op_of(c, c->g->values.at[p->value].def);
+        if (!is_source(def)) continue;
+        c->g->params.at[def->attr->index].cut =
+            (TensorCut){axes, p->place.dim, p->place.outer, p->size};
+    }
+}
+
+static void report_heads(const CutPass *c, const CutClass *class, const char *axis, int64_t ranks) {
+    const Op *op = op_of(c, class->heads);
+    Diag d =
+        diag_at(c->g->diags, E_mesh, op->span, "%s = %lld: %lld heads of %s cannot be shared out",
+                axis, (long long)ranks, (long long)class->size, *op->path ? op->path : "the model");
+    diag_help(&d, "use a number of ranks that divides the number of heads");
+    diag_emit(&d);
+}
+
+/* Chooses classes for the axis. false: there are heads that it cannot share out. */
+static bool cut_axis(CutPass *c, int axis) {
+    int64_t ranks = c->g->policy.mesh.axis[axis].size;
+    bool ok = true;
+    qsort(c->classes.at, c->classes.n, sizeof *c->classes.at, compare_classes);
+    for (uint32_t k = 0; k < c->classes.n; k++) {
+        const CutClass *class = &c->classes.at[k];
+        if (class->refused != NO_OP || !is_free(c, class)) continue;
+        if (class->size % ranks == 0) {
+            choose(c, class, (AxisSet)1 << axis);
+        } else if (class->heads != NO_OP) {
+            report_heads(c, class, axis_name(c->g->policy.mesh.axis[axis].role), ranks);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+/* ---- the pass ---- */
+
+static void list_readers(CutPass *c) {
+    const Graph *g = c->g;
+    uint32_t n = 0;
+    c->first = arena_array(g->scratch, uint32_t, g->values.n + 2);
+    for (uint32_t i = 0; i < c->program->ops.n; i++) {
+        const Op *op = op_of(c, c->program->ops.at[i]);
+        for (uint32_t k = 0; k < op->n_in; k++) c->first[op->in[k] + 2]++, n++;
+    }
+    for (uint32_t v = 0; v < g->values.n; v++) c->first[v + 2] += c->first[v + 1];
+    c->reader = arena_array(g->scratch, uint32_t, n + 1);
+    for (uint32_t i = 0; i < c->program->ops.n; i++) {
+        const Op *op = op_of(c, c->program->ops.at[i]);
+        for (uint32_t k = 0; k < op->n_in; k++)
+            c->reader[c->first[op->in[k] + 1]++] = c->program->ops.at[i];
+    }
+}
+
+bool pass_cut(Graph *g) {
+    const Mesh *mesh = &g->policy.mesh;
+    int axis = 0;
+    while (axis < mesh->n && !(axis_cuts(mesh->axis[axis].role) && mesh->axis[axis].size > 1))
+        axis++;
+    int32_t train = graph_find_program(g, PROGRAM_TRAIN);
+    if (axis == mesh->n || train == NO_INDEX) return true;
+    CutPass c = {.g = g, .program = &g->programs.at[train]};
+    c.ops = arena_array(g->scratch, OpCuts, g->ops.n + 1);
+    list_readers(&c);
+    find_classes(&c);
+    return cut_axis(&c, axis);
+}

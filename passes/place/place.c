@@ -1,0 +1,337 @@
+/* place: each rank along an axis that cuts values computes with its part.
+ *
+ * In: a graph of level train whose parameters pass cut has cut, and whose types are whole. Out: the
+ * same programs for one rank: types of values that ranks share out are those of a part, values say
+ * how they are placed (Placement), and where an op needs another placement than its operand has, a
+ * collective or `part` makes it. On a mesh without such an axis nothing changes.
+ *
+ * One walk over each program. An op is cut as one of its cuts (cut.h) says, the first of these that
+ * is: along what a parameter among its operands is cut, along what another operand is cut. An op
+ * whose operands are all partial sums, and that is linear in them, stays a partial sum, so that
+ * gradients of what q, k and v read add up before one reduction. Any other op runs whole on every
+ * rank. What an op adds to a partial sum, such as a bias, is added after the reduction.
+ *
+ *   from      to        op
+ *   cut       whole     all_gather; of what forward made, once more in backward
+ *   partial   whole     all_reduce
+ *   whole     cut       part, which sends nothing
+ *   cut       cut along another dimension: all_gather and part
+ *
+ * Not handled: cuts whose kernel must know where its part begins; rows (sequence parallel).
+ */
+#include <string.h>
+
+#include "cut.h"
+#include "passes.h"
+
+/* How a value is placed along the axis. */
+typedef struct ValuePlace {
+    Place place;
+    int64_t size; /* PLACE_CUT: of the cut */
+} ValuePlace;
+
+/* An old value as some op needs it. */
+typedef struct Converted {
+    ValueId old, value;
+    ValuePlace to;
+    uint8_t phase;
+    uint32_t next; /* of the same old value; 0: none */
+} Converted;
+
+typedef struct PlacePass {
+    Graph *g;
+    Builder b;
+    int axis;
+    int64_t ranks;
+    /* by old value, whose type stays whole */
+    ValuePlace *place;
+    ValueId *became;
+    uint32_t *first; /* of converted; 0: none */
+    VEC(Converted) converted;
+} PlacePass;
+
+static const ValuePlace whole = {.place.kind = PLACE_WHOLE};
+
+static bool same_place(const ValuePlace *a, const ValuePlace *b) {
+    if (a->place.kind != b->place.kind) return false;
+    return a->place.kind != PLACE_CUT ||
+           (a->size == b->size && a->place.dim == b->place.dim && a->place.outer == b->place.outer);
+}
+
+/* ---- values ---- */
+
+static void set_placement(PlacePass *p, ValueId v, const ValuePlace *at) {
+    Value *value = &p->g->values.at[v];
+    if (at->place.kind == PLACE_WHOLE) return;
+    Placement *placement = arena_new_of(p->g->arena, Placement);
+    if (at->place.kind == PLACE_PARTIAL) placement->partial = (AxisSet)1 << p->axis;
+    if (at->place.kind == PLACE_CUT) {
+        placement->cut[at->place.dim] = (AxisSet)1 << p->axis;
+        placement->outer[at->place.dim] = at->place.outer;
+    }
+    value->placement = placement;
+}
+
+static ValueId emit_move(PlacePass *p, OpKind kind, ValueId v, const ValuePlace *from,
+                         const ValuePlace *to) {
+    const Place *cut = from->place.kind == PLACE_CUT ? &from->place : &to->place;
+    Attrs a = attrs_default(kind);
+    a.axes = (int64_t)1 << p->axis;
+    a.tag = TAG_ACTIVATION;
+    a.comm = kind == OP_all_gather ? COMM_GATHER : COMM_REDUCE;
+    a.axis = cut->dim;
+    a.count = cut->outer;
+    v = emit_value(&p->b, kind, &a, 1, &v, NULL);
+    set_placement(p, v, to);
+    return v;
+}
+
+/* A value that is made of nothing is made as a part. */
+static ValueId make_part(PlacePass *p, ValueId old, const ValuePlace *to) {
+    const Op *def = &p->g->ops.at[p->g->values.at[old].def];
+    if (def->kind != OP_fill) return NO_VALUE;
+    Type t = place_part(&p->g->values.at[old].type, &to->place, p->ranks);
+    ValueId v = emit_value(&p->b, OP_fill, def->attr, 0, NULL, &t);
+    set_placement(p, v, to);
+    return v;
+}
+
+/* The old value in that placement. A sum is completed once: all readers after that have it whole.
+ */
+static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
+    ValuePlace *from = &p->place[old];
+    if (same_place(from, to)) return p->became[old];
+    if (from->place.kind == PLACE_PARTIAL) {
+        p->became[old] = emit_move(p, OP_all_reduce, p->became[old], from, &whole);
+        *from = whole;
+        return convert(p, old, to);
+    }
+    for (uint32_t k = p->first[old]; k; k = p->converted.at[k].next) {
+        const Converted *c = &p->converted.at[k];
+        if (same_place(&c->to, to) && c->phase == p->b.phase) return c->value;
+    }
+    ValueId v = to->place.kind == PLACE_CUT ? make_part(p, old, to) : NO_VALUE;
+    if (v == NO_VALUE) {
+        v = p->became[old];
+        if (from->place.kind == PLACE_CUT) v = emit_move(p, OP_all_gather, v, from, &whole);
+        if (to->place.kind == PLACE_CUT) v = emit_move(p, OP_part, v, &whole, to);
+    }
+    Converted c = {old, v, *to, p->b.phase, p->first[old]};
+    p->first[old] = p->converted.n;
+    vec_push(p->g->scratch, &p->converted, c);
+    return v;
+}
+
+/* ---- one op ---- */
+
+/* An op of the old program. */
+typedef struct OldOp {
+    OpKind kind;
+    const Attrs *attr;
+    bool recomputed;
+    uint32_t n_in, n_out;
+    const ValueId *in;
+    const ValueId *out;
+    Type *type; /* of the operands, then of the results: whole */
+} OldOp;
+
+static Cut copy_cut(PlacePass *p, const Cut *cut, uint32_t n) {
+    Cut copy = *cut;
+    copy.value = arena_array(p->g->scratch, Place, n + 1);
+    memcpy(copy.value, cut->value, n * sizeof *copy.value);
+    return copy;
+}
+
+static bool is_param(const PlacePass *p, ValueId old) {
+    return p->g->ops.at[p->g->values.at[old].def].kind == OP_param;
+}
+
+/* The cut along which an operand is cut, a parameter before others. */
+static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen) {
+    CutOp asked = {.kind = op->kind,
+                   .attr = op->attr,
+                   .n_in = op->n_in,
+                   .n_out = op->n_out,
+                   .in = op->type,
+                   .out = op->type + op->n_in};
+    uint32_t n = op->n_in + op->n_out, n_cuts = 0;
+    Cut *cuts = NULL;
+    for (int others = 0; others < 2; others++)
+        for (uint32_t i = 0; i < op->n_in; i++) {
+            const ValuePlace *at = &p->place[op->in[i]];
+            if (at->place.kind != PLACE_CUT || is_param(p, op->in[i]) == others) continue;
+            if (!cuts) {
+                cuts = arena_array(p->g->scratch, Cut, MOST_CUTS);
+                n_cuts = op_cuts(&asked, cuts, p->g->scratch);
+            }
+            for (uint32_t k = 0; k < n_cuts; k++) {
+                *chosen = copy_cut(p, &cuts[k], n);
+                if (!chosen->at && cut_match(chosen, n, i, &at->place, at->size)) return true;
+            }
+        }
+    return false;
+}
+
+static bool stays_partial(PlacePass *p, const OldOp *op) {
+    CutOp asked = {.kind = op->kind,
+                   .attr = op->attr,
+                   .n_in = op->n_in,
+                   .n_out = op->n_out,
+                   .in = op->type,
+                   .out = op->type + op->n_in};
+    bool *partial = arena_array(p->g->scratch, bool, op->n_in + 1);
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        partial[i] = p->place[op->in[i]].place.kind == PLACE_PARTIAL;
+        if (!partial[i]) return false;
+    }
+    /* What makes its operand smaller is computed from the whole sum, which others need as a rule.
+     */
+    bool shrinks =
+        op->n_in && op->n_out && type_elements(&op->type[op->n_in]) < type_elements(&op->type[0]);
+    return op->n_in && !shrinks && op_keeps_partial(&asked, partial);
+}
+
+static void set_result(PlacePass *p, ValueId old, ValueId value, const ValuePlace *at) {
+    p->became[old] = value;
+    p->place[old] = *at;
+    set_placement(p, value, at);
+}
+
+/* Emits the op with these operands; results are placed as `place` says. */
+static void emit_placed(PlacePass *p, const OldOp *op, const Cut *cut, uint32_t n_in,
+                        const ValueId *in, const ValuePlace *place) {
+    Graph *g = p->g;
+    Type *given = arena_array(g->scratch, Type, op->n_out + 1);
+    for (uint32_t j = 0; j < op->n_out; j++)
+        given[j] = place_part(&op->type[op->n_in + j], &place[j].place, p->ranks);
+    Attrs a = *op->attr;
+    if (cut && cut->counts) {
+        a.start /= p->ranks;
+        a.count /= p->ranks;
+    }
+    OpId id = op_emit(&p->b, op->kind, &a, n_in, in, op_info[op->kind].given ? given : NULL);
+    CHECK(g->ops.at[id].n_out == op->n_out);
+    g->ops.at[id].recomputed = op->recomputed;
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        ValueId v = g->ops.at[id].out + j;
+        CHECK(type_same_dims(&g->values.at[v].type, &given[j]));
+        set_result(p, op->out[j], v, &place[j]);
+    }
+}
+
+/* All operands in the placement that the cut asks for. An operand that is to be added to a partial
+ * result, and is whole, is left out and added to the sum over ranks. */
+static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut) {
+    ValueId *in = arena_array(p->g->scratch, ValueId, op->n_in + 1), late = NO_VALUE;
+    ValuePlace *place = arena_array(p->g->scratch, ValuePlace, op->n_out + 1);
+    uint32_t n_in = op->n_in;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        ValuePlace want = {cut->value[i], cut->size};
+        bool partial = p->place[op->in[i]].place.kind == PLACE_PARTIAL;
+        if (want.place.kind == PLACE_PARTIAL && !partial) {
+            CHECK(i + 1 == op->n_in && op->n_out == 1);
+            late = convert(p, op->in[i], &whole);
+            n_in--;
+        } else {
+            in[i] = convert(p, op->in[i], &want);
+        }
+    }
+    for (uint32_t j = 0; j < op->n_out; j++)
+        place[j] = (ValuePlace){cut->value[op->n_in + j], cut->size};
+    emit_placed(p, op, cut, n_in, in, place);
+    if (late == NO_VALUE) return;
+    ValueId both[2] = {convert(p, op->out[0], &whole), late};
+    set_result(p, op->out[0], emit_value(&p->b, OP_add, NULL, 2, both, NULL), &whole);
+}
+
+/* On operands as they are, results all partial; or on whole ones, results all whole. */
+static void emit_uncut(PlacePass *p, const OldOp *op, bool partial) {
+    ValueId *in = arena_array(p->g->scratch, ValueId, op->n_in + 1);
+    ValuePlace *place = arena_array(p->g->scratch, ValuePlace, op->n_out + 1);
+    for (uint32_t i = 0; i < op->n_in; i++)
+        in[i] = partial ? p->became[op->in[i]] : convert(p, op->in[i], &whole);
+    for (uint32_t j = 0; j < op->n_out; j++)
+        place[j].place.kind = partial ? PLACE_PARTIAL : PLACE_WHOLE;
+    emit_placed(p, op, NULL, op->n_in, in, place);
+}
+
+static void place_op(PlacePass *p, const OldOp *op) {
+    Cut cut;
+    if (choose_cut(p, op, &cut))
+        emit_cut(p, op, &cut);
+    else
+        emit_uncut(p, op, stays_partial(p, op));
+}
+
+/* ---- ops that know their placement ---- */
+
+static ValuePlace place_of_param(const PlacePass *p, const Param *param) {
+    if (!(param->cut.axes >> p->axis & 1)) return whole;
+    Place at = {PLACE_CUT, (uint8_t)param->cut.dim, param->cut.outer};
+    return (ValuePlace){at, param->cut.size};
+}
+
+/* The placement of the only operand, or result, of an op that says it; NULL: it does not. */
+static const ValuePlace *own_place(const PlacePass *p, const OldOp *op, ValuePlace *at) {
+    if (op->kind != OP_param && op->kind != OP_set_grad) return NULL;
+    *at = place_of_param(p, &p->g->params.at[op->attr->index]);
+    return at;
+}
+
+static void place_any(PlacePass *p, const OldOp *op) {
+    ValuePlace at;
+    if (!own_place(p, op, &at)) {
+        place_op(p, op);
+        return;
+    }
+    ValueId in = op->n_in ? convert(p, op->in[0], &at) : NO_VALUE;
+    emit_placed(p, op, NULL, op->n_in, &in, &at);
+}
+
+/* ---- the pass ---- */
+
+static void place_program(PlacePass *p, uint32_t program) {
+    Graph *g = p->g;
+    uint32_t n = g->programs.at[program].ops.n;
+    const OpId *old = g->programs.at[program].ops.at;
+    memset(&g->programs.at[program].ops, 0, sizeof g->programs.at[program].ops);
+    p->b = (Builder){.g = g, .program = program};
+    for (uint32_t k = 0; k < n; k++) {
+        Op op = g->ops.at[old[k]]; /* a copy: the table grows */
+        uint32_t values = op.n_in + op.n_out;
+        OldOp mine = {op.kind, op.attr, op.recomputed, op.n_in, op.n_out, op.in, NULL, NULL};
+        ValueId *out = arena_array(g->scratch, ValueId, op.n_out + 1);
+        mine.type = arena_array(g->scratch, Type, values + 1);
+        for (uint32_t i = 0; i < op.n_in; i++) mine.type[i] = g->values.at[op.in[i]].type;
+        for (uint32_t j = 0; j < op.n_out; j++) {
+            out[j] = op.out + j;
+            mine.type[op.n_in + j] = g->values.at[out[j]].type;
+        }
+        mine.out = out;
+        builder_like(&p->b, &op);
+        place_any(p, &mine);
+    }
+}
+
+static void place_axis(Graph *g, int axis) {
+    PlacePass p = {.g = g, .axis = axis, .ranks = g->policy.mesh.axis[axis].size};
+    uint32_t n = g->values.n;
+    p.place = arena_array(g->scratch, ValuePlace, n + 1);
+    p.became = arena_array(g->scratch, ValueId, n + 1);
+    p.first = arena_array(g->scratch, uint32_t, n + 1);
+    Converted none = {0};
+    vec_push(g->scratch, &p.converted, none);
+    for (uint32_t k = 0; k < g->params.n; k++) {
+        Param *param = &g->params.at[k];
+        ValuePlace at = place_of_param(&p, param);
+        param->type = place_part(&param->type, &at.place, p.ranks);
+    }
+    for (uint32_t k = 0; k < g->programs.n; k++) place_program(&p, k);
+}
+
+bool pass_place(Graph *g) {
+    const Mesh *mesh = &g->policy.mesh;
+    for (int a = 0; a < mesh->n; a++)
+        if (axis_cuts(mesh->axis[a].role) && mesh->axis[a].size > 1) place_axis(g, a);
+    return true;
+}
