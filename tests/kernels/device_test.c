@@ -239,7 +239,10 @@ static void losses_add_up_in_any_grouping(void **state) {
     assert_int_equal(whole[EXACT_NONFINITE], 1);
     targets[6] = CLASSES;
     assert_int_equal(cross_entropy(c, logits[0], targets, ROWS, whole, lse), EXIT_CORRUPT);
-    assert_string_equal(error, "cross_entropy: target 41 in row 6 is not below 41");
+    assert_string_equal(error,
+                        "cross_entropy: target 41 at position 6 is out of range: it must be from 0 "
+                        "to 40\nhelp: the data has a class that the model does not predict: give "
+                        "the model's output more classes, or correct the data");
     device->close(c);
 }
 

@@ -12,9 +12,7 @@
 static int check_ids(const Launch *l, const Operand *ids, int64_t rows) {
     const int32_t *at = ids->at;
     for (int64_t i = 0; i < ids->n; i++)
-        if (at[i] < 0 || at[i] >= rows)
-            return launch_error(l, EXIT_CORRUPT, "id %d at position %lld is not below %lld", at[i],
-                                (long long)i, (long long)rows);
+        if (at[i] < 0 || at[i] >= rows) return index_error(l, INDEX_ID, i, at[i], rows);
     return 0;
 }
 

@@ -8,12 +8,10 @@
 #include "kernel.h"
 #include "vector.h"
 
-static int check_indices(const Launch *l, Operand x, int64_t limit) {
+static int check_indices(const Launch *l, IndexFault kind, Operand x, int64_t limit) {
     const int32_t *at = x.at;
     for (int64_t i = 0; i < x.n; i++)
-        if (at[i] < 0 || at[i] >= limit)
-            return launch_error(l, EXIT_CORRUPT, "index %d is not below %lld", at[i],
-                                (long long)limit);
+        if (at[i] < 0 || at[i] >= limit) return index_error(l, kind, i, at[i], limit);
     return 0;
 }
 
@@ -25,7 +23,7 @@ KERNEL(route) {
         starts.dtype != DT_I32 || order.n != index.n || place.n != index.n || experts < 1 ||
         experts > MOST_EXPERTS)
         return bad_operands(l);
-    int code = check_indices(l, index, experts);
+    int code = check_indices(l, INDEX_EXPERT, index, experts);
     if (code) return code;
     const int32_t *chosen = index.at;
     int32_t *start = starts.at, next[MOST_EXPERTS];
@@ -64,7 +62,7 @@ KERNEL(dispatch) {
     if (!is_real(x.dtype) || !is_real(y.dtype) || order.dtype != DT_I32 ||
         !get_routing(as_operand(y), x.n, &r) || order.n != r.rows)
         return bad_operands(l);
-    int code = check_indices(l, order, r.rows);
+    int code = check_indices(l, INDEX_CHOICE, order, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
@@ -86,7 +84,7 @@ static int sum_choices(const Launch *l, Operand y, const Operand *p, Operand pla
         !get_routing(y, x.n, &r) || place.n != r.rows ||
         (p && (!is_real(p->dtype) || p->n != r.rows)))
         return bad_operands(l);
-    int code = check_indices(l, place, r.rows);
+    int code = check_indices(l, INDEX_ROW, place, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
@@ -119,7 +117,7 @@ KERNEL(combine_grad_rows) {
     if (!is_real(dx.dtype) || !is_real(p.dtype) || !is_real(dy.dtype) || order.dtype != DT_I32 ||
         !get_routing(as_operand(dy), dx.n, &r) || order.n != r.rows || p.n != r.rows)
         return bad_operands(l);
-    int code = check_indices(l, order, r.rows);
+    int code = check_indices(l, INDEX_CHOICE, order, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, dy.n))
     {
@@ -159,7 +157,7 @@ KERNEL(combine_grad_weights) {
     if (!is_real(dx.dtype) || !is_real(y.dtype) || !is_real(dp.dtype) || place.dtype != DT_I32 ||
         !get_routing(y, dx.n, &r) || place.n != r.rows || dp.n != r.rows)
         return bad_operands(l);
-    int code = check_indices(l, place, r.rows);
+    int code = check_indices(l, INDEX_ROW, place, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {

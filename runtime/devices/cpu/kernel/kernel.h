@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "index_fault.h"
 #include "util.h"
 
 /* What a rank's kernels have besides the call: made at open, never grown. */
@@ -85,6 +86,9 @@ bool onednn_ignores_cuts(void);
 /* launch.c: writes the message, which begins with the op's name; returns the code. */
 int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Element `position` of an operand is not an index from 0 to limit - 1. */
+int index_error(const Launch *l, IndexFault kind, int64_t position, int64_t value, int64_t limit);
 
 static inline int bad_operands(const Launch *l) {
     return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not match");

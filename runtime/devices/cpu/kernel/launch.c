@@ -18,3 +18,7 @@ int launch_error(const Launch *l, int code, const char *format, ...) {
     va_end(args);
     return code;
 }
+
+int index_error(const Launch *l, IndexFault kind, int64_t position, int64_t value, int64_t limit) {
+    return index_fault_write(l->error, op_names[l->call->op], kind, position, value, limit);
+}

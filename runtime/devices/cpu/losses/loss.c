@@ -32,8 +32,7 @@ static int check_targets(const Launch *l, const Targets *t) {
     for (int64_t row = 0; row < t->rows; row++) {
         int32_t target = t->at[row];
         if (target != t->ignore && (target < 0 || target >= t->width))
-            return launch_error(l, EXIT_CORRUPT, "target %d in row %lld is not below %lld", target,
-                                (long long)row, (long long)t->width);
+            return index_error(l, INDEX_TARGET, row, target, t->width);
     }
     return 0;
 }

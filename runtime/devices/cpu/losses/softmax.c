@@ -124,9 +124,7 @@ KERNEL(topk_grad) {
         return bad_operands(l);
     const int32_t *at = index.at;
     for (int64_t i = 0; i < index.n; i++)
-        if (at[i] < 0 || at[i] >= width)
-            return launch_error(l, EXIT_CORRUPT, "index %d is not below %lld", at[i],
-                                (long long)width);
+        if (at[i] < 0 || at[i] >= width) return index_error(l, INDEX_PLACE, i, at[i], width);
     memset(out.at, 0, (size_t)(out.n * dtype_bytes(out.dtype)));
 #pragma omp parallel num_threads(threads_for(l, dy.n))
     {

@@ -16,7 +16,7 @@ DEVICE int64_t checked_id(const int32_t *ids, int64_t position, int64_t rows, in
                           DeviceFault *fault) {
     int32_t id = ids[position];
     if (id >= 0 && id < rows) return id;
-    report_fault(fault, op, FAULT_ID, position, id, rows);
+    report_fault(fault, op, FAULT_INDEX + INDEX_ID, position, id, rows);
     return 0;
 }
 

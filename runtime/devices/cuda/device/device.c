@@ -525,9 +525,15 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
             "%s: a block of its kernel waited in vain for another block (tile %lld, keys %lld)\n"
             "help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own",
             cuda_op_name(f->op), (long long)f->position, (long long)f->value);
-    return fail(error, EXIT_CORRUPT, "%s: %s %lld at position %lld is not below %lld",
-                cuda_op_name(f->op), f->kind == FAULT_ID ? "id" : "target", (long long)f->value,
-                (long long)f->position, (long long)f->limit);
+    if (f->kind == FAULT_ROWS)
+        return fail(
+            error, EXIT_CORRUPT,
+            "%s: the rows of expert %lld end at %lld, which is not within its %lld rows of "
+            "tokens\nhelp: this is a bug: an earlier instruction of the plan computed them; "
+            "FSDP_CHECK=memory may show which",
+            cuda_op_name(f->op), (long long)f->position, (long long)f->value, (long long)f->limit);
+    return index_fault_write(error, cuda_op_name(f->op), (IndexFault)(f->kind - FAULT_INDEX),
+                             f->position, f->value, f->limit);
 }
 
 static void *cuda_native_stream(DeviceContext *c, int stream) { return other_work(c, stream); }

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(BALANCE_THREADS)
         if (e >= 0 && e < c.experts)
             add_word(&stats[e], 1);
         else
-            report_fault(c.fault, c.op, FAULT_ID, i, e, c.experts);
+            report_fault(c.fault, c.op, FAULT_INDEX + INDEX_EXPERT, i, e, c.experts);
     }
     int64_t ignored = 0;
     for (int64_t i = first; c.targets && i < c.n_targets; i += step)

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(PRODUCT_THREADS) expert_products(ExpertProduct
     int64_t e = blockIdx.x / p.strips / p.shares;
     int64_t from = p.starts[p.first + e], to = p.starts[p.first + e + 1];
     if (from < 0 || to < from || to > p.rows) {
-        if (threadIdx.x == 0) report_fault(p.fault, p.op, FAULT_ID, p.first + e, to, p.rows);
+        if (threadIdx.x == 0) report_fault(p.fault, p.op, FAULT_ROWS, p.first + e, to, p.rows);
         return;
     }
     int64_t rows = to - from, m = p.m < 0 ? rows : p.m, k = p.k < 0 ? rows : p.k;

@@ -9,9 +9,10 @@
 
 enum { CHUNK = 256, MOVE_THREADS = 256 };
 
-DEVICE int32_t checked_index(int32_t index, int64_t at, int64_t limit, int op, DeviceFault *fault) {
+DEVICE int32_t checked_index(IndexFault kind, int32_t index, int64_t at, int64_t limit, int op,
+                             DeviceFault *fault) {
     if (index >= 0 && index < limit) return index;
-    report_fault(fault, op, FAULT_ID, at, index, limit);
+    report_fault(fault, op, FAULT_INDEX + kind, at, index, limit);
     return 0;
 }
 
@@ -25,7 +26,8 @@ struct Choices {
 
 DEVICE void load_chunk(const Choices &c, int32_t *mine) {
     int64_t at = (int64_t)blockIdx.x * CHUNK + threadIdx.x;
-    mine[threadIdx.x] = at < c.n ? checked_index(c.expert[at], at, c.experts, c.op, c.fault) : -1;
+    mine[threadIdx.x] =
+        at < c.n ? checked_index(INDEX_EXPERT, c.expert[at], at, c.experts, c.op, c.fault) : -1;
     __syncthreads();
 }
 
@@ -126,7 +128,7 @@ struct Moves {
 __global__ void __launch_bounds__(MOVE_THREADS) tokens_to_rows(Moves m) {
     begin_kernel();
     EACH_EIGHT_OF(row, i, m) {
-        int32_t choice = checked_index(m.index[row], row, m.rows, m.op, m.fault);
+        int32_t choice = checked_index(INDEX_CHOICE, m.index[row], row, m.rows, m.op, m.fault);
         Eight v = load8(m.from.at, m.from.dtype, choice / m.count * m.width + i, m.width - i);
         if (m.weight.at) {
             float weight = element_load(m.weight.at, m.weight.dtype, choice);
@@ -142,7 +144,7 @@ __global__ void __launch_bounds__(MOVE_THREADS) rows_to_tokens(Moves m) {
     EACH_EIGHT_OF(token, i, m) {
         Eight sum = {};
         for (int64_t c = token * m.count; c < (token + 1) * m.count; c++) {
-            int32_t row = checked_index(m.index[c], c, m.rows, m.op, m.fault);
+            int32_t row = checked_index(INDEX_ROW, m.index[c], c, m.rows, m.op, m.fault);
             float weight = m.weight.at ? element_load(m.weight.at, m.weight.dtype, c) : 1.0f;
             Eight v = load8(m.from.at, m.from.dtype, row * m.width + i, m.width - i);
             EACH(j) sum.x[j] += v.x[j] * weight;
@@ -202,7 +204,7 @@ __global__ void __launch_bounds__(MOVE_THREADS) choice_products(Moves m, Real to
     int64_t choice = (int64_t)blockIdx.x * (MOVE_THREADS / WARP) + threadIdx.x / WARP;
     if (choice >= m.rows) return;
     int lane = threadIdx.x % WARP;
-    int32_t row = checked_index(m.index[choice], choice, m.rows, m.op, m.fault);
+    int32_t row = checked_index(INDEX_ROW, m.index[choice], choice, m.rows, m.op, m.fault);
     float sum = 0.0f;
     for (int64_t i = (int64_t)lane * EIGHT; i < m.width; i += WARP * EIGHT) {
         Eight a = load8(tokens.at, tokens.dtype, choice / m.count * m.width + i, m.width - i);

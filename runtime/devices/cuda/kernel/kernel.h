@@ -26,6 +26,7 @@
 extern "C" {
 #endif
 #include "device.h"
+#include "index_fault.h"
 #include "util.h"
 #ifdef __cplusplus
 }
@@ -35,10 +36,15 @@ extern "C" {
 
 /* What a kernel found wrong, in device memory. The first one stays. */
 typedef struct DeviceFault {
-    int32_t op, kind; /* 0: none */
+    int32_t op, kind; /* 0: none; FAULT_*, or FAULT_INDEX + one of IndexFault */
     int64_t position, value, limit;
 } DeviceFault;
-enum { FAULT_NONE, FAULT_ID, FAULT_TARGET, FAULT_STUCK }; /* STUCK: a block waited in vain */
+enum {
+    FAULT_NONE,
+    FAULT_STUCK, /* a block waited in vain */
+    FAULT_ROWS,  /* of an expert, which do not lie within the tokens */
+    FAULT_INDEX
+};
 
 /* A parameter inside a flat group: where it starts, the factor of its learning rate and its weight
  * decay, STANDARD_DECAY being the optimizer's. */

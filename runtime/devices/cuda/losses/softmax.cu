@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(SOFTMAX_THREADS)
          i += (int64_t)gridDim.x * blockDim.x) {
         int32_t place = index[i];
         if (place < 0 || place >= width)
-            report_fault(fault, op, FAULT_ID, i, place, width);
+            report_fault(fault, op, FAULT_INDEX + INDEX_PLACE, i, place, width);
         else
             element_store(out, dtype, i / count * width + place, element_load(dy.at, dy.dtype, i));
     }

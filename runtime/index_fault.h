@@ -1,0 +1,49 @@
+/* The message of a kernel that is to use an integer operand as an index, but finds one out of
+ * range: the same on every device. */
+#ifndef FSDPC_INDEX_FAULT_H
+#define FSDPC_INDEX_FAULT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "util.h"
+
+typedef enum IndexFault {
+    INDEX_ID,     /* selects a row of an embedding */
+    INDEX_TARGET, /* a class, in a loss or a metric */
+    INDEX_EXPERT, /* the expert that a token chose */
+    INDEX_CHOICE, /* the choice of a row of tokens that are sorted by expert */
+    INDEX_ROW,    /* the row of a choice among those */
+    INDEX_PLACE   /* an element of a row that topk selected */
+} IndexFault;
+
+/* Writes the message about `value`, element `position` of the operand of op `op`, which must be
+ * from 0 to limit - 1. Returns the exit code. */
+static inline int index_fault_write(char *error, const char *op, IndexFault kind, int64_t position,
+                                    int64_t value, int64_t limit) {
+    const char *name = "index";
+    const char *help = "this is a bug: an earlier instruction of the plan computed the index; "
+                       "FSDP_CHECK=memory may show which";
+    switch (kind) {
+    case INDEX_ID:
+        name = "id";
+        help = "the data has an id that the embedding has no row for: give the embedding more "
+               "rows, or correct the data";
+        break;
+    case INDEX_TARGET:
+        name = "target";
+        help = "the data has a class that the model does not predict: give the model's output "
+               "more classes, or correct the data";
+        break;
+    case INDEX_EXPERT: name = "expert id"; break;
+    case INDEX_CHOICE: name = "choice"; break;
+    case INDEX_ROW: name = "row"; break;
+    case INDEX_PLACE: break;
+    }
+    snprintf(error, ERROR_BYTES,
+             "%s: %s %lld at position %lld is out of range: it must be from 0 to %lld\nhelp: %s",
+             op, name, (long long)value, (long long)position, (long long)limit - 1, help);
+    return EXIT_CORRUPT;
+}
+
+#endif
