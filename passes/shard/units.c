@@ -257,18 +257,18 @@ int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed) {
 
 /* ---- sizes in messages ---- */
 
-static const char *short_number(Arena *a, double x, const char *const *suffixes) {
+static const char *short_number(Arena *a, double x, double step, const char *const *suffixes) {
     int k = 0;
-    for (; x >= 1000 && k < 4; k++) x /= 1000;
+    for (; x >= step && k < 4; k++) x /= step;
     return arena_printf(a, k && x < 10 ? "%.1f%s" : "%.0f%s", x, suffixes[k]);
 }
 
 const char *short_count(Arena *a, int64_t n) {
     static const char *const suffixes[] = {"", "k", "M", "G", "T"};
-    return short_number(a, (double)n, suffixes);
+    return short_number(a, (double)n, 1000, suffixes);
 }
 
 const char *short_bytes(Arena *a, int64_t n) {
-    static const char *const suffixes[] = {" bytes", " kB", " MB", " GB", " TB"};
-    return short_number(a, (double)n, suffixes);
+    static const char *const suffixes[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
+    return short_number(a, (double)n, 1024, suffixes);
 }

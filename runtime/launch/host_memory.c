@@ -92,8 +92,9 @@ bool host_memory_after_loss(const HostMemory *m, int32_t all, uint64_t available
     const char *what = m->arena ? fits ? "its ranks also fit" : "its ranks do not fit"
                        : fits   ? "what its ranks keep in host memory also fits"
                                 : "what its ranks keep in host memory does not fit";
-    snprintf(text, size,
-             "if a host is lost, %s on this one: %d ranks take %.1f GB, and %.1f GB are available",
-             what, ranks, (double)bytes / 1e9, (double)available / 1e9);
+    snprintf(
+        text, size,
+        "if a host is lost, %s on this one: %d ranks take %.1f GiB, and %.1f GiB are available",
+        what, ranks, (double)bytes / (1 << 30), (double)available / (1 << 30));
     return fits;
 }

@@ -24,5 +24,5 @@ program eval
   #218 %239: i64[24] = all_reduce(%238) {unit = -1, axes = (dp), comm = reduce, tag = metric}
 ==== err
 warning[W0401]: one unit of 366 parameters is gathered at once; write unit = Expert
-  = help: that is 1.5 kB on every rank, as much as without sharding
+  = help: that is 1.4 KiB on every rank, as much as without sharding
 

@@ -38,5 +38,5 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4 }
   #109 %121: i64[24] = all_reduce(%120) {unit = -1, axes = (dp), comm = reduce, tag = metric}
 ==== err
 warning[W0401]: one unit of 366 parameters is gathered at once; write unit = Expert
-  = help: that is 1.5 kB on every rank, as much as without sharding
+  = help: that is 1.4 KiB on every rank, as much as without sharding
 

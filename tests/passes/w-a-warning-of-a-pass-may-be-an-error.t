@@ -17,5 +17,5 @@ train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 1 }
 1
 ==== err
 error[W0401]: one unit of 1.1k parameters is gathered at once; write unit = Linear
-  = help: that is 4.2 kB on every rank, as much as without sharding
+  = help: that is 4.1 KiB on every rank, as much as without sharding
 

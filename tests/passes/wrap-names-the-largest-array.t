@@ -20,5 +20,5 @@ data { train = text("t"); length = 2 }
 train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 1; optimizer = sgd(lr = 0.1) }
 ==== err
 warning[W0401]: one unit of 464 parameters is gathered at once; write unit = A
-  = help: that is 1.9 kB on every rank, as much as without sharding
+  = help: that is 1.8 KiB on every rank, as much as without sharding
 

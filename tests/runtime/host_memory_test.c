@@ -61,7 +61,7 @@ static void a_lost_host_doubles_the_ranks(void **state) {
     HostMemory r = {.arena = 1000000000, .ranks = 4};
     assert_true(host_memory_after_loss(&r, 8, 8000000000, text, sizeof text));
     assert_string_equal(text, "if a host is lost, its ranks also fit on this one: 8 ranks "
-                              "take 8.0 GB, and 8.0 GB are available");
+                              "take 7.5 GiB, and 7.5 GiB are available");
     assert_false(host_memory_after_loss(&r, 12, 7900000000, text, sizeof text));
     assert_non_null(strstr(text, "its ranks do not fit"));
     assert_true(

@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile -q -n 8 -s 'data.train=text("x")' -s data.val=none -s train.precision=f32 -s train.batch=64 -s train.accumulate=2 -s shard.accumulate=local %root/models/gpt2.fsd -o p.bin
 # no_sync keeps whole gradients on every rank: accumulate = local says how many bytes, and sharded is the default.
 ==== err
-note[W0403]: accumulate = local keeps 498 MB of unsharded gradients on every rank; accumulate = sharded needs 62 MB
+note[W0403]: accumulate = local keeps 475 MiB of unsharded gradients on every rank; accumulate = sharded needs 59 MiB
 

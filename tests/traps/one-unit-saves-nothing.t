@@ -2,4 +2,4 @@
 # NO_WRAP, or one unit for the whole model: a warning says that nothing is saved, and what to write.
 ==== out
 warning[W0401]: one unit of 124M parameters is gathered at once; write unit = Block
-  = help: that is 249 MB on every rank, as much as without sharding
+  = help: that is 237 MiB on every rank, as much as without sharding
