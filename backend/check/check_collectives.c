@@ -269,14 +269,14 @@ static int check_program(Check *c, const PlanProgram *pr) {
     return 0;
 }
 
-/* What a value of an all-reduce of sums is: the op that began the sum (a state where earlier calls
- * began it), the group that it is about, and the state that keeps the result. Sums of different
- * things must not meet. */
-typedef struct Meaning {
+/* What tells one sum from another that an all-reduce adds up: the op that began the sum (a state
+ * where earlier calls began it), the group that it is about, and the state that keeps the result.
+ * Ranks must not add up different sums. */
+typedef struct SumIdentity {
     int64_t op, group, kept;
-} Meaning;
+} SumIdentity;
 
-static Meaning meaning_of(const Check *c, uint64_t i, uint32_t k) {
+static SumIdentity sum_identity(const Check *c, uint64_t i, uint32_t k) {
     const Plan *p = c->p;
     uint32_t v = check_in(c, i, k), out = check_out(c, i, k);
     const PlanInstr *def = &p->instrs[p->values[v].def];
@@ -284,14 +284,14 @@ static Meaning meaning_of(const Check *c, uint64_t i, uint32_t k) {
         v = p->operands[def->first_in];
         def = &p->instrs[p->values[v].def];
     }
-    Meaning m = {.op = def->op, .group = NO_INDEX, .kept = NO_INDEX};
+    SumIdentity m = {.op = def->op, .group = NO_INDEX, .kept = NO_INDEX};
     if (op_info[def->op].attrs & A_group) m.group = def->attr.group;
     for (uint64_t use = c->first_use[out]; use < c->first_use[out + 1]; use++)
         if (p->instrs[c->use[use]].op == OP_set_state) m.kept = p->instrs[c->use[use]].attr.index;
     return m;
 }
 
-static bool same_meaning(const Meaning *a, const Meaning *b) {
+static bool same_sum(const SumIdentity *a, const SumIdentity *b) {
     return a->op == b->op && a->group == b->group && a->kept == b->kept;
 }
 
@@ -306,8 +306,8 @@ static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
         const Type *t = &p->values[check_out(c, j, k)].type;
         if (s->dtype != t->dtype || check_elements(s) != check_elements(t)) return false;
         if (x->op != OP_all_reduce) continue;
-        Meaning one = meaning_of(c, i, k), other = meaning_of(c, j, k);
-        if (!same_meaning(&one, &other)) return false;
+        SumIdentity one = sum_identity(c, i, k), other = sum_identity(c, j, k);
+        if (!same_sum(&one, &other)) return false;
     }
     return true;
 }

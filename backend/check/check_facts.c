@@ -17,12 +17,12 @@
 
 typedef unsigned long long Llu;
 
-typedef struct Reader {
+typedef struct FactReader {
     FactSink sink; /* first */
     Check *c;
     uint64_t next; /* fact */
     bool in_row;   /* of a table: facts of one name; else a setting */
-} Reader;
+} FactReader;
 
 static bool says_the_same(const Plan *p, const PlanFact *f, FactKind kind, uint64_t value,
                           const char *text) {
@@ -32,7 +32,7 @@ static bool says_the_same(const Plan *p, const PlanFact *f, FactKind kind, uint6
 }
 
 static int compare(FactSink *sink, FactKind kind, uint64_t value, const char *text) {
-    Reader *r = (Reader *)sink;
+    FactReader *r = (FactReader *)sink;
     const Plan *p = r->c->p;
     const char *name = sink->name;
     if (r->next >= p->n_facts) return check_fail(r->c, "8c", NO_INSTR, "the model has no %s", name);
@@ -54,21 +54,23 @@ static int compare(FactSink *sink, FactKind kind, uint64_t value, const char *te
                       name, (long long)value, (long long)f->value);
 }
 
-static FactSink *setting(Reader *r, const char *name) {
+static FactSink *setting(FactReader *r, const char *name) {
     r->in_row = false;
     r->sink.name = name;
     return &r->sink;
 }
 
-static FactSink *row_named(Reader *r, PlanString name) {
+static FactSink *row_named(FactReader *r, PlanString name) {
     r->in_row = true;
     r->sink.name = plan_string(r->c->p, name);
     return &r->sink;
 }
 
-static const char *text_of(const Reader *r, PlanString text) { return plan_string(r->c->p, text); }
+static const char *text_of(const FactReader *r, PlanString text) {
+    return plan_string(r->c->p, text);
+}
 
-static void check_settings(Reader *r) {
+static void check_settings(FactReader *r) {
     const Plan *p = r->c->p;
     const PlanSettings *t = p->settings;
 #define WHOLE(name, plan, model) fact_whole(setting(r, name), (uint64_t)(plan));
@@ -79,7 +81,7 @@ static void check_settings(Reader *r) {
         fact_whole(setting(r, axis_name((AxisRole)p->axes[i].role)), (uint64_t)p->axes[i].size);
 }
 
-static void check_param(Reader *r, const PlanParam *q) {
+static void check_param(FactReader *r, const PlanParam *q) {
     FactSink *row = row_named(r, q->name);
     fact_text(row, text_of(r, q->key));
     fact_text(row, text_of(r, q->checkpoint));
@@ -98,7 +100,7 @@ static void check_param(Reader *r, const PlanParam *q) {
     }
 }
 
-static void check_names(Reader *r, uint32_t table) {
+static void check_names(FactReader *r, uint32_t table) {
     const Plan *p = r->c->p;
     const PlanNames *n = &p->names[table];
     uint64_t rows = p->n_params + p->n_aliases;
@@ -119,13 +121,13 @@ static void check_names(Reader *r, uint32_t table) {
     }
 }
 
-static void check_field(Reader *r, const PlanField *f) {
+static void check_field(FactReader *r, const PlanField *f) {
     FactSink *row = row_named(r, f->name);
     fact_whole(row, f->staging);
     fact_type(row, &f->type);
 }
 
-static void check_source(Reader *r, const PlanSource *s) {
+static void check_source(FactReader *r, const PlanSource *s) {
     FactSink *row = row_named(r, s->name);
     fact_whole(row, s->kind);
     fact_text(row, text_of(r, s->path));
@@ -151,7 +153,7 @@ static void check_source(Reader *r, const PlanSource *s) {
     }
 }
 
-static void check_metric(Reader *r, const PlanNode *n) {
+static void check_metric(FactReader *r, const PlanNode *n) {
     const Plan *p = r->c->p;
     if (n->op != OP_set_state) return;
     const PlanState *st = &p->states[p->node_words[n->first_word]];
@@ -163,7 +165,7 @@ static uint64_t attr_value(const TextField *f, const Attrs *a) {
 }
 
 /* One constant of the optimizer, in all ops of the update that have an attribute of that name. */
-static int check_constant(Reader *r, const TextField *policy) {
+static int check_constant(FactReader *r, const TextField *policy) {
     const Plan *p = r->c->p;
     int bit = 0;
     while (bit < ATTR_COUNT && strcmp(attr_fields[bit].name, policy->name)) bit++;
@@ -187,7 +189,7 @@ static int check_constant(Reader *r, const TextField *policy) {
 
 int check_facts(Check *c) {
     const Plan *p = c->p;
-    Reader r = {.sink = {.put = compare}, .c = c};
+    FactReader r = {.sink = {.put = compare}, .c = c};
     int *status = &r.sink.status;
     check_settings(&r);
     for (uint32_t i = 0; !*status && i < n_policy_fields; i++)

@@ -346,13 +346,13 @@ int check_unsharded(Check *c, uint32_t program) {
     return status;
 }
 
-typedef struct Kept {
+typedef struct GatheredStates {
     Check *c;
     uint8_t *kept; /* by state: holds what this step gathered, when the call starts */
     uint8_t *next; /* when it ends */
-} Kept;
+} GatheredStates;
 
-static int follow_kept(Kept *s, uint64_t i) {
+static int follow_kept(GatheredStates *s, uint64_t i) {
     const Check *c = s->c;
     const PlanInstr *in = &c->p->instrs[i];
     if (in->op == OP_reshard) {
@@ -382,7 +382,7 @@ static int follow_kept(Kept *s, uint64_t i) {
     return 0;
 }
 
-static int keep_calls(Kept *s, uint32_t role, uint32_t kind) {
+static int keep_calls(GatheredStates *s, uint32_t role, uint32_t kind) {
     const Plan *p = s->c->p;
     int status = 0;
     memset(s->kept, 0, p->n_states + 1);
@@ -403,7 +403,8 @@ static int keep_calls(Kept *s, uint32_t role, uint32_t kind) {
 }
 
 int check_kept(Check *c, uint32_t role) {
-    Kept s = {.c = c, .kept = calloc(c->p->n_states + 1, 1), .next = calloc(c->p->n_states + 1, 1)};
+    GatheredStates s = {
+        .c = c, .kept = calloc(c->p->n_states + 1, 1), .next = calloc(c->p->n_states + 1, 1)};
     int status = s.kept && s.next ? 0 : EXIT_ENVIRONMENT;
     for (uint32_t kind = PLAN_STEP; !status && kind <= PLAN_EVALUATION; kind++)
         status = keep_calls(&s, role, kind);

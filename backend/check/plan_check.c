@@ -70,7 +70,7 @@ static void fill_last(Check *c) {
     }
 }
 
-static int prove(Check *c, uint32_t rules) {
+static int run_proofs(Check *c, uint32_t rules) {
     const Plan *p = c->p;
     /* Proof 8 is about the losses and metrics that proof 4 finds. */
     if (rules & CHECK_RULE(8)) rules |= CHECK_RULE(4);
@@ -141,7 +141,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.types &&
         c.inner && c.inner_type && c.number && c.without_dropout && c.terms &&
         c.first_term_of_state && c.written)
-        status = prove(&c, rules);
+        status = run_proofs(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
                    (unsigned long long)p->n_instrs);

@@ -299,15 +299,15 @@ static ExprValue list_of(CallBinding *b, const Arguments *args) {
 static bool check_given(CallBinding *b, const ArgumentInfo *row, ExprValue *v) {
     Arena *arena = b->s->model->arena;
     const char *callee = b->callee->name;
-    bool lacks = row->support == LATER;
-    if (!lacks && !fits_at_once(v, &row->type) &&
+    bool unsupported = row->support == LATER;
+    if (!unsupported && !fits_at_once(v, &row->type) &&
         !check_value(b->s, v, &row->type, arena_printf(arena, "`%s` of `%s`", row->name, callee)))
         return false;
     if (row->support == DEFAULT_ONLY) {
         ExprValue standard = default_of(b->s, row);
-        lacks = strcmp(value_text(arena, &standard), value_text(arena, v)) != 0;
+        unsupported = strcmp(value_text(arena, &standard), value_text(arena, v)) != 0;
     }
-    if (!lacks) return true;
+    if (!unsupported) return true;
     Diag d = unsupported_error(b->s->model, v->span, "`%s` of `%s`%s%s", row->name, callee,
                                row->support == LATER ? "" : " = ",
                                row->support == LATER ? "" : value_text(arena, v));

@@ -166,10 +166,10 @@ static void emit_all_updates(Update *u) {
 
 /* ---- Adafactor */
 
-typedef struct Factored {
+typedef struct FactoredMoment { /* of one group; sizes: for the rms of its update */
     int32_t state;
     ValueId sums, means, sizes;
-} Factored;
+} FactoredMoment;
 
 static Type factors_type(const Graph *g, uint32_t k) {
     int64_t n = 0;
@@ -178,7 +178,7 @@ static Type factors_type(const Graph *g, uint32_t k) {
     return type_of(DT_F32, 1, &n);
 }
 
-static void emit_factored_sums(Update *u, uint32_t k, Factored *f) {
+static void emit_factored_sums(Update *u, uint32_t k, FactoredMoment *f) {
     const Graph *g = u->g;
     const Group *group = &g->groups.at[k];
     Attrs a = {.group = k, .clip_value = g->policy.clip_value};
@@ -190,7 +190,7 @@ static void emit_factored_sums(Update *u, uint32_t k, Factored *f) {
     f->sums = emit_value(&u->b, OP_factored_sums, &a, 3, in, &t);
 }
 
-static void emit_factored_sizes(Update *u, uint32_t k, Factored *f) {
+static void emit_factored_sizes(Update *u, uint32_t k, FactoredMoment *f) {
     Graph *g = u->g;
     Attrs a = {.group = k};
     int64_t words = (int64_t)g->groups.at[k].params.n * EXACT_WORDS;
@@ -205,7 +205,7 @@ static void emit_factored_sizes(Update *u, uint32_t k, Factored *f) {
     f->sizes = emit_value(&u->b, OP_factored_rms, &a, 3, of, &t);
 }
 
-static void emit_adafactor(Update *u, uint32_t k, Factored *f) {
+static void emit_adafactor(Update *u, uint32_t k, FactoredMoment *f) {
     Attrs a = update_attrs(u->g, OP_adafactor, k);
     ValueId in[7] = {weights_of(u, k), u->gradient[k], u->scale, u->step,
                      f->means,         f->sums,        f->sizes};
@@ -214,9 +214,9 @@ static void emit_adafactor(Update *u, uint32_t k, Factored *f) {
 
 /* All groups' sums come first and all their sizes next, so that each are one collective (comm). */
 static void emit_all_factored(Update *u) {
-    static void (*const emitters[])(Update *, uint32_t, Factored *) = {
+    static void (*const emitters[])(Update *, uint32_t, FactoredMoment *) = {
         emit_factored_sums, emit_factored_sizes, emit_adafactor};
-    Factored *of = arena_array(u->g->scratch, Factored, u->g->groups.n);
+    FactoredMoment *of = arena_array(u->g->scratch, FactoredMoment, u->g->groups.n);
     for (size_t j = 0; j < ARRAY_LEN(emitters); j++)
         for (uint32_t k = 0; k < u->g->groups.n; k++)
             if (u->gradient[k] != NO_VALUE) {

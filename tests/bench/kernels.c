@@ -356,13 +356,13 @@ static void bound_by_memory(Bench *b) {
     updates(b);
 }
 
-typedef struct Reader {
+typedef struct ReadRange {
     const uint64_t *from, *to;
     uint64_t sum;
-} Reader;
+} ReadRange;
 static void *read_all(void *context) {
     enum { STEP = 16, STREAMS = 4 };
-    Reader *r = context;
+    ReadRange *r = context;
     size_t n = (size_t)(r->to - r->from) / STREAMS / STEP * STEP;
     uint64_t sum[STEP] = {0};
     for (size_t i = 0; i < n; i += STEP)
@@ -380,13 +380,13 @@ static double read_speed(const Bench *b) {
     double best = 0;
     for (int round = 0; round < 5; round++) {
         pthread_t thread[MOST];
-        Reader part[MOST];
+        ReadRange part[MOST];
         double start = now();
         for (int t = 0; t < threads; t++) {
             const uint64_t *at = (const uint64_t *)(const void *)b->arena;
             size_t n = BYTES / sizeof *at;
-            part[t] = (Reader){at + n * (size_t)t / (size_t)threads,
-                               at + n * (size_t)(t + 1) / (size_t)threads, 0};
+            part[t] = (ReadRange){at + n * (size_t)t / (size_t)threads,
+                                  at + n * (size_t)(t + 1) / (size_t)threads, 0};
             if (pthread_create(&thread[t], NULL, read_all, &part[t])) exit(EXIT_ENVIRONMENT);
         }
         for (int t = 0; t < threads; t++) pthread_join(thread[t], NULL);

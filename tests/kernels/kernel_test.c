@@ -87,13 +87,13 @@ static int close_all(void **state) {
 
 /* ---- what the runs of one case gave */
 
-typedef struct Kept {
+typedef struct CaseResults {
     void *first[MAX_CASE_OPERANDS];     /* by all but products and attention */
     void *of_isa[3][MAX_CASE_OPERANDS]; /* these, by instruction set */
     void *library[MAX_CASE_OPERANDS];   /* products of oneDNN that are cut into tiles */
-} Kept;
+} CaseResults;
 
-static void kept_free(Kept *k) {
+static void kept_free(CaseResults *k) {
     for (int i = 0; i < MAX_CASE_OPERANDS; i++) {
         free(k->first[i]);
         free(k->library[i]);
@@ -233,7 +233,7 @@ static bool is_one_of(int op, size_t n, const int *ops) {
  * its products once where the instruction set has a fused multiply-add. Products of f32 by oneDNN
  * are cut for the threads, those with a bf16 matrix are not (runtime/devices/cpu/products/tiles.c).
  */
-static void **kept_by(const Trial *t, const Setup *setup, Kept *all) {
+static void **kept_by(const Trial *t, const Setup *setup, CaseResults *all) {
     static const int attention[] = {OP_attention,        OP_attention_grad,
                                     OP_attention_biased, OP_attention_biased_grad,
                                     OP_attention_packed, OP_attention_packed_grad};
@@ -253,7 +253,7 @@ static bool works_in_place(const Setup *s) {
     return s->threads != 2 && !(SANITIZED && s->isa == AVX2);
 }
 
-static void run_everywhere(Trial *t, Kept *all) {
+static void run_everywhere(Trial *t, CaseResults *all) {
     static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
     for (int s = 0; s < n_setups; s++) {
         const Setup *setup = &setups[s];
@@ -298,7 +298,7 @@ static void kernels_agree_with_references(void **state) {
             Trial t = {.c = &cases[k], .pattern = pattern, .skipped = pattern == PATTERNS - 1};
             choose_types(&t);
             fill_inputs(&t);
-            Kept kept = {0};
+            CaseResults kept = {0};
             run_everywhere(&t, &kept);
             kept_free(&kept);
             trial_free(&t);
@@ -342,7 +342,7 @@ static void elementwise_ops_work_in_place(void **state) {
         fill_inputs(&t);
         for (int s = 0; s < n_setups; s++) {
             int shared[MAX_CASE_OPERANDS];
-            Kept kept = {0};
+            CaseResults kept = {0};
             Run r;
             if (setups[s].onednn || !works_in_place(&setups[s])) continue;
             run(&setups[s], &t, apart, &r, t.c->title);

@@ -34,18 +34,18 @@ typedef struct FactoredPart {
     bool alone;             /* there is no other */
 } FactoredPart;
 
-typedef struct Factored {
+typedef struct FactoredShard {
     const Launch *l;
     const PlanGroup *group;
     WorkRange mine; /* of the operands */
     const double *scale;
     float gradient_scale, clip_value;
-} Factored;
+} FactoredShard;
 
 /* all: every element that is held, not only those that no other rank counts. */
-static bool open_factored(Factored *f, const Launch *l, int scale, int64_t n, bool all) {
+static bool open_factored(FactoredShard *f, const Launch *l, int scale, int64_t n, bool all) {
     bool bad;
-    *f = (Factored){.l = l, .group = group_of(l, &bad), .mine = {0, n}};
+    *f = (FactoredShard){.l = l, .group = group_of(l, &bad), .mine = {0, n}};
     Operand factors = input(l, scale);
     if (bad || !f->group || f->group->n_param == 0 || factors.n < SCALE_SLOTS) return false;
     f->scale = factors.at;
@@ -56,7 +56,7 @@ static bool open_factored(Factored *f, const Launch *l, int scale, int64_t n, bo
 }
 
 /* The next parameter after that of *part, beginning with a zeroed one. */
-static bool next_param(const Factored *f, FactoredPart *part) {
+static bool next_param(const FactoredShard *f, FactoredPart *part) {
     const Plan *plan = f->l->call->rank->plan;
     if (part->param) {
         part->row++;
@@ -71,7 +71,7 @@ static bool next_param(const Factored *f, FactoredPart *part) {
 }
 
 /* Its piece number part->piece, if this rank holds that many. */
-static bool take_piece(const Factored *f, FactoredPart *part) {
+static bool take_piece(const FactoredShard *f, FactoredPart *part) {
     const RankInfo *rank = f->l->call->rank;
     Layout layout = plan_layout(f->group);
     LayoutPlace place = plan_place(rank->plan, (uint64_t)f->group->first_param + part->row);
@@ -87,7 +87,7 @@ static bool take_piece(const Factored *f, FactoredPart *part) {
 }
 
 /* The next part after *part, beginning with a zeroed one. */
-static bool next_part(const Factored *f, FactoredPart *part) {
+static bool next_part(const FactoredShard *f, FactoredPart *part) {
     part->piece++;
     while (!part->param || !take_piece(f, part)) {
         if (!next_param(f, part)) return false;
@@ -113,7 +113,7 @@ static WorkRange my_columns(const FactoredPart *p) {
     return (WorkRange){first + r.from, first + r.to};
 }
 
-static int64_t all_numbers(const Factored *f, int64_t *words) {
+static int64_t all_numbers(const FactoredShard *f, int64_t *words) {
     FactoredPart part = {0};
     while (next_param(f, &part)) {
     }
@@ -123,7 +123,7 @@ static int64_t all_numbers(const Factored *f, int64_t *words) {
 
 static int64_t row_length(const FactorShape *s) { return MAX(s->columns, 1); }
 
-VECTOR_INLINE V16 gradient_at(const Factored *f, const Operand *g, int64_t at, int64_t n) {
+VECTOR_INLINE V16 gradient_at(const FactoredShard *f, const Operand *g, int64_t at, int64_t n) {
     V16 x = v_get(g->at, g->dtype, at, n) * f->gradient_scale;
     if (f->clip_value > 0.0f) {
         x = v_select(x > f->clip_value, v_all(f->clip_value), x);
@@ -146,7 +146,7 @@ static int top_exponent(const double *scale) {
 }
 
 /* The part's elements of columns [from, to), or with no columns of that share of them. */
-static void sum_squares(const Factored *f, const Operand *g, const FactoredPart *p,
+static void sum_squares(const FactoredShard *f, const Operand *g, const FactoredPart *p,
                         WorkRange columns, int64_t *rows) {
     int64_t length = row_length(&p->shape);
     int64_t *column = rows + 2 * p->shape.matrices * p->shape.rows;
@@ -195,7 +195,8 @@ static void sum_weights(OwnSum *s, const Operand *w, const FactoredPart *p, Work
 }
 
 /* The squares of the part that this thread adds up. */
-static void sum_part(const Factored *f, const Operand *g, const FactoredPart *p, int64_t *rows) {
+static void sum_part(const FactoredShard *f, const Operand *g, const FactoredPart *p,
+                     int64_t *rows) {
     FactoredPart share = *p;
     if (p->shape.columns) {
         sum_squares(f, g, p, my_columns(p), rows);
@@ -211,7 +212,7 @@ static void sum_part(const Factored *f, const Operand *g, const FactoredPart *p,
 KERNEL(factored_sums) {
     Operand w = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
-    Factored f;
+    FactoredShard f;
     int64_t words;
     if (!open_factored(&f, l, 2, g.n, false) || w.n != g.n) return bad_operands(l);
     all_numbers(&f, &words);
@@ -261,7 +262,7 @@ static void mean_of_matrix(const FactoredPart *p, int64_t matrix, float *m, Work
 KERNEL(factored_means) {
     Operand old = input(l, 0), sums = input(l, 1), step = input(l, 3);
     Result out = output(l, 0);
-    Factored f;
+    FactoredShard f;
     int64_t words;
     if (!open_factored(&f, l, 2, 0, true) || step.n < STEP_SLOTS ||
         all_numbers(&f, &words) != old.n || out.n != old.n || sums.n != words)
@@ -289,7 +290,7 @@ KERNEL(factored_means) {
 /* ---- factored_rms and adafactor */
 
 /* Steps of elements e .. of the parameter, which lie in one row (or have none): n of them. */
-VECTOR_INLINE V16 step_of(const Factored *f, const Operand *g, const FactoredPart *p,
+VECTOR_INLINE V16 step_of(const FactoredShard *f, const Operand *g, const FactoredPart *p,
                           const float *m, float eps, int64_t e, int64_t n) {
     const FactorShape *s = &p->shape;
     V16 moment, lowest = v_all(eps * eps);
@@ -316,7 +317,7 @@ static int64_t elements_together(const FactoredPart *p, int64_t e, int64_t to) {
 KERNEL(factored_rms) {
     Operand m = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
-    Factored f;
+    FactoredShard f;
     int64_t words;
     if (!open_factored(&f, l, 2, g.n, false) || all_numbers(&f, &words) != m.n ||
         out.dtype != DT_I64 || out.n != (int64_t)f.group->n_param * EXACT_WORDS)
@@ -350,7 +351,7 @@ static double exact_rms(const int64_t *words, int64_t n) {
     return __builtin_sqrt(exact_value(words) / (double)n);
 }
 
-static FactoredRate rate_of(const Factored *f, const FactoredPart *p, const double *step,
+static FactoredRate rate_of(const FactoredShard *f, const FactoredPart *p, const double *step,
                             const int64_t *sums, const int64_t *rms) {
     const Attrs *a = f->l->call->attr;
     int64_t n = type_elements(&p->param->type);
@@ -368,7 +369,7 @@ KERNEL(adafactor) {
     Operand w = input(l, 0), g = input(l, 1), step = input(l, 3), m = input(l, 4);
     Operand sums = input(l, 5), rms = input(l, 6);
     Result out = output(l, 0);
-    Factored f;
+    FactoredShard f;
     int64_t words;
     if (!open_factored(&f, l, 2, g.n, true) || step.n < STEP_SLOTS ||
         all_numbers(&f, &words) != m.n || sums.n != words ||

@@ -217,7 +217,7 @@ DEVICE void put_slope(const Slopes &s, int64_t row, int i, int64_t n, Eight v, i
 }
 
 /* A row on its way into shared memory: `whole` eights, of which a thread has every `step`th. */
-template <int form> struct Kept {
+template <int form> struct SharedRow {
     Loaded<form> *row;
     const void *from;
     int64_t start;
@@ -268,8 +268,8 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
     float wanted = 0.0f, top = -INFINITY, sum = 0.0f;
     if constexpr (kept) {
         int rounds = (whole + step - 1) / step;
-        Kept<form> all = {row_kept, r.logits, start,
-                          whole,    step,     (rounds + STAGES - 1) / STAGES * step};
+        SharedRow<form> all = {row_kept, r.logits, start,
+                               whole,    step,     (rounds + STAGES - 1) / STAGES * step};
         all.begin();
         all.take_logits(top, sum);
     } else {

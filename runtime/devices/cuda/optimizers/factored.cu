@@ -9,7 +9,7 @@
 
 enum { THREADS = 256, MOST_BLOCKS = 132 * 4, HIGH_BITS = 62 };
 
-struct Factored {
+struct FactoredShard {
     const SegmentStart *segment; /* of the group's first parameter */
     const double *scale, *step;
     int64_t start;    /* where a flat parameter at offset 0 would be: this much before element 0 */
@@ -22,8 +22,8 @@ struct Factored {
     int w_dtype, g_dtype;
 };
 
-DEVICE unsigned param_row(const Factored &f) { return blockIdx.x / f.across; }
-DEVICE int64_t block_of(const Factored &f) { return blockIdx.x % f.across; }
+DEVICE unsigned param_row(const FactoredShard &f) { return blockIdx.x / f.across; }
+DEVICE int64_t block_of(const FactoredShard &f) { return blockIdx.x % f.across; }
 
 /* A part of the block's parameter: elements [from, to) of it, element 0 at `at`. */
 struct FactoredPart {
@@ -35,7 +35,7 @@ struct FactoredPart {
 };
 
 /* Where it is in chunks, piece j is chunk j * shards + number. */
-DEVICE void take_piece(const Factored &f, FactoredPart &p) {
+DEVICE void take_piece(const FactoredShard &f, FactoredPart &p) {
     int64_t chunk = p.s->chunk, first = (p.piece * f.shards + f.number) * chunk;
     int64_t end = chunk && first + chunk < p.s->elements ? first + chunk : p.s->elements;
     p.at = p.s->offset - f.start + p.piece * chunk - first;
@@ -44,7 +44,7 @@ DEVICE void take_piece(const Factored &f, FactoredPart &p) {
 }
 
 /* The first part of the block's; then the next one, as long as there is one. */
-DEVICE FactoredPart part_of(const Factored &f) {
+DEVICE FactoredPart part_of(const FactoredShard &f) {
     FactoredPart p;
     p.s = f.segment + param_row(f);
     int64_t chunks = p.s->chunk ? (p.s->elements - 1) / p.s->chunk + 1 : 1;
@@ -58,13 +58,13 @@ DEVICE FactoredPart part_of(const Factored &f) {
     return p;
 }
 DEVICE bool is_part(const FactoredPart &p) { return p.piece < p.pieces; }
-DEVICE void next_part(const Factored &f, FactoredPart &p) {
+DEVICE void next_part(const FactoredShard &f, FactoredPart &p) {
     p.piece += p.step;
     take_piece(f, p);
 }
 
 /* The gradients of elements e .. e + 7 that the update uses; 0 past `to`. */
-DEVICE Eight gradients_at(const Factored &f, const FactoredPart &p, int64_t e) {
+DEVICE Eight gradients_at(const FactoredShard &f, const FactoredPart &p, int64_t e) {
     Eight x = load8(f.g, f.g_dtype, e < p.to ? p.at + e : p.at + p.from, e < p.to ? p.to - e : 0);
     float factor = (float)f.scale[SCALE_GRADIENT];
     EACH(j) {
@@ -93,7 +93,7 @@ DEVICE void add_two(int64_t *words, int64_t high, int64_t low) {
     if (low) add_word(&words[1], low);
 }
 
-DEVICE void sum_squares(const Factored &f, const FactoredPart &p, int64_t e, double unit,
+DEVICE void sum_squares(const FactoredShard &f, const FactoredPart &p, int64_t e, double unit,
                         int64_t *rows) {
     const FactorShape &s = p.s->shape;
     int64_t *columns = rows + 2 * s.matrices * s.rows, length = s.columns ? s.columns : 1;
@@ -114,7 +114,7 @@ DEVICE void sum_squares(const Factored &f, const FactoredPart &p, int64_t e, dou
     if (column) add_two(rows + 2 * row, high, low);
 }
 
-__global__ void __launch_bounds__(THREADS) sum_parts(Factored f, int64_t *sums) {
+__global__ void __launch_bounds__(THREADS) sum_parts(FactoredShard f, int64_t *sums) {
     begin_kernel();
     __shared__ int64_t words[EXACT_WORDS];
     FactoredPart p = part_of(f);
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(THREADS) sum_parts(Factored f, int64_t *sums) 
 /* ---- factored_means */
 
 __global__ void __launch_bounds__(THREADS)
-    move_means(Factored f, float *m, const float *old, const int64_t *sums) {
+    move_means(FactoredShard f, float *m, const float *old, const int64_t *sums) {
     begin_kernel();
     const SegmentStart *s = f.segment + param_row(f);
     int64_t rows = s->shape.matrices * s->shape.rows;
@@ -163,7 +163,8 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-__global__ void __launch_bounds__(THREADS) mean_of_rows(Factored f, float *m, const float *old) {
+__global__ void __launch_bounds__(THREADS)
+    mean_of_rows(FactoredShard f, float *m, const float *old) {
     begin_kernel();
     __shared__ double scratch[WARP];
     const SegmentStart *s = f.segment + param_row(f);
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(THREADS) mean_of_rows(Factored f, float *m, co
 
 /* ---- factored_rms and adafactor */
 
-DEVICE Eight steps_of(const Factored &f, const FactoredPart &p, const float *own, int64_t e) {
+DEVICE Eight steps_of(const FactoredShard &f, const FactoredPart &p, const float *own, int64_t e) {
     const FactorShape &s = p.s->shape;
     Eight x = gradients_at(f, p, e);
     int64_t row = s.columns ? e / s.columns : e, column = s.columns ? e % s.columns : 0;
@@ -203,7 +204,8 @@ DEVICE Eight steps_of(const Factored &f, const FactoredPart &p, const float *own
     return x;
 }
 
-__global__ void __launch_bounds__(THREADS) sum_steps(Factored f, const float *m, int64_t *rms) {
+__global__ void __launch_bounds__(THREADS)
+    sum_steps(FactoredShard f, const float *m, int64_t *rms) {
     begin_kernel();
     __shared__ int64_t words[EXACT_WORDS];
     FactoredPart p = part_of(f);
@@ -232,7 +234,7 @@ DEVICE double exact_rms(const int64_t *words, int64_t n) {
 }
 
 __global__ void __launch_bounds__(THREADS)
-    update_weights(Factored f, Limits a, void *to, const float *m, const int64_t *sums,
+    update_weights(FactoredShard f, Limits a, void *to, const float *m, const int64_t *sums,
                    const int64_t *rms) {
     begin_kernel();
     FactoredPart p = part_of(f);
@@ -263,7 +265,7 @@ __global__ void __launch_bounds__(THREADS)
 
 /* all: every element that is held, not only those that no other rank counts. */
 static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, bool all,
-                                      Factored *f) {
+                                      FactoredShard *f) {
     bool bad;
     const PlanGroup *group = group_of(l, &bad);
     Operand factors = input(l, scale);
@@ -297,7 +299,7 @@ static bool lengths_fit(const Launch *l, const PlanGroup *group, int64_t m, int6
 }
 
 /* Blocks for the group, of which `n` numbers are at hand in all. */
-static unsigned blocks_of(const PlanGroup *group, int64_t n, Factored *f) {
+static unsigned blocks_of(const PlanGroup *group, int64_t n, FactoredShard *f) {
     f->across = MIN(blocks_for(n, THREADS * EIGHT), (unsigned)MOST_BLOCKS);
     return f->across * group->n_param;
 }
@@ -310,7 +312,7 @@ static void set_operand(const void **at, int *dtype, const Operand &o) {
 KERNEL(factored_sums) {
     Operand w = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
-    Factored f;
+    FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
     if (!group || w.n != g.n || !lengths_fit(l, group, -1, out.n)) return bad_operands(l);
     set_operand(&f.w, &f.w_dtype, w);
@@ -324,7 +326,7 @@ KERNEL(factored_sums) {
 KERNEL(factored_means) {
     Operand old = input(l, 0), sums = input(l, 1), step = input(l, 3);
     Result out = output(l, 0);
-    Factored f;
+    FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, 0, true, &f);
     if (!group || out.n != old.n || step.n < STEP_SLOTS || !lengths_fit(l, group, old.n, sums.n))
         return bad_operands(l);
@@ -339,7 +341,7 @@ KERNEL(factored_means) {
 KERNEL(factored_rms) {
     Operand m = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
-    Factored f;
+    FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
     if (!group || out.n != (int64_t)group->n_param * EXACT_WORDS || !lengths_fit(l, group, m.n, -1))
         return bad_operands(l);
@@ -354,7 +356,7 @@ KERNEL(adafactor) {
     Operand w = input(l, 0), g = input(l, 1), step = input(l, 3), m = input(l, 4);
     Operand sums = input(l, 5), rms = input(l, 6);
     Result out = output(l, 0);
-    Factored f;
+    FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, true, &f);
     if (!group || w.n != g.n || out.n != g.n || step.n < STEP_SLOTS || out.dtype != w.dtype ||
         rms.n != (int64_t)group->n_param * EXACT_WORDS || !lengths_fit(l, group, m.n, sums.n))
