@@ -115,8 +115,8 @@ typedef struct Transport {
         TransportContext *c); /* device memory taken in addition to the arena */
 } Transport;
 
-/* What a module such as transport_mpi.so offers: a transport between processes, one a rank, and how
- * these find and lose each other. */
+/* What a module such as transport_mpi.so offers: a transport between processes, one per rank, and
+ * how these find and lose each other. */
 typedef struct JoinOptions {
     const char *launcher;
     int32_t rank, ranks, local_rank, local_ranks;

@@ -178,7 +178,7 @@ int check_gradients(Check *c, uint32_t role) {
     if (!status) status = follow_calls(&s, role, PLAN_STEP);
     for (uint32_t g = 0; !status && g < p->n_groups; g++)
         if (s.updated[g] != (p->groups[g].flags & GROUP_TRAINABLE ? 1u : 0u))
-            status = check_fail(c, "4d", NO_INSTR, "group %u is updated %u times a step", g,
+            status = check_fail(c, "4d", NO_INSTR, "group %u is updated %u times per step", g,
                                 s.updated[g]);
     if (!status) status = follow_calls(&s, role, PLAN_EVALUATION);
     if (!status) status = check_reported(&s, role);

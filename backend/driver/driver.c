@@ -33,7 +33,7 @@ static void print_proofs(const Plan *p, const PlanCheckResult *r) {
                "dtypes of %llu results\n",
                (Llu)r->nodes, (Llu)r->terms, (Llu)r->facts, (Llu)r->dtypes);
     buf_printf(&out,
-               "9  checkpoints hold the state between two steps: %llu saves, %llu bytes a rank, "
+               "9  checkpoints hold the state between two steps: %llu saves, %llu bytes per rank, "
                "awaited by %llu instructions\n",
                (Llu)r->saves, (Llu)r->save_bytes, (Llu)r->holds);
     driver_print(out.at, out.n);

@@ -99,7 +99,7 @@ static void put_step(View *v) {
                               amount_commas(a, s->local_batch), amount_commas(a, s->micro_batches),
                               s->micro_batches == 1 ? "" : "es");
     if (s->length)
-        line = arena_printf(a, "%s; %s tokens a sample", line, amount_commas(a, s->length));
+        line = arena_printf(a, "%s; %s tokens per sample", line, amount_commas(a, s->length));
     if (s->steps) line = arena_printf(a, "%s; %s steps", line, amount_commas(a, s->steps));
     if (s->epochs) line = arena_printf(a, "%s; %s epochs", line, amount_commas(a, s->epochs));
     view_line(v,
@@ -164,7 +164,7 @@ static void put_sent(View *v) {
         if (p->calls[i].role == 0 && p->calls[i].kind == PLAN_STEP)
             count_sent(v, &p->programs[p->calls[i].program], p->calls[i].times, by_op);
     for (int op = 0; op < OP_COUNT; op++) all.n += by_op[op].n;
-    char *line = arena_printf(v->a, "  sends       %s a rank a step; %s collective%s",
+    char *line = arena_printf(v->a, "  sends       %s per rank and step; %s collective%s",
                               amount_short(v->a, p->settings->sent_bytes),
                               amount_commas(v->a, (int64_t)all.n), all.n == 1 ? "" : "s");
     const char *comma = ":";

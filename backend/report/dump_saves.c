@@ -36,7 +36,7 @@ static Ways ways_of(const Plan *p) {
 
 const char *saves_text(const Plan *p, Arena *a) {
     Ways w = ways_of(p);
-    char *line = arena_printf(a, "%llu save%s, %s a rank, written during the next step",
+    char *line = arena_printf(a, "%llu save%s, %s per rank, written during the next step",
                               (unsigned long long)p->n_saves, p->n_saves == 1 ? "" : "s",
                               amount_short(a, w.bytes));
     if (w.copied && w.direct)

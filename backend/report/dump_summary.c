@@ -25,12 +25,12 @@ void dump_summary(const Plan *plan, Arena *a, Buf *out) {
     buf_printf(out, "%s: %s parameters, %u rank%s, %llu unit%s\n", plan_string(plan, s->model),
                amount_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
                (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
-    buf_printf(out, "a rank: peak");
+    buf_printf(out, "per rank: peak");
     for (int k = 0; k < DEVICE_KINDS; k++)
         buf_printf(out, "%s %s on %s (%s workspace)", k ? "," : "",
                    amount_bytes(a, s->workspace_bytes[k]), word_of(&words_DeviceKind, k),
                    amount_bytes(a, s->workspace_bytes[k] - s->arena_bytes));
-    buf_printf(out, "; sends %s a step\n", amount_bytes(a, s->sent_bytes));
+    buf_printf(out, "; sends %s per step\n", amount_bytes(a, s->sent_bytes));
     for (int i = 0; i < LIVES_PARTS && parts[i].bytes; i++)
         buf_printf(out, "%s%s %s", i ? ", " : "at the peak: ", parts[i].words,
                    amount_bytes(a, parts[i].bytes));

@@ -86,7 +86,7 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
         buf_printf(out, s->host_path ? " path %s" : "%s", text(s->host_path));
         buf_printf(out, "%s\n", s->host_pageable ? " pageable" : "");
     }
-    buf_printf(out, "sends %llu bytes a step, %lld parameters\n", (Llu)s->sent_bytes,
+    buf_printf(out, "sends %llu bytes per step, %lld parameters\n", (Llu)s->sent_bytes,
                (long long)s->parameters);
     const char *config = text(s->hf_config);
     if (*config) buf_printf(out, "config.json %s", config);

@@ -54,7 +54,7 @@ static inline bool source_has_fields(SourceKind kind) {
 typedef struct RunSettings {
     const char *model; /* base name of the .fsd */
     DataSource train, val;
-    int64_t length; /* tokens a sample; 0 for npy */
+    int64_t length; /* tokens per sample; 0 for npy */
     DataOrder order;
     int64_t batch, micro_batches, local_batch, ranks;
     int64_t steps, epochs; /* one of them is 0 */

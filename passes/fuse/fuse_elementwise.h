@@ -48,7 +48,7 @@ static inline bool has_rows(const Type *shape) {
     return last_dim(shape) >= FORMULA_ROW_LEAST && last_dim(shape) <= FORMULA_ROW_MOST;
 }
 
-/* Are values of type x one number a row of `shape`? */
+/* Do values of type x have one number per row of `shape`? */
 static inline bool is_row_of(const Type *x, const Type *shape) {
     Type rows = type_of_rows(shape);
     return has_rows(shape) && type_same_dims(x, &rows);

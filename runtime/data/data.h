@@ -39,10 +39,10 @@ typedef struct Dataset {
     DataFile *file;
     uint32_t n_file;
     int64_t samples;
-    int64_t length;     /* tokens a sample, 0 for npy */
+    int64_t length;     /* tokens per sample, 0 for npy */
     FieldRange *range;  /* [plan fields] */
     uint32_t *of_field; /* npy: file of each plan field; tokens: 0 inputs, 1 targets */
-    uint32_t *width;    /* [plan fields] elements a sample */
+    uint32_t *width;    /* [plan fields] elements per sample */
     int64_t denoising[DENOISING_FIELDS]; /* denoising.c: the plan's fields, or -1 */
     Arena *arena;
 } Dataset;

@@ -145,7 +145,7 @@ bool attempt_met(const AttemptProgress *p);
 void attempt_resume(const char *folder, RunOptions *o);
 
 /* host_memory.c: memory of this machine that its ranks take together. */
-typedef struct HostMemory { /* bytes a rank */
+typedef struct HostMemory { /* bytes per rank */
     uint64_t arena;         /* 0 where it is memory of a device */
     uint64_t offloaded;     /* by the plan, to memory; 0 where it goes to a file */
     uint64_t copy;          /* of the state, for checkpoints */

@@ -361,7 +361,7 @@ void metrics_summary(Metrics *m, const EndNumbers *n) {
     fprintf(to, "arena bytes     %" PRIu64 " predicted, %" PRIu64 " allocated a rank\n",
             s->workspace_bytes[run->device->kind], m->arena_bytes);
     if (s->host_bytes)
-        fprintf(to, "host bytes      %" PRIu64 " a rank, offloaded%s%s%s\n", s->host_bytes,
+        fprintf(to, "host bytes      %" PRIu64 " per rank, offloaded%s%s%s\n", s->host_bytes,
                 s->host_path ? " to a file in " : "", plan_string(run->plan, s->host_path),
                 s->host_pageable && run->device->host_alloc ? ", not pinned" : "");
     if (n->device_bytes)

@@ -25,7 +25,7 @@ typedef struct Progress {
     double seconds;  /* in steps */
     int64_t steps, skipped;
     double loss;
-    double work, peak; /* model FLOPs a step; FLOP/s of the devices, 0 = not known */
+    double work, peak; /* model FLOPs per step; FLOP/s of the devices, 0 = not known */
     History history;
     int64_t tokens;        /* a step; samples where the fields are not ids */
     const char *rate_unit; /* "tokens/s", "samples/s" */
@@ -40,7 +40,7 @@ void progress_step(Progress *p, const StepNumbers *n);
 void progress_evaluation(Progress *p, int64_t step, int n, const char *const *name,
                          const double *value);
 void progress_end_bar(Progress *p);
-double progress_rate(const Progress *p);      /* tokens or samples a second, in steps */
+double progress_rate(const Progress *p);      /* tokens or samples per second, in steps */
 double progress_work_rate(const Progress *p); /* model FLOP/s */
 
 /* history.c */

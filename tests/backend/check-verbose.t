@@ -20,4 +20,4 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 6  the arena is as large as it must be: 19520 bytes
 7  nothing waits for itself: 11 edges
 8  the plan computes the model: 24 ops, 2 losses and metrics, 122 facts, dtypes of 29 results
-9  checkpoints hold the state between two steps: 3 saves, 6264 bytes a rank, awaited by 1 instructions
+9  checkpoints hold the state between two steps: 3 saves, 6264 bytes per rank, awaited by 1 instructions

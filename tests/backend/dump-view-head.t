@@ -6,9 +6,10 @@ small.fsd, compiled by fsdpc 0.1.0, fingerprint N
   ranks       2: mesh dp = 2
   parameters  2,048, kept in f32, read in f32, gradients reduced in f32
   sharding    1 unit; parameters, gradients and optimizer state are split over the ranks
-  step        4 samples: 2 ranks x 2 x 1 micro-batch; 3 tokens a sample; 5 steps; sgd, lr 0.1
-  sends       8.38 KiB a rank a step; 3 collectives: 1 unshard 4.00 KiB, 1 reduce_scatter 4.00 KiB, 1 all_reduce 384 B
-  checkpoint  1 save, 4.00 KiB a rank, written during the next step; the step does 51.2 kFLOP before it waits for one
+  step        4 samples: 2 ranks x 2 x 1 micro-batch; 3 tokens per sample; 5 steps; sgd, lr 0.1
+  sends       8.38 KiB per rank and step; 3 collectives: 1 unshard 4.00 KiB, 1 reduce_scatter 4.00 KiB,
+              1 all_reduce 384 B
+  checkpoint  1 save, 4.00 KiB per rank, written during the next step; the step does 51.2 kFLOP before it waits for one
   files       1 small.fsd, 2 std.fsd
 
 memory of a rank at the peak: #9 linear out, forward, line 4

@@ -59,7 +59,7 @@ typedef struct Bench {
     char *arena, *at;
     int repeats;
     double step_seconds;
-    double read_speed; /* of memory, bytes a second */
+    double read_speed; /* of memory, bytes per second */
 } Bench;
 
 typedef struct Shape {

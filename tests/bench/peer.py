@@ -6,10 +6,10 @@
                         ranks of one thread, gloo
 
 BENCH_MODEL: gpt2 (124M, the default) or gpt-text, the model of models/gpt-text.fsd. Shapes:
-BENCH_SHAPE (4x64) samples and tokens a step over all ranks, f32, fused AdamW, no clipping, the same
-random tokens in every step. Prints the median and the shortest step in milliseconds over the steps
-after the second, and the peak resident memory of all ranks together. tuned.py says with which
-environment to start it.
+BENCH_SHAPE (4x64) samples and tokens per step over all ranks, f32, fused AdamW, no clipping, the
+same random tokens in every step. Prints the median and the shortest step in milliseconds over the
+steps after the second, and the peak resident memory of all ranks together. tuned.py says with
+which environment to start it.
 """
 
 import json

@@ -121,7 +121,7 @@ def mebibytes(build, folder, fields, body):
 
 
 def measure(builds, folder, name, steps, runs):
-    """by build: milliseconds a layer of the op and of the formula, and MiB of both"""
+    """by build: milliseconds per layer of the op and of the formula, and MiB of both"""
     fields, op, written = FORMULAS[name]
     bodies = {"none": "return x", "op": op, "written": written}
     times = {(build, key): [] for build in builds for key in bodies}

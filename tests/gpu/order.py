@@ -196,7 +196,7 @@ def main():
     try:
         each = len(STREAMS) + 1  # and the stream on which checkpoints are saved
         if max(r[2] for r in rows) + 1 != each * ranks:
-            raise Differs(f"not {each} streams a rank")
+            raise Differs(f"not {each} streams per rank")
         counts = []
         for rank in range(ranks):
             mine = [(p, k, s % each, v) for p, k, s, v in rows if s // each == rank and k != "S"]

@@ -42,7 +42,7 @@ def compile_plan(name, *options):
 
 
 def start(words, of_rank, **common):
-    """A process a rank; of_rank[r]: (plan, settings) where they are not those of all."""
+    """One process per rank; of_rank[r]: (plan, settings) where they are not those of all."""
     port, found = PORT, []
     for rank in range(ranks):
         path, settings = of_rank.get(rank, (plan, {}))

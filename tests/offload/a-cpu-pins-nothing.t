@@ -7,6 +7,6 @@ model = Net
 data { train = synthetic_tokens(vocab = 8); length = 2 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2; steps = 1 }
 ==== out
-host bytes      512 a rank, offloaded
+host bytes      512 per rank, offloaded
 note: pin = false has no effect on device cpu, which uses host memory and pins nothing
-host bytes      512 a rank, offloaded
+host bytes      512 per rank, offloaded

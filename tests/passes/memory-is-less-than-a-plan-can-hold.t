@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile %s -o p.bin -q
-# More than 2^50 bytes a rank cannot be planned, which is the user's mistake.
+# More than 2^50 bytes per rank cannot be planned, which is the user's mistake.
 ==== m.fsd
 config { D = 1G }
 module Net {

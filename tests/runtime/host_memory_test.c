@@ -18,11 +18,11 @@ static void arenas_of_all_ranks_count(void **state) {
     assert_int_equal(host_memory_check(&r, 800, text), 0);
     assert_int_equal(host_memory_check(&r, 799, text), EXIT_ENVIRONMENT);
     assert_non_null(
-        strstr(text, "100 bytes a rank, 800 bytes for the 8 ranks on this machine; 799"));
+        strstr(text, "100 bytes per rank, 800 bytes for the 8 ranks on this machine; 799"));
     assert_null(host_memory_remedy(&r, 799));
     r.arena = 13207024435;
     assert_int_equal(host_memory_check(&r, 1 << 20, text), EXIT_ENVIRONMENT);
-    assert_non_null(strstr(text, "an arena of 12.3 GiB (13207024435 bytes) a rank"));
+    assert_non_null(strstr(text, "an arena of 12.3 GiB (13207024435 bytes) per rank"));
     assert_non_null(strstr(text, "; 1.0 MiB (1048576 bytes) are available"));
     r.arena = UINT64_MAX / 4; /* more than can be counted */
     assert_int_equal(host_memory_check(&r, UINT64_MAX / 2, text), EXIT_ENVIRONMENT);
@@ -47,7 +47,7 @@ static void what_is_offloaded_counts(void **state) {
     assert_int_equal(host_memory_check(&r, 300, text), 0);
     assert_int_equal(host_memory_check(&r, 299, text), EXIT_ENVIRONMENT);
     assert_non_null(
-        strstr(text, "100 bytes a rank, 50 bytes of offloaded state, 300 bytes for the 2"));
+        strstr(text, "100 bytes per rank, 50 bytes of offloaded state, 300 bytes for the 2"));
     assert_non_null(strstr(host_memory_remedy(&r, 299), "path = \"folder\" in shard.offload"));
     assert_int_equal(host_memory_check(&r, 199, text), EXIT_ENVIRONMENT); /* nor with a file */
     assert_null(host_memory_remedy(&r, 199));

@@ -215,7 +215,7 @@ static void event_files_begin_where_the_run_does(void **state) {
         if (starts) assert_int_equal(step[1], s.step ? s.step + 1 : 0);
         assert_int_equal(step[1 + starts], s.step + 1);
         assert_int_equal(step[2 + starts], s.step + 1);
-        assert_true(number[1 + starts] == 6); /* tokens a second, the last number of a step */
+        assert_true(number[1 + starts] == 6); /* tokens per second, the last number of a step */
         assert_true(number[2 + starts] == 7);
     }
 }

@@ -1,6 +1,6 @@
 # RUN: %root/tests/tcp/hub %build %t; seq 3000 > t.txt; %t/fsdpc compile -q toy.fsd -o p -n 3
 # RUN: export LC_ALL=C; r="%t/fsdp-run --threads 1 --steps 12 --device cuda"; $r -n 3 p --save a 2>err | sed 's/^tokens.*/tokens/; s/^model FLOP.*/model/'; $r --quiet --transport local p --save b; cmp a b; grep -v ^step err >&2
-# With a GPU for each rank fsdp-run starts a process a rank, which print as one program and train to the bits of threads.
+# With a GPU for each rank fsdp-run starts one process per rank, which print as one program and train to the bits of threads.
 # NEEDS: build:device_cpu.so build:tests/modules/tcp_hub.so
 ==== toy.fsd
 module Toy { emb : Embedding(128, 8); out : Linear(8, 128); forward(x) = out(emb(x)) }

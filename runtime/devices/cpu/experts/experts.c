@@ -2,7 +2,7 @@
  *
  *   y[R,O] = x[R,D] w[e][O,D]^T    dx[R,D] = dy[R,O] w[e][O,D]    dw[e][O,D] = dy[R,O]^T x[R,D]
  *
- * One product an expert, of as many rows as it has: work is in proportion to the rows, of which
+ * One product per expert, of as many rows as it has: work is in proportion to the rows, of which
  * there is one for each choice of a token, however they are spread. The products are those of
  * linear.c: f32, bf16 operands widened into the workspace, a bf16 result rounded once from there.
  */
