@@ -196,10 +196,8 @@ int driver_help(Driver *d) {
     if (found) driver_print(out.at, out.n);
     buf_free(&out);
     if (found) return EXIT_DONE;
-    const char *nearest = help_nearest_topic(&book, topic);
-    const char *help =
-        nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest) : "`fsdpc help` lists them";
-    return driver_mistake(d, E_unknown_topic, help, "there is no help about `%s`", topic);
+    return driver_mistake(d, E_unknown_topic, help_remedy(&book, topic),
+                          "there is no help about `%s`", topic);
 }
 
 int driver_editor(Driver *d) {

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vocabulary.h"
+
 HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc) {
     HelpChapter c = {.name = name, .doc = doc};
     vec_push(b->arena, &b->chapters, c);
@@ -160,7 +162,7 @@ bool help_topic(const HelpBook *b, const char *topic, Buf *out) {
     return put_pages(b, topic, is_page, out) || put_pages(b, topic, has_row, out);
 }
 
-const char *help_nearest_topic(const HelpBook *b, const char *topic) {
+static const char *nearest_topic(const HelpBook *b, const char *topic) {
     VEC(const char *) names = {0};
     for (uint32_t i = 0; i < b->chapters.n; i++) {
         const HelpChapter *c = &b->chapters.at[i];
@@ -171,6 +173,14 @@ const char *help_nearest_topic(const HelpBook *b, const char *topic) {
         }
     }
     return nearest_name(topic, names.at, names.n);
+}
+
+const char *help_remedy(const HelpBook *b, const char *topic) {
+    const char *hint = name_hint(topic);
+    if (hint) return hint;
+    const char *nearest = nearest_topic(b, topic);
+    return nearest ? arena_printf(b->arena, "did you mean `%s`?", nearest)
+                   : "`fsdpc help` lists all topics";
 }
 
 /* ---- Markdown ---- */

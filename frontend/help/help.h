@@ -76,7 +76,9 @@ void help_contents(const HelpBook *b, Buf *out);
 /* The pages of a topic: a chapter, pages of that name, or pages with a row of that name. false:
  * there is none. */
 bool help_topic(const HelpBook *b, const char *topic, Buf *out);
-const char *help_nearest_topic(const HelpBook *b, const char *topic); /* or NULL */
+/* What to do about a topic that does not exist; for a word of another system, what to write
+ * instead. */
+const char *help_remedy(const HelpBook *b, const char *topic);
 void help_markdown(const HelpBook *b, Buf *out);
 
 /* help_language.c: the chapters about the model file. */
