@@ -1,12 +1,12 @@
-"""Makes the cases aux and aux-accumulate: terms of aux(..), by PyTorch.
+"""Writes the parity cases aux and aux-accumulate, whose losses have aux(..) terms.
 
-    make_aux.py        needs torch; writes case.json and expected.json of both
+    make_aux.py        needs torch; writes case.json and expected.json of both cases
 
-The formulas of cases/aux/aux.fsd, written out. One step sees the whole batch at once, so the
-numbers are those of any number of ranks; and of any number of micro-batches where each has as many
-targets, which is so in aux-accumulate, where no target is skipped.
+PyTorch computes the formulas of cases/aux/aux.fsd. A step sees the whole batch at once, so its
+results hold for any number of ranks. They hold for any number of micro-batches, too, if each has
+equally many targets, which is so in aux-accumulate, where no target is skipped.
 
-tolerance: the largest distance between f32 and f64.
+tolerance: the largest difference between the results in f32 and in f64.
 """
 
 import json

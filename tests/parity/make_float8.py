@@ -1,14 +1,16 @@
-"""Makes expected.json of case mlp-f8e4m3: mlp with shard.gather = f8e4m3, computed by PyTorch.
+"""Writes expected.json of parity case mlp-f8e4m3, which is case mlp with shard.gather = f8e4m3.
 
     make_float8.py        needs torch; writes tests/parity/cases/mlp-f8e4m3/expected.json
 
-What torchao's tensor-wise float8 all-gather does: scale = 448 / (the largest |w| of the parameter,
-at least 1e-12), y = (w * scale) clamped to 448 and cast to torch.float8_e4m3fn; computation reads
-y * (1 / scale). Biases stay f32, gradients go to the f32 weights as if nothing had been rounded.
+PyTorch computes what torchao's tensor-wise float8 all-gather does: with scale = 448 / the largest
+|w| of the parameter (at least 1e-12), y = w * scale is clamped to +-448 and cast to
+torch.float8_e4m3fn, and the model computes with y * (1 / scale). Biases stay f32. Gradients are
+applied to the f32 weights as if nothing had been rounded.
 
-tolerance: the largest distance between products in f32 and in f64. The weights that either
-starts from are f32 and rounded alike, as long as no weight is so near to the middle of two numbers
-that rounding of sums decides: then a weight of the copy is another by up to a sixteenth.
+tolerance: the largest difference between results whose matrix products are in f32 and in f64. Both
+start from the same f32 weights and round them to the same float8 numbers, unless a weight is so
+close to the middle of two float8 numbers that the rounding of a sum decides which one it becomes:
+then the two differ in that weight by up to a sixteenth of it.
 """
 
 import json

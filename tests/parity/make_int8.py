@@ -1,16 +1,17 @@
-"""Makes the case mlp-i8: mlp with shard.gather = i8, computed by numpy.
+"""Writes the parity case mlp-i8, which is case mlp with shard.gather = i8, computed with numpy.
 
     make_int8.py          writes tests/parity/cases/mlp-i8
 
-What is sent of a matrix: for each 4096 weights that follow each other, L being the largest |w| of
-them (at least 1e-12) and s = 127 / L, the whole number nearest to w * s; computation reads that
-number times 1 / s, which is within L / 254, and four roundings of f32, of w. Of fc1.weight, 6144
-weights, the second block is the shorter one, and its weights are made larger. Biases stay f32,
-gradients go to the f32 weights as if nothing had been rounded.
+A matrix is sent in blocks of 4096 consecutive weights. With L = the largest |w| of a block (at
+least 1e-12) and s = 127 / L, weight w is sent as the integer nearest to w * s, and the model
+computes with that integer times 1 / s. The result differs from w by at most L / 254 and four
+roundings in f32. fc1.weight has 6144 weights, so its second block is shorter; the weights of that
+block are made larger. Biases stay f32. Gradients are applied to the f32 weights as if nothing had
+been rounded.
 
-tolerance: the largest distance between products in f32 and in f64. A weight that lies in the middle
-between two whole numbers would be rounded to either; the seed is the one, of some, with which all
-keep the farthest from it.
+tolerance: the largest difference between results whose matrix products are in f32 and in f64. A
+weight in the middle between two integers could be rounded to either. So the script tries SEEDS
+seeds and takes the one whose weights stay farthest from such middles.
 """
 
 import json
