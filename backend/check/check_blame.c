@@ -16,15 +16,15 @@
 
 typedef unsigned long long Llu;
 
-typedef struct Use {
+typedef struct Use { /* what a reader of the target should contribute to its gradient */
     Contribution u;
     uint64_t number;
-    bool found;
+    bool found; /* the sum has it */
 } Use;
 
-typedef struct Leaf {
+typedef struct Leaf { /* a term of the sum */
     uint32_t value;
-    bool found;
+    bool found; /* some reader should contribute it */
 } Leaf;
 
 typedef struct Blame {
@@ -227,6 +227,8 @@ static int compare_contribution(Blame *b, const Use *u, uint64_t i, const Part *
     return blame_use(b, u);
 }
 
+/* The leaf stands where the contribution of `u` should. Reports how they differ; or returns 0 with
+ * the wrong gradient that the leaf is made from in `b`, which must be examined next. */
 static int compare_leaf(Blame *b, const Use *u, const Leaf *l) {
     const Check *c = b->s->c;
     Part part;

@@ -1,8 +1,8 @@
 /* Which of several ranges of addresses follow each other in time, for proof 2.
  *
- * In: ranges, each held by one holder; holders are numbered in the order in which they come. Out: a
- * call for each two holders that meet, which is where both have an address that no holder between
- * them has.
+ * In: ranges of addresses. Range k belongs to holder k; holders are numbered in the order of time.
+ * Out: a call of `meet` for each pair of holders, i < k, that have an address in common which no
+ * holder between i and k has.
  *
  * The sweep goes over the addresses at which ranges begin and end, in ascending order, and keeps
  * the set of holders of the address that it has reached. Where a range begins its holder meets its

@@ -37,7 +37,7 @@ int overlap_check(const Run *run) {
     if (!option_is(run, "on")) return 0;
     if (!run->device->run_concurrently)
         fprintf(stderr,
-                "error: --overlap on: device %s always runs the plan's streams itself\nhelp: leave "
+                "error: --overlap on: device %s always overlaps the plan's streams\nhelp: leave "
                 "out the option, which is for device cpu\n",
                 run->device->name);
     else if (run->transport->one_at_a_time)
@@ -46,11 +46,13 @@ int overlap_check(const Run *run) {
                 "--transport mpi or local\n",
                 run->transport->name);
     else if (run->test.memory || run->test.streams)
-        fprintf(stderr, "error: --overlap on and %s exclude each other\n", other);
+        fprintf(stderr,
+                "error: --overlap on and %s exclude each other\nhelp: leave out one of them\n",
+                other);
     else if (!has_other_streams(run->plan))
         fprintf(stderr, "error: --overlap on: the plan has no gathers, reductions or copies that "
-                        "could run during the computation\nhelp: leave out the option, which is "
-                        "for several ranks and for offloaded state\n");
+                        "could run during the computation\nhelp: leave out the option: it only "
+                        "helps several ranks or offloaded state\n");
     else
         return 0;
     return EXIT_USER;

@@ -50,7 +50,8 @@ int profile_open(Rank *r, Profile **out, char *error) {
     const Plan *plan = r->run->plan;
     if (!r->run->options->profile) return 0;
     if (r->run->test.streams) {
-        snprintf(error, ERROR_BYTES, "--profile and FSDP_TEST_STREAMS exclude each other");
+        snprintf(error, ERROR_BYTES,
+                 "--profile and FSDP_TEST_STREAMS exclude each other\nhelp: leave out one of them");
         return EXIT_USER;
     }
     Arena *a = arena_new();
@@ -162,7 +163,7 @@ static bool uses_stream(const Plan *p, int stream) {
     return false;
 }
 
-/* Those on which the plan has instructions. */
+/* Names the rank, and the streams on which the plan has instructions. */
 static bool name_streams(FILE *f, const Plan *p, int rank, bool *more) {
     char text[32];
     snprintf(text, sizeof text, "rank %d", rank);
@@ -253,7 +254,7 @@ static uint64_t collect_rows(const Profile *p, const char *(*name)(const Plan *,
     return n;
 }
 
-/* Thousand millions a second, - where the plan predicts none. */
+/* In billions per second, or "-" where the plan predicts no work. */
 static void format_rate(char *out, size_t size, double n, double seconds) {
     if (n > 0 && seconds > 0)
         snprintf(out, size, "%.2f", n / seconds * 1e-9);

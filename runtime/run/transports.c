@@ -60,7 +60,7 @@ static int missing_transport(const Run *run, const TransportTraits *t) {
     return EXIT_ENVIRONMENT;
 }
 
-/* What does not go together, said before any rank waits for another. */
+/* Refuses what does not go together, before any rank waits for another. */
 static int check_transport(const Run *run, const TransportTraits *t, bool many) {
     const LaunchContext *l = &run->launch;
     if (!transport_known(t)) return missing_transport(run, t);

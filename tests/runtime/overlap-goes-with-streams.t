@@ -13,6 +13,7 @@ train { loss = mse(model(x), y); batch = 4; steps = 1; optimizer = sgd(lr = 0.1)
 error: unknown --overlap `always`: use auto, on or off
 help: fsdp-run --help lists the options
 error: --overlap on: the plan has no gathers, reductions or copies that could run during the computation
-help: leave out the option, which is for several ranks and for offloaded state
+help: leave out the option: it only helps several ranks or offloaded state
 error: --overlap on and FSDP_CHECK=memory exclude each other
+help: leave out one of them
 ==== exit 1

@@ -104,13 +104,14 @@ uint64_t gpu_free_bytes(void);
 /* The code for a result that is an error, with what NCCL says about it; `what` names what failed.
  */
 int nccl_failed(const char *what, ncclResult_t result, char *error);
-/* Success, or under way. */
+/* Has the call succeeded, or is it still under way? */
 static inline bool nccl_is_fine(ncclResult_t r) { return r == ncclSuccess || r == ncclInProgress; }
 /* Ends all work of all communicators and gives them up; from any thread. */
 void communicators_abort(Context *c);
 
 /* communicators.c */
-/* The same, unless the run is over, which is the reason then. Not between enter and leave. */
+/* As nccl_failed, but if the run is over, the end of the run is what it reports. Must not be called
+ * between nccl_enter and nccl_leave. */
 int nccl_fault(Context *c, const char *what, ncclResult_t result, char *error);
 /* The thread is inside NCCL from here to nccl_leave; EXIT_RANK when the run is over. */
 int nccl_enter(Context *c, char *error);

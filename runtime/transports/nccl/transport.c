@@ -1,8 +1,8 @@
 /* Transport `nccl`: one process per GPU. Opening and closing, what happens on the host only, and
  * the table of the module.
  *
- * Order of the end: recordings, registrations, arena, communicators. A communicator waits for the
- * recordings that hold its operations, for ever.
+ * At the end recordings are destroyed first, then registrations, the arena, and the communicators:
+ * destroying a communicator waits, without limit, for the recordings that hold its operations.
  */
 #include <stdio.h>
 #include <stdlib.h>

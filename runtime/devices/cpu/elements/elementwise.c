@@ -1,10 +1,10 @@
-/* Elementwise kernels of the ops that models of every kind have: arithmetic, activations and their
- * gradients, cast, accumulate. Those of the others are in formula.c.
+/* Elementwise kernels of the most common ops: arithmetic, activations and their gradients, cast,
+ * accumulate. formula.c has the kernels of the other elementwise ops.
  *
  * Each kernel is a row of scalar.def, of sixteen lanes; PIECE makes the loop around it. An
- * element's bits depend on nothing but its operands, so neither on its place in a shard nor on
- * threads. In place works: a vector is stored after all that it needs was loaded, and operands that
- * share memory with the output have its element size.
+ * element's bits depend only on its operands, neither on its place in a shard nor on the number of
+ * threads. The result may share memory with an operand of the same element size: a vector is stored
+ * after everything that it needs was loaded.
  *
  * Broadcast: b's n_b elements repeat along a. A short b is first repeated in a buffer of whole
  * periods, so that the inner loop is long whatever n_b is.

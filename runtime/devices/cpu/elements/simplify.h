@@ -1,13 +1,16 @@
-/* Simplifies a formula to fewer steps with the same bits. Adding a negated value, factor or product
- * becomes a subtraction. Adding 0, which gradients of parts do and which only changes -0 to 0,
- * becomes part of the sum of two products before it.
+/* Simplifies a formula to fewer steps with the same bits.
+ *
+ * Adding a negated value, or a product with a negated factor, becomes a subtraction; subtracting
+ * one becomes an addition. x + 0, which the gradient of a slice has and which only turns -0 into 0,
+ * moves behind the sum that reads it: (x + 0) + y becomes (x + y) + 0. Behind a sum of two products
+ * it is no step of its own: the step of the sum is marked PLUS_ZERO.
  */
 #ifndef FSDPC_CPU_SIMPLIFY_H
 #define FSDPC_CPU_SIMPLIFY_H
 
 #include "formula.h"
 
-/* `pad` of a step here: 0 is added to it. */
+/* The value of field `pad` of a step to whose result 0 is added. */
 enum { PLUS_ZERO = 1 };
 
 /* The value that argument i of a step is the negative of, or NO_VALUE. */
@@ -20,7 +23,8 @@ static inline uint8_t negated_value(uint32_t n_in, const FormulaStep *all, const
     return is ? of->arg[0] : NO_VALUE;
 }
 
-/* Takes the sign of argument i of a sum or difference away, or of a factor of it, if it has one. */
+/* If argument i of a sum or difference is a negated value, or a product with a negated factor, puts
+ * the value without the sign in its place. */
 static inline bool take_sign(uint32_t n_in, FormulaStep *all, const uint32_t *reads, FormulaStep *s,
                              int i) {
     uint8_t value = negated_value(n_in, all, s, i);
@@ -55,7 +59,7 @@ static inline bool is_zero(uint32_t n_in, const FormulaStep *all, uint8_t v) {
     return all[v - n_in].number == 0.0 && !__builtin_signbit(all[v - n_in].number);
 }
 
-/* Is argument i of a step x + 0, for which nothing else needs a place? Then its step, else NULL. */
+/* The step of argument i of step s, if that step is x + 0 and only s reads it; else NULL. */
 static inline FormulaStep *plus_zero(uint32_t n_in, FormulaStep *all, const uint32_t *reads,
                                      const FormulaStep *s, int i) {
     if (s->arg[i] < n_in || reads[s->arg[i]] != 1) return NULL;
@@ -84,7 +88,7 @@ static inline bool is_product(uint32_t n_in, const FormulaStep *all, const uint3
            !all[v - n_in].result;
 }
 
-/* Step k adds 0 to a sum or difference of two products: that is a part of these. */
+/* If step k adds 0 to a sum or difference of two products, marks that step instead. */
 static inline void fold_zero(uint32_t n_in, uint32_t n_step, FormulaStep *all,
                              const uint32_t *reads, uint32_t k) {
     FormulaStep *s = &all[k];
@@ -105,7 +109,7 @@ static inline void fold_zero(uint32_t n_in, uint32_t n_step, FormulaStep *all,
             if (all[j].arg[i] == n_in + k) all[j].arg[i] = sum;
 }
 
-/* Without signs that a sum or difference can have instead. */
+/* Turns a sum of a negated argument into a difference, and a difference into a sum. */
 static inline void take_signs(uint32_t n_in, FormulaStep *all, const uint32_t *reads,
                               FormulaStep *s) {
     bool sum = s->function == SCALAR_add;
@@ -120,7 +124,7 @@ static inline void take_signs(uint32_t n_in, FormulaStep *all, const uint32_t *r
     }
 }
 
-/* The steps that something reads, numbered anew. */
+/* Removes steps that nothing reads, and renumbers the others. Returns how many are left. */
 static inline uint32_t drop_unread(uint32_t n_in, uint32_t n_step, FormulaStep *all,
                                    const uint32_t *reads) {
     uint8_t place[FORMULA_VALUES];
@@ -136,7 +140,7 @@ static inline uint32_t drop_unread(uint32_t n_in, uint32_t n_step, FormulaStep *
     return n;
 }
 
-/* Fewer steps that give the same bits. Returns how many. */
+/* Writes the simplified steps to `out`. Returns how many there are. */
 static inline uint32_t simplify_steps(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
                                       FormulaStep *out) {
     uint32_t reads[FORMULA_VALUES];
