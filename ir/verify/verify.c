@@ -152,7 +152,8 @@ static bool same_type(const Graph *g, ValueId a, ValueId b) {
     return type_equal(&g->values.at[a].type, &g->values.at[b].type);
 }
 
-/* Does the op's rule find the same in row `a` of a table as in row `b`? */
+/* The op has an index into a table, and its rule looks at that row. Do rows a and b look the same
+ * to it? */
 static bool same_row(const Graph *g, const Op *op, int64_t a, int64_t b) {
     if (a == b) return true;
     switch ((OpRows)op_info[op->kind].rows) {
@@ -173,7 +174,8 @@ static bool same_row(const Graph *g, const Op *op, int64_t a, int64_t b) {
     return false;
 }
 
-/* Is all that decides whether attributes and types fit the same in both ops? */
+/* If the attributes and types of one of these ops satisfy its rule, do the other's, because all
+ * that the rule looks at is equal? */
 static bool are_alike(const Graph *g, const Op *a, const Op *b) {
     if (a->kind != b->kind || a->n_in != b->n_in || a->n_out != b->n_out) return false;
     for (uint32_t i = 0; i < a->n_in; i++)
@@ -200,8 +202,8 @@ static uint64_t hash_op(const Graph *g, const Op *op) {
     return h;
 }
 
-/* Attributes and types of most ops are those of the same op in another layer: these are looked at
- * once. */
+/* Most ops have the attributes and types of the same op in another layer, so each such set is
+ * checked only once. */
 static void check_alike(Verify *v, OpId id) {
     const Graph *g = v->g;
     const Op *op = &g->ops.at[id];

@@ -13,7 +13,7 @@ typedef enum Rule {
     RULE_COUNT
 } Rule;
 
-/* Numbers that were met. 0 stands for a free place, and is met always. */
+/* A hash table of numbers. 0 marks a free slot, so it counts as present from the start. */
 typedef struct NumberSet {
     uint64_t *at;
     uint32_t n, capacity; /* a power of two */
@@ -24,22 +24,22 @@ typedef struct Verify {
     Arena *arena; /* for this call */
     int broken;
     int reported[RULE_COUNT];
-    bool grouped;                       /* pass shard has been here: parameters are in groups */
-    bool placed;                        /* pass memory has been here: values have addresses */
+    bool grouped;                       /* pass shard has run: parameters are in groups */
+    bool placed;                        /* pass memory has run: values have addresses */
     uint32_t *op_number, *value_number; /* as printed; NO_OP, NO_VALUE when in no program */
-    const Program *program;             /* the one in work */
+    const Program *program;             /* the one that is being checked */
     uint32_t program_row;
     uint32_t first_number; /* of its first op */
     uint32_t *defined;     /* by value: row + 1 of the program that has defined it so far, or
                               NO_SOUND_TYPE */
     OpId *fitting;         /* ops whose attributes and types were found to fit, + 1: a hash table */
     uint32_t fitting_mask;
-    Type *in, *out;            /* of the op in work */
+    Type *in, *out;            /* of the op that is being checked */
     struct Gradient *gradient; /* by value; verify_residence.c */
 } Verify;
 
 /* verify_report.c */
-/* Adds a number to a set in the arena, or says that it is there. */
+/* Adds a number to the set. false: it was there already. */
 bool number_is_new(Arena *a, NumberSet *set, uint64_t number);
 /* Reports op (NULL: the graph) breaking the rule, the first few times. verify_report.c */
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)

@@ -1,30 +1,37 @@
-/* recompute: what the policy chooses of forward is computed again in backward.
+/* recompute: parts of forward are computed again in backward, so that their results need no memory
+ * in between.
  *
- * In: a graph of level train, right after grad. Out: the same values. In program train, backward
- * reads nothing that the chosen ops (recompute_choice.c) made on the way: before the first gradient
- * op that reads such a value, the ops that made it stand again, phase backward, marked recomputed,
- * with the same attributes and path. A repeated op computes the same bits (dropout draws by a
- * counter), so nothing but the lives of values changes: what forward made dies in forward.
+ * In: a graph of level train, right after grad. Out: the same graph, whose program train computes
+ * the same numbers, but backward no longer reads what the chosen ops (recompute_choice.c) made in
+ * forward. Before the first gradient op that reads such a value, copies of the ops that make it are
+ * inserted: phase backward, marked recomputed, with the same attributes and path. A copy computes
+ * the same bits (dropout draws by a counter), so only lifetimes change: the values of forward die
+ * in forward.
  *
- * A run is a stretch of forward ops of one region. Whole: of the outermost module of a named class
- * or path, with all below it; what enters such a run is kept, what leaves it (its results, and what
- * these are views of), and what the ops of `keep` make. It is repeated at once. Else: of ops that
- * are chosen by kind, within one element of an array of modules; what such a run has to keep is
- * what losses read, and what chosen ops of other runs do. Each of its ops is repeated as late as it
- * can be, so that little of it is alive at a time. A module that is called twice with something
- * between has two runs. Losses, metrics, parameters, states and fields are in no run: they are
- * kept, or persistent anyway.
+ * A run is a stretch of forward ops that belong to one region. There are two kinds of runs:
  *
- * Repeated ops read parameters, which a unit has to be gathered for. None is gathered for that
- * alone: an op is repeated only if backward reads a parameter of the same module in any case. (All
- * parameters of a module belong to one unit, tied ones excepted.) Nor is anything kept for
- * repeating alone, but what `keep` names: an op whose operand is neither there nor repeatable is
- * not repeatable either, and what backward reads of it is kept.
+ *   whole    the ops of a module that the policy names by class or path, and of all modules below
+ *            it. They are repeated together, before the first op of backward that reads any of
+ *            them. Kept from forward: what the run reads from outside, what is read outside (and
+ *            what that is a view of), and the results of the ops that `keep` names.
+ *   by kind  ops whose kind the policy names, within one element of an array of modules. Each is
+ *            repeated as late as possible, so that few results are alive at a time. Kept from
+ *            forward: what losses read, and what chosen ops of other runs read.
  *
- * 1. Forwards: runs. 2. Backwards: what leaves a run. 3. Forwards: what can be repeated. 4.
- * Backwards: what has to be. 5. The new list, where operands of backward become those of its run.
+ * A module that is called twice, with other ops in between, has two runs. Losses, metrics,
+ * parameters, states and fields belong to no run: they are kept or persistent anyway.
  *
- * Not here: runs of one region right after each other count as one run.
+ * Recomputation adds no gather: an op that reads a parameter is repeated only if backward reads a
+ * parameter of the same module anyway. (All parameters of a module belong to one unit, tied ones
+ * excepted.) Nor does it keep further values, except those that `keep` names: an op is repeated
+ * only if each of its operands is available in backward, or is itself repeated; otherwise those of
+ * its results that backward reads are kept.
+ *
+ * Five walks over the program: 1. forwards: find the runs. 2. Backwards: find what leaves a run.
+ * 3. Forwards: find the ops that can be repeated. 4. Backwards: find those that have to be. 5.
+ * Write the new list of ops, in which backward reads the copies.
+ *
+ * Not handled: runs of one region right after each other count as one run.
  */
 #include "recompute.h"
 
@@ -34,8 +41,8 @@
 #include "units.h"
 
 typedef struct OpRun {
-    bool whole;    /* all of it is repeated before what reads any of it */
-    uint32_t spot; /* then: position before which; 0: not yet known */
+    bool whole;    /* the ops are repeated together */
+    uint32_t spot; /* if so: the position before which; 0: not yet known */
 } OpRun;
 
 typedef struct Recompute {

@@ -221,7 +221,8 @@ static bool set_damaged_aside(const Supervisor *k) {
     return true;
 }
 
-/* Ranks of hosts that do not answer go to the others, until they do. */
+/* Asks the hosts whether they are still there. For the next attempt, the ranks of a host that does
+ * not answer are placed on the hosts that do. */
 static void look_for_hosts(Supervisor *k) {
     hosts_ask(&k->hosts);
     unsetenv(SPAWN_HOSTS);
@@ -239,7 +240,8 @@ static void look_for_hosts(Supervisor *k) {
     free(line);
 }
 
-/* Whether the run is to be started again; *last: how it failed before. */
+/* Should the run be started again after this attempt? *last: how the attempt before it failed; it
+ * receives how this one did. */
 static bool start_again(Supervisor *k, int32_t attempt, Failure *last) {
     int code = exit_code(k);
     if (k->interrupted || (code != EXIT_RANK && code != EXIT_CORRUPT)) return false;

@@ -1,14 +1,16 @@
-/* Host collectives, at the chief. A rank has at most one under way, so calls are kept by rank; when
- * all members of a group have sent the same kind of call, each of them gets the answer. Order needs
- * no number: a rank sends its next call after the answer to the last. */
+/* Host collectives, on the chief. It collects one call from each member of a group; when all have
+ * arrived and are of the same kind, it sends every member the result. A rank waits for the result
+ * before it sends its next call, so there is at most one call per rank: calls are stored by rank
+ * and need no sequence numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "link.h"
 
-/* Others may take as long as they need to write a large checkpoint: they are alive, or the run
- * would have ended. */
+/* The calls of a running step (CALL_AGREE, CALL_GATHER) wait this many times the time-out, because
+ * other ranks may be writing a large checkpoint. Nobody waits for a dead rank: losing one ends the
+ * run. */
 enum { PATIENCE = 10 };
 
 static bool is_group(const World *w, int32_t rank, const HostCall *c) {
@@ -38,7 +40,7 @@ static bool same_call(const HostCall *a, const HostCall *b) {
     return a->kind == b->kind && a->root == b->root && same_group(&a->group, &b->group);
 }
 
-/* One that is still in a call of another group will come. */
+/* Has the rank called for this group? A rank that waits in another group's call comes later. */
 static bool has_come(const PendingCall *p, const MeshGroup *g) {
     return p->there && same_group(&p->call.group, g);
 }
@@ -136,8 +138,8 @@ void calls_take(World *w, int32_t rank, const HostCall *call, const char *payloa
     complete_call(w, wanted);
 }
 
-/* A member that has not come to the call in which a rank waits: one that waits nowhere, if there is
- * one. */
+/* A member that is missing from the call in which `rank` waits: the first that waits nowhere, or
+ * else the first that waits in another call. */
 static int32_t missing_from(const World *w, int32_t rank) {
     const HostCall *c = &w->pending[rank].call;
     int32_t found = -1;
@@ -155,7 +157,8 @@ static bool is_member(const MeshGroup *g, int32_t rank) {
     return false;
 }
 
-/* The first rank of those that wait for one: whose time was up first is chance. */
+/* The first rank that waits for `rank`. Several may; which of them ran out of time first is chance,
+ * and the message should not depend on it. */
 static int32_t first_that_waits_for(const World *w, int32_t rank) {
     for (int32_t r = 0; r < w->ranks; r++)
         if (w->pending[r].there && is_member(&w->pending[r].call.group, rank)) return r;
@@ -180,7 +183,8 @@ static void report_missing(World *w, const HostCall *c, int32_t seconds) {
     ends_decide(w, w->rank, EXIT_RANK, text);
 }
 
-/* A rank that is missing in one call may wait in another: then whom it waits for is to blame. */
+/* `rank` has waited too long. The member that it waits for may itself wait in another call, so this
+ * follows the chain to a rank that waits nowhere. */
 static void too_late(World *w, int32_t rank) {
     int32_t seconds = w->pending[rank].slices / SLICES_A_SECOND;
     int32_t waits = rank, away = missing_from(w, rank);

@@ -57,8 +57,8 @@ static World *new_world(const JoinOptions *o) {
     return w->process && w->link && w->polled && w->wake >= 0 ? w : NULL;
 }
 
-/* Rank 0 and the deputy have a connection to every rank; the initial limit of open files is often
- * 1024. A deputy without room is simply no deputy. */
+/* Rank 0 and the deputy have a connection to every rank, but the limit of open files is often 1024.
+ * Rank 0 cannot do with less; the run only loses the deputy's help if its limit is too low. */
 static int raise_file_limit(const JoinOptions *o, char *error) {
     enum { OTHERS = 512 };
     struct rlimit limit;

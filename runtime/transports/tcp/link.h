@@ -1,11 +1,20 @@
-/* The world over TCP from inside: messages between two processes (link.c), addresses and sockets
- * (socket.c), the meeting (join.h), a secret that lets in (secret.c), the thread that answers
- * (service.c), its reaction to messages and losses (ends.c), collectives that do not finish
- * (watch.c), the interface (world.c).
+/* The private header of this room; the public one is world.h. The "world" is the set of processes,
+ * one per rank, that make up a run.
  *
- * Rank 0 is the chief: every rank has a connection to it, host collectives and the end of a run are
- * decided there. The deputy takes its place when the chief is gone or stopped: the first rank of
- * another host, or rank 1 where all ranks are on one host. Every rank has a connection to it too.
+ *   join.h      the ranks find each other when the run starts (join*.c, search.c)
+ *   secret.c    the two ends of a connection prove that they know the run's secret
+ *   link.c      messages between two processes
+ *   socket.c    addresses and sockets
+ *   members.c   what messages call a rank
+ *   service.c   the thread that receives messages and answers them
+ *   ends.c      what happens when a rank fails or is lost, and when the run ends
+ *   calls.c     host collectives
+ *   watch.c     which ranks hold up a collective
+ *   world.c     the functions of world.h
+ *
+ * Rank 0 is the chief: it carries out host collectives and decides when and why the run ends. The
+ * deputy decides in its place when the chief is lost or stopped. It is the first rank on another
+ * host, or rank 1 if all ranks are on one host. Every rank has a connection to both.
  *
  * Messages are structs in the byte order of the machine; the magic number reveals a different one.
  * Everything received is checked against a limit before memory is taken for it.
@@ -237,13 +246,14 @@ uint32_t socket_port(int fd);
 void world_free(World *w);
 
 /* secret.c */
-/* Reads it from the environment, and loads what proves it. */
+/* Reads the secret from the environment, and loads the library that computes the proofs. */
 int secret_open(Secret *out, char *error);
 void secret_number(unsigned char out[SECRET_NUMBER]);
-/* What a stranger said: 1 and its hello, proved where there is a secret; 0: it is asked for a
- * proof; -1: it is to be sent away, with the reason if there is one to tell. */
+/* Handles a message of a process that has not been let in yet. Returns 1 and its hello when it may
+ * be let in (if there is a secret, it has proved that it knows it); 0 when it has been asked for
+ * the proof; -1 when the caller must refuse it, with the reason in `why` ("": do not tell one). */
 int secret_hear(World *w, Link *stranger, const Message *m, Hello *out, char *why);
-/* Answers a CHALLENGE; false: who sent it does not know the secret. */
+/* Answers a CHALLENGE. false: its sender does not know the secret. */
 bool secret_answer(World *w, Link *l, const Message *m);
 
 /* members.c */

@@ -1,5 +1,5 @@
-/* What the transport calls: each function passes its request to the thread of service.c and waits
- * for the answer or for the end of the run. */
+/* The functions of world.h, which the two transports call: each passes its request to the thread of
+ * service.c and waits for the answer or for the end of the run. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +9,13 @@
 
 #include "link.h"
 
-/* How long a rank waits for the verdict on its failure, for the others to know of it, for a better
- * reason than its own. */
+/* How long a rank waits at most .. */
 enum {
-    VERDICT_SLICES = 80,
-    SEEN_SLICES = 20,
-    REASON_SLICES = 12,
-    CLOSE_SLICES = 20,
-    WORD_SLICES = 10
+    VERDICT_SLICES = 80, /* for the chief's decision, after it has reported a failure */
+    SEEN_SLICES = 20,    /* until the others have confirmed that they know of the end */
+    REASON_SLICES = 12,  /* for news that explain why a collective failed */
+    CLOSE_SLICES = 20,   /* until the others have closed their connections */
+    WORD_SLICES = 10     /* while the other ranks of its host look whether it speaks for the host */
 };
 
 /* Waits until something changes, at most one slice. The caller holds the lock. */
@@ -106,8 +105,10 @@ int tcp_gather(TransportWorld *w, const MeshGroup *group, const void *bytes, siz
     return call_chief(w, &c, bytes, out, (uint32_t)(n * (size_t)group->size), label, error);
 }
 
-/* A rank that ends because of this news must not be gone before the others know the same: a
- * second round shows that all have the answer, and the chief stays until the others are gone. */
+/* If the reports differ or one has failed, every rank ends because of it. None may leave before the
+ * others have the reports too, or these would report a lost rank instead. So there is a second
+ * round, which ends when all have them, and the chief stays until the others have closed their
+ * connections. */
 int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, char *error) {
     HostCall c = whole_world(w, CALL_COMPARE);
     c.bytes = sizeof *mine;
@@ -159,7 +160,7 @@ bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
     world_wake(w);
     until = now_slices() + SEEN_SLICES;
     while (!ends_flushed(w) && now_slices() < until) wait_slice(w);
-    /* The name stays taken until all ranks of this host have looked for it. */
+    /* The socket keeps its name until all ranks of this host have looked for it. */
     until = now_slices() + WORD_SLICES;
     while (w->word >= 0 && now_slices() < until) wait_slice(w);
     bool first = w->ending.speaker == w->rank && !w->spoken;
@@ -195,7 +196,7 @@ static void leave_together(World *w) {
     world_wake(w);
     while (!w->over && !w->gone) wait_slice(w);
     bool lost = w->over && !w->gone;
-    /* Its closing must not overtake the message that all are there. */
+    /* The chief must not close before the others have received GONE. */
     int64_t until = now_slices() + CLOSE_SLICES;
     while (!lost && w->rank == 0 && !all_closed(w) && now_slices() < until) wait_slice(w);
     until = now_slices() + SEEN_SLICES;

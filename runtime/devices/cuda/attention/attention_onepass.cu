@@ -10,15 +10,19 @@
  * where p and ds are left operands as they lie in registers. ds also goes to shared memory, from
  * which the two warpgroups form dq = ds^T k of the tile, each one half of it.
  *
- * dq is the sum over blocks of keys. Its order is fixed: the last keys that a tile of queries sees
- * first, keys 0 last. A turn a tile and warp (turn_wait) says who may add next: the first block
- * writes its f32 parts into the workspace, the others add theirs, and the block of keys 0 rounds
- * the sum. The same thread of each block adds to a number, so sums lie as threads have them. A
- * block takes a ticket when it begins, by which it gets its keys, the last keys of a head first: a
- * block that is waited for has begun earlier, in whatever order blocks come, so none waits for ever
- * (one that did would give up: a fault of the device, and a NaN, so that no update uses it). Under
- * a causal mask a block has the tiles of the one it waits for and some in front of them; where both
- * begin together, a tile has been left when the next block comes to it.
+ * dq of a tile of queries is a sum over blocks of keys, added in a fixed order: from the block with
+ * the last keys that the tile sees down to the block with key 0. Each warp has a counter per tile
+ * (turn_wait), which says which block may add next. The first block writes its f32 part into the
+ * workspace, the others add theirs to it, and the block with key 0 rounds the sum. An element is
+ * added by the same thread number in every block, so the workspace holds the sums in the order of
+ * threads.
+ *
+ * Waiting cannot go on for ever: a block takes a ticket when it starts, tickets hand out keys from
+ * the last ones of a head to the first, and so a block waits only for blocks that have started
+ * before it. (If one did wait too long, it would report a fault of the device and write a NaN, so
+ * that no update uses dq.) Under a causal mask a block has all tiles of the block that it waits
+ * for, and some before them; if both start together, the other one is done with a tile by the time
+ * that this one gets there.
  */
 #include "attention.h"
 #include "warpgroup.h"

@@ -1,5 +1,5 @@
-/* What cuBLASLt is told about a product, the rules that it must keep, and the algorithms that the
- * library names for it.
+/* Three steps from a product to a call of cuBLASLt: check it against the rules of products.h,
+ * describe it to the library, and ask which algorithms the library has for it.
  */
 #include <string.h>
 
@@ -21,17 +21,19 @@ const char *product_broken_rule(const ProductShape *s, const ProductOperands *p)
     if (s->m < 1 || s->n < 1 || s->k < 1) return "the product is empty";
     if (s->lda < (s->a_turned ? s->k : s->m) || s->ldb < (s->b_turned ? s->n : s->k) ||
         s->ldc < s->m)
-        return "a leading dimension is shorter than a column";
+        return "a leading dimension is smaller than the length of a column";
     if (!is_real(s->dtype) || !is_real(s->out_dtype) ||
         (s->out_dtype != s->dtype && s->out_dtype != DT_F32))
         return "cuBLASLt does not multiply these dtypes";
     if (s->epilogue < 0 || s->epilogue >= EPILOGUES) return "the epilogue is unknown";
     if (!p->a || !p->b || !p->d || (s->accumulate && !p->c) ||
         has_vector(s->epilogue) != (p->vector != NULL) || has_aux(s->epilogue) != (p->aux != NULL))
-        return "an operand is missing or unused";
+        return "an operand is missing, or the epilogue does not use it";
     if (p->aux &&
         (s->ldaux < s->m || s->ldaux % AUX_STEP != 0 || (uintptr_t)p->aux % AUX_ALIGN != 0))
-        return "aux is not aligned";
+        return "aux needs an address aligned to 16 bytes and a leading dimension that is a "
+               "multiple of "
+               "8 and at least m";
     return NULL;
 }
 
@@ -41,9 +43,9 @@ static cudaDataType_t type_of(int dtype) {
     return dtype == DT_F32 ? CUDA_R_32F : dtype == DT_BF16 ? CUDA_R_16BF : CUDA_R_16F;
 }
 
-/* Algorithms load 16 bytes at most, and addresses that differ only above that share a choice: a
- * weight is aligned to 16 in its flat group, more by chance, and plans that lay it out differently
- * must have the same algorithm for it, and so the same bits. */
+/* Algorithms load 16 bytes at most, so a better alignment is not taken into account. It must not
+ * be: a weight is aligned to 16 bytes in its flat group, to more only by chance, and plans that lay
+ * it out differently must run the same algorithm to get the same bits. */
 uint32_t product_alignment_of(const void *p) {
     uintptr_t at = (uintptr_t)p, lowest = at & (~at + 1);
     return lowest == 0 || lowest > ALIGNMENT_MAX ? ALIGNMENT_MAX : (uint32_t)lowest;
@@ -55,7 +57,7 @@ static cublasStatus_t set_attribute(const ProductDescription *d,
     return cublasLtMatmulDescSetAttribute(d->product, name, value, size);
 }
 
-/* The addresses, which the description holds too. */
+/* The description holds the addresses of vector and aux. */
 static cublasStatus_t point_at(const ProductDescription *d, const void *vector, const void *aux) {
     cublasStatus_t e = CUBLAS_STATUS_SUCCESS;
     if (vector) e = set_attribute(d, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);

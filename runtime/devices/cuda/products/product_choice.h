@@ -1,7 +1,7 @@
 /* What a rank keeps for its products: the description and the algorithm of each shape.
  *
- * products.c keeps the choices, product_algorithms.c asks the library for them, product_trial.c
- * times them.
+ * products.c keeps the choices, product_algorithms.c asks the library for algorithms,
+ * product_trial.c times them.
  */
 #ifndef FSDPC_CUDA_PRODUCT_CHOICE_H
 #define FSDPC_CUDA_PRODUCT_CHOICE_H
@@ -10,7 +10,7 @@
 
 #include "tuned.h"
 
-enum { CHOICES = 1024, CANDIDATES = 16 }; /* shapes of a rank; algorithms asked for, of a shape */
+enum { CHOICES = 1024, CANDIDATES = 16 }; /* shapes per rank; algorithms asked for, per shape */
 
 /* What a call of cublasLtMatmul describes its work with. */
 typedef struct ProductDescription {
@@ -48,17 +48,19 @@ typedef struct Products {
 /* product_algorithms.c */
 /* The rule of products.h that the product breaks, or NULL. */
 const char *product_broken_rule(const ProductShape *s, const ProductOperands *p);
-/* The alignment that a choice is made for, of an address. */
+/* The alignment of an address, as far as choices take it into account. */
 uint32_t product_alignment_of(const void *address);
 cublasStatus_t product_describe(const Products *p, const ProductShape *s, ProductDescription *d);
 void product_undescribe(ProductDescription *d);
-/* Whoever names or checks an algorithm reads off the addresses in the description how they are
- * aligned, and nothing else. It is told what the shape promises, not what the first call happens to
- * have: the algorithm is for all calls of the shape. */
+/* Gives the description addresses of vector and aux that are aligned as the shape promises, and no
+ * better. When the library names or checks an algorithm, it looks at the alignment of these two
+ * addresses; an algorithm that was chosen for the first call's, by chance better ones, might not
+ * run for the shape's other calls. */
 cublasStatus_t product_point_as_promised(const ProductDescription *d, const ProductShape *s,
                                          const ProductOperands *p);
-/* Is every result rounded once, whatever the order of the blocks? The heuristic was already asked
- * for such algorithms; one that does not report its scheme is trusted. */
+/* Does the algorithm round each result once, so that the bits do not depend on the order in which
+ * blocks run? The heuristic was asked for such algorithms only; one that does not report its
+ * reduction scheme is believed to be one. */
 bool product_is_exact(const cublasLtMatmulAlgo_t *algorithm);
 /* Asks the library for the algorithms of a shape, at most CANDIDATES, best first by its own
  * account. *n may be 0. */

@@ -3,8 +3,8 @@
  *
  * cuBLASLt counts columns first. D is m x n with leading dimension ldc; A is m x k (a_turned:
  * stored k x m), B is k x n (b_turned: stored n x k). A row-major [R, O] is an O x R with leading
- * dimension O. A and B have `dtype`, C and D `out_dtype`: bf16 gives bf16 or f32, f32 gives f32.
- * Sums are f32; f16 is as bf16.
+ * dimension O. A and B have dtype `dtype` (f32, bf16 or f16), C and D have `out_dtype`, which is
+ * the same or f32. Sums are f32.
  *
  * Epilogues, from the library's manual. Vectors and aux always have the dtype of D.
  *
@@ -57,13 +57,14 @@ typedef struct ProductOperands {
 /* The shape of a product of packed operands, everything else 0. */
 ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_turned);
 
-/* What a product takes of the workspace at most. */
+/* The most bytes of the workspace that a product uses. */
 enum { PRODUCT_WORKSPACE = 32 << 20 };
 
 /* Does the library have an algorithm for it? Shapes and operands that break the rules above are
  * errors. */
 int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
-/* Did it take longer, when both were timed, than what product_rehearse_apart was given? */
+/* Did the product with its epilogue take longer than a plain product and a kernel that do the same
+ * (see product_rehearse_apart)? false where they were not both timed. */
 int product_is_slower(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
 /* Issues it; the workspace is aligned to 256. */
 int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p, void *workspace,
@@ -73,15 +74,16 @@ int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p
 int products_open(const DeviceOptions *options, void **out, char *error);
 void products_close(void *products);
 
-/* Before the first step, while the arena holds nothing yet: between these two, product_run times
- * what the library offers for its shape, on its operands, which it fills with random numbers,
- * instead of running the product. *wanted: nothing is to be done unless it is set to true. */
+/* The rehearsal, before the first step, while the arena holds nothing yet. Between these two calls
+ * product_run does not multiply: it fills its operands with random numbers and times the library's
+ * algorithms on them. If products_rehearse leaves *wanted false, there is nothing to rehearse. */
 int products_rehearse(void *products, bool *wanted, char *error);
 void products_rehearsed(void *products);
-/* Is the launch between these two? */
+/* Is the launch part of the rehearsal? */
 bool products_rehearsing(const Launch *l);
-/* After the rehearsal of a product with an epilogue, once for all launches alike: takes the time of
- * `work`, which issues a plain product and a kernel that do the same. 0 or an exit code. */
+/* In the rehearsal, after product_run of a product with an epilogue: times `work`, which issues a
+ * plain product and a kernel that do the same. Only the first call for a shape does anything. 0 or
+ * an exit code. */
 int product_rehearse_apart(const Launch *l, const ProductShape *s, const ProductOperands *p,
                            void *workspace, int (*work)(void *context), void *context);
 /* Workspace that is given out piece by piece. */
