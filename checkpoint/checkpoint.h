@@ -25,7 +25,8 @@
  * Functions that can fail return 0 or an exit code of util.h after writing one line to `error`
  * (CK_ERROR_BYTES).
  *
- * Includes only the small headers of ir/ and plan.h, since both fsdpc and fsdp-run use it.
+ * Includes only the small headers of ir/, plan.h and tensors.h, since both fsdpc and fsdp-run use
+ * it.
  */
 #ifndef FSDPC_CHECKPOINT_H
 #define FSDPC_CHECKPOINT_H
@@ -35,6 +36,7 @@
 #include "plan.h"
 #include "shards.h"
 #include "stored.h"
+#include "tensors.h"
 #include "type.h"
 #include "util.h"
 
@@ -103,20 +105,6 @@ typedef struct CkFile { /* of form full: a rank's stream to a file */
     uint64_t *block;       /* hashes, [ck_blocks(file)] */
 } CkFile;
 
-typedef struct CkEntry { /* a tensor in a file of form full */
-    const char *name;
-    uint32_t dtype;
-    int32_t rank;
-    int64_t dim[MAX_RANK], elements;
-    uint64_t at; /* its first byte among the data of its file */
-} CkEntry;
-
-typedef struct CkFullFile { /* a file of form full */
-    const char *name;
-    uint32_t first, n;     /* its tensors: CkContents.entry */
-    uint64_t size, header; /* bytes; those before the data */
-} CkFullFile;
-
 typedef struct CkContents {
     int64_t step, samples; /* updates done, and samples read by them */
     bool evaluation_due;   /* the evaluation after the last step is still to come */
@@ -139,9 +127,9 @@ typedef struct CkContents {
                               * others
                               */
     /* .. filled by ck_files: */
-    bool as_saved;         /* weights have the names and forms of --save */
-    CkFullFile *full_file; /* weights, then states of the optimizer */
-    CkEntry *entry;        /* in the order of the files */
+    bool as_saved;          /* weights have the names and forms of --save */
+    TensorPiece *full_file; /* weights, then states of the optimizer */
+    TensorPlan *entry;      /* in the order of the files */
     uint32_t n_full_file, n_entry;
 } CkContents;
 
@@ -175,18 +163,19 @@ CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n);
 int ck_files(CkContents *c, Arena *a, char *error);
 /* The same, but stops after more than `most` files. */
 int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error);
-/* headers.c: the name of a dtype in headers; NULL: files cannot hold it. */
-const char *ck_header_type(uint32_t dtype);
-/* The header of a file, with its length in front. */
+/* headers.c: the header of a file, with its length in front. */
 char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t class, Arena *a,
                 uint64_t *bytes);
 static inline uint64_t ck_blocks(const CkFile *f) { return (f->size + f->hashed - 1) / f->hashed; }
-char *ck_full_file_header(const CkContents *c, const CkFullFile *w, Arena *a, uint64_t *bytes);
+char *ck_full_file_header(const CkContents *c, uint32_t file, Arena *a, uint64_t *bytes);
 uint64_t ck_total_bytes(const CkContents *c);  /* of all files and the manifest, roughly */
 uint64_t ck_largest_file(const CkContents *c); /* of one file */
 uint32_t ck_count_files(const CkContents *c);  /* files of tensors */
 const char *ck_setting(const CkContents *c, const char *key); /* or NULL */
 const CkTensor *ck_find_tensor(const CkContents *c, const char *name);
+static inline bool ck_is_weight(const CkContents *c, const CkTensor *t) {
+    return c->vector[t->vector].role == STATE_PARAM;
+}
 /* The tensor that contains an element of a vector, which must not be padding; *first: its index
  * there. */
 const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element, int64_t *first);
@@ -201,13 +190,18 @@ static inline int64_t ck_run_length(const CkContents *c, const CkTensor *t, int6
 /* entries.c: builds the tensors of the files of form full from the state's tensors in this order,
  * and sets the places of the latter. Returns, by entry, the index in `order` of the last tensor
  * that has a part in it. */
-uint32_t *ck_entries(CkContents *c, const uint32_t *order, Arena *a);
+uint32_t *ck_entries(CkContents *c, CkTensor *const *order, Arena *a);
+/* The same for --save: entries are of weights only, in the order and forms of --save, with numbers
+ * of that type (FT_COUNT: as in the state). left_out: by tensor, not written; a tensor that joins
+ * it with others has zeros there. NULL, or the name of a tensor whose parts disagree on its shape.
+ */
+const char *ck_saved_entries(CkContents *c, const bool *left_out, FileType type, Arena *a);
 /* Whether --save would write every weight unchanged. */
 bool ck_stores_as_in_model(const CkContents *c);
 /* full.c: assigns tensors to files and places. Headers get the length that this version writes;
  * ck_set_size sets the length that a manifest states, or returns false. */
 int ck_full_files(CkContents *c, Arena *a, char *error);
-bool ck_set_size(CkFullFile *w, uint64_t size);
+bool ck_set_size(TensorPiece *w, uint64_t size);
 /* Text files next to the tensors: text k and its name; NULL after the last. malloc'ed. */
 char *ck_text(const CkContents *c, uint32_t k, const char **name);
 /* Bytes that are contiguous both in the stream and in the file, or whole elements of a part that is
@@ -218,7 +212,8 @@ typedef struct CkExtent {
     bool transposed;        /* elements from `first` on of `part`, whose tensor begins at `base` */
     StoredPart part;
     int64_t first;
-    uint64_t base, width;
+    uint64_t base;
+    uint32_t width;
 } CkExtent;
 typedef struct CkStream {
     const CkContents *c;
@@ -228,6 +223,31 @@ typedef struct CkStream {
 } CkStream;
 /* The extent that begins at byte `from` of the stream; it ends at `end` or earlier. */
 CkExtent ck_extent(const CkStream *s, uint64_t from, uint64_t end);
+
+/* weights.c: the files of --save, written from elements of weights in any order. */
+typedef struct CkWeights {
+    CkContents c; /* entry: the tensors; tensor: their weights, with their places */
+    const SaveForm *form;
+    TensorWriter writer;
+    bool maps;       /* writes through a mapping of a whole tensor: faster if pieces are small */
+    uint32_t mapped; /* that entry; UINT32_MAX: none */
+    void *at;
+    char *converted; /* elements of another type */
+    uint64_t room;   /* bytes there */
+} CkWeights;
+/* Plans the tensors; left_out: see ck_saved_entries. EXIT_CORRUPT if parts disagree. *twice: a name
+ * that two tensors have, or NULL. */
+int ck_weights_plan(CkWeights *w, const CkContents *c, const bool *left_out, const SaveForm *form,
+                    Arena *a, const char **twice, char *error);
+/* The bytes of all files and of the largest; EXIT_USER if they are too many. */
+int ck_weights_size(const CkWeights *w, uint64_t *bytes, uint64_t *largest, char *error);
+int ck_weights_open(CkWeights *w, char *error);
+/* Elements [first, first + n) of c.tensor[tensor], in its vector's type or, if it is not FT_COUNT,
+ * in that one. */
+int ck_weights_put(CkWeights *w, uint32_t tensor, FileType type, int64_t first, int64_t n,
+                   const void *from, char *error);
+/* With the code of all before it: gives the files their names, or removes them. */
+int ck_weights_close(CkWeights *w, int code, char *error);
 
 /* full_files.c: reads and writes these files. One process creates all files of a folder in their
  * full sizes. */
@@ -293,8 +313,6 @@ int ck_write_manifest(const CkContents *c, const char *folder, char *error);
 /* Whether the path is something other than a file, such as a FIFO, whose reader would wait for
  * ever. */
 bool ck_is_special_file(const char *path);
-int ck_write_at_start(int fd, const char *text,
-                      size_t bytes); /* from the start of a file; 0 or errno */
 /* Writes the parts one after the other from byte `from` of a file on; may change the list; 0 or
  * errno. After a short write the rest goes through the file system's cache. */
 int ck_write_parts(int fd, struct iovec *part, int n, uint64_t from);

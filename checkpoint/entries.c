@@ -1,13 +1,14 @@
-/* Form full: the tensors of its files, and the places of the state's tensors in them.
+/* The tensors of the files that --save writes, and of form full, and the places of the state's
+ * tensors in them.
  *
- * Each parameter's moments are tensors of their own. Weights are the tensors that --save writes: if
- * --save stores one transposed, joins several parameters or splits one, so does the checkpoint. The
- * folder is thus one that other programs open as a model.
+ * --save may store a weight transposed, join several or split one. Form full has the tensors that
+ * --save would write, so that other programs open the folder as a model, and each parameter's
+ * moments as tensors of their own.
  *
  * If --save would interleave parameters element by element, so that no rank could write its part in
  * runs of reasonable length, all weights keep the names and shapes of the model file. The same
  * holds for weights whose parts differ in dtype, and for version 4 in place of all that would be
- * transposed or joined.
+ * transposed or joined. --save itself does all of this.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,10 @@
 
 enum { MOST_ALONE = 1 << 20 }; /* numbers whose neighbours belong to other parameters */
 
-static bool is_weight(const CkContents *c, const CkTensor *t) {
-    return c->vector[t->vector].role == STATE_PARAM;
-}
-
 bool ck_stores_as_in_model(const CkContents *c) {
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         const CkTensor *t = &c->tensor[i];
-        if (is_weight(c, t) && (!*t->saved_as || t->transposed)) return false;
+        if (ck_is_weight(c, t) && (!*t->saved_as || t->transposed)) return false;
     }
     return true;
 }
@@ -72,23 +69,26 @@ typedef struct EntryBuilder {
     CkContents *c;
     Arena *a;
     json_t *joined; /* by name: joined entries */
-    uint32_t *last;
+    uint32_t *last; /* by entry, or NULL */
     int64_t alone;
+    const char *odd; /* the name of a joined tensor whose parts disagree on its shape, or NULL */
     bool fits;
 } EntryBuilder;
 
-static uint32_t add_entry(EntryBuilder *m, const char *name, const CkTensor *t, int32_t rank,
-                          const int64_t *dim) {
-    CkContents *c = m->c;
-    CkEntry *y = &c->entry[c->n_entry];
-    *y = (CkEntry){.name = name, .dtype = c->vector[t->vector].dtype, .rank = rank, .elements = 1};
-    memcpy(y->dim, dim, (size_t)rank * sizeof *dim);
-    for (int k = 0; k < rank; k++) y->elements *= dim[k];
-    return c->n_entry++;
+static FileType type_of(const EntryBuilder *m, const CkTensor *t) {
+    return file_type_of((int)m->c->vector[t->vector].dtype);
 }
 
-/* Finds or adds the tensor of --save that contains the part; shape and dtype are those of its other
- * parts. */
+static uint32_t add_entry(EntryBuilder *m, const char *name, const CkTensor *t, int32_t rank,
+                          const int64_t *dim) {
+    TensorPlan *y = &m->c->entry[m->c->n_entry];
+    *y = (TensorPlan){.name = name, .type = type_of(m, t), .rank = rank};
+    memcpy(y->dim, dim, (size_t)rank * sizeof *dim);
+    return m->c->n_entry++;
+}
+
+/* Finds or adds the tensor of --save that contains the part; its shape is that of its other parts.
+ * Of several dtypes it has the widest, which only --save does. */
 static uint32_t joined_entry(EntryBuilder *m, const CkTensor *t, const CkPart *p) {
     json_t *known = json_object_get(m->joined, p->tensor);
     if (!known) {
@@ -97,9 +97,12 @@ static uint32_t joined_entry(EntryBuilder *m, const CkTensor *t, const CkPart *p
         return new;
     }
     uint32_t entry = (uint32_t)json_integer_value(known);
-    const CkEntry *y = &m->c->entry[entry];
-    m->fits &= y->dtype == m->c->vector[t->vector].dtype && y->rank == p->rank &&
-               !memcmp(y->dim, p->dim, (size_t)p->rank * sizeof *p->dim);
+    TensorPlan *y = &m->c->entry[entry];
+    FileType type = type_of(m, t);
+    if (y->rank != p->rank || memcmp(y->dim, p->dim, (size_t)p->rank * sizeof *p->dim) != 0)
+        m->odd = p->tensor;
+    m->fits &= y->type == type && !m->odd;
+    if (file_type_bytes(type) > file_type_bytes(y->type)) y->type = type;
     return entry;
 }
 
@@ -114,7 +117,7 @@ static void place_parts(EntryBuilder *m, CkTensor *t) {
 }
 
 static void place_tensor(EntryBuilder *m, CkTensor *t, bool as_saved) {
-    bool saved = as_saved && is_weight(m->c, t), parts = saved && t->n_part;
+    bool saved = as_saved && ck_is_weight(m->c, t), parts = saved && t->n_part;
     bool transposed = saved && t->transposed;
     int64_t dim[MAX_RANK];
     t->n_placed = parts ? t->n_part : 1;
@@ -129,28 +132,75 @@ static void place_tensor(EntryBuilder *m, CkTensor *t, bool as_saved) {
                               whole_part(t, transposed)};
 }
 
-static bool place_all(EntryBuilder *m, const uint32_t *order, bool as_saved) {
-    CkContents *c = m->c;
-    c->n_entry = 0;
+static bool place_all(EntryBuilder *m, CkTensor *const *order, uint32_t n, bool as_saved) {
+    m->c->n_entry = 0;
     m->joined = json_object();
     m->fits = true;
-    for (uint32_t k = 0; k < c->n_tensor; k++) {
-        CkTensor *t = &c->tensor[order[k]];
-        place_tensor(m, t, as_saved);
-        for (uint32_t i = 0; i < t->n_placed; i++) m->last[t->placed[i].entry] = k;
+    for (uint32_t k = 0; k < n; k++) {
+        place_tensor(m, order[k], as_saved);
+        for (uint32_t i = 0; i < order[k]->n_placed && m->last; i++)
+            m->last[order[k]->placed[i].entry] = k;
     }
     json_decref(m->joined);
     return m->fits;
 }
 
-uint32_t *ck_entries(CkContents *c, const uint32_t *order, Arena *a) {
-    EntryBuilder m = {.c = c, .a = a};
+static size_t most_entries(const CkContents *c) {
     size_t most = c->n_tensor + 1;
     for (uint32_t i = 0; i < c->n_tensor; i++) most += c->tensor[i].n_part;
-    c->entry = arena_array(a, CkEntry, most);
-    m.last = arena_array(a, uint32_t, most);
-    c->as_saved =
-        (!c->stores_as_in_model || ck_stores_as_in_model(c)) && place_all(&m, order, true);
-    if (!c->as_saved) place_all(&m, order, false);
+    return most;
+}
+
+uint32_t *ck_entries(CkContents *c, CkTensor *const *order, Arena *a) {
+    EntryBuilder m = {.c = c, .a = a};
+    c->entry = arena_array(a, TensorPlan, most_entries(c));
+    m.last = arena_array(a, uint32_t, most_entries(c));
+    c->as_saved = (!c->stores_as_in_model || ck_stores_as_in_model(c)) &&
+                  place_all(&m, order, c->n_tensor, true);
+    if (!c->as_saved) place_all(&m, order, c->n_tensor, false);
     return m.last;
+}
+
+/* ---- entries of --save */
+
+static int by_place(const void *a, const void *b) {
+    const CkTensor *x = *(const CkTensor *const *)a, *y = *(const CkTensor *const *)b;
+    return x->saved_at < y->saved_at ? -1 : x->saved_at > y->saved_at;
+}
+
+/* Removes tensors of which nothing is written. */
+static void drop_entries(CkContents *c, CkTensor *const *order, uint32_t n, Arena *a) {
+    uint32_t *number = arena_array(a, uint32_t, c->n_entry + 1), kept = 0;
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t i = 0; i < order[k]->n_placed; i++) number[order[k]->placed[i].entry] = 1;
+    for (uint32_t i = 0; i < c->n_entry; i++) {
+        if (!number[i]) continue;
+        c->entry[kept] = c->entry[i];
+        number[i] = kept++;
+    }
+    c->n_entry = kept;
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t i = 0; i < order[k]->n_placed; i++) {
+            CkPlaced *p = &order[k]->placed[i];
+            p->entry = number[p->entry];
+        }
+}
+
+const char *ck_saved_entries(CkContents *c, const bool *left_out, FileType type, Arena *a) {
+    EntryBuilder m = {.c = c, .a = a};
+    CkTensor **order = arena_array(a, CkTensor *, c->n_tensor + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_tensor; i++) {
+        CkTensor *t = &c->tensor[i];
+        t->n_placed = 0;
+        if (ck_is_weight(c, t) && (*t->saved_as || t->n_part)) order[n++] = t;
+    }
+    qsort(order, n, sizeof *order, by_place);
+    c->entry = arena_array(a, TensorPlan, most_entries(c));
+    place_all(&m, order, n, true);
+    for (uint32_t k = 0; k < n; k++)
+        if (left_out && left_out[order[k] - c->tensor]) order[k]->n_placed = 0;
+    drop_entries(c, order, n, a);
+    for (uint32_t i = 0; i < c->n_entry && type != FT_COUNT; i++) c->entry[i].type = type;
+    return m.odd;
 }

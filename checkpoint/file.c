@@ -14,16 +14,6 @@ bool ck_is_special_file(const char *path) {
     return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
-int ck_write_at_start(int fd, const char *text, size_t bytes) {
-    for (size_t at = 0; at < bytes;) {
-        ssize_t n = pwrite(fd, text + at, bytes - at, (off_t)at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return n ? errno : EIO;
-        at += (size_t)n;
-    }
-    return 0;
-}
-
 /* A short write may leave an offset that O_DIRECT rejects: the rest goes through the cache. */
 int ck_write_parts(int fd, struct iovec *part, int n, uint64_t from) {
     while (n) {

@@ -17,61 +17,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "checkpoint.h"
 
 #define MODEL "model"
 
-static bool is_weight(const CkContents *c, const CkTensor *t) {
-    return c->vector[t->vector].role == STATE_PARAM;
-}
-
-static uint64_t width_of(const CkContents *c, const CkTensor *t) {
+static uint32_t width_of(const CkContents *c, const CkTensor *t) {
     return dtype_bytes((int)c->vector[t->vector].dtype);
-}
-
-static uint64_t bytes_of(const CkEntry *y) {
-    return (uint64_t)y->elements * dtype_bytes((int)y->dtype);
-}
-
-/* ---- names */
-
-static const char *file_name(const char *kind, uint32_t k, uint32_t n, Arena *a) {
-    return n == 1 ? arena_printf(a, "%s.safetensors", kind)
-                  : arena_printf(a, "%s-%05u-of-%05u.safetensors", kind, k + 1, n);
-}
-
-/* A name that occurs twice, or NULL. */
-static const char *double_name(const CkContents *c) {
-    const char *bad = NULL;
-    json_t *seen = json_object();
-    for (uint32_t i = 0; i < c->n_entry && !bad; i++) {
-        const char *name = c->entry[i].name;
-        if (!strcmp(name, "__metadata__") || json_object_get(seen, name) ||
-            json_object_set_new(seen, name, json_true()))
-            bad = name;
-    }
-    json_decref(seen);
-    return bad;
 }
 
 /* ---- files */
 
-/* The layout in progress: tensors of the state in order, and the last tensor of each entry. */
-typedef struct FileBuilder {
-    CkContents *c;
-    uint32_t *order, *last;
-    uint32_t entry; /* the next one to be put into a file */
-} FileBuilder;
-
-static uint32_t order_tensors(const CkContents *c, uint32_t *order) {
+/* Weights, then states of the optimizer; returns how many the former are. */
+static uint32_t order_tensors(const CkContents *c, CkTensor **order) {
     uint32_t n = 0, weights = 0;
     for (int kind = 0; kind < 2; kind++) {
-        for (uint64_t width = sizeof(int64_t); width; width /= 2)
+        for (uint32_t width = sizeof(int64_t); width; width /= 2)
             for (uint32_t i = 0; i < c->n_tensor; i++) {
-                const CkTensor *t = &c->tensor[i];
-                if (is_weight(c, t) == !kind && width_of(c, t) == width) order[n++] = i;
+                CkTensor *t = &c->tensor[i];
+                if (ck_is_weight(c, t) == !kind && width_of(c, t) == width) order[n++] = t;
             }
         if (!kind) weights = n;
     }
@@ -80,69 +43,62 @@ static uint32_t order_tensors(const CkContents *c, uint32_t *order) {
 }
 
 /* From tensor `first` of the order on: the end of those that must be in the same file, and the end
- * of their entries. */
-static uint32_t group_end(const FileBuilder *f, uint32_t first, uint32_t *entries) {
-    uint32_t last = first;
-    *entries = f->entry;
-    for (uint32_t k = first; k <= last; k++) {
-        const CkTensor *t = &f->c->tensor[f->order[k]];
-        for (uint32_t i = 0; i < t->n_placed; i++) {
-            last = MAX(last, f->last[t->placed[i].entry]);
-            *entries = MAX(*entries, t->placed[i].entry + 1);
+ * of their entries. last: by entry, the last tensor of the order that is in it. */
+static uint32_t group_end(CkTensor *const *order, const uint32_t *last, uint32_t first,
+                          uint32_t *entries) {
+    uint32_t end = first;
+    for (uint32_t k = first; k <= end; k++)
+        for (uint32_t i = 0; i < order[k]->n_placed; i++) {
+            uint32_t entry = order[k]->placed[i].entry;
+            end = MAX(end, last[entry]);
+            *entries = MAX(*entries, entry + 1);
         }
-    }
-    return last + 1;
+    return end + 1;
 }
 
-/* Puts tensors from `first` on, up to `end`, into one file and sets their places; returns the first
- * that does not fit. */
-static uint32_t fill_file(FileBuilder *f, CkFullFile *w, uint32_t first, uint32_t end) {
-    CkContents *c = f->c;
-    uint64_t bytes = 0;
-    w->first = f->entry;
-    while (first < end) {
-        uint32_t entries, next = group_end(f, first, &entries);
-        uint64_t more = 0;
-        for (uint32_t k = f->entry; k < entries; k++) more += bytes_of(&c->entry[k]);
-        if (w->n && more > c->most_file - MIN(bytes, c->most_file)) break;
-        for (; first < next; first++) c->tensor[f->order[first]].full_file = c->n_full_file;
-        for (; f->entry < entries; f->entry++, w->n++) {
-            c->entry[f->entry].at = bytes;
-            bytes += bytes_of(&c->entry[f->entry]);
-        }
+/* Keeps together what must be in one file; returns the number of entries of tensors [0, end). */
+static uint32_t join_entries(CkContents *c, CkTensor *const *order, const uint32_t *last,
+                             uint32_t end) {
+    uint32_t entries = 0;
+    for (uint32_t k = 0; k < end;) {
+        uint32_t entry = entries;
+        k = group_end(order, last, k, &entries);
+        while (++entry < entries) c->entry[entry].with_previous = true;
     }
-    w->size = bytes; /* the header is added below */
-    return first;
+    return entries;
 }
 
-/* Distributes tensors [first, end) to files. */
-static void fill_files(FileBuilder *f, const char *kind, uint32_t first, uint32_t end, Arena *a) {
-    CkContents *c = f->c;
-    uint32_t begin = c->n_full_file;
-    while (first < end) {
-        CkFullFile *w = &c->full_file[c->n_full_file];
-        *w = (CkFullFile){0};
-        first = fill_file(f, w, first, end);
-        c->n_full_file++;
-    }
-    for (uint32_t k = begin; k < c->n_full_file; k++)
-        c->full_file[k].name = file_name(kind, k - begin, c->n_full_file - begin, a);
+/* Distributes entries [first, end) to files. */
+static void add_files(CkContents *c, const char *kind, uint32_t first, uint32_t end) {
+    TensorPiece *file = &c->full_file[c->n_full_file];
+    uint32_t n = first < end ? tensor_pieces(c->entry, first, end, kind, c->most_file, file) : 0;
+    for (uint32_t k = first; k < end; k++) c->entry[k].piece += c->n_full_file;
+    c->n_full_file += n;
+}
+
+static int refuse_name(const CkContents *c, char *error) {
+    bool twice;
+    const char *bad = tensor_bad_name(&c->entry->name, sizeof *c->entry, c->n_entry, &twice);
+    if (!bad) return 0;
+    snprintf(error, CK_ERROR_BYTES, "%.200s cannot be the name of a tensor in a checkpoint", bad);
+    return EXIT_USER;
+}
+
+char *ck_full_file_header(const CkContents *c, uint32_t file, Arena *a, uint64_t *bytes) {
+    return tensor_header(c->entry, &c->full_file[file], CK_ALIGN, a, bytes);
 }
 
 int ck_full_files(CkContents *c, Arena *a, char *error) {
-    FileBuilder f = {.c = c, .order = arena_array(a, uint32_t, c->n_tensor + 1)};
-    uint32_t weights = order_tensors(c, f.order);
-    f.last = ck_entries(c, f.order, a);
-    const char *bad = double_name(c);
-    if (bad) {
-        snprintf(error, CK_ERROR_BYTES, "%.200s cannot be the name of a tensor in a checkpoint",
-                 bad);
-        return EXIT_USER;
-    }
-    c->full_file = arena_array(a, CkFullFile, c->n_tensor + 1);
+    CkTensor **order = arena_array(a, CkTensor *, c->n_tensor + 1);
+    uint32_t tensors = order_tensors(c, order), *last = ck_entries(c, order, a);
+    int code = refuse_name(c, error);
+    if (code) return code;
+    uint32_t weights = join_entries(c, order, last, tensors);
+    join_entries(c, order, last, c->n_tensor);
+    c->full_file = arena_array(a, TensorPiece, c->n_entry + 2);
     c->n_full_file = 0;
-    fill_files(&f, MODEL, 0, weights, a);
-    fill_files(&f, "optimizer", weights, c->n_tensor, a);
+    add_files(c, MODEL, 0, weights);
+    add_files(c, "optimizer", weights, c->n_entry);
     if (c->n_full_file > CK_MOST_FULL_FILES) {
         snprintf(error, CK_ERROR_BYTES,
                  "a checkpoint of form full would be %u files of at most %llu bytes, and %d may be "
@@ -150,17 +106,19 @@ int ck_full_files(CkContents *c, Arena *a, char *error) {
                  c->n_full_file, (unsigned long long)c->most_file, CK_MOST_FULL_FILES);
         return EXIT_USER;
     }
+    for (uint32_t i = 0; i < c->n_tensor; i++)
+        c->tensor[i].full_file = c->entry[c->tensor[i].placed->entry].piece;
     for (uint32_t k = 0; k < c->n_full_file; k++) {
         Arena *own = arena_new();
-        CkFullFile *w = &c->full_file[k];
-        ck_full_file_header(c, w, own, &w->header);
+        TensorPiece *w = &c->full_file[k];
+        ck_full_file_header(c, k, own, &w->header);
         w->size += w->header;
         arena_free(own);
     }
     return 0;
 }
 
-bool ck_set_size(CkFullFile *w, uint64_t size) {
+bool ck_set_size(TensorPiece *w, uint64_t size) {
     uint64_t data = w->size - w->header;
     if (size < data + CK_ALIGN || (size - data) % CK_ALIGN || size > w->size + CK_BLOCK)
         return false;
@@ -171,33 +129,18 @@ bool ck_set_size(CkFullFile *w, uint64_t size) {
 
 /* ---- texts */
 
-static bool has_weights(const CkFullFile *w) { return !strncmp(w->name, MODEL, strlen(MODEL)); }
-
-/* The index that transformers reads: which weight is in which file. */
-static char *index_text(const CkContents *c) {
-    json_t *map = json_object();
-    uint64_t total = 0;
-    for (uint32_t k = 0; k < c->n_full_file && has_weights(&c->full_file[k]); k++) {
-        const CkFullFile *w = &c->full_file[k];
-        for (uint32_t i = w->first; i < w->first + w->n; i++) {
-            json_object_set_new(map, c->entry[i].name, json_string(w->name));
-            total += bytes_of(&c->entry[i]);
-        }
-    }
-    json_t *o =
-        json_pack("{s:{s:I}, s:o}", "metadata", "total_size", (json_int_t)total, "weight_map", map);
-    char *text = json_dumps(o, JSON_INDENT(2) | JSON_SORT_KEYS);
-    json_decref(o);
-    return text;
-}
+static bool has_weights(const TensorPiece *w) { return !strncmp(w->name, MODEL, strlen(MODEL)); }
 
 char *ck_text(const CkContents *c, uint32_t k, const char **name) {
     bool index = c->n_full_file > 1 && has_weights(&c->full_file[1]),
          config = *c->config && c->as_saved;
     *name = NULL;
     if (c->form != CHECKPOINT_FULL || k >= (uint32_t)index + config) return NULL;
-    *name = index && !k ? "model.safetensors.index.json" : "config.json";
-    return index && !k ? index_text(c) : strdup(c->config);
+    *name = index && !k ? INDEX_FILE : CONFIG_FILE;
+    if (!index || k) return strdup(c->config);
+    uint32_t n = 0;
+    while (n < c->n_full_file && has_weights(&c->full_file[n])) n++;
+    return tensor_index_text(c->entry, c->full_file, n, true);
 }
 
 /* ---- streams */
@@ -252,7 +195,7 @@ static CkExtent transposed_at(const CkStream *s, const CkTensor *t, const CkPlac
     CkExtent x = {.stream = from, .transposed = true, .width = width_of(s->c, t), .part = q->part};
     x.first = e - q->part.first;
     if (!part_held(s, t, element, &x)) n = MIN(n, layout_run(l, &place, e));
-    x.base = s->c->full_file[t->full_file].header + s->c->entry[q->entry].at;
+    x.base = s->c->full_file[t->full_file].header + s->c->entry[q->entry].offset;
     x.bytes = (uint64_t)MIN(n, x.part.n - x.first) * x.width;
     return x;
 }
@@ -276,7 +219,7 @@ static CkExtent run_at(const CkStream *s, uint64_t from, uint64_t end) {
     int64_t whole = MIN(left, (int64_t)((end - from) / width));
     if (!row && !skip && whole > 1) return transposed_at(s, t, q, from, element, whole);
     int64_t n = row ? MIN(MIN(layout_run(l, &place, e), left), last - i % last) : 1;
-    uint64_t base = s->c->full_file[t->full_file].header + s->c->entry[q->entry].at;
+    uint64_t base = s->c->full_file[t->full_file].header + s->c->entry[q->entry].offset;
     return (CkExtent){.at = base + (uint64_t)stored_place(part, i) * width + skip,
                       .stream = from,
                       .bytes = (uint64_t)n * width - skip};

@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "checkpoint.h"
 
 LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank) {
@@ -167,20 +165,6 @@ static const char *file_name(const CkContents *c, int32_t rank, int32_t class, A
                         part);
 }
 
-/* A name that JSON cannot represent or that occurs twice in a file, or NULL. */
-static const char *impossible_name(const CkContents *c) {
-    json_t *seen = json_object();
-    const char *bad = NULL;
-    for (uint32_t i = 0; i < c->n_tensor && !bad; i++) {
-        const char *name = c->tensor[i].name;
-        if (!strcmp(name, "__metadata__") || json_object_get(seen, name) ||
-            json_object_set_new(seen, name, json_true()))
-            bad = name;
-    }
-    json_decref(seen);
-    return bad;
-}
-
 typedef VEC(CkFile) Files;
 
 /* Adds the file of a rank and class, if it has any pieces. */
@@ -216,7 +200,8 @@ int ck_files(CkContents *c, Arena *a, char *error) {
 }
 
 int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error) {
-    const char *bad = impossible_name(c);
+    bool twice;
+    const char *bad = tensor_bad_name(&c->tensor->name, sizeof *c->tensor, c->n_tensor, &twice);
     if (bad) {
         snprintf(error, CK_ERROR_BYTES, "%.200s cannot be the name of a tensor in a checkpoint",
                  bad);

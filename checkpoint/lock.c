@@ -97,7 +97,7 @@ static int write_holder(const CkLock *l, char *error) {
     gethostname(host, sizeof host - 1);
     int n = snprintf(who, sizeof who, WHO "%ld on %s, run %016" PRIx64 "\n", (long)getpid(), host,
                      l->run);
-    int number = ftruncate(l->file, 0) ? errno : ck_write_at_start(l->file, who, (size_t)n);
+    int number = ftruncate(l->file, 0) ? errno : file_put(l->file, 0, who, (size_t)n);
     path_of(l, path);
     return number ? file_error("write", path, strerror(number), error) : 0;
 }

@@ -91,7 +91,7 @@ static json_t *mesh_entry(const Mesh *m) {
 
 static json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
-static json_t *full_file_entry(const CkFullFile *w) {
+static json_t *full_file_entry(const TensorPiece *w) {
     return json_pack("{s:s, s:I}", "name", w->name, "size", (json_int_t)w->size);
 }
 
@@ -288,7 +288,8 @@ static void read_vector(ManifestReader *p, const json_t *o, uint32_t index) {
                          read_integer(p, o, "unpadded", 1, MOST_COUNT),
                          read_integer(p, o, "padded", 1, MOST_COUNT),
                          read_integer(p, o, "shard", 1, MOST_COUNT)};
-    if (p->bad || !ck_header_type(v->dtype) || !layout_is_sound(&v->layout, &c->mesh)) {
+    if (p->bad || file_type_of((int)v->dtype) == FT_COUNT ||
+        !layout_is_sound(&v->layout, &c->mesh)) {
         p->bad = true;
         return;
     }

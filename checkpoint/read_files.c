@@ -71,7 +71,7 @@ const CkStream *reader_stream(const Checkpoint *k, const CkFile *f) {
 /* Opens this file instead of the one that is open. */
 static int open_full_file(const Checkpoint *k, uint32_t number, OpenFullFile *file,
                           char what[CK_WHAT]) {
-    const CkFullFile *w = &k->c.full_file[number];
+    const TensorPiece *w = &k->c.full_file[number];
     char path[CK_PATH + 64];
     struct stat st;
     if (file->fd >= 0 && file->number == number) return 0;

@@ -113,7 +113,7 @@ static int compare_full_files(const Checkpoint *k, char *error) {
     for (uint32_t i = 0; i < c->n_full_file && !code; i++) {
         Arena *a = arena_new();
         uint64_t bytes;
-        const char *text = ck_full_file_header(c, &c->full_file[i], a, &bytes);
+        const char *text = ck_full_file_header(c, i, a, &bytes);
         code = compare_header(k, c->full_file[i].name, text, bytes, c->full_file[i].header, error);
         arena_free(a);
     }

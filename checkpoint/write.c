@@ -112,7 +112,7 @@ static void add_out(Writing *w, const char *folder, CkFile *f, const CkPiece *pi
     for (uint32_t i = 0; i < n; i++)
         if (piece[i].class == f->class) o->piece[o->n++] = &piece[i];
     uint64_t bytes;
-    o->header = is_full(w) ? ck_full_file_header(w->c, &w->c->full_file[f->class], w->arena, &bytes)
+    o->header = is_full(w) ? ck_full_file_header(w->c, (uint32_t)f->class, w->arena, &bytes)
                            : ck_header(w->c, piece, n, f->class, w->arena, &bytes);
     CHECK(bytes == f->header || !f->header);
     o->stream = (CkStream){w->c, f, o->piece, o->n};
@@ -438,10 +438,7 @@ int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSourc
 }
 
 static int write_text(const char *path, const char *text, size_t bytes, char *error) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int number = fd < 0 ? errno : ck_write_at_start(fd, text, bytes);
-    if (!number && fsync(fd)) number = errno;
-    if (fd >= 0 && close(fd) && !number) number = errno;
+    int number = file_make(path, text, bytes);
     return number ? cannot_write(path, number, error) : 0;
 }
 

@@ -18,6 +18,11 @@ static const struct {
     [FT_U64] = {8, false}, [FT_U32] = {4, false}, [FT_U16] = {2, false}, [FT_U8] = {1, false},
     [FT_BOOL] = {1, false}};
 
+const char *const file_type_name[FT_COUNT] = {
+    [FT_F64] = "F64", [FT_F32] = "F32", [FT_F16] = "F16",  [FT_BF16] = "BF16", [FT_I64] = "I64",
+    [FT_I32] = "I32", [FT_I16] = "I16", [FT_I8] = "I8",    [FT_U64] = "U64",   [FT_U32] = "U32",
+    [FT_U16] = "U16", [FT_U8] = "U8",   [FT_BOOL] = "BOOL"};
+
 uint32_t file_type_bytes(FileType t) { return element[t].bytes; }
 bool file_type_float(FileType t) { return element[t].real; }
 
@@ -191,55 +196,4 @@ void store_elements(void *to, FileType type, const float *from, int64_t n) {
 
 void store_floats(void *to, int dtype, const float *from, int64_t n) {
     store_elements(to, file_type_of(dtype), from, n);
-}
-
-int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e) {
-    int64_t index = 0, stride = elements;
-    for (int i = 0; i < rank; i++) { /* file axis i is our axis rank - 1 - i: our fastest first */
-        stride /= dim[i];
-        index += e % dim[i] * stride;
-        e /= dim[i];
-    }
-    return index;
-}
-
-/* Elements [first, first + n) of rows of `columns` elements, transposed into columns of `rows`
- * elements. A few whole rows are moved together, so that a cache line is written at once. */
-enum { TOGETHER = 16 };
-#define TURN(bytes)                                                                                \
-    for (int64_t c = 0; c < columns; c++)                                                          \
-        for (int64_t r = 0; r < TOGETHER; r++)                                                     \
-    memcpy(to + (c * rows + row + r) * (bytes), from + (r * columns + c) * (bytes), bytes)
-
-static void turn_rows(int64_t rows, int64_t columns, uint32_t width, int64_t row, const char *from,
-                      char *to) {
-    switch (width) {
-    case 2: TURN(2); return;
-    case 4: TURN(4); return;
-    default: TURN(width); return;
-    }
-}
-
-static void turn_some(int64_t rows, int64_t columns, uint32_t width, int64_t first, int64_t n,
-                      const char *from, char *to) {
-    int64_t row = first / columns, c = first % columns;
-    for (int64_t i = 0; i < n; i++) {
-        memcpy(to + (c * rows + row) * width, from + i * width, width);
-        if (++c == columns) c = 0, row++;
-    }
-}
-
-void store_transposed(const int64_t *dim, int rank, uint32_t width, int64_t first, int64_t n,
-                      const char *from, char *to) {
-    int64_t all = 1;
-    for (int i = 0; i < rank; i++) all *= dim[i];
-    for (int64_t i = 0; rank != 2 && i < n; i++)
-        memcpy(to + stored_element(dim, rank, all, first + i) * width, from + i * width, width);
-    if (rank != 2) return;
-    int64_t columns = dim[0], rows = dim[1];
-    int64_t head = MIN(n, (columns - first % columns) % columns);
-    turn_some(rows, columns, width, first, head, from, to);
-    for (; n - head >= TOGETHER * columns; head += TOGETHER * columns)
-        turn_rows(rows, columns, width, (first + head) / columns, from + head * width, to);
-    turn_some(rows, columns, width, first + head, n - head, from + head * width, to);
 }

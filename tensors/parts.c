@@ -1,6 +1,7 @@
 /* Parts of parameters: a tensor may hold several parameters, or several tensors may make up one.
  * Copies the numbers in the parameter's order. Runs that are contiguous on both sides are copied at
- * once; along an axis with a stride, elements are copied one by one.
+ * once; along an axis with a stride, elements are copied one by one, and rows of a transposed
+ * matrix several at a time.
  */
 #include <string.h>
 
@@ -31,8 +32,25 @@ void part_floats(const StoredPart *s, const Tensor *t, int64_t first, int64_t n,
     }
 }
 
-void part_store(const StoredPart *s, uint32_t width, int64_t first, int64_t n, const char *from,
-                char *to) {
+/* ---- storing a transposed matrix: element (row, c) is at c * rows + row */
+
+enum { TOGETHER = 16 }; /* rows, so that a cache line is written at once */
+#define TURN(bytes)                                                                                \
+    for (int64_t c = 0; c < columns; c++)                                                          \
+        for (int64_t r = 0; r < TOGETHER; r++)                                                     \
+    memcpy(to + (c * rows + row + r) * (bytes), from + (r * columns + c) * (bytes), bytes)
+
+static void turn_rows(int64_t rows, int64_t columns, uint32_t width, int64_t row, const char *from,
+                      char *to) {
+    switch (width) {
+    case 2: TURN(2); return;
+    case 4: TURN(4); return;
+    default: TURN(width); return;
+    }
+}
+
+static void store_rows(const StoredPart *s, uint32_t width, int64_t first, int64_t n,
+                       const char *from, char *to) {
     int64_t step = s->stride[s->rank - 1];
     while (n > 0) {
         int64_t run = MIN(row_left(s, first), n);
@@ -44,4 +62,16 @@ void part_store(const StoredPart *s, uint32_t width, int64_t first, int64_t n, c
         from += run * width;
         n -= run;
     }
+}
+
+void part_store(const StoredPart *s, uint32_t width, int64_t first, int64_t n, const char *from,
+                char *to) {
+    bool turned = s->rank == 2 && s->stride[0] == 1;
+    int64_t columns = s->dim[s->rank - 1], whole = TOGETHER * columns;
+    int64_t head = turned ? MIN(n, (columns - first % columns) % columns) : n;
+    store_rows(s, width, first, head, from, to);
+    for (; n - head >= whole; head += whole)
+        turn_rows(s->stride[1], columns, width, (first + head) / columns, from + head * width,
+                  to + s->offset * width);
+    store_rows(s, width, first + head, n - head, from + head * width, to);
 }

@@ -10,11 +10,6 @@
 
 #include "tensors.h"
 
-static const char *const type_names[FT_COUNT] = {
-    [FT_F64] = "F64", [FT_F32] = "F32", [FT_F16] = "F16",  [FT_BF16] = "BF16", [FT_I64] = "I64",
-    [FT_I32] = "I32", [FT_I16] = "I16", [FT_I8] = "I8",    [FT_U64] = "U64",   [FT_U32] = "U32",
-    [FT_U16] = "U16", [FT_U8] = "U8",   [FT_BOOL] = "BOOL"};
-
 static int corrupt(const TensorFile *f, char *error, const char *what, const char *tensor) {
     if (tensor)
         snprintf(error, ERROR_BYTES, "%s: tensor %.200s: %s", f->map.path, tensor, what);
@@ -46,7 +41,7 @@ static const char *read_tensor(const TensorFile *f, uint64_t data, json_t *entry
     if (!type) return "it has no dtype";
     t->type = FT_COUNT;
     for (int k = 0; k < FT_COUNT; k++)
-        if (!strcmp(type, type_names[k])) t->type = (FileType)k;
+        if (!strcmp(type, file_type_name[k])) t->type = (FileType)k;
     const char *fault = read_shape(json_object_get(entry, "shape"), t);
     if (fault) return fault;
     json_t *range = json_object_get(entry, "data_offsets");

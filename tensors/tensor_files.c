@@ -1,5 +1,6 @@
-/* What a writer adds to the data: which tensors go into which file, each file's header, the index
- * of several files, and config.json.
+/* What files of tensors have besides the data: which tensors go into which file, each file's
+ * header, the index of several files, and config.json. Saves, converted weights and checkpoints of
+ * form full all have these.
  *
  * A file takes tensors in their order until the next one would exceed the limit; a tensor larger
  * than the limit gets a file to itself. A single file is named model.safetensors; several are named
@@ -14,108 +15,89 @@
 
 #include "tensors.h"
 
-static const char *const type_name[FT_COUNT] = {
-    [FT_F64] = "F64", [FT_F32] = "F32", [FT_F16] = "F16", [FT_BF16] = "BF16"};
 /* The names of types in config.json. */
 static const char *const torch_name[FT_COUNT] = {
     [FT_F64] = "float64", [FT_F32] = "float32", [FT_F16] = "float16", [FT_BF16] = "bfloat16"};
 
-const char *tensor_impossible_name(const TensorPlan *tensor, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        json_t *name = json_string(tensor[i].name);
-        json_decref(name);
-        if (!name || !strcmp(tensor[i].name, "__metadata__")) return tensor[i].name;
+const char *tensor_bad_name(const char *const *name, size_t stride, uint32_t n, bool *twice) {
+    json_t *seen = json_object();
+    const char *bad = NULL;
+    *twice = false;
+    for (uint32_t i = 0; i < n && !bad; i++) {
+        const char *one = *(const char *const *)(const void *)((const char *)name + i * stride);
+        *twice = json_object_get(seen, one) != NULL;
+        if (!strcmp(one, "__metadata__") || *twice || json_object_set_new(seen, one, json_true()))
+            bad = one;
     }
-    return NULL;
+    json_decref(seen);
+    return bad;
 }
+
+/* ---- files */
 
 static void measure_tensors(TensorPlan *tensor, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t elements = 1;
-        for (int k = 0; k < tensor[i].rank; k++) elements *= (uint64_t)tensor[i].dim[k];
-        tensor[i].bytes = elements * file_type_bytes(tensor[i].type);
+        tensor[i].bytes = file_type_bytes(tensor[i].type);
+        for (int k = 0; k < tensor[i].rank; k++) tensor[i].bytes *= (uint64_t)tensor[i].dim[k];
     }
 }
 
-/* The number of files; first: [n + 1] the first tensor of each, or NULL. */
-static uint32_t split_files(const TensorPlan *tensor, uint32_t n, uint64_t limit, uint32_t *first) {
-    uint32_t files = 0;
-    uint64_t room = 0;
-    for (uint32_t i = 0; i < n || !files; i++) {
-        uint64_t bytes = n ? tensor[i].bytes : 0;
-        if (!files || bytes > room) {
-            if (first) first[files] = i;
-            files++;
-            room = limit;
+uint32_t tensor_pieces(TensorPlan *tensor, uint32_t first, uint32_t end, const char *kind,
+                       uint64_t limit, TensorPiece *out) {
+    uint32_t n = 0;
+    measure_tensors(tensor + first, end - first);
+    for (uint32_t i = first, next; i < end || !n; i = next) {
+        uint64_t bytes = 0;
+        for (next = i; next < end && (next == i || tensor[next].with_previous); next++)
+            bytes += tensor[next].bytes;
+        if (!n || bytes > limit - MIN(out[n - 1].size, limit)) out[n++] = (TensorPiece){.first = i};
+        TensorPiece *p = &out[n - 1];
+        for (uint32_t k = i; k < next; k++) {
+            tensor[k].piece = n - 1;
+            tensor[k].offset = p->size;
+            p->size += tensor[k].bytes;
         }
-        room -= MIN(bytes, room);
+        p->n = next - p->first;
     }
-    return files;
+    snprintf(out->name, sizeof out->name, "%s.safetensors", kind);
+    for (uint32_t i = 0; i < n && n > 1; i++)
+        snprintf(out[i].name, sizeof out[i].name, "%s-%05u-of-%05u.safetensors", kind, i + 1, n);
+    return n;
 }
 
-uint32_t tensor_files(TensorPlan *tensor, uint32_t n, uint64_t limit) {
-    measure_tensors(tensor, n);
-    return split_files(tensor, n, limit, NULL);
+/* ---- texts */
+
+json_t *tensor_json(FileType type, int32_t rank, const int64_t *dim, uint64_t at, uint64_t bytes) {
+    json_t *shape = json_array();
+    for (int32_t k = 0; k < rank; k++) json_array_append_new(shape, json_integer(dim[k]));
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", file_type_name[type], "shape", shape,
+                     "data_offsets", (json_int_t)at, (json_int_t)(at + bytes));
 }
 
-/* The header's length and text, padded with spaces so that the data start at a multiple of 8.
- * Offsets of the tensors become offsets in the file. */
-static char *header_text(TensorPlan *tensor, uint32_t n, size_t *length) {
+char *tensor_header_text(json_t *root, uint64_t multiple, Arena *a, uint64_t *bytes) {
+    size_t need = json_dumpb(root, NULL, 0, JSON_COMPACT);
+    *bytes = align_up(need + 8, multiple);
+    char *header = arena_alloc(a, *bytes);
+    uint64_t length = *bytes - 8;
+    memcpy(header, &length, sizeof length);
+    json_dumpb(root, header + 8, need, JSON_COMPACT);
+    memset(header + 8 + need, ' ', length - need);
+    json_decref(root);
+    return header;
+}
+
+char *tensor_header(const TensorPlan *tensor, const TensorPiece *p, uint64_t multiple, Arena *a,
+                    uint64_t *bytes) {
     json_t *root = json_object();
     json_object_set_new(root, "__metadata__", json_pack("{s:s}", "format", "pt"));
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        TensorPlan *t = &tensor[i];
-        json_t *shape = json_array();
-        for (int k = 0; k < t->rank; k++) json_array_append_new(shape, json_integer(t->dim[k]));
+    for (const TensorPlan *t = tensor + p->first; t < tensor + p->first + p->n; t++)
         json_object_set_new(root, t->name,
-                            json_pack("{s:s, s:o, s:[I, I]}", "dtype", type_name[t->type], "shape",
-                                      shape, "data_offsets", (json_int_t)at,
-                                      (json_int_t)(at + t->bytes)));
-        t->offset = at;
-        at += t->bytes;
-    }
-    size_t need = json_dumpb(root, NULL, 0, JSON_COMPACT);
-    uint64_t padded = align_up(need, 8);
-    char *text = malloc(padded + 8);
-    if (text) {
-        memcpy(text, &padded, sizeof padded);
-        json_dumpb(root, text + 8, need, JSON_COMPACT);
-        memset(text + 8 + need, ' ', padded - need);
-    }
-    json_decref(root);
-    *length = padded + 8;
-    for (uint32_t i = 0; i < n; i++) tensor[i].offset += *length;
-    return text;
+                            tensor_json(t->type, t->rank, t->dim, t->offset, t->bytes));
+    return tensor_header_text(root, multiple, a, bytes);
 }
 
-int tensor_pieces(TensorPlan *tensor, uint32_t n, uint64_t limit, TensorPiece **out,
-                  uint32_t *n_out) {
-    measure_tensors(tensor, n);
-    uint32_t *first = calloc(n + 1, sizeof *first);
-    uint32_t files = first ? split_files(tensor, n, limit, first) : 0;
-    TensorPiece *piece = calloc(files + 1, sizeof *piece);
-    bool enough = first && piece;
-    *out = piece;
-    *n_out = 0;
-    for (uint32_t i = 0; enough && i < files; i++) {
-        TensorPiece *p = &piece[(*n_out)++];
-        uint32_t end = i + 1 < files ? first[i + 1] : n;
-        *p = (TensorPiece){.first = first[i], .n = end - first[i], .fd = -1};
-        if (files == 1)
-            snprintf(p->name, sizeof p->name, WEIGHTS_FILE);
-        else
-            snprintf(p->name, sizeof p->name, "model-%05u-of-%05u.safetensors", i + 1, files);
-        p->header = header_text(&tensor[p->first], p->n, &p->length);
-        enough = p->header != NULL;
-        p->size = p->length;
-        for (uint32_t k = p->first; k < end; k++) p->size += tensor[k].bytes, tensor[k].piece = i;
-    }
-    free(first);
-    return enough ? 0 : EXIT_ENVIRONMENT;
-}
-
-char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint32_t n_piece) {
+char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint32_t n_piece,
+                        bool sorted) {
     json_t *map = json_object();
     uint64_t total = 0;
     for (uint32_t i = 0; i < n_piece; i++)
@@ -125,9 +107,23 @@ char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint
         }
     json_t *root =
         json_pack("{s:{s:I}, s:o}", "metadata", "total_size", (json_int_t)total, "weight_map", map);
-    char *text = json_dumps(root, JSON_INDENT(2));
+    char *text = json_dumps(root, JSON_INDENT(2) | (sorted ? JSON_SORT_KEYS : 0));
     json_decref(root);
     return text;
+}
+
+TensorPiece *tensor_layout(TensorPlan *tensor, uint32_t n, const SaveForm *form,
+                           uint32_t *n_piece) {
+    TensorPiece *piece = calloc(n + 1, sizeof *piece);
+    uint64_t limit = form->folder ? form->max_file : UINT64_MAX;
+    *n_piece = piece ? tensor_pieces(tensor, 0, n, "model", limit, piece) : 0;
+    for (uint32_t i = 0; i < *n_piece; i++) {
+        Arena *a = arena_new();
+        tensor_header(tensor, &piece[i], SAVE_ALIGN, a, &piece[i].header);
+        piece[i].size += piece[i].header;
+        arena_free(a);
+    }
+    return piece;
 }
 
 static size_t without_space(const char *text, size_t n) {

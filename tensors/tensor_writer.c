@@ -66,18 +66,6 @@ static char *path_in(const char *folder, const char *name) {
 
 /* ---- making the temporary files */
 
-static int write_at(int fd, uint64_t at, const char *bytes, size_t n) {
-    for (size_t done = 0; done < n;) {
-        ssize_t put = pwrite(fd, bytes + done, n - done, (off_t)(at + done));
-        if (put < 0 && errno == EINTR) continue; /* interrupted by a signal: try again */
-        if (put <= 0) return put ? errno : EIO;
-        done += (size_t)put;
-    }
-    return 0;
-}
-
-static int write_whole(int fd, const char *bytes, size_t n) { return write_at(fd, 0, bytes, n); }
-
 static int reserve_space(int fd, uint64_t size) {
     int number;
     do {
@@ -86,20 +74,30 @@ static int reserve_space(int fd, uint64_t size) {
     return number;
 }
 
-static int create(TensorWriter *w, TensorPiece *p, char *path, char *error) {
+static int put_header(TensorWriter *w, uint32_t i) {
+    Arena *a = arena_new();
+    uint64_t bytes;
+    const char *header = tensor_header(w->tensor, &w->piece[i], SAVE_ALIGN, a, &bytes);
+    int number = file_put(w->file[i].fd, 0, header, bytes);
+    arena_free(a);
+    return number;
+}
+
+static int create(TensorWriter *w, uint32_t i, char *path, char *error) {
+    WriterFile *f = &w->file[i];
     if (!path) return report_failure(w, error, "write", ENOMEM);
-    p->path = path;
+    f->path = path;
     remember(path);
     do {
-        if (p->fd >= 0) close(p->fd);
-        p->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (p->fd >= 0 && !part_lock(p->fd));
-    if (p->fd < 0) {
+        if (f->fd >= 0) close(f->fd);
+        f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (f->fd >= 0 && !part_lock(f->fd));
+    if (f->fd < 0) {
         atomic_fetch_sub(&n_unfinished, 1); /* if it exists, it belongs to another run */
         return report_failure(w, error, "write", errno);
     }
-    int number = reserve_space(p->fd, p->size);
-    if (!number) number = write_whole(p->fd, p->header, p->length);
+    int number = reserve_space(f->fd, w->piece[i].size);
+    if (!number) number = put_header(w, i);
     return number ? report_failure(w, error, "write", number) : 0;
 }
 
@@ -110,15 +108,13 @@ static void unlock(TensorWriter *w) {
 
 static int create_file(TensorWriter *w, char *error) {
     const Target *t = &w->target;
-    TensorPiece *p = w->piece;
     char *path = NULL;
     if (asprintf(&path, "%s.part-%llu", t->file, w->number) < 0) path = NULL;
-    int code = create(w, p, path, error);
-    if (!code) w->lock = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
+    int code = create(w, 0, path, error), fd = w->file->fd;
+    if (!code) w->lock = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (code || !t->exists) return code;
-    if (fchown(p->fd, t->now.st_uid, t->now.st_gid))
-        errno = 0; /* only root may change it: ignored */
-    if (fchmod(p->fd, t->now.st_mode & 07777)) errno = 0;
+    if (fchown(fd, t->now.st_uid, t->now.st_gid)) errno = 0; /* only root may change it: ignored */
+    if (fchmod(fd, t->now.st_mode & 07777)) errno = 0;
     return 0;
 }
 
@@ -130,10 +126,7 @@ static int write_text(TensorWriter *w, const char *name, char *text, char *error
         return report_failure(w, error, "write", ENOMEM);
     }
     remember(path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int number = fd < 0 ? errno : write_whole(fd, text, strlen(text));
-    if (fd >= 0 && fsync(fd)) number = errno;
-    if (fd >= 0 && close(fd)) number = errno;
+    int number = file_make(path, text, strlen(text));
     free(text);
     return number ? report_failure(w, error, "write", number) : 0;
 }
@@ -149,7 +142,8 @@ static int write_texts(TensorWriter *w, char *error) {
         code = write_text(w, CONFIG_FILE, text, error);
     }
     if (code || w->n_piece == 1) return code;
-    return write_text(w, INDEX_FILE, tensor_index_text(w->tensor, w->piece, w->n_piece), error);
+    return write_text(w, INDEX_FILE, tensor_index_text(w->tensor, w->piece, w->n_piece, false),
+                      error);
 }
 
 static int create_folder(TensorWriter *w, char *error) {
@@ -165,7 +159,7 @@ static int create_folder(TensorWriter *w, char *error) {
     unfinished_folder = w->temporary;
     int code = 0;
     for (uint32_t i = 0; i < w->n_piece && !code; i++)
-        code = create(w, &w->piece[i], path_in(w->temporary, w->piece[i].name), error);
+        code = create(w, i, path_in(w->temporary, w->piece[i].name), error);
     return code ? code : write_texts(w, error);
 }
 
@@ -173,9 +167,8 @@ static int create_folder(TensorWriter *w, char *error) {
 static void discard_files(TensorWriter *w) {
     writer_unmap(w);
     for (uint32_t i = 0; i < w->n_piece; i++) {
-        TensorPiece *p = &w->piece[i];
-        if (p->fd >= 0) close(p->fd);
-        p->fd = -1;
+        if (w->file[i].fd >= 0) close(w->file[i].fd);
+        w->file[i].fd = -1;
     }
     writer_remove_unfinished();
     forget_unfinished();
@@ -208,12 +201,13 @@ static int create_elsewhere(TensorWriter *w, const char *folder, char *error) {
 
 static void free_writer(TensorWriter *w) {
     unlock(w);
-    for (uint32_t i = 0; i < w->n_piece; i++) free(w->piece[i].header);
     free(w->piece);
+    free(w->file);
     free(w->temporary);
     free(w->kept);
     free(w->why);
     w->piece = NULL;
+    w->file = NULL;
     w->n_piece = 0;
     w->temporary = w->kept = w->why = NULL;
 }
@@ -223,15 +217,18 @@ int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint3
     *w = (TensorWriter){.form = form, .tensor = tensor, .n = n};
     if (getrandom(&w->number, sizeof w->number, 0) != (ssize_t)sizeof w->number)
         return report_failure(w, error, "name", errno);
-    const char *name = tensor_impossible_name(tensor, n);
+    bool twice;
+    const char *name = tensor_bad_name(&tensor->name, sizeof *tensor, n, &twice);
     if (name) {
         snprintf(error, ERROR_BYTES, "%s: no tensor in it can be called `%.100s`", form->path,
                  name);
         return EXIT_CORRUPT;
     }
     int code = target_find(&w->target, form->path, error);
-    if (tensor_pieces(tensor, n, form->folder ? form->max_file : UINT64_MAX, &w->piece,
-                      &w->n_piece))
+    w->piece = tensor_layout(tensor, n, form, &w->n_piece);
+    w->file = calloc(n + 1, sizeof *w->file);
+    for (uint32_t i = 0; i < w->n_piece && w->file; i++) w->file[i].fd = -1;
+    if (!w->piece || !w->file)
         code = report_failure(w, error, "write", ENOMEM);
     else if (!code)
         code = create_all(w, error);
@@ -248,14 +245,19 @@ int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint3
 
 /* ---- filling them */
 
+/* The byte of its file with which tensor i begins. */
+static uint64_t writer_place(const TensorWriter *w, uint32_t i) {
+    return w->piece[w->tensor[i].piece].header + w->tensor[i].offset;
+}
+
 int writer_map(TensorWriter *w, uint32_t i, void **at, char *error) {
     const TensorPlan *t = &w->tensor[i];
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), inside = t->offset % page;
+    uint64_t begin = writer_place(w, i), inside = begin % (uint64_t)sysconf(_SC_PAGESIZE);
     *at = NULL;
     if (!t->bytes) return 0;
     w->map_bytes = t->bytes + inside;
-    w->map = mmap(NULL, w->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->piece[t->piece].fd,
-                  (off_t)(t->offset - inside));
+    w->map = mmap(NULL, w->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->file[t->piece].fd,
+                  (off_t)(begin - inside));
     if (w->map == MAP_FAILED) {
         w->map = NULL;
         return report_failure(w, error, "map", errno);
@@ -269,11 +271,11 @@ void writer_unmap(TensorWriter *w) {
     w->map = NULL;
 }
 
-int writer_put(TensorWriter *w, uint32_t i, uint64_t at, const void *bytes, uint64_t n,
-               char *error) {
+int writer_put(TensorWriter *w, uint32_t i, const StoredPart *s, int64_t first, int64_t n,
+               const void *from, char *error) {
     const TensorPlan *t = &w->tensor[i];
-    CHECK(at <= t->bytes && n <= t->bytes - at);
-    int number = write_at(w->piece[t->piece].fd, t->offset + at, bytes, n);
+    int number = part_write(w->file[t->piece].fd, writer_place(w, i), s, file_type_bytes(t->type),
+                            first, n, from);
     return number ? report_failure(w, error, "write", number) : 0;
 }
 
@@ -291,10 +293,10 @@ static void sync_folder(const char *folder) {
 static int close_pieces(TensorWriter *w, char *error) {
     int number = 0;
     for (uint32_t i = 0; i < w->n_piece; i++) {
-        TensorPiece *p = &w->piece[i];
-        if (fsync(p->fd)) number = errno;
-        if (close(p->fd)) number = errno;
-        p->fd = -1;
+        WriterFile *f = &w->file[i];
+        if (fsync(f->fd)) number = errno;
+        if (close(f->fd)) number = errno;
+        f->fd = -1;
     }
     return number ? report_failure(w, error, "write", number) : 0;
 }
@@ -406,7 +408,7 @@ static int publish_folder(TensorWriter *w, char *error) {
 /* Checks that the unfinished file or folder is still the one that was created under this name. */
 static int check_mine(TensorWriter *w, char *error) {
     struct stat made, there;
-    const char *path = w->form->folder ? w->temporary : w->piece->path;
+    const char *path = w->form->folder ? w->temporary : w->file->path;
     if (w->lock <= 0 || fstat(w->lock, &made)) return 0;
     if (!lstat(path, &there) && there.st_dev == made.st_dev && there.st_ino == made.st_ino)
         return 0;
@@ -420,7 +422,7 @@ static int check_mine(TensorWriter *w, char *error) {
  * are the only copy. */
 static int keep_doubtful(TensorWriter *w, char *error) {
     char *beside = NULL, why[ERROR_BYTES];
-    const char *from = w->form->folder ? w->temporary : w->piece->path;
+    const char *from = w->form->folder ? w->temporary : w->file->path;
     if (asprintf(&beside, "%s.kept-%llu", w->target.file, w->number) < 0) return -1;
     int code = rename(from, beside);
     if (!code) {
@@ -440,7 +442,7 @@ int writer_commit(TensorWriter *w, char *error) {
     if (code && !keep_doubtful(w, error)) return code;
     if (!code) code = check_mine(w, error);
     if (!code)
-        code = w->form->folder ? publish_folder(w, error) : give_name(w, w->piece->path, error);
+        code = w->form->folder ? publish_folder(w, error) : give_name(w, w->file->path, error);
     if (code) {
         writer_abandon(w);
         return code;

@@ -38,6 +38,7 @@ typedef enum FileType {
 enum { FILE_MAX_RANK = 8 };
 
 /* elements.c */
+extern const char *const file_type_name[FT_COUNT]; /* in headers: "F32" */
 uint32_t file_type_bytes(FileType t);
 bool file_type_float(FileType t);
 /* n elements at `from`, any alignment, little-endian, as floats / doubles / integers. */
@@ -49,12 +50,6 @@ bool load_words(const void *from, FileType t, int64_t n, int32_t *to); /* false:
 void store_floats(void *to, int dtype, const float *from, int64_t n);  /* DT_F32, BF16, F16, F64 */
 void store_elements(void *to, FileType type, const float *from, int64_t n); /* real types */
 FileType file_type_of(int dtype); /* FT_COUNT when there is none */
-/* Element e of a parameter [d0, .., dk] that is stored transposed, as [dk, .., d0] = dim, is
- * element (ik, .., i0) there: its number. */
-int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e);
-/* Writes n of its elements, of `width` bytes, from `first` on, into the stored form. */
-void store_transposed(const int64_t *dim, int rank, uint32_t width, int64_t first, int64_t n,
-                      const char *from, char *to);
 
 /* safetensors.c: reading one file */
 typedef struct TensorFile TensorFile;
@@ -96,6 +91,16 @@ void part_store(const StoredPart *s, uint32_t width, int64_t first, int64_t n, c
 /* Turns elements [first, first + n) of the parameter into elements of the part; returns how many of
  * them the part holds. */
 int64_t part_overlap(const StoredPart *s, int64_t *first, int64_t n);
+
+/* file_bytes.c. Functions that return int: 0 or errno. */
+int file_put(int fd, uint64_t at, const void *bytes, size_t n);
+int file_make(const char *path, const char *text, size_t n); /* a new file, written and synced */
+/* Elements [first, first + n) of a part, of `width` bytes, in a file whose tensor begins at byte
+ * `base`. part_read returns -1 if the file ends before them. */
+int part_write(int fd, uint64_t base, const StoredPart *s, uint32_t width, int64_t first, int64_t n,
+               const void *from);
+int part_read(int fd, uint64_t base, const StoredPart *s, uint32_t width, int64_t first, int64_t n,
+              void *to);
 
 /* match.c: which tensor of a set holds which parameter of the plan. */
 typedef struct PartMatch {
@@ -150,27 +155,34 @@ typedef struct TensorPlan {
     FileType type;
     int32_t rank;
     int64_t dim[FILE_MAX_RANK];
-    uint64_t offset, bytes; /* offset from the start of its file; open sets it and the piece */
+    bool with_previous; /* must be in the same file as the tensor before it */
+    /* tensor_pieces sets these: */
     uint32_t piece;
+    uint64_t offset, bytes; /* offset among the data of its file */
 } TensorPlan;
-typedef struct TensorPiece { /* a file, under its temporary name */
+typedef struct TensorPiece { /* a file */
     char name[48];           /* in a folder */
-    char *path, *header;
-    size_t length; /* of the header */
-    uint64_t size;
-    uint32_t first, n; /* its tensors */
-    int fd;
+    uint32_t first, n;       /* its tensors */
+    uint64_t header, size;   /* bytes before the data, and of the file */
 } TensorPiece;
-/* The name of a tensor that cannot stand in a header, or NULL. Names come from the plan and need
- * not be UTF-8. */
-const char *tensor_impossible_name(const TensorPlan *tensor, uint32_t n);
-/* The number of files, with at most `limit` bytes of tensors in each. */
-uint32_t tensor_files(TensorPlan *tensor, uint32_t n, uint64_t limit);
+/* The first of n names that cannot stand in a header, or is there already (*twice); NULL: none.
+ * Names may come from files and need not be UTF-8. The next name is `stride` bytes after one. */
+const char *tensor_bad_name(const char *const *name, size_t stride, uint32_t n, bool *twice);
 bool writer_makes(const char *name); /* whether the writer creates files of that name in a folder */
-/* Plans those files; 0, or EXIT_ENVIRONMENT if there is no memory. */
-int tensor_pieces(TensorPlan *tensor, uint32_t n, uint64_t limit, TensorPiece **out,
-                  uint32_t *n_out);
-char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint32_t n_piece);
+/* Distributes tensors [first, end) to files with at most `limit` bytes of tensors in each; returns
+ * how many. out: room for end - first + 1. `header` remains 0 and is not in `size`. */
+uint32_t tensor_pieces(TensorPlan *tensor, uint32_t first, uint32_t end, const char *kind,
+                       uint64_t limit, TensorPiece *out);
+/* A file's header with its length in front, padded with spaces to a multiple of that many bytes;
+ * and one of other JSON (freed here), made of entries of tensors. */
+struct json_t;
+char *tensor_header(const TensorPlan *tensor, const TensorPiece *p, uint64_t multiple, Arena *a,
+                    uint64_t *bytes);
+char *tensor_header_text(struct json_t *root, uint64_t multiple, Arena *a, uint64_t *bytes);
+struct json_t *tensor_json(FileType type, int32_t rank, const int64_t *dim, uint64_t at,
+                           uint64_t bytes);
+char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint32_t n_piece,
+                        bool sorted);
 /* config.json with the type of the numbers; NULL if `config` is not a JSON object. */
 char *tensor_config_text(const char *config, FileType type);
 
@@ -183,6 +195,9 @@ typedef struct SaveForm {
     uint64_t max_file;  /* bytes of tensors in a file of a folder */
     const char *config; /* of config.json in a folder; "" = none */
 } SaveForm;
+/* The files of such a save, malloc'ed, or NULL. */
+enum { SAVE_ALIGN = 8 }; /* bytes: where their data begin */
+TensorPiece *tensor_layout(TensorPlan *tensor, uint32_t n, const SaveForm *form, uint32_t *n_piece);
 /* save_form.c: parses the user's words. */
 #define SAVE_MAX_FILE 5000000000u
 extern const char *const save_types[]; /* up to NULL */
@@ -192,6 +207,10 @@ bool save_size(const char *text, uint64_t *out); /* 500MB, 2GiB */
  * slash, malloc'ed. NULL: the path means a file. */
 char *save_folder(const char *path);
 
+typedef struct WriterFile { /* a piece under its temporary name */
+    char *path;
+    int fd;
+} WriterFile;
 typedef struct TensorWriter {
     const SaveForm *form;
     Target target;
@@ -204,6 +223,7 @@ typedef struct TensorWriter {
     size_t map_bytes;
     TensorPlan *tensor;
     TensorPiece *piece;
+    WriterFile *file; /* [n_piece] */
     uint32_t n, n_piece;
 } TensorWriter;
 /* If the path cannot be written, the files are created elsewhere; writer_commit then fails and says
@@ -211,9 +231,9 @@ typedef struct TensorWriter {
 int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint32_t n, char *error);
 int writer_map(TensorWriter *w, uint32_t i, void **at, char *error); /* one at a time */
 void writer_unmap(TensorWriter *w);
-/* Bytes of tensor i from `at` on, without a mapping. */
-int writer_put(TensorWriter *w, uint32_t i, uint64_t at, const void *bytes, uint64_t n,
-               char *error);
+/* Elements of a part of tensor i, in its type, without a mapping. */
+int writer_put(TensorWriter *w, uint32_t i, const StoredPart *s, int64_t first, int64_t n,
+               const void *from, char *error);
 int writer_commit(TensorWriter *w, char *error);
 void writer_abandon(TensorWriter *w); /* removes the temporary files */
 /* Called before the process exits at once: safe in a signal handler, and while another thread

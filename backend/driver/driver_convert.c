@@ -20,10 +20,6 @@ static const char *shape_text(Driver *d, const CkContents *c, const CkTensor *t)
     return arena_printf(d->arena, "%s", text);
 }
 
-static bool is_weight(const CkContents *c, const CkTensor *t) {
-    return c->vector[t->vector].role == STATE_PARAM;
-}
-
 static int another_model(Driver *d, const CkContents *c, const CkTensor *t, const CkContents *plan,
                          const CkTensor *wanted) {
     return driver_mistake(
@@ -43,7 +39,7 @@ static int rename_as(Driver *d, CkContents *c, const Plan *plan) {
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         CkTensor *t = &tensor[i];
         const CkTensor *like = ck_find_tensor(&wanted, t->name);
-        if (!is_weight(c, t)) continue;
+        if (!ck_is_weight(c, t)) continue;
         if (!like || like->rank != t->rank || memcmp(like->dim, t->dim, sizeof t->dim))
             return another_model(d, c, t, &wanted, like);
         t->saved_as = like->saved_as;
@@ -53,7 +49,7 @@ static int rename_as(Driver *d, CkContents *c, const Plan *plan) {
         t->n_part = like->n_part;
     }
     for (uint32_t i = 0; i < wanted.n_tensor; i++)
-        if (is_weight(&wanted, &wanted.tensor[i]) && !ck_find_tensor(c, wanted.tensor[i].name))
+        if (ck_is_weight(&wanted, &wanted.tensor[i]) && !ck_find_tensor(c, wanted.tensor[i].name))
             return another_model(d, c, NULL, &wanted, &wanted.tensor[i]);
     c->tensor = tensor;
     c->config = wanted.config;

@@ -98,8 +98,12 @@ static const void *gradient_shard(void *user, uint32_t group) {
     return ((const GradientDump *)user)->shard[group];
 }
 
+SaveForm gradients_form(const RunOptions *o) {
+    return (SaveForm){.path = o->dump_path, .type = FT_F32, .config = ""};
+}
+
 int gradient_dump_write(GradientDump *d) {
     ShardSource source = {.shard = gradient_shard, .user = d, .host = true, .dtype = DT_F32};
-    SaveForm form = {.path = d->rank->run->options->dump_path, .type = FT_COUNT, .config = ""};
+    SaveForm form = gradients_form(d->rank->run->options);
     return gather_to_file(d->rank, &source, &form, true);
 }

@@ -11,7 +11,7 @@
 
 typedef struct Output {
     const char *option, *path;
-    uint64_t bytes; /* 0: grows */
+    uint64_t bytes, largest; /* of all files, of one; 0: grows */
     bool folder;
     bool stream; /* is written as it comes: a terminal or a pipe will do */
     Target target;
@@ -68,41 +68,6 @@ static bool is_streamed(const Output *o) {
            (S_ISCHR(o->target.now.st_mode) || S_ISFIFO(o->target.now.st_mode));
 }
 
-/* The name of tensor i of a save: of a parameter, or after these of one in parts; "" = none. */
-static const char *saved_name(const Plan *p, uint64_t i) {
-    if (i >= p->n_params) {
-        const PlanStored *s = &p->stored[i - p->n_params];
-        return s->table ? "" : plan_string(p, s->name);
-    }
-    return p->params[i].flags & PARAM_IN_PARTS ? "" : plan_saved_name(p, &p->params[i]);
-}
-
-/* Plans of the compiler have unequal names; those of others need not. */
-static int check_names(const Run *run, char *error) {
-    const Plan *p = run->plan;
-    for (uint64_t i = 0; i < p->n_params + p->n_stored; i++)
-        for (uint64_t k = 0; k < i; k++) {
-            const char *name = saved_name(p, i);
-            if (!*name || strcmp(name, saved_name(p, k))) continue;
-            snprintf(
-                error, ERROR_BYTES,
-                "two parameters would be saved as %.200s\nhelp: change the `names` table of %.200s",
-                name, plan_string(p, p->settings->model));
-            return EXIT_USER;
-        }
-    return 0;
-}
-
-/* Files get filled at least by half, two by two. */
-static int too_many_files(const RunOptions *o, uint64_t bytes, char *error) {
-    snprintf(error, ERROR_BYTES,
-             "--save %s: %llu bytes in files of at most %llu would be more than %d files\nhelp: "
-             "use a larger --max-file",
-             o->save.path, (unsigned long long)bytes, (unsigned long long)o->save.max_file,
-             WRITER_FILES / 2);
-    return EXIT_USER;
-}
-
 int outputs_check(const Run *run, char *error) {
     const RunOptions *o = run->options;
     Output output[] = {
@@ -110,13 +75,18 @@ int outputs_check(const Run *run, char *error) {
         {.option = "--save", .path = o->save.path, .folder = o->save.folder},
         {.option = "--log", .path = o->log && strcmp(o->log, "-") ? o->log : NULL, .stream = true},
         {.option = "--profile", .path = o->profile}};
-    if (o->dump_path) output[0].bytes = gather_bytes(run->plan, true, FT_F32);
-    if (o->save.path) output[1].bytes = gather_bytes(run->plan, false, o->save.type);
+    SaveForm gradients = gradients_form(o);
+    int code = o->dump_path ? gather_size(run->plan, true, &gradients, &output[0].bytes,
+                                          &output[0].largest, error)
+                            : 0;
+    if (!code && o->save.path)
+        code = gather_size(run->plan, false, &o->save, &output[1].bytes, &output[1].largest, error);
+    if (code) return code;
     uint64_t before = 0;
     for (size_t i = 0; i < ARRAY_LEN(output); i++) {
         Output *q = &output[i];
         if (!q->path) continue;
-        int code = target_find(&q->target, q->path, error);
+        code = target_find(&q->target, q->path, error);
         if (!code && !is_streamed(q)) code = target_check(&q->target, q->folder, error);
         if (!code && !q->stream) writer_remove_stale(&q->target, o->quiet);
         if (!code) code = check_inputs(run, q, error);
@@ -131,13 +101,10 @@ int outputs_check(const Run *run, char *error) {
         }
         bool same_disk = i == 1 && output[0].path &&
                          output[0].target.folder_now.st_dev == q->target.folder_now.st_dev;
-        uint64_t largest = q->folder ? MIN(q->bytes, o->save.max_file) : q->bytes;
         if (!code && q->bytes)
-            code = target_room(&q->target, q->bytes, largest, same_disk ? before : 0, error);
+            code = target_room(&q->target, q->bytes, q->largest, same_disk ? before : 0, error);
         if (code) return code;
         before = q->bytes;
     }
-    if (o->save.folder && output[1].bytes / o->save.max_file >= WRITER_FILES / 2)
-        return too_many_files(o, output[1].bytes, error);
-    return o->save.path || o->dump_path ? check_names(run, error) : 0;
+    return 0;
 }

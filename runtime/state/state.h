@@ -45,10 +45,12 @@ int weights_start(Rank *r);
 /* gather.c: full parameters from shards, a piece at a time. */
 int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, bool trainable_only);
 int save_weights(Rank *r); /* --save */
-/* Bytes of such files, or slightly more; type: FT_COUNT = the groups' master dtypes. */
-uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type);
+/* Bytes of such files, and of the largest. Fails if they are too many, or tensors have one name. */
+int gather_size(const Plan *p, bool trainable_only, const SaveForm *form, uint64_t *bytes,
+                uint64_t *largest, char *error);
 
 /* gradients.c: --dump-grads. The copy is taken inside the step, the file written after it. */
+SaveForm gradients_form(const RunOptions *o);
 int gradient_dump_open(Rank *r, GradientDump **out);
 void gradient_dump_close(GradientDump *d);
 void gradient_dump_arm(GradientDump *d, int64_t step);

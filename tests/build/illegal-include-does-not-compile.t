@@ -8,7 +8,7 @@ backend/driver: backend/emit backend/plan backend/report checkpoint frontend fro
 backend/emit: backend/plan frontend frontend/model ir/base ir/graph ir/ops ir/text passes
 backend/plan: ir/base ir/graph ir/ops ir/text
 backend/report: backend/plan ir/base ir/graph ir/ops ir/text
-checkpoint: copies
+checkpoint: tensors copies
 frontend: frontend/evaluate frontend/import frontend/model frontend/settings frontend/syntax frontend/tensors frontend/vocabulary frontend/weights ir/base ir/graph ir/ops
 frontend/evaluate: frontend/model frontend/syntax frontend/tensors frontend/vocabulary ir/base ir/graph ir/ops
 frontend/help: frontend/syntax frontend/vocabulary ir/base ir/graph ir/ops

@@ -261,7 +261,7 @@ static void a_whole_file_has_a_size_that_its_data_allow(void **state) {
         {UINT64_MAX - 23, false},
     };
     for (size_t i = 0; i < ARRAY_LEN(row); i++) {
-        CkFullFile w = {.header = HEADER, .size = HEADER + DATA};
+        TensorPiece w = {.header = HEADER, .size = HEADER + DATA};
         uint64_t want = row[i].fits ? row[i].size : HEADER + DATA;
         assert_true(ck_set_size(&w, row[i].size) == row[i].fits);
         assert_true(w.size == want && w.header == want - DATA);

@@ -101,7 +101,7 @@ error[E0503]: cannot write /dev/null: it is a device
 exit 1
 error: cannot write to x: a file of the checkpoint needs 22528 bytes, and the limit on a file's size (ulimit -f) is 1024
 exit 2
-error: cannot write y: it needs 12288 bytes, and the limit on a file's size (ulimit -f) is 1024 bytes
+error: cannot write y: it needs 12472 bytes, and the limit on a file's size (ulimit -f) is 1024 bytes
 exit 2
 ls: cannot access 'y': No such file or directory
 ==== exit 2

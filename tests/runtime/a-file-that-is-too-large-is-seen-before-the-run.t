@@ -11,7 +11,7 @@ model = Toy
 data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1) }
 ==== out
-error: cannot write w: it needs 24852 bytes, and the limit on a file's size (ulimit -f) is 16384 bytes
+error: cannot write w: it needs 24768 bytes, and the limit on a file's size (ulimit -f) is 16384 bytes
 2
 ls: cannot access 'w': No such file or directory
 0

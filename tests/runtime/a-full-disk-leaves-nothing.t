@@ -18,6 +18,6 @@ p.bin
 t.txt
 toy.fsd
 ==== err
-error: cannot write w: it needs 4372 bytes, and the limit on a file's size (ulimit -f) is 2048 bytes
+error: cannot write w: it needs 4280 bytes, and the limit on a file's size (ulimit -f) is 2048 bytes
 error: rank 0: cannot write w: File too large
 ==== exit 2

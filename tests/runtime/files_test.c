@@ -282,7 +282,7 @@ static void a_part_that_was_replaced_gets_no_name(void **state) {
     const char *path = in_folder("replaced.safetensors"), *other = in_folder("other");
     SaveForm form = {.path = path, .config = ""};
     assert_int_equal(writer_open(&w, &form, &plan, 1, error), 0);
-    char *part = strdup(w.piece->path);
+    char *part = strdup(w.file->path);
     assert_int_equal(close(open(other, O_WRONLY | O_CREAT, 0666)), 0);
     assert_int_equal(rename(other, part), 0);
     assert_int_equal(writer_commit(&w, error), EXIT_ENVIRONMENT);

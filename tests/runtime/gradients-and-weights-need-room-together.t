@@ -23,5 +23,5 @@ done
 --dump-grads 0=small/g --save w: 0
 --dump-grads 0=small/g --save small/w: 2
 ==== err
-error: cannot write small/w: it needs 131624 bytes with --dump-grads, and 98304 are free on its disk
+error: cannot write small/w: it needs 131456 bytes with --dump-grads, and 98304 are free on its disk
 help: an existing file is replaced only when the new one is complete
