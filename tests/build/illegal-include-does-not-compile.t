@@ -71,6 +71,6 @@ runtime/transports/local: runtime runtime/transports/shared copies
 runtime/transports/mpi: runtime runtime/machine runtime/transports/shared copies
 runtime/transports/nccl (nccl): runtime runtime/devices/shared runtime/transports/tcp copies
 runtime/transports/nccl (nvcc_nccl): 
-runtime/transports/tcp: runtime runtime/machine copies
+runtime/transports/tcp: runtime runtime/machine runtime/transports/shared copies
 tensors: copies
 

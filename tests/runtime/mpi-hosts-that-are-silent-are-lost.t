@@ -15,6 +15,6 @@ data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 4; optimizer = adamw(lr = 0.01) }
 ==== out
 error: rank 1 (process P) did not answer in time; rank 0 waited for it in the run's end, agreement number 3 of the messages of the run among these ranks
-help: check that process and its host; FSDP_TIMEOUT=SECONDS waits longer
+help: check that process, its host and the network between; FSDP_TIMEOUT=SECONDS waits longer
 4
 0

@@ -20,5 +20,5 @@ data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 4; optimizer = adamw(lr = 0.01) }
 ==== out
 error: rank 3 (process P) did not answer within 8 s; ...
-help: check that process and its host; FSDP_TIMEOUT=SECONDS waits longer
+help: check that process, its host and the network between; FSDP_TIMEOUT=SECONDS waits longer
 4

@@ -406,9 +406,9 @@ static void of_lost_ranks_the_first_is_named(void **state) {
     (void)state;
     World *w = chief();
     w->watched = true;
-    ends_lost(w, 5, LOSS_CLOSED);
-    ends_lost(w, 2, LOSS_CLOSED);
-    ends_lost(w, 6, LOSS_CLOSED);
+    ends_lost(w, 5, LOSS_ENDED);
+    ends_lost(w, 2, LOSS_ENDED);
+    ends_lost(w, 6, LOSS_ENDED);
     for (int i = 0; i < 13; i++) ends_tick(w);
     assert_false(w->over);
     ends_failed(w, 7, EXIT_CORRUPT, "it follows from the loss");

@@ -220,17 +220,16 @@ static int report_standstill(const LocalSeat *s, int32_t rank, int32_t seconds, 
     const LocalWorld *w = s->c->world;
     const Collective *call = s->call;
     const Pulse *p = atomic_load_explicit(&w->member[rank].pulse, memory_order_acquire);
-    char at[160] = "none";
+    char at[160] = "none", where[320];
     uint32_t instr = p ? atomic_load(&p->instr) : 0;
     if (instr) plan_instr_text(w->plan, instr - 1, at, sizeof at);
+    collective_place_text(call, s->kind, where, sizeof where);
     snprintf(
         error, ERROR_BYTES,
         "rank %d made no progress for %d s (its last instruction: %.120s); rank %d waits for it "
-        "to %s %.120s, %s number %llu of the %s among these ranks\n"
+        "to %s %.200s\n"
         "help: FSDP_TIMEOUT=SECONDS waits longer",
-        rank, seconds, at, first_there(s, moment), moment == ARRIVED ? "come to" : "finish",
-        collective_label(call), collective_kind_name[s->kind], (unsigned long long)call->sequence,
-        collective_family(call->purpose));
+        rank, seconds, at, first_there(s, moment), moment == ARRIVED ? "come to" : "finish", where);
     return end_run(s->c->world, error);
 }
 
@@ -333,10 +332,7 @@ static int enter_meeting(TransportContext *c, const Collective *call, Collective
     if (code) return code;
     for (int32_t k = 0; k < group.size; k++) {
         if (m->visit[k].kind == kind && m->visit[k].shape == mine.shape) continue;
-        snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
-                 collective_kind_name[kind], collective_label(call), c->o.rank,
-                 collective_kind_name[m->visit[k].kind], mesh_member(&group, k),
-                 m->visit[k].kind == kind ? " with different sizes" : "");
+        collective_differs(call, kind, c->o.rank, m->visit[k].kind, mesh_member(&group, k), error);
         return end_run(w, error);
     }
     code = follow_marks(c, seat, ARRIVED, error);

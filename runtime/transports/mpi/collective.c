@@ -148,12 +148,8 @@ static int write_places(HostSeat *s, char *error) {
 }
 
 static int report_disagreement(const HostSeat *s, int32_t k, char *error) {
-    const Collective *call = s->wait.call;
-    const HostVisit *v = visit_of(s, k);
-    snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
-             collective_kind_name[s->wait.kind], collective_label(call), s->c->o.rank,
-             collective_kind_name[v->kind], mesh_member(&s->group, k),
-             v->kind == (int32_t)s->wait.kind ? " with different sizes" : "");
+    collective_differs(s->wait.call, s->wait.kind, s->c->o.rank,
+                       (CollectiveKind)visit_of(s, k)->kind, mesh_member(&s->group, k), error);
     return EXIT_RANK;
 }
 

@@ -39,11 +39,8 @@ int world_mpi_error(World *w, int mpi_code, const char *what, char *error) {
 }
 
 void world_describe(const World *w, int32_t rank, char *out, size_t size) {
-    if (w->process && *w->process[rank].host)
-        snprintf(out, size, "rank %d (process %d on %s)", rank, w->process[rank].pid,
-                 w->process[rank].host);
-    else
-        snprintf(out, size, "rank %d", rank);
+    missing_rank_text(rank, w->process ? w->process[rank].pid : 0,
+                      w->process ? w->process[rank].host : "", out, size);
 }
 
 /* ---- notices */
@@ -119,13 +116,10 @@ bool world_end(World *w, int32_t rank, int *code, const char *text) {
 /* ---- waiting */
 
 static void where_text(const Wait *w, char *out, size_t size) {
-    const Collective *c = w->call;
-    if (!c)
-        snprintf(out, size, "the start of the run");
+    if (w->call)
+        collective_place_text(w->call, w->kind, out, size);
     else
-        snprintf(out, size, "%s, %s number %llu of the %s among these ranks", collective_label(c),
-                 collective_kind_name[w->kind], (unsigned long long)c->sequence,
-                 collective_family(c->purpose));
+        snprintf(out, size, "the start of the run");
 }
 
 static int run_has_ended(World *w, char *error) {
@@ -134,15 +128,16 @@ static int run_has_ended(World *w, char *error) {
     return EXIT_RANK;
 }
 
-static int report_lost(Wait *w, int32_t rank, const char *how, const char *help, char *error) {
+static int report_lost(Wait *w, int32_t rank, RankLoss loss, int32_t seconds, char *error) {
     World *world = w->world;
-    char who[128], where[320];
+    char who[128], how[80], where[320];
     world_describe(world, rank, who, sizeof who);
+    const char *remedy = missing_loss_text(loss, seconds, how, sizeof how);
     where_text(w, where, sizeof where);
     snprintf(error, ERROR_BYTES,
              "%.90s %.70s; rank %d waited for it in %.180s\n"
              "help: %.110s",
-             who, how, world->rank, where, help);
+             who, how, world->rank, where, remedy);
     return EXIT_RANK;
 }
 
@@ -161,9 +156,7 @@ static int find_dead(Wait *w, char *error) {
         wait_for_the_same_end();
         /* It may have given notice just before it ended. */
         if (atomic_load(&world->board->notice.state)) return run_has_ended(world, error);
-        return report_lost(
-            w, world->local_rank[k], "was killed or ended without a message",
-            "the kernel's log (dmesg) tells whether memory ran out; start the run again", error);
+        return report_lost(w, world->local_rank[k], LOSS_ENDED, 0, error);
     }
     return 0;
 }
@@ -174,18 +167,24 @@ static bool is_stopped(const World *w, int32_t rank) {
     return is_near(w, rank) && machine_stopped(w->process[rank].pid);
 }
 
-/* A rank that is missing because it waits for another rank is not to blame, but the last of the
- * ranks of which each waits for the next. What one said that is stopped, or silent for so many
- * slices, is old. */
+typedef struct WaitBoard { /* what ranks say of themselves that were silent for fewer slices */
+    const World *world;
+    int32_t slices;
+} WaitBoard;
+
+/* What a rank said that is stopped or silent is old. */
+static int32_t waits_for(const void *user, int32_t rank) {
+    const WaitBoard *b = user;
+    int32_t next = atomic_load(&b->world->board->sign[rank].waits) - 1;
+    bool old = is_silent(b->world, rank, b->slices) || is_stopped(b->world, rank);
+    return next >= b->world->ranks || old ? -1 : next;
+}
+
+/* The rank to blame where this one waits for `rank`: that one if they wait for each other. */
 static int32_t last_missing(const World *w, int32_t rank, int32_t slices) {
-    int32_t at = rank;
-    for (int32_t i = 0; i < w->ranks && at != w->rank; i++) {
-        int32_t next = atomic_load(&w->board->sign[at].waits) - 1;
-        if (next < 0 || next >= w->ranks || is_silent(w, at, slices) || is_stopped(w, at))
-            return at;
-        at = next;
-    }
-    return rank; /* they wait for each other */
+    WaitBoard board = {w, slices};
+    int32_t waits = w->rank, away = rank;
+    return missing_find(w->ranks, waits_for, &board, &waits, &away) ? away : rank;
 }
 
 /* Does no rank before this one wait, of those that can see as much? */
@@ -198,7 +197,6 @@ static bool is_first(const World *w, bool of_neighbours) {
 
 static int time_is_up(Wait *w, int32_t missing, char *error) {
     World *world = w->world;
-    char how[128], limit[32];
     bool known = missing >= 0 && world->board;
     int32_t limit_slices = world->timeout * SLICES_A_SECOND;
     if (known) missing = last_missing(world, missing, limit_slices / 2);
@@ -215,25 +213,16 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
     int32_t seconds = world->timeout * (patient ? CONTROL_TIMES : 1);
     if (known && !is_first(world, stopped)) grace += FIRST_GRACE;
     if (w->slices < (seconds + grace) * SLICES_A_SECOND) return 0;
-    snprintf(limit, sizeof limit, "%d s", seconds);
     if (missing < 0) {
         char where[320];
         where_text(w, where, sizeof where);
         snprintf(error, ERROR_BYTES,
-                 "rank %d: not all ranks reached %s within %s\n"
+                 "rank %d: not all ranks reached %s within %d s\n"
                  "help: see the messages of the other ranks; FSDP_TIMEOUT=SECONDS waits longer",
-                 world->rank, where, limit);
+                 world->rank, where, seconds);
         return EXIT_RANK;
     }
-    if (stopped)
-        snprintf(how, sizeof how, "has been stopped (SIGSTOP) for %s or longer", limit);
-    else
-        snprintf(how, sizeof how, "did not answer within %s", limit);
-    return report_lost(w, missing, how,
-                       stopped
-                           ? "start the run again; kill -CONT resumes a stopped process"
-                           : "check that process and its host; FSDP_TIMEOUT=SECONDS waits longer",
-                       error);
+    return report_lost(w, missing, stopped ? LOSS_STOPPED : LOSS_SILENT, seconds, error);
 }
 
 /* The launcher sees that a host's daemon or ranks are gone, and ends all others, before the time is
@@ -244,9 +233,7 @@ static int find_lost(Wait *w, int32_t missing, char *error) {
     missing = last_missing(world, missing, LOST_SLICES);
     if (is_near(world, missing) || !is_silent(world, missing, LOST_SLICES)) return 0;
     if (!is_first(world, false) && ++w->told <= LOST_GRACE) return 0;
-    return report_lost(
-        w, missing, "is gone, or its host is",
-        "the kernel's log (dmesg) there tells whether memory ran out; start the run again", error);
+    return report_lost(w, missing, LOSS_GONE, 0, error);
 }
 
 void world_waits_no_more(World *w) {

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "transport.h"
+#include "missing.h"
 
 enum { SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20 };
 
@@ -37,6 +37,21 @@ static inline uint64_t collective_shape(const Collective *call) {
         h = (h ^ (h >> 29) ^ (uint64_t)call->buffer[i].dtype) * 0xc4ceb9fe1a85ec53u;
     }
     return h ^ (h >> 32);
+}
+
+static inline void collective_place_text(const Collective *call, CollectiveKind kind, char *out,
+                                         size_t size) {
+    char name[32];
+    snprintf(name, sizeof name, "%s ", collective_kind_name[kind]);
+    missing_place_text(collective_label(call), name, call->sequence, call->purpose, out, size);
+}
+
+static inline void collective_differs(const Collective *call, CollectiveKind kind, int32_t rank,
+                                      CollectiveKind other_kind, int32_t other_rank, char *error) {
+    snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
+             collective_kind_name[kind], collective_label(call), rank,
+             collective_kind_name[other_kind], other_rank,
+             other_kind == kind ? " with different sizes" : "");
 }
 
 static inline void relax(void) {

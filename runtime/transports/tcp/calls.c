@@ -112,7 +112,7 @@ void calls_take(World *w, int32_t rank, const HostCall *call, const char *payloa
     PendingCall *p = &w->pending[rank];
     if (w->over) return;
     if (p->there || !is_group(w, rank, call)) {
-        ends_lost(w, rank, LOSS_GARBAGE);
+        ends_lost(w, rank, LOSS_INVALID);
         return;
     }
     *p = (PendingCall){.there = true, .call = *call};
@@ -139,10 +139,12 @@ void calls_take(World *w, int32_t rank, const HostCall *call, const char *payloa
 }
 
 /* A member that is missing from the call in which `rank` waits: the first that waits nowhere, or
- * else the first that waits in another call. */
-static int32_t missing_from(const World *w, int32_t rank) {
+ * else the first that waits in another call. -1: the rank waits nowhere itself. */
+static int32_t missing_from(const void *user, int32_t rank) {
+    const World *w = user;
     const HostCall *c = &w->pending[rank].call;
     int32_t found = -1;
+    if (!w->pending[rank].there) return -1;
     for (int32_t k = 0; k < c->group.size; k++) {
         int32_t r = mesh_member(&c->group, k);
         if (!w->pending[r].there) return r;
@@ -188,11 +190,7 @@ static void report_missing(World *w, const HostCall *c, int32_t seconds) {
 static void too_late(World *w, int32_t rank) {
     int32_t seconds = w->pending[rank].slices / SLICES_A_SECOND;
     int32_t waits = rank, away = missing_from(w, rank);
-    for (int32_t i = 0; i < w->ranks && w->pending[away].there; i++) {
-        waits = away;
-        away = missing_from(w, waits);
-    }
-    if (w->pending[away].there)
+    if (!missing_find(w->ranks, missing_from, w, &waits, &away))
         report_disagreement(w, waits, away);
     else
         report_missing(w, &w->pending[first_that_waits_for(w, away)].call, seconds);

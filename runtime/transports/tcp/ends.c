@@ -83,52 +83,32 @@ void ends_heard(World *w, int32_t from, const Ending *e) {
             link_send(&w->link[r], OVER, &w->ending, sizeof w->ending, NULL, 0);
 }
 
-static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, size_t size) {
-    char who[160], how[96], where[400] = "";
-    const char *help = "the kernel's log (dmesg) tells whether memory ran out; start the run again";
+static void loss_text(const World *w, int32_t rank, RankLoss loss, char *out, size_t size) {
+    char who[160], how[96], place[320], where[400] = "";
+    if (loss == LOSS_SILENT && rank_stopped(w, rank)) loss = LOSS_STOPPED;
     rank_describe(w, rank, who, sizeof who);
-    if (kind == LOSS_CLOSED) {
-        snprintf(how, sizeof how, "was killed or ended without a message");
-    } else if (kind == LOSS_GARBAGE) {
-        snprintf(how, sizeof how, "sent an invalid message");
-        help = "use the same fsdp-run on every machine";
-    } else if (rank_stopped(w, rank)) {
-        snprintf(how, sizeof how, "has been stopped (SIGSTOP) for %d s or longer",
-                 w->options.timeout);
-        help = "start the run again; kill -CONT resumes a stopped process";
-    } else {
-        snprintf(how, sizeof how, "did not answer within %d s", w->options.timeout);
-        help = "check that process, its host and the network between; FSDP_TIMEOUT=SECONDS waits "
-               "longer";
-    }
+    const char *remedy = missing_loss_text(loss, w->options.timeout, how, sizeof how);
     if (w->own.waits) {
-        rank_where(&w->own, where, sizeof where);
-        snprintf(out, size,
-                 "%.120s %s; rank %d waits in %.200s\n"
-                 "help: %s",
-                 who, how, w->rank, where, help);
-    } else {
-        snprintf(out, size,
-                 "%.120s %s\n"
-                 "help: %s",
-                 who, how, help);
+        rank_where(&w->own, place, sizeof place);
+        snprintf(where, sizeof where, "; rank %d waits in %.200s", w->rank, place);
     }
+    snprintf(out, size, "%.120s %s%s\nhelp: %s", who, how, where, remedy);
 }
 
-void ends_lost(World *w, int32_t rank, LossKind kind) {
+void ends_lost(World *w, int32_t rank, RankLoss loss) {
     if (w->over || (w->rank != 0 && rank != 0)) return;
     /* Of several that are gone at once the first is named, whichever was noticed first. */
-    if (w->lost_slices && kind == LOSS_CLOSED) w->lost = MIN(w->lost, rank);
+    if (w->lost_slices && loss == LOSS_ENDED) w->lost = MIN(w->lost, rank);
     if (w->lost_slices) return;
     /* Soon this rank will wait for the lost one; then it can report where. */
     bool decides = w->rank == 0 || w->rank == w->deputy;
-    if (decides && kind == LOSS_CLOSED && w->watched && !w->own.waits && !w->held.code) {
+    if (decides && loss == LOSS_ENDED && w->watched && !w->own.waits && !w->held.code) {
         w->lost = rank;
         w->lost_slices = LOST_SLICES;
         return;
     }
     char text[END_TEXT];
-    loss_text(w, rank, kind, text, sizeof text);
+    loss_text(w, rank, loss, text, sizeof text);
     bool cause = w->held.code && w->held.code != EXIT_RANK;
     if (decides) {
         if (cause)
@@ -165,7 +145,7 @@ void ends_alone(World *w, int32_t speaker, int32_t code, const char *text) {
 void ends_tick(World *w) {
     if (!w->over && w->lost_slices && (w->own.waits || --w->lost_slices == 0)) {
         char text[END_TEXT];
-        loss_text(w, w->lost, LOSS_CLOSED, text, sizeof text);
+        loss_text(w, w->lost, LOSS_ENDED, text, sizeof text);
         ends_decide(w, w->rank, EXIT_RANK, text);
     }
     if (w->over || !w->held.code) return;

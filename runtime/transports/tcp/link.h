@@ -26,6 +26,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "missing.h"
 #include "world.h"
 
 enum {
@@ -280,8 +281,7 @@ void ends_decide(World *w, int32_t speaker, int32_t code, const char *text);
 void ends_alone(World *w, int32_t speaker, int32_t code, const char *text);
 void ends_failed(World *w, int32_t rank, int32_t code, const char *text);
 void ends_heard(World *w, int32_t from, const Ending *e);
-typedef enum LossKind { LOSS_CLOSED, LOSS_SILENT, LOSS_GARBAGE } LossKind;
-void ends_lost(World *w, int32_t rank, LossKind kind);
+void ends_lost(World *w, int32_t rank, RankLoss loss);
 void ends_tick(World *w);
 bool ends_flushed(const World *w);
 void ends_speak(World *w); /* prints the reason, once, if no process of this launcher has */

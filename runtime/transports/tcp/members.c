@@ -29,11 +29,9 @@ void rank_hello(const World *w, uint32_t port, Hello *out) {
 }
 
 void rank_describe(const World *w, int32_t rank, char *out, size_t size) {
-    if (rank >= 0 && rank < w->ranks && *w->process[rank].host)
-        snprintf(out, size, "rank %d (process %d on %s)", rank, w->process[rank].pid,
-                 w->process[rank].host);
-    else
-        snprintf(out, size, "rank %d", rank);
+    bool known = rank >= 0 && rank < w->ranks;
+    missing_rank_text(rank, known ? w->process[rank].pid : 0, known ? w->process[rank].host : "",
+                      out, size);
 }
 
 bool rank_stopped(const World *w, int32_t rank) {
@@ -59,9 +57,8 @@ void rank_list_end(RankList *list) {
 }
 
 void rank_where(const RankState *s, char *out, size_t size) {
-    snprintf(out, size, "%.170s, number %llu of the %s among these ranks",
-             *s->label ? s->label : "a collective", (unsigned long long)s->sequence,
-             collective_family(s->purpose));
+    missing_place_text(*s->label ? s->label : "a collective", "", s->sequence, s->purpose, out,
+                       size);
 }
 
 void world_wake(World *w) {

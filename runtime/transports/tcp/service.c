@@ -106,15 +106,15 @@ static bool handle_message(World *w, int32_t from, const Message *m) {
     }
 }
 
-static void lose_rank(World *w, int32_t rank, LossKind kind) {
+static void lose_rank(World *w, int32_t rank, RankLoss kind) {
     link_close(&w->link[rank]);
     if (!w->gone) ends_lost(w, rank, kind);
 }
 
 /* Did the other end close, or does nothing come through? */
-static LossKind loss_of(int failure) {
+static RankLoss loss_of(int failure) {
     bool closed = failure == 0 || failure == ECONNRESET || failure == EPIPE;
-    return closed ? LOSS_CLOSED : LOSS_SILENT;
+    return closed ? LOSS_ENDED : LOSS_SILENT;
 }
 
 static void read_link(World *w, int32_t rank) {
@@ -134,7 +134,7 @@ static void read_link(World *w, int32_t rank) {
             there = -1;
             break;
         }
-        if (there < 0) lose_rank(w, rank, LOSS_GARBAGE);
+        if (there < 0) lose_rank(w, rank, LOSS_INVALID);
         if (got < 0 && link_is_open(l)) lose_rank(w, rank, loss_of(failure));
         if (got <= 0) return;
     }

@@ -1,0 +1,64 @@
+/* What transports have in common when a rank does not come to a collective: who is to blame, and
+ * the words of messages about ranks, collectives and losses. How a transport notices that a rank is
+ * missing depends on where ranks meet: in memory (waiting.h) or through messages (tcp).
+ */
+#ifndef FSDPC_MISSING_H
+#define FSDPC_MISSING_H
+
+#include <stdio.h>
+
+#include "transport.h"
+
+/* host: "" if it is not known. */
+static inline void missing_rank_text(int32_t rank, int32_t process, const char *host, char *out,
+                                     size_t size) {
+    if (*host)
+        snprintf(out, size, "rank %d (process %d on %s)", rank, process, host);
+    else
+        snprintf(out, size, "rank %d", rank);
+}
+
+/* kind: with a space at its end, or "". */
+static inline void missing_place_text(const char *label, const char *kind, uint64_t sequence,
+                                      int32_t purpose, char *out, size_t size) {
+    snprintf(out, size, "%.170s, %snumber %llu of the %s among these ranks", label, kind,
+             (unsigned long long)sequence, collective_family(purpose));
+}
+
+/* A rank that is missing may wait for another, which is then to blame. waits_for: the rank that a
+ * rank waits for, or -1. Starts with `*away`, for which `*waits` waits, and continues to a rank
+ * that waits for none; false: they wait in a circle. */
+static inline bool missing_find(int32_t ranks, int32_t (*waits_for)(const void *user, int32_t rank),
+                                const void *user, int32_t *waits, int32_t *away) {
+    for (int32_t i = 0; i < ranks; i++) {
+        int32_t next = waits_for(user, *away);
+        if (next < 0) return true;
+        *waits = *away;
+        *away = next;
+    }
+    return waits_for(user, *away) < 0;
+}
+
+/* How a rank is lost: writes it to `out` and returns the remedy. */
+typedef enum RankLoss { LOSS_ENDED, LOSS_GONE, LOSS_INVALID, LOSS_STOPPED, LOSS_SILENT } RankLoss;
+static inline const char *missing_loss_text(RankLoss loss, int32_t seconds, char *out,
+                                            size_t size) {
+    static const struct {
+        const char *text, *remedy;
+    } row[] = {{"was killed or ended without a message",
+                "the kernel's log (dmesg) tells whether memory ran out; start the run again"},
+               {"is gone, or its host is",
+                "the kernel's log (dmesg) there tells whether memory ran out; start the run again"},
+               {"sent an invalid message", "use the same fsdp-run on every machine"},
+               {"has been stopped (SIGSTOP) for",
+                "start the run again; kill -CONT resumes a stopped process"},
+               {"did not answer within", "check that process, its host and the network between; "
+                                         "FSDP_TIMEOUT=SECONDS waits longer"}};
+    int n = snprintf(out, size, "%s", row[loss].text);
+    if (loss >= LOSS_STOPPED)
+        snprintf(out + n, size - (size_t)n, " %d s%s", seconds,
+                 loss == LOSS_STOPPED ? " or longer" : "");
+    return row[loss].remedy;
+}
+
+#endif
