@@ -148,7 +148,6 @@ static int run_command(Driver *d) {
     case COMMAND_EXPLAIN: return driver_explain(d);
     case COMMAND_HELP: return driver_help(d);
     case COMMAND_COMPLETION: return driver_completion(d);
-    case COMMAND_EDITOR: return driver_editor(d);
     case COMMAND_PLOT: return driver_plot(d);
     }
     BUG("command %d", (int)d->command->id);
@@ -174,7 +173,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
     d.command = find_command(&d, argv[1]);
     if (!d.command) return EXIT_USER;
     bool topic = d.command->id == COMMAND_HELP && argc == 3; /* options are topics: help -s */
-    if (topic && strcmp(argv[2], "--help") != 0)
+    if (topic && strcmp(argv[2], "--help") != 0 && !strchr(argv[2], '='))
         vec_push(d.arena, &d.options.files, argv[2]);
     else if (!driver_options(&d, argc - 2, argv + 2))
         return EXIT_USER;

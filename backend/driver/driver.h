@@ -90,7 +90,6 @@ typedef enum Command {
     COMMAND_EXPLAIN,
     COMMAND_HELP,
     COMMAND_COMPLETION,
-    COMMAND_EDITOR,
     COMMAND_PLOT
 } Command;
 /* The kind of a command's argument, for completion. */
@@ -160,12 +159,10 @@ int driver_plot(Driver *d);
 /* driver_completion.c */
 int driver_completion(Driver *d);
 /* driver_help.c */
-int driver_editor(Driver *d);
 
 /* driver_commands.c */
 extern const CommandInfo command_table[];
 extern const int n_commands;
-extern const char *const editor_names[]; /* the words of `editor` */
 /* Reports a mistake on the command line and returns the exit code of its row. help may be NULL.
  */
 int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...)

@@ -9,7 +9,6 @@
 #include "loss_plot.h"
 
 static const char *const completion_shells[] = {"bash", "zsh", NULL};
-const char *const editor_names[] = {"textmate", "vim", NULL};
 
 const CommandInfo command_table[] = {
     {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
@@ -71,8 +70,11 @@ const CommandInfo command_table[] = {
     {COMMAND_EXPLAIN, "explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", 0, 0, 1, WORDS_CODES, NULL},
     {COMMAND_HELP, "help", "help [TOPIC]", "everything that a model file and the commands can say",
-     "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown.\n", 0, 0, 1,
-     WORDS_TOPICS, NULL},
+     "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown, and\n"
+     "--format=json the words of the language by kind and section: editors/update.py gives them "
+     "to\n"
+     "the syntax files.\n",
+     OPTION_FORMAT, 0, 1, WORDS_TOPICS, NULL},
     {COMMAND_COMPLETION, "completion", "completion bash|zsh",
      "a script that completes command lines",
      "Completes commands, options, their words, keys and config names after -s, and topics of "
@@ -82,9 +84,6 @@ const CommandInfo command_table[] = {
      "or to ~/.zshrc, after compinit:\n"
      "    source <(fsdpc completion zsh)\n",
      0, 1, 1, WORDS_CHOICES, completion_shells},
-    {COMMAND_EDITOR, "editor", "editor textmate|vim", "a syntax file for an editor",
-     "Prints what colours model files. The folder editors/ has it where editors look for it.\n", 0,
-     1, 1, WORDS_CHOICES, editor_names},
     {COMMAND_PLOT, "plot", "plot LOG.. -o FILE.svg", "the loss over the steps as a picture",
      "Draws what `fsdp-run --log LOG` wrote, one curve per log: the loss of each step as a line,\n"
      "that of evaluations as circles. Beyond 1500 steps each point is the mean of several steps, "

@@ -74,7 +74,6 @@ static void add_commands(HelpBook *b) {
          "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot run.jsonl -o run.svg"},
         {"reshard", "fsdpc reshard old -n 4 -o new"},
         {"convert", "fsdpc convert old -o weights/"},
-        {"editor", "fsdpc editor vim >fsd.vim"},
         {"completion", "fsdpc completion bash | bash -n"},
     };
     HelpChapter *c = help_chapter(b, "commands", "what fsdpc does");
@@ -186,7 +185,12 @@ int driver_help(Driver *d) {
     Buf out = {0};
     driver_book(&book);
     bool found = true;
-    if (!topic)
+    if (topic && d->options.json)
+        return driver_mistake(d, E_unknown_topic, "leave out the topic, or --format=json",
+                              "--format=json lists all words, not `%s`", topic);
+    if (d->options.json)
+        help_words(d->arena, &out);
+    else if (!topic)
         help_contents(&book, &out);
     else if (!strcmp(topic, "reference"))
         help_markdown(&book, &out);
@@ -198,16 +202,4 @@ int driver_help(Driver *d) {
     if (found) return EXIT_DONE;
     return driver_mistake(d, E_unknown_topic, help_remedy(&book, topic),
                           "there is no help about `%s`", topic);
-}
-
-int driver_editor(Driver *d) {
-    static void (*const print[])(Arena *, Buf *) = {editor_textmate, editor_vim};
-    const char *editor = driver_choice(d);
-    if (!editor) return EXIT_USER;
-    Buf out = {0};
-    for (int i = 0; editor_names[i]; i++)
-        if (editor == editor_names[i]) print[i](d->arena, &out);
-    driver_print(out.at, out.n);
-    buf_free(&out);
-    return EXIT_DONE;
 }

@@ -1,128 +1,132 @@
 /* The words that editors colour, from the tables: keywords of the grammar, functions, modules of
- * the prelude, attributes, and the keys, calls and words of each section. What this version does
- * not support is left out. */
-#include "help.h"
-
-#include <stdio.h>
+ * the prelude, attributes, and the keys, calls and words of each section, in the order of the
+ * tables, each once. What this version does not support is left out. */
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "help.h"
 #include "syntax.h"
 
-typedef struct WordList {
-    Arena *arena;
-    VEC(const char *) words;
-} WordList;
-
-static void add_word(WordList *l, const char *word) {
-    for (uint32_t i = 0; i < l->words.n; i++)
-        if (!strcmp(l->words.at[i], word)) return;
-    vec_push(l->arena, &l->words, word);
+static json_t *made(json_t *value) {
+    if (!value) fail_environment("out of memory");
+    return value;
 }
 
-static const char *join_words(WordList *l, const char *separator) {
-    Buf out = {0};
-    for (uint32_t i = 0; i < l->words.n; i++)
-        buf_printf(&out, "%s%s", i ? separator : "", l->words.at[i]);
-    const char *text = arena_strndup(l->arena, out.n ? out.at : "", out.n);
-    buf_free(&out);
-    return text;
+static void set_member(json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object, key, made(value))) fail_environment("out of memory");
+}
+
+static void append(json_t *list, json_t *value) {
+    if (json_array_append_new(list, made(value))) fail_environment("out of memory");
+}
+
+static void add_word(json_t *list, const char *word) {
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!strcmp(json_string_value(json_array_get(list, i)), word)) return;
+    append(list, json_string(word));
 }
 
 /* What each keyword does; those that are not listed declare something. */
-static EditorClass keyword_class(const char *word) {
-    static const struct {
-        EditorClass class;
-        const char *words;
-    } classes[] = {{EDITOR_CONTROL, " for in if else return require "},
-                   {EDITOR_OPERATOR, " as and or not "},
-                   {EDITOR_CONSTANT, " true false none "}};
-    char padded[64];
-    snprintf(padded, sizeof padded, " %s ", word);
-    for (size_t i = 0; i < ARRAY_LEN(classes); i++)
-        if (strstr(classes[i].words, padded)) return classes[i].class;
-    return EDITOR_DECLARATION;
-}
-
-static void add_keywords(WordList *l, EditorClass class) {
+static void add_keywords(Arena *a, json_t *words) {
+    static const char *const kinds[][2] = {{"control", " for in if else return require "},
+                                           {"operator", " as and or not "},
+                                           {"constant", " true false none "}};
     const char *keyword;
-    for (int i = 0; (keyword = parse_keyword(l->arena, i)); i++)
-        if (keyword_class(keyword) == class) add_word(l, keyword);
+    json_t *declaration = made(json_array());
+    set_member(words, "declaration", declaration);
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) set_member(words, kinds[k][0], json_array());
+    for (int i = 0; (keyword = parse_keyword(a, i)); i++) {
+        json_t *list = declaration;
+        for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
+            if (strstr(kinds[k][1], arena_printf(a, " %s ", keyword)))
+                list = json_object_get(words, kinds[k][0]);
+        add_word(list, keyword);
+    }
 }
 
-static void add_calls(WordList *l, CallGroup group) {
+static json_t *add_calls(json_t *list, CallGroup group) {
     for (int i = 0; i < CALL_COUNT; i++)
         if (call_table[i].group == group && call_table[i].support != LATER)
-            add_word(l, call_table[i].name);
+            add_word(list, call_table[i].name);
+    return list;
 }
 
-static void add_modules(WordList *l) {
+static json_t *prelude_modules(Arena *a) {
     DiagSet ds;
-    diag_init(&ds, l->arena);
+    json_t *list = made(json_array());
+    diag_init(&ds, a);
     const Node *file = parse_text(&ds, 0, prelude_text, prelude_size, PARSE_FILE, 0);
     CHECK(file);
     for (uint32_t i = 0; i < file->n; i++)
-        if (file->kids[i]->kind == NODE_MODULE) add_word(l, file->kids[i]->text);
+        if (file->kids[i]->kind == NODE_MODULE) add_word(list, file->kids[i]->text);
+    return list;
 }
 
-const char *editor_words(Arena *a, EditorClass class, const char *separator) {
-    WordList l = {.arena = a};
-    switch (class) {
-    case EDITOR_DECLARATION:
-    case EDITOR_CONTROL:
-    case EDITOR_OPERATOR:
-    case EDITOR_CONSTANT: add_keywords(&l, class); break;
-    case EDITOR_FUNCTION:
-        add_calls(&l, GROUP_FUNCTION);
-        add_calls(&l, GROUP_NUMBER);
-        break;
-    case EDITOR_INITIAL: add_calls(&l, GROUP_INIT); break;
-    case EDITOR_MODULE: add_modules(&l); break;
-    case EDITOR_ATTRIBUTE:
-#define ATTRIBUTE(name, doc, example) add_word(&l, #name);
+static json_t *attributes(void) {
+    json_t *list = made(json_array());
+#define ATTRIBUTE(name, doc, example) add_word(list, #name);
 #include "attributes.def"
 #undef ATTRIBUTE
-        break;
-    case EDITOR_CLASSES: BUG("no class of words");
-    }
-    return join_words(&l, separator);
+    return list;
 }
 
-static void add_ops(WordList *l) {
+static void add_ops(json_t *list) {
     const char *names[OP_COUNT];
     size_t n = op_choices(names, OP_COUNT);
-    for (size_t i = 0; i < n; i++) add_word(l, names[i]);
+    for (size_t i = 0; i < n; i++) add_word(list, names[i]);
 }
 
-const char *editor_keys(Arena *a, const char *section, const char *separator) {
-    WordList l = {.arena = a};
+/* Keys; what their values are called: optimizers, schedules, sources ..; words that they take. */
+static json_t *section_words(Arena *a, const char *section) {
+    json_t *keys = made(json_array()), *calls = made(json_array()), *values = made(json_array());
+    const char *prefix = arena_printf(a, "%s.", section);
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].section, section) && key_table[i].support != LATER)
-            add_word(&l, key_table[i].key);
-    return join_words(&l, separator);
-}
-
-const char *editor_calls(Arena *a, const char *section, const char *separator) {
-    WordList l = {.arena = a};
-    const char *prefix = arena_printf(a, "%s.", section);
+            add_word(keys, key_table[i].key);
     for (int g = 0; g < GROUP_COUNT; g++)
-        if (!strncmp(group_table[g].keys, prefix, strlen(prefix))) add_calls(&l, (CallGroup)g);
-    return join_words(&l, separator);
-}
-
-const char *editor_values(Arena *a, const char *section, const char *separator) {
-    WordList l = {.arena = a};
+        if (!strncmp(group_table[g].keys, prefix, strlen(prefix))) add_calls(calls, (CallGroup)g);
     for (int i = 0; i < n_values; i++)
         if (!strcmp(value_table[i].section, section) && value_table[i].support != LATER)
-            add_word(&l, value_table[i].name);
+            add_word(values, value_table[i].name);
     for (int i = 0; i < n_keys; i++)
-        if (!strcmp(key_table[i].section, section) && (key_table[i].kinds & K_OPS)) add_ops(&l);
-    return join_words(&l, separator);
+        if (!strcmp(key_table[i].section, section) && (key_table[i].kinds & K_OPS)) add_ops(values);
+    return json_pack("{s:o, s:o, s:o}", "keys", keys, "calls", calls, "values", values);
 }
 
-const char *editor_argument_words(Arena *a, const ArgumentInfo *argument, const char *separator) {
-    WordList l = {.arena = a};
-    const char *word;
-    if (!(argument->type.kinds & K_WORD)) return NULL;
-    for (int i = 0; (word = type_word(a, &argument->type, i)); i++) add_word(&l, word);
-    return l.words.n ? join_words(&l, separator) : NULL;
+/* [name, words] of each argument that takes words. */
+static json_t *argument_words(Arena *a) {
+    json_t *list = made(json_array());
+    for (int i = 0; i < n_arguments; i++) {
+        const ArgumentInfo *argument = &argument_table[i];
+        const char *word = NULL;
+        json_t *words = made(json_array());
+        for (int k = 0; argument->type.kinds & K_WORD && (word = type_word(a, &argument->type, k));
+             k++)
+            add_word(words, word);
+        if (json_array_size(words))
+            append(list, json_pack("[s, o]", argument->name, words));
+        else
+            json_decref(words);
+    }
+    return list;
+}
+
+void help_words(Arena *a, Buf *out) {
+    json_t *words = made(json_object()), *sections = made(json_object());
+    add_keywords(a, words);
+    set_member(words, "function",
+               add_calls(add_calls(made(json_array()), GROUP_FUNCTION), GROUP_NUMBER));
+    set_member(words, "initial", add_calls(made(json_array()), GROUP_INIT));
+    set_member(words, "module", prelude_modules(a));
+    set_member(words, "attribute", attributes());
+    for (int i = 0; i < n_sections; i++)
+        set_member(sections, section_table[i].name, section_words(a, section_table[i].name));
+    set_member(words, "sections", sections);
+    set_member(words, "arguments", argument_words(a));
+    char *text = json_dumps(words, JSON_INDENT(2));
+    if (!text) fail_environment("out of memory");
+    buf_printf(out, "%s\n", text);
+    free(text);
+    json_decref(words);
 }

@@ -2,8 +2,8 @@
  *
  * The pages of `fsdpc help` and of docs/reference.md are one book, made of the tables of the
  * vocabulary and printed as text or as Markdown; nothing that can be written in a model file or on
- * a command line is described anywhere else. The syntax files in editors/ (`fsdpc editor NAME`) are
- * made of the same tables.
+ * a command line is described anywhere else. The words in the syntax files of editors/ come from
+ * the same tables.
  */
 #ifndef FSDPC_HELP_H
 #define FSDPC_HELP_H
@@ -52,19 +52,6 @@ typedef struct HelpBook {
     VEC(HelpChapter) chapters;
 } HelpBook;
 
-/* Kinds of words that an editor colours differently. */
-typedef enum EditorClass {
-    EDITOR_DECLARATION, /* module, tie .. */
-    EDITOR_CONTROL,     /* for, return .. */
-    EDITOR_OPERATOR,    /* as, and .. */
-    EDITOR_CONSTANT,    /* true, none .. */
-    EDITOR_FUNCTION,    /* of tensors and of constants */
-    EDITOR_INITIAL,     /* zeros .. */
-    EDITOR_MODULE,      /* of the prelude */
-    EDITOR_ATTRIBUTE,   /* without @ */
-    EDITOR_CLASSES
-} EditorClass;
-
 /* help.c */
 HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc);
 /* Adds a page; it stays where it is until the next one is added to the chapter. */
@@ -84,19 +71,7 @@ void help_markdown(const HelpBook *b, Buf *out);
 /* help_language.c: the chapters about the model file. */
 void help_language(HelpBook *b);
 
-/* editors.c */
-/* Words in the order of the tables, each once, the separator between them. */
-const char *editor_words(Arena *a, EditorClass class, const char *separator);
-const char *editor_keys(Arena *a, const char *section, const char *separator);
-/* What values of the section's keys are called: optimizers, schedules, sources .. */
-const char *editor_calls(Arena *a, const char *section, const char *separator);
-/* Words that keys of the section take. */
-const char *editor_values(Arena *a, const char *section, const char *separator);
-/* Words that the argument takes; NULL: it takes none. */
-const char *editor_argument_words(Arena *a, const ArgumentInfo *argument, const char *separator);
-
-/* editors_textmate.c, editors_vim.c: a whole file. */
-void editor_textmate(Arena *a, Buf *out);
-void editor_vim(Arena *a, Buf *out);
+/* editors.c: the words of the language by kind and section, as JSON. */
+void help_words(Arena *a, Buf *out);
 
 #endif

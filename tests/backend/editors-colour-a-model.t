@@ -1,4 +1,4 @@
-# RUN: %fsdpc editor textmate >g.json && %python %root/tests/backend/textmate.py g.json m.fsd
+# RUN: %python %root/tests/backend/textmate.py %root/editors/vscode/syntaxes/fsd.tmLanguage.json m.fsd
 # Names, keywords, numbers, strings and comments of a model have their scopes; in a section its words
 # have theirs, and in parentheses names of arguments.
 ==== m.fsd

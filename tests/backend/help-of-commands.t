@@ -12,7 +12,6 @@ fsdpc 0.1.0: compiles models to plans for sharded training
     fsdpc explain CODE                               the long form of a diagnostic
     fsdpc help [TOPIC]                               everything that a model file and the commands can say
     fsdpc completion bash|zsh                        a script that completes command lines
-    fsdpc editor textmate|vim                        a syntax file for an editor
     fsdpc plot LOG.. -o FILE.svg                     the loss over the steps as a picture
 
 fsdpc COMMAND --help explains a command; fsdpc help lists the topics of the reference.

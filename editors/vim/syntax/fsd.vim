@@ -1,4 +1,4 @@
-" Vim syntax file: model files of fsdpc (*.fsd), printed by `fsdpc editor vim`
+" Vim syntax file: model files of fsdpc (*.fsd); editors/update.py writes the words
 if exists("b:current_syntax") | finish | endif
 
 syntax keyword fsdDeclaration module config preset use model tie
