@@ -10,6 +10,7 @@
 #ifndef FSDPC_CHECK_H
 #define FSDPC_CHECK_H
 
+#include "cut.h"
 #include "op.h"
 #include "plan.h"
 
@@ -19,13 +20,15 @@ enum { CHECK_KEY_WORDS = 24 }; /* as many as XXH3 takes at most from a short tex
 
 /* Sets of proofs, for plan_check_rules. */
 #define CHECK_RULE(n) (1u << (n))
-#define CHECK_ALL_RULES 0x3feu /* 1 to 9 */
+#define CHECK_ALL_RULES 0x7feu /* 1 to 10 */
 
 typedef struct Check {
     const Plan *p;
     Mesh mesh;
     AxisSet
-        samples; /* along which ranks read different samples: contributions are summed over them */
+        samples;  /* along which ranks read different samples: contributions are summed over them */
+    AxisSet cuts; /* along which ranks share out values: one axis, or none */
+    int64_t parts; /* its ranks */
     PlanFault *fault;
     PlanCheckResult *result;
     /* by instruction of the whole plan */
@@ -37,6 +40,10 @@ typedef struct Check {
     uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
     uint32_t *use;       /* directly or through a view, ascending */
     Type *types;         /* room for those of an instruction's operands and results */
+    Place *place;        /* check_placement.c: how a value is placed along `cuts` */
+    Type *whole;         /* its type on all ranks of `cuts` together */
+    uint8_t *scaled; /* by instruction: 1 + the dimension of which attributes count a rank's entries
+                        only; 0: none does */
     uint32_t (*last)[MAX_STREAMS]; /* position + 1 of the last access of root r on each stream */
     uint64_t key[CHECK_KEY_WORDS]; /* check_terms.c: of the hash that numbers are */
     /* check_terms.c, by value of a Part */
@@ -64,6 +71,7 @@ int64_t check_elements(const Type *t);
 int64_t check_element_bytes(int dtype);
 uint64_t check_type_bytes(const Type *t);
 int64_t check_ranks(const Check *c, AxisSet set);
+Type check_whole_param(const Check *c, const PlanParam *param); /* on all ranks together */
 /* Row of the states table whose entry version the value is, or -1. */
 int64_t check_entry_state(const Check *c, uint32_t value);
 /* Has the group the parameter of that row in one piece, where a view can show it? */
@@ -106,6 +114,11 @@ typedef void CheckMeeting(void *context, uint64_t at, uint32_t before, uint32_t 
 int check_sweep(const CheckRange *range, uint32_t n, void *context, CheckMeeting *meet);
 /* check_overwrite.c: may instruction i write result j over its operand k? */
 bool check_may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j);
+/* check_placement.c: rule 10 of one program */
+int check_placements(Check *c, uint32_t program);
+/* check_terms.c: what attributes are on whole types, if they count entries of that dimension. */
+void check_whole_attrs(const Check *c, uint16_t op, Attrs *a, int scaled);
+void check_whole_step(const Check *c, FormulaStep *step, int scaled);
 /* check_gradients.c: rule 4 of one role's step */
 int check_gradients(Check *c, uint32_t role);
 int check_samples(Check *c);    /* before it: finds Check.samples */
@@ -143,6 +156,8 @@ static inline uint32_t check_part_out(const Part *part, uint32_t k) {
 /* In the order in which they compute; the number of parts. */
 uint32_t check_parts(const Check *c, uint64_t instr, Part part[CHECK_PARTS]);
 Attrs check_part_attrs(const Check *c, uint64_t instr, const Part *part);
+/* Does the op only move a value between ranks that share it out? Its result stands for the same. */
+bool check_moves_parts(const Check *c, uint16_t op);
 /* Room for values of parts: those of the plan and those that exist only inside of instructions. */
 uint64_t check_room(const Check *c);
 uint64_t check_instr_of(const Check *c, uint32_t value); /* the one that makes it */

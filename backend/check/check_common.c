@@ -59,6 +59,12 @@ uint64_t check_bytes(const Check *c, uint32_t value) {
     return (uint64_t)check_ranks(c, v->slots) * check_type_bytes(&v->type);
 }
 
+Type check_whole_param(const Check *c, const PlanParam *param) {
+    Type t = param->type;
+    if (param->cut.axes) t.dim[param->cut.dim] *= check_ranks(c, param->cut.axes);
+    return t;
+}
+
 bool check_in_one_piece(const Check *c, const PlanGroupParam *at) {
     return at->chunk == 0 || at->chunk >= check_elements(&c->p->params[at->param].type);
 }

@@ -92,7 +92,8 @@ static void check_param(FactReader *r, const PlanParam *q) {
     fact_real(row, q->lr_factor);
     fact_real(row, q->weight_decay);
     fact_whole(row, q->gather_dtype);
-    fact_type(row, &q->type);
+    Type whole = check_whole_param(r->c, q);
+    fact_type(row, &whole);
     for (uint32_t k = 0; k < q->n_alias; k++) {
         const PlanAlias *a = &r->c->p->aliases[q->first_alias + k];
         fact_text(row, text_of(r, a->name));

@@ -135,13 +135,15 @@ static uint64_t count_calls(const Plan *p, uint32_t role, uint32_t kind) {
 }
 
 /* A micro-batch of the step is cut into as many parts as there are ranks along the axes on which
- * samples differ. An axis of one rank tells no samples apart. */
+ * samples differ. An axis of one rank tells no samples apart, nor does one along which ranks share
+ * out the work on a sample. */
 int check_samples(Check *c) {
     const PlanSettings *t = c->p->settings;
     int64_t parts = t->batch / t->micro_batches / t->local_batch;
     AxisSet several = 0;
     uint32_t found = 0;
     for (int a = 0; a < c->mesh.n; a++) several |= (AxisSet)(c->mesh.axis[a].size > 1) << a;
+    several &= ~c->cuts;
     for (AxisSet set = 0; set <= several; set++) {
         if (set & ~several || check_ranks(c, set) != parts) continue;
         c->samples = set;

@@ -163,8 +163,13 @@ static void type_inner(Check *c, uint64_t i, Type *to) {
     const PlanInstr *in = &p->instrs[i];
     const PlanFormula *f = &p->formulas[in->attr.index];
     Type value[FORMULA_OPERANDS + FORMULA_STEPS] = {{0}};
-    for (uint32_t k = 0; k < f->n_in; k++) value[k] = p->values[p->operands[in->first_in + k]].type;
-    formula_types(f->n_in, f->n_step, &p->steps[f->first_step], value);
+    FormulaStep step[FORMULA_STEPS];
+    for (uint32_t k = 0; k < f->n_in; k++) value[k] = *check_type(c, p->operands[in->first_in + k]);
+    for (uint32_t k = 0; k < f->n_step; k++) {
+        step[k] = p->steps[f->first_step + k];
+        check_whole_step(c, &step[k], c->scaled[i] - 1);
+    }
+    formula_types(f->n_in, f->n_step, step, value);
     for (uint32_t k = 0; k < f->n_step; k++) to[k] = value[f->n_in + k];
 }
 
@@ -175,12 +180,12 @@ void check_type_inner(Check *c) {
         if (in->op == OP_fused)
             type_inner(c, i, to);
         else if (in->n_out)
-            *to = c->p->values[in->first_out].type;
+            *to = *check_type(c, in->first_out);
     }
 }
 
 const Type *check_type(const Check *c, uint32_t v) {
-    if (v < c->p->n_values) return &c->p->values[v].type;
+    if (v < c->p->n_values) return c->cuts ? &c->whole[v] : &c->p->values[v].type;
     return &c->inner_type[v - c->p->n_values];
 }
 
@@ -235,6 +240,10 @@ uint64_t check_term(const Check *c, uint16_t op, const Attrs *a, uint32_t result
                     uint32_t n, const uint64_t *in) {
     if (check_is_copy(op, a)) return in[0];
     if (op == OP_fill && a->alpha == 0) return 0;
+    if (op == OP_linear && n == 3) { /* a bias that is added by itself, after a sum over ranks */
+        uint64_t both[2] = {check_term(c, op, a, result, shape, 2, in), in[2]};
+        return check_term(c, OP_add, &(Attrs){0}, 0, shape, 2, both);
+    }
     uint32_t rank = result == 0 ? shape->rank : 0;
     TermWords w;
     w.c = c;
@@ -260,10 +269,35 @@ uint64_t check_param_term(const Check *c, uint32_t param) {
     return hash_words(&w);
 }
 
+void check_whole_attrs(const Check *c, uint16_t op, Attrs *a, int scaled) {
+    if ((op != OP_slice && op != OP_slice_grad) || a->axis != scaled) return;
+    a->start *= c->parts;
+    a->count *= c->parts;
+}
+
+void check_whole_step(const Check *c, FormulaStep *step, int scaled) {
+    if ((step->function != SCALAR_slice && step->function != SCALAR_slice_grad) ||
+        (int)step->axis != scaled)
+        return;
+    step->start *= (uint32_t)c->parts;
+    step->count *= (uint32_t)c->parts;
+    step->whole *= (uint32_t)c->parts;
+}
+
+bool check_moves_parts(const Check *c, uint16_t op) {
+    return c->cuts && (op == OP_part || op == OP_all_gather);
+}
+
 Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
     Attrs a;
-    if (!part->step) return c->p->instrs[i].attr;
-    formula_step_op(part->step, &a);
+    if (!part->step) {
+        a = c->p->instrs[i].attr;
+        check_whole_attrs(c, part->op, &a, c->scaled[i] - 1);
+        return a;
+    }
+    FormulaStep step = *part->step;
+    check_whole_step(c, &step, c->scaled[i] - 1);
+    formula_step_op(&step, &a);
     return a;
 }
 
@@ -276,7 +310,7 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool without
         uint32_t v = check_part_out(part, k);
         if (sum)
             number[v] = in[0] + in[1];
-        else if (part->op == OP_all_reduce)
+        else if (part->op == OP_all_reduce || check_moves_parts(c, part->op))
             number[v] = in[k];
         else if (part->op == OP_accumulate)
             number[v] = in[part->n_out + k];
@@ -290,7 +324,6 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool without
 void check_number(Check *c, uint32_t program) {
     const PlanProgram *pr = &c->p->programs[program];
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
-        const PlanInstr *in = &c->p->instrs[i];
         int64_t param = check_param_shown(c, i);
         if (param >= 0) {
             uint32_t v = check_out(c, i, 0);
@@ -300,11 +333,9 @@ void check_number(Check *c, uint32_t program) {
         Part part[CHECK_PARTS];
         uint32_t n = check_parts(c, i, part);
         for (uint32_t k = 0; k < n; k++) {
-            Attrs own;
-            const Attrs *a = part[k].step ? &own : &in->attr;
-            if (part[k].step) own = check_part_attrs(c, i, &part[k]);
-            number_part(c, &part[k], a, false);
-            number_part(c, &part[k], a, true);
+            Attrs a = check_part_attrs(c, i, &part[k]);
+            number_part(c, &part[k], &a, false);
+            number_part(c, &part[k], &a, true);
         }
     }
 }

@@ -97,7 +97,7 @@ int follow_scale(GradientCheck *s, uint64_t i) {
     if (!is_step(s->c, check_in(s->c, i, 2)))
         return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
     if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->summed != s->c->samples ||
-        norm->summed != s->c->samples || norm->taken)
+        norm->summed != (s->c->samples | s->c->cuts) || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
     if (!check_is_loss((uint16_t)-loss->group) || follow_contributions(s, loss) != s->total)
         return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");

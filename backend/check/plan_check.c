@@ -84,6 +84,7 @@ static int run_proofs(Check *c, uint32_t rules) {
         if (rules & CHECK_RULE(1)) status = check_reads(c, k);
         if (!status && rules & CHECK_RULE(2)) status = check_overlaps(c, k);
         if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k);
+        if (!status && rules & CHECK_RULE(10)) status = check_placements(c, k);
         if (!status && rules & CHECK_RULE(4)) {
             check_number(c, k);
             status = check_recomputed(c, k);
@@ -119,6 +120,12 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     uint64_t operands = MAX(p->n_operands, p->n_node_operands) + 1, values = p->n_values + 2,
              instrs = p->n_instrs + 1;
     c.clock = calloc(instrs, sizeof *c.clock);
+    c.cuts = mesh_cut_axes(&c.mesh);
+    c.parts = check_ranks(&c, c.cuts);
+    c.place = calloc(c.cuts ? values : 1, sizeof *c.place);
+    c.whole = calloc(c.cuts ? values : 1, sizeof *c.whole);
+    for (uint64_t v = 0; c.cuts && c.whole && v < p->n_values; v++) c.whole[v] = p->values[v].type;
+    c.scaled = calloc(instrs, sizeof *c.scaled);
     c.position = calloc(instrs, sizeof *c.position);
     c.program = calloc(instrs, sizeof *c.program);
     c.root = calloc(values, sizeof *c.root);
@@ -130,7 +137,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     if (c.inner) check_index_inner(&c);
     uint64_t inner = c.inner ? check_room(&c) - p->n_values : 1;
     c.inner_type = calloc(inner, sizeof *c.inner_type);
-    if (c.inner && c.inner_type) check_type_inner(&c);
+    if (c.inner && c.inner_type && c.scaled && c.whole) check_type_inner(&c);
     c.number = calloc(c.inner ? check_room(&c) : 1, sizeof *c.number);
     c.without_dropout = calloc(c.inner ? check_room(&c) : 1, sizeof *c.without_dropout);
     c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
@@ -138,14 +145,17 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.written = calloc(p->n_states + 1, sizeof *c.written);
     check_draw_key(&c);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.types &&
-        c.inner && c.inner_type && c.number && c.without_dropout && c.terms &&
-        c.first_term_of_state && c.written)
+    if (c.clock && c.place && c.whole && c.scaled && c.position && c.program && c.root &&
+        c.first_use && c.last && c.use && c.types && c.inner && c.inner_type && c.number &&
+        c.without_dropout && c.terms && c.first_term_of_state && c.written)
         status = run_proofs(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
                    (unsigned long long)p->n_instrs);
     free(c.clock);
+    free(c.place);
+    free(c.whole);
+    free(c.scaled);
     free(c.position);
     free(c.program);
     free(c.root);

@@ -38,6 +38,7 @@ static int read_files(Reading *r) {
 
 static int read_params(Reading *r) {
     const Plan *p = r->p;
+    Mesh mesh = plan_mesh(p);
     int64_t total = 0;
     for (uint64_t i = 0; i < p->n_params; i++) {
         const PlanParam *a = &p->params[i];
@@ -54,6 +55,8 @@ static int read_params(Reading *r) {
                 "parameter %s: its aliases are outside their table", name);
         FAIL_IF(!plan_type_sane(&a->type) || a->type.pitch || !dtype_is_float((int)a->type.dtype),
                 "parameter %s has no type", name);
+        FAIL_IF(!tensor_cut_is_sound(&a->cut, &mesh, a->type.dim, a->type.rank),
+                "parameter %s: its cut does not fit the mesh or its type", name);
         FAIL_IF((a->flags & PARAM_TRANSPOSED) && a->type.rank != 2,
                 "parameter %s: only a matrix can be stored transposed", name);
         FAIL_IF((a->flags & PARAM_IN_PARTS) && (a->flags & PARAM_TRANSPOSED || a->n_alias),
@@ -110,9 +113,9 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
     const PlanGroup *g = &p->groups[i];
     int64_t end = 0;
     Mesh mesh = plan_mesh(p);
-    FAIL_IF(g->pad || g->flags > 3 || g->flags == GROUP_MATRICES ||
-                g->split & ~mesh_parameter_axes(&mesh) || !dtype_is_float((int)g->master_dtype) ||
-                !dtype_is_float((int)g->compute_dtype) || !dtype_is_float((int)g->reduce_dtype) ||
+    FAIL_IF(g->flags > 3 || g->flags == GROUP_MATRICES || g->split & ~mesh_parameter_axes(&mesh) ||
+                !dtype_is_float((int)g->master_dtype) || !dtype_is_float((int)g->compute_dtype) ||
+                !dtype_is_float((int)g->reduce_dtype) ||
                 (g->wire_dtype != g->compute_dtype && !dtype_is_quantized((int)g->wire_dtype)),
             "group %llu: unknown flags, axes or dtype", (Llu)i);
     FAIL_IF(bad_count(g->unpadded, 1) || bad_count(g->padded, 1) || bad_count(g->shard, 1) ||
@@ -131,6 +134,8 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
                 "group %llu names a parameter that does not exist", (Llu)i);
         const PlanParam *param = &p->params[a->param];
         FAIL_IF(seen[a->param]++, "parameter %s is in two groups", plan_string(p, param->name));
+        FAIL_IF(param->cut.axes != g->cut, "parameter %s is not cut as group %llu says",
+                plan_string(p, param->name), (Llu)i);
         FAIL_IF(param->type.dtype != g->master_dtype,
                 "parameter %s does not have the dtype of group %llu", plan_string(p, param->name),
                 (Llu)i);

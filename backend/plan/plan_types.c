@@ -445,6 +445,11 @@ static const char *check_instr(const Instr *s, BoundSignature *b) {
     return fault;
 }
 
+const char *plan_types_fault(const Plan *p, const PlanInstr *in, const Type *types) {
+    static _Thread_local BoundSignature b;
+    return check_instr(&(Instr){p, in, in->n_in, in->n_out, types, types + in->n_in}, &b);
+}
+
 bool plan_types_fit(const Plan *p, const PlanInstr *in, char *fault, size_t size) {
     Type few[16], *types = few;
     size_t n = (size_t)in->n_in + in->n_out;

@@ -58,6 +58,17 @@ typedef struct TensorCut {
     int64_t outer, size;
 } TensorCut;
 
+/* Does the cut fit a tensor of these sizes, whole or a part? */
+static inline bool tensor_cut_is_sound(const TensorCut *c, const Mesh *mesh, const int64_t *dim,
+                                       int rank) {
+    if (!c->axes) return !c->dim && !c->outer && !c->size;
+    if (c->axes & ~mesh_cut_axes(mesh) || c->dim < 0 || c->dim >= rank || c->outer < 1)
+        return false;
+    int64_t ranks = mesh_extent(mesh, c->axes);
+    if (c->size < ranks || c->size % ranks || dim[c->dim] % c->outer) return false;
+    return dim[c->dim] / c->outer % (c->size / ranks) == 0;
+}
+
 /* The elements of the whole tensor that a rank's part has, in the part's order: `run` of them, then
  * as many for each other of `parts` ranks. */
 typedef struct TensorPart {

@@ -17,18 +17,6 @@ static bool is_row_or_none(int64_t row, uint32_t n) { return row == NO_INDEX || 
         if (!(condition)) verify_broken(v, RULE_GRAPH_5, NULL, __VA_ARGS__);                       \
     } while (0)
 
-/* Sound for the whole type as for that of a part. */
-static bool is_sound_cut(const Graph *g, const Param *p) {
-    const TensorCut *cut = &p->cut;
-    if (!cut->axes) return !cut->dim && !cut->outer && !cut->size;
-    if (cut->axes > mesh_all_axes(&g->policy.mesh) || cut->outer < 1 || cut->size < 1) return false;
-    if (cut->dim < 0 || cut->dim >= p->type.rank ||
-        cut->size % mesh_extent(&g->policy.mesh, cut->axes))
-        return false;
-    int64_t dim = p->type.dim[cut->dim], part = cut->size / mesh_extent(&g->policy.mesh, cut->axes);
-    return dim % cut->outer == 0 && dim / cut->outer % part == 0;
-}
-
 static void check_params(Verify *v) {
     const Graph *g = v->g;
     for (uint32_t i = 0; i < g->modules.n; i++)
@@ -47,7 +35,8 @@ static void check_params(Verify *v) {
              dtype_name(p->compute_dtype));
         NEED(p->reduce_dtype == DT_NONE || dtype_is_float(p->reduce_dtype),
              "param %u: reduce dtype %s", i, dtype_name(p->reduce_dtype));
-        NEED(is_sound_cut(g, p), "param %u: its cut does not fit the mesh or its type", i);
+        NEED(tensor_cut_is_sound(&p->cut, &g->policy.mesh, p->type.dim, p->type.rank),
+             "param %u: its cut does not fit the mesh or its type", i);
         NEED(p->split_axis >= 0 && p->split_axis < MAX(p->type.rank, 1), "param %u: axis %lld", i,
              (long long)p->split_axis);
     }

@@ -1,0 +1,317 @@
+/* Proof 10: where ranks share out the work on a sample, each computes its part of what the model
+ * says.
+ *
+ * In: a plan whose mesh has an axis along which ranks share out values (tp). Out, by value: how it
+ * is placed along the axis, and its whole type. A value is whole (the same on every rank), cut (a
+ * rank has one part along a dimension) or partial (the ranks' values add up to it). This follows
+ * from how parameters are cut, instruction by instruction: each must have a cut (cut.h) of which
+ * its operands are placed exactly as they are, or be linear in partial operands, or read only whole
+ * ones. Types of results are those of a rank, so the whole ones are found by trying which of their
+ * dimensions is cut; the op's own rule and cuts decide.
+ *
+ * Afterwards check_type gives whole types, and collectives of activations are copies: so proofs 4
+ * and 8 compare what the model says with the whole values, of which each rank has its part.
+ *
+ *   10a  no cut of the op has operands and results that are placed in this way
+ *   10b  an op that needs a whole value, such as a loss or a state, reads a part or a term of a sum
+ *   10c  a collective moves a value that is not placed as it assumes
+ *   10d  a gradient is not cut as its parameter is
+ *
+ * Flat vectors of groups are left to proofs 3 and 4, which say who may read them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { MOST_SEARCHED = 4 }; /* results whose dimensions are tried independently */
+
+typedef struct Placing {
+    Check *c;
+    uint64_t i;
+    const PlanInstr *in;
+    uint32_t n_in, n_out;
+    Type *type;   /* whole, of the operands, then of the results */
+    Place *place; /* the same */
+    int *dim;     /* by result: which dimension is tried, -1: none */
+    int scaled;   /* dimension of which attributes count entries; -1: they count none */
+    Arena *scratch;
+} Placing;
+
+/* The axis along which ranks share out values. */
+static const char *cut_name(const Check *c) {
+    return axis_name(c->mesh.axis[__builtin_ctz(c->cuts)].role);
+}
+
+static bool is_whole(const Check *c, uint32_t v) { return c->place[v].kind == PLACE_WHOLE; }
+
+static void set_place(Check *c, uint32_t v, const Place *p) {
+    Type t = c->p->values[v].type;
+    if (p->kind == PLACE_CUT) {
+        t.dim[p->dim] *= c->parts;
+        t.pitch = 0;
+    }
+    c->place[v] = *p;
+    c->whole[v] = t;
+}
+
+static void set_whole(Check *c, uint64_t i) {
+    for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
+        set_place(c, check_out(c, i, k), &(Place){0});
+}
+
+static bool same_place(const Place *a, const Place *b) {
+    return a->kind == b->kind &&
+           (a->kind != PLACE_CUT || (a->dim == b->dim && a->outer == b->outer));
+}
+
+static Place place_of_param(const Check *c, const PlanParam *param) {
+    if (!(param->cut.axes & c->cuts)) return (Place){0};
+    return (Place){PLACE_CUT, (uint8_t)param->cut.dim, param->cut.outer};
+}
+
+/* ---- an op by its cuts */
+
+static CutOp cut_op(const Placing *s, const Attrs *a, FormulaStep *step) {
+    const Plan *p = s->c->p;
+    CutOp op = {.kind = (OpKind)s->in->op,
+                .attr = a,
+                .n_in = s->n_in,
+                .n_out = s->n_out,
+                .in = s->type,
+                .out = s->type + s->n_in};
+    if (s->in->op != OP_fused) return op;
+    const PlanFormula *f = &p->formulas[s->in->attr.index];
+    op.n_step = f->n_step;
+    op.step = step;
+    for (uint32_t k = 0; k < f->n_step; k++) {
+        step[k] = p->steps[f->first_step + k];
+        check_whole_step(s->c, &step[k], s->scaled);
+    }
+    return op;
+}
+
+/* Has the cut, narrowed to what operand `which` is cut into, every operand and result placed as it
+ * is, or is tried? Sets the places of the results. */
+static bool agrees(Placing *s, const Cut *cut, uint32_t which) {
+    uint32_t n = s->n_in + s->n_out;
+    Cut own = *cut;
+    own.value = arena_copy(s->scratch, cut->value, n * sizeof *own.value);
+    if (own.at || own.counts != (s->scaled >= 0)) return false;
+    if (!cut_match(&own, n, which, &s->place[which], s->c->parts)) return false;
+    for (uint32_t v = 0; v < s->n_in; v++)
+        if (!same_place(&own.value[v], &s->place[v])) return false;
+    for (uint32_t j = 0; j < s->n_out; j++) {
+        const Place *p = &own.value[s->n_in + j];
+        if (s->dim[j] != (p->kind == PLACE_CUT ? p->dim : -1)) return false;
+        s->place[s->n_in + j] = *p;
+    }
+    return true;
+}
+
+/* The op on whole types with these dimensions of its results cut. */
+static bool try_types(Placing *s, uint32_t which) {
+    const Check *c = s->c;
+    for (uint32_t j = 0; j < s->n_out; j++) {
+        Type *t = &s->type[s->n_in + j];
+        *t = c->p->values[check_out(c, s->i, j)].type;
+        if (s->dim[j] < 0) continue;
+        t->dim[s->dim[j]] *= c->parts;
+        t->pitch = 0;
+    }
+    PlanInstr whole = *s->in;
+    whole.n_in = s->n_in;
+    check_whole_attrs(c, whole.op, &whole.attr, s->scaled);
+    FormulaStep step[FORMULA_STEPS];
+    Cut cuts[MOST_CUTS];
+    CutOp op = cut_op(s, &whole.attr, step);
+    if (whole.op != OP_fused && plan_types_fault(c->p, &whole, s->type)) return false;
+    uint32_t n = op_cuts(&op, cuts, s->scratch);
+    for (uint32_t k = 0; k < n; k++)
+        if (agrees(s, &cuts[k], which)) return true;
+    return false;
+}
+
+/* The next choice of dimensions; false after the last. Many results are cut alike. */
+static bool next_choice(Placing *s) {
+    bool alike = s->n_out > MOST_SEARCHED;
+    for (uint32_t j = 0; j < s->n_out; j++) {
+        const Type *t = &s->c->p->values[check_out(s->c, s->i, j)].type;
+        if (++s->dim[j] < t->rank) {
+            for (uint32_t k = 0; alike && k < s->n_out; k++) s->dim[k] = s->dim[0];
+            return true;
+        }
+        s->dim[j] = -1;
+        if (alike) return false;
+    }
+    return false;
+}
+
+/* A part may be read as part of several whole values: 3 x 6 entries of two ranks as 6 x 6, of whose
+ * first dimension each has three runs, or as 3 x 12. Any of them is true; the one with the fewest
+ * runs is what models say. */
+static bool find_cut(Placing *s) {
+    uint32_t which = 0;
+    while (which < s->n_in && s->place[which].kind != PLACE_CUT) which++;
+    if (which == s->n_in) return false;
+    int64_t fewest = INT64_MAX;
+    Place *best = arena_array(s->scratch, Place, s->n_out + 1);
+    int scaled = -1;
+    for (int counts = 0; counts < 2; counts++) {
+        s->scaled = counts ? s->place[which].dim : -1;
+        for (uint32_t j = 0; j < s->n_out; j++) s->dim[j] = -1;
+        do {
+            int64_t runs = 0;
+            if (!try_types(s, which)) continue;
+            for (uint32_t j = 0; j < s->n_out; j++) runs += s->place[s->n_in + j].outer;
+            if (runs >= fewest) continue;
+            fewest = runs;
+            scaled = s->scaled;
+            memcpy(best, s->place + s->n_in, s->n_out * sizeof *best);
+        } while (next_choice(s));
+    }
+    memcpy(s->place + s->n_in, best, s->n_out * sizeof *best);
+    s->scaled = scaled;
+    return fewest < INT64_MAX;
+}
+
+static bool stays_partial(Placing *s) {
+    bool *partial = arena_array(s->scratch, bool, s->n_in + 1), any = false;
+    for (uint32_t v = 0; v < s->n_in; v++) {
+        if (s->place[v].kind == PLACE_CUT) return false;
+        any |= partial[v] = s->place[v].kind == PLACE_PARTIAL;
+    }
+    for (uint32_t j = 0; j < s->n_out; j++) {
+        s->type[s->n_in + j] = s->c->p->values[check_out(s->c, s->i, j)].type;
+        s->place[s->n_in + j] = (Place){.kind = PLACE_PARTIAL};
+    }
+    s->scaled = -1;
+    FormulaStep step[FORMULA_STEPS];
+    CutOp op = cut_op(s, &s->in->attr, step);
+    return any && op_keeps_partial(&op, partial);
+}
+
+static int place_op(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    /* Of what earlier micro-batches left proof 4 says what it is. */
+    Placing s = {.c = c, .i = i, .in = in, .n_out = in->n_out};
+    s.n_in = in->n_in - (in->attr.earlier && in->n_in);
+    bool whole = true;
+    for (uint32_t k = 0; k < s.n_in; k++) whole &= is_whole(c, check_in(c, i, k));
+    if (whole) {
+        set_whole(c, i);
+        return 0;
+    }
+    Arena *scratch = s.scratch = arena_new();
+    s.type = arena_array(scratch, Type, s.n_in + s.n_out + 1);
+    s.place = arena_array(scratch, Place, s.n_in + s.n_out + 1);
+    s.dim = arena_array(scratch, int, s.n_out + 1);
+    for (uint32_t k = 0; k < s.n_in; k++) {
+        s.type[k] = c->whole[check_in(c, i, k)];
+        s.place[k] = c->place[check_in(c, i, k)];
+    }
+    bool found = find_cut(&s) || stays_partial(&s);
+    c->scaled[i] = (uint8_t)(s.scaled + 1);
+    for (uint32_t j = 0; j < s.n_out; j++) set_place(c, check_out(c, i, j), &s.place[s.n_in + j]);
+    arena_free(scratch);
+    if (found) return 0;
+    return check_fail(c, "10a", i,
+                      "no cut of %s along %s has its operands and results placed in this way",
+                      op_info[in->op].name, cut_name(c));
+}
+
+/* ---- collectives, and ops of flat vectors */
+
+static int fail_collective(Check *c, uint64_t i, const char *what) {
+    return check_fail(c, "10c", i, "its operand is not %s along %s", what, cut_name(c));
+}
+
+static int place_collective(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    bool along = in->attr.axes & c->cuts;
+    for (uint32_t k = 0; k < in->n_out; k++) {
+        const Place *p = &c->place[check_in(c, i, k)];
+        if (in->op == OP_all_reduce && along) {
+            if (p->kind != PLACE_PARTIAL) return fail_collective(c, i, "a term of a sum");
+            set_place(c, check_out(c, i, k), &(Place){0});
+        } else if (in->op == OP_all_gather && along) {
+            bool fits =
+                p->kind == PLACE_CUT && p->dim == in->attr.axis && p->outer == in->attr.count;
+            if (!fits || (AxisSet)in->attr.axes != c->cuts) return fail_collective(c, i, "cut so");
+            set_place(c, check_out(c, i, k), &(Place){0});
+        } else if (along) {
+            return fail_collective(c, i, "cut or a term of a sum");
+        } else {
+            set_place(c, check_out(c, i, k), p);
+        }
+    }
+    return 0;
+}
+
+static int place_own_part(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    if ((AxisSet)in->attr.axes != c->cuts || !is_whole(c, check_in(c, i, 0)))
+        return fail_collective(c, i, "whole");
+    set_place(c, check_out(c, i, 0), &(Place){PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count});
+    return 0;
+}
+
+/* A gradient goes into the flat one as its parameter is cut. */
+static int place_pack(Check *c, uint64_t i) {
+    const Plan *p = c->p;
+    const PlanGroup *g = &p->groups[p->instrs[i].attr.group];
+    for (uint32_t k = 0; k < p->instrs[i].n_in && k < g->n_param; k++) {
+        const PlanParam *param = &p->params[p->group_params[g->first_param + k].param];
+        Place want = place_of_param(c, param);
+        if (!same_place(&c->place[check_in(c, i, k)], &want) &&
+            !(p->instrs[p->values[check_in(c, i, k)].def].attr.earlier))
+            return check_fail(c, "10d", i, "operand %u is not cut as parameter %s is", k,
+                              plan_string(p, param->name));
+    }
+    set_whole(c, i);
+    return 0;
+}
+
+static int place_flat(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    const Place *first = in->n_in ? &c->place[check_in(c, i, 0)] : NULL;
+    bool whole = true;
+    for (uint32_t k = 0; k < in->n_in; k++) whole &= is_whole(c, check_in(c, i, k));
+    if (in->op == OP_pack || in->op == OP_copy_in) return place_pack(c, i);
+    if (in->op == OP_grad_norm) /* each rank's share of it: rank_own_part */
+        set_place(c, check_out(c, i, 0), &(Place){.kind = PLACE_PARTIAL});
+    else if (in->op == OP_fetch || in->op == OP_evict ||
+             (in->op == OP_metric_add && same_place(first, &c->place[check_in(c, i, 1)])))
+        set_place(c, check_out(c, i, 0), first);
+    else if (whole || in->op == OP_free)
+        set_whole(c, i);
+    else
+        return check_fail(c, "10b", i,
+                          "reads a part of a value, or a term of a sum, and needs it whole");
+    return 0;
+}
+
+static int place_instr(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    int64_t param = check_param_shown(c, i);
+    bool flat = !(op_info[in->op].levels & (L_MODEL | L_TRAIN));
+    if (param >= 0) {
+        Place p = place_of_param(c, &c->p->params[param]);
+        set_place(c, check_out(c, i, 0), &p);
+        return 0;
+    }
+    if (check_is_collective(c, i)) return place_collective(c, i);
+    if (in->op == OP_part) return place_own_part(c, i);
+    if (flat || in->op == OP_set_state || in->op == OP_metric_add) return place_flat(c, i);
+    return place_op(c, i);
+}
+
+int check_placements(Check *c, uint32_t program) {
+    const PlanProgram *pr = &c->p->programs[program];
+    int status = 0;
+    if (!c->cuts) return 0;
+    for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        status = place_instr(c, i);
+    if (!status) check_type_inner(c);
+    return status;
+}
