@@ -10,7 +10,8 @@ STEPS are the words of process.c, for all ranks.
     --signal R NAME MS     sent to rank R (or `all`) MS ms after all have met, or are `ready` if
                            their steps say so; ranks killed at one time see nothing of it
     --client KIND          speaks to rank 0's port meanwhile: garbage, silence, half, flood
-    --server KIND          holds the port: garbage, close, silence
+    --server KIND          holds the port: garbage, close, silence, beat (a message of ours that
+                           does not belong there)
     --timeout S            FSDP_TIMEOUT, default 6
     --words                also what ranks print, sorted
 
@@ -26,12 +27,15 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 
 import ports
+
+BEAT = 5  # of MessageKind in link.h
 
 
 def client(kind, port, stop):
@@ -64,6 +68,8 @@ def server(kind, port):
             s, _ = listener.accept()
             if kind == "garbage":
                 s.sendall(b"220 mail.example.org ready\r\n")
+            if kind == "beat":
+                s.sendall(struct.pack("<IHHIIQII", 0x31504446, 2, BEAT, 16, 0, 1, 0, 0))
             if kind == "close":
                 s.close()
             else:
