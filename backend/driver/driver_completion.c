@@ -136,10 +136,10 @@ static void put_set_names(Printer *p) {
 }
 
 static const char *meaning_of(const KeyInfo *k, const char *name) {
-    const ValueInfo *v = value_find(k, name);
+    const char *doc = value_find(k, name);
     const CallInfo *c = key_call(k, name);
     int op = (k->kinds & K_OPS) ? op_by_name(name) : OP_COUNT;
-    return v ? v->doc : c ? c->doc : op < OP_COUNT ? op_info[op].help : "";
+    return doc ? doc : c ? c->doc : op < OP_COUNT ? op_info[op].help : "";
 }
 
 static void put_key_words(Printer *p, const KeyInfo *k) {

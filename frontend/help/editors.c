@@ -86,9 +86,12 @@ static json_t *section_words(Arena *a, const char *section) {
             add_word(keys, key_table[i].key);
     for (int g = 0; g < GROUP_COUNT; g++)
         if (!strncmp(group_table[g].keys, prefix, strlen(prefix))) add_calls(calls, (CallGroup)g);
-    for (int i = 0; i < n_values; i++)
-        if (!strcmp(value_table[i].section, section) && value_table[i].support != LATER)
-            add_word(values, value_table[i].name);
+    const char *word, *doc;
+    for (int k = 0; k < n_keys; k++)
+        for (int i = 0;
+             !strcmp(key_table[k].section, section) && (word = key_word(&key_table[k], i, &doc));
+             i++)
+            add_word(values, word);
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].section, section) && (key_table[i].kinds & K_OPS)) add_ops(values);
     return json_pack("{s:o, s:o, s:o}", "keys", keys, "calls", calls, "values", values);

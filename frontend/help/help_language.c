@@ -30,7 +30,8 @@ static const struct {
 } key_examples[] = {
 #define SECTION(name, doc)
 #define KEY(section, key, kinds, standard, least, support, doc)
-#define VALUE(section, key, name, support, doc)
+#define WORDS(section, key, name)
+#define VALUE(section, key, name, doc)
 #define EXAMPLE(section, key, text) {#section, #key, text},
 #include "vocabulary.def"
 };
@@ -214,10 +215,9 @@ static void add_key(HelpBook *b, HelpChapter *chapter, const KeyInfo *k) {
                      : !strcmp(k->section, "train")      ? EXAMPLE_TRAIN
                      : !strcmp(k->section, "checkpoint") ? EXAMPLE_CHECKPOINT
                                                          : EXAMPLE_SHARD;
-    for (int i = 0; i < n_values; i++) {
-        const ValueInfo *v = &value_table[i];
-        if (strcmp(v->section, k->section) || strcmp(v->key, k->key)) continue;
-        HelpRow row = {v->name, NULL, NULL, with_support(a, v->doc, v->support)};
+    const char *word, *doc;
+    for (int i = 0; (word = key_word(k, i, &doc)); i++) {
+        HelpRow row = {word, NULL, NULL, doc};
         vec_push(a, &page.rows, row);
     }
     for (int i = 0; i < CALL_COUNT; i++) {

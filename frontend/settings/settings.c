@@ -37,12 +37,11 @@ static bool report_unsupported(Model *m, const KeyInfo *k, const ExprValue *v) {
 /* Checks a word or a call against those that the key takes. Calls were bound when they were
  * evaluated. */
 static bool check_name(Model *m, const KeyInfo *k, ExprValue *v) {
-    const ValueInfo *word = value_find(k, v->text);
+    bool word = value_find(k, v->text);
     const CallInfo *call = key_call(k, v->text);
     bool class = !strcmp(k->key, "unit") || !strcmp(k->key, "recompute");
     bool any_name = class && v->kind == VALUE_WORD; /* a class of the model */
-    if (call || any_name || (word && v->kind == VALUE_WORD && word->support == HERE)) return true;
-    if (word && word->support != HERE) return report_unsupported(m, k, v);
+    if (call || any_name || (word && v->kind == VALUE_WORD)) return true;
     if (word) {
         Diag d = diag_at(m->ds, E_setting_arguments, v->span, "`%s` takes no arguments", v->text);
         diag_emit(&d);

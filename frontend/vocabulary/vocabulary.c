@@ -7,7 +7,8 @@
 const SectionInfo section_table[] = {
 #define SECTION(name, doc) {#name, doc},
 #define KEY(section, key, kinds, standard, least, support, doc)
-#define VALUE(section, key, name, support, doc)
+#define WORDS(section, key, name)
+#define VALUE(section, key, name, doc)
 #define EXAMPLE(section, key, text)
 #include "vocabulary.def"
 #undef SECTION
@@ -20,17 +21,23 @@ const KeyInfo key_table[] = {
     {#section, #key, kinds, standard, least, support, doc},
 #include "vocabulary.def"
 #undef KEY
+#undef WORDS
 #undef VALUE
 };
 
-const ValueInfo value_table[] = {
+/* The words of an enum, or one word. */
+static const struct {
+    const char *section, *key;
+    const Words *words;
+    const char *name, *doc;
+} value_table[] = {
 #define KEY(section, key, kinds, standard, least, support, doc)
-#define VALUE(section, key, name, support, doc) {#section, #key, name, support, doc},
+#define WORDS(section, key, name) {#section, #key, &words_##name, NULL, NULL},
+#define VALUE(section, key, name, doc) {#section, #key, NULL, name, doc},
 #include "vocabulary.def"
 };
 
-const int n_sections = ARRAY_LEN(section_table), n_keys = ARRAY_LEN(key_table),
-          n_values = ARRAY_LEN(value_table);
+const int n_sections = ARRAY_LEN(section_table), n_keys = ARRAY_LEN(key_table);
 
 const KeyInfo *key_find(const char *section, const char *key) {
     for (int i = 0; i < n_keys; i++)
@@ -45,14 +52,25 @@ bool section_known(const char *section) {
     return false;
 }
 
-static bool of_key(const ValueInfo *v, const KeyInfo *k) {
-    return !strcmp(v->section, k->section) && !strcmp(v->key, k->key);
+const char *key_word(const KeyInfo *k, int i, const char **doc) {
+    for (size_t row = 0; row < ARRAY_LEN(value_table); row++) {
+        const Words *words = value_table[row].words;
+        if (strcmp(value_table[row].section, k->section) || strcmp(value_table[row].key, k->key))
+            continue;
+        int n = words ? words->n : 1;
+        if (i < n) {
+            *doc = words ? words->meaning[i] : value_table[row].doc;
+            return words ? words->at[i] : value_table[row].name;
+        }
+        i -= n;
+    }
+    return NULL;
 }
 
-const ValueInfo *value_find(const KeyInfo *k, const char *name) {
-    for (int i = 0; i < n_values; i++)
-        if (of_key(&value_table[i], k) && !strcmp(value_table[i].name, name))
-            return &value_table[i];
+const char *value_find(const KeyInfo *k, const char *name) {
+    const char *word, *doc;
+    for (int i = 0; (word = key_word(k, i, &doc)); i++)
+        if (!strcmp(word, name)) return doc;
     return NULL;
 }
 
@@ -92,9 +110,8 @@ const CallInfo *key_call(const KeyInfo *k, const char *name) {
 size_t value_names(const KeyInfo *k, const char **names, size_t max) {
     size_t n = 0;
     CallGroup g = key_group(k);
-    for (int i = 0; i < n_values && n < max; i++)
-        if (of_key(&value_table[i], k) && value_table[i].support == HERE)
-            names[n++] = value_table[i].name;
+    const char *word, *doc;
+    for (int i = 0; n < max && (word = key_word(k, i, &doc)); i++) names[n++] = word;
     if (g != GROUP_COUNT) call_names(g, names, &n, max);
     return n;
 }

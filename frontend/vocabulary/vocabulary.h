@@ -112,16 +112,9 @@ typedef struct KeyInfo {
     const char *doc;
 } KeyInfo;
 
-typedef struct ValueInfo {
-    const char *section, *key, *name;
-    Support support;
-    const char *doc;
-} ValueInfo;
-
 extern const SectionInfo section_table[];
 extern const KeyInfo key_table[];
-extern const ValueInfo value_table[];
-extern const int n_sections, n_keys, n_values;
+extern const int n_sections, n_keys;
 
 /* ---- hints ---- */
 
@@ -154,7 +147,9 @@ bool word_of_any_argument(const char *word);
 /* vocabulary.c */
 const KeyInfo *key_find(const char *section, const char *key);
 bool section_known(const char *section);
-const ValueInfo *value_find(const KeyInfo *k, const char *name);
+/* The i-th word that the key takes, with its text; NULL after the last. */
+const char *key_word(const KeyInfo *k, int i, const char **doc);
+const char *value_find(const KeyInfo *k, const char *name); /* its text; NULL: not a word of it */
 /* Is the name a word of the key? */
 bool value_known(const KeyInfo *k, const char *name);
 /* The group whose calls the key takes; GROUP_COUNT: none. */

@@ -60,17 +60,18 @@
     W(GELU_TANH, "tanh", "the approximation by tanh")
 
 #define WORDS_Snapshot(W)                                                                          \
-    W(SNAPSHOT_DIRECT, "direct", "written out of the state; the next update waits for that")       \
-    W(SNAPSHOT_COPY, "copy", "copied to host memory first; the next update waits for the copy")
+    W(SNAPSHOT_DIRECT, "direct",                                                                   \
+      "written from its own memory: the next update waits until that is done")                     \
+    W(SNAPSHOT_COPY, "copy", "copied to host memory first: the next update waits only for the copy")
 
 #define WORDS_CheckpointForm(W)                                                                    \
-    W(CHECKPOINT_SHARDED, "sharded", "files of its own for each rank")                             \
-    W(CHECKPOINT_FULL, "full", "whole tensors in one set of files, to which all ranks write")
+    W(CHECKPOINT_SHARDED, "sharded", "one set of files per rank")                                  \
+    W(CHECKPOINT_FULL, "full", "whole tensors: model.safetensors and optimizer.safetensors")
 
 #define WORDS_OnNan(W)                                                                             \
     W(ON_NAN_STOP, "stop", "end the run with exit code 5")                                         \
     W(ON_NAN_SKIP, "skip", "leave the weights as they are and go on")                              \
-    W(ON_NAN_CONTINUE, "continue", "update all the same")
+    W(ON_NAN_CONTINUE, "continue", "update the weights anyway")
 
 /* What a collective carries. Reports count metrics separately. */
 #define WORDS_CommTag(W)                                                                           \
@@ -119,20 +120,28 @@
 
 /* When shards of parameters are cast to the compute dtype. */
 #define WORDS_CastTime(W)                                                                          \
-    W(CAST_AUTO, "auto", "by the update where that saves work or memory, else before use")         \
-    W(CAST_UPDATE, "update", "by the update; the cast shard stays until the next one")             \
-    W(CAST_GATHER, "gather", "before each use; nothing is kept")
+    W(CAST_AUTO, "auto",                                                                           \
+      "if every rank holds all of them (one rank, or strategy none): each before its first use, "  \
+      "and kept for backward; otherwise as gather, except that offloaded and replicated "          \
+      "parameters are cast as with update")                                                        \
+    W(CAST_UPDATE, "update",                                                                       \
+      "by the update, once per step: fastest where nothing is gathered, especially for "           \
+      "--generate; in bf16 a rank keeps 2 more bytes for each parameter of its shard")             \
+    W(CAST_GATHER, "gather",                                                                       \
+      "for each gather, or before use where nothing is gathered, in forward and again in "         \
+      "backward; needs the least memory")
 
 #define WORDS_Strategy(W)                                                                          \
     W(STRATEGY_FULL, "full", "parameters, gradients and optimizer states")                         \
     W(STRATEGY_GRADS, "grads", "parameters stay gathered from forward to backward")                \
     W(STRATEGY_STATES, "states",                                                                   \
-      "optimizer states; one gather and one reduction of a unit a step")                           \
-    W(STRATEGY_NONE, "none", "nothing is sharded; gradients are all-reduced")
+      "optimizer states; one gather and one reduction per unit and step")                          \
+    W(STRATEGY_NONE, "none", "nothing: every rank holds everything")
 
 #define WORDS_LayoutKind(W)                                                                        \
-    W(LAYOUT_FLAT, "flat", "one after the other, cut into even shards")                            \
-    W(LAYOUT_PARAM, "param", "each parameter by itself, by rows of its first axis")
+    W(LAYOUT_FLAT, "flat", "concatenated into one flat row of elements that is cut evenly")        \
+    W(LAYOUT_PARAM, "param",                                                                       \
+      "each on its own, by rows of its first axis or as split(..) says, as in PyTorch's FSDP2")
 
 #define WORDS_UnitPolicy(W)                                                                        \
     W(UNIT_ROOT, "root", "one unit")                                                               \
@@ -165,7 +174,7 @@
 
 #define WORDS_DataOrder(W)                                                                         \
     W(ORDER_SHUFFLE, "shuffle", "a new permutation each epoch, from the seed")                     \
-    W(ORDER_SEQUENTIAL, "sequential", "as they lie in the files")
+    W(ORDER_SEQUENTIAL, "sequential", "in the order of the files")
 
 #define WORDS_SourceKind(W)                                                                        \
     W(SOURCE_TEXT, "text", "any file, a byte is a token")                                          \
