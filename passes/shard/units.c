@@ -201,7 +201,7 @@ int64_t post_order(const Graph *g, int32_t module) {
 
 /* ---- directives by path ---- */
 
-void report_unknown_path(const Graph *g, const char *what, Span at, const char *path) {
+static void report_unknown_path(const Graph *g, const char *what, Span at, const char *path) {
     const char **known = arena_array(g->scratch, const char *, g->modules.n);
     size_t n = 0;
     for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
@@ -213,45 +213,60 @@ void report_unknown_path(const Graph *g, const char *what, Span at, const char *
     diag_emit(&d);
 }
 
-void report_array_path(const Graph *g, const char *what, Span at, const char *path) {
+static void report_array_path(const Graph *g, const char *what, Span at, const char *path) {
     Diag d = diag_at(g->diags, E_unit_array, at,
                      "%s \"%s\": an array of modules has no forward of its own", what, path);
     diag_help(&d, "name its elements: \"%s.*\"", path);
     diag_emit(&d);
 }
 
-/* false: the path names no module that can run. */
-static bool mark_path(const ModulePaths *paths, int32_t directive, int32_t *of) {
+/* Paths that begin like this one are next to each other in the sorted paths, the path itself
+ * first. */
+bool modules_of_path(const ModulePaths *paths, const char *what, Span at, const char *path,
+                     void (*visit)(void *user, int32_t module), void *user) {
     const Graph *g = paths->g;
-    const PathPolicy *p = &g->policy.by_path.at[directive];
-    const char *what = word_of(&words_PathPolicyKind, p->kind);
-    size_t length = strcspn(p->glob, "*");
-    bool glob = p->glob[length] != 0, any = false;
-    for (uint32_t k = first_path_from(paths, p->glob, length); k < g->modules.n; k++) {
+    size_t length = strcspn(path, "*");
+    bool glob = path[length] != 0, any = false;
+    for (uint32_t k = first_path_from(paths, path, length); k < g->modules.n; k++) {
         int32_t module = paths->sorted[k];
         const Module *m = &g->modules.at[module];
-        bool same = !strcmp(m->path, p->glob);
-        if (strncmp(m->path, p->glob, length) || (!glob && !same)) break;
-        if (m->parent == NO_INDEX || (!same && !glob_match(p->glob, m->path, g->scratch, NULL, 0)))
+        bool same = !strcmp(m->path, path);
+        if (strncmp(m->path, path, length) || (!glob && !same)) break;
+        if (m->parent == NO_INDEX || (!same && !glob_match(path, m->path, g->scratch, NULL, 0)))
             continue;
-        if (!m->class_name[0] && !glob) {
-            report_array_path(g, what, p->span, p->glob);
+        if (m->class_name[0]) {
+            any = true;
+            visit(user, module);
+        } else if (!glob) {
+            report_array_path(g, what, at, path);
             return false;
         }
-        if (!m->class_name[0]) continue;
-        any = true;
-        if (of[module] == NO_INDEX) of[module] = directive;
     }
-    if (!any) report_unknown_path(g, what, p->span, p->glob);
+    if (!any) report_unknown_path(g, what, at, path);
     return any;
+}
+
+typedef struct Directive {
+    int32_t *of; /* by module: its directive */
+    int32_t number;
+} Directive;
+
+static void mark_module(void *user, int32_t module) {
+    const Directive *d = user;
+    if (d->of[module] == NO_INDEX) d->of[module] = d->number;
 }
 
 int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed) {
     int32_t *of = arena_array(g->scratch, int32_t, g->modules.n);
     ModulePaths paths = module_paths(g);
     for (uint32_t i = 0; i < g->modules.n; i++) of[i] = NO_INDEX;
-    for (uint32_t i = 0; i < g->policy.by_path.n; i++)
-        if (g->policy.by_path.at[i].kind == kind) *failed |= !mark_path(&paths, (int32_t)i, of);
+    for (uint32_t i = 0; i < g->policy.by_path.n; i++) {
+        const PathPolicy *p = &g->policy.by_path.at[i];
+        Directive d = {of, (int32_t)i};
+        if (p->kind != kind) continue;
+        *failed |= !modules_of_path(&paths, word_of(&words_PathPolicyKind, kind), p->span, p->glob,
+                                    mark_module, &d);
+    }
     return of;
 }
 

@@ -32,8 +32,6 @@ bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringL
 /* By module: the first directive of kind `kind` that names it, a row of policy.by_path; NO_INDEX:
  * none. A path that names no module, or an array of modules, is reported and sets *failed. */
 int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed);
-void report_unknown_path(const Graph *g, const char *what, Span at, const char *path);
-void report_array_path(const Graph *g, const char *what, Span at, const char *path);
 /* Post-order: after those of its submodules. Modules are in pre-order, so there come before one in
  * post-order those before it but for the ones around it, and those inside of it. */
 int64_t post_order(const Graph *g, int32_t module);
@@ -45,6 +43,10 @@ typedef struct ModulePaths {
     int32_t last;
 } ModulePaths;
 ModulePaths module_paths(const Graph *g);
+/* Visits each module that a path names, which may have stars. false: it names none, or only an
+ * array of modules; then that is reported, `what` it is for and where it stands. */
+bool modules_of_path(const ModulePaths *m, const char *what, Span at, const char *path,
+                     void (*visit)(void *user, int32_t module), void *user);
 /* The first row of `sorted` whose path is not before these characters; the paths that begin with
  * them follow, the path that is exactly these characters first. */
 uint32_t first_path_from(const ModulePaths *m, const char *path, size_t length);

@@ -108,38 +108,14 @@ typedef struct Named {
     VEC(int32_t) modules;
     uint32_t *in;  /* by module: the last list that names it, plus 1 */
     uint32_t list; /* the current list, plus 1 */
+    Arena *arena;
 } Named;
 
-static void add_named(Wrap *w, Named *named, const char *path, bool glob, int32_t module) {
-    if (is_container(&w->g->modules.at[module])) {
-        if (glob) return;
-        report_array_path(w->g, "unit", w->span, path);
-        w->failed = true;
-    } else if (named->in[module] != named->list) {
-        named->in[module] = named->list;
-        vec_push(w->g->scratch, &named->modules, module);
-    }
-}
-
-/* Adds the modules of a path, which may have stars: those whose paths begin like it are next to
- * each other in the sorted paths. */
-static void match_path(Wrap *w, const ModulePaths *paths, Named *named, const char *path) {
-    const Module *modules = w->g->modules.at;
-    size_t length = strcspn(path, "*");
-    bool glob = path[length] != 0, any = false;
-    for (uint32_t k = first_path_from(paths, path, length); k < w->g->modules.n; k++) {
-        int32_t module = paths->sorted[k];
-        if (strncmp(modules[module].path, path, length)) break;
-        if (!glob && modules[module].path[length]) break; /* the path itself is the first of them */
-        if (module == 0 ||
-            (glob && !glob_match(path, modules[module].path, w->g->scratch, NULL, 0)))
-            continue;
-        any = true;
-        add_named(w, named, path, glob, module);
-    }
-    if (any) return;
-    report_unknown_path(w->g, "unit", w->span, path);
-    w->failed = true;
+static void add_named(void *user, int32_t module) {
+    Named *named = user;
+    if (named->in[module] == named->list) return;
+    named->in[module] = named->list;
+    vec_push(named->arena, &named->modules, module);
 }
 
 static bool is_below_another(const Graph *g, const Named *named, int32_t module) {
@@ -156,7 +132,9 @@ static int ascending(const void *a, const void *b) {
 static void find_named(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list) {
     named->modules.n = 0;
     named->list++;
-    for (uint32_t j = 0; j < list->at.n; j++) match_path(w, paths, named, list->at.at[j]);
+    for (uint32_t j = 0; j < list->at.n; j++)
+        if (!modules_of_path(paths, "unit", w->span, list->at.at[j], add_named, named))
+            w->failed = true;
     if (named->modules.n)
         qsort(named->modules.at, named->modules.n, sizeof *named->modules.at, ascending);
 }
@@ -187,7 +165,7 @@ static void add_each(Wrap *w, const ModulePaths *paths, Named *named, const Stri
 static void add_manual(Wrap *w) {
     Graph *g = w->g;
     ModulePaths paths = module_paths(g);
-    Named named = {.in = arena_array(g->scratch, uint32_t, g->modules.n)};
+    Named named = {.in = arena_array(g->scratch, uint32_t, g->modules.n), .arena = g->scratch};
     w->span = g->policy.unit_span;
     for (uint32_t k = 0; g->policy.unit == UNIT_MANUAL && k < g->policy.unit_manual.n; k++)
         add_list(w, &paths, &named, &g->policy.unit_manual.at[k]);
