@@ -33,7 +33,7 @@
 #include "local.h"
 #include "waiting.h"
 
-enum { RING = 4, SPINS = 400, SLICE_ALIGN = 64 };
+enum { RING = 4, SPINS = 400 };
 /* A rank that waits for one which itself waits is not to speak first: seconds past the limit. And
  * CPU time in a slice from which on a thread works: one that only polls or waits uses less. */
 enum { CHAIN_GRACE = 2, WORK_NS = SLICE_NS / 100, BUSY_TIMES = 10 };
@@ -427,8 +427,7 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
     if (code) return code;
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
-        int64_t slice = (int64_t)align_up(
-            (uint64_t)(b->elements + s.group.size - 1) / (uint64_t)s.group.size, SLICE_ALIGN);
+        int64_t slice = collective_slice(b, s.group.size);
         int64_t first = MIN(slice * s.group.index, b->elements);
         char *to = (char *)b->out + (uint64_t)first * dtype_bytes(b->dtype);
         code = sum_elements(c, &s, i, to, first, MIN(slice, b->elements - first), error);
@@ -443,8 +442,7 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
     if (code) return quit_collective(c, code);
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
-        int64_t slice = (int64_t)align_up(
-            (uint64_t)(b->elements + s.group.size - 1) / (uint64_t)s.group.size, SLICE_ALIGN);
+        int64_t slice = collective_slice(b, s.group.size);
         for (int32_t k = 0; k < s.group.size; k++) {
             int64_t first = slice * k, n = MIN(slice, b->elements - first);
             if (k == s.group.index || n <= 0) continue;

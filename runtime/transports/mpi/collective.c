@@ -21,14 +21,7 @@
 
 #include "world.h"
 
-enum {
-    RING = 4,
-    SPINS = 400,
-    SLICE_ALIGN = 64,
-    PIECE_BYTES = 16 << 20,
-    BOUNCE_BYTES = 8 << 20,
-    TAG_ROUND = 1024
-};
+enum { RING = 4, SPINS = 400, PIECE_BYTES = 16 << 20, BOUNCE_BYTES = 8 << 20, TAG_ROUND = 1024 };
 
 typedef struct BufferPlace { /* of one buffer, as offsets in the member's arena */
     uint64_t in, out;
@@ -337,14 +330,10 @@ static int reduce_scatter(TransportContext *c, const Collective *call, char *err
     return code ? code : leave_meeting(&s, error);
 }
 
-static int64_t slice_of(const HostSeat *s, const CommBuffer *b) {
-    uint64_t size = (uint64_t)s->group.size;
-    return (int64_t)align_up(((uint64_t)b->elements + size - 1) / size, SLICE_ALIGN);
-}
-
 static Flow slices_flow(const HostSeat *s, int32_t k, uint32_t i) {
     const CommBuffer *b = &s->wait.call->buffer[i];
-    int64_t slice = slice_of(s, b), mine = MIN(slice * s->group.index, b->elements);
+    int64_t slice = collective_slice(b, s->group.size),
+            mine = MIN(slice * s->group.index, b->elements);
     int64_t its = MIN(slice * k, b->elements);
     return (Flow){.send = (const char *)b->out + (uint64_t)mine * width_of(b),
                   .receive = (char *)b->out + (uint64_t)its * width_of(b),
@@ -360,7 +349,8 @@ static int all_reduce(TransportContext *c, const Collective *call, char *error) 
     int code = enter_meeting(c, call, ALL_REDUCE, 0, &s, error);
     for (uint32_t i = 0; i < call->n && !code; i++) {
         const CommBuffer *b = &call->buffer[i];
-        int64_t slice = slice_of(&s, b), first = MIN(slice * s.group.index, b->elements);
+        int64_t slice = collective_slice(b, s.group.size),
+                first = MIN(slice * s.group.index, b->elements);
         code = sum_slice(&s, i, (char *)b->out + (uint64_t)first * width_of(b), slice, b->elements,
                          error);
     }
@@ -369,7 +359,7 @@ static int all_reduce(TransportContext *c, const Collective *call, char *error) 
     code = wait_for(&s, REDUCED, call->sequence, s.target, error);
     for (uint32_t i = 0; i < call->n && !code; i++) {
         const CommBuffer *b = &call->buffer[i];
-        int64_t slice = slice_of(&s, b);
+        int64_t slice = collective_slice(b, s.group.size);
         if (any_remote(&s)) code = exchange_pieces(&s, i, slices_flow, error);
         for (int32_t k = 0; k < s.group.size && !code; k++) {
             int64_t first = slice * k, n = MIN(slice, b->elements - first);

@@ -137,14 +137,4 @@ static int transport_join(const JoinOptions *options, TransportWorld **out, char
     return tcp_join(options, out, error);
 }
 
-static const TransportModule module = {.abi = MODULE_INTERFACE,
-                                       .transport = &transport_nccl,
-                                       .join = transport_join,
-                                       .compare = tcp_compare,
-                                       .describe = tcp_describe,
-                                       .local_ranks = tcp_local_ranks,
-                                       .fail = tcp_fail,
-                                       .leave = tcp_leave};
-
-__attribute__((visibility("default"))) const TransportModule *fsdp_transport(void);
-const TransportModule *fsdp_transport(void) { return &module; }
+TCP_MODULE(&transport_nccl, transport_join)

@@ -54,6 +54,13 @@ static inline void collective_differs(const Collective *call, CollectiveKind kin
              other_kind == kind ? " with different sizes" : "");
 }
 
+/* Elements that each member sums in an all-reduce, in their order; the last ones may have fewer. */
+static inline int64_t collective_slice(const CommBuffer *b, int32_t members) {
+    enum { SLICE_ALIGN = 64 };
+    uint64_t size = (uint64_t)members;
+    return (int64_t)align_up(((uint64_t)b->elements + size - 1) / size, SLICE_ALIGN);
+}
+
 static inline void relax(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

@@ -133,24 +133,6 @@ static void read_rank(ChiefMeeting *m, int32_t rank) {
     }
 }
 
-/* A connection that says nothing gives way to the next. */
-static void accept_stranger(World *w) {
-    int fd = socket_accept(w->listener);
-    if (fd < 0) return;
-    Link *place = &w->stranger_link[0];
-    for (int i = 0; i < STRANGERS; i++) {
-        Link *l = &w->stranger_link[i];
-        if (!link_is_open(l)) {
-            place = l;
-            break;
-        }
-        if (l->silent > place->silent) place = l;
-    }
-    link_close(place);
-    link_open(place, fd, sizeof(Hello));
-    w->stranger[place - w->stranger_link].asked = false;
-}
-
 static void list_missing(const World *w, char *out, size_t size) {
     int32_t shown = 0, all = 0;
     size_t n = 0;
@@ -189,7 +171,7 @@ static void serve_slice(ChiefMeeting *m) {
     for (int32_t r = 0; r < w->ranks; r++)
         w->polled[n++] = (struct pollfd){.fd = w->link[r].fd, .events = POLLIN};
     poll(w->polled, n, SLICE_MS);
-    if (w->polled[0].revents) accept_stranger(w);
+    if (w->polled[0].revents) stranger_accept(w);
     for (int i = 0; i < STRANGERS; i++) {
         Link *l = &w->stranger_link[i];
         if (w->polled[1 + i].revents && l->fd == w->polled[1 + i].fd) read_stranger(m, l);

@@ -301,5 +301,6 @@ Beat watch_own_beat(const World *w);
 /* service.c: a thread that polls all connections, reads, answers, beats, counts the time. */
 bool service_start(World *w);
 void service_stop(World *w);
+void stranger_accept(World *w); /* who connects to the listener */
 
 #endif

@@ -175,7 +175,8 @@ static void read_stranger(World *w, Link *l) {
     link_close(l);
 }
 
-static void take_stranger(World *w) {
+/* A connection that says nothing gives way to the next. */
+void stranger_accept(World *w) {
     int fd = socket_accept(w->listener);
     if (fd < 0) return;
     Link *place = &w->stranger_link[0];
@@ -294,7 +295,7 @@ static void read_polled(World *w) {
     const struct pollfd *p = w->polled;
     uint64_t count;
     if (p[0].revents && read(w->wake, &count, sizeof count) < 0) count = 0;
-    if (p[1].revents) take_stranger(w);
+    if (p[1].revents) stranger_accept(w);
     for (int i = 0; i < STRANGERS; i++)
         if (p[2 + i].revents && w->stranger_link[i].fd == p[2 + i].fd)
             read_stranger(w, &w->stranger_link[i]);

@@ -183,14 +183,4 @@ static const Transport transport = {.name = "tcp",
                                     .agree = transport_agree,
                                     .abort = abort_context};
 
-static const TransportModule module = {.abi = MODULE_INTERFACE,
-                                       .transport = &transport,
-                                       .join = tcp_join,
-                                       .compare = tcp_compare,
-                                       .describe = tcp_describe,
-                                       .local_ranks = tcp_local_ranks,
-                                       .fail = tcp_fail,
-                                       .leave = tcp_leave};
-
-__attribute__((visibility("default"))) const TransportModule *fsdp_transport(void);
-const TransportModule *fsdp_transport(void) { return &module; }
+TCP_MODULE(&transport, tcp_join)

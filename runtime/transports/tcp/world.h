@@ -43,6 +43,19 @@ int32_t tcp_local_ranks(const TransportWorld *w);
 bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text);
 void tcp_leave(TransportWorld *w, bool orderly);
 
+/* What a transport between processes that meet over TCP offers. */
+#define TCP_MODULE(of, meet)                                                                       \
+    static const TransportModule module = {.abi = MODULE_INTERFACE,                                \
+                                           .transport = of,                                        \
+                                           .join = meet,                                           \
+                                           .compare = tcp_compare,                                 \
+                                           .describe = tcp_describe,                               \
+                                           .local_ranks = tcp_local_ranks,                         \
+                                           .fail = tcp_fail,                                       \
+                                           .leave = tcp_leave};                                    \
+    __attribute__((visibility("default"))) const TransportModule *fsdp_transport(void);            \
+    const TransportModule *fsdp_transport(void) { return &module; }
+
 /* Ten seconds after the end of the run a process that still has not left is ended from the world's
  * thread, with the run's exit code.
  *
