@@ -278,16 +278,6 @@ static void run_everywhere(Trial *t, CaseResults *all) {
     }
 }
 
-/* FSDP_KERNELS=norm,rope: cases of these ops alone. */
-static bool is_wanted(const char *op) {
-    const char *only = getenv("FSDP_KERNELS");
-    char list[1024], name[64];
-    if (!only) return true;
-    snprintf(list, sizeof list, ",%s,", only);
-    snprintf(name, sizeof name, ",%s,", op);
-    return strstr(list, name) != NULL;
-}
-
 static void kernels_agree_with_references(void **state) {
     (void)state;
     for (int k = 0; k < n_cases; k++) {

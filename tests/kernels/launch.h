@@ -27,5 +27,8 @@ double words_value(Tensor t);
 extern const Plan *launch_plan;
 #define LIST(...) ((const Tensor[]){__VA_ARGS__})
 void run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Tensor *out);
+/* The same; false: the kernel refuses its operands. */
+bool try_run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Tensor *out,
+             char error[ERROR_BYTES]);
 
 #endif

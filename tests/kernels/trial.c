@@ -116,6 +116,15 @@ void choose_types(Trial *t) {
         t->types[c->n_in - 1].dtype = out_type(t, 0)->dtype;
 }
 
+bool is_wanted(const char *op) {
+    const char *only = getenv("FSDP_KERNELS");
+    char list[1024], name[64];
+    if (!only) return true;
+    snprintf(list, sizeof list, ",%s,", only);
+    snprintf(name, sizeof name, ",%s,", op);
+    return strstr(list, name) != NULL;
+}
+
 static double state_slot(const Trial *t, Fill fill, int64_t i) {
     static const double step[STEP_SLOTS] = {[STEP_LR] = 0.01,
                                             [STEP_BIAS1] = 0.19,

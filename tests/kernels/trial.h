@@ -37,6 +37,8 @@ bool sharing(const Trial *t, int number, int *shared);
 /* Cases without references: of each elementwise op each operand that its result may take, with
  * others of every shape that broadcasts. As many elements as two threads share. */
 const Case *element_cases(int *n);
+/* FSDP_KERNELS=norm,rope: cases of these ops alone. */
+bool is_wanted(const char *op);
 bool has_fill(const Case *c, Fill fill);
 /* Carries in every exact sum among the words of a result, so that equal sums have equal words:
  * those below the last are in [-2^27, 2^27). */
