@@ -234,13 +234,8 @@ static int place_collective(Check *c, uint64_t i) {
         if (in->op == OP_all_reduce && along) {
             if (p->kind != PLACE_PARTIAL) return fail_collective(c, i, "a term of a sum");
             set_place(c, check_out(c, i, k), &(Place){0});
-        } else if (in->op == OP_all_gather && along) {
-            bool fits =
-                p->kind == PLACE_CUT && p->dim == in->attr.axis && p->outer == in->attr.count;
-            if (!fits || (AxisSet)in->attr.axes != c->cuts) return fail_collective(c, i, "cut so");
-            set_place(c, check_out(c, i, k), &(Place){0});
         } else if (along) {
-            return fail_collective(c, i, "cut or a term of a sum");
+            return fail_collective(c, i, "split");
         } else {
             set_place(c, check_out(c, i, k), p);
         }
@@ -248,11 +243,15 @@ static int place_collective(Check *c, uint64_t i) {
     return 0;
 }
 
+/* part: this rank's part of a whole value; pad_part: the way back, to a term of it. */
 static int place_own_part(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
-    if ((AxisSet)in->attr.axes != c->cuts || !is_whole(c, check_in(c, i, 0)))
-        return fail_collective(c, i, "whole");
-    set_place(c, check_out(c, i, 0), &(Place){PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count});
+    Place cut = {PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count};
+    const Place term = {.kind = PLACE_PARTIAL}, *from = &c->place[check_in(c, i, 0)];
+    bool pads = in->op == OP_pad_part;
+    if ((AxisSet)in->attr.axes != c->cuts || !same_place(from, pads ? &cut : &(Place){0}))
+        return fail_collective(c, i, pads ? "cut as it says" : "whole");
+    set_place(c, check_out(c, i, 0), pads ? &term : &cut);
     return 0;
 }
 
@@ -301,7 +300,7 @@ static int place_instr(Check *c, uint64_t i) {
         return 0;
     }
     if (check_is_collective(c, i)) return place_collective(c, i);
-    if (in->op == OP_part) return place_own_part(c, i);
+    if (in->op == OP_part || in->op == OP_pad_part) return place_own_part(c, i);
     if (flat || in->op == OP_set_state || in->op == OP_metric_add) return place_flat(c, i);
     return place_op(c, i);
 }

@@ -285,7 +285,7 @@ void check_whole_step(const Check *c, FormulaStep *step, int scaled) {
 }
 
 bool check_moves_parts(const Check *c, uint16_t op) {
-    return c->cuts && (op == OP_part || op == OP_all_gather);
+    return c->cuts && (op == OP_part || op == OP_pad_part);
 }
 
 Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {

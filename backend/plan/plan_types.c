@@ -392,12 +392,12 @@ static const char *rule_part(const Instr *s) {
     const Type *whole = s->in->op == OP_part ? &s->x[0] : &s->y[0];
     Type part = s->in->op == OP_part ? s->y[0] : s->x[0];
     WANT(a->axis < whole->rank && a->axis < part.rank && a->count > 0 && !part.pitch &&
-             part.dim[a->axis] % a->count == 0 && part.dtype == whole->dtype,
+             part.dim[a->axis] % a->count == 0,
          misfit);
     part.dim[a->axis] *= ranks;
     return FITS(type_same_dims(&part, whole));
 }
-static const char *rule_all_gather(const Instr *s) { return rule_part(s); }
+static const char *rule_pad_part(const Instr *s) { return rule_part(s); }
 static const char *rule_reduce_scatter(const Instr *s) {
     Mesh mesh = plan_mesh(s->p);
     int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);

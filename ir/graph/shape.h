@@ -41,7 +41,7 @@ const char *infer_sent(Infer *s, uint32_t i, const Type *t);
 const char *shape_accumulate(Infer *s);
 const char *shape_adafactor(Infer *s);
 const char *shape_all_reduce(Infer *s);
-const char *shape_all_gather(Infer *s);
+const char *shape_pad_part(Infer *s);
 const char *shape_part(Infer *s);
 const char *shape_along(Infer *s);
 const char *shape_along_grad(Infer *s);

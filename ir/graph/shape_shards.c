@@ -122,7 +122,7 @@ static const char *find_runs(Infer *s, int64_t *ranks) {
                         (long long)s->a->axis, infer_text(s, x), (long long)s->a->count);
 }
 
-const char *shape_all_gather(Infer *s) {
+const char *shape_pad_part(Infer *s) {
     int64_t ranks;
     TRY(find_runs(s, &ranks));
     s->out[0] = s->in[0];

@@ -12,10 +12,10 @@
  * rank. What an op adds to a partial sum, such as a bias, is added after the reduction.
  *
  *   from      to        op
- *   cut       whole     all_gather; of what forward made, once more in backward
+ *   cut       whole     pad_part and all_reduce; of what forward made, once more in backward
  *   partial   whole     all_reduce
  *   whole     cut       part, which sends nothing
- *   cut       cut along another dimension: all_gather and part
+ *   cut       cut along another dimension: to whole, then part
  *
  * Not handled: cuts whose kernel must know where its part begins; rows (sequence parallel).
  */
@@ -78,22 +78,20 @@ static ValueId emit_move(PlacePass *p, OpKind kind, ValueId v, const ValuePlace 
     Attrs a = attrs_default(kind);
     a.axes = (int64_t)1 << p->axis;
     a.tag = TAG_ACTIVATION;
-    a.comm = kind == OP_all_gather ? COMM_GATHER : COMM_REDUCE;
+    a.comm = COMM_REDUCE;
     a.axis = cut->dim;
     a.count = cut->outer;
+    bool again = p->g->ops.at[p->g->values.at[v].def].recomputed;
     v = emit_value(&p->b, kind, &a, 1, &v, NULL);
+    p->g->ops.at[p->g->values.at[v].def].recomputed = again;
     set_placement(p, v, to);
     return v;
 }
 
-/* A value that is made of nothing is made as a part. */
-static ValueId make_part(PlacePass *p, ValueId old, const ValuePlace *to) {
-    const Op *def = &p->g->ops.at[p->g->values.at[old].def];
-    if (def->kind != OP_fill) return NO_VALUE;
-    Type t = place_part(&p->g->values.at[old].type, &to->place, p->ranks);
-    ValueId v = emit_value(&p->b, OP_fill, def->attr, 0, NULL, &t);
-    set_placement(p, v, to);
-    return v;
+static ValueId gather_parts(PlacePass *p, ValueId v, const ValuePlace *from) {
+    const ValuePlace term = {.place.kind = PLACE_PARTIAL};
+    v = emit_move(p, OP_pad_part, v, from, &term);
+    return emit_move(p, OP_all_reduce, v, &term, &whole);
 }
 
 /* The old value in that placement. A sum is completed once: all readers after that have it whole.
@@ -110,12 +108,9 @@ static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
         const Converted *c = &p->converted.at[k];
         if (same_place(&c->to, to) && c->phase == p->b.phase) return c->value;
     }
-    ValueId v = to->place.kind == PLACE_CUT ? make_part(p, old, to) : NO_VALUE;
-    if (v == NO_VALUE) {
-        v = p->became[old];
-        if (from->place.kind == PLACE_CUT) v = emit_move(p, OP_all_gather, v, from, &whole);
-        if (to->place.kind == PLACE_CUT) v = emit_move(p, OP_part, v, &whole, to);
-    }
+    ValueId v = p->became[old];
+    if (from->place.kind == PLACE_CUT) v = gather_parts(p, v, from);
+    if (to->place.kind == PLACE_CUT) v = emit_move(p, OP_part, v, &whole, to);
     Converted c = {old, v, *to, p->b.phase, p->first[old]};
     p->first[old] = p->converted.n;
     vec_push(p->g->scratch, &p->converted, c);
@@ -241,7 +236,9 @@ static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut) {
     emit_placed(p, op, cut, n_in, in, place);
     if (late == NO_VALUE) return;
     ValueId both[2] = {convert(p, op->out[0], &whole), late};
-    set_result(p, op->out[0], emit_value(&p->b, OP_add, NULL, 2, both, NULL), &whole);
+    OpId sum = op_emit(&p->b, OP_add, NULL, 2, both, NULL);
+    p->g->ops.at[sum].recomputed = op->recomputed;
+    set_result(p, op->out[0], p->g->ops.at[sum].out, &whole);
 }
 
 /* On operands as they are, results all partial; or on whole ones, results all whole. */

@@ -39,6 +39,17 @@ REF(slice_grad) {
     EACH(i, in_n(c, 0))
     out[0][place(&c->in[0].type, &c->out[0], c->attr.axis, c->attr.start, i)] = in[0][i];
 }
+/* Element i of a rank's part, in the whole: run by run. */
+static int64_t rank_place(const Case *c, const Type *part, int64_t i) {
+    int64_t run = part->dim[c->attr.axis] / c->attr.count;
+    for (int k = (int)c->attr.axis + 1; k < part->rank; k++) run *= part->dim[k];
+    return i / run * run * c->ranks + c->rank * run + i % run;
+}
+REF(part) { EACH(i, out_n(c, 0)) out[0][i] = in[0][rank_place(c, &c->out[0], i)]; }
+REF(pad_part) {
+    EACH(i, out_n(c, 0)) out[0][i] = 0;
+    EACH(i, in_n(c, 0)) out[0][rank_place(c, &c->in[0].type, i)] = in[0][i];
+}
 REF(concat) {
     int64_t start = 0;
     EACH(k, c->n_in) {

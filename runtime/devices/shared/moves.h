@@ -75,4 +75,17 @@ static inline bool part_of_axis(const Type *part, const Type *whole, int64_t axi
     return true;
 }
 
+/* The part that number `number` of `parts` ranks has of each of `runs` runs of an axis. */
+static inline bool part_of_runs(const Type *part, const Type *whole, int64_t axis, int64_t runs,
+                                int64_t parts, int64_t number, AxisPart *p) {
+    if (!part_of_axis(part, whole, axis, 0, p) || runs < 1 || part->dim[axis] % runs ||
+        part->dim[axis] * parts != whole->dim[axis])
+        return false;
+    p->rows *= runs;
+    p->width /= runs;
+    p->pitch /= runs;
+    p->start = number * p->width;
+    return true;
+}
+
 #endif

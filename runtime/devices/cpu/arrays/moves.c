@@ -75,13 +75,10 @@ KERNEL(transpose_grad) { return permute_axes(l, true); }
 
 /* ---- parts of an axis */
 
-KERNEL(slice) {
+static int take_part(const Launch *l, AxisPart p) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    AxisPart p;
-    if (!may_move(x.dtype, y.dtype) ||
-        !part_of_axis(y.type, x.type, l->call->attr->axis, l->call->attr->start, &p))
-        return bad_operands(l);
+    if (!may_move(x.dtype, y.dtype)) return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
         WorkRange r = my_range(p.rows, 1);
@@ -91,13 +88,11 @@ KERNEL(slice) {
     return 0;
 }
 
-KERNEL(slice_grad) {
+/* Zero besides the part. */
+static int put_part(const Launch *l, AxisPart p) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    AxisPart p;
-    if (!is_real(dy.dtype) || !is_real(dx.dtype) ||
-        !part_of_axis(dy.type, dx.type, l->call->attr->axis, l->call->attr->start, &p))
-        return bad_operands(l);
+    if (!is_real(dy.dtype) || !is_real(dx.dtype)) return bad_operands(l);
     int64_t size = dtype_bytes(dx.dtype);
 #pragma omp parallel num_threads(threads_for(l, dx.n))
     {
@@ -108,6 +103,40 @@ KERNEL(slice_grad) {
         }
     }
     return 0;
+}
+
+static bool slice_of(const Launch *l, const Type *part, const Type *whole, AxisPart *p) {
+    return part_of_axis(part, whole, l->call->attr->axis, l->call->attr->start, p);
+}
+
+static bool own_part_of(const Launch *l, const Type *part, const Type *whole, AxisPart *p) {
+    const Attrs *a = l->call->attr;
+    const RankInfo *rank = l->call->rank;
+    AxisSet axes = (AxisSet)a->axes;
+    return part_of_runs(part, whole, a->axis, a->count, mesh_extent(&rank->mesh, axes),
+                        mesh_index(&rank->mesh, rank->rank, axes), p);
+}
+
+KERNEL(slice) {
+    AxisPart p;
+    return slice_of(l, output(l, 0).type, input(l, 0).type, &p) ? take_part(l, p) : bad_operands(l);
+}
+
+KERNEL(slice_grad) {
+    AxisPart p;
+    return slice_of(l, input(l, 0).type, output(l, 0).type, &p) ? put_part(l, p) : bad_operands(l);
+}
+
+KERNEL(part) {
+    AxisPart p;
+    return own_part_of(l, output(l, 0).type, input(l, 0).type, &p) ? take_part(l, p)
+                                                                   : bad_operands(l);
+}
+
+KERNEL(pad_part) {
+    AxisPart p;
+    return own_part_of(l, input(l, 0).type, output(l, 0).type, &p) ? put_part(l, p)
+                                                                   : bad_operands(l);
 }
 
 KERNEL(concat) {

@@ -93,30 +93,60 @@ __global__ void __launch_bounds__(MOVE_THREADS)
                  i / width * from_pitch + from_start + i % width);
 }
 
-KERNEL(slice) {
+static int take_part(const Launch *l, AxisPart p) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    AxisPart p = {};
-    if (!may_move(x.dtype, y.dtype) ||
-        !part_of_axis(y.type, x.type, l->call->attr->axis, l->call->attr->start, &p))
-        return bad_operands(l);
+    if (!may_move(x.dtype, y.dtype)) return bad_operands(l);
     if (y.n == 0) return 0;
     return LAUNCH(l, move_runs, blocks_for(y.n, MOVE_THREADS), MOVE_THREADS, 0, y.at, y.dtype,
                   p.width, (int64_t)0, real_of(x), p.pitch, p.start, p.width, y.n);
 }
 
-KERNEL(slice_grad) {
+/* Zero besides the part. */
+static int put_part(const Launch *l, AxisPart p) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    AxisPart p = {};
-    if (!is_real(dy.dtype) || !is_real(dx.dtype) ||
-        !part_of_axis(dy.type, dx.type, l->call->attr->axis, l->call->attr->start, &p))
-        return bad_operands(l);
+    if (!is_real(dy.dtype) || !is_real(dx.dtype)) return bad_operands(l);
     if (dx.n == 0) return 0;
     int code = launch_result(l, launch_set(l, dx.at, 0, (size_t)(dx.n * dtype_bytes(dx.dtype))));
     if (code || dy.n == 0) return code;
     return LAUNCH(l, move_runs, blocks_for(dy.n, MOVE_THREADS), MOVE_THREADS, 0, dx.at, dx.dtype,
                   p.pitch, p.start, real_of(dy), p.width, (int64_t)0, p.width, dy.n);
+}
+
+static bool slice_of(const Launch *l, const Type *part, const Type *whole, AxisPart *p) {
+    return part_of_axis(part, whole, l->call->attr->axis, l->call->attr->start, p);
+}
+
+static bool own_part_of(const Launch *l, const Type *part, const Type *whole, AxisPart *p) {
+    const Attrs *a = l->call->attr;
+    const RankInfo *rank = l->call->rank;
+    AxisSet axes = (AxisSet)a->axes;
+    return part_of_runs(part, whole, a->axis, a->count, mesh_extent(&rank->mesh, axes),
+                        mesh_index(&rank->mesh, rank->rank, axes), p);
+}
+
+KERNEL(slice) {
+    AxisPart p = {};
+    return slice_of(l, output(l, 0).type, input(l, 0).type, &p) ? take_part(l, p)
+                                                                : bad_operands(l);
+}
+
+KERNEL(slice_grad) {
+    AxisPart p = {};
+    return slice_of(l, input(l, 0).type, output(l, 0).type, &p) ? put_part(l, p) : bad_operands(l);
+}
+
+KERNEL(part) {
+    AxisPart p = {};
+    return own_part_of(l, output(l, 0).type, input(l, 0).type, &p) ? take_part(l, p)
+                                                                   : bad_operands(l);
+}
+
+KERNEL(pad_part) {
+    AxisPart p = {};
+    return own_part_of(l, input(l, 0).type, output(l, 0).type, &p) ? put_part(l, p)
+                                                                   : bad_operands(l);
 }
 
 KERNEL(concat) {
