@@ -7,6 +7,7 @@
 #include "kernels/case_forms.h"
 #include "kernels/case_plan.h"
 #include "kernels/case_routing.h"
+#include "kernels/case_types.h"
 #include "kernels/case_updates.h"
 
 /* A formula of case_plan.h. */
