@@ -53,7 +53,7 @@ typedef struct Place {
 
 typedef struct Cut {
     int64_t size; /* at least 2; the number of ranks must divide it */
-    char letter;  /* of the signature, '.' for an axis of `...`; 0: the op names no axes */
+    char letter;  /* of the signature or of a part's, '.' for an axis of `...`; 0: it has none */
     bool at;      /* the kernel must know where its part begins, or it computes something else */
     bool counts;  /* attributes `start` and `count`, also of a formula's steps, count entries of
                    * this axis: a part has the n-th part of them */
@@ -83,6 +83,9 @@ static inline int64_t place_inner(const Type *t, const Place *p, int64_t size) {
 /* The type of a rank's part among n, which divides the size of the cut. A whole or partial value
  * has its own type. */
 Type place_part(const Type *t, const Place *p, int64_t n);
+/* What attributes and a formula's steps are for a part, where the cut `counts`. */
+static inline void attrs_part(Attrs *a, int64_t n) { a->start /= n, a->count /= n; }
+void step_part(FormulaStep *step, int64_t n);
 /* Makes the cut, which has that many values, the factor `size` of itself with `outer` entries
  * around it. false, and no change: their product does not divide the cut's size. */
 bool cut_narrow(Cut *cut, uint32_t n_values, int64_t outer, int64_t size);

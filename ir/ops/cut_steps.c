@@ -29,6 +29,8 @@ typedef struct CutStep {
 
 typedef struct CutSteps {
     uint32_t n, n_values;
+    bool is_formula;
+    bool one_shape; /* of a formula without moves: axes of all values count from the last one */
     CutStep step[FORMULA_STEPS];
     Type type[MOST_VALUES];
     uint8_t result[FORMULA_RESULTS]; /* the value of each result */
@@ -58,6 +60,8 @@ static bool steps_of_formula(const CutOp *op, CutSteps *all) {
     if (op->n_in > FORMULA_OPERANDS || formula_types(op->n_in, op->n_step, op->step, all->type))
         return false;
     all->n_values = op->n_in + op->n_step;
+    all->is_formula = true;
+    all->one_shape = !formula_moves(op->n_step, op->step);
     for (uint32_t k = 0; k < op->n_step; k++) {
         const FormulaStep *from = &op->step[k];
         Attrs attr;
@@ -139,6 +143,7 @@ typedef struct Spreading {
     const CutSteps *all;
     Arena *arena;
     int64_t size;
+    char letter;
     bool at, counts, changed, failed;
     bool known[MOST_VALUES];
     Place place[MOST_VALUES];
@@ -256,13 +261,41 @@ static bool settle_one(Spreading *s) {
     return false;
 }
 
+/* Nothing connects a value with those that are cut, but the kernel of a formula has one shape. */
+static bool align_one(Spreading *s) {
+    const CutSteps *all = s->all;
+    uint32_t from = 0;
+    while (!s->known[from] || s->place[from].kind != PLACE_CUT) from++;
+    const Place *p = &s->place[from];
+    int axis = all->type[from].rank - p->dim;
+    for (uint32_t v = 0; v < all->n_values && all->one_shape; v++) {
+        const Type *t = &all->type[v];
+        if (s->known[v] || axis > t->rank || t->dim[t->rank - axis] != all->type[from].dim[p->dim])
+            continue;
+        Place own = *p;
+        own.dim = (uint8_t)(t->rank - axis);
+        want(s, (uint8_t)v, &own);
+        return true;
+    }
+    return false;
+}
+
+/* The parts that a formula moves have one shape, too. */
+static bool is_apart(const Spreading *s) {
+    if (s->all->one_shape || !s->all->is_formula) return false;
+    for (uint32_t v = 0; v < s->all->n_values; v++)
+        if (!s->known[v] && type_elements(&s->all->type[v]) > 1) return true;
+    return false;
+}
+
 static bool spread(Spreading *s) {
     do {
         do {
             s->changed = false;
             for (uint32_t k = 0; k < s->all->n && !s->failed; k++) spread_step(s, &s->all->step[k]);
         } while (s->changed && !s->failed);
-    } while (!s->failed && settle_one(s));
+        s->failed |= !s->failed && is_apart(s);
+    } while (!s->failed && (align_one(s) || settle_one(s)));
     /* A step whose linearity nothing decided. */
     for (uint32_t k = 0; k < s->all->n && !s->failed; k++) {
         const CutStep *step = &s->all->step[k];
@@ -299,6 +332,7 @@ static void keep_cut(CutSearch *search, const CutSteps *all, const Spreading *s)
     Cut *cut = cut_add(search, s->size);
     if (!cut) return;
     memcpy(cut->value, value, n * sizeof *value);
+    cut->letter = s->letter;
     cut->at = s->at;
     cut->counts = s->counts;
 }
@@ -321,8 +355,10 @@ void cut_steps(CutSearch *search) {
         for (uint32_t k = 0; k < all->n; k++) find_step_cuts(&all->step[k], arena);
         for (uint32_t k = 0; k < all->n; k++)
             for (uint32_t c = 0; c < all->step[k].n_cuts; c++) {
-                Spreading s = {.all = all, .arena = arena, .size = all->step[k].cuts[c].size};
-                want_cut(&s, &all->step[k], &all->step[k].cuts[c]);
+                const Cut *cut = &all->step[k].cuts[c];
+                Spreading s = {
+                    .all = all, .arena = arena, .size = cut->size, .letter = cut->letter};
+                want_cut(&s, &all->step[k], cut);
                 if (spread(&s)) keep_cut(search, all, &s);
             }
     }
