@@ -55,15 +55,18 @@ const char *cut_column_parse(OpKind kind, const char *cut, const char *linear, C
 /* Whether group k of LINEAR names operand i. */
 bool cut_linear_names(const CutOp *op, const CutColumn *column, uint32_t k, uint32_t i);
 
-/* cut.c: a new cut whose values are all whole; NULL if the size is less than 2 or there are too
- * many cuts. */
+/* cut_place.c: a new cut whose values are all whole; NULL if the size is less than 2 or there are
+ * too many cuts. */
 Cut *cut_add(CutSearch *s, int64_t size);
 void cut_put(Cut *cut, uint32_t value, int dim, int64_t outer);
 
 /* cut_rules.c */
 CutRule cut_along, cut_broadcast, cut_concat, cut_reshape, cut_slice, cut_split, cut_sum,
     cut_transpose;
-/* cut_steps.c: of an op that is made of others. */
+/* cut_letters.c: what op_cuts and op_keeps_partial say of an op that is not made of others. */
+CutRule cut_row;
+bool cut_row_keeps_partial(const CutOp *op, const bool *partial);
+/* cut_steps.c: of an op that is. */
 bool cut_is_made_of_steps(const CutOp *op);
 CutRule cut_steps;
 bool cut_steps_keep_partial(const CutOp *op, const bool *partial);

@@ -339,12 +339,11 @@ static void keep_cut(CutSearch *search, const CutSteps *all, const Spreading *s)
 
 static void find_step_cuts(CutStep *step, Arena *arena) {
     step->cuts = arena_array(arena, Cut, MOST_CUTS);
-    if (!step->aligned) {
-        step->n_cuts = op_cuts(&step->op, step->cuts, arena);
-        return;
-    }
     CutSearch s = {.op = &step->op, .cuts = step->cuts, .arena = arena};
-    cut_broadcast(&s);
+    if (step->aligned)
+        cut_broadcast(&s);
+    else
+        cut_row(&s);
     step->n_cuts = s.n;
 }
 
@@ -374,7 +373,7 @@ bool cut_steps_keep_partial(const CutOp *op, const bool *partial) {
         const CutStep *step = &all->step[k];
         bool own[STEP_VALUES + 1] = {false}, some = false;
         for (uint32_t i = 0; i < step->n_in; i++) some |= own[i] = is[step->value[i]];
-        keeps = !some || op_keeps_partial(&step->op, own);
+        keeps = !some || cut_row_keeps_partial(&step->op, own);
         for (uint32_t j = 0; j < step->n_out; j++) is[step->value[step->n_in + j]] = some;
     }
     for (uint32_t j = 0; j < op->n_out; j++) keeps = keeps && is[all->result[j]];
