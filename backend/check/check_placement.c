@@ -53,6 +53,8 @@ static void set_place(Check *c, uint32_t v, const Place *p) {
     }
     c->place[v] = *p;
     c->whole[v] = t;
+    c->result->cut_values += p->kind == PLACE_CUT;
+    c->result->partial_values += p->kind == PLACE_PARTIAL;
 }
 
 static void set_whole(Check *c, uint64_t i) {

@@ -36,6 +36,10 @@ static void print_proofs(const Plan *p, const PlanCheckResult *r) {
                "9  checkpoints hold the state between two steps: %llu saves, %llu bytes per rank, "
                "awaited by %llu instructions\n",
                (Llu)r->saves, (Llu)r->save_bytes, (Llu)r->holds);
+    buf_printf(&out,
+               "10 ranks share out values only as ops allow: parts of %llu values, terms of %llu "
+               "sums\n",
+               (Llu)r->cut_values, (Llu)r->partial_values);
     driver_print(out.at, out.n);
     buf_free(&out);
 }

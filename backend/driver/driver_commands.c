@@ -36,7 +36,7 @@ const CommandInfo command_table[] = {
      OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, WORDS_FILES, NULL},
     {COMMAND_CHECK, "check", "check [-v] plan.bin | CK",
      "prove a plan correct, or a checkpoint intact",
-     "Prints nothing when all nine proofs of a plan succeed (-v: a line for each); otherwise the\n"
+     "Prints nothing when all ten proofs of a plan succeed (-v: a line for each); otherwise the\n"
      "rule, the instruction and the source line.\n"
      "\n"
      "CK is one checkpoint, or a folder of checkpoints, which stands for the newest. All its files "

@@ -370,6 +370,7 @@ typedef struct PlanCheckResult {
     uint64_t dtypes;                                /* 8: results whose dtype precision chooses */
     uint64_t saves, save_bytes, holds; /* 9: saves; most bytes that they write on a rank;
                                           instructions that wait for them */
+    uint64_t cut_values, partial_values; /* 10: of which a rank has a part; a term of a sum */
     uint32_t live_units[8]; /* by program: most units other than the root unsharded at once */
 } PlanCheckResult;
 
@@ -530,7 +531,7 @@ Attrs plan_node_attrs(const Plan *p, const PlanNode *n);
  * rules, the structs above). */
 uint32_t plan_rules(void);
 
-/* plan_check.c and check_*.c: the nine proofs, from the plan alone. Rules are "check-1" ..
+/* plan_check.c and check_*.c: the ten proofs, from the plan alone. Rules are "check-1" ..
  * "check-9" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the fault. */
 int plan_check(const Plan *p, PlanFault *fault);
 int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result);

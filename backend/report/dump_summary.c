@@ -17,6 +17,23 @@ static void put_offloaded(const Plan *plan, Arena *a, Buf *out) {
     buf_printf(out, "\n");
 }
 
+/* What ranks along an axis that cuts values share out of the parameters, and what they do not. */
+static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
+    Mesh mesh = plan_mesh(plan);
+    AxisSet cuts = mesh_cut_axes(&mesh);
+    int64_t cut = 0, whole = 0;
+    for (uint64_t i = 0; i < plan->n_params; i++) {
+        const PlanParam *q = &plan->params[i];
+        int64_t n = type_elements(&q->type);
+        *(q->cut.axes ? &cut : &whole) += n * mesh_extent(&mesh, q->cut.axes);
+    }
+    for (int axis = 0; axis < mesh.n; axis++)
+        if (cuts >> axis & 1)
+            buf_printf(out, "%s = %lld: ranks share out %s parameters, each holds %s whole\n",
+                       axis_name(mesh.axis[axis].role), (long long)mesh.axis[axis].size,
+                       amount_commas(a, cut), amount_commas(a, whole));
+}
+
 void dump_summary(const Plan *plan, Arena *a, Buf *out) {
     const PlanSettings *s = plan->settings;
     Lives lives = lives_of(plan, a);
@@ -25,6 +42,7 @@ void dump_summary(const Plan *plan, Arena *a, Buf *out) {
     buf_printf(out, "%s: %s parameters, %u rank%s, %llu unit%s\n", plan_string(plan, s->model),
                amount_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
                (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
+    put_cuts(plan, a, out);
     buf_printf(out, "per rank: peak");
     for (int k = 0; k < DEVICE_KINDS; k++)
         buf_printf(out, "%s %s on %s (%s workspace)", k ? "," : "",

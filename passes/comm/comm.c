@@ -58,7 +58,7 @@ static bool policy_is_possible(const Graph *g) {
             mesh_sample_axes(&p->mesh) | mesh_parameter_axes(&p->mesh) | mesh_cut_axes(&p->mesh);
         if (size == 1 || served >> a & 1) continue;
         Diag d =
-            diag_at(g->diags, E_mesh, p->unit_span, "mesh axis %s = %lld: %s is not supported yet",
+            diag_at(g->diags, E_mesh, p->unit_span, "mesh axis %s = %lld (%s) is not supported yet",
                     axis_name(role), (long long)size, axis_meaning(role));
         diag_emit(&d);
         ok = false;

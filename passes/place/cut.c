@@ -224,21 +224,32 @@ static void report_heads(const CutPass *c, const CutClass *class, const char *ax
     diag_emit(&d);
 }
 
+static void warn_idle(const CutPass *c, const MeshAxis *axis) {
+    Diag d =
+        diag_at(c->g->diags, W_no_effect, (Span){0},
+                "%s = %lld: no parameter can be shared out, so these ranks repeat each other's "
+                "work",
+                axis_name(axis->role), (long long)axis->size);
+    diag_emit(&d);
+}
+
 /* Chooses classes for the axis. false: there are heads that it cannot share out. */
-static bool cut_axis(CutPass *c, int axis) {
-    int64_t ranks = c->g->policy.mesh.axis[axis].size;
-    bool ok = true;
-    qsort(c->classes.at, c->classes.n, sizeof *c->classes.at, compare_classes);
+static bool cut_axis(CutPass *c, int number) {
+    const MeshAxis *axis = &c->g->policy.mesh.axis[number];
+    bool ok = true, any = false;
+    if (c->classes.n) qsort(c->classes.at, c->classes.n, sizeof *c->classes.at, compare_classes);
     for (uint32_t k = 0; k < c->classes.n; k++) {
         const CutClass *class = &c->classes.at[k];
         if (class->refused != NO_OP || !is_free(c, class)) continue;
-        if (class->size % ranks == 0) {
-            choose(c, class, (AxisSet)1 << axis);
+        if (class->size % axis->size == 0) {
+            choose(c, class, (AxisSet)1 << number);
+            any = true;
         } else if (class->heads != NO_OP) {
-            report_heads(c, class, axis_name(c->g->policy.mesh.axis[axis].role), ranks);
+            report_heads(c, class, axis_name(axis->role), axis->size);
             ok = false;
         }
     }
+    if (ok && !any) warn_idle(c, axis);
     return ok;
 }
 

@@ -295,8 +295,31 @@ static bool is_ready(const Update *u) {
     return refuse(g, "optimizer needs the gradient of a group, which passes grad and shard make");
 }
 
+/* Does the update look at a matrix as a whole, and is one shared out along an axis that cuts it? */
+static bool sees_whole_matrices(const Graph *g, const Group *group) {
+    OptimizerKind kind = (OptimizerKind)g->policy.optimizer;
+    bool factors = optimizer_info[kind].update.state[STATE_FACTORS] != NULL;
+    return group->cut && group->trainable && (factors || group->matrices);
+}
+
+static bool may_update(Graph *g) {
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        const Group *group = &g->groups.at[k];
+        if (!sees_whole_matrices(g, group)) continue;
+        const Param *p = &g->params.at[group->params.at[0].param];
+        Diag d = diag_at(g->diags, E_mesh, p->name.span,
+                         "optimizer = %s needs all of %s, which ranks along tp share out",
+                         word_of(&words_OptimizerKind, g->policy.optimizer), p->name.path);
+        diag_help(&d, "use an optimizer that updates weights one by one, or a mesh without tp");
+        diag_emit(&d);
+        return false;
+    }
+    return true;
+}
+
 bool pass_optimizer(Graph *g) {
     Arena *a = g->scratch;
+    if (!may_update(g)) return false;
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
     Update u = {.g = g,
                 .loss = NO_VALUE,

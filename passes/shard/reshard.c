@@ -60,8 +60,42 @@ static bool check_groups(Graph *g) {
     return right;
 }
 
+/* ---- sets of axes, where the mesh gets one more */
+
+/* The set after an axis came in behind number `at`. */
+static AxisSet moved_up(AxisSet set, int at) {
+    AxisSet inner = set & ~(((AxisSet)2 << at) - 1);
+    return (set ^ inner) | inner << 1;
+}
+
+static void move_placements(Graph *g, int at) {
+    for (uint32_t v = 0; v < g->values.n; v++) {
+        if (!g->values.at[v].placement) continue;
+        Placement *p = arena_copy(g->arena, g->values.at[v].placement, sizeof *p);
+        for (int i = 0; i < MAX_RANK; i++) p->cut[i] = moved_up(p->cut[i], at);
+        p->partial = moved_up(p->partial, at);
+        g->values.at[v].placement = p;
+    }
+}
+
+/* Parameters, values and ops of a graph of level shard whose mesh got an axis behind number `at`.
+ */
+static void move_axes(Graph *g, int at) {
+    for (uint32_t k = 0; k < g->params.n; k++)
+        g->params.at[k].cut.axes = moved_up(g->params.at[k].cut.axes, at);
+    move_placements(g, at);
+    for (uint32_t i = 0; i < g->ops.n; i++) {
+        Op *op = &g->ops.at[i];
+        if (!(op_info[op->kind].attrs & A_axes)) continue;
+        Attrs a = *op->attr;
+        a.axes = moved_up((AxisSet)a.axes, at);
+        op->attr = graph_attrs(g, op->kind, &a);
+    }
+}
+
 /* A K that makes no groups becomes what it means; the others cut the mesh. */
-static void cut_mesh(Policy *p) {
+static void cut_mesh(Graph *g) {
+    Policy *p = &g->policy;
     int64_t group = reshard_group(p);
     if (p->reshard_group != group && p->reshard_group) {
         int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh));
@@ -73,7 +107,10 @@ static void cut_mesh(Policy *p) {
         if (path->reshard == RESHARD_PART && path->group != group)
             path->reshard = path->group > 1 ? RESHARD_ALWAYS : RESHARD_NEVER;
     }
+    int at = 0, n = p->mesh.n;
+    while (at < n && !axis_splits_parameters(p->mesh.axis[at].role)) at++;
     p->mesh = mesh_of_groups(p);
+    if (p->mesh.n > n) move_axes(g, at);
 }
 
 /* ---- units ---- */
@@ -136,6 +173,6 @@ static bool choose_reshards(Graph *g) {
 
 bool pass_reshard(Graph *g) {
     if (!check_groups(g)) return false;
-    cut_mesh(&g->policy);
+    cut_mesh(g);
     return !strategy_reshards(g->policy.strategy) || choose_reshards(g);
 }

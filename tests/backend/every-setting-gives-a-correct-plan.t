@@ -1,5 +1,5 @@
 # RUN: for n in 1 2 3; do for m in 1 2 4; do for s in full grads none; do for l in local sharded; do %fsdpc compile groups.fsd -n $n -q -o g.bin -s train.accumulate=$m -s shard.strategy=$s -s shard.accumulate=$l 2>/dev/null && %fsdpc check g.bin || exit 1; done; done; done; done; echo 54 plans
-# Units of several groups, frozen and f32 ones: plans for all ranks, micro-batches and strategies pass the nine proofs.
+# Units of several groups, frozen and f32 ones: plans for all ranks, micro-batches and strategies pass the ten proofs.
 # TIME: 120
 ==== groups.fsd
 module B {

@@ -3,7 +3,7 @@
 ==== out
 usage: fsdpc check [-v] plan.bin | CK
 
-Prints nothing when all nine proofs of a plan succeed (-v: a line for each); otherwise the
+Prints nothing when all ten proofs of a plan succeed (-v: a line for each); otherwise the
 rule, the instruction and the source line.
 
 CK is one checkpoint, or a folder of checkpoints, which stands for the newest. All its files are

@@ -101,16 +101,16 @@ void edit_replace_value(Edit *e, uint32_t from, uint32_t to); /* in all operands
 bool edit_split_roles(Edit *e);
 
 /* mutate_pick.c */
-typedef struct Place {
+typedef struct EditPlace {
     uint32_t program, at, instr; /* instr is listed there */
-} Place;
+} EditPlace;
 typedef bool Fits(const Edit *e, uint32_t instr);
 /* Any instruction in the lists that fits; false if there is none. */
-bool pick(const Edit *e, Random *r, Fits *fits, Place *out);
-bool pick_op(const Edit *e, Random *r, uint16_t op, Place *out);
+bool pick(const Edit *e, Random *r, Fits *fits, EditPlace *out);
+bool pick_op(const Edit *e, Random *r, uint16_t op, EditPlace *out);
 bool is_pack(const Edit *e, uint32_t instr); /* or a copy_in */
 /* Any other one of the same op and program whose operands and results have the same types. */
-bool pick_alike(const Edit *e, Random *r, Place of, Place *out);
+bool pick_alike(const Edit *e, Random *r, EditPlace of, EditPlace *out);
 uint32_t edit_def(const Edit *e, uint32_t value); /* the instruction that makes it */
 uint32_t edit_place(const Edit *e, uint32_t program, uint32_t instr); /* UINT32_MAX: not listed */
 uint32_t edit_root(const Edit *e, uint32_t value);

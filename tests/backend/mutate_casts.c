@@ -110,7 +110,7 @@ bool edit_cast_everywhere(Edit *e, uint32_t value, bool pair) {
 /* ---- faults */
 
 static bool round_results(Edit *e, Random *r, Fits *fits) {
-    Place at;
+    EditPlace at;
     return pick(e, r, fits, &at) && edit_cast_everywhere(e, e->instr[at.instr].out[0], true);
 }
 
@@ -130,7 +130,7 @@ static bool is_metric(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].term == TERM_METRIC;
 }
 static bool round_for_a_metric(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     return pick(e, r, is_metric, &at) && edit_cast(e, at.program, at.instr, 0, true);
 }
 

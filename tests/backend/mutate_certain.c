@@ -20,7 +20,7 @@ static void make_constant(Edit *e, uint32_t i, double alpha) {
 
 /* The gradient of a parameter that other ops than products read. */
 static bool constant_gradient(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     uint32_t n = 0, chosen = 0;
     if (!pick(e, r, is_pack, &at)) return false;
     const EditInstr *pack = &e->instr[at.instr];
@@ -44,7 +44,7 @@ static bool has_one_result(const Edit *e, uint32_t i) {
            e->value[in->out[0]].type.dtype <= DT_BF16;
 }
 static bool zero_slope(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_one_result, &at)) return false;
     make_constant(e, at.instr, 0);
     return true;
@@ -57,7 +57,7 @@ static bool is_residual(const Edit *e, uint32_t i) {
     return residual && is_backward(e, i);
 }
 static bool drop_residual(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, is_residual, &at)) return false;
     e->instr[at.instr].n_in--;
     return true;
@@ -69,7 +69,7 @@ static bool is_sum(const Edit *e, uint32_t i) {
 }
 /* The sum stays, of one of its terms taken twice. */
 static bool drop_branch(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, is_sum, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     uint32_t k = random_below(r, 2);
@@ -87,7 +87,7 @@ static bool same_place(const PlanInstr *a, const PlanInstr *b) {
 }
 /* A reader of the parameter says that it is no part of forward, and what it contributes is gone. */
 static bool hide_reader(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, adds_up, &at)) return false;
     const EditInstr *in = &e->instr[at.instr];
     edit_replace_value(e, in->out[0], in->in[in->n_in - 1]);
@@ -139,7 +139,7 @@ static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
     return same;
 }
 static bool read_another(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, reads_values, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     uint32_t k = random_below(r, in->n_in), n = 0, chosen = 0;
@@ -191,7 +191,7 @@ static uint32_t second_operand(const Edit *e, uint32_t i) {
 }
 static bool has_second_operand(const Edit *e, uint32_t i) { return second_operand(e, i) > 0; }
 static bool exchange_operands(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_second_operand, &at)) return false;
     uint32_t *in = e->instr[at.instr].in, k = second_operand(e, at.instr), v = in[k];
     in[k] = in[k - 1];
@@ -208,7 +208,7 @@ static bool has_attr(const Edit *e, uint32_t i) {
     return false;
 }
 static bool other_attr(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_attr, &at)) return false;
     Attrs *a = &e->instr[at.instr].row.attr;
     uint32_t bit;
@@ -229,7 +229,7 @@ static bool is_update(const Edit *e, uint32_t i) {
     return op_info[op].role == ROLE_UPDATE;
 }
 static bool other_update(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, is_update, &at)) return false;
     Attrs *a = &e->instr[at.instr].row.attr;
     if (!(op_info[e->instr[at.instr].row.op].attrs & A_beta1)) {
@@ -245,20 +245,20 @@ static bool other_update(Edit *e, Random *r) {
     return true;
 }
 static bool other_on_nan(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_step_scale, &at)) return false;
     int64_t *on_nan = &e->instr[at.instr].row.attr.on_nan;
     *on_nan = *on_nan == ON_NAN_STOP ? ON_NAN_CONTINUE : ON_NAN_STOP;
     return true;
 }
 static bool other_gain(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_step_scale, &at)) return false;
     e->instr[at.instr].row.attr.gain += 2;
     return true;
 }
 static bool seed_unscaled(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_cross_entropy_both, &at) || e->instr[at.instr].n_in < 3) return false;
     e->instr[at.instr].n_in--;
     return true;
@@ -283,7 +283,7 @@ static bool in_one_of_two(const Edit *e, uint32_t program) {
     return like > 0 && e->settings.eval_every > 0;
 }
 static bool evaluate_another(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_view, &at) || !pick_alike(e, r, at, &other)) return false;
     EditInstr *in = &e->instr[at.instr];
     int64_t offset = e->instr[other.instr].row.attr.offset;
@@ -296,7 +296,7 @@ static bool evaluate_another(Edit *e, Random *r) {
     return true;
 }
 static bool evaluate_another_copy(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_copy_out, &at) || !pick_alike(e, r, at, &other)) return false;
     EditInstr *in = &e->instr[at.instr];
     int64_t index = e->instr[other.instr].row.attr.index;
@@ -307,7 +307,7 @@ static bool evaluate_another_copy(Edit *e, Random *r) {
     return true;
 }
 static bool exchange_fields(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_field, &at) || !pick_alike(e, r, at, &other)) return false;
     int64_t *a = &e->instr[at.instr].row.attr.index, *b = &e->instr[other.instr].row.attr.index;
     int64_t index = *a;
@@ -401,7 +401,7 @@ static bool evaluate_twice(Edit *e, Random *r) {
 
 /* Only one rank: nothing but the checker's list knows that the part is not the whole. */
 static bool part_of_norm(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (e->settings.ranks > 1 || !pick_op(e, r, OP_step_scale, &at)) return false;
     uint32_t *norm = &e->instr[at.instr].in[1];
     const EditInstr *sum = &e->instr[edit_def(e, *norm)];
@@ -412,7 +412,7 @@ static bool part_of_norm(Edit *e, Random *r) {
 
 /* The mesh gets an axis of one rank, which one reduction names. */
 static bool over_another_axis(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_all_reduce, &at)) return false;
     e->axis[e->n_axis] = e->axis[0];
     e->axis[e->n_axis].size = 1;
@@ -422,7 +422,7 @@ static bool over_another_axis(Edit *e, Random *r) {
 
 /* The other axis of a mesh of two that are as long: every size fits. */
 static bool retain_over_another_axis(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_retain, &at)) return false;
     int64_t *axes = &e->instr[at.instr].row.attr.axes;
     if (e->n_axis != 2 || e->axis[0].size != e->axis[1].size) return false;
@@ -431,7 +431,7 @@ static bool retain_over_another_axis(Edit *e, Random *r) {
 }
 
 static bool gather_replicas(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (e->n_axis != 2 || e->axis[0].size != e->axis[1].size || !pick_op(e, r, OP_unshard, &at))
         return false;
     e->instr[at.instr].row.attr.axes ^= 3;
@@ -440,7 +440,7 @@ static bool gather_replicas(Edit *e, Random *r) {
 
 /* A reduction of one unit alone; of a bucket it may have the name of each. */
 static bool reduce_for_another_unit(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_reduce_scatter, &at) || e->base->n_units < 2) return false;
     EditInstr *in = &e->instr[at.instr];
     in->row.attr.unit = (in->row.attr.unit + 1) % (int64_t)e->base->n_units;
@@ -453,7 +453,7 @@ static bool sums_shard(const Edit *e, uint32_t i) {
            e->instr[edit_def(e, in->in[0])].row.op == OP_reduce_scatter;
 }
 static bool leave_out_replicas(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, sums_shard, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     uint32_t scatter = edit_def(e, in->in[0]);
@@ -469,7 +469,7 @@ static bool has_tag(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].effect == EFFECT_COMM;
 }
 static bool other_tag_in_one_role(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!edit_split_roles(e) || !pick(e, r, has_tag, &at)) return false;
     int64_t *tag = &e->instr[at.instr].row.attr.tag;
     *tag = (*tag + 1) % TAG_KINDS;
@@ -491,7 +491,7 @@ static bool has_smaller_operand(const Edit *e, uint32_t i) {
     return smaller_operand(e, i) != UINT32_MAX;
 }
 static bool over_a_smaller_one(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_smaller_operand, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     uint64_t end = align_up(e->settings.arena_bytes, PLAN_ALIGN);
@@ -531,7 +531,7 @@ static bool touches_what_it_makes(const Edit *e, uint32_t i, uint32_t other) {
 /* The later of two neighbours that use the workspace goes to another stream, where it waits for
  * what comes before both; what follows waits for it. */
 static bool share_a_workspace(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_workspace, &at) || at.at == 0) return false;
     EditProgram *p = &e->program[at.program];
     uint32_t other = next_on_compute(e, p, at.at - 1, UINT32_MAX);

@@ -14,7 +14,7 @@ static bool is_update_evict(const Edit *e, uint32_t i) { return is_update_copy(e
 
 /* Exchanges what two copies of the update copy. */
 static bool exchange_copies(Edit *e, Random *r, Fits *fits) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick(e, r, fits, &at) || !pick_alike(e, r, at, &other)) return false;
     if (!fits(e, other.instr)) return false;
     uint32_t *a = &e->instr[at.instr].in[0], *b = &e->instr[other.instr].in[0], v = *a;
@@ -27,7 +27,7 @@ static bool evict_another(Edit *e, Random *r) { return exchange_copies(e, r, is_
 
 /* Its reader takes what is in host memory. */
 static bool read_unfetched(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_fetch, &at)) return false;
     edit_replace_value(e, e->instr[at.instr].out[0], e->instr[at.instr].in[0]);
     return true;
@@ -41,7 +41,7 @@ static bool sets_copy(const Edit *e, uint32_t i) {
     return in->row.op == OP_set_state && e->state[in->row.attr.index].role == STATE_COPY;
 }
 static bool keep_an_old_copy(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, sets_copy, &at)) return false;
     uint32_t def = edit_def(e, e->instr[at.instr].in[0]);
     edit_remove(e, at.program, at.at);
@@ -50,7 +50,7 @@ static bool keep_an_old_copy(Edit *e, Random *r) {
 }
 /* The copy is that of the shard as it was before the update. */
 static bool copy_an_old_shard(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, sets_copy, &at)) return false;
     EditInstr *cast = &e->instr[edit_def(e, e->instr[at.instr].in[0])];
     if (cast->row.op != OP_cast) return false;
@@ -68,7 +68,7 @@ static bool is_updated(const Edit *e, uint32_t i) {
 }
 /* The update takes a shard as it was before the gather, whose memory is another's since. */
 static bool update_what_was_lent(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, is_updated, &at)) return false;
     uint32_t flat = e->instr[at.instr].in[0], k = 0;
     const EditInstr *unshard = &e->instr[edit_def(e, flat)];
@@ -81,7 +81,7 @@ static bool update_what_was_lent(Edit *e, Random *r) {
 }
 /* Two groups of the same size take each other's shards back. */
 static bool take_another_shard_back(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick(e, r, is_updated, &at) || !pick_alike(e, r, at, &other)) return false;
     if (!is_updated(e, other.instr)) return false;
     uint32_t *one = &e->instr[at.instr].in[0], was = *one;
@@ -90,7 +90,7 @@ static bool take_another_shard_back(Edit *e, Random *r) {
 }
 /* Two groups of the same size have each other's copies. */
 static bool copy_another_shard(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick(e, r, sets_copy, &at) || !pick_alike(e, r, at, &other)) return false;
     if (!sets_copy(e, other.instr)) return false;
     EditInstr *one = &e->instr[at.instr], *two = &e->instr[other.instr];
@@ -105,7 +105,7 @@ static bool reads_largest(const Edit *e, uint32_t i) {
 }
 /* Of another group, whose parameters are as many. */
 static bool other_largest(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick(e, r, reads_largest, &at) || !pick_alike(e, r, at, &other)) return false;
     uint32_t *own = &e->instr[at.instr].in[1], was = *own;
     *own = e->instr[other.instr].in[1];
@@ -113,7 +113,7 @@ static bool other_largest(Edit *e, Random *r) {
 }
 /* Those of this rank's part alone. */
 static bool own_largest(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, reads_largest, &at)) return false;
     uint32_t *own = &e->instr[at.instr].in[1], k = 0;
     const EditInstr *sum = &e->instr[edit_def(e, *own)];
@@ -123,7 +123,7 @@ static bool own_largest(Edit *e, Random *r) {
     return true;
 }
 static bool find_largest_of_another(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_amax, &at) || !pick_alike(e, r, at, &other)) return false;
     uint32_t *own = &e->instr[at.instr].in[0], was = *own;
     *own = e->instr[other.instr].in[0];

@@ -34,7 +34,7 @@ static bool has_memory_edge(const Edit *e, uint32_t i) { return edge_of(e, i, 1)
 static bool has_end_edge(const Edit *e, uint32_t i) { return edge_of(e, i, 2) != UINT32_MAX; }
 
 static bool drop_data_edge(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_data_edge, &at)) return false;
     edit_drop_edge(e, at.instr, edge_of(e, at.instr, 0));
     return true;
@@ -42,7 +42,7 @@ static bool drop_data_edge(Edit *e, Random *r) {
 
 /* The edge comes from an earlier instruction of the same stream. */
 static bool retarget_edge(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_data_edge, &at)) return false;
     uint32_t k = edge_of(e, at.instr, 0), from = e->instr[at.instr].edge[k], n = 0, chosen = 0;
     for (uint32_t i = 0; i < edit_place(e, at.program, from); i++) {
@@ -64,7 +64,7 @@ static bool reads_something_made(const Edit *e, uint32_t i) {
 }
 
 static bool read_before_write(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, reads_something_made, &at)) return false;
     uint32_t def = edit_def(e, e->instr[at.instr].in[made_operand(e, at.instr)]);
     edit_move(e, at.program, at.at, edit_place(e, at.program, def));
@@ -73,7 +73,7 @@ static bool read_before_write(Edit *e, Random *r) {
 }
 
 static bool read_a_later_value(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, reads_something_made, &at)) return false;
     uint32_t k = made_operand(e, at.instr), v = e->instr[at.instr].in[k], n = 0, chosen = 0;
     for (uint32_t i = at.at + 1; i < e->program[at.program].n; i++) {
@@ -85,7 +85,7 @@ static bool read_a_later_value(Edit *e, Random *r) {
     return n > 0;
 }
 
-static bool change_stream(Edit *e, Place at, uint8_t stream) {
+static bool change_stream(Edit *e, EditPlace at, uint8_t stream) {
     if (e->instr[at.instr].row.stream == stream) return false;
     e->instr[at.instr].row.stream = stream;
     edit_repair_edges(e);
@@ -97,7 +97,7 @@ static bool computes(const Edit *e, uint32_t i) {
            op_info[e->instr[i].row.op].alias != ALIAS_VIEW;
 }
 static bool compute_elsewhere(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     return pick(e, r, computes, &at) &&
            change_stream(e, at, random_below(r, 2) ? STREAM_GATHER : STREAM_REDUCE);
 }
@@ -105,13 +105,13 @@ static bool communicates(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].effect == EFFECT_COMM;
 }
 static bool communicate_on_compute(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     return pick(e, r, communicates, &at) && change_stream(e, at, STREAM_COMPUTE);
 }
 
 /* Issue order alone: harmless where streams, data and memory allow it. */
 static bool issue_elsewhere(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, reads_something_made, &at)) return false;
     uint32_t n = e->program[at.program].n, low = at.at > 6 ? at.at - 6 : 0;
     uint32_t to = low + random_below(r, MIN(at.at + 6, n - 1) - low + 1);
@@ -124,7 +124,7 @@ static bool issue_elsewhere(Edit *e, Random *r) {
 /* ---- 2: memory ---- */
 
 static bool drop_memory_edge(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_memory_edge, &at)) return false;
     edit_drop_edge(e, at.instr, edge_of(e, at.instr, 1));
     return true;
@@ -147,7 +147,7 @@ static uint32_t last_reader(const Edit *e, uint32_t program, uint32_t root) {
 
 /* Puts a value where another one is that was made before and is read after it. */
 static bool overlap_live(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_loose_result, &at)) return false;
     uint32_t v = loose_result(e, at.instr), n = 0, chosen = 0;
     for (uint32_t i = 0; i < at.at; i++) {
@@ -165,7 +165,7 @@ static bool overlap_live(Edit *e, Random *r) {
 }
 
 static bool shift_address(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_loose_result, &at)) return false;
     uint32_t v = loose_result(e, at.instr);
     uint64_t by = 8ull << random_below(r, 8), address = e->value[v].address;
@@ -178,7 +178,7 @@ static bool shift_address(Edit *e, Random *r) {
 }
 
 static bool view_offset(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_view, &at)) return false;
     int64_t *offset = &e->instr[at.instr].row.attr.offset;
     *offset += *offset >= 16 && random_below(r, 2) ? -16 : 16;
@@ -186,7 +186,7 @@ static bool view_offset(Edit *e, Random *r) {
 }
 
 static bool view_address(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_view, &at)) return false;
     edit_shift(e, e->instr[at.instr].out[0], e->value[e->instr[at.instr].out[0]].address + 16);
     edit_repair_peaks(e);
@@ -206,7 +206,7 @@ static uint32_t live_operand(const Edit *e, uint32_t i) {
 /* Works in place where that is impossible, or hurts a later reader. */
 static bool has_live_operand(const Edit *e, uint32_t i) { return live_operand(e, i) != UINT32_MAX; }
 static bool in_place(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_live_operand, &at)) return false;
     edit_shift(e, e->instr[at.instr].out[0],
                e->value[e->instr[at.instr].in[live_operand(e, at.instr)]].address);
@@ -215,7 +215,7 @@ static bool in_place(Edit *e, Random *r) {
 }
 
 static bool exchange_places(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick(e, r, has_loose_result, &at) || !pick(e, r, has_loose_result, &other)) return false;
     uint32_t v = loose_result(e, at.instr), u = loose_result(e, other.instr);
     uint64_t address = e->value[v].address;
@@ -227,7 +227,7 @@ static bool exchange_places(Edit *e, Random *r) {
 }
 
 static bool over_a_state(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_loose_result, &at)) return false;
     const PlanState *s = &e->state[random_below(r, (uint32_t)e->base->n_states)];
     edit_shift(e, loose_result(e, at.instr), s->address);
@@ -240,7 +240,7 @@ static bool has_two_results(const Edit *e, uint32_t i) {
            edit_is_loose(e, e->instr[i].out[1]);
 }
 static bool results_overlap(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_two_results, &at)) return false;
     edit_shift(e, e->instr[at.instr].out[1], e->value[e->instr[at.instr].out[0]].address);
     edit_repair_peaks(e);
@@ -251,7 +251,7 @@ static bool works_in_place(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].alias == ALIAS_MUST && e->instr[i].n_out > 0;
 }
 static bool out_of_place(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, works_in_place, &at)) return false;
     uint32_t v = e->instr[at.instr].out[random_below(r, e->instr[at.instr].n_out)];
     edit_shift(e, v, align_up(e->settings.arena_bytes, PLAN_ALIGN));
@@ -260,7 +260,7 @@ static bool out_of_place(Edit *e, Random *r) {
 }
 
 static bool pack_exchange(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, is_pack, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     for (uint32_t k = 0; k + 1 < in->n_in; k++)
@@ -275,7 +275,7 @@ static bool pack_exchange(Edit *e, Random *r) {
 }
 
 static bool set_another(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_set_state, &at)) return false;
     uint32_t v = e->instr[at.instr].in[0], n = 0, chosen = 0;
     for (uint32_t i = 0; i < at.at; i++) {
@@ -297,7 +297,7 @@ static bool gathers_in_place(const Edit *e, uint32_t i) {
 
 /* The operand is in the first slot, whichever rank this is. */
 static bool same_slot_everywhere(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, gathers_in_place, &at)) return false;
     e->value[e->instr[at.instr].in[0]].slots = 0;
     return true;
@@ -305,7 +305,7 @@ static bool same_slot_everywhere(Edit *e, Random *r) {
 
 /* The operand is a slot further, or in memory of its own. */
 static bool slot_elsewhere(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, gathers_in_place, &at)) return false;
     uint32_t v = e->instr[at.instr].in[0];
     bool own = random_below(r, 2);
@@ -316,7 +316,7 @@ static bool slot_elsewhere(Edit *e, Random *r) {
 }
 
 static bool gather_elsewhere(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, gathers_in_place, &at)) return false;
     edit_shift(e, e->instr[at.instr].out[0], align_up(e->settings.arena_bytes, PLAN_ALIGN));
     edit_repair_peaks(e);
@@ -325,7 +325,7 @@ static bool gather_elsewhere(Edit *e, Random *r) {
 
 /* A value that other instructions read is in a slot. */
 static bool slot_of_no_gather(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_loose_result, &at) || !e->n_axis) return false;
     e->value[loose_result(e, at.instr)].slots = 1;
     edit_repair_peaks(e);
@@ -335,7 +335,7 @@ static bool slot_of_no_gather(Edit *e, Random *r) {
 /* ---- 3: between unshard and reshard ---- */
 
 static bool end_too_early(Edit *e, Random *r, uint16_t op) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, op, &at)) return false;
     uint32_t root = edit_root(e, e->instr[at.instr].in[random_below(r, e->instr[at.instr].n_in)]);
     uint32_t n = 0, to = 0;
@@ -354,14 +354,14 @@ static bool reshard_early(Edit *e, Random *r) { return end_too_early(e, r, OP_re
 static bool free_early(Edit *e, Random *r) { return end_too_early(e, r, OP_free); }
 
 static bool drop_end_edge(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_end_edge, &at)) return false;
     edit_drop_edge(e, at.instr, edge_of(e, at.instr, 2));
     return true;
 }
 
 static bool reshard_missing(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_reshard, &at)) return false;
     uint32_t token = e->instr[at.instr].out[0];
     for (uint32_t i = 0; i < e->n_instr; i++) {
@@ -375,7 +375,7 @@ static bool reshard_missing(Edit *e, Random *r) {
 }
 
 static bool reshard_twice(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_reshard, &at)) return false;
     uint32_t twin = edit_copy_instr(e, at.instr);
     edit_insert(e, at.program, at.at + 1 + random_below(r, e->program[at.program].n - at.at), twin);
@@ -384,7 +384,7 @@ static bool reshard_twice(Edit *e, Random *r) {
 }
 
 static bool reshard_another_unit(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_reshard, &at) || e->base->n_units < 2) return false;
     int64_t *unit = &e->instr[at.instr].row.attr.unit;
     *unit =
@@ -398,7 +398,7 @@ static bool shows_parameter(const Edit *e, uint32_t i) {
 
 /* A reader takes the unit's gather of another phase. */
 static bool read_another_gather(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, shows_parameter, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     uint32_t flat = in->in[0], def = edit_def(e, flat), n = 0, chosen = 0;
@@ -420,7 +420,7 @@ static bool read_another_gather(Edit *e, Random *r) {
 
 /* A copy of a parameter that another group has. */
 static bool copy_of_another_group(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_copy_out, &at) || !pick_alike(e, r, at, &other)) return false;
     EditInstr *in = &e->instr[at.instr];
     const EditInstr *from = &e->instr[other.instr];
@@ -443,7 +443,7 @@ static bool is_parameter_at(const Edit *e, uint32_t group, int64_t offset, uint3
 
 /* Offset and address agree, but nothing of that shape begins there. */
 static bool view_of_something_else(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_view, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     const EditInstr *def = &e->instr[edit_def(e, in->in[0])];
@@ -462,7 +462,7 @@ static bool view_of_something_else(Edit *e, Random *r) {
 }
 
 static bool gather_another_shard(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_unshard, &at) || !pick_alike(e, r, at, &other)) return false;
     EditInstr *a = &e->instr[at.instr], *b = &e->instr[other.instr];
     if (a->row.attr.unit == b->row.attr.unit) return false;
@@ -473,7 +473,7 @@ static bool gather_another_shard(Edit *e, Random *r) {
 }
 
 static bool gather_as_another_unit(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_unshard, &at) || !pick_alike(e, r, at, &other)) return false;
     if (e->instr[at.instr].row.attr.unit == e->instr[other.instr].row.attr.unit) return false;
     e->instr[at.instr].row.attr.unit = e->instr[other.instr].row.attr.unit;
@@ -485,7 +485,7 @@ static bool keeps_gathered(const Edit *e, uint32_t i) {
            e->state[e->instr[i].row.attr.index].role == STATE_GATHERED;
 }
 static bool kept_gather_lost(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, keeps_gathered, &at)) return false;
     edit_remove(e, at.program, at.at);
     return true;

@@ -21,7 +21,7 @@ static bool has_model_attr(const Edit *e, uint32_t i) {
 }
 /* In forward, backward and evaluation alike: the gradients are right, for another model. */
 static bool another_model(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_model_attr, &at)) return false;
     const EditInstr *in = &e->instr[at.instr];
     int bit = model_attr(in);
@@ -91,7 +91,7 @@ static bool is_rounded(const Edit *e, uint32_t i) {
 }
 /* A value is rounded in another way, to a dtype for which there is room. */
 static bool another_dtype(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, is_rounded, &at)) return false;
     uint8_t *dtype = &e->value[e->instr[at.instr].out[0]].type.dtype;
     *dtype = *dtype == DT_BF16 ? DT_F16 : DT_BF16;

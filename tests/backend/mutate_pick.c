@@ -7,22 +7,22 @@
 #include "mutate.h"
 #include "signature.h"
 
-bool pick(const Edit *e, Random *r, Fits *fits, Place *out) {
+bool pick(const Edit *e, Random *r, Fits *fits, EditPlace *out) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < e->n_program; k++)
         for (uint32_t i = 0; i < e->program[k].n; i++) {
             if (!fits(e, e->program[k].list[i])) continue;
-            if (random_below(r, ++n) == 0) *out = (Place){k, i, e->program[k].list[i]};
+            if (random_below(r, ++n) == 0) *out = (EditPlace){k, i, e->program[k].list[i]};
         }
     return n > 0;
 }
 
-bool pick_op(const Edit *e, Random *r, uint16_t op, Place *out) {
+bool pick_op(const Edit *e, Random *r, uint16_t op, EditPlace *out) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < e->n_program; k++)
         for (uint32_t i = 0; i < e->program[k].n; i++) {
             if (e->instr[e->program[k].list[i]].row.op != op) continue;
-            if (random_below(r, ++n) == 0) *out = (Place){k, i, e->program[k].list[i]};
+            if (random_below(r, ++n) == 0) *out = (EditPlace){k, i, e->program[k].list[i]};
         }
     return n > 0;
 }
@@ -46,12 +46,12 @@ static bool alike(const Edit *e, const EditInstr *a, const EditInstr *b) {
     return true;
 }
 
-bool pick_alike(const Edit *e, Random *r, Place of, Place *out) {
+bool pick_alike(const Edit *e, Random *r, EditPlace of, EditPlace *out) {
     uint32_t n = 0;
     const EditProgram *p = &e->program[of.program];
     for (uint32_t i = 0; i < p->n; i++) {
         if (!alike(e, &e->instr[of.instr], &e->instr[p->list[i]])) continue;
-        if (random_below(r, ++n) == 0) *out = (Place){of.program, i, p->list[i]};
+        if (random_below(r, ++n) == 0) *out = (EditPlace){of.program, i, p->list[i]};
     }
     return n > 0;
 }

@@ -43,14 +43,14 @@ const char *saves_fault(const Plan *p) {
 static bool waits(const Edit *e, uint32_t i) { return e->instr[i].row.saves > 0; }
 
 static bool no_wait(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, waits, &at)) return false;
     e->instr[at.instr].row.saves = 0;
     return true;
 }
 
 static bool wait_for_fewer(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, waits, &at)) return false;
     e->instr[at.instr].row.saves--;
     return true;
@@ -65,7 +65,7 @@ static bool waits_for_lent(const Edit *e, uint32_t i) {
 
 /* The instruction after it waits in its place. */
 static bool wait_after(Edit *e, Random *r, Fits *fits) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, fits, &at) || at.at + 1 >= e->program[at.program].n) return false;
     uint32_t next = e->program[at.program].list[at.at + 1];
     e->instr[next].row.saves = MAX(e->instr[next].row.saves, e->instr[at.instr].row.saves);

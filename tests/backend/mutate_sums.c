@@ -4,7 +4,7 @@
 
 /* ---- 4: contributions ---- */
 
-static void forward_operand(Edit *e, Place at, uint32_t k) {
+static void forward_operand(Edit *e, EditPlace at, uint32_t k) {
     for (uint32_t i = 0; i < e->n_instr; i++)
         for (uint32_t j = e->instr[i].n_edge; j-- > 0;)
             if (e->instr[i].edge[j] == at.instr) edit_drop_edge(e, i, j);
@@ -12,28 +12,28 @@ static void forward_operand(Edit *e, Place at, uint32_t k) {
 }
 
 /* Takes an in-place op away: its users get its operands. */
-static bool skip(Edit *e, Place at) {
+static bool skip(Edit *e, EditPlace at) {
     for (uint32_t k = 0; k < e->instr[at.instr].n_out; k++) forward_operand(e, at, k);
     edit_remove(e, at.program, at.at);
     return true;
 }
 
 static bool no_all_reduce(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     return pick_op(e, r, OP_all_reduce, &at) && skip(e, at);
 }
 static bool no_sum(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     return pick_op(e, r, OP_accumulate, &at) && skip(e, at);
 }
 static bool no_metric_sum(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     return pick_op(e, r, OP_metric_add, &at) && skip(e, at);
 }
 
 /* The same in-place op once more on its results. */
 static bool twice(Edit *e, Random *r, uint16_t op) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, op, &at)) return false;
     uint32_t twin = edit_copy_instr(e, at.instr);
     for (uint32_t k = 0; k < e->instr[at.instr].n_out; k++) {
@@ -59,11 +59,11 @@ static uint16_t update_op(const Edit *e) {
 }
 static bool update_twice(Edit *e, Random *r) { return twice(e, r, update_op(e)); }
 static bool update_never(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     return pick_op(e, r, update_op(e), &at) && skip(e, at);
 }
 
-static bool exchange(Edit *e, Place at, Place other, uint32_t k) {
+static bool exchange(Edit *e, EditPlace at, EditPlace other, uint32_t k) {
     EditInstr *a = &e->instr[at.instr], *b = &e->instr[other.instr];
     if (a->in[k] == b->in[k]) return false;
     uint32_t v = a->in[k];
@@ -72,30 +72,30 @@ static bool exchange(Edit *e, Place at, Place other, uint32_t k) {
     return true;
 }
 static bool exchange_gradients(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     return pick_op(e, r, update_op(e), &at) && pick_alike(e, r, at, &other) &&
            exchange(e, at, other, e->instr[at.instr].n_out);
 }
 static bool exchange_reduced(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     return pick_op(e, r, OP_reduce_scatter, &at) && pick_alike(e, r, at, &other) &&
            exchange(e, at, other, 0);
 }
 static bool reduce_another(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_reduce_scatter, &at) || !pick_alike(e, r, at, &other)) return false;
     e->instr[at.instr].in[0] = e->instr[other.instr].in[0];
     return true;
 }
 static bool exchange_norms(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     return pick_op(e, r, OP_grad_norm, &at) && pick_alike(e, r, at, &other) &&
            exchange(e, at, other, 0);
 }
 static bool as_another_group(Edit *e, Random *r) {
     static const uint16_t ops[] = {OP_pack, OP_reduce_scatter, OP_grad_norm, OP_all_reduce,
                                    OP_copy_in};
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, ops[random_below(r, ARRAY_LEN(ops))], &at) || !pick_alike(e, r, at, &other))
         return false;
     int64_t *group = &e->instr[at.instr].row.attr.group;
@@ -104,13 +104,13 @@ static bool as_another_group(Edit *e, Random *r) {
     return true;
 }
 static bool update_as_another_group(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, update_op(e), &at) || !pick_alike(e, r, at, &other)) return false;
     e->instr[at.instr].row.attr.group = e->instr[other.instr].row.attr.group;
     return true;
 }
 static bool update_without_reduction(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, update_op(e), &at)) return false;
     uint32_t k = e->instr[at.instr].n_out, v = e->instr[at.instr].in[k], n = 0, chosen = 0;
     for (uint32_t i = 0; i < at.at; i++) {
@@ -129,7 +129,7 @@ static bool adds_to_another(const Edit *e, uint32_t i) {
            e->instr[i].n_in == op_signature((OpKind)e->instr[i].row.op)->in_max;
 }
 static bool leave_out_a_part(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, adds_to_another, &at)) return false;
     e->instr[at.instr].n_in--;
     return true;
@@ -143,7 +143,7 @@ static void move_sum(Edit *e, uint32_t v, uint64_t address) {
 }
 /* Everything is at its place, but it is another parameter's gradient. */
 static bool exchange_in_pack(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_pack, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     uint32_t n = 0, a = 0, b = 0;
@@ -163,7 +163,7 @@ static bool exchange_in_pack(Edit *e, Random *r) {
 /* Another parameter of the group that has the same shape; not in an evaluation, where this is
  * simply another model. */
 static bool view_another_parameter(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_op(e, r, OP_view, &at) || !pick_alike(e, r, at, &other)) return false;
     EditInstr *in = &e->instr[at.instr];
     int64_t offset = e->instr[other.instr].row.attr.offset;
@@ -223,7 +223,7 @@ static bool evaluate_with_another(Edit *e, Random *r) {
 }
 
 static bool other_exponent(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, random_below(r, 2) ? OP_step_scale : OP_cross_entropy_both, &at))
         return false;
     e->instr[at.instr].row.attr.exponent++;
@@ -236,21 +236,21 @@ static bool keeps_metric(const Edit *e, uint32_t i) {
             e->state[e->instr[i].row.attr.index].role == STATE_SCALE);
 }
 static bool metric_lost(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, keeps_metric, &at)) return false;
     edit_remove(e, at.program, at.at);
     return true;
 }
 
 static bool scale_of_another(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, OP_step_scale, &at)) return false;
     e->instr[at.instr].in[0] = e->instr[at.instr].in[1];
     return true;
 }
 
 static bool exchange_states(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, update_op(e), &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     if (in->n_out < 2) return false;
@@ -264,7 +264,7 @@ static bool exchange_states(Edit *e, Random *r) {
 
 static bool in_second_role(const Edit *e, uint32_t program) { return program >= e->n_program / 2; }
 
-static bool pick_in_second(Edit *e, Random *r, uint16_t op, Place *at) {
+static bool pick_in_second(Edit *e, Random *r, uint16_t op, EditPlace *at) {
     if (!edit_split_roles(e)) return false;
     for (int tries = 0; tries < 40; tries++)
         if (pick_op(e, r, op, at) && in_second_role(e, at->program)) return true;
@@ -277,7 +277,7 @@ static uint16_t any_collective(Random *r) {
 
 /* One role issues two collectives of a communicator the other way round. */
 static bool swap_collectives(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_in_second(e, r, any_collective(r), &at)) return false;
     const EditProgram *p = &e->program[at.program];
     for (uint32_t i = at.at + 1; i < p->n; i++) {
@@ -293,12 +293,12 @@ static bool swap_collectives(Edit *e, Random *r) {
 }
 
 static bool lone_all_reduce_missing(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     return pick_in_second(e, r, OP_all_reduce, &at) && skip(e, at);
 }
 
 static bool lone_collective_doubled(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_in_second(e, r, any_collective(r), &at)) return false;
     uint32_t twin = edit_copy_instr(e, at.instr);
     for (uint32_t k = 0; k < e->instr[twin].n_out; k++)
@@ -309,7 +309,7 @@ static bool lone_collective_doubled(Edit *e, Random *r) {
 }
 
 static bool lone_other_unit(Edit *e, Random *r) {
-    Place at, other;
+    EditPlace at, other;
     if (!pick_in_second(e, r, any_collective(r), &at) || !pick_alike(e, r, at, &other))
         return false;
     Attrs *a = &e->instr[at.instr].row.attr, *b = &e->instr[other.instr].row.attr;
@@ -320,7 +320,7 @@ static bool lone_other_unit(Edit *e, Random *r) {
 }
 
 static bool lone_metrics_exchanged(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_in_second(e, r, OP_all_reduce, &at) || e->instr[at.instr].n_in < 2) return false;
     EditInstr *in = &e->instr[at.instr];
     uint32_t v = in->in[0], out = in->out[0];
@@ -345,14 +345,14 @@ static bool lone_call_missing(Edit *e, Random *r) {
 }
 
 static bool other_communicator(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, any_collective(r), &at)) return false;
     e->instr[at.instr].row.attr.comm ^= 1;
     return true;
 }
 
 static bool other_order(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick_op(e, r, any_collective(r), &at)) return false;
     e->instr[at.instr].row.stream =
         e->instr[at.instr].row.op == OP_unshard ? STREAM_REDUCE : STREAM_GATHER;
@@ -428,7 +428,7 @@ static bool has_loose_result(const Edit *e, uint32_t i) {
 }
 /* Every byte is allocated, but a program's peak says less. */
 static bool beyond_peak(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, has_loose_result, &at)) return false;
     uint64_t peak = e->program[at.program].peak;
     edit_shift(e, e->instr[at.instr].out[0], align_up(peak, PLAN_ALIGN));
@@ -492,7 +492,7 @@ static bool is_backward_only(const Edit *e, uint32_t i) {
     return in->phase == PHASE_BACKWARD && !in->flags && in->op == OP_linear_grad_input;
 }
 static bool claims_to_repeat(Edit *e, Random *r) {
-    Place at;
+    EditPlace at;
     if (!pick(e, r, is_backward_only, &at)) return false;
     e->instr[at.instr].row.flags = INSTR_RECOMPUTED;
     return true;
@@ -500,7 +500,7 @@ static bool claims_to_repeat(Edit *e, Random *r) {
 
 /* Axes of the mesh, but not the right ones. */
 static bool with_other_axes(Edit *e, Random *r, uint16_t op) {
-    Place at;
+    EditPlace at;
     if (e->n_axis < 2 || !pick_op(e, r, op, &at)) return false;
     int64_t *axes = &e->instr[at.instr].row.attr.axes, old = *axes;
     *axes = 1 + random_below(r, (1u << e->n_axis) - 1);

@@ -1,0 +1,198 @@
+/* Faults of plans in which ranks share out the work on a sample (mesh axis tp), one at a time: each
+ * is refused, and most of them by proof 10.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mutate.h"
+#include "op.h"
+
+typedef struct Faults {
+    Arena *arena;
+    GoodPlan good;
+    uint32_t tried, refused;
+} Faults;
+
+static Faults faults_of(const char *model, const char *mesh) {
+    Faults f = {.arena = arena_new()};
+    const char *set[] = {mesh,
+                         "L=2",
+                         "D=16",
+                         "H=4",
+                         "vocab=38",
+                         "seq=8",
+                         "data.length=8",
+                         "train.batch=8",
+                         "train.steps=4",
+                         "train.schedule=constant(warmup = 0)"};
+    f.good.name = mesh;
+    good_plan(f.arena, model, 0, set, ARRAY_LEN(set), &f.good);
+    PlanFault fault;
+    if (plan_check(&f.good.plan, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
+    return f;
+}
+
+static void faults_end(Faults *f) {
+    assert_int_not_equal(f->tried, 0);
+    assert_int_equal(f->refused, f->tried);
+    free(f->good.bytes);
+    arena_free(f->arena);
+}
+
+/* Reads and checks the edited plan. rule: the proof that must refuse it, or NULL: any, or the
+ * reader. */
+static void try_edit(Faults *f, Edit *e, const char *rule) {
+    Plan p;
+    PlanFault fault = {.rule = "reader"};
+    char message[512] = "";
+    size_t size;
+    void *bytes = edit_write(e, &size);
+    f->tried++;
+    bool read = bytes && !plan_read(&p, bytes, size, message, sizeof message);
+    bool refused = !read || plan_check(&p, &fault);
+    if (refused && rule && strncmp(fault.rule, rule, strlen(rule)))
+        print_error("refused by %s, not %s: %s%s\n", fault.rule, rule, message, fault.message);
+    else if (!refused)
+        print_error("fault %u is accepted\n", f->tried);
+    else
+        f->refused++;
+    free(bytes);
+}
+
+static bool sums_activations(const Faults *f, uint32_t i) {
+    const PlanInstr *in = &f->good.plan.instrs[i];
+    return in->op == OP_all_reduce && in->attr.tag == TAG_ACTIVATION;
+}
+
+static uint32_t operand(const Plan *p, uint32_t i, uint32_t k) {
+    return p->operands[p->instrs[i].first_in + k];
+}
+
+/* Who reads a sum reads this rank's term instead. */
+static void a_sum_is_left_out(void **state) {
+    (void)state;
+    Faults f = faults_of("gpt2", "shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t i = 0; i < p->n_instrs; i++) {
+        if (!sums_activations(&f, i)) continue;
+        Edit *e = edit_new(f.arena, p);
+        edit_replace_value(e, p->instrs[i].first_out, operand(p, i, 0));
+        e->instr[i].in[0] = operand(p, i, 0);
+        try_edit(&f, e, "check-10");
+    }
+    faults_end(&f);
+}
+
+/* Over the ranks that have other samples, or over all. */
+static void a_sum_is_over_the_axis_that_cuts(void **state) {
+    (void)state;
+    Faults f = faults_of("gpt2", "shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t i = 0; i < p->n_instrs; i++)
+        for (int64_t axes = 1; sums_activations(&f, i) && axes <= 3; axes += 2) {
+            Edit *e = edit_new(f.arena, p);
+            e->instr[i].row.attr.axes = axes;
+            try_edit(&f, e, NULL);
+        }
+    faults_end(&f);
+}
+
+static void a_sum_is_added_up_once(void **state) {
+    (void)state;
+    Faults f = faults_of("gpt2", "shard.mesh=(dp = 1, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t k = 0; k < p->n_programs; k++)
+        for (uint32_t i = 0; i < p->programs[k].n_instr; i++) {
+            uint32_t sum = p->programs[k].first_instr + i;
+            if (!sums_activations(&f, sum)) continue;
+            Edit *e = edit_new(f.arena, p);
+            uint32_t again = edit_copy_instr(e, sum);
+            edit_replace_value(e, p->instrs[sum].first_out, e->instr[again].out[0]);
+            e->instr[again].in[0] = p->instrs[sum].first_out;
+            edit_insert(e, k, i + 1, again);
+            try_edit(&f, e, NULL);
+        }
+    faults_end(&f);
+}
+
+/* A product whose sum is over ranks adds its bias on each of them. */
+static void a_bias_counts_once(void **state) {
+    (void)state;
+    Faults f = faults_of("gpt2", "shard.mesh=(dp = 1, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t i = 0; i < p->n_instrs; i++) {
+        if (p->instrs[i].op != OP_add && p->instrs[i].op != OP_fused) continue;
+        uint32_t sum = p->values[operand(p, i, 0)].def, bias = operand(p, i, 1);
+        if (!sums_activations(&f, sum) || p->values[bias].type.rank != 1) continue;
+        uint32_t product = p->values[operand(p, sum, 0)].def;
+        if (p->instrs[product].op != OP_linear || bias > p->instrs[product].first_out) continue;
+        Edit *e = edit_new(f.arena, p);
+        EditInstr *in = &e->instr[product];
+        uint32_t *more = arena_array(f.arena, uint32_t, 3);
+        memcpy(more, in->in, 2 * sizeof *more);
+        more[2] = bias;
+        in->in = more;
+        in->n_in = 3;
+        try_edit(&f, e, NULL);
+    }
+    free(f.good.bytes);
+    assert_int_equal(f.refused, f.tried);
+    arena_free(f.arena);
+}
+
+/* The norm of what ranks share out is that of all parts. */
+static void the_norm_is_of_all_parts(void **state) {
+    (void)state;
+    Faults f = faults_of("gpt2", "shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t i = 0; i < p->n_instrs; i++) {
+        const PlanInstr *in = &p->instrs[i];
+        if (in->op != OP_all_reduce || in->attr.tag != TAG_METRIC || in->attr.axes != 3) continue;
+        for (int64_t axes = 1; axes <= 2; axes++) {
+            Edit *e = edit_new(f.arena, p);
+            e->instr[i].row.attr.axes = axes;
+            try_edit(&f, e, NULL);
+        }
+    }
+    faults_end(&f);
+}
+
+/* Rows of 3 x heads x width: each of three runs is cut, not the whole. */
+static void a_parameter_is_cut_as_it_is_read(void **state) {
+    (void)state;
+    Faults f = faults_of("gpt2", "shard.mesh=(dp = 1, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t k = 0; k < p->n_params; k++) {
+        const TensorCut *cut = &p->params[k].cut;
+        if (!cut->axes) continue;
+        Edit *e = edit_new(f.arena, p);
+        e->param[k].cut.outer = cut->outer == 3 ? 1 : 2;
+        e->param[k].cut.size = 4;
+        try_edit(&f, e, NULL);
+        if (p->params[k].type.rank < 2) continue;
+        e = edit_new(f.arena, p);
+        e->param[k].cut.dim = 1 - cut->dim;
+        e->param[k].cut.outer = 1;
+        e->param[k].cut.size = 4;
+        try_edit(&f, e, NULL);
+    }
+    faults_end(&f);
+}
+
+int main(void) {
+    good_data();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sum_is_left_out),
+        cmocka_unit_test(a_sum_is_over_the_axis_that_cuts),
+        cmocka_unit_test(a_sum_is_added_up_once),
+        cmocka_unit_test(a_bias_counts_once),
+        cmocka_unit_test(the_norm_is_of_all_parts),
+        cmocka_unit_test(a_parameter_is_cut_as_it_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,14 @@
+# RUN: %fsdpc compile %s -o %t/p
+# Muon and Adafactor look at whole matrices, which a rank does not have.
+==== net.fsd
+module Net {
+  up   : Linear(8, 12)
+  down : Linear(12, 4)
+  forward(x) = down(relu(up(x)))
+}
+model = Net
+data  { train = synthetic(x = [8], y = 4, samples = 64) }
+train { loss = cross_entropy(model(x), y); batch = 4; steps = 1; optimizer = adafactor(lr = 0.1) }
+shard { mesh = (dp = 2, tp = 3) }
+==== err
+==== exit 1

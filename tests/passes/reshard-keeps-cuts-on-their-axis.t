@@ -1,0 +1,13 @@
+# RUN: for mesh in 'dp = 4, tp = 2' 'tp = 2, dp = 4' 'rep = 2, dp = 4, tp = 2'; do %fsdpc dump --stage=reshard %s -s "shard.mesh=($mesh)" | grep '^mesh\|^param 0\|all_reduce' | sed 's/ module.*cut/ cut/; s/ !.*//; s/#.*= all/all/'; done
+# Groups of reshard = K are an axis of their own; what is cut along tp stays so.
+==== net.fsd
+module Net {
+  up   : Linear(8, 12)
+  down : Linear(12, 4)
+  forward(x) = down(relu(up(x)))
+}
+model = Net
+data  { train = synthetic(x = [8], y = 4, samples = 64) }
+train { loss = cross_entropy(model(x), y); batch = 8; steps = 1; optimizer = sgd(lr = 0.1) }
+shard { unit = Linear; reshard = 2 }
+==== out
