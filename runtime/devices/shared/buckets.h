@@ -11,6 +11,7 @@
 #define FSDPC_BUCKETS_H
 
 #include <math.h>
+#include <string.h>
 
 #include "type.h"
 
@@ -34,6 +35,25 @@ static inline Distances bucket_distances(const Attrs *a, int64_t row, int64_t ro
     if (row >= n && from == 0) after.from = 1; /* no key after the query is at distance 0 */
     if (row == 0 && !a->bidirectional) before.to = INT32_MAX;
     return row >= n ? after : before;
+}
+
+/* w [rows, heads], bias [heads, t, s] */
+typedef struct BiasTable {
+    int64_t rows, heads, t, s;
+    Distances at[MOST_BUCKETS];
+} BiasTable;
+
+static inline bool bias_table(const Attrs *a, const Type *w, const Type *bias, BiasTable *z) {
+    if (w->rank != 2 || bias->rank != 3 || w->dim[0] > MOST_BUCKETS || w->dim[1] != bias->dim[0] ||
+        !type_is_float(w) || !type_is_float(bias))
+        return false;
+    memset(z, 0, sizeof *z);
+    z->rows = w->dim[0];
+    z->heads = w->dim[1];
+    z->t = bias->dim[1];
+    z->s = bias->dim[2];
+    for (int64_t k = 0; k < z->rows; k++) z->at[k] = bucket_distances(a, k, z->rows);
+    return true;
 }
 
 #endif

@@ -5,23 +5,18 @@
  * order of the runs changes no bit.
  */
 #include "kernel.h"
+#include "placement.h"
 #include "vector.h"
 
 /* (staging u8[2, bytes], step) -> the field's part of the slot that step names. The offsets of the
  * fields within a slot are in the plan. */
 KERNEL(field) {
-    Operand staging = input(l, 0), step = input(l, 1);
-    Result out = output(l, 0);
-    const Plan *plan = l->call->rank->plan;
-    int64_t index = l->call->attr->index;
-    if (index < 0 || (uint64_t)index >= plan->n_fields || step.n < STEP_SLOTS)
-        return launch_error(l, EXIT_CORRUPT, "no field %lld", (long long)index);
-    int64_t slot_bytes = staging.n / 2, bytes = type_bytes(out.type);
-    int64_t at = (int64_t)plan->fields[index].staging;
-    if (at < 0 || bytes > slot_bytes || at > slot_bytes - bytes)
-        return launch_error(l, EXIT_CORRUPT, "field %lld lies outside the slot", (long long)index);
-    int64_t slot = ((const double *)step.at)[STEP_SLOT] != 0.0;
-    memcpy(out.at, bytes_at(staging.at, slot * slot_bytes + at), (size_t)bytes);
+    int64_t slot_bytes = 0, at = 0;
+    int code = find_field(l, &slot_bytes, &at);
+    if (code) return code;
+    int64_t slot = ((const double *)l->call->in[1])[STEP_SLOT] != 0.0;
+    memcpy(l->call->out[0], bytes_at(l->call->in[0], slot * slot_bytes + at),
+           (size_t)type_bytes(l->call->out_type[0]));
     return 0;
 }
 
@@ -145,10 +140,9 @@ KERNEL(stack) {
 KERNEL(retain) {
     Operand flat = input(l, 0);
     Result part = output(l, 0);
-    const RankInfo *rank = l->call->rank;
-    int64_t number = mesh_index(&rank->mesh, rank->rank, (AxisSet)l->call->attr->axes);
-    if (part.dtype != flat.dtype || part.n > flat.n || number >= flat.n / MAX(part.n, 1))
-        return launch_error(l, EXIT_CORRUPT, "the operand has no part %lld", (long long)number);
+    int64_t number = 0;
+    int code = find_own_part(l, &number);
+    if (code) return code;
     int64_t size = dtype_bytes(part.dtype), first = number * part.n;
 #pragma omp parallel num_threads(threads_for(l, part.n))
     {
@@ -179,25 +173,14 @@ KERNEL(evict) { return copy_between(l); }
 
 /* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {
-    Result out = output(l, 0);
-    const Plan *plan = l->call->rank->plan;
-    int64_t index = l->call->attr->group;
-    if (index < 0 || (uint64_t)index >= plan->n_groups)
-        return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);
-    const PlanGroup *g = &plan->groups[index];
-    if (g->n_param != l->call->n_in)
-        return launch_error(l, EXIT_CORRUPT, "group %lld has %u parameters, not %u",
-                            (long long)index, g->n_param, l->call->n_in);
-    int64_t size = dtype_bytes(out.dtype), end = 0;
-    for (uint32_t p = 0; p <= g->n_param; p++) {
-        int64_t next = out.n;
-        if (p < g->n_param) next = plan->group_params[g->first_param + p].offset;
-        if (next < end || next > out.n)
-            return launch_error(l, EXIT_CORRUPT, "group %lld overlaps itself", (long long)index);
-        memset(bytes_at(out.at, end * size), 0, (size_t)((next - end) * size));
-        if (p < g->n_param) end = next + type_elements(l->call->in_type[p]);
+    const PlanGroup *g = NULL;
+    int code = find_group(l, &g);
+    int64_t size = dtype_bytes(l->call->out_type[0]->dtype), from = 0, to = 0;
+    for (uint32_t p = 0; !code && p <= g->n_param; p++) {
+        code = find_gap(l, g, p, &from, &to);
+        if (!code) memset(bytes_at(l->call->out[0], from * size), 0, (size_t)((to - from) * size));
     }
-    return 0;
+    return code;
 }
 
 /* Where the parts of one parameter's chunks are, between it and the vector of its group. */
@@ -233,37 +216,25 @@ static void copy_chunks(const Chunks *c, char *flat, const char *from) {
 }
 
 KERNEL(copy_out) {
-    Operand flat = input(l, 0);
     Result out = output(l, 0);
-    const Plan *plan = l->call->rank->plan;
-    const PlanGroup *g = NULL;
-    int64_t param = l->call->attr->index;
-    uint64_t k = plan_find_place(plan, (uint64_t)param, &g);
-    if (k == plan->n_group_params)
-        return launch_error(l, EXIT_CORRUPT, "no parameter %lld", (long long)param);
-    Chunks c = {plan_layout(g), plan_place(plan, k), dtype_bytes(out.dtype)};
-    if (!c.place.chunk || flat.n != g->padded || out.n != c.place.n || out.dtype != flat.dtype)
-        return launch_error(l, EXIT_CORRUPT, "parameter %lld is in no chunks", (long long)param);
+    Chunks c = {.size = dtype_bytes(out.dtype)};
+    int code = find_chunks(l, &c.layout, &c.place);
+    if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, out.n))
-    copy_parameter(&c, out.at, flat.at);
+    copy_parameter(&c, out.at, l->call->in[0]);
     return 0;
 }
 
 KERNEL(copy_in) {
     Result out = output(l, 0);
-    const Plan *plan = l->call->rank->plan;
-    int64_t index = l->call->attr->group;
-    if (index < 0 || (uint64_t)index >= plan->n_groups)
-        return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);
-    const PlanGroup *g = &plan->groups[index];
-    if (g->n_param != l->call->n_in || out.n != g->padded || !plan_has_chunks(plan, g))
-        return launch_error(l, EXIT_CORRUPT, "group %lld has no such chunks", (long long)index);
+    const PlanGroup *g = NULL;
+    int code = find_group(l, &g);
+    if (!code) code = check_chunks(l, g);
+    if (code) return code;
     Chunks c = {.layout = plan_layout(g), .size = dtype_bytes(out.dtype)};
     for (uint32_t i = 0; i < g->n_param; i++) {
         Operand x = input(l, i);
-        c.place = plan_place(plan, (uint64_t)g->first_param + i);
-        if (x.n != c.place.n || x.dtype != out.dtype)
-            return launch_error(l, EXIT_CORRUPT, "operand %u does not fit", i);
+        c.place = plan_place(l->call->rank->plan, (uint64_t)g->first_param + i);
 #pragma omp parallel num_threads(threads_for(l, x.n))
         copy_chunks(&c, out.at, x.at);
     }
@@ -273,12 +244,9 @@ KERNEL(copy_in) {
 KERNEL(metric_add) {
     Operand acc = input(l, 0), x = input(l, 1);
     Result out = output(l, 0);
-    bool sums = out.dtype == DT_I64, largest = out.dtype == DT_I32;
-    if (!(sums || largest) || acc.n != out.n || x.n != out.n || acc.dtype != out.dtype ||
-        x.dtype != out.dtype)
-        return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
+    if (!metric_add_fits(l)) return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
     for (int64_t i = 0; i < out.n; i++)
-        if (sums)
+        if (out.dtype == DT_I64)
             ((uint64_t *)out.at)[i] = ((const uint64_t *)acc.at)[i] + ((const uint64_t *)x.at)[i];
         else
             ((int32_t *)out.at)[i] = MAX(((const int32_t *)acc.at)[i], ((const int32_t *)x.at)[i]);

@@ -7,6 +7,7 @@
 #include "columns.h"
 #include "rows.h"
 #include "stream.h"
+#include "walks.h"
 
 VECTOR_INLINE V16 load_x(const void *context, int64_t row, int64_t column, int64_t n) {
     const Operand *x = context;
@@ -31,11 +32,7 @@ KERNEL(sum_leading) {
     return 0;
 }
 
-/* ---- means along axes: wide [O, N, I], narrow [O, 1, I] */
-
-static bool fits_mean(const Type *wide, const Type *narrow, Along *a) {
-    return type_is_float(wide) && type_is_float(narrow) && type_along(wide, narrow, a);
-}
+/* ---- means along axes */
 
 /* Where block k of LANES columns begins in the narrow and in the wide value, and how many
  * remain. */
@@ -98,45 +95,8 @@ KERNEL(mean_grad) {
     return 0;
 }
 
-/* ---- sums to a shape: y has one entry, or none, of each axis that is summed */
-
-/* Axes of x, outermost first, neighbours of one kind merged; y's stride is 0 where it is summed. A
- * result is summed in the order of x, in f64. Along the last axis LANES sums run side by side and
- * are added in order. */
-typedef struct SumWalk {
-    Spread kept;   /* axes of y, with the strides that they have in x */
-    Spread summed; /* the others */
-    int64_t each;  /* elements that a result sums */
-} SumWalk;
-
-static bool sum_walk(const Type *x, const Type *y, SumWalk *w) {
-    Spread under;
-    int64_t stride = 1;
-    if (!type_spread(y, x, &under)) return false;
-    *w = (SumWalk){.each = 1};
-    for (int k = under.n - 1; k >= 0; k--) {
-        Spread *s = under.stride[k] ? &w->kept : &w->summed;
-        for (int i = s->n++; i > 0; i--) {
-            s->size[i] = s->size[i - 1];
-            s->stride[i] = s->stride[i - 1];
-        }
-        s->size[0] = under.size[k];
-        s->stride[0] = stride;
-        if (!under.stride[k]) w->each *= under.size[k];
-        stride *= under.size[k];
-    }
-    return true;
-}
-
-/* Place in x of entry `i` of those axes. */
-static int64_t walk_place(const Spread *s, int64_t i) {
-    int64_t at = 0;
-    for (int k = s->n - 1; k >= 0; k--) {
-        at += i % s->size[k] * s->stride[k];
-        i /= s->size[k];
-    }
-    return at;
-}
+/* ---- sums to a shape: a result is summed in the order of x, in f64. Along the last axis LANES
+ * sums run side by side and are added in order. */
 
 /* Results [first, first + n), n <= LANES, which lie side by side in x. */
 static void sum_columns_of(const Operand *x, const SumWalk *w, int64_t at, int64_t n, Result y,

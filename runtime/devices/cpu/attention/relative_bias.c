@@ -6,20 +6,6 @@
 #include "kernel.h"
 #include "vector.h"
 
-typedef struct BiasTable {
-    int64_t rows, heads, t, s;
-    Distances at[MOST_BUCKETS];
-} BiasTable;
-
-static bool table_of(const Launch *l, const Type *w, const Type *bias, BiasTable *z) {
-    if (w->rank != 2 || bias->rank != 3 || w->dim[0] > MOST_BUCKETS || w->dim[1] != bias->dim[0] ||
-        !type_is_float(w) || !type_is_float(bias))
-        return false;
-    *z = (BiasTable){w->dim[0], w->dim[1], bias->dim[1], bias->dim[2], .at = {{0}}};
-    for (int64_t k = 0; k < z->rows; k++) z->at[k] = bucket_distances(l->call->attr, k, z->rows);
-    return true;
-}
-
 /* Keys of query t that are in that bucket. */
 static WorkRange run_of(const BiasTable *z, int64_t k, int64_t t) {
     WorkRange r = {MAX(t + z->at[k].from, (int64_t)0), MIN(t + z->at[k].to, z->s - 1) + 1};
@@ -30,7 +16,7 @@ KERNEL(relative_bias) {
     Operand w = input(l, 0);
     Result bias = output(l, 0);
     BiasTable z;
-    if (!table_of(l, w.type, bias.type, &z)) return bad_operands(l);
+    if (!bias_table(l->call->attr, w.type, bias.type, &z)) return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, bias.n))
     {
         WorkRange mine = my_range(z.heads * z.t, 1);
@@ -49,7 +35,7 @@ KERNEL(relative_bias_grad) {
     Operand dbias = input(l, 0);
     Result dw = output(l, 0);
     BiasTable z;
-    if (!table_of(l, dw.type, dbias.type, &z)) return bad_operands(l);
+    if (!bias_table(l->call->attr, dw.type, dbias.type, &z)) return bad_operands(l);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for(l, dbias.n))
     for (int64_t i = 0; i < z.rows * z.heads; i++) {
         double sum = 0.0;

@@ -1,16 +1,7 @@
 /* The kernels of one instruction set by op, expanded from ops.def: an op that devices run and that
  * has no kernel fails to link. */
-#include "kernel.h"
 #include "op.h"
-
-/* Ops that the executor handles itself never come here from a checked plan. */
-KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "this op does not run on a device"); }
-
-/* OF_OP(linear, DEVICE) is linear, OF_OP(view, EXECUTOR) is executor. */
-#define OF_OP_DEVICE(id) id
-#define OF_OP_EXECUTOR(id) executor
-#define OF_OP_(id, who) OF_OP_##who(id)
-#define OF_OP(id, who) OF_OP_(id, who)
+#include "table_of_ops.h"
 
 #define OP(id, ...) KERNEL(OF_OP(id, __VA_ARGS__));
 #define RUN_BY(who) who

@@ -12,6 +12,7 @@
 #include "evaluate.h"
 #include "scalar_math.h"
 #include "stream.h"
+#include "walks.h"
 
 enum { PATTERN = 2048 };
 
@@ -114,13 +115,6 @@ static int map1(const Launch *l, Piece piece) { return map_with(l, input(l, 0), 
 #undef number
 PIECE_1(cast, x)
 
-/* Is the result as operand 0, and operand 1 its last axes? Other shapes are for the evaluator. */
-static bool is_plain(const Launch *l) {
-    Operand x = input(l, 0), b = input(l, 1);
-    Spread s;
-    if (x.n != output(l, 0).n || !type_spread(b.type, output(l, 0).type, &s)) return false;
-    return s.n == 1 || (s.n == 2 && s.stride[0] == 0);
-}
 #define ARITHMETIC(name)                                                                           \
     KERNEL(name) { return is_plain(l) ? map2(l, name##_piece) : CPU_NAME(step)(l, SCALAR_##name); }
 ARITHMETIC(add)

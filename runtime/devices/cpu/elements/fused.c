@@ -13,42 +13,27 @@ KERNEL(linear_grad_weight);
 KERNEL(sum_leading);
 KERNEL(gelu_grad);
 
-/* Runs the kernel of a part, whose only result is result number `result` of the fused op. */
-static int run_part(const Launch *l, Kernel kernel, uint32_t n_in, const void *const *in,
-                    const Type *const *in_type, uint32_t result) {
-    KernelCall call = *l->call;
-    call.n_in = n_in;
-    call.in = in;
-    call.in_type = in_type;
-    call.n_out = 1;
-    call.out = l->call->out + result;
-    call.out_type = l->call->out_type + result;
-    Launch part = *l;
-    part.call = &call;
-    return kernel(&part);
-}
-
 /* y, h = linear_gelu(x, w, b?) */
 KERNEL(linear_gelu) {
     const KernelCall *c = l->call;
-    int code = run_part(l, CPU_NAME(linear), c->n_in, c->in, c->in_type, 1);
+    int code = launch_part(l, CPU_NAME(linear), c->n_in, c->in, c->in_type, 1);
     if (code || l->cpu->rehearsing) return code;
-    return run_part(l, CPU_NAME(gelu), 1, (const void *[]){c->out[1]}, c->out_type + 1, 0);
+    return launch_part(l, CPU_NAME(gelu), 1, (const void *[]){c->out[1]}, c->out_type + 1, 0);
 }
 
 /* dh = linear_grad_input_gelu(dy, w, h): the slope is applied in the result's own memory */
 KERNEL(linear_grad_input_gelu) {
     const KernelCall *c = l->call;
-    int code = run_part(l, CPU_NAME(linear_grad_input), 2, c->in, c->in_type, 0);
+    int code = launch_part(l, CPU_NAME(linear_grad_input), 2, c->in, c->in_type, 0);
     if (code || l->cpu->rehearsing) return code;
-    return run_part(l, CPU_NAME(gelu_grad), 2, (const void *[]){c->out[0], c->in[2]},
-                    (const Type *[]){c->out_type[0], c->in_type[2]}, 0);
+    return launch_part(l, CPU_NAME(gelu_grad), 2, (const void *[]){c->out[0], c->in[2]},
+                       (const Type *[]){c->out_type[0], c->in_type[2]}, 0);
 }
 
 /* dw, db = linear_grad_weight_bias(dy, x, dw?) */
 KERNEL(linear_grad_weight_bias) {
     const KernelCall *c = l->call;
-    int code = run_part(l, CPU_NAME(linear_grad_weight), c->n_in, c->in, c->in_type, 0);
+    int code = launch_part(l, CPU_NAME(linear_grad_weight), c->n_in, c->in, c->in_type, 0);
     if (code || l->cpu->rehearsing) return code;
-    return run_part(l, CPU_NAME(sum_leading), 1, c->in, c->in_type, 1);
+    return launch_part(l, CPU_NAME(sum_leading), 1, c->in, c->in_type, 1);
 }

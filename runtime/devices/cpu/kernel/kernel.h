@@ -90,34 +90,10 @@ int launch_error(const Launch *l, int code, const char *format, ...)
 /* Element `position` of an operand is not an index from 0 to limit - 1. */
 int index_error(const Launch *l, IndexFault kind, int64_t position, int64_t value, int64_t limit);
 
-static inline int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not match");
-}
-
 /* ---- operands */
 
-typedef struct Operand {
-    const void *at;
-    int dtype;
-    int64_t n; /* elements */
-    const Type *type;
-} Operand;
-typedef struct Result {
-    void *at;
-    int dtype;
-    int64_t n;
-    const Type *type;
-} Result;
+#include "operands.h"
 
-static inline Operand input(const Launch *l, uint32_t i) {
-    const Type *t = l->call->in_type[i];
-    return (Operand){l->call->in[i], t->dtype, type_elements(t), t};
-}
-static inline Result output(const Launch *l, uint32_t i) {
-    const Type *t = l->call->out_type[i];
-    return (Result){l->call->out[i], t->dtype, type_elements(t), t};
-}
-static inline bool is_real(int dtype) { return dtype_is_float(dtype); }
 /* The factor of a seed: the loss scale in operand i, the state step; 1 where it is left out. */
 static inline float loss_scale(const Launch *l, uint32_t i) {
     if (i >= l->call->n_in) return 1.0f;
@@ -173,14 +149,6 @@ static inline WorkRange part_of(int64_t n, int64_t unit, int64_t index, int64_t 
     int64_t units = (n + unit - 1) / unit;
     WorkRange r = {units * index / parts * unit, units * (index + 1) / parts * unit};
     return (WorkRange){MIN(r.from, n), MIN(r.to, n)};
-}
-
-/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
-static inline const PlanGroup *group_of(const Launch *l, bool *bad) {
-    int64_t index = l->call->attr->group;
-    const Plan *plan = l->call->rank->plan;
-    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
-    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
 }
 
 #endif

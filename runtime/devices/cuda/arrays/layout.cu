@@ -6,6 +6,8 @@
  */
 #include "intrinsics.h"
 
+#include "placement.h"
+
 enum { LAYOUT_THREADS = 256, MAX_PARTS = 64 };
 
 /* (staging u8[2, bytes], step) -> the field's part of the slot that step names. */
@@ -19,20 +21,12 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
         to[i] = from[i];
 }
 KERNEL(field) {
-    Operand staging = input(l, 0), step = input(l, 1);
-    Result to = output(l, 0);
-    const Plan *plan = l->call->rank->plan;
-    int64_t index = l->call->attr->index;
-    if (index < 0 || (uint64_t)index >= plan->n_fields || step.n < STEP_SLOTS)
-        return launch_error(l, EXIT_CORRUPT, "no field %lld", (long long)index);
-    int64_t slot_bytes = staging.n / 2, bytes = type_bytes(to.type);
-    int64_t at = (int64_t)plan->fields[index].staging;
-    if (at < 0 || bytes > slot_bytes || at > slot_bytes - bytes)
-        return launch_error(l, EXIT_CORRUPT, "field %lld lies outside the slot", (long long)index);
-    if (bytes == 0) return 0;
+    int64_t slot_bytes = 0, at = 0, bytes = type_bytes(l->call->out_type[0]);
+    int code = find_field(l, &slot_bytes, &at);
+    if (code || bytes == 0) return code;
     return LAUNCH(l, field_copy, blocks_for(bytes, LAYOUT_THREADS), LAYOUT_THREADS, 0,
-                  (uint8_t *)to.at, (const uint8_t *)staging.at, slot_bytes, at,
-                  (const double *)step.at, bytes);
+                  (uint8_t *)l->call->out[0], (const uint8_t *)l->call->in[0], slot_bytes, at,
+                  (const double *)l->call->in[1], bytes);
 }
 
 /* Rows of `inner` elements go one by one between one array, whose row i belongs to part
@@ -108,11 +102,9 @@ KERNEL(stack) { return move_parts(l, l->call->out[0], l->call->out_type[0], fals
 KERNEL(retain) {
     Operand flat = input(l, 0);
     Result part = output(l, 0);
-    const RankInfo *rank = l->call->rank;
-    int64_t number = mesh_index(&rank->mesh, rank->rank, (AxisSet)l->call->attr->axes);
-    if (part.dtype != flat.dtype || part.n > flat.n || number >= flat.n / MAX(part.n, 1))
-        return launch_error(l, EXIT_CORRUPT, "the operand has no part %lld", (long long)number);
-    int64_t bytes = part.n * dtype_bytes(part.dtype);
+    int64_t number = 0, bytes = part.n * dtype_bytes(part.dtype);
+    int code = find_own_part(l, &number);
+    if (code) return code;
     return launch_result(l, launch_copy(l, part.at, (const char *)flat.at + number * bytes,
                                         (size_t)bytes, cudaMemcpyDeviceToDevice));
 }
@@ -136,28 +128,16 @@ KERNEL(evict) { return copy_between(l, cudaMemcpyDeviceToHost); }
 
 /* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {
-    Result to = output(l, 0);
-    const Plan *plan = l->call->rank->plan;
-    int64_t index = l->call->attr->group;
-    if (index < 0 || (uint64_t)index >= plan->n_groups)
-        return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);
-    const PlanGroup *g = &plan->groups[index];
-    if (g->n_param != l->call->n_in)
-        return launch_error(l, EXIT_CORRUPT, "group %lld has %u parameters, not %u",
-                            (long long)index, g->n_param, l->call->n_in);
-    int64_t size = dtype_bytes(to.dtype), end = 0;
-    for (uint32_t p = 0; p <= g->n_param; p++) {
-        int64_t next = p < g->n_param ? plan->group_params[g->first_param + p].offset : to.n;
-        if (next < end || next > to.n)
-            return launch_error(l, EXIT_CORRUPT, "group %lld overlaps itself", (long long)index);
-        if (next > end) {
-            int code = launch_result(
-                l, launch_set(l, (char *)to.at + end * size, 0, (size_t)((next - end) * size)));
-            if (code) return code;
-        }
-        if (p < g->n_param) end = next + type_elements(l->call->in_type[p]);
+    const PlanGroup *g = NULL;
+    int code = find_group(l, &g);
+    int64_t size = dtype_bytes(l->call->out_type[0]->dtype), from = 0, to = 0;
+    for (uint32_t p = 0; !code && p <= g->n_param; p++) {
+        code = find_gap(l, g, p, &from, &to);
+        if (!code && to > from)
+            code = launch_result(l, launch_set(l, (char *)l->call->out[0] + from * size, 0,
+                                               (size_t)((to - from) * size)));
     }
-    return 0;
+    return code;
 }
 
 /* One parameter of a group in chunks, in words that both sides of a copy have at multiples of their
@@ -224,40 +204,25 @@ static int copy_chunks(const Launch *l, void *vector, void *parameter, const Lay
 }
 
 KERNEL(copy_out) {
-    Operand flat = input(l, 0);
-    Result to = output(l, 0);
-    const Plan *plan = l->call->rank->plan;
-    const PlanGroup *g = NULL;
-    int64_t param = l->call->attr->index;
-    uint64_t k = plan_find_place(plan, (uint64_t)param, &g);
-    if (k == plan->n_group_params)
-        return launch_error(l, EXIT_CORRUPT, "no parameter %lld", (long long)param);
-    LayoutPlace place = plan_place(plan, k);
-    if (!place.chunk || flat.n != g->padded || to.n != place.n || to.dtype != flat.dtype)
-        return launch_error(l, EXIT_CORRUPT, "parameter %lld is in no chunks", (long long)param);
-    return copy_chunks(l, (void *)(uintptr_t)flat.at, to.at, plan_layout(g), place,
-                       dtype_bytes(to.dtype), true);
+    Layout layout = {};
+    LayoutPlace place = {};
+    int code = find_chunks(l, &layout, &place);
+    if (code) return code;
+    return copy_chunks(l, (void *)(uintptr_t)l->call->in[0], l->call->out[0], layout, place,
+                       dtype_bytes(l->call->out_type[0]->dtype), true);
 }
 
 KERNEL(copy_in) {
     Result to = output(l, 0);
-    const Plan *plan = l->call->rank->plan;
-    int64_t index = l->call->attr->group;
-    if (index < 0 || (uint64_t)index >= plan->n_groups)
-        return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);
-    const PlanGroup *g = &plan->groups[index];
-    if (g->n_param != l->call->n_in || to.n != g->padded || !plan_has_chunks(plan, g))
-        return launch_error(l, EXIT_CORRUPT, "group %lld has no such chunks", (long long)index);
-    for (uint32_t i = 0; i < g->n_param; i++) {
-        Operand x = input(l, i);
-        LayoutPlace place = plan_place(plan, (uint64_t)g->first_param + i);
-        if (x.n != place.n || x.dtype != to.dtype)
-            return launch_error(l, EXIT_CORRUPT, "operand %u does not fit", i);
-        int code = copy_chunks(l, to.at, (void *)(uintptr_t)x.at, plan_layout(g), place,
-                               dtype_bytes(to.dtype), false);
-        if (code) return code;
+    const PlanGroup *g = NULL;
+    int code = find_group(l, &g);
+    if (!code) code = check_chunks(l, g);
+    for (uint32_t i = 0; !code && i < g->n_param; i++) {
+        LayoutPlace place = plan_place(l->call->rank->plan, (uint64_t)g->first_param + i);
+        code = copy_chunks(l, to.at, (void *)(uintptr_t)l->call->in[i], plan_layout(g), place,
+                           dtype_bytes(to.dtype), false);
     }
-    return 0;
+    return code;
 }
 
 __global__ void __launch_bounds__(WARP)
@@ -277,12 +242,9 @@ __global__ void __launch_bounds__(WARP)
 KERNEL(metric_add) {
     Operand acc = input(l, 0), x = input(l, 1);
     Result to = output(l, 0);
-    bool sums = to.dtype == DT_I64, largest = to.dtype == DT_I32;
-    if (!(sums || largest) || acc.n != to.n || x.n != to.n || acc.dtype != to.dtype ||
-        x.dtype != to.dtype)
-        return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
+    if (!metric_add_fits(l)) return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
     if (to.n == 0) return 0;
-    if (largest)
+    if (to.dtype == DT_I32)
         return LAUNCH(l, larger_numbers, blocks_for(to.n, WARP), WARP, 0, (int32_t *)to.at,
                       (const int32_t *)acc.at, (const int32_t *)x.at, to.n);
     return LAUNCH(l, add_words, blocks_for(to.n, WARP), WARP, 0, (uint64_t *)to.at,

@@ -6,7 +6,9 @@
  * terms in turn and are added by a tree of fixed shape, in f64. No sum depends on the grid.
  */
 #include "columns.h"
-#include "formula.h"
+
+#define WALK_FUNCTION DEVICE
+#include "walks.h"
 
 template <int form> struct Rows {
     const void *at;
@@ -138,10 +140,6 @@ CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
 
 /* ---- means along axes: wide [O, N, I], narrow [O, 1, I]; a thread a mean */
 
-static bool fits_mean(const Type *wide, const Type *narrow, Along *a) {
-    return type_is_float(wide) && type_is_float(narrow) && type_along(wide, narrow, a);
-}
-
 __global__ void __launch_bounds__(SUM_THREADS)
     mean_of_columns(void *y, int y_dtype, const void *x, int x_dtype, int64_t n, int64_t inner,
                     int64_t means) {
@@ -184,45 +182,8 @@ KERNEL(mean_grad) {
                   dy.at, dy.dtype, a.n, a.inner, dx.n);
 }
 
-/* ---- sums to a shape: y has one entry, or none, of each axis that is summed. A warp sums a
- * result: lane k adds entries k, k + 32, .. in f64, then the lanes are added in a tree. */
-
-struct SumWalk {
-    Spread kept, summed; /* axes of y and the others, with the strides that they have in x */
-    int64_t each;        /* elements that a result sums */
-};
-
-static void add_outermost_axis(Spread *s, int64_t size, int64_t stride) {
-    for (int i = s->n++; i > 0; i--) {
-        s->size[i] = s->size[i - 1];
-        s->stride[i] = s->stride[i - 1];
-    }
-    s->size[0] = size;
-    s->stride[0] = stride;
-}
-
-static bool sum_walk(const Type *x, const Type *y, SumWalk *w) {
-    Spread under;
-    int64_t stride = 1;
-    *w = SumWalk();
-    w->each = 1;
-    if (!type_spread(y, x, &under)) return false;
-    for (int k = under.n - 1; k >= 0; k--) {
-        add_outermost_axis(under.stride[k] ? &w->kept : &w->summed, under.size[k], stride);
-        if (!under.stride[k]) w->each *= under.size[k];
-        stride *= under.size[k];
-    }
-    return true;
-}
-
-DEVICE int64_t walk_place(const Spread &s, int64_t i) {
-    int64_t at = 0;
-    for (int k = s.n - 1; k >= 0; k--) {
-        at += i % s.size[k] * s.stride[k];
-        i /= s.size[k];
-    }
-    return at;
-}
+/* ---- sums to a shape. A warp sums a result: lane k adds entries k, k + 32, .. in f64, then the
+ * lanes are added in a tree. */
 
 __global__ void __launch_bounds__(SUM_THREADS)
     sum_walks(void *y, int y_dtype, const void *x, int x_dtype, SumWalk w, int64_t n) {
@@ -230,10 +191,10 @@ __global__ void __launch_bounds__(SUM_THREADS)
     int lane = threadIdx.x % WARP;
     for (int64_t k = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP; k < n;
          k += (int64_t)gridDim.x * blockDim.x / WARP) {
-        int64_t at = walk_place(w.kept, k);
+        int64_t at = walk_place(&w.kept, k);
         double sum = 0.0;
         for (int64_t i = lane; i < w.each; i += WARP)
-            sum += (double)element_load(x, x_dtype, at + walk_place(w.summed, i));
+            sum += (double)element_load(x, x_dtype, at + walk_place(&w.summed, i));
         for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
         if (lane == 0) element_store(y, y_dtype, k, (float)sum);
     }

@@ -9,24 +9,6 @@
 
 enum { BIAS_THREADS = 256, WARPS = BIAS_THREADS / WARP };
 
-typedef struct BiasTable {
-    int64_t rows, heads, t, s;
-    Distances at[MOST_BUCKETS];
-} BiasTable;
-
-static bool table_of(const Launch *l, const Type *w, const Type *bias, BiasTable *z) {
-    if (w->rank != 2 || bias->rank != 3 || w->dim[0] > MOST_BUCKETS || w->dim[1] != bias->dim[0] ||
-        !type_is_float(w) || !type_is_float(bias))
-        return false;
-    *z = BiasTable();
-    z->rows = w->dim[0];
-    z->heads = w->dim[1];
-    z->t = bias->dim[1];
-    z->s = bias->dim[2];
-    for (int64_t k = 0; k < z->rows; k++) z->at[k] = bucket_distances(l->call->attr, k, z->rows);
-    return true;
-}
-
 __global__ void __launch_bounds__(BIAS_THREADS)
     bias_of_pairs(const BiasTable z, void *bias, int bias_dtype, const void *w, int w_dtype) {
     begin_kernel();
@@ -61,7 +43,7 @@ KERNEL(relative_bias) {
     Operand w = input(l, 0);
     Result bias = output(l, 0);
     BiasTable z;
-    if (!table_of(l, w.type, bias.type, &z)) return bad_operands(l);
+    if (!bias_table(l->call->attr, w.type, bias.type, &z)) return bad_operands(l);
     return LAUNCH(l, bias_of_pairs, blocks_for(z.t * z.s, BIAS_THREADS), BIAS_THREADS, 0, z,
                   bias.at, bias.dtype, w.at, w.dtype);
 }
@@ -70,7 +52,7 @@ KERNEL(relative_bias_grad) {
     Operand dbias = input(l, 0);
     Result dw = output(l, 0);
     BiasTable z;
-    if (!table_of(l, dw.type, dbias.type, &z)) return bad_operands(l);
+    if (!bias_table(l->call->attr, dw.type, dbias.type, &z)) return bad_operands(l);
     return LAUNCH(l, sum_of_bucket, (unsigned)(z.rows * z.heads), BIAS_THREADS, 0, z, dw.at,
                   dw.dtype, dbias.at, dbias.dtype);
 }

@@ -4,15 +4,8 @@
 
 #include "op.h"
 #include "table.h"
+#include "table_of_ops.h"
 
-/* Ops that the executor handles itself never come here from a checked plan. */
-KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "this op does not run on a device"); }
-
-/* OF_OP(linear, DEVICE) is linear, OF_OP(view, EXECUTOR) is executor. */
-#define OF_OP_DEVICE(id) id
-#define OF_OP_EXECUTOR(id) executor
-#define OF_OP_(id, who) OF_OP_##who(id)
-#define OF_OP(id, who) OF_OP_(id, who)
 #define CUDA_NAME(name) CUDA_NAME_(name)
 #define CUDA_NAME_(name) cuda_##name
 

@@ -112,38 +112,13 @@ enum { REDUCE_AT_ONCE = 8 };
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
                                    const void *const *from, int n_from, int64_t elements);
 
-/* ---- operands, as on the cpu */
+/* ---- operands */
 
-typedef struct Operand {
-    const void *at;
-    int dtype;
-    int64_t n; /* elements */
-    const Type *type;
-} Operand;
-typedef struct Result {
-    void *at;
-    int dtype;
-    int64_t n;
-    const Type *type;
-} Result;
+#include "operands.h"
 
-static inline Operand input(const Launch *l, uint32_t i) {
-    const Type *t = l->call->in_type[i];
-    Operand o = {l->call->in[i], t->dtype, type_elements(t), t};
-    return o;
-}
-static inline Result output(const Launch *l, uint32_t i) {
-    const Type *t = l->call->out_type[i];
-    Result r = {l->call->out[i], t->dtype, type_elements(t), t};
-    return r;
-}
-static inline bool is_real(int dtype) { return dtype_is_float(dtype); }
 /* Operand i, the state step, from which seeds take their loss scale; NULL where it is left out. */
 static inline const double *step_operand(const Launch *l, uint32_t i) {
     return i < l->call->n_in ? (const double *)l->call->in[i] : NULL;
-}
-static inline int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not match");
 }
 
 /* Blocks for n pieces of work of `each`; a kernel walks the rest in steps of the grid. */
@@ -151,14 +126,6 @@ enum { MAX_BLOCKS = 1 << 20 };
 static inline unsigned blocks_for(int64_t n, int64_t each) {
     int64_t blocks = (n + each - 1) / each;
     return (unsigned)MAX(MIN(blocks, (int64_t)MAX_BLOCKS), (int64_t)1);
-}
-
-/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
-static inline const PlanGroup *group_of(const Launch *l, bool *bad) {
-    int64_t index = l->call->attr->group;
-    const Plan *plan = l->call->rank->plan;
-    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
-    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
 }
 
 #endif

@@ -182,21 +182,6 @@ KERNEL(gelu);
 KERNEL(gelu_grad);
 KERNEL(sum_leading);
 
-/* Runs the kernel of a part, whose only result is result number `result` of the fused op. */
-static int run_part(const Launch *l, Kernel kernel, uint32_t n_in, const void *const *in,
-                    const Type *const *in_type, uint32_t result) {
-    KernelCall call = *l->call;
-    call.n_in = n_in;
-    call.in = in;
-    call.in_type = in_type;
-    call.n_out = 1;
-    call.out = l->call->out + result;
-    call.out_type = l->call->out_type + result;
-    Launch part = *l;
-    part.call = &call;
-    return kernel(&part);
-}
-
 /* The request to the library; all operands lie where it can use them. */
 typedef struct Request {
     ProductShape s;
@@ -243,7 +228,7 @@ static int run_parts(void *context) {
         plain.acc = &acc;
     }
     int code = run_product(p->l, &plain);
-    return code ? code : run_part(p->l, p->kernel, p->n_in, p->in, p->in_type, p->result);
+    return code ? code : launch_part(p->l, p->kernel, p->n_in, p->in, p->in_type, p->result);
 }
 
 /* The product p with an epilogue, or the parts. aux has the type of aux_type. */

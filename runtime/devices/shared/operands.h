@@ -1,0 +1,58 @@
+/* Operands and results of a kernel, as all devices see them. Only the kernel.h of a device includes
+ * this, after its Launch, whose `call` says what is computed, and launch_error.
+ */
+#ifndef FSDPC_OPERANDS_H
+#define FSDPC_OPERANDS_H
+
+typedef struct Operand {
+    const void *at;
+    int dtype;
+    int64_t n; /* elements */
+    const Type *type;
+} Operand;
+typedef struct Result {
+    void *at;
+    int dtype;
+    int64_t n;
+    const Type *type;
+} Result;
+
+static inline Operand input(const Launch *l, uint32_t i) {
+    const Type *t = l->call->in_type[i];
+    Operand o = {l->call->in[i], t->dtype, type_elements(t), t};
+    return o;
+}
+static inline Result output(const Launch *l, uint32_t i) {
+    const Type *t = l->call->out_type[i];
+    Result r = {l->call->out[i], t->dtype, type_elements(t), t};
+    return r;
+}
+static inline bool is_real(int dtype) { return dtype_is_float(dtype); }
+static inline int bad_operands(const Launch *l) {
+    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not match");
+}
+
+/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
+static inline const PlanGroup *group_of(const Launch *l, bool *bad) {
+    int64_t index = l->call->attr->group;
+    const Plan *plan = l->call->rank->plan;
+    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
+    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
+}
+
+/* Runs the kernel of a part, whose only result is result number `result` of the fused op. */
+static inline int launch_part(const Launch *l, Kernel kernel, uint32_t n_in, const void *const *in,
+                              const Type *const *in_type, uint32_t result) {
+    KernelCall call = *l->call;
+    call.n_in = n_in;
+    call.in = in;
+    call.in_type = in_type;
+    call.n_out = 1;
+    call.out = l->call->out + result;
+    call.out_type = l->call->out_type + result;
+    Launch part = *l;
+    part.call = &call;
+    return kernel(&part);
+}
+
+#endif

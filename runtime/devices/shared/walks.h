@@ -1,0 +1,69 @@
+/* How the kernels of all devices go through the operands of reductions and formulas. A file for a
+ * GPU defines WALK_FUNCTION for what runs there. */
+#ifndef FSDPC_WALKS_H
+#define FSDPC_WALKS_H
+
+#include <string.h>
+
+#include "formula.h"
+#include "kernel.h"
+
+#ifndef WALK_FUNCTION
+#define WALK_FUNCTION static inline
+#endif
+
+/* Means and extremes along axes: wide [O, N, I], narrow [O, 1, I]. */
+static inline bool fits_mean(const Type *wide, const Type *narrow, Along *a) {
+    return type_is_float(wide) && type_is_float(narrow) && type_along(wide, narrow, a);
+}
+
+/* Sums to a shape: y has one entry, or none, of each axis that is summed. Axes of x, outermost
+ * first, neighbours of one kind merged; y's stride is 0 where it is summed. */
+typedef struct SumWalk {
+    Spread kept;   /* axes of y, with the strides that they have in x */
+    Spread summed; /* the others */
+    int64_t each;  /* elements that a result sums */
+} SumWalk;
+
+static inline void add_outermost_axis(Spread *s, int64_t size, int64_t stride) {
+    for (int i = s->n++; i > 0; i--) {
+        s->size[i] = s->size[i - 1];
+        s->stride[i] = s->stride[i - 1];
+    }
+    s->size[0] = size;
+    s->stride[0] = stride;
+}
+
+static inline bool sum_walk(const Type *x, const Type *y, SumWalk *w) {
+    Spread under;
+    int64_t stride = 1;
+    memset(w, 0, sizeof *w);
+    w->each = 1;
+    if (!type_spread(y, x, &under)) return false;
+    for (int k = under.n - 1; k >= 0; k--) {
+        add_outermost_axis(under.stride[k] ? &w->kept : &w->summed, under.size[k], stride);
+        if (!under.stride[k]) w->each *= under.size[k];
+        stride *= under.size[k];
+    }
+    return true;
+}
+
+/* Place in x of entry `i` of those axes. */
+WALK_FUNCTION int64_t walk_place(const Spread *s, int64_t i) {
+    int64_t at = 0;
+    for (int k = s->n - 1; k >= 0; k--) {
+        at += i % s->size[k] * s->stride[k];
+        i /= s->size[k];
+    }
+    return at;
+}
+
+/* Is the result as operand 0, and operand 1 its last axes? Other shapes are for the evaluator. */
+static inline bool is_plain(const Launch *l) {
+    Operand x = input(l, 0), b = input(l, 1);
+    Spread s;
+    if (x.n != output(l, 0).n || !type_spread(b.type, output(l, 0).type, &s)) return false;
+    return s.n == 1 || (s.n == 2 && s.stride[0] == 0);
+}
+
+#endif
