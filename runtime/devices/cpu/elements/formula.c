@@ -69,7 +69,8 @@ int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step
     Pieces p = {.n_in = 0};
     bool moves = formula_moves(n_step, step);
     if (e.n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS) return bad_operands(l);
-    if (moves && !cut_formula(l, n_step, step, &p)) return bad_operands(l);
+    if (moves && !formula_cut(e.n_in, l->call->in_type, n_step, step, l->call->out_type, &p))
+        return bad_operands(l);
     if (moves) {
         e.n_in = p.n_in;
         n_step = p.n_step;

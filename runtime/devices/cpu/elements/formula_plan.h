@@ -146,21 +146,6 @@ static bool describe_formula(Evaluation *e) {
     return true;
 }
 
-/* Cuts a formula with moves. */
-static bool cut_formula(const Launch *l, uint32_t n_step, const FormulaStep *step, Pieces *p) {
-    Type value[FORMULA_ALL];
-    uint32_t n_in = l->call->n_in;
-    if (n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS) return false;
-    for (uint32_t i = 0; i < n_in; i++) value[i] = *l->call->in_type[i];
-    if (!moves_types(n_in, n_step, step, value) || !formula_pieces(n_in, n_step, step, value, p))
-        return false;
-    for (uint32_t k = 0; k < n_step; k++)
-        if (step[k].result &&
-            !type_same_dims(&value[n_in + k], l->call->out_type[step[k].result - 1]))
-            return false;
-    return true;
-}
-
 /* The rows of blocks: runs of whole vectors, or where runs are single elements those of an operand;
  * 0: none. */
 static int64_t run_of_block(const Pieces *p) {

@@ -453,20 +453,6 @@ static int threads_of(const FormulaRooms &rooms, size_t *shared) {
     return threads;
 }
 
-/* Cuts a formula with moves. */
-static bool cut_formula(const Launch *l, uint32_t n_step, const FormulaStep *step, Pieces *p) {
-    Type value[FORMULA_ALL];
-    uint32_t n_in = l->call->n_in;
-    for (uint32_t i = 0; i < n_in; i++) value[i] = *input(l, i).type;
-    if (!moves_types(n_in, n_step, step, value) || !formula_pieces(n_in, n_step, step, value, p))
-        return false;
-    for (uint32_t k = 0; k < n_step; k++)
-        if (step[k].result &&
-            !type_same_dims(&value[n_in + k], output(l, step[k].result - 1u).type))
-            return false;
-    return true;
-}
-
 static char *moved_address(const void *p, int dtype, int64_t elements) {
     return (char *)p + elements * dtype_bytes((DType)dtype);
 }
@@ -504,7 +490,9 @@ static int launch_pieces(const Launch *l, uint32_t n_step, const FormulaStep *st
     PieceTask task = {};
     Pieces p;
     size_t shared;
-    if (!cut_formula(l, n_step, step, &p) || !take_pieces(l, p, &task)) return bad_operands(l);
+    if (!formula_cut(l->call->n_in, l->call->in_type, n_step, step, l->call->out_type, &p) ||
+        !take_pieces(l, p, &task))
+        return bad_operands(l);
     int threads = threads_of(task.rooms, &shared);
     return LAUNCH(l, evaluate_pieces, blocks_for(task.n, threads * EIGHT), threads, shared, task);
 }
