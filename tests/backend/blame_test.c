@@ -1,16 +1,12 @@
 /* Which instruction proof 4 names: one instruction in the backward of a small model is broken, far
  * from the parameter whose gradient becomes wrong, and the message must name it. */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "check.h"
 #include "mutate.h"
+#include "test.h"
 
 /* The nth instruction of that op and phase. */
 static uint32_t find(const Plan *p, uint16_t op, int phase, int nth) {
@@ -69,8 +65,7 @@ static void read_the_input(Fixture *f, uint32_t i) {
 }
 
 /* Zeros before the sum that is the gradient of `shift`. */
-static void a_part_that_is_gone_is_named(void **state) {
-    (void)state;
+TEST(a_part_that_is_gone_is_named) {
     Fixture f;
     start(&f);
     EditInstr *in = &f.edit->instr[find(&f.good.plan, OP_relu_grad, PHASE_BACKWARD, 0)];
@@ -85,8 +80,7 @@ static void a_part_that_is_gone_is_named(void **state) {
 }
 
 /* The product whose sum over rows is the gradient of `slope`. */
-static void a_factor_under_a_sum_is_named(void **state) {
-    (void)state;
+TEST(a_factor_under_a_sum_is_named) {
     Fixture f;
     start(&f);
     const Plan *p = &f.good.plan;
@@ -98,8 +92,7 @@ static void a_factor_under_a_sum_is_named(void **state) {
 }
 
 /* What both readers of a value contribute to its gradient is wrong by what comes after them. */
-static void what_comes_after_both_readers_is_named(void **state) {
-    (void)state;
+TEST(what_comes_after_both_readers_is_named) {
     Fixture f;
     start(&f);
     read_the_input(&f, find(&f.good.plan, OP_silu_grad, PHASE_BACKWARD, 0));
@@ -108,11 +101,4 @@ static void what_comes_after_both_readers_is_named(void **state) {
     finish(&f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_part_that_is_gone_is_named),
-        cmocka_unit_test(a_factor_under_a_sum_is_named),
-        cmocka_unit_test(what_comes_after_both_readers_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,15 +2,11 @@
  * and through a cast to another dtype and back, in training and in evaluation. The reader or the
  * checker must reject every such plan; most of them because the value differs, not because of its
  * address. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "mutate.h"
+#include "test.h"
 
 #define GPT2                                                                                       \
     "L=1", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8", "train.batch=8",                   \
@@ -80,7 +76,7 @@ static Counts round_all(const GoodPlan *g) {
     return n;
 }
 
-static void nothing_is_rounded_on_the_way(void **state) {
+TEST(nothing_is_rounded_on_the_way) {
     static const struct {
         const char *model;
         int64_t ranks;
@@ -93,7 +89,6 @@ static void nothing_is_rounded_on_the_way(void **state) {
          {"L=1", "D=16", "H=2", "KV=1", "F=12", "E=3", "K=2", "vocab=37", "seq=8", "data.length=8",
           "train.batch=8", "train.precision=f16"}},
     };
-    (void)state;
     good_data();
     uint32_t evaluated = 0;
     for (size_t k = 0; k < ARRAY_LEN(plans); k++) {
@@ -111,7 +106,4 @@ static void nothing_is_rounded_on_the_way(void **state) {
     assert_true(evaluated > 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_rounded_on_the_way)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

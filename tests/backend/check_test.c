@@ -1,18 +1,14 @@
 /* What plan_check_result counts: units gathered at the same time under each policy of prefetch, and
  * the peak. Also plans with one change each, which a single proof must reject.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "check.h"
 #include "mutate.h"
+#include "test.h"
 
 static PlanCheckResult check(const char *const *more, int n_more) {
     const char *set[16] = {"L=6",           "D=16",          "H=2",
@@ -34,8 +30,7 @@ static PlanCheckResult check(const char *const *more, int n_more) {
 }
 
 /* One unit computes, `prefetch` more are there or on their way, and never more than in flight. */
-static void units_gathered_at_once(void **state) {
-    (void)state;
+TEST(units_gathered_at_once) {
     static const struct {
         const char *set[3];
         uint32_t units;
@@ -143,8 +138,7 @@ static void quantized_by_their_own(const char *gather) {
     free(g.bytes);
     arena_free(a);
 }
-static void weights_are_quantized_by_their_own_largest(void **state) {
-    (void)state;
+TEST(weights_are_quantized_by_their_own_largest) {
     quantized_by_their_own("shard.gather=f8e4m3");
     quantized_by_their_own("shard.gather=i8");
 }
@@ -167,8 +161,7 @@ static void refuse_in_host_memory(const Plan *good, StateRole role) {
     assert_true(n > 0);
 }
 
-static void what_the_device_writes_stays_there(void **state) {
-    (void)state;
+TEST(what_the_device_writes_stays_there) {
     const char *set[] = {"train.steps=2", "train.batch=8", "train.precision=f16",
                          "shard.offload=(states = cpu)"};
     Arena *a = arena_new();
@@ -201,8 +194,7 @@ static uint32_t state_before(const Plan *p, uint32_t i, StateRole role, int64_t 
 }
 
 /* What the update casts is the new shard, of each group, and no copy. */
-static void only_gathers_read_copies(void **state) {
-    (void)state;
+TEST(only_gathers_read_copies) {
     const char *set[16] = {"train.precision=bf16", "shard.cast=update",
                            "train.optimizer=adafactor(lr = 0.1)"};
     Arena *a = arena_new();
@@ -258,8 +250,7 @@ static int moved_aside(const Plan *good, uint32_t i) {
     return status;
 }
 
-static void streams_that_wait_share_a_workspace(void **state) {
-    (void)state;
+TEST(streams_that_wait_share_a_workspace) {
     Arena *a = arena_new();
     GoodPlan g = {.name = "workspaces"};
     uint32_t tried = 0;
@@ -286,8 +277,7 @@ static uint32_t weights_before(const Plan *p, uint32_t i, const Type *t) {
     return UINT32_MAX;
 }
 
-static void only_some_ops_read_shards(void **state) {
-    (void)state;
+TEST(only_some_ops_read_shards) {
     Arena *a = arena_new();
     GoodPlan g = {.name = "shards"};
     uint32_t tried = 0;
@@ -306,8 +296,7 @@ static void only_some_ops_read_shards(void **state) {
     arena_free(a);
 }
 
-static void states_stay_apart(void **state) {
-    (void)state;
+TEST(states_stay_apart) {
     Arena *a = arena_new();
     GoodPlan g = {.name = "states"};
     good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
@@ -333,8 +322,7 @@ static bool refuses_step(Arena *a, const Plan *good, uint64_t k, FormulaStep oth
 }
 
 /* Other parts of the same shapes than the model's. */
-static void parts_are_those_of_the_model(void **state) {
-    (void)state;
+TEST(parts_are_those_of_the_model) {
     static const char *const set[] = {"D=24", "data.train=synthetic_tokens(vocab = 257)"};
     Arena *a = arena_new();
     GoodPlan g = {.name = "parts"};
@@ -372,8 +360,7 @@ static bool needs_edge(const Plan *good, uint32_t i, uint32_t k) {
     return refused;
 }
 
-static void proof_1_stands_alone(void **state) {
-    (void)state;
+TEST(proof_1_stands_alone) {
     Arena *a = arena_new();
     GoodPlan g = {.name = "edges"};
     uint32_t needed = 0;
@@ -386,8 +373,7 @@ static void proof_1_stands_alone(void **state) {
 }
 
 /* What the tables call frozen has no gradient. The reader refuses such a plan, too. */
-static void a_pack_is_of_a_group_that_learns(void **state) {
-    (void)state;
+TEST(a_pack_is_of_a_group_that_learns) {
     Arena *a = arena_new();
     GoodPlan g = {.name = "packs"};
     good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
@@ -404,8 +390,7 @@ static void a_pack_is_of_a_group_that_learns(void **state) {
 }
 
 /* Shards of three ranks make no whole over two. The reader refuses such a plan, too. */
-static void a_gather_is_of_as_many_ranks_as_its_result(void **state) {
-    (void)state;
+TEST(a_gather_is_of_as_many_ranks_as_its_result) {
     const char *set[16] = {"shard.mesh=(rep = 2, dp = 3)"};
     Arena *a = arena_new();
     GoodPlan g = {.name = "ranks"};
@@ -428,8 +413,7 @@ static void a_gather_is_of_as_many_ranks_as_its_result(void **state) {
     arena_free(a);
 }
 
-static void a_loss_is_one_of_the_model(void **state) {
-    (void)state;
+TEST(a_loss_is_one_of_the_model) {
     Arena *a = arena_new();
     GoodPlan g = {.name = "losses"};
     good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
@@ -455,8 +439,7 @@ static void forget(const void *from, size_t size) {
     assert_int_equal(munmap((char *)(uintptr_t)from + size - room, room + page), 0);
 }
 
-static void no_table_is_read_past_its_end(void **state) {
-    (void)state;
+TEST(no_table_is_read_past_its_end) {
     Arena *a = arena_new();
     GoodPlan *g;
     uint32_t n = good_plans(a, &g);
@@ -476,8 +459,7 @@ static void no_table_is_read_past_its_end(void **state) {
 }
 
 /* Whoever writes a plan cannot know which numbers its terms will have. */
-static void each_check_numbers_terms_in_its_own_way(void **state) {
-    (void)state;
+TEST(each_check_numbers_terms_in_its_own_way) {
     Check a = {0}, b = {0};
     Attrs ignores = {.ignore = -100}, others = {.ignore = -99};
     Type loss = {.dtype = DT_I64, .rank = 1, .dim = {EXACT_WORDS}};
@@ -498,9 +480,8 @@ static void each_check_numbers_terms_in_its_own_way(void **state) {
 }
 
 /* Targets are ids of 32 bits, so a number that is no such id says nothing. */
-static void what_is_ignored_is_an_id(void **state) {
+TEST(what_is_ignored_is_an_id) {
     static const char *const set[] = {"L=1", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8"};
-    (void)state;
     Arena *a = arena_new();
     GoodPlan g = {.name = "ids"};
     good_plan(a, "gpt2", 1, set, (int)ARRAY_LEN(set), &g);
@@ -519,23 +500,4 @@ static void what_is_ignored_is_an_id(void **state) {
     arena_free(a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_gathered_at_once),
-        cmocka_unit_test(weights_are_quantized_by_their_own_largest),
-        cmocka_unit_test(what_the_device_writes_stays_there),
-        cmocka_unit_test(only_some_ops_read_shards),
-        cmocka_unit_test(only_gathers_read_copies),
-        cmocka_unit_test(streams_that_wait_share_a_workspace),
-        cmocka_unit_test(states_stay_apart),
-        cmocka_unit_test(parts_are_those_of_the_model),
-        cmocka_unit_test(proof_1_stands_alone),
-        cmocka_unit_test(a_pack_is_of_a_group_that_learns),
-        cmocka_unit_test(a_gather_is_of_as_many_ranks_as_its_result),
-        cmocka_unit_test(a_loss_is_one_of_the_model),
-        cmocka_unit_test(no_table_is_read_past_its_end),
-        cmocka_unit_test(each_check_numbers_terms_in_its_own_way),
-        cmocka_unit_test(what_is_ignored_is_an_id),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

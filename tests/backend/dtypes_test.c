@@ -3,17 +3,13 @@
  * an op changes in place, the same result of all ops with the same formula). The reader or the
  * checker must reject every such plan; of those that reach the checker, proof 8 rejects most.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "check.h"
 #include "mutate.h"
 #include "signature.h"
+#include "test.h"
 
 typedef unsigned long long Llu;
 
@@ -117,7 +113,7 @@ static void exchange_all(const GoodPlan *g) {
     free(c.same);
 }
 
-static void no_value_has_another_dtype(void **state) {
+TEST(no_value_has_another_dtype) {
     static const char *const small[] = {"D=16",          "H=2",
                                         "vocab=37",      "data.length=8",
                                         "train.batch=8", "train.schedule=constant(warmup = 0)"};
@@ -134,7 +130,6 @@ static void no_value_has_another_dtype(void **state) {
         {"t5", {"L=1", "dk=4", "F=24", "train.precision=f16"}},
         {"llama3", {"L=1", "seq=8", "KV=1", "F=24", "train.precision=bf16", "shard.gather=f32"}},
     };
-    (void)state;
     for (size_t k = 0; k < ARRAY_LEN(plans); k++) {
         Arena *a = arena_new();
         GoodPlan g = {.name = plans[k].model};
@@ -150,9 +145,8 @@ static void no_value_has_another_dtype(void **state) {
 }
 
 /* Parameters that are kept in f32, frozen, tied and read twice. */
-static void no_value_of_any_gradient_has_another_dtype(void **state) {
+TEST(no_value_of_any_gradient_has_another_dtype) {
     static const char *const set[] = {"train.precision=bf16", "train.accumulate=2", "drop=0.1"};
-    (void)state;
     Arena *a = arena_new();
     GoodPlan g = {.name = "gradients"};
     good_plan(a, "tests/backend/models/gradients", 2, set, (int)ARRAY_LEN(set), &g);
@@ -161,10 +155,4 @@ static void no_value_of_any_gradient_has_another_dtype(void **state) {
     arena_free(a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_value_has_another_dtype),
-        cmocka_unit_test(no_value_of_any_gradient_has_another_dtype),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,17 +2,13 @@
  * operands is replaced by another value of the same type, the plan is rejected, for every such op
  * of ops.def. A model with all of them is compiled with and without the passes that fuse. Values
  * are numbered, so one that is computed twice does not count as another value. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "check.h"
 #include "mutate.h"
 #include "signature.h"
+#include "test.h"
 
 enum { OPERANDS = 16 };
 
@@ -107,8 +103,7 @@ static bool is_step(uint16_t op, uint32_t k) {
     return k + 1 == op_signature((OpKind)op)->in_max && strstr(op_info[op].signature, "step:step");
 }
 
-static void every_operand_of_a_gradient_is_its_own(void **state) {
-    (void)state;
+TEST(every_operand_of_a_gradient_is_its_own) {
     static Row row[OP_COUNT];
     static const char *const mse[] = {"train.loss=mse(model(x), z)", "data.val=none",
                                       "data.train=synthetic(x = [features], z = [classes])"};
@@ -133,7 +128,4 @@ static void every_operand_of_a_gradient_is_its_own(void **state) {
     arena_free(a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operand_of_a_gradient_is_its_own)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,16 +5,12 @@
  * The array: a kernel makes its results place by place (backend/check/check_overwrite.c). Each
  * place, an element or a row of the formula's shape, marks the elements of the operand that it
  * reads; no other place may write one of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "check.h"
 #include "mutate.h"
+#include "test.h"
 
 enum { ELEMENTS = 4096, NOBODY = -1, MANY = -2 };
 
@@ -111,8 +107,7 @@ static void lay_over(const Plan *good, uint32_t i, uint32_t k, uint32_t j, Tried
     arena_free(a);
 }
 
-static void results_lie_over_what_they_alone_read(void **state) {
-    (void)state;
+TEST(results_lie_over_what_they_alone_read) {
     Arena *a = arena_new();
     GoodPlan g = {.name = "orders"};
     Tried tried = {0};
@@ -130,7 +125,4 @@ static void results_lie_over_what_they_alone_read(void **state) {
     arena_free(a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(results_lie_over_what_they_alone_read)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,19 +5,15 @@
  * the reader may accept a changed plan; checker and dumps must then survive it. No edge may be
  * redundant.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "check.h"
 #include "emit.h"
 #include "passes.h"
 #include "report.h"
+#include "test.h"
 
 /* AddressSanitizer makes each reading take four times as long. */
 #ifdef __SANITIZE_ADDRESS__
@@ -73,13 +69,12 @@ static char *two_ranks(size_t *size) {
     return compile(2, set, 1, size);
 }
 
-static void good_plans_pass(void **state) {
+TEST(good_plans_pass) {
     static const char *const sets[][2] = {{"train.accumulate=1", "shard.strategy=full"},
                                           {"train.accumulate=2", "shard.strategy=full"},
                                           {"train.accumulate=3", "shard.strategy=grads"},
                                           {"train.accumulate=2", "shard.strategy=none"},
                                           {"shard.accumulate=local", "train.accumulate=3"}};
-    (void)state;
     for (int64_t ranks = 1; ranks <= 4; ranks++)
         for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
             if (24 / ranks % 6 && ranks != 4) continue;
@@ -103,8 +98,7 @@ static int read_copy(const char *bytes, size_t size) {
     return status;
 }
 
-static void every_truncation_is_noticed(void **state) {
-    (void)state;
+TEST(every_truncation_is_noticed) {
     size_t size;
     char *bytes = two_ranks(&size);
     assert_int_equal(read_copy(bytes, size), 0);
@@ -113,8 +107,7 @@ static void every_truncation_is_noticed(void **state) {
     free(bytes);
 }
 
-static void every_flipped_byte_is_noticed(void **state) {
-    (void)state;
+TEST(every_flipped_byte_is_noticed) {
     size_t size;
     Plan plan;
     char message[512], *bytes = two_ranks(&size);
@@ -155,8 +148,7 @@ static void set_checksum(char *bytes, size_t size) {
     h->checksum = hash_bytes(bytes, size, 0);
 }
 
-static void changed_plans_are_survived(void **state) {
-    (void)state;
+TEST(changed_plans_are_survived) {
     size_t size;
     int accepted = 0, proven = 0, tried = 0;
     char *bytes = two_ranks(&size), *copy = malloc(size);
@@ -175,8 +167,7 @@ static void changed_plans_are_survived(void **state) {
     free(bytes);
 }
 
-static void a_plan_of_other_rules_is_to_be_compiled_again(void **state) {
-    (void)state;
+TEST(a_plan_of_other_rules_is_to_be_compiled_again) {
     size_t size;
     char message[512], *bytes = two_ranks(&size);
     Plan plan;
@@ -195,8 +186,7 @@ static void a_plan_of_other_rules_is_to_be_compiled_again(void **state) {
 }
 
 /* Other contents have another fingerprint, and with the old one they are refused. */
-static void a_fingerprint_is_of_the_contents(void **state) {
-    (void)state;
+TEST(a_fingerprint_is_of_the_contents) {
     size_t size;
     char message[512], *bytes = two_ranks(&size), *good = malloc(size);
     Plan plan;
@@ -230,15 +220,13 @@ static void read_with_role(uint32_t from, uint32_t to, const char *wanted) {
     free(bytes);
 }
 
-static void every_group_has_one_shard(void **state) {
-    (void)state;
+TEST(every_group_has_one_shard) {
     read_with_role(STATE_PARAM, STATE_MOMENT1, "has no shard");
     read_with_role(STATE_MOMENT1, STATE_PARAM, "second shard");
 }
 
 /* The model's last op, which sets its loss, leaves its operand to the op before it. */
-static void an_op_of_the_model_has_its_operands(void **state) {
-    (void)state;
+TEST(an_op_of_the_model_has_its_operands) {
     size_t size;
     char message[512], *bytes = two_ranks(&size);
     Plan plan;
@@ -255,8 +243,7 @@ static void an_op_of_the_model_has_its_operands(void **state) {
     free(bytes);
 }
 
-static void the_loss_scale_is_that_of_the_model(void **state) {
-    (void)state;
+TEST(the_loss_scale_is_that_of_the_model) {
     static const char *const set[] = {"train.precision=f16"};
     size_t size;
     char message[512], *bytes = compile(2, set, 1, &size);
@@ -300,8 +287,7 @@ static const PlanProgram *program_of(const Plan *p, uint64_t instr) {
 /* Without an edge the checker objects; or, where the edge only keeps a gather from running further
  * ahead than it is issued, the gather may begin earlier. */
 /* Two products on two streams, without an edge between them, would share a workspace. */
-static void a_workspace_has_one_user_at_a_time(void **state) {
-    (void)state;
+TEST(a_workspace_has_one_user_at_a_time) {
     size_t size;
     char message[512], *bytes = two_ranks(&size);
     Plan plan;
@@ -326,9 +312,8 @@ static void a_workspace_has_one_user_at_a_time(void **state) {
     free(bytes);
 }
 
-static void no_edge_is_redundant(void **state) {
+TEST(no_edge_is_redundant) {
     static const char *const set[] = {"train.accumulate=2"};
-    (void)state;
     size_t size;
     char message[512], *bytes = compile(2, set, 1, &size);
     Plan plan;
@@ -352,19 +337,4 @@ static void no_edge_is_redundant(void **state) {
     free(bytes);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_plans_pass),
-        cmocka_unit_test(every_truncation_is_noticed),
-        cmocka_unit_test(every_flipped_byte_is_noticed),
-        cmocka_unit_test(changed_plans_are_survived),
-        cmocka_unit_test(every_group_has_one_shard),
-        cmocka_unit_test(an_op_of_the_model_has_its_operands),
-        cmocka_unit_test(the_loss_scale_is_that_of_the_model),
-        cmocka_unit_test(a_fingerprint_is_of_the_contents),
-        cmocka_unit_test(a_plan_of_other_rules_is_to_be_compiled_again),
-        cmocka_unit_test(a_workspace_has_one_user_at_a_time),
-        cmocka_unit_test(no_edge_is_redundant),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

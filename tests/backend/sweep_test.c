@@ -1,14 +1,10 @@
 /* check_sweep against an array: for every address, whoever has it, in their order, meets the next
  * one; nobody else meets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "check.h"
+#include "test.h"
 
 enum { ADDRESSES = 300, MOST = 200, MANY = 300000 };
 
@@ -27,8 +23,7 @@ static uint64_t below(uint64_t *random, uint64_t n) {
     return (*random >> 33) % n;
 }
 
-static void who_follows_whom(void **state) {
-    (void)state;
+TEST(who_follows_whom) {
     uint64_t random = 3;
     for (uint32_t round = 0; round < 200; round++) {
         uint32_t n = round % MOST;
@@ -61,8 +56,7 @@ static void meet_next(void *context, uint64_t at, uint32_t before, uint32_t afte
 
 /* More holders than three levels of a tree of 64 children have, most of them not there at a time.
  */
-static void many_holders(void **state) {
-    (void)state;
+TEST(many_holders) {
     uint32_t last = 0;
     CheckRange *range = calloc(MANY, sizeof *range);
     assert_non_null(range);
@@ -73,8 +67,4 @@ static void many_holders(void **state) {
     free(range);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(who_follows_whom),
-                                       cmocka_unit_test(many_holders)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,16 +2,12 @@
  * model file. Each column below is changed in each of its rows, to one more, to the number of the
  * next row, and to 0. The reader may reject that as well, but for each column some changes must
  * reach the checker. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "check.h"
 #include "mutate.h"
+#include "test.h"
 
 typedef struct Column {
     const char *table, *name;
@@ -145,8 +141,7 @@ static void change_each_row(const GoodPlan *g, uint32_t column) {
     free(bytes);
 }
 
-static void every_column_is_compared(void **state) {
-    (void)state;
+TEST(every_column_is_compared) {
     static const struct {
         const char *model, *set[8];
     } plans[PLANS] = {
@@ -178,7 +173,4 @@ static void every_column_is_compared(void **state) {
             fail_msg("%s.%s: no change reaches the checker", columns[c].table, columns[c].name);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_column_is_compared)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

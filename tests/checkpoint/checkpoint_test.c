@@ -1,7 +1,5 @@
 /* Checkpoints: reading returns what was written, for any range, any writer and any memory. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +8,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "checkpoint/states.h"
+#include "test.h"
 
 /* ---- what is read */
 
@@ -33,8 +30,7 @@ static const char *look_at_memory(void *user, uint32_t v, int64_t first) {
     return (const char *)&memory[v][first];
 }
 
-static void every_range_of_every_tensor_reads_back(void **state) {
-    (void)state;
+TEST_WITH(every_range_of_every_tensor_reads_back, begin, end) {
     static const int64_t mesh[][2] = {{1, 1}, {1, 5}, {3, 2}};
     for (uint32_t v = 0; v < VECTORS; v++)
         for (int64_t e = 0; e < (int64_t)ARRAY_LEN(memory[v]); e++) memory[v][e] = value_of(v, e);
@@ -66,8 +62,7 @@ static uint64_t bytes_read(void) {
     return strtoull(strstr(text, "rchar:") + 6, NULL, 10);
 }
 
-static void rows_of_many_columns_are_read_about_once(void **state) {
-    (void)state;
+TEST_WITH(rows_of_many_columns_are_read_about_once, begin, end) {
     enum { SHARDS = 40, ROWS = 300, COLUMNS = 2000 };
     static float row[COLUMNS];
     for (int i = 0; i < 2; i++) {
@@ -136,8 +131,7 @@ static void write_looked_at(CkContents *c) {
 }
 
 /* Wherever it is in memory, the files are those of a copy, and so are their hashes. */
-static void memory_is_written_from_any_address(void **state) {
-    (void)state;
+TEST_WITH(memory_is_written_from_any_address, begin, end) {
     static const size_t shifts[] = {0, 4, 256, 512, 2800, 4096 + 20};
     CkContents c = wide_state(paths), looked = wide_state(paths);
     char *memory = ck_buffer(2 * WIDE * sizeof *wide);
@@ -177,8 +171,7 @@ ssize_t pwritev(int fd, const struct iovec *part, int n, off_t at) {
     return (ssize_t)syscall(SYS_pwritev, fd, part, (long)n, (long)at, 0L);
 }
 
-static void addresses_may_be_coarser_than_offsets(void **state) {
-    (void)state;
+TEST_WITH(addresses_may_be_coarser_than_offsets, begin, end) {
     char *memory = ck_buffer(2 * WIDE * sizeof *wide);
     coarse = true;
     for (size_t shift = 0; shift < 4096; shift += 512) {
@@ -214,8 +207,7 @@ static char *whole_data(CkContents *c, size_t *bytes) {
 }
 
 /* Whatever borders ranks have in the files, and wherever their memory is. */
-static void whole_files_are_those_of_one_rank(void **state) {
-    (void)state;
+TEST_WITH(whole_files_are_those_of_one_rank, begin, end) {
     static const size_t shifts[] = {0, 4, 512, 2800};
     char *memory = ck_buffer(2 * WIDE * sizeof *wide);
     form = CHECKPOINT_FULL;
@@ -240,8 +232,7 @@ static void whole_files_are_those_of_one_rank(void **state) {
 
 /* A header is at least one unit of alignment and ends at one; another program's may be longer, by a
  * block at most. */
-static void a_whole_file_has_a_size_that_its_data_allow(void **state) {
-    (void)state;
+TEST_WITH(a_whole_file_has_a_size_that_its_data_allow, begin, end) {
     enum { DATA = 1000, HEADER = 3 * CK_ALIGN, MOST = HEADER + DATA + CK_BLOCK };
     static const struct {
         uint64_t size;
@@ -268,8 +259,7 @@ static void a_whole_file_has_a_size_that_its_data_allow(void **state) {
     }
 }
 
-static void parts_have_the_hash_of_the_whole(void **state) {
-    (void)state;
+TEST_WITH(parts_have_the_hash_of_the_whole, begin, end) {
     char bytes[1000];
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)(i * i / 7);
     for (size_t first = 0; first <= 600; first += 75) {
@@ -279,8 +269,7 @@ static void parts_have_the_hash_of_the_whole(void **state) {
     }
 }
 
-static void a_manifest_says_what_was_written(void **state) {
-    (void)state;
+TEST_WITH(a_manifest_says_what_was_written, begin, end) {
     Arena *a = paths;
     CkContents c = state_of(1, 2, a), back;
     size_t n;
@@ -329,8 +318,7 @@ static void assert_box(const CkTensor *t, const CkPiece *p) {
     assert_int_equal(last, p->first + p->n - 1);
 }
 
-static void ranges_are_cut_into_boxes_of_different_files(void **state) {
-    (void)state;
+TEST_WITH(ranges_are_cut_into_boxes_of_different_files, begin, end) {
     CkTensor t = {.rank = 4, .dim = {3, 2, 4, 3}, .elements = 72};
     for (int64_t first = 0; first < 72; first++)
         for (int64_t n = 1; n <= 72 - first; n++) {
@@ -351,8 +339,7 @@ static void ranges_are_cut_into_boxes_of_different_files(void **state) {
 
 /* Rank 1 of 2 has columns 15 to 29 of the rows, and so many of the planes' middle axis, each
  * as one box. */
-static void columns_are_one_box(void **state) {
-    (void)state;
+TEST_WITH(columns_are_one_box, begin, end) {
     static const int64_t low[] = {0, 15, 0, 15, 0}, extent[] = {3, 15, 2, 15, 2};
     CkContents c = state_of(1, 2, paths);
     uint32_t n, met = 0;
@@ -370,8 +357,7 @@ static void columns_are_one_box(void **state) {
 }
 
 /* A manifest of a million ranks without their files costs no work for each of them. */
-static void files_that_are_not_listed_are_not_made(void **state) {
-    (void)state;
+TEST_WITH(files_that_are_not_listed_are_not_made, begin, end) {
     CkContents c = state_of(1, 2, paths), back;
     size_t n;
     c.mesh.axis[1].size = 1 << 20;
@@ -389,8 +375,7 @@ static void files_that_are_not_listed_are_not_made(void **state) {
 }
 
 /* Chunks that cut a tensor along no axis, as no version writes them. */
-static void chunks_cut_along_an_axis(void **state) {
-    (void)state;
+TEST_WITH(chunks_cut_along_an_axis, begin, end) {
     CkContents c = state_of(1, 2, paths), back;
     size_t n;
     char *text = ck_manifest_text(&c, &n);
@@ -402,20 +387,4 @@ static void chunks_cut_along_an_axis(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_range_of_every_tensor_reads_back),
-        TEST(rows_of_many_columns_are_read_about_once),
-        TEST(memory_is_written_from_any_address),
-        TEST(addresses_may_be_coarser_than_offsets),
-        TEST(whole_files_are_those_of_one_rank),
-        TEST(a_whole_file_has_a_size_that_its_data_allow),
-        TEST(parts_have_the_hash_of_the_whole),
-        TEST(a_manifest_says_what_was_written),
-        TEST(ranges_are_cut_into_boxes_of_different_files),
-        TEST(columns_are_one_box),
-        TEST(files_that_are_not_listed_are_not_made),
-        TEST(chunks_cut_along_an_axis),
-    };
-    return cmocka_run_group_tests_name("checkpoint", tests, scratch_make, scratch_remove);
-}
+RUN_TESTS(scratch_make, scratch_remove)

@@ -1,8 +1,6 @@
 /* Folders of checkpoints: files that were changed on the disk are rejected by name; which steps are
  * kept and found; one run at a time. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "checkpoint/states.h"
+#include "test.h"
 
 /* ---- damage */
 
@@ -43,8 +40,7 @@ static size_t next_byte(size_t at, size_t data, size_t size) {
     return at + (near ? 1 : 5);
 }
 
-static void no_flipped_bit_of_a_whole_file_goes_unseen(void **state) {
-    (void)state;
+TEST_WITH(no_flipped_bit_of_a_whole_file_goes_unseen, begin, end) {
     form = CHECKPOINT_FULL;
     CkContents c = state_of(1, 3, paths);
     write_state(&c, scratch);
@@ -65,8 +61,7 @@ static void no_flipped_bit_of_a_whole_file_goes_unseen(void **state) {
     }
 }
 
-static void no_flipped_bit_goes_unseen(void **state) {
-    (void)state;
+TEST_WITH(no_flipped_bit_goes_unseen, begin, end) {
     Arena *a = paths;
     CkContents c = state_of(1, 3, a);
     write_state(&c, scratch);
@@ -87,8 +82,7 @@ static void no_flipped_bit_goes_unseen(void **state) {
     assert_int_equal(read_all(), 0);
 }
 
-static void a_manifest_has_tensors_that_files_can_have(void **state) {
-    (void)state;
+TEST_WITH(a_manifest_has_tensors_that_files_can_have, begin, end) {
     for (uint32_t type = 0; type < DT_COUNT; type++) {
         CkContents c = state_of(1, 2, paths), back;
         size_t n;
@@ -106,8 +100,7 @@ static void a_manifest_has_tensors_that_files_can_have(void **state) {
 }
 
 /* JSON has each name once, and safetensors one for itself. */
-static void each_tensor_has_a_name_of_its_own(void **state) {
-    (void)state;
+TEST_WITH(each_tensor_has_a_name_of_its_own, begin, end) {
     for (uint32_t i = 0; i < 3; i++) {
         CkContents c = state_of(1, 2, paths);
         c.tensor[i].name = "__metadata__";
@@ -118,8 +111,7 @@ static void each_tensor_has_a_name_of_its_own(void **state) {
     }
 }
 
-static void no_changed_byte_of_the_manifest_goes_unseen(void **state) {
-    (void)state;
+TEST_WITH(no_changed_byte_of_the_manifest_goes_unseen, begin, end) {
     Arena *a = paths;
     CkContents c = state_of(1, 2, a), back;
     size_t n;
@@ -133,8 +125,7 @@ static void no_changed_byte_of_the_manifest_goes_unseen(void **state) {
     free(text);
 }
 
-static void a_fault_names_file_and_tensor(void **state) {
-    (void)state;
+TEST_WITH(a_fault_names_file_and_tensor, begin, end) {
     Arena *a = paths;
     CkContents c = state_of(1, 2, a);
     write_state(&c, scratch);
@@ -154,8 +145,7 @@ static void a_fault_names_file_and_tensor(void **state) {
     assert_non_null(strstr(error, "rank-00001-of-00002.safetensors: the file is missing"));
 }
 
-static void files_of_another_step_or_rank_are_refused(void **state) {
-    (void)state;
+TEST_WITH(files_of_another_step_or_rank_are_refused, begin, end) {
     Arena *a = paths;
     CkContents c = state_of(1, 2, a);
     write_state(&c, scratch);
@@ -184,8 +174,7 @@ static void make_steps(int n) {
     }
 }
 
-static void what_is_kept(void **state) {
-    (void)state;
+TEST_WITH(what_is_kept, begin, end) {
     make_steps(9);
     ck_retain_steps(scratch, 2, 40, 50);
     uint32_t n;
@@ -206,8 +195,7 @@ static void what_is_kept(void **state) {
     assert_int_equal(ck_resolve_step(scratch, path, error), EXIT_ENVIRONMENT);
 }
 
-static void one_run_at_a_time_and_no_litter(void **state) {
-    (void)state;
+TEST_WITH(one_run_at_a_time_and_no_litter, begin, end) {
     CkLock lock, other;
     assert_int_equal(ck_lock_folder(scratch, 7, &lock, error), 0);
     assert_int_equal(ck_lock_folder(scratch, 8, &other, error), EXIT_ENVIRONMENT);
@@ -227,8 +215,7 @@ static void one_run_at_a_time_and_no_litter(void **state) {
 }
 
 /* A run finds out that another one has come, and takes the lock again when that one is gone. */
-static void a_removed_lock_is_made_anew(void **state) {
-    (void)state;
+TEST_WITH(a_removed_lock_is_made_anew, begin, end) {
     CkLock lock;
     char who[64] = "";
     assert_int_equal(ck_lock_folder(scratch, 7, &lock, error), 0);
@@ -246,8 +233,7 @@ static void a_removed_lock_is_made_anew(void **state) {
     ck_unlock(&lock);
 }
 
-static void the_next_good_step_is_a_whole_one(void **state) {
-    (void)state;
+TEST_WITH(the_next_good_step_is_a_whole_one, begin, end) {
     Arena *a = paths;
     for (int64_t step = 100; step <= 400; step += 100) {
         CkContents c = state_of(1, 2, a);
@@ -262,19 +248,4 @@ static void the_next_good_step_is_a_whole_one(void **state) {
     assert_int_equal(ck_good_before(in_folder("step-00000100")), -1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(no_flipped_bit_goes_unseen),
-        TEST(no_flipped_bit_of_a_whole_file_goes_unseen),
-        TEST(a_manifest_has_tensors_that_files_can_have),
-        TEST(each_tensor_has_a_name_of_its_own),
-        TEST(no_changed_byte_of_the_manifest_goes_unseen),
-        TEST(a_fault_names_file_and_tensor),
-        TEST(files_of_another_step_or_rank_are_refused),
-        TEST(what_is_kept),
-        TEST(one_run_at_a_time_and_no_litter),
-        TEST(a_removed_lock_is_made_anew),
-        TEST(the_next_good_step_is_a_whole_one),
-    };
-    return cmocka_run_group_tests_name("checkpoint folders", tests, scratch_make, scratch_remove);
-}
+RUN_TESTS(scratch_make, scratch_remove)

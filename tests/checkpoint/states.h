@@ -150,6 +150,4 @@ static inline int read_all(void) {
     return code;
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
-
 #endif

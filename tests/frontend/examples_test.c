@@ -1,18 +1,14 @@
 /* Every example of the help pages about the language compiles within a model file, and every page
  * is complete. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "frontend.h"
 #include "help.h"
 #include "scratch.h"
+#include "test.h"
 
 static char messages[1 << 16];
 static size_t n_messages;
@@ -119,8 +115,7 @@ static bool compiles(const HelpPage *p) {
 
 static bool is_lacking(const HelpPage *p) { return strstr(p->doc, "(not in this version)"); }
 
-static void every_example_compiles(void **state) {
-    (void)state;
+TEST(every_example_compiles) {
     assert_int_equal(chdir(scratch), 0);
     write_text("base.fsd", base, sizeof base - 1);
     write_text("book.txt", base, sizeof base - 1);
@@ -142,8 +137,7 @@ static void every_example_compiles(void **state) {
     arena_free(book.arena);
 }
 
-static void every_page_is_complete(void **state) {
-    (void)state;
+TEST(every_page_is_complete) {
     HelpBook book = {.arena = arena_new()};
     help_language(&book);
     for (uint32_t i = 0; i < book.chapters.n; i++) {
@@ -161,10 +155,4 @@ static void every_page_is_complete(void **state) {
     arena_free(book.arena);
 }
 
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_example_compiles),
-        cmocka_unit_test(every_page_is_complete),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+RUN_TESTS(scratch_make, scratch_remove)

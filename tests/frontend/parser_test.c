@@ -1,11 +1,7 @@
 /* The parser survives any bytes: every model of the fuzz corpus parses, and every version of it
  * that is truncated, has flipped bytes or repeated parts is parsed with or without errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,21 +60,18 @@ static uint32_t random_below(uint64_t *state, uint32_t n) {
     return (uint32_t)((*state >> 33) % n);
 }
 
-static void test_every_model_parses(void **state) {
-    (void)state;
+TEST(test_every_model_parses) {
     assert_true(n_models >= 9);
     for (int i = 0; i < n_models; i++)
         if (!parses(models[i].text, models[i].size)) fail_msg("%s does not parse", models[i].name);
 }
 
-static void test_truncated_models(void **state) {
-    (void)state;
+TEST(test_truncated_models) {
     for (int i = 0; i < n_models; i++)
         for (size_t n = 0; n < models[i].size; n += 5) parses(models[i].text, n);
 }
 
-static void test_flipped_bytes(void **state) {
-    (void)state;
+TEST(test_flipped_bytes) {
     uint64_t seed = 1;
     for (int i = 0; i < n_models; i++)
         for (int round = 0; round < 100; round++) {
@@ -92,8 +85,7 @@ static void test_flipped_bytes(void **state) {
         }
 }
 
-static void test_random_bytes(void **state) {
-    (void)state;
+TEST(test_random_bytes) {
     static const char alphabet[] = "{}()[]\n;=,.:@ a1\"#+-*/<>\0\xc3\xa9\xff";
     uint64_t seed = 7;
     for (int round = 0; round < 2000; round++) {
@@ -104,9 +96,4 @@ static void test_random_bytes(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_model_parses), cmocka_unit_test(test_truncated_models),
-        cmocka_unit_test(test_flipped_bytes), cmocka_unit_test(test_random_bytes)};
-    return cmocka_run_group_tests(tests, load_models, NULL);
-}
+RUN_TESTS(load_models, NULL)

@@ -1,10 +1,9 @@
 /* Rendering of diagnostics: the whole text is compared. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
+
 #include <jansson.h>
 
 #include "diag.h"
@@ -45,7 +44,7 @@ static void expect(Fixture *f, const char *text) {
     free(got);
 }
 
-static void one_line_with_note_and_help(void **state) {
+TEST_WITH(one_line_with_note_and_help, set_up, tear_down) {
     Fixture *f = *state;
     uint32_t file = add(f, "dir/m.fsd", "D = 4\n\n\n\n\n\n\n\n\n  y = as(x, [B, T])\r\nz\n");
     Diag d = diag_at(&f->set, E_shape, (Span){file, 10, 7, 10, 20}, "cannot make [%s]", "B, T");
@@ -73,7 +72,7 @@ static void one_line_with_note_and_help(void **state) {
     assert_string_equal(f->set.files.at[file].base, "m.fsd");
 }
 
-static void without_a_place(void **state) {
+TEST_WITH(without_a_place, set_up, tear_down) {
     Fixture *f = *state;
     Diag d = diag_at(&f->set, W_no_effect, (Span){0}, "no mesh");
     diag_help(&d, "pass -n");
@@ -85,7 +84,7 @@ static void without_a_place(void **state) {
     assert_int_equal(f->set.warnings, 1);
 }
 
-static void several_lines(void **state) {
+TEST_WITH(several_lines, set_up, tear_down) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "x = add(\n    a,\n\n)\n");
     Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 5, 4, 2}, "m");
@@ -102,7 +101,7 @@ static void several_lines(void **state) {
               "\n");
 }
 
-static void the_middle_of_many_lines_is_left_out(void **state) {
+TEST_WITH(the_middle_of_many_lines_is_left_out, set_up, tear_down) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 2, 1, 9, 2}, "m");
@@ -121,7 +120,7 @@ static void the_middle_of_many_lines_is_left_out(void **state) {
               "\n");
 }
 
-static void tabs_and_wide_characters_keep_the_caret_in_place(void **state) {
+TEST_WITH(tabs_and_wide_characters_keep_the_caret_in_place, set_up, tear_down) {
     Fixture *f = *state;
     /* a tab, two e-acute (two bytes, one column), one wide character (three bytes, two columns) */
     uint32_t file = add(f, "m", "\t\xc3\xa9\xc3\xa9\xe6\x96\x87 bad\n");
@@ -135,7 +134,7 @@ static void tabs_and_wide_characters_keep_the_caret_in_place(void **state) {
               "\n");
 }
 
-static void bytes_that_are_not_text_are_replaced(void **state) {
+TEST_WITH(bytes_that_are_not_text_are_replaced, set_up, tear_down) {
     Fixture *f = *state;
     static const char text[] = "a\xff\x1b[31m\0b\xe2\x80\xae";
     uint32_t file = diag_add_file(&f->set, "n\x1b", text, sizeof text - 1);
@@ -150,7 +149,7 @@ static void bytes_that_are_not_text_are_replaced(void **state) {
               "\n");
 }
 
-static void long_lines_are_cut_around_the_place(void **state) {
+TEST_WITH(long_lines_are_cut_around_the_place, set_up, tear_down) {
     Fixture *f = *state;
     char *text = arena_alloc(f->arena, 100001);
     memset(text, 'a', 100000);
@@ -176,7 +175,7 @@ static void long_lines_are_cut_around_the_place(void **state) {
     free(wanted);
 }
 
-static void senseless_spans_are_clamped(void **state) {
+TEST_WITH(senseless_spans_are_clamped, set_up, tear_down) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "one\ntwo");
     const Span spans[] = {
@@ -208,7 +207,7 @@ static void senseless_spans_are_clamped(void **state) {
     expect(f, "error[E0101]: m\n --> e:1:1\n  |\n1 |\n  | ^\n\n");
 }
 
-static void a_span_up_to_the_next_line_is_one_line(void **state) {
+TEST_WITH(a_span_up_to_the_next_line_is_one_line, set_up, tear_down) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "one\ntwo\n");
     Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 2, 2, 1}, "m");
@@ -216,7 +215,7 @@ static void a_span_up_to_the_next_line_is_one_line(void **state) {
     expect(f, "error[E0101]: m\n --> m:1:2\n  |\n1 | one\n  |  ^^\n\n");
 }
 
-static void color_only_when_asked_for(void **state) {
+TEST_WITH(color_only_when_asked_for, set_up, tear_down) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "one\n");
     f->set.color = true;
@@ -230,7 +229,7 @@ static void color_only_when_asked_for(void **state) {
               "\n");
 }
 
-static void more_notes_than_room_are_counted(void **state) {
+TEST_WITH(more_notes_than_room_are_counted, set_up, tear_down) {
     Fixture *f = *state;
     Diag d = diag_at(&f->set, E_unexpected_token, (Span){0}, "m");
     for (int i = 0; i < 11; i++) diag_note(&d, (Span){0}, "%d", i);
@@ -239,7 +238,7 @@ static void more_notes_than_room_are_counted(void **state) {
               "  = note: 5\n  = note: 6\n  = note: 7\n  = note: and 3 more notes like these\n\n");
 }
 
-static void json_is_one_object_a_line(void **state) {
+TEST_WITH(json_is_one_object_a_line, set_up, tear_down) {
     Fixture *f = *state;
     uint32_t file = add(f, "m.fsd", "one\n");
     f->set.format = DIAG_JSON;
@@ -260,7 +259,7 @@ static void json_is_one_object_a_line(void **state) {
 }
 
 /* Any bytes and any span: no crash (sanitizers watch), text stays UTF-8, JSON stays JSON. */
-static void anything_can_be_rendered(void **state) {
+TEST_WITH(anything_can_be_rendered, set_up, tear_down) {
     Fixture *f = *state;
     uint64_t random = 7;
     for (int round = 0; round < 2000; round++) {
@@ -295,8 +294,7 @@ static void anything_can_be_rendered(void **state) {
     }
 }
 
-static void codes_are_sorted_and_explained(void **state) {
-    (void)state;
+TEST_WITH(codes_are_sorted_and_explained, set_up, tear_down) {
     for (int i = 0; i < DIAG_COUNT; i++) {
         const char *code = diag_info[i].code, *title = diag_info[i].title;
         const char *text = diag_info[i].text;
@@ -315,7 +313,7 @@ static void codes_are_sorted_and_explained(void **state) {
 }
 
 /* The user's own mistake decides, whatever else was reported and in whatever order. */
-static void the_row_gives_the_exit_code(void **state) {
+TEST_WITH(the_row_gives_the_exit_code, set_up, tear_down) {
     Fixture *f = *state;
     static const DiagCode order[] = {W_no_effect, E_lacking, E_array_file, E_shape, E_cannot_read};
     static const int code[] = {EXIT_DONE, EXIT_ENVIRONMENT, EXIT_CORRUPT, EXIT_USER, EXIT_USER};
@@ -326,7 +324,7 @@ static void the_row_gives_the_exit_code(void **state) {
     }
 }
 
-static void a_message_goes_on(void **state) {
+TEST_WITH(a_message_goes_on, set_up, tear_down) {
     Fixture *f = *state;
     Diag d = diag_at(&f->set, E_lacking, (Span){0}, "%d%% of it", 5);
     diag_more(&d, " is %s", "missing");
@@ -334,25 +332,4 @@ static void a_message_goes_on(void **state) {
     expect(f, "error[E0390]: 5% of it is missing\n\n");
 }
 
-int main(void) {
-#define IN_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    static const struct CMUnitTest tests[] = {
-        IN_FIXTURE(one_line_with_note_and_help),
-        IN_FIXTURE(without_a_place),
-        IN_FIXTURE(the_row_gives_the_exit_code),
-        IN_FIXTURE(a_message_goes_on),
-        IN_FIXTURE(several_lines),
-        IN_FIXTURE(the_middle_of_many_lines_is_left_out),
-        IN_FIXTURE(tabs_and_wide_characters_keep_the_caret_in_place),
-        IN_FIXTURE(bytes_that_are_not_text_are_replaced),
-        IN_FIXTURE(long_lines_are_cut_around_the_place),
-        IN_FIXTURE(senseless_spans_are_clamped),
-        IN_FIXTURE(a_span_up_to_the_next_line_is_one_line),
-        IN_FIXTURE(color_only_when_asked_for),
-        IN_FIXTURE(more_notes_than_room_are_counted),
-        IN_FIXTURE(json_is_one_object_a_line),
-        IN_FIXTURE(anything_can_be_rendered),
-        IN_FIXTURE(codes_are_sorted_and_explained),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

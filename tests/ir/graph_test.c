@@ -1,18 +1,15 @@
 /* Graphs as text and in memory: printing, parsing and printing again is the identity for every op
  * and every field; parsing keeps everything that printing shows; time is proportional to size; and
  * graph-9, the verifier's rule that text cannot violate. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ir.h"
 #include "signature.h"
+#include "test.h"
 #include "text.h"
 
 typedef struct Fixture {
@@ -276,7 +273,7 @@ static bool same_value(const Value *a, const Value *b) {
            a->address == b->address && a->slots == b->slots;
 }
 
-static void text_is_the_graph(void **state) {
+TEST_WITH(text_is_the_graph, set_up, tear_down) {
     Fixture *f = *state;
     for (int level = 0; level < LEVEL_COUNT; level++)
         for (int unit = UNIT_ROOT; unit <= UNIT_MANUAL; unit++) {
@@ -302,7 +299,7 @@ static void text_is_the_graph(void **state) {
 }
 
 /* Each scalar field of Policy is in the text: changing any one changes it. */
-static void every_policy_field_is_printed(void **state) {
+TEST_WITH(every_policy_field_is_printed, set_up, tear_down) {
     Fixture *f = *state;
     Graph *g = build(f, LEVEL_MODEL, UNIT_SIZE);
     const char *before = print(f, g);
@@ -350,7 +347,7 @@ static Graph *build_chain(Fixture *f, uint32_t n) {
     return g;
 }
 
-static void a_hundred_thousand_ops_take_no_time(void **state) {
+TEST_WITH(a_hundred_thousand_ops_take_no_time, set_up, tear_down) {
     Fixture *f = *state;
     enum { OPS = 100000 };
     const Graph *g = build_chain(f, OPS);
@@ -367,7 +364,7 @@ static void a_hundred_thousand_ops_take_no_time(void **state) {
 
 /* ---- rules ---- */
 
-static void an_op_stands_in_the_programs_once(void **state) {
+TEST_WITH(an_op_stands_in_the_programs_once, set_up, tear_down) {
     Fixture *f = *state;
     Graph *g = build_chain(f, 3);
     assert_int_equal(graph_verify(g), 0);
@@ -385,7 +382,7 @@ static void an_op_stands_in_the_programs_once(void **state) {
 }
 
 /* It reads: what a pass finds in an op does not depend on whether that was verified. */
-static void the_verifier_changes_nothing(void **state) {
+TEST_WITH(the_verifier_changes_nothing, set_up, tear_down) {
     Fixture *f = *state;
     const Graph *g = build_chain(f, 20);
     size_t ops = g->ops.n * sizeof *g->ops.at, values = g->values.n * sizeof *g->values.at;
@@ -398,7 +395,7 @@ static void the_verifier_changes_nothing(void **state) {
     free(was);
 }
 
-static void a_result_has_a_type(void **state) {
+TEST_WITH(a_result_has_a_type, set_up, tear_down) {
     Fixture *f = *state;
     Graph *g = build_chain(f, 3);
     assert_int_equal(graph_verify(g), 0);
@@ -410,8 +407,7 @@ static void a_result_has_a_type(void **state) {
 }
 
 /* Rules without a test of their name do not exist; graph-9 is the one above. */
-static void every_rule_has_a_test(void **state) {
-    (void)state;
+TEST(every_rule_has_a_test) {
     const char *root = getenv("FSDP_ROOT");
     assert_true(n_verify_rules > 30);
     for (int i = 0; root && i < n_verify_rules; i++) {
@@ -422,15 +418,4 @@ static void every_rule_has_a_test(void **state) {
     }
 }
 
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(text_is_the_graph, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_policy_field_is_printed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_hundred_thousand_ops_take_no_time, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_op_stands_in_the_programs_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_result_has_a_type, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_verifier_changes_nothing, set_up, tear_down),
-        cmocka_unit_test(every_rule_has_a_test),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,13 +1,8 @@
 /* Compares the interval map with an array of bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "interval_map.h"
+#include "test.h"
 #include "util.h"
 
 enum { BYTES = 300 };
@@ -38,8 +33,7 @@ static uint64_t below(uint64_t *random, uint64_t n) {
     return (*random >> 33) % n;
 }
 
-static void interval_map_is_an_array(void **state) {
-    (void)state;
+TEST(interval_map_is_an_array) {
     uint64_t random = 7;
     for (int round = 0; round < 20; round++) {
         uint32_t bytes[BYTES] = {0};
@@ -63,8 +57,7 @@ static int stop(void *context, uint64_t from, uint64_t to, uint32_t value) {
     return 42;
 }
 
-static void interval_map_stops_when_told(void **state) {
-    (void)state;
+TEST(interval_map_stops_when_told) {
     IntervalMap map = {0};
     uint32_t value = 0;
     Seen nothing = {0};
@@ -77,10 +70,4 @@ static void interval_map_stops_when_told(void **state) {
     interval_map_free(&map);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interval_map_is_an_array),
-        cmocka_unit_test(interval_map_stops_when_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,19 +1,12 @@
 /* Coordinates, groups and members on meshes of two and more axes; layouts of groups on them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "shards.h"
+#include "test.h"
 
 enum { OUTER = 1, INNER = 2 };
 
 static const Mesh two_by_two = {2, {{AXIS_rep, 2}, {AXIS_dp, 2}}};
 
-static void ranks_count_row_major(void **state) {
-    (void)state;
+TEST(ranks_count_row_major) {
     const Mesh m = {3, {{AXIS_rep, 2}, {AXIS_dp, 3}, {AXIS_tp, 4}}};
     assert_int_equal(mesh_ranks(&m), 24);
     for (int rank = 0; rank < 24; rank++) {
@@ -27,8 +20,7 @@ static void ranks_count_row_major(void **state) {
 }
 
 /* Replicas read other samples and hold the same shards: (replicate, shard). */
-static void axes_split_by_their_roles(void **state) {
-    (void)state;
+TEST(axes_split_by_their_roles) {
     const Mesh *m = &two_by_two;
     assert_int_equal(mesh_sample_axes(m), OUTER | INNER);
     assert_int_equal(mesh_parameter_axes(m), INNER);
@@ -51,8 +43,7 @@ static void assert_group(const Mesh *m, AxisSet set, int rank, int n, const int 
     assert_int_equal(g.index, mesh_index(m, rank, set));
 }
 
-static void groups_of_a_square(void **state) {
-    (void)state;
+TEST(groups_of_a_square) {
     assert_group(&two_by_two, INNER, 2, 2, (int[]){2, 3});
     assert_group(&two_by_two, OUTER, 3, 2, (int[]){1, 3});
     assert_group(&two_by_two, OUTER | INNER, 2, 4, (int[]){0, 1, 2, 3});
@@ -82,8 +73,7 @@ static void assert_shared_out(const Mesh *m) {
     }
 }
 
-static void groups_share_out_the_ranks(void **state) {
-    (void)state;
+TEST(groups_share_out_the_ranks) {
     const Mesh one_of_one = {4, {{AXIS_pp, 2}, {AXIS_rep, 3}, {AXIS_tp, 1}, {AXIS_dp, 2}}};
     const Mesh eight = {MESH_AXES,
                         {{AXIS_pp, 2},
@@ -103,8 +93,7 @@ static void groups_share_out_the_ranks(void **state) {
 }
 
 /* Two parameters, of 5 and n elements, the second one at a multiple of 4. */
-static void every_element_is_in_one_shard(void **state) {
-    (void)state;
+TEST(every_element_is_in_one_shard) {
     for (int64_t n = 1; n < 10; n++)
         for (int64_t ranks = 1; ranks < 9; ranks++) {
             const Mesh m = {2, {{AXIS_rep, 2}, {AXIS_dp, ranks}}};
@@ -151,8 +140,7 @@ static void cut(const Layout *l, const LayoutPlace *p, int64_t number, const int
 /* A parameter of `rows` rows of 3, at the start of the shards or not: what the shards hold, one
  * after the other, is a vector in which every element is where layout_element says. A chunk of less
  * than a parameter's share comes round again. */
-static void chunks_are_gathered_to_what_was_cut(void **state) {
-    (void)state;
+TEST(chunks_are_gathered_to_what_was_cut) {
     for (int64_t rows = 1; rows < 10; rows++)
         for (int64_t ranks = 1; ranks < 9; ranks++) {
             const Mesh m = {2, {{AXIS_rep, 2}, {AXIS_dp, ranks}}};
@@ -181,8 +169,7 @@ static void chunks_are_gathered_to_what_was_cut(void **state) {
 
 /* a[5, 3] b[3] c[1, 2] d[3, 2], each by rows over 4 ranks: what rank 2 sends of a's elements 100,
  * 101, .., b's 200, .. */
-static void rank_2_of_4_sends_what_pytorch_sends(void **state) {
-    (void)state;
+TEST(rank_2_of_4_sends_what_pytorch_sends) {
     static const int64_t rows[] = {5, 3, 1, 3}, elements[] = {15, 3, 2, 6};
     static const int wanted[] = {112, 113, 114, 0, 0, 0, 202, 0, 0, 404, 405};
     const Mesh m = {1, {{AXIS_dp, 4}}};
@@ -205,8 +192,7 @@ static void rank_2_of_4_sends_what_pytorch_sends(void **state) {
 
 /* a[3, 4] b[2, 4, 3] along axis 1, c[3, 2] by rows over 2 ranks: what they send of a's elements
  * 100, 101, .., b's 200, .., c's 300, .. */
-static void columns_are_sent_as_pytorch_sends_them(void **state) {
-    (void)state;
+TEST(columns_are_sent_as_pytorch_sends_them) {
     static const int64_t dim[3][3] = {{3, 4}, {2, 4, 3}, {3, 2}}, n[] = {12, 24, 6};
     static const int wanted[2][22] = {{100, 101, 104, 105, 108, 109, 200, 201, 202, 203, 204,
                                        205, 212, 213, 214, 215, 216, 217, 300, 301, 302, 303},
@@ -231,25 +217,11 @@ static void columns_are_sent_as_pytorch_sends_them(void **state) {
     assert_int_equal(layout_chunk_along(&m, 0, 4, 1, 12), 12); /* one rank */
 }
 
-static void without_axes_every_rank_holds_all(void **state) {
-    (void)state;
+TEST(without_axes_every_rank_holds_all) {
     Layout l = layout_of(&two_by_two, 0, 7, false);
     assert_int_equal(l.shard, 7);
     for (int64_t rank = 0; rank < 4; rank++)
         assert_int_equal(layout_first(&l, &two_by_two, rank), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_count_row_major),
-        cmocka_unit_test(axes_split_by_their_roles),
-        cmocka_unit_test(groups_of_a_square),
-        cmocka_unit_test(groups_share_out_the_ranks),
-        cmocka_unit_test(every_element_is_in_one_shard),
-        cmocka_unit_test(chunks_are_gathered_to_what_was_cut),
-        cmocka_unit_test(rank_2_of_4_sends_what_pytorch_sends),
-        cmocka_unit_test(columns_are_sent_as_pytorch_sends_them),
-        cmocka_unit_test(without_axes_every_rank_holds_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,14 +1,11 @@
 /* Ops: every row of the table with operands that match, and with operands and results that do not;
  * the cost of an execution; names. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ir.h"
 #include "signature.h"
+#include "test.h"
 
 /* Every op that has a rule, and others, once with right types. The values in front are operands;
  * levels do not matter here. */
@@ -252,7 +249,7 @@ static const char *check(const Fixture *f, const Op *op, uint32_t n_in, const Ty
     return op_check_types(f->g, op->kind, op->attr, n_in, in, n_out, out, f->arena);
 }
 
-static void every_op_takes_what_fits(void **state) {
+TEST_WITH(every_op_takes_what_fits, set_up, tear_down) {
     const Fixture *f = *state;
     bool seen[OP_COUNT] = {0};
     Type in[8], out[8];
@@ -279,7 +276,7 @@ static bool takes_anything(OpKind kind) {
     return kind == OP_set_grad || kind == OP_set_state || kind == OP_reshard || kind == OP_free;
 }
 
-static void every_op_refuses_wrong_operands(void **state) {
+TEST_WITH(every_op_refuses_wrong_operands, set_up, tear_down) {
     const Fixture *f = *state;
     const Type bytes = type_of(DT_U8, 1, (int64_t[]){7}), token = type_of(DT_TOKEN, 0, NULL);
     Type in[9], out[8];
@@ -305,7 +302,7 @@ static void every_op_refuses_wrong_operands(void **state) {
     }
 }
 
-static void every_op_refuses_wrong_results(void **state) {
+TEST_WITH(every_op_refuses_wrong_results, set_up, tear_down) {
     const Fixture *f = *state;
     Type in[8], out[9];
     for (uint32_t k = 0; k < f->g->ops.n; k++) {
@@ -332,7 +329,7 @@ static void every_op_refuses_wrong_results(void **state) {
 }
 
 /* Kernels look at the last axis of what they move. */
-static void ops_of_axes_refuse_a_scalar(void **state) {
+TEST_WITH(ops_of_axes_refuse_a_scalar, set_up, tear_down) {
     const Fixture *f = *state;
     static const OpKind moves[] = {OP_transpose, OP_transpose_grad, OP_slice, OP_slice_grad,
                                    OP_split,     OP_concat,         OP_topk};
@@ -347,7 +344,7 @@ static void ops_of_axes_refuse_a_scalar(void **state) {
 }
 
 /* Where precision chooses, f32 and bf16 are both right; statistics and accumulators are not. */
-static void precision_may_choose_floats(void **state) {
+TEST_WITH(precision_may_choose_floats, set_up, tear_down) {
     const Fixture *f = *state;
     Type x = type_of(DT_BF16, 2, (int64_t[]){4, 6}), w = type_of(DT_F32, 1, (int64_t[]){6});
     Type rows = type_of(DT_F32, 1, (int64_t[]){4});
@@ -366,7 +363,7 @@ static void precision_may_choose_floats(void **state) {
     assert_non_null(op_check_types(NULL, OP_metric_add, &a, 1, &x, 1, &y, f->arena));
 }
 
-static void sizes_are_bounded(void **state) {
+TEST_WITH(sizes_are_bounded, set_up, tear_down) {
     const Fixture *f = *state;
     int64_t large = (int64_t)1 << 40;
     Type x = type_of(DT_F32, 2, (int64_t[]){large, 1}),
@@ -387,7 +384,7 @@ static void sizes_are_bounded(void **state) {
     assert_false(type_sound(&x));
 }
 
-static void messages_speak_of_operands(void **state) {
+TEST_WITH(messages_speak_of_operands, set_up, tear_down) {
     const Fixture *f = *state;
     Type x = type_of(DT_F32, 3, (int64_t[]){2, 3, 5}), w = type_of(DT_F32, 2, (int64_t[]){4, 6});
     Type b = type_of(DT_F32, 2, (int64_t[]){2, 3}), ids = type_of(DT_F32, 1, (int64_t[]){2});
@@ -415,8 +412,7 @@ static void messages_speak_of_operands(void **state) {
 }
 
 /* Where the names of a result's axes come from. */
-static void axes_have_an_origin(void **state) {
-    (void)state;
+TEST(axes_have_an_origin) {
     Type x = type_of(DT_F32, 3, (int64_t[]){2, 3, 5}), w = type_of(DT_F32, 2, (int64_t[]){4, 5});
     Type in[2] = {x, w};
     AxisOrigin at = op_axis_origin(OP_linear, 2, in, 0, 3, 1);
@@ -441,8 +437,7 @@ static void axes_have_an_origin(void **state) {
 
 /* ---- costs ---- */
 
-static void flops_are_those_of_the_formulas(void **state) {
-    (void)state;
+TEST(flops_are_those_of_the_formulas) {
     Attrs a = {0};
     Type x = type_of(DT_F32, 3, (int64_t[]){2, 5, 3}), w = type_of(DT_F32, 2, (int64_t[]){7, 3});
     Type b = type_of(DT_F32, 1, (int64_t[]){7}), y = type_of(DT_F32, 3, (int64_t[]){2, 5, 7});
@@ -473,8 +468,7 @@ static void flops_are_those_of_the_formulas(void **state) {
                      (10 * 4 + 12) * 2 * 6 * 15);
 }
 
-static void product_flops_are_those_of_the_model(void **state) {
-    (void)state;
+TEST(product_flops_are_those_of_the_model) {
     Attrs a = {.causal = 1};
     Type x = type_of(DT_F32, 2, (int64_t[]){10, 3}), w = type_of(DT_F32, 2, (int64_t[]){7, 3});
     Type b = type_of(DT_F32, 1, (int64_t[]){7}), y = type_of(DT_F32, 2, (int64_t[]){10, 7});
@@ -494,8 +488,7 @@ static void product_flops_are_those_of_the_model(void **state) {
                      8 * 4 * 2 * 6 * 15);
 }
 
-static void bytes_are_read_and_written_once(void **state) {
-    (void)state;
+TEST(bytes_are_read_and_written_once) {
     Attrs a = {0};
     Type w = type_of(DT_BF16, 2, (int64_t[]){1000, 8}), ids = type_of(DT_I32, 1, (int64_t[]){3});
     Type rows = type_of(DT_BF16, 2, (int64_t[]){3, 8}), bias = type_of(DT_F32, 1, (int64_t[]){8});
@@ -504,8 +497,7 @@ static void bytes_are_read_and_written_once(void **state) {
     assert_int_equal(op_bytes(OP_reshape, &a, 1, &rows, 1, &rows), 0);
 }
 
-static void workspaces_follow_shape_and_dtype(void **state) {
-    (void)state;
+TEST(workspaces_follow_shape_and_dtype) {
     Attrs a = {0};
     Type x = type_of(DT_F32, 2, (int64_t[]){10, 3}), w = type_of(DT_F32, 2, (int64_t[]){7, 3});
     Type y = type_of(DT_F32, 2, (int64_t[]){10, 7});
@@ -522,7 +514,7 @@ static void workspaces_follow_shape_and_dtype(void **state) {
     assert_int_equal(op_workspace(OP_relu, DEVICE_CPU, &a, 1, &y, 1, &y), 0);
 }
 
-static void rows_may_have_a_pitch(void **state) {
+TEST_WITH(rows_may_have_a_pitch, set_up, tear_down) {
     const Fixture *f = *state;
     Type y = type_of(DT_BF16, 3, (int64_t[]){2, 5, 7}), wide = y;
     assert_int_equal(type_pitch(&y), 7);
@@ -539,8 +531,7 @@ static void rows_may_have_a_pitch(void **state) {
 
 /* ---- names and memory ---- */
 
-static void names_lead_back(void **state) {
-    (void)state;
+TEST(names_lead_back) {
     for (int i = 0; i < OP_COUNT; i++) assert_int_equal(op_by_name(op_info[i].name), i);
     for (int i = DT_NONE + 1; i < DT_COUNT; i++) assert_int_equal(dtype_by_name(dtype_name(i)), i);
     assert_int_equal(op_by_name("relo"), OP_COUNT);
@@ -550,8 +541,7 @@ static void names_lead_back(void **state) {
     assert_string_equal(phase_name(PHASE_COUNT), "?");
 }
 
-static void results_know_whose_memory_they_take(void **state) {
-    (void)state;
+TEST(results_know_whose_memory_they_take) {
     Op adam = {.kind = OP_adam, .n_in = 6, .n_out = 3}, add = {.kind = OP_add, .n_in = 2};
     Op many = {.kind = OP_all_reduce, .n_in = 40, .n_out = 40}, view = {.kind = OP_view, .n_in = 1};
     Op sum = {.kind = OP_linear_grad_weight, .n_in = 3},
@@ -564,23 +554,4 @@ static void results_know_whose_memory_they_take(void **state) {
     assert_int_equal(op_alias_must(&first, 0), -1);
 }
 
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_op_takes_what_fits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_op_refuses_wrong_operands, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_op_refuses_wrong_results, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(ops_of_axes_refuse_a_scalar, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(precision_may_choose_floats, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sizes_are_bounded, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(messages_speak_of_operands, set_up, tear_down),
-        cmocka_unit_test(axes_have_an_origin),
-        cmocka_unit_test(flops_are_those_of_the_formulas),
-        cmocka_unit_test(product_flops_are_those_of_the_model),
-        cmocka_unit_test(bytes_are_read_and_written_once),
-        cmocka_unit_test(workspaces_follow_shape_and_dtype),
-        cmocka_unit_test_setup_teardown(rows_may_have_a_pitch, set_up, tear_down),
-        cmocka_unit_test(names_lead_back),
-        cmocka_unit_test(results_know_whose_memory_they_take),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,12 +1,6 @@
 /* The residency table: places and dtypes of what a step keeps, at each border. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "residency.h"
+#include "test.h"
 
 static Policy policy_of_two(void) {
     return (Policy){.mesh = {1, {{AXIS_dp, 2}}}, .micro_batches = 2, .reshard = true};
@@ -16,8 +10,7 @@ static MemoryPlace place(const Policy *p, Resident what, Border border) {
     return residence_of(p, what, border, SCOPE_UNIT).place;
 }
 
-static void everything_is_on_the_device_by_default(void **state) {
-    (void)state;
+TEST(everything_is_on_the_device_by_default) {
     Policy p = policy_of_two();
     for (int s = 0; s < STRATEGY_KINDS; s++)
         for (int what = 0; what < RESIDENTS; what++)
@@ -28,8 +21,7 @@ static void everything_is_on_the_device_by_default(void **state) {
 }
 
 /* One key each; the place is the same at all borders at which the thing is kept. */
-static void each_key_moves_its_own(void **state) {
-    (void)state;
+TEST(each_key_moves_its_own) {
     for (int border = 0; border < BORDERS; border++) {
         Policy p = policy_of_two();
         bool kept = residence_of(&p, RESIDENT_GRADIENT, (Border)border, SCOPE_UNIT).kept;
@@ -47,8 +39,7 @@ static void each_key_moves_its_own(void **state) {
 }
 
 /* A collective wants it there; the update does not. */
-static void what_is_to_be_summed_stays_on_the_device(void **state) {
-    (void)state;
+TEST(what_is_to_be_summed_stays_on_the_device) {
     Policy p = policy_of_two();
     p.offload_grads = PLACE_HOST;
     p.accumulate_local = true;
@@ -60,8 +51,7 @@ static void what_is_to_be_summed_stays_on_the_device(void **state) {
     assert_int_equal(state_place(&p, &s), PLACE_HOST);
 }
 
-static void the_host_writes_to_the_device(void **state) {
-    (void)state;
+TEST(the_host_writes_to_the_device) {
     Policy p = policy_of_two();
     p.offload_states = p.offload_params = p.offload_grads = PLACE_HOST;
     static const StateRole own[] = {STATE_STEP,   STATE_STAGING, STATE_SCALE,
@@ -70,8 +60,7 @@ static void the_host_writes_to_the_device(void **state) {
         assert_int_equal(state_place(&p, &(State){.role = own[k]}), PLACE_DEVICE);
 }
 
-static void dtypes_are_those_of_the_group(void **state) {
-    (void)state;
+TEST(dtypes_are_those_of_the_group) {
     Group g = {.master_dtype = DT_F32,
                .compute_dtype = DT_BF16,
                .reduce_dtype = DT_F16,
@@ -83,8 +72,7 @@ static void dtypes_are_those_of_the_group(void **state) {
 }
 
 /* What a rank holds gathered holds its shard: the master is kept twice in host memory alone. */
-static void a_master_is_kept_once(void **state) {
-    (void)state;
+TEST(a_master_is_kept_once) {
     static const Strategy once[] = {STRATEGY_GRADS, STRATEGY_STATES};
     for (size_t k = 0; k < ARRAY_LEN(once); k++) {
         Policy p = policy_of_two();
@@ -100,14 +88,4 @@ static void a_master_is_kept_once(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_on_the_device_by_default),
-        cmocka_unit_test(each_key_moves_its_own),
-        cmocka_unit_test(what_is_to_be_summed_stays_on_the_device),
-        cmocka_unit_test(the_host_writes_to_the_device),
-        cmocka_unit_test(dtypes_are_those_of_the_group),
-        cmocka_unit_test(a_master_is_kept_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

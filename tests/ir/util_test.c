@@ -1,7 +1,6 @@
 /* Arena, vectors, buffers, text and files (util.c, strings.c). */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "util.h"
 
-static void arena_gives_aligned_zeroed_separate_memory(void **state) {
-    (void)state;
+TEST(arena_gives_aligned_zeroed_separate_memory) {
     Arena *a = arena_new();
     unsigned char *last = NULL;
     size_t last_bytes = 0;
@@ -33,8 +30,7 @@ static void arena_gives_aligned_zeroed_separate_memory(void **state) {
     arena_free(NULL);
 }
 
-static void vec_keeps_what_was_pushed(void **state) {
-    (void)state;
+TEST(vec_keeps_what_was_pushed) {
     Arena *a = arena_new();
     VEC(uint64_t) v = {0};
     for (uint64_t i = 0; i < 10000; i++) vec_push(a, &v, i * i);
@@ -43,8 +39,7 @@ static void vec_keeps_what_was_pushed(void **state) {
     arena_free(a);
 }
 
-static void buffer_grows_and_is_taken(void **state) {
-    (void)state;
+TEST(buffer_grows_and_is_taken) {
     Buf b = {0};
     for (int i = 0; i < 500; i++) {
         buf_printf(&b, "%d,", i);
@@ -65,8 +60,7 @@ static void buffer_grows_and_is_taken(void **state) {
     assert_int_equal(b.capacity, 0);
 }
 
-static void text_goes_into_the_arena(void **state) {
-    (void)state;
+TEST(text_goes_into_the_arena) {
     Arena *a = arena_new();
     assert_string_equal(arena_strdup(a, "unit"), "unit");
     assert_string_equal(arena_strndup(a, "unshard", 2), "un");
@@ -75,8 +69,7 @@ static void text_goes_into_the_arena(void **state) {
     arena_free(a);
 }
 
-static void numbers_are_short_and_exact(void **state) {
-    (void)state;
+TEST(numbers_are_short_and_exact) {
     static const struct {
         double x;
         const char *text;
@@ -119,8 +112,7 @@ static void numbers_are_short_and_exact(void **state) {
     }
 }
 
-static void utf8_is_strict(void **state) {
-    (void)state;
+TEST(utf8_is_strict) {
     static const struct {
         const char *text;
         size_t n;
@@ -151,8 +143,7 @@ static void utf8_is_strict(void **state) {
     }
 }
 
-static void hash_is_xxh3(void **state) {
-    (void)state;
+TEST(hash_is_xxh3) {
     /* The published value for the empty input pins the algorithm, since plans store hashes. */
     assert_true(hash_bytes("", 0, 0) == 0x2d06800538d394c2u);
     assert_true(hash_bytes(NULL, 0, 0) == 0x2d06800538d394c2u);
@@ -160,8 +151,7 @@ static void hash_is_xxh3(void **state) {
     assert_true(hash_bytes("fsdp", 4, 0) != hash_bytes("fsdp", 4, 1));
 }
 
-static void globs_match_across_dots(void **state) {
-    (void)state;
+TEST(globs_match_across_dots) {
     static const struct {
         const char *pattern, *text;
         bool matches;
@@ -208,8 +198,7 @@ static void globs_match_across_dots(void **state) {
     arena_free(a);
 }
 
-static void nearest_name_stays_near(void **state) {
-    (void)state;
+TEST(nearest_name_stays_near) {
     static const char *const names[] = {"weight", "bias", "optimizer", "T", "prefetch", "wieght2"};
     static const struct {
         const char *word, *nearest;
@@ -246,8 +235,7 @@ static void nearest_name_stays_near(void **state) {
     assert_null(nearest_name("weight", names, 0));
 }
 
-static void files_are_written_and_read_whole(void **state) {
-    (void)state;
+TEST(files_are_written_and_read_whole) {
     size_t n = 3000001, size = 0;
     unsigned char *bytes = malloc(n);
     for (size_t i = 0; i < n; i++) bytes[i] = (unsigned char)(i * 7 + (i >> 8));
@@ -283,8 +271,7 @@ static void files_are_written_and_read_whole(void **state) {
     unlink("empty.bin");
 }
 
-static void file_failures_have_an_errno(void **state) {
-    (void)state;
+TEST(file_failures_have_an_errno) {
     size_t size;
     errno = 0;
     assert_null(read_file("no-such-file", &size));
@@ -328,8 +315,7 @@ static void have_a_bug(void) { bug_at("pass.c", 12, "unit %d has no root", 3); }
 static void fail_a_check(void) { CHECK(1 + 1 == 3); }
 static void ask_too_much(void) { arena_alloc(arena_new(), SIZE_MAX - 100); }
 
-static void the_two_failures_end_differently(void **state) {
-    (void)state;
+TEST(the_two_failures_end_differently) {
     char text[4096];
     int status = in_child(lack_a_file, text, sizeof text);
     assert_true(WIFEXITED(status));
@@ -352,20 +338,4 @@ static void the_two_failures_end_differently(void **state) {
     assert_non_null(strstr(text, "check failed: 1 + 1 == 3"));
 }
 
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_gives_aligned_zeroed_separate_memory),
-        cmocka_unit_test(vec_keeps_what_was_pushed),
-        cmocka_unit_test(buffer_grows_and_is_taken),
-        cmocka_unit_test(text_goes_into_the_arena),
-        cmocka_unit_test(numbers_are_short_and_exact),
-        cmocka_unit_test(utf8_is_strict),
-        cmocka_unit_test(hash_is_xxh3),
-        cmocka_unit_test(globs_match_across_dots),
-        cmocka_unit_test(nearest_name_stays_near),
-        cmocka_unit_test(files_are_written_and_read_whole),
-        cmocka_unit_test(file_failures_have_an_errno),
-        cmocka_unit_test(the_two_failures_end_differently),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

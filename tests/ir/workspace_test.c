@@ -1,18 +1,12 @@
 /* Workspaces, by what each kernel keeps there. Planner and checker both ask op_workspace, so a rule
  * that says too little is seen here, or where kernels run: one that has less than it needs refuses
  * its launch or writes behind its workspace (kernel_test, cuda_kernels). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "ir.h"
 #include "op.h"
+#include "test.h"
 #include "util.h"
 
-static void workspaces_hold_what_kernels_keep(void **state) {
-    (void)state;
+TEST(workspaces_hold_what_kernels_keep) {
     Attrs a = {0};
     const int64_t width[] = {512, 4096, 5000}, parts[] = {528, 264, 132};
     for (int k = 0; k < 3; k++) { /* of dw and db, for each part of the rows */
@@ -42,7 +36,4 @@ static void workspaces_hold_what_kernels_keep(void **state) {
         192 + 192);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(workspaces_hold_what_kernels_keep)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,26 +2,20 @@
  * from zero. Expected values follow only from the definitions. Each instruction set is tried.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "floats.h"
 #include "kernels/launch.h"
 #include "quantized.h"
+#include "test.h"
 
 static const Attrs none;
 
 /* Element i of an f32 tensor. */
 static float at(Tensor t, int64_t i) { return ((const float *)t.at)[i]; }
 
-static void the_first_of_equal_logits_is_the_answer(void **state) {
-    (void)state;
+TEST(the_first_of_equal_logits_is_the_answer) {
     static const float logits[] = {1, 1, 0, 0, 2, 2, NAN, 5, 0, -INFINITY, -INFINITY, -INFINITY};
     static const int32_t targets[] = {0, 2, 1, 0}; /* right, wrong, a nan is wrong, right */
     Tensor found = words();
@@ -42,8 +36,7 @@ static Tensor one(int64_t count) {
 }
 
 /* PyTorch: max_norm / (norm + 1e-6), at most 1. A norm of 2^-20 shows the 1e-6. */
-static void clipping_adds_its_epsilon(void **state) {
-    (void)state;
+TEST(clipping_adds_its_epsilon) {
     double norm = 0x1p-20;
     Tensor scale = tensor(DT_F64, 0, SCALE_SLOTS), step = tensor(DT_F64, 0, STEP_SLOTS);
     run(OP_step_scale, (Attrs){.clip = norm, .exponent = 20}, 3, LIST(one(1), one(0), step), 1,
@@ -55,8 +48,7 @@ static void clipping_adds_its_epsilon(void **state) {
 
 /* A nan is larger than infinity, which is larger than any number: neither is lost, whatever comes
  * after it. */
-static void the_largest_gradient_may_be_none(void **state) {
-    (void)state;
+TEST(the_largest_gradient_may_be_none) {
     static const float x[][3] = {{-4, 3, 0}, {INFINITY, 1, -2}, {1, -NAN, INFINITY}, {0, -0.0f, 0}};
     static const double norm[] = {4, NAN, NAN, 0}; /* in the log what is not finite is a nan */
     const Attrs inf = {.group = -1, .clip_norm = NORM_INF, .clip = 1};
@@ -75,8 +67,7 @@ static void the_largest_gradient_may_be_none(void **state) {
 }
 
 /* The angle of position 131071 is as right as that of position 1. */
-static void positions_far_away_turn_exactly(void **state) {
-    (void)state;
+TEST(positions_far_away_turn_exactly) {
     enum { T = 1 << 17, h = 6 };
     float *x = malloc(sizeof(float[T * h]));
     for (int i = 0; i < T * h; i++) x[i] = i % h < h / 2;
@@ -95,8 +86,7 @@ static void positions_far_away_turn_exactly(void **state) {
 
 /* What this call's gradient is added to is of earlier micro-batches: the bits of op and accumulate,
  * also of results that are added in strips. */
-static void earlier_micro_batches_are_added_to_the_rounded_sum(void **state) {
-    (void)state;
+TEST(earlier_micro_batches_are_added_to_the_rounded_sum) {
     enum { ROWS = 77 };
     static const int dtypes[][2] = {{DT_F32, DT_F32}, {DT_BF16, DT_F32}, {DT_BF16, DT_BF16}};
     static const int64_t sizes[][2] = {{1100, 605}, {17, 5003}, {5, 3}};
@@ -112,8 +102,7 @@ static void earlier_micro_batches_are_added_to_the_rounded_sum(void **state) {
     }
 }
 
-static void earlier_rows_are_added_to_the_rounded_sum(void **state) {
-    (void)state;
+TEST(earlier_rows_are_added_to_the_rounded_sum) {
     for (int k = 0; k < 2; k++) {
         int dtype = k ? DT_BF16 : DT_F32;
         Tensor dy = tensor(dtype, 40, 19), ids = tensor(DT_I32, 40, 0), sum = tensor(dtype, 6, 19);
@@ -126,8 +115,7 @@ static void earlier_rows_are_added_to_the_rounded_sum(void **state) {
 }
 
 /* ((1 + 1e8) - 1e8) + 3 in f32; from the other end it is 1. */
-static void gradients_of_equal_ids_are_added_in_order(void **state) {
-    (void)state;
+TEST(gradients_of_equal_ids_are_added_in_order) {
     static const int32_t ids[] = {4, 2, 4, 0, 4, 4};
     static const float dy[] = {1, 7, 1e8f, 9, -1e8f, 3};
     Tensor dw = tensor(DT_F32, 5, 1);
@@ -138,8 +126,7 @@ static void gradients_of_equal_ids_are_added_in_order(void **state) {
 
 enum { N = 1000 };
 
-static void dropped_infinities_are_zero(void **state) {
-    (void)state;
+TEST(dropped_infinities_are_zero) {
     float x[N];
     int zeros = 0, kept = 0;
     for (int i = 0; i < N; i++) x[i] = i % 3 ? INFINITY : NAN;
@@ -154,8 +141,7 @@ static void dropped_infinities_are_zero(void **state) {
     assert_true(zeros > N / 3 && kept > N / 3);
 }
 
-static void a_nan_passes_relu(void **state) {
-    (void)state;
+TEST(a_nan_passes_relu) {
     float x[N];
     for (int i = 0; i < N; i++) x[i] = i % 7 == 3 ? NAN : i % 2 ? -2 : 5;
     Tensor y = tensor(DT_F32, 1, N);
@@ -165,8 +151,7 @@ static void a_nan_passes_relu(void **state) {
 }
 
 /* -0 and 0 in the same lane of different vectors, and nothing larger. */
-static void of_equal_zeros_the_first_is_the_extreme(void **state) {
-    (void)state;
+TEST(of_equal_zeros_the_first_is_the_extreme) {
     enum { D = 200, FIRST = 5 * 16 + 3, SECOND = 8 * 16 + 3 };
     static const OpKind kinds[] = {OP_max, OP_min};
     for (int k = 0; k < 4; k++) {
@@ -181,8 +166,7 @@ static void of_equal_zeros_the_first_is_the_extreme(void **state) {
 }
 
 /* Wherever the largest of a long row stands. */
-static void the_extreme_of_a_long_row_is_found(void **state) {
-    (void)state;
+TEST(the_extreme_of_a_long_row_is_found) {
     for (int n = 127; n < 160; n++)
         for (int place = 0; place < n; place++) {
             float x[160];
@@ -195,8 +179,7 @@ static void the_extreme_of_a_long_row_is_found(void **state) {
 }
 
 /* In rows of 35 numbers, wherever the nan stands; rows without one have their largest number. */
-static void a_nan_is_the_extreme_of_its_row(void **state) {
-    (void)state;
+TEST(a_nan_is_the_extreme_of_its_row) {
     enum { ROWS = 36, WIDTH = 35 };
     float x[ROWS * WIDTH];
     for (int i = 0; i < ROWS * WIDTH; i++)
@@ -224,8 +207,7 @@ static Tensor long_rows(int dtype, float odd, float rest) {
 
 static const int dtypes[] = {DT_F32, DT_BF16, DT_F16};
 
-static void a_nan_anywhere_in_its_row_is_the_loss(void **state) {
-    (void)state;
+TEST(a_nan_anywhere_in_its_row_is_the_loss) {
     Tensor ids = tensor(DT_I32, LONG_ROWS, 0), lse = tensor(DT_F32, LONG_ROWS, 0);
     for (size_t k = 0; k < ARRAY_LEN(dtypes); k++) {
         Tensor x = long_rows(dtypes[k], NAN, -3), y = tensor(DT_F32, LONG_ROWS, LONG);
@@ -239,8 +221,7 @@ static void a_nan_anywhere_in_its_row_is_the_loss(void **state) {
     }
 }
 
-static void numbers_masked_by_infinity_have_no_share(void **state) {
-    (void)state;
+TEST(numbers_masked_by_infinity_have_no_share) {
     Tensor ids = tensor(DT_I32, LONG_ROWS, 0), lse = tensor(DT_F32, LONG_ROWS, 0);
     for (size_t k = 0; k < ARRAY_LEN(dtypes); k++) {
         Tensor x = long_rows(dtypes[k], 7, -INFINITY), y = tensor(DT_F32, LONG_ROWS, LONG);
@@ -255,8 +236,7 @@ static void numbers_masked_by_infinity_have_no_share(void **state) {
 }
 
 /* Mean 1000, variance 2^-12: mean of squares less square of the mean has nothing left of it. */
-static void variance_is_taken_around_the_mean(void **state) {
-    (void)state;
+TEST(variance_is_taken_around_the_mean) {
     enum { D = 97 };
     float a[D], b[D], w[D];
     double mean = 0, variance = 0;
@@ -279,8 +259,7 @@ static void variance_is_taken_around_the_mean(void **state) {
 }
 
 /* Whole numbers, so exact in any order; as deep as several slices of the plain product. */
-static void deep_products_lose_no_slice(void **state) {
-    (void)state;
+TEST(deep_products_lose_no_slice) {
     enum { R = 5, O = 35, D = 700 };
     float *x = malloc(sizeof(float[R * D])), *w = malloc(sizeof(float[O * D])), bias[O];
     for (int i = 0; i < R * D; i++) x[i] = (float)(i * 7 % 11 - 5);
@@ -302,8 +281,7 @@ static void deep_products_lose_no_slice(void **state) {
 }
 
 /* Below, at and above a tie, in each of the intervals between bf16 numbers, infinities and nans. */
-static void a_vector_rounds_to_bf16_as_one_number_does(void **state) {
-    (void)state;
+TEST(a_vector_rounds_to_bf16_as_one_number_does) {
     static const uint32_t lower[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
     enum { N = 65536 * ARRAY_LEN(lower) };
     uint32_t *bits = malloc(N * sizeof *bits);
@@ -326,8 +304,7 @@ static void a_vector_rounds_to_bf16_as_one_number_does(void **state) {
 /* What goes past the caches, in rows that begin within a line of 64 bytes. */
 enum { FAR_ROWS = 2883, FAR_WIDTH = 3001, FAR = FAR_ROWS * FAR_WIDTH };
 
-static void results_larger_than_caches_are_whole(void **state) {
-    (void)state;
+TEST(results_larger_than_caches_are_whole) {
     Tensor x = tensor(DT_BF16, FAR_ROWS, FAR_WIDTH), bias = tensor(DT_F32, 0, FAR_WIDTH);
     Tensor wide = tensor(DT_F32, FAR_ROWS, FAR_WIDTH), y = tensor(DT_F32, FAR_ROWS, FAR_WIDTH);
     run(OP_cast, none, 1, &x, 1, &wide);
@@ -340,8 +317,7 @@ static void results_larger_than_caches_are_whole(void **state) {
     free(x.at), free(wide.at), free(y.at);
 }
 
-static void parameters_larger_than_caches_are_whole(void **state) {
-    (void)state;
+TEST(parameters_larger_than_caches_are_whole) {
     PlanParam param = {.type = {.dtype = DT_F32, .rank = 2, .dim = {FAR_ROWS, FAR_WIDTH}}};
     PlanGroup group = {.wire_dtype = DT_I8, .n_param = 1, .padded = FAR, .shard = FAR};
     Plan plan = {.n_params = 1, .params = &param, .n_groups = 1, .groups = &group};
@@ -366,33 +342,11 @@ static void parameters_larger_than_caches_are_whole(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_of_equal_logits_is_the_answer),
-        cmocka_unit_test(clipping_adds_its_epsilon),
-        cmocka_unit_test(the_largest_gradient_may_be_none),
-        cmocka_unit_test(positions_far_away_turn_exactly),
-        cmocka_unit_test(earlier_micro_batches_are_added_to_the_rounded_sum),
-        cmocka_unit_test(earlier_rows_are_added_to_the_rounded_sum),
-        cmocka_unit_test(gradients_of_equal_ids_are_added_in_order),
-        cmocka_unit_test(dropped_infinities_are_zero),
-        cmocka_unit_test(a_nan_passes_relu),
-        cmocka_unit_test(of_equal_zeros_the_first_is_the_extreme),
-        cmocka_unit_test(the_extreme_of_a_long_row_is_found),
-        cmocka_unit_test(a_nan_is_the_extreme_of_its_row),
-        cmocka_unit_test(a_nan_anywhere_in_its_row_is_the_loss),
-        cmocka_unit_test(numbers_masked_by_infinity_have_no_share),
-        cmocka_unit_test(variance_is_taken_around_the_mean),
-        cmocka_unit_test(deep_products_lose_no_slice),
-        cmocka_unit_test(a_vector_rounds_to_bf16_as_one_number_does),
-        cmocka_unit_test(results_larger_than_caches_are_whole),
-        cmocka_unit_test(parameters_larger_than_caches_are_whole),
-    };
     static const char *const isa[] = {"plain", "avx2", "avx512"}, *const product[] = {"plain",
                                                                                       "onednn"};
     int failed = 0;
     for (size_t k = 0; k < ARRAY_LEN(isa) * ARRAY_LEN(product); k++)
-        if (launch_open(isa[k / 2], product[k % 2]))
-            failed += cmocka_run_group_tests(tests, NULL, NULL);
+        if (launch_open(isa[k / 2], product[k % 2])) failed += run_all(NULL, NULL);
     launch_close();
     return failed;
 }

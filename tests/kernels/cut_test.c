@@ -3,18 +3,15 @@
  * replaced by every other word, and each letter that they leave out gets one: these must turn out
  * to be wrong, or are listed with the reason why they are left out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cut_column.h"
 #include "kernels/cut_run.h"
 #include "kernels/launch.h"
 #include "parts.h"
+#include "test.h"
 
 enum { RANKS_MOST = 3, MOST_ELEMENTS = 1 << 15 };
 
@@ -113,8 +110,7 @@ static void check_coverage(OpKind op) {
         fail_msg("%s was not cut in 2 and 3", op_info[op].name);
 }
 
-static void every_cut_is_true(void **state) {
-    (void)state;
+TEST(every_cut_is_true) {
     for (int op = 0; op < OP_COUNT; op++) {
         CaseWalk walk = {.op = (OpKind)op};
         Whole w;
@@ -208,9 +204,8 @@ static void try_word(OpKind op, const char *letters, const char *word, int *wron
     *wrong += 1000000;
 }
 
-static void every_other_word_is_wrong(void **state) {
+TEST(every_other_word_is_wrong) {
     int wrong = 0, refused = 0;
-    (void)state;
     for (int op = 0; op < OP_COUNT; op++) {
         const Signature *s = op_signature((OpKind)op);
         if (!has_columns((OpKind)op) || !cut_column((OpKind)op)->n) continue;
@@ -273,10 +268,9 @@ static bool finds_more(const Whole *w, CutRule *other, int *wrong) {
     return more;
 }
 
-static void no_other_rule_finds_more(void **state) {
+TEST(no_other_rule_finds_more) {
     int wrong = 0;
     bool more = false;
-    (void)state;
     for (int op = 0; op < OP_COUNT; op++) {
         CaseWalk walk = {.op = (OpKind)op, .next = n_cases};
         Whole w;
@@ -351,8 +345,7 @@ static void note_groups(const Whole *w, Groups *g) {
     }
 }
 
-static void every_linear_group_is_said(void **state) {
-    (void)state;
+TEST(every_linear_group_is_said) {
     int unsaid = 0;
     for (int op = 0; op < OP_COUNT; op++) {
         static Groups groups[MAX_CASE_OPERANDS + 1];
@@ -379,7 +372,7 @@ static void every_linear_group_is_said(void **state) {
 
 /* ---- the form of the columns */
 
-static void other_texts_are_refused(void **state) {
+TEST(other_texts_are_refused) {
     static const struct {
         const char *cut, *linear, *fault;
     } texts[] = {
@@ -395,7 +388,6 @@ static void other_texts_are_refused(void **state) {
         {"D sum", "x x", "not the name of an operand, or a name twice"},
         {"D sum", "x,w", "something left over"},
     };
-    (void)state;
     for (size_t k = 0; k < ARRAY_LEN(texts); k++) {
         CutColumn column;
         const char *fault = cut_column_parse(OP_linear, texts[k].cut, texts[k].linear, &column);
@@ -406,11 +398,4 @@ static void other_texts_are_refused(void **state) {
     assert_string_equal(cut_column_parse(OP_add, "... each", NULL, &column), "both CUT and CUT_BY");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_texts_are_refused),    cmocka_unit_test(every_cut_is_true),
-        cmocka_unit_test(every_other_word_is_wrong),  cmocka_unit_test(no_other_rule_finds_more),
-        cmocka_unit_test(every_linear_group_is_said),
-    };
-    return cmocka_run_group_tests(tests, open_device, close_device);
-}
+RUN_TESTS(open_device, close_device)

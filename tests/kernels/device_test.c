@@ -5,18 +5,15 @@
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "device.h"
 #include "floats.h"
 #include "op.h"
+#include "test.h"
 #include "util.h"
 
 static const Device *device;
@@ -43,8 +40,7 @@ static DeviceContext *open_device(int threads) {
     return c;
 }
 
-static void environment_is_checked(void **state) {
-    (void)state;
+TEST(environment_is_checked) {
     DeviceOptions options = {.rank = {.threads = 1}, .plan_path = ""};
     DeviceContext *c = NULL;
     setenv("FSDP_CPU_ISA", "avx1024", 1);
@@ -59,8 +55,7 @@ static void environment_is_checked(void **state) {
     assert_int_equal(device->kind, DEVICE_CPU);
 }
 
-static void arena_is_aligned_and_zero(void **state) {
-    (void)state;
+TEST(arena_is_aligned_and_zero) {
     DeviceContext *c = open_device(2);
     char *arena = NULL;
     int64_t bytes = (5 << 20) + 3;
@@ -97,8 +92,7 @@ static float bf16_value(uint16_t x) {
 enum { N = 20011, RANKS = 3 };
 
 /* In rank order, in f32 (f64, integers), rounded once; the result may be one rank's own buffer. */
-static void ranks_are_added_in_order(void **state) {
-    (void)state;
+TEST(ranks_are_added_in_order) {
     static float f[RANKS][N], f_sum[N];
     static uint16_t h[RANKS][N], h_sum[N];
     static double d[RANKS][N], d_sum[N];
@@ -145,8 +139,7 @@ static void ranks_are_added_in_order(void **state) {
 }
 
 /* What is too large for caches goes past them, from and to any address. */
-static void large_copies_and_sums_are_whole(void **state) {
-    (void)state;
+TEST(large_copies_and_sums_are_whole) {
     enum { LARGE = 500 * 1000, PAD = 64 };
     float *a = aligned_alloc(64, 4 * (LARGE + PAD)), *b = malloc(4 * LARGE);
     float *to = aligned_alloc(64, 4 * (LARGE + PAD));
@@ -205,8 +198,7 @@ static double value_of(const int64_t *words) {
     return sum;
 }
 
-static void losses_add_up_in_any_grouping(void **state) {
-    (void)state;
+TEST(losses_add_up_in_any_grouping) {
     static float logits[ROWS][CLASSES], lse[ROWS];
     static int32_t targets[ROWS];
     double want = 0;
@@ -246,8 +238,7 @@ static void losses_add_up_in_any_grouping(void **state) {
     device->close(c);
 }
 
-static void ops_of_the_executor_are_refused(void **state) {
-    (void)state;
+TEST(ops_of_the_executor_are_refused) {
     DeviceContext *c = open_device(1);
     Attrs attr = {0};
     RankInfo rank = {.threads = 1};
@@ -260,8 +251,7 @@ static void ops_of_the_executor_are_refused(void **state) {
 }
 
 /* They have no scratch memory. */
-static void streams_beside_carry_no_products(void **state) {
-    (void)state;
+TEST(streams_beside_carry_no_products) {
     DeviceContext *c = open_device(2);
     RankInfo rank = {.threads = 2};
     Attrs attr = {0};
@@ -272,15 +262,4 @@ static void streams_beside_carry_no_products(void **state) {
     device->close(c);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(environment_is_checked),
-        cmocka_unit_test(arena_is_aligned_and_zero),
-        cmocka_unit_test(ranks_are_added_in_order),
-        cmocka_unit_test(large_copies_and_sums_are_whole),
-        cmocka_unit_test(losses_add_up_in_any_grouping),
-        cmocka_unit_test(ops_of_the_executor_are_refused),
-        cmocka_unit_test(streams_beside_carry_no_products),
-    };
-    return cmocka_run_group_tests(tests, load, NULL);
-}
+RUN_TESTS(load, NULL)

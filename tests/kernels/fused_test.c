@@ -2,17 +2,12 @@
  * is compared with its parts, on the cpu device, in f32 and bf16, with widths and rows that end in
  * the middle of vectors and blocks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/launch.h"
 #include "parts.h"
 #include "signature.h"
+#include "test.h"
 
 /* What an op and its parts compute with: r rows and letters of d elements, but for the first. */
 typedef struct Bench {
@@ -97,11 +92,10 @@ static void compare(OpKind op, int dtype, int reduce, const int64_t shape[2], bo
                      (long long)b.r, (long long)b.d, dtype_name(dtype), s->out[j].name);
 }
 
-static void ops_have_the_bits_of_their_parts(void **state) {
+TEST(ops_have_the_bits_of_their_parts) {
     static const int64_t shapes[][2] = {{1, 5},     {3, 5},      {70, 129},
                                         {200, 300}, {129, 1040}, {2200, 20}};
     int tried = 0;
-    (void)state;
     for (int op = 0; op < OP_COUNT; op++) {
         tried += op_parts((OpKind)op)->n > 0;
         for (size_t k = 0; op_parts((OpKind)op)->n && k < ARRAY_LEN(shapes); k++)
@@ -113,9 +107,8 @@ static void ops_have_the_bits_of_their_parts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ops_have_the_bits_of_their_parts)};
     if (!launch_open(NULL, NULL)) return EXIT_ENVIRONMENT;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_all(NULL, NULL);
     launch_close();
     return failed;
 }

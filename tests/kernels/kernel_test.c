@@ -12,16 +12,13 @@
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "kernels/trial.h"
+#include "test.h"
 #include "util.h"
 
 /* AddressSanitizer sees no more with 2 threads than with 3. */
@@ -278,8 +275,7 @@ static void run_everywhere(Trial *t, CaseResults *all) {
     }
 }
 
-static void kernels_agree_with_references(void **state) {
-    (void)state;
+TEST(kernels_agree_with_references) {
     for (int k = 0; k < n_cases; k++) {
         if (!is_wanted(infos[cases[k].op].name)) continue;
         for (int pattern = 0; pattern < PATTERNS; pattern++) {
@@ -318,12 +314,11 @@ static void note_case(const Case *c) {
     for (int number = 0; sharing(&t, number, shared); number++) note_sharing(&t, shared);
 }
 
-static void elementwise_ops_work_in_place(void **state) {
+TEST(elementwise_ops_work_in_place) {
     static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
     enum { MIXTURES = 3 };
     int n;
     const Case *all = element_cases(&n);
-    (void)state;
     for (int k = 0; k < n * MIXTURES; k++) {
         Trial t = {.c = &all[k / MIXTURES], .pattern = k % MIXTURES};
         if (!is_wanted(infos[t.c->op].name)) continue;
@@ -354,10 +349,9 @@ static void elementwise_ops_work_in_place(void **state) {
 
 /* Every operand that ops.def lets a result take is taken by one of a case; where the op may also
  * leave it, of a size that threads share. */
-static void every_alias_is_tried(void **state) {
+TEST(every_alias_is_tried) {
     int n;
     const Case *all = element_cases(&n);
-    (void)state;
     for (int k = 0; k < n_cases; k++) note_case(&cases[k]);
     for (int k = 0; k < n; k++) note_case(&all[k]);
     for (int op = 0; op < OP_COUNT; op++) {
@@ -376,8 +370,7 @@ static void every_alias_is_tried(void **state) {
     }
 }
 
-static void every_kernel_has_a_case(void **state) {
-    (void)state;
+TEST(every_kernel_has_a_case) {
     for (int op = 0; op < OP_COUNT; op++) {
         bool found = !infos[op].launched;
         for (int k = 0; k < n_cases; k++) found |= (int)cases[k].op == op;
@@ -515,21 +508,11 @@ static void powers_are_summed_exactly(int dtype, int power) {
     free(x);
 }
 
-static void norms_are_summed_exactly(void **state) {
-    (void)state;
+TEST(norms_are_summed_exactly) {
     for (int power = 1; power <= MOST_NORM; power++) {
         powers_are_summed_exactly(DT_F32, power);
         powers_are_summed_exactly(DT_BF16, power);
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_has_a_case),
-        cmocka_unit_test(every_alias_is_tried),
-        cmocka_unit_test(elementwise_ops_work_in_place),
-        cmocka_unit_test(kernels_agree_with_references),
-        cmocka_unit_test(norms_are_summed_exactly),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
-}
+RUN_TESTS(open_all, close_all)

@@ -1,15 +1,10 @@
 /* Removing or changing steps in simplify.h keeps the bits of every value, for all signs of zeros
  * and infinities.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "simplify.h"
+#include "test.h"
 
 enum { OPERANDS = 4 };
 #define STEP(kind, is, ...)                                                                        \
@@ -53,31 +48,25 @@ static uint32_t simplified(uint32_t n, const FormulaStep *step) {
     return left;
 }
 
-static void a_sum_of_a_negative_is_a_difference(void **state) {
+TEST(a_sum_of_a_negative_is_a_difference) {
     const FormulaStep product[] = {MINUS(0), STEP(mul, 0, 4, 1), STEP(mul, 0, 2, 3),
                                    STEP(add, 1, 5, 6)};
     const FormulaStep read_twice[] = {MINUS(0), STEP(mul, 2, 4, 1), STEP(sub, 1, 2, 5)};
     const FormulaStep both[] = {MINUS(0), MINUS(1), STEP(add, 1, 4, 5), STEP(sub, 2, 4, 5)};
-    (void)state;
     assert_int_equal(simplified(4, product), 3);
     assert_int_equal(simplified(3, read_twice), 3);
     assert_int_equal(simplified(4, both), 3);
 }
 
-static void a_sum_with_zero_keeps_its_sign(void **state) {
+TEST(a_sum_with_zero_keeps_its_sign) {
     const FormulaStep after[] = {STEP(mul, 0, 0, 1), STEP(mul, 0, 2, 3), STEP(add, 0, 4, 5),
                                  STEP(constant, 0, 0), STEP(add, 1, 6, 7)};
     const FormulaStep before[] = {STEP(mul, 0, 2, 3), STEP(mul, 0, 0, 1), STEP(constant, 0, 0),
                                   STEP(add, 0, 5, 6), STEP(sub, 1, 7, 4)};
     const FormulaStep alone[] = {STEP(constant, 0, 0), STEP(add, 0, 0, 4), STEP(sub, 1, 1, 5)};
-    (void)state;
     assert_int_equal(simplified(5, after), 3);
     assert_int_equal(simplified(5, before), 3);
     assert_int_equal(simplified(3, alone), 3);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sum_of_a_negative_is_a_difference),
-                                       cmocka_unit_test(a_sum_with_zero_keeps_its_sign)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

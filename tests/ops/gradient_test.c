@@ -10,16 +10,11 @@
  * parameter of any one case, fails it. A row without a case fails, too.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ops/gradient_cases.h"
+#include "test.h"
 
 /* Largest error, as a part of the largest element. f32 kernels stay below TOLERANCE by a factor
  * of more than 20; bf16 values carry 8 bits, a few roundings deep. */
@@ -154,8 +149,7 @@ static void all_cases_in_bf16(void) {
 }
 
 /* Table rows: those with a gradient rule have a case, and the reference knows them. */
-static void every_row_has_a_case(void **state) {
-    (void)state;
+TEST(every_row_has_a_case) {
     static const char *const rule[OP_COUNT] = {
 #define OP(id, ...) [OP_##id] = __VA_ARGS__,
 #define GRAD(rule) #rule
@@ -186,21 +180,8 @@ static void each_choice(void (*test)(void)) {
     }
 }
 
-static void gradients_agree_with_differences(void **state) {
-    (void)state;
-    each_choice(all_cases_in_f32);
-}
+TEST(gradients_agree_with_differences) { each_choice(all_cases_in_f32); }
 
-static void bf16_gradients_are_near(void **state) {
-    (void)state;
-    each_choice(all_cases_in_bf16);
-}
+TEST(bf16_gradients_are_near) { each_choice(all_cases_in_bf16); }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_has_a_case),
-        cmocka_unit_test(gradients_agree_with_differences),
-        cmocka_unit_test(bf16_gradients_are_near),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

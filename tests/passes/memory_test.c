@@ -1,13 +1,9 @@
 /* memory_place on random blocks: nothing overlaps or lies outside, the result depends only on the
  * blocks, and the shapes of training are packed as tightly as possible. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "memory.h"
+#include "test.h"
 
 static uint64_t state = 1;
 
@@ -40,8 +36,7 @@ static void assert_apart(const MemoryBlock *b, uint32_t n, uint64_t height) {
     }
 }
 
-static void random_blocks_stay_apart(void **unused) {
-    (void)unused;
+TEST(random_blocks_stay_apart) {
     enum { MOST = 120, TIME = 400 };
     for (int round = 0; round < 200; round++) {
         Arena *a = arena_new();
@@ -65,8 +60,7 @@ static void random_blocks_stay_apart(void **unused) {
 }
 
 /* Saved activations nest, gradients stay from their layer's backward to the end. */
-static void training_packs_without_waste(void **unused) {
-    (void)unused;
+TEST(training_packs_without_waste) {
     enum { LAYERS = 40, TIME = 2 * LAYERS + 2 };
     Arena *a = arena_new();
     MemoryBlock b[2 * LAYERS];
@@ -82,8 +76,7 @@ static void training_packs_without_waste(void **unused) {
 }
 
 /* Gathered units overlap their neighbours only: two places are enough for all. */
-static void a_chain_takes_two_places(void **unused) {
-    (void)unused;
+TEST(a_chain_takes_two_places) {
     enum { UNITS = 50 };
     Arena *a = arena_new();
     MemoryBlock b[UNITS];
@@ -97,8 +90,7 @@ static void a_chain_takes_two_places(void **unused) {
 }
 
 /* The largest first leaves a gap here; what is large and lives long, before it, leaves none. */
-static void long_lives_come_before_large_ones(void **unused) {
-    (void)unused;
+TEST(long_lives_come_before_large_ones) {
     static const uint32_t shape[][3] = {{1, 1, 4}, {4, 4, 2}, {0, 1, 2},
                                         {2, 3, 3}, {1, 3, 3}, {3, 5, 3}};
     enum { N = ARRAY_LEN(shape), TIME = 6 };
@@ -113,29 +105,17 @@ static void long_lives_come_before_large_ones(void **unused) {
     arena_free(a);
 }
 
-static void nothing_takes_no_place(void **unused) {
-    (void)unused;
+TEST(nothing_takes_no_place) {
     Arena *a = arena_new();
     assert_int_equal(memory_place(a, NULL, 0, 5), 0);
     arena_free(a);
 }
 
-static void one_block_takes_its_size(void **unused) {
-    (void)unused;
+TEST(one_block_takes_its_size) {
     Arena *a = arena_new();
     MemoryBlock b = {.size = 4096, .start = 1, .end = 3};
     assert_int_equal(memory_place(a, &b, 1, 5), 4096);
     arena_free(a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_blocks_stay_apart),
-        cmocka_unit_test(training_packs_without_waste),
-        cmocka_unit_test(a_chain_takes_two_places),
-        cmocka_unit_test(long_lives_come_before_large_ones),
-        cmocka_unit_test(nothing_takes_no_place),
-        cmocka_unit_test(one_block_takes_its_size),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

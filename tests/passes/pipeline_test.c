@@ -1,9 +1,5 @@
 /* The pipeline: which passes run, in which order, and what is printed after them. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "passes.h"
+#include "test.h"
 
 /* A linear layer; the argument is flags of its weight. */
 static const char model_text[] =
@@ -95,8 +90,7 @@ static void finish(Fixture *f) {
     arena_free(f->arena);
 }
 
-static void passes_run_in_the_order_of_the_table(void **state) {
-    (void)state;
+TEST(passes_run_in_the_order_of_the_table) {
     Fixture f;
     start(&f, "");
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
@@ -124,8 +118,7 @@ static void passes_run_in_the_order_of_the_table(void **state) {
     finish(&f);
 }
 
-static void the_pipeline_stops_at_the_wanted_level(void **state) {
-    (void)state;
+TEST(the_pipeline_stops_at_the_wanted_level) {
     Fixture f;
     start(&f, "");
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
@@ -135,8 +128,7 @@ static void the_pipeline_stops_at_the_wanted_level(void **state) {
     finish(&f);
 }
 
-static void the_pipeline_starts_at_the_level_of_the_graph(void **state) {
-    (void)state;
+TEST(the_pipeline_starts_at_the_level_of_the_graph) {
     Fixture f;
     start(&f, "");
     assert_true(pipeline_run_pass(f.graph, pass_by_name("grad"), NULL));
@@ -152,8 +144,7 @@ static void the_pipeline_starts_at_the_level_of_the_graph(void **state) {
 }
 
 /* Without program eval half of the ops are of no use. */
-static void ops_in_use_no_more_leave_the_graph(void **state) {
-    (void)state;
+TEST(ops_in_use_no_more_leave_the_graph) {
     Fixture f;
     Buf before = {0};
     start(&f, "");
@@ -173,8 +164,7 @@ static void ops_in_use_no_more_leave_the_graph(void **state) {
     finish(&f);
 }
 
-static void passes_leave_few_dead_ops(void **state) {
-    (void)state;
+TEST(passes_leave_few_dead_ops) {
     Fixture f;
     start(&f, "");
     assert_true(pipeline_run(f.graph, LEVEL_SCHED, NULL));
@@ -184,8 +174,7 @@ static void passes_leave_few_dead_ops(void **state) {
     finish(&f);
 }
 
-static void only_the_named_pass_is_printed(void **state) {
-    (void)state;
+TEST(only_the_named_pass_is_printed) {
     Fixture f;
     start(&f, "");
     PipelineOptions o = {.print_after = "grad", .print = keep_print, .print_context = &f.printed};
@@ -194,8 +183,7 @@ static void only_the_named_pass_is_printed(void **state) {
     finish(&f);
 }
 
-static void passes_that_change_nothing_are_not_printed(void **state) {
-    (void)state;
+TEST(passes_that_change_nothing_are_not_printed) {
     Fixture f;
     start(&f, "");
     PipelineOptions o = {
@@ -205,8 +193,7 @@ static void passes_that_change_nothing_are_not_printed(void **state) {
     finish(&f);
 }
 
-static void an_error_of_a_pass_ends_the_pipeline(void **state) {
-    (void)state;
+TEST(an_error_of_a_pass_ends_the_pipeline) {
     Fixture f;
     start(&f, " frozen");
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
@@ -252,16 +239,14 @@ static int status_of_pass(PassFunction run) {
     return status;
 }
 
-static void a_pass_that_breaks_a_rule_is_our_bug(void **state) {
-    (void)state;
+TEST(a_pass_that_breaks_a_rule_is_our_bug) {
     int good = status_of_pass(change_nothing), broken = status_of_pass(break_order);
     assert_true(WIFEXITED(good) && WEXITSTATUS(good) == 0);
     assert_true(WIFSIGNALED(broken) && WTERMSIG(broken) == SIGABRT);
 }
 
 /* Of a graph that somebody wrote it is theirs: an error after those of the rules. */
-static void a_pass_that_cannot_work_on_a_written_graph_says_so(void **state) {
-    (void)state;
+TEST(a_pass_that_cannot_work_on_a_written_graph_says_so) {
     Fixture f;
     start(&f, "");
     PassInfo pass = {"broken", "", LEVEL_MODEL, LEVEL_MODEL, break_order};
@@ -278,27 +263,11 @@ static void a_pass_that_cannot_work_on_a_written_graph_says_so(void **state) {
     finish(&f);
 }
 
-static void passes_are_found_by_name(void **state) {
-    (void)state;
+TEST(passes_are_found_by_name) {
     for (int i = 0; i < n_passes; i++)
         assert_ptr_equal(pass_by_name(pass_table[i].name), &pass_table[i]);
     assert_null(pass_by_name("warp"));
     assert_null(pass_by_name(""));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_run_in_the_order_of_the_table),
-        cmocka_unit_test(the_pipeline_stops_at_the_wanted_level),
-        cmocka_unit_test(the_pipeline_starts_at_the_level_of_the_graph),
-        cmocka_unit_test(ops_in_use_no_more_leave_the_graph),
-        cmocka_unit_test(passes_leave_few_dead_ops),
-        cmocka_unit_test(only_the_named_pass_is_printed),
-        cmocka_unit_test(passes_that_change_nothing_are_not_printed),
-        cmocka_unit_test(an_error_of_a_pass_ends_the_pipeline),
-        cmocka_unit_test(a_pass_that_breaks_a_rule_is_our_bug),
-        cmocka_unit_test(a_pass_that_cannot_work_on_a_written_graph_says_so),
-        cmocka_unit_test(passes_are_found_by_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,14 +1,11 @@
 /* The calls of a run, for a hand-made plan with 4 ranks in two roles: 16 samples per step in 2
  * calls of 2 samples per rank, an evaluation of 32 samples after every third step. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "schedule.h"
+#include "test.h"
 
 static const PlanCall calls[] = {
     {.role = 0, .kind = PLAN_STEP, .program = 0, .times = 1},
@@ -63,8 +60,7 @@ static const char *call_list(Setup *c, int32_t rank) {
     return c->text;
 }
 
-static void steps_and_evaluations_take_turns(void **state) {
-    (void)state;
+TEST(steps_and_evaluations_take_turns) {
     Setup c;
     start(&c);
     assert_string_equal(call_list(&c, 3), "0:2@12 0:3@14; 1:2@28 1:3@30; 2:2@44 2:3@46; "
@@ -73,8 +69,7 @@ static void steps_and_evaluations_take_turns(void **state) {
                                           "e2:4@4 e2:4@6 e2:4@20 e2:4@22; 3:0@52 3:1@54; ");
 }
 
-static void nothing_is_evaluated_without_samples(void **state) {
-    (void)state;
+TEST(nothing_is_evaluated_without_samples) {
     Setup c;
     start(&c);
     c.settings.eval_steps = 0;
@@ -86,8 +81,7 @@ static void nothing_is_evaluated_without_samples(void **state) {
                         "0:0@0 0:1@2; 1:0@16 1:1@18; 2:0@32 2:1@34; 3:0@48 3:1@50; ");
 }
 
-static void a_run_goes_on_where_another_ended(void **state) {
-    (void)state;
+TEST(a_run_goes_on_where_another_ended) {
     Setup c;
     start(&c);
     c.steps.first = 3;
@@ -105,20 +99,11 @@ static void a_run_goes_on_where_another_ended(void **state) {
                         "2:0@32 2:1@34; e2:4@0 e2:4@2 e2:4@16 e2:4@18; 3:0@48 3:1@50; ");
 }
 
-static void an_evaluation_alone_is_one(void **state) {
-    (void)state;
+TEST(an_evaluation_alone_is_one) {
     Setup c;
     start(&c);
     c.steps.evaluation_only = true;
     assert_string_equal(call_list(&c, 2), "e0:5@8 e0:5@10 e0:5@24 e0:5@26; ");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_and_evaluations_take_turns),
-        cmocka_unit_test(nothing_is_evaluated_without_samples),
-        cmocka_unit_test(a_run_goes_on_where_another_ended),
-        cmocka_unit_test(an_evaluation_alone_is_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

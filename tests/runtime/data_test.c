@@ -1,17 +1,13 @@
 /* Arrays as data: which are rejected, ids at the limit of what the model accepts, and files that
  * --data names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "data.h"
 #include "ir.h"
 #include "scratch.h"
+#include "test.h"
 
 static char error[ERROR_BYTES];
 
@@ -78,8 +74,7 @@ static int open_one(Source *s, Type x, const char *path) {
     return dataset_open(&s->plan, "train", NULL, 0, &s->d, error);
 }
 
-static void every_axis_of_an_array_is_the_plans(void **state) {
-    (void)state;
+TEST(every_axis_of_an_array_is_the_plans) {
     static const int64_t zeros[120];
     static const struct {
         const char *type, *shape;
@@ -152,8 +147,7 @@ static void check_id(const char *type, int dtype, FieldRange range, int64_t n, i
 }
 
 /* At every place that the loaders treat in another way: blocks of 64, pieces of 1024. */
-static void ids_at_the_edge_are_refused_by_every_loader(void **state) {
-    (void)state;
+TEST(ids_at_the_edge_are_refused_by_every_loader) {
     static const int64_t n[] = {1, 63, 64, 65, 129, 1025}, id[] = {0, 99, 100, 101, 127, -1, -7};
     static const int dtype[] = {DT_I32, DT_I64, DT_U8};
     static const FieldRange range = {.below = 100}, other = {.below = 100, true, -7},
@@ -176,8 +170,7 @@ static void ids_at_the_edge_are_refused_by_every_loader(void **state) {
 }
 
 /* Where the model takes any id, those that the field's dtype holds. */
-static void ids_without_a_limit_fit_their_dtype(void **state) {
-    (void)state;
+TEST(ids_without_a_limit_fit_their_dtype) {
     static const FieldRange any = {0};
     static const struct {
         const char *type;
@@ -201,8 +194,7 @@ static void ids_without_a_limit_fit_their_dtype(void **state) {
 }
 
 /* Sample k of arrays x [5, 2] and y [5]: numbers that say where they come from. */
-static void arrays_are_read_side_by_side(void **state) {
-    (void)state;
+TEST(arrays_are_read_side_by_side) {
     static const int64_t x[] = {0, 1, 10, 11, 20, 21, 30, 31, 40, 41}, y[] = {5, 6, 7, 8, 9};
     Source s;
     uint8_t slot[4096] = {0};
@@ -225,8 +217,7 @@ static void arrays_are_read_side_by_side(void **state) {
 }
 
 /* NAME is a source of one file or a field of several; the last of several options counts. */
-static void data_options_name_one_file(void **state) {
-    (void)state;
+TEST(data_options_name_one_file) {
     static const int64_t a[] = {1, 2}, b[] = {3, 4}, c[] = {5, 6};
     Source s;
     Type t = type_of(DT_I64, 1, (int64_t[]){1});
@@ -267,8 +258,7 @@ static void data_options_name_one_file(void **state) {
     }
 }
 
-static void a_missing_array_is_named_with_its_option(void **state) {
-    (void)state;
+TEST(a_missing_array_is_named_with_its_option) {
     static const int64_t a[] = {1, 2};
     Source s;
     Type t = type_of(DT_I64, 1, (int64_t[]){1});
@@ -281,8 +271,7 @@ static void a_missing_array_is_named_with_its_option(void **state) {
     assert_non_null(strstr(error, "--data train=PATH names"));
 }
 
-static void a_field_that_no_array_gives_is_named(void **state) {
-    (void)state;
+TEST(a_field_that_no_array_gives_is_named) {
     static const int64_t a[] = {1, 2};
     Source s;
     Type t = type_of(DT_I64, 1, (int64_t[]){1});
@@ -293,8 +282,7 @@ static void a_field_that_no_array_gives_is_named(void **state) {
 }
 
 /* What a header lacks is said. */
-static void headers_say_what_is_wrong(void **state) {
-    (void)state;
+TEST(headers_say_what_is_wrong) {
     static const struct {
         const char *text, *says;
     } row[] = {
@@ -333,8 +321,7 @@ static void headers_say_what_is_wrong(void **state) {
 }
 
 /* Of masked text each byte is checked, and those that are not chosen stay. */
-static void masked_text_is_checked_byte_by_byte(void **state) {
-    (void)state;
+TEST(masked_text_is_checked_byte_by_byte) {
     enum { T = 10 };
     char path[100];
     int32_t slot[64];
@@ -375,17 +362,4 @@ static void masked_text_is_checked_byte_by_byte(void **state) {
     dataset_close(s.d);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_axis_of_an_array_is_the_plans),
-        cmocka_unit_test(ids_at_the_edge_are_refused_by_every_loader),
-        cmocka_unit_test(ids_without_a_limit_fit_their_dtype),
-        cmocka_unit_test(arrays_are_read_side_by_side),
-        cmocka_unit_test(data_options_name_one_file),
-        cmocka_unit_test(a_field_that_no_array_gives_is_named),
-        cmocka_unit_test(headers_say_what_is_wrong),
-        cmocka_unit_test(masked_text_is_checked_byte_by_byte),
-        cmocka_unit_test(a_missing_array_is_named_with_its_option),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+RUN_TESTS(scratch_make, scratch_remove)

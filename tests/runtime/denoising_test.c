@@ -1,14 +1,11 @@
 /* mlm and span_corruption: samples compared with the tokens from which they were made.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "data.h"
 #include "ir.h"
+#include "test.h"
 
 enum { VOCAB = 50, SAMPLES = 300, MOST = 128, IGNORED = -100, MASK = 7 };
 
@@ -76,8 +73,7 @@ static void raw_tokens(int64_t n, int64_t k, int32_t *to) {
     dataset_close(plain.d);
 }
 
-static void masked_tokens_are_the_labels(void **state) {
-    (void)state;
+TEST(masked_tokens_are_the_labels) {
     enum { T = 40, CHOSEN = 6 };
     Source s;
     int32_t raw[T];
@@ -125,8 +121,7 @@ static int restore(const int32_t *source, const int32_t *labels, int32_t mark, i
     return spans;
 }
 
-static void spans_and_the_rest_are_the_sample(void **state) {
-    (void)state;
+TEST(spans_and_the_rest_are_the_sample) {
     enum { RAW = 70, NOISE = 11, SPANS = 4, S = RAW - NOISE + SPANS + 1, T = NOISE + SPANS + 1 };
     Source s;
     int32_t raw[RAW], again[RAW + SPANS];
@@ -155,8 +150,7 @@ static void spans_and_the_rest_are_the_sample(void **state) {
 }
 
 /* The samples of an epoch follow on those before it in the order of draws. */
-static void each_epoch_draws_anew(void **state) {
-    (void)state;
+TEST(each_epoch_draws_anew) {
     enum { T = 40, CHOSEN = 6 };
     Source s;
     int32_t first[T], raw[T];
@@ -201,8 +195,7 @@ static void add_consumers(Source *s, int64_t rows, bool targets, int64_t ignore)
     s->plan.n_operands = ARRAY_LEN(operands);
 }
 
-static void a_field_may_hold_what_all_its_consumers_take(void **state) {
-    (void)state;
+TEST(a_field_may_hold_what_all_its_consumers_take) {
     Source s;
     FieldRange r;
     open_source(&s, (PlanSource){0}, (const char *const[]){"inputs", NULL}, (const int64_t[]){8});
@@ -219,8 +212,7 @@ static void a_field_may_hold_what_all_its_consumers_take(void **state) {
 }
 
 /* Ids that a source makes or writes by itself, and those that the model takes. */
-static void ids_of_the_source_fit_the_model(void **state) {
-    (void)state;
+TEST(ids_of_the_source_fit_the_model) {
     static const struct {
         int corruption;
         int64_t vocab, words, mask, end;
@@ -262,13 +254,4 @@ static void ids_of_the_source_fit_the_model(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masked_tokens_are_the_labels),
-        cmocka_unit_test(spans_and_the_rest_are_the_sample),
-        cmocka_unit_test(each_epoch_draws_anew),
-        cmocka_unit_test(a_field_may_hold_what_all_its_consumers_take),
-        cmocka_unit_test(ids_of_the_source_fit_the_model),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,14 +1,11 @@
 /* The executor's calls to a device and to a transport, for a hand-made program with three streams.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "op.h"
 #include "prepared.h"
+#include "test.h"
 #include "testing.h"
 
 static char did[512];
@@ -142,8 +139,7 @@ static void end(Setup *s) {
     "2:wait 3 2:add "
 
 /* Each instruction waits for its edges; what another stream waits for is recorded, nothing else. */
-static void edges_become_waits_and_records(void **state) {
-    (void)state;
+TEST(edges_become_waits_and_records) {
     Setup s;
     start(&s);
     assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
@@ -153,8 +149,7 @@ static void edges_become_waits_and_records(void **state) {
 
 /* A device that records programs is given each once, and nobody waits for its end; the transport
  * is told of each call. */
-static void recordings_are_replayed(void **state) {
-    (void)state;
+TEST(recordings_are_replayed) {
     Setup s;
     start(&s);
     s.device.program_begin = program_begin;
@@ -169,8 +164,7 @@ static void recordings_are_replayed(void **state) {
 }
 
 /* Nothing is issued after an instruction that fails, and the error says which one it was. */
-static void an_error_names_its_instruction(void **state) {
-    (void)state;
+TEST(an_error_names_its_instruction) {
     Setup s;
     start(&s);
     broken = OP_scale;
@@ -196,8 +190,7 @@ static int all_reduce(TransportContext *c, const Collective *l, char *error) {
 }
 
 /* Collectives are numbered over all calls, and have the name by which ranks compare them. */
-static void collectives_have_names_and_numbers(void **state) {
-    (void)state;
+TEST(collectives_have_names_and_numbers) {
     static const PlanAxis axis = {.role = AXIS_dp, .size = 1};
     Setup s;
     make(&s);
@@ -230,8 +223,7 @@ static int see_workspace(DeviceContext *c, int stream, const KernelCall *call, c
 }
 
 /* FSDP_CHECK=memory: what a kernel writes past its workspace is in the guard. */
-static void a_checked_workspace_ends_at_the_guard(void **state) {
-    (void)state;
+TEST(a_checked_workspace_ends_at_the_guard) {
     Setup s;
     make(&s);
     free(s.rank.arena);
@@ -252,13 +244,4 @@ static void a_checked_workspace_ends_at_the_guard(void **state) {
     end(&s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges_become_waits_and_records),
-        cmocka_unit_test(recordings_are_replayed),
-        cmocka_unit_test(an_error_names_its_instruction),
-        cmocka_unit_test(collectives_have_names_and_numbers),
-        cmocka_unit_test(a_checked_workspace_ends_at_the_guard),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

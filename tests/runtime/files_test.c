@@ -2,19 +2,16 @@
  * place of the error. */
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "data.h"
 #include "metrics.h"
 #include "scratch.h"
+#include "test.h"
 
 static char error[ERROR_BYTES];
 
@@ -77,8 +74,7 @@ static const char *token_file(const char *name, int version, int count, const ui
     return write_bytes(name, bytes, 1024 + (size_t)n * (version == 2 ? 4 : 2));
 }
 
-static void samples_never_cross_files(void **state) {
-    (void)state;
+TEST(samples_never_cross_files) {
     uint16_t a[8] = {0, 1, 2, 3, 4, 5, 6, 7}, b[5] = {100, 101, 102, 103, 104};
     token_file("t_0.bin", 1, 0, a, 0); /* has none */
     token_file("t_1.bin", 1, 8, a, 8);
@@ -100,8 +96,7 @@ static void samples_never_cross_files(void **state) {
     free(t);
 }
 
-static void bad_token_files_are_refused(void **state) {
-    (void)state;
+TEST(bad_token_files_are_refused) {
     uint16_t a[8] = {0};
     static const struct {
         int version, count, n, code;
@@ -121,8 +116,7 @@ static void bad_token_files_are_refused(void **state) {
     free(t);
 }
 
-static void a_bad_id_names_its_byte(void **state) {
-    (void)state;
+TEST(a_bad_id_names_its_byte) {
     uint16_t a[8] = {0, 1, 2, 3, 4, 65535, 6, 7};
     TokenPlan *t = token_plan(SOURCE_TOKENS, token_file("id.bin", 1, 8, a, 8));
     Dataset *d;
@@ -136,8 +130,7 @@ static void a_bad_id_names_its_byte(void **state) {
     free(t);
 }
 
-static void text_can_be_shared_out(void **state) {
-    (void)state;
+TEST(text_can_be_shared_out) {
     TokenPlan *t = token_plan(SOURCE_TEXT, write_bytes("text", "abcdefghijklmnopqrst", 20));
     t->source.from = 0.5;
     Dataset *d;
@@ -168,8 +161,7 @@ static const char *npy(const char *name, const char *dictionary, const void *dat
     return write_bytes(name, bytes, 10 + length + n);
 }
 
-static void npy_headers_are_read_whole(void **state) {
-    (void)state;
+TEST(npy_headers_are_read_whole) {
     NpyHeader h;
     size_t size;
     float x[6] = {0};
@@ -197,8 +189,7 @@ static void npy_headers_are_read_whole(void **state) {
 }
 
 /* Of a disk's room each of two outputs takes a part. */
-static void outputs_have_room_together(void **state) {
-    (void)state;
+TEST(outputs_have_room_together) {
     Target t = {.path = "out"};
     struct statvfs disk;
     snprintf(t.folder, sizeof t.folder, "%s", scratch);
@@ -212,8 +203,7 @@ static void outputs_have_room_together(void **state) {
     assert_non_null(strstr(error, " bytes, and "));
 }
 
-static void names_of_one_file_are_the_same(void **state) {
-    (void)state;
+TEST(names_of_one_file_are_the_same) {
     Target a, b;
     char there[600];
     const char *file = write_bytes("there", "x", 1);
@@ -231,8 +221,7 @@ static void names_of_one_file_are_the_same(void **state) {
     assert_false(target_same(&a, &b));
 }
 
-static void impossible_names_are_refused(void **state) {
-    (void)state;
+TEST(impossible_names_are_refused) {
     const char *const names[] = {"\xff", "__metadata__"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         TensorPlan plan = {.name = names[i], .type = FT_F32, .rank = 1, .dim = {2}};
@@ -246,8 +235,7 @@ static void impossible_names_are_refused(void **state) {
     }
 }
 
-static void tensors_come_back_as_written(void **state) {
-    (void)state;
+TEST(tensors_come_back_as_written) {
     TensorPlan plan[2] = {{.name = "odd \"name\"", .type = FT_F32, .rank = 2, .dim = {2, 3}},
                           {.name = "b", .type = FT_BF16, .rank = 1, .dim = {5}}};
     TensorWriter w;
@@ -275,8 +263,7 @@ static void tensors_come_back_as_written(void **state) {
     tensors_close(&f);
 }
 
-static void a_part_that_was_replaced_gets_no_name(void **state) {
-    (void)state;
+TEST(a_part_that_was_replaced_gets_no_name) {
     TensorPlan plan = {.name = "a", .type = FT_F32, .rank = 1, .dim = {2}};
     TensorWriter w;
     const char *path = in_folder("replaced.safetensors"), *other = in_folder("other");
@@ -300,8 +287,7 @@ static float f16_value(unsigned h) {
     return h >> 15 ? -size : size;
 }
 
-static void every_f16_number_comes_back(void **state) {
-    (void)state;
+TEST(every_f16_number_comes_back) {
     enum { ALL = 1 << 16 };
     static uint16_t half[ALL], back[ALL];
     static float wide[ALL];
@@ -325,8 +311,7 @@ static void every_f16_number_comes_back(void **state) {
     }
 }
 
-static void every_truncation_is_refused(void **state) {
-    (void)state;
+TEST(every_truncation_is_refused) {
     size_t size;
     char *bytes = read_file(in_folder("w.safetensors"), &size);
     assert_non_null(bytes);
@@ -353,8 +338,7 @@ static uint16_t to_half(double x) {
 }
 
 /* Every half comes back; between two neighbours the nearer counts, halfway the even one. */
-static void halves_are_rounded(void **state) {
-    (void)state;
+TEST(halves_are_rounded) {
     for (uint32_t h = 0; h < 0x10000; h++) {
         uint16_t half = (uint16_t)h, next = (uint16_t)(h + 1);
         double x = load_real(&half, FT_F16), y = load_real(&next, FT_F16);
@@ -374,8 +358,7 @@ static void halves_are_rounded(void **state) {
 }
 
 /* Two tensors of two floats each whose ranges do not share out the 16 bytes of data. */
-static void ranges_share_out_the_data(void **state) {
-    (void)state;
+TEST(ranges_share_out_the_data) {
     static const struct {
         int from, to, from2, to2, data;
         const char *what;
@@ -408,8 +391,7 @@ static void ranges_share_out_the_data(void **state) {
 }
 
 /* Parameter [3, 2], tied, stored transposed as [2, 3]. */
-static void weights_are_found_by_name(void **state) {
-    (void)state;
+TEST(weights_are_found_by_name) {
     static const char strings[] = "\0w\0hf.w\0hf.v";
     PlanParam q = {.name = 1,
                    .key = 1,
@@ -471,8 +453,7 @@ static void weights_are_found_by_name(void **state) {
 }
 
 /* Two names of one weight may have it in different types: values are compared. */
-static void tied_weights_may_have_different_types(void **state) {
-    (void)state;
+TEST(tied_weights_may_have_different_types) {
     static const char strings[] = "\0w\0hf.w\0hf.v";
     PlanParam q = {.name = 1,
                    .key = 1,
@@ -515,8 +496,7 @@ static void tied_weights_may_have_different_types(void **state) {
 
 /* Names of metrics come from the plan: one that no line holds is said, and nothing of it written;
  * the lines after it are whole. */
-static void a_metric_with_a_long_name_is_refused(void **state) {
-    (void)state;
+TEST(a_metric_with_a_long_name_is_refused) {
     enum { LONG = 20000 };
     static char name[LONG + 1];
     memset(name, 'm', LONG);
@@ -545,25 +525,4 @@ static void a_metric_with_a_long_name_is_refused(void **state) {
     fclose(f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_never_cross_files),
-        cmocka_unit_test(bad_token_files_are_refused),
-        cmocka_unit_test(a_bad_id_names_its_byte),
-        cmocka_unit_test(text_can_be_shared_out),
-        cmocka_unit_test(npy_headers_are_read_whole),
-        cmocka_unit_test(outputs_have_room_together),
-        cmocka_unit_test(names_of_one_file_are_the_same),
-        cmocka_unit_test(impossible_names_are_refused),
-        cmocka_unit_test(tensors_come_back_as_written),
-        cmocka_unit_test(a_part_that_was_replaced_gets_no_name),
-        cmocka_unit_test(every_f16_number_comes_back),
-        cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(halves_are_rounded),
-        cmocka_unit_test(ranges_share_out_the_data),
-        cmocka_unit_test(weights_are_found_by_name),
-        cmocka_unit_test(tied_weights_may_have_different_types),
-        cmocka_unit_test(a_metric_with_a_long_name_is_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+RUN_TESTS(scratch_make, scratch_remove)

@@ -1,19 +1,14 @@
 /* The memory that the ranks of a machine need together, compared with invented amounts of
  * memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "launch.h"
+#include "test.h"
 
 static char text[ERROR_BYTES];
 
-static void arenas_of_all_ranks_count(void **state) {
-    (void)state;
+TEST(arenas_of_all_ranks_count) {
     HostMemory r = {.arena = 100, .ranks = 8};
     assert_int_equal(host_memory_check(&r, 800, text), 0);
     assert_int_equal(host_memory_check(&r, 799, text), EXIT_ENVIRONMENT);
@@ -29,8 +24,7 @@ static void arenas_of_all_ranks_count(void **state) {
     assert_int_equal(host_memory_check(&r, 0, text), 0); /* not known */
 }
 
-static void the_copy_for_checkpoints_counts(void **state) {
-    (void)state;
+TEST(the_copy_for_checkpoints_counts) {
     HostMemory r = {.arena = 100, .copy = 50, .blocks = 10, .ranks = 2};
     assert_int_equal(host_memory_check(&r, 320, text), 0);
     assert_int_equal(host_memory_check(&r, 319, text), EXIT_ENVIRONMENT);
@@ -41,8 +35,7 @@ static void the_copy_for_checkpoints_counts(void **state) {
     assert_null(host_memory_remedy(&r, 219));
 }
 
-static void what_is_offloaded_counts(void **state) {
-    (void)state;
+TEST(what_is_offloaded_counts) {
     HostMemory r = {.arena = 100, .offloaded = 50, .ranks = 2};
     assert_int_equal(host_memory_check(&r, 300, text), 0);
     assert_int_equal(host_memory_check(&r, 299, text), EXIT_ENVIRONMENT);
@@ -56,8 +49,7 @@ static void what_is_offloaded_counts(void **state) {
     assert_non_null(strstr(host_memory_remedy(&r, 99), "offload less with shard.offload"));
 }
 
-static void a_lost_host_doubles_the_ranks(void **state) {
-    (void)state;
+TEST(a_lost_host_doubles_the_ranks) {
     HostMemory r = {.arena = 1000000000, .ranks = 4};
     assert_true(host_memory_after_loss(&r, 8, 8000000000, text, sizeof text));
     assert_string_equal(text, "if a host is lost, its ranks also fit on this one: 8 ranks "
@@ -73,12 +65,4 @@ static void a_lost_host_doubles_the_ranks(void **state) {
     assert_non_null(strstr(text, "in host memory does not fit"));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arenas_of_all_ranks_count),
-        cmocka_unit_test(the_copy_for_checkpoints_counts),
-        cmocka_unit_test(what_is_offloaded_counts),
-        cmocka_unit_test(a_lost_host_doubles_the_ranks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,14 +1,10 @@
 /* --hosts: valid lists of hosts, which hosts are asked whether they are alive, and how the ranks of
  * lost hosts are redistributed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "launch.h"
+#include "test.h"
 
 static char error[ERROR_BYTES];
 
@@ -19,8 +15,7 @@ static int read_list(const char *text, int32_t ranks) {
     return code;
 }
 
-static void lists_are_read(void **state) {
-    (void)state;
+TEST(lists_are_read) {
     static const char *const wrong[] = {"",
                                         "localhost:",
                                         ":4",
@@ -54,8 +49,7 @@ static void assert_line(const Hosts *h, int32_t ranks, const char *expected) {
     free(line);
 }
 
-static void ranks_of_lost_hosts_are_shared_out(void **state) {
-    (void)state;
+TEST(ranks_of_lost_hosts_are_shared_out) {
     char a[] = "a", b[] = "b", c[] = "c";
     Host host[] = {{.name = a, .places = 4}, {.name = b, .places = 2}, {.name = c, .places = 2}};
     Hosts h = {host, 3};
@@ -68,8 +62,7 @@ static void ranks_of_lost_hosts_are_shared_out(void **state) {
 }
 
 /* Rank 0 stays on the first host, also where that is small. */
-static void spare_places_are_taken_first(void **state) {
-    (void)state;
+TEST(spare_places_are_taken_first) {
     char a[] = "a", b[] = "b", c[] = "c";
     Host host[] = {{.name = a, .places = 1}, {.name = b, .places = 16}, {.name = c, .places = 16}};
     Hosts h = {host, 3};
@@ -82,8 +75,7 @@ static void spare_places_are_taken_first(void **state) {
     assert_line(&h, 16, "a:16");
 }
 
-static void hosts_that_answered_before_are_lost(void **state) {
-    (void)state;
+TEST(hosts_that_answered_before_are_lost) {
     char here[] = "localhost", far[] = "far", never[] = "never";
     Host host[] = {{.name = here, .places = 1, .here = true},
                    {.name = far, .places = 1},
@@ -101,12 +93,4 @@ static void hosts_that_answered_before_are_lost(void **state) {
     assert_int_equal(hosts_lost(&h), 0); /* it is back */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_read),
-        cmocka_unit_test(ranks_of_lost_hosts_are_shared_out),
-        cmocka_unit_test(spare_places_are_taken_first),
-        cmocka_unit_test(hosts_that_answered_before_are_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

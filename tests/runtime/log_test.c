@@ -3,18 +3,15 @@
  */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "event_file.h"
 #include "metrics.h"
 #include "progress.h"
 #include "scratch.h"
+#include "test.h"
 
 static char error[ERROR_BYTES];
 
@@ -61,8 +58,7 @@ static char *lines_of(const char *path) {
     return text;
 }
 
-static void what_is_not_finite_is_null(void **state) {
-    (void)state;
+TEST(what_is_not_finite_is_null) {
     Logged l;
     open_run(&l, 0, false);
     assert_int_equal(metrics_open(&l.run, &l.metrics, error), 0);
@@ -103,8 +99,7 @@ static void what_is_not_finite_is_null(void **state) {
 }
 
 /* A run that goes on at step 5 keeps lines up to the first that comes again. */
-static void a_log_goes_on_where_the_run_does(void **state) {
-    (void)state;
+TEST(a_log_goes_on_where_the_run_does) {
     static const char start[] = "{\"event\":\"start\"}\n";
     static const struct {
         const char *line;
@@ -191,8 +186,7 @@ static int newest(int64_t *step, float *number, int most) {
 
 /* Curves count steps that are done and begin behind the one that the run goes on from; no tag
  * stands for what is not known. */
-static void event_files_begin_where_the_run_does(void **state) {
-    (void)state;
+TEST(event_files_begin_where_the_run_does) {
     static const int64_t first[] = {0, 1, 5};
     const char *const name[] = {"loss"};
     int64_t step[20];
@@ -221,8 +215,7 @@ static void event_files_begin_where_the_run_does(void **state) {
 }
 
 /* A name of which one byte more would have no room. */
-static void a_long_tag_fits_or_is_refused(void **state) {
-    (void)state;
+TEST(a_long_tag_fits_or_is_refused) {
     static char name[EVENT_BYTES + 1];
     static EventFile e;
     memset(name, 'm', EVENT_BYTES);
@@ -250,8 +243,7 @@ static void check_history(const double *loss, int n, const char *want) {
     if (any) assert_string_equal(text, want);
 }
 
-static void a_column_is_the_mean_of_as_many_losses(void **state) {
-    (void)state;
+TEST(a_column_is_the_mean_of_as_many_losses) {
     double loss[200];
     for (int i = 0; i < 200; i++) loss[i] = i / 16 % 2 ? 3 : i % 2 ? 1 : 2;
     setenv("LC_ALL", "C", 1);
@@ -276,13 +268,4 @@ static void a_column_is_the_mean_of_as_many_losses(void **state) {
     check_history((double[]){8, 0, 1, 2, 3, 4, 5, 6, 7}, 9, "█▁▂▃▄▅▆▇█  ▁ 0  █ 8");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_finite_is_null),
-        cmocka_unit_test(a_log_goes_on_where_the_run_does),
-        cmocka_unit_test(event_files_begin_where_the_run_does),
-        cmocka_unit_test(a_long_tag_fits_or_is_refused),
-        cmocka_unit_test(a_column_is_the_mean_of_as_many_losses),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+RUN_TESTS(scratch_make, scratch_remove)

@@ -1,17 +1,13 @@
 /* How much memory a process may still use, according to invented files of the system. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "machine.h"
 #include "scratch.h"
+#include "test.h"
 
 static void put(const char *path, const char *text) {
     char whole[512];
@@ -27,19 +23,16 @@ static void put(const char *path, const char *text) {
     fclose(f);
 }
 
-static void unknown_without_files(void **state) {
-    (void)state;
+TEST_WITH(unknown_without_files, scratch_make, scratch_remove) {
     assert_int_equal(machine_available_bytes(scratch), 0);
 }
 
-static void without_groups_the_machine_counts(void **state) {
-    (void)state;
+TEST_WITH(without_groups_the_machine_counts, scratch_make, scratch_remove) {
     put("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:  3000 kB\nSwapFree:  500 kB\n");
     assert_int_equal(machine_available_bytes(scratch), 3500 * 1024);
 }
 
-static void every_group_above_counts(void **state) {
-    (void)state;
+TEST_WITH(every_group_above_counts, scratch_make, scratch_remove) {
     put("proc/meminfo", "MemAvailable: 3000 kB\n");
     put("proc/self/cgroup", "0::/a/b\n");
     put("sys/fs/cgroup/a/b/memory.max", "max\n");
@@ -55,8 +48,7 @@ static void every_group_above_counts(void **state) {
     assert_int_equal(machine_available_bytes(scratch), 1); /* none, which is not unknown */
 }
 
-static void version_1_counts_by_its_own_path(void **state) {
-    (void)state;
+TEST_WITH(version_1_counts_by_its_own_path, scratch_make, scratch_remove) {
     put("proc/meminfo", "MemAvailable: 3000 kB\n");
     put("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/a\n0::/y\n");
     put("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "70000\n");
@@ -67,8 +59,7 @@ static void version_1_counts_by_its_own_path(void **state) {
 }
 
 /* In a container the path may be that of the host. */
-static void a_path_that_is_not_there_ends_at_the_root(void **state) {
-    (void)state;
+TEST_WITH(a_path_that_is_not_there_ends_at_the_root, scratch_make, scratch_remove) {
     put("proc/meminfo", "MemAvailable: 3000 kB\n");
     put("proc/self/cgroup", "0::/docker/4711\n");
     put("sys/fs/cgroup/memory.max", "50000\n");
@@ -76,23 +67,10 @@ static void a_path_that_is_not_there_ends_at_the_root(void **state) {
     assert_int_equal(machine_available_bytes(scratch), 30000);
 }
 
-static void this_process_runs(void **state) {
-    (void)state;
+TEST_WITH(this_process_runs, scratch_make, scratch_remove) {
     assert_false(machine_stopped((int32_t)getpid()));
     assert_false(machine_stopped(0));
     assert_true(machine_available_bytes("") > 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_make, scratch_remove)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(unknown_without_files),
-        TEST(without_groups_the_machine_counts),
-        TEST(every_group_above_counts),
-        TEST(version_1_counts_by_its_own_path),
-        TEST(a_path_that_is_not_there_ends_at_the_root),
-        TEST(this_process_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

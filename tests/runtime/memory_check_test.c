@@ -1,14 +1,11 @@
 /* Test mode FSDP_CHECK=memory with a hand-made program: what it fills, what it measures, and that a
  * byte written behind the arena or the workspace ends the run. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "op.h"
 #include "prepared.h"
+#include "test.h"
 #include "testing.h"
 
 enum { PERSISTENT = 256, ARENA = 1024, WORKSPACE = 256 };
@@ -83,7 +80,7 @@ static bool filled(const Toy *t, size_t from, size_t to) {
     return true;
 }
 
-static void values_are_filled_when_they_end(void **state) {
+TEST_WITH(values_are_filled_when_they_end, make_toy, free_toy) {
     Toy *t = *state;
     assert_true(filled(t, PERSISTENT, ARENA));
     assert_false(filled(t, 0, PERSISTENT));
@@ -122,7 +119,7 @@ static void reopen_with_a_state(Toy *t, bool in_place) {
     assert_int_equal(memory_check_open(&t->rank, &t->check, t->error), 0);
 }
 
-static void lent_memory_is_filled_until_it_is_written(void **state) {
+TEST_WITH(lent_memory_is_filled_until_it_is_written, make_toy, free_toy) {
     Toy *t = *state;
     reopen_with_a_state(t, false);
     assert_int_equal(memory_check_after(t->check, 0, t->error), 0);
@@ -134,28 +131,28 @@ static void lent_memory_is_filled_until_it_is_written(void **state) {
     assert_false(filled(t, 0, 1)); /* the new ones are there for good */
 }
 
-static void a_state_that_is_updated_in_place_stays(void **state) {
+TEST_WITH(a_state_that_is_updated_in_place_stays, make_toy, free_toy) {
     Toy *t = *state;
     reopen_with_a_state(t, true);
     for (uint32_t k = 0; k < 4; k++) assert_int_equal(memory_check_after(t->check, k, t->error), 0);
     assert_false(filled(t, 0, 1));
 }
 
-static void the_highest_byte_is_that_which_was_written(void **state) {
+TEST_WITH(the_highest_byte_is_that_which_was_written, make_toy, free_toy) {
     Toy *t = *state;
     memset(t->rank.arena + 512, 2, 100);
     assert_int_equal(memory_check_after(t->check, 2, t->error), 0);
     assert_int_equal(memory_check_high_water(t->check), 612);
 }
 
-static void a_byte_behind_the_arena_is_seen(void **state) {
+TEST_WITH(a_byte_behind_the_arena_is_seen, make_toy, free_toy) {
     Toy *t = *state;
     t->rank.arena[ARENA] = 0;
     assert_int_equal(memory_check_after(t->check, 1, t->error), EXIT_RANK);
     assert_non_null(strstr(t->error, "past the end of the arena"));
 }
 
-static void a_byte_behind_the_workspace_is_seen(void **state) {
+TEST_WITH(a_byte_behind_the_workspace_is_seen, make_toy, free_toy) {
     Toy *t = *state;
     t->rank.arena[ARENA + GUARD_BYTES] = 0; /* the workspace itself may be written */
     assert_int_equal(memory_check_after(t->check, 1, t->error), 0);
@@ -202,7 +199,7 @@ static int run_over(Toy *t, Launcher *launch, uint64_t from) {
     return memory_check_after(t->check, 1, t->error);
 }
 
-static void a_result_over_an_operand_is_made_again(void **state) {
+TEST_WITH(a_result_over_an_operand_is_made_again, make_toy, free_toy) {
     Toy *t = *state;
     assert_int_equal(run_over(t, twice, 256), 0);
     assert_int_equal(run_over(t, turn_round, 512), 0);
@@ -211,17 +208,4 @@ static void a_result_over_an_operand_is_made_again(void **state) {
     assert_int_equal(run_over(t, twice, 128), EXIT_RANK); /* half of it */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(values_are_filled_when_they_end, make_toy, free_toy),
-        cmocka_unit_test_setup_teardown(lent_memory_is_filled_until_it_is_written, make_toy,
-                                        free_toy),
-        cmocka_unit_test_setup_teardown(a_state_that_is_updated_in_place_stays, make_toy, free_toy),
-        cmocka_unit_test_setup_teardown(the_highest_byte_is_that_which_was_written, make_toy,
-                                        free_toy),
-        cmocka_unit_test_setup_teardown(a_result_over_an_operand_is_made_again, make_toy, free_toy),
-        cmocka_unit_test_setup_teardown(a_byte_behind_the_arena_is_seen, make_toy, free_toy),
-        cmocka_unit_test_setup_teardown(a_byte_behind_the_workspace_is_seen, make_toy, free_toy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,20 +1,16 @@
 /* Computations on the host: Philox compared with its published vectors, start values, shuffles,
  * schedules, exact sums, and the list of calls. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "floats.h"
 #include "random.h"
 #include "run.h"
 #include "state.h"
+#include "test.h"
 
-static void philox_gives_the_published_words(void **state) {
-    (void)state;
+TEST(philox_gives_the_published_words) {
     static const uint32_t vector[3][10] = {
         {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
         {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
@@ -29,8 +25,7 @@ static void philox_gives_the_published_words(void **state) {
 }
 
 /* Many at a time or one by one, from any place on: no bit differs. */
-static void normal_numbers_are_those_of_one_block(void **state) {
-    (void)state;
+TEST(normal_numbers_are_those_of_one_block) {
     enum { N = 400003 };
     static const double mean[] = {0, 0, 1.5, -1e-3, 0, 0}, std[] = {0.02, 1e30, 0.3, 1, 1e-42, 0};
     static const uint32_t key[2] = {7, 11};
@@ -52,8 +47,7 @@ static void normal_numbers_are_those_of_one_block(void **state) {
 }
 
 /* Of 40,000 draws each id gets its share, within four standard deviations. */
-static void tokens_are_drawn_by_their_chances(void **state) {
-    (void)state;
+TEST(tokens_are_drawn_by_their_chances) {
     enum { IDS = 5, DRAWS = 40000 };
     static const double logit[IDS] = {1.0, NAN, 2.5, -INFINITY, 2.0};
     double chance[IDS], share[IDS] = {exp(0.5), 0, exp(1.25), 0, exp(1.0)}, sum = 0;
@@ -72,8 +66,7 @@ static void tokens_are_drawn_by_their_chances(void **state) {
 
 /* Of two ids the first is drawn where the random number is below its share, however large the
  * logits are. */
-static void a_draw_is_philox_of_seed_and_token(void **state) {
-    (void)state;
+TEST(a_draw_is_philox_of_seed_and_token) {
     static const uint64_t seed[] = {0, 11, (uint64_t)3 << 32 | 5}, token[] = {0, 9, 7ull << 32 | 2};
     static const double shift[] = {0, 2000, -2000};
     for (int i = 0; i < 27; i++) {
@@ -98,8 +91,7 @@ static Plan named_plan(PlanSettings *s) {
     return (Plan){.strings = strings, .n_strings = sizeof strings, .settings = s, .n_settings = 1};
 }
 
-static void any_cut_gives_the_same_values(void **state) {
-    (void)state;
+TEST(any_cut_gives_the_same_values) {
     PlanSettings s = {.seed = 7};
     Plan plan = named_plan(&s);
     PlanParam q = {
@@ -125,8 +117,7 @@ static void any_cut_gives_the_same_values(void **state) {
     for (int i = 0; i < 10000; i++) assert_true(fabs(all[i] - 3.0 - cut[i]) < 1e-6);
 }
 
-static void an_epoch_visits_every_sample_once(void **state) {
-    (void)state;
+TEST(an_epoch_visits_every_sample_once) {
     static const int64_t sizes[] = {1, 2, 3, 4, 5, 17, 64, 1000};
     for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
         int64_t n = sizes[k], same = 0;
@@ -141,8 +132,7 @@ static void an_epoch_visits_every_sample_once(void **state) {
     }
 }
 
-static void schedules_are_those_of_the_fixtures(void **state) {
-    (void)state;
+TEST(schedules_are_those_of_the_fixtures) {
     PlanSettings s = {.lr = 1e-3, .warmup = 3, .final = 0.1, .schedule = SCHEDULE_COSINE};
     double want[10];
     for (int i = 0; i < 10; i++)
@@ -179,8 +169,7 @@ static void schedules_are_those_of_the_fixtures(void **state) {
     assert_true(step[STEP_LR] == schedule_lr(&s, 10, 1));
 }
 
-static void loss_scale_stays_in_its_range(void **state) {
-    (void)state;
+TEST(loss_scale_stays_in_its_range) {
     PlanSettings s = {.loss_scale = 2,
                       .loss_growth = 4,
                       .loss_backoff = 0.5,
@@ -214,8 +203,7 @@ static void add_exact(int64_t *words, double x) {
     words[EXACT_COUNT]++;
 }
 
-static void exact_sums_lose_nothing(void **state) {
-    (void)state;
+TEST(exact_sums_lose_nothing) {
     int64_t words[EXACT_WORDS] = {0};
     add_exact(words, 1e20);
     add_exact(words, 0.625);
@@ -230,8 +218,7 @@ static void exact_sums_lose_nothing(void **state) {
     assert_true(fabs(exact_value(negative) + 1000 * (double)0.1f) < 1e-9);
 }
 
-static void calls_are_steps_and_evaluations(void **state) {
-    (void)state;
+TEST(calls_are_steps_and_evaluations) {
     PlanSettings s = {.ranks = 4,
                       .batch = 12,
                       .micro_batches = 3,
@@ -283,18 +270,4 @@ static void calls_are_steps_and_evaluations(void **state) {
     assert_false(cursor_next(&cursor, &c));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(philox_gives_the_published_words),
-        cmocka_unit_test(normal_numbers_are_those_of_one_block),
-        cmocka_unit_test(tokens_are_drawn_by_their_chances),
-        cmocka_unit_test(a_draw_is_philox_of_seed_and_token),
-        cmocka_unit_test(any_cut_gives_the_same_values),
-        cmocka_unit_test(an_epoch_visits_every_sample_once),
-        cmocka_unit_test(schedules_are_those_of_the_fixtures),
-        cmocka_unit_test(loss_scale_stays_in_its_range),
-        cmocka_unit_test(exact_sums_lose_nothing),
-        cmocka_unit_test(calls_are_steps_and_evaluations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,12 +1,9 @@
 /* --overlap auto: the steps in which it tries each mode, and the mode that it keeps. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "prepared.h"
+#include "test.h"
 
 enum { TRIED = 9 };
 
@@ -66,8 +63,7 @@ static const char *try_steps(Setup *s, double without, double with) {
     return kinds;
 }
 
-static void words_decide(void **state) {
-    (void)state;
+TEST(words_decide) {
     Setup s;
     make(&s, "on", 2);
     assert_string_equal(try_steps(&s, 2, 3), "11111111111");
@@ -76,16 +72,14 @@ static void words_decide(void **state) {
     assert_int_equal(agreements, 1);
 }
 
-static void without_a_free_core_nothing_is_tried(void **state) {
-    (void)state;
+TEST(without_a_free_core_nothing_is_tried) {
     Setup s;
     make(&s, "auto", 2);
     assert_string_equal(try_steps(&s, 3, 2), "00000000000");
     assert_int_equal(agreements, 1);
 }
 
-static void the_faster_kind_is_kept(void **state) {
-    (void)state;
+TEST(the_faster_kind_is_kept) {
     Setup s;
     make(&s, "auto", 3);
     assert_string_equal(try_steps(&s, 3, 2), "00101010111");
@@ -94,16 +88,14 @@ static void the_faster_kind_is_kept(void **state) {
     assert_int_equal(agreements, 3);
 }
 
-static void the_slowest_rank_counts(void **state) {
-    (void)state;
+TEST(the_slowest_rank_counts) {
     Setup s;
     make(&s, "auto", 3);
     other[2] = 4000000000u; /* with overlap, elsewhere */
     assert_string_equal(try_steps(&s, 3, 2), "00101010100");
 }
 
-static void all_ranks_try_or_none(void **state) {
-    (void)state;
+TEST(all_ranks_try_or_none) {
     Setup s;
     make(&s, "auto", 3);
     other[0] = 1;
@@ -112,8 +104,7 @@ static void all_ranks_try_or_none(void **state) {
 }
 
 /* One thread issues what FSDP_CHECK=memory looks at, and where there is one stream. */
-static void nothing_is_tried_where_one_thread_issues(void **state) {
-    (void)state;
+TEST(nothing_is_tried_where_one_thread_issues) {
     Setup s;
     make(&s, "auto", 3);
     s.run.test.memory = true;
@@ -124,14 +115,4 @@ static void nothing_is_tried_where_one_thread_issues(void **state) {
     assert_false(overlap_start(&s.run).tries);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_decide),
-        cmocka_unit_test(without_a_free_core_nothing_is_tried),
-        cmocka_unit_test(the_faster_kind_is_kept),
-        cmocka_unit_test(the_slowest_rank_counts),
-        cmocka_unit_test(all_ranks_try_or_none),
-        cmocka_unit_test(nothing_is_tried_where_one_thread_issues),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

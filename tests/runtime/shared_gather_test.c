@@ -1,12 +1,9 @@
 /* Which gathers may share one result among the ranks of a group, for hand-made programs. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "op.h"
 #include "shared_gather.h"
+#include "test.h"
 
 enum { MOST = 16, NONE = -1, AXIS = 1, OTHER = 2, BOTH = 3 };
 static const bool in_sight[1 << MESH_AXES] = {[AXIS] = true};
@@ -79,8 +76,7 @@ static AxisSet small(const Step *steps, uint32_t n, uint32_t v) {
 }
 #define SHARED(steps, v) small(steps, ARRAY_LEN(steps), v)
 
-static void the_next_gather_releases_the_one_before(void **state) {
-    (void)state;
+TEST(the_next_gather_releases_the_one_before) {
     const Step steps[] = {{OP_state, 0, 0, 0, {0}},      {OP_unshard, 1, AXIS, 1, {0}},
                           {OP_view, 1, 0, 1, {1}},       {OP_relu, 2, 0, 1, {2}},
                           {OP_reshard, NONE, 0, 1, {1}}, {OP_unshard, 1, AXIS, 2, {0, 4}},
@@ -91,8 +87,7 @@ static void the_next_gather_releases_the_one_before(void **state) {
     assert_int_equal(SHARED(steps, 5), 0); /* nobody comes together after its reader */
 }
 
-static void what_is_written_over_before_ranks_meet_is_copied(void **state) {
-    (void)state;
+TEST(what_is_written_over_before_ranks_meet_is_copied) {
     Step steps[] = {{OP_state, 0, 0, 0, {0}},
                     {OP_unshard, 1, AXIS, 1, {0}},
                     {OP_relu, 2, 0, 1, {1}},
@@ -103,8 +98,7 @@ static void what_is_written_over_before_ranks_meet_is_copied(void **state) {
     assert_int_equal(SHARED(steps, 1), AXIS);
 }
 
-static void a_large_result_is_worth_a_meeting(void **state) {
-    (void)state;
+TEST(a_large_result_is_worth_a_meeting) {
     const Step steps[] = {{OP_state, 0, 0, 0, {0}},      {OP_unshard, 1, AXIS, 1, {0}},
                           {OP_relu, 2, 0, 1, {1}},       {OP_relu, 1, 0, 1, {2}},
                           {OP_unshard, 3, AXIS, 1, {0}}, {OP_relu, 4, 0, 1, {4}},
@@ -117,8 +111,7 @@ static void a_large_result_is_worth_a_meeting(void **state) {
     assert_int_equal(meets, AXIS); /* before the program's last one */
 }
 
-static void all_ranks_of_the_gather_must_meet(void **state) {
-    (void)state;
+TEST(all_ranks_of_the_gather_must_meet) {
     Step steps[] = {{OP_state, 0, 0, 0, {0}},
                     {OP_unshard, 1, AXIS, 1, {0}},
                     {OP_relu, 2, 0, 1, {1}},
@@ -128,8 +121,7 @@ static void all_ranks_of_the_gather_must_meet(void **state) {
     assert_int_equal(SHARED(steps, 1), AXIS);
 }
 
-static void they_must_meet_after_the_last_reader(void **state) {
-    (void)state;
+TEST(they_must_meet_after_the_last_reader) {
     Step steps[] = {{OP_state, 0, 0, 0, {0}},
                     {OP_unshard, 1, AXIS, 1, {0}},
                     {OP_view, 1, 0, 1, {1}},
@@ -140,8 +132,7 @@ static void they_must_meet_after_the_last_reader(void **state) {
     assert_int_equal(SHARED(steps, 1), AXIS);
 }
 
-static void what_is_kept_in_a_state_is_copied(void **state) {
-    (void)state;
+TEST(what_is_kept_in_a_state_is_copied) {
     Step steps[] = {{OP_state, 0, 0, 0, {0}},
                     {OP_unshard, 1, AXIS, 1, {0}},
                     {OP_set_state, NONE, 0, 1, {1}},
@@ -164,8 +155,7 @@ static bool is_safe(const Step *steps, uint32_t n, const AxisSet *value, const A
 }
 #define IS_SAFE(steps, value, meets) is_safe(steps, ARRAY_LEN(steps), value, meets)
 
-static void every_decision_is_proved(void **state) {
-    (void)state;
+TEST(every_decision_is_proved) {
     Step steps[] = {{OP_state, 0, 0, 0, {0}}, {OP_unshard, 1, AXIS, 1, {0}},
                     {OP_view, 1, 0, 1, {1}},  {OP_relu, 2, 0, 1, {2}},
                     {OP_relu, 1, 0, 1, {3}},  {OP_all_reduce, 3, AXIS, 1, {3}}};
@@ -200,15 +190,4 @@ static void every_decision_is_proved(void **state) {
     assert_false(IS_SAFE(steps, value, meets));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_next_gather_releases_the_one_before),
-        cmocka_unit_test(what_is_written_over_before_ranks_meet_is_copied),
-        cmocka_unit_test(a_large_result_is_worth_a_meeting),
-        cmocka_unit_test(all_ranks_of_the_gather_must_meet),
-        cmocka_unit_test(they_must_meet_after_the_last_reader),
-        cmocka_unit_test(what_is_kept_in_a_state_is_copied),
-        cmocka_unit_test(every_decision_is_proved),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

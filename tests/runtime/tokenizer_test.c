@@ -1,12 +1,11 @@
 /* Text and ids: the same as those of the library that made tests/runtime/tokenizer.json
  * (make_tokenizer.py), and invalid files. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
+
 #include <jansson.h>
 
 #include "data.h"
@@ -22,8 +21,7 @@ static const char *file(const char *name) {
     return path;
 }
 
-static void texts_have_the_ids_of_the_library(void **state) {
-    (void)state;
+TEST(texts_have_the_ids_of_the_library) {
     Tokenizer *t;
     assert_int_equal(tokenizer_open(&t, file("tokenizer.json"), error), 0);
     json_t *cases = json_load_file(file("tokenizer-cases.json"), 0, NULL), *row;
@@ -52,8 +50,7 @@ static void texts_have_the_ids_of_the_library(void **state) {
 }
 
 /* Of added tokens that begin alike the longest counts, wherever it stands in the list. */
-static void the_longest_added_token_counts(void **state) {
-    (void)state;
+TEST(the_longest_added_token_counts) {
     static const char *const order[] = {"<|end|>", "<|end|>x", "<|end|>xy", "<|end|>x", "<|end|>"};
     for (int first = 0; first < 3; first += 2) {
         size_t size;
@@ -84,8 +81,7 @@ static void the_longest_added_token_counts(void **state) {
 }
 
 /* Merges as older files have them, as text; one of ids 0. */
-static void merges_may_be_texts(void **state) {
-    (void)state;
+TEST(merges_may_be_texts) {
     size_t size, i;
     char *text = read_file(file("tokenizer.json"), &size), path[512];
     json_t *root = json_loadb(text, size, 0, NULL), *pair;
@@ -123,8 +119,7 @@ static void merges_may_be_texts(void **state) {
     free(text);
 }
 
-static void unknown_characters_are_refused(void **state) {
-    (void)state;
+TEST(unknown_characters_are_refused) {
     Tokenizer *t;
     int32_t ids[100];
     int64_t n;
@@ -152,8 +147,7 @@ static int open_changed(const char *from, const char *to) {
     return code;
 }
 
-static void other_files_are_refused(void **state) {
-    (void)state;
+TEST(other_files_are_refused) {
     static const struct {
         const char *from, *to, *says;
         int code;
@@ -180,13 +174,4 @@ static void other_files_are_refused(void **state) {
     assert_int_equal(tokenizer_open(&t, file("none.json"), error), EXIT_ENVIRONMENT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_have_the_ids_of_the_library),
-        cmocka_unit_test(the_longest_added_token_counts),
-        cmocka_unit_test(merges_may_be_texts),
-        cmocka_unit_test(unknown_characters_are_refused),
-        cmocka_unit_test(other_files_are_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+RUN_TESTS(scratch_make, scratch_remove)

@@ -1,16 +1,13 @@
 /* Transport `local`: N threads, small integer data, so that sums are exact and every wrong or
  * missing contribution shows. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "local.h"
+#include "test.h"
 #include "transport.h"
 
 enum { MAX_RANKS = 8, ROUNDS = 40, N = 1000, TIMEOUT = 3 };
@@ -132,16 +129,14 @@ static void gather_and_scatter(Peer *p) {
     free(sum);
 }
 
-static void everybody_has_everything(void **state) {
-    (void)state;
+TEST(everybody_has_everything) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     for (int ranks = 1; ranks <= MAX_RANKS; ranks += ranks < 4 ? 1 : 4)
         assert_false(with_ranks(&plan, ranks, gather_and_scatter, peer));
 }
 
-static void a_forgotten_rank_is_noticed(void **state) {
-    (void)state;
+TEST(a_forgotten_rank_is_noticed) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     assert_true(with_device(&forgetful_device, &plan, 3, gather_and_scatter, peer));
@@ -165,8 +160,7 @@ static void gather_into_one_place(Peer *p) {
     }
 }
 
-static void ranks_gather_into_one_place(void **state) {
-    (void)state;
+TEST(ranks_gather_into_one_place) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     for (int ranks = 1; ranks <= 4; ranks++)
@@ -198,8 +192,7 @@ static void reduce_in_place(Peer *p) {
     }
 }
 
-static void all_reduce_sums_every_buffer(void **state) {
-    (void)state;
+TEST(all_reduce_sums_every_buffer) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     for (int ranks = 1; ranks <= 4; ranks++)
@@ -231,8 +224,7 @@ static void along_distant_axes(Peer *p) {
     along(p, 5, 4, (int[]){first, first + 1, first + 4, first + 5});
 }
 
-static void groups_follow_the_mesh(void **state) {
-    (void)state;
+TEST(groups_follow_the_mesh) {
     PlanAxis axes[2] = {{.size = 2}, {.size = 3}};
     Plan plan = {.axes = axes, .n_axes = 2};
     Peer peer[MAX_RANKS];
@@ -271,8 +263,7 @@ static void from_two_threads(Peer *p) {
     p->bad |= half[0].bad || half[1].bad;
 }
 
-static void numbers_decide_who_meets(void **state) {
-    (void)state;
+TEST(numbers_decide_who_meets) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     assert_false(with_ranks(&plan, 3, from_two_threads, peer));
@@ -290,8 +281,7 @@ static void agree_or_leave(Peer *p) {
         p->code = transport_local.barrier(p->context, &c, p->error);
 }
 
-static void abort_ends_all(void **state) {
-    (void)state;
+TEST(abort_ends_all) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     assert_false(with_ranks(&plan, 3, agree_or_leave, peer));
@@ -306,8 +296,7 @@ static void disagree(Peer *p) {
     p->code = transport_local.all_gather(p->context, &c, p->error);
 }
 
-static void different_sizes_are_a_failure(void **state) {
-    (void)state;
+TEST(different_sizes_are_a_failure) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     with_ranks(&plan, 2, disagree, peer);
@@ -327,8 +316,7 @@ static void chain(Peer *p) {
     p->code = transport_local.all_gather(p->context, &c, p->error);
 }
 
-static void who_stands_still_is_named_not_who_waits(void **state) {
-    (void)state;
+TEST(who_stands_still_is_named_not_who_waits) {
     PlanAxis axes[2] = {{.size = 2}, {.size = 2}};
     Plan plan = {.axes = axes, .n_axes = 2};
     Peer peer[MAX_RANKS];
@@ -352,8 +340,7 @@ static void one_after_the_other(Peer *p) {
     p->code = transport_local.all_gather(p->context, &c, p->error);
 }
 
-static void who_waits_does_not_depend_on_who_came_first(void **state) {
-    (void)state;
+TEST(who_waits_does_not_depend_on_who_came_first) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     with_ranks(&plan, 3, one_after_the_other, peer);
@@ -361,18 +348,4 @@ static void who_waits_does_not_depend_on_who_came_first(void **state) {
     assert_non_null(strstr(peer[1].error, "rank 0 waits for it"));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_has_everything),
-        cmocka_unit_test(a_forgotten_rank_is_noticed),
-        cmocka_unit_test(ranks_gather_into_one_place),
-        cmocka_unit_test(all_reduce_sums_every_buffer),
-        cmocka_unit_test(groups_follow_the_mesh),
-        cmocka_unit_test(numbers_decide_who_meets),
-        cmocka_unit_test(abort_ends_all),
-        cmocka_unit_test(different_sizes_are_a_failure),
-        cmocka_unit_test(who_stands_still_is_named_not_who_waits),
-        cmocka_unit_test(who_waits_does_not_depend_on_who_came_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

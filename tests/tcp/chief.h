@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "link.h"
+#include "test.h"
 
 enum { RANKS = 8, TIMEOUT = 3 };
 

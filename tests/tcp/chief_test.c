@@ -2,17 +2,13 @@
  * do not come, failures and losses, collectives that do not finish. Calls are passed to it as if
  * they had arrived; its answers are read from the output of its links. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "chief.h"
+#include "test.h"
 
 static HostCall call_of(CallKind kind, MeshGroup group) {
     return (HostCall){.kind = kind, .group = group, .label = "the call"};
@@ -23,8 +19,7 @@ static HostCall whole(CallKind kind, int32_t rank) {
 }
 
 /* Along each set of axes of a mesh [2, 2, 2] each group agrees on its own largest number. */
-static void groups_of_any_axes_agree(void **state) {
-    (void)state;
+TEST(groups_of_any_axes_agree) {
     Mesh mesh = {.n = 3, .axis = {{.size = 2}, {.size = 2}, {.size = 2}}};
     for (AxisSet set = 1; set < 8; set++) {
         World *w = chief();
@@ -54,8 +49,7 @@ static void groups_of_any_axes_agree(void **state) {
     }
 }
 
-static void shared_bytes_and_reports_come_to_all(void **state) {
-    (void)state;
+TEST(shared_bytes_and_reports_come_to_all) {
     World *w = chief();
     char *bytes = malloc(SHARE_LIMIT), *own = malloc(SHARE_LIMIT);
     for (int i = 0; i < SHARE_LIMIT; i++) bytes[i] = (char)(i * 7);
@@ -124,8 +118,7 @@ static void check_call(HostCall c, bool good) {
 /* Member k of ranks 1 3 5 7, as two runs of two ranks. */
 static MeshGroup pairs(int32_t k) { return (MeshGroup){1, 4, k, {2, 2, 1, 1}, {2, 4}}; }
 
-static void what_is_no_call_ends_the_run(void **state) {
-    (void)state;
+TEST(what_is_no_call_ends_the_run) {
     HostCall c = call_of(CALL_AGREE, pairs(1)); /* ranks 1 3 5 7 */
     check_call(c, true);
     CHANGED(kind, -1, false);
@@ -166,8 +159,7 @@ static void what_is_no_call_ends_the_run(void **state) {
     check_call(c, false);
 }
 
-static void a_second_call_before_the_answer_is_none(void **state) {
-    (void)state;
+TEST(a_second_call_before_the_answer_is_none) {
     World *w = chief();
     HostCall c = whole(CALL_AGREE, 3);
     calls_take(w, 3, &c, NULL);
@@ -200,8 +192,7 @@ static void check_pair(HostCall a, HostCall b, bool good) {
     chief_free(w);
 }
 
-static void members_of_a_call_agree_on_all_of_it(void **state) {
-    (void)state;
+TEST(members_of_a_call_agree_on_all_of_it) {
     HostCall a = call_of(CALL_AGREE, mesh_line(0, 1, 2, 0)), b = a;
     b.group.index = 1;
     check_pair(a, b, true);
@@ -246,8 +237,7 @@ static void check_share(CallKind kind, uint64_t value, uint32_t bytes, bool good
     chief_free(w);
 }
 
-static void sizes_of_what_is_shared_are_one(void **state) {
-    (void)state;
+TEST(sizes_of_what_is_shared_are_one) {
     check_share(CALL_SHARE, 16, 0, true);
     check_share(CALL_SHARE, 15, 0, false);
     check_share(CALL_SHARE, 17, 0, false);
@@ -260,8 +250,7 @@ static void sizes_of_what_is_shared_are_one(void **state) {
 }
 
 /* Members of a group gather what each brings, of one size. */
-static void a_group_gathers_what_its_members_bring(void **state) {
-    (void)state;
+TEST(a_group_gathers_what_its_members_bring) {
     static const uint32_t bytes[] = {5, 5, 4, 0, SHARE_LIMIT / 4, SHARE_LIMIT / 4 + 1, 1};
     static char payload[SHARE_LIMIT];
     for (size_t i = 0; i < ARRAY_LEN(bytes); i++) {
@@ -283,8 +272,7 @@ static void a_group_gathers_what_its_members_bring(void **state) {
 }
 
 /* Only the whole world shares and compares. */
-static void parts_of_the_world_share_nothing(void **state) {
-    (void)state;
+TEST(parts_of_the_world_share_nothing) {
     static char payload[sizeof(StartReport)];
     for (CallKind kind = CALL_COMPARE; kind <= CALL_SHARE; kind++) {
         World *w = chief();
@@ -300,8 +288,7 @@ static void parts_of_the_world_share_nothing(void **state) {
 
 /* ---- ranks that do not come */
 
-static void who_does_not_come_is_named_in_time(void **state) {
-    (void)state;
+TEST(who_does_not_come_is_named_in_time) {
     for (CallKind kind = CALL_COMPARE; kind <= CALL_AGREE; kind++) {
         World *w = chief();
         for (int32_t r = 0; r < RANKS; r++) {
@@ -325,8 +312,7 @@ static void who_does_not_come_is_named_in_time(void **state) {
 }
 
 /* Rank 0 waits for rank 1, that for rank 2 elsewhere, and this one is away. */
-static void who_is_waited_for_may_wait_itself(void **state) {
-    (void)state;
+TEST(who_is_waited_for_may_wait_itself) {
     World *w = chief();
     HostCall a = call_of(CALL_AGREE, (MeshGroup){0, 2, 0, {1, 2, 1, 1}, {1, 1}}),
              b = call_of(CALL_AGREE, mesh_line(1, 1, 2, 0));
@@ -361,8 +347,7 @@ static void who_is_waited_for_may_wait_itself(void **state) {
 }
 
 /* Ranks 0 and 1 both wait elsewhere, each for one that is away: the first of them is followed. */
-static void of_two_that_wait_elsewhere_the_first_is_followed(void **state) {
-    (void)state;
+TEST(of_two_that_wait_elsewhere_the_first_is_followed) {
     const MeshGroup group[] = {mesh_line(0, 3, 2, 0), mesh_line(1, 3, 2, 0), mesh_line(0, 1, 3, 2)};
     World *w = chief();
     for (int32_t i = 0; i < 3; i++) {
@@ -379,8 +364,7 @@ static void of_two_that_wait_elsewhere_the_first_is_followed(void **state) {
 
 /* ---- failures and losses */
 
-static void a_cause_comes_before_its_echo(void **state) {
-    (void)state;
+TEST(a_cause_comes_before_its_echo) {
     World *w = chief();
     ends_failed(w, 3, EXIT_RANK, "echo");
     assert_false(w->over);
@@ -402,8 +386,7 @@ static void a_cause_comes_before_its_echo(void **state) {
     chief_free(w);
 }
 
-static void of_lost_ranks_the_first_is_named(void **state) {
-    (void)state;
+TEST(of_lost_ranks_the_first_is_named) {
     World *w = chief();
     w->watched = true;
     ends_lost(w, 5, LOSS_ENDED);
@@ -431,8 +414,7 @@ static void of_lost_ranks_the_first_is_named(void **state) {
 }
 
 /* Ranks of one machine that lost chief and deputy: the first speaks for all, while it lives. */
-static void of_ranks_that_decide_alone_one_speaks(void **state) {
-    (void)state;
+TEST(of_ranks_that_decide_alone_one_speaks) {
     World *w[3];
     for (int32_t i = 0; i < 3; i++) {
         w[i] = chief();
@@ -448,22 +430,4 @@ static void of_ranks_that_decide_alone_one_speaks(void **state) {
     for (int i = 0; i < 3; i++) chief_free(w[i]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_of_any_axes_agree),
-        cmocka_unit_test(shared_bytes_and_reports_come_to_all),
-        cmocka_unit_test(what_is_no_call_ends_the_run),
-        cmocka_unit_test(a_second_call_before_the_answer_is_none),
-        cmocka_unit_test(members_of_a_call_agree_on_all_of_it),
-        cmocka_unit_test(sizes_of_what_is_shared_are_one),
-        cmocka_unit_test(a_group_gathers_what_its_members_bring),
-        cmocka_unit_test(parts_of_the_world_share_nothing),
-        cmocka_unit_test(who_does_not_come_is_named_in_time),
-        cmocka_unit_test(who_is_waited_for_may_wait_itself),
-        cmocka_unit_test(of_two_that_wait_elsewhere_the_first_is_followed),
-        cmocka_unit_test(a_cause_comes_before_its_echo),
-        cmocka_unit_test(of_lost_ranks_the_first_is_named),
-        cmocka_unit_test(of_ranks_that_decide_alone_one_speaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,16 +1,12 @@
 /* Messages of any length between two sockets: they arrive whole, only one is buffered at a time,
  * and invalid messages are recognized by their head. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "link.h"
+#include "test.h"
 
 static void pair_of_links(Link link[2], uint32_t limit) {
     int fd[2];
@@ -36,8 +32,7 @@ static int receive(Link link[2], Message *m) {
     return there;
 }
 
-static void messages_arrive_whole_up_to_the_limit(void **state) {
-    (void)state;
+TEST(messages_arrive_whole_up_to_the_limit) {
     enum { LIMIT = 100000 };
     static const uint32_t bytes[] = {0, 1, 4095, 4096, 5000, LIMIT};
     static char text[LIMIT + 1];
@@ -65,8 +60,7 @@ static void messages_arrive_whole_up_to_the_limit(void **state) {
 }
 
 /* No more than one message is kept: the rest slows down its sender. */
-static void one_message_is_kept_at_a_time(void **state) {
-    (void)state;
+TEST(one_message_is_kept_at_a_time) {
     enum { LIMIT = 10000 };
     static char text[LIMIT];
     Link link[2];
@@ -81,8 +75,7 @@ static void one_message_is_kept_at_a_time(void **state) {
     close_links(link);
 }
 
-static void what_is_no_message_is_seen_from_its_head(void **state) {
-    (void)state;
+TEST(what_is_no_message_is_seen_from_its_head) {
     static const MessageHead good = {
         .magic = MESSAGE_MAGIC, .protocol = PROTOCOL, .kind = GONE, .bytes = 3};
     MessageHead bad[] = {good, good, good, good, good, good};
@@ -115,11 +108,4 @@ static void what_is_no_message_is_seen_from_its_head(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_arrive_whole_up_to_the_limit),
-        cmocka_unit_test(one_message_is_kept_at_a_time),
-        cmocka_unit_test(what_is_no_message_is_seen_from_its_head),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

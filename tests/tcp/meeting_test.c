@@ -5,17 +5,13 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "join.h"
+#include "test.h"
 
 static char error[ERROR_BYTES];
 
@@ -27,8 +23,7 @@ static int option_of(int fd, int level, int name) {
 }
 
 /* Half of the time-out without a word, then a question each quarter. */
-static void the_kernel_notices_a_dead_peer_in_time(void **state) {
-    (void)state;
+TEST(the_kernel_notices_a_dead_peer_in_time) {
     static const struct {
         int seconds, idle, interval;
     } rows[] = {{1, 1, 1}, {60, 30, 15}, {200000, 32767, 32767}};
@@ -46,8 +41,7 @@ static void the_kernel_notices_a_dead_peer_in_time(void **state) {
 }
 
 /* Also where it is taken for IPv6 only: rank 0 does not move to IPv4 then. */
-static void a_taken_port_is_taken(void **state) {
-    (void)state;
+TEST(a_taken_port_is_taken) {
     int taken = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), only = 1, fd = -1;
     struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_addr = in6addr_any};
     if (taken < 0 || bind(taken, (void *)&at, sizeof at)) skip(); /* no IPv6 here */
@@ -64,8 +58,7 @@ static void a_taken_port_is_taken(void **state) {
 }
 
 /* Until the time is up, for the name may be about to appear. */
-static void an_unknown_name_is_asked_for_again(void **state) {
-    (void)state;
+TEST(an_unknown_name_is_asked_for_again) {
     World w = {.ranks = 2, .rank = 1, .options.timeout = 2, .address = "no.host.invalid"};
     Search s = search_start(&w, error);
     assert_int_equal(search_resolve(&s), EXIT_ENVIRONMENT);
@@ -74,8 +67,7 @@ static void an_unknown_name_is_asked_for_again(void **state) {
 }
 
 /* As many ranks on each as if a launcher had filled them one after the other. */
-static void ranks_of_one_machine_are_split_for_tests(void **state) {
-    (void)state;
+TEST(ranks_of_one_machine_are_split_for_tests) {
     enum { RANKS = 6 };
     Hello hello[RANKS];
     RankProcess process[RANKS];
@@ -99,8 +91,7 @@ static void ranks_of_one_machine_are_split_for_tests(void **state) {
     assert_int_equal(process[5].host_index, 2);
 }
 
-static void long_lists_of_ranks_end(void **state) {
-    (void)state;
+TEST(long_lists_of_ranks_end) {
     World w = {.ranks = 9, .process = (RankProcess[9]){{.pid = 7, .host = "node1"}}};
     for (int32_t n = 1; n <= 9; n++) {
         RankList list = {.count = 0};
@@ -130,8 +121,7 @@ static World *deputy(void) {
     return w;
 }
 
-static void a_rank_that_greets_late_hears_how_the_run_ended(void **state) {
-    (void)state;
+TEST(a_rank_that_greets_late_hears_how_the_run_ended) {
     World *w = deputy();
     Link other;
     Message m;
@@ -164,13 +154,4 @@ static void a_rank_that_greets_late_hears_how_the_run_ended(void **state) {
     link_close(&other);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_kernel_notices_a_dead_peer_in_time),
-        cmocka_unit_test(a_taken_port_is_taken),
-        cmocka_unit_test(an_unknown_name_is_asked_for_again),
-        cmocka_unit_test(ranks_of_one_machine_are_split_for_tests),
-        cmocka_unit_test(long_lists_of_ranks_end),
-        cmocka_unit_test(a_rank_that_greets_late_hears_how_the_run_ended)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,13 +1,9 @@
 /* Collectives that do not finish, as the chief of a world over TCP sees them: who did not come, who
  * is behind, who works and is waited for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "chief.h"
+#include "test.h"
 
 static Stand stand_of(uint32_t axes, uint64_t sequence, int32_t slices) {
     Stand s = {.state = {.waits = true, .axes = axes, .sequence = sequence}, .slices = slices};
@@ -33,8 +29,7 @@ static const char *look(World *w, const Stand *last, int32_t still) {
     return w->over ? w->ending.text : "";
 }
 
-static void ranks_that_do_not_come_are_told_from_those_that_work(void **state) {
-    (void)state;
+TEST(ranks_that_do_not_come_are_told_from_those_that_work) {
     enum { LIMIT = TIMEOUT * SLICES_A_SECOND };
 #define HERE "op 9, number 9 of the gathers among these ranks"
 #define AT "did not reach " HERE " within 3 s; 7 of 8 ranks wait there"
@@ -69,8 +64,7 @@ static void ranks_that_do_not_come_are_told_from_those_that_work(void **state) {
 }
 
 /* Also where that is the chief, which has only just come there. */
-static void the_foremost_rank_says_where_the_others_are_missing(void **state) {
-    (void)state;
+TEST(the_foremost_rank_says_where_the_others_are_missing) {
     enum { LIMIT = TIMEOUT * SLICES_A_SECOND };
     World *w = chief();
     Stand s = stand_of(1, 9, LIMIT);
@@ -84,8 +78,7 @@ static void the_foremost_rank_says_where_the_others_are_missing(void **state) {
 }
 
 /* Waiting is counted from when a collective last finished, by a rank that is watched. */
-static void a_rank_that_waits_too_long_asks_where_the_others_are(void **state) {
-    (void)state;
+TEST(a_rank_that_waits_too_long_asks_where_the_others_are) {
     enum { LIMIT = TIMEOUT * SLICES_A_SECOND };
     for (int32_t rank = 0; rank < 4; rank += 3) {
         World *w = chief();
@@ -106,8 +99,7 @@ static void a_rank_that_waits_too_long_asks_where_the_others_are(void **state) {
 }
 
 /* Also the chief itself, which works no more. */
-static void a_chief_that_does_not_come_is_named(void **state) {
-    (void)state;
+TEST(a_chief_that_does_not_come_is_named) {
     World *w = chief();
     Stand s = stand_of(1, 9, TIMEOUT * SLICES_A_SECOND);
     for (int i = 0; i < TIMEOUT * SLICES_A_SECOND; i++) watch_tick(w);
@@ -119,12 +111,4 @@ static void a_chief_that_does_not_come_is_named(void **state) {
     chief_free(w);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_that_do_not_come_are_told_from_those_that_work),
-        cmocka_unit_test(the_foremost_rank_says_where_the_others_are_missing),
-        cmocka_unit_test(a_rank_that_waits_too_long_asks_where_the_others_are),
-        cmocka_unit_test(a_chief_that_does_not_come_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)
