@@ -37,14 +37,13 @@
  * reads lines B T H h CAUSAL DTYPE CALLS and answers each with the milliseconds of a forward and of
  * a backward call; attention.py asks.
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "device.h"
+#include "device_module.h"
 #include "floats.h"
 #include "plan.h"
 #include "util.h"
@@ -463,14 +462,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: kernels DEVICE.so [threads] [repeats | memory | attention]\n");
         return EXIT_USER;
     }
-    void *module = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    DeviceEntry entry = NULL;
-    if (module) *(void **)&entry = dlsym(module, DEVICE_ENTRY);
-    if (!entry) {
-        fprintf(stderr, "%s\n", dlerror());
-        return EXIT_ENVIRONMENT;
-    }
-    Bench b = {.device = entry(), .repeats = argc > 3 && atoi(argv[3]) > 0 ? atoi(argv[3]) : 3};
+    Bench b = {.device = device_needed(argv[1]),
+               .repeats = argc > 3 && atoi(argv[3]) > 0 ? atoi(argv[3]) : 3};
     b.rank = (RankInfo){.threads = argc > 2 ? atoi(argv[2]) : 1};
     DeviceOptions options = {.rank = b.rank};
     char error[ERROR_BYTES];

@@ -13,7 +13,6 @@
  * in every second run at addresses that are only aligned to their elements. Prints a line for each
  * op with the largest share of the tolerance that was used; exit code 1 if anything was wrong.
  */
-#include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
@@ -22,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device_module.h"
 #include "kernels/trial.h"
 #include "util.h"
 
@@ -315,13 +315,8 @@ static void run_case(const Case *c, Choice choice) {
 
 static const Device *load(const char *path, DeviceContext **out, bool needed) {
     char error[ERROR_BYTES] = "";
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle && !needed) return NULL;
-    if (!handle) fail_environment("%s", dlerror());
-    DeviceEntry entry;
-    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
-    CHECK(entry != NULL);
-    const Device *d = entry();
+    const Device *d = needed ? device_needed(path) : device_load(path);
+    if (!d) return NULL;
     DeviceOptions options = {.rank = {.threads = 1}, .plan_path = ""};
     if (d->probe(error) || d->open(&options, out, error)) fail_environment("%s", error);
     return d;

@@ -15,14 +15,13 @@
  * Exit code 1: results differ by more than 1e-2 or in their bits, or a call failed; 2: no device.
  * Without cuDNN the table shows the reason in its place.
  */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "device.h"
+#include "device_module.h"
 #include "interface.h"
 #include "op.h"
 #include "util.h"
@@ -230,20 +229,14 @@ static void try_shape(const Shape *s, bool backward) {
 
 int main(int argc, char **argv) {
     static const Shape gpt2[] = {{16, 12, 1024, 64}, {4, 25, 1024, 64}, {2, 16, 4096, 128}};
-    char error[ERROR_BYTES] = "", full[4096];
+    char error[ERROR_BYTES] = "";
     if (argc > 2 && strcmp(argv[1], "--workspace") == 0) {
         most_workspace = atoll(argv[2]);
         argc -= 2;
         argv += 2;
     }
     if (argc < 2) fail_environment("usage: attention [--workspace BYTES] DEVICE.so [B,H,T,h]...");
-    snprintf(full, sizeof full, "%s%s", strchr(argv[1], '/') ? "" : "./", argv[1]);
-    void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) fail_environment("%s", dlerror());
-    DeviceEntry entry;
-    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
-    if (!entry) fail_environment("%s: no device module", argv[1]);
-    device = entry();
+    device = device_needed(argv[1]);
     if (device->abi != MODULE_INTERFACE) fail_environment("%s: of another build", argv[1]);
     if (device->probe(error)) fail_environment("%s", error);
     for (int i = 2; i < argc; i++) {

@@ -21,7 +21,6 @@
  * device cannot be opened or has failed, in the case that the message names. --list prints the ops
  * that have kernels.
  */
-#include <dlfcn.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -30,6 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device_module.h"
 #include "gpu/large.h"
 #include "gpu/terms.h"
 #include "interface.h"
@@ -74,16 +74,9 @@ static void on_end(int number) {
 /* ---- devices */
 
 static Side open_side(const char *path, bool plain) {
-    char error[ERROR_BYTES] = "", full[4096];
+    char error[ERROR_BYTES] = "";
     Side s = {.threads = (int)MIN(sysconf(_SC_NPROCESSORS_ONLN), (long)MAX_THREADS)};
-    /* a name without a slash would be looked for among the system's libraries */
-    snprintf(full, sizeof full, "%s%s", strchr(path, '/') ? "" : "./", path);
-    void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) fail_environment("%s", dlerror());
-    DeviceEntry entry;
-    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
-    if (!entry) fail_environment("%s: no device module", path);
-    s.device = entry();
+    s.device = device_needed(path);
     if (s.device->abi != MODULE_INTERFACE) fail_environment("%s: of another build", path);
     char *isa = getenv("FSDP_CPU_ISA"), *product = getenv("FSDP_CPU_MATMUL");
     isa = isa ? strdup(isa) : NULL;

@@ -1,12 +1,9 @@
 /* A device module with one wrong kernel: the real cpu device, next to this one as device_real.so,
  * except that the first element of `add` in f32 is off by a thousandth. */
-#include "device.h"
+#include "device_beside.h"
 #include "op.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 static Device wrong;
 static const Device *real;
@@ -22,20 +19,9 @@ static int launch(DeviceContext *c, int stream, const KernelCall *call, char *er
     return code;
 }
 
-const Device *fsdp_device(void);
 const Device *fsdp_device(void) {
-    Dl_info self;
-    char path[4096];
-    if (!dladdr(&wrong, &self)) return NULL;
-    const char *slash = strrchr(self.dli_fname, '/');
-    snprintf(path, sizeof path, "%.*s/device_real.so", (int)(slash - self.dli_fname),
-             self.dli_fname);
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    DeviceEntry entry = NULL;
-    if (module) *(void **)&entry = dlsym(module, DEVICE_ENTRY);
-    if (!entry) return NULL;
-    real = entry();
-    wrong = *real;
+    real = device_beside(&wrong, "device_real.so");
+    if (!real) return NULL;
     wrong.launch = launch;
     return &wrong;
 }

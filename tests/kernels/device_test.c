@@ -1,16 +1,13 @@
 /* The cpu device without its kernels: choice of instruction set and product, arena, copies,
  * reductions over ranks, losses summed row by row, and errors for invalid data.
  */
-#include <dlfcn.h>
-#include <libgen.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "device_module.h"
 #include "floats.h"
 #include "op.h"
 #include "test.h"
@@ -21,15 +18,7 @@ static char error[ERROR_BYTES];
 
 static int load(void **state) {
     (void)state;
-    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32];
-    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
-    snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
-    void *handle = dlopen(module, RTLD_NOW);
-    if (!handle) fail_environment("%s", dlerror());
-    DeviceEntry entry;
-    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
-    CHECK(entry != NULL);
-    device = entry();
+    device = device_cpu();
     return 0;
 }
 

@@ -8,15 +8,13 @@
  * for every number of threads. Nothing may be written outside the outputs, and inputs that are not
  * shared must stay unchanged.
  */
-#include <dlfcn.h>
-#include <libgen.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "device_module.h"
 #include "kernels/trial.h"
 #include "test.h"
 #include "util.h"
@@ -60,15 +58,7 @@ static void open_setup(const char *isa, int isa_number, int threads, const char 
 
 static int open_all(void **state) {
     (void)state;
-    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32];
-    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
-    snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
-    void *handle = dlopen(module, RTLD_NOW);
-    if (!handle) fail_environment("%s", dlerror());
-    DeviceEntry entry;
-    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
-    CHECK(entry != NULL);
-    device = entry();
+    device = device_cpu();
     static const char *const isa[] = {"plain", "avx2", "avx512"};
     for (int i = 0; i < 3; i++)
         for (int t = 1; t <= THREADS; t += THREADS_APART) open_setup(isa[i], i, t, "plain");

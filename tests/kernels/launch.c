@@ -1,8 +1,6 @@
 #include "kernels/launch.h"
+#include "device_module.h"
 
-#include <dlfcn.h>
-#include <libgen.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,26 +11,12 @@ const Plan *launch_plan;
 static const Device *device;
 static DeviceContext *context;
 
-static void choose(const char *name, const char *value) {
-    if (value)
-        setenv(name, value, 1);
-    else
-        unsetenv(name);
-}
-
 bool launch_open(const char *isa, const char *product) {
-    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32], error[ERROR_BYTES];
-    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
-    snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
-    void *handle = dlopen(module, RTLD_NOW);
-    if (!handle) fail_environment("%s", dlerror());
-    DeviceEntry entry;
-    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
-    CHECK(entry != NULL);
+    char error[ERROR_BYTES];
     launch_close();
-    device = entry();
-    choose("FSDP_CPU_ISA", isa);
-    choose("FSDP_CPU_MATMUL", product);
+    device = device_cpu();
+    device_choose("FSDP_CPU_ISA", isa);
+    device_choose("FSDP_CPU_MATMUL", product);
     DeviceOptions options = {.rank = {.threads = 2}, .plan_path = ""};
     return !device->open(&options, &context, error);
 }

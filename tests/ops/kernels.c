@@ -1,15 +1,13 @@
 /* See kernels.h. Every value has memory of its own, unless an op must write into an operand's
  * memory (ALIAS_MUST, ALIAS_ACC, views) or, under in_place, may. Memory is filled with NaN first,
  * so that an output that a kernel does not write completely is noticed. */
-#include <dlfcn.h>
-#include <libgen.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "device_module.h"
 #include "ops/kernels.h"
 
 enum { MAX_OPERANDS = 256 };
@@ -23,35 +21,16 @@ typedef struct Run {
     uint32_t *readers; /* by value */
 } Run;
 
-static const Device *load_device(void) {
-    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32];
-    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
-    snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
-    void *handle = dlopen(module, RTLD_NOW);
-    if (!handle) fail_environment("%s", dlerror());
-    DeviceEntry entry;
-    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
-    CHECK(entry != NULL);
-    return entry();
-}
-
-static void choose(const char *variable, const char *value) {
-    if (value)
-        setenv(variable, value, 1);
-    else
-        unsetenv(variable);
-}
-
 bool kernels_open(Kernels *k, const char *isa, const char *matmul) {
     char error[ERROR_BYTES] = "";
     memset(k, 0, sizeof *k);
-    k->device = load_device();
+    k->device = device_cpu();
     k->settings.ranks = 1;
     k->plan.settings = &k->settings;
     k->plan.n_settings = 1;
     DeviceOptions options = {.rank = {.plan = &k->plan, .threads = 1}, .plan_path = ""};
-    choose("FSDP_CPU_ISA", isa);
-    choose("FSDP_CPU_MATMUL", matmul);
+    device_choose("FSDP_CPU_ISA", isa);
+    device_choose("FSDP_CPU_MATMUL", matmul);
     int code = k->device->open(&options, &k->context, error);
     if (code && !isa && !matmul) fail_environment("%s", error);
     return code == 0;

@@ -7,9 +7,8 @@
  * delayed, the file TARDY_SIGN is created. "cut FILE": the file loses its last byte while the
  * device is opened, which is after the opening of all files. "map FILE BYTES": before its first
  * launch each rank writes to BYTES how much of the mapped file is in its memory. */
-#include "device.h"
+#include "device_beside.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -125,20 +124,9 @@ static int launch(DeviceContext *c, int stream, const KernelCall *call, char *er
     return real->launch(c, stream, call, error);
 }
 
-const Device *fsdp_device(void);
 const Device *fsdp_device(void) {
-    Dl_info self;
-    char path[4096];
-    if (!dladdr(&tardy, &self)) return NULL;
-    const char *slash = strrchr(self.dli_fname, '/');
-    snprintf(path, sizeof path, "%.*s/device_real.so", (int)(slash - self.dli_fname),
-             self.dli_fname);
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    DeviceEntry entry = NULL;
-    if (module) *(void **)&entry = dlsym(module, DEVICE_ENTRY);
-    if (!entry) return NULL;
-    real = entry();
-    tardy = *real;
+    real = device_beside(&tardy, "device_real.so");
+    if (!real) return NULL;
     tardy.launch = launch;
     tardy.copy = copy;
     tardy.open = open_device;
