@@ -21,8 +21,9 @@
  *
  * The facts come from columns of ops.def: CUT for ops whose signature names axes, CUT_BY for others
  * (cut_rules.c). An op that stands for several, by column PARTS or by a formula, has the cuts that
- * all of its parts allow (cut_steps.c). Types are the whole ones; there is neither a graph nor a
- * plan here, so passes and the plan's checker ask the same functions.
+ * all of its parts allow (cut_steps.c). There is neither a graph nor a plan here, so passes and the
+ * plan's checker ask the same functions. Types must be the whole ones: of a part that has one entry
+ * along an axis nothing could say that this axis is cut.
  *
  * Not handled: parts of different sizes; operands of which a rank has some instead of a part of
  * each (experts); ops of shards, of the update and of the tables, whose operands are flat;
@@ -57,7 +58,8 @@ typedef struct Cut {
     bool at;      /* the kernel must know where its part begins, or it computes something else */
     bool counts;  /* attributes `start` and `count`, also of a formula's steps, count entries of
                    * this axis: a part has the n-th part of them */
-    Place *value; /* of the operands, then of the results */
+    Place *value; /* of the operands, then of the results; at least one of them is cut, be it only
+                   * a result: a part of what `expand` repeats needs no part of its operand */
 } Cut;
 
 typedef struct CutOp {

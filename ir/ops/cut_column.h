@@ -5,12 +5,11 @@
  * which ranks may share out the op:
  *   each   values that have the letter are cut, others are whole
  *   sum    the same, but results that lack the letter are partial. Operands that lack it are whole,
- *          unless LINEAR names them in one breath with an operand that is cut: they are added,
- *          so they are partial, too
- *   at     the kernel must know where its part begins
- *   H with K   H is a multiple of K, and entry i of H belongs to entry i / (H / K) of K: both are
- *          cut together; and the entries of H that belong to the same one of K are cut while values
- *          that have only K are whole, or partial if they are results
+ *          unless a group of LINEAR names them together with an operand that is cut: they are
+ * added, so they are partial, too at     the kernel must know where its part begins H with K   H is
+ * a multiple of K, and entry i of H belongs to entry i / (H / K) of K. There are two cuts: of K,
+ * with the entries of H that belong to each of its entries; and of those entries of H, where values
+ * that have only K are whole if they are operands and partial if they are results
  * `...` and letters with a star stand for each of their axes.
  *
  * LINEAR("x b, w b"): the op is linear in x and b together, and in w and b together. Operands that
