@@ -96,6 +96,8 @@ static const char *parse_linear(const char *at, const Signature *s, CutColumn *c
             memcpy(name, at, n);
             int i = signature_find(s, name);
             if (i < 0 || *mask >> i & 1) return "not the name of an operand, or a name twice";
+            if (s->in[i].dtype < DT_COUNT && !dtype_is_float(s->in[i].dtype))
+                return "no sum of floats";
             *mask |= (uint8_t)(1u << i);
             at += n;
         } while (*at == ' ' && *at++);

@@ -201,7 +201,11 @@ static void try_word(OpKind op, const char *letters, const char *word, int *wron
     }
     memcpy(column.linear, own->linear, sizeof column.linear);
     column.n_linear = own->n_linear;
-    if (has_item(own, &column.item[0])) return;
+    if (has_item(own, &column.item[0])) {
+        if (is_left_out(op, item))
+            fail_msg("%s: \"%s\" is left out and said", op_info[op].name, item);
+        return;
+    }
     ++*wrong;
     if (item_is_true(op, &column) == is_left_out(op, item)) return;
     print_message("%s: \"%s\" is %s\n", op_info[op].name, item,
@@ -350,6 +354,8 @@ static void note_groups(const Whole *w, Groups *g) {
         bool linear = floats && is_linear(w, partial);
         g->nonlinear[mask] |= !linear || w->c.op == OP_fused;
         g->said[mask] |= said;
+        if (said && linear_is_left_out(w->c.op, mask))
+            fail_msg("%s: linearity in operands %#x is left out and said", w->c.title, mask);
         if (said && !linear) fail_msg("%s is not linear in operands %#x", w->c.title, mask);
     }
 }
@@ -407,6 +413,7 @@ static void other_texts_are_refused(void **state) {
         {"D sum", "x w, z", "not the name of an operand, or a name twice"},
         {"D sum", "x x", "not the name of an operand, or a name twice"},
         {"D sum", "x,w", "something left over"},
+        {"D sum", "x;", "not the name of an operand, or a name twice"},
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(texts); k++) {
@@ -416,6 +423,7 @@ static void other_texts_are_refused(void **state) {
         assert_string_equal(fault, texts[k].fault);
     }
     CutColumn column;
+    assert_string_equal(cut_column_parse(OP_embedding, NULL, "w ids", &column), "no sum of floats");
     assert_string_equal(cut_column_parse(OP_add, "... each", NULL, &column), "both CUT and CUT_BY");
 }
 
