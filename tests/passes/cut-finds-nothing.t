@@ -2,12 +2,14 @@
 # Where ops need whole values, ranks along tp repeat each other's work, and a warning says so.
 ==== net.fsd
 module Net {
-  e : Embedding(32, 8)
-  o : Linear(8, 32)
-  forward(ids) = o(e(ids))
+  o : Linear(8, 4)
+  forward(x) = o(x)
 }
 model = Net
-data  { train = synthetic_tokens(32); length = 6 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
+data  { train = synthetic(x = [8], y = 4, samples = 64) }
+train { loss = cross_entropy(model(x), y); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (dp = 1, tp = 2) }
 ==== out
+warning[W0302]: tp = 2: no parameter can be shared out, so these ranks repeat each other's work
+
+tp = 2: ranks share out 0 parameters, each holds 32 whole
