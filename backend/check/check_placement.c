@@ -149,6 +149,11 @@ static bool next_choice(Placing *s) {
     return false;
 }
 
+/* May attributes, or those of a formula's steps, count entries of an axis? */
+static bool has_counts(const Placing *s) {
+    return s->in->op == OP_slice || s->in->op == OP_slice_grad || s->in->op == OP_fused;
+}
+
 /* A part may be read as part of several whole values: 3 x 6 entries of two ranks as 6 x 6, of whose
  * first dimension each has three runs, or as 3 x 12. Any of them is true; the one with the fewest
  * runs is what models say. */
@@ -156,21 +161,25 @@ static bool find_cut(Placing *s) {
     uint32_t which = 0;
     while (which < s->n_in && s->place[which].kind != PLACE_CUT) which++;
     if (which == s->n_in) return false;
-    int64_t fewest = INT64_MAX;
+    int64_t fewest = INT64_MAX, simple = 0;
     Place *best = arena_array(s->scratch, Place, s->n_out + 1);
     int scaled = -1;
-    for (int counts = 0; counts < 2; counts++) {
+    for (int counts = 0; counts <= has_counts(s) && fewest > simple; counts++) {
         s->scaled = counts ? s->place[which].dim : -1;
         for (uint32_t j = 0; j < s->n_out; j++) s->dim[j] = -1;
         do {
-            int64_t runs = 0;
             if (!try_types(s, which)) continue;
-            for (uint32_t j = 0; j < s->n_out; j++) runs += s->place[s->n_in + j].outer;
+            int64_t runs = 0, cut = 0;
+            for (uint32_t j = 0; j < s->n_out; j++) {
+                runs += s->place[s->n_in + j].outer;
+                cut += s->place[s->n_in + j].kind == PLACE_CUT;
+            }
             if (runs >= fewest) continue;
             fewest = runs;
+            simple = cut;
             scaled = s->scaled;
             memcpy(best, s->place + s->n_in, s->n_out * sizeof *best);
-        } while (next_choice(s));
+        } while (fewest > simple && next_choice(s));
     }
     memcpy(s->place + s->n_in, best, s->n_out * sizeof *best);
     s->scaled = scaled;

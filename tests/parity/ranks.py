@@ -5,6 +5,8 @@
     ranks.py FSDPC FSDP_RUN policies    strategy, units, prefetch, reshard: equal bits
     ranks.py FSDPC FSDP_RUN repeated    two runs of one plan: equal bits
     ranks.py FSDPC FSDP_RUN meshes      replicas of shards: equal to 1 rank and a mesh of one axis
+    ranks.py FSDPC FSDP_RUN cut         ranks that share out a sample: equal bits if the arithmetic is
+                                        exact, losses within rounding, one result for all strategies
 
 Every rank has different samples (the batch is divided among ranks). Compared are the log (loss,
 gradient norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the
@@ -24,6 +26,8 @@ CASE = ROOT / "tests" / "parity" / "cases" / "gpt2-tiny"
 # steps below: 2.6e-9 (a loss is an exact sum of f32 losses of tokens). Four times that is allowed.
 LOSS_BOUND = 1e-8
 RANKS = (1, 2, 3, 4, 8)
+# The same where ranks share out a sample, so that products are sums over ranks: of f32, not exact.
+CUT_BOUND = 1e-6
 
 GPT = [
     "-s",
@@ -194,6 +198,34 @@ def meshes(tools, tmp):
     same("rep=4,dp=1 and strategy none", train(tools, tmp, gpt, GPT, "rep=4,dp=1"), none)
 
 
+def cut(tools, tmp):
+    net = write_exact(tmp)
+    one = train(tools, tmp, net, [], 1)
+    for mesh in ("tp=2", "tp=8", "dp=2,tp=2", "tp=4,dp=3", "rep=2,dp=2,tp=2"):
+        for args in ([], ["-s", "shard.layout=param"], ["-s", "train.accumulate=2"]):
+            same(f"{mesh} {' '.join(args)}", train(tools, tmp, net, args, mesh), one)
+    gpt = ROOT / "models" / "gpt2.fsd"
+    one, worst = train(tools, tmp, gpt, GPT, 1), 0
+    for mesh in ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3"):
+        other = train(tools, tmp, gpt, GPT, mesh)
+        for a, b in zip(one[0], other[0], strict=True):
+            worst = max(worst, abs(a[2] - b[2]) / a[2])
+        if worst > CUT_BOUND:
+            sys.exit(f"{mesh}: losses differ from one rank's by {worst:.2g} > {CUT_BOUND:.2g}")
+    variants = (
+        [],
+        ["-s", "shard.strategy=grads"],
+        ["-s", "shard.strategy=none"],
+        ["-s", "shard.unit=Block", "-s", "shard.reshard=false"],
+        ["-s", "shard.layout=param"],
+        ["-s", "shard.recompute=Block"],
+    )
+    results = [train(tools, tmp, gpt, GPT + FEW + v, "dp=2,tp=2") for v in variants]
+    for v, r in zip(variants[1:], results[1:]):
+        same(f"dp=2,tp=2 {' '.join(v)}", r, results[0])
+    print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
+
+
 def policies(tools, tmp):
     variants = [
         ["-s", "shard.unit=Block"],
@@ -231,7 +263,7 @@ def repeated(tools, tmp):
 def main():
     tools, what = sys.argv[1:3], sys.argv[3]
     with tempfile.TemporaryDirectory() as tmp:
-        claims = (rounding, exact, policies, repeated, meshes)
+        claims = (rounding, exact, policies, repeated, meshes, cut)
         {claim.__name__: claim for claim in claims}[what](tools, pathlib.Path(tmp))
     print(f"{what}: held")
 

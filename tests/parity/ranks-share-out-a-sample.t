@@ -1,0 +1,5 @@
+# RUN: %python %root/tests/parity/ranks.py %fsdpc %fsdp-run cut 2>/dev/null
+# Ranks along tp share out the work on a sample: the same training, to the bit where sums are exact.
+# TIME: 240
+==== out
+cut: held
