@@ -16,6 +16,8 @@
  * MemoryBlocks that live at one time lie side by side, so that a set has few runs however many
  * blocks are in it.
  *
+ * Of few blocks, those that have their places are a list instead, which is looked through.
+ *
  * Time: only positions at which a block starts count, since of two blocks that overlap one starts
  * while the other lives.
  */
@@ -53,7 +55,7 @@ static void runs_add(Arena *a, AddressRuns *r, AddressRun run) {
     }
     if (end == first) vec_push(a, r, run); /* room for one more */
     uint32_t after = end == first ? r->n - 1 - first : r->n - end;
-    memmove(&r->at[first + 1], &r->at[end], after * sizeof run);
+    if (end != first + 1 && after) memmove(&r->at[first + 1], &r->at[end], after * sizeof run);
     r->at[first] = run;
     r->n = first + 1 + after;
 }
@@ -73,10 +75,13 @@ typedef struct SeenRuns {
 enum { MOST_SEEN = 4 * 32 }; /* four nodes a level at most */
 
 typedef struct BlockPlacement {
-    Arena *arena; /* of one try */
+    Arena *arena;
     MemoryBlock *blocks;
-    uint32_t n, n_time;
-    uint32_t *start, *end; /* by block: among the positions at which blocks start */
+    uint32_t n, n_free, n_time; /* n_free: those that have no place yet */
+    uint32_t *start, *end;      /* by block: among the positions at which blocks start */
+    struct ListedBlock
+        *listed; /* those that have their places, by address; NULL: the tree has them */
+    uint32_t n_listed;
     uint32_t leaves;
     TimeNode *nodes; /* root 1, children of k: 2k and 2k + 1 */
     SeenRuns seen[MOST_SEEN];
@@ -144,22 +149,80 @@ static bool make_room(SeenRuns *s, uint64_t size, uint64_t *at) {
 static uint64_t lowest_gap(BlockPlacement *p, uint64_t size) {
     uint64_t at = 0;
     /* until all sets in a row leave room */
-    for (uint32_t k = 0, room = 0; room < p->n_seen; k = (k + 1) % p->n_seen)
+    for (uint32_t k = 0, room = 0; room < p->n_seen; k = k + 1 < p->n_seen ? k + 1 : 0)
         room = make_room(&p->seen[k], size, &at) ? 1 : room + 1;
     return at;
 }
 
+/* ---- few blocks: a list by address ---- */
+
+enum { MOST_LISTED = 2048 }; /* with more blocks the tree is faster */
+
+typedef struct ListedBlock {
+    AddressRun run;
+    uint32_t start, end;
+} ListedBlock;
+
+static void list_block(BlockPlacement *p, uint32_t i, AddressRun run) {
+    uint32_t low = 0, high = p->n_listed;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (p->listed[middle].run.from < run.from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(&p->listed[low + 1], &p->listed[low], (p->n_listed++ - low) * sizeof *p->listed);
+    p->listed[low] = (ListedBlock){run, p->start[i], p->end[i]};
+}
+
+static uint64_t lowest_listed_gap(const BlockPlacement *p, uint32_t i) {
+    uint64_t at = 0, size = p->blocks[i].size;
+    uint32_t start = p->start[i], end = p->end[i];
+    for (const ListedBlock *b = p->listed; b < p->listed + p->n_listed; b++) {
+        if (b->end < start || b->start > end) continue;
+        if (b->run.from >= at + size) break;
+        at = MAX(at, b->run.to);
+    }
+    return at;
+}
+
+/* ---- either of them ---- */
+
+static void take_block(BlockPlacement *p, uint32_t i, uint64_t offset) {
+    AddressRun run = {offset, offset + p->blocks[i].size};
+    if (p->listed)
+        list_block(p, i, run);
+    else
+        take_addresses(p, (At){1, 0, p->leaves - 1}, p->start[i], p->end[i], run);
+}
+
+static uint64_t find_gap(BlockPlacement *p, uint32_t i) {
+    if (p->listed) return lowest_listed_gap(p, i);
+    p->n_seen = 0;
+    find_taken(p, (At){1, 0, p->leaves - 1}, p->start[i], p->end[i]);
+    return lowest_gap(p, p->blocks[i].size);
+}
+
+static void forget_blocks(BlockPlacement *p) {
+    p->n_listed = 0;
+    for (uint32_t k = 0; p->nodes && k < 2 * p->leaves; k++)
+        p->nodes[k].whole.n = p->nodes[k].any.n = 0;
+}
+
 /* ---- orders ---- */
 
-typedef struct PlacementOrder {
-    bool worst_first; /* what is live at the worst time before all others */
-    bool by_start;    /* of equal sizes the earliest first, else the longest-lived */
-    bool by_area;     /* size times life counts instead of size */
+/* What counts first; of equal blocks the longest-lived come first, or the earliest. */
+typedef enum PlacementOrder {
+    BY_SIZE,
+    BY_SIZE_AND_START,
+    BY_AREA,
+    PLACEMENT_ORDERS
 } PlacementOrder;
 
 typedef struct Sorting {
     const BlockPlacement *p;
-    const PlacementOrder *order;
+    PlacementOrder order;
 } Sorting;
 
 static bool lives_at(const MemoryBlock *b, uint32_t time) {
@@ -171,46 +234,51 @@ static int compare_blocks(const void *a, const void *b, void *context) {
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     const MemoryBlock *x = &s->p->blocks[i], *y = &s->p->blocks[j];
     uint32_t x_span = x->end - x->start, y_span = y->end - y->start;
-    bool x_worst = lives_at(x, s->p->worst_time), y_worst = lives_at(y, s->p->worst_time);
-    if (s->order->worst_first && x_worst != y_worst) return x_worst ? -1 : 1;
-    double x_area = (double)x->size * (x_span + 1.0), y_area = (double)y->size * (y_span + 1.0);
-    if (s->order->by_area && x_area != y_area) return x_area > y_area ? -1 : 1;
+    if (s->order == BY_AREA) {
+        double x_area = (double)x->size * (x_span + 1.0), y_area = (double)y->size * (y_span + 1.0);
+        if (x_area != y_area) return x_area > y_area ? -1 : 1;
+    }
     if (x->size != y->size) return x->size > y->size ? -1 : 1;
-    if (!s->order->by_start && x_span != y_span) return x_span > y_span ? -1 : 1;
+    if (s->order != BY_SIZE_AND_START && x_span != y_span) return x_span > y_span ? -1 : 1;
     if (x->start != y->start) return x->start < y->start ? -1 : 1;
     return i < j ? -1 : 1;
 }
 
+/* The blocks that have no place yet, in that order. */
+static void sort_blocks(const BlockPlacement *p, PlacementOrder order, uint32_t *queue) {
+    Sorting sorting = {p, order};
+    for (uint32_t i = 0, n = 0; i < p->n; i++)
+        if (!p->blocks[i].fixed) queue[n++] = i;
+    qsort_r(queue, p->n_free, sizeof *queue, compare_blocks, &sorting);
+}
+
+/* The same, but those that live at the worst time before all others. */
+static void put_worst_first(const BlockPlacement *p, uint32_t *queue, uint32_t *rest) {
+    uint32_t n = 0, n_rest = 0;
+    for (uint32_t k = 0; k < p->n_free; k++)
+        if (lives_at(&p->blocks[queue[k]], p->worst_time))
+            queue[n++] = queue[k];
+        else
+            rest[n_rest++] = queue[k];
+    if (n_rest) memcpy(queue + n, rest, n_rest * sizeof *queue);
+}
+
 /* Places all blocks in this order; the result is the height. It ends where that is not below
  * `most`. */
-static uint64_t try_order(BlockPlacement *p, const PlacementOrder *order, uint64_t *offset,
+static uint64_t try_order(BlockPlacement *p, const uint32_t *queue, uint64_t *offset,
                           uint64_t most) {
     uint64_t height = 0;
-    p->arena = arena_new();
-    p->nodes = arena_array(p->arena, TimeNode, 2 * (size_t)p->leaves);
-    uint32_t *queue = arena_array(p->arena, uint32_t, p->n), n = 0;
-    At root = {1, 0, p->leaves - 1};
+    forget_blocks(p);
     for (uint32_t i = 0; i < p->n; i++) {
-        const MemoryBlock *b = &p->blocks[i];
-        offset[i] = b->offset;
-        if (b->fixed)
-            take_addresses(p, root, p->start[i], p->end[i],
-                           (AddressRun){b->offset, b->offset + b->size});
-        else
-            queue[n++] = i;
+        offset[i] = p->blocks[i].offset;
+        if (p->blocks[i].fixed) take_block(p, i, offset[i]);
     }
-    Sorting sorting = {p, order};
-    qsort_r(queue, n, sizeof *queue, compare_blocks, &sorting);
-    for (uint32_t k = 0; k < n && height < most; k++) {
+    for (uint32_t k = 0; k < p->n_free && height < most; k++) {
         uint32_t i = queue[k];
-        p->n_seen = 0;
-        find_taken(p, root, p->start[i], p->end[i]);
-        offset[i] = lowest_gap(p, p->blocks[i].size);
-        uint64_t top = offset[i] + p->blocks[i].size;
-        take_addresses(p, root, p->start[i], p->end[i], (AddressRun){offset[i], top});
-        height = MAX(height, top);
+        offset[i] = find_gap(p, i);
+        take_block(p, i, offset[i]);
+        height = MAX(height, offset[i] + p->blocks[i].size);
     }
-    arena_free(p->arena);
     return height;
 }
 
@@ -248,16 +316,31 @@ static void find_times(BlockPlacement *p, Arena *a) {
 }
 
 uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time) {
-    static const PlacementOrder orders[] = {{false, false, false}, {false, true, false},
-                                            {true, false, false},  {true, true, false},
-                                            {false, false, true},  {true, false, true}};
+    static const struct {
+        PlacementOrder order;
+        bool worst_first;
+    } tries[] = {{BY_SIZE, false},          {BY_SIZE_AND_START, false}, {BY_SIZE, true},
+                 {BY_SIZE_AND_START, true}, {BY_AREA, false},           {BY_AREA, true}};
     if (n == 0) return 0;
-    BlockPlacement p = {.blocks = blocks, .n = n, .n_time = n_time};
+    BlockPlacement p = {.arena = a, .blocks = blocks, .n = n, .n_time = n_time};
+    uint32_t *queue[PLACEMENT_ORDERS] = {NULL}, *rest = arena_array(a, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) p.n_free += !blocks[i].fixed;
     p.bound = memory_bound(a, blocks, n, n_time, &p.worst_time);
     find_times(&p, a);
+    if (n <= MOST_LISTED)
+        p.listed = arena_array(a, ListedBlock, n);
+    else
+        p.nodes = arena_array(a, TimeNode, 2 * (size_t)p.leaves);
     uint64_t *offset = arena_array(a, uint64_t, n), lowest = UINT64_MAX;
-    for (uint32_t k = 0; k < ARRAY_LEN(orders) && lowest > p.bound + p.bound / 2000; k++) {
-        uint64_t height = try_order(&p, &orders[k], offset, lowest);
+    for (uint32_t k = 0; k < ARRAY_LEN(tries) && lowest > p.bound + p.bound / 2000; k++) {
+        uint32_t **order = &queue[tries[k].order];
+        if (tries[k].worst_first) {
+            put_worst_first(&p, *order, rest);
+        } else {
+            *order = arena_array(a, uint32_t, n);
+            sort_blocks(&p, tries[k].order, *order);
+        }
+        uint64_t height = try_order(&p, *order, offset, lowest);
         if (height >= lowest) continue;
         lowest = height;
         for (uint32_t i = 0; i < n; i++) blocks[i].offset = offset[i];
