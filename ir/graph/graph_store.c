@@ -131,8 +131,12 @@ static void drop_unused(Graph *g) {
 
 /* Ops and values with their numbers; operands too, since passes write there. */
 static void copy_ops(Graph *g, const Graph *from) {
-    g->ops.at = NULL, g->values.at = NULL;
-    g->ops.n = g->ops.capacity = g->values.n = g->values.capacity = 0;
+    GraphStore *s = store_of(g);
+    g->ops.n = g->values.n = 0;
+    g->ops.capacity = 2 * from->ops.n + 1; /* passes add as many, if not more */
+    g->values.capacity = 2 * from->values.n + 1;
+    g->ops.at = grow_table(g, &s->ops, NULL, 0, g->ops.capacity, sizeof *g->ops.at);
+    g->values.at = grow_table(g, &s->values, NULL, 0, g->values.capacity, sizeof *g->values.at);
     for (uint32_t i = 0; i < from->values.n; i++) graph_add_value(g, &from->values.at[i]);
     for (uint32_t i = 0; i < from->ops.n; i++) {
         Op op = from->ops.at[i];

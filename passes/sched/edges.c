@@ -144,7 +144,7 @@ static void set_edges(Edges *e, uint32_t i, const Clock before) {
     op->n_edge = n;
     op->edge = arena_array(e->g->arena, OpId, n);
     for (uint32_t k = 0; k < n; k++) op->edge[k] = edge[k];
-    qsort_r(op->edge, n, sizeof *op->edge, by_position, e->position);
+    if (n > 1) qsort_r(op->edge, n, sizeof *op->edge, by_position, e->position);
 }
 
 static void program_edges(Graph *g, const Program *p) {

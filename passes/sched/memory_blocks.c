@@ -272,11 +272,14 @@ static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
     b.first = arena_array(a, uint32_t, n);
     b.last = arena_array(a, uint32_t, n);
     b.block = arena_array(a, uint32_t, n);
-    for (uint32_t v = 0; v < g->values.n; v++) {
-        b.parent[v] = v;
-        b.high[v] = type_bytes(&g->values.at[v].type);
-        b.pin[v] = NO_ADDRESS;
-        b.start[v] = b.first[v] = b.block[v] = UINT32_MAX;
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        for (ValueId v = op->out; v < op->out + op->n_out; v++) {
+            b.parent[v] = v;
+            b.high[v] = type_bytes(&g->values.at[v].type);
+            b.pin[v] = NO_ADDRESS;
+            b.start[v] = b.first[v] = b.block[v] = UINT32_MAX;
+        }
     }
     return b;
 }
