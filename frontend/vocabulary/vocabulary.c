@@ -52,12 +52,14 @@ bool section_known(const char *section) {
     return false;
 }
 
+static bool of_key(size_t row, const KeyInfo *k) {
+    return !strcmp(value_table[row].key, k->key) && !strcmp(value_table[row].section, k->section);
+}
+
 const char *key_word(const KeyInfo *k, int i, const char **doc) {
     for (size_t row = 0; row < ARRAY_LEN(value_table); row++) {
         const Words *words = value_table[row].words;
-        if (strcmp(value_table[row].section, k->section) || strcmp(value_table[row].key, k->key))
-            continue;
-        int n = words ? words->n : 1;
+        int n = !of_key(row, k) ? 0 : words ? words->n : 1;
         if (i < n) {
             *doc = words ? words->meaning[i] : value_table[row].doc;
             return words ? words->at[i] : value_table[row].name;
@@ -68,9 +70,12 @@ const char *key_word(const KeyInfo *k, int i, const char **doc) {
 }
 
 const char *value_find(const KeyInfo *k, const char *name) {
-    const char *word, *doc;
-    for (int i = 0; (word = key_word(k, i, &doc)); i++)
-        if (!strcmp(word, name)) return doc;
+    for (size_t row = 0; row < ARRAY_LEN(value_table); row++) {
+        const Words *words = value_table[row].words;
+        int found = words ? word_find(words, name) : strcmp(value_table[row].name, name) ? -1 : 0;
+        if (found < 0 || !of_key(row, k)) continue;
+        return words ? words->meaning[found] : value_table[row].doc;
+    }
     return NULL;
 }
 
