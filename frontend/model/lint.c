@@ -9,23 +9,14 @@
 
 #include "model.h"
 
-typedef struct NameSearch {
-    const char *name;
-    const Node *also; /* not NULL: `name += ..` counts too */
-    bool found;
-} NameSearch;
-
-static void note_read(void *context, const Node *e) {
-    NameSearch *r = context;
-    r->found |=
-        (e->kind == NODE_REF || (r->also && e->kind == NODE_ADD_TO)) && !strcmp(e->text, r->name);
-}
-
 /* add_to: `name += ..` is a read too. */
 static bool reads_name(const Node *e, const char *name, bool add_to) {
-    NameSearch r = {name, add_to ? e : NULL, false};
-    node_walk(e, note_read, &r);
-    return r.found;
+    if (!e) return false;
+    bool reads = e->kind == NODE_REF || (add_to && e->kind == NODE_ADD_TO);
+    if (reads && !strcmp(e->text, name)) return true;
+    for (uint32_t i = 0; i < e->n; i++)
+        if (reads_name(e->kids[i], name, add_to)) return true;
+    return reads_name(e->shape, name, add_to) || reads_name(e->value, name, add_to);
 }
 
 static bool assigns_name(const Node *statement, const char *name) {
