@@ -21,7 +21,8 @@ frontend/vocabulary: ir/base ir/graph ir/ops
 frontend/weights: frontend/evaluate frontend/model frontend/syntax frontend/vocabulary ir/base ir/graph ir/ops
 ir/base: 
 ir/graph: ir/base ir/ops
-ir/ops: ir/base
+ir/ops (ir.module): ir/base
+ir/ops (ir.ops): ir/base
 ir/text: ir/base ir/graph ir/ops
 ir/verify: ir/base ir/graph ir/ops ir/text
 passes: ir/base ir/graph ir/ops
@@ -33,26 +34,26 @@ passes/train: ir/base ir/graph ir/ops passes passes/shard
 runtime/data: runtime/options runtime/random tensors copies
 runtime/devices/cpu/arrays: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cpu/attention: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
-runtime/devices/cpu/device (device): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/cpu/products copies
-runtime/devices/cpu/device (kernel): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers copies
-runtime/devices/cpu/elements: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers copies
-runtime/devices/cpu/experts: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers copies
-runtime/devices/cpu/kernel: runtime copies
-runtime/devices/cpu/losses: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers copies
-runtime/devices/cpu/norms: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers copies
+runtime/devices/cpu/device (device): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/cpu/products runtime/devices/shared copies
+runtime/devices/cpu/device (kernel): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
+runtime/devices/cpu/elements: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
+runtime/devices/cpu/experts: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
+runtime/devices/cpu/kernel: runtime runtime/devices/shared copies
+runtime/devices/cpu/losses: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
+runtime/devices/cpu/norms: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cpu/optimizers: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
-runtime/devices/cpu/products (device): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers copies
-runtime/devices/cpu/products (kernel): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers copies
+runtime/devices/cpu/products (device): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
+runtime/devices/cpu/products (kernel): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cuda/arrays: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/attention (cuda): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/attention (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/attention (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
-runtime/devices/cuda/device: runtime runtime/devices/cuda/attention runtime/devices/cuda/kernel runtime/devices/cuda/products copies
-runtime/devices/cuda/elements: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers copies
-runtime/devices/cuda/experts: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers copies
-runtime/devices/cuda/kernel: runtime copies
-runtime/devices/cuda/losses: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers copies
-runtime/devices/cuda/norms: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers copies
+runtime/devices/cuda/device: runtime runtime/devices/cuda/attention runtime/devices/cuda/kernel runtime/devices/cuda/products runtime/devices/shared copies
+runtime/devices/cuda/elements: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/experts: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/kernel: runtime runtime/devices/shared copies
+runtime/devices/cuda/losses: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/norms: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/optimizers (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/optimizers (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/products (cuda): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
