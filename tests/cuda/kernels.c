@@ -63,12 +63,7 @@ static void choose_mixture(Trial *t) {
                     (t->pattern > 2 && t->pattern < MIXTURES - 1 && mixed == 0);
         type->dtype = !half ? DT_F32 : f16 ? DT_F16 : DT_BF16;
     }
-    const OpInfo *info = &infos[c->op];
-    for (int j = 0; j < c->n_out; j++)
-        if (info->alias == ALIAS_MUST && (info->alias_mask >> j & 1))
-            t->types[j].dtype = t->types[c->n_in + j].dtype;
-    if (info->alias == ALIAS_ACC && (info->alias_mask >> (c->n_in - 1) & 1))
-        t->types[c->n_in - 1].dtype = t->types[c->n_in].dtype;
+    follow_aliases(t);
 }
 
 static void *zeroed(int64_t n) {
@@ -100,8 +95,7 @@ static void lay_out(const Trial *t, const int *shared, bool aligned, Placing *p)
         p->out[j] = shared[j] >= 0 ? p->in[shared[j]]
                                    : place((uint64_t)type_bytes(&t->types[c->n_in + j]),
                                            aligned ? 0 : dtype_bytes(t->types[c->n_in + j].dtype));
-    p->scratch_bytes = (uint64_t)op_workspace(c->op, DEVICE_CUDA, &c->attr, c->n_in, t->types,
-                                              c->n_out, t->types + c->n_in);
+    p->scratch_bytes = (uint64_t)trial_scratch(t, DEVICE_CUDA);
     p->scratch = place(p->scratch_bytes, 0);
     memset(image, 0xff, used);
     for (int i = 0; i < c->n_in; i++)
@@ -109,19 +103,14 @@ static void lay_out(const Trial *t, const int *shared, bool aligned, Placing *p)
 }
 
 static int launch(const Trial *t, const Placing *p, char *error) {
-    const Case *c = t->c;
-    const Type *types[2 * MAX_CASE_OPERANDS];
     const void *in[MAX_CASE_OPERANDS];
     void *out[MAX_CASE_OPERANDS];
-    RankInfo rank = {
-        .plan = c->plan, .rank = c->rank, .threads = 1, .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
-    for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
-    for (int i = 0; i < c->n_in; i++) in[i] = arena + p->in[i];
-    for (int j = 0; j < c->n_out; j++) out[j] = arena + p->out[j];
-    KernelCall call = {&rank, c->op, &c->attr,        (uint32_t)c->n_in,  (uint32_t)c->n_out, in,
-                       out,   types, types + c->n_in, arena + p->scratch, p->scratch_bytes};
+    TrialCall made;
+    for (int i = 0; i < t->c->n_in; i++) in[i] = arena + p->in[i];
+    for (int j = 0; j < t->c->n_out; j++) out[j] = arena + p->out[j];
+    trial_call(t, in, out, arena + p->scratch, (int64_t)p->scratch_bytes, 1, &made);
     int code = device->copy_in(context, STREAM_COMPUTE, arena, image, used, error);
-    if (!code) code = device->launch(context, STREAM_COMPUTE, &call, error);
+    if (!code) code = device->launch(context, STREAM_COMPUTE, &made.call, error);
     if (!code) code = device->copy_out(context, STREAM_COMPUTE, image, arena, used, error);
     return code ? code : device->synchronize(context, error);
 }
@@ -206,22 +195,14 @@ static void compare(const Trial *t, const Placing *p, const char *what) {
 static void compare_words(const Trial *t, const Placing *p, const char *what) {
     const Case *c = t->c;
     if (!cpu || !c->exact) return;
-    int64_t want[EXACT_WORDS], got[EXACT_WORDS], scratch_bytes;
+    int64_t want[EXACT_WORDS], got[EXACT_WORDS], scratch_bytes = trial_scratch(t, DEVICE_CPU);
     int words = c->out[0].dtype == DT_I64 ? 0 : 1; /* which output is the sum */
-    scratch_bytes =
-        op_workspace(c->op, DEVICE_CPU, &c->attr, c->n_in, t->types, c->n_out, t->types + c->n_in);
     void *scratch = zeroed(scratch_bytes), *other = zeroed(1 << 20);
-    const Type *types[2 * MAX_CASE_OPERANDS];
-    const void *in[MAX_CASE_OPERANDS];
     void *out[MAX_CASE_OPERANDS] = {words ? other : want, words ? want : other};
     char error[ERROR_BYTES];
-    RankInfo rank = {
-        .plan = c->plan, .rank = c->rank, .threads = 1, .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
-    for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
-    for (int i = 0; i < c->n_in; i++) in[i] = t->input[i];
-    KernelCall call = {&rank, c->op, &c->attr,        (uint32_t)c->n_in, (uint32_t)c->n_out,     in,
-                       out,   types, types + c->n_in, scratch,           (uint64_t)scratch_bytes};
-    CHECK(cpu->launch(cpu_context, STREAM_COMPUTE, &call, error) == 0);
+    TrialCall made;
+    trial_call(t, (const void *const *)t->input, out, scratch, scratch_bytes, 1, &made);
+    CHECK(cpu->launch(cpu_context, STREAM_COMPUTE, &made.call, error) == 0);
     memcpy(got, image + p->out[words], sizeof got);
     free(scratch);
     free(other);

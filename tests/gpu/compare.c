@@ -148,53 +148,38 @@ static void *take(const Side *s, void *at, int64_t bytes, const char *what, cons
 /* Results by output, to be freed; false when the kernel failed. */
 static bool run(const Side *s, Trial *t, void **result, const char *what) {
     const Case *c = t->c;
-    const Type *types[2 * MAX_CASE_OPERANDS];
+    const Type *types = t->types;
     void *in[MAX_CASE_OPERANDS], *out[MAX_CASE_OPERANDS];
     char error[ERROR_BYTES] = "";
-    RankInfo rank = {.plan = c->plan,
-                     .rank = c->rank,
-                     .threads = s->threads,
-                     .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
-    int64_t scratch = op_workspace(c->op, s->device->kind, &c->attr, c->n_in, t->types, c->n_out,
-                                   t->types + c->n_in);
-    for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
-    for (int i = 0; i < c->n_in; i++) in[i] = place(s, t->input[i], type_bytes(types[i]));
+    int64_t scratch = trial_scratch(t, (DeviceKind)s->device->kind);
+    TrialCall made;
+    for (int i = 0; i < c->n_in; i++) in[i] = place(s, t->input[i], type_bytes(&types[i]));
     const OpInfo *info = &infos[c->op];
     for (int j = 0; j < c->n_out; j++) {
         bool own = info->alias != ALIAS_MUST || !(info->alias_mask >> j & 1);
         bool sum = j == 0 && info->alias == ALIAS_ACC && (info->alias_mask >> (c->n_in - 1) & 1);
         if (!own)
             out[j] = in[j];
-        else if (sum && types[c->n_in - 1]->dtype == types[c->n_in + j]->dtype)
+        else if (sum && types[c->n_in - 1].dtype == types[c->n_in + j].dtype)
             out[j] = in[c->n_in - 1];
         else
-            out[j] = place(s, NULL, type_bytes(types[c->n_in + j]));
+            out[j] = place(s, NULL, type_bytes(&types[c->n_in + j]));
     }
     void *workspace = place(s, NULL, scratch);
-    KernelCall call = {&rank,
-                       c->op,
-                       &c->attr,
-                       (uint32_t)c->n_in,
-                       (uint32_t)c->n_out,
-                       (const void *const *)in,
-                       (void *const *)out,
-                       types,
-                       types + c->n_in,
-                       workspace,
-                       (uint64_t)scratch};
-    bool good = s->device->launch(s->context, STREAM_COMPUTE, &call, error) == 0 &&
+    trial_call(t, (const void *const *)in, out, workspace, scratch, s->threads, &made);
+    bool good = s->device->launch(s->context, STREAM_COMPUTE, &made.call, error) == 0 &&
                 s->device->synchronize(s->context, error) == 0;
     if (!good) say_fault("%s: %s", what, error);
     free(take(s, workspace, scratch, what, "the workspace"));
     bool taken[MAX_CASE_OPERANDS] = {false};
     for (int j = 0; j < c->n_out; j++) {
-        result[j] = take(s, out[j], type_bytes(types[c->n_in + j]), what, "an output");
+        result[j] = take(s, out[j], type_bytes(&types[c->n_in + j]), what, "an output");
         for (int i = 0; i < c->n_in; i++) taken[i] |= out[j] == in[i];
     }
     for (int i = 0; i < c->n_in; i++) {
         if (taken[i]) continue;
-        void *after = take(s, in[i], type_bytes(types[i]), what, "an input");
-        if (memcmp(after, t->input[i], (size_t)type_bytes(types[i])) != 0)
+        void *after = take(s, in[i], type_bytes(&types[i]), what, "an input");
+        if (memcmp(after, t->input[i], (size_t)type_bytes(&types[i])) != 0)
             say_fault("%s: input %d was changed", what, i);
         free(after);
     }
@@ -394,7 +379,7 @@ static void try_reductions(void) {
 
 static bool has_kernel(int op) { return infos[op].launched; }
 
-static bool is_wanted(int op, const char *const *names, int n) {
+static bool is_chosen(int op, const char *const *names, int n) {
     bool wanted = n == 0;
     for (int i = 0; i < n; i++) wanted |= strcmp(names[i], infos[op].name) == 0;
     return wanted && has_kernel(op);
@@ -420,7 +405,7 @@ int main(int argc, char **argv) {
     reference = open_side(argv[at], true);
     other = open_side(argv[at + 1], false);
     for (int op = 0; op < OP_COUNT; op++)
-        if (is_wanted(op, only, n_only)) try_op(op);
+        if (is_chosen(op, only, n_only)) try_op(op);
     if (n_only == 0) try_reductions();
     reference.device->close(reference.context);
     other.device->close(other.context);

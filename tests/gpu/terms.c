@@ -12,14 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/references.h"
 #include "op.h"
 #include "util.h"
-
-#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
-
-static int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i].type); }
-static int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
-static int64_t last(const Type *t) { return t->dim[t->rank - 1]; }
 
 /* The reference of a sum, over absolute inputs. */
 static void of_absolutes(const Trial *t, Reference reference, double *const *out) {
@@ -116,27 +111,15 @@ static void of_norm_grad(const Trial *t, double *const *out) {
 
 /* ---- attention */
 
-typedef struct Heads {
-    int64_t b, t, s, heads, key_heads, h;
-    bool packed;
-} Heads;
-
-static Heads heads_of(const Case *c, int first) {
-    const Type *q = &c->in[first].type, *k = &c->in[first + 1].type;
-    bool packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
-    if (packed) return (Heads){q->dim[0], q->dim[1], q->dim[1], q->dim[3], q->dim[3], q->dim[4], 1};
-    return (Heads){q->dim[0], q->dim[1], k->dim[1], q->dim[2], k->dim[2], q->dim[3], 0};
-}
-
 /* Where the vector of q (which 0), k (1) or v (2) begins. */
-static int64_t vector_at(const Heads *z, int which, int64_t b, int64_t t, int64_t head) {
-    if (z->packed) return (((b * z->t + t) * 3 + which) * z->heads + head) * z->h;
-    if (which == 0) return ((b * z->t + t) * z->heads + head) * z->h;
-    return ((b * z->s + t) * z->key_heads + head / (z->heads / z->key_heads)) * z->h;
+static int64_t vector_at(const AttentionSizes *z, int which, int64_t b, int64_t t, int64_t head) {
+    if (which && !z->packed) head /= z->heads / z->key_heads;
+    return attention_place(z, which, b, t, head);
 }
 
 /* Probabilities of a row; returns the largest sum of a score's absolute terms. */
-static double row_of_scores(const Trial *t, const Heads *z, int first, int64_t row, double *p) {
+static double row_of_scores(const Trial *t, const AttentionSizes *z, int first, int64_t row,
+                            double *p) {
     const double *q = t->in[first], *k = t->in[z->packed ? first : first + 1];
     int64_t at = row % z->t, head = row / z->t % z->heads, b = row / z->t / z->heads;
     double alpha = t->c->attr.alpha, top = -INFINITY, sum = 0, terms = 0;
@@ -157,7 +140,7 @@ static double row_of_scores(const Trial *t, const Heads *z, int first, int64_t r
 }
 
 static void of_attention(const Trial *t, double *const *out) {
-    Heads z = heads_of(t->c, 0);
+    AttentionSizes z = attention_sizes(t->c, 0);
     const double *v = t->in[z.packed ? 0 : 2];
     double *p = malloc(sizeof *p * (size_t)z.s);
     EACH(row, z.b * z.heads * z.t) {
@@ -174,7 +157,7 @@ static void of_attention(const Trial *t, double *const *out) {
 }
 
 static void of_attention_grad(const Trial *t, double *const *out) {
-    Heads z = heads_of(t->c, 1);
+    AttentionSizes z = attention_sizes(t->c, 1);
     const double *q = t->in[1], *k = t->in[z.packed ? 1 : 2], *v = t->in[z.packed ? 1 : 3];
     double *dq = out[0], *dk = out[z.packed ? 0 : 1], *dv = out[z.packed ? 0 : 2];
     for (int j = 0; j < t->c->n_out; j++)

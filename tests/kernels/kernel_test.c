@@ -122,43 +122,30 @@ static void check_between(const char *what, const char *p, const Type *t) {
 
 static void run(const Setup *s, Trial *t, const int *shared, Run *r, const char *what) {
     const Case *c = t->c;
-    const Type *types[2 * MAX_CASE_OPERANDS];
-    RankInfo rank = {.plan = c->plan,
-                     .rank = c->rank,
-                     .threads = s->threads,
-                     .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
-    int64_t scratch =
-        op_workspace(c->op, DEVICE_CPU, &c->attr, c->n_in, t->types, c->n_out, t->types + c->n_in);
+    const Type *types = t->types;
+    int64_t scratch = trial_scratch(t, DEVICE_CPU);
     char error[ERROR_BYTES] = "";
-    for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
-    for (int i = 0; i < c->n_in; i++) r->in[i] = guarded(t->input[i], type_bytes(types[i]));
+    TrialCall made;
+    for (int i = 0; i < c->n_in; i++) r->in[i] = guarded(t->input[i], type_bytes(&types[i]));
     for (int j = 0; j < c->n_out; j++)
         r->out[j] =
-            shared[j] >= 0 ? r->in[shared[j]] : guarded(NULL, type_bytes(types[c->n_in + j]));
+            shared[j] >= 0 ? r->in[shared[j]] : guarded(NULL, type_bytes(&types[c->n_in + j]));
     r->scratch = guarded(NULL, scratch);
-    KernelCall call = {&rank,
-                       c->op,
-                       &c->attr,
-                       (uint32_t)c->n_in,
-                       (uint32_t)c->n_out,
-                       (const void *const *)r->in,
-                       (void *const *)r->out,
-                       types,
-                       types + c->n_in,
-                       r->scratch,
-                       (uint64_t)scratch};
-    if (device->launch(s->context, STREAM_COMPUTE, &call, error)) fail_msg("%s: %s", what, error);
+    trial_call(t, (const void *const *)r->in, (void *const *)r->out, r->scratch, scratch,
+               s->threads, &made);
+    if (device->launch(s->context, STREAM_COMPUTE, &made.call, error))
+        fail_msg("%s: %s", what, error);
     check_guards(what, r->scratch, scratch);
     for (int i = 0; i < c->n_in; i++) {
-        check_guards(what, r->in[i], type_bytes(types[i]));
+        check_guards(what, r->in[i], type_bytes(&types[i]));
         bool taken = false;
         for (int j = 0; j < c->n_out; j++) taken |= shared[j] == i;
-        if (!taken && memcmp(r->in[i], t->input[i], (size_t)type_bytes(types[i])) != 0)
+        if (!taken && memcmp(r->in[i], t->input[i], (size_t)type_bytes(&types[i])) != 0)
             fail_msg("%s: input %d was changed", what, i);
     }
     for (int j = 0; j < c->n_out; j++) {
-        check_guards(what, r->out[j], type_bytes(types[c->n_in + j]));
-        check_between(what, r->out[j], types[c->n_in + j]);
+        check_guards(what, r->out[j], type_bytes(&types[c->n_in + j]));
+        check_between(what, r->out[j], &types[c->n_in + j]);
     }
 }
 

@@ -11,4 +11,13 @@ static inline int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i
 static inline int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
 static inline int64_t last(const Type *t) { return t->dim[t->rank - 1]; }
 
+/* Of attention, with operands from number `first` on: q, k and v, or all in one. */
+typedef struct AttentionSizes {
+    int64_t b, t, s, heads, key_heads, h;
+    bool packed;
+} AttentionSizes;
+AttentionSizes attention_sizes(const Case *c, int first);
+/* Element of q (which 0), k, v of `head` at position t. */
+int64_t attention_place(const AttentionSizes *z, int which, int64_t b, int64_t t, int64_t head);
+
 #endif

@@ -35,18 +35,15 @@ REF(rope_grad) { turn(c, in[0], out[0], -1); }
 
 /* ---- attention; sizes are read from q (or qkv) and k */
 
-typedef struct Sizes {
-    int64_t b, t, s, heads, key_heads, h;
-    bool packed;
-} Sizes;
-static Sizes sizes_of(const Case *c, int first) {
+AttentionSizes attention_sizes(const Case *c, int first) {
     const Type *q = &c->in[first].type, *k = &c->in[first + 1].type;
     bool packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
-    if (packed) return (Sizes){q->dim[0], q->dim[1], q->dim[1], q->dim[3], q->dim[3], q->dim[4], 1};
-    return (Sizes){q->dim[0], q->dim[1], k->dim[1], q->dim[2], k->dim[2], q->dim[3], 0};
+    if (packed)
+        return (AttentionSizes){q->dim[0], q->dim[1], q->dim[1], q->dim[3],
+                                q->dim[3], q->dim[4], 1};
+    return (AttentionSizes){q->dim[0], q->dim[1], k->dim[1], q->dim[2], k->dim[2], q->dim[3], 0};
 }
-/* Element of q (which 0), k, v of `head` at position t. */
-static int64_t place(const Sizes *z, int which, int64_t b, int64_t t, int64_t head) {
+int64_t attention_place(const AttentionSizes *z, int which, int64_t b, int64_t t, int64_t head) {
     if (z->packed) return (((b * z->t + t) * 3 + which) * z->heads + head) * z->h;
     if (which == 0) return ((b * z->t + t) * z->heads + head) * z->h;
     return ((b * z->s + t) * z->key_heads + head) * z->h;
@@ -62,13 +59,15 @@ static Extra extra_of(const Case *c, int first, double *const *in) {
     return (Extra){biased ? in[first + 3] : NULL, c->n_in > plain ? in[c->n_in - 1] : NULL};
 }
 /* Probabilities of one row; returns lse. */
-static double probabilities(const Case *c, const Sizes *z, const Extra *e, const double *q,
+static double probabilities(const Case *c, const AttentionSizes *z, const Extra *e, const double *q,
                             const double *k, int64_t b, int64_t t, int64_t head, double *p) {
     int64_t key_head = head / (z->heads / z->key_heads);
     double sum = 0, top = -INFINITY;
     EACH(s, z->s) {
         p[s] = 0;
-        EACH(i, z->h) p[s] += q[place(z, 0, b, t, head) + i] * k[place(z, 1, b, s, key_head) + i];
+        EACH(i, z->h)
+        p[s] +=
+            q[attention_place(z, 0, b, t, head) + i] * k[attention_place(z, 1, b, s, key_head) + i];
         p[s] *= c->attr.alpha;
         if (e->bias) p[s] += e->bias[(head * z->t + t) * z->s + s];
         if ((c->attr.causal && s > t) || (e->mask && e->mask[b * z->s + s] == 0)) p[s] = -INFINITY;
@@ -83,7 +82,7 @@ static double probabilities(const Case *c, const Sizes *z, const Extra *e, const
     return top + log(sum);
 }
 static void attend(const Case *c, int first, double *const *in, double *o, double *lse) {
-    Sizes z = sizes_of(c, first);
+    AttentionSizes z = attention_sizes(c, first);
     const double *q = in[first], *k = in[z.packed ? first : first + 1];
     const double *v = in[z.packed ? first : first + 2];
     Extra e = extra_of(c, first, in);
@@ -95,7 +94,7 @@ static void attend(const Case *c, int first, double *const *in, double *o, doubl
         double *to = o + ((b * z.t + t) * z.heads + head) * z.h;
         EACH(i, z.h) {
             to[i] = 0;
-            EACH(s, z.s) to[i] += p[s] * v[place(&z, 2, b, s, key_head) + i];
+            EACH(s, z.s) to[i] += p[s] * v[attention_place(&z, 2, b, s, key_head) + i];
         }
     }
     free(p);
@@ -108,7 +107,7 @@ void derive_attention(const Case *c, double *const *in, double *const *out) {
     attend(c, 1, in, in[end - 2], in[end - 1]);
 }
 REF(attention_grad) {
-    Sizes z = sizes_of(c, 1);
+    AttentionSizes z = attention_sizes(c, 1);
     const double *q = in[1], *k = in[z.packed ? 1 : 2], *v = in[z.packed ? 1 : 3];
     double *dq = out[0], *dk = out[z.packed ? 0 : 1], *dv = out[z.packed ? 0 : 2];
     double *dbias = c->op == OP_attention_biased_grad ? out[3] : NULL;
@@ -119,11 +118,12 @@ REF(attention_grad) {
         int64_t t = row % z.t, head = row / z.t % z.heads, b = row / z.t / z.heads;
         int64_t key_head = head / (z.heads / z.key_heads);
         const double *d_o = in[0] + ((b * z.t + t) * z.heads + head) * z.h;
-        int64_t at = place(&z, 0, b, t, head);
+        int64_t at = attention_place(&z, 0, b, t, head);
         double mean = 0;
         probabilities(c, &z, &e, q, k, b, t, head, p);
         for (int pass = 0; pass < 2; pass++) EACH(s, z.s) {
-                int64_t key = place(&z, 1, b, s, key_head), value = place(&z, 2, b, s, key_head);
+                int64_t key = attention_place(&z, 1, b, s, key_head),
+                        value = attention_place(&z, 2, b, s, key_head);
                 double dp = 0;
                 EACH(i, z.h) dp += d_o[i] * v[value + i];
                 if (pass == 0) mean += p[s] * dp;

@@ -108,12 +108,43 @@ void choose_types(Trial *t) {
         bool f16 = t->pattern > 2 && !has_fill(c, FILL_WIDE);
         t->types[i].dtype = !(halves[t->pattern] >> i & 1) ? DT_F32 : f16 ? DT_F16 : DT_BF16;
     }
+    follow_aliases(t);
+}
+
+void follow_aliases(Trial *t) {
+    const Case *c = t->c;
     const OpInfo *info = &infos[c->op];
     for (int j = 0; j < c->n_out; j++)
         if (info->alias == ALIAS_MUST && (info->alias_mask >> j & 1))
             t->types[j].dtype = out_type(t, j)->dtype;
     if (info->alias == ALIAS_ACC && (info->alias_mask >> (c->n_in - 1) & 1))
         t->types[c->n_in - 1].dtype = out_type(t, 0)->dtype;
+}
+
+void trial_call(const Trial *t, const void *const *in, void *const *out, void *scratch,
+                int64_t scratch_bytes, int32_t threads, TrialCall *made) {
+    const Case *c = t->c;
+    for (int i = 0; i < c->n_in + c->n_out; i++) made->types[i] = &t->types[i];
+    made->rank = (RankInfo){.plan = c->plan,
+                            .rank = c->rank,
+                            .threads = threads,
+                            .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
+    made->call = (KernelCall){.rank = &made->rank,
+                              .op = c->op,
+                              .attr = &c->attr,
+                              .n_in = (uint32_t)c->n_in,
+                              .n_out = (uint32_t)c->n_out,
+                              .in = in,
+                              .out = out,
+                              .in_type = made->types,
+                              .out_type = made->types + c->n_in,
+                              .workspace = scratch,
+                              .workspace_bytes = (uint64_t)scratch_bytes};
+}
+
+int64_t trial_scratch(const Trial *t, DeviceKind kind) {
+    const Case *c = t->c;
+    return op_workspace(c->op, kind, &c->attr, c->n_in, t->types, c->n_out, t->types + c->n_in);
 }
 
 bool is_wanted(const char *op) {

@@ -44,6 +44,17 @@ bool has_fill(const Case *c, Fill fill);
  * those below the last are in [-2^27, 2^27). */
 void carry_sums(const Case *c, int64_t *words, int64_t n);
 void choose_types(Trial *t);
+/* What an op adds to or works on in place has the dtype of the output. */
+void follow_aliases(Trial *t);
+/* A launch of the trial; what its call points to is here, or the caller's. */
+typedef struct TrialCall {
+    KernelCall call;
+    RankInfo rank;
+    const Type *types[2 * MAX_CASE_OPERANDS];
+} TrialCall;
+void trial_call(const Trial *t, const void *const *in, void *const *out, void *scratch,
+                int64_t scratch_bytes, int32_t threads, TrialCall *made);
+int64_t trial_scratch(const Trial *t, DeviceKind kind); /* bytes */
 void fill_inputs(Trial *t);
 void trial_free(Trial *t);
 
