@@ -284,10 +284,11 @@ static void read_vector(ManifestReader *p, const json_t *o, uint32_t index) {
     CkVector *v = &c->vector[index];
     v->role = read_word(p, o, "role", &words_StateRole);
     v->dtype = read_word(p, o, "dtype", &words_DType);
-    v->layout = (Layout){(AxisSet)read_integer(p, o, "split", 0, mesh_all_axes(&c->mesh)),
-                         read_integer(p, o, "unpadded", 1, MOST_COUNT),
-                         read_integer(p, o, "padded", 1, MOST_COUNT),
-                         read_integer(p, o, "shard", 1, MOST_COUNT)};
+    v->layout = (Layout){
+        .split = (AxisSet)read_integer(p, o, "split", 0, mesh_all_axes(&c->mesh)),
+        .unpadded = read_integer(p, o, "unpadded", 1, MOST_COUNT),
+        .padded = read_integer(p, o, "padded", 1, MOST_COUNT),
+        .shard = read_integer(p, o, "shard", 1, MOST_COUNT)};
     if (p->bad || file_type_of((int)v->dtype) == FT_COUNT ||
         !layout_is_sound(&v->layout, &c->mesh)) {
         p->bad = true;

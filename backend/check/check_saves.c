@@ -134,14 +134,15 @@ static int check_program(SavesCheck *s, const PlanProgram *pr) {
     return 0;
 }
 
-/* The ranks' parts of a vector follow each other without a gap, in whatever order of ranks. */
+/* The ranks' parts of a vector follow each other without a gap, in whatever order of ranks. Ranks
+ * along axes that cut its parameters have a vector each. */
 static int check_shares(Check *c, uint32_t save) {
     const PlanSave *q = &c->p->saves[save];
     const PlanState *state = &c->p->states[q->state];
     Layout l = plan_saved_layout(c->p, state);
     int64_t ranks = check_ranks(c, mesh_all_axes(&c->mesh)), most = 0, elements = 0;
-    AxisSet others = mesh_all_axes(&c->mesh) & ~l.split;
-    int64_t copies = check_ranks(c, others);
+    AxisSet others = mesh_all_axes(&c->mesh) & ~l.split & ~l.cut;
+    int64_t copies = check_ranks(c, others), all = l.unpadded * check_ranks(c, l.cut);
     for (int64_t r = 0; r < ranks; r++) {
         LayoutRange part = layout_written(&l, &c->mesh, r);
         int64_t shard = layout_number(&l, &c->mesh, r), copy = mesh_index(&c->mesh, r, others);
@@ -158,10 +159,10 @@ static int check_shares(Check *c, uint32_t save) {
         most = MAX(most, part.end - part.first);
         elements += part.end - part.first;
     }
-    if (elements != l.unpadded)
+    if (elements != all)
         return check_fail(c, "9c", NO_INSTR,
                           "the ranks write %lld elements of state %s, which has %lld",
-                          (long long)elements, name_of(c, q->state), (long long)l.unpadded);
+                          (long long)elements, name_of(c, q->state), (long long)all);
     uint64_t width = (uint64_t)check_element_bytes(state->type.dtype);
     uint64_t bytes = (uint64_t)((l.shard + copies - 1) / copies) * width;
     if (q->bytes != bytes || (uint64_t)most * width > bytes)

@@ -145,8 +145,9 @@ Saves saves_of(const Graph *g, Snapshot snapshot, uint64_t most_copied) {
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *q = &g->states.at[i];
         if (!state_is_saved(q->role)) continue;
-        Layout l = state_layout(q->role, &g->groups.at[q->group].layout, &g->policy.mesh,
-                                type_elements(&q->type));
+        Layout group = g->groups.at[q->group].layout;
+        group.cut = g->groups.at[q->group].cut;
+        Layout l = state_layout(q->role, &group, &g->policy.mesh, type_elements(&q->type));
         uint64_t bytes =
             (uint64_t)layout_written_most(&l, &g->policy.mesh) * dtype_bytes(q->type.dtype);
         s.written[out.n] = UINT64_MAX;

@@ -152,7 +152,7 @@ typedef struct PlanParam {
     double init_mean, init_std;     /* of normal */
     double lr_factor, weight_decay; /* of PARAM_GROUPED: factor of the step's lr; weight decay */
     TensorCut cut;
-    Type type; /* master dtype; the shape of a rank's part: without a cut, of all of it */
+    Type type; /* master dtype; the shape of a rank's part (plan_whole_type: of all of it) */
 } PlanParam;
 enum {
     PARAM_TRANSPOSED = 1,
@@ -381,7 +381,7 @@ const char *plan_types_fault(const Plan *p, const PlanInstr *in, const Type *typ
 /* ---- reading a plan's tables */
 
 static inline Layout plan_layout(const PlanGroup *g) {
-    Layout l = {g->split, g->unpadded, g->padded, g->shard};
+    Layout l = {g->split, g->cut, g->unpadded, g->padded, g->shard};
     return l;
 }
 /* Is the state in a checkpoint? */
@@ -391,7 +391,9 @@ static inline bool state_is_saved(uint32_t role) {
 /* How a state lies over the ranks: like its group, except that every rank has all factors. */
 static inline Layout state_layout(uint32_t role, const Layout *group, const Mesh *mesh,
                                   int64_t elements) {
-    return role == STATE_FACTORS ? layout_of(mesh, 0, elements, false) : *group;
+    Layout l = role == STATE_FACTORS ? layout_of(mesh, 0, elements, false) : *group;
+    l.cut = group->cut;
+    return l;
 }
 /* Inline, because modules of the runtime that are not linked with the reader use it too. */
 static inline Mesh plan_mesh(const Plan *p) {
@@ -401,6 +403,20 @@ static inline Mesh plan_mesh(const Plan *p) {
         m.axis[m.n].size = p->axes[m.n].size;
     }
     return m;
+}
+
+/* The type of the whole parameter, of which a rank along axes that cut it has a part. */
+static inline Type plan_whole_type(const Plan *p, const PlanParam *q) {
+    Type whole = q->type;
+    if (!q->cut.axes) return whole;
+    Mesh mesh = plan_mesh(p);
+    whole.dim[q->cut.dim] *= mesh_extent(&mesh, q->cut.axes);
+    return whole;
+}
+/* Which elements of it a rank has. */
+static inline TensorPart plan_part(const Plan *p, const PlanParam *q, int64_t rank) {
+    Mesh mesh = plan_mesh(p);
+    return tensor_part(&q->cut, &mesh, rank, q->type.dim, type_elements(&q->type));
 }
 
 /* The layout of a state that is in checkpoints. */

@@ -13,10 +13,15 @@ static bool is_clean(const int64_t *axis, int rank) {
     return true;
 }
 
+static int64_t whole_elements(const Plan *p, uint64_t param) {
+    Type whole = plan_whole_type(p, &p->params[param]);
+    return type_elements(&whole);
+}
+
 static bool bad_part(const Plan *p, const StoredPart *s, int64_t elements) {
     return s->param >= p->n_params || s->rank < 0 || !is_clean(s->dim, s->rank) ||
            !is_clean(s->stride, s->rank) ||
-           !stored_is_inside(s, elements, type_elements(&p->params[s->param].type));
+           !stored_is_inside(s, elements, whole_elements(p, s->param));
 }
 
 static int read_stored_tensor(Reading *r, uint64_t i, uint64_t first) {
@@ -58,7 +63,7 @@ static int count_parts(Reading *r, uint32_t table) {
     uint64_t rows = p->n_params + p->n_aliases;
     for (uint64_t i = 0; i < p->n_params; i++) {
         uint32_t flags = table ? p->other_names[(table - 1) * rows + i].flags : p->params[i].flags;
-        if (flags & PARAM_IN_PARTS) left[i] = type_elements(&p->params[i].type);
+        if (flags & PARAM_IN_PARTS) left[i] = whole_elements(p, i);
     }
     bool good = take_parts(p, table, left);
     for (uint64_t i = 0; i < p->n_params; i++) good &= !left[i];

@@ -65,7 +65,10 @@ static int read_params(Reading *r) {
                 name);
         FAIL_IF((a->flags & PARAM_MATRIX) && a->type.rank != 2,
                 "parameter %s is not a matrix, but marked as one", name);
-        total += type_elements(&a->type);
+        FAIL_IF(type_elements(&a->type) > PLAN_LARGEST / mesh_extent(&mesh, a->cut.axes),
+                "parameter %s is too large", name);
+        Type whole = plan_whole_type(p, a);
+        total += type_elements(&whole);
         FAIL_IF(total > PLAN_LARGEST, "there are too many parameters");
     }
     FAIL_IF(total != p->settings->parameters,

@@ -23,6 +23,7 @@
 
 typedef struct Layout {
     AxisSet split;    /* axes that it is split over */
+    AxisSet cut;      /* axes along which ranks have other parts of its parameters (TensorCut) */
     int64_t unpadded; /* end of the last parameter; where padding is between parameters, in aligned
                          layouts and those by chunks, the end: it is = padded */
     int64_t padded;   /* shards * shard */
@@ -75,16 +76,22 @@ typedef struct TensorPart {
     int64_t run, parts, number;
 } TensorPart;
 
-/* dim: the sizes of the part, n: its elements. */
-static inline TensorPart tensor_part(const TensorCut *c, const Mesh *mesh, int64_t rank,
-                                     const int64_t *dim, int64_t n) {
+/* Part `number` of `parts`. dim: the sizes of a part, n: its elements. */
+static inline TensorPart tensor_part_number(const TensorCut *c, int64_t parts, int64_t number,
+                                            const int64_t *dim, int64_t n) {
     TensorPart p = {n, 1, 0};
     if (!c->axes) return p;
-    p.parts = mesh_extent(mesh, c->axes);
-    p.number = mesh_index(mesh, rank, c->axes);
+    p.parts = parts;
+    p.number = number;
     for (int i = 0; i < c->dim; i++) p.run /= dim[i];
     p.run /= c->outer;
     return p;
+}
+/* The part of a rank. */
+static inline TensorPart tensor_part(const TensorCut *c, const Mesh *mesh, int64_t rank,
+                                     const int64_t *dim, int64_t n) {
+    return tensor_part_number(c, mesh_extent(mesh, c->axes), mesh_index(mesh, rank, c->axes), dim,
+                              n);
 }
 
 /* The element of the whole tensor that is element e of the part; how many of the part, from e on,
@@ -93,18 +100,23 @@ static inline int64_t tensor_element(const TensorPart *p, int64_t e) {
     return (e / p->run * p->parts + p->number) * p->run + e % p->run;
 }
 static inline int64_t tensor_run(const TensorPart *p, int64_t e) { return p->run - e % p->run; }
+/* How many elements of the part come before element e of the whole tensor. */
+static inline int64_t tensor_before(const TensorPart *p, int64_t e) {
+    int64_t all = p->run * p->parts, in = e % all - p->number * p->run;
+    return e / all * p->run + MIN(MAX(in, 0), p->run);
+}
 
 /* The layout of parameters that end at `end`. */
 static inline Layout layout_of(const Mesh *mesh, AxisSet split, int64_t end, bool aligned) {
     int64_t ranks = mesh_extent(mesh, split), shard = (end + ranks - 1) / ranks;
-    Layout l = {split, aligned ? shard * ranks : end, shard * ranks, shard};
+    Layout l = {split, 0, aligned ? shard * ranks : end, shard * ranks, shard};
     return l;
 }
 
 /* The layout of parameters by chunks, whose room ends at element `end` of a shard. */
 static inline Layout layout_by_chunks(const Mesh *mesh, AxisSet split, int64_t end) {
     int64_t padded = mesh_extent(mesh, split) * end;
-    Layout l = {split, padded, padded, end};
+    Layout l = {split, 0, padded, padded, end};
     return l;
 }
 
@@ -234,8 +246,12 @@ static inline int64_t layout_padding(const Layout *l, int64_t first) {
 typedef struct LayoutRange {
     int64_t first, end; /* elements of the vector */
 } LayoutRange;
+/* The axes along which ranks hold the same shard of the same parts. */
+static inline AxisSet layout_copies(const Layout *l, const Mesh *mesh) {
+    return mesh_all_axes(mesh) & ~l->split & ~l->cut;
+}
 static inline LayoutRange layout_written(const Layout *l, const Mesh *mesh, int64_t rank) {
-    AxisSet others = mesh_all_axes(mesh) & ~l->split;
+    AxisSet others = layout_copies(l, mesh);
     int64_t copies = mesh_extent(mesh, others), copy = mesh_index(mesh, rank, others);
     int64_t begin = layout_first(l, mesh, rank);
     /* In two steps, since shard * copy may be more than 63 bits. */
@@ -248,7 +264,7 @@ static inline LayoutRange layout_written(const Layout *l, const Mesh *mesh, int6
 }
 /* The most elements of it that a rank writes. */
 static inline int64_t layout_written_most(const Layout *l, const Mesh *mesh) {
-    int64_t copies = mesh_extent(mesh, mesh_all_axes(mesh) & ~l->split);
+    int64_t copies = mesh_extent(mesh, layout_copies(l, mesh));
     return (l->shard + copies - 1) / copies;
 }
 

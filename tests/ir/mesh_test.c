@@ -224,4 +224,70 @@ TEST(without_axes_every_rank_holds_all) {
         assert_int_equal(layout_first(&l, &two_by_two, rank), 0);
 }
 
+/* [2, outer * size * inner, 3] along the middle dimension, of which each rank along tp has its part
+ * of `size`; ranks along dp have the same. */
+static void assert_parts(const Mesh *m, AxisSet tp, int64_t outer, int64_t each, int64_t inner) {
+    int64_t ranks = mesh_extent(m, tp), size = each * ranks, part = outer * each * inner;
+    TensorCut c = {.axes = tp, .dim = 1, .outer = outer, .size = size};
+    const int64_t dim[] = {2, part, 3}, n = 2 * part * 3;
+    int met[2 * 3 * 6 * 2 * 3] = {0};
+    for (int64_t rank = 0; rank < mesh_ranks(m); rank++) {
+        TensorPart p = tensor_part(&c, m, rank, dim, n);
+        int64_t before = -1, number = mesh_index(m, rank, tp);
+        assert_int_equal(p.parts, ranks);
+        for (int64_t e = 0; e < n; e++) {
+            int64_t all = tensor_element(&p, e), run = tensor_run(&p, e);
+            int64_t at = all / 3 % (part * ranks) / inner % size;
+            assert_true(at >= number * each && at < (number + 1) * each);
+            assert_true(all > before && run >= 1 && e + run <= n);
+            assert_int_equal(tensor_element(&p, e + run - 1), all + run - 1);
+            assert_int_equal(tensor_before(&p, all), e);
+            assert_int_equal(tensor_before(&p, all + 1), e + 1);
+            assert_int_equal(tensor_before(&p, before + 1), e);
+            before = all;
+            met[all]++;
+        }
+    }
+    for (int64_t e = 0; e < n * ranks; e++) assert_int_equal(met[e], mesh_ranks(m) / ranks);
+}
+
+TEST(parts_share_out_a_tensor) {
+    for (int64_t ranks = 2; ranks < 4; ranks++)
+        for (int64_t outer = 1; outer < 4; outer++)
+            for (int64_t each = 1; each < 3; each++)
+                for (int64_t inner = 1; inner < 3; inner++) {
+                    const Mesh inside = {2, {{AXIS_dp, 2}, {AXIS_tp, ranks}}};
+                    const Mesh outside = {2, {{AXIS_tp, ranks}, {AXIS_dp, 2}}};
+                    assert_parts(&inside, 2, outer, each, inner);
+                    assert_parts(&outside, 1, outer, each, inner);
+                }
+}
+
+TEST(without_a_cut_the_part_is_the_tensor) {
+    TensorCut none = {0};
+    const int64_t dim[] = {3, 4};
+    for (int64_t rank = 0; rank < 4; rank++) {
+        TensorPart p = tensor_part(&none, &two_by_two, rank, dim, 12);
+        for (int64_t e = 0; e < 12; e++) {
+            assert_int_equal(tensor_element(&p, e), e);
+            assert_int_equal(tensor_run(&p, e), 12 - e);
+            assert_int_equal(tensor_before(&p, e), e);
+        }
+    }
+}
+
+/* Ranks along an axis that cuts parameters write what they hold; others share out the writing. */
+TEST(parts_are_written_by_their_ranks) {
+    const Mesh m = {3, {{AXIS_rep, 2}, {AXIS_dp, 2}, {AXIS_tp, 2}}};
+    Layout l = layout_of(&m, 2, 12, false);
+    l.cut = 4;
+    int written[2][12] = {{0}};
+    for (int64_t rank = 0; rank < 8; rank++) {
+        LayoutRange r = layout_written(&l, &m, rank);
+        assert_int_equal(r.end - r.first, layout_written_most(&l, &m));
+        for (int64_t e = r.first; e < r.end; e++) written[rank % 2][e]++;
+    }
+    for (int64_t e = 0; e < 12; e++) assert_true(written[0][e] == 1 && written[1][e] == 1);
+}
+
 RUN_TESTS(NULL, NULL)
