@@ -12,7 +12,8 @@
  * cuts a tensor, its whole rows are in the main file, and the rest of the first and the last row is
  * in .head and .tail (.head2, .tail2 for further axes): each piece is a box, which other readers of
  * safetensors understand, with its place in DCP_SHARDING_INFO of the header. If a tensor is cut
- * along an axis other than the first, the same holds for its columns, or the like.
+ * along an axis other than the first, the same holds for its columns, or the like; and for the
+ * parts of a tensor that axes of the mesh cut.
  *
  * In form `full` the files contain whole tensors. The bytes that a rank would write to a file of
  * its own, its stream, are spread over these files: each rank writes its bytes to their places, and
@@ -40,14 +41,15 @@
 #include "type.h"
 #include "util.h"
 
-enum { CK_ERROR_BYTES = 512, CK_VERSION = 5, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
+enum { CK_ERROR_BYTES = 512, CK_VERSION = 6, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
 /* Size of a stream's block: less than a buffer holds, since extents need room for alignment in
  * it. */
 enum { CK_STREAM_BLOCK = 7 << 20 };
 enum { CK_MOST_FULL_FILES = 120 };      /* of form full; every rank opens all of them */
 #define CK_MOST_FILE 5000000000u        /* default for bytes of tensors in a file of form full */
+enum { CK_MOST_RUNS = 64 };             /* of a tensor that is cut, each with files of its own */
 enum { CK_MOST_KEPT = 24 };             /* blocks */
-enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* most files of a rank: main, head, tail, head2, .. */
+enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* of files of a rank: main, head, tail, head2, .. */
 
 /* ---- what is in a checkpoint */
 
@@ -72,7 +74,9 @@ typedef struct CkTensor {
     bool transposed;      /* ... and whether its axes are stored in reverse order */
     int32_t rank;
     int64_t dim[MAX_RANK], elements;
-    int64_t offset, chunk; /* in its vector, elements; see LayoutPlace */
+    TensorCut cut;         /* how ranks share it out before their parts are in the vector */
+    int64_t part_elements; /* .. elements of a part; 0 without a cut */
+    int64_t offset, chunk; /* in its vector, elements of a part; see LayoutPlace */
     uint32_t vector;
     CkPart *part; /* [n_part], if --save stores it in parts; saved_as is then "" */
     uint32_t n_part;
@@ -81,10 +85,32 @@ typedef struct CkTensor {
     uint32_t n_placed;
 } CkTensor;
 
+/* The tensor, or a rank's part of it. */
+static inline int64_t ck_elements(const CkTensor *t) {
+    return t->cut.axes ? t->part_elements : t->elements;
+}
 static inline LayoutPlace ck_place(const CkTensor *t) {
-    return (LayoutPlace){t->elements, t->offset, t->chunk};
+    return (LayoutPlace){ck_elements(t), t->offset, t->chunk};
+}
+static inline int64_t ck_parts(const CkTensor *t) { return t->elements / ck_elements(t); }
+/* Which elements of the tensor part `number` has. */
+static inline TensorPart ck_part(const CkTensor *t, int64_t number) {
+    return tensor_part_number(&t->cut, ck_parts(t), number, t->dim, ck_elements(t));
+}
+static inline void ck_part_dim(const CkTensor *t, int64_t dim[MAX_RANK]) {
+    for (int k = 0; k < t->rank; k++) dim[k] = t->dim[k];
+    if (t->cut.axes) dim[t->cut.dim] /= ck_parts(t);
+}
+/* The axis along which shards cut it, or its part; see layout_axis. */
+static inline int ck_axis(const Layout *l, const CkTensor *t) {
+    LayoutPlace place = ck_place(t);
+    int64_t dim[MAX_RANK];
+    ck_part_dim(t, dim);
+    return layout_axis(l, &place, dim, t->rank);
 }
 
+/* With layout.cut, ranks along these axes have different parts of each tensor: the elements of the
+ * vector are those of all shards of part 0, then those of part 1, .. */
 typedef struct CkVector {
     uint32_t role, dtype; /* StateRole; DType */
     Layout layout;
@@ -99,7 +125,8 @@ typedef struct CkSetting {
 typedef struct CkFile { /* of form full: a rank's stream to a file */
     const char *name;
     int32_t rank,
-        class; /* class: 0 main, 1 head, 2 tail, 3 head2, ..; of form full: the file's index */
+        class; /* class: 0 main, 1 head, 2 tail, 3 head2, .., CK_CLASSES more for each next run of
+                  tensors that are cut in several; of form full: the file's index */
     uint64_t size, header; /* bytes; those before the data (of form full: in rank 0's stream) */
     uint64_t hashed;       /* bytes per block */
     uint64_t *block;       /* hashes, [ck_blocks(file)] */
@@ -138,6 +165,26 @@ typedef struct CkContents {
 void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state);
 
 /* layout.c: the position of everything. */
+/* EXIT_USER if a checkpoint cannot hold one of the states. */
+int ck_check_states(const CkContents *c, char *error);
+/* The part of an element of the vector; the first element of a rank's part, and of its shard. */
+static inline int64_t ck_number(const CkVector *v, int64_t element) {
+    return element / v->layout.padded;
+}
+static inline int64_t ck_part_first(const CkContents *c, uint32_t vector, int64_t rank) {
+    const Layout *l = &c->vector[vector].layout;
+    return mesh_index(&c->mesh, rank, l->cut) * l->padded;
+}
+static inline int64_t ck_shard_first(const CkContents *c, uint32_t vector, int64_t rank) {
+    return ck_part_first(c, vector, rank) + layout_first(&c->vector[vector].layout, &c->mesh, rank);
+}
+/* The element of the tensor that an element of its vector is. */
+static inline int64_t ck_element(const CkContents *c, const CkTensor *t, int64_t element) {
+    const CkVector *v = &c->vector[t->vector];
+    LayoutPlace place = ck_place(t);
+    TensorPart part = ck_part(t, ck_number(v, element));
+    return tensor_element(&part, layout_element_of(&v->layout, &place, element % v->layout.padded));
+}
 /* The range of the vector that the rank writes. */
 LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank);
 typedef struct CkPiece { /* a box of a tensor in a file: contiguous there and in its vector */
@@ -149,13 +196,11 @@ typedef struct CkPiece { /* a box of a tensor in a file: contiguous there and in
     int64_t low[MAX_RANK]; /* the box: its first corner, and its size */
     int64_t extent[MAX_RANK];
 } CkPiece;
-/* The boxes of elements [first, first + n) of a tensor in ascending order; at most CK_CLASSES. `at`
- * and `element` are not set. */
+/* The boxes of elements [first, first + n) of a tensor without a cut, in ascending order; at most
+ * CK_CLASSES. `at` and `element` are not set. */
 uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out);
 /* The most files that a rank writes. */
-static inline int32_t ck_classes(const CkContents *c) {
-    return c->form == CHECKPOINT_FULL ? (int32_t)c->n_full_file : CK_CLASSES;
-}
+int32_t ck_classes(const CkContents *c);
 /* All pieces that the rank writes, by tensor and element of the vector. */
 CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n);
 /* The list of all files with their sizes and room for hashes. 0, or EXIT_USER if a name cannot be
@@ -179,10 +224,16 @@ static inline bool ck_is_weight(const CkContents *c, const CkTensor *t) {
 /* The tensor that contains an element of a vector, which must not be padding; *first: its index
  * there. */
 const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element, int64_t *first);
-/* How many of the n elements from e on are contiguous both in the vector and in the tensor. */
-static inline int64_t ck_run_length(const CkContents *c, const CkTensor *t, int64_t e, int64_t n) {
+/* How many of the n elements from `element` of the vector on, all of this tensor, are contiguous in
+ * it too. */
+static inline int64_t ck_run_length(const CkContents *c, const CkTensor *t, int64_t element,
+                                    int64_t n) {
+    const CkVector *v = &c->vector[t->vector];
     LayoutPlace place = ck_place(t);
-    return t->chunk ? MIN(n, layout_run(&c->vector[t->vector].layout, &place, e)) : n;
+    TensorPart part = ck_part(t, ck_number(v, element));
+    int64_t e = layout_element_of(&v->layout, &place, element % v->layout.padded);
+    if (t->chunk) n = MIN(n, layout_run(&v->layout, &place, e));
+    return t->cut.axes ? MIN(n, tensor_run(&part, e)) : n;
 }
 
 /* ---- form full */

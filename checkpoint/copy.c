@@ -30,6 +30,13 @@ static Layout cut_by_rows(const CkContents *c, const CkVector *v, AxisSet split,
     return layout_by_chunks(&c->mesh, split, end);
 }
 
+/* Makes it whole: its place keeps the grain and the order that its part had. */
+static void join_parts(CkTensor *t) {
+    t->offset *= ck_parts(t);
+    t->cut = (TensorCut){0};
+    t->part_elements = 0;
+}
+
 void ck_even_layout(CkContents *c, int64_t ranks, Arena *a) {
     CkVector *vector = arena_array(a, CkVector, c->n_vector + 1);
     CkTensor *tensor = arena_array(a, CkTensor, c->n_tensor + 1);
@@ -38,7 +45,9 @@ void ck_even_layout(CkContents *c, int64_t ranks, Arena *a) {
     c->mesh.axis[0] = (MeshAxis){AXIS_dp, ranks};
     for (uint32_t i = 0; i < c->n_vector; i++) {
         const CkVector *v = &c->vector[i];
-        const CkTensor *last = v->n ? &c->tensor[v->first + v->n - 1] : NULL;
+        const CkTensor *last;
+        for (uint32_t k = v->first; k < v->first + v->n; k++) join_parts(&tensor[k]);
+        last = v->n ? &tensor[v->first + v->n - 1] : NULL;
         int64_t end = last ? last->offset + last->elements : v->layout.unpadded;
         bool aligned = v->layout.unpadded == v->layout.padded;
         AxisSet split = v->role == STATE_FACTORS ? 0 : mesh_all_axes(&c->mesh);
@@ -141,7 +150,7 @@ static int fetch_elements(void *user, uint32_t vector, int64_t first, int64_t n,
     for (int64_t done = 0, run; done < n && !code; done += run) {
         int64_t from;
         const CkTensor *t = ck_tensor_at(c->to, vector, first + done, &from);
-        run = ck_run_length(c->to, t, from, n - done);
+        run = ck_run_length(c->to, t, first + done, n - done);
         if (*c->stop) return EXIT_INTERRUPTED;
         code = checkpoint_read(c->from, c->row[t - c->to->tensor], from, run,
                                (char *)to + (uint64_t)done * width, error);
@@ -200,7 +209,8 @@ static int check_new(const CkContents *c, const char *folder, char *error) {
 int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user, char *error) {
     char part[CK_PATH];
     CkLock lock;
-    int code = ck_lock_folder(folder, c->run, &lock, error);
+    int code = ck_check_states(c, error);
+    if (!code) code = ck_lock_folder(folder, c->run, &lock, error);
     if (code) return code;
     code = check_new(c, folder, error);
     ck_part_path(folder, c->step, c->run, part);

@@ -162,7 +162,7 @@ static const CkPiece *piece_at(const CkStream *s, uint64_t at) {
 static bool part_held(const CkStream *s, const CkTensor *t, int64_t element, CkExtent *x) {
     const Layout *l = &s->c->vector[t->vector].layout;
     LayoutPlace place = ck_place(t);
-    int axis = layout_axis(l, &place, t->dim, t->rank);
+    int axis = t->cut.axes ? 0 : ck_axis(l, t);
     bool all = x->part.n == t->elements && x->part.rank == t->rank &&
                !memcmp(x->part.dim, t->dim, (size_t)t->rank * sizeof *t->dim);
     if (axis <= 0 || !all) return false;
@@ -189,12 +189,10 @@ static const CkPlaced *placed_at(const CkTensor *t, int64_t e) {
 /* At most n whole elements of a transposed part. */
 static CkExtent transposed_at(const CkStream *s, const CkTensor *t, const CkPlaced *q,
                               uint64_t from, int64_t element, int64_t n) {
-    const Layout *l = &s->c->vector[t->vector].layout;
-    LayoutPlace place = ck_place(t);
-    int64_t e = layout_element_of(l, &place, element);
+    int64_t e = ck_element(s->c, t, element);
     CkExtent x = {.stream = from, .transposed = true, .width = width_of(s->c, t), .part = q->part};
     x.first = e - q->part.first;
-    if (!part_held(s, t, element, &x)) n = MIN(n, layout_run(l, &place, e));
+    if (!part_held(s, t, element, &x)) n = ck_run_length(s->c, t, element, n);
     x.base = s->c->full_file[t->full_file].header + s->c->entry[q->entry].offset;
     x.bytes = (uint64_t)MIN(n, x.part.n - x.first) * x.width;
     return x;
@@ -207,18 +205,16 @@ static CkExtent run_at(const CkStream *s, uint64_t from, uint64_t end) {
     if (from < header) return (CkExtent){.at = from, .stream = from, .bytes = header - from};
     const CkPiece *p = piece_at(s, from - header);
     const CkTensor *t = &s->c->tensor[p->tensor];
-    LayoutPlace place = ck_place(t);
     uint64_t width = width_of(s->c, t), in = from - header - p->at, skip = in % width;
     int64_t element = p->element + (int64_t)(in / width);
-    const Layout *l = &s->c->vector[t->vector].layout;
-    int64_t e = layout_element_of(l, &place, element), left = p->element + p->n - element;
+    int64_t e = ck_element(s->c, t, element), left = p->element + p->n - element;
     const CkPlaced *q = placed_at(t, e);
     const StoredPart *part = &q->part;
     int64_t i = e - part->first, last = part->dim[part->rank - 1];
     bool row = part->stride[part->rank - 1] == 1;
     int64_t whole = MIN(left, (int64_t)((end - from) / width));
     if (!row && !skip && whole > 1) return transposed_at(s, t, q, from, element, whole);
-    int64_t n = row ? MIN(MIN(layout_run(l, &place, e), left), last - i % last) : 1;
+    int64_t n = row ? MIN(ck_run_length(s->c, t, element, left), last - i % last) : 1;
     uint64_t base = s->c->full_file[t->full_file].header + s->c->entry[q->entry].offset;
     return (CkExtent){.at = base + (uint64_t)stored_place(part, i) * width + skip,
                       .stream = from,

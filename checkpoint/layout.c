@@ -13,6 +13,10 @@
  * If a tensor is cut along an axis other than the first, a shard's part of it is itself an array,
  * shorter along that axis: the range is cut at whole rows of that array, and the boxes take its
  * place in the tensor.
+ *
+ * If axes of the mesh cut it into parts, all of this is done with a part, which is an array too.
+ * What is adjacent along the cut axis of a part in several runs (3 x heads x width, of which ranks
+ * have heads) is not adjacent in the tensor: each run is a box of its own, in a file of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +25,9 @@
 #include "checkpoint.h"
 
 LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank) {
-    return layout_written(&c->vector[vector].layout, &c->mesh, rank);
+    LayoutRange r = layout_written(&c->vector[vector].layout, &c->mesh, rank);
+    int64_t before = ck_part_first(c, vector, rank);
+    return (LayoutRange){before + r.first, before + r.end};
 }
 
 /* ---- boxes */
@@ -78,91 +84,138 @@ uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out) {
     return cut_array(t->dim, t->rank, t->elements, (LayoutRange){first, first + n}, out);
 }
 
-/* Cuts elements [from, to) of what shard `number` holds of the tensor into boxes of the tensor. */
-static uint32_t held_boxes(const CkVector *v, const CkTensor *t, int64_t number, int64_t from,
-                           int64_t to, CkPiece *out) {
-    LayoutPlace place = ck_place(t);
-    LayoutHeld held = layout_held(&v->layout, &place, number);
-    int64_t start = number * v->layout.shard + held.at, dim[MAX_RANK];
-    int axis = layout_axis(&v->layout, &place, t->dim, t->rank);
-    int64_t first = layout_element_of(&v->layout, &place, start); /* of the shard's elements */
-    uint32_t n;
+/* Runs of a part that are in files of their own. */
+static int64_t count_runs(const CkTensor *t) { return t->cut.axes ? t->cut.outer : 1; }
+
+/* Where an index of a part along the axis that cuts it is in the tensor. */
+static void place_box(const CkTensor *t, int64_t number, CkPiece *p) {
+    if (!t->cut.axes) return;
+    int64_t run = t->dim[t->cut.dim] / t->cut.outer, part = run / ck_parts(t);
+    int64_t *low = &p->low[t->cut.dim];
+    *low = *low / part * run + number * part + *low % part;
+}
+
+/* What a rank holds of a tensor. */
+typedef struct Held {
+    const CkContents *c;
+    const CkTensor *t;
+    int64_t part, shard; /* numbers of its part, and of its shard of that */
+    int64_t start;       /* element of the vector */
+    int64_t n;
+} Held;
+
+/* Cuts elements [from, to) of what is held into boxes of the tensor, as far as they are in that run
+ * of it. */
+static uint32_t held_boxes(const Held *h, int64_t from, int64_t to, int64_t run, CkPiece *out) {
+    const Layout *l = &h->c->vector[h->t->vector].layout;
+    int64_t dim[MAX_RANK], first = 0, all = h->n;
+    int axis = ck_axis(l, h->t);
+    LayoutPlace place = ck_place(h->t);
+    ck_part_dim(h->t, dim);
     if (axis) {
-        memcpy(dim, t->dim, sizeof dim);
-        dim[axis] /= layout_shards(&v->layout);
-        n = cut_array(dim, t->rank, held.n, (LayoutRange){from, to}, out);
+        dim[axis] /= layout_shards(l);
     } else {
-        n = ck_boxes(t, first + from, to - from, out);
+        first = layout_element_of(l, &place, h->start % l->padded); /* of the held ones */
+        all = place.n;
     }
+    int64_t each = all / count_runs(h->t);
+    LayoutRange range = {MAX(first + from, run * each), MIN(first + to, (run + 1) * each)};
+    if (range.first >= range.end) return 0;
+    uint32_t n = cut_array(dim, h->t->rank, all, range, out);
     for (uint32_t k = 0; k < n; k++) {
-        out[k].element = start + (axis ? out[k].first : out[k].first - first);
-        out[k].first = layout_element_of(&v->layout, &place, out[k].element);
-        if (axis) out[k].low[axis] += number * dim[axis];
+        out[k].class += (int32_t)run * CK_CLASSES;
+        out[k].element = h->start + out[k].first - first;
+        out[k].first = ck_element(h->c, h->t, out[k].element);
+        if (axis) out[k].low[axis] += h->shard * dim[axis];
+        place_box(h->t, h->part, &out[k]);
     }
     return n;
 }
 
 /* Form full: all elements that a rank has of a tensor are one piece. */
-static uint32_t one_piece(const CkVector *v, const CkTensor *t, int64_t first, int64_t end,
-                          CkPiece *out) {
-    LayoutPlace place = ck_place(t);
-    *out = (CkPiece){.element = first, .n = end - first};
-    out->first = layout_element_of(&v->layout, &place, first);
+static uint32_t one_piece(const Held *h, int64_t from, int64_t to, int64_t run, CkPiece *out) {
+    if (run || from >= to) return 0;
+    int64_t element = h->start + from;
+    *out = (CkPiece){.class = (int32_t)h->t->full_file,
+                     .element = element,
+                     .n = to - from,
+                     .first = ck_element(h->c, h->t, element)};
     return 1;
 }
 
 /* ---- the pieces and files of a rank */
 
-/* The pieces of a rank. at: [ck_classes(c)] bytes of each file so far, initially 0. */
-static uint32_t rank_pieces(const CkContents *c, int32_t rank, uint64_t *at, CkPiece *out) {
-    uint32_t n = 0;
-    bool full = c->form == CHECKPOINT_FULL;
-    for (uint32_t v = 0; v < c->n_vector; v++) {
-        const CkVector *q = &c->vector[v];
-        LayoutRange r = ck_range(c, v, rank);
-        int64_t number = layout_number(&q->layout, &c->mesh, rank);
-        for (uint32_t i = q->first; i < q->first + q->n; i++) {
-            const CkTensor *t = &c->tensor[i];
-            LayoutPlace place = ck_place(t);
-            LayoutHeld held = layout_held(&q->layout, &place, number);
-            int64_t start = number * q->layout.shard + held.at; /* in the vector */
-            int64_t first = MAX(r.first, start), end = MIN(r.end, start + held.n);
-            CkPiece box[CK_CLASSES];
-            uint32_t boxes = first >= end ? 0
-                             : full       ? one_piece(q, t, first, end, box)
-                                    : held_boxes(q, t, number, first - start, end - start, box);
-            for (uint32_t k = 0; k < boxes; k++) {
-                CkPiece *p = &box[k];
-                p->tensor = i;
-                p->bytes = (uint64_t)p->n * dtype_bytes((int)q->dtype);
-                if (full) p->class = (int32_t)t->full_file;
-                p->at = at[p->class];
-                at[p->class] += p->bytes;
-                if (out) out[n] = *p;
-                n++;
-            }
+/* The pieces of a rank: at: [ck_classes(c)] bytes of each file so far, initially 0. */
+typedef struct RankPieces {
+    const CkContents *c;
+    int32_t rank;
+    uint64_t *at;
+    CkPiece *out; /* NULL: they are counted */
+    uint32_t n;
+} RankPieces;
+
+static void add_pieces(RankPieces *r, uint32_t tensor) {
+    const CkContents *c = r->c;
+    const CkTensor *t = &c->tensor[tensor];
+    const CkVector *v = &c->vector[t->vector];
+    LayoutRange range = ck_range(c, t->vector, r->rank);
+    LayoutPlace place = ck_place(t);
+    Held h = {.c = c, .t = t};
+    h.part = mesh_index(&c->mesh, r->rank, v->layout.cut);
+    h.shard = layout_number(&v->layout, &c->mesh, r->rank);
+    LayoutHeld held = layout_held(&v->layout, &place, h.shard);
+    h.start = ck_shard_first(c, t->vector, r->rank) + held.at;
+    h.n = held.n;
+    int64_t from = MAX(range.first - h.start, 0), to = MIN(range.end - h.start, h.n);
+    for (int64_t run = 0; from < to && run < count_runs(t); run++) {
+        CkPiece box[CK_CLASSES];
+        uint32_t boxes = c->form == CHECKPOINT_FULL ? one_piece(&h, from, to, run, box)
+                                                    : held_boxes(&h, from, to, run, box);
+        for (uint32_t k = 0; k < boxes; k++) {
+            CkPiece *p = &box[k];
+            p->tensor = tensor;
+            p->bytes = (uint64_t)p->n * dtype_bytes((int)v->dtype);
+            p->at = r->at[p->class];
+            r->at[p->class] += p->bytes;
+            if (r->out) r->out[r->n] = *p;
+            r->n++;
         }
     }
-    return n;
+}
+
+static uint32_t rank_pieces(const CkContents *c, int32_t rank, uint64_t *at, CkPiece *out) {
+    RankPieces r = {.c = c, .rank = rank, .at = at, .out = out};
+    for (uint32_t v = 0; v < c->n_vector; v++)
+        for (uint32_t i = 0; i < c->vector[v].n; i++) add_pieces(&r, c->vector[v].first + i);
+    return r.n;
+}
+
+int32_t ck_classes(const CkContents *c) {
+    int64_t runs = 1;
+    if (c->form == CHECKPOINT_FULL) return (int32_t)c->n_full_file;
+    for (uint32_t i = 0; i < c->n_tensor; i++) runs = MAX(runs, count_runs(&c->tensor[i]));
+    return (int32_t)runs * CK_CLASSES;
 }
 
 CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n) {
-    uint64_t *at = arena_array(a, uint64_t, 2 * (size_t)ck_classes(c) + 1);
+    size_t classes = (size_t)ck_classes(c);
+    uint64_t *at = arena_array(a, uint64_t, 2 * classes + 1);
     *n = rank_pieces(c, rank, at, NULL);
     CkPiece *out = arena_array(a, CkPiece, *n + 1);
-    rank_pieces(c, rank, at + ck_classes(c), out);
+    rank_pieces(c, rank, at + classes, out);
     return out;
 }
 
 static const char *file_name(const CkContents *c, int32_t rank, int32_t class, Arena *a) {
     if (c->form == CHECKPOINT_FULL)
         return arena_printf(a, "%s, rank %d", c->full_file[class].name, (int)rank);
-    char part[16] = "";
-    int level = (class + 1) / 2;
-    if (class) snprintf(part, sizeof part, ".%s", class % 2 ? "head" : "tail");
+    char part[16] = "", run[16] = "";
+    int number = class / CK_CLASSES, level = (class % CK_CLASSES + 1) / 2;
+    if (number) snprintf(run, sizeof run, ".run%d", number + 1);
+    if (level) snprintf(part, sizeof part, ".%s", class % CK_CLASSES % 2 ? "head" : "tail");
     if (level > 1) snprintf(part + 5, sizeof part - 5, "%d", level);
-    return arena_printf(a, "rank-%05d-of-%05d%s.safetensors", (int)rank, (int)mesh_ranks(&c->mesh),
-                        part);
+    return arena_printf(a, "rank-%05d-of-%05d%s%s.safetensors", (int)rank,
+                        (int)mesh_ranks(&c->mesh), run, part);
 }
 
 typedef VEC(CkFile) Files;
@@ -195,6 +248,36 @@ static bool writes_anything(const CkContents *c, int32_t rank) {
     return false;
 }
 
+/* Runs of a part are boxes only if the axes before the cut one have one index each. */
+static int check_runs(const CkContents *c, char *error) {
+    for (uint32_t i = 0; i < c->n_tensor && c->form != CHECKPOINT_FULL; i++) {
+        const CkTensor *t = &c->tensor[i];
+        int64_t above = 1;
+        for (int k = 0; k < t->cut.dim; k++) above *= t->dim[k];
+        bool many = count_runs(t) > CK_MOST_RUNS;
+        if (count_runs(t) == 1 || (above == 1 && !many)) continue;
+        snprintf(error, CK_ERROR_BYTES,
+                 "%.200s: ranks share out %lld runs of its axis %d, which files of form sharded "
+                 "cannot hold\nhelp: compile with -s checkpoint.form=full",
+                 t->name, (long long)count_runs(t), (int)t->cut.dim);
+        return EXIT_USER;
+    }
+    return 0;
+}
+
+int ck_check_states(const CkContents *c, char *error) {
+    for (uint32_t i = 0; i < c->n_tensor; i++) {
+        const CkVector *v = &c->vector[c->tensor[i].vector];
+        if (v->role != STATE_FACTORS || !v->layout.cut) continue;
+        snprintf(error, CK_ERROR_BYTES,
+                 "%.200s: a checkpoint cannot hold factors of a parameter that ranks along an axis "
+                 "of the mesh share out\nhelp: train with adamw, or with tp = 1",
+                 c->tensor[i].name);
+        return EXIT_USER;
+    }
+    return 0;
+}
+
 int ck_files(CkContents *c, Arena *a, char *error) {
     return ck_first_files(c, UINT32_MAX, a, error);
 }
@@ -207,16 +290,19 @@ int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error) {
                  bad);
         return EXIT_USER;
     }
+    int code = check_runs(c, error);
+    if (code) return code;
     int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
     Files files = {0};
     c->n_full_file = 0;
-    int code = c->form == CHECKPOINT_FULL ? ck_full_files(c, a, error) : 0;
+    code = c->form == CHECKPOINT_FULL ? ck_full_files(c, a, error) : 0;
+    int32_t classes = ck_classes(c);
     for (int32_t r = 0; r < ranks && files.n <= most && !code; r++) {
         if (r && !writes_anything(c, r)) continue;
         Arena *own = arena_new();
         uint32_t n;
         CkPiece *piece = ck_pieces(c, r, own, &n);
-        for (int32_t k = 0; k < ck_classes(c); k++) add_file(c, &files, piece, n, r, k, a);
+        for (int32_t k = 0; k < classes; k++) add_file(c, &files, piece, n, r, k, a);
         arena_free(own);
     }
     c->file = files.at;
@@ -250,7 +336,8 @@ const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t eleme
                              int64_t *first) {
     const CkVector *v = &c->vector[vector];
     const CkTensor *t = &c->tensor[v->first];
-    int64_t at = t->chunk ? layout_at(&v->layout, element) : element;
+    int64_t in = element % v->layout.padded;
+    int64_t at = t->chunk ? layout_at(&v->layout, in) : in;
     uint32_t low = 0, high = v->n - 1; /* the last that begins at or before it */
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
@@ -259,8 +346,7 @@ const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t eleme
         else
             high = middle - 1;
     }
-    LayoutPlace place = ck_place(&t[low]);
-    *first = layout_element_of(&v->layout, &place, element);
+    *first = ck_element(c, &t[low], element);
     return &t[low];
 }
 

@@ -54,6 +54,10 @@ static json_t *tensor_entry(const CkTensor *t) {
     json_t *o = json_pack("{s:s, s:o, s:I}", "name", t->name, "shape", shape, "offset",
                           (json_int_t)t->offset);
     if (t->chunk) json_object_set_new(o, "chunk", json_integer(t->chunk));
+    if (t->cut.axes)
+        json_object_set_new(o, "cut",
+                            json_pack("{s:I, s:I, s:I}", "axis", (json_int_t)t->cut.dim, "runs",
+                                      (json_int_t)t->cut.outer, "length", (json_int_t)t->cut.size));
     if (*t->saved_as) json_object_set_new(o, "saved_as", json_string(t->saved_as));
     if (*t->saved_as || t->n_part) json_object_set_new(o, "saved_at", json_integer(t->saved_at));
     if (t->n_part) json_object_set(o, "saved_in", parts);
@@ -67,10 +71,13 @@ static json_t *vector_entry(const CkContents *c, const CkVector *v) {
     for (uint32_t i = v->first; i < v->first + v->n; i++)
         json_array_append_new(tensors, tensor_entry(&c->tensor[i]));
     const Layout *l = &v->layout;
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "role",
-                     word_of(&words_StateRole, v->role), "dtype", word_of(&words_DType, v->dtype),
-                     "split", (json_int_t)l->split, "unpadded", (json_int_t)l->unpadded, "padded",
-                     (json_int_t)l->padded, "shard", (json_int_t)l->shard, "tensors", tensors);
+    json_t *o =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "role", word_of(&words_StateRole, v->role),
+                  "dtype", word_of(&words_DType, v->dtype), "split", (json_int_t)l->split,
+                  "unpadded", (json_int_t)l->unpadded, "padded", (json_int_t)l->padded, "shard",
+                  (json_int_t)l->shard, "tensors", tensors);
+    if (l->cut) json_object_set_new(o, "cut", json_integer((json_int_t)l->cut));
+    return o;
 }
 
 static json_t *file_entry(const CkFile *f) {
@@ -96,14 +103,14 @@ static json_t *full_file_entry(const TensorPiece *w) {
 }
 
 /* Version 1 has no chunks, version 2 only chunks of rows, version 3 no form full, version 4 no
- * transposed or joined tensors. */
+ * transposed or joined tensors, version 5 no tensors in parts (TensorCut). */
 static int oldest_reader(const CkContents *c) {
     bool full = c->form == CHECKPOINT_FULL;
     int oldest = full && c->as_saved && !ck_stores_as_in_model(c) ? 5 : full ? 4 : 1;
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         const CkTensor *t = &c->tensor[i];
-        LayoutPlace place = ck_place(t);
-        bool rows = layout_axis(&c->vector[t->vector].layout, &place, t->dim, t->rank) == 0;
+        bool rows = ck_axis(&c->vector[t->vector].layout, t) == 0;
+        if (t->cut.axes) oldest = 6;
         if (t->chunk) oldest = MAX(oldest, rows ? 2 : 3);
     }
     return oldest;
@@ -258,7 +265,25 @@ static void read_saved(ManifestReader *p, const json_t *o, CkTensor *t) {
         read_part(p, json_array_get(parts, k), &t->part[k], t->elements);
 }
 
-static void read_tensor(ManifestReader *p, const json_t *o, CkTensor *t) {
+static AxisSet read_axes(ManifestReader *p, const json_t *o, const char *key) {
+    return (AxisSet)read_integer(p, o, key, 0, mesh_all_axes(&p->c->mesh));
+}
+
+/* How axes of the mesh cut the tensor. */
+static void read_cut(ManifestReader *p, const json_t *o, AxisSet axes, CkTensor *t) {
+    int64_t parts = mesh_extent(&p->c->mesh, axes);
+    if (!axes) return;
+    t->cut.axes = axes;
+    t->cut.dim = (int32_t)read_integer(p, o, "axis", 0, t->rank - 1);
+    t->cut.outer = read_integer(p, o, "runs", 1, MOST_COUNT);
+    t->cut.size = read_integer(p, o, "length", 1, MOST_COUNT);
+    t->part_elements = t->elements / parts;
+    if (!tensor_cut_is_sound(&t->cut, &p->c->mesh, t->dim, t->rank) ||
+        t->dim[t->cut.dim] / t->cut.outer % t->cut.size)
+        p->bad = true;
+}
+
+static void read_tensor(ManifestReader *p, const json_t *o, AxisSet cut, CkTensor *t) {
     t->name = read_string(p, o, "name");
     t->saved_as = "";
     t->rank = read_list(p, json_object_get(o, "shape"), t->dim, &t->elements);
@@ -266,6 +291,7 @@ static void read_tensor(ManifestReader *p, const json_t *o, CkTensor *t) {
     read_saved(p, o, t);
     t->offset = read_integer(p, o, "offset", 0, MOST_COUNT);
     t->chunk = json_object_get(o, "chunk") ? read_integer(p, o, "chunk", 1, t->elements) : 0;
+    read_cut(p, json_object_get(o, "cut"), cut, t);
 }
 
 /* Tensors must be in order in their vector, without overlap; in chunks, which cut them along an
@@ -274,8 +300,8 @@ static bool is_in_place(const CkVector *v, const CkTensor *t, bool chunks, int64
     const Layout *l = &v->layout;
     LayoutPlace place = ck_place(t);
     if ((t->chunk != 0) != chunks || t->offset < end) return false;
-    if (!chunks) return t->offset <= l->unpadded && t->elements <= l->unpadded - t->offset;
-    return t->offset == end && layout_axis(l, &place, t->dim, t->rank) >= 0 &&
+    if (!chunks) return t->offset <= l->unpadded && place.n <= l->unpadded - t->offset;
+    return t->offset == end && t->chunk <= place.n && ck_axis(l, t) >= 0 &&
            layout_end(l, &place) <= l->shard;
 }
 
@@ -284,12 +310,13 @@ static void read_vector(ManifestReader *p, const json_t *o, uint32_t index) {
     CkVector *v = &c->vector[index];
     v->role = read_word(p, o, "role", &words_StateRole);
     v->dtype = read_word(p, o, "dtype", &words_DType);
-    v->layout = (Layout){
-        .split = (AxisSet)read_integer(p, o, "split", 0, mesh_all_axes(&c->mesh)),
-        .unpadded = read_integer(p, o, "unpadded", 1, MOST_COUNT),
-        .padded = read_integer(p, o, "padded", 1, MOST_COUNT),
-        .shard = read_integer(p, o, "shard", 1, MOST_COUNT)};
-    if (p->bad || file_type_of((int)v->dtype) == FT_COUNT ||
+    v->layout = (Layout){.split = read_axes(p, o, "split"),
+                         .cut = json_object_get(o, "cut") ? read_axes(p, o, "cut") : 0,
+                         .unpadded = read_integer(p, o, "unpadded", 1, MOST_COUNT),
+                         .padded = read_integer(p, o, "padded", 1, MOST_COUNT),
+                         .shard = read_integer(p, o, "shard", 1, MOST_COUNT)};
+    if (p->bad || file_type_of((int)v->dtype) == FT_COUNT || v->layout.cut & v->layout.split ||
+        v->layout.padded > MOST_COUNT / mesh_extent(&c->mesh, v->layout.cut) ||
         !layout_is_sound(&v->layout, &c->mesh)) {
         p->bad = true;
         return;
@@ -300,7 +327,7 @@ static void read_vector(ManifestReader *p, const json_t *o, uint32_t index) {
     int64_t end = 0;
     for (uint32_t i = 0; i < v->n && !p->bad; i++) {
         CkTensor *t = &c->tensor[c->n_tensor++];
-        read_tensor(p, json_array_get(list, i), t);
+        read_tensor(p, json_array_get(list, i), v->layout.cut, t);
         t->vector = index;
         LayoutPlace place = ck_place(t);
         if (!p->bad && !is_in_place(v, t, c->tensor[v->first].chunk != 0, end)) p->bad = true;

@@ -33,15 +33,14 @@ static int check_step(const CkContents *c, const char *path, char *error) {
 }
 
 /* The rows of a tensor that is cut along an axis other than the first are spread over the files of
- * all shards: a block of each is kept, as far as there are buffers. */
+ * all shards and parts: a block of each is kept, as far as there are buffers. */
 static int kept_at_first(const CkContents *c) {
     int64_t kept = KEPT;
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         const CkTensor *t = &c->tensor[i];
         const Layout *l = &c->vector[t->vector].layout;
-        LayoutPlace place = ck_place(t);
-        if (layout_axis(l, &place, t->dim, t->rank))
-            kept = MAX(kept, MIN(layout_shards(l) + KEPT, CK_MOST_KEPT));
+        if (ck_axis(l, t) || t->cut.axes)
+            kept = MAX(kept, MIN(layout_shards(l) * ck_parts(t) + KEPT, CK_MOST_KEPT));
     }
     return (int)kept;
 }
@@ -75,6 +74,7 @@ int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
         return code;
     }
     k->rank = arena_array(a, RankFiles, mesh_ranks(&k->c.mesh));
+    k->owner = arena_array(a, OwnerTable, k->c.n_vector + 1);
     k->grains = arena_array(a, Grains *, k->c.n_file + 1);
     k->near.fd = k->ahead.fd = -1;
     k->kept = kept_at_first(&k->c);
@@ -144,15 +144,20 @@ static const RankFiles *files_of(Checkpoint *k, int32_t rank) {
 static int32_t owner_of(Checkpoint *k, uint32_t vector, int64_t element) {
     const CkContents *c = &k->c;
     const Layout *l = &c->vector[vector].layout;
-    AxisSet others = mesh_all_axes(&c->mesh) & ~l->split;
+    AxisSet others = layout_copies(l, &c->mesh);
     int64_t copies = mesh_extent(&c->mesh, others), ranks = mesh_ranks(&c->mesh);
-    int32_t *owner = k->owner[l->split];
-    if (!owner) {
-        owner = k->owner[l->split] = arena_array(k->arena, int32_t, ranks);
-        for (int32_t r = 0; r < ranks; r++)
-            owner[mesh_index(&c->mesh, r, l->split) * copies + mesh_index(&c->mesh, r, others)] = r;
+    int64_t shards = layout_shards(l);
+    OwnerTable *table = &k->owner[0];
+    while (table->rank && (table->split != l->split || table->cut != l->cut)) table++;
+    if (!table->rank) {
+        *table = (OwnerTable){l->split, l->cut, arena_array(k->arena, int32_t, ranks)};
+        for (int32_t r = 0; r < ranks; r++) {
+            int64_t shard = mesh_index(&c->mesh, r, l->cut) * shards;
+            shard += mesh_index(&c->mesh, r, l->split);
+            table->rank[shard * copies + mesh_index(&c->mesh, r, others)] = r;
+        }
     }
-    const int32_t *part = owner + layout_shard_of(l, element) * copies;
+    const int32_t *part = table->rank + layout_shard_of(l, element) * copies;
     int64_t low = 0, high = copies - 1; /* the first whose range ends after it */
     while (low < high) {
         int64_t middle = (low + high) / 2;
@@ -186,21 +191,23 @@ typedef struct TensorRange {
     char *to;
 } TensorRange;
 
-/* Reads the requested elements that shard `number` holds, run by run; the runs follow each other in
- * the files of the shard. */
-static int read_shard(Checkpoint *k, const TensorRange *q, int64_t number, char *error) {
+/* Reads the requested elements that shard `number` of a part holds, run by run; the runs follow
+ * each other in the files of the shard. */
+static int read_shard(Checkpoint *k, const TensorRange *q, int64_t part, int64_t number,
+                      char *error) {
     const CkTensor *t = &k->c.tensor[q->tensor];
     const Layout *l = &k->c.vector[t->vector].layout;
     uint64_t width = dtype_bytes((int)k->c.vector[t->vector].dtype);
     LayoutPlace place = ck_place(t);
-    int64_t start = number * l->shard + layout_held(l, &place, number).at;
-    int64_t at = start + layout_held_before(l, &place, number, q->first);
-    int64_t end = start + layout_held_before(l, &place, number, q->end);
+    TensorPart in = ck_part(t, part);
+    int64_t start = part * l->padded + number * l->shard + layout_held(l, &place, number).at;
+    int64_t at = start + layout_held_before(l, &place, number, tensor_before(&in, q->first));
+    int64_t end = start + layout_held_before(l, &place, number, tensor_before(&in, q->end));
     while (at < end) {
         const RankFiles *w = files_of(k, owner_of(k, t->vector, at));
         const CkPiece *p = piece_of(w, q->tensor, at);
-        int64_t e = layout_element_of(l, &place, at);
-        int64_t n = MIN(MIN(end, p->element + p->n) - at, layout_run(l, &place, e));
+        int64_t e = ck_element(&k->c, t, at);
+        int64_t n = ck_run_length(&k->c, t, at, MIN(end, p->element + p->n) - at);
         int code =
             reader_read_data(k, w->file[p->class], t, p->at + (uint64_t)(at - p->element) * width,
                              (uint64_t)n * width, q->to + (uint64_t)(e - q->first) * width, error);
@@ -217,10 +224,14 @@ int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, vo
     const Layout *l = &k->c.vector[t->vector].layout;
     LayoutPlace place = ck_place(t);
     TensorRange q = {tensor, first, first + n, to};
-    LayoutShards s = n ? layout_shards_of(l, &place, first, first + n) : (LayoutShards){0, 0};
     int code = 0;
-    for (int64_t number = s.from; number < s.to && !code; number++)
-        code = read_shard(k, &q, number, error);
+    for (int64_t part = 0; part < ck_parts(t) && !code; part++) {
+        TensorPart in = ck_part(t, part);
+        int64_t low = tensor_before(&in, first), high = tensor_before(&in, first + n);
+        LayoutShards s = low < high ? layout_shards_of(l, &place, low, high) : (LayoutShards){0, 0};
+        for (int64_t number = s.from; number < s.to && !code; number++)
+            code = read_shard(k, &q, part, number, error);
+    }
     return code;
 }
 

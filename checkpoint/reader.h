@@ -30,13 +30,18 @@ typedef struct RankFiles { /* written by a rank */
     CkStream *stream; /* [classes] of form full */
 } RankFiles;
 
+/* Of vectors with these axes: [parts * shards * copies] the rank that wrote each piece. */
+typedef struct OwnerTable {
+    AxisSet split, cut;
+    int32_t *rank;
+} OwnerTable;
+
 struct Checkpoint {
     Arena *arena;
     char folder[CK_PATH];
     CkContents c;
-    RankFiles *rank; /* [ranks] */
-    int32_t
-        *owner[1 << MESH_AXES]; /* by split axes: [shards * copies] the rank that wrote a part */
+    RankFiles *rank;   /* [ranks] */
+    OwnerTable *owner; /* [n_vector + 1], up to one without `rank` */
     CachedBlock block[CK_MOST_KEPT];
     int kept;
     Grains **grains; /* [n_file] or NULL */

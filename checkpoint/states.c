@@ -37,9 +37,12 @@ static void add_tensor(StateBuilder *m, const PlanState *s, const PlanGroupParam
         t->name = arena_printf(m->a, "optimizer.state.%s.%s", key,
                                name_of_state(m->p, param, (StateRole)s->role));
     }
-    t->elements = type_elements(&param->type);
-    t->rank = param->type.rank;
-    memcpy(t->dim, param->type.dim, sizeof t->dim);
+    Type whole = plan_whole_type(m->p, param);
+    t->elements = type_elements(&whole);
+    t->rank = whole.rank;
+    memcpy(t->dim, whole.dim, sizeof t->dim);
+    t->cut = param->cut;
+    if (t->cut.axes) t->part_elements = type_elements(&param->type);
     if (s->role != STATE_FACTORS) return;
     *t = (CkTensor){
         .name = t->name, .saved_as = "", .vector = t->vector, .rank = 1, .offset = *factors};

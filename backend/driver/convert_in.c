@@ -47,7 +47,8 @@ static void compare_piece(void *user) {
 static int compare_tied(const Import *im) {
     for (uint64_t i = 0; i < im->plan->n_params; i++) {
         const TensorMatch *m = &im->match[i];
-        int64_t elements = type_elements(&im->plan->params[i].type);
+        Type whole = plan_whole_type(im->plan, &im->plan->params[i]);
+        int64_t elements = type_elements(&whole);
         for (int64_t at = 0; at < elements && m->n_same; at += PIECE) {
             Piece p = {.match = m, .first = at, .n = MIN(elements - at, (int64_t)PIECE)};
             if (!mapped_read(compare_piece, &p))
@@ -77,7 +78,7 @@ static int fetch_elements(void *user, uint32_t vector, int64_t first, int64_t n,
         int64_t from;
         const CkTensor *t = ck_tensor_at(&im->c, vector, first + done, &from);
         const TensorMatch *m = &im->match[im->param[t - im->c.tensor]];
-        run = ck_run_length(&im->c, t, from, MIN(n - done, (int64_t)PIECE));
+        run = ck_run_length(&im->c, t, first + done, MIN(n - done, (int64_t)PIECE));
         Piece p = {.match = m,
                    .first = from,
                    .n = run,

@@ -198,6 +198,8 @@ int resume_open(Run *run) {
     if (code) return code;
     Resume *s = run->resume;
     const CkContents *c = checkpoint_contents(s->from);
+    char error[ERROR_BYTES];
+    if ((code = ck_check_states(&s->mine.c, error))) return print_error(code, error);
     code = compare_settings(run, s, MUST_BE_SAME);
     if (!code) code = compare_states(s);
     if (!code) code = check_steps(run, s);
@@ -229,14 +231,26 @@ typedef struct ShardFill {
     char *other;      /* .. and as the state does */
 } ShardFill;
 
-/* Elements of one tensor: row of the checkpoint, its dtype and that of the state. */
-static int fill_piece(ShardFill *f, uint32_t row, int64_t first, int64_t n, int to_dtype,
-                      char *to) {
+/* Elements of a part of a tensor: row of the checkpoint. */
+static int read_part(ShardFill *f, uint32_t row, const TensorPart *part, int64_t first, int64_t n,
+                     int dtype, char *to) {
+    int code = 0;
+    for (int64_t done = 0, count; done < n && !code; done += count) {
+        count = MIN(tensor_run(part, first + done), n - done);
+        code = checkpoint_read(f->from, row, tensor_element(part, first + done), count,
+                               to + done * dtype_bytes(dtype), f->rank->error);
+    }
+    return code;
+}
+
+/* The same, which may have another dtype than the state. */
+static int fill_piece(ShardFill *f, uint32_t row, const TensorPart *part, int64_t first, int64_t n,
+                      int to_dtype, char *to) {
     const CkContents *c = checkpoint_contents(f->from);
     int dtype = (int)c->vector[c->tensor[row].vector].dtype;
     bool converts = dtype != to_dtype, direct = f->rank->run->device->arena_is_host && !converts;
     rank_beat(f->rank);
-    int code = checkpoint_read(f->from, row, first, n, direct ? to : f->host, f->rank->error);
+    int code = read_part(f, row, part, first, n, dtype, direct ? to : f->host);
     if (code || direct) return code;
     const char *from = f->host;
     if (converts) {
@@ -253,11 +267,12 @@ static int fill_piece(ShardFill *f, uint32_t row, int64_t first, int64_t n, int 
     return code ? code : rank_synchronize(f->rank, f->rank->error);
 }
 
-/* What this rank's shard holds of a tensor, which goes to `to`. */
-static int fill_held(ShardFill *f, uint32_t row, const LayoutPiece *held, int dtype, char *to) {
+/* What this rank's shard holds of a tensor, or of the rank's part of it, which goes to `to`. */
+static int fill_held(ShardFill *f, uint32_t row, const TensorPart *part, const LayoutPiece *held,
+                     int dtype, char *to) {
     for (int64_t done = 0; done < held->count; done += PIECE) {
         int64_t n = MIN(held->count - done, (int64_t)PIECE);
-        int code = fill_piece(f, row, held->first + done, n, dtype,
+        int code = fill_piece(f, row, part, held->first + done, n, dtype,
                               to + (uint64_t)done * dtype_bytes(dtype));
         if (code) return code;
     }
@@ -269,13 +284,15 @@ static int fill_vector(ShardFill *f, uint32_t vector) {
     const CkVector *v = &c->vector[vector];
     char *shard = rank_at(f->rank, f->s->mine.state[vector]->address);
     int64_t number = layout_number(&v->layout, &c->mesh, f->rank->rank);
+    int64_t mine = mesh_index(&c->mesh, f->rank->rank, v->layout.cut);
     uint64_t width = dtype_bytes((int)v->dtype);
     for (uint32_t i = v->first; i < v->first + v->n; i++) {
         const CkTensor *t = &c->tensor[i];
         LayoutPlace place = ck_place(t);
+        TensorPart part = ck_part(t, mine);
         LayoutPiece held;
         for (int64_t j = 0; (held = layout_piece(&v->layout, &place, number, j)).count; j++) {
-            int code = fill_held(f, (uint32_t)f->s->row[i], &held, (int)v->dtype,
+            int code = fill_held(f, (uint32_t)f->s->row[i], &part, &held, (int)v->dtype,
                                  shard + (uint64_t)held.at * width);
             if (code) return code;
         }

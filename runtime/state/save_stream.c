@@ -85,7 +85,7 @@ static int read_arena(const Rank *r, void *to, const void *from, uint64_t bytes,
 static const char *shard_of(const SaveStream *s, uint32_t vector, int64_t first) {
     const CkContents *c = &s->contents->c;
     const CkVector *v = &c->vector[vector];
-    int64_t begin = layout_first(&v->layout, &c->mesh, s->rank->rank);
+    int64_t begin = ck_shard_first(c, vector, s->rank->rank);
     return (const char *)rank_at(s->rank, s->contents->state[vector]->address) +
            (uint64_t)(first - begin) * dtype_bytes((int)v->dtype);
 }

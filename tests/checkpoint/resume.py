@@ -6,6 +6,7 @@ pieces   runs that end after some steps and resume from their checkpoint, for mo
 layouts  a checkpoint of N ranks and a strategy is resumed with M ranks and another strategy. Equal
          must be: the initial state and the weights that it saves; at the same number of ranks
          everything that follows; at other numbers the losses, within rounding
+cuts     the same, and at least one of both has a mesh with an axis tp
 signals  runs that are interrupted at random moments, most of them after their first step
 """
 from math import lcm
@@ -70,6 +71,11 @@ LAYOUTS = [["shard.strategy=full"], ["shard.strategy=grads"], ["shard.strategy=n
            ["shard.layout=param", "shard.offload=(states = cpu, grads = cpu, path = \".\")"],
            ["columns"], ["columns", "rep=2"],
            ["columns", "shard.unit=Linear", "shard.strategy=states"]]
+CUTS = [["tp=2"], ["tp=2", "outermost"], ["tp=2", "rep=2"], ["tp=2", "shard.strategy=none"],
+        ["tp=2", "shard.layout=param"], ["tp=2", "outermost", "shard.layout=param", "rep=2"],
+        ["tp=2", "shard.unit=Linear", "shard.strategy=grads"], ["tp=2", "shard.align=none"],
+        ["tp=2", "shard.gather=i8"], ["tp=2", "shard.strategy=states", "shard.unit=none"]]
+WORDS = ("rep=2", "columns", "tp=2", "outermost")
 
 
 COLUMNS = """
@@ -79,16 +85,22 @@ shard { layout = param; "emb.weight" = split(dp, axis = 1); "h.*.b.weight" = spl
 
 
 def compile_plan(name, ranks, settings):
-    """rep=2: two replicas of the shards, where the ranks allow it; columns: axis 1, likewise."""
-    mesh = ["-n", str(ranks)]
-    if "rep=2" in settings and ranks % 2 == 0:
-        mesh = ["--mesh", f"rep=2,dp={ranks // 2}"]
-    shards = int(mesh[-1].split("=")[-1])
+    """rep=2: two replicas of the shards, where the ranks allow it; columns: axis 1, likewise;
+    tp=2: pairs of ranks share out each sample's work, next to each other or (outermost) far."""
+    axes, shards = [], ranks
+    for axis in ("tp=2", "rep=2"):
+        if axis in settings and shards % 2 == 0:
+            axes.append(axis)
+            shards //= 2
+    axes.insert(0, f"dp={shards}")
+    if "outermost" not in settings:
+        axes.sort(key=["rep=2", f"dp={shards}", "tp=2"].index)
+    mesh = ["--mesh", ",".join(axes)] if len(axes) > 1 else ["-n", str(ranks)]
     columns = "columns" in settings and 12 % shards == 0 and 20 % shards == 0
     source = "columns.fsd" if columns else "net.fsd"
     command = [FSDPC, "compile", "-q", source, *mesh, "-o", name, *folder.FORM]
     for s in settings:
-        command += ["-s", s] if s not in ("rep=2", "columns") else []
+        command += ["-s", s] if s not in WORDS else []
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
 
 
@@ -158,13 +170,18 @@ def assert_near(title):
         assert away < ROUNDING, (title, a, b)
 
 
-def layouts(rng):
+def layouts(rng, cuts=False):
     for _ in range(COUNT):
-        name = rng.choice(("adamw", "sgd", "lion", "adafactor", "adan"))
+        name = rng.choice(("adamw", "sgd", "lion", "adan", *([] if cuts else ["adafactor"])))
         first, second = (rng.randint(1, 8) for _ in range(2))
         if rng.random() < 0.3:
             second = first
         before, after = rng.choice(LAYOUTS), rng.choice(LAYOUTS)
+        if cuts:
+            before, after = rng.choice(CUTS + LAYOUTS), rng.choice(CUTS)
+            second = rng.choice((2, 4, 6, 8))
+            if rng.random() < 0.5:
+                first, second, before, after = second, first, after, before
         cut = rng.randrange(0, 13)
         title = f"{name}: {first} ranks {before} to {second} ranks {after} after {cut} steps"
         batch = [f"train.batch={lcm(first, second, 24)}"]
@@ -175,7 +192,10 @@ def layouts(rng):
         run("q", "--checkpoint", "ck2", "--steps", cut, "--resume", "ck", "--save", "w")
         assert folder.tensors(newest("ck")) == folder.tensors(newest("ck2")), title
         assert pathlib.Path("v").read_bytes() == pathlib.Path("w").read_bytes(), title
-        replicas_alike = ("rep=2" in before) == ("rep=2" in after)  # they add in two steps
+        if "shard.gather=i8" in before + after:
+            continue
+        replicas_alike = all((word in before) == (word in after)  # they add in several steps
+                             for word in ("rep=2", "tp=2", "outermost"))
         whole("p")
         run("q", "--checkpoint", "ck", "--resume", "ck", "--log", "log", "--save", "w")
         if first == second and replicas_alike:
@@ -220,4 +240,5 @@ def signals(rng):
 pathlib.Path("t.txt").write_text("".join(f"{i}\n" for i in range(9000)))
 pathlib.Path("net.fsd").write_text(MODEL)
 pathlib.Path("columns.fsd").write_text('use "net.fsd"' + COLUMNS)
-{"pieces": pieces, "layouts": layouts, "signals": signals}[MODE](random.Random(SEED))
+{"pieces": pieces, "layouts": layouts, "signals": signals,
+ "cuts": lambda rng: layouts(rng, True)}[MODE](random.Random(SEED))

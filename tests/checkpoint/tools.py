@@ -5,6 +5,7 @@ reshard  checkpoints of N ranks of all strategies and layouts are rewritten for 
          own run
 convert  weights of checkpoints have the bytes of --save, for every type and size of files; and
          back: a run that starts from a checkpoint of weights has every bit of one that loads them
+cuts     both again, where ranks along an axis tp share out tensors
 damage   each file of a checkpoint with a flipped bit, truncated, missing, empty, swapped with
          another rank's or taken from another step is rejected by name
 """
@@ -57,7 +58,12 @@ VARIANTS = {
 LAYOUTS = [["shard.strategy=full"], ["shard.strategy=grads"], ["shard.strategy=none"],
            ["shard.strategy=states"], ["shard.unit=none"], ["shard.unit=Linear"],
            ["shard.align=none"], ["rep=2"], ["rep=2", "shard.strategy=grads"]]
+CUTS = [["tp=2"], ["tp=2", "shard.layout=param"], ["tp=2", "shard.strategy=none"]]
 RANKS = (1, 2, 3, 4, 6, 8)
+if MODE == "cuts":
+    RANKS = (2, 4, 6)
+    LAYOUTS = CUTS + [["shard.layout=param"], ["shard.unit=Linear"]]
+    del VARIANTS["adafactor"]
 
 
 def command(*words, code=0):
@@ -67,11 +73,14 @@ def command(*words, code=0):
 
 
 def compile_plan(name, ranks, settings):
-    """rep=2: two replicas of the shards, where the ranks allow it."""
+    """rep=2: two replicas of the shards, where the ranks allow it; tp=2: pairs of ranks share out
+    each sample's work."""
     mesh = ["-n", ranks]
     if "rep=2" in settings and ranks % 2 == 0:
         mesh = ["--mesh", f"rep=2,dp={ranks // 2}"]
-    sets = [word for s in settings if s != "rep=2" for word in ("-s", s)]
+    if "tp=2" in settings:
+        mesh = ["--mesh", f"dp={ranks // 2},tp=2"]
+    sets = [word for s in settings if s not in ("rep=2", "tp=2") for word in ("-s", s)]
     command(FSDPC, "compile", "-q", "net.fsd", *mesh, "-o", name, *sets, *folder.FORM)
 
 
@@ -97,7 +106,8 @@ def told(ck):
     """What a manifest says beside the layout."""
     manifest = json.loads((newest(ck) / "manifest.json").read_text())
     return {k: v for k, v in manifest.items()
-            if k not in ("xxh3", "mesh", "vectors", "files", "wholes", "plan", "rules")}
+            if k not in ("xxh3", "mesh", "vectors", "files", "wholes", "plan", "rules",
+                         "oldest_reader")}
 
 
 def check(ck):
@@ -159,6 +169,11 @@ def convert(rng):
     print(f"{COUNT} models: same")
 
 
+def cuts(rng):
+    reshard(rng)
+    convert(rng)
+
+
 def damage(rng):
     compile_plan("p", 3, ["shard.unit=Linear"])
     run("p", "--checkpoint", "ck", "--checkpoint-every", 1, "--keep", 0)
@@ -197,4 +212,4 @@ def damage(rng):
 
 pathlib.Path("t.txt").write_text("".join(f"{i}\n" for i in range(3000)))
 pathlib.Path("net.fsd").write_text(MODEL)
-{"reshard": reshard, "convert": convert, "damage": damage}[MODE](random.Random(SEED))
+{"reshard": reshard, "convert": convert, "cuts": cuts, "damage": damage}[MODE](random.Random(SEED))

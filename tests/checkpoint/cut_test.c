@@ -1,0 +1,204 @@
+/* Checkpoints of tensors that ranks share out before their parts are split: whatever the mesh, each
+ * element of a tensor reads back as it was, from boxes of the tensor. */
+#include <string.h>
+
+#include "checkpoint/states.h"
+#include "test.h"
+
+/* Tensors are numbered in one sequence; an element of the vector is that of the part's tensor. */
+static CkContents contents;
+
+static float number_of(uint32_t t, int64_t e) { return (float)(t * 1000 + (uint64_t)e); }
+
+/* By hand: index along the cut axis from the part's index. */
+static int64_t whole_element(const CkTensor *t, int64_t part, int64_t e) {
+    int64_t parts = t->elements / t->part_elements, below = 1;
+    for (int k = t->cut.dim + 1; k < t->rank; k++) below *= t->dim[k];
+    int64_t length = t->dim[t->cut.dim], mine = length / parts, run = mine / t->cut.outer;
+    int64_t at = e / below % mine, row = at / run * (run * parts) + part * run + at % run;
+    return (e / below / mine * length + row) * below + e % below;
+}
+
+static int fetch_parts(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why) {
+    (void)user;
+    (void)why;
+    const CkVector *q = &contents.vector[v];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t part = (first + i) / q->layout.padded, in = (first + i) % q->layout.padded;
+        for (uint32_t t = q->first; t < q->first + q->n; t++) {
+            const CkTensor *of = &contents.tensor[t];
+            LayoutPlace place = ck_place(of);
+            for (int64_t e = 0; e < of->part_elements; e++)
+                if (layout_element(&q->layout, &place, e) == in)
+                    ((float *)to)[i] = number_of(t, whole_element(of, part, e));
+        }
+    }
+    return 0;
+}
+
+/* A tensor whose axis ranks along `cut` share out. */
+static void cut_last(CkContents *c, int dim, int64_t runs) {
+    CkTensor *t = &c->tensor[c->n_tensor - 1];
+    int64_t parts = mesh_extent(&c->mesh, c->vector[c->n_vector - 1].layout.cut);
+    t->cut = (TensorCut){c->vector[c->n_vector - 1].layout.cut, dim, runs, t->dim[dim] / runs};
+    t->part_elements = t->elements / parts;
+}
+
+static void add_cut_tensors(CkContents *c, AxisSet split, AxisSet cut, bool runs_inside) {
+    add_vector(c, split, 8 + 12 + 18 + 12 + 1);
+    c->vector[c->n_vector - 1].layout.cut = cut;
+    add_tensor(c, "rows", 2, (int64_t[]){4, 4}, 0);
+    cut_last(c, 0, 1);
+    add_tensor(c, "columns", 2, (int64_t[]){3, 8}, 8);
+    cut_last(c, 1, 1);
+    add_tensor(c, "runs", 2, (int64_t[]){12, 3}, 20);
+    cut_last(c, 0, 3);
+    add_tensor(c, "inner", 3, (int64_t[]){runs_inside ? 3 : 1, 8, runs_inside ? 1 : 3}, 38);
+    cut_last(c, 1, 2);
+    add_vector(c, split, 1);
+    c->vector[c->n_vector - 1].role = STATE_MOMENT1;
+    c->vector[c->n_vector - 1].layout.cut = cut;
+    add_tensor(c, "moments", 2, (int64_t[]){6, 4}, 0);
+    cut_last(c, 1, 1);
+    CkTensor *t = &c->tensor[c->n_tensor - 1];
+    t->chunk = layout_chunk(&c->mesh, split, 6, t->part_elements);
+    c->vector[c->n_vector - 1].layout = layout_by_chunks(&c->mesh, split, t->chunk);
+    c->vector[c->n_vector - 1].layout.cut = cut;
+}
+
+static void make_contents(Mesh mesh, AxisSet split, AxisSet cut, bool runs_inside) {
+    contents = state_of(1, 1, paths);
+    contents.n_vector = contents.n_tensor = 0;
+    contents.mesh = mesh;
+    add_cut_tensors(&contents, split, cut, runs_inside);
+}
+
+static void write_contents(void) {
+    char part[CK_PATH];
+    ck_part_path(scratch, contents.step, contents.run, part);
+    assert_int_equal(ck_begin_step(&contents, part, error), 0);
+    for (int32_t r = 0; r < mesh_ranks(&contents.mesh); r++)
+        assert_int_equal(
+            ck_write_rank(&contents, part, r, &(CkSource){.fetch = fetch_parts}, error), 0);
+    assert_int_equal(ck_write_manifest(&contents, part, error), 0);
+    assert_int_equal(ck_commit_step(scratch, part, contents.step, error), 0);
+}
+
+static void assert_all_reads(Checkpoint *k) {
+    float got[128];
+    for (uint32_t t = 0; t < contents.n_tensor; t++) {
+        int64_t elements = contents.tensor[t].elements;
+        for (int64_t first = 0; first < elements; first++)
+            for (int64_t n = 0; n <= elements - first; n++) {
+                assert_int_equal(checkpoint_read(k, t, first, n, got, error), 0);
+                for (int64_t i = 0; i < n; i++) assert_true(got[i] == number_of(t, first + i));
+            }
+    }
+}
+
+/* Pieces are boxes, which share out every tensor. */
+static void assert_boxes(void) {
+    int met[8][64] = {{0}};
+    for (int32_t r = 0; r < mesh_ranks(&contents.mesh); r++) {
+        uint32_t n;
+        CkPiece *p = ck_pieces(&contents, r, paths, &n);
+        for (uint32_t i = 0; i < n; i++) {
+            const CkTensor *t = &contents.tensor[p[i].tensor];
+            for (int64_t e = 0; e < p[i].n; e++) {
+                int64_t at = 0, left = e, index[MAX_RANK];
+                for (int k = t->rank - 1; k >= 0; k--) {
+                    index[k] = p[i].low[k] + left % p[i].extent[k];
+                    left /= p[i].extent[k];
+                }
+                assert_int_equal(left, 0);
+                for (int k = 0; k < t->rank; k++) at = at * t->dim[k] + index[k];
+                if (!e) assert_int_equal(at, p[i].first);
+                assert_int_equal(at, ck_element(&contents, t, p[i].element + e));
+                met[p[i].tensor][at]++;
+            }
+            for (uint32_t j = 0; j < i; j++)
+                assert_true(p[j].tensor != p[i].tensor || p[j].class != p[i].class);
+        }
+    }
+    for (uint32_t t = 0; t < contents.n_tensor; t++)
+        for (int64_t e = 0; e < contents.tensor[t].elements; e++) assert_int_equal(met[t][e], 1);
+}
+
+static const Mesh meshes[] = {{1, {{AXIS_tp, 2}}},
+                              {2, {{AXIS_dp, 2}, {AXIS_tp, 2}}},
+                              {2, {{AXIS_tp, 2}, {AXIS_dp, 3}}},
+                              {3, {{AXIS_rep, 2}, {AXIS_dp, 2}, {AXIS_tp, 2}}}};
+static const AxisSet split_of[] = {0, 1, 2, 2}, cut_of[] = {1, 2, 1, 4};
+
+TEST_WITH(every_range_of_a_cut_tensor_reads_back, begin, end) {
+    for (size_t i = 0; i < 2 * ARRAY_LEN(meshes); i++) {
+        size_t m = i / 2;
+        form = i % 2 ? CHECKPOINT_FULL : CHECKPOINT_SHARDED;
+        make_contents(meshes[m], split_of[m], cut_of[m], form == CHECKPOINT_FULL);
+        assert_int_equal(ck_files(&contents, paths, error), 0);
+        if (form == CHECKPOINT_SHARDED) assert_boxes();
+        write_contents();
+        Checkpoint *k;
+        assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+        assert_all_reads(k);
+        assert_int_equal(ck_verify(k, error), 0);
+        checkpoint_close(k);
+        ck_remove_folder(in_folder("step-00000400"));
+    }
+}
+
+TEST_WITH(a_manifest_says_how_tensors_are_cut, begin, end) {
+    CkContents back;
+    size_t bytes;
+    make_contents(meshes[1], split_of[1], cut_of[1], false);
+    assert_int_equal(ck_files(&contents, paths, error), 0);
+    char *text = ck_manifest_text(&contents, &bytes);
+    assert_non_null(strstr(text, "\"oldest_reader\": 6"));
+    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), 0);
+    for (uint32_t t = 0; t < back.n_tensor; t++) {
+        assert_memory_equal(&back.tensor[t].cut, &contents.tensor[t].cut, sizeof(TensorCut));
+        assert_int_equal(back.tensor[t].part_elements, contents.tensor[t].part_elements);
+    }
+    free(text);
+    contents.tensor[0].cut.size = 3; /* which two ranks cannot share out */
+    text = ck_manifest_text(&contents, &bytes);
+    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), EXIT_CORRUPT);
+    free(text);
+}
+
+TEST_WITH(runs_behind_another_axis_need_form_full, begin, end) {
+    make_contents(meshes[0], split_of[0], cut_of[0], true);
+    assert_int_equal(ck_files(&contents, paths, error), EXIT_USER);
+    assert_non_null(strstr(error, "inner: ranks share out 2 runs of its axis 1"));
+}
+
+static int fetch_nothing(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why) {
+    (void)user, (void)v, (void)first, (void)n, (void)to, (void)why;
+    return 0;
+}
+
+TEST_WITH(factors_of_a_cut_tensor_are_refused, begin, end) {
+    make_contents(meshes[0], split_of[0], cut_of[0], false);
+    contents.vector[1].role = STATE_FACTORS;
+    assert_int_equal(ck_write_new(&contents, in_folder("x"), fetch_nothing, NULL, error),
+                     EXIT_USER);
+    assert_non_null(strstr(error, "moments: a checkpoint cannot hold factors"));
+}
+
+TEST_WITH(an_even_layout_has_no_parts, begin, end) {
+    make_contents(meshes[1], split_of[1], cut_of[1], false);
+    ck_even_layout(&contents, 3, paths);
+    assert_int_equal(mesh_ranks(&contents.mesh), 3);
+    for (uint32_t i = 0; i < contents.n_tensor; i++) {
+        const CkTensor *t = &contents.tensor[i], *next = t + 1;
+        LayoutPlace place = ck_place(t);
+        int64_t end = layout_end(&contents.vector[t->vector].layout, &place);
+        assert_int_equal(ck_elements(t), t->elements);
+        assert_true(end <= layout_room(&contents.vector[t->vector].layout, &place));
+        if (i + 1 < contents.n_tensor && next->vector == t->vector)
+            assert_true(next->offset >= end);
+    }
+    assert_int_equal(ck_files(&contents, paths, error), 0);
+}
+
+RUN_TESTS(scratch_make, scratch_remove)
