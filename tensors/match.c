@@ -94,13 +94,14 @@ static void match_param(Naming *n, const PlanParam *q, TensorMatch *m, const Ten
     const char *name = param_name(n, q, &flags);
     if (flags & PARAM_IN_PARTS) return; /* match_stored finds it */
     m->transposed = flags & PARAM_TRANSPOSED;
+    Type whole = plan_whole_type(n->p, q);
     for (uint32_t k = 0; k <= q->n_alias; k++) {
         uint32_t row;
         const Tensor *t =
             tensor_set_find(n->s, k ? alias_name(n, q->first_alias + (uint64_t)k - 1) : name, &row);
         if (!t || n->used[row]) continue;
         n->used[row] = true;
-        n->wrong += report_shape(q->type.rank, q->type.dim, t, m->transposed, report);
+        n->wrong += report_shape(whole.rank, whole.dim, t, m->transposed, report);
         if (m->tensor)
             same[m->n_same++] = t;
         else

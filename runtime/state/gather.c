@@ -1,7 +1,8 @@
 /* Writes full parameters, gathered from shards, to .safetensors files (checkpoint/weights.c).
  *
- * Rank 0 has the files. Group by group, the shards are gathered in buckets: each rank gives the
- * same elements of its shard, and the bucket lies in the arena's transient part, which is free
+ * Rank 0 has the files. Group by group, the shards are gathered in buckets, over the axes that
+ * split the group and those that cut its parameters: each rank gives the same elements of its
+ * shard, and the bucket lies in the arena's transient part, which is free
  * between calls. Rank 0 puts the bucket where the files have it. No rank ever holds more than a
  * bucket of other ranks' elements. All ranks walk the same groups, so they agree on the collectives
  * without talking about them; they only agree on whether the file could be made, and closed.
@@ -25,6 +26,8 @@ typedef struct WeightGather {
     uint64_t bucket_bytes;
     void *host; /* rank 0, where the arena is not host memory */
     Arena *arena;
+    int32_t *holder; /* [ranks] of the group: by place in a bucket, a rank that holds it */
+    int64_t places;
 } WeightGather;
 
 static int source_dtype(const WeightGather *g, const PlanGroup *q) {
@@ -57,21 +60,35 @@ static int plan_weights(const Plan *p, bool trainable_only, const SaveForm *form
     return EXIT_USER;
 }
 
+static AxisSet axes_of(const PlanGroup *q) { return q->split | q->cut; }
+
+static void find_holders(WeightGather *g, const PlanGroup *q) {
+    const Mesh *mesh = &g->rank->info.mesh;
+    g->places = mesh_extent(mesh, axes_of(q));
+    for (int32_t r = 0; r < mesh_ranks(mesh); r++) g->holder[mesh_index(mesh, r, axes_of(q))] = r;
+}
+
 /* Rank 0: what a bucket has of a parameter: elements [at, at + n) of every shard. */
 static int put_param(WeightGather *g, const PlanGroup *q, uint32_t k, int64_t at, int64_t n,
                      const char *bucket) {
-    LayoutPlace place = plan_place(g->rank->run->plan, (uint64_t)q->first_param + k);
-    uint32_t tensor = g->weight[q - g->rank->run->plan->groups] + k;
+    const Plan *p = g->rank->run->plan;
+    const Mesh *mesh = &g->rank->info.mesh;
+    LayoutPlace place = plan_place(p, (uint64_t)q->first_param + k);
+    uint32_t param = p->group_params[q->first_param + k].param;
+    uint32_t tensor = g->weight[q - p->groups] + k;
     Layout layout = plan_layout(q);
     int dtype = source_dtype(g, q), code = 0;
-    for (int64_t shard = 0; shard < layout_shards(&layout); shard++) {
+    for (int64_t number = 0; number < g->places; number++) {
+        int64_t shard = layout_number(&layout, mesh, g->holder[number]);
+        TensorPart part = plan_part(p, &p->params[param], g->holder[number]);
         LayoutHeld held = layout_held(&layout, &place, shard);
         int64_t first = MAX(held.at, at), end = MIN(held.at + held.n, at + n);
         for (int64_t run; first < end && !code; first += run) {
             int64_t e = layout_element_of(&layout, &place, shard * layout.shard + first);
-            run = MIN(layout_run(&layout, &place, e), end - first);
-            code = ck_weights_put(&g->out, tensor, file_type_of(dtype), e, run,
-                                  bucket + (shard * n + first - at) * dtype_bytes(dtype),
+            run = MIN(layout_run(&layout, &place, e), tensor_run(&part, e));
+            run = MIN(run, end - first);
+            code = ck_weights_put(&g->out, tensor, file_type_of(dtype), tensor_element(&part, e),
+                                  run, bucket + (number * n + first - at) * dtype_bytes(dtype),
                                   g->rank->error);
         }
     }
@@ -82,21 +99,20 @@ static int put_param(WeightGather *g, const PlanGroup *q, uint32_t k, int64_t at
 static int fill_bucket(WeightGather *g, uint32_t group, int64_t at, int64_t n, const char **out) {
     Rank *r = g->rank;
     const PlanGroup *q = &r->run->plan->groups[group];
-    Layout layout = plan_layout(q);
     int dtype = source_dtype(g, q), code = 0;
     uint64_t width = dtype_bytes(dtype), bytes = (uint64_t)n * width;
     const char *from =
         (const char *)g->source->shard(g->source->user, group) + (uint64_t)at * width;
     *out = from;
-    if (layout_shards(&layout) == 1) return 0;
+    if (g->places == 1) return 0;
     *out = g->bucket;
     if (g->source->host || rank_in_host(r, from)) {
-        char *own = g->bucket + (uint64_t)layout_number(&layout, &r->info.mesh, r->rank) * bytes;
+        char *own = g->bucket + (uint64_t)mesh_index(&r->info.mesh, r->rank, axes_of(q)) * bytes;
         code = rank_copy_in(r, own, from, bytes);
         if (!code) code = rank_synchronize(r, r->error);
         from = own;
     }
-    return code ? code : rank_gather(r, q->split, from, g->bucket, n, dtype);
+    return code ? code : rank_gather(r, axes_of(q), from, g->bucket, n, dtype);
 }
 
 /* Where rank 0 can read the bytes, or NULL with a code. */
@@ -109,11 +125,10 @@ static const char *read_on_host(WeightGather *g, const char *at, uint64_t bytes,
 
 static int gather_bucket(WeightGather *g, uint32_t group, int64_t at, int64_t n) {
     const PlanGroup *q = &g->rank->run->plan->groups[group];
-    Layout layout = plan_layout(q);
     const char *from;
     int code = fill_bucket(g, group, at, n, &from);
     if (code || g->rank->rank) return code;
-    uint64_t elements = (uint64_t)(n * layout_shards(&layout));
+    uint64_t elements = (uint64_t)(n * g->places);
     from = read_on_host(g, from, elements * dtype_bytes(source_dtype(g, q)), &code);
     rank_writes(g->rank, true); /* into a mapped file: the disk may be slow */
     for (uint32_t k = 0; k < q->n_param && !code; k++) code = put_param(g, q, k, at, n, from);
@@ -123,8 +138,8 @@ static int gather_bucket(WeightGather *g, uint32_t group, int64_t at, int64_t n)
 
 static int gather_group(WeightGather *g, uint32_t group) {
     const PlanGroup *q = &g->rank->run->plan->groups[group];
-    Layout layout = plan_layout(q);
-    uint64_t width = dtype_bytes(source_dtype(g, q)) * (uint64_t)layout_shards(&layout);
+    find_holders(g, q);
+    uint64_t width = dtype_bytes(source_dtype(g, q)) * (uint64_t)g->places;
     int64_t step = (int64_t)(g->bucket_bytes / width);
     int code = 0;
     CHECK(step > 0);
@@ -167,6 +182,7 @@ int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, boo
     WeightGather g = {
         .rank = r, .source = source, .trainable_only = trainable_only, .arena = arena_new()};
     g.weight = arena_array(g.arena, uint32_t, p->n_groups + 1);
+    g.holder = arena_array(g.arena, int32_t, mesh_ranks(&r->info.mesh));
     g.bucket = r->arena + p->settings->persistent_bytes;
     g.bucket_bytes =
         MIN(p->settings->arena_bytes - p->settings->persistent_bytes, (uint64_t)BUCKET_BYTES);

@@ -1,6 +1,6 @@
-/* Initial values: element e of a parameter depends only on (seed, key of the parameter, e), so
- * every rank computes exactly its shard, and the weights depend neither on the number of ranks nor
- * on units or layout.
+/* Initial values: element e of a whole parameter depends only on (seed, key of the parameter, e),
+ * so every rank computes exactly its shard, and the weights depend neither on the mesh nor on units
+ * or layout.
  *
  * normal(mean, std): Philox block e / 4 gives four words, two pairs (u, v); Box-Muller turns each
  * into mean + std * sqrt(-2 ln u) * cos(2 pi v) and the same with sin, in double, rounded once

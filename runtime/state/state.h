@@ -32,7 +32,7 @@ typedef struct ShardSource {
     int dtype; /* of the elements; DT_NONE = the group's master dtype */
 } ShardSource;
 
-/* initial.c: elements [first, first + n) of a parameter in its master dtype. */
+/* initial.c: elements [first, first + n) of a whole parameter in its master dtype. */
 void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to);
 
 /* weights.c */

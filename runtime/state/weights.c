@@ -1,6 +1,7 @@
 /* Start weights: each rank computes or reads exactly the elements of its shards. Element e of group
  * g belongs to the ranks whose number over the group's axes is e / shard; ir/graph/shards.h says
- * which element of a parameter that is. Padding stays zero, as the arena was. In go the plan and
+ * which element of a parameter that is, also where ranks have parts of it. Padding stays zero, as
+ * the arena was. In go the plan and
  * --load or a checkpoint; the shards in the arena come out filled.
  */
 #include <stdio.h>
@@ -37,16 +38,20 @@ static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char 
     Rank *r = w->rank;
     const Run *run = r->run;
     const PlanParam *q = &run->plan->params[param];
-    void *place = w->host ? w->host : to;
-    WeightPiece piece = {.match = &run->inputs.match[param],
-                         .first = first,
-                         .n = n,
-                         .dtype = q->type.dtype,
-                         .to = place};
-    if (!run->inputs.weights)
-        initial_values(run->plan, q, first, n, place);
-    else if (!mapped_read(read_piece, &piece))
-        return EXIT_CORRUPT; /* weights_start says why */
+    char *place = w->host ? w->host : to;
+    TensorPart part = plan_part(run->plan, q, r->rank);
+    for (int64_t done = 0, count; done < n; done += count) {
+        count = MIN(tensor_run(&part, first + done), n - done);
+        WeightPiece piece = {.match = &run->inputs.match[param],
+                             .first = tensor_element(&part, first + done),
+                             .n = count,
+                             .dtype = q->type.dtype,
+                             .to = place + done * dtype_bytes(q->type.dtype)};
+        if (!run->inputs.weights)
+            initial_values(run->plan, q, piece.first, count, piece.to);
+        else if (!mapped_read(read_piece, &piece))
+            return EXIT_CORRUPT; /* weights_start says why */
+    }
     if (!w->host) return 0;
     pthread_mutex_lock(w->copy);
     int code = rank_copy_in(r, to, w->host, (uint64_t)(n * dtype_bytes(q->type.dtype)));
@@ -78,12 +83,16 @@ static int fill_param(Worker *w, const PlanGroup *g, uint64_t k, char *shard) {
     int64_t number = rank_number(&w->rank->info, g);
     int64_t all = layout_held(&layout, &place, number).n;
     const TensorMatch *m = run->inputs.weights ? &run->inputs.match[param] : NULL;
+    TensorPart part = plan_part(run->plan, &run->plan->params[param], w->rank->rank);
     LayoutPiece held;
     int code = 0;
     for (int64_t j = 0; !code && (held = layout_piece(&layout, &place, number, j)).count; j++) {
         bool alone = held.count == all; /* else more of it comes later, up to its end */
-        if (m && w->index == 0 && j == 0)
-            tensor_expect(m, held.first, alone ? all : place.n - held.first);
+        if (m && w->index == 0 && j == 0) {
+            int64_t from = tensor_element(&part, held.first);
+            int64_t last = alone ? held.first + all - 1 : place.n - 1;
+            tensor_expect(m, from, tensor_element(&part, last) + 1 - from);
+        }
         code = fill_held(w, param, &held, shard + (uint64_t)held.at * width);
     }
     if (m && !code && all && tensor_scattered(m)) tensor_release(m);
@@ -121,10 +130,13 @@ static void compare_piece(void *user) {
     c->unlike = tensor_unlike(c->match, c->first, c->n);
 }
 
-static int compare_param(const Run *run, const PlanParam *q, const TensorMatch *m, int64_t first,
-                         int64_t end, char *error) {
-    for (int64_t at = first; at < end; at += PIECE) {
-        Comparison c = {.match = m, .first = at, .n = MIN(end - at, (int64_t)PIECE)};
+/* Elements [first, end) of the rank's part. */
+static int compare_param(const Run *run, int32_t rank, const PlanParam *q, const TensorMatch *m,
+                         int64_t first, int64_t end, char *error) {
+    TensorPart part = plan_part(run->plan, q, rank);
+    for (int64_t at = first, n; at < end; at += n) {
+        n = MIN(MIN(end - at, tensor_run(&part, at)), (int64_t)PIECE);
+        Comparison c = {.match = m, .first = tensor_element(&part, at), .n = n};
         if (!mapped_read(compare_piece, &c)) return mapped_lost(&m->tensor->file->map, error);
         if (!c.unlike) continue;
         snprintf(error, ERROR_BYTES,
@@ -153,7 +165,8 @@ static int compare_rank(const Run *run, int32_t rank, char *error) {
             LayoutPiece held;
             for (int64_t j = 0;
                  m->n_same && !code && (held = layout_piece(&layout, &place, number, j)).count; j++)
-                code = compare_param(run, param, m, held.first, held.first + held.count, error);
+                code =
+                    compare_param(run, rank, param, m, held.first, held.first + held.count, error);
         }
     }
     return code;
