@@ -120,11 +120,11 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
         const PlanGroupParam *a = &p->group_params[g->first_param + k];
         const PlanParam *param = &p->params[a->param];
         json_t *row = sound(json_array()), *shape = sound(json_array());
-        for (int i = 0; i < param->type.rank; i++)
-            push_item(shape, integer((uint64_t)param->type.dim[i]));
+        Type whole = plan_whole_type(p, param);
+        for (int i = 0; i < whole.rank; i++) push_item(shape, integer((uint64_t)whole.dim[i]));
         push_item(row, name_of(p, param->name));
         push_item(row, shape);
-        push_item(row, integer((uint64_t)type_elements(&param->type)));
+        push_item(row, integer((uint64_t)type_elements(&whole)));
         push_item(params, row);
         push_item(offsets, integer((uint64_t)a->offset));
         if (!chunks) continue;
@@ -135,6 +135,8 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     put_member(o, "offsets", offsets);
     if (chunks) put_member(o, "chunks", chunks);
     if (axes) put_member(o, "axes", axes);
+    Mesh mesh = plan_mesh(p);
+    if (g->cut) put_member(o, "parts", integer((uint64_t)mesh_extent(&mesh, g->cut)));
     put_member(o, "unpadded", integer((uint64_t)g->unpadded));
     put_member(o, "padded", integer((uint64_t)g->padded));
     put_member(o, "shard", integer((uint64_t)g->shard));

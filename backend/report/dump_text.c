@@ -108,9 +108,20 @@ static void put_files(Buf *out, const PlanFile *f, uint64_t i) {
     buf_printf(out, "file %llu \"%s\" %016llx\n", (Llu)i, text(f->base), (Llu)f->hash);
 }
 
+static void put_cut(Buf *out, const TensorCut *c) {
+    if (!c->axes) return;
+    buf_printf(out, " cut");
+    for (uint64_t a = 0; a < plan_at->n_axes; a++)
+        if (c->axes >> a & 1) buf_printf(out, " %s", text(plan_at->axes[a].name));
+    buf_printf(out, " axis %d runs %lld length %lld", c->dim, (long long)c->outer,
+               (long long)c->size);
+}
+
 static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
     buf_printf(out, "param %llu \"%s\" ", (Llu)i, text(p->name));
-    type_print(&p->type, out);
+    Type whole = plan_whole_type(plan_at, p);
+    type_print(&whole, out);
+    put_cut(out, &p->cut);
     buf_printf(out, " %s", word_of(&words_InitKind, p->init));
     if (p->init == INIT_NORMAL) {
         buf_printf(out, "(");
