@@ -27,13 +27,16 @@ static void put_ranks(View *v) {
     buf_printf(v->out, "\n");
 }
 
-/* "the ranks", or "axis dp, whole on each of 2 replicas". */
+/* "the ranks", or "2 ranks, once on each of 2 replicas". Ranks along an axis that cuts parameters
+ * are no replicas. */
 static const char *split_over(View *v, const PlanGroup *g, uint64_t n) {
     Mesh mesh = plan_mesh(v->p);
     AxisSet all = 0;
     for (uint64_t i = 0; i < n; i++) all |= g[i].split;
     int64_t shards = mesh_extent(&mesh, all), ranks = mesh_ranks(&mesh);
     if (shards == ranks) return "the ranks";
+    ranks /= mesh_extent(&mesh, mesh_cut_axes(&mesh));
+    if (shards == ranks) return arena_printf(v->a, "%s ranks", amount_commas(v->a, shards));
     return arena_printf(v->a, "%s ranks, once on each of %s replicas", amount_commas(v->a, shards),
                         amount_commas(v->a, ranks / shards));
 }
@@ -41,11 +44,12 @@ static const char *split_over(View *v, const PlanGroup *g, uint64_t n) {
 /* What is sharded between steps: the strategy, as far as the plan shows it. */
 static void put_sharding(View *v) {
     const Plan *p = v->p;
-    bool replicated = false, split = false, gathered = false, columns = false;
+    bool replicated = false, split = false, cut = false, gathered = false, columns = false;
     for (uint64_t i = 0; i < p->n_groups; i++) {
         const PlanGroup *g = &p->groups[i];
         replicated |= !g->split;
         split |= g->split != 0;
+        cut |= g->cut != 0;
         for (uint64_t k = 0; k < g->n_param; k++)
             columns |= plan_axis(p, g, g->first_param + k) > 0;
     }
@@ -54,13 +58,32 @@ static void put_sharding(View *v) {
     if (p->settings->ranks == 1)
         buf_printf(v->out, "one rank holds everything\n");
     else if (!split)
-        buf_printf(v->out, "every rank holds everything (strategy = none)\n");
+        buf_printf(v->out, "every rank holds everything%s (strategy = none)\n",
+                   cut ? " of its part" : "");
     else
         buf_printf(v->out, "parameters, gradients and optimizer state are split over %s%s%s%s\n",
                    split_over(v, p->groups, p->n_groups),
                    columns ? ", some along an axis other than the first" : "",
                    replicated ? ", some parameters are whole on each" : "",
                    gathered ? "; gathered parameters stay over a step" : "");
+}
+
+/* How much ranks along axes like tp share out. */
+static void put_cut(View *v) {
+    const Plan *p = v->p;
+    AxisSet axes = 0;
+    int64_t elements = 0;
+    for (uint64_t i = 0; i < p->n_params; i++) {
+        if (!p->params[i].cut.axes) continue;
+        Type whole = plan_whole_type(p, &p->params[i]);
+        axes |= p->params[i].cut.axes;
+        elements += type_elements(&whole);
+    }
+    if (!axes) return;
+    buf_printf(v->out, "  parts       ranks along");
+    for (uint64_t a = 0; a < p->n_axes; a++)
+        if (axes >> a & 1) buf_printf(v->out, " %s", text(v, p->axes[a].name));
+    buf_printf(v->out, " share out %s of these parameters\n", amount_commas(v->a, elements));
 }
 
 static void put_dtypes(View *v) {
@@ -327,6 +350,7 @@ void view_head(View *v) {
     put_ranks(v);
     put_dtypes(v);
     put_loss_scale(v);
+    put_cut(v);
     put_sharding(v);
     put_step(v);
     put_recomputed(v);
