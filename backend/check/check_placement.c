@@ -282,12 +282,22 @@ static int place_pack(Check *c, uint64_t i) {
     return 0;
 }
 
+/* The sums of micro-batches, which states keep, then as many terms. Of which parameter a sum is,
+ * proof 4 says. */
+static int place_accumulated(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    for (uint32_t k = 0; k < in->n_out; k++)
+        set_place(c, check_out(c, i, k), &c->place[check_in(c, i, in->n_out + k)]);
+    return 0;
+}
+
 static int place_flat(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     const Place *first = in->n_in ? &c->place[check_in(c, i, 0)] : NULL;
     bool whole = true;
     for (uint32_t k = 0; k < in->n_in; k++) whole &= is_whole(c, check_in(c, i, k));
     if (in->op == OP_pack || in->op == OP_copy_in) return place_pack(c, i);
+    if (in->op == OP_accumulate) return place_accumulated(c, i);
     if (in->op == OP_grad_norm) /* each rank's share of it: rank_own_part */
         set_place(c, check_out(c, i, 0), &(Place){.kind = PLACE_PARTIAL});
     else if (in->op == OP_fetch || in->op == OP_evict ||
