@@ -368,8 +368,8 @@ typedef struct PlanCheckResult {
     uint64_t collectives;                           /* 5 */
     uint64_t nodes, terms, facts;                   /* 8: ops, losses and metrics of the model */
     uint64_t dtypes;                                /* 8: results whose dtype precision chooses */
-    uint64_t saves, save_bytes, holds; /* 9: saves; most bytes that they write on a rank;
-                                          instructions that wait for them */
+    uint64_t saves, save_bytes, holds;   /* 9: saves; most bytes that they write on a rank;
+                                            instructions that wait for them */
     uint64_t cut_values, partial_values; /* 10: of which a rank has a part; a term of a sum */
     uint32_t live_units[8]; /* by program: most units other than the root unsharded at once */
 } PlanCheckResult;

@@ -123,6 +123,8 @@ static const char *const every_op[] = {
     "#61 %79: token = reshard(%76, %77) {unit = 0} !forward -",
     "#62 %80: bf16[22], %81: f32[6] = unshard(%74, %75, %79) {unit = 0, axes = (dp)} !forward -",
     "#640 %640: bf16[11] = retain(%76) {group = 0, axes = (dp)} !forward -",
+    "#641 %641: bf16[1, 7, 5] = part(%22) {count = 1, axes = (dp)} !forward -",
+    "#642 %642: bf16[2, 7, 5] = pad_part(%641) {count = 1, axes = (dp)} !forward -",
     "#63 %82: f32[22] = pack(%36, %21) {group = 0} !forward -",
     "#191 %391: f32[11] = gradient(%36, %21) {group = 0} !forward -",
     "#64 %83: f32[11] = reduce_scatter(%82) {axes = (dp)} !forward -",

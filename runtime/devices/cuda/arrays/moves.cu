@@ -128,8 +128,7 @@ static bool own_part_of(const Launch *l, const Type *part, const Type *whole, Ax
 
 KERNEL(slice) {
     AxisPart p = {};
-    return slice_of(l, output(l, 0).type, input(l, 0).type, &p) ? take_part(l, p)
-                                                                : bad_operands(l);
+    return slice_of(l, output(l, 0).type, input(l, 0).type, &p) ? take_part(l, p) : bad_operands(l);
 }
 
 KERNEL(slice_grad) {
