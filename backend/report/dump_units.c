@@ -175,6 +175,8 @@ static const char *ungathered(const View *v, const PlanUnit *unit) {
     if (p->settings->ranks == 1) return " whole on the only rank";
     bool split = false;
     for (uint64_t k = 0; k < p->n_groups; k++) split |= p->groups[k].split != 0;
+    if (unit->n_group && !p->groups[unit->first_group].split && p->groups[unit->first_group].cut)
+        return " each rank holds the part that it computes with";
     if (unit->n_group && !p->groups[unit->first_group].split)
         return split ? " whole on every rank (replicate)"
                      : " whole on every rank (strategy = none)";

@@ -49,6 +49,11 @@ static int32_t common_module(const Graph *g, const Param *p) {
     return at;
 }
 
+/* Of all of it, whether ranks share it out or not. */
+static int64_t whole_elements(const Graph *g, const Param *p) {
+    return type_elements(&p->type) * mesh_extent(&g->policy.mesh, p->cut.axes);
+}
+
 static bool *modules_by_size(Wrap *w) {
     const Graph *g = w->g;
     uint32_t n = g->modules.n;
@@ -59,7 +64,7 @@ static bool *modules_by_size(Wrap *w) {
         modules_of_classes(w->g, "leaf", g->policy.unit_span, &g->policy.unit_leaf, &w->failed);
     bool *closed = arena_array(g->scratch, bool, n), *is = arena_array(g->scratch, bool, n);
     for (uint32_t p = 0; p < g->params.n; p++)
-        total[common_module(g, &g->params.at[p])] += type_elements(&g->params.at[p].type);
+        total[common_module(g, &g->params.at[p])] += whole_elements(g, &g->params.at[p]);
     for (uint32_t i = n; i-- > 1;) total[parent_of(g, (int32_t)i)] += total[i];
     for (uint32_t i = 0; i < n; i++)
         closed[i] = total[i] < least || leaf[i] || (i && closed[parent_of(g, (int32_t)i)]);
@@ -194,7 +199,7 @@ static void count_below(Wrap *w, uint32_t p, int32_t module, uint32_t *seen) {
         int32_t u = w->taken[module];
         if (u == NO_INDEX || seen[u] == p + 1) continue;
         seen[u] = p + 1;
-        g->units.at[u].below += type_elements(&g->params.at[p].type);
+        g->units.at[u].below += whole_elements(g, &g->params.at[p]);
     }
 }
 
@@ -207,7 +212,7 @@ static void count_elements(Wrap *w, const UnitMap *m) {
             w->taken[g->units.at[u].modules.at[k]] = (int32_t)u;
     for (uint32_t p = 0; p < g->params.n; p++) {
         const Param *param = &g->params.at[p];
-        g->units.at[m->owner[p]].owned += type_elements(&param->type);
+        g->units.at[m->owner[p]].owned += whole_elements(g, param);
         count_below(w, p, param->name.module, seen);
         for (uint32_t k = 0; k < param->aliases.n; k++)
             count_below(w, p, param->aliases.at[k].module, seen);
@@ -266,7 +271,7 @@ static const char *class_to_wrap(const Graph *g) {
     const char *best = NULL;
     int64_t most = 0, *total = arena_array(g->scratch, int64_t, g->modules.n);
     for (uint32_t p = 0; p < g->params.n; p++)
-        total[g->params.at[p].name.module] += type_elements(&g->params.at[p].type);
+        total[g->params.at[p].name.module] += whole_elements(g, &g->params.at[p]);
     for (uint32_t i = g->modules.n; i-- > 1;) total[parent_of(g, (int32_t)i)] += total[i];
     for (uint32_t i = 1; i < g->modules.n; i++) {
         const Module *m = &g->modules.at[i], *parent = &g->modules.at[m->parent];

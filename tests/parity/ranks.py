@@ -5,8 +5,8 @@
     ranks.py FSDPC FSDP_RUN policies    strategy, units, prefetch, reshard: equal bits
     ranks.py FSDPC FSDP_RUN repeated    two runs of one plan: equal bits
     ranks.py FSDPC FSDP_RUN meshes      replicas of shards: equal to 1 rank and a mesh of one axis
-    ranks.py FSDPC FSDP_RUN cut         ranks that share out a sample: equal bits if the arithmetic is
-                                        exact, losses within rounding, one result for all strategies
+    ranks.py FSDPC FSDP_RUN cut         ranks share out a sample: equal bits if the arithmetic is
+                                        exact, else within rounding; one result for all strategies
 
 Every rank has different samples (the batch is divided among ranks). Compared are the log (loss,
 gradient norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the

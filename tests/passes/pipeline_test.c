@@ -96,10 +96,12 @@ TEST(passes_run_in_the_order_of_the_table) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_SCHED, &o));
     assert_int_equal(f.graph->level, LEVEL_SCHED);
-    assert_text(&f.printed, "fuse_packed_attention: graph model\n"
+    assert_text(&f.printed, "cut: graph model\n"
+                            "fuse_packed_attention: graph model\n"
                             "fuse_gelu: graph model\n"
                             "grad: graph train\n"
                             "recompute: graph train\n"
+                            "place: graph train\n"
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
@@ -124,7 +126,8 @@ TEST(the_pipeline_stops_at_the_wanted_level) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_MODEL, &o));
     assert_int_equal(f.graph->level, LEVEL_MODEL);
-    assert_text(&f.printed, "fuse_packed_attention: graph model\nfuse_gelu: graph model\n");
+    assert_text(&f.printed, "cut: graph model\nfuse_packed_attention: graph model\n"
+                            "fuse_gelu: graph model\n");
     finish(&f);
 }
 
@@ -135,6 +138,7 @@ TEST(the_pipeline_starts_at_the_level_of_the_graph) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_TRAIN, &o));
     assert_text(&f.printed, "recompute: graph train\n"
+                            "place: graph train\n"
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
@@ -199,7 +203,8 @@ TEST(an_error_of_a_pass_ends_the_pipeline) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_false(pipeline_run(f.graph, LEVEL_SCHED, &o));
     assert_int_equal(f.diags.errors, 1);
-    assert_text(&f.printed, "fuse_packed_attention: graph model\nfuse_gelu: graph model\n");
+    assert_text(&f.printed, "cut: graph model\nfuse_packed_attention: graph model\n"
+                            "fuse_gelu: graph model\n");
     assert_text(&f.reported, "error[E0421]: nothing to train\n"
                              "  = help: every parameter is @frozen\n\n");
     finish(&f);
