@@ -24,14 +24,19 @@ typedef struct RankInfo {
     Mesh mesh;       /* the plan's; without axes for a single rank */
 } RankInfo;
 
-/* Ranks that hold the same shard of a group's reduced gradient share out its norm, and what else is
- * summed of it over ranks: of its n elements, this one answers for [*from, *to). */
-static inline void rank_own_part(const RankInfo *r, const PlanGroup *g, int64_t n, int64_t *from,
-                                 int64_t *to) {
-    AxisSet same = (mesh_sample_axes(&r->mesh) | mesh_cut_axes(&r->mesh)) & ~g->split & ~g->cut;
+/* Ranks that hold the same shard of a group's reduced gradient share out what is summed of it over
+ * the ranks of `summed`: of its n elements, this one answers for [*from, *to). */
+static inline void rank_own_part(const RankInfo *r, const PlanGroup *g, AxisSet summed, int64_t n,
+                                 int64_t *from, int64_t *to) {
+    AxisSet same = summed & ~g->split & ~g->cut;
     int64_t parts = mesh_extent(&r->mesh, same), part = (n + parts - 1) / parts;
     *from = MIN(part * mesh_index(&r->mesh, r->rank, same), n);
     *to = MIN(*from + part, n);
+}
+/* Over which ranks pass comm sums that: a norm over all, what the update reads of a group besides
+ * over those with other samples. */
+static inline AxisSet rank_norm_axes(const RankInfo *r) {
+    return mesh_sample_axes(&r->mesh) | mesh_cut_axes(&r->mesh);
 }
 
 /* The number of the group's shard that this rank holds. */

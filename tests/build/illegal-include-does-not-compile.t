@@ -28,6 +28,7 @@ ir/verify: ir/base ir/graph ir/ops ir/text
 passes: ir/base ir/graph ir/ops
 passes/comm: ir/base ir/graph ir/ops passes passes/shard
 passes/fuse: ir/base ir/graph ir/ops passes passes/shard passes/train
+passes/place: ir/base ir/graph ir/ops passes
 passes/sched: ir/base ir/graph ir/ops passes
 passes/shard: ir/base ir/graph ir/ops passes
 passes/train: ir/base ir/graph ir/ops passes passes/shard

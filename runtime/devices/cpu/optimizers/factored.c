@@ -51,7 +51,9 @@ static bool open_factored(FactoredShard *f, const Launch *l, int scale, int64_t 
     f->scale = factors.at;
     f->gradient_scale = (float)f->scale[SCALE_GRADIENT];
     f->clip_value = (float)l->call->attr->clip_value;
-    if (!all) rank_own_part(l->call->rank, f->group, n, &f->mine.from, &f->mine.to);
+    if (!all)
+        rank_own_part(l->call->rank, f->group, mesh_sample_axes(&l->call->rank->mesh), n,
+                      &f->mine.from, &f->mine.to);
     return true;
 }
 

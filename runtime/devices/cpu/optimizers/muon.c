@@ -85,7 +85,9 @@ KERNEL(muon_momentum) {
     if (to.at != m.at) memmove(to.at, m.at, (size_t)type_bytes(m.type)); /* padding too */
     if (scale[SCALE_APPLY] == 0.0) return 0;
     WorkRange mine = {0, m.n};
-    if (group && group->split) rank_own_part(l->call->rank, group, m.n, &mine.from, &mine.to);
+    if (group && group->split)
+        rank_own_part(l->call->rank, group, mesh_sample_axes(&l->call->rank->mesh), m.n, &mine.from,
+                      &mine.to);
     MuonPart q = {0};
     for (uint32_t k = 0; muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.n <= 0) continue;

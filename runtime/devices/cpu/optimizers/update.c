@@ -61,7 +61,8 @@ KERNEL(grad_norm) {
     int64_t power = l->call->attr->clip_norm;
     if (bad || !is_real(g.dtype) || !type_is_norm(out.type, power)) return bad_operands(l);
     WorkRange mine = {0, g.n};
-    if (group) rank_own_part(l->call->rank, group, g.n, &mine.from, &mine.to);
+    const RankInfo *rank = l->call->rank;
+    if (group) rank_own_part(rank, group, rank_norm_axes(rank), g.n, &mine.from, &mine.to);
     if (power == NORM_INF) {
         find_largest(l, g, mine, out.at);
         return 0;

@@ -282,7 +282,9 @@ static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, boo
     f->to = n;
     f->clip_value = (float)l->call->attr->clip_value;
     f->eps = (float)l->call->attr->eps;
-    if (!all) rank_own_part(l->call->rank, group, n, &f->from, &f->to);
+    if (!all)
+        rank_own_part(l->call->rank, group, mesh_sample_axes(&l->call->rank->mesh), n, &f->from,
+                      &f->to);
     return group;
 }
 

@@ -78,7 +78,9 @@ KERNEL(muon_momentum) {
         g.n != m.n || u.dtype != DT_F32 || scale.n < SCALE_SLOTS)
         return bad_operands(l);
     int64_t from = 0, end = m.n;
-    if (group && group->split) rank_own_part(l->call->rank, group, m.n, &from, &end);
+    if (group && group->split)
+        rank_own_part(l->call->rank, group, mesh_sample_axes(&l->call->rank->mesh), m.n, &from,
+                      &end);
     const Attrs *a = l->call->attr;
     int code = launch_result(l, launch_set(l, u.at, 0, (size_t)u.n * sizeof(float)));
     if (!code && to.at != m.at) /* padding too */

@@ -112,7 +112,8 @@ KERNEL(grad_norm) {
     int64_t power = l->call->attr->clip_norm; /* 0: 2 */
     if (bad || !is_real(g.dtype) || !type_is_norm(out.type, power)) return bad_operands(l);
     int64_t from = 0, to = g.n;
-    if (group) rank_own_part(l->call->rank, group, g.n, &from, &to);
+    const RankInfo *rank = l->call->rank;
+    if (group) rank_own_part(rank, group, rank_norm_axes(rank), g.n, &from, &to);
     int code = launch_result(l, launch_set(l, out.at, 0, (size_t)type_bytes(out.type)));
     if (code || from == to) return code;
     unsigned blocks =
