@@ -42,6 +42,10 @@ typedef struct Check {
     Type *types;         /* room for those of an instruction's operands and results */
     Place *place;        /* check_placement.c: how a value is placed along `cuts` */
     Type *whole;         /* its type on all ranks of `cuts` together */
+    uint32_t tries;      /* so far */
+    bool by_length;      /* check_placement.c: in which order it tries to read results */
+    uint32_t blamed;  /* the operand because of which an instruction was refused; UINT32_MAX: any */
+    uint8_t *refused; /* by instruction: ways to read its results that their readers refused */
     uint8_t *scaled; /* by instruction: 1 + the dimension of which attributes count a rank's entries
                         only; 0: none does */
     uint32_t (*last)[MAX_STREAMS]; /* position + 1 of the last access of root r on each stream */

@@ -19,12 +19,15 @@
  *
  * Flat vectors of groups are left to proofs 3 and 4, which say who may read them.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 
-enum { MOST_SEARCHED = 4 }; /* results whose dimensions are tried independently */
+/* Results whose dimensions are tried independently; readings that are tried of an operand when an
+ * op needs others, and in a program, in which a wrong plan must not search for long. */
+enum { MOST_SEARCHED = 4, MOST_WAYS = 4, MOST_TRIES = 3000 };
 
 typedef struct Placing {
     Check *c;
@@ -53,8 +56,6 @@ static void set_place(Check *c, uint32_t v, const Place *p) {
     }
     c->place[v] = *p;
     c->whole[v] = t;
-    c->result->cut_values += p->kind == PLACE_CUT;
-    c->result->partial_values += p->kind == PLACE_PARTIAL;
 }
 
 static void set_whole(Check *c, uint64_t i) {
@@ -154,36 +155,71 @@ static bool has_counts(const Placing *s) {
     return s->in->op == OP_slice || s->in->op == OP_slice_grad || s->in->op == OP_fused;
 }
 
+/* Entries of the dimension in a run of a rank's part; 0: it is not cut. */
+static int64_t run_length(const Placing *s, uint32_t v) {
+    const Place *p = &s->place[v];
+    return p->kind == PLACE_CUT ? s->type[v].dim[p->dim] / p->outer : 0;
+}
+
+static bool is_unhinted(const Placing *s, uint32_t j) {
+    uint16_t hint = s->c->p->values[check_out(s->c, s->i, j)].cut;
+    const Place *p = &s->place[s->n_in + j];
+    return hint && (p->kind != PLACE_CUT || p->dim + 1 != hint);
+}
+
+/* Places of results with which the op agrees. */
+typedef struct Reading {
+    int64_t runs;
+    int unhinted; /* results that are cut along another dimension than the plan says */
+    int unlike;   /* results whose runs have another length than those of the first operand */
+    int number, scaled;
+    Place *place;
+} Reading;
+
+static int compare_readings(const void *a, const void *b) {
+    const Reading *x = a, *y = b;
+    if (x->unhinted != y->unhinted) return x->unhinted - y->unhinted;
+    if (x->runs != y->runs) return x->runs < y->runs ? -1 : 1;
+    if (x->unlike != y->unlike) return x->unlike - y->unlike;
+    return x->number - y->number;
+}
+
 /* A part may be read as part of several whole values: 3 x 6 entries of two ranks as 6 x 6, of whose
- * first dimension each has three runs, or as 3 x 12. Any of them is true; the one with the fewest
- * runs is what models say. */
+ * first dimension each has three runs, or as 3 x 12. Any of them is true; those that the plan gives
+ * as a hint come first, then those with the fewest runs, then those whose runs are as long as an
+ * operand's, or, where that leads nowhere, those of outer dimensions. Takes the first that no
+ * reader has refused (read_again). */
 static bool find_cut(Placing *s) {
     uint32_t which = 0;
     while (which < s->n_in && s->place[which].kind != PLACE_CUT) which++;
     if (which == s->n_in) return false;
-    int64_t fewest = INT64_MAX, simple = 0;
-    Place *best = arena_array(s->scratch, Place, s->n_out + 1);
-    int scaled = -1;
-    for (int counts = 0; counts <= has_counts(s) && fewest > simple; counts++) {
+    typedef VEC(Reading) Readings;
+    Readings all = {0};
+    bool simple = false;
+    for (int counts = 0; counts <= has_counts(s) && !simple; counts++) {
         s->scaled = counts ? s->place[which].dim : -1;
         for (uint32_t j = 0; j < s->n_out; j++) s->dim[j] = -1;
         do {
             if (!try_types(s, which)) continue;
-            int64_t runs = 0, cut = 0;
+            Reading r = {.number = (int)all.n, .scaled = s->scaled};
+            uint32_t cut = 0;
             for (uint32_t j = 0; j < s->n_out; j++) {
-                runs += s->place[s->n_in + j].outer;
+                r.runs += s->place[s->n_in + j].outer;
                 cut += s->place[s->n_in + j].kind == PLACE_CUT;
+                r.unhinted += is_unhinted(s, j);
+                r.unlike += s->c->by_length && run_length(s, s->n_in + j) != run_length(s, which);
             }
-            if (runs >= fewest) continue;
-            fewest = runs;
-            simple = cut;
-            scaled = s->scaled;
-            memcpy(best, s->place + s->n_in, s->n_out * sizeof *best);
-        } while (fewest > simple && next_choice(s));
+            r.place = arena_copy(s->scratch, s->place + s->n_in, (s->n_out + 1) * sizeof *r.place);
+            vec_push(s->scratch, &all, r);
+            simple = !s->c->refused[s->i] && r.runs == cut && !r.unlike && !r.unhinted;
+        } while (!simple && next_choice(s));
     }
-    memcpy(s->place + s->n_in, best, s->n_out * sizeof *best);
-    s->scaled = scaled;
-    return fewest < INT64_MAX;
+    if (all.n) qsort(all.at, all.n, sizeof *all.at, compare_readings);
+    if (s->c->refused[s->i] >= all.n) return false;
+    const Reading *r = &all.at[s->c->refused[s->i]];
+    memcpy(s->place + s->n_in, r->place, s->n_out * sizeof *r->place);
+    s->scaled = r->scaled;
+    return true;
 }
 
 static bool stays_partial(Placing *s) {
@@ -200,6 +236,23 @@ static bool stays_partial(Placing *s) {
     FormulaStep step[FORMULA_STEPS];
     CutOp op = cut_op(s, &s->in->attr, step);
     return any && op_keeps_partial(&op, partial);
+}
+
+/* Names how the operands are placed. */
+static int fail_op(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    char text[200] = "";
+    for (uint32_t k = 0, n = 0; k < in->n_in && n < sizeof text; k++) {
+        const Place *p = &c->place[check_in(c, i, k)];
+        const char *between = k ? ", " : "";
+        n += (uint32_t)(p->kind == PLACE_CUT
+                            ? snprintf(text + n, sizeof text - n, "%scut along %d in %lld runs",
+                                       between, p->dim, (long long)p->outer)
+                            : snprintf(text + n, sizeof text - n, "%s%s", between,
+                                       p->kind == PLACE_WHOLE ? "whole" : "terms of a sum"));
+    }
+    return check_fail(c, "10a", i, "%s has no cut along %s with operands that are %s",
+                      op_info[in->op].name, cut_name(c), text);
 }
 
 static int place_op(Check *c, uint64_t i) {
@@ -223,12 +276,11 @@ static int place_op(Check *c, uint64_t i) {
     }
     bool found = find_cut(&s) || stays_partial(&s);
     c->scaled[i] = (uint8_t)(s.scaled + 1);
-    for (uint32_t j = 0; j < s.n_out; j++) set_place(c, check_out(c, i, j), &s.place[s.n_in + j]);
+    for (uint32_t j = 0; found && j < s.n_out; j++)
+        set_place(c, check_out(c, i, j), &s.place[s.n_in + j]);
     arena_free(scratch);
     if (found) return 0;
-    return check_fail(c, "10a", i,
-                      "no cut of %s along %s has its operands and results placed in this way",
-                      op_info[in->op].name, cut_name(c));
+    return fail_op(c, i);
 }
 
 /* ---- collectives, and ops of flat vectors */
@@ -274,9 +326,11 @@ static int place_pack(Check *c, uint64_t i) {
         const PlanParam *param = &p->params[p->group_params[g->first_param + k].param];
         Place want = place_of_param(c, param);
         if (!same_place(&c->place[check_in(c, i, k)], &want) &&
-            !(p->instrs[p->values[check_in(c, i, k)].def].attr.earlier))
+            !(p->instrs[p->values[check_in(c, i, k)].def].attr.earlier)) {
+            c->blamed = k;
             return check_fail(c, "10d", i, "operand %u is not cut as parameter %s is", k,
                               plan_string(p, param->name));
+        }
     }
     set_whole(c, i);
     return 0;
@@ -300,7 +354,7 @@ static int place_flat(Check *c, uint64_t i) {
     if (in->op == OP_accumulate) return place_accumulated(c, i);
     if (in->op == OP_grad_norm) /* each rank's share of it: rank_own_part */
         set_place(c, check_out(c, i, 0), &(Place){.kind = PLACE_PARTIAL});
-    else if (in->op == OP_fetch || in->op == OP_evict ||
+    else if (in->op == OP_fetch || in->op == OP_evict || in->op == OP_cast ||
              (in->op == OP_metric_add && same_place(first, &c->place[check_in(c, i, 1)])))
         set_place(c, check_out(c, i, 0), first);
     else if (whole || in->op == OP_free)
@@ -326,12 +380,100 @@ static int place_instr(Check *c, uint64_t i) {
     return place_op(c, i);
 }
 
-int check_placements(Check *c, uint32_t program) {
+/* The instruction that made operand k of instruction i, if results of it can be read in several
+ * ways; NO_INSTR: they cannot. */
+static uint64_t reader_of(const Check *c, uint64_t first, uint64_t i, uint32_t k) {
+    uint32_t v = check_in(c, i, k);
+    uint64_t def = c->p->values[v].def;
+    bool cut = c->place[v].kind == PLACE_CUT && def >= first && def < i;
+    return cut && check_param_shown(c, def) < 0 ? def : NO_INSTR;
+}
+
+/* Reads operands k, k + 1, .. in the first ways in which instruction i can be placed; *from becomes
+ * the first instruction whose results are read in another way than before. */
+static bool settle(Check *c, uint64_t first, uint64_t i, uint32_t k, uint64_t *from) {
+    if (++c->tries > MOST_TRIES) return false;
+    if (k == c->p->instrs[i].n_in) return !place_instr(c, i);
+    uint64_t def = reader_of(c, first, i, k);
+    if (def == NO_INSTR) return settle(c, first, i, k + 1, from);
+    uint8_t before = c->refused[def];
+    for (int way = -1; way < MOST_WAYS; way++) {
+        if (way == before) continue;
+        c->refused[def] = way < 0 ? before : (uint8_t)way;
+        if (place_instr(c, def) || !settle(c, first, i, k + 1, from)) continue;
+        if (way >= 0) *from = MIN(*from, def);
+        return true;
+    }
+    c->refused[def] = before;
+    place_instr(c, def);
+    return false;
+}
+
+/* Which instruction's results are to be read in another way, since instruction i has no cut for
+ * them as they are: the last one that made an operand of which a rank has a part. Where that has no
+ * other way, it is asked of its own operands. NO_INSTR: nothing is left to try. */
+static uint64_t read_again(Check *c, uint64_t first, uint64_t i) {
+    uint64_t last = NO_INSTR;
+    for (uint32_t k = 0; k < c->p->instrs[i].n_in; k++) {
+        uint64_t def = reader_of(c, first, i, k);
+        if (c->blamed != UINT32_MAX && k != c->blamed) continue;
+        if (def != NO_INSTR && (last == NO_INSTR || def > last)) last = def;
+    }
+    if (last == NO_INSTR || c->refused[last] == UINT8_MAX) return NO_INSTR;
+    c->refused[i] = 0;
+    c->refused[last]++;
+    return last;
+}
+
+static int place_program(Check *c, uint32_t program) {
     const PlanProgram *pr = &c->p->programs[program];
-    int status = 0;
+    uint64_t first = pr->first_instr, end = first + pr->n_instr, furthest = first;
+    PlanFault fault = {.instr = first};
+    c->tries = 0;
+    for (uint64_t i = first; i < end;) {
+        c->blamed = UINT32_MAX;
+        int status = place_instr(c, i);
+        if (!status) {
+            i++;
+            continue;
+        }
+        if (i >= furthest) fault = *c->fault;
+        furthest = MAX(furthest, i);
+        uint64_t from = i;
+        if (c->blamed == UINT32_MAX && settle(c, first, i, 0, &from)) {
+            i = from;
+            continue;
+        }
+        for (uint64_t k = first; k < i; k++) place_instr(c, k); /* as before settle */
+        uint64_t again = ++c->tries < MOST_TRIES ? read_again(c, first, i) : NO_INSTR;
+        if (again == NO_INSTR) {
+            *c->fault = fault;
+            return status;
+        }
+        i = again;
+    }
+    return 0;
+}
+
+int check_placements(Check *c, uint32_t program) {
     if (!c->cuts) return 0;
-    for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-        status = place_instr(c, i);
-    if (!status) check_type_inner(c);
-    return status;
+    PlanFault fault;
+    c->by_length = true;
+    int status = place_program(c, program);
+    if (status) {
+        fault = *c->fault;
+        c->by_length = false;
+        memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
+        status = place_program(c, program);
+        if (status) *c->fault = fault;
+    }
+    if (status) return status;
+    memset(c->fault, 0, sizeof *c->fault);
+    for (uint32_t v = 0; v < c->p->n_values; v++) {
+        if (c->program[c->p->values[v].def] != program) continue;
+        c->result->cut_values += c->place[v].kind == PLACE_CUT;
+        c->result->partial_values += c->place[v].kind == PLACE_PARTIAL;
+    }
+    check_type_inner(c);
+    return 0;
 }

@@ -126,6 +126,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.whole = calloc(c.cuts ? values : 1, sizeof *c.whole);
     for (uint64_t v = 0; c.cuts && c.whole && v < p->n_values; v++) c.whole[v] = p->values[v].type;
     c.scaled = calloc(instrs, sizeof *c.scaled);
+    c.refused = calloc(c.cuts ? instrs : 1, sizeof *c.refused);
     c.position = calloc(instrs, sizeof *c.position);
     c.program = calloc(instrs, sizeof *c.program);
     c.root = calloc(values, sizeof *c.root);
@@ -145,9 +146,9 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.written = calloc(p->n_states + 1, sizeof *c.written);
     check_draw_key(&c);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.place && c.whole && c.scaled && c.position && c.program && c.root &&
-        c.first_use && c.last && c.use && c.types && c.inner && c.inner_type && c.number &&
-        c.without_dropout && c.terms && c.first_term_of_state && c.written)
+    if (c.clock && c.place && c.whole && c.scaled && c.refused && c.position && c.program &&
+        c.root && c.first_use && c.last && c.use && c.types && c.inner && c.inner_type &&
+        c.number && c.without_dropout && c.terms && c.first_term_of_state && c.written)
         status = run_proofs(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
@@ -156,6 +157,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.place);
     free(c.whole);
     free(c.scaled);
+    free(c.refused);
     free(c.position);
     free(c.program);
     free(c.root);

@@ -208,6 +208,13 @@ static void emit_source(Emit *e, const char *name, const DataSource *s) {
             .path = string(e, s->fields.at[i].path), .classes = s->fields.at[i].classes);
 }
 
+/* PlanValue.cut */
+static uint16_t cut_dimension(const Value *v) {
+    for (int i = 0; v->placement && i < MAX_RANK; i++)
+        if (v->placement->cut[i]) return (uint16_t)(i + 1);
+    return 0;
+}
+
 /* Operand and result types of an op, in scratch arrays of the caller. */
 static void types_of(const Graph *g, const Op *op, Type *in, Type *out) {
     for (uint32_t k = 0; k < op->n_in; k++) in[k] = clean_type(&g->values.at[op->in[k]].type);
@@ -226,7 +233,7 @@ static void emit_links(Emit *e, const Op *op) {
         const Value *v = &e->g->values.at[op->out + k];
         e->value_number[op->out + k] = e->n_values++;
         PUT(e, values, .def = e->n_instrs, .address = v->type.dtype == DT_TOKEN ? 0 : v->address,
-            .slots = (uint16_t)v->slots, .type = clean_type(&v->type));
+            .slots = (uint16_t)v->slots, .cut = cut_dimension(v), .type = clean_type(&v->type));
     }
 }
 

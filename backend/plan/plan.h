@@ -315,7 +315,8 @@ typedef struct PlanRole { /* ranks [first, first + count) */
  * is in this rank's slot: an operand of a gather lies inside the memory of the result. */
 typedef struct PlanValue {
     uint32_t def; /* number of the instruction that writes it */
-    uint16_t pad;
+    uint16_t cut; /* where ranks share it out: 1 + the dimension of which each has a part; 0: none,
+                     or not known. Proof 10 tries that first and believes nothing */
     uint16_t slots;   /* AxisSet; 0: the value is at the address itself */
     uint64_t address; /* meaningless for tokens */
     Type type;

@@ -15,7 +15,9 @@ static int read_values(Reading *r) {
     Mesh mesh = plan_mesh(p);
     for (uint64_t i = 0; i < p->n_values; i++) {
         const PlanValue *v = &p->values[i];
-        FAIL_IF(v->def >= p->n_instrs || v->pad, "value %llu has no defining instruction", (Llu)i);
+        FAIL_IF(v->cut > MAX_RANK, "value %llu is cut along a dimension that it does not have",
+                (Llu)i);
+        FAIL_IF(v->def >= p->n_instrs, "value %llu has no defining instruction", (Llu)i);
         const PlanInstr *in = &p->instrs[v->def];
         FAIL_IF(i < in->first_out || i - in->first_out >= in->n_out,
                 "value %llu is not a result of instruction %u", (Llu)i, v->def);

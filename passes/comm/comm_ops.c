@@ -11,8 +11,11 @@ void comm_clone(CommEmitter *e, const Op *old, const ValueId *in) {
     if (op.n_in) memcpy(op.in, in, op.n_in * sizeof *in);
     op.out = g->values.n;
     for (uint32_t j = 0; j < op.n_out; j++) {
-        Value v = {
-            .type = g->values.at[old->out + j].type, .def = id, .result = j, .address = NO_ADDRESS};
+        Value v = {.type = g->values.at[old->out + j].type,
+                   .placement = g->values.at[old->out + j].placement,
+                   .def = id,
+                   .result = j,
+                   .address = NO_ADDRESS};
         e->became[old->out + j] = op.out + j;
         graph_add_value(g, &v);
     }

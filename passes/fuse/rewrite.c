@@ -55,6 +55,7 @@ static void emit_fused(Rewrite *r, const Fused *f, ValueId *became) {
     for (uint32_t j = 0; j < f->n_out; j++) {
         ValueId out = g->ops.at[id].out + j;
         g->values.at[out].type = g->values.at[f->out[j]].type;
+        g->values.at[out].placement = g->values.at[f->out[j]].placement;
         became[f->out[j]] = out;
     }
 }

@@ -361,7 +361,10 @@ OpId memory_copy(Graph *g, OpId user, ValueId v) {
                .unit = op->unit,
                .phase = op->phase,
                .stream = STREAM_COMPUTE};
-    Value value = {.type = g->values.at[v].type, .def = g->ops.n, .address = NO_ADDRESS};
+    Value value = {.type = g->values.at[v].type,
+                   .placement = g->values.at[v].placement,
+                   .def = g->ops.n,
+                   .address = NO_ADDRESS};
     OpId id = g->ops.n;
     copy.in[0] = v;
     graph_add_op(g, &copy);

@@ -166,6 +166,11 @@ static void make_groups(Shard *s) {
 
 /* ---- gradients ---- */
 
+static ValueId placed_like(Graph *g, ValueId v, ValueId copy) {
+    g->values.at[copy].placement = g->values.at[v].placement;
+    return copy;
+}
+
 /* The gradient in the group's dtype, as a value that may be written straight into its place in the
  * flat one, unless it will be copied there. */
 static ValueId own_gradient(Shard *s, ValueId v, const Group *group) {
@@ -175,7 +180,7 @@ static ValueId own_gradient(Shard *s, ValueId v, const Group *group) {
     OpKind def = g->ops.at[g->values.at[v].def].kind;
     if (t.dtype != dtype) {
         t.dtype = (uint8_t)dtype;
-        return emit_value(&s->b, OP_cast, NULL, 1, &v, &t);
+        return placed_like(g, v, emit_value(&s->b, OP_cast, NULL, 1, &v, &t));
     }
     bool own = op_info[def].alias != ALIAS_VIEW && !s->packed[v];
     if (own || !group_is_whole(g, group)) {
@@ -183,7 +188,7 @@ static ValueId own_gradient(Shard *s, ValueId v, const Group *group) {
         return v;
     }
     Attrs one = {.alpha = 1};
-    return emit_value(&s->b, OP_scale, &one, 1, &v, NULL);
+    return placed_like(g, v, emit_value(&s->b, OP_scale, &one, 1, &v, NULL));
 }
 
 static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
@@ -225,6 +230,25 @@ static void shard_program(Shard *s, uint32_t program) {
     }
 }
 
+/* With layout = param a rank's part of a parameter is cut once more, into equal parts along an axis
+ * that the user chose. */
+static bool parts_can_be_split(Graph *g) {
+    int64_t shards = mesh_extent(&g->policy.mesh, split_axes(&g->policy));
+    for (uint32_t k = 0; k < g->params.n; k++) {
+        const Param *p = &g->params.at[k];
+        if (!p->cut.axes || !p->split_axis || p->type.dim[p->split_axis] % shards == 0) continue;
+        Diag d = diag_at(g->diags, E_contradiction, p->name.span,
+                         "%s: axis %lld has %lld entries on each rank along tp, which is not "
+                         "divisible by %lld shards",
+                         p->name.path, (long long)p->split_axis,
+                         (long long)p->type.dim[p->split_axis], (long long)shards);
+        diag_help(&d, "split it along another axis");
+        diag_emit(&d);
+        return false;
+    }
+    return true;
+}
+
 bool pass_shard(Graph *g) {
     if (g->groups.n || !g->units.n) {
         Diag d =
@@ -232,6 +256,7 @@ bool pass_shard(Graph *g) {
         diag_emit(&d);
         return false;
     }
+    if (!parts_can_be_split(g)) return false;
     Arena *a = g->scratch;
     Shard s = {.g = g, .map = unit_map(g), .b = {.g = g}};
     s.group = arena_array(a, int32_t, g->params.n);

@@ -21,3 +21,4 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 7  nothing waits for itself: 11 edges
 8  the plan computes the model: 24 ops, 2 losses and metrics, 122 facts, dtypes of 29 results
 9  checkpoints hold the state between two steps: 3 saves, 6264 bytes per rank, awaited by 1 instructions
+10 ranks share out values only as ops allow: parts of 0 values, terms of 0 sums

@@ -10,10 +10,12 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
+cut ms
 fuse_packed_attention ms
 fuse_gelu ms
 grad ms
 recompute ms
+place ms
 fuse_backward ms
 precision ms
 pad ms
