@@ -11,6 +11,8 @@
  * results, weights and statistics alone, forward and backward: a router is f32 up to its choice.
  * A weight stays marked where its elements only move.
  *
+ * Sums over ranks and parts have the dtype of what they are made of.
+ *
  * 1. Backwards: which values are gradients of parameters, or terms that nothing but sums on the way
  * to one read, and in which dtype: of several such sums the widest. An op that adds to an operand
  * in place (acc) has the operand's dtype. 2. Forwards: each op's results from its signature in
@@ -33,12 +35,14 @@ typedef struct Precision {
 /* Views and parts are bound to the dtype of the whole. */
 static bool is_bound(const Precision *c, ValueId v) {
     const Op *def = &c->g->ops.at[c->g->values.at[v].def];
-    return signature_result(op_signature(def->kind), v - def->out)->dtype == WANT_SAME;
+    return op_info[def->kind].effect == EFFECT_COMM ||
+           signature_result(op_signature(def->kind), v - def->out)->dtype == WANT_SAME;
 }
 
 /* Do the elements of a gradient only move through it? */
 static bool moves_gradient(OpKind op) {
-    return op == OP_reshape || op == OP_transpose_grad || op == OP_slice_grad;
+    return op == OP_reshape || op == OP_transpose_grad || op == OP_slice_grad || op == OP_part ||
+           op == OP_all_reduce;
 }
 
 /* v is, or moves on the way to, a parameter's gradient. A product used only for gradients that only
