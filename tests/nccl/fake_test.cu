@@ -149,7 +149,7 @@ static void faults(Arena &a, ncclComm_t comm) {
     if (mode == "outside") ncclAllGather(a.at, a.at + (1 << 18), N, ncclFloat, comm, a.stream[0]);
     if (mode == "too-early") {
         gather(a, comm, a.stream[0]);
-        for (int i = 0; i < 400; i++) cudaMemsetAsync(a.at, i, N * 4, a.stream[1]);
+        for (int i = 0; i < 4000; i++) cudaMemsetAsync(a.at, i, N * 4, a.stream[1]);
     }
     while (mode == "absent" && odd && shared->looked < ranks - 1) usleep(1000);
     if (mode == "absent" && !odd) {
