@@ -115,7 +115,8 @@ static void want_for_sum(Dtypes *d, uint32_t v, int dtype) {
     if (++d->of[v].sums == d->of[v].readers) require_dtype(d, v, d->of[v].summed);
 }
 
-/* A copy counts as a sum of one term. */
+/* A copy counts as a sum of one term; a rank's part and a sum over ranks have the dtype of what
+ * they are made of. */
 static void want_by_part(Dtypes *d, uint64_t i, const Part *part) {
     bool moves =
         part->op == OP_reshape || part->op == OP_transpose_grad || part->op == OP_slice_grad;
@@ -123,6 +124,12 @@ static void want_by_part(Dtypes *d, uint64_t i, const Part *part) {
     if (moves && d->of[from].gradient && d->of[from].readers == 1)
         d->of[from].moved =
             (uint8_t)dtype_wider(d->of[from].moved, d->of[check_part_out(part, 0)].moved);
+    bool shares = part->op == OP_part || part->op == OP_all_reduce;
+    for (uint32_t j = 0; shares && j < part->n_out; j++) {
+        uint32_t v = check_part_in(part, j);
+        if (d->of[v].gradient && d->of[v].readers == 1)
+            require_dtype(d, v, d->of[check_part_out(part, j)].moved);
+    }
     for (uint32_t j = 0; j < part->n_out; j++) {
         uint32_t v = check_part_out(part, j);
         if (result_slot(part->op, j)->dtype == WANT_GRAD)

@@ -41,13 +41,17 @@ static bool is_bound(const Precision *c, ValueId v) {
 
 /* Do the elements of a gradient only move through it? */
 static bool moves_gradient(OpKind op) {
-    return op == OP_reshape || op == OP_transpose_grad || op == OP_slice_grad || op == OP_part ||
-           op == OP_all_reduce;
+    return op == OP_reshape || op == OP_transpose_grad || op == OP_slice_grad;
 }
 
 /* v is, or moves on the way to, a parameter's gradient. A product used only for gradients that only
  * moves is written in the gradient's dtype. */
 static void set_dtype(Precision *c, ValueId v, int dtype) {
+    for (bool whole = true; whole;) { /* what a rank's part, or a sum over ranks, is made of */
+        const Op *def = &c->g->ops.at[c->g->values.at[v].def];
+        whole = (def->kind == OP_part || def->kind == OP_all_reduce) && c->readers[v] == 1;
+        if (whole) v = def->in[v - def->out];
+    }
     if (!is_bound(c, v)) c->wanted[v] = dtype_wider(c->wanted[v], dtype);
     for (;;) {
         const Op *def = &c->g->ops.at[c->g->values.at[v].def];
