@@ -118,9 +118,8 @@ static bool try_types(Placing *s, uint32_t which) {
     for (uint32_t j = 0; j < s->n_out; j++) {
         Type *t = &s->type[s->n_in + j];
         *t = c->p->values[check_out(c, s->i, j)].type;
-        if (s->dim[j] < 0) continue;
-        t->dim[s->dim[j]] *= c->parts;
-        t->pitch = 0;
+        t->pitch = 0; /* parts of ops need not accept one */
+        if (s->dim[j] >= 0) t->dim[s->dim[j]] *= c->parts;
     }
     PlanInstr whole = *s->in;
     whole.n_in = s->n_in;
@@ -272,6 +271,7 @@ static int place_op(Check *c, uint64_t i) {
     s.dim = arena_array(scratch, int, s.n_out + 1);
     for (uint32_t k = 0; k < s.n_in; k++) {
         s.type[k] = c->whole[check_in(c, i, k)];
+        s.type[k].pitch = 0;
         s.place[k] = c->place[check_in(c, i, k)];
     }
     bool found = find_cut(&s) || stays_partial(&s);
