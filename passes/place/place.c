@@ -130,6 +130,15 @@ typedef struct OldOp {
     Type *type; /* of the operands, then of the results: whole */
 } OldOp;
 
+static CutOp cut_op(const OldOp *op) {
+    return (CutOp){.kind = op->kind,
+                   .attr = op->attr,
+                   .n_in = op->n_in,
+                   .n_out = op->n_out,
+                   .in = op->type,
+                   .out = op->type + op->n_in};
+}
+
 static Cut copy_cut(PlacePass *p, const Cut *cut, uint32_t n) {
     Cut copy = *cut;
     copy.value = arena_array(p->g->scratch, Place, n + 1);
@@ -143,12 +152,7 @@ static bool is_param(const PlacePass *p, ValueId old) {
 
 /* The cut along which an operand is cut, a parameter before others. */
 static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen) {
-    CutOp asked = {.kind = op->kind,
-                   .attr = op->attr,
-                   .n_in = op->n_in,
-                   .n_out = op->n_out,
-                   .in = op->type,
-                   .out = op->type + op->n_in};
+    CutOp asked = cut_op(op);
     uint32_t n = op->n_in + op->n_out, n_cuts = 0;
     Cut *cuts = NULL;
     for (int others = 0; others < 2; others++)
@@ -168,12 +172,7 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen) {
 }
 
 static bool stays_partial(PlacePass *p, const OldOp *op) {
-    CutOp asked = {.kind = op->kind,
-                   .attr = op->attr,
-                   .n_in = op->n_in,
-                   .n_out = op->n_out,
-                   .in = op->type,
-                   .out = op->type + op->n_in};
+    CutOp asked = cut_op(op);
     bool *partial = arena_array(p->g->scratch, bool, op->n_in + 1);
     for (uint32_t i = 0; i < op->n_in; i++) {
         partial[i] = p->place[op->in[i]].place.kind == PLACE_PARTIAL;

@@ -3,7 +3,7 @@
  * Adding a negated value, or a product with a negated factor, becomes a subtraction; subtracting
  * one becomes an addition. x + 0, which the gradient of a slice has and which only turns -0 into 0,
  * moves behind the sum that reads it: (x + 0) + y becomes (x + y) + 0. Behind a sum of two products
- * it is no step of its own: the step of the sum is marked PLUS_ZERO.
+ * it needs no step: the step of the sum is marked PLUS_ZERO.
  */
 #ifndef FSDPC_CPU_SIMPLIFY_H
 #define FSDPC_CPU_SIMPLIFY_H
