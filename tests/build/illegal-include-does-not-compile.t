@@ -3,7 +3,8 @@
 # needs, and no rooms include each other in a circle.
 # NEEDS: sanitizer:none
 ==== out
-backend/check: backend/plan ir/base ir/graph ir/ops ir/text
+backend/check: backend/plan ir/base ir/cut ir/graph ir/ops ir/text
+backend/check/placement: backend/check backend/plan ir/base ir/cut ir/graph ir/ops
 backend/driver: backend/emit backend/plan backend/report checkpoint frontend frontend/help frontend/model frontend/vocabulary ir/base ir/graph ir/ops passes tensors copies
 backend/emit: backend/plan frontend frontend/model ir/base ir/graph ir/ops ir/text passes
 backend/plan: ir/base ir/graph ir/ops ir/text
@@ -20,6 +21,7 @@ frontend/tensors: frontend/model frontend/syntax frontend/vocabulary ir/base ir/
 frontend/vocabulary: ir/base ir/graph ir/ops
 frontend/weights: frontend/evaluate frontend/model frontend/syntax frontend/vocabulary ir/base ir/graph ir/ops
 ir/base: 
+ir/cut: ir/base ir/ops
 ir/graph: ir/base ir/ops
 ir/ops (ir.module): ir/base
 ir/ops (ir.ops): ir/base
@@ -28,7 +30,7 @@ ir/verify: ir/base ir/graph ir/ops ir/text
 passes: ir/base ir/graph ir/ops
 passes/comm: ir/base ir/graph ir/ops passes passes/shard
 passes/fuse: ir/base ir/graph ir/ops passes passes/shard passes/train
-passes/place: ir/base ir/graph ir/ops passes
+passes/place: ir/base ir/cut ir/graph ir/ops passes
 passes/sched: ir/base ir/graph ir/ops passes
 passes/shard: ir/base ir/graph ir/ops passes
 passes/train: ir/base ir/graph ir/ops passes passes/shard
