@@ -2,15 +2,17 @@
  * and for tests.
  *
  * CUT("... sum, T each at, H with K each") has an item for each letter of the op's signature along
- * which ranks may share out the op:
- *   each   values that have the letter are cut, others are whole
- *   sum    the same, but results that lack the letter are partial. Operands that lack it are whole,
- *          unless a group of LINEAR names them together with an operand that is cut: they are
- * added, so they are partial, too at     the kernel must know where its part begins H with K   H is
- * a multiple of K, and entry i of H belongs to entry i / (H / K) of K. There are two cuts: of K,
- * with the entries of H that belong to each of its entries; and of those entries of H, where values
- * that have only K are whole if they are operands and partial if they are results
- * `...` and letters with a star stand for each of their axes.
+ * which ranks may share out the op. `...` and letters with a star stand for each of their axes.
+ *
+ * each      values that have the letter are cut; others are whole
+ * sum       the same, but results that lack the letter are partial. Operands that lack it are
+ *           whole, unless a group of LINEAR names them together with an operand that is cut:
+ *           they are added, so they are partial too
+ * at        the kernel must know where its part begins
+ * H with K  H is a multiple of K, and entry i of H belongs to entry i / (H / K) of K. There are
+ *           two cuts: of K, with the entries of H that belong to each of its entries; and of
+ *           those entries of H, where values that have only K are whole if they are operands
+ *           and partial if they are results
  *
  * LINEAR("x b, w b"): the op is linear in x and b together, and in w and b together. Operands that
  * are left out do not count.
