@@ -19,7 +19,7 @@ enum { MESH_AXES = 8 };
 typedef uint32_t AxisSet; /* bit a: axis number a */
 
 typedef enum AxisRole {
-#define AXIS(name, samples, parameters, retained, cuts, doc) AXIS_##name,
+#define AXIS(name, ...) AXIS_##name,
 #include "axes.def"
 #undef AXIS
     AXIS_ROLES
@@ -35,59 +35,32 @@ typedef struct Mesh {
     MeshAxis axis[MESH_AXES]; /* outermost first */
 } Mesh;
 
-static inline const char *axis_name(AxisRole role) {
-    static const char *const names[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, cuts, doc) #name,
+/* A row of axes.def. */
+typedef struct AxisInfo {
+    const char *name;
+    bool splits_samples, splits_parameters, splits_retained;
+    int cuts; /* values: in which order; 0: it does not */
+    bool is_written;
+    const char *meaning;
+} AxisInfo;
+
+static inline const AxisInfo *axis_info(AxisRole role) {
+    static const AxisInfo rows[AXIS_ROLES + 1] = {
+#define AXIS(name, ...) {#name, __VA_ARGS__},
 #include "axes.def"
 #undef AXIS
     };
-    return names[role];
+    return &rows[role];
 }
 
-static inline const char *axis_meaning(AxisRole role) {
-    static const char *const lines[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, cuts, doc) doc,
-#include "axes.def"
-#undef AXIS
-    };
-    return lines[role];
-}
-
-static inline bool axis_splits_samples(AxisRole role) {
-    static const bool splits[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, cuts, doc) samples,
-#include "axes.def"
-#undef AXIS
-    };
-    return splits[role];
-}
-
+static inline const char *axis_name(AxisRole role) { return axis_info(role)->name; }
+static inline const char *axis_meaning(AxisRole role) { return axis_info(role)->meaning; }
+static inline bool axis_splits_samples(AxisRole role) { return axis_info(role)->splits_samples; }
 static inline bool axis_splits_parameters(AxisRole role) {
-    static const bool splits[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, cuts, doc) parameters,
-#include "axes.def"
-#undef AXIS
-    };
-    return splits[role];
+    return axis_info(role)->splits_parameters;
 }
-
-static inline bool axis_splits_retained(AxisRole role) {
-    static const bool splits[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, cuts, doc) retained,
-#include "axes.def"
-#undef AXIS
-    };
-    return splits[role];
-}
-
-static inline bool axis_cuts(AxisRole role) {
-    static const bool works[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, retained, cuts, doc) cuts,
-#include "axes.def"
-#undef AXIS
-    };
-    return works[role];
-}
+static inline bool axis_splits_retained(AxisRole role) { return axis_info(role)->splits_retained; }
+static inline bool axis_cuts(AxisRole role) { return axis_info(role)->cuts > 0; }
 
 /* The axes of more than one rank whose role has the fact. */
 static inline AxisSet mesh_axes_with(const Mesh *m, bool (*has)(AxisRole)) {
@@ -127,17 +100,26 @@ static inline int64_t mesh_extent(const Mesh *m, AxisSet set) {
 
 static inline int64_t mesh_ranks(const Mesh *m) { return mesh_extent(m, mesh_all_axes(m)); }
 
-/* Cuts the axis that splits parameters into groups of k neighbours, which become an axis of their
- * own right inside it. */
-static inline void mesh_cut(Mesh *m, int64_t k) {
-    int inner = 0;
-    int at = 0;
-    while (!axis_splits_retained((AxisRole)inner)) inner++;
-    while (!axis_splits_parameters(m->axis[at].role)) at++;
+/* The axes that cut values, in the order in which they do, at most MESH_AXES; returns how many. */
+static inline int mesh_cut_order(const Mesh *m, int *axes) {
+    int n = 0;
+    for (int a = 0; a < m->n; a++) {
+        int order = axis_info(m->axis[a].role)->cuts, at = n;
+        if (!order || m->axis[a].size == 1) continue;
+        for (; at > 0 && axis_info(m->axis[axes[at - 1]].role)->cuts > order; at--)
+            axes[at] = axes[at - 1];
+        axes[at] = a;
+        n++;
+    }
+    return n;
+}
+
+/* Cuts an axis into groups of k neighbours, which become an axis of their own right inside it. */
+static inline void mesh_cut(Mesh *m, int at, AxisRole inner, int64_t k) {
     CHECK(m->n < MESH_AXES);
     for (int a = m->n++; a > at + 1; a--) m->axis[a] = m->axis[a - 1];
     m->axis[at].size /= k;
-    m->axis[at + 1] = (MeshAxis){(AxisRole)inner, k};
+    m->axis[at + 1] = (MeshAxis){inner, k};
 }
 
 static inline int64_t mesh_coordinate(const Mesh *m, int64_t rank, int axis) {

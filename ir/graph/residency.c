@@ -145,7 +145,10 @@ int64_t reshard_group(const Policy *p) {
 Mesh mesh_of_groups(const Policy *p) {
     int64_t group = reshard_group(p);
     Mesh mesh = p->mesh;
-    if (group && !mesh_retained_axes(&mesh)) mesh_cut(&mesh, group);
+    if (!group || mesh_retained_axes(&mesh)) return mesh;
+    int at = 0;
+    while (!axis_splits_parameters(mesh.axis[at].role)) at++;
+    mesh_cut(&mesh, at, AXIS_reshard_group, group);
     return mesh;
 }
 
