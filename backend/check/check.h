@@ -16,6 +16,8 @@
 
 #define NO_INSTR UINT64_MAX
 
+/* Axes that may cut values in one plan. */
+enum { CHECK_LEVELS = 3 };
 enum { CHECK_KEY_WORDS = 24 }; /* as many as XXH3 takes at most from a short text */
 
 /* Sets of proofs, for plan_check_rules. */
@@ -27,8 +29,10 @@ typedef struct Check {
     Mesh mesh;
     AxisSet
         samples;  /* along which ranks read different samples: contributions are summed over them */
-    AxisSet cuts; /* along which ranks share out values: one axis, or none */
-    int64_t parts; /* its ranks */
+    AxisSet cuts; /* along which ranks share out values */
+    int n_levels; /* check_placement.c: one for each of these axes, innermost first */
+    int level_axis[CHECK_LEVELS];
+    int64_t level_parts[CHECK_LEVELS]; /* its ranks */
     PlanFault *fault;
     PlanCheckResult *result;
     /* by instruction of the whole plan */
@@ -40,14 +44,16 @@ typedef struct Check {
     uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
     uint32_t *use;       /* directly or through a view, ascending */
     Type *types;         /* room for those of an instruction's operands and results */
-    Place *place;        /* check_placement.c: how a value is placed along `cuts` */
-    Type *whole;         /* its type on all ranks of `cuts` together */
+    Place *place;        /* check_placement.c: how a value is placed along the level's axis */
+    Type *part;          /* its type on a rank of that axis */
+    Type *whole;         /* its type on all ranks of the level's axis, and of those before, together */
+    int level;           /* that is proved, later how many are */
     uint32_t tries;      /* so far */
     bool by_length;      /* check_placement.c: in which order it tries to read results */
     uint32_t blamed;  /* the operand because of which an instruction was refused; UINT32_MAX: any */
     uint8_t *refused; /* by instruction: ways to read its results that their readers refused */
-    uint8_t *scaled; /* by instruction: 1 + the dimension of which attributes count a rank's entries
-                        only; 0: none does */
+    uint8_t (*scaled)[CHECK_LEVELS]; /* by instruction and level: 1 + the dimension of which
+                                        attributes count a rank's entries only; 0: none does */
     uint32_t (*last)[MAX_STREAMS]; /* position + 1 of the last access of root r on each stream */
     uint64_t key[CHECK_KEY_WORDS]; /* check_terms.c: of the hash that numbers are */
     /* check_terms.c, by value of a Part */
@@ -121,8 +127,8 @@ bool check_may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j);
 /* check_placement.c: rule 10 of one program */
 int check_placements(Check *c, uint32_t program);
 /* check_terms.c: what attributes are on whole types, if they count entries of that dimension. */
-void check_whole_attrs(const Check *c, uint16_t op, Attrs *a, int scaled);
-void check_whole_step(const Check *c, FormulaStep *step, int scaled);
+void check_whole_attrs(const Check *c, uint64_t i, uint16_t op, Attrs *a);
+void check_whole_step(const Check *c, uint64_t i, FormulaStep *step);
 /* check_gradients.c: rule 4 of one role's step */
 int check_gradients(Check *c, uint32_t role);
 int check_samples(Check *c);    /* before it: finds Check.samples */

@@ -70,6 +70,13 @@ static const char *text_of(const FactReader *r, PlanString text) {
     return plan_string(r->c->p, text);
 }
 
+/* Which axes of the axis before a pass needed for the heads that there are: proof 10 says whether
+ * they are right. */
+static bool is_of_axis_before(const PlanAxis *a) {
+    const AxisInfo *info = axis_info((AxisRole)a->role);
+    return !info->is_written && info->cuts;
+}
+
 static void check_settings(FactReader *r) {
     const Plan *p = r->c->p;
     const PlanSettings *t = p->settings;
@@ -77,8 +84,12 @@ static void check_settings(FactReader *r) {
 #define REAL(name, plan, model) fact_real(setting(r, name), plan);
 #define TEXT(name, plan, model) fact_text(setting(r, name), plan);
 #include "facts.def"
-    for (uint64_t i = 0; i < p->n_axes; i++)
-        fact_whole(setting(r, axis_name((AxisRole)p->axes[i].role)), (uint64_t)p->axes[i].size);
+    for (uint64_t i = 0; i < p->n_axes; i++) {
+        if (is_of_axis_before(&p->axes[i])) continue;
+        int64_t size = p->axes[i].size;
+        if (i + 1 < p->n_axes && is_of_axis_before(&p->axes[i + 1])) size *= p->axes[i + 1].size;
+        fact_whole(setting(r, axis_name((AxisRole)p->axes[i].role)), (uint64_t)size);
+    }
 }
 
 static void check_param(FactReader *r, const PlanParam *q) {

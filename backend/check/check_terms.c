@@ -167,7 +167,7 @@ static void type_inner(Check *c, uint64_t i, Type *to) {
     for (uint32_t k = 0; k < f->n_in; k++) value[k] = *check_type(c, p->operands[in->first_in + k]);
     for (uint32_t k = 0; k < f->n_step; k++) {
         step[k] = p->steps[f->first_step + k];
-        check_whole_step(c, &step[k], c->scaled[i] - 1);
+        check_whole_step(c, i, &step[k]);
     }
     formula_types(f->n_in, f->n_step, step, value);
     for (uint32_t k = 0; k < f->n_step; k++) to[k] = value[f->n_in + k];
@@ -269,19 +269,27 @@ uint64_t check_param_term(const Check *c, uint32_t param) {
     return hash_words(&w);
 }
 
-void check_whole_attrs(const Check *c, uint16_t op, Attrs *a, int scaled) {
-    if ((op != OP_slice && op != OP_slice_grad) || a->axis != scaled) return;
-    a->start *= c->parts;
-    a->count *= c->parts;
+/* By what the counts of instruction i along a dimension are multiplied. */
+static int64_t scale_of(const Check *c, uint64_t i, int64_t dim) {
+    int64_t scale = 1;
+    for (int k = 0; k < c->n_levels; k++)
+        if (c->scaled[i][k] == dim + 1) scale *= c->level_parts[k];
+    return scale;
 }
 
-void check_whole_step(const Check *c, FormulaStep *step, int scaled) {
-    if ((step->function != SCALAR_slice && step->function != SCALAR_slice_grad) ||
-        (int)step->axis != scaled)
-        return;
-    step->start *= (uint32_t)c->parts;
-    step->count *= (uint32_t)c->parts;
-    step->whole *= (uint32_t)c->parts;
+void check_whole_attrs(const Check *c, uint64_t i, uint16_t op, Attrs *a) {
+    if (op != OP_slice && op != OP_slice_grad) return;
+    int64_t scale = scale_of(c, i, a->axis);
+    a->start *= scale;
+    a->count *= scale;
+}
+
+void check_whole_step(const Check *c, uint64_t i, FormulaStep *step) {
+    if (step->function != SCALAR_slice && step->function != SCALAR_slice_grad) return;
+    uint32_t scale = (uint32_t)scale_of(c, i, step->axis);
+    step->start *= scale;
+    step->count *= scale;
+    step->whole *= scale;
 }
 
 bool check_moves_parts(const Check *c, uint16_t op) {
@@ -292,11 +300,11 @@ Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
     Attrs a;
     if (!part->step) {
         a = c->p->instrs[i].attr;
-        check_whole_attrs(c, part->op, &a, c->scaled[i] - 1);
+        check_whole_attrs(c, i, part->op, &a);
         return a;
     }
     FormulaStep step = *part->step;
-    check_whole_step(c, &step, c->scaled[i] - 1);
+    check_whole_step(c, i, &step);
     formula_step_op(&step, &a);
     return a;
 }

@@ -118,7 +118,8 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
     bool named = false;       /* one of them is of the unit that it names */
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Sym *v = sym_in(s, i, k);
-        if (v->kind == SYM_NONE && in->attr.axes == s->c->cuts) continue; /* proof 10 */
+        if (v->kind == SYM_NONE && in->attr.axes && !((AxisSet)in->attr.axes & ~s->c->cuts))
+            continue; /* proof 10 */
         if (v->kind == SYM_NONE)
             return check_fail(s->c, "4c", i,
                               "reduces a value that is not a gradient, loss, norm or statistic");

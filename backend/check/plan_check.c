@@ -113,6 +113,16 @@ static uint64_t most_types(const Plan *p) {
     return most;
 }
 
+static void find_levels(Check *c) {
+    int axes[MESH_AXES];
+    c->n_levels = mesh_cut_order(&c->mesh, axes);
+    CHECK(c->n_levels <= CHECK_LEVELS);
+    for (int k = 0; k < c->n_levels; k++) {
+        c->level_axis[k] = axes[c->n_levels - 1 - k];
+        c->level_parts[k] = c->mesh.axis[c->level_axis[k]].size;
+    }
+}
+
 static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanCheckResult *result) {
     Check c = {.p = p, .mesh = plan_mesh(p), .fault = fault, .result = result};
     memset(fault, 0, sizeof *fault);
@@ -121,8 +131,9 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
              instrs = p->n_instrs + 1;
     c.clock = calloc(instrs, sizeof *c.clock);
     c.cuts = mesh_cut_axes(&c.mesh);
-    c.parts = check_ranks(&c, c.cuts);
+    find_levels(&c);
     c.place = calloc(c.cuts ? values : 1, sizeof *c.place);
+    c.part = calloc(c.cuts ? values : 1, sizeof *c.part);
     c.whole = calloc(c.cuts ? values : 1, sizeof *c.whole);
     for (uint64_t v = 0; c.cuts && c.whole && v < p->n_values; v++) c.whole[v] = p->values[v].type;
     c.scaled = calloc(instrs, sizeof *c.scaled);
@@ -146,7 +157,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.written = calloc(p->n_states + 1, sizeof *c.written);
     check_draw_key(&c);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.place && c.whole && c.scaled && c.refused && c.position && c.program &&
+    if (c.clock && c.place && c.part && c.whole && c.scaled && c.refused && c.position && c.program &&
         c.root && c.first_use && c.last && c.use && c.types && c.inner && c.inner_type &&
         c.number && c.without_dropout && c.terms && c.first_term_of_state && c.written)
         status = run_proofs(&c, rules);
@@ -155,6 +166,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
                    (unsigned long long)p->n_instrs);
     free(c.clock);
     free(c.place);
+    free(c.part);
     free(c.whole);
     free(c.scaled);
     free(c.refused);

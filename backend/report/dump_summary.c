@@ -27,11 +27,17 @@ static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
         int64_t n = type_elements(&q->type);
         *(q->cut.axes ? &cut : &whole) += n * mesh_extent(&mesh, q->cut.axes);
     }
-    for (int axis = 0; axis < mesh.n; axis++)
-        if (cuts >> axis & 1)
-            buf_printf(out, "%s = %lld: ranks share out %s parameters, each holds %s whole\n",
-                       axis_name(mesh.axis[axis].role), (long long)mesh.axis[axis].size,
-                       amount_commas(a, cut), amount_commas(a, whole));
+    for (int axis = 0; axis < mesh.n; axis++) {
+        const MeshAxis *own = &mesh.axis[axis], *next = own + 1;
+        if (!(cuts >> axis & 1) || !axis_info(own->role)->is_written) continue;
+        bool twin = axis + 1 < mesh.n && next->role == AXIS_twin;
+        buf_printf(out, "%s = %lld: ranks share out %s parameters, each holds %s whole",
+                   axis_name(own->role), (long long)(own->size * (twin ? next->size : 1)),
+                   amount_commas(a, cut), amount_commas(a, whole));
+        if (twin)
+            buf_printf(out, "; %lld ranks at a time hold the same KV heads", (long long)next->size);
+        buf_printf(out, "\n");
+    }
 }
 
 void dump_summary(const Plan *plan, Arena *a, Buf *out) {

@@ -52,9 +52,17 @@ typedef struct Place {
     int64_t outer;
 } Place;
 
+/* The two cuts of `H with K` (cut_column.h). */
+typedef enum CutPair {
+    PAIR_NONE,
+    PAIR_OUTSIDE, /* of K, with the entries of H that belong to each of its entries */
+    PAIR_INSIDE   /* of those entries of H */
+} CutPair;
+
 typedef struct Cut {
     int64_t size; /* at least 2; the number of ranks must divide it */
     char letter;  /* of the signature or of a part's, '.' for an axis of `...`; 0: it has none */
+    uint8_t pair; /* CutPair */
     bool at;      /* the kernel must know where its part begins, or it computes something else */
     bool counts;  /* attributes `start` and `count`, also of a formula's steps, count entries of
                    * this axis: a part has the n-th part of them */

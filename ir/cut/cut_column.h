@@ -62,8 +62,8 @@ Cut *cut_add(CutSearch *s, int64_t size);
 void cut_put(Cut *cut, uint32_t value, int dim, int64_t outer);
 
 /* cut_rules.c */
-CutRule cut_along, cut_broadcast, cut_concat, cut_reshape, cut_slice, cut_split, cut_sum,
-    cut_transpose;
+CutRule cut_along, cut_beside, cut_broadcast, cut_concat, cut_reshape, cut_slice, cut_split,
+    cut_sum, cut_transpose;
 /* cut_letters.c: what op_cuts and op_keeps_partial say of an op that is not made of others. */
 CutRule cut_row;
 bool cut_row_keeps_partial(const CutOp *op, const bool *partial);

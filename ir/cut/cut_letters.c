@@ -39,6 +39,7 @@ static void cut_pair(CutSearch *s, const BoundSignature *b, const CutColumn *col
         Cut *cut = cut_add(s, inside ? all / groups : groups);
         if (!cut) continue;
         cut->letter = item->letter;
+        cut->pair = inside ? PAIR_INSIDE : PAIR_OUTSIDE;
         cut->at = item->at;
         for (uint32_t v = 0; v < s->op->n_in + s->op->n_out; v++) {
             int dim = signature_axis(b, v, &item->axis);

@@ -112,11 +112,11 @@ void cut_transpose(CutSearch *s) {
     }
 }
 
-/* Cuts along all axes but one, which all values have. */
-static void cut_beside(CutSearch *s, int64_t axis) {
+/* Cuts along all axes but attribute `axis`, which all values have. */
+void cut_beside(CutSearch *s) {
     const Type *t = &s->op->in[0];
     for (int i = 0; i < t->rank; i++) {
-        Cut *cut = i == axis ? NULL : cut_add(s, t->dim[i]);
+        Cut *cut = i == s->op->attr->axis ? NULL : cut_add(s, t->dim[i]);
         for (uint32_t v = 0; cut && v < s->op->n_in + s->op->n_out; v++) cut_put(cut, v, i, 1);
     }
 }
@@ -134,7 +134,7 @@ static Cut *cut_runs(CutSearch *s, int64_t axis, int64_t size) {
 void cut_slice(CutSearch *s) {
     const Attrs *a = s->op->attr;
     int64_t x = s->op->in[0].dim[a->axis], y = s->op->out[0].dim[a->axis];
-    cut_beside(s, a->axis);
+    cut_beside(s);
     int64_t size = common_divisor(common_divisor(x, y), a->start ? a->start : x);
     Cut *cut = cut_runs(s, a->axis, size);
     if (cut) cut->counts = true;
@@ -142,7 +142,7 @@ void cut_slice(CutSearch *s) {
 
 void cut_concat(CutSearch *s) {
     int64_t axis = s->op->attr->axis, size = 0;
-    cut_beside(s, axis);
+    cut_beside(s);
     for (uint32_t i = 0; i < s->op->n_in; i++) size = common_divisor(s->op->in[i].dim[axis], size);
     cut_runs(s, axis, size);
 }

@@ -144,6 +144,7 @@ typedef struct Spreading {
     Arena *arena;
     int64_t size;
     char letter;
+    uint8_t pair;
     bool at, counts, changed, failed;
     bool known[MOST_VALUES];
     Place place[MOST_VALUES];
@@ -333,6 +334,7 @@ static void keep_cut(CutSearch *search, const CutSteps *all, const Spreading *s)
     if (!cut) return;
     memcpy(cut->value, value, n * sizeof *value);
     cut->letter = s->letter;
+    cut->pair = s->pair;
     cut->at = s->at;
     cut->counts = s->counts;
 }
@@ -355,8 +357,11 @@ void cut_steps(CutSearch *search) {
         for (uint32_t k = 0; k < all->n; k++)
             for (uint32_t c = 0; c < all->step[k].n_cuts; c++) {
                 const Cut *cut = &all->step[k].cuts[c];
-                Spreading s = {
-                    .all = all, .arena = arena, .size = cut->size, .letter = cut->letter};
+                Spreading s = {.all = all,
+                               .arena = arena,
+                               .size = cut->size,
+                               .letter = cut->letter,
+                               .pair = cut->pair};
                 want_cut(&s, &all->step[k], cut);
                 if (spread(&s)) keep_cut(search, all, &s);
             }

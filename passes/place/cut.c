@@ -14,6 +14,10 @@
  * takes stays whole on every rank. Where heads are what cannot be divided, that is an error, since
  * attention whole on every rank is not what anybody wants; any other width stays whole.
  *
+ * Fewer KV heads than ranks: axis tp is cut into tp x twin, as many ranks along tp as there are KV
+ * heads. Along twin ranks have the same KV heads and share out the heads that read them. Every other
+ * width is shared out over both.
+ *
  * Time: each place is met once; its class asks the cuts of its value's ops, which are few.
  */
 #include <stdlib.h>
@@ -21,6 +25,7 @@
 
 #include "cut.h"
 #include "passes.h"
+#include "pieces.h"
 
 /* A factor of a dimension of a value: dimension = outer * size * inner. */
 typedef struct ClassPlace {
@@ -33,7 +38,8 @@ typedef struct CutClass {
     VEC(ClassPlace) places;
     VEC(OpId) ops;    /* those that it meets, each once for each of their cuts */
     OpId refused;     /* one that needs it whole, or has two cuts in it; NO_OP: none */
-    OpId heads;       /* one of attention whose heads it is; NO_OP: none */
+    OpId heads;       /* one of attention whose KV heads it is; NO_OP: none */
+    bool inside;      /* the heads of each KV head instead */
     int64_t size;     /* what the number of ranks must divide */
     int64_t elements; /* of the parameters in it */
 } CutClass;
@@ -42,7 +48,7 @@ typedef struct OpCuts {
     Cut *cut; /* NULL: not asked yet */
     uint32_t n;
     uint64_t taken; /* bit k: cut k is in the class that is being found */
-    bool chosen;    /* a chosen class cuts it */
+    AxisSet chosen; /* along which axes a chosen class cuts it */
 } OpCuts;
 
 typedef struct CutPass {
@@ -129,7 +135,8 @@ static bool follow_op(CutPass *c, CutClass *class, OpId id, uint32_t which, cons
         if (cut.at) return false; /* kernels do not know yet where their part begins */
         if (!(all->taken >> k & 1)) vec_push(c->g->scratch, &class->ops, id);
         all->taken |= (uint64_t)1 << k;
-        if (cut.letter == 'H') class->heads = id;
+        if (cut.letter == 'H' && (class->heads == NO_OP || cut.pair)) class->heads = id;
+        class->inside |= cut.pair == PAIR_INSIDE;
         for (uint32_t v = 0; v < n; v++)
             if (value[v].kind == PLACE_CUT)
                 add_place(c, class, v < op->n_in ? op->in[v] : op->out + (v - op->n_in), &value[v],
@@ -198,30 +205,83 @@ static int compare_classes(const void *a, const void *b) {
     return x->places.at[0].value < y->places.at[0].value ? -1 : 1;
 }
 
-static bool is_free(const CutPass *c, const CutClass *class) {
+static bool is_free(const CutPass *c, const CutClass *class, AxisSet axes) {
     for (uint32_t k = 0; k < class->ops.n; k++)
-        if (c->ops[class->ops.at[k]].chosen) return false;
+        if (c->ops[class->ops.at[k]].chosen & axes) return false;
     return true;
 }
 
+/* A parameter that both tp and twin cut has parts of parts: ranks of both are numbered as one. */
+static void cut_param(Param *param, const ClassPlace *p, AxisSet axes) {
+    TensorCut *cut = &param->cut;
+    if (!cut->axes) {
+        *cut = (TensorCut){axes, p->place.dim, p->place.outer, p->size};
+        return;
+    }
+    CHECK(cut->dim == p->place.dim && p->place.outer == cut->outer * cut->size);
+    cut->axes |= axes;
+    cut->size *= p->size;
+}
+
 static void choose(CutPass *c, const CutClass *class, AxisSet axes) {
-    for (uint32_t k = 0; k < class->ops.n; k++) c->ops[class->ops.at[k]].chosen = true;
+    for (uint32_t k = 0; k < class->ops.n; k++) c->ops[class->ops.at[k]].chosen |= axes;
     for (uint32_t k = 0; k < class->places.n; k++) {
         const ClassPlace *p = &class->places.at[k];
         const Op *def = op_of(c, c->g->values.at[p->value].def);
-        if (!is_source(def)) continue;
-        c->g->params.at[def->attr->index].cut =
-            (TensorCut){axes, p->place.dim, p->place.outer, p->size};
+        if (is_source(def)) cut_param(&c->g->params.at[def->attr->index], p, axes);
     }
 }
 
-static void report_heads(const CutPass *c, const CutClass *class, const char *axis, int64_t ranks) {
+/* ---- heads ---- */
+
+/* Of the attention that a class of KV heads meets: how many heads read one of them. */
+static int64_t heads_of_one(CutPass *c, const CutClass *class) {
+    const OpCuts *all = cuts_of(c, class->heads);
+    for (uint32_t k = 0; k < all->n; k++)
+        if (all->cut[k].letter == 'H' && all->cut[k].pair == PAIR_INSIDE) return all->cut[k].size;
+    return 1;
+}
+
+static bool report_heads(CutPass *c, const CutClass *class, const MeshAxis *axis) {
     const Op *op = op_of(c, class->heads);
-    Diag d =
-        diag_at(c->g->diags, E_mesh, op->span, "%s = %lld: %lld heads of %s cannot be shared out",
-                axis, (long long)ranks, (long long)class->size, *op->path ? op->path : "the model");
-    diag_help(&d, "use a number of ranks that divides the number of heads");
+    int64_t kv = class->size, each = heads_of_one(c, class);
+    const char *path = *op->path ? op->path : "the model";
+    long long ranks = (long long)axis->size;
+    Diag d;
+    if (each > 1 && axis->size % kv && kv % axis->size) {
+        d = diag_at(c->g->diags, E_mesh, op->span,
+                    "%s = %lld: %lld KV heads of %s: one must divide the other",
+                    axis_name(axis->role), ranks, (long long)kv, path);
+        diag_help(&d, "use a number of ranks that divides the number of KV heads, or a multiple "
+                      "of it that divides the number of heads");
+    } else {
+        d = diag_at(c->g->diags, E_mesh, op->span,
+                    "%s = %lld: %lld heads of %s cannot be shared out", axis_name(axis->role),
+                    ranks, (long long)(kv * each), path);
+        diag_help(&d, "use a number of ranks that divides the number of heads");
+    }
     diag_emit(&d);
+    return false;
+}
+
+static bool has_heads(const CutClass *class) {
+    return class->refused == NO_OP && class->heads != NO_OP && !class->inside;
+}
+
+/* How many ranks along the axis have KV heads of their own; 0: heads cannot be shared out. */
+static int64_t ranks_with_heads(CutPass *c, const MeshAxis *axis) {
+    int64_t own = axis->size;
+    for (uint32_t k = 0; k < c->classes.n; k++)
+        if (has_heads(&c->classes.at[k])) own = common_divisor(own, c->classes.at[k].size);
+    for (uint32_t k = 0; k < c->classes.n; k++) {
+        const CutClass *class = &c->classes.at[k];
+        if (!has_heads(class) || class->size % axis->size == 0) continue;
+        if (own != class->size || heads_of_one(c, class) % (axis->size / own)) {
+            report_heads(c, class, axis);
+            return 0;
+        }
+    }
+    return own;
 }
 
 static void warn_idle(const CutPass *c, const MeshAxis *axis) {
@@ -235,22 +295,27 @@ static void warn_idle(const CutPass *c, const MeshAxis *axis) {
 
 /* Chooses classes for the axis. false: there are heads that it cannot share out. */
 static bool cut_axis(CutPass *c, int number) {
-    const MeshAxis *axis = &c->g->policy.mesh.axis[number];
-    bool ok = true, any = false;
+    Mesh *mesh = &c->g->policy.mesh;
+    const MeshAxis axis = mesh->axis[number];
+    int64_t own = ranks_with_heads(c, &axis);
+    AxisSet tp = (AxisSet)1 << number, twin = own < axis.size ? tp << 1 : 0;
+    const AxisSet sets[] = {tp | twin, tp, twin};
+    bool any = false;
+    if (!own) return false;
+    if (twin) mesh_cut(mesh, number, AXIS_twin, axis.size / own);
     if (c->classes.n) qsort(c->classes.at, c->classes.n, sizeof *c->classes.at, compare_classes);
     for (uint32_t k = 0; k < c->classes.n; k++) {
         const CutClass *class = &c->classes.at[k];
-        if (class->refused != NO_OP || !is_free(c, class)) continue;
-        if (class->size % axis->size == 0) {
-            choose(c, class, (AxisSet)1 << number);
+        for (int i = 0; i < 3 && class->refused == NO_OP; i++) {
+            if (!sets[i] || class->size % mesh_extent(mesh, sets[i]) || !is_free(c, class, sets[i]))
+                continue;
+            choose(c, class, sets[i]);
             any = true;
-        } else if (class->heads != NO_OP) {
-            report_heads(c, class, axis_name(axis->role), axis->size);
-            ok = false;
+            break;
         }
     }
-    if (ok && !any) warn_idle(c, axis);
-    return ok;
+    if (!any) warn_idle(c, &axis);
+    return true;
 }
 
 /* ---- the pass ---- */

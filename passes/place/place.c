@@ -5,9 +5,10 @@
  * how they are placed (Placement), and where an op needs another placement than its operand has, a
  * collective or `part` makes it. On a mesh without such an axis nothing changes.
  *
- * One walk over each program. An op is cut as one of its cuts (cut.h) says, the first of these that
+ * One axis after the other, in the order of axes.def: what is whole for one is a part for those
+ * before it. For each axis one walk over each program. An op is cut as one of its cuts (cut.h) says, the first of these that
  * is: along what a parameter among its operands is cut, along what another operand is cut. An op
- * whose operands are all partial sums, and that is linear in them, stays a partial sum, so that
+ * whose operands are all partial sums, and that is linear in them, makes a partial sum, so that
  * gradients of what q, k and v read add up before one reduction. Any other op runs whole on every
  * rank. What an op adds to a partial sum, such as a bias, is added after the reduction.
  *
@@ -60,19 +61,28 @@ static bool same_place(const ValuePlace *a, const ValuePlace *b) {
 
 /* ---- values ---- */
 
-static void set_placement(PlacePass *p, ValueId v, const ValuePlace *at) {
-    Value *value = &p->g->values.at[v];
-    if (at->place.kind == PLACE_WHOLE) return;
-    Placement *placement = arena_new_of(p->g->arena, Placement);
-    if (at->place.kind == PLACE_PARTIAL) placement->partial = (AxisSet)1 << p->axis;
-    if (at->place.kind == PLACE_CUT) {
-        placement->cut[at->place.dim] = (AxisSet)1 << p->axis;
-        placement->outer[at->place.dim] = at->place.outer;
+/* Gives value v, which comes from an old one, that one's placement along earlier axes, and this one
+ * along the pass' axis. */
+static void set_placement(PlacePass *p, ValueId v, ValueId old, const ValuePlace *at) {
+    const Placement *before = p->g->values.at[old].placement;
+    if (at->place.kind == PLACE_WHOLE) {
+        p->g->values.at[v].placement = before;
+        return;
     }
-    value->placement = placement;
+    Placement *placement = arena_new_of(p->g->arena, Placement);
+    if (before) *placement = *before;
+    if (at->place.kind == PLACE_PARTIAL) placement->partial |= (AxisSet)1 << p->axis;
+    if (at->place.kind == PLACE_CUT) {
+        int dim = at->place.dim;
+        CHECK(!placement->cut[dim] || placement->outer[dim] == at->place.outer);
+        placement->outer[dim] = at->place.outer;
+        placement->cut[dim] |= (AxisSet)1 << p->axis;
+    }
+    p->g->values.at[v].placement = placement;
 }
 
-static ValueId emit_move(PlacePass *p, OpKind kind, ValueId v, const ValuePlace *from,
+/* v: what became of value old. */
+static ValueId emit_move(PlacePass *p, OpKind kind, ValueId old, ValueId v, const ValuePlace *from,
                          const ValuePlace *to) {
     const Place *cut = from->place.kind == PLACE_CUT ? &from->place : &to->place;
     Attrs a = attrs_default(kind);
@@ -84,14 +94,14 @@ static ValueId emit_move(PlacePass *p, OpKind kind, ValueId v, const ValuePlace 
     bool again = p->g->ops.at[p->g->values.at[v].def].recomputed;
     v = emit_value(&p->b, kind, &a, 1, &v, NULL);
     p->g->ops.at[p->g->values.at[v].def].recomputed = again;
-    set_placement(p, v, to);
+    set_placement(p, v, old, to);
     return v;
 }
 
-static ValueId gather_parts(PlacePass *p, ValueId v, const ValuePlace *from) {
+static ValueId gather_parts(PlacePass *p, ValueId old, ValueId v, const ValuePlace *from) {
     const ValuePlace term = {.place.kind = PLACE_PARTIAL};
-    v = emit_move(p, OP_pad_part, v, from, &term);
-    return emit_move(p, OP_all_reduce, v, &term, &whole);
+    v = emit_move(p, OP_pad_part, old, v, from, &term);
+    return emit_move(p, OP_all_reduce, old, v, &term, &whole);
 }
 
 /* The old value in that placement. A sum is completed once: all readers after that have it whole.
@@ -100,7 +110,7 @@ static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
     ValuePlace *from = &p->place[old];
     if (same_place(from, to)) return p->became[old];
     if (from->place.kind == PLACE_PARTIAL) {
-        p->became[old] = emit_move(p, OP_all_reduce, p->became[old], from, &whole);
+        p->became[old] = emit_move(p, OP_all_reduce, old, p->became[old], from, &whole);
         *from = whole;
         return convert(p, old, to);
     }
@@ -109,8 +119,8 @@ static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
         if (same_place(&c->to, to) && c->phase == p->b.phase) return c->value;
     }
     ValueId v = p->became[old];
-    if (from->place.kind == PLACE_CUT) v = gather_parts(p, v, from);
-    if (to->place.kind == PLACE_CUT) v = emit_move(p, OP_part, v, &whole, to);
+    if (from->place.kind == PLACE_CUT) v = gather_parts(p, old, v, from);
+    if (to->place.kind == PLACE_CUT) v = emit_move(p, OP_part, old, v, &whole, to);
     Converted c = {old, v, *to, p->b.phase, p->first[old]};
     p->first[old] = p->converted.n;
     vec_push(p->g->scratch, &p->converted, c);
@@ -173,22 +183,24 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen) {
 
 static bool stays_partial(PlacePass *p, const OldOp *op) {
     CutOp asked = cut_op(op);
-    bool *partial = arena_array(p->g->scratch, bool, op->n_in + 1);
+    bool *partial = arena_array(p->g->scratch, bool, op->n_in + 1), all = true, any = false;
     for (uint32_t i = 0; i < op->n_in; i++) {
         partial[i] = p->place[op->in[i]].place.kind == PLACE_PARTIAL;
-        if (!partial[i]) return false;
+        all &= partial[i];
+        any |= partial[i];
     }
     /* What makes its operand smaller is computed from the whole sum, which others need as a rule.
-     */
+     * Along twin, whatever these terms add up to is a term along tp, too, so both sums are one. */
     bool shrinks =
         op->n_in && op->n_out && type_elements(&op->type[op->n_in]) < type_elements(&op->type[0]);
-    return op->n_in && !shrinks && op_keeps_partial(&asked, partial);
+    bool later = p->g->policy.mesh.axis[p->axis].role == AXIS_twin;
+    return any && (later || (all && !shrinks)) && op_keeps_partial(&asked, partial);
 }
 
 static void set_result(PlacePass *p, ValueId old, ValueId value, const ValuePlace *at) {
     p->became[old] = value;
     p->place[old] = *at;
-    set_placement(p, value, at);
+    set_placement(p, value, old, at);
 }
 
 /* Emits the op with these operands; results are placed as `place` says. */
@@ -264,7 +276,7 @@ static void place_op(PlacePass *p, const OldOp *op) {
 static ValuePlace place_of_param(const PlacePass *p, const Param *param) {
     if (!(param->cut.axes >> p->axis & 1)) return whole;
     Place at = {PLACE_CUT, (uint8_t)param->cut.dim, param->cut.outer};
-    return (ValuePlace){at, param->cut.size};
+    return (ValuePlace){at, p->ranks};
 }
 
 /* The placement of the only operand, or result, of an op that says it; NULL: it does not. */
@@ -274,8 +286,21 @@ static const ValuePlace *own_place(const PlacePass *p, const OldOp *op, ValuePla
     return at;
 }
 
+/* The sum over ranks along an earlier axis, of terms that are partial along this one too, is over
+ * both. */
+static bool widen_sum(PlacePass *p, const OldOp *op) {
+    if (op->kind != OP_all_reduce || p->place[op->in[0]].place.kind != PLACE_PARTIAL) return false;
+    Attrs attr = *op->attr;
+    attr.axes |= (int64_t)1 << p->axis;
+    OldOp wider = *op;
+    wider.attr = &attr;
+    emit_placed(p, &wider, NULL, op->n_in, &p->became[op->in[0]], &whole);
+    return true;
+}
+
 static void place_any(PlacePass *p, const OldOp *op) {
     ValuePlace at;
+    if (widen_sum(p, op)) return;
     if (!own_place(p, op, &at)) {
         place_op(p, op);
         return;
@@ -326,8 +351,7 @@ static void place_axis(Graph *g, int axis) {
 }
 
 bool pass_place(Graph *g) {
-    const Mesh *mesh = &g->policy.mesh;
-    for (int a = 0; a < mesh->n; a++)
-        if (axis_cuts(mesh->axis[a].role) && mesh->axis[a].size > 1) place_axis(g, a);
+    int axes[MESH_AXES], n = mesh_cut_order(&g->policy.mesh, axes);
+    for (int k = 0; k < n; k++) place_axis(g, axes[k]);
     return true;
 }

@@ -2,7 +2,8 @@
  * says.
  *
  * In: a plan whose mesh has an axis along which ranks share out values (tp). Out, by value: how it
- * is placed along the axis, and its whole type. A value is whole (the same on every rank), cut (a
+ * is placed along the axis, and its whole type. Of several axes the innermost is proved first: what
+ * is whole along it is a rank's part along the next, so each is proved like an only one. A value is whole (the same on every rank), cut (a
  * rank has one part along a dimension) or partial (the ranks' values add up to it). This follows
  * from how parameters are cut, instruction by instruction: each must have a cut (cut.h) of which
  * its operands are placed exactly as they are, or be linear in partial operands, or read only whole
@@ -41,17 +42,19 @@ typedef struct Placing {
     Arena *scratch;
 } Placing;
 
-/* The axis along which ranks share out values. */
+/* The axis of this level: its name, as a set, and how many ranks it has. */
 static const char *cut_name(const Check *c) {
-    return axis_name(c->mesh.axis[__builtin_ctz(c->cuts)].role);
+    return axis_name(c->mesh.axis[c->level_axis[c->level]].role);
 }
+static AxisSet cut_axis(const Check *c) { return (AxisSet)1 << c->level_axis[c->level]; }
+static int64_t cut_parts(const Check *c) { return c->level_parts[c->level]; }
 
 static bool is_whole(const Check *c, uint32_t v) { return c->place[v].kind == PLACE_WHOLE; }
 
 static void set_place(Check *c, uint32_t v, const Place *p) {
-    Type t = c->p->values[v].type;
+    Type t = c->part[v];
     if (p->kind == PLACE_CUT) {
-        t.dim[p->dim] *= c->parts;
+        t.dim[p->dim] *= cut_parts(c);
         t.pitch = 0;
     }
     c->place[v] = *p;
@@ -69,7 +72,7 @@ static bool same_place(const Place *a, const Place *b) {
 }
 
 static Place place_of_param(const Check *c, const PlanParam *param) {
-    if (!(param->cut.axes & c->cuts)) return (Place){0};
+    if (!(param->cut.axes & cut_axis(c))) return (Place){0};
     return (Place){PLACE_CUT, (uint8_t)param->cut.dim, param->cut.outer};
 }
 
@@ -77,6 +80,7 @@ static Place place_of_param(const Check *c, const PlanParam *param) {
 
 static CutOp cut_op(const Placing *s, const Attrs *a, FormulaStep *step) {
     const Plan *p = s->c->p;
+    s->c->scaled[s->i][s->c->level] = (uint8_t)(s->scaled + 1);
     CutOp op = {.kind = (OpKind)s->in->op,
                 .attr = a,
                 .n_in = s->n_in,
@@ -89,7 +93,7 @@ static CutOp cut_op(const Placing *s, const Attrs *a, FormulaStep *step) {
     op.step = step;
     for (uint32_t k = 0; k < f->n_step; k++) {
         step[k] = p->steps[f->first_step + k];
-        check_whole_step(s->c, &step[k], s->scaled);
+        check_whole_step(s->c, s->i, &step[k]);
     }
     return op;
 }
@@ -101,7 +105,7 @@ static bool agrees(Placing *s, const Cut *cut, uint32_t which) {
     Cut own = *cut;
     own.value = arena_copy(s->scratch, cut->value, n * sizeof *own.value);
     if (own.at || own.counts != (s->scaled >= 0)) return false;
-    if (!cut_match(&own, n, which, &s->place[which], s->c->parts)) return false;
+    if (!cut_match(&own, n, which, &s->place[which], cut_parts(s->c))) return false;
     for (uint32_t v = 0; v < s->n_in; v++)
         if (!same_place(&own.value[v], &s->place[v])) return false;
     for (uint32_t j = 0; j < s->n_out; j++) {
@@ -117,13 +121,14 @@ static bool try_types(Placing *s, uint32_t which) {
     const Check *c = s->c;
     for (uint32_t j = 0; j < s->n_out; j++) {
         Type *t = &s->type[s->n_in + j];
-        *t = c->p->values[check_out(c, s->i, j)].type;
+        *t = c->part[check_out(c, s->i, j)];
         t->pitch = 0; /* parts of ops need not accept one */
-        if (s->dim[j] >= 0) t->dim[s->dim[j]] *= c->parts;
+        if (s->dim[j] >= 0) t->dim[s->dim[j]] *= cut_parts(c);
     }
     PlanInstr whole = *s->in;
     whole.n_in = s->n_in;
-    check_whole_attrs(c, whole.op, &whole.attr, s->scaled);
+    c->scaled[s->i][c->level] = (uint8_t)(s->scaled + 1);
+    check_whole_attrs(c, s->i, whole.op, &whole.attr);
     FormulaStep step[FORMULA_STEPS];
     Cut cuts[MOST_CUTS];
     CutOp op = cut_op(s, &whole.attr, step);
@@ -138,7 +143,7 @@ static bool try_types(Placing *s, uint32_t which) {
 static bool next_choice(Placing *s) {
     bool alike = s->n_out > MOST_SEARCHED;
     for (uint32_t j = 0; j < s->n_out; j++) {
-        const Type *t = &s->c->p->values[check_out(s->c, s->i, j)].type;
+        const Type *t = &s->c->part[check_out(s->c, s->i, j)];
         if (++s->dim[j] < t->rank) {
             for (uint32_t k = 0; alike && k < s->n_out; k++) s->dim[k] = s->dim[0];
             return true;
@@ -228,12 +233,14 @@ static bool stays_partial(Placing *s) {
         any |= partial[v] = s->place[v].kind == PLACE_PARTIAL;
     }
     for (uint32_t j = 0; j < s->n_out; j++) {
-        s->type[s->n_in + j] = s->c->p->values[check_out(s->c, s->i, j)].type;
+        s->type[s->n_in + j] = s->c->part[check_out(s->c, s->i, j)];
         s->place[s->n_in + j] = (Place){.kind = PLACE_PARTIAL};
     }
     s->scaled = -1;
     FormulaStep step[FORMULA_STEPS];
-    CutOp op = cut_op(s, &s->in->attr, step);
+    Attrs whole = s->in->attr;
+    check_whole_attrs(s->c, s->i, s->in->op, &whole);
+    CutOp op = cut_op(s, &whole, step);
     return any && op_keeps_partial(&op, partial);
 }
 
@@ -260,6 +267,7 @@ static int place_op(Check *c, uint64_t i) {
     Placing s = {.c = c, .i = i, .in = in, .n_out = in->n_out};
     s.n_in = in->n_in - (in->attr.earlier && in->n_in);
     bool whole = true;
+    c->scaled[i][c->level] = 0;
     for (uint32_t k = 0; k < s.n_in; k++) whole &= is_whole(c, check_in(c, i, k));
     if (whole) {
         set_whole(c, i);
@@ -275,7 +283,7 @@ static int place_op(Check *c, uint64_t i) {
         s.place[k] = c->place[check_in(c, i, k)];
     }
     bool found = find_cut(&s) || stays_partial(&s);
-    c->scaled[i] = (uint8_t)(s.scaled + 1);
+    c->scaled[i][c->level] = (uint8_t)(s.scaled + 1);
     for (uint32_t j = 0; found && j < s.n_out; j++)
         set_place(c, check_out(c, i, j), &s.place[s.n_in + j]);
     arena_free(scratch);
@@ -291,7 +299,7 @@ static int fail_collective(Check *c, uint64_t i, const char *what) {
 
 static int place_collective(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
-    bool along = in->attr.axes & c->cuts;
+    bool along = in->attr.axes & cut_axis(c);
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Place *p = &c->place[check_in(c, i, k)];
         if (in->op == OP_all_reduce && along) {
@@ -309,10 +317,11 @@ static int place_collective(Check *c, uint64_t i) {
 /* part: this rank's part of a whole value; pad_part: the way back, to a term of it. */
 static int place_own_part(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
+    if ((AxisSet)in->attr.axes != cut_axis(c)) return place_op(c, i);
     Place cut = {PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count};
     const Place term = {.kind = PLACE_PARTIAL}, *from = &c->place[check_in(c, i, 0)];
     bool pads = in->op == OP_pad_part;
-    if ((AxisSet)in->attr.axes != c->cuts || !same_place(from, pads ? &cut : &(Place){0}))
+    if (!same_place(from, pads ? &cut : &(Place){0}))
         return fail_collective(c, i, pads ? "cut as it says" : "whole");
     set_place(c, check_out(c, i, 0), pads ? &term : &cut);
     return 0;
@@ -455,25 +464,33 @@ static int place_program(Check *c, uint32_t program) {
     return 0;
 }
 
-int check_placements(Check *c, uint32_t program) {
-    if (!c->cuts) return 0;
-    PlanFault fault;
+static int place_level(Check *c, uint32_t program) {
+    memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
+    memcpy(c->part, c->whole, c->p->n_values * sizeof *c->part);
     c->by_length = true;
     int status = place_program(c, program);
-    if (status) {
-        fault = *c->fault;
-        c->by_length = false;
-        memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
-        status = place_program(c, program);
-        if (status) *c->fault = fault;
+    if (!status) return 0;
+    PlanFault fault = *c->fault;
+    c->by_length = false;
+    memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
+    status = place_program(c, program);
+    if (status)
+        *c->fault = fault;
+    else
+        memset(c->fault, 0, sizeof *c->fault);
+    return status;
+}
+
+int check_placements(Check *c, uint32_t program) {
+    for (c->level = 0; c->level < c->n_levels; c->level++) {
+        int status = place_level(c, program);
+        if (status) return status;
+        for (uint32_t v = 0; v < c->p->n_values; v++) {
+            if (c->program[c->p->values[v].def] != program) continue;
+            c->result->cut_values += c->place[v].kind == PLACE_CUT;
+            c->result->partial_values += c->place[v].kind == PLACE_PARTIAL;
+        }
     }
-    if (status) return status;
-    memset(c->fault, 0, sizeof *c->fault);
-    for (uint32_t v = 0; v < c->p->n_values; v++) {
-        if (c->program[c->p->values[v].def] != program) continue;
-        c->result->cut_values += c->place[v].kind == PLACE_CUT;
-        c->result->partial_values += c->place[v].kind == PLACE_PARTIAL;
-    }
-    check_type_inner(c);
+    if (c->n_levels) check_type_inner(c);
     return 0;
 }
