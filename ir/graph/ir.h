@@ -15,6 +15,7 @@
 #include "formula.h"
 #include "op.h"
 #include "optimizers.h"
+#include "placements.h"
 #include "shards.h"
 #include "util.h"
 
@@ -26,20 +27,6 @@ typedef uint32_t OpId;
 /* Ends of ranges in policy.def: the largest real below 1, the largest of all. */
 #define BELOW_ONE 0x1.fffffffffffffp-1
 #define MOST_REAL 1.7976931348623157e308
-
-/* How ranks along axes of the mesh that cut values share out a value. Types are those of a rank. */
-typedef struct Placement {
-    AxisSet cut[MAX_RANK];   /* over which axes each dimension is cut */
-    int64_t outer[MAX_RANK]; /* of one that is cut: into that many runs, of each of which a rank
-                                has a part */
-    AxisSet partial;         /* over which axes it is still to be summed */
-} Placement;
-
-static inline bool placement_is_any(const Placement *p) {
-    AxisSet any = p->partial;
-    for (int i = 0; i < MAX_RANK; i++) any |= p->cut[i];
-    return any != 0;
-}
 
 typedef struct Value {
     Type type;

@@ -203,9 +203,9 @@ static bool parse_axis(GraphParser *p, AxisSet *set) {
     return true;
 }
 
-/* 512, 512*tp or 3x384*tp. */
-static bool parse_dim(GraphParser *p, int64_t *dim, int64_t *outer, AxisSet *cut) {
-    *outer = 0;
+/* 512, 512*tp, 3x384*tp or 25129*tp of 50257. */
+static bool parse_dim(GraphParser *p, int64_t *dim, int64_t *outer, int64_t *size, AxisSet *cut) {
+    *outer = *size = 0;
     if (!parse_int(p, dim)) return false;
     if (parse_accept(p, 'x')) {
         *outer = *dim;
@@ -216,8 +216,16 @@ static bool parse_dim(GraphParser *p, int64_t *dim, int64_t *outer, AxisSet *cut
     }
     while (parse_accept(p, '*'))
         if (!parse_axis(p, cut)) return false;
-    if (*cut) *outer = MAX(1, *outer);
-    return *cut || !*outer || parse_fail(p, "a dimension in runs is not cut");
+    if (!*cut) return !*outer || parse_fail(p, "a dimension in runs is not cut");
+    int64_t ranks = mesh_extent(&p->g->policy.mesh, *cut);
+    *outer = MAX(1, *outer);
+    if (*dim > MOST_COUNT / ranks) return parse_fail(p, "a dimension is too large");
+    *size = *dim * ranks;
+    if (!parse_accept_word(p, "of")) return true;
+    if (!parse_int(p, size)) return false;
+    return (*outer == 1 && *size > 0 && placement_share(*size, ranks) == *dim) ||
+           parse_fail(p, "%lld entries are not shared out in parts of %lld", (long long)*size,
+                      (long long)*dim);
 }
 
 bool parse_placed_type(GraphParser *p, Type *t, Placement *placement) {
@@ -231,7 +239,7 @@ bool parse_placed_type(GraphParser *p, Type *t, Placement *placement) {
         do {
             if (t->rank == MAX_RANK) return parse_fail(p, "a type has at most %d axes", MAX_RANK);
             if (!parse_dim(p, &t->dim[t->rank], &placement->outer[t->rank],
-                           &placement->cut[t->rank]))
+                           &placement->size[t->rank], &placement->cut[t->rank]))
                 return false;
             t->rank++;
         } while (parse_accept(p, ','));

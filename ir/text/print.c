@@ -466,7 +466,8 @@ static void put_axes_after(GraphPrinter *p, const char *mark, AxisSet set) {
 }
 
 /* f32[1, 512*tp, 3x384*tp] where ranks along tp share out the second dimension, and each of three
- * runs of the third one; f32[1, 768]+tp where they hold terms of a sum. */
+ * runs of the third one; f32[1, 768]+tp where they hold terms of a sum; f32[25129*tp of 50257]
+ * where parts have more entries together than the whole dimension. */
 static void put_placed_type(GraphPrinter *p, const Type *t, const Placement *placement) {
     if (!placement) {
         type_print(t, p->out);
@@ -479,6 +480,8 @@ static void put_placed_type(GraphPrinter *p, const Type *t, const Placement *pla
         if (runs > 1) buf_printf(p->out, "%lldx", (long long)runs);
         put_int(p, t->dim[i] / runs);
         put_axes_after(p, "*", placement->cut[i]);
+        if (placement->size[i] < t->dim[i] * mesh_extent(&p->g->policy.mesh, placement->cut[i]))
+            buf_printf(p->out, " of %lld", (long long)placement->size[i]);
     }
     if (t->pitch) buf_printf(p->out, ":%u", t->pitch);
     if (t->rank) put_text(p, "]");

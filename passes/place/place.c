@@ -76,6 +76,7 @@ static void set_placement(PlacePass *p, ValueId v, ValueId old, const ValuePlace
         int dim = at->place.dim;
         CHECK(!placement->cut[dim] || placement->outer[dim] == at->place.outer);
         placement->outer[dim] = at->place.outer;
+        if (!placement->cut[dim]) placement->size[dim] = p->g->values.at[old].type.dim[dim];
         placement->cut[dim] |= (AxisSet)1 << p->axis;
     }
     p->g->values.at[v].placement = placement;
