@@ -28,6 +28,7 @@ typedef struct Emit {
     uint32_t n_slots, n_strings;
     uint32_t *value_number, *instr_number; /* by ValueId, OpId */
     uint32_t n_values, n_instrs;
+    uint16_t placed[256]; /* by hash: the row of placements + 1 that was looked for last */
     uint64_t sent[PROGRAM_KINDS];
     Saves saves;
 } Emit;
@@ -208,11 +209,18 @@ static void emit_source(Emit *e, const char *name, const DataSource *s) {
             .path = string(e, s->fields.at[i].path), .classes = s->fields.at[i].classes);
 }
 
-/* PlanValue.cut */
-static uint16_t cut_dimension(const Value *v) {
-    for (int i = 0; v->placement && i < MAX_RANK; i++)
-        if (v->placement->cut[i]) return (uint16_t)(i + 1);
-    return 0;
+/* PlanValue.placed: the row of an equal placement, or a new one. */
+static uint16_t placement_row(Emit *e, const Placement *p) {
+    if (!p) return 0;
+    uint16_t *known = &e->placed[hash_bytes(p, sizeof *p, 0) % ARRAY_LEN(e->placed)];
+    const Placement *rows = (const Placement *)(const void *)e->section[S_placements].at;
+    uint32_t n = ROWS(e, placements), row = *known ? *known - 1u : 0;
+    if (!*known || memcmp(&rows[row], p, sizeof *p))
+        for (row = 0; row < n && memcmp(&rows[row], p, sizeof *p); row++) {
+        }
+    CHECK(row < UINT16_MAX);
+    if (row == n) put_row(e, S_placements, p, sizeof *p);
+    return *known = (uint16_t)(row + 1);
 }
 
 /* Operand and result types of an op, in scratch arrays of the caller. */
@@ -233,7 +241,8 @@ static void emit_links(Emit *e, const Op *op) {
         const Value *v = &e->g->values.at[op->out + k];
         e->value_number[op->out + k] = e->n_values++;
         PUT(e, values, .def = e->n_instrs, .address = v->type.dtype == DT_TOKEN ? 0 : v->address,
-            .slots = (uint16_t)v->slots, .cut = cut_dimension(v), .type = clean_type(&v->type));
+            .slots = (uint16_t)v->slots, .placed = placement_row(e, v->placement),
+            .type = clean_type(&v->type));
     }
 }
 

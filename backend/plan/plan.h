@@ -19,6 +19,7 @@
 #define FSDPC_PLAN_H
 
 #include "formula.h"
+#include "placements.h"
 #include "shards.h"
 #include "stored.h"
 #include "type.h"
@@ -26,7 +27,7 @@
 
 #define FSDPC_VERSION "0.1.0" /* of both programs */
 #define PLAN_MAGIC "FSDPLAN1"
-enum { PLAN_VERSION = 1, PLAN_ALIGN = 256 };
+enum { PLAN_VERSION = 2, PLAN_ALIGN = 256 };
 
 typedef struct PlanHeader {
     char magic[8];
@@ -79,7 +80,8 @@ typedef uint32_t PlanString;
     SECTION(operands, uint32_t, "operands") /* value numbers */                                    \
     SECTION(edges, uint32_t, "edges")       /* instruction numbers */                              \
     SECTION(stored, PlanStored, "tensors in parts")                                                \
-    SECTION(parts, StoredPart, "parts of tensors")
+    SECTION(parts, StoredPart, "parts of tensors")                                                 \
+    SECTION(placements, Placement, "placements") /* different ones */
 
 typedef struct PlanSettings { /* grouped as far as the layout of the file allows */
     /* where the plan comes from */
@@ -314,9 +316,10 @@ typedef struct PlanRole { /* ranks [first, first + count) */
  * that of an array of slots of the value's size, one for each rank along these axes, and the value
  * is in this rank's slot: an operand of a gather lies inside the memory of the result. */
 typedef struct PlanValue {
-    uint32_t def; /* number of the instruction that writes it */
-    uint16_t cut; /* where ranks share it out: 1 + the dimension of which each has a part; 0: none,
-                     or not known. Proof 10 tries that first and believes nothing */
+    uint32_t def;     /* number of the instruction that writes it */
+    uint16_t placed;  /* 1 + row of placements; 0: every rank along axes that cut values has all of
+                         it. Kernels whose op's cut says `at` rely on it, so proof 10 requires that
+                         of theirs; of other values it is a hint */
     uint16_t slots;   /* AxisSet; 0: the value is at the address itself */
     uint64_t address; /* meaningless for tokens */
     Type type;
@@ -418,6 +421,11 @@ static inline Type plan_whole_type(const Plan *p, const PlanParam *q) {
 static inline TensorPart plan_part(const Plan *p, const PlanParam *q, int64_t rank) {
     Mesh mesh = plan_mesh(p);
     return tensor_part(&q->cut, &mesh, rank, q->type.dim, type_elements(&q->type));
+}
+
+/* How ranks share out the value; NULL: each has all of it. */
+static inline const Placement *plan_placement(const Plan *p, const PlanValue *v) {
+    return v->placed ? &p->placements[v->placed - 1] : NULL;
 }
 
 /* The layout of a state that is in checkpoints. */

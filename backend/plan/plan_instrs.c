@@ -15,13 +15,14 @@ static int read_values(Reading *r) {
     Mesh mesh = plan_mesh(p);
     for (uint64_t i = 0; i < p->n_values; i++) {
         const PlanValue *v = &p->values[i];
-        FAIL_IF(v->cut > MAX_RANK, "value %llu is cut along a dimension that it does not have",
-                (Llu)i);
         FAIL_IF(v->def >= p->n_instrs, "value %llu has no defining instruction", (Llu)i);
         const PlanInstr *in = &p->instrs[v->def];
         FAIL_IF(i < in->first_out || i - in->first_out >= in->n_out,
                 "value %llu is not a result of instruction %u", (Llu)i, v->def);
         FAIL_IF(!plan_type_sane(&v->type), "value %llu has no type", (Llu)i);
+        FAIL_IF(v->placed > p->n_placements, "value %llu has no placement", (Llu)i);
+        FAIL_IF(v->placed && !placement_fits(plan_placement(p, v), &mesh, &v->type),
+                "value %llu does not have the sizes of a part that its placement says", (Llu)i);
         FAIL_IF(v->slots >> p->n_axes, "value %llu has slots along axes that do not exist", (Llu)i);
         if (v->type.dtype == DT_TOKEN) {
             FAIL_IF(v->address || v->slots, "value %llu is a token with an address", (Llu)i);

@@ -80,6 +80,15 @@ static int read_params(Reading *r) {
     return 0;
 }
 
+static int read_placements(Reading *r) {
+    const Plan *p = r->p;
+    Mesh mesh = plan_mesh(p);
+    for (uint64_t i = 0; i < p->n_placements; i++)
+        FAIL_IF(!placement_is_sound(&p->placements[i], &mesh),
+                "placement %llu does not fit the mesh", (Llu)i);
+    return 0;
+}
+
 static int read_units(Reading *r) {
     const Plan *p = r->p;
     uint64_t next = 0;
@@ -394,6 +403,7 @@ int plan_read_tables(Reading *r) {
     int status = plan_read_settings(r);
     if (!status) status = read_files(r);
     if (!status) status = read_params(r);
+    if (!status) status = read_placements(r);
     if (!status) status = plan_read_names(r);
     if (!status) status = read_units(r);
     if (!status) status = read_groups(r);

@@ -108,11 +108,15 @@ static void put_files(Buf *out, const PlanFile *f, uint64_t i) {
     buf_printf(out, "file %llu \"%s\" %016llx\n", (Llu)i, text(f->base), (Llu)f->hash);
 }
 
+static void put_axis_names(Buf *out, const char *before, AxisSet axes) {
+    if (axes) buf_printf(out, " %s", before);
+    for (uint64_t a = 0; a < plan_at->n_axes; a++)
+        if (axes >> a & 1) buf_printf(out, " %s", text(plan_at->axes[a].name));
+}
+
 static void put_cut(Buf *out, const TensorCut *c) {
     if (!c->axes) return;
-    buf_printf(out, " cut");
-    for (uint64_t a = 0; a < plan_at->n_axes; a++)
-        if (c->axes >> a & 1) buf_printf(out, " %s", text(plan_at->axes[a].name));
+    put_axis_names(out, "cut", c->axes);
     buf_printf(out, " axis %d runs %lld length %lld", c->dim, (long long)c->outer,
                (long long)c->size);
 }
@@ -298,6 +302,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
         Mesh mesh = plan_mesh(p);
         if (v->slots) buf_printf(out, " slot ");
         if (v->slots) text_axes_print(&mesh, v->slots, out);
+        if (v->placed) buf_printf(out, " placed %d", v->placed - 1);
     }
     buf_printf(out, "%s%s", in->n_out ? " = " : "", op_info[in->op].name);
     for (uint32_t k = 0; k < in->n_in; k++)
@@ -372,6 +377,18 @@ static void put_calls(Buf *out, const PlanCall *c, uint64_t i) {
 static void put_roles(Buf *out, const PlanRole *r, uint64_t i) {
     buf_printf(out, "role %llu ranks %u..%u\n", (Llu)i, r->first_rank,
                r->first_rank + r->n_ranks - 1);
+}
+
+static void put_placements(Buf *out, const Placement *p, uint64_t i) {
+    buf_printf(out, "placement %llu", (Llu)i);
+    for (int k = 0; k < MAX_RANK; k++) {
+        put_axis_names(out, "cut", p->cut[k]);
+        if (p->cut[k])
+            buf_printf(out, " axis %d runs %lld length %lld", k, (long long)p->outer[k],
+                       (long long)p->size[k]);
+    }
+    put_axis_names(out, "partial", p->partial);
+    buf_printf(out, "\n");
 }
 
 /* Sections that print as part of others: characters of names, aliases with their parameter, .. */

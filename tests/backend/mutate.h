@@ -86,6 +86,8 @@ typedef struct Edit {
     uint32_t n_role;
     PlanAxis *axis; /* with room for one more */
     uint32_t n_axis;
+    Placement *placement; /* with room for one more */
+    uint32_t n_placement;
 } Edit;
 Edit *edit_new(Arena *a, const Plan *base);
 /* Bytes of the plan in malloc'ed memory, aligned; NULL when an operand or edge names what is gone.

@@ -66,6 +66,9 @@ Edit *edit_new(Arena *a, const Plan *p) {
     e->n_axis = (uint32_t)p->n_axes;
     e->axis = arena_array(a, PlanAxis, e->n_axis + 1);
     memcpy(e->axis, p->axes, e->n_axis * sizeof *e->axis);
+    e->n_placement = (uint32_t)p->n_placements;
+    e->placement = arena_array(a, Placement, e->n_placement + 1);
+    if (p->n_placements) memcpy(e->placement, p->placements, e->n_placement * sizeof *e->placement);
     e->role = arena_array(a, PlanRole, 2);
     memcpy(e->role, p->roles, sizeof *e->role);
     return e;
@@ -267,6 +270,7 @@ void *edit_write(const Edit *e, size_t *size) {
         part[S_groups].at = e->group;
         part[S_calls] = (Part){e->call, e->n_call, sizeof(PlanCall)};
         part[S_axes] = (Part){e->axis, e->n_axis, sizeof(PlanAxis)};
+        part[S_placements] = (Part){e->placement, e->n_placement, sizeof(Placement)};
         part[S_roles] = (Part){e->role, e->n_role, sizeof(PlanRole)};
         part[S_programs] = (Part){rows.programs.at, e->n_program, sizeof(PlanProgram)};
         part[S_values] =

@@ -165,16 +165,19 @@ static int64_t run_length(const Placing *s, uint32_t v) {
     return p->kind == PLACE_CUT ? s->type[v].dim[p->dim] / p->outer : 0;
 }
 
+/* Does the plan say that the result is cut, but otherwise? */
 static bool is_unhinted(const Placing *s, uint32_t j) {
-    uint16_t hint = s->c->p->values[check_out(s->c, s->i, j)].cut;
+    const Plan *plan = s->c->p;
+    const Placement *hint = plan_placement(plan, &plan->values[check_out(s->c, s->i, j)]);
     const Place *p = &s->place[s->n_in + j];
-    return hint && (p->kind != PLACE_CUT || p->dim + 1 != hint);
+    if (!hint || hint->partial) return false;
+    return p->kind != PLACE_CUT || !hint->cut[p->dim] || hint->outer[p->dim] != p->outer;
 }
 
 /* Places of results with which the op agrees. */
 typedef struct Reading {
     int64_t runs;
-    int unhinted; /* results that are cut along another dimension than the plan says */
+    int unhinted; /* results that are cut in another way than the plan says */
     int unlike;   /* results whose runs have another length than those of the first operand */
     int number, scaled;
     Place *place;
