@@ -66,6 +66,10 @@ typedef struct KernelCall {
     const Type *const *out_type;
     void *workspace;
     uint64_t workspace_bytes;
+    /* How ranks share out operands and results, of which the types are those of a rank's part: NULL
+     * for one of which every rank has all; NULL instead of the array: each has all of all. */
+    const Placement *const *in_placed;
+    const Placement *const *out_placed;
 } KernelCall;
 
 typedef struct DeviceOptions {

@@ -66,9 +66,16 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
     *buffer += n;
 }
 
-/* flat_in, flat_out: room for the types of the widest instruction. */
-static void prepare_kernel(Rank *r, Executor *e, uint32_t k, const void ***in_at, void ***out_at,
-                           const Type ***type_at, Type *flat_in, Type *flat_out) {
+/* Room for what kernels are told of their operands and results. */
+typedef struct KernelRoom {
+    const void **in;
+    void **out;
+    const Type **type;
+    const Placement **placed; /* NULL: the plan has no placements */
+    Type *flat_in, *flat_out; /* of the widest instruction */
+} KernelRoom;
+
+static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
     const Plan *p = r->run->plan;
     const PlanInstr *in = &p->instrs[k];
     KernelCall *c = &e->prepared[k].kernel;
@@ -77,25 +84,30 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, const void ***in_at
                       .attr = &in->attr,
                       .n_in = in->n_in,
                       .n_out = in->n_out,
-                      .in = *in_at,
-                      .out = *out_at,
+                      .in = room->in,
+                      .out = room->out,
                       .workspace = r->workspace};
-    c->in_type = *type_at;
+    c->in_type = room->type;
+    c->in_placed = room->placed;
     for (uint32_t i = 0; i < in->n_in; i++) {
         uint32_t v = p->operands[in->first_in + i];
-        *(*in_at)++ = address_of(r, v);
-        *(*type_at)++ = &p->values[v].type;
-        flat_in[i] = p->values[v].type;
+        *room->in++ = address_of(r, v);
+        *room->type++ = &p->values[v].type;
+        room->flat_in[i] = p->values[v].type;
+        if (room->placed) *room->placed++ = plan_placement(p, &p->values[v]);
     }
-    c->out_type = *type_at;
+    c->out_type = room->type;
+    c->out_placed = room->placed;
     for (uint32_t i = 0; i < in->n_out; i++) {
         uint32_t v = in->first_out + i;
-        *(*out_at)++ = address_of(r, v);
-        *(*type_at)++ = &p->values[v].type;
-        flat_out[i] = p->values[v].type;
+        *room->out++ = address_of(r, v);
+        *room->type++ = &p->values[v].type;
+        room->flat_out[i] = p->values[v].type;
+        if (room->placed) *room->placed++ = plan_placement(p, &p->values[v]);
     }
-    c->workspace_bytes = (uint64_t)op_workspace((OpKind)in->op, r->run->device->kind, &in->attr,
-                                                (int)in->n_in, flat_in, (int)in->n_out, flat_out);
+    c->workspace_bytes =
+        (uint64_t)op_workspace((OpKind)in->op, r->run->device->kind, &in->attr, (int)in->n_in,
+                               room->flat_in, (int)in->n_out, room->flat_out);
     /* Against the end, so that bytes too many land in the guard; kernels want multiples of 64. */
     if (r->run->test.memory) {
         const PlanSettings *s = p->settings;
@@ -131,19 +143,21 @@ void instructions_prepare(Rank *r) {
     const Plan *p = r->run->plan;
     Executor *e = r->executor;
     Arena *a = e->arena;
-    const void **in_at = arena_array(a, const void *, p->n_operands + 1);
-    void **out_at = arena_array(a, void *, p->n_values + 1);
-    const Type **type_at = arena_array(a, const Type *, p->n_operands + p->n_values + 1);
+    uint64_t values = p->n_operands + p->n_values + 1;
     CommBuffer *buffer = arena_array(a, CommBuffer, p->n_operands + 1);
-    Type *flat_in = arena_array(a, Type, most_operands(p) + 1);
-    Type *flat_out = arena_array(a, Type, most_operands(p) + 1);
+    KernelRoom room = {.in = arena_array(a, const void *, p->n_operands + 1),
+                       .out = arena_array(a, void *, p->n_values + 1),
+                       .type = arena_array(a, const Type *, values),
+                       .flat_in = arena_array(a, Type, most_operands(p) + 1),
+                       .flat_out = arena_array(a, Type, most_operands(p) + 1)};
+    if (p->n_placements) room.placed = arena_array(a, const Placement *, values);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         uint64_t *ordinal = e->in_call + i * comm_rows(p);
         for (uint32_t j = 0; j < p->programs[i].n_instr; j++) {
             uint32_t k = p->programs[i].first_instr + j;
             prepare_meeting(r, e, k, ordinal);
             if (op_info[p->instrs[k].op].launched)
-                prepare_kernel(r, e, k, &in_at, &out_at, &type_at, flat_in, flat_out);
+                prepare_kernel(r, e, k, &room);
             else if (moves_data(&p->instrs[k]))
                 prepare_collective(r, e, k, &buffer, ordinal);
         }

@@ -27,6 +27,17 @@ static inline Result output(const Launch *l, uint32_t i) {
     Result r = {l->call->out[i], t->dtype, type_elements(t), t};
     return r;
 }
+/* Which entries of dimension `dim` of an operand, or of a result, this rank has. */
+static inline DimPart call_part(const KernelCall *c, const Placement *p, const Type *t, int dim) {
+    DimPart all = {t->dim[dim], 1, 0, t->dim[dim]};
+    return p ? placement_part(p, &c->rank->mesh, c->rank->rank, t, dim) : all;
+}
+static inline DimPart input_part(const KernelCall *c, uint32_t i, int dim) {
+    return call_part(c, c->in_placed ? c->in_placed[i] : NULL, c->in_type[i], dim);
+}
+static inline DimPart output_part(const KernelCall *c, uint32_t i, int dim) {
+    return call_part(c, c->out_placed ? c->out_placed[i] : NULL, c->out_type[i], dim);
+}
 static inline bool is_real(int dtype) { return dtype_is_float(dtype); }
 static inline int bad_operands(const Launch *l) {
     return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not match");
@@ -50,6 +61,8 @@ static inline int launch_part(const Launch *l, Kernel kernel, uint32_t n_in, con
     call.n_out = 1;
     call.out = l->call->out + result;
     call.out_type = l->call->out_type + result;
+    call.in_placed = NULL; /* no part of an op is cut where its kernel must know its place */
+    if (call.out_placed) call.out_placed += result;
     Launch part = *l;
     part.call = &call;
     return kernel(&part);
