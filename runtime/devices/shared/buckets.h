@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "placements.h"
 #include "type.h"
 
 typedef struct Distances {
@@ -37,13 +38,16 @@ static inline Distances bucket_distances(const Attrs *a, int64_t row, int64_t ro
     return row >= n ? after : before;
 }
 
-/* w [rows, heads], bias [heads, t, s] */
+/* w [rows, heads], bias [heads, t, s]: a rank's part of queries and keys, where key 0 of the part
+ * is `apart` before query 0 of it. */
 typedef struct BiasTable {
-    int64_t rows, heads, t, s;
+    int64_t rows, heads, t, s, apart;
     Distances at[MOST_BUCKETS];
 } BiasTable;
 
-static inline bool bias_table(const Attrs *a, const Type *w, const Type *bias, BiasTable *z) {
+/* t, s: which of the bias's dimensions a rank has. */
+static inline bool bias_table(const Attrs *a, const Type *w, const Type *bias, DimPart t, DimPart s,
+                              BiasTable *z) {
     if (w->rank != 2 || bias->rank != 3 || w->dim[0] > MOST_BUCKETS || w->dim[1] != bias->dim[0] ||
         !type_is_float(w) || !type_is_float(bias))
         return false;
@@ -52,6 +56,7 @@ static inline bool bias_table(const Attrs *a, const Type *w, const Type *bias, B
     z->heads = w->dim[1];
     z->t = bias->dim[1];
     z->s = bias->dim[2];
+    z->apart = t.from - s.from;
     for (int64_t k = 0; k < z->rows; k++) z->at[k] = bucket_distances(a, k, z->rows);
     return true;
 }

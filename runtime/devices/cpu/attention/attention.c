@@ -3,7 +3,8 @@
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads (H / K query
  * heads read one), h head width <= MOST_HEAD. scores = alpha q k^T + bias [H, T, S]; causal: t sees
- * s <= t; mask [B, S]: a key with 0 is not seen. A query that sees no key has o = 0 and lse = 0.
+ * s <= t, where a part of the queries begins at its position in the whole; mask [B, S]: a key with
+ * 0 is not seen. A query that sees no key has o = 0 and lse = 0.
  *
  * Forward, for one tile of queries: over the tiles of keys, row by row, the running largest score
  * m, sum l of e^(score - m), and o = sum of e^(score - m) v, rescaled when m grows; then o / l and
@@ -25,6 +26,7 @@
 typedef struct Attention {
     Heads q, k, v, o;
     int64_t b, t, s, heads, key_heads, h;
+    int64_t from;        /* the position of query 0, of a part of the queries */
     float *lse;          /* [B, H, T] */
     const int32_t *mask; /* [B, S], or NULL */
     Operand bias;        /* [H, T, S], or nowhere */
@@ -42,10 +44,10 @@ static bool sizes_fit(const Attention *a, const Type *lse) {
 
 /* Keys that a tile of queries ending before `last` can see, and the other way round. */
 static int64_t key_end(const Attention *a, int64_t last) {
-    return a->causal ? MIN(a->s, last) : a->s;
+    return a->causal ? MIN(a->s, a->from + last) : a->s;
 }
 static int64_t first_query_tile(const Attention *a, int64_t first_key) {
-    return a->causal ? first_key / TILE * TILE : 0;
+    return a->causal ? MAX(first_key - a->from, (int64_t)0) / TILE * TILE : 0;
 }
 
 /* A tile of queries of one head, and the keys that it meets. */
@@ -61,7 +63,7 @@ VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
 
 /* Do its queries see a triangle of its keys? */
 static bool is_triangle(const Attention *a, const HeadTile *p) {
-    return a->causal && p->first_key == p->first;
+    return a->causal && p->first_key == a->from + p->first;
 }
 
 /* Scores of row r of which any may be seen; past them nothing is read or written. */
@@ -73,7 +75,7 @@ VECTOR_INLINE int64_t row_width(bool triangle, int64_t r) {
 VECTOR_INLINE void mask_row(const Attention *a, float *row, const HeadTile *p, int64_t r,
                             int64_t width) {
     int64_t t = p->first + r, seen = p->keys;
-    if (a->causal) seen = MAX(MIN(seen, t - p->first_key + 1), (int64_t)0);
+    if (a->causal) seen = MAX(MIN(seen, a->from + t - p->first_key + 1), (int64_t)0);
     for (int64_t j = 0; j < width; j += LANES) {
         V16 x = v_load(row, DT_F32, j) * a->alpha;
         I16 open = v_count((int32_t)j) < (int32_t)seen;
@@ -219,6 +221,7 @@ static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t aft
                      .heads = q.type->dim[2],
                      .key_heads = k.type->dim[2],
                      .h = q.type->dim[3],
+                     .from = input_part(l->call, first, 1).from,
                      .alpha = (float)l->call->attr->alpha,
                      .causal = l->call->attr->causal != 0};
     if (l->call->n_in > after) {

@@ -8,7 +8,8 @@
 
 /* Keys of query t that are in that bucket. */
 static WorkRange run_of(const BiasTable *z, int64_t k, int64_t t) {
-    WorkRange r = {MAX(t + z->at[k].from, (int64_t)0), MIN(t + z->at[k].to, z->s - 1) + 1};
+    int64_t same = t + z->apart; /* the key at the query's own position */
+    WorkRange r = {MAX(same + z->at[k].from, (int64_t)0), MIN(same + z->at[k].to, z->s - 1) + 1};
     return r;
 }
 
@@ -16,7 +17,9 @@ KERNEL(relative_bias) {
     Operand w = input(l, 0);
     Result bias = output(l, 0);
     BiasTable z;
-    if (!bias_table(l->call->attr, w.type, bias.type, &z)) return bad_operands(l);
+    if (!bias_table(l->call->attr, w.type, bias.type, output_part(l->call, 0, 1),
+                    output_part(l->call, 0, 2), &z))
+        return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, bias.n))
     {
         WorkRange mine = my_range(z.heads * z.t, 1);
@@ -35,7 +38,9 @@ KERNEL(relative_bias_grad) {
     Operand dbias = input(l, 0);
     Result dw = output(l, 0);
     BiasTable z;
-    if (!bias_table(l->call->attr, dw.type, dbias.type, &z)) return bad_operands(l);
+    if (!bias_table(l->call->attr, dw.type, dbias.type, input_part(l->call, 0, 1),
+                    input_part(l->call, 0, 2), &z))
+        return bad_operands(l);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for(l, dbias.n))
     for (int64_t i = 0; i < z.rows * z.heads; i++) {
         double sum = 0.0;

@@ -14,6 +14,7 @@ typedef struct Rope {
     void *y;
     int x_dtype, y_dtype;
     int64_t batch, positions, heads, h, dims;
+    int64_t from; /* the position of the first row of a sample */
     bool interleaved;
     double speed[MOST_TURNED / 2];
 } Rope;
@@ -73,6 +74,7 @@ static int turn_pairs(const Launch *l, float direction) {
         return bad_operands(l);
     const int64_t *d = x.type->dim;
     Rope r = {x.at, y.at, x.dtype, y.dtype, d[0], d[1], d[2], d[3], .interleaved = a->interleaved};
+    r.from = input_part(l->call, 0, 1).from;
     r.dims = a->dims ? a->dims : r.h;
     if (r.dims > r.h || r.dims % 2 || r.dims > MOST_TURNED) return bad_operands(l);
     for (int64_t i = 0; i < r.dims / 2; i++) r.speed[i] = rotary_speed(a, i, r.dims / 2);
@@ -82,7 +84,7 @@ static int turn_pairs(const Launch *l, float direction) {
         WorkRange mine = my_range(r.batch * r.positions, 1);
         for (int64_t k = mine.from; k < mine.to; k++) {
             int64_t t = k / r.batch, b = k % r.batch;
-            if (k == mine.from || b == 0) table_of(&r, t, direction, c, s);
+            if (k == mine.from || b == 0) table_of(&r, r.from + t, direction, c, s);
             turn_row(&r, b * r.positions + t, c, s);
         }
     }

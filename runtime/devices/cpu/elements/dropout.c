@@ -5,11 +5,13 @@
  * high half of e / 4, the op's salt, and the low half of the optimizer step.
  *
  * e is the element's number in the whole run's data: first sample of the call * elements of a
- * sample + place in the sample. Element e takes word e % 4 and is dropped when that is below p
- * 2^32. So the mask is the same for every number of ranks and micro-batches. Threads own elements.
+ * sample + place in the sample, of the whole value where ranks share it out. Element e takes word e
+ * % 4 and is dropped when that is below p 2^32. So the mask is the same for every number of ranks
+ * and micro-batches, however they share out the value. Threads own elements.
  */
 #include "kernel.h"
 #include "vector.h"
+#include "whole.h"
 
 /* Counters computed side by side, eight in the low halves of a vector, and their words. */
 enum { VECTORS = 4, BLOCKS = 8 * VECTORS, WORDS = 4 * BLOCKS };
@@ -103,8 +105,8 @@ KERNEL(dropout) {
               .all = (I16){0} - (p == 1.0)};
     uint32_t salt = (uint32_t)l->call->attr->salt, number = (uint32_t)(uint64_t)step[STEP_INDEX];
     uint32_t key0 = (uint32_t)step[STEP_SEED_LOW], key1 = (uint32_t)step[STEP_SEED_HIGH];
-    int64_t sample = x.type->rank && x.type->dim[0] ? x.n / x.type->dim[0] : x.n;
-    uint64_t base = (uint64_t)step[STEP_FIRST_SAMPLE] * (uint64_t)sample;
+    WholeRuns whole = whole_runs(l, 0);
+    uint64_t base = (uint64_t)step[STEP_FIRST_SAMPLE] * (uint64_t)whole.row;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         WorkRange r = my_range(x.n, 64);
@@ -112,8 +114,9 @@ KERNEL(dropout) {
         uint32_t words[WORDS + LANES] /* as a vector may begin at any of them */
             __attribute__((aligned(sizeof(V16)))) = {0};
         while (at < r.to) {
-            uint64_t element = base + (uint64_t)at;
+            uint64_t element = base + (uint64_t)whole_element(&whole, at);
             int64_t skip = (int64_t)(element % WORDS), n = MIN(WORDS - skip, r.to - at);
+            n = MIN(n, whole.run - at % whole.run);
             philox_words(words, element / WORDS * BLOCKS, salt, number, key0, key1);
             if (x.dtype == DT_BF16 && y.dtype == DT_BF16)
                 drop_elements(&d, (Operand){x.at, DT_BF16, x.n, x.type},

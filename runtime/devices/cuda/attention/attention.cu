@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) forward_f32(Attention a, int6
     int r = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     int64_t first = (tiles - 1 - blockIdx.x % tiles) * TILE, head = blockIdx.x / tiles % a.heads;
     int64_t b = blockIdx.x / tiles / a.heads, key_head = head / (a.heads / a.key_heads);
-    int64_t end = a.causal && first + TILE < a.s ? first + TILE : a.s;
+    int64_t end = a.causal && a.from + first + TILE < a.s ? a.from + first + TILE : a.s;
     float m = -INFINITY, sum = 0.0f, o[width / LANES] = {};
     load_tile<width>(q, a.q, b, head, first, a.t, a.h);
     for (int64_t s = 0; s < end; s += TILE) {
@@ -156,8 +156,9 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int
     float sum1[width / LANES] = {}, sum2[width / LANES] = {};
     load_tile<width>(x1, keys ? a.k : a.q, b, own_head, first, keys ? a.s : a.t, a.h);
     load_tile<width>(x2, keys ? a.v : a.d_o, b, own_head, first, keys ? a.s : a.t, a.h);
-    int64_t from = keys && a.causal ? first : 0, end = keys ? a.t : a.s;
-    if (!keys && a.causal && first + TILE < end) end = first + TILE;
+    int64_t from = keys && a.causal && first > a.from ? (first - a.from) / TILE * TILE : 0;
+    int64_t end = keys ? a.t : a.s;
+    if (!keys && a.causal && a.from + first + TILE < end) end = a.from + first + TILE;
     for (int64_t turn = 0; turn < (keys ? group : 1); turn++) {
         int64_t query_head = keys ? own_head * group + turn : own_head;
         int64_t key_head = keys ? own_head : own_head / group;
@@ -397,6 +398,9 @@ bool attention_of_call(const KernelCall *c, Attention *a) {
     const Type *lse = backward ? c->in_type[o + 1] : c->out_type[1];
     a->alpha = (float)c->attr->alpha;
     a->causal = c->attr->causal != 0;
+    DimPart queries = input_part(c, first, 1);
+    a->from = queries.from;
+    a->is_part = a->causal && queries.whole > a->t;
     return a->h >= 1 && a->h <= MOST_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
            a->s >= 1 && a->t >= 1 && lse->dtype == DT_F32 &&
            type_elements(lse) == a->b * a->heads * a->t;

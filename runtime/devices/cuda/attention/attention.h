@@ -6,7 +6,7 @@
 #include "intrinsics.h"
 
 DEVICE bool query_sees_key(const Attention &a, int64_t b, int64_t query, int64_t key) {
-    if (query >= a.t || key >= a.s || (a.causal && key > query)) return false;
+    if (query >= a.t || key >= a.s || (a.causal && key > a.from + query)) return false;
     return !a.mask || a.mask[b * a.s + key] != 0;
 }
 

@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(BIAS_THREADS)
     begin_kernel();
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < z.t * z.s;
          i += (int64_t)gridDim.x * blockDim.x) {
-        int64_t distance = i % z.s - i / z.s, k = 0;
+        int64_t distance = i % z.s - (i / z.s + z.apart), k = 0;
         while (k + 1 < z.rows && (distance < z.at[k].from || distance > z.at[k].to)) k++;
         for (int64_t head = 0; head < z.heads; head++)
             element_store(bias, bias_dtype, head * z.t * z.s + i,
@@ -29,7 +29,8 @@ __global__ void __launch_bounds__(BIAS_THREADS)
     int64_t k = blockIdx.x / z.heads, head = blockIdx.x % z.heads;
     double sum = 0.0;
     for (int64_t t = threadIdx.x / WARP; t < z.t; t += WARPS) {
-        int64_t from = t + z.at[k].from, to = t + z.at[k].to;
+        int64_t same = t + z.apart; /* the key at the query's own position */
+        int64_t from = same + z.at[k].from, to = same + z.at[k].to;
         if (from < 0) from = 0;
         if (to > z.s - 1) to = z.s - 1;
         for (int64_t s = from + threadIdx.x % WARP; s <= to; s += WARP)
@@ -43,7 +44,9 @@ KERNEL(relative_bias) {
     Operand w = input(l, 0);
     Result bias = output(l, 0);
     BiasTable z;
-    if (!bias_table(l->call->attr, w.type, bias.type, &z)) return bad_operands(l);
+    if (!bias_table(l->call->attr, w.type, bias.type, output_part(l->call, 0, 1),
+                    output_part(l->call, 0, 2), &z))
+        return bad_operands(l);
     return LAUNCH(l, bias_of_pairs, blocks_for(z.t * z.s, BIAS_THREADS), BIAS_THREADS, 0, z,
                   bias.at, bias.dtype, w.at, w.dtype);
 }
@@ -52,7 +55,9 @@ KERNEL(relative_bias_grad) {
     Operand dbias = input(l, 0);
     Result dw = output(l, 0);
     BiasTable z;
-    if (!bias_table(l->call->attr, dw.type, dbias.type, &z)) return bad_operands(l);
+    if (!bias_table(l->call->attr, dw.type, dbias.type, input_part(l->call, 0, 1),
+                    input_part(l->call, 0, 2), &z))
+        return bad_operands(l);
     return LAUNCH(l, sum_of_bucket, (unsigned)(z.rows * z.heads), BIAS_THREADS, 0, z, dw.at,
                   dw.dtype, dbias.at, dbias.dtype);
 }

@@ -19,6 +19,7 @@ typedef struct Rope {
     void *y;
     int x_dtype, y_dtype;
     int64_t rows, positions, heads, h, dims;
+    int64_t from; /* the position of the first row of a sample */
     bool interleaved, back;
     double speed[MOST_TURNED / 2];
 } Rope;
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(ROPE_THREADS) turn_rows(const Rope r) {
     int64_t half = r.dims / 2, width = r.interleaved ? r.dims : half;
     int64_t chunks = (width + EIGHT - 1) / EIGHT, rest = r.h - r.dims;
     for (int64_t row = blockIdx.x; row < r.rows; row += gridDim.x) {
-        double t = (double)(row % r.positions);
+        double t = (double)(r.from + row % r.positions);
         for (int64_t i = threadIdx.x; i < half; i += blockDim.x) {
             float sine;
             rotary_point(__dmul_rn(t, r.speed[i]), &c[i], &sine);
@@ -91,6 +92,7 @@ static int turn_pairs(const Launch *l, bool back) {
         return bad_operands(l);
     const int64_t *d = x.type->dim;
     Rope r = {x.at, y.at, x.dtype, y.dtype, d[0] * d[1], d[1], d[2], d[3]};
+    r.from = input_part(l->call, 0, 1).from;
     r.interleaved = a->interleaved != 0;
     r.back = back;
     r.dims = a->dims ? a->dims : r.h;

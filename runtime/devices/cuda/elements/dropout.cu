@@ -2,9 +2,13 @@
  *
  * Philox4x32-10 with the key and the counters of runtime/devices/cpu/elements/dropout.c, so the
  * mask has the same bits on both devices, for every number of ranks and micro-batches. A thread
- * takes the four elements that share a counter, with one load where they lie together.
+ * takes the four elements that share a counter, with one load where they lie together; of a part of
+ * a value, whose elements lie apart in the whole one, four elements whatever counters they have.
  */
 #include "intrinsics.h"
+
+#define WHOLE_FUNCTION DEVICE
+#include "whole.h"
 
 enum { DROPOUT_THREADS = 256, WORDS = 4 };
 
@@ -79,6 +83,35 @@ __global__ void __launch_bounds__(DROPOUT_THREADS)
     }
 }
 
+/* The same of a part. */
+__global__ void __launch_bounds__(DROPOUT_THREADS)
+    drop_part(void *to, int to_dtype, const void *x, int dtype, const double *step, uint32_t salt,
+              uint64_t limit, float keep, const WholeRuns whole, int64_t n) {
+    begin_kernel();
+    uint64_t base = (uint64_t)step[STEP_FIRST_SAMPLE] * (uint64_t)whole.row;
+    uint32_t number = (uint32_t)(uint64_t)step[STEP_INDEX];
+    uint32_t key0 = (uint32_t)step[STEP_SEED_LOW], key1 = (uint32_t)step[STEP_SEED_HIGH];
+    for (int64_t at = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * WORDS; at < n;
+         at += (int64_t)gridDim.x * blockDim.x * WORDS) {
+        uint32_t c[WORDS] = {};
+        uint64_t counter = 0;
+        for (int j = 0; j < WORDS && at + j < n; j++) {
+            uint64_t element = base + (uint64_t)whole_element(&whole, at + j);
+            if (j == 0 || element / WORDS != counter) {
+                counter = element / WORDS;
+                c[0] = (uint32_t)counter, c[1] = (uint32_t)(counter >> 32);
+                c[2] = salt, c[3] = number;
+                philox(c, key0, key1);
+            }
+            int word = (int)(element % WORDS);
+            uint32_t drawn = word == 0 ? c[0] : word == 1 ? c[1] : word == 2 ? c[2] : c[3];
+            float kept = drawn < limit ? 0.0f : keep;
+            float v = kept == 0.0f ? 0.0f : element_load(x, dtype, at + j) * kept;
+            element_store(to, to_dtype, at + j, v);
+        }
+    }
+}
+
 KERNEL(dropout) {
     Operand x = input(l, 0), step = input(l, 1);
     Result y = output(l, 0);
@@ -89,8 +122,12 @@ KERNEL(dropout) {
     if (x.n == 0) return 0;
     uint64_t limit = (uint64_t)(p * 4294967296.0);
     float keep = p < 1.0 ? (float)(1.0 / (1.0 - p)) : 0.0f;
-    int64_t sample = x.type->rank && x.type->dim[0] ? x.n / x.type->dim[0] : x.n;
+    WholeRuns whole = whole_runs(l, 0);
+    if (whole.run < x.n || whole.first)
+        return LAUNCH(l, drop_part, blocks_for(x.n / WORDS + 1, DROPOUT_THREADS), DROPOUT_THREADS,
+                      0, y.at, y.dtype, x.at, x.dtype, (const double *)step.at,
+                      (uint32_t)l->call->attr->salt, limit, keep, whole, x.n);
     return LAUNCH(l, drop, blocks_for(x.n / WORDS + 2, DROPOUT_THREADS), DROPOUT_THREADS, 0, y.at,
                   y.dtype, x.at, x.dtype, (const double *)step.at, (uint32_t)l->call->attr->salt,
-                  limit, keep, sample, x.n);
+                  limit, keep, whole.row, x.n);
 }

@@ -228,11 +228,12 @@ CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to
 
 /* ---- constants */
 
-__global__ void __launch_bounds__(ELEMENT_THREADS) iota_write(int32_t *to, int64_t n) {
+__global__ void __launch_bounds__(ELEMENT_THREADS)
+    iota_write(int32_t *to, int64_t from, int64_t n) {
     begin_kernel();
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x)
-        to[i] = (int32_t)i;
+        to[i] = (int32_t)(from + i);
 }
 __global__ void __launch_bounds__(ELEMENT_THREADS)
     widen_integers(float *to, const int32_t *from, int64_t n) {
@@ -253,7 +254,7 @@ KERNEL(iota) {
     if (to.dtype != DT_I32) return launch_error(l, EXIT_CORRUPT, "the result is not i32");
     if (to.n == 0) return 0;
     return LAUNCH(l, iota_write, blocks_for(to.n, ELEMENT_THREADS), ELEMENT_THREADS, 0,
-                  (int32_t *)to.at, to.n);
+                  (int32_t *)to.at, output_part(l->call, 0, 0).from, to.n);
 }
 
 __global__ void __launch_bounds__(ELEMENT_THREADS)
