@@ -2,6 +2,7 @@
 #include "cut.h"
 
 #include "cut_column.h"
+#include "parts.h"
 
 uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena) {
     CutSearch s = {.op = op, .cuts = cuts, .arena = arena};
@@ -10,6 +11,28 @@ uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena) {
     else
         cut_row(&s);
     return s.n;
+}
+
+bool cut_has_kernels(OpKind op, const Cut *cut, uint32_t n_values) {
+    if (cut->at && cut->letter == 'V') return false; /* kernels of vocabularies need all rows */
+    bool one_run = true;
+    for (uint32_t v = 0; v < n_values; v++)
+        one_run &= cut->value[v].kind != PLACE_CUT || cut->value[v].outer == 1;
+    return !cut->at || one_run || op == OP_dropout;
+}
+
+static bool column_has_at(OpKind op) {
+    const CutColumn *column = cut_column(op);
+    bool any = false;
+    for (uint32_t k = 0; k < column->n; k++) any |= column->item[k].at;
+    return any;
+}
+
+bool op_reads_placements(OpKind op) {
+    const OpParts *parts = op_parts(op);
+    bool any = column_has_at(op);
+    for (uint32_t k = 0; k < parts->n; k++) any |= column_has_at((OpKind)parts->part[k].op);
+    return any;
 }
 
 bool op_keeps_partial(const CutOp *op, const bool *partial) {

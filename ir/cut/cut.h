@@ -63,7 +63,7 @@ typedef struct Cut {
     int64_t size; /* at least 2; the number of ranks must divide it */
     char letter;  /* of the signature or of a part's, '.' for an axis of `...`; 0: it has none */
     uint8_t pair; /* CutPair */
-    bool at;      /* the kernel must know where its part begins, or it computes something else */
+    bool at;      /* the kernel must know where its part begins, which placements.h says */
     bool counts;  /* attributes `start` and `count`, also of a formula's steps, count entries of
                    * this axis: a part has the n-th part of them */
     Place *value; /* of the operands, then of the results; at least one of them is cut, be it only
@@ -82,6 +82,11 @@ typedef struct CutOp {
 /* The cuts of an op whose types fit, at most MOST_CUTS; returns their number. Different cuts never
  * share entries: several meshes' axes may take one each. Their places are in the arena. */
 uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena);
+/* Whether kernels compute the op, with that many operands and results, on parts along this cut. One
+ * whose op says `at` must know where its part begins. */
+bool cut_has_kernels(OpKind op, const Cut *cut, uint32_t n_values);
+/* Whether a kernel of the op asks how its operands and results are placed. */
+bool op_reads_placements(OpKind op);
 /* Whether every result is partial if exactly these operands are partial over the same ranks and the
  * others are whole (column LINEAR). partial: one for each operand, at least one of them true. */
 bool op_keeps_partial(const CutOp *op, const bool *partial);

@@ -132,7 +132,7 @@ static bool follow_op(CutPass *c, CutClass *class, OpId id, uint32_t which, cons
         memcpy(value, cut.value, n * sizeof *value);
         cut.value = value;
         if (!cut_match(&cut, n, which, &p->place, p->size)) continue;
-        if (cut.at) return false; /* kernels do not know yet where their part begins */
+        if (!cut_has_kernels(op->kind, &cut, n)) return false;
         if (!(all->taken >> k & 1)) vec_push(c->g->scratch, &class->ops, id);
         all->taken |= (uint64_t)1 << k;
         if (cut.letter == 'H' && (class->heads == NO_OP || cut.pair)) class->heads = id;

@@ -18,7 +18,7 @@
  *   whole     cut       part, which sends nothing
  *   cut       cut along another dimension: to whole, then part
  *
- * Not handled: cuts whose kernel must know where its part begins; rows (sequence parallel).
+ * Not handled: rows (sequence parallel).
  */
 #include <string.h>
 
@@ -176,7 +176,9 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen) {
             }
             for (uint32_t k = 0; k < n_cuts; k++) {
                 *chosen = copy_cut(p, &cuts[k], n);
-                if (!chosen->at && cut_match(chosen, n, i, &at->place, at->size)) return true;
+                if (cut_match(chosen, n, i, &at->place, at->size) &&
+                    cut_has_kernels(op->kind, chosen, n))
+                    return true;
             }
         }
     return false;

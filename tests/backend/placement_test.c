@@ -61,6 +61,23 @@ static void try_edit(Faults *f, Edit *e, bool alone) {
     free(bytes);
 }
 
+/* Reads and checks the edited plan: proof 10 must refuse it by itself, by that rule. */
+static void try_rule(Faults *f, Edit *e, const char *rule) {
+    Plan p;
+    PlanFault fault = {.rule = "accepted"};
+    char message[512] = "";
+    size_t size;
+    void *bytes = edit_write(e, &size);
+    f->tried++;
+    if (!bytes || plan_read(&p, bytes, size, message, sizeof message))
+        fail_msg("fault %u: the reader says: %s", f->tried, message);
+    plan_check_rules(&p, CHECK_RULE(10), &fault);
+    if (strcmp(fault.rule, rule))
+        print_error("fault %u: %s %s\n", f->tried, fault.rule, fault.message);
+    f->refused += !strcmp(fault.rule, rule);
+    free(bytes);
+}
+
 static bool sums_activations(const Faults *f, uint32_t i) {
     const PlanInstr *in = &f->good.plan.instrs[i];
     return in->op == OP_all_reduce && in->attr.tag == TAG_ACTIVATION;
@@ -181,6 +198,102 @@ static void a_parameter_is_cut_as_it_is_read(void **state) {
     faults_end(&f);
 }
 
+/* The value gets a placement of its own: a copy of the one that it has, or a new one. */
+static Placement *own_placement(Edit *e, uint32_t v) {
+    Placement *p = &e->placement[e->n_placement++];
+    if (e->value[v].placed) *p = e->placement[e->value[v].placed - 1];
+    e->value[v].placed = (uint16_t)e->n_placement;
+    return p;
+}
+
+/* Another size of the same parts, runs of another length, another dimension, all of it, a term. */
+static void tell_otherwise(Faults *f, uint32_t v, int how) {
+    Edit *e = edit_new(f->arena, &f->good.plan);
+    const Type *t = &f->good.plan.values[v].type;
+    if (how == 0) {
+        e->value[v].placed = 0;
+        try_rule(f, e, "check-10f");
+        return;
+    }
+    Placement *p = own_placement(e, v);
+    int dim = 0;
+    while (!p->cut[dim]) dim++;
+    if (how == 1 && p->outer[dim] > 1)
+        p->outer[dim] = 1;
+    else if (how == 1)
+        p->size[dim]--;
+    if (how == 2 && (t->dim[dim] % 2 || p->outer[dim] > 1)) return;
+    if (how == 2) p->outer[dim] = 2;
+    if (how == 3) {
+        int other = dim ? dim - 1 : 1;
+        p->cut[other] = p->cut[dim];
+        p->outer[other] = 1;
+        p->size[other] = 2 * t->dim[other];
+        p->cut[dim] = 0;
+        p->outer[dim] = p->size[dim] = 0;
+    }
+    if (how == 4) *p = (Placement){.partial = p->cut[dim]};
+    try_rule(f, e, "check-10f");
+}
+
+/* Kernels that must know where their part begins, and whose operands or results are parts. */
+static void a_kernel_is_told_its_part(void **state) {
+    (void)state;
+    Faults f = faults_of("tests/backend/models/dropped", "shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t i = 0; i < p->n_instrs; i++) {
+        const PlanInstr *in = &p->instrs[i];
+        if (!op_reads_placements((OpKind)in->op)) continue;
+        for (uint32_t k = 0; k < in->n_in + in->n_out; k++) {
+            uint32_t v = k < in->n_in ? operand(p, i, k) : in->first_out + (k - in->n_in);
+            const Placement *told = plan_placement(p, &p->values[v]);
+            for (int how = 0; told && !told->partial && how < 5; how++) tell_otherwise(&f, v, how);
+        }
+    }
+    faults_end(&f);
+}
+
+/* All of a value is there, and the plan says that it is a part. */
+static void a_kernel_is_told_of_no_part(void **state) {
+    (void)state;
+    Faults f = faults_of("tests/backend/models/dropped", "shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t i = 0; i < p->n_instrs; i++) {
+        uint32_t v = p->instrs[i].first_out;
+        if (p->instrs[i].op != OP_dropout || p->values[v].placed) continue;
+        Edit *e = edit_new(f.arena, p);
+        Placement *told = own_placement(e, v);
+        told->cut[1] = 2;
+        told->outer[1] = 1;
+        told->size[1] = 2 * p->values[v].type.dim[1];
+        try_rule(&f, e, "check-10f");
+    }
+    faults_end(&f);
+}
+
+/* What the reader refuses: over an axis that cuts nothing, along a dimension that does not exist,
+ * in parts of another length. */
+static void a_placement_fits_its_value(void **state) {
+    (void)state;
+    Faults f = faults_of("tests/backend/models/dropped", "shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t k = 0; k < p->n_placements; k++)
+        for (int how = 0; how < 5; how++) {
+            Edit *e = edit_new(f.arena, p);
+            Placement *row = &e->placement[k];
+            int dim = 0;
+            while (dim < MAX_RANK && !row->cut[dim]) dim++;
+            if (how == 0 && dim < MAX_RANK) row->cut[dim] = 1;
+            if (how == 0 && dim == MAX_RANK) row->partial = 1;
+            if (how == 1) row->cut[5] = 2, row->outer[5] = 1, row->size[5] = 2;
+            if (how == 2 && dim < MAX_RANK) row->size[dim] += row->outer[dim] * 2;
+            if (how == 3 && dim < MAX_RANK) row->outer[dim] = 0;
+            if (how > 3 || dim == MAX_RANK) row->pad = 1;
+            try_edit(&f, e, false);
+        }
+    faults_end(&f);
+}
+
 int main(void) {
     good_data();
     const struct CMUnitTest tests[] = {
@@ -190,6 +303,9 @@ int main(void) {
         cmocka_unit_test(a_bias_counts_once),
         cmocka_unit_test(the_norm_is_of_all_parts),
         cmocka_unit_test(a_parameter_is_cut_as_it_is_read),
+        cmocka_unit_test(a_kernel_is_told_its_part),
+        cmocka_unit_test(a_kernel_is_told_of_no_part),
+        cmocka_unit_test(a_placement_fits_its_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,9 @@ typedef struct Once {
     Type type[MOST_RUN_VALUES];
     void *at[MOST_RUN_VALUES];
     const Plan *plan;
+    Placement placed[MOST_RUN_VALUES];
+    bool knows_place; /* kernels are told how values are placed */
+    int32_t n, r;     /* then: the ranks, and which one it is */
 } Once;
 
 static void once_open(Once *o, const Whole *w) {
@@ -76,8 +79,13 @@ static void once_close(Once *o) {
 static bool once_run(Once *o) {
     const Case *c = &o->w->c;
     Tensor value[MOST_RUN_VALUES];
-    for (int v = 0; v < c->n_in + c->n_out; v++) value[v] = (Tensor){o->type[v], o->at[v]};
+    for (int v = 0; v < c->n_in + c->n_out; v++) {
+        bool told = o->knows_place && placement_is_any(&o->placed[v]);
+        value[v] = (Tensor){o->type[v], o->at[v], told ? &o->placed[v] : NULL};
+    }
     launch_plan = o->plan;
+    launch_mesh = (Mesh){1, {{AXIS_tp, MAX(o->n, 1)}}};
+    launch_rank = o->r;
     char error[ERROR_BYTES];
     if (infos[c->op].launched)
         return try_run(c->op, o->attr, c->n_in, value, c->n_out, value + c->n_in, error);
@@ -219,6 +227,12 @@ static bool take_part(Once *o, PartPlan *own, const Cut *cut, int n, int r) {
     for (int v = 0; v < w->c.n_in + w->c.n_out; v++) {
         const Place *p = &cut->value[v];
         o->type[v] = place_part(type_at(w, v), p, n);
+        o->placed[v] = (Placement){.partial = p->kind == PLACE_PARTIAL};
+        if (p->kind == PLACE_CUT) {
+            o->placed[v].cut[p->dim] = 1;
+            o->placed[v].outer[p->dim] = p->outer;
+            o->placed[v].size[p->dim] = type_at(w, v)->dim[p->dim];
+        }
         if (v >= w->c.n_in) continue;
         copy_part(type_at(w, v), p, cut->size, n, r, w->t.input[v], o->at[v], false);
         if (p->kind == PLACE_PARTIAL) take_share(o, v, n, r);
@@ -306,7 +320,7 @@ static bool same_part(const Whole *w, int j, const Place *p, int64_t size, int n
     return same;
 }
 
-Outcome cut_try(const Whole *w, const Cut *cut, int n, CutText *why) {
+static Outcome try_parts(const Whole *w, const Cut *cut, int n, bool knows_place, CutText *why) {
     Outcome outcome = is_possible(w, cut, n) ? OUTCOME_TRUE : OUTCOME_REFUSED;
     Sums sums;
     sums_open(&sums, w);
@@ -314,6 +328,9 @@ Outcome cut_try(const Whole *w, const Cut *cut, int n, CutText *why) {
         Once o;
         PartPlan own;
         once_open(&o, w);
+        o.knows_place = knows_place;
+        o.n = n;
+        o.r = r;
         if (!take_part(&o, &own, cut, n, r) || !once_run(&o)) {
             outcome = OUTCOME_REFUSED;
             snprintf(why->at, sizeof why->at, "axis %c of %lld entries: %d parts do not fit the op",
@@ -335,7 +352,15 @@ Outcome cut_try(const Whole *w, const Cut *cut, int n, CutText *why) {
     return outcome;
 }
 
-/* ---- a kernel that knows its place */
+Outcome cut_try(const Whole *w, const Cut *cut, int n, CutText *why) {
+    return try_parts(w, cut, n, false, why);
+}
+
+Outcome cut_try_placed(const Whole *w, const Cut *cut, int n, CutText *why) {
+    return try_parts(w, cut, n, true, why);
+}
+
+/* ---- what a kernel that knew its place would do */
 
 /* Whether the op is linear in operand i and others that are cut or partial, all of them. */
 static bool is_linear_in_parts(const Whole *w, const Cut *cut, bool *partial) {

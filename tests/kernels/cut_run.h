@@ -32,10 +32,12 @@ typedef enum Outcome {
 } Outcome;
 /* why: what differs. */
 Outcome cut_try(const Whole *w, const Cut *cut, int n, CutText *why);
-/* The same by a kernel that knows where its part begins. It is imitated: the whole op runs n times.
- * In run r, what lies outside of part r of an operand is 0 if the op is linear in it, otherwise
- * some other number; part r of a result that is cut must remain as it was, and partial results must
- * add up. */
+/* The same; kernels are told how operands and results are placed. */
+Outcome cut_try_placed(const Whole *w, const Cut *cut, int n, CutText *why);
+/* The same as a kernel would do that knew where its part begins. It is imitated: the whole op runs
+ * n times. In run r, what lies outside of part r of an operand is 0 if the op is linear in it,
+ * otherwise some other number; part r of a result that is cut must remain as it was, and partial
+ * results must add up. */
 Outcome cut_try_knowing_place(const Whole *w, const Cut *cut, int n, CutText *why);
 /* Whether f(a + b) = f(a) + f(b), within the case's tolerance, in these operands together. */
 bool is_linear(const Whole *w, const bool *partial);

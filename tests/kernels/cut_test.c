@@ -2,6 +2,9 @@
  * CUT_BY and LINEAR of ops.def say what the results are then. Each word of the columns is also
  * replaced by every other word, and each letter that they leave out gets one: these must turn out
  * to be wrong, or are listed with the reason why they are left out.
+ *
+ * cut_test MODULE.so runs only the ops whose kernels must know where their part begins, on that
+ * device, whose memory must be the host's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +73,9 @@ static struct { bool ranks[RANKS_MOST + 1], needs_place; } tried[OP_COUNT][128];
 
 static void check_cut(const Whole *w, const Cut *cut, int n) {
     CutText why = {""};
-    Outcome outcome = cut->at ? cut_try_knowing_place(w, cut, n, &why) : cut_try(w, cut, n, &why);
+    bool run = cut_has_kernels(w->c.op, cut, w->op.n_in + w->op.n_out);
+    Outcome outcome =
+        run ? cut_try_placed(w, cut, n, &why) : cut_try_knowing_place(w, cut, n, &why);
     if (outcome != OUTCOME_TRUE) fail_msg("%s: %s", w->c.title, why.at);
     tried[w->c.op][(int)cut->letter].ranks[n] = true;
     if (cut->at && cut_try(w, cut, n, &why) != OUTCOME_TRUE)
@@ -81,10 +86,10 @@ static void check_cut(const Whole *w, const Cut *cut, int n) {
 static void check_factor(const Whole *w, const Cut *cut, int n, Arena *arena) {
     Cut inner = *cut;
     uint32_t values = w->op.n_in + w->op.n_out;
-    if (cut->at || cut->size % (2 * n)) return;
+    if (cut->size % (2 * n)) return;
     inner.value = arena_copy(arena, cut->value, values * sizeof *cut->value);
     assert_true(cut_narrow(&inner, values, 2, cut->size / 2));
-    check_cut(w, &inner, n);
+    if (cut_has_kernels(w->c.op, &inner, values)) check_cut(w, &inner, n);
 }
 
 static void check_case(const Whole *w) {
@@ -119,7 +124,8 @@ static void every_cut_is_true(void **state) {
     for (int op = 0; op < OP_COUNT; op++) {
         CaseWalk walk = {.op = (OpKind)op};
         Whole w;
-        if (!has_columns((OpKind)op)) continue;
+        if (!has_columns((OpKind)op) || (launch_module && !op_reads_placements((OpKind)op)))
+            continue;
         while (next_case(&walk, &w)) {
             check_case(&w);
             whole_close(&w);
@@ -427,7 +433,10 @@ static void other_texts_are_refused(void **state) {
     assert_string_equal(cut_column_parse(OP_add, "... each", NULL, &column), "both CUT and CUT_BY");
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    const struct CMUnitTest placed[] = {cmocka_unit_test(every_cut_is_true)};
+    launch_module = argc > 1 ? argv[1] : NULL;
+    if (launch_module) return cmocka_run_group_tests(placed, open_device, close_device);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_texts_are_refused),    cmocka_unit_test(every_cut_is_true),
         cmocka_unit_test(every_other_word_is_wrong),  cmocka_unit_test(no_other_rule_finds_more),

@@ -7,14 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *launch_module;
 const Plan *launch_plan;
+Mesh launch_mesh;
+int32_t launch_rank;
 static const Device *device;
 static DeviceContext *context;
 
 bool launch_open(const char *isa, const char *product) {
     char error[ERROR_BYTES];
     launch_close();
-    device = device_cpu();
+    device = launch_module ? device_needed(launch_module) : device_cpu();
     device_choose("FSDP_CPU_ISA", isa);
     device_choose("FSDP_CPU_MATMUL", product);
     DeviceOptions options = {.rank = {.threads = 2}, .plan_path = ""};
@@ -75,7 +78,8 @@ double words_value(Tensor t) {
 enum { MOST = 8 };
 bool try_run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Tensor *out,
              char error[ERROR_BYTES]) {
-    RankInfo rank = {.threads = 2, .plan = launch_plan};
+    RankInfo rank = {.threads = 2, .plan = launch_plan, .rank = launch_rank, .mesh = launch_mesh};
+    const Placement *in_placed[MOST], *out_placed[MOST];
     const void *from[MOST];
     void *to[MOST];
     const Type *in_type[MOST], *out_type[MOST];
@@ -84,13 +88,15 @@ bool try_run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Te
         from[i] = in[i].at;
         in_type[i] = &in[i].type;
         in_types[i] = in[i].type;
+        in_placed[i] = in[i].placed;
     }
     for (int j = 0; j < n_out; j++) {
         to[j] = out[j].at;
         out_type[j] = &out[j].type;
         out_types[j] = out[j].type;
+        out_placed[j] = out[j].placed;
     }
-    int64_t scratch = op_workspace(op, DEVICE_CPU, &a, n_in, in_types, n_out, out_types);
+    int64_t scratch = op_workspace(op, device->kind, &a, n_in, in_types, n_out, out_types);
     KernelCall call = {.rank = &rank,
                        .op = op,
                        .attr = &a,
@@ -101,9 +107,12 @@ bool try_run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Te
                        .in_type = in_type,
                        .out_type = out_type,
                        .workspace = malloc((size_t)scratch + 1),
-                       .workspace_bytes = (uint64_t)scratch};
+                       .workspace_bytes = (uint64_t)scratch,
+                       .in_placed = in_placed,
+                       .out_placed = out_placed};
     CHECK(call.workspace != NULL);
-    bool ran = !device->launch(context, STREAM_COMPUTE, &call, error);
+    bool ran = !device->launch(context, STREAM_COMPUTE, &call, error) &&
+               !device->synchronize(context, error);
     free(call.workspace);
     return ran;
 }

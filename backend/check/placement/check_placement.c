@@ -17,6 +17,8 @@
  *   10b  an op that needs a whole value, such as a loss or a state, reads a part or a term of a sum
  *   10c  a collective moves a value that is not placed as it assumes
  *   10d  a gradient is not cut as its parameter is
+ *   10f  the plan tells a kernel that depends on it something else about how ranks share out an
+ *        operand or a result
  *
  * Flat vectors of groups are left to proofs 3 and 4, which say who may read them.
  */
@@ -104,8 +106,9 @@ static bool agrees(Placing *s, const Cut *cut, uint32_t which) {
     uint32_t n = s->n_in + s->n_out;
     Cut own = *cut;
     own.value = arena_copy(s->scratch, cut->value, n * sizeof *own.value);
-    if (own.at || own.counts != (s->scaled >= 0)) return false;
+    if (own.counts != (s->scaled >= 0)) return false;
     if (!cut_match(&own, n, which, &s->place[which], cut_parts(s->c))) return false;
+    if (!cut_has_kernels((OpKind)s->in->op, &own, n)) return false;
     for (uint32_t v = 0; v < s->n_in; v++)
         if (!same_place(&own.value[v], &s->place[v])) return false;
     for (uint32_t j = 0; j < s->n_out; j++) {
@@ -170,8 +173,12 @@ static bool is_unhinted(const Placing *s, uint32_t j) {
     const Plan *plan = s->c->p;
     const Placement *hint = plan_placement(plan, &plan->values[check_out(s->c, s->i, j)]);
     const Place *p = &s->place[s->n_in + j];
-    if (!hint || hint->partial) return false;
-    return p->kind != PLACE_CUT || !hint->cut[p->dim] || hint->outer[p->dim] != p->outer;
+    AxisSet axis = cut_axis(s->c);
+    if (!hint || hint->partial & axis) return false;
+    for (int i = 0; i < MAX_RANK; i++)
+        if (hint->cut[i] & axis)
+            return p->kind != PLACE_CUT || p->dim != i || p->outer != hint->outer[i];
+    return p->kind == PLACE_CUT;
 }
 
 /* Places of results with which the op agrees. */
@@ -467,6 +474,47 @@ static int place_program(Check *c, uint32_t program) {
     return 0;
 }
 
+/* Does the plan tell kernels of the value what was inferred along this level's axis, and, once all
+ * levels are proved, how large the whole value is? */
+static bool is_told(const Check *c, uint32_t v) {
+    static const Placement none;
+    const Placement *told = plan_placement(c->p, &c->p->values[v]);
+    const Place *is = &c->place[v];
+    AxisSet axis = cut_axis(c);
+    if (!told) told = &none;
+    if (!(told->partial & axis) != (is->kind != PLACE_PARTIAL)) return false;
+    for (int i = 0; i < MAX_RANK; i++) {
+        bool cut = is->kind == PLACE_CUT && is->dim == i;
+        if (!(told->cut[i] & axis) == cut || (cut && told->outer[i] != is->outer)) return false;
+        if (c->level + 1 == c->n_levels && told->cut[i] && told->size[i] != c->whole[v].dim[i])
+            return false;
+    }
+    return true;
+}
+
+static int check_told(Check *c, uint64_t i, uint32_t v, const char *what, uint32_t k) {
+    if (is_told(c, v)) return 0;
+    return check_fail(c, "10f", i, "%s %u is not placed along %s as the plan tells the kernel",
+                      what, k, cut_name(c));
+}
+
+static int check_kernels(Check *c, uint32_t program) {
+    const PlanProgram *pr = &c->p->programs[program];
+    int status = 0;
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+        const PlanInstr *in = &c->p->instrs[i];
+        if (!op_reads_placements((OpKind)in->op)) continue;
+        /* Of what earlier micro-batches left proof 4 says what it is. */
+        uint32_t n_in = in->n_in - (in->attr.earlier && in->n_in);
+        for (uint32_t k = 0; k < n_in && !status; k++)
+            status = check_told(c, i, check_in(c, i, k), "operand", k);
+        for (uint32_t k = 0; k < in->n_out && !status; k++)
+            status = check_told(c, i, check_out(c, i, k), "result", k);
+        if (status) return status;
+    }
+    return 0;
+}
+
 static int place_level(Check *c, uint32_t program) {
     memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
     memcpy(c->part, c->whole, c->p->n_values * sizeof *c->part);
@@ -487,6 +535,7 @@ static int place_level(Check *c, uint32_t program) {
 int check_placements(Check *c, uint32_t program) {
     for (c->level = 0; c->level < c->n_levels; c->level++) {
         int status = place_level(c, program);
+        if (!status) status = check_kernels(c, program);
         if (status) return status;
         for (uint32_t v = 0; v < c->p->n_values; v++) {
             if (c->program[c->p->values[v].def] != program) continue;
