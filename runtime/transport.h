@@ -164,7 +164,22 @@ typedef const TransportModule *(*TransportEntry)(void);
 
 /* Here, since modules use it too, which do not have op_info. */
 static inline bool plan_is_collective(const PlanInstr *in) {
-    return in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce;
+    return in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce ||
+           in->op == OP_all_gather_part || in->op == OP_reduce_scatter_part;
+}
+
+/* Members' parts of a value along a dimension are contiguous only inside an entry of the outer
+ * dimensions, or a run of this one: each of these is a buffer of the collective. */
+static inline int64_t comm_runs(const Plan *p, const PlanInstr *in) {
+    if (in->op != OP_all_gather_part && in->op != OP_reduce_scatter_part) return 1;
+    const Type *t = &p->values[in->first_out].type;
+    int64_t runs = in->attr.count;
+    for (int k = 0; k < in->attr.axis; k++) runs *= t->dim[k];
+    return runs;
+}
+/* The buffers of a collective, tokens among its operands included. */
+static inline uint64_t comm_buffers(const Plan *p, const PlanInstr *in) {
+    return (uint64_t)comm_runs(p, in) * in->n_in;
 }
 
 /* The ranks of a collective. */

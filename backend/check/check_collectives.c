@@ -233,7 +233,8 @@ static int check_sizes(Check *c, uint64_t i) {
     for (uint32_t k = 0; k < in->n_out && in->op != OP_all_reduce; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
         const Type *b = &p->values[check_out(c, i, k)].type;
-        const Type *full = in->op == OP_unshard ? b : a, *shard = in->op == OP_unshard ? a : b;
+        bool gathers = op_gathers((OpKind)in->op);
+        const Type *full = gathers ? b : a, *shard = gathers ? a : b;
         if (full->dtype != shard->dtype || check_elements(full) != ranks * check_elements(shard))
             return check_fail(
                 c, "5d", i,

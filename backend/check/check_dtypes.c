@@ -124,7 +124,7 @@ static void want_by_part(Dtypes *d, uint64_t i, const Part *part) {
     if (moves && d->of[from].gradient && d->of[from].readers == 1)
         d->of[from].moved =
             (uint8_t)dtype_wider(d->of[from].moved, d->of[check_part_out(part, 0)].moved);
-    bool shares = part->op == OP_part || part->op == OP_all_reduce;
+    bool shares = op_changes_placement((OpKind)part->op);
     for (uint32_t j = 0; shares && j < part->n_out; j++) {
         uint32_t v = check_part_in(part, j);
         if (d->of[v].gradient && d->of[v].readers == 1)

@@ -86,7 +86,7 @@ static void number_part(ModelMeaning *m, const Part *part, const Attrs *a) {
     for (uint32_t k = 0; k < part->n_in; k++) in[k] = m->of[check_part_in(part, k)];
     for (uint32_t k = 0; k < part->n_out; k++) {
         uint32_t v = check_part_out(part, k);
-        m->of[v] = part->op == OP_all_reduce || check_moves_parts(m->c, part->op)
+        m->of[v] = check_moves_parts(m->c, part->op)
                        ? in[k]
                        : check_term(m->c, part->op, a, k, check_type(m->c, v), part->n_in, in);
     }

@@ -293,7 +293,7 @@ void check_whole_step(const Check *c, uint64_t i, FormulaStep *step) {
 }
 
 bool check_moves_parts(const Check *c, uint16_t op) {
-    return c->cuts && (op == OP_part || op == OP_pad_part);
+    return op == OP_all_reduce || (c->cuts && op_changes_placement((OpKind)op));
 }
 
 Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
@@ -318,7 +318,7 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool without
         uint32_t v = check_part_out(part, k);
         if (sum)
             number[v] = in[0] + in[1];
-        else if (part->op == OP_all_reduce || check_moves_parts(c, part->op))
+        else if (check_moves_parts(c, part->op))
             number[v] = in[k];
         else if (part->op == OP_accumulate)
             number[v] = in[part->n_out + k];

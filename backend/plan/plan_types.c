@@ -389,15 +389,19 @@ static const char *rule_part(const Instr *s) {
     const Attrs *a = &s->in->attr;
     Mesh mesh = plan_mesh(s->p);
     int64_t ranks = mesh_extent(&mesh, (AxisSet)a->axes);
-    const Type *whole = s->in->op == OP_part ? &s->x[0] : &s->y[0];
-    Type part = s->in->op == OP_part ? s->y[0] : s->x[0];
+    const Type *whole = op_gathers((OpKind)s->in->op) ? &s->y[0] : &s->x[0];
+    Type part = op_gathers((OpKind)s->in->op) ? s->x[0] : s->y[0];
     WANT(a->axis < whole->rank && a->axis < part.rank && a->count > 0 && !part.pitch &&
              part.dim[a->axis] % a->count == 0,
          misfit);
     part.dim[a->axis] *= ranks;
     return FITS(type_same_dims(&part, whole));
 }
-static const char *rule_pad_part(const Instr *s) { return rule_part(s); }
+static const char *rule_all_gather_part(const Instr *s) { return rule_part(s); }
+static const char *rule_reduce_scatter_part(const Instr *s) {
+    WANT(type_is_float(&s->x[0]), misfit);
+    return rule_part(s);
+}
 static const char *rule_reduce_scatter(const Instr *s) {
     Mesh mesh = plan_mesh(s->p);
     int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);

@@ -167,12 +167,11 @@ static void count_sent(const View *v, const PlanProgram *program, int64_t times,
     for (uint32_t i = 0; i < program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[program->first_instr + i];
         if (op_info[in->op].effect != EFFECT_COMM) continue;
-        uint32_t n = in->op == OP_unshard ? in->n_out : in->n_in;
+        bool results = op_gathers((OpKind)in->op);
+        uint32_t n = results ? in->n_out : in->n_in;
         Type *types = arena_array(v->a, Type, n);
         for (uint32_t k = 0; k < n; k++)
-            types[k] =
-                p->values[in->op == OP_unshard ? in->first_out + k : p->operands[in->first_in + k]]
-                    .type;
+            types[k] = p->values[results ? in->first_out + k : p->operands[in->first_in + k]].type;
         by_op[in->op].n += (uint64_t)times;
         int64_t ranks = mesh_extent(&mesh, (AxisSet)in->attr.axes);
         by_op[in->op].bytes +=

@@ -223,10 +223,10 @@ static json_t *group_ranks(Events *e, AxisSet axes) {
 /* Elements and dtypes of the full side, which all ranks hold together. */
 static json_t *collective_json(Events *e, const PlanInstr *in, int64_t micro) {
     const Plan *p = e->p;
-    const char *kind = in->op == OP_unshard          ? "all_gather"
-                       : in->op == OP_reduce_scatter ? "reduce_scatter"
-                                                     : "all_reduce";
-    bool results = in->op == OP_unshard;
+    bool results = op_gathers((OpKind)in->op);
+    const char *kind = results                   ? "all_gather"
+                       : in->op == OP_all_reduce ? "all_reduce"
+                                                 : "reduce_scatter";
     int64_t elements = 0;
     char phase[40], dtypes[64] = "";
     for (uint32_t k = 0; k < (results ? in->n_out : in->n_in); k++) {

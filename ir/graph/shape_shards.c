@@ -122,7 +122,7 @@ static const char *find_runs(Infer *s, int64_t *ranks) {
                         (long long)s->a->axis, infer_text(s, x), (long long)s->a->count);
 }
 
-const char *shape_pad_part(Infer *s) {
+const char *shape_all_gather_part(Infer *s) {
     int64_t ranks;
     TRY(find_runs(s, &ranks));
     s->out[0] = s->in[0];
@@ -141,6 +141,13 @@ const char *shape_part(Infer *s) {
     s->out[0].pitch = 0;
     s->out[0].dim[s->a->axis] /= ranks;
     return NULL;
+}
+
+const char *shape_reduce_scatter_part(Infer *s) {
+    if (!type_is_float(&s->in[0]))
+        return arena_printf(s->arena, "the operand is %s, which cannot be summed over ranks",
+                            infer_text(s, &s->in[0]));
+    return shape_part(s);
 }
 
 const char *shape_unshard(Infer *s) {

@@ -99,6 +99,14 @@ typedef struct OpInfo {
     const char *stands;  /* the ops that it stands for, separated by blanks; NULL: only itself */
 } OpInfo;
 
+/* A collective whose results hold what all ranks have of its operands. */
+static inline bool op_gathers(OpKind op) { return op == OP_unshard || op == OP_all_gather_part; }
+/* Makes its operands' values, differently placed: nothing is computed but sums over ranks. */
+static inline bool op_changes_placement(OpKind op) {
+    return op == OP_part || op == OP_all_gather_part || op == OP_reduce_scatter_part ||
+           op == OP_all_reduce;
+}
+
 /* op.c */
 extern const OpInfo op_info[OP_COUNT];
 const char *dtype_name(int dtype);   /* "f32"; "?" when unknown */

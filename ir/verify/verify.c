@@ -84,7 +84,7 @@ static void check_level(Verify *v, const Op *op) {
     if (op->stream >= STREAM_KINDS || op->phase >= PHASE_COUNT)
         verify_broken(v, RULE_GRAPH_4, op, "has an unknown stream or phase");
     const OpInfo *info = &op_info[op->kind];
-    bool again = info->effect == EFFECT_PURE || op->kind == OP_all_reduce; /* of activations */
+    bool again = info->effect == EFFECT_PURE || op_changes_placement(op->kind);
     if (op->recomputed && (op->phase != PHASE_BACKWARD || info->role != ROLE_FORWARD || !again ||
                            info->term != TERM_NONE))
         verify_broken(v, RULE_TRAIN_6, op, "is in phase %s, where forward cannot be recomputed",

@@ -258,6 +258,8 @@ static void check_collective(Verify *v, const Op *op) {
     bool tag = gather ? op->attr->tag == TAG_PARAMETER
                       : op->attr->tag == TAG_GRADIENT ||
                             (op->kind == OP_all_reduce && op->attr->tag != TAG_PARAMETER);
+    if (op->kind == OP_all_gather_part || op->kind == OP_reduce_scatter_part)
+        tag = op->attr->tag == TAG_ACTIVATION;
     AxisSet all = mesh_all_axes(&v->g->policy.mesh);
     if (!axes_fit(v, op) || !tag || op->attr->comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
         (op->attr->unit == NO_INDEX) !=

@@ -13,7 +13,7 @@
  * rank. What an op adds to a partial sum, such as a bias, is added after the reduction.
  *
  *   from      to        op
- *   cut       whole     pad_part and all_reduce; of what forward made, once more in backward
+ *   cut       whole     all_gather_part; of what forward made, once more in backward
  *   partial   whole     all_reduce
  *   whole     cut       part, which sends nothing
  *   cut       cut along another dimension: to whole, then part
@@ -99,12 +99,6 @@ static ValueId emit_move(PlacePass *p, OpKind kind, ValueId old, ValueId v, cons
     return v;
 }
 
-static ValueId gather_parts(PlacePass *p, ValueId old, ValueId v, const ValuePlace *from) {
-    const ValuePlace term = {.place.kind = PLACE_PARTIAL};
-    v = emit_move(p, OP_pad_part, old, v, from, &term);
-    return emit_move(p, OP_all_reduce, old, v, &term, &whole);
-}
-
 /* The old value in that placement. A sum is completed once: all readers after that have it whole.
  */
 static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
@@ -120,7 +114,7 @@ static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
         if (same_place(&c->to, to) && c->phase == p->b.phase) return c->value;
     }
     ValueId v = p->became[old];
-    if (from->place.kind == PLACE_CUT) v = gather_parts(p, old, v, from);
+    if (from->place.kind == PLACE_CUT) v = emit_move(p, OP_all_gather_part, old, v, from, &whole);
     if (to->place.kind == PLACE_CUT) v = emit_move(p, OP_part, old, v, &whole, to);
     Converted c = {old, v, *to, p->b.phase, p->first[old]};
     p->first[old] = p->converted.n;

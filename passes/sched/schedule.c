@@ -2,7 +2,7 @@
  *
  * In: a graph of level comm, in the order of computation. Out: level sched. The list is the order
  * in which the host issues ops. unshard, and a cast or quantize that only feeds it, are on stream
- * gather; reduce_scatter and all_reduce on reduce; copies from and to host memory on fetch and
+ * gather; other collectives on reduce; copies from and to host memory on fetch and
  * evict; all else on compute, in its old order.
  *
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
@@ -43,7 +43,7 @@ static OpId maker(const Schedule *s, ValueId v) { return s->g->values.at[v].def;
 
 static uint8_t stream_of(OpKind kind) {
     if (kind == OP_unshard) return STREAM_GATHER;
-    if (kind == OP_reduce_scatter || kind == OP_all_reduce) return STREAM_REDUCE;
+    if (op_info[kind].effect == EFFECT_COMM) return STREAM_REDUCE;
     if (kind == OP_fetch) return STREAM_FETCH;
     if (kind == OP_evict) return STREAM_EVICT;
     return STREAM_COMPUTE;

@@ -49,7 +49,7 @@ static bool moves_gradient(OpKind op) {
 static void set_dtype(Precision *c, ValueId v, int dtype) {
     for (bool whole = true; whole;) { /* what a rank's part, or a sum over ranks, is made of */
         const Op *def = &c->g->ops.at[c->g->values.at[v].def];
-        whole = (def->kind == OP_part || def->kind == OP_all_reduce) && c->readers[v] == 1;
+        whole = op_changes_placement(def->kind) && c->readers[v] == 1;
         if (whole) v = def->in[v - def->out];
     }
     if (!is_bound(c, v)) c->wanted[v] = dtype_wider(c->wanted[v], dtype);

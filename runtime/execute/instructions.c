@@ -35,23 +35,27 @@ static void *address_of(const Rank *r, uint32_t value) {
     return shared ? shared + at : rank_at(r, at);
 }
 
-/* One buffer for each operand that is not a token. A reshard's token may follow an unshard's
- * shards. */
+/* A buffer for each run of each operand that is not a token. A reshard's token may follow an
+ * unshard's shards. */
 static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **buffer,
                                uint64_t *ordinal) {
     const Plan *p = r->run->plan;
     const PlanInstr *in = &p->instrs[k];
     Prepared *q = &e->prepared[k];
+    int64_t runs = comm_runs(p, in);
     uint32_t n = 0;
     for (uint32_t i = 0; i < in->n_in && i < in->n_out; i++) {
         uint32_t from = p->operands[in->first_in + i], to = in->first_out + i;
         if (p->values[from].type.dtype == DT_TOKEN) break;
-        const Type *smaller =
-            in->op == OP_reduce_scatter ? &p->values[to].type : &p->values[from].type;
-        (*buffer)[n++] = (CommBuffer){.in = address_of(r, from),
-                                      .out = address_of(r, to),
-                                      .elements = type_elements(smaller),
-                                      .dtype = smaller->dtype};
+        int64_t read = type_elements(&p->values[from].type) / runs;
+        int64_t written = type_elements(&p->values[to].type) / runs;
+        int64_t width = (int64_t)dtype_bytes(p->values[from].type.dtype);
+        for (int64_t run = 0; run < runs; run++)
+            (*buffer)[n++] =
+                (CommBuffer){.in = (const char *)address_of(r, from) + run * read * width,
+                             .out = (char *)address_of(r, to) + run * written * width,
+                             .elements = MIN(read, written),
+                             .dtype = p->values[from].type.dtype};
     }
     q->collective = (Collective){.axes = (AxisSet)in->attr.axes,
                                  .purpose = (int32_t)in->attr.comm,
@@ -139,12 +143,19 @@ static uint32_t most_operands(const Plan *p) {
     return most;
 }
 
+static uint64_t all_buffers(const Plan *p) {
+    uint64_t n = 0;
+    for (uint64_t k = 0; k < p->n_instrs; k++)
+        if (moves_data(&p->instrs[k])) n += comm_buffers(p, &p->instrs[k]);
+    return n;
+}
+
 void instructions_prepare(Rank *r) {
     const Plan *p = r->run->plan;
     Executor *e = r->executor;
     Arena *a = e->arena;
     uint64_t values = p->n_operands + p->n_values + 1;
-    CommBuffer *buffer = arena_array(a, CommBuffer, p->n_operands + 1);
+    CommBuffer *buffer = arena_array(a, CommBuffer, all_buffers(p) + 1);
     KernelRoom room = {.in = arena_array(a, const void *, p->n_operands + 1),
                        .out = arena_array(a, void *, p->n_values + 1),
                        .type = arena_array(a, const Type *, values),
@@ -175,8 +186,10 @@ static int issue_collective(Rank *r, uint32_t k, char *error) {
     q->collective.sequence = e->issued[row_of(in)] + q->ordinal;
     const Transport *t = r->run->transport;
     switch (in->op) {
-    case OP_unshard: return t->all_gather(r->transport, &q->collective, error);
-    case OP_reduce_scatter: return t->reduce_scatter(r->transport, &q->collective, error);
+    case OP_unshard:
+    case OP_all_gather_part: return t->all_gather(r->transport, &q->collective, error);
+    case OP_reduce_scatter:
+    case OP_reduce_scatter_part: return t->reduce_scatter(r->transport, &q->collective, error);
     case OP_all_reduce: return t->all_reduce(r->transport, &q->collective, error);
     default: BUG("%s: no collective of the transports", op_info[in->op].name);
     }

@@ -161,23 +161,15 @@
         .in = {NORMAL to}, .out = {REAL from}, .reference = ref_slice_grad                         \
     }
 /* Rank 1 of 3 and rank 2: the middle part and the last. */
-#define PARTS(dimension, runs, small, large)                                                       \
-    {.op = OP_part,                                                                                \
-     .title = "part " #dimension " " #large,                                                       \
-     .attr = {.axis = dimension, .count = runs, .axes = 1},                                        \
-     .n_in = 1,                                                                                    \
-     .n_out = 1,                                                                                   \
-     .in = {NORMAL large},                                                                         \
-     .out = {REAL small},                                                                          \
-     .reference = ref_part,                                                                        \
-     .rank = 1,                                                                                    \
-     .ranks = 3},                                                                                  \
+#define PART(dimension, runs, small, large, which)                                                 \
     {                                                                                              \
-        .op = OP_pad_part, .title = "pad_part " #dimension " " #large,                             \
+        .op = OP_part, .title = "part " #which " " #dimension " " #large,                          \
         .attr = {.axis = dimension, .count = runs, .axes = 1}, .n_in = 1, .n_out = 1,              \
-        .in = {NORMAL small}, .out = {REAL large}, .reference = ref_pad_part, .rank = 2,           \
+        .in = {NORMAL large}, .out = {REAL small}, .reference = ref_part, .rank = which,           \
         .ranks = 3                                                                                 \
     }
+#define PARTS(dimension, runs, small, large)                                                       \
+    PART(dimension, runs, small, large, 1), PART(dimension, runs, small, large, 2)
 #define MATMUL(batch, m, k, n)                                                                     \
     {.op = OP_matmul,                                                                              \
      .title = "matmul " #batch " " #m " " #k " " #n,                                               \

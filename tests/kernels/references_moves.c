@@ -46,10 +46,6 @@ static int64_t rank_place(const Case *c, const Type *part, int64_t i) {
     return i / run * run * c->ranks + c->rank * run + i % run;
 }
 REF(part) { EACH(i, out_n(c, 0)) out[0][i] = in[0][rank_place(c, &c->out[0], i)]; }
-REF(pad_part) {
-    EACH(i, out_n(c, 0)) out[0][i] = 0;
-    EACH(i, in_n(c, 0)) out[0][rank_place(c, &c->in[0].type, i)] = in[0][i];
-}
 REF(concat) {
     int64_t start = 0;
     EACH(k, c->n_in) {

@@ -307,8 +307,27 @@ static int fail_collective(Check *c, uint64_t i, const char *what) {
     return check_fail(c, "10c", i, "its operand is not %s along %s", what, cut_name(c));
 }
 
+/* part: this rank's part of a whole value; all_gather_part: the way back;
+ * reduce_scatter_part: this rank's part of a sum. */
+static int move_part(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    Place cut = {PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count};
+    const Place all = {0}, term = {.kind = PLACE_PARTIAL}, *from = &c->place[check_in(c, i, 0)];
+    bool gathers = in->op == OP_all_gather_part, sums = in->op == OP_reduce_scatter_part;
+    if ((AxisSet)in->attr.axes != c->cuts || !same_place(from, gathers ? &cut
+                                                               : sums  ? &term
+                                                                       : &all))
+        return fail_collective(c, i,
+                               gathers ? "cut as it says"
+                               : sums  ? "a term of a sum"
+                                       : "whole");
+    set_place(c, check_out(c, i, 0), gathers ? &all : &cut);
+    return 0;
+}
+
 static int place_collective(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
+    if (in->op == OP_all_gather_part || in->op == OP_reduce_scatter_part) return move_part(c, i);
     bool along = in->attr.axes & cut_axis(c);
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Place *p = &c->place[check_in(c, i, k)];
@@ -321,19 +340,6 @@ static int place_collective(Check *c, uint64_t i) {
             set_place(c, check_out(c, i, k), p);
         }
     }
-    return 0;
-}
-
-/* part: this rank's part of a whole value; pad_part: the way back, to a term of it. */
-static int place_own_part(Check *c, uint64_t i) {
-    const PlanInstr *in = &c->p->instrs[i];
-    if ((AxisSet)in->attr.axes != cut_axis(c)) return place_op(c, i);
-    Place cut = {PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count};
-    const Place term = {.kind = PLACE_PARTIAL}, *from = &c->place[check_in(c, i, 0)];
-    bool pads = in->op == OP_pad_part;
-    if (!same_place(from, pads ? &cut : &(Place){0}))
-        return fail_collective(c, i, pads ? "cut as it says" : "whole");
-    set_place(c, check_out(c, i, 0), pads ? &term : &cut);
     return 0;
 }
 
@@ -394,7 +400,7 @@ static int place_instr(Check *c, uint64_t i) {
         return 0;
     }
     if (check_is_collective(c, i)) return place_collective(c, i);
-    if (in->op == OP_part || in->op == OP_pad_part) return place_own_part(c, i);
+    if (in->op == OP_part) return move_part(c, i);
     if (flat || in->op == OP_set_state || in->op == OP_metric_add) return place_flat(c, i);
     return place_op(c, i);
 }

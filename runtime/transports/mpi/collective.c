@@ -419,10 +419,10 @@ static uint64_t lay_channels(TransportContext *c) {
 }
 
 static uint32_t most_buffers(const Plan *p) {
-    uint32_t most = 1;
+    uint64_t most = 1;
     for (uint64_t k = 0; k < p->n_instrs; k++)
-        if (plan_is_collective(&p->instrs[k])) most = MAX(most, p->instrs[k].n_in);
-    return most;
+        if (plan_is_collective(&p->instrs[k])) most = MAX(most, comm_buffers(p, &p->instrs[k]));
+    return (uint32_t)most;
 }
 
 static void close_context(TransportContext *c) {

@@ -142,12 +142,6 @@ KERNEL(part) {
                                                                    : bad_operands(l);
 }
 
-KERNEL(pad_part) {
-    AxisPart p = {};
-    return own_part_of(l, input(l, 0).type, output(l, 0).type, &p) ? put_part(l, p)
-                                                                   : bad_operands(l);
-}
-
 KERNEL(concat) {
     Result y = output(l, 0);
     int64_t axis = l->call->attr->axis, start = 0;
