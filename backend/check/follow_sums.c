@@ -118,17 +118,24 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
     bool named = false;       /* one of them is of the unit that it names */
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Sym *v = sym_in(s, i, k);
-        if (v->kind == SYM_NONE && in->attr.axes && !((AxisSet)in->attr.axes & ~s->c->cuts))
-            continue; /* proof 10 */
+        bool moved = in->attr.axes && !((AxisSet)in->attr.axes & ~s->c->cuts) &&
+                     in->attr.tag == TAG_ACTIVATION;
+        if (moved && (v->kind == SYM_NONE || v->kind == SYM_TERM)) { /* proof 10 */
+            *sym_out(s, i, k) = *v;
+            continue;
+        }
         if (v->kind == SYM_NONE)
             return check_fail(s->c, "4c", i,
                               "reduces a value that is not a gradient, loss, norm or statistic");
         AxisSet axes = (AxisSet)in->attr.axes;
         if (v->summed & axes)
             return check_fail(s->c, "4c", i, "reduces a value that is already reduced");
-        if (axes & ~(s->c->samples | (v->kind == SYM_NORM ? s->c->cuts : 0)))
+        AxisSet differ = s->c->samples;
+        if (v->kind == SYM_NORM) differ |= s->c->cuts;
+        if (v->kind == SYM_GRADIENT) differ |= p->groups[v->group].partial;
+        if (axes & ~differ)
             return check_fail(s->c, "4c", i, "sums over axes %#x; contributions differ over %#x",
-                              axes, s->c->samples);
+                              axes, differ);
         s->c->result->reductions += v->kind == SYM_GRADIENT;
         if (v->kind == SYM_GRADIENT) {
             const PlanGroup *g = &p->groups[v->group];

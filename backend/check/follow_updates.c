@@ -52,7 +52,7 @@ static int check_complete(GradientCheck *s, uint64_t i, uint32_t k, int64_t grou
     if (g->kind != SYM_GRADIENT || g->group != group)
         return check_fail(s->c, "4e", i, "operand %u is not the gradient of group %lld", k,
                           (long long)group);
-    if (g->summed != s->c->samples)
+    if (g->summed != (s->c->samples | s->c->p->groups[group].partial))
         return check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
                           (long long)group);
     if (g->split != s->c->p->groups[group].split)

@@ -163,11 +163,11 @@ static void emit_units(Emit *e) {
         const Group *g = &e->g->groups.at[i];
         PUT(e, groups, .unit = (uint32_t)g->unit,
             .flags = (g->trainable ? GROUP_TRAINABLE : 0) | (g->matrices ? GROUP_MATRICES : 0),
-            .split = g->layout.split, .cut = g->cut, .first_param = ROWS(e, group_params),
-            .n_param = g->params.n, .master_dtype = (uint32_t)g->master_dtype,
-            .compute_dtype = (uint32_t)g->compute_dtype, .reduce_dtype = (uint32_t)g->reduce_dtype,
-            .wire_dtype = (uint32_t)g->wire_dtype, .unpadded = g->layout.unpadded,
-            .padded = g->layout.padded, .shard = g->layout.shard);
+            .split = g->layout.split, .cut = g->cut, .partial = g->partial,
+            .first_param = ROWS(e, group_params), .n_param = g->params.n,
+            .master_dtype = (uint32_t)g->master_dtype, .compute_dtype = (uint32_t)g->compute_dtype,
+            .reduce_dtype = (uint32_t)g->reduce_dtype, .wire_dtype = (uint32_t)g->wire_dtype,
+            .unpadded = g->layout.unpadded, .padded = g->layout.padded, .shard = g->layout.shard);
         for (uint32_t k = 0; k < g->params.n; k++)
             PUT(e, group_params, .param = (uint32_t)g->params.at[k].param,
                 .offset = g->params.at[k].offset, .chunk = g->params.at[k].chunk);

@@ -207,8 +207,11 @@ typedef struct PlanGroup { /* a flat parameter, see Group in ir.h */
     uint32_t unit, flags;  /* GROUP_* */
     uint32_t first_param, n_param;
     uint32_t master_dtype, compute_dtype, reduce_dtype, wire_dtype; /* wire: it is gathered in */
-    AxisSet split; /* axes over which master and moments are split */
-    AxisSet cut;   /* axes along which ranks share out each of its parameters (PlanParam.cut) */
+    AxisSet split;   /* axes over which master and moments are split */
+    AxisSet cut;     /* axes along which ranks share out each of its parameters (PlanParam.cut) */
+    AxisSet partial; /* axes besides those of samples over which its gradient is a sum of ranks'
+                        terms */
+    uint32_t pad;
     int64_t unpadded, padded, shard;
 } PlanGroup;
 enum { GROUP_TRAINABLE = 1, GROUP_MATRICES = 2 }; /* the second: updated by Muon */

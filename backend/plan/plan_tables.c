@@ -126,6 +126,7 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
     int64_t end = 0;
     Mesh mesh = plan_mesh(p);
     FAIL_IF(g->flags > 3 || g->flags == GROUP_MATRICES || g->split & ~mesh_parameter_axes(&mesh) ||
+                g->partial & ~(mesh_cut_axes(&mesh) & ~g->cut) || g->pad ||
                 !dtype_is_float((int)g->master_dtype) || !dtype_is_float((int)g->compute_dtype) ||
                 !dtype_is_float((int)g->reduce_dtype) ||
                 (g->wire_dtype != g->compute_dtype && !dtype_is_quantized((int)g->wire_dtype)),

@@ -92,6 +92,8 @@ typedef struct Param {
     bool replicate;                  /* every rank holds it whole */
     int64_t split_axis;              /* with layout = param: the axis along which ranks share it */
     TensorCut cut;                   /* set by pass cut; place makes the type that of a part */
+    AxisSet partial;                 /* set by place: axes that do not read other samples and over
+                                        which its gradient is still to be summed */
     bool matrix;                     /* Muon moves it as a matrix, not AdamW by elements */
     bool grouped;                    /* has numbers of its own: */
     double lr_factor, weight_decay;  /* factor of the optimizer's lr; in the place of its decay */
@@ -140,8 +142,9 @@ typedef struct Group {
     int32_t unit;
     bool trainable, matrices; /* matrices: of parameters that Muon moves */
     int master_dtype, compute_dtype, reduce_dtype;
-    int wire_dtype; /* in which it is gathered; not the compute dtype only where it is quantized */
-    AxisSet cut;    /* axes along which ranks share out each of its parameters (Param.cut) */
+    int wire_dtype;  /* in which it is gathered; not the compute dtype only where it is quantized */
+    AxisSet cut;     /* axes along which ranks share out each of its parameters (Param.cut) */
+    AxisSet partial; /* axes besides those of samples over which gradients are summed */
     VEC(GroupParam) params;
     Layout layout;
 } Group;

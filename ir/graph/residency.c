@@ -152,8 +152,8 @@ Mesh mesh_of_groups(const Policy *p) {
     return mesh;
 }
 
-Residence residence_of_contribution(const Policy *p) {
-    return (Residence){.kept = true, .partial = mesh_sample_axes(&p->mesh)};
+Residence residence_of_contribution(const Policy *p, AxisSet terms) {
+    return (Residence){.kept = true, .partial = mesh_sample_axes(&p->mesh) | terms};
 }
 
 static bool is_resharded(const Policy *p, ReshardScope scope) {
@@ -168,7 +168,8 @@ static AxisSet parts_of(const Policy *p, ReshardScope scope) {
     return whole ? 0 : mesh_retained_axes(&p->mesh);
 }
 
-static Residence axes_of(const Policy *p, Resident what, Border border, ReshardScope scope) {
+static Residence axes_of(const Policy *p, Resident what, Border border, ReshardScope scope,
+                         AxisSet terms) {
     const Residence gone = {0}, whole = {.kept = true};
     bool several = p->micro_batches > 1, local = p->accumulate_local && several;
     AxisSet split = scope == SCOPE_REPLICATED ? 0 : mesh_parameter_axes(&p->mesh);
@@ -184,27 +185,35 @@ static Residence axes_of(const Policy *p, Resident what, Border border, ReshardS
     }
     case HELD: return p->hold ? whole : gone;
     case INSIDE: {
-        Residence around = axes_of(p, RESIDENT_GATHERED, border, scope);
+        Residence around = axes_of(p, RESIDENT_GATHERED, border, scope, 0);
         bool there =
             split && residence_is_whole(around) && place_of(p, what, border) == PLACE_DEVICE;
         return there ? gone : (Residence){.kept = true, .split = split};
     }
-    case PARTIAL: return residence_of_contribution(p);
+    case PARTIAL: return residence_of_contribution(p, terms);
     case ACCUMULATE: {
-        Residence end = axes_of(p, what, BORDER_UPDATE, scope);
-        if (local) return residence_of_contribution(p);
+        Residence end = axes_of(p, what, BORDER_UPDATE, scope, terms);
+        if (local) return residence_of_contribution(p, terms);
         if (p->all_reduce_last && several && split_axes(p))
-            end.partial = mesh_sample_axes(&p->mesh) & ~split_axes(p);
+            end.partial = (mesh_sample_axes(&p->mesh) | terms) & ~split_axes(p);
         return end;
     }
     }
     return gone;
 }
 
-Residence residence_of(const Policy *p, Resident what, Border border, ReshardScope scope) {
-    Residence r = axes_of(p, what, border, scope);
+static Residence with_place(const Policy *p, Resident what, Border border, Residence r) {
     if (r.kept && !r.partial) r.place = place_of(p, what, border);
     return r;
+}
+
+Residence residence_of(const Policy *p, Resident what, Border border, ReshardScope scope) {
+    return with_place(p, what, border, axes_of(p, what, border, scope, 0));
+}
+
+Residence residence_of_gradient(const Policy *p, Border border, ReshardScope scope, AxisSet terms) {
+    const Resident what = RESIDENT_GRADIENT;
+    return with_place(p, what, border, axes_of(p, what, border, scope, terms));
 }
 
 Transition residence_transition(Residence from, Residence to) {

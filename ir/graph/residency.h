@@ -67,8 +67,11 @@ int64_t reshard_group(const Policy *p);
 /* The mesh with these groups as an axis of their own, as pass reshard leaves it. */
 Mesh mesh_of_groups(const Policy *p);
 Residence residence_of(const Policy *p, Resident what, Border border, ReshardScope scope);
-/* A gradient as backward leaves it: whole, the contribution of a rank's own samples. */
-Residence residence_of_contribution(const Policy *p);
+/* The gradient of a group that is partial over the axes `terms`, too (Group.partial). */
+Residence residence_of_gradient(const Policy *p, Border border, ReshardScope scope, AxisSet terms);
+/* A gradient as backward leaves it: whole, the contribution of a rank's own samples, and its term
+ * of a sum over the axes `terms`. */
+Residence residence_of_contribution(const Policy *p, AxisSet terms);
 /* The axes over which master weights, moments and reduced gradients are split. */
 AxisSet split_axes(const Policy *p);
 Transition residence_transition(Residence from, Residence to);

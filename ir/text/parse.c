@@ -226,6 +226,7 @@ static bool parse_param(GraphParser *p) {
     q.replicate = parse_accept_word(p, "replicate");
     if (parse_accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
     if (parse_accept_word(p, "cut") && !parse_cut(p, &q.cut)) return false;
+    if (parse_accept_word(p, "partial") && !parse_axes(p, &q.partial)) return false;
     q.matrix = parse_accept_word(p, "matrix");
     if (parse_accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
     q.grouped = parse_accept_word(p, "lr");
@@ -317,6 +318,7 @@ static bool parse_group(GraphParser *p) {
         return false;
     if (parse_accept_word(p, "split") && !parse_axes(p, &q.layout.split)) return false;
     if (parse_accept_word(p, "cut") && !parse_axes(p, &q.cut)) return false;
+    if (parse_accept_word(p, "partial") && !parse_axes(p, &q.partial)) return false;
     vec_push(p->g->arena, &p->g->groups, q);
     return true;
 }

@@ -278,6 +278,12 @@ static void print_cut(GraphPrinter *p, const TensorCut *cut) {
     put_labelled(p, "size", cut->size);
 }
 
+static void print_partial(GraphPrinter *p, AxisSet axes) {
+    if (!axes) return;
+    put_text(p, " partial ");
+    text_axes_print(&p->g->policy.mesh, axes, p->out);
+}
+
 static void print_params(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->params.n; i++) {
         const Param *q = &p->g->params.at[i];
@@ -318,6 +324,7 @@ static void print_params(GraphPrinter *p) {
         if (q->replicate) put_text(p, " replicate");
         if (q->split_axis) put_labelled(p, "axis", q->split_axis);
         if (q->cut.axes) print_cut(p, &q->cut);
+        print_partial(p, q->partial);
         if (q->matrix) put_text(p, " matrix");
         if (q->gather) {
             put_text(p, " gather ");
@@ -346,10 +353,7 @@ static void put_residence(GraphPrinter *p, const State *s) {
         put_text(p, " split ");
         text_axes_print(&p->g->policy.mesh, s->split, p->out);
     }
-    if (s->partial) {
-        put_text(p, " partial ");
-        text_axes_print(&p->g->policy.mesh, s->partial, p->out);
-    }
+    print_partial(p, s->partial);
 }
 
 static void print_states(GraphPrinter *p) {
@@ -428,6 +432,7 @@ static void print_groups(GraphPrinter *p) {
             put_text(p, " cut ");
             text_axes_print(&p->g->policy.mesh, q->cut, p->out);
         }
+        print_partial(p, q->partial);
         put_text(p, "\n");
     }
 }

@@ -2,10 +2,10 @@
  *
  * Each value that holds a group's gradient has a residence: over which axes it is split, and over
  * which it is still to be summed. A pack is whole and partial over all axes along which ranks read
- * other samples; a reduce_scatter splits what was partial, an all_reduce completes it; a state has
- * the residence that its row says when a program starts, and when one ends that is not the step's
- * last. The norm and the update read
- * gradients that are complete and split as the group is. Which strategy that is does not matter.
+ * other samples, and over those that its group names; a reduce_scatter splits what was partial, an
+ * all_reduce completes it; a state has the residence that its row says when a program starts, and
+ * when one ends that is not the step's last. The norm and the update read gradients that are
+ * complete and split as the group is. Which strategy that is does not matter.
  */
 #include "signature.h"
 #include "text.h"
@@ -85,8 +85,9 @@ static void see_op(Verify *v, const Op *op) {
     switch (op->kind) { /* what else there is has nothing to do with gradients of groups */
     case OP_pack:
     case OP_copy_in:
-        v->gradient[op->out] =
-            (Gradient){(int32_t)op->attr->group + 1, 0, mesh_sample_axes(&g->policy.mesh), false};
+        v->gradient[op->out] = (Gradient){
+            (int32_t)op->attr->group + 1, 0,
+            mesh_sample_axes(&g->policy.mesh) | g->groups.at[op->attr->group].partial, false};
         break;
     case OP_state:
         v->gradient[op->out] = (Gradient){s->group + 1, s->split, s->partial, false};

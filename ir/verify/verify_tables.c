@@ -37,6 +37,8 @@ static void check_params(Verify *v) {
              "param %u: reduce dtype %s", i, dtype_name(p->reduce_dtype));
         NEED(tensor_cut_is_sound(&p->cut, &g->policy.mesh, p->type.dim, p->type.rank),
              "param %u: its cut does not fit the mesh or its type", i);
+        NEED(!(p->partial & ~(mesh_cut_axes(&g->policy.mesh) & ~p->cut.axes)),
+             "param %u: partial over axes along which it is not whole", i);
         NEED(p->split_axis >= 0 && p->split_axis < MAX(p->type.rank, 1), "param %u: axis %lld", i,
              (long long)p->split_axis);
     }
@@ -183,7 +185,8 @@ static bool resides(const Verify *v, const State *s, const Group *group) {
     if (!group || s->role == STATE_FACTORS) return !s->split && !s->partial;
     if (s->role == STATE_LARGEST)
         return !s->split && !s->partial && t->rank == 1 && t->dim[0] == group_blocks(v->g, group);
-    if (s->split & ~mesh_parameter_axes(mesh) || s->partial & ~mesh_sample_axes(mesh)) return false;
+    AxisSet terms = mesh_sample_axes(mesh) | group->partial;
+    if (s->split & ~mesh_parameter_axes(mesh) || s->partial & ~terms) return false;
     if (s->partial && (s->role != STATE_GRADIENT || s->partial & s->split)) return false;
     return t->rank == 1 && t->dim[0] == group->layout.padded / mesh_extent(mesh, s->split);
 }

@@ -11,24 +11,42 @@
  */
 #include "comm_emit.h"
 
-/* The collectives of a transition of the bucket's gradients, v: one for each of its groups. Beside
- * shards, what is whole on every rank is summed as these are, over their axes first: the same
- * order of additions, so the same bits. */
-static void reduce_bucket(CommEmitter *e, const Bucket *b, Transition t, ValueId *v) {
+/* One collective for those of the bucket's gradients, v, that it reduces: over axes[k] gradient k,
+ * none: not that one. */
+static void reduce_over(CommEmitter *e, const Bucket *b, OpKind op, const AxisSet *axes,
+                        ValueId *v) {
     Graph *g = e->c->g;
-    Attrs a = {.unit = b->unit, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
-    const struct {
-        OpKind op;
-        AxisSet axes;
-    } steps[] = {{OP_reduce_scatter, t.scatter},
-                 {OP_all_reduce, t.sum & e->c->gather},
-                 {OP_all_reduce, t.sum & ~e->c->gather}};
-    CHECK(!t.gather && !t.retain);
-    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        if (!steps[i].axes) continue;
-        a.axes = steps[i].axes;
-        OpId id = op_emit(&e->b, steps[i].op, &a, b->of.n, v, NULL);
-        for (uint32_t k = 0; k < b->of.n; k++) v[k] = g->ops.at[id].out + k;
+    ValueId *in = arena_array(g->scratch, ValueId, b->of.n);
+    Attrs a = {.unit = NO_INDEX, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < b->of.n; k++) {
+        if (!axes[k]) continue;
+        CHECK(!n || a.axes == (int64_t)axes[k]);
+        a.axes = axes[k];
+        if (a.unit != b->unit) a.unit = g->groups.at[b->of.at[k].group].unit;
+        in[n++] = v[k];
+    }
+    if (!n) return;
+    ValueId out = g->ops.at[op_emit(&e->b, op, &a, n, in, NULL)].out;
+    for (uint32_t k = 0; k < b->of.n; k++)
+        if (axes[k]) v[k] = out++;
+}
+
+/* The collectives of the transitions of the bucket's gradients, v. Beside shards, what is whole on
+ * every rank is summed as these are, over their axes first, and what is partial over other axes
+ * than those of samples, over these last: the same order of additions, so the same bits. */
+static void reduce_bucket(CommEmitter *e, const Bucket *b, const Transition *t, ValueId *v) {
+    AxisSet gather = e->c->gather, samples = mesh_sample_axes(&e->c->g->policy.mesh);
+    const AxisSet sums[] = {gather, samples & ~gather, ~(samples | gather)};
+    AxisSet *axes = arena_array(e->c->g->scratch, AxisSet, b->of.n);
+    for (uint32_t k = 0; k < b->of.n; k++) {
+        CHECK(!t[k].gather && !t[k].retain);
+        axes[k] = t[k].scatter;
+    }
+    reduce_over(e, b, OP_reduce_scatter, axes, v);
+    for (size_t i = 0; i < ARRAY_LEN(sums); i++) {
+        for (uint32_t k = 0; k < b->of.n; k++) axes[k] = t[k].sum & sums[i];
+        reduce_over(e, b, OP_all_reduce, axes, v);
     }
 }
 
@@ -67,18 +85,21 @@ static ValueId add_kept(CommEmitter *e, const Pending *p) {
     return emit_value(&e->b, OP_accumulate, NULL, 2, both, NULL);
 }
 
-/* The micro-batches of a bucket's groups are added up in the shard: sums them over replicas. What
- * has to wait for that, waits in the same rows. */
+/* The micro-batches of a bucket's groups are added up in the shard: sums those that still need it
+ * over further axes. What has to wait for that, waits in the same rows. */
 static void sum_bucket(CommEmitter *e, const Bucket *b) {
     ValueId *v = arena_array(e->c->g->scratch, ValueId, b->of.n);
-    Pending *p = NULL;
+    Transition *later = arena_array(e->c->g->scratch, Transition, b->of.n);
     for (uint32_t k = 0; k < b->of.n; k++) {
-        p = &e->pending.at[e->pending_of[b->of.at[k].group]];
-        v[k] = add_kept(e, p);
+        int32_t row = e->pending_of[b->of.at[k].group];
+        if (row == NO_INDEX || transition_is_none(e->pending.at[row].later)) continue;
+        v[k] = add_kept(e, &e->pending.at[row]);
+        later[k] = e->pending.at[row].later;
     }
-    reduce_bucket(e, b, p->later, v);
+    reduce_bucket(e, b, later, v);
     for (uint32_t k = 0; k < b->of.n; k++) {
-        p = &e->pending.at[e->pending_of[b->of.at[k].group]];
+        if (transition_is_none(later[k])) continue;
+        Pending *p = &e->pending.at[e->pending_of[b->of.at[k].group]];
         p->value = e->became[p->of->reduced] = v[k];
         p->summed = true;
         p->later = (Transition){0};
@@ -190,18 +211,25 @@ static void emit_contribution(CommEmitter *e, const Reduction *r) {
 }
 
 static void emit_bucket(CommEmitter *e, const Bucket *b, uint8_t phase) {
-    ReductionPath w = comm_reduction_path(e->c, b->of.at[0].group, e->several, e->update);
-    ValueId *value = arena_array(e->c->g->scratch, ValueId, b->of.n);
+    Arena *scratch = e->c->g->scratch;
+    ValueId *value = arena_array(scratch, ValueId, b->of.n);
+    ReductionPath *path = arena_array(scratch, ReductionPath, b->of.n);
+    Transition *now = arena_array(scratch, Transition, b->of.n);
     builder_at_unit(&e->b, b->unit, phase);
     for (uint32_t k = 0; k < b->of.n; k++) {
-        if (e->pack[b->of.at[k].group] == NO_VALUE) emit_contribution(e, &b->of.at[k]);
-        value[k] = e->contribution[b->of.at[k].group];
+        uint32_t group = b->of.at[k].group;
+        if (e->pack[group] == NO_VALUE) emit_contribution(e, &b->of.at[k]);
+        value[k] = e->contribution[group];
+        path[k] = comm_reduction_path(e->c, group, e->several, e->update);
+        if (!path[k].at_once) now[k] = path[k].each;
+        if (path[k].at_once && e->update) now[k] = path[k].last;
     }
-    if (w.at_once && !e->update) return;
-    reduce_bucket(e, b, w.at_once ? w.last : w.each, value);
-    Transition later = w.at_once || !e->update ? (Transition){0} : w.last;
+    reduce_bucket(e, b, now, value);
     for (uint32_t k = 0; k < b->of.n; k++) {
         const Reduction *r = &b->of.at[k];
+        ReductionPath w = path[k];
+        if (w.at_once && !e->update) continue;
+        Transition later = w.at_once || !e->update ? (Transition){0} : w.last;
         Pending p = {r, b, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE, w.in_place, later};
         e->became[r->reduced] = value[k];
         if (e->several && (!w.at_once || w.in_place)) p.value = value[k];

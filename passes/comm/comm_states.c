@@ -19,9 +19,11 @@ Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
 }
 
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group) {
+    const Policy *p = &c->g->policy;
     const Group *q = &c->g->groups.at[group];
-    if (!q->layout.split) return residence_of(&c->g->policy, what, border, SCOPE_REPLICATED);
-    return residence_of(&c->g->policy, what, border, scope_of(&c->g->units.at[q->unit]));
+    ReshardScope scope = q->layout.split ? scope_of(&c->g->units.at[q->unit]) : SCOPE_REPLICATED;
+    if (what == RESIDENT_GRADIENT) return residence_of_gradient(p, border, scope, q->partial);
+    return residence_of(p, what, border, scope);
 }
 
 /* Gathered parameters in another dtype do not hold the master. */
@@ -49,7 +51,7 @@ bool comm_keeps_copy(const Comm *c, uint32_t group) {
 }
 
 ReductionPath comm_reduction_path(const Comm *c, uint32_t group, bool several, bool update) {
-    Residence made = residence_of_contribution(&c->g->policy);
+    Residence made = residence_of_contribution(&c->g->policy, c->g->groups.at[group].partial);
     Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, group);
     Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, group);
     ReductionPath w = {.each = residence_transition(made, several ? kept : end),

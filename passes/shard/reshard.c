@@ -81,8 +81,11 @@ static void move_placements(Graph *g, int at) {
 /* Parameters, values and ops of a graph of level shard whose mesh got an axis behind number `at`.
  */
 static void move_axes(Graph *g, int at) {
-    for (uint32_t k = 0; k < g->params.n; k++)
-        g->params.at[k].cut.axes = moved_up(g->params.at[k].cut.axes, at);
+    for (uint32_t k = 0; k < g->params.n; k++) {
+        Param *p = &g->params.at[k];
+        p->cut.axes = moved_up(p->cut.axes, at);
+        p->partial = moved_up(p->partial, at);
+    }
     move_placements(g, at);
     for (uint32_t i = 0; i < g->ops.n; i++) {
         Op *op = &g->ops.at[i];

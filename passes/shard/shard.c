@@ -5,9 +5,9 @@
  * the flat ones are when, optimizer updates the groups.
  *
  * A group is the parameters of a unit that agree in compute, master, reduce and wire dtype, in
- * being trainable, by Muon or not, in being split and in the axes that cut them; groups that every
- * rank holds whole come last. Of N ranks, rank r holds [r * shard, (r + 1) * shard). With one rank
- * or strategy none every rank holds all of it.
+ * being trainable, by Muon or not, in being split, in the axes that cut them and in those over
+ * which their gradients are partial; groups that every rank holds whole come last. Of N ranks, rank
+ * r holds [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds all of it.
  *
  *   layout = flat   in pre-order, each at a multiple of align bytes of the wire dtype (align 0:
  *                   where the one before it ends); the end is filled up to a multiple of N
@@ -46,8 +46,9 @@ typedef struct Shard {
 static bool belongs(const Policy *policy, const Group *group, const Param *p) {
     AxisSet split = p->replicate ? 0 : split_axes(policy);
     return group->layout.split == split && group->cut == p->cut.axes &&
-           group->trainable == !p->frozen && group->matrices == (p->matrix && !p->frozen) &&
-           group->master_dtype == p->type.dtype && group->compute_dtype == p->compute_dtype &&
+           group->partial == p->partial && group->trainable == !p->frozen &&
+           group->matrices == (p->matrix && !p->frozen) && group->master_dtype == p->type.dtype &&
+           group->compute_dtype == p->compute_dtype &&
            group->wire_dtype == dtype_on_wire(policy, p) &&
            (p->frozen || group->reduce_dtype == p->reduce_dtype);
 }
@@ -61,6 +62,7 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
     if (k == u->groups.n) {
         Group group = {.unit = unit,
                        .cut = param->cut.axes,
+                       .partial = param->partial,
                        .layout.split = param->replicate ? 0 : split_axes(&g->policy),
                        .trainable = !param->frozen,
                        .matrices = param->matrix && !param->frozen,

@@ -328,7 +328,7 @@ static int move_part(Check *c, uint64_t i) {
 static int place_collective(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     if (in->op == OP_all_gather_part || in->op == OP_reduce_scatter_part) return move_part(c, i);
-    bool along = in->attr.axes & cut_axis(c);
+    bool along = in->attr.axes & cut_axis(c) && in->attr.tag != TAG_GRADIENT; /* proof 4 */
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Place *p = &c->place[check_in(c, i, k)];
         if (in->op == OP_all_reduce && along) {
@@ -350,10 +350,15 @@ static int place_pack(Check *c, uint64_t i) {
     for (uint32_t k = 0; k < p->instrs[i].n_in && k < g->n_param; k++) {
         const PlanParam *param = &p->params[p->group_params[g->first_param + k].param];
         Place want = place_of_param(c, param);
-        if (!same_place(&c->place[check_in(c, i, k)], &want) &&
-            !(p->instrs[p->values[check_in(c, i, k)].def].attr.earlier)) {
+        const Place *is = &c->place[check_in(c, i, k)];
+        bool earlier = p->instrs[p->values[check_in(c, i, k)].def].attr.earlier;
+        bool term = g->partial & cut_axis(c);
+        if (term) want.kind = PLACE_PARTIAL;
+        if (earlier ? (is->kind == PLACE_PARTIAL) != (want.kind == PLACE_PARTIAL)
+                    : !same_place(is, &want)) {
             c->blamed = k;
-            return check_fail(c, "10d", i, "operand %u is not cut as parameter %s is", k,
+            return check_fail(c, "10d", i, "operand %u is not %s parameter %s is", k,
+                              term ? "a term of a sum as the gradient of" : "cut as",
                               plan_string(p, param->name));
         }
     }
