@@ -25,7 +25,8 @@ static void warn_of_idle_sums(Model *m, const Policy *p) {
     if (!p->all_reduce_last) return;
     if (!strategy_accumulates(p->strategy) || !strategy_gathers(p->strategy))
         why = strategy_text(m, p);
-    else if (!shards || shards == mesh_sample_axes(&p->mesh))
+    else if (!shards ||
+             (shards == mesh_sample_axes(&p->mesh) && (p->whole_rows || !mesh_cut_axes(&p->mesh))))
         why = "the mesh does not have both replicas and shards";
     else if (p->micro_batches == 1)
         why = "train.accumulate = 1";

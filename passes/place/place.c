@@ -6,19 +6,26 @@
  * collective or `part` makes it. On a mesh without such an axis nothing changes.
  *
  * One axis after the other, in the order of axes.def: what is whole for one is a part for those
- * before it. For each axis one walk over each program. An op is cut as one of its cuts (cut.h) says, the first of these that
- * is: along what a parameter among its operands is cut, along what another operand is cut. An op
- * whose operands are all partial sums, and that is linear in them, makes a partial sum, so that
- * gradients of what q, k and v read add up before one reduction. Any other op runs whole on every
- * rank. What an op adds to a partial sum, such as a bias, is added after the reduction.
+ * before it. For each axis one walk over each program. An op is cut as one of its cuts (cut.h) says,
+ * the first of these that is: along what a parameter among its operands is cut, along what another
+ * operand is cut for its sake, along rows. An op whose operands are all partial sums, and that is
+ * linear in them, makes a partial sum, so that gradients of what q, k and v read add up before one
+ * reduction. Any other op runs whole on every rank. What an op adds to a partial sum, such as a
+ * bias, is added after the reduction.
+ *
+ * Rows (sequence parallel): an op that cannot read a partial sum gets this rank's part of it, and
+ * ops compute with such parts up to one that needs all rows. The part is along the dimension of
+ * which the op's other operands are parts; where there are none, along the largest one, other than
+ * the last, that the op can share out and the number of ranks divides. A gradient that is a partial
+ * sum over rows stays one if its parameter is whole (Param.partial): shard and comm sum it.
  *
  *   from      to        op
  *   cut       whole     all_gather_part; of what forward made, once more in backward
  *   partial   whole     all_reduce
+ *   partial   cut       reduce_scatter_part, where rows are shared out
  *   whole     cut       part, which sends nothing
  *   cut       cut along another dimension: to whole, then part
  *
- * Not handled: rows (sequence parallel).
  */
 #include <string.h>
 
@@ -29,6 +36,7 @@
 typedef struct ValuePlace {
     Place place;
     int64_t size; /* PLACE_CUT: of the cut */
+    bool rows;    /* PLACE_CUT: no parameter wants it */
 } ValuePlace;
 
 /* An old value as some op needs it. */
@@ -44,6 +52,7 @@ typedef struct PlacePass {
     Builder b;
     int axis;
     int64_t ranks;
+    bool rows; /* partial sums may become parts of rows */
     /* by old value, whose type stays whole */
     ValuePlace *place;
     ValueId *became;
@@ -56,7 +65,7 @@ static const ValuePlace whole = {.place.kind = PLACE_WHOLE};
 static bool same_place(const ValuePlace *a, const ValuePlace *b) {
     if (a->place.kind != b->place.kind) return false;
     return a->place.kind != PLACE_CUT ||
-           (a->size == b->size && a->place.dim == b->place.dim && a->place.outer == b->place.outer);
+           (a->place.dim == b->place.dim && a->place.outer == b->place.outer);
 }
 
 /* ---- values ---- */
@@ -99,19 +108,22 @@ static ValueId emit_move(PlacePass *p, OpKind kind, ValueId old, ValueId v, cons
     return v;
 }
 
-/* The old value in that placement. A sum is completed once: all readers after that have it whole.
- */
+/* The old value in that placement. A sum is completed once: all readers after that have it as the
+ * first one wanted it. */
 static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
     ValuePlace *from = &p->place[old];
     if (same_place(from, to)) return p->became[old];
     if (from->place.kind == PLACE_PARTIAL) {
-        p->became[old] = emit_move(p, OP_all_reduce, old, p->became[old], from, &whole);
-        *from = whole;
+        bool part = p->rows && to->place.kind == PLACE_CUT;
+        OpKind sum = part ? OP_reduce_scatter_part : OP_all_reduce;
+        p->became[old] = emit_move(p, sum, old, p->became[old], from, part ? to : &whole);
+        *from = part ? *to : whole;
         return convert(p, old, to);
     }
     for (uint32_t k = p->first[old]; k; k = p->converted.at[k].next) {
         const Converted *c = &p->converted.at[k];
-        if (same_place(&c->to, to) && c->phase == p->b.phase) return c->value;
+        bool again = c->phase != p->b.phase && !(p->rows && from->place.kind == PLACE_WHOLE);
+        if (same_place(&c->to, to) && !again) return c->value;
     }
     ValueId v = p->became[old];
     if (from->place.kind == PLACE_CUT) v = emit_move(p, OP_all_gather_part, old, v, from, &whole);
@@ -155,27 +167,63 @@ static bool is_param(const PlacePass *p, ValueId old) {
     return p->g->ops.at[p->g->values.at[old].def].kind == OP_param;
 }
 
-/* The cut along which an operand is cut, a parameter before others. */
-static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen) {
+static uint32_t find_cuts(PlacePass *p, const OldOp *op, Cut **cuts) {
     CutOp asked = cut_op(op);
+    *cuts = arena_array(p->g->scratch, Cut, MOST_CUTS);
+    return op_cuts(&asked, *cuts, p->g->scratch);
+}
+
+/* The cut along which an operand is cut: a parameter before others, rows last. */
+static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen, bool *rows) {
     uint32_t n = op->n_in + op->n_out, n_cuts = 0;
     Cut *cuts = NULL;
-    for (int others = 0; others < 2; others++)
+    enum { PARAMETERS, OTHERS, ROWS };
+    for (int kind = PARAMETERS; kind <= ROWS; kind++)
         for (uint32_t i = 0; i < op->n_in; i++) {
             const ValuePlace *at = &p->place[op->in[i]];
-            if (at->place.kind != PLACE_CUT || is_param(p, op->in[i]) == others) continue;
-            if (!cuts) {
-                cuts = arena_array(p->g->scratch, Cut, MOST_CUTS);
-                n_cuts = op_cuts(&asked, cuts, p->g->scratch);
-            }
+            int own = at->rows ? ROWS : is_param(p, op->in[i]) ? PARAMETERS : OTHERS;
+            if (at->place.kind != PLACE_CUT || own != kind) continue;
+            if (!cuts) n_cuts = find_cuts(p, op, &cuts);
             for (uint32_t k = 0; k < n_cuts; k++) {
                 *chosen = copy_cut(p, &cuts[k], n);
+                *rows = kind == ROWS;
                 if (cut_match(chosen, n, i, &at->place, at->size) &&
                     cut_has_kernels(op->kind, chosen, n))
                     return true;
             }
         }
     return false;
+}
+
+/* Can ranks have parts of rows of operand i, and a part or a term of every result? Returns how many
+ * rows there are; 0: they cannot. */
+static int64_t rows_of_cut(const PlacePass *p, const OldOp *op, const Cut *cut, uint32_t i) {
+    const Place *at = &cut->value[i];
+    const Type *t = &op->type[i];
+    if (at->kind != PLACE_CUT || at->dim + 1 == t->rank) return 0;
+    if (t->dim[at->dim] != cut->size || cut->size % p->ranks) return 0;
+    for (uint32_t j = op->n_in; j < op->n_in + op->n_out; j++)
+        if (cut->value[j].kind == PLACE_WHOLE) return 0;
+    return cut->size;
+}
+
+/* Of an op that reads a partial sum: the cut along which it is shared out from here on. */
+static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
+    int64_t most = 0;
+    Cut *cuts = NULL;
+    uint32_t n_cuts = 0;
+    for (uint32_t i = 0; i < op->n_in && p->rows; i++) {
+        if (p->place[op->in[i]].place.kind != PLACE_PARTIAL) continue;
+        if (!cuts) n_cuts = find_cuts(p, op, &cuts);
+        for (uint32_t k = 0; k < n_cuts; k++) {
+            int64_t rows = rows_of_cut(p, op, &cuts[k], i);
+            if (rows <= most || !cut_has_kernels(op->kind, &cuts[k], op->n_in + op->n_out))
+                continue;
+            *chosen = cuts[k];
+            most = rows;
+        }
+    }
+    return most > 0;
 }
 
 static bool stays_partial(PlacePass *p, const OldOp *op) {
@@ -197,6 +245,7 @@ static bool stays_partial(PlacePass *p, const OldOp *op) {
 static void set_result(PlacePass *p, ValueId old, ValueId value, const ValuePlace *at) {
     p->became[old] = value;
     p->place[old] = *at;
+    p->first[old] = 0;
     set_placement(p, value, old, at);
 }
 
@@ -222,31 +271,38 @@ static void emit_placed(PlacePass *p, const OldOp *op, const Cut *cut, uint32_t 
     }
 }
 
+static void place_op(PlacePass *p, const OldOp *op);
+
+/* The partial result of an op, and what is to be added to it. */
+static void add_late(PlacePass *p, const OldOp *op, ValueId late) {
+    const Attrs none = attrs_default(OP_add);
+    ValueId both[2] = {op->out[0], late};
+    Type sum = op->type[op->n_in], type[3] = {sum, p->g->values.at[late].type, sum};
+    OldOp add = {OP_add, &none, op->recomputed, 2, 1, both, op->out, type};
+    place_op(p, &add);
+}
+
 /* All operands in the placement that the cut asks for. An operand that is to be added to a partial
  * result, and is whole, is left out and added to the sum over ranks. */
-static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut) {
+static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut, bool rows) {
     ValueId *in = arena_array(p->g->scratch, ValueId, op->n_in + 1), late = NO_VALUE;
     ValuePlace *place = arena_array(p->g->scratch, ValuePlace, op->n_out + 1);
     uint32_t n_in = op->n_in;
     for (uint32_t i = 0; i < op->n_in; i++) {
-        ValuePlace want = {cut->value[i], cut->size};
+        ValuePlace want = {cut->value[i], cut->size, rows};
         bool partial = p->place[op->in[i]].place.kind == PLACE_PARTIAL;
         if (want.place.kind == PLACE_PARTIAL && !partial) {
             CHECK(i + 1 == op->n_in && op->n_out == 1);
-            late = convert(p, op->in[i], &whole);
+            late = op->in[i];
             n_in--;
         } else {
             in[i] = convert(p, op->in[i], &want);
         }
     }
     for (uint32_t j = 0; j < op->n_out; j++)
-        place[j] = (ValuePlace){cut->value[op->n_in + j], cut->size};
+        place[j] = (ValuePlace){cut->value[op->n_in + j], cut->size, rows};
     emit_placed(p, op, cut, n_in, in, place);
-    if (late == NO_VALUE) return;
-    ValueId both[2] = {convert(p, op->out[0], &whole), late};
-    OpId sum = op_emit(&p->b, OP_add, NULL, 2, both, NULL);
-    p->g->ops.at[sum].recomputed = op->recomputed;
-    set_result(p, op->out[0], p->g->ops.at[sum].out, &whole);
+    if (late != NO_VALUE) add_late(p, op, late);
 }
 
 /* On operands as they are, results all partial; or on whole ones, results all whole. */
@@ -262,10 +318,13 @@ static void emit_uncut(PlacePass *p, const OldOp *op, bool partial) {
 
 static void place_op(PlacePass *p, const OldOp *op) {
     Cut cut;
-    if (choose_cut(p, op, &cut))
-        emit_cut(p, op, &cut);
+    bool rows, partial;
+    if (choose_cut(p, op, &cut, &rows))
+        emit_cut(p, op, &cut, rows);
+    else if (partial = stays_partial(p, op), !partial && start_rows(p, op, &cut))
+        emit_cut(p, op, &cut, true);
     else
-        emit_uncut(p, op, stays_partial(p, op));
+        emit_uncut(p, op, partial);
 }
 
 /* ---- ops that know their placement ---- */
@@ -273,13 +332,19 @@ static void place_op(PlacePass *p, const OldOp *op) {
 static ValuePlace place_of_param(const PlacePass *p, const Param *param) {
     if (!(param->cut.axes >> p->axis & 1)) return whole;
     Place at = {PLACE_CUT, (uint8_t)param->cut.dim, param->cut.outer};
-    return (ValuePlace){at, p->ranks};
+    return (ValuePlace){at, p->ranks, false};
 }
 
 /* The placement of the only operand, or result, of an op that says it; NULL: it does not. */
 static const ValuePlace *own_place(const PlacePass *p, const OldOp *op, ValuePlace *at) {
     if (op->kind != OP_param && op->kind != OP_set_grad) return NULL;
-    *at = place_of_param(p, &p->g->params.at[op->attr->index]);
+    Param *param = &p->g->params.at[op->attr->index];
+    *at = place_of_param(p, param);
+    if (op->kind == OP_param || !p->rows || at->place.kind != PLACE_WHOLE) return at;
+    const ValuePlace *gradient = &p->place[op->in[0]];
+    if (gradient->place.kind != PLACE_PARTIAL) return at;
+    param->partial |= (AxisSet)1 << p->axis;
+    *at = *gradient;
     return at;
 }
 
@@ -332,7 +397,10 @@ static void place_program(PlacePass *p, uint32_t program) {
 }
 
 static void place_axis(Graph *g, int axis) {
-    PlacePass p = {.g = g, .axis = axis, .ranks = g->policy.mesh.axis[axis].size};
+    PlacePass p = {.g = g,
+                   .axis = axis,
+                   .ranks = g->policy.mesh.axis[axis].size,
+                   .rows = !g->policy.whole_rows};
     uint32_t n = g->values.n;
     p.place = arena_array(g->scratch, ValuePlace, n + 1);
     p.became = arena_array(g->scratch, ValueId, n + 1);

@@ -29,9 +29,10 @@ typedef struct Update {
     int32_t *weights_state;
 } Update;
 
-/* A fused op makes the losses of its parts. */
+/* A fused op makes the losses of its parts; ranks may have added up their terms. */
 static bool is_loss(const Graph *g, ValueId v) {
     const Op *def = &g->ops.at[g->values.at[v].def];
+    if (def->kind == OP_all_reduce) return is_loss(g, def->in[v - def->out]);
     const OpParts *parts = op_parts(def->kind);
     if (op_info[def->kind].term == TERM_LOSS) return true;
     for (uint32_t k = 0; k < parts->n; k++)

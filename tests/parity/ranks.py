@@ -199,22 +199,36 @@ def meshes(tools, tmp):
     same("rep=4,dp=1 and strategy none", train(tools, tmp, gpt, GPT, "rep=4,dp=1"), none)
 
 
+# Settings under which ranks that share out a sample get the bits of one rank, if sums are exact.
+CUT_EXACT = (
+    [],
+    ["-s", "shard.layout=param"],
+    ["-s", "train.accumulate=2"],
+    ["-s", "train.accumulate=2", "-s", "shard.accumulate=local"],
+    ["-s", "train.accumulate=2", "-s", "shard.all_reduce=last"],
+    ["-s", "shard.strategy=none"],
+    ["-s", "shard.rows=false"],
+    ["-s", "shard.rows=false", "-s", "train.accumulate=2"],
+)
+
+
 def cut(tools, tmp):
     net = write_exact(tmp)
     one = train(tools, tmp, net, [], 1)
     for mesh in ("tp=2", "tp=8", "dp=2,tp=2", "tp=4,dp=3", "rep=2,dp=2,tp=2"):
-        for args in ([], ["-s", "shard.layout=param"], ["-s", "train.accumulate=2"]):
+        for args in CUT_EXACT:
             same(f"{mesh} {' '.join(args)}", train(tools, tmp, net, args, mesh), one)
     gpt, llama = ROOT / "models" / "gpt2.fsd", ROOT / "models" / "llama3.fsd"
     few_heads = [*GPT, "-s", "H=8", "-s", "KV=2", "-s", "F=96"]
     worst = 0
-    for model, args, meshes in (
-        (gpt, GPT, ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3")),
-        (llama, few_heads, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3")),
+    for model, settings, meshes in (
+        (gpt, GPT, ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3", "tp=2,rows")),
+        (llama, few_heads, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")),
     ):
-        one = train(tools, tmp, model, args, 1)
+        one = train(tools, tmp, model, settings, 1)
         for mesh in meshes:
-            other = train(tools, tmp, model, args, mesh)
+            args = settings + (["-s", "shard.rows=false"] if "rows" in mesh else [])
+            other = train(tools, tmp, model, args, mesh.removesuffix(",rows"))
             for a, b in zip(one[0], other[0], strict=True):
                 worst = max(worst, abs(a[2] - b[2]) / a[2])
                 if a[2] != b[2] and abs(a[2] - b[2]) > CUT_BOUND * a[2]:
@@ -227,9 +241,15 @@ def cut(tools, tmp):
         ["-s", "shard.layout=param"],
         ["-s", "shard.recompute=Block"],
     )
-    results = [train(tools, tmp, gpt, GPT + FEW + v, "dp=2,tp=2") for v in variants]
-    for v, r in zip(variants[1:], results[1:]):
-        same(f"dp=2,tp=2 {' '.join(v)}", r, results[0])
+    micro = (
+        ["-s", "train.accumulate=2"],
+        ["-s", "train.accumulate=2", "-s", "shard.strategy=grads"],
+        ["-s", "train.accumulate=2", "-s", "shard.unit=Block"],
+    )
+    for alike in (variants, micro):
+        results = [train(tools, tmp, gpt, GPT + FEW + v, "dp=2,tp=2") for v in alike]
+        for v, r in zip(alike[1:], results[1:]):
+            same(f"dp=2,tp=2 {' '.join(v)}", r, results[0])
     print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
 
 
