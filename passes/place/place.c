@@ -163,6 +163,10 @@ static Cut copy_cut(PlacePass *p, const Cut *cut, uint32_t n) {
     return copy;
 }
 
+static bool is_partial(const PlacePass *p, ValueId old) {
+    return p->place[old].place.kind == PLACE_PARTIAL;
+}
+
 static bool is_param(const PlacePass *p, ValueId old) {
     return p->g->ops.at[p->g->values.at[old].def].kind == OP_param;
 }
@@ -213,7 +217,7 @@ static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
     Cut *cuts = NULL;
     uint32_t n_cuts = 0;
     for (uint32_t i = 0; i < op->n_in && p->rows; i++) {
-        if (p->place[op->in[i]].place.kind != PLACE_PARTIAL) continue;
+        if (!is_partial(p, op->in[i])) continue;
         if (!cuts) n_cuts = find_cuts(p, op, &cuts);
         for (uint32_t k = 0; k < n_cuts; k++) {
             int64_t rows = rows_of_cut(p, op, &cuts[k], i);
@@ -226,20 +230,24 @@ static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
     return most > 0;
 }
 
-static bool stays_partial(PlacePass *p, const OldOp *op) {
+/* Is the op linear in its partial operands? */
+static bool keeps_partial(PlacePass *p, const OldOp *op) {
     CutOp asked = cut_op(op);
-    bool *partial = arena_array(p->g->scratch, bool, op->n_in + 1), all = true, any = false;
-    for (uint32_t i = 0; i < op->n_in; i++) {
-        partial[i] = p->place[op->in[i]].place.kind == PLACE_PARTIAL;
-        all &= partial[i];
-        any |= partial[i];
-    }
-    /* What makes its operand smaller is computed from the whole sum, which others need as a rule.
-     * Along twin, whatever these terms add up to is a term along tp, too, so both sums are one. */
+    bool *partial = arena_array(p->g->scratch, bool, op->n_in + 1), any = false;
+    for (uint32_t i = 0; i < op->n_in; i++) any |= partial[i] = is_partial(p, op->in[i]);
+    return any && op_keeps_partial(&asked, partial);
+}
+
+/* Of partial operands only. What makes its operand smaller is computed from the whole sum, which
+ * others need as a rule. Along twin, whatever terms add up to is a term along tp, too: it stays one
+ * as long as it may, so that both sums are one. */
+static bool stays_partial(PlacePass *p, const OldOp *op) {
+    if (p->g->policy.mesh.axis[p->axis].role == AXIS_twin) return keeps_partial(p, op);
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (!is_partial(p, op->in[i])) return false;
     bool shrinks =
         op->n_in && op->n_out && type_elements(&op->type[op->n_in]) < type_elements(&op->type[0]);
-    bool later = p->g->policy.mesh.axis[p->axis].role == AXIS_twin;
-    return any && (later || (all && !shrinks)) && op_keeps_partial(&asked, partial);
+    return !shrinks && keeps_partial(p, op);
 }
 
 static void set_result(PlacePass *p, ValueId old, ValueId value, const ValuePlace *at) {
@@ -290,8 +298,7 @@ static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut, bool rows) {
     uint32_t n_in = op->n_in;
     for (uint32_t i = 0; i < op->n_in; i++) {
         ValuePlace want = {cut->value[i], cut->size, rows};
-        bool partial = p->place[op->in[i]].place.kind == PLACE_PARTIAL;
-        if (want.place.kind == PLACE_PARTIAL && !partial) {
+        if (want.place.kind == PLACE_PARTIAL && !is_partial(p, op->in[i])) {
             CHECK(i + 1 == op->n_in && op->n_out == 1);
             late = op->in[i];
             n_in--;
@@ -305,12 +312,13 @@ static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut, bool rows) {
     if (late != NO_VALUE) add_late(p, op, late);
 }
 
-/* On operands as they are, results all partial; or on whole ones, results all whole. */
+/* On partial operands as they are, results all partial; or on whole ones, results all whole. */
 static void emit_uncut(PlacePass *p, const OldOp *op, bool partial) {
     ValueId *in = arena_array(p->g->scratch, ValueId, op->n_in + 1);
     ValuePlace *place = arena_array(p->g->scratch, ValuePlace, op->n_out + 1);
     for (uint32_t i = 0; i < op->n_in; i++)
-        in[i] = partial ? p->became[op->in[i]] : convert(p, op->in[i], &whole);
+        in[i] = partial && is_partial(p, op->in[i]) ? p->became[op->in[i]]
+                                                    : convert(p, op->in[i], &whole);
     for (uint32_t j = 0; j < op->n_out; j++)
         place[j].place.kind = partial ? PLACE_PARTIAL : PLACE_WHOLE;
     emit_placed(p, op, NULL, op->n_in, in, place);
@@ -324,7 +332,7 @@ static void place_op(PlacePass *p, const OldOp *op) {
     else if (partial = stays_partial(p, op), !partial && start_rows(p, op, &cut))
         emit_cut(p, op, &cut, true);
     else
-        emit_uncut(p, op, partial);
+        emit_uncut(p, op, partial || (p->rows && keeps_partial(p, op)));
 }
 
 /* ---- ops that know their placement ---- */
