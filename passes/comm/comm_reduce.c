@@ -11,25 +11,27 @@
  */
 #include "comm_emit.h"
 
-/* One collective for those of the bucket's gradients, v, that it reduces: over axes[k] gradient k,
- * none: not that one. */
-static void reduce_over(CommEmitter *e, const Bucket *b, OpKind op, const AxisSet *axes,
-                        ValueId *v) {
+/* One collective for those of the bucket's gradients, v, that are reduced over the same axes: over
+ * axes[k] gradient k, none: not that one. */
+static void reduce_over(CommEmitter *e, const Bucket *b, OpKind op, AxisSet *axes, ValueId *v) {
     Graph *g = e->c->g;
     ValueId *in = arena_array(g->scratch, ValueId, b->of.n);
-    Attrs a = {.unit = NO_INDEX, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < b->of.n; k++) {
-        if (!axes[k]) continue;
-        CHECK(!n || a.axes == (int64_t)axes[k]);
-        a.axes = axes[k];
-        if (a.unit != b->unit) a.unit = g->groups.at[b->of.at[k].group].unit;
-        in[n++] = v[k];
+    for (uint32_t first = 0; first < b->of.n; first++) {
+        Attrs a = {.unit = NO_INDEX, .comm = COMM_REDUCE, .tag = TAG_GRADIENT, .axes = axes[first]};
+        uint32_t n = 0;
+        for (uint32_t k = first; k < b->of.n && a.axes; k++) {
+            if (a.axes != (int64_t)axes[k]) continue;
+            if (a.unit != b->unit) a.unit = g->groups.at[b->of.at[k].group].unit;
+            in[n++] = v[k];
+        }
+        if (!n) continue;
+        ValueId out = g->ops.at[op_emit(&e->b, op, &a, n, in, NULL)].out;
+        for (uint32_t k = first; k < b->of.n; k++) {
+            if (a.axes != (int64_t)axes[k]) continue;
+            v[k] = out++;
+            axes[k] = 0;
+        }
     }
-    if (!n) return;
-    ValueId out = g->ops.at[op_emit(&e->b, op, &a, n, in, NULL)].out;
-    for (uint32_t k = 0; k < b->of.n; k++)
-        if (axes[k]) v[k] = out++;
 }
 
 /* The collectives of the transitions of the bucket's gradients, v. Beside shards, what is whole on
