@@ -485,7 +485,8 @@ static void put_placed_type(GraphPrinter *p, const Type *t, const Placement *pla
         if (runs > 1) buf_printf(p->out, "%lldx", (long long)runs);
         put_int(p, t->dim[i] / runs);
         put_axes_after(p, "*", placement->cut[i]);
-        if (placement->size[i] < t->dim[i] * mesh_extent(&p->g->policy.mesh, placement->cut[i]))
+        int64_t room = t->dim[i] * mesh_extent(&p->g->policy.mesh, placement->cut[i]);
+        if (placement->cut[i] && placement->size[i] < room)
             buf_printf(p->out, " of %lld", (long long)placement->size[i]);
     }
     if (t->pitch) buf_printf(p->out, ":%u", t->pitch);

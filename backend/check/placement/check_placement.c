@@ -314,9 +314,14 @@ static int move_part(Check *c, uint64_t i) {
     Place cut = {PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count};
     const Place all = {0}, term = {.kind = PLACE_PARTIAL}, *from = &c->place[check_in(c, i, 0)];
     bool gathers = in->op == OP_all_gather_part, sums = in->op == OP_reduce_scatter_part;
-    if ((AxisSet)in->attr.axes != c->cuts || !same_place(from, gathers ? &cut
-                                                               : sums  ? &term
-                                                                       : &all))
+    AxisSet axes = (AxisSet)in->attr.axes, proved = 0;
+    for (int k = 0; k < c->level; k++) proved |= (AxisSet)1 << c->level_axis[k];
+    if (axes & proved) { /* what it moved is whole */
+        set_place(c, check_out(c, i, 0), from);
+        return 0;
+    }
+    if (axes != cut_axis(c)) return place_op(c, i);
+    if (!same_place(from, gathers ? &cut : sums ? &term : &all))
         return fail_collective(c, i,
                                gathers ? "cut as it says"
                                : sums  ? "a term of a sum"
