@@ -13,6 +13,9 @@ Mesh launch_mesh;
 int32_t launch_rank;
 static const Device *device;
 static DeviceContext *context;
+/* Of a device whose memory is not the host's: operands and results lie there during a launch. */
+enum { ARENA = 64 << 20, APART = 256 };
+static void *arena;
 
 bool launch_open(const char *isa, const char *product) {
     char error[ERROR_BYTES];
@@ -21,10 +24,13 @@ bool launch_open(const char *isa, const char *product) {
     device_choose("FSDP_CPU_ISA", isa);
     device_choose("FSDP_CPU_MATMUL", product);
     DeviceOptions options = {.rank = {.threads = 2}, .plan_path = ""};
-    return !device->open(&options, &context, error);
+    if (device->open(&options, &context, error)) return false;
+    return device->arena_is_host || !device->arena_alloc(context, ARENA, &arena, error);
 }
 
 void launch_close(void) {
+    if (arena) device->arena_free(context, arena);
+    arena = NULL;
     if (context) device->close(context);
     context = NULL;
 }
@@ -76,6 +82,39 @@ double words_value(Tensor t) {
 }
 
 enum { MOST = 8 };
+
+static void *next_in_arena(uint64_t *used, const Type *t) {
+    char *at = (char *)arena + *used;
+    *used = align_up(*used + (uint64_t)type_bytes(t), APART);
+    CHECK(*used <= ARENA);
+    return at;
+}
+
+/* The workspace is in the rest of the arena. */
+static bool launch_in_arena(const KernelCall *call, char error[ERROR_BYTES]) {
+    KernelCall c = *call;
+    const void *in[MOST];
+    void *out[MOST];
+    uint64_t used = 0;
+    bool good = true;
+    for (uint32_t i = 0; i < c.n_in && good; i++) {
+        void *at = next_in_arena(&used, c.in_type[i]);
+        good = !device->copy_in(context, STREAM_COMPUTE, at, c.in[i],
+                                (uint64_t)type_bytes(c.in_type[i]), error);
+        in[i] = at;
+    }
+    for (uint32_t j = 0; j < c.n_out; j++) out[j] = next_in_arena(&used, c.out_type[j]);
+    CHECK(used + c.workspace_bytes <= ARENA);
+    c.in = in;
+    c.out = out;
+    c.workspace = (char *)arena + used;
+    good = good && !device->launch(context, STREAM_COMPUTE, &c, error);
+    for (uint32_t j = 0; j < c.n_out && good; j++)
+        good = !device->copy_out(context, STREAM_COMPUTE, call->out[j], out[j],
+                                 (uint64_t)type_bytes(c.out_type[j]), error);
+    return good && !device->synchronize(context, error);
+}
+
 bool try_run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Tensor *out,
              char error[ERROR_BYTES]) {
     RankInfo rank = {.threads = 2, .plan = launch_plan, .rank = launch_rank, .mesh = launch_mesh};
@@ -111,8 +150,8 @@ bool try_run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Te
                        .in_placed = in_placed,
                        .out_placed = out_placed};
     CHECK(call.workspace != NULL);
-    bool ran = !device->launch(context, STREAM_COMPUTE, &call, error) &&
-               !device->synchronize(context, error);
+    bool ran = arena ? launch_in_arena(&call, error)
+                     : !device->launch(context, STREAM_COMPUTE, &call, error);
     free(call.workspace);
     return ran;
 }

@@ -7,7 +7,7 @@
 #include "plan.h"
 #include "util.h"
 
-/* A module that launch_open opens instead of the cpu device: one whose memory is the host's. */
+/* A module that launch_open opens instead of the cpu device. */
 extern const char *launch_module;
 /* The device with two threads; isa, product: values of FSDP_CPU_ISA and FSDP_CPU_MATMUL, or NULL.
  * False: this machine or build lacks that. The device opened before is closed. */
