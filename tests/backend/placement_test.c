@@ -18,9 +18,11 @@ typedef struct Faults {
     uint32_t tried, refused;
 } Faults;
 
-static Faults faults_of(const char *model, const char *mesh) {
+/* rows: "shard.rows=false" where only sums of whole values are wanted. */
+static Faults faults_with(const char *model, const char *mesh, const char *rows) {
     Faults f = {.arena = arena_new()};
     const char *set[] = {mesh,
+                         rows,
                          "L=2",
                          "D=16",
                          "H=4",
@@ -35,6 +37,14 @@ static Faults faults_of(const char *model, const char *mesh) {
     PlanFault fault;
     if (plan_check(&f.good.plan, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
     return f;
+}
+
+static Faults faults_of(const char *model, const char *mesh) {
+    return faults_with(model, mesh, "shard.rows=false");
+}
+
+static Faults faults_of_rows(const char *mesh) {
+    return faults_with("gpt2", mesh, "shard.rows=true");
 }
 
 static void faults_end(Faults *f) {
@@ -294,6 +304,142 @@ static void a_placement_fits_its_value(void **state) {
     faults_end(&f);
 }
 
+/* ---- rows */
+
+static bool moves_rows(const Faults *f, uint32_t i, uint16_t op) {
+    return f->good.plan.instrs[i].op == op;
+}
+
+/* Two runs of rows are other rows than one run of them. */
+static void rows_are_those_of_other_operands(void **state) {
+    (void)state;
+    Faults f = faults_of_rows("shard.mesh=(dp = 1, tp = 2)");
+    for (uint32_t i = 0; i < f.good.plan.n_instrs; i++) {
+        if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part) &&
+            !moves_rows(&f, i, OP_part))
+            continue;
+        Edit *e = edit_new(f.arena, &f.good.plan);
+        e->instr[i].row.attr.count = 2;
+        try_edit(&f, e, true);
+    }
+    faults_end(&f);
+}
+
+/* Also where as many ranks have other samples. */
+static void rows_are_exchanged_along_the_axis_that_cuts(void **state) {
+    (void)state;
+    Faults f = faults_of_rows("shard.mesh=(dp = 2, tp = 2)");
+    for (uint32_t i = 0; i < f.good.plan.n_instrs; i++)
+        for (int64_t axes = 1; axes <= 3; axes += 2) {
+            if (!moves_rows(&f, i, OP_all_gather_part) &&
+                !moves_rows(&f, i, OP_reduce_scatter_part))
+                continue;
+            Edit *e = edit_new(f.arena, &f.good.plan);
+            e->instr[i].row.attr.axes = axes;
+            try_edit(&f, e, false);
+        }
+    faults_end(&f);
+}
+
+/* Readers of a gathered value get the part, and readers of a rank's part of a sum the term. */
+static void rows_are_exchanged(void **state) {
+    (void)state;
+    Faults f = faults_of_rows("shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t i = 0; i < p->n_instrs; i++) {
+        if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part))
+            continue;
+        Edit *e = edit_new(f.arena, p);
+        edit_replace_value(e, p->instrs[i].first_out, operand(p, i, 0));
+        e->instr[i].in[0] = operand(p, i, 0);
+        try_edit(&f, e, false);
+    }
+    faults_end(&f);
+}
+
+/* A rank takes its part of its own term; or adds up parts of the sum again. */
+static void rows_are_of_the_sum(void **state) {
+    (void)state;
+    Faults f = faults_of_rows("shard.mesh=(dp = 1, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t k = 0; k < p->n_programs; k++)
+        for (uint32_t i = 0; i < p->programs[k].n_instr; i++) {
+            uint32_t sum = p->programs[k].first_instr + i;
+            if (!moves_rows(&f, sum, OP_reduce_scatter_part)) continue;
+            const Attrs none = attrs_default(OP_part), *a = &p->instrs[sum].attr;
+            Edit *e = edit_new(f.arena, p);
+            PlanInstr *row = &e->instr[sum].row;
+            row->op = OP_part;
+            row->stream = STREAM_COMPUTE;
+            row->attr = none;
+            row->attr.axis = a->axis, row->attr.count = a->count, row->attr.axes = a->axes;
+            edit_repair_edges(e);
+            try_edit(&f, e, true);
+            e = edit_new(f.arena, p);
+            uint32_t again = edit_copy_instr(e, sum);
+            e->instr[again].row.op = OP_all_reduce;
+            e->instr[again].row.attr.axis = none.axis;
+            e->instr[again].row.attr.count = none.count;
+            edit_replace_value(e, p->instrs[sum].first_out, e->instr[again].out[0]);
+            e->instr[again].in[0] = p->instrs[sum].first_out;
+            edit_insert(e, k, i + 1, again);
+            try_edit(&f, e, false);
+        }
+    faults_end(&f);
+}
+
+static bool sums_terms(const Faults *f, uint32_t i, AxisSet cuts) {
+    const PlanInstr *in = &f->good.plan.instrs[i];
+    return in->op == OP_all_reduce && in->attr.tag == TAG_GRADIENT &&
+           (AxisSet)in->attr.axes == cuts;
+}
+
+/* Gradients of norms and late biases are sums over rows: over the axis that cuts, once. */
+static void gradients_of_rows_are_summed_once(void **state) {
+    (void)state;
+    Faults f = faults_of_rows("shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t k = 0; k < p->n_programs; k++)
+        for (uint32_t i = 0; i < p->programs[k].n_instr; i++) {
+            uint32_t sum = p->programs[k].first_instr + i;
+            if (!sums_terms(&f, sum, 2)) continue;
+            for (int64_t axes = 1; axes <= 3; axes += 2) {
+                Edit *e = edit_new(f.arena, p);
+                e->instr[sum].row.attr.axes = axes;
+                try_edit(&f, e, false);
+            }
+            for (uint32_t j = 0; j < p->instrs[sum].n_out; j++) {
+                Edit *e = edit_new(f.arena, p);
+                edit_replace_value(e, p->instrs[sum].first_out + j, operand(p, sum, j));
+                e->instr[sum].in[j] = operand(p, sum, j);
+                try_edit(&f, e, false);
+            }
+            Edit *e = edit_new(f.arena, p);
+            uint32_t again = edit_copy_instr(e, sum);
+            for (uint32_t j = 0; j < p->instrs[sum].n_out; j++) {
+                edit_replace_value(e, p->instrs[sum].first_out + j, e->instr[again].out[j]);
+                e->instr[again].in[j] = p->instrs[sum].first_out + j;
+            }
+            edit_insert(e, k, i + 1, again);
+            try_edit(&f, e, false);
+        }
+    faults_end(&f);
+}
+
+/* A group says over which axes its gradient is a sum, no more and no less. */
+static void groups_say_what_is_summed(void **state) {
+    (void)state;
+    Faults f = faults_of_rows("shard.mesh=(dp = 2, tp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint32_t k = 0; k < p->n_groups; k++) {
+        if (p->groups[k].cut) continue;
+        Edit *e = edit_new(f.arena, p);
+        e->group[k].partial ^= 2;
+        try_edit(&f, e, true);
+    }
+    faults_end(&f);
+}
+
 int main(void) {
     good_data();
     const struct CMUnitTest tests[] = {
@@ -306,6 +452,12 @@ int main(void) {
         cmocka_unit_test(a_kernel_is_told_its_part),
         cmocka_unit_test(a_kernel_is_told_of_no_part),
         cmocka_unit_test(a_placement_fits_its_value),
+        cmocka_unit_test(rows_are_those_of_other_operands),
+        cmocka_unit_test(rows_are_exchanged_along_the_axis_that_cuts),
+        cmocka_unit_test(rows_are_exchanged),
+        cmocka_unit_test(rows_are_of_the_sum),
+        cmocka_unit_test(gradients_of_rows_are_summed_once),
+        cmocka_unit_test(groups_say_what_is_summed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
