@@ -17,7 +17,8 @@ static void put_offloaded(const Plan *plan, Arena *a, Buf *out) {
     buf_printf(out, "\n");
 }
 
-/* What ranks along an axis that cuts values share out of the parameters, and what they do not. */
+/* What ranks along axes that cut values share out: along cp positions, along tp parameters, some of
+ * which each holds whole. */
 static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
     Mesh mesh = plan_mesh(plan);
     AxisSet cuts = mesh_cut_axes(&mesh);
@@ -30,6 +31,11 @@ static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
     for (int axis = 0; axis < mesh.n; axis++) {
         const MeshAxis *own = &mesh.axis[axis], *next = own + 1;
         if (!(cuts >> axis & 1) || !axis_info(own->role)->is_written) continue;
+        if (own->role == AXIS_cp) {
+            buf_printf(out, "cp = %lld: ranks share out the positions of each sample\n",
+                       (long long)own->size);
+            continue;
+        }
         bool twin = axis + 1 < mesh.n && next->role == AXIS_twin;
         buf_printf(out, "%s = %lld: ranks share out %s parameters, each holds %s whole",
                    axis_name(own->role), (long long)(own->size * (twin ? next->size : 1)),

@@ -118,6 +118,11 @@ typedef struct Field {
     uint64_t staging; /* offset in a staging slot, multiple of 64 */
 } Field;
 
+/* Has a sample one id for each of its positions? */
+static inline bool field_has_positions(const Type *t) {
+    return t->dtype == DT_I32 && t->rank == 2;
+}
+
 /* A unit: what is gathered together. From wrap on. Order: as wrap.json, inner before
  * outer, the root last. A unit without parameters does not exist. */
 typedef struct Unit {

@@ -114,6 +114,19 @@ static inline int mesh_cut_order(const Mesh *m, int *axes) {
     return n;
 }
 
+/* The number of the part of a dimension that a rank has, which these axes cut. */
+static inline int64_t mesh_part(const Mesh *m, int64_t rank, AxisSet set) {
+    int axes[MESH_AXES], n = mesh_cut_order(m, axes);
+    int64_t number = 0;
+    for (int k = 0; k < n; k++) {
+        if (!(set >> axes[k] & 1)) continue;
+        int64_t inside = rank;
+        for (int a = m->n - 1; a > axes[k]; a--) inside /= m->axis[a].size;
+        number = number * m->axis[axes[k]].size + inside % m->axis[axes[k]].size;
+    }
+    return number;
+}
+
 /* Cuts an axis into groups of k neighbours, which become an axis of their own right inside it. */
 static inline void mesh_cut(Mesh *m, int at, AxisRole inner, int64_t k) {
     CHECK(m->n < MESH_AXES);

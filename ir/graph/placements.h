@@ -1,7 +1,7 @@
 /* How ranks share out a value, and which of its entries one of them has.
  *
  * A dimension that is cut over a set of axes consists of `outer` runs. Of each run, the ranks of
- * the set have one part each, all of the same length, in the order of their numbers in the set. A
+ * the set have one part each, all of the same length, in the order of mesh_part. A
  * dimension of one run may have a size that the number of ranks does not divide: parts are then as
  * long as the first one, and the last ones end in padding.
  *
@@ -70,7 +70,7 @@ static inline DimPart placement_part(const Placement *p, const Mesh *mesh, int64
                                      const Type *t, int dim) {
     int64_t n = t->dim[dim], runs = p->cut[dim] ? p->outer[dim] : 1;
     DimPart part = {p->cut[dim] ? p->size[dim] : n, runs, 0, n / runs};
-    part.from = mesh_index(mesh, rank, p->cut[dim]) * part.count;
+    part.from = mesh_part(mesh, rank, p->cut[dim]) * part.count;
     return part;
 }
 

@@ -8,7 +8,7 @@
  * The packed attention stands where the attention stood, with the same path and span. All programs
  * are treated alike, so that evaluation computes exactly what training does.
  *
- * Not fused: a split along another axis or into another number of parts, outputs in another order
+ * Not fused: anything on a mesh with cp; a split along another axis or into another number of parts, outputs in another order
  * (k, q, v), a part with a second reader, attention over parts of different splits or with a mask.
  */
 #include "passes.h"
@@ -37,6 +37,9 @@ static void fuse(Rewrite *r, uint32_t i, void *context) {
 }
 
 bool pass_fuse_packed_attention(Graph *g) {
+    const Mesh *mesh = &g->policy.mesh;
+    for (int a = 0; a < mesh->n; a++) /* ranks then have other positions of q than of k and v */
+        if (mesh->axis[a].role == AXIS_cp && mesh->axis[a].size > 1) return true;
     rewrite_programs(g, fuse, NULL);
     return true;
 }

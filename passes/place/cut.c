@@ -14,6 +14,8 @@
  * takes stays whole on every rank. Where heads are what cannot be divided, that is an error, since
  * attention whole on every rank is not what anybody wants; any other width stays whole.
  *
+ * Along cp no parameter is cut: ranks share out positions, which must be divisible.
+ *
  * Fewer KV heads than ranks: axis tp is cut into tp x twin, as many ranks along tp as there are KV
  * heads. Along twin ranks have the same KV heads and share out the heads that read them. Every other
  * width is shared out over both.
@@ -337,13 +339,43 @@ static void list_readers(CutPass *c) {
     }
 }
 
+/* Can ranks along the axis share out the positions of samples? */
+static bool check_positions(Graph *g, const MeshAxis *axis) {
+    bool any = false;
+    for (uint32_t k = 0; k < g->fields.n; k++) {
+        const Type *t = &g->fields.at[k].type;
+        if (!field_has_positions(t)) continue;
+        any = true;
+        if (t->dim[1] % axis->size == 0) continue;
+        Diag d = diag_at(g->diags, E_mesh, (Span){0},
+                         "%s = %lld: %lld positions of `%s` cannot be shared out evenly",
+                         axis_name(axis->role), (long long)axis->size, (long long)t->dim[1],
+                         g->fields.at[k].name);
+        diag_help(&d, "use a number of ranks that divides the number of positions");
+        diag_emit(&d);
+        return false;
+    }
+    if (any) return true;
+    Diag d = diag_at(g->diags, E_mesh, (Span){0}, "%s = %lld: samples have no positions to share out",
+                     axis_name(axis->role), (long long)axis->size);
+    diag_help(&d, "%s shares out rows of ids, one id for each position", axis_name(axis->role));
+    diag_emit(&d);
+    return false;
+}
+
 bool pass_cut(Graph *g) {
     const Mesh *mesh = &g->policy.mesh;
-    int axis = 0;
-    while (axis < mesh->n && !(axis_cuts(mesh->axis[axis].role) && mesh->axis[axis].size > 1))
-        axis++;
+    int axis = mesh->n;
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
-    if (axis == mesh->n || train == NO_INDEX) return true;
+    if (train == NO_INDEX) return true;
+    for (int a = 0; a < mesh->n; a++) {
+        if (mesh->axis[a].size == 1 || !axis_cuts(mesh->axis[a].role)) continue;
+        if (mesh->axis[a].role != AXIS_cp)
+            axis = a;
+        else if (!check_positions(g, &mesh->axis[a]))
+            return false;
+    }
+    if (axis == mesh->n) return true;
     CutPass c = {.g = g, .program = &g->programs.at[train]};
     c.ops = arena_array(g->scratch, OpCuts, g->ops.n + 1);
     list_readers(&c);

@@ -19,13 +19,15 @@
  * the last, that the op can share out and the number of ranks divides. A gradient that is a partial
  * sum over rows stays one if its parameter is whole (Param.partial): shard and comm sum it.
  *
+ * Along cp (context parallel) rows are the positions of samples from where these come in: an op
+ * that needs all positions, such as attention of its keys, gets them gathered.
+ *
  *   from      to        op
  *   cut       whole     all_gather_part; of what forward made, once more in backward
  *   partial   whole     all_reduce
  *   partial   cut       reduce_scatter_part, where rows are shared out
  *   whole     cut       part, which sends nothing
  *   cut       cut along another dimension: to whole, then part
- *
  */
 #include <string.h>
 
@@ -53,6 +55,7 @@ typedef struct PlacePass {
     int axis;
     int64_t ranks;
     bool rows; /* partial sums may become parts of rows */
+    bool by_position; /* ranks share out the positions of samples */
     /* by old value, whose type stays whole */
     ValuePlace *place;
     ValueId *became;
@@ -171,6 +174,19 @@ static bool is_param(const PlacePass *p, ValueId old) {
     return p->g->ops.at[p->g->values.at[old].def].kind == OP_param;
 }
 
+/* Would each part be a run of the parts that earlier axes made? */
+static bool nests(const PlacePass *p, const OldOp *op, const Cut *cut) {
+    for (uint32_t v = 0; v < op->n_in + op->n_out; v++) {
+        const Place *at = &cut->value[v];
+        ValueId old = v < op->n_in ? op->in[v] : op->out[v - op->n_in];
+        const Placement *before = p->g->values.at[old].placement;
+        if (at->kind == PLACE_CUT && before && before->cut[at->dim] &&
+            before->outer[at->dim] != at->outer)
+            return false;
+    }
+    return true;
+}
+
 static uint32_t find_cuts(PlacePass *p, const OldOp *op, Cut **cuts) {
     CutOp asked = cut_op(op);
     *cuts = arena_array(p->g->scratch, Cut, MOST_CUTS);
@@ -192,10 +208,17 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen, bool *rows) {
                 *chosen = copy_cut(p, &cuts[k], n);
                 *rows = kind == ROWS;
                 if (cut_match(chosen, n, i, &at->place, at->size) &&
-                    cut_has_kernels(op->kind, chosen, n))
+                    cut_has_kernels(op->kind, chosen, n) && nests(p, op, chosen))
                     return true;
             }
         }
+    return false;
+}
+
+static bool counts_positions(const Graph *g, int64_t n) {
+    for (uint32_t k = 0; k < g->fields.n; k++)
+        if (field_has_positions(&g->fields.at[k].type) && g->fields.at[k].type.dim[1] == n)
+            return true;
     return false;
 }
 
@@ -208,7 +231,7 @@ static int64_t rows_of_cut(const PlacePass *p, const OldOp *op, const Cut *cut, 
     if (t->dim[at->dim] != cut->size || cut->size % p->ranks) return 0;
     for (uint32_t j = op->n_in; j < op->n_in + op->n_out; j++)
         if (cut->value[j].kind == PLACE_WHOLE) return 0;
-    return cut->size;
+    return p->by_position && counts_positions(p->g, cut->size) ? MOST_COUNT : cut->size;
 }
 
 /* Of an op that reads a partial sum: the cut along which it is shared out from here on. */
@@ -221,7 +244,8 @@ static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
         if (!cuts) n_cuts = find_cuts(p, op, &cuts);
         for (uint32_t k = 0; k < n_cuts; k++) {
             int64_t rows = rows_of_cut(p, op, &cuts[k], i);
-            if (rows <= most || !cut_has_kernels(op->kind, &cuts[k], op->n_in + op->n_out))
+            if (rows <= most || !cut_has_kernels(op->kind, &cuts[k], op->n_in + op->n_out) ||
+                !nests(p, op, &cuts[k]))
                 continue;
             *chosen = cuts[k];
             most = rows;
@@ -368,9 +392,20 @@ static bool widen_sum(PlacePass *p, const OldOp *op) {
     return true;
 }
 
+/* Along cp, positions are shared out from where the samples come in. */
+static bool place_field(PlacePass *p, const OldOp *op) {
+    if (op->kind != OP_field || !p->by_position || !field_has_positions(&op->type[op->n_in]))
+        return false;
+    const ValuePlace rows = {{PLACE_CUT, 1, 1}, op->type[op->n_in].dim[1], true};
+    emit_uncut(p, op, false);
+    ValueId all = p->became[op->out[0]];
+    set_result(p, op->out[0], emit_move(p, OP_part, op->out[0], all, &whole, &rows), &rows);
+    return true;
+}
+
 static void place_any(PlacePass *p, const OldOp *op) {
     ValuePlace at;
-    if (widen_sum(p, op)) return;
+    if (widen_sum(p, op) || place_field(p, op)) return;
     if (!own_place(p, op, &at)) {
         place_op(p, op);
         return;
@@ -405,10 +440,12 @@ static void place_program(PlacePass *p, uint32_t program) {
 }
 
 static void place_axis(Graph *g, int axis) {
+    bool is_cp = g->policy.mesh.axis[axis].role == AXIS_cp;
     PlacePass p = {.g = g,
                    .axis = axis,
                    .ranks = g->policy.mesh.axis[axis].size,
-                   .rows = !g->policy.whole_rows};
+                   .rows = !g->policy.whole_rows || is_cp,
+                   .by_position = is_cp};
     uint32_t n = g->values.n;
     p.place = arena_array(g->scratch, ValuePlace, n + 1);
     p.became = arena_array(g->scratch, ValueId, n + 1);
