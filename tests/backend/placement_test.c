@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "ir.h"
 #include "mutate.h"
 
 typedef struct Faults {
