@@ -237,6 +237,7 @@ static void tell_otherwise(Faults *f, uint32_t v, int how) {
     if (how == 2) p->outer[dim] = 2;
     if (how == 3) {
         int other = dim ? dim - 1 : 1;
+        if (other >= t->rank) return;
         p->cut[other] = p->cut[dim];
         p->outer[other] = 1;
         p->size[other] = 2 * t->dim[other];
@@ -248,9 +249,9 @@ static void tell_otherwise(Faults *f, uint32_t v, int how) {
 }
 
 /* Kernels that must know where their part begins, and whose operands or results are parts. */
-static void a_kernel_is_told_its_part(void **state) {
-    (void)state;
-    Faults f = faults_of("tests/backend/models/dropped", "shard.mesh=(dp = 2, tp = 2)");
+static void tell_kernels_otherwise(const char *rows) {
+    const char *mesh = "shard.mesh=(dp = 2, tp = 2)";
+    Faults f = faults_with("tests/backend/models/dropped", mesh, rows);
     const Plan *p = &f.good.plan;
     for (uint32_t i = 0; i < p->n_instrs; i++) {
         const PlanInstr *in = &p->instrs[i];
@@ -262,6 +263,12 @@ static void a_kernel_is_told_its_part(void **state) {
         }
     }
     faults_end(&f);
+}
+
+static void a_kernel_is_told_its_part(void **state) {
+    (void)state;
+    tell_kernels_otherwise("shard.rows=false");
+    tell_kernels_otherwise("shard.rows=true");
 }
 
 /* All of a value is there, and the plan says that it is a part. */

@@ -341,6 +341,81 @@ TEST(parameters_larger_than_caches_are_whole) {
     free(x.at), free(sent.at), free(y.at);
 }
 
+/* ---- dropout of parts */
+
+enum { SIZE_0 = 4, SIZE_1 = 6, SIZE_2 = 24, RANKS = 6 };
+
+static Tensor shaped(const int64_t *dim) {
+    Tensor t = tensor(DT_F32, dim[0], dim[1] * dim[2]);
+    t.type.rank = 3;
+    memcpy(t.type.dim, dim, 3 * sizeof *dim);
+    return t;
+}
+
+/* Entry i of a dimension of a rank's part, in the whole one: number `number` of `parts`. */
+static int64_t entry_of_part(const Placement *p, int dim, int64_t i, int64_t number,
+                             int64_t parts) {
+    if (!p->cut[dim]) return i;
+    int64_t run = (p->size[dim] / p->outer[dim] + parts - 1) / parts; /* of the part */
+    return i / run * run * parts + number * run + i % run;
+}
+
+/* Every part, of ones, is the part of the whole one that its entries are in; what is padding may be
+ * anything. */
+static void check_dropped_parts(const Placement *p, const Tensor *whole, const Tensor *step) {
+    for (launch_rank = 0; launch_rank < RANKS; launch_rank++) {
+        const int64_t size[3] = {SIZE_0, SIZE_1, SIZE_2};
+        int64_t dim[3], number[3], parts[3], n = 0;
+        for (int k = 0; k < 3; k++) {
+            parts[k] = mesh_extent(&launch_mesh, p->cut[k]);
+            number[k] = mesh_index(&launch_mesh, launch_rank, p->cut[k]);
+            dim[k] = (size[k] + parts[k] - 1) / parts[k];
+        }
+        Tensor x = shaped(dim), y = shaped(dim);
+        for (int64_t i = 0; i < type_elements(&x.type); i++) ((float *)x.at)[i] = 1;
+        x.placed = y.placed = p;
+        run(OP_dropout, (Attrs){.p = 0.5, .salt = 7}, 2, LIST(x, *step), 1, &y);
+        for (int64_t i = 0; i < dim[0]; i++)
+            for (int64_t j = 0; j < dim[1]; j++)
+                for (int64_t k = 0; k < dim[2]; k++, n++) {
+                    int64_t a = entry_of_part(p, 0, i, number[0], parts[0]);
+                    int64_t b = entry_of_part(p, 1, j, number[1], parts[1]);
+                    int64_t c = entry_of_part(p, 2, k, number[2], parts[2]);
+                    if (a >= SIZE_0 || b >= SIZE_1 || c >= SIZE_2) continue;
+                    if (at(y, n) != at(*whole, (a * SIZE_1 + b) * SIZE_2 + c))
+                        fail_msg("rank %d: element %lld", launch_rank, (long long)n);
+                }
+        free(x.at), free(y.at);
+    }
+}
+
+/* Along one dimension, several, in runs, over two axes, and in parts with padding. */
+TEST(parts_drop_what_the_whole_value_drops) {
+    static const Placement placements[] = {
+        {.cut = {1}, .outer = {1}, .size = {SIZE_0}},
+        {.cut = {0, 2}, .outer = {0, 1}, .size = {0, SIZE_1}},
+        {.cut = {0, 0, 3}, .outer = {0, 0, 1}, .size = {0, 0, SIZE_2}},
+        {.cut = {0, 0, 2}, .outer = {0, 0, 4}, .size = {0, 0, SIZE_2}},
+        {.cut = {0, 1, 2}, .outer = {0, 3, 2}, .size = {0, SIZE_1, SIZE_2}},
+        {.cut = {1, 0, 2}, .outer = {2, 0, 1}, .size = {SIZE_0, 0, SIZE_2}},
+        {.cut = {0, 3}, .outer = {0, 1}, .size = {0, SIZE_1}},
+        {.cut = {2}, .outer = {1}, .size = {SIZE_0}},
+    };
+    Tensor step = tensor(DT_F64, 0, STEP_SLOTS), whole, x;
+    memset(step.at, 0, (size_t)type_bytes(&step.type));
+    ((double *)step.at)[STEP_FIRST_SAMPLE] = 3;
+    x = shaped((const int64_t[]){SIZE_0, SIZE_1, SIZE_2});
+    whole = shaped((const int64_t[]){SIZE_0, SIZE_1, SIZE_2});
+    for (int64_t i = 0; i < type_elements(&x.type); i++) ((float *)x.at)[i] = 1;
+    run(OP_dropout, (Attrs){.p = 0.5, .salt = 7}, 2, LIST(x, step), 1, &whole);
+    launch_mesh = (Mesh){2, {{AXIS_tp, 2}, {AXIS_twin, 3}}};
+    for (size_t k = 0; k < ARRAY_LEN(placements); k++)
+        check_dropped_parts(&placements[k], &whole, &step);
+    launch_mesh = (Mesh){0};
+    launch_rank = 0;
+    free(step.at), free(whole.at), free(x.at);
+}
+
 int main(void) {
     static const char *const isa[] = {"plain", "avx2", "avx512"}, *const product[] = {"plain",
                                                                                       "onednn"};

@@ -80,6 +80,12 @@ train { loss = cross_entropy(model(x), y); batch = 24; steps = 1; optimizer = sg
         eval_every = 1; eval_steps = 1 }
 """
 
+# What is dropped shows in the weights of `second`.
+DROPPED = EXACT.replace("second(first(x))", "second(dropout(first(x), 0.5))").replace(
+    "zeros", "ones", 1
+)
+DROPPED = DROPPED.replace("eval_every = 1; eval_steps = 1", "")
+
 
 def npy(path, dtype, shape, fmt, values):
     text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
@@ -149,9 +155,10 @@ def rounding(tools, tmp):
     print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
 
 
-def write_exact(tmp):
-    # Weights zero, 8 classes: every probability is 1/8, gradients of small integers add exactly.
-    (tmp / "net.fsd").write_text(EXACT)
+def write_exact(tmp, text=EXACT):
+    # Last weights zero, 8 classes: every probability is 1/8, gradients of small integers add
+    # exactly.
+    (tmp / "net.fsd").write_text(text)
     npy(tmp / "x.npy", "<f4", (24, 6), "f", [(7 * k * k + 3 * k) % 13 - 6 for k in range(24 * 6)])
     npy(tmp / "y.npy", "<i4", (24,), "i", [(5 * k + k // 3) % 8 for k in range(24)])
     return tmp / "net.fsd"
@@ -213,16 +220,23 @@ CUT_EXACT = (
 
 
 def cut(tools, tmp):
-    net = write_exact(tmp)
-    one = train(tools, tmp, net, [], 1)
-    for mesh in ("tp=2", "tp=8", "dp=2,tp=2", "tp=4,dp=3", "rep=2,dp=2,tp=2"):
-        for args in CUT_EXACT:
-            same(f"{mesh} {' '.join(args)}", train(tools, tmp, net, args, mesh), one)
+    weights = set()
+    for text in (EXACT, DROPPED):
+        net = write_exact(tmp, text)
+        one = train(tools, tmp, net, [], 1)
+        weights.add(one[1])
+        for mesh in ("tp=2", "tp=8", "dp=2,tp=2", "tp=4,dp=3", "rep=2,dp=2,tp=2"):
+            for args in CUT_EXACT:
+                same(f"{mesh} {' '.join(args)}", train(tools, tmp, net, args, mesh), one)
+    if len(weights) < 2:
+        sys.exit("dropout changes no weight")
+    dropped = ROOT / "tests" / "backend" / "models" / "dropped.fsd"
     gpt, llama = ROOT / "models" / "gpt2.fsd", ROOT / "models" / "llama3.fsd"
     few_heads = [*GPT, "-s", "H=8", "-s", "KV=2", "-s", "F=96"]
     worst = 0
     for model, settings, meshes in (
         (gpt, GPT, ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3", "tp=2,rows")),
+        (dropped, [], ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,rows")),
         (llama, few_heads, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")),
         (gpt, GPT, ("cp=2", "cp=8", "dp=2,cp=2", "cp=2,tp=2", "tp=2,cp=2")),
         (llama, few_heads, ("cp=2,dp=3", "dp=2,tp=4,cp=2")),
