@@ -8,7 +8,8 @@
  * sum       the same, but results that lack the letter are partial. Operands that lack it are
  *           whole, unless a group of LINEAR names them together with an operand that is cut:
  *           they are added, so they are partial too
- * at        the kernel must know where its part begins
+ * at        the kernel must know where its part begins: it asks how its operands or results are
+ *           placed
  * H with K  H is a multiple of K, and entry i of H belongs to entry i / (H / K) of K. There are
  *           two cuts: of K, with the entries of H that belong to each of its entries; and of
  *           those entries of H, where values that have only K are whole if they are operands
