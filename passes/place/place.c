@@ -6,12 +6,12 @@
  * collective or `part` makes it. On a mesh without such an axis nothing changes.
  *
  * One axis after the other, in the order of axes.def: what is whole for one is a part for those
- * before it. For each axis one walk over each program. An op is cut as one of its cuts (cut.h) says,
- * the first of these that is: along what a parameter among its operands is cut, along what another
- * operand is cut for its sake, along rows. An op whose operands are all partial sums, and that is
- * linear in them, makes a partial sum, so that gradients of what q, k and v read add up before one
- * reduction. Any other op runs whole on every rank. What an op adds to a partial sum, such as a
- * bias, is added after the reduction.
+ * before it. For each axis one walk over each program. An op is cut as one of its cuts (cut.h)
+ * says, the first of these that is: along what a parameter among its operands is cut, along what
+ * another operand is cut for its sake, along rows. An op whose operands are all partial sums, and
+ * that is linear in them, makes a partial sum, so that gradients of what q, k and v read add up
+ * before one reduction. Any other op runs whole on every rank. What an op adds to a partial sum,
+ * such as a bias, is added after the reduction.
  *
  * Rows (sequence parallel): an op that cannot read a partial sum gets this rank's part of it, and
  * ops compute with such parts up to one that needs all rows. The part is along the dimension of
@@ -54,8 +54,12 @@ typedef struct PlacePass {
     Builder b;
     int axis;
     int64_t ranks;
-    bool rows; /* partial sums may become parts of rows */
     bool by_position; /* ranks share out the positions of samples */
+    bool rows;        /* partial sums may become parts of rows */
+    int64_t sharers;  /* of rows: ranks along this axis and those after it */
+    int64_t left;     /* rows that this number does not divide; 0: none so far */
+    const char *of;   /* module path and place of the op that reads them */
+    Span at;
     /* by old value, whose type stays whole */
     ValuePlace *place;
     ValueId *became;
@@ -222,13 +226,23 @@ static bool counts_positions(const Graph *g, int64_t n) {
     return false;
 }
 
-/* Can ranks have parts of rows of operand i, and a part or a term of every result? Returns how many
- * rows there are; 0: they cannot. */
+/* Do ranks along an earlier axis share it out along another dimension, or in several runs? Rows are
+ * shared out further along the same dimension. */
+static bool is_cut_beside(const PlacePass *p, ValueId old, int dim) {
+    const Placement *before = p->g->values.at[old].placement;
+    bool beside = false;
+    for (int k = 0; before && k < MAX_RANK; k++) beside |= k != dim && before->cut[k];
+    return beside || (before && before->cut[dim] && before->outer[dim] != 1);
+}
+
+/* Can ranks have parts of rows of operand i, and a part or a term of every result, if their number
+ * divides the rows? Returns how many rows there are; 0: they cannot. */
 static int64_t rows_of_cut(const PlacePass *p, const OldOp *op, const Cut *cut, uint32_t i) {
     const Place *at = &cut->value[i];
     const Type *t = &op->type[i];
+    if (is_cut_beside(p, op->in[i], at->dim)) return 0;
     if (at->kind != PLACE_CUT || at->dim + 1 == t->rank) return 0;
-    if (t->dim[at->dim] != cut->size || cut->size % p->ranks) return 0;
+    if (t->dim[at->dim] != cut->size) return 0;
     for (uint32_t j = op->n_in; j < op->n_in + op->n_out; j++)
         if (cut->value[j].kind == PLACE_WHOLE) return 0;
     return p->by_position && counts_positions(p->g, cut->size) ? MOST_COUNT : cut->size;
@@ -236,7 +250,7 @@ static int64_t rows_of_cut(const PlacePass *p, const OldOp *op, const Cut *cut, 
 
 /* Of an op that reads a partial sum: the cut along which it is shared out from here on. */
 static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
-    int64_t most = 0;
+    int64_t most = 0, left = 0;
     Cut *cuts = NULL;
     uint32_t n_cuts = 0;
     for (uint32_t i = 0; i < op->n_in && p->rows; i++) {
@@ -247,9 +261,19 @@ static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
             if (rows <= most || !cut_has_kernels(op->kind, &cuts[k], op->n_in + op->n_out) ||
                 !nests(p, op, &cuts[k]))
                 continue;
+            if (rows % p->sharers) {
+                left = MAX(left, rows);
+                continue;
+            }
             *chosen = cuts[k];
+            chosen->size = p->ranks;
             most = rows;
         }
+    }
+    if (!most && left && !p->left) {
+        p->left = left;
+        p->of = p->b.path;
+        p->at = p->b.span;
     }
     return most > 0;
 }
@@ -380,15 +404,23 @@ static const ValuePlace *own_place(const PlacePass *p, const OldOp *op, ValuePla
     return at;
 }
 
-/* The sum over ranks along an earlier axis, of terms that are partial along this one too, is over
- * both. */
-static bool widen_sum(PlacePass *p, const OldOp *op) {
-    if (op->kind != OP_all_reduce || p->place[op->in[0]].place.kind != PLACE_PARTIAL) return false;
+/* What ranks along an earlier axis exchange of terms or rows that are shared out along this one,
+ * too, they exchange along both: sums always, parts along tp and twin. */
+static bool widen_move(PlacePass *p, const OldOp *op) {
+    const ValuePlace *from = op->n_in ? &p->place[op->in[0]] : &whole;
+    ValuePlace cut = {{PLACE_CUT, (uint8_t)op->attr->axis, op->attr->count}, p->ranks, true};
+    bool scatters = op->kind == OP_reduce_scatter_part;
+    bool sums = (scatters || op->kind == OP_all_reduce) && from->place.kind == PLACE_PARTIAL;
+    if (!sums && !(op->kind == OP_all_gather_part && same_place(from, &cut))) return false;
+    bool parts = p->g->policy.mesh.axis[p->axis].role == AXIS_twin &&
+                 op->attr->axes == (int64_t)1 << (p->axis - 1);
+    if (op->kind != OP_all_reduce && !parts) return false;
+    if (scatters && op->type[1].dim[cut.place.dim] / cut.place.outer % p->ranks) return false;
     Attrs attr = *op->attr;
     attr.axes |= (int64_t)1 << p->axis;
     OldOp wider = *op;
     wider.attr = &attr;
-    emit_placed(p, &wider, NULL, op->n_in, &p->became[op->in[0]], &whole);
+    emit_placed(p, &wider, NULL, op->n_in, &p->became[op->in[0]], scatters ? &cut : &whole);
     return true;
 }
 
@@ -405,7 +437,7 @@ static bool place_field(PlacePass *p, const OldOp *op) {
 
 static void place_any(PlacePass *p, const OldOp *op) {
     ValuePlace at;
-    if (widen_sum(p, op) || place_field(p, op)) return;
+    if (widen_move(p, op) || place_field(p, op)) return;
     if (!own_place(p, op, &at)) {
         place_op(p, op);
         return;
@@ -439,11 +471,24 @@ static void place_program(PlacePass *p, uint32_t program) {
     }
 }
 
-static void place_axis(Graph *g, int axis) {
+static void warn_rows_left(const PlacePass *p) {
+    long long n = p->sharers;
+    Diag d = diag_at(p->g->diags, W_no_effect, p->at,
+                     "%s = %lld: %lld rows of %s are not divisible by %lld, so each of these ranks "
+                     "computes all of them",
+                     axis_name(p->g->policy.mesh.axis[p->axis].role), n, (long long)p->left,
+                     *p->of ? p->of : "the model", n);
+    diag_help(&d, "use a batch or a length that %lld divides, or rows = false", n);
+    diag_emit(&d);
+}
+
+static bool place_axis(Graph *g, int axis, AxisSet after, bool tells) {
     bool is_cp = g->policy.mesh.axis[axis].role == AXIS_cp;
     PlacePass p = {.g = g,
                    .axis = axis,
                    .ranks = g->policy.mesh.axis[axis].size,
+                   .sharers =
+                       mesh_extent(&g->policy.mesh, (AxisSet)1 << axis | (is_cp ? 0 : after)),
                    .rows = !g->policy.whole_rows || is_cp,
                    .by_position = is_cp};
     uint32_t n = g->values.n;
@@ -458,10 +503,17 @@ static void place_axis(Graph *g, int axis) {
         param->type = place_part(&param->type, &at.place, p.ranks);
     }
     for (uint32_t k = 0; k < g->programs.n; k++) place_program(&p, k);
+    if (p.left && tells) warn_rows_left(&p);
+    return p.left;
 }
 
 bool pass_place(Graph *g) {
     int axes[MESH_AXES], n = mesh_cut_order(&g->policy.mesh, axes);
-    for (int k = 0; k < n; k++) place_axis(g, axes[k]);
+    AxisSet after = mesh_cut_axes(&g->policy.mesh);
+    bool told = false;
+    for (int k = 0; k < n; k++) {
+        after &= ~((AxisSet)1 << axes[k]);
+        told |= place_axis(g, axes[k], after, !told);
+    }
     return true;
 }

@@ -18,6 +18,7 @@ module Net {
 model = Net
 data  { train = synthetic_tokens(32); length = 6 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
+shard { rows = false }
 ==== out
 mesh tp = 2
 param 0 "e.weight" f32
@@ -25,7 +26,7 @@ param 1 "q.weight" f32 cut (tp) dim 0 outer 1 size 2
 param 2 "k.weight" f32 cut (tp) dim 0 outer 1 size 2
 param 3 "v.weight" f32 cut (tp) dim 0 outer 1 size 2
 param 4 "o.weight" f32 cut (tp) dim 1 outer 1 size 2
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, hold = false, all_reduce_last = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, reduce_buffers = 1, bucket = 0, bucket_bytes = 0, layout = flat, align = 16
+policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, hold = false, all_reduce_last = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, reduce_buffers = 1, bucket = 0, bucket_bytes = 0, layout = flat, align = 16, whole_rows = true
   #15 %15: f32[4, 6, 4*tp, 2], %16: f32[4, 4*tp, 6] = attention(%8, %11, %14) {causal = true, alpha = 0.7071067811865475}
   #19 %20: f32[4, 6, 32] = all_reduce(%19) {unit = -1, axes = (tp), comm = reduce, tag = activation}
   #27 %27: f32[4, 6, 4*tp, 2], %28: f32[4, 6, 1*tp, 2], %29: f32[4, 6, 1*tp, 2] = attention_grad(%26, %8, %11, %14, %15, %16) {causal = true, alpha = 0.7071067811865475}
@@ -38,7 +39,7 @@ param 1 "q.weight" f32 cut (tp, twin) dim 0 outer 1 size 8
 param 2 "k.weight" f32 cut (tp) dim 0 outer 1 size 2
 param 3 "v.weight" f32 cut (tp) dim 0 outer 1 size 2
 param 4 "o.weight" f32 cut (tp, twin) dim 1 outer 1 size 8
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, hold = false, all_reduce_last = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, reduce_buffers = 1, bucket = 0, bucket_bytes = 0, layout = flat, align = 16
+policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, hold = false, all_reduce_last = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, reduce_buffers = 1, bucket = 0, bucket_bytes = 0, layout = flat, align = 16, whole_rows = true
   #15 %15: f32[4, 6, 2*tp*twin, 2], %16: f32[4, 2*tp*twin, 6] = attention(%8, %11, %14) {causal = true, alpha = 0.7071067811865475}
   #19 %20: f32[4, 6, 32] = all_reduce(%19) {unit = -1, axes = (tp, twin), comm = reduce, tag = activation}
   #27 %27: f32[4, 6, 2*tp*twin, 2], %28: f32[4, 6, 1*tp, 2]+twin, %29: f32[4, 6, 1*tp, 2]+twin = attention_grad(%26, %8, %11, %14, %15, %16) {causal = true, alpha = 0.7071067811865475}
@@ -53,7 +54,7 @@ param 1 "q.weight" f32 cut (tp, twin) dim 0 outer 1 size 8
 param 2 "k.weight" f32 cut (tp) dim 0 outer 1 size 2
 param 3 "v.weight" f32 cut (tp) dim 0 outer 1 size 2
 param 4 "o.weight" f32 cut (tp, twin) dim 1 outer 1 size 8
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, hold = false, all_reduce_last = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, reduce_buffers = 1, bucket = 0, bucket_bytes = 0, layout = flat, align = 16
+policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, hold = false, all_reduce_last = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, reduce_buffers = 1, bucket = 0, bucket_bytes = 0, layout = flat, align = 16, whole_rows = true
   #15 %15: f32[4, 6, 1*tp*twin, 2], %16: f32[4, 1*tp*twin, 6] = attention(%8, %11, %14) {causal = true, alpha = 0.7071067811865475}
   #19 %20: f32[4, 6, 32] = all_reduce(%19) {unit = -1, axes = (tp, twin), comm = reduce, tag = activation}
   #27 %27: f32[4, 6, 1*tp*twin, 2], %28: f32[4, 6, 1*tp, 2]+twin, %29: f32[4, 6, 1*tp, 2]+twin = attention_grad(%26, %8, %11, %14, %15, %16) {causal = true, alpha = 0.7071067811865475}

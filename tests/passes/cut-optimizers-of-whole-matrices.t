@@ -8,7 +8,7 @@ module Net {
 }
 model = Net
 data  { train = synthetic(x = [8], y = 4, samples = 64) }
-train { loss = cross_entropy(model(x), y); batch = 4; steps = 1; optimizer = adafactor(lr = 0.1) }
+train { loss = cross_entropy(model(x), y); batch = 12; steps = 1; optimizer = adafactor(lr = 0.1) }
 shard { mesh = (dp = 2, tp = 3) }
 ==== err
 error[E0406]: optimizer = adafactor needs all of up.weight, which ranks along tp share out

@@ -1,7 +1,13 @@
-# RUN: %fsdpc dump --stage=place %root/models/gpt2.fsd -s 'shard.mesh=(dp = 2, tp = 2)' -s train.batch=8 > %t/g; for phase in forward backward; do sed -n '/^program train/,/^end/p' %t/g | grep -c "all_reduce.*!$phase"; done; grep -c 'part(' %t/g
-# Two sums over ranks in a block's forward, two in its backward, as Megatron has them; no part is gathered.
+# RUN: count() { for phase in forward backward; do sed -n '/^program train/,/^end/p' %t/g | grep -c "$1(.*!$phase"; done; }; for rows in false true; do %fsdpc dump --stage=place %root/models/gpt2.fsd -s 'shard.mesh=(dp = 2, tp = 2)' -s train.batch=8 -s shard.rows=$rows > %t/g; for op in all_reduce reduce_scatter_part all_gather_part part; do echo rows = $rows: $op $(count " $op"); done; done
+# Whole rows: two sums over ranks in a block's forward, two in its backward. Rows shared out: two scatters and two
+# gathers in each, and two gathers of what forward has made, for the gradients of weights, as Megatron has them. The
+# first block reads an embedding that is whole; the sum is that of the loss.
 ==== out
-24
-24
-0
-==== exit 1
+rows = false: all_reduce 24 24
+rows = false: reduce_scatter_part 0 0
+rows = false: all_gather_part 0 0
+rows = false: part 0 0
+rows = true: all_reduce 1 0
+rows = true: reduce_scatter_part 24 24
+rows = true: all_gather_part 23 47
+rows = true: part 2 4

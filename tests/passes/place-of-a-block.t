@@ -10,7 +10,7 @@ module Net {
 model = Net
 data  { train = synthetic(x = [8], y = 4, samples = 64) }
 train { loss = cross_entropy(model(x), y); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
-shard { mesh = (dp = 2, tp = 3) }
+shard { mesh = (dp = 2, tp = 3); rows = false }
 ==== out
 program train
   #6 %6: f32[2, 4*tp] = linear(%2, %4, %5)

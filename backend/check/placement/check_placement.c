@@ -3,12 +3,13 @@
  *
  * In: a plan whose mesh has an axis along which ranks share out values (tp). Out, by value: how it
  * is placed along the axis, and its whole type. Of several axes the innermost is proved first: what
- * is whole along it is a rank's part along the next, so each is proved like an only one. A value is whole (the same on every rank), cut (a
- * rank has one part along a dimension) or partial (the ranks' values add up to it). This follows
- * from how parameters are cut, instruction by instruction: each must have a cut (cut.h) of which
- * its operands are placed exactly as they are, or be linear in partial operands, or read only whole
- * ones. Types of results are those of a rank, so the whole ones are found by trying which of their
- * dimensions is cut; the op's own rule and cuts decide.
+ * is whole along it is a rank's part along the next, so each is proved like an only one. A value is
+ * whole (the same on every rank), cut (a rank has one part along a dimension) or partial (the
+ * ranks' values add up to it). This follows from how parameters are cut, instruction by
+ * instruction: each must have a cut (cut.h) of which its operands are placed exactly as they are,
+ * or be linear in partial operands, or read only whole ones. Types of results are those of a rank,
+ * so the whole ones are found by trying which of their dimensions is cut; the op's own rule and
+ * cuts decide.
  *
  * Afterwards check_type gives whole types, and collectives of activations are copies: so proofs 4
  * and 8 compare what the model says with the whole values, of which each rank has its part.
@@ -316,11 +317,13 @@ static int move_part(Check *c, uint64_t i) {
     bool gathers = in->op == OP_all_gather_part, sums = in->op == OP_reduce_scatter_part;
     AxisSet axes = (AxisSet)in->attr.axes, proved = 0;
     for (int k = 0; k < c->level; k++) proved |= (AxisSet)1 << c->level_axis[k];
-    if (axes & proved) { /* what it moved is whole */
-        set_place(c, check_out(c, i, 0), from);
+    if (axes & ~c->cuts)
+        return check_fail(c, "10c", i, "moves a value along axes that cut no values");
+    if (!(axes & cut_axis(c))) {
+        if (!(axes & proved)) return place_op(c, i);
+        set_place(c, check_out(c, i, 0), from); /* what it moved is whole */
         return 0;
     }
-    if (axes != cut_axis(c)) return place_op(c, i);
     if (!same_place(from, gathers ? &cut : sums ? &term : &all))
         return fail_collective(c, i,
                                gathers ? "cut as it says"
