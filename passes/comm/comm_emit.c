@@ -237,6 +237,8 @@ static ValueId view_of(CommEmitter *e, ValueId old, int32_t p) {
     e->view_gather[old] = stamp;
     ValueId v = emit_value(&e->b, kind, &a, kind == OP_dequantize ? 2 : 1, in, &shown);
     e->became[old] = cast ? emit_value(&e->b, OP_cast, NULL, 1, &v, &t) : v;
+    g->values.at[v].placement = g->values.at[e->became[old]].placement =
+        g->values.at[old].placement;
     const UnitGather *at = &e->parts->gathers.at[gather];
     if (kind == OP_copy_out && at->together && at->copied.at[0] == old)
         for (uint32_t k = 1; k < at->copied.n; k++)

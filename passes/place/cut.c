@@ -137,7 +137,7 @@ static bool follow_op(CutPass *c, CutClass *class, OpId id, uint32_t which, cons
         if (!cut_has_kernels(op->kind, &cut, n)) return false;
         if (!(all->taken >> k & 1)) vec_push(c->g->scratch, &class->ops, id);
         all->taken |= (uint64_t)1 << k;
-        if (cut.letter == 'H' && (class->heads == NO_OP || cut.pair)) class->heads = id;
+        if (cut.pair) class->heads = id;
         class->inside |= cut.pair == PAIR_INSIDE;
         for (uint32_t v = 0; v < n; v++)
             if (value[v].kind == PLACE_CUT)
