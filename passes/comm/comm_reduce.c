@@ -25,7 +25,8 @@ static void reduce_over(CommEmitter *e, const Bucket *b, OpKind op, AxisSet *axe
             in[n++] = v[k];
         }
         if (!n) continue;
-        ValueId out = g->ops.at[op_emit(&e->b, op, &a, n, in, NULL)].out;
+        OpId id = op_emit(&e->b, op, &a, n, in, NULL); /* the table grows */
+        ValueId out = g->ops.at[id].out;
         for (uint32_t k = first; k < b->of.n; k++) {
             if (a.axes != (int64_t)axes[k]) continue;
             v[k] = out++;

@@ -92,7 +92,7 @@ class Trial:
     def ranks(mesh):
         """Those with samples of their own."""
         sizes = (part.split("=") for part in mesh.split(","))
-        return math.prod(int(size) for axis, size in sizes if axis.strip() != "tp")
+        return math.prod(int(size) for axis, size in sizes if axis.strip() not in ("tp", "cp"))
 
     def draw(self, shape, init):
         """Start weights, none of them 0 or 1."""
@@ -254,6 +254,9 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
     known = (None, None, classes if len(classes) > 1 else [*classes, "Net"], t.net.paths, globs, 1,
              second)
     cut = f"tp = {r.randint(2, 3)}"
+    if t.model.tokens and r.random() < 0.5:
+        positions = [f"cp = {n}" for n in (2, 3) if t.model.time % n == 0]
+        cut = ", ".join([*positions[:1], *r.choice([[], [cut]])]) or cut
     for mesh in ["dp = 1", t.mesh, r.choice([f"{t.mesh}, {cut}", f"{cut}, {t.mesh}"])]:
         got = t.run(mesh, ["unit = root"], drop=0)
         if "tp" in mesh and isinstance(got, str) and REFUSED.search(got):
