@@ -65,10 +65,19 @@ bool cluster_has_moves(const Clusters *m, const Cluster *c) {
     return has;
 }
 
-/* With moves, shapes say nothing: whether there is a formula for both will be seen. */
+/* Over which axes the results of the op are still to be summed. */
+static AxisSet terms_of(const Clusters *m, const Op *op) {
+    const Placement *p = op->n_out ? m->g->values.at[op->out].placement : NULL;
+    return p ? p->partial : 0;
+}
+
+/* With moves, shapes say nothing: whether there is a formula for both will be seen. Terms of sums
+ * are computed apart from whole values. */
 bool cluster_is_alike(const Clusters *m, const Cluster *c, const Cluster *d) {
     const Op *a = op_of(m, c->op[0]), *b = op_of(m, d->op[0]);
-    if (a->unit != b->unit || a->phase != b->phase || a->recomputed != b->recomputed) return false;
+    if (a->unit != b->unit || a->phase != b->phase || a->recomputed != b->recomputed ||
+        terms_of(m, a) != terms_of(m, b))
+        return false;
     const Type *x = cluster_shape(m, c), *y = cluster_shape(m, d);
     return type_same_dims(x, y) || is_row_of(x, y) || is_row_of(y, x) || cluster_has_moves(m, c) ||
            cluster_has_moves(m, d);
