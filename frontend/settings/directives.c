@@ -6,7 +6,7 @@
  * them. @no_decay holds inside a group too.
  *
  * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
- * ones; of several gather(..), or split(..), the first that matches counts. `unit`, `join` and
+ * ones, and so does whole(tp); of several gather(..), or split(..), the first that matches counts. `unit`, `join` and
  * `recompute` are about modules, as is reshard(..); they go into the policy, for the passes wrap
  * and recompute. A path can have recompute or reshard(..) and another directive besides.
  */
@@ -72,7 +72,7 @@ static void wrong_value(Model *m, const Directive *of, const ExprValue *v) {
                      of->section,
                      train ? "`frozen` or a group(..)"
                            : "`unit`, join(\"..\"), `recompute`, reshard(..), gather(..), "
-                             "split(..) or `replicate`");
+                             "split(..), whole(tp) or `replicate`");
     if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) suggest_nearest(&d, v->text, names, n);
     diag_emit(&d);
 }
@@ -124,9 +124,10 @@ static void resolve_placement(Model *m, Directive *d, Policy *p, const char *nam
     d->replicate = !strcmp(name, "replicate");
     if (!strcmp(name, "gather"))
         d->gather = MAX(word_find(&words_DType, call_argument(v, "dtype")->text), 0);
+    d->whole = !strcmp(name, "whole");
     d->split = !strcmp(name, "split");
     if (d->split) d->axis = call_argument(v, "axis")->integer;
-    d->of_parameters = d->replicate || d->gather || d->split;
+    d->of_parameters = d->replicate || d->gather || d->split || d->whole;
     if (word_find(&words_PathPolicyKind, name) >= 0) {
         add_path_policy(m, p, d, name, v);
         return;
@@ -135,7 +136,7 @@ static void resolve_placement(Model *m, Directive *d, Policy *p, const char *nam
         add_unit(m, p, d, strcmp(name, "join") ? NULL : v);
         return;
     }
-    if (strategy_gathers(p->strategy)) {
+    if (d->whole || strategy_gathers(p->strategy)) {
         d->wrong = d->split && p->layout != LAYOUT_PARAM;
         if (d->wrong) needs_layout(m, d);
         return;
@@ -264,6 +265,8 @@ static void apply_directives(Model *m, Param *p) {
         if (d->wrong || !d->of_parameters || d->split || !matches_param(d, p)) continue;
         if (d->replicate) {
             p->replicate = d->matched = true;
+        } else if (d->whole) {
+            p->uncut = d->matched = true;
         } else if (d->gather) {
             if (p->gather == DT_NONE) p->gather = d->gather, d->matched = true;
         } else if (!trained) {

@@ -90,6 +90,7 @@ typedef struct Param {
     double init_mean, init_std;      /* INIT_NORMAL */
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
     bool replicate;                  /* every rank holds it whole */
+    bool uncut;                      /* every rank along axes that cut values holds it whole */
     int64_t split_axis;              /* with layout = param: the axis along which ranks share it */
     TensorCut cut;                   /* set by pass cut; place makes the type that of a part */
     AxisSet partial;                 /* set by place: axes that do not read other samples and over

@@ -224,6 +224,7 @@ static bool parse_param(GraphParser *p) {
     q.frozen = parse_accept_word(p, "frozen");
     q.keep_f32 = parse_accept_word(p, "keep_f32");
     q.replicate = parse_accept_word(p, "replicate");
+    q.uncut = parse_accept_word(p, "uncut");
     if (parse_accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
     if (parse_accept_word(p, "cut") && !parse_cut(p, &q.cut)) return false;
     if (parse_accept_word(p, "partial") && !parse_axes(p, &q.partial)) return false;

@@ -322,6 +322,7 @@ static void print_params(GraphPrinter *p) {
         if (q->frozen) put_text(p, " frozen");
         if (q->keep_f32) put_text(p, " keep_f32");
         if (q->replicate) put_text(p, " replicate");
+        if (q->uncut) put_text(p, " uncut");
         if (q->split_axis) put_labelled(p, "axis", q->split_axis);
         if (q->cut.axes) print_cut(p, &q->cut);
         print_partial(p, q->partial);

@@ -9,8 +9,8 @@
  * that reads or makes a value for its cut of that place (cut.h). A place may be a factor of a
  * dimension, such as the heads in rows of 3 x heads x width, and a dimension may have several.
  *
- * tp takes classes that hold parameters, that every op they meet can share out, and whose size the
- * number of ranks divides: the one with the most elements first, at each op only one. What no class
+ * tp takes classes that hold parameters, that every op they meet can share out, whose size the
+ * number of ranks divides, and of which the user keeps no parameter whole: the one with the most elements first, at each op only one. What no class
  * takes stays whole on every rank. Where heads are what cannot be divided, that is an error, since
  * attention whole on every rank is not what anybody wants; any other width stays whole.
  *
@@ -157,6 +157,7 @@ static void follow_value(CutPass *c, CutClass *class, const ClassPlace *p) {
     if (is_source(def)) {
         const Param *param = &c->g->params.at[def->attr->index];
         class->elements += type_elements(&param->type);
+        if (param->uncut) class->refused = v->def;
     } else if (!follow_op(c, class, v->def, def->n_in + v->result, p)) {
         class->refused = v->def;
     }
