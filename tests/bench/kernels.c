@@ -137,12 +137,17 @@ static void measure(Bench *b, const char *title, OpKind op, Attrs attr, int n_in
     for (int r = 0; r < b->repeats + 1; r++) {
         double start = now();
         for (int c = 0; c < copies; c++) {
-            KernelCall call = {&b->rank,        op,
-                               &attr,           (uint32_t)n_in,
-                               (uint32_t)n_out, (const void *const *)where[c],
-                               where[c] + n_in, type_at,
-                               type_at + n_in,  at,
-                               scratch};
+            KernelCall call = {.rank = &b->rank,
+                               .op = op,
+                               .attr = &attr,
+                               .n_in = (uint32_t)n_in,
+                               .n_out = (uint32_t)n_out,
+                               .in = (const void *const *)where[c],
+                               .out = where[c] + n_in,
+                               .in_type = type_at,
+                               .out_type = type_at + n_in,
+                               .workspace = at,
+                               .workspace_bytes = scratch};
             launch(b, title, &call);
         }
         double seconds = (now() - start) / copies;
@@ -430,10 +435,24 @@ static void attention(Bench *b, const Asked *asked) {
     Attrs a = {.causal = asked->causal, .alpha = 0.125};
     double seconds[2] = {0};
     for (int64_t i = 0; i < asked->calls; i++) {
-        KernelCall forward = {NULL,   OP_attention, &a,       3,   2, (const void *const *)at + 1,
-                              at + 4, type + 1,     type + 4, end, 0};
-        KernelCall backward = {NULL, OP_attention_grad, &a,  6, 3, (const void *const *)at, at + 6,
-                               type, type + 6,          end, 0};
+        KernelCall forward = {.op = OP_attention,
+                              .attr = &a,
+                              .n_in = 3,
+                              .n_out = 2,
+                              .in = (const void *const *)at + 1,
+                              .out = at + 4,
+                              .in_type = type + 1,
+                              .out_type = type + 4,
+                              .workspace = end};
+        KernelCall backward = {.op = OP_attention_grad,
+                               .attr = &a,
+                               .n_in = 6,
+                               .n_out = 3,
+                               .in = (const void *const *)at,
+                               .out = at + 6,
+                               .in_type = type,
+                               .out_type = type + 6,
+                               .workspace = end};
         double start = now();
         launch(b, "attention", &forward);
         double middle = now();

@@ -113,28 +113,28 @@ static int measure(DeviceContext *c, const Shape *s, bool backward, Run *r) {
     for (size_t i = 0; i < ARRAY_LEN(at); i++)
         if (!at[i] || !workspace) return EXIT_ENVIRONMENT;
     const Type *qkv_type[] = {&qkv}, *made_type[] = {&o, &lse}, *in_type[] = {&o, &qkv, &o, &lse};
-    KernelCall forward = {&rank,
-                          OP_attention_packed,
-                          &attr,
-                          1,
-                          2,
-                          (const void *[]){at[1]},
-                          (void *[]){at[2], at[3]},
-                          qkv_type,
-                          made_type,
-                          workspace,
-                          (uint64_t)MIN(forward_bytes, bytes)};
-    KernelCall gradient = {&rank,
-                           OP_attention_packed_grad,
-                           &attr,
-                           OPERANDS,
-                           1,
-                           (const void *[]){at[0], at[1], at[2], at[3]},
-                           (void *[]){at[4]},
-                           in_type,
-                           qkv_type,
-                           workspace,
-                           (uint64_t)bytes};
+    KernelCall forward = {.rank = &rank,
+                          .op = OP_attention_packed,
+                          .attr = &attr,
+                          .n_in = 1,
+                          .n_out = 2,
+                          .in = (const void *[]){at[1]},
+                          .out = (void *[]){at[2], at[3]},
+                          .in_type = qkv_type,
+                          .out_type = made_type,
+                          .workspace = workspace,
+                          .workspace_bytes = (uint64_t)MIN(forward_bytes, bytes)};
+    KernelCall gradient = {.rank = &rank,
+                           .op = OP_attention_packed_grad,
+                           .attr = &attr,
+                           .n_in = OPERANDS,
+                           .n_out = 1,
+                           .in = (const void *[]){at[0], at[1], at[2], at[3]},
+                           .out = (void *[]){at[4]},
+                           .in_type = in_type,
+                           .out_type = qkv_type,
+                           .workspace = workspace,
+                           .workspace_bytes = (uint64_t)bytes};
     double each = 0, products = backward ? 5 : 2;
     int code = device->launch(c, STREAM_COMPUTE, &forward, r->error);
     if (!code) code = time_calls(c, backward ? &gradient : &forward, &each, r->error);

@@ -166,17 +166,15 @@ static int cross_entropy(DeviceContext *c, float *logits, int32_t *targets, int6
                   {.dtype = DT_F32, .rank = 1, .dim = {rows}}};
     Attrs attr = {.ignore = -100};
     RankInfo rank = {.threads = 2};
-    KernelCall call = {&rank,
-                       OP_cross_entropy,
-                       &attr,
-                       2,
-                       2,
-                       (const void *const[]){logits, targets},
-                       (void *const[]){words, lse},
-                       (const Type *const[]){&in[0], &in[1]},
-                       (const Type *const[]){&out[0], &out[1]},
-                       NULL,
-                       0};
+    KernelCall call = {.rank = &rank,
+                       .op = OP_cross_entropy,
+                       .attr = &attr,
+                       .n_in = 2,
+                       .n_out = 2,
+                       .in = (const void *const[]){logits, targets},
+                       .out = (void *const[]){words, lse},
+                       .in_type = (const Type *const[]){&in[0], &in[1]},
+                       .out_type = (const Type *const[]){&out[0], &out[1]}};
     return device->launch(c, 0, &call, error);
 }
 

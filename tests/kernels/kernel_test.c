@@ -408,17 +408,17 @@ static void sum_with(const Setup *s, int dtype, int power, const void *x, int64_
     RankInfo rank = {.threads = s->threads};
     int64_t scratch[64 * EXACT_WORDS];
     char error[ERROR_BYTES];
-    KernelCall call = {&rank,
-                       OP_grad_norm,
-                       &attr,
-                       1,
-                       1,
-                       (const void *const[]){x},
-                       (void *const[]){words},
-                       (const Type *const[]){&type},
-                       (const Type *const[]){&out},
-                       scratch,
-                       sizeof scratch};
+    KernelCall call = {.rank = &rank,
+                       .op = OP_grad_norm,
+                       .attr = &attr,
+                       .n_in = 1,
+                       .n_out = 1,
+                       .in = (const void *const[]){x},
+                       .out = (void *const[]){words},
+                       .in_type = (const Type *const[]){&type},
+                       .out_type = (const Type *const[]){&out},
+                       .workspace = scratch,
+                       .workspace_bytes = sizeof scratch};
     assert_int_equal(device->launch(s->context, STREAM_COMPUTE, &call, error), 0);
 }
 

@@ -85,17 +85,17 @@ static void launch(Kernels *k, const Op *op, const void *const *in, void *const 
     for (uint32_t j = 0; j < op->n_out; j++) out_types[j] = &out_type[j];
     int64_t bytes = op_workspace(op->kind, DEVICE_CPU, op->attr, (int)op->n_in, in_type,
                                  (int)op->n_out, out_type);
-    KernelCall call = {&rank,
-                       op->kind,
-                       op->attr,
-                       op->n_in,
-                       op->n_out,
-                       in,
-                       out,
-                       in_types,
-                       out_types,
-                       bytes ? new_memory(bytes) : NULL,
-                       (uint64_t)bytes};
+    KernelCall call = {.rank = &rank,
+                       .op = op->kind,
+                       .attr = op->attr,
+                       .n_in = op->n_in,
+                       .n_out = op->n_out,
+                       .in = in,
+                       .out = out,
+                       .in_type = in_types,
+                       .out_type = out_types,
+                       .workspace = bytes ? new_memory(bytes) : NULL,
+                       .workspace_bytes = (uint64_t)bytes};
     if (k->device->launch(k->context, 0, &call, error) || k->device->synchronize(k->context, error))
         fail_environment("%s: %s", op_info[op->kind].name, error);
     free(call.workspace);
