@@ -261,8 +261,8 @@ static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
             if (rows <= most || !cut_has_kernels(op->kind, &cuts[k], op->n_in + op->n_out) ||
                 !nests(p, op, &cuts[k]))
                 continue;
-            if (rows % p->sharers) {
-                left = MAX(left, rows);
+            if (cuts[k].size % p->sharers) {
+                left = MAX(left, cuts[k].size);
                 continue;
             }
             *chosen = cuts[k];
