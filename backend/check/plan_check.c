@@ -157,9 +157,10 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.written = calloc(p->n_states + 1, sizeof *c.written);
     check_draw_key(&c);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.place && c.part && c.whole && c.scaled && c.refused && c.position && c.program &&
-        c.root && c.first_use && c.last && c.use && c.types && c.inner && c.inner_type &&
-        c.number && c.without_dropout && c.terms && c.first_term_of_state && c.written)
+    if (c.clock && c.place && c.part && c.whole && c.scaled && c.refused && c.position &&
+        c.program && c.root && c.first_use && c.last && c.use && c.types && c.inner &&
+        c.inner_type && c.number && c.without_dropout && c.terms && c.first_term_of_state &&
+        c.written)
         status = run_proofs(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",

@@ -81,10 +81,11 @@ typedef struct Directive {
     const char *section, *glob;
     Span span; /* of the glob */
     const Node *expression;
-    bool of_parameters;     /* not of modules, which pass wrap finds */
-    int gather;             /* dtype, of gather(..) */
-    bool frozen, replicate, whole; /* what it does to parameters, unless it gives a group's numbers */
-    bool split;             /* it is split(..), along that axis */
+    bool of_parameters; /* not of modules, which pass wrap finds */
+    int gather;         /* dtype, of gather(..) */
+    bool frozen, replicate,
+        whole;  /* what it does to parameters, unless it gives a group's numbers */
+    bool split; /* it is split(..), along that axis */
     int64_t axis;
     bool matched, wrong; /* wrong: its value is an error */
     bool own_lr;         /* of a group: it has one */

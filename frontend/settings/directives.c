@@ -6,9 +6,10 @@
  * them. @no_decay holds inside a group too.
  *
  * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
- * ones, and so does whole(tp); of several gather(..), or split(..), the first that matches counts. `unit`, `join` and
- * `recompute` are about modules, as is reshard(..); they go into the policy, for the passes wrap
- * and recompute. A path can have recompute or reshard(..) and another directive besides.
+ * ones, and so does whole(tp); of several gather(..), or split(..), the first that matches counts.
+ * `unit`, `join` and `recompute` are about modules, as is reshard(..); they go into the policy, for
+ * the passes wrap and recompute. A path can have recompute or reshard(..) and another directive
+ * besides.
  */
 #include <string.h>
 

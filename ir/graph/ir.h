@@ -120,9 +120,7 @@ typedef struct Field {
 } Field;
 
 /* Has a sample one id for each of its positions? */
-static inline bool field_has_positions(const Type *t) {
-    return t->dtype == DT_I32 && t->rank == 2;
-}
+static inline bool field_has_positions(const Type *t) { return t->dtype == DT_I32 && t->rank == 2; }
 
 /* A unit: what is gathered together. From wrap on. Order: as wrap.json, inner before
  * outer, the root last. A unit without parameters does not exist. */

@@ -220,11 +220,8 @@ static bool parse_param(GraphParser *p) {
     q.checkpoint_transposed = parse_accept_word(p, "transposed");
     if (parse_accept_word(p, "compute") && !parse_dtype(p, &q.compute_dtype)) return false;
     if (parse_accept_word(p, "reduce") && !parse_dtype(p, &q.reduce_dtype)) return false;
-    q.no_decay = parse_accept_word(p, "no_decay");
-    q.frozen = parse_accept_word(p, "frozen");
-    q.keep_f32 = parse_accept_word(p, "keep_f32");
-    q.replicate = parse_accept_word(p, "replicate");
-    q.uncut = parse_accept_word(p, "uncut");
+#define FLAG(name) q.name = parse_accept_word(p, #name);
+    PARAM_FLAGS(FLAG)
     if (parse_accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
     if (parse_accept_word(p, "cut") && !parse_cut(p, &q.cut)) return false;
     if (parse_accept_word(p, "partial") && !parse_axes(p, &q.partial)) return false;

@@ -318,11 +318,8 @@ static void print_params(GraphPrinter *p) {
         put_text(p, dtype_name(q->compute_dtype ? q->compute_dtype : q->type.dtype));
         put_text(p, " reduce ");
         put_text(p, dtype_name(q->reduce_dtype ? q->reduce_dtype : q->type.dtype));
-        if (q->no_decay) put_text(p, " no_decay");
-        if (q->frozen) put_text(p, " frozen");
-        if (q->keep_f32) put_text(p, " keep_f32");
-        if (q->replicate) put_text(p, " replicate");
-        if (q->uncut) put_text(p, " uncut");
+#define FLAG(name) put_text(p, q->name ? " " #name : "");
+        PARAM_FLAGS(FLAG)
         if (q->split_axis) put_labelled(p, "axis", q->split_axis);
         if (q->cut.axes) print_cut(p, &q->cut);
         print_partial(p, q->partial);

@@ -37,4 +37,7 @@ void text_field_print(const TextField *f, const void *record, const Mesh *mesh, 
 /* A class name or the like that needs no quotes in text: a letter or _, then digits too. */
 bool text_is_word(const char *s);
 
+/* What a parameter's line in text says by a word each, in this order: fields of Param. */
+#define PARAM_FLAGS(FLAG) FLAG(no_decay) FLAG(frozen) FLAG(keep_f32) FLAG(replicate) FLAG(uncut)
+
 #endif

@@ -8,8 +8,9 @@
  * The packed attention stands where the attention stood, with the same path and span. All programs
  * are treated alike, so that evaluation computes exactly what training does.
  *
- * Not fused: anything on a mesh with cp; a split along another axis or into another number of parts, outputs in another order
- * (k, q, v), a part with a second reader, attention over parts of different splits or with a mask.
+ * Not fused: anything on a mesh with cp; a split along another axis or into another number of
+ * parts, outputs in another order (k, q, v), a part with a second reader, attention over parts of
+ * different splits or with a mask.
  */
 #include "passes.h"
 #include "rewrite.h"

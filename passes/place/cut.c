@@ -10,15 +10,16 @@
  * dimension, such as the heads in rows of 3 x heads x width, and a dimension may have several.
  *
  * tp takes classes that hold parameters, that every op they meet can share out, whose size the
- * number of ranks divides, and of which the user keeps no parameter whole: the one with the most elements first, at each op only one. What no class
- * takes stays whole on every rank. Where heads are what cannot be divided, that is an error, since
- * attention whole on every rank is not what anybody wants; any other width stays whole.
+ * number of ranks divides, and of which the user keeps no parameter whole: the one with the most
+ * elements first, at each op only one. What no class takes stays whole on every rank. Where heads
+ * are what cannot be divided, that is an error, since attention whole on every rank is not what
+ * anybody wants; any other width stays whole.
  *
  * Along cp no parameter is cut: ranks share out positions, which must be divisible.
  *
  * Fewer KV heads than ranks: axis tp is cut into tp x twin, as many ranks along tp as there are KV
- * heads. Along twin ranks have the same KV heads and share out the heads that read them. Every other
- * width is shared out over both.
+ * heads. Along twin ranks have the same KV heads and share out the heads that read them. Every
+ * other width is shared out over both.
  *
  * Time: each place is met once; its class asks the cuts of its value's ops, which are few.
  */
@@ -357,8 +358,9 @@ static bool check_positions(Graph *g, const MeshAxis *axis) {
         return false;
     }
     if (any) return true;
-    Diag d = diag_at(g->diags, E_mesh, (Span){0}, "%s = %lld: samples have no positions to share out",
-                     axis_name(axis->role), (long long)axis->size);
+    Diag d =
+        diag_at(g->diags, E_mesh, (Span){0}, "%s = %lld: samples have no positions to share out",
+                axis_name(axis->role), (long long)axis->size);
     diag_help(&d, "%s shares out rows of ids, one id for each position", axis_name(axis->role));
     diag_emit(&d);
     return false;

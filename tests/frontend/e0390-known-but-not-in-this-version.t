@@ -6,5 +6,5 @@ data { train = text("a.bin") }
 ==== out
 error[E0390]: mesh axis pp = 2 is not supported yet
  --> m.fsd:1:46
-  = help: supported: rep, dp, tp
+  = help: supported: rep, dp, tp, cp
 ==== exit 2
