@@ -11,6 +11,6 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0510]: b.bin: the plan needs a reader of format 9 or newer; this one knows 1
+error[E0510]: b.bin: the plan needs a reader of format 9 or newer; this one knows 2
 
 ==== exit 3
