@@ -259,7 +259,8 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
         positions = [f"cp = {n}" for n in (2, 3) if t.model.time % n == 0]
         cut = ", ".join([*positions[:1], *r.choice([[], [cut]])]) or cut
     for mesh in ["dp = 1", t.mesh, r.choice([f"{t.mesh}, {cut}", f"{cut}, {t.mesh}"])]:
-        got = t.run(mesh, ["unit = root"], drop=0)
+        rows = ["rows = false"] if "tp" in mesh and r.random() < 0.3 else []
+        got = t.run(mesh, ["unit = root", *rows], drop=0)
         if "tp" in mesh and isinstance(got, str) and REFUSED.search(got):
             continue
         if isinstance(got, str):
@@ -271,7 +272,7 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
             for s in (one_unit(order), shard):
                 if s is not shard and order in wanted:
                     continue
-                got = t.run(mesh, s, precision=precision)
+                got = t.run(mesh, [*s, *rows], precision=precision)
                 if "tp" in mesh and isinstance(got, str) and REFUSED.search(got):
                     continue
                 if isinstance(got, str) or got != wanted.setdefault(order, got):
