@@ -41,7 +41,7 @@
 #include "type.h"
 #include "util.h"
 
-enum { CK_ERROR_BYTES = 512, CK_VERSION = 6, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
+enum { CK_ERROR_BYTES = 512, CK_VERSION = 7, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
 /* Size of a stream's block: less than a buffer holds, since extents need room for alignment in
  * it. */
 enum { CK_STREAM_BLOCK = 7 << 20 };
@@ -75,7 +75,7 @@ typedef struct CkTensor {
     int32_t rank;
     int64_t dim[MAX_RANK], elements;
     TensorCut cut;         /* how ranks share it out before their parts are in the vector */
-    int64_t part_elements; /* .. elements of a part; 0 without a cut */
+    int64_t parts;         /* .. into that many; 0 without a cut */
     int64_t offset, chunk; /* in its vector, elements of a part; see LayoutPlace */
     uint32_t vector;
     CkPart *part; /* [n_part], if --save stores it in parts; saved_as is then "" */
@@ -85,21 +85,22 @@ typedef struct CkTensor {
     uint32_t n_placed;
 } CkTensor;
 
-/* The tensor, or a rank's part of it. */
+/* Of the tensor, or of a rank's part of it with padding. */
 static inline int64_t ck_elements(const CkTensor *t) {
-    return t->cut.axes ? t->part_elements : t->elements;
+    return t->cut.axes ? tensor_part_size(&t->cut, t->parts, t->elements) : t->elements;
 }
 static inline LayoutPlace ck_place(const CkTensor *t) {
     return (LayoutPlace){ck_elements(t), t->offset, t->chunk};
 }
-static inline int64_t ck_parts(const CkTensor *t) { return t->elements / ck_elements(t); }
+static inline int64_t ck_parts(const CkTensor *t) { return t->cut.axes ? t->parts : 1; }
 /* Which elements of the tensor part `number` has. */
 static inline TensorPart ck_part(const CkTensor *t, int64_t number) {
     return tensor_part_number(&t->cut, ck_parts(t), number, t->dim, ck_elements(t));
 }
 static inline void ck_part_dim(const CkTensor *t, int64_t dim[MAX_RANK]) {
     for (int k = 0; k < t->rank; k++) dim[k] = t->dim[k];
-    if (t->cut.axes) dim[t->cut.dim] /= ck_parts(t);
+    int64_t *cut = &dim[t->cut.dim];
+    if (t->cut.axes) *cut = tensor_part_size(&t->cut, t->parts, *cut);
 }
 /* The axis along which shards cut it, or its part; see layout_axis. */
 static inline int ck_axis(const Layout *l, const CkTensor *t) {
@@ -178,26 +179,49 @@ static inline int64_t ck_part_first(const CkContents *c, uint32_t vector, int64_
 static inline int64_t ck_shard_first(const CkContents *c, uint32_t vector, int64_t rank) {
     return ck_part_first(c, vector, rank) + layout_first(&c->vector[vector].layout, &c->mesh, rank);
 }
-/* The element of the tensor that an element of its vector is. */
+/* The element of the tensor that an element of its vector is; whether that is padding of a part. */
 static inline int64_t ck_element(const CkContents *c, const CkTensor *t, int64_t element) {
     const CkVector *v = &c->vector[t->vector];
     LayoutPlace place = ck_place(t);
     TensorPart part = ck_part(t, ck_number(v, element));
     return tensor_element(&part, layout_element_of(&v->layout, &place, element % v->layout.padded));
 }
+static inline bool ck_pads(const CkContents *c, const CkTensor *t, int64_t element) {
+    const CkVector *v = &c->vector[t->vector];
+    LayoutPlace place = ck_place(t);
+    TensorPart part = ck_part(t, ck_number(v, element));
+    return tensor_pads(&part, layout_element_of(&v->layout, &place, element % v->layout.padded));
+}
 /* The range of the vector that the rank writes. */
 LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank);
-typedef struct CkPiece { /* a box of a tensor in a file: contiguous there and in its vector */
+/* A box of a tensor in a file: contiguous there, and in its vector except for padding. Of each
+ * `run` elements of the vector from `start` on the first `kept` are no padding; of these the piece
+ * has number `skip` and the n - 1 that follow. */
+typedef struct CkPiece {
     uint32_t tensor;
     int32_t class;
-    int64_t element, n;    /* elements [element, element + n) of the vector */
+    int64_t start, run, kept, skip;
+    int64_t n;
     int64_t first;         /* the first element's index in the tensor */
     uint64_t at, bytes;    /* in the file, from the start of its data */
     int64_t low[MAX_RANK]; /* the box: its first corner, and its size */
     int64_t extent[MAX_RANK];
 } CkPiece;
+/* The element of the vector that is number i of the piece; how many of the piece from that one on
+ * are contiguous there; how many come before an element of the vector that is in its range. */
+static inline int64_t ck_piece_element(const CkPiece *p, int64_t i) {
+    int64_t k = p->skip + i;
+    return p->start + k / p->kept * p->run + k % p->kept;
+}
+static inline int64_t ck_piece_run(const CkPiece *p, int64_t i) {
+    return MIN(p->kept - (p->skip + i) % p->kept, p->n - i);
+}
+static inline int64_t ck_piece_index(const CkPiece *p, int64_t element) {
+    int64_t in = element - p->start;
+    return in / p->run * p->kept + MIN(in % p->run, p->kept) - p->skip;
+}
 /* The boxes of elements [first, first + n) of a tensor without a cut, in ascending order; at most
- * CK_CLASSES. `at` and `element` are not set. */
+ * CK_CLASSES. `at` and the place in the vector are not set. */
 uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out);
 /* The most files that a rank writes. */
 int32_t ck_classes(const CkContents *c);
@@ -225,7 +249,7 @@ static inline bool ck_is_weight(const CkContents *c, const CkTensor *t) {
  * there. */
 const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element, int64_t *first);
 /* How many of the n elements from `element` of the vector on, all of this tensor, are contiguous in
- * it too. */
+ * it too, or padding too. */
 static inline int64_t ck_run_length(const CkContents *c, const CkTensor *t, int64_t element,
                                     int64_t n) {
     const CkVector *v = &c->vector[t->vector];

@@ -34,7 +34,7 @@ static Layout cut_by_rows(const CkContents *c, const CkVector *v, AxisSet split,
 static void join_parts(CkTensor *t) {
     t->offset *= ck_parts(t);
     t->cut = (TensorCut){0};
-    t->part_elements = 0;
+    t->parts = 0;
 }
 
 void ck_even_layout(CkContents *c, int64_t ranks, Arena *a) {

@@ -206,8 +206,8 @@ static CkExtent run_at(const CkStream *s, uint64_t from, uint64_t end) {
     const CkPiece *p = piece_at(s, from - header);
     const CkTensor *t = &s->c->tensor[p->tensor];
     uint64_t width = width_of(s->c, t), in = from - header - p->at, skip = in % width;
-    int64_t element = p->element + (int64_t)(in / width);
-    int64_t e = ck_element(s->c, t, element), left = p->element + p->n - element;
+    int64_t before = (int64_t)(in / width), element = ck_piece_element(p, before);
+    int64_t e = ck_element(s->c, t, element), left = p->n - before;
     const CkPlaced *q = placed_at(t, e);
     const StoredPart *part = &q->part;
     int64_t i = e - part->first, last = part->dim[part->rank - 1];

@@ -90,7 +90,8 @@ static int64_t count_runs(const CkTensor *t) { return t->cut.axes ? t->cut.outer
 /* Where an index of a part along the axis that cuts it is in the tensor. */
 static void place_box(const CkTensor *t, int64_t number, CkPiece *p) {
     if (!t->cut.axes) return;
-    int64_t run = t->dim[t->cut.dim] / t->cut.outer, part = run / ck_parts(t);
+    int64_t run = t->dim[t->cut.dim] / t->cut.outer;
+    int64_t part = tensor_part_size(&t->cut, t->parts, run);
     int64_t *low = &p->low[t->cut.dim];
     *low = *low / part * run + number * part + *low % part;
 }
@@ -104,29 +105,69 @@ typedef struct Held {
     int64_t n;
 } Held;
 
+/* The array in which a shard's part of a tensor lies; with padding, of each `run` elements of it
+ * the first `kept` are no padding. */
+typedef struct HeldArray {
+    int64_t dim[MAX_RANK]; /* without padding */
+    int axis;              /* along which shards cut the part; see ck_axis */
+    int64_t before;        /* indices along it in the shards before */
+    int64_t first;         /* the element of the array that is held first */
+    int64_t run, kept;
+} HeldArray;
+
+static HeldArray array_of(const Held *h) {
+    const CkTensor *t = h->t;
+    const Layout *l = &h->c->vector[t->vector].layout;
+    LayoutPlace place = ck_place(t);
+    TensorPart part = ck_part(t, h->part);
+    HeldArray a = {.axis = ck_axis(l, t), .run = INT64_MAX, .kept = INT64_MAX};
+    ck_part_dim(t, a.dim);
+    if (a.axis > 0) {
+        a.dim[a.axis] /= layout_shards(l);
+        a.before = h->shard * a.dim[a.axis];
+    } else if (h->n) {
+        a.first = layout_element_of(l, &place, h->start % l->padded);
+    }
+    if (part.kept == part.run) return a;
+    int64_t *cut = &a.dim[t->cut.dim], kept = part.kept;
+    a.run = 1;
+    for (int k = t->cut.dim + 1; k < t->rank; k++) a.run *= a.dim[k], kept /= t->dim[k];
+    if (a.axis == t->cut.dim) kept = MIN(MAX(kept - a.before, 0), *cut);
+    a.kept = a.run * kept;
+    a.run *= *cut;
+    *cut = kept;
+    return a;
+}
+
+/* How many elements of the array before element e are no padding. */
+static int64_t kept_before(const HeldArray *a, int64_t e) {
+    return a->kept ? e / a->run * a->kept + MIN(e % a->run, a->kept) : 0;
+}
+
+/* Elements [first, first + n) of the array without padding. */
+static void place_piece(const Held *h, const HeldArray *a, int64_t first, CkPiece *p) {
+    p->start = h->start - a->first;
+    p->run = a->run;
+    p->kept = a->kept;
+    p->skip = first;
+    p->first = ck_element(h->c, h->t, ck_piece_element(p, 0));
+}
+
 /* Cuts elements [from, to) of what is held into boxes of the tensor, as far as they are in that run
  * of it. */
 static uint32_t held_boxes(const Held *h, int64_t from, int64_t to, int64_t run, CkPiece *out) {
-    const Layout *l = &h->c->vector[h->t->vector].layout;
-    int64_t dim[MAX_RANK], first = 0, all = h->n;
-    int axis = ck_axis(l, h->t);
-    LayoutPlace place = ck_place(h->t);
-    ck_part_dim(h->t, dim);
-    if (axis) {
-        dim[axis] /= layout_shards(l);
-    } else {
-        first = layout_element_of(l, &place, h->start % l->padded); /* of the held ones */
-        all = place.n;
-    }
+    HeldArray a = array_of(h);
+    int64_t all = 1;
+    for (int k = 0; k < h->t->rank; k++) all *= a.dim[k];
     int64_t each = all / count_runs(h->t);
-    LayoutRange range = {MAX(first + from, run * each), MIN(first + to, (run + 1) * each)};
+    LayoutRange range = {MAX(kept_before(&a, a.first + from), run * each),
+                         MIN(kept_before(&a, a.first + to), (run + 1) * each)};
     if (range.first >= range.end) return 0;
-    uint32_t n = cut_array(dim, h->t->rank, all, range, out);
+    uint32_t n = cut_array(a.dim, h->t->rank, all, range, out);
     for (uint32_t k = 0; k < n; k++) {
         out[k].class += (int32_t)run * CK_CLASSES;
-        out[k].element = h->start + out[k].first - first;
-        out[k].first = ck_element(h->c, h->t, out[k].element);
-        if (axis) out[k].low[axis] += h->shard * dim[axis];
+        place_piece(h, &a, out[k].first, &out[k]);
+        out[k].low[a.axis] += a.before;
         place_box(h->t, h->part, &out[k]);
     }
     return n;
@@ -134,12 +175,11 @@ static uint32_t held_boxes(const Held *h, int64_t from, int64_t to, int64_t run,
 
 /* Form full: all elements that a rank has of a tensor are one piece. */
 static uint32_t one_piece(const Held *h, int64_t from, int64_t to, int64_t run, CkPiece *out) {
-    if (run || from >= to) return 0;
-    int64_t element = h->start + from;
-    *out = (CkPiece){.class = (int32_t)h->t->full_file,
-                     .element = element,
-                     .n = to - from,
-                     .first = ck_element(h->c, h->t, element)};
+    HeldArray a = array_of(h);
+    int64_t first = kept_before(&a, a.first + from), end = kept_before(&a, a.first + to);
+    if (run || first >= end) return 0;
+    *out = (CkPiece){.class = (int32_t)h->t->full_file, .n = end - first};
+    place_piece(h, &a, first, out);
     return 1;
 }
 

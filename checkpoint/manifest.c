@@ -103,14 +103,15 @@ static json_t *full_file_entry(const TensorPiece *w) {
 }
 
 /* Version 1 has no chunks, version 2 only chunks of rows, version 3 no form full, version 4 no
- * transposed or joined tensors, version 5 no tensors in parts (TensorCut). */
+ * transposed or joined tensors, version 5 no tensors in parts (TensorCut), version 6 no padding in
+ * them. */
 static int oldest_reader(const CkContents *c) {
     bool full = c->form == CHECKPOINT_FULL;
     int oldest = full && c->as_saved && !ck_stores_as_in_model(c) ? 5 : full ? 4 : 1;
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         const CkTensor *t = &c->tensor[i];
         bool rows = ck_axis(&c->vector[t->vector].layout, t) == 0;
-        if (t->cut.axes) oldest = 6;
+        if (t->cut.axes) oldest = MAX(oldest, t->cut.size % t->parts ? 7 : 6);
         if (t->chunk) oldest = MAX(oldest, rows ? 2 : 3);
     }
     return oldest;
@@ -271,16 +272,13 @@ static AxisSet read_axes(ManifestReader *p, const json_t *o, const char *key) {
 
 /* How axes of the mesh cut the tensor. */
 static void read_cut(ManifestReader *p, const json_t *o, AxisSet axes, CkTensor *t) {
-    int64_t parts = mesh_extent(&p->c->mesh, axes);
     if (!axes) return;
     t->cut.axes = axes;
     t->cut.dim = (int32_t)read_integer(p, o, "axis", 0, t->rank - 1);
     t->cut.outer = read_integer(p, o, "runs", 1, MOST_COUNT);
     t->cut.size = read_integer(p, o, "length", 1, MOST_COUNT);
-    t->part_elements = t->elements / parts;
-    if (!tensor_cut_is_sound(&t->cut, &p->c->mesh, t->dim, t->rank) ||
-        t->dim[t->cut.dim] / t->cut.outer % t->cut.size)
-        p->bad = true;
+    t->parts = mesh_extent(&p->c->mesh, axes);
+    if (!tensor_cut_is_sound(&t->cut, &p->c->mesh, t->dim, t->rank, true)) p->bad = true;
 }
 
 static void read_tensor(ManifestReader *p, const json_t *o, AxisSet cut, CkTensor *t) {

@@ -175,13 +175,15 @@ static const CkPiece *piece_of(const RankFiles *w, uint32_t tensor, int64_t elem
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         const CkPiece *p = &w->piece[middle];
-        bool before = p->tensor < tensor || (p->tensor == tensor && p->element + p->n <= element);
+        bool before =
+            p->tensor < tensor || (p->tensor == tensor && ck_piece_element(p, p->n - 1) < element);
         if (before)
             low = middle + 1;
         else
             high = middle;
     }
-    CHECK(low < w->n && w->piece[low].tensor == tensor && w->piece[low].element <= element);
+    CHECK(low < w->n && w->piece[low].tensor == tensor &&
+          ck_piece_element(&w->piece[low], 0) <= element);
     return &w->piece[low];
 }
 
@@ -204,12 +206,16 @@ static int read_shard(Checkpoint *k, const TensorRange *q, int64_t part, int64_t
     int64_t at = start + layout_held_before(l, &place, number, tensor_before(&in, q->first));
     int64_t end = start + layout_held_before(l, &place, number, tensor_before(&in, q->end));
     while (at < end) {
+        if (ck_pads(&k->c, t, at)) {
+            at += ck_run_length(&k->c, t, at, end - at);
+            continue;
+        }
         const RankFiles *w = files_of(k, owner_of(k, t->vector, at));
         const CkPiece *p = piece_of(w, q->tensor, at);
-        int64_t e = ck_element(&k->c, t, at);
-        int64_t n = ck_run_length(&k->c, t, at, MIN(end, p->element + p->n) - at);
+        int64_t e = ck_element(&k->c, t, at), before = ck_piece_index(p, at);
+        int64_t n = ck_run_length(&k->c, t, at, MIN(end - at, p->n - before));
         int code =
-            reader_read_data(k, w->file[p->class], t, p->at + (uint64_t)(at - p->element) * width,
+            reader_read_data(k, w->file[p->class], t, p->at + (uint64_t)before * width,
                              (uint64_t)n * width, q->to + (uint64_t)(e - q->first) * width, error);
         if (code) return code;
         at += n;

@@ -42,7 +42,7 @@ static void add_tensor(StateBuilder *m, const PlanState *s, const PlanGroupParam
     t->rank = whole.rank;
     memcpy(t->dim, whole.dim, sizeof t->dim);
     t->cut = param->cut;
-    if (t->cut.axes) t->part_elements = type_elements(&param->type);
+    if (t->cut.axes) t->parts = mesh_extent(&c->mesh, t->cut.axes);
     if (s->role != STATE_FACTORS) return;
     *t = (CkTensor){
         .name = t->name, .saved_as = "", .vector = t->vector, .rank = 1, .offset = *factors};

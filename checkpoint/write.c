@@ -190,9 +190,10 @@ static int fetch_piece(Writing *w, const OutFile *o, const CkPiece *p, uint64_t 
     end = MIN(end, begin + p->bytes) - begin;
     while (from < end) {
         char split[8];
-        uint64_t skip = from % width, rest = (end - from) / width;
+        int64_t i = (int64_t)(from / width), first = ck_piece_element(p, i);
+        uint64_t skip = from % width;
+        uint64_t rest = MIN((end - from) / width, (uint64_t)ck_piece_run(p, i));
         bool whole = !skip && rest;
-        int64_t first = p->element + (int64_t)(from / width);
         int code = w->source->fetch(w->source->user, t->vector, first, whole ? (int64_t)rest : 1,
                                     whole ? to : split, w->error);
         if (code) return code;
@@ -244,7 +245,7 @@ static const char *find_byte(const Writing *w, const OutFile *o, const CkPiece *
     const CkTensor *t = &w->c->tensor[p->tensor];
     const CkVector *v = &w->c->vector[t->vector];
     uint64_t width = dtype_bytes((int)v->dtype), at = from - o->file->header - p->at;
-    int64_t element = p->element + (int64_t)(at / width);
+    int64_t element = ck_piece_element(p, (int64_t)(at / width));
     const char *found =
         w->source->look ? w->source->look(w->source->user, t->vector, element) : NULL;
     return found ? found + at % width : NULL;
@@ -256,7 +257,9 @@ static const char *find_part(const Writing *w, const Ready *r, const CkPiece *p,
                              uint64_t *end) {
     const OutFile *o = &w->out[r->block->out];
     uint64_t shift = r->extent.at - r->extent.stream; /* to the file */
-    const char *at = o->addresses && !r->extent.transposed ? find_byte(w, o, p, *from) : NULL;
+    bool gaps = p->run != p->kept;
+    const char *at =
+        o->addresses && !r->extent.transposed && !gaps ? find_byte(w, o, p, *from) : NULL;
     if (!at || r->n + 3 > CK_PARTS - COPIED_PARTS) return NULL;
     uint64_t low = align_up(*from + shift, o->offsets);
     uint64_t high = *end + shift - (*end + shift) % o->offsets;

@@ -61,7 +61,10 @@ uint64_t check_bytes(const Check *c, uint32_t value) {
 
 Type check_whole_param(const Check *c, const PlanParam *param) {
     Type t = param->type;
-    if (param->cut.axes) t.dim[param->cut.dim] *= check_ranks(c, param->cut.axes);
+    const TensorCut *cut = &param->cut;
+    if (!cut->axes) return t;
+    int64_t ranks = check_ranks(c, cut->axes), part = (cut->size + ranks - 1) / ranks;
+    t.dim[cut->dim] = t.dim[cut->dim] / part * cut->size;
     return t;
 }
 

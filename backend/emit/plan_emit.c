@@ -378,8 +378,8 @@ static void emit_settings(Emit *e, const char *compiler, const char *command, ui
     const Policy *p = &e->g->policy;
     int64_t parameters = 0;
     for (uint32_t i = 0; i < e->g->params.n; i++)
-        parameters += type_elements(&e->g->params.at[i].type) *
-                      mesh_extent(&e->g->policy.mesh, e->g->params.at[i].cut.axes);
+        parameters += tensor_whole_elements(&e->g->params.at[i].cut, &e->g->policy.mesh,
+                                            type_elements(&e->g->params.at[i].type));
     PUT(e, settings, .model = string(e, s->model), .compiler = string(e, compiler),
         .command = string(e, command), .ranks = (uint32_t)mesh_ranks(&p->mesh), .batch = s->batch,
         .micro_batches = s->micro_batches, .local_batch = s->local_batch, .length = s->length,

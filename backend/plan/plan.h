@@ -417,7 +417,8 @@ static inline Type plan_whole_type(const Plan *p, const PlanParam *q) {
     Type whole = q->type;
     if (!q->cut.axes) return whole;
     Mesh mesh = plan_mesh(p);
-    whole.dim[q->cut.dim] *= mesh_extent(&mesh, q->cut.axes);
+    int64_t *dim = &whole.dim[q->cut.dim];
+    *dim = tensor_whole_elements(&q->cut, &mesh, *dim);
     return whole;
 }
 /* Which elements of it a rank has. */

@@ -55,7 +55,7 @@ static int read_params(Reading *r) {
                 "parameter %s: its aliases are outside their table", name);
         FAIL_IF(!plan_type_sane(&a->type) || a->type.pitch || !dtype_is_float((int)a->type.dtype),
                 "parameter %s has no type", name);
-        FAIL_IF(!tensor_cut_is_sound(&a->cut, &mesh, a->type.dim, a->type.rank),
+        FAIL_IF(!tensor_cut_is_sound(&a->cut, &mesh, a->type.dim, a->type.rank, false),
                 "parameter %s: its cut does not fit the mesh or its type", name);
         FAIL_IF((a->flags & PARAM_TRANSPOSED) && a->type.rank != 2,
                 "parameter %s: only a matrix can be stored transposed", name);

@@ -25,8 +25,8 @@ static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
     int64_t cut = 0, whole = 0;
     for (uint64_t i = 0; i < plan->n_params; i++) {
         const PlanParam *q = &plan->params[i];
-        int64_t n = type_elements(&q->type);
-        *(q->cut.axes ? &cut : &whole) += n * mesh_extent(&mesh, q->cut.axes);
+        int64_t n = tensor_whole_elements(&q->cut, &mesh, type_elements(&q->type));
+        *(q->cut.axes ? &cut : &whole) += n;
     }
     for (int axis = 0; axis < mesh.n; axis++) {
         const MeshAxis *own = &mesh.axis[axis], *next = own + 1;

@@ -50,41 +50,62 @@ static inline int64_t layout_place(int64_t end, int64_t grain) {
 }
 
 /* How ranks along axes of the mesh share out a tensor, before any of it is split: dimension `dim`
- * of the whole one is outer * size * inner entries, and number k of n ranks has entries [k * size /
- * n, (k + 1) * size / n) of `size`. Such a part is a tensor of its own, and what is said here of
- * parameters is said of it. */
+ * of the whole one is outer * size * inner entries. Each of n ranks has a part of `each` = size / n
+ * entries, rounded up: number k has entries [k * each, (k + 1) * each) of `size`. Where n does not
+ * divide `size`, outer is 1, and entries of parts that are not below `size` are padding: 0, in no
+ * file, and in no count of parameters. The last ranks' parts may consist of padding only. Such a
+ * part is a tensor of its own, padding included, and what is said here of parameters is said of it.
+ */
 typedef struct TensorCut {
     AxisSet axes; /* 0: every rank has all of it, and the rest is 0 */
     int32_t dim;
     int64_t outer, size;
 } TensorCut;
 
-/* Does the cut fit a tensor of these sizes, whole or a part? */
+/* Entries of `size` in the part of each of n ranks. */
+static inline int64_t cut_each(int64_t size, int64_t n) { return size / n + (size % n != 0); }
+
+/* The size of the cut dimension in the whole tensor, from that in a part among n, and back. */
+static inline int64_t tensor_whole_size(const TensorCut *c, int64_t n, int64_t part) {
+    return part / cut_each(c->size, n) * c->size;
+}
+static inline int64_t tensor_part_size(const TensorCut *c, int64_t n, int64_t whole) {
+    return whole / c->size * cut_each(c->size, n);
+}
+
+/* Elements of the whole tensor, from those of a rank's part; without a cut they are as many. */
+static inline int64_t tensor_whole_elements(const TensorCut *c, const Mesh *mesh, int64_t part) {
+    return c->axes ? tensor_whole_size(c, mesh_extent(mesh, c->axes), part) : part;
+}
+
+/* Does the cut fit a tensor of these sizes, which is the whole one, or a part? */
 static inline bool tensor_cut_is_sound(const TensorCut *c, const Mesh *mesh, const int64_t *dim,
-                                       int rank) {
+                                       int rank, bool whole) {
     if (!c->axes) return !c->dim && !c->outer && !c->size;
     if (c->axes & ~mesh_cut_axes(mesh) || c->dim < 0 || c->dim >= rank || c->outer < 1)
         return false;
-    int64_t ranks = mesh_extent(mesh, c->axes);
-    if (c->size < ranks || c->size % ranks || dim[c->dim] % c->outer) return false;
-    return dim[c->dim] / c->outer % (c->size / ranks) == 0;
+    int64_t ranks = mesh_extent(mesh, c->axes), entries = dim[c->dim];
+    if (c->size < 2 || (c->size % ranks && c->outer > 1) || entries % c->outer) return false;
+    return entries / c->outer % (whole ? c->size : cut_each(c->size, ranks)) == 0;
 }
 
-/* The elements of the whole tensor that a rank's part has, in the part's order: `run` of them, then
- * as many for each other of `parts` ranks. */
+/* The elements of the whole tensor that a rank's part has, in the part's order: of each `run`
+ * elements of the part the first `kept` are elements of the whole tensor, from `first` on of each
+ * `all` of it; the others are padding. */
 typedef struct TensorPart {
-    int64_t run, parts, number;
+    int64_t run, kept, all, first;
 } TensorPart;
 
 /* Part `number` of `parts`. dim: the sizes of a part, n: its elements. */
 static inline TensorPart tensor_part_number(const TensorCut *c, int64_t parts, int64_t number,
                                             const int64_t *dim, int64_t n) {
-    TensorPart p = {n, 1, 0};
+    TensorPart p = {n, n, n, 0};
     if (!c->axes) return p;
-    p.parts = parts;
-    p.number = number;
     for (int i = 0; i < c->dim; i++) p.run /= dim[i];
     p.run /= c->outer;
+    p.all = p.run / cut_each(c->size, parts) * c->size;
+    p.first = number * p.run;
+    p.kept = MIN(MAX(p.all - p.first, 0), p.run);
     return p;
 }
 /* The part of a rank. */
@@ -94,16 +115,20 @@ static inline TensorPart tensor_part(const TensorCut *c, const Mesh *mesh, int64
                               n);
 }
 
-/* The element of the whole tensor that is element e of the part; how many of the part, from e on,
- * come after it in the whole tensor without a gap, e included. */
+/* Whether element e of the part is padding; else the element of the whole tensor that it is. How
+ * many of the part from e on, e included, are padding too, or come after it in the whole tensor
+ * without a gap. */
+static inline bool tensor_pads(const TensorPart *p, int64_t e) { return e % p->run >= p->kept; }
 static inline int64_t tensor_element(const TensorPart *p, int64_t e) {
-    return (e / p->run * p->parts + p->number) * p->run + e % p->run;
+    return e / p->run * p->all + p->first + e % p->run;
 }
-static inline int64_t tensor_run(const TensorPart *p, int64_t e) { return p->run - e % p->run; }
-/* How many elements of the part come before element e of the whole tensor. */
+static inline int64_t tensor_run(const TensorPart *p, int64_t e) {
+    int64_t in = e % p->run;
+    return (in < p->kept ? p->kept : p->run) - in;
+}
+/* How many elements of the part, padding included, come before element e of the whole tensor. */
 static inline int64_t tensor_before(const TensorPart *p, int64_t e) {
-    int64_t all = p->run * p->parts, in = e % all - p->number * p->run;
-    return e / all * p->run + MIN(MAX(in, 0), p->run);
+    return e / p->all * p->run + MIN(MAX(e % p->all - p->first, 0), p->kept);
 }
 
 /* The layout of parameters that end at `end`. */

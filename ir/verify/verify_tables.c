@@ -35,7 +35,8 @@ static void check_params(Verify *v) {
              dtype_name(p->compute_dtype));
         NEED(p->reduce_dtype == DT_NONE || dtype_is_float(p->reduce_dtype),
              "param %u: reduce dtype %s", i, dtype_name(p->reduce_dtype));
-        NEED(tensor_cut_is_sound(&p->cut, &g->policy.mesh, p->type.dim, p->type.rank),
+        NEED(tensor_cut_is_sound(&p->cut, &g->policy.mesh, p->type.dim, p->type.rank, false) ||
+                 tensor_cut_is_sound(&p->cut, &g->policy.mesh, p->type.dim, p->type.rank, true),
              "param %u: its cut does not fit the mesh or its type", i);
         NEED(!(p->partial & ~(mesh_cut_axes(&g->policy.mesh) & ~p->cut.axes)),
              "param %u: partial over axes along which it is not whole", i);

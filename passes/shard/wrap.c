@@ -51,7 +51,7 @@ static int32_t common_module(const Graph *g, const Param *p) {
 
 /* Of all of it, whether ranks share it out or not. */
 static int64_t whole_elements(const Graph *g, const Param *p) {
-    return type_elements(&p->type) * mesh_extent(&g->policy.mesh, p->cut.axes);
+    return tensor_whole_elements(&p->cut, &g->policy.mesh, type_elements(&p->type));
 }
 
 static bool *modules_by_size(Wrap *w) {

@@ -87,6 +87,7 @@ static int put_param(WeightGather *g, const PlanGroup *q, uint32_t k, int64_t at
             int64_t e = layout_element_of(&layout, &place, shard * layout.shard + first);
             run = MIN(layout_run(&layout, &place, e), tensor_run(&part, e));
             run = MIN(run, end - first);
+            if (tensor_pads(&part, e)) continue;
             code = ck_weights_put(&g->out, tensor, file_type_of(dtype), tensor_element(&part, e),
                                   run, bucket + (number * n + first - at) * dtype_bytes(dtype),
                                   g->rank->error);

@@ -237,6 +237,10 @@ static int read_part(ShardFill *f, uint32_t row, const TensorPart *part, int64_t
     int code = 0;
     for (int64_t done = 0, count; done < n && !code; done += count) {
         count = MIN(tensor_run(part, first + done), n - done);
+        if (tensor_pads(part, first + done)) {
+            memset(to + done * dtype_bytes(dtype), 0, (uint64_t)count * dtype_bytes(dtype));
+            continue;
+        }
         code = checkpoint_read(f->from, row, tensor_element(part, first + done), count,
                                to + done * dtype_bytes(dtype), f->rank->error);
     }

@@ -1,11 +1,13 @@
 /* Start weights: each rank computes or reads exactly the elements of its shards. Element e of group
  * g belongs to the ranks whose number over the group's axes is e / shard; ir/graph/shards.h says
  * which element of a parameter that is, also where ranks have parts of it. Padding stays zero, as
- * the arena was. In go the plan and
+ * the arena was; so does padding of parts (TensorCut), since its gradient is always zero, and no
+ * optimizer moves a zero that has such a gradient, with weight decay or without. In go the plan and
  * --load or a checkpoint; the shards in the arena come out filled.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "op.h"
 #include "saving.h"
@@ -47,7 +49,9 @@ static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char 
                              .n = count,
                              .dtype = q->type.dtype,
                              .to = place + done * dtype_bytes(q->type.dtype)};
-        if (!run->inputs.weights)
+        if (tensor_pads(&part, first + done))
+            memset(piece.to, 0, (uint64_t)count * dtype_bytes(q->type.dtype));
+        else if (!run->inputs.weights)
             initial_values(run->plan, q, piece.first, count, piece.to);
         else if (!mapped_read(read_piece, &piece))
             return EXIT_CORRUPT; /* weights_start says why */
@@ -84,6 +88,8 @@ static int fill_param(Worker *w, const PlanGroup *g, uint64_t k, char *shard) {
     int64_t all = layout_held(&layout, &place, number).n;
     const TensorMatch *m = run->inputs.weights ? &run->inputs.match[param] : NULL;
     TensorPart part = plan_part(run->plan, &run->plan->params[param], w->rank->rank);
+    Type type = plan_whole_type(run->plan, &run->plan->params[param]);
+    int64_t whole = type_elements(&type);
     LayoutPiece held;
     int code = 0;
     for (int64_t j = 0; !code && (held = layout_piece(&layout, &place, number, j)).count; j++) {
@@ -91,7 +97,8 @@ static int fill_param(Worker *w, const PlanGroup *g, uint64_t k, char *shard) {
         if (m && w->index == 0 && j == 0) {
             int64_t from = tensor_element(&part, held.first);
             int64_t last = alone ? held.first + all - 1 : place.n - 1;
-            tensor_expect(m, from, tensor_element(&part, last) + 1 - from);
+            int64_t end = MIN(tensor_element(&part, last) + 1, whole);
+            if (from < end) tensor_expect(m, from, end - from);
         }
         code = fill_held(w, param, &held, shard + (uint64_t)held.at * width);
     }
@@ -136,6 +143,7 @@ static int compare_param(const Run *run, int32_t rank, const PlanParam *q, const
     TensorPart part = plan_part(run->plan, q, rank);
     for (int64_t at = first, n; at < end; at += n) {
         n = MIN(MIN(end - at, tensor_run(&part, at)), (int64_t)PIECE);
+        if (tensor_pads(&part, at)) continue;
         Comparison c = {.match = m, .first = tensor_element(&part, at), .n = n};
         if (!mapped_read(compare_piece, &c)) return mapped_lost(&m->tensor->file->map, error);
         if (!c.unlike) continue;

@@ -10,13 +10,16 @@ static CkContents contents;
 
 static float number_of(uint32_t t, int64_t e) { return (float)(t * 1000 + (uint64_t)e); }
 
-/* By hand: index along the cut axis from the part's index. */
+enum { PADDING = -1 }; /* in the vector; no file may have it */
+
+/* By hand: index along the cut axis from the part's index; -1: padding. */
 static int64_t whole_element(const CkTensor *t, int64_t part, int64_t e) {
-    int64_t parts = t->elements / t->part_elements, below = 1;
+    int64_t parts = t->parts, below = 1;
     for (int k = t->cut.dim + 1; k < t->rank; k++) below *= t->dim[k];
-    int64_t length = t->dim[t->cut.dim], mine = length / parts, run = mine / t->cut.outer;
+    int64_t length = t->dim[t->cut.dim], run = (length / t->cut.outer + parts - 1) / parts;
+    int64_t mine = run * t->cut.outer;
     int64_t at = e / below % mine, row = at / run * (run * parts) + part * run + at % run;
-    return (e / below / mine * length + row) * below + e % below;
+    return row < length ? (e / below / mine * length + row) * below + e % below : -1;
 }
 
 static int fetch_parts(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why) {
@@ -28,9 +31,11 @@ static int fetch_parts(void *user, uint32_t v, int64_t first, int64_t n, void *t
         for (uint32_t t = q->first; t < q->first + q->n; t++) {
             const CkTensor *of = &contents.tensor[t];
             LayoutPlace place = ck_place(of);
-            for (int64_t e = 0; e < of->part_elements; e++)
+            for (int64_t e = 0; e < place.n; e++) {
+                int64_t whole = whole_element(of, part, e);
                 if (layout_element(&q->layout, &place, e) == in)
-                    ((float *)to)[i] = number_of(t, whole_element(of, part, e));
+                    ((float *)to)[i] = whole < 0 ? PADDING : number_of(t, whole);
+            }
         }
     }
     return 0;
@@ -41,7 +46,7 @@ static void cut_last(CkContents *c, int dim, int64_t runs) {
     CkTensor *t = &c->tensor[c->n_tensor - 1];
     int64_t parts = mesh_extent(&c->mesh, c->vector[c->n_vector - 1].layout.cut);
     t->cut = (TensorCut){c->vector[c->n_vector - 1].layout.cut, dim, runs, t->dim[dim] / runs};
-    t->part_elements = t->elements / parts;
+    t->parts = parts;
 }
 
 static void add_cut_tensors(CkContents *c, AxisSet split, AxisSet cut, bool runs_inside) {
@@ -61,9 +66,56 @@ static void add_cut_tensors(CkContents *c, AxisSet split, AxisSet cut, bool runs
     add_tensor(c, "moments", 2, (int64_t[]){6, 4}, 0);
     cut_last(c, 1, 1);
     CkTensor *t = &c->tensor[c->n_tensor - 1];
-    t->chunk = layout_chunk(&c->mesh, split, 6, t->part_elements);
+    t->chunk = layout_chunk(&c->mesh, split, 6, ck_elements(t));
     c->vector[c->n_vector - 1].layout = layout_by_chunks(&c->mesh, split, t->chunk);
     c->vector[c->n_vector - 1].layout.cut = cut;
+}
+
+/* The next tensor behind the others, whose dimension `dim` the ranks share out with padding. */
+static void add_padded(CkContents *c, const char *name, int rank, const int64_t *size, int dim) {
+    CkVector *v = &c->vector[c->n_vector - 1];
+    int64_t end = v->n ? v->layout.unpadded : 0;
+    AxisSet cut = v->layout.cut;
+    add_tensor(c, name, rank, size, end);
+    cut_last(c, dim, 1);
+    v->layout =
+        layout_of(&c->mesh, v->layout.split, end + ck_elements(&c->tensor[c->n_tensor - 1]), false);
+    v->layout.cut = cut;
+}
+
+/* The same in a vector of its own whose shards cut the part along `axis`. */
+static void add_padded_chunks(CkContents *c, const char *name, int rank, const int64_t *size,
+                              int dim, int axis, AxisSet split, AxisSet cut) {
+    int64_t part[MAX_RANK], below = 1;
+    add_vector(c, split, 1);
+    CkVector *v = &c->vector[c->n_vector - 1];
+    v->layout.cut = cut;
+    add_tensor(c, name, rank, size, 0);
+    cut_last(c, dim, 1);
+    CkTensor *t = &c->tensor[c->n_tensor - 1];
+    ck_part_dim(t, part);
+    for (int k = axis + 1; k < rank; k++) below *= part[k];
+    t->chunk = axis ? layout_chunk_along(&c->mesh, split, part[axis], below, ck_elements(t))
+                    : layout_chunk(&c->mesh, split, part[0], ck_elements(t));
+    LayoutPlace place = ck_place(t);
+    v->layout.shard = t->chunk; /* layout_end counts shards */
+    v->layout.padded = t->chunk * mesh_extent(&c->mesh, split);
+    v->layout = layout_by_chunks(&c->mesh, split, layout_end(&v->layout, &place));
+    v->layout.cut = cut;
+}
+
+static void make_padded(Mesh mesh, AxisSet split, AxisSet cut) {
+    contents = state_of(1, 1, paths);
+    contents.n_vector = contents.n_tensor = 0;
+    contents.mesh = mesh;
+    add_vector(&contents, split, 1);
+    contents.vector[0].layout.cut = cut;
+    add_padded(&contents, "rows", 2, (int64_t[]){5, 3}, 0);
+    add_padded(&contents, "columns", 2, (int64_t[]){3, 5}, 1);
+    add_padded(&contents, "middle", 3, (int64_t[]){2, 5, 3}, 1);
+    add_padded_chunks(&contents, "by rows", 2, (int64_t[]){7, 3}, 0, 0, split, cut);
+    add_padded_chunks(&contents, "other axis", 2, (int64_t[]){5, 6}, 0, 1, split, cut);
+    add_padded_chunks(&contents, "own axis", 2, (int64_t[]){3, 11}, 1, 1, split, cut);
 }
 
 static void make_contents(Mesh mesh, AxisSet split, AxisSet cut, bool runs_inside) {
@@ -113,7 +165,8 @@ static void assert_boxes(void) {
                 assert_int_equal(left, 0);
                 for (int k = 0; k < t->rank; k++) at = at * t->dim[k] + index[k];
                 if (!e) assert_int_equal(at, p[i].first);
-                assert_int_equal(at, ck_element(&contents, t, p[i].element + e));
+                assert_int_equal(at, ck_element(&contents, t, ck_piece_element(&p[i], e)));
+                assert_int_equal(ck_piece_index(&p[i], ck_piece_element(&p[i], e)), e);
                 met[p[i].tensor][at]++;
             }
             for (uint32_t j = 0; j < i; j++)
@@ -129,21 +182,39 @@ static const Mesh meshes[] = {{1, {{AXIS_tp, 2}}},
                               {2, {{AXIS_tp, 2}, {AXIS_dp, 3}}},
                               {3, {{AXIS_rep, 2}, {AXIS_dp, 2}, {AXIS_tp, 2}}}};
 static const AxisSet split_of[] = {0, 1, 2, 2}, cut_of[] = {1, 2, 1, 4};
+/* 5 rows over 4 ranks: the last one's part is padding only. */
+static const Mesh padded_meshes[] = {{1, {{AXIS_tp, 2}}},
+                                     {2, {{AXIS_dp, 2}, {AXIS_tp, 2}}},
+                                     {2, {{AXIS_tp, 4}, {AXIS_dp, 3}}},
+                                     {3, {{AXIS_rep, 2}, {AXIS_dp, 2}, {AXIS_tp, 3}}}};
+
+static void assert_reads_back(void) {
+    assert_int_equal(ck_files(&contents, paths, error), 0);
+    if (form == CHECKPOINT_SHARDED) assert_boxes();
+    write_contents();
+    Checkpoint *k;
+    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    assert_all_reads(k);
+    assert_int_equal(ck_verify(k, error), 0);
+    checkpoint_close(k);
+    ck_remove_folder(in_folder("step-00000400"));
+}
 
 TEST_WITH(every_range_of_a_cut_tensor_reads_back, begin, end) {
     for (size_t i = 0; i < 2 * ARRAY_LEN(meshes); i++) {
         size_t m = i / 2;
         form = i % 2 ? CHECKPOINT_FULL : CHECKPOINT_SHARDED;
         make_contents(meshes[m], split_of[m], cut_of[m], form == CHECKPOINT_FULL);
-        assert_int_equal(ck_files(&contents, paths, error), 0);
-        if (form == CHECKPOINT_SHARDED) assert_boxes();
-        write_contents();
-        Checkpoint *k;
-        assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
-        assert_all_reads(k);
-        assert_int_equal(ck_verify(k, error), 0);
-        checkpoint_close(k);
-        ck_remove_folder(in_folder("step-00000400"));
+        assert_reads_back();
+    }
+}
+
+TEST_WITH(files_have_no_padding_of_parts, begin, end) {
+    for (size_t i = 0; i < 2 * ARRAY_LEN(padded_meshes); i++) {
+        size_t m = i / 2;
+        form = i % 2 ? CHECKPOINT_FULL : CHECKPOINT_SHARDED;
+        make_padded(padded_meshes[m], split_of[m], cut_of[m]);
+        assert_reads_back();
     }
 }
 
@@ -157,12 +228,25 @@ TEST_WITH(a_manifest_says_how_tensors_are_cut, begin, end) {
     assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), 0);
     for (uint32_t t = 0; t < back.n_tensor; t++) {
         assert_memory_equal(&back.tensor[t].cut, &contents.tensor[t].cut, sizeof(TensorCut));
-        assert_int_equal(back.tensor[t].part_elements, contents.tensor[t].part_elements);
+        assert_int_equal(back.tensor[t].parts, contents.tensor[t].parts);
     }
     free(text);
-    contents.tensor[0].cut.size = 3; /* which two ranks cannot share out */
+    contents.tensor[0].cut.size = 3; /* four rows are no multiple of it */
     text = ck_manifest_text(&contents, &bytes);
     assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), EXIT_CORRUPT);
+    free(text);
+}
+
+TEST_WITH(a_manifest_tells_padding_to_new_readers_only, begin, end) {
+    CkContents back;
+    size_t bytes;
+    make_padded(padded_meshes[1], split_of[1], cut_of[1]);
+    assert_int_equal(ck_files(&contents, paths, error), 0);
+    char *text = ck_manifest_text(&contents, &bytes);
+    assert_non_null(strstr(text, "\"oldest_reader\": 7"));
+    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), 0);
+    for (uint32_t t = 0; t < back.n_tensor; t++)
+        assert_int_equal(ck_elements(&back.tensor[t]), ck_elements(&contents.tensor[t]));
     free(text);
 }
 

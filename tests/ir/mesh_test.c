@@ -234,7 +234,7 @@ static void assert_parts(const Mesh *m, AxisSet tp, int64_t outer, int64_t each,
     for (int64_t rank = 0; rank < mesh_ranks(m); rank++) {
         TensorPart p = tensor_part(&c, m, rank, dim, n);
         int64_t before = -1, number = mesh_index(m, rank, tp);
-        assert_int_equal(p.parts, ranks);
+        assert_int_equal(p.kept, p.run);
         for (int64_t e = 0; e < n; e++) {
             int64_t all = tensor_element(&p, e), run = tensor_run(&p, e);
             int64_t at = all / 3 % (part * ranks) / inner % size;
@@ -261,6 +261,37 @@ TEST(parts_share_out_a_tensor) {
                     assert_parts(&inside, 2, outer, each, inner);
                     assert_parts(&outside, 1, outer, each, inner);
                 }
+}
+
+/* [2, 5, 3] along the middle: parts of ceil(5 / ranks) entries, the last ones with padding. */
+TEST(parts_end_in_padding) {
+    for (int64_t ranks = 2; ranks < 8; ranks++) {
+        const Mesh m = {1, {{AXIS_tp, ranks}}};
+        int64_t each = (5 + ranks - 1) / ranks, n = 2 * each * 3, met[30] = {0};
+        const int64_t dim[] = {2, each, 3}, whole[] = {2, 5, 3};
+        TensorCut c = {.axes = 1, .dim = 1, .outer = 1, .size = 5};
+        assert_true(tensor_cut_is_sound(&c, &m, dim, 3, false));
+        assert_true(tensor_cut_is_sound(&c, &m, whole, 3, true));
+        assert_int_equal(tensor_whole_elements(&c, &m, n), 30);
+        for (int64_t rank = 0; rank < ranks; rank++) {
+            TensorPart p = tensor_part(&c, &m, rank, dim, n);
+            for (int64_t e = 0; e < n; e++) {
+                int64_t at = rank * each + e / 3 % each, run = tensor_run(&p, e);
+                assert_int_equal(tensor_pads(&p, e), at >= 5);
+                for (int64_t k = 0; k < run; k++) assert_int_equal(tensor_pads(&p, e + k), at >= 5);
+                if (at >= 5) continue;
+                int64_t all = tensor_element(&p, e);
+                assert_int_equal(all, (e / 3 / each * 5 + at) * 3 + e % 3);
+                assert_int_equal(tensor_element(&p, e + run - 1), all + run - 1);
+                assert_int_equal(tensor_before(&p, all), e);
+                met[all]++;
+            }
+            assert_int_equal(tensor_before(&p, 30), n);
+        }
+        for (int64_t e = 0; e < 30; e++) assert_int_equal(met[e], 1);
+    }
+    TensorCut runs = {.axes = 1, .dim = 0, .outer = 3, .size = 5};
+    assert_false(tensor_cut_is_sound(&runs, &two_by_two, (int64_t[]){15}, 1, true));
 }
 
 TEST(without_a_cut_the_part_is_the_tensor) {
