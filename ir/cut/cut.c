@@ -14,8 +14,8 @@ uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena) {
 }
 
 bool cut_has_kernels(OpKind op, const Cut *cut, uint32_t n_values) {
-    if (cut->at && cut->letter == 'V') return false; /* kernels of vocabularies need all rows */
     bool one_run = true;
+    if (cut->merge) return false;
     for (uint32_t v = 0; v < n_values; v++)
         one_run &= cut->value[v].kind != PLACE_CUT || cut->value[v].outer == 1;
     return !cut->at || one_run || op == OP_dropout;

@@ -60,10 +60,13 @@ typedef enum CutPair {
 } CutPair;
 
 typedef struct Cut {
-    int64_t size; /* at least 2; the number of ranks must divide it */
+    int64_t size; /* at least 2; the number of ranks must divide it, or parts end in padding */
     char letter;  /* of the signature or of a part's, '.' for an axis of `...`; 0: it has none */
     uint8_t pair; /* CutPair */
     bool at;      /* the kernel must know where its part begins, which placements.h says */
+    bool merge;   /* ranks compute op_info.part, and op_info.merge of all its results */
+    bool pads;    /* parts may end in padding (placements.h): if all of it in operands is 0, then so
+                   * it is in results that are cut, and it adds nothing to the others */
     bool counts;  /* attributes `start` and `count`, also of a formula's steps, count entries of
                    * this axis: a part has the n-th part of them */
     Place *value; /* of the operands, then of the results; at least one of them is cut, be it only
@@ -95,8 +98,8 @@ bool op_keeps_partial(const CutOp *op, const bool *partial);
 static inline int64_t place_inner(const Type *t, const Place *p, int64_t size) {
     return t->dim[p->dim] / (p->outer * size);
 }
-/* The type of a rank's part among n, which divides the size of the cut. A whole or partial value
- * has its own type. */
+/* The type of a rank's part among n, which divides the size of the cut, or parts may end in padding
+ * and an entry of the cut is one of the dimension. A whole or partial value has its own type. */
 Type place_part(const Type *t, const Place *p, int64_t n);
 /* What attributes and a formula's steps are for a part, where the cut `counts`. */
 static inline void attrs_part(Attrs *a, int64_t n) { a->start /= n, a->count /= n; }

@@ -79,9 +79,17 @@ static const char *parse_item(const char **at, const Signature *s, CutColumn *co
             return "a letter twice";
     if (take_text(at, " sum"))
         item->sum = true;
+    else if (take_text(at, " over "))
+        item->over = true;
+    else if (take_text(at, " merge"))
+        item->merge = true;
     else if (!take_text(at, " each"))
-        return "neither each nor sum";
+        return "neither each, sum, over nor merge";
+    if (item->over && (item->with.kind != AXIS_NUMBER || !take_axis(at, s, &item->with) ||
+                       item->axis.kind != AXIS_SIZE || item->with.kind != AXIS_SIZE))
+        return "not two letters of the signature";
     item->at = take_text(at, " at");
+    item->padded = take_text(at, " padded");
     return item_fault(s, item);
 }
 

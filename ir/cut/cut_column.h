@@ -8,8 +8,12 @@
  * sum       the same, but results that lack the letter are partial. Operands that lack it are
  *           whole, unless a group of LINEAR names them together with an operand that is cut:
  *           they are added, so they are partial too
+ * merge     ranks compute the op that MERGED names first, on parts of values that have the letter
+ * over P    the letter is that of an operand; results have the parts of letter P that are made of
+ *           a rank's part of it
  * at        the kernel must know where its part begins: it asks how its operands or results are
  *           placed
+ * padded    the kernel leaves out entries that are padding, and writes zeros there (cut.h)
  * H with K  H is a multiple of K, and entry i of H belongs to entry i / (H / K) of K. There are
  *           two cuts: of K, with the entries of H that belong to each of its entries; and of
  *           those entries of H, where values that have only K are whole if they are operands
@@ -29,7 +33,8 @@ enum { MOST_LINEAR = 3 };
 typedef struct CutItem {
     SlotAxis axis, with; /* AXIS_SIZE or AXIS_SEQUENCE; with: AXIS_NUMBER if there is none */
     char letter;
-    bool sum, at;
+    bool sum, at, merge, padded;
+    bool over; /* `with` is the letter after it */
 } CutItem;
 
 /* The cuts of an op as they are found. */

@@ -23,8 +23,11 @@ static void cut_letter(CutSearch *s, const BoundSignature *b, const CutColumn *c
     if (!cut) return;
     cut->letter = item->letter;
     cut->at = item->at;
+    cut->merge = item->merge;
+    cut->pads = item->padded;
     for (uint32_t v = 0; v < s->op->n_in + s->op->n_out; v++) {
         int dim = signature_axis(b, v, &item->axis);
+        if (dim < 0 && item->over) dim = signature_axis(b, v, &item->with);
         if (dim >= 0) cut_put(cut, v, dim + k, 1);
     }
     if (item->sum) make_sum(s->op, column, cut);
@@ -60,19 +63,36 @@ static void cut_letters(CutSearch *s, const CutColumn *column) {
         if (item->axis.kind == AXIS_SEQUENCE)
             for (int i = 0; i < b.sequence[which].n; i++)
                 cut_letter(s, &b, column, item, i, b.sequence[which].dim[i]);
-        else if (item->with.kind == AXIS_SIZE)
+        else if (item->with.kind == AXIS_SIZE && !item->over)
             cut_pair(s, &b, column, item);
         else
             cut_letter(s, &b, column, item, 0, b.size[which]);
     }
 }
 
+/* Whether all operands of a group of LINEAR are cut: where they are 0, the op adds nothing. */
+static bool keeps_zeros(const CutOp *op, const CutColumn *column, const Cut *cut) {
+    for (uint32_t k = 0; k < column->n_linear; k++) {
+        bool all = true, any = false;
+        for (uint32_t i = 0; i < op->n_in; i++) {
+            bool named = cut_linear_names(op, column, k, i);
+            any |= named;
+            all &= !named || cut->value[i].kind == PLACE_CUT;
+        }
+        if (any && all) return true;
+    }
+    return false;
+}
+
 void cut_row(CutSearch *s) {
     const CutColumn *column = cut_column(s->op->kind);
+    uint32_t first = s->n;
     if (column->rule)
         column->rule(s);
     else if (column->n)
         cut_letters(s, column);
+    for (uint32_t k = first; k < s->n; k++)
+        s->cuts[k].pads |= keeps_zeros(s->op, column, &s->cuts[k]);
 }
 
 bool cut_row_keeps_partial(const CutOp *op, const bool *partial) {

@@ -16,7 +16,7 @@ void cut_put(Cut *cut, uint32_t value, int dim, int64_t outer) {
 Type place_part(const Type *t, const Place *p, int64_t n) {
     Type part = *t;
     if (p->kind != PLACE_CUT) return part;
-    part.dim[p->dim] /= n;
+    part.dim[p->dim] = (part.dim[p->dim] + n - 1) / n;
     if (p->dim == t->rank - 1) part.pitch = 0;
     return part;
 }

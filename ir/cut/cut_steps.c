@@ -145,7 +145,7 @@ typedef struct Spreading {
     int64_t size;
     char letter;
     uint8_t pair;
-    bool at, counts, changed, failed;
+    bool at, pads, counts, changed, failed;
     bool known[MOST_VALUES];
     Place place[MOST_VALUES];
 } Spreading;
@@ -172,6 +172,7 @@ static uint32_t step_values(const CutStep *step) { return (uint32_t)step->n_in +
 static void want_cut(Spreading *s, const CutStep *step, const Cut *cut) {
     for (uint32_t v = 0; v < step_values(step); v++) want(s, step->value[v], &cut->value[v]);
     s->at |= cut->at;
+    s->pads &= cut->pads;
     s->counts |= cut->counts;
 }
 
@@ -336,6 +337,7 @@ static void keep_cut(CutSearch *search, const CutSteps *all, const Spreading *s)
     cut->letter = s->letter;
     cut->pair = s->pair;
     cut->at = s->at;
+    cut->pads = s->pads;
     cut->counts = s->counts;
 }
 
@@ -346,7 +348,8 @@ static void find_step_cuts(CutStep *step, Arena *arena) {
         cut_broadcast(&s);
     else
         cut_row(&s);
-    step->n_cuts = s.n;
+    for (uint32_t k = 0; k < s.n; k++) /* of a merge no part makes a result of the whole op */
+        if (!s.cuts[k].merge) step->cuts[step->n_cuts++] = s.cuts[k];
 }
 
 void cut_steps(CutSearch *search) {
@@ -361,7 +364,8 @@ void cut_steps(CutSearch *search) {
                                .arena = arena,
                                .size = cut->size,
                                .letter = cut->letter,
-                               .pair = cut->pair};
+                               .pair = cut->pair,
+                               .pads = true};
                 want_cut(&s, &all->step[k], cut);
                 if (spread(&s)) keep_cut(search, all, &s);
             }

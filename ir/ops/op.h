@@ -94,9 +94,10 @@ typedef struct OpInfo {
     uint8_t keeps[MOST_KEPT]; /* the states that it changes: as many as signature_updated says */
     uint32_t alias_mask;
     uint64_t attrs;
-    const char *counted; /* if it is a loss or metric: the operand whose elements count */
-    const char *summed;  /* of a partial sum: that result */
-    const char *stands;  /* the ops that it stands for, separated by blanks; NULL: only itself */
+    uint16_t part, merge; /* column MERGED; 0: the op has none */
+    const char *counted;  /* if it is a loss or metric: the operand whose elements count */
+    const char *summed;   /* of a partial sum: that result */
+    const char *stands;   /* the ops that it stands for, separated by blanks; NULL: only itself */
 } OpInfo;
 
 /* A collective whose results hold what all ranks have of its operands. */

@@ -43,6 +43,10 @@
  *                     is a wrong number. tests/kernels/cut_test.c tries every word
  *   CUT_BY(rule)      the same where the signature does not name the axes: function cut_<rule> of
  *                     cut_rules.c. Ops with PARTS and `fused` have what their parts allow
+ *   MERGED(part, all) of an op whose CUT says `merge`: the op that runs on parts instead, and the one
+ *                     that makes its results of all their results, which have one more dimension.
+ *                     That takes the place of operand 0; the
+ *                     other operands and the attributes are those of the op
  *   LINEAR(text)      the operands in which the op is linear: "x b, w b", in x and b together, and
  *                     in w and b together. Where all of one group are partial sums over the same
  *                     ranks and all other operands are whole, every result is such a sum
@@ -122,6 +126,9 @@
 #ifndef CUT_BY
 #define CUT_BY(rule)
 #endif
+#ifndef MERGED
+#define MERGED(part, all)
+#endif
 #ifndef LINEAR
 #define LINEAR(text)
 #endif
@@ -159,6 +166,7 @@
 #undef PARTIAL
 #undef CUT
 #undef CUT_BY
+#undef MERGED
 #undef LINEAR
 #undef KEEPS
 #undef STANDS_FOR

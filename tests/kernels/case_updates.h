@@ -15,6 +15,27 @@
      .tolerance = 1e-6,                                                                            \
      .limit = v,                                                                                   \
      .exact = true},                                                                               \
+        {.op = OP_cross_entropy_part,                                                              \
+         .title = "cross_entropy_part" name,                                                       \
+         .attr = {.ignore = -100, .z = weight},                                                    \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {{PITCHED(p, r, v), FILL_NORMAL}, IN(DT_I32, TARGETS, r)},                          \
+         .out = {F32(r, 6, 3)},                                                                    \
+         .reference = ref_cross_entropy_part,                                                      \
+         .tolerance = 1e-6,                                                                        \
+         .limit = v},                                                                              \
+        {.op = OP_cross_entropy_merge,                                                             \
+         .title = "cross_entropy_merge" name,                                                      \
+         .attr = {.ignore = -100, .z = weight},                                                    \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {IN(DT_F32, NORMAL, r, 6, 3), IN(DT_I32, TARGETS, r)},                              \
+         .out = {WORDS, F32(r)},                                                                   \
+         .reference = ref_cross_entropy_merge,                                                     \
+         .tolerance = 1e-6,                                                                        \
+         .limit = v,                                                                               \
+         .exact = true},                                                                           \
         {.op = OP_cross_entropy_grad,                                                              \
          .title = "cross_entropy_grad" name,                                                       \
          .attr = {.ignore = -100, .exponent = -7, .z = weight},                                    \

@@ -194,6 +194,7 @@ static bool in_range(const Once *o) {
     if (!signature_fits(&b, c->op, (uint32_t)c->n_in, o->type, (uint32_t)c->n_out,
                         o->type + c->n_in))
         return false;
+    if (o->knows_place) return rows_exist(o, &b); /* ids are of the whole table */
     for (int i = 0; i < c->n_in; i++) {
         int below = signature_operand(b.s, (uint32_t)c->n_in, o->type, (uint32_t)i)->below;
         for (int64_t k = 0; below >= 0 && k < type_elements(&o->type[i]); k++)

@@ -243,6 +243,28 @@ REF(cross_entropy) {
     memset(out[0], 0, sizeof(double) * EXACT_WORDS);
     EACH(r, in_n(c, 1)) out[1][r] = row_lse(in[0] + r * v, v);
 }
+/* Of each run of v / parts logits, rounded up: log-sum-exp and 0, or the target's logit. */
+REF(cross_entropy_part) {
+    int64_t v = last(&c->in[0].type), rank = c->out[0].rank, n = c->out[0].dim[rank - 2];
+    int64_t each = (v + n - 1) / n;
+    EACH(i, in_n(c, 1) * n) {
+        int64_t r = i / n, from = MIN(i % n * each, v), end = MIN(from + each, v);
+        double target = in[1][r];
+        out[0][3 * i] = row_lse(in[0] + r * v + from, end - from);
+        out[0][3 * i + 1] = 0;
+        out[0][3 * i + 2] =
+            target >= (double)from && target < (double)end ? in[0][r * v + (int64_t)target] : 0;
+    }
+}
+REF(cross_entropy_merge) {
+    int64_t n = c->in[0].type.dim[c->in[0].type.rank - 2];
+    memset(out[0], 0, sizeof(double) * EXACT_WORDS);
+    EACH(r, in_n(c, 1)) {
+        double sum = 0;
+        EACH(k, n) sum += exp(in[0][3 * (r * n + k)] + in[0][3 * (r * n + k) + 1]);
+        out[1][r] = log(sum);
+    }
+}
 void derive_lse(const Case *c, double *const *in, double *const *out) {
     (void)out;
     int64_t v = last(&c->in[0].type);

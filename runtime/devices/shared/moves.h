@@ -6,6 +6,7 @@
 #define FSDPC_MOVES_H
 
 #include "type.h"
+#include "util.h"
 
 #ifndef MOVES_FUNCTION
 #define MOVES_FUNCTION static inline
@@ -52,9 +53,9 @@ MOVES_FUNCTION void find_place(const Axes *a, int64_t index, int64_t *x, int64_t
 }
 
 /* A part of an axis: runs of `width` elements, `rows` of them, in an array whose runs are `pitch`
- * long, from element `start` of each. */
+ * long, from element `start` of each. After `kept` elements a run of the part is padding. */
 typedef struct AxisPart {
-    int64_t rows, width, pitch, start;
+    int64_t rows, width, pitch, start, kept;
 } AxisPart;
 
 static inline bool part_of_axis(const Type *part, const Type *whole, int64_t axis, int64_t start,
@@ -69,7 +70,7 @@ static inline bool part_of_axis(const Type *part, const Type *whole, int64_t axi
         if (i < axis) p->rows *= whole->dim[i];
         if (i > axis) inner *= whole->dim[i];
     }
-    p->width = part->dim[axis] * inner;
+    p->width = p->kept = part->dim[axis] * inner;
     p->pitch = whole->dim[axis] * inner;
     p->start = start * inner;
     return true;
@@ -78,13 +79,15 @@ static inline bool part_of_axis(const Type *part, const Type *whole, int64_t axi
 /* The part that number `number` of `parts` ranks has of each of `runs` runs of an axis. */
 static inline bool part_of_runs(const Type *part, const Type *whole, int64_t axis, int64_t runs,
                                 int64_t parts, int64_t number, AxisPart *p) {
+    bool pads = runs == 1 && part->dim[axis] == (whole->dim[axis] + parts - 1) / parts;
     if (!part_of_axis(part, whole, axis, 0, p) || runs < 1 || part->dim[axis] % runs ||
-        part->dim[axis] * parts != whole->dim[axis])
+        (part->dim[axis] * parts != whole->dim[axis] && !pads))
         return false;
     p->rows *= runs;
     p->width /= runs;
     p->pitch /= runs;
     p->start = number * p->width;
+    p->kept = MIN(MAX(p->pitch - p->start, (int64_t)0), p->width);
     return true;
 }
 

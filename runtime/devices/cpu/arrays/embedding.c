@@ -1,5 +1,7 @@
 /* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w.
  *
+ * If ranks share out the rows of w, those of other ranks give zeros, and get no gradient.
+ *
  * The gradient sorts (id, position) pairs, stably, so that the positions of one id are adjacent and
  * in order. Each row of w that was read is then one sum in f32, starting from the accumulator's
  * row, rounded once; threads own such runs. To what earlier micro-batches left (attribute
@@ -19,20 +21,24 @@ static int check_ids(const Launch *l, const Operand *ids, int64_t rows) {
 KERNEL(embedding) {
     Operand w = input(l, 0), ids = input(l, 1);
     Result y = output(l, 0);
-    int64_t width = last_dim(w.type), rows = w.type->dim[0];
+    int64_t width = last_dim(w.type);
+    DimPart rows = input_part(l->call, 0, 0);
     if (ids.dtype != DT_I32 || w.type->rank != 2 || y.n != ids.n * width || !is_real(w.dtype) ||
         !is_real(y.dtype))
         return bad_operands(l);
-    int code = check_ids(l, &ids, rows);
+    int code = check_ids(l, &ids, rows.whole);
     if (code) return code;
     const int32_t *id = ids.at;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
         WorkRange r = my_range(ids.n, 1);
-        for (int64_t row = r.from; row < r.to; row++)
+        for (int64_t k = r.from; k < r.to; k++) {
+            int64_t row = id[k] - rows.from;
+            bool own = row >= 0 && row < rows.count;
             for (int64_t i = 0; i < width; i += LANES)
-                v_put(y.at, y.dtype, row * width + i, width - i,
-                      v_get(w.at, w.dtype, id[row] * width + i, width - i));
+                v_put(y.at, y.dtype, k * width + i, width - i,
+                      own ? v_get(w.at, w.dtype, row * width + i, width - i) : v_all(0.0f));
+        }
     }
     return 0;
 }
@@ -56,10 +62,9 @@ static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, int64_t n) {
     return keys;
 }
 
-/* The gradient of one row of w: the sum of dy's rows at the positions keys[first .. last). */
+/* The gradient of row `row` of w: the sum of dy's rows at the positions keys[first .. last). */
 VECTOR_INLINE void sum_run(Operand dy, Result dw, const uint64_t *keys, int64_t first, int64_t last,
-                           int64_t width, const Operand *acc, bool earlier) {
-    int64_t row = (int64_t)(keys[first] >> 32);
+                           int64_t row, int64_t width, const Operand *acc, bool earlier) {
     for (int64_t i = 0; i < width; i += LANES) {
         int64_t n = width - i;
         V16 start = acc ? v_get(acc->at, acc->dtype, row * width + i, n) : v_all(0.0f);
@@ -74,15 +79,17 @@ VECTOR_INLINE void sum_run(Operand dy, Result dw, const uint64_t *keys, int64_t 
 }
 
 /* Runs of equal ids that begin in this thread's part of the keys. */
-static void sum_runs(Operand dy, Result dw, const uint64_t *keys, int64_t n, int64_t width,
-                     const Operand *acc, bool earlier) {
+static void sum_runs(Operand dy, Result dw, DimPart rows, const uint64_t *keys, int64_t n,
+                     int64_t width, const Operand *acc, bool earlier) {
     WorkRange r = my_range(n, 1);
     int64_t first = r.from;
     while (first > 0 && first < r.to && keys[first] >> 32 == keys[first - 1] >> 32) first++;
     while (first < r.to) {
         int64_t last = first + 1;
         while (last < n && keys[last] >> 32 == keys[first] >> 32) last++;
-        sum_run(dy, dw, keys, first, last, width, acc, earlier);
+        int64_t row = (int64_t)(keys[first] >> 32) - rows.from;
+        if (row >= 0 && row < rows.count)
+            sum_run(dy, dw, keys, first, last, row, width, acc, earlier);
         first = last;
     }
 }
@@ -97,7 +104,8 @@ KERNEL(embedding_grad) {
         !is_real(dw.dtype) || (accumulate && (acc.n != dw.n || acc.dtype != dw.dtype)) ||
         l->call->workspace_bytes < (uint64_t)ids.n * 16 || ids.n > INT32_MAX)
         return bad_operands(l);
-    int code = check_ids(l, &ids, dw.type->dim[0]);
+    DimPart rows = output_part(l->call, 0, 0);
+    int code = check_ids(l, &ids, rows.whole);
     if (code) return code;
     uint64_t *keys = l->call->workspace;
     for (int64_t i = 0; i < ids.n; i++)
@@ -114,7 +122,8 @@ KERNEL(embedding_grad) {
         else if (!in_place)
             memcpy(bytes_at(dw.at, r.from * size), bytes_at(acc.at, r.from * size), bytes);
 #pragma omp barrier
-        sum_runs(dy, dw, keys, ids.n, width, accumulate ? &acc : NULL, l->call->attr->earlier);
+        sum_runs(dy, dw, rows, keys, ids.n, width, accumulate ? &acc : NULL,
+                 l->call->attr->earlier);
     }
     return 0;
 }

@@ -82,8 +82,11 @@ static int take_part(const Launch *l, AxisPart p) {
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
         WorkRange r = my_range(p.rows, 1);
-        for (int64_t i = r.from; i < r.to; i++)
-            move_run(y.at, y.dtype, i * p.width, x.at, x.dtype, i * p.pitch + p.start, p.width);
+        for (int64_t i = r.from; i < r.to; i++) {
+            int64_t size = dtype_bytes(y.dtype), end = i * p.width + p.kept;
+            move_run(y.at, y.dtype, i * p.width, x.at, x.dtype, i * p.pitch + p.start, p.kept);
+            memset(bytes_at(y.at, end * size), 0, (size_t)((p.width - p.kept) * size));
+        }
     }
     return 0;
 }
@@ -99,7 +102,7 @@ static int put_part(const Launch *l, AxisPart p) {
         WorkRange r = my_range(p.rows, 1);
         for (int64_t i = r.from; i < r.to; i++) {
             memset(bytes_at(dx.at, i * p.pitch * size), 0, (size_t)(p.pitch * size));
-            move_run(dx.at, dx.dtype, i * p.pitch + p.start, dy.at, dy.dtype, i * p.width, p.width);
+            move_run(dx.at, dx.dtype, i * p.pitch + p.start, dy.at, dy.dtype, i * p.width, p.kept);
         }
     }
     return 0;

@@ -4,6 +4,10 @@
  * (exact.h). lse is the largest logit plus the logarithm of the sum of exponentials
  * (exponentials.h). The gradient needs lse only, so no second copy of the logits exists and it may
  * be written over them.
+ *
+ * If ranks share out the columns, cross_entropy_part finds for each of them log-sum-exp in two f32,
+ * the second one what the first one lost, and cross_entropy_merge adds them up in f64. So the loss
+ * of a row is that of one rank, except where f64 rounds differently.
  */
 #include "exact.h"
 #include "exponentials.h"
@@ -12,7 +16,9 @@
 typedef struct Targets {
     const int32_t *at;
     int64_t ignore, width, rows;
-    int64_t pitch; /* of the logits */
+    int64_t from, whole; /* of the columns, this rank has those from `from` on, .. */
+    int64_t own;         /* .. as many; the rest of `width` is padding */
+    int64_t pitch;       /* of the logits */
     double z;
 } Targets;
 
@@ -24,6 +30,10 @@ static bool get_targets(const Launch *l, Targets *t) {
     t->width = last_dim(logits.type);
     t->pitch = type_pitch(logits.type);
     t->rows = targets.n;
+    DimPart columns = input_part(l->call, 0, logits.type->rank - 1);
+    t->from = columns.from;
+    t->whole = columns.whole;
+    t->own = MIN(MAX(columns.whole - columns.from, 0), t->width);
     return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == t->rows * t->width;
 }
 
@@ -31,8 +41,8 @@ static bool get_targets(const Launch *l, Targets *t) {
 static int check_targets(const Launch *l, const Targets *t) {
     for (int64_t row = 0; row < t->rows; row++) {
         int32_t target = t->at[row];
-        if (target != t->ignore && (target < 0 || target >= t->width))
-            return index_error(l, INDEX_TARGET, row, target, t->width);
+        if (target != t->ignore && (target < 0 || target >= t->whole))
+            return index_error(l, INDEX_TARGET, row, target, t->whole);
     }
     return 0;
 }
@@ -84,6 +94,96 @@ KERNEL(cross_entropy) {
     return 0;
 }
 
+/* ---- the loss, if ranks share out the columns */
+
+/* Of columns [from, end) of a row; the exponentials of -inf alone have no largest one. */
+static double part_log_sum(const Operand *x, int64_t from, int64_t n) {
+    float top = n ? row_top(x, from, n) : -__builtin_inff();
+    if (top != -__builtin_inff())
+        return (double)top + log_f64(exp_sum(x, from, n, top, -1, NULL, NULL));
+    for (int64_t i = 0; i < n; i++) {
+        float logit = element_load(x->at, x->dtype, from + i);
+        if (logit != logit) return (double)logit;
+    }
+    return (double)top;
+}
+
+KERNEL(cross_entropy_part) {
+    Operand logits = input(l, 0);
+    Result out = output(l, 0);
+    Targets t;
+    if (!get_targets(l, &t) || out.dtype != DT_F32 || out.type->rank < 2 ||
+        out.type->dim[out.type->rank - 1] != 3)
+        return bad_operands(l);
+    DimPart parts = output_part(l->call, 0, out.type->rank - 2);
+    if (out.n != 3 * t.rows * parts.count) return bad_operands(l);
+    int code = check_targets(l, &t);
+    if (code) return code;
+    int64_t each = placement_share(t.whole, parts.whole);
+#pragma omp parallel num_threads(threads_for(l, logits.n))
+    {
+        WorkRange r = my_range(t.rows * parts.count, 1);
+        for (int64_t k = r.from; k < r.to; k++) {
+            int64_t row = k / parts.count, from = MIN(k % parts.count * each, t.own);
+            int64_t end = MIN(from + each, t.own), target = t.at[row] - t.from;
+            float *to = (float *)out.at + 3 * k;
+            double log_sum = part_log_sum(&logits, row * t.pitch + from, end - from);
+            bool own = t.at[row] != t.ignore && target >= from && target < end;
+            to[0] = (float)log_sum;
+            to[1] = __builtin_isfinite(to[0]) ? (float)(log_sum - (double)to[0]) : 0.0f;
+            to[2] = own ? element_load(logits.at, logits.dtype, row * t.pitch + target) : 0.0f;
+        }
+    }
+    return 0;
+}
+
+/* The log-sum-exp of all parts of a row; the target's logit, which one of them has. */
+static double merge_parts(const float *part, int64_t n, double *of_target) {
+    double top = -__builtin_inff(), sum = 0.0;
+    *of_target = 0.0;
+    for (int64_t k = 0; k < n; k++) {
+        top = part[3 * k] > top ? part[3 * k] : top;
+        *of_target += (double)part[3 * k + 2];
+    }
+    for (int64_t k = 0; k < n; k++)
+        sum += exp_f64((double)part[3 * k] - top + (double)part[3 * k + 1]);
+    return top + log_f64(sum);
+}
+
+KERNEL(cross_entropy_merge) {
+    Operand parts = input(l, 0), targets = input(l, 1);
+    Result loss = output(l, 0), lse = output(l, 1);
+    const Attrs *a = l->call->attr;
+    int64_t rows = targets.n, n = rows ? parts.n / (3 * rows) : 0;
+    if (parts.dtype != DT_F32 || targets.dtype != DT_I32 || parts.n != 3 * rows * n ||
+        lse.n != rows || lse.dtype != DT_F32 || loss.n != EXACT_WORDS)
+        return bad_operands(l);
+    memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
+#pragma omp parallel num_threads(threads_for(l, parts.n))
+    {
+        ExactSum sum = {0};
+        WorkRange r = my_range(rows, 1);
+        for (int64_t first = r.from; first < r.to; first += LANES) {
+            V16 losses = v_all(0.0f);
+            for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
+                double of_target;
+                double log_sum = merge_parts((const float *)parts.at + 3 * n * row, n, &of_target);
+                ((float *)lse.at)[row] = (float)log_sum;
+                if (((const int32_t *)targets.at)[row] == a->ignore) continue;
+                double of_row = log_sum - of_target;
+                losses[row - first] =
+                    (float)(a->z != 0.0 ? of_row + a->z * log_sum * log_sum : of_row);
+                sum.count++;
+            }
+            exact_push(&sum, losses, false);
+        }
+        exact_finish(&sum, loss.at);
+    }
+    return 0;
+}
+
+/* ---- the gradient */
+
 /* out = e^(x - shift) a b of a row; may_rise: x may be above shift. */
 VECTOR_INLINE void exp_row(const Operand *x, int64_t from, int64_t width, float shift,
                            bool may_rise, float a, float b, Result out, int64_t to) {
@@ -110,20 +210,19 @@ VECTOR_INLINE void exp_row(const Operand *x, int64_t from, int64_t width, float 
  * lse, as its own are not. */
 static void slope_of_row(const Operand *logits, const Targets *t, Result out, int64_t row,
                          float lse, bool may_rise, float seed) {
-    int64_t from = row * t->pitch, to = row * type_pitch(out.type);
-    if (t->at[row] == t->ignore) {
-        for (int64_t i = 0; i < t->width; i += LANES)
-            v_put(out.at, out.dtype, to + i, t->width - i, v_all(0.0f) * seed);
-        return;
-    }
-    float of_target = element_load(logits->at, logits->dtype, from + t->at[row]);
+    int64_t from = row * t->pitch, to = row * type_pitch(out.type), target = t->at[row] - t->from;
+    bool counts = t->at[row] != t->ignore, own = counts && target >= 0 && target < t->own;
+    for (int64_t i = counts ? t->own : 0; i < t->width; i += LANES)
+        v_put(out.at, out.dtype, to + i, t->width - i, v_all(0.0f) * seed);
+    if (!counts) return;
+    float of_target = own ? element_load(logits->at, logits->dtype, from + target) : 0.0f;
     float share = t->z != 0.0 ? (float)(1.0 + 2.0 * t->z * (double)lse) : 1.0f;
     if (share == 1.0f && !may_rise)
-        exp_row(logits, from, t->width, lse, false, 1.0f, seed, out, to);
+        exp_row(logits, from, t->own, lse, false, 1.0f, seed, out, to);
     else
-        exp_row(logits, from, t->width, lse, true, share, seed, out, to);
+        exp_row(logits, from, t->own, lse, true, share, seed, out, to);
     V16 g = v_exp(v_all(of_target) - lse) * share - 1.0f;
-    element_store(out.at, out.dtype, to + t->at[row], (g * seed)[0]);
+    if (own) element_store(out.at, out.dtype, to + target, (g * seed)[0]);
 }
 
 KERNEL(cross_entropy_grad) {

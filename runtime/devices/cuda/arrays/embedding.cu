@@ -6,36 +6,42 @@
  * order: a bitonic one, in the workspace, of the next power of two of keys (at most 16 bytes an
  * id); stretches of SORTED keys are sorted in shared memory.
  *
- * An id out of range is left in the fault and read as 0.
+ * If ranks share out the rows of w, those of other ranks give zeros, and get no gradient. An id out
+ * of range is left in the fault and read as 0.
  */
 #include "intrinsics.h"
 
 enum { ROW_THREADS = 128, KEY_THREADS = 256, SORTED = 2048, SORT_THREADS = 512 };
 
-DEVICE int64_t checked_id(const int32_t *ids, int64_t position, int64_t rows, int op,
+DEVICE int64_t checked_id(const int32_t *ids, int64_t position, const DimPart &rows, int op,
                           DeviceFault *fault) {
     int32_t id = ids[position];
-    if (id >= 0 && id < rows) return id;
-    report_fault(fault, op, FAULT_INDEX + INDEX_ID, position, id, rows);
+    if (id >= 0 && id < rows.whole) return id;
+    report_fault(fault, op, FAULT_INDEX + INDEX_ID, position, id, rows.whole);
     return 0;
 }
 
 __global__ void __launch_bounds__(ROW_THREADS)
     take_rows(void *y, int y_dtype, const void *w, int w_dtype, const int32_t *ids, int64_t width,
-              int64_t rows, int op, DeviceFault *fault) {
+              DimPart rows, int op, DeviceFault *fault) {
     begin_kernel();
-    __shared__ int64_t id;
-    if (threadIdx.x == 0) id = checked_id(ids, blockIdx.x, rows, op, fault);
+    __shared__ int64_t row;
+    if (threadIdx.x == 0) row = checked_id(ids, blockIdx.x, rows, op, fault) - rows.from;
     __syncthreads();
     int64_t to = (int64_t)blockIdx.x * width;
-    for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < width; i += (int64_t)blockDim.x * EIGHT)
-        store8(y, y_dtype, to + i, width - i, load8(w, w_dtype, id * width + i, width - i));
+    bool own = row >= 0 && row < rows.count;
+    for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < width; i += (int64_t)blockDim.x * EIGHT) {
+        Eight v = {};
+        if (own) v = load8(w, w_dtype, row * width + i, width - i);
+        store8(y, y_dtype, to + i, width - i, v);
+    }
 }
 
 KERNEL(embedding) {
     Operand w = input(l, 0), ids = input(l, 1);
     Result y = output(l, 0);
-    int64_t width = last_dim(w.type), rows = w.type->dim[0];
+    int64_t width = last_dim(w.type);
+    DimPart rows = input_part(l->call, 0, 0);
     if (ids.dtype != DT_I32 || w.type->rank != 2 || y.n != ids.n * width || !is_real(w.dtype) ||
         !is_real(y.dtype))
         return bad_operands(l);
@@ -47,7 +53,7 @@ KERNEL(embedding) {
 /* ---- sort */
 
 __global__ void __launch_bounds__(KEY_THREADS)
-    make_keys(uint64_t *keys, const int32_t *ids, int64_t n, int64_t padded, int64_t rows, int op,
+    make_keys(uint64_t *keys, const int32_t *ids, int64_t n, int64_t padded, DimPart rows, int op,
               DeviceFault *fault) {
     begin_kernel();
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < padded;
@@ -123,6 +129,7 @@ struct TableGrad {
     int dtype, dy_dtype, acc_dtype;
     const uint64_t *keys;
     int64_t n, width, tiles;
+    DimPart rows;
 };
 
 template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(TableGrad t) {
@@ -132,7 +139,8 @@ template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(Tabl
     if (first > 0 && t.keys[first - 1] >> 32 == id) return;
     int64_t i = (blockIdx.x % t.tiles * blockDim.x + threadIdx.x) * EIGHT, n = t.width - i;
     if (n <= 0) return;
-    int64_t row = (int64_t)id * t.width + i;
+    int64_t own = (int64_t)id - t.rows.from, row = own * t.width + i;
+    if (own < 0 || own >= t.rows.count) return;
     Eight sum = {};
     if (t.acc) sum = load8(t.acc, t.acc_dtype, row, n);
     bool more = true;
@@ -176,15 +184,15 @@ KERNEL(embedding_grad) {
         code = launch_result(l, launch_copy(l, dw.at, acc.at, bytes, cudaMemcpyDeviceToDevice));
     if (code || ids.n == 0) return code;
     uint64_t *keys = (uint64_t *)l->call->workspace;
-    code =
-        LAUNCH(l, make_keys, blocks_for(padded, KEY_THREADS), KEY_THREADS, 0, keys,
-               (const int32_t *)ids.at, ids.n, padded, dw.type->dim[0], (int)l->call->op, l->fault);
+    DimPart rows = output_part(l->call, 0, 0);
+    code = LAUNCH(l, make_keys, blocks_for(padded, KEY_THREADS), KEY_THREADS, 0, keys,
+                  (const int32_t *)ids.at, ids.n, padded, rows, (int)l->call->op, l->fault);
     if (!code) code = sort_keys(l, keys, padded);
     if (code) return code;
     int64_t tiles = (width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
     TableGrad t = {
-        dw.at, dy.at, accumulate ? acc.at : NULL, dw.dtype, dy.dtype, acc.dtype, keys, ids.n,
-        width, tiles};
+        dw.at, dy.at, accumulate ? acc.at : NULL, dw.dtype, dy.dtype, acc.dtype, keys, ids.n, width,
+        tiles, rows};
     return LAUNCH_FORM(l, form_with(FORM_NONE, dy.at, dy.dtype, width), sum_runs,
                        (unsigned)(ids.n * tiles), ROW_THREADS, 0, t);
 }

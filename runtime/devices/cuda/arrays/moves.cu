@@ -97,9 +97,13 @@ static int take_part(const Launch *l, AxisPart p) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
     if (!may_move(x.dtype, y.dtype)) return bad_operands(l);
-    if (y.n == 0) return 0;
-    return LAUNCH(l, move_runs, blocks_for(y.n, MOVE_THREADS), MOVE_THREADS, 0, y.at, y.dtype,
-                  p.width, (int64_t)0, real_of(x), p.pitch, p.start, p.width, y.n);
+    int64_t kept = p.rows * p.kept;
+    int code = kept < y.n
+                   ? launch_result(l, launch_set(l, y.at, 0, (size_t)(y.n * dtype_bytes(y.dtype))))
+                   : 0;
+    if (code || kept == 0) return code;
+    return LAUNCH(l, move_runs, blocks_for(kept, MOVE_THREADS), MOVE_THREADS, 0, y.at, y.dtype,
+                  p.width, (int64_t)0, real_of(x), p.pitch, p.start, p.kept, kept);
 }
 
 /* Zero besides the part. */
@@ -109,9 +113,10 @@ static int put_part(const Launch *l, AxisPart p) {
     if (!is_real(dy.dtype) || !is_real(dx.dtype)) return bad_operands(l);
     if (dx.n == 0) return 0;
     int code = launch_result(l, launch_set(l, dx.at, 0, (size_t)(dx.n * dtype_bytes(dx.dtype))));
-    if (code || dy.n == 0) return code;
-    return LAUNCH(l, move_runs, blocks_for(dy.n, MOVE_THREADS), MOVE_THREADS, 0, dx.at, dx.dtype,
-                  p.pitch, p.start, real_of(dy), p.width, (int64_t)0, p.width, dy.n);
+    int64_t kept = p.rows * p.kept;
+    if (code || kept == 0) return code;
+    return LAUNCH(l, move_runs, blocks_for(kept, MOVE_THREADS), MOVE_THREADS, 0, dx.at, dx.dtype,
+                  p.pitch, p.start, real_of(dy), p.width, (int64_t)0, p.kept, kept);
 }
 
 static bool slice_of(const Launch *l, const Type *part, const Type *whole, AxisPart *p) {

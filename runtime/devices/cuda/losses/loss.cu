@@ -6,6 +6,9 @@
  * exponentials relative to it; the threads' sums are added in f64. The gradient needs lse only and
  * may be written over the logits. A target out of range is left in the fault and does not count.
  *
+ * If ranks share out the columns, cross_entropy_part finds for each of them log-sum-exp in two f32,
+ * the second one what the first one lost, and cross_entropy_merge adds them up in f64.
+ *
  * cross_entropy_both keeps the row in shared memory between the two, where it fits (50257 numbers
  * in bf16 are 100 KB, so two blocks are on a multiprocessor and one loads while the other stores);
  * the whole row is requested at once. Wider rows are read again. A thread works on the same eights
@@ -20,7 +23,9 @@ struct LossRows {
     int dtype, op;
     const int32_t *targets;
     int64_t ignore, width, n;
-    int64_t pitch; /* of the logits */
+    int64_t from, whole; /* of the columns, this rank has those from `from` on, .. */
+    int64_t own;         /* .. as many; the rest of `width` is padding */
+    int64_t pitch;       /* of the logits */
     double z;
     DeviceFault *fault;
 };
@@ -37,8 +42,8 @@ DEVICE float share_of(const LossRows &r, float lse) {
 /* The row's target, or -1 when it does not count. */
 DEVICE int64_t counted_target(const LossRows &r, int64_t row, int64_t target, bool report) {
     if (target == r.ignore) return -1;
-    if (target >= 0 && target < r.width) return target;
-    if (report) report_fault(r.fault, r.op, FAULT_INDEX + INDEX_TARGET, row, target, r.width);
+    if (target >= 0 && target < r.whole) return target;
+    if (report) report_fault(r.fault, r.op, FAULT_INDEX + INDEX_TARGET, row, target, r.whole);
     return -1;
 }
 DEVICE int64_t target_of(const LossRows &r, int64_t row, bool report) {
@@ -140,6 +145,10 @@ static bool get_rows(const Launch *l, LossRows *r) {
     r->width = last_dim(logits.type);
     r->pitch = type_pitch(logits.type);
     r->n = targets.n;
+    DimPart columns = input_part(l->call, 0, logits.type->rank - 1);
+    r->from = columns.from;
+    r->whole = columns.whole;
+    r->own = MIN(MAX(columns.whole - columns.from, (int64_t)0), r->width);
     r->fault = l->fault;
     return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == r->n * r->width;
 }
@@ -160,6 +169,95 @@ KERNEL(cross_entropy) {
                   (float *)lse.at, r);
 }
 
+/* ---- the loss, if ranks share out the columns: a block owns a part of a row */
+
+__global__ void __launch_bounds__(LOSS_THREADS)
+    loss_of_parts(float *out, int64_t parts, int64_t each, LossRows r) {
+    begin_kernel();
+    int64_t row = blockIdx.x / parts, start = row * r.pitch;
+    int64_t from = blockIdx.x % parts * each, end = from + each;
+    from = from < r.own ? from : r.own;
+    end = end < r.own ? end : r.own;
+    float top = -INFINITY, sum = 0.0f;
+    EACH_EIGHT_OF_ROW(i, end - from) {
+        take_logits<FORM_ANY>(load8(r.logits, r.dtype, start + from + i, end - from - i, -INFINITY),
+                              top, sum);
+    }
+    double log_sum = log_sum_of(top, sum);
+    if (threadIdx.x != 0) return;
+    int64_t target = target_of(r, row, true);
+    bool own = target >= 0 && target - r.from >= from && target - r.from < end;
+    float first = (float)log_sum, *to = out + 3 * (int64_t)blockIdx.x;
+    to[0] = first;
+    to[1] = isfinite(first) ? (float)(log_sum - (double)first) : 0.0f;
+    to[2] = own ? element_load(r.logits, r.dtype, start + target - r.from) : 0.0f;
+}
+
+KERNEL(cross_entropy_part) {
+    Result out = output(l, 0);
+    LossRows r;
+    if (!get_rows(l, &r) || out.dtype != DT_F32 || out.type->rank < 2 ||
+        out.type->dim[out.type->rank - 1] != 3)
+        return bad_operands(l);
+    DimPart parts = output_part(l->call, 0, out.type->rank - 2);
+    if (out.n != 3 * r.n * parts.count) return bad_operands(l);
+    if (r.n == 0) return 0;
+    return LAUNCH(l, loss_of_parts, (unsigned)(r.n * parts.count), LOSS_THREADS, 0, (float *)out.at,
+                  parts.count, placement_share(r.whole, parts.whole), r);
+}
+
+/* The log-sum-exp of all parts of a row; the target's logit, which one of them has. */
+DEVICE double merge_parts(const float *part, int64_t n, double &of_target) {
+    double top = -INFINITY, sum = 0.0;
+    of_target = 0.0;
+    for (int64_t k = 0; k < n; k++) {
+        top = part[3 * k] > top ? part[3 * k] : top;
+        of_target += (double)part[3 * k + 2];
+    }
+    for (int64_t k = 0; k < n; k++) sum += exp((double)part[3 * k] - top + (double)part[3 * k + 1]);
+    return top + log(sum);
+}
+
+__global__ void __launch_bounds__(LOSS_THREADS)
+    merge_rows(int64_t *result, float *lse, const float *parts, const int32_t *targets, int64_t n,
+               int64_t rows, int64_t ignore, double z) {
+    begin_kernel();
+    __shared__ int64_t words[EXACT_WORDS];
+    begin_words(words);
+    /* whole warps stay together: the loop ends where the warp's first lane does */
+    int64_t stride = (int64_t)gridDim.x * blockDim.x;
+    int64_t warp = (int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP;
+    for (int64_t at = warp; at < rows; at += stride) {
+        int64_t row = at + threadIdx.x % WARP;
+        float loss = 0.0f;
+        if (row < rows) {
+            double of_target, log_sum = merge_parts(parts + 3 * n * row, n, of_target);
+            double of_row = log_sum - of_target;
+            lse[row] = (float)log_sum;
+            if (targets[row] != ignore) {
+                loss = (float)(z != 0.0 ? of_row + z * log_sum * log_sum : of_row);
+                add_word(&words[EXACT_COUNT], 1);
+            }
+        }
+        exact_add<1>(words, &loss, false);
+    }
+    end_words(result, words);
+}
+
+KERNEL(cross_entropy_merge) {
+    Operand parts = input(l, 0), targets = input(l, 1);
+    Result loss = output(l, 0), lse = output(l, 1);
+    int64_t rows = targets.n, n = rows ? parts.n / (3 * rows) : 0;
+    if (parts.dtype != DT_F32 || targets.dtype != DT_I32 || parts.n != 3 * rows * n ||
+        lse.n != rows || lse.dtype != DT_F32 || loss.n != EXACT_WORDS || loss.dtype != DT_I64)
+        return bad_operands(l);
+    int code = zero_words(l, loss.at);
+    if (code || rows == 0) return code;
+    return LAUNCH(l, merge_rows, blocks_for(rows, LOSS_THREADS), LOSS_THREADS, 0,
+                  (int64_t *)loss.at, (float *)lse.at, (const float *)parts.at,
+                  (const int32_t *)targets.at, n, rows, l->call->attr->ignore, l->call->attr->z);
+}
+
 /* ---- gradient: seed * (softmax * (1 + 2 z lse) - onehot) */
 
 __global__ void __launch_bounds__(LOSS_THREADS)
@@ -173,8 +271,9 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     EACH_EIGHT_OF_ROW(i, r.width) {
         Eight v = load8(r.logits, r.dtype, start + i, r.width - i);
         EACH(j) {
-            float g = target < 0 ? 0.0f : expf(v.x[j] - log_sum) * share;
-            if (i + j == target) g -= 1.0f;
+            bool counts = target >= 0 && i + j < r.own;
+            float g = counts ? expf(v.x[j] - log_sum) * share : 0.0f;
+            if (counts && i + j == target - r.from) g -= 1.0f;
             v.x[j] = g * seed;
         }
         store8(out, out_dtype, row * out_pitch + i, r.width - i, v);
