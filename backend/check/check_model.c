@@ -84,6 +84,9 @@ static void number_part(ModelMeaning *m, const Part *part, const Attrs *a) {
         return;
     }
     for (uint32_t k = 0; k < part->n_in; k++) in[k] = m->of[check_part_in(part, k)];
+    if (m->c->cuts && part->n_in &&
+        check_number_padded(m->c, part, a, in, &m->of[check_part_out(part, 0)]))
+        return;
     for (uint32_t k = 0; k < part->n_out; k++) {
         uint32_t v = check_part_out(part, k);
         m->of[v] = check_moves_parts(m->c, part->op)

@@ -135,6 +135,35 @@ static uint32_t formula_parts(const Check *c, uint64_t i, Part *part) {
     return parts;
 }
 
+/* The instruction that made this rank's part of operand 0, which all ranks' parts were gathered
+ * into. */
+static const PlanInstr *maker_of_parts(const Check *c, const PlanInstr *in) {
+    uint32_t v = c->p->operands[in->first_in];
+    for (;;) {
+        const PlanInstr *def = &c->p->instrs[c->p->values[v].def];
+        if (!check_moves_parts(c, def->op)) return def;
+        v = c->p->operands[def->first_in + v - def->first_out];
+    }
+}
+
+/* What merges the results that another op has of parts (column MERGED) is the op that both replace:
+ * with the attributes of both, on what both read. */
+static bool merged_part(const Check *c, const PlanInstr *in, Part *part) {
+    uint16_t op = 0;
+    while (op < OP_COUNT && (!op_info[op].part || op_info[op].merge != in->op)) op++;
+    if (op == OP_COUNT) return false;
+    const PlanInstr *made = maker_of_parts(c, in);
+    if (made->op != op_info[op].part || made->n_in != in->n_in) return false;
+    for (uint64_t rest = op_info[op].attrs; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(rest);
+        if (check_attr_word(&in->attr, bit) != check_attr_word(&made->attr, bit)) return false;
+    }
+    for (uint32_t k = 1; k < in->n_in; k++)
+        if (c->p->operands[in->first_in + k] != c->p->operands[made->first_in + k]) return false;
+    set_part(part, op, in->n_in, &c->p->operands[made->first_in], in->n_out, in->first_out);
+    return true;
+}
+
 uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
     const PlanInstr *in = &c->p->instrs[i];
     const OpInfo *o = &op_info[in->op];
@@ -143,6 +172,7 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
     uint32_t out = in->first_out, temp = c->inner[i];
     if (in->op == OP_fused) return formula_parts(c, i, part);
     if (of->n) return table_parts(in, of, v, temp, part);
+    if (c->cuts && merged_part(c, in, part)) return 1;
     if (o->alias == ALIAS_ACC && counted(in) == op_signature((OpKind)in->op)->in_max)
         return split_sum(part, in, v, temp);
     /* The loss scale is a factor of all gradients: check_constants.c */
@@ -309,9 +339,35 @@ Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
     return a;
 }
 
+/* Does the instruction gather parts that end in padding? Its result ends in it, too. */
+static bool gathers_padding(const Check *c, const PlanInstr *in) {
+    if (in->op != OP_all_gather_part) return false;
+    const Type *from = check_type(c, c->p->operands[in->first_in]);
+    return check_type(c, in->first_out)->dim[in->attr.axis] != from->dim[in->attr.axis];
+}
+
+bool check_number_padded(const Check *c, const Part *part, const Attrs *a, const uint64_t *in,
+                         uint64_t *number) {
+    const uint64_t salt = c->key[0] | 1;
+    uint32_t v = check_part_in(part, 0);
+    if (part->op == OP_all_gather_part) {
+        uint64_t i = check_instr_of(c, check_part_out(part, 0));
+        *number = in[0] + salt;
+        return gathers_padding(c, &c->p->instrs[i]);
+    }
+    if (part->op != OP_slice || a->start || v >= c->p->n_values) return false;
+    const PlanInstr *def = &c->p->instrs[c->p->values[v].def];
+    *number = in[0] - salt;
+    return gathers_padding(c, def) && def->attr.axis == a->axis &&
+           check_type(c, c->p->operands[def->first_in])->dim[a->axis] == a->count;
+}
+
 static void number_part(Check *c, const Part *part, const Attrs *a, bool without_dropout) {
     uint64_t *number = without_dropout ? c->without_dropout : c->number, *in = c->terms;
     for (uint32_t k = 0; k < part->n_in; k++) in[k] = number[check_part_in(part, k)];
+    if (c->cuts && part->n_in &&
+        check_number_padded(c, part, a, in, &number[check_part_out(part, 0)]))
+        return;
     bool sum = part->op == OP_add && check_same_shape(check_type(c, check_part_in(part, 0)),
                                                       check_type(c, check_part_in(part, 1)));
     for (uint32_t k = 0; k < part->n_out; k++) {

@@ -392,9 +392,12 @@ static const char *rule_part(const Instr *s) {
     const Type *whole = op_gathers((OpKind)s->in->op) ? &s->y[0] : &s->x[0];
     Type part = op_gathers((OpKind)s->in->op) ? s->x[0] : s->y[0];
     WANT(a->axis < whole->rank && a->axis < part.rank && a->count > 0 && !part.pitch &&
-             part.dim[a->axis] % a->count == 0,
+             part.dim[a->axis] % a->count == 0 &&
+             part.dim[a->axis] == placement_share(whole->dim[a->axis], ranks) &&
+             ((a->count == 1 && s->in->op == OP_part) ||
+              part.dim[a->axis] * ranks == whole->dim[a->axis]),
          misfit);
-    part.dim[a->axis] *= ranks;
+    part.dim[a->axis] = whole->dim[a->axis];
     return FITS(type_same_dims(&part, whole));
 }
 static const char *rule_all_gather_part(const Instr *s) { return rule_part(s); }

@@ -131,23 +131,27 @@ const char *shape_all_gather_part(Infer *s) {
     return NULL;
 }
 
-const char *shape_part(Infer *s) {
+/* Parts of one run may end in padding. */
+static const char *take_part(Infer *s, bool pads) {
     int64_t ranks;
     TRY(find_runs(s, &ranks));
-    if (s->in[0].dim[s->a->axis] / s->a->count % ranks)
-        return arena_printf(s->arena, "runs of axis %lld of %s are not divisible by %lld ranks",
-                            (long long)s->a->axis, infer_text(s, &s->in[0]), (long long)ranks);
+    int64_t *dim = &s->out[0].dim[s->a->axis], runs = s->a->count;
     s->out[0] = s->in[0];
     s->out[0].pitch = 0;
-    s->out[0].dim[s->a->axis] /= ranks;
+    if (*dim / runs % ranks && !(pads && runs == 1))
+        return arena_printf(s->arena, "runs of axis %lld of %s are not divisible by %lld ranks",
+                            (long long)s->a->axis, infer_text(s, &s->in[0]), (long long)ranks);
+    *dim = placement_share(*dim, ranks);
     return NULL;
 }
+
+const char *shape_part(Infer *s) { return take_part(s, true); }
 
 const char *shape_reduce_scatter_part(Infer *s) {
     if (!type_is_float(&s->in[0]))
         return arena_printf(s->arena, "the operand is %s, which cannot be summed over ranks",
                             infer_text(s, &s->in[0]));
-    return shape_part(s);
+    return take_part(s, false);
 }
 
 const char *shape_unshard(Infer *s) {

@@ -9,7 +9,8 @@
  * instruction: each must have a cut (cut.h) of which its operands are placed exactly as they are,
  * or be linear in partial operands, or read only whole ones. Types of results are those of a rank,
  * so the whole ones are found by trying which of their dimensions is cut; the op's own rule and
- * cuts decide.
+ * cuts decide. Parts of one run may end in padding: then those of an operand say how
+ * large the whole dimension is, first those of a parameter.
  *
  * Afterwards check_type gives whole types, and collectives of activations are copies: so proofs 4
  * and 8 compare what the model says with the whole values, of which each rank has its part.
@@ -54,19 +55,30 @@ static int64_t cut_parts(const Check *c) { return c->level_parts[c->level]; }
 
 static bool is_whole(const Check *c, uint32_t v) { return c->place[v].kind == PLACE_WHOLE; }
 
-static void set_place(Check *c, uint32_t v, const Place *p) {
+/* size: where it is cut, that of the whole dimension. */
+static void set_cut(Check *c, uint32_t v, const Place *p, int64_t size) {
     Type t = c->part[v];
     if (p->kind == PLACE_CUT) {
-        t.dim[p->dim] *= cut_parts(c);
+        t.dim[p->dim] = size;
         t.pitch = 0;
     }
     c->place[v] = *p;
     c->whole[v] = t;
 }
 
+/* As value `like` is. */
+static void set_like(Check *c, uint32_t v, uint32_t like) {
+    set_cut(c, v, &c->place[like], c->whole[like].dim[c->place[like].dim]);
+}
+
 static void set_whole(Check *c, uint64_t i) {
     for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
-        set_place(c, check_out(c, i, k), &(Place){0});
+        set_cut(c, check_out(c, i, k), &(Place){0}, 0);
+}
+
+/* Entries of a part of a dimension of one run; the last ones may be padding. */
+static int64_t share_of(const Check *c, int64_t size) {
+    return (size + cut_parts(c) - 1) / cut_parts(c);
 }
 
 static bool same_place(const Place *a, const Place *b) {
@@ -77,6 +89,15 @@ static bool same_place(const Place *a, const Place *b) {
 static Place place_of_param(const Check *c, const PlanParam *param) {
     if (!(param->cut.axes & cut_axis(c))) return (Place){0};
     return (Place){PLACE_CUT, (uint8_t)param->cut.dim, param->cut.outer};
+}
+
+/* The size of its cut dimension along this axis: it is known where parts end in padding, which they
+ * do along one axis only. */
+static int64_t size_of_param(const Check *c, const PlanParam *param, uint32_t v) {
+    const TensorCut *cut = &param->cut;
+    bool pads = cut->axes == cut_axis(c) && cut->size % cut_parts(c);
+    return pads ? check_whole_param(c, param).dim[cut->dim]
+                : c->part[v].dim[cut->dim] * cut_parts(c);
 }
 
 /* ---- an op by its cuts */
@@ -101,6 +122,13 @@ static CutOp cut_op(const Placing *s, const Attrs *a, FormulaStep *step) {
     return op;
 }
 
+/* Is the operand in parts along all of the cut, which end in padding that the op leaves alone? */
+static bool ends_in_padding(const Placing *s, const Cut *cut, uint32_t which) {
+    const Place *p = &s->place[which];
+    return cut->pads && p->kind == PLACE_CUT && same_place(p, &cut->value[which]) &&
+           p->outer == 1 && s->type[which].dim[p->dim] == cut->size;
+}
+
 /* Has the cut, narrowed to what operand `which` is cut into, every operand and result placed as it
  * is, or is tried? Sets the places of the results. */
 static bool agrees(Placing *s, const Cut *cut, uint32_t which) {
@@ -108,7 +136,9 @@ static bool agrees(Placing *s, const Cut *cut, uint32_t which) {
     Cut own = *cut;
     own.value = arena_copy(s->scratch, cut->value, n * sizeof *own.value);
     if (own.counts != (s->scaled >= 0)) return false;
-    if (!cut_match(&own, n, which, &s->place[which], cut_parts(s->c))) return false;
+    if (own.size % cut_parts(s->c) ? !ends_in_padding(s, &own, which)
+                                   : !cut_match(&own, n, which, &s->place[which], cut_parts(s->c)))
+        return false;
     if (!cut_has_kernels((OpKind)s->in->op, &own, n)) return false;
     for (uint32_t v = 0; v < s->n_in; v++)
         if (!same_place(&own.value[v], &s->place[v])) return false;
@@ -120,6 +150,16 @@ static bool agrees(Placing *s, const Cut *cut, uint32_t which) {
     return true;
 }
 
+/* The size of the dimension of which result j has a part, as it is tried: where the parts of an
+ * operand end in padding, a result with parts of that length has as many entries as the operand. */
+static int64_t tried_size(const Placing *s, uint32_t which, uint32_t j, int dim) {
+    const Check *c = s->c;
+    int64_t part = c->part[check_out(c, s->i, j)].dim[dim];
+    int64_t size = s->type[which].dim[s->place[which].dim];
+    bool padded = size % cut_parts(c) && s->place[which].outer == 1 && share_of(c, size) == part;
+    return padded ? size : part * cut_parts(c);
+}
+
 /* The op on whole types with these dimensions of its results cut. */
 static bool try_types(Placing *s, uint32_t which) {
     const Check *c = s->c;
@@ -127,7 +167,7 @@ static bool try_types(Placing *s, uint32_t which) {
         Type *t = &s->type[s->n_in + j];
         *t = c->part[check_out(c, s->i, j)];
         t->pitch = 0; /* parts of ops need not accept one */
-        if (s->dim[j] >= 0) t->dim[s->dim[j]] *= cut_parts(c);
+        if (s->dim[j] >= 0) t->dim[s->dim[j]] = tried_size(s, which, j, s->dim[j]);
     }
     PlanInstr whole = *s->in;
     whole.n_in = s->n_in;
@@ -295,8 +335,13 @@ static int place_op(Check *c, uint64_t i) {
     }
     bool found = find_cut(&s) || stays_partial(&s);
     c->scaled[i][c->level] = (uint8_t)(s.scaled + 1);
-    for (uint32_t j = 0; found && j < s.n_out; j++)
-        set_place(c, check_out(c, i, j), &s.place[s.n_in + j]);
+    uint32_t which = 0;
+    while (which < s.n_in && s.place[which].kind != PLACE_CUT) which++;
+    for (uint32_t j = 0; found && j < s.n_out; j++) {
+        const Place *p = &s.place[s.n_in + j];
+        bool cut = p->kind == PLACE_CUT;
+        set_cut(c, check_out(c, i, j), p, cut ? tried_size(&s, which, j, p->dim) : 0);
+    }
     arena_free(scratch);
     if (found) return 0;
     return fail_op(c, i);
@@ -321,7 +366,7 @@ static int move_part(Check *c, uint64_t i) {
         return check_fail(c, "10c", i, "moves a value along axes that cut no values");
     if (!(axes & cut_axis(c))) {
         if (!(axes & proved)) return place_op(c, i);
-        set_place(c, check_out(c, i, 0), from); /* what it moved is whole */
+        set_like(c, check_out(c, i, 0), check_in(c, i, 0)); /* what it moved is whole */
         return 0;
     }
     if (!same_place(from, gathers ? &cut : sums ? &term : &all))
@@ -329,7 +374,9 @@ static int move_part(Check *c, uint64_t i) {
                                gathers ? "cut as it says"
                                : sums  ? "a term of a sum"
                                        : "whole");
-    set_place(c, check_out(c, i, 0), gathers ? &all : &cut);
+    /* What gathers parts that end in padding has that padding at its end. */
+    int64_t size = gathers ? 0 : c->whole[check_in(c, i, 0)].dim[cut.dim];
+    set_cut(c, check_out(c, i, 0), gathers ? &all : &cut, size);
     return 0;
 }
 
@@ -341,11 +388,11 @@ static int place_collective(Check *c, uint64_t i) {
         const Place *p = &c->place[check_in(c, i, k)];
         if (in->op == OP_all_reduce && along) {
             if (p->kind != PLACE_PARTIAL) return fail_collective(c, i, "a term of a sum");
-            set_place(c, check_out(c, i, k), &(Place){0});
+            set_cut(c, check_out(c, i, k), &(Place){0}, 0);
         } else if (along) {
             return fail_collective(c, i, "split");
         } else {
-            set_place(c, check_out(c, i, k), p);
+            set_like(c, check_out(c, i, k), check_in(c, i, k));
         }
     }
     return 0;
@@ -379,7 +426,7 @@ static int place_pack(Check *c, uint64_t i) {
 static int place_accumulated(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     for (uint32_t k = 0; k < in->n_out; k++)
-        set_place(c, check_out(c, i, k), &c->place[check_in(c, i, in->n_out + k)]);
+        set_like(c, check_out(c, i, k), check_in(c, i, in->n_out + k));
     return 0;
 }
 
@@ -391,10 +438,10 @@ static int place_flat(Check *c, uint64_t i) {
     if (in->op == OP_pack || in->op == OP_copy_in) return place_pack(c, i);
     if (in->op == OP_accumulate) return place_accumulated(c, i);
     if (in->op == OP_grad_norm) /* each rank's share of it: rank_own_part */
-        set_place(c, check_out(c, i, 0), &(Place){.kind = PLACE_PARTIAL});
+        set_cut(c, check_out(c, i, 0), &(Place){.kind = PLACE_PARTIAL}, 0);
     else if (in->op == OP_fetch || in->op == OP_evict || in->op == OP_cast ||
              (in->op == OP_metric_add && same_place(first, &c->place[check_in(c, i, 1)])))
-        set_place(c, check_out(c, i, 0), first);
+        set_like(c, check_out(c, i, 0), check_in(c, i, 0));
     else if (whole || in->op == OP_free)
         set_whole(c, i);
     else
@@ -409,7 +456,8 @@ static int place_instr(Check *c, uint64_t i) {
     bool flat = !(op_info[in->op].levels & (L_MODEL | L_TRAIN));
     if (param >= 0) {
         Place p = place_of_param(c, &c->p->params[param]);
-        set_place(c, check_out(c, i, 0), &p);
+        set_cut(c, check_out(c, i, 0), &p,
+                size_of_param(c, &c->p->params[param], check_out(c, i, 0)));
         return 0;
     }
     if (check_is_collective(c, i)) return place_collective(c, i);
