@@ -17,6 +17,23 @@ static void put_offloaded(const Plan *plan, Arena *a, Buf *out) {
     buf_printf(out, "\n");
 }
 
+enum { MOST_PADDED = 3 };
+
+/* Parameters whose parts end in padding, as `; 50257 of wte (1 row of padding)`. */
+static void put_padded(const Plan *plan, const Mesh *mesh, Buf *out) {
+    uint32_t n = 0;
+    for (uint64_t i = 0; i < plan->n_params; i++) {
+        const TensorCut *cut = &plan->params[i].cut;
+        int64_t ranks = mesh_extent(mesh, cut->axes), rows;
+        if (!cut->axes || cut->size % ranks == 0 || n++ >= MOST_PADDED) continue;
+        rows = cut_each(cut->size, ranks) * ranks - cut->size;
+        buf_printf(out, "%s %lld of %s (%lld row%s of padding)", n == 1 ? ";" : ",",
+                   (long long)cut->size, plan_string(plan, plan->params[i].name), (long long)rows,
+                   rows == 1 ? "" : "s");
+    }
+    if (n > MOST_PADDED) buf_printf(out, " and %u more", n - MOST_PADDED);
+}
+
 /* What ranks along axes that cut values share out: along cp positions, along tp parameters, some of
  * which each holds whole. */
 static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
@@ -42,6 +59,7 @@ static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
                    amount_commas(a, cut), amount_commas(a, whole));
         if (twin)
             buf_printf(out, "; %lld ranks at a time hold the same KV heads", (long long)next->size);
+        put_padded(plan, &mesh, out);
         buf_printf(out, "\n");
     }
 }

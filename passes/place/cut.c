@@ -9,11 +9,11 @@
  * that reads or makes a value for its cut of that place (cut.h). A place may be a factor of a
  * dimension, such as the heads in rows of 3 x heads x width, and a dimension may have several.
  *
- * tp takes classes that hold parameters, that every op they meet can share out, whose size the
- * number of ranks divides, and of which the user keeps no parameter whole: the one with the most
- * elements first, at each op only one. What no class takes stays whole on every rank. Where heads
- * are what cannot be divided, that is an error, since attention whole on every rank is not what
- * anybody wants; any other width stays whole.
+ * tp takes classes that hold parameters, that every op they meet can share out, of which the user
+ * keeps no parameter whole, and whose size the number of ranks divides, or whose parts may end in
+ * padding, such as a vocabulary: the one with the most elements first, at each op only one. What no
+ * class takes stays whole on every rank. Where heads are what cannot be divided, that is an error,
+ * since attention whole on every rank is not what anybody wants; any other width stays whole.
  *
  * Along cp no parameter is cut: ranks share out positions, which must be divisible.
  *
@@ -43,7 +43,9 @@ typedef struct CutClass {
     OpId refused;     /* one that needs it whole, or has two cuts in it; NO_OP: none */
     OpId heads;       /* one of attention whose KV heads it is; NO_OP: none */
     bool inside;      /* the heads of each KV head instead */
-    int64_t size;     /* what the number of ranks must divide */
+    bool merges;      /* an op merges results of its parts, of one axis */
+    int64_t size;     /* what the number of ranks must divide, .. */
+    bool pads;        /* .. unless parts along one axis may end in padding */
     int64_t elements; /* of the parameters in it */
 } CutClass;
 
@@ -123,6 +125,16 @@ static OpCuts *cuts_of(CutPass *c, OpId id) {
     return all;
 }
 
+/* A table whose rows are read in an order that no data decides, such as one of positions, stays
+ * whole: every rank would need rows of every part. */
+static bool reads_constants(const CutPass *c, const Op *op) {
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const Op *def = op_of(c, c->g->values.at[op->in[i]].def);
+        if (!def->n_in && op_info[def->kind].rows == ROWS_NONE) return true;
+    }
+    return false;
+}
+
 /* The class has the place as value `which` of the op: finds the op's cut of it, and what that ties
  * to it. false: the op needs it whole. */
 static bool follow_op(CutPass *c, CutClass *class, OpId id, uint32_t which, const ClassPlace *p) {
@@ -135,7 +147,10 @@ static bool follow_op(CutPass *c, CutClass *class, OpId id, uint32_t which, cons
         memcpy(value, cut.value, n * sizeof *value);
         cut.value = value;
         if (!cut_match(&cut, n, which, &p->place, p->size)) continue;
-        if (!cut_has_kernels(op->kind, &cut, n)) return false;
+        if (!cut.merge && !cut_has_kernels(op->kind, &cut, n)) return false;
+        if (cut.at && reads_constants(c, op)) return false;
+        class->pads &= cut.pads;
+        class->merges |= cut.merge;
         if (!(all->taken >> k & 1)) vec_push(c->g->scratch, &class->ops, id);
         all->taken |= (uint64_t)1 << k;
         if (cut.pair) class->heads = id;
@@ -171,11 +186,12 @@ static void follow_value(CutPass *c, CutClass *class, const ClassPlace *p) {
 }
 
 static void find_class(CutPass *c, ValueId value, const Place *place, int64_t size) {
-    CutClass class = {.refused = NO_OP, .heads = NO_OP, .size = size};
+    CutClass class = {.refused = NO_OP, .heads = NO_OP, .size = size, .pads = true};
     add_place(c, &class, value, place, size);
     if (!class.places.n) return;
     for (uint32_t k = 0; k < class.places.n; k++) {
         ClassPlace p = class.places.at[k];
+        class.pads &= c->g->values.at[p.value].type.dim[p.place.dim] == p.size;
         follow_value(c, &class, &p);
     }
     for (uint32_t k = 0; k < class.ops.n; k++) {
@@ -297,6 +313,13 @@ static void warn_idle(const CutPass *c, const MeshAxis *axis) {
     diag_emit(&d);
 }
 
+static bool may_share(const CutClass *class, const Mesh *mesh, AxisSet set) {
+    int64_t ranks = mesh_extent(mesh, set);
+    bool one = !(set & (set - 1));
+    if (class->merges && !one) return false;
+    return class->size % ranks == 0 || (class->pads && one && class->size >= ranks);
+}
+
 /* Chooses classes for the axis. false: there are heads that it cannot share out. */
 static bool cut_axis(CutPass *c, int number) {
     Mesh *mesh = &c->g->policy.mesh;
@@ -311,7 +334,7 @@ static bool cut_axis(CutPass *c, int number) {
     for (uint32_t k = 0; k < c->classes.n; k++) {
         const CutClass *class = &c->classes.at[k];
         for (int i = 0; i < 3 && class->refused == NO_OP; i++) {
-            if (!sets[i] || class->size % mesh_extent(mesh, sets[i]) || !is_free(c, class, sets[i]))
+            if (!sets[i] || !may_share(class, mesh, sets[i]) || !is_free(c, class, sets[i]))
                 continue;
             choose(c, class, sets[i]);
             any = true;

@@ -28,11 +28,18 @@
  *   partial   cut       reduce_scatter_part, where rows are shared out
  *   whole     cut       part, which sends nothing
  *   cut       cut along another dimension: to whole, then part
+ *
+ * An op that column MERGED knows, such as a loss over a vocabulary, becomes an op on parts, a
+ * gather of their small results, and an op that merges these. Parts of a size that the number of
+ * ranks does not divide end in padding, which ops leave alone (Cut.pads); a gather is followed by a
+ * slice then.
+ *
  */
 #include <string.h>
 
 #include "cut.h"
 #include "passes.h"
+#include "signature.h"
 
 /* How a value is placed along the axis. */
 typedef struct ValuePlace {
@@ -115,13 +122,27 @@ static ValueId emit_move(PlacePass *p, OpKind kind, ValueId old, ValueId v, cons
     return v;
 }
 
+/* Leaves out the padding of the last parts. */
+static ValueId gather_parts(PlacePass *p, ValueId old, ValueId v, const ValuePlace *from) {
+    Attrs a = attrs_default(OP_slice);
+    a.axis = from->place.dim;
+    a.count = p->g->values.at[old].type.dim[from->place.dim];
+    v = emit_move(p, OP_all_gather_part, old, v, from, &whole);
+    if (p->g->values.at[v].type.dim[from->place.dim] == a.count) return v;
+    bool again = p->g->ops.at[p->g->values.at[v].def].recomputed;
+    v = emit_value(&p->b, OP_slice, &a, 1, &v, NULL);
+    p->g->ops.at[p->g->values.at[v].def].recomputed = again;
+    set_placement(p, v, old, &whole);
+    return v;
+}
+
 /* The old value in that placement. A sum is completed once: all readers after that have it as the
  * first one wanted it. */
 static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
     ValuePlace *from = &p->place[old];
     if (same_place(from, to)) return p->became[old];
     if (from->place.kind == PLACE_PARTIAL) {
-        bool part = p->rows && to->place.kind == PLACE_CUT;
+        bool part = p->rows && to->place.kind == PLACE_CUT && to->size % p->ranks == 0;
         OpKind sum = part ? OP_reduce_scatter_part : OP_all_reduce;
         p->became[old] = emit_move(p, sum, old, p->became[old], from, part ? to : &whole);
         *from = part ? *to : whole;
@@ -133,7 +154,7 @@ static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
         if (same_place(&c->to, to) && !again) return c->value;
     }
     ValueId v = p->became[old];
-    if (from->place.kind == PLACE_CUT) v = emit_move(p, OP_all_gather_part, old, v, from, &whole);
+    if (from->place.kind == PLACE_CUT) v = gather_parts(p, old, v, from);
     if (to->place.kind == PLACE_CUT) v = emit_move(p, OP_part, old, v, &whole, to);
     Converted c = {old, v, *to, p->b.phase, p->first[old]};
     p->first[old] = p->converted.n;
@@ -211,9 +232,9 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen, bool *rows) {
             for (uint32_t k = 0; k < n_cuts; k++) {
                 *chosen = copy_cut(p, &cuts[k], n);
                 *rows = kind == ROWS;
-                if (cut_match(chosen, n, i, &at->place, at->size) &&
-                    cut_has_kernels(op->kind, chosen, n) && nests(p, op, chosen))
-                    return true;
+                if (!cut_match(chosen, n, i, &at->place, at->size)) continue;
+                if ((at->size % p->ranks && !chosen->pads) || !nests(p, op, chosen)) continue;
+                if (chosen->merge || cut_has_kernels(op->kind, chosen, n)) return true;
             }
         }
     return false;
@@ -360,6 +381,52 @@ static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut, bool rows) {
     if (late != NO_VALUE) add_late(p, op, late);
 }
 
+/* The type of what op_info.part makes of all parts of the operands, and how it is cut. */
+static Place parts_of_result(PlacePass *p, const OldOp *op, const Cut *cut, Type *all) {
+    OldOp part = *op;
+    BoundSignature b;
+    Cut *cuts;
+    part.kind = (OpKind)op_info[op->kind].part;
+    part.n_out = 1;
+    CHECK(signature_bind(&b, part.kind, op->n_in, op->type, 0, NULL));
+    for (int k = 0; k < b.s->n_sizes; k++)
+        if (!b.size[k]) b.size[k] = p->ranks; /* as many as there are parts */
+    part.type = arena_array(p->g->scratch, Type, op->n_in + 1);
+    memcpy(part.type, op->type, op->n_in * sizeof *part.type);
+    *all = part.type[op->n_in] = signature_infer(&b, 0);
+    uint32_t n = find_cuts(p, &part, &cuts), k = 0;
+    while (k < n && cuts[k].letter != cut->letter) k++;
+    CHECK(k < n && cuts[k].value[op->n_in].kind == PLACE_CUT);
+    return cuts[k].value[op->n_in];
+}
+
+/* Each rank computes what it can of its parts; of all ranks' results the op's own are made. */
+static void emit_merged(PlacePass *p, const OldOp *op, const Cut *cut) {
+    Graph *g = p->g;
+    Type all;
+    ValuePlace at = {parts_of_result(p, op, cut, &all), p->ranks, false};
+    Type own = place_part(&all, &at.place, p->ranks);
+    ValueId *in = arena_array(g->scratch, ValueId, op->n_in + 1);
+    for (uint32_t i = 0; i < op->n_in; i++)
+        in[i] = convert(p, op->in[i], &(ValuePlace){cut->value[i], cut->size, false});
+    OpId part = op_emit(&p->b, (OpKind)op_info[op->kind].part, op->attr, op->n_in, in, &own);
+    g->ops.at[part].recomputed = op->recomputed;
+    in[0] = g->ops.at[part].out;
+    Placement *placement = arena_new_of(g->arena, Placement);
+    const Placement *before = g->values.at[op->in[0]].placement;
+    if (before) *placement = *before;
+    placement->cut[at.place.dim] = (AxisSet)1 << p->axis;
+    placement->outer[at.place.dim] = 1;
+    placement->size[at.place.dim] = p->ranks;
+    g->values.at[in[0]].placement = placement;
+    in[0] = emit_move(p, OP_all_gather_part, op->in[0], in[0], &at, &whole);
+    for (uint32_t i = 1; i < op->n_in; i++) in[i] = convert(p, op->in[i], &whole);
+    OpId merge = op_emit(&p->b, (OpKind)op_info[op->kind].merge, op->attr, op->n_in, in, NULL);
+    g->ops.at[merge].recomputed = op->recomputed;
+    for (uint32_t j = 0; j < op->n_out; j++)
+        set_result(p, op->out[j], g->ops.at[merge].out + j, &whole);
+}
+
 /* On partial operands as they are, results all partial; or on whole ones, results all whole. */
 static void emit_uncut(PlacePass *p, const OldOp *op, bool partial) {
     ValueId *in = arena_array(p->g->scratch, ValueId, op->n_in + 1);
@@ -375,7 +442,10 @@ static void emit_uncut(PlacePass *p, const OldOp *op, bool partial) {
 static void place_op(PlacePass *p, const OldOp *op) {
     Cut cut;
     bool rows, partial;
-    if (choose_cut(p, op, &cut, &rows))
+    bool cuts = choose_cut(p, op, &cut, &rows);
+    if (cuts && cut.merge)
+        emit_merged(p, op, &cut);
+    else if (cuts)
         emit_cut(p, op, &cut, rows);
     else if (partial = stays_partial(p, op), !partial && start_rows(p, op, &cut))
         emit_cut(p, op, &cut, true);
@@ -388,7 +458,8 @@ static void place_op(PlacePass *p, const OldOp *op) {
 static ValuePlace place_of_param(const PlacePass *p, const Param *param) {
     if (!(param->cut.axes >> p->axis & 1)) return whole;
     Place at = {PLACE_CUT, (uint8_t)param->cut.dim, param->cut.outer};
-    return (ValuePlace){at, p->ranks, false};
+    bool pads = param->cut.size % p->ranks;
+    return (ValuePlace){at, pads ? param->cut.size : p->ranks, false};
 }
 
 /* The placement of the only operand, or result, of an op that says it; NULL: it does not. */
