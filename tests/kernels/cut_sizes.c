@@ -15,11 +15,9 @@
 
 /* ---- sizes of letters */
 
-/* 6 or 12, in turn. */
-static int64_t size_of_turn(void) {
-    static int turn;
-    return ++turn % 3 ? 6 : 12;
-}
+/* 6 or 12, in turn; each case begins anew, so that other cases do not matter. */
+static int turn;
+static int64_t size_of_turn(void) { return ++turn % 3 ? 6 : 12; }
 
 static bool has_letter(const CutItem *item, AxisKind kind, int which) {
     return (item->axis.kind == kind && item->axis.which == which) ||
@@ -119,6 +117,7 @@ static void size_formula(Case *c) {
 
 Case case_with_sizes(const Case *from, char also) {
     Case c = *from;
+    turn = 0;
     if (c.op == OP_fused && moved_axis(from) < 0) size_formula(&c);
     if (cut_column(c.op)->n || op_parts(c.op)->n || also) size_letters(&c, also);
     return c;
@@ -130,6 +129,13 @@ Case case_with_sizes(const Case *from, char also) {
     {                                                                                              \
         .op = OP_##o, .title = #o " " #from " " #__VA_ARGS__, .n_in = 1, .n_out = 1,               \
         .in = {NORMAL from}, .out = {REAL(__VA_ARGS__)}, .reference = ref_copy                     \
+    }
+/* Along an axis of the mesh that has one rank: a copy. */
+#define OF_ONE_RANK(o)                                                                             \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " of one rank", .n_in = 1, .n_out = 1,                           \
+        .attr = {.axis = 1, .count = 1, .axes = 2}, .in = {NORMAL(6, 5, 18)},                      \
+        .out = {REAL(6, 5, 18)}, .reference = ref_copy                                             \
     }
 const Case layout_cases[] = {
     ATTENTION(6, 6, 6, 36, 6, 2, 1),
@@ -145,6 +151,10 @@ const Case layout_cases[] = {
      .reference = ref_accumulate,
      .tolerance = 2e-7},
     VIEWED(stop_gradient, (6, 12), 6, 12),
+    VIEWED(all_reduce, (6, 12), 6, 12),
+    OF_ONE_RANK(part),
+    OF_ONE_RANK(all_gather_part),
+    OF_ONE_RANK(reduce_scatter_part),
     VIEWED(reshape, (6, 12, 108), 6, 12, 3, 6, 6),
     VIEWED(reshape, (6, 12, 6, 6), 6, 12, 36),
     VIEWED(reshape, (6, 12, 18), 72, 18),
