@@ -197,12 +197,6 @@ static bool parse_init(GraphParser *p, Param *q) {
     return parse_expect(p, ')');
 }
 
-static bool parse_cut(GraphParser *p, TensorCut *cut) {
-    return parse_axes(p, &cut->axes) && parse_expect_word(p, "dim") && parse_i32(p, &cut->dim) &&
-           parse_expect_word(p, "outer") && parse_int(p, &cut->outer) &&
-           parse_expect_word(p, "size") && parse_int(p, &cut->size);
-}
-
 static bool parse_param(GraphParser *p) {
     Param q = {0};
     if (!parse_row(p, p->g->params.n) || !parse_param_name(p, &q.name) || !parse_type(p, &q.type) ||

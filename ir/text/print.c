@@ -278,9 +278,10 @@ static void print_cut(GraphPrinter *p, const TensorCut *cut) {
     put_labelled(p, "size", cut->size);
 }
 
-static void print_partial(GraphPrinter *p, AxisSet axes) {
+/* A word and the axes, if there are any. */
+static void print_axes(GraphPrinter *p, const char *word, AxisSet axes) {
     if (!axes) return;
-    put_text(p, " partial ");
+    put_text(p, word);
     text_axes_print(&p->g->policy.mesh, axes, p->out);
 }
 
@@ -322,7 +323,7 @@ static void print_params(GraphPrinter *p) {
         PARAM_FLAGS(FLAG)
         if (q->split_axis) put_labelled(p, "axis", q->split_axis);
         if (q->cut.axes) print_cut(p, &q->cut);
-        print_partial(p, q->partial);
+        print_axes(p, " partial ", q->partial);
         if (q->matrix) put_text(p, " matrix");
         if (q->gather) {
             put_text(p, " gather ");
@@ -351,7 +352,7 @@ static void put_residence(GraphPrinter *p, const State *s) {
         put_text(p, " split ");
         text_axes_print(&p->g->policy.mesh, s->split, p->out);
     }
-    print_partial(p, s->partial);
+    print_axes(p, " partial ", s->partial);
 }
 
 static void print_states(GraphPrinter *p) {
@@ -422,15 +423,9 @@ static void print_groups(GraphPrinter *p) {
         put_labelled(p, "unpadded", q->layout.unpadded);
         put_labelled(p, "padded", q->layout.padded);
         put_labelled(p, "shard", q->layout.shard);
-        if (q->layout.split) {
-            put_text(p, " split ");
-            text_axes_print(&p->g->policy.mesh, q->layout.split, p->out);
-        }
-        if (q->cut) {
-            put_text(p, " cut ");
-            text_axes_print(&p->g->policy.mesh, q->cut, p->out);
-        }
-        print_partial(p, q->partial);
+        print_axes(p, " split ", q->layout.split);
+        print_axes(p, " cut ", q->cut);
+        print_axes(p, " partial ", q->partial);
         put_text(p, "\n");
     }
 }
