@@ -1,0 +1,37 @@
+/* What proof 10 is made of: check_placement.c walks a program and knows ops that say how their
+ * values are placed, op_cuts.c finds how any other op's results are. */
+#ifndef FSDPC_PLACEMENT_H
+#define FSDPC_PLACEMENT_H
+
+#include "check.h"
+
+/* The axis of this level: its name, as a set, and how many ranks it has. */
+static inline const char *cut_name(const Check *c) {
+    return axis_name(c->mesh.axis[c->level_axis[c->level]].role);
+}
+static inline AxisSet cut_axis(const Check *c) { return (AxisSet)1 << c->level_axis[c->level]; }
+static inline int64_t cut_parts(const Check *c) { return c->level_parts[c->level]; }
+
+static inline bool is_whole(const Check *c, uint32_t v) { return c->place[v].kind == PLACE_WHOLE; }
+
+/* Entries of a part of a dimension of one run; the last ones may be padding. */
+static inline int64_t share_of(const Check *c, int64_t size) {
+    return (size + cut_parts(c) - 1) / cut_parts(c);
+}
+
+static inline bool same_place(const Place *a, const Place *b) {
+    return a->kind == b->kind &&
+           (a->kind != PLACE_CUT || (a->dim == b->dim && a->outer == b->outer));
+}
+
+/* Says how value v is placed along this level's axis. size: where it is cut, that of the whole
+ * dimension. */
+void placement_set(Check *c, uint32_t v, const Place *p, int64_t size);
+/* Of every result of instruction i: it is whole. */
+void placement_set_whole(Check *c, uint64_t i);
+
+/* op_cuts.c: places the results of instruction i as a cut of its op, with operands placed as they
+ * are, or its linearity says; check-10a. */
+int placement_of_op(Check *c, uint64_t i);
+
+#endif
