@@ -10,6 +10,4 @@ data  { train = synthetic(x = [8], y = 4, samples = 64) }
 train { loss = cross_entropy(model(x), y); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (dp = 1, tp = 2) }
 ==== out
-warning[W0302]: tp = 2: no parameter can be shared out, so these ranks repeat each other's work
-
-tp = 2: ranks share out 0 parameters, each holds 32 whole
+tp = 2: ranks share out 32 parameters, each holds 0 whole

@@ -17,7 +17,7 @@ data  { train = synthetic_tokens(32); length = 6 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (tp = 2); "a.up.*" = whole(tp) }
 ==== out
-param 0 "e.weight" f32
+param 0 "e.weight" f32 cut (tp) dim 0 outer 1 size 32
 param 1 "a.up.weight" f32 uncut
 param 2 "a.down.weight" f32 cut (tp) dim 0 outer 1 size 8
 param 3 "b.up.weight" f32 cut (tp) dim 1 outer 1 size 8

@@ -27,7 +27,7 @@ data  { train = synthetic_tokens(32); length = 6 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (dp = 2, tp = 4) }
 ==== out
-param 0 "e.weight" f32
+param 0 "e.weight" f32 cut (tp) dim 0 outer 1 size 32
 param 1 "h.norm.weight" f32 no_decay
 param 2 "h.norm.bias" f32 no_decay
 param 3 "h.qkv.weight" f32 cut (tp) dim 0 outer 3 size 4
@@ -37,4 +37,4 @@ param 6 "h.proj.bias" f32
 param 7 "h.up.weight" f32 cut (tp) dim 0 outer 1 size 20
 param 8 "h.gate.weight" f32 cut (tp) dim 0 outer 1 size 20
 param 9 "h.down.weight" f32 cut (tp) dim 1 outer 1 size 20
-param 10 "o.weight" f32
+param 10 "o.weight" f32 cut (tp) dim 0 outer 1 size 32

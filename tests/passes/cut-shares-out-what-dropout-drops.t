@@ -26,15 +26,15 @@ data  { train = synthetic_tokens(32); length = 6 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (dp = 2, tp = 2) }
 ==== out
-param 0 "e.weight" f32
+param 0 "e.weight" f32 cut (tp) dim 0 outer 1 size 32
 param 1 "h.n1.weight" f32 no_decay
 param 2 "h.n2.weight" f32 no_decay
 param 3 "h.qkv.weight" f32 cut (tp) dim 0 outer 3 size 4
 param 4 "h.proj.weight" f32 cut (tp) dim 1 outer 1 size 4
 param 5 "h.up.weight" f32 cut (tp) dim 0 outer 1 size 20
 param 6 "h.down.weight" f32 cut (tp) dim 1 outer 1 size 20
-param 7 "o.weight" f32
-f32[2, 6, 3x4*tp] = dropout(%10, %0) {salt = 0, p = 0.1} !forward
-f32[2, 6, 2*tp, 2] = dropout(%18, %0) {salt = 1, p = 0.1} !forward
-f32[2, 6, 10*tp] = dropout(%33, %0) {salt = 2, p = 0.1} !forward
-f32[2, 3*tp, 8] = dropout(%37, %0) {salt = 3, p = 0.1} !forward
+param 7 "o.weight" f32 cut (tp) dim 0 outer 1 size 32
+f32[2, 6, 3x4*tp] = dropout(%12, %0) {salt = 0, p = 0.1} !forward
+f32[2, 6, 2*tp, 2] = dropout(%20, %0) {salt = 1, p = 0.1} !forward
+f32[2, 6, 10*tp] = dropout(%34, %0) {salt = 2, p = 0.1} !forward
+f32[2, 3*tp, 8] = dropout(%38, %0) {salt = 3, p = 0.1} !forward

@@ -18,10 +18,17 @@ data  { train = synthetic_tokens(32); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (dp = 2, tp = 3); unit = root }
 ==== out
-  #13 %13: f32[2, 4, 3]+tp = linear(%11, %12)
-  #17 %17: f32[2, 4, 3]+tp = fused(%13, %16) {index = 1}
-  #34 %35: f32[2, 4, 3]+tp = mul(%34, %13)
-  #35 %36: f32[3]+tp = sum_leading(%35)
-  #37 %38: f32[1, 3]+tp = reshape(%36)
-  #38 %39: f32[4, 3]+tp = slice_grad(%38) {axis = 0, start = 3, count = 1}
-  #45 %44: f32[2, 4, 3]+tp = linear_grad_input(%41, %10)
+  #5 %5: f32[2, 4, 3]+tp = embedding(%4, %2)
+  #14 %14: f32[2, 4, 3]+tp = linear(%12, %13)
+  #18 %18: f32[2, 4, 3]+tp = fused(%14, %17) {index = 1}
+  #33 %33: f32[2, 4, 3]+tp = linear_grad_input(%31, %25)
+  #34 %34: f32[2, 4, 3]+tp = div_grad(%33, %24, %23)
+  #35 %35: f32[2, 4, 1]+tp = sum_to(%34)
+  #36 %36: f32[2, 4, 3]+tp = mean_grad(%35)
+  #37 %37: f32[2, 4, 3]+tp, %38: f32[2, 4, 3]+tp = fused(%33, %23, %36, %20) {index = 3}
+  #50 %50: f32[2, 4, 3]+tp = linear_grad_input(%47, %11)
+  #51 %51: f32[2, 4, 3]+tp, %52: f32[2, 4, 3]+tp = fused(%37, %50, %10, %9) {index = 5}
+  #52 %53: f32[2, 4, 1]+tp = sum_to(%52)
+  #53 %54: f32[2, 4, 3]+tp = mean_grad(%53)
+  #54 %55: f32[2, 4, 3]+tp = fused(%51, %9, %54, %6) {index = 6}
+  #55 %56: f32[32, 3]+tp = embedding_grad(%55, %2)

@@ -3,11 +3,11 @@
 # gathers in each, and two gathers of what forward has made, for the gradients of weights, as Megatron has them. The
 # first block reads an embedding that is whole; the sum is that of the loss.
 ==== out
-rows = false: all_reduce 24 24
+rows = false: all_reduce 25 25
 rows = false: reduce_scatter_part 0 0
-rows = false: all_gather_part 0 0
+rows = false: all_gather_part 1 0
 rows = false: part 0 0
-rows = true: all_reduce 1 0
-rows = true: reduce_scatter_part 24 24
-rows = true: all_gather_part 23 47
-rows = true: part 2 4
+rows = true: all_reduce 0 0
+rows = true: reduce_scatter_part 25 25
+rows = true: all_gather_part 26 50
+rows = true: part 1 1

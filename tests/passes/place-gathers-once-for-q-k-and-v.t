@@ -2,6 +2,6 @@
 # Where q, k and v are three products, and gate and up two, what they read is gathered once, and their gradients
 # of it are summed once: in 32 blocks two gathers and two scatters each way, and two gathers again.
 ==== out
-all_reduce 1 0
-reduce_scatter_part 64 64
-all_gather_part 63 127
+all_reduce 0 0
+reduce_scatter_part 65 66
+all_gather_part 66 129

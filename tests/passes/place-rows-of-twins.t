@@ -24,20 +24,25 @@ data  { train = synthetic_tokens(32); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 3; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (tp = 4) }
 ==== out
-  #19 %20: f32[3, 4*tp, 8] = part(%5) {axis = 1, count = 1, axes = (tp)}
-  #20 %21: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%19) {axis = 1, count = 1, axes = (tp, twin)}
-  #21 %22: f32[3, 2*tp*twin, 8] = part(%20) {axis = 1, count = 1, axes = (twin)}
-  #27 %30: f32[3, 8, 8] = all_gather_part(%26) {axis = 1, count = 1, axes = (tp, twin)}
-  #32 %35: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%34) {axis = 1, count = 1, axes = (tp, twin)}
-  #36 %39: i32[3, 4*tp] = part(%3) {axis = 1, count = 1, axes = (tp)}
-  #37 %40: i32[3, 2*tp*twin] = part(%39) {axis = 1, count = 1, axes = (twin)}
-  #39 %43: i64[24] = all_reduce(%41) {axes = (tp, twin)}
-  #45 %47: f32[3, 8, 8] = all_gather_part(%46) {axis = 1, count = 1, axes = (tp, twin)}
-  #50 %51: f32[3, 8, 8] = all_gather_part(%26) {axis = 1, count = 1, axes = (tp, twin)}
-  #54 %54: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%53) {axis = 1, count = 1, axes = (tp, twin)}
-  #61 %59: f32[3, 8, 8] = all_gather_part(%58) {axis = 1, count = 1, axes = (tp, twin)}
-  #71 %69: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%68) {axis = 1, count = 1, axes = (tp, twin)}
-  #77 %74: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%73) {axis = 1, count = 1, axes = (tp, twin)}
-  #83 %79: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%78) {axis = 1, count = 1, axes = (tp, twin)}
-  #85 %81: i32[3, 4*tp] = part(%2) {axis = 1, count = 1, axes = (tp)}
-  #86 %82: i32[3, 2*tp*twin] = part(%81) {axis = 1, count = 1, axes = (twin)}
+  #7 %7: f32[3, 8, 8] = all_reduce(%5) {axes = (tp, twin)}
+  #20 %21: f32[3, 4*tp, 8] = part(%7) {axis = 1, count = 1, axes = (tp)}
+  #21 %22: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%20) {axis = 1, count = 1, axes = (tp, twin)}
+  #22 %23: f32[3, 2*tp*twin, 8] = part(%21) {axis = 1, count = 1, axes = (twin)}
+  #28 %31: f32[3, 8, 8] = all_gather_part(%27) {axis = 1, count = 1, axes = (tp, twin)}
+  #33 %36: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%35) {axis = 1, count = 1, axes = (tp, twin)}
+  #36 %39: f32[3, 8, 8] = all_gather_part(%37) {axis = 1, count = 1, axes = (tp, twin)}
+  #38 %41: f32[3, 8, 1*tp, 3] = cross_entropy_part(%40, %3) {ignore = -100}
+  #39 %42: f32[3, 8, 2, 3] = all_gather_part(%41) {axis = 2, count = 1, axes = (tp)}
+  #43 %46: f32[3, 8, 8] = all_gather_part(%37) {axis = 1, count = 1, axes = (tp, twin)}
+  #47 %49: f32[3, 8, 8] = all_reduce(%48) {axes = (tp)}
+  #52 %53: f32[3, 8, 8] = all_gather_part(%27) {axis = 1, count = 1, axes = (tp, twin)}
+  #56 %56: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%55) {axis = 1, count = 1, axes = (tp, twin)}
+  #62 %60: f32[3, 4*tp, 8] = part(%49) {axis = 1, count = 1, axes = (tp)}
+  #63 %61: f32[3, 2*tp*twin, 8] = part(%60) {axis = 1, count = 1, axes = (twin)}
+  #65 %63: f32[3, 8, 8] = all_gather_part(%62) {axis = 1, count = 1, axes = (tp, twin)}
+  #75 %73: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%72) {axis = 1, count = 1, axes = (tp, twin)}
+  #81 %78: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%77) {axis = 1, count = 1, axes = (tp, twin)}
+  #87 %83: f32[3, 2*tp*twin, 8] = reduce_scatter_part(%82) {axis = 1, count = 1, axes = (tp, twin)}
+  #89 %85: i32[3, 4*tp] = part(%2) {axis = 1, count = 1, axes = (tp)}
+  #90 %86: i32[3, 2*tp*twin] = part(%85) {axis = 1, count = 1, axes = (twin)}
+  #92 %88: f32[8*tp*twin, 8] = reduce_scatter_part(%87) {axis = 0, count = 1, axes = (tp, twin)}
