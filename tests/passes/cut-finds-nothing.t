@@ -3,11 +3,13 @@
 ==== net.fsd
 module Net {
   o : Linear(8, 4)
-  forward(x) = o(x)
+  forward(x) = softmax(o(x))
 }
 model = Net
 data  { train = synthetic(x = [8], y = 4, samples = 64) }
 train { loss = cross_entropy(model(x), y); batch = 4; steps = 1; optimizer = sgd(lr = 0.1) }
 shard { mesh = (dp = 1, tp = 2) }
 ==== out
-tp = 2: ranks share out 32 parameters, each holds 0 whole
+warning[W0302]: tp = 2: no parameter can be shared out, so these ranks repeat each other's work
+
+tp = 2: ranks share out 0 parameters, each holds 32 whole
