@@ -326,6 +326,9 @@ static void rows_are_those_of_other_operands(void **state) {
         if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part) &&
             !moves_rows(&f, i, OP_part))
             continue;
+        const PlanInstr *in = &f.good.plan.instrs[i];
+        const Type *t = &f.good.plan.values[in->first_out].type;
+        if (t->dim[in->attr.axis] % 4) continue; /* the reader refuses these */
         Edit *e = edit_new(f.arena, &f.good.plan);
         e->instr[i].row.attr.count = 2;
         try_edit(&f, e, true);
