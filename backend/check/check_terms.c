@@ -199,7 +199,7 @@ static void type_inner(Check *c, uint64_t i, Type *to) {
         step[k] = p->steps[f->first_step + k];
         check_whole_step(c, i, &step[k]);
     }
-    formula_types(f->n_in, f->n_step, step, value);
+    formula_whole_types(f->n_in, f->n_step, step, value);
     for (uint32_t k = 0; k < f->n_step; k++) to[k] = value[f->n_in + k];
 }
 

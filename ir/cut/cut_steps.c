@@ -57,7 +57,8 @@ static void finish_step(const CutSteps *all, CutStep *step) {
 
 static bool steps_of_formula(const CutOp *op, CutSteps *all) {
     for (uint32_t i = 0; i < op->n_in; i++) all->type[i] = op->in[i];
-    if (op->n_in > FORMULA_OPERANDS || formula_types(op->n_in, op->n_step, op->step, all->type))
+    if (op->n_in > FORMULA_OPERANDS ||
+        !formula_whole_types(op->n_in, op->n_step, op->step, all->type))
         return false;
     all->n_values = op->n_in + op->n_step;
     all->is_formula = true;

@@ -80,8 +80,8 @@ static const char *rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep 
 }
 
 /* Each step's shape is checked before the next one is derived from it. */
-static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
-                               Type *value) {
+static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value,
+                               bool limits) {
     Pieces p;
     for (uint32_t k = 0; k < n_step; k++) {
         Type *y = &value[n_in + k];
@@ -89,15 +89,15 @@ static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep
             return "the shapes of its operands do not match";
         if (!type_sound(y)) return "the value of a step is too large";
     }
-    if (!formula_pieces(n_in, n_step, step, value, &p))
-        return "its parts are not pieces of one axis, or there are too many";
-    return NULL;
+    if (!limits || formula_pieces(n_in, n_step, step, value, &p)) return NULL;
+    return "its parts are not pieces of one axis, or there are too many";
 }
 
-const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value) {
+static const char *types_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value,
+                               bool limits) {
     Type shape = value[0];
     uint64_t narrow = 0;
-    if (formula_moves(n_step, step)) return moves_fault(n_in, n_step, step, value);
+    if (formula_moves(n_step, step)) return moves_fault(n_in, n_step, step, value, limits);
     for (uint32_t i = 0; i < n_in; i++)
         if (!type_broadcast(&shape, &value[i])) return "the shapes of its operands do not match";
     for (uint32_t i = 0; i < n_in; i++) narrow |= (uint64_t)type_is_narrow(&value[i], &shape) << i;
@@ -109,7 +109,15 @@ const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *ste
         y->dtype = step[k].dtype;
         y->pitch = 0;
     }
-    return rows_fault(n_in, n_step, step, &shape, narrow);
+    return limits ? rows_fault(n_in, n_step, step, &shape, narrow) : NULL;
+}
+
+const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value) {
+    return types_fault(n_in, n_step, step, value, true);
+}
+
+bool formula_whole_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value) {
+    return !types_fault(n_in, n_step, step, value, false);
 }
 
 uint32_t *formula_word(FormulaStep *s, int word) {

@@ -70,6 +70,9 @@ int formula_step_op(const FormulaStep *s, Attrs *a);
 /* Fills in the types of the steps' values, after those of the operands. Returns what is wrong, or
  * NULL. */
 const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value);
+/* The same of whole values, of which ranks compute parts: no kernel has to fit them. false: their
+ * shapes do not fit each other. */
+bool formula_whole_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value);
 /* The operations of a formula with values of these types, counted as if each step were a separate
  * op. */
 int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *value);

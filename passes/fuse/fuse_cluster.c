@@ -65,18 +65,24 @@ bool cluster_has_moves(const Clusters *m, const Cluster *c) {
     return has;
 }
 
-/* Over which axes the results of the op are still to be summed. */
-static AxisSet terms_of(const Clusters *m, const Op *op) {
-    const Placement *p = op->n_out ? m->g->values.at[op->out].placement : NULL;
-    return p ? p->partial : 0;
+/* Do ranks share out the results of both along the same axes, and are both still to be summed over
+ * the same ones? If not, parts have the same shape by chance. */
+static bool are_placed_alike(const Clusters *m, const Op *a, const Op *b) {
+    static const Placement none;
+    const Placement *p = a->n_out ? m->g->values.at[a->out].placement : NULL;
+    const Placement *q = b->n_out ? m->g->values.at[b->out].placement : NULL;
+    AxisSet cut[2] = {0};
+    if (!p) p = &none;
+    if (!q) q = &none;
+    for (int i = 0; i < MAX_RANK; i++) cut[0] |= p->cut[i], cut[1] |= q->cut[i];
+    return p->partial == q->partial && cut[0] == cut[1];
 }
 
-/* With moves, shapes say nothing: whether there is a formula for both will be seen. Terms of sums
- * are computed apart from whole values. */
+/* With moves, shapes say nothing: whether there is a formula for both will be seen. */
 bool cluster_is_alike(const Clusters *m, const Cluster *c, const Cluster *d) {
     const Op *a = op_of(m, c->op[0]), *b = op_of(m, d->op[0]);
     if (a->unit != b->unit || a->phase != b->phase || a->recomputed != b->recomputed ||
-        terms_of(m, a) != terms_of(m, b))
+        !are_placed_alike(m, a, b))
         return false;
     const Type *x = cluster_shape(m, c), *y = cluster_shape(m, d);
     return type_same_dims(x, y) || is_row_of(x, y) || is_row_of(y, x) || cluster_has_moves(m, c) ||

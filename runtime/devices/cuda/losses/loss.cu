@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     bool own = target >= 0 && target - r.from >= from && target - r.from < end;
     float first = (float)log_sum, *to = out + 3 * (int64_t)blockIdx.x;
     to[0] = first;
-    to[1] = isfinite(first) ? (float)(log_sum - (double)first) : 0.0f;
+    to[1] = fabsf(first) < INFINITY ? (float)(log_sum - (double)first) : 0.0f;
     to[2] = own ? element_load(r.logits, r.dtype, start + target - r.from) : 0.0f;
 }
 
