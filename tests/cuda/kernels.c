@@ -171,7 +171,7 @@ static void compare(const Trial *t, const Placing *p, const char *what) {
             carry_sums(c, (int64_t *)(image + p->out[j]), type_elements(type));
         double largest = 0;
         for (int64_t i = 0; i < type_elements(type); i++)
-            if (!isnan(t->want[j][i])) largest = fmax(largest, fabs(t->want[j][i]));
+            if (isfinite(t->want[j][i])) largest = fmax(largest, fabs(t->want[j][i]));
         for (int64_t i = 0; i < type_elements(type); i++) {
             double want = t->want[j][i];
             double got = get(image + p->out[j], type->dtype, place_of(type, i));
@@ -180,6 +180,7 @@ static void compare(const Trial *t, const Placing *p, const char *what) {
             if (type->dtype == DT_F16) allowed += ldexp(fabs(want), -11) + 0x1p-25;
             if (isnan(want) && type->dtype == DT_I64) continue; /* any word */
             double error = isnan(want) ? (isnan(got) ? 0 : INFINITY) : fabs(got - want);
+            if (got == want) error = 0; /* infinite ones too */
             if (allowed > 0 && error <= allowed) share[c->op] = fmax(share[c->op], error / allowed);
             if (error == 0 || error <= allowed) continue;
             char why[160];
