@@ -168,9 +168,9 @@ uint32_t check_parts(const Check *c, uint64_t instr, Part part[CHECK_PARTS]);
 Attrs check_part_attrs(const Check *c, uint64_t instr, const Part *part);
 /* Does the op only move a value between ranks that share it out? Its result stands for the same. */
 bool check_moves_parts(const Check *c, uint16_t op);
-/* What gathers parts that end in padding ends in it, too: that is not the value, which a slice of it
- * is. Whether the part is either of the two; then *number is that of its result. in: those of its
- * operands. */
+/* What gathers parts that end in padding ends in it, too: that is not the value, which a slice of
+ * it is. Whether the part is either of the two; then *number is that of its result. in: those of
+ * its operands. */
 bool check_number_padded(const Check *c, const Part *part, const Attrs *a, const uint64_t *in,
                          uint64_t *number);
 /* Room for values of parts: those of the plan and those that exist only inside of instructions. */
