@@ -43,10 +43,10 @@
  *                     is a wrong number. tests/kernels/cut_test.c tries every word
  *   CUT_BY(rule)      the same where the signature does not name the axes: function cut_<rule> of
  *                     cut_rules.c. Ops with PARTS and `fused` have what their parts allow
- *   MERGED(part, all) of an op whose CUT says `merge`: the op that runs on parts instead, and the one
- *                     that makes its results of all their results, which have one more dimension.
- *                     That takes the place of operand 0; the
- *                     other operands and the attributes are those of the op
+ *   MERGED(part, all) of an op whose CUT says `merge`: the op that runs on parts instead, and the
+ *                     one that makes its results of all their results, which have one more
+ *                     dimension. That takes the place of operand 0; the other operands and the
+ *                     attributes are those of the op
  *   LINEAR(text)      the operands in which the op is linear: "x b, w b", in x and b together, and
  *                     in w and b together. Where all of one group are partial sums over the same
  *                     ranks and all other operands are whole, every result is such a sum

@@ -32,24 +32,9 @@
  * plan must not search for long. */
 enum { MOST_WAYS = 4, MOST_TRIES = 3000 };
 
-void placement_set(Check *c, uint32_t v, const Place *p, int64_t size) {
-    Type t = c->part[v];
-    if (p->kind == PLACE_CUT) {
-        t.dim[p->dim] = size;
-        t.pitch = 0;
-    }
-    c->place[v] = *p;
-    c->whole[v] = t;
-}
-
 /* As value `like` is. */
 static void set_like(Check *c, uint32_t v, uint32_t like) {
     placement_set(c, v, &c->place[like], c->whole[like].dim[c->place[like].dim]);
-}
-
-void placement_set_whole(Check *c, uint64_t i) {
-    for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
-        placement_set(c, check_out(c, i, k), &(Place){0}, 0);
 }
 
 static Place place_of_param(const Check *c, const PlanParam *param) {

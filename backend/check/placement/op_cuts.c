@@ -14,6 +14,21 @@
 /* Results whose dimensions are tried independently. */
 enum { MOST_SEARCHED = 4 };
 
+void placement_set(Check *c, uint32_t v, const Place *p, int64_t size) {
+    Type t = c->part[v];
+    if (p->kind == PLACE_CUT) {
+        t.dim[p->dim] = size;
+        t.pitch = 0;
+    }
+    c->place[v] = *p;
+    c->whole[v] = t;
+}
+
+void placement_set_whole(Check *c, uint64_t i) {
+    for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
+        placement_set(c, check_out(c, i, k), &(Place){0}, 0);
+}
+
 typedef struct Placing {
     Check *c;
     uint64_t i;

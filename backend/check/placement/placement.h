@@ -24,13 +24,14 @@ static inline bool same_place(const Place *a, const Place *b) {
            (a->kind != PLACE_CUT || (a->dim == b->dim && a->outer == b->outer));
 }
 
+/* ---- op_cuts.c */
+
 /* Says how value v is placed along this level's axis. size: where it is cut, that of the whole
  * dimension. */
 void placement_set(Check *c, uint32_t v, const Place *p, int64_t size);
 /* Of every result of instruction i: it is whole. */
 void placement_set_whole(Check *c, uint64_t i);
-
-/* op_cuts.c: places the results of instruction i as a cut of its op, with operands placed as they
+/* Places the results of instruction i as a cut of its op, with operands placed as they
  * are, or its linearity says; check-10a. */
 int placement_of_op(Check *c, uint64_t i);
 
