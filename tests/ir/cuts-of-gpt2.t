@@ -7,7 +7,7 @@
 48 add_layer_norm 1024 64
 24 attention_packed 64 B 12 H
 12 attention_packed_grad 64 B 12 H
-1 cross_entropy 64 .+ 1024 .+
+1 cross_entropy 64 .+ 1024 .+ 50257 V@
 1 cross_entropy_both 64 .+ 1024 .+
 1 embedding_grad 1024 .+ 768 D 1024 V@
 1 embedding_grad 64 .+ 1024 .+ 768 D 50257 V@
