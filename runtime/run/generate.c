@@ -7,7 +7,8 @@
  *
  * All ranks run the same calls, for together they hold the weights; each has the text as its own
  * sample 0, and the rest of its batch is zeros. Rank 0 chooses, prints, and tells the others, so
- * more ranks make larger models possible and nothing faster.
+ * more ranks make larger models possible and nothing faster. Where ranks share out logits, by
+ * positions or by ids, those that have some of the wanted row choose together.
  *
  * Temperature 0 takes the likeliest token, the first of several. Else token i has the chance
  * exp(logit i / temperature), and the random number is Philox of the seed and the token's number.
@@ -27,13 +28,15 @@ struct Generator {
     Rank *rank;
     uint32_t program, instr; /* of the evaluation; its cross entropy */
     const PlanValue *logits;
-    int64_t row; /* whose logits are wanted */
+    DimPart ids;  /* of these the rank has logits */
+    int64_t row;  /* whose logits are wanted */
+    int64_t here; /* the same among the rank's rows; -1: it is not one of them */
     uint8_t *slot;
     uint64_t slot_bytes;
     int32_t *text; /* the whole of it, prompt included */
     int64_t n, prompt;
     void *raw;
-    double *logit, *chance;
+    double *logit, *chance, *sums; /* sums: of chances, by part of the ids */
 };
 
 /* ---- what is needed, said before ranks open */
@@ -64,7 +67,9 @@ static bool find_logits(const Plan *p, uint32_t *program, uint32_t *instr) {
         if (q->kind != PROGRAM_EVAL) continue;
         *program = i;
         for (*instr = q->first_instr; *instr < q->first_instr + q->n_instr; ++*instr)
-            if (p->instrs[*instr].op == OP_cross_entropy) return true;
+            if (p->instrs[*instr].op == OP_cross_entropy ||
+                p->instrs[*instr].op == op_info[OP_cross_entropy].part)
+                return true;
     }
     return false;
 }
@@ -73,8 +78,23 @@ static const PlanValue *logits_of(const Plan *p, uint32_t instr) {
     return &p->values[p->operands[p->instrs[instr].first_in]];
 }
 
-static int64_t vocabulary_size(const PlanValue *logits) {
-    return logits->type.dim[logits->type.rank - 1];
+/* What the rank has of a dimension of the logits. */
+static DimPart part_of_logits(const Plan *p, const PlanValue *logits, int dim, int64_t rank) {
+    static const Placement whole;
+    const Placement *placed = plan_placement(p, logits);
+    Mesh mesh = plan_mesh(p);
+    return placement_part(placed ? placed : &whole, &mesh, rank, &logits->type, dim);
+}
+
+static int64_t vocabulary_size(const Plan *p, const PlanValue *logits) {
+    return part_of_logits(p, logits, logits->type.rank - 1, 0).whole;
+}
+
+/* On all ranks that share them out together. */
+static int64_t count_logits(const Plan *p, const PlanValue *logits) {
+    int64_t n = 1;
+    for (int i = 0; i < logits->type.rank; i++) n *= part_of_logits(p, logits, i, 0).whole;
+    return n;
 }
 
 /* Ids that can be chosen, and that can stand in a text. */
@@ -83,7 +103,8 @@ static int64_t token_count(const Run *run, const PlanValue *logits) {
     FieldRange range[64];
     CHECK(p->n_fields <= ARRAY_LEN(range));
     field_ranges(p, range);
-    int64_t n = vocabulary_size(logits), below = range[find_field(p, "inputs") - p->fields].below;
+    int64_t n = vocabulary_size(p, logits),
+            below = range[find_field(p, "inputs") - p->fields].below;
     if (below) n = MIN(n, below);
     if (run->inputs.tokenizer) n = MIN(n, tokenizer_ids(run->inputs.tokenizer));
     return reads_bytes(p) ? MIN(n, 256) : n;
@@ -156,7 +177,7 @@ int generate_check(Run *run, char *error) {
             error, "the loss is not a cross entropy, so there are no logits to choose from");
     const PlanValue *logits = logits_of(p, instr);
     FileType type = file_type_of(logits->type.dtype);
-    if (type_elements(&logits->type) != type_elements(&inputs->type) * vocabulary_size(logits) ||
+    if (count_logits(p, logits) != type_elements(&inputs->type) * vocabulary_size(p, logits) ||
         type == FT_COUNT || !file_type_float(type))
         return refuse_generation(error,
                                  "the model does not compute logits for each token of its inputs");
@@ -175,12 +196,12 @@ int generate_check(Run *run, char *error) {
 static int generator_before(void *of, uint32_t instr, char *error) {
     Generator *g = of;
     Rank *r = g->rank;
-    if (instr != g->instr || r->rank != 0) return 0;
+    if (instr != g->instr || g->here < 0 || (r->rank != 0 && !g->logits->placed)) return 0;
     const PlanInstr *in = &r->run->plan->instrs[instr];
     const Type *t = &g->logits->type;
-    uint64_t bytes = (uint64_t)(vocabulary_size(g->logits) * dtype_bytes(t->dtype));
+    uint64_t bytes = (uint64_t)(g->ids.count * dtype_bytes(t->dtype));
     uint64_t row_bytes = (uint64_t)(type_pitch(t) * dtype_bytes(t->dtype));
-    const char *from = r->arena + g->logits->address + (uint64_t)g->row * row_bytes;
+    const char *from = r->arena + g->logits->address + (uint64_t)g->here * row_bytes;
     int code = r->run->device->copy_out(r->context, in->stream, g->raw, from, bytes, error);
     return code ? code : rank_synchronize(r, error);
 }
@@ -198,11 +219,13 @@ int generator_open(Rank *r) {
         g->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
         g->slot = calloc(1, MAX(g->slot_bytes, 1));
         g->text = calloc(strlen(o->generate) + (size_t)o->tokens, sizeof *g->text);
-        g->raw = calloc((size_t)vocabulary_size(g->logits), sizeof(double));
-        g->logit = calloc((size_t)vocabulary_size(g->logits), sizeof *g->logit);
-        g->chance = calloc((size_t)vocabulary_size(g->logits), sizeof *g->chance);
+        g->ids = part_of_logits(p, g->logits, g->logits->type.rank - 1, r->rank);
+        g->raw = calloc((size_t)g->ids.count, sizeof(double));
+        g->logit = calloc((size_t)g->ids.count, sizeof *g->logit);
+        g->chance = calloc((size_t)g->ids.count, sizeof *g->chance);
+        g->sums = calloc((size_t)p->settings->ranks, sizeof *g->sums);
     }
-    if (g && g->slot && g->text && g->raw && g->logit && g->chance)
+    if (g && g->slot && g->text && g->raw && g->logit && g->chance && g->sums)
         return read_prompt(r->run, g->logits, g->text, &g->prompt, r->error);
     snprintf(r->error, ERROR_BYTES, "no memory for --generate");
     return EXIT_ENVIRONMENT;
@@ -215,7 +238,21 @@ void generator_close(Generator *g) {
     free(g->raw);
     free(g->logit);
     free(g->chance);
+    free(g->sums);
     free(g);
+}
+
+/* The place of the wanted row, of sample 0, among the rank's rows; -1: it has others. */
+static int64_t find_row(const Generator *g) {
+    const Type *t = &g->logits->type;
+    int64_t place = 0;
+    for (int i = 0; i + 1 < t->rank; i++) {
+        DimPart part = part_of_logits(g->rank->run->plan, g->logits, i, g->rank->rank);
+        int64_t at = (i + 2 == t->rank ? g->row : 0) - part.from;
+        if (at < 0 || at >= part.count) return -1;
+        place = place * t->dim[i] + at;
+    }
+    return place;
 }
 
 /* Runs the evaluation program over the end of the text. */
@@ -231,6 +268,7 @@ static int run_model(Generator *g) {
     memset(g->slot, 0, g->slot_bytes);
     memcpy(g->slot + inputs->staging, g->text + (g->n - n), (size_t)n * sizeof *g->text);
     g->row = n - 1;
+    g->here = find_row(g);
     step_state_fill(p->settings, MAX(run->steps.scheduled, 1), 0, 0, 0, 0, state);
     int code = step ? rank_copy_in(r, r->arena + step->address, state, sizeof state) : 0;
     if (!code && staging)
@@ -265,13 +303,80 @@ int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_
     return best;
 }
 
+/* The rank's logits of ids that can be chosen; returns how many. */
+static int64_t read_logits(Generator *g) {
+    int64_t n = MIN(token_count(g->rank->run, g->logits) - g->ids.from, g->ids.count);
+    FileType type = file_type_of(g->logits->type.dtype);
+    if (g->here < 0) return 0;
+    for (int64_t i = 0; i < n; i++)
+        g->logit[i] = load_real((char *)g->raw + i * file_type_bytes(type), type);
+    return MAX(n, 0);
+}
+
+/* A word that is larger for a larger number; 0 is less than that of any. */
+static uint32_t ordered_word(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 31 ? ~bits : bits | 1u << 31;
+}
+
+static float of_ordered_word(uint32_t word) {
+    uint32_t bits = word >> 31 ? word & ~(1u << 31) : ~word;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The ranks' logits of the row: as choose_token chooses among those of one, with sums in the order
+ * of the parts. All ranks come here; id: -1 if there are no numbers. */
+static int choose_together(Generator *g, int64_t *id) {
+    Rank *r = g->rank;
+    const RunOptions *o = r->run->options;
+    const Placement *placed = plan_placement(r->run->plan, g->logits);
+    Mesh mesh = plan_mesh(r->run->plan);
+    AxisSet axes = placed->cut[g->logits->type.rank - 1];
+    int64_t n = read_logits(g), parts = mesh_extent(&mesh, axes);
+    int64_t own = mesh_part(&mesh, r->rank, axes), in = -1;
+    uint64_t best = 0, word = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(g->logit[i]))
+            best = MAX(best, (uint64_t)ordered_word((float)g->logit[i]) << 32 |
+                                 (UINT32_MAX - (uint32_t)(g->ids.from + i)));
+    int code = rank_agree(r, best, &best);
+    *id = best ? (int64_t)(UINT32_MAX - (uint32_t)best) : -1;
+    if (code || !best || o->temperature == 0) return code;
+    double sum = 0, all = 0, largest = of_ordered_word((uint32_t)(best >> 32));
+    for (int64_t i = 0; i < n; i++) {
+        g->chance[i] = isnan(g->logit[i]) ? 0 : exp((g->logit[i] - largest) / o->temperature);
+        sum += g->chance[i];
+    }
+    double *sums = g->sums;
+    for (int64_t k = 0; k < parts && !code; k++) {
+        memcpy(&word, &sum, sizeof word); /* words of numbers that are not negative are ordered */
+        code = rank_agree(r, k == own && n ? word : 0, &word);
+        memcpy(&sums[k], &word, sizeof word);
+        all += sums[k];
+    }
+    double left = random_number(o->sample_seed, (uint64_t)(g->n - g->prompt)) * all;
+    for (int64_t k = 0; k < parts && in < 0; k++)
+        if (left < sums[k])
+            in = k;
+        else
+            left -= sums[k];
+    uint64_t mine = 0;
+    for (int64_t i = 0; i < n && in == own && !mine; i++) {
+        left -= g->chance[i];
+        if (left < 0) mine = (uint64_t)(g->ids.from + i) + 1;
+    }
+    if (!code) code = rank_agree(r, mine, &word);
+    if (word) *id = (int64_t)word - 1;
+    return code;
+}
+
 static int64_t choose_next(Generator *g) {
     const Run *run = g->rank->run;
     const RunOptions *o = run->options;
-    int64_t n = token_count(run, g->logits);
-    FileType type = file_type_of(g->logits->type.dtype);
-    for (int64_t i = 0; i < n; i++)
-        g->logit[i] = load_real((char *)g->raw + i * file_type_bytes(type), type);
+    int64_t n = read_logits(g);
     return choose_token(g->logit, n, o->temperature, o->sample_seed, (uint64_t)(g->n - g->prompt),
                         g->chance);
 }
@@ -303,10 +408,12 @@ enum { NO_TOKEN_YET, INTERRUPTED, NO_NUMBERS, FIRST_TOKEN };
 static int next_token(Generator *g, bool *stop) {
     Rank *r = g->rank;
     uint64_t mine = NO_TOKEN_YET, word;
+    int64_t id = -1;
     int code = run_model(g);
+    if (!code && g->logits->placed) code = choose_together(g, &id);
     if (code) return code;
     if (r->rank == 0) {
-        int64_t id = atomic_load(&r->run->end.interrupted) ? -1 : choose_next(g);
+        if (!g->logits->placed) id = choose_next(g);
         mine = atomic_load(&r->run->end.interrupted) ? INTERRUPTED
                : id < 0                              ? NO_NUMBERS
                                                      : FIRST_TOKEN + (uint64_t)id;

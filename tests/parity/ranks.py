@@ -236,7 +236,7 @@ def cut(tools, tmp):
     worst = 0
     for model, settings, meshes in (
         (gpt, GPT, ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3", "tp=2,rows")),
-        (dropped, [], ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,rows")),
+        (dropped, [], ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,rows", "cp=2", "tp=2,cp=4")),
         (llama, few_heads, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")),
         (gpt, GPT, ("cp=2", "cp=8", "dp=2,cp=2", "cp=2,tp=2", "tp=2,cp=2")),
         (llama, few_heads, ("cp=2,dp=3", "dp=2,tp=4,cp=2")),
