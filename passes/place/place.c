@@ -33,7 +33,6 @@
  * gather of their small results, and an op that merges these. Parts of a size that the number of
  * ranks does not divide end in padding, which ops leave alone (Cut.pads); a gather is followed by a
  * slice then.
- *
  */
 #include <string.h>
 
