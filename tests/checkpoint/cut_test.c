@@ -231,7 +231,7 @@ TEST_WITH(a_manifest_says_how_tensors_are_cut, begin, end) {
         assert_int_equal(back.tensor[t].parts, contents.tensor[t].parts);
     }
     free(text);
-    contents.tensor[0].cut.size = 3; /* four rows are no multiple of it */
+    contents.tensor[0].cut.size = 3; /* four rows are not divisible by it */
     text = ck_manifest_text(&contents, &bytes);
     assert_int_equal(ck_manifest_parse(&back, paths, "m", text, bytes, error), EXIT_CORRUPT);
     free(text);
