@@ -29,8 +29,7 @@ static bool is_named(OpKind op, AxisKind kind, int which, char also) {
     const CutColumn *column = cut_column(op);
     const Signature *s = op_signature(op);
     bool named = op_parts(op)->n > 0;
-    named |= also == (kind == AXIS_SIZE ? s->size[which] : s->sequence[which]) &&
-             (kind == AXIS_SEQUENCE) == (also == '.' || also == s->sequence[which]);
+    named |= also == (kind == AXIS_SIZE ? s->size[which] : s->sequence[which]);
     for (uint32_t k = 0; k < column->n; k++) named |= has_letter(&column->item[k], kind, which);
     return named;
 }
