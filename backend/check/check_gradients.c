@@ -44,6 +44,7 @@ static int (*const follow_op[OP_COUNT])(GradientCheck *, uint64_t) = {
     [OP_copy_in] = follow_pack,
     [OP_reduce_scatter] = follow_reduction,
     [OP_all_reduce] = follow_reduction,
+    [OP_retain] = follow_retained,
     [OP_grad_norm] = follow_norm,
     [OP_step_scale] = follow_scale,
     [OP_balance] = follow_stats,

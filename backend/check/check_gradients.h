@@ -77,6 +77,7 @@ int follow_earlier(GradientCheck *s, uint64_t i); /* adds its result to earlier 
 int follow_sum(GradientCheck *s, uint64_t i);
 int follow_pack(GradientCheck *s, uint64_t i);
 int follow_reduction(GradientCheck *s, uint64_t i);
+int follow_retained(GradientCheck *s, uint64_t i);
 int follow_stats(GradientCheck *s, uint64_t i); /* statistics of routing, or an average */
 int follow_stats_reader(GradientCheck *s, uint64_t i);
 int follow_loss_term(GradientCheck *s, uint64_t i); /* adds a term made of statistics to the loss */

@@ -179,6 +179,13 @@ static bool reads_weights(uint16_t op) {
     return of_step && signature_find(op_signature((OpKind)op), "p") >= 0;
 }
 
+/* A part of gathered parameters, other than the shard that was there before the gather. */
+static bool is_retained(const Check *c, uint32_t v) {
+    uint64_t def = c->p->values[v].def;
+    return c->p->instrs[def].op == OP_retain && check_at_home(c, v) == v &&
+           flat_group(c, check_in(c, def, 0)) >= 0;
+}
+
 /* Who may read values that hold parameters of several kinds (3g). */
 static int check_readers(Check *c, uint64_t i) {
     const Plan *p = c->p;
@@ -192,8 +199,7 @@ static int check_readers(Check *c, uint64_t i) {
         bool may_copy = op == OP_unshard || op == OP_fetch || op == OP_free;
         if (takes_shards && !may_copy && entry_group(c, check_at_home(c, v), STATE_COPY) >= 0)
             return check_fail(c, "3g", i, "operand %u (value %u) is a copy for gathers", k, v);
-        bool part = p->instrs[p->values[v].def].op == OP_retain && check_at_home(c, v) == v;
-        if (part && op != OP_unshard)
+        if (is_retained(c, v) && op != OP_unshard)
             return check_fail(c, "3g", i, "operand %u (value %u) is retained for a gather", k, v);
         if (takes_flat) continue;
         if ((shard && !takes_shards) || (!shard && flat_group(c, v) >= 0))

@@ -111,6 +111,31 @@ int follow_pack(GradientCheck *s, uint64_t i) {
     return 0;
 }
 
+/* Shards of a group are numbered over all axes that split it, outermost first: so it is split over
+ * the outermost ones first. */
+static bool splits_next(const PlanGroup *g, AxisSet before, AxisSet axes) {
+    AxisSet now = before | axes, left = g->split & ~now;
+    return axes && !(axes & before) && !(now & ~g->split) && (!left || now < (left & -left));
+}
+
+/* A rank's part of a gradient that the ranks of the axes all have whole. */
+int follow_retained(GradientCheck *s, uint64_t i) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    Sym *v = sym_in(s, i, 0), out = *v;
+    AxisSet axes = (AxisSet)in->attr.axes;
+    if (v->kind != SYM_GRADIENT) return follow_term(s, i);
+    const PlanGroup *g = &s->c->p->groups[v->group];
+    if (v->group != in->attr.group || axes & (s->c->samples | g->partial) ||
+        !splits_next(g, v->split, axes))
+        return check_fail(s->c, "4c", i, "does not take this rank's part of group %d's gradient",
+                          v->group);
+    out.split |= axes;
+    out.taken = 0;
+    v->taken = (uint32_t)i + 1;
+    *sym_out(s, i, 0) = out;
+    return 0;
+}
+
 int follow_reduction(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
@@ -140,7 +165,7 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
         if (v->kind == SYM_GRADIENT) {
             const PlanGroup *g = &p->groups[v->group];
             bool scatter = in->op == OP_reduce_scatter;
-            bool fits = scatter ? axes == g->split : !(axes & g->split);
+            bool fits = scatter ? splits_next(g, v->split, axes) : !(axes & g->split);
             named |= in->attr.unit == g->unit;
             other = v->group;
             if (!fits)

@@ -366,9 +366,10 @@ static const char *rule_retain(const Instr *s) {
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
     Mesh mesh = plan_mesh(s->p);
     int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);
-    WANT(g->padded % ranks == 0 && is_vector(&s->x[0], g->padded) &&
-             is_vector(&s->y[0], g->padded / ranks) && dtype_is_sent(s->x[0].dtype),
-         "the operand is not the group's flat parameter, or the result is not a part of it");
+    int64_t n = s->x[0].dim[0];
+    WANT(s->x[0].rank == 1 && n % ranks == 0 && g->padded % n == 0 &&
+             is_vector(&s->y[0], n / ranks) && dtype_is_sent(s->x[0].dtype),
+         "the operand has no shards of the group, or the result is not a part of it");
     return NULL;
 }
 static const char *rule_pack(const Instr *s) {

@@ -78,6 +78,12 @@ static const PlanInstr *fetched_under(const Plan *p, const PlanInstr *def, uint3
     return operand >= 0 && from->op == OP_fetch ? from : NULL;
 }
 
+/* Of parameters, not of a gradient. */
+static bool retains_gathered(const Plan *p, const PlanInstr *retain) {
+    const PlanInstr *from = &p->instrs[p->values[p->operands[retain->first_in]].def];
+    return from->op == OP_unshard || from->op == OP_state;
+}
+
 /* The category of result k. */
 static Category value_category(const Plan *p, const PlanInstr *def, uint32_t k, bool sent,
                                bool slot) {
@@ -85,7 +91,7 @@ static Category value_category(const Plan *p, const PlanInstr *def, uint32_t k, 
     const PlanInstr *fetch = def->op == OP_fetch ? def : fetched_under(p, def, k);
     if (fetch && slot) return HOLDS_GATHERED;
     if (fetch && !sent) return copied_category(p, fetch);
-    if (def->op == OP_retain) return HOLDS_GATHERED;
+    if (def->op == OP_retain) return retains_gathered(p, def) ? HOLDS_GATHERED : HOLDS_GRADIENTS;
     if (sent) return HOLDS_COMMUNICATION;
     if (op->effect == EFFECT_COMM) return carried_category(def->attr.tag);
     if (signature_result(op_signature((OpKind)def->op), k)->dtype == WANT_GRAD)

@@ -295,9 +295,10 @@ static bool can_split(Elaboration *e, const Directive *d, const Param *p, int64_
                          "split(dp, axis = %lld): `%s` has no such axis", said, p->name.path);
         diag_help(&report, "write a path that matches only parameters with such an axis");
     } else if (axis && p->type.dim[axis] % ranks) {
-        report = diag_at(e->model->ds, E_contradiction, d->span,
-                         "split(dp, axis = %lld): %lld is not a multiple of dp = %lld", said,
-                         (long long)p->type.dim[axis], (long long)ranks);
+        report = diag_at(
+            e->model->ds, E_contradiction, d->span,
+            "split(dp, axis = %lld): %lld is not divisible by the %lld ranks that share it out",
+            said, (long long)p->type.dim[axis], (long long)ranks);
         diag_help(&report, "only axis 0 can have any size");
     } else {
         return true;

@@ -18,15 +18,15 @@ void warn_unusual_settings(Model *m, const RunSettings *s) {
     if (optimizer->value.kind == VALUE_CALL && s->lr == 0) warn_zero_rate(m, optimizer);
 }
 
-/* all_reduce = last without a sum over replicas after a sum over shards. */
+/* all_reduce = last without a sum over other axes after a sum over those of shards. */
 static void warn_of_idle_sums(Model *m, const Policy *p) {
     const char *why = NULL;
-    AxisSet shards = split_axes(p);
+    AxisSet shards = split_axes(p), sums = mesh_sample_axes(&p->mesh);
+    if (!p->whole_rows) sums |= mesh_cut_axes(&p->mesh);
     if (!p->all_reduce_last) return;
     if (!strategy_accumulates(p->strategy) || !strategy_gathers(p->strategy))
         why = strategy_text(m, p);
-    else if (!shards ||
-             (shards == mesh_sample_axes(&p->mesh) && (p->whole_rows || !mesh_cut_axes(&p->mesh))))
+    else if (!shards || !(sums & ~shards))
         why = "the mesh does not have both replicas and shards";
     else if (p->micro_batches == 1)
         why = "train.accumulate = 1";

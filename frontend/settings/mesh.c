@@ -1,7 +1,7 @@
 /* Mesh and ranks: shard.mesh, --mesh, -n and shard.reshard.
  *
- * The mesh is --mesh, or shard.mesh, or one axis of size 1; -n then sets the size of the axis that
- * splits parameters. reshard = K goes on as it was given: pass reshard cuts the mesh.
+ * The mesh is --mesh, or shard.mesh, or one axis of size 1; -n then sets the size of the axis of
+ * shards. reshard = K goes on as it was given: pass reshard cuts the mesh.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "residency.h"
 #include "rules.h"
 
-/* The axis of a default mesh: the first that splits parameters. */
+/* The axis of a default mesh. */
 static AxisRole shard_role(void) {
     AxisRole role = 0;
-    while (!axis_splits_parameters(role)) role++;
+    while (!axis_is_of_shards(role)) role++;
     return role;
 }
 
@@ -81,12 +81,12 @@ static void mesh_from_option(Model *m, Policy *p) {
     }
 }
 
-/* -n R makes a mesh of R ranks by the size of its only axis, or of the one that splits
- * parameters. */
+/* -n R makes a mesh of R ranks by the size of its only axis, or of the one of
+ * shards. */
 static void set_ranks(Model *m, Policy *p, Span at) {
     Mesh *mesh = &p->mesh;
     int fitted = 0;
-    while (fitted < mesh->n - 1 && !axis_splits_parameters(mesh->axis[fitted].role)) fitted++;
+    while (fitted < mesh->n - 1 && !axis_is_of_shards(mesh->axis[fitted].role)) fitted++;
     int64_t others = mesh_ranks(mesh) / mesh->axis[fitted].size;
     if (m->options->ranks % others == 0) {
         mesh->axis[fitted].size = m->options->ranks / others;

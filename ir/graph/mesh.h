@@ -61,6 +61,10 @@ static inline bool axis_splits_parameters(AxisRole role) {
 }
 static inline bool axis_splits_retained(AxisRole role) { return axis_info(role)->splits_retained; }
 static inline bool axis_cuts(AxisRole role) { return axis_info(role)->cuts > 0; }
+/* Parameters, and nothing of a sample: the axis that -n sizes and that reshard = K cuts. */
+static inline bool axis_is_of_shards(AxisRole role) {
+    return axis_splits_parameters(role) && !axis_cuts(role);
+}
 
 /* The axes of more than one rank whose role has the fact. */
 static inline AxisSet mesh_axes_with(const Mesh *m, bool (*has)(AxisRole)) {
@@ -78,6 +82,11 @@ static inline AxisSet mesh_sample_axes(const Mesh *m) {
 /* Over which axes parameters may be split. */
 static inline AxisSet mesh_parameter_axes(const Mesh *m) {
     return mesh_axes_with(m, axis_splits_parameters);
+}
+
+/* The axis of shards; with reshard = K its groups, too. */
+static inline AxisSet mesh_shard_axes(const Mesh *m) {
+    return mesh_axes_with(m, axis_is_of_shards);
 }
 
 /* Over which axes a unit is split between forward and backward; none: as nothing or as a whole. */

@@ -126,9 +126,10 @@ int dtype_on_wire(const Policy *p, const Param *param) {
     return dtype_is_quantized(asked) ? asked : param->compute_dtype;
 }
 
+/* Some of the ranks that share out parameters, next to each other along the axis of shards. */
 static bool cuts_shards(const Policy *p, int64_t group) {
-    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh));
-    return group > 1 && group < shards && shards % group == 0;
+    return group > 1 && mesh_extent(&p->mesh, mesh_shard_axes(&p->mesh)) % group == 0 &&
+           group < mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh));
 }
 
 int64_t reshard_group(const Policy *p) {
@@ -147,7 +148,7 @@ Mesh mesh_of_groups(const Policy *p) {
     Mesh mesh = p->mesh;
     if (!group || mesh_retained_axes(&mesh)) return mesh;
     int at = 0;
-    while (!axis_splits_parameters(mesh.axis[at].role)) at++;
+    while (!axis_is_of_shards(mesh.axis[at].role)) at++;
     mesh_cut(&mesh, at, AXIS_reshard_group, group);
     return mesh;
 }

@@ -250,12 +250,11 @@ const char *shape_dequantize(Infer *s) {
 
 const char *shape_retain(Infer *s) {
     TRY(infer_row(s, "groups", s->a->group, s->g->groups.n));
-    const Group *group = &s->g->groups.at[s->a->group];
-    Type flat = infer_vector(s->in[0].dtype, group->layout.padded);
-    TRY(infer_sent(s, 0, &flat));
-    s->out[0] =
-        infer_vector(s->in[0].dtype,
-                     group->layout.padded / mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes));
+    int64_t ranks = mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes), n = s->in[0].dim[0];
+    if (n % ranks || s->g->groups.at[s->a->group].layout.padded % n)
+        return arena_printf(s->arena, "%s is not what %lld ranks share out of group %lld",
+                            infer_text(s, &s->in[0]), (long long)ranks, (long long)s->a->group);
+    s->out[0] = infer_vector(s->in[0].dtype, n / ranks);
     s->n_out = 1;
     return NULL;
 }

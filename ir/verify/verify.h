@@ -51,6 +51,7 @@ void verify_state_places(Verify *v); /* verify_memory.c */
 void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */
 void verify_sharding(Verify *v);     /* verify_program.c: shard-4, -6, -7, sched-1, -4, -5 */
 void verify_residence(Verify *v);    /* verify_residence.c: sched-1 */
+bool verify_is_gradient(const Verify *v, ValueId id); /* of a group, as sched-1 found */
 void verify_program_set(
     Verify *v); /* verify_program.c: which programs there are: model-1, shard-8 */
 

@@ -234,8 +234,9 @@ static AxisSet operand_axes(const Verify *v, const Op *op, uint32_t k, const Gro
     return def->kind == OP_retain ? (AxisSet)def->attr->axes : group->layout.split;
 }
 
-/* A retained part is of the group that its operand is. */
+/* A retained part of a parameter is of the group that its operand is; sched-1 follows gradients. */
 static void check_retain(Verify *v, const Op *op) {
+    if (verify_is_gradient(v, op->in[0])) return;
     AxisSet axes = (AxisSet)op->attr->axes, split = v->g->groups.at[op->attr->group].layout.split;
     if (flat_group(v, op->in[0]) != op->attr->group || !axes || axes & ~split)
         verify_broken(v, RULE_SHARD_7, op, "is not a part of group %lld over axes that split it",
@@ -350,6 +351,7 @@ static void check_copy_stream(Verify *v, const Op *op) {
 
 void verify_sharding(Verify *v) {
     if (!v->grouped) return;
+    if (v->g->level >= LEVEL_COMM) verify_residence(v);
     Counts *counts = arena_array(v->arena, Counts, v->g->groups.n);
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
@@ -363,6 +365,5 @@ void verify_sharding(Verify *v) {
         if (v->g->level >= LEVEL_SCHED) check_edges(v, op);
     }
     if (v->g->level == LEVEL_SHARD) check_group_gradients(v, counts);
-    if (v->g->level >= LEVEL_COMM) verify_residence(v);
     if (v->g->level >= LEVEL_SCHED) check_updates(v, counts);
 }

@@ -2,10 +2,11 @@
  *
  * Each value that holds a group's gradient has a residence: over which axes it is split, and over
  * which it is still to be summed. A pack is whole and partial over all axes along which ranks read
- * other samples, and over those that its group names; a reduce_scatter splits what was partial, an
- * all_reduce completes it; a state has the residence that its row says when a program starts, and
- * when one ends that is not the step's last. The norm and the update read gradients that are
- * complete and split as the group is. Which strategy that is does not matter.
+ * other samples, and over those that its group names; a reduce_scatter splits what was partial, a
+ * retain what was whole, an all_reduce completes it; a state has the residence that its row says
+ * when a program starts, and when one ends that is not the step's last. The norm and the update
+ * read gradients that are complete and split as the group is. Which strategy that is does not
+ * matter.
  */
 #include "signature.h"
 #include "text.h"
@@ -52,6 +53,23 @@ static void see_reduction(Verify *v, const Op *op) {
                       other - 1);
 }
 
+/* A rank's part of a gradient that others have whole, too. That of a parameter is not in question
+ * here. */
+static void see_retained(Verify *v, const Op *op) {
+    Gradient g = v->gradient[op->in[0]];
+    AxisSet axes = (AxisSet)op->attr->axes;
+    if (!g.group) return;
+    if (g.group != op->attr->group + 1 || !axes || axes & (g.partial | g.split) ||
+        axes & ~v->g->groups.at[g.group - 1].layout.split)
+        verify_broken(
+            v, RULE_SCHED_1, op,
+            "takes a part over %s of the gradient of group %d, which is split over %s and "
+            "partial over %s",
+            axes_text(v, axes), g.group - 1, axes_text(v, g.split), axes_text(v, g.partial));
+    g.split |= axes;
+    v->gradient[op->out] = g;
+}
+
 static void want_state(Verify *v, const Op *op, ValueId id, int64_t group, AxisSet split,
                        AxisSet partial) {
     const Gradient *g = &v->gradient[id];
@@ -96,6 +114,7 @@ static void see_op(Verify *v, const Op *op) {
         if (v->program->kind != PROGRAM_LAST)
             want_state(v, op, op->in[0], s->group, s->split, s->partial);
         break;
+    case OP_retain: see_retained(v, op); break;
     case OP_fetch:
     case OP_evict: v->gradient[op->out] = v->gradient[op->in[0]]; break;
     case OP_reduce_scatter:
@@ -108,6 +127,10 @@ static void see_op(Verify *v, const Op *op) {
     }
     default: break;
     }
+}
+
+bool verify_is_gradient(const Verify *v, ValueId id) {
+    return v->gradient && v->gradient[id].group;
 }
 
 void verify_residence(Verify *v) {

@@ -35,18 +35,34 @@ static void reduce_over(CommEmitter *e, const Bucket *b, OpKind op, AxisSet *axe
     }
 }
 
-/* The collectives of the transitions of the bucket's gradients, v. Beside shards, what is whole on
- * every rank is summed as these are, over their axes first, and what is partial over other axes
- * than those of samples, over these last: the same order of additions, so the same bits. */
+/* Of a gradient that ranks along an axis have whole, and split, each takes its part: first where
+ * that axis is outside those of the scatter, since shards are numbered from the outermost on, else
+ * after it. */
+static void retain_own(CommEmitter *e, const Bucket *b, const Transition *t, bool scattered,
+                       ValueId *v) {
+    for (uint32_t k = 0; k < b->of.n; k++) {
+        Attrs a = {.group = b->of.at[k].group, .axes = t[k].retain};
+        if (!a.axes || (t[k].retain > t[k].scatter) != scattered) continue;
+        v[k] = emit_value(&e->b, OP_retain, &a, 1, &v[k], NULL);
+    }
+}
+
+/* The collectives of the transitions of the bucket's gradients, v. What every rank holds whole is
+ * summed as shards are: over the axes that may split parameters first, then over replicas, last
+ * over axes along which work on a sample is shared out. So strategies add in the same order, and
+ * have the same bits. */
 static void reduce_bucket(CommEmitter *e, const Bucket *b, const Transition *t, ValueId *v) {
-    AxisSet gather = e->c->gather, samples = mesh_sample_axes(&e->c->g->policy.mesh);
-    const AxisSet sums[] = {gather, samples & ~gather, ~(samples | gather)};
+    const Mesh *mesh = &e->c->g->policy.mesh;
+    AxisSet shards = mesh_parameter_axes(mesh), samples = mesh_sample_axes(mesh);
+    const AxisSet sums[] = {shards, samples & ~shards, ~(samples | shards)};
     AxisSet *axes = arena_array(e->c->g->scratch, AxisSet, b->of.n);
     for (uint32_t k = 0; k < b->of.n; k++) {
-        CHECK(!t[k].gather && !t[k].retain);
+        CHECK(!t[k].gather);
         axes[k] = t[k].scatter;
     }
+    retain_own(e, b, t, false, v);
     reduce_over(e, b, OP_reduce_scatter, axes, v);
+    retain_own(e, b, t, true, v);
     for (size_t i = 0; i < ARRAY_LEN(sums); i++) {
         for (uint32_t k = 0; k < b->of.n; k++) axes[k] = t[k].sum & sums[i];
         reduce_over(e, b, OP_all_reduce, axes, v);
@@ -236,7 +252,7 @@ static void emit_bucket(CommEmitter *e, const Bucket *b, uint8_t phase) {
         Pending p = {r, b, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE, w.in_place, later};
         e->became[r->reduced] = value[k];
         if (e->several && (!w.at_once || w.in_place)) p.value = value[k];
-        if (!w.at_once && w.each.scatter) p.pack = e->pack[r->group];
+        if (!w.at_once && (w.each.scatter || w.each.retain)) p.pack = e->pack[r->group];
         if (p.value == NO_VALUE && comm_leaves(e, r->group)) p.leaving = value[k];
         if (p.value == NO_VALUE && p.pack == NO_VALUE && p.leaving == NO_VALUE) continue;
         e->pending_of[r->group] = (int32_t)e->pending.n;

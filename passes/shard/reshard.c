@@ -2,9 +2,10 @@
  *
  * In: a graph of level shard, right after wrap, with the mesh and the policy that the user gave.
  * Out: each unit that a path names says what happens to it after forward; where shard.reshard or a
- * path has a K, groups of K neighbouring ranks are an axis of the mesh, cut off the one that splits
- * parameters. A unit is treated as the first directive says that names one of its modules, all
- * others as shard.reshard says. K = 1 is the same as false, K = all ranks the same as true.
+ * path has a K, groups of K neighbouring ranks are an axis of the mesh, cut off the one of
+ * shards. A unit is treated as the first directive says that names one of its modules, all others
+ * as shard.reshard says. K = 1 is the same as false, K = all ranks that share out parameters the
+ * same as true.
  *
  * A model can have only one K. Passes after this one ask residency.h.
  */
@@ -16,7 +17,7 @@
 
 static const char *shards_name(const Mesh *mesh) {
     int at = 0;
-    while (at < mesh->n && !axis_splits_parameters(mesh->axis[at].role)) at++;
+    while (at < mesh->n && !axis_is_of_shards(mesh->axis[at].role)) at++;
     return axis_name(at < mesh->n ? mesh->axis[at].role : AXIS_dp);
 }
 
@@ -31,7 +32,7 @@ static Span group_span(const Policy *p, int64_t group) {
 /* Reports a K that cannot be; `form` is how its value is written. */
 static bool check_group(Graph *g, Span at, const char *form, int64_t k) {
     const Policy *p = &g->policy;
-    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), one = reshard_group(p);
+    int64_t shards = mesh_extent(&p->mesh, mesh_shard_axes(&p->mesh)), one = reshard_group(p);
     const char *said = arena_printf(g->scratch, form, (long long)k);
     if (k < 1 || shards % k) {
         Diag d = diag_at(g->diags, E_contradiction, at, "%s must divide %s = %lld", said,
@@ -39,7 +40,8 @@ static bool check_group(Graph *g, Span at, const char *form, int64_t k) {
         diag_emit(&d);
         return false;
     }
-    if (k == 1 || k == shards || k == one || !one) return true;
+    bool all = k == mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh));
+    if (k == 1 || all || k == one || !one) return true;
     Diag d = diag_at(g->diags, E_contradiction, at, "%s: the ranks are already in groups of %lld",
                      said, (long long)one);
     diag_note(&d, group_span(p, one), "these groups are requested here");
@@ -101,8 +103,8 @@ static void cut_mesh(Graph *g) {
     Policy *p = &g->policy;
     int64_t group = reshard_group(p);
     if (p->reshard_group != group && p->reshard_group) {
-        int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh));
-        p->reshard = p->reshard_group > 1 || shards == 1;
+        int64_t ranks = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh));
+        p->reshard = p->reshard_group > 1 || ranks == 1;
         p->reshard_group = 0;
     }
     for (uint32_t i = 0; i < p->by_path.n; i++) {
@@ -111,7 +113,7 @@ static void cut_mesh(Graph *g) {
             path->reshard = path->group > 1 ? RESHARD_ALWAYS : RESHARD_NEVER;
     }
     int at = 0, n = p->mesh.n;
-    while (at < n && !axis_splits_parameters(p->mesh.axis[at].role)) at++;
+    while (at < n && !axis_is_of_shards(p->mesh.axis[at].role)) at++;
     p->mesh = mesh_of_groups(p);
     if (p->mesh.n > n) move_axes(g, at);
 }

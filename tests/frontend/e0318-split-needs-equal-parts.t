@@ -10,7 +10,7 @@ model = Net
 data  { train = synthetic_tokens(vocab = 8); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== out
-error[E0318]: split(dp, axis = 1): 6 is not a multiple of dp = 4
+error[E0318]: split(dp, axis = 1): 6 is not divisible by the 4 ranks that share it out
    = help: only axis 0 can have any size
 note: `o.weight` is f32[8, 6]
 error[E0318]: split(dp, axis = -1) needs layout = param: a flat unit is cut without regard to axes

@@ -86,6 +86,21 @@ DROPPED = EXACT.replace("second(first(x))", "second(dropout(first(x), 0.5))").re
 )
 DROPPED = DROPPED.replace("eval_every = 1; eval_steps = 1", "")
 
+# Samples of 4 positions; 128 numbers are compared, and everything is an integer or divided by a
+# power of two.
+POSITIONS = """\
+module Net {
+  table  : Embedding(6, 8, init = ones)
+  inner  : Linear(8, 8, bias = true, init = ones)
+  n      : param[8] = ones
+  last   : Linear(8, 2, init = ones)
+  forward(x) = last(relu(inner(table(x) * n)) + table(x))
+}
+model = Net
+data { train = npy(x = "ids.npy", y = "goal.npy"); order = sequential }
+train { loss = mse(model(x), y); batch = 16; steps = 1; optimizer = sgd(lr = 0.0078125) }
+"""
+
 
 def npy(path, dtype, shape, fmt, values):
     text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
@@ -161,6 +176,8 @@ def write_exact(tmp, text=EXACT):
     (tmp / "net.fsd").write_text(text)
     npy(tmp / "x.npy", "<f4", (24, 6), "f", [(7 * k * k + 3 * k) % 13 - 6 for k in range(24 * 6)])
     npy(tmp / "y.npy", "<i4", (24,), "i", [(5 * k + k // 3) % 8 for k in range(24)])
+    npy(tmp / "ids.npy", "<i4", (16, 4), "i", [(5 * k + k // 7) % 6 for k in range(64)])
+    npy(tmp / "goal.npy", "<f4", (16, 4, 2), "f", [(3 * k * k + k) % 9 - 4 for k in range(128)])
     return tmp / "net.fsd"
 
 
@@ -230,6 +247,16 @@ def cut(tools, tmp):
                 same(f"{mesh} {' '.join(args)}", train(tools, tmp, net, args, mesh), one)
     if len(weights) < 2:
         sys.exit("dropout changes no weight")
+    net = write_exact(tmp, POSITIONS)
+    one = train(tools, tmp, net, [], 1)
+    for mesh in ("cp=2", "cp=4", "dp=4,cp=4", "tp=2,cp=2", "dp=2,cp=2,tp=2", "rep=2,dp=2,cp=2"):
+        for args in CUT_EXACT if mesh.startswith(("dp=2", "rep")) else CUT_EXACT[:1]:
+            same(f"{mesh} {' '.join(args)}", train(tools, tmp, net, args, mesh), one)
+    # Experts see all positions, so their gradients are whole along cp, and are split without a sum.
+    experts = ["-s", "L=2", "-s", "D=32", "-s", "H=4", "-s", "KV=2", "-s", "F=48", "-s", "vocab=64"]
+    experts += ["-s", "seq=16", "-s", "train.batch=8", "-s", "train.precision=f32", *FEW[:2]]
+    experts += ["-s", "train.schedule=constant(warmup = 0)"]
+    mixtral = ROOT / "models" / "mixtral.fsd"
     dropped = ROOT / "tests" / "backend" / "models" / "dropped.fsd"
     gpt, llama = ROOT / "models" / "gpt2.fsd", ROOT / "models" / "llama3.fsd"
     few_heads = [*GPT, "-s", "H=8", "-s", "KV=2", "-s", "F=96"]
@@ -240,6 +267,7 @@ def cut(tools, tmp):
         (llama, few_heads, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")),
         (gpt, GPT, ("cp=2", "cp=8", "dp=2,cp=2", "cp=2,tp=2", "tp=2,cp=2")),
         (llama, few_heads, ("cp=2,dp=3", "dp=2,tp=4,cp=2")),
+        (mixtral, experts, ("dp=2,cp=2", "cp=2,dp=2")),
     ):
         one = train(tools, tmp, model, settings, 1)
         for mesh in meshes:
@@ -262,10 +290,17 @@ def cut(tools, tmp):
         ["-s", "train.accumulate=2", "-s", "shard.strategy=grads"],
         ["-s", "train.accumulate=2", "-s", "shard.unit=Block"],
     )
-    for alike in (variants, micro):
-        results = [train(tools, tmp, gpt, GPT + FEW + v, "dp=2,tp=2") for v in alike]
+    for model, settings, mesh, alike in (
+        (gpt, GPT + FEW, "dp=2,tp=2", variants),
+        (gpt, GPT + FEW, "dp=2,tp=2", micro),
+        (gpt, GPT + FEW, "rep=2,dp=2,tp=2", variants[:3]),
+        (gpt, GPT + FEW, "rep=2,cp=2,dp=2", variants[:4]),
+        (mixtral, experts, "cp=2,dp=2", variants[:3]),
+        (mixtral, experts, "dp=2,cp=2", micro[:2]),
+    ):
+        results = [train(tools, tmp, model, settings + v, mesh) for v in alike]
         for v, r in zip(alike[1:], results[1:]):
-            same(f"dp=2,tp=2 {' '.join(v)}", r, results[0])
+            same(f"{mesh} {' '.join(v)}", r, results[0])
     print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
 
 

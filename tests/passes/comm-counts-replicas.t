@@ -3,7 +3,7 @@
 ==== out
 train: 7 A 4 R 4 S 1 M
 train: 4 A 4 R 4 S 1 M
-train: 4 S 1 M
+train: 8 S 1 M
 train: 4 S 1 M
 first: 7 A 4 R 4 S
 last: 7 A 4 R 4 S 1 M

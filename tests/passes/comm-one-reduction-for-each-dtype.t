@@ -17,10 +17,10 @@ program first = pack = reduce_scatter(%24) = all_reduce(%25) {unit = 0 = pack = 
 full, bf16(master = f32, reduce = bf16), local
 program first = pack = pack program last = pack = reduce_scatter(%54) = all_reduce(%55) {unit = 0 = pack = reduce_scatter(%59) = all_reduce(%60) {unit = 0 
 none, bf16, sharded
-program first = pack = pack = all_reduce(%24, %25) {unit = 0 program last = pack = pack = all_reduce(%54, %55) {unit = 0 
+program first = pack = pack = all_reduce(%24, %25) {unit = 0 = all_reduce(%26, %27) {unit = 0 program last = pack = pack = all_reduce(%56, %57) {unit = 0 = all_reduce(%58, %59) {unit = 0 
 none, bf16, local
-program first = pack = pack program last = pack = pack = all_reduce(%54, %57) {unit = 0 
+program first = pack = pack program last = pack = pack = all_reduce(%54, %57) {unit = 0 = all_reduce(%58, %59) {unit = 0 
 none, bf16(master = f32, reduce = bf16), sharded
-program first = pack = all_reduce(%24) {unit = 0 = pack = all_reduce(%26) {unit = 0 program last = pack = all_reduce(%54) {unit = 0 = pack = all_reduce(%56) {unit = 0 
+program first = pack = all_reduce(%24) {unit = 0 = all_reduce(%25) {unit = 0 = pack = all_reduce(%27) {unit = 0 = all_reduce(%28) {unit = 0 program last = pack = all_reduce(%56) {unit = 0 = all_reduce(%57) {unit = 0 = pack = all_reduce(%59) {unit = 0 = all_reduce(%60) {unit = 0 
 none, bf16(master = f32, reduce = bf16), local
-program first = pack = pack program last = pack = all_reduce(%54) {unit = 0 = pack = all_reduce(%58) {unit = 0 
+program first = pack = pack program last = pack = all_reduce(%54) {unit = 0 = all_reduce(%55) {unit = 0 = pack = all_reduce(%59) {unit = 0 = all_reduce(%60) {unit = 0 

@@ -89,7 +89,10 @@ static int move_part(Check *c, uint64_t i) {
 static int place_collective(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     if (in->op == OP_all_gather_part || in->op == OP_reduce_scatter_part) return move_part(c, i);
-    bool along = in->attr.axes & cut_axis(c) && in->attr.tag != TAG_GRADIENT; /* proof 4 */
+    /* Of shards proof 3 says over which axes they are gathered, of gradients proof 4 over which
+     * they are summed. */
+    bool along =
+        in->attr.axes & cut_axis(c) && in->op != OP_unshard && in->attr.tag != TAG_GRADIENT;
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Place *p = &c->place[check_in(c, i, k)];
         if (in->op == OP_all_reduce && along) {
