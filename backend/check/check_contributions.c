@@ -80,10 +80,15 @@ uint32_t check_gradient_result(const Contribution *u) {
     return u->form->result == EACH ? u->operand - first : u->form->result;
 }
 
+/* The result whose gradient a SHARED row passes on. */
+static uint32_t shared_result(const Contribution *u) {
+    bool each = u->form->gradient == OP_COUNT && u->form->operand == EACH;
+    return check_part_out(&u->part, each ? u->operand : 0);
+}
+
 bool check_is_summed(const Backward *s, const Contribution *u) {
     const Type *to = check_type(s->c, check_part_in(&u->part, u->operand));
-    return u->form->broadcast &&
-           !check_same_shape(to, check_type(s->c, check_part_out(&u->part, 0)));
+    return u->form->broadcast && !check_same_shape(to, check_type(s->c, shared_result(u)));
 }
 
 uint16_t check_sum_op(const Backward *s, const Contribution *u) {
@@ -98,7 +103,7 @@ uint64_t check_contribution(const Backward *s, const Contribution *u) {
     const Type *to = check_type(c, check_part_in(&u->part, u->operand));
     const Type *from = check_type(c, check_part_out(&u->part, 0));
     bool summed = check_is_summed(s, u);
-    uint64_t number = s->gradient[check_part_out(&u->part, 0)];
+    uint64_t number = s->gradient[shared_result(u)];
     if (f->gradient != OP_COUNT) {
         Attrs a = check_gradient_attrs(c, u);
         uint32_t n = check_gradient_args(&u->part, f), v;
@@ -128,7 +133,9 @@ void check_contributions(Backward *s, uint64_t i, void *context,
         u.part = part[n];
         for (u.operand = 0; u.operand < u.part.n_in; u.operand++) {
             u.form = check_form(s, u.part.op, u.operand);
-            if (u.form && s->wanted[check_part_in(&u.part, u.operand)]) visit(s, context, &u);
+            bool wanted = u.form && s->wanted[check_part_in(&u.part, u.operand)];
+            bool passes = wanted && (u.form->gradient != OP_COUNT || s->reached[shared_result(&u)]);
+            if (passes || (wanted && check_is_loss(u.part.op))) visit(s, context, &u);
         }
     }
 }

@@ -341,7 +341,7 @@ Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
 
 /* Does the instruction gather parts that end in padding? Its result ends in it, too. */
 static bool gathers_padding(const Check *c, const PlanInstr *in) {
-    if (in->op != OP_all_gather_part) return false;
+    if (in->op != OP_all_gather_part || in->n_in > 1) return false; /* several: check-10c */
     const Type *from = check_type(c, c->p->operands[in->first_in]);
     return check_type(c, in->first_out)->dim[in->attr.axis] != from->dim[in->attr.axis];
 }

@@ -386,24 +386,34 @@ static const char *rule_pack(const Instr *s) {
     }
     return NULL;
 }
-static const char *rule_part(const Instr *s) {
+/* Is `part` a rank's part of each of `count` runs of dimension `axis` of `whole`? */
+static bool is_part(const Instr *s, const Type *part, const Type *whole) {
     const Attrs *a = &s->in->attr;
     Mesh mesh = plan_mesh(s->p);
     int64_t ranks = mesh_extent(&mesh, (AxisSet)a->axes);
-    const Type *whole = op_gathers((OpKind)s->in->op) ? &s->y[0] : &s->x[0];
-    Type part = op_gathers((OpKind)s->in->op) ? s->x[0] : s->y[0];
-    WANT(a->axis < whole->rank && a->axis < part.rank && a->count > 0 && !part.pitch &&
-             part.dim[a->axis] % a->count == 0 &&
-             part.dim[a->axis] == placement_share(whole->dim[a->axis], ranks) &&
-             ((a->count == 1 && s->in->op == OP_part) ||
-              part.dim[a->axis] * ranks == whole->dim[a->axis]),
-         misfit);
-    part.dim[a->axis] = whole->dim[a->axis];
-    return FITS(type_same_dims(&part, whole));
+    Type all = *part;
+    if (a->axis >= whole->rank || a->axis >= part->rank || a->count < 1 || part->pitch ||
+        part->dim[a->axis] % a->count ||
+        part->dim[a->axis] != placement_share(whole->dim[a->axis], ranks))
+        return false;
+    bool pads = part->dim[a->axis] * ranks != whole->dim[a->axis];
+    all.dim[a->axis] = whole->dim[a->axis];
+    return type_same_dims(&all, whole) && !(pads && (a->count > 1 || s->in->op != OP_part));
+}
+/* What several operands have before that dimension is alike: the transport sends run by run. */
+static const char *rule_part(const Instr *s) {
+    bool gathers = op_gathers((OpKind)s->in->op);
+    WANT(s->n_in == s->n_out && s->n_in > 0, misfit);
+    for (uint32_t k = 0; k < s->n_in; k++) {
+        const Type *x = &s->x[k], *y = &s->y[k];
+        WANT(x->dtype == y->dtype && (gathers ? is_part(s, x, y) : is_part(s, y, x)), misfit);
+        for (int i = 0; i < s->in->attr.axis; i++) WANT(x->dim[i] == s->x[0].dim[i], misfit);
+    }
+    return NULL;
 }
 static const char *rule_all_gather_part(const Instr *s) { return rule_part(s); }
 static const char *rule_reduce_scatter_part(const Instr *s) {
-    WANT(type_is_float(&s->x[0]), misfit);
+    for (uint32_t k = 0; k < s->n_in; k++) WANT(type_is_float(&s->x[k]), misfit);
     return rule_part(s);
 }
 static const char *rule_reduce_scatter(const Instr *s) {

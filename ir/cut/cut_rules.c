@@ -112,11 +112,14 @@ void cut_transpose(CutSearch *s) {
     }
 }
 
-/* Cuts along all axes but attribute `axis`, which all values have. */
+/* Cuts along all axes but attribute `axis` in which all values are alike. */
 void cut_beside(CutSearch *s) {
     const Type *t = &s->op->in[0];
     for (int i = 0; i < t->rank; i++) {
-        Cut *cut = i == s->op->attr->axis ? NULL : cut_add(s, t->dim[i]);
+        bool alike = i != s->op->attr->axis;
+        for (uint32_t v = 1; alike && v < s->op->n_in; v++)
+            alike = s->op->in[v].dim[i] == t->dim[i];
+        Cut *cut = alike ? cut_add(s, t->dim[i]) : NULL;
         for (uint32_t v = 0; cut && v < s->op->n_in + s->op->n_out; v++) cut_put(cut, v, i, 1);
     }
 }

@@ -112,45 +112,53 @@ const char *shape_all_reduce(Infer *s) {
     return NULL;
 }
 
-/* Dimension `axis` in `count` runs, of which each rank of the axes has a part. */
-static const char *find_runs(Infer *s, int64_t *ranks) {
-    const Type *x = &s->in[0];
-    *ranks = mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes);
-    if (s->a->axis < x->rank && s->a->count > 0 && x->dim[s->a->axis] % s->a->count == 0)
+/* Operand k's dimension `axis` in `count` runs, of which each rank of the axes has a part. What
+ * several operands have before this dimension is alike: the transport sends run by run. */
+static const char *find_runs(Infer *s, uint32_t k) {
+    const Type *x = &s->in[k], *first = &s->in[0];
+    bool alike = x->rank == first->rank;
+    for (int i = 0; alike && i < s->a->axis && i < x->rank; i++) alike = x->dim[i] == first->dim[i];
+    if (alike && s->a->axis < x->rank && s->a->count > 0 && x->dim[s->a->axis] % s->a->count == 0)
         return NULL;
     return arena_printf(s->arena, "axis %lld of %s is not %lld runs of one size",
                         (long long)s->a->axis, infer_text(s, x), (long long)s->a->count);
 }
 
 const char *shape_all_gather_part(Infer *s) {
-    int64_t ranks;
-    TRY(find_runs(s, &ranks));
-    s->out[0] = s->in[0];
-    s->out[0].pitch = 0;
-    s->out[0].dim[s->a->axis] *= ranks;
+    for (uint32_t k = 0; k < s->n_in; k++) {
+        TRY(find_runs(s, k));
+        s->out[k] = s->in[k];
+        s->out[k].pitch = 0;
+        s->out[k].dim[s->a->axis] *= mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes);
+    }
+    s->n_out = s->n_in;
     return NULL;
 }
 
 /* Parts of one run may end in padding. */
 static const char *take_part(Infer *s, bool pads) {
-    int64_t ranks;
-    TRY(find_runs(s, &ranks));
-    int64_t *dim = &s->out[0].dim[s->a->axis], runs = s->a->count;
-    s->out[0] = s->in[0];
-    s->out[0].pitch = 0;
-    if (*dim / runs % ranks && !(pads && runs == 1))
-        return arena_printf(s->arena, "runs of axis %lld of %s are not divisible by %lld ranks",
-                            (long long)s->a->axis, infer_text(s, &s->in[0]), (long long)ranks);
-    *dim = placement_share(*dim, ranks);
+    int64_t ranks = mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes), runs = s->a->count;
+    for (uint32_t k = 0; k < s->n_in; k++) {
+        TRY(find_runs(s, k));
+        int64_t *dim = &s->out[k].dim[s->a->axis];
+        s->out[k] = s->in[k];
+        s->out[k].pitch = 0;
+        if (*dim / runs % ranks && !(pads && runs == 1))
+            return arena_printf(s->arena, "runs of axis %lld of %s are not divisible by %lld ranks",
+                                (long long)s->a->axis, infer_text(s, &s->in[k]), (long long)ranks);
+        *dim = placement_share(*dim, ranks);
+    }
+    s->n_out = s->n_in;
     return NULL;
 }
 
 const char *shape_part(Infer *s) { return take_part(s, true); }
 
 const char *shape_reduce_scatter_part(Infer *s) {
-    if (!type_is_float(&s->in[0]))
-        return arena_printf(s->arena, "the operand is %s, which cannot be summed over ranks",
-                            infer_text(s, &s->in[0]));
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (!type_is_float(&s->in[k]))
+            return arena_printf(s->arena, "operand %u is %s, which cannot be summed over ranks", k,
+                                infer_text(s, &s->in[k]));
     return take_part(s, false);
 }
 

@@ -20,7 +20,9 @@
  * sum over rows stays one if its parameter is whole (Param.partial): shard and comm sum it.
  *
  * Along cp (context parallel) rows are the positions of samples from where these come in: an op
- * that needs all positions, such as attention of its keys, gets them gathered.
+ * that needs all positions, such as attention of its keys, gets them gathered. What an op needs of
+ * several operands alike is gathered in one collective; terms that it makes of their gradients are
+ * scattered in one, too, and at once.
  *
  *   from      to        op
  *   cut       whole     all_gather_part; of what forward made, once more in backward
@@ -36,143 +38,11 @@
  */
 #include <string.h>
 
-#include "cut.h"
 #include "passes.h"
+#include "place.h"
 #include "signature.h"
 
-/* How a value is placed along the axis. */
-typedef struct ValuePlace {
-    Place place;
-    int64_t size; /* PLACE_CUT: of the cut */
-    bool rows;    /* PLACE_CUT: no parameter wants it */
-} ValuePlace;
-
-/* An old value as some op needs it. */
-typedef struct Converted {
-    ValueId old, value;
-    ValuePlace to;
-    uint8_t phase;
-    uint32_t next; /* of the same old value; 0: none */
-} Converted;
-
-typedef struct PlacePass {
-    Graph *g;
-    Builder b;
-    int axis;
-    int64_t ranks;
-    bool by_position; /* ranks share out the positions of samples */
-    bool rows;        /* partial sums may become parts of rows */
-    int64_t sharers;  /* of rows: ranks along this axis and those after it */
-    int64_t left;     /* rows that this number does not divide; 0: none so far */
-    const char *of;   /* module path and place of the op that reads them */
-    Span at;
-    /* by old value, whose type stays whole */
-    ValuePlace *place;
-    ValueId *became;
-    uint32_t *first; /* of converted; 0: none */
-    VEC(Converted) converted;
-} PlacePass;
-
-static const ValuePlace whole = {.place.kind = PLACE_WHOLE};
-
-static bool same_place(const ValuePlace *a, const ValuePlace *b) {
-    if (a->place.kind != b->place.kind) return false;
-    return a->place.kind != PLACE_CUT ||
-           (a->place.dim == b->place.dim && a->place.outer == b->place.outer);
-}
-
-/* ---- values ---- */
-
-/* Gives value v, which comes from an old one, that one's placement along earlier axes, and this one
- * along the pass' axis. */
-static void set_placement(PlacePass *p, ValueId v, ValueId old, const ValuePlace *at) {
-    const Placement *before = p->g->values.at[old].placement;
-    if (at->place.kind == PLACE_WHOLE) {
-        p->g->values.at[v].placement = before;
-        return;
-    }
-    Placement *placement = arena_new_of(p->g->arena, Placement);
-    if (before) *placement = *before;
-    if (at->place.kind == PLACE_PARTIAL) placement->partial |= (AxisSet)1 << p->axis;
-    if (at->place.kind == PLACE_CUT) {
-        int dim = at->place.dim;
-        CHECK(!placement->cut[dim] || placement->outer[dim] == at->place.outer);
-        placement->outer[dim] = at->place.outer;
-        if (!placement->cut[dim]) placement->size[dim] = p->g->values.at[old].type.dim[dim];
-        placement->cut[dim] |= (AxisSet)1 << p->axis;
-    }
-    p->g->values.at[v].placement = placement;
-}
-
-/* v: what became of value old. */
-static ValueId emit_move(PlacePass *p, OpKind kind, ValueId old, ValueId v, const ValuePlace *from,
-                         const ValuePlace *to) {
-    const Place *cut = from->place.kind == PLACE_CUT ? &from->place : &to->place;
-    Attrs a = attrs_default(kind);
-    a.axes = (int64_t)1 << p->axis;
-    a.tag = TAG_ACTIVATION;
-    a.comm = COMM_REDUCE;
-    a.axis = cut->dim;
-    a.count = cut->outer;
-    bool again = p->g->ops.at[p->g->values.at[v].def].recomputed;
-    v = emit_value(&p->b, kind, &a, 1, &v, NULL);
-    p->g->ops.at[p->g->values.at[v].def].recomputed = again;
-    set_placement(p, v, old, to);
-    return v;
-}
-
-/* Leaves out the padding of the last parts. */
-static ValueId gather_parts(PlacePass *p, ValueId old, ValueId v, const ValuePlace *from) {
-    Attrs a = attrs_default(OP_slice);
-    a.axis = from->place.dim;
-    a.count = p->g->values.at[old].type.dim[from->place.dim];
-    v = emit_move(p, OP_all_gather_part, old, v, from, &whole);
-    if (p->g->values.at[v].type.dim[from->place.dim] == a.count) return v;
-    bool again = p->g->ops.at[p->g->values.at[v].def].recomputed;
-    v = emit_value(&p->b, OP_slice, &a, 1, &v, NULL);
-    p->g->ops.at[p->g->values.at[v].def].recomputed = again;
-    set_placement(p, v, old, &whole);
-    return v;
-}
-
-/* The old value in that placement. A sum is completed once: all readers after that have it as the
- * first one wanted it. */
-static ValueId convert(PlacePass *p, ValueId old, const ValuePlace *to) {
-    ValuePlace *from = &p->place[old];
-    if (same_place(from, to)) return p->became[old];
-    if (from->place.kind == PLACE_PARTIAL) {
-        bool part = p->rows && to->place.kind == PLACE_CUT && to->size % p->ranks == 0;
-        OpKind sum = part ? OP_reduce_scatter_part : OP_all_reduce;
-        p->became[old] = emit_move(p, sum, old, p->became[old], from, part ? to : &whole);
-        *from = part ? *to : whole;
-        return convert(p, old, to);
-    }
-    for (uint32_t k = p->first[old]; k; k = p->converted.at[k].next) {
-        const Converted *c = &p->converted.at[k];
-        bool again = c->phase != p->b.phase && !(p->rows && from->place.kind == PLACE_WHOLE);
-        if (same_place(&c->to, to) && !again) return c->value;
-    }
-    ValueId v = p->became[old];
-    if (from->place.kind == PLACE_CUT) v = gather_parts(p, old, v, from);
-    if (to->place.kind == PLACE_CUT) v = emit_move(p, OP_part, old, v, &whole, to);
-    Converted c = {old, v, *to, p->b.phase, p->first[old]};
-    p->first[old] = p->converted.n;
-    vec_push(p->g->scratch, &p->converted, c);
-    return v;
-}
-
 /* ---- one op ---- */
-
-/* An op of the old program. */
-typedef struct OldOp {
-    OpKind kind;
-    const Attrs *attr;
-    bool recomputed;
-    uint32_t n_in, n_out;
-    const ValueId *in;
-    const ValueId *out;
-    Type *type; /* of the operands, then of the results: whole */
-} OldOp;
 
 static CutOp cut_op(const OldOp *op) {
     return (CutOp){.kind = op->kind,
@@ -188,10 +58,6 @@ static Cut copy_cut(PlacePass *p, const Cut *cut, uint32_t n) {
     copy.value = arena_array(p->g->scratch, Place, n + 1);
     memcpy(copy.value, cut->value, n * sizeof *copy.value);
     return copy;
-}
-
-static bool is_partial(const PlacePass *p, ValueId old) {
-    return p->place[old].place.kind == PLACE_PARTIAL;
 }
 
 static bool is_param(const PlacePass *p, ValueId old) {
@@ -322,7 +188,7 @@ static void set_result(PlacePass *p, ValueId old, ValueId value, const ValuePlac
     p->became[old] = value;
     p->place[old] = *at;
     p->first[old] = 0;
-    set_placement(p, value, old, at);
+    place_set(p, value, old, at);
 }
 
 /* Emits the op with these operands; results are placed as `place` says. */
@@ -364,6 +230,7 @@ static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut, bool rows) {
     ValueId *in = arena_array(p->g->scratch, ValueId, op->n_in + 1), late = NO_VALUE;
     ValuePlace *place = arena_array(p->g->scratch, ValuePlace, op->n_out + 1);
     uint32_t n_in = op->n_in;
+    place_gather_together(p, op, cut);
     for (uint32_t i = 0; i < op->n_in; i++) {
         ValuePlace want = {cut->value[i], cut->size, rows};
         if (want.place.kind == PLACE_PARTIAL && !is_partial(p, op->in[i])) {
@@ -371,13 +238,14 @@ static void emit_cut(PlacePass *p, const OldOp *op, const Cut *cut, bool rows) {
             late = op->in[i];
             n_in--;
         } else {
-            in[i] = convert(p, op->in[i], &want);
+            in[i] = place_convert(p, op->in[i], &want);
         }
     }
     for (uint32_t j = 0; j < op->n_out; j++)
         place[j] = (ValuePlace){cut->value[op->n_in + j], cut->size, rows};
     emit_placed(p, op, cut, n_in, in, place);
     if (late != NO_VALUE) add_late(p, op, late);
+    place_scatter_together(p, op, cut);
 }
 
 /* The type of what op_info.part makes of all parts of the operands, and how it is cut. */
@@ -407,7 +275,7 @@ static void emit_merged(PlacePass *p, const OldOp *op, const Cut *cut) {
     Type own = place_part(&all, &at.place, p->ranks);
     ValueId *in = arena_array(g->scratch, ValueId, op->n_in + 1);
     for (uint32_t i = 0; i < op->n_in; i++)
-        in[i] = convert(p, op->in[i], &(ValuePlace){cut->value[i], cut->size, false});
+        in[i] = place_convert(p, op->in[i], &(ValuePlace){cut->value[i], cut->size, false});
     OpId part = op_emit(&p->b, (OpKind)op_info[op->kind].part, op->attr, op->n_in, in, &own);
     g->ops.at[part].recomputed = op->recomputed;
     in[0] = g->ops.at[part].out;
@@ -418,8 +286,8 @@ static void emit_merged(PlacePass *p, const OldOp *op, const Cut *cut) {
     placement->outer[at.place.dim] = 1;
     placement->size[at.place.dim] = p->ranks;
     g->values.at[in[0]].placement = placement;
-    in[0] = emit_move(p, OP_all_gather_part, op->in[0], in[0], &at, &whole);
-    for (uint32_t i = 1; i < op->n_in; i++) in[i] = convert(p, op->in[i], &whole);
+    in[0] = place_move(p, OP_all_gather_part, op->in[0], in[0], &at, &whole);
+    for (uint32_t i = 1; i < op->n_in; i++) in[i] = place_convert(p, op->in[i], &whole);
     OpId merge = op_emit(&p->b, (OpKind)op_info[op->kind].merge, op->attr, op->n_in, in, NULL);
     g->ops.at[merge].recomputed = op->recomputed;
     for (uint32_t j = 0; j < op->n_out; j++)
@@ -430,9 +298,10 @@ static void emit_merged(PlacePass *p, const OldOp *op, const Cut *cut) {
 static void emit_uncut(PlacePass *p, const OldOp *op, bool partial) {
     ValueId *in = arena_array(p->g->scratch, ValueId, op->n_in + 1);
     ValuePlace *place = arena_array(p->g->scratch, ValuePlace, op->n_out + 1);
+    place_gather_together(p, op, NULL);
     for (uint32_t i = 0; i < op->n_in; i++)
         in[i] = partial && is_partial(p, op->in[i]) ? p->became[op->in[i]]
-                                                    : convert(p, op->in[i], &whole);
+                                                    : place_convert(p, op->in[i], &whole);
     for (uint32_t j = 0; j < op->n_out; j++)
         place[j].place.kind = partial ? PLACE_PARTIAL : PLACE_WHOLE;
     emit_placed(p, op, NULL, op->n_in, in, place);
@@ -474,23 +343,35 @@ static const ValuePlace *own_place(const PlacePass *p, const OldOp *op, ValuePla
     return at;
 }
 
+/* Are all operands placed so? */
+static bool all_placed(const PlacePass *p, const OldOp *op, const ValuePlace *at) {
+    uint32_t i = 0;
+    while (i < op->n_in && same_place(&p->place[op->in[i]], at)) i++;
+    return op->n_in && i == op->n_in;
+}
+
 /* What ranks along an earlier axis exchange of terms or rows that are shared out along this one,
  * too, they exchange along both: sums always, parts along tp and twin. */
 static bool widen_move(PlacePass *p, const OldOp *op) {
-    const ValuePlace *from = op->n_in ? &p->place[op->in[0]] : &whole;
-    ValuePlace cut = {{PLACE_CUT, (uint8_t)op->attr->axis, op->attr->count}, p->ranks, true};
-    bool scatters = op->kind == OP_reduce_scatter_part;
-    bool sums = (scatters || op->kind == OP_all_reduce) && from->place.kind == PLACE_PARTIAL;
-    if (!sums && !(op->kind == OP_all_gather_part && same_place(from, &cut))) return false;
+    const ValuePlace cut = {{PLACE_CUT, (uint8_t)op->attr->axis, op->attr->count}, p->ranks, true};
+    const ValuePlace term = {.place.kind = PLACE_PARTIAL};
+    bool scatters = op->kind == OP_reduce_scatter_part, gathers = op->kind == OP_all_gather_part;
+    if (!scatters && !gathers && op->kind != OP_all_reduce) return false;
+    if (!all_placed(p, op, gathers ? &cut : &term)) return false;
     bool parts = p->g->policy.mesh.axis[p->axis].role == AXIS_twin &&
                  op->attr->axes == (int64_t)1 << (p->axis - 1);
     if (op->kind != OP_all_reduce && !parts) return false;
-    if (scatters && op->type[1].dim[cut.place.dim] / cut.place.outer % p->ranks) return false;
+    for (uint32_t k = 0; k < op->n_out && scatters; k++)
+        if (op->type[op->n_in + k].dim[cut.place.dim] / cut.place.outer % p->ranks) return false;
     Attrs attr = *op->attr;
     attr.axes |= (int64_t)1 << p->axis;
     OldOp wider = *op;
     wider.attr = &attr;
-    emit_placed(p, &wider, NULL, op->n_in, &p->became[op->in[0]], scatters ? &cut : &whole);
+    ValueId *in = arena_array(p->g->scratch, ValueId, op->n_in);
+    ValuePlace *place = arena_array(p->g->scratch, ValuePlace, op->n_out);
+    for (uint32_t k = 0; k < op->n_in; k++) in[k] = p->became[op->in[k]];
+    for (uint32_t k = 0; k < op->n_out; k++) place[k] = scatters ? cut : whole;
+    emit_placed(p, &wider, NULL, op->n_in, in, place);
     return true;
 }
 
@@ -501,7 +382,7 @@ static bool place_field(PlacePass *p, const OldOp *op) {
     const ValuePlace rows = {{PLACE_CUT, 1, 1}, op->type[op->n_in].dim[1], true};
     emit_uncut(p, op, false);
     ValueId all = p->became[op->out[0]];
-    set_result(p, op->out[0], emit_move(p, OP_part, op->out[0], all, &whole, &rows), &rows);
+    set_result(p, op->out[0], place_move(p, OP_part, op->out[0], all, &whole, &rows), &rows);
     return true;
 }
 
@@ -512,7 +393,7 @@ static void place_any(PlacePass *p, const OldOp *op) {
         place_op(p, op);
         return;
     }
-    ValueId in = op->n_in ? convert(p, op->in[0], &at) : NO_VALUE;
+    ValueId in = op->n_in ? place_convert(p, op->in[0], &at) : NO_VALUE;
     emit_placed(p, op, NULL, op->n_in, &in, &at);
 }
 

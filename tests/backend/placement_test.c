@@ -1,5 +1,5 @@
-/* Faults of plans in which ranks share out the work on a sample (mesh axis tp), one at a time: each
- * is refused, and most of them by proof 10.
+/* Faults of plans in which ranks share out the work on a sample (mesh axes tp and cp), one at a
+ * time: each is refused, and most of them by proof 10.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -451,6 +451,51 @@ static void groups_say_what_is_summed(void **state) {
     faults_end(&f);
 }
 
+/* ---- positions */
+
+/* Keys and values travel together, and neither becomes the other on the way. */
+static void keys_stay_keys(void **state) {
+    (void)state;
+    Faults f = faults_with("gpt2", "shard.mesh=(dp = 1, cp = 2)", "shard.rows=true", "L=1");
+    const Plan *p = &f.good.plan;
+    for (uint32_t i = 0; i < p->n_instrs; i++) {
+        if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part))
+            continue;
+        assert_int_equal(p->instrs[i].n_in, 2);
+        Edit *e = edit_new(f.arena, p);
+        e->instr[i].in[0] = operand(p, i, 1);
+        e->instr[i].in[1] = operand(p, i, 0);
+        try_edit(&f, e, false);
+        e = edit_new(f.arena, p);
+        e->instr[i].in[1] = operand(p, i, 0);
+        try_edit(&f, e, false);
+    }
+    faults_end(&f);
+}
+
+/* Experts see all positions: of their gradients, which ranks along cp have whole, each takes its
+ * part. */
+static void gradients_that_are_whole_are_retained(void **state) {
+    (void)state;
+    static const char *const mesh[] = {"shard.mesh=(dp = 2, cp = 2)",
+                                       "shard.mesh=(cp = 2, dp = 2)"};
+    for (int k = 0; k < 2; k++) {
+        Faults f = faults_with("mixtral", mesh[k], "KV=4", "L=1");
+        for (uint32_t i = 0; i < f.good.plan.n_instrs; i++) {
+            if (!moves_rows(&f, i, OP_retain)) continue;
+            const int64_t axes = f.good.plan.instrs[i].attr.axes;
+            assert_int_equal(axes, k ? 1 : 2);
+            Edit *e = edit_new(f.arena, &f.good.plan);
+            e->instr[i].row.attr.axes = 3 - axes;
+            try_edit(&f, e, false);
+            e = edit_new(f.arena, &f.good.plan);
+            e->instr[i].row.attr.group ^= 1;
+            try_edit(&f, e, false);
+        }
+        faults_end(&f);
+    }
+}
+
 int main(void) {
     good_data();
     const struct CMUnitTest tests[] = {
@@ -469,6 +514,8 @@ int main(void) {
         cmocka_unit_test(rows_are_of_the_sum),
         cmocka_unit_test(gradients_of_rows_are_summed_once),
         cmocka_unit_test(groups_say_what_is_summed),
+        cmocka_unit_test(keys_stay_keys),
+        cmocka_unit_test(gradients_that_are_whole_are_retained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,24 +25,21 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; opti
   #3 %3: i32[4, 3*cp] = part(%2) {axis = 1, count = 1, axes = (cp)} !forward
   #5 %5: i32[4, 3*cp] = part(%4) {axis = 1, count = 1, axes = (cp)} !forward
   #11 %11: f32[3*cp, 8] = part(%10) {axis = 0, count = 1, axes = (cp)} !forward
-  #25 %27: f32[4, 6, 2, 2] = all_gather_part(%23) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !forward
-  #26 %28: f32[4, 6, 2, 2] = all_gather_part(%26) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !forward
-  #27 %29: f32[4, 3*cp, 4, 2], %30: f32[4, 4, 3*cp] = attention(%20, %27, %28) {causal = true, alpha = 0.7071067811865475} !forward
-  #32 %36: i64[24] = all_reduce(%34) {unit = -1, axes = (cp), comm = reduce, tag = activation} !forward
-  #36 set_grad(%38) {index = 7} !backward
-  #39 %41: f32[4, 6, 2, 2] = all_gather_part(%23) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !backward
-  #40 %42: f32[4, 6, 2, 2] = all_gather_part(%26) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !backward
-  #41 %43: f32[4, 3*cp, 4, 2], %44: f32[4, 6, 2, 2]+cp, %45: f32[4, 6, 2, 2]+cp = attention_grad(%40, %20, %41, %42, %29, %30) {causal = true, alpha = 0.7071067811865475} !backward
-  #43 %47: f32[4, 3*cp, 4] = reduce_scatter_part(%46) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !backward
-  #45 set_grad(%48) {index = 6} !backward
-  #48 %51: f32[4, 3*cp, 4] = reduce_scatter_part(%50) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !backward
-  #50 set_grad(%52) {index = 5} !backward
-  #55 set_grad(%56) {index = 4} !backward
-  #59 set_grad(%59) {index = 3} !backward
-  #61 set_grad(%60) {index = 2} !backward
-  #64 %63: i32[3*cp] = part(%8) {axis = 0, count = 1, axes = (cp)} !backward
-  #66 set_grad(%64) {index = 1} !backward
-  #68 set_grad(%65) {index = 0} !backward
+  #25 %27: f32[4, 6, 2, 2], %28: f32[4, 6, 2, 2] = all_gather_part(%23, %26) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !forward
+  #26 %29: f32[4, 3*cp, 4, 2], %30: f32[4, 4, 3*cp] = attention(%20, %27, %28) {causal = true, alpha = 0.7071067811865475} !forward
+  #31 %36: i64[24] = all_reduce(%34) {unit = -1, axes = (cp), comm = reduce, tag = activation} !forward
+  #35 set_grad(%38) {index = 7} !backward
+  #38 %41: f32[4, 6, 2, 2], %42: f32[4, 6, 2, 2] = all_gather_part(%23, %26) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !backward
+  #39 %43: f32[4, 3*cp, 4, 2], %44: f32[4, 6, 2, 2]+cp, %45: f32[4, 6, 2, 2]+cp = attention_grad(%40, %20, %41, %42, %29, %30) {causal = true, alpha = 0.7071067811865475} !backward
+  #40 %46: f32[4, 3*cp, 2, 2], %47: f32[4, 3*cp, 2, 2] = reduce_scatter_part(%44, %45) {unit = -1, axis = 1, count = 1, axes = (cp), comm = reduce, tag = activation} !backward
+  #43 set_grad(%49) {index = 6} !backward
+  #47 set_grad(%52) {index = 5} !backward
+  #52 set_grad(%56) {index = 4} !backward
+  #56 set_grad(%59) {index = 3} !backward
+  #58 set_grad(%60) {index = 2} !backward
+  #61 %63: i32[3*cp] = part(%8) {axis = 0, count = 1, axes = (cp)} !backward
+  #63 set_grad(%64) {index = 1} !backward
+  #65 set_grad(%65) {index = 0} !backward
 error[E0406]: cp = 4: 6 positions of `inputs` cannot be shared out evenly
   = help: use a number of ranks that divides the number of positions
 mesh dp = 2, cp = 3

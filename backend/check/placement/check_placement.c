@@ -57,33 +57,45 @@ static int fail_collective(Check *c, uint64_t i, const char *what) {
     return check_fail(c, "10c", i, "its operand is not %s along %s", what, cut_name(c));
 }
 
-/* part: this rank's part of a whole value; all_gather_part: the way back;
- * reduce_scatter_part: this rank's part of a sum. */
-static int move_part(Check *c, uint64_t i) {
+/* Operand and result k of what moves parts along the axis. */
+static int move_value(Check *c, uint64_t i, uint32_t k) {
     const PlanInstr *in = &c->p->instrs[i];
     Place cut = {PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count};
-    const Place all = {0}, term = {.kind = PLACE_PARTIAL}, *from = &c->place[check_in(c, i, 0)];
+    uint32_t x = check_in(c, i, k), y = check_out(c, i, k);
+    const Place all = {0}, term = {.kind = PLACE_PARTIAL};
     bool gathers = in->op == OP_all_gather_part, sums = in->op == OP_reduce_scatter_part;
-    AxisSet axes = (AxisSet)in->attr.axes, proved = 0;
-    for (int k = 0; k < c->level; k++) proved |= (AxisSet)1 << c->level_axis[k];
-    if (axes & ~c->cuts)
-        return check_fail(c, "10c", i, "moves a value along axes that cut no values");
-    if (!(axes & cut_axis(c))) {
-        if (!(axes & proved)) return placement_of_op(c, i);
-        set_like(c, check_out(c, i, 0), check_in(c, i, 0)); /* what it moved is whole */
-        return 0;
-    }
-    if (!same_place(from, gathers ? &cut : sums ? &term : &all))
+    if (!same_place(&c->place[x], gathers ? &cut : sums ? &term : &all))
         return fail_collective(c, i,
                                gathers ? "cut as it says"
                                : sums  ? "a term of a sum"
                                        : "whole");
-    /* What gathers parts that end in padding has that padding at its end. */
-    bool alone = axes == cut_axis(c);
-    int64_t size = alone ? c->whole[check_in(c, i, 0)].dim[cut.dim]
-                         : c->part[check_out(c, i, 0)].dim[cut.dim] * cut_parts(c);
-    placement_set(c, check_out(c, i, 0), gathers ? &all : &cut, size);
+    /* What gathers parts that end in padding has that padding at its end, and gathers no others. */
+    bool alone = (AxisSet)in->attr.axes == cut_axis(c);
+    int64_t all_parts = c->part[gathers ? x : y].dim[cut.dim] * cut_parts(c);
+    int64_t size = alone ? c->whole[x].dim[cut.dim] : all_parts;
+    if (gathers && in->n_in > 1 && size != all_parts)
+        return check_fail(c, "10c", i, "gathers several values, and parts of them end in padding");
+    placement_set(c, y, gathers ? &all : &cut, size);
     return 0;
+}
+
+/* part: this rank's part of a whole value; all_gather_part: the way back;
+ * reduce_scatter_part: this rank's part of a sum. */
+static int move_part(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    AxisSet axes = (AxisSet)in->attr.axes, proved = 0;
+    int status = 0;
+    for (int k = 0; k < c->level; k++) proved |= (AxisSet)1 << c->level_axis[k];
+    if (axes & ~c->cuts)
+        return check_fail(c, "10c", i, "moves a value along axes that cut no values");
+    if (!(axes & cut_axis(c)) && !(axes & proved)) return placement_of_op(c, i);
+    for (uint32_t k = 0; !status && k < in->n_out; k++) {
+        if (axes & cut_axis(c))
+            status = move_value(c, i, k);
+        else /* what it moved is whole */
+            set_like(c, check_out(c, i, k), check_in(c, i, k));
+    }
+    return status;
 }
 
 static int place_collective(Check *c, uint64_t i) {
