@@ -166,8 +166,6 @@ typedef struct CkContents {
 void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state);
 
 /* layout.c: the position of everything. */
-/* EXIT_USER if a checkpoint cannot hold one of the states. */
-int ck_check_states(const CkContents *c, char *error);
 /* The part of an element of the vector; the first element of a rank's part, and of its shard. */
 static inline int64_t ck_number(const CkVector *v, int64_t element) {
     return element / v->layout.padded;

@@ -209,8 +209,7 @@ static int check_new(const CkContents *c, const char *folder, char *error) {
 int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user, char *error) {
     char part[CK_PATH];
     CkLock lock;
-    int code = ck_check_states(c, error);
-    if (!code) code = ck_lock_folder(folder, c->run, &lock, error);
+    int code = ck_lock_folder(folder, c->run, &lock, error);
     if (code) return code;
     code = check_new(c, folder, error);
     ck_part_path(folder, c->step, c->run, part);

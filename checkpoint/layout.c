@@ -305,19 +305,6 @@ static int check_runs(const CkContents *c, char *error) {
     return 0;
 }
 
-int ck_check_states(const CkContents *c, char *error) {
-    for (uint32_t i = 0; i < c->n_tensor; i++) {
-        const CkVector *v = &c->vector[c->tensor[i].vector];
-        if (v->role != STATE_FACTORS || !v->layout.cut) continue;
-        snprintf(error, CK_ERROR_BYTES,
-                 "%.200s: a checkpoint cannot hold factors of a parameter that ranks along an axis "
-                 "of the mesh share out\nhelp: train with adamw, or with tp = 1",
-                 c->tensor[i].name);
-        return EXIT_USER;
-    }
-    return 0;
-}
-
 int ck_files(CkContents *c, Arena *a, char *error) {
     return ck_first_files(c, UINT32_MAX, a, error);
 }

@@ -46,7 +46,7 @@ static void add_tensor(StateBuilder *m, const PlanState *s, const PlanGroupParam
     if (s->role != STATE_FACTORS) return;
     *t = (CkTensor){
         .name = t->name, .saved_as = "", .vector = t->vector, .rank = 1, .offset = *factors};
-    t->elements = t->dim[0] = factor_numbers(&param->type);
+    t->elements = t->dim[0] = factor_numbers(&whole);
     *factors += t->elements;
 }
 

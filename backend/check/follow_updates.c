@@ -158,12 +158,13 @@ static int check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
     uint16_t of = maker_of(op_signature((OpKind)in->op)->in[k].name);
     if (of == OP_COUNT) return check_fail(s->c, "4e", i, "operand %u has no known maker", k);
     const Sym *v = sym_in(s, i, k);
-    bool split = s->c->p->groups[in->attr.group].split;
-    bool partial =
-        op_info[of].partial == PARTIAL_TOGETHER || (op_info[of].partial == PARTIAL_ALONE && split);
+    const PlanGroup *g = &s->c->p->groups[in->attr.group];
+    uint8_t how = op_info[of].partial;
+    bool differs = how == PARTIAL_TOGETHER || (how == PARTIAL_ALONE && g->split);
+    AxisSet summed = (differs ? s->c->samples : 0) | (how == PARTIAL_NONE ? 0 : g->cut);
     if (v->kind == SYM_DERIVED && v->group == in->attr.group &&
         s->c->p->instrs[v->value].op == of && same_attributes(in, &s->c->p->instrs[v->value]) &&
-        v->summed == (partial ? s->c->samples : 0))
+        v->summed == summed)
         return 0;
     return check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
                       op_info[of].name, (long long)in->attr.group);

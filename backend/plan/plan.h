@@ -398,9 +398,7 @@ static inline bool state_is_saved(uint32_t role) {
 /* How a state lies over the ranks: like its group, except that every rank has all factors. */
 static inline Layout state_layout(uint32_t role, const Layout *group, const Mesh *mesh,
                                   int64_t elements) {
-    Layout l = role == STATE_FACTORS ? layout_of(mesh, 0, elements, false) : *group;
-    l.cut = group->cut;
-    return l;
+    return role == STATE_FACTORS ? layout_of(mesh, 0, elements, false) : *group;
 }
 /* Inline, because modules of the runtime that are not linked with the reader use it too. */
 static inline Mesh plan_mesh(const Plan *p) {

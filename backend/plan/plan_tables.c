@@ -205,8 +205,10 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
     case STATE_MOMENT4: right = g && has_shape(&s->type, g->master_dtype, g->shard); break;
     case STATE_FACTORS: {
         int64_t n = 0;
-        for (uint32_t k = 0; g && k < g->n_param; k++)
-            n += factor_numbers(&p->params[p->group_params[g->first_param + k].param].type);
+        for (uint32_t k = 0; g && k < g->n_param; k++) {
+            Type whole = plan_whole_type(p, &p->params[p->group_params[g->first_param + k].param]);
+            n += factor_numbers(&whole);
+        }
         right = g && has_shape(&s->type, DT_F32, n);
         break;
     }

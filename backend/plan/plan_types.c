@@ -260,16 +260,18 @@ static const char *rule_step_scale(const Instr *s) {
     return NULL;
 }
 
-static const Type *type_in_group(const Instr *s, uint32_t k) {
+static Type type_in_group(const Instr *s, uint32_t k) {
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
-    return &s->p->params[s->p->group_params[g->first_param + k].param].type;
+    return plan_whole_type(s->p, &s->p->params[s->p->group_params[g->first_param + k].param]);
 }
 
 /* What u has room for. */
 static int64_t muon_numbers(const Instr *s) {
     int64_t n = 0;
-    for (uint32_t k = 0; k < s->p->groups[s->in->attr.group].n_param; k++)
-        n += muon_room(type_in_group(s, k));
+    for (uint32_t k = 0; k < s->p->groups[s->in->attr.group].n_param; k++) {
+        Type t = type_in_group(s, k);
+        n += muon_room(&t);
+    }
     return n;
 }
 
@@ -282,9 +284,9 @@ static const char *rule_muon(const Instr *s) {
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
     int64_t most = 0;
     for (uint32_t k = 0; k < g->n_param; k++) {
-        const Type *t = type_in_group(s, k);
-        WANT(t->rank == 2, "a parameter of the group is not a matrix");
-        most = MAX(most, muon_work(t));
+        Type t = type_in_group(s, k);
+        WANT(t.rank == 2, "a parameter of the group is not a matrix");
+        most = MAX(most, muon_work(&t));
     }
     WANT(is_vector(&s->x[1], muon_numbers(s)) && is_vector(&s->y[1], most),
          "its operands are not of the group's size");
@@ -297,9 +299,9 @@ static const char *rule_factored(const Instr *s) {
     int64_t length[3] = {0};
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
     for (uint32_t k = 0; k < g->n_param; k++) {
-        const Type *t = &s->p->params[s->p->group_params[g->first_param + k].param].type;
-        length[0] += factor_numbers(t);
-        length[1] += factor_words(t);
+        Type t = type_in_group(s, k);
+        length[0] += factor_numbers(&t);
+        length[1] += factor_words(&t);
         length[2] += EXACT_WORDS;
     }
     for (int k = 0; k < 3; k++) {

@@ -255,6 +255,14 @@ static inline LayoutPlace group_place(const Graph *g, const Group *group, uint32
     LayoutPlace p = {type_elements(&g->params.at[at->param].type), at->offset, at->chunk};
     return p;
 }
+/* The type of its parameter k as all ranks together have it. */
+static inline Type group_whole_type(const Graph *g, const Group *group, uint32_t k) {
+    const Param *p = &g->params.at[group->params.at[k].param];
+    Type whole = p->type;
+    int64_t *dim = &whole.dim[p->cut.dim];
+    *dim = tensor_whole_elements(&p->cut, &g->policy.mesh, *dim);
+    return whole;
+}
 /* How many blocks of its parameters are quantized by a largest weight of their own. */
 static inline int64_t group_blocks(const Graph *g, const Group *group) {
     int64_t n = 0;

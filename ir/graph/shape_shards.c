@@ -24,16 +24,15 @@ static const char *find_group(Infer *s, const Group **group) {
     return NULL;
 }
 
-static const Type *type_in_group(const Infer *s, const Group *group, uint32_t k) {
-    return &s->g->params.at[group->params.at[k].param].type;
-}
-
-/* u has room for all matrices of the group. */
+/* u has room for all matrices of the group, of which a rank may have parts. */
 static const char *muon_direction(Infer *s, Type *u) {
     const Group *group;
     int64_t n = 0;
     TRY(find_group(s, &group));
-    for (uint32_t i = 0; i < group->params.n; i++) n += muon_room(type_in_group(s, group, i));
+    for (uint32_t i = 0; i < group->params.n; i++) {
+        Type t = group_whole_type(s->g, group, i);
+        n += muon_room(&t);
+    }
     *u = type_of(DT_F32, 1, &n);
     return NULL;
 }
@@ -50,9 +49,9 @@ const char *shape_muon(Infer *s) {
         return arena_printf(s->arena, "u is %s, not %s", infer_text(s, &s->in[1]),
                             infer_text(s, &u));
     for (uint32_t i = 0; i < group->params.n; i++) {
-        const Type *t = type_in_group(s, group, i);
-        if (t->rank != 2) return arena_printf(s->arena, "%s is not a matrix", infer_text(s, t));
-        most = MAX(most, muon_work(t));
+        Type t = group_whole_type(s->g, group, i);
+        if (t.rank != 2) return arena_printf(s->arena, "%s is not a matrix", infer_text(s, &t));
+        most = MAX(most, muon_work(&t));
     }
     s->out[1] = type_of(DT_I64, 1, &most);
     return NULL;
@@ -63,8 +62,9 @@ static const char *factor_lengths(Infer *s, int64_t *numbers, int64_t *words, in
     const Group *group;
     TRY(find_group(s, &group));
     for (uint32_t i = 0; i < group->params.n; i++) {
-        *numbers += factor_numbers(type_in_group(s, group, i));
-        *words += factor_words(type_in_group(s, group, i));
+        Type t = group_whole_type(s->g, group, i);
+        *numbers += factor_numbers(&t);
+        *words += factor_words(&t);
         *exact += EXACT_WORDS;
     }
     return NULL;

@@ -115,14 +115,18 @@ static inline TensorPart tensor_part(const TensorCut *c, const Mesh *mesh, int64
                               n);
 }
 
+/* Kernels of a device call these, too. */
+#ifndef TENSOR_FUNCTION
+#define TENSOR_FUNCTION static inline
+#endif
 /* Whether element e of the part is padding; else the element of the whole tensor that it is. How
  * many of the part from e on, e included, are padding too, or come after it in the whole tensor
  * without a gap. */
-static inline bool tensor_pads(const TensorPart *p, int64_t e) { return e % p->run >= p->kept; }
-static inline int64_t tensor_element(const TensorPart *p, int64_t e) {
+TENSOR_FUNCTION bool tensor_pads(const TensorPart *p, int64_t e) { return e % p->run >= p->kept; }
+TENSOR_FUNCTION int64_t tensor_element(const TensorPart *p, int64_t e) {
     return e / p->run * p->all + p->first + e % p->run;
 }
-static inline int64_t tensor_run(const TensorPart *p, int64_t e) {
+TENSOR_FUNCTION int64_t tensor_run(const TensorPart *p, int64_t e) {
     int64_t in = e % p->run;
     return (in < p->kept ? p->kept : p->run) - in;
 }

@@ -32,11 +32,12 @@
  *                     element of that operand that counts
  *   METRIC(operand)   the same for a number that is only reported
  *   PARTIAL(result, how)  that result is this rank's part of a sum over the axes along which ranks
- *                     have other samples, and whoever reads it reads the sum. TOGETHER: small; comm
- *                     adds up all that are pending when one is read. ALONE: large; it is added up
- *                     at once, by itself, and only where the op's group is split: of a group that
- *                     every rank holds whole each rank makes all of it. Terms and norms, which
- *                     comm adds up before step_scale, need no column
+ *                     have other samples, or other parts of the parameters of the op's group, and
+ *                     whoever reads it reads the sum. TOGETHER: small; comm adds up all that are
+ *                     pending when one is read. ALONE: large; it is added up at once, by itself,
+ *                     and over samples only where the op's group is split: of a group that every
+ *                     rank holds whole each rank makes all of it. Terms and norms, which comm adds
+ *                     up before step_scale, need no column
  *   CUT(text)         what happens where ranks share out an axis of the signature, by letter:
  *                     "... each, D sum, T each at", in the form of cut_column.h. A letter that it
  *                     does not name is needed whole: a missing one costs a collective, a wrong one

@@ -211,8 +211,10 @@ static bool role_fits(const Verify *v, const State *s) {
         return group && t->dtype == group->master_dtype && s->split == group->layout.split;
     case STATE_FACTORS: {
         int64_t n = 0;
-        for (uint32_t k = 0; group && k < group->params.n; k++)
-            n += factor_numbers(&g->params.at[group->params.at[k].param].type);
+        for (uint32_t k = 0; group && k < group->params.n; k++) {
+            Type whole = group_whole_type(g, group, k);
+            n += factor_numbers(&whole);
+        }
         return group && t->dtype == DT_F32 && vector && t->dim[0] == n;
     }
     case STATE_GRADIENT: return group && dtype_is_float(t->dtype);

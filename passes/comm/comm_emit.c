@@ -12,7 +12,8 @@
  * policy has the master shard only in there since forward, after a copy of that, which goes on as
  * the master shard.
  *
- * What follows a segment that completes gradients is in comm_reduce.c.
+ * What follows a segment that completes gradients is in comm_reduce.c, sums of metrics and of what
+ * prepares an update are in comm_sums.c.
  *
  * What is kept in host memory (the places of the residency table) is on the device for as long as
  * it takes: a shard from before its gather; a sum of gradients while a micro-batch is added; a
@@ -246,69 +247,6 @@ static ValueId view_of(CommEmitter *e, ValueId old, int32_t p) {
     return e->became[old];
 }
 
-/* ---- metrics ---- */
-
-static void see_metric(CommEmitter *e, const Op *op) {
-    Metric m = {(int32_t)op->attr->index, op->in[0], e->became[op->in[0]]};
-    builder_like(&e->b, op);
-    if (e->several && !e->first) {
-        ValueId both[2] = {emit_state(&e->b, m.state), m.value};
-        m.value = emit_value(&e->b, OP_metric_add, NULL, 2, both, NULL);
-    }
-    AxisSet samples = mesh_sample_axes(&e->c->g->policy.mesh);
-    bool summed_later = samples && (e->update || e->kind == PROGRAM_EVAL);
-    if (!summed_later) emit_set_state(&e->b, m.state, m.value);
-    vec_push(e->c->g->scratch, &e->metrics, m);
-}
-
-/* Where ranks share out the work on a sample, all of them have the same metrics, but each has a
- * part of the norm: that is summed by itself. */
-static ValueId reduce_norm(CommEmitter *e, ValueId norm) {
-    const Mesh *mesh = &e->c->g->policy.mesh;
-    Attrs a = {.unit = NO_INDEX,
-               .axes = mesh_sample_axes(mesh) | mesh_cut_axes(mesh),
-               .comm = COMM_REDUCE,
-               .tag = TAG_METRIC};
-    return emit_value(&e->b, OP_all_reduce, &a, 1, &norm, NULL);
-}
-
-/* One collective for all metrics, and the norm where there is one; then their states. */
-static void reduce_metrics(CommEmitter *e, ValueId *norm) {
-    Graph *g = e->c->g;
-    uint32_t n = e->metrics.n;
-    AxisSet samples = mesh_sample_axes(&g->policy.mesh);
-    if (norm && mesh_cut_axes(&g->policy.mesh)) {
-        *norm = reduce_norm(e, *norm);
-        norm = NULL;
-    }
-    if (!samples || n + (norm != NULL) == 0) return;
-    ValueId *in = arena_array(g->scratch, ValueId, n + 1);
-    for (uint32_t k = 0; k < n; k++) in[k] = e->metrics.at[k].value;
-    if (norm) in[n] = *norm;
-    Attrs a = {.unit = NO_INDEX, .axes = samples, .comm = COMM_REDUCE, .tag = TAG_METRIC};
-    OpId id = op_emit(&e->b, OP_all_reduce, &a, n + (norm != NULL), in, NULL);
-    ValueId out = g->ops.at[id].out;
-    if (norm) *norm = out + n;
-    for (uint32_t k = 0; k < n; k++) {
-        Metric *m = &e->metrics.at[k];
-        m->value = out + k;
-        emit_set_state(&e->b, m->state, m->value);
-    }
-}
-
-/* One collective for old values that are summed over all samples. */
-static void reduce_together(CommEmitter *e, uint32_t n, const ValueId *old) {
-    Graph *g = e->c->g;
-    ValueId *in = arena_array(g->scratch, ValueId, n);
-    for (uint32_t k = 0; k < n; k++) in[k] = e->became[old[k]];
-    Attrs a = {.unit = NO_INDEX,
-               .axes = mesh_sample_axes(&g->policy.mesh),
-               .comm = COMM_REDUCE,
-               .tag = TAG_METRIC};
-    OpId id = op_emit(&e->b, OP_all_reduce, &a, n, in, NULL);
-    for (uint32_t k = 0; k < n; k++) e->became[old[k]] = g->ops.at[id].out + k;
-}
-
 static void see_step_scale(CommEmitter *e, const Op *op) {
     ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], e->became[op->in[2]]};
     comm_finish(e, PHASE_UPDATE);
@@ -316,43 +254,10 @@ static void see_step_scale(CommEmitter *e, const Op *op) {
     uint32_t k = 0;
     while (k < e->metrics.n && e->metrics.at[k].old != op->in[0]) k++;
     CHECK(k < e->metrics.n);
-    reduce_metrics(e, &in[1]);
+    comm_reduce_metrics(e, &in[1]);
     in[0] = e->metrics.at[k].value;
     e->metrics.n = 0;
     comm_clone(e, op, in);
-}
-
-/* The pending sums, when an op reads one of them. */
-static void reduce_pending(CommEmitter *e, const Op *reader) {
-    bool needed = false;
-    uint32_t n = e->partial.n;
-    for (uint32_t j = 0; j < reader->n_in; j++)
-        for (uint32_t k = 0; k < n; k++) needed |= e->partial.at[k] == reader->in[j];
-    if (!needed) return;
-    reduce_together(e, n, e->partial.at);
-    e->partial.n = 0;
-}
-
-/* A large sum, as soon as this rank's part of it is made. */
-static void reduce_alone(CommEmitter *e, const Op *op, ValueId *part) {
-    Graph *g = e->c->g;
-    const Group *group = &g->groups.at[op->attr->group];
-    if (!group->layout.split) return;
-    Attrs a = {.unit = group->unit,
-               .axes = mesh_sample_axes(&g->policy.mesh),
-               .comm = COMM_REDUCE,
-               .tag = TAG_MOMENTUM};
-    *part = emit_value(&e->b, OP_all_reduce, &a, 1, part, NULL);
-}
-
-static void see_partial(CommEmitter *e, const Op *op) {
-    OpPartial how = (OpPartial)op_info[op->kind].partial;
-    if (how == PARTIAL_NONE || !mesh_sample_axes(&e->c->g->policy.mesh)) return;
-    ValueId part = op->out + (uint32_t)op_partial_result(op->kind);
-    if (how == PARTIAL_ALONE)
-        reduce_alone(e, op, &e->became[part]);
-    else
-        vec_push(e->c->g->scratch, &e->partial, part);
 }
 
 /* ---- windows of the update ---- */
@@ -451,7 +356,7 @@ static void emit_item(CommEmitter *e, uint32_t item) {
     if (op.phase == PHASE_UPDATE && !e->update) return;
     bool metric = op.kind == OP_set_state && g->states.at[op.attr->index].role == STATE_METRIC;
     if (metric) {
-        see_metric(e, &op);
+        comm_see_metric(e, &op);
         return;
     }
     if (op.kind == OP_step_scale) {
@@ -465,7 +370,7 @@ static void emit_item(CommEmitter *e, uint32_t item) {
         copy = e->windows.at[e->next_window - 1].copy;
     }
     builder_like(&e->b, &op);
-    reduce_pending(e, &op);
+    comm_reduce_pending(e, &op);
     if (op.kind == OP_grad_norm && op.attr->group != NO_INDEX)
         comm_complete(e, (uint32_t)op.attr->group);
     ValueId *in = arena_array(g->scratch, ValueId, MAX(op.n_in, 1u));
@@ -479,7 +384,7 @@ static void emit_item(CommEmitter *e, uint32_t item) {
     else
         comm_clone(e, &op, in);
     if (op.kind == OP_set_state) set_copy(e, &op);
-    see_partial(e, &op);
+    comm_see_partial(e, &op);
     end_gathers(e, &op, item);
 }
 
@@ -592,6 +497,6 @@ void comm_emit(Comm *c, const SegmentedProgram *parts, ProgramKind kind) {
     e.b.unit = NO_INDEX;
     if (e.update || kind == PROGRAM_EVAL) {
         e.b.phase = kind == PROGRAM_EVAL ? PHASE_FORWARD : PHASE_UPDATE;
-        reduce_metrics(&e, NULL);
+        comm_reduce_metrics(&e, NULL);
     }
 }

@@ -1,5 +1,5 @@
-/* One program of comm while it is put together: what comm_emit.c, comm_reduce.c and comm_ops.c
- * share. */
+/* One program of comm while it is put together: what comm_emit.c, comm_reduce.c, comm_sums.c
+ * and comm_ops.c share. */
 #ifndef FSDPC_COMM_EMIT_H
 #define FSDPC_COMM_EMIT_H
 
@@ -20,6 +20,12 @@ typedef struct Pending {
     bool summed;      /* value holds all micro-batches already */
     Transition later; /* once it does, what the bucket's groups still need */
 } Pending;
+
+/* What this rank adds to a sum over axes. */
+typedef struct Partial {
+    ValueId old;
+    AxisSet axes;
+} Partial;
 
 /* An op of the update that reads what is in host memory. */
 typedef struct HostWindow {
@@ -57,7 +63,7 @@ typedef struct CommEmitter {
     VEC(HostWindow) windows;
     uint32_t next_window;
     OpId *norm;           /* by group: the old op that takes its gradient's norm, or NO_OP */
-    VEC(ValueId) partial; /* old values: what this rank adds to sums that nothing has read yet */
+    VEC(Partial) partial; /* sums that nothing has read yet */
 } CommEmitter;
 
 /* comm_ops.c */
@@ -74,5 +80,16 @@ void comm_end_segment(CommEmitter *e, uint32_t segment);
 /* What waits for the reduction of the group's gradient, before its norm; of all of them. */
 void comm_complete(CommEmitter *e, uint32_t group);
 void comm_finish(CommEmitter *e, uint8_t phase);
+
+/* comm_sums.c */
+/* Adds up a metric over the calls of the step; */
+void comm_see_metric(CommEmitter *e, const Op *op);
+/* and all of them over ranks, with the norm where there is one: one collective, then their states.
+ */
+void comm_reduce_metrics(CommEmitter *e, ValueId *norm);
+/* The op made this rank's part of a sum, if it makes one. */
+void comm_see_partial(CommEmitter *e, const Op *op);
+/* The pending sums, if the op reads one of them. */
+void comm_reduce_pending(CommEmitter *e, const Op *reader);
 
 #endif

@@ -174,8 +174,10 @@ typedef struct FactoredMoment { /* of one group; sizes: for the rms of its updat
 
 static Type factors_type(const Graph *g, uint32_t k) {
     int64_t n = 0;
-    for (uint32_t i = 0; i < g->groups.at[k].params.n; i++)
-        n += factor_numbers(&g->params.at[g->groups.at[k].params.at[i].param].type);
+    for (uint32_t i = 0; i < g->groups.at[k].params.n; i++) {
+        Type whole = group_whole_type(g, &g->groups.at[k], i);
+        n += factor_numbers(&whole);
+    }
     return type_of(DT_F32, 1, &n);
 }
 
@@ -184,8 +186,10 @@ static void emit_factored_sums(Update *u, uint32_t k, FactoredMoment *f) {
     const Group *group = &g->groups.at[k];
     Attrs a = {.group = k, .clip_value = g->policy.clip_value};
     int64_t words = 0;
-    for (uint32_t i = 0; i < group->params.n; i++)
-        words += factor_words(&g->params.at[group->params.at[i].param].type);
+    for (uint32_t i = 0; i < group->params.n; i++) {
+        Type whole = group_whole_type(g, group, i);
+        words += factor_words(&whole);
+    }
     Type t = type_of(DT_I64, 1, &words);
     ValueId in[3] = {weights_of(u, k), u->gradient[k], u->scale};
     f->sums = emit_value(&u->b, OP_factored_sums, &a, 3, in, &t);
@@ -296,31 +300,8 @@ static bool is_ready(const Update *u) {
     return refuse(g, "optimizer needs the gradient of a group, which passes grad and shard make");
 }
 
-/* Does the update look at a matrix as a whole, and is one shared out along an axis that cuts it? */
-static bool sees_whole_matrices(const Graph *g, const Group *group) {
-    OptimizerKind kind = (OptimizerKind)g->policy.optimizer;
-    bool factors = optimizer_info[kind].update.state[STATE_FACTORS] != NULL;
-    return group->cut && group->trainable && (factors || group->matrices);
-}
-
-static bool may_update(Graph *g) {
-    for (uint32_t k = 0; k < g->groups.n; k++) {
-        const Group *group = &g->groups.at[k];
-        if (!sees_whole_matrices(g, group)) continue;
-        const Param *p = &g->params.at[group->params.at[0].param];
-        Diag d = diag_at(g->diags, E_mesh, p->name.span,
-                         "optimizer = %s needs all of %s, which ranks along tp share out",
-                         word_of(&words_OptimizerKind, g->policy.optimizer), p->name.path);
-        diag_help(&d, "use an optimizer that updates weights one by one, or a mesh without tp");
-        diag_emit(&d);
-        return false;
-    }
-    return true;
-}
-
 bool pass_optimizer(Graph *g) {
     Arena *a = g->scratch;
-    if (!may_update(g)) return false;
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
     Update u = {.g = g,
                 .loss = NO_VALUE,

@@ -198,8 +198,6 @@ int resume_open(Run *run) {
     if (code) return code;
     Resume *s = run->resume;
     const CkContents *c = checkpoint_contents(s->from);
-    char error[ERROR_BYTES];
-    if ((code = ck_check_states(&s->mine.c, error))) return print_error(code, error);
     code = compare_settings(run, s, MUST_BE_SAME);
     if (!code) code = compare_states(s);
     if (!code) code = check_steps(run, s);

@@ -111,7 +111,6 @@ int saver_open(Run *run, char *error) {
     *s = (Saver){
         .run = run, .arena = a, .lock = {.file = -1, .itself = -1}, .best = -1, .best_loss = NAN};
     int code = run_contents_make(run, a, &s->contents, error);
-    if (!code) code = ck_check_states(&s->contents.c, error);
     if (!code) code = check_files(s, o->folder, error);
     if (code || run->launch.rank != 0) return code;
     if (getrandom(&s->id, sizeof s->id, 0) != sizeof s->id) s->id = (uint64_t)getpid();

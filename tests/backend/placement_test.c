@@ -19,12 +19,12 @@ typedef struct Faults {
     uint32_t tried, refused;
 } Faults;
 
-/* rows: "shard.rows=false" where only sums of whole values are wanted. */
-static Faults faults_with(const char *model, const char *mesh, const char *rows,
+/* setting: "shard.rows=false" where only sums of whole values are wanted; or an optimizer. */
+static Faults faults_with(const char *model, const char *mesh, const char *setting,
                           const char *layers) {
     Faults f = {.arena = arena_new()};
     const char *set[] = {mesh,
-                         rows,
+                         setting,
                          layers,
                          "D=16",
                          "H=4",
@@ -437,6 +437,56 @@ static void gradients_of_rows_are_summed_once(void **state) {
     faults_end(&f);
 }
 
+/* Does it sum what an update looks at as a whole: Muon's momentum, Adafactor's squares? */
+static bool sums_for_update(const Plan *p, uint32_t i) {
+    const PlanInstr *in = &p->instrs[i];
+    if (in->op != OP_all_reduce) return false;
+    const OpInfo *maker = &op_info[p->instrs[p->values[operand(p, i, 0)].def].op];
+    return maker->partial && maker->role == ROLE_STEP;
+}
+
+static void try_sum_for_update(Faults *f, uint32_t program, uint32_t at) {
+    const Plan *p = &f->good.plan;
+    uint32_t sum = p->programs[program].first_instr + at, n = p->instrs[sum].n_out;
+    int64_t is = p->instrs[sum].attr.axes;
+    for (int64_t axes = 1; axes <= 3; axes++) {
+        Edit *e = edit_new(f->arena, p);
+        e->instr[sum].row.attr.axes = axes;
+        if (axes != is) try_edit(f, e, (axes ^ is) & 2);
+    }
+    for (uint32_t j = 0; j < n; j++) {
+        Edit *e = edit_new(f->arena, p);
+        edit_replace_value(e, p->instrs[sum].first_out + j, operand(p, sum, j));
+        e->instr[sum].in[j] = operand(p, sum, j);
+        try_edit(f, e, is & 2);
+    }
+    Edit *e = edit_new(f->arena, p);
+    uint32_t again = edit_copy_instr(e, sum);
+    for (uint32_t j = 0; j < n; j++) {
+        edit_replace_value(e, p->instrs[sum].first_out + j, e->instr[again].out[j]);
+        e->instr[again].in[j] = p->instrs[sum].first_out + j;
+    }
+    edit_insert(e, program, at + 1, again);
+    try_edit(f, e, is & 2);
+}
+
+/* Over the axes along which samples differ, and those that cut the matrices: once, no more, no
+ * less. */
+static void matrices_are_whole_for_the_update(void **state) {
+    (void)state;
+    const char *optimizers[] = {"train.optimizer=muon(lr = 0.1)",
+                                "train.optimizer=adafactor(lr = 0.1)"};
+    for (size_t o = 0; o < ARRAY_LEN(optimizers); o++) {
+        Faults f = faults_with("gpt2", "shard.mesh=(dp = 2, tp = 2)", optimizers[o], "L=1");
+        const Plan *p = &f.good.plan;
+        for (uint32_t k = 0; k < p->n_programs; k++)
+            for (uint32_t i = 0; i < p->programs[k].n_instr; i++)
+                if (sums_for_update(p, p->programs[k].first_instr + i))
+                    try_sum_for_update(&f, k, i);
+        faults_end(&f);
+    }
+}
+
 /* A group says over which axes its gradient is a sum, no more and no less. */
 static void groups_say_what_is_summed(void **state) {
     (void)state;
@@ -513,6 +563,7 @@ int main(void) {
         cmocka_unit_test(rows_are_exchanged),
         cmocka_unit_test(rows_are_of_the_sum),
         cmocka_unit_test(gradients_of_rows_are_summed_once),
+        cmocka_unit_test(matrices_are_whole_for_the_update),
         cmocka_unit_test(groups_say_what_is_summed),
         cmocka_unit_test(keys_stay_keys),
         cmocka_unit_test(gradients_that_are_whole_are_retained),

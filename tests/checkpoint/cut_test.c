@@ -256,19 +256,6 @@ TEST_WITH(runs_behind_another_axis_need_form_full, begin, end) {
     assert_non_null(strstr(error, "inner: ranks share out 2 runs of its axis 1"));
 }
 
-static int fetch_nothing(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why) {
-    (void)user, (void)v, (void)first, (void)n, (void)to, (void)why;
-    return 0;
-}
-
-TEST_WITH(factors_of_a_cut_tensor_are_refused, begin, end) {
-    make_contents(meshes[0], split_of[0], cut_of[0], false);
-    contents.vector[1].role = STATE_FACTORS;
-    assert_int_equal(ck_write_new(&contents, in_folder("x"), fetch_nothing, NULL, error),
-                     EXIT_USER);
-    assert_non_null(strstr(error, "moments: a checkpoint cannot hold factors"));
-}
-
 TEST_WITH(an_even_layout_has_no_parts, begin, end) {
     make_contents(meshes[1], split_of[1], cut_of[1], false);
     ck_even_layout(&contents, 3, paths);

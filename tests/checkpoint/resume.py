@@ -172,7 +172,7 @@ def assert_near(title):
 
 def layouts(rng, cuts=False):
     for _ in range(COUNT):
-        name = rng.choice(("adamw", "sgd", "lion", "adan", *([] if cuts else ["adafactor"])))
+        name = rng.choice(("adamw", "sgd", "lion", "adan", "adafactor", "muon"))
         first, second = (rng.randint(1, 8) for _ in range(2))
         if rng.random() < 0.3:
             second = first

@@ -63,7 +63,6 @@ RANKS = (1, 2, 3, 4, 6, 8)
 if MODE == "cuts":
     RANKS = (2, 4, 6)
     LAYOUTS = CUTS + [["shard.layout=param"], ["shard.unit=Linear"]]
-    del VARIANTS["adafactor"]
 
 
 def command(*words, code=0):

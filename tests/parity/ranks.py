@@ -7,6 +7,7 @@
     ranks.py FSDPC FSDP_RUN meshes      replicas of shards: equal to 1 rank and a mesh of one axis
     ranks.py FSDPC FSDP_RUN cut         ranks share out a sample: equal bits if the arithmetic is
                                         exact, else within rounding; one result for all strategies
+    ranks.py FSDPC FSDP_RUN matrices    the same of optimizers that look at whole matrices
 
 Every rank has different samples (the batch is divided among ranks). Compared are the log (loss,
 gradient norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the
@@ -29,6 +30,9 @@ RANKS = (1, 2, 3, 4, 8)
 # The same where ranks share out a sample, so that products are sums of f32 over ranks: 6.3e-9 on
 # four meshes. Four times that is allowed.
 CUT_BOUND = 2.5e-8
+# The same of Muon, whose steps have the size of the learning rate however small a gradient is, and
+# Adafactor, over the meshes below: 1.7e-8 and 3.9e-9. Four times that is allowed.
+MATRIX_BOUND = {"muon": 6.8e-8, "adafactor": 1.6e-8}
 
 GPT = [
     "-s",
@@ -64,6 +68,8 @@ GPT = [
     "-s",
     "train.eval_steps=1",
 ]
+
+FEW_HEADS = [*GPT, "-s", "H=8", "-s", "KV=2", "-s", "F=96"]  # of llama3
 
 FEW = ["-s", "train.steps=4", "-s", "train.eval_every=2"]  # equal bits show at once
 
@@ -236,6 +242,25 @@ CUT_EXACT = (
 )
 
 
+def near_one(tools, tmp, model, settings, meshes, bound):
+    """The largest relative difference of a loss from that of one rank"""
+    one, worst = train(tools, tmp, model, settings, 1), 0
+    for mesh in meshes:
+        args = settings + (["-s", "shard.rows=false"] if "rows" in mesh else [])
+        other = train(tools, tmp, model, args, mesh.removesuffix(",rows"))
+        for a, b in zip(one[0], other[0], strict=True):
+            worst = max(worst, abs(a[2] - b[2]) / a[2])
+            if a[2] != b[2] and abs(a[2] - b[2]) > bound * a[2]:
+                sys.exit(f"{mesh}: losses differ from one rank's: {a[2]} and {b[2]}")
+    return worst
+
+
+def all_same(tools, tmp, model, settings, mesh, variants):
+    results = [train(tools, tmp, model, settings + v, mesh) for v in variants]
+    for v, r in zip(variants[1:], results[1:]):
+        same(f"{mesh} {' '.join(v)}", r, results[0])
+
+
 def cut(tools, tmp):
     weights = set()
     for text in (EXACT, DROPPED):
@@ -259,24 +284,16 @@ def cut(tools, tmp):
     mixtral = ROOT / "models" / "mixtral.fsd"
     dropped = ROOT / "tests" / "backend" / "models" / "dropped.fsd"
     gpt, llama = ROOT / "models" / "gpt2.fsd", ROOT / "models" / "llama3.fsd"
-    few_heads = [*GPT, "-s", "H=8", "-s", "KV=2", "-s", "F=96"]
     worst = 0
     for model, settings, meshes in (
         (gpt, GPT, ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3", "tp=2,rows")),
         (dropped, [], ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,rows", "cp=2", "tp=2,cp=4")),
-        (llama, few_heads, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")),
+        (llama, FEW_HEADS, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")),
         (gpt, GPT, ("cp=2", "cp=8", "dp=2,cp=2", "cp=2,tp=2", "tp=2,cp=2")),
-        (llama, few_heads, ("cp=2,dp=3", "dp=2,tp=4,cp=2")),
+        (llama, FEW_HEADS, ("cp=2,dp=3", "dp=2,tp=4,cp=2")),
         (mixtral, experts, ("dp=2,cp=2", "cp=2,dp=2")),
     ):
-        one = train(tools, tmp, model, settings, 1)
-        for mesh in meshes:
-            args = settings + (["-s", "shard.rows=false"] if "rows" in mesh else [])
-            other = train(tools, tmp, model, args, mesh.removesuffix(",rows"))
-            for a, b in zip(one[0], other[0], strict=True):
-                worst = max(worst, abs(a[2] - b[2]) / a[2])
-                if a[2] != b[2] and abs(a[2] - b[2]) > CUT_BOUND * a[2]:
-                    sys.exit(f"{mesh}: losses differ from one rank's: {a[2]} and {b[2]}")
+        worst = max(worst, near_one(tools, tmp, model, settings, meshes, CUT_BOUND))
     variants = (
         [],
         ["-s", "shard.strategy=grads"],
@@ -298,10 +315,34 @@ def cut(tools, tmp):
         (mixtral, experts, "cp=2,dp=2", variants[:3]),
         (mixtral, experts, "dp=2,cp=2", micro[:2]),
     ):
-        results = [train(tools, tmp, model, settings + v, mesh) for v in alike]
-        for v, r in zip(alike[1:], results[1:]):
-            same(f"{mesh} {' '.join(v)}", r, results[0])
+        all_same(tools, tmp, model, settings, mesh, alike)
     print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
+
+
+# A vocabulary of 257 rows is cut with padding, attention of GPT-2 in three runs, and ranks of Llama
+# have KV heads in common.
+def matrices(tools, tmp):
+    gpt, llama = ROOT / "models" / "gpt2.fsd", ROOT / "models" / "llama3.fsd"
+    for name, arguments in (("muon", "lr = 0.02, adamw_lr = 1e-3"), ("adafactor", "lr = 0.01")):
+        optimizer = ["-s", f"train.optimizer={name}({arguments})"]
+        padded = ["-s", 'train."wte.*"=group(muon = true)'] if name == "muon" else []
+        worst = 0
+        for model, settings, meshes in (
+            (gpt, GPT + padded, ("tp=2", "tp=4", "tp=2,dp=3", "tp=2,rows")),
+            (gpt, GPT + padded, ("rep=2,dp=2,tp=2", "cp=2,tp=2")),
+            (llama, FEW_HEADS, ("tp=4", "tp=8", "dp=2,tp=4")),
+        ):
+            args = settings + optimizer
+            worst = max(worst, near_one(tools, tmp, model, args, meshes, MATRIX_BOUND[name]))
+        variants = (
+            [],
+            ["-s", "shard.strategy=grads"],
+            ["-s", "shard.strategy=none"],
+            ["-s", "shard.unit=Block", "-s", "shard.layout=param"],
+            ["-s", "shard.offload=(states = cpu, params = cpu)"],
+        )
+        all_same(tools, tmp, gpt, GPT + FEW + padded + optimizer, "dp=2,tp=2", variants)
+        print(f"{name}: largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
 
 
 def policies(tools, tmp):
@@ -341,7 +382,7 @@ def repeated(tools, tmp):
 def main():
     tools, what = sys.argv[1:3], sys.argv[3]
     with tempfile.TemporaryDirectory() as tmp:
-        claims = (rounding, exact, policies, repeated, meshes, cut)
+        claims = (rounding, exact, policies, repeated, meshes, cut, matrices)
         {claim.__name__: claim for claim in claims}[what](tools, pathlib.Path(tmp))
     print(f"{what}: held")
 

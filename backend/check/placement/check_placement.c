@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "placement.h"
+#include "signature.h"
 
 /* Readings that are tried of an operand when an op needs others, and in a program, in which a wrong
  * plan must not search for long. */
@@ -151,6 +152,16 @@ static int place_accumulated(Check *c, uint64_t i) {
     return 0;
 }
 
+/* What prepares the update of a group looks at whole parameters: where ranks share these out, each
+ * adds what its parts contribute. */
+static void place_sum_of_parts(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    int part = op_info[in->op].role == ROLE_STEP ? op_partial_result((OpKind)in->op) : -1;
+    placement_set_whole(c, i);
+    if (part >= 0 && c->p->groups[in->attr.group].cut & cut_axis(c))
+        placement_set(c, check_out(c, i, (uint32_t)part), &(Place){.kind = PLACE_PARTIAL}, 0);
+}
+
 static int place_flat(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     const Place *first = in->n_in ? &c->place[check_in(c, i, 0)] : NULL;
@@ -164,7 +175,7 @@ static int place_flat(Check *c, uint64_t i) {
              (in->op == OP_metric_add && same_place(first, &c->place[check_in(c, i, 1)])))
         set_like(c, check_out(c, i, 0), check_in(c, i, 0));
     else if (whole || in->op == OP_free)
-        placement_set_whole(c, i);
+        place_sum_of_parts(c, i);
     else
         return check_fail(c, "10b", i,
                           "reads a part of a value, or a term of a sum, and needs it whole");

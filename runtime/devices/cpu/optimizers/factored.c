@@ -14,7 +14,9 @@
  *   adafactor        p -= lr' max(eps2, rms(p)) / max(1, rms(u) / limit) u
  *
  * Parameters are at hand one after the other, in the order of the group; one that is cut along
- * another axis than the first in pieces, which threads share.
+ * another axis than the first in pieces, which threads share. Of a parameter that ranks along an
+ * axis of the mesh share out, shards are those of a rank's part; rows and columns are those of all
+ * of it.
  */
 #include <math.h>
 
@@ -24,9 +26,12 @@
 /* What this rank answers for of a piece of a parameter. */
 typedef struct FactoredPart {
     const PlanParam *param;
+    Type whole; /* of all ranks together, and .. */
     FactorShape shape;
+    FactorShape own; /* .. of what this rank has of it: */
+    TensorPart part;
     int64_t at;             /* place of its element 0 in the operands, may be negative */
-    int64_t from, to;       /* elements of it */
+    int64_t from, to;       /* elements of it, as this rank has it */
     int64_t numbers, words; /* where its own begin in m and in sums */
     uint32_t row;           /* in the group */
     int64_t piece;          /* which one it is of those that this rank holds */
@@ -62,13 +67,16 @@ static bool next_param(const FactoredShard *f, FactoredPart *part) {
     const Plan *plan = f->l->call->rank->plan;
     if (part->param) {
         part->row++;
-        part->numbers += factor_numbers(&part->param->type);
-        part->words += factor_words(&part->param->type);
+        part->numbers += factor_numbers(&part->whole);
+        part->words += factor_words(&part->whole);
     }
     if (part->row >= f->group->n_param) return false;
     const PlanGroupParam *place = plan->group_params + f->group->first_param + part->row;
     part->param = &plan->params[place->param];
-    part->shape = factor_shape(&part->param->type);
+    part->whole = plan_whole_type(plan, part->param);
+    part->shape = factor_shape(&part->whole);
+    part->own = factor_shape(&part->param->type);
+    part->part = plan_part(plan, part->param, f->l->call->rank->rank);
     return true;
 }
 
@@ -108,7 +116,7 @@ static WorkRange my_share(const FactoredPart *p, int64_t grain) {
 
 /* The columns that it adds up of every piece: no other thread does. */
 static WorkRange my_columns(const FactoredPart *p) {
-    int64_t columns = p->shape.columns, width = MIN(p->held.to - p->held.from, columns);
+    int64_t columns = p->own.columns, width = MIN(p->held.to - p->held.from, columns);
     if (p->alone) return my_range(columns, LANES);
     WorkRange r = my_range(width, LANES);
     int64_t first = p->held.from % columns; /* that of all pieces, or 0: they have whole rows */
@@ -147,34 +155,43 @@ static int top_exponent(const double *scale) {
     return MAX(MIN(2 * exponent + 1, 900), -900);
 }
 
+/* n elements of the part from e on, which lie in one row of the whole. */
+static void sum_run(const FactoredShard *f, const Operand *g, const FactoredPart *p, int64_t e,
+                    int64_t n, double unit, int64_t *rows) {
+    const FactorShape *s = &p->shape;
+    int64_t at = tensor_element(&p->part, e), r = at / row_length(s), high = 0, low = 0;
+    int64_t first = r / MAX(s->rows, 1) * s->columns + at % row_length(s);
+    int64_t *column = rows + 2 * (s->matrices * s->rows + first);
+    for (int64_t i = 0; i < n; i += LANES) {
+        V16 x = gradient_at(f, g, p->at + e + i, n - i);
+        for (int64_t j = 0; j < MIN(n - i, LANES); j++) {
+            double square = (double)x[j] * (double)x[j] * unit;
+            int64_t above = (int64_t)square;
+            int64_t below = (int64_t)((square - (double)above) * 0x1p32);
+            high += above;
+            low += below;
+            if (!s->columns) continue;
+            column[2 * (i + j)] += above;
+            column[2 * (i + j) + 1] += below;
+        }
+    }
+#pragma omp atomic
+    rows[2 * r] += high;
+#pragma omp atomic
+    rows[2 * r + 1] += low;
+}
+
 /* The part's elements of columns [from, to), or with no columns of that share of them. */
 static void sum_squares(const FactoredShard *f, const Operand *g, const FactoredPart *p,
                         WorkRange columns, int64_t *rows) {
-    int64_t length = row_length(&p->shape);
-    int64_t *column = rows + 2 * p->shape.matrices * p->shape.rows;
+    int64_t length = row_length(&p->own);
     double unit = ldexp(1.0, HIGH_BITS - top_exponent(f->scale));
     for (int64_t r = p->from / length; r * length < p->to; r++) {
-        int64_t from = MAX(p->from - r * length, columns.from);
-        int64_t to = MIN(p->to - r * length, columns.to), high = 0, low = 0;
-        int64_t *of_column = column + 2 * (r / MAX(p->shape.rows, 1)) * p->shape.columns;
-        for (int64_t c = from; c < to; c += LANES) {
-            V16 x = gradient_at(f, g, p->at + r * length + c, to - c);
-            for (int64_t j = 0; j < MIN(to - c, LANES); j++) {
-                double square = (double)x[j] * (double)x[j] * unit;
-                int64_t above = (int64_t)square;
-                int64_t below = (int64_t)((square - (double)above) * 0x1p32);
-                high += above;
-                low += below;
-                if (!p->shape.columns) continue;
-                of_column[2 * (c + j)] += above;
-                of_column[2 * (c + j) + 1] += below;
-            }
+        int64_t to = MIN(p->to, r * length + columns.to);
+        for (int64_t e = MAX(p->from, r * length + columns.from), n; e < to; e += n) {
+            n = MIN(tensor_run(&p->part, e), to - e);
+            if (!tensor_pads(&p->part, e)) sum_run(f, g, p, e, n, unit, rows);
         }
-        if (from >= to) continue;
-#pragma omp atomic
-        rows[2 * r] += high;
-#pragma omp atomic
-        rows[2 * r + 1] += low;
     }
 }
 
@@ -228,7 +245,7 @@ KERNEL(factored_sums) {
             if (p.from >= p.to) continue;
             int64_t *own = (int64_t *)out.at + p.words;
             if (squares && isfinite(f.scale[SCALE_NORM])) sum_part(&f, &g, &p, own);
-            begin_sum(&sum, own + factor_words(&p.param->type) - EXACT_WORDS);
+            begin_sum(&sum, own + factor_words(&p.whole) - EXACT_WORDS);
             sum_weights(&sum, &w, &p, my_share(&p, 512));
         }
         begin_sum(&sum, NULL);
@@ -291,28 +308,30 @@ KERNEL(factored_means) {
 
 /* ---- factored_rms and adafactor */
 
-/* Steps of elements e .. of the parameter, which lie in one row (or have none): n of them. */
+/* Steps of n elements of the part from e on, which lie together in one row of the whole (or have no
+ * row). */
 VECTOR_INLINE V16 step_of(const FactoredShard *f, const Operand *g, const FactoredPart *p,
                           const float *m, float eps, int64_t e, int64_t n) {
     const FactorShape *s = &p->shape;
     V16 moment, lowest = v_all(eps * eps);
+    int64_t at = tensor_element(&p->part, e);
     if (s->columns) {
-        int64_t r = e / s->columns, matrix = r / s->rows;
+        int64_t r = at / s->columns, matrix = r / s->rows;
         const float *columns = m + s->matrices * s->rows;
         float mean = m[s->matrices * (s->rows + s->columns) + matrix];
         if (mean < eps) mean = eps;
-        moment = v_get(columns, DT_F32, matrix * s->columns + e % s->columns, n) * m[r] / mean;
+        moment = v_get(columns, DT_F32, matrix * s->columns + at % s->columns, n) * m[r] / mean;
     } else {
-        moment = v_get(m, DT_F32, e, n);
+        moment = v_get(m, DT_F32, at, n);
     }
     moment = v_select(moment < lowest, lowest, moment);
     return gradient_at(f, g, p->at + e, n) / v_sqrt(moment);
 }
 
-/* Elements from e on that are in one vector and one row. */
+/* Elements from e on that are in one vector and one row, or padding. */
 static int64_t elements_together(const FactoredPart *p, int64_t e, int64_t to) {
-    int64_t row = p->shape.columns ? p->shape.columns - e % p->shape.columns : to - e;
-    return MIN(MIN(row, to - e), LANES);
+    int64_t row = p->own.columns ? p->own.columns - e % p->own.columns : to - e;
+    return MIN(MIN(row, tensor_run(&p->part, e)), MIN(to - e, LANES));
 }
 
 /* (m, g, scale) -> rms: an exact sum for each parameter */
@@ -336,6 +355,7 @@ KERNEL(factored_rms) {
             begin_sum(&sum, (int64_t *)out.at + p.row * EXACT_WORDS);
             for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {
                 n = elements_together(&p, e, p.from + mine.to);
+                if (tensor_pads(&p.part, e)) continue;
                 exact_push(&sum.sum, step_of(&f, &g, &p, own, eps, e, n), true);
             }
         }
@@ -356,10 +376,10 @@ static double exact_rms(const int64_t *words, int64_t n) {
 static FactoredRate rate_of(const FactoredShard *f, const FactoredPart *p, const double *step,
                             const int64_t *sums, const int64_t *rms) {
     const Attrs *a = f->l->call->attr;
-    int64_t n = type_elements(&p->param->type);
+    int64_t n = type_elements(&p->whole);
     double lr = step[STEP_LR] * plan_lr_factor(p->param);
     double most = 1.0 / __builtin_sqrt(step[STEP_INDEX] + 1.0);
-    double weight = exact_rms(sums + p->words + factor_words(&p->param->type) - EXACT_WORDS, n);
+    double weight = exact_rms(sums + p->words + factor_words(&p->whole) - EXACT_WORDS, n);
     double size = exact_rms(rms + p->row * EXACT_WORDS, n) / a->limit;
     double alpha = (weight < a->eps2 ? a->eps2 : weight) * (lr < most ? lr : most);
     return (FactoredRate){(float)(1.0 - lr * plan_decay(p->param, a->weight_decay)),
@@ -388,6 +408,7 @@ KERNEL(adafactor) {
         const float *own = (const float *)m.at + p.numbers;
         for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {
             n = elements_together(&p, e, p.from + mine.to);
+            if (tensor_pads(&p.part, e)) continue;
             V16 u = step_of(&f, &g, &p, own, eps, e, n);
             V16 x = v_get(w.at, w.dtype, p.at + e, n);
             v_put(out.at, out.dtype, p.at + e, n, x * rate.keep - rate.step * u);

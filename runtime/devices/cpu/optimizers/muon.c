@@ -6,9 +6,10 @@
  * brings the singular values of X close to 1; then p -= lr' X, with decoupled decay.
  *
  * A rank makes its own part of u and leaves 0 elsewhere; the sum over ranks (pass comm) is all of
- * it. muon makes each matrix orthogonal that has an element in this rank's shard, so ranks share
- * the products except for matrices that lie in several shards. X is laid out like u, [R, C]; with
- * R > C the same is done from the right, G = X^T X, so that G is the smaller of the two.
+ * it, also of a matrix that ranks along an axis of the mesh share out. muon makes each matrix
+ * orthogonal that has an element in this rank's shard, so ranks share the products except for
+ * matrices that lie in several shards. X is laid out like u, [R, C]; with R > C the same is done
+ * from the right, G = X^T X, so that G is the smaller of the two.
  */
 #include "muon.h"
 #include "exact.h"
@@ -19,19 +20,6 @@
 /* torch.lerp: from a to b by `weight`. */
 VECTOR_INLINE V16 lerp(V16 a, V16 b, float weight) {
     return weight < 0.5f ? a + weight * (b - a) : b - (b - a) * (1.0f - weight);
-}
-
-/* n elements of a matrix that are one after the other here, too. */
-typedef struct ElementRun {
-    int64_t element, n;
-} ElementRun;
-
-/* Those from number i of the part on, up to `to`. */
-static ElementRun run_at(const MuonPart *q, int64_t i, int64_t to) {
-    const MuonElements *of = &q->of;
-    int64_t within = i % of->run;
-    return (ElementRun){of->first + i / of->run * of->cycle + within,
-                        MIN(of->run - within, to - i)};
 }
 
 typedef struct Momentum {
@@ -62,10 +50,10 @@ static void move_momentum(const Momentum *s, int64_t from, int64_t to, WorkRange
 static void move_runs(const Momentum *s, const MuonPart *q, WorkRange mine) {
     WorkRange r = my_range(q->n, 1024);
     for (int64_t i = r.from, n; i < r.to; i += n) {
-        ElementRun run = run_at(q, i, r.to);
         Momentum own = *s;
-        n = run.n;
-        own.u += run.element - (q->at + i);
+        n = MIN(muon_run(&q->of, i), r.to - i);
+        if (muon_pads(&q->of, i)) continue;
+        own.u += muon_element(&q->of, i) - (q->at + i);
         move_momentum(&own, q->at + i, q->at + i + n, mine);
     }
 }
@@ -91,7 +79,7 @@ KERNEL(muon_momentum) {
     MuonPart q = {0};
     for (uint32_t k = 0; muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.n <= 0) continue;
-        if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
+        if (q.in_u + type_elements(&q.type) > u.n) return bad_operands(l);
         Momentum s = {m,
                       g,
                       to,
@@ -200,10 +188,10 @@ static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
     Operand w = input(l, 0), u = input(l, 1);
     Result out = output(l, 0), work = output(l, 1);
     if (q->n <= 0) return 0;
-    if (q->type->rank != 2 || q->in_u + type_elements(q->type) > u.n || work.n < muon_work(q->type))
+    const Type *t = &q->type;
+    if (t->rank != 2 || q->in_u + type_elements(t) > u.n || work.n < muon_work(t))
         return bad_operands(l);
-    Matrix a = {
-        .u = (const float *)u.at + q->in_u, .rows = q->type->dim[0], .columns = q->type->dim[1]};
+    Matrix a = {.u = (const float *)u.at + q->in_u, .rows = t->dim[0], .columns = t->dim[1]};
     int code = orthogonalize_matrix(l, &a, work.at);
     if (code) return code;
     double lr = step[STEP_LR] * q->lr_factor;
@@ -213,10 +201,10 @@ static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
     {
         WorkRange r = my_range(q->n, 1024);
         for (int64_t i = r.from, n; i < r.to; i += n) {
-            ElementRun run = run_at(q, i, r.to);
-            n = MIN(run.n, (int64_t)LANES);
+            n = MIN(MIN(muon_run(&q->of, i), r.to - i), (int64_t)LANES);
+            if (muon_pads(&q->of, i)) continue;
             V16 p = v_get(w.at, w.dtype, q->at + i, n) * keep;
-            V16 x = v_get(a.x, DT_F32, run.element, n);
+            V16 x = v_get(a.x, DT_F32, muon_element(&q->of, i), n);
             v_put(out.at, out.dtype, q->at + i, n, p - by * x);
         }
     }

@@ -151,27 +151,32 @@ static cudaError_t open_events(DeviceContext *c, const Plan *p) {
     return e;
 }
 
-static void fill_segments(const Plan *p, const PlanGroup *group, SegmentStart *table) {
+static void fill_segments(const RankInfo *rank, const PlanGroup *group, SegmentStart *table) {
+    const Plan *p = rank->plan;
     int64_t numbers = 0, words = 0, blocks = 0;
     for (uint32_t k = group->first_param; k < group->first_param + group->n_param; k++) {
         const PlanParam *param = &p->params[p->group_params[k].param];
+        Type whole = plan_whole_type(p, param);
         table[k] = (SegmentStart){.offset = p->group_params[k].offset,
                                   .chunk = p->group_params[k].chunk,
                                   .lr_factor = plan_lr_factor(param),
                                   .weight_decay = plan_decay(param, STANDARD_DECAY),
                                   .elements = type_elements(&param->type),
-                                  .shape = factor_shape(&param->type),
+                                  .whole = type_elements(&whole),
+                                  .part = plan_part(p, param, rank->rank),
+                                  .shape = factor_shape(&whole),
                                   .numbers = numbers,
                                   .words = words,
                                   .blocks = blocks};
-        numbers += factor_numbers(&param->type);
-        words += factor_words(&param->type);
+        numbers += factor_numbers(&whole);
+        words += factor_words(&whole);
         blocks += quantized_blocks((int)group->wire_dtype, table[k].elements);
     }
 }
 
 /* The groups' parameters in device memory, for the updates. */
-static cudaError_t open_segments(DeviceContext *c, const Plan *p) {
+static cudaError_t open_segments(DeviceContext *c, const RankInfo *rank) {
+    const Plan *p = rank->plan;
     if (c->segment) cudaFree(c->segment);
     c->segment = NULL;
     c->segments_of = p;
@@ -179,7 +184,7 @@ static cudaError_t open_segments(DeviceContext *c, const Plan *p) {
     if (bytes == 0) return cudaSuccess;
     SegmentStart *table = malloc(bytes);
     if (!table) return cudaErrorMemoryAllocation;
-    for (uint64_t i = 0; i < p->n_groups; i++) fill_segments(p, &p->groups[i], table);
+    for (uint64_t i = 0; i < p->n_groups; i++) fill_segments(rank, &p->groups[i], table);
     cudaError_t e = cudaMalloc((void **)&c->segment, bytes);
     if (!e) e = cudaMemcpy(c->segment, table, bytes, cudaMemcpyHostToDevice);
     /* our streams do not wait for the stream of such a copy, which may still be on its way */
@@ -231,7 +236,7 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     c->gpu = gpu;
     cudaError_t e = open_streams(c);
     if (!e && options->rank.plan) e = open_events(c, options->rank.plan);
-    if (!e && options->rank.plan) e = open_segments(c, options->rank.plan);
+    if (!e && options->rank.plan) e = open_segments(c, &options->rank);
     code = runtime_result(error, "opening the cuda device", e);
     if (!code) code = products_open(options, &c->products, error);
     if (!code) code = profile_open(&options->rank, &c->profile, error);
@@ -371,7 +376,7 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
     if ((int)call->op < 0 || call->op >= OP_COUNT || stream < 0 || stream >= STREAM_KINDS)
         return fail(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
     if (call->rank->plan && call->rank->plan != c->segments_of) {
-        int code = runtime_result(error, "a group's table", open_segments(c, call->rank->plan));
+        int code = runtime_result(error, "a group's table", open_segments(c, call->rank));
         if (code) return code;
     }
     Launch l = launch_of(c, stream, call, error);

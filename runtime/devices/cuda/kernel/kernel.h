@@ -25,6 +25,9 @@
 #define _Noreturn __attribute__((noreturn))
 extern "C" {
 #endif
+#ifdef __CUDACC__
+#define TENSOR_FUNCTION static inline __host__ __device__
+#endif
 #include "device.h"
 #include "index_fault.h"
 #include "util.h"
@@ -52,10 +55,11 @@ enum { STANDARD_DECAY = -1 };
 typedef struct SegmentStart {
     int64_t offset, chunk; /* see LayoutPlace */
     double lr_factor, weight_decay;
-    int64_t elements;
-    FactorShape shape;      /* of Adafactor, and .. */
-    int64_t numbers, words; /* .. where its moments and sums begin in those of the group */
-    int64_t blocks;         /* where those that are quantized one by one begin in the group's */
+    int64_t elements, whole; /* that this rank has, and that all ranks together have */
+    TensorPart part;         /* which ones those are */
+    FactorShape shape;       /* of Adafactor, of the whole parameter, and .. */
+    int64_t numbers, words;  /* .. where its moments and sums begin in those of the group */
+    int64_t blocks;          /* where those that are quantized one by one begin in the group's */
 } SegmentStart;
 
 typedef struct Launch {

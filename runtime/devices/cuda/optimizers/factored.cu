@@ -1,6 +1,8 @@
 /* Adafactor: factored_sums, factored_means, factored_rms, adafactor. For what they compute, and why
  * the sums do not depend on an order, see runtime/devices/cpu/optimizers/factored.c.
  *
+ * Elements are those of a rank's part of a parameter; rows and columns are those of all of it.
+ *
  * `across` blocks work on each parameter of the group, whose shape and places are in the table of
  * segments. They share it; of one that is cut along another axis than the first each takes some of
  * its pieces.
@@ -63,6 +65,27 @@ DEVICE void next_part(const FactoredShard &f, FactoredPart &p) {
     take_piece(f, p);
 }
 
+/* Where an element of the part is in the whole parameter, and how many from it on lie in the same
+ * run of the part. */
+struct WholePlace {
+    int64_t row, column, left;
+    bool pads;
+};
+
+DEVICE WholePlace place_of(const SegmentStart &s, int64_t e) {
+    int64_t at = tensor_element(&s.part, e), length = s.shape.columns ? s.shape.columns : 1;
+    return {at / length, at % length, tensor_run(&s.part, e), tensor_pads(&s.part, e)};
+}
+/* Moves on to element e, the next one. */
+DEVICE void next_place(const SegmentStart &s, int64_t e, WholePlace &w) {
+    if (--w.left == 0) {
+        w = place_of(s, e);
+    } else if (++w.column >= s.shape.columns) {
+        w.column = 0;
+        w.row++;
+    }
+}
+
 /* The gradients of elements e .. e + 7 that the update uses; 0 past `to`. */
 DEVICE Eight gradients_at(const FactoredShard &f, const FactoredPart &p, int64_t e) {
     Eight x = load8(f.g, f.g_dtype, e < p.to ? p.at + e : p.at + p.from, e < p.to ? p.to - e : 0);
@@ -96,22 +119,22 @@ DEVICE void add_two(int64_t *words, int64_t high, int64_t low) {
 DEVICE void sum_squares(const FactoredShard &f, const FactoredPart &p, int64_t e, double unit,
                         int64_t *rows) {
     const FactorShape &s = p.s->shape;
-    int64_t *columns = rows + 2 * s.matrices * s.rows, length = s.columns ? s.columns : 1;
-    int64_t high = 0, low = 0, row = e / length, column = e % length;
+    int64_t *columns = rows + 2 * s.matrices * s.rows, high = 0, low = 0;
+    WholePlace w = place_of(*p.s, e);
     Eight x = gradients_at(f, p, e);
     for (int j = 0; j < EIGHT && e + j < p.to; j++) {
-        double square = (double)x.x[j] * (double)x.x[j] * unit;
-        int64_t above = (int64_t)square;
+        double square = w.pads ? 0.0 : (double)x.x[j] * (double)x.x[j] * unit;
+        int64_t above = (int64_t)square, row = w.row;
         int64_t below = (int64_t)((square - (double)above) * 4294967296.0);
         high += above;
         low += below;
-        if (s.columns) add_two(columns + 2 * (row / s.rows * s.columns + column), above, below);
-        if (++column < length) continue;
+        if (s.columns) add_two(columns + 2 * (row / s.rows * s.columns + w.column), above, below);
+        next_place(*p.s, e + j + 1, w);
+        if (w.row == row) continue;
         add_two(rows + 2 * row, high, low);
-        high = low = column = 0;
-        row++;
+        high = low = 0;
     }
-    if (column) add_two(rows + 2 * row, high, low);
+    add_two(rows + 2 * w.row, high, low);
 }
 
 __global__ void __launch_bounds__(THREADS) sum_parts(FactoredShard f, int64_t *sums) {
@@ -186,20 +209,18 @@ __global__ void __launch_bounds__(THREADS)
 DEVICE Eight steps_of(const FactoredShard &f, const FactoredPart &p, const float *own, int64_t e) {
     const FactorShape &s = p.s->shape;
     Eight x = gradients_at(f, p, e);
-    int64_t row = s.columns ? e / s.columns : e, column = s.columns ? e % s.columns : 0;
+    WholePlace w = place_of(*p.s, e);
     const float *columns = own + s.matrices * s.rows, *means = columns + s.matrices * s.columns;
     for (int j = 0; j < EIGHT && e + j < p.to; j++) {
-        float moment = own[row];
-        if (s.columns) {
-            int64_t matrix = row / s.rows;
+        float moment = w.pads ? 0.0f : own[w.row];
+        if (s.columns && !w.pads) {
+            int64_t matrix = w.row / s.rows;
             float mean = means[matrix] < f.eps ? f.eps : means[matrix];
-            moment = columns[matrix * s.columns + column] * moment / mean;
+            moment = columns[matrix * s.columns + w.column] * moment / mean;
         }
         if (moment < f.eps * f.eps) moment = f.eps * f.eps;
-        x.x[j] = x.x[j] / sqrtf(moment);
-        if (++column < s.columns) continue;
-        column = 0;
-        row++;
+        x.x[j] = w.pads ? 0.0f : x.x[j] / sqrtf(moment);
+        next_place(*p.s, e + j + 1, w);
     }
     return x;
 }
@@ -244,8 +265,8 @@ __global__ void __launch_bounds__(THREADS)
     double lr = f.step[STEP_LR] * s->lr_factor, most = 1.0 / sqrt(f.step[STEP_INDEX] + 1.0);
     double decay = s->weight_decay == STANDARD_DECAY ? a.weight_decay : s->weight_decay;
     double weight = exact_rms(
-        sums + s->words + 2 * s->shape.matrices * (s->shape.rows + s->shape.columns), s->elements);
-    double size = exact_rms(rms + (int64_t)param_row(f) * EXACT_WORDS, s->elements) / a.limit;
+        sums + s->words + 2 * s->shape.matrices * (s->shape.rows + s->shape.columns), s->whole);
+    double size = exact_rms(rms + (int64_t)param_row(f) * EXACT_WORDS, s->whole) / a.limit;
     double alpha = (weight < a.eps2 ? a.eps2 : weight) * (lr < most ? lr : most);
     float keep = (float)(1.0 - lr * decay), step = (float)(alpha / (size < 1.0 ? 1.0 : size));
     for (; is_part(p); next_part(f, p)) {
@@ -293,9 +314,10 @@ static bool lengths_fit(const Launch *l, const PlanGroup *group, int64_t m, int6
     const Plan *plan = l->call->rank->plan;
     int64_t numbers = 0, words = 0;
     for (uint32_t k = 0; k < group->n_param; k++) {
-        const Type *t = &plan->params[plan->group_params[group->first_param + k].param].type;
-        numbers += factor_numbers(t);
-        words += factor_words(t);
+        const PlanGroupParam *at = &plan->group_params[group->first_param + k];
+        Type whole = plan_whole_type(plan, &plan->params[at->param]);
+        numbers += factor_numbers(&whole);
+        words += factor_words(&whole);
     }
     return (m < 0 || m == numbers) && (sums < 0 || sums == words);
 }

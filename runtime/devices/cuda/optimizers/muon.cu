@@ -15,13 +15,9 @@ static unsigned some_blocks(int64_t n) {
     return MIN(blocks_for(n, THREADS * EIGHT), (unsigned)MOST_BLOCKS);
 }
 
-/* Element i of those of a matrix that this rank holds. */
-DEVICE int64_t element_of(const MuonElements &of, int64_t i) {
-    return of.first + i / of.run * of.cycle + i % of.run;
-}
 /* Are n elements from number i on, eight at most, one after the other in the matrix? */
 DEVICE bool is_run(const MuonElements &of, int64_t i, int64_t n) {
-    return i % of.run + (n < EIGHT ? n : EIGHT) <= of.run;
+    return !muon_pads(&of, i) && muon_run(&of, i) >= (n < EIGHT ? n : EIGHT);
 }
 
 /* ---- muon_momentum */
@@ -50,7 +46,7 @@ __global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
     float factor = (float)s.scale[SCALE_GRADIENT];
     EACH_EIGHT(e, s.to - s.first) {
         int64_t at = s.first + e, n = s.to - at;
-        int64_t element = element_of(s.of, e);
+        int64_t element = muon_element(&s.of, e);
         bool run = is_run(s.of, e, n);
         Eight m = load8(s.m, s.dtype, at, n), g = load8(s.g, s.g_dtype, at, n);
         EACH(j) {
@@ -62,7 +58,8 @@ __global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
             if (applies) m.x[j] = lerp(m.x[j], x, 1.0f - s.momentum);
             float u = s.nesterov ? lerp(x, m.x[j], s.momentum) : m.x[j];
             bool mine = j < n && at + j >= s.from && at + j < s.end;
-            if (mine && applies) s.u[run ? element + j : element_of(s.of, e + j)] = u + 0.0f;
+            if (mine && applies && (run || !muon_pads(&s.of, e + j)))
+                s.u[run ? element + j : muon_element(&s.of, e + j)] = u + 0.0f;
         }
         store8(s.out, s.dtype, at, n, m);
     }
@@ -89,7 +86,7 @@ KERNEL(muon_momentum) {
     MuonPart q = {};
     for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.n <= 0) continue;
-        if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
+        if (q.in_u + type_elements(&q.type) > u.n) return bad_operands(l);
         Momentum s = {};
         s.out = to.at;
         s.m = m.at;
@@ -174,9 +171,12 @@ __global__ void __launch_bounds__(THREADS) move_matrix(Moved q) {
         int64_t at = q.at + i, n = q.end - at;
         Eight p = load8(q.p, q.dtype, at, n), x;
         if (is_run(q.of, i, n))
-            x = load8(q.x, DT_F32, element_of(q.of, i), n);
+            x = load8(q.x, DT_F32, muon_element(&q.of, i), n);
         else
-            EACH(j) x.x[j] = j < n ? q.x[element_of(q.of, i + j)] : 0.0f;
+            EACH(j) {
+                bool reads = j < n && !muon_pads(&q.of, i + j);
+                x.x[j] = reads ? q.x[muon_element(&q.of, i + j)] : 0.0f;
+            }
         EACH(j) p.x[j] = p.x[j] * keep - by * x.x[j];
         store8(q.to, q.dtype, at, n, p);
     }
@@ -246,7 +246,7 @@ static int orthogonalize_matrix(const Launch *l, Matrix &a, const float *u, floa
 static int move_part(const Launch *l, const MuonPart &part) {
     Operand w = input(l, 0), u = input(l, 1);
     Result out = output(l, 0), work = output(l, 1);
-    const Type *t = part.type;
+    const Type *t = &part.type;
     if (part.n <= 0) return 0;
     if (t->rank != 2 || part.in_u + type_elements(t) > u.n || work.n < muon_work(t))
         return bad_operands(l);
