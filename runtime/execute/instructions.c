@@ -35,6 +35,8 @@ static void *address_of(const Rank *r, uint32_t value) {
     return shared ? shared + at : rank_at(r, at);
 }
 
+const void *instruction_value(const Rank *r, uint32_t value) { return address_of(r, value); }
+
 /* A buffer for each run of each operand that is not a token. A reshard's token may follow an
  * unshard's shards. */
 static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **buffer,

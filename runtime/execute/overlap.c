@@ -27,13 +27,21 @@ static bool has_other_streams(const Plan *p) {
     return false;
 }
 
+/* Does a test mode issue the instructions, or look at them one by one? */
+static bool in_issue_order(const Run *run) {
+    return run->test.memory || run->test.replicas || run->test.streams;
+}
+
 static bool one_thread_issues(const Run *run) {
-    return run->transport->one_at_a_time || !run->device->run_concurrently || run->test.memory ||
-           run->test.streams || !has_other_streams(run->plan);
+    return run->transport->one_at_a_time || !run->device->run_concurrently || in_issue_order(run) ||
+           !has_other_streams(run->plan);
 }
 
 int overlap_check(const Run *run) {
-    const char *other = run->test.memory ? "FSDP_CHECK=memory" : "FSDP_TEST_STREAMS";
+    const TestModes *t = &run->test;
+    const char *other = t->memory     ? "FSDP_CHECK=memory"
+                        : t->replicas ? "FSDP_CHECK=replicas"
+                                      : "FSDP_TEST_STREAMS";
     if (!option_is(run, "on")) return 0;
     if (!run->device->run_concurrently)
         fprintf(stderr,
@@ -45,7 +53,7 @@ int overlap_check(const Run *run) {
                 "error: --overlap on: transport %s runs one collective at a time\nhelp: use "
                 "--transport mpi or local\n",
                 run->transport->name);
-    else if (run->test.memory || run->test.streams)
+    else if (in_issue_order(run))
         fprintf(stderr,
                 "error: --overlap on and %s exclude each other\nhelp: leave out one of them\n",
                 other);

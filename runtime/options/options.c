@@ -412,8 +412,10 @@ static int bad_value(char *error, const char *name, const char *value) {
 
 static int read_checks(TestModes *t, char *error) {
     const char *checks = getenv("FSDP_CHECK");
-    t->memory = checks && !strcmp(checks, "memory");
-    return checks && *checks && !t->memory ? bad_value(error, "FSDP_CHECK", checks) : 0;
+    if (!checks || !*checks) return 0;
+    t->memory = !strcmp(checks, "memory");
+    t->replicas = !strcmp(checks, "replicas");
+    return t->memory || t->replicas ? 0 : bad_value(error, "FSDP_CHECK", checks);
 }
 
 int timeout_read(int32_t *seconds, char *error) {
@@ -449,10 +451,11 @@ int test_modes_read(TestModes *t, char *error) {
             return bad_value(error, "FSDP_TEST_HOSTS", hosts);
         t->hosts = (int32_t)x;
     }
-    if (t->memory && t->streams) {
+    if ((t->memory || t->replicas) && t->streams) {
         snprintf(error, ERROR_BYTES,
-                 "FSDP_CHECK=memory relies on the issue order, which FSDP_TEST_STREAMS does not "
-                 "keep: use one of them");
+                 "FSDP_CHECK=%s relies on the issue order, which FSDP_TEST_STREAMS does not keep: "
+                 "use one of them",
+                 t->memory ? "memory" : "replicas");
         return EXIT_USER;
     }
     return 0;

@@ -81,8 +81,9 @@ typedef struct RunOptions {
 
 /* Test modes, from environment variables; options.def says what they mean. */
 typedef struct TestModes {
-    bool memory;  /* FSDP_CHECK=memory */
-    bool streams; /* FSDP_TEST_STREAMS=seed */
+    bool memory;   /* FSDP_CHECK=memory */
+    bool replicas; /* FSDP_CHECK=replicas */
+    bool streams;  /* FSDP_TEST_STREAMS=seed */
     uint64_t seed;
     int64_t drop_edge; /* FSDP_TEST_DROP_EDGE=n: row of the edge table, -1 = none */
     int32_t hosts;     /* FSDP_TEST_HOSTS=n, 0 = as they are */

@@ -1,4 +1,4 @@
-/* Hooks the test modes that look at instructions into a rank. FSDP_CHECK=memory and
+/* Hooks the test modes that look at instructions into a rank. FSDP_CHECK and
  * FSDP_TEST_STREAMS exclude each other (options.c), so one set of hooks is enough. */
 #include "testing.h"
 
@@ -15,6 +15,14 @@ static int open_memory_check(Rank *r) {
     return 0;
 }
 
+static int open_replica_check(Rank *r) {
+    ReplicaCheck *m;
+    int code = replica_check_open(r, &m, r->error);
+    if (code) return code;
+    r->hooks = (TestHooks){.of = m, .after = replica_check_after, .close = replica_check_close};
+    return 0;
+}
+
 static int open_stream_test(Rank *r) {
     StreamTest *t = NULL;
     int code = stream_test_open(r, &t, r->error);
@@ -24,6 +32,7 @@ static int open_stream_test(Rank *r) {
 
 int testing_open(Rank *r) {
     if (r->run->test.memory) return open_memory_check(r);
+    if (r->run->test.replicas) return open_replica_check(r);
     return r->run->test.streams ? open_stream_test(r) : 0;
 }
 

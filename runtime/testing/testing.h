@@ -27,6 +27,12 @@ int memory_check_call_end(void *m, uint32_t program, char *error);
 void memory_check_poison(void *m);
 uint64_t memory_check_high_water(const MemoryCheck *m);
 
+/* replica_check.c: FSDP_CHECK=replicas. */
+typedef struct ReplicaCheck ReplicaCheck;
+int replica_check_open(Rank *r, ReplicaCheck **out, char *error);
+void replica_check_close(void *m);
+int replica_check_after(void *m, uint32_t instr, char *error); /* each instruction */
+
 /* stream_test.c: FSDP_TEST_STREAMS. */
 typedef struct StreamTest StreamTest;
 int stream_test_open(Rank *r, StreamTest **out, char *error);
