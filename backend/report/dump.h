@@ -12,6 +12,18 @@
 #include "report.h"
 #include "traffic.h"
 
+/* ---- dump_sent.c: what a rank sends in a step */
+
+typedef struct SentBytes {
+    uint64_t n[OP_COUNT], by_op[OP_COUNT]; /* collectives, and their bytes */
+    uint64_t by_axes[1 << MESH_AXES];      /* by the set of the axes that users write */
+} SentBytes;
+
+SentBytes *sent_bytes(const Plan *p, Arena *a);
+const char *sent_axes_name(const Plan *p, AxisSet axes, Arena *a); /* "dp tp" */
+/* In words, by axes where there are several. */
+const char *sent_text(const Plan *p, Arena *a);
+
 /* ---- dump_lives.c: what holds memory, and when */
 
 /* CATEGORY(id, key in JSON, words, mark in the picture). Where values of two categories hold the

@@ -157,43 +157,18 @@ static void put_recomputed(View *v) {
 
 /* ---- collectives of a step */
 
-typedef struct Sent {
-    uint64_t n, bytes;
-} Sent;
-
-static void count_sent(const View *v, const PlanProgram *program, int64_t times, Sent *by_op) {
-    const Plan *p = v->p;
-    Mesh mesh = plan_mesh(p);
-    for (uint32_t i = 0; i < program->n_instr; i++) {
-        const PlanInstr *in = &p->instrs[program->first_instr + i];
-        if (op_info[in->op].effect != EFFECT_COMM) continue;
-        bool results = op_gathers((OpKind)in->op);
-        uint32_t n = results ? in->n_out : in->n_in;
-        Type *types = arena_array(v->a, Type, n);
-        for (uint32_t k = 0; k < n; k++)
-            types[k] = p->values[results ? in->first_out + k : p->operands[in->first_in + k]].type;
-        by_op[in->op].n += (uint64_t)times;
-        int64_t ranks = mesh_extent(&mesh, (AxisSet)in->attr.axes);
-        by_op[in->op].bytes +=
-            (uint64_t)times * traffic_sent(in->op, ranks, (int)n, types, (int)n, types);
-    }
-}
-
 static void put_sent(View *v) {
-    const Plan *p = v->p;
-    Sent *by_op = arena_array(v->a, Sent, OP_COUNT), all = {0};
-    for (uint64_t i = 0; i < p->n_calls; i++)
-        if (p->calls[i].role == 0 && p->calls[i].kind == PLAN_STEP)
-            count_sent(v, &p->programs[p->calls[i].program], p->calls[i].times, by_op);
-    for (int op = 0; op < OP_COUNT; op++) all.n += by_op[op].n;
+    const SentBytes *s = sent_bytes(v->p, v->a);
+    uint64_t all = 0;
+    for (int op = 0; op < OP_COUNT; op++) all += s->n[op];
     char *line = arena_printf(v->a, "  sends       %s per rank and step; %s collective%s",
-                              amount_short(v->a, p->settings->sent_bytes),
-                              amount_commas(v->a, (int64_t)all.n), all.n == 1 ? "" : "s");
+                              amount_short(v->a, v->p->settings->sent_bytes),
+                              amount_commas(v->a, (int64_t)all), all == 1 ? "" : "s");
     const char *comma = ":";
     for (int op = 0; op < OP_COUNT; op++) {
-        if (!by_op[op].n) continue;
-        line = arena_printf(v->a, "%s%s %llu %s %s", line, comma, (Llu)by_op[op].n,
-                            op_info[op].name, amount_short(v->a, by_op[op].bytes));
+        if (!s->n[op]) continue;
+        line = arena_printf(v->a, "%s%s %llu %s %s", line, comma, (Llu)s->n[op], op_info[op].name,
+                            amount_short(v->a, s->by_op[op]));
         comma = ",";
     }
     view_line(v, line, HEAD_INDENT);

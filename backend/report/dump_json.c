@@ -298,6 +298,16 @@ static void put_events(const Plan *p, int64_t rank, json_t *object) {
     free(e.begun);
 }
 
+static json_t *sent_json(const Plan *p) {
+    Arena *a = arena_new();
+    const SentBytes *s = sent_bytes(p, a);
+    json_t *o = sound(json_object());
+    for (AxisSet axes = 1; axes < 1u << MESH_AXES; axes++)
+        if (s->by_axes[axes]) put_member(o, sent_axes_name(p, axes, a), integer(s->by_axes[axes]));
+    arena_free(a);
+    return o;
+}
+
 void dump_plan_json(const Plan *p, int64_t rank, Buf *out) {
     json_t *o = sound(json_object());
     put_member(o, "model", name_of(p, p->settings->model));
@@ -305,6 +315,7 @@ void dump_plan_json(const Plan *p, int64_t rank, Buf *out) {
     put_member(o, "parameters", integer((uint64_t)p->settings->parameters));
     put_member(o, "predicted_peak_bytes", dump_peak_json(p));
     put_member(o, "sent_bytes", integer(p->settings->sent_bytes));
+    put_member(o, "sent_bytes_by_axes", sent_json(p));
     put_member(o, "units", units_json(p));
     put_member(o, "layout", layout_json(p, rank));
     put_events(p, rank, o);

@@ -78,7 +78,7 @@ void dump_summary(const Plan *plan, Arena *a, Buf *out) {
         buf_printf(out, "%s %s on %s (%s workspace)", k ? "," : "",
                    amount_bytes(a, s->workspace_bytes[k]), word_of(&words_DeviceKind, k),
                    amount_bytes(a, s->workspace_bytes[k] - s->arena_bytes));
-    buf_printf(out, "; sends %s per step\n", amount_bytes(a, s->sent_bytes));
+    buf_printf(out, "; %s\n", sent_text(plan, a));
     for (int i = 0; i < LIVES_PARTS && parts[i].bytes; i++)
         buf_printf(out, "%s%s %s", i ? ", " : "at the peak: ", parts[i].words,
                    amount_bytes(a, parts[i].bytes));

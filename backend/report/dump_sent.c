@@ -1,0 +1,75 @@
+/* What a rank sends in a step: how many collectives of which kind, how many bytes, and along which
+ * axes of the mesh. A collective over several axes counts for all of them together; axes that
+ * passes cut off an axis (reshard_group, twin) count for that one. */
+#include "dump.h"
+
+/* The axes that users write. */
+static AxisSet written_axes(const Mesh *mesh, AxisSet axes) {
+    AxisSet written = 0;
+    for (int a = 0; a < mesh->n; a++) {
+        int own = a;
+        while (own > 0 && !axis_info(mesh->axis[own].role)->is_written) own--;
+        if (axes >> a & 1) written |= (AxisSet)1 << own;
+    }
+    return written;
+}
+
+static void count_program(SentBytes *s, const Plan *p, const PlanProgram *program, int64_t times,
+                          Arena *a) {
+    Mesh mesh = plan_mesh(p);
+    for (uint32_t i = 0; i < program->n_instr; i++) {
+        const PlanInstr *in = &p->instrs[program->first_instr + i];
+        if (op_info[in->op].effect != EFFECT_COMM) continue;
+        bool results = op_gathers((OpKind)in->op);
+        AxisSet axes = (AxisSet)in->attr.axes;
+        uint32_t n = results ? in->n_out : in->n_in;
+        Type *types = arena_array(a, Type, n);
+        for (uint32_t k = 0; k < n; k++)
+            types[k] = p->values[results ? in->first_out + k : p->operands[in->first_in + k]].type;
+        uint64_t bytes = (uint64_t)times * traffic_sent((OpKind)in->op, mesh_extent(&mesh, axes),
+                                                        (int)n, types, (int)n, types);
+        s->n[in->op] += (uint64_t)times;
+        s->by_op[in->op] += bytes;
+        s->by_axes[written_axes(&mesh, axes)] += bytes;
+    }
+}
+
+SentBytes *sent_bytes(const Plan *p, Arena *a) {
+    SentBytes *s = arena_new_of(a, SentBytes);
+    for (uint64_t i = 0; i < p->n_calls; i++)
+        if (p->calls[i].role == 0 && p->calls[i].kind == PLAN_STEP)
+            count_program(s, p, &p->programs[p->calls[i].program], p->calls[i].times, a);
+    return s;
+}
+
+const char *sent_axes_name(const Plan *p, AxisSet axes, Arena *a) {
+    Mesh mesh = plan_mesh(p);
+    const char *name = "";
+    for (int k = 0; k < mesh.n; k++)
+        if (axes >> k & 1)
+            name = arena_printf(a, "%s%s%s", name, *name ? " " : "", axis_name(mesh.axis[k].role));
+    return name;
+}
+
+/* The set of axes along which most is sent and, of several, that is first; 0: nothing is. */
+static AxisSet largest_of(const uint64_t *by_axes) {
+    AxisSet most = 0;
+    for (AxisSet axes = 1; axes < 1u << MESH_AXES; axes++)
+        if (by_axes[axes] > by_axes[most]) most = axes;
+    return most;
+}
+
+/* What is less than a thousandth of the whole is left out. */
+const char *sent_text(const Plan *p, Arena *a) {
+    enum { LEAST_SHARE = 1000 };
+    SentBytes *s = sent_bytes(p, a);
+    uint64_t all = p->settings->sent_bytes, *left = s->by_axes;
+    const char *text = "", *one = arena_printf(a, "sends %s per step", amount_bytes(a, all));
+    int n = 0;
+    for (AxisSet axes; (axes = largest_of(left)) && left[axes] >= all / LEAST_SHARE; n++) {
+        text = arena_printf(a, "%s%s%s %s", text, n ? ", " : "", sent_axes_name(p, axes, a),
+                            amount_bytes(a, left[axes]));
+        left[axes] = 0;
+    }
+    return n > 1 ? arena_printf(a, "sends per step along %s", text) : one;
+}
