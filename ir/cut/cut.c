@@ -9,7 +9,7 @@ uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena) {
     if (cut_is_made_of_steps(op))
         cut_steps(&s);
     else
-        cut_row(&s);
+        cut_row(&s, NULL);
     return s.n;
 }
 

@@ -93,24 +93,30 @@ static const char *parse_item(const char **at, const Signature *s, CutColumn *co
     return item_fault(s, item);
 }
 
+/* Adds the operand of that name. */
+static const char *parse_operand(const char **at, const Signature *s, uint8_t *mask) {
+    char name[sizeof s->in[0].name] = "";
+    size_t n = strcspn(*at, " ,");
+    if (!n || n >= sizeof name) return "not the name of an operand";
+    memcpy(name, *at, n);
+    int i = signature_find(s, name);
+    if (i < 0 || *mask >> i & 1) return "not the name of an operand, or a name twice";
+    if (s->in[i].dtype < DT_COUNT && !dtype_is_float(s->in[i].dtype)) return "no sum of floats";
+    *mask |= (uint8_t)(1u << i);
+    *at += n;
+    return NULL;
+}
+
 static const char *parse_linear(const char *at, const Signature *s, CutColumn *column) {
+    const char *fault = NULL;
     do {
         if (column->n_linear == MOST_LINEAR) return "too many groups of operands";
         uint8_t *mask = &column->linear[column->n_linear++];
-        do {
-            char name[sizeof s->in[0].name] = "";
-            size_t n = strcspn(at, " ,");
-            if (!n || n >= sizeof name) return "not the name of an operand";
-            memcpy(name, at, n);
-            int i = signature_find(s, name);
-            if (i < 0 || *mask >> i & 1) return "not the name of an operand, or a name twice";
-            if (s->in[i].dtype < DT_COUNT && !dtype_is_float(s->in[i].dtype))
-                return "no sum of floats";
-            *mask |= (uint8_t)(1u << i);
-            at += n;
-        } while (*at == ' ' && *at++);
-    } while (take_text(&at, ", "));
-    return *at ? "something left over" : NULL;
+        do fault = parse_operand(&at, s, mask);
+        while (!fault && *at == ' ' && at[1] != '/' && *at++);
+    } while (!fault && take_text(&at, ", "));
+    if (!fault && take_text(&at, " / ")) fault = parse_operand(&at, s, &column->divisor);
+    return fault || !*at ? fault : "something left over";
 }
 
 const char *cut_column_parse(OpKind kind, const char *cut, const char *linear, CutColumn *column) {
@@ -137,7 +143,15 @@ __attribute__((constructor)) static void parse_all(void) {
 
 const CutColumn *cut_column(OpKind kind) { return &columns[kind]; }
 
-bool cut_linear_names(const CutOp *op, const CutColumn *column, uint32_t k, uint32_t i) {
+static bool names(const CutOp *op, uint8_t mask, uint32_t i) {
     const Signature *s = op_signature(op->kind);
-    return column->linear[k] >> (signature_operand(s, op->n_in, op->in, i) - s->in) & 1;
+    return mask >> (signature_operand(s, op->n_in, op->in, i) - s->in) & 1;
+}
+
+bool cut_linear_names(const CutOp *op, const CutColumn *column, uint32_t k, uint32_t i) {
+    return names(op, column->linear[k], i);
+}
+
+bool cut_divides_by(const CutOp *op, const CutColumn *column, uint32_t i) {
+    return names(op, column->divisor, i);
 }

@@ -20,7 +20,7 @@
  *           and partial if they are results
  *
  * LINEAR("x b, w b"): the op is linear in x and b together, and in w and b together. Operands that
- * are left out do not count.
+ * are left out do not count. LINEAR("a / b"): it divides by b, which may be 0 in padding.
  */
 #ifndef FSDPC_CUT_COLUMN_H
 #define FSDPC_CUT_COLUMN_H
@@ -52,6 +52,7 @@ typedef struct CutColumn {
     uint8_t n, n_linear;
     CutItem item[MOST_SIZES];
     uint8_t linear[MOST_LINEAR]; /* masks of operands by slot */
+    uint8_t divisor;             /* the same: by what it divides */
     CutRule *rule;
 } CutColumn;
 
@@ -61,6 +62,8 @@ const CutColumn *cut_column(OpKind kind);
 const char *cut_column_parse(OpKind kind, const char *cut, const char *linear, CutColumn *column);
 /* Whether group k of LINEAR names operand i. */
 bool cut_linear_names(const CutOp *op, const CutColumn *column, uint32_t k, uint32_t i);
+/* Whether the op divides by operand i. */
+bool cut_divides_by(const CutOp *op, const CutColumn *column, uint32_t i);
 
 /* cut_place.c: a new cut whose values are all whole; NULL if the size is less than 2 or there are
  * too many cuts. */
@@ -70,8 +73,9 @@ void cut_put(Cut *cut, uint32_t value, int dim, int64_t outer);
 /* cut_rules.c */
 CutRule cut_along, cut_beside, cut_broadcast, cut_concat, cut_reshape, cut_slice, cut_split,
     cut_sum, cut_transpose;
-/* cut_letters.c: what op_cuts and op_keeps_partial say of an op that is not made of others. */
-CutRule cut_row;
+/* cut_letters.c: what op_cuts and op_keeps_partial say of an op that is not made of others. rule:
+ * in place of the columns CUT and CUT_BY, or NULL. */
+void cut_row(CutSearch *s, CutRule *rule);
 bool cut_row_keeps_partial(const CutOp *op, const bool *partial);
 /* cut_steps.c: of an op that is. */
 bool cut_is_made_of_steps(const CutOp *op);

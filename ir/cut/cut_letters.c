@@ -70,8 +70,11 @@ static void cut_letters(CutSearch *s, const CutColumn *column) {
     }
 }
 
-/* Whether all operands of a group of LINEAR are cut: where they are 0, the op adds nothing. */
+/* Whether all operands of a group of LINEAR are cut: where they are 0, the op adds nothing, unless
+ * it divides by 0 there. */
 static bool keeps_zeros(const CutOp *op, const CutColumn *column, const Cut *cut) {
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (cut_divides_by(op, column, i) && cut->value[i].kind == PLACE_CUT) return false;
     for (uint32_t k = 0; k < column->n_linear; k++) {
         bool all = true, any = false;
         for (uint32_t i = 0; i < op->n_in; i++) {
@@ -84,11 +87,12 @@ static bool keeps_zeros(const CutOp *op, const CutColumn *column, const Cut *cut
     return false;
 }
 
-void cut_row(CutSearch *s) {
+void cut_row(CutSearch *s, CutRule *rule) {
     const CutColumn *column = cut_column(s->op->kind);
     uint32_t first = s->n;
-    if (column->rule)
-        column->rule(s);
+    if (!rule) rule = column->rule;
+    if (rule)
+        rule(s);
     else if (column->n)
         cut_letters(s, column);
     for (uint32_t k = first; k < s->n; k++)

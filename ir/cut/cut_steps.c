@@ -345,10 +345,7 @@ static void keep_cut(CutSearch *search, const CutSteps *all, const Spreading *s)
 static void find_step_cuts(CutStep *step, Arena *arena) {
     step->cuts = arena_array(arena, Cut, MOST_CUTS);
     CutSearch s = {.op = &step->op, .cuts = step->cuts, .arena = arena};
-    if (step->aligned)
-        cut_broadcast(&s);
-    else
-        cut_row(&s);
+    cut_row(&s, step->aligned ? cut_broadcast : NULL);
     for (uint32_t k = 0; k < s.n; k++) /* of a merge no part makes a result of the whole op */
         if (!s.cuts[k].merge) step->cuts[step->n_cuts++] = s.cuts[k];
 }

@@ -50,7 +50,8 @@
  *                     attributes are those of the op
  *   LINEAR(text)      the operands in which the op is linear: "x b, w b", in x and b together, and
  *                     in w and b together. Where all of one group are partial sums over the same
- *                     ranks and all other operands are whole, every result is such a sum
+ *                     ranks and all other operands are whole, every result is such a sum. "a / b":
+ *                     it is linear in a and divides by b
  *   KEEPS(roles)      of an op of the update: the roles (StateRole) of the states that its first
  *                     operands are, and its first results become
  *   STANDS_FOR(words) the ops, separated by blanks, in whose place a pass or the language writes

@@ -222,6 +222,7 @@ static void try_word(OpKind op, const char *letters, const char *word, int *wron
     }
     memcpy(column.linear, own->linear, sizeof column.linear);
     column.n_linear = own->n_linear;
+    column.divisor = own->divisor;
     if (has_item(own, &column.item[0])) {
         if (is_left_out(op, item))
             fail_msg("%s: \"%s\" is left out and said", op_info[op].name, item);
