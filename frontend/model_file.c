@@ -17,7 +17,17 @@
 
 enum { MAX_FILES = 200 };
 
+/* `key = value else value` is for config hf only. */
+static void refuse_else(Model *m, const Node *set) {
+    if (set->kind != NODE_SET || set->n < 2) return;
+    Diag d = diag_at(m->ds, E_misplaced_entry, set->kids[1]->span,
+                     "`else` is allowed in config hf only");
+    diag_help(&d, "it says what Transformers takes if a config.json lacks the key");
+    diag_emit(&d);
+}
+
 static void add_config(Model *m, const Node *set) {
+    refuse_else(m, set);
     ConfigEntry *old = model_config(m, set->text);
     if (old && old->span.file == set->span.file) {
         duplicate_error(m, "config name", set->text, set->text_span, old->span);
@@ -104,6 +114,7 @@ static const Node *nested_value(Model *m, const Node *section) {
             diag_emit(&d);
             continue;
         }
+        refuse_else(m, e);
         Node *named = node_new(m->arena, NODE_NAMED, e->span, e->text);
         named->text_span = e->text_span;
         node_add(m->arena, named, e->kind == NODE_SET ? e->kids[0] : (Node *)nested_value(m, e));
@@ -155,6 +166,7 @@ static void add_section(Model *m, const Node *section) {
     for (uint32_t i = 0; i < section->n; i++) {
         const Node *e = section->kids[i];
         Requirement r = {e->n ? e->kids[0] : NULL, e->label};
+        refuse_else(m, e);
         if (e->kind == NODE_REQUIRE)
             vec_push(m->arena, &m->requirements, r);
         else if (e->kind == NODE_SET_PATH)
@@ -263,6 +275,7 @@ static bool load_file(Model *m, const char *path, Span used_at) {
 static void check_preset(Model *m, const Node *preset) {
     for (uint32_t i = 0; i < preset->n; i++) {
         const Node *e = preset->kids[i];
+        refuse_else(m, e);
         if (e->kind == NODE_SET && model_config(m, e->text)) continue;
         StringList config = {0};
         config_names(m, &config);

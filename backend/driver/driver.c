@@ -102,7 +102,6 @@ static const char *other_program(const char *name) {
         {"train", "`fsdp-run plan.bin` trains a plan"},
         {"generate", "`fsdp-run --generate TEXT --load WEIGHTS plan.bin` continues a text"},
         {"eval", "`fsdp-run --eval-only --load WEIGHTS plan.bin` evaluates weights"},
-        {"import", "`fsdpc compile --accelerate FILE` and `--deepspeed FILE` take their settings"},
         {"export", "`fsdpc convert` writes the weights of a checkpoint, `fsdp-run --save` those of "
                    "a run"},
     };
@@ -131,6 +130,12 @@ static const CommandInfo *find_command(Driver *d, const char *name) {
 
 static bool count_files(Driver *d) {
     const CommandInfo *c = d->command;
+    if (d->options.hf && d->options.files.n) {
+        driver_mistake(d, E_option_value, "leave out one of them",
+                       "--hf takes the place of the model file, %s", d->options.files.at[0]);
+        return false;
+    }
+    if (d->options.hf) vec_push(d->arena, &d->options.files, d->options.hf);
     int n = (int)d->options.files.n;
     const char *help = arena_printf(d->arena, "usage: fsdpc %s", c->usage);
     if (n < c->min_files)
@@ -145,6 +150,7 @@ static int run_command(Driver *d) {
     switch (d->command->id) {
     case COMMAND_COMPILE: return driver_compile(d);
     case COMMAND_DUMP: return driver_dump(d);
+    case COMMAND_IMPORT: return driver_import(d);
     case COMMAND_OPT: return driver_opt(d);
     case COMMAND_CHECK: return driver_check(d);
     case COMMAND_RESHARD: return driver_reshard(d);

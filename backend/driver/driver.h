@@ -44,6 +44,7 @@ enum {
     OPTION_DEEPSPEED = 1 << 24,
     OPTION_DTYPE = 1 << 25,
     OPTION_MAX_FILE = 1 << 26,
+    OPTION_HF = 1 << 27,
     OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
     OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET | OPTION_ACCELERATE |
                     OPTION_DEEPSPEED,
@@ -54,6 +55,7 @@ enum {
 typedef struct Options {
     uint32_t given; /* OPTION_* bits */
     const char *output, *mesh, *preset, *passes, *print_after, *only;
+    const char *hf;                     /* a folder or config.json in place of a model file */
     const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed */
     int64_t ranks, rank;
     const char *stage; /* config, plan, or a stage that pass_of_stage knows */
@@ -83,6 +85,7 @@ typedef struct Driver Driver;
 typedef enum Command {
     COMMAND_COMPILE,
     COMMAND_DUMP,
+    COMMAND_IMPORT,
     COMMAND_OPT,
     COMMAND_CHECK,
     COMMAND_RESHARD,
@@ -130,6 +133,9 @@ void driver_option_pages(HelpBook *b, HelpChapter *c);
 /* driver_compile.c */
 /* What the options say of a model; to_plan is not set. */
 CompileOptions driver_model_options(const Options *o);
+/* Opens FILE, a model file or what --hf names, with the options. NULL after errors about what --hf
+ * names. */
+Frontend *driver_open_model(Driver *d, const char *file, const CompileOptions *options);
 /* Loads FILE with the options and runs the passes up to `last`. Returns NULL after reported errors,
  * with the exit code in *status. whole: everything that a plan needs must be present. */
 Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status);
@@ -137,6 +143,13 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
 void driver_emit(Driver *d, const Frontend *f, Buf *out);
 int driver_compile(Driver *d);
 
+/* driver_hf.c */
+/* The model file for a folder or its config.json; NULL after reported errors. */
+const char *driver_hf_text(Driver *d, const char *path, const char **family);
+/* Whether the folder has safetensors; a file of weights in another format, the first by name. */
+bool driver_hf_weights(Driver *d, const char *folder, const char **other);
+/* driver_import.c */
+int driver_import(Driver *d);
 /* driver_dump.c */
 int driver_dump(Driver *d);
 /* The end of --help for a command with a model file: its config names and their meanings. */

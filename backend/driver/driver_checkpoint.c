@@ -125,7 +125,7 @@ static int make_plan(Driver *d, const char *file, Plan *plan) {
 
 int driver_open_plan(Driver *d, const char *file, Plan *plan) {
     char message[1024];
-    if (is_model(file)) return make_plan(d, file, plan);
+    if (d->options.hf || is_model(file)) return make_plan(d, file, plan);
     if (d->options.given & OPTIONS_MODEL)
         return driver_mistake(d, E_option_value, "a plan has its own",
                               "settings of a model need a model file, and %s is not a model file",

@@ -14,7 +14,7 @@ const CommandInfo command_table[] = {
     {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n"
      "With a model file, --help lists its config names.\n",
-     OPTION_OUTPUT | OPTIONS_MODEL | OPTION_WARN | OPTIONS_PRINT | OPTION_ERROR_FORMAT |
+     OPTION_OUTPUT | OPTION_HF | OPTIONS_MODEL | OPTION_WARN | OPTIONS_PRINT | OPTION_ERROR_FORMAT |
          OPTION_QUIET,
      1, 1, WORDS_MODELS, NULL},
     {COMMAND_DUMP, "dump", "dump [--stage=STAGE] [options] FILE",
@@ -27,9 +27,17 @@ const CommandInfo command_table[] = {
      "the right are the bytes that an instruction writes, its line in the model file, and the\n"
      "bytes that are live while it runs. x' is the gradient of x, x:y a further result y of x,\n"
      ".weight a parameter of the same module. Layers that repeat are folded into one line.\n",
-     OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTIONS_MODEL |
-         OPTION_WARN | OPTION_ERROR_FORMAT,
+     OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTION_HF |
+         OPTIONS_MODEL | OPTION_WARN | OPTION_ERROR_FORMAT,
      1, 1, WORDS_FILES, NULL},
+    {COMMAND_IMPORT, "import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
+     "DIR is a folder of the hub, or its config.json alone. Writes a model file that computes "
+     "what\n"
+     "Transformers computes, with `config`, `names hf` and `config hf`; its sections data and "
+     "train\n"
+     "are to be filled in. Every key of config.json is used, changes no numbers, or is refused by\n"
+     "name. If the folder has weights, their names and shapes are compared with the model.\n",
+     OPTION_OUTPUT | OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1, WORDS_FILES, NULL},
     {COMMAND_OPT, "opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
      "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",

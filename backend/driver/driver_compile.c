@@ -34,8 +34,17 @@ CompileOptions driver_model_options(const Options *o) {
                             .import = {o->import[0], o->import[1]},
                             .set = o->sets.at,
                             .n_set = (int)o->sets.n,
+                            .hf = o->hf,
                             .ranks = o->ranks,
                             .mesh = o->mesh};
+}
+
+Frontend *driver_open_model(Driver *d, const char *file, const CompileOptions *options) {
+    if (!d->options.hf) return frontend_open(&d->diags, file, options);
+    const char *family, *text = driver_hf_text(d, file, &family);
+    if (!text) return NULL;
+    return frontend_open_text(&d->diags, arena_printf(d->arena, "%s.fsd", family), text,
+                              strlen(text), options);
 }
 
 Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status) {
@@ -45,11 +54,11 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
     *status = EXIT_USER;
     if (!known_pass(d, o->print_after)) return NULL;
     diag_hold(&d->diags);
-    Frontend *f = frontend_open(&d->diags, file, &compile);
-    bool right = frontend_elaborate(f);
+    Frontend *f = driver_open_model(d, file, &compile);
+    bool right = f && frontend_elaborate(f);
     diag_release(&d->diags);
     if (!right) {
-        *status = f->exit_code;
+        *status = f ? f->exit_code : diag_exit_code(&d->diags);
         return NULL;
     }
     if (graph_verify(f->graph)) BUG("the frontend made a graph that breaks the rules above");

@@ -205,7 +205,8 @@ static const char *kind_of_option(Printer *p, const OptionInfo *o) {
     switch (o->bit) {
     case OPTION_OUTPUT:
     case OPTION_ACCELERATE:
-    case OPTION_DEEPSPEED: return "files";
+    case OPTION_DEEPSPEED:
+    case OPTION_HF: return "files";
     case OPTION_SET: return "set";
     case OPTION_PRESET: return "preset";
     case OPTION_PASS: return "list";

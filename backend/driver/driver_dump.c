@@ -49,14 +49,14 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
 static Frontend *open_model(Driver *d, const char *file) {
     CompileOptions compile = driver_model_options(&d->options);
     diag_hold(&d->diags);
-    Frontend *f = frontend_open(&d->diags, file, &compile);
+    Frontend *f = driver_open_model(d, file, &compile);
     diag_release(&d->diags);
     return f;
 }
 
 int driver_names_help(Driver *d) {
     const char *file = d->options.files.n ? d->options.files.at[0] : NULL;
-    if (!file || !(d->command->options & OPTION_SET)) return EXIT_DONE;
+    if (!file || d->options.hf || !(d->command->options & OPTION_SET)) return EXIT_DONE;
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
@@ -80,7 +80,7 @@ int driver_names_help(Driver *d) {
 
 static int dump_config(Driver *d, const char *file) {
     Frontend *f = open_model(d, file);
-    if (f->exit_code) return f->exit_code;
+    if (!f || f->exit_code) return diag_exit_code(&d->diags);
     Buf out = {0};
     frontend_print_config(f, d->options.json, &out);
     driver_print(out.at, out.n);
@@ -122,6 +122,7 @@ int driver_dump(Driver *d) {
     if (o->given & OPTION_RAW && o->given & OPTIONS_VIEW)
         return driver_mistake(d, E_stage, "leave out --raw",
                               "--raw already shows everything; --all and --only do not apply");
+    if (o->hf) return dump_model(d, file, o->stage);
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));

@@ -24,6 +24,9 @@ const OptionInfo option_table[] = {
      "fsdpc compile --accelerate config.yaml model.fsd -o plan.bin"},
     {OPTION_DEEPSPEED, 0, "deepspeed", "FILE", "settings from a JSON file of DeepSpeed",
      "fsdpc compile --deepspeed config.json model.fsd -o plan.bin"},
+    {OPTION_HF, 0, "hf", "DIR",
+     "the model of a Hugging Face folder, or of a config.json, as `import` makes it",
+     "fsdpc compile --hf hub/ -o plan.bin"},
     {OPTION_SET, 's', "set", "PATH=EXPR",
      "a config name (L=4), key (train.batch=8) or path (shard.\"h.*\"=unit); repeatable",
      "fsdpc compile -s L=4 -s train.batch=64 -s 'shard.\"h.0\"=reshard(false)' model.fsd -o "
@@ -239,6 +242,7 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     case OPTION_PRESET: p->preset = value; break;
     case OPTION_ACCELERATE: p->import[IMPORT_ACCELERATE] = value; break;
     case OPTION_DEEPSPEED: p->import[IMPORT_DEEPSPEED] = value; break;
+    case OPTION_HF: p->hf = value; break;
     case OPTION_PASS: p->passes = value; break;
     case OPTION_WARN: return set_warning(d, value);
     case OPTION_SET: vec_push(d->arena, &p->sets, value); break;

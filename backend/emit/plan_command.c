@@ -1,6 +1,7 @@
 /* The command that makes a plan again, which the plan carries for messages: the model file and the
  * options, without the number of ranks and the plan's name.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "emit.h"
@@ -24,11 +25,17 @@ static void put_word(Buf *out, const char *word) {
 
 /* Without the folder: a plan does not depend on where it was compiled. */
 static void put_file(Buf *out, const char *path) {
-    const char *slash = strrchr(path, '/');
-    put_word(out, slash ? slash + 1 : path);
+    char name[256];
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') n--;
+    const char *slash = memrchr(path, '/', n);
+    size_t skip = slash && n > 1 ? (size_t)(slash + 1 - path) : 0;
+    snprintf(name, sizeof name, "%.*s", (int)(n - skip), path + skip);
+    put_word(out, name);
 }
 
 void plan_command(const char *file, const CompileOptions *o, Buf *out) {
+    if (o->hf) buf_printf(out, "--hf ");
     put_file(out, file);
     if (o->preset) buf_printf(out, " --preset ");
     if (o->preset) put_word(out, o->preset);

@@ -113,6 +113,7 @@ typedef struct PlanSettings { /* grouped as far as the layout of the file allows
     double beta2_decay;  /* 1 - beta2 is the number of the step to this power; 0: beta2 counts */
     /* checkpoints */
     PlanString hf_config;  /* text of config.json for a folder of weights; "" = none */
+    PlanString hf_facts;   /* JSON: what its keys are if a file lacks them; keys without effect */
     PlanString checkpoint; /* folder of checkpoints; "" = none, and the next four are 0 */
     int64_t checkpoint_every, keep, keep_every; /* 0 = only at the end; all; none */
     uint32_t keep_best;                         /* 0 or 1 */

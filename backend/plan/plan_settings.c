@@ -101,7 +101,8 @@ int plan_read_settings(Reading *r) {
     int code = read_mesh(r);
     if (code) return code;
     FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command) ||
-                bad_string(p, s->hf_config) || bad_string(p, s->checkpoint),
+                bad_string(p, s->hf_config) || bad_string(p, s->hf_facts) ||
+                bad_string(p, s->checkpoint),
             "settings: the name of the model or compiler, the command or config.json is missing");
     if (!code) code = read_batch(r);
     if (!code) code = read_checkpoints(r);

@@ -19,6 +19,7 @@ typedef struct CompileOptions {
     const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed: files, or NULL */
     const char *const *set;             /* -s: name=value, in order */
     int n_set;
+    const char *hf;   /* the model file was made of this folder or config.json; or NULL */
     int64_t ranks;    /* -n; 0 = not given */
     const char *mesh; /* --mesh dp=4,tp=2; NULL = not given */
     bool to_plan;     /* batch, and steps or epochs, must be given */
@@ -67,6 +68,7 @@ typedef struct RunSettings {
     int64_t parameters;     /* distinct elements */
     int64_t targets;        /* that the loss counts in a call on one rank; 0: not known yet */
     const char *hf_config;  /* text of config.json, or "" */
+    const char *hf_facts;   /* JSON: what its keys are if a file lacks them; keys without effect */
     const char *checkpoint; /* folder, or "": then the rest is 0 */
     int64_t checkpoint_every, keep, keep_every; /* 0 = none; of keep: all */
     bool keep_best;

@@ -1,10 +1,14 @@
-/* `config hf { key = expression .. }`: the keys of config.json, which is written beside the weights
- * into a folder, as Hugging Face's libraries read it. Expressions are constants of the config, so
- * presets and -s change them too; they are evaluated when the model is compiled, and the plan holds
- * the text.
+/* `config hf { key = expression else expression .. }`: the keys of config.json, which is written
+ * beside the weights into a folder, as Hugging Face's libraries read it. Expressions are constants
+ * of the config, so presets and -s change them too; they are evaluated when the model is compiled,
+ * and the plan holds the text. The value after `else` is what Transformers takes if a file lacks
+ * the key; `key = skip` is a key without effect on numbers, which is read and not written. The
+ * import of a folder (room families) reads the same section the other way round.
  *
  * In: the section. Out: a JSON object, keys in the section's order: lists and tuples are arrays,
- * a tuple with names or a nested `key { }` is an object, none is null.
+ * a tuple with names or a nested `key { }` is an object, none is null; a nested `key { }` leaves
+ * out what is none, and is null without entries. And a second object, the facts by which --load
+ * compares a folder: the values after `else`, and the keys without effect.
  */
 #include <jansson.h>
 #include <math.h>
@@ -71,42 +75,127 @@ static bool put_value(Model *m, const ExprValue *v, Buf *out) {
     }
 }
 
-static void put_entries(Model *m, const Node *section, Buf *out, int depth) {
-    Scope s = {.model = m};
+/* The text of config.json that is being written, and the facts. */
+typedef struct HfTexts {
+    Model *m;
+    Buf out, absent, null, skip;
+} HfTexts;
+
+typedef struct NoneSearch {
+    const char *name;
+    bool found;
+} NoneSearch;
+
+static void find_none(void *context, const Node *e) {
+    NoneSearch *search = context;
+    if (e->kind != NODE_BINARY || (strcmp(e->text, "==") != 0 && strcmp(e->text, "!=") != 0))
+        return;
+    for (int i = 0; i < 2; i++)
+        if (e->kids[i]->kind == NODE_REF && e->kids[1 - i]->kind == NODE_NONE &&
+            !strcmp(e->kids[i]->text, search->name))
+            search->found = true;
+}
+
+bool hf_entry_nullable(const Model *m, const Node *e) {
+    if (e->kids[0]->kind != NODE_REF) return false;
+    NoneSearch search = {.name = e->kids[0]->text};
+    for (uint32_t i = 0; i < m->units.n; i++)
+        if (!m->units.at[i].prelude) node_walk(m->units.at[i].root, find_none, &search);
+    return search.found;
+}
+
+static void put_comma(Buf *out) { buf_printf(out, out->n ? ", " : ""); }
+
+static void put_absent(HfTexts *t, const char *path, const Node *e) {
+    Scope s = {.model = t->m};
+    ExprValue v = evaluate(&s, e->kids[1]);
+    put_comma(&t->absent);
+    put_text(&t->absent, path);
+    buf_printf(&t->absent, ": ");
+    if (v.kind == VALUE_ERROR || !put_value(t->m, &v, &t->absent)) buf_printf(&t->absent, "null");
+}
+
+static bool put_entry(HfTexts *t, const Node *e, bool nested) {
+    Scope s = {.model = t->m};
+    ExprValue v = evaluate(&s, e->kids[0]);
+    if (nested && v.kind == VALUE_NONE) return false;
+    put_text(&t->out, e->text);
+    buf_printf(&t->out, ": ");
+    if (v.kind == VALUE_ERROR || put_value(t->m, &v, &t->out)) return true;
+    Diag d = diag_at(t->m->ds, E_misplaced_entry, e->kids[0]->span,
+                     "`%s` is %s, which JSON cannot represent", e->text, value_kind_name(&v));
+    diag_emit(&d);
+    return true;
+}
+
+static void check_entry(Model *m, const Node *section, uint32_t i) {
+    const Node *e = section->kids[i];
+    for (uint32_t k = 0; k < i; k++)
+        if (section->kids[k]->text && !strcmp(section->kids[k]->text, e->text))
+            duplicate_error(m, "key", e->text, e->text_span, section->kids[k]->text_span);
+}
+
+static void put_entries(HfTexts *t, const Node *section, const char *prefix, int depth) {
+    Buf *out = &t->out;
+    size_t begin = out->n, entries = 0;
     buf_printf(out, "{");
     for (uint32_t i = 0; i < section->n; i++) {
         const Node *e = section->kids[i];
         if (e->kind == NODE_REQUIRE) {
-            Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
+            Diag d = diag_at(t->m->ds, E_misplaced_entry, e->span,
                              "only `key = value` and `key { .. }` are allowed in config hf");
             diag_emit(&d);
             continue;
         }
-        for (uint32_t k = 0; k < i; k++)
-            if (section->kids[k]->text && !strcmp(section->kids[k]->text, e->text))
-                duplicate_error(m, "key", e->text, e->text_span, section->kids[k]->text_span);
-        buf_printf(out, "%s\n%*s", i ? "," : "", depth, "");
-        put_text(out, e->text);
-        buf_printf(out, ": ");
-        if (e->kind == NODE_SECTION) {
-            put_entries(m, e, out, depth + 2);
+        check_entry(t->m, section, i);
+        const char *path = arena_printf(t->m->arena, "%s%s", prefix, e->text);
+        if (hf_entry_skips(e)) {
+            put_comma(&t->skip);
+            put_text(&t->skip, path);
             continue;
         }
-        ExprValue v = evaluate(&s, e->kids[0]);
-        if (v.kind == VALUE_ERROR || put_value(m, &v, out)) continue;
-        Diag d = diag_at(m->ds, E_misplaced_entry, e->kids[0]->span,
-                         "`%s` is %s, which JSON cannot represent", e->text, value_kind_name(&v));
-        diag_emit(&d);
+        size_t before = out->n;
+        bool put = true;
+        buf_printf(out, "%s\n%*s", entries ? "," : "", depth, "");
+        if (e->kind == NODE_SECTION) {
+            put_text(out, e->text);
+            buf_printf(out, ": ");
+            put_entries(t, e, arena_printf(t->m->arena, "%s.", path), depth + 2);
+        } else {
+            if (e->n > 1) put_absent(t, path, e);
+            if (hf_entry_nullable(t->m, e)) {
+                put_comma(&t->null);
+                put_text(&t->null, path);
+            }
+            put = put_entry(t, e, *prefix);
+        }
+        if (!put) out->n = before;
+        entries += put;
     }
-    buf_printf(out, "\n%*s}", depth - 2, "");
+    if (*prefix && !entries) {
+        out->n = begin;
+        buf_printf(out, "null");
+    } else {
+        buf_printf(out, "\n%*s}", depth - 2, "");
+    }
 }
 
-const char *hf_config_text(Model *m) {
-    if (!m->hf_config) return "";
-    Buf out = {0};
-    put_entries(m, m->hf_config, &out, 2);
-    buf_write(&out, "\n", 1);
-    const char *text = arena_strndup(m->arena, out.at, out.n);
-    buf_free(&out);
-    return text;
+bool hf_entry_skips(const Node *e) {
+    return e->kind == NODE_SET && e->kids[0]->kind == NODE_REF && !strcmp(e->kids[0]->text, "skip");
+}
+
+void hf_config_texts(Model *m, const char **text, const char **facts) {
+    *text = *facts = "";
+    if (!m->hf_config) return;
+    HfTexts t = {.m = m};
+    put_entries(&t, m->hf_config, "", 2);
+    buf_write(&t.out, "\n", 1);
+    *text = arena_strndup(m->arena, t.out.at, t.out.n);
+    *facts = arena_printf(m->arena, "{\"absent\": {%s}, \"null\": [%s], \"skip\": [%s]}",
+                          t.absent.n ? t.absent.at : "", t.null.n ? t.null.at : "",
+                          t.skip.n ? t.skip.at : "");
+    buf_free(&t.out);
+    buf_free(&t.absent);
+    buf_free(&t.null);
+    buf_free(&t.skip);
 }

@@ -25,9 +25,14 @@ void directives_resolve(Model *m, Policy *p, const RunSettings *s);
 /* Marks the graph's parameters; reports globs that match none. */
 void directives_apply(Elaboration *e);
 
-/* hf_config.c: `config hf`, and the text of config.json that it gives ("" without one). */
+/* hf_config.c: `config hf`, and what it gives ("" without one): the text of config.json, and facts
+ * by which a folder's config.json is compared. */
 void hf_config_add(Model *m, const Node *section);
-const char *hf_config_text(Model *m);
+void hf_config_texts(Model *m, const char **text, const char **facts);
+bool hf_entry_skips(const Node *e); /* `key = skip` */
+/* Whether null in a config.json is a value of its own, not the value after `else`: the entry is a
+ * name that the model compares with none. */
+bool hf_entry_nullable(const Model *m, const Node *e);
 
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);

@@ -117,6 +117,9 @@ entries: %empty                            { $$ = node(p, NODE_SECTION, @$, NULL
 entry: ID '=' expr opt_doc NL
            { $$ = node(p, NODE_SET, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4;
              ADD($$, $3); }
+     | ID '=' expr ELSE expr opt_doc NL
+           { $$ = node(p, NODE_SET, span_join(@1, @5), $1); $$->text_span = @1; $$->label = $6;
+             ADD($$, $3); ADD($$, $5); }
      | STR '=' expr opt_doc NL
            { $$ = node(p, NODE_SET_PATH, span_join(@1, @3), $1); $$->text_span = @1;
              $$->label = $4; ADD($$, $3); }

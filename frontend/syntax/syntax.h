@@ -26,7 +26,7 @@ typedef enum NodeKind {
     NODE_MODULE,  /* text: name; kids: NODE_PARAMS, NODE_MEMBERS */
     NODE_MODEL,   /* kids: expression */
     NODE_SECTION, /* text: name; label: text or NULL; kids: NODE_SET, NODE_SET_PATH, NODE_SECTION */
-    NODE_SET,     /* text: key; kids: value; label: doc */
+    NODE_SET,     /* text: key; kids: value, of config hf also that of `else`; label: doc */
     NODE_SET_PATH,   /* text: glob; kids: value; label: doc */
     NODE_REQUIRE,    /* kids: condition; label: message */
     NODE_PARAMS,     /* kids: NODE_PARAM */

@@ -47,6 +47,7 @@ static const Column columns[] = {
     SETTING(loss_exponent),
     SETTING(beta2_decay),
     SETTING(hf_config),
+    SETTING(hf_facts),
     SETTING(checkpoint),
     SETTING(checkpoint_every),
     SETTING(keep),

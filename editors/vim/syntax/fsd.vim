@@ -5,7 +5,7 @@ syntax keyword fsdDeclaration module config preset use model tie
 syntax keyword fsdControl require for in if else return
 syntax keyword fsdWordOperator as and or not
 syntax keyword fsdConstant true false none
-syntax keyword fsdModule Linear Embedding LayerNorm RMSNorm
+syntax keyword fsdModule Linear Embedding LayerNorm RMSNorm Activation Rotary
 syntax match fsdFunction "\<\%(linear\|gather\|layer_norm\|rms_norm\|relu\|silu\|gelu\|tanh\|sigmoid\|dropout\|attention\|rope\|relative_bias\|iota\|split\|transpose\|concat\|stack\|expand\|matmul\|mean\|sum\|max\|min\|clamp\|where\|exp\|log\|sqrt\|rsqrt\|abs\|sin\|cos\|stop_gradient\|softmax\|topk\|dispatch\|combine\|load_balance\|aux\|cross_entropy\|mse\|accuracy\|floor\|ceil\|round\|range\)\ze\s*("
 syntax match fsdInitial "\<\%(zeros\|ones\|normal\)\>\%(\s*=\)\@!"
 syntax match fsdAttribute "@\%(no_decay\|frozen\|f32\)\>"

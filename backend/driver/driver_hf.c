@@ -1,0 +1,59 @@
+/* --hf: a model file made of the config.json of a Hugging Face folder.
+ *
+ * The text is made by frontend/families. Here: which file is meant, and that the weights of the
+ * folder can be read.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver.h"
+#include "families.h"
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+bool driver_hf_weights(Driver *d, const char *folder, const char **other) {
+    static const char *const others[] = {".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack"};
+    bool found = false;
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        found |= ends_with(e->d_name, ".safetensors") || !strcmp(e->d_name, INDEX_FILE);
+        for (size_t i = 0; i < ARRAY_LEN(others); i++)
+            if (ends_with(e->d_name, others[i]) && (!*other || strcmp(e->d_name, *other) < 0))
+                *other = arena_strdup(d->arena, e->d_name);
+    }
+    if (dir) closedir(dir);
+    return found;
+}
+
+static bool only_pickles(Driver *d, const char *folder) {
+    const char *pickle = NULL;
+    if (driver_hf_weights(d, folder, &pickle) || !pickle) return false;
+    driver_mistake(d, E_hf_family,
+                   "save the weights as safetensors first: "
+                   "AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW); or name "
+                   "config.json alone",
+                   "%s has weights only in a format that is not read: %s", folder, pickle);
+    return true;
+}
+
+const char *driver_hf_text(Driver *d, const char *path, const char **family) {
+    char error[ERROR_BYTES];
+    HfConfig c;
+    const char *file;
+    if (hf_is_folder(d->arena, path, &file) && only_pickles(d, path)) return NULL;
+    int code = hf_config_read(&c, file, d->arena, error);
+    if (code == EXIT_ENVIRONMENT) fail_environment("%s", error);
+    if (code) {
+        char *help = strstr(error, "\nhelp: ");
+        if (help) *help = 0;
+        driver_mistake(d, E_hf_config, help ? help + strlen("\nhelp: ") : NULL, "%s", error);
+        return NULL;
+    }
+    const char *text = family_import(&d->diags, &c, family);
+    hf_config_close(&c);
+    return text;
+}

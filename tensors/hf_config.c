@@ -1,0 +1,203 @@
+/* Reads config.json into entries of one name each; hf_keys.def has the names. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <jansson.h>
+
+#include "hf_config.h"
+
+enum { MOST_BYTES = 4 << 20, MOST_ENTRIES = 2000, VALUE_SHOWN = 60 };
+
+static const struct {
+    const char *key, *name;
+} other_names[] = {
+#define OTHER_NAME(key, name) {key, name},
+#define OTHER_VALUE(key, value, standard)
+#define NO_EFFECT(key)
+#include "hf_keys.def"
+};
+static const struct {
+    const char *key, *value, *standard;
+} other_values[] = {
+#define OTHER_NAME(key, name)
+#define OTHER_VALUE(key, value, standard) {key, value, standard},
+#define NO_EFFECT(key)
+#include "hf_keys.def"
+};
+static const char *const no_effect[] = {
+#define OTHER_NAME(key, name)
+#define OTHER_VALUE(key, value, standard)
+#define NO_EFFECT(key) key,
+#include "hf_keys.def"
+};
+
+/* Whether `key` fits a pattern that may end with `*`; *rest is what the `*` stands for. */
+static bool key_fits(const char *pattern, const char *key, const char **rest) {
+    size_t n = strlen(pattern);
+    bool open = pattern[n - 1] == '*';
+    *rest = key + n - open;
+    return open ? !strncmp(pattern, key, n - 1) : !strcmp(pattern, key);
+}
+
+bool hf_key_idle(const char *key) {
+    const char *rest;
+    for (size_t i = 0; i < ARRAY_LEN(no_effect); i++)
+        if (key_fits(no_effect[i], key, &rest)) return true;
+    return false;
+}
+
+static const char *standard_name(Arena *a, const char *key) {
+    const char *rest;
+    for (size_t i = 0; i < ARRAY_LEN(other_names); i++) {
+        if (!key_fits(other_names[i].key, key, &rest)) continue;
+        const char *name = other_names[i].name;
+        size_t n = strlen(name);
+        if (name[n - 1] != '*') return name;
+        return standard_name(a, arena_printf(a, "%.*s%s", (int)n - 1, name, rest));
+    }
+    return key;
+}
+
+static json_t *standard_value(const char *key, json_t *value) {
+    const char *text = json_string_value(value), *rest;
+    for (size_t i = 0; text && i < ARRAY_LEN(other_values); i++) {
+        if (!key_fits(other_values[i].key, key, &rest)) continue;
+        if (strcmp(other_values[i].value, text) != 0) continue;
+        const char *standard = other_values[i].standard;
+        return standard ? json_string(standard) : json_null();
+    }
+    return json_incref(value);
+}
+
+/* ---- reading ---- */
+
+static int refuse(const HfConfig *c, char *error, const char *what, const char *help) {
+    snprintf(error, ERROR_BYTES, "%.200s: %.200s\nhelp: %s", c->path, what, help);
+    return EXIT_CORRUPT;
+}
+
+static int add_entry(HfConfig *c, const char *given, json_t *value, char *error) {
+    const char *key = standard_name(c->arena, given);
+    if (hf_key_idle(key)) return 0;
+    if (c->entries.n == MOST_ENTRIES)
+        return refuse(c, error, "too many keys", "name the config.json of a model, or its folder");
+    json_t *standard = standard_value(key, value);
+    json_array_append_new(json_object_get(c->root, "kept"), standard);
+    const HfEntry *old = hf_config_find(c, key);
+    bool agrees = !old || hf_values_equal(old->value, standard);
+    if (!agrees)
+        snprintf(error, ERROR_BYTES,
+                 "%.160s: %.60s = %.64s, but %.60s = %.64s\n"
+                 "help: both are the same setting; remove the one that is wrong",
+                 c->path, old->given, hf_value_text(c->arena, old->value), given,
+                 hf_value_text(c->arena, standard));
+    HfEntry e = {key, given, standard};
+    if (!old) vec_push(c->arena, &c->entries, e);
+    return agrees ? 0 : EXIT_CORRUPT;
+}
+
+static int add_object(HfConfig *c, const char *prefix, json_t *object, char *error) {
+    const char *key;
+    json_t *value;
+    int code = 0;
+    json_object_foreach(object, key, value) {
+        const char *path = arena_printf(c->arena, "%s%s", prefix, key);
+        if (json_is_object(value))
+            code = add_object(c, arena_printf(c->arena, "%s.", path), value, error);
+        else
+            code = add_entry(c, arena_strdup(c->arena, path), value, error);
+        if (code) return code;
+    }
+    return 0;
+}
+
+int hf_config_parse(HfConfig *c, const char *path, const char *text, size_t n, Arena *a,
+                    char *error) {
+    *c = (HfConfig){.path = path, .arena = a};
+    json_error_t fault;
+    char what[160];
+    if (n > MOST_BYTES) {
+        snprintf(what, sizeof what, "%zu bytes, more than the %d that a config.json may have", n,
+                 MOST_BYTES);
+        return refuse(c, error, what, "name the config.json of a model, or its folder");
+    }
+    json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, &fault);
+    if (!json_is_object(root)) {
+        snprintf(what, sizeof what, "line %d: %.100s", root ? 1 : fault.line,
+                 root ? "not a JSON object" : fault.text);
+        json_decref(root);
+        return refuse(c, error, what, "download config.json again");
+    }
+    c->root = json_pack("{s:o, s:[]}", "file", root, "kept");
+    if (!c->root) fail_environment("no memory for JSON");
+    int code = add_object(c, "", root, error);
+    if (code) hf_config_close(c);
+    return code;
+}
+
+int hf_config_read(HfConfig *c, const char *path, Arena *a, char *error) {
+    struct stat st;
+    *c = (HfConfig){.path = path, .arena = a};
+    bool exists = !stat(path, &st);
+    if (exists && !S_ISREG(st.st_mode))
+        return refuse(c, error, "not a file", "name a config.json, or the folder that has one");
+    if (exists && st.st_size > MOST_BYTES)
+        return hf_config_parse(c, path, "", (size_t)st.st_size, a, error);
+    size_t n;
+    char *text = read_file(path, &n);
+    if (!text) {
+        snprintf(error, ERROR_BYTES, "cannot read %.300s: %s", path, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    int code = hf_config_parse(c, path, text, n, a, error);
+    free(text);
+    return code;
+}
+
+void hf_config_close(HfConfig *c) {
+    json_decref(c->root);
+    c->root = NULL;
+    c->entries.n = 0;
+}
+
+const HfEntry *hf_config_find(const HfConfig *c, const char *key) {
+    for (uint32_t i = 0; i < c->entries.n; i++)
+        if (!strcmp(c->entries.at[i].key, key)) return &c->entries.at[i];
+    return NULL;
+}
+
+/* ---- values ---- */
+
+const char *hf_value_text(Arena *a, const json_t *value) {
+    if (!value) return "nothing";
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    const char *kept = arena_printf(a, "%.*s%s", VALUE_SHOWN, text ? text : "?",
+                                    text && strlen(text) > VALUE_SHOWN ? ".." : "");
+    free(text);
+    return kept;
+}
+
+bool hf_values_equal(const json_t *a, const json_t *b) {
+    bool no_a = !a || json_is_null(a), no_b = !b || json_is_null(b);
+    if (no_a || no_b) return no_a && no_b;
+    if (json_is_integer(a) && json_is_integer(b))
+        return json_integer_value(a) == json_integer_value(b);
+    if (json_is_number(a) && json_is_number(b)) return json_number_value(a) == json_number_value(b);
+    if (!json_is_array(a) || !json_is_array(b)) return json_equal(a, b);
+    if (json_array_size(a) != json_array_size(b)) return false;
+    for (size_t i = 0; i < json_array_size(a); i++)
+        if (!hf_values_equal(json_array_get(a, i), json_array_get(b, i))) return false;
+    return true;
+}
+
+bool hf_is_folder(Arena *a, const char *path, const char **file) {
+    struct stat st;
+    size_t n = strlen(path);
+    *file = path;
+    if (stat(path, &st) || !S_ISDIR(st.st_mode)) return false;
+    *file = arena_printf(a, "%s%sconfig.json", path, n && path[n - 1] == '/' ? "" : "/");
+    return true;
+}

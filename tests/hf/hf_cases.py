@@ -1,0 +1,285 @@
+"""Random config.json files of the families in models/hf, against Hugging Face Transformers.
+
+    hf_cases.py check FSDPC FSDP_RUN FIRST COUNT [FAMILY..]   needs torch, transformers, safetensors
+    hf_cases.py record FSDPC FSDP_RUN COUNT FILE              the same; keeps cases for replay
+    hf_cases.py replay FSDPC FSDP_RUN FILE [FIRST COUNT]      the standard library is enough
+
+Each case is a folder that from_config(..).save_pretrained(..) wrote, with weights by a formula.
+fsdpc imports it; fsdp-run --load computes loss and gradients of one batch, Transformers does the
+same in float64. The loss must agree within 1e-6, the gradients within 1e-5 of their norm, or the
+import must name the key that it refuses.
+"""
+import array
+import json
+import math
+import pathlib
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+BATCH, LENGTH = 4, 24
+LOSS, GRADIENT = 1e-6, 1e-5
+TEXT = "".join(f"{n}\n" for n in range(300)).encode()
+
+
+# ---- weights by a formula, without torch or numpy
+
+def values(name, shape):
+    """Numbers of one tensor: near 1 for norms, near 0 otherwise, never all alike."""
+    n = math.prod(shape)
+    seed = zlib.crc32(name.encode())
+    centre = 1.0 if len(shape) == 1 and "norm" in name.lower() and name.endswith("weight") else 0.0
+    wide = 0.4 if len(shape) > 1 else 0.2
+    word, out = seed, array.array("f")
+    for _ in range(n):
+        word = (word * 1664525 + 1013904223) & 0xffffffff
+        out.append(centre + wide * ((word >> 8) / 2 ** 24 - 0.5))
+    return out
+
+
+def write_weights(path, shapes):
+    header, data, at = {}, [], 0
+    for name, shape in shapes.items():
+        numbers = values(name, shape)
+        size = 4 * len(numbers)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + size]}
+        data.append(numbers.tobytes())
+        at += size
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
+
+
+def header_of(path):
+    with open(path, "rb") as file:
+        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+    header.pop("__metadata__", None)
+    return {name: row["shape"] for name, row in header.items()}
+
+
+# ---- ours
+
+class Refused(Exception):
+    pass
+
+
+def run(*command, cwd):
+    return subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True)
+
+
+def ours(fsdpc, fsdp_run, folder):
+    """Loss, norm of the gradient, for the weights of folder/hub."""
+    (folder / "t.txt").write_bytes(TEXT)
+    done = run(fsdpc, "import", "-q", "hub", "-o", "m.fsd", cwd=folder)
+    if done.returncode == 1:
+        keys = re.findall(r"hub/config.json: ([\w.]+):", done.stderr)
+        keys += re.findall(r"does not hold: ([\w., ()]+) must", done.stderr)
+        raise Refused(" ".join(keys) or "WITHOUT A KEY " + done.stderr)
+    if done.returncode:
+        raise SystemExit(f"import: {done.returncode} {done.stderr}")
+    done = run(fsdpc, "compile", "-q", "m.fsd", "-s", 'data.train=text("t.txt")', "-s",
+               f"data.length={LENGTH}", "-s", "data.order=sequential", "-s", f"train.batch={BATCH}",
+               "-s", "train.steps=1", "-s", "train.schedule=constant", "-o", "p.bin", cwd=folder)
+    if done.returncode:
+        raise SystemExit(f"compile: {done.stderr}")
+    done = run(fsdp_run, "-q", "--threads", "1", "--load", "hub", "--log", "log", "--dump-grads",
+               "0=g.safetensors", "p.bin", cwd=folder)
+    if done.returncode:
+        raise SystemExit(f"fsdp-run: {done.stderr}")
+    step = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
+    step = [e for e in step if e["event"] == "step"][0]
+    return step["loss"], step["grad_norm"]
+
+
+# ---- Transformers
+
+def theirs(folder):
+    import torch
+    import transformers
+    config = transformers.AutoConfig.from_pretrained(folder / "hub")
+    kind = getattr(transformers, config.architectures[0])
+    model, info = kind.from_pretrained(folder / "hub", dtype=torch.float64,
+                                       attn_implementation="eager", output_loading_info=True)
+    if any(info.values()):
+        raise SystemExit(f"{folder}: {info}")
+    model.train(False)
+    ids = torch.tensor([list(TEXT[LENGTH * i:LENGTH * i + LENGTH + 1]) for i in range(BATCH)])
+    logits = model(ids[:, :-1]).logits
+    loss = torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]),
+                                             ids[:, 1:].reshape(-1))
+    loss.backward()
+    norm = torch.sqrt(sum((p.grad ** 2).sum() for p in model.parameters() if p.grad is not None))
+    return loss.item(), norm.item(), {n: p.grad for n, p in model.named_parameters()
+                                      if p.grad is not None}
+
+
+def gradient_error(folder, gradients, norm):
+    """The distance of our gradients to theirs, over those that have one name in both, / norm."""
+    from safetensors.torch import load_file
+    mine = load_file(folder / "g.safetensors")
+    shared = [n for n in mine if n in gradients and gradients[n].shape == mine[n].shape]
+    total = sum(((mine[n].double() - gradients[n]) ** 2).sum().item() for n in shared)
+    return math.sqrt(total) / norm, len(shared), len(mine)
+
+
+# ---- random configs
+
+def rope(r, kinds=("default",), theta=True):
+    kind = r.choice(kinds)
+    out = {"rope_type": kind, "rope_theta": r.choice([1e4, 5e5, 1e6, 777.5]) if theta else 1e4}
+    if kind != "default":
+        out["factor"] = r.choice([2.0, 8.0, 3.5])
+    if kind == "llama3":
+        out |= {"low_freq_factor": 1.0, "high_freq_factor": r.choice([4.0, 2.0]),
+                "original_max_position_embeddings": r.choice([16, 64, 8192])}
+    if kind == "yarn":
+        out |= {"original_max_position_embeddings": r.choice([16, 64, 4096])}
+    return out
+
+
+def heads(r, even=2):
+    kv = r.choice([1, 2, 4])
+    h = kv * r.choice([1, 2])
+    return h, kv, r.choice([8, 16])
+
+
+ACTS = ["silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "quick_gelu", "relu2", "swish"]
+
+
+def common(r):
+    h, kv, hd = heads(r)
+    return {"vocab_size": r.choice([64, 97, 130]), "hidden_size": h * hd,
+            "num_hidden_layers": r.choice([1, 2, 3]), "num_attention_heads": h,
+            "num_key_value_heads": kv, "intermediate_size": r.choice([48, 80]),
+            "max_position_embeddings": r.choice([24, 64]), "bos_token_id": None,
+            "eos_token_id": None, "pad_token_id": None, "hidden_act": r.choice(ACTS)}
+
+
+ROPES = ("default", "default", "linear", "llama3", "yarn", "dynamic")
+
+
+def eps(r):
+    return r.choice([1e-6, 1e-5, 1e-3])
+
+
+def llama(r):
+    return common(r) | {"head_dim": r.choice([None, 8, 12]), "rms_norm_eps": eps(r),
+                        "attention_bias": r.random() < 0.3, "mlp_bias": r.random() < 0.3,
+                        "tie_word_embeddings": r.random() < 0.5,
+                        "rope_parameters": rope(r, ROPES)}
+
+
+FAMILIES = {"llama": ("LlamaForCausalLM", llama)}
+
+
+def make(family, seed):
+    """The keywords of a random config."""
+    r = random.Random(f"{family} {seed}")
+    config = FAMILIES[family][1](r)
+    return {k: v for k, v in config.items()
+            if v is not None or k.endswith("_id") or r.random() < 0.5}
+
+
+def write_case(folder, family, config):
+    import transformers
+    kind = getattr(transformers, FAMILIES[family][0])
+    model = kind(kind.config_class(**config))
+    model.save_pretrained(folder / "hub")
+    weights = folder / "hub" / "model.safetensors"
+    shapes = header_of(weights)
+    write_weights(weights, shapes)
+    return shapes
+
+
+def run_case(fsdpc, fsdp_run, family, seed):
+    """One line about the case, and whether it is right; for record: the case, or None."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        config = make(family, seed)
+        shapes = write_case(folder, family, config)
+        text = (folder / "hub" / "config.json").read_text()
+        try:
+            loss, norm = ours(fsdpc, fsdp_run, folder)
+        except Refused as refused:
+            case = {"family": family, "seed": seed, "config": json.loads(text),
+                    "refused": str(refused)}
+            return f"{family} {seed}: refused {refused}", "WITHOUT" not in str(refused), case
+        except SystemExit as error:
+            return f"{family} {seed}: {error}\n{text}", False, None
+        want, their_norm, gradients = theirs(folder)
+        off, n, of = gradient_error(folder, gradients, their_norm)
+        d, dn = abs(loss / want - 1), abs(norm / their_norm - 1)
+        good = d < LOSS and dn < GRADIENT and off < GRADIENT and n > 0
+        case = {"family": family, "seed": seed, "config": json.loads(text), "shapes": shapes,
+                "loss": want, "norm": their_norm}
+        line = (f"{family} {seed}: loss {want:.6f} off {d:.1e}, norm {their_norm:.4f} off "
+                f"{dn:.1e}, gradients of {n}/{of} off {off:.1e}")
+        return line if good else f"{line} WRONG\n{text}", good, case
+
+
+def check(fsdpc, fsdp_run, first, count, *families):
+    import torch
+    torch.set_num_threads(1)
+    families = families or sorted(FAMILIES)
+    wrong = refused = 0
+    for i in range(int(first), int(first) + int(count)):
+        line, good, case = run_case(fsdpc, fsdp_run, families[i % len(families)], i)
+        wrong += not good
+        refused += bool(case and "refused" in case)
+        print(line, flush=True)
+    print(f"{count} cases, {refused} refused, {wrong} wrong")
+    return wrong > 0
+
+
+def record(fsdpc, fsdp_run, count, file):
+    cases = []
+    for i in range(int(count)):
+        family = sorted(FAMILIES)[i % len(FAMILIES)]
+        line, good, case = run_case(fsdpc, fsdp_run, family, 100000 + i)
+        print(line, flush=True)
+        if not good:
+            return 1
+        case["config"].pop("transformers_version", None)
+        cases.append(case)
+    pathlib.Path(file).write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
+    return 0
+
+
+def replay(fsdpc, fsdp_run, file, first="0", count="1000000"):
+    cases = json.loads(pathlib.Path(file).read_text())[int(first):int(first) + int(count)]
+    wrong = refused = 0
+    for case in cases:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "hub").mkdir()
+            (folder / "hub" / "config.json").write_text(json.dumps(case["config"]))
+            if "shapes" in case:
+                write_weights(folder / "hub" / "model.safetensors", case["shapes"])
+            try:
+                loss, norm = ours(fsdpc, fsdp_run, folder)
+                good = ("loss" in case and abs(loss / case["loss"] - 1) < LOSS
+                        and abs(norm / case["norm"] - 1) < GRADIENT)
+                if not good:
+                    print(case["family"], case["seed"], loss, norm, case.get("loss"),
+                          case.get("norm"))
+            except Refused as error:
+                good = str(error) == case.get("refused")
+                refused += 1
+                if not good:
+                    print(case["family"], case["seed"], "refused", error)
+            wrong += not good
+    print(f"{len(cases)} cases, {refused} refused, {wrong} wrong")
+    return wrong > 0
+
+
+def main():
+    what, fsdpc, fsdp_run, *rest = sys.argv[1:]
+    fsdpc, fsdp_run = (pathlib.Path(p).resolve() for p in (fsdpc, fsdp_run))
+    sys.exit({"check": check, "record": record, "replay": replay}[what](fsdpc, fsdp_run, *rest))
+
+
+if __name__ == "__main__":
+    main()
