@@ -17,8 +17,8 @@ typedef struct Comparison {
     const HfConfig *folder;
     HfConfig plan;
     json_t *absent, *null, *skip; /* of the facts */
-    const char *const *accept;
-    uint32_t n_accept, different;
+    const char *accept;
+    uint32_t different;
     Buf *accepted, *report;
 } Comparison;
 
@@ -33,16 +33,20 @@ static bool is_idle(const Comparison *c, const char *key) {
     return hf_key_idle(key) || lists(c->skip, key);
 }
 
-static bool is_accepted(const Comparison *c, const char *key, const char *given) {
-    for (uint32_t i = 0; i < c->n_accept; i++)
-        if (!strcmp(c->accept[i], key) || !strcmp(c->accept[i], given)) return true;
+bool hf_accepts(const char *accept, const char *key) {
+    size_t n = strlen(key);
+    for (const char *at = accept; at && *at; at += strspn(at, ",")) {
+        size_t word = strcspn(at, ",");
+        if (word == n && !memcmp(at, key, n)) return true;
+        at += word;
+    }
     return false;
 }
 
 static void add_difference(Comparison *c, const char *key, const char *given, const json_t *folder,
                            const json_t *plan, bool in_plan) {
     Arena *a = c->plan.arena;
-    bool accepted = is_accepted(c, key, given);
+    bool accepted = hf_accepts(c->accept, key) || hf_accepts(c->accept, given);
     Buf *out = accepted ? c->accepted : c->report;
     buf_printf(out, "%s: config.json has %s, the model has %s\n", given, hf_value_text(a, folder),
                in_plan ? hf_value_text(a, plan) : "no such key");
@@ -74,13 +78,9 @@ static void compare_keys(Comparison *c) {
 }
 
 int hf_config_compare(const HfConfig *folder, const char *plan, const char *facts,
-                      const char *const *accept, uint32_t n_accept, Buf *accepted, Buf *report) {
+                      const char *accept, Buf *accepted, Buf *report) {
     char error[ERROR_BYTES];
-    Comparison c = {.folder = folder,
-                    .accept = accept,
-                    .n_accept = n_accept,
-                    .accepted = accepted,
-                    .report = report};
+    Comparison c = {.folder = folder, .accept = accept, .accepted = accepted, .report = report};
     int code = hf_config_parse(&c.plan, "config.json of the plan", plan, strlen(plan),
                                folder->arena, error);
     json_t *root = json_loads(*facts ? facts : "{}", 0, NULL);

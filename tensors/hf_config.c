@@ -16,6 +16,7 @@ static const struct {
 } other_names[] = {
 #define OTHER_NAME(key, name) {key, name},
 #define OTHER_VALUE(key, value, standard)
+#define ONLY_SHAPES(key)
 #define NO_EFFECT(key)
 #include "hf_keys.def"
 };
@@ -24,12 +25,21 @@ static const struct {
 } other_values[] = {
 #define OTHER_NAME(key, name)
 #define OTHER_VALUE(key, value, standard) {key, value, standard},
+#define ONLY_SHAPES(key)
+#define NO_EFFECT(key)
+#include "hf_keys.def"
+};
+static const char *const only_shapes[] = {
+#define OTHER_NAME(key, name)
+#define OTHER_VALUE(key, value, standard)
+#define ONLY_SHAPES(key) key,
 #define NO_EFFECT(key)
 #include "hf_keys.def"
 };
 static const char *const no_effect[] = {
 #define OTHER_NAME(key, name)
 #define OTHER_VALUE(key, value, standard)
+#define ONLY_SHAPES(key)
 #define NO_EFFECT(key) key,
 #include "hf_keys.def"
 };
@@ -42,11 +52,17 @@ static bool key_fits(const char *pattern, const char *key, const char **rest) {
     return open ? !strncmp(pattern, key, n - 1) : !strcmp(pattern, key);
 }
 
-bool hf_key_idle(const char *key) {
+static bool has_no_effect(const char *key) {
     const char *rest;
     for (size_t i = 0; i < ARRAY_LEN(no_effect); i++)
         if (key_fits(no_effect[i], key, &rest)) return true;
     return false;
+}
+
+bool hf_key_idle(const char *key) {
+    for (size_t i = 0; i < ARRAY_LEN(only_shapes); i++)
+        if (!strcmp(only_shapes[i], key)) return true;
+    return has_no_effect(key);
 }
 
 static const char *standard_name(Arena *a, const char *key) {
@@ -81,7 +97,7 @@ static int refuse(const HfConfig *c, char *error, const char *what, const char *
 
 static int add_entry(HfConfig *c, const char *given, json_t *value, char *error) {
     const char *key = standard_name(c->arena, given);
-    if (hf_key_idle(key)) return 0;
+    if (has_no_effect(key)) return 0;
     if (c->entries.n == MOST_ENTRIES)
         return refuse(c, error, "too many keys", "name the config.json of a model, or its folder");
     json_t *standard = standard_value(key, value);

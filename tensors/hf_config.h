@@ -30,7 +30,7 @@ int hf_config_parse(HfConfig *c, const char *path, const char *text, size_t n, A
                     char *error);
 void hf_config_close(HfConfig *c);
 const HfEntry *hf_config_find(const HfConfig *c, const char *key); /* NULL: it is not there */
-/* Whether the key changes no numbers, in any family. */
+/* Whether the key changes no numbers, in any family, or shapes of tensors only. */
 bool hf_key_idle(const char *key);
 /* The value as in the file, at most about 60 characters; "nothing" for NULL. */
 const char *hf_value_text(Arena *a, const struct json_t *value);
@@ -43,9 +43,10 @@ bool hf_is_folder(Arena *a, const char *path, const char **file);
  *
  * plan: the text that --save would write; facts: for keys that the folder may lack the value that
  * Transformers takes then, and keys without effect (frontend/settings/hf_config.c). Keys of
- * `accept` may differ; the differences found are appended to `accepted`, one line each. Otherwise
- * EXIT_CORRUPT, with all differences in `report`. */
+ * `accept` (NULL, or names with commas between them) may differ; the differences found are appended
+ * to `accepted`, one line each. Otherwise EXIT_CORRUPT, with all differences in `report`. */
 int hf_config_compare(const HfConfig *folder, const char *plan, const char *facts,
-                      const char *const *accept, uint32_t n_accept, Buf *accepted, Buf *report);
+                      const char *accept, Buf *accepted, Buf *report);
+bool hf_accepts(const char *accept, const char *key);
 
 #endif

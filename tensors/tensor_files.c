@@ -152,7 +152,26 @@ static bool is_piece(const char *name) {
     return sscanf(name, "model-%5u-of-%5u.safetensors%n", &i, &n, &end) == 2 && end && !name[end];
 }
 
+const char *const companion_names[] = {"tokenizer.json",
+                                       "tokenizer_config.json",
+                                       "special_tokens_map.json",
+                                       "added_tokens.json",
+                                       "vocab.json",
+                                       "vocab.txt",
+                                       "merges.txt",
+                                       "tokenizer.model",
+                                       "spiece.model",
+                                       "chat_template.jinja",
+                                       "generation_config.json",
+                                       NULL};
+
+bool writer_copies(const char *name) {
+    for (int i = 0; companion_names[i]; i++)
+        if (!strcmp(name, companion_names[i])) return true;
+    return false;
+}
+
 bool writer_makes(const char *name) {
-    return is_piece(name) || !strcmp(name, WEIGHTS_FILE) || !strcmp(name, INDEX_FILE) ||
-           !strcmp(name, CONFIG_FILE);
+    return is_piece(name) || writer_copies(name) || !strcmp(name, WEIGHTS_FILE) ||
+           !strcmp(name, INDEX_FILE) || !strcmp(name, CONFIG_FILE);
 }

@@ -128,6 +128,7 @@ static int open_index(TensorSet *s, const char *path, char *error) {
                .folder = arena_strndup(s->arena, path, slash ? (size_t)(slash - path) + 1 : 0),
                .map = json_object_get(root, "weight_map"),
                .error = error};
+    s->folder = *x.folder ? x.folder : "./";
     if (json_is_object(x.map)) {
         code = open_files(&x);
         if (!code) collect(s);
@@ -172,6 +173,7 @@ static int open_path(TensorSet *s, const char *path, char *error) {
             return EXIT_ENVIRONMENT;
         }
         path = file;
+        s->folder = arena_strndup(s->arena, path, (size_t)(strrchr(path, '/') - path) + 1);
     }
     if (ends_with(path, ".json")) return open_index(s, path, error);
     s->file = arena_array(s->arena, TensorFile, 1);

@@ -33,7 +33,7 @@
 /* The temporary files of this process's only writer, and their folder, for
  * writer_remove_unfinished. A path is freed when a new one replaces it: a signal handler may be
  * reading it. */
-static char *unfinished[WRITER_FILES + 2], *unfinished_folder;
+static char *unfinished[WRITER_FILES + 32], *unfinished_folder;
 static atomic_int n_unfinished;
 
 void writer_remove_unfinished(void) {
@@ -118,21 +118,43 @@ static int create_file(TensorWriter *w, char *error) {
     return 0;
 }
 
-/* Writes a text file of the folder; frees the text. */
-static int write_text(TensorWriter *w, const char *name, char *text, char *error) {
+/* Writes a file of the folder; frees the text. */
+static int write_bytes(TensorWriter *w, const char *name, char *text, size_t n, char *error) {
     char *path = text ? path_in(w->temporary, name) : NULL;
     if (!path) {
         free(text);
         return report_failure(w, error, "write", ENOMEM);
     }
     remember(path);
-    int number = file_make(path, text, strlen(text));
+    int number = file_make(path, text, n);
     free(text);
     return number ? report_failure(w, error, "write", number) : 0;
 }
 
-static int write_texts(TensorWriter *w, char *error) {
+static int write_text(TensorWriter *w, const char *name, char *text, char *error) {
+    return write_bytes(w, name, text, text ? strlen(text) : 0, error);
+}
+
+/* Copies those files of the folder that the weights came from which describe no weights. */
+static int copy_companions(TensorWriter *w, char *error) {
     int code = 0;
+    for (int i = 0; w->form->origin && companion_names[i] && !code; i++) {
+        char *from = path_in(w->form->origin, companion_names[i]);
+        size_t n;
+        char *text = from ? read_file(from, &n) : NULL;
+        int number = from ? errno : ENOMEM;
+        free(from);
+        if (text)
+            code = write_bytes(w, companion_names[i], text, n, error);
+        else if (number != ENOENT)
+            code = report_failure(w, error, "copy a tokenizer file to", number);
+    }
+    return code;
+}
+
+static int write_texts(TensorWriter *w, char *error) {
+    int code = copy_companions(w, error);
+    if (code) return code;
     if (*w->form->config) {
         char *text = tensor_config_text(w->form->config, w->n ? w->tensor[0].type : FT_F32);
         if (!text) {
@@ -328,7 +350,8 @@ static bool is_new(const TensorWriter *w, const char *name) {
 static void remove_old(const TensorWriter *w) {
     DIR *d = opendir(w->target.file);
     for (struct dirent *e; d && (e = readdir(d));)
-        if (writer_makes(e->d_name) && strcmp(e->d_name, CONFIG_FILE) && !is_new(w, e->d_name))
+        if (writer_makes(e->d_name) && strcmp(e->d_name, CONFIG_FILE) &&
+            !writer_copies(e->d_name) && !is_new(w, e->d_name))
             unlinkat(dirfd(d), e->d_name, 0);
     if (d) closedir(d);
     sync_folder(w->target.file);
@@ -380,6 +403,8 @@ static int fill_folder(TensorWriter *w, char *error) {
     int code = several ? remove_name(w, INDEX_FILE, error) : 0;
     sync_folder(w->target.file);
     if (!code && *w->form->config) code = move_in(w, CONFIG_FILE, error);
+    for (int i = 0; companion_names[i] && !code; i++)
+        if (is_in(w->temporary, companion_names[i])) code = move_in(w, companion_names[i], error);
     for (uint32_t i = 0; i < w->n_piece && !code; i++) code = move_in(w, w->piece[i].name, error);
     sync_folder(w->target.file);
     if (!code && several) code = move_in(w, INDEX_FILE, error);

@@ -73,7 +73,8 @@ void tensors_close(TensorFile *f);
 
 /* tensor_set.c: the files of --load: a file, the index of several, or a folder with either. */
 typedef struct TensorSet {
-    const char *path; /* as the user gave it */
+    const char *path;   /* as the user gave it */
+    const char *folder; /* that the path means, with a slash at its end; NULL: a file alone */
     TensorFile *file;
     uint32_t n_file, n;
     const Tensor **tensor; /* of all files, by name */
@@ -169,6 +170,8 @@ typedef struct TensorPiece { /* a file */
  * Names may come from files and need not be UTF-8. The next name is `stride` bytes after one. */
 const char *tensor_bad_name(const char *const *name, size_t stride, uint32_t n, bool *twice);
 bool writer_makes(const char *name); /* whether the writer creates files of that name in a folder */
+extern const char *const companion_names[]; /* up to NULL: of tokenizers, and for generation */
+bool writer_copies(const char *name);       /* one of them */
 /* Distributes tensors [first, end) to files with at most `limit` bytes of tensors in each; returns
  * how many. out: room for end - first + 1. `header` remains 0 and is not in `size`. */
 uint32_t tensor_pieces(TensorPlan *tensor, uint32_t first, uint32_t end, const char *kind,
@@ -194,6 +197,8 @@ typedef struct SaveForm {
     FileType type;      /* of all numbers; FT_COUNT = unchanged */
     uint64_t max_file;  /* bytes of tensors in a file of a folder */
     const char *config; /* of config.json in a folder; "" = none */
+    const char
+        *origin; /* a folder, with a slash at its end, whose companions are copied; or NULL */
 } SaveForm;
 /* The files of such a save, malloc'ed, or NULL. */
 enum { SAVE_ALIGN = 8 }; /* bytes: where their data begin */

@@ -196,7 +196,7 @@ static bool check_text(Filling *f, const Family *family, const char *text) {
         return false;
     }
     Buf accepted = {0}, report = {0};
-    int code = hf_config_compare(f->c, made->settings.hf_config, made->settings.hf_facts, NULL, 0,
+    int code = hf_config_compare(f->c, made->settings.hf_config, made->settings.hf_facts, NULL,
                                  &accepted, &report);
     for (char *line = report.at; code && line && *line;) {
         size_t n = strcspn(line, "\n");

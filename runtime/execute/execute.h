@@ -41,6 +41,7 @@ typedef struct RunInputs {
     Dataset *train, *val;     /* val may be NULL */
     const TensorSet *weights; /* --load, or NULL */
     TensorMatch *match;       /* by parameter */
+    char *accepted;           /* differences of config.json that --accept took, or NULL */
     Tokenizer *tokenizer;     /* --tokenizer, or NULL */
 } RunInputs;
 

@@ -227,6 +227,7 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
         json_object_set_new(o, "host_bytes", json_integer((json_int_t)p->settings->host_bytes));
     json_object_set_new(o, "model_flops", json_number(m->progress.work));
     json_object_set_new(o, "check_ms", json_number(m->run.check_ms));
+    if (m->run.accepted) json_object_set_new(o, "accepted", json_string(m->run.accepted));
     return write_line(m, o, error);
 }
 

@@ -26,6 +26,7 @@ typedef struct RunFacts {
     const Transport *transport;
     double best_evaluation; /* loss, of the runs before this one */
     double check_ms;        /* time that the proofs of the plan took */
+    const char *accepted;   /* differences of config.json that --accept took, or NULL */
 } RunFacts;
 
 typedef struct StepNumbers {

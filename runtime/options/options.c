@@ -241,6 +241,7 @@ static int complete_options(RunOptions *o) {
     if (o->hosts && o->transport && o->transport->start != BY_MPIRUN)
         return usage_error("--hosts needs transport %s, not %s",
                            transport_of_start(BY_MPIRUN)->name, o->transport->name);
+    if (o->accept && !o->load) return usage_error("--accept needs --load FOLDER");
     if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
     const char *sampling = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->sampling;
     if (!o->generate && sampling) return usage_error("%s needs --generate", sampling);
@@ -297,6 +298,7 @@ static int apply_option(RunOptions *o, OptionId id, const char *value) {
     case OPT_STEPS: return count_option("--steps", value, 0, INT32_MAX, &o->steps);
     case OPT_DATA: return data_option(o, value);
     case OPT_LOAD: o->load = value; return -1;
+    case OPT_ACCEPT: o->accept = value; return -1;
     case OPT_CHECKPOINT: o->checkpoint.folder = value; return -1;
     case OPT_CHECKPOINT_EVERY:
         return count_option("--checkpoint-every", value, 1, INT32_MAX, &o->checkpoint.every);

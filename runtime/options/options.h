@@ -59,6 +59,7 @@ typedef struct RunOptions {
     DataOption *data;
     uint32_t n_data;
     const char *load, *log, *tensorboard;
+    const char *accept; /* --accept: keys of config.json, with commas between them; or NULL */
     CheckpointOptions checkpoint; /* as on the command line */
     const char *resume;           /* --resume or --resume-or-start, or NULL */
     bool or_start;

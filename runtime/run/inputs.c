@@ -142,6 +142,8 @@ int inputs_open_weights(Run *run, TensorSet *set) {
     int code = tensor_set_open(set, run->options->load, error);
     if (code) return report_error(code, error);
     run->inputs.weights = set;
+    code = hf_folder_check(run);
+    if (code) return code;
     run->inputs.match = calloc(run->plan->n_params + 1, sizeof *run->inputs.match);
     if (!run->inputs.match) fail_environment("no memory for the names of %s", set->path);
     Buf list = {0};
@@ -158,6 +160,7 @@ void inputs_close(Run *run, TensorSet *set) {
     dataset_close(run->inputs.train);
     dataset_close(run->inputs.val);
     free(run->inputs.match);
+    free(run->inputs.accepted);
     tokenizer_close(run->inputs.tokenizer);
     if (set->arena) tensor_set_close(set);
 }

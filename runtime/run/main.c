@@ -62,7 +62,8 @@ static int open_metrics(Run *run) {
                       .device = run->device,
                       .transport = run->transport,
                       .best_evaluation = run->best_evaluation,
-                      .check_ms = run->check_ms};
+                      .check_ms = run->check_ms,
+                      .accepted = run->inputs.accepted};
     int code = metrics_open(&facts, &run->metrics, error);
     return code ? report_error(code, error) : 0;
 }

@@ -1,7 +1,7 @@
 /* fsdp-run itself: from the command line to the last line of the summary.
  *
  *   main      what happens in which order
- *   plan, transports, inputs, checkpoints, capacity
+ *   plan, transports, inputs, hf_folder, checkpoints, capacity
  *             one question each of a run that is about to start; they print what is wrong
  *   signals   Ctrl-C and what schedulers send
  *   ranks     a thread for each rank of this process, and their end
@@ -36,6 +36,9 @@ int transport_open(Run *run);
 int inputs_open_data(Run *run);
 int inputs_open_weights(Run *run, TensorSet *set);
 void inputs_close(Run *run, TensorSet *set);
+
+/* hf_folder.c: config.json and tokenizer of the folder of --load. */
+int hf_folder_check(Run *run);
 
 /* checkpoints.c */
 /* What the command line says, else what the model does. */

@@ -218,5 +218,6 @@ int save_weights(Rank *r) {
     ShardSource source = {.shard = master_shard, .user = r};
     SaveForm form = r->run->options->save;
     form.config = plan_string(r->run->plan, r->run->plan->settings->hf_config);
+    form.origin = r->run->inputs.weights ? r->run->inputs.weights->folder : NULL;
     return gather_to_file(r, &source, &form, false);
 }

@@ -13,6 +13,7 @@ options:
       --preset NAME          a preset of the model file
       --accelerate FILE      settings from a YAML file of `accelerate config`
       --deepspeed FILE       settings from a JSON file of DeepSpeed
+      --hf DIR               a Hugging Face folder or config.json in place of the model file
   -s, --set PATH=EXPR        a config name (L=4), key (train.batch=8) or path (shard."h.*"=unit); repeatable
       --print-after PASS     print the graph after PASS, on stderr
       --print-after-all      after every pass
