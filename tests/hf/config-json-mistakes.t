@@ -42,15 +42,15 @@ error[E0340]: config.json: line 1: duplicate object key near '"model_type"'
 
 3: {"model_type": "llama", "model_type": "llama"}
 error[E0342]: config.json has no key `model_type`
-  = help: supported: llama
+  = help: supported: gemma, gpt2, llama, mistral, qwen2, qwen3
 
 1: {"hidden_size": 64}
 error[E0342]: config.json: model_type = "lama" is not supported
-  = help: is it `llama`? supported: llama
+  = help: is it `llama`? supported: gemma, gpt2, llama, mistral, qwen2, qwen3
 
 1: {"model_type": "lama"}
 error[E0342]: config.json: model_type = 7 is not supported
-  = help: supported: llama
+  = help: supported: gemma, gpt2, llama, mistral, qwen2, qwen3
 
 1: {"model_type": 7}
 error[E0340]: config.json has no key `vocab_size`
@@ -94,9 +94,9 @@ error[E0340]: config.json: num_key_value_heads = 2.0: the key takes an integer
 
 3: "num_key_value_heads": 2.0
 error[E0206]: `H % KV == 0` does not hold: num_attention_heads must be a multiple of num_key_value_heads
-  --> config.json as llama.fsd:18:11
+  --> config.json as llama.fsd:19:11
    |
-18 |   require H % KV == 0 "num_attention_heads must be a multiple of num_key_value_heads"
+19 |   require H % KV == 0 "num_attention_heads must be a multiple of num_key_value_heads"
    |           ^^^^^^^^^^^
 
 error[E0341]: config.json: the family `llama` is not supported with these values
@@ -108,14 +108,14 @@ error[E0340]: config.json: line 1: too big integer near '99999999999999999999'
 
 3: "num_key_value_heads": 99999999999999999999
 error[E0206]: `name == "silu" or name == "gelu" or name == "gelu_pytorch_tanh" or name == "relu" or name == "quick_gelu" or name == "relu2" or name == "tanh"` does not hold: the activation (hidden_act, activation_function) must be silu, gelu, gelu_pytorch_tanh, quick_gelu, relu, relu2 or tanh
-  --> config.json as llama.fsd:34:3
+  --> config.json as llama.fsd:35:3
    |
-34 |   gate : Activation(act)
+35 |   gate : Activation(act)
    |   ^^^^
 note: for this Activation
-  --> config.json as llama.fsd:34:3
+  --> config.json as llama.fsd:35:3
    |
-34 |   gate : Activation(act)
+35 |   gate : Activation(act)
    |   ^^^^
 note: in Activation
   --> std.fsd:21:11
@@ -150,21 +150,21 @@ error[E0341]: config.json: rope_scaling: config.json has 2, the model has null
   = help: fsdpc would compute another function; write the model by hand, beginning with the family's file in models/hf
 
 1: "rope_scaling": 2
-error[E0206]: `scaling == none or scaling == "linear" or scaling == "llama3"` does not hold: rope_scaling.rope_type must be default, linear or llama3
-  --> config.json as llama.fsd:24:3
+error[E0206]: `scaling == none or scaling == "linear" or scaling == "llama3" or scaling == "yarn"` does not hold: rope_scaling.rope_type must be default, linear, llama3 or yarn
+  --> config.json as llama.fsd:25:3
    |
-24 |   turn : Rotary(theta, scaling, factor, low, high, original)
+25 |   turn : Rotary(theta, scaling, factor, low, high, original, fast, slow, truncate, grow)
    |   ^^^^
 note: for this Rotary
-  --> config.json as llama.fsd:24:3
+  --> config.json as llama.fsd:25:3
    |
-24 |   turn : Rotary(theta, scaling, factor, low, high, original)
+25 |   turn : Rotary(theta, scaling, factor, low, high, original, fast, slow, truncate, grow)
    |   ^^^^
 note: in Rotary
   --> std.fsd:34:11
    |
-34 |   require scaling == none or scaling == "linear" or scaling == "llama3" "rope_scaling.rope_type must be default, linear ...
-   |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+34 |   require scaling == none or scaling == "linear" or scaling == "llama3" or scaling == "yarn" "rope_scaling.rope_type mus...
+   |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 error[E0341]: config.json: the family `llama` is not supported with these values
   = help: the errors above say which values; they come from config.json

@@ -14,7 +14,7 @@ error[E0340]: config.json: line 1: maximum parsing depth reached near '['
   = help: download config.json again
 
 error[E0342]: config.json has no key `model_type`
-  = help: supported: llama
+  = help: supported: gemma, gpt2, llama, mistral, qwen2, qwen3
 
 error[E0340]: config.json: too many keys
   = help: name the config.json of a model, or its folder

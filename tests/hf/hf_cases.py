@@ -172,7 +172,52 @@ def llama(r):
                         "rope_parameters": rope(r, ROPES)}
 
 
-FAMILIES = {"llama": ("LlamaForCausalLM", llama)}
+def windowed(r):
+    """sliding_window and the like of Qwen."""
+    use = r.random() < 0.5
+    return {"use_sliding_window": use, "sliding_window": r.choice([4, 12, 64]) if use else None,
+            "max_window_layers": r.choice([0, 1, 28])}
+
+
+def mistral(r):
+    return common(r) | {"head_dim": r.choice([None, 8, 12]), "rms_norm_eps": eps(r),
+                        "sliding_window": r.choice([None, 3, 12, 4096]),
+                        "tie_word_embeddings": r.random() < 0.5, "rope_parameters": rope(r, ROPES)}
+
+
+def qwen2(r):
+    return common(r) | windowed(r) | {"rms_norm_eps": eps(r), "rope_parameters": rope(r, ROPES),
+                                      "tie_word_embeddings": r.random() < 0.5}
+
+
+def qwen3(r):
+    return qwen2(r) | {"head_dim": r.choice([8, 12]), "attention_bias": r.random() < 0.5}
+
+
+def gemma(r):
+    return common(r) | {"head_dim": r.choice([8, 12]), "rms_norm_eps": eps(r),
+                        "attention_bias": r.random() < 0.5, "rope_parameters": rope(r, ROPES),
+                        "tie_word_embeddings": r.random() < 0.7}
+
+
+def gpt2(r):
+    h = r.choice([1, 2, 4])
+    return {"vocab_size": r.choice([64, 97]), "n_embd": h * r.choice([8, 16]), "n_head": h,
+            "n_layer": r.choice([1, 2, 3]), "n_positions": r.choice([24, 64]),
+            "n_inner": r.choice([None, 40]), "activation_function": r.choice(ACTS),
+            "layer_norm_epsilon": eps(r), "scale_attn_weights": r.random() < 0.8,
+            "scale_attn_by_inverse_layer_idx": r.random() < 0.3,
+            "tie_word_embeddings": r.random() < 0.7, "bos_token_id": None, "eos_token_id": None}
+
+
+FAMILIES = {
+    "gemma": ("GemmaForCausalLM", gemma),
+    "gpt2": ("GPT2LMHeadModel", gpt2),
+    "llama": ("LlamaForCausalLM", llama),
+    "mistral": ("MistralForCausalLM", mistral),
+    "qwen2": ("Qwen2ForCausalLM", qwen2),
+    "qwen3": ("Qwen3ForCausalLM", qwen3),
+}
 
 
 def make(family, seed):

@@ -13,19 +13,20 @@ config {
   H     = 4       "query heads"
   KV    = H       "key/value heads, shared by H / KV query heads each"
   hd    = D // H  "head width"
-  F     = 96      "width of the gated MLP"
+  F     = 96      "width of the MLP"
   vocab = 97
   seq   = 2048    "tokens per sequence"
   eps   = 1e-05
   act   = "silu"
+  tied  = true    "the output head is the embedding"
   attention_bias = false
   mlp_bias       = false
-  tied  = true    "the output head is the embedding"
   theta = 500000.0 "base of rotary positions"
   scaling = "llama3"; factor = 8.0; low = 1.0; high = 4.0; original = 8192  "rope_scaling"
+  fast = none; slow = none; truncate = none; grow = none  "of YaRN"
   require H % KV == 0 "num_attention_heads must be a multiple of num_key_value_heads"
 }
 p.json q.json differ: char 14, line 2
-llama.fsd, compiled by fsdpc 0.1.0, fingerprint 637e2b498a99a6b5
+llama.fsd, compiled by fsdpc 0.1.0, fingerprint d63739221b983b2b
 ==== err
 m.fsd: a model of family llama with 76160 parameters
