@@ -102,7 +102,8 @@ def theirs(folder):
     config = transformers.AutoConfig.from_pretrained(folder / "hub")
     kind = getattr(transformers, config.architectures[0])
     model, info = kind.from_pretrained(folder / "hub", dtype=torch.float64,
-                                       attn_implementation="eager", output_loading_info=True)
+                                       attn_implementation="eager", output_loading_info=True,
+                                       experts_implementation="eager")
     if any(info.values()):
         raise SystemExit(f"{folder}: {info}")
     model.train(False)
@@ -210,13 +211,158 @@ def gpt2(r):
             "tie_word_embeddings": r.random() < 0.7, "bos_token_id": None, "eos_token_id": None}
 
 
+def tied(r, share=0.5):
+    return {"tie_word_embeddings": r.random() < share}
+
+
+PARTIAL_ROPES = ("default", "default", "linear", "llama3", "yarn")
+
+
+def partial(r, *shares):
+    return {"rope_parameters": rope(r, PARTIAL_ROPES) | {"partial_rotary_factor": r.choice(shares)}}
+
+
+def gemma2(r):
+    layers = r.choice([1, 2, 3])
+    kinds = r.choice([None, [r.choice(["full_attention", "sliding_attention"])
+                             for _ in range(layers)]])
+    out = gemma(r) | {"num_hidden_layers": layers, "layer_types": kinds,
+                      "hidden_activation": r.choice(ACTS),
+                      "query_pre_attn_scalar": r.choice([8, 16, 50]),
+                      "attn_logit_softcapping": r.choice([50.0, 2.0]),
+                      "final_logit_softcapping": r.choice([None, 30.0, 1.5]),
+                      "sliding_window": r.choice([4, 16, 4096])}
+    out.pop("hidden_act")
+    return out
+
+
+def gptj(r):
+    out = gpt2(r)
+    for key in ("scale_attn_weights", "scale_attn_by_inverse_layer_idx"):
+        out.pop(key)
+    return out | {"rotary_dim": r.choice([4, 8])} | tied(r, 0.3)
+
+
+def granite(r):
+    return common(r) | tied(r) | {
+        "rms_norm_eps": eps(r), "attention_bias": r.random() < 0.3, "mlp_bias": r.random() < 0.3,
+        "embedding_multiplier": r.choice([1.0, 12.0]), "residual_multiplier": r.choice([1.0, 0.22]),
+        "attention_multiplier": r.choice([1.0, 0.25, 0.015625]), "rope_parameters": rope(r, ROPES),
+        "logits_scaling": r.choice([1.0, 8.0])}
+
+
+def phi(r):
+    return common(r) | tied(r, 0.3) | partial(r, 0.5, 0.25, 1.0) | {
+        "layer_norm_eps": eps(r), "qk_layernorm": r.random() < 0.4}
+
+
+def phi3(r):
+    return common(r) | tied(r, 0.3) | {
+        "rms_norm_eps": eps(r), "sliding_window": r.choice([None, 5, 4096]),
+        "rope_parameters": rope(r) | {"partial_rotary_factor": r.choice([1.0, 0.5])}}
+
+
+def gpt_neox(r):
+    out = common(r) | tied(r, 0.3) | partial(r, 0.25, 0.5, 1.0) | {
+        "layer_norm_eps": eps(r), "attention_bias": r.random() < 0.7,
+        "use_parallel_residual": r.random() < 0.6}
+    out.pop("num_key_value_heads")
+    return out
+
+
+def stablelm(r):
+    return common(r) | tied(r, 0.3) | partial(r, 0.25, 0.5, 1.0) | {
+        "layer_norm_eps": eps(r), "use_qkv_bias": r.random() < 0.5,
+        "qk_layernorm": r.random() < 0.1, "use_parallel_residual": r.random() < 0.5}
+
+
+def starcoder2(r):
+    return common(r) | tied(r) | {"norm_epsilon": eps(r), "use_bias": r.random() < 0.7,
+                                  "sliding_window": r.choice([None, 7, 4096]),
+                                  "rope_parameters": rope(r, ROPES)}
+
+
+def olmo(r):
+    return common(r) | tied(r) | {"attention_bias": r.random() < 0.3,
+                                  "clip_qkv": r.choice([None, None, 0.5, 8.0]),
+                                  "rope_parameters": rope(r, ROPES)}
+
+
+def cohere(r):
+    return common(r) | tied(r, 0.8) | {
+        "layer_norm_eps": eps(r), "logit_scale": r.choice([0.0625, 1.0]),
+        "attention_bias": r.random() < 0.3, "use_qk_norm": r.random() < 0.1,
+        "rope_parameters": rope(r, ("default",) * 5 + ("linear",))}
+
+
+def mixtral(r):
+    return mistral(r) | {"num_local_experts": r.choice([2, 4]), "num_experts_per_tok": 2}
+
+
+def falcon(r):
+    out = common(r) | tied(r, 0.7) | {
+        "layer_norm_epsilon": eps(r), "bias": r.random() < 0.3, "multi_query": True,
+        "parallel_attn": r.random() < 0.9, "alibi": r.random() < 0.1,
+        "new_decoder_architecture": r.random() < 0.1, "rope_parameters": rope(r, ROPES),
+        "activation": r.choice(ACTS), "ffn_hidden_size": r.choice([40, 64])}
+    for key in ("num_key_value_heads", "intermediate_size", "hidden_act"):
+        out.pop(key)
+    return out
+
+
+def bloom(r):
+    h = r.choice([1, 2, 4, 8])
+    return {"vocab_size": r.choice([64, 97]), "hidden_size": h * 8, "n_head": h,
+            "n_layer": r.choice([1, 2]), "layer_norm_epsilon": eps(r), "bos_token_id": None,
+            "apply_residual_connection_post_layernorm": r.random() < 0.1, "eos_token_id": None,
+            "hidden_dropout": 0.0, "attention_dropout": 0.0} | tied(r, 0.8)
+
+
+def gpt_oss(r):
+    out = gemma2(r)
+    for key in ("hidden_activation", "query_pre_attn_scalar", "attn_logit_softcapping",
+                "final_logit_softcapping"):
+        out.pop(key)
+    yarn = rope(r, ("yarn",)) | {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": False}
+    return out | {"num_local_experts": r.choice([2, 4]), "num_experts_per_tok": 2,
+                  "swiglu_limit": r.choice([7.0, 0.5]), "attention_bias": True,
+                  "rope_parameters": r.choice([yarn, rope(r)])}
+
+
+def deepseek_v2(r):
+    out = common(r) | {
+        "num_key_value_heads": None, "first_k_dense_replace": r.choice([0, 1]),
+        "n_routed_experts": 4, "n_shared_experts": r.choice([1, 2]), "num_experts_per_tok": 2,
+        "moe_intermediate_size": 24, "kv_lora_rank": r.choice([16, 24]), "rms_norm_eps": eps(r),
+        "q_lora_rank": r.choice([None, 16]), "qk_nope_head_dim": r.choice([8, 16]),
+        "qk_rope_head_dim": r.choice([4, 8]), "v_head_dim": r.choice([8, 16]),
+        "attention_bias": r.random() < 0.3, "mlp_bias": r.random() < 0.2,
+        "routed_scaling_factor": r.choice([1.0, 2.5]), "rope_parameters": rope(r)}
+    return out | {"num_key_value_heads": out["num_attention_heads"]} | tied(r, 0.2)
+
+
 FAMILIES = {
+    "bloom": ("BloomForCausalLM", bloom),
+    "cohere": ("CohereForCausalLM", cohere),
+    "deepseek_v2": ("DeepseekV2ForCausalLM", deepseek_v2),
+    "falcon": ("FalconForCausalLM", falcon),
     "gemma": ("GemmaForCausalLM", gemma),
+    "gemma2": ("Gemma2ForCausalLM", gemma2),
     "gpt2": ("GPT2LMHeadModel", gpt2),
+    "gpt_neox": ("GPTNeoXForCausalLM", gpt_neox),
+    "gpt_oss": ("GptOssForCausalLM", gpt_oss),
+    "gptj": ("GPTJForCausalLM", gptj),
+    "granite": ("GraniteForCausalLM", granite),
     "llama": ("LlamaForCausalLM", llama),
     "mistral": ("MistralForCausalLM", mistral),
+    "mixtral": ("MixtralForCausalLM", mixtral),
+    "olmo": ("OlmoForCausalLM", olmo),
+    "phi": ("PhiForCausalLM", phi),
+    "phi3": ("Phi3ForCausalLM", phi3),
     "qwen2": ("Qwen2ForCausalLM", qwen2),
     "qwen3": ("Qwen3ForCausalLM", qwen3),
+    "stablelm": ("StableLmForCausalLM", stablelm),
+    "starcoder2": ("Starcoder2ForCausalLM", starcoder2),
 }
 
 
@@ -243,8 +389,10 @@ def run_case(fsdpc, fsdp_run, family, seed):
     """One line about the case, and whether it is right; for record: the case, or None."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        config = make(family, seed)
-        shapes = write_case(folder, family, config)
+        try:
+            shapes = write_case(folder, family, make(family, seed))
+        except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+            return f"{family} {seed}: Transformers itself refuses it: {error!r:.100}", True, None
         text = (folder / "hub" / "config.json").read_text()
         try:
             loss, norm = ours(fsdpc, fsdp_run, folder)
@@ -287,8 +435,9 @@ def record(fsdpc, fsdp_run, count, file):
         print(line, flush=True)
         if not good:
             return 1
-        case["config"].pop("transformers_version", None)
-        cases.append(case)
+        if case:
+            case["config"].pop("transformers_version", None)
+            cases.append(case)
     pathlib.Path(file).write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
     return 0
 
