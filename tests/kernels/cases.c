@@ -492,6 +492,7 @@ const Case cases[] = {
     ATTENTION(1, 135, 135, 2, 1, 128, 1),
     ATTENTION(2, 70, 97, 4, 2, 72, 0),
     ATTENTION(1, 40, 150, 2, 1, 24, 1),
+    ATTENTION(1, 300, 300, 2, 1, 40, 1), /* two blocks of queries, three tiles of keys of bf16 */
     MASKED(3, 5, 5, 4, 2, 3, 1),
     MASKED(2, 70, 130, 2, 1, 16, 0),
     MASKED(2, 130, 70, 2, 2, 40, 1),
@@ -500,6 +501,7 @@ const Case cases[] = {
     BIASED(2, 70, 130, 2, 1, 16, 0, 1, MASK(2, 130)),
     BIASED(2, 130, 70, 2, 2, 40, 1, 0, {{0}}),
     BIASED(5, 3, 9, 1, 1, 24, 0, 1, MASK(5, 9)),
+    BIASED(2, 270, 150, 2, 1, 40, 1, 1, MASK(2, 150)),
     RELATIVE("both ways", 32, 3, 150, 170, 128, 1),
     RELATIVE("back", 32, 3, 150, 170, 128, 0),
     RELATIVE("few", 4, 2, 9, 5, 3, 1),

@@ -35,7 +35,8 @@ TEST(environment_is_checked) {
     setenv("FSDP_CPU_ISA", "avx1024", 1);
     assert_int_equal(device->open(&options, &c, error), EXIT_ENVIRONMENT);
     assert_string_equal(error,
-                        "FSDP_CPU_ISA=avx1024: choose plain, avx2 or avx512, or leave it unset");
+                        "FSDP_CPU_ISA=avx1024: choose plain, avx2, avx512, avx512_bf16 or amx, or "
+                        "leave it unset");
     unsetenv("FSDP_CPU_ISA");
     setenv("FSDP_CPU_MATMUL", "fast", 1);
     assert_int_equal(device->open(&options, &c, error), EXIT_ENVIRONMENT);

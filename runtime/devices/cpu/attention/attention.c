@@ -19,33 +19,19 @@
  * Either way a sum is formed by one thread, in f32, in the same order: the bits are the same. The
  * gradient of a bias is p (dp - delta) summed over the batch, so that a thread owns a pair of tiles
  * of one head and forms p and dp for one sample after the other.
+ *
+ * Where q, k, v and do are bf16 and the processor multiplies that, bf16_forward.c and
+ * bf16_backward.c do the work.
  */
 #include "attention_tile.h"
 #include "vector_math.h"
-
-typedef struct Attention {
-    Heads q, k, v, o;
-    int64_t b, t, s, heads, key_heads, h;
-    int64_t from;        /* the position of query 0, of a part of the queries */
-    float *lse;          /* [B, H, T] */
-    const int32_t *mask; /* [B, S], or NULL */
-    Operand bias;        /* [H, T, S], or nowhere */
-    float alpha;
-    bool causal;
-    /* backward */
-    Heads d_o, d_q, d_k, d_v;
-    Result d_bias;
-} Attention;
 
 static bool sizes_fit(const Attention *a, const Type *lse) {
     return a->h >= 1 && a->h <= MOST_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
            a->s >= 1 && lse->dtype == DT_F32 && type_elements(lse) == a->b * a->heads * a->t;
 }
 
-/* Keys that a tile of queries ending before `last` can see, and the other way round. */
-static int64_t key_end(const Attention *a, int64_t last) {
-    return a->causal ? MIN(a->s, a->from + last) : a->s;
-}
+/* The first tile of queries that sees a key. */
 static int64_t first_query_tile(const Attention *a, int64_t first_key) {
     return a->causal ? MAX(first_key - a->from, (int64_t)0) / TILE * TILE : 0;
 }
@@ -54,12 +40,6 @@ static int64_t first_query_tile(const Attention *a, int64_t first_key) {
 typedef struct HeadTile {
     int64_t b, head, first, first_key, keys;
 } HeadTile;
-
-VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
-    I16 m = {0};
-    memcpy(&m, mask, (size_t)MIN(n, (int64_t)LANES) * sizeof *mask);
-    return m;
-}
 
 /* Do its queries see a triangle of its keys? */
 static bool is_triangle(const Attention *a, const HeadTile *p) {
@@ -193,7 +173,16 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
     store_tile(a->o, o, b, head, first, rows);
 }
 
+static bool multiplies_bf16(const Launch *l, const Attention *a) {
+    return l->cpu->attention && a->q.dtype == DT_BF16 && a->k.dtype == DT_BF16 &&
+           a->v.dtype == DT_BF16;
+}
+
 static void attend_forward(const Launch *l, const Attention *a) {
+    if (multiplies_bf16(l, a)) {
+        l->cpu->attention->forward(l->cpu, a);
+        return;
+    }
     int64_t tiles = (a->t + TILE - 1) / TILE, all = a->b * a->heads * tiles;
     /* late tiles of a causal row see more keys: tiles are dealt out one by one */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
@@ -354,7 +343,7 @@ typedef struct BackwardScratch {
     float sum[TILE * TILE];                           /* a pair of tiles */
     float heads[];                                    /* sums of whole heads: backward_heads */
 } BackwardScratch;
-enum { HEADS_FLOATS = SCRATCH_FLOATS - (int)(sizeof(BackwardScratch) / sizeof(float)) };
+enum { HEADS_FLOATS = THREAD_FLOATS - (int)(sizeof(BackwardScratch) / sizeof(float)) };
 _Static_assert(sizeof(ForwardScratch) <= SCRATCH_FLOATS * sizeof(float) &&
                    sizeof(BackwardScratch) <= SCRATCH_FLOATS * sizeof(float),
                "tiles fit a thread's scratch");
@@ -516,6 +505,10 @@ static void backward_by_tiles(const Launch *l, const Attention *a, bool bias_alo
 }
 
 static void attend_backward(const Launch *l, const Attention *a) {
+    if (multiplies_bf16(l, a) && a->d_o.dtype == DT_BF16) {
+        l->cpu->attention->backward(l->cpu, a);
+        return;
+    }
     bool whole = by_heads(a, l->cpu->threads);
     if (whole) backward_by_heads(l, a);
     if (!whole || a->d_bias.at) backward_by_tiles(l, a, whole);

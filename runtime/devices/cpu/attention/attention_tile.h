@@ -5,28 +5,10 @@
 #ifndef FSDPC_CPU_ATTENTION_TILE_H
 #define FSDPC_CPU_ATTENTION_TILE_H
 
-#include "kernel.h"
+#include "attention.h"
 #include "vector.h"
 
 enum { TILE = 64 };
-
-/* One operand: element (b, t, head, i) is at b * batch + t * position + head * h + i. */
-typedef struct Heads {
-    char *at;
-    int dtype;
-    int64_t batch, position, h;
-} Heads;
-
-static inline Heads heads_of(const void *at, const Type *t) {
-    int64_t h = t->dim[3], position = t->dim[2] * h;
-    return (Heads){(char *)(uintptr_t)at, t->dtype, t->dim[1] * position, position, h};
-}
-/* which = 0, 1, 2: q, k, v inside a packed [B, T, 3, H, h] */
-static inline Heads packed_heads(const void *at, const Type *t, int which) {
-    int64_t h = t->dim[4], row = t->dim[3] * h;
-    char *start = (char *)(uintptr_t)at + which * row * dtype_bytes(t->dtype);
-    return (Heads){start, t->dtype, t->dim[1] * 3 * row, 3 * row, h};
-}
 
 static inline int64_t round_lanes(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 
@@ -100,6 +82,13 @@ static inline void load_transposed(float *to, Heads x, int64_t b, int64_t head, 
             for (int64_t k = 0; k < MIN((int64_t)LANES, x.h - i); k++)
                 v_store(to, DT_F32, (i + k) * TILE + r, block[k]);
         }
+}
+
+/* mask[0 .. n), zero past them */
+VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
+    I16 m = {0};
+    memcpy(&m, mask, (size_t)MIN(n, (int64_t)LANES) * sizeof *mask);
+    return m;
 }
 
 static inline void store_tile(Heads x, const float *from, int64_t b, int64_t head, int64_t first,

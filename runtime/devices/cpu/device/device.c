@@ -4,11 +4,11 @@
  * order, and record and wait do nothing. If the streams are issued by separate threads, each except
  * compute has one CPU thread and no scratch memory (`concurrent`).
  *
- * FSDP_CPU_ISA=plain|avx2|avx512 forces an instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix
- * products; otherwise the device uses the widest set that the processor and the system support, and
- * oneDNN if this build has it and it gives the same bits for any number of threads (onednn.c).
- * ONEDNN_MAX_CPU_ISA belongs to oneDNN: AVX512_CORE keeps it from multiplying bf16, AVX2 selects
- * our own product.
+ * FSDP_CPU_ISA=plain|avx2|avx512|avx512_bf16|amx forces an instruction set (the last two are avx512
+ * whose attention multiplies bf16), FSDP_CPU_MATMUL=plain|onednn the matrix products; otherwise the
+ * device uses the widest set that the processor and the system support, and oneDNN if this build
+ * has it and it gives the same bits for any number of threads (onednn.c). ONEDNN_MAX_CPU_ISA
+ * belongs to oneDNN: AVX512_CORE keeps it from multiplying bf16, AVX2 selects our own product.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,6 +17,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include "bf16.h"
 #include "interface.h"
@@ -38,6 +43,15 @@ static int fail(char *error, int code, const char *format, ...) {
 
 static bool always(void) { return true; }
 #if defined(__x86_64__)
+/* Words of CPUID leaf 7. */
+typedef struct Features {
+    unsigned eax, ebx, ecx, edx;
+} Features;
+static Features features(unsigned part) {
+    Features f = {0};
+    __get_cpuid_count(7, part, &f.eax, &f.ebx, &f.ecx, &f.edx);
+    return f;
+}
 static bool has_avx2(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -47,26 +61,42 @@ static bool has_avx512(void) {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+static bool has_avx512_bf16(void) { return has_avx512() && (features(1).eax & bit_AVX512BF16); }
+/* The system gives the tiles' registers to a process that asks for them. */
+static bool has_amx(void) {
+    enum { REQUEST = 0x1023, TILE_DATA = 18 };
+    unsigned both = bit_AMX_TILE | bit_AMX_BF16;
+    return has_avx512_bf16() && (features(0).edx & both) == both &&
+           syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+}
 #else
 static bool has_avx2(void) { return false; }
 static bool has_avx512(void) { return false; }
+static bool has_avx512_bf16(void) { return false; }
+static bool has_amx(void) { return false; }
 #endif
 
-static const struct {
+typedef struct IsaLevel {
+    const char *name;
     const IsaTable *table;
+    const Bf16Attention *attention; /* NULL: there is none */
     bool (*present)(void);
-} isa_levels[] = {
-    {&cpu_isa_plain, always}, {&cpu_isa_avx2, has_avx2}, {&cpu_isa_avx512, has_avx512}};
+} IsaLevel;
+static const IsaLevel isa_levels[] = {
+    {"plain", &cpu_isa_plain, NULL, always},
+    {"avx2", &cpu_isa_avx2, NULL, has_avx2},
+    {"avx512", &cpu_isa_avx512, NULL, has_avx512},
+    {"avx512_bf16", &cpu_isa_avx512, &cpu_attention_avx512_bf16, has_avx512_bf16},
+    {"amx", &cpu_isa_avx512, &cpu_attention_amx, has_amx}};
 
-static int choose_isa(const IsaTable **out, char *error) {
+static int choose_isa(const IsaLevel **out, char *error) {
     const char *wanted = getenv("FSDP_CPU_ISA");
     bool known = false;
     for (size_t i = 0; i < ARRAY_LEN(isa_levels); i++) {
-        const char *name = isa_levels[i].table->name;
-        if (wanted && strcmp(wanted, name) != 0) continue;
+        if (wanted && strcmp(wanted, isa_levels[i].name) != 0) continue;
         known = true;
         if (isa_levels[i].present())
-            *out = isa_levels[i].table;
+            *out = &isa_levels[i];
         else if (wanted)
             return fail(error, EXIT_ENVIRONMENT,
                         "FSDP_CPU_ISA=%s: this processor does not support it; leave it unset",
@@ -74,7 +104,9 @@ static int choose_isa(const IsaTable **out, char *error) {
     }
     if (!known)
         return fail(error, EXIT_ENVIRONMENT,
-                    "FSDP_CPU_ISA=%s: choose plain, avx2 or avx512, or leave it unset", wanted);
+                    "FSDP_CPU_ISA=%s: choose plain, avx2, avx512, avx512_bf16 or amx, or leave it "
+                    "unset",
+                    wanted);
     return 0;
 }
 
@@ -112,7 +144,7 @@ static void cpu_close(DeviceContext *c) {
 }
 
 static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *error) {
-    const IsaTable *isa = NULL;
+    const IsaLevel *isa = NULL;
     bool use_onednn = false;
     int code = choose_isa(&isa, error);
     if (!code) code = choose_product(&use_onednn, error);
@@ -121,9 +153,10 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
     if (!c) return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cpu device");
     c->rank = options->rank;
     c->threads = MIN(MAX(options->rank.threads, 1), (int)DEVICE_THREADS);
-    c->isa = isa;
+    c->isa = isa->table;
+    c->attention = isa->attention;
     c->use_onednn = use_onednn;
-    size_t scratch_bytes = (size_t)c->threads * SCRATCH_FLOATS * sizeof(float);
+    size_t scratch_bytes = (size_t)c->threads * THREAD_FLOATS * sizeof(float);
     c->scratch = aligned_alloc(4096, scratch_bytes);
     if (!c->scratch) {
         cpu_close(c);

@@ -19,6 +19,13 @@
 #include "index_fault.h"
 #include "util.h"
 
+/* Attention of bf16 operands on instructions that multiply them: attention/bf16_*.c. */
+typedef struct Attention Attention;
+typedef struct Bf16Attention {
+    void (*forward)(const DeviceContext *cpu, const Attention *a);
+    void (*backward)(const DeviceContext *cpu, const Attention *a);
+} Bf16Attention;
+
 /* What a rank's kernels have besides the call: made at open, never grown. */
 struct DeviceContext {
     RankInfo rank;
@@ -26,15 +33,21 @@ struct DeviceContext {
     bool use_onednn;   /* FSDP_CPU_MATMUL, and whether this build has it */
     bool rehearsing;   /* kernels of products make what they need, and compute nothing */
     struct Bf16 *bf16; /* of oneDNN; NULL where the processor does not multiply bf16 */
-    float *scratch;    /* SCRATCH_FLOATS for each thread: see thread_scratch */
+    const Bf16Attention *attention; /* NULL: attention widens bf16 */
+    float *scratch;                 /* THREAD_FLOATS for each thread: see thread_scratch */
     /* Streams are issued at the same time: those other than compute have a context each, of one
      * thread, without scratch. */
     bool concurrent;
     DeviceContext *stream[STREAM_KINDS];
     const struct IsaTable *isa;
 };
-/* PRODUCT_FLOATS of them: what product_here needs. */
-enum { SCRATCH_FLOATS = 768 * 1024, PRODUCT_FLOATS = 304 * 1024 };
+/* PRODUCT_FLOATS of them: what product_here needs. THREAD_FLOATS: with what attention needs for the
+ * sums of whole heads, of 8192 keys of width 128; pages that no kernel touches take no memory. */
+enum {
+    SCRATCH_FLOATS = 768 * 1024,
+    PRODUCT_FLOATS = 304 * 1024,
+    THREAD_FLOATS = 3 * SCRATCH_FLOATS
+};
 
 typedef struct Launch {
     const KernelCall *call;
@@ -67,6 +80,7 @@ typedef struct IsaTable {
 #define KERNEL(name) int CPU_NAME(name)(const Launch *l)
 
 extern const IsaTable cpu_isa_plain, cpu_isa_avx2, cpu_isa_avx512;
+extern const Bf16Attention cpu_attention_avx512_bf16, cpu_attention_amx;
 
 /* product.c */
 void CPU_NAME(product)(DeviceContext *cpu, const Product *p);
@@ -116,7 +130,7 @@ typedef struct WorkRange {
 /* Panels and tiles of the calling thread, of SCRATCH_FLOATS. Stacks of OpenMP's threads may be
  * small (OMP_STACKSIZE), so kernels keep nothing large there. */
 static inline float *thread_scratch(const DeviceContext *cpu) {
-    return cpu->scratch + (int64_t)omp_get_thread_num() * SCRATCH_FLOATS;
+    return cpu->scratch + (int64_t)omp_get_thread_num() * THREAD_FLOATS;
 }
 /* This thread's part of n, cut at multiples of `unit`. */
 static inline WorkRange my_range(int64_t n, int64_t unit) {

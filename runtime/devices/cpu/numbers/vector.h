@@ -4,7 +4,8 @@
  * with AVX2 two, otherwise four. Lanes never mix except in the reductions below, whose order is
  * written out, and nothing is contracted to a fused multiply-add. So the bits do not depend on the
  * instruction set, and a partial vector at the end of a row gives the bits of a full one. The one
- * exception is v_fma, which rounds once where the instruction set has it; only products show it.
+ * exception is v_fma, which rounds once where the instruction set has it; only products and the
+ * attention of bf16 show it.
  *
  * bf16 and f16 are widened on load; each store rounds once, to nearest even.
  */

@@ -1,0 +1,456 @@
+/* The gradients of attention of bf16 operands, on instructions that multiply bf16.
+ *
+ * For a block of queries and a tile of keys, STRIP keys at a time, keys by queries, so that what
+ * belongs to a query stands in lanes:
+ *   s = k q^T,  dp = v do^T,  p = e^(alpha s - lse),  ds = p (dp - delta),
+ *   dv += p do,  dk += ds q,  and by elements:  dq^T += k^T ds;  dk and dq are scaled at the end.
+ * p and ds are rounded to bf16 before they are multiplied; all sums are f32. A thread owns a key
+ * head, or a tile of keys and a block of queries, as in attention.c: a sum is formed in the same
+ * order either way.
+ */
+#include "bf16_layout.h"
+
+/* BESIDE: queries whose products are under way while those before them become p and ds. */
+enum { QUERIES = 256, KEYS = 128, BESIDE = 64 };
+
+typedef struct Backward {
+    const Attention *a;
+    int64_t b, head, width; /* of h, rounded up */
+    int64_t first, rows;    /* queries */
+    int64_t first_key, keys;
+    Halves q_down, do_down; /* element by query */
+    Halves q, d_o;          /* query by element */
+    float *lse, *delta;     /* by query; lse as an exponent of 2 */
+    Halves k, v, kt;        /* key by element, element by key */
+    Sums s[2], dp[2];       /* STRIP keys by BESIDE queries */
+    Halves p, ds, ds_down; /* STRIP keys, all keys, by queries; ds_down has columns in ds_query() */
+    Sums dq;               /* element by query, columns as ds_down */
+    Sums dk, dv;           /* key by element: of whole heads, or of a tile */
+    float *d_bias;         /* key by query; NULL: not wanted */
+    float *of_bias;        /* its place */
+} Backward;
+
+static Backward backward_of(const DeviceContext *cpu, const Attention *a, int64_t sum_keys) {
+    Scratch s = scratch_of(cpu);
+    int64_t width = round_strip(a->h);
+    Backward z = {.a = a, .width = width};
+    z.q_down = take_halves(&s, width, QUERIES);
+    z.do_down = take_halves(&s, width, QUERIES);
+    z.q = take_halves(&s, QUERIES, width);
+    z.d_o = take_halves(&s, QUERIES, width);
+    z.lse = take_sums(&s, 2, QUERIES).at;
+    z.delta = z.lse + QUERIES;
+    z.k = take_halves(&s, KEYS, width);
+    z.v = take_halves(&s, KEYS, width);
+    z.kt = take_halves(&s, width, KEYS);
+    for (int i = 0; i < 2; i++) {
+        z.s[i] = take_sums(&s, STRIP, BESIDE);
+        z.dp[i] = take_sums(&s, STRIP, BESIDE);
+    }
+    z.p = take_halves(&s, STRIP, QUERIES);
+    z.ds = take_halves(&s, STRIP, QUERIES);
+    z.ds_down = take_halves(&s, KEYS, QUERIES);
+    z.dq = take_sums(&s, width, QUERIES);
+    z.of_bias = take_sums(&s, KEYS, QUERIES).at;
+    z.dk = take_sums(&s, sum_keys, width);
+    z.dv = take_sums(&s, sum_keys, width);
+    return z;
+}
+
+/* Bytes of a thread's scratch with sums of that many keys. */
+static int64_t backward_bytes(int64_t width, int64_t sum_keys) {
+    int64_t words = 4 * QUERIES * width + 3 * KEYS * width + (2 * STRIP + KEYS) * QUERIES;
+    int64_t floats = 2 * QUERIES + 4 * STRIP * BESIDE + QUERIES * (width + KEYS);
+    floats += 2 * sum_keys * width;
+    return words * (int64_t)sizeof(uint16_t) + floats * (int64_t)sizeof(float);
+}
+
+/* ---- what is loaded */
+
+static void load_lse(Backward *z) {
+    const Attention *a = z->a;
+    const float *lse = a->lse + (z->b * a->heads + z->head) * a->t + z->first;
+    for (int64_t r = 0; r < round_strip(z->rows); r += LANES) {
+        V16 x = r < z->rows ? v_get(lse, DT_F32, r, z->rows - r) * LOG2_E : v_all(0.0f);
+        /* queries that are not there: p = 0 */
+        v_store(z->lse, DT_F32, r, v_first(x, MAX(z->rows - r, (int64_t)0), __builtin_inff()));
+    }
+}
+
+static void load_delta(Backward *z) {
+    const Attention *a = z->a;
+    for (int64_t r = 0; r < round_strip(z->rows); r++) {
+        V16 sum = v_all(0.0f);
+        int64_t t = z->first + r, o = z->b * a->o.batch + t * a->o.position + z->head * a->h;
+        int64_t d_o = z->b * a->d_o.batch + t * a->d_o.position + z->head * a->h;
+        for (int64_t i = 0; i < a->h && r < z->rows; i += LANES)
+            sum += v_get(a->d_o.at, DT_BF16, d_o + i, a->h - i) *
+                   v_get(a->o.at, a->o.dtype, o + i, a->h - i);
+        z->delta[r] = v_sum(sum);
+    }
+}
+
+static void load_queries(Backward *z, int64_t b, int64_t head, int64_t first) {
+    const Attention *a = z->a;
+    z->b = b, z->head = head, z->first = first;
+    z->rows = MIN((int64_t)QUERIES, a->t - first);
+    HeadRows q = head_rows(a->q, b, head, first, z->rows);
+    HeadRows d_o = head_rows(a->d_o, b, head, first, z->rows);
+    load_elements_down(z->q_down, q);
+    load_elements_down(z->do_down, d_o);
+    load_positions_down(z->q, q);
+    load_positions_down(z->d_o, d_o);
+    load_lse(z);
+    load_delta(z);
+}
+
+static void load_keys(Backward *z, int64_t first_key) {
+    const Attention *a = z->a;
+    int64_t key_head = z->head / (a->heads / a->key_heads);
+    z->first_key = first_key, z->keys = MIN((int64_t)KEYS, a->s - first_key);
+    HeadRows k = head_rows(a->k, z->b, key_head, first_key, z->keys);
+    load_rows(z->k, k);
+    load_turned(z->kt, k);
+    load_rows(z->v, head_rows(a->v, z->b, key_head, first_key, z->keys));
+}
+
+/* ---- p and ds of a strip of keys, `key` of the tile on */
+
+/* Queries of the block that are looked at: from the first that sees a key of the strip, to the end.
+ */
+static int64_t first_seeing(const Backward *z, int64_t key) {
+    int64_t before = z->a->causal ? z->first_key + key - z->a->from - z->first : 0;
+    return MAX(before, (int64_t)0) / STRIP * STRIP;
+}
+static int64_t queries_end(const Backward *z) { return round_strip(z->rows); }
+
+static int64_t beside(const Backward *z, int64_t j) {
+    return MIN((int64_t)BESIDE, queries_end(z) - j);
+}
+
+static void multiply_pairs(const Backward *z, int64_t key, int64_t j, int at) {
+    int64_t from = key * z->width;
+    multiply(z->s[at], (Halves){z->k.at + from, z->width},
+             (Halves){z->q_down.at + j * 2, z->q_down.row}, STRIP, beside(z, j), z->width, false);
+    multiply(z->dp[at], (Halves){z->v.at + from, z->width},
+             (Halves){z->do_down.at + j * 2, z->do_down.row}, STRIP, beside(z, j), z->width, false);
+}
+
+/* Is every key of the strip seen by all queries from j on? */
+static bool all_seen(const Backward *z, int64_t key, int64_t j) {
+    const Attention *a = z->a;
+    return key + STRIP <= z->keys && !a->mask &&
+           (!a->causal || z->first_key + key + STRIP - 1 <= a->from + z->first + j);
+}
+
+/* Key by query, of sixteen keys and queries: lanes of queries that are there. */
+static void bias_block(const Backward *z, V16 block[LANES], int64_t key, int64_t j) {
+    const Attention *a = z->a;
+    int64_t s = z->first_key + key, t = z->first + j;
+    for (int64_t l = 0; l < LANES; l++)
+        block[l] = t + l < a->t && s < a->s ? v_get(a->bias.at, a->bias.dtype,
+                                                    (z->head * a->t + t + l) * a->s + s, a->s - s)
+                                            : v_all(0.0f);
+    turn_block(block);
+}
+
+/* Products become scores where those are more than that. */
+static void form_scores(const Backward *z, float *s, int64_t key, int64_t j) {
+    for (int64_t i = 0; i < STRIP; i += LANES)
+        for (int64_t k = 0; k < beside(z, j); k += LANES) {
+            V16 block[LANES] = {{0}};
+            if (z->a->bias.at) bias_block(z, block, key + i, j + k);
+            for (int64_t l = 0; l < LANES; l++) {
+                int64_t at = (i + l) * BESIDE + k;
+                v_store(s, DT_F32, at, v_load(s, DT_F32, at) * z->a->alpha + block[l]);
+            }
+        }
+}
+
+/* -inf where queries j .. do not see key `key`. */
+static void hide_keys(const Backward *z, float *row, int64_t key, int64_t j) {
+    const Attention *a = z->a;
+    int64_t s = z->first_key + key;
+    bool open = key < z->keys && (!a->mask || a->mask[z->b * a->s + s]);
+    for (int64_t k = 0; k < beside(z, j); k += LANES) {
+        int64_t first = a->causal ? s - a->from - z->first - j - k : 0; /* that sees it */
+        I16 sees = v_count(0) >= (int32_t)(open ? MIN(first, (int64_t)LANES) : LANES);
+        v_store(row, DT_F32, k, v_select(sees, v_load(row, DT_F32, k), v_all(-__builtin_inff())));
+    }
+}
+
+/* What two vectors of queries have in common. */
+typedef struct QueryLanes {
+    V16 lse[2], delta[2];
+} QueryLanes;
+
+/* p and ds of one key and 32 queries, in f32. */
+VECTOR_INLINE void pair_row(const float *s, const float *dp, const QueryLanes *q, float scale,
+                            V16 p[2], V16 ds[2]) {
+    for (int i = 0; i < 2; i++) {
+        p[i] = v_exp2(v_fma(v_load(s, DT_F32, i * LANES), v_all(scale), -q->lse[i]));
+        ds[i] = p[i] * (v_load(dp, DT_F32, i * LANES) - q->delta[i]);
+    }
+}
+
+VECTOR_INLINE void add_bias_row(float *to, const V16 ds[2]) {
+    for (int i = 0; i < 2; i++)
+        v_store(to, DT_F32, i * LANES, v_load(to, DT_F32, i * LANES) + ds[i]);
+}
+
+/* Two keys, `key` and `key` + 1 of the tile, and 32 queries from j on. */
+VECTOR_INLINE void pair_rows(const Backward *z, const float *s, const float *dp, int64_t key,
+                             int64_t j, const QueryLanes *q, float scale) {
+    __m512i words[2];
+    for (int k = 0; k < 2; k++) {
+        V16 p[2], ds[2];
+        int64_t at = (key % STRIP + k) * QUERIES + j;
+        pair_row(s + k * BESIDE, dp + k * BESIDE, q, scale, p, ds);
+        if (z->d_bias) add_bias_row(z->d_bias + (key + k) * QUERIES + j, ds);
+        words[k] = words_of(ds[0], ds[1]);
+        _mm512_storeu_si512(z->p.at + at, words_of(p[0], p[1]));
+        _mm512_storeu_si512(z->ds.at + at, words[k]);
+    }
+    uint16_t *down = z->ds_down.at + (key / 2 * QUERIES + j) * 2;
+    _mm512_storeu_si512(down, _mm512_unpacklo_epi16(words[0], words[1]));
+    _mm512_storeu_si512(down + STRIP, _mm512_unpackhi_epi16(words[0], words[1]));
+}
+
+/* The query of lane `lane` of column vector `half` of 32 in ds_down: words are interleaved within
+ * quarters of a register. */
+static inline int64_t ds_query(int64_t half, int64_t lane) {
+    return lane / 4 * 8 + half * 4 + lane % 4;
+}
+
+static void soften(const Backward *z, int64_t key, int64_t j, int at) {
+    float *s = z->s[at].at, *dp = z->dp[at].at, scale = exponent_scale(z->a);
+    if (forms_scores(z->a)) form_scores(z, s, key, j);
+    for (int64_t i = 0; i < STRIP && !all_seen(z, key, j); i++)
+        hide_keys(z, s + i * BESIDE, key + i, j);
+    for (int64_t k = 0; k < beside(z, j); k += STRIP) {
+        QueryLanes q;
+        for (int i = 0; i < 2; i++) {
+            q.lse[i] = v_load(z->lse, DT_F32, j + k + i * LANES);
+            q.delta[i] = v_load(z->delta, DT_F32, j + k + i * LANES);
+        }
+        for (int64_t i = 0; i < STRIP; i += 2)
+            pair_rows(z, s + i * BESIDE + k, dp + i * BESIDE + k, key + i, j + k, &q, scale);
+    }
+}
+
+static void form_strip(const Backward *z, int64_t key) {
+    int64_t from = first_seeing(z, key);
+    if (from < queries_end(z)) multiply_pairs(z, key, from, 0);
+    for (int64_t j = from, at = 0; j < queries_end(z); j += BESIDE, at ^= 1) {
+        if (j + BESIDE < queries_end(z)) multiply_pairs(z, key, j + BESIDE, at ^ 1);
+        soften(z, key, j, (int)at);
+    }
+}
+
+/* ---- sums */
+
+static void add_to_keys(const Backward *z, int64_t key, float *dk, float *dv) {
+    int64_t from = first_seeing(z, key), queries = queries_end(z) - from;
+    if (queries <= 0) return;
+    Halves d_o = {z->d_o.at + from * z->width, z->width}, q = {z->q.at + from * z->width, z->width};
+    multiply((Sums){dv + key * z->width, z->width}, (Halves){z->p.at + from, QUERIES}, d_o, STRIP,
+             z->width, queries, true);
+    multiply((Sums){dk + key * z->width, z->width}, (Halves){z->ds.at + from, QUERIES}, q, STRIP,
+             z->width, queries, true);
+}
+
+static void add_to_queries(const Backward *z) {
+    const Attention *a = z->a;
+    for (int64_t j = 0; j < queries_end(z); j += STRIP) {
+        int64_t seen = a->causal ? a->from + z->first + j + STRIP - z->first_key : z->keys;
+        int64_t keys = round_strip(MIN(seen, z->keys));
+        if (keys <= 0) continue;
+        multiply((Sums){z->dq.at + j, QUERIES}, z->kt, (Halves){z->ds_down.at + j * 2, QUERIES},
+                 z->width, STRIP, keys, z->first_key > 0);
+    }
+}
+
+/* The block of queries meets a tile of keys; dk and dv begin at its first key, or are NULL. */
+static void meet_keys(Backward *z, int64_t first_key, float *dk, float *dv) {
+    load_keys(z, first_key);
+    for (int64_t key = 0; key < z->keys; key += STRIP) {
+        form_strip(z, key);
+        if (dk) add_to_keys(z, key, dk, dv);
+    }
+}
+
+static void store_keys(Heads x, const Backward *z, const float *from, int64_t b, int64_t key_head,
+                       WorkRange keys, float factor) {
+    for (int64_t s = keys.from; s < keys.to; s++)
+        for (int64_t i = 0; i < x.h; i += LANES)
+            v_put(x.at, x.dtype, b * x.batch + s * x.position + key_head * x.h + i, x.h - i,
+                  v_load(from, DT_F32, (s - keys.from) * z->width + i) * factor);
+}
+
+static void store_queries(const Backward *z) {
+    Heads x = z->a->d_q;
+    for (int64_t j = 0; j < queries_end(z); j += LANES)
+        for (int64_t i = 0; i < x.h; i += LANES) {
+            V16 block[LANES];
+            for (int64_t l = 0; l < LANES; l++)
+                block[l] = v_load(z->dq.at, DT_F32, (i + l) * QUERIES + j);
+            turn_block(block);
+            for (int64_t l = 0; l < LANES; l++) {
+                int64_t r = j / STRIP * STRIP + ds_query(j / LANES % 2, l);
+                int64_t at = z->b * x.batch + (z->first + r) * x.position + z->head * x.h + i;
+                if (r < z->rows) v_put(x.at, x.dtype, at, x.h - i, block[l] * z->a->alpha);
+            }
+        }
+}
+
+static void clear_keys(const Backward *z, int64_t keys) {
+    memset(z->dk.at, 0, (size_t)(keys * z->width) * sizeof *z->dk.at);
+    memset(z->dv.at, 0, (size_t)(keys * z->width) * sizeof *z->dv.at);
+}
+static void put_keys(const Backward *z, int64_t b, int64_t key_head, WorkRange keys) {
+    store_keys(z->a->d_k, z, z->dk.at, b, key_head, keys, z->a->alpha);
+    store_keys(z->a->d_v, z, z->dv.at, b, key_head, keys, 1.0f);
+}
+
+/* ---- work */
+
+/* All that a key head gives. */
+static void backward_head(Backward *z, int64_t b, int64_t key_head) {
+    const Attention *a = z->a;
+    int64_t group = a->heads / a->key_heads;
+    clear_keys(z, round_strip(a->s));
+    for (int64_t i = 0; i < group; i++)
+        for (int64_t t = 0; t < a->t; t += QUERIES) {
+            load_queries(z, b, key_head * group + i, t);
+            for (int64_t s = 0; s < key_end(a, t + z->rows); s += KEYS) {
+                meet_keys(z, s, z->dk.at + s * z->width, z->dv.at + s * z->width);
+                add_to_queries(z);
+            }
+            store_queries(z);
+        }
+    put_keys(z, b, key_head, (WorkRange){0, a->s});
+}
+
+static void backward_keys(Backward *z, int64_t b, int64_t key_head, int64_t s) {
+    const Attention *a = z->a;
+    int64_t group = a->heads / a->key_heads;
+    int64_t first = a->causal ? MAX(s - a->from, (int64_t)0) / QUERIES * QUERIES : 0;
+    clear_keys(z, KEYS);
+    for (int64_t i = 0; i < group; i++)
+        for (int64_t t = first; t < a->t; t += QUERIES) {
+            load_queries(z, b, key_head * group + i, t);
+            meet_keys(z, s, z->dk.at, z->dv.at);
+        }
+    put_keys(z, b, key_head, (WorkRange){s, MIN(s + KEYS, a->s)});
+}
+
+static void backward_queries(Backward *z, int64_t b, int64_t head, int64_t t) {
+    load_queries(z, b, head, t);
+    for (int64_t s = 0; s < key_end(z->a, t + z->rows); s += KEYS) {
+        meet_keys(z, s, NULL, NULL);
+        add_to_queries(z);
+    }
+    store_queries(z);
+}
+
+static void store_bias(const Backward *z) {
+    const Attention *a = z->a;
+    for (int64_t j = 0; j < z->rows; j += LANES)
+        for (int64_t i = 0; i < z->keys; i += LANES) {
+            V16 block[LANES];
+            for (int64_t l = 0; l < LANES; l++)
+                block[l] = v_load(z->d_bias, DT_F32, (i + l) * QUERIES + j);
+            turn_block(block);
+            for (int64_t l = 0; l < MIN((int64_t)LANES, z->rows - j); l++)
+                v_put(a->d_bias.at, a->d_bias.dtype,
+                      (z->head * a->t + z->first + j + l) * a->s + z->first_key + i, z->keys - i,
+                      block[l]);
+        }
+}
+
+/* The gradient of a bias, for a block of queries and a tile of keys of a head: summed over the
+ * samples in their order. */
+static void backward_bias(Backward *z, int64_t head, int64_t t, int64_t s) {
+    const Attention *a = z->a;
+    z->head = head, z->first = t, z->rows = MIN((int64_t)QUERIES, a->t - t);
+    z->first_key = s, z->keys = MIN((int64_t)KEYS, a->s - s);
+    z->d_bias = z->of_bias;
+    memset(z->d_bias, 0, (size_t)(KEYS * QUERIES) * sizeof *z->d_bias);
+    for (int64_t b = 0; b < a->b && s < key_end(a, t + z->rows); b++) {
+        load_queries(z, b, head, t);
+        meet_keys(z, s, NULL, NULL);
+    }
+    store_bias(z);
+    z->d_bias = NULL;
+}
+
+/* Five products a pair by whole key heads take less time than seven by tiles. */
+static bool by_heads(const DeviceContext *cpu, const Attention *a) {
+    int64_t work = a->b * a->key_heads, threads = cpu->threads;
+    int64_t rounds = (work + threads - 1) / threads;
+    return backward_bytes(round_strip(a->h), round_strip(a->s)) <=
+               THREAD_FLOATS * (int64_t)sizeof(float) &&
+           rounds * threads * 5 <= work * 7;
+}
+
+static void backward_by_heads(const DeviceContext *cpu, const Attention *a) {
+#pragma omp parallel num_threads(cpu->threads)
+    {
+        Backward z = backward_of(cpu, a, round_strip(a->s));
+        tiles_begin();
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < a->b * a->key_heads; i++)
+            backward_head(&z, i / a->key_heads, i % a->key_heads);
+        tiles_end();
+    }
+}
+
+/* Pieces of work: tiles of keys, then blocks of queries, then pairs of these for the bias. */
+typedef struct Pieces {
+    int64_t key_tiles, query_blocks, of_keys, of_queries, of_bias;
+} Pieces;
+
+static void backward_piece(Backward *z, const Pieces *w, int64_t i) {
+    const Attention *a = z->a;
+    if (i < w->of_keys) {
+        int64_t row = i / w->key_tiles;
+        backward_keys(z, row / a->key_heads, row % a->key_heads, i % w->key_tiles * KEYS);
+        return;
+    }
+    i -= w->of_keys;
+    if (i < w->of_queries) {
+        int64_t row = i / w->query_blocks;
+        backward_queries(z, row / a->heads, row % a->heads, i % w->query_blocks * QUERIES);
+        return;
+    }
+    i -= w->of_queries;
+    int64_t row = i / w->key_tiles;
+    backward_bias(z, row / w->query_blocks, row % w->query_blocks * QUERIES,
+                  i % w->key_tiles * KEYS);
+}
+
+static void backward_by_tiles(const DeviceContext *cpu, const Attention *a, bool bias_alone) {
+    Pieces w = {(a->s + KEYS - 1) / KEYS, (a->t + QUERIES - 1) / QUERIES, 0, 0, 0};
+    if (!bias_alone) {
+        w.of_keys = a->b * a->key_heads * w.key_tiles;
+        w.of_queries = a->b * a->heads * w.query_blocks;
+    }
+    if (a->d_bias.at) w.of_bias = a->heads * w.query_blocks * w.key_tiles;
+    int64_t all = w.of_keys + w.of_queries + w.of_bias;
+#pragma omp parallel num_threads(cpu->threads)
+    {
+        Backward z = backward_of(cpu, a, KEYS);
+        tiles_begin();
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < all; i++) backward_piece(&z, &w, i);
+        tiles_end();
+    }
+}
+
+void CPU_NAME(attend_backward)(const DeviceContext *cpu, const Attention *a) {
+    bool whole = by_heads(cpu, a);
+    if (whole) backward_by_heads(cpu, a);
+    if (!whole || a->d_bias.at) backward_by_tiles(cpu, a, whole);
+}
+
+const Bf16Attention CPU_NAME(attention) = {CPU_NAME(attend_forward), CPU_NAME(attend_backward)};

@@ -1,0 +1,119 @@
+/* Products of bf16 blocks in a thread's scratch, with f32 sums: by AMX tiles, or by AVX512-BF16.
+ *
+ * The right matrix lies in pairs: words 2 p and 2 p + 1 of a column are neighbours, at
+ * b[(p * columns + j) * 2]. All sizes are multiples of STRIP.
+ */
+#ifndef FSDPC_CPU_BF16_PRODUCT_H
+#define FSDPC_CPU_BF16_PRODUCT_H
+
+#include "vector.h"
+
+enum { STRIP = 32 };
+
+#ifdef __AMX_BF16__
+
+/* Eight tiles of 16 rows of 64 bytes: 0 to 3 for sums, 4 and 5 of the left matrix, 6 and 7 of the
+ * right one. oneDNN leaves the tiles as it needs them, so each call of a kernel sets them. */
+static inline void tiles_begin(void) {
+    struct {
+        uint8_t palette, start_row, reserved[14];
+        uint16_t row_bytes[16];
+        uint8_t rows[16];
+    } tiles = {.palette = 1};
+    for (int i = 0; i < 8; i++) tiles.row_bytes[i] = 64, tiles.rows[i] = 16;
+    _tile_loadconfig(&tiles);
+}
+static inline void tiles_end(void) { _tile_release(); }
+
+/* c[32][32] (+)= a[32][k] b[k][32]; rows in bytes. */
+VECTOR_INLINE void multiply_block(float *c, int64_t c_row, const uint16_t *a, int64_t a_row,
+                                  const uint16_t *b, int64_t b_row, int64_t k, bool add) {
+    char *lower = (char *)c + 16 * c_row;
+    if (add) {
+        _tile_loadd(0, c, c_row);
+        _tile_loadd(1, c + 16, c_row);
+        _tile_loadd(2, lower, c_row);
+        _tile_loadd(3, lower + 64, c_row);
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    for (int64_t p = 0; p < k; p += STRIP) {
+        const char *right = (const char *)b + p / 2 * b_row;
+        _tile_loadd(4, a + p, a_row);
+        _tile_loadd(6, right, b_row);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(7, right + 64, b_row);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_loadd(5, (const char *)(a + p) + 16 * a_row, a_row);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, c, c_row);
+    _tile_stored(1, c + 16, c_row);
+    _tile_stored(2, lower, c_row);
+    _tile_stored(3, lower + 64, c_row);
+}
+
+#else
+
+static inline void tiles_begin(void) {}
+static inline void tiles_end(void) {}
+
+/* The same, eight rows at a time. */
+VECTOR_INLINE void multiply_block(float *c, int64_t c_row, const uint16_t *a, int64_t a_row,
+                                  const uint16_t *b, int64_t b_row, int64_t k, bool add) {
+    enum { ROWS = 8 };
+    for (int64_t i = 0; i < STRIP; i += ROWS) {
+        float *to = (float *)((char *)c + i * c_row);
+        const uint16_t *from = a + i * a_row / 2;
+        __m512 sum[ROWS][2];
+#pragma GCC unroll 8
+        for (int r = 0; r < ROWS; r++)
+            for (int v = 0; v < 2; v++)
+                sum[r][v] =
+                    add ? _mm512_loadu_ps(to + r * c_row / 4 + v * LANES) : _mm512_setzero_ps();
+        for (int64_t p = 0; p < k; p += 2) {
+            const char *right = (const char *)b + p / 2 * b_row;
+            __m512bh column[2] = {(__m512bh)_mm512_loadu_si512(right),
+                                  (__m512bh)_mm512_loadu_si512(right + 64)};
+#pragma GCC unroll 8
+            for (int r = 0; r < ROWS; r++) {
+                int32_t pair;
+                memcpy(&pair, from + r * a_row / 2 + p, sizeof pair);
+                for (int v = 0; v < 2; v++)
+                    sum[r][v] =
+                        _mm512_dpbf16_ps(sum[r][v], (__m512bh)_mm512_set1_epi32(pair), column[v]);
+            }
+        }
+#pragma GCC unroll 8
+        for (int r = 0; r < ROWS; r++)
+            for (int v = 0; v < 2; v++) _mm512_storeu_ps(to + r * c_row / 4 + v * LANES, sum[r][v]);
+    }
+}
+
+#endif
+
+/* A matrix in scratch: rows of `row` elements; of a right matrix `row` columns, in pairs. */
+typedef struct Halves {
+    uint16_t *at;
+    int64_t row;
+} Halves;
+typedef struct Sums {
+    float *at;
+    int64_t row;
+} Sums;
+
+/* c[m][n] (+)= a[m][k] b[k][n]. The compiler does not see that tiles are memory. */
+static inline void multiply(Sums c, Halves a, Halves b, int64_t m, int64_t n, int64_t k, bool add) {
+    __asm__ volatile("" ::: "memory");
+    for (int64_t j = 0; j < n; j += STRIP)
+        for (int64_t i = 0; i < m; i += STRIP)
+            multiply_block(c.at + i * c.row + j, c.row * 4, a.at + i * a.row, a.row * 2,
+                           b.at + j * 2, b.row * 4, k, add);
+    __asm__ volatile("" ::: "memory");
+}
+
+#endif
