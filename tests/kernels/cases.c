@@ -492,7 +492,8 @@ const Case cases[] = {
     ATTENTION(1, 135, 135, 2, 1, 128, 1),
     ATTENTION(2, 70, 97, 4, 2, 72, 0),
     ATTENTION(1, 40, 150, 2, 1, 24, 1),
-    ATTENTION(1, 300, 300, 2, 1, 40, 1), /* two blocks of queries, three tiles of keys of bf16 */
+    ATTENTION(1, 300, 300, 2, 1, 40, 1), /* bf16: two blocks of queries, tiles of keys */
+    ATTENTION(1, 530, 40, 1, 1, 16, 0),
     MASKED(3, 5, 5, 4, 2, 3, 1),
     MASKED(2, 70, 130, 2, 1, 16, 0),
     MASKED(2, 130, 70, 2, 2, 40, 1),

@@ -169,9 +169,9 @@ static bool rounds_between(const Trial *t) {
     return t->c->chain && halves;
 }
 
-/* Attention multiplies bf16 where q, k, v and do are that: then exponentials and gradients of scores
- * are rounded to bf16, too, before they are added up. The largest error measured in these cases,
- * with AMX and with AVX512-BF16, is 1.01 2^-9 of the largest element. */
+/* Attention multiplies bf16 where q, k, v and do are that: then exponentials and gradients of
+ * scores are rounded to bf16, too, before they are added up. The largest error measured in these
+ * cases, with AMX and with AVX512-BF16, is 1.01 2^-9 of the largest element. */
 static bool rounds_within(const Trial *t, const Setup *s) {
     bool bf16 = true;
     for (int i = 0; i < t->c->n_in; i++)

@@ -6,29 +6,37 @@
  */
 #include "bf16_layout.h"
 
-enum { QUERIES = 256, KEYS = 128 };
+enum { QUERIES = 512 };
+
+/* Keys of a tile: what is read again and again stays in the nearest cache, and sums of wide heads
+ * are not taken up too often. */
+static int64_t tile_keys(int64_t width) { return width <= 64 ? 64 : 128; }
 
 /* A block of queries of one head, and the tile of keys it meets. */
 typedef struct Forward {
     const Attention *a;
     int64_t b, head, first, rows, width; /* h, rounded up */
-    int64_t first_key, keys;
-    Halves q, kt, v, p; /* p: STRIP queries by keys */
-    Sums o, scores[2];  /* of STRIP queries each */
-    float *m, *l;       /* by query, over the tiles so far */
-    float *factor;      /* scales the earlier sums of STRIP queries */
+    int64_t first_key, keys, most_keys;
+    Halves q, kt, v;
+    Sums o;
+    Halves p[2];    /* STRIP queries by keys: of a strip and the one before it */
+    Sums scores[2]; /* of a strip and the one after it */
+    float *m, *l;   /* by query, over the tiles so far */
+    float *factor;  /* scales the earlier sums of a strip */
 } Forward;
 
 static Forward forward_of(const DeviceContext *cpu, const Attention *a) {
     Scratch s = scratch_of(cpu);
-    int64_t width = round_strip(a->h);
-    Forward f = {.a = a, .width = width};
+    int64_t width = round_strip(a->h), keys = tile_keys(width);
+    Forward f = {.a = a, .width = width, .most_keys = keys};
     f.q = take_halves(&s, QUERIES, width);
-    f.kt = take_halves(&s, width, KEYS);
-    f.v = take_halves(&s, KEYS, width);
-    f.p = take_halves(&s, STRIP, KEYS);
+    f.kt = take_halves(&s, width, keys);
+    f.v = take_halves(&s, keys, width);
     f.o = take_sums(&s, QUERIES, width);
-    for (int i = 0; i < 2; i++) f.scores[i] = take_sums(&s, STRIP, KEYS);
+    for (int i = 0; i < 2; i++) {
+        f.p[i] = take_halves(&s, STRIP, keys);
+        f.scores[i] = take_sums(&s, STRIP, keys);
+    }
     f.m = take_sums(&s, 3, QUERIES).at;
     f.l = f.m + QUERIES;
     f.factor = f.l + QUERIES;
@@ -41,9 +49,23 @@ static int64_t columns_of(const Forward *f, int64_t r) {
     return round_strip(MAX(MIN(seen, f->keys), (int64_t)0));
 }
 
-static void multiply_scores(const Forward *f, int64_t r) {
-    Halves q = {f->q.at + r * f->q.row, f->q.row};
-    multiply(f->scores[r / STRIP % 2], q, f->kt, STRIP, columns_of(f, r), f->width, false);
+/* Half 0 or 1 of `columns`, a multiple of STRIP. */
+static WorkRange half_of(int64_t columns, int half) {
+    int64_t middle = round_strip(columns / 2);
+    return half ? (WorkRange){middle, columns} : (WorkRange){0, middle};
+}
+
+static void multiply_scores(const Forward *f, int64_t r, int half) {
+    WorkRange n = half_of(columns_of(f, r), half);
+    Sums scores = f->scores[r / STRIP % 2];
+    multiply((Sums){scores.at + n.from, f->most_keys}, (Halves){f->q.at + r * f->width, f->width},
+             (Halves){f->kt.at + n.from * 2, f->most_keys}, STRIP, n.to - n.from, f->width, false);
+}
+static void add_values(const Forward *f, int64_t r, int half) {
+    WorkRange n = half_of(f->width, half);
+    multiply((Sums){f->o.at + r * f->width + n.from, f->width}, f->p[r / STRIP % 2],
+             (Halves){f->v.at + n.from * 2, f->width}, STRIP, n.to - n.from, columns_of(f, r),
+             f->first_key > 0);
 }
 
 /* Do all of sixteen queries from r on see all of these columns? */
@@ -109,14 +131,14 @@ static void soften_rows(Forward *f, int64_t r, float *row, int64_t columns) {
     bool plain = sees_all(f, r, columns) && !f->a->mask && !forms_scores(f->a);
     V16 block[LANES];
     for (int64_t i = 0; i < LANES; i++) {
-        if (!plain && r + i < f->rows) mask_row(f, row + i * KEYS, r + i, columns);
-        block[i] = row_tops(row + i * KEYS, columns);
+        if (!plain && r + i < f->rows) mask_row(f, row + i * f->most_keys, r + i, columns);
+        block[i] = row_tops(row + i * f->most_keys, columns);
     }
     float *factor = f->factor + r % STRIP;
+    uint16_t *p = f->p[r / STRIP % 2].at + r % STRIP * f->most_keys;
     v_store(top, DT_F32, 0, raise_tops(f->m + r, factor, largest_of(block), scale));
     for (int64_t i = 0; i < LANES; i++)
-        block[i] =
-            soften_row(f->p.at + (r % STRIP + i) * KEYS, row + i * KEYS, columns, scale, top[i]);
+        block[i] = soften_row(p + i * f->most_keys, row + i * f->most_keys, columns, scale, top[i]);
     v_store(f->l, DT_F32, r,
             v_fma(v_load(f->l, DT_F32, r), v_load(factor, DT_F32, 0), sums_of(block)));
 }
@@ -131,22 +153,24 @@ static void scale_sums(const Forward *f, int64_t r) {
     }
 }
 
-/* All queries and one tile of keys; the products of the next queries are under way while scores
- * become exponentials. */
+/* All queries and one tile of keys. While the scores of a strip become exponentials the products of
+ * the strip after it and of the one before it are under way. */
 static void meet_keys(Forward *f) {
-    int64_t r = 0;
-    while (r < f->rows && columns_of(f, r) == 0) r += STRIP;
-    if (r < f->rows) multiply_scores(f, r);
-    for (; r < f->rows; r += STRIP) {
-        int64_t columns = columns_of(f, r);
-        float *scores = f->scores[r / STRIP % 2].at;
-        if (r + STRIP < f->rows) multiply_scores(f, r + STRIP);
-        for (int64_t i = 0; i < STRIP; i += LANES)
-            soften_rows(f, r + i, scores + i * KEYS, columns);
+    int64_t first = 0, r;
+    while (first < f->rows && columns_of(f, first) == 0) first += STRIP;
+    if (first >= f->rows) return;
+    for (int half = 0; half < 2; half++) multiply_scores(f, first, half);
+    for (r = first; r < f->rows; r += STRIP) {
+        for (int half = 0; half < 2; half++) {
+            int64_t row = half * LANES;
+            if (r + STRIP < f->rows) multiply_scores(f, r + STRIP, half);
+            if (r > first) add_values(f, r - STRIP, half);
+            soften_rows(f, r + row, f->scores[r / STRIP % 2].at + row * f->most_keys,
+                        columns_of(f, r));
+        }
         if (f->first_key > 0) scale_sums(f, r);
-        multiply((Sums){f->o.at + r * f->width, f->width}, f->p, f->v, STRIP, f->width, columns,
-                 f->first_key > 0);
     }
+    for (int half = 0; half < 2; half++) add_values(f, r - STRIP, half);
 }
 
 /* lse = ln 2 m + ln l of sixteen queries, n of them there; m in exponents of 2. */
@@ -181,8 +205,8 @@ static void forward_block(Forward *f, int64_t b, int64_t head, int64_t first) {
     f->rows = MIN((int64_t)QUERIES, a->t - first);
     load_rows(f->q, head_rows(a->q, b, head, first, f->rows));
     for (int64_t r = 0; r < QUERIES; r++) f->m[r] = -__builtin_inff(), f->l[r] = 0.0f;
-    for (int64_t s = 0; s < key_end(a, first + f->rows); s += KEYS) {
-        f->first_key = s, f->keys = MIN((int64_t)KEYS, a->s - s);
+    for (int64_t s = 0; s < key_end(a, first + f->rows); s += f->most_keys) {
+        f->first_key = s, f->keys = MIN(f->most_keys, a->s - s);
         load_elements_down(f->kt, head_rows(a->k, b, key_head, s, f->keys));
         load_positions_down(f->v, head_rows(a->v, b, key_head, s, f->keys));
         meet_keys(f);

@@ -21,8 +21,9 @@ static inline HeadRows head_rows(Heads x, int64_t b, int64_t head, int64_t first
     return (HeadRows){at + b * x.batch + first * x.position + head * x.h, x.position, x.h, rows};
 }
 
-/* Elements i .. i + 32 of row r. */
-VECTOR_INLINE __m512i row_words(const HeadRows *x, int64_t r, int64_t i) {
+/* Elements i .. i + 32 of row r; full: they are all there. */
+VECTOR_INLINE __m512i row_words(const HeadRows *x, int64_t r, int64_t i, bool full) {
+    if (full) return _mm512_loadu_si512(x->at + r * x->position + i);
     if (r >= x->rows || i >= x->h) return _mm512_setzero_si512();
     const uint16_t *at = x->at + r * x->position + i;
     if (x->h - i >= STRIP) return _mm512_loadu_si512(at);
@@ -33,12 +34,15 @@ VECTOR_INLINE __m512i row_words(const HeadRows *x, int64_t r, int64_t i) {
 static inline void load_rows(Halves to, HeadRows x) {
     for (int64_t r = 0; r < round_strip(x.rows); r++)
         for (int64_t i = 0; i < x.h; i += STRIP)
-            _mm512_storeu_si512(to.at + r * to.row + i, row_words(&x, r, i));
+            _mm512_storeu_si512(to.at + r * to.row + i, row_words(&x, r, i, false));
 }
 
 /* Sixteen positions of 32 elements: lane l of block[i] has elements 2 i and 2 i + 1 of l. */
 VECTOR_INLINE void turn_pairs(V16 block[LANES], const HeadRows *x, int64_t r, int64_t i) {
-    for (int64_t l = 0; l < LANES; l++) block[l] = (V16)row_words(x, r + l, i);
+    if (r + LANES <= x->rows && i + STRIP <= x->h)
+        for (int64_t l = 0; l < LANES; l++) block[l] = (V16)row_words(x, r + l, i, true);
+    else
+        for (int64_t l = 0; l < LANES; l++) block[l] = (V16)row_words(x, r + l, i, false);
     turn_block(block);
 }
 
@@ -60,7 +64,7 @@ static inline void load_positions_down(Halves to, HeadRows x) {
     const H32 high = low + 16;
     for (int64_t r = 0; r < round_strip(x.rows); r += 2)
         for (int64_t i = 0; i < x.h; i += STRIP) {
-            __m512i a = row_words(&x, r, i), b = row_words(&x, r + 1, i);
+            __m512i a = row_words(&x, r, i, false), b = row_words(&x, r + 1, i, false);
             uint16_t *at = to.at + (r / 2 * to.row + i) * 2;
             _mm512_storeu_si512(at, _mm512_permutex2var_epi16(a, (__m512i)low, b));
             _mm512_storeu_si512(at + 32, _mm512_permutex2var_epi16(a, (__m512i)high, b));

@@ -13,16 +13,16 @@ enum { STRIP = 32 };
 #ifdef __AMX_BF16__
 
 /* Eight tiles of 16 rows of 64 bytes: 0 to 3 for sums, 4 and 5 of the left matrix, 6 and 7 of the
- * right one. oneDNN leaves the tiles as it needs them, so each call of a kernel sets them. */
-static inline void tiles_begin(void) {
-    struct {
-        uint8_t palette, start_row, reserved[14];
-        uint16_t row_bytes[16];
-        uint8_t rows[16];
-    } tiles = {.palette = 1};
-    for (int i = 0; i < 8; i++) tiles.row_bytes[i] = 64, tiles.rows[i] = 16;
-    _tile_loadconfig(&tiles);
-}
+ * right one. oneDNN leaves the tiles as it needs them, so each call of a kernel sets them. The
+ * compiler does not see that the whole of it is read: it is not put together on the stack. */
+static const struct {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+} tile_shapes = {.palette = 1,
+                 .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+                 .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
+static inline void tiles_begin(void) { _tile_loadconfig(&tile_shapes); }
 static inline void tiles_end(void) { _tile_release(); }
 
 /* c[32][32] (+)= a[32][k] b[k][32]; rows in bytes. */
