@@ -122,7 +122,7 @@ def main():
         "  its allocator"
     )
     for t, h, way, dtype in itertools.product(
-        (64, 256, 1024, 4096), (64, 128), ("causal", "full"), ("f32", "bf16")
+        (64, 256, 1024, 4096, 8192), (64, 128), ("causal", "full"), ("f32", "bf16")
     ):
         if all(x in (str(t), str(h), way, dtype) for x in args.only.split(",") if x):
             measure(ours, peers, t, h, way == "causal", dtype, args.rounds)
