@@ -158,7 +158,7 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
         AxisSet differ = s->c->samples;
         if (v->kind == SYM_NORM) differ |= s->c->cuts;
         if (v->kind == SYM_GRADIENT) differ |= p->groups[v->group].partial;
-        if (v->kind == SYM_DERIVED) differ |= p->groups[v->group].cut;
+        if (v->kind == SYM_DERIVED) differ |= p->groups[v->group].split | p->groups[v->group].cut;
         if (axes & ~differ)
             return check_fail(s->c, "4c", i, "sums over axes %#x; contributions differ over %#x",
                               axes, differ);

@@ -161,7 +161,7 @@ static int check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
     const PlanGroup *g = &s->c->p->groups[in->attr.group];
     uint8_t how = op_info[of].partial;
     bool differs = how == PARTIAL_TOGETHER || (how == PARTIAL_ALONE && g->split);
-    AxisSet summed = (differs ? s->c->samples : 0) | (how == PARTIAL_NONE ? 0 : g->cut);
+    AxisSet summed = (differs ? s->c->samples | g->split : 0) | (how == PARTIAL_NONE ? 0 : g->cut);
     if (v->kind == SYM_DERIVED && v->group == in->attr.group &&
         s->c->p->instrs[v->value].op == of && same_attributes(in, &s->c->p->instrs[v->value]) &&
         v->summed == summed)

@@ -51,16 +51,16 @@ void comm_reduce_metrics(CommEmitter *e, ValueId *norm) {
     }
 }
 
-/* Over which axes the op's partial result is summed: those along which ranks have other samples,
- * and those along which they have other parts of the matrices that an update looks at as a whole.
- */
+/* Over which axes the op's partial result is summed: those along which ranks have other samples or
+ * other shards, and those along which they have other parts of the matrices that an update looks at
+ * as a whole. */
 static AxisSet partial_axes(const Graph *g, const Op *op) {
     const OpInfo *info = &op_info[op->kind];
     AxisSet samples = mesh_sample_axes(&g->policy.mesh);
     if (!(info->attrs & A_group)) return samples;
     const Group *group = &g->groups.at[op->attr->group];
     bool is_made_by_all = info->partial == PARTIAL_ALONE && !group->layout.split;
-    return (is_made_by_all ? 0 : samples) | group->cut;
+    return (is_made_by_all ? 0 : samples | group->layout.split) | group->cut;
 }
 
 /* One collective for those of the pending sums that are over the same axes as the first; the others
