@@ -1,6 +1,6 @@
 """Trains one case of tests/parity/cases and compares with what PyTorch computed.
 
-    parity.py FSDPC FSDP_RUN CASE [-n RANKS]... [-s path=value]... [--table]
+    parity.py FSDPC FSDP_RUN CASE [-n RANKS]... [--mesh MESH]... [-s path=value]... [--table]
 
 Compiles by the case's compile_args, trains with --load, --log, --dump-grads 0 and --save, and holds
 against expected.json: the loss and the gradient norm of every step and the evaluation loss within 4
@@ -11,7 +11,7 @@ weights: its gradient is rounding noise, which Adam blows up. Adam's first step 
 eps), so an error d of a gradient that is not 0 moves the weight by d lr eps / (|g| + eps)^2; where
 that is more than after_tol (a gradient near 1e-7), it is allowed, with the parameter's own
 grad0_tol as d. Never tighter than a unit in the last place of the number compared. Prints `CASE on
-N ranks: as PyTorch` or what differs (exit 1). --table prints the largest share of the tolerance
+N ranks: as PyTorch` (or MESH) or what differs (exit 1). --table prints the largest share of the tolerance
 used.
 """
 
@@ -118,7 +118,7 @@ def run(args, cwd):
     return done
 
 
-def trial(args, ranks):
+def trial(args, option, ranks):
     folder = ROOT / "cases" / args.case
     case = json.loads((folder / "case.json").read_text())
     expected = json.loads((folder / "expected.json").read_text())
@@ -138,8 +138,8 @@ def trial(args, ranks):
                 "-o",
                 tmp / "plan",
                 *case["compile_args"],
-                "-n",
-                str(ranks),
+                option,
+                ranks,
                 *(x for s in args.s for x in ("-s", s)),
             ],
             folder,
@@ -222,17 +222,18 @@ def trial(args, ranks):
     for path in case["frozen"]:
         if case["checkpoint_names"][path].removesuffix("^T") in grads:
             c.faults.append(f"{path} is frozen and has a gradient")
+    on = f"{args.case} on {ranks}" + (" ranks" if option == "-n" else "")
     if args.table:
         print(
-            args.case, ranks, "; ".join(f"{share:.2f} {what}" for share, what in c.share.values())
+            on, "; ".join(f"{share:.2f} {what}" for share, what in c.share.values())
         )
     if c.faults:
         sys.exit(
             "\n".join(
-                [f"{args.case} on {ranks} ranks: {len(c.faults)} numbers differ", *c.faults[:20]]
+                [f"{on}: {len(c.faults)} numbers differ", *c.faults[:20]]
             )
         )
-    print(f"{args.case} on {ranks} ranks: as PyTorch", flush=True)
+    print(f"{on}: as PyTorch", flush=True)
 
 
 def main():
@@ -240,12 +241,15 @@ def main():
     parser.add_argument("fsdpc")
     parser.add_argument("fsdp_run")
     parser.add_argument("case")
-    parser.add_argument("-n", type=int, action="append")
+    parser.add_argument("-n", action="append", default=[])
+    parser.add_argument("--mesh", action="append", default=[])
     parser.add_argument("-s", action="append", default=[])
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
-    for ranks in args.n or [1]:
-        trial(args, ranks)
+    for ranks in args.n or ([] if args.mesh else ["1"]):
+        trial(args, "-n", ranks)
+    for mesh in args.mesh:
+        trial(args, "--mesh", mesh)
 
 
 main()
