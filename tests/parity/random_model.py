@@ -19,6 +19,7 @@ class Class:
         self.takes = None  # the shape of a second input
         self.helpers = []  # classes of its own
         self.methods = []  # besides forward: (name, expression of x)
+        self.share = 1  # how many ranks, as a rule, can share out heads
 
     def param(self, name, shape, init="normal(0.5)", mark=""):
         self.params.append((name, shape, init, mark))
@@ -129,7 +130,9 @@ def norm(r, c, size):
 
 
 def heads(r, c, size):
-    n, k, group = r.choice([1, 2, 3]), 2 * r.randint(1, 2), r.choice([1, 1, 2])
+    counts = [(n, g) for n in (1, 2, 3, 4) for g in (1, 1, 2, 4) if n * g <= 8]
+    n, group = r.choice([(n, g) for n, g in counts if n * g % c.share == 0])
+    k = 2 * r.randint(1, 2)
     c.body.append(BOUNDED)
     packed = group == 1 and r.random() < 0.5
     q, kv, times = n * group, n, "B, T"
@@ -267,7 +270,7 @@ def chosen(r, c, size):
 
 def near(r, c, size):
     """T5's attention: a bias by distance, the scores not scaled."""
-    n, k = r.choice([1, 2, 3]), r.randint(1, 3)
+    n, k = c.share * r.choice([1, 2, 3] if c.share == 1 else [1]), r.randint(1, 3)
     c.param("near", f"{r.choice([4, 8])}, {n}")
     two = r.choice(["true", "false"])
     c.body += [BOUNDED, f"b = relative_bias(near, T, T, max_distance = 16, bidirectional = {two})"]
@@ -353,9 +356,11 @@ class Model:
         if r.random() < 0.1:
             self.width = r.choice([16, 17, 33])
         self.vocab, self.features = r.randint(3, 8), r.randint(2, 5)
+        self.share = r.choice([1, 2, 2, 3, 4])
         self.classes = []
         for i in range(r.randint(2, 4)):
             c = Class("LMNO"[i])
+            c.share = self.share
             r.choice(LEAVES)(r, c, self.time)
             self.classes.append(c)
         for i in range(r.randint(0, 2)):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Random models (random_model.py) under random settings, at 1 to 15 ranks, some of which share out
-samples (tp): they compile, the checker proves the plans, losses, norms, gradients and trained
+"""Random models (random_model.py) under random settings, at 1 to 16 ranks, some of which share out
+samples (tp, cp): they compile, the checker proves the plans, losses, norms, gradients and trained
 weights have the same bits as in one unit, frozen parameters stay as they are, a graph that is
 printed between two passes and read back ends in the same graph, and loss and gradients are those
 that tape.py computes from the model's text in double precision; so are the losses of all steps
@@ -89,10 +89,10 @@ class Trial:
         self.drops = "dropout" in self.model.text()
 
     @staticmethod
-    def ranks(mesh):
+    def ranks(mesh, but=("tp", "cp")):
         """Those with samples of their own."""
         sizes = (part.split("=") for part in mesh.split(","))
-        return math.prod(int(size) for axis, size in sizes if axis.strip() not in ("tp", "cp"))
+        return math.prod(int(size) for axis, size in sizes if axis.strip() not in but)
 
     def draw(self, shape, init):
         """Start weights, none of them 0 or 1."""
@@ -241,6 +241,49 @@ def units(r, classes, paths):
     return out
 
 
+def cut_meshes(r, t):
+    """Meshes of at most 16 ranks of which some share out a sample. Attention may refuse the first
+    ones, for their number of heads."""
+    tps = sorted(r.sample([2, 3, 4], 3), key=lambda n: n != t.model.share)
+    cps = [n for n in (2, 3, 4) if t.model.tokens and t.model.time % n == 0]
+    cp = [f"cp = {r.choice(cps)}"] if cps and r.random() < 0.5 else []
+    cuts = [r.sample([*cp, f"tp = {n}"], len(cp) + 1) for n in tps]
+    if cp and r.random() < 0.4:
+        cuts.insert(0, cp)
+    for axes in cuts:
+        for samples in (t.mesh, "dp = 1"):
+            mesh = ", ".join(r.choice([[samples, *axes], [*axes, samples]]))
+            if t.ranks(mesh, ()) <= 16:
+                yield mesh
+
+
+def cut_settings(r, names):
+    """What may keep more of the work whole on every rank."""
+    out = ["rows = false"] if r.random() < 0.3 else []
+    return out + r.choice([[], [], [], [f'"{r.choice(names)}" = whole(tp)']])
+
+
+def try_mesh(t, mesh, keep, policies, precision, known):
+    """What is wrong, and how far loss and gradients are off; None: no plan for these ranks."""
+    r, wrong, wanted = t.r, [], {}
+    got = t.run(mesh, ["unit = root", *keep], drop=0)
+    if isinstance(got, str):
+        return None if "tp" in mesh and REFUSED.search(got) else ([f"{mesh}: {got}"], 0.0)
+    off = t.against_tape(got[0], mesh)
+    for _ in range(policies):
+        shard, order = settings(r, known, mesh, t.micro, "rep = 2" in mesh, units)
+        for s in (one_unit(order), shard):
+            if s is not shard and order in wanted:
+                continue
+            got = t.run(mesh, [*s, *keep], precision=precision)
+            if "tp" in mesh and isinstance(got, str) and REFUSED.search(got):
+                continue
+            if isinstance(got, str) or got != wanted.setdefault(order, got):
+                wrong.append(f"{mesh}, {precision}: {'; '.join([*s, *keep])}\n  {got}\n  "
+                             f"{wanted.get(order)}")
+    return wrong + t.reads_back(), off
+
+
 def try_seed(seed, fsdpc, fsdp_run, policies=2):
     """What is wrong with the model of the seed, and how far its gradients are off."""
     t = Trial(seed, fsdpc, fsdp_run)
@@ -253,31 +296,17 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
     second = [(n, 1, shape[1]) for n, (shape, _) in sorted(t.net.shapes.items()) if len(shape) > 1]
     known = (None, None, classes if len(classes) > 1 else [*classes, "Net"], t.net.paths, globs, 1,
              second)
-    cut = f"tp = {r.randint(2, 3)}"
-    if t.model.tokens and r.random() < 0.5:
-        positions = [f"cp = {n}" for n in (2, 3) if t.model.time % n == 0]
-        cut = ", ".join([*positions[:1], *r.choice([[], [cut]])]) or cut
-    for mesh in ["dp = 1", t.mesh, r.choice([f"{t.mesh}, {cut}", f"{cut}, {t.mesh}"])]:
-        rows = ["rows = false"] if "tp" in mesh and r.random() < 0.3 else []
-        got = t.run(mesh, ["unit = root", *rows], drop=0)
-        if "tp" in mesh and isinstance(got, str) and REFUSED.search(got):
-            continue
-        if isinstance(got, str):
-            return [f"{mesh}: {got}"], off
-        off = max(off, t.against_tape(got[0], mesh))
-        wanted = {}
-        for _ in range(policies):
-            shard, order = settings(r, known, mesh, t.micro, "rep = 2" in mesh, units)
-            for s in (one_unit(order), shard):
-                if s is not shard and order in wanted:
-                    continue
-                got = t.run(mesh, [*s, *rows], precision=precision)
-                if "tp" in mesh and isinstance(got, str) and REFUSED.search(got):
-                    continue
-                if isinstance(got, str) or got != wanted.setdefault(order, got):
-                    wrong.append(f"{mesh}, {precision}: {'; '.join(s)}\n  {got}\n  "
-                                 f"{wanted.get(order)}")
-        wrong += t.reads_back()
+    for meshes in (["dp = 1"], [t.mesh], cut_meshes(r, t)):
+        for mesh in meshes:
+            cut = "tp" in mesh or "cp" in mesh
+            keep = cut_settings(r, names) if cut else []
+            tried = try_mesh(t, mesh, keep, policies, precision, known)
+            if tried:
+                wrong += tried[0]
+                off = max(off, tried[1])
+                break
+        if wrong:
+            break
     return wrong, off
 
 
