@@ -121,9 +121,10 @@ static void want_by_part(Dtypes *d, uint64_t i, const Part *part) {
     bool moves =
         part->op == OP_reshape || part->op == OP_transpose_grad || part->op == OP_slice_grad;
     uint32_t from = moves ? check_part_in(part, 0) : 0;
+    int moved = moves ? d->of[check_part_out(part, 0)].moved : DT_NONE;
+    if (moved != DT_NONE) require_dtype(d, check_part_out(part, 0), moved);
     if (moves && d->of[from].gradient && d->of[from].readers == 1)
-        d->of[from].moved =
-            (uint8_t)dtype_wider(d->of[from].moved, d->of[check_part_out(part, 0)].moved);
+        d->of[from].moved = (uint8_t)dtype_wider(d->of[from].moved, moved);
     bool shares = op_changes_placement((OpKind)part->op);
     for (uint32_t j = 0; shares && j < part->n_out; j++) {
         uint32_t v = check_part_in(part, j);

@@ -45,21 +45,20 @@ static bool moves_gradient(OpKind op) {
 }
 
 /* v is, or moves on the way to, a parameter's gradient. A product used only for gradients that only
- * moves is written in the gradient's dtype. */
+ * moves is written in the gradient's dtype, and so are the moves, and whatever a rank's part or a
+ * sum over ranks is made of. */
 static void set_dtype(Precision *c, ValueId v, int dtype) {
-    for (bool whole = true; whole;) { /* what a rank's part, or a sum over ranks, is made of */
-        const Op *def = &c->g->ops.at[c->g->values.at[v].def];
-        whole = op_changes_placement(def->kind) && c->readers[v] == 1;
-        if (whole) v = def->in[v - def->out];
-    }
-    if (!is_bound(c, v)) c->wanted[v] = dtype_wider(c->wanted[v], dtype);
-    for (;;) {
+    for (bool first = true, made_of = true;; first = false) {
         const Op *def = &c->g->ops.at[c->g->values.at[v].def];
         const Slot *slot = signature_result(op_signature(def->kind), v - def->out);
-        if (def->phase != PHASE_BACKWARD || c->readers[v] != 1) return;
-        if (slot->dtype == WANT_GRAD) c->wanted[v] = dtype_wider(c->wanted[v], dtype);
-        if (!moves_gradient(def->kind)) return;
-        v = def->in[0];
+        bool only = c->readers[v] == 1 && def->phase == PHASE_BACKWARD;
+        bool shares = op_changes_placement(def->kind), moves = shares || moves_gradient(def->kind);
+        if (!first && !only) return;
+        if ((made_of || moves || slot->dtype == WANT_GRAD) && !is_bound(c, v))
+            c->wanted[v] = dtype_wider(c->wanted[v], dtype);
+        if (!only || !moves) return;
+        made_of = shares;
+        v = def->in[shares ? v - def->out : 0];
     }
 }
 
