@@ -86,6 +86,7 @@ ValueId place_convert(PlacePass *p, ValueId old, const ValuePlace *to) {
     if (same_place(from, to)) return p->became[old];
     if (from->place.kind == PLACE_PARTIAL) {
         bool part = p->rows && to->place.kind == PLACE_CUT && to->size % p->ranks == 0;
+        p->term[old] = p->became[old];
         OpKind sum = part ? OP_reduce_scatter_part : OP_all_reduce;
         p->became[old] = place_move(p, sum, old, p->became[old], from, part ? to : &whole);
         *from = part ? *to : whole;
@@ -175,6 +176,7 @@ void place_scatter_together(PlacePass *p, const OldOp *op, const Cut *cut) {
     const ValuePlace *rows = &p->place[op->in[first]];
     emit_moves(p, OP_reduce_scatter_part, n, old, v, &p->place[old[0]], rows);
     for (uint32_t k = 0; k < n; k++) {
+        p->term[old[k]] = p->became[old[k]];
         p->became[old[k]] = v[k];
         p->place[old[k]] = *rows;
     }

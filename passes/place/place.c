@@ -60,10 +60,6 @@ static Cut copy_cut(PlacePass *p, const Cut *cut, uint32_t n) {
     return copy;
 }
 
-static bool is_param(const PlacePass *p, ValueId old) {
-    return p->g->ops.at[p->g->values.at[old].def].kind == OP_param;
-}
-
 /* Would each part be a run of the parts that earlier axes made? */
 static bool nests(const PlacePass *p, const OldOp *op, const Cut *cut) {
     for (uint32_t v = 0; v < op->n_in + op->n_out; v++) {
@@ -91,7 +87,8 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen, bool *rows) {
     for (int kind = PARAMETERS; kind <= ROWS; kind++)
         for (uint32_t i = 0; i < op->n_in; i++) {
             const ValuePlace *at = &p->place[op->in[i]];
-            int own = at->rows ? ROWS : is_param(p, op->in[i]) ? PARAMETERS : OTHERS;
+            const Op *def = &p->g->ops.at[p->g->values.at[op->in[i]].def];
+            int own = at->rows ? ROWS : def->kind == OP_param ? PARAMETERS : OTHERS;
             if (at->place.kind != PLACE_CUT || own != kind) continue;
             if (!cuts) n_cuts = find_cuts(p, op, &cuts);
             for (uint32_t k = 0; k < n_cuts; k++) {
@@ -105,33 +102,17 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen, bool *rows) {
     return false;
 }
 
-static bool counts_positions(const Graph *g, int64_t n) {
-    for (uint32_t k = 0; k < g->fields.n; k++)
-        if (field_has_positions(&g->fields.at[k].type) && g->fields.at[k].type.dim[1] == n)
-            return true;
-    return false;
-}
-
-/* Do ranks along an earlier axis share it out along another dimension, or in several runs? Rows are
- * shared out further along the same dimension. */
-static bool is_cut_beside(const PlacePass *p, ValueId old, int dim) {
-    const Placement *before = p->g->values.at[old].placement;
-    bool beside = false;
-    for (int k = 0; before && k < MAX_RANK; k++) beside |= k != dim && before->cut[k];
-    return beside || (before && before->cut[dim] && before->outer[dim] != 1);
-}
-
 /* Can ranks have parts of rows of operand i, and a part or a term of every result, if their number
  * divides the rows? Returns how many rows there are; 0: they cannot. */
 static int64_t rows_of_cut(const PlacePass *p, const OldOp *op, const Cut *cut, uint32_t i) {
     const Place *at = &cut->value[i];
     const Type *t = &op->type[i];
-    if (is_cut_beside(p, op->in[i], at->dim)) return 0;
+    if (rows_cut_beside(p->g, op->in[i], at->dim)) return 0;
     if (at->kind != PLACE_CUT || at->dim + 1 == t->rank) return 0;
     if (t->dim[at->dim] != cut->size) return 0;
     for (uint32_t j = op->n_in; j < op->n_in + op->n_out; j++)
         if (cut->value[j].kind == PLACE_WHOLE) return 0;
-    return p->by_position && counts_positions(p->g, cut->size) ? MOST_COUNT : cut->size;
+    return p->by_position && rows_are_positions(p->g, cut->size) ? MOST_COUNT : cut->size;
 }
 
 /* Of an op that reads a partial sum: the cut along which it is shared out from here on. */
@@ -147,7 +128,7 @@ static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
             if (rows <= most || !cut_has_kernels(op->kind, &cuts[k], op->n_in + op->n_out) ||
                 !nests(p, op, &cuts[k]))
                 continue;
-            if (cuts[k].size % p->sharers) {
+            if (cuts[k].size % p->left.sharers) {
                 left = MAX(left, cuts[k].size);
                 continue;
             }
@@ -156,10 +137,10 @@ static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
             most = rows;
         }
     }
-    if (!most && left && !p->left) {
-        p->left = left;
-        p->of = p->b.path;
-        p->at = p->b.span;
+    if (!most && left && !p->left.rows) {
+        p->left.rows = left;
+        p->left.of = p->b.path;
+        p->left.at = p->b.span;
     }
     return most > 0;
 }
@@ -397,11 +378,47 @@ static void place_any(PlacePass *p, const OldOp *op) {
     emit_placed(p, op, NULL, op->n_in, &in, &at);
 }
 
+/* ---- what is computed again ---- */
+
+static bool has_bit(uint32_t bits, uint32_t i) { return i < 32 && bits >> i & 1; }
+
+/* Places the op, which reads those operands from i on as terms whose sums may be complete. */
+static void place_reader(PlacePass *p, const OldOp *op, uint32_t terms, uint32_t i) {
+    while (i < op->n_in && (!has_bit(terms, i) || is_partial(p, op->in[i]))) i++;
+    if (i == op->n_in) {
+        place_any(p, op);
+        return;
+    }
+    ValueId v = op->in[i], value = p->became[v];
+    ValuePlace place = p->place[v];
+    p->became[v] = p->term[v];
+    p->place[v] = (ValuePlace){.place.kind = PLACE_PARTIAL};
+    place_reader(p, op, terms, i + 1);
+    p->became[v] = value;
+    p->place[v] = place;
+}
+
+/* Recomputation changes no bit: a repeated op reads the terms of sums that it read in forward, and
+ * whatever forward has completed of sums, or of their parts, other ops read so. */
+static void read_as_before(PlacePass *p, const OldOp *op, OpId id) {
+    OpId like = p->again.op[id];
+    uint32_t terms = op->recomputed && like != NO_OP ? p->terms[like] : 0;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        ValueId v = op->in[i], was = p->again.value[v];
+        if (!has_bit(terms, i) && was != NO_VALUE && is_partial(p, v))
+            place_convert(p, v, &p->place[was]);
+    }
+    place_reader(p, op, terms, 0);
+    for (uint32_t i = 0; i < op->n_in && i < 32; i++)
+        if (is_partial(p, op->in[i])) p->terms[id] |= (uint32_t)1 << i;
+}
+
 /* ---- the pass ---- */
 
 static void place_program(PlacePass *p, uint32_t program) {
     Graph *g = p->g;
     uint32_t n = g->programs.at[program].ops.n;
+    p->again = find_repeated(g, program);
     const OpId *old = g->programs.at[program].ops.at;
     memset(&g->programs.at[program].ops, 0, sizeof g->programs.at[program].ops);
     p->b = (Builder){.g = g, .program = program};
@@ -418,19 +435,8 @@ static void place_program(PlacePass *p, uint32_t program) {
         }
         mine.out = out;
         builder_like(&p->b, &op);
-        place_any(p, &mine);
+        read_as_before(p, &mine, old[k]);
     }
-}
-
-static void warn_rows_left(const PlacePass *p) {
-    long long n = p->sharers;
-    Diag d = diag_at(p->g->diags, W_no_effect, p->at,
-                     "%s = %lld: %lld rows of %s are not divisible by %lld, so each of these ranks "
-                     "computes all of them",
-                     axis_name(p->g->policy.mesh.axis[p->axis].role), n, (long long)p->left,
-                     *p->of ? p->of : "the model", n);
-    diag_help(&d, "use a batch or a length that %lld divides, or rows = false", n);
-    diag_emit(&d);
 }
 
 static bool place_axis(Graph *g, int axis, AxisSet after, bool tells) {
@@ -438,14 +444,16 @@ static bool place_axis(Graph *g, int axis, AxisSet after, bool tells) {
     PlacePass p = {.g = g,
                    .axis = axis,
                    .ranks = g->policy.mesh.axis[axis].size,
-                   .sharers =
+                   .left.sharers =
                        mesh_extent(&g->policy.mesh, (AxisSet)1 << axis | (is_cp ? 0 : after)),
                    .rows = !g->policy.whole_rows || is_cp,
                    .by_position = is_cp};
     uint32_t n = g->values.n;
     p.place = arena_array(g->scratch, ValuePlace, n + 1);
     p.became = arena_array(g->scratch, ValueId, n + 1);
+    p.term = arena_array(g->scratch, ValueId, n + 1);
     p.first = arena_array(g->scratch, uint32_t, n + 1);
+    p.terms = arena_array(g->scratch, uint32_t, g->ops.n + 1);
     Converted none = {0};
     vec_push(g->scratch, &p.converted, none);
     for (uint32_t k = 0; k < g->params.n; k++) {
@@ -454,8 +462,8 @@ static bool place_axis(Graph *g, int axis, AxisSet after, bool tells) {
         param->type = place_part(&param->type, &at.place, p.ranks);
     }
     for (uint32_t k = 0; k < g->programs.n; k++) place_program(&p, k);
-    if (p.left && tells) warn_rows_left(&p);
-    return p.left;
+    if (p.left.rows && tells) rows_warn_left(g, axis, &p.left);
+    return p.left.rows;
 }
 
 bool pass_place(Graph *g) {

@@ -4,6 +4,8 @@
 
 #include "cut.h"
 #include "ir.h"
+#include "repeated.h"
+#include "rows.h"
 
 /* How a value is placed along the axis. */
 typedef struct ValuePlace {
@@ -27,14 +29,14 @@ typedef struct PlacePass {
     int64_t ranks;
     bool by_position; /* ranks share out the positions of samples */
     bool rows;        /* partial sums may become parts of rows */
-    int64_t sharers;  /* of rows: ranks along this axis and those after it */
-    int64_t left;     /* rows that this number does not divide; 0: none so far */
-    const char *of;   /* module path and place of the op that reads them */
-    Span at;
+    RowsLeft left;
+    Repeated again; /* what backward computes again */
     /* by old value, whose type stays whole */
     ValuePlace *place;
     ValueId *became;
+    ValueId *term;   /* of a sum that is completed: what became of it before */
     uint32_t *first; /* of converted; 0: none */
+    uint32_t *terms; /* by old op: bit i: it read operand i as a term of a sum */
     VEC(Converted) converted;
 } PlacePass;
 

@@ -1,52 +1,81 @@
-/* Finds the value of forward that an op of backward computes again: that of an op with the same
- * attributes and operands, be they repeated themselves.
+/* Finds the op of forward that an op of backward repeats: one with the same attributes and equal
+ * operands, of several the one of the same place in the model.
  *
- * Time: an op is compared with those that read its first operand.
+ * Values are equal if ops with the same attributes make them of equal operands; of those one stands
+ * for all. Time: an op is compared with those whose first operand is equal.
  */
 #include "repeated.h"
+
+#include <string.h>
 
 #include "util.h"
 
 typedef struct Readers {
     const Graph *g;
-    ValueId *repeats;
-    OpId *first, *next; /* ops of forward, by value that is their first operand; NO_OP ends */
+    Repeated all;
+    ValueId *same;      /* by value: the one that stands for all equal ones */
+    OpId *first, *next; /* ops of forward, by the value that stands for their first operand, or the
+                           number of values if they have none; NO_OP ends */
 } Readers;
 
-/* The value that is meant, in forward. */
-static ValueId origin(const Readers *r, ValueId v) {
-    return r->repeats[v] == NO_VALUE ? v : r->repeats[v];
+static ValueId first_operand(const Readers *r, const Op *op) {
+    return op->n_in ? r->same[op->in[0]] : r->g->values.n;
 }
 
-static bool repeats_op(const Readers *r, const Op *again, const Op *op) {
-    bool same = again->kind == op->kind && again->attr == op->attr && again->n_in == op->n_in;
-    for (uint32_t k = 0; same && k < op->n_in; k++) same = origin(r, again->in[k]) == op->in[k];
+static bool equal_ops(const Readers *r, const Op *a, const Op *b) {
+    bool same = a->kind == b->kind && a->attr == b->attr && a->n_in == b->n_in;
+    for (uint32_t k = 0; same && k < a->n_in; k++) same = r->same[a->in[k]] == r->same[b->in[k]];
     return same;
 }
 
-static void find_origin(Readers *r, const Op *again) {
-    OpId id = r->first[origin(r, again->in[0])];
-    while (id != NO_OP && !repeats_op(r, again, &r->g->ops.at[id])) id = r->next[id];
-    for (uint32_t j = 0; id != NO_OP && j < again->n_out; j++)
-        r->repeats[again->out + j] = r->g->ops.at[id].out + j;
+static bool same_origin(const Op *a, const Op *b) {
+    return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
 }
 
-const ValueId *repeated_values(Graph *g, uint32_t program) {
-    const Program *p = &g->programs.at[program];
-    Readers r = {.g = g,
-                 .repeats = arena_array(g->scratch, ValueId, g->values.n + 1),
-                 .first = arena_array(g->scratch, OpId, g->values.n + 1),
-                 .next = arena_array(g->scratch, OpId, g->ops.n + 1)};
-    for (uint32_t v = 0; v < g->values.n; v++) r.repeats[v] = NO_VALUE, r.first[v] = NO_OP;
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        if (!op->n_in) continue;
-        if (op->recomputed) {
-            find_origin(&r, op);
-        } else if (op->phase == PHASE_FORWARD) {
-            r.next[p->ops.at[i]] = r.first[op->in[0]];
-            r.first[op->in[0]] = p->ops.at[i];
-        }
+static OpId find_equal(const Readers *r, const Op *op) {
+    OpId found = NO_OP;
+    for (OpId id = r->first[first_operand(r, op)]; id != NO_OP; id = r->next[id]) {
+        const Op *other = &r->g->ops.at[id];
+        if (!equal_ops(r, op, other)) continue;
+        found = id;
+        if (same_origin(op, other)) break;
     }
-    return r.repeats;
+    return found;
+}
+
+static void see_op(Readers *r, OpId id) {
+    const Op *op = &r->g->ops.at[id];
+    OpId equal = find_equal(r, op);
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        ValueId like = equal == NO_OP ? NO_VALUE : r->g->ops.at[equal].out + j;
+        r->same[op->out + j] = equal == NO_OP ? op->out + j : r->same[like];
+        if (op->recomputed) r->all.value[op->out + j] = like;
+    }
+    if (op->recomputed) {
+        r->all.op[id] = equal;
+    } else {
+        ValueId by = first_operand(r, op);
+        r->next[id] = r->first[by];
+        r->first[by] = id;
+    }
+}
+
+Repeated find_repeated(Graph *g, uint32_t program) {
+    const Program *p = &g->programs.at[program];
+    uint32_t n = g->values.n;
+    Readers r = {.g = g,
+                 .all = {.value = arena_array(g->scratch, ValueId, n + 1),
+                         .op = arena_array(g->scratch, OpId, g->ops.n + 1)},
+                 .same = arena_array(g->scratch, ValueId, n + 1),
+                 .first = arena_array(g->scratch, OpId, n + 1),
+                 .next = arena_array(g->scratch, OpId, g->ops.n + 1)};
+    bool any = false;
+    for (uint32_t v = 0; v <= n; v++) r.all.value[v] = NO_VALUE, r.same[v] = v, r.first[v] = NO_OP;
+    for (uint32_t k = 0; k < g->ops.n; k++) r.all.op[k] = NO_OP;
+    for (uint32_t i = 0; i < p->ops.n; i++) any |= g->ops.at[p->ops.at[i]].recomputed;
+    for (uint32_t i = 0; any && i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->recomputed || op->phase == PHASE_FORWARD) see_op(&r, p->ops.at[i]);
+    }
+    return r.all;
 }

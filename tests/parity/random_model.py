@@ -52,7 +52,7 @@ def stored(r, c, name, rows, cols):
     mark = r.choice(["", "", "", "", " @f32", " @no_decay"])
     kind = r.choice(["plain", "plain", "transposed", "flat", "deep", "sliced", "one of", "product",
                      "joined", "frozen part", "turned"])  # fmt: skip
-    if kind == "plain":
+    if kind == "plain" or (kind == "joined" and rows == 1):
         return c.param(name, f"{rows}, {cols}", mark=mark)
     if kind == "transposed":
         return f"transpose({c.param(name, f'{cols}, {rows}', mark=mark)})"

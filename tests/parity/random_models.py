@@ -183,16 +183,17 @@ class Trial:
 
     def against_tape(self, losses, mesh):
         """How far loss and gradients are off, and the losses of later steps where the update is
-        plain: in times that they move when each weight moves by 2^-22 of itself."""
+        plain: in times that they move when each weight moves by 2^-22 of itself at each step."""
         grads, after = (st.load(name) for name in ("grads", "after"))
         grads = {p: t.values for p, t in grads.items()}
-        weights, worst = self.weights, 0.0
+        weights = near = self.weights
+        worst = 0.0
         for p in self.net.frozen & set(self.net.shapes):
             if list(after[p].values) != weights[p]:
                 return math.inf
         for step in range(STEPS if self.plain else 1):
             near = {p: [w * self.r.choice([1 - NEAR, 1 + NEAR]) for w in v]
-                    for p, v in weights.items()}  # fmt: skip
+                    for p, v in near.items()}  # fmt: skip
             step_of = self.loss, self.parts(mesh)
             loss, slopes = self.net.gradients(weights, *step_of, **self.samples(step))
             moved, moved_slopes = self.net.gradients(near, *step_of, **self.samples(step))
@@ -200,8 +201,7 @@ class Trial:
             worst = max(worst, farthest({"loss": [at]}, {"loss": [loss]}, {"loss": [moved]}))
             if step == 0:
                 worst = max(worst, farthest(grads, slopes, moved_slopes))
-            weights = {p: [w - RATE * x for w, x in zip(v, slopes.get(p, [0.0] * len(v)))]
-                       for p, v in weights.items()}  # fmt: skip
+            weights, near = updated(weights, slopes), updated(near, moved_slopes)
         return worst
 
     def samples(self, step):
@@ -211,6 +211,12 @@ class Trial:
             n = self.batch * math.prod(shape)
             out[name] = [self.batch, *shape], values[step * n : step * n + n]
         return out
+
+
+def updated(weights, slopes):
+    """The weights after a step of SGD."""
+    return {p: [w - RATE * x for w, x in zip(v, slopes.get(p, [0.0] * len(v)))]
+            for p, v in weights.items()}  # fmt: skip
 
 
 def farthest(got, wanted, moved):

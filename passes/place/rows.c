@@ -1,0 +1,29 @@
+/* What pass place asks about rows, and what it says of those that stay whole. */
+#include "rows.h"
+
+#include "passes.h"
+
+bool rows_are_positions(const Graph *g, int64_t n) {
+    for (uint32_t k = 0; k < g->fields.n; k++)
+        if (field_has_positions(&g->fields.at[k].type) && g->fields.at[k].type.dim[1] == n)
+            return true;
+    return false;
+}
+
+bool rows_cut_beside(const Graph *g, ValueId v, int dim) {
+    const Placement *before = g->values.at[v].placement;
+    bool beside = false;
+    for (int k = 0; before && k < MAX_RANK; k++) beside |= k != dim && before->cut[k];
+    return beside || (before && before->cut[dim] && before->outer[dim] != 1);
+}
+
+void rows_warn_left(const Graph *g, int axis, const RowsLeft *left) {
+    long long n = left->sharers;
+    Diag d = diag_at(g->diags, W_no_effect, left->at,
+                     "%s = %lld: %lld rows of %s are not divisible by %lld, so each of these ranks "
+                     "computes all of them",
+                     axis_name(g->policy.mesh.axis[axis].role), n, (long long)left->rows,
+                     *left->of ? left->of : "the model", n);
+    diag_help(&d, "use a batch or a length that %lld divides, or rows = false", n);
+    diag_emit(&d);
+}
