@@ -189,7 +189,8 @@ def mixer(r, c, size):
         c.body += [f"return x + transpose(linear(transpose(x), {m}))"]
     else:
         c.param("m", "d")
-        c.body += [f"s = softmax(matmul(x * m, transpose(x)) * {r.choice([0.3, 1])})",
+        c.body += [BOUNDED,
+                   f"s = softmax(matmul(u * m, transpose(u)) * {r.choice([0.3, 1])})",
                    "return x + matmul(s, x)"]
 
 

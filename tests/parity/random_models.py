@@ -158,6 +158,8 @@ class Trial:
         for name in ("grads", "after"):
             with open(name, "rb") as f:
                 hashes.append(hashlib.sha256(f.read()).hexdigest())
+        if steps[0]["grad_norm"] is None:
+            hashes[0] = "not finite"  # which of infinity and NaN it is depends on the order
         return [(e["loss"], e["grad_norm"]) for e in steps], *hashes
 
     # ---- what is wrong
