@@ -13,12 +13,19 @@ uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena) {
     return s.n;
 }
 
-bool cut_has_kernels(OpKind op, const Cut *cut, uint32_t n_values) {
-    bool one_run = true;
-    if (cut->merge) return false;
+static bool has_one_run(const Cut *cut, uint32_t n_values) {
+    bool one = true;
     for (uint32_t v = 0; v < n_values; v++)
-        one_run &= cut->value[v].kind != PLACE_CUT || cut->value[v].outer == 1;
-    return !cut->at || one_run || op == OP_dropout;
+        one &= cut->value[v].kind != PLACE_CUT || cut->value[v].outer == 1;
+    return one;
+}
+
+bool cut_has_kernels(OpKind op, const Cut *cut, uint32_t n_values) {
+    return !cut->merge && (!cut->at || op == OP_dropout || has_one_run(cut, n_values));
+}
+
+bool cut_merges(const Cut *cut, uint32_t n_values) {
+    return cut->merge && has_one_run(cut, n_values);
 }
 
 static bool column_has_at(OpKind op) {

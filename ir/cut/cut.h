@@ -88,6 +88,8 @@ uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena);
 /* Whether kernels compute the op, with that many operands and results, on parts along this cut. One
  * whose op says `at` must know where its part begins. */
 bool cut_has_kernels(OpKind op, const Cut *cut, uint32_t n_values);
+/* Whether op_info.part of it computes on parts along this cut what op_info.merge needs. */
+bool cut_merges(const Cut *cut, uint32_t n_values);
 /* Whether a kernel of the op asks how its operands and results are placed. */
 bool op_reads_placements(OpKind op);
 /* Whether every result is partial if exactly these operands are partial over the same ranks and the

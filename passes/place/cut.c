@@ -147,7 +147,7 @@ static bool follow_op(CutPass *c, CutClass *class, OpId id, uint32_t which, cons
         memcpy(value, cut.value, n * sizeof *value);
         cut.value = value;
         if (!cut_match(&cut, n, which, &p->place, p->size)) continue;
-        if (!cut.merge && !cut_has_kernels(op->kind, &cut, n)) return false;
+        if (!cut_merges(&cut, n) && !cut_has_kernels(op->kind, &cut, n)) return false;
         if (cut.at && reads_constants(c, op)) return false;
         class->pads &= cut.pads;
         class->merges |= cut.merge;

@@ -96,7 +96,7 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen, bool *rows) {
                 *rows = kind == ROWS;
                 if (!cut_match(chosen, n, i, &at->place, at->size)) continue;
                 if ((at->size % p->ranks && !chosen->pads) || !nests(p, op, chosen)) continue;
-                if (chosen->merge || cut_has_kernels(op->kind, chosen, n)) return true;
+                if (cut_merges(chosen, n) || cut_has_kernels(op->kind, chosen, n)) return true;
             }
         }
     return false;
