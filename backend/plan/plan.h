@@ -382,9 +382,9 @@ typedef struct PlanCheckResult {
     uint32_t live_units[8]; /* by program: most units other than the root unsharded at once */
 } PlanCheckResult;
 
-/* plan_types.c: what is wrong with these types of operands, then of results, of the instruction;
- * NULL: they fit its op, its attributes and the plan's tables. Valid until the next call. */
-const char *plan_types_fault(const Plan *p, const PlanInstr *in, const Type *types);
+/* plan_types.c: do these types of operands, then of results, fit the op of the instruction, its
+ * attributes and the plan's tables? */
+bool plan_types_might_fit(const Plan *p, const PlanInstr *in, const Type *types);
 
 /* ---- reading a plan's tables */
 

@@ -455,19 +455,19 @@ static const struct {
 #include "ops.def"
 };
 
-/* x and y are there. The text is valid until the next call for `b`. */
-static const char *check_instr(const Instr *s, BoundSignature *b) {
+/* What is wrong, apart from the signature; x and y are there. */
+static const char *check_instr(const Instr *s) {
     OpKind op = (OpKind)s->in->op;
-    if (!signature_fits(b, op, s->n_in, s->x, s->n_out, s->y)) return b->fault;
     const char *fault = rules[op].rule ? rules[op].rule(s) : NULL;
     if (!fault && op_flops(op, &s->in->attr, (int)s->n_in, s->x, (int)s->n_out, s->y) > MOST_FLOPS)
         return "exceeds the limit of 2^54 FLOPs";
     return fault;
 }
 
-const char *plan_types_fault(const Plan *p, const PlanInstr *in, const Type *types) {
-    static _Thread_local BoundSignature b;
-    return check_instr(&(Instr){p, in, in->n_in, in->n_out, types, types + in->n_in}, &b);
+bool plan_types_might_fit(const Plan *p, const PlanInstr *in, const Type *types) {
+    Instr s = {p, in, in->n_in, in->n_out, types, types + in->n_in};
+    BoundSignature b;
+    return signature_might_fit(&b, (OpKind)in->op, s.n_in, s.x, s.n_out, s.y) && !check_instr(&s);
 }
 
 bool plan_types_fit(const Plan *p, const PlanInstr *in, char *fault, size_t size) {
@@ -480,8 +480,9 @@ bool plan_types_fit(const Plan *p, const PlanInstr *in, char *fault, size_t size
     for (uint32_t k = 0; k < in->n_out; k++)
         types[in->n_in + k] = p->values[in->first_out + k].type;
     BoundSignature b;
-    const char *text =
-        check_instr(&(Instr){p, in, in->n_in, in->n_out, types, types + in->n_in}, &b);
+    Instr s = {p, in, in->n_in, in->n_out, types, types + in->n_in};
+    bool fits = signature_fits(&b, (OpKind)in->op, s.n_in, s.x, s.n_out, s.y);
+    const char *text = fits ? check_instr(&s) : b.fault;
     if (text) snprintf(fault, size, "%s", text);
     if (types != few) free(types);
     return !text;

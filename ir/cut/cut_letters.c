@@ -56,7 +56,7 @@ static void cut_pair(CutSearch *s, const BoundSignature *b, const CutColumn *col
 static void cut_letters(CutSearch *s, const CutColumn *column) {
     const CutOp *op = s->op;
     BoundSignature b;
-    if (!signature_fits(&b, op->kind, op->n_in, op->in, op->n_out, op->out)) return;
+    if (!signature_might_fit(&b, op->kind, op->n_in, op->in, op->n_out, op->out)) return;
     for (uint32_t k = 0; k < column->n; k++) {
         const CutItem *item = &column->item[k];
         uint8_t which = item->axis.which;

@@ -86,6 +86,7 @@ typedef struct BoundSignature {
     } sequence[MOST_SEQUENCES];
     uint8_t same, same_from; /* the dtype of the capital letter */
     const Type *out;         /* results that were bound too */
+    bool silent;             /* leaves that out: */
     char fault[560];         /* what does not match, for users */
 } BoundSignature;
 
@@ -100,6 +101,9 @@ bool signature_dtype_is_free(const Signature *s, uint32_t n_in, uint32_t j);
 /* Whether operands and results match the signature and each other. */
 bool signature_fits(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in, uint32_t n_out,
                     const Type *out);
+/* The same, without a fault's text, which takes longer than all else: for types that are tried. */
+bool signature_might_fit(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in,
+                         uint32_t n_out, const Type *out);
 /* The operand, and its axis, from which axis k of result j comes; operand -1 if none. rank: of the
  * result. The operands must match. */
 typedef struct AxisOrigin {

@@ -13,7 +13,7 @@
 
 #define FAIL(...)                                                                                  \
     do {                                                                                           \
-        snprintf(b->fault, sizeof b->fault, __VA_ARGS__);                                          \
+        if (!b->silent) snprintf(b->fault, sizeof b->fault, __VA_ARGS__);                          \
         return false;                                                                              \
     } while (0)
 
@@ -235,8 +235,8 @@ static bool bind_likeness(BoundSignature *b, uint32_t j) {
          text_of(out).at);
 }
 
-bool signature_bind(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in, uint32_t n_out,
-                    const Type *out) {
+static bool bind_all(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in, uint32_t n_out,
+                     const Type *out) {
     const Signature *s = op_signature(kind);
     b->s = s;
     b->in = in;
@@ -254,6 +254,12 @@ bool signature_bind(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *i
     for (uint32_t j = 0; j < n_out; j++)
         if (!bind_likeness(b, j)) return false;
     return true;
+}
+
+bool signature_bind(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in, uint32_t n_out,
+                    const Type *out) {
+    b->silent = false;
+    return bind_all(b, kind, n_in, in, n_out, out);
 }
 
 bool signature_dtype_is_free(const Signature *s, uint32_t n_in, uint32_t j) {
@@ -305,13 +311,25 @@ Type signature_infer(const BoundSignature *b, uint32_t j) {
     return t;
 }
 
-bool signature_fits(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in, uint32_t n_out,
-                    const Type *out) {
+static bool fits(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in, uint32_t n_out,
+                 const Type *out) {
     const Signature *s = op_signature(kind);
-    if (!signature_bind(b, kind, n_in, in, n_out, out)) return false;
+    if (!bind_all(b, kind, n_in, in, n_out, out)) return false;
     if (n_out < s->out_min || (s->out_max != MANY && n_out > s->out_max))
         FAIL("has %u result%s, not %u", s->out_min, s->out_min == 1 ? "" : "s", n_out);
     return true;
+}
+
+bool signature_fits(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in, uint32_t n_out,
+                    const Type *out) {
+    b->silent = false;
+    return fits(b, kind, n_in, in, n_out, out);
+}
+
+bool signature_might_fit(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in,
+                         uint32_t n_out, const Type *out) {
+    b->silent = true;
+    return fits(b, kind, n_in, in, n_out, out);
 }
 
 /* ---- where axes come from */

@@ -115,7 +115,7 @@ static bool try_types(Placing *s, uint32_t which) {
     FormulaStep step[FORMULA_STEPS];
     Cut cuts[MOST_CUTS];
     CutOp op = cut_op(s, &whole.attr, step);
-    if (whole.op != OP_fused && plan_types_fault(c->p, &whole, s->type)) return false;
+    if (whole.op != OP_fused && !plan_types_might_fit(c->p, &whole, s->type)) return false;
     uint32_t n = op_cuts(&op, cuts, s->scratch);
     for (uint32_t k = 0; k < n; k++)
         if (agrees(s, &cuts[k], which)) return true;
