@@ -225,30 +225,41 @@ static int compare_classes(const void *a, const void *b) {
     return x->places.at[0].value < y->places.at[0].value ? -1 : 1;
 }
 
+/* A parameter that both tp and twin cut has parts of parts: ranks of both are numbered as one. */
+static bool may_cut_param(const TensorCut *cut, const ClassPlace *p) {
+    return !cut->axes || (cut->dim == p->place.dim && p->place.outer == cut->outer * cut->size);
+}
+
+static void cut_param(TensorCut *cut, const ClassPlace *p, AxisSet axes) {
+    CHECK(may_cut_param(cut, p));
+    if (cut->axes)
+        *cut = (TensorCut){cut->axes | axes, cut->dim, cut->outer, cut->size * p->size};
+    else
+        *cut = (TensorCut){axes, p->place.dim, p->place.outer, p->size};
+}
+
+/* The parameter that the place is in; NULL: it is in another value. */
+static Param *param_at(const CutPass *c, const ClassPlace *p) {
+    const Op *def = op_of(c, c->g->values.at[p->value].def);
+    return is_source(def) ? &c->g->params.at[def->attr->index] : NULL;
+}
+
 static bool is_free(const CutPass *c, const CutClass *class, AxisSet axes) {
     for (uint32_t k = 0; k < class->ops.n; k++)
         if (c->ops[class->ops.at[k]].chosen & axes) return false;
-    return true;
-}
-
-/* A parameter that both tp and twin cut has parts of parts: ranks of both are numbered as one. */
-static void cut_param(Param *param, const ClassPlace *p, AxisSet axes) {
-    TensorCut *cut = &param->cut;
-    if (!cut->axes) {
-        *cut = (TensorCut){axes, p->place.dim, p->place.outer, p->size};
-        return;
+    for (uint32_t k = 0; k < class->places.n; k++) {
+        const Param *param = param_at(c, &class->places.at[k]);
+        if (param && !may_cut_param(&param->cut, &class->places.at[k])) return false;
     }
-    CHECK(cut->dim == p->place.dim && p->place.outer == cut->outer * cut->size);
-    cut->axes |= axes;
-    cut->size *= p->size;
+    return true;
 }
 
 static void choose(CutPass *c, const CutClass *class, AxisSet axes) {
     for (uint32_t k = 0; k < class->ops.n; k++) c->ops[class->ops.at[k]].chosen |= axes;
     for (uint32_t k = 0; k < class->places.n; k++) {
         const ClassPlace *p = &class->places.at[k];
-        const Op *def = op_of(c, c->g->values.at[p->value].def);
-        if (is_source(def)) cut_param(&c->g->params.at[def->attr->index], p, axes);
+        Param *param = param_at(c, p);
+        if (param) cut_param(&param->cut, p, axes);
     }
 }
 
