@@ -14,6 +14,8 @@ static int match_weights(Driver *d, const char *folder, const Plan *plan) {
     char error[ERROR_BYTES];
     TensorSet set;
     int code = tensor_set_open(&set, folder, error);
+    if (code && !strchr(error, '\n'))
+        return driver_mistake(d, E_hf_config, "download the folder again", "%s", error);
     if (code) return driver_fault(d, code, E_hf_config, error);
     TensorMatch *match = arena_array(d->arena, TensorMatch, plan->n_params + 1);
     Buf report = {0};
