@@ -22,15 +22,27 @@ typedef struct Comparison {
     Buf *accepted, *report;
 } Comparison;
 
-static bool lists(const json_t *list, const char *key) {
+/* Whether the list has this key, by any of its names. */
+static bool lists(const Comparison *c, const json_t *list, const char *key) {
     size_t i;
     json_t *one;
-    json_array_foreach(list, i, one) if (!strcmp(json_string_value(one), key)) return true;
+    json_array_foreach(
+        list, i,
+        one) if (!strcmp(hf_standard_name(c->plan.arena, json_string_value(one)), key)) return true;
     return false;
 }
 
+/* What Transformers takes where a file lacks the key; NULL: that is not known. */
+static const json_t *value_if_absent(const Comparison *c, const char *key) {
+    const char *name;
+    json_t *value;
+    json_object_foreach(c->absent, name, value) if (!strcmp(hf_standard_name(c->plan.arena, name),
+                                                            key)) return value;
+    return NULL;
+}
+
 static bool is_idle(const Comparison *c, const char *key) {
-    return hf_key_idle(key) || lists(c->skip, key);
+    return hf_key_idle(key) || lists(c, c->skip, key);
 }
 
 bool hf_accepts(const char *accept, const char *key) {
@@ -57,9 +69,9 @@ static void add_difference(Comparison *c, const char *key, const char *given, co
 static const json_t *value_there(const Comparison *c, const char *key, const char **given) {
     const HfEntry *e = hf_config_find(c->folder, key);
     *given = e ? e->given : key;
-    const json_t *absent = json_object_get(c->absent, key);
+    const json_t *absent = value_if_absent(c, key);
     if (!e) return absent;
-    return json_is_null(e->value) && absent && !lists(c->null, key) ? absent : e->value;
+    return json_is_null(e->value) && absent && !lists(c, c->null, key) ? absent : e->value;
 }
 
 static void compare_keys(Comparison *c) {

@@ -65,14 +65,14 @@ bool hf_key_idle(const char *key) {
     return has_no_effect(key);
 }
 
-static const char *standard_name(Arena *a, const char *key) {
+const char *hf_standard_name(Arena *a, const char *key) {
     const char *rest;
     for (size_t i = 0; i < ARRAY_LEN(other_names); i++) {
         if (!key_fits(other_names[i].key, key, &rest)) continue;
         const char *name = other_names[i].name;
         size_t n = strlen(name);
         if (name[n - 1] != '*') return name;
-        return standard_name(a, arena_printf(a, "%.*s%s", (int)n - 1, name, rest));
+        return hf_standard_name(a, arena_printf(a, "%.*s%s", (int)n - 1, name, rest));
     }
     return key;
 }
@@ -96,7 +96,7 @@ static int refuse(const HfConfig *c, char *error, const char *what, const char *
 }
 
 static int add_entry(HfConfig *c, const char *given, json_t *value, char *error) {
-    const char *key = standard_name(c->arena, given);
+    const char *key = hf_standard_name(c->arena, given);
     if (has_no_effect(key)) return 0;
     if (c->entries.n == MOST_ENTRIES)
         return refuse(c, error, "too many keys", "name the config.json of a model, or its folder");

@@ -30,6 +30,7 @@ int hf_config_parse(HfConfig *c, const char *path, const char *text, size_t n, A
                     char *error);
 void hf_config_close(HfConfig *c);
 const HfEntry *hf_config_find(const HfConfig *c, const char *key); /* NULL: it is not there */
+const char *hf_standard_name(Arena *a, const char *key);
 /* Whether the key changes no numbers, in any family, or shapes of tensors only. */
 bool hf_key_idle(const char *key);
 /* The value as in the file, at most about 60 characters; "nothing" for NULL. */

@@ -114,7 +114,7 @@ static bool null_is_absent(const Node *e) {
 }
 
 static void fill_key(Filling *f, const char *key, const Node *e) {
-    const HfEntry *h = hf_config_find(f->c, key);
+    const HfEntry *h = hf_config_find(f->c, hf_standard_name(f->arena, key));
     ConfigEntry *name = e->kids[0]->kind == NODE_REF ? model_config(f->m, e->kids[0]->text) : NULL;
     bool null = h && json_is_null(h->value), nullable = hf_entry_nullable(f->m, e);
     if (null && !nullable && null_is_absent(e)) h = NULL;
