@@ -42,15 +42,15 @@ error[E0340]: config.json: line 1: duplicate object key near '"model_type"'
 
 3: {"model_type": "llama", "model_type": "llama"}
 error[E0342]: config.json has no key `model_type`
-  = help: supported: bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2
+  = help: supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5
 
 1: {"hidden_size": 64}
 error[E0342]: config.json: model_type = "lama" is not supported
-  = help: is it `llama`? supported: bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2
+  = help: is it `llama`? supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5
 
 1: {"model_type": "lama"}
 error[E0342]: config.json: model_type = 7 is not supported
-  = help: supported: bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2
+  = help: supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5
 
 1: {"model_type": 7}
 error[E0340]: config.json has no key `vocab_size`
@@ -107,7 +107,7 @@ error[E0340]: config.json: line 1: too big integer near '99999999999999999999'
   = help: download config.json again
 
 3: "num_key_value_heads": 99999999999999999999
-error[E0206]: `name == "silu" or name == "gelu" or name == "gelu_pytorch_tanh" or name == "relu" or name == "quick_gelu" or name == "relu2" or name == "tanh"` does not hold: the activation (hidden_act, activation_function) must be silu, gelu, gelu_pytorch_tanh, quick_gelu, relu, relu2 or tanh
+error[E0206]: `(name == "silu" or name == "gelu" or name == "gelu_pytorch_tanh" or name == "relu" or name == "quick_gelu" or name == "relu2" or name == "tanh")` does not hold: the activation (hidden_act, activation_function) must be silu, gelu, gelu_pytorch_tanh, quick_gelu, relu, relu2 or tanh
   --> config.json as llama.fsd:35:3
    |
 35 |   gate : Activation(act)
@@ -120,8 +120,10 @@ note: for this Activation
 note: in Activation
   --> std.fsd:21:11
    |
-21 |   require name == "silu" or name == "gelu" or name == "gelu_pytorch_tanh" or name == "relu" or name == "quick_gelu" or n...
-   |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+21 |     require (name == "silu" or name == "gelu" or name == "gelu_pytorch_tanh" or name == "relu" or
+   |  ___________^
+22 | | ...e == "relu2" or name == "tanh") "the activation (hidden_act, activation_function) must be silu, gelu, gelu_pytorch_tanh,...
+   | |__________________________________^
 
 error[E0341]: config.json: the family `llama` is not supported with these values
   = help: the errors above say which values; they come from config.json
@@ -161,9 +163,9 @@ note: for this Rotary
 25 |   turn : Rotary(theta, scaling, factor, low, high, original, fast, slow, truncate, grow)
    |   ^^^^
 note: in Rotary
-  --> std.fsd:34:11
+  --> std.fsd:36:11
    |
-34 |   require scaling == none or scaling == "linear" or scaling == "llama3" or scaling == "yarn" "rope_scaling.rope_type mus...
+36 |   require scaling == none or scaling == "linear" or scaling == "llama3" or scaling == "yarn" "rope_scaling.rope_type mus...
    |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 error[E0341]: config.json: the family `llama` is not supported with these values

@@ -60,6 +60,36 @@ def header_of(path):
     return {name: row["shape"] for name, row in header.items()}
 
 
+# ---- a batch: fields of the model file, and arguments of Transformers' model
+
+def rows(width, first, top):
+    return [[(first + 7 * i * i + 3 * j * (i + 1)) % top for j in range(width)]
+            for i in range(BATCH)]
+
+
+def fields_of(family):
+    """Names of fields and their rows; the rows are ids, None for a language model of bytes."""
+    if family in ("albert", "bert"):
+        seen = [[1] * (LENGTH - 2 * i) + [0] * (2 * i) for i in range(BATCH)]
+        labels = [[word if (i + j) % 4 == 0 and seen[i][j] else -100 for j, word in enumerate(row)]
+                  for i, row in enumerate(rows(LENGTH, 5, 60))]
+        return {"inputs": rows(LENGTH, 3, 60), "segments": rows(LENGTH, 0, 2), "mask": seen,
+                "labels": labels}
+    if family == "t5":
+        return {"source": rows(LENGTH, 3, 60), "target": rows(10, 1, 59), "labels": [
+            [word + 1 for word in row] for row in rows(10, 2, 59)]}
+    return None
+
+
+def write_fields(folder, fields):
+    for name, table in fields.items():
+        head = f"{{'descr': '<i4', 'fortran_order': False, 'shape': ({BATCH}, {len(table[0])}), }}"
+        head = head.ljust(117) + "\n"
+        flat = array.array("i", [word for row in table for word in row])
+        (folder / f"{name}.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head))
+                                             + head.encode() + flat.tobytes())
+
+
 # ---- ours
 
 class Refused(Exception):
@@ -70,9 +100,15 @@ def run(*command, cwd):
     return subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True)
 
 
-def ours(fsdpc, fsdp_run, folder):
+def ours(fsdpc, fsdp_run, folder, family):
     """Loss, norm of the gradient, for the weights of folder/hub."""
     (folder / "t.txt").write_bytes(TEXT)
+    fields = fields_of(family)
+    data = ["-s", 'data.train=text("t.txt")', "-s", f"data.length={LENGTH}"]
+    if fields:
+        write_fields(folder, fields)
+        arrays = ", ".join(f'{name} = "{name}.npy"' for name in fields)
+        data = ["-s", f"data.train=npy({arrays})", "-s", "data.length=none"]
     done = run(fsdpc, "import", "-q", "hub", "-o", "m.fsd", cwd=folder)
     if done.returncode == 1:
         keys = re.findall(r"hub/config.json: ([\w.]+):", done.stderr)
@@ -80,9 +116,9 @@ def ours(fsdpc, fsdp_run, folder):
         raise Refused(" ".join(keys) or "WITHOUT A KEY " + done.stderr)
     if done.returncode:
         raise SystemExit(f"import: {done.returncode} {done.stderr}")
-    done = run(fsdpc, "compile", "-q", "m.fsd", "-s", 'data.train=text("t.txt")', "-s",
-               f"data.length={LENGTH}", "-s", "data.order=sequential", "-s", f"train.batch={BATCH}",
-               "-s", "train.steps=1", "-s", "train.schedule=constant", "-o", "p.bin", cwd=folder)
+    done = run(fsdpc, "compile", "-q", "m.fsd", *data, "-s", "data.order=sequential", "-s",
+               f"train.batch={BATCH}", "-s", "train.steps=1", "-s", "train.schedule=constant", "-o",
+               "p.bin", cwd=folder)
     if done.returncode:
         raise SystemExit(f"compile: {done.stderr}")
     done = run(fsdp_run, "-q", "--threads", "1", "--load", "hub", "--log", "log", "--dump-grads",
@@ -96,7 +132,20 @@ def ours(fsdpc, fsdp_run, folder):
 
 # ---- Transformers
 
-def theirs(folder):
+def logits_and_targets(model, family):
+    import torch
+    fields = fields_of(family)
+    if not fields:
+        ids = torch.tensor([list(TEXT[LENGTH * i:LENGTH * i + LENGTH + 1]) for i in range(BATCH)])
+        return model(ids[:, :-1]).logits, ids[:, 1:]
+    at = {name: torch.tensor(table) for name, table in fields.items()}
+    if family == "t5":
+        return model(input_ids=at["source"], decoder_input_ids=at["target"]).logits, at["labels"]
+    return model(input_ids=at["inputs"], token_type_ids=at["segments"],
+                 attention_mask=at["mask"]).logits, at["labels"]
+
+
+def theirs(folder, family):
     import torch
     import transformers
     config = transformers.AutoConfig.from_pretrained(folder / "hub")
@@ -107,10 +156,9 @@ def theirs(folder):
     if any(info.values()):
         raise SystemExit(f"{folder}: {info}")
     model.train(False)
-    ids = torch.tensor([list(TEXT[LENGTH * i:LENGTH * i + LENGTH + 1]) for i in range(BATCH)])
-    logits = model(ids[:, :-1]).logits
+    logits, targets = logits_and_targets(model, family)
     loss = torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]),
-                                             ids[:, 1:].reshape(-1))
+                                             targets.reshape(-1))
     loss.backward()
     norm = torch.sqrt(sum((p.grad ** 2).sum() for p in model.parameters() if p.grad is not None))
     return loss.item(), norm.item(), {n: p.grad for n, p in model.named_parameters()
@@ -341,7 +389,32 @@ def deepseek_v2(r):
     return out | {"num_key_value_heads": out["num_attention_heads"]} | tied(r, 0.2)
 
 
+def bert(r):
+    out = common(r) | {"layer_norm_eps": r.choice([1e-12, 1e-5]), "hidden_dropout_prob": 0.0,
+                       "type_vocab_size": r.choice([2, 3]), "pad_token_id": None}
+    out.pop("num_key_value_heads")
+    return out
+
+
+def albert(r):
+    return bert(r) | {"embedding_size": r.choice([8, 16]), "inner_group_num": 1,
+                      "num_hidden_groups": 1 + (r.random() < 0.1),
+                      "attention_probs_dropout_prob": 0.0}
+
+
+def t5(r):
+    h = r.choice([1, 2, 4])
+    return {"vocab_size": r.choice([64, 97]), "d_model": h * r.choice([8, 16]), "num_heads": h,
+            "d_kv": r.choice([8, 12]), "d_ff": r.choice([40, 64]), "num_layers": r.choice([1, 2]),
+            "num_decoder_layers": r.choice([1, 2]), "layer_norm_epsilon": eps(r),
+            "relative_attention_num_buckets": r.choice([8, 32]),
+            "relative_attention_max_distance": r.choice([20, 128]), "dropout_rate": 0.0,
+            "feed_forward_proj": r.choice(["relu", "relu", "relu", "gated-gelu"])}
+
+
 FAMILIES = {
+    "albert": ("AlbertForMaskedLM", albert),
+    "bert": ("BertForMaskedLM", bert),
     "bloom": ("BloomForCausalLM", bloom),
     "cohere": ("CohereForCausalLM", cohere),
     "deepseek_v2": ("DeepseekV2ForCausalLM", deepseek_v2),
@@ -361,6 +434,7 @@ FAMILIES = {
     "phi3": ("Phi3ForCausalLM", phi3),
     "qwen2": ("Qwen2ForCausalLM", qwen2),
     "qwen3": ("Qwen3ForCausalLM", qwen3),
+    "t5": ("T5ForConditionalGeneration", t5),
     "stablelm": ("StableLmForCausalLM", stablelm),
     "starcoder2": ("Starcoder2ForCausalLM", starcoder2),
 }
@@ -395,14 +469,14 @@ def run_case(fsdpc, fsdp_run, family, seed):
             return f"{family} {seed}: Transformers itself refuses it: {error!r:.100}", True, None
         text = (folder / "hub" / "config.json").read_text()
         try:
-            loss, norm = ours(fsdpc, fsdp_run, folder)
+            loss, norm = ours(fsdpc, fsdp_run, folder, family)
         except Refused as refused:
             case = {"family": family, "seed": seed, "config": json.loads(text),
                     "refused": str(refused)}
             return f"{family} {seed}: refused {refused}", "WITHOUT" not in str(refused), case
         except SystemExit as error:
             return f"{family} {seed}: {error}\n{text}", False, None
-        want, their_norm, gradients = theirs(folder)
+        want, their_norm, gradients = theirs(folder, family)
         off, n, of = gradient_error(folder, gradients, their_norm)
         d, dn = abs(loss / want - 1), abs(norm / their_norm - 1)
         good = d < LOSS and dn < GRADIENT and off < GRADIENT and n > 0
@@ -453,7 +527,7 @@ def replay(fsdpc, fsdp_run, file, first="0", count="1000000"):
             if "shapes" in case:
                 write_weights(folder / "hub" / "model.safetensors", case["shapes"])
             try:
-                loss, norm = ours(fsdpc, fsdp_run, folder)
+                loss, norm = ours(fsdpc, fsdp_run, folder, case["family"])
                 good = ("loss" in case and abs(loss / case["loss"] - 1) < LOSS
                         and abs(norm / case["norm"] - 1) < GRADIENT)
                 if not good:
