@@ -19,6 +19,6 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 5  all ranks issue the same: 7 collectives, 2 ranks
 6  the arena is as large as it must be: 19520 bytes
 7  nothing waits for itself: 11 edges
-8  the plan computes the model: 24 ops, 2 losses and metrics, 122 facts, dtypes of 29 results
+8  the plan computes the model: 24 ops, 2 losses and metrics, 123 facts, dtypes of 29 results
 9  checkpoints hold the state between two steps: 3 saves, 6264 bytes per rank, awaited by 1 instructions
 10 ranks share out values only as ops allow: parts of 0 values, terms of 0 sums
