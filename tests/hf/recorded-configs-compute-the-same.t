@@ -3,4 +3,4 @@
 # TIME: 200
 # NEEDS: build:device_cpu.so
 ==== out
-41 cases, 6 refused, 0 wrong
+48 cases, 7 refused, 0 wrong
