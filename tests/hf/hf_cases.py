@@ -6,8 +6,9 @@
 
 Each case is a folder that from_config(..).save_pretrained(..) wrote, with weights by a formula.
 fsdpc imports it; fsdp-run --load computes loss and gradients of one batch, Transformers does the
-same in float64. The loss must agree within 1e-6, the gradients within 1e-5 of their norm, or the
-import must name the key that it refuses.
+same in float64. The loss must agree within 1e-6, the gradients within 1e-5 of their norm (where
+Transformers in float32 is farther off, within that), or the import must name the key that it
+refuses.
 """
 import array
 import json
@@ -145,12 +146,12 @@ def logits_and_targets(model, family):
                  attention_mask=at["mask"]).logits, at["labels"]
 
 
-def theirs(folder, family):
+def theirs(folder, family, dtype="float64"):
     import torch
     import transformers
     config = transformers.AutoConfig.from_pretrained(folder / "hub")
     kind = getattr(transformers, config.architectures[0])
-    model, info = kind.from_pretrained(folder / "hub", dtype=torch.float64,
+    model, info = kind.from_pretrained(folder / "hub", dtype=getattr(torch, dtype),
                                        attn_implementation="eager", output_loading_info=True,
                                        experts_implementation="eager")
     if any(info.values()):
@@ -172,6 +173,13 @@ def gradient_error(folder, gradients, norm):
     shared = [n for n in mine if n in gradients and gradients[n].shape == mine[n].shape]
     total = sum(((mine[n].double() - gradients[n]) ** 2).sum().item() for n in shared)
     return math.sqrt(total) / norm, len(shared), len(mine)
+
+
+def float32_error(folder, family, gradients, norm):
+    """How far Transformers itself is off in float32: some random models amplify rounding."""
+    rough = theirs(folder, family, "float32")[2]
+    return math.sqrt(sum(((rough[n].double() - g) ** 2).sum().item()
+                         for n, g in gradients.items())) / norm
 
 
 # ---- random configs
@@ -479,11 +487,16 @@ def run_case(fsdpc, fsdp_run, family, seed):
         want, their_norm, gradients = theirs(folder, family)
         off, n, of = gradient_error(folder, gradients, their_norm)
         d, dn = abs(loss / want - 1), abs(norm / their_norm - 1)
-        good = d < LOSS and dn < GRADIENT and off < GRADIENT and n > 0
+        limit = GRADIENT
+        if off >= limit:
+            limit = float32_error(folder, family, gradients, their_norm)
+        good = d < LOSS and dn < GRADIENT and off < limit and n > 0
         case = {"family": family, "seed": seed, "config": json.loads(text), "shapes": shapes,
                 "loss": want, "norm": their_norm}
         line = (f"{family} {seed}: loss {want:.6f} off {d:.1e}, norm {their_norm:.4f} off "
                 f"{dn:.1e}, gradients of {n}/{of} off {off:.1e}")
+        if limit != GRADIENT:
+            line += f", Transformers in float32 {limit:.1e}"
         return line if good else f"{line} WRONG\n{text}", good, case
 
 
