@@ -128,11 +128,29 @@ static bool put_entry(HfTexts *t, const Node *e, bool nested) {
     return true;
 }
 
-static void check_entry(Model *m, const Node *section, uint32_t i) {
+/* Whether the entry is a key to write; otherwise it is noted or an error. */
+static bool is_written(HfTexts *t, const Node *section, uint32_t i, const char *path) {
     const Node *e = section->kids[i];
+    if (e->kind == NODE_REQUIRE) {
+        Diag d = diag_at(t->m->ds, E_misplaced_entry, e->span,
+                         "only `key = value` and `key { .. }` are allowed in config hf");
+        diag_emit(&d);
+        return false;
+    }
     for (uint32_t k = 0; k < i; k++)
         if (section->kids[k]->text && !strcmp(section->kids[k]->text, e->text))
-            duplicate_error(m, "key", e->text, e->text_span, section->kids[k]->text_span);
+            duplicate_error(t->m, "key", e->text, e->text_span, section->kids[k]->text_span);
+    if (!hf_entry_skips(e)) return true;
+    put_comma(&t->skip);
+    put_text(&t->skip, path);
+    return false;
+}
+
+static void put_facts(HfTexts *t, const char *path, const Node *e) {
+    if (e->n > 1) put_absent(t, path, e);
+    if (!hf_entry_nullable(t->m, e)) return;
+    put_comma(&t->null);
+    put_text(&t->null, path);
 }
 
 static void put_entries(HfTexts *t, const Node *section, const char *prefix, int depth) {
@@ -141,32 +159,17 @@ static void put_entries(HfTexts *t, const Node *section, const char *prefix, int
     buf_printf(out, "{");
     for (uint32_t i = 0; i < section->n; i++) {
         const Node *e = section->kids[i];
-        if (e->kind == NODE_REQUIRE) {
-            Diag d = diag_at(t->m->ds, E_misplaced_entry, e->span,
-                             "only `key = value` and `key { .. }` are allowed in config hf");
-            diag_emit(&d);
-            continue;
-        }
-        check_entry(t->m, section, i);
-        const char *path = arena_printf(t->m->arena, "%s%s", prefix, e->text);
-        if (hf_entry_skips(e)) {
-            put_comma(&t->skip);
-            put_text(&t->skip, path);
-            continue;
-        }
+        const char *path = arena_printf(t->m->arena, "%s%s", prefix, e->text ? e->text : "");
         size_t before = out->n;
-        bool put = true;
+        bool put = is_written(t, section, i, path);
+        if (!put) continue;
         buf_printf(out, "%s\n%*s", entries ? "," : "", depth, "");
         if (e->kind == NODE_SECTION) {
             put_text(out, e->text);
             buf_printf(out, ": ");
             put_entries(t, e, arena_printf(t->m->arena, "%s.", path), depth + 2);
         } else {
-            if (e->n > 1) put_absent(t, path, e);
-            if (hf_entry_nullable(t->m, e)) {
-                put_comma(&t->null);
-                put_text(&t->null, path);
-            }
+            put_facts(t, path, e);
             put = put_entry(t, e, *prefix);
         }
         if (!put) out->n = before;
