@@ -157,14 +157,18 @@ static void fill_segments(const RankInfo *rank, const PlanGroup *group, SegmentS
     for (uint32_t k = group->first_param; k < group->first_param + group->n_param; k++) {
         const PlanParam *param = &p->params[p->group_params[k].param];
         Type whole = plan_whole_type(p, param);
+        TensorPart part = plan_part(p, param, rank->rank);
+        int64_t row = MAX(factor_shape(&whole).columns, 1);
         table[k] = (SegmentStart){.offset = p->group_params[k].offset,
                                   .chunk = p->group_params[k].chunk,
                                   .lr_factor = plan_lr_factor(param),
                                   .weight_decay = plan_decay(param, STANDARD_DECAY),
                                   .elements = type_elements(&param->type),
                                   .whole = type_elements(&whole),
-                                  .part = plan_part(p, param, rank->rank),
+                                  .part = part,
                                   .shape = factor_shape(&whole),
+                                  .skipped_rows = (part.all - part.run) / row,
+                                  .skipped_columns = (part.all - part.run) % row,
                                   .numbers = numbers,
                                   .words = words,
                                   .blocks = blocks};

@@ -58,6 +58,8 @@ typedef struct SegmentStart {
     int64_t elements, whole; /* that this rank has, and that all ranks together have */
     TensorPart part;         /* which ones those are */
     FactorShape shape;       /* of Adafactor, of the whole parameter, and .. */
+    int64_t skipped_rows;    /* between runs of the part, the same as so many rows .. */
+    int64_t skipped_columns; /* .. and columns */
     int64_t numbers, words;  /* .. where its moments and sums begin in those of the group */
     int64_t blocks;          /* where those that are quantized one by one begin in the group's */
 } SegmentStart;

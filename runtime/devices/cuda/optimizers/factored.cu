@@ -65,25 +65,30 @@ DEVICE void next_part(const FactoredShard &f, FactoredPart &p) {
     take_piece(f, p);
 }
 
-/* Where an element of the part is in the whole parameter, and how many from it on lie in the same
- * run of the part. */
+/* Where an element of the part is in the whole parameter, and in its run of the part. */
 struct WholePlace {
-    int64_t row, column, left;
-    bool pads;
+    int64_t row, column, in;
 };
 
+DEVICE int64_t row_length(const SegmentStart &s) { return s.shape.columns ? s.shape.columns : 1; }
 DEVICE WholePlace place_of(const SegmentStart &s, int64_t e) {
-    int64_t at = tensor_element(&s.part, e), length = s.shape.columns ? s.shape.columns : 1;
-    return {at / length, at % length, tensor_run(&s.part, e), tensor_pads(&s.part, e)};
+    int64_t at = tensor_element(&s.part, e), row = at / row_length(s);
+    return {row, at - row * row_length(s), e % s.part.run};
 }
-/* Moves on to element e, the next one. */
-DEVICE void next_place(const SegmentStart &s, int64_t e, WholePlace &w) {
-    if (--w.left == 0) {
-        w = place_of(s, e);
-    } else if (++w.column >= s.shape.columns) {
-        w.column = 0;
-        w.row++;
-    }
+DEVICE bool pads(const SegmentStart &s, const WholePlace &w) { return w.in >= s.part.kept; }
+DEVICE void move_place(const SegmentStart &s, WholePlace &w, int64_t rows, int64_t columns) {
+    w.row += rows;
+    w.column += columns;
+    bool ends = w.column >= row_length(s);
+    w.column -= ends ? row_length(s) : 0;
+    w.row += ends ? 1 : 0;
+}
+/* To the next element. There is no division in it: eight of them would not stay in registers. */
+DEVICE void next_place(const SegmentStart &s, WholePlace &w) {
+    bool ends = ++w.in == s.part.run;
+    move_place(s, w, 0, 1);
+    w.in = ends ? 0 : w.in;
+    move_place(s, w, ends ? s.skipped_rows : 0, ends ? s.skipped_columns : 0);
 }
 
 /* The gradients of elements e .. e + 7 that the update uses; 0 past `to`. */
@@ -122,14 +127,15 @@ DEVICE void sum_squares(const FactoredShard &f, const FactoredPart &p, int64_t e
     int64_t *columns = rows + 2 * s.matrices * s.rows, high = 0, low = 0;
     WholePlace w = place_of(*p.s, e);
     Eight x = gradients_at(f, p, e);
-    for (int j = 0; j < EIGHT && e + j < p.to; j++) {
-        double square = w.pads ? 0.0 : (double)x.x[j] * (double)x.x[j] * unit;
+    EACH(j) {
+        bool counts = e + j < p.to && !pads(*p.s, w);
+        double square = counts ? (double)x.x[j] * (double)x.x[j] * unit : 0.0;
         int64_t above = (int64_t)square, row = w.row;
         int64_t below = (int64_t)((square - (double)above) * 4294967296.0);
         high += above;
         low += below;
         if (s.columns) add_two(columns + 2 * (row / s.rows * s.columns + w.column), above, below);
-        next_place(*p.s, e + j + 1, w);
+        next_place(*p.s, w);
         if (w.row == row) continue;
         add_two(rows + 2 * row, high, low);
         high = low = 0;
@@ -211,16 +217,18 @@ DEVICE Eight steps_of(const FactoredShard &f, const FactoredPart &p, const float
     Eight x = gradients_at(f, p, e);
     WholePlace w = place_of(*p.s, e);
     const float *columns = own + s.matrices * s.rows, *means = columns + s.matrices * s.columns;
-    for (int j = 0; j < EIGHT && e + j < p.to; j++) {
-        float moment = w.pads ? 0.0f : own[w.row];
-        if (s.columns && !w.pads) {
-            int64_t matrix = w.row / s.rows;
+    int64_t matrix = w.row / s.rows, end = (matrix + 1) * s.rows;
+    EACH(j) {
+        bool padding = e + j >= p.to || pads(*p.s, w);
+        float moment = padding ? 0.0f : own[w.row];
+        for (; w.row >= end; matrix++) end += s.rows;
+        if (s.columns && !padding) {
             float mean = means[matrix] < f.eps ? f.eps : means[matrix];
             moment = columns[matrix * s.columns + w.column] * moment / mean;
         }
         if (moment < f.eps * f.eps) moment = f.eps * f.eps;
-        x.x[j] = w.pads ? 0.0f : x.x[j] / sqrtf(moment);
-        next_place(*p.s, e + j + 1, w);
+        x.x[j] = padding ? 0.0f : x.x[j] / sqrtf(moment);
+        next_place(*p.s, w);
     }
     return x;
 }
