@@ -7,6 +7,8 @@
  *   mutate_faults.c, mutate_sums.c, mutate_certain.c   the faults
  *   mutate_casts.c   faults of rounding
  *   mutate_saves.c   faults of saves, and of the tables that describe a plan's files
+ *   mutate_cuts.c    faults of plans in which ranks share out samples, for mutate_cut.c
+ *   mutate_run.c     trains plans, for mutate_cut.c and mutate_words.c
  *   mutate_oracle.c  runs a plan with tokens for values in many legal orders; shares nothing with
  *                    the checker; mutate_follow.c knows what each op computes from its operands
  */
@@ -155,6 +157,18 @@ bool edit_cast_everywhere(Edit *e, uint32_t value, bool pair);
 /* mutate_sizes.c */
 const char *sizes_fault(const Plan *p); /* NULL: each value and workspace is where it may be */
 const char *saves_fault(const Plan *p); /* NULL: each byte of each state is in a file once */
+
+/* mutate_cuts.c, mostly proof 10 */
+extern const Fault cut_faults[];
+extern const uint32_t n_cut_faults;
+
+/* mutate_run.c: the data that models name besides those of good_data. */
+void run_data(void);
+void put_file(const char *name, const void *bytes, size_t size);
+/* Trains NAME.bin for two steps; what it printed of them and saved is in NAME.log and
+ * NAME.safetensors. Returns its exit code. */
+int run_plan(const char *fsdp_run, const char *name);
+bool run_trains_alike(void); /* the plans `good` and `changed`, to the bit */
 
 /* mutate_oracle.c: NULL when `runs` runs of a step and an evaluation did what they must, or what
  * went wrong first. */

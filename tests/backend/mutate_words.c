@@ -13,11 +13,9 @@
  *
  * Works in the current folder; the random numbers are the same in every run.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mutate.h"
@@ -87,31 +85,13 @@ static bool change(Trial *w, char *bytes, Change *c) {
     return get(at, c->wide) != old;
 }
 
-static void put_file(const char *name, const void *bytes, size_t size) {
-    FILE *f = fopen(name, "wb");
-    if (!f || fwrite(bytes, 1, size, f) != size || fclose(f))
-        fail_environment("cannot write %s", name);
-}
-
-/* Trains two steps; what it printed of them and saved is in NAME.log and NAME.safetensors. */
-static int run_plan(const Trial *w, const char *name) {
-    char line[1024];
-    snprintf(line, sizeof line,
-             "rm -f %s.log %s.safetensors; timeout 60 %s -q --threads 1 --steps 2 --log %s.jsonl "
-             "--save %s.safetensors %s.bin >/dev/null 2>%s.err; c=$?; "
-             "grep -E '\"event\":\"(step|eval)' %s.jsonl 2>/dev/null | "
-             "sed -E 's/\"(step_ms|seconds|time)\".*//' >%s.log; rm -f %s.jsonl; exit $c",
-             name, name, w->run, name, name, name, name, name, name, name);
-    return system(line);
-}
-
 static void try_run(Trial *w, const GoodPlan *g, const char *bytes, const Change *c, int n) {
     put_file("changed.bin", bytes, g->size);
-    if (run_plan(w, "changed")) {
+    if (run_plan(w->run, "changed")) {
         w->ended++;
         return;
     }
-    if (!system("cmp -s good.log changed.log && cmp -s good.safetensors changed.safetensors")) {
+    if (run_trains_alike()) {
         w->same++;
         return;
     }
@@ -152,24 +132,6 @@ static void mutant(Trial *w, const GoodPlan *g) {
     free(bytes);
 }
 
-/* The data that models name besides those of good_data. */
-static void write_data(void) {
-    static int32_t header[256] = {20240520, 1, 4096};
-    static uint16_t token[4096];
-    static char text[4096];
-    Random r = {.state = 7};
-    for (size_t i = 0; i < ARRAY_LEN(token); i++) token[i] = (uint16_t)random_below(&r, 37);
-    for (size_t i = 0; i < sizeof text; i++) text[i] = (char)random_below(&r, 12);
-    char shard[sizeof header + sizeof token];
-    memcpy(shard, header, sizeof header);
-    memcpy(shard + sizeof header, token, sizeof token);
-    if (mkdir("data", 0777) && errno != EEXIST) fail_environment("cannot make data/");
-    put_file("data/fineweb_train_0.bin", shard, sizeof shard);
-    put_file("data/fineweb_val_0.bin", shard, sizeof shard);
-    put_file("train.txt", text, sizeof text);
-    put_file("val.txt", text, sizeof text);
-}
-
 static void report(const Trial *w) {
     printf("%llu mutants: %llu not read, refused by proof", (Llu)w->mutants, (Llu)w->unread);
     for (int k = 1; k < 16; k++)
@@ -196,11 +158,11 @@ int main(int argc, char **argv) {
     Arena *a = arena_new();
     GoodPlan *plans;
     uint32_t n = good_plans(a, &plans);
-    if (w.run) write_data();
+    if (w.run) run_data();
     for (uint32_t i = 0; i < n; i++) {
         if (w.run) {
             put_file("good.bin", plans[i].bytes, plans[i].size);
-            if (run_plan(&w, "good")) {
+            if (run_plan(w.run, "good")) {
                 printf("%s does not run here: see good.err\n", plans[i].name);
                 continue;
             }
