@@ -11,8 +11,8 @@ weights: its gradient is rounding noise, which Adam blows up. Adam's first step 
 eps), so an error d of a gradient that is not 0 moves the weight by d lr eps / (|g| + eps)^2; where
 that is more than after_tol (a gradient near 1e-7), it is allowed, with the parameter's own
 grad0_tol as d. Never tighter than a unit in the last place of the number compared. Prints `CASE on
-N ranks: as PyTorch` (or MESH) or what differs (exit 1). --table prints the largest share of the tolerance
-used.
+N ranks: as PyTorch` (or MESH) or what differs (exit 1). --table prints the largest share of the
+tolerance used.
 """
 
 import argparse
