@@ -267,7 +267,7 @@ def cut(tools, tmp):
         net = write_exact(tmp, text)
         one = train(tools, tmp, net, [], 1)
         weights.add(one[1])
-        for mesh in ("tp=2", "tp=8", "dp=2,tp=2", "tp=4,dp=3", "rep=2,dp=2,tp=2"):
+        for mesh in ("tp=2", "tp=8", "tp=3", "dp=2,tp=2", "tp=4,dp=3", "rep=2,dp=2,tp=2"):
             for args in CUT_EXACT if "rep" in mesh else CUT_EXACT[:1]:
                 same(f"{mesh} {' '.join(args)}", train(tools, tmp, net, args, mesh), one)
     if len(weights) < 2:
