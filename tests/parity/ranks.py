@@ -329,7 +329,7 @@ def matrices(tools, tmp):
         worst = 0
         for model, settings, meshes in (
             (gpt, GPT + padded, ("tp=2", "tp=4", "tp=2,dp=3", "tp=2,rows")),
-            (gpt, GPT + padded, ("rep=2,dp=2,tp=2", "cp=2,tp=2")),
+            (gpt, GPT + padded, ("rep=2,dp=2,tp=2", "cp=2,tp=2", "dp=2,cp=2")),
             (llama, FEW_HEADS, ("tp=4", "tp=8", "dp=2,tp=4")),
         ):
             args = settings + optimizer
@@ -342,6 +342,7 @@ def matrices(tools, tmp):
             ["-s", "shard.offload=(states = cpu, params = cpu)"],
         )
         all_same(tools, tmp, gpt, GPT + FEW + padded + optimizer, "dp=2,tp=2", variants)
+        all_same(tools, tmp, gpt, GPT + FEW + optimizer, "dp=2,cp=2", variants[:3])
         print(f"{name}: largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
 
 

@@ -152,13 +152,15 @@ static int place_accumulated(Check *c, uint64_t i) {
     return 0;
 }
 
-/* What prepares the update of a group looks at whole parameters: where ranks share these out, each
- * adds what its parts contribute. */
+/* What prepares the update of a group looks at whole parameters: where ranks share these out, or
+ * hold other shards of them, each adds what its parts contribute. */
 static void place_sum_of_parts(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     int part = op_info[in->op].role == ROLE_STEP ? op_partial_result((OpKind)in->op) : -1;
     placement_set_whole(c, i);
-    if (part >= 0 && c->p->groups[in->attr.group].cut & cut_axis(c))
+    if (part < 0) return;
+    const PlanGroup *g = &c->p->groups[in->attr.group];
+    if ((g->cut | g->split) & cut_axis(c))
         placement_set(c, check_out(c, i, (uint32_t)part), &(Place){.kind = PLACE_PARTIAL}, 0);
 }
 
