@@ -57,7 +57,7 @@ ReductionPath comm_reduction_path(const Comm *c, uint32_t group, bool several, b
     ReductionPath w = {.each = residence_transition(made, several ? kept : end),
                        .last = residence_transition(several ? kept : end, end)};
     w.at_once = several && transition_is_none(w.each) && kept.place == PLACE_DEVICE;
-    w.in_place = w.at_once && update && w.last.sum && !w.last.scatter;
+    w.in_place = w.at_once && update && w.last.sum && !(w.last.scatter | w.last.retain);
     return w;
 }
 
