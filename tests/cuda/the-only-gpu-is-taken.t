@@ -17,10 +17,10 @@ steps           4
 last loss       4.83242
 best eval loss  -
 arena bytes     33679104 predicted, 33679104 allocated a rank
-device bytes    176 for context and libraries besides the arena
+device bytes    288 for context and libraries besides the arena
 device cuda, transport local, 1 rank of 2 threads
 steps           4
 last loss       4.83242
 best eval loss  -
 arena bytes     33679104 predicted, 33679104 allocated a rank
-device bytes    176 for context and libraries besides the arena
+device bytes    288 for context and libraries besides the arena

@@ -14,7 +14,7 @@ import sys
 NAMED = {"exact": ("i64", ["24"]), "step": ("f64", ["16"]), "scale": ("f64", ["8"])}
 FLOATS = ("f32", "bf16", "f16")
 NUMBERS = ("f32", "bf16", "f16", "f64", "i32", "i64", "u8", "f8e4m3", "i8")
-CASES = 100
+CASES = 150
 
 
 class Slot:

@@ -262,7 +262,8 @@ DEVICE double exact_rms(const int64_t *words, int64_t n) {
     return sqrt(exact_value(words) / (double)n);
 }
 
-__global__ void __launch_bounds__(THREADS)
+/* Two blocks at a time: for more the compiler would keep registers in memory. */
+__global__ void __launch_bounds__(THREADS, 2)
     update_weights(FactoredShard f, Limits a, void *to, const float *m, const int64_t *sums,
                    const int64_t *rms) {
     begin_kernel();
