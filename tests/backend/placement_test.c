@@ -523,12 +523,25 @@ static void keys_stay_keys(void **state) {
     faults_end(&f);
 }
 
+/* A gradient is split over dp, then over cp; the other way round a rank has another shard. */
+static bool exchange_splits(Edit *e, const Plan *p, uint32_t retain) {
+    uint32_t scatter = p->values[operand(p, retain, 0)].def;
+    PlanInstr *a = &e->instr[scatter].row, *b = &e->instr[retain].row;
+    if (a->op != OP_reduce_scatter || p->instrs[scatter].n_in != 1) return false;
+    PlanInstr sum = *a;
+    a->op = b->op, a->attr = b->attr, a->stream = b->stream;
+    b->op = sum.op, b->attr = sum.attr, b->stream = sum.stream;
+    edit_repair_edges(e);
+    return true;
+}
+
 /* Experts see all positions: of their gradients, which ranks along cp have whole, each takes its
  * part. */
 static void gradients_that_are_whole_are_retained(void **state) {
     (void)state;
     static const char *const mesh[] = {"shard.mesh=(dp = 2, cp = 2)",
                                        "shard.mesh=(cp = 2, dp = 2)"};
+    uint32_t exchanged = 0;
     for (int k = 0; k < 2; k++) {
         Faults f = faults_with("mixtral", mesh[k], "KV=4", "L=1");
         for (uint32_t i = 0; i < f.good.plan.n_instrs; i++) {
@@ -541,9 +554,14 @@ static void gradients_that_are_whole_are_retained(void **state) {
             e = edit_new(f.arena, &f.good.plan);
             e->instr[i].row.attr.group ^= 1;
             try_edit(&f, e, false);
+            e = edit_new(f.arena, &f.good.plan);
+            if (!exchange_splits(e, &f.good.plan, i)) continue;
+            exchanged++;
+            try_edit(&f, e, false);
         }
         faults_end(&f);
     }
+    assert_int_not_equal(exchanged, 0);
 }
 
 int main(void) {
