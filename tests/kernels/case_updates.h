@@ -117,6 +117,15 @@
          .reference = ref_linear_grad_weight_bias,                                                 \
          .tolerance = 2e-6,                                                                        \
          .product = true},                                                                         \
+        {.op = OP_accuracy,                                                                        \
+         .title = "accuracy, pitch " #p,                                                           \
+         .attr = {.ignore = -100, .k = 2},                                                         \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {{PITCHED(p, r, o), FILL_SMALL}, IN(DT_I32, TARGETS, r)},                           \
+         .out = {WORDS},                                                                           \
+         .reference = ref_accuracy,                                                                \
+         .limit = o},                                                                              \
         CROSS_ENTROPY(", pitch " #p, r, o, p, 0), {                                                \
         .op = OP_cross_entropy_grad, .title = "cross_entropy_grad from dense, pitch " #p,          \
         .attr = {.ignore = -100, .exponent = -7}, .n_in = 3, .n_out = 1,                           \

@@ -324,8 +324,8 @@ KERNEL(mse_grad) {
 
 /* Are fewer than k logits above the target's, or equal to it and before it? Rows that hold a nan
  * count as wrong. */
-static bool is_among(const Operand *x, int64_t row, int64_t width, int64_t target, int64_t k) {
-    int64_t from = row * width, above = 0;
+static bool is_among(const Operand *x, const Targets *t, int64_t row, int64_t k) {
+    int64_t from = row * t->pitch, width = t->width, target = t->at[row], above = 0;
     float of_target = element_load(x->at, x->dtype, from + target);
     V16 wanted = v_all(of_target);
     I16 better = {0}, unknown = {0};
@@ -358,7 +358,7 @@ KERNEL(accuracy) {
         for (int64_t row = r.from; row < r.to; row++) {
             if (t.at[row] == t.ignore) continue;
             count++;
-            right += is_among(&logits, row, t.width, t.at[row], l->call->attr->k);
+            right += is_among(&logits, &t, row, l->call->attr->k);
         }
     }
     int64_t *words = out.at;
