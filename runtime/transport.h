@@ -70,6 +70,19 @@ typedef struct Pulse {
     _Atomic uint32_t writing; /* to a file or a terminal, which may take any time */
 } Pulse;
 
+/* From a rank to one of another stage. Messages of an outbox are taken in the order in which they
+ * are sent. */
+typedef struct StageMessage {
+    int32_t peer;      /* the other rank */
+    uint32_t box;      /* row of states: the sender's outbox */
+    uint64_t sequence; /* from 0 on each box */
+    int32_t stream;
+    uint64_t bytes;
+    void *value;       /* what is sent, or where it goes; device addresses */
+    char *slot;        /* of send: its place in the outbox */
+    const char *label; /* for messages to people */
+} StageMessage;
+
 typedef struct TransportContext TransportContext;
 typedef struct TransportWorld TransportWorld;
 
@@ -91,6 +104,11 @@ typedef struct Transport {
     int (*all_gather)(TransportContext *c, const Collective *call, char *error);
     int (*reduce_scatter)(TransportContext *c, const Collective *call, char *error);
     int (*all_reduce)(TransportContext *c, const Collective *call, char *error);
+    /* send copies the value to its slot, as soon as the message before the last one has been taken,
+     * and returns when the value may be overwritten; receive waits for the message and copies it.
+     * NULL, both: no pipelines. */
+    int (*send)(TransportContext *c, const StageMessage *m, char *error);
+    int (*receive)(TransportContext *c, const StageMessage *m, char *error);
     int (*barrier)(TransportContext *c, const Collective *call, char *error);
     /* Host side: *out = the largest `mine` of all members. Decisions such as "stop here". */
     int (*agree)(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,

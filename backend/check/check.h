@@ -30,7 +30,10 @@ typedef struct Check {
     AxisSet
         samples;  /* along which ranks read different samples: contributions are summed over them */
     AxisSet cuts; /* along which ranks share out values */
-    int n_levels; /* check_placement.c: one for each of these axes, innermost first */
+    AxisSet stages;           /* along which they have other layers */
+    const uint32_t *operands; /* those of the plan; where a proof is about what stages compute
+                                 together, those that check_link makes of them */
+    int n_levels;             /* check_placement.c: one for each of these axes, innermost first */
     int level_axis[CHECK_LEVELS];
     int64_t level_parts[CHECK_LEVELS]; /* its ranks */
     PlanFault *fault;
@@ -42,6 +45,7 @@ typedef struct Check {
     /* by value of the whole plan */
     uint32_t *root;      /* the value whose memory a view shows; itself otherwise */
     uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
+    uint32_t *linked;    /* room for other operands */
     uint32_t *use;       /* directly or through a view, ascending */
     Type *types;         /* room for those of an instruction's operands and results */
     Place *place;        /* check_placement.c: how a value is placed along the level's axis */
@@ -91,6 +95,7 @@ bool check_in_one_piece(const Check *c, const PlanGroupParam *at);
  * that themselves. */
 uint32_t check_at_home(const Check *c, uint32_t value);
 uint32_t check_as_made(const Check *c, uint32_t value);
+bool check_is_zeros(const Check *c, uint32_t value); /* numbers of a fill with 0 */
 bool check_is_loss(uint16_t op);
 bool check_is_update(uint16_t op);
 bool check_is_collective(const Check *c, uint64_t instr);
@@ -125,7 +130,7 @@ int check_sweep(const CheckRange *range, uint32_t n, void *context, CheckMeeting
 /* check_overwrite.c: may instruction i write result j over its operand k? */
 bool check_may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j);
 /* check_placement.c: rule 10 of one program */
-int check_placements(Check *c, uint32_t program);
+int check_placements(Check *c, const PlanProgram *pr);
 /* check_terms.c: what attributes are on whole types, if they count entries of that dimension. */
 void check_whole_attrs(const Check *c, uint64_t i, uint16_t op, Attrs *a);
 void check_whole_step(const Check *c, uint64_t i, FormulaStep *step);
@@ -185,10 +190,10 @@ bool check_counts(uint16_t op, uint32_t bit); /* does the attribute say what the
 uint64_t check_term(const Check *c, uint16_t op, const Attrs *a, uint32_t result, const Type *shape,
                     uint32_t n_in, const uint64_t *in);
 uint64_t check_param_term(const Check *c, uint32_t param);
-void check_draw_key(Check *c);                 /* before the others */
-void check_number(Check *c, uint32_t program); /* all values of the program */
-void check_index_inner(Check *c);              /* before the others */
-void check_type_inner(Check *c);               /* after it: fills Check.inner_type */
+void check_draw_key(Check *c);                      /* before the others */
+void check_number(Check *c, const PlanProgram *pr); /* all values of the program */
+void check_index_inner(Check *c);                   /* before the others */
+void check_type_inner(Check *c);                    /* after it: fills Check.inner_type */
 
 /* check_contributions.c */
 typedef struct GradientForm {   /* a row of check_backward.def */
@@ -228,11 +233,16 @@ uint32_t check_gradient_result(const Contribution *u);
 uint32_t check_gradient_args(const Part *part, const GradientForm *f);
 Attrs check_gradient_attrs(const Check *c, const Contribution *u);
 /* check_recomputed.c: rule 4 of one program: what is repeated is what forward computes */
-int check_recomputed(Check *c, uint32_t program);
+int check_recomputed(Check *c, const PlanProgram *pr);
 /* check_backward.c: rule 4 of one program: gradients are those of the loss */
-int check_backward(Check *c, uint32_t program);
+int check_backward(Check *c, const PlanProgram *pr);
 /* check_blame.c: which instruction is why the pack's operand is not the parameter's gradient */
 int check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value);
+/* check_stages.c: of a pipeline. Programs of a kind are pieces of one that computes the whole
+ * model: rule 5 of each. */
+uint32_t check_whole_programs(const Check *c, PlanProgram *whole); /* [n_programs]; how many */
+int check_link(Check *c, uint32_t *operands); /* what pieces read, as other pieces make it */
+int check_calls(Check *c);                    /* rules 5, 7 and 10 of the calls of a step */
 /* check_collectives.c: rules 5 and 7 of the plan */
 int check_cycles(Check *c);
 int check_collectives(Check *c);

@@ -81,9 +81,8 @@ static bool has_backward(const Plan *p, const PlanProgram *pr) {
     return false;
 }
 
-int check_backward(Check *c, uint32_t program) {
+int check_backward(Check *c, const PlanProgram *pr) {
     const Plan *p = c->p;
-    const PlanProgram *pr = &p->programs[program];
     if (!has_backward(p, pr)) return 0;
     Backward s = {.c = c, .program = pr};
     uint64_t values = check_room(c);

@@ -201,7 +201,11 @@ int check_cycles(Check *c) {
     if (!program)
         return check_fail(c, "0", NO_INSTR, "no memory for the checker"), EXIT_ENVIRONMENT;
     int status = 0;
-    for (uint32_t kind = PLAN_STEP; !status && kind <= PLAN_EVALUATION; kind++)
+    for (uint32_t k = 0; c->stages && !status && k < p->n_programs; k++) {
+        program[0] = &p->programs[k];
+        status = check_union(c, program, 1);
+    }
+    for (uint32_t kind = PLAN_STEP; !c->stages && !status && kind <= PLAN_EVALUATION; kind++)
         for (uint32_t k = 0; !status; k++) {
             uint32_t n = 0;
             for (uint32_t r = 0; r < p->n_roles; r++) {
@@ -282,7 +286,7 @@ static SumIdentity sum_identity(const Check *c, uint64_t i, uint32_t k) {
     uint32_t v = check_in(c, i, k), out = check_out(c, i, k);
     const PlanInstr *def = &p->instrs[p->values[v].def];
     for (uint64_t steps = 0; def->op == OP_metric_add && steps < p->n_instrs; steps++) {
-        v = p->operands[def->first_in];
+        v = c->operands[def->first_in];
         def = &p->instrs[p->values[v].def];
     }
     SumIdentity m = {.op = def->op, .group = NO_INDEX, .kept = NO_INDEX};
@@ -340,6 +344,72 @@ static int compare_programs(Check *c, const PlanProgram *a, const PlanProgram *b
     return 0;
 }
 
+/* ---- 5, of a pipeline: roles meet only where sums are over all of them ---- */
+
+static bool is_zeros(const Check *c, uint64_t i, uint32_t k) {
+    return check_is_zeros(c, check_in(c, i, k));
+}
+
+/* Of each sum of a collective over stages, roles add what they have, and one has some of it. */
+static bool same_sums(const Check *c, uint64_t i, uint64_t j) {
+    const PlanInstr *x = &c->p->instrs[i], *y = &c->p->instrs[j];
+    if (x->op != OP_all_reduce || y->op != x->op || x->n_out != y->n_out ||
+        x->attr.axes != y->attr.axes || x->attr.tag != y->attr.tag)
+        return false;
+    for (uint32_t k = 0; k < x->n_out; k++) {
+        SumIdentity one = sum_identity(c, i, k), other = sum_identity(c, j, k);
+        const Type *s = &c->p->values[check_out(c, i, k)].type;
+        const Type *t = &c->p->values[check_out(c, j, k)].type;
+        if (s->dtype != t->dtype || check_elements(s) != check_elements(t)) return false;
+        bool none = is_zeros(c, i, k) || is_zeros(c, j, k);
+        if (one.kept != other.kept || (!none && one.op != other.op)) return false;
+        if (!none && one.op != OP_grad_norm) return false; /* each term is of one stage */
+    }
+    return true;
+}
+
+/* The next collective over stages of the programs of a kind that role r has, at or after (*k, *i).
+ */
+static bool next_sum(const Check *c, uint32_t kind, uint32_t role, uint32_t *k, uint64_t *i) {
+    const Plan *p = c->p;
+    for (; *k < p->n_programs; ++*k, *i = 0) {
+        const PlanProgram *pr = &p->programs[*k];
+        if (pr->kind != kind || plan_stage_role(p, pr->stage) != role) continue;
+        *i = MAX(*i, (uint64_t)pr->first_instr);
+        for (; *i < pr->first_instr + (uint64_t)pr->n_instr; ++*i)
+            if (check_is_collective(c, *i) && p->instrs[*i].attr.axes & c->stages) return true;
+    }
+    return false;
+}
+
+static int compare_sums(Check *c, uint32_t kind, uint32_t role) {
+    uint32_t k = 0, n = 0;
+    uint64_t i = 0, j = 0;
+    for (;; i++, j++) {
+        bool more = next_sum(c, kind, 0, &k, &i), other = next_sum(c, kind, role, &n, &j);
+        if (!more && !other) return 0;
+        if (more != other || !same_sums(c, i, j))
+            return check_fail(c, "5a", other ? j : i, "meets no sum of role %u that is the same",
+                              other ? 0 : role);
+    }
+}
+
+static int check_sums_of_roles(Check *c) {
+    const Plan *p = c->p;
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        uint32_t kind = p->programs[c->program[i]].kind;
+        bool over = check_is_collective(c, i) && p->instrs[i].attr.axes & c->stages;
+        if (over && kind != PROGRAM_UPDATE && kind != PROGRAM_EVAL)
+            return check_fail(c, "5a", i, "is over stages, which call this program at other times");
+    }
+    int status = 0;
+    for (uint32_t r = 1; !status && r < p->n_roles; r++) {
+        status = compare_sums(c, PROGRAM_UPDATE, r);
+        if (!status) status = compare_sums(c, PROGRAM_EVAL, r);
+    }
+    return status;
+}
+
 static int check_roles(Check *c) {
     const Plan *p = c->p;
     uint64_t ranks = 0;
@@ -352,6 +422,7 @@ static int check_roles(Check *c) {
     if (ranks != p->settings->ranks || mesh != (int64_t)ranks)
         return check_fail(c, "5a", NO_INSTR, "roles have %llu ranks, the mesh %lld, the plan %u",
                           (unsigned long long)ranks, (long long)mesh, p->settings->ranks);
+    if (c->stages) return check_sums_of_roles(c);
     for (uint32_t r = 1; r < p->n_roles; r++)
         for (uint32_t kind = PLAN_STEP; kind <= PLAN_EVALUATION; kind++)
             for (uint32_t k = 0;; k++) {

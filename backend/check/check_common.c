@@ -18,7 +18,7 @@ int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, .
 }
 
 uint32_t check_in(const Check *c, uint64_t instr, uint32_t k) {
-    return c->p->operands[c->p->instrs[instr].first_in + k];
+    return c->operands[c->p->instrs[instr].first_in + k];
 }
 
 uint32_t check_out(const Check *c, uint64_t instr, uint32_t k) {
@@ -86,7 +86,7 @@ static uint32_t copied_by(const Check *c, uint32_t value, uint16_t op) {
 static uint32_t taken_back(const Check *c, uint32_t value) {
     const PlanInstr *in = &c->p->instrs[c->p->values[value].def];
     if (in->op != OP_retain) return value;
-    uint32_t flat = c->p->operands[in->first_in];
+    uint32_t flat = c->operands[in->first_in];
     uint64_t def = c->p->values[flat].def;
     const PlanInstr *from = &c->p->instrs[def];
     if (from->op != OP_unshard || from->attr.axes != in->attr.axes) return value;
@@ -99,6 +99,11 @@ uint32_t check_at_home(const Check *c, uint32_t value) {
 }
 
 uint32_t check_as_made(const Check *c, uint32_t value) { return copied_by(c, value, OP_evict); }
+
+bool check_is_zeros(const Check *c, uint32_t value) {
+    const PlanInstr *def = &c->p->instrs[c->p->values[value].def];
+    return def->op == OP_fill && def->attr.alpha == 0;
+}
 
 bool check_is_loss(uint16_t op) { return op_info[op].term == TERM_LOSS; }
 

@@ -66,24 +66,48 @@ static int follow_instr(GradientCheck *s, uint64_t i) {
     return check_is_update(in->op) ? follow_update(s, i) : follow_term(s, i);
 }
 
+static int follow_program(GradientCheck *s, const PlanProgram *pr, int64_t times) {
+    const Plan *p = s->c->p;
+    int status = 0;
+    s->times = times;
+    memset(s->sym, 0, (p->n_values + 1) * sizeof *s->sym);
+    memset(s->listed, 0, (p->n_groups + 1) * sizeof *s->listed);
+    memcpy(s->before, s->content, (p->n_states + 1) * sizeof *s->content);
+    for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        status = follow_instr(s, i);
+    return status;
+}
+
+/* What stages do together in a step: first, micro for each further micro-batch, the update. */
+static int follow_stages(GradientCheck *s) {
+    const Plan *p = s->c->p;
+    PlanProgram *whole = calloc(p->n_programs + 1, sizeof *whole);
+    uint32_t n = whole ? check_whole_programs(s->c, whole) : 0;
+    static const ProgramKind step[] = {PROGRAM_FIRST, PROGRAM_MICRO, PROGRAM_UPDATE};
+    static const ProgramKind evaluation[] = {PROGRAM_EVAL};
+    const ProgramKind *kind = s->evaluation ? evaluation : step;
+    size_t n_kinds = s->evaluation ? ARRAY_LEN(evaluation) : ARRAY_LEN(step);
+    int status = whole ? 0 : EXIT_ENVIRONMENT;
+    for (size_t j = 0; j < n_kinds; j++)
+        for (uint32_t k = 0; !status && k < n; k++) {
+            bool micro = whole[k].kind == PROGRAM_MICRO;
+            if (whole[k].kind != kind[j]) continue;
+            status = follow_program(s, &whole[k], micro ? p->settings->micro_batches - 1 : 1);
+        }
+    free(whole);
+    return status;
+}
+
 static int follow_calls(GradientCheck *s, uint32_t role, uint32_t kind) {
     const Plan *p = s->c->p;
     int status = 0;
     s->evaluation = kind == PLAN_EVALUATION;
     memset(s->content, 0, (p->n_states + 1) * sizeof *s->content);
+    if (s->c->stages) return follow_stages(s);
     for (uint32_t k = 0; !status && k < p->n_calls; k++) {
         const PlanCall *call = &p->calls[k];
         if (call->role != role || call->kind != kind) continue;
-        const PlanProgram *pr = &p->programs[call->program];
-        s->program = call->program;
-        s->times = call->times;
-        memset(s->sym, 0, (p->n_values + 1) * sizeof *s->sym);
-        memset(s->listed, 0, (p->n_groups + 1) * sizeof *s->listed);
-        memcpy(s->before, s->content, (p->n_states + 1) * sizeof *s->content);
-        for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr;
-             i++)
-            status = follow_instr(s, i);
-        s->calls += (uint64_t)call->times;
+        status = follow_program(s, &p->programs[call->program], call->times);
     }
     return status;
 }
@@ -144,7 +168,7 @@ int check_samples(Check *c) {
     AxisSet several = 0;
     uint32_t found = 0;
     for (int a = 0; a < c->mesh.n; a++) several |= (AxisSet)(c->mesh.axis[a].size > 1) << a;
-    several &= ~c->cuts;
+    several &= ~(c->cuts | c->stages);
     for (AxisSet set = 0; set <= several; set++) {
         if (set & ~several || check_ranks(c, set) != parts) continue;
         c->samples = set;
@@ -160,6 +184,10 @@ int check_gradients(Check *c, uint32_t role) {
     const Plan *p = c->p;
     GradientCheck s = {.c = c, .total = count_calls(p, role, PLAN_STEP)};
     uint64_t evaluations = count_calls(p, role, PLAN_EVALUATION);
+    if (c->stages) { /* check_calls has counted them */
+        s.total = (uint64_t)p->settings->micro_batches;
+        evaluations = 1;
+    }
     if (s.total != (uint64_t)p->settings->micro_batches)
         return check_fail(c, "4a", NO_INSTR, "a step makes %llu calls for %lld micro-batches",
                           (Llu)s.total, (long long)p->settings->micro_batches);

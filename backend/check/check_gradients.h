@@ -11,7 +11,17 @@
 #include "check.h"
 
 typedef unsigned long long Llu;
-enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS, SYM_DERIVED, SYM_LARGEST, SYM_PART };
+enum {
+    SYM_NONE,
+    SYM_GRADIENT,
+    SYM_TERM,
+    SYM_NORM,
+    SYM_STATS,
+    SYM_DERIVED,
+    SYM_LARGEST,
+    SYM_PART,
+    SYM_ELSEWHERE /* a sum in which this stage has no part: another role's ranks have its Sym */
+};
 
 typedef struct Sym {
     uint8_t kind, entry, current;
@@ -36,8 +46,6 @@ typedef struct Content {
 
 typedef struct GradientCheck {
     Check *c;
-    uint32_t program;
-    uint64_t calls; /* of the step, before this program's */
     int64_t times;
     uint64_t total; /* calls of the whole step */
     bool evaluation;
@@ -50,6 +58,10 @@ typedef struct GradientCheck {
     uint32_t *listed;  /* by group: grad_norm instruction + 1 of this program */
 } GradientCheck;
 
+/* The axes over which terms are summed before anybody reads them. */
+static inline AxisSet follow_everywhere(const GradientCheck *s) {
+    return s->c->samples | s->c->stages;
+}
 static inline Sym *sym_in(GradientCheck *s, uint64_t i, uint32_t k) {
     return &s->sym[check_in(s->c, i, k)];
 }

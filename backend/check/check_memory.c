@@ -282,8 +282,42 @@ static CheckRange range_of(uint64_t at, uint64_t bytes) { return (CheckRange){at
 
 static void hold_states(Sweep *s) {
     const Plan *p = s->c->p;
-    for (uint32_t k = 0; k < p->n_states; k++)
-        s->range[s->n++] = range_of(p->states[k].address, check_type_bytes(&p->states[k].type));
+    uint32_t stage = s->program->stage, role = plan_stage_role(p, stage);
+    for (uint32_t k = 0; k < p->n_states; k++) {
+        const PlanState *st = &p->states[k];
+        bool here =
+            plan_has_state(p, st, role) && (st->role != STATE_KEPT || st->stage == stage + 1);
+        s->range[s->n++] =
+            here ? range_of(st->address, check_type_bytes(&st->type)) : range_of(st->address, 0);
+    }
+}
+
+/* Slots of kept activations are of one stage and micro-batch at a time, so a program writes nothing
+ * there but what its stage keeps, and only if it is about a slot. */
+static int check_kept_slots(const Sweep *s, uint64_t i) {
+    Check *c = s->c;
+    const Plan *p = c->p;
+    const PlanRole *role = &p->roles[plan_stage_role(p, s->program->stage)];
+    uint64_t begin = role->kept_at, end = begin + role->kept_bytes * role->kept_slots;
+    for (uint32_t j = 0; j < p->instrs[i].n_out; j++) {
+        uint32_t v = check_out(c, i, j);
+        uint64_t at = p->values[v].address, bytes = check_bytes(c, v);
+        if (!bytes || at >= end || at + bytes <= begin) continue;
+        bool keeps = s->program->part != STAGE_WHOLE && at + bytes <= begin + role->kept_bytes;
+        for (uint32_t k = 0, found = 0; keeps && !found; k++) {
+            if (k == p->n_states) keeps = false;
+            if (!keeps) break;
+            const PlanState *st = &p->states[k];
+            found = st->role == STATE_KEPT && st->stage == s->program->stage + 1u &&
+                    st->address <= at && at + bytes <= st->address + check_type_bytes(&st->type);
+        }
+        if (!keeps)
+            return check_fail(c, "2i", i,
+                              "value %u lies in slots of kept activations, and is none that stage "
+                              "%u keeps",
+                              v, s->program->stage);
+    }
+    return 0;
 }
 
 static void hold_results(Sweep *s, uint64_t i) {
@@ -340,6 +374,7 @@ static int sweep_program(Sweep *s) {
         if (status) return status;
         status =
             s->c->p->instrs[i].op == OP_state ? check_state_value(s->c, i) : check_places(s, i);
+        if (!status && s->c->stages) status = check_kept_slots(s, i);
     }
     if (!status) status = find_sets(s);
     if (status) return status;

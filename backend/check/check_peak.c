@@ -40,6 +40,8 @@ static bool may_leave_device(const PlanState *st) {
     case STATE_FACTORS:
     case STATE_GATHERED:
     case STATE_LARGEST:
+    case STATE_KEPT:
+    case STATE_OUTBOX:
     case STATE_ROLES: break;
     }
     return false;
@@ -51,16 +53,30 @@ static int by_address(const void *a, const void *b, void *states) {
     return (x > y) - (x < y);
 }
 
+/* Of those of the role, does it count where the states of `stage` are looked at? Each stage of a
+ * role has slots for itself. */
+static bool is_beside(const Plan *p, const PlanState *st, uint32_t stage) {
+    return plan_has_state(p, st, plan_stage_role(p, stage)) &&
+           (st->role != STATE_KEPT || st->stage == stage + 1);
+}
+
 /* Of states in the order of their addresses each begins where the one before it has ended. */
-static int check_disjoint(Check *c) {
+static int check_disjoint(Check *c, uint32_t stage) {
     const Plan *p = c->p;
-    uint32_t *order = calloc(p->n_states + 1, sizeof *order);
+    const PlanRole *role = &p->roles[plan_stage_role(p, stage)];
+    uint32_t *order = calloc(p->n_states + 1, sizeof *order), n = 0;
+    uint64_t slots = role->kept_at + role->kept_bytes * role->kept_slots;
     int status = order ? 0 : EXIT_ENVIRONMENT;
-    for (uint32_t k = 0; order && k < p->n_states; k++) order[k] = k;
-    if (order) qsort_r(order, p->n_states, sizeof *order, by_address, (void *)p->states);
-    for (uint32_t k = 1; !status && k < p->n_states; k++) {
-        const PlanState *a = &p->states[order[k - 1]], *b = &p->states[order[k]];
-        if (a->address + check_type_bytes(&a->type) > b->address)
+    for (uint32_t k = 0; order && k < p->n_states; k++)
+        if (is_beside(p, &p->states[k], stage)) order[n++] = k;
+    if (order) qsort_r(order, n, sizeof *order, by_address, (void *)p->states);
+    for (uint32_t k = 0; !status && k < n; k++) {
+        const PlanState *a = k ? &p->states[order[k - 1]] : NULL, *b = &p->states[order[k]];
+        uint64_t end = b->address + check_type_bytes(&b->type);
+        bool inside = b->role != STATE_KEPT ||
+                      (b->address >= role->kept_at && end <= role->kept_at + role->kept_bytes);
+        bool outside = b->role == STATE_KEPT || end <= role->kept_at || b->address >= slots;
+        if ((a && a->address + check_type_bytes(&a->type) > b->address) || !inside || !outside)
             status = check_fail(c, "6d", NO_INSTR, "state %s overlaps another state",
                                 plan_string(p, b->name));
     }
@@ -68,11 +84,14 @@ static int check_disjoint(Check *c) {
     return status;
 }
 
-static int check_state_region(Check *c) {
+static int check_state_region(Check *c, uint32_t role) {
     const Plan *p = c->p;
+    const PlanRole *r = &p->roles[role];
     uint64_t end[2] = {0}; /* of the device's memory, of the host's */
+    if (r->kept_slots) end[0] = r->kept_at + r->kept_bytes * r->kept_slots;
     for (uint32_t k = 0; k < p->n_states; k++) {
         const PlanState *st = &p->states[k];
+        if (!plan_has_state(p, st, role)) continue;
         uint64_t to = st->address + check_type_bytes(&st->type);
         uint64_t *last = &end[address_is_host(st->address)];
         *last = MAX(*last, align_up(address_offset(to), PLAN_ALIGN));
@@ -83,14 +102,22 @@ static int check_state_region(Check *c) {
             return check_fail(c, "2h", NO_INSTR, "state %s is not in device memory",
                               plan_string(p, st->name));
     }
-    int status = check_disjoint(c);
-    if (status) return status;
-    uint64_t said[2] = {p->settings->persistent_bytes, p->settings->host_persistent};
+    uint64_t said[2] = {r->persistent_bytes, r->host_persistent};
     for (int k = 0; k < 2; k++)
         if (end[k] != said[k])
             return check_fail(c, "6d", NO_INSTR, "states of the %s end at %llu, the plan says %llu",
                               k ? "host" : "device", (Llu)end[k], (Llu)said[k]);
     return 0;
+}
+
+static int check_states(Check *c) {
+    const Plan *p = c->p;
+    uint32_t stages = 1;
+    for (uint32_t k = 0; k < p->n_programs; k++) stages = MAX(stages, p->programs[k].stage + 1u);
+    int status = 0;
+    for (uint32_t s = 0; !status && s < stages; s++) status = check_disjoint(c, s);
+    for (uint32_t r = 0; !status && r < p->n_roles; r++) status = check_state_region(c, r);
+    return status;
 }
 
 /* The end of the highest value of the program in each memory. */
@@ -105,41 +132,76 @@ static void raise_marks(const Check *c, const PlanProgram *pr, uint64_t high[2])
         }
 }
 
-int check_peak(Check *c) {
+/* What the programs of the role need. */
+static int measure_role(Check *c, uint32_t role, PlanRole *found) {
     const Plan *p = c->p;
-    uint64_t arena = 0, host = p->settings->host_persistent, workspace[DEVICE_KINDS] = {0};
-    int status = check_state_region(c);
-    if (status) return status;
+    uint64_t workspace[DEVICE_KINDS] = {0};
+    const PlanRole *said = &p->roles[role];
+    found->host_bytes = said->host_persistent;
     for (uint32_t k = 0; k < p->n_programs; k++) {
         const PlanProgram *pr = &p->programs[k];
-        uint64_t high[2] = {p->settings->persistent_bytes, host};
+        if (plan_stage_role(p, pr->stage) != role) continue;
+        uint64_t high[2] = {said->persistent_bytes, found->host_bytes};
         raise_marks(c, pr, high);
-        host = high[1];
+        found->host_bytes = high[1];
         for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
             for (int d = 0; d < DEVICE_KINDS; d++)
                 workspace[d] = MAX(workspace[d], check_workspace(c, i, d));
         if (high[0] != pr->peak)
             return check_fail(c, "6b", NO_INSTR, "program %u reaches byte %llu, the plan says %llu",
                               k, (Llu)high[0], (Llu)pr->peak);
-        arena = MAX(arena, high[0]);
+        found->arena_bytes = MAX(found->arena_bytes, high[0]);
     }
-    if (host != p->settings->host_bytes)
-        return check_fail(c, "6e", NO_INSTR,
-                          "host memory is used up to byte %llu, the plan says %llu", (Llu)host,
-                          (Llu)p->settings->host_bytes);
-    if (arena != p->settings->arena_bytes)
-        return check_fail(c, "6a", NO_INSTR, "the arena reaches byte %llu, the plan says %llu",
-                          (Llu)arena, (Llu)p->settings->arena_bytes);
-    if (p->settings->workspace_offset != align_up(arena, PLAN_ALIGN))
-        return check_fail(c, "6c", NO_INSTR,
-                          "workspaces begin at %llu, not after the arena at %llu",
-                          (Llu)p->settings->workspace_offset, (Llu)align_up(arena, PLAN_ALIGN));
     for (int d = 0; d < DEVICE_KINDS; d++)
-        if (p->settings->workspace_bytes[d] != p->settings->workspace_offset + workspace[d])
+        found->workspace_bytes[d] = align_up(found->arena_bytes, PLAN_ALIGN) + workspace[d];
+    return 0;
+}
+
+/* What is said of a role, or of the largest one in the settings. */
+static int compare_memory(Check *c, const PlanRole *found, uint64_t arena, uint64_t host,
+                          const uint64_t workspace[DEVICE_KINDS]) {
+    if (host != found->host_bytes)
+        return check_fail(c, "6e", NO_INSTR,
+                          "host memory is used up to byte %llu, the plan says %llu",
+                          (Llu)found->host_bytes, (Llu)host);
+    if (arena != found->arena_bytes)
+        return check_fail(c, "6a", NO_INSTR, "the arena reaches byte %llu, the plan says %llu",
+                          (Llu)found->arena_bytes, (Llu)arena);
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        if (workspace[d] != found->workspace_bytes[d])
             return check_fail(c, "6c", NO_INSTR,
                               "on device kind %d workspaces reach byte %llu, the plan says %llu", d,
-                              (Llu)(p->settings->workspace_offset + workspace[d]),
-                              (Llu)p->settings->workspace_bytes[d]);
-    c->result->peak = arena;
+                              (Llu)found->workspace_bytes[d], (Llu)workspace[d]);
     return 0;
+}
+
+int check_peak(Check *c) {
+    const Plan *p = c->p;
+    PlanRole most = {0};
+    int status = check_states(c);
+    for (uint32_t r = 0; !status && r < p->n_roles; r++) {
+        const PlanRole *said = &p->roles[r];
+        PlanRole found = {0};
+        status = measure_role(c, r, &found);
+        if (status) return status;
+        status =
+            compare_memory(c, &found, said->arena_bytes, said->host_bytes, said->workspace_bytes);
+        most.arena_bytes = MAX(most.arena_bytes, found.arena_bytes);
+        most.host_bytes = MAX(most.host_bytes, found.host_bytes);
+        for (int d = 0; d < DEVICE_KINDS; d++) {
+            uint64_t scratch = found.workspace_bytes[d] - align_up(found.arena_bytes, PLAN_ALIGN);
+            most.workspace_bytes[d] = MAX(most.workspace_bytes[d], scratch);
+        }
+    }
+    if (status) return status;
+    const PlanSettings *s = p->settings;
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        most.workspace_bytes[d] += align_up(most.arena_bytes, PLAN_ALIGN);
+    status = compare_memory(c, &most, s->arena_bytes, s->host_bytes, s->workspace_bytes);
+    if (!status && s->workspace_offset != align_up(most.arena_bytes, PLAN_ALIGN))
+        status =
+            check_fail(c, "6c", NO_INSTR, "workspaces begin at %llu, not after the arena at %llu",
+                       (Llu)s->workspace_offset, (Llu)align_up(most.arena_bytes, PLAN_ALIGN));
+    c->result->peak = most.arena_bytes;
+    return status;
 }

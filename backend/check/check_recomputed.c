@@ -36,9 +36,8 @@ static int check_repeated(Check *c, const Numbers *n, uint64_t i) {
     return 0;
 }
 
-int check_recomputed(Check *c, uint32_t program) {
+int check_recomputed(Check *c, const PlanProgram *pr) {
     const Plan *p = c->p;
-    const PlanProgram *pr = &p->programs[program];
     uint64_t end = pr->first_instr + (uint64_t)pr->n_instr, values = 1;
     bool any = false;
     for (uint64_t i = pr->first_instr; i < end; i++) {

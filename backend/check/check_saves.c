@@ -43,7 +43,8 @@ static const char *name_of(const Check *c, uint32_t state) {
 /* What the host writes before each call, and what an update makes anew of another state (4q), need
  * not be carried. */
 static bool is_made_again(const PlanState *st) {
-    return st->role == STATE_STEP || st->role == STATE_STAGING || st->role == STATE_COPY;
+    return st->role == STATE_STEP || st->role == STATE_STAGING || st->role == STATE_COPY ||
+           st->role == STATE_KEPT;
 }
 
 /* Marks what calls read of a step before the step has written it: the step before has made it. */
@@ -54,7 +55,7 @@ static void find_carried(SavesCheck *s) {
         const PlanCall *call = &p->calls[k];
         const PlanProgram *pr = &p->programs[call->program];
         uint64_t end = pr->first_instr + (uint64_t)pr->n_instr;
-        if (call->role || call->kind != PLAN_STEP) continue;
+        if (call->kind != PLAN_STEP) continue;
         for (uint64_t i = pr->first_instr; i < end; i++) {
             int64_t state = p->instrs[i].attr.index;
             if (p->instrs[i].op == OP_state && !s->written[state])
@@ -94,10 +95,30 @@ static int by_place(const void *a, const void *b, void *context) {
     return (x > y) - (x < y);
 }
 
+/* Addresses of the states of other roles mean nothing to a program. */
+static int check_result_of_role(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t from,
+                                uint64_t to) {
+    Check *c = s->c;
+    const Plan *p = c->p;
+    uint32_t role = plan_stage_role(p, p->programs[c->program[instr]].stage);
+    for (uint32_t k = 0; k < s->n; k++) {
+        const PlanState *q = &p->states[s->by_place[k]];
+        if (!plan_has_state(p, q, role) || q->address >= to ||
+            q->address + check_type_bytes(&q->type) <= from ||
+            s->waited[instr] >= s->save_of[s->by_place[k]])
+            continue;
+        return check_fail(c, "9b", instr,
+                          "value %u overwrites state %s, whose save (%u) may still run", value,
+                          name_of(c, s->by_place[k]), s->save_of[s->by_place[k]] - 1);
+    }
+    return 0;
+}
+
 /* The result lies in [from, to) of the arena. */
 static int check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t from, uint64_t to) {
     Check *c = s->c;
     const PlanState *state = c->p->states;
+    if (c->stages) return check_result_of_role(s, instr, value, from, to);
     uint32_t low = 0, high = s->n; /* the first state that ends after `from` */
     while (low < high) {
         const PlanState *q = &state[s->by_place[(low + high) / 2]];

@@ -118,7 +118,7 @@ static uint32_t formula_parts(const Check *c, uint64_t i, Part *part) {
     const PlanFormula *f = &c->p->formulas[in->attr.index];
     const FormulaStep *step = &c->p->steps[f->first_step];
     uint32_t value[FORMULA_OPERANDS + FORMULA_STEPS], parts = 0;
-    for (uint32_t k = 0; k < f->n_in; k++) value[k] = c->p->operands[in->first_in + k];
+    for (uint32_t k = 0; k < f->n_in; k++) value[k] = c->operands[in->first_in + k];
     for (uint32_t k = 0; k < f->n_step; k++)
         value[f->n_in + k] = step[k].result ? in->first_out + step[k].result - 1 : c->inner[i] + k;
     for (uint32_t k = 0, n; k < f->n_step; k += n) {
@@ -138,11 +138,11 @@ static uint32_t formula_parts(const Check *c, uint64_t i, Part *part) {
 /* The instruction that made this rank's part of operand 0, which all ranks' parts were gathered
  * into. */
 static const PlanInstr *maker_of_parts(const Check *c, const PlanInstr *in) {
-    uint32_t v = c->p->operands[in->first_in];
+    uint32_t v = c->operands[in->first_in];
     for (;;) {
         const PlanInstr *def = &c->p->instrs[c->p->values[v].def];
         if (!check_moves_parts(c, def->op)) return def;
-        v = c->p->operands[def->first_in + v - def->first_out];
+        v = c->operands[def->first_in + v - def->first_out];
     }
 }
 
@@ -159,8 +159,8 @@ static bool merged_part(const Check *c, const PlanInstr *in, Part *part) {
         if (check_attr_word(&in->attr, bit) != check_attr_word(&made->attr, bit)) return false;
     }
     for (uint32_t k = 1; k < in->n_in; k++)
-        if (c->p->operands[in->first_in + k] != c->p->operands[made->first_in + k]) return false;
-    set_part(part, op, in->n_in, &c->p->operands[made->first_in], in->n_out, in->first_out);
+        if (c->operands[in->first_in + k] != c->operands[made->first_in + k]) return false;
+    set_part(part, op, in->n_in, &c->operands[made->first_in], in->n_out, in->first_out);
     return true;
 }
 
@@ -168,7 +168,7 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
     const PlanInstr *in = &c->p->instrs[i];
     const OpInfo *o = &op_info[in->op];
     const OpParts *of = op_parts((OpKind)in->op);
-    const uint32_t *v = &c->p->operands[in->first_in];
+    const uint32_t *v = &c->operands[in->first_in];
     uint32_t out = in->first_out, temp = c->inner[i];
     if (in->op == OP_fused) return formula_parts(c, i, part);
     if (of->n) return table_parts(in, of, v, temp, part);
@@ -194,7 +194,7 @@ static void type_inner(Check *c, uint64_t i, Type *to) {
     const PlanFormula *f = &p->formulas[in->attr.index];
     Type value[FORMULA_OPERANDS + FORMULA_STEPS] = {{0}};
     FormulaStep step[FORMULA_STEPS];
-    for (uint32_t k = 0; k < f->n_in; k++) value[k] = *check_type(c, p->operands[in->first_in + k]);
+    for (uint32_t k = 0; k < f->n_in; k++) value[k] = *check_type(c, c->operands[in->first_in + k]);
     for (uint32_t k = 0; k < f->n_step; k++) {
         step[k] = p->steps[f->first_step + k];
         check_whole_step(c, i, &step[k]);
@@ -342,7 +342,7 @@ Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
 /* Does the instruction gather parts that end in padding? Its result ends in it, too. */
 static bool gathers_padding(const Check *c, const PlanInstr *in) {
     if (in->op != OP_all_gather_part || in->n_in > 1) return false; /* several: check-10c */
-    const Type *from = check_type(c, c->p->operands[in->first_in]);
+    const Type *from = check_type(c, c->operands[in->first_in]);
     return check_type(c, in->first_out)->dim[in->attr.axis] != from->dim[in->attr.axis];
 }
 
@@ -359,7 +359,7 @@ bool check_number_padded(const Check *c, const Part *part, const Attrs *a, const
     const PlanInstr *def = &c->p->instrs[c->p->values[v].def];
     *number = in[0] - salt;
     return gathers_padding(c, def) && def->attr.axis == a->axis &&
-           check_type(c, c->p->operands[def->first_in])->dim[a->axis] == a->count;
+           check_type(c, c->operands[def->first_in])->dim[a->axis] == a->count;
 }
 
 static void number_part(Check *c, const Part *part, const Attrs *a, bool without_dropout) {
@@ -385,8 +385,7 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool without
     }
 }
 
-void check_number(Check *c, uint32_t program) {
-    const PlanProgram *pr = &c->p->programs[program];
+void check_number(Check *c, const PlanProgram *pr) {
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
         int64_t param = check_param_shown(c, i);
         if (param >= 0) {

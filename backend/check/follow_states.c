@@ -29,11 +29,12 @@ static int follow_sum_state(GradientCheck *s, uint64_t i, const PlanState *st, u
     Content *k = &s->content[index];
     const Content *before = &s->before[index];
     uint8_t kind = st->role == STATE_GRADIENT ? SYM_GRADIENT : SYM_TERM;
+    if (v->kind == SYM_ELSEWHERE && kind == SYM_TERM) return 0; /* 5a: the same as there */
     if (v->kind != kind || (kind == SYM_GRADIENT && v->group != st->group) ||
         (v->entry && (v->source != index || v->group != before->group)))
         return check_fail(s->c, "4b", i, "stores in state %s a value that does not belong there",
                           name);
-    if (s->evaluation && v->summed != s->c->samples)
+    if (s->evaluation && v->summed != follow_everywhere(s))
         return check_fail(s->c, "4c", i, "state %s is %s over ranks", name,
                           v->summed ? "summed" : "not summed");
     if (!s->evaluation && !v->entry && (before->written || s->times > 1))

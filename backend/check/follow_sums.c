@@ -149,6 +149,10 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
             *sym_out(s, i, k) = *v;
             continue;
         }
+        if (in->attr.axes & s->c->stages && check_is_zeros(s->c, check_in(s->c, i, k))) {
+            *sym_out(s, i, k) = (Sym){.kind = SYM_ELSEWHERE, .summed = (AxisSet)in->attr.axes};
+            continue;
+        }
         if (v->kind == SYM_NONE)
             return check_fail(s->c, "4c", i,
                               "reduces a value that is not a gradient, loss, norm or statistic");
@@ -156,6 +160,7 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
         if (v->summed & axes)
             return check_fail(s->c, "4c", i, "reduces a value that is already reduced");
         AxisSet differ = s->c->samples;
+        if (v->kind == SYM_NORM || v->kind == SYM_TERM) differ |= s->c->stages;
         if (v->kind == SYM_NORM) differ |= s->c->cuts;
         if (v->kind == SYM_GRADIENT) differ |= p->groups[v->group].partial;
         if (v->kind == SYM_DERIVED) differ |= p->groups[v->group].split | p->groups[v->group].cut;

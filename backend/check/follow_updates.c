@@ -96,14 +96,23 @@ int follow_scale(GradientCheck *s, uint64_t i) {
     const Sym *loss = sym_in(s, i, 0), *norm = sym_in(s, i, 1);
     if (!is_step(s->c, check_in(s->c, i, 2)))
         return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
-    if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->summed != s->c->samples ||
-        norm->summed != (s->c->samples | s->c->cuts) || norm->taken)
+    bool elsewhere = loss->kind == SYM_ELSEWHERE;
+    bool no_norm = norm->kind == SYM_ELSEWHERE;
+    if ((loss->kind != SYM_TERM && !elsewhere) || (norm->kind != SYM_NORM && !no_norm) ||
+        loss->summed != follow_everywhere(s) ||
+        norm->summed != (follow_everywhere(s) | s->c->cuts) || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
-    if (!check_is_loss((uint16_t)-loss->group) || follow_contributions(s, loss) != s->total)
+    if (!elsewhere &&
+        (!check_is_loss((uint16_t)-loss->group) || follow_contributions(s, loss) != s->total))
         return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
     uint64_t listed = 0, trainable = 0;
     for (uint32_t g = norm->head; g && listed <= p->n_groups; g = s->next[g - 1]) listed++;
-    for (uint32_t g = 0; g < p->n_groups; g++) trainable += p->groups[g].flags & GROUP_TRAINABLE;
+    uint32_t role = plan_stage_role(p, p->programs[s->c->program[i]].stage);
+    for (uint32_t k = 0; k < p->n_states; k++) {
+        const PlanState *st = &p->states[k];
+        if (st->role == STATE_PARAM && plan_has_state(p, st, role))
+            trainable += p->groups[st->group].flags & GROUP_TRAINABLE;
+    }
     if (listed != trainable)
         return check_fail(s->c, "4g", i, "the norm holds %llu of %llu groups", (Llu)listed,
                           (Llu)trainable);

@@ -70,6 +70,33 @@ static void fill_last(Check *c) {
     }
 }
 
+/* What one program, or what the pieces of one that stages have, compute. */
+static int prove_meaning(Check *c, const PlanProgram *pr, uint32_t rules) {
+    int status = rules & CHECK_RULE(10) ? check_placements(c, pr) : 0;
+    if (status || !(rules & CHECK_RULE(4))) return status;
+    check_number(c, pr);
+    status = check_recomputed(c, pr);
+    return status ? status : check_backward(c, pr);
+}
+
+/* From here on operands are what other pieces have sent and kept. */
+static int prove_together(Check *c, uint32_t rules) {
+    const Plan *p = c->p;
+    uint32_t *operands = c->linked;
+    PlanProgram *whole = calloc(p->n_programs + 1, sizeof *whole);
+    int status = whole ? check_calls(c) : EXIT_ENVIRONMENT;
+    if (!status) status = check_link(c, operands);
+    if (!status) {
+        c->operands = operands;
+        memset(c->first_use, 0, (p->n_values + 2) * sizeof *c->first_use);
+        fill_uses(c);
+        uint32_t n = check_whole_programs(c, whole);
+        for (uint32_t k = 0; !status && k < n; k++) status = prove_meaning(c, &whole[k], rules);
+    }
+    free(whole);
+    return status;
+}
+
 static int run_proofs(Check *c, uint32_t rules) {
     const Plan *p = c->p;
     /* Proof 8 is about the losses and metrics that proof 4 finds. */
@@ -84,17 +111,13 @@ static int run_proofs(Check *c, uint32_t rules) {
         if (rules & CHECK_RULE(1)) status = check_reads(c, k);
         if (!status && rules & CHECK_RULE(2)) status = check_overlaps(c, k);
         if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k);
-        if (!status && rules & CHECK_RULE(10)) status = check_placements(c, k);
-        if (!status && rules & CHECK_RULE(4)) {
-            check_number(c, k);
-            status = check_recomputed(c, k);
-            if (!status) status = check_backward(c, k);
-        }
+        if (!status && !c->stages) status = prove_meaning(c, &p->programs[k], rules);
     }
+    if (!status && c->stages) status = prove_together(c, rules);
     if (!status && rules & CHECK_RULE(4)) status = check_samples(c);
     for (uint32_t r = 0; !status && r < p->n_roles; r++) {
         if (rules & CHECK_RULE(3)) status = check_kept(c, r);
-        if (!status && rules & CHECK_RULE(4)) status = check_gradients(c, r);
+        if (!status && rules & CHECK_RULE(4) && (!c->stages || !r)) status = check_gradients(c, r);
     }
     if (!status && rules & CHECK_RULE(4)) status = check_evaluation(c);
     if (!status && rules & CHECK_RULE(4)) status = check_constants(c);
@@ -124,7 +147,9 @@ static void find_levels(Check *c) {
 }
 
 static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanCheckResult *result) {
-    Check c = {.p = p, .mesh = plan_mesh(p), .fault = fault, .result = result};
+    Check c = {
+        .p = p, .mesh = plan_mesh(p), .operands = p->operands, .fault = fault, .result = result};
+    if (p->n_roles > 1) c.stages = mesh_stage_axes(&c.mesh);
     memset(fault, 0, sizeof *fault);
     memset(result, 0, sizeof *result);
     uint64_t operands = MAX(p->n_operands, p->n_node_operands) + 1, values = p->n_values + 2,
@@ -144,6 +169,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.first_use = calloc(values, sizeof *c.first_use);
     c.last = calloc(values, sizeof *c.last);
     c.use = calloc(operands, sizeof *c.use);
+    c.linked = calloc(c.stages ? operands : 1, sizeof *c.linked);
     c.types = calloc(most_types(p), sizeof *c.types);
     c.inner = calloc(instrs + 1, sizeof *c.inner);
     if (c.inner) check_index_inner(&c);
@@ -158,7 +184,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     check_draw_key(&c);
     int status = EXIT_ENVIRONMENT;
     if (c.clock && c.place && c.part && c.whole && c.scaled && c.refused && c.position &&
-        c.program && c.root && c.first_use && c.last && c.use && c.types && c.inner &&
+        c.program && c.root && c.first_use && c.last && c.use && c.linked && c.types && c.inner &&
         c.inner_type && c.number && c.without_dropout && c.terms && c.first_term_of_state &&
         c.written)
         status = run_proofs(&c, rules);
@@ -177,6 +203,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.first_use);
     free(c.last);
     free(c.use);
+    free(c.linked);
     free(c.types);
     free(c.inner);
     free(c.inner_type);

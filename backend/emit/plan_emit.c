@@ -8,6 +8,7 @@
 
 #include "emit.h"
 #include "passes.h"
+#include "pipeline.h"
 #include "residency.h"
 #include "statement.h"
 #include "traffic.h"
@@ -28,8 +29,8 @@ typedef struct Emit {
     uint32_t n_slots, n_strings;
     uint32_t *value_number, *instr_number; /* by ValueId, OpId */
     uint32_t n_values, n_instrs;
-    uint16_t placed[256]; /* by hash: the row of placements + 1 that was looked for last */
-    uint64_t sent[PROGRAM_KINDS];
+    uint16_t placed[256];       /* by hash: the row of placements + 1 that was looked for last */
+    uint64_t *sent, *role_sent; /* by program; by role, in a step */
     Saves saves;
 } Emit;
 
@@ -178,7 +179,7 @@ static void emit_states(Emit *e) {
     for (uint32_t i = 0; i < e->g->states.n; i++) {
         const State *s = &e->g->states.at[i];
         PUT(e, states, .name = string(e, s->name), .role = (uint32_t)s->role, .group = s->group,
-            .address = s->address, .type = clean_type(&s->type));
+            .stage = (uint32_t)(s->stage + 1), .address = s->address, .type = clean_type(&s->type));
     }
     for (uint32_t i = 0; i < e->g->fields.n; i++) {
         const Field *f = &e->g->fields.at[i];
@@ -257,7 +258,7 @@ static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type
     return formula_flops(f->n_in, f->n_step, f->step, value);
 }
 
-static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
+static void emit_op(Emit *e, uint32_t program, OpId id, uint64_t live) {
     const Graph *g = e->g;
     const Op *op = &g->ops.at[id];
     Type few[32], *in = few, *out = few + 16;
@@ -279,8 +280,8 @@ static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
         .bytes = (uint64_t)op_bytes(op->kind, op->attr, n_in, in, n_out, out), .live_bytes = live,
         .attr = *op->attr);
     emit_links(e, op);
-    e->sent[kind] += traffic_sent(op->kind, mesh_extent(&g->policy.mesh, (AxisSet)op->attr->axes),
-                                  n_in, in, n_out, out);
+    e->sent[program] += traffic_sent(
+        op->kind, mesh_extent(&g->policy.mesh, (AxisSet)op->attr->axes), n_in, in, n_out, out);
     e->instr_number[id] = e->n_instrs++;
 }
 
@@ -289,16 +290,17 @@ static void emit_programs(Emit *e) {
     e->value_number = arena_array(g->arena, uint32_t, g->values.n + 1);
     e->instr_number = arena_array(g->arena, uint32_t, g->ops.n + 1);
     memset(e->value_number, 0xff, sizeof(uint32_t) * (g->values.n + 1));
+    e->sent = arena_array(g->arena, uint64_t, g->programs.n + 1);
     size_t n_ops = 0;
     for (uint32_t i = 0; i < g->programs.n; i++) n_ops += g->programs.at[i].ops.n;
     buf_reserve(&e->section[S_instrs], n_ops * sizeof(PlanInstr));
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
         PUT(e, programs, .kind = (uint32_t)p->kind, .first_instr = e->n_instrs, .n_instr = p->ops.n,
-            .peak = p->peak);
+            .part = (uint16_t)p->part, .stage = (uint16_t)p->stage, .peak = p->peak);
         uint64_t *live = arena_array(g->arena, uint64_t, p->ops.n + 1);
         memory_live(g, i, live);
-        for (uint32_t k = 0; k < p->ops.n; k++) emit_op(e, p->kind, p->ops.at[k], live[k]);
+        for (uint32_t k = 0; k < p->ops.n; k++) emit_op(e, i, p->ops.at[k], live[k]);
     }
 }
 
@@ -349,34 +351,102 @@ static void emit_statement(Emit *e) {
     if (s->in.n) put_row(e, S_node_operands, s->in.at, s->in.n * sizeof *s->in.at);
 }
 
-static int64_t emit_call(Emit *e, PlanCallKind call, ProgramKind kind, int64_t times) {
-    int32_t program = graph_find_program(e->g, kind);
-    if (program == NO_INDEX || times < 1) return 0;
-    PUT(e, calls, .role = 0, .kind = (uint32_t)call, .program = (uint32_t)program, .times = times);
-    return times * (int64_t)e->sent[kind];
+/* Appends a call, if there is such a program; adds up what the role sends. */
+static void emit_call(Emit *e, PlanCallKind call, int32_t program, int64_t times, int64_t micro,
+                      const StageCall *of) {
+    if (program == NO_INDEX || times < 1) return;
+    uint32_t role = graph_role_of(e->g, e->g->programs.at[program].stage);
+    PUT(e, calls, .role = role, .kind = (uint32_t)call, .program = (uint32_t)program,
+        .slot = of ? of->slot : 0, .times = times, .micro = micro);
+    if (call == PLAN_STEP) e->role_sent[role] += (uint64_t)times * e->sent[program];
 }
 
-/* The calls of one role; a step is train, or first, micro (M - 2 times), last. Returns the bytes
- * that it sends. */
-static uint64_t emit_calls(Emit *e) {
-    int64_t m = e->g->policy.micro_batches, sent = 0;
-    PUT(e, roles, .first_rank = 0, .n_ranks = (uint32_t)mesh_ranks(&e->g->policy.mesh));
-    sent += emit_call(e, PLAN_STEP, PROGRAM_TRAIN, 1);
-    sent += emit_call(e, PLAN_STEP, PROGRAM_FIRST, 1);
-    sent += emit_call(e, PLAN_STEP, PROGRAM_MICRO, m - 2);
-    sent += emit_call(e, PLAN_STEP, PROGRAM_LAST, 1);
-    emit_call(e, PLAN_EVALUATION, PROGRAM_EVAL, 1);
-    return (uint64_t)sent;
+static int32_t find_piece(const Graph *g, ProgramKind kind, StagePart part, int32_t stage) {
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        const Program *p = &g->programs.at[i];
+        if (p->kind == kind && p->part == part && p->stage == stage) return (int32_t)i;
+    }
+    return NO_INDEX;
 }
 
-static uint64_t scratch_end(const Graph *g, DeviceKind device) {
-    return align_up(g->arena_bytes, PLAN_ALIGN) + g->workspace_bytes[device];
+/* A stage's calls, then the update of the role, then its part of an evaluation. */
+static void emit_stage_calls(Emit *e, uint32_t role) {
+    const Graph *g = e->g;
+    uint32_t stages = graph_stages(g);
+    StageCalls calls = pipeline_calls(&g->policy, role, g->arena);
+    int32_t *row = arena_array(g->arena, int32_t, 2 * STAGE_PARTS * stages);
+    for (uint32_t k = 0; k < 2 * STAGE_PARTS * stages; k++)
+        row[k] = find_piece(g, k % 2 ? PROGRAM_MICRO : PROGRAM_FIRST,
+                            (StagePart)(k / 2 % STAGE_PARTS), (int32_t)(k / 2 / STAGE_PARTS));
+    for (uint32_t k = 0; k < calls.n; k++) {
+        const StageCall *c = &calls.at[k];
+        uint32_t at = ((uint32_t)c->stage * STAGE_PARTS + c->part) * 2 + (c->micro > 0);
+        emit_call(e, PLAN_STEP, row[at], 1, c->micro, c);
+    }
+    emit_call(e, PLAN_STEP, find_piece(g, PROGRAM_UPDATE, STAGE_WHOLE, (int32_t)role), 1, 0, NULL);
+    for (uint32_t stage = role; stage < stages; stage += graph_roles(g))
+        emit_call(e, PLAN_EVALUATION, find_piece(g, PROGRAM_EVAL, STAGE_WHOLE, (int32_t)stage), 1,
+                  0, NULL);
 }
 
-static void emit_settings(Emit *e, const char *compiler, const char *command, uint64_t sent) {
+/* A step is train, or first, micro (M - 2 times), last; that of a pipeline has its own order. */
+static void emit_calls(Emit *e) {
+    const Graph *g = e->g;
+    int64_t m = g->policy.micro_batches;
+    e->role_sent = arena_array(g->arena, uint64_t, graph_roles(g));
+    for (uint32_t r = 0; r < graph_roles(g) && graph_has_stages(g); r++) emit_stage_calls(e, r);
+    if (!graph_has_stages(g)) {
+        emit_call(e, PLAN_STEP, graph_find_program(g, PROGRAM_TRAIN), 1, 0, NULL);
+        emit_call(e, PLAN_STEP, graph_find_program(g, PROGRAM_FIRST), 1, 0, NULL);
+        emit_call(e, PLAN_STEP, graph_find_program(g, PROGRAM_MICRO), m - 2, 1, NULL);
+        emit_call(e, PLAN_STEP, graph_find_program(g, PROGRAM_LAST), 1, m - 1, NULL);
+        emit_call(e, PLAN_EVALUATION, graph_find_program(g, PROGRAM_EVAL), 1, 0, NULL);
+    }
+}
+
+static uint64_t scratch_end(const RoleMemory *m, int device) {
+    return align_up(m->arena_bytes, PLAN_ALIGN) + m->workspace_bytes[device];
+}
+
+/* The largest role's. */
+static PlanRole emit_roles(Emit *e) {
+    const Graph *g = e->g;
+    uint32_t n = graph_roles(g), ranks = (uint32_t)mesh_ranks(&g->policy.mesh) / n;
+    PlanRole most = {0};
+    for (uint32_t r = 0; r < n; r++) {
+        const RoleMemory *m = &g->roles.at[r];
+        PlanRole role = {.first_rank = r * ranks,
+                         .n_ranks = ranks,
+                         .persistent_bytes = m->persistent_bytes,
+                         .arena_bytes = m->arena_bytes,
+                         .host_persistent = m->host_persistent,
+                         .host_bytes = m->host_bytes,
+                         .kept_at = m->kept_at,
+                         .kept_bytes = m->kept_bytes,
+                         .kept_slots = m->kept_slots,
+                         .sent_bytes = e->role_sent[r]};
+        for (int d = 0; d < DEVICE_KINDS; d++) {
+            role.workspace_bytes[d] = scratch_end(m, d);
+            /* Ranks allocate as much as the largest role. */
+            most.workspace_bytes[d] = MAX(most.workspace_bytes[d], m->workspace_bytes[d]);
+        }
+        most.persistent_bytes = MAX(most.persistent_bytes, role.persistent_bytes);
+        most.arena_bytes = MAX(most.arena_bytes, role.arena_bytes);
+        most.host_persistent = MAX(most.host_persistent, role.host_persistent);
+        most.host_bytes = MAX(most.host_bytes, role.host_bytes);
+        most.sent_bytes = MAX(most.sent_bytes, role.sent_bytes);
+        put_row(e, S_roles, &role, sizeof role);
+    }
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        most.workspace_bytes[d] += align_up(most.arena_bytes, PLAN_ALIGN);
+    return most;
+}
+
+static void emit_settings(Emit *e, const char *compiler, const char *command) {
     const RunSettings *s = e->s;
     const Policy *p = &e->g->policy;
     int64_t parameters = 0;
+    PlanRole most = emit_roles(e);
     for (uint32_t i = 0; i < e->g->params.n; i++)
         parameters += tensor_whole_elements(&e->g->params.at[i].cut, &e->g->policy.mesh,
                                             type_elements(&e->g->params.at[i].type));
@@ -390,18 +460,17 @@ static void emit_settings(Emit *e, const char *compiler, const char *command, ui
         .beta3 = p->beta3, .warmup = s->warmup, .decay = s->decay, .final = s->final,
         .beta2_decay = s->beta2_decay, .loss_exponent = p->loss_exponent, .gain = p->gain,
         .loss_scale = p->loss_scale, .loss_growth = p->loss_growth, .loss_backoff = p->loss_backoff,
-        .loss_interval = p->loss_interval, .persistent_bytes = e->g->persistent_bytes,
-        .arena_bytes = e->g->arena_bytes,
-        .workspace_offset = align_up(e->g->arena_bytes, PLAN_ALIGN),
-        .workspace_bytes = {scratch_end(e->g, DEVICE_CPU), scratch_end(e->g, DEVICE_CUDA)},
-        .sent_bytes = sent, .parameters = parameters, .hf_config = string(e, s->hf_config),
-        .hf_facts = string(e, s->hf_facts), .checkpoint = string(e, s->checkpoint),
-        .checkpoint_every = s->checkpoint_every, .keep = s->keep, .keep_every = s->keep_every,
-        .keep_best = s->keep_best, .snapshot = s->snapshot, .form = s->form,
-        .copy_bytes = e->saves.copy_bytes, .host_persistent = e->g->host_persistent,
-        .host_bytes = e->g->host_bytes,
-        .host_path = string(e, e->g->host_bytes ? s->offload_path : ""),
-        .host_pageable = e->g->host_bytes && s->offload_pageable,
+        .loss_interval = p->loss_interval, .persistent_bytes = most.persistent_bytes,
+        .arena_bytes = most.arena_bytes, .workspace_offset = align_up(most.arena_bytes, PLAN_ALIGN),
+        .workspace_bytes = {most.workspace_bytes[DEVICE_CPU], most.workspace_bytes[DEVICE_CUDA]},
+        .sent_bytes = most.sent_bytes, .parameters = parameters,
+        .hf_config = string(e, s->hf_config), .hf_facts = string(e, s->hf_facts),
+        .checkpoint = string(e, s->checkpoint), .checkpoint_every = s->checkpoint_every,
+        .keep = s->keep, .keep_every = s->keep_every, .keep_best = s->keep_best,
+        .snapshot = s->snapshot, .form = s->form, .copy_bytes = e->saves.copy_bytes,
+        .host_persistent = most.host_persistent, .host_bytes = most.host_bytes,
+        .host_path = string(e, most.host_bytes ? s->offload_path : ""),
+        .host_pageable = most.host_bytes && s->offload_pageable,
         .compute_dtype = (uint8_t)p->compute_dtype, .reduce_dtype = (uint8_t)p->reduce_dtype,
         .gather_dtype = (uint8_t)dtype_if_gathered(p, p->gather));
     for (int a = 0; a < p->mesh.n; a++)
@@ -466,6 +535,7 @@ void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf
     emit_source(e, "val", &s->val);
     emit_statement(e);
     emit_programs(e);
-    emit_settings(e, compiler, command, emit_calls(e));
+    emit_calls(e);
+    emit_settings(e, compiler, command);
     write_file_bytes(e, out);
 }

@@ -34,14 +34,28 @@ static int by_address(const void *a, const void *b, void *context) {
     return (x > y) - (x < y);
 }
 
-/* Calls visit for each row whose memory a result of the op overlaps. */
-static void for_overwritten(Saving *s, OpId id, void (*visit)(Saving *, OpId, uint32_t row)) {
+/* Addresses of states mean something only within a role. */
+static bool is_of_role(const Saving *s, uint32_t row, uint32_t role) {
+    int32_t stage = state_of(s, row)->stage;
+    return stage == NO_INDEX || graph_role_of(s->g, stage) == role;
+}
+
+/* Calls visit for each row whose memory a result of the op, which ranks of the role run, overlaps.
+ */
+static void for_overwritten(Saving *s, OpId id, uint32_t role,
+                            void (*visit)(Saving *, OpId, uint32_t row)) {
     const Op *op = &s->g->ops.at[id];
     if (op_only_names(op)) return;
     for (uint32_t k = 0; k < op->n_out; k++) {
         const Value *v = &s->g->values.at[op->out + k];
-        if (v->type.dtype == DT_TOKEN || !address_is_persistent(s->g, v->address)) continue;
+        if (v->type.dtype == DT_TOKEN || !address_is_persistent(&s->g->roles.at[role], v->address))
+            continue;
         uint64_t end = v->address + value_room(s->g, v);
+        for (uint32_t row = 0; row < s->out->n && graph_has_stages(s->g); row++)
+            if (is_of_role(s, row, role) && end_of(s, row) > v->address &&
+                state_of(s, row)->address < end)
+                visit(s, id, row);
+        if (graph_has_stages(s->g)) continue;
         uint32_t low = 0, high = s->out->n; /* the first that ends after the value begins */
         while (low < high) {
             uint32_t middle = (low + high) / 2;
@@ -68,7 +82,7 @@ static void for_ops(Saving *s, void (*visit)(Saving *, OpId, uint32_t row)) {
         const Program *p = &s->g->programs.at[i];
         for (uint32_t k = 0; k < p->ops.n; k++) {
             if (visit == note_writer) s->out->hold[p->ops.at[k]] = number++;
-            for_overwritten(s, p->ops.at[k], visit);
+            for_overwritten(s, p->ops.at[k], graph_role_of(s->g, p->stage), visit);
         }
     }
 }

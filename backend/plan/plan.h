@@ -226,8 +226,8 @@ typedef struct PlanState { /* persistent buffer; role: StateRole */
     PlanString name;
     uint32_t role;
     int32_t group;
-    uint32_t pad;
-    uint64_t address;
+    uint32_t stage;   /* 1 + the stage whose ranks have it; 0: every rank */
+    uint64_t address; /* of a kept activation: in the first slot of its role */
     Type type;
 } PlanState;
 
@@ -303,16 +303,27 @@ typedef struct PlanNode {
  * of kind PLAN_EVALUATION. */
 typedef struct PlanProgram {
     uint32_t kind; /* ProgramKind */
-    uint32_t first_instr, n_instr, pad;
-    uint64_t peak; /* most bytes of the arena in use */
+    uint32_t first_instr, n_instr;
+    uint16_t part, stage; /* StagePart; of a pipeline: which stage's it is */
+    uint64_t peak;        /* most bytes of the arena in use */
 } PlanProgram;
 typedef enum PlanCallKind { PLAN_STEP, PLAN_EVALUATION } PlanCallKind;
+/* The repeats of a call are for one micro-batch after the other. What forward of a stage keeps for
+ * backward of the same micro-batch is in slot `slot` of the role: addresses of kept activations
+ * are that many times kept_bytes further. */
 typedef struct PlanCall {
-    uint32_t role, kind, program, pad;
-    int64_t times;
+    uint32_t role, kind, program, slot;
+    int64_t times, micro; /* micro: the first one; of an evaluation and an update 0 */
 } PlanCall;
-typedef struct PlanRole { /* ranks [first, first + count) */
+/* The ranks of one place on axis pp, [first, first + count), and their memory. The arena that the
+ * settings describe is as large as the largest role's. */
+typedef struct PlanRole {
     uint32_t first_rank, n_ranks;
+    uint64_t persistent_bytes, arena_bytes;
+    uint64_t host_persistent, host_bytes;
+    uint64_t workspace_bytes[DEVICE_KINDS];   /* the whole allocation, as in the settings */
+    uint64_t kept_at, kept_bytes, kept_slots; /* the last of the states that are not lent */
+    uint64_t sent_bytes;
 } PlanRole;
 
 /* A value: a typed range of the arena, used within one program; states enter it through instruction
@@ -494,6 +505,23 @@ static inline double plan_decay(const PlanParam *p, double standard) {
 static inline bool plan_host_is_pinned(const PlanSettings *s) {
     return !s->host_path && !s->host_pageable;
 }
+/* The role of a rank, and of a stage: stages go round over the roles. */
+static inline uint32_t plan_role_of(const Plan *p, int64_t rank) {
+    uint32_t role = 0;
+    while (role + 1 < p->n_roles && rank >= p->roles[role + 1].first_rank) role++;
+    return role;
+}
+static inline uint32_t plan_stage_role(const Plan *p, uint32_t stage) {
+    return stage % (uint32_t)p->n_roles;
+}
+static inline bool plan_has_stages(const Plan *p) {
+    Mesh mesh = plan_mesh(p);
+    return mesh_stages(&mesh) > 1;
+}
+/* Do the ranks of the role have the state? */
+static inline bool plan_has_state(const Plan *p, const PlanState *s, uint32_t role) {
+    return !s->stage || plan_stage_role(p, s->stage - 1) == role;
+}
 /* How many of a unit's groups are split and gathered; the others are replicated on every rank. */
 static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
     uint32_t n = 0;
@@ -537,8 +565,8 @@ static inline uint64_t plan_address(const Plan *p, const PlanValue *v, int64_t r
  *   that fill the shard; groups and states have the sizes that the mesh and their role give them,
  *   and each group has one state for its shard; roles share out the ranks;
  * - operand and result types are such that the op's kernel stays inside them;
- * - at most PLAN_ROLES_MAX roles, PLAN_CALLS_MAX calls, and PROGRAM_KINDS programs a role. */
-enum { PLAN_ROLES_MAX = 64, PLAN_CALLS_MAX = 1024 };
+ * - at most PLAN_ROLES_MAX roles and PLAN_CALLS_MAX calls. */
+enum { PLAN_ROLES_MAX = 4096, PLAN_CALLS_MAX = 1 << 22, PLAN_STAGES_MAX = 4096 };
 int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t message_size);
 /* Reads a file: also EXIT_ENVIRONMENT when it cannot be opened. */
 int plan_open(Plan *p, const char *path, char *message, size_t message_size);

@@ -218,6 +218,11 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
         break;
     case STATE_GATHERED: right = g && has_shape(&s->type, g->wire_dtype, g->padded); break;
     case STATE_COPY: right = g && has_shape(&s->type, g->compute_dtype, g->shard); break;
+    case STATE_KEPT: right = !g && s->stage; break;
+    case STATE_OUTBOX:
+        right =
+            !g && s->stage && s->type.dtype == DT_U8 && s->type.rank == 2 && s->type.dim[0] == 2;
+        break;
     case STATE_LARGEST:
         right = g && has_shape(&s->type, DT_I32, plan_blocks(p, g, g->n_param));
         break;
@@ -240,6 +245,7 @@ static int read_states(Reading *r) {
         FAIL_IF(!plan_type_sane(&s->type) || s->type.pitch || s->type.dtype == DT_TOKEN,
                 "state %s has no type", name);
         uint64_t room = plan_persistent(p, s->address), at = address_offset(s->address);
+        FAIL_IF(s->stage > PLAN_STAGES_MAX, "state %s is of a stage that cannot exist", name);
         FAIL_IF(at % PLAN_ALIGN || at > room || (uint64_t)type_bytes(&s->type) > room - at,
                 "state %s is outside the persistent memory", name);
         single[s->role]++;
@@ -368,17 +374,31 @@ static int read_sources(Reading *r) {
     return 0;
 }
 
+/* Its memory fits what ranks allocate, slots of kept activations fit among its states. */
+static bool bad_role(const Plan *p, const PlanRole *r) {
+    const PlanSettings *s = p->settings;
+    bool workspace = false;
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        workspace |=
+            r->workspace_bytes[d] > s->workspace_bytes[d] || r->workspace_bytes[d] < r->arena_bytes;
+    return workspace || r->arena_bytes > s->arena_bytes || r->host_bytes > s->host_bytes ||
+           r->persistent_bytes > r->arena_bytes || r->host_persistent > r->host_bytes ||
+           r->kept_at > r->persistent_bytes || r->sent_bytes > s->sent_bytes ||
+           (r->kept_slots && r->kept_bytes > (r->persistent_bytes - r->kept_at) / r->kept_slots);
+}
+
 static int read_programs(Reading *r) {
     const Plan *p = r->p;
     uint64_t next = 0;
     uint32_t rank = 0;
     FAIL_IF(p->n_roles < 1 || p->n_roles > PLAN_ROLES_MAX || p->n_calls > PLAN_CALLS_MAX ||
-                p->n_programs > p->n_roles * PROGRAM_KINDS,
+                p->n_programs > PLAN_CALLS_MAX,
             "%llu roles, %llu calls and %llu programs cannot make a step", (Llu)p->n_roles,
             (Llu)p->n_calls, (Llu)p->n_programs);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *a = &p->programs[i];
-        FAIL_IF(a->kind >= PROGRAM_KINDS || a->pad, "program %llu has an unknown kind", (Llu)i);
+        FAIL_IF(a->kind >= PROGRAM_KINDS || a->part >= STAGE_PARTS,
+                "program %llu has an unknown kind", (Llu)i);
         FAIL_IF(a->first_instr != next || bad_range(next, a->n_instr, p->n_instrs) ||
                     a->peak > p->settings->arena_bytes,
                 "program %llu does not follow the one before it", (Llu)i);
@@ -387,6 +407,8 @@ static int read_programs(Reading *r) {
     FAIL_IF(next != p->n_instrs, "%llu instructions belong to no program",
             (Llu)(p->n_instrs - next));
     for (uint64_t i = 0; i < p->n_roles; i++) {
+        FAIL_IF(bad_role(p, &p->roles[i]), "role %llu has more memory than the settings say",
+                (Llu)i);
         FAIL_IF(p->roles[i].first_rank != rank || !p->roles[i].n_ranks ||
                     p->roles[i].n_ranks > p->settings->ranks - rank,
                 "the ranks of role %llu overlap others or leave a gap", (Llu)i);
@@ -396,7 +418,9 @@ static int read_programs(Reading *r) {
     for (uint64_t i = 0; i < p->n_calls; i++) {
         const PlanCall *a = &p->calls[i];
         FAIL_IF(a->role >= p->n_roles || a->kind > PLAN_EVALUATION || a->program >= p->n_programs ||
-                    a->pad || a->times < 1 || a->times > PLAN_LARGEST,
+                    a->times < 1 || a->times > PLAN_LARGEST || bad_count(a->micro, 0) ||
+                    a->slot >= MAX(p->roles[a->role].kept_slots, 1) ||
+                    plan_stage_role(p, p->programs[a->program].stage) != a->role,
                 "call %llu names a role or program that does not exist", (Llu)i);
     }
     return 0;

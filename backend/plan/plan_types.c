@@ -43,6 +43,12 @@ static const char *rule_state(const Instr *s) {
 static const char *rule_set_state(const Instr *s) {
     return FITS(same_type(&s->x[0], &s->p->states[s->in->attr.index].type));
 }
+static const char *message_fits(const Instr *s, const Type *t) {
+    const PlanState *box = &s->p->states[s->in->attr.index];
+    return FITS(box->role == STATE_OUTBOX && type_bytes(t) <= box->type.dim[1]);
+}
+static const char *rule_send(const Instr *s) { return message_fits(s, &s->x[0]); }
+static const char *rule_receive(const Instr *s) { return message_fits(s, &s->y[0]); }
 static const char *rule_field(const Instr *s) {
     const PlanField *f = &s->p->fields[s->in->attr.index];
     uint64_t slot = (uint64_t)s->x[0].dim[1];

@@ -34,6 +34,8 @@ Category lives_state(StateRole role) {
     case STATE_GRADIENT: return HOLDS_GRADIENTS;
     case STATE_GATHERED: return HOLDS_GATHERED;
     case STATE_STAGING: return HOLDS_BATCH;
+    case STATE_KEPT: return HOLDS_ACTIVATIONS;
+    case STATE_OUTBOX: return HOLDS_COMMUNICATION;
     case STATE_STEP:
     case STATE_SCALE:
     case STATE_METRIC:
@@ -190,12 +192,17 @@ static const PlanProgram *program_of(const Plan *p, uint64_t instr) {
 void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
     const Plan *p = l->p;
     Arena *a = arena_new();
-    RangeBorders b = {arena_array(a, RangeBorder, 2 * (p->n_values + p->n_states) + 1), 0};
+    RangeBorders b = {arena_array(a, RangeBorder, 2 * (p->n_values + p->n_states) + 3), 0};
+    const PlanProgram *program = program_of(p, instr);
+    uint32_t number = plan_stage_role(p, program->stage);
+    const PlanRole *role = &p->roles[number];
     for (uint64_t i = 0; i < p->n_states; i++)
-        if (!address_is_host(p->states[i].address))
+        if (!address_is_host(p->states[i].address) && plan_has_state(p, &p->states[i], number) &&
+            p->states[i].role != STATE_KEPT)
             add_range(&b, p->states[i].address, type_bytes(&p->states[i].type),
                       lives_state((StateRole)p->states[i].role));
-    const PlanProgram *program = program_of(p, instr);
+    add_range(&b, role->kept_at, (int64_t)(role->kept_bytes * role->kept_slots),
+              lives_state(STATE_KEPT));
     for (uint64_t i = 0; i < program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[program->first_instr + i];
         for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++)

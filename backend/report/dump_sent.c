@@ -19,9 +19,9 @@ static void count_program(SentBytes *s, const Plan *p, const PlanProgram *progra
     Mesh mesh = plan_mesh(p);
     for (uint32_t i = 0; i < program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[program->first_instr + i];
-        if (op_info[in->op].effect != EFFECT_COMM) continue;
+        if (op_info[in->op].effect != EFFECT_COMM && in->op != OP_send) continue;
         bool results = op_gathers((OpKind)in->op);
-        AxisSet axes = (AxisSet)in->attr.axes;
+        AxisSet axes = in->op == OP_send ? mesh_stage_axes(&mesh) : (AxisSet)in->attr.axes;
         uint32_t n = results ? in->n_out : in->n_in;
         Type *types = arena_array(a, Type, n);
         for (uint32_t k = 0; k < n; k++)
@@ -36,8 +36,11 @@ static void count_program(SentBytes *s, const Plan *p, const PlanProgram *progra
 
 SentBytes *sent_bytes(const Plan *p, Arena *a) {
     SentBytes *s = arena_new_of(a, SentBytes);
+    uint32_t most = 0; /* the first role that sends most */
+    for (uint32_t r = 0; r < p->n_roles; r++)
+        if (p->roles[r].sent_bytes > p->roles[most].sent_bytes) most = r;
     for (uint64_t i = 0; i < p->n_calls; i++)
-        if (p->calls[i].role == 0 && p->calls[i].kind == PLAN_STEP)
+        if (p->calls[i].role == most && p->calls[i].kind == PLAN_STEP)
             count_program(s, p, &p->programs[p->calls[i].program], p->calls[i].times, a);
     return s;
 }

@@ -222,6 +222,7 @@ static void put_states(Buf *out, const PlanState *s, uint64_t i) {
                word_of(&words_StateRole, s->role));
     type_print(&s->type, out);
     if (s->group >= 0) buf_printf(out, " group %d", s->group);
+    if (s->stage) buf_printf(out, " stage %u", s->stage - 1);
     put_address(out, s->address);
     buf_printf(out, "\n");
 }
@@ -359,24 +360,40 @@ static void put_model_programs(Buf *out, const PlanModelProgram *m, uint64_t i) 
     buf_printf(out, "end\n");
 }
 
+/* Of a pipeline: whose program it is, and what part of a micro-batch. */
+static void put_stage(Buf *out, const PlanProgram *a) {
+    if (plan_has_stages(plan_at))
+        buf_printf(out, " stage %u %s", a->stage, word_of(&words_StagePart, a->part));
+}
+
 static void put_programs(Buf *out, const PlanProgram *a, uint64_t i) {
     (void)i;
-    buf_printf(out, "program %s peak %llu\n", word_of(&words_ProgramKind, a->kind), (Llu)a->peak);
+    buf_printf(out, "program %s", word_of(&words_ProgramKind, a->kind));
+    put_stage(out, a);
+    buf_printf(out, " peak %llu\n", (Llu)a->peak);
     for (uint32_t k = 0; k < a->n_instr; k++) put_instr(out, plan_at, (uint64_t)a->first_instr + k);
     buf_printf(out, "end\n");
 }
 
 static void put_calls(Buf *out, const PlanCall *c, uint64_t i) {
     (void)i;
-    buf_printf(out, "call role %u %s %s times %lld\n", c->role,
-               c->kind == PLAN_STEP ? "step" : "evaluation",
-               word_of(&words_ProgramKind, plan_at->programs[c->program].kind),
-               (long long)c->times);
+    buf_printf(
+        out, "call role %u %s %s times %lld", c->role, c->kind == PLAN_STEP ? "step" : "evaluation",
+        word_of(&words_ProgramKind, plan_at->programs[c->program].kind), (long long)c->times);
+    put_stage(out, &plan_at->programs[c->program]);
+    if (plan_has_stages(plan_at))
+        buf_printf(out, " micro-batch %lld slot %u", (long long)c->micro, c->slot);
+    buf_printf(out, "\n");
 }
 
 static void put_roles(Buf *out, const PlanRole *r, uint64_t i) {
-    buf_printf(out, "role %llu ranks %u..%u\n", (Llu)i, r->first_rank,
+    buf_printf(out, "role %llu ranks %u..%u", (Llu)i, r->first_rank,
                r->first_rank + r->n_ranks - 1);
+    if (plan_has_stages(plan_at))
+        buf_printf(out, " persistent %llu bytes %llu kept %llu at %llu slots %llu sends %llu",
+                   (Llu)r->persistent_bytes, (Llu)r->arena_bytes, (Llu)r->kept_bytes,
+                   (Llu)r->kept_at, (Llu)r->kept_slots, (Llu)r->sent_bytes);
+    buf_printf(out, "\n");
 }
 
 static void put_placements(Buf *out, const Placement *p, uint64_t i) {

@@ -25,7 +25,8 @@ static bool has_axis(const Mesh *mesh, AxisRole role) {
 /* Is the axis supported in a mesh that the user gives? */
 static bool axis_is_served(AxisRole role) {
     return axis_info(role)->is_written &&
-           (axis_splits_samples(role) || axis_splits_parameters(role) || axis_cuts(role));
+           (axis_splits_samples(role) || axis_splits_parameters(role) || axis_cuts(role) ||
+            axis_has_stages(role));
 }
 
 static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at) {

@@ -40,6 +40,7 @@ void policy_resolve(Model *m, Policy *p, RunSettings *s) {
     resolve_train(m, p, s);
     resolve_checkpoint(m, s);
     resolve_offload(m, p, s);
+    resolve_pipeline(m, p);
     warn_idle_settings(m, p, s);
     warn_unusual_settings(m, s);
 }

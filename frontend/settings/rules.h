@@ -37,6 +37,7 @@ void resolve_shard(Model *m, Policy *p);
 void resolve_hold(Model *m, Policy *p); /* after the number of micro-batches is known */
 
 /* offload.c */
+void resolve_pipeline(Model *m, Policy *p); /* after micro-batches and offload */
 void resolve_offload(Model *m, Policy *p, RunSettings *s);
 
 /* idle.c */

@@ -4,6 +4,7 @@
  * what is recomputed are in units.c, reshard is in mesh.c, dtypes are in precision.c.
  */
 #include "prefetch.h"
+#include "residency.h"
 #include "rules.h"
 
 /* Runs when the number of micro-batches is known. */
@@ -49,6 +50,56 @@ static void resolve_bucket(Model *m, Policy *p) {
     p->bucket_bytes = bytes ? s->value.integer : 0;
     if (bytes && (p->bucket_bytes < 1 || p->bucket_bytes > MOST_COUNT))
         setting_error(m, s, "bucket must be 1B to %lldB", (long long)MOST_COUNT);
+}
+
+/* ---- pipeline */
+
+static void pipeline_error(Model *m, const char *text, const char *help) {
+    const KeyValue *s = model_setting(m, "shard", "stages");
+    if (!s->expression) s = model_setting(m, "shard", "mesh");
+    Diag d = diag_at(m->ds, E_stages, s->value.span, "%s", text);
+    if (help) diag_help(&d, "%s", help);
+    diag_emit(&d);
+}
+
+/* What a pipeline of several stages cannot do, or cannot do yet. */
+static void check_pipeline(Model *m, Policy *p, int64_t stages) {
+    long long pp = mesh_stages(&p->mesh), n = stages, micro = p->micro_batches;
+    bool interleaved = p->pipeline == PIPELINE_INTERLEAVED;
+    if (!axis_has_stages(p->mesh.axis[0].role))
+        pipeline_error(m, "axis pp is not the first one of the mesh",
+                       "ranks of a stage are neighbours: write mesh = (pp = .., dp = ..)");
+    if (n % pp)
+        pipeline_error(
+            m, arena_printf(m->arena, "stages = %lld must be a multiple of pp = %lld", n, pp),
+            NULL);
+    else if (n > pp && !interleaved)
+        pipeline_error(m, arena_printf(m->arena, "stages = %lld are more than pp = %lld", n, pp),
+                       "several stages a rank need pipeline = interleaved");
+    if (interleaved && micro % pp)
+        pipeline_error(m,
+                       arena_printf(m->arena,
+                                    "interleaved needs M = %lld to be a multiple of pp = %lld",
+                                    micro, pp),
+                       "M is train.accumulate, the micro-batches of a step");
+    if (reshard_group(p))
+        pipeline_error(m, "reshard = K is not supported in a pipeline",
+                       "a stage gives its units back after forward: use reshard = true");
+    if (p->offload_grads != PLACE_DEVICE)
+        pipeline_error(m, "gradients cannot be offloaded in a pipeline", NULL);
+}
+
+void resolve_pipeline(Model *m, Policy *p) {
+    const KeyValue *s = model_setting(m, "shard", "stages");
+    p->pipeline = (PipelineKind)enum_of(setting_value(m, "shard", "pipeline"), &words_PipelineKind);
+    int64_t stages = s->value.kind == VALUE_INT ? setting_count(m, "shard", "stages") : 0;
+    bool one = mesh_stages(&p->mesh) == 1;
+    if (one && s->expression) warn_idle(m, "shard", "stages", "the mesh has no axis pp");
+    if (one && model_setting(m, "shard", "pipeline")->expression)
+        warn_idle(m, "shard", "pipeline", "the mesh has no axis pp");
+    if (one) return;
+    p->stages = stages ? stages : mesh_stages(&p->mesh);
+    check_pipeline(m, p, p->stages);
 }
 
 void resolve_shard(Model *m, Policy *p) {

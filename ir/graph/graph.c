@@ -50,10 +50,12 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
                .name = arena_strdup(g->arena, name),
                .type = t,
                .group = group,
+               .stage = NO_INDEX,
                .address = NO_ADDRESS};
     bool known = group >= 0 && group < (int64_t)g->groups.n;
     bool whole = role == STATE_FACTORS || role == STATE_LARGEST;
     if (known && !whole) s.split = g->groups.at[group].layout.split;
+    if (known && graph_has_stages(g)) s.stage = g->units.at[g->groups.at[group].unit].stage;
     vec_push(g->arena, &g->states, s);
     return (int32_t)g->states.n - 1;
 }
@@ -94,6 +96,7 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
              .path = b->path ? b->path : "",
              .span = b->span,
              .unit = b->unit,
+             .stage = b->stage,
              .phase = b->phase,
              .out = g->values.n};
     Type few[FEW_RESULTS] = {0};
@@ -125,6 +128,7 @@ void builder_like(Builder *b, const Op *op) {
     b->span = op->span;
     b->phase = op->phase;
     b->unit = op->unit;
+    b->stage = op->stage;
 }
 
 ValueId emit_state(Builder *b, int32_t state) {

@@ -48,6 +48,7 @@ typedef struct Op {
     const char *path;  /* module path, "" = root; never NULL */
     Span span;
     int32_t unit;    /* from wrap on: the unit whose computation this is; NO_INDEX before */
+    int16_t stage;   /* of the pipeline, from pass stage on; NO_INDEX: every rank has it */
     uint8_t phase;   /* Phase */
     bool recomputed; /* repeats an op of forward in backward */
     uint8_t stream;  /* level sched: StreamKind */
@@ -57,6 +58,8 @@ typedef struct Op {
 
 typedef struct Program {
     ProgramKind kind;
+    StagePart part; /* from pass divide on: what of it these ops are, */
+    int32_t stage;  /* and whose; of an update: the first stage of the ranks that do it */
     VEC(OpId) ops;
     uint64_t peak; /* level sched: bytes of the arena that this program touches, persistent ones
                       included, workspaces not */
@@ -93,6 +96,7 @@ typedef struct Param {
     bool uncut;                      /* every rank along axes that cut values holds it whole */
     int64_t split_axis;              /* with layout = param: the axis along which ranks share it */
     TensorCut cut;                   /* set by pass cut; place makes the type that of a part */
+    int32_t stage;                   /* set by stage: that which reads it */
     AxisSet partial;                 /* set by place: axes that do not read other samples and over
                                         which its gradient is still to be summed */
     bool matrix;                     /* Muon moves it as a matrix, not AdamW by elements */
@@ -108,7 +112,8 @@ typedef struct State {
     int32_t group;    /* NO_INDEX: of none */
     AxisSet split;    /* of a group: axes over which it is split; new ones as the group is */
     AxisSet partial;  /* of a group: axes over which it is still to be summed */
-    uint64_t address; /* level sched */
+    int32_t stage;    /* whose ranks have it; NO_INDEX: every rank */
+    uint64_t address; /* level sched; of a kept activation: in slot 0 */
 } State;
 
 /* One field of the batch, as the data source declares it. type is that of one call on one rank:
@@ -133,6 +138,7 @@ typedef struct Unit {
     VEC(int32_t) groups;
     UnitReshard reshard;
     bool is_root;
+    int32_t stage; /* a unit of several stages is a row for each, the first one first */
 } Unit;
 
 typedef struct GroupParam {
@@ -201,6 +207,18 @@ typedef struct Policy {
 #undef POLICY
 } Policy;
 
+/* Level sched: the memory of the ranks of one place on axis pp, the same for all their programs.
+ * Slots of kept activations come last among the states: a micro-batch has one from its forward to
+ * its backward. */
+typedef struct RoleMemory {
+    uint64_t persistent_bytes;              /* states lie in [0, persistent_bytes) */
+    uint64_t arena_bytes;                   /* peak over programs, without workspaces */
+    uint64_t host_persistent, host_bytes;   /* the same of host memory, after HOST_BASE */
+    uint64_t workspace_bytes[DEVICE_KINDS]; /* after arena_bytes, one for all programs */
+    uint64_t kept_at, kept_bytes;           /* the first slot; bytes of each */
+    uint64_t kept_slots;
+} RoleMemory;
+
 typedef struct Graph {
     Arena *arena;
     Arena *scratch; /* for tables of the pass in work: graph_settle empties it */
@@ -218,12 +236,21 @@ typedef struct Graph {
     VEC(Value) values;
     struct GraphStore *store; /* where ops and values lie */
     VEC(Program) programs;
-    /* level sched */
-    uint64_t persistent_bytes;              /* states lie in [0, persistent_bytes) */
-    uint64_t arena_bytes;                   /* peak over programs, without workspaces */
-    uint64_t host_persistent, host_bytes;   /* the same of host memory, after HOST_BASE */
-    uint64_t workspace_bytes[DEVICE_KINDS]; /* after arena_bytes, one for all programs */
+    VEC(RoleMemory) roles; /* level sched: by place on axis pp */
 } Graph;
+
+/* The roles of the mesh, and whose program or stage it is: stages go round over the roles. */
+static inline uint32_t graph_roles(const Graph *g) {
+    return (uint32_t)mesh_stages(&g->policy.mesh);
+}
+static inline uint32_t graph_role_of(const Graph *g, int32_t stage) {
+    return (uint32_t)stage % graph_roles(g);
+}
+/* How many stages the model is cut into: several for each role where they are interleaved. */
+static inline uint32_t graph_stages(const Graph *g) {
+    return (uint32_t)MAX(mesh_stages(&g->policy.mesh), g->policy.stages);
+}
+static inline bool graph_has_stages(const Graph *g) { return graph_roles(g) > 1; }
 
 /* type.c; what the runtime needs of it is in op.h */
 Type type_of(int dtype, int rank, const int64_t *dim);
@@ -289,6 +316,7 @@ typedef struct Builder {
     Span span;
     uint8_t phase;
     int32_t unit;
+    int16_t stage;
 } Builder;
 /* Appends an op to the builder's program and infers its result types; `given` must be there for
  * ops whose maker states the result's type (op_info[].given), else NULL. The result type follows
@@ -322,7 +350,7 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
 Attrs attrs_default(OpKind kind);
 /* What of a (NULL: the default) belongs to the op, as the graph keeps it; graph_store.c. */
 const Attrs *graph_attrs(Graph *g, OpKind kind, const Attrs *a);
-const char *program_name(ProgramKind k); /* train, eval, first, micro, last */
+const char *program_name(ProgramKind k); /* train, eval, first, micro, last, update */
 const char *level_name(OpLevel l);
 const char *state_role_name(StateRole r);
 
@@ -350,9 +378,9 @@ static inline bool op_only_names(const Op *op) {
 }
 
 /* Does the address lie in the memory of a state? */
-static inline bool address_is_persistent(const Graph *g, uint64_t address) {
+static inline bool address_is_persistent(const RoleMemory *m, uint64_t address) {
     return address_offset(address) <
-           (address_is_host(address) ? g->host_persistent : g->persistent_bytes);
+           (address_is_host(address) ? m->host_persistent : m->persistent_bytes);
 }
 /* Whether the stream's ops run ahead of their readers, as far as the list allows. */
 static inline bool stream_runs_ahead(uint8_t stream) {

@@ -61,6 +61,7 @@ static inline bool axis_splits_parameters(AxisRole role) {
 }
 static inline bool axis_splits_retained(AxisRole role) { return axis_info(role)->splits_retained; }
 static inline bool axis_cuts(AxisRole role) { return axis_info(role)->cuts > 0; }
+static inline bool axis_has_stages(AxisRole role) { return role == AXIS_pp; }
 /* Parameters, and nothing of a sample: the axis that -n sizes and that reshard = K cuts. */
 static inline bool axis_is_of_shards(AxisRole role) {
     return axis_splits_parameters(role) && !axis_cuts(role);
@@ -97,6 +98,9 @@ static inline AxisSet mesh_retained_axes(const Mesh *m) {
 /* Along which axes ranks share out the work on a sample. */
 static inline AxisSet mesh_cut_axes(const Mesh *m) { return mesh_axes_with(m, axis_cuts); }
 
+/* The axis along which ranks have other layers, as a set, and how many stages that makes. */
+static inline AxisSet mesh_stage_axes(const Mesh *m) { return mesh_axes_with(m, axis_has_stages); }
+
 static inline AxisSet mesh_all_axes(const Mesh *m) { return ((AxisSet)1 << m->n) - 1; }
 
 /* Ranks of a group of the set; 1 for the empty one. */
@@ -106,6 +110,8 @@ static inline int64_t mesh_extent(const Mesh *m, AxisSet set) {
         if (set >> a & 1) extent *= m->axis[a].size;
     return extent;
 }
+
+static inline int64_t mesh_stages(const Mesh *m) { return mesh_extent(m, mesh_stage_axes(m)); }
 
 static inline int64_t mesh_ranks(const Mesh *m) { return mesh_extent(m, mesh_all_axes(m)); }
 

@@ -83,6 +83,8 @@ Resident resident_of(StateRole role) {
     case STATE_SCALE:
     case STATE_METRIC:
     case STATE_LARGEST:
+    case STATE_KEPT:
+    case STATE_OUTBOX:
     case STATE_FACTORS: /* of rows and columns: every rank has them whole, and they are small */
     case STATE_ROLES: break;
     }
@@ -159,22 +161,28 @@ Residence residence_of_contribution(const Policy *p, AxisSet terms) {
 
 static bool is_resharded(const Policy *p, ReshardScope scope) {
     if (scope == SCOPE_ROOT) return p->reshard_root;
+    if (scope == SCOPE_STAGED) return true;
     return scope == SCOPE_RESHARDED || scope == SCOPE_PARTLY_RESHARDED ||
            (scope != SCOPE_KEPT && p->reshard);
 }
 
 /* The axes over which ranks share out what they keep of it after forward. */
 static AxisSet parts_of(const Policy *p, ReshardScope scope) {
-    bool whole = scope == SCOPE_RESHARDED || (!p->reshard_group && scope != SCOPE_PARTLY_RESHARDED);
+    bool whole = scope == SCOPE_RESHARDED || scope == SCOPE_STAGED ||
+                 (!p->reshard_group && scope != SCOPE_PARTLY_RESHARDED);
     return whole ? 0 : mesh_retained_axes(&p->mesh);
 }
 
 static Residence axes_of(const Policy *p, Resident what, Border border, ReshardScope scope,
                          AxisSet terms) {
     const Residence gone = {0}, whole = {.kept = true};
-    bool several = p->micro_batches > 1, local = p->accumulate_local && several;
+    bool several = p->micro_batches > 1 || mesh_stages(&p->mesh) > 1;
+    bool local = p->accumulate_local && several;
     AxisSet split = scope == SCOPE_REPLICATED ? 0 : mesh_parameter_axes(&p->mesh);
     if (border == BORDER_BETWEEN && !several) return gone;
+    /* Calls of other micro-batches come between forward and backward of one. */
+    if (scope == SCOPE_STAGED && border == BORDER_FORWARD && what == RESIDENT_GATHERED)
+        border = BORDER_BETWEEN;
     switch ((ResidencyEntry)table[p->strategy][what][border]) {
     case GONE: return gone;
     case SPLIT: return (Residence){.kept = true, .split = split};
@@ -227,7 +235,8 @@ Transition residence_transition(Residence from, Residence to) {
 }
 
 Border program_entry(ProgramKind kind) {
-    return kind == PROGRAM_MICRO || kind == PROGRAM_LAST ? BORDER_BETWEEN : BORDER_START;
+    bool starts = kind != PROGRAM_MICRO && kind != PROGRAM_LAST && kind != PROGRAM_UPDATE;
+    return starts ? BORDER_START : BORDER_BETWEEN;
 }
 
 Border program_exit(ProgramKind kind) {
@@ -235,6 +244,7 @@ Border program_exit(ProgramKind kind) {
     case PROGRAM_FIRST:
     case PROGRAM_MICRO: return BORDER_BETWEEN;
     case PROGRAM_TRAIN:
+    case PROGRAM_UPDATE:
     case PROGRAM_LAST: return BORDER_UPDATE;
     case PROGRAM_EVAL:
     case PROGRAM_KINDS: return BORDER_START;

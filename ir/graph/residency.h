@@ -50,6 +50,7 @@ typedef enum ReshardScope {
     SCOPE_RESHARDED,        /* a unit that is resharded to all ranks */
     SCOPE_PARTLY_RESHARDED, /* a unit of which each rank keeps a part: reshard = K */
     SCOPE_ROOT,             /* the root unit */
+    SCOPE_STAGED,           /* a unit whose forward and backward are calls of their own */
     SCOPE_REPLICATED        /* parameters that every rank holds whole, whatever the strategy */
 } ReshardScope;
 

@@ -33,6 +33,18 @@ const char *shape_state(Infer *s) {
     return NULL;
 }
 
+static const char *shape_message(Infer *s, const Type *t) {
+    TRY(shape_set_state(s));
+    const State *box = &s->g->states.at[s->a->index];
+    if (box->role != STATE_OUTBOX || box->type.dim[1] < type_bytes(t))
+        return arena_printf(s->arena, "state \"%s\" has no room for a message of %s", box->name,
+                            infer_text(s, t));
+    return NULL;
+}
+
+const char *shape_send(Infer *s) { return shape_message(s, &s->in[0]); }
+const char *shape_receive(Infer *s) { return shape_message(s, &s->out[0]); }
+
 const char *shape_field(Infer *s) {
     TRY(infer_row(s, "fields", s->a->index, s->g->fields.n));
     const Field *f = &s->g->fields.at[s->a->index];

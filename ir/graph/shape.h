@@ -79,6 +79,8 @@ const char *shape_route(Infer *s);
 const char *shape_routed(Infer *s);
 const char *shape_row(Infer *s);
 const char *shape_set_state(Infer *s);
+const char *shape_send(Infer *s);
+const char *shape_receive(Infer *s);
 const char *shape_slice(Infer *s);
 const char *shape_slice_grad(Infer *s);
 const char *shape_split(Infer *s);

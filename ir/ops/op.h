@@ -21,9 +21,10 @@ enum {
 };
 
 typedef enum OpEffect {
-    EFFECT_PURE,  /* reads its inputs, writes its outputs, nothing else */
-    EFFECT_COMM,  /* a collective: every rank of the group must issue it */
-    EFFECT_MEMORY /* declares where a value lives or ends; is not reordered */
+    EFFECT_PURE,   /* reads its inputs, writes its outputs, nothing else */
+    EFFECT_COMM,   /* a collective: every rank of the group must issue it */
+    EFFECT_MEMORY, /* declares where a value lives or ends; is not reordered */
+    EFFECT_MESSAGE /* from the ranks of a stage to those of another, which take it in order */
 } OpEffect;
 
 /* How results may share memory with operands. */

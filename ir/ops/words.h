@@ -42,7 +42,9 @@
     W(STREAM_GATHER, "gather", "all-gathers of parameters, and casts that feed them")              \
     W(STREAM_REDUCE, "reduce", "reductions of gradients and metrics")                              \
     W(STREAM_FETCH, "fetch", "copies from host memory to the device")                              \
-    W(STREAM_EVICT, "evict", "copies from the device to host memory")
+    W(STREAM_EVICT, "evict", "copies from the device to host memory")                              \
+    W(STREAM_SEND, "send", "what goes to other stages of a pipeline")                              \
+    W(STREAM_RECEIVE, "receive", "what comes from them")
 
 /* The memory in which something is kept. */
 #define WORDS_MemoryPlace(W)                                                                       \
@@ -92,7 +94,22 @@
     W(PROGRAM_EVAL, "eval", "an evaluation batch")                                                 \
     W(PROGRAM_FIRST, "first", "the first micro-batch: its gradients are stored")                   \
     W(PROGRAM_MICRO, "micro", "a micro-batch in the middle: its gradients are added")              \
-    W(PROGRAM_LAST, "last", "the last micro-batch: its gradients are added, then the update")
+    W(PROGRAM_LAST, "last", "the last micro-batch: its gradients are added, then the update")      \
+    W(PROGRAM_UPDATE, "update", "the update after all micro-batches of a pipeline")
+
+/* What of a program a stage of a pipeline runs in one call. */
+#define WORDS_StagePart(W)                                                                         \
+    W(STAGE_WHOLE, "whole", "all of it")                                                           \
+    W(STAGE_FORWARD, "forward", "forward; its backward is a call of its own")                      \
+    W(STAGE_BACKWARD, "backward", "backward, from what forward has kept")
+
+/* The order in which the ranks of a stage take the micro-batches of a step. */
+#define WORDS_PipelineKind(W)                                                                      \
+    W(PIPELINE_ONE_F_ONE_B, "one_f_one_b",                                                         \
+      "as few forwards ahead as keep all stages busy, then one backward after each forward")       \
+    W(PIPELINE_GPIPE, "gpipe", "all forwards, then all backwards: keeps all micro-batches")        \
+    W(PIPELINE_INTERLEAVED, "interleaved",                                                         \
+      "one_f_one_b with several stages a rank: less idle time, more messages")
 
 #define WORDS_InitKind(W)                                                                          \
     W(INIT_ZEROS, "zeros", "all 0")                                                                \
@@ -116,7 +133,9 @@
     W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")               \
     W(STATE_COPY, "copy", "a group's shard of parameters in the compute dtype")                    \
     W(STATE_LARGEST, "largest",                                                                    \
-      "the largest weights, in a step, of parameters that are quantized for gathers")
+      "the largest weights, in a step, of parameters that are quantized for gathers")              \
+    W(STATE_KEPT, "kept", "an activation, from forward to backward of a micro-batch")              \
+    W(STATE_OUTBOX, "outbox", "u8[2, bytes]: the last two messages to another stage")
 
 /* When shards of parameters are cast to the compute dtype. */
 #define WORDS_CastTime(W)                                                                          \
@@ -203,6 +222,8 @@
     TABLE(CommTag, TAG_KINDS)                                                                      \
     TABLE(CommPurpose, COMM_PURPOSES)                                                              \
     TABLE(ProgramKind, PROGRAM_KINDS)                                                              \
+    TABLE(StagePart, STAGE_PARTS)                                                                  \
+    TABLE(PipelineKind, PIPELINE_KINDS)                                                            \
     TABLE(InitKind, INIT_KINDS)                                                                    \
     TABLE(StateRole, STATE_ROLES)                                                                  \
     TABLE(Strategy, STRATEGY_KINDS)                                                                \

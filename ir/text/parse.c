@@ -15,8 +15,7 @@ enum { MOST_RANKS = 1 << 20 };
 
 /* ---- header ---- */
 
-/* Rows of tables are numbered from 0 in the text too. */
-static bool parse_row(GraphParser *p, uint32_t row) {
+bool parse_row(GraphParser *p, uint32_t row) {
     uint32_t number;
     if (!parse_u32(p, &number)) return false;
     return number == row || parse_fail_token(p, "this is row %u, not %u", row, number);
@@ -219,6 +218,7 @@ static bool parse_param(GraphParser *p) {
     if (parse_accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
     if (parse_accept_word(p, "cut") && !parse_cut(p, &q.cut)) return false;
     if (parse_accept_word(p, "partial") && !parse_axes(p, &q.partial)) return false;
+    if (parse_accept_word(p, "stage") && !parse_i32(p, &q.stage)) return false;
     q.matrix = parse_accept_word(p, "matrix");
     if (parse_accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
     q.grouped = parse_accept_word(p, "lr");
@@ -232,7 +232,7 @@ static bool parse_param(GraphParser *p) {
 /* Of a state that says nothing of its own, until groups are there. */
 #define AS_GROUP UINT32_MAX
 static bool parse_state(GraphParser *p) {
-    State s = {.group = NO_INDEX};
+    State s = {.group = NO_INDEX, .stage = NO_INDEX};
     int role;
     if (!parse_row(p, p->g->states.n) ||
         !parse_enum(p, "the role of a state", &words_StateRole, &role))
@@ -243,6 +243,7 @@ static bool parse_state(GraphParser *p) {
     s.split = AS_GROUP;
     if (parse_accept_word(p, "split") && !parse_axes(p, &s.split)) return false;
     if (parse_accept_word(p, "partial") && !parse_axes(p, &s.partial)) return false;
+    if (parse_accept_word(p, "stage") && !parse_i32(p, &s.stage)) return false;
     if (!parse_address(p, &s.address)) return false;
     vec_push(p->g->arena, &p->g->states, s);
     return true;
@@ -278,6 +279,7 @@ static bool parse_unit(GraphParser *p) {
     int reshard = UNIT_RESHARDS - 1; /* .. RESHARD_POLICY, 0, which is not written */
     while (reshard && !parse_accept_word(p, word_of(&words_UnitReshard, reshard))) reshard--;
     u.reshard = (UnitReshard)reshard;
+    if (parse_accept_word(p, "stage") && !parse_i32(p, &u.stage)) return false;
     u.is_root = parse_accept_word(p, "root");
     vec_push(p->g->arena, &p->g->units, u);
     return true;
@@ -315,75 +317,24 @@ static bool parse_group(GraphParser *p) {
     return true;
 }
 
-/* x0, t1, y2: the number after the letter. */
-static bool parse_lettered(GraphParser *p, char letter, uint32_t most, uint32_t *out) {
-    char word[NAME_SIZE];
-    if (!parse_word(p, "a name of a value", word)) return false;
-    char *rest;
-    unsigned long n = strtoul(word + 1, &rest, 10);
-    if (word[0] != letter || !parse_is_digit(word[1]) || *rest || n >= most)
-        return parse_fail_token(p, "unexpected `%s`", word);
-    *out = (uint32_t)n;
-    return true;
-}
-
-/* f32 add(x0, t1) -> y0 */
-static bool parse_step(GraphParser *p, const Formula *f, FormulaStep *s) {
-    char word[NAME_SIZE];
-    int dtype;
-    uint32_t n;
-    if (!parse_dtype(p, &dtype) || !parse_word(p, "a function", word)) return false;
-    *s = (FormulaStep){.function = (uint16_t)scalar_by_name(word), .dtype = (uint8_t)dtype};
-    if (s->function == SCALAR_COUNT) return parse_fail_token(p, "unknown function `%s`", word);
-    if (!parse_expect(p, '(')) return false;
-    int arity = scalar_arity(s->function);
-    for (int a = 0; a < arity; a++) {
-        if (a && !parse_expect(p, ',')) return false;
-        bool own = parse_peek(p) == 't'; /* a step's */
-        if (!parse_lettered(p, own ? 't' : 'x', own ? f->n_step : f->n_in, &n)) return false;
-        s->arg[a] = (uint8_t)(own ? f->n_in + n : n);
-    }
-    bool number = scalar_has_number(s->function);
-    if (number && ((arity && !parse_expect(p, ',')) || !parse_real(p, &s->number))) return false;
-    for (int i = 0; i < scalar_move(s->function); i++)
-        if (!parse_expect(p, ',') || !parse_u32(p, formula_word(s, i))) return false;
-    if (!parse_expect(p, ')')) return false;
-    if (!parse_accept(p, '-')) return true;
-    if (!parse_expect(p, '>') || !parse_lettered(p, 'y', FORMULA_RESULTS, &n)) return false;
-    s->result = (uint8_t)(n + 1);
-    return true;
-}
-
-static bool parse_formula(GraphParser *p) {
-    Formula f = {0};
-    if (!parse_row(p, p->g->formulas.n) || !parse_expect_word(p, "operands") ||
-        !parse_u32(p, &f.n_in))
-        return false;
-    if (f.n_in > FORMULA_OPERANDS)
-        return parse_fail_token(p, "at most %d operands", FORMULA_OPERANDS);
-    if (!parse_expect(p, ':')) return false;
-    do {
-        if (f.n_step == FORMULA_STEPS) return parse_fail(p, "at most %d steps", FORMULA_STEPS);
-        FormulaStep *s = &f.step[f.n_step];
-        if (!parse_step(p, &f, s)) return false;
-        f.n_out = MAX(f.n_out, s->result);
-        f.n_step++;
-    } while (parse_accept(p, ';'));
-    vec_push(p->g->arena, &p->g->formulas, f);
-    return true;
+static bool parse_bytes(GraphParser *p, const char *word, uint64_t *out) {
+    return parse_expect_word(p, word) && parse_uint(p, INT64_MAX, out);
 }
 
 static bool parse_arena(GraphParser *p) {
-    Graph *g = p->g;
-    bool device = parse_expect_word(p, "persistent") &&
-                  parse_uint(p, INT64_MAX, &g->persistent_bytes) && parse_expect_word(p, "bytes") &&
-                  parse_uint(p, INT64_MAX, &g->arena_bytes) && parse_expect_word(p, "workspace");
-    for (int d = 0; device && d < DEVICE_KINDS; d++)
-        device = parse_expect_word(p, word_of(&words_DeviceKind, d)) &&
-                 parse_uint(p, INT64_MAX, &g->workspace_bytes[d]);
-    if (!device || !parse_accept_word(p, "host")) return device;
-    return parse_expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->host_persistent) &&
-           parse_expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->host_bytes);
+    RoleMemory m = {0};
+    bool good = parse_bytes(p, "persistent", &m.persistent_bytes) &&
+                parse_bytes(p, "bytes", &m.arena_bytes) && parse_expect_word(p, "workspace");
+    for (int d = 0; good && d < DEVICE_KINDS; d++)
+        good = parse_bytes(p, word_of(&words_DeviceKind, d), &m.workspace_bytes[d]);
+    if (good && parse_accept_word(p, "host"))
+        good = parse_bytes(p, "persistent", &m.host_persistent) &&
+               parse_bytes(p, "bytes", &m.host_bytes);
+    if (good && parse_accept_word(p, "slots"))
+        good = parse_uint(p, INT64_MAX, &m.kept_slots) && parse_bytes(p, "of", &m.kept_bytes) &&
+               parse_bytes(p, "at", &m.kept_at);
+    if (good) vec_push(p->g->arena, &p->g->roles, m);
+    return good;
 }
 
 /* ---- programs ---- */
@@ -393,6 +344,10 @@ static bool parse_program(GraphParser *p) {
     if (!parse_enum(p, "the kind of program", &words_ProgramKind, &kind)) return false;
     uint32_t row = graph_add_program(p->g, (ProgramKind)kind);
     p->program = &p->g->programs.at[row];
+    int part = STAGE_PARTS - 1; /* .. STAGE_WHOLE, 0, which is not written */
+    while (part && !parse_accept_word(p, word_of(&words_StagePart, part))) part--;
+    p->program->part = (StagePart)part;
+    if (parse_accept_word(p, "stage") && !parse_i32(p, &p->program->stage)) return false;
     return !parse_accept_word(p, "peak") || parse_uint(p, INT64_MAX, &p->program->peak);
 }
 

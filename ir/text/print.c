@@ -324,11 +324,9 @@ static void print_params(GraphPrinter *p) {
         if (q->split_axis) put_labelled(p, "axis", q->split_axis);
         if (q->cut.axes) print_cut(p, &q->cut);
         print_axes(p, " partial ", q->partial);
+        if (q->stage) put_labelled(p, "stage", q->stage);
         if (q->matrix) put_text(p, " matrix");
-        if (q->gather) {
-            put_text(p, " gather ");
-            put_text(p, dtype_name(q->gather));
-        }
+        if (q->gather) buf_printf(p->out, " gather %s", dtype_name(q->gather));
         if (q->grouped) {
             put_text(p, " lr ");
             put_real(p, q->lr_factor);
@@ -364,6 +362,7 @@ static void print_states(GraphPrinter *p) {
         type_print(&s->type, p->out);
         if (s->group != NO_INDEX) put_labelled(p, "group", s->group);
         put_residence(p, s);
+        if (s->stage != NO_INDEX) put_labelled(p, "stage", s->stage);
         put_address(p, s->address);
         put_text(p, "\n");
     }
@@ -394,10 +393,8 @@ static void print_units(GraphPrinter *p) {
             buf_printf(p->out, "%s %d", k ? "," : "", u->groups.at[k]);
         put_labelled(p, "below", u->below);
         put_labelled(p, "owned", u->owned);
-        if (u->reshard != RESHARD_POLICY) {
-            put_text(p, " ");
-            put_text(p, word_of(&words_UnitReshard, u->reshard));
-        }
+        if (u->reshard) buf_printf(p->out, " %s", word_of(&words_UnitReshard, u->reshard));
+        if (u->stage) put_labelled(p, "stage", u->stage);
         put_text(p, u->is_root ? " root\n" : "\n");
     }
 }
@@ -542,6 +539,7 @@ static void print_op(GraphPrinter *p, OpId id) {
     put_text(p, phase_name(op->phase));
     if (op->recomputed) put_text(p, " recomputed");
     if (op->unit != NO_INDEX) put_labelled(p, "unit", op->unit);
+    if (op->stage) put_labelled(p, "stage", op->stage);
     put_text(p, " ");
     if (*op->path)
         put_string(p, op->path);
@@ -554,6 +552,8 @@ static void print_op(GraphPrinter *p, OpId id) {
 static void print_program(GraphPrinter *p, const Program *program) {
     put_text(p, "program ");
     put_text(p, program_name(program->kind));
+    if (program->part) buf_printf(p->out, " %s", word_of(&words_StagePart, program->part));
+    if (program->stage) put_labelled(p, "stage", program->stage);
     if (p->g->level >= LEVEL_SCHED) {
         put_text(p, " peak ");
         put_uint(p, program->peak);
@@ -563,15 +563,18 @@ static void print_program(GraphPrinter *p, const Program *program) {
     put_text(p, "end\n");
 }
 
-static void print_arena(const Graph *g, Buf *out) {
+static void print_arena(const RoleMemory *m, Buf *out) {
     buf_printf(out, "arena persistent %llu bytes %llu workspace",
-               (unsigned long long)g->persistent_bytes, (unsigned long long)g->arena_bytes);
+               (unsigned long long)m->persistent_bytes, (unsigned long long)m->arena_bytes);
     for (int d = 0; d < DEVICE_KINDS; d++)
         buf_printf(out, " %s %llu", word_of(&words_DeviceKind, d),
-                   (unsigned long long)g->workspace_bytes[d]);
-    if (g->host_bytes)
-        buf_printf(out, " host persistent %llu bytes %llu", (unsigned long long)g->host_persistent,
-                   (unsigned long long)g->host_bytes);
+                   (unsigned long long)m->workspace_bytes[d]);
+    if (m->host_bytes)
+        buf_printf(out, " host persistent %llu bytes %llu", (unsigned long long)m->host_persistent,
+                   (unsigned long long)m->host_bytes);
+    if (m->kept_slots)
+        buf_printf(out, " slots %llu of %llu at %llu", (unsigned long long)m->kept_slots,
+                   (unsigned long long)m->kept_bytes, (unsigned long long)m->kept_at);
     buf_printf(out, "\n");
 }
 
@@ -588,7 +591,9 @@ void graph_print(const Graph *g, Buf *out) {
     print_units(&p);
     print_groups(&p);
     print_formulas(&p);
-    if (g->level >= LEVEL_SCHED) print_arena(g, out);
+    static const RoleMemory none;
+    for (uint32_t i = 0; g->level >= LEVEL_SCHED && i < graph_roles(g); i++)
+        print_arena(i < g->roles.n ? &g->roles.at[i] : &none, out);
     for (uint32_t i = 0; i < g->programs.n; i++) print_program(&p, &g->programs.at[i]);
     arena_free(p.arena);
 }

@@ -110,8 +110,9 @@ static void check_place(Memory *m, const Op *op, uint32_t j) {
     if (value->type.dtype == DT_TOKEN) return;
     bool beside = !m->inside[x] && op_alias_must(op, j) < 0;
     uint64_t at = value->address, size = value_room(v->g, value);
+    const RoleMemory *role = &v->g->roles.at[graph_role_of(v->g, v->program->stage)];
     if (!lies_in(at, size, beside ? PLACE_ALIGN : dtype_bytes(value->type.dtype),
-                 address_is_host(at) ? v->g->host_bytes : v->g->arena_bytes))
+                 address_is_host(at) ? role->host_bytes : role->arena_bytes))
         verify_broken(v, RULE_SCHED_2, op, "%%%u of %llu bytes is at %lld", v->value_number[x],
                       (unsigned long long)size, (long long)at);
 }
@@ -137,9 +138,14 @@ void verify_state_places(Verify *v) {
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *s = &g->states.at[i];
         uint64_t size = (uint64_t)type_bytes(&s->type);
-        if (!lies_in(s->address, size, PLACE_ALIGN,
-                     address_is_host(s->address) ? g->host_persistent : g->persistent_bytes))
-            verify_broken(v, RULE_SCHED_2, NULL, "state \"%s\" of %llu bytes is at %lld", s->name,
-                          (unsigned long long)size, (long long)s->address);
+        for (uint32_t r = 0; r < g->roles.n; r++) {
+            const RoleMemory *role = &g->roles.at[r];
+            if (s->stage != NO_INDEX && graph_role_of(g, s->stage) != r) continue;
+            if (!lies_in(s->address, size, PLACE_ALIGN,
+                         address_is_host(s->address) ? role->host_persistent
+                                                     : role->persistent_bytes))
+                verify_broken(v, RULE_SCHED_2, NULL, "state \"%s\" of %llu bytes is at %lld",
+                              s->name, (unsigned long long)size, (long long)s->address);
+        }
     }
 }

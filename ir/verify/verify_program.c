@@ -27,6 +27,10 @@ void verify_program_set(Verify *v) {
         if (first || micro || last)
             verify_broken(v, RULE_MODEL_1, NULL, "a program of micro-batches at level %s",
                           level_name(v->g->level));
+    } else if (graph_has_stages(v->g)) {
+        bool update = has(v, PROGRAM_UPDATE);
+        if (v->g->level > LEVEL_SHARD && (!first || !update || last || whole))
+            verify_broken(v, RULE_SHARD_8, NULL, "a pipeline's programs are first, micro, update");
     } else if (first != last || (micro && !first) || (whole && first)) {
         verify_broken(v, RULE_SHARD_8, NULL, "there %s train%s%s%s", whole ? "is" : "is no",
                       first ? ", first" : "", micro ? ", micro" : "", last ? ", last" : "");

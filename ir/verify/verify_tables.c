@@ -149,6 +149,24 @@ static void check_unique(Verify *v, const char *table, NameSet *names) {
     names->at.n = 0;
 }
 
+/* Each kind once; of a pipeline once for each stage and part. */
+static void check_programs(Verify *v) {
+    const Graph *g = v->g;
+    uint32_t stages = graph_stages(g);
+    bool *seen = arena_array(v->arena, bool, (size_t)PROGRAM_KINDS *STAGE_PARTS *stages);
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        const Program *p = &g->programs.at[i];
+        bool exists = (unsigned)p->kind < PROGRAM_KINDS && (unsigned)p->part < STAGE_PARTS &&
+                      p->stage >= 0 && p->stage < (int32_t)stages;
+        size_t row =
+            exists ? ((size_t)p->stage * STAGE_PARTS + p->part) * PROGRAM_KINDS + p->kind : 0;
+        if (!exists || seen[row])
+            verify_broken(v, RULE_GRAPH_6, NULL, "there are two programs %s",
+                          program_name(p->kind));
+        seen[row] |= exists;
+    }
+}
+
 static void check_names(Verify *v) {
     const Graph *g = v->g;
     NameSet names = {0};
@@ -167,14 +185,7 @@ static void check_names(Verify *v) {
     check_unique(v, "fields", &names);
     for (uint32_t i = 0; i < g->units.n; i++) vec_push(v->arena, &names.at, g->units.at[i].name);
     check_unique(v, "units", &names);
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < g->programs.n; i++) {
-        if ((unsigned)g->programs.at[i].kind >= PROGRAM_KINDS ||
-            (seen >> g->programs.at[i].kind & 1))
-            verify_broken(v, RULE_GRAPH_6, NULL, "there are two programs %s",
-                          program_name(g->programs.at[i].kind));
-        seen |= 1u << (g->programs.at[i].kind & 31);
-    }
+    check_programs(v);
 }
 
 /* ---- graph-8 ---- */
@@ -222,6 +233,10 @@ static bool role_fits(const Verify *v, const State *s) {
     case STATE_COPY:
         return group && t->dtype == group->compute_dtype && s->split == group->layout.split;
     case STATE_LARGEST: return group && t->dtype == DT_I32;
+    case STATE_KEPT: return !group && s->stage != NO_INDEX;
+    case STATE_OUTBOX:
+        return !group && s->stage != NO_INDEX && t->dtype == DT_U8 && t->rank == 2 &&
+               t->dim[0] == 2;
     default: return false;
     }
 }
@@ -243,7 +258,7 @@ static void check_units(Verify *v) {
     uint32_t *owners = arena_array(v->arena, uint32_t, g->groups.n);
     for (uint32_t i = 0; i < g->units.n; i++) {
         const Unit *u = &g->units.at[i];
-        if (u->is_root && i + 1 < g->units.n)
+        if (u->is_root && i + 1 < g->units.n && !g->units.at[i + 1].is_root)
             verify_broken(v, RULE_SHARD_1, NULL, "unit \"%s\" is the root but not the last",
                           u->name);
         if (!u->modules.n || (v->grouped && !u->groups.n))
@@ -348,7 +363,7 @@ bool verify_tables(Verify *v) {
     check_formulas(v);
     if (v->broken != before) return false;
     check_names(v);
-    if (v->g->programs.n > PROGRAM_KINDS) return false;
+    if (v->g->programs.n > PROGRAM_KINDS * STAGE_PARTS * graph_stages(v->g)) return false;
     check_roles(v);
     if (v->g->level >= LEVEL_SHARD) {
         check_units(v);

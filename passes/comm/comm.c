@@ -54,8 +54,8 @@ static bool policy_is_possible(const Graph *g) {
     for (int a = 0; a < p->mesh.n; a++) {
         AxisRole role = p->mesh.axis[a].role;
         int64_t size = p->mesh.axis[a].size;
-        AxisSet served =
-            mesh_sample_axes(&p->mesh) | mesh_parameter_axes(&p->mesh) | mesh_cut_axes(&p->mesh);
+        AxisSet served = mesh_sample_axes(&p->mesh) | mesh_parameter_axes(&p->mesh) |
+                         mesh_cut_axes(&p->mesh) | mesh_stage_axes(&p->mesh);
         if (size == 1 || served >> a & 1) continue;
         Diag d =
             diag_at(g->diags, E_mesh, p->unit_span, "mesh axis %s = %lld (%s) is not supported yet",
@@ -106,7 +106,8 @@ static void make_states(Comm *c) {
             c->gradient_state[k] = add_state(c, STATE_GRADIENT, "grad", k, gradient);
         if (gathered.kept && group.layout.split)
             c->gathered_state[k] = add_state(c, STATE_GATHERED, "gathered", k, gathered);
-        if (dtype_is_quantized(group.wire_dtype) && g->policy.micro_batches > 1)
+        bool several = g->policy.micro_batches > 1 || graph_has_stages(g);
+        if (dtype_is_quantized(group.wire_dtype) && several)
             c->largest_state[k] = add_largest_state(c, k);
     }
 }
@@ -206,6 +207,19 @@ static void warn_of_gathers(const Comm *c, const SegmentedProgram *parts) {
     buf_free(&kept);
 }
 
+/* In a pipeline the update is a call of its own, since no stage ends backward as another does. */
+static void emit_kinds(Comm *c, const SegmentedProgram *parts) {
+    int64_t micro = c->g->policy.micro_batches;
+    bool staged = graph_has_stages(c->g);
+    if (parts->kind != PROGRAM_TRAIN || (micro == 1 && !staged)) {
+        comm_emit(c, parts, parts->kind);
+        return;
+    }
+    comm_emit(c, parts, PROGRAM_FIRST);
+    if (micro > (staged ? 1 : 2)) comm_emit(c, parts, PROGRAM_MICRO);
+    comm_emit(c, parts, staged ? PROGRAM_UPDATE : PROGRAM_LAST);
+}
+
 static Comm comm_of(Graph *g) {
     const Policy *p = &g->policy;
     Comm c = {.g = g, .map = unit_map(g)};
@@ -242,13 +256,7 @@ bool pass_comm(Graph *g) {
         Program old = g->programs.at[i];
         SegmentedProgram parts = comm_segment(&c, &old);
         if (old.kind == PROGRAM_TRAIN) warn_of_gathers(&c, &parts);
-        if (old.kind != PROGRAM_TRAIN || g->policy.micro_batches == 1) {
-            comm_emit(&c, &parts, old.kind);
-            continue;
-        }
-        comm_emit(&c, &parts, PROGRAM_FIRST);
-        if (g->policy.micro_batches > 2) comm_emit(&c, &parts, PROGRAM_MICRO);
-        comm_emit(&c, &parts, PROGRAM_LAST);
+        emit_kinds(&c, &parts);
     }
     uint32_t kept = 0;
     for (uint32_t i = n; i < g->programs.n; i++) g->programs.at[kept++] = g->programs.at[i];

@@ -86,6 +86,9 @@ typedef struct Comm {
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group);
 Residence comm_gathered(const Comm *c, Border border, int32_t unit);
 
+/* Are forward and backward of the unit calls of their own? */
+bool comm_is_staged(const Comm *c, int32_t unit);
+
 /* Does the group's shard lie beside its master in the compute dtype? */
 bool comm_keeps_copy(const Comm *c, uint32_t group);
 

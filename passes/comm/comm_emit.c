@@ -22,9 +22,9 @@
  * closes it when what it made is evicted. So that copies overlap with computation, the window of
  * the next op is opened before the op, and closed later where the policy has buffers.
  *
- * Kinds: first and micro leave out the update. Gradients of micro-batches add up after the
- * reduction (sharded) or before it (local; then only last reduces). With hold, first keeps the
- * gathered parameters in a state, micro and last read it, last reshards.
+ * Kinds: first and micro leave out the update, `update` has nothing else. Gradients of
+ * micro-batches add up after the reduction (sharded) or before it (local; then only last reduces).
+ * With hold, first keeps the gathered parameters in a state, micro and last read it, last reshards.
  */
 #include "comm_emit.h"
 #include "signature.h"
@@ -247,8 +247,16 @@ static ValueId view_of(CommEmitter *e, ValueId old, int32_t p) {
     return e->became[old];
 }
 
+/* A state that only updates read is named where they read it. */
+static ValueId source_of(CommEmitter *e, ValueId old) {
+    const Graph *g = e->c->g;
+    if (now(e, old) == NO_VALUE)
+        e->became[old] = emit_state(&e->b, (int32_t)g->ops.at[g->values.at[old].def].attr->index);
+    return now(e, old);
+}
+
 static void see_step_scale(CommEmitter *e, const Op *op) {
-    ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], e->became[op->in[2]]};
+    ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], source_of(e, op->in[2])};
     comm_finish(e, PHASE_UPDATE);
     builder_like(&e->b, op);
     uint32_t k = 0;
@@ -281,14 +289,6 @@ static void find_windows(CommEmitter *e) {
         for (uint32_t j = 0; j < op->n_in && !norm; j++) away |= is_read_away(e, op->in[j]);
         if (away) vec_push(g->scratch, &e->windows, (HostWindow){.item = i});
     }
-}
-
-/* A state that only updates read is named where it is fetched. */
-static ValueId source_of(CommEmitter *e, ValueId old) {
-    const Graph *g = e->c->g;
-    if (now(e, old) == NO_VALUE)
-        e->became[old] = emit_state(&e->b, (int32_t)g->ops.at[g->values.at[old].def].attr->index);
-    return now(e, old);
 }
 
 static void fetch_window(CommEmitter *e, uint32_t number) {
@@ -353,8 +353,8 @@ static bool emit_away(CommEmitter *e, const Op *op) {
 static void emit_item(CommEmitter *e, uint32_t item) {
     Graph *g = e->c->g;
     Op op = g->ops.at[e->parts->items.at[item]];
-    if (op.phase == PHASE_UPDATE && !e->update) return;
     bool metric = op.kind == OP_set_state && g->states.at[op.attr->index].role == STATE_METRIC;
+    if (op.phase == PHASE_UPDATE ? !e->update : e->kind == PROGRAM_UPDATE && !metric) return;
     if (metric) {
         comm_see_metric(e, &op);
         return;
@@ -376,7 +376,9 @@ static void emit_item(CommEmitter *e, uint32_t item) {
     ValueId *in = arena_array(g->scratch, ValueId, MAX(op.n_in, 1u));
     for (uint32_t j = 0; j < op.n_in; j++) {
         int32_t p = e->parts->view[op.in[j]];
-        in[j] = p == NO_INDEX ? now(e, op.in[j]) : view_of(e, op.in[j], p);
+        in[j] = p != NO_INDEX               ? view_of(e, op.in[j], p)
+                : e->kind == PROGRAM_UPDATE ? source_of(e, op.in[j])
+                                            : now(e, op.in[j]);
         if (copy && copy[j] != NO_VALUE) in[j] = copy[j];
     }
     if (makes_copy(e, &op))
@@ -395,7 +397,7 @@ static void read_shards(CommEmitter *e) {
     const int32_t *copy = e->c->copy_state;
     bool *read = arena_array(g->scratch, bool, g->groups.n);
     bool *gathered = arena_array(g->scratch, bool, g->groups.n);
-    for (uint32_t k = 0; k < parts->gathers.n; k++) {
+    for (uint32_t k = 0; k < parts->gathers.n && e->kind != PROGRAM_UPDATE; k++) {
         int32_t unit = parts->gathers.at[k].unit;
         const Unit *u = &g->units.at[unit];
         uint32_t there = is_there(e, &parts->gathers.at[k]) ? unit_split_groups(g, unit) : 0;
@@ -417,7 +419,7 @@ static void read_shards(CommEmitter *e) {
 
 /* The largest weights by which the program quantizes what it gathers: those of the step's first
  * call, or found here, by one collective. */
-static void find_largest(CommEmitter *e) {
+static void find_largest(CommEmitter *e, int32_t stage) {
     Graph *g = e->c->g;
     ValueId *in = arena_array(g->scratch, ValueId, g->groups.n);
     uint32_t *group = arena_array(g->scratch, uint32_t, g->groups.n), n = 0;
@@ -427,6 +429,7 @@ static void find_largest(CommEmitter *e) {
     for (uint32_t k = 0; k < g->groups.n; k++) {
         const Group *q = &g->groups.at[k];
         if (!dtype_is_quantized(q->wire_dtype) || !gathered[q->unit]) continue;
+        if (g->units.at[q->unit].stage != stage) continue;
         builder_at_unit(&e->b, q->unit, PHASE_FORWARD);
         if (e->entry == BORDER_BETWEEN) {
             e->largest[k] = emit_state(&e->b, e->c->largest_state[k]);
@@ -452,7 +455,7 @@ static CommEmitter begin_program(Comm *c, const SegmentedProgram *parts, Program
     CommEmitter e = {.c = c,
                      .parts = parts,
                      .kind = kind,
-                     .update = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST,
+                     .update = program_exit(kind) == BORDER_UPDATE,
                      .first = kind == PROGRAM_FIRST,
                      .several = kind != PROGRAM_TRAIN && kind != PROGRAM_EVAL,
                      .entry = program_entry(kind),
@@ -480,15 +483,18 @@ static CommEmitter begin_program(Comm *c, const SegmentedProgram *parts, Program
 
 void comm_emit(Comm *c, const SegmentedProgram *parts, ProgramKind kind) {
     CommEmitter e = begin_program(c, parts, kind);
+    bool computes = kind != PROGRAM_UPDATE;
     read_shards(&e);
-    find_largest(&e);
+    for (uint32_t s = 0; s < graph_stages(c->g) && computes; s++) find_largest(&e, (int32_t)s);
     find_windows(&e);
+    if (!computes) comm_sum_kept(&e);
     for (uint32_t s = 0; s < parts->segments.n; s++) {
-        while (e.next_gather < parts->gathers.n && parts->gathers.at[e.next_gather].home == s)
+        while (computes && e.next_gather < parts->gathers.n &&
+               parts->gathers.at[e.next_gather].home == s)
             begin_gather(&e, s);
         for (uint32_t i = parts->segments.at[s].first; i < parts->segments.at[s].end; i++)
             emit_item(&e, i);
-        comm_end_segment(&e, s);
+        if (computes) comm_end_segment(&e, s);
     }
     comm_finish(&e, kind == PROGRAM_EVAL ? PHASE_FORWARD : PHASE_BACKWARD);
     for (uint32_t k = 0; k < e.next_window; k++) close_window(&e, k);

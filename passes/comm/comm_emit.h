@@ -81,6 +81,9 @@ void comm_end_segment(CommEmitter *e, uint32_t segment);
 void comm_complete(CommEmitter *e, uint32_t group);
 void comm_finish(CommEmitter *e, uint8_t phase);
 
+/* What the update begins with where it is a program of its own: gradients of all micro-batches. */
+void comm_sum_kept(CommEmitter *e);
+
 /* comm_sums.c */
 /* Adds up a metric over the calls of the step; */
 void comm_see_metric(CommEmitter *e, const Op *op);

@@ -124,7 +124,8 @@ static int64_t bucket_size(const Graph *g, const Bucket *b) {
 
 static bool goes_together(const Graph *g, const Bucket *a, const Bucket *b) {
     const Group *x = &g->groups.at[a->of.at[0].group], *y = &g->groups.at[b->of.at[0].group];
-    return x->reduce_dtype == y->reduce_dtype && x->layout.split == y->layout.split;
+    return x->reduce_dtype == y->reduce_dtype && x->layout.split == y->layout.split &&
+           g->units.at[a->unit].stage == g->units.at[b->unit].stage;
 }
 
 /* Puts buckets together, in the order in which they are complete, until each has the size that the
@@ -252,6 +253,7 @@ static bool is_cast(const Comm *c, int32_t unit) {
 
 /* Is what forward reads of the unit's parameters there for backward? */
 static bool is_kept(const Comm *c, const SegmentedProgram *parts, int32_t unit) {
+    if (is_cast(c, unit) && comm_is_staged(c, unit)) return false;
     if (is_cast(c, unit)) return c->g->policy.cast == CAST_AUTO && unit != parts->read_last;
     return residence_is_whole(comm_gathered(c, BORDER_FORWARD, unit));
 }

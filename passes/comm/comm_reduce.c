@@ -285,3 +285,26 @@ void comm_end_segment(CommEmitter *e, uint32_t segment) {
     for (; ends_bucket(e, segment); e->next_bucket++)
         emit_bucket(e, &parts->buckets.at[e->next_bucket], phase);
 }
+
+void comm_sum_kept(CommEmitter *e) {
+    Graph *g = e->c->g;
+    for (uint32_t i = 0; i < e->parts->buckets.n; i++) {
+        const Bucket *b = &e->parts->buckets.at[i];
+        ValueId *v = arena_array(g->scratch, ValueId, b->of.n);
+        Transition *last = arena_array(g->scratch, Transition, b->of.n);
+        ReductionPath *path = arena_array(g->scratch, ReductionPath, b->of.n);
+        builder_at_unit(&e->b, b->unit, PHASE_UPDATE);
+        for (uint32_t k = 0; k < b->of.n; k++) {
+            uint32_t group = b->of.at[k].group;
+            path[k] = comm_reduction_path(e->c, group, true, true);
+            v[k] = emit_state(&e->b, e->c->gradient_state[group]);
+            last[k] = path[k].last;
+        }
+        reduce_bucket(e, b, last, v);
+        for (uint32_t k = 0; k < b->of.n; k++) {
+            e->became[b->of.at[k].reduced] = v[k];
+            if (path[k].in_place)
+                emit_set_state(&e->b, e->c->gradient_state[b->of.at[k].group], v[k]);
+        }
+    }
+}

@@ -2,7 +2,13 @@
  * group's shard is kept in the compute dtype, is lent, and how its gradient gets to the update. */
 #include "comm.h"
 
-static ReshardScope scope_of(const Unit *u) {
+/* In the last stage forward and backward are one call, as they are without stages. */
+static bool is_staged(const Graph *g, const Unit *u) {
+    return graph_has_stages(g) && u->stage + 1 < (int32_t)graph_stages(g);
+}
+
+static ReshardScope scope_of(const Graph *g, const Unit *u) {
+    if (is_staged(g, u)) return SCOPE_STAGED;
     static const ReshardScope scope[UNIT_RESHARDS] = {[RESHARD_POLICY] = SCOPE_UNIT,
                                                       [RESHARD_NEVER] = SCOPE_KEPT,
                                                       [RESHARD_ALWAYS] = SCOPE_RESHARDED,
@@ -10,8 +16,10 @@ static ReshardScope scope_of(const Unit *u) {
     return u->is_root ? SCOPE_ROOT : scope[u->reshard];
 }
 
+bool comm_is_staged(const Comm *c, int32_t unit) { return is_staged(c->g, &c->g->units.at[unit]); }
+
 Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
-    ReshardScope scope = scope_of(&c->g->units.at[unit]);
+    ReshardScope scope = scope_of(c->g, &c->g->units.at[unit]);
     Residence r = residence_of(&c->g->policy, RESIDENT_GATHERED, border, scope);
     /* Where nothing is gathered, the master or its cast is what computation reads. */
     if (border != BORDER_FORWARD && !unit_split_groups(c->g, unit)) r.kept = false;
@@ -21,7 +29,8 @@ Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group) {
     const Policy *p = &c->g->policy;
     const Group *q = &c->g->groups.at[group];
-    ReshardScope scope = q->layout.split ? scope_of(&c->g->units.at[q->unit]) : SCOPE_REPLICATED;
+    ReshardScope scope =
+        q->layout.split ? scope_of(c->g, &c->g->units.at[q->unit]) : SCOPE_REPLICATED;
     if (what == RESIDENT_GRADIENT) return residence_of_gradient(p, border, scope, q->partial);
     return residence_of(p, what, border, scope);
 }

@@ -56,7 +56,7 @@ static bool can_borrow(const Clusters *m, const Cluster *c, const Draft *d, Valu
     const Op *op = maker(m, v), *own = op_of(m, c->op[c->n - 1]);
     const Type *shape = cluster_shape(m, c);
     if (!is_computed_again(op->kind) || !cluster_can_take(m, op) || op->phase != PHASE_FORWARD ||
-        own->phase != PHASE_BACKWARD || op->unit != own->unit)
+        own->phase != PHASE_BACKWARD || op->unit != own->unit || op->stage != own->stage)
         return false;
     if (!type_same_dims(type_at(m, v), shape) && !is_row_of(type_at(m, v), shape) &&
         !cluster_has_moves(m, c))

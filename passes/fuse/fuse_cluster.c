@@ -81,8 +81,8 @@ static bool are_placed_alike(const Clusters *m, const Op *a, const Op *b) {
 /* With moves, shapes say nothing: whether there is a formula for both will be seen. */
 bool cluster_is_alike(const Clusters *m, const Cluster *c, const Cluster *d) {
     const Op *a = op_of(m, c->op[0]), *b = op_of(m, d->op[0]);
-    if (a->unit != b->unit || a->phase != b->phase || a->recomputed != b->recomputed ||
-        !are_placed_alike(m, a, b))
+    if (a->unit != b->unit || a->stage != b->stage || a->phase != b->phase ||
+        a->recomputed != b->recomputed || !are_placed_alike(m, a, b))
         return false;
     const Type *x = cluster_shape(m, c), *y = cluster_shape(m, d);
     return type_same_dims(x, y) || is_row_of(x, y) || is_row_of(y, x) || cluster_has_moves(m, c) ||

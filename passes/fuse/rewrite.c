@@ -35,6 +35,9 @@ bool rewrite_is_before(const Rewrite *r, ValueId v, uint32_t at) {
 
 void rewrite_fuse(Rewrite *r, const Fused *f, uint32_t n, const OpId *group) {
     CHECK(f->n_in <= MOST_FUSED && f->n_out <= MOST_FUSED);
+    /* Ranks of other stages compute on their own. */
+    for (uint32_t k = 1; k < n; k++)
+        if (r->g->ops.at[group[k]].stage != r->g->ops.at[group[0]].stage) return;
     for (uint32_t k = 0; k < n; k++) {
         CHECK(!r->gone[group[k]]);
         r->gone[group[k]] = true;
@@ -46,7 +49,9 @@ void rewrite_fuse(Rewrite *r, const Fused *f, uint32_t n, const OpId *group) {
 static void emit_fused(Rewrite *r, const Fused *f, ValueId *became) {
     Graph *g = r->g;
     Op source = g->ops.at[f->source]; /* a copy: the table grows */
-    Builder b = {g, r->program, source.path, source.span, g->ops.at[f->place].phase, source.unit};
+    Builder b = {.g = g, .program = r->program};
+    builder_like(&b, &source);
+    b.phase = g->ops.at[f->place].phase;
     ValueId in[MOST_FUSED];
     for (uint32_t k = 0; k < f->n_in; k++) in[k] = became[f->in[k]];
     OpId id = op_emit(&b, f->kind, f->attr ? f->attr : source.attr, f->n_in, in, NULL);

@@ -71,9 +71,12 @@ static void add_lent(MemoryBlocks *b) {
     const Graph *g = b->g;
     bool *lent = memory_lent(g, b->arena);
     MasterLifetime *lifetime = arena_array(b->arena, MasterLifetime, g->states.n + 1);
-    b->base = g->persistent_bytes;
+    uint32_t role = graph_role_of(g, b->p->stage);
+    b->base = g->roles.at[role].persistent_bytes;
     for (uint32_t s = 0; s < g->states.n; s++) {
         lifetime[s] = (MasterLifetime){.start = UINT32_MAX};
+        int32_t stage = g->states.at[s].stage;
+        lent[s] &= stage == NO_INDEX || graph_role_of(g, stage) == role;
         if (lent[s]) b->base = MIN(b->base, g->states.at[s].address);
     }
     for (uint32_t i = 0; i < b->p->ops.n; i++) {

@@ -80,6 +80,7 @@ static void emit_scale(Update *u, ValueId norm) {
     u->b.path = "";
     u->b.span = g->modules.n ? g->modules.at[0].span : (Span){0};
     u->b.unit = NO_INDEX;
+    u->b.stage = graph_has_stages(g) ? NO_INDEX : 0;
     Attrs a = {.exponent = g->policy.loss_exponent,
                .clip = g->policy.clip,
                .clip_norm = g->policy.clip_norm,

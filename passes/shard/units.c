@@ -16,7 +16,7 @@
 
 static void map_modules(const Graph *g, UnitMap *m) {
     for (uint32_t i = 0; i < g->modules.n; i++) m->innermost[i] = m->entrance[i] = NO_INDEX;
-    for (uint32_t u = 0; u < g->units.n; u++)
+    for (uint32_t u = g->units.n; u-- > 0;) /* of a unit of several stages the first one */
         for (uint32_t k = 0; k < g->units.at[u].modules.n; k++) {
             int32_t module = g->units.at[u].modules.at[k];
             m->innermost[module] = (int32_t)u;
@@ -28,6 +28,16 @@ static void map_modules(const Graph *g, UnitMap *m) {
         m->innermost[i] = m->innermost[parent];
         m->entrance[i] = m->entrance[parent];
     }
+}
+
+int32_t unit_at_stage(const Graph *g, int32_t unit, int32_t stage) {
+    if (unit == NO_INDEX || !graph_has_stages(g)) return unit;
+    int32_t module = g->units.at[unit].modules.at[0];
+    for (uint32_t u = (uint32_t)unit; u < g->units.n; u++) {
+        if (g->units.at[u].modules.at[0] != module) break;
+        if (g->units.at[u].stage == stage) return (int32_t)u;
+    }
+    return NO_INDEX;
 }
 
 int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module) {
@@ -69,7 +79,7 @@ static int32_t common_unit(const Graph *g, const UnitMap *m, Seen *s, uint32_t p
     return NO_INDEX;
 }
 
-UnitMap unit_map(const Graph *g) {
+UnitMap unit_tree(const Graph *g) {
     UnitMap m = {.innermost = arena_array(g->scratch, int32_t, g->modules.n),
                  .entrance = arena_array(g->scratch, int32_t, g->modules.n),
                  .owner = arena_array(g->scratch, int32_t, g->params.n)};
@@ -80,12 +90,20 @@ UnitMap unit_map(const Graph *g) {
     return m;
 }
 
+UnitMap unit_map(const Graph *g) {
+    UnitMap m = unit_tree(g);
+    for (uint32_t p = 0; p < g->params.n; p++)
+        m.owner[p] = unit_at_stage(g, m.owner[p], g->params.at[p].stage);
+    return m;
+}
+
 void builder_at_unit(Builder *b, int32_t unit, uint8_t phase) {
     const Module *m = &b->g->modules.at[b->g->units.at[unit].modules.at[0]];
     b->path = m->path;
     b->span = m->span;
     b->phase = phase;
     b->unit = phase == PHASE_UPDATE ? NO_INDEX : unit;
+    b->stage = (int16_t)b->g->units.at[unit].stage;
 }
 
 int32_t group_add_state(Graph *g, StateRole role, const char *word, uint32_t group, Type t) {

@@ -12,8 +12,15 @@ typedef struct UnitMap {
     int32_t *owner;     /* by parameter: the unit that owns it, or NO_INDEX */
 } UnitMap;
 
+/* wrap.c: fills g->units by policy, the root last. false after an error. */
+bool find_units(Graph *g);
+/* The part of that unit, or of the unit of which that is a part, that the stage has; NO_INDEX: it
+ * has none. */
+int32_t unit_at_stage(const Graph *g, int32_t unit, int32_t stage);
 /* units.c. From g->units as it stands; n log n in modules and names. */
 UnitMap unit_map(const Graph *g);
+/* The same of units as they are before stages cut them. */
+UnitMap unit_tree(const Graph *g);
 /* The unit around the one that encloses module, or NO_INDEX. */
 int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module);
 /* The ops that follow stand for the whole unit: they have the place of its first module; ops of the

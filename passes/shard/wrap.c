@@ -193,29 +193,29 @@ static int compare_units(const void *a, const void *b, void *post) {
 /* ---- ownership ---- */
 
 /* Adds a parameter's elements to `below` of every unit above one of its names, once. */
-static void count_below(Wrap *w, uint32_t p, int32_t module, uint32_t *seen) {
-    Graph *g = w->g;
+static void count_below(Graph *g, const int32_t *taken, uint32_t p, int32_t module,
+                        uint32_t *seen) {
     for (; module != NO_INDEX; module = parent_of(g, module)) {
-        int32_t u = w->taken[module];
+        int32_t u = taken[module];
         if (u == NO_INDEX || seen[u] == p + 1) continue;
         seen[u] = p + 1;
         g->units.at[u].below += whole_elements(g, &g->params.at[p]);
     }
 }
 
-static void count_elements(Wrap *w, const UnitMap *m) {
-    Graph *g = w->g;
+static void count_elements(Graph *g, const UnitMap *m) {
     uint32_t *seen = arena_array(g->scratch, uint32_t, g->units.n);
-    for (uint32_t i = 0; i < g->modules.n; i++) w->taken[i] = NO_INDEX;
+    int32_t *taken = arena_array(g->scratch, int32_t, g->modules.n);
+    for (uint32_t i = 0; i < g->modules.n; i++) taken[i] = NO_INDEX;
     for (uint32_t u = 0; u < g->units.n; u++)
         for (uint32_t k = 0; k < g->units.at[u].modules.n; k++)
-            w->taken[g->units.at[u].modules.at[k]] = (int32_t)u;
+            taken[g->units.at[u].modules.at[k]] = (int32_t)u;
     for (uint32_t p = 0; p < g->params.n; p++) {
         const Param *param = &g->params.at[p];
         g->units.at[m->owner[p]].owned += whole_elements(g, param);
-        count_below(w, p, param->name.module, seen);
+        count_below(g, taken, p, param->name.module, seen);
         for (uint32_t k = 0; k < param->aliases.n; k++)
-            count_below(w, p, param->aliases.at[k].module, seen);
+            count_below(g, taken, p, param->aliases.at[k].module, seen);
     }
 }
 
@@ -311,16 +311,38 @@ static void mark_ops(Graph *g) {
             Op *op = &g->ops.at[g->programs.at[k].ops.at[i]];
             int32_t module = module_of_path(&paths, op->path);
             bool update = op->phase == PHASE_UPDATE || module == NO_INDEX;
-            op->unit = update ? NO_INDEX : m.innermost[module];
+            op->unit = update ? NO_INDEX : unit_at_stage(g, m.innermost[module], op->stage);
         }
 }
 
-bool pass_wrap(Graph *g) {
-    if (!g->modules.n) {
-        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "wrap needs a graph with its modules");
-        diag_emit(&d);
-        return false;
+/* ---- stages */
+
+/* A unit whose parameters several stages read is one of each of them. */
+static void split_by_stages(Graph *g) {
+    UnitMap m = unit_tree(g);
+    VEC(Unit) split = {0};
+    uint32_t stages = graph_stages(g);
+    bool *has = arena_array(g->scratch, bool, (size_t)g->units.n *stages + 1);
+    for (uint32_t p = 0; p < g->params.n; p++)
+        has[(uint32_t)m.owner[p] * stages + (uint32_t)g->params.at[p].stage] = true;
+    for (uint32_t u = 0; u < g->units.n; u++) {
+        Unit one = g->units.at[u];
+        bool first = true;
+        for (uint32_t s = 0; s < stages; s++) {
+            if (!has[u * stages + s]) continue;
+            Unit unit = one;
+            unit.stage = (int32_t)s;
+            if (!first) unit.name = arena_printf(g->arena, "%s@%u", one.name, s);
+            vec_push(g->scratch, &split, unit);
+            first = false;
+        }
+        if (first) vec_push(g->scratch, &split, one);
     }
+    g->units.n = 0;
+    for (uint32_t u = 0; u < split.n; u++) vec_push(g->arena, &g->units, split.at[u]);
+}
+
+bool find_units(Graph *g) {
     Wrap w = {g,
               arena_array(g->scratch, uint32_t, g->modules.n),
               arena_array(g->scratch, int32_t, g->modules.n),
@@ -337,11 +359,22 @@ bool pass_wrap(Graph *g) {
     if (g->units.n) qsort_r(g->units.at, g->units.n, sizeof *g->units.at, compare_units, w.post);
     int32_t root = 0;
     add_unit(&w, &root, 1);
+    return !w.failed;
+}
+
+bool pass_wrap(Graph *g) {
+    if (!g->modules.n) {
+        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "wrap needs a graph with its modules");
+        diag_emit(&d);
+        return false;
+    }
+    if (!find_units(g)) return false;
+    if (graph_has_stages(g)) split_by_stages(g);
     UnitMap m = unit_map(g);
-    count_elements(&w, &m);
+    count_elements(g, &m);
     tell_ties(g, &m);
     drop_empty(g);
     warn_root(g);
     mark_ops(g);
-    return !w.failed;
+    return true;
 }

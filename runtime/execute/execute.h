@@ -138,6 +138,10 @@ struct Rank {
 void run_fail(Rank *r, int code);
 /* The first state of that role (and of a group, or -1 for any); NULL if there is none. */
 const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group);
+/* Has the rank the state? In a pipeline only the ranks of its stage do. */
+static inline bool rank_has_state(const Rank *r, const PlanState *s) {
+    return plan_has_state(r->run->plan, s, plan_role_of(r->run->plan, r->rank));
+}
 /* The calling thread made progress in something other than a collective: a piece of a file or, with
  * its number, an instruction. */
 static inline void rank_beat(Rank *r) {
@@ -165,7 +169,8 @@ bool rank_in_host(const Rank *r, const void *at);
 /* executor.c */
 int executor_open(Rank *r);
 void executor_close(Rank *r);
-int executor_run(Rank *r, uint32_t program, char *error);
+/* slot: of kept activations, PlanCall.slot. */
+int executor_run(Rank *r, uint32_t program, uint32_t slot, char *error);
 
 /* instructions.c */
 int instruction_issue(Rank *r, uint32_t instr, char *error);

@@ -41,6 +41,8 @@ int executor_open(Rank *r) {
     e->prepared = arena_array(a, Prepared, p->n_instrs + 1);
     e->issued = arena_array(a, uint64_t, comm_rows(p));
     e->in_call = arena_array(a, uint64_t, p->n_programs * comm_rows(p) + 1);
+    e->first_kept = arena_array(a, uint32_t, p->n_programs + 1);
+    e->messages = arena_array(a, uint64_t, p->n_states + 1);
     e->overlap = overlap_start(r->run);
     int code = shared_gather_open(r);
     if (code) return code;
@@ -88,7 +90,9 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     const TestHooks *hooks = &r->hooks;
     const Transport *t = r->run->transport;
     bool held = d->program_begin && r->gate.holds && r->gate.holds(r, program), replayed = false;
-    bool ordered = d->program_begin && !r->tap.before && !held;
+    /* A recording has the pointers of one slot. */
+    bool moves = e->first_kept[program + 1] > e->first_kept[program];
+    bool ordered = d->program_begin && !r->tap.before && !held && !moves;
     if (e->profile) profile_begin(e->profile, program);
     int code = held ? rank_synchronize(r, error) : 0;
     if (!code) code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
@@ -121,9 +125,10 @@ static int issue_call(Rank *r, uint32_t program, char *error) {
     return e->overlap.on ? issue_streams(r, program, error) : issue_program(r, program, error);
 }
 
-int executor_run(Rank *r, uint32_t program, char *error) {
+int executor_run(Rank *r, uint32_t program, uint32_t slot, char *error) {
     const Plan *p = r->run->plan;
     Executor *e = r->executor;
+    instructions_use_slot(r, program, slot);
     int code = issue_call(r, program, error);
     if (code) return code;
     uint64_t rows = comm_rows(p);

@@ -10,10 +10,12 @@
  * nothing.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "op.h"
 #include "prepared.h"
 
+static bool is_message(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_MESSAGE; }
 static bool moves_data(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
 /* Its communicator's row in issued and in_call. */
@@ -25,17 +27,45 @@ bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool o
     const PlanInstr *in = &p->instrs[instr];
     uint32_t v = output ? in->first_out + operand : p->operands[in->first_in + operand];
     if (p->values[v].type.dtype == DT_TOKEN) return false;
-    return op_info[in->op].launched || moves_data(in);
+    return op_info[in->op].launched || moves_data(in) || is_message(in);
+}
+
+static const PlanRole *role_of(const Rank *r) {
+    return &r->run->plan->roles[plan_role_of(r->run->plan, r->rank)];
+}
+
+/* Does the value lie in slots of kept activations? */
+static bool is_kept(const Rank *r, uint32_t value) {
+    const PlanRole *role = role_of(r);
+    uint64_t at = r->run->plan->values[value].address;
+    return role->kept_slots && at >= role->kept_at && at - role->kept_at < role->kept_bytes;
 }
 
 static void *address_of(const Rank *r, uint32_t value) {
     const Plan *p = r->run->plan;
     uint64_t at = plan_address(p, &p->values[value], r->info.rank);
     char *shared = shared_arena(r, value);
+    if (is_kept(r, value)) at += r->executor->kept_shift;
     return shared ? shared + at : rank_at(r, at);
 }
 
 const void *instruction_value(const Rank *r, uint32_t value) { return address_of(r, value); }
+
+/* The pointer in `place` is set before each call, if the value is in a slot. */
+static void note_kept(Rank *r, uint32_t value, void *place) {
+    if (!is_kept(r, value)) return;
+    Executor *e = r->executor;
+    vec_push(e->arena, &e->kept, ((KeptPointer){place, address_of(r, value)}));
+}
+
+void instructions_use_slot(Rank *r, uint32_t program, uint32_t slot) {
+    Executor *e = r->executor;
+    e->kept_shift = slot * role_of(r)->kept_bytes;
+    for (uint32_t k = e->first_kept[program]; k < e->first_kept[program + 1]; k++) {
+        void *at = e->kept.at[k].first + e->kept_shift;
+        memcpy(e->kept.at[k].place, &at, sizeof at);
+    }
+}
 
 /* A buffer for each run of each operand that is not a token. A reshard's token may follow an
  * unshard's shards. */
@@ -52,12 +82,16 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
         int64_t read = type_elements(&p->values[from].type) / runs;
         int64_t written = type_elements(&p->values[to].type) / runs;
         int64_t width = (int64_t)dtype_bytes(p->values[from].type.dtype);
-        for (int64_t run = 0; run < runs; run++)
+        for (int64_t run = 0; run < runs; run++) {
+            CHECK(run == 0 || (!is_kept(r, from) && !is_kept(r, to)));
+            note_kept(r, from, &(*buffer)[n].in);
+            note_kept(r, to, &(*buffer)[n].out);
             (*buffer)[n++] =
                 (CommBuffer){.in = (const char *)address_of(r, from) + run * read * width,
                              .out = (char *)address_of(r, to) + run * written * width,
                              .elements = MIN(read, written),
                              .dtype = p->values[from].type.dtype};
+        }
     }
     q->collective = (Collective){.axes = (AxisSet)in->attr.axes,
                                  .purpose = (int32_t)in->attr.comm,
@@ -97,6 +131,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
     c->in_placed = room->placed;
     for (uint32_t i = 0; i < in->n_in; i++) {
         uint32_t v = p->operands[in->first_in + i];
+        note_kept(r, v, room->in);
         *room->in++ = address_of(r, v);
         *room->type++ = &p->values[v].type;
         room->flat_in[i] = p->values[v].type;
@@ -106,6 +141,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
     c->out_placed = room->placed;
     for (uint32_t i = 0; i < in->n_out; i++) {
         uint32_t v = in->first_out + i;
+        note_kept(r, v, room->out);
         *room->out++ = address_of(r, v);
         *room->type++ = &p->values[v].type;
         room->flat_out[i] = p->values[v].type;
@@ -120,6 +156,26 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
         uint64_t have = s->workspace_bytes[r->run->device->kind] - s->workspace_offset;
         c->workspace = (char *)r->workspace + (have - c->workspace_bytes) / 64 * 64;
     }
+}
+
+/* From or to the rank of the other stage that has the same place among the ranks of its own. */
+static void prepare_message(Rank *r, Executor *e, uint32_t k) {
+    const Plan *p = r->run->plan;
+    const PlanInstr *in = &p->instrs[k];
+    bool sends = in->op == OP_send;
+    uint32_t v = sends ? p->operands[in->first_in] : in->first_out;
+    const PlanRole *other = &p->roles[plan_stage_role(p, (uint32_t)in->attr.stage)];
+    StageMessage *m = &e->prepared[k].message;
+    *m =
+        (StageMessage){.peer = (int32_t)(other->first_rank + (uint32_t)r->rank - role_of(r)->first_rank),
+                  .box = (uint32_t)in->attr.index,
+                  .stream = in->stream,
+                  .bytes = (uint64_t)type_bytes(&p->values[v].type),
+                  .value = address_of(r, v)};
+    note_kept(r, v, &m->value);
+    char label[256];
+    plan_instr_text(p, k, label, sizeof label);
+    m->label = arena_strdup(e->arena, label);
 }
 
 /* Numbers of meetings are those of gathers over the same axes. */
@@ -164,16 +220,22 @@ void instructions_prepare(Rank *r) {
                        .flat_in = arena_array(a, Type, most_operands(p) + 1),
                        .flat_out = arena_array(a, Type, most_operands(p) + 1)};
     if (p->n_placements) room.placed = arena_array(a, const Placement *, values);
+    uint32_t role = plan_role_of(p, r->rank);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         uint64_t *ordinal = e->in_call + i * comm_rows(p);
-        for (uint32_t j = 0; j < p->programs[i].n_instr; j++) {
+        bool mine = plan_stage_role(p, p->programs[i].stage) == role;
+        e->first_kept[i + 1] = e->kept.n;
+        for (uint32_t j = 0; mine && j < p->programs[i].n_instr; j++) {
             uint32_t k = p->programs[i].first_instr + j;
             prepare_meeting(r, e, k, ordinal);
             if (op_info[p->instrs[k].op].launched)
                 prepare_kernel(r, e, k, &room);
             else if (moves_data(&p->instrs[k]))
                 prepare_collective(r, e, k, &buffer, ordinal);
+            else if (is_message(&p->instrs[k]))
+                prepare_message(r, e, k);
         }
+        e->first_kept[i + 1] = e->kept.n;
     }
 }
 
@@ -197,6 +259,18 @@ static int issue_collective(Rank *r, uint32_t k, char *error) {
     }
 }
 
+/* Messages of an outbox take its two halves in turn. */
+static int issue_message(Rank *r, uint32_t k, char *error) {
+    const Plan *p = r->run->plan;
+    const PlanInstr *in = &p->instrs[k];
+    StageMessage *m = &r->executor->prepared[k].message;
+    const PlanState *box = &p->states[in->attr.index];
+    m->sequence = r->executor->messages[in->attr.index]++;
+    if (in->op == OP_receive) return r->run->transport->receive(r->transport, m, error);
+    m->slot = (char *)rank_at(r, box->address) + (m->sequence % 2) * (uint64_t)box->type.dim[1];
+    return r->run->transport->send(r->transport, m, error);
+}
+
 static int issue_meeting(Rank *r, uint32_t k, char *error) {
     Prepared *q = &r->executor->prepared[k];
     uint32_t row = comm_row(q->meeting->axes, q->meeting->purpose);
@@ -216,8 +290,9 @@ int instruction_issue(Rank *r, uint32_t k, char *error) {
         int code = issue_meeting(r, k, error);
         if (code) return code;
     }
-    if (!moves_data(in) && !op_info[in->op].launched) return 0;
+    if (!moves_data(in) && !op_info[in->op].launched && !is_message(in)) return 0;
     rank_beat_at(r, k);
+    if (is_message(in)) return issue_message(r, k, error);
     int code = moves_data(in)
                    ? issue_collective(r, k, error)
                    : r->run->device->launch(r->context, in->stream, &e->prepared[k].kernel, error);

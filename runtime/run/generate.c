@@ -273,7 +273,7 @@ static int run_model(Generator *g) {
     int code = step ? rank_copy_in(r, r->arena + step->address, state, sizeof state) : 0;
     if (!code && staging)
         code = rank_copy_in(r, r->arena + staging->address, g->slot, g->slot_bytes);
-    if (!code) code = executor_run(r, g->program, r->error);
+    if (!code) code = executor_run(r, g->program, 0, r->error);
     return code ? code : rank_synchronize(r, r->error);
 }
 

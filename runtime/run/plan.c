@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "checkpoint.h"
 #include "run.h"
 
 /* A model, which has to be compiled first. */
@@ -48,6 +49,32 @@ int plan_open_proved(Run *run, Plan *p) {
     fprintf(stderr, "error: %s: rule %s: %s: %s\n", run->options->plan, fault.rule, place,
             fault.message);
     return code;
+}
+
+/* What a run of a pipeline's stages cannot do yet, or NULL. */
+static const char *missing_for_stages(const Run *run) {
+    const RunOptions *o = run->options;
+    const TestModes *t = &run->test;
+    if (!run->transport->send) return "be connected by this transport; use --transport local";
+    if (run->device->mark) return "run on this device; use --device cpu";
+    if (o->save.path) return "write weights (--save)";
+    if (run->checkpoint.folder) return "write checkpoints (--checkpoint, checkpoint.path)";
+    if (o->resume || (o->load && ck_is_checkpoint(o->load)))
+        return "start from a checkpoint (--resume, --load)";
+    if (o->generate) return "generate text (--generate)";
+    if (o->dump_step >= 0) return "write gradients (--dump-grads)";
+    if (t->memory || t->streams || t->replicas) return "be run with FSDP_CHECK";
+    return NULL;
+}
+
+int plan_check_stages(const Run *run) {
+    const char *missing = plan_has_stages(run->plan) ? missing_for_stages(run) : NULL;
+    if (!missing) return 0;
+    fprintf(stderr,
+            "error: %s: the stages of a pipeline (mesh axis pp) cannot %s\n"
+            "help: compile with another axis than pp, such as tp or dp\n",
+            run->options->plan, missing);
+    return EXIT_USER;
 }
 
 int plan_check_ranks(const Run *run) {

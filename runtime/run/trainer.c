@@ -243,8 +243,8 @@ static int train_steps(Trainer *t) {
         code = prepare_call(t, &call, batch);
         if (code) return code;
         gradient_dump_arm(r->dump, call.evaluation ? -1 : call.step);
-        code = executor_run(r, call.program, r->error);
-        if (!code && call.evaluation) code = add_metrics(t, &call, &stop);
+        code = executor_run(r, call.program, call.slot_kept, r->error);
+        if (!code && call.evaluation && call.batch_ends) code = add_metrics(t, &call, &stop);
         if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);
         if (!code && !call.evaluation && call.ends) code = poll_checkpoint(t);
         if (code) return code;

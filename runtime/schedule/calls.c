@@ -26,10 +26,16 @@ int64_t evaluation_samples(const Plan *p) {
     return multiply_saturated(p->settings->eval_steps, p->settings->batch);
 }
 
+/* Of a pipeline the calls of a rank's stages are for one batch. */
+static int64_t evaluation_batches(const Plan *p, uint32_t role) {
+    int64_t calls = calls_of(p, role, PLAN_EVALUATION);
+    return plan_has_stages(p) ? MIN(calls, 1) : calls;
+}
+
 int64_t evaluation_round(const Plan *p, uint32_t role) {
     Mesh mesh = plan_mesh(p);
     return multiply_saturated(
-        multiply_saturated(calls_of(p, role, PLAN_EVALUATION), p->settings->local_batch),
+        multiply_saturated(evaluation_batches(p, role), p->settings->local_batch),
         mesh_extent(&mesh, mesh_sample_axes(&mesh)));
 }
 
@@ -98,7 +104,12 @@ bool cursor_next(CallCursor *c, ProgramCall *out) {
     if (c->step >= (c->steps->evaluation_only ? 1 : c->steps->end)) return false;
     uint32_t row = row_from(c, c->call);
     if (row >= p->n_calls) return false;
+    bool staged = plan_has_stages(p);
+    c->call = row;
+    if (staged) c->micro = p->calls[row].micro;
     *out = (ProgramCall){.program = p->calls[row].program,
+                         .slot_kept = p->calls[row].slot,
+                         .batch_ends = !staged || row_from(c, row + 1) >= p->n_calls,
                          .evaluation = c->evaluation,
                          .step = c->step,
                          .micro = c->micro,

@@ -20,9 +20,11 @@ typedef struct RunSteps {
 } RunSteps;
 
 typedef struct ProgramCall {
-    uint32_t program; /* row of plan programs */
+    uint32_t program;   /* row of plan programs */
+    uint32_t slot_kept; /* where the micro-batch has what forward keeps for backward */
     bool evaluation;
-    bool ends; /* last call of its step, or of its evaluation */
+    bool batch_ends; /* of an evaluation: the last call of this rank for its batch */
+    bool ends;       /* last call of its step, or of its evaluation */
     int64_t step, micro;
     int64_t position; /* number of the call's first sample in the order of its source */
     int64_t samples;

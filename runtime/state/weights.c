@@ -119,7 +119,8 @@ static void *fill_worker_part(void *context) {
     const Plan *p = w->rank->run->plan;
     for (uint64_t g = 0; g < p->n_groups && !w->code; g++) {
         const PlanState *s = plan_find_state(p, STATE_PARAM, (int32_t)g);
-        if (s) w->code = fill_group(w, (uint32_t)g, rank_at(w->rank, s->address));
+        if (s && rank_has_state(w->rank, s))
+            w->code = fill_group(w, (uint32_t)g, rank_at(w->rank, s->address));
     }
     return NULL;
 }
@@ -255,7 +256,8 @@ static int make_copies(Rank *r) {
     const Plan *p = r->run->plan;
     int code = 0;
     for (uint64_t i = 0; i < p->n_states && !code; i++)
-        if (p->states[i].role == STATE_COPY) code = make_copy(r, &p->states[i]);
+        if (p->states[i].role == STATE_COPY && rank_has_state(r, &p->states[i]))
+            code = make_copy(r, &p->states[i]);
     return code ? code : rank_synchronize(r, r->error);
 }
 

@@ -63,6 +63,7 @@ typedef struct EditInstr {
 } EditInstr;
 typedef struct EditProgram {
     uint32_t kind;
+    uint16_t part, stage;
     uint64_t peak;
     uint32_t *list, n; /* instructions in issue order */
 } EditProgram;

@@ -50,7 +50,11 @@ Edit *edit_new(Arena *a, const Plan *p) {
     for (uint32_t k = 0; k < e->n_program; k++) {
         const PlanProgram *pr = &p->programs[k];
         EditProgram *at = &e->program[k];
-        *at = (EditProgram){.kind = pr->kind, .peak = pr->peak, .n = pr->n_instr};
+        *at = (EditProgram){.kind = pr->kind,
+                            .part = pr->part,
+                            .stage = pr->stage,
+                            .peak = pr->peak,
+                            .n = pr->n_instr};
         at->list = arena_array(a, uint32_t, pr->n_instr + 16);
         for (uint32_t i = 0; i < pr->n_instr; i++) at->list[i] = pr->first_instr + i;
     }
@@ -69,8 +73,8 @@ Edit *edit_new(Arena *a, const Plan *p) {
     e->n_placement = (uint32_t)p->n_placements;
     e->placement = arena_array(a, Placement, e->n_placement + 1);
     if (p->n_placements) memcpy(e->placement, p->placements, e->n_placement * sizeof *e->placement);
-    e->role = arena_array(a, PlanRole, 2);
-    memcpy(e->role, p->roles, sizeof *e->role);
+    e->role = arena_array(a, PlanRole, MAX(p->n_roles, 2u));
+    memcpy(e->role, p->roles, p->n_roles * sizeof *e->role);
     return e;
 }
 
@@ -156,7 +160,10 @@ bool edit_split_roles(Edit *e) {
     e->n_program = 2 * n;
     e->n_call = 2 * n_call;
     e->role[0].n_ranks = e->settings.ranks / 2;
-    e->role[1] = (PlanRole){e->role[0].n_ranks, e->settings.ranks - e->role[0].n_ranks};
+    e->role[1] = e->role[0];
+    e->role[1].first_rank = e->role[0].n_ranks;
+    e->role[1].n_ranks = e->settings.ranks - e->role[0].n_ranks;
+    for (uint32_t k = 0; k < n; k++) e->program[n + k].stage = 1;
     e->n_role = 2;
     return true;
 }
@@ -198,7 +205,12 @@ static bool write_programs(const Edit *e, Rows *rows) {
         }
     for (uint32_t k = 0, first = 0; k < e->n_program; k++) {
         const EditProgram *p = &e->program[k];
-        PlanProgram row = {.kind = p->kind, .first_instr = first, .n_instr = p->n, .peak = p->peak};
+        PlanProgram row = {.kind = p->kind,
+                           .first_instr = first,
+                           .n_instr = p->n,
+                           .part = p->part,
+                           .stage = p->stage,
+                           .peak = p->peak};
         buf_write(&rows->programs, &row, sizeof row);
         first += p->n;
         for (uint32_t i = 0; i < p->n; i++) {

@@ -245,10 +245,10 @@ static Graph *build(Fixture *f, OpLevel level, UnitPolicy unit) {
     fill_policy(g, unit, &seed);
     fill_tables(g, &seed);
     if (level == LEVEL_SCHED) {
-        g->persistent_bytes = 1 << 20;
-        g->arena_bytes = (uint64_t)1 << 40;
-        g->workspace_bytes[DEVICE_CPU] = 3;
-        g->workspace_bytes[DEVICE_CUDA] = 4;
+        RoleMemory role = {.persistent_bytes = 1 << 20,
+                           .arena_bytes = (uint64_t)1 << 40,
+                           .workspace_bytes = {[DEVICE_CPU] = 3, [DEVICE_CUDA] = 4}};
+        vec_push(g->arena, &g->roles, role);
     }
     for (int kind = 0; kind < PROGRAM_KINDS; kind++) {
         uint32_t row = graph_add_program(g, (ProgramKind)kind);

@@ -15,7 +15,7 @@ static const PlanCall calls[] = {
     {.role = 0, .kind = PLAN_EVALUATION, .program = 4, .times = 2},
     {.role = 1, .kind = PLAN_EVALUATION, .program = 5, .times = 2},
 };
-static const PlanRole roles[] = {{0, 2}, {2, 2}};
+static const PlanRole roles[] = {{.first_rank = 0, .n_ranks = 2}, {.first_rank = 2, .n_ranks = 2}};
 static const PlanAxis axis = {.role = AXIS_dp, .size = 4};
 
 typedef struct Setup {

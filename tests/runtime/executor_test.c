@@ -99,8 +99,11 @@ static void make(Setup *s) {
     }
     s->settings = (PlanSettings){.arena_bytes = 2048, .workspace_bytes = {2048, 2048}};
     s->program.n_instr = N;
+    static const PlanRole role = {.n_ranks = 1};
     s->plan = (Plan){.strings = "",
                      .n_strings = 1,
+                     .roles = &role,
+                     .n_roles = 1,
                      .settings = &s->settings,
                      .n_settings = 1,
                      .programs = &s->program,
@@ -142,7 +145,7 @@ static void end(Setup *s) {
 TEST(edges_become_waits_and_records) {
     Setup s;
     start(&s);
-    assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+    assert_int_equal(executor_run(&s.rank, 0, 0, s.error), 0);
     assert_string_equal(did, ALL "end");
     end(&s);
 }
@@ -155,10 +158,10 @@ TEST(recordings_are_replayed) {
     s.device.program_begin = program_begin;
     s.device.program_end = program_end;
     s.transport.program = program_of_transport;
-    assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+    assert_int_equal(executor_run(&s.rank, 0, 0, s.error), 0);
     assert_string_equal(did, "begin 0 transport 0 " ALL "end 0");
     did[0] = 0;
-    assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+    assert_int_equal(executor_run(&s.rank, 0, 0, s.error), 0);
     assert_string_equal(did, "begin 0 transport 0 again end 0");
     end(&s);
 }
@@ -168,7 +171,7 @@ TEST(an_error_names_its_instruction) {
     Setup s;
     start(&s);
     broken = OP_scale;
-    assert_int_equal(executor_run(&s.rank, 0, s.error), EXIT_RANK);
+    assert_int_equal(executor_run(&s.rank, 0, 0, s.error), EXIT_RANK);
     assert_string_equal(did, "0:fill 0:record 0 1:wait 0 1:relu 1:record 1 0:scale ");
     assert_string_equal(s.error, "scale #2: it is broken");
     end(&s);
@@ -206,7 +209,7 @@ TEST(collectives_have_names_and_numbers) {
     assert_int_equal(executor_open(&s.rank), 0);
     for (int call = 0; call < 2; call++) {
         did[0] = 0;
-        assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+        assert_int_equal(executor_run(&s.rank, 0, 0, s.error), 0);
         assert_string_equal(
             did, call ? "all_reduce #1: 1 of 64, number 2; all_reduce #4: 1 of 64, number 3; end"
                       : "all_reduce #1: 1 of 64, number 0; all_reduce #4: 1 of 64, number 1; end");
@@ -238,7 +241,7 @@ TEST(a_checked_workspace_ends_at_the_guard) {
     s.rank.workspace = (char *)s.rank.arena + 2048 + GUARD_BYTES;
     assert_int_equal(executor_open(&s.rank), 0);
     assert_int_equal(testing_open(&s.rank), 0);
-    assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+    assert_int_equal(executor_run(&s.rank, 0, 0, s.error), 0);
     assert_int_equal(workspace_bytes, 1024);
     assert_ptr_equal(workspace + workspace_bytes, (char *)s.rank.workspace + 4096);
     end(&s);

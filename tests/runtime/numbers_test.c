@@ -226,11 +226,11 @@ TEST(calls_are_steps_and_evaluations) {
                       .eval_every = 2,
                       .eval_steps = 1,
                       .steps = 3};
-    PlanCall calls[] = {{0, PLAN_STEP, 0, 0, 1},
-                        {0, PLAN_STEP, 1, 0, 1},
-                        {0, PLAN_STEP, 2, 0, 1},
-                        {0, PLAN_EVALUATION, 3, 0, 1}};
-    PlanRole role = {0, 4};
+    PlanCall calls[] = {{.kind = PLAN_STEP, .program = 0, .times = 1},
+                        {.kind = PLAN_STEP, .program = 1, .times = 1},
+                        {.kind = PLAN_STEP, .program = 2, .times = 1},
+                        {.kind = PLAN_EVALUATION, .program = 3, .times = 1}};
+    PlanRole role = {.n_ranks = 4};
     /* Ranks 2 and 3 read the same samples. */
     PlanAxis axes[] = {{.role = AXIS_dp, .size = 2}, {.role = AXIS_tp, .size = 2}};
     Plan plan = {.settings = &s,

@@ -245,8 +245,7 @@ static uint64_t read_again(Check *c, uint64_t first, uint64_t i) {
     return last;
 }
 
-static int place_program(Check *c, uint32_t program) {
-    const PlanProgram *pr = &c->p->programs[program];
+static int place_program(Check *c, const PlanProgram *pr) {
     uint64_t first = pr->first_instr, end = first + pr->n_instr, furthest = first;
     PlanFault fault = {.instr = first};
     c->tries = 0;
@@ -299,8 +298,7 @@ static int check_told(Check *c, uint64_t i, uint32_t v, const char *what, uint32
                       what, k, cut_name(c));
 }
 
-static int check_kernels(Check *c, uint32_t program) {
-    const PlanProgram *pr = &c->p->programs[program];
+static int check_kernels(Check *c, const PlanProgram *pr) {
     int status = 0;
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
         const PlanInstr *in = &c->p->instrs[i];
@@ -316,16 +314,16 @@ static int check_kernels(Check *c, uint32_t program) {
     return 0;
 }
 
-static int place_level(Check *c, uint32_t program) {
+static int place_level(Check *c, const PlanProgram *pr) {
     memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
     memcpy(c->part, c->whole, c->p->n_values * sizeof *c->part);
     c->by_length = true;
-    int status = place_program(c, program);
+    int status = place_program(c, pr);
     if (!status) return 0;
     PlanFault fault = *c->fault;
     c->by_length = false;
     memset(c->refused, 0, c->p->n_instrs * sizeof *c->refused);
-    status = place_program(c, program);
+    status = place_program(c, pr);
     if (status)
         *c->fault = fault;
     else
@@ -333,13 +331,13 @@ static int place_level(Check *c, uint32_t program) {
     return status;
 }
 
-int check_placements(Check *c, uint32_t program) {
+int check_placements(Check *c, const PlanProgram *pr) {
     for (c->level = 0; c->level < c->n_levels; c->level++) {
-        int status = place_level(c, program);
-        if (!status) status = check_kernels(c, program);
+        int status = place_level(c, pr);
+        if (!status) status = check_kernels(c, pr);
         if (status) return status;
         for (uint32_t v = 0; v < c->p->n_values; v++) {
-            if (c->program[c->p->values[v].def] != program) continue;
+            if (c->p->values[v].def - pr->first_instr >= pr->n_instr) continue;
             c->result->cut_values += c->place[v].kind == PLACE_CUT;
             c->result->partial_values += c->place[v].kind == PLACE_PARTIAL;
         }

@@ -64,6 +64,13 @@ typedef struct LocalMember {
     _Atomic uint32_t waiting;     /* its threads that wait for others */
 } LocalMember;
 
+/* The messages of an outbox: how many were sent, and taken. */
+typedef struct LocalOutbox {
+    _Atomic uint32_t sent, taken;
+    const char *slot[2];
+    uint64_t bytes[2];
+} LocalOutbox;
+
 struct LocalWorld {
     const Plan *plan;
     int32_t ranks, timeout;
@@ -73,6 +80,7 @@ struct LocalWorld {
     pthread_mutex_t lock;
     char reason[ERROR_BYTES]; /* under the lock: why a collective failed, "" when none did */
     LocalMember *member;      /* [ranks] */
+    LocalOutbox *outbox;      /* [ranks][states of the plan]; NULL: no stages */
     Channel **channel;        /* [comm_rows][ranks]; those whose last index is a group's base */
 };
 
@@ -99,6 +107,10 @@ LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
     w->member = calloc((size_t)ranks, sizeof *w->member);
     if (!w->channel || !w->member)
         fail_environment("no memory for the transport of %d ranks", ranks);
+    if (plan_has_stages(p)) {
+        w->outbox = calloc((size_t)ranks * p->n_states, sizeof *w->outbox);
+        if (!w->outbox) fail_environment("no memory for the transport of %d ranks", ranks);
+    }
     for (uint32_t row = 0; row < w->rows; row++)
         for (int32_t rank = 0; rank < ranks; rank++) {
             MeshGroup group = comm_group(p, ranks, comm_row_axes(row), rank);
@@ -128,6 +140,7 @@ void local_world_free(LocalWorld *w) {
         free(w->channel[i]);
     }
     free(w->channel);
+    free(w->outbox);
     free(w->member);
     pthread_mutex_destroy(&w->lock);
     free(w);
@@ -456,6 +469,93 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
     return leave_meeting(c, &s, error);
 }
 
+/* ---- messages between stages */
+
+static int report_silence(TransportContext *c, const StageMessage *m, int32_t seconds, char *error) {
+    const LocalWorld *w = c->world;
+    const Pulse *p = atomic_load_explicit(&w->member[m->peer].pulse, memory_order_acquire);
+    char at[160] = "none";
+    uint32_t instr = p ? atomic_load(&p->instr) : 0;
+    if (instr) plan_instr_text(w->plan, instr - 1, at, sizeof at);
+    snprintf(error, ERROR_BYTES,
+             "rank %d made no progress for %d s (its last instruction: %.120s); rank %d waits for "
+             "it in %.200s\n"
+             "help: FSDP_TIMEOUT=SECONDS waits longer",
+             m->peer, seconds, at, c->o.rank, m->label);
+    return end_run(c->world, error);
+}
+
+static int wait_for_peer(TransportContext *c, const StageMessage *m, _Atomic uint32_t *word,
+                         uint32_t target, char *error) {
+    LocalWorld *w = c->world;
+    Watched watched = {0};
+    if (counter_spin(word, target, w->spin ? SPINS : 0)) return 0;
+    _Atomic uint32_t *waiting = &w->member[c->o.rank].waiting;
+    int code = 0;
+    atomic_fetch_add(waiting, 1);
+    for (uint32_t seen; !code && !counter_reached(word, target, &seen);) {
+        if (atomic_load(&w->aborted)) {
+            pthread_mutex_lock(&w->lock);
+            memcpy(error, w->reason, ERROR_BYTES);
+            pthread_mutex_unlock(&w->lock);
+            if (!*error)
+                snprintf(error, ERROR_BYTES, "%.200s was abandoned: another rank failed", m->label);
+            code = EXIT_RANK;
+            continue;
+        }
+        if (!counter_sleep(word, seen, FUTEX_WAIT_PRIVATE)) continue;
+        const LocalMember *peer = &w->member[m->peer];
+        if (is_working(peer, &watched)) continue;
+        int32_t limit = w->timeout + (atomic_load(&peer->waiting) ? CHAIN_GRACE : 0);
+        if (++watched.idle >= limit * SLICES_A_SECOND) code = report_silence(c, m, limit, error);
+    }
+    atomic_fetch_sub(waiting, 1);
+    return code;
+}
+
+static void count_message(_Atomic uint32_t *word) {
+    atomic_fetch_add_explicit(word, 1, memory_order_acq_rel);
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static LocalOutbox *outbox_of(const LocalWorld *w, int32_t rank, uint32_t box) {
+    return &w->outbox[(size_t)rank * w->plan->n_states + box];
+}
+
+static int local_send(TransportContext *c, const StageMessage *m, char *error) {
+    LocalOutbox *box = outbox_of(c->world, c->o.rank, m->box);
+    uint32_t half = (uint32_t)(m->sequence % 2);
+    atomic_fetch_add(&c->world->member[c->o.rank].collectives, 1);
+    /* The message before the last one has been taken. */
+    int code =
+        m->sequence < 2 ? 0 : wait_for_peer(c, m, &box->taken, (uint32_t)m->sequence - 1, error);
+    if (!code)
+        code = c->o.device->copy(c->o.context, m->stream, m->slot, m->value, m->bytes, error);
+    if (code) return quit_collective(c, code);
+    box->slot[half] = m->slot;
+    box->bytes[half] = m->bytes;
+    count_message(&box->sent);
+    return 0;
+}
+
+static int local_receive(TransportContext *c, const StageMessage *m, char *error) {
+    LocalOutbox *box = outbox_of(c->world, m->peer, m->box);
+    uint32_t half = (uint32_t)(m->sequence % 2);
+    atomic_fetch_add(&c->world->member[c->o.rank].collectives, 1);
+    int code = wait_for_peer(c, m, &box->sent, (uint32_t)m->sequence + 1, error);
+    if (!code && box->bytes[half] != m->bytes) {
+        snprintf(error, ERROR_BYTES, "%.200s: rank %d sends %llu bytes, not %llu", m->label,
+                 m->peer, (unsigned long long)box->bytes[half], (unsigned long long)m->bytes);
+        return end_run(c->world, error);
+    }
+    if (!code)
+        code =
+            c->o.device->copy(c->o.context, m->stream, m->value, box->slot[half], m->bytes, error);
+    if (code) return quit_collective(c, code);
+    count_message(&box->taken);
+    return 0;
+}
+
 static int local_largest(TransportContext *c, const Collective *call, CollectiveKind kind,
                          uint64_t mine, uint64_t *out, char *error) {
     LocalSeat s;
@@ -484,6 +584,8 @@ const Transport transport_local = {.name = "local",
                                    .all_gather = local_all_gather,
                                    .reduce_scatter = local_reduce_scatter,
                                    .all_reduce = local_all_reduce,
+                                   .send = local_send,
+                                   .receive = local_receive,
                                    .barrier = local_barrier,
                                    .agree = local_agree,
                                    .abort = local_abort};

@@ -1,0 +1,261 @@
+/* stage: which stage of the pipeline computes what.
+ *
+ * In: a graph of level train, with the types that ranks compute with. Out: Op.stage and
+ * Param.stage, all 0 without an axis pp. Values still go from op to op as if nothing were between
+ * them; pass divide makes messages of what crosses.
+ *
+ * Forward is a row of layers: runs of ops of one unit, the outermost one below the root, in the
+ * order of computation. What the root computes goes with the layer before it, at the beginning with
+ * the first. The row is cut into as many pieces as there are stages, so that the longest takes as
+ * little time as possible: of an op the longer of FLOP / 1e11 and bytes / 1e10, its backward
+ * included. Such a cut costs stages * layers^2.
+ *
+ * Backward goes the other way: an op has the stage of the forward op that it belongs to (the same
+ * place in the same module), or that of an earlier stage from which it gets a gradient. A parameter
+ * is where it is read.
+ *
+ * Not handled: a parameter that several stages read.
+ */
+#include <string.h>
+
+#include "passes.h"
+#include "units.h"
+
+typedef struct Layer {
+    int32_t unit;
+    double seconds;
+    int32_t stage;
+} Layer;
+
+/* The forward ops of one place in one module. */
+typedef struct Origin {
+    const char *path;
+    Span span;
+    uint32_t layer;
+} Origin;
+
+typedef struct Stages {
+    Graph *g;
+    UnitMap map;
+    ModulePaths paths;
+    VEC(Layer) layers;
+    uint32_t *layer; /* by op of forward: its layer */
+    Origin *origin;  /* hash table */
+    uint32_t mask;
+} Stages;
+
+/* ---- layers ---- */
+
+/* The outermost unit around the op below the root; NO_INDEX: there is none. */
+static int32_t layer_unit(Stages *s, const Op *op) {
+    const Graph *g = s->g;
+    int32_t module = module_of_path(&s->paths, op->path);
+    int32_t unit = module == NO_INDEX ? NO_INDEX : s->map.innermost[module];
+    for (int32_t at = unit; at != NO_INDEX && !g->units.at[at].is_root;) {
+        unit = at;
+        at = unit_around(g, &s->map, g->units.at[at].modules.at[0]);
+    }
+    return unit != NO_INDEX && g->units.at[unit].is_root ? NO_INDEX : unit;
+}
+
+static double seconds_of(const Graph *g, const Op *op) {
+    Type in[16], out[16], *i = in, *o = out;
+    if (op->n_in > 16) i = arena_array(g->scratch, Type, op->n_in);
+    if (op->n_out > 16) o = arena_array(g->scratch, Type, op->n_out);
+    for (uint32_t k = 0; k < op->n_in; k++) i[k] = g->values.at[op->in[k]].type;
+    for (uint32_t k = 0; k < op->n_out; k++) o[k] = g->values.at[op->out + k].type;
+    int n_in = (int)op->n_in, n_out = (int)op->n_out;
+    double flops = (double)op_flops(op->kind, op->attr, n_in, i, n_out, o);
+    double bytes = (double)op_bytes(op->kind, op->attr, n_in, i, n_out, o);
+    return MAX(flops / 1e11, bytes / 1e10);
+}
+
+static uint32_t origin_row(const Stages *s, const Op *op) {
+    uint64_t h = hash_bytes(&op->span, sizeof op->span, hash_bytes(op->path, strlen(op->path), 0));
+    uint32_t k = (uint32_t)(h >> 32) & s->mask;
+    for (; s->origin[k].path; k = (k + 1) & s->mask)
+        if (!strcmp(s->origin[k].path, op->path) &&
+            !memcmp(&s->origin[k].span, &op->span, sizeof op->span))
+            break;
+    return k;
+}
+
+static void find_layers(Stages *s, const Program *p) {
+    Graph *g = s->g;
+    while (s->mask < 2 * p->ops.n) s->mask = 2 * s->mask + 1;
+    s->origin = arena_array(g->scratch, Origin, s->mask + 1);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->phase != PHASE_FORWARD) continue;
+        int32_t unit = layer_unit(s, op);
+        uint32_t n = s->layers.n;
+        if (!n)
+            vec_push(g->scratch, &s->layers, ((Layer){.unit = unit}));
+        else if (unit != NO_INDEX && s->layers.at[n - 1].unit == NO_INDEX && n == 1)
+            s->layers.at[0].unit = unit;
+        else if (unit != NO_INDEX && s->layers.at[n - 1].unit != unit)
+            vec_push(g->scratch, &s->layers, ((Layer){.unit = unit}));
+        uint32_t layer = s->layer[p->ops.at[i]] = s->layers.n - 1;
+        s->layers.at[layer].seconds += seconds_of(g, op);
+        s->origin[origin_row(s, op)] = (Origin){op->path, op->span, layer};
+    }
+}
+
+/* The layer of the forward op that an op of backward belongs to; UINT32_MAX: nobody knows. */
+static uint32_t layer_of_backward(const Stages *s, const Op *op) {
+    const Origin *at = &s->origin[origin_row(s, op)];
+    return at->path ? at->layer : UINT32_MAX;
+}
+
+static void add_backward(Stages *s, const Program *p) {
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &s->g->ops.at[p->ops.at[i]];
+        uint32_t layer = op->phase == PHASE_BACKWARD ? layer_of_backward(s, op) : UINT32_MAX;
+        if (layer != UINT32_MAX) s->layers.at[layer].seconds += seconds_of(s->g, op);
+    }
+}
+
+/* ---- the cut ---- */
+
+/* longest[s][n]: the longest of s + 1 pieces of the first n layers, at best; from[s][n]: where the
+ * last of them begins. */
+static void cut_layers(Stages *s, uint32_t stages) {
+    Arena *a = s->g->scratch;
+    uint32_t n = s->layers.n;
+    double *upto = arena_array(a, double, n + 1);
+    double *longest = arena_array(a, double, (size_t)stages *(n + 1));
+    uint32_t *from = arena_array(a, uint32_t, (size_t)stages * (n + 1));
+    for (uint32_t i = 0; i < n; i++) upto[i + 1] = upto[i] + s->layers.at[i].seconds;
+    for (uint32_t i = 1; i <= n; i++) longest[i] = upto[i];
+    for (uint32_t k = 1; k < stages; k++) {
+        double *now = longest + (size_t)k * (n + 1), *before = now - (n + 1);
+        for (uint32_t end = k + 1; end <= n; end++) {
+            now[end] = -1;
+            for (uint32_t at = end - 1; at >= k; at--) {
+                double last = upto[end] - upto[at], both = MAX(before[at], last);
+                if (now[end] >= 0 && last > now[end]) break; /* longer pieces take longer */
+                if (now[end] >= 0 && both >= now[end]) continue;
+                now[end] = both;
+                from[(size_t)k * (n + 1) + end] = at;
+            }
+        }
+    }
+    uint32_t end = n;
+    for (uint32_t k = stages; k-- > 0;) {
+        uint32_t at = k ? from[(size_t)k * (n + 1) + end] : 0;
+        for (uint32_t i = at; i < end; i++) s->layers.at[i].stage = (int32_t)k;
+        end = at;
+    }
+}
+
+static bool has_layers(const Stages *s, uint32_t stages) {
+    const Graph *g = s->g;
+    if (s->layers.n >= stages) return true;
+    Diag d =
+        diag_at(g->diags, E_stages, g->policy.unit_span, "stages = %u: the model has %u unit%s",
+                stages, s->layers.n, s->layers.n == 1 ? "" : "s");
+    diag_help(&d, "a stage has at least one unit: use fewer stages, or smaller units (shard.unit)");
+    diag_emit(&d);
+    return false;
+}
+
+/* ---- ops ---- */
+
+/* Ops of another program compute layers in the same order. */
+static void place_forward(Stages *s, const Program *p, bool trains) {
+    Graph *g = s->g;
+    uint32_t layer = 0;
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->phase != PHASE_FORWARD) continue;
+        if (trains) {
+            layer = s->layer[p->ops.at[i]];
+        } else {
+            int32_t unit = layer_unit(s, op);
+            uint32_t next = layer;
+            while (unit != NO_INDEX && next < s->layers.n && s->layers.at[next].unit != unit)
+                next++;
+            if (next < s->layers.n) layer = next;
+        }
+        op->stage = (int16_t)s->layers.at[layer].stage;
+    }
+}
+
+static void place_backward(Stages *s, const Program *p) {
+    Graph *g = s->g;
+    int32_t last = (int32_t)graph_stages(g) - 1;
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->phase != PHASE_BACKWARD) continue;
+        uint32_t layer = layer_of_backward(s, op);
+        int32_t stage = layer == UINT32_MAX ? last : s->layers.at[layer].stage;
+        for (uint32_t k = 0; k < op->n_in; k++) {
+            const Op *maker = &g->ops.at[g->values.at[op->in[k]].def];
+            if (maker->phase == PHASE_BACKWARD) stage = MIN(stage, maker->stage);
+        }
+        op->stage = (int16_t)stage;
+    }
+}
+
+static void report_shared(const Graph *g, const Param *p, int32_t a, int32_t b) {
+    Diag d =
+        diag_at(g->diags, E_stages, p->name.span, "stages %d and %d of the pipeline both read %s",
+                MIN(a, b), MAX(a, b), p->name.path);
+    diag_help(&d, "a parameter that several stages share is not supported yet: give each its own, "
+                  "or use another axis than pp");
+    diag_emit(&d);
+}
+
+/* A parameter is where it is read, and so is its gradient. */
+static bool place_params(Stages *s, const Program *p) {
+    Graph *g = s->g;
+    bool *seen = arena_array(g->scratch, bool, g->params.n + 1), good = true;
+    bool *told = arena_array(g->scratch, bool, g->params.n + 1);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        for (uint32_t k = 0; k < op->n_in; k++) {
+            Op *maker = &g->ops.at[g->values.at[op->in[k]].def];
+            if (maker->kind != OP_param) continue;
+            int64_t row = maker->attr->index;
+            Param *param = &g->params.at[row];
+            if (!seen[row]) param->stage = op->stage;
+            seen[row] = true;
+            maker->stage = (int16_t)param->stage;
+            if (param->stage == op->stage || told[row]) continue;
+            report_shared(g, param, param->stage, op->stage);
+            told[row] = true;
+            good = false;
+        }
+    }
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->kind == OP_set_grad) op->stage = (int16_t)g->params.at[op->attr->index].stage;
+    }
+    return good;
+}
+
+bool pass_stage(Graph *g) {
+    int32_t train = graph_find_program(g, PROGRAM_TRAIN);
+    if (!graph_has_stages(g) || train == NO_INDEX) return true;
+    if (!find_units(g)) return false;
+    Stages s = {.g = g,
+                .map = unit_tree(g),
+                .paths = module_paths(g),
+                .layer = arena_array(g->scratch, uint32_t, g->ops.n + 1),
+                .mask = 63};
+    const Program *p = &g->programs.at[train];
+    find_layers(&s, p);
+    add_backward(&s, p);
+    bool good = has_layers(&s, graph_stages(g));
+    if (good) {
+        cut_layers(&s, graph_stages(g));
+        for (uint32_t i = 0; i < g->programs.n; i++)
+            place_forward(&s, &g->programs.at[i], (int32_t)i == train);
+        place_backward(&s, p);
+        good = place_params(&s, p);
+        for (uint32_t i = 0; good && i < g->programs.n; i++)
+            if ((int32_t)i != train) good = place_params(&s, &g->programs.at[i]);
+    }
+    g->units.n = 0;
+    return good;
+}

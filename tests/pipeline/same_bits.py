@@ -1,0 +1,107 @@
+"""Trains one model as one stage and as several, under many settings: losses, norms and metrics must
+be the same to the bit. Prints what differs, then how many runs there were.
+
+    same_bits.py FSDPC FSDP_RUN
+"""
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+
+MODEL = """
+config { D = 16; classes = 10 }
+module Layer {
+  fc : Linear(D, D, bias = true)
+  norm : LayerNorm(D)
+  forward(x: [B, D]) { return x + dropout(relu(fc(norm(x))), 0.1) }
+}
+module Net {
+  first : Linear(D, D, bias = true)
+  h : Layer[5]
+  last : LayerNorm(D)
+  head : Linear(D, classes, bias = true)
+  forward(x: [B, D]) {
+    x = first(x)
+    for layer in h { x = layer(x) }
+    return head(last(x))
+  }
+}
+model = Net
+data { train = synthetic(x = [D], y = classes); val = synthetic(x = [D], y = classes, seed = 1) }
+train {
+  loss = cross_entropy(model(x), y); metric = accuracy(model(x), y)
+  batch = 16; steps = 3; optimizer = adamw(lr = 0.01); clip = 1; eval_every = 2; eval_steps = 1
+}
+shard { unit = Layer }
+"""
+
+STRATEGIES = [
+    ["shard.strategy=full"],
+    ["shard.strategy=full", "shard.accumulate=local", "train.clip_norm=1"],
+    ["shard.strategy=grads", "shard.hold=true", "shard.layout=param"],
+    ["shard.strategy=states", "train.clip_norm=inf"],
+    ["shard.strategy=none", "train.precision=bf16"],
+    ["shard.strategy=full", "train.precision=bf16", "shard.recompute=Layer"],
+    ["shard.strategy=full", "train.optimizer=muon(lr = 0.01)"],
+    ["shard.strategy=full", "train.optimizer=adafactor(lr = 0.01)", "shard.bucket=500"],
+    ["shard.strategy=full", "shard.gather=f8e4m3"],
+    ["shard.strategy=full", "shard.offload=(states = cpu, params = cpu)"],
+]
+# Axes before and after dp, settings, and the micro-batches that these allow.
+PIPELINES = [
+    (2, [], (1, 2, 4)),
+    (4, [], (1, 2, 4)),
+    (3, ["shard.pipeline=gpipe"], (1, 2, 4)),
+    (2, ["shard.pipeline=interleaved", "shard.stages=4"], (2, 4)),
+]
+
+
+def events(path):
+    keys = ("event", "step", "loss", "grad_norm", "accuracy")
+    with open(path) as log:
+        rows = [json.loads(line) for line in log]
+    return [[row.get(k) for k in keys] for row in rows if row["event"] in ("step", "eval")]
+
+
+def train(fsdpc, fsdp_run, folder, mesh, settings, options=()):
+    model, plan, log = folder + "/m.fsd", folder + "/p.bin", folder + "/log"
+    command = [fsdpc, "compile", "-q", "--mesh", mesh, "-o", plan, model]
+    for setting in settings:
+        command += ["-s", setting]
+    found = subprocess.run(command, capture_output=True, text=True)
+    if found.returncode == 0:
+        command = [fsdp_run, "-q", "--threads", "1", "--log", log, *options, plan]
+        found = subprocess.run(command, capture_output=True, text=True)
+    if found.returncode:
+        return "exit code %d: %s" % (found.returncode, found.stderr)
+    rows = events(log)
+    subprocess.run(["rm", log])
+    return rows
+
+
+def main():
+    fsdpc, fsdp_run = sys.argv[1:]
+    runs = 0
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/m.fsd", "w") as model:
+            model.write(MODEL)
+        for strategy, micro in itertools.product(STRATEGIES, (1, 2, 4)):
+            if micro == 1 and "shard.hold=true" in strategy:
+                continue
+            settings = strategy + ["train.accumulate=%d" % micro]
+            one = train(fsdpc, fsdp_run, folder, "dp=2", settings)
+            for stages, pipeline, micros in PIPELINES:
+                if micro not in micros:
+                    continue
+                options = ("--overlap", "on") if runs % 2 else ("--overlap", "off")
+                mesh = "pp=%d,dp=2" % stages
+                several = train(fsdpc, fsdp_run, folder, mesh, settings + pipeline, options)
+                runs += 1
+                if several != one:
+                    print("%s %s %s:\n  one stage %s\n  several   %s"
+                          % (mesh, settings, pipeline, one, several))
+    print("%d runs" % runs)
+
+
+main()
