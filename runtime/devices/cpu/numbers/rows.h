@@ -47,8 +47,7 @@ VECTOR_INLINE double product_sum_run(const float *x, int64_t x_step, const float
     for (; i + LANES <= n; i += LANES, x += x_step, y += y_step)
         totals_add(&lanes, v_load(x, DT_F32, 0) * v_load(y, DT_F32, 0));
     double sum = totals_sum(&lanes);
-    V16 rest = v_load(x, DT_F32, 0) * v_load(y, DT_F32, 0);
-    for (int l = 0; i < n; i++, l++) sum += (double)rest[l];
+    for (int l = 0; i < n; i++, l++) sum += (double)(x[l] * y[l]);
     return sum;
 }
 
