@@ -5,8 +5,7 @@
  * `turns`, each case runs in all f32, in all bf16 and in one further mixture, a different one from
  * case to case, so that each op meets each mixture if it has enough cases, and large attention is
  * all bf16: as much as an emulated GPU has time for. Without an argument it is `turns` on the
- * emulated device next to this program; with AddressSanitizer each case then has a single mixture,
- * since the results are tested elsewhere. A GPU tries all. The norm must be exactly the sum of the
+ * emulated device next to this program. A GPU tries all. The norm must be exactly the sum of the
  * cpu device.
  *
  * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
@@ -25,11 +24,6 @@
 #include "kernels/trial.h"
 #include "util.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 enum { GUARD = 256, ARENA = 512 << 20, MIXTURES = 8, MANY = 60000 };
 
 static const Device *device, *cpu;
@@ -274,7 +268,6 @@ static bool is_tried(const Case *c, int pattern, Choice choice) {
     if (large && choice != ALL) return choice == IN_TURN && pattern == 1;
     if (pattern == MIXTURES - 1) return has_fill(c, FILL_SCALE);
     if (choice == ONE) return pattern == number % 2;
-    if (choice == IN_TURN && SANITIZED) return pattern == number % (MIXTURES - 1);
     if (pattern < 2) return true;
     return choice == ALL || (choice == IN_TURN && pattern == 2 + number % (MIXTURES - 3));
 }
