@@ -3,4 +3,4 @@
 # NEEDS: build:cuda/attention_plans sanitizer:none
 # TIME: 400
 ==== out
-7 forms forward and backward, a plan for each: 0 wrong
+6 forms forward and backward, a plan for each: 0 wrong

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
-enum { NUMBERS = 70001, COUNT = 16, THREADS = 64 };
+enum { NUMBERS = 20001, COUNT = 16, THREADS = 64 };
 
 static Launch launch;
 static float terms[NUMBERS];
