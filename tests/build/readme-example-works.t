@@ -2,6 +2,7 @@
 # RUN: sed -n '/^    build\//{/cuda\|transport\|--hosts/d;s/^    //;s/   .*//;p}' README.md >commands; cat commands; while read -r line; do bash -c "$line" >out 2>err </dev/null || { echo "$line: $?"; cat err; }; done <commands
 # The example of the README and the commands below it work as printed.
 # TIME: 120
+# NEEDS: sanitizer:none
 ==== out
 build/fsdpc compile net.fsd -o net.bin
 build/fsdp-run net.bin

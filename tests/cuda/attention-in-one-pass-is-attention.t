@@ -1,7 +1,7 @@
 # RUN: for w in attention_grad attention_packed_grad; do FSDP_CUDA_ATTENTION=onepass %build/tests/cuda_kernels %build/tests/modules/device_cuda_emulated.so $w few | tail -n 1; done
 # RUN: FSDP_EMULATE_LOST=onepass FSDP_CUDA_ATTENTION=onepass %build/tests/cuda_kernels %build/tests/modules/device_cuda_emulated.so attention_grad few | sed -nE 's/, mixture.*output ([0-9]).*/: \1/p'
 # The one-pass backward computes attention for both widths, causal and not, and runs where it fits.
-# NEEDS: build:tests/modules/device_cuda_emulated.so
+# NEEDS: build:tests/modules/device_cuda_emulated.so sanitizer:none
 # TIME: 120
 ==== out
 0 wrong, 0 ops without a run

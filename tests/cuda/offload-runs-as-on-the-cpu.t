@@ -2,7 +2,7 @@
 # RUN: %fsdpc compile -q -n 1 one.fsd -o p && FSDP_CUDA_GRAPH=1 %t/fsdp-run --quiet --device cuda p 2>&1 | grep -a ^error
 # What is in pinned host memory is copied beside the computation, in recorded programs too; what is in a file as pageable
 # memory is, outside of graphs: the losses of the cpu, in every order.
-# NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
+# NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so sanitizer:none
 # TIME: 480
 ==== net.fsd
 use "blocks.fsd"

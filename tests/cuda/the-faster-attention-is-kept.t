@@ -1,6 +1,6 @@
 # RUN: %python %root/tests/cuda/attended.py %fsdpc %fsdp-run %build . auto auto:right forget auto:fast auto:right auto:unsteady forget auto:right auto:fast
 # Attention runs through cuDNN where that was found faster, once for all runs of the plan.
-# NEEDS: build:tests/modules/device_cuda_emulated.so
+# NEEDS: build:tests/modules/device_cuda_emulated.so sanitizer:none
 # TIME: 120
 ==== out
 auto: the losses of the own kernels

@@ -1,6 +1,6 @@
 # RUN: %python %root/tests/cuda/attended.py %fsdpc %fsdp-run %build . D=64 H=1 train.batch=1 auto:quick auto:lost forget auto onepass
 # The one-pass backward runs where it was found faster, and only if it computes what the own kernels do.
-# NEEDS: build:tests/modules/device_cuda_emulated.so
+# NEEDS: build:tests/modules/device_cuda_emulated.so sanitizer:none
 # TIME: 120
 ==== out
 auto:quick: the losses of the own kernels

@@ -1,6 +1,6 @@
 # RUN: seq 300 > t.txt; for n in 2 4; do %fsdpc compile -q toy.fsd -o $n.bin -n $n; done; for x in "1 2" "1 4" "4 4"; do set -- $x; FSDP_EMULATE_GPUS=$1 %root/tests/gpu/nccl.py %build/emulated/run/fsdp-run $2.bin $2 8 | sed 's/NCCL [0-9.]*/NCCL/'; done
 # Row nccl of tests/gpu/run, on the NCCL of tests/nccl: on one GPU, and with a GPU for each rank.
-# NEEDS: build:emulated/run/transport_nccl.so
+# NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 60
 ==== toy.fsd
 module Toy {

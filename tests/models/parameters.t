@@ -1,5 +1,6 @@
 # RUN: for f in %root/tests/models/*.fsd; do %fsdpc compile $f -o p 2>&1 | sed -n '1s/ parameters.*//p'; done
 # Architectures that models/ does not hold, written from their descriptions alone, have their published numbers of parameters.
+# NEEDS: sanitizer:none
 ==== out
 albert.fsd: 11,221,680
 bloom.fsd: 559,214,592
