@@ -29,7 +29,7 @@ DAMAGED = TRANSPORT == "damaged"
 OPTIONS = ["-q", "--threads", "1", "--transport", "local" if DAMAGED else TRANSPORT]
 if TRANSPORT == "nccl":
     OPTIONS += ["--device", "cuda"]
-    STEPS, EVERY = 240, 20
+    STEPS, EVERY = 120, 20
     os.environ["FSDP_EMULATE_GPUS"] = "3"
 IS_RANK = {"mpi": b"OMPI_COMM_WORLD_RANK"}.get(TRANSPORT, b"FSDP_RUN_ID")
 

@@ -2,7 +2,7 @@
 # Losses, norms and weights have the same bits whether the update casts shards or each gather does: on any ranks, with micro-batches,
 # retained parts, whole parameters, any optimizer, and in f16 with a loss scale that leaves steps out.
 # TIME: 120
-# NEEDS: build:device_cpu.so
+# NEEDS: build:device_cpu.so sanitizer:none
 ==== net.fsd
 module Two {
   d : Linear(6, 9, bias = true)

@@ -2,7 +2,7 @@
 # Parameters that ranks share along axis 1 have losses, norms and trained weights with the bits of flat ones, with every
 # optimizer, on any mesh, in any dtype, read and written whole.
 # TIME: 120
-# NEEDS: build:device_cpu.so
+# NEEDS: build:device_cpu.so sanitizer:none
 ==== flat.fsd
 module Two {
   d : Linear(8, 12, bias = true)

@@ -3,7 +3,7 @@
 # No edge is redundant: without any one of them an instruction starts too early, and that is seen;
 # but for edges that only keep a gather from running further ahead than prefetch says.
 # TIME: 120
-# NEEDS: build:device_cpu.so
+# NEEDS: build:device_cpu.so sanitizer:none
 ==== net.fsd
 module Block {
   a : Linear(12, 20, bias = true)
