@@ -1,6 +1,7 @@
 # RUN: f() { echo "$*:" $(%fsdpc dump --format=json $* net.fsd 2>&- | %python -c 'import json, sys; c = json.load(sys.stdin)["predicted_peak_bytes"]["categories"]; print(*("%.2f" % (c[k] / 65536) for k in ("parameters", "optimizer", "gathered_parameters", "gradients")))'); }; s=-s\ shard.; a="-s train.accumulate=2"; b="-s train.precision=bf16"; f; f ${s}prefetch=0; f ${s}prefetch=2 ${s}inflight=3; f ${s}reduce_buffers=2; f ${s}reshard=2; f $a; f $a ${s}accumulate=local; f $b; f $b ${s}cast=update; f -s train.optimizer=sgd; for k in grads states none; do f ${s}strategy=$k; f ${s}strategy=$k $a; done
 # 8 units of 64 KiB on 4 ranks, in units: parameters 8 / 4, with copies in bf16 half of it more, less what is lent while they are gathered whole, and Adam 16 / 4, or 8 and 16; gathered 1 + prefetch (bf16: half),
 # or what is left of all, and none at the end of backward; gradients of a unit in flight and of one that is made, with one more for a buffer more, beside the shards reduced before (states: 8 kept).
+# NEEDS: sanitizer:none
 ==== net.fsd
 module Net { fc : Linear(128, 128)[8]
   forward(x) { for layer in fc { x = relu(layer(x)) }

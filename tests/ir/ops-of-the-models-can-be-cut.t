@@ -2,7 +2,7 @@
 # Every op of the models that does arithmetic in forward or backward can be shared out along some axis.
 # The exceptions are small: the sorting of choices needs all tokens, and so do the statistics of a
 # router, which ranks with other samples add up (column PARTIAL).
-# NEEDS: build:tests/modules/cuts
+# NEEDS: build:tests/modules/cuts sanitizer:none
 # TIME: 60
 ==== out
 mixtral.fsd route: 96 without a cut

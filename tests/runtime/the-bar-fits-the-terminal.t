@@ -1,6 +1,6 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2; for c in 200 80 50 20; do %python %root/tests/runtime/terminal.py $c xterm %fsdp-run --threads 1 p; done; %python %root/tests/runtime/terminal.py 80 dumb %fsdp-run --threads 1 p
 # The bar with evaluations is never wider than the terminal; a dumb terminal gets lines without escapes.
-# NEEDS: build:device_cpu.so
+# NEEDS: build:device_cpu.so sanitizer:none
 ==== toy.fsd
 module Toy {
   emb : Embedding(128, 4)

@@ -1,6 +1,6 @@
 # RUN: r() { n=$1; shift; %python numbers.py $n; for s in full grads states none; do %fsdpc compile -q "$@" -s train.batch=$n -s shard.strategy=$s net.fsd -o p && %fsdp-run -q --threads 1 --save w p && tail -c 4 w | od -An -tf4; done | uniq -c; }; for n in 1 2 3 4 5 6 7 8; do r $n -n $n; done; for m in rep=2,dp=2 rep=4,dp=1 dp=1,rep=4; do r 4 --mesh $m; done; for a in local sharded; do r 4 -n 2 -s train.accumulate=2 -s shard.accumulate=$a 2>&-; done
 # Ranks with gradients 1 .. N give their mean, (N + 1) / 2, in every strategy on every mesh, and so do micro-batches.
-# NEEDS: build:device_cpu.so
+# NEEDS: build:device_cpu.so sanitizer:none
 ==== numbers.py
 import struct
 import sys
