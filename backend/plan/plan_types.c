@@ -230,11 +230,23 @@ static const char *buckets_fit(const Instr *s, const Type *w) {
 }
 static const char *rule_relative_bias(const Instr *s) { return buckets_fit(s, &s->x[0]); }
 static const char *rule_relative_bias_grad(const Instr *s) { return buckets_fit(s, &s->y[0]); }
+static const char *mask_fits(const Instr *s, const Type *q, const Type *mask) {
+    bool documents = s->in->attr.documents != 0, pairs = mask->rank == 3;
+    WANT((pairs ? !documents : mask->rank == 2) &&
+             (mask->dim[1] >= q->dim[1] || !(pairs || documents)),
+         "the mask does not match the positions");
+    return NULL;
+}
 static const char *rule_attention(const Instr *s) {
-    int q = signature_find(op_signature((OpKind)s->in->op), "q");
+    const Signature *signature = op_signature((OpKind)s->in->op);
+    int q = signature_find(signature, "q");
     int64_t width = last_dim(&s->x[0]);
     WANT(width >= 1 && width <= MOST_HEAD, "the width does not match that of a head");
-    WANT(q < 0 || s->x[q].dim[2] % s->x[q + 1].dim[2] == 0, "heads cannot share keys evenly");
+    if (q < 0) return NULL;
+    WANT(s->x[q].dim[2] % s->x[q + 1].dim[2] == 0, "heads cannot share keys evenly");
+    uint32_t mask = (uint32_t)signature_find(signature, "mask");
+    if (mask < s->n_in) return mask_fits(s, &s->x[q], &s->x[mask]);
+    WANT(!s->in->attr.documents, "documents have no ids");
     return NULL;
 }
 static const char *rule_update(const Instr *s) {

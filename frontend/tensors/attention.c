@@ -62,25 +62,54 @@ static ExprValue result_of(const BuiltinCall *c, OpId op, const ExprValue *q, co
     return y;
 }
 
+/* Documents that do not fit: true after an error. */
+static bool refuse_documents(const BuiltinCall *c, const ExprValue *q, const ExprValue *k) {
+    const char *help = "give positions that nothing may see a document of their own",
+               *problem = "`attention` takes mask or documents, not both";
+    bool across = q->type.rank == 4 && k->type.rank == 4 && q->type.dim[1] != k->type.dim[1];
+    if (across) {
+        help = "write mask = seen, integers of shape [B, T, S]";
+        problem = "`documents` need keys at the positions of the queries";
+    }
+    if (!across && !value_is_tensor(call_operand(c, "mask"))) return false;
+    shape_error(c->s, E_arguments, c->at, help, problem);
+    return true;
+}
+
+/* Operands after k and v: returns their number. */
+static uint32_t add_terms(const BuiltinCall *c, ExprValue *in, const ExprValue *q,
+                          const ExprValue *k) {
+    const ExprValue *bias = call_operand(c, "bias"), *mask = call_operand(c, "mask"),
+                    *documents = call_operand(c, "documents");
+    bool heads = q->type.rank == 4 && k->type.rank == 4;
+    uint32_t n = 0;
+    if (value_is_tensor(bias)) in[n++] = heads ? for_each_head(c->s, c->at, *bias, q, k) : *bias;
+    if (value_is_tensor(documents)) mask = documents;
+    if (value_is_tensor(mask)) in[n++] = *mask;
+    return n;
+}
+
 ExprValue run_attention(const BuiltinCall *c) {
     const ExprValue *q = call_operand(c, "q"), *k = call_operand(c, "k"), *v = call_operand(c, "v");
-    const ExprValue *scale = call_operand(c, "scale"), *bias = call_operand(c, "bias");
-    const ExprValue *mask = call_operand(c, "mask");
+    const ExprValue *scale = call_operand(c, "scale"), *cap = call_operand(c, "cap");
     bool heads = q->type.rank == 4 && k->type.rank == 4 && v->type.rank == 4;
     bool alike = heads && last_dim(&q->type) == last_dim(&k->type);
+    bool biased = value_is_tensor(call_operand(c, "bias"));
     int64_t head = q->type.rank ? last_dim(&q->type) : 1;
     int64_t width = alike ? MAX(head, last_dim(&v->type)) : head;
     Attrs a = {.causal = call_operand(c, "causal")->boolean,
-               .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale)};
+               .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale),
+               .window = call_operand(c, "window")->integer,
+               .cap = cap->kind == VALUE_NONE ? 0 : value_number(cap),
+               .documents = value_is_tensor(call_operand(c, "documents"))};
     ExprValue in[5] = {*q, *k, *v};
-    uint32_t n = 3;
     OpId op;
-    if (heads && refuse_unlike_samples(c->s, c->info->name, c->at, in, n)) return call_failed(c);
+    if (heads && refuse_unlike_samples(c->s, c->info->name, c->at, in, 3)) return call_failed(c);
+    if (a.documents && refuse_documents(c, q, k)) return call_failed(c);
     for (int i = 0; alike && i < 3; i++) in[i] = pad_last_axis(c->s, c->at, in[i], width);
-    if (value_is_tensor(bias)) in[n++] = heads ? for_each_head(c->s, c->at, *bias, q, k) : *bias;
-    if (value_is_tensor(mask)) in[n++] = *mask;
-    if (!emit_op(c->s, value_is_tensor(bias) ? OP_attention_biased : OP_attention, &a,
-                 c->info->name, c->at, in, n, &op))
+    uint32_t n = 3 + add_terms(c, in + 3, q, k);
+    if (!emit_op(c->s, biased ? OP_attention_biased : OP_attention, &a, c->info->name, c->at, in, n,
+                 &op))
         return call_failed(c);
     return result_of(c, op, q, v);
 }

@@ -217,6 +217,17 @@ const char *shape_rope(Infer *s) {
                         MOST_TURNED, (long long)dims);
 }
 
+/* mask [B, S] or [B, T, S], or ids of documents [B, S], where T = S. Of the T positions ranks along
+ * cp may have a part of q, but the whole mask. */
+static const char *check_mask(Infer *s, const Type *q, const Type *mask) {
+    int64_t T = q->dim[1], queries = mask->rank == 3 ? mask->dim[1] : 0;
+    bool pairs = mask->rank == 3 && queries >= T && queries % T == 0;
+    if (mask->rank == 2 || (pairs && !s->a->documents)) return NULL;
+    return arena_printf(s->arena, "%s has one number for each key%s, not %s",
+                        s->a->documents ? "documents" : "mask",
+                        s->a->documents ? "" : " or each pair [T, S]", infer_text(s, mask));
+}
+
 /* Operands .. q, k, v ..: heads of q share the heads of k evenly. Or one, qkv. */
 const char *shape_attention(Infer *s) {
     int q = signature_find(op_signature(s->kind), "q");
@@ -226,9 +237,12 @@ const char *shape_attention(Infer *s) {
                             (long long)width);
     if (q < 0) return NULL;
     int64_t heads = s->in[q].dim[2], shared = s->in[q + 1].dim[2];
-    if (heads % shared == 0) return NULL;
-    return arena_printf(s->arena, "%lld heads of q cannot share %lld heads of k evenly",
-                        (long long)heads, (long long)shared);
+    if (heads % shared != 0)
+        return arena_printf(s->arena, "%lld heads of q cannot share %lld heads of k evenly",
+                            (long long)heads, (long long)shared);
+    uint32_t mask = (uint32_t)signature_find(op_signature(s->kind), "mask");
+    if (mask < s->n_in) return check_mask(s, &s->in[q], &s->in[mask]);
+    return s->a->documents ? "documents need their ids" : NULL;
 }
 
 /* ---- routing */

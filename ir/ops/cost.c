@@ -101,16 +101,29 @@ static int64_t products_experts_weights(const Work *w) {
 }
 static int64_t flops_experts_weights(const Work *w) { return products_experts_weights(w); }
 
+/* 0 + 1 + .. + n - 1, where what is above `most` counts as `most`. */
+static int64_t ramp(int64_t n, int64_t most) {
+    int64_t rising = MIN(n, most + 1);
+    return times(rising, rising - 1) / 2 + times(n - rising, most);
+}
+/* Pairs of t below `t` and s below `s` with s < t + ahead. */
+static int64_t pairs_before(int64_t t, int64_t s, int64_t ahead) {
+    if (ahead < 0) return ramp(MAX(t + ahead, (int64_t)0), s);
+    ahead = MIN(ahead, s);
+    return ramp(t + ahead, s) - ramp(ahead, s);
+}
+static int64_t visible_pairs(const Attrs *a, int64_t t, int64_t s) {
+    if ((!a->causal && !a->window) || times(t + s, t + s) > MOST_FLOPS) return times(t, s);
+    int64_t before = pairs_before(t, s, a->causal ? 1 : a->window);
+    return a->window ? before - pairs_before(t, s, 1 - a->window) : before;
+}
+
 /* Multiply-adds of one product of attention, B * H * (visible pairs t, s) * h, and the number of
  * pairs. q is [B, T, H, h] with k [B, S, K, h], or packed [B, T, 3, H, h]. */
 static int64_t attention_pairs(const Work *w, const Type *q, const Type *k, int64_t *pairs) {
     bool packed = q->rank == 5;
     int64_t t = q->dim[1], s = packed ? t : k->dim[1], heads = q->dim[packed ? 3 : 2],
-            seen = times(t, s);
-    if (w->a->causal) {
-        int64_t ramp = MIN(t, s);
-        seen = times(ramp, ramp + 1) / 2 + times(t - ramp, s);
-    }
+            seen = visible_pairs(w->a, t, s);
     *pairs = times(q->dim[0] * heads, seen);
     return times(*pairs, last_dim(q));
 }
@@ -193,7 +206,7 @@ enum { ATTENTION_LIMIT = 256 << 20, ATTENTION_SLACK = 1024, QUERY_TILE = 64, KEY
 static int64_t attention_scratch(const Work *w, int first, bool backward) {
     const Type *q = &w->in[first], *k = q->rank == 5 ? q : &w->in[first + 1];
     int64_t h = last_dim(q), heads = q->dim[0] * q->dim[q->rank - 2];
-    bool plain = w->n_in <= (backward ? 6 : 3); /* neither mask nor bias */
+    bool plain = w->n_in <= (backward ? 6 : 3) && !w->a->window && !w->a->cap; /* nor mask, bias */
     if (!plain || q->dtype != DT_BF16 || k->dtype != DT_BF16 || h % 8 != 0 || h > 128 ||
         MAX(q->dim[1], k->dim[1]) > ATTENTION_LIMIT)
         return 0;

@@ -463,6 +463,11 @@ TEST(flops_are_those_of_the_formulas) {
     assert_int_equal(op_flops(OP_attention, &a, 3, in, 2, out), (4 * 4 + 8) * 2 * 6 * 5 * 8);
     a.causal = 1; /* position t of 5 sees t + 1 of 8 */
     assert_int_equal(op_flops(OP_attention, &a, 3, in, 2, out), (4 * 4 + 8) * 2 * 6 * 15);
+    a.window = 2; /* one key, then two of them four times */
+    assert_int_equal(op_flops(OP_attention, &a, 3, in, 2, out), (4 * 4 + 8) * 2 * 6 * 9);
+    a.causal = 0; /* two keys, then three of them four times */
+    assert_int_equal(op_flops(OP_attention, &a, 3, in, 2, out), (4 * 4 + 8) * 2 * 6 * 14);
+    a = (Attrs){.causal = 1};
     Type packed = type_of(DT_F32, 5, (int64_t[]){2, 5, 3, 6, 4});
     assert_int_equal(op_flops(OP_attention_packed, &a, 1, &packed, 2, out),
                      (4 * 4 + 8) * 2 * 6 * 15);

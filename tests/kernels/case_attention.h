@@ -41,35 +41,50 @@
         .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5             \
     }
 /* `mask`: a last operand, MASK(b, s), or nothing; n: how many that is. */
-#define MASK(b, s) IN(DT_I32, IDS, b, s)
-#define MASKED(b, t, s, heads, keys, h, c)                                                         \
+#define MASK(...) IN(DT_I32, IDS, __VA_ARGS__)
+/* seen: "name" and settings; n: operands of the mask, of numbers below `most`. */
+#define SEEN(name, b, t, s, heads, keys, h, most, n, mask, ...)                                    \
     {.op = OP_attention,                                                                           \
-     .title = "attention, mask " #t " " #s " " #h,                                                 \
-     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
-     .n_in = 4,                                                                                    \
+     .title = "attention, " name " " #t " " #s " " #h,                                             \
+     .attr = {.alpha = 1.0 / (3 + h / 16), __VA_ARGS__},                                           \
+     .n_in = 3 + n,                                                                                \
      .n_out = 2,                                                                                   \
-     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h), MASK(b, s)},     \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h), mask},           \
      .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
      .reference = ref_attention,                                                                   \
      .tolerance = 5e-6,                                                                            \
-     .limit = 2},                                                                                  \
+     .limit = most},                                                                               \
     {                                                                                              \
-        .op = OP_attention_grad, .title = "attention_grad, mask " #t " " #s " " #h,                \
-        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 7, .n_out = 3,                 \
+        .op = OP_attention_grad, .title = "attention_grad, " name " " #t " " #s " " #h,            \
+        .attr = {.alpha = 1.0 / (3 + h / 16), __VA_ARGS__}, .n_in = 6 + n, .n_out = 3,             \
         .in = {NORMAL(b, t, heads, h),                                                             \
                NORMAL(b, t, heads, h),                                                             \
                NORMAL(b, s, keys, h),                                                              \
                NORMAL(b, s, keys, h),                                                              \
                IN(DT_F32, DERIVED, b, t, heads, h),                                                \
                IN(DT_F32, DERIVED, b, heads, t),                                                   \
-               MASK(b, s)},                                                                        \
+               mask},                                                                              \
         .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h)},                   \
-        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5, .limit = 2 \
+        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5,            \
+        .limit = most                                                                              \
     }
+#define MASKED(b, t, s, heads, keys, h, c)                                                         \
+    SEEN("mask", b, t, s, heads, keys, h, 2, 1, MASK(b, s), .causal = c)
+/* without a mask, settings */
+#define LIMITED(name, b, t, s, heads, keys, h, ...)                                                \
+    SEEN(name, b, t, s, heads, keys, h, 2, 0, {{0}}, __VA_ARGS__)
+#define PAIRS(name, b, t, s, heads, keys, h, ...)                                                  \
+    SEEN(name, b, t, s, heads, keys, h, 2, 1, MASK(b, t, s), __VA_ARGS__)
+#define DOCUMENTS(name, b, t, heads, keys, h, most, ...)                                           \
+    SEEN("documents" name, b, t, t, heads, keys, h, most, 1, IN(DT_I32, RUNS, b, t),               \
+         .documents = 1, __VA_ARGS__)
 #define BIASED(b, t, s, heads, keys, h, c, n, ...)                                                 \
+    BIASED_WITH((.causal = c), b, t, s, heads, keys, h, n, __VA_ARGS__)
+#define SETTINGS(...) __VA_ARGS__
+#define BIASED_WITH(settings, b, t, s, heads, keys, h, n, ...)                                     \
     {.op = OP_attention_biased,                                                                    \
      .title = "attention_biased " #n " " #t " " #s " " #h,                                         \
-     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .attr = {.alpha = 1.0 / (3 + h / 16), SETTINGS settings},                                     \
      .n_in = 4 + n,                                                                                \
      .n_out = 2,                                                                                   \
      .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h),                  \
@@ -80,7 +95,7 @@
      .limit = 2},                                                                                  \
     {                                                                                              \
         .op = OP_attention_biased_grad, .title = "attention_biased_grad " #n " " #t " " #s " " #h, \
-        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 7 + n, .n_out = 4,             \
+        .attr = {.alpha = 1.0 / (3 + h / 16), SETTINGS settings}, .n_in = 7 + n, .n_out = 4,       \
         .in = {NORMAL(b, t, heads, h),                                                             \
                NORMAL(b, t, heads, h),                                                             \
                NORMAL(b, s, keys, h),                                                              \
@@ -108,10 +123,10 @@
         .in = {NORMAL(heads, t, s)}, .out = {REAL(rows, heads)},                                   \
         .reference = ref_relative_bias_grad, .tolerance = 2e-7                                     \
     }
-#define ATTENTION_PACKED(b, t, heads, h, c)                                                        \
+#define ATTENTION_PACKED(b, t, heads, h, ...)                                                      \
     {.op = OP_attention_packed,                                                                    \
      .title = "attention_packed " #t " " #h,                                                       \
-     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .attr = {.alpha = 1.0 / (3 + h / 16), __VA_ARGS__},                                           \
      .n_in = 1,                                                                                    \
      .n_out = 2,                                                                                   \
      .in = {NORMAL(b, t, 3, heads, h)},                                                            \
@@ -120,7 +135,7 @@
      .tolerance = 5e-6},                                                                           \
     {                                                                                              \
         .op = OP_attention_packed_grad, .title = "attention_packed_grad " #t " " #h,               \
-        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 4, .n_out = 1,                 \
+        .attr = {.alpha = 1.0 / (3 + h / 16), __VA_ARGS__}, .n_in = 4, .n_out = 1,                 \
         .in = {NORMAL(b, t, heads, h), NORMAL(b, t, 3, heads, h),                                  \
                IN(DT_F32, DERIVED, b, t, heads, h), IN(DT_F32, DERIVED, b, heads, t)},             \
         .out = {REAL(b, t, 3, heads, h)}, .reference = ref_attention_grad,                         \

@@ -14,6 +14,7 @@ typedef enum Fill {
     FILL_WIDE,     /* of very different sizes, 2^-140 .. 2^60, some zero */
     FILL_IDS,      /* integers below `limit`, some repeated */
     FILL_TARGETS,  /* the same, some -100 */
+    FILL_RUNS,     /* integers below `limit`, in turn, 37 of each */
     FILL_SMALL,    /* integers -8 .. 8: sums are exact */
     FILL_STEP,     /* the state step */
     FILL_SCALE,    /* the state scale */

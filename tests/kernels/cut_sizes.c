@@ -139,6 +139,9 @@ Case case_with_sizes(const Case *from, char also) {
 const Case layout_cases[] = {
     ATTENTION(6, 6, 6, 36, 6, 2, 1),
     MASKED(6, 6, 6, 36, 6, 2, 0),
+    LIMITED("window, cap", 6, 6, 6, 36, 6, 2, .causal = 1, .window = 2, .cap = 1),
+    PAIRS("pairs", 6, 6, 6, 36, 6, 2, .causal = 1),
+    DOCUMENTS("", 6, 6, 36, 6, 2, 2, .window = 5),
     BIASED(6, 6, 6, 36, 6, 2, 1, 0, {{0}}),
     BIASED(6, 6, 6, 36, 6, 2, 0, 1, MASK(6, 6)),
     {.op = OP_accumulate,

@@ -51,12 +51,36 @@ int64_t attention_place(const AttentionSizes *z, int which, int64_t b, int64_t t
 /* What is added to scores, and which keys are seen; NULL where the op has none. */
 typedef struct Extra {
     const double *bias, *mask;
+    bool pairs; /* the mask has a number for each of them */
 } Extra;
 static Extra extra_of(const Case *c, int first, double *const *in) {
     bool packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
     bool biased = c->op == OP_attention_biased || c->op == OP_attention_biased_grad;
     int plain = (packed ? 1 : 3) + biased + (first ? 3 : 0);
-    return (Extra){biased ? in[first + 3] : NULL, c->n_in > plain ? in[c->n_in - 1] : NULL};
+    bool masked = c->n_in > plain;
+    return (Extra){biased ? in[first + 3] : NULL, masked ? in[c->n_in - 1] : NULL,
+                   masked && c->in[c->n_in - 1].type.rank == 3};
+}
+static bool sees(const Case *c, const AttentionSizes *z, const Extra *e, int64_t b, int64_t t,
+                 int64_t s) {
+    if (c->attr.causal && s > t) return false;
+    if (c->attr.window && llabs(t - s) >= c->attr.window) return false;
+    if (!e->mask) return true;
+    if (c->attr.documents) return e->mask[b * z->s + t] == e->mask[b * z->s + s];
+    return e->mask[e->pairs ? (b * z->t + t) * z->s + s : b * z->s + s] != 0;
+}
+static double capped(const Case *c, double x) {
+    return c->attr.cap > 0 ? c->attr.cap * tanh(x / c->attr.cap) : x;
+}
+static double slope_of_cap(const Case *c, double x) {
+    double part = c->attr.cap > 0 ? tanh(x / c->attr.cap) : 0;
+    return 1 - part * part;
+}
+/* alpha times the product of q of a position and k of another */
+static double product(const Case *c, const AttentionSizes *z, const double *q, const double *k) {
+    double sum = 0;
+    EACH(i, z->h) sum += q[i] * k[i];
+    return sum * c->attr.alpha;
 }
 /* Probabilities of one row; returns lse. */
 static double probabilities(const Case *c, const AttentionSizes *z, const Extra *e, const double *q,
@@ -64,13 +88,10 @@ static double probabilities(const Case *c, const AttentionSizes *z, const Extra 
     int64_t key_head = head / (z->heads / z->key_heads);
     double sum = 0, top = -INFINITY;
     EACH(s, z->s) {
-        p[s] = 0;
-        EACH(i, z->h)
-        p[s] +=
-            q[attention_place(z, 0, b, t, head) + i] * k[attention_place(z, 1, b, s, key_head) + i];
-        p[s] *= c->attr.alpha;
+        p[s] = capped(c, product(c, z, q + attention_place(z, 0, b, t, head),
+                                 k + attention_place(z, 1, b, s, key_head)));
         if (e->bias) p[s] += e->bias[(head * z->t + t) * z->s + s];
-        if ((c->attr.causal && s > t) || (e->mask && e->mask[b * z->s + s] == 0)) p[s] = -INFINITY;
+        if (!sees(c, z, e, b, t, s)) p[s] = -INFINITY;
         top = fmax(top, p[s]);
     }
     if (top == -INFINITY) {
@@ -127,7 +148,8 @@ REF(attention_grad) {
                 double dp = 0;
                 EACH(i, z.h) dp += d_o[i] * v[value + i];
                 if (pass == 0) mean += p[s] * dp;
-                double ds = p[s] * (dp - mean) * c->attr.alpha;
+                double slope = slope_of_cap(c, product(c, &z, q + at, k + key));
+                double ds = p[s] * (dp - mean) * c->attr.alpha * slope;
                 if (pass == 1 && dbias) dbias[(head * z.t + t) * z.s + s] += p[s] * (dp - mean);
                 if (pass == 1) EACH(i, z.h) {
                         dv[value + i] += p[s] * d_o[i];

@@ -191,6 +191,7 @@ static double number(const Trial *t, Fill fill, int64_t i) {
         return ldexp(uniform(-1, 1), (int)(next_random() % 200) - 140);
     case FILL_IDS: return (double)(next_random() % (uint32_t)limit);
     case FILL_TARGETS: return i % 4 == 2 ? -100 : (double)(next_random() % (uint32_t)limit);
+    case FILL_RUNS: return (double)(i / 37 % limit);
     case FILL_SMALL: return (double)(next_random() % 17) - 8;
     case FILL_STEP:
     case FILL_SCALE: return state_slot(t, fill, i);

@@ -143,6 +143,25 @@ static void case_attention_masked(Model *m) {
     Attrs a = {.alpha = 0.5};
     loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v, ids(m, 2, 0, DIMS(2, 5)))));
 }
+/* A window, a cap and documents that come in turn. */
+static void case_attention_limited(Model *m) {
+    ValueId q = input(m, DIMS(2, 9, 4, 3)), k = input(m, DIMS(2, 9, 2, 3)),
+            v = input(m, DIMS(2, 9, 2, 3));
+    Attrs a = {.alpha = 0.5, .causal = true, .window = 4, .cap = 0.8, .documents = true};
+    loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v, ids(m, 2, 0, DIMS(2, 9)))));
+}
+static void case_attention_pairs(Model *m) {
+    ValueId q = input(m, DIMS(2, 3, 4, 3)), k = input(m, DIMS(2, 5, 2, 3)),
+            v = input(m, DIMS(2, 5, 2, 3));
+    Attrs a = {.alpha = 0.5, .window = 3};
+    loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v, ids(m, 2, 0, DIMS(2, 3, 5)))));
+}
+static void case_biased_capped(Model *m) {
+    ValueId q = input(m, DIMS(2, 5, 2, 3)), k = input(m, DIMS(2, 5, 2, 3)),
+            v = input(m, DIMS(2, 5, 2, 3)), bias = input(m, DIMS(2, 5, 5));
+    Attrs a = {.alpha = 0.5, .cap = 0.3, .causal = true};
+    loss(m, apply(m, OP_attention_biased, a, OPERANDS(q, k, v, bias)));
+}
 static void biased(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, bool causal, bool masked) {
     ValueId q = input(m, DIMS(3, T, H, 3)), k = input(m, DIMS(3, S, K, 3)),
             v = input(m, DIMS(3, S, K, 3)), bias = input(m, DIMS(H, T, S));

@@ -2,9 +2,11 @@
  * scores.
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads (H / K query
- * heads read one), h head width <= MOST_HEAD. scores = alpha q k^T + bias [H, T, S]; causal: t sees
- * s <= t, where a part of the queries begins at its position in the whole; mask [B, S]: a key with
- * 0 is not seen. A query that sees no key has o = 0 and lse = 0.
+ * heads read one), h head width <= MOST_HEAD. scores = alpha q k^T + bias [H, T, S], where the
+ * product may be capped first; causal: t sees s <= t, where a part of the queries begins at its
+ * position in the whole; window: t sees |t - s| < window; mask: pairs with 0, or of two documents,
+ * are not seen. Pairs of tiles of which no pair is seen are left out. A query that sees no key has
+ * o = 0 and lse = 0.
  *
  * Forward, for one tile of queries: over the tiles of keys, row by row, the running largest score
  * m, sum l of e^(score - m), and o = sum of e^(score - m) v, rescaled when m grows; then o / l and
@@ -24,48 +26,18 @@
  * bf16_backward.c do the work.
  */
 #include "attention_tile.h"
-#include "vector_math.h"
 
 static bool sizes_fit(const Attention *a, const Type *lse) {
     return a->h >= 1 && a->h <= MOST_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
            a->s >= 1 && lse->dtype == DT_F32 && type_elements(lse) == a->b * a->heads * a->t;
 }
 
-/* The first tile of queries that sees a key. */
+/* The first tile of queries that sees a key, and the first of keys that a query sees. */
 static int64_t first_query_tile(const Attention *a, int64_t first_key) {
-    return a->causal ? MAX(first_key - a->from, (int64_t)0) / TILE * TILE : 0;
+    return query_begin(a, first_key) / TILE * TILE;
 }
-
-/* A tile of queries of one head, and the keys that it meets. */
-typedef struct HeadTile {
-    int64_t b, head, first, first_key, keys;
-} HeadTile;
-
-/* Do its queries see a triangle of its keys? */
-static bool is_triangle(const Attention *a, const HeadTile *p) {
-    return a->causal && p->first_key == a->from + p->first;
-}
-
-/* Scores of row r of which any may be seen; past them nothing is read or written. */
-VECTOR_INLINE int64_t row_width(bool triangle, int64_t r) {
-    return triangle ? round_lanes(r + 1) : (int64_t)TILE;
-}
-
-/* Scores of row r from products; -inf where they are not seen, and past the tile's keys. */
-VECTOR_INLINE void mask_row(const Attention *a, float *row, const HeadTile *p, int64_t r,
-                            int64_t width) {
-    int64_t t = p->first + r, seen = p->keys;
-    if (a->causal) seen = MAX(MIN(seen, a->from + t - p->first_key + 1), (int64_t)0);
-    for (int64_t j = 0; j < width; j += LANES) {
-        V16 x = v_load(row, DT_F32, j) * a->alpha;
-        I16 open = v_count((int32_t)j) < (int32_t)seen;
-        if (a->bias.at && j < p->keys)
-            x += v_get(a->bias.at, a->bias.dtype, (p->head * a->t + t) * a->s + p->first_key + j,
-                       p->keys - j);
-        if (a->mask && j < p->keys)
-            open &= mask_load(a->mask + p->b * a->s + p->first_key + j, p->keys - j) != 0;
-        v_store(row, DT_F32, j, v_select(open, x, v_all(-__builtin_inff())));
-    }
+static int64_t first_key_tile(const Attention *a, int64_t first) {
+    return key_begin(a, first) / TILE * TILE;
 }
 
 /* ---- forward */
@@ -115,7 +87,7 @@ static void soften_rows(const Attention *a, ForwardScratch *x, const HeadTile *p
     for (int64_t r = 0; r < LANES; r++) block[r] = v_all(-__builtin_inff());
     for (int64_t r = 0; r < MIN(n, (int64_t)LANES); r++) {
         float *row = x->scores + (first + r) * TILE;
-        mask_row(a, row, p, first + r, width);
+        mask_row(a, row, p, first + r, width, a->alpha, NULL);
         block[r] = row_tops(row, width);
     }
     raise_tops(x, first, largest_of(block));
@@ -153,8 +125,9 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
         x->m[r] = -__builtin_inff();
         l[r] = 0.0f;
     }
-    for (int64_t s = 0; s < key_end(a, first + rows); s += TILE) {
+    for (int64_t s = first_key_tile(a, first); s < key_end(a, first + rows); s += TILE) {
         int64_t keys = MIN((int64_t)TILE, a->s - s);
+        if (!mask_opens(a, b, first, rows, s, keys)) continue;
         load_transposed(kt, a->k, b, key_head, s, keys);
         load_tile(v, a->v, b, key_head, s, keys);
         HeadTile place = {b, head, first, s, keys};
@@ -197,6 +170,19 @@ static bool are_heads(const Launch *l, uint32_t first, uint32_t count) {
     return true;
 }
 
+/* [B, S], or of all positions [B, T, S], of which the queries may be a part. */
+static bool take_mask(const Launch *l, uint32_t at, Attention *a) {
+    Operand mask = input(l, at);
+    int64_t queries = mask.type->rank == 3 ? mask.type->dim[1] : 1;
+    a->documents = l->call->attr->documents != 0;
+    a->mask = mask.at;
+    a->mask_row = mask.type->rank == 3 ? a->s : 0;
+    a->mask_batch = queries * a->s;
+    int64_t last = a->documents ? a->s : mask.type->rank == 3 ? queries : INT64_MAX;
+    return mask.dtype == DT_I32 && mask.n == a->b * a->mask_batch && a->from + a->t <= last &&
+           !(a->documents && a->mask_row);
+}
+
 /* q, k, v from operand `first` on; `after`: where a mask would stand. */
 static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t after, Attention *a) {
     if (!are_heads(l, first, 3)) return false;
@@ -212,12 +198,10 @@ static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t aft
                      .h = q.type->dim[3],
                      .from = input_part(l->call, first, 1).from,
                      .alpha = (float)l->call->attr->alpha,
+                     .cap = (float)l->call->attr->cap,
+                     .window = l->call->attr->window,
                      .causal = l->call->attr->causal != 0};
-    if (l->call->n_in > after) {
-        Operand mask = input(l, after);
-        if (mask.dtype != DT_I32 || mask.n != a->b * a->s) return false;
-        a->mask = mask.at;
-    }
+    if (l->call->n_in > after && !take_mask(l, after, a)) return false;
     return v.n == k.n && k.n == a->b * a->s * a->key_heads * a->h;
 }
 
@@ -262,6 +246,8 @@ static Attention packed_operands(const Launch *l, Operand qkv) {
                        .key_heads = t->dim[3],
                        .h = t->dim[4],
                        .alpha = (float)l->call->attr->alpha,
+                       .cap = (float)l->call->attr->cap,
+                       .window = l->call->attr->window,
                        .causal = l->call->attr->causal != 0};
 }
 
@@ -310,10 +296,11 @@ static void load_queries(const Attention *a, QueryTile *x, int64_t b, int64_t he
     }
 }
 
-/* p and ds = p (dp - delta) factor of a pair of tiles; kt and vt are transposed tiles of keys and
- * values. The result: is what is seen a triangle? */
+/* p and ds = p (dp - delta) of a pair of tiles, without `bias` for the products of q and k: times
+ * alpha and the slope of the cap. kt and vt are transposed tiles of keys and values. The result: is
+ * what is seen a triangle? */
 static bool pair_gradients(const Attention *a, const QueryTile *x, const float *kt, const float *vt,
-                           int64_t first_key, int64_t keys, float factor, float *p, float *ds) {
+                           int64_t first_key, int64_t keys, bool bias, float *p, float *ds) {
     int64_t width = round_lanes(a->h);
     HeadTile place = {x->b, x->head, x->first, first_key, keys};
     bool triangle = is_triangle(a, &place);
@@ -321,13 +308,16 @@ static bool pair_gradients(const Attention *a, const QueryTile *x, const float *
     tile_product(p, x->q, width, 1, kt, x->rows, TILE, a->h, false, corner);
     tile_product(ds, x->d_o, width, 1, vt, x->rows, TILE, a->h, false, corner);
     const float *lse = a->lse + (x->b * a->heads + x->head) * a->t + x->first;
+    float slope[TILE], factor = bias ? 1.0f : a->alpha;
+    bool capped = a->cap > 0.0f && !bias;
     for (int64_t r = 0; r < x->rows; r++) {
         int64_t seen = row_width(triangle, r);
-        mask_row(a, p + r * TILE, &place, r, seen);
+        mask_row(a, p + r * TILE, &place, r, seen, a->alpha, slope);
         for (int64_t j = 0; j < seen; j += LANES) {
             V16 score = v_load(p, DT_F32, r * TILE + j);
             V16 e = v_select(score == -__builtin_inff(), v_all(0.0f), v_exp(score - lse[r]));
             V16 d = v_load(ds, DT_F32, r * TILE + j) - x->delta[r];
+            if (capped) d *= v_load(slope, DT_F32, j);
             v_store(p, DT_F32, r * TILE + j, e);
             v_store(ds, DT_F32, r * TILE + j, e * d * factor);
         }
@@ -373,22 +363,30 @@ static void pairs_of_keys(const Attention *a, BackwardScratch *z, const HeadSums
         memset(dk, 0, (size_t)(keys * width) * sizeof *dk);
         memset(dv, 0, (size_t)(keys * width) * sizeof *dv);
     }
-    for (int64_t t = first_query_tile(a, s); t < a->t; t += TILE) {
-        bool met = s > 0; /* the first keys meet all queries */
-        met ? load_gradients(a, x, b, head, t) : load_queries(a, x, b, head, t);
-        size_t delta_bytes = (size_t)x->rows * sizeof *x->delta;
-        met ? memcpy(x->delta, sums->delta + t, delta_bytes)
-            : memcpy(sums->delta + t, x->delta, delta_bytes);
-        bool part = pair_gradients(a, x, z->kt, z->vt, s, keys, a->alpha, z->p, z->ds);
+    for (int64_t t = first_query_tile(a, s); t < query_end(a, s + keys); t += TILE) {
+        if (!mask_opens(a, b, t, MIN((int64_t)TILE, a->t - t), s, keys)) continue;
+        load_gradients(a, x, b, head, t);
+        memcpy(x->delta, sums->delta + t, (size_t)x->rows * sizeof *x->delta);
+        bool part = pair_gradients(a, x, z->kt, z->vt, s, keys, false, z->p, z->ds);
         Corner by_keys = part ? FROM : WHOLE;
         tile_product(dv, z->p, 1, TILE, x->d_o, keys, width, x->rows, true, by_keys);
         tile_product(dk, z->ds, 1, TILE, x->q, keys, width, x->rows, true, by_keys);
-        tile_product(sums->dq + t * width, z->ds, TILE, 1, z->k, x->rows, width, keys, s > 0,
+        tile_product(sums->dq + t * width, z->ds, TILE, 1, z->k, x->rows, width, keys, true,
                      part ? UP_TO : WHOLE);
     }
     if ((head + 1) * a->key_heads % a->heads != 0) return;
     store_tile(a->d_k, dk, b, key_head, s, keys);
     store_tile(a->d_v, dv, b, key_head, s, keys);
+}
+
+/* Before a query head meets its keys. */
+static void begin_head(const Attention *a, BackwardScratch *z, const HeadSums *sums, int64_t b,
+                       int64_t head) {
+    memset(sums->dq, 0, (size_t)(a->t * round_lanes(a->h)) * sizeof *sums->dq);
+    for (int64_t t = 0; t < a->t; t += TILE) {
+        load_queries(a, &z->x, b, head, t);
+        memcpy(sums->delta + t, z->x.delta, (size_t)z->x.rows * sizeof *sums->delta);
+    }
 }
 
 /* All that a key head gives. */
@@ -398,6 +396,7 @@ static void backward_heads(const Attention *a, BackwardScratch *z, int64_t b, in
     sums.dk = sums.dq + a->t * width;
     sums.dv = sums.dk + a->s * width;
     for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
+        begin_head(a, z, &sums, b, head);
         for (int64_t s = 0; s < a->s; s += TILE) pairs_of_keys(a, z, &sums, b, head, s);
         for (int64_t t = 0; t < a->t; t += TILE)
             store_tile(a->d_q, sums.dq + t * width, b, head, t, MIN((int64_t)TILE, a->t - t));
@@ -421,9 +420,10 @@ static void backward_keys(const Attention *a, BackwardScratch *z, int64_t b, int
     memset(dk, 0, (size_t)(keys * width) * sizeof *dk);
     memset(dv, 0, (size_t)(keys * width) * sizeof *dv);
     for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
-        for (int64_t t = first_query_tile(a, first); t < a->t; t += TILE) {
+        for (int64_t t = first_query_tile(a, first); t < query_end(a, first + keys); t += TILE) {
+            if (!mask_opens(a, b, t, MIN((int64_t)TILE, a->t - t), first, keys)) continue;
             load_queries(a, x, b, head, t);
-            bool part = pair_gradients(a, x, kt, vt, first, keys, a->alpha, p, ds);
+            bool part = pair_gradients(a, x, kt, vt, first, keys, false, p, ds);
             Corner by_keys = part ? FROM : WHOLE;
             tile_product(dv, p, 1, TILE, x->d_o, keys, width, x->rows, true, by_keys);
             tile_product(dk, ds, 1, TILE, x->q, keys, width, x->rows, true, by_keys);
@@ -440,12 +440,13 @@ static void backward_queries(const Attention *a, BackwardScratch *z, int64_t b, 
     int64_t width = round_lanes(a->h), key_head = head / (a->heads / a->key_heads);
     load_queries(a, x, b, head, first);
     memset(dq, 0, (size_t)(x->rows * width) * sizeof *dq);
-    for (int64_t s = 0; s < key_end(a, first + x->rows); s += TILE) {
+    for (int64_t s = first_key_tile(a, first); s < key_end(a, first + x->rows); s += TILE) {
         int64_t keys = MIN((int64_t)TILE, a->s - s);
+        if (!mask_opens(a, b, first, x->rows, s, keys)) continue;
         load_transposed(kt, a->k, b, key_head, s, keys);
         load_transposed(vt, a->v, b, key_head, s, keys);
         load_tile(k, a->k, b, key_head, s, keys);
-        bool part = pair_gradients(a, x, kt, vt, s, keys, a->alpha, p, ds);
+        bool part = pair_gradients(a, x, kt, vt, s, keys, false, p, ds);
         tile_product(dq, ds, TILE, 1, k, x->rows, width, keys, true, part ? UP_TO : WHOLE);
     }
     store_tile(a->d_q, dq, b, head, first, x->rows);
@@ -457,12 +458,14 @@ static void backward_bias(const Attention *a, BackwardScratch *z, int64_t head, 
     QueryTile *x = &z->x;
     int64_t keys = MIN((int64_t)TILE, a->s - first_key), rows = MIN((int64_t)TILE, a->t - first);
     int64_t key_head = head / (a->heads / a->key_heads);
+    bool met = first_key < key_end(a, first + rows) && first_key + keys > key_begin(a, first);
     memset(z->sum, 0, sizeof z->sum);
-    for (int64_t b = 0; b < a->b && first_key < key_end(a, first + rows); b++) {
+    for (int64_t b = 0; b < a->b && met; b++) {
+        if (!mask_opens(a, b, first, rows, first_key, keys)) continue;
         load_queries(a, x, b, head, first);
         load_transposed(z->kt, a->k, b, key_head, first_key, keys);
         load_transposed(z->vt, a->v, b, key_head, first_key, keys);
-        bool part = pair_gradients(a, x, z->kt, z->vt, first_key, keys, 1.0f, z->p, z->ds);
+        bool part = pair_gradients(a, x, z->kt, z->vt, first_key, keys, true, z->p, z->ds);
         for (int64_t r = 0; r < rows; r++)
             for (int64_t i = r * TILE; i < r * TILE + row_width(part, r); i += LANES)
                 v_store(z->sum, DT_F32, i, v_load(z->sum, DT_F32, i) + v_load(z->ds, DT_F32, i));

@@ -30,18 +30,60 @@ struct Attention {
     int64_t b, t, s, heads, key_heads, h;
     int64_t from;        /* the position of query 0, of a part of the queries */
     float *lse;          /* [B, H, T] */
-    const int32_t *mask; /* [B, S], or NULL */
-    Operand bias;        /* [H, T, S], or nowhere */
-    float alpha;
+    const int32_t *mask; /* of sample b, query t and key s at b * mask_batch + t * mask_row + s; */
+    int64_t mask_batch, mask_row; /* NULL: none */
+    bool documents;               /* the mask has an id for each position */
+    Operand bias;                 /* [H, T, S], or nowhere */
+    float alpha, cap;             /* cap 0: none */
+    int64_t window;               /* 0: none */
     bool causal;
     /* backward */
     Heads d_o, d_q, d_k, d_v;
     Result d_bias;
 };
 
-/* Keys that a tile of queries ending before `last` can see. */
+/* Keys that queries `first` .. `last` - 1 can see, and queries that see keys, by their positions.
+ */
+static inline int64_t key_begin(const Attention *a, int64_t first) {
+    return a->window ? MAX(a->from + first - a->window + 1, (int64_t)0) : 0;
+}
 static inline int64_t key_end(const Attention *a, int64_t last) {
-    return a->causal ? MIN(a->s, a->from + last) : a->s;
+    int64_t ahead = a->causal ? 1 : a->window;
+    return ahead ? MAX(MIN(a->s, a->from + last - 1 + ahead), (int64_t)0) : a->s;
+}
+static inline int64_t query_begin(const Attention *a, int64_t first_key) {
+    int64_t ahead = a->causal ? 1 : a->window;
+    return ahead ? MAX(first_key - a->from + 1 - ahead, (int64_t)0) : 0;
+}
+static inline int64_t query_end(const Attention *a, int64_t last_key) {
+    return a->window ? MAX(MIN(a->t, last_key - 1 + a->window - a->from), (int64_t)0) : a->t;
+}
+
+/* The mask of a query: a number for each key. */
+static inline const int32_t *mask_of(const Attention *a, int64_t b, int64_t t) {
+    return a->mask + b * a->mask_batch + (a->from + t) * a->mask_row;
+}
+/* The document of a query. */
+static inline int32_t document_of(const Attention *a, int64_t b, int64_t t) {
+    return a->mask[b * a->mask_batch + a->from + t];
+}
+
+static inline bool ids_overlap(const int32_t *x, int64_t n, const int32_t *y, int64_t m) {
+    int32_t low[2] = {INT32_MAX, INT32_MAX}, high[2] = {INT32_MIN, INT32_MIN};
+    for (int64_t i = 0; i < n; i++) low[0] = MIN(low[0], x[i]), high[0] = MAX(high[0], x[i]);
+    for (int64_t i = 0; i < m; i++) low[1] = MIN(low[1], y[i]), high[1] = MAX(high[1], y[i]);
+    return low[0] <= high[1] && low[1] <= high[0];
+}
+/* May some of these queries see some of these keys, as far as the mask says? */
+static inline bool mask_opens(const Attention *a, int64_t b, int64_t t, int64_t rows, int64_t s,
+                              int64_t keys) {
+    if (!a->mask) return true;
+    const int32_t *of_sample = a->mask + b * a->mask_batch;
+    if (a->documents) return ids_overlap(of_sample + a->from + t, rows, of_sample + s, keys);
+    int32_t open = 0;
+    for (int64_t r = 0; r < (a->mask_row ? rows : 1); r++)
+        for (int64_t j = 0; j < keys; j++) open |= mask_of(a, b, t + r)[s + j];
+    return open != 0;
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* Tiles of attention: pieces of q, k, v as f32 in a thread's scratch, and their small products.
+/* Tiles of attention: pieces of q, k, v as f32 in a thread's scratch, their small products, and the
+ * scores that these become.
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads, h head width.
  */
@@ -7,6 +8,7 @@
 
 #include "attention.h"
 #include "vector.h"
+#include "vector_math.h"
 
 enum { TILE = 64 };
 
@@ -91,6 +93,12 @@ VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
     return m;
 }
 
+/* Of keys s .., n there, those that the mask lets query t see. */
+VECTOR_INLINE I16 mask_lanes(const Attention *a, int64_t b, int64_t t, int64_t s, int64_t n) {
+    I16 mask = mask_load(mask_of(a, b, t) + s, n);
+    return a->documents ? mask == document_of(a, b, t) : mask != 0;
+}
+
 static inline void store_tile(Heads x, const float *from, int64_t b, int64_t head, int64_t first,
                               int64_t rows) {
     int64_t width = round_lanes(x.h);
@@ -161,6 +169,45 @@ static inline void tile_product(float *c, const float *a, int64_t a_row, int64_t
     for (; i + GROUP_ROWS <= m; i += GROUP_ROWS)
         corner_rows(c, a, a_row, a_column, b, i, n, k, add, corner, GROUP_ROWS);
     for (; i < m; i++) corner_rows(c, a, a_row, a_column, b, i, n, k, add, corner, 1);
+}
+
+/* A tile of queries of one head, and the keys that it meets. */
+typedef struct HeadTile {
+    int64_t b, head, first, first_key, keys;
+} HeadTile;
+
+/* Do its queries see a triangle of its keys? */
+static inline bool is_triangle(const Attention *a, const HeadTile *p) {
+    return a->causal && p->first_key == a->from + p->first;
+}
+
+/* Scores of row r of which any may be seen; past them nothing is read or written. */
+VECTOR_INLINE int64_t row_width(bool triangle, int64_t r) {
+    return triangle ? round_lanes(r + 1) : (int64_t)TILE;
+}
+
+/* Scores of row r from products, times `factor`; -inf where they are not seen, and past the tile's
+ * keys. slope: where there is a cap, how much a score grows with what is capped; or NULL. */
+VECTOR_INLINE void mask_row(const Attention *a, float *row, const HeadTile *p, int64_t r,
+                            int64_t width, float factor, float *slope) {
+    int64_t t = p->first + r;
+    int32_t begin = (int32_t)MAX(MIN(key_begin(a, t) - p->first_key, width), (int64_t)0);
+    int32_t end = (int32_t)MAX(MIN(key_end(a, t + 1) - p->first_key, p->keys), (int64_t)0);
+    for (int64_t j = 0; j < width; j += LANES) {
+        V16 x = v_load(row, DT_F32, j) * factor;
+        I16 open = v_count((int32_t)j) < end;
+        if (a->window) open &= v_count((int32_t)j) >= begin;
+        if (a->cap > 0.0f) {
+            V16 part = v_tanh(x / a->cap);
+            x = part * a->cap;
+            if (slope) v_store(slope, DT_F32, j, 1.0f - part * part);
+        }
+        if (a->bias.at && j < p->keys)
+            x += v_get(a->bias.at, a->bias.dtype, (p->head * a->t + t) * a->s + p->first_key + j,
+                       p->keys - j);
+        if (a->mask && j < p->keys) open &= mask_lanes(a, p->b, t, p->first_key + j, p->keys - j);
+        v_store(row, DT_F32, j, v_select(open, x, v_all(-__builtin_inff())));
+    }
 }
 
 #endif

@@ -18,11 +18,13 @@ typedef struct Backward {
     int64_t b, head, width; /* of h, rounded up */
     int64_t first, rows;    /* queries */
     int64_t first_key, keys;
-    Halves q_down, do_down; /* element by query */
-    Halves q, d_o;          /* query by element */
-    float *lse, *delta;     /* by query; lse as an exponent of 2 */
-    Halves k, v, kt;        /* key by element, element by key */
-    Sums s[2], dp[2];       /* STRIP keys by BESIDE queries */
+    WorkRange met[KEYS / STRIP]; /* queries of the block that meet each strip of keys */
+    Halves q_down, do_down;      /* element by query */
+    Halves q, d_o;               /* query by element */
+    float *lse, *delta;          /* by query; lse as an exponent of 2 */
+    Halves k, v, kt;             /* key by element, element by key */
+    Sums s[2], dp[2];            /* STRIP keys by BESIDE queries */
+    float *slope;                /* the same: how much scores grow with what is capped */
     Halves p, ds, ds_down; /* STRIP keys, all keys, by queries; ds_down has columns in ds_query() */
     Sums dq;               /* element by query, columns as ds_down */
     Sums dk, dv;           /* key by element: of whole heads, or of a tile */
@@ -47,6 +49,7 @@ static Backward backward_of(const DeviceContext *cpu, const Attention *a, int64_
         z.s[i] = take_sums(&s, STRIP, BESIDE);
         z.dp[i] = take_sums(&s, STRIP, BESIDE);
     }
+    z.slope = take_sums(&s, STRIP, BESIDE).at;
     z.p = take_halves(&s, STRIP, QUERIES);
     z.ds = take_halves(&s, STRIP, QUERIES);
     z.ds_down = take_halves(&s, KEYS, QUERIES);
@@ -60,7 +63,7 @@ static Backward backward_of(const DeviceContext *cpu, const Attention *a, int64_
 /* Bytes of a thread's scratch with sums of that many keys. */
 static int64_t backward_bytes(int64_t width, int64_t sum_keys) {
     int64_t words = 4 * QUERIES * width + 3 * KEYS * width + (2 * STRIP + KEYS) * QUERIES;
-    int64_t floats = 2 * QUERIES + 4 * STRIP * BESIDE + QUERIES * (width + KEYS);
+    int64_t floats = 2 * QUERIES + 5 * STRIP * BESIDE + QUERIES * (width + KEYS);
     floats += 2 * sum_keys * width;
     return words * (int64_t)sizeof(uint16_t) + floats * (int64_t)sizeof(float);
 }
@@ -102,12 +105,12 @@ static void load_queries(Backward *z, int64_t b, int64_t head, int64_t first) {
     load_positions_down(z->d_o, d_o);
     load_lse(z);
     load_delta(z);
+    memset(z->dq.at, 0, (size_t)(z->width * QUERIES) * sizeof *z->dq.at);
 }
 
-static void load_keys(Backward *z, int64_t first_key) {
+static void load_keys(const Backward *z) {
     const Attention *a = z->a;
-    int64_t key_head = z->head / (a->heads / a->key_heads);
-    z->first_key = first_key, z->keys = MIN((int64_t)KEYS, a->s - first_key);
+    int64_t key_head = z->head / (a->heads / a->key_heads), first_key = z->first_key;
     HeadRows k = head_rows(a->k, z->b, key_head, first_key, z->keys);
     load_rows(z->k, k);
     load_turned(z->kt, k);
@@ -116,31 +119,44 @@ static void load_keys(Backward *z, int64_t first_key) {
 
 /* ---- p and ds of a strip of keys, `key` of the tile on */
 
-/* Queries of the block that are looked at: from the first that sees a key of the strip, to the end.
- */
-static int64_t first_seeing(const Backward *z, int64_t key) {
-    int64_t before = z->a->causal ? z->first_key + key - z->a->from - z->first : 0;
-    return MAX(before, (int64_t)0) / STRIP * STRIP;
+/* Can the strip of queries from j on see a key of a strip, as far as the mask says? */
+static bool strips_meet(const Backward *z, int64_t key, int64_t j) {
+    return mask_opens(z->a, z->b, z->first + j, MIN((int64_t)STRIP, z->rows - j),
+                      z->first_key + key, MIN((int64_t)STRIP, z->keys - key));
 }
-static int64_t queries_end(const Backward *z) { return round_strip(z->rows); }
 
-static int64_t beside(const Backward *z, int64_t j) {
-    return MIN((int64_t)BESIDE, queries_end(z) - j);
+/* Queries of the block that are looked at: those that see a key of the strip, and what is between
+ * them. */
+static WorkRange queries_meeting(const Backward *z, int64_t key) {
+    int64_t s = z->first_key + key, last = MIN(s + STRIP, z->first_key + z->keys);
+    int64_t from = MAX(query_begin(z->a, s) - z->first, (int64_t)0) / STRIP * STRIP;
+    int64_t to = round_strip(MIN(query_end(z->a, last) - z->first, z->rows));
+    while (from < to && !strips_meet(z, key, from)) from += STRIP;
+    while (from < to && !strips_meet(z, key, to - STRIP)) to -= STRIP;
+    return (WorkRange){from, to};
+}
+static const WorkRange *met_by(const Backward *z, int64_t key) { return &z->met[key / STRIP]; }
+
+static int64_t beside(const Backward *z, int64_t key, int64_t j) {
+    return MIN((int64_t)BESIDE, met_by(z, key)->to - j);
 }
 
 static void multiply_pairs(const Backward *z, int64_t key, int64_t j, int at) {
     int64_t from = key * z->width;
     multiply(z->s[at], (Halves){z->k.at + from, z->width},
-             (Halves){z->q_down.at + j * 2, z->q_down.row}, STRIP, beside(z, j), z->width, false);
+             (Halves){z->q_down.at + j * 2, z->q_down.row}, STRIP, beside(z, key, j), z->width,
+             false);
     multiply(z->dp[at], (Halves){z->v.at + from, z->width},
-             (Halves){z->do_down.at + j * 2, z->do_down.row}, STRIP, beside(z, j), z->width, false);
+             (Halves){z->do_down.at + j * 2, z->do_down.row}, STRIP, beside(z, key, j), z->width,
+             false);
 }
 
-/* Is every key of the strip seen by all queries from j on? */
+/* Is every key of the strip seen by all queries of this turn, from j on? */
 static bool all_seen(const Backward *z, int64_t key, int64_t j) {
     const Attention *a = z->a;
-    return key + STRIP <= z->keys && !a->mask &&
-           (!a->causal || z->first_key + key + STRIP - 1 <= a->from + z->first + j);
+    int64_t s = z->first_key + key, t = z->first + j;
+    return key + STRIP <= z->keys && !a->mask && s + STRIP <= key_end(a, t + 1) &&
+           s >= key_begin(a, t + BESIDE - 1);
 }
 
 /* Key by query, of sixteen keys and queries: lanes of queries that are there. */
@@ -154,27 +170,51 @@ static void bias_block(const Backward *z, V16 block[LANES], int64_t key, int64_t
     turn_block(block);
 }
 
+/* Caps what stands at `at` of the scores. */
+VECTOR_INLINE void cap_scores(const Backward *z, float *s, int64_t at) {
+    V16 part = v_tanh(v_load(s, DT_F32, at) * z->a->alpha / z->a->cap);
+    v_store(s, DT_F32, at, part * z->a->cap);
+    v_store(z->slope, DT_F32, at, 1.0f - part * part);
+}
+
 /* Products become scores where those are more than that. */
 static void form_scores(const Backward *z, float *s, int64_t key, int64_t j) {
+    bool capped = z->a->cap > 0.0f;
+    float scale = capped ? 1.0f : z->a->alpha;
     for (int64_t i = 0; i < STRIP; i += LANES)
-        for (int64_t k = 0; k < beside(z, j); k += LANES) {
+        for (int64_t k = 0; k < beside(z, key, j); k += LANES) {
             V16 block[LANES] = {{0}};
             if (z->a->bias.at) bias_block(z, block, key + i, j + k);
             for (int64_t l = 0; l < LANES; l++) {
                 int64_t at = (i + l) * BESIDE + k;
-                v_store(s, DT_F32, at, v_load(s, DT_F32, at) * z->a->alpha + block[l]);
+                if (capped) cap_scores(z, s, at);
+                v_store(s, DT_F32, at, v_load(s, DT_F32, at) * scale + block[l]);
             }
         }
+}
+
+/* Of sixteen queries from t on, those that the mask lets see key s. */
+static I16 mask_column(const Attention *a, int64_t b, int64_t t, int64_t s) {
+    int64_t n = MIN((int64_t)LANES, a->t - t);
+    I16 x = {0};
+    if (a->documents)
+        return mask_load(a->mask + b * a->mask_batch + a->from + t, n) ==
+               a->mask[b * a->mask_batch + s];
+    for (int64_t l = 0; l < n; l++) x[l] = mask_of(a, b, t + l)[s];
+    return x != 0;
 }
 
 /* -inf where queries j .. do not see key `key`. */
 static void hide_keys(const Backward *z, float *row, int64_t key, int64_t j) {
     const Attention *a = z->a;
-    int64_t s = z->first_key + key;
-    bool open = key < z->keys && (!a->mask || a->mask[z->b * a->s + s]);
-    for (int64_t k = 0; k < beside(z, j); k += LANES) {
-        int64_t first = a->causal ? s - a->from - z->first - j - k : 0; /* that sees it */
-        I16 sees = v_count(0) >= (int32_t)(open ? MIN(first, (int64_t)LANES) : LANES);
+    int64_t s = z->first_key + key, n = beside(z, key, j);
+    for (int64_t k = 0; k < n; k += LANES) {
+        int64_t t = z->first + j + k;
+        int64_t first = key < z->keys ? MIN(query_begin(a, s) - t, (int64_t)LANES) : LANES;
+        int64_t end = MIN(query_end(a, s + 1) - t, (int64_t)LANES);
+        I16 sees = v_count(0) >= (int32_t)MAX(first, (int64_t)0);
+        if (a->window) sees &= v_count(0) < (int32_t)MAX(end, (int64_t)0);
+        if (a->mask && key < z->keys && t < a->t) sees &= mask_column(a, z->b, t, s);
         v_store(row, DT_F32, k, v_select(sees, v_load(row, DT_F32, k), v_all(-__builtin_inff())));
     }
 }
@@ -182,14 +222,16 @@ static void hide_keys(const Backward *z, float *row, int64_t key, int64_t j) {
 /* What two vectors of queries have in common. */
 typedef struct QueryLanes {
     V16 lse[2], delta[2];
+    float scale;
 } QueryLanes;
 
 /* p and ds of one key and 32 queries, in f32. */
-VECTOR_INLINE void pair_row(const float *s, const float *dp, const QueryLanes *q, float scale,
-                            V16 p[2], V16 ds[2]) {
+VECTOR_INLINE void pair_row(const float *s, const float *dp, const float *slope,
+                            const QueryLanes *q, V16 p[2], V16 ds[2]) {
     for (int i = 0; i < 2; i++) {
-        p[i] = v_exp2(v_fma(v_load(s, DT_F32, i * LANES), v_all(scale), -q->lse[i]));
+        p[i] = v_exp2(v_fma(v_load(s, DT_F32, i * LANES), v_all(q->scale), -q->lse[i]));
         ds[i] = p[i] * (v_load(dp, DT_F32, i * LANES) - q->delta[i]);
+        if (slope) ds[i] *= v_load(slope, DT_F32, i * LANES);
     }
 }
 
@@ -198,14 +240,14 @@ VECTOR_INLINE void add_bias_row(float *to, const V16 ds[2]) {
         v_store(to, DT_F32, i * LANES, v_load(to, DT_F32, i * LANES) + ds[i]);
 }
 
-/* Two keys, `key` and `key` + 1 of the tile, and 32 queries from j on. */
-VECTOR_INLINE void pair_rows(const Backward *z, const float *s, const float *dp, int64_t key,
-                             int64_t j, const QueryLanes *q, float scale) {
+/* Two keys, `key` and `key` + 1 of the tile, and 32 queries from j on; slope: NULL, or of them. */
+VECTOR_INLINE void pair_rows(const Backward *z, const float *s, const float *dp, const float *slope,
+                             int64_t key, int64_t j, const QueryLanes *q) {
     __m512i words[2];
     for (int k = 0; k < 2; k++) {
         V16 p[2], ds[2];
         int64_t at = (key % STRIP + k) * QUERIES + j;
-        pair_row(s + k * BESIDE, dp + k * BESIDE, q, scale, p, ds);
+        pair_row(s + k * BESIDE, dp + k * BESIDE, slope ? slope + k * BESIDE : NULL, q, p, ds);
         if (z->d_bias) add_bias_row(z->d_bias + (key + k) * QUERIES + j, ds);
         words[k] = words_of(ds[0], ds[1]);
         _mm512_storeu_si512(z->p.at + at, words_of(p[0], p[1]));
@@ -223,26 +265,28 @@ static inline int64_t ds_query(int64_t half, int64_t lane) {
 }
 
 static void soften(const Backward *z, int64_t key, int64_t j, int at) {
-    float *s = z->s[at].at, *dp = z->dp[at].at, scale = exponent_scale(z->a);
+    float *s = z->s[at].at, *dp = z->dp[at].at;
+    /* a bias is added to what is capped */
+    const float *slope = z->a->cap > 0.0f && !z->d_bias ? z->slope : NULL;
     if (forms_scores(z->a)) form_scores(z, s, key, j);
     for (int64_t i = 0; i < STRIP && !all_seen(z, key, j); i++)
         hide_keys(z, s + i * BESIDE, key + i, j);
-    for (int64_t k = 0; k < beside(z, j); k += STRIP) {
-        QueryLanes q;
+    for (int64_t k = 0; k < beside(z, key, j); k += STRIP) {
+        QueryLanes q = {.scale = exponent_scale(z->a)};
         for (int i = 0; i < 2; i++) {
             q.lse[i] = v_load(z->lse, DT_F32, j + k + i * LANES);
             q.delta[i] = v_load(z->delta, DT_F32, j + k + i * LANES);
         }
-        for (int64_t i = 0; i < STRIP; i += 2)
-            pair_rows(z, s + i * BESIDE + k, dp + i * BESIDE + k, key + i, j + k, &q, scale);
+        for (int64_t i = 0, of = k; i < STRIP; i += 2, of += 2 * BESIDE)
+            pair_rows(z, s + of, dp + of, slope ? slope + of : NULL, key + i, j + k, &q);
     }
 }
 
 static void form_strip(const Backward *z, int64_t key) {
-    int64_t from = first_seeing(z, key);
-    if (from < queries_end(z)) multiply_pairs(z, key, from, 0);
-    for (int64_t j = from, at = 0; j < queries_end(z); j += BESIDE, at ^= 1) {
-        if (j + BESIDE < queries_end(z)) multiply_pairs(z, key, j + BESIDE, at ^ 1);
+    WorkRange met = *met_by(z, key);
+    if (met.from < met.to) multiply_pairs(z, key, met.from, 0);
+    for (int64_t j = met.from, at = 0; j < met.to; j += BESIDE, at ^= 1) {
+        if (j + BESIDE < met.to) multiply_pairs(z, key, j + BESIDE, at ^ 1);
         soften(z, key, j, (int)at);
     }
 }
@@ -250,7 +294,7 @@ static void form_strip(const Backward *z, int64_t key) {
 /* ---- sums */
 
 static void add_to_keys(const Backward *z, int64_t key, float *dk, float *dv) {
-    int64_t from = first_seeing(z, key), queries = queries_end(z) - from;
+    int64_t from = met_by(z, key)->from, queries = met_by(z, key)->to - from;
     if (queries <= 0) return;
     Halves d_o = {z->d_o.at + from * z->width, z->width}, q = {z->q.at + from * z->width, z->width};
     multiply((Sums){dv + key * z->width, z->width}, (Halves){z->p.at + from, QUERIES}, d_o, STRIP,
@@ -259,20 +303,34 @@ static void add_to_keys(const Backward *z, int64_t key, float *dk, float *dv) {
              z->width, queries, true);
 }
 
+/* The first strip of keys from `key` on that the strip of queries from j on has met, or has not. */
+static int64_t next_strip(const Backward *z, int64_t key, int64_t j, bool met) {
+    for (; key < z->keys; key += STRIP)
+        if ((met_by(z, key)->from <= j && j < met_by(z, key)->to) == met) break;
+    return key;
+}
+
 static void add_to_queries(const Backward *z) {
-    const Attention *a = z->a;
-    for (int64_t j = 0; j < queries_end(z); j += STRIP) {
-        int64_t seen = a->causal ? a->from + z->first + j + STRIP - z->first_key : z->keys;
-        int64_t keys = round_strip(MIN(seen, z->keys));
-        if (keys <= 0) continue;
-        multiply((Sums){z->dq.at + j, QUERIES}, z->kt, (Halves){z->ds_down.at + j * 2, QUERIES},
-                 z->width, STRIP, keys, z->first_key > 0);
-    }
+    for (int64_t j = 0; j < z->rows; j += STRIP)
+        for (int64_t key = 0, end; (key = next_strip(z, key, j, true)) < z->keys; key = end) {
+            end = next_strip(z, key, j, false);
+            Halves ds = {z->ds_down.at + (key / 2 * QUERIES + j) * 2, QUERIES};
+            multiply((Sums){z->dq.at + j, QUERIES}, (Halves){z->kt.at + key, KEYS}, ds, z->width,
+                     STRIP, end - key, true);
+        }
 }
 
 /* The block of queries meets a tile of keys; dk and dv begin at its first key, or are NULL. */
 static void meet_keys(Backward *z, int64_t first_key, float *dk, float *dv) {
-    load_keys(z, first_key);
+    bool any = false;
+    z->first_key = first_key, z->keys = MIN((int64_t)KEYS, z->a->s - first_key);
+    for (int64_t key = 0; key < z->keys; key += STRIP) {
+        WorkRange met = queries_meeting(z, key);
+        z->met[key / STRIP] = met;
+        any |= met.from < met.to;
+    }
+    if (!any) return;
+    load_keys(z);
     for (int64_t key = 0; key < z->keys; key += STRIP) {
         form_strip(z, key);
         if (dk) add_to_keys(z, key, dk, dv);
@@ -289,7 +347,7 @@ static void store_keys(Heads x, const Backward *z, const float *from, int64_t b,
 
 static void store_queries(const Backward *z) {
     Heads x = z->a->d_q;
-    for (int64_t j = 0; j < queries_end(z); j += LANES)
+    for (int64_t j = 0; j < round_strip(z->rows); j += LANES)
         for (int64_t i = 0; i < x.h; i += LANES) {
             V16 block[LANES];
             for (int64_t l = 0; l < LANES; l++)
@@ -314,6 +372,9 @@ static void put_keys(const Backward *z, int64_t b, int64_t key_head, WorkRange k
 
 /* ---- work */
 
+/* The first tile of keys that the block of queries sees. */
+static int64_t first_key(const Backward *z) { return key_begin(z->a, z->first) / KEYS * KEYS; }
+
 /* All that a key head gives. */
 static void backward_head(Backward *z, int64_t b, int64_t key_head) {
     const Attention *a = z->a;
@@ -322,7 +383,7 @@ static void backward_head(Backward *z, int64_t b, int64_t key_head) {
     for (int64_t i = 0; i < group; i++)
         for (int64_t t = 0; t < a->t; t += QUERIES) {
             load_queries(z, b, key_head * group + i, t);
-            for (int64_t s = 0; s < key_end(a, t + z->rows); s += KEYS) {
+            for (int64_t s = first_key(z); s < key_end(a, t + z->rows); s += KEYS) {
                 meet_keys(z, s, z->dk.at + s * z->width, z->dv.at + s * z->width);
                 add_to_queries(z);
             }
@@ -334,10 +395,13 @@ static void backward_head(Backward *z, int64_t b, int64_t key_head) {
 static void backward_keys(Backward *z, int64_t b, int64_t key_head, int64_t s) {
     const Attention *a = z->a;
     int64_t group = a->heads / a->key_heads;
-    int64_t first = a->causal ? MAX(s - a->from, (int64_t)0) / QUERIES * QUERIES : 0;
+    int64_t first = query_begin(a, s) / QUERIES * QUERIES;
+    int64_t end = query_end(a, MIN(s + KEYS, a->s));
     clear_keys(z, KEYS);
     for (int64_t i = 0; i < group; i++)
-        for (int64_t t = first; t < a->t; t += QUERIES) {
+        for (int64_t t = first; t < end; t += QUERIES) {
+            if (!mask_opens(a, b, t, MIN((int64_t)QUERIES, a->t - t), s, MIN(KEYS, a->s - s)))
+                continue;
             load_queries(z, b, key_head * group + i, t);
             meet_keys(z, s, z->dk.at, z->dv.at);
         }
@@ -346,7 +410,7 @@ static void backward_keys(Backward *z, int64_t b, int64_t key_head, int64_t s) {
 
 static void backward_queries(Backward *z, int64_t b, int64_t head, int64_t t) {
     load_queries(z, b, head, t);
-    for (int64_t s = 0; s < key_end(z->a, t + z->rows); s += KEYS) {
+    for (int64_t s = first_key(z); s < key_end(z->a, t + z->rows); s += KEYS) {
         meet_keys(z, s, NULL, NULL);
         add_to_queries(z);
     }
@@ -376,7 +440,8 @@ static void backward_bias(Backward *z, int64_t head, int64_t t, int64_t s) {
     z->first_key = s, z->keys = MIN((int64_t)KEYS, a->s - s);
     z->d_bias = z->of_bias;
     memset(z->d_bias, 0, (size_t)(KEYS * QUERIES) * sizeof *z->d_bias);
-    for (int64_t b = 0; b < a->b && s < key_end(a, t + z->rows); b++) {
+    bool met = s < key_end(a, t + z->rows) && s + z->keys > key_begin(a, t);
+    for (int64_t b = 0; b < a->b && met; b++) {
         load_queries(z, b, head, t);
         meet_keys(z, s, NULL, NULL);
     }

@@ -45,8 +45,15 @@ static Forward forward_of(const DeviceContext *cpu, const Attention *a) {
 
 /* Keys of the tile that queries before r + STRIP see. */
 static int64_t columns_of(const Forward *f, int64_t r) {
-    int64_t seen = f->a->causal ? f->a->from + f->first + r + STRIP - f->first_key : f->keys;
+    int64_t seen = key_end(f->a, f->first + r + STRIP) - f->first_key;
     return round_strip(MAX(MIN(seen, f->keys), (int64_t)0));
+}
+
+/* May the strip of queries from r on see a key of the tile? */
+static bool strip_sees(const Forward *f, int64_t r) {
+    return columns_of(f, r) > 0 && key_begin(f->a, f->first + r) < f->first_key + f->keys &&
+           mask_opens(f->a, f->b, f->first + r, MIN((int64_t)STRIP, f->rows - r), f->first_key,
+                      f->keys);
 }
 
 /* Half 0 or 1 of `columns`, a multiple of STRIP. */
@@ -65,31 +72,14 @@ static void add_values(const Forward *f, int64_t r, int half) {
     WorkRange n = half_of(f->width, half);
     multiply((Sums){f->o.at + r * f->width + n.from, f->width}, f->p[r / STRIP % 2],
              (Halves){f->v.at + n.from * 2, f->width}, STRIP, n.to - n.from, columns_of(f, r),
-             f->first_key > 0);
+             true);
 }
 
 /* Do all of sixteen queries from r on see all of these columns? */
 static bool sees_all(const Forward *f, int64_t r, int64_t columns) {
-    return columns <= f->keys &&
-           (!f->a->causal || f->first_key + columns - 1 <= f->a->from + f->first + r);
-}
-
-/* Forms the scores of query r, -inf where a key is not seen. */
-static void mask_row(const Forward *f, float *row, int64_t r, int64_t columns) {
-    const Attention *a = f->a;
-    int64_t t = f->first + r, seen = f->keys;
-    if (a->causal) seen = MIN(seen, a->from + t - f->first_key + 1);
-    for (int64_t j = 0; j < columns; j += LANES) {
-        V16 x = v_load(row, DT_F32, j);
-        I16 open = v_count((int32_t)j) < (int32_t)seen;
-        if (forms_scores(a)) x *= a->alpha;
-        if (a->bias.at && j < f->keys)
-            x += v_get(a->bias.at, a->bias.dtype, (f->head * a->t + t) * a->s + f->first_key + j,
-                       f->keys - j);
-        if (a->mask && j < f->keys)
-            open &= mask_load(a->mask + f->b * a->s + f->first_key + j, f->keys - j) != 0;
-        v_store(row, DT_F32, j, v_select(open, x, v_all(-__builtin_inff())));
-    }
+    int64_t t = f->first + r;
+    return columns <= f->keys && f->first_key + columns <= key_end(f->a, t + 1) &&
+           f->first_key >= key_begin(f->a, t + LANES - 1);
 }
 
 VECTOR_INLINE V16 row_tops(const float *row, int64_t columns) {
@@ -129,9 +119,12 @@ VECTOR_INLINE V16 soften_row(uint16_t *p, const float *row, int64_t columns, flo
 static void soften_rows(Forward *f, int64_t r, float *row, int64_t columns) {
     float scale = exponent_scale(f->a), top[LANES];
     bool plain = sees_all(f, r, columns) && !f->a->mask && !forms_scores(f->a);
+    float scores = forms_scores(f->a) ? f->a->alpha : 1.0f;
+    HeadTile place = {f->b, f->head, f->first, f->first_key, f->keys};
     V16 block[LANES];
     for (int64_t i = 0; i < LANES; i++) {
-        if (!plain && r + i < f->rows) mask_row(f, row + i * f->most_keys, r + i, columns);
+        if (!plain && r + i < f->rows)
+            mask_row(f->a, row + i * f->most_keys, &place, r + i, columns, scores, NULL);
         block[i] = row_tops(row + i * f->most_keys, columns);
     }
     float *factor = f->factor + r % STRIP;
@@ -153,17 +146,18 @@ static void scale_sums(const Forward *f, int64_t r) {
     }
 }
 
-/* All queries and one tile of keys. While the scores of a strip become exponentials the products of
- * the strip after it and of the one before it are under way. */
+/* All queries that may see a key of the tile, and those between them. While the scores of a strip
+ * become exponentials the products of the strip after it and of the one before it are under way. */
 static void meet_keys(Forward *f) {
-    int64_t first = 0, r;
-    while (first < f->rows && columns_of(f, first) == 0) first += STRIP;
-    if (first >= f->rows) return;
+    int64_t first = 0, end = round_strip(f->rows), r;
+    while (first < end && !strip_sees(f, first)) first += STRIP;
+    while (end > first && !strip_sees(f, end - STRIP)) end -= STRIP;
+    if (first >= end) return;
     for (int half = 0; half < 2; half++) multiply_scores(f, first, half);
-    for (r = first; r < f->rows; r += STRIP) {
+    for (r = first; r < end; r += STRIP) {
         for (int half = 0; half < 2; half++) {
             int64_t row = half * LANES;
-            if (r + STRIP < f->rows) multiply_scores(f, r + STRIP, half);
+            if (r + STRIP < end) multiply_scores(f, r + STRIP, half);
             if (r > first) add_values(f, r - STRIP, half);
             soften_rows(f, r + row, f->scores[r / STRIP % 2].at + row * f->most_keys,
                         columns_of(f, r));
@@ -205,8 +199,11 @@ static void forward_block(Forward *f, int64_t b, int64_t head, int64_t first) {
     f->rows = MIN((int64_t)QUERIES, a->t - first);
     load_rows(f->q, head_rows(a->q, b, head, first, f->rows));
     for (int64_t r = 0; r < QUERIES; r++) f->m[r] = -__builtin_inff(), f->l[r] = 0.0f;
-    for (int64_t s = 0; s < key_end(a, first + f->rows); s += f->most_keys) {
+    memset(f->o.at, 0, (size_t)(QUERIES * f->width) * sizeof *f->o.at);
+    int64_t begin = key_begin(a, first) / f->most_keys * f->most_keys;
+    for (int64_t s = begin; s < key_end(a, first + f->rows); s += f->most_keys) {
         f->first_key = s, f->keys = MIN(f->most_keys, a->s - s);
+        if (!mask_opens(a, b, first, f->rows, s, f->keys)) continue;
         load_elements_down(f->kt, head_rows(a->k, b, key_head, s, f->keys));
         load_positions_down(f->v, head_rows(a->v, b, key_head, s, f->keys));
         meet_keys(f);

@@ -130,7 +130,9 @@ static inline Sums take_sums(Scratch *s, int64_t rows, int64_t row) {
 
 /* The scale of products that become exponents of 2. Where scores are more than alpha times a
  * product, they are formed first. */
-static inline bool forms_scores(const Attention *a) { return a->bias.at || a->alpha <= 0.0f; }
+static inline bool forms_scores(const Attention *a) {
+    return a->bias.at || a->cap > 0.0f || a->alpha <= 0.0f;
+}
 static inline float exponent_scale(const Attention *a) {
     return forms_scores(a) ? LOG2_E : a->alpha * LOG2_E;
 }
