@@ -2,7 +2,8 @@
  * up to 256: tiles of 32 x 32 scores in f32, with ordinary multiplications. attention_bf16.cu does
  * the common bf16 cases with matrix instructions; the letters are in attention_call.h.
  *
- * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T + bias; the running
+ * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T + bias, where the
+ * product may be capped first; tiles of which nothing is seen are left out; the running
  * largest score m, sum l of e^(score - m) and o = sum of e^(score - m) v, rescaled when m grows;
  * then o / l and lse = m + ln l. A query that sees no key has o = 0 and lse = 0.
  *
@@ -47,10 +48,53 @@ DEVICE void dot_rows(float out[EACH_LANE], const float *row, const float *column
     }
 }
 
-/* The score of a pair that see each other, from q k^T. */
-DEVICE float score_of(const Attention &a, float product, int64_t head, int64_t query, int64_t key) {
-    if (!a.bias) return product * a.alpha;
-    return product * a.alpha + element_load(a.bias, a.bias_dtype, (head * a.t + query) * a.s + key);
+/* The score of a pair that see each other, from q k^T; `slope` becomes how much it grows with what
+ * is capped. */
+DEVICE float score_of(const Attention &a, float product, int64_t head, int64_t query, int64_t key,
+                      float *slope) {
+    float score = product * a.alpha;
+    *slope = 1.0f;
+    if (a.cap > 0.0f) {
+        float part = tanhf(score / a.cap);
+        *slope = 1.0f - part * part;
+        score = part * a.cap;
+    }
+    if (!a.bias) return score;
+    return score + element_load(a.bias, a.bias_dtype, (head * a.t + query) * a.s + key);
+}
+
+/* The least and the largest of the ids at first .. first + TILE - 1, of n: a warp, a lane each. */
+struct Ids {
+    int least, largest;
+};
+DEVICE Ids ids_of_tile(const int32_t *ids, int64_t first, int64_t n) {
+    int64_t i = first + threadIdx.x % WARP;
+    int id = ids[i < n ? i : n - 1];
+    Ids r = {id, id};
+    for (int d = WARP / 2; d > 0; d /= 2) {
+        int low = __shfl_xor_sync(FULL_WARP, r.least, d);
+        int high = __shfl_xor_sync(FULL_WARP, r.largest, d);
+        if (low < r.least) r.least = low;
+        if (high > r.largest) r.largest = high;
+    }
+    return r;
+}
+/* May a query of the tile at `first` see a key of the tile at `key`, as far as the mask says? All
+ * threads of a block get the same answer. */
+DEVICE bool mask_opens(const Attention &a, int64_t b, int64_t first, int64_t key) {
+    if (!a.mask) return true;
+    const int32_t *of_sample = a.mask + b * a.mask_batch;
+    if (a.documents) {
+        Ids queries = ids_of_tile(of_sample, a.from + first, a.from + a.t);
+        Ids keys = ids_of_tile(of_sample, key, a.s);
+        return queries.least <= keys.largest && keys.least <= queries.largest;
+    }
+    int64_t s = key + threadIdx.x % WARP, rows = a.mask_row ? a.t - first : 1;
+    int open = 0;
+    for (int64_t r = 0; r < (rows < TILE ? rows : TILE); r++)
+        open |= s < a.s && of_sample[(a.from + first + r) * a.mask_row + s] != 0;
+    for (int d = WARP / 2; d > 0; d /= 2) open |= __shfl_xor_sync(FULL_WARP, open, d);
+    return open != 0;
 }
 
 /* ---- forward: 8 threads a query; thread `lane` has keys and columns lane + 8 j */
@@ -64,20 +108,21 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) forward_f32(Attention a, int6
     int r = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     int64_t first = (tiles - 1 - blockIdx.x % tiles) * TILE, head = blockIdx.x / tiles % a.heads;
     int64_t b = blockIdx.x / tiles / a.heads, key_head = head / (a.heads / a.key_heads);
-    int64_t end = a.causal && a.from + first + TILE < a.s ? a.from + first + TILE : a.s;
+    Span seen = keys_of_queries(a, first, first + TILE);
     float m = -INFINITY, sum = 0.0f, o[width / LANES] = {};
     load_tile<width>(q, a.q, b, head, first, a.t, a.h);
-    for (int64_t s = 0; s < end; s += TILE) {
+    for (int64_t s = seen.from / TILE * TILE; s < seen.to; s += TILE) {
+        if (!mask_opens(a, b, first, s)) continue;
         __syncthreads();
         load_tile<width>(k, a.k, b, key_head, s, a.s, a.h);
         load_tile<width>(v, a.v, b, key_head, s, a.s, a.h);
         __syncthreads();
-        float score[EACH_LANE], top = m;
+        float score[EACH_LANE], top = m, slope;
         dot_rows<width>(score, q + r * (width + 1), k, lane);
         for (int j = 0; j < EACH_LANE; j++) {
             int64_t query = first + r, key = s + lane + LANES * j;
             bool open = query_sees_key(a, b, query, key);
-            score[j] = open ? score_of(a, score[j], head, query, key) : -INFINITY;
+            score[j] = open ? score_of(a, score[j], head, query, key, &slope) : -INFINITY;
             top = fmaxf(top, score[j]);
         }
         for (int d = LANES / 2; d > 0; d /= 2) top = fmaxf(top, __shfl_xor_sync(FULL_WARP, top, d));
@@ -156,14 +201,14 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int
     float sum1[width / LANES] = {}, sum2[width / LANES] = {};
     load_tile<width>(x1, keys ? a.k : a.q, b, own_head, first, keys ? a.s : a.t, a.h);
     load_tile<width>(x2, keys ? a.v : a.d_o, b, own_head, first, keys ? a.s : a.t, a.h);
-    int64_t from = keys && a.causal && first > a.from ? (first - a.from) / TILE * TILE : 0;
-    int64_t end = keys ? a.t : a.s;
-    if (!keys && a.causal && a.from + first + TILE < end) end = a.from + first + TILE;
+    Span seen =
+        keys ? queries_of_keys(a, first, first + TILE) : keys_of_queries(a, first, first + TILE);
     for (int64_t turn = 0; turn < (keys ? group : 1); turn++) {
         int64_t query_head = keys ? own_head * group + turn : own_head;
         int64_t key_head = keys ? own_head : own_head / group;
         int64_t statistics = (b * a.heads + query_head) * a.t;
-        for (int64_t at = from; at < end; at += TILE) {
+        for (int64_t at = seen.from / TILE * TILE; at < seen.to; at += TILE) {
+            if (!mask_opens(a, b, keys ? at : first, keys ? first : at)) continue;
             __syncthreads();
             load_tile<width>(y1, keys ? a.q : a.k, b, keys ? query_head : key_head, at,
                              keys ? a.t : a.s, a.h);
@@ -176,11 +221,11 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int
             for (int j = 0; j < EACH_LANE; j++) {
                 int64_t other = at + lane + LANES * j;
                 int64_t query = keys ? other : own, key = keys ? own : other;
-                float e = 0.0f, d = 0.0f;
+                float e = 0.0f, d = 0.0f, slope;
                 if (query_sees_key(a, b, query, key)) {
-                    e = expf(score_of(a, score[j], query_head, query, key) -
+                    e = expf(score_of(a, score[j], query_head, query, key, &slope) -
                              a.lse[statistics + query]);
-                    d = e * (dp[j] - a.delta[statistics + query]) * a.alpha;
+                    d = e * (dp[j] - a.delta[statistics + query]) * a.alpha * slope;
                 }
                 p[r * (TILE + 1) + lane + LANES * j] = e;
                 ds[r * (TILE + 1) + lane + LANES * j] = d;
@@ -215,6 +260,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
     int64_t query = first + r;
     float sum[EACH_LANE] = {};
     for (int64_t b = 0; b < a.b; b++) {
+        if (!mask_opens(a, b, first, at)) continue;
         __syncthreads();
         load_tile<width>(q, a.q, b, head, first, a.t, a.h);
         load_tile<width>(d_o, a.d_o, b, head, first, a.t, a.h);
@@ -227,8 +273,9 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
         int64_t row = (b * a.heads + head) * a.t + query;
         for (int j = 0; j < EACH_LANE; j++) {
             int64_t key = at + lane + LANES * j;
+            float slope; /* a bias is added to what is capped */
             if (query_sees_key(a, b, query, key))
-                sum[j] += expf(score_of(a, score[j], head, query, key) - a.lse[row]) *
+                sum[j] += expf(score_of(a, score[j], head, query, key, &slope) - a.lse[row]) *
                           (dp[j] - a.delta[row]);
         }
     }
@@ -377,9 +424,16 @@ static bool take_bias(const KernelCall *c, uint32_t at, Attention *a) {
     return true;
 }
 
+/* [B, S], or of all positions [B, T, S], of which the queries may be a part. */
 static bool take_mask(const KernelCall *c, uint32_t at, Attention *a) {
+    const Type *t = c->in_type[at];
+    int64_t queries = t->rank == 3 ? t->dim[1] : 1, last = a->documents ? a->s : queries;
     a->mask = (const int32_t *)c->in[at];
-    return c->in_type[at]->dtype == DT_I32 && type_elements(c->in_type[at]) == a->b * a->s;
+    a->mask_row = t->rank == 3 ? a->s : 0;
+    a->mask_batch = queries * a->s;
+    return t->dtype == DT_I32 && type_elements(t) == a->b * a->mask_batch &&
+           !(a->documents && a->mask_row) &&
+           (!(a->documents || a->mask_row) || a->from + a->t <= last);
 }
 
 bool attention_of_call(const KernelCall *c, Attention *a) {
@@ -394,12 +448,15 @@ bool attention_of_call(const KernelCall *c, Attention *a) {
         return false;
     if (backward ? !backward_call(c, is_packed, o, a) : !forward_call(c, a)) return false;
     if (is_biased && !take_bias(c, first + 3, a)) return false;
+    DimPart queries = input_part(c, first, 1);
+    a->from = queries.from;
+    a->documents = c->attr->documents != 0;
     if (c->n_in > after && !take_mask(c, after, a)) return false;
     const Type *lse = backward ? c->in_type[o + 1] : c->out_type[1];
     a->alpha = (float)c->attr->alpha;
+    a->cap = (float)c->attr->cap;
+    a->window = c->attr->window;
     a->causal = c->attr->causal != 0;
-    DimPart queries = input_part(c, first, 1);
-    a->from = queries.from;
     a->is_part = a->causal && queries.whole > a->t;
     return a->h >= 1 && a->h <= MOST_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
            a->s >= 1 && a->t >= 1 && lse->dtype == DT_F32 &&

@@ -6,8 +6,33 @@
 #include "intrinsics.h"
 
 DEVICE bool query_sees_key(const Attention &a, int64_t b, int64_t query, int64_t key) {
-    if (query >= a.t || key >= a.s || (a.causal && key > a.from + query)) return false;
-    return !a.mask || a.mask[b * a.s + key] != 0;
+    if (query >= a.t || key >= a.s) return false;
+    int64_t behind = a.from + query - key, ahead = -behind;
+    if ((a.causal && ahead > 0) || (a.window && (behind >= a.window || ahead >= a.window)))
+        return false;
+    if (!a.mask) return true;
+    const int32_t *of_sample = a.mask + b * a.mask_batch;
+    if (a.documents) return of_sample[a.from + query] == of_sample[key];
+    return of_sample[(a.from + query) * a.mask_row + key] != 0;
+}
+
+/* Positions that others see, of which `first` .. `last` - 1 are seen or see them. */
+struct Span {
+    int64_t from, to;
+};
+DEVICE Span keys_of_queries(const Attention &a, int64_t first, int64_t last) {
+    int64_t ahead = a.causal ? 1 : a.window;
+    Span r = {0, a.s};
+    if (a.window && a.from + first >= a.window) r.from = a.from + first - a.window + 1;
+    if (ahead && a.from + last - 1 + ahead < a.s) r.to = a.from + last - 1 + ahead;
+    return r;
+}
+DEVICE Span queries_of_keys(const Attention &a, int64_t first, int64_t last) {
+    int64_t ahead = a.causal ? 1 : a.window;
+    Span r = {0, a.t};
+    if (ahead && first + 1 - ahead > a.from) r.from = first + 1 - ahead - a.from;
+    if (a.window && last - 1 + a.window - a.from < a.t) r.to = last - 1 + a.window - a.from;
+    return r;
 }
 
 /* attention_bf16.cu: where attention_fits_bf16. */

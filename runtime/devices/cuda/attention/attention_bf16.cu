@@ -391,9 +391,10 @@ static bool heads_fit(const Heads &x) {
     return x.dtype == DT_BF16 && ((uintptr_t)x.at & 15) == 0 && x.position <= INT32_MAX;
 }
 bool attention_fits_bf16(const Attention *a) {
-    bool fits = !a->mask && !a->bias && !a->is_part && a->h % 8 == 0 && a->h <= 128 &&
-                a->alpha > 0 && a->t <= INT32_MAX / 2 && a->s <= INT32_MAX / 2 && heads_fit(a->q) &&
-                heads_fit(a->k) && heads_fit(a->v) && (a->backward || heads_fit(a->o));
+    bool fits = !a->mask && !a->bias && !a->window && !(a->cap > 0) && !a->is_part &&
+                a->h % 8 == 0 && a->h <= 128 && a->alpha > 0 && a->t <= INT32_MAX / 2 &&
+                a->s <= INT32_MAX / 2 && heads_fit(a->q) && heads_fit(a->k) && heads_fit(a->v) &&
+                (a->backward || heads_fit(a->o));
     if (!fits || !a->backward) return fits;
     return a->b * a->heads * a->t <= INT32_MAX / 16 && heads_fit(a->o) && heads_fit(a->d_o) &&
            heads_fit(a->d_q) && heads_fit(a->d_k) && heads_fit(a->d_v);

@@ -20,13 +20,16 @@ typedef struct Attention {
     Heads q, k, v, o, d_o, d_q, d_k, d_v; /* the last four backward only */
     int64_t b, t, s, heads, key_heads, h;
     int64_t from;        /* the position of query 0, of a part of the queries */
-    bool is_part;        /* of the queries, where that matters: only the f32 kernels know it */
+    bool is_part;        /* of the queries, where that matters: the f32 kernels know it */
     float *lse, *delta;  /* [B, H, T] */
-    const int32_t *mask; /* [B, S]: keys with 0 are not seen; or NULL */
-    const void *bias;    /* [H, T, S], added to alpha q k^T; or NULL */
-    void *d_bias;        /* [H, T, S]; backward of attention_biased only */
+    const int32_t *mask; /* of sample b, query t and key s at b * mask_batch + t * mask_row + s: */
+    int64_t mask_batch, mask_row; /* 0 is not seen; or NULL */
+    bool documents;               /* the mask has an id for each position */
+    const void *bias;             /* [H, T, S], added to alpha q k^T; or NULL */
+    void *d_bias;                 /* [H, T, S]; backward of attention_biased only */
     int bias_dtype, d_bias_dtype;
-    float alpha;
+    float alpha, cap; /* cap 0: none */
+    int64_t window;   /* 0: none */
     bool causal, backward;
 } Attention;
 
@@ -36,7 +39,7 @@ CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
 /* attention.cu: issues the own kernels; the order of every sum depends only on the sizes. */
 CUDA_C int attention_own(const Launch *l, const Attention *a);
 /* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128, alpha > 0,
- * neither mask nor bias, all queries if causal)? */
+ * neither mask, bias, window nor cap, all queries if causal)? */
 CUDA_C bool attention_fits_bf16(const Attention *a);
 
 /* attention_onepass.cu: can it do this backward (of what attention_bf16.cu can, widths 64 and 128)
