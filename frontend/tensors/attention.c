@@ -76,6 +76,13 @@ static bool refuse_documents(const BuiltinCall *c, const ExprValue *q, const Exp
     return true;
 }
 
+/* 0: the window leaves nothing out. */
+static int64_t window_of(const BuiltinCall *c, const ExprValue *q, const ExprValue *k) {
+    const ExprValue *window = call_operand(c, "window");
+    int64_t positions = MAX(q->type.dim[1], k->type.dim[1]);
+    return window->kind == VALUE_NONE || window->integer >= positions ? 0 : window->integer;
+}
+
 /* Operands after k and v: returns their number. */
 static uint32_t add_terms(const BuiltinCall *c, ExprValue *in, const ExprValue *q,
                           const ExprValue *k) {
@@ -99,7 +106,7 @@ ExprValue run_attention(const BuiltinCall *c) {
     int64_t width = alike ? MAX(head, last_dim(&v->type)) : head;
     Attrs a = {.causal = call_operand(c, "causal")->boolean,
                .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale),
-               .window = call_operand(c, "window")->integer,
+               .window = heads ? window_of(c, q, k) : 0,
                .cap = cap->kind == VALUE_NONE ? 0 : value_number(cap),
                .documents = value_is_tensor(call_operand(c, "documents"))};
     ExprValue in[5] = {*q, *k, *v};

@@ -3,7 +3,7 @@
 ==== out
 attention (function of tensors)
 
-    attention(q: tensor, k: tensor, v: tensor, causal: bool = false, scale: real | auto = auto, bias: tensor?, mask: tensor?)
+    attention(q: tensor, k: tensor, v: tensor, causal: bool = false, scale: real | auto = auto, bias: tensor?, mask: tensor?, window: int?, cap: real?, documents: tensor?)
 
   softmax(q k^T * scale + bias) v of each head, in the layout [B, T, heads, head size]
 
@@ -16,8 +16,14 @@ attention (function of tensors)
     scale: real | auto = auto       scale factor of the scores; auto is 1 / sqrt(h)
     bias: tensor = none             [H, T, S], added to the scaled scores, the same for all samples;
                                     H can be 1 or omitted
-    mask: tensor = none             [B, S], integers; a key whose mask is 0 is not attended to;
-                                    where no key is left the result is 0
+    mask: tensor = none             [B, S] or [B, T, S], integers; a key whose mask is 0 is not
+                                    attended to; where no key is left the result is 0
+    window: int = none              position t sees only positions s with |t - s| < window; with
+                                    causal the last `window` up to t
+    cap: real = none                a scaled score x becomes cap * tanh(x / cap), before a bias is
+                                    added
+    documents: tensor = none        [B, T], integers; of packed samples the document of each
+                                    position, which sees only its own; not with mask
 
   example
-    o = attention(q, k, v, causal = true)
+    o = attention(q, k, v, causal = true, window = 3)

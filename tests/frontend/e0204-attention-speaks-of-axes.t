@@ -30,7 +30,7 @@ train { loss = cross_entropy(model(inputs), targets) }
 ==== out
 error[E0204]: `attention` cannot take [B, T, H, hd], [B, T, H, hd], [B, T, H, hd] and [B*T]
   --> m.fsd:11:9
-   = help: mask must be i32[B, S], not i32[8]
+   = help: mask must be i32[B, ..., S], not i32[8]
 error[E0204]: `attention` cannot take [B, T, H, hd], [B, T, H, hd], [B, T, H, hd] and [B, T, H*hd]
   --> m.fsd:12:9
    = help: mask must be i32, not f32[1, 8, 8]
