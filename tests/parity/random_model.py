@@ -145,13 +145,15 @@ def heads(r, c, size):
                        f"{name} = ({name} as [{times}, {count}, {k}])"]
     if r.random() < 0.4:
         c.body += ["q = rope(q)", "k = rope(k)"]
+    own = random.Random("".join(c.body))  # the draws of r stay what they were
     more = r.choice(["", ", causal = true", ", scale = 0.3"])
     if r.random() < 0.3:
         c.param("near", f"{q}, {size}, {size}")
         more += ", bias = near"
     if r.random() < 0.4:
         c.body += MASK
-        more += ", mask = m"
+        more += own.choice([", mask = m", ", documents = m"])
+    more += own.choice(["", ", window = 2", f", window = {size}", ", cap = 0.4"])
     c.body += [f"o = attention(q, k, v{more})", f"o = (o as [{times}, {q * k}])",
                f"return x + linear(o, {stored(r, c, 'o_w', 'd', q * k)})"]
 

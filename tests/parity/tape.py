@@ -315,7 +315,8 @@ def rms_norm(x, weight, eps=1e-6):
     return x * rsqrt(mean(x * x, -1) + eps) * weight
 
 
-def attention(q, k, v, causal=False, scale=None, bias=None, mask=None):
+def attention(q, k, v, causal=False, scale=None, bias=None, mask=None, window=None, cap=None,
+              documents=None):  # fmt: skip
     """q [B, T, H, h], k and v [B, S, K, h]: softmax(q k^T * scale + bias) v of each head, over the
     keys that are seen."""
     repeat = q.shape[2] // k.shape[2]
@@ -323,11 +324,19 @@ def attention(q, k, v, causal=False, scale=None, bias=None, mask=None):
     q, k, v = (transpose(t, [0, 2, 1, 3]) for t in (q, k, v))
     k, v = (stack(*(t[:, i] for i in heads), axis=1) for t in (k, v))
     s = matmul(q, transpose(k)) * (scale or 1 / math.sqrt(q.shape[3]))
+    s = s if cap is None else cap * tanh(s / cap)
     s = s if bias is None else s + bias
     n, m = s.shape[2:]
-    seen = leaf([n, m], [float(j <= i or not causal) for i in range(n) for j in range(m)])
+    near = window or n + m
+    seen = [(j <= i or not causal) and abs(i - j) < near for i in range(n) for j in range(m)]
+    seen = leaf([n, m], [float(x) for x in seen])
     if mask is not None:
         seen = seen * leaf([mask.shape[0], 1, 1, m], [float(x != 0) for x in mask.values()])
+    if documents is not None:
+        ids, count = list(documents.values()), documents.shape[0]
+        same = [float(ids[b * n + i] == ids[b * n + j])
+                for b in range(count) for i in range(n) for j in range(m)]  # fmt: skip
+        seen = seen * leaf([count, 1, n, m], same)
     weights = where(seen, softmax(where(seen, s, -1e30)), 0.0)
     return transpose(matmul(weights, v), [0, 2, 1, 3])
 

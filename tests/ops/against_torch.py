@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Ops of random shapes and settings against PyTorch in doubles: loss and gradients of one step, in
+f32 and bf16, on 1 to 4 ranks that share out samples or heads.
+
+    against_torch.py FSDPC FSDP_RUN OP FIRST COUNT [-v]       needs torch
+    against_torch.py --record OP FIRST COUNT >FILE            needs torch: what it computes
+    against_torch.py --replay FILE FSDPC FSDP_RUN             needs nothing
+
+A line of a record is the seed, then the loss, then for each parameter a weighted sum of its gradient
+and the sum of its absolute values.
+"""
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tests", "parity"))
+import safetensors as st  # noqa: E402
+from random_models import narrow, save_array, save_weights  # noqa: E402
+
+# of a loss, and of a sum of gradients in proportion to the sum of their absolute values
+NEAR = {"f32": (1e-6, 1e-6), "bf16": (2e-2, 2e-2)}
+
+
+class Case:
+    """forward(FIELDS) { BODY } of a model with these parameters, and what it computes, by torch."""
+
+    def __init__(self, seed, op):
+        self.r = random.Random(f"{op} {seed}")
+        self.fields, self.params, self.meshes = {}, {}, ["dp = 1"]
+        self.batch = self.r.choice([1, 2, 2, 4])
+        OPS[op](self, self.r)
+        self.meshes += [f"dp = {n}" for n in (2, 4) if self.batch % n == 0]
+        self.mesh = self.r.choice(self.meshes)
+        self.precision = self.r.choice(["f32", "f32", "bf16"])
+
+    def field(self, name, shape, draw=None):
+        n = self.batch * math.prod(shape)
+        values = [draw() for _ in range(n)] if draw else narrow(self.normal(n))
+        self.fields[name] = shape, "i" if draw else "f", values
+
+    def normal(self, n, spread=1):
+        return [self.r.gauss(0, spread) for _ in range(n)]
+
+    def param(self, name, shape, spread=1):
+        self.params[name] = shape, narrow(self.normal(math.prod(shape), spread))
+
+    def text(self):
+        names = [n for n in self.fields if n != "y"]
+        size = ", ".join(f'{n} = "{n}.npy"' for n in self.fields)
+        return "\n".join([
+            "module Net {",
+            *(f"  {n} : param[{', '.join(map(str, s))}] = zeros" for n, (s, _) in self.params.items()),
+            f"  forward({', '.join(names)}) {{", *("    " + line for line in self.body), "  }", "}",
+            "model = Net", f"data {{ train = npy({size}); order = sequential }}",
+            f"train {{ loss = mse(model({', '.join(names)}), y); batch = {self.batch}; steps = 1",
+            f"  optimizer = sgd(lr = 0.1); precision = {self.precision} }}",
+            f"shard {{ mesh = ({self.mesh}); unit = root }}", ""])  # fmt: skip
+
+    def expected(self):
+        """Loss and gradients in doubles."""
+        import torch
+
+        def tensor(shape, form, values):
+            kind = torch.float64 if form == "f" else torch.int64
+            return torch.tensor(values, dtype=kind).reshape(shape)
+
+        env = {n: tensor([self.batch, *s], f, v) for n, (s, f, v) in self.fields.items()}
+        params = {n: tensor(s, "f", v).requires_grad_() for n, (s, v) in self.params.items()}
+        out = self.torch(torch, {**env, **params})
+        loss = ((out - env["y"]) ** 2).mean()
+        loss.backward()
+        return loss.item(), {n: p.grad.flatten().tolist() for n, p in params.items()}
+
+    def computed(self, fsdpc, fsdp_run):
+        with tempfile.TemporaryDirectory() as folder:
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                for name, (shape, form, values) in self.fields.items():
+                    save_array(name + ".npy", form, [self.batch, *shape], values)
+                shapes = {n: (s, None) for n, (s, _) in self.params.items()}
+                save_weights("w.safetensors", shapes, {n: v for n, (_, v) in self.params.items()})
+                with open("net.fsd", "w", encoding="utf-8") as f:
+                    f.write(self.text())
+                run = [fsdp_run, "-q", "--log", "log", "--load", "w.safetensors", "--dump-grads"]
+                for command in [fsdpc, "compile", "-q", "net.fsd", "-o", "p"], run + ["0=g", "p"]:
+                    subprocess.run(command, check=True)
+                with open("log", encoding="utf-8") as log:
+                    steps = [json.loads(line) for line in log if "step_ms" in line]
+                return steps[0]["loss"], {n: list(t.values) for n, t in st.load("g").items()}
+            finally:
+                os.chdir(before)
+
+
+def attention(c, r):
+    """Every way in which a position does not see another."""
+    T = r.choice([r.randint(1, 12), r.randint(13, 40), r.choice([64, 65, 100])])
+    S = T if r.random() < 0.6 else r.randint(1, 70)
+    K, group, h = r.choice([1, 2]), r.choice([1, 2, 3]), r.randint(1, 9)
+    H, causal, seen = K * group, r.random() < 0.5, r.choice(["", "keys", "pairs", "documents"])
+    window = r.choice([None, None, 1, 2, r.randint(2, max(2, T))])
+    cap, scale = r.choice([None, None, 0.5, 2]), r.choice([None, 0.3])
+    bias = r.random() < 0.3
+    if seen == "documents" and S != T:
+        seen = "pairs"
+    for name, shape in ("q", [T, H, h]), ("k", [S, K, h]), ("v", [S, K, h]):
+        c.field(name, shape)
+        c.param("p" + name, shape)
+    more = f"causal = {str(causal).lower()}"
+    for name, value in ("window", window), ("cap", cap), ("scale", scale):
+        more += f", {name} = {value}" if value else ""
+    if bias:
+        c.param("b", [H, T, S])
+        more += ", bias = b"
+    if seen:
+        shape = [T, S] if seen == "pairs" else [S]
+        most = 2 if seen != "documents" else r.choice([2, 5])
+        c.field("m", shape, lambda: r.randrange(most))
+        more += ", documents = m" if seen == "documents" else ", mask = m"
+    c.field("y", [T, H, h])
+    c.body = [f"return attention(q + pq, k + pk, v + pv, {more})"]
+    c.meshes += ["tp = 2"] * (K % 2 == 0)
+
+    def by_torch(torch, x):
+        q, k, v = (x[n] + x["p" + n] for n in "qkv")
+        k, v = (t.repeat_interleave(group, dim=2) for t in (k, v))
+        s = torch.einsum("bthi,bshi->bhts", q, k) * (scale or h**-0.5)
+        s = cap * torch.tanh(s / cap) if cap else s
+        s = s + x["b"] if bias else s
+        far = torch.arange(T)[:, None] - torch.arange(S)
+        open_ = (far >= 0) if causal else torch.ones(T, S, dtype=torch.bool)
+        open_ = open_ & (far.abs() < window) if window else open_
+        open_ = open_.expand(c.batch, T, S)
+        if seen:
+            m = x["m"]
+            of = {"keys": m[:, None] != 0, "pairs": m != 0}
+            open_ = open_ & (m[:, :, None] == m[:, None] if seen == "documents" else of[seen])
+        open_ = open_[:, None]
+        p = torch.softmax(s.masked_fill(~open_, -1e300), dim=-1).masked_fill(~open_, 0)
+        return torch.einsum("bhts,bshi->bthi", p, v)
+
+    c.torch = by_torch
+
+
+OPS = {"attention": attention}
+
+
+def summed(gradients):
+    """By parameter: a weighted sum, and the sum of absolute values."""
+    out = {}
+    for name, values in sorted(gradients.items()):
+        r = random.Random(name)
+        out[name] = sum(v * r.uniform(-1, 1) for v in values), sum(map(abs, values))
+    return out
+
+
+def numbers_of(loss, sums):
+    return [loss, *(x for name in sorted(sums) for x in sums[name])]
+
+
+def compare(op, seed, want, got, precision):
+    """Whether they are near; the largest distance in parts of what is allowed."""
+    near_loss, near = NEAR[precision]
+    ratios = [abs(got[0] - want[0]) / (near_loss * max(abs(want[0]), 1e-3))]
+    for i in range(1, len(want), 2):  # gradients that are zero are compared with the others
+        size = max(want[i + 1], 0.5 * max(want[2::2]))
+        ratios.append(max(abs(got[j] - want[j]) for j in (i, i + 1)) / (near * size))
+    if max(ratios) > 1:
+        print(f"{op} {seed}: {precision}, off by {max(ratios):.3g}: {got}, PyTorch {want}")
+    return max(ratios)
+
+
+def expected_numbers(case):
+    loss, gradients = case.expected()
+    return numbers_of(loss, summed(gradients))
+
+
+def check(op, seeds, want_of, programs):
+    worst, wrong = dict.fromkeys(NEAR, 0), 0
+    for seed in seeds:
+        case = Case(seed, op)
+        want = want_of(case, seed)
+        loss, gradients = case.computed(*programs)
+        ratio = compare(op, seed, want, numbers_of(loss, summed(gradients)), case.precision)
+        worst[case.precision] = max(worst[case.precision], ratio)
+        wrong += ratio > 1
+    print(f"{op}: {len(seeds)} cases, {wrong} wrong")
+    if "-v" in sys.argv:
+        print("at most", *(f"{p} {x:.2f}" for p, x in worst.items()), "of what is allowed")
+    return wrong
+
+
+def main(args):
+    if args[0] == "--record":
+        op, first, count = args[1], int(args[2]), int(args[3])
+        print(op)
+        for seed in range(first, first + count):
+            print(seed, *(f"{x:.12g}" for x in expected_numbers(Case(seed, op))))
+    elif args[0] == "--replay":
+        with open(args[1], encoding="utf-8") as f:
+            op, *lines = f.read().splitlines()
+        want = {int(s): list(map(float, rest)) for s, *rest in (x.split() for x in lines)}
+        sys.exit(check(op, list(want), lambda c, seed: want[seed], args[2:4]) > 0)
+    else:
+        fsdpc, fsdp_run, op, first, count = args[:5]
+        seeds = range(int(first), int(first) + int(count))
+        programs = os.path.abspath(fsdpc), os.path.abspath(fsdp_run)
+        sys.exit(check(op, seeds, lambda c, _: expected_numbers(c), programs) > 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
