@@ -199,7 +199,8 @@ static bool exchange_operands(Edit *e, Random *r) {
     return true;
 }
 
-static const uint32_t free_attrs[] = {ATTR_BIT_causal, ATTR_BIT_approx, ATTR_BIT_alpha, ATTR_BIT_p,
+static const uint32_t free_attrs[] = {ATTR_BIT_causal, ATTR_BIT_window, ATTR_BIT_cap,
+                                      ATTR_BIT_approx, ATTR_BIT_alpha,  ATTR_BIT_p,
                                       ATTR_BIT_salt};
 static bool has_attr(const Edit *e, uint32_t i) {
     if (!is_backward(e, i) || e->instr[i].row.op == OP_fill) return false;
@@ -216,6 +217,8 @@ static bool other_attr(Edit *e, Random *r) {
     while (!(op_info[e->instr[at.instr].row.op].attrs >> bit & 1));
     switch (bit) {
     case ATTR_BIT_causal: a->causal = !a->causal; break;
+    case ATTR_BIT_window: a->window++; break;
+    case ATTR_BIT_cap: a->cap += 0.5; break;
     case ATTR_BIT_approx: a->approx = !a->approx; break;
     case ATTR_BIT_alpha: a->alpha = a->alpha * 2 + 0.25; break;
     case ATTR_BIT_p: a->p = a->p / 2 + 0.01; break;

@@ -3,6 +3,7 @@
 backward.
 
     tests/bench/attention.py [--build DIR] [--threads N] [--rounds N] [--only T,h,causal,dtype]
+    tests/bench/attention.py --window N ..      a window of N against no window, without PyTorch
 
 Needs `ninja build/bench/kernels` and a Python with torch, which runs with bound threads and in each
 cell with the fastest allocator of tuned.py. Both run alternately, N rounds in each cell;
@@ -46,8 +47,9 @@ class Side:
             env=environment,
         )
 
-    def seconds(self, shape, causal, dtype, calls):
-        self.run.stdin.write(" ".join(map(str, (*shape, int(causal), dtype, calls))) + "\n")
+    def seconds(self, shape, causal, dtype, calls, window=0):
+        cell = *shape, int(causal), window, dtype, calls
+        self.run.stdin.write(" ".join(map(str, cell)) + "\n")
         self.run.stdin.flush()
         return [float(x) / 1e3 for x in self.run.stdout.readline().split()]
 
@@ -62,7 +64,7 @@ def peer_main(threads):
     for line in sys.stdin:
         *numbers, dtype, calls = line.split()
         if last != (numbers, dtype):
-            last, (*shape, causal) = (numbers, dtype), map(int, numbers)
+            last, (*shape, causal, _) = (numbers, dtype), map(int, numbers)
             kind = {"f32": torch.float32, "bf16": torch.bfloat16}[dtype]
             q, k, v = (torch.randn(shape).to(kind).requires_grad_() for _ in range(3))
             slope = torch.randn(shape).to(kind).transpose(1, 2)
@@ -100,18 +102,35 @@ def measure(ours, peers, t, h, causal, dtype, rounds):
     )
 
 
+def compare_window(ours, t, h, causal, dtype, rounds, window):
+    b, heads = shape_of(t, h)
+    cell = ((b, t, heads, h), causal, dtype, 1)
+    best = [min(sum(ours.seconds(*cell, w)) for _ in range(rounds)) * 1e3 for w in (0, window)]
+    print(f"{t:>5} {h:>4} {'causal' if causal else 'full':<6} {dtype:<5} {b:>3} x {heads:<3}"
+          f" {best[0]:>8.2f} {best[1]:>8.2f} {best[1] / best[0]:>6.2f}", flush=True)  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="as 1024,64,causal,f32; a part may be left out")
+    parser.add_argument("--window", type=int, default=0)
     parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peer:
         return peer_main(args.threads)
     kernels = (args.build / "bench/kernels", args.build / "device_cpu.so", args.threads)
     ours = Side([*kernels, "attention"])
+    cells = [x for x in itertools.product((64, 256, 1024, 4096, 8192), (64, 128),
+                                          ("causal", "full"), ("f32", "bf16"))
+             if all(y in map(str, x) for y in args.only.split(",") if y)]  # fmt: skip
+    if args.window:
+        print("    T    h              B x H       all window  ratio")
+        for t, h, way, dtype in cells:
+            compare_window(ours, t, h, way == "causal", dtype, args.rounds, args.window)
+        return
     peer = [sys.executable, __file__, "--peer", "--threads", args.threads]
     peers = {
         name: Side(peer, {**environment, **tuned.BOUND})
@@ -121,11 +140,8 @@ def main():
         "    T    h              B x H         ours     back    torch     back   best median"
         "  its allocator"
     )
-    for t, h, way, dtype in itertools.product(
-        (64, 256, 1024, 4096, 8192), (64, 128), ("causal", "full"), ("f32", "bf16")
-    ):
-        if all(x in (str(t), str(h), way, dtype) for x in args.only.split(",") if x):
-            measure(ours, peers, t, h, way == "causal", dtype, args.rounds)
+    for t, h, way, dtype in cells:
+        measure(ours, peers, t, h, way == "causal", dtype, args.rounds)
 
 
 if __name__ == "__main__":

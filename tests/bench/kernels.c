@@ -403,17 +403,19 @@ static double read_speed(const Bench *b) {
 
 typedef struct Asked {
     Shape heads, lse;
-    int64_t causal, calls;
+    int64_t causal, window, calls;
 } Asked;
 
 static bool ask(Asked *a) {
-    long long b, t, h, width, causal, calls;
+    long long b, t, h, width, causal, window, calls;
     char dtype[8];
-    if (scanf("%lld %lld %lld %lld %lld %7s %lld", &b, &t, &h, &width, &causal, dtype, &calls) != 7)
+    if (scanf("%lld %lld %lld %lld %lld %lld %7s %lld", &b, &t, &h, &width, &causal, &window, dtype,
+              &calls) != 8)
         return false;
     *a = (Asked){{strcmp(dtype, "bf16") ? DT_F32 : DT_BF16, 4, {b, t, h, width}},
                  {DT_F32, 3, {b, h, t}},
                  causal,
+                 window,
                  calls};
     return true;
 }
@@ -432,7 +434,7 @@ static void attention(Bench *b, const Asked *asked) {
         fill(at[i], type[i]);
         end += align_up((uint64_t)type_bytes(type[i]), 4096);
     }
-    Attrs a = {.causal = asked->causal, .alpha = 0.125};
+    Attrs a = {.causal = asked->causal, .window = asked->window, .alpha = 0.125};
     double seconds[2] = {0};
     for (int64_t i = 0; i < asked->calls; i++) {
         KernelCall forward = {.op = OP_attention,
