@@ -27,8 +27,8 @@ static inline int index_fault_write(char *error, const char *op, IndexFault kind
     switch (kind) {
     case INDEX_ID:
         name = "id";
-        help = "the data has an id that the embedding has no row for: give the embedding more "
-               "rows, or correct the data";
+        help = "the embedding has no row for it: give it more rows, correct the data, or clamp what "
+               "int(..) computes";
         break;
     case INDEX_TARGET:
         name = "target";

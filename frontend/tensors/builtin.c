@@ -115,11 +115,11 @@ static ExprValue run_gather(const BuiltinCall *c) {
                            "the table must be made of parameters only",
                            "`gather` from rows of samples would depend on the number of ranks");
     if (ids->kind == VALUE_TENSOR && type_is_float(&ids->type))
-        return shape_error(
-            c->s, E_shape, ids->span.file ? ids->span : c->at,
-            "results of arithmetic are f32; to offset positions by 2, take a slice of the table: "
-            "table[2 : T + 2]",
-            "`gather` takes only unchanged ids: a field of the batch, iota or topk");
+        return shape_error(c->s, E_shape, ids->span.file ? ids->span : c->at,
+                           "results of arithmetic are f32: write gather(table, int(ids)); an id "
+                           "that the table does "
+                           "not have ends the run",
+                           "`gather` takes integers");
     if (!emit_call(c, OP_embedding, &(Attrs){0}, &op)) return call_failed(c);
     if (ids->kind == VALUE_TENSOR && !rows_suffice(c, table, ids)) return call_failed(c);
     return named_result(c, op);
@@ -233,6 +233,8 @@ ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Sp
         [CALL_FUNCTION_sqrt] = run_map,
         [CALL_FUNCTION_rsqrt] = run_map,
         [CALL_FUNCTION_abs] = run_map,
+        [CALL_FUNCTION_floor] = run_map,
+        [CALL_FUNCTION_ceil] = run_map,
         [CALL_FUNCTION_sin] = run_map,
         [CALL_FUNCTION_cos] = run_map,
         [CALL_FUNCTION_attention] = run_attention,

@@ -64,6 +64,17 @@ static ExprValue refuse_operands(Scope *s, DiagCode code, const Node *e, const c
     return value_error(e->span);
 }
 
+/* l - floor(l / r) * r, which is also its gradient. A quotient with a factor 1 / r would not be
+ * exact where r divides l. */
+static ExprValue tensor_remainder(Scope *s, const Node *e, ExprValue l, ExprValue r) {
+    ExprValue times[2] = {tensor_map(s, OP_div, e->text, e->span, (ExprValue[]){l, r}, 2), r};
+    if (times[0].kind != VALUE_ERROR)
+        times[0] = tensor_map(s, OP_floor, e->text, e->span, times, 1);
+    if (times[0].kind == VALUE_ERROR) return times[0];
+    ExprValue parts[2] = {l, tensor_map(s, OP_mul, e->text, e->span, times, 2)};
+    return tensor_map(s, OP_sub, e->text, e->span, parts, 2);
+}
+
 ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     bool turned = false;
     double factor;
@@ -84,16 +95,18 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
         return value_error(e->span);
     }
     if (value_is_number(other) && refuse_rank_size(s, written, other)) return value_error(e->span);
-    if (!strcmp(e->text, "/") && value_is_number(&r) && value_number(&r) == 0)
+    bool divides = !strcmp(e->text, "/") || !strcmp(e->text, "%");
+    if (divides && value_is_number(&r) && value_number(&r) == 0)
         return refuse_operands(s, E_division_by_zero, e, "division by zero", NULL);
     if (is_scaled(e, &l, &r, &factor))
         return scaled_tensor(s, e, value_is_tensor(&l) ? l : r, factor);
     if (!strcmp(e->text, "**")) return tensor_power(s, e->span, &l, &r);
+    if (!strcmp(e->text, "%")) return tensor_remainder(s, e, l, r);
     if (kind == OP_COUNT)
         return refuse_operands(
             s, E_not_a_number, e,
             arena_printf(arena, "`%s` works on constants, not on tensors", e->text),
-            "tensors have + - * / ** and comparisons");
+            "tensors have + - * / ** % and comparisons; floor(a / b) divides and rounds down");
     turned |= (kind == OP_add || kind == OP_mul) && r.type.rank > l.type.rank;
     ExprValue operands[2] = {turned ? r : l, turned ? l : r};
     return tensor_map(s, kind, e->text, e->span, operands, 2);

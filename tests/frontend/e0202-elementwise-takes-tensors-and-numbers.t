@@ -28,12 +28,9 @@ error[E0202]: `+` takes two tensors or a tensor and a number; `"a"` is a string
  --> m.fsd:7:13
 error[E0203]: division by zero
  --> m.fsd:8:9
-error[E0202]: `%` works on constants, not on tensors
- --> m.fsd:9:9
-  = help: tensors have + - * / ** and comparisons
 error[E0202]: `//` works on constants, not on tensors
   --> m.fsd:10:9
-   = help: tensors have + - * / ** and comparisons
+   = help: tensors have + - * / ** % and comparisons; floor(a / b) divides and rounds down
 error[E0310]: `which` of `where` must be a tensor, not an integer
   --> m.fsd:11:15
 error[E0310]: `x` of `exp` must be a number, not a string

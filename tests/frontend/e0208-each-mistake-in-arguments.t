@@ -13,7 +13,7 @@ module Net {
     f = attention(x, x, x, causal = 1)
     g = gelu(x, approx = tahn)
     h = dropout(x, 1)
-    i = floor(x)
+    i = round(x)
     j = attention(x, x, x, mask = x)
     k = rms_norm(x, weight = none)
     return linear(x, w)
@@ -46,7 +46,7 @@ error[E0313]: `approx` of `gelu` cannot be `tahn`
    = help: did you mean `tanh`?
 error[E0311]: `p` of `dropout` must be below 1, not 1
   --> m.fsd:12:20
-error[E0310]: `x` of `floor` must be a number, not a tensor
+error[E0310]: `x` of `round` must be a number, not a tensor
   --> m.fsd:13:15
 error[E0204]: `attention` cannot take [B, T, 3], [B, T, 3], [B, T, 3] and [B, T, 3]
   --> m.fsd:14:9

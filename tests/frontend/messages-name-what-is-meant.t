@@ -7,7 +7,7 @@ module Net {
     x = w(ids)
     none_at_all = []
     a = none_at_all[0]
-    b = floor(x)
+    b = round(x)
     c = x + zeros
     return linear(x, w.weight)
   }
@@ -26,7 +26,7 @@ train { loss = cross_entropy(model(inputs), targets); btach = 4; steps = 1 }
 ==== out
 error[E0209]: `none_at_all` is empty
  --> m.fsd:6:21
-error[E0310]: `x` of `floor` must be a number, not a tensor
+error[E0310]: `x` of `round` must be a number, not a tensor
  --> m.fsd:7:15
 error[E0202]: `+` takes two tensors or a tensor and a number; `zeros` is a call
  --> m.fsd:8:13

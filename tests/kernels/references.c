@@ -345,6 +345,8 @@ static double of_three(OpKind op, double a, double b, double c) {
     case OP_sqrt: return sqrt(a);
     case OP_rsqrt: return 1 / sqrt(a);
     case OP_abs: return fabs(a);
+    case OP_floor: return floor(a);
+    case OP_ceil: return ceil(a);
     case OP_sin: return sin(a);
     case OP_cos: return cos(a);
     case OP_keep: return b != 0 ? a : 0;
@@ -477,6 +479,7 @@ REF(constant) {
     (void)in;
     out[0][0] = c->attr.alpha;
 }
+REF(to_int) { EACH(k, out_n(c, 0)) out[0][k] = trunc(in[0][k]); }
 REF(to_float) { EACH(k, out_n(c, 0)) out[0][k] = in[0][k]; }
 REF(sum_to) {
     EACH(k, out_n(c, 0)) out[0][k] = 0;

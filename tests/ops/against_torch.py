@@ -34,11 +34,12 @@ class Case:
     def __init__(self, seed, op):
         self.r = random.Random(f"{op} {seed}")
         self.fields, self.params, self.meshes = {}, {}, ["dp = 1"]
+        self.precisions = ["f32", "f32", "bf16"]
         self.batch = self.r.choice([1, 2, 2, 4])
         OPS[op](self, self.r)
         self.meshes += [f"dp = {n}" for n in (2, 4) if self.batch % n == 0]
         self.mesh = self.r.choice(self.meshes)
-        self.precision = self.r.choice(["f32", "f32", "bf16"])
+        self.precision = self.r.choice(self.precisions)
 
     def field(self, name, shape, draw=None):
         n = self.batch * math.prod(shape)
@@ -149,7 +150,34 @@ def attention(c, r):
     c.torch = by_torch
 
 
-OPS = {"attention": attention}
+def rounding(c, r):
+    """floor, ceil and %, of numbers with few binary digits, where f32 rounds as doubles do."""
+    shape = [r.randint(1, 9), r.randint(1, 40)]
+
+    def few(n, least=-40):
+        return [r.randint(least, 40) / 8 for _ in range(n)]
+
+    for name in "xyq":
+        c.field(name, shape)
+        n = c.batch * math.prod(shape)
+        c.fields[name] = shape, "f", few(n, 1) if name == "q" else few(n)
+    for name in "abd":
+        row = shape[1:] if name == "b" else shape
+        c.params[name] = row, few(math.prod(row), 1 if name == "d" else -40)
+    c.precisions = ["f32"]
+    c.body = ["return (x * a + b) * 0.1 + floor(x * b) * a + ceil(x - a) + (x + a) % (q * 4 + d * 8 + 1) % 3"]
+
+    def by_torch(torch, v):
+        x, a = v["x"], v["a"]
+        low = (x * a + v["b"]) * 0.1 + torch.floor(x * v["b"]) * a + torch.ceil(x - a)
+        y, z = x + a, v["q"] * 4 + v["d"] * 8 + 1
+        y = y - torch.floor(y.detach() / z.detach()) * z
+        return low + y - torch.floor(y.detach() / 3) * 3
+
+    c.torch = by_torch
+
+
+OPS = {"attention": attention, "rounding": rounding}
 
 
 def summed(gradients):

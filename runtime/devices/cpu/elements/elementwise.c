@@ -148,6 +148,19 @@ KERNEL(to_float) {
     for (int64_t i = 0; i < output(l, 0).n; i++) to[i] = (float)from[i];
     return 0;
 }
+/* INT32_MIN is no index, so that whoever reads it as one refuses it. */
+KERNEL(to_int) {
+    Operand x = input(l, 0);
+    int32_t *to = l->call->out[0];
+    if (output(l, 0).dtype != DT_I32 || !is_real(x.dtype) || x.n != output(l, 0).n)
+        return bad_operands(l);
+    for (int64_t i = 0; i < x.n; i += LANES) {
+        V16 v = v_get(x.at, x.dtype, i, x.n - i);
+        for (int64_t j = 0; j < MIN((int64_t)LANES, x.n - i); j++)
+            to[i + j] = v[j] >= -0x1p31f && v[j] < 0x1p31f ? (int32_t)v[j] : INT32_MIN;
+    }
+    return 0;
+}
 
 static bool tanh_form(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
 KERNEL(relu) { return map1(l, relu_piece); }

@@ -37,6 +37,16 @@ VECTOR_INLINE V16 exp_of(V16 x) { return v_exp(x); }
 VECTOR_INLINE V16 log_of(V16 x) { return v_log(x); }
 VECTOR_INLINE V16 sqrt_of(V16 x) { return v_sqrt(x); }
 VECTOR_INLINE V16 abs_of(V16 x) { return v_abs(x); }
+VECTOR_INLINE V16 floor_of(V16 x) {
+    V16 y;
+    for (int i = 0; i < LANES; i++) y[i] = __builtin_floorf(x[i]);
+    return y;
+}
+VECTOR_INLINE V16 ceil_of(V16 x) {
+    V16 y;
+    for (int i = 0; i < LANES; i++) y[i] = __builtin_ceilf(x[i]);
+    return y;
+}
 VECTOR_INLINE V16 sin_of(V16 x) { return v_sin(x, 0); }
 VECTOR_INLINE V16 cos_of(V16 x) { return v_sin(x, 1); }
 

@@ -249,6 +249,22 @@ KERNEL(to_float) {
     return LAUNCH(l, widen_integers, blocks_for(to.n, ELEMENT_THREADS), ELEMENT_THREADS, 0,
                   (float *)to.at, (const int32_t *)x.at, to.n);
 }
+__global__ void __launch_bounds__(ELEMENT_THREADS)
+    narrow_numbers(int32_t *to, const void *from, int dtype, int64_t n) {
+    begin_kernel();
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        float x = element_load(from, dtype, i);
+        to[i] = x >= -2147483648.0f && x < 2147483648.0f ? (int32_t)x : INT32_MIN;
+    }
+}
+KERNEL(to_int) {
+    Operand x = input(l, 0);
+    Result to = output(l, 0);
+    if (!is_real(x.dtype) || to.dtype != DT_I32 || x.n != to.n) return bad_operands(l);
+    return LAUNCH(l, narrow_numbers, blocks_for(to.n, ELEMENT_THREADS), ELEMENT_THREADS, 0,
+                  (int32_t *)to.at, x.at, x.dtype, to.n);
+}
 KERNEL(iota) {
     Result to = output(l, 0);
     if (to.dtype != DT_I32) return launch_error(l, EXIT_CORRUPT, "the result is not i32");

@@ -39,6 +39,8 @@ DEVICE float exp_of(float x) { return expf(x); }
 DEVICE float log_of(float x) { return logf(x); }
 DEVICE float sqrt_of(float x) { return sqrtf(x); }
 DEVICE float abs_of(float x) { return fabsf(x); }
+DEVICE float floor_of(float x) { return floorf(x); }
+DEVICE float ceil_of(float x) { return ceilf(x); }
 DEVICE float power_of(float x, float y) { return powf(x, y); }
 
 /* sin (quarter 0) or cos (quarter 1), as on the cpu: CUDA's own keep a table in local memory. */
