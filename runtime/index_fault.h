@@ -27,8 +27,9 @@ static inline int index_fault_write(char *error, const char *op, IndexFault kind
     switch (kind) {
     case INDEX_ID:
         name = "id";
-        help = "the embedding has no row for it: give it more rows, correct the data, or clamp what "
-               "int(..) computes";
+        help =
+            "the embedding has no row for it: give it more rows, correct the data, or clamp what "
+            "int(..) computes";
         break;
     case INDEX_TARGET:
         name = "target";

@@ -6,8 +6,8 @@ f32 and bf16, on 1 to 4 ranks that share out samples or heads.
     against_torch.py --record OP FIRST COUNT >FILE            needs torch: what it computes
     against_torch.py --replay FILE FSDPC FSDP_RUN             needs nothing
 
-A line of a record is the seed, then the loss, then for each parameter a weighted sum of its gradient
-and the sum of its absolute values.
+A line of a record is the seed, then the loss, then for each parameter a weighted sum of its
+gradient and the sum of its absolute values.
 """
 
 import json
@@ -57,7 +57,8 @@ class Case:
         size = ", ".join(f'{n} = "{n}.npy"' for n in self.fields)
         return "\n".join([
             "module Net {",
-            *(f"  {n} : param[{', '.join(map(str, s))}] = zeros" for n, (s, _) in self.params.items()),
+            *(f"  {n} : param[{', '.join(map(str, s))}] = zeros"
+              for n, (s, _) in self.params.items()),
             f"  forward({', '.join(names)}) {{", *("    " + line for line in self.body), "  }", "}",
             "model = Net", f"data {{ train = npy({size}); order = sequential }}",
             f"train {{ loss = mse(model({', '.join(names)}), y); batch = {self.batch}; steps = 1",
@@ -165,7 +166,8 @@ def rounding(c, r):
         row = shape[1:] if name == "b" else shape
         c.params[name] = row, few(math.prod(row), 1 if name == "d" else -40)
     c.precisions = ["f32"]
-    c.body = ["return (x * a + b) * 0.1 + floor(x * b) * a + ceil(x - a) + (x + a) % (q * 4 + d * 8 + 1) % 3"]
+    c.body = ["y = (x * a + b) * 0.1 + floor(x * b) * a + ceil(x - a)",
+              "return y + (x + a) % (q * 4 + d * 8 + 1) % 3"]  # fmt: skip
 
     def by_torch(torch, v):
         x, a = v["x"], v["a"]
