@@ -21,6 +21,13 @@ static const char *setting_text(Model *m, const KeyValue *s) {
     return value_text(m->arena, &s->value);
 }
 
+const char *frontend_setting(const Frontend *f, const char *key) {
+    size_t section = strcspn(key, ".");
+    const char *name = arena_strndup(f->arena, key, section);
+    const char *text = setting_text(f->model, model_setting(f->model, name, key + section + 1));
+    return text ? text : "none";
+}
+
 static void print_line(Buf *out, const char *name, const char *value, const char *from,
                        const char *doc) {
     buf_printf(out, "  %-16s = %-24s # %s%s%s\n", name, value, from, doc ? "; " : "",

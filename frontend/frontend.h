@@ -52,6 +52,8 @@ const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t 
 const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table);
 /* config_dump.c: every final value and where it came from. */
 void frontend_print_config(const Frontend *f, bool json, Buf *out);
+/* The value of a key ("shard.strategy") as it was understood, "none" if there is none. */
+const char *frontend_setting(const Frontend *f, const char *key);
 void frontend_print_names(const Frontend *f, Buf *out); /* only the names of config */
 
 #endif

@@ -150,6 +150,7 @@ static int run_command(Driver *d) {
     switch (d->command->id) {
     case COMMAND_COMPILE: return driver_compile(d);
     case COMMAND_DUMP: return driver_dump(d);
+    case COMMAND_FIT: return driver_fit(d);
     case COMMAND_IMPORT: return driver_import(d);
     case COMMAND_OPT: return driver_opt(d);
     case COMMAND_CHECK: return driver_check(d);
@@ -168,6 +169,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
     diag_init(&d.diags, d.arena);
     d.diags.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
     d.options.stage = "plan";
+    d.options.device = DEVICE_CUDA;
     if (argc < 2)
         return driver_mistake(&d, E_unknown_command, "fsdpc --help lists them", "no command given");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {

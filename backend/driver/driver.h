@@ -45,6 +45,9 @@ enum {
     OPTION_DTYPE = 1 << 25,
     OPTION_MAX_FILE = 1 << 26,
     OPTION_HF = 1 << 27,
+    OPTION_MEMORY = 1 << 28,
+    OPTION_OUTSIDE = 1 << 29,
+    OPTION_DEVICE = 1 << 30,
     OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
     OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET | OPTION_ACCELERATE |
                     OPTION_DEEPSPEED,
@@ -61,7 +64,8 @@ typedef struct Options {
     const char *stage; /* config, plan, or a stage that pass_of_stage knows */
     bool json;         /* --format=json */
     FileType dtype;
-    uint64_t max_file;
+    uint64_t max_file, memory, outside;
+    DeviceKind device;
     VEC(const char *) sets;  /* -s, left to right */
     VEC(const char *) files; /* arguments that are not options, including `-` */
 } Options;
@@ -85,6 +89,7 @@ typedef struct Driver Driver;
 typedef enum Command {
     COMMAND_COMPILE,
     COMMAND_DUMP,
+    COMMAND_FIT,
     COMMAND_IMPORT,
     COMMAND_OPT,
     COMMAND_CHECK,
@@ -154,6 +159,12 @@ int driver_import(Driver *d);
 int driver_dump(Driver *d);
 /* The end of --help for a command with a model file: its config names and their meanings. */
 int driver_names_help(Driver *d);
+/* Whether the contents of a file begin as a plan does. */
+bool driver_is_plan(const char *text, size_t n);
+/* Refuses options of a model that are given with a plan; returns the exit code. */
+int driver_fixed_in_plan(Driver *d, const char *file);
+/* driver_fit.c */
+int driver_fit(Driver *d);
 /* driver_checkpoint.c */
 int driver_reshard(Driver *d);
 /* driver_convert.c */

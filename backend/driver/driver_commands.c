@@ -30,6 +30,23 @@ const CommandInfo command_table[] = {
      OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTION_HF |
          OPTIONS_MODEL | OPTION_WARN | OPTION_ERROR_FORMAT,
      1, 1, WORDS_FILES, NULL},
+    {COMMAND_FIT, "fit", "fit FILE --memory 80GiB [options]",
+     "what fits a device: samples, length, ranks, settings",
+     "FILE is a model or a plan. Compiles the model with many settings, without writing a plan, "
+     "and\n"
+     "prints whether it fits and what room is left, the most samples of a micro-batch on a rank, "
+     "the\n"
+     "longest data.length and the fewest ranks that fit, and the peak with one setting changed. "
+     "If\n"
+     "FILE does not fit, it looks for settings that together make it fit. If nothing fits on "
+     "these\n"
+     "ranks with this length, it prints what holds memory at the least peak, with source lines, "
+     "and\n"
+     "the smallest mesh with tp and cp inside nodes of 8 ranks, and ends with exit code 1. Every\n"
+     "number is the prediction of fsdpc compile with the options that are printed beside it.\n",
+     OPTION_MEMORY | OPTION_OUTSIDE | OPTION_DEVICE | OPTION_FORMAT | OPTION_HF | OPTIONS_MODEL |
+         OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET,
+     1, 1, WORDS_FILES, NULL},
     {COMMAND_IMPORT, "import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
      "DIR is a folder of the hub, or its config.json alone. Writes a model file that computes "
      "what\n"

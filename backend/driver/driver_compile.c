@@ -49,12 +49,13 @@ Frontend *driver_open_model(Driver *d, const char *file, const CompileOptions *o
 
 Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status) {
     const Options *o = &d->options;
-    CompileOptions compile = driver_model_options(o);
-    compile.to_plan = whole;
+    CompileOptions *compile = arena_new_of(d->arena, CompileOptions);
+    *compile = driver_model_options(o);
+    compile->to_plan = whole;
     *status = EXIT_USER;
     if (!known_pass(d, o->print_after)) return NULL;
     diag_hold(&d->diags);
-    Frontend *f = driver_open_model(d, file, &compile);
+    Frontend *f = driver_open_model(d, file, compile);
     bool right = f && frontend_elaborate(f);
     diag_release(&d->diags);
     if (!right) {

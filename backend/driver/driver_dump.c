@@ -11,8 +11,14 @@
 #include "driver.h"
 #include "report.h"
 
-static bool is_plan(const char *text, size_t n) {
+bool driver_is_plan(const char *text, size_t n) {
     return n >= strlen(PLAN_MAGIC) && !memcmp(text, PLAN_MAGIC, strlen(PLAN_MAGIC));
+}
+
+int driver_fixed_in_plan(Driver *d, const char *file) {
+    return driver_mistake(d, E_stage, "give the model file, or compile it with them",
+                          "%s is a plan: -n, --mesh, --preset, -s and the like are fixed in it",
+                          file);
 }
 
 static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
@@ -60,7 +66,7 @@ int driver_names_help(Driver *d) {
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
-    bool plan = is_plan(text, n);
+    bool plan = driver_is_plan(text, n);
     free(text);
     if (plan) return EXIT_DONE;
     d->diags.quiet = true;
@@ -126,13 +132,10 @@ int driver_dump(Driver *d) {
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
-    if (!is_plan(text, n)) return dump_model(d, file, o->stage);
+    if (!driver_is_plan(text, n)) return dump_model(d, file, o->stage);
     if (!whole)
         return driver_mistake(d, E_stage, "dump the model file from which it was compiled",
                               "%s is a plan and has no stage `%s`", file, o->stage);
-    if (o->given & OPTIONS_MODEL)
-        return driver_mistake(d, E_stage, "compile the model file with them",
-                              "%s is a plan: -n, --mesh, --preset, -s and the like are fixed in it",
-                              file);
+    if (o->given & OPTIONS_MODEL) return driver_fixed_in_plan(d, file);
     return dump_plan(d, file, text, n);
 }

@@ -66,6 +66,7 @@ static void add_commands(HelpBook *b) {
     } examples[] = {
         {"compile", "fsdpc compile model.fsd -o plan.bin -n 2"},
         {"dump", "fsdpc dump plan.bin"},
+        {"fit", "fsdpc fit model.fsd --memory 80GiB"},
         {"import", "fsdpc import hub/config.json -o imported.fsd"},
         {"opt", "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse_packed_attention,grad"},
         {"check", "fsdpc check plan.bin"},

@@ -70,6 +70,13 @@ const OptionInfo option_table[] = {
     {OPTION_MAX_FILE, 0, "max-file", "SIZE",
      "with a folder: tensors in one file at most, such as 500MB or 2GiB; default 5GB",
      "fsdpc convert old -o weights/ --max-file 2GB"},
+    {OPTION_MEMORY, 0, "memory", "SIZE", "memory of a device, such as 80GiB or 500MB",
+     "fsdpc fit --memory 80GiB model.fsd"},
+    {OPTION_OUTSIDE, 0, "outside", "SIZE",
+     "of --memory, what is not for the plan: the driver's context, libraries, other programs",
+     "fsdpc fit --memory 80GiB --outside 3GiB model.fsd"},
+    {OPTION_DEVICE, 0, "device", "KIND", "cuda (default) or cpu",
+     "fsdpc fit --memory 16GiB --device cpu model.fsd"},
     {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
 };
 const int n_options = ARRAY_LEN(option_table);
@@ -116,6 +123,10 @@ size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, siz
     case OPTION_WARN: return warning_words(a, words, max);
     case OPTION_DTYPE:
         for (; save_types[n]; n++) words[n] = (OptionWord){save_types[n], "of this type"};
+        return n;
+    case OPTION_DEVICE:
+        for (; n < DEVICE_KINDS; n++)
+            words[n] = (OptionWord){word_of(&words_DeviceKind, (int)n), "a kind of device"};
         return n;
     case OPTION_RANK: words[n++] = (OptionWord){"all", "the pieces of every rank"}; return n;
     default: return 0;
@@ -231,6 +242,10 @@ static bool set_word(Driver *d, const OptionInfo *o, const char *value, bool *js
     return *json || !strcmp(value, "text") || wrong_value(d, o, value, "`text` or `json`");
 }
 
+static bool set_size(Driver *d, const OptionInfo *o, const char *value, uint64_t *size) {
+    return save_size(value, size) || wrong_value(d, o, value, "a size such as 500MB, 5GB or 2GiB");
+}
+
 static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     Options *p = &d->options;
     bool json = false;
@@ -260,9 +275,13 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
                wrong_value(d, o, value, "the number of a rank from 0 on, or `all`");
     case OPTION_DTYPE:
         return save_type(value, &p->dtype) || wrong_value(d, o, value, "f32, bf16 or f16");
-    case OPTION_MAX_FILE:
-        return save_size(value, &p->max_file) ||
-               wrong_value(d, o, value, "a size such as 500MB, 5GB or 2GiB");
+    case OPTION_MAX_FILE: return set_size(d, o, value, &p->max_file);
+    case OPTION_MEMORY: return set_size(d, o, value, &p->memory);
+    case OPTION_OUTSIDE: return set_size(d, o, value, &p->outside);
+    case OPTION_DEVICE:
+        p->device = !strcmp(value, "cpu") ? DEVICE_CPU : DEVICE_CUDA;
+        return !strcmp(value, word_of(&words_DeviceKind, p->device)) ||
+               wrong_value(d, o, value, "`cuda` or `cpu`");
     case OPTION_PRINT_AFTER: p->print_after = value; break;
     case OPTION_ONLY: p->only = value; break;
     default: break;

@@ -13,6 +13,10 @@ void facts_of_model(const Frontend *f, FactSink *sink);
 /* Appends the plan file of f->graph, which must be at level sched, to out. Deterministic: the bytes
  * depend only on the arguments. */
 void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf *out);
+/* The bytes of device memory, and of host memory for what is offloaded, that a rank allocates for a
+ * graph at level sched: in a pipeline as many as the largest role needs. */
+uint64_t plan_peak(const Graph *g, DeviceKind device);
+uint64_t plan_host_peak(const Graph *g);
 
 /* plan_command.c: the command of plan_emit for a model file and options. */
 void plan_command(const char *file, const CompileOptions *o, Buf *out);

@@ -404,6 +404,21 @@ static void emit_calls(Emit *e) {
     }
 }
 
+uint64_t plan_peak(const Graph *g, DeviceKind device) {
+    uint64_t arena = 0, scratch = 0;
+    for (uint32_t r = 0; r < g->roles.n; r++) {
+        arena = MAX(arena, g->roles.at[r].arena_bytes);
+        scratch = MAX(scratch, g->roles.at[r].workspace_bytes[device]);
+    }
+    return align_up(arena, PLAN_ALIGN) + scratch;
+}
+
+uint64_t plan_host_peak(const Graph *g) {
+    uint64_t most = 0;
+    for (uint32_t r = 0; r < g->roles.n; r++) most = MAX(most, g->roles.at[r].host_bytes);
+    return most;
+}
+
 static uint64_t scratch_end(const RoleMemory *m, int device) {
     return align_up(m->arena_bytes, PLAN_ALIGN) + m->workspace_bytes[device];
 }
@@ -425,11 +440,7 @@ static PlanRole emit_roles(Emit *e) {
                          .kept_bytes = m->kept_bytes,
                          .kept_slots = m->kept_slots,
                          .sent_bytes = e->role_sent[r]};
-        for (int d = 0; d < DEVICE_KINDS; d++) {
-            role.workspace_bytes[d] = scratch_end(m, d);
-            /* Ranks allocate as much as the largest role. */
-            most.workspace_bytes[d] = MAX(most.workspace_bytes[d], m->workspace_bytes[d]);
-        }
+        for (int d = 0; d < DEVICE_KINDS; d++) role.workspace_bytes[d] = scratch_end(m, d);
         most.persistent_bytes = MAX(most.persistent_bytes, role.persistent_bytes);
         most.arena_bytes = MAX(most.arena_bytes, role.arena_bytes);
         most.host_persistent = MAX(most.host_persistent, role.host_persistent);
@@ -437,8 +448,6 @@ static PlanRole emit_roles(Emit *e) {
         most.sent_bytes = MAX(most.sent_bytes, role.sent_bytes);
         put_row(e, S_roles, &role, sizeof role);
     }
-    for (int d = 0; d < DEVICE_KINDS; d++)
-        most.workspace_bytes[d] += align_up(most.arena_bytes, PLAN_ALIGN);
     return most;
 }
 
@@ -462,7 +471,7 @@ static void emit_settings(Emit *e, const char *compiler, const char *command) {
         .loss_scale = p->loss_scale, .loss_growth = p->loss_growth, .loss_backoff = p->loss_backoff,
         .loss_interval = p->loss_interval, .persistent_bytes = most.persistent_bytes,
         .arena_bytes = most.arena_bytes, .workspace_offset = align_up(most.arena_bytes, PLAN_ALIGN),
-        .workspace_bytes = {most.workspace_bytes[DEVICE_CPU], most.workspace_bytes[DEVICE_CUDA]},
+        .workspace_bytes = {plan_peak(e->g, DEVICE_CPU), plan_peak(e->g, DEVICE_CUDA)},
         .sent_bytes = most.sent_bytes, .parameters = parameters,
         .hf_config = string(e, s->hf_config), .hf_facts = string(e, s->hf_facts),
         .checkpoint = string(e, s->checkpoint), .checkpoint_every = s->checkpoint_every,

@@ -78,13 +78,6 @@ void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]);
  * the update. */
 void lives_in_host(const Plan *p, uint64_t bytes[CATEGORY_COUNT]);
 
-/* ---- human_units.c: numbers for people */
-const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */
-const char *amount_short(Arena *a, uint64_t bytes); /* "6.02 GiB": three digits */
-const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
-const char *amount_count(Arena *a, int64_t n);      /* "1.23M" */
-const char *amount_flops(Arena *a, uint64_t flops); /* "1.2 TFLOP" */
-
 /* ---- dump_saves.c: what saves cost, for people */
 const char *saves_text(const Plan *p, Arena *a);
 

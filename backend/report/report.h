@@ -20,4 +20,22 @@ bool dump_plan_view(const Plan *p, const ViewOptions *options, Buf *out);
 enum { JSON_NO_RANK = -1, JSON_ALL_RANKS = -2 };
 void dump_plan_json(const Plan *p, int64_t rank, Buf *out);
 
+/* dump_tensors.c: what the arena holds at the peak, largest first; tensors that differ only in the
+ * numbers of their layers are one row. Returns the number of rows, at most `max`. */
+typedef struct PeakTensor {
+    const char *name;            /* h.*.mlp.act */
+    const char *category, *kind; /* in JSON, for people: gathered_parameters, gathered parameters */
+    const char *file;            /* where the model computes it; NULL for states */
+    uint32_t line, count;
+    uint64_t bytes; /* of all together */
+} PeakTensor;
+uint32_t peak_tensors(const Plan *p, Arena *a, PeakTensor *out, uint32_t max);
+
+/* human_units.c: numbers for people */
+const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */
+const char *amount_short(Arena *a, uint64_t bytes); /* "6.02 GiB": three digits */
+const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
+const char *amount_count(Arena *a, int64_t n);      /* "1.23M" */
+const char *amount_flops(Arena *a, uint64_t flops); /* "1.2 TFLOP" */
+
 #endif

@@ -12,6 +12,6 @@ data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== err
 error[E0507]: b.bin is a plan: -n, --mesh, --preset, -s and the like are fixed in it
-  = help: compile the model file with them
+  = help: give the model file, or compile it with them
 
 ==== exit 1

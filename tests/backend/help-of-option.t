@@ -1,7 +1,7 @@
 # RUN: %fsdpc help -s
 # The page of an option.
 ==== out
---set (option of fsdpc compile, dump, convert)
+--set (option of fsdpc compile, dump, fit, convert)
 
     -s, --set PATH=EXPR
 

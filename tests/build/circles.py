@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-ROOMS = "ir frontend passes backend tensors checkpoint runtime cpu cuda mpi nccl tcp".split()
+ROOMS = ("ir frontend passes backend foresight tensors checkpoint runtime cpu cuda mpi nccl "
+         "tcp").split()
 
 
 def symbols(objects):

@@ -3,7 +3,7 @@
 # NEEDS: tool:git sanitizer:none
 ==== names.py
 import glob, os, re, subprocess
-TOP = "ir|frontend|passes|backend|checkpoint|tensors|runtime|tests|models|docs|editors|tools"
+TOP = "ir|frontend|passes|backend|foresight|checkpoint|tensors|runtime|tests|models|docs|editors|tools"
 files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
                        capture_output=True, text=True, check=True).stdout.split("\n")
 bare = {os.path.basename(f) for f in files}

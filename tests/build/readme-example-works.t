@@ -8,12 +8,12 @@ build/fsdpc compile net.fsd -o net.bin
 build/fsdp-run net.bin
 build/fsdp-run --log net.jsonl net.bin && build/fsdpc plot net.jsonl -o net.svg
 build/fsdpc dump net.bin
-build/fsdpc dump --only=fc.2 net.bin
 build/fsdpc dump --stage=comm net.fsd
 build/fsdpc dump --format=json --rank 2 net.fsd
 build/fsdpc check net.bin
 build/fsdpc compile -n 8 -s train.batch=64 net.fsd -o net8.bin
 build/fsdpc compile --mesh rep=2,dp=4 net.fsd -o net8.bin
+build/fsdpc fit net.fsd --memory 16GiB
 build/fsdpc help attention
 build/fsdp-run --save mine/ net.bin
 build/fsdp-run --load mine/ net.bin

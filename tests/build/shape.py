@@ -8,7 +8,8 @@ import os
 import re
 import sys
 
-ROOMS = ("ir", "frontend", "passes", "backend", "checkpoint", "tensors", "runtime", "tests")
+ROOMS = ("ir", "frontend", "passes", "backend", "foresight", "checkpoint", "tensors", "runtime",
+         "tests")
 LISTS = {"tests/kernels/cases.c", "ir/ops/ops.def"}  # each is one list
 ENDINGS = (".c", ".h", ".l", ".y", ".cu", ".cuh", ".def", ".py")
 COLUMNS = {".def": 160, ".y": 120, ".l": 120}

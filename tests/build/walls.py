@@ -27,7 +27,7 @@ text = "".join(re.sub(r"\$\n\s*", "", read(f)) for f in files
                if not f.startswith(("tests", "build/")))
 variables = dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
 commands = dict(re.findall(r"^rule (\S+)\n  command = (.*)$", text, re.M))
-TOP = ("ir", "frontend", "passes", "backend", "checkpoint", "tensors", "runtime")
+TOP = ("ir", "frontend", "passes", "backend", "foresight", "checkpoint", "tensors", "runtime")
 room_rules = {}  # by room, the rules that compile it, each with what its build lines set
 for rule, source, lines in re.findall(
         r"^build \S+: (?!together)(\S+) (\S+\.(?:c|cu))\b.*\n((?:  .*\n)*)", text, re.M):

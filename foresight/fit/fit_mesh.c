@@ -1,0 +1,99 @@
+/* Meshes: FILE's with other sizes, and the smallest one on which a model fits that fits on no
+ * number of samples.
+ *
+ * Ranks of a node (NODE_RANKS) can share out the work on a sample along the axes of `inside`, so
+ * all factorizations of 1, 2, 4, 8 into these axes are tried for FILE's number of ranks, then for
+ * twice as many, and so on; axis dp takes what is left. An axis that passes learn to cut along is a
+ * row of `inside`.
+ */
+#include <string.h>
+
+#include "fit.h"
+
+enum { NODE_RANKS = 8, MOST_DOUBLINGS = 7 };
+
+/* Outermost first; the innermost gets the largest factor first. */
+static const AxisRole inside[] = {AXIS_cp, AXIS_tp};
+
+Mesh fit_written_axes(const Mesh *mesh) {
+    Mesh m = {0};
+    for (int a = 0; a < mesh->n; a++)
+        if (axis_info(mesh->axis[a].role)->is_written || !m.n)
+            m.axis[m.n++] = mesh->axis[a];
+        else
+            m.axis[m.n - 1].size *= mesh->axis[a].size;
+    return m;
+}
+
+static int find_axis(const Mesh *mesh, AxisRole role) {
+    int a = 0;
+    while (a < mesh->n && mesh->axis[a].role != role) a++;
+    return a;
+}
+
+/* Axes that cut values go to the end, where ranks are neighbours; others to the front. */
+void fit_set_axis(Mesh *mesh, AxisRole role, int64_t size) {
+    int at = find_axis(mesh, role), first = axis_cuts(role) ? mesh->n : 0;
+    if (at == mesh->n && size == 1) return;
+    if (at == mesh->n) {
+        CHECK(mesh->n < MESH_AXES);
+        for (int a = mesh->n++; a > first; a--) mesh->axis[a] = mesh->axis[a - 1];
+        at = first;
+    }
+    mesh->axis[at] = (MeshAxis){role, size};
+}
+
+const char *fit_mesh_text(const Mesh *mesh, Arena *a) {
+    const char *text = "";
+    for (int k = 0; k < mesh->n; k++)
+        text = arena_printf(a, "%s%s%s=%lld", text, k ? "," : "", axis_name(mesh->axis[k].role),
+                            (long long)mesh->axis[k].size);
+    return text;
+}
+
+const char *fit_batch(const Fit *fit, const Mesh *mesh, int64_t k) {
+    int64_t share = mesh_extent(mesh, mesh_sample_axes(mesh)) * fit->base->settings.micro_batches;
+    return arena_printf(fit->arena, "train.batch=%lld", (long long)(k * share));
+}
+
+/* A mesh of these ranks; false if axis dp would be no whole number. */
+static bool size_shards(Mesh *mesh, int64_t ranks) {
+    fit_set_axis(mesh, AXIS_dp, 1);
+    int64_t others = mesh_ranks(mesh);
+    fit_set_axis(mesh, AXIS_dp, ranks / others);
+    return ranks % others == 0;
+}
+
+static bool mesh_fits(Fit *fit, const FitOptions *options, Mesh mesh, int64_t ranks,
+                      FitAnswer *out) {
+    FitAnswer r = {.asked = true, .value = ranks};
+    if (!size_shards(&mesh, ranks)) return false;
+    for (int i = 0; i < options->n; i++) /* one sample needs no more micro-batches than FILE has */
+        if (strncmp(options->set[i], "train.accumulate=", strlen("train.accumulate=")))
+            r.options.set[r.options.n++] = options->set[i];
+    r.options.mesh = fit_mesh_text(&mesh, fit->arena);
+    CHECK(r.options.n < FIT_CHANGES);
+    r.options.set[r.options.n++] = fit_batch(fit, &mesh, 1);
+    r.trial = fit_try(fit, &r.options, NULL);
+    if (r.trial.fits) *out = r;
+    return r.trial.fits;
+}
+
+/* Shares out `parts` over inside[axis] and those after it. */
+static bool factors_fit(Fit *fit, const FitOptions *options, Mesh mesh, size_t axis, int64_t parts,
+                        int64_t ranks, FitAnswer *out) {
+    if (axis == ARRAY_LEN(inside)) return parts == 1 && mesh_fits(fit, options, mesh, ranks, out);
+    for (int64_t size = 1; size <= parts; size *= 2) {
+        fit_set_axis(&mesh, inside[axis], size);
+        if (factors_fit(fit, options, mesh, axis + 1, parts / size, ranks, out)) return true;
+    }
+    return false;
+}
+
+FitAnswer fit_smallest_mesh(Fit *fit, const FitOptions *options) {
+    FitAnswer r = {.asked = true};
+    for (int n = 0; n <= MOST_DOUBLINGS; n++)
+        for (int64_t parts = 1; parts <= NODE_RANKS; parts *= 2)
+            if (factors_fit(fit, options, fit->axes, 0, parts, fit->ranks << n, &r)) return r;
+    return r;
+}
