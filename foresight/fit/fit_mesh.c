@@ -53,7 +53,9 @@ const char *fit_mesh_text(const Mesh *mesh, Arena *a) {
 
 const char *fit_batch(const Fit *fit, const Mesh *mesh, int64_t k) {
     int64_t share = mesh_extent(mesh, mesh_sample_axes(mesh)) * fit->base->settings.micro_batches;
-    return arena_printf(fit->arena, "train.batch=%lld", (long long)(k * share));
+    int64_t batch;
+    if (__builtin_mul_overflow(k, share, &batch)) batch = INT64_MAX; /* compile refuses both */
+    return arena_printf(fit->arena, "train.batch=%lld", (long long)batch);
 }
 
 /* A mesh of these ranks; false if axis dp would be no whole number. */

@@ -11,6 +11,7 @@
 #include "fit.h"
 
 enum { WINDOW = 16 };
+static const int64_t no_limit = (int64_t)1 << 40; /* but that of the compiler */
 
 typedef struct Search {
     Fit *fit;
@@ -89,13 +90,13 @@ static FitOptions with_shards(const Search *s, int64_t x) {
 }
 
 FitAnswer fit_most_samples(Fit *fit) {
-    Search s = {fit, with_samples, (int64_t)1 << 24, 1, true, {0}};
+    Search s = {fit, with_samples, no_limit, 1, true, {0}};
     return search(&s, fit->base->settings.local_batch);
 }
 
 FitAnswer fit_most_length(Fit *fit) {
     int64_t grain = mesh_extent(&fit->axes, mesh_cut_axes(&fit->axes));
-    Search s = {fit, with_length, (int64_t)1 << 30, grain, true, {0}};
+    Search s = {fit, with_length, no_limit, grain, true, {0}};
     int64_t length = fit->base->settings.length;
     return length ? search(&s, length) : (FitAnswer){0};
 }
