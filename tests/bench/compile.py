@@ -6,7 +6,9 @@ long, from 120 to 1200 layers 14 times.
 
 Then the time of pass fuse_elementwise if one value has 1,000, 2,000 and 4,000 uses, which must be
 linear; and the time of 1,000 settings of one parsed gpt2.fsd in one process, with one thread and
-with two (needs build/tests/modules/variants). The promise: 5 s."""
+with two (needs build/tests/modules/variants). The promise: 5 s.
+Last, processor time of `fsdpc fit` of Llama 3 8B, where something fits and where nothing does. The
+promise: 5 s."""
 import os
 import resource
 import subprocess
@@ -47,6 +49,16 @@ def uses(fsdpc, count):
     return next(float(x.split()[1]) for x in said.splitlines() if x.startswith("fuse_elementwise"))
 
 
+def fit(fsdpc, memory):
+    """Seconds of processor time."""
+    command = [fsdpc, "fit", os.path.join(ROOT, "models/llama3.fsd"), "--preset", "8b",
+               "--memory", memory]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def main():
     fsdpc = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build/fsdpc")
     print(f"{'layers':>8} {'wall ms':>10} {'cpu ms':>10} {'ratio':>8}")
@@ -63,6 +75,8 @@ def main():
         print(end=f"{threads:>8} threads: ", flush=True)
         subprocess.run([variants, "8", os.path.join(ROOT, "models/gpt2.fsd"), "1000", threads],
                        check=True, stderr=subprocess.STDOUT)
+    for memory in ("80GiB", "2GiB"):
+        print(f"fit of 8B to {memory}: {min(fit(fsdpc, memory) for _ in range(3)):.2f} s")
 
 
 main()
