@@ -16,48 +16,48 @@
 #include "tensors.h"
 
 /* One bit per option; the row of a command has a mask of those that it takes. */
-enum {
-    OPTION_OUTPUT = 1 << 0,
-    OPTION_RANKS = 1 << 1,
-    OPTION_MESH = 1 << 2,
-    OPTION_PRESET = 1 << 3,
-    OPTION_SET = 1 << 4,
-    OPTION_STAGE = 1 << 5,
-    OPTION_FORMAT = 1 << 6,
-    OPTION_RANK = 1 << 7,
-    OPTION_PASS = 1 << 8,
-    OPTION_PRINT_AFTER = 1 << 9,
-    OPTION_PRINT_AFTER_ALL = 1 << 10,
-    OPTION_PRINT_AFTER_CHANGE = 1 << 11,
-    OPTION_PASS_TIMING = 1 << 12,
-    OPTION_ERROR_FORMAT = 1 << 13,
-    OPTION_QUIET = 1 << 14,
-    OPTION_HELP = 1 << 15,
-    OPTION_VERSION = 1 << 16,
-    OPTION_RAW = 1 << 17,
-    OPTION_ALL = 1 << 18,
-    OPTION_ONLY = 1 << 19,
-    OPTION_VERBOSE = 1 << 20,
-    OPTION_RATE = 1 << 21,
-    OPTION_WARN = 1 << 22,
-    OPTION_ACCELERATE = 1 << 23,
-    OPTION_DEEPSPEED = 1 << 24,
-    OPTION_DTYPE = 1 << 25,
-    OPTION_MAX_FILE = 1 << 26,
-    OPTION_HF = 1 << 27,
-    OPTION_MEMORY = 1 << 28,
-    OPTION_OUTSIDE = 1 << 29,
-    OPTION_DEVICE = 1 << 30,
-    OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
-    OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET | OPTION_ACCELERATE |
-                    OPTION_DEEPSPEED,
-    OPTIONS_PRINT =
-        OPTION_PRINT_AFTER | OPTION_PRINT_AFTER_ALL | OPTION_PRINT_AFTER_CHANGE | OPTION_PASS_TIMING
-};
+#define OPTION_OUTPUT (UINT64_C(1) << 0)
+#define OPTION_RANKS (UINT64_C(1) << 1)
+#define OPTION_MESH (UINT64_C(1) << 2)
+#define OPTION_PRESET (UINT64_C(1) << 3)
+#define OPTION_SET (UINT64_C(1) << 4)
+#define OPTION_STAGE (UINT64_C(1) << 5)
+#define OPTION_FORMAT (UINT64_C(1) << 6)
+#define OPTION_RANK (UINT64_C(1) << 7)
+#define OPTION_PASS (UINT64_C(1) << 8)
+#define OPTION_PRINT_AFTER (UINT64_C(1) << 9)
+#define OPTION_PRINT_AFTER_ALL (UINT64_C(1) << 10)
+#define OPTION_PRINT_AFTER_CHANGE (UINT64_C(1) << 11)
+#define OPTION_PASS_TIMING (UINT64_C(1) << 12)
+#define OPTION_ERROR_FORMAT (UINT64_C(1) << 13)
+#define OPTION_QUIET (UINT64_C(1) << 14)
+#define OPTION_HELP (UINT64_C(1) << 15)
+#define OPTION_VERSION (UINT64_C(1) << 16)
+#define OPTION_RAW (UINT64_C(1) << 17)
+#define OPTION_ALL (UINT64_C(1) << 18)
+#define OPTION_ONLY (UINT64_C(1) << 19)
+#define OPTION_VERBOSE (UINT64_C(1) << 20)
+#define OPTION_RATE (UINT64_C(1) << 21)
+#define OPTION_WARN (UINT64_C(1) << 22)
+#define OPTION_ACCELERATE (UINT64_C(1) << 23)
+#define OPTION_DEEPSPEED (UINT64_C(1) << 24)
+#define OPTION_DTYPE (UINT64_C(1) << 25)
+#define OPTION_MAX_FILE (UINT64_C(1) << 26)
+#define OPTION_HF (UINT64_C(1) << 27)
+#define OPTION_MEMORY (UINT64_C(1) << 28)
+#define OPTION_OUTSIDE (UINT64_C(1) << 29)
+#define OPTION_DEVICE (UINT64_C(1) << 30)
+#define OPTION_MACHINE (UINT64_C(1) << 31)
+#define OPTIONS_VIEW (OPTION_ALL | OPTION_ONLY)
+#define OPTIONS_MODEL                                                                              \
+    (OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET | OPTION_ACCELERATE | OPTION_DEEPSPEED)
+#define OPTIONS_PRINT                                                                              \
+    (OPTION_PRINT_AFTER | OPTION_PRINT_AFTER_ALL | OPTION_PRINT_AFTER_CHANGE | OPTION_PASS_TIMING)
 
 typedef struct Options {
-    uint32_t given; /* OPTION_* bits */
+    uint64_t given; /* OPTION_* bits */
     const char *output, *mesh, *preset, *passes, *print_after, *only;
+    const char *machine;                /* --machine: a file */
     const char *hf;                     /* a folder or config.json in place of a model file */
     const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed */
     int64_t ranks, rank;
@@ -71,7 +71,7 @@ typedef struct Options {
 } Options;
 
 typedef struct OptionInfo {
-    uint32_t bit;
+    uint64_t bit;
     char letter; /* 0 = none */
     const char *name, *argument, *doc, *example;
 } OptionInfo;
@@ -111,7 +111,7 @@ typedef enum CommandWords {
 typedef struct CommandInfo {
     Command id;
     const char *name, *usage, *doc, *more;
-    uint32_t options;
+    uint64_t options;
     int min_files, max_files;
     CommandWords words;
     const char *const *choices; /* up to NULL */
@@ -131,7 +131,7 @@ extern const OptionInfo option_table[];
 extern const int n_options;
 /* The words that an option takes, at most `max`; returns 0 if it takes other values. */
 size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, size_t max);
-void driver_option_help(uint32_t options, Buf *out);
+void driver_option_help(uint64_t options, Buf *out);
 /* A page for each option. */
 void driver_option_pages(HelpBook *b, HelpChapter *c);
 

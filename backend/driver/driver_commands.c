@@ -44,8 +44,8 @@ const CommandInfo command_table[] = {
      "and\n"
      "the smallest mesh with tp and cp inside nodes of 8 ranks, and ends with exit code 1. Every\n"
      "number is the prediction of fsdpc compile with the options that are printed beside it.\n",
-     OPTION_MEMORY | OPTION_OUTSIDE | OPTION_DEVICE | OPTION_FORMAT | OPTION_HF | OPTIONS_MODEL |
-         OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET,
+     OPTION_MEMORY | OPTION_OUTSIDE | OPTION_MACHINE | OPTION_DEVICE | OPTION_FORMAT | OPTION_HF |
+         OPTIONS_MODEL | OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET,
      1, 1, WORDS_FILES, NULL},
     {COMMAND_IMPORT, "import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
      "DIR is a folder of the hub, or its config.json alone. Writes a model file that computes "

@@ -5,6 +5,9 @@
 
 #include "driver.h"
 #include "fit.h"
+#include "machine.h"
+
+enum { NODE_RANKS = 8 }; /* of most machines with GPUs */
 
 static int read_plan(Driver *d, Fit *fit, const char *name, const char *bytes, size_t n) {
     Plan plan;
@@ -36,14 +39,30 @@ static int read_any(Driver *d, Fit *fit) {
     return status;
 }
 
+/* What the machine file says and the command line does not. */
+static bool read_machine(Driver *d, Fit *fit) {
+    const Options *o = &d->options;
+    const Machine *m = machine_read(&d->diags, d->arena, o->machine);
+    if (!m) return false;
+    const MachineConstant *outside = machine_find(m, "device.outside_bytes"), *memory = NULL;
+    if (!(o->given & OPTION_MEMORY) && !(memory = machine_need(m, "device.memory_bytes")))
+        return false;
+    if (memory) fit->memory = (uint64_t)memory->value;
+    if (outside && !(o->given & OPTION_OUTSIDE)) fit->outside = (uint64_t)outside->value;
+    if (machine_largest(m, "links")) fit->node = machine_largest(m, "links");
+    return true;
+}
+
 int driver_fit(Driver *d) {
     const Options *o = &d->options;
-    Fit fit = {.arena = d->arena, .device = o->device, .memory = o->memory, .outside = o->outside};
+    Fit fit = {d->arena, o->device, o->memory, o->outside, .node = NODE_RANKS};
     Buf out = {0}, clean = {0};
-    if (!o->memory)
+    if (o->machine && !read_machine(d, &fit)) return diag_exit_code(&d->diags);
+    if (!fit.memory)
         return driver_mistake(d, E_missing_argument, "for example --memory 80GiB",
-                              "`fsdpc fit` needs --memory SIZE, the memory of a device");
-    if (o->outside >= o->memory)
+                              "`fsdpc fit` needs --memory SIZE, the memory of a device, or "
+                              "--machine FILE");
+    if (fit.outside >= fit.memory)
         return driver_mistake(d, E_option_value, "it is the part of --memory that others hold",
                               "--outside leaves nothing of --memory for the plan");
     int status = read_any(d, &fit);

@@ -75,6 +75,9 @@ const OptionInfo option_table[] = {
     {OPTION_OUTSIDE, 0, "outside", "SIZE",
      "of --memory, what is not for the plan: the driver's context, libraries, other programs",
      "fsdpc fit --memory 80GiB --outside 3GiB model.fsd"},
+    {OPTION_MACHINE, 0, "machine", "FILE",
+     "constants of a machine: memory of a device, ranks of a node; see docs/fit.md",
+     "fsdpc fit --memory 80GiB model.fsd"},
     {OPTION_DEVICE, 0, "device", "KIND", "cuda (default) or cpu",
      "fsdpc fit --memory 16GiB --device cpu model.fsd"},
     {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
@@ -135,7 +138,7 @@ size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, siz
 
 /* ---- help ---- */
 
-void driver_option_help(uint32_t options, Buf *out) {
+void driver_option_help(uint64_t options, Buf *out) {
     for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
         const OptionInfo *o = &option_table[i];
         if (!(options & o->bit)) continue;
@@ -276,6 +279,7 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     case OPTION_DTYPE:
         return save_type(value, &p->dtype) || wrong_value(d, o, value, "f32, bf16 or f16");
     case OPTION_MAX_FILE: return set_size(d, o, value, &p->max_file);
+    case OPTION_MACHINE: p->machine = value; break;
     case OPTION_MEMORY: return set_size(d, o, value, &p->memory);
     case OPTION_OUTSIDE: return set_size(d, o, value, &p->outside);
     case OPTION_DEVICE:
@@ -292,7 +296,7 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
 /* Finds the row of `word` (n bytes). short_form: a word of one letter means the option with that
  * letter. */
 static const OptionInfo *find_option(const Driver *d, const char *word, size_t n, bool short_form) {
-    uint32_t legal = d->command->options | OPTION_HELP;
+    uint64_t legal = d->command->options | OPTION_HELP;
     for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
         const OptionInfo *o = &option_table[i];
         if (!(legal & o->bit)) continue;

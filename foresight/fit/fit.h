@@ -1,7 +1,7 @@
 /* What fits into the memory of a device: peaks of a model under many settings, each found by
  * compiling it.
  *
- *   Fit fit = {.arena = a, .device = DEVICE_CUDA, .memory = bytes, .outside = bytes};
+ *   Fit fit = {.arena = a, .device = DEVICE_CUDA, .memory = bytes, .node = 8};
  *   fit_model(&fit, f);                      f: compiled to level sched
  *   fit_text(&fit, &out);                    or fit_json
  *
@@ -51,6 +51,7 @@ typedef struct Fit {
     Arena *arena;
     DeviceKind device;
     uint64_t memory, outside; /* of the device; of that, what others hold */
+    int64_t node;             /* ranks of a node, among which tp and cp are tried */
     /* found */
     const char *model;
     bool searched; /* of a model: what follows `tensors` was looked for */

@@ -1,16 +1,16 @@
 /* Meshes: FILE's with other sizes, and the smallest one on which a model fits that fits on no
  * number of samples.
  *
- * Ranks of a node (NODE_RANKS) can share out the work on a sample along the axes of `inside`, so
- * all factorizations of 1, 2, 4, 8 into these axes are tried for FILE's number of ranks, then for
- * twice as many, and so on; axis dp takes what is left. An axis that passes learn to cut along is a
- * row of `inside`.
+ * Ranks of a node can share out the work on a sample along the axes of `inside`, so
+ * all factorizations of 1, 2, 4 and so on into these axes are tried for FILE's number of ranks,
+ * then for twice as many, and so on; axis dp takes what is left. An axis that passes learn to cut
+ * along is a row of `inside`.
  */
 #include <string.h>
 
 #include "fit.h"
 
-enum { NODE_RANKS = 8, MOST_DOUBLINGS = 7 };
+enum { MOST_DOUBLINGS = 7 };
 
 /* Outermost first; the innermost gets the largest factor first. */
 static const AxisRole inside[] = {AXIS_cp, AXIS_tp};
@@ -95,7 +95,7 @@ static bool factors_fit(Fit *fit, const FitOptions *options, Mesh mesh, size_t a
 FitAnswer fit_smallest_mesh(Fit *fit, const FitOptions *options) {
     FitAnswer r = {.asked = true};
     for (int n = 0; n <= MOST_DOUBLINGS; n++)
-        for (int64_t parts = 1; parts <= NODE_RANKS; parts *= 2)
+        for (int64_t parts = 1; parts <= fit->node; parts *= 2)
             if (factors_fit(fit, options, fit->axes, 0, parts, fit->ranks << n, &r)) return r;
     return r;
 }

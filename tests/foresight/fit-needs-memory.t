@@ -21,7 +21,7 @@ data  { train = text("a.txt"); length = 16 }
 train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 5; optimizer = adamw(lr = 0.1) }
 shard { mesh = (dp = 2); unit = Layer }
 ==== err
-error[E0504]: `fsdpc fit` needs --memory SIZE, the memory of a device
+error[E0504]: `fsdpc fit` needs --memory SIZE, the memory of a device, or --machine FILE
   = help: for example --memory 80GiB
 
 ==== exit 1

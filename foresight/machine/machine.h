@@ -1,0 +1,38 @@
+/* Machine files: constants of a machine, each with where it comes from.
+ *
+ *   Machine *m = machine_read(ds, a, "h100.machine");             NULL after reported errors
+ *   const MachineConstant *c = machine_need(m, "device.memory_bytes");
+ *
+ * JSON: {"format": 1, "device": {"memory_bytes": {"value": 85899345920, "from": "data sheet"}}}.
+ * What is read is right: known names, finite numbers in range, an origin. A constant may be
+ * missing; that is an error for whoever needs it.
+ */
+#ifndef FSDPC_MACHINE_H
+#define FSDPC_MACHINE_H
+
+#include "diag.h"
+
+enum { MACHINE_FORMAT = 1 };
+
+typedef struct MachineConstant {
+    const char *path; /* device.memory_bytes, products.bf16.flops_s, links.8.bytes_s */
+    double value;
+    const char *from; /* "data sheet", "assumed", "measured, 32 points, 3.1 %" */
+} MachineConstant;
+
+typedef struct Machine {
+    DiagSet *diags;
+    const char *file;
+    VEC(MachineConstant) constants;
+} Machine;
+
+/* machine_read.c */
+Machine *machine_read(DiagSet *ds, Arena *a, const char *file);
+/* machine_find.c */
+const MachineConstant *machine_find(const Machine *m, const char *path); /* NULL: it is missing */
+/* NULL after reporting that it is missing. */
+const MachineConstant *machine_need(const Machine *m, const char *path);
+/* The largest key of a group that is a list: ranks of `links`; 0 if it has no element. */
+int64_t machine_largest(const Machine *m, const char *group);
+
+#endif

@@ -1,0 +1,219 @@
+/* The reader of machine files: JSON, held against machine.def. Every fault is reported with its
+ * path in the file; an unknown name gets the nearest known one. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+#include "op.h"
+
+/* Byte counts must fit 64 bits. */
+#define MOST 1e18
+enum { MOST_RANKS = 1 << 20 }; /* of a mesh */
+
+typedef enum GroupKind { GROUP_ONE, GROUP_WORDS, GROUP_LIST } GroupKind;
+
+typedef enum GroupId {
+#define GROUP(name, kind, key, doc) ID_##name,
+#define CONSTANT(group, key, lowest, doc)
+#include "machine.def"
+#undef GROUP
+#undef CONSTANT
+    GROUPS
+} GroupId;
+
+static const struct {
+    const char *name, *key;
+    GroupKind kind;
+} groups[] = {
+#define GROUP(name, kind, key, doc) {#name, key, GROUP_##kind},
+#define CONSTANT(group, key, lowest, doc)
+#include "machine.def"
+#undef GROUP
+#undef CONSTANT
+};
+
+static const struct {
+    GroupId group;
+    const char *key;
+    double lowest;
+} constants[] = {
+#define GROUP(name, kind, key, doc)
+#define CONSTANT(group, key, lowest, doc) {ID_##group, #key, lowest},
+#include "machine.def"
+#undef GROUP
+#undef CONSTANT
+};
+
+typedef struct Reader {
+    Machine *m;
+    Arena *a;
+} Reader;
+
+static void fault(const Reader *r, const char *path, const char *help, const char *message) {
+    Diag d = diag_at(r->m->diags, E_machine, (Span){0}, "%s: %s%s%s", r->m->file, path,
+                     *path ? ": " : "", message);
+    if (help) diag_help(&d, "%s", help);
+    diag_emit(&d);
+}
+
+static void unknown(const Reader *r, const char *path, const char *name, const char *const *known,
+                    size_t n) {
+    const char *nearest = nearest_name(name, known, n), *help = "known are: ";
+    for (size_t i = 0; i < n && !nearest; i++)
+        help = arena_printf(r->a, "%s%s%s", help, i ? ", " : "", known[i]);
+    if (nearest) help = arena_printf(r->a, "did you mean `%s`?", nearest);
+    fault(r, path, help, arena_printf(r->a, "there is no `%s` here", name));
+}
+
+static bool is_object(const Reader *r, const char *path, const json_t *j) {
+    if (!json_is_object(j)) fault(r, path, NULL, "an object is expected");
+    return json_is_object(j);
+}
+
+static const char *below(const Reader *r, const char *path, const char *name) {
+    return arena_printf(r->a, "%s%s%s", path, *path ? "." : "", name);
+}
+
+/* {"value": N, "from": "text"} */
+static void read_constant(Reader *r, const char *path, const char *stored, double lowest,
+                          json_t *j) {
+    static const char *const known[] = {"value", "from"};
+    const char *name;
+    json_t *item, *value = json_object_get(j, "value"), *from = json_object_get(j, "from");
+    if (!is_object(r, path, j)) return;
+    json_object_foreach(j, name, item) {
+        if (strcmp(name, known[0]) && strcmp(name, known[1]))
+            unknown(r, path, name, known, ARRAY_LEN(known));
+    }
+    double number = json_number_value(value);
+    if (!json_is_number(value) || !(number >= lowest && number <= MOST))
+        fault(r, below(r, path, "value"), NULL,
+              arena_printf(r->a, "a number from %g to %g is expected", lowest, MOST));
+    if (!json_is_string(from) || !json_string_length(from))
+        fault(r, below(r, path, "from"),
+              "for example \"data sheet\", \"assumed\" or \"measured, 32 points, 3.1 %\"",
+              "a text is expected that says where the value comes from");
+    MachineConstant c = {stored, number,
+                         arena_strdup(r->a, json_is_string(from) ? json_string_value(from) : "")};
+    vec_push(r->a, &r->m->constants, c);
+}
+
+/* An object whose members are the group's constants and, in a list, its key. */
+static void read_constants(Reader *r, GroupId group, const char *path, const char *stored,
+                           json_t *j) {
+    const char *known[ARRAY_LEN(constants) + 1], *name;
+    double lowest[ARRAY_LEN(constants) + 1];
+    size_t n = 0;
+    json_t *item;
+    if (!is_object(r, path, j)) return;
+    for (size_t i = 0; i < ARRAY_LEN(constants); i++) {
+        if (constants[i].group != group) continue;
+        lowest[n] = constants[i].lowest;
+        known[n++] = constants[i].key;
+    }
+    json_object_foreach(j, name, item) {
+        size_t k = 0;
+        while (k < n && strcmp(known[k], name)) k++;
+        if (k < n)
+            read_constant(r, below(r, path, name), below(r, stored, name), lowest[k], item);
+        else if (!groups[group].key || strcmp(groups[group].key, name))
+            unknown(r, path, name, known, n);
+    }
+}
+
+static void read_words(Reader *r, GroupId group, json_t *j) {
+    static const DType factors[] = {DT_F32, DT_BF16, DT_F16};
+    const char *known[ARRAY_LEN(factors)], *name;
+    json_t *item;
+    for (size_t t = 0; t < ARRAY_LEN(factors); t++) known[t] = dtype_name((int)factors[t]);
+    json_object_foreach(j, name, item) {
+        const char *path = below(r, groups[group].name, name);
+        size_t t = 0;
+        while (t < ARRAY_LEN(factors) && strcmp(known[t], name)) t++;
+        if (t == ARRAY_LEN(factors))
+            unknown(r, groups[group].name, name, known, ARRAY_LEN(factors));
+        else
+            read_constants(r, group, path, path, item);
+    }
+}
+
+/* Elements are in ascending order of their key, so that none comes twice. */
+static void read_list(Reader *r, GroupId group, json_t *j) {
+    const char *name = groups[group].name, *key_name = groups[group].key;
+    json_int_t last = 0;
+    if (!json_is_array(j)) fault(r, name, NULL, "an array is expected");
+    for (size_t i = 0; i < json_array_size(j); i++) {
+        json_t *item = json_array_get(j, i), *key = json_object_get(item, key_name);
+        const char *path = arena_printf(r->a, "%s[%zu]", name, i);
+        json_int_t number = json_integer_value(key);
+        if (!json_is_integer(key) || number <= last || number > MOST_RANKS)
+            fault(r, below(r, path, key_name), NULL,
+                  arena_printf(r->a, "a whole number from %lld to %d is expected",
+                               (long long)last + 1, MOST_RANKS));
+        last = MAX(last, number);
+        read_constants(r, group, path, arena_printf(r->a, "%s.%lld", name, (long long)number),
+                       item);
+    }
+}
+
+static void read_group(Reader *r, GroupId group, json_t *j) {
+    const char *name = groups[group].name;
+    switch (groups[group].kind) {
+    case GROUP_ONE: read_constants(r, group, name, name, j); return;
+    case GROUP_WORDS:
+        if (is_object(r, name, j)) read_words(r, group, j);
+        return;
+    case GROUP_LIST: read_list(r, group, j); return;
+    }
+}
+
+static bool right_format(Reader *r, const json_t *all) {
+    const json_t *format = json_object_get(all, "format");
+    json_int_t n = json_integer_value(format);
+    if (!is_object(r, "", all)) return false;
+    if (json_is_integer(format) && n == MACHINE_FORMAT) return true;
+    if (json_is_integer(format) && n > MACHINE_FORMAT)
+        fault(r, "format", "use the fsdpc that it was written for, or a newer one",
+              arena_printf(r->a, "%lld is newer than %d, which this fsdpc reads", (long long)n,
+                           MACHINE_FORMAT));
+    else
+        fault(r, "format", NULL, arena_printf(r->a, "%d is expected", MACHINE_FORMAT));
+    return false;
+}
+
+static void read_groups(Reader *r, json_t *all) {
+    const char *known[GROUPS], *name;
+    json_t *item;
+    for (int g = 0; g < GROUPS; g++) known[g] = groups[g].name;
+    json_object_foreach(all, name, item) {
+        int g = 0;
+        while (g < GROUPS && strcmp(known[g], name)) g++;
+        if (g < GROUPS)
+            read_group(r, (GroupId)g, item);
+        else if (strcmp(name, "format"))
+            unknown(r, "", name, known, GROUPS);
+    }
+}
+
+Machine *machine_read(DiagSet *ds, Arena *a, const char *file) {
+    Reader r = {arena_new_of(a, Machine), a};
+    json_error_t error;
+    size_t n;
+    int before = ds->errors;
+    char *text = read_file(file, &n);
+    if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
+    r.m->diags = ds;
+    r.m->file = file;
+    json_t *all = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (!all)
+        fault(&r, "", NULL,
+              arena_printf(a, "not JSON in line %d, column %d: %s", error.line, error.column,
+                           error.text));
+    else if (right_format(&r, all))
+        read_groups(&r, all);
+    json_decref(all);
+    return ds->errors == before ? r.m : NULL;
+}
