@@ -1,5 +1,6 @@
 /* The largest tensors at the peak: states, and values that hold memory at the instruction with the
- * most live bytes. A value inside memory that another one holds is not counted again. */
+ * most live bytes. Where several hold the same byte, it counts for one, of the category for which
+ * lives_at counts it; so the sums by category are those of the peak. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 
 typedef struct Holder {
     uint64_t at, bytes;
-    PeakTensor row;
+    uint32_t number;
+    Category category;
+    PeakTensor row; /* its bytes: those that no other one counts */
 } Holder;
 
 typedef struct Holders {
@@ -39,8 +42,7 @@ static void add_holder(Holders *h, Arena *a, uint64_t at, uint64_t bytes, Catego
     row.category = category_info[category].key;
     row.kind = category_info[category].words;
     row.count = 1;
-    row.bytes = bytes;
-    Holder one = {at, bytes, row};
+    Holder one = {at, bytes, 0, category, row};
     if (bytes) vec_push(a, &h->list, one);
 }
 
@@ -59,24 +61,58 @@ static void add_values(Holders *h, const View *v, uint64_t instr) {
     }
 }
 
-/* By address; of those that begin together, the largest first. */
-static int by_place(const void *a, const void *b) {
-    const Holder *x = a, *y = b;
-    if (x->at != y->at) return x->at < y->at ? -1 : 1;
-    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+/* Where a holder begins or ends. */
+typedef struct HolderBorder {
+    uint64_t at;
+    uint32_t holder;
+    bool begins;
+} HolderBorder;
+
+static int by_address(const void *a, const void *b) {
+    const HolderBorder *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
 }
 
-static void drop_covered(Holders *h) {
-    uint64_t end = 0;
-    uint32_t n = 0;
-    qsort(h->list.at, h->list.n, sizeof *h->list.at, by_place);
-    for (uint32_t i = 0; i < h->list.n; i++) {
-        Holder one = h->list.at[i];
-        if (one.at + one.bytes <= end) continue;
-        end = one.at + one.bytes;
-        h->list.at[n++] = one;
+/* Adds or removes a holder; few hold the same byte. */
+static void update_active(Arena *a, Holders *active, const HolderBorder *b, const Holder *one) {
+    uint32_t k = 0;
+    if (b->begins) {
+        vec_push(a, &active->list, *one);
+        return;
     }
-    h->list.n = n;
+    while (active->list.at[k].number != b->holder) k++;
+    active->list.at[k] = active->list.at[--active->list.n];
+}
+
+/* Of those that hold a byte the one that counts: the first category, the largest, the first. */
+static uint32_t counting(const Holders *active) {
+    const Holder *best = active->list.at;
+    for (const Holder *h = best; h < active->list.at + active->list.n; h++) {
+        bool before = h->category < best->category;
+        if (h->category == best->category)
+            before = h->bytes != best->bytes ? h->bytes > best->bytes : h->number < best->number;
+        if (before) best = h;
+    }
+    return best->number;
+}
+
+/* A sweep over addresses, as that of lives_at. */
+static void count_bytes(Holders *h, Arena *a) {
+    Holders active = {{0}};
+    uint32_t n = 0;
+    HolderBorder *border = arena_array(a, HolderBorder, 2 * h->list.n + 1);
+    for (uint32_t i = 0; i < h->list.n; i++) {
+        Holder *one = &h->list.at[i];
+        one->number = i;
+        border[n++] = (HolderBorder){one->at, i, true};
+        border[n++] = (HolderBorder){one->at + one->bytes, i, false};
+    }
+    qsort(border, n, sizeof *border, by_address);
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        update_active(a, &active, &border[i], &h->list.at[border[i].holder]);
+        if (active.list.n)
+            h->list.at[counting(&active)].row.bytes += border[i + 1].at - border[i].at;
+    }
 }
 
 static int by_row(const void *a, const void *b) {
@@ -97,6 +133,7 @@ static void join_rows(Holders *h) {
     qsort(h->list.at, h->list.n, sizeof *h->list.at, by_row);
     for (uint32_t i = 0; i < h->list.n; i++) {
         Holder *last = n ? &h->list.at[n - 1] : NULL, *one = &h->list.at[i];
+        if (!one->row.bytes) continue;
         if (last && !by_row(last, one)) {
             last->row.count++;
             last->row.bytes += one->row.bytes;
@@ -108,10 +145,11 @@ static void join_rows(Holders *h) {
     qsort(h->list.at, h->list.n, sizeof *h->list.at, by_bytes);
 }
 
-uint32_t peak_tensors(const Plan *p, Arena *a, PeakTensor *out, uint32_t max) {
+const PeakTensor *peak_tensors(const Plan *p, Arena *a, uint32_t *n) {
     View v = {.p = p, .a = a};
     Holders h = {{0}};
-    if (!p->n_instrs) return 0;
+    *n = 0;
+    if (!p->n_instrs) return NULL;
     v.lives = lives_of(p, a);
     view_names(&v);
     for (uint64_t i = 0; i < p->n_states; i++) {
@@ -122,12 +160,12 @@ uint32_t peak_tensors(const Plan *p, Arena *a, PeakTensor *out, uint32_t max) {
                        lives_state((StateRole)s->role), row);
     }
     add_values(&h, &v, lives_peak(p));
-    drop_covered(&h);
+    count_bytes(&h, a);
     join_rows(&h);
-    uint32_t n = MIN(h.list.n, max);
-    for (uint32_t i = 0; i < n; i++) {
-        out[i] = h.list.at[i].row;
-        if (out[i].file) out[i].file = arena_strdup(a, out[i].file);
+    PeakTensor *out = arena_array(a, PeakTensor, h.list.n);
+    for (; *n < h.list.n; ++*n) {
+        out[*n] = h.list.at[*n].row;
+        if (out[*n].file) out[*n].file = arena_strdup(a, out[*n].file);
     }
-    return n;
+    return out;
 }

@@ -21,7 +21,7 @@ enum { JSON_NO_RANK = -1, JSON_ALL_RANKS = -2 };
 void dump_plan_json(const Plan *p, int64_t rank, Buf *out);
 
 /* dump_tensors.c: what the arena holds at the peak, largest first; tensors that differ only in the
- * numbers of their layers are one row. Returns the number of rows, at most `max`. */
+ * numbers of their layers are one row. Returns the rows, *n of them. */
 typedef struct PeakTensor {
     const char *name;            /* h.*.mlp.act */
     const char *category, *kind; /* in JSON, for people: gathered_parameters, gathered parameters */
@@ -29,7 +29,7 @@ typedef struct PeakTensor {
     uint32_t line, count;
     uint64_t bytes; /* of all together */
 } PeakTensor;
-uint32_t peak_tensors(const Plan *p, Arena *a, PeakTensor *out, uint32_t max);
+const PeakTensor *peak_tensors(const Plan *p, Arena *a, uint32_t *n);
 
 /* human_units.c: numbers for people */
 const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */

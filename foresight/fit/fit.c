@@ -10,7 +10,7 @@ bool fit_found(const Fit *fit) {
 }
 
 static void take_tensors(Fit *fit, const Plan *plan) {
-    fit->n_tensor = peak_tensors(plan, fit->arena, fit->tensor, FIT_TENSORS);
+    fit->tensor = peak_tensors(plan, fit->arena, &fit->n_tensor);
 }
 
 static void read_tensors(Fit *fit, Buf *bytes) {

@@ -15,8 +15,6 @@
 #include "plan.h"
 #include "report.h"
 
-enum { FIT_TENSORS = 8 };
-
 /* What a compile with some options needs on a rank. */
 typedef struct FitTrial {
     bool compiles, fits;
@@ -57,7 +55,7 @@ typedef struct Fit {
     bool searched; /* of a model: what follows `tensors` was looked for */
     int64_t ranks;
     FitTrial written; /* FILE as it is */
-    PeakTensor tensor[FIT_TENSORS];
+    const PeakTensor *tensor;
     uint32_t n_tensor; /* of `least` where nothing fits, else of `written` */
     FitAnswer samples, length, least_ranks;
     VEC(FitSetting) settings; /* with one setting changed */

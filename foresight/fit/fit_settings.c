@@ -6,11 +6,11 @@
 enum { MOST_VALUES = 6 };
 
 /* Keys, and of each its values, in the order in which a user may want to change them. @: classes of
- * FILE's units. Values of train.accumulate follow from FILE. */
+ * FILE's units; #: ranks of a node. Values of train.accumulate follow from FILE. */
 static const struct {
     const char *key, *values[MOST_VALUES];
 } keys[] = {
-    {"shard.reshard", {"true", "false"}},
+    {"shard.reshard", {"true", "#", "false"}},
     {"shard.strategy", {"full", "grads", "states", "none"}},
     {"train.accumulate", {NULL}},
     {"shard.accumulate", {"sharded", "local"}},
@@ -58,13 +58,21 @@ static void add_micro_batches(const Fit *fit, Values *v, const char *key) {
                   arena_printf(fit->arena, "%lld", (long long)(s->micro_batches * s->local_batch)));
 }
 
+/* Whether the ranks that share out parameters are several nodes. */
+static bool spans_nodes(const Fit *fit) {
+    int64_t shards = mesh_extent(&fit->axes, mesh_shard_axes(&fit->axes));
+    return shards > fit->node && shards % fit->node == 0;
+}
+
 static Values values_of(const Fit *fit, size_t key) {
     Values v = {.n = 0};
     const char *classes = unit_classes(fit);
     if (!strcmp(keys[key].key, "train.accumulate")) add_micro_batches(fit, &v, keys[key].key);
     for (int i = 0; i < MOST_VALUES && keys[key].values[i]; i++) {
         const char *value = keys[key].values[i], *at = strchr(value, '@');
-        if (at && !*classes) continue;
+        bool node = *value == '#';
+        if (node ? !spans_nodes(fit) : at && !*classes) continue;
+        if (node) value = arena_printf(fit->arena, "%lld", (long long)fit->node);
         bool whole = at == value && strchr(classes, ','); /* a list in brackets of its own */
         if (at)
             value = arena_printf(fit->arena, whole ? "%.*s[%s]%s" : "%.*s%s%s", (int)(at - value),

@@ -61,10 +61,12 @@ static void put_remedy(const Fit *fit, Buf *out) {
                    options_text(fit, &fit->mesh.options));
 }
 
+enum { MOST_TENSORS = 8 };
+
 static void put_tensors(const Fit *fit, Buf *out) {
     buf_printf(out, "\nlargest tensors at the %speak\n",
                fit->searched && !fit_found(fit) ? "least " : "");
-    for (uint32_t i = 0; i < fit->n_tensor; i++) {
+    for (uint32_t i = 0; i < MIN(fit->n_tensor, MOST_TENSORS); i++) {
         const PeakTensor *t = &fit->tensor[i];
         const char *place = t->file ? arena_printf(fit->arena, "%s:%u", t->file, t->line) : "";
         buf_printf(out, "  %10s  %5u x %-20s %-18s %s\n", size_of(fit, t->bytes), t->count, t->kind,

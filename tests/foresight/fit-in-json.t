@@ -103,6 +103,70 @@ shard { mesh = (dp = 2); unit = Layer }
    "bytes": 16384,
    "file": "net.fsd",
    "line": 11
+  },
+  {
+   "name": "head'",
+   "category": "activations",
+   "count": 1,
+   "bytes": 16384,
+   "file": "net.fsd",
+   "line": 13
+  },
+  {
+   "name": "layer.*",
+   "category": "gathered_parameters",
+   "count": 1,
+   "bytes": 16384,
+   "file": "net.fsd",
+   "line": 8
+  },
+  {
+   "name": "staging",
+   "category": "batch",
+   "count": 1,
+   "bytes": 2048,
+   "file": null,
+   "line": null
+  },
+  {
+   "name": "inputs",
+   "category": "batch",
+   "count": 1,
+   "bytes": 512,
+   "file": "net.fsd",
+   "line": 17
+  },
+  {
+   "name": "eval.loss",
+   "category": "other",
+   "count": 1,
+   "bytes": 192,
+   "file": null,
+   "line": null
+  },
+  {
+   "name": "loss",
+   "category": "other",
+   "count": 1,
+   "bytes": 192,
+   "file": null,
+   "line": null
+  },
+  {
+   "name": "step",
+   "category": "other",
+   "count": 1,
+   "bytes": 128,
+   "file": null,
+   "line": null
+  },
+  {
+   "name": "scale",
+   "category": "other",
+   "count": 1,
+   "bytes": 64,
+   "file": null,
+   "line": null
   }
  ]
 }
