@@ -14,12 +14,12 @@ static const char *room_of(const Fit *fit, uint64_t peak) {
                        : arena_printf(fit->arena, "%s too much", size_of(fit, peak - may));
 }
 
-static const char *trial_text(const Fit *fit, const FitTrial *t) {
+/* "24.4 GiB, 52.6 GiB left, 7.5 GiB in host memory" */
+static const char *needs_text(const Fit *fit, const FitTrial *t) {
     const char *text =
-        arena_printf(fit->arena, "%10s  %s", size_of(fit, t->peak), room_of(fit, t->peak));
-    if (t->host)
-        text = arena_printf(fit->arena, "%s, %s in host memory", text, size_of(fit, t->host));
-    return t->compiles ? text : arena_printf(fit->arena, "%10s  %s", "-", t->error);
+        arena_printf(fit->arena, "%s, %s", size_of(fit, t->peak), room_of(fit, t->peak));
+    return t->host ? arena_printf(fit->arena, "%s, %s in host memory", text, size_of(fit, t->host))
+                   : text;
 }
 
 static const char *options_text(const Fit *fit, const FitOptions *o) {
@@ -35,29 +35,32 @@ static void put_answer(const Fit *fit, const char *question, const FitAnswer *r,
     if (!r->value)
         buf_printf(out, "%-20s none fits\n", question);
     else
-        buf_printf(out, "%-20s %-8lld %s:%s\n", question, (long long)r->value,
-                   trial_text(fit, &r->trial), options_text(fit, &r->options));
+        buf_printf(out, "%-20s %lld: peak %s:%s\n", question, (long long)r->value,
+                   needs_text(fit, &r->trial), options_text(fit, &r->options));
 }
 
 static void put_settings(const Fit *fit, Buf *out) {
     buf_printf(out, "\none setting changed\n");
     for (uint32_t i = 0; i < fit->settings.n; i++) {
         const FitSetting *s = &fit->settings.at[i];
-        buf_printf(out, "  %-56s %s\n", s->set, trial_text(fit, &s->trial));
+        const char *needs = s->trial.compiles ? needs_text(fit, &s->trial) : s->trial.error;
+        const char *peak = s->trial.compiles ? size_of(fit, s->trial.peak) : "";
+        int indent = 10 - (int)strlen(peak); /* peaks end in one column */
+        buf_printf(out, "  %-56s %*s%s\n", s->set, MAX(indent, 0), "", needs);
     }
 }
 
 static void put_remedy(const Fit *fit, Buf *out) {
     const FitTrial *t = &fit->least.trial;
     if (!fit->least.asked) return;
-    buf_printf(out, "\n%s: peak %s:%s\n", t->fits ? "fits with" : "least peak", trial_text(fit, t),
+    buf_printf(out, "\n%s: peak %s:%s\n", t->fits ? "fits with" : "least peak", needs_text(fit, t),
                options_text(fit, &fit->least.options));
     if (!fit->mesh.asked) return;
     if (!fit->mesh.value)
         buf_printf(out, "smallest mesh: none fits\n");
     else
         buf_printf(out, "smallest mesh: %lld rank%s, peak %s:%s\n", (long long)fit->mesh.value,
-                   fit->mesh.value == 1 ? "" : "s", trial_text(fit, &fit->mesh.trial),
+                   fit->mesh.value == 1 ? "" : "s", needs_text(fit, &fit->mesh.trial),
                    options_text(fit, &fit->mesh.options));
 }
 
@@ -81,7 +84,7 @@ void fit_text(const Fit *fit, Buf *out) {
     if (fit->outside)
         buf_printf(out, ", of which %s are not for the plan", size_of(fit, fit->outside));
     buf_printf(out, "\n%s: peak %s\n", fit->written.fits ? "fits" : "does not fit",
-               trial_text(fit, &fit->written));
+               needs_text(fit, &fit->written));
     if (fit->searched) {
         put_answer(fit, "most samples a rank", &fit->samples, out);
         put_answer(fit, "longest data.length", &fit->length, out);

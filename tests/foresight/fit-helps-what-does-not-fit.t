@@ -22,27 +22,27 @@ train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 5; opt
 shard { mesh = (dp = 2); unit = Layer }
 ==== out
 net.fsd: 2 ranks, 293.0 KiB on cpu, of which 19.5 KiB are not for the plan
-does not fit: peak  757.5 KiB  484.1 KiB too much
+does not fit: peak 757.5 KiB, 484.1 KiB too much
 most samples a rank  none fits
 longest data.length  none fits
 fewest ranks         none fits
 
 one setting changed
-  shard.reshard=false                                       805.5 KiB  532.1 KiB too much
-  shard.strategy=grads                                      773.5 KiB  500.1 KiB too much
-  shard.strategy=states                                     773.5 KiB  500.1 KiB too much
-  shard.strategy=none                                       917.5 KiB  644.1 KiB too much
-  train.accumulate=2                                        579.2 KiB  305.8 KiB too much
-  train.accumulate=4                                        458.2 KiB  184.8 KiB too much
-  train.accumulate=8                                        425.8 KiB  152.3 KiB too much
-  shard.recompute=(Layer, keep = [linear, attention])       629.5 KiB  356.1 KiB too much
-  shard.recompute=(Layer, keep = attention)                 501.5 KiB  228.1 KiB too much
-  shard.recompute=Layer                                     501.5 KiB  228.1 KiB too much
-  shard.offload=(states = cpu)                              629.5 KiB  356.1 KiB too much, 128.0 KiB in host memory
-  shard.offload=(states = cpu, grads = cpu)                 629.5 KiB  356.1 KiB too much, 192.0 KiB in host memory
-  shard.offload=(states = cpu, params = cpu, grads = cpu)   565.5 KiB  292.1 KiB too much, 256.0 KiB in host memory
+  shard.reshard=false                                       805.5 KiB, 532.1 KiB too much
+  shard.strategy=grads                                      773.5 KiB, 500.1 KiB too much
+  shard.strategy=states                                     773.5 KiB, 500.1 KiB too much
+  shard.strategy=none                                       917.5 KiB, 644.1 KiB too much
+  train.accumulate=2                                        579.2 KiB, 305.8 KiB too much
+  train.accumulate=4                                        458.2 KiB, 184.8 KiB too much
+  train.accumulate=8                                        425.8 KiB, 152.3 KiB too much
+  shard.recompute=(Layer, keep = [linear, attention])       629.5 KiB, 356.1 KiB too much
+  shard.recompute=(Layer, keep = attention)                 501.5 KiB, 228.1 KiB too much
+  shard.recompute=Layer                                     501.5 KiB, 228.1 KiB too much
+  shard.offload=(states = cpu)                              629.5 KiB, 356.1 KiB too much, 128.0 KiB in host memory
+  shard.offload=(states = cpu, grads = cpu)                 629.5 KiB, 356.1 KiB too much, 192.0 KiB in host memory
+  shard.offload=(states = cpu, params = cpu, grads = cpu)   565.5 KiB, 292.1 KiB too much, 256.0 KiB in host memory
 
-fits with: peak  224.0 KiB  49.4 KiB left, 192.0 KiB in host memory: -s train.accumulate=8 -s shard.recompute=Layer -s 'shard.offload=(states = cpu, grads = cpu)'
+fits with: peak 224.0 KiB, 49.4 KiB left, 192.0 KiB in host memory: -s train.accumulate=8 -s shard.recompute=Layer -s 'shard.offload=(states = cpu, grads = cpu)'
 
 largest tensors at the peak
    128.0 KiB      1 x activations          net.fsd:18         cross_entropy_both

@@ -22,7 +22,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 5; opt
 shard { mesh = (dp = 2); unit = Layer }
 ==== out
 net.fsd: 2 ranks, 976.6 KiB on cpu
-fits: peak  757.5 KiB  219.1 KiB left
+fits: peak 757.5 KiB, 219.1 KiB left
 
 largest tensors at the peak
    128.0 KiB      1 x activations          net.fsd:18         cross_entropy_both
@@ -54,7 +54,7 @@ largest tensors at the peak
  "together": null,
  "mesh": null,
 net.fsd: 2 ranks, 293.0 KiB on cpu
-does not fit: peak  757.5 KiB  464.5 KiB too much
+does not fit: peak 757.5 KiB, 464.5 KiB too much
 
 largest tensors at the peak
    128.0 KiB      1 x activations          net.fsd:18         cross_entropy_both

@@ -27,4 +27,4 @@ shard { mesh = (dp = 2); unit = Layer }
 net.fsd: 2 ranks, 62.5 KiB on cpu, of which 1000 B are not for the plan
 smallest mesh: none fits
 net.fsd: 2 ranks, 976.6 KiB on cpu, of which 1000 B are not for the plan
-fits: peak  757.5 KiB  218.1 KiB left
+fits: peak 757.5 KiB, 218.1 KiB left
