@@ -197,17 +197,13 @@ static void read_groups(Reader *r, json_t *all) {
     }
 }
 
-Machine *machine_read(DiagSet *ds, Arena *a, const char *file) {
+Machine *machine_read_text(DiagSet *ds, Arena *a, const char *file, const char *text, size_t n) {
     Reader r = {arena_new_of(a, Machine), a};
     json_error_t error;
-    size_t n;
     int before = ds->errors;
-    char *text = read_file(file, &n);
-    if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
     r.m->diags = ds;
     r.m->file = file;
     json_t *all = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
-    free(text);
     if (!all)
         fault(&r, "", NULL,
               arena_printf(a, "not JSON in line %d, column %d: %s", error.line, error.column,
@@ -216,4 +212,13 @@ Machine *machine_read(DiagSet *ds, Arena *a, const char *file) {
         read_groups(&r, all);
     json_decref(all);
     return ds->errors == before ? r.m : NULL;
+}
+
+Machine *machine_read(DiagSet *ds, Arena *a, const char *file) {
+    size_t n;
+    char *text = read_file(file, &n);
+    if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
+    Machine *m = machine_read_text(ds, a, file, text, n);
+    free(text);
+    return m;
 }
