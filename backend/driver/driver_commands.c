@@ -32,18 +32,14 @@ const CommandInfo command_table[] = {
      1, 1, WORDS_FILES, NULL},
     {COMMAND_FIT, "fit", "fit FILE --memory 80GiB [options]",
      "what fits a device: samples, length, ranks, settings",
-     "FILE is a model or a plan. Compiles the model with many settings, without writing a plan, "
-     "and\n"
-     "prints whether it fits and what room is left, the most samples of a micro-batch on a rank, "
-     "the\n"
-     "longest data.length and the fewest ranks that fit, and the peak with one setting changed. "
-     "If\n"
-     "FILE does not fit, it looks for settings that together make it fit. If nothing fits on "
-     "these\n"
-     "ranks with this length, it prints what holds memory at the least peak, with source lines, "
-     "and\n"
-     "the smallest mesh with tp and cp inside nodes of 8 ranks, and ends with exit code 1. Every\n"
-     "number is the prediction of fsdpc compile with the options that are printed beside it.\n",
+     "FILE is a model or a plan. Compiles the model with many settings, without writing a\n"
+     "plan, and prints whether it fits and what room is left, the most samples of a\n"
+     "micro-batch on a rank, the longest data.length and the fewest ranks that fit, and the\n"
+     "peak with one setting changed. If FILE does not fit, it looks for settings that together\n"
+     "make it fit. If nothing fits on these ranks with this length, it prints what holds\n"
+     "memory at the least peak, with source lines, and the smallest mesh with tp and cp inside\n"
+     "nodes of 8 ranks (or those of --machine), and ends with exit code 1. Every number is the\n"
+     "prediction of fsdpc compile with the options beside it.\n",
      OPTION_MEMORY | OPTION_OUTSIDE | OPTION_MACHINE | OPTION_DEVICE | OPTION_FORMAT | OPTION_HF |
          OPTIONS_MODEL | OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET,
      1, 1, WORDS_FILES, NULL},

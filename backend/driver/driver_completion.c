@@ -206,6 +206,7 @@ static const char *kind_of_option(Printer *p, const OptionInfo *o) {
     case OPTION_OUTPUT:
     case OPTION_ACCELERATE:
     case OPTION_DEEPSPEED:
+    case OPTION_MACHINE:
     case OPTION_HF: return "files";
     case OPTION_SET: return "set";
     case OPTION_PRESET: return "preset";

@@ -77,7 +77,7 @@ const OptionInfo option_table[] = {
      "fsdpc fit --memory 80GiB --outside 3GiB model.fsd"},
     {OPTION_MACHINE, 0, "machine", "FILE",
      "constants of a machine: memory of a device, ranks of a node; see docs/fit.md",
-     "fsdpc fit --memory 80GiB model.fsd"},
+     "fsdpc fit --machine h100-80.machine model.fsd"},
     {OPTION_DEVICE, 0, "device", "KIND", "cuda (default) or cpu",
      "fsdpc fit --memory 16GiB --device cpu model.fsd"},
     {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},

@@ -10,6 +10,7 @@ fsdpc co
 fsdpc dump --stage=sc
 fsdpc dump --stage=sh
 fsdpc compile m
+fsdpc fit --machine m
 fsdpc compile m.fsd --preset 
 fsdpc compile m.fsd -s train.o
 fsdpc compile m.fsd -s D
@@ -27,6 +28,7 @@ fsdpc co|compile convert completion
 fsdpc dump --stage=sc|sched schedule
 fsdpc dump --stage=sh|shard
 fsdpc compile m|m.fsd
+fsdpc fit --machine m|m.fsd
 fsdpc compile m.fsd --preset |big
 fsdpc compile m.fsd -s train.o|train.optimizer= train.on_nan=
 fsdpc compile m.fsd -s D|D=
