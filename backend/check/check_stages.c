@@ -5,7 +5,8 @@
  * last stage, then backward the other way. An update is one piece for each role. The proofs about
  * what values are (4, 8, 10) look at the pieces of a kind as one program: check_link puts, in place
  * of what a piece receives, what the piece before it sends, and in place of a kept activation what
- * forward of its stage keeps. What is left to show is about calls:
+ * forward of its stage keeps. Gathered parameters, and largest weights, that the first micro-batch
+ * leaves in a state are linked in the same way. What is left to show is about calls:
  *
  *   5e  pieces are a chain; a message has one sender and one receiver, next to each other in it,
  *       and is the same on both sides; a kept activation is set by forward of its stage alone
@@ -148,6 +149,19 @@ static int link_kept(Links *l, uint64_t i, uint32_t program, bool set) {
     return 0;
 }
 
+/* What forward of the step's first micro-batch leaves for all of them is that in its backward, too:
+ * proofs 3 and 4 know what may be set there. */
+static int link_left(Links *l, uint64_t i, bool set) {
+    const Plan *p = l->c->p;
+    int64_t index = p->instrs[i].attr.index;
+    if (set)
+        l->kept[index] = i + 1;
+    else if (l->kept[index])
+        l->same[check_out(l->c, i, 0)] =
+            l->same[p->operands[p->instrs[l->kept[index] - 1].first_in]];
+    return 0;
+}
+
 static int link_instr(Links *l, uint64_t i, uint32_t program) {
     const Plan *p = l->c->p;
     const PlanInstr *in = &p->instrs[i];
@@ -156,8 +170,12 @@ static int link_instr(Links *l, uint64_t i, uint32_t program) {
     case OP_receive: return link_receive(l, i, program);
     case OP_state:
     case OP_set_state:
-        if (p->states[in->attr.index].role != STATE_KEPT) return 0;
-        return link_kept(l, i, program, in->op == OP_set_state);
+        switch (p->states[in->attr.index].role) {
+        case STATE_KEPT: return link_kept(l, i, program, in->op == OP_set_state);
+        case STATE_GATHERED:
+        case STATE_LARGEST: return link_left(l, i, in->op == OP_set_state);
+        default: return 0;
+        }
     default: return 0;
     }
 }

@@ -10,6 +10,8 @@ int follow_state(GradientCheck *s, uint64_t i) {
     if (st->role != STATE_GRADIENT && st->role != STATE_METRIC && st->role != STATE_LARGEST)
         return 0;
     const Content *k = &s->before[index];
+    /* Readers in backward of a stage are linked to what its forward has stored (check_link). */
+    if (s->c->stages && st->role == STATE_LARGEST && !k->written) k = &s->content[index];
     if (!k->written)
         return check_fail(s->c, "4a", i,
                           "reads state %s before this step has stored anything in it",

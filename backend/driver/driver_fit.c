@@ -5,7 +5,7 @@
 
 #include "driver.h"
 #include "fit.h"
-#include "machine.h"
+#include "machine_file.h"
 
 enum { NODE_RANKS = 8 }; /* of most machines with GPUs */
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine.h"
+#include "machine_file.h"
 
 const MachineConstant *machine_find(const Machine *m, const char *path) {
     for (uint32_t i = 0; i < m->constants.n; i++)

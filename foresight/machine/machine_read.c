@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine.h"
+#include "machine_file.h"
 #include "op.h"
 
 /* Byte counts must fit 64 bits. */

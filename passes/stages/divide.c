@@ -7,8 +7,8 @@
  *
  * The pieces of a program are a chain: forward of the stages, then backward the other way. Where an
  * op reads what another piece makes, it gets there in one of these ways:
- *   - a state, a view, a parameter's memory that a state keeps, and what is computed from the batch
- *     and from constants alone, are made again where they are read;
+ *   - a state, a view, what a state keeps between micro-batches, and what is computed from the
+ * batch and from constants alone, are made again where they are read;
  *   - between forward and backward of a stage a value is a state, kept for each micro-batch;
  *   - from a stage to the next, or before, by `send` right after it is made, and `receive` at the
  *     begin of the program that wants it; over several stages each passes it on;
@@ -42,13 +42,14 @@ typedef struct Divide {
     Piece *piece; /* forward of each stage, then backward from the one before the last */
     uint32_t n;
     uint32_t *home; /* by old op: its piece */
-    int32_t
-        *gathered;  /* by old value: the state that keeps it as gathered parameters, or NO_INDEX */
+    int32_t *held;  /* by old value: the state that keeps it between micro-batches, or NO_INDEX */
     bool *of_batch; /* by old value: made of the batch and of constants alone */
     VEC(Sent) sent;
     Builder b;
     uint32_t *boxes, *kept; /* by piece: messages that it sends, values that it keeps so far */
 } Divide;
+
+static bool is_held(StateRole role) { return role == STATE_GATHERED || role == STATE_LARGEST; }
 
 static const Op *maker(const Divide *d, ValueId v) { return &d->g->ops.at[d->g->values.at[v].def]; }
 
@@ -105,7 +106,12 @@ static int32_t state_of(Divide *d, StateRole role, const char *name, Type t, int
 static ValueId keep_value(Divide *d, uint32_t from, uint32_t to, ValueId v, ValueId there) {
     Graph *g = d->g;
     Piece *a = &d->piece[from], *b = &d->piece[to];
-    const char *name = arena_printf(g->arena, "kept.%d.%u", a->stage, d->kept[from]++);
+    const char *name;
+    int32_t row;
+    do { /* a program before has kept another type there */
+        name = arena_printf(g->arena, "kept.%d.%u", a->stage, d->kept[from]++);
+        row = graph_find_state(g, name);
+    } while (row != NO_INDEX && !type_equal(&g->states.at[row].type, &g->values.at[v].type));
     Attrs attr = {.index = state_of(d, STATE_KEPT, name, g->values.at[v].type, a->stage)};
     Op like = *maker(d, v);
     OpId set = new_op(d, a, &like, OP_set_state, &attr, 1, &there, NULL);
@@ -159,9 +165,9 @@ static uint32_t way_from(const Divide *d, uint32_t home, uint32_t at) {
     return at - 1;
 }
 
-static ValueId gathered_here(Divide *d, uint32_t at, ValueId v) {
+static ValueId held_here(Divide *d, uint32_t at, ValueId v) {
     Graph *g = d->g;
-    Attrs attr = {.index = d->gathered[v]};
+    Attrs attr = {.index = d->held[v]};
     Op like = *maker(d, v);
     OpId id = new_op(d, &d->piece[at], &like, OP_state, &attr, 0, NULL, NULL);
     vec_push(g->scratch, &d->piece[at].head, id);
@@ -177,7 +183,7 @@ static ValueId value_here(Divide *d, uint32_t at, ValueId v) {
     if (def->kind == OP_state || op_info[def->kind].alias == ALIAS_VIEW ||
         (d->of_batch[v] && (!same_stage || def->kind == OP_field || !def->n_in)))
         return make_again(d, at, v);
-    if (d->gathered[v] != NO_INDEX) return to->here[v] = gathered_here(d, at, v);
+    if (d->held[v] != NO_INDEX) return to->here[v] = held_here(d, at, v);
     uint32_t from = way_from(d, home, at);
     ValueId there = value_here(d, from, v);
     bool kept = d->piece[from].stage == to->stage;
@@ -192,11 +198,10 @@ static uint32_t piece_of(const Divide *d, const Op *op) {
     return op->phase == PHASE_BACKWARD ? 2 * (d->stages - 1) - stage : stage;
 }
 
-/* What is made of the batch and of constants alone, and what a state keeps of gathered parameters.
- */
+/* What is made of the batch and of constants alone, and what states keep between micro-batches. */
 static void survey_values(Divide *d) {
     const Graph *g = d->g;
-    for (uint32_t v = 0; v < d->n_values; v++) d->gathered[v] = NO_INDEX;
+    for (uint32_t v = 0; v < d->n_values; v++) d->held[v] = NO_INDEX;
     for (uint32_t i = 0; i < d->old.ops.n; i++) {
         const Op *op = &g->ops.at[d->old.ops.at[i]];
         bool pure = op_info[op->kind].effect == EFFECT_PURE;
@@ -208,7 +213,7 @@ static void survey_values(Divide *d) {
         for (uint32_t j = 0; j < op->n_out; j++) d->of_batch[op->out + j] = pure;
         if (op->kind != OP_set_state) continue;
         const State *s = &g->states.at[op->attr->index];
-        if (s->role == STATE_GATHERED) d->gathered[op->in[0]] = (int32_t)op->attr->index;
+        if (is_held(s->role)) d->held[op->in[0]] = (int32_t)op->attr->index;
     }
 }
 
@@ -217,7 +222,7 @@ static void take_op(Divide *d, OpId id) {
     Graph *g = d->g;
     Op op = g->ops.at[id];
     uint32_t at = d->home[id], n = 0;
-    if (op.kind == OP_set_state && d->gathered[op.in[0]] != NO_INDEX) {
+    if (op.kind == OP_set_state && d->held[op.in[0]] != NO_INDEX) {
         OpId def = g->values.at[op.in[0]].def; /* kept from where it is made */
         if (g->ops.at[def].kind == OP_state) return;
         at = d->home[def];
@@ -232,7 +237,7 @@ static void take_op(Divide *d, OpId id) {
     g->ops.at[id].n_in = n;
     g->ops.at[id].stage = (int16_t)piece->stage;
     for (uint32_t j = 0; j < op.n_out; j++) piece->here[op.out + j] = op.out + j;
-    bool ends = op.kind == OP_set_state && g->states.at[op.attr->index].role == STATE_GATHERED;
+    bool ends = op.kind == OP_set_state && is_held(g->states.at[op.attr->index].role);
     if (ends)
         vec_push(g->scratch, &piece->tail, id);
     else
@@ -369,7 +374,7 @@ static void divide_program(Graph *g, uint32_t row) {
                 .n_values = g->values.n,
                 .old = g->programs.at[row],
                 .home = arena_array(g->scratch, uint32_t, g->ops.n + 1),
-                .gathered = arena_array(g->scratch, int32_t, g->values.n + 1),
+                .held = arena_array(g->scratch, int32_t, g->values.n + 1),
                 .of_batch = arena_array(g->scratch, bool, g->values.n + 1),
                 .b = {.g = g, .program = row}};
     make_pieces(&d);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "machine.h"
+#include "machine_file.h"
 
 static void ignore(void *context, const char *text, size_t n) {
     (void)context, (void)text, (void)n;

@@ -7,8 +7,8 @@
  * What is read is right: known names, finite numbers in range, an origin. A constant may be
  * missing; that is an error for whoever needs it.
  */
-#ifndef FSDPC_MACHINE_H
-#define FSDPC_MACHINE_H
+#ifndef FSDPC_MACHINE_FILE_H
+#define FSDPC_MACHINE_FILE_H
 
 #include "diag.h"
 

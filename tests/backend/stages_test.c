@@ -1,0 +1,217 @@
+/* Faults of plans whose ranks are stages of a pipeline, one at a time: each is refused, by the rule
+ * that is about it where there is one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "check.h"
+#include "mutate.h"
+
+typedef struct Faults {
+    Arena *arena;
+    GoodPlan good;
+    uint32_t tried;
+} Faults;
+
+static Faults faults_of(const char *setting) {
+    Faults f = {.arena = arena_new()};
+    const char *set[] = {setting};
+    f.good.name = "net";
+    good_plan(f.arena, "tests/pipeline/net", 0, set, ARRAY_LEN(set), &f.good);
+    PlanFault fault;
+    if (plan_check(&f.good.plan, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
+    return f;
+}
+
+static void faults_end(Faults *f) {
+    assert_int_not_equal(f->tried, 0);
+    free(f->good.bytes);
+    arena_free(f->arena);
+}
+
+/* The plan as it is now is refused; rule: "" if any may. */
+static void refuse(Faults *f, const char *rule) {
+    PlanFault fault = {.rule = "accepted"};
+    f->tried++;
+    int code = plan_check(&f->good.plan, &fault);
+    if (!code) fail_msg("fault %u is accepted", f->tried);
+    if (*rule && strcmp(rule, fault.rule))
+        fail_msg("fault %u: %s, not %s: %s", f->tried, fault.rule, rule, fault.message);
+}
+
+/* The tables of the plan, which lie in memory of its own. */
+static PlanCall *call_at(const Faults *f, uint64_t k) { return (PlanCall *)&f->good.plan.calls[k]; }
+static PlanInstr *instr_at(const Faults *f, uint64_t i) {
+    return (PlanInstr *)&f->good.plan.instrs[i];
+}
+static StagePart part_of(const Faults *f, const PlanCall *a) {
+    return (StagePart)f->good.plan.programs[a->program].part;
+}
+static uint32_t kind_of(const Faults *f, const PlanCall *a) {
+    return f->good.plan.programs[a->program].kind;
+}
+
+/* Calls what `how` says for each pair of calls of a role's step that follow each other. */
+static void swap_calls(Faults *f, bool (*wrong)(const Faults *, const PlanCall *, const PlanCall *),
+                       const char *rule) {
+    for (uint64_t k = 0; k + 1 < f->good.plan.n_calls; k++) {
+        PlanCall *a = call_at(f, k), *b = call_at(f, k + 1), one = *a, other = *b;
+        if (one.role != other.role || one.kind != PLAN_STEP || other.kind != PLAN_STEP) continue;
+        if (!wrong(f, a, b)) continue;
+        *a = other;
+        *b = one;
+        refuse(f, rule);
+        *a = one;
+        *b = other;
+    }
+}
+
+static bool both_backward(const Faults *f, const PlanCall *a, const PlanCall *b) {
+    return part_of(f, a) == part_of(f, b) && kind_of(f, b) != PROGRAM_UPDATE &&
+           f->good.plan.programs[a->program].stage == f->good.plan.programs[b->program].stage;
+}
+
+static bool ends_step(const Faults *f, const PlanCall *a, const PlanCall *b) {
+    (void)a;
+    return kind_of(f, b) == PROGRAM_UPDATE;
+}
+
+static void calls_are_exchanged(void **state) {
+    (void)state;
+    Faults f = faults_of("train.accumulate=4");
+    swap_calls(&f, both_backward, "check-5f");
+    swap_calls(&f, ends_step, "check-5f");
+    faults_end(&f);
+}
+
+static void a_slot_is_another(void **state) {
+    (void)state;
+    Faults f = faults_of("shard.pipeline=gpipe");
+    for (uint64_t k = 0; k < f.good.plan.n_calls; k++) {
+        PlanCall *a = call_at(&f, k);
+        if (a->kind != PLAN_STEP || part_of(&f, a) == STAGE_WHOLE) continue;
+        a->slot ^= 1;
+        refuse(&f, "check-10g");
+        a->slot ^= 1;
+    }
+    faults_end(&f);
+}
+
+static void a_micro_batch_is_another(void **state) {
+    (void)state;
+    Faults f = faults_of("train.accumulate=4");
+    for (uint64_t k = 0; k < f.good.plan.n_calls; k++) {
+        PlanCall *a = call_at(&f, k);
+        a->micro++;
+        refuse(&f, "check-5f");
+        a->micro--;
+    }
+    faults_end(&f);
+}
+
+/* An attribute of each message. */
+static void a_message_is_of_others(void **state) {
+    (void)state;
+    Faults f = faults_of("shard.mesh=(pp = 3, dp = 2)");
+    const Plan *p = &f.good.plan;
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        PlanInstr *in = instr_at(&f, i);
+        if (in->op != OP_send && in->op != OP_receive) continue;
+        int64_t stage = in->attr.stage, box = in->attr.index;
+        in->attr.stage = (stage + 1) % 3;
+        refuse(&f, "check-5e");
+        in->attr.stage = stage;
+        for (uint32_t k = 0; k < p->n_states; k++) {
+            if (p->states[k].role != STATE_OUTBOX || k == box) continue;
+            in->attr.index = k;
+            refuse(&f, ""); /* 5e, or 7c: it is waited for */
+        }
+        in->attr.index = box;
+    }
+    faults_end(&f);
+}
+
+/* Another value of its type in the place of what is sent. */
+static void something_else_is_sent(void **state) {
+    (void)state;
+    Faults f = faults_of("shard.strategy=none");
+    const Plan *p = &f.good.plan;
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        if (p->instrs[i].op != OP_send || p->instrs[i].op == OP_COUNT) continue;
+        uint32_t *v = (uint32_t *)&p->operands[p->instrs[i].first_in], sent = *v;
+        for (uint32_t w = 0; w < p->n_values; w++) {
+            bool earlier = p->values[w].def < i && sent - w < 60;
+            if (w == sent || !earlier ||
+                memcmp(&p->values[w].type, &p->values[sent].type, sizeof(Type)))
+                continue;
+            *v = w;
+            refuse(&f, "");
+        }
+        *v = sent;
+    }
+    faults_end(&f);
+}
+
+/* Backward reads two kept activations of one type in each other's place. */
+static void kept_activations_are_exchanged(void **state) {
+    (void)state;
+    Faults f = faults_of("train.accumulate=4");
+    const Plan *p = &f.good.plan;
+    uint64_t before = UINT64_MAX;
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        PlanInstr *in = instr_at(&f, i);
+        if (in->op != OP_state || p->states[in->attr.index].role != STATE_KEPT) continue;
+        PlanInstr *last = before == UINT64_MAX ? NULL : instr_at(&f, before);
+        before = i;
+        if (!last) continue;
+        PlanValue *v = (PlanValue *)&p->values[in->first_out];
+        PlanValue *w = (PlanValue *)&p->values[last->first_out];
+        if (memcmp(&v->type, &w->type, sizeof v->type)) continue;
+        int64_t index = in->attr.index;
+        uint64_t at = v->address;
+        in->attr.index = last->attr.index;
+        last->attr.index = index;
+        v->address = w->address;
+        w->address = at;
+        refuse(&f, "");
+        last->attr.index = in->attr.index;
+        in->attr.index = index;
+        w->address = v->address;
+        v->address = at;
+    }
+    faults_end(&f);
+}
+
+/* Losses and norms are summed over the ranks of one stage alone, or twice. */
+static void a_sum_leaves_stages_out(void **state) {
+    (void)state;
+    Faults f = faults_of("shard.mesh=(pp = 2, dp = 2)");
+    Mesh mesh = plan_mesh(&f.good.plan);
+    for (uint64_t i = 0; i < f.good.plan.n_instrs; i++) {
+        PlanInstr *in = instr_at(&f, i);
+        int64_t axes = in->attr.axes;
+        if (in->op != OP_all_reduce || !(axes & mesh_stage_axes(&mesh))) continue;
+        in->attr.axes = axes & ~(int64_t)mesh_stage_axes(&mesh);
+        refuse(&f, "");
+        in->attr.axes = axes;
+    }
+    faults_end(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_are_exchanged),
+        cmocka_unit_test(a_slot_is_another),
+        cmocka_unit_test(a_micro_batch_is_another),
+        cmocka_unit_test(a_message_is_of_others),
+        cmocka_unit_test(something_else_is_sent),
+        cmocka_unit_test(kept_activations_are_exchanged),
+        cmocka_unit_test(a_sum_leaves_stages_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
