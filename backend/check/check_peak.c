@@ -186,6 +186,8 @@ int check_peak(Check *c) {
         if (status) return status;
         status =
             compare_memory(c, &found, said->arena_bytes, said->host_bytes, said->workspace_bytes);
+        most.persistent_bytes = MAX(most.persistent_bytes, said->persistent_bytes);
+        most.host_persistent = MAX(most.host_persistent, said->host_persistent);
         most.arena_bytes = MAX(most.arena_bytes, found.arena_bytes);
         most.host_bytes = MAX(most.host_bytes, found.host_bytes);
         for (int d = 0; d < DEVICE_KINDS; d++) {
@@ -197,6 +199,12 @@ int check_peak(Check *c) {
     const PlanSettings *s = p->settings;
     for (int d = 0; d < DEVICE_KINDS; d++)
         most.workspace_bytes[d] += align_up(most.arena_bytes, PLAN_ALIGN);
+    if (s->persistent_bytes != most.persistent_bytes || s->host_persistent != most.host_persistent)
+        return check_fail(c, "6d", NO_INSTR,
+                          "states end at %llu, those of the host at %llu, the plan says %llu and "
+                          "%llu",
+                          (Llu)most.persistent_bytes, (Llu)most.host_persistent,
+                          (Llu)s->persistent_bytes, (Llu)s->host_persistent);
     status = compare_memory(c, &most, s->arena_bytes, s->host_bytes, s->workspace_bytes);
     if (!status && s->workspace_offset != align_up(most.arena_bytes, PLAN_ALIGN))
         status =

@@ -35,7 +35,7 @@ static const char *split_over(View *v, const PlanGroup *g, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) all |= g[i].split;
     int64_t shards = mesh_extent(&mesh, all), ranks = mesh_ranks(&mesh);
     if (shards == ranks) return "the ranks";
-    ranks /= mesh_extent(&mesh, mesh_cut_axes(&mesh));
+    ranks /= mesh_extent(&mesh, mesh_cut_axes(&mesh)) * mesh_stages(&mesh);
     if (shards == ranks) return arena_printf(v->a, "%s ranks", amount_commas(v->a, shards));
     return arena_printf(v->a, "%s ranks, once on each of %s replicas", amount_commas(v->a, shards),
                         amount_commas(v->a, ranks / shards));
@@ -117,8 +117,10 @@ static void put_loss_scale(View *v) {
 static void put_step(View *v) {
     const PlanSettings *s = v->p->settings;
     Arena *a = v->a;
-    char *line = arena_printf(a, "  step        %s samples: %u rank%s x %s x %s micro-batch%s",
-                              amount_commas(a, s->batch), s->ranks, s->ranks == 1 ? "" : "s",
+    Mesh mesh = plan_mesh(v->p);
+    long long readers = mesh_extent(&mesh, mesh_sample_axes(&mesh)); /* of other samples */
+    char *line = arena_printf(a, "  step        %s samples: %lld rank%s x %s x %s micro-batch%s",
+                              amount_commas(a, s->batch), readers, readers == 1 ? "" : "s",
                               amount_commas(a, s->local_batch), amount_commas(a, s->micro_batches),
                               s->micro_batches == 1 ? "" : "es");
     if (s->length)

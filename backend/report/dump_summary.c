@@ -64,6 +64,46 @@ static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
     }
 }
 
+static uint32_t count_stages(const Plan *p) {
+    uint32_t n = 0;
+    for (uint64_t i = 0; i < p->n_programs; i++) n = MAX(n, p->programs[i].stage + 1u);
+    return n;
+}
+
+/* What a stage has of the model, and what its ranks need. */
+static void put_stage(const Plan *p, uint32_t stage, Arena *a, Buf *out) {
+    const PlanRole *role = &p->roles[plan_stage_role(p, stage)];
+    Mesh mesh = plan_mesh(p);
+    int64_t parameters = 0, unit = -1;
+    uint32_t units = 0;
+    for (uint64_t i = 0; i < p->n_states; i++) {
+        const PlanState *s = &p->states[i];
+        if (s->role != STATE_PARAM || s->stage != stage + 1) continue;
+        const PlanGroup *g = &p->groups[s->group];
+        units += g->unit != unit;
+        unit = g->unit;
+        for (uint64_t k = g->first_param; k < (uint64_t)g->first_param + g->n_param; k++) {
+            const PlanParam *q = &p->params[p->group_params[k].param];
+            parameters += tensor_whole_elements(&q->cut, &mesh, type_elements(&q->type));
+        }
+    }
+    buf_printf(out, "  stage %u: %u unit%s, %s parameters; a rank peaks at %s, sends %s a step\n",
+               stage, units, units == 1 ? "" : "s", amount_commas(a, parameters),
+               amount_bytes(a, role->arena_bytes), amount_bytes(a, role->sent_bytes));
+}
+
+/* The share of a step in which a rank of a pipeline has nothing to do if all its stages take as
+ * long, backward twice as long as forward: M v + pp - 1 turns, of which pp - 1 are idle. */
+static void put_stages(const Plan *p, Arena *a, Buf *out) {
+    if (!plan_has_stages(p)) return;
+    uint32_t stages = count_stages(p), roles = (uint32_t)p->n_roles;
+    long long turns = p->settings->micro_batches * (stages / roles) + roles - 1;
+    buf_printf(out,
+               "pp = %u: %u stages; of equal length they are idle for %u of %lld turns, %.0f %%\n",
+               roles, stages, roles - 1, turns, 100.0 * (roles - 1) / (double)turns);
+    for (uint32_t s = 0; s < stages; s++) put_stage(p, s, a, out);
+}
+
 void dump_summary(const Plan *plan, Arena *a, Buf *out) {
     const PlanSettings *s = plan->settings;
     Lives lives = lives_of(plan, a);
@@ -73,6 +113,7 @@ void dump_summary(const Plan *plan, Arena *a, Buf *out) {
                amount_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
                (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
     put_cuts(plan, a, out);
+    put_stages(plan, a, out);
     buf_printf(out, "per rank: peak");
     for (int k = 0; k < DEVICE_KINDS; k++)
         buf_printf(out, "%s %s on %s (%s workspace)", k ? "," : "",

@@ -100,12 +100,17 @@ static void put_program_title(View *v, const PlanProgram *a) {
     int64_t times = 0;
     bool evaluation = false;
     for (uint64_t i = 0; i < p->n_calls; i++) {
-        if (&p->programs[p->calls[i].program] != a || p->calls[i].role != 0) continue;
+        if (&p->programs[p->calls[i].program] != a) continue;
+        if (p->calls[i].role != (plan_has_stages(p) ? plan_stage_role(p, a->stage) : 0)) continue;
         times += p->calls[i].times;
         evaluation = p->calls[i].kind == PLAN_EVALUATION;
     }
-    char *title = arena_printf(v->a, "program %s: %s%s; %u instructions, peak %s",
-                               program_name((ProgramKind)a->kind),
+    const char *part = "";
+    if (plan_has_stages(p))
+        part = arena_printf(v->a, " of stage %u%s%s", a->stage, a->part ? ", " : "",
+                            a->part ? word_of(&words_StagePart, a->part) : "");
+    char *title = arena_printf(v->a, "program %s%s: %s%s; %u instructions, peak %s",
+                               program_name((ProgramKind)a->kind), part,
                                times == 1 ? "once" : arena_printf(v->a, "%lld times", (Llu)times),
                                evaluation ? " for each batch of an evaluation" : " a step",
                                a->n_instr, amount_bytes(v->a, a->peak));

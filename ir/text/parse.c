@@ -15,12 +15,6 @@ enum { MOST_RANKS = 1 << 20 };
 
 /* ---- header ---- */
 
-bool parse_row(GraphParser *p, uint32_t row) {
-    uint32_t number;
-    if (!parse_u32(p, &number)) return false;
-    return number == row || parse_fail_token(p, "this is row %u, not %u", row, number);
-}
-
 static bool parse_file(GraphParser *p) {
     const char *base;
     uint64_t hash = 0;
@@ -434,6 +428,11 @@ static bool parse_op_tail(GraphParser *p, Op *op) {
     op->phase = (uint8_t)phase;
     op->recomputed = parse_accept_word(p, "recomputed");
     if (parse_accept_word(p, "unit") && !parse_i32(p, &op->unit)) return false;
+    int32_t stage = 0;
+    if (parse_accept_word(p, "stage") && !parse_i32(p, &stage)) return false;
+    if (stage < NO_INDEX || stage > INT16_MAX)
+        return parse_fail_token(p, "there is no stage %d", stage);
+    op->stage = (int16_t)stage;
     return (parse_accept(p, '-') || parse_string(p, &op->path)) && parse_span(p, &op->span);
 }
 

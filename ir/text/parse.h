@@ -93,7 +93,8 @@ static inline int parse_hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* parse.c: the number of a row, which must be this one. Rows of tables are numbered from 0. */
+/* parse_field.c: the number of a row, which must be this one. Rows of tables are numbered from 0.
+ */
 bool parse_row(GraphParser *p, uint32_t row);
 /* parse_formula.c: after `formula` its number, operands and steps. */
 bool parse_formula(GraphParser *p);

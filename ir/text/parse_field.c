@@ -321,3 +321,9 @@ bool parse_field(GraphParser *p, const TextField *f, void *record, bool open) {
     text_field_set(f, record, x);
     return true;
 }
+
+bool parse_row(GraphParser *p, uint32_t row) {
+    uint32_t number;
+    if (!parse_u32(p, &number)) return false;
+    return number == row || parse_fail_token(p, "this is row %u, not %u", row, number);
+}

@@ -292,19 +292,17 @@ void comm_sum_kept(CommEmitter *e) {
         const Bucket *b = &e->parts->buckets.at[i];
         ValueId *v = arena_array(g->scratch, ValueId, b->of.n);
         Transition *last = arena_array(g->scratch, Transition, b->of.n);
-        ReductionPath *path = arena_array(g->scratch, ReductionPath, b->of.n);
         builder_at_unit(&e->b, b->unit, PHASE_UPDATE);
         for (uint32_t k = 0; k < b->of.n; k++) {
             uint32_t group = b->of.at[k].group;
-            path[k] = comm_reduction_path(e->c, group, true, true);
             v[k] = emit_state(&e->b, e->c->gradient_state[group]);
-            last[k] = path[k].last;
+            last[k] = comm_reduction_path(e->c, group, true, true).last;
         }
         reduce_bucket(e, b, last, v);
         for (uint32_t k = 0; k < b->of.n; k++) {
+            bool in_place = last[k].sum && !(last[k].scatter | last[k].retain);
             e->became[b->of.at[k].reduced] = v[k];
-            if (path[k].in_place)
-                emit_set_state(&e->b, e->c->gradient_state[b->of.at[k].group], v[k]);
+            if (in_place) emit_set_state(&e->b, e->c->gradient_state[b->of.at[k].group], v[k]);
         }
     }
 }

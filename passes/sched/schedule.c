@@ -2,8 +2,8 @@
  *
  * In: a graph of level comm, in the order of computation. Out: level sched. The list is the order
  * in which the host issues ops. unshard, and a cast or quantize that only feeds it, are on stream
- * gather; other collectives on reduce; messages on send and receive; copies from and to host memory
- * on fetch and evict; all else on compute, in its old order.
+ * gather; other collectives on reduce; copies from and to host memory on fetch and evict; all else
+ * on compute, in its old order, messages between stages too: an outbox takes them at once.
  *
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
  * of a gather is where comm put it, before the computation that needs it. With prefetch k, pre: p
@@ -44,8 +44,6 @@ static OpId maker(const Schedule *s, ValueId v) { return s->g->values.at[v].def;
 static uint8_t stream_of(OpKind kind) {
     if (kind == OP_unshard) return STREAM_GATHER;
     if (op_info[kind].effect == EFFECT_COMM) return STREAM_REDUCE;
-    if (kind == OP_send) return STREAM_SEND;
-    if (kind == OP_receive) return STREAM_RECEIVE;
     if (kind == OP_fetch) return STREAM_FETCH;
     if (kind == OP_evict) return STREAM_EVICT;
     return STREAM_COMPUTE;

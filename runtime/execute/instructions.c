@@ -165,13 +165,13 @@ static void prepare_message(Rank *r, Executor *e, uint32_t k) {
     bool sends = in->op == OP_send;
     uint32_t v = sends ? p->operands[in->first_in] : in->first_out;
     const PlanRole *other = &p->roles[plan_stage_role(p, (uint32_t)in->attr.stage)];
+    int32_t place = r->rank - (int32_t)role_of(r)->first_rank;
     StageMessage *m = &e->prepared[k].message;
-    *m =
-        (StageMessage){.peer = (int32_t)(other->first_rank + (uint32_t)r->rank - role_of(r)->first_rank),
-                  .box = (uint32_t)in->attr.index,
-                  .stream = in->stream,
-                  .bytes = (uint64_t)type_bytes(&p->values[v].type),
-                  .value = address_of(r, v)};
+    *m = (StageMessage){.peer = (int32_t)other->first_rank + place,
+                        .box = (uint32_t)in->attr.index,
+                        .stream = in->stream,
+                        .bytes = (uint64_t)type_bytes(&p->values[v].type),
+                        .value = address_of(r, v)};
     note_kept(r, v, &m->value);
     char label[256];
     plan_instr_text(p, k, label, sizeof label);

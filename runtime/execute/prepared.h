@@ -17,10 +17,10 @@ typedef struct KeptPointer {
 typedef struct Prepared {
     KernelCall kernel;
     Collective collective;
-    StageMessage message;     /* of send and receive; its slot and number are those of the call */
-    uint64_t ordinal;    /* number of the collective on its communicator within one call */
-    bool awaited;        /* another stream waits for it */
-    Collective *meeting; /* a barrier before it (shared_gather.c), or NULL */
+    StageMessage message; /* of send and receive; its slot and number are those of the call */
+    uint64_t ordinal;     /* number of the collective on its communicator within one call */
+    bool awaited;         /* another stream waits for it */
+    Collective *meeting;  /* a barrier before it (shared_gather.c), or NULL */
     uint64_t meeting_ordinal;
 } Prepared;
 

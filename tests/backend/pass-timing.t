@@ -19,6 +19,7 @@ place ms
 fuse_backward ms
 precision ms
 pad ms
+stage ms
 fuse_norm ms
 fuse_loss ms
 wrap ms
@@ -28,6 +29,7 @@ shard ms
 optimizer ms
 comm ms
 fuse_sums ms
+divide ms
 schedule ms
 memory ms
 edges ms

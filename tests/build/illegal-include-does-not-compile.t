@@ -36,6 +36,7 @@ passes/fuse: ir/base ir/graph ir/ops passes passes/shard passes/train
 passes/place: ir/base ir/cut ir/graph ir/ops passes
 passes/sched: ir/base ir/graph ir/ops passes
 passes/shard: ir/base ir/graph ir/ops passes
+passes/stages: ir/base ir/graph ir/ops passes passes/shard
 passes/train: ir/base ir/graph ir/ops passes passes/shard
 runtime/data: runtime/options runtime/random tensors copies
 runtime/devices/cpu/arrays: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies

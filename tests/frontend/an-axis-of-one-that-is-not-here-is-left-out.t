@@ -8,6 +8,6 @@ module M {
 model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
-shard { mesh = (pp = 1, dp = 2) }
+shard { mesh = (ep = 1, dp = 2) }
 ==== out
 mesh dp = 2

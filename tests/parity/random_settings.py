@@ -117,7 +117,8 @@ def offload(r):
 
 def columns(r, model, mesh, out):
     """With layout = param, where no parameter is replicated, what the ranks can share evenly."""
-    shards = int(mesh.split("dp = ")[1].split(",")[0])
+    sizes = dict(axis.split(" = ") for axis in mesh.split(", "))
+    shards = int(sizes.get("dp", 1)) * int(sizes.get("cp", 1))
     if "layout = param" not in out or any("replicate" in s for s in out):
         return []
     return [f'"{glob}" = split(dp, axis = {axis})' for glob, axis, length in model[6]

@@ -105,6 +105,7 @@ TEST(passes_run_in_the_order_of_the_table) {
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
+                            "stage: graph train\n"
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n"
                             "wrap: graph shard\n"
@@ -114,6 +115,7 @@ TEST(passes_run_in_the_order_of_the_table) {
                             "optimizer: graph shard\n"
                             "comm: graph comm\n"
                             "fuse_sums: graph comm\n"
+                            "divide: graph comm\n"
                             "schedule: graph sched\n"
                             "memory: graph sched\n"
                             "edges: graph sched\n");
@@ -142,6 +144,7 @@ TEST(the_pipeline_starts_at_the_level_of_the_graph) {
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
+                            "stage: graph train\n"
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n");
     finish(&f);

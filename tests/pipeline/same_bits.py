@@ -48,7 +48,14 @@ STRATEGIES = [
     ["shard.strategy=full", "shard.gather=f8e4m3"],
     ["shard.strategy=full", "shard.offload=(states = cpu, params = cpu)"],
 ]
-# Axes before and after dp, settings, and the micro-batches that these allow.
+# Axes that a stage has, and settings with which they are tried.
+MESHES = [
+    ("rep=2,dp=2", ["shard.strategy=full", "shard.all_reduce=last", "train.accumulate=2"]),
+    ("dp=2,tp=2", ["shard.strategy=full", "train.accumulate=2"]),
+    ("dp=2,tp=2", ["shard.strategy=none", "shard.rows=false", "train.accumulate=2"]),
+    ("dp=1", ["shard.strategy=full", "train.accumulate=4"]),
+]
+# Stages, settings, and the micro-batches that these allow.
 PIPELINES = [
     (2, [], (1, 2, 4)),
     (4, [], (1, 2, 4)),
@@ -86,16 +93,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         with open(folder + "/m.fsd", "w") as model:
             model.write(MODEL)
-        for strategy, micro in itertools.product(STRATEGIES, (1, 2, 4)):
-            if micro == 1 and "shard.hold=true" in strategy:
-                continue
-            settings = strategy + ["train.accumulate=%d" % micro]
-            one = train(fsdpc, fsdp_run, folder, "dp=2", settings)
+        tried = [("dp=2", strategy + ["train.accumulate=%d" % micro])
+                 for strategy, micro in itertools.product(STRATEGIES, (1, 2, 4))
+                 if micro > 1 or "shard.hold=true" not in strategy]
+        for axes, settings in tried + MESHES:
+            micro = int(settings[-1].split("=")[1])
+            one = train(fsdpc, fsdp_run, folder, axes, settings)
             for stages, pipeline, micros in PIPELINES:
                 if micro not in micros:
                     continue
                 options = ("--overlap", "on") if runs % 2 else ("--overlap", "off")
-                mesh = "pp=%d,dp=2" % stages
+                mesh = "pp=%d,%s" % (stages, axes)
                 several = train(fsdpc, fsdp_run, folder, mesh, settings + pipeline, options)
                 runs += 1
                 if several != one:

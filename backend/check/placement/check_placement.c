@@ -164,6 +164,12 @@ static void place_sum_of_parts(Check *c, uint64_t i) {
         placement_set(c, check_out(c, i, (uint32_t)part), &(Place){.kind = PLACE_PARTIAL}, 0);
 }
 
+/* Whoever reads it reads what is linked to it (check_stages.c), as that is placed. */
+static bool is_passed_on(const Check *c, const PlanInstr *in) {
+    return in->op == OP_send ||
+           (in->op == OP_set_state && c->p->states[in->attr.index].role == STATE_KEPT);
+}
+
 static int place_flat(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     const Place *first = in->n_in ? &c->place[check_in(c, i, 0)] : NULL;
@@ -171,12 +177,14 @@ static int place_flat(Check *c, uint64_t i) {
     for (uint32_t k = 0; k < in->n_in; k++) whole &= is_whole(c, check_in(c, i, k));
     if (in->op == OP_pack || in->op == OP_copy_in) return place_pack(c, i);
     if (in->op == OP_accumulate) return place_accumulated(c, i);
-    if (in->op == OP_grad_norm) /* each rank's share of it: rank_own_part */
+    if (in->op == OP_amax && c->p->groups[in->attr.group].split & cut_axis(c)) /* of its shard */
+        placement_set(c, check_out(c, i, 0), &(Place){.kind = PLACE_PARTIAL}, 0);
+    else if (in->op == OP_grad_norm) /* each rank's share of it: rank_own_part */
         placement_set(c, check_out(c, i, 0), &(Place){.kind = PLACE_PARTIAL}, 0);
     else if (in->op == OP_fetch || in->op == OP_evict || in->op == OP_cast ||
              (in->op == OP_metric_add && same_place(first, &c->place[check_in(c, i, 1)])))
         set_like(c, check_out(c, i, 0), check_in(c, i, 0));
-    else if (whole || in->op == OP_free)
+    else if (whole || in->op == OP_free || is_passed_on(c, in))
         place_sum_of_parts(c, i);
     else
         return check_fail(c, "10b", i,

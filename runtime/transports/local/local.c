@@ -471,7 +471,8 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
 
 /* ---- messages between stages */
 
-static int report_silence(TransportContext *c, const StageMessage *m, int32_t seconds, char *error) {
+static int report_silence(TransportContext *c, const StageMessage *m, int32_t seconds,
+                          char *error) {
     const LocalWorld *w = c->world;
     const Pulse *p = atomic_load_explicit(&w->member[m->peer].pulse, memory_order_acquire);
     char at[160] = "none";
