@@ -207,9 +207,9 @@ typedef struct Policy {
 #undef POLICY
 } Policy;
 
-/* Level sched: the memory of the ranks of one place on axis pp, the same for all their programs.
- * Slots of kept activations come last among the states: a micro-batch has one from its forward to
- * its backward. */
+/* Level sched: the memory of the ranks of one place on axis pp, the same for all their programs. A
+ * micro-batch has a slot of kept activations from its forward to its backward; they lie before
+ * states that are lent. */
 typedef struct RoleMemory {
     uint64_t persistent_bytes;              /* states lie in [0, persistent_bytes) */
     uint64_t arena_bytes;                   /* peak over programs, without workspaces */
