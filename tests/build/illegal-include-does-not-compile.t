@@ -5,6 +5,7 @@
 ==== out
 backend/check: backend/plan ir/base ir/cut ir/graph ir/ops ir/text
 backend/check/placement: backend/check backend/plan ir/base ir/cut ir/graph ir/ops
+backend/check/stages: backend/check backend/plan ir/base ir/cut ir/graph ir/ops
 backend/driver: backend/emit backend/plan backend/report checkpoint foresight/fit foresight/machine frontend frontend/families frontend/help frontend/model frontend/vocabulary ir/base ir/graph ir/ops passes tensors copies
 backend/emit: backend/plan frontend frontend/model ir/base ir/graph ir/ops ir/text passes
 backend/plan: ir/base ir/graph ir/ops ir/text
