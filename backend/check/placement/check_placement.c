@@ -109,7 +109,8 @@ static int place_collective(Check *c, uint64_t i) {
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Place *p = &c->place[check_in(c, i, k)];
         if (in->op == OP_all_reduce && along) {
-            if (p->kind != PLACE_PARTIAL) return fail_collective(c, i, "a term of a sum");
+            bool zeros = check_is_zeros(c, check_in(c, i, k)); /* terms like any others */
+            if (p->kind != PLACE_PARTIAL && !zeros) return fail_collective(c, i, "a term of a sum");
             placement_set(c, check_out(c, i, k), &(Place){0}, 0);
         } else if (along) {
             return fail_collective(c, i, "split");

@@ -99,15 +99,17 @@ static int64_t tried_size(const Placing *s, uint32_t which, uint32_t j, int dim)
     return padded ? size : part * cut_parts(c);
 }
 
-/* The op on whole types with these dimensions of its results cut. */
-static bool try_types(Placing *s, uint32_t which) {
+/* Result j is as it is on a rank, but has `size` entries along the dimension that is tried. */
+static void set_type(Placing *s, uint32_t j, int64_t size) {
+    Type *t = &s->type[s->n_in + j];
+    *t = s->c->part[check_out(s->c, s->i, j)];
+    t->pitch = 0; /* parts of ops need not accept one */
+    if (s->dim[j] >= 0) t->dim[s->dim[j]] = size;
+}
+
+/* The op on whole types, of results that are cut along the dimensions that are tried. */
+static bool fits_types(Placing *s, uint32_t which) {
     const Check *c = s->c;
-    for (uint32_t j = 0; j < s->n_out; j++) {
-        Type *t = &s->type[s->n_in + j];
-        *t = c->part[check_out(c, s->i, j)];
-        t->pitch = 0; /* parts of ops need not accept one */
-        if (s->dim[j] >= 0) t->dim[s->dim[j]] = tried_size(s, which, j, s->dim[j]);
-    }
     PlanInstr whole = *s->in;
     whole.n_in = s->n_in;
     c->scaled[s->i][c->level] = (uint8_t)(s->scaled + 1);
@@ -120,6 +122,12 @@ static bool try_types(Placing *s, uint32_t which) {
     for (uint32_t k = 0; k < n; k++)
         if (agrees(s, &cuts[k], which)) return true;
     return false;
+}
+
+static bool try_types(Placing *s, uint32_t which) {
+    for (uint32_t j = 0; j < s->n_out; j++)
+        set_type(s, j, s->dim[j] < 0 ? 0 : tried_size(s, which, j, s->dim[j]));
+    return fits_types(s, which);
 }
 
 /* The next choice of dimensions; false after the last. Many results are cut alike. */
@@ -216,6 +224,28 @@ static bool find_cut(Placing *s) {
     return true;
 }
 
+/* A rank may make its part of a result from whole operands, as a table's gradient is made: then the
+ * plan says what the kernel is told, which part that is. */
+static bool find_hinted(Placing *s) {
+    const Plan *plan = s->c->p;
+    uint32_t which = 0;
+    for (uint32_t j = 0; j < s->n_out; j++) {
+        uint32_t v = check_out(s->c, s->i, j);
+        const Placement *hint = plan_placement(plan, &plan->values[v]);
+        Place *p = &s->place[s->n_in + j];
+        *p = (Place){0};
+        s->dim[j] = -1;
+        for (int i = 0; hint && i < MAX_RANK; i++)
+            if (hint->cut[i] & cut_axis(s->c)) *p = (Place){PLACE_CUT, (uint8_t)i, hint->outer[i]};
+        if (p->kind == PLACE_CUT) s->dim[j] = p->dim;
+        bool alone = p->kind == PLACE_CUT && hint->cut[p->dim] == cut_axis(s->c);
+        set_type(s, j, alone ? hint->size[p->dim] : s->c->part[v].dim[p->dim] * cut_parts(s->c));
+        if (p->kind == PLACE_CUT) which = s->n_in + j;
+    }
+    s->scaled = -1;
+    return which && op_reads_placements((OpKind)s->in->op) && fits_types(s, which);
+}
+
 static bool stays_partial(Placing *s) {
     bool *partial = arena_array(s->scratch, bool, s->n_in + 1), any = false;
     for (uint32_t v = 0; v < s->n_in; v++) {
@@ -259,7 +289,7 @@ int placement_of_op(Check *c, uint64_t i) {
     bool whole = true;
     c->scaled[i][c->level] = 0;
     for (uint32_t k = 0; k < s.n_in; k++) whole &= is_whole(c, check_in(c, i, k));
-    if (whole) {
+    if (whole && !op_reads_placements((OpKind)in->op)) {
         placement_set_whole(c, i);
         return 0;
     }
@@ -272,16 +302,19 @@ int placement_of_op(Check *c, uint64_t i) {
         s.type[k].pitch = 0;
         s.place[k] = c->place[check_in(c, i, k)];
     }
-    bool found = find_cut(&s) || stays_partial(&s);
+    bool found = whole ? find_hinted(&s) : find_cut(&s) || stays_partial(&s);
     c->scaled[i][c->level] = (uint8_t)(s.scaled + 1);
     uint32_t which = 0;
     while (which < s.n_in && s.place[which].kind != PLACE_CUT) which++;
     for (uint32_t j = 0; found && j < s.n_out; j++) {
         const Place *p = &s.place[s.n_in + j];
-        bool cut = p->kind == PLACE_CUT;
-        placement_set(c, check_out(c, i, j), p, cut ? tried_size(&s, which, j, p->dim) : 0);
+        int64_t size = p->kind != PLACE_CUT ? 0
+                       : whole              ? s.type[s.n_in + j].dim[p->dim]
+                                            : tried_size(&s, which, j, p->dim);
+        placement_set(c, check_out(c, i, j), p, size);
     }
     arena_free(scratch);
-    if (found) return 0;
+    if (whole && !found) placement_set_whole(c, i);
+    if (whole || found) return 0;
     return fail_op(c, i);
 }
