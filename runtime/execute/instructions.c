@@ -51,11 +51,12 @@ static void *address_of(const Rank *r, uint32_t value) {
 
 const void *instruction_value(const Rank *r, uint32_t value) { return address_of(r, value); }
 
-/* The pointer in `place` is set before each call, if the value is in a slot. */
-static void note_kept(Rank *r, uint32_t value, void *place) {
+/* The pointer in `place`, to so many bytes behind the value's first, is set before each call, if
+ * the value is in a slot. */
+static void note_kept(Rank *r, uint32_t value, int64_t behind, void *place) {
     if (!is_kept(r, value)) return;
     Executor *e = r->executor;
-    vec_push(e->arena, &e->kept, ((KeptPointer){place, address_of(r, value)}));
+    vec_push(e->arena, &e->kept, ((KeptPointer){place, (char *)address_of(r, value) + behind}));
 }
 
 void instructions_use_slot(Rank *r, uint32_t program, uint32_t slot) {
@@ -83,9 +84,8 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
         int64_t written = type_elements(&p->values[to].type) / runs;
         int64_t width = (int64_t)dtype_bytes(p->values[from].type.dtype);
         for (int64_t run = 0; run < runs; run++) {
-            CHECK(run == 0 || (!is_kept(r, from) && !is_kept(r, to)));
-            note_kept(r, from, &(*buffer)[n].in);
-            note_kept(r, to, &(*buffer)[n].out);
+            note_kept(r, from, run * read * width, &(*buffer)[n].in);
+            note_kept(r, to, run * written * width, &(*buffer)[n].out);
             (*buffer)[n++] =
                 (CommBuffer){.in = (const char *)address_of(r, from) + run * read * width,
                              .out = (char *)address_of(r, to) + run * written * width,
@@ -131,7 +131,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
     c->in_placed = room->placed;
     for (uint32_t i = 0; i < in->n_in; i++) {
         uint32_t v = p->operands[in->first_in + i];
-        note_kept(r, v, room->in);
+        note_kept(r, v, 0, room->in);
         *room->in++ = address_of(r, v);
         *room->type++ = &p->values[v].type;
         room->flat_in[i] = p->values[v].type;
@@ -141,7 +141,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
     c->out_placed = room->placed;
     for (uint32_t i = 0; i < in->n_out; i++) {
         uint32_t v = in->first_out + i;
-        note_kept(r, v, room->out);
+        note_kept(r, v, 0, room->out);
         *room->out++ = address_of(r, v);
         *room->type++ = &p->values[v].type;
         room->flat_out[i] = p->values[v].type;
@@ -172,7 +172,7 @@ static void prepare_message(Rank *r, Executor *e, uint32_t k) {
                         .stream = in->stream,
                         .bytes = (uint64_t)type_bytes(&p->values[v].type),
                         .value = address_of(r, v)};
-    note_kept(r, v, &m->value);
+    note_kept(r, v, 0, &m->value);
     char label[256];
     plan_instr_text(p, k, label, sizeof label);
     m->label = arena_strdup(e->arena, label);
