@@ -96,6 +96,8 @@ bool check_in_one_piece(const Check *c, const PlanGroupParam *at);
 uint32_t check_at_home(const Check *c, uint32_t value);
 uint32_t check_as_made(const Check *c, uint32_t value);
 bool check_is_zeros(const Check *c, uint32_t value); /* numbers of a fill with 0 */
+/* The attributes that both ops have, except those of the set. */
+bool check_same_attributes(const PlanInstr *a, const PlanInstr *b, uint64_t but);
 bool check_is_loss(uint16_t op);
 bool check_is_update(uint16_t op);
 bool check_is_collective(const Check *c, uint64_t instr);

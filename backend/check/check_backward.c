@@ -63,13 +63,17 @@ static void add_up(Backward *s, const PlanProgram *pr) {
 
 static bool is_pack(const PlanInstr *in) { return in->op == OP_pack || in->op == OP_copy_in; }
 
-static int check_pack(Backward *s, uint64_t i) {
+/* Of a parameter that several stages read each packs a part: they are taken away from the whole, of
+ * which nothing must be left. */
+static int check_pack(Backward *s, uint64_t i, bool take) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     const PlanGroup *g = &p->groups[in->attr.group];
     for (uint32_t k = 0; k < MIN(in->n_in, g->n_param); k++) {
         uint32_t param = p->group_params[g->first_param + k].param;
-        if (s->c->number[check_in(s->c, i, k)] != s->of_param[param])
+        if (take)
+            s->of_param[param] -= s->c->number[check_in(s->c, i, k)];
+        else if (s->of_param[param])
             return check_blame(s, i, param, check_in(s->c, i, k));
     }
     return 0;
@@ -100,8 +104,10 @@ int check_backward(Check *c, const PlanProgram *pr) {
         check_index_forms(&s);
         add_up(&s, pr);
     }
-    for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-        if (is_pack(&p->instrs[i])) status = check_pack(&s, i);
+    for (int take = 1; !status && take >= 0; take--)
+        for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr;
+             i++)
+            if (is_pack(&p->instrs[i])) status = check_pack(&s, i, take);
     free(s.param);
     free(s.wanted);
     free(s.reached);

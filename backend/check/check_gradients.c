@@ -25,6 +25,8 @@
  *   4o  programs, roles or the evaluation have different losses
  *   4r  weights are quantized, or dequantized, by something else than their own largest ones over
  *       all ranks, as the step began
+ *   4s  stages that read a parameter do not all add up their gradients of it, or do not update it
+ *       alike
  */
 #include "check_gradients.h"
 
@@ -201,8 +203,12 @@ int check_gradients(Check *c, uint32_t role) {
     s.updated = calloc(p->n_groups + 1, sizeof *s.updated);
     s.next = calloc(p->n_groups + 1, sizeof *s.next);
     s.listed = calloc(p->n_groups + 1, sizeof *s.listed);
+    s.joined = calloc(p->n_groups + 1, sizeof *s.joined);
+    s.shared = calloc(p->n_groups + 1, sizeof *s.shared);
+    s.updater = calloc(p->n_groups + 1, sizeof *s.updater);
     int status = 0;
-    if (!s.sym || !s.before || !s.content || !s.reported || !s.updated || !s.next || !s.listed) {
+    if (!s.sym || !s.before || !s.content || !s.reported || !s.updated || !s.next || !s.listed ||
+        !s.joined || !s.shared || !s.updater) {
         check_fail(c, "0", NO_INSTR, "no memory for the checker");
         status = EXIT_ENVIRONMENT;
     }
@@ -211,6 +217,7 @@ int check_gradients(Check *c, uint32_t role) {
         if (s.updated[g] != (p->groups[g].flags & GROUP_TRAINABLE ? 1u : 0u))
             status = check_fail(c, "4d", NO_INSTR, "group %u is updated %u times per step", g,
                                 s.updated[g]);
+    if (!status) status = follow_shared_end(&s);
     if (!status) status = follow_calls(&s, role, PLAN_EVALUATION);
     if (!status) status = check_reported(&s, role);
     free(s.sym);
@@ -220,5 +227,8 @@ int check_gradients(Check *c, uint32_t role) {
     free(s.updated);
     free(s.next);
     free(s.listed);
+    free(s.joined);
+    free(s.shared);
+    free(s.updater);
     return status;
 }

@@ -56,6 +56,12 @@ typedef struct GradientCheck {
     uint32_t *updated; /* by group: times updated */
     uint32_t *next;    /* by group: link of a norm's list */
     uint32_t *listed;  /* by group: grad_norm instruction + 1 of this program */
+    /* of groups that several stages have: */
+    uint32_t
+        *joined; /* by group: + 1, a group of the same role, whose gradient has its own added */
+    uint32_t *shared;  /* by group: which sum over stages of its role has its gradient, from 1 on */
+    uint32_t *updater; /* by group: update instruction + 1 */
+    uint32_t sums, sums_of; /* so many sums over stages in program sums_of - 1 */
 } GradientCheck;
 
 /* The axes over which terms are summed before anybody reads them. */
@@ -101,6 +107,14 @@ int follow_derived(GradientCheck *s, uint64_t i); /* from a gradient, for the up
 int follow_update(GradientCheck *s, uint64_t i);
 int follow_amax(GradientCheck *s, uint64_t i);
 int follow_quantized(GradientCheck *s, uint64_t i);
+/* backend/check/stages/follow_shared.c: gradients of parameters that several stages read */
+/* Result j of an accumulate: the sum of those of two stages of one role. */
+int follow_join(GradientCheck *s, uint64_t i, uint32_t j);
+int follow_shared_sum(GradientCheck *s, uint64_t i);        /* over stages */
+int follow_shared_end(GradientCheck *s);                    /* after a step */
+bool follow_is_alike(const Check *c, int64_t a, int64_t b); /* groups of the same parameters */
+int64_t follow_first_alike(const Check *c, int64_t group);  /* the first such group */
+
 /* Is v the result of an update or of step_scale that this state is made for? */
 bool follow_is_update_of(const Check *c, uint32_t v, const PlanState *st);
 /* Is v the copy that the group's update makes of its master shard, or a cast of that shard? */

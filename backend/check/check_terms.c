@@ -257,6 +257,14 @@ uint64_t check_attr_word(const Attrs *a, uint32_t bit) {
     return word;
 }
 
+bool check_same_attributes(const PlanInstr *a, const PlanInstr *b, uint64_t but) {
+    uint64_t both = op_info[a->op].attrs & op_info[b->op].attrs & ~but;
+    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
+        if (both >> bit & 1 && check_attr_word(&a->attr, bit) != check_attr_word(&b->attr, bit))
+            return false;
+    return true;
+}
+
 bool check_counts(uint16_t op, uint32_t bit) {
     return (op_info[op].attrs >> bit & 1) && bit != ATTR_BIT_earlier;
 }

@@ -63,7 +63,10 @@ int follow_sum(GradientCheck *s, uint64_t i) {
     for (uint32_t j = 0; !status && j < in->n_out; j++) {
         Sym *a = sym_in(s, i, j), *b = sym_in(s, i, in->n_out + j);
         bool part = in->op == OP_accumulate && b->kind == SYM_NONE;
-        if (part)
+        bool stages = a->kind == SYM_GRADIENT && b->kind == SYM_GRADIENT && a->group != b->group;
+        if (stages)
+            status = follow_join(s, i, j);
+        else if (part)
             status = add_to_part(s, i, j, a);
         else if (a->kind != SYM_NONE || b->kind != SYM_NONE)
             status = add_up(s, i, j, a, b);
@@ -139,6 +142,8 @@ int follow_retained(GradientCheck *s, uint64_t i) {
 int follow_reduction(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
+    if (in->attr.axes & s->c->stages && in->attr.tag == TAG_GRADIENT)
+        return follow_shared_sum(s, i);
     int32_t other = NO_INDEX; /* a group that it reduces */
     bool named = false;       /* one of them is of the unit that it names */
     for (uint32_t k = 0; k < in->n_out; k++) {
@@ -162,7 +167,7 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
         AxisSet differ = s->c->samples;
         if (v->kind == SYM_NORM || v->kind == SYM_TERM) differ |= s->c->stages;
         if (v->kind == SYM_NORM) differ |= s->c->cuts;
-        if (v->kind == SYM_GRADIENT) differ |= p->groups[v->group].partial;
+        if (v->kind == SYM_GRADIENT) differ |= p->groups[v->group].partial & ~s->c->stages;
         if (v->kind == SYM_DERIVED) differ |= p->groups[v->group].split | p->groups[v->group].cut;
         if (axes & ~differ)
             return check_fail(s->c, "4c", i, "sums over axes %#x; contributions differ over %#x",

@@ -49,7 +49,10 @@ bool follow_is_new_copy(const Check *c, uint32_t v, int64_t group) {
 /* Is operand k the complete reduced gradient of the group? */
 static int check_complete(GradientCheck *s, uint64_t i, uint32_t k, int64_t group) {
     const Sym *g = sym_in(s, i, k);
-    if (g->kind != SYM_GRADIENT || g->group != group)
+    bool own =
+        g->kind == SYM_GRADIENT &&
+        (g->group == group || (g->summed & s->c->stages && follow_is_alike(s->c, g->group, group)));
+    if (!own)
         return check_fail(s->c, "4e", i, "operand %u is not the gradient of group %lld", k,
                           (long long)group);
     if (g->summed != (s->c->samples | s->c->p->groups[group].partial))
@@ -76,6 +79,9 @@ int follow_norm(GradientCheck *s, uint64_t i) {
         return check_fail(s->c, "4g", i, "takes the norm of a group that does not exist");
     int status = check_complete(s, i, 0, group);
     if (status) return status;
+    if (follow_first_alike(s->c, group) != group)
+        return check_fail(s->c, "4g", i, "takes the norm of group %lld, which group %lld has, too",
+                          (long long)group, (long long)follow_first_alike(s->c, group));
     if (s->listed[group])
         return check_fail(s->c, "4g", i, "instruction %u has already taken the norm of group %lld",
                           s->listed[group] - 1, (long long)group);
@@ -110,7 +116,8 @@ int follow_scale(GradientCheck *s, uint64_t i) {
     uint32_t role = plan_stage_role(p, p->programs[s->c->program[i]].stage);
     for (uint32_t k = 0; k < p->n_states; k++) {
         const PlanState *st = &p->states[k];
-        if (st->role == STATE_PARAM && plan_has_state(p, st, role))
+        if (st->role == STATE_PARAM && plan_has_state(p, st, role) &&
+            follow_first_alike(s->c, st->group) == st->group)
             trainable += p->groups[st->group].flags & GROUP_TRAINABLE;
     }
     if (listed != trainable)
@@ -153,14 +160,6 @@ static uint16_t maker_of(const char *name) {
     return op;
 }
 
-static bool same_attributes(const PlanInstr *a, const PlanInstr *b) {
-    uint64_t both = op_info[a->op].attrs & op_info[b->op].attrs;
-    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
-        if (both >> bit & 1 && check_attr_word(&a->attr, bit) != check_attr_word(&b->attr, bit))
-            return false;
-    return true;
-}
-
 /* Is operand k what its maker derived from the parts of all ranks, with the same constants? */
 static int check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
     const PlanInstr *in = &s->c->p->instrs[i];
@@ -172,8 +171,8 @@ static int check_derived(GradientCheck *s, uint64_t i, uint32_t k) {
     bool differs = how == PARTIAL_TOGETHER || (how == PARTIAL_ALONE && g->split);
     AxisSet summed = (differs ? s->c->samples | g->split : 0) | (how == PARTIAL_NONE ? 0 : g->cut);
     if (v->kind == SYM_DERIVED && v->group == in->attr.group &&
-        s->c->p->instrs[v->value].op == of && same_attributes(in, &s->c->p->instrs[v->value]) &&
-        v->summed == summed)
+        s->c->p->instrs[v->value].op == of &&
+        check_same_attributes(in, &s->c->p->instrs[v->value], 0) && v->summed == summed)
         return 0;
     return check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
                       op_info[of].name, (long long)in->attr.group);
@@ -264,6 +263,7 @@ int follow_update(GradientCheck *s, uint64_t i) {
     if (status) return status;
     if (s->updated[group]++)
         return check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
+    s->updater[group] = (uint32_t)i + 1;
     return check_copied(s, i, group);
 }
 
@@ -289,7 +289,9 @@ int follow_quantized(GradientCheck *s, uint64_t i) {
         int status = check_state_of(s, i, 0, STATE_PARAM);
         if (status) return status;
     }
-    if (v->kind == SYM_LARGEST && v->group == g - p->groups && v->summed == g->split) return 0;
+    if (v->kind == SYM_LARGEST && v->summed == g->split &&
+        follow_is_alike(s->c, v->group, g - p->groups))
+        return 0;
     return check_fail(s->c, "4r", i,
                       "operand 1 is not the largest weights of group %lld over all "
                       "ranks",

@@ -84,8 +84,15 @@ static Type clean_type(const Type *t) {
     return clean;
 }
 
+/* Copies that stages have of a parameter are that parameter, in several groups. */
+static uint32_t params_of_model(const Graph *g) {
+    uint32_t n = 0;
+    while (n < g->params.n && !g->params.at[n].copy_of) n++;
+    return n;
+}
+
 static void emit_params(Emit *e) {
-    for (uint32_t i = 0; i < e->g->params.n; i++) {
+    for (uint32_t i = 0; i < params_of_model(e->g); i++) {
         const Param *p = &e->g->params.at[i];
         uint32_t flags = (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
                          (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
@@ -141,8 +148,9 @@ static void emit_names(Emit *e) {
         }
         emit_stored(e, t);
         if (t == 0) continue; /* the parameters' own names */
-        for (uint32_t i = 0; i < e->g->params.n; i++) emit_other_name(e, t, e->g->params.at[i].key);
-        for (uint32_t i = 0; i < e->g->params.n; i++)
+        uint32_t n = params_of_model(e->g);
+        for (uint32_t i = 0; i < n; i++) emit_other_name(e, t, e->g->params.at[i].key);
+        for (uint32_t i = 0; i < n; i++)
             for (uint32_t k = 0; k < e->g->params.at[i].aliases.n; k++)
                 emit_other_name(e, t, e->g->params.at[i].aliases.at[k].path);
     }
@@ -170,7 +178,7 @@ static void emit_units(Emit *e) {
             .reduce_dtype = (uint32_t)g->reduce_dtype, .wire_dtype = (uint32_t)g->wire_dtype,
             .unpadded = g->layout.unpadded, .padded = g->layout.padded, .shard = g->layout.shard);
         for (uint32_t k = 0; k < g->params.n; k++)
-            PUT(e, group_params, .param = (uint32_t)g->params.at[k].param,
+            PUT(e, group_params, .param = (uint32_t)param_of_model(e->g, g->params.at[k].param),
                 .offset = g->params.at[k].offset, .chunk = g->params.at[k].chunk);
     }
 }
@@ -456,7 +464,7 @@ static void emit_settings(Emit *e, const char *compiler, const char *command) {
     const Policy *p = &e->g->policy;
     int64_t parameters = 0;
     PlanRole most = emit_roles(e);
-    for (uint32_t i = 0; i < e->g->params.n; i++)
+    for (uint32_t i = 0; i < params_of_model(e->g); i++)
         parameters += tensor_whole_elements(&e->g->params.at[i].cut, &e->g->policy.mesh,
                                             type_elements(&e->g->params.at[i].type));
     PUT(e, settings, .model = string(e, s->model), .compiler = string(e, compiler),

@@ -120,15 +120,26 @@ static bool param_fits(const Layout *l, const LayoutPlace *p, const Type *t, boo
            layout_end(l, p) <= layout_room(l, p);
 }
 
-static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
+/* Groups of parameters that several stages read. */
+static bool groups_are_alike(const Plan *p, const PlanGroup *a, const PlanGroup *b) {
+    PlanGroup same = *b;
+    same.unit = a->unit;
+    same.first_param = a->first_param;
+    return !memcmp(a, &same, sizeof same) &&
+           !memcmp(&p->group_params[a->first_param], &p->group_params[b->first_param],
+                   a->n_param * sizeof *p->group_params);
+}
+
+/* seen, last: by parameter, the first and the last group + 1 that have it so far. */
+static int read_group(Reading *r, uint64_t i, uint64_t *seen, uint64_t *last) {
     const Plan *p = r->p;
     const PlanGroup *g = &p->groups[i];
     int64_t end = 0;
     Mesh mesh = plan_mesh(p);
     FAIL_IF(g->flags > 3 || g->flags == GROUP_MATRICES || g->split & ~mesh_parameter_axes(&mesh) ||
-                g->partial & ~(mesh_cut_axes(&mesh) & ~g->cut) || g->pad ||
-                !dtype_is_float((int)g->master_dtype) || !dtype_is_float((int)g->compute_dtype) ||
-                !dtype_is_float((int)g->reduce_dtype) ||
+                g->partial & ~((mesh_cut_axes(&mesh) & ~g->cut) | mesh_stage_axes(&mesh)) ||
+                g->pad || !dtype_is_float((int)g->master_dtype) ||
+                !dtype_is_float((int)g->compute_dtype) || !dtype_is_float((int)g->reduce_dtype) ||
                 (g->wire_dtype != g->compute_dtype && !dtype_is_quantized((int)g->wire_dtype)),
             "group %llu: unknown flags, axes or dtype", (Llu)i);
     FAIL_IF(bad_count(g->unpadded, 1) || bad_count(g->padded, 1) || bad_count(g->shard, 1) ||
@@ -146,7 +157,12 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
         FAIL_IF(a->param >= p->n_params || a->pad,
                 "group %llu names a parameter that does not exist", (Llu)i);
         const PlanParam *param = &p->params[a->param];
-        FAIL_IF(seen[a->param]++, "parameter %s is in two groups", plan_string(p, param->name));
+        bool twice = last[a->param] == i + 1;
+        last[a->param] = i + 1;
+        if (!seen[a->param]) seen[a->param] = i + 1;
+        const PlanGroup *first = &p->groups[seen[a->param] - 1];
+        FAIL_IF(twice || (first != g && !groups_are_alike(p, first, g)),
+                "parameter %s is in two groups that differ", plan_string(p, param->name));
         FAIL_IF(param->cut.axes != g->cut, "parameter %s is not cut as group %llu says",
                 plan_string(p, param->name), (Llu)i);
         FAIL_IF(param->type.dtype != g->master_dtype,
@@ -171,10 +187,10 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
 
 static int read_groups(Reading *r) {
     const Plan *p = r->p;
-    uint8_t *seen = calloc(p->n_params + 1, 1);
+    uint64_t *seen = calloc(p->n_params + 1, 2 * sizeof *seen), *last = seen + p->n_params + 1;
     if (!seen) fail_environment("no memory to read a plan");
     int status = 0;
-    for (uint64_t i = 0; i < p->n_groups && !status; i++) status = read_group(r, i, seen);
+    for (uint64_t i = 0; i < p->n_groups && !status; i++) status = read_group(r, i, seen, last);
     for (uint64_t i = 0; i < p->n_params && !status; i++)
         if (!seen[i])
             status = plan_fail(r, "parameter %s is in no group", plan_string(p, p->params[i].name));

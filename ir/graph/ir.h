@@ -96,7 +96,10 @@ typedef struct Param {
     bool uncut;                      /* every rank along axes that cut values holds it whole */
     int64_t split_axis;              /* with layout = param: the axis along which ranks share it */
     TensorCut cut;                   /* set by pass cut; place makes the type that of a part */
-    int32_t stage;                   /* set by stage: that which reads it */
+    int32_t stage;                   /* set by stage: that which reads it; .. */
+    int32_t copy_of;                 /* .. row + 1 of which it is the copy of a later stage; 0:
+                                        it is a parameter of the model, and these come first */
+    int32_t readers;                 /* .. number of the set of stages that read it; 0: one */
     AxisSet partial;                 /* set by place: axes that do not read other samples and over
                                         which its gradient is still to be summed */
     bool matrix;                     /* Muon moves it as a matrix, not AdamW by elements */
@@ -289,6 +292,18 @@ static inline Type group_whole_type(const Graph *g, const Group *group, uint32_t
     int64_t *dim = &whole.dim[p->cut.dim];
     *dim = tensor_whole_elements(&p->cut, &g->policy.mesh, *dim);
     return whole;
+}
+/* The parameter of the model that row p is, or is a copy of. */
+static inline int32_t param_of_model(const Graph *g, int32_t p) {
+    int32_t of = g->params.at[p].copy_of;
+    return of ? of - 1 : p;
+}
+/* Groups of which the first parameter is the same are alike: those of the stages that read it. */
+static inline int32_t group_shared(const Graph *g, const Group *group) {
+    return param_of_model(g, group->params.at[0].param);
+}
+static inline bool group_is_copy(const Graph *g, const Group *group) {
+    return g->params.at[group->params.at[0].param].copy_of != 0;
 }
 /* How many blocks of its parameters are quantized by a largest weight of their own. */
 static inline int64_t group_blocks(const Graph *g, const Group *group) {

@@ -213,6 +213,10 @@ static bool parse_param(GraphParser *p) {
     if (parse_accept_word(p, "cut") && !parse_cut(p, &q.cut)) return false;
     if (parse_accept_word(p, "partial") && !parse_axes(p, &q.partial)) return false;
     if (parse_accept_word(p, "stage") && !parse_i32(p, &q.stage)) return false;
+    if (parse_accept_word(p, "readers") &&
+        (!parse_i32(p, &q.readers) || !parse_expect_word(p, "copy") || !parse_i32(p, &q.copy_of) ||
+         q.copy_of++ == INT32_MAX))
+        return false;
     q.matrix = parse_accept_word(p, "matrix");
     if (parse_accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
     q.grouped = parse_accept_word(p, "lr");

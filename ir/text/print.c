@@ -325,6 +325,7 @@ static void print_params(GraphPrinter *p) {
         if (q->cut.axes) print_cut(p, &q->cut);
         print_axes(p, " partial ", q->partial);
         if (q->stage) put_labelled(p, "stage", q->stage);
+        if (q->readers) buf_printf(p->out, " readers %d copy %d", q->readers, q->copy_of - 1);
         if (q->matrix) put_text(p, " matrix");
         if (q->gather) buf_printf(p->out, " gather %s", dtype_name(q->gather));
         if (q->grouped) {

@@ -73,8 +73,11 @@ static void see_retained(Verify *v, const Op *op) {
 static void want_state(Verify *v, const Op *op, ValueId id, int64_t group, AxisSet split,
                        AxisSet partial) {
     const Gradient *g = &v->gradient[id];
-    if (g->group == group + 1 && g->split == split && g->partial == partial) return;
-    if (g->group != group + 1)
+    bool same = g->group == group + 1 || (g->group && group >= 0 &&
+                                          group_shared(v->g, &v->g->groups.at[g->group - 1]) ==
+                                              group_shared(v->g, &v->g->groups.at[group]));
+    if (same && g->split == split && g->partial == partial) return;
+    if (!same)
         verify_broken(v, RULE_SCHED_1, op, "does not take a gradient of group %lld",
                       (long long)group);
     else
@@ -111,7 +114,7 @@ static void see_op(Verify *v, const Op *op) {
         v->gradient[op->out] = (Gradient){s->group + 1, s->split, s->partial, false};
         break;
     case OP_set_state:
-        if (v->program->kind != PROGRAM_LAST)
+        if (v->program->kind != PROGRAM_LAST && v->program->kind != PROGRAM_UPDATE)
             want_state(v, op, op->in[0], s->group, s->split, s->partial);
         break;
     case OP_retain: see_retained(v, op); break;

@@ -38,8 +38,14 @@ static void check_params(Verify *v) {
         NEED(tensor_cut_is_sound(&p->cut, &g->policy.mesh, p->type.dim, p->type.rank, false) ||
                  tensor_cut_is_sound(&p->cut, &g->policy.mesh, p->type.dim, p->type.rank, true),
              "param %u: its cut does not fit the mesh or its type", i);
-        NEED(!(p->partial & ~(mesh_cut_axes(&g->policy.mesh) & ~p->cut.axes)),
+        AxisSet whole = mesh_cut_axes(&g->policy.mesh) & ~p->cut.axes;
+        NEED(!(p->partial & ~(whole | (p->readers ? mesh_stage_axes(&g->policy.mesh) : 0))),
              "param %u: partial over axes along which it is not whole", i);
+        NEED(!p->copy_of || (is_row(p->copy_of - 1, i) && !g->params.at[p->copy_of - 1].copy_of &&
+                             type_equal(&p->type, &g->params.at[p->copy_of - 1].type)),
+             "param %u: a copy of param %d", i, p->copy_of - 1);
+        NEED(!i || p->copy_of || !g->params.at[i - 1].copy_of, "param %u: it comes after copies",
+             i);
         NEED(p->split_axis >= 0 && p->split_axis < MAX(p->type.rank, 1), "param %u: axis %lld", i,
              (long long)p->split_axis);
     }
@@ -174,6 +180,7 @@ static void check_names(Verify *v) {
         vec_push(v->arena, &names.at, g->modules.at[i].path);
     check_unique(v, "modules", &names);
     for (uint32_t i = 0; i < g->params.n; i++) {
+        if (g->params.at[i].copy_of) continue; /* of the same name */
         vec_push(v->arena, &names.at, g->params.at[i].name.path);
         for (uint32_t k = 0; k < g->params.at[i].aliases.n; k++)
             vec_push(v->arena, &names.at, g->params.at[i].aliases.at[k].path);

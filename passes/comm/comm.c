@@ -81,6 +81,8 @@ static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, 
     int32_t row = group_add_state(g, role, word, k, type_of(dtype, 1, &elements));
     g->states.at[row].split = where.split;
     g->states.at[row].partial = where.partial;
+    if (role == STATE_GRADIENT)
+        g->states.at[row].partial |= g->groups.at[k].partial & mesh_stage_axes(&g->policy.mesh);
     return row;
 }
 

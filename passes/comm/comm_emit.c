@@ -233,7 +233,8 @@ static ValueId view_of(CommEmitter *e, ValueId old, int32_t p) {
                   : quantized    ? OP_dequantize
                   : place->whole ? OP_view
                                  : OP_copy_out;
-    Attrs a = direct ? (Attrs){.offset = place->offset * dtype_bytes(shown.dtype), .index = p}
+    Attrs a = direct ? (Attrs){.offset = place->offset * dtype_bytes(shown.dtype),
+                               .index = param_of_model(g, p)}
                      : *def.attr;
     e->view_gather[old] = stamp;
     ValueId v = emit_value(&e->b, kind, &a, kind == OP_dequantize ? 2 : 1, in, &shown);

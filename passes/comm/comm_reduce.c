@@ -286,8 +286,41 @@ void comm_end_segment(CommEmitter *e, uint32_t segment) {
         emit_bucket(e, &parts->buckets.at[e->next_bucket], phase);
 }
 
+/* Groups of parameters that several stages read have a part of the gradient each. One all_reduce
+ * over the stages for those that are alike: each of its results is the sum of all its operands.
+ * What lies in the memory of a state stays there. old: by group, its gradient. */
+static void sum_shared(CommEmitter *e, const ValueId *old) {
+    Graph *g = e->c->g;
+    ValueId *in = arena_array(g->scratch, ValueId, g->groups.n);
+    uint32_t *group = arena_array(g->scratch, uint32_t, g->groups.n);
+    Attrs a = {.axes = mesh_stage_axes(&g->policy.mesh), .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
+    for (uint32_t first = 0; first < g->groups.n; first++) {
+        const Group *of = &g->groups.at[first];
+        uint32_t n = 0;
+        if (!(of->partial & (AxisSet)a.axes) || group_is_copy(g, of)) continue;
+        for (uint32_t k = first; k < g->groups.n; k++) {
+            if (group_shared(g, &g->groups.at[k]) != group_shared(g, of)) continue;
+            in[n] = e->became[old[k]];
+            group[n++] = k;
+        }
+        builder_at_unit(&e->b, of->unit, PHASE_UPDATE);
+        e->b.stage = NO_INDEX;
+        a.unit = of->unit;
+        OpId id = op_emit(&e->b, OP_all_reduce, &a, n, in, NULL);
+        for (uint32_t j = 0; j < n; j++) {
+            ReductionPath w = comm_reduction_path(e->c, group[j], true, true);
+            ValueId sum = e->became[old[group[j]]] = g->ops.at[id].out + j;
+            builder_at_unit(&e->b, g->groups.at[group[j]].unit, PHASE_UPDATE);
+            if (!(w.last.scatter | w.last.retain))
+                emit_set_state(&e->b, e->c->gradient_state[group[j]], sum);
+        }
+    }
+}
+
 void comm_sum_kept(CommEmitter *e) {
     Graph *g = e->c->g;
+    ValueId *old = arena_array(g->scratch, ValueId, g->groups.n);
+    AxisSet stages = mesh_stage_axes(&g->policy.mesh);
     for (uint32_t i = 0; i < e->parts->buckets.n; i++) {
         const Bucket *b = &e->parts->buckets.at[i];
         ValueId *v = arena_array(g->scratch, ValueId, b->of.n);
@@ -300,9 +333,13 @@ void comm_sum_kept(CommEmitter *e) {
         }
         reduce_bucket(e, b, last, v);
         for (uint32_t k = 0; k < b->of.n; k++) {
+            uint32_t group = b->of.at[k].group;
             bool in_place = last[k].sum && !(last[k].scatter | last[k].retain);
-            e->became[b->of.at[k].reduced] = v[k];
-            if (in_place) emit_set_state(&e->b, e->c->gradient_state[b->of.at[k].group], v[k]);
+            bool shared = g->groups.at[group].partial & stages;
+            old[group] = b->of.at[k].reduced;
+            e->became[old[group]] = v[k];
+            if (in_place && !shared) emit_set_state(&e->b, e->c->gradient_state[group], v[k]);
         }
     }
+    sum_shared(e, old);
 }

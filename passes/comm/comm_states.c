@@ -26,12 +26,17 @@ Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
     return r;
 }
 
+AxisSet comm_terms(const Comm *c, uint32_t group) {
+    return c->g->groups.at[group].partial & ~mesh_stage_axes(&c->g->policy.mesh);
+}
+
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group) {
     const Policy *p = &c->g->policy;
     const Group *q = &c->g->groups.at[group];
     ReshardScope scope =
         q->layout.split ? scope_of(c->g, &c->g->units.at[q->unit]) : SCOPE_REPLICATED;
-    if (what == RESIDENT_GRADIENT) return residence_of_gradient(p, border, scope, q->partial);
+    if (what == RESIDENT_GRADIENT)
+        return residence_of_gradient(p, border, scope, comm_terms(c, group));
     return residence_of(p, what, border, scope);
 }
 
@@ -60,7 +65,7 @@ bool comm_keeps_copy(const Comm *c, uint32_t group) {
 }
 
 ReductionPath comm_reduction_path(const Comm *c, uint32_t group, bool several, bool update) {
-    Residence made = residence_of_contribution(&c->g->policy, c->g->groups.at[group].partial);
+    Residence made = residence_of_contribution(&c->g->policy, comm_terms(c, group));
     Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, group);
     Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, group);
     ReductionPath w = {.each = residence_transition(made, several ? kept : end),

@@ -2,7 +2,8 @@
  *
  * In: a graph of level shard as pass shard leaves it, with a gradient for each trainable group in
  * program train. Out: that program ends with, all of phase update,
- *   1. grad_norm of each gradient, added up by metric_add, exactly, so in any order;
+ *   1. grad_norm of each gradient, added up by metric_add, exactly, so in any order; not of what
+ *      another stage has a copy of, since the sum of both is one gradient;
  *   2. step_scale(loss, norm, step) -> state "scale": what turns a reduced gradient into the one
  *      that the update uses (mean over the targets, clipping), or says that nothing is updated;
  *   3. for each trainable group its state of weights, its moments, the update, and set_state of the
@@ -65,7 +66,7 @@ static void build_at(Update *u, uint32_t group) {
 static ValueId total_norm(Update *u) {
     ValueId norm = NO_VALUE;
     for (uint32_t k = 0; k < u->g->groups.n; k++) {
-        if (u->gradient[k] == NO_VALUE) continue;
+        if (u->gradient[k] == NO_VALUE || group_is_copy(u->g, &u->g->groups.at[k])) continue;
         build_at(u, k);
         Attrs a = {.group = k, .clip_norm = u->g->policy.clip_norm};
         ValueId one = emit_value(&u->b, OP_grad_norm, &a, 1, &u->gradient[k], NULL);

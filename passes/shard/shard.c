@@ -5,9 +5,10 @@
  * the flat ones are when, optimizer updates the groups.
  *
  * A group is the parameters of a unit that agree in compute, master, reduce and wire dtype, in
- * being trainable, by Muon or not, in being split, in the axes that cut them and in those over
- * which their gradients are partial; groups that every rank holds whole come last. Of N ranks, rank
- * r holds [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds all of it.
+ * being trainable, by Muon or not, in being split, in the axes that cut them, in those over which
+ * their gradients are partial and in the stages that read them; groups that every rank holds whole
+ * come last. Of N ranks, rank r holds [r * shard, (r + 1) * shard). With one rank or strategy none
+ * every rank holds all of it.
  *
  *   layout = flat   in pre-order, each at a multiple of align bytes of the wire dtype (align 0:
  *                   where the one before it ends); the end is filled up to a multiple of N
@@ -43,9 +44,11 @@ typedef struct Shard {
 
 /* ---- groups ---- */
 
-static bool belongs(const Policy *policy, const Group *group, const Param *p) {
+static bool belongs(const Graph *g, const Group *group, const Param *p) {
+    const Policy *policy = &g->policy;
     AxisSet split = p->replicate ? 0 : split_axes(policy);
     return group->layout.split == split && group->cut == p->cut.axes &&
+           g->params.at[group->params.at[0].param].readers == p->readers &&
            group->partial == p->partial && group->trainable == !p->frozen &&
            group->matrices == (p->matrix && !p->frozen) && group->master_dtype == p->type.dtype &&
            group->compute_dtype == p->compute_dtype &&
@@ -58,7 +61,7 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
     Unit *u = &g->units.at[unit];
     const Param *param = &g->params.at[p];
     uint32_t k = 0;
-    while (k < u->groups.n && !belongs(&g->policy, &g->groups.at[u->groups.at[k]], param)) k++;
+    while (k < u->groups.n && !belongs(g, &g->groups.at[u->groups.at[k]], param)) k++;
     if (k == u->groups.n) {
         Group group = {.unit = unit,
                        .cut = param->cut.axes,

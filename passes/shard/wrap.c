@@ -254,7 +254,7 @@ static void tell_moved(Graph *g, const UnitMap *m, uint32_t p, bool *told) {
 static void tell_ties(Graph *g, const UnitMap *m) {
     bool *told = arena_array(g->scratch, bool, g->units.n);
     for (uint32_t p = 0; p < g->params.n; p++)
-        if (g->params.at[p].aliases.n) tell_moved(g, m, p, told);
+        if (g->params.at[p].aliases.n && !g->params.at[p].copy_of) tell_moved(g, m, p, told);
 }
 
 static void drop_empty(Graph *g) {

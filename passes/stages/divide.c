@@ -41,9 +41,10 @@ typedef struct Divide {
     Program old;
     Piece *piece; /* forward of each stage, then backward from the one before the last */
     uint32_t n;
-    uint32_t *home; /* by old op: its piece */
-    int32_t *held;  /* by old value: the state that keeps it between micro-batches, or NO_INDEX */
-    bool *of_batch; /* by old value: made of the batch and of constants alone */
+    uint32_t *home;   /* by old op: its piece */
+    int32_t *held;    /* by old value: the state that keeps it between micro-batches, or NO_INDEX */
+    bool *of_batch;   /* by old value: made of the batch and of constants alone */
+    ValueId *instead; /* by old value: on the role at hand, what stays where its state is */
     VEC(Sent) sent;
     Builder b;
     uint32_t *boxes, *kept; /* by piece: messages that it sends, values that it keeps so far */
@@ -281,6 +282,40 @@ static void copy_everywhere(Divide *d, OpId old, Piece *piece) {
     for (uint32_t j = 0; j < op.n_out; j++) piece->here[op.out + j] = g->ops.at[id].out + j;
 }
 
+/* The result of a new op of the update, on the ranks of a role. */
+static ValueId update_value(Divide *d, Piece *piece, const Op *like, OpKind kind, const Attrs *a,
+                            uint32_t n_in, const ValueId *in) {
+    Graph *g = d->g;
+    OpId id = new_op(d, piece, like, kind, a, n_in, in, NULL);
+    g->ops.at[id].phase = like->phase;
+    g->ops.at[id].stage = NO_INDEX;
+    vec_push(g->scratch, &piece->body, id);
+    return g->ops.at[id].out;
+}
+
+/* Each operand is the gradient of one stage of what several read; each result the sum of all. In a
+ * role they become one operand: what its stages have, added up in the first one's memory, or zeros.
+ */
+static void sum_shared_gradients(Divide *d, OpId old, Piece *piece) {
+    Op op = d->g->ops.at[old];
+    Attrs a = *op.attr;
+    ValueId both[2] = {NO_VALUE, NO_VALUE};
+    for (uint32_t k = 0; k < op.n_in; k++) {
+        both[1] = piece->here[op.in[k]];
+        if (both[1] == NO_VALUE) continue;
+        d->instead[op.out + k] = both[0] != NO_VALUE ? both[1] : NO_VALUE;
+        both[0] = both[0] == NO_VALUE ? both[1]
+                                      : update_value(d, piece, &op, OP_accumulate, NULL, 2, both);
+    }
+    if (both[0] == NO_VALUE) {
+        a.unit = NO_INDEX;
+        both[0] = emit_zeros(d, piece, &op, op.in[0]);
+    }
+    ValueId sum = update_value(d, piece, &op, OP_all_reduce, &a, 1, both);
+    for (uint32_t k = 0; k < op.n_in; k++)
+        if (piece->here[op.in[k]] != NO_VALUE) piece->here[op.out + k] = sum;
+}
+
 /* ---- update ---- */
 
 static bool is_of_role(const Divide *d, const Op *op, uint32_t role) {
@@ -301,6 +336,10 @@ static void copy_update(Divide *d, OpId id, uint32_t role) {
     Piece *piece = &d->piece[role];
     Op op = g->ops.at[id];
     if (has_one_part(&op, piece)) return;
+    if (is_everywhere(d, id) && op.kind == OP_all_reduce && op.attr->tag == TAG_GRADIENT) {
+        sum_shared_gradients(d, id, piece);
+        return;
+    }
     if (is_everywhere(d, id)) {
         copy_everywhere(d, id, piece);
         return;
@@ -317,6 +356,10 @@ static void copy_update(Divide *d, OpId id, uint32_t role) {
         }
         if (piece->here[v] == NO_VALUE) CHECK(g->values.at[v].type.dtype == DT_TOKEN);
         if (piece->here[v] != NO_VALUE) in[n++] = piece->here[v];
+    }
+    if (op.kind == OP_set_state && d->instead[op.in[0]] != NO_VALUE) {
+        in[0] = d->instead[op.in[0]];
+        if (maker(d, in[0])->kind == OP_state) return; /* it has not changed */
     }
     int16_t stage = op.stage;
     op.n_in = n;
@@ -376,8 +419,10 @@ static void divide_program(Graph *g, uint32_t row) {
                 .home = arena_array(g->scratch, uint32_t, g->ops.n + 1),
                 .held = arena_array(g->scratch, int32_t, g->values.n + 1),
                 .of_batch = arena_array(g->scratch, bool, g->values.n + 1),
+                .instead = arena_array(g->scratch, ValueId, g->values.n + 1),
                 .b = {.g = g, .program = row}};
     make_pieces(&d);
+    for (uint32_t v = 0; v < d.n_values; v++) d.instead[v] = NO_VALUE;
     d.boxes = arena_array(g->scratch, uint32_t, d.n);
     d.kept = arena_array(g->scratch, uint32_t, d.n);
     survey_values(&d);

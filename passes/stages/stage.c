@@ -11,14 +11,13 @@
  * included. Such a cut costs stages * layers^2.
  *
  * Backward goes the other way: an op has the stage of the forward op that it belongs to (the same
- * place in the same module), or that of an earlier stage from which it gets a gradient. A parameter
- * is where it is read.
- *
- * Not handled: a parameter that several stages read.
+ * place in the same module), or that of an earlier stage from which it gets a gradient. Parameters
+ * are where they are read (passes/stages/ties.c).
  */
 #include <string.h>
 
 #include "passes.h"
+#include "stages.h"
 #include "units.h"
 
 typedef struct Layer {
@@ -197,43 +196,6 @@ static void place_backward(Stages *s, const Program *p) {
     }
 }
 
-static void report_shared(const Graph *g, const Param *p, int32_t a, int32_t b) {
-    Diag d =
-        diag_at(g->diags, E_stages, p->name.span, "stages %d and %d of the pipeline both read %s",
-                MIN(a, b), MAX(a, b), p->name.path);
-    diag_help(&d, "a parameter that several stages share is not supported yet: give each its own, "
-                  "or use another axis than pp");
-    diag_emit(&d);
-}
-
-/* A parameter is where it is read, and so is its gradient. */
-static bool place_params(Stages *s, const Program *p) {
-    Graph *g = s->g;
-    bool *seen = arena_array(g->scratch, bool, g->params.n + 1), good = true;
-    bool *told = arena_array(g->scratch, bool, g->params.n + 1);
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        for (uint32_t k = 0; k < op->n_in; k++) {
-            Op *maker = &g->ops.at[g->values.at[op->in[k]].def];
-            if (maker->kind != OP_param) continue;
-            int64_t row = maker->attr->index;
-            Param *param = &g->params.at[row];
-            if (!seen[row]) param->stage = op->stage;
-            seen[row] = true;
-            maker->stage = (int16_t)param->stage;
-            if (param->stage == op->stage || told[row]) continue;
-            report_shared(g, param, param->stage, op->stage);
-            told[row] = true;
-            good = false;
-        }
-    }
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->kind == OP_set_grad) op->stage = (int16_t)g->params.at[op->attr->index].stage;
-    }
-    return good;
-}
-
 bool pass_stage(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
     if (!graph_has_stages(g) || train == NO_INDEX) return true;
@@ -252,9 +214,7 @@ bool pass_stage(Graph *g) {
         for (uint32_t i = 0; i < g->programs.n; i++)
             place_forward(&s, &g->programs.at[i], (int32_t)i == train);
         place_backward(&s, p);
-        good = place_params(&s, p);
-        for (uint32_t i = 0; good && i < g->programs.n; i++)
-            if ((int32_t)i != train) good = place_params(&s, &g->programs.at[i]);
+        place_params(g);
     }
     g->units.n = 0;
     return good;

@@ -18,15 +18,17 @@ typedef struct Faults {
     uint32_t tried;
 } Faults;
 
-static Faults faults_of(const char *setting) {
+static Faults faults_in(const char *model, const char *setting) {
     Faults f = {.arena = arena_new()};
     const char *set[] = {setting};
-    f.good.name = "net";
-    good_plan(f.arena, "tests/pipeline/net", 0, set, ARRAY_LEN(set), &f.good);
+    f.good.name = model;
+    good_plan(f.arena, model, 0, set, ARRAY_LEN(set), &f.good);
     PlanFault fault;
     if (plan_check(&f.good.plan, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
     return f;
 }
+
+static Faults faults_of(const char *setting) { return faults_in("tests/pipeline/net", setting); }
 
 static void faults_end(Faults *f) {
     assert_int_not_equal(f->tried, 0);
@@ -39,6 +41,16 @@ static void refuse(Faults *f, const char *rule) {
     PlanFault fault = {.rule = "accepted"};
     f->tried++;
     int code = plan_check(&f->good.plan, &fault);
+    if (!code) fail_msg("fault %u is accepted", f->tried);
+    if (*rule && strcmp(rule, fault.rule))
+        fail_msg("fault %u: %s, not %s: %s", f->tried, fault.rule, rule, fault.message);
+}
+
+/* The same of one proof alone. */
+static void refuse_alone(Faults *f, const char *rule, int proof) {
+    PlanFault fault = {.rule = "accepted"};
+    f->tried++;
+    int code = plan_check_rules(&f->good.plan, CHECK_RULE(proof), &fault);
     if (!code) fail_msg("fault %u is accepted", f->tried);
     if (*rule && strcmp(rule, fault.rule))
         fail_msg("fault %u: %s, not %s: %s", f->tried, fault.rule, rule, fault.message);
@@ -203,6 +215,112 @@ static void a_sum_leaves_stages_out(void **state) {
     faults_end(&f);
 }
 
+/* ---- parameters that several stages read */
+
+/* Is it the sum over stages of the gradients of such parameters? */
+static bool sums_shared(const Plan *p, uint64_t i) {
+    Mesh mesh = plan_mesh(p);
+    const PlanInstr *in = &p->instrs[i];
+    return in->op == OP_all_reduce && in->attr.tag == TAG_GRADIENT &&
+           in->attr.axes & mesh_stage_axes(&mesh);
+}
+
+/* In one role two such sums, of one size, take each other's place: then `a` of one stage meets `b`
+ * of another. */
+static void shared_sums_are_exchanged(void **state) {
+    (void)state;
+    Faults f = faults_in("tests/pipeline/tied", "shard.accumulate=local");
+    const Plan *p = &f.good.plan;
+    for (uint64_t i = 0; i < p->n_instrs; i++)
+        for (uint64_t j = i + 1; j < p->n_instrs && j < i + 12; j++) {
+            if (!sums_shared(p, i) || !sums_shared(p, j)) continue;
+            uint32_t *a = (uint32_t *)&p->operands[p->instrs[i].first_in];
+            uint32_t *b = (uint32_t *)&p->operands[p->instrs[j].first_in], one = *a, other = *b;
+            if (memcmp(&p->values[one].type, &p->values[other].type, sizeof(Type))) continue;
+            PlanInstr *x = instr_at(&f, i), *y = instr_at(&f, j);
+            uint32_t out = x->first_out;
+            int64_t unit = x->attr.unit;
+            *a = other, *b = one, x->first_out = y->first_out, y->first_out = out;
+            x->attr.unit = y->attr.unit, y->attr.unit = unit;
+            refuse_alone(&f, "check-4s", 4);
+            y->attr.unit = x->attr.unit, x->attr.unit = unit;
+            *a = one, *b = other, y->first_out = x->first_out, x->first_out = out;
+        }
+    faults_end(&f);
+}
+
+/* An update reads what its stage contributes, before the sum. */
+static void a_shared_sum_is_left_out(void **state) {
+    (void)state;
+    Faults f = faults_in("tests/pipeline/tied", "train.accumulate=2");
+    const Plan *p = &f.good.plan;
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        const PlanInstr *in = &p->instrs[i];
+        for (uint32_t k = 0; check_is_update(in->op) && k < in->n_in; k++) {
+            uint32_t *v = (uint32_t *)&p->operands[in->first_in + k], sum = *v;
+            if (!sums_shared(p, p->values[sum].def)) continue;
+            *v = p->operands[p->instrs[p->values[sum].def].first_in];
+            refuse_alone(&f, "check-4c", 4);
+            *v = sum;
+        }
+    }
+    faults_end(&f);
+}
+
+static void copies_are_updated_in_other_ways(void **state) {
+    (void)state;
+    Faults f = faults_in("tests/pipeline/tied", "train.accumulate=2");
+    const Plan *p = &f.good.plan;
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        PlanInstr *in = instr_at(&f, i);
+        Mesh mesh = plan_mesh(p);
+        if (!check_is_update(in->op)) continue;
+        if (!(p->groups[in->attr.group].partial & mesh_stage_axes(&mesh))) continue;
+        double decay = in->attr.weight_decay;
+        in->attr.weight_decay += 0.5;
+        refuse_alone(&f, "check-4s", 4);
+        in->attr.weight_decay = decay;
+    }
+    faults_end(&f);
+}
+
+/* A group is said to be of one stage, or of several. */
+static void groups_are_shared_otherwise(void **state) {
+    (void)state;
+    Faults f = faults_in("tests/pipeline/tied", "train.accumulate=2");
+    const Plan *p = &f.good.plan;
+    Mesh mesh = plan_mesh(p);
+    for (uint32_t k = 0; k < p->n_groups; k++) {
+        PlanGroup *g = (PlanGroup *)&p->groups[k];
+        g->partial ^= mesh_stage_axes(&mesh);
+        refuse_alone(&f, "", 4); /* 4c or 4s */
+        g->partial ^= mesh_stage_axes(&mesh);
+    }
+    faults_end(&f);
+}
+
+/* The parameters of two stages have two gradients, whose sum they need: one is left out of the norm
+ * or counted twice. */
+static void the_norm_counts_a_copy(void **state) {
+    (void)state;
+    Faults f = faults_in("tests/pipeline/tied", "train.accumulate=2");
+    const Plan *p = &f.good.plan;
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        PlanInstr *in = instr_at(&f, i);
+        int64_t group = in->attr.group;
+        if (in->op != OP_grad_norm) continue;
+        for (uint32_t k = 0; k < p->n_groups; k++) {
+            bool alike = p->group_params[p->groups[k].first_param].param ==
+                         p->group_params[p->groups[group].first_param].param;
+            if (k == group || !alike) continue;
+            in->attr.group = k;
+            refuse_alone(&f, "check-4g", 4);
+            in->attr.group = group;
+        }
+    }
+    faults_end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_are_exchanged),
@@ -212,6 +330,11 @@ int main(void) {
         cmocka_unit_test(something_else_is_sent),
         cmocka_unit_test(kept_activations_are_exchanged),
         cmocka_unit_test(a_sum_leaves_stages_out),
+        cmocka_unit_test(shared_sums_are_exchanged),
+        cmocka_unit_test(a_shared_sum_is_left_out),
+        cmocka_unit_test(copies_are_updated_in_other_ways),
+        cmocka_unit_test(groups_are_shared_otherwise),
+        cmocka_unit_test(the_norm_counts_a_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
