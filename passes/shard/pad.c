@@ -1,8 +1,8 @@
 /* pad: rows of odd width begin at aligned addresses.
  *
- * In: a graph of level train whose values have their dtypes. Out: the same ops; where logits and
- * their gradient are bf16 or f16 and their width is not divisible by eight, their types have a
- * pitch.
+ * In: a graph of level train whose values have their dtypes, and its ops their stages. Out: the
+ * same ops; where logits and their gradient are bf16 or f16 and their width is not divisible by
+ * eight, their types have a pitch.
  *
  * A vocabulary of 50257 makes rows of such logits that begin at odd multiples of two bytes. A
  * matrix product on a GPU cannot load such rows sixteen bytes at a time and is several times
@@ -37,11 +37,21 @@ static uint32_t pitch_of(const Type *t) {
     return (uint32_t)(wide - width <= width / 8 ? wide : align_up(width, NARROW));
 }
 
+/* In a pipeline what one call of a stage makes for another is a message or a kept activation, which
+ * are dense. */
+static bool is_same_call(const Graph *g, const Op *a, const Op *b) {
+    bool last = a->stage + 1 == (int32_t)graph_stages(g);
+    return !graph_has_stages(g) || (a->stage == b->stage && (last || a->phase == b->phase));
+}
+
 static void look_at(Pad *p, const Op *op) {
     const Graph *g = p->g;
     const Signature *s = op_signature(op->kind);
-    for (uint32_t k = 0; k < op->n_in; k++)
-        if (k >= s->n_in || !s->in[k].pitched) p->excluded[p->base[op->in[k]]] = true;
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        const Op *maker = &g->ops.at[g->values.at[op->in[k]].def];
+        bool stays = is_same_call(g, maker, op);
+        if (k >= s->n_in || !s->in[k].pitched || !stays) p->excluded[p->base[op->in[k]]] = true;
+    }
     for (uint32_t j = 0; j < op->n_out; j++) {
         const Type *t = &g->values.at[op->out + j].type;
         bool view = op->kind == OP_reshape;

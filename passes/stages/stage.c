@@ -10,9 +10,11 @@
  * little time as possible: of an op the longer of FLOP / 1e11 and bytes / 1e10, its backward
  * included. Such a cut costs stages * layers^2.
  *
- * Backward goes the other way: an op has the stage of the forward op that it belongs to (the same
- * place in the same module), or that of an earlier stage from which it gets a gradient. Parameters
- * are where they are read (passes/stages/ties.c).
+ * Backward goes the other way: an op is of the layer of the forward op that it belongs to. That is
+ * at the same place in the same module; where a module is used several times, it is the last use
+ * from which on gradients have come to the op, and of what is computed again the first one that is
+ * not before its operands. What is computed again is never later than its readers, and so of no
+ * stage before theirs. Parameters are where they are read (passes/stages/ties.c).
  */
 #include <string.h>
 
@@ -26,11 +28,11 @@ typedef struct Layer {
     int32_t stage;
 } Layer;
 
-/* The forward ops of one place in one module. */
+/* The forward ops of one place in one module: one for each use of that. */
 typedef struct Origin {
     const char *path;
     Span span;
-    uint32_t layer;
+    VEC(uint32_t) layers; /* ascending */
 } Origin;
 
 typedef struct Stages {
@@ -38,7 +40,7 @@ typedef struct Stages {
     UnitMap map;
     ModulePaths paths;
     VEC(Layer) layers;
-    uint32_t *layer; /* by op of forward: its layer */
+    uint32_t *layer; /* by op */
     Origin *origin;  /* hash table */
     uint32_t mask;
 } Stages;
@@ -96,21 +98,37 @@ static void find_layers(Stages *s, const Program *p) {
             vec_push(g->scratch, &s->layers, ((Layer){.unit = unit}));
         uint32_t layer = s->layer[p->ops.at[i]] = s->layers.n - 1;
         s->layers.at[layer].seconds += seconds_of(g, op);
-        s->origin[origin_row(s, op)] = (Origin){op->path, op->span, layer};
+        Origin *at = &s->origin[origin_row(s, op)];
+        at->path = op->path;
+        at->span = op->span;
+        if (!at->layers.n || at->layers.at[at->layers.n - 1] != layer)
+            vec_push(g->scratch, &at->layers, layer);
     }
 }
 
-/* The layer of the forward op that an op of backward belongs to; UINT32_MAX: nobody knows. */
+/* The layer of an op of backward: those of its operands are known. */
 static uint32_t layer_of_backward(const Stages *s, const Op *op) {
     const Origin *at = &s->origin[origin_row(s, op)];
-    return at->path ? at->layer : UINT32_MAX;
+    uint32_t low = 0, high = s->layers.n - 1, best = UINT32_MAX;
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        OpId def = s->g->values.at[op->in[k]].def;
+        const Op *maker = &s->g->ops.at[def];
+        low = MAX(low, s->layer[def]);
+        if (maker->phase == PHASE_BACKWARD && !maker->recomputed) high = MIN(high, s->layer[def]);
+    }
+    for (uint32_t k = 0; at->path && k < at->layers.n; k++) {
+        uint32_t layer = at->layers.at[k];
+        if (op->recomputed ? layer >= low && best == UINT32_MAX : layer <= high) best = layer;
+    }
+    return best != UINT32_MAX ? best : op->recomputed ? low : high;
 }
 
-static void add_backward(Stages *s, const Program *p) {
+static void find_backward(Stages *s, const Program *p) {
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &s->g->ops.at[p->ops.at[i]];
-        uint32_t layer = op->phase == PHASE_BACKWARD ? layer_of_backward(s, op) : UINT32_MAX;
-        if (layer != UINT32_MAX) s->layers.at[layer].seconds += seconds_of(s->g, op);
+        if (op->phase != PHASE_BACKWARD) continue;
+        uint32_t layer = s->layer[p->ops.at[i]] = layer_of_backward(s, op);
+        s->layers.at[layer].seconds += seconds_of(s->g, op);
     }
 }
 
@@ -182,17 +200,17 @@ static void place_forward(Stages *s, const Program *p, bool trains) {
 
 static void place_backward(Stages *s, const Program *p) {
     Graph *g = s->g;
-    int32_t last = (int32_t)graph_stages(g) - 1;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->phase != PHASE_BACKWARD) continue;
-        uint32_t layer = layer_of_backward(s, op);
-        int32_t stage = layer == UINT32_MAX ? last : s->layers.at[layer].stage;
+        if (op->phase == PHASE_BACKWARD)
+            op->stage = (int16_t)s->layers.at[s->layer[p->ops.at[i]]].stage;
+    }
+    for (uint32_t i = p->ops.n; i-- > 0;) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
         for (uint32_t k = 0; k < op->n_in; k++) {
-            const Op *maker = &g->ops.at[g->values.at[op->in[k]].def];
-            if (maker->phase == PHASE_BACKWARD) stage = MIN(stage, maker->stage);
+            Op *maker = &g->ops.at[g->values.at[op->in[k]].def];
+            if (maker->recomputed) maker->stage = MAX(maker->stage, op->stage);
         }
-        op->stage = (int16_t)stage;
     }
 }
 
@@ -207,7 +225,7 @@ bool pass_stage(Graph *g) {
                 .mask = 63};
     const Program *p = &g->programs.at[train];
     find_layers(&s, p);
-    add_backward(&s, p);
+    find_backward(&s, p);
     bool good = has_layers(&s, graph_stages(g));
     if (good) {
         cut_layers(&s, graph_stages(g));

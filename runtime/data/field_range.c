@@ -27,15 +27,17 @@ static void narrow_range(FieldRange *r, int64_t below, bool ignored, int64_t ign
 static int64_t limit_of(const Plan *p, const PlanInstr *in, uint32_t i) {
     Type types[MOST_SLOTS];
     const Signature *s = op_signature((OpKind)in->op);
-    if (i >= s->n_in || s->in[i].below < 0 || in->n_in > MOST_SLOTS) return 0;
-    for (uint32_t k = 0; k < in->n_in; k++) {
+    /* What earlier micro-batches left of a gradient is a rank's part, without a placement. */
+    uint32_t n = in->n_in - (in->attr.earlier && in->n_in);
+    if (i >= s->n_in || s->in[i].below < 0 || n > MOST_SLOTS) return 0;
+    for (uint32_t k = 0; k < n; k++) {
         const PlanValue *v = &p->values[p->operands[in->first_in + k]];
         const Placement *placed = plan_placement(p, v);
         types[k] = v->type;
         for (int d = 0; placed && d < MAX_RANK; d++) /* ids are of the whole table */
             if (placed->cut[d]) types[k].dim[d] = placed->size[d];
     }
-    return op_index_limit((OpKind)in->op, in->n_in, types, i);
+    return op_index_limit((OpKind)in->op, n, types, i);
 }
 
 void field_ranges(const Plan *p, FieldRange *range) {

@@ -20,5 +20,5 @@ sched:  @ reshard view graph sched
 edges:  @ reshard view graph sched 
 ==== err
 error[E0503]: `--stage`: there is no stage `none`
-  = help: stages: config, model, train, shard, comm, sched, cut, fuse_packed_attention, fuse_gelu, grad, recompute, place, fuse_backward, precision, pad, stage, fuse_norm, fuse_loss, wrap, reshard, fuse_elementwise, optimizer, fuse_sums, divide, schedule, memory, edges, plan
+  = help: stages: config, model, train, shard, comm, sched, cut, fuse_packed_attention, fuse_gelu, grad, recompute, place, fuse_backward, precision, stage, pad, fuse_norm, fuse_loss, wrap, reshard, fuse_elementwise, optimizer, fuse_sums, divide, schedule, memory, edges, plan
 

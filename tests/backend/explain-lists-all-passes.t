@@ -8,7 +8,7 @@ earlier pass:
     fsdpc opt --pass=wrap,comm graph.txt
 List the passes in the order of the pipeline, each at most once:
     cut, fuse_packed_attention, fuse_gelu, grad, recompute, place, fuse_backward,
-    precision, pad, stage, fuse_norm, fuse_loss, wrap, reshard, fuse_elementwise, shard,
+    precision, stage, pad, fuse_norm, fuse_loss, wrap, reshard, fuse_elementwise, shard,
     optimizer, comm, fuse_sums, divide, schedule, memory, edges
 Here shard was missing:
     fsdpc opt --pass=wrap,shard,comm graph.txt

@@ -18,8 +18,8 @@ recompute ms
 place ms
 fuse_backward ms
 precision ms
-pad ms
 stage ms
+pad ms
 fuse_norm ms
 fuse_loss ms
 wrap ms
