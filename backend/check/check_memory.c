@@ -145,6 +145,9 @@ static int check_state_end(Sweep *s, uint32_t state, uint64_t at, uint32_t befor
     uint32_t final = s->set[state] ? s->c->root[check_in(s->c, s->set[state] - 1, 0)] : 0;
     bool unchanged = !s->set[state] || check_entry_state(s->c, final) == (int64_t)state;
     bool is_state = before < p->n_states;
+    /* Backward is the last that reads what forward of its stage has kept: rule 10g. */
+    bool used_up = p->states[state].role == STATE_KEPT && s->program->part == STAGE_BACKWARD;
+    if (used_up && !s->set[state]) return 0;
     if (unchanged ? before == state : !is_state && s->holds[before] == final) return 0;
     return check_fail(
         s->c, "2e", NO_INSTR,

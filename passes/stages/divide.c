@@ -7,8 +7,8 @@
  *
  * The pieces of a program are a chain: forward of the stages, then backward the other way. Where an
  * op reads what another piece makes, it gets there in one of these ways:
- *   - a state, a view, what a state keeps between micro-batches, and what is computed from the
- * batch and from constants alone, are made again where they are read;
+ *   - a state, a view, a copy of weights, what a state keeps between micro-batches, and what is
+ * computed from the batch and from constants alone, are made again where they are read;
  *   - between forward and backward of a stage a value is a state, kept for each micro-batch;
  *   - from a stage to the next, or before, by `send` right after it is made, and `receive` at the
  *     begin of the program that wants it; over several stages each passes it on;
@@ -41,9 +41,10 @@ typedef struct Divide {
     Program old;
     Piece *piece; /* forward of each stage, then backward from the one before the last */
     uint32_t n;
-    uint32_t *home;   /* by old op: its piece */
-    int32_t *held;    /* by old value: the state that keeps it between micro-batches, or NO_INDEX */
-    bool *of_batch;   /* by old value: made of the batch and of constants alone */
+    uint32_t *home; /* by old op: its piece */
+    int32_t *held;  /* by old value: the state that keeps it between micro-batches, or NO_INDEX */
+    /* by old value: made of the batch and of constants alone; weights, or a copy of them */
+    bool *of_batch, *of_weights;
     ValueId *instead; /* by old value: on the role at hand, what stays where its state is */
     VEC(Sent) sent;
     Builder b;
@@ -181,7 +182,7 @@ static ValueId value_here(Divide *d, uint32_t at, ValueId v) {
     const Op *def = maker(d, v);
     uint32_t home = d->home[d->g->values.at[v].def];
     bool same_stage = to->stage == d->piece[home].stage;
-    if (def->kind == OP_state || op_info[def->kind].alias == ALIAS_VIEW ||
+    if (def->kind == OP_state || op_info[def->kind].alias == ALIAS_VIEW || d->of_weights[v] ||
         (d->of_batch[v] && (!same_stage || def->kind == OP_field || !def->n_in)))
         return make_again(d, at, v);
     if (d->held[v] != NO_INDEX) return to->here[v] = held_here(d, at, v);
@@ -199,22 +200,44 @@ static uint32_t piece_of(const Divide *d, const Op *op) {
     return op->phase == PHASE_BACKWARD ? 2 * (d->stages - 1) - stage : stage;
 }
 
-/* What is made of the batch and of constants alone, and what states keep between micro-batches. */
-static void survey_values(Divide *d) {
+/* What states keep between micro-batches. */
+static void find_held(Divide *d) {
     const Graph *g = d->g;
     for (uint32_t v = 0; v < d->n_values; v++) d->held[v] = NO_INDEX;
     for (uint32_t i = 0; i < d->old.ops.n; i++) {
         const Op *op = &g->ops.at[d->old.ops.at[i]];
-        bool pure = op_info[op->kind].effect == EFFECT_PURE;
-        for (uint32_t k = 0; k < op->n_in; k++) pure &= d->of_batch[op->in[k]];
-        if (op->kind == OP_state) {
-            StateRole role = g->states.at[op->attr->index].role;
-            pure = role == STATE_STEP || role == STATE_STAGING;
+        if (op->kind == OP_set_state && is_held(g->states.at[op->attr->index].role))
+            d->held[op->in[0]] = (int32_t)op->attr->index;
+    }
+}
+
+static bool is_of_weights(const Divide *d, const Op *op) {
+    StateRole role = op->kind == OP_state ? d->g->states.at[op->attr->index].role : STATE_ROLES;
+    bool copies = op->kind == OP_fetch || op->kind == OP_cast || op->kind == OP_quantize ||
+                  op_info[op->kind].alias == ALIAS_VIEW;
+    for (uint32_t k = 0; k < op->n_in; k++)
+        copies &= d->of_weights[op->in[k]] || d->held[op->in[k]] != NO_INDEX;
+    return role == STATE_PARAM || role == STATE_COPY || role == STATE_LARGEST || copies;
+}
+
+static bool is_of_batch(const Divide *d, const Op *op) {
+    if (op->kind == OP_state) {
+        StateRole role = d->g->states.at[op->attr->index].role;
+        return role == STATE_STEP || role == STATE_STAGING;
+    }
+    bool pure = op_info[op->kind].effect == EFFECT_PURE;
+    for (uint32_t k = 0; k < op->n_in; k++) pure &= d->of_batch[op->in[k]];
+    return pure;
+}
+
+static void survey_values(Divide *d) {
+    find_held(d);
+    for (uint32_t i = 0; i < d->old.ops.n; i++) {
+        const Op *op = &d->g->ops.at[d->old.ops.at[i]];
+        for (uint32_t j = 0; j < op->n_out; j++) {
+            d->of_batch[op->out + j] = is_of_batch(d, op);
+            d->of_weights[op->out + j] = is_of_weights(d, op);
         }
-        for (uint32_t j = 0; j < op->n_out; j++) d->of_batch[op->out + j] = pure;
-        if (op->kind != OP_set_state) continue;
-        const State *s = &g->states.at[op->attr->index];
-        if (is_held(s->role)) d->held[op->in[0]] = (int32_t)op->attr->index;
     }
 }
 
@@ -419,6 +442,7 @@ static void divide_program(Graph *g, uint32_t row) {
                 .home = arena_array(g->scratch, uint32_t, g->ops.n + 1),
                 .held = arena_array(g->scratch, int32_t, g->values.n + 1),
                 .of_batch = arena_array(g->scratch, bool, g->values.n + 1),
+                .of_weights = arena_array(g->scratch, bool, g->values.n + 1),
                 .instead = arena_array(g->scratch, ValueId, g->values.n + 1),
                 .b = {.g = g, .program = row}};
     make_pieces(&d);

@@ -16,6 +16,12 @@
 #include "signature.h"
 #include "stages.h"
 
+/* A view of a parameter, as the stage reads it. */
+typedef struct OwnView {
+    ValueId of, own;
+    int32_t stage;
+} OwnView;
+
 typedef struct Ties {
     Graph *g;
     uint32_t stages, n; /* n: parameters before there are copies */
@@ -24,6 +30,7 @@ typedef struct Ties {
     bool *reads, *reads_now;
     int32_t *row;
     ValueId *value;
+    VEC(OwnView) views;
     uint32_t program; /* at hand */
     VEC(OpId) ops;    /* of it, anew */
 } Ties;
@@ -32,17 +39,23 @@ static size_t at(const Ties *t, int64_t param, int32_t stage) {
     return (size_t)param * t->stages + (size_t)stage;
 }
 
-/* The row of the parameter that the value is, or NO_INDEX. */
+/* The row of the parameter that the value is, or is a view of; or NO_INDEX. */
 static int64_t param_of(const Graph *g, ValueId v) {
     const Op *def = &g->ops.at[g->values.at[v].def];
+    while (op_info[def->kind].alias == ALIAS_VIEW) def = &g->ops.at[g->values.at[def->in[0]].def];
     return def->kind == OP_param ? def->attr->index : NO_INDEX;
+}
+
+/* Is the op a view of a parameter? It is where its readers are. */
+static bool is_param_view(const Graph *g, const Op *op) {
+    return op_info[op->kind].alias == ALIAS_VIEW && param_of(g, op->in[0]) != NO_INDEX;
 }
 
 static void find_readers(const Ties *t, const Program *p, bool *reads) {
     const Graph *g = t->g;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        for (uint32_t k = 0; k < op->n_in; k++) {
+        for (uint32_t k = 0; k < op->n_in && !is_param_view(g, op); k++) {
             int64_t param = param_of(g, op->in[k]);
             if (param != NO_INDEX) reads[at(t, param, op->stage)] = true;
         }
@@ -124,14 +137,26 @@ static void read_copies(Ties *t, OpId id) {
     }
 }
 
-/* Operands that are parameters of other stages become this one's. */
-static void read_own(Ties *t, const Op *op) {
-    for (uint32_t k = 0; k < op->n_in; k++) {
-        int64_t param = param_of(t->g, op->in[k]);
-        if (param == NO_INDEX || param >= t->n) continue;
-        ValueId own = t->value[at(t, param, op->stage)];
-        if (own != NO_VALUE) op->in[k] = own;
+/* The parameter, or the view of one, as ops of the stage read it. */
+static ValueId own_value(Ties *t, ValueId v, int32_t stage) {
+    Graph *g = t->g;
+    OpId id = g->values.at[v].def;
+    if (g->ops.at[id].kind == OP_param) {
+        ValueId own = t->value[at(t, g->ops.at[id].attr->index, stage)];
+        return own == NO_VALUE ? v : own;
     }
+    for (uint32_t k = 0; k < t->views.n; k++)
+        if (t->views.at[k].of == v && t->views.at[k].stage == stage) return t->views.at[k].own;
+    ValueId in = own_value(t, g->ops.at[id].in[0], stage);
+    OwnView view = {v, copy_op(t, g->ops.at[id], &in, stage), stage};
+    vec_push(g->scratch, &t->views, view);
+    return view.own;
+}
+
+/* Operands that are parameters, or views of them, become this stage's. */
+static void read_own(Ties *t, const Op *op) {
+    for (uint32_t k = 0; k < op->n_in; k++)
+        if (param_of(t->g, op->in[k]) != NO_INDEX) op->in[k] = own_value(t, op->in[k], op->stage);
 }
 
 /* ---- gradients ---- */
@@ -241,7 +266,7 @@ static void tie_program(Ties *t, uint32_t program) {
     uint32_t n = g->programs.at[program].ops.n;
     const OpId *old = g->programs.at[program].ops.at;
     t->program = program;
-    t->ops.n = 0;
+    t->ops.n = t->views.n = 0;
     memset(t->reads_now, 0, (size_t)t->n * t->stages);
     find_readers(t, &g->programs.at[program], t->reads_now);
     for (size_t k = 0; k < (size_t)t->n * t->stages; k++) t->value[k] = NO_VALUE;
@@ -251,6 +276,7 @@ static void tie_program(Ties *t, uint32_t program) {
             set_gradients(t, old[i]);
             continue;
         }
+        if (is_param_view(g, &op)) continue;
         read_own(t, &op);
         vec_push(g->scratch, &t->ops, old[i]);
         if (op.kind == OP_param) read_copies(t, old[i]);
