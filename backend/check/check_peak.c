@@ -190,15 +190,11 @@ int check_peak(Check *c) {
         most.host_persistent = MAX(most.host_persistent, said->host_persistent);
         most.arena_bytes = MAX(most.arena_bytes, found.arena_bytes);
         most.host_bytes = MAX(most.host_bytes, found.host_bytes);
-        for (int d = 0; d < DEVICE_KINDS; d++) {
-            uint64_t scratch = found.workspace_bytes[d] - align_up(found.arena_bytes, PLAN_ALIGN);
-            most.workspace_bytes[d] = MAX(most.workspace_bytes[d], scratch);
-        }
+        for (int d = 0; d < DEVICE_KINDS; d++)
+            most.workspace_bytes[d] = MAX(most.workspace_bytes[d], found.workspace_bytes[d]);
     }
     if (status) return status;
     const PlanSettings *s = p->settings;
-    for (int d = 0; d < DEVICE_KINDS; d++)
-        most.workspace_bytes[d] += align_up(most.arena_bytes, PLAN_ALIGN);
     if (s->persistent_bytes != most.persistent_bytes || s->host_persistent != most.host_persistent)
         return check_fail(c, "6d", NO_INSTR,
                           "states end at %llu, those of the host at %llu, the plan says %llu and "

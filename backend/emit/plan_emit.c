@@ -412,23 +412,21 @@ static void emit_calls(Emit *e) {
     }
 }
 
+static uint64_t scratch_end(const RoleMemory *m, int device) {
+    return align_up(m->arena_bytes, PLAN_ALIGN) + m->workspace_bytes[device];
+}
+
 uint64_t plan_peak(const Graph *g, DeviceKind device) {
-    uint64_t arena = 0, scratch = 0;
-    for (uint32_t r = 0; r < g->roles.n; r++) {
-        arena = MAX(arena, g->roles.at[r].arena_bytes);
-        scratch = MAX(scratch, g->roles.at[r].workspace_bytes[device]);
-    }
-    return align_up(arena, PLAN_ALIGN) + scratch;
+    uint64_t most = 0;
+    for (uint32_t r = 0; r < g->roles.n; r++)
+        most = MAX(most, scratch_end(&g->roles.at[r], device));
+    return most;
 }
 
 uint64_t plan_host_peak(const Graph *g) {
     uint64_t most = 0;
     for (uint32_t r = 0; r < g->roles.n; r++) most = MAX(most, g->roles.at[r].host_bytes);
     return most;
-}
-
-static uint64_t scratch_end(const RoleMemory *m, int device) {
-    return align_up(m->arena_bytes, PLAN_ALIGN) + m->workspace_bytes[device];
 }
 
 /* The largest role's. */

@@ -107,7 +107,7 @@ typedef struct PlanSettings { /* grouped as far as the layout of the file allows
     uint64_t persistent_bytes,
         arena_bytes;           /* of states, which come first; peak without workspace */
     uint64_t workspace_offset; /* = align_up(arena_bytes, PLAN_ALIGN) */
-    uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + scratch bytes */
+    uint64_t workspace_bytes[DEVICE_KINDS]; /* the largest role's whole allocation */
     uint64_t sent_bytes; /* predicted: what a rank sends in a step with ring collectives */
     int64_t parameters;  /* elements of all distinct parameters */
     double beta2_decay;  /* 1 - beta2 is the number of the step to this power; 0: beta2 counts */
@@ -315,13 +315,13 @@ typedef struct PlanCall {
     uint32_t role, kind, program, slot;
     int64_t times, micro; /* micro: the first one; of an evaluation and an update 0 */
 } PlanCall;
-/* The ranks of one place on axis pp, [first, first + count), and their memory. The arena that the
- * settings describe is as large as the largest role's. */
+/* The ranks of one place on axis pp, [first, first + count), and the memory that each of them
+ * allocates. What the settings say of memory is the largest of these numbers. */
 typedef struct PlanRole {
     uint32_t first_rank, n_ranks;
     uint64_t persistent_bytes, arena_bytes;
     uint64_t host_persistent, host_bytes;
-    uint64_t workspace_bytes[DEVICE_KINDS];   /* the whole allocation, as in the settings */
+    uint64_t workspace_bytes[DEVICE_KINDS];   /* the whole allocation: arena and scratch bytes */
     uint64_t kept_at, kept_bytes, kept_slots; /* the last of the states that are not lent */
     uint64_t sent_bytes;
 } PlanRole;
@@ -479,17 +479,9 @@ static inline int plan_axis(const Plan *p, const PlanGroup *g, uint64_t k) {
     Layout l = plan_layout(g);
     return layout_axis(&l, &place, t->dim, t->rank);
 }
-/* Is the group laid out by chunks? Is each of its parameters in one piece? */
+/* Is the group laid out by chunks? */
 static inline bool plan_has_chunks(const Plan *p, const PlanGroup *g) {
     return p->group_params[g->first_param].chunk != 0;
-}
-static inline bool plan_is_whole(const Plan *p, const PlanGroup *g) {
-    bool whole = true;
-    for (uint32_t k = 0; k < g->n_param; k++) {
-        LayoutPlace place = plan_place(p, (uint64_t)g->first_param + k);
-        whole &= layout_is_whole(&place);
-    }
-    return whole;
 }
 
 /* What the update of a parameter multiplies the step's learning rate by, and its weight decay where
@@ -510,6 +502,13 @@ static inline uint32_t plan_role_of(const Plan *p, int64_t rank) {
     uint32_t role = 0;
     while (role + 1 < p->n_roles && rank >= p->roles[role + 1].first_rank) role++;
     return role;
+}
+static inline const PlanRole *plan_rank_role(const Plan *p, int64_t rank) {
+    return &p->roles[plan_role_of(p, rank)];
+}
+/* Where the role's workspace begins in the allocation. */
+static inline uint64_t plan_workspace_at(const PlanRole *r) {
+    return align_up(r->arena_bytes, PLAN_ALIGN);
 }
 static inline uint32_t plan_stage_role(const Plan *p, uint32_t stage) {
     return stage % (uint32_t)p->n_roles;
@@ -534,13 +533,6 @@ static inline uint64_t plan_room(const Plan *p, const PlanValue *v) {
     if (!v->slots) return bytes;
     Mesh mesh = plan_mesh(p);
     return bytes * (uint64_t)mesh_extent(&mesh, v->slots);
-}
-/* Sizes of the arena that an address belongs to. */
-static inline uint64_t plan_arena(const Plan *p, uint64_t address) {
-    return address_is_host(address) ? p->settings->host_bytes : p->settings->arena_bytes;
-}
-static inline uint64_t plan_persistent(const Plan *p, uint64_t address) {
-    return address_is_host(address) ? p->settings->host_persistent : p->settings->persistent_bytes;
 }
 /* Where the value is on a rank. */
 static inline uint64_t plan_address(const Plan *p, const PlanValue *v, int64_t rank) {

@@ -29,7 +29,9 @@ static int read_values(Reading *r) {
             continue;
         }
         uint64_t slots = (uint64_t)mesh_extent(&mesh, v->slots);
-        uint64_t arena = plan_arena(p, v->address), at = address_offset(v->address);
+        uint64_t at = address_offset(v->address);
+        uint64_t arena =
+            address_is_host(v->address) ? p->settings->host_bytes : p->settings->arena_bytes;
         FAIL_IF(at > arena || (uint64_t)type_bytes(&v->type) > (arena - at) / slots ||
                     at % dtype_bytes(v->type.dtype),
                 "value %llu lies at byte %llu, which is outside the arena or not aligned", (Llu)i,

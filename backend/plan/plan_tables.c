@@ -260,7 +260,9 @@ static int read_states(Reading *r) {
                 "state %s names a group that does not exist", name);
         FAIL_IF(!plan_type_sane(&s->type) || s->type.pitch || s->type.dtype == DT_TOKEN,
                 "state %s has no type", name);
-        uint64_t room = plan_persistent(p, s->address), at = address_offset(s->address);
+        uint64_t at = address_offset(s->address);
+        uint64_t room = address_is_host(s->address) ? p->settings->host_persistent
+                                                    : p->settings->persistent_bytes;
         FAIL_IF(s->stage > PLAN_STAGES_MAX, "state %s is of a stage that cannot exist", name);
         FAIL_IF(at % PLAN_ALIGN || at > room || (uint64_t)type_bytes(&s->type) > room - at,
                 "state %s is outside the persistent memory", name);

@@ -392,11 +392,21 @@ static const char *rule_retain(const Instr *s) {
          "the operand has no shards of the group, or the result is not a part of it");
     return NULL;
 }
+
+/* Is each of the group's parameters in one piece? */
+static bool is_whole(const Plan *p, const PlanGroup *g) {
+    bool whole = true;
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        LayoutPlace place = plan_place(p, (uint64_t)g->first_param + k);
+        whole &= layout_is_whole(&place);
+    }
+    return whole;
+}
 static const char *rule_pack(const Instr *s) {
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
     WANT(s->n_in == g->n_param,
          "the number of operands differs from the group's number of parameters");
-    WANT(s->in->op == OP_pack ? plan_is_whole(s->p, g) : plan_has_chunks(s->p, g),
+    WANT(s->in->op == OP_pack ? is_whole(s->p, g) : plan_has_chunks(s->p, g),
          "the layout of the group does not match this op");
     WANT(is_vector(&s->y[0], g->padded), "the result is not the group's flat gradient");
     for (uint32_t k = 0; k < s->n_in; k++) {

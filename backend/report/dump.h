@@ -74,8 +74,8 @@ typedef struct LivesPart {
 } LivesPart;
 enum { LIVES_PARTS = CATEGORY_COUNT + 1 };
 void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]);
-/* Bytes of each category that the plan keeps in host memory: states, and gradients that wait for
- * the update. */
+/* Bytes of each category that a rank keeps in host memory, of the ranks that keep most there:
+ * states, and gradients that wait for the update. */
 void lives_in_host(const Plan *p, uint64_t bytes[CATEGORY_COUNT]);
 
 /* ---- dump_saves.c: what saves cost, for people */

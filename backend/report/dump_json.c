@@ -286,11 +286,12 @@ static void put_events(const Plan *p, int64_t rank, json_t *object) {
                 .order = sound(json_array()),
                 .rank = rank,
                 .begun = calloc(p->n_units + 1, 1)};
-    int64_t micro = 0;
+    uint32_t role = plan_role_of(p, rank);
     if (!e.begun) fail_environment("no memory for JSON");
     for (uint64_t i = 0; i < p->n_calls; i++) {
-        if (p->calls[i].role != 0 || p->calls[i].kind != PLAN_STEP) continue;
-        for (int64_t k = 0; k < p->calls[i].times; k++) call_events(&e, &p->calls[i], micro++);
+        if (p->calls[i].role != role || p->calls[i].kind != PLAN_STEP) continue;
+        for (int64_t k = 0; k < p->calls[i].times; k++)
+            call_events(&e, &p->calls[i], p->calls[i].micro + k);
     }
     put_member(object, "collectives", e.collectives);
     put_member(object, "order", e.order);

@@ -222,11 +222,13 @@ void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
 }
 
 void lives_in_host(const Plan *p, uint64_t bytes[CATEGORY_COUNT]) {
+    uint32_t role = 0;
+    while (p->roles[role].host_bytes < p->settings->host_bytes) role++;
     for (uint64_t i = 0; i < p->n_states; i++)
-        if (address_is_host(p->states[i].address))
+        if (address_is_host(p->states[i].address) && plan_has_state(p, &p->states[i], role))
             bytes[lives_state((StateRole)p->states[i].role)] +=
                 (uint64_t)type_bytes(&p->states[i].type);
-    bytes[HOLDS_GRADIENTS] += p->settings->host_bytes - p->settings->host_persistent;
+    bytes[HOLDS_GRADIENTS] += p->roles[role].host_bytes - p->roles[role].host_persistent;
 }
 
 static int by_size(const void *a, const void *b) {

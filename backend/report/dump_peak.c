@@ -2,7 +2,8 @@
  * consists of at the instruction with the most live bytes; each byte counts once. `lower_bound` is
  * the number of live bytes at that instruction: no arrangement needs less. `unused` is the space
  * between them. The categories and `unused` add up to the arena; with a device's workspace (and the
- * alignment before it) they add up to that device's allocation.
+ * alignment before it) they add up to that device's allocation. Of a pipeline these numbers are
+ * those of the largest stage, and `by_role` lists what the ranks of each place on axis pp allocate.
  */
 #include <jansson.h>
 
@@ -30,6 +31,29 @@ static json_t *host_json(const Plan *p) {
         if (bytes[c]) put_number(categories, category_info[c].key, bytes[c]);
     json_set(o, "categories", categories);
     return o;
+}
+
+/* What ranks allocate, and what of it outlives calls: all states, and of these kept activations. */
+static json_t *role_json(const PlanRole *r) {
+    json_t *o = json_object();
+    if (!o) fail_environment("no memory for JSON");
+    put_number(o, "first_rank", r->first_rank);
+    put_number(o, "ranks", r->n_ranks);
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        put_number(o, word_of(&words_DeviceKind, d), r->workspace_bytes[d]);
+    put_number(o, "arena", r->arena_bytes);
+    put_number(o, "states", r->persistent_bytes);
+    put_number(o, "kept", r->kept_bytes * r->kept_slots);
+    put_number(o, "host", r->host_bytes);
+    return o;
+}
+
+static json_t *roles_json(const Plan *p) {
+    json_t *list = json_array();
+    for (uint64_t i = 0; i < p->n_roles; i++)
+        if (json_array_append_new(list, role_json(&p->roles[i])))
+            fail_environment("no memory for JSON");
+    return list;
 }
 
 json_t *dump_peak_json(const Plan *p) {
@@ -60,6 +84,7 @@ json_t *dump_peak_json(const Plan *p) {
     }
     json_set(o, "categories", categories);
     if (s->host_bytes) json_set(o, "host", host_json(p));
+    if (plan_has_stages(p)) json_set(o, "by_role", roles_json(p));
     arena_free(a);
     return o;
 }

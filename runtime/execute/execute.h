@@ -136,6 +136,14 @@ struct Rank {
 /* A failed rank: keeps the first code and message, and takes the other ranks out of their
  * collectives. */
 void run_fail(Rank *r, int code);
+/* The memory of the rank, and the stages of a pipeline that it computes. */
+static inline const PlanRole *rank_role(const Rank *r) {
+    return plan_rank_role(r->run->plan, r->rank);
+}
+static inline bool rank_runs(const Rank *r, const PlanProgram *program) {
+    const Plan *p = r->run->plan;
+    return plan_stage_role(p, program->stage) == plan_role_of(p, r->rank);
+}
 /* The first state of that role (and of a group, or -1 for any); NULL if there is none. */
 const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group);
 /* Has the rank the state? In a pipeline only the ranks of its stage do. */
@@ -157,7 +165,9 @@ int rank_gather(Rank *r, AxisSet axes, const void *in, void *out, int64_t n, int
 int rank_synchronize(Rank *r, char *error);
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes);
 int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes);
-/* Transient memory was used between calls. */
+/* Bytes of transient memory, from the end of the rank's states on, that every rank of the run has.
+ * They are free between calls; whoever used some says so. */
+uint64_t run_transient_bytes(const Run *run);
 void rank_used_transient(Rank *r);
 
 /* host_arena.c: the arena in host memory; addresses of both. */

@@ -101,7 +101,7 @@ static int take_memory(Rank *r, uint64_t bytes) {
 int host_arena_open(Rank *r) {
     const Plan *p = r->run->plan;
     const char *folder = plan_string(p, p->settings->host_path);
-    r->host_bytes = p->settings->host_bytes;
+    r->host_bytes = rank_role(r)->host_bytes;
     if (!r->host_bytes) return 0;
     return *folder ? map_file(r, folder, r->host_bytes) : take_memory(r, r->host_bytes);
 }

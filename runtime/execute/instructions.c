@@ -30,13 +30,9 @@ bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool o
     return op_info[in->op].launched || moves_data(in) || is_message(in);
 }
 
-static const PlanRole *role_of(const Rank *r) {
-    return &r->run->plan->roles[plan_role_of(r->run->plan, r->rank)];
-}
-
 /* Does the value lie in slots of kept activations? */
 static bool is_kept(const Rank *r, uint32_t value) {
-    const PlanRole *role = role_of(r);
+    const PlanRole *role = rank_role(r);
     uint64_t at = r->run->plan->values[value].address;
     return role->kept_slots && at >= role->kept_at && at - role->kept_at < role->kept_bytes;
 }
@@ -61,7 +57,7 @@ static void note_kept(Rank *r, uint32_t value, int64_t behind, void *place) {
 
 void instructions_use_slot(Rank *r, uint32_t program, uint32_t slot) {
     Executor *e = r->executor;
-    e->kept_shift = slot * role_of(r)->kept_bytes;
+    e->kept_shift = slot * rank_role(r)->kept_bytes;
     for (uint32_t k = e->first_kept[program]; k < e->first_kept[program + 1]; k++) {
         void *at = e->kept.at[k].first + e->kept_shift;
         memcpy(e->kept.at[k].place, &at, sizeof at);
@@ -152,8 +148,8 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, KernelRoom *room) {
                                room->flat_in, (int)in->n_out, room->flat_out);
     /* Against the end, so that bytes too many land in the guard; kernels want multiples of 64. */
     if (r->run->test.memory) {
-        const PlanSettings *s = p->settings;
-        uint64_t have = s->workspace_bytes[r->run->device->kind] - s->workspace_offset;
+        const PlanRole *role = rank_role(r);
+        uint64_t have = role->workspace_bytes[r->run->device->kind] - plan_workspace_at(role);
         c->workspace = (char *)r->workspace + (have - c->workspace_bytes) / 64 * 64;
     }
 }
@@ -165,7 +161,7 @@ static void prepare_message(Rank *r, Executor *e, uint32_t k) {
     bool sends = in->op == OP_send;
     uint32_t v = sends ? p->operands[in->first_in] : in->first_out;
     const PlanRole *other = &p->roles[plan_stage_role(p, (uint32_t)in->attr.stage)];
-    int32_t place = r->rank - (int32_t)role_of(r)->first_rank;
+    int32_t place = r->rank - (int32_t)rank_role(r)->first_rank;
     StageMessage *m = &e->prepared[k].message;
     *m = (StageMessage){.peer = (int32_t)other->first_rank + place,
                         .box = (uint32_t)in->attr.index,
@@ -220,10 +216,9 @@ void instructions_prepare(Rank *r) {
                        .flat_in = arena_array(a, Type, most_operands(p) + 1),
                        .flat_out = arena_array(a, Type, most_operands(p) + 1)};
     if (p->n_placements) room.placed = arena_array(a, const Placement *, values);
-    uint32_t role = plan_role_of(p, r->rank);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         uint64_t *ordinal = e->in_call + i * comm_rows(p);
-        bool mine = plan_stage_role(p, p->programs[i].stage) == role;
+        bool mine = rank_runs(r, &p->programs[i]);
         e->first_kept[i + 1] = e->kept.n;
         for (uint32_t j = 0; mine && j < p->programs[i].n_instr; j++) {
             uint32_t k = p->programs[i].first_instr + j;

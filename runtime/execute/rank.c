@@ -107,6 +107,15 @@ int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes) {
     return code ? code : rank_synchronize(r, r->error);
 }
 
+uint64_t run_transient_bytes(const Run *run) {
+    uint64_t least = UINT64_MAX;
+    for (uint64_t i = 0; i < run->plan->n_roles; i++) {
+        const PlanRole *r = &run->plan->roles[i];
+        least = MIN(least, r->arena_bytes - r->persistent_bytes);
+    }
+    return least;
+}
+
 void rank_used_transient(Rank *r) {
     if (r->hooks.refill) r->hooks.refill(r->hooks.of);
 }

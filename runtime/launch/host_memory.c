@@ -16,6 +16,16 @@ static uint64_t multiply_ranks(uint64_t n, int32_t ranks) {
     return __builtin_mul_overflow(n, (uint64_t)ranks, &all) ? UINT64_MAX : all;
 }
 
+/* By how much the arenas of smaller stages are smaller. Where some ranks are on other machines, it
+ * is not known which of them are here. */
+static uint64_t unused_bytes(const Plan *p, int kind) {
+    uint64_t unused = 0;
+    for (uint64_t i = 0; i < p->n_roles; i++)
+        unused += p->roles[i].n_ranks *
+                  (p->settings->workspace_bytes[kind] - p->roles[i].workspace_bytes[kind]);
+    return unused;
+}
+
 HostMemory host_memory_of(const Plan *p, const Device *device, const LaunchContext *l,
                           uint64_t guards, bool saves) {
     const PlanSettings *s = p->settings;
@@ -26,15 +36,17 @@ HostMemory host_memory_of(const Plan *p, const Device *device, const LaunchConte
         m.copy = s->copy_bytes;
         m.blocks = (uint64_t)CK_WRITERS * CK_BLOCK;
     }
+    if (m.arena && m.ranks == l->ranks) m.unused = unused_bytes(p, device->kind);
     return m;
 }
 
 /* By that many ranks. */
 static uint64_t bytes_needed(const HostMemory *m, int32_t ranks) {
-    uint64_t one;
+    uint64_t one, all;
     if (__builtin_add_overflow(m->arena, m->offloaded + m->copy + m->blocks, &one))
         return UINT64_MAX;
-    return multiply_ranks(one, ranks);
+    all = multiply_ranks(one, ranks);
+    return all - MIN(m->unused, all);
 }
 
 const char *host_memory_remedy(const HostMemory *m, uint64_t available) {

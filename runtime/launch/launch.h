@@ -145,11 +145,12 @@ bool attempt_met(const AttemptProgress *p);
 void attempt_resume(const char *folder, RunOptions *o);
 
 /* host_memory.c: memory of this machine that its ranks take together. */
-typedef struct HostMemory { /* bytes per rank */
+typedef struct HostMemory { /* bytes per rank; in a pipeline, of the largest stage */
     uint64_t arena;         /* 0 where it is memory of a device */
     uint64_t offloaded;     /* by the plan, to memory; 0 where it goes to a file */
     uint64_t copy;          /* of the state, for checkpoints */
     uint64_t blocks;        /* buffers through which checkpoint files are written */
+    uint64_t unused;        /* by which all arenas together are smaller */
     int32_t ranks;          /* on this machine */
 } HostMemory;
 /* guards: bytes that a test mode adds to the arena. saves: are checkpoints made? */

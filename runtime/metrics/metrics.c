@@ -359,8 +359,10 @@ void metrics_summary(Metrics *m, const EndNumbers *n) {
                 n->high_water, s->arena_bytes);
     if (m->quiet) return;
     print_numbers(to, m);
-    fprintf(to, "arena bytes     %" PRIu64 " predicted, %" PRIu64 " allocated a rank\n",
-            s->workspace_bytes[run->device->kind], m->arena_bytes);
+    bool stages = plan_has_stages(run->plan);
+    fprintf(to, "arena bytes     %" PRIu64 " predicted%s, %" PRIu64 " allocated %s\n",
+            s->workspace_bytes[run->device->kind], stages ? " for the largest stage" : "",
+            m->arena_bytes, stages ? "by rank 0" : "a rank");
     if (s->host_bytes)
         fprintf(to, "host bytes      %" PRIu64 " per rank, offloaded%s%s%s\n", s->host_bytes,
                 s->host_path ? " to a file in " : "", plan_string(run->plan, s->host_path),

@@ -31,12 +31,15 @@ static int report_shortage(const Run *run, int code, const char *what, const cha
 
 /* A device that is too small is said before the ranks meet. */
 int capacity_check_device(const Run *run) {
-    const PlanSettings *s = run->plan->settings;
+    const Plan *p = run->plan;
+    uint64_t bytes = run->launch.module
+                         ? plan_rank_role(p, run->launch.rank)->workspace_bytes[run->device->kind]
+                         : p->settings->workspace_bytes[run->device->kind];
     char error[ERROR_BYTES];
     DeviceOptions device = {.local_rank = run->launch.module ? run->launch.local_rank : 0,
                             .process_ranks = run->launch.module ? 1 : run->launch.ranks};
     if (!run->device->fits) return 0;
-    int code = run->device->fits(&device, s->workspace_bytes[run->device->kind], error);
+    int code = run->device->fits(&device, bytes, error);
     if (!code) return 0;
     return report_shortage(run, code, error, NULL);
 }

@@ -12,9 +12,9 @@
 #include "testing.h"
 
 static int open_arena(Rank *r) {
-    const PlanSettings *s = r->run->plan->settings;
+    const PlanRole *role = rank_role(r);
     const Device *d = r->run->device;
-    uint64_t bytes = s->workspace_bytes[d->kind];
+    uint64_t bytes = role->workspace_bytes[d->kind];
     uint64_t guards = r->run->test.memory ? 2 * GUARD_BYTES : 0;
     void *arena = NULL;
     const Transport *t = r->run->transport;
@@ -38,7 +38,7 @@ static int open_arena(Rank *r) {
     if (code) return code;
     r->arena = arena;
     r->arena_bytes = bytes;
-    r->workspace = r->arena + s->workspace_offset + (guards ? GUARD_BYTES : 0);
+    r->workspace = r->arena + plan_workspace_at(role) + (guards ? GUARD_BYTES : 0);
     return 0;
 }
 

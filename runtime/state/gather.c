@@ -184,9 +184,8 @@ int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, boo
         .rank = r, .source = source, .trainable_only = trainable_only, .arena = arena_new()};
     g.weight = arena_array(g.arena, uint32_t, p->n_groups + 1);
     g.holder = arena_array(g.arena, int32_t, mesh_ranks(&r->info.mesh));
-    g.bucket = r->arena + p->settings->persistent_bytes;
-    g.bucket_bytes =
-        MIN(p->settings->arena_bytes - p->settings->persistent_bytes, (uint64_t)BUCKET_BYTES);
+    g.bucket = r->arena + rank_role(r)->persistent_bytes;
+    g.bucket_bytes = MIN(run_transient_bytes(r->run), (uint64_t)BUCKET_BYTES);
     if (r->rank == 0) g.host = arena_alloc(g.arena, g.bucket_bytes);
     int code = plan_weights(p, trainable_only, form, &g.out, g.weight, g.arena, r->error);
     g.out.maps = true;

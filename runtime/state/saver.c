@@ -154,8 +154,7 @@ static uint64_t most_hashes(CkContents *c, int32_t ranks) {
 
 /* Words of a rank that one all-gather takes. */
 static uint64_t words_in_bucket(const Run *run) {
-    const PlanSettings *s = run->plan->settings;
-    uint64_t bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BUCKET_BYTES);
+    uint64_t bytes = MIN(run_transient_bytes(run), (uint64_t)BUCKET_BYTES);
     uint64_t words = bytes / sizeof(uint64_t) / (uint64_t)run->launch.ranks;
     CHECK(words > 0);
     return MIN(words, most_hashes(&run->saver->contents.c, run->launch.ranks));
@@ -201,7 +200,7 @@ static int exchange_hashes(Rank *r) {
     AxisSet axes = mesh_all_axes(&r->info.mesh);
     uint64_t all = most_hashes(c, ranks), step = words_in_bucket(r->run),
              *words = r->checkpoint->words;
-    char *bucket = r->arena + r->run->plan->settings->persistent_bytes;
+    char *bucket = r->arena + rank_role(r)->persistent_bytes;
     int code = 0;
     for (uint64_t at = 0; at < all && !code; at += step) {
         uint64_t n = MIN(step, all - at), bytes = n * sizeof *words;

@@ -89,13 +89,21 @@ static void find_last_uses(const Plan *p, uint32_t *last) {
     }
 }
 
+/* What the rank keeps between calls of a state, which for kept activations is all slots. */
+static ByteRange range_of_state(const Rank *r, const PlanState *s) {
+    const PlanRole *role = rank_role(r);
+    uint64_t at = s->address;
+    if (!rank_has_state(r, s)) return (ByteRange){0, 0};
+    if (s->role != STATE_KEPT) return (ByteRange){at, at + (uint64_t)type_bytes(&s->type)};
+    return (ByteRange){role->kept_at, role->kept_at + role->kept_bytes * role->kept_slots};
+}
+
 /* The states, each until its memory is lent. */
 static void begin_with_states(MemoryCheck *m, const PlanProgram *q, uint32_t *old) {
     const Plan *p = m->rank->run->plan;
     m->n_live = (uint32_t)p->n_states;
     for (uint32_t i = 0; i < p->n_states; i++) {
-        uint64_t at = p->states[i].address;
-        m->live[i] = (Life){{at, at + (uint64_t)type_bytes(&p->states[i].type)}, NEVER};
+        m->live[i] = (Life){range_of_state(m->rank, &p->states[i]), NEVER};
         old[i] = NEVER;
     }
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++) {
@@ -221,18 +229,21 @@ static int run_again(MemoryCheck *m, uint32_t k, char *error) {
 }
 
 static uint8_t *guard_at(const MemoryCheck *m, int which) {
-    const PlanSettings *s = m->rank->run->plan->settings;
-    uint64_t workspace = s->workspace_bytes[m->rank->run->device->kind] - s->workspace_offset;
-    uint8_t *first = (uint8_t *)m->rank->arena + s->workspace_offset;
+    const PlanRole *role = rank_role(m->rank);
+    uint64_t at = plan_workspace_at(role);
+    uint64_t workspace = role->workspace_bytes[m->rank->run->device->kind] - at;
+    uint8_t *first = (uint8_t *)m->rank->arena + at;
     return which ? first + GUARD_BYTES + workspace : first;
 }
 
 void memory_check_poison(void *of) {
     MemoryCheck *m = of;
-    const PlanSettings *s = m->rank->run->plan->settings;
-    memset(m->rank->arena + s->persistent_bytes, POISON, s->arena_bytes - s->persistent_bytes);
+    const PlanRole *role = rank_role(m->rank);
+    memset(m->rank->arena + role->persistent_bytes, POISON,
+           role->arena_bytes - role->persistent_bytes);
     if (m->rank->host)
-        memset(m->rank->host + s->host_persistent, POISON, s->host_bytes - s->host_persistent);
+        memset(m->rank->host + role->host_persistent, POISON,
+               role->host_bytes - role->host_persistent);
 }
 
 int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
@@ -253,11 +264,12 @@ int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
     m->ended = arena_array(a, Life, p->n_values + p->n_states + 1);
     find_room(m);
     uint32_t *old = arena_array(a, uint32_t, p->n_states + 1);
-    for (uint64_t i = 0; i < p->n_programs; i++) analyse_program(m, &p->programs[i], old);
+    for (uint64_t i = 0; i < p->n_programs; i++)
+        if (rank_runs(r, &p->programs[i])) analyse_program(m, &p->programs[i], old);
     memset(m->guard, GUARD, GUARD_BYTES);
     for (int i = 0; i < 2; i++) memset(guard_at(m, i), GUARD, GUARD_BYTES);
     memory_check_poison(m);
-    m->high_water = p->settings->persistent_bytes;
+    m->high_water = rank_role(r)->persistent_bytes;
     return 0;
 }
 
@@ -278,8 +290,10 @@ static int check_guards(MemoryCheck *m, uint32_t k, char *error) {
     return 0;
 }
 
-static bool lies_in_states(const Plan *p, uint64_t address) {
-    return address < (address_is_host(address) ? HOST_BASE : 0) + plan_persistent(p, address);
+static bool lies_in_states(const Rank *r, uint64_t address) {
+    const PlanRole *role = rank_role(r);
+    return address_offset(address) <
+           (address_is_host(address) ? role->host_persistent : role->persistent_bytes);
 }
 
 /* Memory of a state is filled when a checkpoint has what it held. */
@@ -289,7 +303,7 @@ int memory_check_after(void *of, uint32_t k, char *error) {
     if (code) return code;
     for (uint32_t i = m->first[k]; i < m->first[k + 1]; i++) {
         ByteRange f = m->freed.at[i];
-        bool of_state = lies_in_states(m->rank->run->plan, f.begin);
+        bool of_state = lies_in_states(m->rank, f.begin);
         if (of_state && m->rank->gate.hold) m->rank->gate.hold(m->rank, UINT32_MAX);
         uint8_t *at = (uint8_t *)m->rank->arena;
         uint64_t top = address_is_host(f.begin) ? 0 : f.end;
@@ -303,12 +317,12 @@ int memory_check_after(void *of, uint32_t k, char *error) {
 /* Nothing but states survives a call. */
 int memory_check_call_end(void *of, uint32_t program, char *error) {
     MemoryCheck *m = of;
-    const Plan *p = m->rank->run->plan;
-    const PlanProgram *q = &p->programs[program];
-    if (m->high_water > p->settings->arena_bytes) {
+    const PlanProgram *q = &m->rank->run->plan->programs[program];
+    uint64_t arena = rank_role(m->rank)->arena_bytes;
+    if (m->high_water > arena) {
         snprintf(error, ERROR_BYTES,
                  "memory check: byte %llu was written, but the arena has only %llu",
-                 (unsigned long long)m->high_water, (unsigned long long)p->settings->arena_bytes);
+                 (unsigned long long)m->high_water, (unsigned long long)arena);
         return EXIT_RANK;
     }
     return q->n_instr ? check_guards(m, q->first_instr + q->n_instr - 1, error) : 0;

@@ -70,7 +70,7 @@ static uint32_t collect_accesses(const StreamTest *t, uint32_t k, Access *out) {
         out[n++] = (Access){v->address, v->address + plan_room(p, v), write};
     }
     uint64_t scratch = instruction_kernel(r, k)->workspace_bytes;
-    uint64_t at = p->settings->workspace_offset;
+    uint64_t at = plan_workspace_at(rank_role(r));
     if (scratch) out[n++] = (Access){at, at + scratch, true};
     return n;
 }
@@ -278,6 +278,7 @@ int stream_test_open(Rank *r, StreamTest **out, char *error) {
     Access *access = arena_array(a, Access, 2 * (p->n_operands + p->n_values + 2));
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *q = &p->programs[i];
+        if (!rank_runs(r, q)) continue;
         uint32_t count[MAX_STREAMS] = {0};
         for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
             t->position[k] = count[p->instrs[k].stream]++;

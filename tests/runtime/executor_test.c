@@ -72,6 +72,7 @@ typedef struct Setup {
     PlanInstr instr[N];
     PlanValue value[N];
     PlanSettings settings;
+    PlanRole role;
     PlanProgram program;
     Plan plan;
     Device device;
@@ -97,12 +98,11 @@ static void make(Setup *s) {
         s->value[k] = (PlanValue){
             .def = k, .address = 256 * k, .type = {.dtype = DT_F32, .rank = 1, .dim = {64}}};
     }
-    s->settings = (PlanSettings){.arena_bytes = 2048, .workspace_bytes = {2048, 2048}};
+    s->role = (PlanRole){.n_ranks = 1, .arena_bytes = 2048, .workspace_bytes = {2048, 2048}};
     s->program.n_instr = N;
-    static const PlanRole role = {.n_ranks = 1};
     s->plan = (Plan){.strings = "",
                      .n_strings = 1,
-                     .roles = &role,
+                     .roles = &s->role,
                      .n_roles = 1,
                      .settings = &s->settings,
                      .n_settings = 1,
@@ -235,8 +235,7 @@ TEST(a_checked_workspace_ends_at_the_guard) {
     s.device.kind = DEVICE_CUDA;
     s.device.arena_is_host = s.run.test.memory = true;
     s.device.launch = see_workspace;
-    s.settings.workspace_offset = 2048;
-    s.settings.workspace_bytes[DEVICE_CUDA] = 2048 + 4096;
+    s.role.workspace_bytes[DEVICE_CUDA] = 2048 + 4096;
     s.rank.arena = calloc(1, 2048 + 4096 + 2 * GUARD_BYTES);
     s.rank.workspace = (char *)s.rank.arena + 2048 + GUARD_BYTES;
     assert_int_equal(executor_open(&s.rank), 0);

@@ -24,6 +24,13 @@ TEST(arenas_of_all_ranks_count) {
     assert_int_equal(host_memory_check(&r, 0, text), 0); /* not known */
 }
 
+TEST(ranks_of_smaller_stages_need_less) {
+    HostMemory r = {.arena = 100, .ranks = 4, .unused = 150};
+    assert_int_equal(host_memory_check(&r, 250, text), 0);
+    assert_int_equal(host_memory_check(&r, 249, text), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(text, "100 bytes per rank, 250 bytes for the 4 ranks"));
+}
+
 TEST(the_copy_for_checkpoints_counts) {
     HostMemory r = {.arena = 100, .copy = 50, .blocks = 10, .ranks = 2};
     assert_int_equal(host_memory_check(&r, 320, text), 0);

@@ -14,6 +14,7 @@ enum { PERSISTENT = 256, ARENA = 1024, WORKSPACE = 256 };
 typedef struct Toy {
     Plan plan;
     PlanSettings settings;
+    PlanRole role;
     PlanProgram program;
     PlanInstr instr[4];
     PlanValue value[3];
@@ -30,10 +31,10 @@ typedef struct Toy {
 static int make_toy(void **state) {
     Toy *t = calloc(1, sizeof *t);
     static const char strings[] = "";
-    t->settings = (PlanSettings){.persistent_bytes = PERSISTENT,
-                                 .arena_bytes = ARENA,
-                                 .workspace_offset = ARENA,
-                                 .workspace_bytes = {ARENA + WORKSPACE, 0}};
+    t->role = (PlanRole){.n_ranks = 1,
+                         .persistent_bytes = PERSISTENT,
+                         .arena_bytes = ARENA,
+                         .workspace_bytes = {ARENA + WORKSPACE, 0}};
     t->program = (PlanProgram){.n_instr = 3};
     static const uint16_t op[3] = {OP_fill, OP_scale, OP_relu};
     for (uint32_t k = 0; k < 3; k++) {
@@ -48,6 +49,8 @@ static int make_toy(void **state) {
                      .n_strings = 1,
                      .settings = &t->settings,
                      .n_settings = 1,
+                     .roles = &t->role,
+                     .n_roles = 1,
                      .programs = &t->program,
                      .n_programs = 1,
                      .instrs = t->instr,

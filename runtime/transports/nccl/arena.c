@@ -1,10 +1,10 @@
 /* The arena as NCCL's memory, which its kernels may read and write in place on all ranks.
  *
- * Addresses of a plan are offsets in the arena and the same on all ranks, as symmetric windows
- * require. Each communicator of the programs gets its own registration of the whole arena;
- * checkpoints do without. All ranks must register alike, so they agree after each attempt: a
- * window, else a registered buffer, else plain memory. A communicator on which a window failed is
- * broken, so the next attempt makes new ones.
+ * Addresses of a plan are offsets in the arena and the same on all ranks of a stage, as symmetric
+ * windows require. Each communicator of its programs gets its own registration of the whole arena;
+ * checkpoints, and sums over stages, do without. All ranks must register alike, so they agree after
+ * each attempt: a window, else a registered buffer, else plain memory. A communicator on which a
+ * window failed is broken, so the next attempt makes new ones.
  *
  * On a machine without direct access between its GPUs NCCL takes a window as a registered buffer;
  * it does not say so.
@@ -25,8 +25,10 @@ const char *registration_text(Registration r) {
 
 #define HAS_WINDOWS (NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3))
 
-static bool registers_arena(const Communicator *m) {
-    return m->used && m->comm && m->purpose != COMM_CONTROL;
+static bool registers_arena(const Context *c, const Communicator *m) {
+    Mesh mesh = plan_mesh(c->o.plan);
+    bool stages = m->axes & mesh_stage_axes(&mesh);
+    return m->used && m->comm && m->purpose != COMM_CONTROL && !stages;
 }
 
 static int register_window(Context *c, Communicator *m, void *arena, uint64_t bytes, char *error) {
@@ -63,7 +65,7 @@ static int register_all(Context *c, Registration kind, void *arena, uint64_t byt
     for (uint32_t r = 0; r < c->rows && !code; r++) {
         Communicator *m = &c->row[r];
         m->window = NULL;
-        if (!registers_arena(m) || kind == REGISTRATION_NONE) continue;
+        if (!registers_arena(c, m) || kind == REGISTRATION_NONE) continue;
         code = kind == REGISTRATION_WINDOW ? register_window(c, m, arena, bytes, error)
                                            : register_buffer(c, m, arena, bytes, error);
     }
@@ -128,7 +130,7 @@ void arena_close(Context *c, void *arena) {
     int code = c->o.device->program_forget(c->o.context, error);
     for (uint32_t r = 0; r < c->rows && !code; r++) {
         Communicator *m = &c->row[r];
-        if (!registers_arena(m) || !m->window) continue;
+        if (!registers_arena(c, m) || !m->window) continue;
         code = nccl_enter(c, error);
         if (code) return;
 #if HAS_WINDOWS
