@@ -41,7 +41,7 @@
 #include "type.h"
 #include "util.h"
 
-enum { CK_ERROR_BYTES = 512, CK_VERSION = 7, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
+enum { CK_ERROR_BYTES = 512, CK_VERSION = 8, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
 /* Size of a stream's block: less than a buffer holds, since extents need room for alignment in
  * it. */
 enum { CK_STREAM_BLOCK = 7 << 20 };

@@ -77,6 +77,10 @@ static json_t *vector_entry(const CkContents *c, const CkVector *v) {
                   "unpadded", (json_int_t)l->unpadded, "padded", (json_int_t)l->padded, "shard",
                   (json_int_t)l->shard, "tensors", tensors);
     if (l->cut) json_object_set_new(o, "cut", json_integer((json_int_t)l->cut));
+    if (l->staged) {
+        json_object_set_new(o, "staged", json_integer((json_int_t)l->staged));
+        json_object_set_new(o, "place", json_integer((json_int_t)l->place));
+    }
     return o;
 }
 
@@ -104,10 +108,12 @@ static json_t *full_file_entry(const TensorPiece *w) {
 
 /* Version 1 has no chunks, version 2 only chunks of rows, version 3 no form full, version 4 no
  * transposed or joined tensors, version 5 no tensors in parts (TensorCut), version 6 no padding in
- * them. */
+ * them, version 7 no stages. */
 static int oldest_reader(const CkContents *c) {
     bool full = c->form == CHECKPOINT_FULL;
     int oldest = full && c->as_saved && !ck_stores_as_in_model(c) ? 5 : full ? 4 : 1;
+    for (uint32_t i = 0; i < c->n_vector; i++)
+        if (c->vector[i].layout.staged) return 8;
     for (uint32_t i = 0; i < c->n_tensor; i++) {
         const CkTensor *t = &c->tensor[i];
         bool rows = ck_axis(&c->vector[t->vector].layout, t) == 0;
@@ -313,6 +319,10 @@ static void read_vector(ManifestReader *p, const json_t *o, uint32_t index) {
                          .unpadded = read_integer(p, o, "unpadded", 1, MOST_COUNT),
                          .padded = read_integer(p, o, "padded", 1, MOST_COUNT),
                          .shard = read_integer(p, o, "shard", 1, MOST_COUNT)};
+    if (json_object_get(o, "staged")) {
+        v->layout.staged = read_axes(p, o, "staged");
+        v->layout.place = read_integer(p, o, "place", 0, MOST_RANKS);
+    }
     if (p->bad || file_type_of((int)v->dtype) == FT_COUNT || v->layout.cut & v->layout.split ||
         v->layout.padded > MOST_COUNT / mesh_extent(&c->mesh, v->layout.cut) ||
         !layout_is_sound(&v->layout, &c->mesh)) {

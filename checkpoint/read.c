@@ -140,6 +140,11 @@ static const RankFiles *files_of(Checkpoint *k, int32_t rank) {
     return w;
 }
 
+static bool same_owners(const Layout *a, const Layout *b) {
+    return a->split == b->split && a->cut == b->cut && a->staged == b->staged &&
+           a->place == b->place;
+}
+
 /* The rank that wrote the element of the vector. */
 static int32_t owner_of(Checkpoint *k, uint32_t vector, int64_t element) {
     const CkContents *c = &k->c;
@@ -148,10 +153,11 @@ static int32_t owner_of(Checkpoint *k, uint32_t vector, int64_t element) {
     int64_t copies = mesh_extent(&c->mesh, others), ranks = mesh_ranks(&c->mesh);
     int64_t shards = layout_shards(l);
     OwnerTable *table = &k->owner[0];
-    while (table->rank && (table->split != l->split || table->cut != l->cut)) table++;
+    while (table->rank && !same_owners(&table->layout, l)) table++;
     if (!table->rank) {
-        *table = (OwnerTable){l->split, l->cut, arena_array(k->arena, int32_t, ranks)};
+        *table = (OwnerTable){*l, arena_array(k->arena, int32_t, ranks)};
         for (int32_t r = 0; r < ranks; r++) {
+            if (!layout_has(l, &c->mesh, r)) continue;
             int64_t shard = mesh_index(&c->mesh, r, l->cut) * shards;
             shard += mesh_index(&c->mesh, r, l->split);
             table->rank[shard * copies + mesh_index(&c->mesh, r, others)] = r;

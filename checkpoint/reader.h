@@ -30,9 +30,10 @@ typedef struct RankFiles { /* written by a rank */
     CkStream *stream; /* [classes] of form full */
 } RankFiles;
 
-/* Of vectors with these axes: [parts * shards * copies] the rank that wrote each piece. */
+/* Of vectors whose layout has these axes: [parts * shards * copies] the rank that wrote each
+ * piece. */
 typedef struct OwnerTable {
-    AxisSet split, cut;
+    Layout layout;
     int32_t *rank;
 } OwnerTable;
 

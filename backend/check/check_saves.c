@@ -78,7 +78,6 @@ static int check_each_once(SavesCheck *s) {
             return check_fail(c, "9a", NO_INSTR, "saves %u and %u both write state %s", *save - 1,
                               k, name_of(c, p->saves[k].state));
         *save = k + 1;
-        c->result->save_bytes += p->saves[k].bytes;
     }
     for (uint32_t i = 0; i < p->n_states; i++) {
         if (s->carried[i] && !s->save_of[i])
@@ -164,28 +163,37 @@ static int check_program(SavesCheck *s, const PlanProgram *pr) {
 
 static bool same_layout(const Layout *a, const Layout *b) {
     return a->split == b->split && a->cut == b->cut && a->unpadded == b->unpadded &&
-           a->padded == b->padded && a->shard == b->shard;
+           a->padded == b->padded && a->shard == b->shard && a->staged == b->staged &&
+           a->place == b->place;
+}
+
+/* The axes along which ranks hold the same elements of it. */
+static AxisSet copy_axes(const Check *c, const Layout *l) {
+    return mesh_all_axes(&c->mesh) & ~l->split & ~l->cut & ~l->staged;
 }
 
 /* The ranks' parts of a vector follow each other without a gap, in whatever order of ranks. Ranks
- * along axes that cut its parameters have a vector each. *most: what a rank writes at most. */
+ * along axes that cut its parameters have a vector each; those of other stages write nothing of it.
+ * *most: what a rank writes at most. */
 static int check_ranks_of(Check *c, uint32_t state, const Layout *l, int64_t *most) {
     int64_t ranks = check_ranks(c, mesh_all_axes(&c->mesh)), elements = 0;
-    AxisSet others = mesh_all_axes(&c->mesh) & ~l->split & ~l->cut;
+    AxisSet others = copy_axes(c, l);
     int64_t copies = check_ranks(c, others), all = l->unpadded * check_ranks(c, l->cut);
     for (int64_t r = 0; r < ranks; r++) {
         LayoutRange part = layout_written(l, &c->mesh, r);
         int64_t shard = layout_number(l, &c->mesh, r), copy = mesh_index(&c->mesh, r, others);
         int64_t begin = shard * l->shard, end = MIN(begin + l->shard, l->unpadded);
+        bool holds = mesh_index(&c->mesh, r, l->staged) == l->place;
+        if (!holds && part.first == part.end) continue;
         bool inside = part.first >= MIN(begin, l->unpadded) && part.end <= MAX(end, part.first);
         bool first = copy > 0 || part.first == MIN(begin, l->unpadded);
         bool last = copy + 1 < copies || part.end == MAX(end, part.first);
-        if (!inside || !first || !last)
+        if (!holds || !inside || !first || !last)
             return check_fail(c, "9c", NO_INSTR,
                               "rank %lld writes elements [%lld, %lld) of state %s, of which it has "
                               "[%lld, %lld)",
                               (long long)r, (long long)part.first, (long long)part.end,
-                              name_of(c, state), (long long)begin, (long long)end);
+                              name_of(c, state), (long long)begin, holds ? (long long)end : 0);
         *most = MAX(*most, part.end - part.first);
         elements += part.end - part.first;
     }
@@ -201,7 +209,7 @@ static int check_shares(SavesCheck *s, uint32_t save) {
     const PlanSave *q = &c->p->saves[save];
     const PlanState *state = &c->p->states[q->state];
     Layout l = plan_saved_layout(c->p, state);
-    int64_t copies = check_ranks(c, mesh_all_axes(&c->mesh) & ~l.split & ~l.cut);
+    int64_t copies = check_ranks(c, copy_axes(c, &l));
     uint32_t k = 0;
     while (k < s->n_shared && !same_layout(&s->shared[k].layout, &l)) k++;
     if (k == s->n_shared) {
@@ -219,12 +227,16 @@ static int check_shares(SavesCheck *s, uint32_t save) {
         (Llu)q->bytes, name_of(c, q->state), (Llu)bytes);
 }
 
-static int check_copy(Check *c) {
+/* The ranks of a role copy their saves one behind the other; *end: of the role's copy. */
+static int check_copy_of(Check *c, uint32_t role, uint64_t *end) {
     const Plan *p = c->p;
-    uint64_t end = 0;
+    uint64_t bytes = 0;
+    *end = 0;
     for (uint32_t k = 0; k < p->n_saves; k++) {
         bool copied = p->saves[k].copied;
-        uint64_t at = p->saves[k].at, expected = copied ? end : 0;
+        uint64_t at = p->saves[k].at, expected = copied ? *end : 0;
+        if (!plan_has_state(p, &p->states[p->saves[k].state], role)) continue;
+        bytes += p->saves[k].bytes;
         if (copied && p->settings->snapshot != SNAPSHOT_COPY)
             return check_fail(c, "9d", NO_INSTR, "save %u of state %s has no place in the copy", k,
                               name_of(c, p->saves[k].state));
@@ -233,7 +245,19 @@ static int check_copy(Check *c) {
                               "save %u of state %s starts at byte %llu of the copy, but the "
                               "previous one ends at %llu",
                               k, name_of(c, p->saves[k].state), (Llu)at, (Llu)expected);
-        if (copied) end += align_up(p->saves[k].bytes, PLAN_ALIGN);
+        if (copied) *end += align_up(p->saves[k].bytes, PLAN_ALIGN);
+    }
+    c->result->save_bytes = MAX(c->result->save_bytes, bytes);
+    return 0;
+}
+
+static int check_copy(Check *c) {
+    const Plan *p = c->p;
+    uint64_t end = 0, of_role;
+    for (uint32_t r = 0; r < p->n_roles; r++) {
+        int status = check_copy_of(c, r, &of_role);
+        if (status) return status;
+        end = MAX(end, of_role);
     }
     if (p->settings->copy_bytes == end) return 0;
     return check_fail(c, "9d", NO_INSTR,

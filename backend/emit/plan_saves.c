@@ -4,7 +4,8 @@
  * In: a graph at level sched. Out: the states of a checkpoint in the order in which a step
  * overwrites them, so that the first update waits for as little as possible (states that are never
  * overwritten come last). With snapshot = copy each has a place in the copy; if the copy is
- * limited, those that are overwritten last do, as many as fit. For each op: how many saves must be
+ * limited, those that are overwritten last do, as many as fit. The ranks of a pipeline have a copy
+ * of the states of their own stages. For each op: how many saves must be
  * complete before it begins, that is, all up to the last one whose memory the op overwrites. If an
  * earlier op on its stream, or one that it has an edge from, waits for at least as many, the op
  * itself need not wait.
@@ -100,30 +101,44 @@ static int by_writer(const void *a, const void *b) {
 
 static uint64_t room_of(const PlanSave *row) { return align_up(row->bytes, PLAN_ALIGN); }
 
-/* Which saves are copied: [first, end). States that are never overwritten may be written at any
- * time, so only an unlimited copy includes them. */
-static void choose_copied(const Saves *o, const Key *key, uint32_t *first, uint32_t *end) {
-    uint64_t room = o->snapshot == SNAPSHOT_COPY ? o->most_copied : 0;
-    *end = o->n;
-    while (room < UINT64_MAX && *end && key[*end - 1].written == UINT64_MAX) --*end;
-    for (*first = *end; *first && room_of(&key[*first - 1].row) <= room; --*first)
-        room -= room_of(&key[*first - 1].row);
+/* The role whose ranks have the state of the save; without stages, the only one. */
+static uint32_t role_of(const Saving *s, const PlanSave *row) {
+    return graph_role_of(s->g, MAX(s->g->states.at[row->state].stage, 0));
 }
 
-/* Sorts the saves by the op that overwrites them; their places in the copy follow each other. */
+/* Marks the saves that are copied: the last ones, as far as the copy of each role has room. States
+ * that are never overwritten may be written at any time, so only an unlimited copy includes them.
+ */
+static void choose_copied(const Saving *s, Key *key) {
+    const Saves *o = s->out;
+    uint64_t most = o->snapshot == SNAPSHOT_COPY ? o->most_copied : 0;
+    uint64_t *left = arena_array(s->g->scratch, uint64_t, graph_roles(s->g));
+    for (uint32_t r = 0; r < graph_roles(s->g); r++) left[r] = most;
+    uint32_t i = o->n;
+    while (most < UINT64_MAX && i && key[i - 1].written == UINT64_MAX) i--;
+    while (i-- > 0) {
+        uint64_t *room = &left[role_of(s, &key[i].row)], bytes = room_of(&key[i].row);
+        key[i].row.copied = bytes <= *room;
+        *room = key[i].row.copied ? *room - bytes : 0;
+    }
+}
+
+/* Sorts the saves by the op that overwrites them; their places in the copy of a role follow each
+ * other. */
 static void sort_by_writer(Saving *s) {
     Saves *o = s->out;
-    uint32_t first, end;
+    uint64_t *end = arena_array(s->g->scratch, uint64_t, graph_roles(s->g));
     Key *key = arena_array(s->g->scratch, Key, o->n + 1);
     for (uint32_t i = 0; i < o->n; i++) key[i] = (Key){s->written[i], o->row[i]};
     qsort(key, o->n, sizeof *key, by_writer);
-    choose_copied(o, key, &first, &end);
+    choose_copied(s, key);
     for (uint32_t i = 0; i < o->n; i++) {
         o->row[i] = key[i].row;
-        if (i < first || i >= end) continue;
-        o->row[i].copied = 1;
-        o->row[i].at = o->copy_bytes;
-        o->copy_bytes += room_of(&o->row[i]);
+        if (!o->row[i].copied) continue;
+        uint64_t *to = &end[role_of(s, &o->row[i])];
+        o->row[i].at = *to;
+        *to += room_of(&o->row[i]);
+        o->copy_bytes = MAX(o->copy_bytes, *to);
     }
 }
 
@@ -162,6 +177,7 @@ Saves saves_of(const Graph *g, Snapshot snapshot, uint64_t most_copied) {
         Layout group = g->groups.at[q->group].layout;
         group.cut = g->groups.at[q->group].cut;
         Layout l = state_layout(q->role, &group, &g->policy.mesh, type_elements(&q->type));
+        l = layout_of_stage(l, &g->policy.mesh, q->stage);
         uint64_t bytes =
             (uint64_t)layout_written_most(&l, &g->policy.mesh) * dtype_bytes(q->type.dtype);
         s.written[out.n] = UINT64_MAX;

@@ -240,7 +240,7 @@ typedef struct PlanSave {
     uint32_t state;
     uint32_t copied; /* 1: from the copy; with snapshot = copy all saves, or the last ones */
     uint64_t bytes;  /* a rank writes at most this many */
-    uint64_t at;     /* offset in the copy, a multiple of PLAN_ALIGN; 0 without one */
+    uint64_t at;     /* offset in the role's copy, a multiple of PLAN_ALIGN; 0 without one */
 } PlanSave;
 
 typedef struct PlanField {
@@ -400,7 +400,7 @@ bool plan_types_might_fit(const Plan *p, const PlanInstr *in, const Type *types)
 /* ---- reading a plan's tables */
 
 static inline Layout plan_layout(const PlanGroup *g) {
-    Layout l = {g->split, g->cut, g->unpadded, g->padded, g->shard};
+    Layout l = {g->split, g->cut, g->unpadded, g->padded, g->shard, 0, 0};
     return l;
 }
 /* Is the state in a checkpoint? */
@@ -442,11 +442,19 @@ static inline const Placement *plan_placement(const Plan *p, const PlanValue *v)
     return v->placed ? &p->placements[v->placed - 1] : NULL;
 }
 
+/* Over which axes ranks have other parts of the group's parameters, or none: together these ranks
+ * have all of them. */
+static inline AxisSet plan_gather_axes(const Plan *p, const PlanGroup *g) {
+    Mesh mesh = plan_mesh(p);
+    return g->split | g->cut | mesh_stage_axes(&mesh);
+}
+
 /* The layout of a state that is in checkpoints. */
 static inline Layout plan_saved_layout(const Plan *p, const PlanState *s) {
     Mesh mesh = plan_mesh(p);
     Layout group = plan_layout(&p->groups[s->group]);
-    return state_layout(s->role, &group, &mesh, type_elements(&s->type));
+    Layout l = state_layout(s->role, &group, &mesh, type_elements(&s->type));
+    return layout_of_stage(l, &mesh, (int64_t)s->stage - 1);
 }
 
 /* Where row k of the group parameters lies in its group. */

@@ -28,6 +28,8 @@ typedef struct Layout {
                          layouts and those by chunks, the end: it is = padded */
     int64_t padded;   /* shards * shard */
     int64_t shard;    /* elements that a rank holds */
+    AxisSet staged;   /* axes along which only ranks at one place hold any of it: stages */
+    int64_t place;    /* which place; 0 without such axes */
 } Layout;
 
 /* Where a parameter of n elements is. */
@@ -138,15 +140,16 @@ static inline int64_t tensor_before(const TensorPart *p, int64_t e) {
 /* The layout of parameters that end at `end`. */
 static inline Layout layout_of(const Mesh *mesh, AxisSet split, int64_t end, bool aligned) {
     int64_t ranks = mesh_extent(mesh, split), shard = (end + ranks - 1) / ranks;
-    Layout l = {split, 0, aligned ? shard * ranks : end, shard * ranks, shard};
-    return l;
+    return (Layout){.split = split,
+                    .unpadded = aligned ? shard * ranks : end,
+                    .padded = shard * ranks,
+                    .shard = shard};
 }
 
 /* The layout of parameters by chunks, whose room ends at element `end` of a shard. */
 static inline Layout layout_by_chunks(const Mesh *mesh, AxisSet split, int64_t end) {
     int64_t padded = mesh_extent(mesh, split) * end;
-    Layout l = {split, 0, padded, padded, end};
-    return l;
+    return (Layout){.split = split, .unpadded = padded, .padded = padded, .shard = end};
 }
 
 /* The chunk of a parameter of `rows` rows: whole rows, as evenly as they go. */
@@ -166,7 +169,22 @@ static inline int64_t layout_chunk_along(const Mesh *mesh, AxisSet split, int64_
 /* Do the numbers agree with each other? */
 static inline bool layout_is_sound(const Layout *l, const Mesh *mesh) {
     return l->unpadded > 0 && l->shard > 0 && l->unpadded <= l->padded &&
-           l->padded % l->shard == 0 && l->padded / l->shard == mesh_extent(mesh, l->split);
+           l->padded % l->shard == 0 && l->padded / l->shard == mesh_extent(mesh, l->split) &&
+           !(l->staged & (l->split | l->cut)) && l->place >= 0 &&
+           l->place < mesh_extent(mesh, l->staged);
+}
+
+/* The same layout of what only the ranks of that stage hold; below 0: all ranks. */
+static inline Layout layout_of_stage(Layout l, const Mesh *mesh, int64_t stage) {
+    if (stage < 0) return l;
+    l.staged = mesh_stage_axes(mesh);
+    l.place = stage % mesh_stages(mesh);
+    return l;
+}
+
+/* Does the rank hold any of it? */
+static inline bool layout_has(const Layout *l, const Mesh *mesh, int64_t rank) {
+    return mesh_index(mesh, rank, l->staged) == l->place;
 }
 
 static inline int64_t layout_shards(const Layout *l) { return l->padded / l->shard; }
@@ -277,11 +295,12 @@ typedef struct LayoutRange {
 } LayoutRange;
 /* The axes along which ranks hold the same shard of the same parts. */
 static inline AxisSet layout_copies(const Layout *l, const Mesh *mesh) {
-    return mesh_all_axes(mesh) & ~l->split & ~l->cut;
+    return mesh_all_axes(mesh) & ~l->split & ~l->cut & ~l->staged;
 }
 static inline LayoutRange layout_written(const Layout *l, const Mesh *mesh, int64_t rank) {
     AxisSet others = layout_copies(l, mesh);
     int64_t copies = mesh_extent(mesh, others), copy = mesh_index(mesh, rank, others);
+    if (!layout_has(l, mesh, rank)) return (LayoutRange){0, 0};
     int64_t begin = layout_first(l, mesh, rank);
     /* In two steps, since shard * copy may be more than 63 bits. */
     int64_t part = l->shard / copies, rest = l->shard % copies;

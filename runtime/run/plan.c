@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "checkpoint.h"
 #include "run.h"
 
 /* A model, which has to be compiled first. */
@@ -57,12 +56,7 @@ static const char *missing_for_stages(const Run *run) {
     const TestModes *t = &run->test;
     if (!run->transport->send) return "be connected by this transport; use --transport local";
     if (run->device->mark) return "run on this device; use --device cpu";
-    if (o->save.path) return "write weights (--save)";
-    if (run->checkpoint.folder) return "write checkpoints (--checkpoint, checkpoint.path)";
-    if (o->resume || (o->load && ck_is_checkpoint(o->load)))
-        return "start from a checkpoint (--resume, --load)";
     if (o->generate) return "generate text (--generate)";
-    if (o->dump_step >= 0) return "write gradients (--dump-grads)";
     if (t->memory || t->streams || t->replicas) return "be run with FSDP_CHECK";
     return NULL;
 }

@@ -1,11 +1,11 @@
 /* Writes full parameters, gathered from shards, to .safetensors files (checkpoint/weights.c).
  *
  * Rank 0 has the files. Group by group, the shards are gathered in buckets, over the axes that
- * split the group and those that cut its parameters: each rank gives the same elements of its
- * shard, and the bucket lies in the arena's transient part, which is free
- * between calls. Rank 0 puts the bucket where the files have it. No rank ever holds more than a
- * bucket of other ranks' elements. All ranks walk the same groups, so they agree on the collectives
- * without talking about them; they only agree on whether the file could be made, and closed.
+ * split the group, those that cut its parameters, and stages: each rank gives the same elements of
+ * its shard, and the bucket lies in the arena's transient part, which is free between calls. Rank 0
+ * puts the bucket where the files have it. No rank ever holds more than a bucket of other ranks'
+ * elements. All ranks walk the same groups, so they agree on the collectives without talking about
+ * them; they only agree on whether the file could be made, and closed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,12 +60,22 @@ static int plan_weights(const Plan *p, bool trainable_only, const SaveForm *form
     return EXIT_USER;
 }
 
-static AxisSet axes_of(const PlanGroup *q) { return q->split | q->cut; }
+static AxisSet axes_of(const WeightGather *g, const PlanGroup *q) {
+    return plan_gather_axes(g->rank->run->plan, q);
+}
 
 static void find_holders(WeightGather *g, const PlanGroup *q) {
     const Mesh *mesh = &g->rank->info.mesh;
-    g->places = mesh_extent(mesh, axes_of(q));
-    for (int32_t r = 0; r < mesh_ranks(mesh); r++) g->holder[mesh_index(mesh, r, axes_of(q))] = r;
+    AxisSet axes = axes_of(g, q);
+    g->places = mesh_extent(mesh, axes);
+    for (int32_t r = 0; r < mesh_ranks(mesh); r++) g->holder[mesh_index(mesh, r, axes)] = r;
+}
+
+/* In a pipeline, those of one stage do. */
+static bool has_group(const WeightGather *g, const PlanGroup *q, int32_t rank) {
+    const Plan *p = g->rank->run->plan;
+    const PlanState *s = plan_find_state(p, STATE_PARAM, (int32_t)(q - p->groups));
+    return plan_has_state(p, s, plan_role_of(p, rank));
 }
 
 /* Rank 0: what a bucket has of a parameter: elements [at, at + n) of every shard. */
@@ -79,6 +89,7 @@ static int put_param(WeightGather *g, const PlanGroup *q, uint32_t k, int64_t at
     Layout layout = plan_layout(q);
     int dtype = source_dtype(g, q), code = 0;
     for (int64_t number = 0; number < g->places; number++) {
+        if (!has_group(g, q, g->holder[number])) continue;
         int64_t shard = layout_number(&layout, mesh, g->holder[number]);
         TensorPart part = plan_part(p, &p->params[param], g->holder[number]);
         LayoutHeld held = layout_held(&layout, &place, shard);
@@ -96,24 +107,27 @@ static int put_param(WeightGather *g, const PlanGroup *q, uint32_t k, int64_t at
     return code;
 }
 
-/* Elements [at, at + n) of every rank's shard into the bucket, or where they lie in the arena. */
+/* Elements [at, at + n) of every rank's shard into the bucket, or where they lie in the arena. What
+ * ranks of other stages contribute counts for nothing. */
 static int fill_bucket(WeightGather *g, uint32_t group, int64_t at, int64_t n, const char **out) {
     Rank *r = g->rank;
     const PlanGroup *q = &r->run->plan->groups[group];
+    AxisSet axes = axes_of(g, q);
+    bool has = has_group(g, q, r->rank);
     int dtype = source_dtype(g, q), code = 0;
     uint64_t width = dtype_bytes(dtype), bytes = (uint64_t)n * width;
+    char *own = g->bucket + (uint64_t)mesh_index(&r->info.mesh, r->rank, axes) * bytes;
     const char *from =
-        (const char *)g->source->shard(g->source->user, group) + (uint64_t)at * width;
+        has ? (const char *)g->source->shard(g->source->user, group) + (uint64_t)at * width : own;
     *out = from;
     if (g->places == 1) return 0;
     *out = g->bucket;
-    if (g->source->host || rank_in_host(r, from)) {
-        char *own = g->bucket + (uint64_t)mesh_index(&r->info.mesh, r->rank, axes_of(q)) * bytes;
+    if (has && (g->source->host || rank_in_host(r, from))) {
         code = rank_copy_in(r, own, from, bytes);
         if (!code) code = rank_synchronize(r, r->error);
         from = own;
     }
-    return code ? code : rank_gather(r, axes_of(q), from, g->bucket, n, dtype);
+    return code ? code : rank_gather(r, axes, from, g->bucket, n, dtype);
 }
 
 /* Where rank 0 can read the bytes, or NULL with a code. */

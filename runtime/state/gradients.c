@@ -67,7 +67,8 @@ int gradient_dump_open(Rank *r, GradientDump **out) {
     }
     bool enough = d && d->taken && d->shard;
     for (uint64_t g = 0; enough && g < p->n_groups; g++) {
-        if (!(p->groups[g].flags & GROUP_TRAINABLE)) continue;
+        const PlanState *s = plan_find_state(p, STATE_PARAM, (int32_t)g);
+        if (!(p->groups[g].flags & GROUP_TRAINABLE) || !rank_has_state(r, s)) continue;
         largest = MAX(largest, (uint64_t)p->groups[g].shard);
         d->shard[g] = calloc((size_t)p->groups[g].shard + 1, sizeof(float));
         enough = d->shard[g] != NULL;

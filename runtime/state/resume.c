@@ -284,6 +284,7 @@ static int fill_held(ShardFill *f, uint32_t row, const TensorPart *part, const L
 static int fill_vector(ShardFill *f, uint32_t vector) {
     const CkContents *c = &f->s->mine.c;
     const CkVector *v = &c->vector[vector];
+    if (!layout_has(&v->layout, &c->mesh, f->rank->rank)) return 0;
     char *shard = rank_at(f->rank, f->s->mine.state[vector]->address);
     int64_t number = layout_number(&v->layout, &c->mesh, f->rank->rank);
     int64_t mine = mesh_index(&c->mesh, f->rank->rank, v->layout.cut);

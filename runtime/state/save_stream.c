@@ -289,6 +289,18 @@ static int start_thread(SaveStream *s) {
     return EXIT_ENVIRONMENT;
 }
 
+/* The rank's own copy: that of its stages. */
+static uint64_t copy_bytes(const Rank *r) {
+    const Plan *p = r->run->plan;
+    uint64_t end = 0;
+    for (uint64_t k = 0; k < p->n_saves; k++) {
+        const PlanSave *save = &p->saves[k];
+        if (save->copied && rank_has_state(r, &p->states[save->state]))
+            end = MAX(end, save->at + align_up(save->bytes, PLAN_ALIGN));
+    }
+    return end;
+}
+
 int save_stream_open(Rank *r) {
     Saver *saver = r->run->saver;
     SaveStream *s = r->saves = calloc(1, sizeof *s);
@@ -301,7 +313,7 @@ int save_stream_open(Rank *r) {
     s->arena = arena_new();
     pair_saves(s, s->arena);
     atomic_store(&s->over, s->n);
-    uint64_t copy = r->run->plan->settings->copy_bytes;
+    uint64_t copy = copy_bytes(r);
     int code = take_buffer(r, (uint64_t)CK_WRITERS * CK_BLOCK, &s->buffer);
     if (!code && copy) code = take_buffer(r, copy, &s->copy);
     return code ? code : start_thread(s);

@@ -98,9 +98,12 @@ void communicators_plan(Context *c) {
         m->used = m->purpose == COMM_CONTROL && m->axes == AXES_WORLD;
         m->borrowed = m->purpose == COMM_CONTROL && !m->used && m->group.size == c->o.ranks;
     }
-    /* Checkpoints are gathered over the axes that parameters are split over. */
-    for (uint64_t g = 0; g < p->n_groups; g++)
-        if (p->groups[g].split) c->row[comm_row(p->groups[g].split, COMM_CONTROL)].used = true;
+    /* --save gathers parameters over these axes. */
+    for (uint64_t g = 0; g < p->n_groups; g++) {
+        AxisSet axes = plan_gather_axes(p, &p->groups[g]);
+        Communicator *m = &c->row[comm_row(axes, COMM_CONTROL)];
+        m->used |= axes && !m->borrowed;
+    }
     for (uint64_t k = 0; k < p->n_instrs; k++) {
         const PlanInstr *in = &p->instrs[k];
         if (plan_is_collective(in))

@@ -1,0 +1,138 @@
+"""Trains one model under many meshes with stages, and checks what is stored: a checkpoint made under
+any of them goes on under any other with the bits of an uninterrupted run of one stage; --save,
+--load, --dump-grads, --eval-only and the tools of checkpoints give the bytes of one stage, too.
+Prints what differs, then how many comparisons there were.
+
+    storage.py FSDPC FSDP_RUN
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+MODEL = """
+config { D = 12; classes = 10 }
+module Layer {
+  fc : Linear(D, D, bias = true)
+  norm : LayerNorm(D)
+  forward(x: [B, D]) { return x + dropout(relu(fc(norm(x))), 0.1) }
+}
+module Net {
+  first : Linear(D, D, bias = true)
+  h : Layer[4]
+  last : LayerNorm(D)
+  head : Linear(D, classes, bias = true)
+  forward(x: [B, D]) {
+    x = first(x)
+    for layer in h { x = layer(x) }
+    return head(last(x))
+  }
+}
+model = Net
+data { train = synthetic(x = [D], y = classes); val = synthetic(x = [D], y = classes, seed = 1) }
+train {
+  loss = cross_entropy(model(x), y); metric = accuracy(model(x), y)
+  batch = 16; steps = 4; accumulate = 2; clip = 1; optimizer = adamw(lr = 0.01)
+  schedule = cosine(warmup = 2, final = 0.1); eval_every = 4; eval_steps = 1
+}
+shard { unit = Layer }
+"""
+
+INTERLEAVED = ["shard.pipeline=interleaved", "shard.stages=4"]
+FULL = ["checkpoint.form=full"]
+COPY = ["checkpoint.snapshot=copy"]
+# Axes of a stage and settings; then the ways to store it, each a number of stages and settings, the
+# first of them one stage.
+STORED = [
+    ("dp=2", [], [(1, []), (2, COPY), (4, ["shard.layout=param"]), (2, INTERLEAVED + FULL), (3, FULL)]),
+    ("rep=2,dp=2", ["shard.strategy=states"], [(1, FULL), (2, []), (3, ["shard.layout=param"])]),
+    ("dp=2", ["train.optimizer=muon(lr = 0.01)", "train.precision=bf16"], [(1, []), (3, FULL), (2, [])]),
+    ("dp=2", ["train.optimizer=adafactor(lr = 0.01)"], [(1, []), (2, ["checkpoint.snapshot=1KiB"])]),
+    ("dp=2,tp=2", [], [(1, []), (2, FULL), (3, [])]),
+    ("dp=2", ["shard.offload=(states = cpu, params = cpu)"], [(1, []), (2, [])]),
+]
+
+
+class Runs:
+    def __init__(self, fsdpc, fsdp_run, folder):
+        self.fsdpc, self.fsdp_run, self.folder = fsdpc, fsdp_run, folder
+        self.compared = 0
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def call(self, *command, **environment):
+        found = subprocess.run(command, capture_output=True, text=True,
+                               env=dict(os.environ, **environment))
+        if found.returncode:
+            sys.exit("%s: exit code %d: %s" % (" ".join(command), found.returncode, found.stderr))
+        return found.stdout
+
+    def plan(self, name, stages, axes, settings):
+        out = self.path(name)
+        command = [self.fsdpc, "compile", "-q", "--mesh", "pp=%d,%s" % (stages, axes), "-o", out]
+        for setting in settings:
+            command += ["-s", setting]
+        self.call(*command, self.path("m.fsd"))
+        return out
+
+    def train(self, plan, *options, **environment):
+        """Losses, norms and metrics by step."""
+        log = self.path("log")
+        self.call(self.fsdp_run, "-q", "--threads", "1", "--log", log, *options, plan, **environment)
+        with open(log) as text:
+            rows = [json.loads(line) for line in text]
+        os.remove(log)
+        keys = ("event", "step", "loss", "grad_norm", "accuracy")
+        return [[row.get(k) for k in keys] for row in rows if row["event"] in ("step", "eval")]
+
+    def same(self, what, one, several):
+        self.compared += 1
+        if one != several:
+            print("%s:\n  one stage %s\n  several   %s" % (what, one, several))
+
+    def same_files(self, what, one, several):
+        with open(self.path(one), "rb") as a, open(self.path(several), "rb") as b:
+            self.same(what, a.read() == b.read(), True)
+
+
+def check_checkpoints(runs, axes, settings, ways):
+    """From each way to the next one, and from there with `reshard` to the one after it."""
+    names = ["%d stages of %s %s %s" % (n, axes, settings, own) for n, own in ways]
+    plans = [runs.plan("p%d" % i, n, axes, settings + own) for i, (n, own) in enumerate(ways)]
+    whole = runs.train(plans[0], "--save", runs.path("whole"))
+    half = runs.train(plans[0], "--steps", "2", "--save", runs.path("half"))
+    for i, plan in enumerate(plans):
+        to, then = (i + 1) % len(plans), (i + 2) % len(plans)
+        ck, moved = runs.path("ck%d" % i), runs.path("moved%d" % i)
+        first = runs.train(plan, "--steps", "2", "--checkpoint", ck, "--save", runs.path("w"))
+        runs.same(names[i], first, half)
+        runs.same_files("--save of " + names[i], "half", "w")
+        runs.call(runs.fsdpc, "check", ck)
+        runs.call(runs.fsdpc, "convert", "-q", ck, "-o", runs.path("w"))
+        runs.same_files("convert of " + names[i], "half", "w")
+        rest = runs.train(plans[to], "--resume", ck, "--save", runs.path("w"))
+        runs.same("%s goes on as %s" % (names[i], names[to]), whole[2:], rest)
+        runs.same_files("the weights of it", "whole", "w")
+        runs.call(runs.fsdpc, "reshard", "-q", ck, plans[then], "-o", moved)
+        runs.call(runs.fsdpc, "check", moved)
+        rest = runs.train(plans[then], "--resume", moved)
+        runs.same("%s resharded to %s" % (names[i], names[then]), whole[2:], rest)
+    even = runs.path("even")
+    runs.call(runs.fsdpc, "reshard", "-q", runs.path("ck1"), "-n", "3", "-o", even)
+    runs.same("reshard -n 3 of " + names[1], whole[2:], runs.train(plans[-1], "--resume", even))
+
+
+def main():
+    fsdpc, fsdp_run = sys.argv[1:]
+    for axes, settings, ways in STORED:
+        with tempfile.TemporaryDirectory() as folder:
+            runs = Runs(fsdpc, fsdp_run, folder)
+            with open(runs.path("m.fsd"), "w") as model:
+                model.write(MODEL)
+            check_checkpoints(runs, axes, settings, ways)
+        print("%s %s: %d comparisons" % (axes, settings, runs.compared))
+
+
+main()
