@@ -11,7 +11,8 @@
 #include "plan.h"
 #include "type.h"
 
-enum { DEVICE_MARKS = 64 };
+/* Marks of a rank, and of each outbox of its plan as many more. */
+enum { DEVICE_MARKS = 64, OUTBOX_MARKS = 2 };
 enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;
@@ -119,14 +120,17 @@ typedef struct Device {
     uint64_t (*used_bytes)(DeviceContext *c);
     /* The rest only where launches return before their work is done; else NULL, all four.
      * A program call stands between begin and end, which order it after and before everything
-     * else on all streams. *replayed: the whole call was issued already, from a recording; nothing
-     * else is to be issued. Between the two nothing but launch, record, wait, mark, follow, reduce
+     * else on all streams. repeats: each call of the program is given the same pointers, so that it
+     * may be recorded. *replayed: the whole call was issued already, from a recording; nothing else
+     * is to be issued. Between the two nothing but launch, record, wait, mark, follow, reduce
      * and copy may be called. */
-    int (*program_begin)(DeviceContext *c, uint32_t program, bool *replayed, char *error);
+    int (*program_begin)(DeviceContext *c, uint32_t program, bool repeats, bool *replayed,
+                         char *error);
     int (*program_end)(DeviceContext *c, uint32_t program, char *error);
     /* Order streams of ranks that share a process: *out is a point after all work that `stream`
      * has been given; `follow` makes a stream of any rank wait for it. The mark `number` (below
-     * DEVICE_MARKS) of a rank holds until the rank makes it again. */
+     * DEVICE_MARKS, or for outboxes device_outbox_mark) of a rank holds until the rank makes it
+     * again. */
     int (*mark)(DeviceContext *c, int stream, uint32_t number, void **out, char *error);
     int (*follow)(DeviceContext *c, int stream, void *mark, char *error);
     /* For a transport that issues work on the plan's streams itself (nccl): the platform's handle
@@ -159,6 +163,11 @@ typedef struct Device {
     void (*host_free)(DeviceContext *c, void *at);
     int (*read)(DeviceContext *c, void *to, const void *from, uint64_t bytes, char *error);
 } Device;
+
+/* The mark for a half of an outbox, a row of states. */
+static inline uint32_t device_outbox_mark(uint32_t state, uint32_t half) {
+    return DEVICE_MARKS + state * OUTBOX_MARKS + half;
+}
 
 /* The one symbol that a module exports. */
 #define DEVICE_ENTRY "fsdp_device"

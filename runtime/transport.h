@@ -23,7 +23,8 @@
 
 enum {
     COMM_CONTROL = COMM_PURPOSES, /* checkpoints and decisions, outside of programs */
-    COMM_KINDS
+    COMM_KINDS,
+    COMM_MESSAGES = COMM_KINDS /* between stages: of no collective */
 };
 
 /* One buffer of a collective; device addresses. in may be the place in out where the result of an
@@ -68,7 +69,13 @@ typedef struct Pulse {
     _Atomic uint32_t instr;   /* the instruction begun last, of the plan, + 1; 0 = none */
     _Atomic clockid_t clock;  /* CPU time of the thread that works; 0 = none yet */
     _Atomic uint32_t writing; /* to a file or a terminal, which may take any time */
+    _Atomic uint64_t call;    /* of a pipeline's program, a stage_call; 0 = none yet */
 } Pulse;
+
+/* A call of a program for a micro-batch, as one number, not 0. */
+static inline uint64_t stage_call(uint32_t program, int64_t micro) {
+    return ((uint64_t)program + 1) << 32 | (uint32_t)micro;
+}
 
 /* From a rank to one of another stage. Messages of an outbox are taken in the order in which they
  * are sent. */
@@ -106,7 +113,7 @@ typedef struct Transport {
     int (*all_reduce)(TransportContext *c, const Collective *call, char *error);
     /* send copies the value to its slot, as soon as the message before the last one has been taken,
      * and returns when the value may be overwritten; receive waits for the message and copies it.
-     * NULL, both: no pipelines. */
+     * Where launches return early, all this happens on the stream. */
     int (*send)(TransportContext *c, const StageMessage *m, char *error);
     int (*receive)(TransportContext *c, const StageMessage *m, char *error);
     int (*barrier)(TransportContext *c, const Collective *call, char *error);
@@ -184,6 +191,10 @@ typedef const TransportModule *(*TransportEntry)(void);
 static inline bool plan_is_collective(const PlanInstr *in) {
     return in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce ||
            in->op == OP_all_gather_part || in->op == OP_reduce_scatter_part;
+}
+
+static inline bool plan_is_message(const PlanInstr *in) {
+    return in->op == OP_send || in->op == OP_receive;
 }
 
 /* Members' parts of a value along a dimension are contiguous only inside an entry of the outer

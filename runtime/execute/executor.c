@@ -79,6 +79,18 @@ static int issue_ordered(Rank *r, uint32_t k, char *error) {
     return code;
 }
 
+/* Has each call of the program the same pointers? Slots of kept activations and halves of outboxes
+ * change. */
+static bool repeats(const Rank *r, uint32_t program) {
+    const Plan *p = r->run->plan;
+    const Executor *e = r->executor;
+    const PlanProgram *q = &p->programs[program];
+    bool same = e->first_kept[program + 1] == e->first_kept[program];
+    for (uint32_t k = q->first_instr; same && k < q->first_instr + q->n_instr; k++)
+        same = !plan_is_message(&p->instrs[k]);
+    return same;
+}
+
 /* Issues the instructions of a program, or the device's recording of it. A device whose launches
  * return early orders the call after earlier work; its end is not awaited here. If a checkpoint may
  * hold some of them back, they are issued one by one, between two points at which the device has
@@ -90,12 +102,11 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     const TestHooks *hooks = &r->hooks;
     const Transport *t = r->run->transport;
     bool held = d->program_begin && r->gate.holds && r->gate.holds(r, program), replayed = false;
-    /* A recording has the pointers of one slot. */
-    bool moves = e->first_kept[program + 1] > e->first_kept[program];
-    bool ordered = d->program_begin && !r->tap.before && !held && !moves;
+    bool ordered = d->program_begin && !r->tap.before && !held;
     if (e->profile) profile_begin(e->profile, program);
     int code = held ? rank_synchronize(r, error) : 0;
-    if (!code) code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
+    if (!code && ordered)
+        code = d->program_begin(r->context, program, repeats(r, program), &replayed, error);
     if (!code && t->program) t->program(r->transport, program, replayed);
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code && !replayed; k++) {
         if (hooks->before) hooks->before(hooks->of, k);

@@ -54,8 +54,6 @@ int plan_open_proved(Run *run, Plan *p) {
 static const char *missing_for_stages(const Run *run) {
     const RunOptions *o = run->options;
     const TestModes *t = &run->test;
-    if (!run->transport->send) return "be connected by this transport; use --transport local";
-    if (run->device->mark) return "run on this device; use --device cpu";
     if (o->generate) return "generate text (--generate)";
     if (t->memory || t->streams || t->replicas) return "be run with FSDP_CHECK";
     return NULL;

@@ -36,7 +36,10 @@ struct Running {
     std::shared_ptr<Request> request;
     std::vector<char> input, spoilt;
 
-    bool reads() const { return call.kind != ASK_BROADCAST || call.root == call.comm->rank; }
+    bool reads() const {
+        if (call.kind == ASK_BROADCAST) return call.root == call.comm->rank;
+        return call.kind != ASK_RECEIVE;
+    }
     bool in_place() const {
         return call.in < call.out + call.out_bytes && call.out < call.in + call.in_bytes;
     }
@@ -214,8 +217,10 @@ static ncclResult_t collective(AskKind kind, const void *in, void *out, size_t c
         if (c.comm->state) return c.comm->state;
     }
     uint64_t bytes = count * fake_dtype_bytes(dtype), ranks = (uint64_t)c.comm->ranks;
-    c.in_bytes = kind == ASK_REDUCE_SCATTER ? bytes * ranks : bytes;
-    c.out_bytes = kind == ASK_ALL_GATHER ? bytes * ranks : bytes;
+    c.in_bytes = kind == ASK_REDUCE_SCATTER ? bytes * ranks : kind == ASK_RECEIVE ? 0 : bytes;
+    c.out_bytes = kind == ASK_ALL_GATHER ? bytes * ranks : kind == ASK_SEND ? 0 : bytes;
+    if ((kind == ASK_SEND || kind == ASK_RECEIVE) && (ranks != 2 || root == c.comm->rank))
+        fake_fail("%s: only between the two ranks of a communicator", name);
     if (!fake_dtype_bytes(dtype) || op < 0 || op >= ncclNumOps || root < 0 || root >= c.comm->ranks)
         return ncclInvalidArgument;
     if (op == ncclAvg || op == ncclProd)
@@ -254,6 +259,15 @@ ncclResult_t ncclAllReduce(const void *in, void *out, size_t count, ncclDataType
 ncclResult_t ncclBroadcast(const void *in, void *out, size_t count, ncclDataType_t dtype, int root,
                            ncclComm_t comm, cudaStream_t stream) {
     return collective(ASK_BROADCAST, in, out, count, dtype, 0, root, comm, stream);
+}
+
+ncclResult_t ncclSend(const void *in, size_t count, ncclDataType_t dtype, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+    return collective(ASK_SEND, in, nullptr, count, dtype, 0, peer, comm, stream);
+}
+ncclResult_t ncclRecv(void *out, size_t count, ncclDataType_t dtype, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+    return collective(ASK_RECEIVE, nullptr, out, count, dtype, 0, peer, comm, stream);
 }
 
 } /* extern "C" */

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 const char *const fake_kind_names[ASK_KINDS] = {
-    "hello", "split", "window", "end", "all_gather", "reduce_scatter", "all_reduce", "broadcast"};
+    "hello",          "split",      "window",    "end",  "all_gather",
+    "reduce_scatter", "all_reduce", "broadcast", "send", "receive"};
 
 size_t fake_dtype_bytes(int dtype) {
     static const size_t bytes[ncclNumTypes] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
@@ -109,12 +110,20 @@ static void answer_all(Table &t, int result, const std::string &text) {
         answer(t.member[i], result, text.data(), text.size());
 }
 
+/* Of two ranks one sends and the other receives. */
+static bool meet(const Ask &a, const Ask &b) {
+    bool kinds = a.kind == ASK_SEND ? b.kind == ASK_RECEIVE : b.kind == ASK_SEND;
+    return kinds && a.root == 1 && b.root == 0;
+}
+
 static bool alike(const Table &t, std::string *text) {
     const Ask &a = t.asked[0].front().head;
     for (size_t i = 1; i < t.asked.size(); i++) {
         const Ask &b = t.asked[i].front().head;
-        bool counts = a.kind == ASK_SPLIT || (a.count == b.count && a.root == b.root);
-        if (a.kind == b.kind && a.dtype == b.dtype && a.op == b.op && counts) continue;
+        bool message = a.kind == ASK_SEND || a.kind == ASK_RECEIVE;
+        bool kinds = message ? meet(a, b) : a.kind == b.kind;
+        bool counts = a.kind == ASK_SPLIT || (a.count == b.count && (message || a.root == b.root));
+        if (kinds && a.dtype == b.dtype && a.op == b.op && counts) continue;
         char line[400];
         snprintf(line, sizeof line,
                  "rank 0 asks for %s of %llu elements of dtype %d (operation %d, root %d), rank "
@@ -177,6 +186,12 @@ static void collective(Table &t) {
         uint64_t elements = a.kind == ASK_ALL_REDUCE ? a.count : a.count * n;
         all.resize(elements * width);
         fake_reduce(a.dtype, a.op, &all[0], from, elements);
+    }
+    if (a.kind == ASK_SEND || a.kind == ASK_RECEIVE) {
+        size_t sender = a.kind == ASK_SEND ? 0 : 1;
+        answer(t.member[1 - sender], ncclSuccess, from[sender], a.count * width);
+        answer(t.member[sender], ncclSuccess, "", 0);
+        return;
     }
     for (size_t i = n; i-- > 0;) {
         size_t piece = a.kind == ASK_REDUCE_SCATTER ? a.count * width : all.size();

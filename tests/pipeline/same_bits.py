@@ -8,6 +8,7 @@ be the same to the bit. Prints what differs, then how many runs there were.
 """
 import itertools
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -76,7 +77,7 @@ def events(path):
     return [[row.get(k) for k in keys] for row in rows if row["event"] in ("step", "eval")]
 
 
-def train(fsdpc, fsdp_run, folder, mesh, settings, options=()):
+def train(fsdpc, fsdp_run, folder, mesh, settings, options=(), environment=()):
     model, plan, log = folder + "/m.fsd", folder + "/p.bin", folder + "/log"
     command = [fsdpc, "compile", "-q", "--mesh", mesh, "-o", plan, model]
     for setting in settings:
@@ -84,7 +85,8 @@ def train(fsdpc, fsdp_run, folder, mesh, settings, options=()):
     found = subprocess.run(command, capture_output=True, text=True)
     if found.returncode == 0:
         command = [fsdp_run, "-q", "--threads", "1", "--log", log, *options, plan]
-        found = subprocess.run(command, capture_output=True, text=True)
+        found = subprocess.run(command, capture_output=True, text=True,
+                               env=dict(os.environ, **dict(environment)))
     if found.returncode:
         return "exit code %d: %s" % (found.returncode, found.stderr)
     rows = events(log)

@@ -43,9 +43,10 @@ static int synchronize(DeviceContext *c, char *error) {
 }
 
 static bool has_recording;
-static int program_begin(DeviceContext *c, uint32_t program, bool *replayed, char *error) {
+static int program_begin(DeviceContext *c, uint32_t program, bool repeats, bool *replayed,
+                         char *error) {
     (void)c, (void)error;
-    note("begin %u ", program);
+    note("begin %u%s ", program, repeats ? "" : " once");
     *replayed = has_recording;
     return 0;
 }

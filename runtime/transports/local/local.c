@@ -30,14 +30,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "local.h"
-#include "waiting.h"
+#include "world.h"
 
-enum { RING = 4, SPINS = 400 };
-/* A rank that waits for one which itself waits is not to speak first: seconds past the limit. And
- * CPU time in a slice from which on a thread works: one that only polls or waits uses less. */
-enum { CHAIN_GRACE = 2, WORK_NS = SLICE_NS / 100, BUSY_TIMES = 10 };
-
+enum { RING = 4 };
 typedef enum Moment { ARRIVED, REDUCED, LEFT, MOMENTS } Moment;
 
 typedef struct LocalVisit { /* what a member brings to a meeting */
@@ -53,41 +48,8 @@ typedef struct LocalMeeting {
     _Atomic uint64_t *reached; /* [members] sequence * MOMENTS + moment + 1: finds who is missing */
 } LocalMeeting;
 
-typedef struct Channel {
+struct Channel {
     LocalMeeting meeting[RING];
-} Channel;
-
-/* A rank as the others see it. */
-typedef struct LocalMember {
-    _Atomic(const Pulse *) pulse; /* from its open on, which others need not wait for; released */
-    _Atomic uint64_t collectives; /* that it came to */
-    _Atomic uint32_t waiting;     /* its threads that wait for others */
-} LocalMember;
-
-/* The messages of an outbox: how many were sent, and taken. */
-typedef struct LocalOutbox {
-    _Atomic uint32_t sent, taken;
-    const char *slot[2];
-    uint64_t bytes[2];
-} LocalOutbox;
-
-struct LocalWorld {
-    const Plan *plan;
-    int32_t ranks, timeout;
-    uint32_t rows;
-    bool spin; /* more cores than ranks: waiting a moment awake is cheaper than sleeping */
-    _Atomic bool aborted;
-    pthread_mutex_t lock;
-    char reason[ERROR_BYTES]; /* under the lock: why a collective failed, "" when none did */
-    LocalMember *member;      /* [ranks] */
-    LocalOutbox *outbox;      /* [ranks][states of the plan]; NULL: no stages */
-    Channel **channel;        /* [comm_rows][ranks]; those whose last index is a group's base */
-};
-
-struct TransportContext {
-    TransportOptions o;
-    LocalWorld *world;
-    const void **from; /* [COMM_KINDS][ranks], scratch of reductions: one thread a purpose */
 };
 
 static size_t channel_index(const LocalWorld *w, uint32_t row, int32_t base) {
@@ -155,16 +117,6 @@ typedef struct LocalSeat { /* a rank's place in a meeting under way */
     const Collective *call;
 } LocalSeat;
 
-/* Ends the run for all ranks; the first text is what every one of them tells. */
-static int end_run(LocalWorld *w, char *error) {
-    pthread_mutex_lock(&w->lock);
-    if (!atomic_load(&w->aborted)) snprintf(w->reason, sizeof w->reason, "%s", error);
-    atomic_store(&w->aborted, true);
-    if (*w->reason) memcpy(error, w->reason, ERROR_BYTES);
-    pthread_mutex_unlock(&w->lock);
-    return EXIT_RANK;
-}
-
 static int report_abandoned(const LocalSeat *s, char *error) {
     LocalWorld *w = s->c->world;
     pthread_mutex_lock(&w->lock);
@@ -177,41 +129,6 @@ static int report_abandoned(const LocalSeat *s, char *error) {
 }
 
 /* ---- waiting */
-
-/* What a rank that waits knows of a missing one. */
-typedef struct Watched {
-    uint64_t beats;
-    clockid_t clock; /* of the thread that began the last instruction */
-    int64_t cpu_ns;
-    int32_t idle;    /* slices without a sign of work */
-    int64_t busy_ns; /* CPU time since any other sign */
-    bool seen;
-} Watched;
-
-static int64_t cpu_time(clockid_t clock) {
-    struct timespec t;
-    if (!clock || clock_gettime(clock, &t)) return 0;
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Has the rank done something since the last look that found it working? */
-static bool is_working(const LocalMember *m, Watched *last) {
-    static const Pulse none;
-    const Pulse *p = atomic_load_explicit(&m->pulse, memory_order_acquire);
-    if (!p) p = &none;
-    Watched now = {.beats = atomic_load(&p->beats) + atomic_load(&m->collectives),
-                   .clock = atomic_load(&p->clock),
-                   .seen = true};
-    now.cpu_ns = cpu_time(now.clock);
-    int64_t used = now.cpu_ns - last->cpu_ns;
-    /* Another thread's clock may be seen before its beat; its time is not this instruction's. */
-    bool goes_on = !last->seen || now.beats != last->beats || now.clock != last->clock ||
-                   atomic_load(&p->writing);
-    if (!goes_on && used >= 0 && used < (int64_t)(last->idle + 1) * WORK_NS) return false;
-    if (!goes_on) now.busy_ns = last->busy_ns + MAX(used, 0);
-    *last = now;
-    return true;
-}
 
 static uint64_t reached_at(const LocalSeat *s, Moment moment) {
     return s->call->sequence * MOMENTS + (uint64_t)moment + 1;
@@ -231,19 +148,15 @@ static int32_t first_there(const LocalSeat *s, Moment moment) {
 static int report_standstill(const LocalSeat *s, int32_t rank, int32_t seconds, Moment moment,
                              char *error) {
     const LocalWorld *w = s->c->world;
-    const Collective *call = s->call;
-    const Pulse *p = atomic_load_explicit(&w->member[rank].pulse, memory_order_acquire);
-    char at[160] = "none", where[320];
-    uint32_t instr = p ? atomic_load(&p->instr) : 0;
-    if (instr) plan_instr_text(w->plan, instr - 1, at, sizeof at);
-    collective_place_text(call, s->kind, where, sizeof where);
-    snprintf(
-        error, ERROR_BYTES,
-        "rank %d made no progress for %d s (its last instruction: %.120s); rank %d waits for it "
-        "to %s %.200s\n"
-        "help: FSDP_TIMEOUT=SECONDS waits longer",
-        rank, seconds, at, first_there(s, moment), moment == ARRIVED ? "come to" : "finish", where);
-    return end_run(s->c->world, error);
+    char at[240], where[320];
+    local_last_work(w, rank, at, sizeof at);
+    collective_place_text(s->call, s->kind, where, sizeof where);
+    snprintf(error, ERROR_BYTES,
+             "rank %d made no progress for %d s %s; rank %d waits for it to %s %.160s\n"
+             "help: FSDP_TIMEOUT=SECONDS waits longer",
+             rank, seconds, at, first_there(s, moment), moment == ARRIVED ? "come to" : "finish",
+             where);
+    return local_end_run(s->c->world, error);
 }
 
 /* One slice of waiting is over. */
@@ -253,7 +166,7 @@ static int check_missing_ranks(const LocalSeat *s, Moment moment, Watched *watch
         int32_t rank = mesh_member(&s->group, k);
         LocalMember *m = &w->member[rank];
         if (is_there(s, k, moment)) continue;
-        if (is_working(m, &watched[k])) {
+        if (local_is_working(m, &watched[k])) {
             int32_t most = w->timeout * BUSY_TIMES;
             if (watched[k].busy_ns < (int64_t)most * 1000000000) continue;
             return report_standstill(s, rank, most, moment, error);
@@ -316,12 +229,6 @@ static int follow_marks(TransportContext *c, const LocalSeat *s, Moment moment, 
     return code;
 }
 
-/* A rank that fails amid a collective takes all others out of it: they wait for its counts. */
-static int quit_collective(TransportContext *c, int code) {
-    atomic_store(&c->world->aborted, true);
-    return code;
-}
-
 static int enter_meeting(TransportContext *c, const Collective *call, CollectiveKind kind,
                          uint64_t value, LocalSeat *seat, char *error) {
     LocalWorld *w = c->world;
@@ -339,29 +246,29 @@ static int enter_meeting(TransportContext *c, const Collective *call, Collective
     LocalVisit mine = {.call = call, .kind = kind, .value = value, .shape = collective_shape(call)};
     m->visit[group.index] = mine;
     code = bring_mark(c, seat, ARRIVED, error);
-    if (code) return quit_collective(c, code);
+    if (code) return local_quit(c, code);
     count_up(seat, ARRIVED);
     code = wait_for(seat, ARRIVED, seat->target, error);
     if (code) return code;
     for (int32_t k = 0; k < group.size; k++) {
         if (m->visit[k].kind == kind && m->visit[k].shape == mine.shape) continue;
         collective_differs(call, kind, c->o.rank, m->visit[k].kind, mesh_member(&group, k), error);
-        return end_run(w, error);
+        return local_end_run(w, error);
     }
     code = follow_marks(c, seat, ARRIVED, error);
-    return code ? quit_collective(c, code) : 0;
+    return code ? local_quit(c, code) : 0;
 }
 
 static int leave_meeting(TransportContext *c, const LocalSeat *seat, char *error) {
     int code = bring_mark(c, seat, LEFT, error);
-    if (code) return quit_collective(c, code);
+    if (code) return local_quit(c, code);
     /* Every counter advances once a round, also where no slices were summed. */
     if (seat->kind != ALL_REDUCE) count_up(seat, REDUCED);
     count_up(seat, LEFT);
     code = wait_for(seat, LEFT, seat->target, error);
     if (code) return code;
     code = follow_marks(c, seat, LEFT, error);
-    return code ? quit_collective(c, code) : 0;
+    return code ? local_quit(c, code) : 0;
 }
 
 static int local_open(const TransportOptions *o, TransportContext **out, char *error) {
@@ -401,7 +308,7 @@ static int local_all_gather(TransportContext *c, const Collective *call, char *e
             const void *from = peer_buffer(&s, k, i)->in;
             if (to == from || bytes == 0 || (call->shared && k != s.group.index)) continue;
             code = c->o.device->copy(c->o.context, call->stream, to, from, bytes, error);
-            if (code) return quit_collective(c, code);
+            if (code) return local_quit(c, code);
         }
     }
     return leave_meeting(c, &s, error);
@@ -426,7 +333,7 @@ static int local_reduce_scatter(TransportContext *c, const Collective *call, cha
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
         code = sum_elements(c, &s, i, b->out, s.group.index * b->elements, b->elements, error);
-        if (code) return quit_collective(c, code);
+        if (code) return local_quit(c, code);
     }
     return leave_meeting(c, &s, error);
 }
@@ -444,15 +351,15 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
         int64_t first = MIN(slice * s.group.index, b->elements);
         char *to = (char *)b->out + (uint64_t)first * dtype_bytes(b->dtype);
         code = sum_elements(c, &s, i, to, first, MIN(slice, b->elements - first), error);
-        if (code) return quit_collective(c, code);
+        if (code) return local_quit(c, code);
     }
     code = bring_mark(c, &s, REDUCED, error);
-    if (code) return quit_collective(c, code);
+    if (code) return local_quit(c, code);
     count_up(&s, REDUCED);
     code = wait_for(&s, REDUCED, s.target, error);
     if (code) return code;
     code = follow_marks(c, &s, REDUCED, error);
-    if (code) return quit_collective(c, code);
+    if (code) return local_quit(c, code);
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
         int64_t slice = collective_slice(b, s.group.size);
@@ -463,98 +370,10 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
             code = c->o.device->copy(c->o.context, call->stream, (char *)b->out + at,
                                      (const char *)peer_buffer(&s, k, i)->out + at,
                                      (uint64_t)n * dtype_bytes(b->dtype), error);
-            if (code) return quit_collective(c, code);
+            if (code) return local_quit(c, code);
         }
     }
     return leave_meeting(c, &s, error);
-}
-
-/* ---- messages between stages */
-
-static int report_silence(TransportContext *c, const StageMessage *m, int32_t seconds,
-                          char *error) {
-    const LocalWorld *w = c->world;
-    const Pulse *p = atomic_load_explicit(&w->member[m->peer].pulse, memory_order_acquire);
-    char at[160] = "none";
-    uint32_t instr = p ? atomic_load(&p->instr) : 0;
-    if (instr) plan_instr_text(w->plan, instr - 1, at, sizeof at);
-    snprintf(error, ERROR_BYTES,
-             "rank %d made no progress for %d s (its last instruction: %.120s); rank %d waits for "
-             "it in %.200s\n"
-             "help: FSDP_TIMEOUT=SECONDS waits longer",
-             m->peer, seconds, at, c->o.rank, m->label);
-    return end_run(c->world, error);
-}
-
-static int wait_for_peer(TransportContext *c, const StageMessage *m, _Atomic uint32_t *word,
-                         uint32_t target, char *error) {
-    LocalWorld *w = c->world;
-    Watched watched = {0};
-    if (counter_spin(word, target, w->spin ? SPINS : 0)) return 0;
-    _Atomic uint32_t *waiting = &w->member[c->o.rank].waiting;
-    int code = 0;
-    atomic_fetch_add(waiting, 1);
-    for (uint32_t seen; !code && !counter_reached(word, target, &seen);) {
-        if (atomic_load(&w->aborted)) {
-            pthread_mutex_lock(&w->lock);
-            memcpy(error, w->reason, ERROR_BYTES);
-            pthread_mutex_unlock(&w->lock);
-            if (!*error)
-                snprintf(error, ERROR_BYTES, "%.200s was abandoned: another rank failed", m->label);
-            code = EXIT_RANK;
-            continue;
-        }
-        if (!counter_sleep(word, seen, FUTEX_WAIT_PRIVATE)) continue;
-        const LocalMember *peer = &w->member[m->peer];
-        if (is_working(peer, &watched)) continue;
-        int32_t limit = w->timeout + (atomic_load(&peer->waiting) ? CHAIN_GRACE : 0);
-        if (++watched.idle >= limit * SLICES_A_SECOND) code = report_silence(c, m, limit, error);
-    }
-    atomic_fetch_sub(waiting, 1);
-    return code;
-}
-
-static void count_message(_Atomic uint32_t *word) {
-    atomic_fetch_add_explicit(word, 1, memory_order_acq_rel);
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-static LocalOutbox *outbox_of(const LocalWorld *w, int32_t rank, uint32_t box) {
-    return &w->outbox[(size_t)rank * w->plan->n_states + box];
-}
-
-static int local_send(TransportContext *c, const StageMessage *m, char *error) {
-    LocalOutbox *box = outbox_of(c->world, c->o.rank, m->box);
-    uint32_t half = (uint32_t)(m->sequence % 2);
-    atomic_fetch_add(&c->world->member[c->o.rank].collectives, 1);
-    /* The message before the last one has been taken. */
-    int code =
-        m->sequence < 2 ? 0 : wait_for_peer(c, m, &box->taken, (uint32_t)m->sequence - 1, error);
-    if (!code)
-        code = c->o.device->copy(c->o.context, m->stream, m->slot, m->value, m->bytes, error);
-    if (code) return quit_collective(c, code);
-    box->slot[half] = m->slot;
-    box->bytes[half] = m->bytes;
-    count_message(&box->sent);
-    return 0;
-}
-
-static int local_receive(TransportContext *c, const StageMessage *m, char *error) {
-    LocalOutbox *box = outbox_of(c->world, m->peer, m->box);
-    uint32_t half = (uint32_t)(m->sequence % 2);
-    atomic_fetch_add(&c->world->member[c->o.rank].collectives, 1);
-    int code = wait_for_peer(c, m, &box->sent, (uint32_t)m->sequence + 1, error);
-    if (!code && box->bytes[half] != m->bytes) {
-        snprintf(error, ERROR_BYTES, "%.200s: rank %d sends %llu bytes, not %llu", m->label,
-                 m->peer, (unsigned long long)box->bytes[half], (unsigned long long)m->bytes);
-        return end_run(c->world, error);
-    }
-    if (!code)
-        code =
-            c->o.device->copy(c->o.context, m->stream, m->value, box->slot[half], m->bytes, error);
-    if (code) return quit_collective(c, code);
-    count_message(&box->taken);
-    return 0;
 }
 
 static int local_largest(TransportContext *c, const Collective *call, CollectiveKind kind,

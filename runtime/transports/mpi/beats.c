@@ -16,11 +16,13 @@
 
 enum { APART_SLICES = 5 };
 enum { LEAVES = 1, ORPHANED = 2 }; /* what a host says of itself */
+/* And of each of its ranks: Sign.waits, and the halves of Sign.call. */
+enum { RANK_WORDS = WAITS + 2 };
 
 typedef struct Peer {           /* another host */
     int32_t index, first, size; /* of its first process; its first rank; its ranks */
     MPI_Request in, out;
-    int32_t *heard, *said;  /* LEAVES | ORPHANED; Sign.waits of each rank of the sender */
+    int32_t *heard, *said;  /* LEAVES | ORPHANED; then RANK_WORDS of each rank of the sender */
     bool ended, told, deaf; /* its last message came; ours went; MPI cannot reach it any more */
 } Peer;
 
@@ -42,8 +44,8 @@ static bool lives_on(const World *w, int32_t rank, int32_t first) {
 static bool make_peer(const World *w, int32_t index, int32_t first, Peer *p) {
     *p = (Peer){.index = index, .first = first, .in = MPI_REQUEST_NULL, .out = MPI_REQUEST_NULL};
     for (int32_t r = 0; r < w->ranks; r++) p->size += lives_on(w, r, first);
-    p->heard = calloc(1 + (size_t)p->size, sizeof *p->heard);
-    p->said = calloc(1 + (size_t)w->locals, sizeof *p->said);
+    p->heard = calloc(1 + RANK_WORDS * (size_t)p->size, sizeof *p->heard);
+    p->said = calloc(1 + RANK_WORDS * (size_t)w->locals, sizeof *p->said);
     return p->heard && p->said;
 }
 
@@ -76,21 +78,34 @@ static void send_beat(const World *w, Peer *p) {
     if (p->deaf || !done || p->told) return;
     p->told = atomic_load(&w->leaving);
     p->said[0] = (p->told ? LEAVES : 0) | (world_lost_launcher(w) ? ORPHANED : 0);
-    for (int32_t k = 0; k < w->locals; k++)
-        p->said[1 + k] = atomic_load(&w->board->sign[w->local_rank[k]].waits);
-    if (MPI_Isend(p->said, 1 + w->locals, MPI_INT32_T, p->index, 0, w->first_ones, &p->out))
+    for (int32_t k = 0; k < w->locals; k++) {
+        const Sign *s = &w->board->sign[w->local_rank[k]];
+        uint64_t call = atomic_load(&s->call);
+        int32_t *word = &p->said[1 + RANK_WORDS * k];
+        for (int i = 0; i < WAITS; i++) word[i] = atomic_load(&s->waits[i]);
+        word[WAITS] = (int32_t)(call >> 32);
+        word[WAITS + 1] = (int32_t)call;
+    }
+    if (MPI_Isend(p->said, 1 + RANK_WORDS * w->locals, MPI_INT32_T, p->index, 0, w->first_ones,
+                  &p->out))
         p->deaf = true;
 }
 
 static bool ask_for_beat(const World *w, Peer *p) {
-    return !MPI_Irecv(p->heard, 1 + p->size, MPI_INT32_T, p->index, 0, w->first_ones, &p->in);
+    return !MPI_Irecv(p->heard, 1 + RANK_WORDS * p->size, MPI_INT32_T, p->index, 0, w->first_ones,
+                      &p->in);
 }
 
 static void keep_silence(const World *w, const Peer *p, bool heard) {
     for (int32_t r = p->first, k = 1; r < w->ranks; r++) {
         if (!lives_on(w, r, p->first)) continue;
         Sign *s = &w->board->sign[r];
-        if (heard) atomic_store(&s->waits, p->heard[k++]);
+        if (heard) {
+            const int32_t *word = &p->heard[k];
+            for (int i = 0; i < WAITS; i++) atomic_store(&s->waits[i], word[i]);
+            atomic_store(&s->call, (uint64_t)word[WAITS] << 32 | (uint32_t)word[WAITS + 1]);
+            k += RANK_WORDS;
+        }
         atomic_store(&s->silent, heard ? 0 : atomic_load(&s->silent) + 1);
     }
 }

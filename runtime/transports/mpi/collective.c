@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "world.h"
+#include "messages.h"
 
 enum { RING = 4, SPINS = 400, PIECE_BYTES = 16 << 20, BOUNCE_BYTES = 8 << 20, TAG_ROUND = 1024 };
 
@@ -44,9 +44,10 @@ struct TransportContext {
     TransportOptions o;
     World *world;
     uint32_t max_buffers;
-    uint64_t *channel; /* [axes + 1][COMM_KINDS][ranks]: offset in `meetings` */
-    Shared *meetings;  /* [locals]; everyone uses those of process 0 */
-    Shared *arena;     /* [locals] */
+    uint64_t *channel;  /* [axes + 1][COMM_KINDS][ranks]: offset in `meetings` */
+    Shared *meetings;   /* [locals]; everyone uses those of process 0 */
+    Shared *arena;      /* [locals] */
+    Messages *messages; /* NULL: the plan has no stages */
     struct Scratch {
         const void **from;    /* [ranks] */
         MPI_Request *request; /* [2 * ranks] */
@@ -106,7 +107,7 @@ static int wait_for(HostSeat *s, Stage stage, uint64_t sequence, uint32_t target
         int code = world_slice(&s->wait, who_is_missing(s, sequence * STAGES + stage + 1), error);
         if (code) return code;
     }
-    world_waits_no_more(s->c->world);
+    world_waits_no_more(&s->wait);
     return 0;
 }
 
@@ -153,6 +154,7 @@ static int enter_meeting(TransportContext *c, const Collective *call, Collective
                call->sequence % RING * meeting_bytes(c, group.size);
     *s = (HostSeat){.c = c, .m = (HostMeeting *)(void *)at, .group = group};
     s->wait = (Wait){.world = c->world, .call = call, .kind = kind};
+    world_tells_call(c->world, c->o.pulse);
     for (int32_t k = 0; k < group.size; k++) s->here += local_of(s, k) >= 0;
     uint32_t round = (uint32_t)(call->sequence / RING);
     s->target = (round + 1) * s->here;
@@ -434,6 +436,7 @@ static void close_context(TransportContext *c) {
         free(c->scratch[i].value);
         free(c->scratch[i].bounce);
     }
+    messages_close(c->messages);
     shared_free(c->world, c->meetings);
     free(c->meetings);
     free(c->arena);
@@ -466,6 +469,7 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     if (c) {
         c->o = *o;
         c->world = o->shared;
+        c->world->plan = o->plan;
         c->max_buffers = most_buffers(o->plan);
     }
     if (!c || !allocate_buffers(c)) {
@@ -480,7 +484,9 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
         return EXIT_USER;
     }
     uint64_t bytes = lay_channels(c);
-    return shared_exchange(c->world, c->world->local == 0 ? bytes : 0, false, c->meetings, error);
+    int code =
+        shared_exchange(c->world, c->world->local == 0 ? bytes : 0, false, c->meetings, error);
+    return code ? code : messages_open(o, c->world, c->arena, &c->messages, error);
 }
 
 static int arena_alloc_shared(TransportContext *c, uint64_t bytes, void **out, char *error) {
@@ -491,12 +497,21 @@ static int arena_alloc_shared(TransportContext *c, uint64_t bytes, void **out, c
 
 static void arena_free_shared(TransportContext *c, void *arena) {
     (void)arena;
+    messages_finish(c->messages);
     shared_free(c->world, c->arena);
 }
 
 static char *peer_arena(TransportContext *c, int32_t rank) {
     int32_t local = c->world->process[rank].local;
     return local < 0 ? NULL : c->arena[local].at;
+}
+
+static int send_message(TransportContext *c, const StageMessage *m, char *error) {
+    return messages_send(c->messages, m, error);
+}
+
+static int receive_message(TransportContext *c, const StageMessage *m, char *error) {
+    return messages_receive(c->messages, m, error);
 }
 
 /* The others learn the reason through TransportModule.fail. */
@@ -510,6 +525,8 @@ const Transport transport_mpi = {.name = "mpi",
                                  .all_gather = all_gather,
                                  .reduce_scatter = reduce_scatter,
                                  .all_reduce = all_reduce,
+                                 .send = send_message,
+                                 .receive = receive_message,
                                  .barrier = mpi_barrier,
                                  .agree = mpi_agree,
                                  .abort = abort_run,

@@ -118,6 +118,8 @@ bool world_end(World *w, int32_t rank, int *code, const char *text) {
 static void where_text(const Wait *w, char *out, size_t size) {
     if (w->call)
         collective_place_text(w->call, w->kind, out, size);
+    else if (w->message)
+        missing_place_text(w->message->label, "", w->message->sequence, COMM_MESSAGES, out, size);
     else
         snprintf(out, size, "the start of the run");
 }
@@ -130,14 +132,17 @@ static int run_has_ended(World *w, char *error) {
 
 static int report_lost(Wait *w, int32_t rank, RankLoss loss, int32_t seconds, char *error) {
     World *world = w->world;
-    char who[128], how[80], where[320];
+    char who[128], how[80], call[64] = "", where[320];
     world_describe(world, rank, who, sizeof who);
     const char *remedy = missing_loss_text(loss, seconds, how, sizeof how);
+    if (world->board)
+        missing_call_text(world->plan, atomic_load(&world->board->sign[rank].call), call,
+                          sizeof call);
     where_text(w, where, sizeof where);
     snprintf(error, ERROR_BYTES,
-             "%.90s %.70s; rank %d waited for it in %.180s\n"
+             "%.90s %.70s%s; rank %d waited for it in %.180s\n"
              "help: %.110s",
-             who, how, world->rank, where, remedy);
+             who, how, call, world->rank, where, remedy);
     return EXIT_RANK;
 }
 
@@ -167,31 +172,48 @@ static bool is_stopped(const World *w, int32_t rank) {
     return is_near(w, rank) && machine_stopped(w->process[rank].pid);
 }
 
-typedef struct WaitBoard { /* what ranks say of themselves that were silent for fewer slices */
-    const World *world;
-    int32_t slices;
-} WaitBoard;
-
-/* What a rank said that is stopped or silent is old. */
-static int32_t waits_for(const void *user, int32_t rank) {
-    const WaitBoard *b = user;
-    int32_t next = atomic_load(&b->world->board->sign[rank].waits) - 1;
-    bool old = is_silent(b->world, rank, b->slices) || is_stopped(b->world, rank);
-    return next >= b->world->ranks || old ? -1 : next;
+/* What a rank said that is stopped, or was silent for that many slices, is old. */
+static bool is_lost(const World *w, int32_t rank, int32_t slices) {
+    return is_silent(w, rank, slices) || is_stopped(w, rank);
 }
 
-/* The rank to blame where this one waits for `rank`: that one if they wait for each other. */
+static bool waits(const World *w, int32_t rank) {
+    for (int k = 0; k < WAITS; k++)
+        if (atomic_load(&w->board->sign[rank].waits[k])) return true;
+    return false;
+}
+
+/* Appends the ranks for which a rank waits to those that were found. */
+static int32_t add_waited_for(const World *w, int32_t rank, bool *seen, int32_t *found, int32_t n) {
+    for (int k = 0; k < WAITS; k++) {
+        int32_t next = atomic_load(&w->board->sign[rank].waits[k]) - 1;
+        if (next < 0 || next >= w->ranks || seen[next]) continue;
+        seen[next] = true;
+        found[n++] = next;
+    }
+    return n;
+}
+
+/* The rank to blame where this one waits for `rank`, which may wait for others: of all that are
+ * waited for one that is lost, else one that waits for none, else `rank` itself. */
 static int32_t last_missing(const World *w, int32_t rank, int32_t slices) {
-    WaitBoard board = {w, slices};
-    int32_t waits = w->rank, away = rank;
-    return missing_find(w->ranks, waits_for, &board, &waits, &away) ? away : rank;
+    bool seen[w->ranks];
+    int32_t found[w->ranks], n = 1, idle = -1;
+    memset(seen, 0, sizeof seen);
+    seen[rank] = seen[w->rank] = true;
+    found[0] = rank;
+    for (int32_t i = 0; i < n; i++) {
+        if (is_lost(w, found[i], slices)) return found[i];
+        if (idle < 0 && !waits(w, found[i])) idle = found[i];
+        n = add_waited_for(w, found[i], seen, found, n);
+    }
+    return idle < 0 ? rank : idle;
 }
 
 /* Does no rank before this one wait, of those that can see as much? */
 static bool is_first(const World *w, bool of_neighbours) {
     for (int32_t r = 0; r < w->rank; r++)
-        if (atomic_load(&w->board->sign[r].waits) && (is_near(w, r) || !of_neighbours))
-            return false;
+        if (waits(w, r) && (is_near(w, r) || !of_neighbours)) return false;
     return true;
 }
 
@@ -236,13 +258,26 @@ static int find_lost(Wait *w, int32_t missing, char *error) {
     return report_lost(w, missing, LOSS_GONE, 0, error);
 }
 
-void world_waits_no_more(World *w) {
-    if (w->board) atomic_store(&w->board->sign[w->rank].waits, 0);
+/* Where it tells for whom it waits. */
+static _Atomic int32_t *wait_place(const Wait *w) {
+    int thread = w->call ? w->call->purpose : COMM_CONTROL;
+    if (w->message) thread = COMM_KINDS + (w->message->slot != NULL);
+    return w->world->board ? &w->world->board->sign[w->world->rank].waits[thread] : NULL;
+}
+
+void world_waits_no_more(const Wait *w) {
+    _Atomic int32_t *place = wait_place(w);
+    if (place) atomic_store(place, 0);
+}
+
+void world_tells_call(World *w, const Pulse *own) {
+    if (own) atomic_store(&w->board->sign[w->rank].call, atomic_load(&own->call));
 }
 
 int world_slice(Wait *w, int32_t missing, char *error) {
     World *world = w->world;
-    if (world->board) atomic_store(&world->board->sign[world->rank].waits, missing + 1);
+    _Atomic int32_t *place = wait_place(w);
+    if (place) atomic_store(place, missing + 1);
     if (atomic_load(&world->aborted)) return run_has_ended(world, error);
     if (world->board && atomic_load(&world->board->notice.state))
         return run_has_ended(world, error);
@@ -287,7 +322,7 @@ int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char
             return world_mpi_error(w->world, failed, where, error);
         }
         if (done) {
-            world_waits_no_more(w->world);
+            world_waits_no_more(w);
             return 0;
         }
         if (i < SPINS) continue;

@@ -1,6 +1,6 @@
 /* Transport `mpi` from inside: what a process knows of the others (world.c), memory that the
- * processes of one host share (shared.c), the collectives (collective.c), signs of life between
- * hosts (beats.c).
+ * processes of one host share (shared.c), the collectives (collective.c), messages between stages
+ * (messages.c), signs of life between hosts (beats.c).
  *
  * A "host" is a set of processes that see each other's memory. Within a host MPI is used only to
  * start and to end; between hosts it carries everything.
@@ -22,9 +22,13 @@ typedef struct Notice {
     char text[NOTICE_TEXT];
 } Notice;
 
-typedef struct Sign {       /* of a rank, for the processes of a host */
-    _Atomic int32_t waits;  /* 1 + the rank that it waits for, or 0 */
-    _Atomic int32_t silent; /* slices since its (other) host was heard (beats.c) */
+/* What a rank may wait in at the same time, each in a thread of its own: a collective of each
+ * purpose, a receive, a send. */
+enum { WAITS = COMM_KINDS + 2 };
+typedef struct Sign {             /* of a rank, for the processes of a host */
+    _Atomic int32_t waits[WAITS]; /* 1 + the rank that it waits for, or 0 */
+    _Atomic int32_t silent;       /* slices since its (other) host was heard (beats.c) */
+    _Atomic uint64_t call;        /* of a pipeline's program, as in Pulse */
 } Sign;
 
 /* The first page that the processes of a host share. */
@@ -51,10 +55,12 @@ struct TransportWorld {
     int32_t *local_rank;                /* [locals] -> rank */
     int *alive;                         /* [locals] pidfd, or -1 */
     MpiProcess *process;                /* [ranks] */
-    MPI_Comm comm[COMM_KINDS], host, start, alarm;
+    MPI_Comm comm[COMM_KINDS], host, start;
+    MPI_Comm alarm;      /* of tag 0 the end of the run, of others messages between stages */
     MPI_Comm first_ones; /* the first processes of all hosts */
     Board *board;
-    Shared *boards; /* [locals]; everyone uses the first one */
+    Shared *boards;   /* [locals]; everyone uses the first one */
+    const Plan *plan; /* NULL until the transport is open */
     int32_t timeout, parent;
     int launcher; /* pidfd, or -1 */
     bool spin;
@@ -72,8 +78,9 @@ typedef struct TransportWorld World;
 /* What a wait is for, so that a message can name it. */
 typedef struct Wait {
     World *world;
-    const Collective *call; /* NULL: the start of the run */
+    const Collective *call; /* NULL, and no message: the start of the run */
     CollectiveKind kind;
+    const StageMessage *message;
     int32_t slices;
     int32_t told; /* of them since the launcher ends the run */
 } Wait;
@@ -89,7 +96,9 @@ void world_listen(World *w);
  * time is up. missing: a rank that has not come, or -1. The others learn whom this rank waits for,
  * until it says that it waits no more. */
 int world_slice(Wait *w, int32_t missing, char *error);
-void world_waits_no_more(World *w);
+void world_waits_no_more(const Wait *w);
+/* The others see which call of a pipeline's program this rank is in. */
+void world_tells_call(World *w, const Pulse *own);
 /* Puts the end of the run on this host's board, unless one stands there. */
 bool world_note(const World *w, int32_t rank, int code, const char *text);
 bool world_fail(World *w, int32_t rank, int code, const char *text);

@@ -2,9 +2,9 @@
  *
  * Addresses of a plan are offsets in the arena and the same on all ranks of a stage, as symmetric
  * windows require. Each communicator of its programs gets its own registration of the whole arena;
- * checkpoints, and sums over stages, do without. All ranks must register alike, so they agree after
- * each attempt: a window, else a registered buffer, else plain memory. A communicator on which a
- * window failed is broken, so the next attempt makes new ones.
+ * checkpoints, sums over stages and messages do without. All ranks must register alike, so they
+ * agree after each attempt: a window, else a registered buffer, else plain memory. A communicator on
+ * which a window failed is broken, so the next attempt makes new ones.
  *
  * On a machine without direct access between its GPUs NCCL takes a window as a registered buffer;
  * it does not say so.
@@ -28,7 +28,7 @@ const char *registration_text(Registration r) {
 static bool registers_arena(const Context *c, const Communicator *m) {
     Mesh mesh = plan_mesh(c->o.plan);
     bool stages = m->axes & mesh_stage_axes(&mesh);
-    return m->used && m->comm && m->purpose != COMM_CONTROL && !stages;
+    return m->used && m->comm && m->purpose < COMM_PURPOSES && !stages;
 }
 
 static int register_window(Context *c, Communicator *m, void *arena, uint64_t bytes, char *error) {

@@ -154,6 +154,35 @@ static int issue_collective(Context *c, const Collective *call, NcclKind kind, c
     return code;
 }
 
+static int put_message(Context *c, const Communicator *m, const StageMessage *message, bool sends,
+                       cudaStream_t stream, char *error) {
+    size_t n = (size_t)message->bytes;
+    int code = nccl_enter(c, error);
+    if (code) return code;
+    ncclResult_t r = sends ? ncclSend(message->slot, n, ncclUint8, 1, m->comm, stream)
+                           : ncclRecv(message->value, n, ncclUint8, 0, m->comm, stream);
+    nccl_leave(c);
+    return nccl_is_fine(r) ? 0 : nccl_fault(c, message->label, r, error);
+}
+
+int nccl_pass(Context *c, const StageMessage *m, bool sends, cudaStream_t stream, char *error) {
+    uint32_t row = c->box_row[m->box];
+    const Communicator *with = &c->row[row];
+    Collective call = {.purpose = COMM_MESSAGES, .sequence = m->sequence, .label = m->label};
+    bool known = false;
+    int code = guard_check(c, error);
+    if (!code) code = log_issue(&c->log, row, &call, &known, error);
+    if (code) return code;
+    cudaSetDevice(c->device);
+    uint64_t before = known ? 0 : gpu_free_bytes();
+    code = put_message(c, with, m, sends, stream, error);
+    if (!code) code = communicator_settle(c, with, m->label, 0, error);
+    if (!code) code = log_finish(c, row, stream, m->label, error);
+    uint64_t after = known ? 0 : gpu_free_bytes();
+    if (before > after) c->bytes += before - after;
+    return code;
+}
+
 int nccl_all_gather(Context *c, const Collective *call, char *error) {
     return issue_collective(c, call, ALL_GATHER, error);
 }

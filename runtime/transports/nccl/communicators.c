@@ -1,5 +1,6 @@
 /* The communicators of a run: one that all ranks have, for collectives outside programs, and one
- * for each set of axes and purpose that a collective of the plan names.
+ * for each set of axes and purpose that a collective of the plan names, and for each outbox of a
+ * pipeline's stages.
  *
  * Rank 0 makes NCCL's id of the first one and shares it over the connections that the processes
  * already have (runtime/transports/tcp). NCCL could find its peers by NCCL_COMM_ID instead; then it
@@ -86,11 +87,36 @@ int communicator_settle(Context *c, const Communicator *m, const char *what, int
 
 /* ---- which there are */
 
+/* The communicator of an outbox: of the ranks at this rank's place in the stages at its two ends.
+ */
+static Communicator communicator_of(const Context *c, uint32_t from_stage, uint32_t to_stage) {
+    const Plan *p = c->o.plan;
+    uint32_t own = plan_role_of(p, c->o.rank);
+    bool sends = plan_stage_role(p, from_stage) == own;
+    return (Communicator){.purpose = COMM_MESSAGES,
+                          .used = sends || plan_stage_role(p, to_stage) == own,
+                          .group = {.base = c->o.rank - (int32_t)p->roles[own].first_rank,
+                                    .size = 2,
+                                    .index = !sends}};
+}
+
+static void plan_outboxes(Context *c) {
+    const Plan *p = c->o.plan;
+    for (uint64_t i = 0; i < p->n_programs; i++) {
+        const PlanProgram *at = &p->programs[i];
+        for (uint32_t k = at->first_instr; k < at->first_instr + at->n_instr; k++) {
+            const PlanInstr *in = &p->instrs[k];
+            if (in->op != OP_send) continue;
+            c->row[nccl_row(c, in)] = communicator_of(c, at->stage, (uint32_t)in->attr.stage);
+        }
+    }
+}
+
 /* Marks the communicators that collectives of the plan and saves need. Those outside of programs
  * over axes that all ranks are on, as checkpoints have them, borrow the first one. */
 void communicators_plan(Context *c) {
     const Plan *p = c->o.plan;
-    for (uint32_t r = 0; r < c->rows; r++) {
+    for (uint32_t r = 0; r < comm_rows(p); r++) {
         Communicator *m = &c->row[r];
         m->axes = comm_row_axes(r);
         m->purpose = (int32_t)(r % COMM_KINDS);
@@ -109,6 +135,7 @@ void communicators_plan(Context *c) {
         if (plan_is_collective(in))
             c->row[comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm)].used = true;
     }
+    plan_outboxes(c);
     c->root = comm_row(AXES_WORLD, COMM_CONTROL);
 }
 
@@ -123,7 +150,7 @@ static ncclConfig_t default_config(void) {
  * on, copy engines from 2.28 on; the library may be older than the header. NCCL_MAX_CTAS and
  * NCCL_CTA_POLICY take precedence in NCCL itself. */
 static void limit_config(ncclConfig_t *config, const Context *c, const Communicator *m) {
-    if (m->purpose == COMM_CONTROL) return;
+    if (m->purpose >= COMM_PURPOSES) return;
     const Share *share = &c->share[m->purpose];
     if (share->multiprocessors) config->maxCTAs = share->multiprocessors;
 #ifdef NCCL_CTA_POLICY_ZERO
@@ -166,12 +193,14 @@ static int split_communicator(Context *c, Communicator *m, char *error) {
     limit_config(&config, c, m);
     int code = nccl_enter(c, error);
     if (code) return code;
-    ncclResult_t r = ncclCommSplit(root->comm, m->group.base, m->group.index, &m->comm, &config);
+    int colour = m->used ? m->group.base : NCCL_SPLIT_NOCOLOR;
+    ncclResult_t r = ncclCommSplit(root->comm, colour, m->group.index, &m->comm, &config);
     nccl_leave(c);
     if (!nccl_is_fine(r)) return nccl_fault(c, what, r, error);
     /* The new one exists once the one that it comes from has settled. */
     code = open_step(c, root, what, error);
-    if (!code && !m->comm) {
+    if (code || !m->used) return code;
+    if (!m->comm) {
         snprintf(error, ERROR_BYTES, "%s: NCCL returned none for %s of these ranks", what,
                  collective_family(m->purpose));
         code = EXIT_ENVIRONMENT;
@@ -187,7 +216,7 @@ int communicators_open(Context *c, char *error) {
         if (r == c->root) continue;
         if (m->borrowed)
             m->comm = c->row[c->root].comm;
-        else if (m->used)
+        else if (m->used || m->purpose == COMM_MESSAGES) /* all ranks take part in a split */
             code = split_communicator(c, m, error);
     }
     uint64_t after = gpu_free_bytes();

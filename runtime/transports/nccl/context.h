@@ -1,6 +1,6 @@
 /* Transport `nccl` from inside: communicators (communicators.c), the arena that they may use in
- * place (arena.c), the collectives (collective.c), what has finished of them (log.c), and the
- * thread that ends waits that nothing else would end (guard.c).
+ * place (arena.c), the collectives (collective.c), messages between stages (messages.c), what has
+ * finished of both (log.c), and the thread that ends waits that nothing else would end (guard.c).
  *
  * The processes know each other over TCP (runtime/transports/tcp), which also says when the run is
  * over. All communicators are made with blocking = 0, so no call of NCCL waits, and a thread that
@@ -33,7 +33,9 @@ typedef enum Registration {
     REGISTRATION_NONE
 } Registration;
 
-typedef struct Communicator { /* (axes, purpose), a row of the table */
+typedef struct Outbox Outbox; /* messages.c */
+
+typedef struct Communicator { /* (axes, purpose), or of an outbox: a row of the table */
     AxisSet axes;
     int32_t purpose;
     MeshGroup group;
@@ -79,6 +81,8 @@ struct TransportContext {
     int device; /* CUDA's number of the GPU: each thread sets it for itself */
     Communicator *row;
     uint32_t rows, root; /* root: the row that the others are split off */
+    uint32_t *box_row;   /* by state, of an outbox: its row */
+    Outbox *outbox;      /* by state */
     Share share[COMM_PURPOSES];
     pthread_mutex_t lock;
     Log log;
@@ -94,6 +98,12 @@ struct TransportContext {
     char reason[ERROR_BYTES];
 };
 typedef TransportContext Context;
+
+/* Of a collective or message of the plan. */
+static inline uint32_t nccl_row(const Context *c, const PlanInstr *in) {
+    if (plan_is_message(in)) return c->box_row[in->attr.index];
+    return comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm);
+}
 
 /* Seconds that a thread waits for another that is inside NCCL. */
 enum { ENTER_SECONDS = 5 };
@@ -133,6 +143,15 @@ const char *registration_text(Registration r);
 int nccl_all_gather(Context *c, const Collective *call, char *error);
 int nccl_reduce_scatter(Context *c, const Collective *call, char *error);
 int nccl_all_reduce(Context *c, const Collective *call, char *error);
+
+/* Of a message the part that NCCL does, on a stream. */
+int nccl_pass(Context *c, const StageMessage *m, bool sends, cudaStream_t stream, char *error);
+
+/* messages.c */
+int messages_open(Context *c, char *error); /* adds rows; before the table is there */
+void messages_close(Context *c);
+int nccl_send(Context *c, const StageMessage *m, char *error);
+int nccl_receive(Context *c, const StageMessage *m, char *error);
 
 /* log.c */
 int log_open(Context *c, char *error);

@@ -21,14 +21,12 @@
 
 #include "context.h"
 
-static uint32_t row_of(const PlanInstr *in) {
-    return comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm);
-}
+static bool is_logged(const PlanInstr *in) { return plan_is_collective(in) || plan_is_message(in); }
 
-/* Sorts the collectives of each program by communicator. */
-static bool list_entries(Log *l, const Plan *p) {
+/* Sorts the collectives and messages of each program by communicator. */
+static bool list_entries(const Context *c, Log *l, const Plan *p) {
     uint64_t lists = p->n_programs * l->rows, n = 0;
-    for (uint64_t k = 0; k < p->n_instrs; k++) n += plan_is_collective(&p->instrs[k]);
+    for (uint64_t k = 0; k < p->n_instrs; k++) n += is_logged(&p->instrs[k]);
     l->first_entry = calloc(lists + 1, sizeof *l->first_entry);
     l->entry = calloc(n + 1, sizeof *l->entry);
     if (!l->first_entry || !l->entry) return false;
@@ -38,7 +36,7 @@ static bool list_entries(Log *l, const Plan *p) {
         for (uint32_t r = 0; r < l->rows; r++) {
             l->first_entry[i * l->rows + r] = at;
             for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
-                if (plan_is_collective(&p->instrs[k]) && row_of(&p->instrs[k]) == r)
+                if (is_logged(&p->instrs[k]) && nccl_row(c, &p->instrs[k]) == r)
                     l->entry[at++].instr = k;
         }
     }
@@ -51,7 +49,7 @@ int log_open(Context *c, char *error) {
     const Plan *p = c->o.plan;
     l->rows = c->rows;
     l->n_programs = (uint32_t)p->n_programs;
-    bool enough = list_entries(l, p);
+    bool enough = list_entries(c, l, p);
     l->issued = calloc(l->rows, sizeof *l->issued);
     for (int i = 0; i < RUNS; i++) {
         l->run[i].first = calloc(l->rows, sizeof *l->run[i].first);
@@ -197,6 +195,7 @@ void log_state(void *user, RankState *out) {
     *out = (RankState){.axes = AXES_WORLD, .purpose = COMM_CONTROL};
     if (c->o.pulse) {
         out->beats = atomic_load(&c->o.pulse->beats);
+        out->call = atomic_load(&c->o.pulse->call);
         out->writing = atomic_load(&c->o.pulse->writing) > 0;
     }
     const char *opening = atomic_load(&l->opening);

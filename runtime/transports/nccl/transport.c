@@ -16,6 +16,8 @@ static JoinOptions joined;
 
 static int start_nccl(Context *c, char *error) {
     c->rows = comm_rows(c->o.plan);
+    int code = messages_open(c, error);
+    if (code) return code;
     c->row = calloc(c->rows, sizeof *c->row);
     if (!c->row) {
         snprintf(error, ERROR_BYTES, "out of memory for the transport");
@@ -28,11 +30,11 @@ static int start_nccl(Context *c, char *error) {
         return EXIT_ENVIRONMENT;
     }
     communicators_plan(c);
-    int code = sm_budget_read(c->share, error);
+    code = sm_budget_read(c->share, error);
     if (!code) code = log_open(c, error);
     if (!code) code = guard_open(c, error);
     if (code) return code;
-    WorldEvents events = {.state = log_state, .ended = guard_ended, .user = c};
+    WorldEvents events = {.plan = c->o.plan, .state = log_state, .ended = guard_ended, .user = c};
     tcp_watch(c->world, &events);
     return communicators_open(c, error);
 }
@@ -69,6 +71,7 @@ static void nccl_close(TransportContext *c) {
     /* The guard of a run that is over uses what it finds until the process ends. */
     if (code || atomic_load(&c->over)) return;
     log_close(c);
+    messages_close(c);
     pthread_mutex_destroy(&c->lock);
     free(c->row);
     free(c);
@@ -116,6 +119,8 @@ static const Transport transport_nccl = {.name = "nccl",
                                          .all_gather = nccl_all_gather,
                                          .reduce_scatter = nccl_reduce_scatter,
                                          .all_reduce = nccl_all_reduce,
+                                         .send = nccl_send,
+                                         .receive = nccl_receive,
                                          .barrier = transport_barrier,
                                          .agree = transport_agree,
                                          .abort = abort_run,

@@ -21,8 +21,26 @@ static inline void missing_rank_text(int32_t rank, int32_t process, const char *
 /* kind: with a space at its end, or "". */
 static inline void missing_place_text(const char *label, const char *kind, uint64_t sequence,
                                       int32_t purpose, char *out, size_t size) {
-    snprintf(out, size, "%.170s, %snumber %llu of the %s among these ranks", label, kind,
-             (unsigned long long)sequence, collective_family(purpose));
+    if (purpose == COMM_MESSAGES)
+        snprintf(out, size, "%.170s, number %llu of its messages", label,
+                 (unsigned long long)sequence);
+    else
+        snprintf(out, size, "%.170s, %snumber %llu of the %s among these ranks", label, kind,
+                 (unsigned long long)sequence, collective_family(purpose));
+}
+
+/* Where a rank of a pipeline was, as part of a message about it; "" if that is not known. */
+static inline void missing_call_text(const Plan *p, uint64_t call, char *out, size_t size) {
+    uint64_t program = (call >> 32) - 1;
+    *out = 0;
+    if (!call || !p || program >= p->n_programs || !plan_has_stages(p)) return;
+    const PlanProgram *at = &p->programs[program];
+    int n = snprintf(out, size, "; it was in stage %u, ", at->stage);
+    if (at->kind == PROGRAM_UPDATE || at->kind == PROGRAM_EVAL)
+        snprintf(out + n, size - (size_t)n, "%s",
+                 at->kind == PROGRAM_UPDATE ? "update" : "evaluation");
+    else
+        snprintf(out + n, size - (size_t)n, "micro-batch %u", (uint32_t)call);
 }
 
 /* A rank that is missing may wait for another, which is then to blame. waits_for: the rank that a

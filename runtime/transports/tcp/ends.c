@@ -84,15 +84,16 @@ void ends_heard(World *w, int32_t from, const Ending *e) {
 }
 
 static void loss_text(const World *w, int32_t rank, RankLoss loss, char *out, size_t size) {
-    char who[160], how[96], place[320], where[400] = "";
+    char who[160], how[96], call[64], place[320], where[400] = "";
     if (loss == LOSS_SILENT && rank_stopped(w, rank)) loss = LOSS_STOPPED;
     rank_describe(w, rank, who, sizeof who);
     const char *remedy = missing_loss_text(loss, w->options.timeout, how, sizeof how);
+    missing_call_text(w->plan, w->look.sign[rank].call, call, sizeof call);
     if (w->own.waits) {
         rank_where(&w->own, place, sizeof place);
         snprintf(where, sizeof where, "; rank %d waits in %.200s", w->rank, place);
     }
-    snprintf(out, size, "%.120s %s%s\nhelp: %s", who, how, where, remedy);
+    snprintf(out, size, "%.120s %s%s%s\nhelp: %s", who, how, call, where, remedy);
 }
 
 void ends_lost(World *w, int32_t rank, RankLoss loss) {

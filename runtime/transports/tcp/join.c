@@ -50,11 +50,10 @@ static World *new_world(const JoinOptions *o) {
         w->answer = malloc(MAX(ranks * sizeof(StartReport), (size_t)SHARE_LIMIT));
         w->look.there = calloc(ranks, sizeof *w->look.there);
         w->look.stand = calloc(ranks, sizeof *w->look.stand);
-        w->look.sign = calloc(ranks, sizeof *w->look.sign);
-        if (!w->pending || !w->answer || !w->look.there || !w->look.stand || !w->look.sign)
-            return NULL;
+        if (!w->pending || !w->answer || !w->look.there || !w->look.stand) return NULL;
     }
-    return w->process && w->link && w->polled && w->wake >= 0 ? w : NULL;
+    w->look.sign = calloc(ranks, sizeof *w->look.sign);
+    return w->look.sign && w->process && w->link && w->polled && w->wake >= 0 ? w : NULL;
 }
 
 /* Rank 0 and the deputy have a connection to every rank, but the limit of open files is often 1024.

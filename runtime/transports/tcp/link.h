@@ -9,6 +9,7 @@
  *   service.c   the thread that receives messages and answers them
  *   ends.c      what happens when a rank fails or is lost, and when the run ends
  *   calls.c     host collectives
+ *   parcels.c   messages between the stages of a pipeline
  *   watch.c     which ranks hold up a collective
  *   world.c     the functions of world.h
  *
@@ -30,7 +31,7 @@
 #include "world.h"
 
 enum {
-    PROTOCOL = 2,
+    PROTOCOL = 3,
     HOST_NAME = 64,
     END_TEXT = 1024,
     CALL_LABEL = 128,
@@ -62,6 +63,8 @@ typedef enum MessageKind {
     GONE,      /* all did: close */
     CHALLENGE, /* the answer to HELLO where a secret is shared: prove that you know it, as I do */
     PROOF,     /* here it is */
+    FETCH,     /* a piece of a message between stages, to its sender, by way of the chief */
+    PARCEL,    /* and the piece, the same way back */
     MESSAGE_KINDS
 } MessageKind;
 
@@ -102,7 +105,7 @@ typedef struct Welcome { /* followed by Process[ranks] */
 } Welcome;
 
 typedef struct Beat { /* of RankState */
-    uint64_t beats;
+    uint64_t beats, call;
     uint32_t writing, pad;
 } Beat;
 
@@ -124,6 +127,20 @@ typedef struct Ending {
     int32_t speaker, code; /* speaker: the rank that reports why, -1: one that has done so */
     char text[END_TEXT];
 } Ending;
+
+/* A piece of a message between stages; a PARCEL has its bytes behind this. */
+typedef struct Parcel {
+    int32_t from, to; /* ranks */
+    uint32_t box, bytes;
+    uint64_t sequence, at, whole; /* of the message: its number; where the piece begins; bytes */
+} Parcel;
+typedef struct ParcelBox { /* an outbox of this rank */
+    uint64_t sent, taken;  /* messages */
+    const char *slot[2];
+    uint64_t bytes[2];
+    bool asked; /* for a piece of a message that is still to be sent */
+    Parcel wanted;
+} ParcelBox;
 
 typedef struct Bytes {
     char *at;
@@ -159,14 +176,14 @@ typedef struct PendingCall { /* the chief's: what a rank brought */
     char *payload; /* [call.bytes] or NULL */
 } PendingCall;
 
-typedef struct Watch { /* the chief's: one look at all ranks */
+typedef struct Watch { /* the chief's, but for sign: one look at all ranks */
     bool on;
     int32_t slices, reporter;
     RankState reported;
     bool *there;  /* [ranks] */
     Stand *stand; /* [ranks] */
     struct Sign { /* of work, as far as beats told it; [ranks] */
-        uint64_t beats;
+        uint64_t beats, call;
         int32_t still; /* slices since the last one */
     } * sign;
 } Watch;
@@ -190,6 +207,7 @@ struct TransportWorld {
     bool running;
     pthread_mutex_t lock; /* over all that follows */
     pthread_cond_t changed;
+    const Plan *plan; /* while the world is watched */
     bool stopping, leaving, gone;
     bool over, told, spoken;
     int32_t over_slices, leaving_slices;
@@ -203,6 +221,10 @@ struct TransportWorld {
     void *result;              /* of this rank's call under way */
     uint32_t result_bytes;
     bool calling, result_there;
+    ParcelBox *box; /* [boxes] */
+    uint32_t boxes;
+    Parcel fetched; /* the piece that this rank waits for */
+    char *piece;    /* where it goes; NULL: for none */
     Watch look;
     RankState own; /* as of this round of the thread */
     bool watched;
@@ -297,6 +319,12 @@ void watch_state(World *w, int32_t rank, const Stand *s);
 Stand watch_own_stand(const World *w);
 void watch_beat(World *w, int32_t rank, const Beat *b);
 Beat watch_own_beat(const World *w);
+
+/* parcels.c: messages between stages, under the lock. False: it is not valid. */
+bool parcels_ask(World *w, int32_t from, const Parcel *p);
+bool parcels_take(World *w, int32_t from, const Parcel *p, const char *bytes);
+/* The outbox has one message more. */
+bool parcels_post(World *w, uint32_t box, const char *slot, uint64_t bytes);
 
 /* service.c: a thread that polls all connections, reads, answers, beats, counts the time. */
 bool service_start(World *w);

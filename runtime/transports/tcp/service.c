@@ -64,6 +64,15 @@ static bool take_result(World *w, const Message *m) {
     return true;
 }
 
+static bool take_parcel(World *w, int32_t from, const Message *m) {
+    Parcel p;
+    if (m->bytes < sizeof p) return false;
+    memcpy(&p, m->at, sizeof p);
+    uint32_t bytes = m->bytes - (uint32_t)sizeof p;
+    if (m->kind == FETCH) return bytes == 0 && parcels_ask(w, from, &p);
+    return bytes == p.bytes && parcels_take(w, from, &p, m->at + sizeof p);
+}
+
 /* False: not a message that this process gets from that one. */
 static bool handle_message(World *w, int32_t from, const Message *m) {
     Link *l = &w->link[from];
@@ -100,6 +109,8 @@ static bool handle_message(World *w, int32_t from, const Message *m) {
         if (w->rank != 0 || !take_stand(m, &stand)) return false;
         watch_stuck(w, from, &stand);
         return true;
+    case FETCH:
+    case PARCEL: return take_parcel(w, from, m);
     case BYE: l->bye = true; return true;
     case GONE: w->gone = from == 0; return w->gone;
     default: return false;

@@ -5,7 +5,8 @@
  * All data goes through rank 0, a piece at a time, as host collectives (calls.c): no fast way, and
  * no memory besides one piece. Sums are those of the device in rank order, so the bits are those of
  * transport local. A rank has one host collective under way, so a collective begins when the one
- * before it is over.
+ * before it is over. A message between stages stays in its sender's outbox until its receiver asks
+ * for it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -36,10 +37,19 @@ static void no_state(void *user, RankState *out) {
     pthread_mutex_unlock(&c->look);
     if (!c->o.pulse) return;
     out->beats = atomic_load(&c->o.pulse->beats);
+    out->call = atomic_load(&c->o.pulse->call);
     out->writing = atomic_load(&c->o.pulse->writing) > 0;
 }
 
 static void ignore_end(void *user) { (void)user; }
+
+/* No rank asks for a message before all have outboxes. */
+static int open_boxes(TransportContext *c, char *error) {
+    MeshGroup all = comm_group(c->o.plan, c->o.ranks, AXES_WORLD, c->o.rank);
+    uint64_t none;
+    int code = tcp_boxes(c->world, (uint32_t)c->o.plan->n_states, error);
+    return code ? code : tcp_agree(c->world, &all, 0, &none, "the opening of outboxes", error);
+}
 
 static int open_context(const TransportOptions *o, TransportContext **out, char *error) {
     TransportContext *c = calloc(1, sizeof *c);
@@ -52,10 +62,10 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     c->o = *o;
     c->world = o->shared;
     pthread_mutex_init(&c->look, NULL);
-    WorldEvents events = {.state = no_state, .ended = ignore_end, .user = c};
+    WorldEvents events = {.plan = o->plan, .state = no_state, .ended = ignore_end, .user = c};
     tcp_watch(c->world, &events);
     *out = c;
-    return 0;
+    return plan_has_stages(o->plan) ? open_boxes(c, error) : 0;
 }
 
 static void close_context(TransportContext *c) {
@@ -158,6 +168,25 @@ static int reduce_scatter(TransportContext *c, const Collective *call, char *err
 static int all_reduce(TransportContext *c, const Collective *call, char *error) {
     return each_buffer(c, call, reduce_step, error);
 }
+/* A message is shown to the world as a collective of its own family. */
+static int pass_message(TransportContext *c, const StageMessage *m,
+                        int (*pass)(TransportWorld *w, const StageMessage *m, char *error),
+                        char *error) {
+    Collective shown = {.purpose = COMM_MESSAGES, .sequence = m->sequence, .label = m->label};
+    begin_collective(c, &shown);
+    int code = pass(c->world, m, error);
+    end_collective(c);
+    return code;
+}
+
+static int send_message(TransportContext *c, const StageMessage *m, char *error) {
+    return pass_message(c, m, tcp_post, error);
+}
+
+static int receive_message(TransportContext *c, const StageMessage *m, char *error) {
+    return pass_message(c, m, tcp_fetch, error);
+}
+
 static int transport_agree(TransportContext *c, const Collective *call, uint64_t mine,
                            uint64_t *out, char *error) {
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
@@ -179,6 +208,8 @@ static const Transport transport = {.name = "tcp",
                                     .all_gather = all_gather,
                                     .reduce_scatter = reduce_scatter,
                                     .all_reduce = all_reduce,
+                                    .send = send_message,
+                                    .receive = receive_message,
                                     .barrier = transport_barrier,
                                     .agree = transport_agree,
                                     .abort = abort_context};

@@ -49,16 +49,16 @@ static void look_at_self(World *w) {
 }
 
 Beat watch_own_beat(const World *w) {
-    return (Beat){.beats = w->own.beats, .writing = w->own.writing};
+    return (Beat){.beats = w->own.beats, .call = w->own.call, .writing = w->own.writing};
 }
 
 /* ---- the chief */
 
 void watch_beat(World *w, int32_t rank, const Beat *b) {
-    if (w->rank != 0) return;
     struct Sign *s = &w->look.sign[rank];
     if (b->beats != s->beats || b->writing) s->still = 0;
     s->beats = b->beats;
+    s->call = b->call;
 }
 
 typedef enum CollectivePlace {
@@ -121,12 +121,13 @@ static void nobody_missing(World *w, const char *where, int32_t seconds) {
 
 static void report_missing(World *w, CollectivePlace place, const RankList *who, const char *where,
                            int32_t seconds) {
-    char text[END_TEXT], theirs[320] = "", at[340] = "";
+    char text[END_TEXT], theirs[320] = "", at[400] = "";
     int32_t first = first_at(w, place);
     bool stopped = place == PLACE_ABSENT && rank_stopped(w, first);
+    missing_call_text(w->plan, w->look.sign[first].call, at, sizeof at);
     if (place == PLACE_BEHIND) {
         rank_where(&w->look.stand[first].state, theirs, sizeof theirs);
-        snprintf(at, sizeof at, "; it waits in %.250s", theirs);
+        snprintf(at + strlen(at), sizeof at - strlen(at), "; it waits in %.250s", theirs);
     }
     snprintf(text, sizeof text,
              "%.200s %s%.250s within %d s; %d of %d ranks wait there%s\n"

@@ -132,6 +132,63 @@ int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, ch
     return 0;
 }
 
+/* ---- messages between stages */
+
+int tcp_boxes(TransportWorld *w, uint32_t n, char *error) {
+    pthread_mutex_lock(&w->lock);
+    w->box = calloc(n, sizeof *w->box);
+    w->boxes = w->box ? n : 0;
+    pthread_mutex_unlock(&w->lock);
+    if (w->box) return 0;
+    snprintf(error, ERROR_BYTES, "out of memory for the transport");
+    return EXIT_ENVIRONMENT;
+}
+
+int tcp_post(TransportWorld *w, const StageMessage *m, char *error) {
+    ParcelBox *box = &w->box[m->box];
+    pthread_mutex_lock(&w->lock);
+    while (!w->over && box->taken + 2 <= m->sequence) wait_slice(w);
+    int code = w->over ? run_has_ended(w, error) : 0;
+    pthread_mutex_unlock(&w->lock);
+    if (code) return code;
+    memcpy(m->slot, m->value, m->bytes);
+    pthread_mutex_lock(&w->lock);
+    if (!parcels_post(w, m->box, m->slot, m->bytes)) {
+        snprintf(error, ERROR_BYTES, "%.200s: rank %d asks for another message", m->label, m->peer);
+        code = EXIT_RANK;
+    }
+    world_wake(w);
+    pthread_mutex_unlock(&w->lock);
+    return code;
+}
+
+static int fetch_piece(World *w, const Parcel *p, char *to, char *error) {
+    pthread_mutex_lock(&w->lock);
+    w->fetched = *p;
+    w->piece = to;
+    if (!w->over && w->rank == 0)
+        parcels_ask(w, 0, p);
+    else if (!w->over)
+        link_send(&w->link[0], FETCH, p, sizeof *p, NULL, 0);
+    world_wake(w);
+    while (!w->over && w->piece) wait_slice(w);
+    int code = w->piece ? run_has_ended(w, error) : 0;
+    w->piece = NULL;
+    pthread_mutex_unlock(&w->lock);
+    return code;
+}
+
+int tcp_fetch(TransportWorld *w, const StageMessage *m, char *error) {
+    Parcel p = {
+        .from = m->peer, .to = w->rank, .box = m->box, .sequence = m->sequence, .whole = m->bytes};
+    int code = 0;
+    for (; p.at < p.whole && !code; p.at += p.bytes) {
+        p.bytes = (uint32_t)MIN(p.whole - p.at, (uint64_t)SHARE_LIMIT);
+        code = fetch_piece(w, &p, (char *)m->value + p.at, error);
+    }
+    return code;
+}
+
 /* ---- ends */
 
 int tcp_ended(TransportWorld *w, char *error) {
@@ -177,6 +234,9 @@ bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
 }
 
 void tcp_watch(TransportWorld *w, const WorldEvents *events) {
+    pthread_mutex_lock(&w->lock);
+    w->plan = events ? events->plan : NULL;
+    pthread_mutex_unlock(&w->lock);
     pthread_mutex_lock(&w->events_lock);
     w->has_events = events != NULL;
     if (events) w->events = *events;
@@ -218,6 +278,7 @@ void world_free(World *w) {
     if (w->word >= 0) close(w->word);
     for (int32_t r = 0; r < w->ranks && w->pending; r++) free(w->pending[r].payload);
     free(w->pending);
+    free(w->box);
     free(w->answer);
     free(w->look.there);
     free(w->look.stand);

@@ -24,10 +24,12 @@ typedef struct RankState {
     char label[256];   /* its Collective.label: op, instruction, source place */
     uint64_t beats;    /* grows while the rank works at something else; or always 0 */
     bool writing;      /* to a file or a terminal: may take any time */
+    uint64_t call;     /* of a pipeline's program, as in Pulse */
 } RankState;
 
 /* Both are called from the world's thread; neither may wait. */
 typedef struct WorldEvents {
+    const Plan *plan; /* for messages */
     /* Now, without a lock. */
     void (*state)(void *user, RankState *out);
     /* Once: the run is over (a rank failed, is gone, or stopped answering). Whatever this process
@@ -76,6 +78,11 @@ int tcp_gather(TransportWorld *w, const MeshGroup *group, const void *bytes, siz
 /* *out = the largest `mine` among the members of the group. */
 int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
               const char *label, char *error);
+/* Messages between stages: this rank has so many outboxes. post copies a value to its slot once the
+ * message before the last one has been taken; fetch waits for the message. */
+int tcp_boxes(TransportWorld *w, uint32_t n, char *error);
+int tcp_post(TransportWorld *w, const StageMessage *m, char *error);
+int tcp_fetch(TransportWorld *w, const StageMessage *m, char *error);
 /* 0 while the run goes on; else EXIT_RANK with the reason as this rank knows it. */
 int tcp_ended(TransportWorld *w, char *error);
 /* A library reported an error that may be the echo of a lost rank: waits for half a second at most

@@ -26,6 +26,7 @@
 #include "op.h"
 #include "products.h"
 #include "profile.h"
+#include "segments.h"
 #include "staging.h"
 #include "table.h"
 
@@ -38,7 +39,9 @@ struct DeviceContext {
     RankInfo rank;
     cudaStream_t stream[STREAM_KINDS];
     cudaStream_t save; /* copies to the host that overlap the rank's own work */
-    cudaEvent_t fork, join[STREAM_KINDS], mark[DEVICE_MARKS];
+    cudaEvent_t fork, join[STREAM_KINDS];
+    cudaEvent_t *mark; /* those of outboxes are made when they are needed first */
+    uint32_t n_marks;
     cudaEvent_t *event; /* by instruction; NULL where no stream waits */
     uint64_t n_events;
     Staging *staging;
@@ -105,8 +108,9 @@ static void cuda_close(DeviceContext *c) {
     for (uint64_t i = 0; c->event && i < c->n_events; i++)
         if (c->event[i]) cudaEventDestroy(c->event[i]);
     free(c->event);
-    for (int i = 0; i < DEVICE_MARKS; i++)
+    for (uint32_t i = 0; c->mark && i < c->n_marks; i++)
         if (c->mark[i]) cudaEventDestroy(c->mark[i]);
+    free(c->mark);
     if (c->fork) cudaEventDestroy(c->fork);
     if (c->save) cudaStreamDestroy(c->save);
     for (int s = 0; s < STREAM_KINDS; s++) {
@@ -131,6 +135,10 @@ static cudaError_t open_streams(DeviceContext *c) {
     }
     if (!e) e = cudaStreamCreateWithPriority(&c->save, cudaStreamNonBlocking, least);
     if (!e) e = new_event(&c->fork);
+    const Plan *p = c->rank.plan;
+    c->n_marks = device_outbox_mark(p && plan_has_stages(p) ? (uint32_t)p->n_states : 0, 0);
+    c->mark = calloc(c->n_marks, sizeof *c->mark);
+    if (!c->mark) return cudaErrorMemoryAllocation;
     for (int i = 0; i < DEVICE_MARKS && !e; i++) e = new_event(&c->mark[i]);
     if (!e) e = staging_open(&c->rank, &c->staging);
     if (!e) e = cudaHostAlloc((void **)&c->fault, sizeof *c->fault, cudaHostAllocMapped);
@@ -151,50 +159,12 @@ static cudaError_t open_events(DeviceContext *c, const Plan *p) {
     return e;
 }
 
-static void fill_segments(const RankInfo *rank, const PlanGroup *group, SegmentStart *table) {
-    const Plan *p = rank->plan;
-    int64_t numbers = 0, words = 0, blocks = 0;
-    for (uint32_t k = group->first_param; k < group->first_param + group->n_param; k++) {
-        const PlanParam *param = &p->params[p->group_params[k].param];
-        Type whole = plan_whole_type(p, param);
-        TensorPart part = plan_part(p, param, rank->rank);
-        int64_t row = MAX(factor_shape(&whole).columns, 1);
-        table[k] = (SegmentStart){.offset = p->group_params[k].offset,
-                                  .chunk = p->group_params[k].chunk,
-                                  .lr_factor = plan_lr_factor(param),
-                                  .weight_decay = plan_decay(param, STANDARD_DECAY),
-                                  .elements = type_elements(&param->type),
-                                  .whole = type_elements(&whole),
-                                  .part = part,
-                                  .shape = factor_shape(&whole),
-                                  .skipped_rows = (part.all - part.run) / row,
-                                  .skipped_columns = (part.all - part.run) % row,
-                                  .numbers = numbers,
-                                  .words = words,
-                                  .blocks = blocks};
-        numbers += factor_numbers(&whole);
-        words += factor_words(&whole);
-        blocks += quantized_blocks((int)group->wire_dtype, table[k].elements);
-    }
-}
-
 /* The groups' parameters in device memory, for the updates. */
 static cudaError_t open_segments(DeviceContext *c, const RankInfo *rank) {
-    const Plan *p = rank->plan;
     if (c->segment) cudaFree(c->segment);
     c->segment = NULL;
-    c->segments_of = p;
-    size_t bytes = (size_t)p->n_group_params * sizeof(SegmentStart);
-    if (bytes == 0) return cudaSuccess;
-    SegmentStart *table = malloc(bytes);
-    if (!table) return cudaErrorMemoryAllocation;
-    for (uint64_t i = 0; i < p->n_groups; i++) fill_segments(rank, &p->groups[i], table);
-    cudaError_t e = cudaMalloc((void **)&c->segment, bytes);
-    if (!e) e = cudaMemcpy(c->segment, table, bytes, cudaMemcpyHostToDevice);
-    /* our streams do not wait for the stream of such a copy, which may still be on its way */
-    if (!e) e = cudaDeviceSynchronize();
-    free(table);
-    return e;
+    c->segments_of = rank->plan;
+    return segments_open(rank, &c->segment);
 }
 
 static int wants_early(bool *out, char *error) {
@@ -415,9 +385,11 @@ static int cuda_wait(DeviceContext *c, int stream, uint32_t instr, char *error) 
 static int cuda_mark(DeviceContext *c, int stream, uint32_t number, void **out, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    if (number >= DEVICE_MARKS) return fail(error, EXIT_CORRUPT, "no mark %u", number);
+    if (number >= c->n_marks) return fail(error, EXIT_CORRUPT, "no mark %u", number);
+    cudaError_t e = c->mark[number] ? cudaSuccess : new_event(&c->mark[number]);
     *out = c->mark[number];
-    return runtime_result(error, "a mark", cudaEventRecord(c->mark[number], other_work(c, stream)));
+    if (!e) e = cudaEventRecord(c->mark[number], other_work(c, stream));
+    return runtime_result(error, "a mark", e);
 }
 
 static int cuda_stamp(DeviceContext *c, int stream, uint32_t number, char *error) {
@@ -478,7 +450,8 @@ static cudaError_t join_streams(DeviceContext *c) {
     return e;
 }
 
-static int cuda_program_begin(DeviceContext *c, uint32_t program, bool *replayed, char *error) {
+static int cuda_program_begin(DeviceContext *c, uint32_t program, bool repeats, bool *replayed,
+                              char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     cudaStream_t compute = c->stream[STREAM_COMPUTE];
@@ -491,7 +464,7 @@ static int cuda_program_begin(DeviceContext *c, uint32_t program, bool *replayed
         return runtime_result(error, "a graph", cudaGraphLaunch(r->graph, compute));
     }
     if (c->profile) profile_program(c->profile, program);
-    c->capturing = c->records && r->calls++ > 0;
+    c->capturing = c->records && repeats && r->calls++ > 0;
     cudaError_t e = cudaSuccess;
     if (c->capturing) e = cudaStreamBeginCapture(compute, cudaStreamCaptureModeThreadLocal);
     if (!e) e = fork_streams(c);

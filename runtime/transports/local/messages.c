@@ -1,0 +1,117 @@
+/* Messages between the stages of a pipeline: the receiver copies out of the sender's outbox, which
+ * lies in the memory of the same process. Two counters of each outbox say how many messages were
+ * sent and taken; its two halves are used in turn.
+ *
+ * On a device whose launches return early the counters order what the ranks issue, and marks of
+ * their streams order when it runs, as in a meeting.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "world.h"
+
+static int report_silence(TransportContext *c, const StageMessage *m, int32_t seconds,
+                          char *error) {
+    char at[240], where[320];
+    local_last_work(c->world, m->peer, at, sizeof at);
+    missing_place_text(m->label, "", m->sequence, COMM_MESSAGES, where, sizeof where);
+    snprintf(error, ERROR_BYTES,
+             "rank %d made no progress for %d s %s; rank %d waits for it in %.160s\n"
+             "help: FSDP_TIMEOUT=SECONDS waits longer",
+             m->peer, seconds, at, c->o.rank, where);
+    return local_end_run(c->world, error);
+}
+
+static int report_abandoned(LocalWorld *w, const StageMessage *m, char *error) {
+    pthread_mutex_lock(&w->lock);
+    memcpy(error, w->reason, ERROR_BYTES);
+    pthread_mutex_unlock(&w->lock);
+    if (!*error)
+        snprintf(error, ERROR_BYTES, "%.200s was abandoned: another rank failed", m->label);
+    return EXIT_RANK;
+}
+
+/* One slice of waiting is over. */
+static int check_peer(TransportContext *c, const StageMessage *m, Watched *watched, char *error) {
+    const LocalWorld *w = c->world;
+    const LocalMember *peer = &w->member[m->peer];
+    if (local_is_working(peer, watched)) {
+        int32_t most = w->timeout * BUSY_TIMES;
+        if (watched->busy_ns < (int64_t)most * 1000000000) return 0;
+        return report_silence(c, m, most, error);
+    }
+    int32_t limit = w->timeout + (atomic_load(&peer->waiting) ? CHAIN_GRACE : 0);
+    return ++watched->idle < limit * SLICES_A_SECOND ? 0 : report_silence(c, m, limit, error);
+}
+
+static int wait_for_peer(TransportContext *c, const StageMessage *m, _Atomic uint32_t *word,
+                         uint32_t target, char *error) {
+    LocalWorld *w = c->world;
+    Watched watched = {0};
+    if (counter_spin(word, target, w->spin ? SPINS : 0)) return 0;
+    _Atomic uint32_t *waiting = &w->member[c->o.rank].waiting;
+    int code = 0;
+    atomic_fetch_add(waiting, 1);
+    for (uint32_t seen; !code && !counter_reached(word, target, &seen);) {
+        if (atomic_load(&w->aborted))
+            code = report_abandoned(w, m, error);
+        else if (counter_sleep(word, seen, FUTEX_WAIT_PRIVATE))
+            code = check_peer(c, m, &watched, error);
+    }
+    atomic_fetch_sub(waiting, 1);
+    return code;
+}
+
+static void count_message(_Atomic uint32_t *word) {
+    atomic_fetch_add_explicit(word, 1, memory_order_acq_rel);
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static LocalOutbox *outbox_of(const LocalWorld *w, int32_t rank, uint32_t box) {
+    return &w->outbox[(size_t)rank * w->plan->n_states + box];
+}
+
+/* On a device whose launches return early: after the mark `before`, and before the mark *after. */
+static int copy_message(TransportContext *c, const StageMessage *m, void *to, const void *from,
+                        void *before, void **after, char *error) {
+    const Device *d = c->o.device;
+    uint32_t number = device_outbox_mark(m->box, (uint32_t)(m->sequence % 2));
+    int code = before ? d->follow(c->o.context, m->stream, before, error) : 0;
+    if (!code) code = d->copy(c->o.context, m->stream, to, from, m->bytes, error);
+    if (!code && d->mark) code = d->mark(c->o.context, m->stream, number, after, error);
+    return code;
+}
+
+int local_send(TransportContext *c, const StageMessage *m, char *error) {
+    LocalOutbox *box = outbox_of(c->world, c->o.rank, m->box);
+    uint32_t half = (uint32_t)(m->sequence % 2);
+    atomic_fetch_add(&c->world->member[c->o.rank].collectives, 1);
+    /* The message before the last one has been taken. */
+    int code =
+        m->sequence < 2 ? 0 : wait_for_peer(c, m, &box->taken, (uint32_t)m->sequence - 1, error);
+    void *before = m->sequence < 2 ? NULL : box->free[half];
+    if (!code) code = copy_message(c, m, m->slot, m->value, before, &box->filled[half], error);
+    if (code) return local_quit(c, code);
+    box->slot[half] = m->slot;
+    box->bytes[half] = m->bytes;
+    count_message(&box->sent);
+    return 0;
+}
+
+int local_receive(TransportContext *c, const StageMessage *m, char *error) {
+    LocalOutbox *box = outbox_of(c->world, m->peer, m->box);
+    uint32_t half = (uint32_t)(m->sequence % 2);
+    atomic_fetch_add(&c->world->member[c->o.rank].collectives, 1);
+    int code = wait_for_peer(c, m, &box->sent, (uint32_t)m->sequence + 1, error);
+    if (!code && box->bytes[half] != m->bytes) {
+        snprintf(error, ERROR_BYTES, "%.200s: rank %d sends %llu bytes, not %llu", m->label,
+                 m->peer, (unsigned long long)box->bytes[half], (unsigned long long)m->bytes);
+        return local_end_run(c->world, error);
+    }
+    if (!code)
+        code = copy_message(c, m, m->value, box->slot[half], box->filled[half], &box->free[half],
+                            error);
+    if (code) return local_quit(c, code);
+    count_message(&box->taken);
+    return 0;
+}

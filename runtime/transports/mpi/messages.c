@@ -1,0 +1,195 @@
+/* Messages between the stages of a pipeline.
+ *
+ * Within a host a receiver copies from the outbox in the sender's arena; two counters of each
+ * outbox, in memory that the processes share, say how many messages were sent and taken. Between
+ * hosts the outbox is what MPI_Isend reads: its half is free again when that request is over. A
+ * tag for each outbox keeps the messages of one apart from those of another; MPI keeps those of one
+ * in order.
+ *
+ * A rank that waits tells for whom, as in a collective, so that a rank that is lost is found
+ * through others that only wait (world.c).
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "messages.h"
+
+enum { SPINS = 400, PIECE_BYTES = 1 << 30 };
+
+typedef struct HostOutbox {
+    _Atomic uint32_t sent, taken;
+    uint64_t slot[2], bytes[2]; /* slot: in the sender's arena */
+} HostOutbox;
+
+struct Messages {
+    TransportOptions o;
+    World *world;
+    const Shared *arena;  /* [locals] */
+    Shared *shared;       /* [locals]; the outboxes are with the first one: [ranks][states] */
+    MPI_Request *request; /* [states][2][pieces]: to other hosts, under way */
+    uint32_t pieces;      /* of the largest message */
+};
+
+static HostOutbox *outbox_of(const Messages *x, int32_t rank, uint32_t box) {
+    HostOutbox *first = (HostOutbox *)(void *)x->shared[0].at;
+    return first + (uint64_t)rank * x->o.plan->n_states + box;
+}
+
+static MPI_Request *requests_of(const Messages *x, uint32_t box, uint32_t half) {
+    return x->request + ((uint64_t)box * 2 + half) * x->pieces;
+}
+
+/* ---- within a host */
+
+static bool is_near(const Messages *x, const StageMessage *m) {
+    return x->world->process[m->peer].local >= 0;
+}
+
+static int wait_for(Messages *x, const StageMessage *m, _Atomic uint32_t *word, uint32_t target,
+                    char *error) {
+    Wait wait = {.world = x->world, .message = m};
+    if (counter_spin(word, target, x->world->spin ? SPINS : 0)) return 0;
+    for (uint32_t seen; !counter_reached(word, target, &seen);) {
+        if (!counter_sleep(word, seen, FUTEX_WAIT)) continue;
+        int code = world_slice(&wait, m->peer, error);
+        if (code) return code;
+    }
+    world_waits_no_more(&wait);
+    return 0;
+}
+
+static void count_message(_Atomic uint32_t *word) {
+    atomic_fetch_add_explicit(word, 1, memory_order_acq_rel);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static int copy_value(Messages *x, const StageMessage *m, void *to, const void *from, char *error) {
+    return x->o.device->copy(x->o.context, m->stream, to, from, m->bytes, error);
+}
+
+static int send_near(Messages *x, const StageMessage *m, char *error) {
+    const Shared *own = &x->arena[x->world->local];
+    HostOutbox *box = outbox_of(x, x->o.rank, m->box);
+    uint32_t half = (uint32_t)(m->sequence % 2);
+    /* The message before the last one has been taken. */
+    int code = m->sequence < 2 ? 0 : wait_for(x, m, &box->taken, (uint32_t)m->sequence - 1, error);
+    if (!code) code = copy_value(x, m, m->slot, m->value, error);
+    if (code) return code;
+    box->slot[half] = (uint64_t)(m->slot - own->at);
+    box->bytes[half] = m->bytes;
+    count_message(&box->sent);
+    return 0;
+}
+
+static int receive_near(Messages *x, const StageMessage *m, char *error) {
+    HostOutbox *box = outbox_of(x, m->peer, m->box);
+    uint32_t half = (uint32_t)(m->sequence % 2);
+    int code = wait_for(x, m, &box->sent, (uint32_t)m->sequence + 1, error);
+    if (code) return code;
+    if (box->bytes[half] != m->bytes) {
+        snprintf(error, ERROR_BYTES, "%.200s: rank %d sends %llu bytes, not %llu", m->label,
+                 m->peer, (unsigned long long)box->bytes[half], (unsigned long long)m->bytes);
+        return EXIT_RANK;
+    }
+    const char *from = x->arena[x->world->process[m->peer].local].at + box->slot[half];
+    code = copy_value(x, m, m->value, from, error);
+    if (!code) count_message(&box->taken);
+    return code;
+}
+
+/* ---- between hosts */
+
+/* Its communicator has messages of tag 0 besides: the end of the run. */
+static int tag_of(const StageMessage *m) { return 1 + (int)m->box; }
+
+static int piece_bytes(const StageMessage *m, uint32_t k) {
+    uint64_t from = (uint64_t)k * PIECE_BYTES;
+    return from < m->bytes ? (int)MIN(PIECE_BYTES, m->bytes - from) : 0;
+}
+
+static int finish(Messages *x, const StageMessage *m, MPI_Request *request, char *error) {
+    Wait wait = {.world = x->world, .message = m};
+    int32_t peer[x->pieces];
+    for (uint32_t k = 0; k < x->pieces; k++) peer[k] = m->peer;
+    return world_finish(&wait, (int)x->pieces, request, peer, error);
+}
+
+static int send_far(Messages *x, const StageMessage *m, char *error) {
+    MPI_Request *request = requests_of(x, m->box, (uint32_t)(m->sequence % 2));
+    int code = finish(x, m, request, error), failed = 0;
+    if (!code) code = copy_value(x, m, m->slot, m->value, error);
+    for (uint32_t k = 0; !code && !failed && piece_bytes(m, k); k++)
+        failed = MPI_Isend(m->slot + (uint64_t)k * PIECE_BYTES, piece_bytes(m, k), MPI_BYTE,
+                           m->peer, tag_of(m), x->world->alarm, &request[k]);
+    return failed ? world_mpi_error(x->world, failed, m->label, error) : code;
+}
+
+static int receive_far(Messages *x, const StageMessage *m, char *error) {
+    MPI_Request request[x->pieces];
+    int failed = 0;
+    for (uint32_t k = 0; k < x->pieces; k++) request[k] = MPI_REQUEST_NULL;
+    for (uint32_t k = 0; !failed && piece_bytes(m, k); k++)
+        failed = MPI_Irecv((char *)m->value + (uint64_t)k * PIECE_BYTES, piece_bytes(m, k),
+                           MPI_BYTE, m->peer, tag_of(m), x->world->alarm, &request[k]);
+    if (failed) return world_mpi_error(x->world, failed, m->label, error);
+    return finish(x, m, request, error);
+}
+
+/* ---- both */
+
+int messages_send(Messages *x, const StageMessage *m, char *error) {
+    world_tells_call(x->world, x->o.pulse);
+    return is_near(x, m) ? send_near(x, m, error) : send_far(x, m, error);
+}
+
+int messages_receive(Messages *x, const StageMessage *m, char *error) {
+    world_tells_call(x->world, x->o.pulse);
+    return is_near(x, m) ? receive_near(x, m, error) : receive_far(x, m, error);
+}
+
+/* What the receivers have asked for by then: a step ends when all have all of it. */
+void messages_finish(Messages *x) {
+    char error[ERROR_BYTES];
+    if (!x || atomic_load(&x->world->aborted)) return;
+    for (uint32_t box = 0; box < x->o.plan->n_states; box++)
+        for (uint32_t half = 0; half < 2; half++) {
+            StageMessage last = {.peer = -1, .box = box, .label = "the last messages"};
+            if (finish(x, &last, requests_of(x, box, half), error)) return;
+        }
+}
+
+void messages_close(Messages *x) {
+    if (!x) return;
+    shared_free(x->world, x->shared);
+    free(x->shared);
+    free(x->request);
+    free(x);
+}
+
+static uint64_t largest_message(const Plan *p) {
+    uint64_t most = 1;
+    for (uint64_t k = 0; k < p->n_states; k++)
+        if (p->states[k].role == STATE_OUTBOX) most = MAX(most, (uint64_t)p->states[k].type.dim[1]);
+    return most;
+}
+
+int messages_open(const TransportOptions *o, World *w, const Shared *arena, Messages **out,
+                  char *error) {
+    const Plan *p = o->plan;
+    if (!plan_has_stages(p)) return 0;
+    Messages *x = *out = calloc(1, sizeof *x);
+    if (x) {
+        *x = (Messages){.o = *o, .world = w, .arena = arena};
+        x->pieces = (uint32_t)((largest_message(p) + PIECE_BYTES - 1) / PIECE_BYTES);
+        x->shared = calloc((uint64_t)w->locals, sizeof *x->shared);
+        x->request = calloc(p->n_states * 2 * x->pieces, sizeof *x->request);
+    }
+    if (!x || !x->shared || !x->request) {
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
+        return EXIT_ENVIRONMENT;
+    }
+    for (uint64_t k = 0; k < p->n_states * 2 * x->pieces; k++) x->request[k] = MPI_REQUEST_NULL;
+    uint64_t bytes = (uint64_t)w->ranks * p->n_states * sizeof(HostOutbox);
+    return shared_exchange(w, w->local == 0 ? bytes : 0, false, x->shared, error);
+}

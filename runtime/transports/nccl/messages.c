@@ -1,0 +1,99 @@
+/* Messages between the stages of a pipeline.
+ *
+ * Each outbox has a communicator of the two ranks that it connects: NCCL takes what a rank sends
+ * to another, and what that receives, in their orders, and the orders of several outboxes may
+ * differ between the two. A message is copied into its half of the outbox on the plan's stream; a
+ * stream of the outbox's own sends it from there, so that a program ends without waiting for the
+ * receiver, which may first have to get a message of this rank. The half is free again when that
+ * send is over. A receive is on the plan's stream.
+ *
+ * A program that sends is not recorded: its halves alternate.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "context.h"
+
+struct Outbox { /* that this rank sends by */
+    cudaStream_t stream;
+    cudaEvent_t filled[2], sent[2];
+};
+
+static cudaError_t open_outbox(Outbox *box) {
+    cudaError_t e = cudaStreamCreateWithFlags(&box->stream, cudaStreamNonBlocking);
+    for (int half = 0; half < 2; half++) {
+        if (!e) e = cudaEventCreateWithFlags(&box->filled[half], cudaEventDisableTiming);
+        if (!e) e = cudaEventCreateWithFlags(&box->sent[half], cudaEventDisableTiming);
+    }
+    return e;
+}
+
+static void close_outbox(Outbox *box) {
+    if (box->stream) cudaStreamDestroy(box->stream);
+    for (int half = 0; half < 2; half++) {
+        if (box->filled[half]) cudaEventDestroy(box->filled[half]);
+        if (box->sent[half]) cudaEventDestroy(box->sent[half]);
+    }
+}
+
+int messages_open(Context *c, char *error) {
+    const Plan *p = c->o.plan;
+    c->box_row = calloc(p->n_states + 1, sizeof *c->box_row);
+    c->outbox = calloc(p->n_states + 1, sizeof *c->outbox);
+    if (!c->box_row || !c->outbox) {
+        snprintf(error, ERROR_BYTES, "out of memory for the transport");
+        return EXIT_ENVIRONMENT;
+    }
+    for (uint64_t k = 0; k < p->n_states; k++) {
+        if (p->states[k].role != STATE_OUTBOX) continue;
+        c->box_row[k] = c->rows++;
+        if (!plan_has_state(p, &p->states[k], plan_role_of(p, c->o.rank))) continue;
+        cudaError_t e = open_outbox(&c->outbox[k]);
+        if (!e) continue;
+        snprintf(error, ERROR_BYTES, "transport nccl: an outbox: %s (%s)", cudaGetErrorString(e),
+                 cudaGetErrorName(e));
+        return EXIT_ENVIRONMENT;
+    }
+    return 0;
+}
+
+void messages_close(Context *c) {
+    for (uint64_t k = 0; c->outbox && k < c->o.plan->n_states; k++) close_outbox(&c->outbox[k]);
+    free(c->outbox);
+    free(c->box_row);
+}
+
+static int cuda_result(cudaError_t e, const char *label, char *error) {
+    if (!e) return 0;
+    snprintf(error, ERROR_BYTES, "%.300s: %s (%s)", label, cudaGetErrorString(e),
+             cudaGetErrorName(e));
+    return EXIT_ENVIRONMENT;
+}
+
+/* Fills the half of the outbox on the plan's stream, and lets the outbox's own follow. */
+static int fill_outbox(Context *c, const StageMessage *m, char *error) {
+    Outbox *box = &c->outbox[m->box];
+    cudaStream_t stream = c->o.device->native_stream(c->o.context, m->stream);
+    uint64_t half = m->sequence % 2;
+    cudaError_t e = m->sequence < 2 ? cudaSuccess : cudaStreamWaitEvent(stream, box->sent[half], 0);
+    int code = cuda_result(e, m->label, error);
+    if (!code)
+        code = c->o.device->copy(c->o.context, m->stream, m->slot, m->value, m->bytes, error);
+    if (code) return code;
+    e = cudaEventRecord(box->filled[half], stream);
+    if (!e) e = cudaStreamWaitEvent(box->stream, box->filled[half], 0);
+    return cuda_result(e, m->label, error);
+}
+
+int nccl_send(Context *c, const StageMessage *m, char *error) {
+    Outbox *box = &c->outbox[m->box];
+    cudaSetDevice(c->device);
+    int code = fill_outbox(c, m, error);
+    if (!code) code = nccl_pass(c, m, true, box->stream, error);
+    if (code) return code;
+    return cuda_result(cudaEventRecord(box->sent[m->sequence % 2], box->stream), m->label, error);
+}
+
+int nccl_receive(Context *c, const StageMessage *m, char *error) {
+    return nccl_pass(c, m, false, c->o.device->native_stream(c->o.context, m->stream), error);
+}
