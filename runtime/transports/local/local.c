@@ -30,7 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "world.h"
+#include "local_world.h"
 
 enum { RING = 4 };
 typedef enum Moment { ARRIVED, REDUCED, LEFT, MOMENTS } Moment;

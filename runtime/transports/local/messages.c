@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "world.h"
+#include "local_world.h"
 
 static int report_silence(TransportContext *c, const StageMessage *m, int32_t seconds,
                           char *error) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "world.h"
+#include "local_world.h"
 
 /* CPU time in a slice from which on a thread works: one that only polls or waits uses less. */
 enum { WORK_NS = SLICE_NS / 100 };
