@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "data.h"
+#include "plan_work.h"
 
 enum { MOST_BAR = 30, LEAST_BAR = 8, DEFAULT_COLUMNS = 80, TEXT_BYTES = 400 };
 
@@ -50,7 +51,7 @@ void progress_open(Progress *p, const RunFacts *run) {
     *p = (Progress){.run = run, .quiet = run->options->quiet, .terminal = is_terminal()};
     p->loss = NAN;
     p->tokens = tokens_per_step(run->plan);
-    p->work = model_flops(run->plan);
+    p->work = plan_model_flops(run->plan);
     p->rate_unit = sample_tokens(run->plan) > 1 ? "tokens/s" : "samples/s";
 }
 

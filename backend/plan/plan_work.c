@@ -1,0 +1,43 @@
+#include "plan_work.h"
+
+#include "op.h"
+
+void plan_types(const Plan *p, const PlanInstr *in, Type *types) {
+    for (uint32_t k = 0; k < in->n_in; k++)
+        types[k] = p->values[p->operands[in->first_in + k]].type;
+    for (uint32_t k = 0; k < in->n_out; k++)
+        types[in->n_in + k] = p->values[in->first_out + k].type;
+}
+
+uint32_t plan_most_types(const Plan *p) {
+    uint32_t most = 0;
+    for (uint64_t i = 0; i < p->n_instrs; i++)
+        most = MAX(most, p->instrs[i].n_in + p->instrs[i].n_out);
+    return most;
+}
+
+static double program_flops(const Plan *p, const PlanProgram *program, Type *types) {
+    double flops = 0;
+    for (uint32_t i = 0; i < program->n_instr; i++) {
+        const PlanInstr *in = &p->instrs[program->first_instr + i];
+        if (in->flags & INSTR_RECOMPUTED) continue;
+        plan_types(p, in, types);
+        flops += (double)op_product_flops((OpKind)in->op, &in->attr, (int)in->n_in, types,
+                                          (int)in->n_out, types + in->n_in);
+    }
+    return flops;
+}
+
+double plan_model_flops(const Plan *p) {
+    Arena *a = arena_new();
+    Type *types = arena_array(a, Type, plan_most_types(p) + 1);
+    double *once = arena_array(a, double, p->n_programs + 1), sum = 0;
+    for (uint64_t i = 0; i < p->n_programs; i++) once[i] = program_flops(p, &p->programs[i], types);
+    for (uint64_t c = 0; c < p->n_calls; c++) {
+        const PlanCall *call = &p->calls[c];
+        if (call->kind != PLAN_STEP) continue;
+        sum += once[call->program] * (double)call->times * p->roles[call->role].n_ranks;
+    }
+    arena_free(a);
+    return sum;
+}

@@ -1,0 +1,16 @@
+/* The types that an instruction works on, and how much work of the model is in a step. Part of both
+ * programs. */
+#ifndef FSDPC_PLAN_WORK_H
+#define FSDPC_PLAN_WORK_H
+
+#include "plan.h"
+
+/* Types of its operands, then of its results; the most of any instruction. */
+void plan_types(const Plan *p, const PlanInstr *in, Type *types);
+uint32_t plan_most_types(const Plan *p);
+/* Operations of the products of forward and backward (column PRODUCTS of ops.def) in a step, over
+ * all ranks and micro-batches. Recomputation to save memory does not count, so that it makes no
+ * run look busier. */
+double plan_model_flops(const Plan *p);
+
+#endif
