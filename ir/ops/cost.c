@@ -15,6 +15,7 @@ typedef struct Work {
 } Work;
 
 typedef int64_t Rule(const Work *w);
+typedef OpProducts ProductRule(const Work *w);
 
 /* ---- operations ---- */
 
@@ -47,19 +48,35 @@ static int64_t flops_rotation(const Work *w) { return 3 * flops_element(w); }
 /* Two passes over x for the statistics and one for the result, forward or backward. */
 static int64_t flops_norm(const Work *w) { return 8 * type_elements(&w->in[0]); }
 
+/* [.., m, k] by [.., k, n] with nothing left out, rows of leading axes together. */
+static OpProducts product(int64_t b, int64_t rows, int64_t n, int64_t k) {
+    return (OpProducts){.count = 1, .b = b, .m = rows, .n = n, .k = k, .pairs = times(rows, n)};
+}
+static int64_t rows_of(const Type *t) { return type_elements(t) / MAX(last_dim(t), 1); }
+/* Rows of one place of the leading axes of a matmul. */
+static int64_t matrix_rows(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
+
+static int64_t product_flops(const OpProducts *p) {
+    return 2 * p->count * times(times(p->b, p->pairs), p->k);
+}
+
 /* x [R, D], w [O, D], b [O]? */
-static int64_t products_linear(const Work *w) {
-    return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[1]));
+static OpProducts products_linear(const Work *w) {
+    return product(1, rows_of(&w->out[0]), last_dim(&w->out[0]), last_dim(&w->in[1]));
 }
 static int64_t flops_linear(const Work *w) {
-    return products_linear(w) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
+    OpProducts p = products_linear(w);
+    return product_flops(&p) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
 }
 
 /* dy [R, O], w [O, D] */
-static int64_t products_linear_grad_input(const Work *w) {
-    return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
+static OpProducts products_linear_grad_input(const Work *w) {
+    return product(1, rows_of(&w->out[0]), last_dim(&w->out[0]), last_dim(&w->in[0]));
 }
-static int64_t flops_linear_grad_input(const Work *w) { return products_linear_grad_input(w); }
+static int64_t flops_linear_grad_input(const Work *w) {
+    OpProducts p = products_linear_grad_input(w);
+    return product_flops(&p);
+}
 
 static int64_t flops_linear_gelu(const Work *w) {
     return flops_linear(w) + 8 * type_elements(&w->out[0]);
@@ -69,12 +86,12 @@ static int64_t flops_linear_grad_input_gelu(const Work *w) {
 }
 
 /* dy [R, O], x [R, D], acc [O, D]? */
-static int64_t products_linear_grad_weight(const Work *w) {
-    int64_t inner = MAX(last_dim(&w->in[0]), 1);
-    return 2 * times(type_elements(&w->in[0]) / inner, type_elements(&w->out[0]));
+static OpProducts products_linear_grad_weight(const Work *w) {
+    return product(1, rows_of(&w->out[0]), last_dim(&w->out[0]), rows_of(&w->in[1]));
 }
 static int64_t flops_linear_grad_weight(const Work *w) {
-    return products_linear_grad_weight(w) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
+    OpProducts p = products_linear_grad_weight(w);
+    return product_flops(&p) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
 }
 
 static int64_t flops_linear_grad_weight_bias(const Work *w) {
@@ -82,24 +99,45 @@ static int64_t flops_linear_grad_weight_bias(const Work *w) {
 }
 
 /* a [.., M, K], b [.., K, N], or dy [.., M, N], b [.., K, N] */
-static int64_t products_matmul(const Work *w) {
-    return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
+static OpProducts products_matmul(const Work *w) {
+    int64_t m = matrix_rows(&w->out[0]);
+    return product(rows_of(&w->out[0]) / MAX(m, 1), m, last_dim(&w->out[0]), last_dim(&w->in[0]));
 }
-static int64_t flops_matmul(const Work *w) { return products_matmul(w); }
-static int64_t products_matmul_grad_b(const Work *w) {
-    return 2 * times(type_elements(&w->in[0]), last_dim(&w->in[1]));
+static int64_t flops_matmul(const Work *w) {
+    OpProducts p = products_matmul(w);
+    return product_flops(&p);
 }
-static int64_t flops_matmul_grad_b(const Work *w) { return products_matmul_grad_b(w); }
+static OpProducts products_matmul_grad_b(const Work *w) {
+    int64_t m = matrix_rows(&w->out[0]);
+    return product(rows_of(&w->out[0]) / MAX(m, 1), m, last_dim(&w->out[0]),
+                   matrix_rows(&w->in[0]));
+}
+static int64_t flops_matmul_grad_b(const Work *w) {
+    OpProducts p = products_matmul_grad_b(w);
+    return product_flops(&p);
+}
 
-/* Every row once, with the weights of its expert. */
-static int64_t products_experts(const Work *w) {
-    return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
+/* Every row once, with the weights of its expert; as many rows for one as for another. */
+static OpProducts experts(int64_t rows, int64_t n, int64_t k, int64_t count) {
+    count = rows % MAX(count, 1) ? 1 : MAX(count, 1);
+    return product(count, rows / count, n, k);
 }
-static int64_t flops_experts(const Work *w) { return products_experts(w); }
-static int64_t products_experts_weights(const Work *w) {
-    return 2 * times(type_elements(&w->in[0]), last_dim(&w->in[1]));
+static OpProducts products_experts(const Work *w) {
+    return experts(rows_of(&w->out[0]), last_dim(&w->out[0]), last_dim(&w->in[0]), w->n_in - 2);
 }
-static int64_t flops_experts_weights(const Work *w) { return products_experts_weights(w); }
+static int64_t flops_experts(const Work *w) {
+    OpProducts p = products_experts(w);
+    return product_flops(&p);
+}
+/* dw [O, D] of each expert, from its share of the rows. */
+static OpProducts products_experts_weights(const Work *w) {
+    OpProducts p = experts(rows_of(&w->in[0]), 1, 1, w->n_out);
+    return product(p.b, last_dim(&w->in[0]), last_dim(&w->in[1]), p.m);
+}
+static int64_t flops_experts_weights(const Work *w) {
+    OpProducts p = products_experts_weights(w);
+    return product_flops(&p);
+}
 
 /* 0 + 1 + .. + n - 1, where what is above `most` counts as `most`. */
 static int64_t ramp(int64_t n, int64_t most) {
@@ -118,34 +156,36 @@ static int64_t visible_pairs(const Attrs *a, int64_t t, int64_t s) {
     return a->window ? before - pairs_before(t, s, 1 - a->window) : before;
 }
 
-/* Multiply-adds of one product of attention, B * H * (visible pairs t, s) * h, and the number of
- * pairs. q is [B, T, H, h] with k [B, S, K, h], or packed [B, T, 3, H, h]. */
-static int64_t attention_pairs(const Work *w, const Type *q, const Type *k, int64_t *pairs) {
+/* The products of attention: of each head the visible pairs t, s by its width. q is [B, T, H, h]
+ * with k [B, S, K, h], or packed [B, T, 3, H, h]. */
+static OpProducts attention(const Work *w, const Type *q, const Type *k, int64_t count) {
     bool packed = q->rank == 5;
-    int64_t t = q->dim[1], s = packed ? t : k->dim[1], heads = q->dim[packed ? 3 : 2],
-            seen = visible_pairs(w->a, t, s);
-    *pairs = times(q->dim[0] * heads, seen);
-    return times(*pairs, last_dim(q));
+    int64_t t = q->dim[1], s = packed ? t : k->dim[1], heads = q->dim[packed ? 3 : 2];
+    return (OpProducts){.count = count,
+                        .b = q->dim[0] * heads,
+                        .m = t,
+                        .n = s,
+                        .k = last_dim(q),
+                        .pairs = visible_pairs(w->a, t, s)};
 }
 
-static int64_t flops_attention(const Work *w) {
-    int64_t pairs, product = attention_pairs(w, &w->in[0], &w->in[w->n_in > 1], &pairs);
-    return 2 * 2 * product + 8 * pairs;
+static OpProducts products_attention(const Work *w) {
+    return attention(w, &w->in[0], &w->in[w->n_in > 1], 2);
 }
-static int64_t products_attention(const Work *w) {
-    int64_t pairs;
-    return 2 * 2 * attention_pairs(w, &w->in[0], &w->in[w->n_in > 1], &pairs);
+static int64_t flops_attention(const Work *w) {
+    OpProducts p = products_attention(w);
+    return product_flops(&p) + 8 * times(p.b, p.pairs);
 }
 
 /* Operand 0 is the gradient of o; recomputes scores, then dv, dp, dq, dk. */
-static int64_t flops_attention_grad(const Work *w) {
-    int64_t pairs, product = attention_pairs(w, &w->in[1], &w->in[2], &pairs);
-    return 5 * 2 * product + 12 * pairs;
+static OpProducts products_attention_grad(const Work *w) {
+    OpProducts p = attention(w, &w->in[1], &w->in[2], 4);
+    p.again = 1;
+    return p;
 }
-/* The scores already counted in forward. */
-static int64_t products_attention_grad(const Work *w) {
-    int64_t pairs;
-    return 4 * 2 * attention_pairs(w, &w->in[1], &w->in[2], &pairs);
+static int64_t flops_attention_grad(const Work *w) {
+    OpProducts p = products_attention_grad(w);
+    return product_flops(&p) / p.count * (p.count + p.again) + 12 * times(p.b, p.pairs);
 }
 
 /* ---- bytes ---- */
@@ -298,7 +338,8 @@ static int64_t ws_cuda_product(const Work *w) {
 
 static const struct {
     OpKind op;
-    Rule *flops, *products, *bytes, *workspace[DEVICE_KINDS];
+    Rule *flops, *bytes, *workspace[DEVICE_KINDS];
+    ProductRule *products;
 } rules[OP_COUNT] = {
 #define OP(id, ...) [OP_##id] = {.op = OP_##id, __VA_ARGS__},
 #define FLOPS(rule) .flops = flops_##rule,
@@ -312,10 +353,16 @@ int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
     return rules[op].flops(&(Work){a, n_in, n_out, in, out});
 }
 
+OpProducts op_products(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
+                       const Type *out) {
+    ProductRule *rule = rules[op].products;
+    return rule ? rule(&(Work){a, n_in, n_out, in, out}) : (OpProducts){.count = 0};
+}
+
 int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
                          const Type *out) {
-    Rule *rule = rules[op].products;
-    return rule ? rule(&(Work){a, n_in, n_out, in, out}) : 0;
+    OpProducts p = op_products(op, a, n_in, in, n_out, out);
+    return product_flops(&p);
 }
 
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {

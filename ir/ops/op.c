@@ -45,6 +45,7 @@ const OpInfo op_info[OP_COUNT] = {
 #define PARTIAL(result, how) .partial = PARTIAL_##how, .summed = #result,
 #define KEEPS(...) .keeps = {__VA_ARGS__},
 #define STANDS_FOR(words) .stands = words,
+#define CLASS(kind) .cost_class = CLASS_##kind,
 #define MERGED(one, all) .part = OP_##one, .merge = OP_##all,
 #include "ops.def"
 };

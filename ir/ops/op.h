@@ -98,6 +98,7 @@ typedef struct OpInfo {
     uint16_t part, merge; /* column MERGED; 0: the op has none */
     const char *counted;  /* if it is a loss or metric: the operand whose elements count */
     const char *summed;   /* of a partial sum: that result */
+    uint8_t cost_class;   /* OpClass, of an op that is launched */
     const char *stands;   /* the ops that it stands for, separated by blanks; NULL: only itself */
 } OpInfo;
 
@@ -128,8 +129,15 @@ const char *stream_name(int stream); /* word of a StreamKind */
 /* The work of one execution; depends only on types and attributes (rules of ops.def). flops: a
  * multiply and an add count as two. bytes: read plus written. */
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
-/* The part of it that counts as work of the model when utilization is computed (MFU): matrix
- * products and those of attention, without scores that backward recomputes. */
+/* The matrix products of an op: `count` of them, each [b, m, k] by [b, k, n], of which only `pairs`
+ * (m, n) of each b are computed. No count: it has none. */
+typedef struct OpProducts {
+    int64_t count, b, m, n, k, pairs;
+    int64_t again; /* further ones that repeat work of forward, not counted: scores, in backward */
+} OpProducts;
+OpProducts op_products(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
+                       const Type *out);
+/* The operations of `count`, which are work of the model when utilization is computed (MFU). */
 int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
                          const Type *out);
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);

@@ -23,7 +23,9 @@
  *   RESULTS(GIVEN)    result types do not follow from the operands: the op's maker states them
  *   CARRIES(n)        results 0 .. n-1 carry gradients, further ones are by-products; default 1,
  *                     ALL_RESULTS = every result
- *   PRODUCTS(rule)    function products_<rule> of cost.c: its matrix products; default none
+ *   PRODUCTS(rule)    function products_<rule> of cost.c: its matrix products, b m n k; default none
+ *   CLASS(class)      what its time depends on (OpClass of words.h); default ELEMENTS. Collectives,
+ *                     messages and what the executor runs need none
  *   BYTES(rule)       function bytes_<rule> of cost.c; default: every operand and result once, or
  *                     nothing if the executor runs it
  *   WORKSPACE(c, g)   scratch on the CPU and on CUDA: ws_cpu_<c> and ws_cuda_<g> of cost.c
@@ -104,6 +106,9 @@
 #ifndef PRODUCTS
 #define PRODUCTS(rule)
 #endif
+#ifndef CLASS
+#define CLASS(class)
+#endif
 #ifndef BYTES
 #define BYTES(rule)
 #endif
@@ -160,6 +165,7 @@
 #undef RESULTS
 #undef CARRIES
 #undef PRODUCTS
+#undef CLASS
 #undef BYTES
 #undef WORKSPACE
 #undef ALIAS

@@ -37,6 +37,17 @@
     W(DEVICE_CPU, "cpu", "kernels in C")                                                           \
     W(DEVICE_CUDA, "cuda", "an NVIDIA GPU")
 
+/* What the time of a kernel depends on: for products and attention their operations, for the others
+ * the bytes that they move, at a speed that also depends on the order in which they do. */
+#define WORDS_OpClass(W)                                                                           \
+    W(CLASS_ELEMENTS, "elements", "each element by itself: arithmetic, and changes of layout")     \
+    W(CLASS_ROWS, "rows", "sums and norms along rows or columns, and losses")                      \
+    W(CLASS_SCATTERED, "scattered", "rows that indices choose")                                    \
+    W(CLASS_UPDATE, "update", "optimizers")                                                        \
+    W(CLASS_PRODUCT, "product", "matrix products")                                                 \
+    W(CLASS_ATTENTION, "attention", "attention and its gradients")                                 \
+    W(CLASS_COPY, "copy", "between the device and host memory")
+
 #define WORDS_StreamKind(W)                                                                        \
     W(STREAM_COMPUTE, "compute", "everything except collectives")                                  \
     W(STREAM_GATHER, "gather", "all-gathers of parameters, and casts that feed them")              \
@@ -210,6 +221,7 @@
     TABLE(DType, DT_COUNT)                                                                         \
     TABLE(OpLevel, LEVEL_COUNT)                                                                    \
     TABLE(DeviceKind, DEVICE_KINDS)                                                                \
+    TABLE(OpClass, OP_CLASSES)                                                                     \
     TABLE(StreamKind, STREAM_KINDS)                                                                \
     TABLE(MemoryPlace, MEMORY_PLACES)                                                              \
     TABLE(Phase, PHASE_COUNT)                                                                      \
