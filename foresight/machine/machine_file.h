@@ -11,18 +11,26 @@
 #define FSDPC_MACHINE_FILE_H
 
 #include "diag.h"
+#include "words.h"
 
 enum { MACHINE_FORMAT = 1 };
+
+typedef struct MachinePoint {
+    double x, factor;
+} MachinePoint;
 
 typedef struct MachineConstant {
     const char *path; /* device.memory_bytes, products.bf16.flops_s, links.8.bytes_s */
     double value;
+    const MachinePoint *points; /* of a curve, in the place of a value */
+    uint32_t n_points;
     const char *from; /* "data sheet", "assumed", "measured, 32 points, 3.1 %" */
 } MachineConstant;
 
 typedef struct Machine {
     DiagSet *diags;
     const char *file;
+    DeviceKind kind; /* "kind"; not given: cuda */
     VEC(MachineConstant) constants;
 } Machine;
 
@@ -36,5 +44,11 @@ const MachineConstant *machine_find(const Machine *m, const char *path); /* NULL
 const MachineConstant *machine_need(const Machine *m, const char *path);
 /* The largest key of a group that is a list: ranks of `links`; 0 if it has no element. */
 int64_t machine_largest(const Machine *m, const char *group);
+/* The keys next to `key` of such a group: the largest up to it, the smallest from it on; 0: none.
+ */
+void machine_neighbours(const Machine *m, const char *group, int64_t key, int64_t *below,
+                        int64_t *above);
+/* The factor of a curve at x: before the first and after the last pair that of the pair. */
+double machine_factor(const MachineConstant *curve, double x);
 
 #endif

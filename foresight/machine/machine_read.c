@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "machine_file.h"
-#include "op.h"
 
 /* Byte counts must fit 64 bits. */
 #define MOST 1e18
-enum { MOST_RANKS = 1 << 20 }; /* of a mesh */
+#define LEAST_FACTOR 0.001
+enum { MOST_RANKS = 1 << 20 /* of a mesh */, MOST_WORDS = 8 };
 
 typedef enum GroupKind { GROUP_ONE, GROUP_WORDS, GROUP_LIST } GroupKind;
 
@@ -34,13 +34,15 @@ static const struct {
 #undef CONSTANT
 };
 
-static const struct {
+static const struct Row {
     GroupId group;
     const char *key;
     double lowest;
+    bool curve;
 } constants[] = {
 #define GROUP(name, kind, key, doc)
-#define CONSTANT(group, key, lowest, doc) {ID_##group, #key, lowest},
+#define CONSTANT(group, key, lowest, doc) {ID_##group, #key, lowest, false},
+#define CURVE(group, key, doc) {ID_##group, #key, 0, true},
 #include "machine.def"
 #undef GROUP
 #undef CONSTANT
@@ -76,8 +78,41 @@ static const char *below(const Reader *r, const char *path, const char *name) {
     return arena_printf(r->a, "%s%s%s", path, *path ? "." : "", name);
 }
 
+/* A number of a range; `where`: as in value[2][0]. */
+static double read_number(const Reader *r, const char *where, double lowest, double most,
+                          const json_t *j) {
+    double number = json_number_value(j);
+    if (json_is_number(j) && number >= lowest && number <= most) return number;
+    fault(r, where, NULL, arena_printf(r->a, "a number from %g to %g is expected", lowest, most));
+    return lowest;
+}
+
+/* [[x, factor], ..] */
+static void read_curve(const Reader *r, const char *path, MachineConstant *c, const json_t *j) {
+    size_t n = json_array_size(j);
+    MachinePoint *points = arena_array(r->a, MachinePoint, n + 1);
+    double last = 0;
+    if (!n) fault(r, path, NULL, "an array of pairs [number, factor] is expected");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *pair = json_array_get(j, i);
+        const char *at = arena_printf(r->a, "%s[%zu]", path, i);
+        if (json_array_size(pair) != 2) {
+            fault(r, at, NULL, "a pair [number, factor] is expected");
+            continue;
+        }
+        points[i].x =
+            read_number(r, arena_printf(r->a, "%s[0]", at), 0, MOST, json_array_get(pair, 0));
+        points[i].factor = read_number(r, arena_printf(r->a, "%s[1]", at), LEAST_FACTOR, 1,
+                                       json_array_get(pair, 1));
+        if (i && points[i].x <= last) fault(r, at, NULL, "it must be above the one before it");
+        last = points[i].x;
+    }
+    c->points = points;
+    c->n_points = (uint32_t)n;
+}
+
 /* {"value": N, "from": "text"} */
-static void read_constant(Reader *r, const char *path, const char *stored, double lowest,
+static void read_constant(Reader *r, const char *path, const char *stored, const struct Row *row,
                           json_t *j) {
     static const char *const known[] = {"value", "from"};
     const char *name;
@@ -87,16 +122,16 @@ static void read_constant(Reader *r, const char *path, const char *stored, doubl
         if (strcmp(name, known[0]) && strcmp(name, known[1]))
             unknown(r, path, name, known, ARRAY_LEN(known));
     }
-    double number = json_number_value(value);
-    if (!json_is_number(value) || !(number >= lowest && number <= MOST))
-        fault(r, below(r, path, "value"), NULL,
-              arena_printf(r->a, "a number from %g to %g is expected", lowest, MOST));
+    MachineConstant c = {.path = stored};
+    if (row->curve)
+        read_curve(r, below(r, path, "value"), &c, value);
+    else
+        c.value = read_number(r, below(r, path, "value"), row->lowest, MOST, value);
     if (!json_is_string(from) || !json_string_length(from))
         fault(r, below(r, path, "from"),
               "for example \"data sheet\", \"assumed\" or \"measured, 32 points, 3.1 %\"",
               "a text is expected that says where the value comes from");
-    MachineConstant c = {stored, number,
-                         arena_strdup(r->a, json_is_string(from) ? json_string_value(from) : "")};
+    c.from = arena_strdup(r->a, json_is_string(from) ? json_string_value(from) : "");
     vec_push(r->a, &r->m->constants, c);
 }
 
@@ -104,36 +139,47 @@ static void read_constant(Reader *r, const char *path, const char *stored, doubl
 static void read_constants(Reader *r, GroupId group, const char *path, const char *stored,
                            json_t *j) {
     const char *known[ARRAY_LEN(constants) + 1], *name;
-    double lowest[ARRAY_LEN(constants) + 1];
+    const struct Row *row[ARRAY_LEN(constants) + 1];
     size_t n = 0;
     json_t *item;
     if (!is_object(r, path, j)) return;
     for (size_t i = 0; i < ARRAY_LEN(constants); i++) {
         if (constants[i].group != group) continue;
-        lowest[n] = constants[i].lowest;
+        row[n] = &constants[i];
         known[n++] = constants[i].key;
     }
     json_object_foreach(j, name, item) {
         size_t k = 0;
         while (k < n && strcmp(known[k], name)) k++;
         if (k < n)
-            read_constant(r, below(r, path, name), below(r, stored, name), lowest[k], item);
-        else if (!groups[group].key || strcmp(groups[group].key, name))
+            read_constant(r, below(r, path, name), below(r, stored, name), row[k], item);
+        else if (groups[group].kind != GROUP_LIST || strcmp(groups[group].key, name))
             unknown(r, path, name, known, n);
     }
 }
 
+/* The words of a list in which blanks separate them. */
+static size_t split_words(const Reader *r, const char *list, const char *words[MOST_WORDS]) {
+    size_t n = 0;
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        CHECK(n < MOST_WORDS);
+        words[n++] = arena_strndup(r->a, at, length);
+        at += length;
+    }
+    return n;
+}
+
 static void read_words(Reader *r, GroupId group, json_t *j) {
-    static const DType factors[] = {DT_F32, DT_BF16, DT_F16};
-    const char *known[ARRAY_LEN(factors)], *name;
+    const char *known[MOST_WORDS], *name;
+    size_t n = split_words(r, groups[group].key, known);
     json_t *item;
-    for (size_t t = 0; t < ARRAY_LEN(factors); t++) known[t] = dtype_name((int)factors[t]);
     json_object_foreach(j, name, item) {
         const char *path = below(r, groups[group].name, name);
         size_t t = 0;
-        while (t < ARRAY_LEN(factors) && strcmp(known[t], name)) t++;
-        if (t == ARRAY_LEN(factors))
-            unknown(r, groups[group].name, name, known, ARRAY_LEN(factors));
+        while (t < n && strcmp(known[t], name)) t++;
+        if (t == n)
+            unknown(r, groups[group].name, name, known, n);
         else
             read_constants(r, group, path, path, item);
     }
@@ -183,17 +229,27 @@ static bool right_format(Reader *r, const json_t *all) {
     return false;
 }
 
+/* "cuda" or "cpu" */
+static void read_kind(Reader *r, const json_t *j) {
+    int kind = json_is_string(j) ? word_find(&words_DeviceKind, json_string_value(j)) : -1;
+    if (kind < 0) fault(r, "kind", NULL, "\"cuda\" or \"cpu\" is expected");
+    r->m->kind = kind < 0 ? DEVICE_CUDA : (DeviceKind)kind;
+}
+
 static void read_groups(Reader *r, json_t *all) {
-    const char *known[GROUPS], *name;
+    const char *known[GROUPS + 1], *name;
     json_t *item;
     for (int g = 0; g < GROUPS; g++) known[g] = groups[g].name;
+    known[GROUPS] = "kind";
     json_object_foreach(all, name, item) {
         int g = 0;
         while (g < GROUPS && strcmp(known[g], name)) g++;
         if (g < GROUPS)
             read_group(r, (GroupId)g, item);
+        else if (!strcmp(name, "kind"))
+            read_kind(r, item);
         else if (strcmp(name, "format"))
-            unknown(r, "", name, known, GROUPS);
+            unknown(r, "", name, known, GROUPS + 1);
     }
 }
 
@@ -203,6 +259,7 @@ Machine *machine_read_text(DiagSet *ds, Arena *a, const char *file, const char *
     int before = ds->errors;
     r.m->diags = ds;
     r.m->file = file;
+    r.m->kind = DEVICE_CUDA;
     json_t *all = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
     if (!all)
         fault(&r, "", NULL,
