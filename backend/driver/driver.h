@@ -86,6 +86,7 @@ typedef struct RunOption {
 
 typedef unsigned long long Llu;
 typedef struct Driver Driver;
+struct Step;
 typedef enum Command {
     COMMAND_COMPILE,
     COMMAND_DUMP,
@@ -163,6 +164,12 @@ int driver_names_help(Driver *d);
 bool driver_is_plan(const char *text, size_t n);
 /* Refuses options of a model that are given with a plan; returns the exit code. */
 int driver_fixed_in_plan(Driver *d, const char *file);
+/* driver_step.c: for --machine; without it, the first does nothing and is true, the second prints
+ * nothing, the third makes nothing. */
+/* false after reported errors. */
+bool driver_predict(Driver *d, const Plan *plan, struct Step *step);
+void driver_step_text(Driver *d, const struct Step *step, Buf *out);
+struct json_t *driver_step_json(Driver *d, const struct Step *step);
 /* driver_fit.c */
 int driver_fit(Driver *d);
 /* driver_checkpoint.c */

@@ -13,9 +13,10 @@ static const char *const completion_shells[] = {"bash", "zsh", NULL};
 const CommandInfo command_table[] = {
     {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n"
-     "With a model file, --help lists its config names.\n",
-     OPTION_OUTPUT | OPTION_HF | OPTIONS_MODEL | OPTION_WARN | OPTIONS_PRINT | OPTION_ERROR_FORMAT |
-         OPTION_QUIET,
+     "With a model file, --help lists its config names. With --machine, the summary says how long\n"
+     "a step takes on that machine.\n",
+     OPTION_OUTPUT | OPTION_HF | OPTIONS_MODEL | OPTION_MACHINE | OPTION_WARN | OPTIONS_PRINT |
+         OPTION_ERROR_FORMAT | OPTION_QUIET,
      1, 1, WORDS_MODELS, NULL},
     {COMMAND_DUMP, "dump", "dump [--stage=STAGE] [options] FILE",
      "any stage of a model, or a plan, as text",
@@ -26,9 +27,10 @@ const CommandInfo command_table[] = {
      "has a column: `|` is a collective under way, `<- h.1` waits for that of h.1. The columns at\n"
      "the right are the bytes that an instruction writes, its line in the model file, and the\n"
      "bytes that are live while it runs. x' is the gradient of x, x:y a further result y of x,\n"
-     ".weight a parameter of the same module. Layers that repeat are folded into one line.\n",
+     ".weight a parameter of the same module. Layers that repeat are folded into one line.\n"
+     "With --machine, the last line says how long a step takes there; in JSON, `predicted` does.\n",
      OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTION_HF |
-         OPTIONS_MODEL | OPTION_WARN | OPTION_ERROR_FORMAT,
+         OPTIONS_MODEL | OPTION_MACHINE | OPTION_WARN | OPTION_ERROR_FORMAT,
      1, 1, WORDS_FILES, NULL},
     {COMMAND_FIT, "fit", "fit FILE --memory 80GiB [options]",
      "what fits a device: samples, length, ranks, settings",

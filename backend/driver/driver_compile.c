@@ -11,6 +11,7 @@
 #include "driver.h"
 #include "emit.h"
 #include "report.h"
+#include "step.h"
 
 static void print_graph(void *context, const char *pass, const char *text, size_t n) {
     (void)context;
@@ -107,8 +108,10 @@ int driver_compile(Driver *d) {
     if (!f) return status;
     Buf bytes = {0};
     Plan plan;
+    Step step;
     driver_emit(d, f, &bytes);
     check_emitted(&bytes, &plan);
+    if (!driver_predict(d, &plan, &step)) return diag_exit_code(&d->diags);
     if (!strcmp(output, "-"))
         driver_print(bytes.at, bytes.n);
     else if (write_file_atomic(output, bytes.at, bytes.n))
@@ -116,6 +119,7 @@ int driver_compile(Driver *d) {
     if (!(d->options.given & OPTION_QUIET)) {
         Buf summary = {0};
         dump_summary(&plan, d->arena, &summary);
+        driver_step_text(d, &step, &summary);
         fwrite(summary.at, 1, summary.n, stderr);
         buf_free(&summary);
     }

@@ -10,6 +10,7 @@
 
 #include "driver.h"
 #include "report.h"
+#include "step.h"
 
 bool driver_is_plan(const char *text, size_t n) {
     return n >= strlen(PLAN_MAGIC) && !memcmp(text, PLAN_MAGIC, strlen(PLAN_MAGIC));
@@ -23,6 +24,7 @@ int driver_fixed_in_plan(Driver *d, const char *file) {
 
 static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
     Plan plan;
+    Step step;
     char message[512];
     Buf out = {0};
     ViewOptions view = {.all = d->options.given & OPTION_ALL, .only = d->options.only};
@@ -33,8 +35,9 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
     if (rank >= (int64_t)plan.settings->ranks)
         return driver_mistake(d, E_option_value, NULL, "there is no rank %lld: the plan is for %u",
                               (long long)rank, plan.settings->ranks);
+    if (!driver_predict(d, &plan, &step)) return diag_exit_code(&d->diags);
     if (d->options.json)
-        dump_plan_json(&plan, rank, &out);
+        dump_plan_json(&plan, rank, driver_step_json(d, &step), &out);
     else if (d->options.given & OPTION_RAW)
         dump_plan_text(&plan, &out);
     else
@@ -43,6 +46,7 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
         return driver_mistake(d, E_option_value,
                               "a path is like h.3.attn; * stands for anything: h.*.attn",
                               "nothing in the plan has the path `%s`", view.only);
+    if (!d->options.json) driver_step_text(d, &step, &out);
     Buf clean = {0}; /* names come from the file: they must not control the terminal */
     diag_clean(&clean, out.at, out.n);
     driver_print(clean.at, clean.n);
@@ -125,6 +129,8 @@ int driver_dump(Driver *d) {
                               o->given & OPTION_RAW   ? "raw"
                               : o->given & OPTION_ALL ? "all"
                                                       : "only");
+    if (o->machine && !whole)
+        return driver_mistake(d, E_stage, NULL, "--machine is for a plan, not for a stage");
     if (o->given & OPTION_RAW && o->given & OPTIONS_VIEW)
         return driver_mistake(d, E_stage, "leave out --raw",
                               "--raw already shows everything; --all and --only do not apply");

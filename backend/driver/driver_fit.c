@@ -47,6 +47,7 @@ static bool read_machine(Driver *d, Fit *fit) {
     const MachineConstant *outside = machine_find(m, "device.outside_bytes"), *memory = NULL;
     if (!(o->given & OPTION_MEMORY) && !(memory = machine_need(m, "device.memory_bytes")))
         return false;
+    if (!(o->given & OPTION_DEVICE)) fit->device = m->kind;
     if (memory) fit->memory = (uint64_t)memory->value;
     if (outside && !(o->given & OPTION_OUTSIDE)) fit->outside = (uint64_t)outside->value;
     if (machine_largest(m, "links")) fit->node = machine_largest(m, "links");

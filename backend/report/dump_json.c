@@ -309,12 +309,13 @@ static json_t *sent_json(const Plan *p) {
     return o;
 }
 
-void dump_plan_json(const Plan *p, int64_t rank, Buf *out) {
+void dump_plan_json(const Plan *p, int64_t rank, json_t *predicted, Buf *out) {
     json_t *o = sound(json_object());
     put_member(o, "model", name_of(p, p->settings->model));
     put_member(o, "ranks", integer(p->settings->ranks));
     put_member(o, "parameters", integer((uint64_t)p->settings->parameters));
     put_member(o, "predicted_peak_bytes", dump_peak_json(p));
+    if (predicted) put_member(o, "predicted", predicted);
     put_member(o, "sent_bytes", integer(p->settings->sent_bytes));
     put_member(o, "sent_bytes_by_axes", sent_json(p));
     put_member(o, "units", units_json(p));

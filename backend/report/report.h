@@ -16,9 +16,11 @@ typedef struct ViewOptions {
 /* false if nothing matches the path `only`. */
 bool dump_plan_view(const Plan *p, const ViewOptions *options, Buf *out);
 /* dump_json.c: the plan as a JSON object, with the pieces of one rank or of all ranks. Only the
- * latter grows with the number of ranks. */
+ * latter grows with the number of ranks. `predicted`: an object that becomes its member of that
+ * name, or NULL. */
 enum { JSON_NO_RANK = -1, JSON_ALL_RANKS = -2 };
-void dump_plan_json(const Plan *p, int64_t rank, Buf *out);
+struct json_t;
+void dump_plan_json(const Plan *p, int64_t rank, struct json_t *predicted, Buf *out);
 
 /* dump_tensors.c: what the arena holds at the peak, largest first; tensors that differ only in the
  * numbers of their layers are one row. Returns the rows, *n of them. */

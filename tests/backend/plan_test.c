@@ -132,7 +132,7 @@ static void use_all(const char *bytes, size_t size, int *accepted, int *proven) 
     Buf out = {0};
     dump_plan_text(&plan, &out);
     dump_plan_view(&plan, &(ViewOptions){.all = *accepted & 1}, &out);
-    if (status == 0) dump_plan_json(&plan, 0, &out);
+    if (status == 0) dump_plan_json(&plan, 0, NULL, &out);
     buf_free(&out);
 }
 

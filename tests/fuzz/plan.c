@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
         dump_plan_text(&plan, &out);
         dump_plan_view(&plan, &(ViewOptions){0}, &out);
         dump_plan_view(&plan, &(ViewOptions){.all = true}, &out);
-        if (status == 0) dump_plan_json(&plan, 0, &out);
+        if (status == 0) dump_plan_json(&plan, 0, NULL, &out);
         buf_free(&out);
         plan_close(&plan);
     }

@@ -1,0 +1,71 @@
+/* The seconds of an instruction alone on the machine, by the class of its op: where they are
+ * computed, and the constants that they are computed from.
+ *
+ * An instruction whose time is the sum or the larger one of several terms remembers which constants
+ * they came from, so that a step can say how much of it rests on what.
+ */
+#include "op.h"
+#include "plan_work.h"
+#include "step.h"
+
+#include <string.h>
+
+const char *const origin_words[ORIGINS] = {"measured",   "fitted",       "published",
+                                           "data sheet", "extrapolated", "assumed"};
+
+Origin origin_of(const char *from) {
+    for (int o = 0; o < ORIGINS; o++)
+        if (!strncmp(from, origin_words[o], strlen(origin_words[o]))) return (Origin)o;
+    return FROM_ASSUMED;
+}
+
+void cost_add(Cost *c, double seconds, Origin origin) {
+    c->seconds += seconds;
+    c->from[origin] += seconds;
+}
+
+const MachineConstant *cost_find(Costs *c, const char *path) {
+    return machine_find(c->machine, path);
+}
+
+double cost_need(Costs *c, const char *path, Origin *origin) {
+    const MachineConstant *found = machine_find(c->machine, path);
+    *origin = found ? origin_of(found->from) : FROM_ASSUMED;
+    if (found) return found->value;
+    if (c->complete) machine_need(c->machine, path);
+    c->complete = false;
+    return 1;
+}
+
+Costs costs_of(const Plan *p, const Machine *m, Arena *a) {
+    Costs c = {.plan = p, .machine = m, .mesh = plan_mesh(p), .arena = a, .complete = true};
+    c.types = arena_array(a, Type, plan_most_types(p) + 1);
+    return c;
+}
+
+static Cost kernel_cost(Costs *c, const PlanInstr *in) {
+    OpKind op = (OpKind)in->op;
+    OpClass class = (OpClass)op_info[op].cost_class;
+    OpProducts p =
+        op_products(op, &in->attr, (int)in->n_in, c->types, (int)in->n_out, c->types + in->n_in);
+    switch (class) {
+    case CLASS_PRODUCT: return cost_product(c, &p, c->types);
+    case CLASS_ATTENTION: return cost_attention(c, &p, p.again > 0);
+    case CLASS_COPY: return cost_copy(c, in, (double)in->bytes / 2);
+    case CLASS_ELEMENTS:
+    case CLASS_ROWS:
+    case CLASS_SCATTERED:
+    case CLASS_UPDATE: return cost_moved(c, class, (double)in->bytes, (double)in->flops);
+    case OP_CLASSES: break;
+    }
+    BUG("%s has no class", op_info[op].name);
+}
+
+Cost cost_of(Costs *c, const PlanInstr *in, uint32_t role) {
+    plan_types(c->plan, in, c->types);
+    if (op_info[in->op].effect == EFFECT_COMM) return cost_collective(c, in, role);
+    if (in->op == OP_send) /* into the outbox */
+        return cost_moved(c, CLASS_ELEMENTS, 2 * (double)type_bytes(c->types), 0);
+    if (!op_info[in->op].launched) return (Cost){.occupies = OCCUPIES_NOTHING};
+    return kernel_cost(c, in);
+}

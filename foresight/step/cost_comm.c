@@ -1,0 +1,156 @@
+/* Collectives and messages. S is the bytes of the full side, which all ranks hold together.
+ *
+ * Ranks of one node take start + S / bytes_s of row `links`, those of several nodes that of row
+ * `fabric`, by whichever protocol is faster; where only some ranks of each node are in the group,
+ * they have their share of the node's adapters. Between two rows constants lie on a line. Beyond
+ * the last one the start grows on that line and the bandwidth stays.
+ */
+#include <math.h>
+
+#include "step.h"
+
+/* How a set of axes lies over the nodes. */
+typedef struct Group {
+    int64_t ranks, nodes, per_node; /* of a group; nodes that it spans; of it in a node */
+} Group;
+
+/* Of the role's first rank. */
+static Group group_of(Costs *c, AxisSet axes, uint32_t role) {
+    int64_t node = machine_largest(c->machine, "links"), first = c->plan->roles[role].first_rank;
+    MeshGroup g = mesh_group(&c->mesh, axes, first);
+    Group group = {.ranks = g.size, .nodes = 1};
+    for (int32_t k = 0; k < g.size; k++)
+        group.per_node += !node || mesh_member(&g, k) / node == first / node;
+    group.nodes = (group.ranks + group.per_node - 1) / group.per_node;
+    return group;
+}
+
+/* By role and axes: computed once. */
+static const Group *known_group(Costs *c, AxisSet axes, uint32_t role) {
+    size_t sets = (size_t)1 << MESH_AXES;
+    if (!c->groups) c->groups = arena_array(c->arena, Group, sets * (c->plan->n_roles + 1));
+    Group *g = &c->groups[role * sets + axes];
+    if (!g->ranks) *g = group_of(c, axes, role);
+    return g;
+}
+
+/* ---- constants of rows that are told apart by a number */
+
+typedef struct Line {
+    double value;
+    Origin origin;
+} Line;
+
+static const char *row_path(Costs *c, const char *group, int64_t key, const char *name) {
+    return arena_printf(c->arena, "%s.%lld.%s", group, (long long)key, name);
+}
+
+/* grows: beyond the last row, on the line of the last two. */
+static Line at_key(Costs *c, const char *group, int64_t key, const char *name, bool grows) {
+    int64_t below, above, before;
+    Line a, b;
+    machine_neighbours(c->machine, group, key, &below, &above);
+    if (!below || !above) {
+        if (!below) below = above ? above : key;
+        a.value = cost_need(c, row_path(c, group, below, name), &a.origin);
+        machine_neighbours(c->machine, group, below - 1, &before, &above);
+        if (below < key && grows && before) {
+            b.value = cost_need(c, row_path(c, group, before, name), &b.origin);
+            a.value +=
+                fmax(a.value - b.value, 0) * (double)(key - below) / (double)(below - before);
+        }
+        if (below < key) a.origin = FROM_EXTRAPOLATED;
+        return a;
+    }
+    a.value = cost_need(c, row_path(c, group, below, name), &a.origin);
+    if (below == above) return a;
+    b.value = cost_need(c, row_path(c, group, above, name), &b.origin);
+    a.value += (b.value - a.value) * (double)(key - below) / (double)(above - below);
+    return a;
+}
+
+static bool row_has(Costs *c, const char *group, int64_t key, const char *name) {
+    int64_t below, above;
+    machine_neighbours(c->machine, group, key, &below, &above);
+    return (!below || cost_find(c, row_path(c, group, below, name))) &&
+           (!above || cost_find(c, row_path(c, group, above, name))) && (below || above);
+}
+
+/* ---- a transfer */
+
+static Cost line_cost(Line start, Line speed, double bytes, double share, Occupies occupies) {
+    Cost cost = {.occupies = occupies};
+    cost_add(&cost, start.value, start.origin);
+    cost_add(&cost, bytes / (speed.value * share), speed.origin);
+    return cost;
+}
+
+static double ramp_of(Costs *c, int64_t nodes, double bytes) {
+    int64_t below, above;
+    machine_neighbours(c->machine, "fabric", nodes, &below, &above);
+    const MachineConstant *curve =
+        cost_find(c, row_path(c, "fabric", below ? below : above, "ramp"));
+    return curve ? machine_factor(curve, bytes) : 1;
+}
+
+static Cost fabric_cost(Costs *c, const Group *g, double bytes) {
+    int64_t node = MAX(machine_largest(c->machine, "links"), g->per_node);
+    double adapters = (double)g->per_node / (double)node;
+    double ramp = ramp_of(c, g->nodes, bytes / (double)g->ranks);
+    Line start = at_key(c, "fabric", g->nodes, "start_s", true);
+    Line speed = at_key(c, "fabric", g->nodes, "bytes_s", false);
+    Cost cost = line_cost(start, speed, bytes, adapters * ramp, OCCUPIES_FABRIC);
+    if (!row_has(c, "fabric", g->nodes, "short_start_s")) return cost;
+    start = at_key(c, "fabric", g->nodes, "short_start_s", true);
+    speed = at_key(c, "fabric", g->nodes, "short_bytes_s", false);
+    Cost few = line_cost(start, speed, bytes, adapters * ramp, OCCUPIES_FABRIC);
+    return few.seconds < cost.seconds ? few : cost;
+}
+
+static Cost transfer_cost(Costs *c, const Group *g, double bytes) {
+    if (g->nodes > 1) return fabric_cost(c, g, bytes);
+    Line start = at_key(c, "links", g->ranks, "start_s", false);
+    Line speed = at_key(c, "links", g->ranks, "bytes_s", false);
+    return line_cost(start, speed, bytes, 1, OCCUPIES_LINK);
+}
+
+static Cost all_reduce_cost(Costs *c, const Group *g, double bytes) {
+    if (g->nodes == 1 && row_has(c, "links", g->ranks, "all_reduce_bytes_s")) {
+        Line start = at_key(c, "links", g->ranks, "all_reduce_start_s", false);
+        Line speed = at_key(c, "links", g->ranks, "all_reduce_bytes_s", false);
+        return line_cost(start, speed, bytes, 1, OCCUPIES_LINK);
+    }
+    Cost cost = transfer_cost(c, g, bytes); /* a reduce-scatter and an all-gather */
+    cost.seconds *= 2;
+    for (int o = 0; o < ORIGINS; o++) cost.from[o] *= 2;
+    return cost;
+}
+
+/* What it takes of the memory's bandwidth, if the machine says so. */
+static double memory_share(Costs *c, double bytes, double seconds) {
+    const MachineConstant *passes = cost_find(c, "sharing.collective_passes");
+    const MachineConstant *speed = cost_find(c, "ops.elements.bytes_s");
+    if (!passes || !speed || seconds <= 0) return 0;
+    return passes->value * bytes / seconds / speed->value;
+}
+
+Cost cost_collective(Costs *c, const PlanInstr *in, uint32_t role) {
+    const Group *g = known_group(c, (AxisSet)in->attr.axes, role);
+    bool gathers = op_gathers((OpKind)in->op);
+    const Type *full = gathers ? c->types + in->n_in : c->types;
+    double bytes = 0;
+    if (g->ranks < 2) return (Cost){.occupies = OCCUPIES_NOTHING};
+    for (uint32_t k = 0; k < (gathers ? in->n_out : in->n_in); k++)
+        bytes += (double)type_bytes(&full[k]);
+    Cost cost = in->op == OP_all_reduce ? all_reduce_cost(c, g, bytes) : transfer_cost(c, g, bytes);
+    cost.memory = memory_share(c, bytes, cost.seconds);
+    return cost;
+}
+
+Cost cost_message(Costs *c, double bytes, uint32_t from, uint32_t to) {
+    int64_t node = machine_largest(c->machine, "links");
+    bool near =
+        !node || c->plan->roles[from].first_rank / node == c->plan->roles[to].first_rank / node;
+    Group pair = {.ranks = 2, .nodes = near ? 1 : 2, .per_node = near ? 2 : 1};
+    return transfer_cost(c, &pair, bytes);
+}

@@ -1,0 +1,136 @@
+/* Kernels: products, attention, what moves bytes, copies to and from host memory.
+ *
+ * Products on a GPU come in tiles, one to a multiprocessor at a time, so that their time is that of
+ * whole waves; a library chooses tiles, and into how many parts k is split. A CPU has no waves, but
+ * needs some rows, columns and depth to reach its rate.
+ */
+#include <math.h>
+
+#include "step.h"
+
+static double constant_or(Costs *c, const char *path, double missing) {
+    const MachineConstant *found = cost_find(c, path);
+    return found ? found->value : missing;
+}
+
+static Cost start_cost(Costs *c, Occupies occupies) {
+    Origin origin;
+    Cost cost = {.occupies = occupies};
+    double launch = cost_need(c, "device.launch_s", &origin);
+    cost_add(&cost, launch, origin);
+    return cost;
+}
+
+/* ---- products */
+
+static double parts(double n, double size) { return ceil(n / size); }
+
+/* Seconds of the best choice of tiles and splits, without the start. rate: operations per second of
+ * one multiprocessor. */
+static double tiled_seconds(const OpProducts *p, double cores, double rate, double fill_k) {
+    /* rows, columns, and how much of the rate the tile reaches */
+    static const double tiles[][3] = {{128, 256, 1}, {256, 128, 1}, {128, 128, .85},
+                                      {64, 128, .7}, {128, 64, .7}, {64, 64, .45}};
+    enum { MOST_SPLITS = 8 };
+    double best = INFINITY;
+    for (size_t t = 0; t < ARRAY_LEN(tiles); t++) {
+        double rows = tiles[t][0], columns = tiles[t][1];
+        double n = (double)p->b * parts((double)p->m, rows) * parts((double)p->n, columns);
+        for (int split = 1; split <= MOST_SPLITS; split++) {
+            double waves = parts(n * split, cores), depth = (double)p->k / split + fill_k;
+            best = fmin(best, waves * 2 * rows * columns * depth / (rate * tiles[t][2]));
+        }
+    }
+    return best;
+}
+
+static double filled(int64_t n, double fill) { return ((double)n + fill) / (double)n; }
+
+Cost cost_product(Costs *c, const OpProducts *p, const Type *factor) {
+    const char *type = dtype_name(factor->dtype);
+    const char *group = arena_printf(c->arena, "products.%s", type);
+    Origin rate_origin, start_origin, cores_origin;
+    Cost cost = {.occupies = OCCUPIES_CORES};
+    double rate = cost_need(c, arena_printf(c->arena, "%s.flops_s", group), &rate_origin) *
+                  constant_or(c, arena_printf(c->arena, "%s.sustained", group), 1);
+    double start = cost_need(c, arena_printf(c->arena, "%s.start_s", group), &start_origin);
+    double fill_k = constant_or(c, arena_printf(c->arena, "%s.fill_k", group), 0), seconds;
+    if (c->machine->kind == DEVICE_CUDA) {
+        double cores = cost_need(c, "device.cores", &cores_origin);
+        seconds = tiled_seconds(p, cores, rate / cores, fill_k);
+    } else {
+        double fill_m = constant_or(c, arena_printf(c->arena, "%s.fill_m", group), 0);
+        double fill_n = constant_or(c, arena_printf(c->arena, "%s.fill_n", group), 0);
+        seconds = 2 * (double)p->b * (double)p->m * (double)p->n * (double)p->k / rate *
+                  filled(p->m, fill_m) * filled(p->n, fill_n) * filled(p->k, fill_k);
+    }
+    cost_add(&cost, start, start_origin);
+    cost_add(&cost, seconds * (double)p->count, rate_origin);
+    return cost;
+}
+
+/* ---- attention */
+
+/* The rate of the narrowest row of the file that is as wide, else of the widest. */
+static int64_t row_of_width(Costs *c, int64_t width) {
+    int64_t below, above;
+    machine_neighbours(c->machine, "attention", width, &below, &above);
+    return above ? above : below;
+}
+
+Cost cost_attention(Costs *c, const OpProducts *p, bool backward) {
+    Cost cost = start_cost(c, OCCUPIES_CORES);
+    Origin origin;
+    long long row = row_of_width(c, p->k);
+    const char *group = arena_printf(c->arena, "attention.%lld", row ? row : (long long)p->k);
+    const char *rate_path =
+        arena_printf(c->arena, "%s.%s_flops_s", group, backward ? "backward" : "forward");
+    double rate = cost_need(c, rate_path, &origin);
+    double fill = constant_or(c, arena_printf(c->arena, "%s.fill_keys", group), 0);
+    double pairs = (double)p->b * (double)p->pairs;
+    double keys = fmax((double)p->pairs / (double)p->m, 1); /* that a query sees */
+    double flops = 2 * (double)(p->count + p->again) * pairs * (double)p->k;
+    cost_add(&cost, flops / rate * (keys + fill) / keys, origin);
+    return cost;
+}
+
+/* ---- what moves bytes */
+
+Cost cost_moved(Costs *c, OpClass class, double bytes, double flops) {
+    Cost cost = start_cost(c, OCCUPIES_MEMORY);
+    Origin origin;
+    const char *group = arena_printf(c->arena, "ops.%s", word_of(&words_OpClass, class));
+    const MachineConstant *rate = cost_find(c, arena_printf(c->arena, "%s.flops_s", group));
+    const MachineConstant *cached =
+        cost_find(c, arena_printf(c->arena, "%s.cached_bytes_s", group));
+    double speed = cost_need(c, arena_printf(c->arena, "%s.bytes_s", group), &origin);
+    if (cached && bytes <= constant_or(c, "device.cache_bytes", 0)) {
+        speed = cached->value;
+        origin = origin_of(cached->from);
+    }
+    double moving = bytes / speed, computing = rate ? flops / rate->value : 0;
+    if (computing > moving) origin = origin_of(rate->from);
+    cost_add(&cost, fmax(moving, computing), origin);
+    return cost;
+}
+
+/* A copy of the host's arena, or of the file that backs it. */
+Cost cost_copy(Costs *c, const PlanInstr *in, double bytes) {
+    bool fetch = in->op == OP_fetch, file = c->plan->settings->host_path != 0;
+    const char *word = fetch ? "fetch" : "evict";
+    Origin start_origin, origin;
+    Cost cost = {.occupies = fetch ? OCCUPIES_FETCH : OCCUPIES_EVICT};
+    double start = cost_need(c, arena_printf(c->arena, "copies.%s.start_s", word), &start_origin);
+    double speed = cost_need(c, arena_printf(c->arena, "copies.%s.bytes_s", word), &origin);
+    double ranks = constant_or(c, "sharing.copy_ranks", 1);
+    cost_add(&cost, start, start_origin);
+    double seconds = bytes / speed * ranks;
+    if (file) {
+        Origin of_disk;
+        double disk = cost_need(c, fetch ? "disk.read_bytes_s" : "disk.write_bytes_s", &of_disk);
+        if (bytes / disk > seconds) origin = of_disk;
+        seconds = fmax(seconds, bytes / disk);
+    }
+    cost_add(&cost, seconds, origin);
+    return cost;
+}
