@@ -37,9 +37,25 @@ double cost_need(Costs *c, const char *path, Origin *origin) {
     return 1;
 }
 
+/* ---- layers repeat: instructions with equal keys take as long */
+
+enum { COST_ENTRIES = 4096 };
+typedef struct CostKey { /* no padding: it is compared as bytes */
+    uint64_t types, flops, bytes;
+    int64_t window;
+    uint32_t op, role, axes, causal;
+} CostKey;
+
+typedef struct CostEntry {
+    CostKey key;
+    bool used;
+    Cost cost;
+} CostEntry;
+
 Costs costs_of(const Plan *p, const Machine *m, Arena *a) {
     Costs c = {.plan = p, .machine = m, .mesh = plan_mesh(p), .arena = a, .complete = true};
     c.types = arena_array(a, Type, plan_most_types(p) + 1);
+    c.entry = arena_array(a, CostEntry, COST_ENTRIES);
     return c;
 }
 
@@ -61,11 +77,31 @@ static Cost kernel_cost(Costs *c, const PlanInstr *in) {
     BUG("%s has no class", op_info[op].name);
 }
 
-Cost cost_of(Costs *c, const PlanInstr *in, uint32_t role) {
-    plan_types(c->plan, in, c->types);
+static Cost new_cost(Costs *c, const PlanInstr *in, uint32_t role) {
     if (op_info[in->op].effect == EFFECT_COMM) return cost_collective(c, in, role);
     if (in->op == OP_send) /* into the outbox */
         return cost_moved(c, CLASS_ELEMENTS, 2 * (double)type_bytes(c->types), 0);
     if (!op_info[in->op].launched) return (Cost){.occupies = OCCUPIES_NOTHING};
     return kernel_cost(c, in);
+}
+
+static CostKey key_of(const Costs *c, const PlanInstr *in, uint32_t role) {
+    CostKey key = {.op = in->op,
+                   .role = role,
+                   .axes = (uint32_t)in->attr.axes,
+                   .flops = in->flops,
+                   .bytes = in->bytes,
+                   .window = in->attr.window,
+                   .causal = in->attr.causal != 0};
+    key.types = hash_bytes(c->types, (in->n_in + in->n_out) * sizeof *c->types, 0);
+    return key;
+}
+
+Cost cost_of(Costs *c, const PlanInstr *in, uint32_t role) {
+    plan_types(c->plan, in, c->types);
+    CostKey key = key_of(c, in, role);
+    CostEntry *e = &c->entry[hash_bytes(&key, sizeof key, 0) % COST_ENTRIES];
+    if (e->used && !memcmp(&e->key, &key, sizeof key)) return e->cost;
+    *e = (CostEntry){key, true, new_cost(c, in, role)};
+    return e->cost;
 }

@@ -60,6 +60,7 @@ typedef struct Costs {
     double fetch_share; /* ranks that copy at the same time */
     bool complete;      /* no constant was missing */
     struct Group *groups;
+    struct CostEntry *entry; /* [COST_ENTRIES]: what instructions took, by what they do */
 } Costs;
 
 Costs costs_of(const Plan *p, const Machine *m, Arena *a);
