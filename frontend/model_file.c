@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model_file.h"
+#include "program_files.h"
 #include "settings.h"
 #include "weights.h"
 
@@ -195,6 +197,7 @@ static void load_used(Model *m, const Node *use, const char *user_path) {
         use->text[0] == '/' || !slash
             ? use->text
             : arena_printf(m->arena, "%.*s/%s", (int)(slash - user_path), user_path, use->text);
+    if (access(path, F_OK)) path = shared_file(m->arena, use->text);
     const char *identity = real_path(m, path);
     for (uint32_t i = 0; i < m->units.n; i++)
         if (!strcmp(real_path(m, m->units.at[i].path), identity)) return;

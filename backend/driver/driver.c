@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <yaml.h>
 
 #include "driver_files.h"
 #include "stack_limit.h"
+#include "version.h"
 
 static void print_proofs(const Plan *p, const PlanCheckResult *r) {
     Buf out = {0};
@@ -77,6 +79,15 @@ static void print_usage(void) {
         buf_printf(&out, "    fsdpc %-42s %s\n", command_table[i].usage, command_table[i].doc);
     buf_printf(&out, "\nfsdpc COMMAND --help explains a command; fsdpc help lists the topics of "
                      "the reference.\n");
+    driver_print(out.at, out.n);
+    buf_free(&out);
+}
+
+static void print_version(void) {
+    Buf out = {0};
+    char yaml[32];
+    snprintf(yaml, sizeof yaml, ", libyaml %s", yaml_get_version_string());
+    version_lines(&out, "fsdpc " FSDPC_VERSION, yaml);
     driver_print(out.at, out.n);
     buf_free(&out);
 }
@@ -177,7 +188,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
         return EXIT_DONE;
     }
     if (!strcmp(argv[1], "--version")) {
-        driver_print("fsdpc " FSDPC_VERSION "\n", strlen("fsdpc " FSDPC_VERSION "\n"));
+        print_version();
         return EXIT_DONE;
     }
     for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "program_files.h"
 #include "report.h"
 
 const OptionInfo option_table[] = {
@@ -279,7 +280,7 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     case OPTION_DTYPE:
         return save_type(value, &p->dtype) || wrong_value(d, o, value, "f32, bf16 or f16");
     case OPTION_MAX_FILE: return set_size(d, o, value, &p->max_file);
-    case OPTION_MACHINE: p->machine = value; break;
+    case OPTION_MACHINE: p->machine = shared_file(d->arena, value); break;
     case OPTION_MEMORY: return set_size(d, o, value, &p->memory);
     case OPTION_OUTSIDE: return set_size(d, o, value, &p->outside);
     case OPTION_DEVICE:
@@ -312,7 +313,7 @@ bool driver_options(Driver *d, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (!more || word[0] != '-' || !word[1]) {
-            vec_push(d->arena, &d->options.files, word);
+            vec_push(d->arena, &d->options.files, shared_file(d->arena, word));
             continue;
         }
         if (!strcmp(word, "--")) {

@@ -75,8 +75,10 @@ int launch_meeting(const LaunchContext *l, JoinOptions *o, char *error);
 const Device *device_load(const char *name, char *error, int *code);
 /* NULL with the message when this build or machine lacks it. */
 const TransportModule *transport_load(const char *name, char *error);
-/* Whether it needs no module, or its module is next to this program. */
+/* Whether it needs no module, or its module came with this program. */
 bool transport_known(const TransportTraits *t);
+/* For --version: a line for each module. */
+void modules_about(Buf *out);
 /* The transport that the user names, or the first that suits launcher and device. */
 const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext *l);
 

@@ -8,19 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "interface.h"
 #include "launch.h"
+#include "module_about.h"
+#include "program_files.h"
 
+/* False if there is no such module. */
 static bool module_path(const char *kind, const char *name, char *out, size_t size) {
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0) return false;
-    self[n] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash) *slash = 0;
-    return snprintf(out, size, "%s/%s_%s.so", self, kind, name) < (int)size;
+    char file[64];
+    snprintf(file, sizeof file, "%s_%.40s.so", kind, name);
+    return program_file("", file, out, size) || program_file("../lib/fsdpc/", file, out, size);
 }
 
 /* A module that was compiled with other structures or other ops would read ours wrongly. */
@@ -38,13 +36,8 @@ const Device *device_load(const char *name, char *error, int *code) {
     char path[PATH_MAX + 64];
     *code = EXIT_ENVIRONMENT;
     if (!module_path("device", name, path, sizeof path)) {
-        snprintf(error, ERROR_BYTES, "device %s: cannot find the folder of fsdp-run", name);
-        return NULL;
-    }
-    if (access(path, R_OK)) {
-        const char *base = strrchr(path, '/') + 1;
-        snprintf(error, ERROR_BYTES, "device %s: there is no module %s next to fsdp-run%s", name,
-                 base,
+        snprintf(error, ERROR_BYTES,
+                 "device %s: there is no module device_%.40s.so next to fsdp-run%s", name, name,
                  strcmp(name, word_of(&words_DeviceKind, DEVICE_CPU))
                      ? ": this build was made without it"
                      : "");
@@ -105,14 +98,15 @@ const TransportTraits *transport_choice(const RunOptions *o, const LaunchContext
 
 bool transport_known(const TransportTraits *t) {
     char path[PATH_MAX + 64];
-    return t->start == AS_THREADS ||
-           (module_path("transport", t->name, path, sizeof path) && !access(path, R_OK));
+    return t->start == AS_THREADS || module_path("transport", t->name, path, sizeof path);
 }
 
 const TransportModule *transport_load(const char *name, char *error) {
     char path[PATH_MAX + 64];
     if (!module_path("transport", name, path, sizeof path)) {
-        snprintf(error, ERROR_BYTES, "transport %s: cannot find the folder of fsdp-run", name);
+        snprintf(error, ERROR_BYTES,
+                 "transport %s: there is no module transport_%.40s.so next to fsdp-run", name,
+                 name);
         return NULL;
     }
     /* MPI libraries want their symbols to be seen by the modules that they load themselves. */
@@ -126,4 +120,26 @@ const TransportModule *transport_load(const char *name, char *error) {
     memcpy(&entry, &symbol, sizeof entry);
     const TransportModule *m = entry();
     return same_build("transport", name, m->abi, error) ? m : NULL;
+}
+
+/* A line of a module: what it says of itself, or why it cannot be loaded here. */
+static void module_about(Buf *out, const char *kind, const char *name) {
+    char path[PATH_MAX + 64], text[ERROR_BYTES] = "";
+    if (!module_path(kind, name, path, sizeof path)) return;
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = module ? dlsym(module, ABOUT_ENTRY) : NULL;
+    AboutEntry about;
+    memcpy(&about, &symbol, sizeof about);
+    if (symbol)
+        about(text, sizeof text);
+    else
+        snprintf(text, sizeof text, "%s", module ? "present" : dlerror());
+    buf_printf(out, "%s %s: %s\n", kind, name, text);
+}
+
+void modules_about(Buf *out) {
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        module_about(out, "device", word_of(&words_DeviceKind, d));
+    for (const TransportTraits *t = transports; t < transports + TRANSPORT_KINDS; t++)
+        module_about(out, "transport", t->name);
 }

@@ -338,7 +338,7 @@ static int apply_option(RunOptions *o, OptionId id, const char *value) {
     case OPT_TENSORBOARD: o->tensorboard = value; return -1;
     case OPT_PEAK_FLOPS: return peak_option(value, &o->peak_flops);
     case OPT_QUIET: o->quiet = true; return -1;
-    case OPT_VERSION: puts("fsdp-run " FSDPC_VERSION); return EXIT_DONE;
+    case OPT_VERSION: o->version = true; return -1;
     case OPT_HELP: print_usage(); return EXIT_DONE;
     default: BUG("option %d has no action", (int)id);
     }
@@ -394,6 +394,7 @@ int options_parse(int argc, char **argv, RunOptions *o) {
         int code = apply_option(o, id, value);
         if (code >= 0) return code;
     }
+    if (o->version) return -1;
     if (o->plan) return complete_options(o);
     fputs("error: no plan given\n", stderr);
     fputs("help: fsdpc compile model.fsd -o plan.bin makes one; fsdp-run --help\n", stderr);

@@ -71,7 +71,7 @@ typedef struct RunOptions {
     const char *dump_path;
     const char *profile; /* --profile, or NULL */
     const char *overlap; /* auto, on or off */
-    bool quiet, eval_only;
+    bool quiet, eval_only, version;
     const char *generate, *tokenizer; /* --generate, and the options that go with it */
     int64_t tokens;
     double temperature;

@@ -10,6 +10,7 @@
 #include "run.h"
 #include "stack_limit.h"
 #include "state.h"
+#include "version.h"
 
 /* Rank 0 writes for all. */
 static int check_outputs(const Run *run) {
@@ -158,11 +159,21 @@ static int start_run(Run *run, char **argv) {
     return run_here(run);
 }
 
+static int print_version(void) {
+    Buf out = {0};
+    version_lines(&out, "fsdp-run " FSDPC_VERSION, "");
+    modules_about(&out);
+    fputs(out.at, stdout);
+    buf_free(&out);
+    return EXIT_DONE;
+}
+
 static __attribute__((noinline)) int start(int argc, char **argv) {
     RunOptions options;
     signals_hold_notice();
     int code = options_parse(argc, argv, &options);
     if (code >= 0) return code;
+    if (options.version) return print_version();
     Run run = {.options = &options,
                .steps.evaluation_only = options.eval_only,
                .end.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -10,6 +10,7 @@
 
 #include "interface.h"
 #include "machine.h"
+#include "module_about.h"
 #include "world.h"
 
 /* On a busy machine MPI's start takes long; a rank that is stopped is not waited for. */
@@ -264,6 +265,14 @@ static const TransportModule module = {.abi = MODULE_INTERFACE,
                                        .local_ranks = local_ranks,
                                        .fail = world_end,
                                        .leave = mpi_leave};
+
+/* The library's text goes on with who built it. */
+MODULE_ABOUT(out, size) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n = 0;
+    MPI_Get_library_version(text, &n);
+    snprintf(out, size, "%.*s", (int)strcspn(text, ",\n"), text);
+}
 
 __attribute__((visibility("default"))) const TransportModule *fsdp_transport(void);
 const TransportModule *fsdp_transport(void) { return &module; }

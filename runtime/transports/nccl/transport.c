@@ -10,6 +10,7 @@
 
 #include "context.h"
 #include "interface.h"
+#include "module_about.h"
 
 /* The options of join, kept for open: a process is in one run. */
 static JoinOptions joined;
@@ -143,3 +144,9 @@ static int transport_join(const JoinOptions *options, TransportWorld **out, char
 }
 
 TCP_MODULE(&transport_nccl, transport_join)
+
+MODULE_ABOUT(out, size) {
+    int version = 0;
+    ncclGetVersion(&version);
+    snprintf(out, size, "NCCL %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+}

@@ -23,9 +23,14 @@
 #include <unistd.h>
 #endif
 
+#ifdef HAVE_ONEDNN
+#include <dnnl.h>
+#endif
+
 #include "bf16.h"
 #include "interface.h"
 #include "kernel.h"
+#include "module_about.h"
 #include "op.h"
 #include "stream.h"
 
@@ -337,6 +342,17 @@ static const Device device = {
     .rehearse = cpu_rehearse,
     .run_concurrently = cpu_run_concurrently,
 };
+
+MODULE_ABOUT(out, size) {
+    char error[ERROR_BYTES];
+    const IsaLevel *isa = NULL;
+    int n = choose_isa(&isa, error) ? snprintf(out, size, "%s", error)
+                                    : snprintf(out, size, "instruction set %s", isa->name);
+#ifdef HAVE_ONEDNN
+    const dnnl_version_t *v = dnnl_version();
+    snprintf(out + n, size - (size_t)n, ", oneDNN %d.%d.%d", v->major, v->minor, v->patch);
+#endif
+}
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);
 const Device *fsdp_device(void) { return &device; }

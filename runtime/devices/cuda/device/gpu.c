@@ -8,6 +8,7 @@
  * so that the context's own share can be told apart. It is part of every driver; if it does not
  * answer, the context is not counted.
  */
+#include <cublasLt.h>
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "module_about.h"
 #include "util.h"
 
 /* About what the first products, attention and the graph take besides arenas; a gigabyte is more
@@ -200,4 +202,18 @@ uint64_t gpu_used_bytes(void) {
         used = total - free_bytes;
     }
     return used > used_before ? used - used_before : 0;
+}
+
+MODULE_ABOUT(out, size) {
+    int runtime = 0, driver = 0;
+    size_t blas = cublasLtGetVersion(); /* 130200 is 13.2.0 */
+    cudaRuntimeGetVersion(&runtime);    /* 13020 is 13.2 */
+    cudaDriverGetVersion(&driver);
+    int n = snprintf(out, size, "CUDA %d.%d, cuBLASLt %zu.%zu.%zu, ", runtime / 1000,
+                     runtime / 10 % 100, blas / 10000, blas / 100 % 100, blas % 100);
+    if (driver)
+        snprintf(out + n, size - (size_t)n, "driver of CUDA %d.%d", driver / 1000,
+                 driver / 10 % 100);
+    else
+        snprintf(out + n, size - (size_t)n, "no driver");
 }
