@@ -4,6 +4,7 @@
  * folder can be read.
  */
 #include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && !strcmp(text + n - m, end);
 }
 
+#define TOKENS "train_" /* how the names of token files in a folder begin */
+
 bool driver_hf_weights(Driver *d, const char *folder, const char **other) {
     static const char *const others[] = {".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack"};
     bool found = false;
@@ -22,7 +25,8 @@ bool driver_hf_weights(Driver *d, const char *folder, const char **other) {
     for (struct dirent *e; dir && (e = readdir(dir));) {
         found |= ends_with(e->d_name, ".safetensors") || !strcmp(e->d_name, INDEX_FILE);
         for (size_t i = 0; i < ARRAY_LEN(others); i++)
-            if (ends_with(e->d_name, others[i]) && (!*other || strcmp(e->d_name, *other) < 0))
+            if (ends_with(e->d_name, others[i]) && strncmp(e->d_name, TOKENS, strlen(TOKENS)) &&
+                (!*other || strcmp(e->d_name, *other) < 0))
                 *other = arena_strdup(d->arena, e->d_name);
     }
     if (dir) closedir(dir);
@@ -40,11 +44,24 @@ static bool only_pickles(Driver *d, const char *folder) {
     return true;
 }
 
+/* The token files that tools/tokenize.py wrote into the folder, as a pattern; NULL: none. */
+static const char *own_tokens(Driver *d, const char *folder) {
+    const char *slash = ends_with(folder, "/") ? "" : "/";
+    const char *pattern = arena_printf(d->arena, "%s%s" TOKENS "*.bin", folder, slash);
+    glob_t found;
+    bool any = !strpbrk(folder, "\"\\*?[") && !glob(pattern, 0, NULL, &found);
+    if (any) globfree(&found);
+    return any ? pattern : NULL;
+}
+
 const char *driver_hf_text(Driver *d, const char *path, const char **family) {
     char error[ERROR_BYTES];
     HfConfig c;
-    const char *file;
-    if (hf_is_folder(d->arena, path, &file) && only_pickles(d, path)) return NULL;
+    const char *file, *tokens = NULL;
+    if (hf_is_folder(d->arena, path, &file)) {
+        if (only_pickles(d, path)) return NULL;
+        tokens = own_tokens(d, path);
+    }
     int code = hf_config_read(&c, file, d->arena, error);
     if (code == EXIT_ENVIRONMENT) fail_environment("%s", error);
     if (code) {
@@ -53,7 +70,7 @@ const char *driver_hf_text(Driver *d, const char *path, const char **family) {
         driver_mistake(d, E_hf_config, help ? help + strlen("\nhelp: ") : NULL, "%s", error);
         return NULL;
     }
-    const char *text = family_import(&d->diags, &c, family);
+    const char *text = family_import(&d->diags, &c, tokens, family);
     hf_config_close(&c);
     return text;
 }

@@ -17,7 +17,8 @@ typedef struct Family {
 extern const Family family_table[];
 extern const int n_families;
 
-/* The model file for this config.json; NULL after reported errors. *name: of its family. */
-const char *family_import(DiagSet *ds, const HfConfig *c, const char **name);
+/* The model file for this config.json; NULL after reported errors. tokens: the files of tokens that
+ * it reads; NULL: synthetic ones. *name: of its family. */
+const char *family_import(DiagSet *ds, const HfConfig *c, const char *tokens, const char **name);
 
 #endif

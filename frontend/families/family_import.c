@@ -153,8 +153,23 @@ static size_t offset_of(const char *text, uint32_t line, uint32_t col) {
     return (size_t)(at - text) + col - 1;
 }
 
+/* The rest of a family's file, with the folder's tokens in place of synthetic ones. */
+static void put_rest(Buf *out, const char *text, const char *tokens) {
+    static const char synthetic[] = "synthetic_tokens(vocab = vocab)";
+    const char *at = tokens ? strstr(text, synthetic) : NULL;
+    if (at) {
+        const char *note = strstr(text, "# Synthetic tokens");
+        CHECK(note && note < at);
+        const char *line = strchr(note, '\n') + 1;
+        buf_write(out, text, (size_t)(note - text));
+        buf_printf(out, "%.*stokens(\"%s\")", (int)(at - line), line, tokens);
+        text = at + strlen(synthetic);
+    }
+    buf_printf(out, "%s", text);
+}
+
 /* The first line of the family's file says which model it is by default, which no longer holds. */
-static char *filled_text(const Filling *f, const Family *family) {
+static char *filled_text(const Filling *f, const Family *family, const char *tokens) {
     Buf out = {0};
     const char *text = family->text;
     size_t from = (size_t)(strchr(text, '\n') + 1 - text);
@@ -174,7 +189,7 @@ static char *filled_text(const Filling *f, const Family *family) {
             buf_printf(&out, "%*s", (int)left, ""); /* what follows stays in its column */
         from = end + (space > 1 ? space : 0);
     }
-    buf_printf(&out, "%s", text + from);
+    put_rest(&out, text + from, tokens);
     char *kept = arena_strndup(f->arena, out.at, out.n);
     buf_free(&out);
     return kept;
@@ -249,7 +264,7 @@ static bool has_own_code(DiagSet *ds, const HfConfig *c) {
     return false;
 }
 
-const char *family_import(DiagSet *ds, const HfConfig *c, const char **name) {
+const char *family_import(DiagSet *ds, const HfConfig *c, const char *tokens, const char **name) {
     static const CompileOptions none = {0};
     if (has_own_code(ds, c)) return NULL;
     const Family *family = find_family(ds, c);
@@ -263,6 +278,6 @@ const char *family_import(DiagSet *ds, const HfConfig *c, const char **name) {
     f.value = arena_array(c->arena, const char *, f.m->config.n + 1);
     fill_keys(&f, "", f.m->hf_config);
     if (f.failed) return NULL;
-    const char *text = filled_text(&f, family);
+    const char *text = filled_text(&f, family, tokens);
     return check_text(&f, family, text) ? text : NULL;
 }
