@@ -243,7 +243,8 @@ static int train_steps(Trainer *t) {
         code = prepare_call(t, &call, batch);
         if (code) return code;
         gradient_dump_arm(r->dump, call.evaluation ? -1 : call.step);
-        atomic_store(&r->pulse.call, stage_call(call.program, call.micro));
+        if (plan_has_stages(t->run->plan))
+            atomic_store(&r->pulse.call, stage_call(call.program, call.micro));
         code = executor_run(r, call.program, call.slot_kept, r->error);
         if (!code && call.evaluation && call.batch_ends) code = add_metrics(t, &call, &stop);
         if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);

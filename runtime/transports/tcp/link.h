@@ -155,6 +155,7 @@ typedef struct Link {
     uint32_t limit;   /* bytes of a message that may come */
     Bytes in, out;
     int32_t silent, quiet; /* slices since something came, since the last BEAT went */
+    uint64_t call;         /* in that BEAT */
 } Link;
 
 typedef struct Message {

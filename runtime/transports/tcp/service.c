@@ -231,10 +231,11 @@ static void tick_links(World *w) {
         if (!link_is_open(l)) continue;
         l->silent++;
         l->quiet++;
-        /* However much else is sent: only beats tell that this rank works. */
-        if (l->noted && l->quiet >= pause) {
+        /* However much else is sent: only beats tell that this rank works, and on what. */
+        if (l->noted && (l->quiet >= pause || l->call != beat.call)) {
             link_send(l, BEAT, &beat, sizeof beat, NULL, 0);
             l->quiet = 0;
+            l->call = beat.call;
         }
         bool chief_first = r == 0 && w->rank != w->deputy;
         if (l->silent >= limit + (chief_first ? CHIEF_GRACE * SLICES_A_SECOND : 0))
