@@ -53,7 +53,9 @@
     W(STREAM_GATHER, "gather", "all-gathers of parameters, and casts that feed them")              \
     W(STREAM_REDUCE, "reduce", "reductions of gradients and metrics")                              \
     W(STREAM_FETCH, "fetch", "copies from host memory to the device")                              \
-    W(STREAM_EVICT, "evict", "copies from the device to host memory")
+    W(STREAM_EVICT, "evict", "copies from the device to host memory")                              \
+    W(STREAM_SEND, "send", "messages to other stages of a pipeline")                               \
+    W(STREAM_RECEIVE, "receive", "messages from other stages of a pipeline")
 
 /* The memory in which something is kept. */
 #define WORDS_MemoryPlace(W)                                                                       \

@@ -258,6 +258,11 @@ static bool axes_fit(const Verify *v, const Op *op) {
     return true;
 }
 
+static void check_stream(Verify *v, const Op *op, StreamKind stream) {
+    if (v->g->level == LEVEL_SCHED && op->stream != stream)
+        verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));
+}
+
 static void check_collective(Verify *v, const Op *op) {
     bool gather = op->kind == OP_unshard;
     bool tag = gather ? op->attr->tag == TAG_PARAMETER
@@ -273,9 +278,7 @@ static void check_collective(Verify *v, const Op *op) {
                       "axes %#llx of %#x, communicator %lld, tag %lld, unit %lld",
                       (unsigned long long)op->attr->axes, all, (long long)op->attr->comm,
                       (long long)op->attr->tag, (long long)op->attr->unit);
-    uint8_t stream = gather ? STREAM_GATHER : STREAM_REDUCE;
-    if (v->g->level == LEVEL_SCHED && op->stream != stream)
-        verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));
+    check_stream(v, op, gather ? STREAM_GATHER : STREAM_REDUCE);
 }
 
 typedef struct Counts {
@@ -346,11 +349,17 @@ static void check_edges(Verify *v, const Op *op) {
     }
 }
 
-/* A copy's stream is that of its direction. */
-static void check_copy_stream(Verify *v, const Op *op) {
-    uint8_t stream = op->kind == OP_fetch ? STREAM_FETCH : STREAM_EVICT;
-    if (v->g->level == LEVEL_SCHED && op->stream != stream)
-        verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));
+/* The stream of a copy or message is that of its direction. */
+static void check_direction(Verify *v, const Op *op) {
+    static const struct {
+        OpKind op;
+        StreamKind stream;
+    } rows[] = {{OP_fetch, STREAM_FETCH},
+                {OP_evict, STREAM_EVICT},
+                {OP_send, STREAM_SEND},
+                {OP_receive, STREAM_RECEIVE}};
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+        if (op->kind == rows[k].op) check_stream(v, op, rows[k].stream);
 }
 
 void verify_sharding(Verify *v) {
@@ -364,7 +373,7 @@ void verify_sharding(Verify *v) {
         if (op->kind == OP_pack || op->kind == OP_copy_in) check_pack(v, op);
         if (op->kind == OP_retain) check_retain(v, op);
         if (op_info[op->kind].effect == EFFECT_COMM) check_collective(v, op);
-        if (op->kind == OP_fetch || op->kind == OP_evict) check_copy_stream(v, op);
+        check_direction(v, op);
         count_op(v, op, counts);
         if (v->g->level >= LEVEL_SCHED) check_edges(v, op);
     }

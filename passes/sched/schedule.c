@@ -2,8 +2,8 @@
  *
  * In: a graph of level comm, in the order of computation. Out: level sched. The list is the order
  * in which the host issues ops. unshard, and a cast or quantize that only feeds it, are on stream
- * gather; other collectives on reduce; copies from and to host memory on fetch and evict; all else
- * on compute, in its old order, messages between stages too: an outbox takes them at once.
+ * gather; other collectives on reduce; copies from and to host memory on fetch and evict; messages
+ * between stages on send and receive; all else on compute, in its old order.
  *
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
  * of a gather is where comm put it, before the computation that needs it. With prefetch k, pre: p
@@ -46,6 +46,8 @@ static uint8_t stream_of(OpKind kind) {
     if (op_info[kind].effect == EFFECT_COMM) return STREAM_REDUCE;
     if (kind == OP_fetch) return STREAM_FETCH;
     if (kind == OP_evict) return STREAM_EVICT;
+    if (kind == OP_send) return STREAM_SEND;
+    if (kind == OP_receive) return STREAM_RECEIVE;
     return STREAM_COMPUTE;
 }
 

@@ -19,9 +19,9 @@ program eval
 end
 ==== err
 error[E0521]: sched-5: program eval, #1 unshard: is on stream compute
-  = help: gathers are on stream gather, reductions on stream reduce, copies on fetch and evict
+  = help: gathers are on stream gather, reductions on reduce, copies on fetch and evict, messages on send and receive
 
 error[E0521]: sched-5: program eval, #3 all_reduce: is on stream compute
-  = help: gathers are on stream gather, reductions on stream reduce, copies on fetch and evict
+  = help: gathers are on stream gather, reductions on reduce, copies on fetch and evict, messages on send and receive
 
 ==== exit 1

@@ -124,11 +124,18 @@ static cudaError_t new_event(cudaEvent_t *out) {
     return cudaEventCreateWithFlags(out, cudaEventDisableTiming);
 }
 
+/* Streams of messages are opened where the plan has stages: each costs a step waits. */
+static bool has_stream(const DeviceContext *c, int stream) {
+    bool messages = stream == STREAM_SEND || stream == STREAM_RECEIVE;
+    return !messages || (c->rank.plan && plan_has_stages(c->rank.plan));
+}
+
 /* Transfers are short and others wait for them: their streams go first. */
 static cudaError_t open_streams(DeviceContext *c) {
     int least = 0, greatest = 0;
     cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
     for (int s = 0; s < STREAM_KINDS && !e; s++) {
+        if (!has_stream(c, s)) continue;
         int priority = s == STREAM_COMPUTE ? least : greatest;
         e = cudaStreamCreateWithPriority(&c->stream[s], cudaStreamNonBlocking, priority);
         if (!e) e = new_event(&c->join[s]);
@@ -251,7 +258,8 @@ static int cuda_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *
 static void cuda_arena_free(DeviceContext *c, void *arena) {
     char error[ERROR_BYTES];
     if (use_gpu(c, error)) return;
-    for (int s = 0; s < STREAM_KINDS; s++) cudaStreamSynchronize(c->stream[s]);
+    for (int s = 0; s < STREAM_KINDS; s++)
+        if (c->stream[s]) cudaStreamSynchronize(c->stream[s]);
     cudaFree(arena);
 }
 
@@ -347,7 +355,8 @@ static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, u
 static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    if ((int)call->op < 0 || call->op >= OP_COUNT || stream < 0 || stream >= STREAM_KINDS)
+    if ((int)call->op < 0 || call->op >= OP_COUNT || stream < 0 || stream >= STREAM_KINDS ||
+        !c->stream[stream])
         return fail(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
     if (call->rank->plan && call->rank->plan != c->segments_of) {
         int code = runtime_result(error, "a group's table", open_segments(c, call->rank));
@@ -437,13 +446,13 @@ static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const 
 static cudaError_t fork_streams(DeviceContext *c) {
     cudaError_t e = cudaEventRecord(c->fork, c->stream[STREAM_COMPUTE]);
     for (int s = 0; s < STREAM_KINDS && !e; s++)
-        if (s != STREAM_COMPUTE) e = cudaStreamWaitEvent(c->stream[s], c->fork, 0);
+        if (s != STREAM_COMPUTE && c->stream[s]) e = cudaStreamWaitEvent(c->stream[s], c->fork, 0);
     return e;
 }
 static cudaError_t join_streams(DeviceContext *c) {
     cudaError_t e = cudaSuccess;
     for (int s = 0; s < STREAM_KINDS && !e; s++) {
-        if (s == STREAM_COMPUTE) continue;
+        if (s == STREAM_COMPUTE || !c->stream[s]) continue;
         e = cudaEventRecord(c->join[s], c->stream[s]);
         if (!e) e = cudaStreamWaitEvent(c->stream[STREAM_COMPUTE], c->join[s], 0);
     }
@@ -496,7 +505,8 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     cudaError_t e = cudaSuccess;
-    for (int s = 0; s < STREAM_KINDS && !e; s++) e = cudaStreamSynchronize(c->stream[s]);
+    for (int s = 0; s < STREAM_KINDS && !e; s++)
+        if (c->stream[s]) e = cudaStreamSynchronize(c->stream[s]);
     staging_settled(c->staging, !e);
     if (e) return runtime_result(error, "the GPU", e);
     volatile const DeviceFault *f = c->fault;
