@@ -1,12 +1,12 @@
 /* Test mode FSDP_TEST_STREAMS=seed: runs the plan's streams on threads.
  *
  * Each stream of a rank is a thread that issues its instructions in order and, before each, waits
- * for the plan's edges and for nothing else. Seeded delays, longer ones in front of collectives,
- * make the streams overtake each other in ever new ways. Before an instruction starts, a second
- * check that does not read the edges makes sure that everything it needs is over: every earlier
- * instruction of another stream that writes what it reads (tokens too), or touches memory that it
- * writes, must have finished. If one has not, the plan has a race, and the run ends and names both
- * instructions.
+ * for the plan's edges and for nothing else. Seeded delays, longer ones in front of collectives and
+ * messages, make the streams overtake each other in ever new ways. Before an instruction starts, a
+ * second check that does not read the edges makes sure that everything it needs is over: every
+ * earlier instruction of another stream that writes what it reads (tokens too), or touches memory
+ * that it writes, must have finished. If one has not, the plan has a race, and the run ends and
+ * names both instructions.
  *
  * FSDP_TEST_DROP_EDGE=n leaves row n of the edge table out. To make the missing edge show, the
  * instruction that it waited for is held back for a while when its turn comes.
@@ -148,7 +148,7 @@ static void pause_us(uint32_t us) {
     nanosleep(&t, NULL);
 }
 
-/* A stream's temper changes from call to call: eager, uneven, or slow in its collectives. */
+/* A stream's temper changes from call to call: eager, uneven, or slow in its transfers. */
 static void random_delay(const StreamTest *t, uint32_t k, uint64_t generation) {
     uint64_t seed = t->rank->run->test.seed;
     const PlanInstr *in = &t->rank->run->plan->instrs[k];
@@ -158,9 +158,10 @@ static void random_delay(const StreamTest *t, uint32_t k, uint64_t generation) {
     uint32_t temper = word[0] % 3;
     counter[2] = k;
     philox4x32(counter, key, word);
-    bool collective = op_info[in->op].effect == EFFECT_COMM;
+    OpEffect effect = op_info[in->op].effect;
+    bool transfers = effect == EFFECT_COMM || effect == EFFECT_MESSAGE;
     if (temper == 0) return;
-    if (collective && temper == 2)
+    if (transfers && temper == 2)
         pause_us(word[0] % 1500);
     else if (word[1] % 8 == 0)
         pause_us(word[2] % 200);

@@ -115,10 +115,10 @@ def main():
         for k, (mesh, _, _, settings) in enumerate(PLANS):
             command = [options.fsdpc, "compile", "-q", "--mesh", mesh, "-o",
                        str(folder / ("plan%d" % k)), str(folder / "m.fsd"),
-                       "-s", "train.accumulate=%d" % MICRO]
+                       "-s", "train.accumulate=%d" % MICRO, "-s", "train.steps=1000000"]
             for setting in settings:
                 command += ["-s", setting]
-            subprocess.run(command, check=True)
+            subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         for run in range(options.runs):
             k = rng.randrange(len(PLANS))
             sent = (signal.SIGKILL, signal.SIGSTOP)[run % 2]

@@ -77,20 +77,23 @@ def events(path):
     return [[row.get(k) for k in keys] for row in rows if row["event"] in ("step", "eval")]
 
 
-def train(fsdpc, fsdp_run, folder, mesh, settings, options=(), environment=()):
-    model, plan, log = folder + "/m.fsd", folder + "/p.bin", folder + "/log"
-    command = [fsdpc, "compile", "-q", "--mesh", mesh, "-o", plan, model]
+def compile_model(fsdpc, folder, plan, mesh, settings):
+    """None, or why not."""
+    command = [fsdpc, "compile", "-q", "--mesh", mesh, "-o", plan, folder + "/m.fsd"]
     for setting in settings:
         command += ["-s", setting]
     found = subprocess.run(command, capture_output=True, text=True)
-    if found.returncode == 0:
-        command = [fsdp_run, "-q", "--threads", "1", "--log", log, *options, plan]
-        found = subprocess.run(command, capture_output=True, text=True,
-                               env=dict(os.environ, **dict(environment)))
+    return "exit code %d: %s" % (found.returncode, found.stderr) if found.returncode else None
+
+
+def events_of(fsdp_run, plan, log, options=(), environment=()):
+    command = [fsdp_run, "-q", "--threads", "1", "--log", log, *options, plan]
+    found = subprocess.run(command, capture_output=True, text=True,
+                           env=dict(os.environ, **dict(environment)))
     if found.returncode:
         return "exit code %d: %s" % (found.returncode, found.stderr)
     rows = events(log)
-    subprocess.run(["rm", log])
+    os.remove(log)
     return rows
 
 
@@ -102,6 +105,12 @@ def difference(one, other):
     if any(a != b for a, b in pairs if not isinstance(a, float)):
         return float("inf")
     return max(abs(a - b) / abs(a) for a, b in pairs if isinstance(a, float) and a)
+
+
+def train(fsdpc, fsdp_run, folder, mesh, settings, options=(), environment=()):
+    plan = folder + "/p.bin"
+    failed = compile_model(fsdpc, folder, plan, mesh, settings)
+    return failed or events_of(fsdp_run, plan, folder + "/log", options, environment)
 
 
 def main():

@@ -33,6 +33,10 @@ PIPELINES = [
 ]
 
 
+def without_stages(settings):
+    return [s for s in settings if "pipeline" not in s and "stages" not in s]
+
+
 def main():
     fsdpc, fsdp_run, *ways = sys.argv[1:]
     runs = 0
@@ -41,8 +45,7 @@ def main():
             model.write(MODEL)
         for axes, others, stages, settings in PIPELINES:
             first = WAYS["cuda" if "cuda" in WAYS[ways[0]][0] else "cpu"]
-            one = train(fsdpc, fsdp_run, folder, axes,
-                        [s for s in settings if "pipeline" not in s and "stages" not in s], *first)
+            one = train(fsdpc, fsdp_run, folder, axes, without_stages(settings), *first)
             for way in ways:
                 options, environment = WAYS[way]
                 ranks = str(stages * others)
@@ -56,4 +59,5 @@ def main():
     print("%d runs" % runs)
 
 
-main()
+if __name__ == "__main__":
+    main()
