@@ -5,8 +5,9 @@
  * position is copied to the host. The model has to be causal, since what follows that position is
  * filled with zeros. When the text is longer than a sample, its last tokens are the sample.
  *
- * All ranks run the same calls, for together they hold the weights; each has the text as its own
- * sample 0, and the rest of its batch is zeros. Rank 0 chooses, prints, and tells the others, so
+ * All ranks run the calls of an evaluation, for together they hold the weights; each has the text
+ * as its own sample 0, and the rest of its batch is zeros. The first rank that computes logits, of
+ * a pipeline the first one of the last stage, chooses and tells the others, and rank 0 prints; so
  * more ranks make larger models possible and nothing faster. Where ranks share out logits, by
  * positions or by ids, those that have some of the wanted row choose together.
  *
@@ -26,7 +27,8 @@
 
 struct Generator {
     Rank *rank;
-    uint32_t program, instr; /* of the evaluation; its cross entropy */
+    uint32_t instr;       /* of the evaluation: its cross entropy */
+    const PlanRole *last; /* the ranks that run it */
     const PlanValue *logits;
     DimPart ids;  /* of these the rank has logits */
     int64_t row;  /* whose logits are wanted */
@@ -192,11 +194,14 @@ int generate_check(Run *run, char *error) {
 
 /* ---- a rank's part */
 
+/* Does the rank choose for all? */
+static bool chooses(const Generator *g) { return (uint32_t)g->rank->rank == g->last->first_rank; }
+
 /* Takes the logits inside the evaluation. */
 static int generator_before(void *of, uint32_t instr, char *error) {
     Generator *g = of;
     Rank *r = g->rank;
-    if (instr != g->instr || g->here < 0 || (r->rank != 0 && !g->logits->placed)) return 0;
+    if (instr != g->instr || g->here < 0 || (!chooses(g) && !g->logits->placed)) return 0;
     const PlanInstr *in = &r->run->plan->instrs[instr];
     const Type *t = &g->logits->type;
     uint64_t bytes = (uint64_t)(g->ids.count * dtype_bytes(t->dtype));
@@ -214,7 +219,9 @@ int generator_open(Rank *r) {
     if (g) {
         g->rank = r;
         r->tap = (Tap){generator_before, g};
-        find_logits(p, &g->program, &g->instr);
+        uint32_t program;
+        find_logits(p, &program, &g->instr);
+        g->last = &p->roles[plan_stage_role(p, p->programs[program].stage)];
         g->logits = logits_of(p, g->instr);
         g->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
         g->slot = calloc(1, MAX(g->slot_bytes, 1));
@@ -246,6 +253,7 @@ void generator_close(Generator *g) {
 static int64_t find_row(const Generator *g) {
     const Type *t = &g->logits->type;
     int64_t place = 0;
+    if (rank_role(g->rank) != g->last) return -1;
     for (int i = 0; i + 1 < t->rank; i++) {
         DimPart part = part_of_logits(g->rank->run->plan, g->logits, i, g->rank->rank);
         int64_t at = (i + 2 == t->rank ? g->row : 0) - part.from;
@@ -255,7 +263,18 @@ static int64_t find_row(const Generator *g) {
     return place;
 }
 
-/* Runs the evaluation program over the end of the text. */
+/* The rank's calls for one batch of an evaluation. */
+static int run_evaluation(Rank *r) {
+    const Plan *p = r->run->plan;
+    uint32_t role = plan_role_of(p, r->rank);
+    int code = 0;
+    for (uint64_t i = 0; i < p->n_calls && !code; i++)
+        if (p->calls[i].kind == PLAN_EVALUATION && p->calls[i].role == role)
+            code = executor_run(r, p->calls[i].program, p->calls[i].slot, r->error);
+    return code;
+}
+
+/* Runs the evaluation over the end of the text. */
 static int run_model(Generator *g) {
     Rank *r = g->rank;
     const Run *run = r->run;
@@ -273,7 +292,7 @@ static int run_model(Generator *g) {
     int code = step ? rank_copy_in(r, r->arena + step->address, state, sizeof state) : 0;
     if (!code && staging)
         code = rank_copy_in(r, r->arena + staging->address, g->slot, g->slot_bytes);
-    if (!code) code = executor_run(r, g->program, 0, r->error);
+    if (!code) code = run_evaluation(r);
     return code ? code : rank_synchronize(r, r->error);
 }
 
@@ -402,8 +421,10 @@ static int add_token(Generator *g, int32_t id) {
     return code;
 }
 
-/* What rank 0 tells the others: a token, or why there is none. */
-enum { NO_TOKEN_YET, INTERRUPTED, NO_NUMBERS, FIRST_TOKEN };
+/* What ranks tell each other, of which the largest counts: a token, or why there is none. */
+enum { NO_TOKEN_YET, FIRST_TOKEN };
+#define NO_NUMBERS (UINT64_MAX - 1)
+#define INTERRUPTED UINT64_MAX
 
 static int next_token(Generator *g, bool *stop) {
     Rank *r = g->rank;
@@ -412,17 +433,16 @@ static int next_token(Generator *g, bool *stop) {
     int code = run_model(g);
     if (!code && g->logits->placed) code = choose_together(g, &id);
     if (code) return code;
-    if (r->rank == 0) {
+    if (chooses(g)) {
         if (!g->logits->placed) id = choose_next(g);
-        mine = atomic_load(&r->run->end.interrupted) ? INTERRUPTED
-               : id < 0                              ? NO_NUMBERS
-                                                     : FIRST_TOKEN + (uint64_t)id;
+        mine = id < 0 ? NO_NUMBERS : FIRST_TOKEN + (uint64_t)id;
     }
+    if (atomic_load(&r->run->end.interrupted)) mine = INTERRUPTED;
     code = rank_agree(r, mine, &word);
     if (code) return code;
     *stop = word == INTERRUPTED;
-    if (word >= FIRST_TOKEN) return add_token(g, (int32_t)(word - FIRST_TOKEN));
     if (*stop) return 0;
+    if (word != NO_NUMBERS) return add_token(g, (int32_t)(word - FIRST_TOKEN));
     snprintf(r->error, ERROR_BYTES, "the logits are not finite: no token can be chosen");
     return EXIT_TRAINING;
 }

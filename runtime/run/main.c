@@ -73,7 +73,6 @@ static int open_metrics(Run *run) {
 static int prepare_run(Run *run, TensorSet *weights) {
     int code = device_choose(run);
     if (!code) code = transport_open(run);
-    if (!code) code = plan_check_stages(run);
     if (!code) code = overlap_check(run);
     if (!code) code = capacity_check_device(run);
     if (!code) code = open_inputs_and_outputs(run, weights);

@@ -50,25 +50,6 @@ int plan_open_proved(Run *run, Plan *p) {
     return code;
 }
 
-/* What a run of a pipeline's stages cannot do yet, or NULL. */
-static const char *missing_for_stages(const Run *run) {
-    const RunOptions *o = run->options;
-    const TestModes *t = &run->test;
-    if (o->generate) return "generate text (--generate)";
-    if (t->memory || t->replicas) return "be run with FSDP_CHECK";
-    return NULL;
-}
-
-int plan_check_stages(const Run *run) {
-    const char *missing = plan_has_stages(run->plan) ? missing_for_stages(run) : NULL;
-    if (!missing) return 0;
-    fprintf(stderr,
-            "error: %s: the stages of a pipeline (mesh axis pp) cannot %s\n"
-            "help: compile with another axis than pp, such as tp or dp\n",
-            run->options->plan, missing);
-    return EXIT_USER;
-}
-
 int plan_check_ranks(const Run *run) {
     const PlanSettings *s = run->plan->settings;
     if ((uint32_t)run->launch.ranks == s->ranks) return 0;

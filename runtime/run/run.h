@@ -25,8 +25,6 @@ void signals_catch(Run *run);
 
 /* plan.c */
 int plan_open_proved(Run *run, Plan *p);
-/* May the run do what the options ask for, if the plan is of a pipeline? */
-int plan_check_stages(const Run *run);
 int plan_check_ranks(const Run *run);
 
 /* transports.c: hosts, device and transport, as they go together. */

@@ -4,7 +4,8 @@
  * over ranks as their role and their group say. An op has equal results along an axis along which
  * its operands are equal; a gather or a sum over axes has them along these, too; a part of a value
  * or of a sum differs along the axes that share it out. What states hold besides weights and
- * moments is equal along the axes along which all values are that the programs set them to.
+ * moments is equal along the axes along which all values are that the programs set them to, and so
+ * is what another stage receives. Stages are not compared with each other.
  *
  * The states are compared before the first instruction, weights, moments and the scale again where
  * they are set, and results that are read after the instruction that makes them. All ranks of a
@@ -22,7 +23,7 @@
 struct ReplicaCheck {
     Rank *rank;
     Arena *arena;
-    AxisSet axes;   /* of more than one rank */
+    AxisSet axes;   /* of more than one rank, without stages */
     AxisSet *value; /* by value: along which of them ranks have equal copies */
     AxisSet *state; /* by state, between instructions that set it */
     bool *read;     /* by value: by an instruction */
@@ -84,7 +85,7 @@ static AxisSet shared_out(const Rank *r, const PlanInstr *in, uint32_t j) {
 static AxisSet equal_result(const ReplicaCheck *m, const PlanInstr *in, uint32_t j) {
     const Plan *p = m->rank->run->plan;
     const PlanValue *v = &p->values[in->first_out + j];
-    if (in->op == OP_state) return m->state[in->attr.index];
+    if (in->op == OP_state || in->op == OP_receive) return m->state[in->attr.index];
     if (op_info[in->op].effect == EFFECT_COMM && v->type.dtype != DT_TOKEN)
         return equal_after_collective(m, in, j);
     AxisSet differ = shared_out(m->rank, in, j);
@@ -104,7 +105,8 @@ static bool find_equal(ReplicaCheck *m) {
         for (uint32_t j = 0; j < in->n_out; j++)
             m->value[in->first_out + j] = equal_result(m, in, j);
         for (uint32_t i = 0; i < in->n_in; i++) m->read[p->operands[in->first_in + i]] = true;
-        if (in->op != OP_set_state || is_settled(p->states[in->attr.index].role)) continue;
+        if (in->op != OP_set_state && in->op != OP_send) continue;
+        if (is_settled(p->states[in->attr.index].role)) continue;
         AxisSet *state = &m->state[in->attr.index];
         AxisSet both = *state & m->value[p->operands[in->first_in]];
         same &= both == *state;
@@ -199,7 +201,8 @@ static int compare_first_states(ReplicaCheck *m, char *error) {
     m->began = true;
     for (uint32_t k = 0; k < p->n_states && !code; k++) {
         const PlanState *s = &p->states[k];
-        if (!is_settled(s->role) || s->role == STATE_STAGING) continue;
+        if (!is_settled(s->role) || s->role == STATE_STAGING || !rank_has_state(m->rank, s))
+            continue;
         char what[300];
         snprintf(what, sizeof what, "state %.200s before the first instruction",
                  plan_string(p, s->name));
@@ -260,6 +263,7 @@ int replica_check_open(Rank *r, ReplicaCheck **out, char *error) {
     *m = (ReplicaCheck){.rank = r, .arena = a};
     const Mesh *mesh = &r->info.mesh;
     for (int k = 0; k < mesh->n; k++) m->axes |= (AxisSet)(mesh->axis[k].size > 1) << k;
+    m->axes &= ~mesh_stage_axes(mesh);
     m->value = arena_array(a, AxisSet, p->n_values + 1);
     m->state = arena_array(a, AxisSet, p->n_states + 1);
     m->read = arena_array(a, bool, p->n_values + 1);

@@ -1,7 +1,7 @@
-"""Trains one model under many meshes with stages, and checks what is stored: a checkpoint made under
-any of them goes on under any other with the bits of an uninterrupted run of one stage; --save,
---load, --dump-grads, --eval-only and the tools of checkpoints give the bytes of one stage, too.
-Prints what differs, then how many comparisons there were.
+"""Trains small models under many meshes with stages, and checks what is stored and used: a checkpoint
+made under any of them goes on under any other with the bits of an uninterrupted run of one stage;
+--save, --load, --dump-grads, --eval-only, --generate and the tools of checkpoints give the bytes of
+one stage, too, also in test modes. Prints what differs, then how many comparisons there were.
 
     storage.py FSDPC FSDP_RUN
 """
@@ -39,6 +39,25 @@ train {
 shard { unit = Layer }
 """
 
+TEXT_MODEL = """
+config { D = 16 }
+module Net {
+  emb : Embedding(256, D)
+  h : Linear(D, D, bias = true)[4]
+  head : Linear(D, 256)
+  forward(ids: [B, T]) {
+    x = emb(ids)
+    for layer in h { x = x + relu(layer(x)) }
+    return head(x)
+  }
+}
+model = Net
+data { train = text("text"); val = text("text"); length = 16 }
+train { loss = cross_entropy(model(inputs), targets); batch = 8; accumulate = 2; steps = 12
+        optimizer = adamw(lr = 0.02); eval_every = 4; eval_steps = 1 }
+shard { unit = Linear }
+"""
+
 INTERLEAVED = ["shard.pipeline=interleaved", "shard.stages=4"]
 FULL = ["checkpoint.form=full"]
 COPY = ["checkpoint.snapshot=copy"]
@@ -52,6 +71,14 @@ STORED = [
     ("dp=2,tp=2", [], [(1, []), (2, FULL), (3, [])]),
     ("dp=2", ["shard.offload=(states = cpu, params = cpu)"], [(1, []), (2, [])]),
 ]
+# Ways to use the weights of a model.
+USED = [
+    ("dp=2", [], [(1, []), (2, []), (4, ["shard.layout=param"]), (2, INTERLEAVED)]),
+    ("rep=2,dp=2", ["shard.strategy=states"], [(1, []), (3, [])]),
+    ("dp=2,tp=2", [], [(1, []), (2, [])]),
+    ("dp=2", ["train.precision=bf16", "shard.offload=(states = cpu, params = cpu)"], [(1, []), (2, [])]),
+]
+MODES = [{"FSDP_CHECK": "memory"}, {"FSDP_CHECK": "replicas"}, {"FSDP_TEST_STREAMS": "7"}]
 
 
 class Runs:
@@ -63,7 +90,7 @@ class Runs:
         return os.path.join(self.folder, name)
 
     def call(self, *command, **environment):
-        found = subprocess.run(command, capture_output=True, text=True,
+        found = subprocess.run(command, capture_output=True, text=True, cwd=self.folder,
                                env=dict(os.environ, **environment))
         if found.returncode:
             sys.exit("%s: exit code %d: %s" % (" ".join(command), found.returncode, found.stderr))
@@ -124,14 +151,50 @@ def check_checkpoints(runs, axes, settings, ways):
     runs.same("reshard -n 3 of " + names[1], whole[2:], runs.train(plans[-1], "--resume", even))
 
 
+def use(runs, plan):
+    """What a plan makes of trained weights, as text and as files `grads` and `w`."""
+    load = ("--load", runs.path("trained"))
+    grads = ("--dump-grads", "1=" + runs.path("grads"))
+    found = [runs.train(plan, "--eval-only", *load),
+             runs.train(plan, "--steps", "3", "--save", runs.path("w"), *load, *grads)]
+    for temperature in "0", "0.8":
+        found.append(runs.call(runs.fsdp_run, "-q", "--threads", "1", *load, "--generate", "a stage",
+                               "--tokens", "6", "--temperature", temperature, plan))
+    return found
+
+
+def check_uses(runs, axes, settings, ways):
+    for i, (n, own) in enumerate(ways):
+        name = "%d stages of %s %s %s" % (n, axes, settings, own)
+        plan = runs.plan("p", n, axes, settings + own)
+        if i == 0:
+            runs.train(plan, "--save", runs.path("trained"))
+        found = use(runs, plan)
+        if i == 0:
+            one = found
+            os.rename(runs.path("w"), runs.path("one"))
+            os.rename(runs.path("grads"), runs.path("one grads"))
+            continue
+        runs.same(name, one, found)
+        runs.same_files("--save of " + name, "one", "w")
+        runs.same_files("--dump-grads of " + name, "one grads", "grads")
+        for mode in MODES:
+            rows = runs.train(plan, "--steps", "3", "--load", runs.path("trained"), **mode)
+            runs.same("%s with %s" % (name, mode), one[1], rows)
+
+
 def main():
-    fsdpc, fsdp_run = sys.argv[1:]
-    for axes, settings, ways in STORED:
+    fsdpc, fsdp_run = (os.path.abspath(path) for path in sys.argv[1:])
+    tried = [(MODEL, check_checkpoints, *row) for row in STORED]
+    tried += [(TEXT_MODEL, check_uses, *row) for row in USED]
+    for text, check, axes, settings, ways in tried:
         with tempfile.TemporaryDirectory() as folder:
             runs = Runs(fsdpc, fsdp_run, folder)
             with open(runs.path("m.fsd"), "w") as model:
-                model.write(MODEL)
-            check_checkpoints(runs, axes, settings, ways)
+                model.write(text)
+            with open(runs.path("text"), "w") as file:
+                file.write("a stage of a pipeline has some of the layers of a model. " * 20)
+            check(runs, axes, settings, ways)
         print("%s %s: %d comparisons" % (axes, settings, runs.compared))
 
 
