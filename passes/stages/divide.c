@@ -7,8 +7,9 @@
  *
  * The pieces of a program are a chain: forward of the stages, then backward the other way. Where an
  * op reads what another piece makes, it gets there in one of these ways:
- *   - a state, a view, a copy of weights, what a state keeps between micro-batches, and what is
- * computed from the batch and from constants alone, are made again where they are read;
+ *   - a state, a copy of weights, a view of what its stage has, what a state keeps between
+ *     micro-batches, and what is computed from the batch and from constants alone, are made again
+ *     where they are read;
  *   - between forward and backward of a stage a value is a state, kept for each micro-batch;
  *   - from a stage to the next, or before, by `send` right after it is made, and `receive` at the
  *     begin of the program that wants it; over several stages each passes it on;
@@ -39,7 +40,8 @@ typedef struct Divide {
     Graph *g;
     uint32_t stages, n_values; /* n_values: of the graph as it was */
     Program old;
-    Piece *piece; /* forward of each stage, then backward from the one before the last */
+    const Op *old_op; /* the ops as they were */
+    Piece *piece;     /* forward of each stage, then backward from the one before the last */
     uint32_t n;
     uint32_t *home; /* by old op: its piece */
     int32_t *held;  /* by old value: the state that keeps it between micro-batches, or NO_INDEX */
@@ -53,7 +55,8 @@ typedef struct Divide {
 
 static bool is_held(StateRole role) { return role == STATE_GATHERED || role == STATE_LARGEST; }
 
-static const Op *maker(const Divide *d, ValueId v) { return &d->g->ops.at[d->g->values.at[v].def]; }
+/* Of an old value. */
+static const Op *maker(const Divide *d, ValueId v) { return &d->old_op[d->g->values.at[v].def]; }
 
 /* ---- ops of pieces ---- */
 
@@ -182,7 +185,8 @@ static ValueId value_here(Divide *d, uint32_t at, ValueId v) {
     const Op *def = maker(d, v);
     uint32_t home = d->home[d->g->values.at[v].def];
     bool same_stage = to->stage == d->piece[home].stage;
-    if (def->kind == OP_state || op_info[def->kind].alias == ALIAS_VIEW || d->of_weights[v] ||
+    bool view = op_info[def->kind].alias == ALIAS_VIEW;
+    if (def->kind == OP_state || (view && same_stage) || d->of_weights[v] ||
         (d->of_batch[v] && (!same_stage || def->kind == OP_field || !def->n_in)))
         return make_again(d, at, v);
     if (d->held[v] != NO_INDEX) return to->here[v] = held_here(d, at, v);
@@ -246,6 +250,7 @@ static void take_op(Divide *d, OpId id) {
     Graph *g = d->g;
     Op op = g->ops.at[id];
     uint32_t at = d->home[id], n = 0;
+    ValueId *own = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
     if (op.kind == OP_set_state && d->held[op.in[0]] != NO_INDEX) {
         OpId def = g->values.at[op.in[0]].def; /* kept from where it is made */
         if (g->ops.at[def].kind == OP_state) return;
@@ -255,9 +260,9 @@ static void take_op(Divide *d, OpId id) {
     for (uint32_t k = 0; k < op.n_in; k++) {
         bool token = g->values.at[op.in[k]].type.dtype == DT_TOKEN;
         if (token && piece->here[op.in[k]] == NO_VALUE) continue;
-        ValueId in = value_here(d, at, op.in[k]);
-        g->ops.at[id].in[n++] = in; /* the table may have moved */
+        own[n++] = value_here(d, at, op.in[k]);
     }
+    g->ops.at[id].in = own;
     g->ops.at[id].n_in = n;
     g->ops.at[id].stage = (int16_t)piece->stage;
     for (uint32_t j = 0; j < op.n_out; j++) piece->here[op.out + j] = op.out + j;
@@ -382,7 +387,7 @@ static void copy_update(Divide *d, OpId id, uint32_t role) {
     }
     if (op.kind == OP_set_state && d->instead[op.in[0]] != NO_VALUE) {
         in[0] = d->instead[op.in[0]];
-        if (maker(d, in[0])->kind == OP_state) return; /* it has not changed */
+        if (g->ops.at[g->values.at[in[0]].def].kind == OP_state) return; /* it has not changed */
     }
     int16_t stage = op.stage;
     op.n_in = n;
@@ -445,6 +450,9 @@ static void divide_program(Graph *g, uint32_t row) {
                 .of_weights = arena_array(g->scratch, bool, g->values.n + 1),
                 .instead = arena_array(g->scratch, ValueId, g->values.n + 1),
                 .b = {.g = g, .program = row}};
+    Op *old = arena_array(g->scratch, Op, g->ops.n + 1);
+    memcpy(old, g->ops.at, g->ops.n * sizeof *old);
+    d.old_op = old;
     make_pieces(&d);
     for (uint32_t v = 0; v < d.n_values; v++) d.instead[v] = NO_VALUE;
     d.boxes = arena_array(g->scratch, uint32_t, d.n);

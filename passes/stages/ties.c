@@ -137,9 +137,10 @@ static void read_copies(Ties *t, OpId id) {
     }
 }
 
-/* The parameter, or the view of one, as ops of the stage read it. */
-static ValueId own_value(Ties *t, ValueId v, int32_t stage) {
+/* The parameter, or the view of one, as the reader's stage reads it. */
+static ValueId own_value(Ties *t, ValueId v, const Op *reader) {
     Graph *g = t->g;
+    int32_t stage = reader->stage;
     OpId id = g->values.at[v].def;
     if (g->ops.at[id].kind == OP_param) {
         ValueId own = t->value[at(t, g->ops.at[id].attr->index, stage)];
@@ -147,8 +148,10 @@ static ValueId own_value(Ties *t, ValueId v, int32_t stage) {
     }
     for (uint32_t k = 0; k < t->views.n; k++)
         if (t->views.at[k].of == v && t->views.at[k].stage == stage) return t->views.at[k].own;
-    ValueId in = own_value(t, g->ops.at[id].in[0], stage);
-    OwnView view = {v, copy_op(t, g->ops.at[id], &in, stage), stage};
+    ValueId in = own_value(t, g->ops.at[id].in[0], reader);
+    Op view_op = g->ops.at[id];
+    if (reader->phase == PHASE_BACKWARD) view_op.phase = PHASE_BACKWARD;
+    OwnView view = {v, copy_op(t, view_op, &in, stage), stage};
     vec_push(g->scratch, &t->views, view);
     return view.own;
 }
@@ -156,7 +159,7 @@ static ValueId own_value(Ties *t, ValueId v, int32_t stage) {
 /* Operands that are parameters, or views of them, become this stage's. */
 static void read_own(Ties *t, const Op *op) {
     for (uint32_t k = 0; k < op->n_in; k++)
-        if (param_of(t->g, op->in[k]) != NO_INDEX) op->in[k] = own_value(t, op->in[k], op->stage);
+        if (param_of(t->g, op->in[k]) != NO_INDEX) op->in[k] = own_value(t, op->in[k], op);
 }
 
 /* ---- gradients ---- */
@@ -253,7 +256,8 @@ static void drop_unread(Ties *t) {
         const Op *op = &g->ops.at[t->ops.at[i]];
         uint32_t n = 0;
         for (uint32_t j = 0; j < op->n_out; j++) n += readers[op->out + j];
-        bool unread = !n && op->phase == PHASE_BACKWARD && op_info[op->kind].effect == EFFECT_PURE;
+        bool pure = op_info[op->kind].effect == EFFECT_PURE || op_changes_placement(op->kind);
+        bool unread = !n && op->phase == PHASE_BACKWARD && pure;
         for (uint32_t k = 0; unread && k < op->n_in; k++) readers[op->in[k]]--;
         if (!unread) t->ops.at[--kept] = t->ops.at[i];
     }

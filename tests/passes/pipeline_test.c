@@ -104,8 +104,8 @@ TEST(passes_run_in_the_order_of_the_table) {
                             "place: graph train\n"
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
-                            "pad: graph train\n"
                             "stage: graph train\n"
+                            "pad: graph train\n"
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n"
                             "wrap: graph shard\n"
@@ -143,8 +143,8 @@ TEST(the_pipeline_starts_at_the_level_of_the_graph) {
                             "place: graph train\n"
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
-                            "pad: graph train\n"
                             "stage: graph train\n"
+                            "pad: graph train\n"
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n");
     finish(&f);

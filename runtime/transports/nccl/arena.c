@@ -3,8 +3,8 @@
  * Addresses of a plan are offsets in the arena and the same on all ranks of a stage, as symmetric
  * windows require. Each communicator of its programs gets its own registration of the whole arena;
  * checkpoints, sums over stages and messages do without. All ranks must register alike, so they
- * agree after each attempt: a window, else a registered buffer, else plain memory. A communicator on
- * which a window failed is broken, so the next attempt makes new ones.
+ * agree after each attempt: a window, else a registered buffer, else plain memory. A communicator
+ * on which a window failed is broken, so the next attempt makes new ones.
  *
  * On a machine without direct access between its GPUs NCCL takes a window as a registered buffer;
  * it does not say so.
