@@ -169,6 +169,7 @@ int follow_reduction(GradientCheck *s, uint64_t i) {
         if (v->kind == SYM_NORM) differ |= s->c->cuts;
         if (v->kind == SYM_GRADIENT) differ |= p->groups[v->group].partial & ~s->c->stages;
         if (v->kind == SYM_DERIVED) differ |= p->groups[v->group].split | p->groups[v->group].cut;
+        if (v->kind == SYM_LARGEST) differ |= p->groups[v->group].split;
         if (axes & ~differ)
             return check_fail(s->c, "4c", i, "sums over axes %#x; contributions differ over %#x",
                               axes, differ);
