@@ -1,5 +1,5 @@
 /* A plan's states as the vectors of a checkpoint, in the order of the files (all weights, then all
- * moments), with the names of their tensors.
+ * moments), with the names of their tensors. Of what several stages have, the first one's.
  */
 #include <string.h>
 
@@ -112,6 +112,7 @@ void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **st
     for (uint32_t role = 0; role < STATE_ROLES; role++)
         for (uint64_t i = 0; i < p->n_states; i++) {
             if (p->states[i].role != role || !state_is_saved(role)) continue;
+            if (plan_is_copy(p, &p->states[i])) continue;
             if (state) state[c->n_vector] = &p->states[i];
             add_vector(&m, &p->states[i]);
         }

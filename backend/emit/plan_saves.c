@@ -5,10 +5,10 @@
  * overwrites them, so that the first update waits for as little as possible (states that are never
  * overwritten come last). With snapshot = copy each has a place in the copy; if the copy is
  * limited, those that are overwritten last do, as many as fit. The ranks of a pipeline have a copy
- * of the states of their own stages. For each op: how many saves must be
- * complete before it begins, that is, all up to the last one whose memory the op overwrites. If an
- * earlier op on its stream, or one that it has an edge from, waits for at least as many, the op
- * itself need not wait.
+ * of the states of their own stages; of what several stages have the first one writes it. For each
+ * op: how many saves must be complete before it begins, that is, all up to the last one whose
+ * memory the op overwrites. If an earlier op on its stream, or one that it has an edge from, waits
+ * for at least as many, the op itself need not wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,7 @@ Saves saves_of(const Graph *g, Snapshot snapshot, uint64_t most_copied) {
     s.written = arena_array(g->scratch, uint64_t, g->states.n + 1);
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *q = &g->states.at[i];
-        if (!state_is_saved(q->role)) continue;
+        if (!state_is_saved(q->role) || group_is_copy(g, &g->groups.at[q->group])) continue;
         Layout group = g->groups.at[q->group].layout;
         group.cut = g->groups.at[q->group].cut;
         Layout l = state_layout(q->role, &group, &g->policy.mesh, type_elements(&q->type));

@@ -529,6 +529,16 @@ static inline bool plan_has_stages(const Plan *p) {
 static inline bool plan_has_state(const Plan *p, const PlanState *s, uint32_t role) {
     return !s->stage || plan_stage_role(p, s->stage - 1) == role;
 }
+/* The first of the groups with the same parameters: those of the stages that read them. */
+static inline const PlanGroup *plan_shared_group(const Plan *p, const PlanGroup *g) {
+    const PlanGroup *first = g;
+    if (plan_has_stages(p)) plan_find_place(p, p->group_params[g->first_param].param, &first);
+    return first;
+}
+/* Has a state of an earlier stage the same contents? */
+static inline bool plan_is_copy(const Plan *p, const PlanState *s) {
+    return plan_shared_group(p, &p->groups[s->group]) != &p->groups[s->group];
+}
 /* How many of a unit's groups are split and gathered; the others are replicated on every rank. */
 static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
     uint32_t n = 0;

@@ -34,8 +34,8 @@ static int source_dtype(const WeightGather *g, const PlanGroup *q) {
     return g->source->dtype == DT_NONE ? (int)q->master_dtype : g->source->dtype;
 }
 
-static bool is_written(const PlanGroup *g, bool trainable_only) {
-    return !trainable_only || g->flags & GROUP_TRAINABLE;
+static bool is_written(const Plan *p, const PlanGroup *g, bool trainable_only) {
+    return (!trainable_only || g->flags & GROUP_TRAINABLE) && plan_shared_group(p, g) == g;
 }
 
 /* The tensors of the files. weight: [groups], as in WeightGather, or NULL. */
@@ -49,7 +49,7 @@ static int plan_weights(const Plan *p, bool trainable_only, const SaveForm *form
         const CkVector *q = &c.vector[v];
         int32_t group = state[v]->group;
         if (q->role == STATE_PARAM && weight) weight[group] = q->first;
-        memset(left_out + q->first, !is_written(&p->groups[group], trainable_only), q->n);
+        memset(left_out + q->first, !is_written(p, &p->groups[group], trainable_only), q->n);
     }
     const char *twice;
     int code = ck_weights_plan(out, &c, left_out, form, a, &twice, error);
@@ -178,7 +178,7 @@ static int gather_groups(WeightGather *g) {
     const Plan *p = g->rank->run->plan;
     int code = 0;
     for (uint32_t i = 0; i < p->n_groups && !code; i++)
-        if (is_written(&p->groups[i], g->trainable_only)) code = gather_group(g, i);
+        if (is_written(p, &p->groups[i], g->trainable_only)) code = gather_group(g, i);
     return code;
 }
 

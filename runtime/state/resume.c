@@ -281,26 +281,39 @@ static int fill_held(ShardFill *f, uint32_t row, const TensorPart *part, const L
     return 0;
 }
 
-static int fill_vector(ShardFill *f, uint32_t vector) {
+/* state: the vector's, or that of another stage which has the same. */
+static int fill_state(ShardFill *f, uint32_t vector, const PlanState *state) {
     const CkContents *c = &f->s->mine.c;
     const CkVector *v = &c->vector[vector];
-    if (!layout_has(&v->layout, &c->mesh, f->rank->rank)) return 0;
-    char *shard = rank_at(f->rank, f->s->mine.state[vector]->address);
-    int64_t number = layout_number(&v->layout, &c->mesh, f->rank->rank);
-    int64_t mine = mesh_index(&c->mesh, f->rank->rank, v->layout.cut);
+    Layout layout = plan_saved_layout(f->rank->run->plan, state);
+    if (!layout_has(&layout, &c->mesh, f->rank->rank)) return 0;
+    char *shard = rank_at(f->rank, state->address);
+    int64_t number = layout_number(&layout, &c->mesh, f->rank->rank);
+    int64_t mine = mesh_index(&c->mesh, f->rank->rank, layout.cut);
     uint64_t width = dtype_bytes((int)v->dtype);
     for (uint32_t i = v->first; i < v->first + v->n; i++) {
         const CkTensor *t = &c->tensor[i];
         LayoutPlace place = ck_place(t);
         TensorPart part = ck_part(t, mine);
         LayoutPiece held;
-        for (int64_t j = 0; (held = layout_piece(&v->layout, &place, number, j)).count; j++) {
+        for (int64_t j = 0; (held = layout_piece(&layout, &place, number, j)).count; j++) {
             int code = fill_held(f, (uint32_t)f->s->row[i], &part, &held, (int)v->dtype,
                                  shard + (uint64_t)held.at * width);
             if (code) return code;
         }
     }
     return 0;
+}
+
+static int fill_vector(ShardFill *f, uint32_t vector) {
+    const Plan *p = f->rank->run->plan;
+    const PlanState *first = f->s->mine.state[vector];
+    int code = fill_state(f, vector, first);
+    for (uint64_t i = 0; plan_has_stages(p) && i < p->n_states && !code; i++)
+        if (p->states[i].role == first->role && &p->states[i] != first &&
+            plan_shared_group(p, &p->groups[p->states[i].group]) == &p->groups[first->group])
+            code = fill_state(f, vector, &p->states[i]);
+    return code;
 }
 
 int resume_fill(Rank *r) {

@@ -58,6 +58,12 @@ train { loss = cross_entropy(model(inputs), targets); batch = 8; accumulate = 2;
 shard { unit = Linear }
 """
 
+# Two parameters that two stages read, each twice: with one rank a stage and one micro-batch its
+# gradient is a sum of two terms, which has the same bits in any order.
+TIED = MODEL.replace("classes = 10", "classes = 12").replace("accumulate = 2; ", "")
+TIED = TIED.replace("  forward(x: [B, D]) {\n", "  tie head.weight = first.weight\n  tie head.bias = first.bias\n"
+                    "  forward(x: [B, D]) {\n")
+
 INTERLEAVED = ["shard.pipeline=interleaved", "shard.stages=4"]
 FULL = ["checkpoint.form=full"]
 COPY = ["checkpoint.snapshot=copy"]
@@ -70,6 +76,10 @@ STORED = [
     ("dp=2", ["train.optimizer=adafactor(lr = 0.01)"], [(1, []), (2, ["checkpoint.snapshot=1KiB"])]),
     ("dp=2,tp=2", [], [(1, []), (2, FULL), (3, [])]),
     ("dp=2", ["shard.offload=(states = cpu, params = cpu)"], [(1, []), (2, [])]),
+]
+STORED_TIED = [
+    ("dp=1", [], [(1, []), (2, COPY), (4, ["shard.layout=param"]), (3, FULL)]),
+    ("dp=1", ["train.optimizer=adafactor(lr = 0.01)"], [(1, []), (3, []), (2, FULL)]),
 ]
 # Ways to use the weights of a model.
 USED = [
@@ -186,6 +196,7 @@ def check_uses(runs, axes, settings, ways):
 def main():
     fsdpc, fsdp_run = (os.path.abspath(path) for path in sys.argv[1:])
     tried = [(MODEL, check_checkpoints, *row) for row in STORED]
+    tried += [(TIED, check_checkpoints, *row) for row in STORED_TIED]
     tried += [(TEXT_MODEL, check_uses, *row) for row in USED]
     for text, check, axes, settings, ways in tried:
         with tempfile.TemporaryDirectory() as folder:
