@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Random models (random_model.py) under random settings, at 1 to 16 ranks, some of which share out
-samples (tp, cp): they compile, the checker proves the plans, losses, norms, gradients and trained
+samples (tp, cp) or layers (pp): they compile, the checker proves the plans, losses, norms, gradients and trained
 weights have the same bits as in one unit, frozen parameters stay as they are, a graph that is
 printed between two passes and read back ends in the same graph, and loss and gradients are those
 that tape.py computes from the model's text in double precision; so are the losses of all steps
-where the optimizer is plain SGD.
+where the optimizer is plain SGD. Stages of a pipeline may share parameters, whose gradients they
+add up in another order: so these are held against the formulas alone.
 
     random_models.py FSDPC FSDP_RUN FIRST_SEED COUNT       250 take fifteen minutes
 """
@@ -35,6 +36,7 @@ OPTIMIZERS = ["sgd(lr = 0.05)"] * 4 + ["sgd(lr = 0.05, momentum = 0.9, weight_de
               "muon(lr = 0.02)", "adafactor(lr = 0.05)", "adan(lr = 0.02)"]  # fmt: skip
 REFUSED = re.compile("heads of .* cannot be shared out|KV heads of .* must divide"
                      "|entries on each rank along tp, which is not divisible")
+WITHOUT_STAGES = re.compile("stages = .*: the model has|in a pipeline")
 PRECISIONS = ["bf16", "f16", "bf16(reduce = bf16)", "f16(reduce = f16)"]
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -292,6 +294,30 @@ def try_mesh(t, mesh, keep, policies, precision, known):
     return wrong + t.reads_back(), off
 
 
+def pipelines(r, micro):
+    """Stages along pp and the settings of their order, as micro-batches allow them."""
+    n = r.choice([2, 2, 3])
+    orders = [[], ["pipeline = gpipe"]]
+    if micro % n == 0:
+        orders.append(["pipeline = interleaved", f"stages = {2 * n}"])
+    return n, r.choice(orders)
+
+
+def try_stages(t, mesh, keep, precision, known):
+    """As try_mesh, with stages along another axis, where the model has so many units."""
+    r, wrong, off = t.r, [], 0.0
+    for which in (precision, "f32"):
+        n, order = pipelines(r, t.micro)
+        shard, _ = settings(r, known, mesh, t.micro, "rep = 2" in mesh, units)
+        got = t.run(f"pp = {n}, {mesh}", [*shard, *keep, *order], 0, which)
+        if isinstance(got, str) and not (WITHOUT_STAGES.search(got) or REFUSED.search(got)):
+            wrong.append(f"pp = {n}, {mesh}, {which}: {'; '.join([*shard, *keep, *order])}\n  {got}")
+        rounds = which != "f32" or any(re.match('(".*" = )?gather', s) for s in shard)
+        if not isinstance(got, str) and not rounds:
+            off = max(off, t.against_tape(got[0], mesh))
+    return wrong, off
+
+
 def try_seed(seed, fsdpc, fsdp_run, policies=2):
     """What is wrong with the model of the seed, and how far its gradients are off."""
     t = Trial(seed, fsdpc, fsdp_run)
@@ -310,8 +336,9 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
             keep = cut_settings(r, names) if cut else []
             tried = try_mesh(t, mesh, keep, policies, precision, known)
             if tried:
-                wrong += tried[0]
-                off = max(off, tried[1])
+                tried = [tried, try_stages(t, mesh, keep, precision, known)]
+                wrong += tried[0][0] + tried[1][0]
+                off = max(off, tried[0][1], tried[1][1])
                 break
         if wrong:
             break
