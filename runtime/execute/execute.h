@@ -198,6 +198,8 @@ int overlap_check(const Run *run);
 int overlap_step(Rank *r, double seconds);
 
 /* profile.c: --profile. */
+/* By all ranks, after their last call: how long each stage was idle. */
+int profile_compare_stages(Rank *r);
 /* Writes the trace of this process's ranks, and the table of the first of them to `out`, which may
  * be NULL. */
 int profile_write(const Run *run, FILE *out, char *error);

@@ -6,9 +6,11 @@
  * collective counts as the collective's.
  *
  * The table adds up all calls of a program but the first, which touches memory for the first time:
- * by op, by unit and by stream. The trace has the latest calls of each rank (LATEST, fewer in a
- * large plan) in Chrome's format, which Perfetto opens: a process per rank, a thread per stream.
- * Each process of a run writes a file: rank 0 FILE, rank N FILE.N. */
+ * by op, by unit and by stream, and tells how long each stage of a pipeline was idle: it waited for
+ * other stages, in messages or in sums over stages, and nothing else was under way. The trace has
+ * the latest calls of each rank (LATEST, fewer in a large plan) in Chrome's format, which Perfetto
+ * opens: a process per rank, a thread per stream. Each process of a run writes a file: rank 0 FILE,
+ * rank N FILE.N. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -35,11 +37,26 @@ typedef struct InstrTotal {
     double seconds;
 } InstrTotal;
 
+/* The begin or the end of a span. */
+typedef struct SpanEnd {
+    double time;
+    int32_t busy, waits; /* spans that begin less those that end */
+} SpanEnd;
+
+/* Of the rank that took longest for it; without the first call of each program. */
+typedef struct StageTotal {
+    uint64_t calls, nanoseconds, idle;
+    bool agreed;
+} StageTotal;
+
 struct Profile {
     Rank *rank;
     Arena *arena;
-    InstrTotal *total; /* by instruction */
-    uint64_t *calls;   /* by program */
+    InstrTotal *total;      /* by instruction */
+    uint64_t *calls;        /* by program */
+    double *seconds, *idle; /* by program: of its calls, and of these waiting for other stages */
+    SpanEnd *end;           /* [2 for each instruction of a program] */
+    StageTotal *stage;
     LatestCall *latest;
     uint64_t n_latest, n_calls; /* places in `latest`, calls so far: the last ones are there */
     double begun;               /* the call under way */
@@ -62,6 +79,10 @@ int profile_open(Rank *r, Profile **out, char *error) {
     *p = (Profile){.rank = r, .arena = a, .n_latest = MIN(MAX(EVENTS / most, 1), LATEST)};
     p->total = arena_array(a, InstrTotal, plan->n_instrs + 1);
     p->calls = arena_array(a, uint64_t, plan->n_programs + 1);
+    p->seconds = arena_array(a, double, plan->n_programs + 1);
+    p->idle = arena_array(a, double, plan->n_programs + 1);
+    p->end = arena_array(a, SpanEnd, 2 * most);
+    p->stage = arena_array(a, StageTotal, plan->n_programs + 1); /* no more than programs */
     p->latest = arena_array(a, LatestCall, p->n_latest);
     for (uint64_t i = 0; i < p->n_latest; i++) p->latest[i].span = arena_array(a, TimeSpan, most);
     return 0;
@@ -90,7 +111,7 @@ void profile_begin(Profile *p, uint32_t program) {
 
 static bool is_issued(const Profile *p, uint32_t instr) {
     const OpInfo *info = &op_info[p->rank->run->plan->instrs[instr].op];
-    return info->launched || info->effect == EFFECT_COMM;
+    return info->launched || info->effect == EFFECT_COMM || info->effect == EFFECT_MESSAGE;
 }
 
 int profile_before(Profile *p, uint32_t instr, char *error) {
@@ -122,12 +143,49 @@ static int read_stamps(const Profile *p, uint32_t instr, TimeSpan *span, char *e
     return code;
 }
 
+/* A message, or a sum over stages. */
+static bool waits_for_stages(const Plan *p, const PlanInstr *in) {
+    Mesh mesh = plan_mesh(p);
+    AxisSet stages = mesh_stage_axes(&mesh), axes = (AxisSet)in->attr.axes;
+    return op_info[in->op].effect == EFFECT_MESSAGE ||
+           (op_info[in->op].effect == EFFECT_COMM && (axes & stages));
+}
+
+static int by_end(const void *a, const void *b) {
+    const SpanEnd *x = a, *y = b;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+/* Of the call that ended: how long it waited for other stages and did nothing else. */
+static double idle_seconds(const Profile *p, const LatestCall *c) {
+    const Plan *plan = p->rank->run->plan;
+    const PlanProgram *q = &plan->programs[c->program];
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < q->n_instr; i++) {
+        const TimeSpan *span = &c->span[i];
+        if (span->begin == 0) continue;
+        int32_t waits = waits_for_stages(plan, &plan->instrs[q->first_instr + i]);
+        p->end[n++] = (SpanEnd){span->begin, !waits, waits};
+        p->end[n++] = (SpanEnd){span->end, -!waits, -waits};
+    }
+    qsort(p->end, n, sizeof *p->end, by_end);
+    double idle = 0;
+    int32_t busy = 0, waits = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (waits && !busy) idle += p->end[i].time - p->end[i - 1].time;
+        busy += p->end[i].busy;
+        waits += p->end[i].waits;
+    }
+    return idle;
+}
+
 int profile_end(Profile *p, char *error) {
     const Plan *plan = p->rank->run->plan;
     const LatestCall *c = current_call(p);
     const PlanProgram *q = &plan->programs[c->program];
     bool first = p->calls[c->program]++ == 0, second = p->calls[c->program] == 2;
     int code = p->rank->run->device->stamp ? rank_synchronize(p->rank, error) : 0;
+    double ended = monotonic_seconds();
     for (uint32_t i = 0; i < q->n_instr && !code; i++) {
         TimeSpan *span = &c->span[i];
         uint32_t k = q->first_instr + i;
@@ -137,6 +195,9 @@ int profile_end(Profile *p, char *error) {
         p->total[k].n++;
         p->total[k].seconds += span->end - span->begin;
     }
+    if (second || first) p->seconds[c->program] = p->idle[c->program] = 0;
+    p->seconds[c->program] += ended - p->begun;
+    if (!code && plan_has_stages(plan)) p->idle[c->program] += idle_seconds(p, c);
     p->n_calls++;
     return code;
 }
@@ -277,12 +338,50 @@ static void print_rows(FILE *out, const char *title, const ProfileRow *row, uint
     }
 }
 
+/* ---- stages */
+
+int profile_compare_stages(Rank *r) {
+    const Plan *plan = r->run->plan;
+    Profile *p = r->executor->profile;
+    int code = 0;
+    if (!p || !plan_has_stages(plan)) return 0;
+    for (uint64_t i = 0; i < plan->n_programs; i++) {
+        StageTotal *own = &p->stage[plan->programs[i].stage];
+        own->calls += p->calls[i] - (p->calls[i] > 1);
+        own->nanoseconds += (uint64_t)(1e9 * p->seconds[i]);
+        own->idle += (uint64_t)(1e9 * p->idle[i]);
+    }
+    for (uint64_t i = 0; i < plan->n_programs && !code; i++) {
+        StageTotal *most = &p->stage[plan->programs[i].stage];
+        if (most->agreed) continue;
+        most->agreed = true;
+        code = rank_agree(r, most->calls, &most->calls);
+        if (!code) code = rank_agree(r, most->nanoseconds, &most->nanoseconds);
+        if (!code) code = rank_agree(r, most->idle, &most->idle);
+    }
+    return code;
+}
+
+static void print_stages(const Profile *p, FILE *out) {
+    if (!plan_has_stages(p->rank->run->plan)) return;
+    fprintf(out, "\n%-28s %10s %12s %6s %12s\n", "stage", "calls", "total ms", "idle", "idle ms");
+    for (uint64_t i = 0; i < p->rank->run->plan->n_programs; i++) {
+        const StageTotal *s = &p->stage[i];
+        if (s->calls)
+            fprintf(out, "%-28" PRIu64 " %10" PRIu64 " %12.3f %5.1f%% %12.3f\n", i, s->calls,
+                    1e-6 * (double)s->nanoseconds,
+                    s->nanoseconds ? 100 * (double)s->idle / (double)s->nanoseconds : 0,
+                    1e-6 * (double)s->idle);
+    }
+}
+
 static void print_table(const Profile *p, FILE *out) {
     ProfileRow *row = arena_array(p->arena, ProfileRow, p->rank->run->plan->n_instrs + 1);
     fprintf(out, "profile of rank %d, without the first call of each program\n", p->rank->rank);
     print_rows(out, "op", row, collect_rows(p, op_of, row));
     print_rows(out, "unit", row, collect_rows(p, unit_name, row));
     print_rows(out, "stream", row, collect_rows(p, stream_of, row));
+    print_stages(p, out);
 }
 
 int profile_write(const Run *run, FILE *out, char *error) {

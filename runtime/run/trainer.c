@@ -317,6 +317,7 @@ int trainer_run(Rank *r) {
     if (!code && r->rank == 0) code = metrics_start(r->run->metrics, r->arena_bytes, r->error);
     rank_writes(r, false);
     if (!code) code = r->generator ? generate_tokens(t) : train_steps(t);
+    if (!code) code = profile_compare_stages(r);
     if (!code && r->run->options->save.path) code = save_weights(r);
     if (code == EXIT_TRAINING) code = save_after_stop(t);
     saver_stop(r);
