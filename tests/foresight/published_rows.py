@@ -1,0 +1,146 @@
+"""Published measurements of training steps as model files of ours. A row of the table names the
+model's sizes, how it was trained and sharded, and on what; `model_file` writes the same as a .fsd.
+
+What a row must say, and what a model file cannot say, is in `unanswered`. Where a row says nothing of
+heads or words, heads have the width 128 and the vocabulary is GPT-2's."""
+import re
+
+MACHINES = (("H100", "h100-80"), ("A100 40GB", "a100-40"), ("A100", "a100-80"), ("A800", "a100-80"))
+
+GPT = """
+module Attention {
+  qkv : Linear(D, 3 * D, bias = BIAS); out : Linear(D, D, bias = BIAS)
+  forward(x: [B, T, D]) {
+    q, k, v = split(qkv(x) as [B, T, 3, H, D // H], axis = 2)
+    return out(attention(q, k, v, causal = true) as [B, T, D])
+  }
+}
+module MLP {
+  up : Linear(D, F, bias = BIAS); down : Linear(F, D, bias = BIAS)
+  forward(x) = down(gelu(up(x)))
+}
+module Block {
+  norm_1, norm_2 : LayerNorm(D, bias = BIAS); attn : Attention; mlp : MLP
+  forward(x) {
+    x += attn(norm_1(x))
+    x += mlp(norm_2(x))
+    return x
+  }
+}
+module Net {
+  wte : Embedding(V, D); wpe : Embedding(T, D); h : Block[L]
+  norm : LayerNorm(D, bias = BIAS); head : Linear(D, V)
+  tie head.weight = wte.weight
+  forward(ids: [B, T]) {
+    x = wte(ids) + wpe(iota(T))
+    for block in h { x = block(x) }
+    return head(norm(x))
+  }
+}
+"""
+
+LLAMA = """
+module Attention {
+  q_proj, o_proj : Linear(D, D); k_proj, v_proj : Linear(D, KV * (D // H))
+  forward(x: [B, T, D]) {
+    q = rope(q_proj(x) as [B, T, H, D // H])
+    k = rope(k_proj(x) as [B, T, KV, D // H])
+    v = v_proj(x) as [B, T, KV, D // H]
+    return o_proj(attention(q, k, v, causal = true) as [B, T, D])
+  }
+}
+module MLP {
+  gate, up : Linear(D, F); down : Linear(F, D)
+  forward(x) = down(silu(gate(x)) * up(x))
+}
+module Block {
+  norm_1, norm_2 : RMSNorm(D); attn : Attention; mlp : MLP
+  forward(x) {
+    x += attn(norm_1(x))
+    x += mlp(norm_2(x))
+    return x
+  }
+}
+module Net {
+  wte : Embedding(V, D); h : Block[L]; norm : RMSNorm(D); head : Linear(D, V)
+  forward(ids) {
+    x = wte(ids)
+    for block in h { x = block(x) }
+    return head(norm(x))
+  }
+}
+"""
+
+
+def machine_of(row):
+    return next((machine for gpu, machine in MACHINES if gpu in row["gpu"]), None)
+
+
+def number(row, key):
+    return int(row[key]) if re.fullmatch(r"\d+", row[key] or "") else None
+
+
+def unanswered(row):
+    """Why the row has no model file, or None."""
+    sizes = ("layers", "hidden", "ffn", "seq", "micro_batch", "grad_accum", "gpus")
+    if re.search(r"fp8|float8", row["precision"], re.I):
+        return "products in fp8"
+    if not machine_of(row):
+        return f"no machine file of {row['gpu']}"
+    missing = [key for key in sizes if number(row, key) is None]
+    if missing:
+        return f"the row has no {missing[0]}"
+    if re.search(r"PP \d", row["strategy"]):
+        return "a pipeline of which the row does not say enough"
+    return None
+
+
+def mesh_of(row):
+    """Axes, and the strategy."""
+    gpus, said = int(row["gpus"]), row["strategy"]
+    tp = int(m[1]) if (m := re.search(r"TP (\d+)", said)) else 1
+    rest = gpus // tp
+    over = re.search(r"over (\d+)", said)
+    shards = min(int(over[1]), rest) if over else rest
+    strategy = "full"
+    if said.startswith("none"):
+        strategy = "none"
+    elif said.startswith("ZeRO-1"):
+        strategy = "states"
+    elif "SHARD_GRAD_OP" in said:
+        strategy = "grads"
+    axes = [f"rep = {rest // shards}"] if rest > shards else []
+    axes += [f"dp = {shards}"] + ([f"tp = {tp}"] if tp > 1 else [])
+    return ", ".join(axes), strategy, rest
+
+
+def recompute_of(row):
+    said = row["recompute"]
+    if said in ("full block", "full"):
+        return "recompute = Block"
+    if said.startswith("selective") or "SAVE" in said:
+        return "recompute = (Block, keep = [linear, attention])"
+    if m := re.match(r"first (\d+) layers", said):
+        return "; ".join(f'"h.{i}" = recompute' for i in range(int(m[1])))
+    return ""
+
+
+def model_file(row):
+    llama = "llama" in row["model"].lower() or "internlm" in row["model"].lower()
+    mesh, strategy, samples = mesh_of(row)
+    n = {key: number(row, key) for key in ("layers", "hidden", "heads", "ffn", "vocab", "seq")}
+    n["heads"] = n["heads"] or n["hidden"] // 128
+    n["vocab"] = n["vocab"] or 50304
+    bias = "false" if row["model"].startswith("MPT") else "true"
+    batch = int(row["micro_batch"]) * int(row["grad_accum"]) * samples
+    half = "f16" if row["precision"].startswith("fp16") else "bf16"
+    form = "scale = 1024, master = f32" if half == "f16" else "master = f32, reduce = bf16"
+    return f"""config {{ L = {n["layers"]}; D = {n["hidden"]}; H = {n["heads"]}; KV = {number(row, "kv") or n["heads"]}
+         F = {n["ffn"]}; V = {n["vocab"]}; T = {n["seq"]} }}
+{LLAMA if llama else GPT.replace("BIAS", bias)}
+model = Net
+data {{ train = synthetic_tokens(V); length = T }}
+train {{ loss = cross_entropy(model(inputs), targets); batch = {batch}; steps = 1; clip = 1.0
+        accumulate = {row["grad_accum"]}; optimizer = adamw(lr = 1e-4); precision = {half}({form}) }}
+shard {{ mesh = ({mesh}); unit = Block; strategy = {strategy}; {recompute_of(row)} }}
+"""
