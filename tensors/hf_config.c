@@ -15,31 +15,25 @@ static const struct {
     const char *key, *name;
 } other_names[] = {
 #define OTHER_NAME(key, name) {key, name},
-#define OTHER_VALUE(key, value, standard)
-#define ONLY_SHAPES(key)
-#define NO_EFFECT(key)
+#include "hf_keys.def"
+};
+static const struct {
+    const char *key, *name;
+} counted[] = {
+#define COUNTED(key, name) {key, name},
 #include "hf_keys.def"
 };
 static const struct {
     const char *key, *value, *standard;
 } other_values[] = {
-#define OTHER_NAME(key, name)
 #define OTHER_VALUE(key, value, standard) {key, value, standard},
-#define ONLY_SHAPES(key)
-#define NO_EFFECT(key)
 #include "hf_keys.def"
 };
 static const char *const only_shapes[] = {
-#define OTHER_NAME(key, name)
-#define OTHER_VALUE(key, value, standard)
 #define ONLY_SHAPES(key) key,
-#define NO_EFFECT(key)
 #include "hf_keys.def"
 };
 static const char *const no_effect[] = {
-#define OTHER_NAME(key, name)
-#define OTHER_VALUE(key, value, standard)
-#define ONLY_SHAPES(key)
 #define NO_EFFECT(key) key,
 #include "hf_keys.def"
 };
@@ -115,16 +109,29 @@ static int add_entry(HfConfig *c, const char *given, json_t *value, char *error)
     return agrees ? 0 : EXIT_CORRUPT;
 }
 
+static int add_count(HfConfig *c, const char *key, const json_t *object, char *error) {
+    int code = 0;
+    for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
+        if (strcmp(counted[i].key, key) != 0) continue;
+        json_t *count = json_integer((json_int_t)json_object_size(object));
+        code = add_entry(c, counted[i].name, count, error);
+        json_decref(count);
+    }
+    return code;
+}
+
 static int add_object(HfConfig *c, const char *prefix, json_t *object, char *error) {
     const char *key;
     json_t *value;
     int code = 0;
     json_object_foreach(object, key, value) {
         const char *path = arena_printf(c->arena, "%s%s", prefix, key);
-        if (json_is_object(value))
-            code = add_object(c, arena_printf(c->arena, "%s.", path), value, error);
-        else
-            code = add_entry(c, arena_strdup(c->arena, path), value, error);
+        if (json_is_object(value)) {
+            code = add_count(c, path, value, error);
+            if (!code) code = add_object(c, arena_printf(c->arena, "%s.", path), value, error);
+        } else {
+            code = add_entry(c, path, value, error);
+        }
         if (code) return code;
     }
     return 0;

@@ -86,14 +86,33 @@ typedef struct NoneSearch {
     bool found;
 } NoneSearch;
 
+static bool is_name(const NoneSearch *search, const Node *e) {
+    return e->kind == NODE_REF && !strcmp(e->text, search->name);
+}
+
+/* Whether a function gets the name as an argument that may be none: `attention(.., cap = cap)`. */
+static bool passes_it_on(const NoneSearch *search, const Node *call) {
+    const CallInfo *function = call_find(GROUP_FUNCTION, call->kids[0]->text);
+    uint32_t n = 0;
+    const ArgumentInfo *arguments = function ? call_arguments(function, &n) : NULL;
+    for (uint32_t i = 0; i < call->kids[1]->n; i++) {
+        const Node *given = call->kids[1]->kids[i];
+        if (given->kind != NODE_NAMED || !is_name(search, given->kids[0])) continue;
+        for (uint32_t k = 0; k < n; k++)
+            if (!strcmp(arguments[k].name, given->text) && arguments[k].type.kinds & K_NONE)
+                return true;
+    }
+    return false;
+}
+
 static void find_none(void *context, const Node *e) {
     NoneSearch *search = context;
+    if (e->kind == NODE_CALL && e->kids[0]->kind == NODE_REF && passes_it_on(search, e))
+        search->found = true;
     if (e->kind != NODE_BINARY || (strcmp(e->text, "==") != 0 && strcmp(e->text, "!=") != 0))
         return;
     for (int i = 0; i < 2; i++)
-        if (e->kids[i]->kind == NODE_REF && e->kids[1 - i]->kind == NODE_NONE &&
-            !strcmp(e->kids[i]->text, search->name))
-            search->found = true;
+        if (is_name(search, e->kids[i]) && e->kids[1 - i]->kind == NODE_NONE) search->found = true;
 }
 
 bool hf_entry_nullable(const Model *m, const Node *e) {

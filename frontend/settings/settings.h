@@ -31,7 +31,7 @@ void hf_config_add(Model *m, const Node *section);
 void hf_config_texts(Model *m, const char **text, const char **facts);
 bool hf_entry_skips(const Node *e); /* `key = skip` */
 /* Whether null in a config.json is a value of its own, not the value after `else`: the entry is a
- * name that the model compares with none. */
+ * name that the model compares with none, or passes on as an argument that may be none. */
 bool hf_entry_nullable(const Model *m, const Node *e);
 
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */

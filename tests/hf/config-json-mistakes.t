@@ -42,15 +42,15 @@ error[E0340]: config.json: line 1: duplicate object key near '"model_type"'
 
 3: {"model_type": "llama", "model_type": "llama"}
 error[E0342]: config.json has no key `model_type`
-  = help: supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5
+  = help: supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, modernbert, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5, vit
 
 1: {"hidden_size": 64}
 error[E0342]: config.json: model_type = "lama" is not supported
-  = help: is it `llama`? supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5
+  = help: is it `llama`? supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, modernbert, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5, vit
 
 1: {"model_type": "lama"}
 error[E0342]: config.json: model_type = 7 is not supported
-  = help: supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5
+  = help: supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, modernbert, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5, vit
 
 1: {"model_type": 7}
 error[E0340]: config.json has no key `vocab_size`

@@ -14,7 +14,7 @@ error[E0340]: config.json: line 1: maximum parsing depth reached near '['
   = help: download config.json again
 
 error[E0342]: config.json has no key `model_type`
-  = help: supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5
+  = help: supported: albert, bert, bloom, cohere, deepseek_v2, falcon, gemma, gemma2, gpt2, gpt_neox, gpt_oss, gptj, granite, llama, mistral, mixtral, modernbert, olmo, phi, phi3, qwen2, qwen3, stablelm, starcoder2, t5, vit
 
 error[E0340]: config.json: too many keys
   = help: name the config.json of a model, or its folder

@@ -11,6 +11,9 @@
 {"apply_residual_connection_post_layernorm":false,"architectures":["BloomForCausalLM"],"attention_dropout":0.0,"attention_softmax_in_fp32":true,"bias_dropout_fusion":true,"bos_token_id":1,"eos_token_id":2,"hidden_dropout":0.0,"initializer_range":0.02,"layer_norm_epsilon":1e-05,"masked_softmax_fusion":true,"model_type":"bloom","n_embed":1024,"n_inner":null,"n_layer":24,"num_attention_heads":16,"offset_alibi":100,"pad_token_id":3,"pretraining_tp":1,"seq_length":2048,"skip_bias_add":true,"skip_bias_add_qkv":false,"unk_token_id":0,"use_cache":true,"vocab_size":250880}
 {"architectures":["BertForMaskedLM"],"attention_probs_dropout_prob":0.1,"gradient_checkpointing":false,"hidden_act":"gelu","hidden_dropout_prob":0.1,"hidden_size":768,"initializer_range":0.02,"intermediate_size":3072,"layer_norm_eps":1e-12,"max_position_embeddings":512,"model_type":"bert","num_attention_heads":12,"num_hidden_layers":12,"pad_token_id":0,"position_embedding_type":"absolute","type_vocab_size":2,"use_cache":true,"vocab_size":30522}
 {"architectures":["T5ForConditionalGeneration"],"d_ff":2048,"d_kv":64,"d_model":512,"decoder_start_token_id":0,"dropout_rate":0.1,"eos_token_id":1,"feed_forward_proj":"relu","initializer_factor":1.0,"is_encoder_decoder":true,"layer_norm_epsilon":1e-06,"model_type":"t5","n_positions":512,"num_heads":8,"num_layers":6,"output_past":true,"pad_token_id":0,"relative_attention_num_buckets":32,"task_specific_params":{"summarization":{"early_stopping":true}},"use_cache":true,"vocab_size":32128}
+{"architectures":["MistralForCausalLM"],"attention_dropout":0.0,"bos_token_id":1,"eos_token_id":2,"head_dim":128,"hidden_act":"silu","hidden_size":4096,"initializer_range":0.02,"intermediate_size":14336,"max_position_embeddings":32768,"model_type":"mistral","num_attention_heads":32,"num_hidden_layers":32,"num_key_value_heads":8,"rms_norm_eps":1e-05,"rope_theta":1000000.0,"sliding_window":null,"tie_word_embeddings":false,"torch_dtype":"bfloat16","transformers_version":"4.42.0.dev0","use_cache":true,"vocab_size":32768}
+{"architectures":["ModernBertForMaskedLM"],"attention_bias":false,"attention_dropout":0.0,"bos_token_id":50281,"classifier_activation":"gelu","classifier_bias":false,"classifier_dropout":0.0,"classifier_pooling":"mean","cls_token_id":50281,"decoder_bias":true,"deterministic_flash_attn":false,"embedding_dropout":0.0,"eos_token_id":50282,"global_attn_every_n_layers":3,"global_rope_theta":160000.0,"gradient_checkpointing":false,"hidden_activation":"gelu","hidden_size":768,"initializer_cutoff_factor":2.0,"initializer_range":0.02,"intermediate_size":1152,"layer_norm_eps":1e-05,"local_attention":128,"local_rope_theta":10000.0,"max_position_embeddings":8192,"mlp_bias":false,"mlp_dropout":0.0,"model_type":"modernbert","norm_bias":false,"norm_eps":1e-05,"num_attention_heads":12,"num_hidden_layers":22,"pad_token_id":50283,"position_embedding_type":"absolute","sep_token_id":50282,"tie_word_embeddings":true,"torch_dtype":"float32","vocab_size":50368}
+{"architectures":["ViTForImageClassification"],"attention_probs_dropout_prob":0.0,"encoder_stride":16,"hidden_act":"gelu","hidden_dropout_prob":0.0,"hidden_size":768,"id2label":{"0":"airplane","1":"automobile","2":"bird","3":"cat","4":"deer","5":"dog","6":"frog","7":"horse","8":"ship","9":"truck"},"image_size":224,"initializer_range":0.02,"intermediate_size":3072,"label2id":{"airplane":0},"layer_norm_eps":1e-12,"model_type":"vit","num_attention_heads":12,"num_channels":3,"num_hidden_layers":12,"patch_size":16,"problem_type":"single_label_classification","qkv_bias":true,"torch_dtype":"float32"}
 ==== out
 family gpt2 with 124439808 parameters
 0
@@ -31,4 +34,10 @@ family bloom with 559214592 parameters
 family bert with 109514298 parameters
 0
 family t5 with 60506624 parameters
+0
+family mistral with 7248023552 parameters
+0
+family modernbert with 149655232 parameters
+0
+family vit with 85806346 parameters
 0
