@@ -7,9 +7,9 @@
 
 Each case is a folder that from_config(..).save_pretrained(..) wrote, with weights by a formula.
 fsdpc imports it; fsdp-run --load computes loss and gradients of one batch, Transformers does the
-same in float64. The loss must agree within 1e-6, the gradients within 1e-5 of their norm (where
-Transformers in float32 is farther off, within that), or the import must name the key that it
-refuses. `keys` takes one config of each family and gives each key that the class in Transformers
+same in float64. The loss must agree within 1e-6, the gradients within 1e-5 of their norm (or
+twice what they move by if the weights move by their last bit), or the import must name the key that
+it refuses. `keys` takes one config of each family and gives each key that the class in Transformers
 has other values of its kind.
 """
 import array
@@ -164,18 +164,23 @@ def logits_and_targets(model, folder, family):
     return model(input_ids=at["inputs"], attention_mask=at["mask"], **more).logits, at["labels"]
 
 
-def theirs(folder, family, dtype="float64"):
+def theirs(folder, family, moved=0):
+    """Loss, norm and gradient of Transformers in float64; moved: a seed to move the weights by."""
     import torch
     import transformers
     from safetensors.torch import load_file
     config = transformers.AutoConfig.from_pretrained(folder / "hub")
     kind = getattr(transformers, config.architectures[0])
-    model, info = kind.from_pretrained(folder / "hub", dtype=getattr(torch, dtype),
+    model, info = kind.from_pretrained(folder / "hub", dtype=torch.float64,
                                        attn_implementation="eager", output_loading_info=True,
                                        experts_implementation="eager")
     if any(info.values()):
         raise SystemExit(f"{folder}: {info}")
     model.train(False)
+    random = torch.Generator().manual_seed(moved)
+    with torch.no_grad():
+        for p in model.parameters() if moved else ():
+            p *= 1 + 2 ** -23 * (2 * torch.rand(p.shape, generator=random) - 1)
     logits, targets = logits_and_targets(model, folder, family)
     loss = torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]),
                                              targets.reshape(-1))
@@ -197,11 +202,12 @@ def gradient_error(folder, gradients, norm):
     return math.sqrt(total) / norm, len(shared), len(mine)
 
 
-def float32_error(folder, family, gradients, norm):
-    """How far Transformers itself is off in float32: some random models amplify rounding."""
-    rough = theirs(folder, family, "float32")[2]
-    return math.sqrt(sum(((rough[n].double() - g) ** 2).sum().item()
-                         for n, g in gradients.items())) / norm
+def rounding_error(folder, family, gradients, norm):
+    """How far Transformers' gradient moves if the weights move by their last bit: some random
+    models amplify rounding, and a relu whose input is about 0 may turn."""
+    moved = [theirs(folder, family, seed)[2] for seed in range(1, 9)]
+    return max(math.sqrt(sum(((m[n] - g) ** 2).sum().item() for n, g in gradients.items())) / norm
+               for m in moved)
 
 
 # ---- cases
@@ -239,14 +245,14 @@ def run_case(fsdpc, fsdp_run, family, seed, config=None):
         d, dn = abs(loss / want - 1), abs(norm / their_norm - 1)
         limit = GRADIENT
         if off >= limit:
-            limit = float32_error(folder, family, gradients, their_norm)
-        good = d < LOSS and dn < GRADIENT and off < limit and n == of
+            limit = 2 * rounding_error(folder, family, gradients, their_norm)
+        good = d < LOSS and max(dn, off) < limit and n == of
         case = {"family": family, "seed": seed, "config": json.loads(text), "shapes": shapes,
                 "loss": want, "norm": their_norm}
         line = (f"{family} {seed}: loss {want:.6f} off {d:.1e}, norm {their_norm:.4f} off "
                 f"{dn:.1e}, gradients of {n}/{of} off {off:.1e}")
         if limit != GRADIENT:
-            line += f", Transformers in float32 {limit:.1e}"
+            line += f", allowed {limit:.1e}"
         return line if good else f"{line} WRONG\n{text}", good, case
 
 
