@@ -121,7 +121,7 @@ static int place_collective(Check *c, uint64_t i) {
     return 0;
 }
 
-/* A gradient goes into the flat one as its parameter is cut. */
+/* A gradient goes into the flat one as its parameter is cut. Zeros are so in any way. */
 static int place_pack(Check *c, uint64_t i) {
     const Plan *p = c->p;
     const PlanGroup *g = &p->groups[p->instrs[i].attr.group];
@@ -132,6 +132,7 @@ static int place_pack(Check *c, uint64_t i) {
         bool earlier = p->instrs[p->values[check_in(c, i, k)].def].attr.earlier;
         bool term = g->partial & cut_axis(c);
         if (term) want.kind = PLACE_PARTIAL;
+        if (check_is_zeros(c, check_in(c, i, k))) continue;
         if (earlier ? (is->kind == PLACE_PARTIAL) != (want.kind == PLACE_PARTIAL)
                     : !same_place(is, &want)) {
             c->blamed = k;
