@@ -1,9 +1,9 @@
 /* What the files dump_*.c share; no other file includes this header.
  *
- * The human view of a plan (dump_view.c) is made from four parts: the head (dump_head.c) and, for
- * each program, its units (dump_units.c), a picture of its memory (dump_strip.c) and its
- * instructions (dump_rows.c, dump_fold.c). All of them use the lifetimes and names, which are
- * computed once.
+ * The human view of a plan (dump_view.c) is made from five parts: the head (dump_head.c), the calls
+ * of a pipeline (dump_calls.c) and, for each program, its units (dump_units.c), a picture of its
+ * memory (dump_strip.c) and its instructions (dump_rows.c, dump_fold.c). All of them use the
+ * lifetimes and names, which are computed once.
  */
 #ifndef FSDPC_DUMP_H
 #define FSDPC_DUMP_H
@@ -116,8 +116,9 @@ bool view_wanted(const View *v, const char *path);
 
 /* Prints a line; a long one is continued, indented, on the next line after a comma or semicolon. */
 void view_line(View *v, const char *line, int indent);
-/* dump_head.c, dump_units.c, dump_strip.c, dump_rows.c */
+/* dump_head.c, dump_calls.c, dump_units.c, dump_strip.c, dump_rows.c */
 void view_head(View *v);
+void view_calls(View *v);
 void view_units(View *v, const PlanProgram *program);
 void view_strip(View *v, const PlanProgram *program);
 void view_rows(View *v, const PlanProgram *program);

@@ -1,9 +1,10 @@
 /* The human view of a plan: `fsdpc dump` without --raw.
  *
- * First the head: what is trained, how it is sharded, what a rank needs and sends. Then each
- * program: how often it runs, which collectives overlap no computation, its units, a picture of its
- * memory (for the program with the peak), its instructions. Nothing here knows what an instruction
- * does: it prints what the plan says. dump_text.c prints the complete form.
+ * First the head: what is trained, how it is sharded, what a rank needs and sends; of a pipeline the
+ * order of its calls. Then each program: how often it runs, which collectives overlap no
+ * computation, its units, a picture of its memory (for the program with the peak), its
+ * instructions. Nothing here knows what an instruction does: it prints what the plan says.
+ * dump_text.c prints the complete form.
  */
 #include <string.h>
 
@@ -124,7 +125,10 @@ bool dump_plan_view(const Plan *p, const ViewOptions *options, Buf *out) {
     View v = {.p = p, .a = a, .options = *options, .out = out};
     v.lives = lives_of(p, a);
     view_names(&v);
-    if (!options->only) view_head(&v);
+    if (!options->only) {
+        view_head(&v);
+        view_calls(&v);
+    }
     uint64_t peak = lives_peak(p);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *program = &p->programs[i];
