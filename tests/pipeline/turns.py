@@ -1,4 +1,4 @@
-"""Simulates the calls that plans of pipelines list, as if backward took twice as long as forward and
+"""Simulates the calls that plans of pipelines list, as if backward took twice as long as forward, and
 sending no time: a step takes M v + pp - 1 turns of a forward and a backward, pp - 1 of them idle on
 each rank. Compares that with what `dump` and `compile` say, and each column of dump's picture with
 the simulation. Prints a line for each plan, then what differs.
