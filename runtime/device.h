@@ -164,9 +164,10 @@ typedef struct Device {
     int (*read)(DeviceContext *c, void *to, const void *from, uint64_t bytes, char *error);
 } Device;
 
-/* The mark for a half of an outbox, a row of states. */
-static inline uint32_t device_outbox_mark(uint32_t state, uint32_t half) {
-    return DEVICE_MARKS + state * OUTBOX_MARKS + half;
+/* The mark for a message of an outbox, a row of states. Where it is made again before it is waited
+ * for, the waiting is for later work of the same stream, which comes as surely. */
+static inline uint32_t device_outbox_mark(uint32_t state, uint64_t sequence) {
+    return DEVICE_MARKS + state * OUTBOX_MARKS + (uint32_t)(sequence % OUTBOX_MARKS);
 }
 
 /* The one symbol that a module exports. */

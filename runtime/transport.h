@@ -86,9 +86,13 @@ typedef struct StageMessage {
     int32_t stream;
     uint64_t bytes;
     void *value;       /* what is sent, or where it goes; device addresses */
-    char *slot;        /* of send: its place in the outbox */
+    char *slot;        /* of send: where it lies in the outbox */
+    uint64_t places;   /* messages that the outbox holds */
     const char *label; /* for messages to people */
 } StageMessage;
+
+/* The place in the outbox; places are used in turn. */
+static inline uint64_t message_place(const StageMessage *m) { return m->sequence % m->places; }
 
 typedef struct TransportContext TransportContext;
 typedef struct TransportWorld TransportWorld;
@@ -111,8 +115,8 @@ typedef struct Transport {
     int (*all_gather)(TransportContext *c, const Collective *call, char *error);
     int (*reduce_scatter)(TransportContext *c, const Collective *call, char *error);
     int (*all_reduce)(TransportContext *c, const Collective *call, char *error);
-    /* send copies the value to its slot, as soon as the message before the last one has been taken,
-     * and returns when the value may be overwritten; receive waits for the message and copies it.
+    /* send copies the value to its slot, as soon as the message that lay there has been taken, and
+     * returns when the value may be overwritten; receive waits for the message and copies it.
      * Where launches return early, all this happens on the stream. */
     int (*send)(TransportContext *c, const StageMessage *m, char *error);
     int (*receive)(TransportContext *c, const StageMessage *m, char *error);

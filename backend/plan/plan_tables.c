@@ -212,7 +212,7 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
     case STATE_SCALE: right = has_shape(&s->type, DT_F64, SCALE_SLOTS); break;
     case STATE_METRIC: right = has_shape(&s->type, DT_I64, EXACT_WORDS); break;
     case STATE_STAGING:
-        right = s->type.dtype == DT_U8 && s->type.rank == 2 && s->type.dim[0] == 2;
+        right = s->type.dtype == DT_U8 && s->type.rank == 2 && s->type.dim[0] >= 2;
         break;
     case STATE_PARAM:
     case STATE_MOMENT1:
@@ -237,7 +237,7 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
     case STATE_KEPT: right = !g && s->stage; break;
     case STATE_OUTBOX:
         right =
-            !g && s->stage && s->type.dtype == DT_U8 && s->type.rank == 2 && s->type.dim[0] == 2;
+            !g && s->stage && s->type.dtype == DT_U8 && s->type.rank == 2 && s->type.dim[0] >= 2;
         break;
     case STATE_LARGEST:
         right = g && has_shape(&s->type, DT_I32, plan_blocks(p, g, g->n_param));

@@ -1,7 +1,7 @@
 /* The human view of a plan: `fsdpc dump` without --raw.
  *
- * First the head: what is trained, how it is sharded, what a rank needs and sends; of a pipeline the
- * order of its calls. Then each program: how often it runs, which collectives overlap no
+ * First the head: what is trained, how it is sharded, what a rank needs and sends; of a pipeline
+ * the order of its calls. Then each program: how often it runs, which collectives overlap no
  * computation, its units, a picture of its memory (for the program with the peak), its
  * instructions. Nothing here knows what an instruction does: it prints what the plan says.
  * dump_text.c prints the complete form.

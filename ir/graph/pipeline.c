@@ -57,6 +57,13 @@ static int64_t warm_up(const CallList *l) {
     return l->micro * l->chunks;
 }
 
+/* With two, a rank goes on while its last message waits. Under gpipe, the last stage has turned all
+ * micro-batches around before the stage before it takes the first one back. */
+int64_t pipeline_outbox(const Policy *p, int32_t from, int32_t to) {
+    bool last = MAX(from, to) + 1 == MAX(p->stages, mesh_stages(&p->mesh));
+    return p->pipeline == PIPELINE_GPIPE && last ? MAX(p->micro_batches, 2) : 2;
+}
+
 StageCalls pipeline_calls(const Policy *p, uint32_t role, Arena *a) {
     int64_t roles = mesh_stages(&p->mesh);
     CallList l = {.p = p,

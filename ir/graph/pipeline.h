@@ -27,4 +27,7 @@ typedef struct StageCalls {
 /* Of a mesh with stages; without the update, which ends the step. */
 StageCalls pipeline_calls(const Policy *p, uint32_t role, Arena *a);
 
+/* Messages that the outbox from one stage to another holds. */
+int64_t pipeline_outbox(const Policy *p, int32_t from, int32_t to);
+
 #endif

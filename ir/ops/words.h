@@ -146,7 +146,7 @@
     W(STATE_LARGEST, "largest",                                                                    \
       "the largest weights, in a step, of parameters that are quantized for gathers")              \
     W(STATE_KEPT, "kept", "an activation, from forward to backward of a micro-batch")              \
-    W(STATE_OUTBOX, "outbox", "u8[2, bytes]: the last two messages to another stage")
+    W(STATE_OUTBOX, "outbox", "u8[n, bytes]: the last n messages to another stage")
 
 /* When shards of parameters are cast to the compute dtype. */
 #define WORDS_CastTime(W)                                                                          \

@@ -243,7 +243,7 @@ static bool role_fits(const Verify *v, const State *s) {
     case STATE_KEPT: return !group && s->stage != NO_INDEX;
     case STATE_OUTBOX:
         return !group && s->stage != NO_INDEX && t->dtype == DT_U8 && t->rank == 2 &&
-               t->dim[0] == 2;
+               t->dim[0] >= 2;
     default: return false;
     }
 }

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "passes.h"
+#include "pipeline.h"
 
 /* The program of a stage, or, of the update, of a role. */
 typedef struct Piece {
@@ -130,7 +131,8 @@ static ValueId send_value(Divide *d, uint32_t from, uint32_t to, ValueId v, Valu
     Graph *g = d->g;
     Piece *a = &d->piece[from], *b = &d->piece[to];
     int64_t bytes = (int64_t)align_up((uint64_t)type_bytes(&g->values.at[v].type), 256);
-    Type box = type_of(DT_U8, 2, (int64_t[]){2, bytes}), t = g->values.at[v].type;
+    int64_t places = pipeline_outbox(&g->policy, a->stage, b->stage);
+    Type box = type_of(DT_U8, 2, (int64_t[]){places, bytes}), t = g->values.at[v].type;
     const char *name =
         arena_printf(g->arena, "outbox.%d.%d.%u", a->stage, b->stage, d->boxes[from]++);
     Attrs attr = {.index = state_of(d, STATE_OUTBOX, name, box, a->stage), .stage = b->stage};

@@ -167,6 +167,7 @@ static void prepare_message(Rank *r, Executor *e, uint32_t k) {
                         .box = (uint32_t)in->attr.index,
                         .stream = in->stream,
                         .bytes = (uint64_t)type_bytes(&p->values[v].type),
+                        .places = (uint64_t)p->states[in->attr.index].type.dim[0],
                         .value = address_of(r, v)};
     note_kept(r, v, 0, &m->value);
     char label[256];
@@ -254,7 +255,6 @@ static int issue_collective(Rank *r, uint32_t k, char *error) {
     }
 }
 
-/* Messages of an outbox take its two halves in turn. */
 static int issue_message(Rank *r, uint32_t k, char *error) {
     const Plan *p = r->run->plan;
     const PlanInstr *in = &p->instrs[k];
@@ -262,7 +262,7 @@ static int issue_message(Rank *r, uint32_t k, char *error) {
     const PlanState *box = &p->states[in->attr.index];
     m->sequence = r->executor->messages[in->attr.index]++;
     if (in->op == OP_receive) return r->run->transport->receive(r->transport, m, error);
-    m->slot = (char *)rank_at(r, box->address) + (m->sequence % 2) * (uint64_t)box->type.dim[1];
+    m->slot = (char *)rank_at(r, box->address) + message_place(m) * (uint64_t)box->type.dim[1];
     return r->run->transport->send(r->transport, m, error);
 }
 

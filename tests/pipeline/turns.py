@@ -1,5 +1,5 @@
-"""Simulates the calls that plans of pipelines list, as if backward took twice as long as forward, and
-sending no time: a step takes M v + pp - 1 turns of a forward and a backward, pp - 1 of them idle on
+"""Simulates the calls that plans of pipelines list, as if backward took twice as long as forward
+and sending no time: a step takes M v + pp - 1 turns of a forward and a backward, pp - 1 idle on
 each rank. Compares that with what `dump` and `compile` say, and each column of dump's picture with
 the simulation. Prints a line for each plan, then what differs.
 
@@ -13,7 +13,7 @@ import tempfile
 
 CASES = [
     ([], (2, 3, 4, 8), (1, 2, 4, 8, 16)),
-    (["shard.pipeline=gpipe"], (2, 3, 4), (1, 2, 4)),
+    (["shard.pipeline=gpipe"], (2, 3, 4), (1, 2, 4, 8, 16)),
     (["shard.pipeline=interleaved"], (2, 4), (4, 8, 16)),
 ]
 CALL = re.compile(r"call role (\d+) step (?!update)\w+ times 1 stage (\d+) (\w+) micro-batch (\d+)")

@@ -28,7 +28,7 @@ WAYS = {
 PIPELINES = [
     ("dp=2", 2, 2, ["train.accumulate=4", "shard.strategy=full"]),
     ("tp=2", 2, 2, ["train.accumulate=2", "shard.strategy=grads"]),
-    ("dp=1", 1, 3, ["train.accumulate=2", "shard.pipeline=gpipe"]),
+    ("dp=1", 1, 3, ["train.accumulate=8", "shard.pipeline=gpipe"]),
     ("dp=1", 1, 2, ["train.accumulate=4", "shard.pipeline=interleaved", "shard.stages=4"]),
 ]
 

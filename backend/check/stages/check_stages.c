@@ -13,7 +13,7 @@
  *   5f  each stage does forward and backward of each micro-batch once, in the order of
  *       micro-batches, forward first; the update comes last
  *   10g a slot is overwritten between forward and backward of the micro-batch that it is for
- *   7c  calls wait for each other's messages for ever, if an outbox holds two of them
+ *   7c  calls wait for each other's messages for ever, if outboxes hold no more than fits
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,6 @@
 #include "check.h"
 
 typedef unsigned long long Llu;
-enum { OUTBOX_MESSAGES = 2 };
 
 static bool is_chained(uint32_t kind) {
     return kind == PROGRAM_FIRST || kind == PROGRAM_MICRO || kind == PROGRAM_EVAL;
@@ -330,7 +329,9 @@ static bool may_run(const Flow *f, const PlanProgram *pr) {
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
         const PlanInstr *in = &p->instrs[i];
         if (in->op == OP_receive && !f->waiting[in->attr.index]) return false;
-        if (in->op == OP_send && f->waiting[in->attr.index] == OUTBOX_MESSAGES) return false;
+        if (in->op == OP_send &&
+            f->waiting[in->attr.index] == p->states[in->attr.index].type.dim[0])
+            return false;
     }
     return true;
 }

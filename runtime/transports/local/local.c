@@ -56,6 +56,18 @@ static size_t channel_index(const LocalWorld *w, uint32_t row, int32_t base) {
     return (size_t)row * (size_t)w->ranks + (size_t)base;
 }
 
+static void open_outboxes(LocalWorld *w) {
+    const Plan *p = w->plan;
+    w->outbox = calloc((size_t)w->ranks * p->n_states, sizeof *w->outbox);
+    for (size_t k = 0; w->outbox && k < (size_t)w->ranks * p->n_states; k++) {
+        const PlanState *box = &p->states[k % p->n_states];
+        if (box->role != STATE_OUTBOX) continue;
+        w->outbox[k].place = calloc((size_t)box->type.dim[0], sizeof *w->outbox->place);
+        if (!w->outbox[k].place) fail_environment("no memory for an outbox");
+    }
+    if (!w->outbox) fail_environment("no memory for the transport of %d ranks", w->ranks);
+}
+
 LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
     LocalWorld *w = calloc(1, sizeof *w);
     if (!w) fail_environment("no memory for the transport of %d ranks", ranks);
@@ -69,10 +81,7 @@ LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
     w->member = calloc((size_t)ranks, sizeof *w->member);
     if (!w->channel || !w->member)
         fail_environment("no memory for the transport of %d ranks", ranks);
-    if (plan_has_stages(p)) {
-        w->outbox = calloc((size_t)ranks * p->n_states, sizeof *w->outbox);
-        if (!w->outbox) fail_environment("no memory for the transport of %d ranks", ranks);
-    }
+    if (plan_has_stages(p)) open_outboxes(w);
     for (uint32_t row = 0; row < w->rows; row++)
         for (int32_t rank = 0; rank < ranks; rank++) {
             MeshGroup group = comm_group(p, ranks, comm_row_axes(row), rank);
@@ -102,6 +111,8 @@ void local_world_free(LocalWorld *w) {
         free(w->channel[i]);
     }
     free(w->channel);
+    for (size_t k = 0; w->outbox && k < (size_t)w->ranks * w->plan->n_states; k++)
+        free(w->outbox[k].place);
     free(w->outbox);
     free(w->member);
     pthread_mutex_destroy(&w->lock);

@@ -21,12 +21,16 @@ typedef struct LocalMember {
     _Atomic uint32_t waiting;     /* its threads that wait for others */
 } LocalMember;
 
+typedef struct LocalMessage {
+    const char *at;
+    uint64_t bytes;
+    void *filled, *free; /* marks: of the sender when it has copied, then of the receiver */
+} LocalMessage;
+
 /* The messages of an outbox: how many were sent, and taken. */
 typedef struct LocalOutbox {
     _Atomic uint32_t sent, taken;
-    const char *slot[2];
-    uint64_t bytes[2];
-    void *filled[2], *free[2]; /* marks: of the sender when it has copied, then of the receiver */
+    LocalMessage *place;
 } LocalOutbox;
 
 struct LocalWorld {

@@ -1,6 +1,6 @@
 /* Messages between the stages of a pipeline: the receiver copies out of the sender's outbox, which
  * lies in the memory of the same process. Two counters of each outbox say how many messages were
- * sent and taken; its two halves are used in turn.
+ * sent and taken; its places are used in turn.
  *
  * On a device whose launches return early the counters order what the ranks issue, and marks of
  * their streams order when it runs, as in a meeting.
@@ -75,7 +75,7 @@ static LocalOutbox *outbox_of(const LocalWorld *w, int32_t rank, uint32_t box) {
 static int copy_message(TransportContext *c, const StageMessage *m, void *to, const void *from,
                         void *before, void **after, char *error) {
     const Device *d = c->o.device;
-    uint32_t number = device_outbox_mark(m->box, (uint32_t)(m->sequence % 2));
+    uint32_t number = device_outbox_mark(m->box, m->sequence);
     int code = before ? d->follow(c->o.context, m->stream, before, error) : 0;
     if (!code) code = d->copy(c->o.context, m->stream, to, from, m->bytes, error);
     if (!code && d->mark) code = d->mark(c->o.context, m->stream, number, after, error);
@@ -84,33 +84,31 @@ static int copy_message(TransportContext *c, const StageMessage *m, void *to, co
 
 int local_send(TransportContext *c, const StageMessage *m, char *error) {
     LocalOutbox *box = outbox_of(c->world, c->o.rank, m->box);
-    uint32_t half = (uint32_t)(m->sequence % 2);
+    LocalMessage *place = &box->place[message_place(m)];
     atomic_fetch_add(&c->world->member[c->o.rank].collectives, 1);
-    /* The message before the last one has been taken. */
-    int code =
-        m->sequence < 2 ? 0 : wait_for_peer(c, m, &box->taken, (uint32_t)m->sequence - 1, error);
-    void *before = m->sequence < 2 ? NULL : box->free[half];
-    if (!code) code = copy_message(c, m, m->slot, m->value, before, &box->filled[half], error);
+    bool again = m->sequence >= m->places;
+    uint32_t taken = (uint32_t)(m->sequence - m->places + 1);
+    int code = again ? wait_for_peer(c, m, &box->taken, taken, error) : 0;
+    void *before = again ? place->free : NULL;
+    if (!code) code = copy_message(c, m, m->slot, m->value, before, &place->filled, error);
     if (code) return local_quit(c, code);
-    box->slot[half] = m->slot;
-    box->bytes[half] = m->bytes;
+    place->at = m->slot;
+    place->bytes = m->bytes;
     count_message(&box->sent);
     return 0;
 }
 
 int local_receive(TransportContext *c, const StageMessage *m, char *error) {
     LocalOutbox *box = outbox_of(c->world, m->peer, m->box);
-    uint32_t half = (uint32_t)(m->sequence % 2);
+    LocalMessage *place = &box->place[message_place(m)];
     atomic_fetch_add(&c->world->member[c->o.rank].collectives, 1);
     int code = wait_for_peer(c, m, &box->sent, (uint32_t)m->sequence + 1, error);
-    if (!code && box->bytes[half] != m->bytes) {
+    if (!code && place->bytes != m->bytes) {
         snprintf(error, ERROR_BYTES, "%.200s: rank %d sends %llu bytes, not %llu", m->label,
-                 m->peer, (unsigned long long)box->bytes[half], (unsigned long long)m->bytes);
+                 m->peer, (unsigned long long)place->bytes, (unsigned long long)m->bytes);
         return local_end_run(c->world, error);
     }
-    if (!code)
-        code = copy_message(c, m, m->value, box->slot[half], box->filled[half], &box->free[half],
-                            error);
+    if (!code) code = copy_message(c, m, m->value, place->at, place->filled, &place->free, error);
     if (code) return local_quit(c, code);
     count_message(&box->taken);
     return 0;

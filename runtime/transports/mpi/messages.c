@@ -2,7 +2,7 @@
  *
  * Within a host a receiver copies from the outbox in the sender's arena; two counters of each
  * outbox, in memory that the processes share, say how many messages were sent and taken. Between
- * hosts the outbox is what MPI_Isend reads: its half is free again when that request is over. A
+ * hosts the outbox is what MPI_Isend reads: its place is free again when that request is over. A
  * tag for each outbox keeps the messages of one apart from those of another; MPI keeps those of one
  * in order.
  *
@@ -19,7 +19,6 @@ enum { SPINS = 400, PIECE_BYTES = 1 << 30 };
 
 typedef struct HostOutbox {
     _Atomic uint32_t sent, taken;
-    uint64_t slot[2], bytes[2]; /* slot: in the sender's arena */
 } HostOutbox;
 
 struct Messages {
@@ -27,7 +26,8 @@ struct Messages {
     World *world;
     const Shared *arena;  /* [locals] */
     Shared *shared;       /* [locals]; the outboxes are with the first one: [ranks][states] */
-    MPI_Request *request; /* [states][2][pieces]: to other hosts, under way */
+    MPI_Request *request; /* [states][places][pieces]: to other hosts, under way */
+    uint64_t places;      /* of the largest outbox */
     uint32_t pieces;      /* of the largest message */
 };
 
@@ -36,8 +36,8 @@ static HostOutbox *outbox_of(const Messages *x, int32_t rank, uint32_t box) {
     return first + (uint64_t)rank * x->o.plan->n_states + box;
 }
 
-static MPI_Request *requests_of(const Messages *x, uint32_t box, uint32_t half) {
-    return x->request + ((uint64_t)box * 2 + half) * x->pieces;
+static MPI_Request *requests_of(const Messages *x, uint32_t box, uint64_t place) {
+    return x->request + (box * x->places + place) * x->pieces;
 }
 
 /* ---- within a host */
@@ -69,30 +69,21 @@ static int copy_value(Messages *x, const StageMessage *m, void *to, const void *
 }
 
 static int send_near(Messages *x, const StageMessage *m, char *error) {
-    const Shared *own = &x->arena[x->world->local];
     HostOutbox *box = outbox_of(x, x->o.rank, m->box);
-    uint32_t half = (uint32_t)(m->sequence % 2);
-    /* The message before the last one has been taken. */
-    int code = m->sequence < 2 ? 0 : wait_for(x, m, &box->taken, (uint32_t)m->sequence - 1, error);
+    uint32_t taken = (uint32_t)(m->sequence - m->places + 1);
+    int code = m->sequence < m->places ? 0 : wait_for(x, m, &box->taken, taken, error);
     if (!code) code = copy_value(x, m, m->slot, m->value, error);
-    if (code) return code;
-    box->slot[half] = (uint64_t)(m->slot - own->at);
-    box->bytes[half] = m->bytes;
-    count_message(&box->sent);
-    return 0;
+    if (!code) count_message(&box->sent);
+    return code;
 }
 
 static int receive_near(Messages *x, const StageMessage *m, char *error) {
     HostOutbox *box = outbox_of(x, m->peer, m->box);
-    uint32_t half = (uint32_t)(m->sequence % 2);
     int code = wait_for(x, m, &box->sent, (uint32_t)m->sequence + 1, error);
     if (code) return code;
-    if (box->bytes[half] != m->bytes) {
-        snprintf(error, ERROR_BYTES, "%.200s: rank %d sends %llu bytes, not %llu", m->label,
-                 m->peer, (unsigned long long)box->bytes[half], (unsigned long long)m->bytes);
-        return EXIT_RANK;
-    }
-    const char *from = x->arena[x->world->process[m->peer].local].at + box->slot[half];
+    const PlanState *state = &x->o.plan->states[m->box];
+    const char *from = x->arena[x->world->process[m->peer].local].at + state->address +
+                       message_place(m) * (uint64_t)state->type.dim[1];
     code = copy_value(x, m, m->value, from, error);
     if (!code) count_message(&box->taken);
     return code;
@@ -116,7 +107,7 @@ static int finish(Messages *x, const StageMessage *m, MPI_Request *request, char
 }
 
 static int send_far(Messages *x, const StageMessage *m, char *error) {
-    MPI_Request *request = requests_of(x, m->box, (uint32_t)(m->sequence % 2));
+    MPI_Request *request = requests_of(x, m->box, message_place(m));
     int code = finish(x, m, request, error), failed = 0;
     if (!code) code = copy_value(x, m, m->slot, m->value, error);
     for (uint32_t k = 0; !code && !failed && piece_bytes(m, k); k++)
@@ -153,9 +144,9 @@ void messages_finish(Messages *x) {
     char error[ERROR_BYTES];
     if (!x || atomic_load(&x->world->aborted)) return;
     for (uint32_t box = 0; box < x->o.plan->n_states; box++)
-        for (uint32_t half = 0; half < 2; half++) {
+        for (uint64_t place = 0; place < x->places; place++) {
             StageMessage last = {.peer = -1, .box = box, .label = "the last messages"};
-            if (finish(x, &last, requests_of(x, box, half), error)) return;
+            if (finish(x, &last, requests_of(x, box, place), error)) return;
         }
 }
 
@@ -167,11 +158,12 @@ void messages_close(Messages *x) {
     free(x);
 }
 
-static uint64_t largest_message(const Plan *p) {
-    uint64_t most = 1;
+/* The larger of what outboxes have along a dimension: places, or bytes of each. */
+static uint64_t largest_outbox(const Plan *p, int dimension) {
+    int64_t most = 1;
     for (uint64_t k = 0; k < p->n_states; k++)
-        if (p->states[k].role == STATE_OUTBOX) most = MAX(most, (uint64_t)p->states[k].type.dim[1]);
-    return most;
+        if (p->states[k].role == STATE_OUTBOX) most = MAX(most, p->states[k].type.dim[dimension]);
+    return (uint64_t)most;
 }
 
 int messages_open(const TransportOptions *o, World *w, const Shared *arena, Messages **out,
@@ -181,15 +173,17 @@ int messages_open(const TransportOptions *o, World *w, const Shared *arena, Mess
     Messages *x = *out = calloc(1, sizeof *x);
     if (x) {
         *x = (Messages){.o = *o, .world = w, .arena = arena};
-        x->pieces = (uint32_t)((largest_message(p) + PIECE_BYTES - 1) / PIECE_BYTES);
+        x->pieces = (uint32_t)((largest_outbox(p, 1) + PIECE_BYTES - 1) / PIECE_BYTES);
+        x->places = largest_outbox(p, 0);
         x->shared = calloc((uint64_t)w->locals, sizeof *x->shared);
-        x->request = calloc(p->n_states * 2 * x->pieces, sizeof *x->request);
+        x->request = calloc(p->n_states * x->places * x->pieces, sizeof *x->request);
     }
     if (!x || !x->shared || !x->request) {
         snprintf(error, ERROR_BYTES, "out of memory for the transport");
         return EXIT_ENVIRONMENT;
     }
-    for (uint64_t k = 0; k < p->n_states * 2 * x->pieces; k++) x->request[k] = MPI_REQUEST_NULL;
+    for (uint64_t k = 0; k < p->n_states * x->places * x->pieces; k++)
+        x->request[k] = MPI_REQUEST_NULL;
     uint64_t bytes = (uint64_t)w->ranks * p->n_states * sizeof(HostOutbox);
     return shared_exchange(w, w->local == 0 ? bytes : 0, false, x->shared, error);
 }

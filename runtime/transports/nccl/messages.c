@@ -2,12 +2,12 @@
  *
  * Each outbox has a communicator of the two ranks that it connects: NCCL takes what a rank sends
  * to another, and what that receives, in their orders, and the orders of several outboxes may
- * differ between the two. A message is copied into its half of the outbox on the plan's stream; a
+ * differ between the two. A message is copied into its place in the outbox on the plan's stream; a
  * stream of the outbox's own sends it from there, so that a program ends without waiting for the
- * receiver, which may first have to get a message of this rank. The half is free again when that
+ * receiver, which may first have to get a message of this rank. The place is free again when that
  * send is over. A receive is on the plan's stream.
  *
- * A program that sends is not recorded: its halves alternate.
+ * A program that sends is not recorded: its places alternate.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,24 +16,27 @@
 
 struct Outbox { /* that this rank sends by */
     cudaStream_t stream;
-    cudaEvent_t filled[2], sent[2];
+    cudaEvent_t filled, *sent; /* sent: by place */
+    int64_t places;
 };
 
-static cudaError_t open_outbox(Outbox *box) {
+static cudaError_t open_outbox(Outbox *box, int64_t places) {
+    box->sent = calloc((size_t)places, sizeof *box->sent);
+    if (!box->sent) return cudaErrorMemoryAllocation;
+    box->places = places;
     cudaError_t e = cudaStreamCreateWithFlags(&box->stream, cudaStreamNonBlocking);
-    for (int half = 0; half < 2; half++) {
-        if (!e) e = cudaEventCreateWithFlags(&box->filled[half], cudaEventDisableTiming);
-        if (!e) e = cudaEventCreateWithFlags(&box->sent[half], cudaEventDisableTiming);
-    }
+    if (!e) e = cudaEventCreateWithFlags(&box->filled, cudaEventDisableTiming);
+    for (int64_t k = 0; k < places && !e; k++)
+        e = cudaEventCreateWithFlags(&box->sent[k], cudaEventDisableTiming);
     return e;
 }
 
 static void close_outbox(Outbox *box) {
     if (box->stream) cudaStreamDestroy(box->stream);
-    for (int half = 0; half < 2; half++) {
-        if (box->filled[half]) cudaEventDestroy(box->filled[half]);
-        if (box->sent[half]) cudaEventDestroy(box->sent[half]);
-    }
+    if (box->filled) cudaEventDestroy(box->filled);
+    for (int64_t k = 0; k < box->places; k++)
+        if (box->sent[k]) cudaEventDestroy(box->sent[k]);
+    free(box->sent);
 }
 
 int messages_open(Context *c, char *error) {
@@ -48,7 +51,7 @@ int messages_open(Context *c, char *error) {
         if (p->states[k].role != STATE_OUTBOX) continue;
         c->box_row[k] = c->rows++;
         if (!plan_has_state(p, &p->states[k], plan_role_of(p, c->o.rank))) continue;
-        cudaError_t e = open_outbox(&c->outbox[k]);
+        cudaError_t e = open_outbox(&c->outbox[k], p->states[k].type.dim[0]);
         if (!e) continue;
         snprintf(error, ERROR_BYTES, "transport nccl: an outbox: %s (%s)", cudaGetErrorString(e),
                  cudaGetErrorName(e));
@@ -70,18 +73,19 @@ static int cuda_result(cudaError_t e, const char *label, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* Fills the half of the outbox on the plan's stream, and lets the outbox's own follow. */
+/* Fills the place in the outbox on the plan's stream, and lets the outbox's own follow. */
 static int fill_outbox(Context *c, const StageMessage *m, char *error) {
     Outbox *box = &c->outbox[m->box];
     cudaStream_t stream = c->o.device->native_stream(c->o.context, m->stream);
-    uint64_t half = m->sequence % 2;
-    cudaError_t e = m->sequence < 2 ? cudaSuccess : cudaStreamWaitEvent(stream, box->sent[half], 0);
+    bool again = m->sequence >= m->places;
+    cudaError_t e =
+        again ? cudaStreamWaitEvent(stream, box->sent[message_place(m)], 0) : cudaSuccess;
     int code = cuda_result(e, m->label, error);
     if (!code)
         code = c->o.device->copy(c->o.context, m->stream, m->slot, m->value, m->bytes, error);
     if (code) return code;
-    e = cudaEventRecord(box->filled[half], stream);
-    if (!e) e = cudaStreamWaitEvent(box->stream, box->filled[half], 0);
+    e = cudaEventRecord(box->filled, stream);
+    if (!e) e = cudaStreamWaitEvent(box->stream, box->filled, 0);
     return cuda_result(e, m->label, error);
 }
 
@@ -91,7 +95,7 @@ int nccl_send(Context *c, const StageMessage *m, char *error) {
     int code = fill_outbox(c, m, error);
     if (!code) code = nccl_pass(c, m, true, box->stream, error);
     if (code) return code;
-    return cuda_result(cudaEventRecord(box->sent[m->sequence % 2], box->stream), m->label, error);
+    return cuda_result(cudaEventRecord(box->sent[message_place(m)], box->stream), m->label, error);
 }
 
 int nccl_receive(Context *c, const StageMessage *m, char *error) {

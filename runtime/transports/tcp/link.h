@@ -134,11 +134,15 @@ typedef struct Parcel {
     uint32_t box, bytes;
     uint64_t sequence, at, whole; /* of the message: its number; where the piece begins; bytes */
 } Parcel;
+typedef struct PostedMessage {
+    const char *at;
+    uint64_t bytes;
+} PostedMessage;
 typedef struct ParcelBox { /* an outbox of this rank */
     uint64_t sent, taken;  /* messages */
-    const char *slot[2];
-    uint64_t bytes[2];
-    bool asked; /* for a piece of a message that is still to be sent */
+    uint64_t places;
+    PostedMessage *message; /* [places] */
+    bool asked;             /* for a piece of a message that is still to be sent */
     Parcel wanted;
 } ParcelBox;
 

@@ -2,8 +2,8 @@
  *
  * A message lies in the outbox of its sender until the receiver asks for it (FETCH), a piece at a
  * time; the sender's thread of service.c answers each with that piece (PARCEL), or when the message
- * is there. So a sender never waits for a receiver, but for the message before the last one of the
- * same outbox, and nobody has to keep what was not asked for.
+ * is there. So a sender never waits for a receiver, but for a place in the same
+ * outbox, and nobody has to keep what was not asked for.
  */
 #include <string.h>
 
@@ -15,13 +15,13 @@ static Link *way_to(World *w, int32_t rank) { return &w->link[w->rank == 0 ? ran
 /* Answers what the outbox was asked for, if it has that. */
 static bool answer(World *w, ParcelBox *box) {
     const Parcel *p = &box->wanted;
-    uint32_t half = (uint32_t)(p->sequence % 2);
     if (!box->asked || p->sequence >= box->sent) return true;
-    if (p->sequence != box->taken || p->whole != box->bytes[half] || p->at > p->whole ||
+    const PostedMessage *message = &box->message[p->sequence % box->places];
+    if (p->sequence != box->taken || p->whole != message->bytes || p->at > p->whole ||
         p->bytes > p->whole - p->at)
         return false;
     box->asked = false;
-    const char *from = box->slot[half] + p->at;
+    const char *from = message->at + p->at;
     if (p->at + p->bytes == p->whole) box->taken++;
     if (w->rank == 0 && p->to == 0) return parcels_take(w, 0, p, from);
     link_send(way_to(w, p->to), PARCEL, p, sizeof *p, from, p->bytes);
@@ -57,8 +57,6 @@ bool parcels_take(World *w, int32_t from, const Parcel *p, const char *bytes) {
 
 bool parcels_post(World *w, uint32_t box, const char *slot, uint64_t bytes) {
     ParcelBox *b = &w->box[box];
-    uint32_t half = (uint32_t)(b->sent++ % 2);
-    b->slot[half] = slot;
-    b->bytes[half] = bytes;
+    b->message[b->sent++ % b->places] = (PostedMessage){slot, bytes};
     return answer(w, b);
 }

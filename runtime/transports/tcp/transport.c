@@ -47,7 +47,7 @@ static void ignore_end(void *user) { (void)user; }
 static int open_boxes(TransportContext *c, char *error) {
     MeshGroup all = comm_group(c->o.plan, c->o.ranks, AXES_WORLD, c->o.rank);
     uint64_t none;
-    int code = tcp_boxes(c->world, (uint32_t)c->o.plan->n_states, error);
+    int code = tcp_boxes(c->world, c->o.plan, error);
     return code ? code : tcp_agree(c->world, &all, 0, &none, "the opening of outboxes", error);
 }
 

@@ -134,12 +134,20 @@ int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, ch
 
 /* ---- messages between stages */
 
-int tcp_boxes(TransportWorld *w, uint32_t n, char *error) {
+int tcp_boxes(TransportWorld *w, const Plan *p, char *error) {
+    ParcelBox *box = calloc(p->n_states, sizeof *box);
+    bool good = box;
+    for (uint64_t k = 0; good && k < p->n_states; k++) {
+        if (p->states[k].role != STATE_OUTBOX) continue;
+        box[k].places = (uint64_t)p->states[k].type.dim[0];
+        box[k].message = calloc(box[k].places, sizeof *box->message);
+        good = box[k].message;
+    }
     pthread_mutex_lock(&w->lock);
-    w->box = calloc(n, sizeof *w->box);
-    w->boxes = w->box ? n : 0;
+    w->box = box;
+    w->boxes = box ? (uint32_t)p->n_states : 0;
     pthread_mutex_unlock(&w->lock);
-    if (w->box) return 0;
+    if (good) return 0;
     snprintf(error, ERROR_BYTES, "out of memory for the transport");
     return EXIT_ENVIRONMENT;
 }
@@ -147,7 +155,7 @@ int tcp_boxes(TransportWorld *w, uint32_t n, char *error) {
 int tcp_post(TransportWorld *w, const StageMessage *m, char *error) {
     ParcelBox *box = &w->box[m->box];
     pthread_mutex_lock(&w->lock);
-    while (!w->over && box->taken + 2 <= m->sequence) wait_slice(w);
+    while (!w->over && box->taken + box->places <= m->sequence) wait_slice(w);
     int code = w->over ? run_has_ended(w, error) : 0;
     pthread_mutex_unlock(&w->lock);
     if (code) return code;
@@ -278,6 +286,7 @@ void world_free(World *w) {
     if (w->word >= 0) close(w->word);
     for (int32_t r = 0; r < w->ranks && w->pending; r++) free(w->pending[r].payload);
     free(w->pending);
+    for (uint32_t k = 0; k < w->boxes; k++) free(w->box[k].message);
     free(w->box);
     free(w->answer);
     free(w->look.there);

@@ -78,9 +78,9 @@ int tcp_gather(TransportWorld *w, const MeshGroup *group, const void *bytes, siz
 /* *out = the largest `mine` among the members of the group. */
 int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
               const char *label, char *error);
-/* Messages between stages: this rank has so many outboxes. post copies a value to its slot once the
- * message before the last one has been taken; fetch waits for the message. */
-int tcp_boxes(TransportWorld *w, uint32_t n, char *error);
+/* Messages between stages: this rank has the outboxes of the plan. post copies a value to its slot
+ * once the message that lay there has been taken; fetch waits for the message. */
+int tcp_boxes(TransportWorld *w, const Plan *p, char *error);
 int tcp_post(TransportWorld *w, const StageMessage *m, char *error);
 int tcp_fetch(TransportWorld *w, const StageMessage *m, char *error);
 /* 0 while the run goes on; else EXIT_RANK with the reason as this rank knows it. */
