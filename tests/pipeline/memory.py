@@ -232,4 +232,5 @@ def main():
                 check_layers(Checker(sys.argv[1], path), mesh, settings, micro)
 
 
-main()
+if __name__ == "__main__":
+    main()
