@@ -80,10 +80,10 @@ static void wrong_value(Model *m, const Directive *of, const ExprValue *v) {
 
 /* "glob" = unit, "glob" = join("glob"). */
 static void add_unit(Model *m, Policy *p, const Directive *d, const ExprValue *join) {
-    HandUnit u = {.span = d->span};
+    PathList u = {.span = d->span};
     vec_push(m->arena, &u.paths.at, d->glob);
     if (join) vec_push(m->arena, &u.paths.at, call_argument(join, "path")->text);
-    vec_push(m->arena, &p->unit_by_hand, u);
+    vec_push(m->arena, &p->unit_by_hand.at, u);
 }
 
 static void warn_idle_path(Model *m, const Policy *p, const Directive *d, const char *name) {

@@ -37,7 +37,8 @@ static void warn_of_idle_sums(Model *m, const Policy *p) {
 
 /* Settings of prefetching where nothing is prefetched. */
 static void warn_of_idle_prefetch(Model *m, const Policy *p) {
-    bool gathers = strategy_gathers(p->strategy), root = p->unit == UNIT_ROOT && !p->unit_by_hand.n;
+    bool gathers = strategy_gathers(p->strategy),
+         root = p->unit == UNIT_ROOT && !p->unit_by_hand.at.n;
     const char *why = gathers ? "unit = root" : strategy_text(m, p);
     if (gathers && p->prefetch_post && !p->prefetch_backward)
         warn_idle(m, "shard", "prefetch_at", "no prefetch in backward");
@@ -49,7 +50,7 @@ static void warn_of_idle_prefetch(Model *m, const Policy *p) {
 
 /* Settings of units where the root is the only one. */
 static void warn_of_one_unit(Model *m, const Policy *p) {
-    if (p->unit != UNIT_ROOT || p->unit_by_hand.n) return;
+    if (p->unit != UNIT_ROOT || p->unit_by_hand.at.n) return;
     const ExprValue *reshard = setting_value(m, "shard", "reshard");
     bool asks = reshard_group(p) || (reshard->kind == VALUE_BOOL && !reshard->boolean);
     if (asks && strategy_reshards(p->strategy) && !p->reshard_root)

@@ -89,6 +89,26 @@ static void check_pipeline(Model *m, Policy *p, int64_t stages) {
         pipeline_error(m, "gradients cannot be offloaded in a pipeline", NULL);
 }
 
+/* [["h.0", "h.1"], ["h.2"]]: the units of each stage. */
+static void resolve_stage_lists(Model *m, Policy *p, const KeyValue *s) {
+    const ExprValue *v = &s->value;
+    bool right = !v->tuple && v->n_items > 0;
+    for (uint32_t i = 0; right && i < v->n_items; i++) {
+        const ExprValue *list = v->items[i].value;
+        PathList stage = {.span = list->span};
+        right = !v->items[i].name && list->kind == VALUE_LIST && list->n_items > 0;
+        for (uint32_t k = 0; right && k < list->n_items; k++) {
+            right = !list->items[k].name && list->items[k].value->kind == VALUE_TEXT;
+            vec_push(m->arena, &stage.paths.at, list->items[k].value->text);
+        }
+        vec_push(m->arena, &p->stage_lists.at, stage);
+    }
+    if (right) return;
+    p->stage_lists.at.n = 0;
+    setting_error(m, s,
+                  "stages must be a number, or a list for each stage of module paths in quotes");
+}
+
 void resolve_pipeline(Model *m, Policy *p) {
     const KeyValue *s = model_setting(m, "shard", "stages");
     p->pipeline = (PipelineKind)enum_of(setting_value(m, "shard", "pipeline"), &words_PipelineKind);
@@ -98,6 +118,8 @@ void resolve_pipeline(Model *m, Policy *p) {
     if (one && model_setting(m, "shard", "pipeline")->expression)
         warn_idle(m, "shard", "pipeline", "the mesh has no axis pp");
     if (one) return;
+    if (s->value.kind == VALUE_LIST) resolve_stage_lists(m, p, s);
+    if (p->stage_lists.at.n) stages = p->stage_lists.at.n;
     p->stages = stages ? stages : mesh_stages(&p->mesh);
     check_pipeline(m, p, p->stages);
 }

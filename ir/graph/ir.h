@@ -168,12 +168,15 @@ typedef struct StringList {
 
 /* Everything that passes read besides the ops: policy.def, the mesh and how units are made. Printed
  * in the header of a graph. */
-/* A unit of section shard, `"glob" = unit` or join(..): each module that the one path names, or one
- * unit of all modules that several name. */
-typedef struct HandUnit {
+/* Paths of modules, which may have stars, as section shard lists them. */
+typedef struct PathList {
     StringList paths;
     Span span;
-} HandUnit;
+} PathList;
+
+typedef struct PathLists {
+    VEC(PathList) at;
+} PathLists;
 
 /* What section shard says of modules by their path, besides units. */
 typedef struct PathPolicy {
@@ -202,7 +205,9 @@ typedef struct Policy {
     Span unit_span;              /* for errors of wrap */
     Span reshard_span;           /* the same of passes reshard and comm: of their settings */
     Span prefetch_span, inflight_span;
-    VEC(HandUnit) unit_by_hand; /* besides those of the rule */
+    PathLists unit_by_hand; /* besides those of the rule, `"glob" = unit` or join(..): each module
+                               that the one path names, or one unit of all that several name */
+    PathLists stage_lists;  /* by stage; empty: stages by predicted time */
     RecomputePolicy recompute;
     VEC(PathPolicy) by_path;
 #define POLICY(section, field, type, kind, words, standard, least, most, line) type field;

@@ -93,15 +93,15 @@ static bool parse_unit_policy(GraphParser *p) {
     return parse_span(p, &policy->unit_span);
 }
 
-static bool parse_by_hand(GraphParser *p) {
-    Policy *policy = &p->g->policy;
-    policy->unit_by_hand.n = 0;
+static bool parse_lists(GraphParser *p, PathLists *out) {
+    out->at.n = 0;
     if (!parse_expect_word(p, "lists") || !parse_expect(p, '(')) return false;
     do {
-        HandUnit u = {0};
-        if (!parse_expect(p, '[') || !parse_strings(p, &u.paths, ']') || !parse_span(p, &u.span))
+        PathList list = {0};
+        if (!parse_expect(p, '[') || !parse_strings(p, &list.paths, ']') ||
+            !parse_span(p, &list.span))
             return false;
-        vec_push(p->g->arena, &policy->unit_by_hand, u);
+        vec_push(p->g->arena, &out->at, list);
     } while (parse_accept(p, ','));
     return parse_expect(p, ')');
 }
@@ -143,7 +143,8 @@ static bool parse_one_policy(GraphParser *p) {
     char word[NAME_SIZE];
     if (!parse_word(p, "the name of a policy", word) || !parse_expect(p, '=')) return false;
     if (!strcmp(word, "unit")) return parse_unit_policy(p);
-    if (!strcmp(word, "by_hand")) return parse_by_hand(p);
+    if (!strcmp(word, "by_hand")) return parse_lists(p, &p->g->policy.unit_by_hand);
+    if (!strcmp(word, "stage_lists")) return parse_lists(p, &p->g->policy.stage_lists);
     if (!strcmp(word, "recompute")) return parse_recompute(p);
     if (!strcmp(word, "by_path")) return parse_by_path(p);
     for (uint32_t i = 0; i < n_policy_fields; i++)

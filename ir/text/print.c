@@ -89,13 +89,17 @@ static void note_span(GraphPrinter *p, Span at) {
     if (at.file && at.file < p->g->diags->files.n) p->file[at.file] = 1;
 }
 
+static void note_lists(GraphPrinter *p, const PathLists *lists) {
+    for (uint32_t i = 0; i < lists->at.n; i++) note_span(p, lists->at.at[i].span);
+}
+
 static void number_files(GraphPrinter *p) {
     const Graph *g = p->g;
     p->file = arena_array(p->arena, uint32_t, g->diags->files.n);
     note_span(p, g->policy.unit_span);
     note_span(p, g->policy.recompute.span);
-    for (uint32_t i = 0; i < g->policy.unit_by_hand.n; i++)
-        note_span(p, g->policy.unit_by_hand.at[i].span);
+    note_lists(p, &g->policy.unit_by_hand);
+    note_lists(p, &g->policy.stage_lists);
     for (uint32_t i = 0; i < g->policy.by_path.n; i++) note_span(p, g->policy.by_path.at[i].span);
     for (uint32_t i = 0; i < g->modules.n; i++) note_span(p, g->modules.at[i].span);
     for (uint32_t i = 0; i < g->params.n; i++) {
@@ -169,15 +173,15 @@ static void print_unit_policy(GraphPrinter *p) {
 }
 
 /* by_hand = lists(["a"] 1:2:3-2:5, ["b", "c"] ..); left out where there is none. */
-static void print_by_hand(GraphPrinter *p) {
-    const Policy *policy = &p->g->policy;
-    for (uint32_t i = 0; i < policy->unit_by_hand.n; i++) {
-        put_text(p, i ? ", [" : ", by_hand = lists([");
-        print_strings(p, &policy->unit_by_hand.at[i].paths);
+static void print_lists(GraphPrinter *p, const char *name, const PathLists *lists) {
+    for (uint32_t i = 0; i < lists->at.n; i++) {
+        if (!i) buf_printf(p->out, ", %s = lists(", name);
+        put_text(p, i ? ", [" : "[");
+        print_strings(p, &lists->at.at[i].paths);
         put_text(p, "]");
-        put_span(p, policy->unit_by_hand.at[i].span);
+        put_span(p, lists->at.at[i].span);
     }
-    if (policy->unit_by_hand.n) put_text(p, ")");
+    if (lists->at.n) put_text(p, ")");
 }
 
 /* recompute = class("A", "B") ops("gelu") keep("linear"), those that there are, with its place. */
@@ -239,11 +243,12 @@ static void print_policy(GraphPrinter *p) {
         }
         if (i == 0) {
             print_unit_policy(p);
-            print_by_hand(p);
+            print_lists(p, "by_hand", &policy->unit_by_hand);
         }
         if (i + 1 == n_shard_policies) {
             print_recompute(p);
             print_by_path(p);
+            print_lists(p, "stage_lists", &policy->stage_lists);
         }
     }
     put_text(p, "\n");

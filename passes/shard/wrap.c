@@ -174,8 +174,8 @@ static void add_manual(Wrap *w) {
     w->span = g->policy.unit_span;
     for (uint32_t k = 0; g->policy.unit == UNIT_MANUAL && k < g->policy.unit_manual.n; k++)
         add_list(w, &paths, &named, &g->policy.unit_manual.at[k]);
-    for (uint32_t k = 0; k < g->policy.unit_by_hand.n; k++) {
-        const HandUnit *u = &g->policy.unit_by_hand.at[k];
+    for (uint32_t k = 0; k < g->policy.unit_by_hand.at.n; k++) {
+        const PathList *u = &g->policy.unit_by_hand.at.at[k];
         w->span = u->span;
         if (u->paths.at.n == 1)
             add_each(w, &paths, &named, &u->paths);

@@ -8,7 +8,7 @@
  * order of computation. What the root computes goes with the layer before it, at the beginning with
  * the first. The row is cut into as many pieces as there are stages, so that the longest takes as
  * little time as possible: of an op the longer of FLOP / 1e11 and bytes / 1e10, its backward
- * included. Such a cut costs stages * layers^2.
+ * included. Such a cut costs stages * layers^2. Or section shard lists the units of each stage.
  *
  * Backward goes the other way: an op is of the layer of the forward op that it belongs to. That is
  * at the same place in the same module; where a module is used several times, it is the last use
@@ -165,6 +165,94 @@ static void cut_layers(Stages *s, uint32_t stages) {
     }
 }
 
+/* ---- lists ---- */
+
+/* A path of a stage's list names a module. */
+typedef struct ListedStage {
+    Stages *s;
+    const PathList *list;
+    const char *path;
+    int32_t stage;
+    bool any, good;
+} ListedStage;
+
+static bool stage_error(const Stages *s, Span at, const char *text, const char *help) {
+    Diag d = diag_at(s->g->diags, E_stages, at, "%s", text);
+    diag_help(&d, "%s", help);
+    diag_emit(&d);
+    return false;
+}
+
+static const char *layer_name(const Stages *s, uint32_t layer) {
+    return s->g->units.at[s->layers.at[layer].unit].name;
+}
+
+static bool is_inside(const Graph *g, const Layer *layer, int32_t of) {
+    const Unit *u = &g->units.at[layer->unit];
+    for (uint32_t k = 0; k < u->modules.n; k++) {
+        int32_t module = u->modules.at[k];
+        while (module > of) module = g->modules.at[module].parent;
+        if (module == of) return true;
+    }
+    return false;
+}
+
+static void list_module(void *user, int32_t module) {
+    ListedStage *l = user;
+    Stages *s = l->s;
+    for (uint32_t i = 0; i < s->layers.n && l->good; i++) {
+        Layer *layer = &s->layers.at[i];
+        if (!is_inside(s->g, layer, module)) continue;
+        l->any = true;
+        if (layer->stage != NO_INDEX && layer->stage != l->stage)
+            l->good = stage_error(s, l->list->span,
+                                  arena_printf(s->g->scratch, "stages %d and %d both list %s",
+                                               layer->stage, l->stage, layer_name(s, i)),
+                                  "a unit is in one stage");
+        layer->stage = l->stage;
+    }
+}
+
+/* Lists are without gaps, and ascend in the order of computation. */
+static bool lists_are_whole(const Stages *s) {
+    const PathLists *lists = &s->g->policy.stage_lists;
+    for (uint32_t i = 0; i < s->layers.n; i++) {
+        int32_t stage = s->layers.at[i].stage;
+        if (stage == NO_INDEX)
+            return stage_error(s, lists->at.at[0].span,
+                               arena_printf(s->g->scratch, "no stage lists %s", layer_name(s, i)),
+                               "each unit is in the list of one stage");
+        if (i && s->layers.at[i - 1].stage > stage)
+            return stage_error(
+                s, lists->at.at[stage].span,
+                arena_printf(s->g->scratch,
+                             "stage %d lists %s, which is computed after %s of stage %d", stage,
+                             layer_name(s, i), layer_name(s, i - 1), s->layers.at[i - 1].stage),
+                "stages are rows of units in the order of computation");
+    }
+    return true;
+}
+
+static bool take_lists(Stages *s) {
+    const PathLists *lists = &s->g->policy.stage_lists;
+    for (uint32_t i = 0; i < s->layers.n; i++) s->layers.at[i].stage = NO_INDEX;
+    for (uint32_t k = 0; k < lists->at.n; k++) {
+        const PathList *list = &lists->at.at[k];
+        for (uint32_t j = 0; j < list->paths.at.n; j++) {
+            ListedStage l = {s, list, list->paths.at.at[j], (int32_t)k, false, true};
+            if (!modules_of_path(&s->paths, "stages", list->span, l.path, list_module, &l) ||
+                !l.good)
+                return false;
+            if (!l.any)
+                return stage_error(
+                    s, list->span,
+                    arena_printf(s->g->scratch, "stage %u lists %s, which has no unit", k, l.path),
+                    "what is computed outside of units goes with the unit before it");
+        }
+    }
+    return lists_are_whole(s);
+}
+
 static bool has_layers(const Stages *s, uint32_t stages) {
     const Graph *g = s->g;
     if (s->layers.n >= stages) return true;
@@ -227,8 +315,9 @@ bool pass_stage(Graph *g) {
     find_layers(&s, p);
     find_backward(&s, p);
     bool good = has_layers(&s, graph_stages(g));
+    if (good && g->policy.stage_lists.at.n) good = take_lists(&s);
     if (good) {
-        cut_layers(&s, graph_stages(g));
+        if (!g->policy.stage_lists.at.n) cut_layers(&s, graph_stages(g));
         for (uint32_t i = 0; i < g->programs.n; i++)
             place_forward(&s, &g->programs.at[i], (int32_t)i == train);
         place_backward(&s, p);
