@@ -5,6 +5,8 @@
 #include "report.h"
 #include "step.h"
 
+#define SAME 0.005 /* overlap that makes no difference worth a word */
+
 static const char *amount_seconds(Arena *a, double s) {
     if (s < 1e-3) return arena_printf(a, "%.0f us", s * 1e6);
     if (s < 0.1) return arena_printf(a, "%.1f ms", s * 1e3);
@@ -71,7 +73,7 @@ void step_text(const Step *s, Arena *a, Buf *out) {
     if (s->peak_flops) buf_printf(out, ", MFU %.0f %%", 100 * utilization(s));
     buf_printf(out, ", %s exposed", amount_seconds(a, t->exposed));
     if (s->plan->n_roles > 1) buf_printf(out, ", stages idle %.0f %%", 100 * t->idle);
-    if (s->machine->kind == DEVICE_CPU && s->on.seconds != s->off.seconds)
+    if (fabs(s->on.seconds / s->off.seconds - 1) > SAME)
         buf_printf(out, ", with --overlap %s %s", s->overlaps ? "off" : "on",
                    amount_seconds(a, (s->overlaps ? &s->off : &s->on)->seconds));
     put_run(s, a, out);

@@ -23,7 +23,7 @@
  *   RESULTS(GIVEN)    result types do not follow from the operands: the op's maker states them
  *   CARRIES(n)        results 0 .. n-1 carry gradients, further ones are by-products; default 1,
  *                     ALL_RESULTS = every result
- *   PRODUCTS(rule)    function products_<rule> of cost.c: its matrix products, b m n k; default none
+ *   PRODUCTS(rule)    function products_<rule> of cost.c: its matrix products, b m n k
  *   CLASS(class)      what its time depends on (OpClass of words.h); default ELEMENTS. Collectives,
  *                     messages and what the executor runs need none
  *   BYTES(rule)       function bytes_<rule> of cost.c; default: every operand and result once, or

@@ -5,31 +5,37 @@
 #include "step.h"
 #include "test.h"
 
-#define C(value) "{\"value\": " #value ", \"from\": \"measured\"}"
-
+/* JSON with ' for ", and !5 for a constant whose value is 5. */
 static const char gpu_text[] =
-    "{\"format\": 1, \"device\": {\"cores\": " C(4) ", \"launch_s\": " C(1) ", \"cache_bytes\": " C(
-        10) "},"
-            "\"products\": {\"f32\": "
-            "{\"flops_s\": " C(524288) ", "
-                                       "\"sustained\": " C(0.5) ", \"start_s\": " C(
-                                           2) ", \"fill_k\": " C(2) "}},"
-                                                                    "\"attention\": [{\"width\": "
-                                                                    "64, \"forward_flops_s\": " C(100) ", \"backward_flops_s\": " C(50) ", \"fill_keys\": " C(4) "}, {\"width\": 128, \"forward_flops_s\": " C(1000) "}],"
-                                                                                                                                                                                                                     "\"ops\": {\"rows\": {\"bytes_s\": " C(10) ", \"cached_bytes_s\": " C(20) ", \"flops_s\": " C(100) "}},"
-                                                                                                                                                                                                                                                                                                                        "\"links\": [{\"ranks\": 2, \"start_s\": " C(1) ", \"bytes_s\": " C(100) "},"
-                                                                                                                                                                                                                                                                                                                                                                                                 "{\"ranks\": 8, \"start_s\": " C(4) ", \"bytes_s\": " C(
-                                                                                                                                                                                                                                                                                                                                                                                                     40) ", \"all_reduce_start_s\": " C(5) ", \"all_reduce_bytes_s\": " C(30) "}],"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "\"fabric\": [{\"nodes\": 2, \"start_s\": " C(10) ", \"bytes_s\": " C(20) ", \"short_start_s\": " C(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  1) ", \"short_bytes_s\": " C(5) ", \"ramp\": {\"value\": [[1, 0.5], [100, 1]], \"from\": \"measured\"}},"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  "{\"nodes\": 4, \"start_s\": " C(16) ", \"bytes_s\": " C(20) "}],"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "\"copies\": {\"fetch\": {\"start_s\": " C(1) ", \"bytes_s\": " C(10) "}},"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     "\"sharing\": {\"copy_ranks\": " C(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         2) "}}";
+    "{'format': 1, 'device': {'cores': !4, 'launch_s': !1, 'cache_bytes': !10},"
+    " 'products': {'f32': {'flops_s': !524288, 'sustained': !0.5, 'start_s': !2, 'fill_k': !2}},"
+    " 'attention': [{'width': 64, 'forward_flops_s': !100, 'backward_flops_s': !50,"
+    "                'fill_keys': !4}, {'width': 128, 'forward_flops_s': !1000}],"
+    " 'ops': {'rows': {'bytes_s': !10, 'cached_bytes_s': !20, 'flops_s': !100}},"
+    " 'links': [{'ranks': 2, 'start_s': !1, 'bytes_s': !100},"
+    "           {'ranks': 8, 'start_s': !4, 'bytes_s': !40,"
+    "            'all_reduce_start_s': !5, 'all_reduce_bytes_s': !30}],"
+    " 'fabric': [{'nodes': 2, 'start_s': !10, 'bytes_s': !20, 'short_start_s': !1,"
+    "             'short_bytes_s': !5, 'ramp': ![[1,0.5],[100,1]]},"
+    "            {'nodes': 4, 'start_s': !16, 'bytes_s': !20}],"
+    " 'copies': {'fetch': {'start_s': !1, 'bytes_s': !10}}, 'sharing': {'copy_ranks': !2}}";
 
-static const char cpu_text[] = "{\"format\": 1, \"kind\": \"cpu\", \"products\": {\"f32\": "
-                               "{\"flops_s\": " C(1000) ", \"start_s\": " C(1) ", \"fill_m\": " C(
-                                   5) ", \"fill_n\": " C(10) ", \"fill_k\": " C(20) "}}}";
+static const char cpu_text[] =
+    "{'format': 1, 'kind': 'cpu', 'products': {'f32': {'flops_s': !1000, 'start_s': !1,"
+    " 'fill_m': !5, 'fill_n': !10, 'fill_k': !20}}}";
+
+static void expand_constants(const char *text, Buf *json) {
+    while (*text) {
+        if (*text != '!') {
+            buf_printf(json, "%c", *text == '\'' ? '"' : *text);
+            text++;
+            continue;
+        }
+        size_t n = 1 + (text[1] == '[' ? strcspn(text + 1, "}") : strspn(text + 1, "0123456789."));
+        buf_printf(json, "{\"value\": %.*s, \"from\": \"measured\"}", (int)n - 1, text + 1);
+        text += n;
+    }
+}
 
 typedef struct Room { /* what costs are asked of */
     Arena *arena;
@@ -42,7 +48,8 @@ typedef struct Room { /* what costs are asked of */
     Type types[4];
 } Room;
 
-static void open_room(Room *r, const char *text, size_t n, int64_t outer, int64_t inner) {
+static void open_room(Room *r, const char *text, int64_t outer, int64_t inner) {
+    Buf json = {0};
     memset(r, 0, sizeof *r);
     r->arena = arena_new();
     diag_init(&r->diags, r->arena);
@@ -51,13 +58,13 @@ static void open_room(Room *r, const char *text, size_t n, int64_t outer, int64_
     r->roles[1].first_rank = 8;
     r->plan = (Plan){
         .settings = &r->settings, .axes = r->axes, .n_axes = 2, .roles = r->roles, .n_roles = 2};
-    const Machine *m = machine_read_text(&r->diags, r->arena, "a.machine", text, n);
+    expand_constants(text, &json);
+    const Machine *m = machine_read_text(&r->diags, r->arena, "a.machine", json.at, json.n);
+    buf_free(&json);
     assert_non_null(m);
     r->costs = costs_of(&r->plan, m, r->arena);
     r->costs.types = r->types;
 }
-
-#define OPEN(room, text, outer, inner) open_room(room, text, sizeof text - 1, outer, inner)
 
 static void close_room(Room *r) {
     assert_true(r->costs.complete);
@@ -74,7 +81,7 @@ static Type f32(int64_t n) { return (Type){.dtype = DT_F32, .rank = 1, .dim = {n
 TEST(products_take_waves_of_tiles) {
     Room r;
     Type f = f32(1);
-    OPEN(&r, gpu_text, 1, 1);
+    open_room(&r, gpu_text, 1, 1);
     OpProducts four = {.count = 1, .b = 1, .m = 256, .n = 512, .k = 30}; /* 4 tiles, 1 wave */
     assert_near(cost_product(&r.costs, &four, &f).seconds, 2 + 32);
     OpProducts batch = {.count = 1, .b = 4, .m = 128, .n = 256, .k = 30};
@@ -90,7 +97,7 @@ TEST(products_of_a_cpu_have_to_be_large) {
     Room r;
     Type f = f32(1);
     OpProducts p = {.count = 1, .b = 1, .m = 10, .n = 20, .k = 5};
-    OPEN(&r, cpu_text, 1, 1);
+    open_room(&r, cpu_text, 1, 1);
     assert_near(cost_product(&r.costs, &p, &f).seconds, 1 + 2 * 1.5 * 1.5 * 5);
     close_room(&r);
 }
@@ -99,7 +106,7 @@ TEST(products_of_a_cpu_have_to_be_large) {
 TEST(attention_depends_on_width_and_on_visible_keys) {
     Room r;
     OpProducts p = {.count = 2, .b = 3, .m = 10, .n = 10, .k = 10, .pairs = 40};
-    OPEN(&r, gpu_text, 1, 1);
+    open_room(&r, gpu_text, 1, 1);
     assert_near(cost_attention(&r.costs, &p, false).seconds, 1 + 4800.0 / 50);
     p.count = 4;
     p.again = 1;
@@ -111,7 +118,7 @@ TEST(attention_depends_on_width_and_on_visible_keys) {
 
 TEST(other_kernels_take_as_long_as_bytes_or_operations) {
     Room r;
-    OPEN(&r, gpu_text, 1, 1);
+    open_room(&r, gpu_text, 1, 1);
     assert_near(cost_moved(&r.costs, CLASS_ROWS, 100, 0).seconds, 1 + 10);
     assert_near(cost_moved(&r.costs, CLASS_ROWS, 100, 2000).seconds, 1 + 20);
     assert_near(cost_moved(&r.costs, CLASS_ROWS, 10, 0).seconds, 1 + 0.5); /* cached */
@@ -129,11 +136,11 @@ static double collective(Room *r, OpKind op, AxisSet axes, int64_t elements) {
 /* Nodes have 8 ranks. Of 5 ranks: half-way between rows 2 and 8. */
 TEST(collectives_in_a_node_use_its_links) {
     Room r;
-    OPEN(&r, gpu_text, 1, 8);
+    open_room(&r, gpu_text, 1, 8);
     assert_near(collective(&r, OP_unshard, 2, 100), 4 + 10);
     assert_near(collective(&r, OP_all_reduce, 2, 90), 5 + 12);
     close_room(&r);
-    OPEN(&r, gpu_text, 1, 5);
+    open_room(&r, gpu_text, 1, 5);
     assert_near(collective(&r, OP_unshard, 2, 175), 2.5 + 10);
     assert_near(collective(&r, OP_all_reduce, 2, 175), 2 * 12.5); /* row 2 has none of its own */
     assert_near(collective(&r, OP_unshard, 1, 175), 0);           /* of one rank */
@@ -143,17 +150,17 @@ TEST(collectives_in_a_node_use_its_links) {
 /* 16 ranks in 2 nodes; 1,600 bytes a rank are beyond the ramp, and at full speed. */
 TEST(collectives_over_nodes_take_the_faster_protocol) {
     Room r;
-    OPEN(&r, gpu_text, 1, 16);
+    open_room(&r, gpu_text, 1, 16);
     assert_near(collective(&r, OP_reduce_scatter, 2, 6400), 10 + 25600.0 / 20);
     assert_near(collective(&r, OP_reduce_scatter, 2, 4), 1 + 16 / 2.5); /* a byte a rank */
     assert_near(collective(&r, OP_all_reduce, 2, 4), 2 * (1 + 16 / 2.5));
     close_room(&r);
     /* one rank of each of 2 nodes: an eighth of the adapters */
-    OPEN(&r, gpu_text, 2, 8);
+    open_room(&r, gpu_text, 2, 8);
     assert_near(collective(&r, OP_reduce_scatter, 1, 6400), 10 + 25600.0 / 2.5);
     close_room(&r);
     /* 6 nodes: the start goes on growing by 3 a node, and that is said */
-    OPEN(&r, gpu_text, 1, 48);
+    open_room(&r, gpu_text, 1, 48);
     PlanInstr in = {.op = OP_unshard, .n_in = 1, .n_out = 1, .attr.axes = 2};
     r.types[1] = f32(5);
     Cost cost = cost_collective(&r.costs, &in, 0);
@@ -165,7 +172,7 @@ TEST(collectives_over_nodes_take_the_faster_protocol) {
 /* Ranks 0 and 8 are in different nodes. */
 TEST(messages_cross_a_link_or_the_fabric) {
     Room r;
-    OPEN(&r, gpu_text, 1, 16);
+    open_room(&r, gpu_text, 1, 16);
     assert_near(cost_message(&r.costs, 100, 0, 0).seconds, 1 + 1);
     assert_near(cost_message(&r.costs, 20000, 0, 1).seconds, 10 + 8000);
     close_room(&r);

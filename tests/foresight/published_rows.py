@@ -1,8 +1,8 @@
 """Published measurements of training steps as model files of ours. A row of the table names the
 model's sizes, how it was trained and sharded, and on what; `model_file` writes the same as a .fsd.
 
-What a row must say, and what a model file cannot say, is in `unanswered`. Where a row says nothing of
-heads or words, heads have the width 128 and the vocabulary is GPT-2's."""
+What a row must say, and what a model file cannot say, is in `unanswered`. Where a row says nothing
+of heads or words, heads have the width 128 and the vocabulary is GPT-2's."""
 import re
 
 MACHINES = (("H100", "h100-80"), ("A100 40GB", "a100-40"), ("A100", "a100-80"), ("A800", "a100-80"))
@@ -135,12 +135,15 @@ def model_file(row):
     batch = int(row["micro_batch"]) * int(row["grad_accum"]) * samples
     half = "f16" if row["precision"].startswith("fp16") else "bf16"
     form = "scale = 1024, master = f32" if half == "f16" else "master = f32, reduce = bf16"
-    return f"""config {{ L = {n["layers"]}; D = {n["hidden"]}; H = {n["heads"]}; KV = {number(row, "kv") or n["heads"]}
+    n["kv"] = number(row, "kv") or n["heads"]
+    return f"""config {{ L = {n["layers"]}; D = {n["hidden"]}; H = {n["heads"]}; KV = {n["kv"]}
          F = {n["ffn"]}; V = {n["vocab"]}; T = {n["seq"]} }}
 {LLAMA if llama else GPT.replace("BIAS", bias)}
 model = Net
 data {{ train = synthetic_tokens(V); length = T }}
 train {{ loss = cross_entropy(model(inputs), targets); batch = {batch}; steps = 1; clip = 1.0
-        accumulate = {row["grad_accum"]}; optimizer = adamw(lr = 1e-4); precision = {half}({form}) }}
-shard {{ mesh = ({mesh}); unit = Block; strategy = {strategy}; {recompute_of(row)} }}
+        accumulate = {row["grad_accum"]}; optimizer = adamw(lr = 1e-4)
+        precision = {half}({form}) }}
+shard {{ mesh = ({mesh}); unit = Block; strategy = {strategy}
+        {recompute_of(row)} }}
 """
