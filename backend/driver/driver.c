@@ -162,6 +162,7 @@ static int run_command(Driver *d) {
     case COMMAND_COMPILE: return driver_compile(d);
     case COMMAND_DUMP: return driver_dump(d);
     case COMMAND_FIT: return driver_fit(d);
+    case COMMAND_MACHINE: return driver_machine(d);
     case COMMAND_IMPORT: return driver_import(d);
     case COMMAND_OPT: return driver_opt(d);
     case COMMAND_CHECK: return driver_check(d);

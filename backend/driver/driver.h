@@ -48,6 +48,9 @@
 #define OPTION_OUTSIDE (UINT64_C(1) << 29)
 #define OPTION_DEVICE (UINT64_C(1) << 30)
 #define OPTION_MACHINE (UINT64_C(1) << 31)
+#define OPTION_PLAN (UINT64_C(1) << 32)
+#define OPTION_FIT (UINT64_C(1) << 33)
+#define OPTION_THREADS (UINT64_C(1) << 34)
 #define OPTIONS_VIEW (OPTION_ALL | OPTION_ONLY)
 #define OPTIONS_MODEL                                                                              \
     (OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET | OPTION_ACCELERATE | OPTION_DEEPSPEED)
@@ -60,7 +63,7 @@ typedef struct Options {
     const char *machine;                /* --machine: a file */
     const char *hf;                     /* a folder or config.json in place of a model file */
     const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed */
-    int64_t ranks, rank;
+    int64_t ranks, rank, threads;
     const char *stage; /* config, plan, or a stage that pass_of_stage knows */
     bool json;         /* --format=json */
     FileType dtype;
@@ -91,6 +94,7 @@ typedef enum Command {
     COMMAND_COMPILE,
     COMMAND_DUMP,
     COMMAND_FIT,
+    COMMAND_MACHINE,
     COMMAND_IMPORT,
     COMMAND_OPT,
     COMMAND_CHECK,
@@ -172,6 +176,8 @@ void driver_step_text(Driver *d, const struct Step *step, Buf *out);
 struct json_t *driver_step_json(Driver *d, const struct Step *step);
 /* driver_fit.c */
 int driver_fit(Driver *d);
+/* driver_machine.c */
+int driver_machine(Driver *d);
 /* driver_checkpoint.c */
 int driver_reshard(Driver *d);
 /* driver_convert.c */

@@ -7,6 +7,7 @@
 
 #include "driver.h"
 #include "loss_plot.h"
+#include "measure.h"
 
 static const char *const completion_shells[] = {"bash", "zsh", NULL};
 
@@ -45,6 +46,20 @@ const CommandInfo command_table[] = {
      OPTION_MEMORY | OPTION_OUTSIDE | OPTION_MACHINE | OPTION_DEVICE | OPTION_FORMAT | OPTION_HF |
          OPTIONS_MODEL | OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET,
      1, 1, WORDS_FILES, NULL},
+    {COMMAND_MACHINE, "machine", "machine -n RANKS -o FILE.machine [options]",
+     "measure this machine, for --machine",
+     "Runs plans of a model with all kinds of ops on RANKS ranks of this machine, by the fsdp-run\n"
+     "beside fsdpc, and writes constants with which their instructions are predicted best; takes "
+     "two\n"
+     "minutes, in which nothing else should run. In steps, for other launchers and GPUs:\n"
+     "    fsdpc machine --plan -n 8 -o measure              writes plans into a folder\n"
+     "    fsdp-run --profile f32.json measure/f32.bin       and the other plans there, as you run "
+     "plans\n"
+     "    fsdpc machine --fit *.json* --device cuda --machine base.machine -o new.machine\n"
+     "--machine names a file whose constants are kept where nothing was measured.\n",
+     OPTION_OUTPUT | OPTION_RANKS | OPTION_THREADS | OPTION_PLAN | OPTION_FIT | OPTION_DEVICE |
+         OPTION_MACHINE | OPTION_ERROR_FORMAT | OPTION_QUIET,
+     0, MEASURE_FILES, WORDS_FILES, NULL},
     {COMMAND_IMPORT, "import", "import DIR -o model.fsd", "a Hugging Face folder to a model file",
      "DIR is a folder of the hub, or its config.json alone. Writes a model file that computes "
      "what\n"

@@ -67,6 +67,7 @@ static void add_commands(HelpBook *b) {
         {"compile", "fsdpc compile model.fsd -o plan.bin -n 2"},
         {"dump", "fsdpc dump plan.bin"},
         {"fit", "fsdpc fit model.fsd --memory 80GiB"},
+        {"machine", "fsdpc machine --plan -n 2 -o measure"},
         {"import", "fsdpc import hub/config.json -o imported.fsd"},
         {"opt", "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse_packed_attention,grad"},
         {"check", "fsdpc check plan.bin"},

@@ -79,8 +79,17 @@ const OptionInfo option_table[] = {
     {OPTION_MACHINE, 0, "machine", "FILE",
      "constants of a machine, from which the time of a step follows; see docs/time.md",
      "fsdpc compile --machine h100-80.machine model.fsd -o plan.bin"},
-    {OPTION_DEVICE, 0, "device", "KIND", "cuda (default) or cpu",
+    {OPTION_DEVICE, 0, "device", "KIND",
+     "cuda or cpu; without --machine, fit takes cuda, and machine cpu",
      "fsdpc fit --memory 16GiB --device cpu model.fsd"},
+    {OPTION_THREADS, 0, "threads", "N",
+     "threads of a rank, as for fsdp-run; default: cores / ranks",
+     "fsdpc machine --fit f32.json --threads 1 -o here.machine"},
+    {OPTION_PLAN, 0, "plan", NULL,
+     "write the measuring plans into the folder of -o, and run nothing",
+     "fsdpc machine --plan -n 8 -o measure"},
+    {OPTION_FIT, 0, "fit", NULL, "the arguments are traces of measuring plans: fit a file to them",
+     "fsdpc machine --fit f32.json --threads 1 -o here.machine"},
     {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
 };
 const int n_options = ARRAY_LEN(option_table);
@@ -273,6 +282,9 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     case OPTION_RANKS:
         return whole_number(value, 1, 1 << 20, &p->ranks) ||
                wrong_value(d, o, value, "a number of ranks from 1 to 1048576");
+    case OPTION_THREADS:
+        return whole_number(value, 1, 1 << 16, &p->threads) ||
+               wrong_value(d, o, value, "a number of threads from 1 to 65536");
     case OPTION_RANK:
         p->rank = JSON_ALL_RANKS;
         return !strcmp(value, "all") || whole_number(value, 0, 1 << 20, &p->rank) ||

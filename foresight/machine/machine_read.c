@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "machine_file.h"
+#include "op.h"
 
 /* Byte counts must fit 64 bits. */
 #define MOST 1e18
 #define LEAST_FACTOR 0.001
 enum { MOST_RANKS = 1 << 20 /* of a mesh */, MOST_WORDS = 8 };
 
-typedef enum GroupKind { GROUP_ONE, GROUP_WORDS, GROUP_LIST } GroupKind;
+typedef enum GroupKind { GROUP_ONE, GROUP_WORDS, GROUP_OPS, GROUP_LIST } GroupKind;
 
 typedef enum GroupId {
 #define GROUP(name, kind, key, doc) ID_##name,
@@ -171,15 +172,17 @@ static size_t split_words(const Reader *r, const char *list, const char *words[M
 }
 
 static void read_words(Reader *r, GroupId group, json_t *j) {
-    const char *known[MOST_WORDS], *name;
-    size_t n = split_words(r, groups[group].key, known);
+    const char *known[MOST_WORDS + OP_COUNT], *name;
+    size_t words = split_words(r, groups[group].key, known), n = words;
+    for (int op = 0; op < OP_COUNT && groups[group].kind == GROUP_OPS; op++)
+        known[n++] = op_info[op].name;
     json_t *item;
     json_object_foreach(j, name, item) {
         const char *path = below(r, groups[group].name, name);
         size_t t = 0;
         while (t < n && strcmp(known[t], name)) t++;
-        if (t == n)
-            unknown(r, groups[group].name, name, known, n);
+        if (t == n) /* a list of all ops would help nobody */
+            unknown(r, groups[group].name, name, known, nearest_name(name, known, n) ? n : words);
         else
             read_constants(r, group, path, path, item);
     }
@@ -209,6 +212,7 @@ static void read_group(Reader *r, GroupId group, json_t *j) {
     switch (groups[group].kind) {
     case GROUP_ONE: read_constants(r, group, name, name, j); return;
     case GROUP_WORDS:
+    case GROUP_OPS:
         if (is_object(r, name, j)) read_words(r, group, j);
         return;
     case GROUP_LIST: read_list(r, group, j); return;

@@ -29,17 +29,16 @@ Costs costs_of(const Plan *p, const Machine *m, Arena *a) {
 
 static Cost kernel_cost(Costs *c, const PlanInstr *in) {
     OpKind op = (OpKind)in->op;
-    OpClass class = (OpClass)op_info[op].cost_class;
     OpProducts p =
         op_products(op, &in->attr, (int)in->n_in, c->types, (int)in->n_out, c->types + in->n_in);
-    switch (class) {
+    switch ((OpClass)op_info[op].cost_class) {
     case CLASS_PRODUCT: return cost_product(c, &p, c->types);
     case CLASS_ATTENTION: return cost_attention(c, &p, p.again > 0);
     case CLASS_COPY: return cost_copy(c, in, (double)in->bytes / 2);
     case CLASS_ELEMENTS:
     case CLASS_ROWS:
     case CLASS_SCATTERED:
-    case CLASS_UPDATE: return cost_moved(c, class, (double)in->bytes, (double)in->flops);
+    case CLASS_UPDATE: return cost_moved(c, op, (double)in->bytes, (double)in->flops);
     case OP_CLASSES: break;
     }
     BUG("%s has no class", op_info[op].name);
@@ -48,7 +47,7 @@ static Cost kernel_cost(Costs *c, const PlanInstr *in) {
 static Cost new_cost(Costs *c, const PlanInstr *in, uint32_t role) {
     if (op_info[in->op].effect == EFFECT_COMM) return cost_collective(c, in, role);
     if (in->op == OP_send) /* into the outbox */
-        return cost_moved(c, CLASS_ELEMENTS, 2 * (double)type_bytes(c->types), 0);
+        return cost_moved(c, OP_send, 2 * (double)type_bytes(c->types), 0);
     if (!op_info[in->op].launched) return (Cost){.occupies = OCCUPIES_NOTHING};
     return kernel_cost(c, in);
 }
@@ -63,6 +62,17 @@ static CostKey key_of(const Costs *c, const PlanInstr *in, uint32_t role) {
                    .causal = in->attr.causal != 0};
     key.types = hash_bytes(c->types, (in->n_in + in->n_out) * sizeof *c->types, 0);
     return key;
+}
+
+uint64_t cost_key(Costs *c, const PlanInstr *in, uint32_t role) {
+    plan_types(c->plan, in, c->types);
+    CostKey key = key_of(c, in, role);
+    return hash_bytes(&key, sizeof key, 0);
+}
+
+Cost cost_anew(Costs *c, const PlanInstr *in, uint32_t role) {
+    plan_types(c->plan, in, c->types);
+    return new_cost(c, in, role);
 }
 
 Cost cost_of(Costs *c, const PlanInstr *in, uint32_t role) {

@@ -96,10 +96,17 @@ Cost cost_attention(Costs *c, const OpProducts *p, bool backward) {
 
 /* ---- what moves bytes */
 
-Cost cost_moved(Costs *c, OpClass class, double bytes, double flops) {
+/* Constants of the op itself, or those of its class. */
+static const char *group_of_op(Costs *c, OpKind op) {
+    const char *own = arena_printf(c->arena, "ops.%s", op_info[op].name);
+    if (cost_find(c, arena_printf(c->arena, "%s.bytes_s", own))) return own;
+    return arena_printf(c->arena, "ops.%s", word_of(&words_OpClass, op_info[op].cost_class));
+}
+
+Cost cost_moved(Costs *c, OpKind op, double bytes, double flops) {
     Cost cost = start_cost(c, OCCUPIES_MEMORY);
     Origin origin;
-    const char *group = arena_printf(c->arena, "ops.%s", word_of(&words_OpClass, class));
+    const char *group = group_of_op(c, op);
     const MachineConstant *rate = cost_find(c, arena_printf(c->arena, "%s.flops_s", group));
     const MachineConstant *cached =
         cost_find(c, arena_printf(c->arena, "%s.cached_bytes_s", group));

@@ -66,11 +66,15 @@ typedef struct Costs {
 Costs costs_of(const Plan *p, const Machine *m, Arena *a);
 /* Alone on the machine, for the ranks of a role. */
 Cost cost_of(Costs *c, const PlanInstr *in, uint32_t role);
+/* Instructions of one key take as long, on any machine. */
+uint64_t cost_key(Costs *c, const PlanInstr *in, uint32_t role);
+/* The same as cost_of where the machine's constants change. */
+Cost cost_anew(Costs *c, const PlanInstr *in, uint32_t role);
 
 /* cost_kernel.c */
 Cost cost_product(Costs *c, const OpProducts *p, const Type *factor);
 Cost cost_attention(Costs *c, const OpProducts *p, bool backward);
-Cost cost_moved(Costs *c, OpClass class, double bytes, double flops);
+Cost cost_moved(Costs *c, OpKind op, double bytes, double flops);
 Cost cost_copy(Costs *c, const PlanInstr *in, double bytes);
 /* cost_comm.c */
 Cost cost_collective(Costs *c, const PlanInstr *in, uint32_t role);

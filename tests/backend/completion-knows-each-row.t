@@ -18,3 +18,5 @@ done
 for chapter in language modules attributes inits functions numbers options exit-codes diagnostics; do
     fsdpc help $chapter | sed -n 's/^  \([^ ][^ ]*\).*/fsdpc help |\1/p'
 done
+==== out
+fsdpc machine -- lacks --profile

@@ -6,6 +6,7 @@ fsdpc 0.1.0: compiles models to plans for sharded training
     fsdpc compile model.fsd -o plan.bin [options]    model file to plan
     fsdpc dump [--stage=STAGE] [options] FILE        any stage of a model, or a plan, as text
     fsdpc fit FILE --memory 80GiB [options]          what fits a device: samples, length, ranks, settings
+    fsdpc machine -n RANKS -o FILE.machine [options] measure this machine, for --machine
     fsdpc import DIR -o model.fsd                    a Hugging Face folder to a model file
     fsdpc opt --pass=NAME[,NAME]... [FILE]           run passes on a graph in text form
     fsdpc check [-v] plan.bin | CK                   prove a plan correct, or a checkpoint intact

@@ -4,7 +4,8 @@
 usage: fsdpc compile model.fsd -o plan.bin [options]
 
 Writes the plan that fsdp-run executes. The same file and options give the same bytes.
-With a model file, --help lists its config names.
+With a model file, --help lists its config names. With --machine, the summary says how long
+a step takes on that machine.
 
 options:
   -o, --output FILE          write the result to FILE; `-` is standard output
@@ -22,4 +23,5 @@ options:
       --error-format FORMAT  text (default) or json: one object a line
   -q, --quiet                print errors only
   -W, --warn NAME            no-NAME silences a warning, error makes all of them errors, error=NAME one; repeatable
+      --machine FILE         constants of a machine, from which the time of a step follows; see docs/time.md
   -h, --help                 this text

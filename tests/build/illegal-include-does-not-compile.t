@@ -6,13 +6,15 @@
 backend/check: backend/plan ir/base ir/cut ir/graph ir/ops ir/text
 backend/check/placement: backend/check backend/plan ir/base ir/cut ir/graph ir/ops
 backend/check/stages: backend/check backend/plan ir/base ir/cut ir/graph ir/ops
-backend/driver: backend/emit backend/plan backend/report checkpoint foresight/fit foresight/machine frontend frontend/families frontend/help frontend/model frontend/vocabulary ir/base ir/graph ir/ops passes tensors copies
+backend/driver: backend/emit backend/plan backend/report checkpoint foresight/fit foresight/machine foresight/measure foresight/step frontend frontend/families frontend/help frontend/model frontend/vocabulary ir/base ir/graph ir/ops passes tensors copies
 backend/emit: backend/plan frontend frontend/model ir/base ir/graph ir/ops ir/text passes
 backend/plan: ir/base ir/graph ir/ops ir/text
 backend/report: backend/plan ir/base ir/graph ir/ops ir/text
 checkpoint: tensors copies
 foresight/fit: backend/emit backend/plan backend/report frontend frontend/model ir/base ir/graph ir/ops passes
 foresight/machine: ir/base ir/ops
+foresight/measure: backend/emit backend/plan foresight/machine foresight/step frontend frontend/model ir/base ir/graph ir/ops passes copies
+foresight/step: backend/plan backend/report foresight/machine ir/base ir/graph ir/ops
 frontend: frontend/evaluate frontend/import frontend/model frontend/settings frontend/syntax frontend/tensors frontend/vocabulary frontend/weights ir/base ir/graph ir/ops
 frontend/evaluate: frontend/model frontend/syntax frontend/tensors frontend/vocabulary ir/base ir/graph ir/ops
 frontend/families: frontend frontend/evaluate frontend/model frontend/settings frontend/syntax frontend/vocabulary ir/base ir/graph ir/ops tensors copies

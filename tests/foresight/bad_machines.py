@@ -27,6 +27,12 @@ def node_of(spec):
     return schema["$defs"][spec["$ref"].split("/")[-1]] if "$ref" in spec else spec
 
 
+def words_of(spec):
+    """Names of members that share additionalProperties; an op stands for all ops."""
+    names = spec.get("propertyNames", {})
+    return names["anyOf"][0]["enum"] + ["gelu"] if "anyOf" in names else names.get("enum", [])
+
+
 def example(spec):
     spec = node_of(spec)
     if "const" in spec or "enum" in spec:
@@ -35,7 +41,7 @@ def example(spec):
         return [example({**pair, "type": "small"}) for pair in spec["prefixItems"]]
     if spec["type"] == "object":
         values = {k: example(v) for k, v in spec.get("properties", {}).items()}
-        for word in spec.get("propertyNames", {}).get("enum", []):
+        for word in words_of(spec):
             values[word] = example(spec["additionalProperties"])
         return values
     if spec["type"] == "array":
@@ -101,7 +107,7 @@ def faults(spec, path, whole):
             refuse(whole, path + [name], drop, path_text(path + [name]))
         refuse(whole, path + ["formatt"], put({}), path_text(path) or "there is no")
         named = dict(spec.get("properties", {}))
-        for word in spec.get("propertyNames", {}).get("enum", []):
+        for word in words_of(spec):
             named[word] = spec["additionalProperties"]
         for name, below in named.items():
             faults(below, path + [name], whole)

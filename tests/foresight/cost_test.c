@@ -11,7 +11,8 @@ static const char gpu_text[] =
     " 'products': {'f32': {'flops_s': !524288, 'sustained': !0.5, 'start_s': !2, 'fill_k': !2}},"
     " 'attention': [{'width': 64, 'forward_flops_s': !100, 'backward_flops_s': !50,"
     "                'fill_keys': !4}, {'width': 128, 'forward_flops_s': !1000}],"
-    " 'ops': {'rows': {'bytes_s': !10, 'cached_bytes_s': !20, 'flops_s': !100}},"
+    " 'ops': {'rows': {'bytes_s': !10, 'cached_bytes_s': !20, 'flops_s': !100},"
+    "         'rope': {'bytes_s': !25}},"
     " 'links': [{'ranks': 2, 'start_s': !1, 'bytes_s': !100},"
     "           {'ranks': 8, 'start_s': !4, 'bytes_s': !40,"
     "            'all_reduce_start_s': !5, 'all_reduce_bytes_s': !30}],"
@@ -119,9 +120,10 @@ TEST(attention_depends_on_width_and_on_visible_keys) {
 TEST(other_kernels_take_as_long_as_bytes_or_operations) {
     Room r;
     open_room(&r, gpu_text, 1, 1);
-    assert_near(cost_moved(&r.costs, CLASS_ROWS, 100, 0).seconds, 1 + 10);
-    assert_near(cost_moved(&r.costs, CLASS_ROWS, 100, 2000).seconds, 1 + 20);
-    assert_near(cost_moved(&r.costs, CLASS_ROWS, 10, 0).seconds, 1 + 0.5); /* cached */
+    assert_near(cost_moved(&r.costs, OP_softmax, 100, 0).seconds, 1 + 10);
+    assert_near(cost_moved(&r.costs, OP_softmax, 100, 2000).seconds, 1 + 20);
+    assert_near(cost_moved(&r.costs, OP_softmax, 10, 0).seconds, 1 + 0.5); /* cached */
+    assert_near(cost_moved(&r.costs, OP_rope, 100, 2000).seconds, 1 + 4);  /* by its own row */
     PlanInstr fetch = {.op = OP_fetch};
     assert_near(cost_copy(&r.costs, &fetch, 100).seconds, 1 + 20); /* two ranks share the link */
     close_room(&r);

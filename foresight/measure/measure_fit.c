@@ -1,0 +1,278 @@
+/* Constants with which foresight/step predicts the points best.
+ *
+ * Groups are fitted one by one: a search changes one constant after the other by a factor, as long
+ * as the mean of |log(predicted / measured)| falls, by ever smaller factors. Every fourth shape is
+ * held back at first: how well those are predicted is what a plan of other shapes may expect. Then
+ * all are fitted. What an op of its own row lacks, or an op that was not measured, is predicted by
+ * the row of its class.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+#include "plan_work.h"
+
+enum { MOST_CONSTANTS = 8, FEW = 4, HELD = 4 /* one in */, LAUNCH = 20 /* the quickest one in */ };
+
+typedef struct Search {
+    Measured *m;
+    Costs costs[MEASURE_VARIANTS];
+    VEC(MeasurePoint *) points;        /* of the group */
+    uint32_t constant[MOST_CONSTANTS]; /* of the machine */
+    double start[MOST_CONSTANTS];
+    uint32_t n;
+    bool all; /* also those that are held back */
+} Search;
+
+/* ---- the machine */
+
+static uint32_t set_constant(Measured *m, const char *path, double value, const char *from) {
+    uint32_t i = 0;
+    while (i < m->machine->constants.n && strcmp(m->machine->constants.at[i].path, path)) i++;
+    MachineConstant c = {.path = path, .value = value, .from = from};
+    if (i == m->machine->constants.n)
+        vec_push(m->arena, &m->machine->constants, c);
+    else
+        m->machine->constants.at[i] = c;
+    return i;
+}
+
+static double *value_of(Search *s, uint32_t k) {
+    return &s->m->machine->constants.at[s->constant[k]].value;
+}
+
+/* ---- the search */
+
+static double seconds_of(Search *s, const MeasurePoint *p) {
+    Costs *c = &s->costs[p->variant];
+    return fmax(cost_anew(c, &c->plan->instrs[p->instr], 0).seconds, 1e-9);
+}
+
+/* Points count by the root of their seconds: large ones decide what a step takes, small ones are
+ * many. */
+static double mean_error(Search *s) {
+    double error = 0, weights = 0;
+    for (uint32_t i = 0; i < s->points.n; i++) {
+        const MeasurePoint *p = s->points.at[i];
+        if (p->held && !s->all) continue;
+        double weight = sqrt(p->seconds);
+        error += weight * fabs(log(seconds_of(s, p) / p->seconds));
+        weights += weight;
+    }
+    return weights > 0 ? error / weights : 0;
+}
+
+static bool improve(Search *s, uint32_t k, double factor, double *best) {
+    double before = *value_of(s, k);
+    *value_of(s, k) = before * factor;
+    double error = mean_error(s);
+    bool better = error < *best - 1e-5;
+    if (better)
+        *best = error;
+    else
+        *value_of(s, k) = before;
+    return better;
+}
+
+static double search(Search *s) {
+    double best = mean_error(s);
+    for (double step = 4; step > 1.01;) {
+        bool better = false;
+        for (uint32_t k = 0; k < s->n; k++)
+            while (improve(s, k, step, &best) || improve(s, k, 1 / step, &best)) better = true;
+        if (!better) step = sqrt(step);
+    }
+    return best;
+}
+
+/* ---- groups */
+
+/* Those of the group, or of all groups of a class. */
+static void choose_points(Search *s, const char *group, const MeasureStart *start, int class) {
+    Measured *m = s->m;
+    s->points.n = 0;
+    for (uint32_t i = 0; i < m->points.n; i++) {
+        MeasurePoint *p = &m->points.at[i];
+        int its = op_info[m->plan[p->variant].instrs[p->instr].op].cost_class;
+        bool of_group = p->start == start && !strcmp(p->group, group);
+        if (class < 0 ? of_group : p->start == measure_moved && its == class)
+            vec_push(m->arena, &s->points, p);
+    }
+}
+
+/* Where the search of a constant starts: ops at that of their class. */
+static MachineConstant start_of(const Measured *m, const MeasurePoint *p,
+                                const MeasureStart *start) {
+    int class = op_info[m->plan[p->variant].instrs[p->instr].op].cost_class;
+    const char *of_class =
+        arena_printf(m->arena, "ops.%s.%s", word_of(&words_OpClass, class), start->key);
+    const MachineConstant *c =
+        p->start == measure_moved ? machine_find(m->machine, of_class) : NULL;
+    if (c) return *c;
+    return (MachineConstant){.value = m->kind == DEVICE_CUDA ? start->cuda : start->cpu,
+                             .from = "assumed"};
+}
+
+/* Those that are needed, and one for each two points: fewer say nothing about it. */
+static void open_constants(Search *s, const char *group, const MeasureStart *start) {
+    Measured *m = s->m;
+    uint32_t most = MAX(s->points.n / 2, 1);
+    for (s->n = 0; start->key; start++) {
+        MachineConstant c = start_of(m, s->points.at[0], start);
+        const char *path = arena_printf(m->arena, "%s.%s", group, start->key);
+        bool fitted = start->needed || s->n < most;
+        if (!c.value || (!fitted && !c.path)) continue;
+        uint32_t i = set_constant(m, path, c.value, c.from);
+        if (!fitted) continue;
+        s->start[s->n] = c.value;
+        s->constant[s->n++] = i;
+    }
+}
+
+/* A constant that was not moved made no difference: it is what it was. */
+static void name_origins(Search *s, double error) {
+    const char *from = arena_printf(s->m->arena, "measured, %u point%s, %.1f %%", s->points.n,
+                                    s->points.n == 1 ? "" : "s", 100 * error);
+    for (uint32_t k = 0; k < s->n; k++)
+        if (*value_of(s, k) != s->start[k]) s->m->machine->constants.at[s->constant[k]].from = from;
+}
+
+static void note_held(Search *s) {
+    for (uint32_t i = 0; i < s->points.n; i++) {
+        const MeasurePoint *p = s->points.at[i];
+        if (!p->held) continue;
+        s->m->held_error += fabs(seconds_of(s, p) / p->seconds - 1);
+        s->m->n_held++;
+    }
+}
+
+/* Rows that may be missing are left out where little is known of them: a plan may have no
+ * all-reduce of more than a number. */
+static uint32_t least_points(const MeasureStart *start) {
+    return start == measure_reduced ? FEW : 1;
+}
+
+/* The error of the group. */
+static double fit_group(Measured *m, const char *group, const MeasureStart *start, int class) {
+    Search s = {.m = m};
+    choose_points(&s, group, start, class);
+    if (s.points.n < least_points(start)) return 0;
+    open_constants(&s, group, start);
+    Arena *scratch = arena_new();
+    for (int v = 0; v < MEASURE_VARIANTS; v++)
+        if (m->seen[v]) s.costs[v] = costs_of(&m->plan[v], m->machine, scratch);
+    search(&s);
+    if (class < 0) note_held(&s);
+    s.all = true;
+    double error = exp(search(&s)) - 1;
+    name_origins(&s, error);
+    arena_free(scratch);
+    return error * s.points.n;
+}
+
+static double fit_classes(Measured *m) {
+    double error = 0;
+    for (int class = 0; class < OP_CLASSES; class ++)
+        for (uint32_t i = 0; i < m->points.n; i++) {
+            const MeasurePoint *p = &m->points.at[i];
+            int its = op_info[m->plan[p->variant].instrs[p->instr].op].cost_class;
+            if (p->start != measure_moved || its != class) continue;
+            const char *word = word_of(&words_OpClass, class);
+            error += fit_group(m, arena_printf(m->arena, "ops.%s", word), p->start, class);
+            break;
+        }
+    return error;
+}
+
+/* Each group at its first point. */
+static void fit_groups(Measured *m) {
+    for (uint32_t i = 0; i < m->points.n; i++) {
+        const MeasurePoint *p = &m->points.at[i];
+        uint32_t k = 0;
+        while (m->points.at[k].start != p->start || strcmp(m->points.at[k].group, p->group)) k++;
+        if (k == i) m->error += fit_group(m, p->group, p->start, -1);
+    }
+    m->error /= MAX(m->points.n, 1);
+    m->held_error /= MAX(m->n_held, 1);
+}
+
+/* ---- points */
+
+static int by_key(const void *a, const void *b) {
+    const MeasurePoint *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static int by_seconds(const void *a, const void *b) {
+    const MeasurePoint *x = a, *y = b;
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+/* Groups the points; of instructions that are alike, the median remains. */
+static void merge_points(Measured *m) {
+    Type *types = NULL;
+    uint32_t n = 0, kept = 0;
+    for (int v = 0; v < MEASURE_VARIANTS; v++) n = MAX(n, plan_most_types(&m->plan[v]));
+    types = arena_array(m->arena, Type, n + 1);
+    for (uint32_t i = 0; i < m->points.n; i++) {
+        MeasurePoint p = m->points.at[i];
+        Costs c = {.plan = &m->plan[p.variant], .types = types};
+        p.key = cost_key(&c, &c.plan->instrs[p.instr], 0);
+        measure_group(m, &p, types);
+        p.held = p.key % HELD == 0;
+        if (p.group && p.seconds > 0) m->points.at[kept++] = p;
+    }
+    qsort(m->points.at, kept, sizeof(MeasurePoint), by_key);
+    m->points.n = 0;
+    for (uint32_t i = 0, same; i < kept; i += same) {
+        for (same = 1; i + same < kept && m->points.at[i + same].key == m->points.at[i].key;)
+            same++;
+        m->points.at[m->points.n++] = m->points.at[i + same / 2];
+    }
+}
+
+/* What the quickest kernels take. */
+static void set_launch(Measured *m) {
+    MeasurePoint *moved = arena_array(m->arena, MeasurePoint, m->points.n + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->points.n; i++)
+        if (m->points.at[i].start == measure_moved) moved[n++] = m->points.at[i];
+    qsort(moved, n, sizeof *moved, by_seconds);
+    if (!n) return;
+    set_constant(m, "device.launch_s", moved[n / LAUNCH].seconds,
+                 arena_printf(m->arena, "measured, %u point%s", n, n == 1 ? "" : "s"));
+}
+
+/* Of the sizes that caches have, the one with which kernels are predicted best. */
+static void set_cache(Measured *m) {
+    double best = INFINITY, size = 0;
+    if (m->kind == DEVICE_CUDA) return;
+    for (double bytes = 1 << 18; bytes <= 1 << 28; bytes *= 2) {
+        set_constant(m, "device.cache_bytes", bytes, "fitted");
+        double error = fit_classes(m);
+        if (error < best) size = bytes;
+        best = fmin(best, error);
+    }
+    set_constant(m, "device.cache_bytes", size, "fitted");
+}
+
+static void open_machine(Measured *m) {
+    m->machine = arena_new_of(m->arena, Machine);
+    *m->machine = (Machine){.diags = m->diags, .file = "the new machine file", .kind = m->kind};
+    for (uint32_t i = 0; m->base && i < m->base->constants.n; i++)
+        vec_push(m->arena, &m->machine->constants, m->base->constants.at[i]);
+    if (m->cores) set_constant(m, "device.cores", m->cores, "threads of a rank");
+    if (m->memory)
+        set_constant(m, "device.memory_bytes", m->memory, "memory of the host, a rank's part");
+}
+
+void measure_fit(Measured *m) {
+    open_machine(m);
+    merge_points(m);
+    set_launch(m);
+    set_cache(m);
+    fit_classes(m);
+    fit_groups(m);
+}

@@ -1,0 +1,216 @@
+/* Traces of fsdp-run --profile: which plan each is of, and what each instruction takes.
+ *
+ * An instruction's time is that which a tenth of its calls on all ranks does not exceed, without
+ * the first call of a run: what takes longer was interrupted. A collective waits for its last rank,
+ * so that of a call the shortest time of any rank counts.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+
+enum { SLOWER = 10 }; /* one call in that many is quicker than what counts */
+
+typedef struct Event {
+    uint32_t instr, run, call;
+    int64_t rank;
+    double seconds;
+    int op;
+    uint64_t bytes, flops;
+} Event;
+
+typedef VEC(Event) Events;
+
+typedef struct Trace {
+    const char *file;
+    Events events;
+} Trace;
+
+static bool fault(Measured *m, const char *file, const char *help, const char *message) {
+    Diag d = diag_at(m->diags, E_trace, (Span){0}, "%s%s%s", file, *file ? ": " : "", message);
+    if (help) diag_help(&d, "%s", help);
+    diag_emit(&d);
+    return false;
+}
+
+/* ---- one file */
+
+static int64_t number_at(const json_t *object, const char *key) {
+    const json_t *j = json_object_get(object, key);
+    return json_is_integer(j) ? json_integer_value(j) : -1;
+}
+
+/* false: it is not what fsdp-run writes. */
+static bool read_event(Measured *m, Trace *t, const json_t *j) {
+    const json_t *args = json_object_get(j, "args"), *took = json_object_get(j, "dur");
+    const char *name = json_string_value(json_object_get(j, "name"));
+    int64_t instr = number_at(args, "instruction"), call = number_at(args, "call");
+    int64_t rank = number_at(j, "pid"), bytes = number_at(args, "bytes");
+    int64_t flops = number_at(args, "flops");
+    if (!name || !json_is_number(took) || MIN(MIN(instr, call), MIN(rank, MIN(bytes, flops))) < 0 ||
+        MAX(MAX(instr, call), rank) > INT32_MAX)
+        return false;
+    Event e = {.instr = (uint32_t)instr,
+               .call = (uint32_t)call,
+               .rank = rank,
+               .seconds = json_number_value(took) * 1e-6,
+               .op = op_by_name(name),
+               .bytes = (uint64_t)bytes,
+               .flops = (uint64_t)flops};
+    vec_push(m->arena, &t->events, e);
+    return true;
+}
+
+static bool read_events(Measured *m, Trace *t, const json_t *list) {
+    const json_t *item;
+    size_t i;
+    json_array_foreach(list, i, item) {
+        const char *kind = json_string_value(json_object_get(item, "ph"));
+        if (kind && !strcmp(kind, "X") && !read_event(m, t, item))
+            return fault(m, t->file, NULL,
+                         arena_printf(m->arena, "traceEvents[%zu] is not an instruction", i));
+    }
+    if (t->events.n) return true;
+    return fault(m, t->file, "fsdp-run --profile FILE writes traces", "it has no instruction");
+}
+
+static bool read_trace(Measured *m, Trace *t) {
+    json_error_t error;
+    size_t n;
+    char *text = read_file(t->file, &n);
+    if (!text) fail_environment("cannot read %s: %s", t->file, strerror(errno));
+    json_t *all = json_loadb(text, n, 0, &error);
+    bool good = all && read_events(m, t, json_object_get(all, "traceEvents"));
+    if (!all)
+        fault(m, t->file, "the run may have been interrupted while it wrote the trace",
+              arena_printf(m->arena, "not JSON in line %d: %s", error.line, error.text));
+    json_decref(all);
+    free(text);
+    return good;
+}
+
+/* ---- of which plan */
+
+static bool is_trace_of(const Trace *t, const Plan *p) {
+    for (uint32_t i = 0; i < t->events.n; i++) {
+        const Event *e = &t->events.at[i];
+        if (e->instr >= p->n_instrs) return false;
+        const PlanInstr *in = &p->instrs[e->instr];
+        if (e->op != in->op || e->bytes != in->bytes || e->flops != in->flops) return false;
+    }
+    return true;
+}
+
+static bool find_variant(Measured *m, const Trace *t, int *variant) {
+    for (*variant = 0; *variant < MEASURE_VARIANTS; ++*variant)
+        if (is_trace_of(t, &m->plan[*variant])) return true;
+    return fault(m, t->file,
+                 arena_printf(m->arena,
+                              "make the plans with this fsdpc: fsdpc machine --plan -n %lld -o "
+                              "FOLDER, then fsdp-run --profile TRACE FOLDER/f32.bin",
+                              (long long)m->ranks),
+                 arena_printf(m->arena, "it is not of a measuring plan for %lld ranks",
+                              (long long)m->ranks));
+}
+
+static bool open_plans(Measured *m) {
+    for (int v = 0; v < MEASURE_VARIANTS; v++) {
+        char message[ERROR_BYTES];
+        Buf bytes = {0};
+        if (!measure_plan(m->diags, (MeasureVariant)v, m->ranks, &bytes)) return false;
+        void *copy = arena_copy(m->arena, bytes.at, bytes.n);
+        if (plan_read(&m->plan[v], copy, bytes.n, message, sizeof message))
+            BUG("the measuring plan cannot be read: %s", message);
+        buf_free(&bytes);
+    }
+    return true;
+}
+
+/* ---- what instructions take */
+
+static int by_call(const void *a, const void *b) {
+    const Event *x = a, *y = b;
+    if (x->instr != y->instr) return x->instr < y->instr ? -1 : 1;
+    if (x->run != y->run) return x->run < y->run ? -1 : 1;
+    if (x->call != y->call) return x->call < y->call ? -1 : 1;
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static int by_seconds(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Of the n events of one instruction, in the order of by_call. */
+static double instruction_seconds(Measured *m, const PlanInstr *in, const Event *e, uint32_t n) {
+    double *seconds = arena_array(m->arena, double, n);
+    bool together = op_info[in->op].effect == EFFECT_COMM;
+    uint32_t counted = 0, first = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i && e[i].run != e[i - 1].run) first = i;
+        bool later = e[i].call != e[first].call;
+        if (later && !(together && e[i].call == e[i - 1].call)) seconds[counted++] = e[i].seconds;
+    }
+    if (!counted) seconds[counted++] = e[0].seconds; /* one call only */
+    qsort(seconds, counted, sizeof *seconds, by_seconds);
+    return seconds[counted / SLOWER];
+}
+
+static void add_points(Measured *m, MeasureVariant v, Events *events) {
+    qsort(events->at, events->n, sizeof *events->at, by_call);
+    for (uint32_t i = 0, n; i < events->n; i += n) {
+        uint32_t instr = events->at[i].instr;
+        for (n = 1; i + n < events->n && events->at[i + n].instr == instr; n++) continue;
+        MeasurePoint point = {.variant = v, .instr = instr};
+        point.seconds = instruction_seconds(m, &m->plan[v].instrs[instr], &events->at[i], n);
+        vec_push(m->arena, &m->points, point);
+    }
+}
+
+/* Traces of one run have other ranks; where a rank comes again, another run begins. */
+static bool collect_variant(Measured *m, MeasureVariant v, const Trace *trace, const int *variant,
+                            uint32_t n) {
+    uint32_t *runs = arena_array(m->arena, uint32_t, m->ranks);
+    Events all = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        if (variant[i] != (int)v) continue;
+        uint32_t *run = arena_array(m->arena, uint32_t, m->ranks);
+        memcpy(run, runs, sizeof *run * (size_t)m->ranks);
+        for (uint32_t k = 0; k < trace[i].events.n; k++) {
+            Event e = trace[i].events.at[k];
+            e.run = run[e.rank];
+            runs[e.rank] = e.run + 1;
+            vec_push(m->arena, &all, e);
+        }
+    }
+    m->seen[v] = all.n > 0;
+    for (int64_t r = 0; r < m->ranks && all.n; r++)
+        if (!runs[r])
+            return fault(m, "", "give all files that the run wrote: TRACE TRACE.1 TRACE.2 ..",
+                         arena_printf(m->arena, "no trace of %s.bin has rank %lld of %lld",
+                                      measure_names[v], (long long)r, (long long)m->ranks));
+    if (all.n) add_points(m, v, &all);
+    return true;
+}
+
+bool measure_read(Measured *m, const char *const *files, uint32_t n) {
+    Trace *trace = arena_array(m->arena, Trace, n + 1);
+    int *variant = arena_array(m->arena, int, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        trace[i].file = files[i];
+        if (!read_trace(m, &trace[i])) return false;
+        for (uint32_t k = 0; k < trace[i].events.n; k++)
+            m->ranks = MAX(m->ranks, trace[i].events.at[k].rank + 1);
+    }
+    if (m->ranks > MEASURE_RANKS)
+        return fault(m, "", NULL,
+                     arena_printf(m->arena, "traces of more than %d ranks", MEASURE_RANKS));
+    if (!open_plans(m)) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!find_variant(m, &trace[i], &variant[i])) return false;
+    for (int v = 0; v < MEASURE_VARIANTS; v++)
+        if (!collect_variant(m, (MeasureVariant)v, trace, variant, n)) return false;
+    return true;
+}
