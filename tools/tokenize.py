@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Texts to token files: tokenize.py tokenizer.json TEXT... -o PREFIX [--tokens N]
+"""Texts to token files: fsdpc-tokenize tokenizer.json TEXT... -o PREFIX [--tokens N]
 
 Writes PREFIX_0000.bin, PREFIX_0001.bin, .. of at most N tokens (default 100,000,000), as
 `data { train = tokens("PREFIX_*.bin") }` reads them: a header of 256 int32 (magic 20240520, version
 1, number of tokens), then the tokens as uint16; where the tokenizer has more than 65,536 tokens,
 version 2 and uint32. Each text begins with <|endoftext|>, or the name that the tokenizer has for it.
-Needs the Python package `tokenizers`.
+Needs the Python package `tokenizers`. In a source tree this is tools/tokenize.py.
 """
 import argparse
 import array

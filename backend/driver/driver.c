@@ -107,8 +107,8 @@ static const char *other_program(const char *name) {
     static const struct {
         const char *name, *help;
     } rows[] = {
-        {"tokenize", "tools/tokenize.py makes token files of texts: tokenize.py tokenizer.json "
-                     "TEXT.. -o PREFIX"},
+        {"tokenize", "`fsdpc-tokenize tokenizer.json TEXT.. -o PREFIX` makes token files of texts; "
+                     "in a source tree it is tools/tokenize.py"},
         {"run", "`fsdp-run plan.bin` trains a plan"},
         {"train", "`fsdp-run plan.bin` trains a plan"},
         {"generate", "`fsdp-run --generate TEXT --load WEIGHTS plan.bin` continues a text"},

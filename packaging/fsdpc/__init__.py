@@ -15,6 +15,7 @@ import collections
 import json
 import os
 import platform
+import runpy
 import signal
 import subprocess
 import sys
@@ -149,3 +150,9 @@ def _program():
     except Error as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.code)
+
+
+def _tokenize():
+    """fsdpc-tokenize, by the Python that may have `tokenizers`."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    runpy.run_path(os.path.join(here, "bin", "fsdpc-tokenize"), run_name="__main__")

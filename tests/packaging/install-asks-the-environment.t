@@ -16,7 +16,6 @@ share
 share/fsdpc:
 machines
 models
-tools
 fsdpc 0.1.0
 models/linear.fsd
 own.fsd

@@ -11,12 +11,12 @@ Version: 0.1.0
 Depends: libc6, libdnnl2, libgcc-s1, libgomp1, libjansson4, libstdc++6, libxxhash0, libyaml-0-2, ocl-icd-libopencl1
 ./bin/fsdp-run
 ./bin/fsdpc
+./bin/fsdpc-tokenize
 ./share/bash-completion/completions/fsdpc
 ./share/doc/fsdpc/copyright
 ./share/fsdpc/machines/a100-40.machine
 ./share/fsdpc/machines/a100-80.machine
 ./share/fsdpc/machines/h100-80.machine
-./share/fsdpc/tools/tokenize.py
 ./share/man/man1/fsdp-run.1.gz
 ./share/man/man1/fsdpc.1.gz
 ./share/man/man5/fsd.5.gz
