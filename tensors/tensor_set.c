@@ -167,8 +167,8 @@ static int open_path(TensorSet *s, const char *path, char *error) {
         if (!file) {
             snprintf(error, ERROR_BYTES,
                      "cannot load %s: the folder has neither " ONE_FILE " nor " INDEX_FILE "\n"
-                     "help: weights in other formats, such as pytorch_model.bin, have to be saved "
-                     "as safetensors first",
+                     "help: files of several parts need their index, and weights in other formats, "
+                     "such as pytorch_model.bin, have to be saved as safetensors first",
                      path);
             return EXIT_ENVIRONMENT;
         }

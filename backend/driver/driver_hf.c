@@ -19,7 +19,8 @@ static bool ends_with(const char *text, const char *end) {
 #define TOKENS "train_" /* how the names of token files in a folder begin */
 
 bool driver_hf_weights(Driver *d, const char *folder, const char **other) {
-    static const char *const others[] = {".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack"};
+    static const char *const others[] = {".bin",  ".pt", ".pth",     ".pkl",
+                                         ".ckpt", ".h5", ".msgpack", ".gguf"};
     bool found = false;
     DIR *dir = opendir(folder);
     for (struct dirent *e; dir && (e = readdir(dir));) {
@@ -63,7 +64,11 @@ const char *driver_hf_text(Driver *d, const char *path, const char **family) {
         tokens = own_tokens(d, path);
     }
     int code = hf_config_read(&c, file, d->arena, error);
-    if (code == EXIT_ENVIRONMENT) fail_environment("%s", error);
+    if (code == EXIT_ENVIRONMENT)
+        fail_environment(
+            "%s\nhelp: name a folder of the hub that has config.json, or that file; an "
+            "adapter has none until it is merged into its model",
+            error);
     if (code) {
         char *help = strstr(error, "\nhelp: ");
         if (help) *help = 0;

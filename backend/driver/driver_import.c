@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "driver_files.h"
+#include "report.h"
 
 /* Whether the tensors of the folder are the parameters of the model. */
 static int match_weights(Driver *d, const char *folder, const Plan *plan) {
@@ -48,8 +49,8 @@ int driver_import(Driver *d) {
     else if (write_file_atomic(output, text, strlen(text)))
         fail_environment("cannot write %s: %s", output, strerror(errno));
     if (!(d->options.given & OPTION_QUIET))
-        fprintf(stderr, "%s: a model of family %s with %lld parameters%s%s\n", output, family,
-                (long long)plan.settings->parameters,
+        fprintf(stderr, "%s: a model of family %s with %s parameters%s%s\n", output, family,
+                amount_commas(d->arena, plan.settings->parameters),
                 weights ? "; its weights: fsdp-run --load " : "", weights ? path : "");
     plan_close(&plan);
     return EXIT_DONE;

@@ -19,7 +19,9 @@ typedef struct Filling {
     Arena *arena;
     Model *m; /* of the family's file as it is */
     const HfConfig *c;
-    const char **value; /* by row of m->config: text in place of the file's, or NULL */
+    const char **value;   /* by row of m->config: text in place of the file's, or NULL */
+    const HfEntry **from; /* by the same: the key that says so, or NULL */
+    const char **absent;  /* what it would be without the key, or NULL */
     bool failed;
 } Filling;
 
@@ -127,6 +129,8 @@ static void fill_key(Filling *f, const char *key, const Node *e) {
         refuse(f->ds, E_hf_config, "the model needs a value there; download config.json again",
                "%s has no key `%s`", f->c->path, key);
     } else if (name && h && !null) {
+        f->from[name - f->m->config.at] = h;
+        f->absent[name - f->m->config.at] = e->n > 1 ? node_text(f->arena, e->kids[1]) : NULL;
         set_name(f, h, name);
     } else if (name) {
         f->value[name - f->m->config.at] = h ? "none" : node_text(f->arena, e->kids[1]);
@@ -195,19 +199,60 @@ static char *filled_text(const Filling *f, const Family *family, const char *tok
     return kept;
 }
 
+/* ---- the model ---- */
+
+static const CompileOptions no_options = {0};
+
+/* Whether the model would be right with this text for row i of its config; NULL: the file's. */
+static bool right_with(Filling *f, const Family *family, uint32_t i, const char *value) {
+    Arena *a = arena_new();
+    DiagSet ds;
+    Buf messages = {0};
+    const char *kept = f->value[i];
+    f->value[i] = value;
+    const char *text = filled_text(f, family, NULL);
+    f->value[i] = kept;
+    diag_init(&ds, a);
+    diag_capture(&ds, &messages);
+    Frontend *made = frontend_open_text(&ds, family->name, text, strlen(text), &no_options);
+    bool right = !made->exit_code && frontend_elaborate(made);
+    buf_free(&messages);
+    arena_free(a);
+    return right;
+}
+
+/* Whether key and value are to blame: without them the model would be right. */
+static bool blames(Filling *f, const Family *family, uint32_t i) {
+    if (!f->from[i]) return false;
+    return (f->absent[i] && right_with(f, family, i, f->absent[i])) ||
+           right_with(f, family, i, NULL);
+}
+
+static void blame_keys(Filling *f, const Family *family) {
+    Buf keys = {0};
+    for (uint32_t i = 0; i < f->m->config.n; i++)
+        if (blames(f, family, i))
+            buf_printf(&keys, "%s%s = %s", keys.n ? " with " : "", f->from[i]->given,
+                       hf_value_text(f->arena, f->from[i]->value));
+    refuse(f->ds, E_hf_key,
+           "the errors above say why, in the model file that was made; download config.json again, "
+           "or write the model by hand, beginning with the family's file in models/hf",
+           "%s: the family `%s` does not support %s", f->c->path, family->name,
+           keys.n ? keys.at : "these values together");
+    buf_free(&keys);
+}
+
 /* Opens the text and compares it with config.json. */
 static bool check_text(Filling *f, const Family *family, const char *text) {
-    static const CompileOptions none = {0};
     const char *name = arena_printf(f->arena, "%s as %s.fsd", f->c->path, family->name);
     DiagSet ds;
     diag_init(&ds, f->arena);
     ds.format = f->ds->format;
     ds.color = f->ds->color;
     ds.quiet = true;
-    Frontend *made = frontend_open_text(&ds, name, text, strlen(text), &none);
+    Frontend *made = frontend_open_text(&ds, name, text, strlen(text), &no_options);
     if (made->exit_code || !frontend_elaborate(made)) {
-        refuse(f->ds, E_hf_key, "the errors above say which values; they come from config.json",
-               "%s: the family `%s` is not supported with these values", f->c->path, family->name);
+        blame_keys(f, family);
         return false;
     }
     Buf accepted = {0}, report = {0};
@@ -265,17 +310,18 @@ static bool has_own_code(DiagSet *ds, const HfConfig *c) {
 }
 
 const char *family_import(DiagSet *ds, const HfConfig *c, const char *tokens, const char **name) {
-    static const CompileOptions none = {0};
     if (has_own_code(ds, c)) return NULL;
     const Family *family = find_family(ds, c);
     if (!family) return NULL;
     *name = family->name;
     Frontend *open =
         frontend_open_text(ds, arena_printf(c->arena, "models/hf/%s.fsd", family->name),
-                           family->text, strlen(family->text), &none);
+                           family->text, strlen(family->text), &no_options);
     if (open->exit_code) BUG("the model file of family %s is wrong", family->name);
     Filling f = {.ds = ds, .arena = c->arena, .m = open->model, .c = c};
     f.value = arena_array(c->arena, const char *, f.m->config.n + 1);
+    f.absent = arena_array(c->arena, const char *, f.m->config.n + 1);
+    f.from = arena_array(c->arena, const HfEntry *, f.m->config.n + 1);
     fill_keys(&f, "", f.m->hf_config);
     if (f.failed) return NULL;
     const char *text = filled_text(&f, family, tokens);

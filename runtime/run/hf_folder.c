@@ -82,7 +82,11 @@ static int check_tokenizer(const Run *run, const char *file) {
     if (code) return report_error(code, error);
     const HfEntry *size = hf_config_find(&plan, "vocab_size");
     json_int_t ids = size ? json_integer_value(size->value) : 0;
-    json_t *root = ids > 0 ? json_load_file(file, 0, NULL) : NULL;
+    json_error_t fault;
+    json_t *root = ids > 0 ? json_load_file(file, JSON_ALLOW_NUL, &fault) : NULL;
+    if (ids > 0 && !root && !run->options->quiet)
+        fprintf(stderr, "note: %s was not compared with the vocabulary: line %d: %s\n", file,
+                fault.line, fault.text);
     json_int_t largest = root ? largest_id(root) : -1;
     json_decref(root);
     hf_config_close(&plan);

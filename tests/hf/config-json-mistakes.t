@@ -27,6 +27,9 @@
 "architectures": ["MixtralForCausalLM"]
 "rope_scaling": 2
 "rope_scaling": {"type": "longrope", "factor": 2.0}
+"rope_scaling": {"type": "linear"}
+"rope_scaling": {"type": "linear", "factor": "8"}
+"rope_theta": -5.0
 "rope_theta": 1e4, "rope_parameters": {"rope_theta": 5e5}
 ==== out
 error[E0340]: config.json: line 2: unexpected token near end of file
@@ -99,8 +102,8 @@ error[E0206]: `H % KV == 0` does not hold: num_attention_heads must be a multipl
 19 |   require H % KV == 0 "num_attention_heads must be a multiple of num_key_value_heads"
    |           ^^^^^^^^^^^
 
-error[E0341]: config.json: the family `llama` is not supported with these values
-  = help: the errors above say which values; they come from config.json
+error[E0341]: config.json: the family `llama` does not support num_key_value_heads = 3
+  = help: the errors above say why, in the model file that was made; download config.json again, or write the model by hand, beginning with the family's file in models/hf
 
 1: "num_key_value_heads": 3
 error[E0340]: config.json: line 1: too big integer near '99999999999999999999'
@@ -125,8 +128,8 @@ note: in Activation
 22 | | ...e == "relu2" or name == "tanh") "the activation (hidden_act, activation_function) must be silu, gelu, gelu_pytorch_tanh,...
    | |__________________________________^
 
-error[E0341]: config.json: the family `llama` is not supported with these values
-  = help: the errors above say which values; they come from config.json
+error[E0341]: config.json: the family `llama` does not support hidden_act = "mish"
+  = help: the errors above say why, in the model file that was made; download config.json again, or write the model by hand, beginning with the family's file in models/hf
 
 1: "hidden_act": "mish"
 error[E0340]: config.json: hidden_act = "a\"b": the key takes a plain word
@@ -137,7 +140,7 @@ error[E0341]: config.json: clip_qkv: config.json has 8, the model has no such ke
   = help: fsdpc would compute another function; write the model by hand, beginning with the family's file in models/hf
 
 1: "clip_qkv": 8
-m.fsd: a model of family llama with 82368 parameters
+m.fsd: a model of family llama with 82,368 parameters
 0: "clip_qkv": null
 m.fsd
 error[E0341]: config.json: quantization_config.bits: config.json has 4, the model has no such key
@@ -168,10 +171,122 @@ note: in Rotary
 36 |   require scaling == none or scaling == "linear" or scaling == "llama3" or scaling == "yarn" "rope_scaling.rope_type mus...
    |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-error[E0341]: config.json: the family `llama` is not supported with these values
-  = help: the errors above say which values; they come from config.json
+error[E0341]: config.json: the family `llama` does not support rope_scaling.type = "longrope"
+  = help: the errors above say why, in the model file that was made; download config.json again, or write the model by hand, beginning with the family's file in models/hf
 
 1: "rope_scaling": {"type": "longrope", "factor": 2.0}
+error[E0206]: `scaling == none or factor != none` does not hold: rope_scaling.factor must be given unless rope_type is default
+  --> config.json as llama.fsd:25:3
+   |
+25 |   turn : Rotary(theta, scaling, factor, low, high, original, fast, slow, truncate, grow)
+   |   ^^^^
+note: for this Rotary
+  --> config.json as llama.fsd:25:3
+   |
+25 |   turn : Rotary(theta, scaling, factor, low, high, original, fast, slow, truncate, grow)
+   |   ^^^^
+note: in Rotary
+  --> std.fsd:37:11
+   |
+37 |   require scaling == none or factor != none "rope_scaling.factor must be given unless rope_type is default"
+   |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+error[E0341]: config.json: the family `llama` does not support rope_scaling.type = "linear"
+  = help: the errors above say why, in the model file that was made; download config.json again, or write the model by hand, beginning with the family's file in models/hf
+
+1: "rope_scaling": {"type": "linear"}
+error[E0310]: `factor` of `rope` must be a number, not a string
+  --> config.json as llama.fsd:27:9
+   |
+27 |     q = turn(q_proj(x) as [B, T, H, hd])
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: in Rotary.forward
+  --> std.fsd:64:68
+   |
+64 |     if scaling == "linear" { return rope(x, base = theta, factor = factor, dims = dims, interleaved = interleaved) }
+   |                                                                    ^^^^^^
+note: in Attention.forward, called here
+  --> config.json as llama.fsd:43:10
+   |
+43 |     x += self_attn(input_layernorm(x))
+   |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: in Block.forward, called here
+  --> config.json as llama.fsd:55:31
+   |
+55 |     for block in layers { x = block(x) }
+   |                               ^^^^^^^^
+
+error[E0310]: `factor` of `rope` must be a number, not a string
+  --> config.json as llama.fsd:28:9
+   |
+28 |     k = turn(k_proj(x) as [B, T, KV, hd])
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: in Rotary.forward
+  --> std.fsd:64:68
+   |
+64 |     if scaling == "linear" { return rope(x, base = theta, factor = factor, dims = dims, interleaved = interleaved) }
+   |                                                                    ^^^^^^
+note: in Attention.forward, called here
+  --> config.json as llama.fsd:43:10
+   |
+43 |     x += self_attn(input_layernorm(x))
+   |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: in Block.forward, called here
+  --> config.json as llama.fsd:55:31
+   |
+55 |     for block in layers { x = block(x) }
+   |                               ^^^^^^^^
+
+error[E0341]: config.json: the family `llama` does not support rope_scaling.type = "linear"
+  = help: the errors above say why, in the model file that was made; download config.json again, or write the model by hand, beginning with the family's file in models/hf
+
+1: "rope_scaling": {"type": "linear", "factor": "8"}
+error[E0311]: `base` of `rope` must be at least 1, not -5
+  --> config.json as llama.fsd:27:9
+   |
+27 |     q = turn(q_proj(x) as [B, T, H, hd])
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: in Rotary.forward
+  --> std.fsd:63:48
+   |
+63 |     if scaling == none { return rope(x, base = theta, dims = dims, interleaved = interleaved) }
+   |                                                ^^^^^
+note: in Attention.forward, called here
+  --> config.json as llama.fsd:43:10
+   |
+43 |     x += self_attn(input_layernorm(x))
+   |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: in Block.forward, called here
+  --> config.json as llama.fsd:55:31
+   |
+55 |     for block in layers { x = block(x) }
+   |                               ^^^^^^^^
+
+error[E0311]: `base` of `rope` must be at least 1, not -5
+  --> config.json as llama.fsd:28:9
+   |
+28 |     k = turn(k_proj(x) as [B, T, KV, hd])
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: in Rotary.forward
+  --> std.fsd:63:48
+   |
+63 |     if scaling == none { return rope(x, base = theta, dims = dims, interleaved = interleaved) }
+   |                                                ^^^^^
+note: in Attention.forward, called here
+  --> config.json as llama.fsd:43:10
+   |
+43 |     x += self_attn(input_layernorm(x))
+   |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: in Block.forward, called here
+  --> config.json as llama.fsd:55:31
+   |
+55 |     for block in layers { x = block(x) }
+   |                               ^^^^^^^^
+
+error[E0341]: config.json: the family `llama` does not support rope_theta = -5.0
+  = help: the errors above say why, in the model file that was made; download config.json again, or write the model by hand, beginning with the family's file in models/hf
+
+1: "rope_theta": -5.0
 error[E0340]: config.json: rope_theta = 10000.0, but rope_parameters.rope_theta = 500000.0
   = help: both are the same setting; remove the one that is wrong
 
@@ -182,6 +297,7 @@ error[E0340]: config.json: rope_theta = 10000.0, but rope_parameters.rope_theta 
 3
 ==== err
 error: cannot read missing/: No such file or directory
+help: name a folder of the hub that has config.json, or that file; an adapter has none until it is merged into its model
 error[E0504]: `fsdpc import` needs -o FILE for the model file
   = help: `-o -` writes the model file to standard output
 

@@ -129,7 +129,7 @@ def ours(fsdpc, fsdp_run, folder, family):
     done = run(fsdpc, "import", "-q", "hub", "-o", "m.fsd", cwd=folder)
     if done.returncode == 1:
         keys = re.findall(r"hub/config.json: ([\w.]+):", done.stderr)
-        keys += re.findall(r"does not hold: ([\w., ()]+) must", done.stderr)
+        keys += re.findall(r"(?:support|with) ([\w.]+) = ", done.stderr)
         raise Refused(" ".join(keys) or "WITHOUT A KEY " + done.stderr)
     if done.returncode:
         raise SystemExit(f"import: {done.returncode} {done.stderr}")

@@ -15,29 +15,29 @@
 {"architectures":["ModernBertForMaskedLM"],"attention_bias":false,"attention_dropout":0.0,"bos_token_id":50281,"classifier_activation":"gelu","classifier_bias":false,"classifier_dropout":0.0,"classifier_pooling":"mean","cls_token_id":50281,"decoder_bias":true,"deterministic_flash_attn":false,"embedding_dropout":0.0,"eos_token_id":50282,"global_attn_every_n_layers":3,"global_rope_theta":160000.0,"gradient_checkpointing":false,"hidden_activation":"gelu","hidden_size":768,"initializer_cutoff_factor":2.0,"initializer_range":0.02,"intermediate_size":1152,"layer_norm_eps":1e-05,"local_attention":128,"local_rope_theta":10000.0,"max_position_embeddings":8192,"mlp_bias":false,"mlp_dropout":0.0,"model_type":"modernbert","norm_bias":false,"norm_eps":1e-05,"num_attention_heads":12,"num_hidden_layers":22,"pad_token_id":50283,"position_embedding_type":"absolute","sep_token_id":50282,"tie_word_embeddings":true,"torch_dtype":"float32","vocab_size":50368}
 {"architectures":["ViTForImageClassification"],"attention_probs_dropout_prob":0.0,"encoder_stride":16,"hidden_act":"gelu","hidden_dropout_prob":0.0,"hidden_size":768,"id2label":{"0":"airplane","1":"automobile","2":"bird","3":"cat","4":"deer","5":"dog","6":"frog","7":"horse","8":"ship","9":"truck"},"image_size":224,"initializer_range":0.02,"intermediate_size":3072,"label2id":{"airplane":0},"layer_norm_eps":1e-12,"model_type":"vit","num_attention_heads":12,"num_channels":3,"num_hidden_layers":12,"patch_size":16,"problem_type":"single_label_classification","qkv_bias":true,"torch_dtype":"float32"}
 ==== out
-family gpt2 with 124439808 parameters
+family gpt2 with 124,439,808 parameters
 0
-family gptj with 6050882784 parameters
+family gptj with 6,050,882,784 parameters
 0
-family gpt_neox with 70426624 parameters
+family gpt_neox with 70,426,624 parameters
 0
-family llama with 1235814400 parameters
+family llama with 1,235,814,400 parameters
 0
-family mistral with 7241732096 parameters
+family mistral with 7,241,732,096 parameters
 0
-family qwen2 with 494032768 parameters
+family qwen2 with 494,032,768 parameters
 0
-family gemma with 2506172416 parameters
+family gemma with 2,506,172,416 parameters
 0
-family bloom with 559214592 parameters
+family bloom with 559,214,592 parameters
 0
-family bert with 109514298 parameters
+family bert with 109,514,298 parameters
 0
-family t5 with 60506624 parameters
+family t5 with 60,506,624 parameters
 0
-family mistral with 7248023552 parameters
+family mistral with 7,248,023,552 parameters
 0
-family modernbert with 149655232 parameters
+family modernbert with 149,655,232 parameters
 0
-family vit with 85806346 parameters
+family vit with 85,806,346 parameters
 0

@@ -20,14 +20,14 @@ error[E0340]: hub: not the weights of this model: 0 missing, 2 with another shap
 error[E0341]: hub/config.json: num_key_value_heads: config.json has 2, the model has no such key
 3
 ==== err
-m.fsd: a model of family llama with 13984 parameters; its weights: fsdp-run --load hub
+m.fsd: a model of family llama with 13,984 parameters; its weights: fsdp-run --load hub
 error[E0342]: p has weights only in a format that is not read: pytorch_model.bin
   = help: save the weights as safetensors first: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW); or name config.json alone
 
 error[E0342]: p has weights only in a format that is not read: pytorch_model.bin
   = help: save the weights as safetensors first: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW); or name config.json alone
 
-m.fsd: a model of family llama with 13984 parameters
+m.fsd: a model of family llama with 13,984 parameters
 error[E0340]: hub/model.safetensors.index.json: tensor model.layers.0.input_layernorm.weight, file model-00002-of-00007.safetensors: the file is missing
   = help: download the folder again
 

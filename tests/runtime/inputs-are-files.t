@@ -24,4 +24,4 @@ error: cannot open data file d: it is a directory
 error: cannot open data file /dev/null: it is a device; a regular file is required
 error: cannot open f: it is a FIFO; a regular file is required
 error: cannot load d: the folder has neither model.safetensors nor model.safetensors.index.json
-help: weights in other formats, such as pytorch_model.bin, have to be saved as safetensors first
+help: files of several parts need their index, and weights in other formats, such as pytorch_model.bin, have to be saved as safetensors first

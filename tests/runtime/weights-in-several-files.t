@@ -53,5 +53,5 @@ error: unknown/model.safetensors.index.json: tensor transformer.wte.weight, file
 error: absent/model.safetensors.index.json: tensor more, file model-00001-of-00003.safetensors: the tensor is not in the file
 error: up/model.safetensors.index.json: tensor transformer.wte.weight, file ../one/model.safetensors: not the name of a file next to the index
 error: cannot load none: the folder has neither model.safetensors nor model.safetensors.index.json
-help: weights in other formats, such as pytorch_model.bin, have to be saved as safetensors first
+help: files of several parts need their index, and weights in other formats, such as pytorch_model.bin, have to be saved as safetensors first
 error: text/model.safetensors.index.json: not an index of safetensors files: it has no `weight_map`
