@@ -224,3 +224,33 @@ bool hf_is_folder(Arena *a, const char *path, const char **file) {
     *file = arena_printf(a, "%s%sconfig.json", path, n && path[n - 1] == '/' ? "" : "/");
     return true;
 }
+
+/* ---- writing ---- */
+
+/* Whether a key of another config.json holds for these weights too: ids of tokens, names of
+ * labels. */
+static bool is_carried(const char *key, const json_t *value) {
+    char path[100];
+    snprintf(path, sizeof path, "%.90s%s", key, json_is_object(value) ? "." : "");
+    return *key != '_' && strcmp(key, "transformers_version") != 0 && has_no_effect(path);
+}
+
+char *hf_config_carry(char *text, const char *origin) {
+    json_t *ours = json_loads(text, 0, NULL), *theirs = json_load_file(origin, 0, NULL), *value;
+    const char *key;
+    Buf out = {0};
+    size_t n = strlen(text);
+    while (n && strchr(" \n}", text[n - 1])) n--;
+    buf_write(&out, text, n);
+    json_object_foreach(theirs, key, value) {
+        if (json_object_get(ours, key) || !is_carried(key, value)) continue;
+        char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+        if (shown) buf_printf(&out, ",\n  \"%s\": %s", key, shown);
+        free(shown);
+    }
+    buf_printf(&out, "\n}\n");
+    json_decref(ours);
+    json_decref(theirs);
+    free(text);
+    return buf_take(&out);
+}

@@ -40,6 +40,10 @@ bool hf_values_equal(const struct json_t *a, const struct json_t *b);
 /* Whether the path is a folder; its config.json, or the file that the path is. */
 bool hf_is_folder(Arena *a, const char *path, const char **file);
 
+/* The text of a config.json that ends with `"torch_dtype": ..}`, with those keys of the file
+ * `origin` that change no numbers and that it lacks. Frees the text; the result is malloc'ed. */
+char *hf_config_carry(char *text, const char *origin);
+
 /* hf_compare.c: whether a folder's config.json describes the model of a plan.
  *
  * plan: the text that --save would write; facts: for keys that the folder may lack the value that

@@ -163,6 +163,7 @@ const char *const companion_names[] = {"tokenizer.json",
                                        "spiece.model",
                                        "chat_template.jinja",
                                        "generation_config.json",
+                                       "preprocessor_config.json",
                                        NULL};
 
 bool writer_copies(const char *name) {

@@ -28,6 +28,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "hf_config.h"
 #include "tensors.h"
 
 /* The temporary files of this process's only writer, and their folder, for
@@ -161,6 +162,9 @@ static int write_texts(TensorWriter *w, char *error) {
             snprintf(error, ERROR_BYTES, "the plan's config.json is not a JSON object");
             return EXIT_CORRUPT;
         }
+        char *origin = w->form->origin ? path_in(w->form->origin, CONFIG_FILE) : NULL;
+        if (origin) text = hf_config_carry(text, origin);
+        free(origin);
         code = write_text(w, CONFIG_FILE, text, error);
     }
     if (code || w->n_piece == 1) return code;

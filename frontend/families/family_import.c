@@ -128,12 +128,12 @@ static void fill_key(Filling *f, const char *key, const Node *e) {
         f->failed = true;
         refuse(f->ds, E_hf_config, "the model needs a value there; download config.json again",
                "%s has no key `%s`", f->c->path, key);
-    } else if (name && h && !null) {
-        f->from[name - f->m->config.at] = h;
-        f->absent[name - f->m->config.at] = e->n > 1 ? node_text(f->arena, e->kids[1]) : NULL;
-        set_name(f, h, name);
     } else if (name) {
-        f->value[name - f->m->config.at] = h ? "none" : node_text(f->arena, e->kids[1]);
+        size_t row = (size_t)(name - f->m->config.at);
+        f->from[row] = h;
+        f->absent[row] = e->n > 1 ? node_text(f->arena, e->kids[1]) : NULL;
+        f->value[row] = h ? "none" : f->absent[row];
+        if (h && !null) set_name(f, h, name);
     }
 }
 

@@ -7,7 +7,7 @@
 
 Each case is a folder that from_config(..).save_pretrained(..) wrote, with weights by a formula.
 fsdpc imports it; fsdp-run --load computes loss and gradients of one batch, Transformers does the
-same in float64. The loss must agree within 1e-6, the gradients within 1e-5 of their norm (or
+same in float64, also for the folder that --save writes. The loss must agree within 1e-6, the gradients within 1e-5 of their norm (or
 twice what they move by if the weights move by their last bit), or the import must name the key that
 it refuses. `keys` takes one config of each family and gives each key that the class in Transformers
 has other values of its kind.
@@ -130,6 +130,7 @@ def ours(fsdpc, fsdp_run, folder, family):
     if done.returncode == 1:
         keys = re.findall(r"hub/config.json: ([\w.]+):", done.stderr)
         keys += re.findall(r"(?:support|with) ([\w.]+) = ", done.stderr)
+        keys = keys or re.findall(r"does not hold: ([\w., ()]+) must", done.stderr)
         raise Refused(" ".join(keys) or "WITHOUT A KEY " + done.stderr)
     if done.returncode:
         raise SystemExit(f"import: {done.returncode} {done.stderr}")
@@ -164,14 +165,14 @@ def logits_and_targets(model, folder, family):
     return model(input_ids=at["inputs"], attention_mask=at["mask"], **more).logits, at["labels"]
 
 
-def theirs(folder, family, moved=0):
+def theirs(folder, family, moved=0, hub="hub"):
     """Loss, norm and gradient of Transformers in float64; moved: a seed to move the weights by."""
     import torch
     import transformers
     from safetensors.torch import load_file
-    config = transformers.AutoConfig.from_pretrained(folder / "hub")
+    config = transformers.AutoConfig.from_pretrained(folder / hub)
     kind = getattr(transformers, config.architectures[0])
-    model, info = kind.from_pretrained(folder / "hub", dtype=torch.float64,
+    model, info = kind.from_pretrained(folder / hub, dtype=torch.float64,
                                        attn_implementation="eager", output_loading_info=True,
                                        experts_implementation="eager")
     if any(info.values()):
@@ -246,11 +247,16 @@ def run_case(fsdpc, fsdp_run, family, seed, config=None):
         limit = GRADIENT
         if off >= limit:
             limit = 2 * rounding_error(folder, family, gradients, their_norm)
-        good = d < LOSS and max(dn, off) < limit and n == of
+        saved = run(fsdp_run, "-q", "--load", "hub", "--steps", "0", "--save", "mine/", "p.bin",
+                    cwd=folder)
+        same = not saved.returncode and abs(theirs(folder, family, 0, "mine")[0] / want - 1) < 1e-12
+        good = d < LOSS and max(dn, off) < limit and n == of and same
         case = {"family": family, "seed": seed, "config": json.loads(text), "shapes": shapes,
                 "loss": want, "norm": their_norm}
         line = (f"{family} {seed}: loss {want:.6f} off {d:.1e}, norm {their_norm:.4f} off "
                 f"{dn:.1e}, gradients of {n}/{of} off {off:.1e}")
+        if not same:
+            line += ", SAVED OTHERWISE"
         if limit != GRADIENT:
             line += f", allowed {limit:.1e}"
         return line if good else f"{line} WRONG\n{text}", good, case

@@ -1,7 +1,7 @@
 # RUN: %fsdpc import -q config.json -o m.fsd && %fsdpc compile -q m.fsd -s train.steps=1 -s data.length=8 -s train.schedule=constant -o p && %fsdp-run -q --threads 1 --save hub/ p && cat hub/config.json && %fsdp-run -q --threads 1 --load hub p && echo same
 # RUN: try() { sed "$1" hub/config.json >c && cp c hub2/config.json && %fsdp-run -q --threads 1 $2 --load hub2 p; echo "$? $1 $2"; }; cp -r hub hub2; try 's/500000.0/10000/'; try 's/500000.0/10000/' '--accept rope_theta'; try '/rope_theta/d'; try 's/"silu"/"swish"/'; try 's/"silu"/"gelu"/'; try '/"hidden_act"/d'; try 's/"rms_norm_eps"/"clip_qkv": 8, "rms_norm_eps"/'; try 's/"num_attention_heads": 4/"num_attention_heads": 8/;s/"head_dim": 8/"head_dim": 4/' '--accept head_dim'; try 's/"rms_norm_eps"/"use_cache": 1, "bos_token_id": 7, "other": null, "rms_norm_eps"/'; try 's/null/{"rope_type": "linear", "factor": 2.0}/'; try 's/null/{"rope_type": "default"}/'; try 's/{/[/' 2>&1; try 's/"rope_theta": 500000.0/"rope_parameters": {"rope_theta": 5e5, "rope_type": "default"}/'
 # RUN: cp hub/config.json hub2; %fsdp-run --threads 1 --load hub2 --accept rope_theta p 2>&1 | grep -c accepted; sed 's/500000.0/10000/' hub/config.json >hub2/config.json; %fsdp-run -q --threads 1 --load hub2 --accept vocab_size,rope_theta --log log p; grep -o '"accepted":"[^"]*"' log; %fsdp-run -q --threads 1 --load hub2/model.safetensors p; echo $?; %fsdp-run --accept rope_theta p; echo $?
-# RUN: cp hub/config.json hub2; echo '{"model": {"vocab": {"a": 0, "b": 95}}, "added_tokens": [{"id": 96, "content": "x"}]}' >hub2/tokenizer.json; %fsdp-run -q --threads 1 --load hub2 --save out/ p; echo $?; ls out; sed -i 's/96/97/' hub2/tokenizer.json; %fsdp-run -q --threads 1 --load hub2 p; echo $?; %fsdp-run -q --threads 1 --load hub2 --accept tokenizer.json p; echo $?; echo '{"max_length": 3}' >hub2/generation_config.json; echo x >hub2/own.txt; %fsdp-run -q --threads 1 --load hub2 --accept tokenizer.json --save out --max-file 20kB p; echo $?; ls out; cat out/generation_config.json; cmp out/tokenizer.json hub2/tokenizer.json
+# RUN: cp hub/config.json hub2; echo '{"model": {"vocab": {"a": 0, "b": 95}}, "added_tokens": [{"id": 96, "content": "x"}]}' >hub2/tokenizer.json; %fsdp-run -q --threads 1 --load hub2 --save out/ p; echo $?; ls out; sed -i 's/96/97/' hub2/tokenizer.json; %fsdp-run -q --threads 1 --load hub2 p; echo $?; %fsdp-run -q --threads 1 --load hub2 --accept tokenizer.json p; echo $?; echo '{"max_length": 3}' >hub2/generation_config.json; echo x >hub2/own.txt; sed -i 's/^{/{"eos_token_id": [7, 8], "attention_dropout": 0.1, "id2label": {"0": "no"}, "_name_or_path": "x",/' hub2/config.json; %fsdp-run -q --threads 1 --load hub2 --accept tokenizer.json --save out --max-file 20kB p; echo $?; ls out; cat out/generation_config.json; tail -n 6 out/config.json; cmp out/tokenizer.json hub2/tokenizer.json
 # RUN: echo x >hub2/tokenizer.json; %fsdp-run --threads 1 --load hub2 --accept rope_theta p 2>&1 | grep note
 # --load refuses a folder whose config.json computes something else than the plan, naming both values (exit code 3); --accept takes a difference by name and logs it. --save takes along what belongs to the tokenizer.
 ==== config.json
@@ -63,6 +63,12 @@ model-00003-of-00003.safetensors
 model.safetensors.index.json
 tokenizer.json
 {"max_length": 3}
+  "rope_scaling": null,
+  "torch_dtype": "float32",
+  "eos_token_id": [7, 8],
+  "attention_dropout": 0.1,
+  "id2label": {"0": "no"}
+}
 note: hub2/tokenizer.json was not compared with the vocabulary: line 1: '[' or '{' expected near 'x'
 ==== err
 error: hub2/config.json describes another model than the plan:
