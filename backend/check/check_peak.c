@@ -9,18 +9,12 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "plan_work.h"
 
 typedef unsigned long long Llu;
 
-/* Bytes of scratch memory that the instruction may use on that kind of device. */
 uint64_t check_workspace(const Check *c, uint64_t i, int device) {
-    const Plan *p = c->p;
-    const PlanInstr *in = &p->instrs[i];
-    Type *in_type = c->types, *out_type = c->types + in->n_in;
-    for (uint32_t k = 0; k < in->n_in; k++) in_type[k] = p->values[check_in(c, i, k)].type;
-    for (uint32_t k = 0; k < in->n_out; k++) out_type[k] = p->values[check_out(c, i, k)].type;
-    return (uint64_t)op_workspace((OpKind)in->op, (DeviceKind)device, &in->attr, (int)in->n_in,
-                                  in_type, (int)in->n_out, out_type);
+    return plan_scratch(c->p, &c->p->instrs[i], device, c->types);
 }
 
 /* What fetch and evict move. All else is read, written or reset on the device. */

@@ -9,6 +9,12 @@ void plan_types(const Plan *p, const PlanInstr *in, Type *types) {
         types[in->n_in + k] = p->values[in->first_out + k].type;
 }
 
+uint64_t plan_scratch(const Plan *p, const PlanInstr *in, int device, Type *types) {
+    plan_types(p, in, types);
+    return (uint64_t)op_workspace((OpKind)in->op, (DeviceKind)device, &in->attr, (int)in->n_in,
+                                  types, (int)in->n_out, types + in->n_in);
+}
+
 uint32_t plan_most_types(const Plan *p) {
     uint32_t most = 0;
     for (uint64_t i = 0; i < p->n_instrs; i++)

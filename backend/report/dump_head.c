@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "plan_work.h"
 
 typedef unsigned long long Llu;
 
@@ -267,6 +268,38 @@ static void put_part(View *v, const char *words, uint64_t bytes, uint64_t of) {
     buf_printf(v->out, "\n");
 }
 
+/* The first instruction whose kernel may use most. */
+static const PlanInstr *most_scratch(View *v, int device, uint64_t *bytes) {
+    const Plan *p = v->p;
+    Type *types = arena_array(v->a, Type, plan_most_types(p) + 1);
+    const PlanInstr *most = NULL;
+    *bytes = 0;
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        uint64_t scratch = plan_scratch(p, &p->instrs[i], device, types);
+        if (scratch > *bytes) *bytes = scratch, most = &p->instrs[i];
+    }
+    return most;
+}
+
+/* "#12 matmul h.0.attn" */
+static const char *instr_named(View *v, const PlanInstr *in) {
+    const char *path = text(v, in->path);
+    return arena_printf(v->a, "#%llu %s%s%s", (Llu)(in - v->p->instrs), op_info[in->op].name,
+                        *path ? " " : "", path);
+}
+
+static void put_allocated(View *v, int device) {
+    const PlanSettings *s = v->p->settings;
+    uint64_t bytes;
+    const PlanInstr *most = most_scratch(v, device, &bytes);
+    buf_printf(v->out, "  %-21s %10s, with %s of workspace",
+               arena_printf(v->a, "on %s", word_of(&words_DeviceKind, device)),
+               amount_bytes(v->a, s->workspace_bytes[device]),
+               amount_bytes(v->a, s->workspace_bytes[device] - s->arena_bytes));
+    if (most) buf_printf(v->out, " (for %s)", instr_named(v, most));
+    buf_printf(v->out, "\n");
+}
+
 static void put_peak(View *v) {
     const Plan *p = v->p;
     const PlanSettings *s = p->settings;
@@ -275,17 +308,12 @@ static void put_peak(View *v) {
     if (!p->n_instrs) return;
     lives_parts(&v->lives, parts);
     const PlanInstr *in = &p->instrs[at];
-    const char *path = text(v, in->path);
-    buf_printf(v->out, "\nmemory of a rank at the peak: #%llu %s%s%s, %s, line %u\n", (Llu)at,
-               op_info[in->op].name, *path ? " " : "", path, phase_name(in->phase), in->line);
+    buf_printf(v->out, "\nmemory of a rank at the peak: %s, %s, line %u\n", instr_named(v, in),
+               phase_name(in->phase), in->line);
     for (int c = 0; c < LIVES_PARTS; c++)
         if (parts[c].bytes) put_part(v, parts[c].words, parts[c].bytes, s->arena_bytes);
     buf_printf(v->out, "  %-21s %10s\n", "together", amount_bytes(v->a, s->arena_bytes));
-    for (int d = 0; d < DEVICE_KINDS; d++)
-        buf_printf(v->out, "  %-21s %10s, with %s of workspace\n",
-                   arena_printf(v->a, "on %s", word_of(&words_DeviceKind, d)),
-                   amount_bytes(v->a, s->workspace_bytes[d]),
-                   amount_bytes(v->a, s->workspace_bytes[d] - s->arena_bytes));
+    for (int d = 0; d < DEVICE_KINDS; d++) put_allocated(v, d);
 }
 
 static void put_host(View *v) {

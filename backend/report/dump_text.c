@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "facts.h"
+#include "plan_work.h"
 #include "report.h"
 #include "text.h"
 
 typedef unsigned long long Llu;
 
 static const Plan *plan_at; /* the plan being printed: rows hold offsets of its strings */
+static Type *types_at;      /* room for those of an instruction */
 
 static const char *text(PlanString s) { return plan_string(plan_at, s); }
 
@@ -288,6 +290,15 @@ static void put_attrs(Buf *out, uint16_t op, const Attrs *a) {
     if (*between == ',') buf_printf(out, "}");
 }
 
+/* What its kernels may use on each kind of device, where some use any. */
+static void put_scratch(Buf *out, const Plan *p, const PlanInstr *in) {
+    uint64_t bytes[DEVICE_KINDS], any = 0;
+    for (int d = 0; d < DEVICE_KINDS; d++) any |= bytes[d] = plan_scratch(p, in, d, types_at);
+    if (any) buf_printf(out, " workspace");
+    for (int d = 0; d < DEVICE_KINDS && any; d++)
+        buf_printf(out, " %s %llu", word_of(&words_DeviceKind, d), (Llu)bytes[d]);
+}
+
 static void put_instr(Buf *out, const Plan *p, uint64_t i) {
     const PlanInstr *in = &p->instrs[i];
     buf_printf(out, "  #%llu ", (Llu)i);
@@ -317,8 +328,9 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
     if (in->file)
         buf_printf(out, " %u:%u:%u-%u:%u", in->file, in->line, in->col, in->end_line, in->end_col);
     if (in->saves) buf_printf(out, " after %u save%s", in->saves, in->saves == 1 ? "" : "s");
-    buf_printf(out, " flops %llu bytes %llu live %llu\n", (Llu)in->flops, (Llu)in->bytes,
-               (Llu)in->live_bytes);
+    buf_printf(out, " flops %llu bytes %llu", (Llu)in->flops, (Llu)in->bytes);
+    put_scratch(out, p, in);
+    buf_printf(out, " live %llu\n", (Llu)in->live_bytes);
 }
 
 /* Values of the model are ~N; only the sizes of the first one are kept with an op. */
@@ -431,11 +443,14 @@ INSIDE_OTHERS(edges, uint32_t)
 INSIDE_OTHERS(parts, StoredPart)
 
 void dump_plan_text(const Plan *p, Buf *out) {
+    Arena *a = arena_new();
     plan_at = p;
+    types_at = arena_array(a, Type, plan_most_types(p) + 1);
     buf_printf(out, "plan version %u fingerprint %016llx\n", p->header->version,
                (Llu)p->header->fingerprint);
 #define SECTION(field, type, name)                                                                 \
     for (uint64_t i = 0; i < p->n_##field; i++) put_##field(out, &p->field[i], i);
     PLAN_SECTIONS(SECTION)
 #undef SECTION
+    arena_free(a);
 }

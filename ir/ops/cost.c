@@ -271,8 +271,13 @@ static int64_t ws_cuda_attention_grad(const Work *w) {
     return row_products(w) + attention_scratch(w, 1, true);
 }
 
-/* Partial sums of D columns, 256 rows of f32. */
-static int64_t ws_cuda_reduction(const Work *w) { return 256 * type_elements(&w->out[0]) * 4; }
+/* Sums of parts of the rows, in f32: of 16 rows, or of more where that would be over 256 parts
+ * (runtime/devices/cuda/numbers/columns.h). */
+static int64_t ws_cuda_reduction(const Work *w) {
+    int64_t columns = type_elements(&w->out[0]);
+    int64_t rows = type_elements(&w->in[0]) / MAX(columns, 1);
+    return MIN((rows + 15) / 16, 256) * columns * 4;
+}
 
 /* The matrix product is that of h. */
 static int64_t ws_cuda_matmul_gelu(const Work *w) {

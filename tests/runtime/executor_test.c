@@ -231,8 +231,8 @@ TEST(a_checked_workspace_ends_at_the_guard) {
     Setup s;
     make(&s);
     free(s.rank.arena);
-    s.instr[1].op = OP_sum_leading; /* of f32[64] to f32[1] it needs 1 KiB of workspace */
-    s.value[1].type = (Type){.dtype = DT_F32, .rank = 1, .dim = {1}};
+    s.instr[1].op = OP_sum_leading; /* of f32[64] to f32[16] it needs 64 bytes of workspace */
+    s.value[1].type = (Type){.dtype = DT_F32, .rank = 1, .dim = {16}};
     s.device.kind = DEVICE_CUDA;
     s.device.arena_is_host = s.run.test.memory = true;
     s.device.launch = see_workspace;
@@ -242,7 +242,7 @@ TEST(a_checked_workspace_ends_at_the_guard) {
     assert_int_equal(executor_open(&s.rank), 0);
     assert_int_equal(testing_open(&s.rank), 0);
     assert_int_equal(executor_run(&s.rank, 0, 0, s.error), 0);
-    assert_int_equal(workspace_bytes, 1024);
+    assert_int_equal(workspace_bytes, 64);
     assert_ptr_equal(workspace + workspace_bytes, (char *)s.rank.workspace + 4096);
     end(&s);
 }
