@@ -42,7 +42,13 @@ struct Description {
 struct Matrix {
     cudaDataType_t type;
     uint64_t rows, columns;
-    int64_t leading;
+    int64_t leading, step; /* step: from a matrix of a batch to the next */
+    int32_t batch;
+
+    uint64_t elements(int64_t each_column) const {
+        return (uint64_t)(batch - 1) * (uint64_t)step + (columns - 1) * (uint64_t)each_column +
+               rows;
+    }
 };
 struct Preference {
     uint64_t workspace;
@@ -109,7 +115,8 @@ struct Product {
     bool sizes_fit() const {
         uint64_t deep = p.b == CUBLAS_OP_T ? b.columns : b.rows;
         return deep == k() && d.rows == m() && d.columns == n() && c.rows == m() &&
-               c.columns == n() && m() && n() && k();
+               c.columns == n() && m() && n() && k() && b.batch == a.batch && c.batch == a.batch &&
+               d.batch == a.batch && (a.batch == 1 || p.epilogue == CUBLASLT_EPILOGUE_DEFAULT);
     }
     /* The table of cublasLtMatmul: f32, bf16 or f16 operands, sums in f32; TF32 is for f32 only. */
     bool types_fit() const {
@@ -126,7 +133,8 @@ struct Product {
         uint64_t h = 0xcbf29ce484222325u;
         auto add = [&h](int64_t x) { h = (h ^ (uint64_t)x) * 0x100000001b3u; };
         for (const Matrix *x : {&a, &b, &c, &d}) {
-            for (int64_t y : {(int64_t)x->type, (int64_t)x->rows, (int64_t)x->columns, x->leading})
+            for (int64_t y : {(int64_t)x->type, (int64_t)x->rows, (int64_t)x->columns, x->leading,
+                              x->step, (int64_t)x->batch})
                 add(y);
         }
         for (int64_t y :
@@ -160,25 +168,21 @@ static Range range_of(const char *name, bool written, const void *at, uint64_t e
     const char *from = (const char *)at;
     return {name, written, from, from + elements * (type == CUDA_R_32F ? 4 : 2)};
 }
-static uint64_t elements_of(const Matrix &x, int64_t leading) {
-    return (x.columns - 1) * (uint64_t)leading + x.rows;
-}
 
 /* Nothing is written that something else is. */
 static void refuse_overlaps(const Product &x, const void *a, const void *b, const void *c,
                             const void *d, const void *workspace, size_t workspace_bytes) {
     const Description &p = x.p;
-    std::vector<Range> all = {range_of("A", false, a, elements_of(x.a, x.a.leading), x.a.type),
-                              range_of("B", false, b, elements_of(x.b, x.b.leading), x.b.type),
-                              range_of("D", true, d, elements_of(x.d, x.d.leading), x.d.type)};
-    if (c && c != d)
-        all.push_back(range_of("C", false, c, elements_of(x.c, x.c.leading), x.c.type));
+    std::vector<Range> all = {range_of("A", false, a, x.a.elements(x.a.leading), x.a.type),
+                              range_of("B", false, b, x.b.elements(x.b.leading), x.b.type),
+                              range_of("D", true, d, x.d.elements(x.d.leading), x.d.type)};
+    if (c && c != d) all.push_back(range_of("C", false, c, x.c.elements(x.c.leading), x.c.type));
     if (x.has_vector())
         all.push_back(range_of("the vector", x.has_bias_gradient(), p.vector,
                                p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? x.d.columns : x.d.rows,
                                x.d.type));
     if (x.has_aux())
-        all.push_back(range_of("aux", p.gelu(), p.aux, elements_of(x.d, p.aux_leading), x.d.type));
+        all.push_back(range_of("aux", p.gelu(), p.aux, x.d.elements(p.aux_leading), x.d.type));
     const char *from = (const char *)workspace;
     all.push_back({"the workspace", true, from, from + workspace_bytes});
     for (const Range &one : all)
@@ -193,8 +197,11 @@ static void refuse_overlaps(const Product &x, const void *a, const void *b, cons
 static void tell_results(RaceIssue issue, const Description &p, const Matrix &d, void *at,
                          uint64_t vector) {
     size_t each = d.type == CUDA_R_32F ? 4 : 2;
-    race_library(issue, "cublasLtMatmul", at, d.rows * each, d.columns, (size_t)d.leading * each);
-    issue.ordinal++; /* the same product */
+    for (int32_t i = 0; i < d.batch; i++) {
+        race_library(issue, "cublasLtMatmul", (char *)at + (size_t)(i * d.step) * each,
+                     d.rows * each, d.columns, (size_t)d.leading * each);
+        issue.ordinal++; /* the same product */
+    }
     if (p.gelu())
         race_library(issue, "cublasLtMatmul", p.aux, d.rows * each, d.columns,
                      (size_t)p.aux_leading * each);
@@ -252,7 +259,19 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *out, cudaDataT
                                           uint64_t rows, uint64_t columns, int64_t leading) {
     if (leading < (int64_t)rows) return CUBLAS_STATUS_INVALID_VALUE;
     *out = (cublasLtMatrixLayout_t)calloc(1, sizeof **out);
-    *(Matrix **)*out = new Matrix{type, rows, columns, leading};
+    *(Matrix **)*out = new Matrix{type, rows, columns, leading, 0, 1};
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t opaque,
+                                                cublasLtMatrixLayoutAttribute_t name,
+                                                const void *value, size_t size) {
+    Matrix *m = inside<Matrix>(opaque);
+    if (name == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && size == 4)
+        memcpy(&m->batch, value, 4);
+    else if (name == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET && size == 8)
+        memcpy(&m->step, value, 8);
+    else
+        return CUBLAS_STATUS_INVALID_VALUE;
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t m) {
@@ -371,8 +390,13 @@ static cublasStatus_t check(const Product &x, const void *const operand[4],
         return CUBLAS_STATUS_INVALID_VALUE;
     if ((x.has_vector() && !x.p.vector) || (x.has_aux() && (!x.p.aux || (uintptr_t)x.p.aux % 16)))
         return CUBLAS_STATUS_INVALID_VALUE;
+    const Matrix *const matrix[4] = {&x.a, &x.b, &x.c, &x.d};
     for (int i = 0; i < 6; i++)
-        if (at[i] && (uintptr_t)at[i] % promised[i] != 0) return CUBLAS_STATUS_INVALID_VALUE;
+        if (at[i] &&
+            ((uintptr_t)at[i] % promised[i] != 0 ||
+             (i < 4 &&
+              matrix[i]->step * (matrix[i]->type == CUDA_R_32F ? 4 : 2) % promised[i] != 0)))
+            return CUBLAS_STATUS_INVALID_VALUE;
     if (operand[2] == operand[3] && memcmp(&x.c, &x.d, sizeof x.c) != 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (workspace_bytes < algorithm->data[WORKSPACE_WORD] ||
@@ -418,8 +442,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
         memset(workspace, 0xff, workspace_bytes < 65536 ? workspace_bytes : 65536);
         std::vector<float> rows(m, 0.0f);
         emulated_ms = ms;
-        for (uint64_t j = 0; j < n; j++)
+        for (uint64_t entry_j = 0; entry_j < n * (uint64_t)z.batch; entry_j++)
             for (uint64_t i = 0; i < m; i++) {
+                uint64_t j = entry_j % n;
+                int64_t entry = (int64_t)(entry_j / n);
                 float sum = 0.0f;
                 for (uint64_t turn = 0; turn < k; turn++) {
                     uint64_t q = number == BACKWARDS ? k - 1 - turn : turn;
@@ -427,9 +453,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
                                         : (int64_t)(q * (uint64_t)x.leading + i);
                     int64_t bt = turn_b ? (int64_t)(q * (uint64_t)y.leading + j)
                                         : (int64_t)(j * (uint64_t)y.leading + q);
-                    sum += get(a, x.type, at) * get(b, y.type, bt);
+                    sum +=
+                        get(a, x.type, entry * x.step + at) * get(b, y.type, entry * y.step + bt);
                 }
-                int64_t at = (int64_t)(j * (uint64_t)z.leading + i);
+                int64_t at = entry * z.step + (int64_t)(j * (uint64_t)z.leading + i);
                 if (keep != 0.0f) sum += keep * get(c, w.type, at);
                 if (p.has(CUBLASLT_EPILOGUE_BIAS)) sum += get(p.vector, z.type, (int64_t)i);
                 int64_t aux = (int64_t)(j * (uint64_t)p.aux_leading + i);

@@ -28,6 +28,7 @@ struct Try {
     size_t at_a = 0, at_bias = 16, at_aux = 0, at_d = 0; /* bytes from where it may lie */
     size_t workspace = 1 << 20, at_workspace = 0;
     bool sets_bias = true, sets_aux = true, other_product = false, d_is_b = false;
+    int batch = 1;             /* products in one call, which an epilogue does not allow */
     bool checks = false;       /* asks whether the algorithm fits instead of running it */
     int wanted = 4, word = -1; /* of the algorithm, that is not kept */
 };
@@ -48,6 +49,9 @@ static cublasStatus_t describe(const Try &t, cublasLtMatmulDesc_t *product,
         e = cublasLtMatrixLayoutCreate(&layout[1], t.type_b, t.rows_b, t.columns_b,
                                        (int64_t)t.rows_b);
     if (!e) e = cublasLtMatrixLayoutCreate(&layout[2], t.type_d, t.rows_d, t.columns_d, t.ldd);
+    for (int i = 0; i < 3 && !e; i++)
+        e = cublasLtMatrixLayoutSetAttribute(layout[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                             &t.batch, sizeof t.batch);
     return e;
 }
 
@@ -258,6 +262,7 @@ static void products() {
     product("aux at half a step", [](Try &t) { t.at_aux = t.promised_aux = 8; });
     product("no aux", [](Try &t) { t.sets_aux = false; });
     product("no bias", [](Try &t) { t.sets_bias = false; });
+    product("two products with an epilogue", [](Try &t) { t.batch = 2; });
     product("no algorithm wanted", [](Try &t) { t.wanted = 0; });
     product("A less aligned than promised", [](Try &t) { t.at_a = 8; });
     product("D less aligned than promised", [](Try &t) { t.at_d = 8; });

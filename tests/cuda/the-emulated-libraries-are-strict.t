@@ -3,7 +3,7 @@
 # NEEDS: build:cuda/refused
 # TIME: 120
 ==== out
-41
+42
 D where B is: ended
 a product: accepted
 attention: accepted

@@ -1,5 +1,5 @@
 /* Matrix products with batch axes: y[..,M,N] = a[..,M,K] b[..,K,N], and the gradients by a and b:
- * one product of cuBLASLt for each place of the leading axes. Dtypes as in linear.c: what the
+ * one call of cuBLASLt for all places of the leading axes. Dtypes as in linear.c: what the
  * library does not multiply is widened to f32 in the workspace.
  */
 #include "products.h"
@@ -16,10 +16,6 @@ static int widen_operand(const Launch *l, ProductScratch *s, Operand *x) {
     x->at = copy;
     x->dtype = DT_F32;
     return code;
-}
-
-static const char *matrix_at(const void *p, int dtype, int64_t element) {
-    return (const char *)p + element * dtype_bytes(dtype);
 }
 
 /* s: as cuBLASLt counts, with A and B exchanged: a is its A. */
@@ -40,12 +36,9 @@ static int multiply_batch(const Launch *l, ProductShape s, Operand a, Operand b,
     }
     s.dtype = a.dtype;
     s.out_dtype = to_dtype;
-    for (int64_t i = 0; !code && i < batch; i++) {
-        ProductOperands o = {.a = matrix_at(a.at, a.dtype, i * s.m * s.k),
-                             .b = matrix_at(b.at, b.dtype, i * s.k * s.n),
-                             .d = (void *)(uintptr_t)matrix_at(to, to_dtype, i * s.m * s.n)};
-        code = product_run(l, &s, &o, scratch.at, scratch.left);
-    }
+    s.batch = batch;
+    ProductOperands o = {.a = a.at, .b = b.at, .d = to};
+    if (!code) code = product_run(l, &s, &o, scratch.at, scratch.left);
     if (code || to == out.at) return code;
     return cuda_convert(l, out.at, out.dtype, to, DT_F32, out.n, out.n);
 }

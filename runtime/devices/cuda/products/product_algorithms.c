@@ -18,7 +18,9 @@ static bool has_aux(int epilogue) {
 }
 
 const char *product_broken_rule(const ProductShape *s, const ProductOperands *p) {
-    if (s->m < 1 || s->n < 1 || s->k < 1) return "the product is empty";
+    if (s->m < 1 || s->n < 1 || s->k < 1 || s->batch < 1) return "the product is empty";
+    if (s->batch > 1 && (s->batch > INT32_MAX || s->epilogue != EPILOGUE_NONE))
+        return "a batch of products is too long, or has an epilogue";
     if (s->lda < (s->a_turned ? s->k : s->m) || s->ldb < (s->b_turned ? s->n : s->k) ||
         s->ldc < s->m)
         return "a leading dimension is smaller than the length of a column";
@@ -46,15 +48,35 @@ static cudaDataType_t type_of(int dtype) {
 /* Algorithms load 16 bytes at most, so a better alignment is not taken into account. It must not
  * be: a weight is aligned to 16 bytes in its flat group, to more only by chance, and plans that lay
  * it out differently must run the same algorithm to get the same bits. */
-uint32_t product_alignment_of(const void *p) {
-    uintptr_t at = (uintptr_t)p, lowest = at & (~at + 1);
+static uint32_t alignment_of(uintptr_t at) {
+    uintptr_t lowest = at & (~at + 1);
     return lowest == 0 || lowest > ALIGNMENT_MAX ? ALIGNMENT_MAX : (uint32_t)lowest;
+}
+void product_align(ProductShape *s, const ProductOperands *p) {
+    ProductSteps step = product_steps(s);
+    const void *const at[6] = {p->a, p->b, s->accumulate ? p->c : p->d, p->d, p->vector, p->aux};
+    const int64_t steps[6] = {step.a, step.b, step.c, step.c, 0, 0};
+    for (int i = 0; i < 6; i++) {
+        int64_t bytes = s->batch > 1 ? steps[i] * dtype_bytes(i < 2 ? s->dtype : s->out_dtype) : 0;
+        s->alignment[i] = alignment_of((uintptr_t)at[i] | (uintptr_t)bytes);
+    }
 }
 
 static cublasStatus_t set_attribute(const ProductDescription *d,
                                     cublasLtMatmulDescAttributes_t name, const void *value,
                                     size_t size) {
     return cublasLtMatmulDescSetAttribute(d->product, name, value, size);
+}
+
+/* One matrix after the other. */
+static cublasStatus_t repeat_matrix(cublasLtMatrixLayout_t matrix, int64_t batch, int64_t step) {
+    int32_t count = (int32_t)batch;
+    if (batch == 1) return CUBLAS_STATUS_SUCCESS;
+    cublasStatus_t e = cublasLtMatrixLayoutSetAttribute(matrix, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                                        &count, sizeof count);
+    if (e) return e;
+    return cublasLtMatrixLayoutSetAttribute(matrix, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                            &step, sizeof step);
 }
 
 /* The description holds the addresses of vector and aux. */
@@ -107,7 +129,10 @@ cublasStatus_t product_describe(const Products *p, const ProductShape *s, Produc
         e = cublasLtMatrixLayoutCreate(&d->b, type, s->b_turned ? n : k, s->b_turned ? k : n,
                                        s->ldb);
     if (!e) e = cublasLtMatrixLayoutCreate(&d->c, out, m, n, s->ldc);
-    return e;
+    ProductSteps step = product_steps(s);
+    if (!e) e = repeat_matrix(d->a, s->batch, step.a);
+    if (!e) e = repeat_matrix(d->b, s->batch, step.b);
+    return e ? e : repeat_matrix(d->c, s->batch, step.c);
 }
 
 /* ---- algorithms */

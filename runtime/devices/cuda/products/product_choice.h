@@ -48,8 +48,8 @@ typedef struct Products {
 /* product_algorithms.c */
 /* The rule of products.h that the product breaks, or NULL. */
 const char *product_broken_rule(const ProductShape *s, const ProductOperands *p);
-/* The alignment of an address, as far as choices take it into account. */
-uint32_t product_alignment_of(const void *address);
+/* Fills in the alignment of all matrices, as far as choices take it into account. */
+void product_align(ProductShape *s, const ProductOperands *p);
 cublasStatus_t product_describe(const Products *p, const ProductShape *s, ProductDescription *d);
 void product_undescribe(ProductDescription *d);
 /* Gives the description addresses of vector and aux that are aligned as the shape promises, and no

@@ -21,12 +21,14 @@ static const float NEAR = 1.3f, MARGIN = 0.99f;
 
 cudaError_t trial_fill_operands(cudaStream_t stream, const ProductShape *s,
                                 const ProductOperands *p) {
-    int64_t a = (s->a_turned ? s->m : s->k) - 1, b = (s->b_turned ? s->k : s->n) - 1;
-    int64_t c = (s->n - 1) * s->ldc + s->m, aux = (s->n - 1) * s->ldaux + s->m;
+    ProductSteps step = product_steps(s);
+    int64_t a = (s->batch - 1) * step.a + ((s->a_turned ? s->m : s->k) - 1) * s->lda;
+    int64_t b = (s->batch - 1) * step.b + ((s->b_turned ? s->k : s->n) - 1) * s->ldb;
+    int64_t c = (s->batch - 1) * step.c + (s->n - 1) * s->ldc + s->m;
+    int64_t aux = (s->n - 1) * s->ldaux + s->m;
     void *const at[5] = {(void *)(uintptr_t)p->a, (void *)(uintptr_t)p->b,
                          s->accumulate ? (void *)(uintptr_t)p->c : NULL, p->vector, p->aux};
-    const int64_t n[5] = {a * s->lda + (s->a_turned ? s->k : s->m),
-                          b * s->ldb + (s->b_turned ? s->n : s->k), c,
+    const int64_t n[5] = {a + (s->a_turned ? s->k : s->m), b + (s->b_turned ? s->n : s->k), c,
                           s->epilogue == EPILOGUE_BGRADB ? s->n : s->m, aux};
     cudaError_t e = cudaSuccess;
     for (uint32_t i = 0; i < 5 && !e; i++)

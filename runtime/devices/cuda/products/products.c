@@ -38,6 +38,7 @@ static bool tuned_changed;
 ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_turned) {
     ProductShape s;
     memset(&s, 0, sizeof s); /* shapes are compared byte by byte */
+    s.batch = 1;
     s.m = m;
     s.n = n;
     s.k = k;
@@ -190,8 +191,7 @@ static int find_choice(const Launch *l, const ProductShape *shape, const Product
     const char *broken = product_broken_rule(shape, p);
     if (broken) return launch_error(l, EXIT_CORRUPT, "%s", broken);
     ProductShape s = *shape;
-    const void *const at[6] = {p->a, p->b, s.accumulate ? p->c : p->d, p->d, p->vector, p->aux};
-    for (int i = 0; i < 6; i++) s.alignment[i] = product_alignment_of(at[i]);
+    product_align(&s, p);
     cublasStatus_t e = choose_algorithm(l->products, &s, p, out);
     return e ? product_refused(l, &s, cublasLtGetStatusString(e)) : 0;
 }

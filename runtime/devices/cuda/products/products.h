@@ -36,9 +36,11 @@ typedef enum Epilogue {
     EPILOGUES
 } Epilogue;
 
-/* A product without its operands. Compared byte by byte: start from product_shape(). */
+/* A product without its operands. Compared byte by byte: start from product_shape(). Of a batch of
+ * more than one, each operand has one matrix after the other, without gaps, and there is no
+ * epilogue. */
 typedef struct ProductShape {
-    int64_t m, n, k;
+    int64_t batch, m, n, k;
     int64_t lda, ldb, ldc, ldaux; /* ldc: of C and D; ldaux: 0 without aux */
     int32_t a_turned, b_turned;
     int32_t dtype, out_dtype; /* of A and B; of C, D, vector and aux */
@@ -54,8 +56,17 @@ typedef struct ProductOperands {
     void *aux;    /* what gelu is taken of: written by GELU_AUX_BIAS, read by DGELU; else NULL */
 } ProductOperands;
 
-/* The shape of a product of packed operands, everything else 0. */
+/* The shape of one product of packed operands, everything else 0. */
 ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_turned);
+
+/* Elements of A, B, and of C and D, from a matrix of a batch to the next one. */
+typedef struct ProductSteps {
+    int64_t a, b, c;
+} ProductSteps;
+static inline ProductSteps product_steps(const ProductShape *s) {
+    return (ProductSteps){s->lda * (s->a_turned ? s->m : s->k),
+                          s->ldb * (s->b_turned ? s->k : s->n), s->ldc * s->n};
+}
 
 /* The most bytes of the workspace that a product uses. */
 enum { PRODUCT_WORKSPACE = 32 << 20 };

@@ -17,7 +17,7 @@
 #include "tuned.h"
 
 enum { FILE_BYTES = 4 << 20, LINE_BYTES = 1024, LOCK_SECONDS = 120, LOCK_PAUSE_MS = 100 };
-#define FORMAT "fsdp-run products 2\n"
+#define FORMAT "fsdp-run products 3\n"
 
 /* ---- the table */
 
@@ -78,10 +78,11 @@ static uint64_t checksum(const char *text, size_t n) {
 }
 
 /* The numbers of a row in the order of its line. */
-enum { SIZES = 7, WORDS = 7, ALIGNMENTS = 6 };
+enum { SIZES = 8, WORDS = 7, ALIGNMENTS = 6 };
 static void sizes_of(Tuned *row, int64_t *out[SIZES]) {
     ProductShape *s = &row->key.shape;
-    int64_t *const at[SIZES] = {&s->m, &s->n, &s->k, &s->lda, &s->ldb, &s->ldc, &s->ldaux};
+    int64_t *const at[SIZES] = {&s->batch, &s->m,   &s->n,   &s->k,
+                                &s->lda,   &s->ldb, &s->ldc, &s->ldaux};
     memcpy(out, at, sizeof at);
 }
 static void words_of(Tuned *row, int32_t *out[WORDS]) {
