@@ -1,17 +1,20 @@
 """What the compiler made of the kernels: compiled.py device_cuda.so
 
-Reads the machine code for the GPU inside the module, an ELF file for each source, and checks each
+The module has PTX of compute_80 of each source, for GPUs that it has no machine code for, and
+machine code of sm_90a. Reads all machine code, an ELF file for each source and GPU, and checks each
 kernel: it keeps everything in registers (no stack, so no spills and no array in local memory); it
 states how many threads a block may have, and its registers allow that many; its static shared
-memory is within the limit that needs no request. Its first instructions are a wait for the kernel
-before it (griddepcontrol.wait is ACQBULK), before anything that may read or write memory. The
-one-pass backward of attention has as many products of a warpgroup (HGMMA) as its source, and no
+memory is within the limit that needs no request. From sm_90 on its first instructions are a wait
+for the kernel before it (griddepcontrol.wait is ACQBULK), before anything that may read or write
+memory. The one-pass backward of attention has as many products of a warpgroup (HGMMA) as its source, and no
 more waits: the compiler adds some if products cannot run at the same time.
 """
 import struct
 import sys
 
-EM_CUDA = 190
+# Of the files that nvcc packs together: what a file begins with, and two kinds of entries.
+PACK, PTX, ELF = struct.pack("<I", 0xba55ed50), 1, 2
+OLDEST, HOPPER = 80, 90
 # Attributes of the sections .nv.info: format and number, then a value; format 4 has a size.
 SIZED, REGISTERS, FRAME, MAX_THREADS, MIN_STACK = 0x04, 0x2f, 0x11, 0x05, 0x12
 ALL_REGISTERS, ALL_SHARED = 65536, 48 * 1024
@@ -27,12 +30,19 @@ ONEPASS = {"backward_onepassILi64E": (24, 16, 12), "backward_onepassILi128E": (2
 FEWEST = 80  # kernels; fewer were found where the module is packed in a way not known here
 
 
-def elf_files(data):
-    at = data.find(b"\x7fELF", 1)
+def entries(data):
+    """For each source: [(kind, architecture, bytes)]"""
+    at = data.find(PACK)
     while at >= 0:
-        if struct.unpack_from("<H", data, at + 18)[0] == EM_CUDA:
-            yield data[at:]
-        at = data.find(b"\x7fELF", at + 1)
+        head, size = struct.unpack_from("<HQ", data, at + 6)
+        here, end, found = at + head, at + head + size, []
+        while here < end:
+            kind, _, head, size = struct.unpack_from("<HHIQ", data, here)
+            architecture, = struct.unpack_from("<I", data, here + 28)
+            found.append((kind, architecture, data[here + head:here + head + size]))
+            here += head + size
+        yield found
+        at = data.find(PACK, end)
 
 
 def sections(elf):
@@ -100,31 +110,41 @@ def look_at(elf):
     return kernels, stack
 
 
+def wrong_with(name, kernel, stack, architecture):
+    threads, registers = kernel.get("threads"), kernel.get("registers")
+    if not threads or not registers or name not in stack:
+        yield f"{name} has no __launch_bounds__, or nothing is known of it"
+    elif (threads + 31) // 32 * 32 * ((registers + 7) // 8 * 8) > ALL_REGISTERS:
+        yield f"{name}: {threads} threads with {registers} registers do not fit"
+    if architecture >= HOPPER and not waits_first(kernel["code"]):
+        yield f"{name} does not begin with a wait for the kernel before it"
+    for part, products in ONEPASS.items():
+        if architecture == HOPPER and part in name and products_of(kernel["code"]) != products:
+            yield f"{name} has {products_of(kernel['code'])} products and waits"
+    if kernel["shared"] > ALL_SHARED:
+        yield f"{name} has {kernel['shared']} bytes of static shared memory"
+
+
 def main():
     with open(sys.argv[1], "rb") as f:
-        data = f.read()
-    wrong, found, missing = [], 0, dict(ONEPASS)
-    for elf in elf_files(data):
-        kernels, stack = look_at(elf)
-        found += len(kernels)
-        wrong += [f"{name} has {size} bytes in local memory"
-                  for name, size in stack.items() if size]
-        for name, kernel in kernels.items():
-            threads, registers = kernel.get("threads"), kernel.get("registers")
-            if not threads or not registers or name not in stack:
-                wrong.append(f"{name} has no __launch_bounds__, or nothing is known of it")
-            elif (threads + 31) // 32 * 32 * ((registers + 7) // 8 * 8) > ALL_REGISTERS:
-                wrong.append(f"{name}: {threads} threads with {registers} registers do not fit")
-            if not waits_first(kernel["code"]):
-                wrong.append(f"{name} does not begin with a wait for the kernel before it")
-            for part in [x for x in missing if x in name]:
-                if products_of(kernel["code"]) != missing.pop(part):
-                    wrong.append(f"{name} has {products_of(kernel['code'])} products and waits")
-            if kernel["shared"] > ALL_SHARED:
-                wrong.append(f"{name} has {kernel['shared']} bytes of static shared memory")
-    wrong += [f"there is no {part}" for part in missing]
-    if found < FEWEST:
-        wrong.append(f"only {found} kernels were found")
+        packs = list(entries(f.read()))
+    wrong, found = [], {}
+    for pack in packs:
+        if (PTX, OLDEST) not in [entry[:2] for entry in pack]:
+            wrong.append("a source has no PTX for older GPUs")
+        for kind, architecture, elf in pack:
+            if kind != ELF:
+                continue
+            kernels, stack = look_at(elf)
+            found.setdefault(architecture, []).extend(kernels)
+            wrong += [f"sm_{architecture}: {name} has {size} bytes in local memory"
+                      for name, size in stack.items() if size]
+            wrong += [f"sm_{architecture}: {text}" for name, kernel in kernels.items()
+                      for text in wrong_with(name, kernel, stack, architecture)]
+    wrong += [f"there is no {part}" for part in ONEPASS
+              if not any(part in name for name in found.get(HOPPER, []))]
+    wrong += [f"sm_{x}: only {len(names)} kernels were found" for x, names in found.items()
+              if len(names) < FEWEST]
     print("\n".join(wrong) or "every kernel waits first and keeps to its registers")
 
 

@@ -154,7 +154,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t s) {
     return cudaSuccess;
 }
 cudaError_t cudaFuncSetAttribute(const void *, enum cudaFuncAttribute, int bytes) {
-    return bytes <= SHARED_BYTES ? cudaSuccess : cudaErrorInvalidValue;
+    return (size_t)bytes <= emulate_shared_bytes() ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 } /* extern "C" */

@@ -11,7 +11,8 @@
  * not block the others.
  *
  * FSDP_EMULATE_GPUS is the number of GPUs (1), FSDP_EMULATE_MEMORY the number of bytes of each (4
- * GiB). What CUDA forbids or leaves undefined ends the process with a message: work on a stream of
+ * GiB), FSDP_EMULATE_CAPABILITY what they are (90: a Hopper GPU), with kernels as in a default
+ * build. What CUDA forbids or leaves undefined ends the process with a message: work on a stream of
  * a GPU other than the thread's current one, or by a thread that chose none; calls that are not
  * allowed while a stream is captured, including a kernel's first launch, and events of a capture
  * that has ended; use of destroyed objects; copies beyond an allocation. tests/cuda/strict.cu has
@@ -271,6 +272,21 @@ bool emulate_memory(const void *address, EmulatedMemory *out) {
     return (const char *)address < out->at + out->bytes;
 }
 
+static int capability() { return (int)setting("FSDP_EMULATE_CAPABILITY", 90); }
+/* sm_90a, or PTX of compute_80 */
+int emulate_code() { return capability() == 90 ? 90 : 80; }
+size_t emulate_shared_bytes() {
+    switch (capability()) {
+    case 80:
+    case 87: return 163 << 10;
+    case 86:
+    case 89:
+    case 120:
+    case 121: return 99 << 10;
+    default: return 227 << 10;
+    }
+}
+
 extern float emulated_ms; /* emulate_cublas.cu: between any two events */
 static bool is_named(const char *variable, const char *kernel) {
     const char *name = getenv(variable);
@@ -282,7 +298,7 @@ void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsi
     LOCKED;
     start_random();
     if (blocks < 1 || blocks > 0x7fffffffu || threads < 1 || threads > MAX_BLOCK_THREADS ||
-        shared > SHARED_BYTES) {
+        shared > emulate_shared_bytes()) {
         fprintf(stderr, "emulated GPU: %s: %u blocks of %u threads, %zu bytes shared\n", name,
                 blocks, threads, shared);
         abort();
@@ -300,6 +316,8 @@ void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsi
 
 void emulate_follows(bool *follows, cudaStream_t stream, const char *name) {
     LOCKED;
+    if (follows && *follows && emulate_code() < 90)
+        refuse(name, "is launched early, but does not wait");
     if (follows && *follows && !stream->launched)
         refuse(name, "is launched early after something else than a kernel");
     if (follows) *follows = true;
@@ -309,6 +327,13 @@ extern "C" {
 
 /* ---- GPUs */
 
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *) {
+    memset(out, 0, sizeof *out);
+    out->ptxVersion = emulate_code();
+    out->binaryVersion = capability();
+    return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceCount(int *n) {
     *n = (int)setting("FSDP_EMULATE_GPUS", 1);
     return *n > 0 ? cudaSuccess : cudaErrorNoDevice;
@@ -317,7 +342,9 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) {
     if (device < 0 || device >= setting("FSDP_EMULATE_GPUS", 1)) return cudaErrorInvalidDevice;
     memset(p, 0, sizeof *p);
     strcpy(p->name, "emulated GPU");
-    p->major = 9;
+    p->major = capability() / 10;
+    p->minor = capability() % 10;
+    p->sharedMemPerBlockOptin = emulate_shared_bytes();
     p->pciBusID = device + 1;
     p->multiProcessorCount = 132;
     p->l2CacheSize = 64 << 10; /* a small one, for the time that it takes to fill it */

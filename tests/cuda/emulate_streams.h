@@ -8,6 +8,9 @@
 #include <functional>
 
 enum { SHARED_BYTES = 227 << 10, MAX_BLOCK_THREADS = 1024 };
+/* Of the emulated kind of GPU: what its kernels were compiled for, and what a block can have. */
+int emulate_code();
+size_t emulate_shared_bytes();
 
 /* emulate.cu: all blocks of a kernel, now; threads in descending order or not. */
 void emulate_grid(unsigned blocks, unsigned threads, size_t shared,

@@ -539,6 +539,7 @@ const Case cases[] = {
     LOSS(7, 3001),
     /* With a z-loss; softmax and the sum of exponentials are as exact as without. */
     CROSS_ENTROPY(", z", 9, 83, 0, 0.01),
+    CROSS_ENTROPY(", 120 KB", 2, 30008, 0, 0),
     PITCHED_HEAD(5, 4, 3, 8),
     PITCHED_HEAD(37, 70, 1001, 1024),
     METRIC_ADD("metric_add", DT_I64, FILL_WORDS, EXACT_WORDS),

@@ -113,6 +113,13 @@ __global__ void __launch_bounds__(SUM_THREADS)
         to[i] = largest;
     }
 }
+/* All kernels of the module are compiled for the same architectures. */
+CUDA_C cudaError_t cuda_code(int *out) {
+    struct cudaFuncAttributes attributes = {};
+    cudaError_t e = cudaFuncGetAttributes(&attributes, (const void *)largest_numbers);
+    *out = attributes.ptxVersion;
+    return e;
+}
 /* More arrays than one launch takes cannot be cut into several without rounding in between: the
  * device refuses them. */
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,

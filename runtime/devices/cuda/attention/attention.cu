@@ -1,6 +1,7 @@
 /* attention, attention_biased and attention_packed, forward and backward, for all dtypes and widths
- * up to 256: tiles of 32 x 32 scores in f32, with ordinary multiplications. attention_bf16.cu does
- * the common bf16 cases with matrix instructions; the letters are in attention_call.h.
+ * up to 256: tiles of 32 x 32 or 16 x 16 scores in f32, with ordinary multiplications.
+ * attention_bf16.cu does the common bf16 cases with matrix instructions; the letters are in
+ * attention_call.h.
  *
  * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T + bias, where the
  * product may be capped first; tiles of which nothing is seen are left out; the running
@@ -20,14 +21,19 @@
 #include "attention.h"
 #include "op.h"
 
-enum { TILE = 32, LANES = 8, TILE_THREADS = TILE * LANES, EACH_LANE = TILE / LANES };
+enum { LANES = 8, LOOK = 32 };
 enum { ROW_WARPS = 8 }; /* of row_products, a warp a row */
+/* Rows of a tile: as many as let four tiles fit into the 99 KB that a block can have on each GPU.
+ */
+template <int width> struct Tiles {
+    enum { ROWS = width > 128 ? 16 : 32, THREADS = ROWS * LANES, EACH_LANE = ROWS / LANES };
+};
 
-/* to[TILE][width + 1] = positions first .. of one head, zeros past the operand's end. */
+/* to[ROWS][width + 1] = positions first .. of one head, zeros past the operand's end. */
 template <int width>
 DEVICE void load_tile(float *to, const Heads &x, int64_t b, int64_t head, int64_t first, int64_t n,
                       int64_t h) {
-    for (int i = threadIdx.x; i < TILE * width; i += TILE_THREADS) {
+    for (int i = threadIdx.x; i < Tiles<width>::ROWS * width; i += Tiles<width>::THREADS) {
         int64_t row = first + i / width, column = i % width;
         float value = 0.0f;
         if (row < n && column < h)
@@ -38,12 +44,13 @@ DEVICE void load_tile(float *to, const Heads &x, int64_t b, int64_t head, int64_
 
 /* out[j] = row . column lane + 8 j */
 template <int width>
-DEVICE void dot_rows(float out[EACH_LANE], const float *row, const float *columns, int lane) {
-    for (int j = 0; j < EACH_LANE; j++) out[j] = 0.0f;
+DEVICE void dot_rows(float (&out)[Tiles<width>::EACH_LANE], const float *row, const float *columns,
+                     int lane) {
+    for (int j = 0; j < Tiles<width>::EACH_LANE; j++) out[j] = 0.0f;
     for (int i = 0; i < width; i++) {
         float x = row[i];
 #pragma unroll
-        for (int j = 0; j < EACH_LANE; j++)
+        for (int j = 0; j < Tiles<width>::EACH_LANE; j++)
             out[j] += x * columns[(lane + LANES * j) * (width + 1) + i];
     }
 }
@@ -63,7 +70,7 @@ DEVICE float score_of(const Attention &a, float product, int64_t head, int64_t q
     return score + element_load(a.bias, a.bias_dtype, (head * a.t + query) * a.s + key);
 }
 
-/* The least and the largest of the ids at first .. first + TILE - 1, of n: a warp, a lane each. */
+/* The least and the largest of the ids at first .. first + LOOK - 1, of n: a warp, a lane each. */
 struct Ids {
     int least, largest;
 };
@@ -79,8 +86,8 @@ DEVICE Ids ids_of_tile(const int32_t *ids, int64_t first, int64_t n) {
     }
     return r;
 }
-/* May a query of the tile at `first` see a key of the tile at `key`, as far as the mask says? All
- * threads of a block get the same answer. */
+/* May one of LOOK queries from `first` on see one of LOOK keys from `key` on, as far as the mask
+ * says? All threads of a block get the same answer. */
 DEVICE bool mask_opens(const Attention &a, int64_t b, int64_t first, int64_t key) {
     if (!a.mask) return true;
     const int32_t *of_sample = a.mask + b * a.mask_batch;
@@ -91,7 +98,7 @@ DEVICE bool mask_opens(const Attention &a, int64_t b, int64_t first, int64_t key
     }
     int64_t s = key + threadIdx.x % WARP, rows = a.mask_row ? a.t - first : 1;
     int open = 0;
-    for (int64_t r = 0; r < (rows < TILE ? rows : TILE); r++)
+    for (int64_t r = 0; r < (rows < LOOK ? rows : LOOK); r++)
         open |= s < a.s && of_sample[(a.from + first + r) * a.mask_row + s] != 0;
     for (int d = WARP / 2; d > 0; d /= 2) open |= __shfl_xor_sync(FULL_WARP, open, d);
     return open != 0;
@@ -100,9 +107,11 @@ DEVICE bool mask_opens(const Attention &a, int64_t b, int64_t first, int64_t key
 /* ---- forward: 8 threads a query; thread `lane` has keys and columns lane + 8 j */
 
 template <int width>
-__global__ void __launch_bounds__(TILE_THREADS, 1) forward_f32(Attention a, int64_t tiles) {
+__global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
+    forward_f32(Attention a, int64_t tiles) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
+    enum { TILE = Tiles<width>::ROWS, EACH_LANE = Tiles<width>::EACH_LANE };
     float *q = (float *)shared, *k = q + TILE * (width + 1), *v = k + TILE * (width + 1);
     float *weights = v + TILE * (width + 1);
     int r = threadIdx.x / LANES, lane = threadIdx.x % LANES;
@@ -188,9 +197,11 @@ DEVICE void store_sums(const Heads &x, const float *sums, int64_t b, int64_t row
 }
 
 template <int width, bool keys>
-__global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int64_t tiles) {
+__global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
+    backward_f32(Attention a, int64_t tiles) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
+    enum { TILE = Tiles<width>::ROWS, EACH_LANE = Tiles<width>::EACH_LANE };
     enum { SIZE = TILE * (width + 1), PAIRS = TILE * (TILE + 1) };
     float *x1 = (float *)shared, *x2 = x1 + SIZE, *y1 = x2 + SIZE, *y2 = y1 + SIZE;
     float *p = y2 + SIZE, *ds = p + PAIRS;
@@ -248,11 +259,15 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int
 
 /* d_bias of queries first .. and keys at .. of a head */
 template <int width>
-__global__ void __launch_bounds__(TILE_THREADS, 1)
+__global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     bias_f32(Attention a, int64_t query_tiles, int64_t key_tiles) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
-    enum { SIZE = TILE * (width + 1) };
+    enum {
+        TILE = Tiles<width>::ROWS,
+        EACH_LANE = Tiles<width>::EACH_LANE,
+        SIZE = TILE * (width + 1)
+    };
     float *q = (float *)shared, *d_o = q + SIZE, *k = d_o + SIZE, *v = k + SIZE;
     int r = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     int64_t at = blockIdx.x % key_tiles * TILE, first = blockIdx.x / key_tiles % query_tiles * TILE;
@@ -287,25 +302,29 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
 }
 
 template <int width> static int bias_width(const Launch *l, const Attention *a) {
+    enum { TILE = Tiles<width>::ROWS };
     int64_t query_tiles = (a->t + TILE - 1) / TILE, key_tiles = (a->s + TILE - 1) / TILE;
     size_t bytes = (size_t)(4 * TILE * (width + 1)) * sizeof(float);
     auto kernel = bias_f32<width>;
     int code = allow_shared(l, kernel, bytes);
     if (code) return code;
-    return LAUNCH(l, kernel, (unsigned)(a->heads * query_tiles * key_tiles), TILE_THREADS, bytes,
-                  *a, query_tiles, key_tiles);
+    return LAUNCH(l, kernel, (unsigned)(a->heads * query_tiles * key_tiles), Tiles<width>::THREADS,
+                  bytes, *a, query_tiles, key_tiles);
 }
 
 template <int width> static int forward_width(const Launch *l, const Attention *a) {
+    enum { TILE = Tiles<width>::ROWS };
     int64_t tiles = (a->t + TILE - 1) / TILE;
     size_t bytes = (size_t)(3 * TILE * (width + 1) + TILE * (TILE + 1)) * sizeof(float);
     auto kernel = forward_f32<width>;
     int code = allow_shared(l, kernel, bytes);
     if (code) return code;
-    return LAUNCH(l, kernel, (unsigned)(a->b * a->heads * tiles), TILE_THREADS, bytes, *a, tiles);
+    return LAUNCH(l, kernel, (unsigned)(a->b * a->heads * tiles), Tiles<width>::THREADS, bytes, *a,
+                  tiles);
 }
 
 template <int width> static int backward_width(const Launch *l, const Attention *a) {
+    enum { TILE = Tiles<width>::ROWS };
     int64_t query_tiles = (a->t + TILE - 1) / TILE, key_tiles = (a->s + TILE - 1) / TILE;
     size_t bytes = (size_t)(4 * TILE * (width + 1) + 2 * TILE * (TILE + 1)) * sizeof(float);
     auto of_keys = backward_f32<width, true>;
@@ -313,11 +332,11 @@ template <int width> static int backward_width(const Launch *l, const Attention 
     int code = allow_shared(l, of_keys, bytes);
     if (!code) code = allow_shared(l, of_queries, bytes);
     if (!code)
-        code = LAUNCH(l, of_keys, (unsigned)(a->b * a->key_heads * key_tiles), TILE_THREADS, bytes,
-                      *a, key_tiles);
+        code = LAUNCH(l, of_keys, (unsigned)(a->b * a->key_heads * key_tiles),
+                      Tiles<width>::THREADS, bytes, *a, key_tiles);
     if (!code)
-        code = LAUNCH(l, of_queries, (unsigned)(a->b * a->heads * query_tiles), TILE_THREADS, bytes,
-                      *a, query_tiles);
+        code = LAUNCH(l, of_queries, (unsigned)(a->b * a->heads * query_tiles),
+                      Tiles<width>::THREADS, bytes, *a, query_tiles);
     return code || !a->d_bias ? code : bias_width<width>(l, a);
 }
 

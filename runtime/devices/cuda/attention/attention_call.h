@@ -1,5 +1,6 @@
 /* One attention, as its kernels see it, and who computes it: the kernels of attention.cu and
- * attention_bf16.cu, or attention_onepass.cu or cuDNN where they are faster (attention_choose.c).
+ * attention_bf16.cu, or attention_onepass.cu (on Hopper) or cuDNN where they are faster
+ * (attention_choose.c).
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads (H / K query
  * heads read one), h head width <= MOST_HEAD.
@@ -49,7 +50,7 @@ CUDA_C int attention_onepass(const Launch *l, const Attention *a);
 
 /* attention_choose.c. Every rank of the process opens and closes; what is chosen is the same for
  * all. */
-CUDA_C int attention_open(char *error);
+CUDA_C int attention_open(const GpuKind *gpu, char *error);
 CUDA_C void attention_close(void);
 /* Before the first step, while nothing lives in the call's memory: chooses how calls like this one
  * are computed, by time if timing is allowed. True: the memory was written. Between

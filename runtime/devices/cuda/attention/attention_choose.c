@@ -111,7 +111,7 @@ static bool wants_plans(const Attention *a) {
     return shared.wish != WISH_OWN && shared.wish != WISH_ONEPASS && is_for_cudnn(a);
 }
 static bool wants_onepass(const Launch *l, const Attention *a) {
-    return shared.wish != WISH_OWN && shared.wish != WISH_CUDNN &&
+    return shared.wish != WISH_OWN && shared.wish != WISH_CUDNN && gpu_has_warpgroups(&l->gpu) &&
            attention_fits_onepass(a, l->call->workspace_bytes);
 }
 
@@ -255,11 +255,18 @@ bool attention_rehearse(const Launch *l, bool timed) {
 
 /* ---- opening */
 
-int attention_open(char *error) {
+int attention_open(const GpuKind *gpu, char *error) {
     Wish wish;
     char why[WHY_BYTES];
     int code = read_wish(&wish, error);
     if (code) return code;
+    if (wish == WISH_ONEPASS && !gpu_has_warpgroups(gpu)) {
+        snprintf(error, ERROR_BYTES,
+                 "FSDP_CUDA_ATTENTION=onepass: its kernel needs a GPU of compute capability 9.0 "
+                 "(Hopper), and here kernels run as on %d.%d: choose own, cudnn or auto",
+                 gpu->code / 10, gpu->code % 10);
+        return EXIT_ENVIRONMENT;
+    }
     pthread_mutex_lock(&shared.lock);
     if (shared.users++ == 0) shared.wish = wish;
     if (shared.wish == WISH_CUDNN && !parts_ready(why, false)) {

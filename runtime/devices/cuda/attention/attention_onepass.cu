@@ -319,6 +319,7 @@ template <int width>
 __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     backward_onepass(Attention a, OnepassScratch w) {
     begin_kernel();
+#if HAS_WARPGROUPS
     DYNAMIC_SHARED(shared);
     uint32_t skip = (0u - shared_address(shared)) % PANEL_ALIGN;
     Shared<width> *s = (Shared<width> *)(shared + skip);
@@ -356,6 +357,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
         store_rows(a.d_k, dk[panel], b, key_head, row, panel * PANEL, a.s, a.h, a.alpha);
         store_rows(a.d_v, dv[panel], b, key_head, row, panel * PANEL, a.s, a.h, 1.0f);
     }
+#endif
 }
 
 /* ---- the launch */

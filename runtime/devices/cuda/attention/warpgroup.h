@@ -23,6 +23,13 @@
 
 #include "intrinsics.h"
 
+/* Is what is being compiled for a GPU that has them? */
+#if defined FSDP_EMULATE || defined __CUDA_ARCH_FEAT_SM90_ALL
+#define HAS_WARPGROUPS 1
+#else
+#define HAS_WARPGROUPS 0
+#endif
+
 #ifdef FSDP_EMULATE
 #include "emulate_warpgroup.h"
 #endif

@@ -58,6 +58,7 @@ struct DeviceContext {
     GpuProfile *profile; /* NULL: FSDP_CUDA_PROFILE is not set */
     cudaEvent_t *stamp;  /* options.stamps: by number; NULL until it is made */
     int gpu;
+    GpuKind kind;
 };
 
 static int fail(char *error, int code, const char *format, ...)
@@ -174,12 +175,17 @@ static cudaError_t open_segments(DeviceContext *c, const RankInfo *rank) {
     return segments_open(rank, &c->segment);
 }
 
-static int wants_early(bool *out, char *error) {
+static int wants_early(const GpuKind *gpu, bool *out, char *error) {
     const char *wanted = getenv("FSDP_CUDA_EARLY");
     if (wanted && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0)
         return fail(error, EXIT_ENVIRONMENT,
                     "FSDP_CUDA_EARLY=%.100s: choose 0 or 1, or leave it unset", wanted);
     *out = wanted && *wanted == '1';
+    if (*out && !gpu_starts_early(gpu))
+        return fail(error, EXIT_ENVIRONMENT,
+                    "FSDP_CUDA_EARLY=1: kernels that start early need compute capability 9.0 or "
+                    "newer, and here they run as on %d.%d: leave it unset",
+                    gpu->code / 10, gpu->code % 10);
     return 0;
 }
 
@@ -205,9 +211,11 @@ static int wants_graphs(const DeviceOptions *options, bool *out, char *error) {
 static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *error) {
     bool records = false, early = false;
     int code = wants_graphs(options, &records, error);
-    if (!code) code = wants_early(&early, error);
     int gpu = 0;
+    GpuKind kind = {0, 0};
     if (!code) code = gpu_choose(options, &gpu, error);
+    if (!code) code = gpu_kind(gpu, &kind, error);
+    if (!code) code = wants_early(&kind, &early, error);
     if (code) return code;
     DeviceContext *c = calloc(1, sizeof *c);
     if (!c) return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
@@ -215,6 +223,7 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     c->records = records;
     c->options = *options;
     c->gpu = gpu;
+    c->kind = kind;
     cudaError_t e = open_streams(c);
     if (!e && options->rank.plan) e = open_events(c, options->rank.plan);
     if (!e && options->rank.plan) e = open_segments(c, &options->rank);
@@ -228,7 +237,7 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     }
     if (c->profile || c->stamp) c->records = false;
     c->early = early;
-    if (!code) code = attention_open(error);
+    if (!code) code = attention_open(&kind, error);
     c->attends = !code;
     if (code)
         cuda_close(c);
@@ -271,6 +280,7 @@ static uint64_t cuda_used_bytes(DeviceContext *c) {
 static Launch launch_of(DeviceContext *c, int stream, const KernelCall *call, char *error) {
     return (Launch){.call = call,
                     .products = c->products,
+                    .gpu = c->kind,
                     .stream = c->stream[stream],
                     .fault = c->fault_on_device,
                     .segment = c->segment,

@@ -23,7 +23,7 @@
  * than such libraries were seen to use. */
 static const uint64_t RESERVE = UINT64_C(1) << 30;
 
-enum { MAJOR = 9, MINOR = 0, BUS_ID_BYTES = 32 };
+enum { BUS_ID_BYTES = 32 };
 
 static int gpu = -1;         /* of this process */
 static uint64_t used_before; /* of its memory, before our context if NVML tells */
@@ -103,11 +103,20 @@ static int check_kind(int device, char *error) {
     struct cudaDeviceProp p;
     cudaError_t e = cudaGetDeviceProperties(&p, device);
     if (e) return explain_error(error, e);
-    if (p.major == MAJOR && p.minor == MINOR) return 0;
+    if (10 * p.major + p.minor >= OLDEST_CAPABILITY) return 0;
     return fail(error,
-                "device cuda: GPU %d, %.100s, has compute capability %d.%d; this build is for "
-                "%d.%d (Hopper: H100, H200)",
-                device, p.name, p.major, p.minor, MAJOR, MINOR);
+                "device cuda: GPU %d, %.100s, has compute capability %d.%d; kernels need %d.%d or "
+                "newer (A100, RTX 30 and later): use another GPU, or --device cpu",
+                device, p.name, p.major, p.minor, OLDEST_CAPABILITY / 10, OLDEST_CAPABILITY % 10);
+}
+
+int gpu_kind(int device, GpuKind *out, char *error) {
+    struct cudaDeviceProp p;
+    cudaError_t e = cudaGetDeviceProperties(&p, device);
+    if (!e) e = cuda_code(&out->code);
+    if (e) return explain_error(error, e);
+    out->shared_bytes = (int)p.sharedMemPerBlockOptin;
+    return 0;
 }
 
 int gpu_probe(char *error) {

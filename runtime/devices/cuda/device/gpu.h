@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "device.h"
+#include "kernel.h"
 
 /* All functions: 0, or EXIT_ENVIRONMENT with a message of one line that says what to do. */
 
@@ -12,6 +12,8 @@
 int gpu_probe(char *error);
 /* The GPU of this process, which becomes the calling thread's; its context is made. */
 int gpu_choose(const DeviceOptions *o, int *out, char *error);
+/* What it can. */
+int gpu_kind(int gpu, GpuKind *out, char *error);
 /* Does the GPU hold that many bytes per rank? */
 int gpu_fits(const DeviceOptions *o, uint64_t bytes, char *error);
 /* The message for an arena that could not be allocated. */

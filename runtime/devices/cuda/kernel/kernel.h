@@ -64,9 +64,22 @@ typedef struct SegmentStart {
     int64_t blocks;          /* where those that are quantized one by one begin in the group's */
 } SegmentStart;
 
+/* What a GPU can, as far as kernels differ. One of compute capability 8.0 runs all that do not ask.
+ */
+typedef struct GpuKind {
+    int code;         /* what its kernels were compiled for: 80 is compute_80, 90 is sm_90a */
+    int shared_bytes; /* of shared memory that a block can have */
+} GpuKind;
+enum { OLDEST_CAPABILITY = 80 };
+/* Products of warpgroups (wgmma), which 9.0 has and no other. */
+static inline bool gpu_has_warpgroups(const GpuKind *g) { return g->code == 90; }
+/* Does begin_kernel wait? */
+static inline bool gpu_starts_early(const GpuKind *g) { return g->code >= 90; }
+
 typedef struct Launch {
     const KernelCall *call;
     void *products; /* of products.h, the rank's */
+    GpuKind gpu;
     cudaStream_t stream;
     DeviceFault *fault;          /* device memory */
     const SegmentStart *segment; /* device memory: by row of the plan's group parameters */
@@ -113,6 +126,8 @@ CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *fro
 CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
                              const void *from, int from_dtype, int64_t from_pitch, int64_t width,
                              int64_t rows);
+/* reduce.cu: GpuKind's code of the current GPU. */
+CUDA_C cudaError_t cuda_code(int *out);
 /* reduce.cu: to = the sum of n_from arrays in order, of i32 the largest. */
 enum { REDUCE_AT_ONCE = 8 };
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,

@@ -295,8 +295,9 @@ KERNEL(cross_entropy_grad) {
 
 /* ---- both */
 
-/* AT_ONCE eights of a thread are worked on together; a kept row comes in STAGES parts. */
-enum { KEPT_BYTES = 220 * 1024, KEPT_THREADS = 512, AT_ONCE = 4, STAGES = 4 };
+/* AT_ONCE eights of a thread are worked on together; a kept row comes in STAGES parts, beside
+ * OTHER_BYTES of shared memory. */
+enum { OTHER_BYTES = 7 * 1024, KEPT_THREADS = 512, AT_ONCE = 4, STAGES = 4 };
 
 struct Slopes {
     void *out;
@@ -412,6 +413,9 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
     if (last) put_slope<FORM_ANY>(s, row, rest, r.width - rest, end, target, lse, factor);
 }
 
+/* Of the longest row that is kept in shared memory. */
+static int kept_bytes(const Launch *l) { return l->gpu.shared_bytes - OTHER_BYTES; }
+
 template <int form, bool kept>
 static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const LossRows &r) {
     auto function = loss_and_slope<form, kept>;
@@ -422,7 +426,7 @@ static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const L
     if (bytes > 0)
         code = launch_result(l, cudaFuncSetAttribute((const void *)function,
                                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                     KEPT_BYTES));
+                                                     kept_bytes(l)));
     if (bytes > 0 && !code) /* room for two blocks rather than for a cache of what is read once */
         code = launch_result(l, cudaFuncSetAttribute((const void *)function,
                                                      cudaFuncAttributePreferredSharedMemoryCarveout,
@@ -444,7 +448,7 @@ KERNEL(cross_entropy_both) {
                 __builtin_ldexpf(1.0f, (int)l->call->attr->exponent), step_operand(l, 2)};
     int form = form_with(FORM_NONE, r.logits, r.dtype, r.pitch);
     form = form_with(form, s.out, s.dtype, s.pitch);
-    bool kept = r.width * dtype_bytes(r.dtype) <= KEPT_BYTES;
+    bool kept = r.width * dtype_bytes(r.dtype) <= kept_bytes(l);
     if (form == FORM_BF16)
         return kept ? launch_both<FORM_BF16, true>(l, words, s, r)
                     : launch_both<FORM_BF16, false>(l, words, s, r);

@@ -35,12 +35,14 @@ static int launch_kernel(const Launch *l, void (*kernel)(P...), unsigned blocks,
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #define DEVICE __device__ __forceinline__
 /* First in every kernel. What was on the stream before is over, and its memory is written; the next
- * kernel may come as soon as all blocks are here. */
+ * kernel may come as soon as all blocks are here (gpu_starts_early). */
 DEVICE void begin_kernel(void) {
+#if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
-/* Of an H200. */
+/* Of an H200; on other GPUs too, since orders of sums depend on it. */
 enum { MULTIPROCESSORS = 132 };
 
 /* Four 8 x 8 matrices of 16 bits: thread i gives the address of row i % 8 of matrix i / 8, and gets
