@@ -6,8 +6,8 @@ kernel: it keeps everything in registers (no stack, so no spills and no array in
 states how many threads a block may have, and its registers allow that many; its static shared
 memory is within the limit that needs no request. From sm_90 on its first instructions are a wait
 for the kernel before it (griddepcontrol.wait is ACQBULK), before anything that may read or write
-memory. The one-pass backward of attention has as many products of a warpgroup (HGMMA) as its source, and no
-more waits: the compiler adds some if products cannot run at the same time.
+memory. The one-pass backward of attention has as many products of a warpgroup (HGMMA) as its
+source, and no more waits: the compiler adds some if products cannot run at the same time.
 """
 import struct
 import sys

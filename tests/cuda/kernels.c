@@ -281,7 +281,7 @@ static void run_case(const Case *c, Choice choice) {
         choose_mixture(&t);
         fill_inputs(&t);
         run(&t, apart, pattern % 2 == 1);
-        if (pattern < 2 && choice != ONE) run(&t, apart, pattern % 2 == 0);
+        if (pattern < 3 && choice != ONE) run(&t, apart, pattern % 2 == 0);
         for (int number = 0; choice != ONE && sharing(&t, number, shared); number++)
             run(&t, shared, true);
         trial_free(&t);

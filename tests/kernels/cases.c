@@ -338,6 +338,7 @@ const Case cases[] = {
     EXPERTS(11, 5, 7),
     EXPERTS(150, 33, 70),
     EXPERTS(90, 64, 128),
+    EXPERTS(520, 72, 136),
     EXPERTS(37, 1, 20), /* a bias: products with ones */
     BALANCE(37, 8, 2),
     BALANCE(5, 70, 3),
