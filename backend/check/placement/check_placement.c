@@ -121,6 +121,14 @@ static int place_collective(Check *c, uint64_t i) {
     return 0;
 }
 
+/* Of a gradient to which no reader contributes: zeros, or an earlier micro-batch's and zeros. */
+static bool is_without_terms(const Check *c, uint32_t value) {
+    uint64_t i = c->p->values[value].def;
+    const PlanInstr *in = &c->p->instrs[i];
+    if (in->op != OP_accumulate) return check_is_zeros(c, value);
+    return check_is_zeros(c, check_in(c, i, in->n_out + (value - in->first_out)));
+}
+
 /* A gradient goes into the flat one as its parameter is cut. Zeros are so in any way. */
 static int place_pack(Check *c, uint64_t i) {
     const Plan *p = c->p;
@@ -132,7 +140,7 @@ static int place_pack(Check *c, uint64_t i) {
         bool earlier = p->instrs[p->values[check_in(c, i, k)].def].attr.earlier;
         bool term = g->partial & cut_axis(c);
         if (term) want.kind = PLACE_PARTIAL;
-        if (check_is_zeros(c, check_in(c, i, k))) continue;
+        if (is_without_terms(c, check_in(c, i, k))) continue;
         if (earlier ? (is->kind == PLACE_PARTIAL) != (want.kind == PLACE_PARTIAL)
                     : !same_place(is, &want)) {
             c->blamed = k;
