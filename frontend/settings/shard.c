@@ -85,8 +85,6 @@ static void check_pipeline(Model *m, Policy *p, int64_t stages) {
     if (reshard_group(p))
         pipeline_error(m, "reshard = K is not supported in a pipeline",
                        "a stage gives its units back after forward: use reshard = true");
-    if (p->offload_grads != PLACE_DEVICE)
-        pipeline_error(m, "gradients cannot be offloaded in a pipeline", NULL);
 }
 
 /* [["h.0", "h.1"], ["h.2"]]: the units of each stage. */

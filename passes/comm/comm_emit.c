@@ -275,8 +275,9 @@ static void see_step_scale(CommEmitter *e, const Op *op) {
 static bool is_read_away(const CommEmitter *e, ValueId old) {
     const Graph *g = e->c->g;
     const Op *def = &g->ops.at[g->values.at[old].def];
-    if (def->kind == OP_gradient) return comm_leaves(e, (uint32_t)def->attr->group);
-    return value_is_away(g, old);
+    if (def->kind != OP_gradient) return value_is_away(g, old);
+    if (e->kind == PROGRAM_UPDATE) return value_is_away(g, e->became[old]);
+    return comm_leaves(e, (uint32_t)def->attr->group);
 }
 
 static void find_windows(CommEmitter *e) {
@@ -284,7 +285,9 @@ static void find_windows(CommEmitter *e) {
     for (uint32_t k = 0; k < g->groups.n; k++) e->norm[k] = NO_OP;
     for (uint32_t i = 0; i < e->parts->items.n && e->update; i++) {
         const Op *op = &g->ops.at[e->parts->items.at[i]];
-        bool norm = op->kind == OP_grad_norm && op->attr->group != NO_INDEX, away = false;
+        bool norm =
+            e->kind != PROGRAM_UPDATE && op->kind == OP_grad_norm && op->attr->group != NO_INDEX;
+        bool away = false;
         if (norm && comm_leaves(e, (uint32_t)op->attr->group))
             e->norm[op->attr->group] = e->parts->items.at[i];
         for (uint32_t j = 0; j < op->n_in && !norm; j++) away |= is_read_away(e, op->in[j]);
@@ -487,8 +490,8 @@ void comm_emit(Comm *c, const SegmentedProgram *parts, ProgramKind kind) {
     bool computes = kind != PROGRAM_UPDATE;
     read_shards(&e);
     for (uint32_t s = 0; s < graph_stages(c->g) && computes; s++) find_largest(&e, (int32_t)s);
-    find_windows(&e);
     if (!computes) comm_sum_kept(&e);
+    find_windows(&e);
     for (uint32_t s = 0; s < parts->segments.n; s++) {
         while (computes && e.next_gather < parts->gathers.n &&
                parts->gathers.at[e.next_gather].home == s)

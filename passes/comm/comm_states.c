@@ -35,9 +35,10 @@ Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t g
     const Group *q = &c->g->groups.at[group];
     ReshardScope scope =
         q->layout.split ? scope_of(c->g, &c->g->units.at[q->unit]) : SCOPE_REPLICATED;
-    if (what == RESIDENT_GRADIENT)
-        return residence_of_gradient(p, border, scope, comm_terms(c, group));
-    return residence_of(p, what, border, scope);
+    if (what != RESIDENT_GRADIENT) return residence_of(p, what, border, scope);
+    Residence r = residence_of_gradient(p, border, scope, comm_terms(c, group));
+    if (q->partial & mesh_stage_axes(&p->mesh)) r.place = PLACE_DEVICE; /* as other partial sums */
+    return r;
 }
 
 /* Gathered parameters in another dtype do not hold the master. */

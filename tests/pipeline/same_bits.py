@@ -51,6 +51,8 @@ STRATEGIES = [
     ["shard.strategy=full", "train.optimizer=adafactor(lr = 0.01)", "shard.bucket=500"],
     ["shard.strategy=full", "shard.gather=f8e4m3"],
     ["shard.strategy=full", "shard.offload=(states = cpu, params = cpu)"],
+    ["shard.strategy=full", "train.precision=bf16", "shard.offload=(grads = cpu, buffers = 1)"],
+    ["shard.strategy=grads", "shard.offload=(states = cpu, params = cpu, grads = cpu)"],
 ]
 # Axes that a stage has, and settings with which they are tried.
 MESHES = [

@@ -3,4 +3,4 @@
 # micro-batches, with dropout, clipping, recomputation, offload, Muon, Adafactor and quantized gathers.
 # TIME: 240
 ==== out
-127 runs
+149 runs
