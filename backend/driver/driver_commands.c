@@ -40,9 +40,9 @@ const CommandInfo command_table[] = {
      "micro-batch on a rank, the longest data.length and the fewest ranks that fit, and the\n"
      "peak with one setting changed. If FILE does not fit, it looks for settings that together\n"
      "make it fit. If nothing fits on these ranks with this length, it prints what holds\n"
-     "memory at the least peak, with source lines, and the smallest mesh with tp and cp inside\n"
-     "nodes of 8 ranks (or those of --machine), and ends with exit code 1. Every number is the\n"
-     "prediction of fsdpc compile with the options beside it.\n",
+     "memory at the least peak, with source lines, and the smallest mesh with tp, cp and pp\n"
+     "inside nodes of 8 ranks (or those of --machine), and ends with exit code 1. Every number\n"
+     "is the prediction of fsdpc compile with the options beside it.\n",
      OPTION_MEMORY | OPTION_OUTSIDE | OPTION_MACHINE | OPTION_DEVICE | OPTION_FORMAT | OPTION_HF |
          OPTIONS_MODEL | OPTION_WARN | OPTION_ERROR_FORMAT | OPTION_QUIET,
      1, 1, WORDS_FILES, NULL},

@@ -49,7 +49,7 @@ typedef struct Fit {
     Arena *arena;
     DeviceKind device;
     uint64_t memory, outside; /* of the device; of that, what others hold */
-    int64_t node;             /* ranks of a node, among which tp and cp are tried */
+    int64_t node;             /* ranks of a node, among which tp, cp and pp are tried */
     /* found */
     const char *model;
     bool searched; /* of a model: what follows `tensors` was looked for */

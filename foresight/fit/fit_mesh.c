@@ -13,7 +13,7 @@
 enum { MOST_DOUBLINGS = 7 };
 
 /* Outermost first; the innermost gets the largest factor first. */
-static const AxisRole inside[] = {AXIS_cp, AXIS_tp};
+static const AxisRole inside[] = {AXIS_pp, AXIS_cp, AXIS_tp};
 
 Mesh fit_written_axes(const Mesh *mesh) {
     Mesh m = {0};
@@ -31,9 +31,12 @@ static int find_axis(const Mesh *mesh, AxisRole role) {
     return a;
 }
 
-/* Axes that cut values go to the end, where ranks are neighbours; others to the front. */
+/* Axes that cut values go to the end, where ranks are neighbours; others to the front, after that
+ * of stages. */
 void fit_set_axis(Mesh *mesh, AxisRole role, int64_t size) {
-    int at = find_axis(mesh, role), first = axis_cuts(role) ? mesh->n : 0;
+    int at = find_axis(mesh, role), first = 0;
+    if (!axis_has_stages(role)) first = find_axis(mesh, AXIS_pp) < mesh->n;
+    if (axis_cuts(role)) first = mesh->n;
     if (at == mesh->n && size == 1) return;
     if (at == mesh->n) {
         CHECK(mesh->n < MESH_AXES);
