@@ -17,6 +17,7 @@
 typedef struct SentBytes {
     uint64_t n[OP_COUNT], by_op[OP_COUNT]; /* collectives, and their bytes */
     uint64_t by_axes[1 << MESH_AXES];      /* by the set of the axes that users write */
+    uint64_t gathered_once;                /* of the gathers, the first one of each unit */
 } SentBytes;
 
 SentBytes *sent_bytes(const Plan *p, Arena *a);

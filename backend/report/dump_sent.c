@@ -14,8 +14,9 @@ static AxisSet written_axes(const Mesh *mesh, AxisSet axes) {
     return written;
 }
 
+/* seen: by unit, whether a program before has gathered it. */
 static void count_program(SentBytes *s, const Plan *p, const PlanProgram *program, int64_t times,
-                          Arena *a) {
+                          bool *seen, Arena *a) {
     Mesh mesh = plan_mesh(p);
     for (uint32_t i = 0; i < program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[program->first_instr + i];
@@ -26,8 +27,12 @@ static void count_program(SentBytes *s, const Plan *p, const PlanProgram *progra
         Type *types = arena_array(a, Type, n);
         for (uint32_t k = 0; k < n; k++)
             types[k] = p->values[results ? in->first_out + k : p->operands[in->first_in + k]].type;
-        uint64_t bytes = (uint64_t)times * traffic_sent((OpKind)in->op, mesh_extent(&mesh, axes),
-                                                        (int)n, types, (int)n, types);
+        uint64_t once =
+            traffic_sent((OpKind)in->op, mesh_extent(&mesh, axes), (int)n, types, (int)n, types);
+        uint64_t bytes = (uint64_t)times * once;
+        bool first = in->op == OP_unshard && !seen[in->attr.unit];
+        if (first) seen[in->attr.unit] = true;
+        s->gathered_once += first ? once : 0;
         s->n[in->op] += (uint64_t)times;
         s->by_op[in->op] += bytes;
         s->by_axes[written_axes(&mesh, axes)] += bytes;
@@ -36,12 +41,13 @@ static void count_program(SentBytes *s, const Plan *p, const PlanProgram *progra
 
 SentBytes *sent_bytes(const Plan *p, Arena *a) {
     SentBytes *s = arena_new_of(a, SentBytes);
+    bool *seen = arena_array(a, bool, p->n_units + 1);
     uint32_t most = 0; /* the first role that sends most */
     for (uint32_t r = 0; r < p->n_roles; r++)
         if (p->roles[r].sent_bytes > p->roles[most].sent_bytes) most = r;
     for (uint64_t i = 0; i < p->n_calls; i++)
         if (p->calls[i].role == most && p->calls[i].kind == PLAN_STEP)
-            count_program(s, p, &p->programs[p->calls[i].program], p->calls[i].times, a);
+            count_program(s, p, &p->programs[p->calls[i].program], p->calls[i].times, seen, a);
     return s;
 }
 

@@ -102,6 +102,12 @@ static void put_stages(const Plan *p, Arena *a, Buf *out) {
                "pp = %u: %u stages; of equal length they are idle for %u of %lld turns, %.0f %%\n",
                roles, stages, roles - 1, turns, 100.0 * (roles - 1) / (double)turns);
     for (uint32_t s = 0; s < stages; s++) put_stage(p, s, a, out);
+    const SentBytes *sent = sent_bytes(p, a);
+    if (p->settings->micro_batches > 1 && sent->by_op[OP_unshard] > sent->gathered_once)
+        buf_printf(out,
+                   "gathers send %s per rank and step; %s if units stay gathered for the step "
+                   "(hold = true, reshard = false)\n",
+                   amount_bytes(a, sent->by_op[OP_unshard]), amount_bytes(a, sent->gathered_once));
 }
 
 void dump_summary(const Plan *plan, Arena *a, Buf *out) {

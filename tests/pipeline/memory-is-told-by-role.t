@@ -16,6 +16,7 @@ net.fsd: 3,392 parameters, 4 ranks, 4 units
 pp = 2: 2 stages; of equal length they are idle for 1 of 3 turns, 33 %
   stage 0: 3 units, 192 parameters; a rank peaks at 7.6 KiB, sends 2.7 KiB a step
   stage 1: 1 unit, 3,200 parameters; a rank peaks at 45.6 KiB, sends 38.2 KiB a step
+gathers send 25.0 KiB per rank and step; 6.2 KiB if units stay gathered for the step (hold = true, reshard = false)
 per rank: peak 45.8 KiB on cpu (192 B workspace), 32.0 MiB on cuda (32.0 MiB workspace); sends per step along dp 37.5 KiB, pp dp 576 B, pp 128 B
 0 + 2: 7936, arena 7808, states 6400, kept 1536
 2 + 2: 46848, arena 46656, states 27392, kept 0
