@@ -209,15 +209,10 @@ static void print_by_path(GraphPrinter *p) {
         const PathPolicy *path = &policy->by_path.at[i];
         put_text(p, i ? ", " : ", by_path = list(");
         put_string(p, path->glob);
-        put_text(p, " ");
-        put_text(p, word_of(&words_PathPolicyKind, path->kind));
+        buf_printf(p->out, " %s", word_of(&words_PathPolicyKind, path->kind));
         if (path->kind == PATH_RESHARD) {
-            put_text(p, " ");
-            put_text(p, word_of(&words_UnitReshard, path->reshard));
-            if (path->reshard == RESHARD_PART) {
-                put_text(p, " ");
-                put_int(p, path->group);
-            }
+            buf_printf(p->out, " %s", word_of(&words_UnitReshard, path->reshard));
+            if (path->reshard == RESHARD_PART) buf_printf(p->out, " %lld", (long long)path->group);
         }
         put_span(p, path->span);
     }
