@@ -4,8 +4,9 @@
 
 /* clang-format off */
 static const MeasureStart
-    product[] = {{"flops_s", 5e10, 5e14, true}, {"start_s", 1e-6, 5e-6, true}, {"fill_m", 4, 0, false},
-                 {"fill_n", 8, 0, false}, {"fill_k", 16, 200, false}, {0}},
+    product[] = {{"flops_s", 5e10, 5e14, true}, {"start_s", 1e-6, 5e-6, true},
+                 {"fill_m", 4, 0, false}, {"fill_n", 8, 0, false},
+                 {"fill_k", 16, 200, false}, {0}},
     attention[] = {{"forward_flops_s", 1e10, 2e14, true}, {"backward_flops_s", 1e10, 2e14, true},
                    {"fill_keys", 32, 300, false}, {0}},
     link[] = {{"bytes_s", 5e9, 2e11, true}, {"start_s", 1e-5, 2e-5, true}, {0}};
