@@ -27,7 +27,7 @@ def seconds(op, kind, sizes, flops, bytes_):
     return 2e-6 + bytes_ / 8e9
 
 
-LINE = re.compile(r" *#(\d+) .*%\d+: (\w+)\[([\d, ]*)\].* = (\w+)\(.* flops (\d+) bytes (\d+) live")
+LINE = re.compile(r" *#(\d+) .*%\d+: (\w+)\[([\d, ]*)\].* = (\w+)\(.* flops (\d+) bytes (\d+) ")
 events = []
 for line in sys.stdin:
     if not (m := LINE.match(line)):
