@@ -14,6 +14,7 @@
 #include "measure.h"
 
 enum { TURNS = 4 };
+#define BUSY 1.15
 #define MOST_SECONDS 100 /* that turns may begin in */
 
 static const char *plan_path(Driver *d, const char *folder, int variant) {
@@ -114,6 +115,19 @@ static void remove_folder(const char *path) {
 
 /* ---- the file */
 
+/* Steps of a plan differ more between turns than on a machine where nothing else runs. */
+static bool was_busy(const Runs *r) {
+    for (int v = 0; v < MEASURE_VARIANTS; v++) {
+        double least = r->steps[v].n ? r->steps[v].at[0] : 0, most = least;
+        for (uint32_t i = 0; i < r->steps[v].n; i++) {
+            least = MIN(least, r->steps[v].at[i]);
+            most = MAX(most, r->steps[v].at[i]);
+        }
+        if (most > BUSY * least) return true;
+    }
+    return false;
+}
+
 static void say_what_was_measured(Driver *d, const Measured *m, const Runs *r) {
     Buf out = {0};
     buf_printf(&out, "%s: %u shapes, mean error %.1f %%; of %u that were held back %.1f %%\n",
@@ -126,6 +140,11 @@ static void say_what_was_measured(Driver *d, const Measured *m, const Runs *r) {
                    measure_names[v], measured * 1e3, step.off.seconds * 1e3,
                    100 * (step.off.seconds / measured - 1));
     }
+    if (r && was_busy(r))
+        buf_printf(&out,
+                   "steps took more than %.0f %% longer in one turn than in another: something "
+                   "else ran; measure again\n",
+                   100 * (BUSY - 1));
     if (!(d->options.given & OPTION_QUIET)) fwrite(out.at, 1, out.n, stderr);
     buf_free(&out);
 }
