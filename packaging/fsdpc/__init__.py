@@ -112,7 +112,7 @@ def _path(program):
                     f"{platform.machine()}", 2)
     if name != "glibc" or _numbers(version) < _numbers(built_for.GLIBC):
         raise Error(f"this fsdpc needs glibc {built_for.GLIBC} or newer; this system has "
-                    f"{name or 'another C library'} {version}: build it here from the sources", 2)
+                    f"{name or 'another C library'} {version}: build it here from source", 2)
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", program)
 
 

@@ -2,8 +2,8 @@
  * plan's model, and the tokenizer must have no ids that the model lacks.
  *
  * Shapes do not tell models apart that differ in rope_theta, an activation or a number of heads, so
- * that each key of config.json is compared with the plan's `config hf`. --accept takes differences
- * by their keys; a note and the log name them.
+ * each key of config.json is compared with the plan's `config hf`. --accept accepts differences by
+ * their keys; a note and the log name them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,11 @@ static int refuse_config(const Run *run, const char *file, const Buf *report) {
         fprintf(stderr, "  %.*s\n", (int)n, line);
         line += n + (line[n] == '\n');
     }
-    fprintf(stderr,
-            "help: `fsdpc compile --hf %s` compiles the model of the folder; `--accept KEY` takes "
-            "one of these differences\n",
-            run->options->load);
+    fprintf(
+        stderr,
+        "help: `fsdpc compile --hf %s` compiles the model of the folder; `--accept KEY` accepts "
+        "one of these differences\n",
+        run->options->load);
     return EXIT_CORRUPT;
 }
 
@@ -93,8 +94,8 @@ static int check_tokenizer(const Run *run, const char *file) {
     if (largest < ids || hf_accepts(run->options->accept, "tokenizer.json")) return 0;
     fprintf(stderr,
             "error: %s has ids up to %lld, and the model's vocabulary has %lld ids\n"
-            "help: tokenizer and model do not belong together; `--accept tokenizer.json` takes "
-            "it\n",
+            "help: tokenizer and model do not belong together; `--accept tokenizer.json` "
+            "accepts it\n",
             file, (long long)largest, (long long)ids);
     return EXIT_CORRUPT;
 }

@@ -3,7 +3,7 @@
 # RUN: cp hub/config.json hub2; %fsdp-run --threads 1 --load hub2 --accept rope_theta p 2>&1 | grep -c accepted; sed 's/500000.0/10000/' hub/config.json >hub2/config.json; %fsdp-run -q --threads 1 --load hub2 --accept vocab_size,rope_theta --log log p; grep -o '"accepted":"[^"]*"' log; %fsdp-run -q --threads 1 --load hub2/model.safetensors p; echo $?; %fsdp-run --accept rope_theta p; echo $?
 # RUN: cp hub/config.json hub2; echo '{"model": {"vocab": {"a": 0, "b": 95}}, "added_tokens": [{"id": 96, "content": "x"}]}' >hub2/tokenizer.json; %fsdp-run -q --threads 1 --load hub2 --save out/ p; echo $?; ls out; sed -i 's/96/97/' hub2/tokenizer.json; %fsdp-run -q --threads 1 --load hub2 p; echo $?; %fsdp-run -q --threads 1 --load hub2 --accept tokenizer.json p; echo $?; echo '{"max_length": 3}' >hub2/generation_config.json; echo x >hub2/own.txt; sed -i 's/^{/{"eos_token_id": [7, 8], "attention_dropout": 0.1, "id2label": {"0": "no"}, "_name_or_path": "x",/' hub2/config.json; %fsdp-run -q --threads 1 --load hub2 --accept tokenizer.json --save out --max-file 20kB p; echo $?; ls out; cat out/generation_config.json; tail -n 6 out/config.json; cmp out/tokenizer.json hub2/tokenizer.json
 # RUN: echo x >hub2/tokenizer.json; %fsdp-run --threads 1 --load hub2 --accept rope_theta p 2>&1 | grep note
-# --load refuses a folder whose config.json computes something else than the plan, naming both values (exit code 3); --accept takes a difference by name and logs it. --save takes along what belongs to the tokenizer.
+# --load refuses a folder whose config.json computes something else than the plan, naming both values (exit code 3); --accept accepts a difference by name and logs it. --save copies what belongs to the tokenizer.
 ==== config.json
 {"model_type": "llama", "hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 1, "vocab_size": 97,
  "rope_theta": 5e5, "rms_norm_eps": 1e-5}
@@ -73,24 +73,24 @@ note: hub2/tokenizer.json was not compared with the vocabulary: line 1: '[' or '
 ==== err
 error: hub2/config.json describes another model than the plan:
   rope_theta: config.json has 10000, the model has 500000.0
-help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` takes one of these differences
+help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` accepts one of these differences
 error: hub2/config.json describes another model than the plan:
   rope_theta: config.json has 10000.0, the model has 500000.0
-help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` takes one of these differences
+help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` accepts one of these differences
 error: hub2/config.json describes another model than the plan:
   hidden_act: config.json has "gelu", the model has "silu"
-help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` takes one of these differences
+help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` accepts one of these differences
 error: hub2/config.json describes another model than the plan:
   clip_qkv: config.json has 8, the model has no such key
-help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` takes one of these differences
+help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` accepts one of these differences
 error: hub2/config.json describes another model than the plan:
   num_attention_heads: config.json has 8, the model has 4
-help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` takes one of these differences
+help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` accepts one of these differences
 error: hub2/config.json describes another model than the plan:
   rope_scaling.rope_type: config.json has "linear", the model has no such key
   rope_scaling.factor: config.json has 2.0, the model has no such key
-help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` takes one of these differences
+help: `fsdpc compile --hf hub2` compiles the model of the folder; `--accept KEY` accepts one of these differences
 error: --accept needs --load FOLDER
 help: fsdp-run --help lists the options
 error: hub2/tokenizer.json has ids up to 97, and the model's vocabulary has 97 ids
-help: tokenizer and model do not belong together; `--accept tokenizer.json` takes it
+help: tokenizer and model do not belong together; `--accept tokenizer.json` accepts it

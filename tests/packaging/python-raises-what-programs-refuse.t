@@ -47,5 +47,5 @@ attempt(lambda: fsdpc.compile("gpt.fsd"))
 2 error: cannot read none.bin: No such file or directory []
 2 error: cannot open nowhere: No such file or directory []
 True Unit(path='head', module='Linear', parameters_below=4096, parameters=4096)
-2 this fsdpc needs glibc 99.1 or newer; this system has glibc HERE: build it here from the sources []
+2 this fsdpc needs glibc 99.1 or newer; this system has glibc HERE: build it here from source []
 2 this fsdpc is for processors of kind vax, not PROCESSOR []
