@@ -22,11 +22,10 @@ static int refuse_config(const Run *run, const char *file, const Buf *report) {
         fprintf(stderr, "  %.*s\n", (int)n, line);
         line += n + (line[n] == '\n');
     }
-    fprintf(
-        stderr,
-        "help: `fsdpc compile --hf %s` compiles the model of the folder; `--accept KEY` accepts "
-        "one of these differences\n",
-        run->options->load);
+    fprintf(stderr,
+            "help: `fsdpc compile --hf %s` compiles the model of the folder; `--accept KEY` "
+            "accepts one of these differences\n",
+            run->options->load);
     return EXIT_CORRUPT;
 }
 
