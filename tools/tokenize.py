@@ -9,6 +9,7 @@ Needs the Python package `tokenizers`. In a source tree this is tools/tokenize.p
 """
 import argparse
 import array
+import os
 import struct
 import sys
 
@@ -43,12 +44,13 @@ def tokens_of(tokenizer, paths):
 
 
 def write(path, tokens):
-    with open(path, "wb") as f:
+    with open(path + ".part", "wb") as f:
         head = [MAGIC, VERSION[tokens.typecode], len(tokens)]
         f.write(struct.pack(f"<{HEADER}i", *head, *[0] * (HEADER - len(head))))
         if sys.byteorder == "big":
             tokens.byteswap()
         tokens.tofile(f)
+    os.replace(path + ".part", path)
     print(f"{path}: {len(tokens):,} tokens")
 
 

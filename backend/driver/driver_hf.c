@@ -65,10 +65,11 @@ const char *driver_hf_text(Driver *d, const char *path, const char **family) {
     }
     int code = hf_config_read(&c, file, d->arena, error);
     if (code == EXIT_ENVIRONMENT)
-        fail_environment(
-            "%s\nhelp: name a folder of the hub that has config.json, or that file; an "
-            "adapter has none until it is merged into its model",
-            error);
+        fail_environment("%s\n"
+                         "help: name a Hugging Face folder or its config.json; `hf download NAME "
+                         "--local-dir DIR` makes a folder; an adapter has to be merged into its "
+                         "model first",
+                         error);
     if (code) {
         char *help = strstr(error, "\nhelp: ");
         if (help) *help = 0;

@@ -297,7 +297,7 @@ error[E0340]: config.json: rope_theta = 10000.0, but rope_parameters.rope_theta 
 3
 ==== err
 error: cannot read missing/: No such file or directory
-help: name a folder of the hub that has config.json, or that file; an adapter has none until it is merged into its model
+help: name a Hugging Face folder or its config.json; `hf download NAME --local-dir DIR` makes a folder; an adapter has to be merged into its model first
 error[E0504]: `fsdpc import` needs -o FILE for the model file
   = help: `-o -` writes the model file to standard output
 
