@@ -523,8 +523,11 @@ TEST(workspaces_follow_shape_and_dtype) {
     /* 120 and 84 bytes in f32, each to 128 */
     Type starts = type_of(DT_I32, 1, (int64_t[]){3}), expert[4] = {in[0], starts, in[1], in[1]};
     assert_int_equal(op_workspace(OP_experts_linear, DEVICE_CPU, &a, 4, expert, 1, &y), 128 + 128);
-    Type sum = type_of(DT_F32, 1, (int64_t[]){7});
-    assert_int_equal(op_workspace(OP_sum_leading, DEVICE_CUDA, &a, 1, &y, 1, &sum), 256 * 7 * 4);
+    /* a part in f32 for every 16 rows, at most 256 of them */
+    Type sum = type_of(DT_F32, 1, (int64_t[]){7}), rows = type_of(DT_F32, 2, (int64_t[]){40, 7});
+    assert_int_equal(op_workspace(OP_sum_leading, DEVICE_CUDA, &a, 1, &rows, 1, &sum), 3 * 7 * 4);
+    rows.dim[0] = 16 * 300;
+    assert_int_equal(op_workspace(OP_sum_leading, DEVICE_CUDA, &a, 1, &rows, 1, &sum), 256 * 7 * 4);
     assert_int_equal(op_workspace(OP_relu, DEVICE_CPU, &a, 1, &y, 1, &y), 0);
 }
 
