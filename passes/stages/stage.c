@@ -170,10 +170,10 @@ static void cut_layers(Stages *s, uint32_t stages) {
 /* A path of a stage's list names a module. */
 typedef struct ListedStage {
     Stages *s;
-    const PathList *list;
-    const char *path;
+    const Program *train;
+    Span span;
     int32_t stage;
-    bool any, good;
+    bool good;
 } ListedStage;
 
 static bool stage_error(const Stages *s, Span at, const char *text, const char *help) {
@@ -187,14 +187,16 @@ static const char *layer_name(const Stages *s, uint32_t layer) {
     return s->g->units.at[s->layers.at[layer].unit].name;
 }
 
-static bool is_inside(const Graph *g, const Layer *layer, int32_t of) {
-    const Unit *u = &g->units.at[layer->unit];
-    for (uint32_t k = 0; k < u->modules.n; k++) {
-        int32_t module = u->modules.at[k];
-        while (module > of) module = g->modules.at[module].parent;
-        if (module == of) return true;
-    }
-    return false;
+static bool is_inside(const Graph *g, int32_t module, int32_t of) {
+    while (module > of) module = g->modules.at[module].parent;
+    return module == of;
+}
+
+static bool has_layer(const Stages *s, int32_t module, uint32_t layer) {
+    const Unit *u = &s->g->units.at[s->layers.at[layer].unit];
+    bool any = false;
+    for (uint32_t k = 0; k < u->modules.n; k++) any |= is_inside(s->g, u->modules.at[k], module);
+    return any;
 }
 
 static void list_module(void *user, int32_t module) {
@@ -202,14 +204,35 @@ static void list_module(void *user, int32_t module) {
     Stages *s = l->s;
     for (uint32_t i = 0; i < s->layers.n && l->good; i++) {
         Layer *layer = &s->layers.at[i];
-        if (!is_inside(s->g, layer, module)) continue;
-        l->any = true;
+        if (!has_layer(s, module, i)) continue;
         if (layer->stage != NO_INDEX && layer->stage != l->stage)
-            l->good = stage_error(s, l->list->span,
+            l->good = stage_error(s, l->span,
                                   arena_printf(s->g->scratch, "stages %d and %d both list %s",
                                                layer->stage, l->stage, layer_name(s, i)),
                                   "a unit is in one stage");
         layer->stage = l->stage;
+    }
+}
+
+/* What the module computes goes with the unit before it if it has no unit. */
+static void find_module(void *user, int32_t module) {
+    ListedStage *l = user;
+    Stages *s = l->s;
+    for (uint32_t i = 0; i < s->layers.n; i++)
+        if (has_layer(s, module, i)) return;
+    for (uint32_t i = 0; i < l->train->ops.n && l->good; i++) {
+        OpId id = l->train->ops.at[i];
+        const Op *op = &s->g->ops.at[id];
+        int32_t stage = s->layers.at[s->layer[id]].stage;
+        if (op->phase != PHASE_FORWARD || stage == l->stage ||
+            !is_inside(s->g, module_of_path(&s->paths, op->path), module))
+            continue;
+        l->good = stage_error(s, l->span,
+                              arena_printf(s->g->scratch,
+                                           "stage %d lists %s, which goes with %s of stage %d",
+                                           l->stage, s->g->modules.at[module].path,
+                                           layer_name(s, s->layer[id]), stage),
+                              "what is computed outside of units goes with the unit before it");
     }
 }
 
@@ -233,24 +256,24 @@ static bool lists_are_whole(const Stages *s) {
     return true;
 }
 
-static bool take_lists(Stages *s) {
+static bool visit_lists(Stages *s, const Program *train, void (*visit)(void *, int32_t)) {
     const PathLists *lists = &s->g->policy.stage_lists;
-    for (uint32_t i = 0; i < s->layers.n; i++) s->layers.at[i].stage = NO_INDEX;
     for (uint32_t k = 0; k < lists->at.n; k++) {
         const PathList *list = &lists->at.at[k];
         for (uint32_t j = 0; j < list->paths.at.n; j++) {
-            ListedStage l = {s, list, list->paths.at.at[j], (int32_t)k, false, true};
-            if (!modules_of_path(&s->paths, "stages", list->span, l.path, list_module, &l) ||
+            ListedStage l = {s, train, list->span, (int32_t)k, true};
+            if (!modules_of_path(&s->paths, "stages", l.span, list->paths.at.at[j], visit, &l) ||
                 !l.good)
                 return false;
-            if (!l.any)
-                return stage_error(
-                    s, list->span,
-                    arena_printf(s->g->scratch, "stage %u lists %s, which has no unit", k, l.path),
-                    "what is computed outside of units goes with the unit before it");
         }
     }
-    return lists_are_whole(s);
+    return true;
+}
+
+static bool take_lists(Stages *s, const Program *train) {
+    for (uint32_t i = 0; i < s->layers.n; i++) s->layers.at[i].stage = NO_INDEX;
+    return visit_lists(s, train, list_module) && lists_are_whole(s) &&
+           visit_lists(s, train, find_module);
 }
 
 static bool has_layers(const Stages *s, uint32_t stages) {
@@ -315,7 +338,7 @@ bool pass_stage(Graph *g) {
     find_layers(&s, p);
     find_backward(&s, p);
     bool good = has_layers(&s, graph_stages(g));
-    if (good && g->policy.stage_lists.at.n) good = take_lists(&s);
+    if (good && g->policy.stage_lists.at.n) good = take_lists(&s, p);
     if (good) {
         if (!g->policy.stage_lists.at.n) cut_layers(&s, graph_stages(g));
         for (uint32_t i = 0; i < g->programs.n; i++)

@@ -1,5 +1,5 @@
-# RUN: run() { %fsdpc compile %s -o %t/p "$@" 2>&1 | grep '^  stage\|^error'; %fsdp-run -q --threads 1 --save %t/w %t/p && md5sum <%t/w; }; run --mesh dp=2 > one; run --mesh pp=2,dp=2 -s 'shard.stages=[["first"], ["h.*", "last"]]' > two; run --mesh pp=2,dp=2 -s shard.pipeline=interleaved -s 'shard.stages=[["first"], ["h.0"], ["h.1"], ["h.2", "last"]]' > four; head -qn -1 one two four; tail -qn 1 one two four | uniq -c | sed 's/ [0-9a-f]* *-$//'
-# RUN: try() { %fsdpc compile -q %s -o %t/p --mesh pp=2 -s "shard.stages=$1" 2>&1 | grep '^error\|help:'; }; try '[["first", "h.0"], ["h.2", "last"]]'; try '[["first", "h.0"], ["h.*", "last"]]'; try '[["first", "h.1"], ["h.0", "h.2", "last"]]'; try '[["first"], ["h.*", "last.fd"]]'; try '[["first"], ["h.*", "last", "norm"]]'; try '[["first"], ["h"]]'; try '[["first"], ["h.*"], ["last"]]'; try '[["first"], []]'; try '["first", "last"]'; try '[["first"], [last]]'; true
+# RUN: run() { %fsdpc compile %s -o %t/p "$@" 2>&1 | grep '^  stage\|^error'; %fsdp-run -q --threads 1 --save %t/w %t/p && md5sum <%t/w; }; run --mesh dp=2 > one; run --mesh pp=2,dp=2 -s 'shard.stages=[["first"], ["h.*", "norm", "last"]]' > two; run --mesh pp=2,dp=2 -s shard.pipeline=interleaved -s 'shard.stages=[["first"], ["h.0"], ["h.1"], ["h.2", "last"]]' > four; head -qn -1 one two four; tail -qn 1 one two four | uniq -c | sed 's/ [0-9a-f]* *-$//'
+# RUN: try() { %fsdpc compile -q %s -o %t/p --mesh pp=2 -s "shard.stages=$1" 2>&1 | grep '^error\|help:'; }; try '[["first", "h.0"], ["h.2", "last"]]'; try '[["first", "h.0"], ["h.*", "last"]]'; try '[["first", "h.1"], ["h.0", "h.2", "last"]]'; try '[["first"], ["h.*", "last.fd"]]'; try '[["first", "norm"], ["h.*", "last"]]'; try '[["first"], ["h"]]'; try '[["first"], ["h.*"], ["last"]]'; try '[["first"], []]'; try '["first", "last"]'; try '[["first"], [last]]'; true
 # Lists of paths say which units a stage has, with the bits of one stage. Each unit is in one list, in the order of
 # computation.
 ==== net.fsd
@@ -31,7 +31,7 @@ error[E0409]: stages 0 and 1 both list h.0
 error[E0409]: stage 0 lists h.1, which is computed after h.0 of stage 1
   = help: stages are rows of units in the order of computation
 error[E0402]: stages "last.fd": no module of that path; did you mean "last.fa"?
-error[E0409]: stage 1 lists norm, which has no unit
+error[E0409]: stage 0 lists norm, which goes with h.2 of stage 1
   = help: what is computed outside of units goes with the unit before it
 error[E0403]: stages "h": an array of modules has no forward of its own
   = help: name its elements: "h.*"
