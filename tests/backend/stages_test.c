@@ -148,6 +148,20 @@ static void a_message_is_of_others(void **state) {
     faults_end(&f);
 }
 
+/* Under gpipe the last stage sends four messages before the first one is taken, while it waits for
+ * as many: with room for one in each outbox both stages wait for ever. */
+static void outboxes_are_too_small(void **state) {
+    (void)state;
+    Faults f = faults_of("shard.pipeline=gpipe");
+    const Plan *p = &f.good.plan;
+    for (uint32_t k = 0; k < p->n_states; k++) {
+        PlanState *box = (PlanState *)&p->states[k];
+        if (box->role == STATE_OUTBOX) box->type.dim[0] = 1;
+    }
+    refuse(&f, "check-7c");
+    faults_end(&f);
+}
+
 static bool is_message(const Plan *p, uint64_t i) {
     return p->instrs[i].op == OP_send || p->instrs[i].op == OP_receive;
 }
@@ -355,6 +369,7 @@ int main(void) {
         cmocka_unit_test(a_slot_is_another),
         cmocka_unit_test(a_micro_batch_is_another),
         cmocka_unit_test(a_message_is_of_others),
+        cmocka_unit_test(outboxes_are_too_small),
         cmocka_unit_test(a_message_is_not_waited_for),
         cmocka_unit_test(something_else_is_sent),
         cmocka_unit_test(kept_activations_are_exchanged),
