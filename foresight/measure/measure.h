@@ -33,6 +33,7 @@ typedef struct MeasureStart {
 } MeasureStart;
 extern const MeasureStart measure_moved[];   /* of kernels that move bytes */
 extern const MeasureStart measure_reduced[]; /* of all-reduces */
+extern const MeasureStart measure_product[]; /* of products */
 
 typedef struct MeasurePoint {
     MeasureVariant variant;
@@ -59,6 +60,7 @@ typedef struct Measured {
     VEC(MeasurePoint) points;
     /* measure_fit */
     Machine *machine;
+    bool all;                 /* points that are held back are fitted too */
     double error, held_error; /* mean, of all points and of those held back */
     uint32_t n_held;
 } Measured;

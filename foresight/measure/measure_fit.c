@@ -1,10 +1,10 @@
 /* Constants with which foresight/step predicts the points best.
  *
  * Groups are fitted one by one: a search changes one constant after the other by a factor, as long
- * as the mean of |log(predicted / measured)| falls, by ever smaller factors. Every fourth shape is
- * held back at first: how well those are predicted is what a plan of other shapes may expect. Then
- * all are fitted. What an op of its own row lacks, or an op that was not measured, is predicted by
- * the row of its class.
+ * as the mean of |log(predicted / measured)| falls, by ever smaller factors. All is done twice: at
+ * first without every fourth shape, and how well those are predicted is what a plan of other shapes
+ * may expect. What the row of an op lacks, or an op that was not measured, is predicted by the row
+ * of its class.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ typedef struct Search {
     VEC(MeasurePoint *) points;        /* of the group */
     uint32_t constant[MOST_CONSTANTS]; /* of the machine */
     double start[MOST_CONSTANTS];
+    bool free[MOST_CONSTANTS]; /* nobody needs it */
     uint32_t n;
-    bool all; /* also those that are held back */
 } Search;
 
 /* ---- the machine */
@@ -55,7 +55,7 @@ static double mean_error(Search *s) {
     double error = 0, weights = 0;
     for (uint32_t i = 0; i < s->points.n; i++) {
         const MeasurePoint *p = s->points.at[i];
-        if (p->held && !s->all) continue;
+        if (p->held && !s->m->all) continue;
         double weight = sqrt(p->seconds);
         error += weight * fabs(log(seconds_of(s, p) / p->seconds));
         weights += weight;
@@ -88,17 +88,38 @@ static double search(Search *s) {
 
 /* ---- groups */
 
-/* Those of the group, or of all groups of a class. */
-static void choose_points(Search *s, const char *group, const MeasureStart *start, int class) {
-    Measured *m = s->m;
+/* Points, and the constants that are fitted to them. */
+typedef struct Choice {
+    const MeasurePoint *like; /* of the group of this one .. */
+    int class;                /* .. or, if not -1, of all groups of this class of ops */
+    bool same_op;             /* .. and of its op */
+    const char *path;         /* of the constants */
+    const MeasureStart *start;
+} Choice;
+
+static OpKind op_of(const Measured *m, const MeasurePoint *p) {
+    return (OpKind)m->plan[p->variant].instrs[p->instr].op;
+}
+
+static bool is_chosen(const Measured *m, const MeasurePoint *p, const Choice *c) {
+    if (c->class >= 0)
+        return p->start == measure_moved && op_info[op_of(m, p)].cost_class == c->class;
+    if (p->start != c->like->start || strcmp(p->group, c->like->group)) return false;
+    return !c->same_op || op_of(m, p) == op_of(m, c->like);
+}
+
+static void choose_points(Search *s, const Choice *c) {
     s->points.n = 0;
-    for (uint32_t i = 0; i < m->points.n; i++) {
-        MeasurePoint *p = &m->points.at[i];
-        int its = op_info[m->plan[p->variant].instrs[p->instr].op].cost_class;
-        bool of_group = p->start == start && !strcmp(p->group, group);
-        if (class < 0 ? of_group : p->start == measure_moved && its == class)
-            vec_push(m->arena, &s->points, p);
-    }
+    for (uint32_t i = 0; i < s->m->points.n; i++)
+        if (is_chosen(s->m, &s->m->points.at[i], c))
+            vec_push(s->m->arena, &s->points, &s->m->points.at[i]);
+}
+
+/* The first of those that are chosen alike. */
+static bool is_first(const Measured *m, const Choice *c) {
+    const MeasurePoint *p = m->points.at;
+    while (!is_chosen(m, p, c)) p++;
+    return p == c->like;
 }
 
 /* Where the search of a constant starts: ops at that of their class. */
@@ -126,24 +147,32 @@ static void open_constants(Search *s, const char *group, const MeasureStart *sta
         uint32_t i = set_constant(m, path, c.value, c.from);
         if (!fitted) continue;
         s->start[s->n] = c.value;
+        s->free[s->n] = !start->needed && !c.path;
         s->constant[s->n++] = i;
     }
 }
 
-/* A constant that was not moved made no difference: it is what it was. */
+static void drop_constant(Machine *m, uint32_t i) {
+    MachineConstant *at = m->constants.at;
+    memmove(&at[i], &at[i + 1], (--m->constants.n - i) * sizeof *at);
+}
+
+static bool is_moved(Search *s) {
+    for (uint32_t k = 0; k < s->n; k++)
+        if (*value_of(s, k) != s->start[k]) return true;
+    return false;
+}
+
+/* A constant that was not moved made no difference: it is what it was, or nothing. */
 static void name_origins(Search *s, double error) {
     const char *from = arena_printf(s->m->arena, "measured, %u point%s, %.1f %%", s->points.n,
                                     s->points.n == 1 ? "" : "s", 100 * error);
-    for (uint32_t k = 0; k < s->n; k++)
-        if (*value_of(s, k) != s->start[k]) s->m->machine->constants.at[s->constant[k]].from = from;
-}
-
-static void note_held(Search *s) {
-    for (uint32_t i = 0; i < s->points.n; i++) {
-        const MeasurePoint *p = s->points.at[i];
-        if (!p->held) continue;
-        s->m->held_error += fabs(seconds_of(s, p) / p->seconds - 1);
-        s->m->n_held++;
+    for (uint32_t k = s->n; k-- > 0;) {
+        MachineConstant *c = &s->m->machine->constants.at[s->constant[k]];
+        if (c->value != s->start[k])
+            c->from = from;
+        else if (s->free[k])
+            drop_constant(s->m->machine, s->constant[k]);
     }
 }
 
@@ -153,48 +182,74 @@ static uint32_t least_points(const MeasureStart *start) {
     return start == measure_reduced ? FEW : 1;
 }
 
-/* The error of the group. */
-static double fit_group(Measured *m, const char *group, const MeasureStart *start, int class) {
+/* The error of the points, times their number. */
+static double fit_choice(Measured *m, const Choice *choice) {
     Search s = {.m = m};
-    choose_points(&s, group, start, class);
-    if (s.points.n < least_points(start)) return 0;
-    open_constants(&s, group, start);
+    choose_points(&s, choice);
+    if (s.points.n < least_points(choice->start)) return 0;
+    uint32_t before = m->machine->constants.n;
+    open_constants(&s, choice->path, choice->start);
     Arena *scratch = arena_new();
     for (int v = 0; v < MEASURE_VARIANTS; v++)
         if (m->seen[v]) s.costs[v] = costs_of(&m->plan[v], m->machine, scratch);
-    search(&s);
-    if (class < 0) note_held(&s);
-    s.all = true;
     double error = exp(search(&s)) - 1;
-    name_origins(&s, error);
+    if (choice->class < 0 && choice->start == measure_moved && !is_moved(&s))
+        m->machine->constants.n = before; /* the row of the class says the same */
+    else
+        name_origins(&s, error);
     arena_free(scratch);
     return error * s.points.n;
 }
 
 static double fit_classes(Measured *m) {
     double error = 0;
-    for (int class = 0; class < OP_CLASSES; class ++)
-        for (uint32_t i = 0; i < m->points.n; i++) {
-            const MeasurePoint *p = &m->points.at[i];
-            int its = op_info[m->plan[p->variant].instrs[p->instr].op].cost_class;
-            if (p->start != measure_moved || its != class) continue;
-            const char *word = word_of(&words_OpClass, class);
-            error += fit_group(m, arena_printf(m->arena, "ops.%s", word), p->start, class);
-            break;
-        }
+    for (uint32_t i = 0; i < m->points.n; i++) {
+        const MeasurePoint *p = &m->points.at[i];
+        if (p->start != measure_moved) continue;
+        Choice c = {.like = p, .class = op_info[op_of(m, p)].cost_class, .start = measure_moved};
+        c.path = arena_printf(m->arena, "ops.%s", word_of(&words_OpClass, c.class));
+        if (is_first(m, &c)) error += fit_choice(m, &c);
+    }
     return error;
 }
 
-/* Each group at its first point. */
 static void fit_groups(Measured *m) {
     for (uint32_t i = 0; i < m->points.n; i++) {
         const MeasurePoint *p = &m->points.at[i];
-        uint32_t k = 0;
-        while (m->points.at[k].start != p->start || strcmp(m->points.at[k].group, p->group)) k++;
-        if (k == i) m->error += fit_group(m, p->group, p->start, -1);
+        Choice c = {.like = p, .class = -1, .path = p->group, .start = p->start};
+        if (is_first(m, &c)) fit_choice(m, &c);
     }
-    m->error /= MAX(m->points.n, 1);
-    m->held_error /= MAX(m->n_held, 1);
+}
+
+/* How far each op is from the products of its type. */
+static void fit_products(Measured *m) {
+    for (uint32_t i = 0; i < m->points.n; i++) {
+        const MeasurePoint *p = &m->points.at[i];
+        if (p->start != measure_product) continue;
+        Choice c = {.like = p, .class = -1, .same_op = true};
+        c.path = arena_printf(m->arena, "ops.%s", op_info[op_of(m, p)].name);
+        MeasureStart factor[] = {{strchr(p->group, '.') + 1, 1, 0, false}, {0}};
+        c.start = factor;
+        if (is_first(m, &c)) fit_choice(m, &c);
+    }
+}
+
+/* The mean error of all points, or of those that are held back. */
+static double judge_points(Measured *m, bool held, uint32_t *n) {
+    Search s = {.m = m};
+    Arena *scratch = arena_new();
+    double error = 0;
+    *n = 0;
+    for (int v = 0; v < MEASURE_VARIANTS; v++)
+        if (m->seen[v]) s.costs[v] = costs_of(&m->plan[v], m->machine, scratch);
+    for (uint32_t i = 0; i < m->points.n; i++) {
+        const MeasurePoint *p = &m->points.at[i];
+        if (held && !p->held) continue;
+        error += fabs(seconds_of(&s, p) / p->seconds - 1);
+        ++*n;
+    }
+    arena_free(scratch);
+    return error / MAX(*n, 1);
 }
 
 /* ---- points */
@@ -268,11 +323,21 @@ static void open_machine(Measured *m) {
         set_constant(m, "device.memory_bytes", m->memory, "memory of the host, a rank's part");
 }
 
-void measure_fit(Measured *m) {
+static void fit_machine(Measured *m) {
     open_machine(m);
-    merge_points(m);
     set_launch(m);
     set_cache(m);
     fit_classes(m);
     fit_groups(m);
+    fit_products(m);
+}
+
+void measure_fit(Measured *m) {
+    uint32_t n;
+    merge_points(m);
+    fit_machine(m);
+    m->held_error = judge_points(m, true, &m->n_held);
+    m->all = true;
+    fit_machine(m);
+    m->error = judge_points(m, false, &n);
 }

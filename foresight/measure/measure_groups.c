@@ -4,13 +4,13 @@
 
 /* clang-format off */
 static const MeasureStart
-    product[] = {{"flops_s", 5e10, 5e14, true}, {"start_s", 1e-6, 5e-6, true},
-                 {"fill_m", 4, 0, false}, {"fill_n", 8, 0, false},
-                 {"fill_k", 16, 200, false}, {0}},
     attention[] = {{"forward_flops_s", 1e10, 2e14, true}, {"backward_flops_s", 1e10, 2e14, true},
                    {"fill_keys", 32, 300, false}, {0}},
     link[] = {{"bytes_s", 5e9, 2e11, true}, {"start_s", 1e-5, 2e-5, true}, {0}};
 const MeasureStart
+    measure_product[] = {{"flops_s", 5e10, 5e14, true}, {"start_s", 1e-6, 5e-6, true},
+                         {"fill_m", 4, 0, false}, {"fill_n", 8, 0, false},
+                         {"fill_k", 16, 200, false}, {0}},
     measure_reduced[] = {{"all_reduce_bytes_s", 2e9, 1e11, true},
                          {"all_reduce_start_s", 2e-5, 4e-5, true}, {0}},
     measure_moved[] = {{"bytes_s", 5e9, 2e12, true}, {"cached_bytes_s", 1e10, 0, false},
@@ -24,7 +24,7 @@ static const char *kernel_group(Arena *a, const PlanInstr *in, const MeasureStar
         op_products(op, &in->attr, (int)in->n_in, type, (int)in->n_out, type + in->n_in);
     switch ((OpClass)op_info[op].cost_class) {
     case CLASS_PRODUCT:
-        *start = product;
+        *start = measure_product;
         return arena_printf(a, "products.%s", dtype_name(type->dtype));
     case CLASS_ATTENTION:
         *start = attention;

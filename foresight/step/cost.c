@@ -32,7 +32,7 @@ static Cost kernel_cost(Costs *c, const PlanInstr *in) {
     OpProducts p =
         op_products(op, &in->attr, (int)in->n_in, c->types, (int)in->n_out, c->types + in->n_in);
     switch ((OpClass)op_info[op].cost_class) {
-    case CLASS_PRODUCT: return cost_product(c, &p, c->types);
+    case CLASS_PRODUCT: return cost_product(c, op, &p, c->types);
     case CLASS_ATTENTION: return cost_attention(c, &p, p.again > 0);
     case CLASS_COPY: return cost_copy(c, in, (double)in->bytes / 2);
     case CLASS_ELEMENTS:

@@ -46,7 +46,7 @@ static double tiled_seconds(const OpProducts *p, double cores, double rate, doub
 
 static double filled(int64_t n, double fill) { return ((double)n + fill) / (double)n; }
 
-Cost cost_product(Costs *c, const OpProducts *p, const Type *factor) {
+Cost cost_product(Costs *c, OpKind op, const OpProducts *p, const Type *factor) {
     const char *type = dtype_name(factor->dtype);
     const char *group = arena_printf(c->arena, "products.%s", type);
     Origin rate_origin, start_origin, cores_origin;
@@ -61,6 +61,7 @@ Cost cost_product(Costs *c, const OpProducts *p, const Type *factor) {
     } else {
         double fill_m = constant_or(c, arena_printf(c->arena, "%s.fill_m", group), 0);
         double fill_n = constant_or(c, arena_printf(c->arena, "%s.fill_n", group), 0);
+        rate *= constant_or(c, arena_printf(c->arena, "ops.%s.%s", op_info[op].name, type), 1);
         seconds = 2 * (double)p->b * (double)p->m * (double)p->n * (double)p->k / rate *
                   filled(p->m, fill_m) * filled(p->n, fill_n) * filled(p->k, fill_k);
     }

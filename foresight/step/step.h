@@ -72,7 +72,7 @@ uint64_t cost_key(Costs *c, const PlanInstr *in, uint32_t role);
 Cost cost_anew(Costs *c, const PlanInstr *in, uint32_t role);
 
 /* cost_kernel.c */
-Cost cost_product(Costs *c, const OpProducts *p, const Type *factor);
+Cost cost_product(Costs *c, OpKind op, const OpProducts *p, const Type *factor);
 Cost cost_attention(Costs *c, const OpProducts *p, bool backward);
 Cost cost_moved(Costs *c, OpKind op, double bytes, double flops);
 Cost cost_copy(Costs *c, const PlanInstr *in, double bytes);

@@ -35,7 +35,7 @@ static double product_error(Arena *a, DiagSet *ds, const char *line) {
     OpProducts p = {.count = 1, .b = b, .m = m, .n = n, .k = k};
     Type type = {.dtype = DT_BF16, .rank = 1, .dim = {1}};
     double flops = 2 * (double)b * (double)m * (double)n * (double)k;
-    return cost_product(&c, &p, &type).seconds * rate * 1e12 / flops - 1;
+    return cost_product(&c, OP_matmul, &p, &type).seconds * rate * 1e12 / flops - 1;
 }
 
 static double collective_error(Arena *a, DiagSet *ds, const char *line) {

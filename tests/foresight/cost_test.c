@@ -23,7 +23,8 @@ static const char gpu_text[] =
 
 static const char cpu_text[] =
     "{'format': 1, 'kind': 'cpu', 'products': {'f32': {'flops_s': !1000, 'start_s': !1,"
-    " 'fill_m': !5, 'fill_n': !10, 'fill_k': !20}}}";
+    " 'fill_m': !5, 'fill_n': !10, 'fill_k': !20}},"
+    " 'ops': {'matmul': {'f32': !0.5}}}";
 
 static void expand_constants(const char *text, Buf *json) {
     while (*text) {
@@ -84,12 +85,12 @@ TEST(products_take_waves_of_tiles) {
     Type f = f32(1);
     open_room(&r, gpu_text, 1, 1);
     OpProducts four = {.count = 1, .b = 1, .m = 256, .n = 512, .k = 30}; /* 4 tiles, 1 wave */
-    assert_near(cost_product(&r.costs, &four, &f).seconds, 2 + 32);
+    assert_near(cost_product(&r.costs, OP_linear, &four, &f).seconds, 2 + 32);
     OpProducts batch = {.count = 1, .b = 4, .m = 128, .n = 256, .k = 30};
-    assert_near(cost_product(&r.costs, &batch, &f).seconds, 2 + 32);
+    assert_near(cost_product(&r.costs, OP_linear, &batch, &f).seconds, 2 + 32);
     /* a tile of 64 x 64, k in 4 parts: 64 * 64 * 2 * (8 + 2) / (65536 * 0.45) */
     OpProducts one = {.count = 1, .b = 1, .m = 64, .n = 64, .k = 32};
-    assert_near(cost_product(&r.costs, &one, &f).seconds, 2 + 8192 * 10 / (65536 * .45));
+    assert_near(cost_product(&r.costs, OP_linear, &one, &f).seconds, 2 + 8192 * 10 / (65536 * .45));
     close_room(&r);
 }
 
@@ -99,7 +100,8 @@ TEST(products_of_a_cpu_have_to_be_large) {
     Type f = f32(1);
     OpProducts p = {.count = 1, .b = 1, .m = 10, .n = 20, .k = 5};
     open_room(&r, cpu_text, 1, 1);
-    assert_near(cost_product(&r.costs, &p, &f).seconds, 1 + 2 * 1.5 * 1.5 * 5);
+    assert_near(cost_product(&r.costs, OP_linear, &p, &f).seconds, 1 + 2 * 1.5 * 1.5 * 5);
+    assert_near(cost_product(&r.costs, OP_matmul, &p, &f).seconds, 1 + 2 * 1.5 * 1.5 * 5 * 2);
     close_room(&r);
 }
 
