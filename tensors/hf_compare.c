@@ -84,7 +84,8 @@ static void compare_keys(Comparison *c) {
     }
     for (uint32_t i = 0; i < c->folder->entries.n; i++) {
         const HfEntry *e = &c->folder->entries.at[i];
-        if (!is_idle(c, e->key) && !hf_config_find(&c->plan, e->key) && !json_is_null(e->value))
+        if (!is_idle(c, e->key) && !hf_config_find(&c->plan, e->key) &&
+            !hf_key_off(e->key, e->value))
             add_difference(c, e->key, e->given, e->value, NULL, false);
     }
 }

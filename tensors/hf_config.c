@@ -29,6 +29,10 @@ static const struct {
 #define OTHER_VALUE(key, value, standard) {key, value, standard},
 #include "hf_keys.def"
 };
+static const char *const switches[] = {
+#define SWITCH(key) key,
+#include "hf_keys.def"
+};
 static const char *const only_shapes[] = {
 #define ONLY_SHAPES(key) key,
 #include "hf_keys.def"
@@ -57,6 +61,12 @@ bool hf_key_idle(const char *key) {
     for (size_t i = 0; i < ARRAY_LEN(only_shapes); i++)
         if (!strcmp(only_shapes[i], key)) return true;
     return has_no_effect(key);
+}
+
+bool hf_key_off(const char *key, const json_t *value) {
+    for (size_t i = 0; i < ARRAY_LEN(switches) && json_is_false(value); i++)
+        if (!strcmp(switches[i], key)) return true;
+    return json_is_null(value);
 }
 
 const char *hf_standard_name(Arena *a, const char *key) {

@@ -130,6 +130,7 @@ static void fill_key(Filling *f, const char *key, const Node *e) {
                "%s has no key `%s`", f->c->path, key);
     } else if (name) {
         size_t row = (size_t)(name - f->m->config.at);
+        if (!h && f->value[row]) return; /* another key says it */
         f->from[row] = h;
         f->absent[row] = e->n > 1 ? node_text(f->arena, e->kids[1]) : NULL;
         f->value[row] = h ? "none" : f->absent[row];

@@ -13,6 +13,7 @@ build/fsdpc dump --format=json --rank 2 net.fsd
 build/fsdpc check net.bin
 build/fsdpc compile -n 8 -s train.batch=64 net.fsd -o net8.bin
 build/fsdpc compile --mesh rep=2,dp=4 net.fsd -o net8.bin
+build/fsdpc compile --mesh dp=2,tp=2 net.fsd -o net4.bin
 build/fsdpc fit net.fsd --memory 16GiB
 build/fsdpc help attention
 build/fsdp-run --save mine/ net.bin

@@ -23,6 +23,8 @@
 "hidden_act": "a\"b"
 "clip_qkv": 8
 "clip_qkv": null
+"is_encoder_decoder": false, "add_cross_attention": false
+"is_encoder_decoder": true
 "quantization_config": {"bits": 4}
 "architectures": ["MixtralForCausalLM"]
 "rope_scaling": 2
@@ -143,6 +145,13 @@ error[E0341]: config.json: clip_qkv: config.json has 8, the model has no such ke
 m.fsd: a model of family llama with 82,368 parameters
 0: "clip_qkv": null
 m.fsd
+m.fsd: a model of family llama with 82,368 parameters
+0: "is_encoder_decoder": false, "add_cross_attention": false
+m.fsd
+error[E0341]: config.json: is_encoder_decoder: config.json has true, the model has no such key
+  = help: fsdpc would compute another function; write the model by hand, beginning with the family's file in models/hf
+
+1: "is_encoder_decoder": true
 error[E0341]: config.json: quantization_config.bits: config.json has 4, the model has no such key
   = help: fsdpc would compute another function; write the model by hand, beginning with the family's file in models/hf
 
