@@ -7,10 +7,10 @@
 
 Each case is a folder that from_config(..).save_pretrained(..) wrote, with weights by a formula.
 fsdpc imports it; fsdp-run --load computes loss and gradients of one batch, Transformers does the
-same in float64, also for the folder that --save writes. The loss must agree within 1e-6, the gradients within 1e-5 of their norm (or
-twice what they move by if the weights move by their last bit), or the import must name the key that
-it refuses. `keys` takes one config of each family and gives each key that the class in Transformers
-has other values of its kind.
+same in float64, also for the folder that --save writes. The loss must agree within 1e-6, the
+gradients within 1e-5 of their norm (or twice what they move by if the weights move by their last
+bit), or the import must name the key that it refuses. `keys` takes one config of each family and
+gives each key that the class in Transformers has other values of its kind.
 """
 import array
 import json
