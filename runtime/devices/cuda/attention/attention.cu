@@ -1,6 +1,6 @@
 /* attention, attention_biased and attention_packed, forward and backward, for all dtypes and widths
  * up to 256: tiles of 32 x 32 or 16 x 16 scores in f32, with ordinary multiplications.
- * attention_bf16.cu does the common bf16 cases with matrix instructions; the letters are in
+ * attention_bf16.cu does bf16 up to width 128 with matrix instructions; the letters are in
  * attention_call.h.
  *
  * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T + bias, where the
@@ -53,21 +53,6 @@ DEVICE void dot_rows(float (&out)[Tiles<width>::EACH_LANE], const float *row, co
         for (int j = 0; j < Tiles<width>::EACH_LANE; j++)
             out[j] += x * columns[(lane + LANES * j) * (width + 1) + i];
     }
-}
-
-/* The score of a pair that see each other, from q k^T; `slope` becomes how much it grows with what
- * is capped. */
-DEVICE float score_of(const Attention &a, float product, int64_t head, int64_t query, int64_t key,
-                      float *slope) {
-    float score = product * a.alpha;
-    *slope = 1.0f;
-    if (a.cap > 0.0f) {
-        float part = tanhf(score / a.cap);
-        *slope = 1.0f - part * part;
-        score = part * a.cap;
-    }
-    if (!a.bias) return score;
-    return score + element_load(a.bias, a.bias_dtype, (head * a.t + query) * a.s + key);
 }
 
 /* The least and the largest of the ids at first .. first + LOOK - 1, of n: a warp, a lane each. */
@@ -337,7 +322,7 @@ template <int width> static int backward_width(const Launch *l, const Attention 
     if (!code)
         code = LAUNCH(l, of_queries, (unsigned)(a->b * a->heads * query_tiles),
                       Tiles<width>::THREADS, bytes, *a, query_tiles);
-    return code || !a->d_bias ? code : bias_width<width>(l, a);
+    return code;
 }
 
 /* ---- the ops */
@@ -482,18 +467,27 @@ bool attention_of_call(const KernelCall *c, Attention *a) {
            type_elements(lse) == a->b * a->heads * a->t;
 }
 
-int attention_own(const Launch *l, const Attention *a) {
-    bool bf16 = attention_fits_bf16(a);
-    if (!a->backward) {
-        if (bf16) return attention_forward_bf16(l, a);
-        if (a->h <= 64) return forward_width<64>(l, a);
-        return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
-    }
-    if (bf16) return attention_backward_bf16(l, a);
+static int attention_backward_f32(const Launch *l, const Attention *a) {
     int64_t rows = a->b * a->heads * a->t;
     int code = LAUNCH(l, row_products, (unsigned)((rows + ROW_WARPS - 1) / ROW_WARPS),
                       ROW_WARPS * WARP, 0, *a, rows);
     if (code) return code;
     if (a->h <= 64) return backward_width<64>(l, a);
     return a->h <= 128 ? backward_width<128>(l, a) : backward_width<256>(l, a);
+}
+
+static int bias_gradient(const Launch *l, const Attention *a) {
+    if (a->h <= 64) return bias_width<64>(l, a);
+    return a->h <= 128 ? bias_width<128>(l, a) : bias_width<256>(l, a);
+}
+
+int attention_own(const Launch *l, const Attention *a) {
+    bool bf16 = attention_fits_matrices(a);
+    if (!a->backward) {
+        if (bf16) return attention_forward_bf16(l, a);
+        if (a->h <= 64) return forward_width<64>(l, a);
+        return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
+    }
+    int code = bf16 ? attention_backward_bf16(l, a) : attention_backward_f32(l, a);
+    return code || !a->d_bias ? code : bias_gradient(l, a);
 }

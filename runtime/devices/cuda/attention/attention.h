@@ -16,6 +16,21 @@ DEVICE bool query_sees_key(const Attention &a, int64_t b, int64_t query, int64_t
     return of_sample[(a.from + query) * a.mask_row + key] != 0;
 }
 
+/* The score of a pair that see each other, from q k^T; `slope` becomes how much it grows with what
+ * is capped. */
+DEVICE float score_of(const Attention &a, float product, int64_t head, int64_t query, int64_t key,
+                      float *slope) {
+    float score = product * a.alpha;
+    *slope = 1.0f;
+    if (a.cap > 0.0f) {
+        float part = tanhf(score / a.cap);
+        *slope = 1.0f - part * part;
+        score = part * a.cap;
+    }
+    if (!a.bias) return score;
+    return score + element_load(a.bias, a.bias_dtype, (head * a.t + query) * a.s + key);
+}
+
 /* Positions that others see, of which `first` .. `last` - 1 are seen or see them. */
 struct Span {
     int64_t from, to;
@@ -35,7 +50,7 @@ DEVICE Span queries_of_keys(const Attention &a, int64_t first, int64_t last) {
     return r;
 }
 
-/* attention_bf16.cu: where attention_fits_bf16. */
+/* attention_bf16.cu: where attention_fits_matrices. Without the gradient of a bias. */
 int attention_forward_bf16(const Launch *l, const Attention *a);
 int attention_backward_bf16(const Launch *l, const Attention *a);
 /* delta[B, H, T] for a backward; and `words` zeros, where somebody needs them. */

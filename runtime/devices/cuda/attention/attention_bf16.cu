@@ -7,6 +7,9 @@
  * which a product leaves them is the one in which the next takes its left operand, rounded to bf16.
  * With g = lane / 4 and c = 2 (lane % 4), a thread has of each 16 x 8 piece (g, c), (g, c + 1), (g
  * + 8, c), (g + 8, c + 1).
+ *
+ * `any`: pairs are looked at one by one, for masks, windows, caps, biases and parts of the queries;
+ * otherwise only those of tiles at a border are. The gradient of a bias is in attention.cu.
  */
 #include "attention.h"
 
@@ -14,8 +17,9 @@ enum { OWN = 64, WARPS = 4, BLOCK = WARPS * WARP, FORWARD_KEYS = 64, PASSING = 3
 enum { DELTA_THREADS = 256 };
 
 /* Blocks that a multiprocessor's registers have room for: one more and some would go to memory. */
-constexpr int blocks_forward(int width) { return width <= 96 ? 3 : 2; }
-constexpr int blocks_backward(int width, bool keys) {
+constexpr int blocks_forward(int width, bool any) { return any ? 2 : width <= 96 ? 3 : 2; }
+constexpr int blocks_backward(int width, bool keys, bool any) {
+    if (any) return width <= 64 && !keys ? 3 : 2;
     return keys ? (width <= 64 ? 4 : width <= 80 ? 3 : 2) : (width <= 80 ? 4 : 3);
 }
 
@@ -103,13 +107,39 @@ DEVICE void store_rows(const Heads &x, const float (*sums)[4], int64_t b, int64_
 
 /* ---- forward; scores times log2(e), so that exponentials are powers of two */
 
-/* scores -> 2^(score - largest); m, sum and o belong to rows g and g + 8. `masked`: some pair of
- * the warp's rows and these keys may not see each other. What a row past the last one sees does not
- * matter: it is not stored. */
+/* query_sees_key with ints, which take half of the registers. */
+DEVICE bool pair_sees(const Attention &a, int b, int query, int key) {
+    if (query >= (int)a.t || key >= (int)a.s) return false;
+    int at = (int)a.from + query, behind = at - key, window = (int)a.window;
+    if ((a.causal && behind < 0) || (window && (behind >= window || -behind >= window)))
+        return false;
+    if (!a.mask) return true;
+    const int32_t *of_sample = a.mask + b * a.mask_batch;
+    if (a.documents) return of_sample[at] == of_sample[key];
+    return of_sample[at * a.mask_row + key] != 0;
+}
+
+/* Scores of rows `row` and row + 8 as they are added up, -inf where a pair does not see each
+ * other. */
+DEVICE void see_scores(const Attention &a, float (*score)[4], int b, int head, int row,
+                       int first_key) {
+    int c = first_key + 2 * (int)(threadIdx.x % 4);
+#pragma unroll
+    for (int n = 0; n < FORWARD_KEYS / 8; n++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int query = row + i / 2 * 8, key = c + 8 * n + i % 2;
+            float &x = score[n][i], slope;
+            x = pair_sees(a, b, query, key) ? score_of(a, x, head, query, key, &slope) : -INFINITY;
+        }
+}
+
+/* scores -> 2^(score - largest), where a score counts `scale`; m, sum and o belong to rows g and g
+ * + 8. `masked`: some pair of the warp's rows and these keys may not see each other. What a row
+ * past the last one sees does not matter: it is not stored. */
 template <int width>
 DEVICE void soften_scores(const Attention &a, float (*score)[4], float m[2], float sum[2],
-                          float (*o)[4], int row, int first_key, bool masked) {
-    float scale = a.alpha * 1.44269504f;
+                          float (*o)[4], int row, int first_key, bool masked, float scale) {
     int c = 2 * (int)(threadIdx.x % 4);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
@@ -150,8 +180,8 @@ DEVICE void soften_scores(const Attention &a, float (*score)[4], float m[2], flo
     }
 }
 
-template <int width>
-__global__ void __launch_bounds__(BLOCK, blocks_forward(width))
+template <int width, bool any>
+__global__ void __launch_bounds__(BLOCK, blocks_forward(width, any))
     forward_bf16(Attention a, int64_t tiles) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
@@ -161,15 +191,21 @@ __global__ void __launch_bounds__(BLOCK, blocks_forward(width))
     int first = (int)(tiles - 1 - blockIdx.x % tiles) * OWN;
     int64_t head = blockIdx.x / tiles % a.heads, b = blockIdx.x / tiles / a.heads;
     int64_t key_head = head / (a.heads / a.key_heads);
-    int end = a.causal && first + OWN < a.s ? first + OWN : (int)a.s;
+    int from = 0, end = a.causal && first + OWN < a.s ? first + OWN : (int)a.s;
+    if (any) {
+        Span seen = keys_of_queries(a, first, first + OWN);
+        from = (int)(seen.from / FORWARD_KEYS * FORWARD_KEYS);
+        end = (int)seen.to;
+    }
+    const float unit = any ? 1.0f : a.alpha; /* of scores, which see_scores has multiplied */
     Head keys = head_of(a.k, b, key_head, a.s, a.h), values = head_of(a.v, b, key_head, a.s, a.h);
     float m[2] = {-INFINITY, -INFINITY}, sum[2] = {}, o[width / 8][4] = {};
     uint32_t left[width / 16][4];
     begin_tile<OWN, width>(q, head_of(a.q, b, head, a.t, a.h), first);
-    begin_tile<FORWARD_KEYS, width>(k, keys, 0);
-    begin_tile<FORWARD_KEYS, width>(v, values, 0);
+    begin_tile<FORWARD_KEYS, width>(k, keys, from);
+    begin_tile<FORWARD_KEYS, width>(v, values, from);
     copy_commit();
-    for (int s = 0, now = 0; s < end; s += FORWARD_KEYS, now = SIZE - now) {
+    for (int s = from, now = 0; s < end; s += FORWARD_KEYS, now = SIZE - now) {
         if (s + FORWARD_KEYS < end) {
             begin_tile<FORWARD_KEYS, width>(k + SIZE - now, keys, s + FORWARD_KEYS);
             begin_tile<FORWARD_KEYS, width>(v + SIZE - now, values, s + FORWARD_KEYS);
@@ -177,7 +213,7 @@ __global__ void __launch_bounds__(BLOCK, blocks_forward(width))
         copy_commit();
         copy_wait<1>();
         __syncthreads();
-        if (s == 0) {
+        if (s == from) {
 #pragma unroll
             for (int i = 0; i < width / 16; i++) left_of<width>(left[i], q, 16 * warp, i);
         }
@@ -187,18 +223,22 @@ __global__ void __launch_bounds__(BLOCK, blocks_forward(width))
             times_rows<FORWARD_KEYS, width>(score, left[i], k + now, i);
         int row = first + 16 * warp;
         bool masked = s + FORWARD_KEYS > a.s || (a.causal && s + FORWARD_KEYS - 1 > row);
-        soften_scores<width>(a, score, m, sum, o, row + lane / 4, s, masked);
+        if (any) see_scores(a, score, (int)b, (int)head, row + lane / 4, s);
+        soften_scores<width>(a, score, m, sum, o, row + lane / 4, s, masked && !any,
+                             unit * 1.44269504f);
         times_tile<FORWARD_KEYS, width>(o, score, v + now);
         __syncthreads();
     }
+    copy_wait<0>(); /* queries that see no key: their tiles are still in flight */
     float factor[2];
     for (int half = 0; half < 2; half++) {
         sum[half] += __shfl_xor_sync(FULL_WARP, sum[half], 1);
         sum[half] += __shfl_xor_sync(FULL_WARP, sum[half], 2);
-        factor[half] = 1.0f / sum[half];
+        bool blind = any && sum[half] == 0.0f;
+        factor[half] = blind ? 0.0f : 1.0f / sum[half];
         int64_t t = first + 16 * warp + lane / 4 + 8 * half;
         if (lane % 4 == 0 && t < a.t)
-            a.lse[(b * a.heads + head) * a.t + t] = m[half] * a.alpha + logf(sum[half]);
+            a.lse[(b * a.heads + head) * a.t + t] = blind ? 0.0f : m[half] * unit + logf(sum[half]);
     }
     store_rows<width>(a.o, o, b, head, first + 16 * warp, a.t, a.h, factor);
 }
@@ -288,9 +328,30 @@ DEVICE void pair_gradients(const Attention &a, float (*p)[4], float (*ds)[4], in
     }
 }
 
+/* The same, of pairs that are looked at one by one. */
+template <bool keys>
+DEVICE void seen_gradients(const Attention &a, float (*p)[4], float (*ds)[4], int b, int head,
+                           int own, int other, const Statistic *passing, const Statistic *owned) {
+    int c = 2 * (int)(threadIdx.x % 4);
+#pragma unroll
+    for (int n = 0; n < PASSING / 8; n++) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            Statistic of = keys ? passing[8 * n + c + i % 2] : owned[i / 2];
+            int row = own + i / 2 * 8, column = other + 8 * n + c + i % 2;
+            int query = keys ? column : row, key = keys ? row : column;
+            float slope, score = p[n][i];
+            bool sees = pair_sees(a, b, query, key);
+            if (sees) score = score_of(a, score, head, query, key, &slope);
+            p[n][i] = sees ? power_of_two(fmaf(score, 1.44269504f, of.shift)) : 0.0f;
+            ds[n][i] = sees ? p[n][i] * (ds[n][i] - of.delta) * slope : 0.0f;
+        }
+    }
+}
+
 /* Tile `ahead` is on its way while tile `other`, the one before, is used. */
-template <int width, bool keys>
-__global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
+template <int width, bool keys, bool any>
+__global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys, any))
     backward_bf16(Attention a, int64_t tiles) {
     begin_kernel();
     DYNAMIC_SHARED(shared);
@@ -303,12 +364,19 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
     int64_t own_head = blockIdx.x / tiles % own_heads, b = blockIdx.x / tiles / own_heads;
     int first = (int)(blockIdx.x % tiles) * OWN, own = first + 16 * warp;
     int64_t own_n = keys ? a.s : a.t, pass_n = keys ? a.t : a.s;
-    int64_t pass_head = keys ? own_head * group : own_head / group;
-    Head in1 = head_of(keys ? a.q : a.k, b, pass_head, pass_n, a.h);
-    Head in2 = head_of(keys ? a.d_o : a.v, b, pass_head, pass_n, a.h);
-    int64_t statistics = (b * a.heads + (keys ? pass_head : own_head)) * a.t;
+    int head = (int)(keys ? own_head * group : own_head / group); /* of the others, of `ahead` */
+    int now_head = head;                                          /* and of `other` */
+    Head in1 = head_of(keys ? a.q : a.k, b, head, pass_n, a.h);
+    Head in2 = head_of(keys ? a.d_o : a.v, b, head, pass_n, a.h);
+    int64_t statistics = (b * a.heads + (keys ? head : own_head)) * a.t;
     int from = keys && a.causal ? first : 0, end = (int)pass_n;
     if (!keys && a.causal && first + OWN < end) end = first + OWN;
+    if (any) {
+        Span seen =
+            keys ? queries_of_keys(a, first, first + OWN) : keys_of_queries(a, first, first + OWN);
+        from = (int)(seen.from / PASSING * PASSING);
+        end = (int)seen.to;
+    }
     int steps = end > from ? (end - from + PASSING - 1) / PASSING : 0;
     int turns = keys ? (int)group * steps : steps;
     float out1[width / 8][4] = {}, out2[keys ? width / 8 : 1][4] = {};
@@ -318,6 +386,11 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
     for (int turn = -1, ahead = from, other = from, next = 0; turn < turns; turn++) {
         Statistic coming = {};
         if (turn + 1 < turns) {
+            if (any) { /* fewer registers than to keep them */
+                in1 = head_of(keys ? a.q : a.k, b, head, pass_n, a.h);
+                in2 = head_of(keys ? a.d_o : a.v, b, head, pass_n, a.h);
+                statistics = (b * a.heads + head) * a.t;
+            }
             begin_tile<PASSING, width>(y1 + next * SIZE, in1, ahead);
             begin_tile<PASSING, width>(y2 + next * SIZE, in2, ahead);
             if (keys && threadIdx.x < PASSING)
@@ -339,8 +412,12 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
             }
             bool masked = other + PASSING > pass_n;
             if (a.causal) masked |= keys ? own + 15 > other : other + PASSING - 1 > own;
-            pair_gradients<keys>(a, p, ds, own + g, other, passing + PASSING - next * PASSING,
-                                 owned, masked);
+            const Statistic *passed = passing + PASSING - next * PASSING;
+            if (any)
+                seen_gradients<keys>(a, p, ds, (int)b, keys ? now_head : (int)own_head, own + g,
+                                     other, passed, owned);
+            else
+                pair_gradients<keys>(a, p, ds, own + g, other, passed, owned, masked);
             times_tile<PASSING, width>(out1, ds, now1);
             if (keys) times_tile<PASSING, width>(out2, p, now2);
         }
@@ -348,9 +425,11 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
         if (turn >= 0) __syncthreads();
         next = 1 - next;
         other = ahead;
+        now_head = head;
         ahead += PASSING;
         if (keys && ahead >= end) { /* the next query head of this key head */
             ahead = from;
+            head++;
             in1.at += a.h;
             in2.at += a.h;
             statistics += a.t;
@@ -362,52 +441,59 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
     if (keys) store_rows<width>(a.d_v, out2, b, own_head, own, own_n, a.h, one);
 }
 
-template <int width> static int forward_width(const Launch *l, const Attention *a) {
+template <int width, bool any> static int forward_width(const Launch *l, const Attention *a) {
     int64_t tiles = (a->t + OWN - 1) / OWN;
     size_t bytes = (size_t)(OWN + 4 * FORWARD_KEYS) * (width + PAD) * sizeof(uint16_t);
-    auto kernel = forward_bf16<width>;
-    int code = allow_shared(l, kernel, bytes);
+    auto forward_16 = forward_bf16<width, any>;
+    int code = allow_shared(l, forward_16, bytes);
     if (code) return code;
-    return LAUNCH(l, kernel, (unsigned)(a->b * a->heads * tiles), BLOCK, bytes, *a, tiles);
+    return LAUNCH(l, forward_16, (unsigned)(a->b * a->heads * tiles), BLOCK, bytes, *a, tiles);
 }
 
-template <int width> static int backward_width(const Launch *l, const Attention *a) {
+template <int width, bool any> static int backward_width(const Launch *l, const Attention *a) {
     int64_t query_tiles = (a->t + OWN - 1) / OWN, key_tiles = (a->s + OWN - 1) / OWN;
     size_t bytes = (size_t)(2 * OWN + 4 * PASSING) * (width + PAD) * sizeof(uint16_t) +
                    2 * PASSING * sizeof(Statistic);
-    auto of_keys = backward_bf16<width, true>;
-    auto of_queries = backward_bf16<width, false>;
-    int code = allow_shared(l, of_keys, bytes);
-    if (!code) code = allow_shared(l, of_queries, bytes);
+    auto keys_16 = backward_bf16<width, true, any>;
+    auto queries_16 = backward_bf16<width, false, any>;
+    int code = allow_shared(l, keys_16, bytes);
+    if (!code) code = allow_shared(l, queries_16, bytes);
     if (!code)
-        code = LAUNCH(l, of_keys, (unsigned)(a->b * a->key_heads * key_tiles), BLOCK, bytes, *a,
+        code = LAUNCH(l, keys_16, (unsigned)(a->b * a->key_heads * key_tiles), BLOCK, bytes, *a,
                       key_tiles);
     if (code) return code;
-    return LAUNCH(l, of_queries, (unsigned)(a->b * a->heads * query_tiles), BLOCK, bytes, *a,
+    return LAUNCH(l, queries_16, (unsigned)(a->b * a->heads * query_tiles), BLOCK, bytes, *a,
                   query_tiles);
 }
 
 static bool heads_fit(const Heads &x) {
     return x.dtype == DT_BF16 && ((uintptr_t)x.at & 15) == 0 && x.position <= INT32_MAX;
 }
-bool attention_fits_bf16(const Attention *a) {
-    bool fits = !a->mask && !a->bias && !a->window && !(a->cap > 0) && !a->is_part &&
-                a->h % 8 == 0 && a->h <= 128 && a->alpha > 0 && a->t <= INT32_MAX / 2 &&
-                a->s <= INT32_MAX / 2 && heads_fit(a->q) && heads_fit(a->k) && heads_fit(a->v) &&
-                (a->backward || heads_fit(a->o));
+bool attention_fits_matrices(const Attention *a) {
+    bool fits = a->h % 8 == 0 && a->h <= 128 && a->t <= INT32_MAX / 2 && a->s <= INT32_MAX / 2 &&
+                a->from <= INT32_MAX / 2 && a->window <= INT32_MAX && heads_fit(a->q) &&
+                heads_fit(a->k) && heads_fit(a->v) && (a->backward || heads_fit(a->o));
     if (!fits || !a->backward) return fits;
     return a->b * a->heads * a->t <= INT32_MAX / 16 && heads_fit(a->o) && heads_fit(a->d_o) &&
            heads_fit(a->d_q) && heads_fit(a->d_k) && heads_fit(a->d_v);
 }
+bool attention_fits_bf16(const Attention *a) {
+    return attention_fits_matrices(a) && !a->mask && !a->bias && !a->window && !(a->cap > 0) &&
+           !a->is_part && a->alpha > 0;
+}
 int attention_forward_bf16(const Launch *l, const Attention *a) {
-    if (a->h <= 64) return forward_width<64>(l, a);
-    if (a->h <= 80) return forward_width<80>(l, a);
-    return a->h <= 96 ? forward_width<96>(l, a) : forward_width<128>(l, a);
+    if (!attention_fits_bf16(a))
+        return a->h <= 64 ? forward_width<64, true>(l, a) : forward_width<128, true>(l, a);
+    if (a->h <= 64) return forward_width<64, false>(l, a);
+    if (a->h <= 80) return forward_width<80, false>(l, a);
+    return a->h <= 96 ? forward_width<96, false>(l, a) : forward_width<128, false>(l, a);
 }
 int attention_backward_bf16(const Launch *l, const Attention *a) {
     int code = attention_row_products_bf16(l, a, NULL, 0);
     if (code) return code;
-    if (a->h <= 64) return backward_width<64>(l, a);
-    if (a->h <= 80) return backward_width<80>(l, a);
-    return a->h <= 96 ? backward_width<96>(l, a) : backward_width<128>(l, a);
+    if (!attention_fits_bf16(a))
+        return a->h <= 64 ? backward_width<64, true>(l, a) : backward_width<128, true>(l, a);
+    if (a->h <= 64) return backward_width<64, false>(l, a);
+    if (a->h <= 80) return backward_width<80, false>(l, a);
+    return a->h <= 96 ? backward_width<96, false>(l, a) : backward_width<128, false>(l, a);
 }

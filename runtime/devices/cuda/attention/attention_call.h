@@ -39,8 +39,9 @@ typedef struct Attention {
 CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
 /* attention.cu: issues the own kernels; the order of every sum depends only on the sizes. */
 CUDA_C int attention_own(const Launch *l, const Attention *a);
-/* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128, alpha > 0,
- * neither mask, bias, window nor cap, all queries if causal)? */
+/* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128)? Is it also a
+ * plain one (alpha > 0, neither mask, bias, window nor cap, all queries if causal)? */
+CUDA_C bool attention_fits_matrices(const Attention *a);
 CUDA_C bool attention_fits_bf16(const Attention *a);
 
 /* attention_onepass.cu: can it do this backward (of what attention_bf16.cu can, widths 64 and 128)
