@@ -20,11 +20,13 @@
  *
  * Planted faults: FSDP_EMULATE_DROP_WAIT=N ignores wait number N of the run (from 0),
  * FSDP_EMULATE_FAIL=N makes call number N do nothing and return an error, FSDP_EMULATE_LOST=NAME
- * does not run kernels that are launched under this name. Kernels named by FSDP_EMULATE_FAST=NAME
+ * does not run kernels that are launched under this name, FSDP_EMULATE_CRASH=NAME ends the process
+ * when one is. Kernels named by FSDP_EMULATE_FAST=NAME
  * take half of the time of the one timed before.
  */
 #include "emulate_runtime.h"
 
+#include <csignal>
 #include <ctime>
 #include <typeinfo>
 #include <unistd.h>
@@ -308,6 +310,7 @@ void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsi
     static std::set<std::pair<std::string, const std::type_info *>> loaded;
     if (loaded.insert({name, &body.target_type()}).second && stream->capture)
         refuse(name, "is launched for the first time, in a capture");
+    if (is_named("FSDP_EMULATE_CRASH", name)) raise(SIGKILL);
     if (fails() || is_named("FSDP_EMULATE_LOST", name)) return;
     if (is_named("FSDP_EMULATE_FAST", name)) emulated_ms /= 2;
     give(stream, [=] { emulate_grid(blocks, threads, shared, body); });

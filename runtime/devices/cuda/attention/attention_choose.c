@@ -60,6 +60,12 @@ static void print_fallback(const Attention *a, const char *used, const char *can
             (long long)a->h, used, candidate, why);
 }
 
+/* An earlier run ended while it tried candidates. */
+static void print_untried(const Attention *a) {
+    print_fallback(a, "fsdp-run's kernels", "others",
+                   "a run ended while it tried them; FSDP_CUDA_TUNE=again tries them again");
+}
+
 /* ---- forms */
 
 static Strides strides_of(const Heads *x) { return (Strides){x->batch, x->position}; }
@@ -187,13 +193,19 @@ static void decide_choice(AttentionChoice *c, const Launch *l, const Attention *
     const TunedAttention *kept = look == LOOK_FAST ? products_recall_form(hash, version) : NULL;
     bool timed = look == LOOK_FAST && !kept;
     c->which = CANDIDATE_OWN;
-    if (kept && kept->plan == TUNED_OWN) return;
+    if (kept && kept->plan == TUNED_OWN) {
+        if (!(kept->microseconds > 0)) print_untried(a);
+        return;
+    }
     c->onepass = wants_onepass(l, a) && (!kept || kept->plan == TUNED_ONEPASS);
     plans &= !kept || kept->plan != TUNED_ONEPASS;
     if (plans && !parts_plan(c, kept ? kept->plan : -1, t.why_plans)) parts_forget(c);
     for (int i = 0; i < CANDIDATES; i++) t.good[i] = is_candidate(c, i);
-    if (any_good(&t, CANDIDATES) && look != LOOK_NOT)
-        attention_trial(c, run_candidate, l->call, a, l->stream, timed, &t);
+    bool tries = any_good(&t, CANDIDATES) && look != LOOK_NOT;
+    if (tries && timed) products_begin_form(l, hash, version);
+    if (tries) attention_trial(c, run_candidate, l->call, a, l->stream, timed, &t);
+    if (tries && timed && cudaStreamSynchronize(l->stream) == cudaSuccess)
+        products_forget_form(hash); /* the GPU is well */
     cudaGetLastError(); /* a candidate that does not run is reported below, or is not needed */
     print_failures(c, a, &t, plans);
     if (any_good(&t, CANDIDATES)) {

@@ -296,8 +296,11 @@ static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint3
     if (!code) code = products_rehearse(c->products, &wanted, error);
     for (uint32_t i = 0; i < n && !code; i++) {
         Launch l = launch_of(c, STREAM_COMPUTE, calls[i], error);
-        written |= attention_rehearse(&l, wanted);
-        if (wanted && op_multiplies(calls[i]->op)) code = cuda_kernels[calls[i]->op](&l);
+        if (attention_rehearse(&l, wanted)) {
+            written = true;
+            code = runtime_result(error, "trying attention", cudaDeviceSynchronize());
+        }
+        if (!code && wanted && op_multiplies(calls[i]->op)) code = cuda_kernels[calls[i]->op](&l);
     }
     products_rehearsed(c->products);
     if (code || (!wanted && !written)) return code;

@@ -220,6 +220,31 @@ static TunedKey key_of(const Products *x, const ProductShape *s) {
     return key;
 }
 
+static bool kept_at(const Products *x, char *path, size_t size) {
+    return x->plan_path && snprintf(path, size, "%s.tuned", x->plan_path) < (int)size;
+}
+
+/* The file says what is about to be tried; where it cannot be written, the end of the rehearsal
+ * tells. */
+static void write_beforehand(const Products *x) {
+    char path[PATH_MAX], text[ERROR_BYTES];
+    if (kept_at(x, path, sizeof path)) tuned_write(&tuned, path, x->machine, text);
+}
+
+static void print_note(const Products *x, const char *text) {
+    if (*text && x->speaks) fprintf(stderr, "note: %s\n", text);
+}
+
+/* An earlier run ended while the product was tried. */
+static void note_untried(const Products *x, const ProductShape *s) {
+    char text[ERROR_BYTES];
+    snprintf(text, sizeof text,
+             "a run ended while it tried algorithms for a product of %lld x %lld x %lld, which now "
+             "has the first that cuBLASLt offers; FSDP_CUDA_TUNE=again tries them again",
+             (long long)s->m, (long long)s->n, (long long)s->k);
+    print_note(x, text);
+}
+
 /* The choice that was made earlier, if the library still accepts it and it still runs. */
 static bool recall_choice(const ProductTrial *t, ProductChoice *c) {
     const Products *x = t->products;
@@ -236,10 +261,11 @@ static bool recall_choice(const ProductTrial *t, ProductChoice *c) {
         e = cublasLtMatmulAlgoCheck(x->handle, d->product, d->a, d->b, d->c, d->c, &algorithm,
                                     &result);
     if (e || result.workspaceSize > PRODUCT_WORKSPACE || !product_is_exact(&algorithm) ||
-        trial_time_once(t, &algorithm, false) < 0) {
+        (row->microseconds > 0 && trial_time_once(t, &algorithm, false) < 0)) {
         tuned_remove(&tuned, &key);
         return false;
     }
+    if (!(row->microseconds > 0)) note_untried(x, &c->shape);
     c->algorithm = algorithm;
     c->microseconds = row->microseconds;
     c->apart = row->apart;
@@ -261,15 +287,21 @@ static int rehearse_product(const Launch *l, Products *x, ProductChoice *c,
     if (recall_choice(&t, c)) return 0;
     cublasStatus_t status = product_ask_algorithms(x, &c->shape, &c->description, p, found, &n);
     if (status) return product_refused(l, &c->shape, cublasLtGetStatusString(status));
+    Tuned row = {.key = key_of(x, &c->shape)};
+    memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
+    if (tuned_add(&tuned, &row)) write_beforehand(x);
+    tuned_changed = true;
     cudaError_t e = trial_fill_operands(l->stream, &c->shape, p);
     if (e) return launch_result(l, e);
     int best = trial_fastest(&t, found, n, &ms);
+    if (best < 0 && cudaStreamSynchronize(l->stream) == cudaSuccess) tuned_remove(&tuned, &row.key);
     if (best < 0) return product_refused(l, &c->shape, "none of the library's algorithms runs");
     c->algorithm = found[best].algo;
     c->microseconds = microseconds_of(ms);
-    Tuned row = {.key = key_of(x, &c->shape), .microseconds = c->microseconds, .candidates = n};
+    row.microseconds = c->microseconds;
+    row.candidates = n;
     memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
-    tuned_changed |= tuned_add(&tuned, &row);
+    tuned_add(&tuned, &row);
     return 0;
 }
 
@@ -299,17 +331,14 @@ int product_rehearse_apart(const Launch *l, const ProductShape *s, const Product
     return 0;
 }
 
-static void print_note(const Products *x, const char *text) {
-    if (*text && x->speaks) fprintf(stderr, "note: %s\n", text);
-}
-
-static bool kept_at(const Products *x, char *path, size_t size) {
-    return x->plan_path && snprintf(path, size, "%s.tuned", x->plan_path) < (int)size;
-}
-
 const TunedAttention *products_recall_form(uint64_t form, uint64_t library) {
     return tuned_find_form(&tuned, form, library);
 }
+void products_begin_form(const Launch *l, uint64_t form, uint64_t library) {
+    products_keep_form(&(TunedAttention){form, library, TUNED_OWN, 0.0f});
+    write_beforehand(l->products);
+}
+void products_forget_form(uint64_t form) { tuned_remove_form(&tuned, form); }
 void products_keep_form(const TunedAttention *row) { tuned_changed |= tuned_add_form(&tuned, row); }
 
 int products_rehearse(void *products, bool *wanted, char *error) {

@@ -62,6 +62,11 @@ bool tuned_add_form(TunedTable *t, const TunedAttention *row) {
     return true;
 }
 
+void tuned_remove_form(TunedTable *t, uint64_t form) {
+    for (uint32_t i = 0; i < t->n_forms; i++)
+        if (t->form[i].form == form) t->form[i--] = t->form[--t->n_forms];
+}
+
 void tuned_clear(TunedTable *t) {
     free(t->at);
     t->at = NULL;

@@ -4,6 +4,9 @@
  * The file is text: a line that names its format, a line that names GPU and libraries, a line per
  * product or form of attention, a checksum. It is right for one machine only, since the library's
  * algorithms are numbers that another version reads otherwise: what does not match is not used.
+ *
+ * Before something is tried, a row of 0 microseconds says so in the file. If it ends the process,
+ * or leaves a GPU that does nothing more, the row stays, and later runs do not try it again.
  */
 #ifndef FSDPC_CUDA_TUNED_H
 #define FSDPC_CUDA_TUNED_H
@@ -45,6 +48,7 @@ bool tuned_add(TunedTable *t, const Tuned *row);
 void tuned_remove(TunedTable *t, const TunedKey *key);
 const TunedAttention *tuned_find_form(const TunedTable *t, uint64_t form, uint64_t library);
 bool tuned_add_form(TunedTable *t, const TunedAttention *row);
+void tuned_remove_form(TunedTable *t, uint64_t form);
 void tuned_clear(TunedTable *t);
 
 /* Adds the file's rows. `note` stays empty when it was read or does not exist, else it says why the
@@ -55,9 +59,11 @@ void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t ne
 void tuned_write(const TunedTable *t, const char *path, const char *machine, char *note);
 
 /* products.c: the table that it reads and writes next to the plan, between products_rehearse and
- * products_rehearsed. */
+ * products_rehearsed. products_begin_form: candidates for it are about to be tried. */
 const TunedAttention *products_recall_form(uint64_t form, uint64_t library);
+void products_begin_form(const Launch *l, uint64_t form, uint64_t library);
 void products_keep_form(const TunedAttention *row);
+void products_forget_form(uint64_t form);
 
 /* Processes that share a folder take turns: the first measures, the others read. A lock on the
  * plan, or -1 where the folder cannot be written, locks do not exist or one is held too long. */
