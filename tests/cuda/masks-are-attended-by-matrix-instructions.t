@@ -9,6 +9,7 @@ attention, cap 70 97 72
 attention, documents 150 150 40
 attention, mask 130 70 40
 attention, mask 70 130 16
+attention, mask 70 150 128
 attention, window 270 270 40
 attention_biased 0 130 270 24
 attention_biased 0 130 70 40
@@ -27,6 +28,7 @@ attention_grad, cap 70 97 72
 attention_grad, documents 150 150 40
 attention_grad, mask 130 70 40
 attention_grad, mask 70 130 16
+attention_grad, mask 70 150 128
 attention_grad, window 270 270 40
 queries_16:
 attention_biased_grad 0 130 270 24
@@ -39,5 +41,6 @@ attention_grad, cap 70 97 72
 attention_grad, documents 150 150 40
 attention_grad, mask 130 70 40
 attention_grad, mask 70 130 16
+attention_grad, mask 70 150 128
 attention_grad, window 270 270 40
 ==== exit 1

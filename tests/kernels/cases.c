@@ -509,6 +509,7 @@ const Case cases[] = {
     MASKED(2, 70, 130, 2, 1, 16, 0),
     MASKED(2, 130, 70, 2, 2, 40, 1),
     MASKED(9, 2, 3, 1, 1, 200, 0), /* some queries see no key */
+    MASKED(2, 70, 150, 2, 1, 128, 0),
     LIMITED("window", 1, 270, 270, 2, 1, 40, .causal = 1, .window = 20),
     LIMITED("window", 1, 600, 600, 1, 1, 64, .causal = 1, .window = 100),
     LIMITED("window", 2, 40, 40, 1, 1, 16, .causal = 1, .window = 2),
@@ -521,6 +522,7 @@ const Case cases[] = {
     DOCUMENTS("", 2, 150, 2, 1, 40, 3, .causal = 0),
     DOCUMENTS(", causal", 1, 600, 1, 1, 64, 99, .causal = 1),
     DOCUMENTS(", causal, window, cap", 1, 270, 2, 1, 24, 5, .causal = 1, .window = 30, .cap = 2),
+    DOCUMENTS(", causal", 1, 190, 2, 1, 128, 5, .causal = 1),
     BIASED(3, 5, 7, 4, 2, 3, 0, 0, {{0}}),
     BIASED_WITH((.cap = 0.7, .window = 90), 2, 130, 270, 2, 1, 24, 0, {{0}}),
     BIASED_WITH((.cap = 2, .documents = 1), 2, 130, 130, 2, 2, 40, 1, IN(DT_I32, RUNS, 2, 130)),

@@ -107,6 +107,13 @@ DEVICE void store_rows(const Heads &x, const float (*sums)[4], int64_t b, int64_
 
 /* ---- forward; scores times log2(e), so that exponentials are powers of two */
 
+/* x, unknown to the compiler: what depends on it is computed where it is used, and takes no
+ * register meanwhile. */
+DEVICE int afresh(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
 /* query_sees_key with ints, which take half of the registers. */
 DEVICE bool pair_sees(const Attention &a, int b, int query, int key) {
     if (query >= (int)a.t || key >= (int)a.s) return false;
@@ -114,9 +121,41 @@ DEVICE bool pair_sees(const Attention &a, int b, int query, int key) {
     if ((a.causal && behind < 0) || (window && (behind >= window || -behind >= window)))
         return false;
     if (!a.mask) return true;
-    const int32_t *of_sample = a.mask + b * a.mask_batch;
+    const int32_t *of_sample = a.mask + afresh(b) * a.mask_batch;
     if (a.documents) return of_sample[at] == of_sample[key];
     return of_sample[at * a.mask_row + key] != 0;
+}
+
+/* The least and the largest of n ids, for all lanes. */
+struct IdRange {
+    int least, largest;
+};
+DEVICE IdRange range_of_ids(const int32_t *ids, int n) {
+    int lane = threadIdx.x % WARP;
+    IdRange r = {ids[lane < n ? lane : n - 1], 0};
+    r.largest = r.least;
+    if (lane + WARP < n) {
+        int id = ids[lane + WARP];
+        r = {id < r.least ? id : r.least, id > r.largest ? id : r.largest};
+    }
+    for (int d = WARP / 2; d > 0; d /= 2) {
+        int low = __shfl_xor_sync(FULL_WARP, r.least, d);
+        int high = __shfl_xor_sync(FULL_WARP, r.largest, d);
+        r = {low < r.least ? low : r.least, high > r.largest ? high : r.largest};
+    }
+    return r;
+}
+/* May one of the queries see one of the keys, at most 64 each, as far as a mask of keys or
+ * documents says? A warp, each lane the same. */
+DEVICE bool mask_opens(const Attention &a, int b, int query, int queries, int key, int keys) {
+    if (!a.mask || a.mask_row) return true;
+    const int32_t *of_sample = a.mask + afresh(b) * a.mask_batch;
+    int t = (int)a.t - query, s = (int)a.s - key;
+    if (t <= 0 || s <= 0) return false;
+    IdRange seen = range_of_ids(of_sample + key, s < keys ? s : keys);
+    if (!a.documents) return seen.least != 0 || seen.largest != 0;
+    IdRange own = range_of_ids(of_sample + a.from + query, t < queries ? t : queries);
+    return own.least <= seen.largest && seen.least <= own.largest;
 }
 
 /* Scores of rows `row` and row + 8 as they are added up, -inf where a pair does not see each
@@ -213,15 +252,19 @@ __global__ void __launch_bounds__(BLOCK, blocks_forward(width, any))
         copy_commit();
         copy_wait<1>();
         __syncthreads();
-        if (s == from) {
+        if (s == from || (any && width > 64)) { /* kept where registers allow */
 #pragma unroll
             for (int i = 0; i < width / 16; i++) left_of<width>(left[i], q, 16 * warp, i);
+        }
+        int row = first + 16 * warp;
+        if (any && !mask_opens(a, (int)b, row, 16, s, FORWARD_KEYS)) {
+            __syncthreads();
+            continue;
         }
         float score[FORWARD_KEYS / 8][4] = {};
 #pragma unroll
         for (int i = 0; i < width / 16; i++)
             times_rows<FORWARD_KEYS, width>(score, left[i], k + now, i);
-        int row = first + 16 * warp;
         bool masked = s + FORWARD_KEYS > a.s || (a.causal && s + FORWARD_KEYS - 1 > row);
         if (any) see_scores(a, score, (int)b, (int)head, row + lane / 4, s);
         soften_scores<width>(a, score, m, sum, o, row + lane / 4, s, masked && !any,
@@ -400,6 +443,12 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys, any))
         if (turn >= 0) {
             copy_wait<1>();
             __syncthreads();
+        }
+        bool opens = turn >= 0;
+        if (any && opens)
+            opens = keys ? mask_opens(a, (int)b, other, PASSING, own, 16)
+                         : mask_opens(a, (int)b, own, 16, other, PASSING);
+        if (opens) {
             const uint16_t *now1 = y1 + SIZE - next * SIZE, *now2 = y2 + SIZE - next * SIZE;
             float p[PASSING / 8][4] = {}, ds[PASSING / 8][4] = {};
 #pragma unroll
