@@ -479,8 +479,7 @@ static inline uint64_t plan_find_place(const Plan *p, uint64_t param, const Plan
     }
     return p->n_group_params;
 }
-/* The axis along which row k of the group parameters is cut over the ranks; 0 also where it is
- * flat. */
+/* The axis along which row k of the group parameters is cut over the ranks; 0 where it is flat. */
 static inline int plan_axis(const Plan *p, const PlanGroup *g, uint64_t k) {
     const Type *t = &p->params[p->group_params[k].param].type;
     LayoutPlace place = plan_place(p, k);
@@ -529,16 +528,9 @@ static inline bool plan_has_stages(const Plan *p) {
 static inline bool plan_has_state(const Plan *p, const PlanState *s, uint32_t role) {
     return !s->stage || plan_stage_role(p, s->stage - 1) == role;
 }
-/* The first of the groups with the same parameters: those of the stages that read them. */
-static inline const PlanGroup *plan_shared_group(const Plan *p, const PlanGroup *g) {
-    const PlanGroup *first = g;
-    if (plan_has_stages(p)) plan_find_place(p, p->group_params[g->first_param].param, &first);
-    return first;
-}
-/* Has a state of an earlier stage the same contents? */
-static inline bool plan_is_copy(const Plan *p, const PlanState *s) {
-    return plan_shared_group(p, &p->groups[s->group]) != &p->groups[s->group];
-}
+/* The first group with the same parameters; has a state of an earlier stage the same contents? */
+const PlanGroup *plan_shared_group(const Plan *p, const PlanGroup *g);
+bool plan_is_copy(const Plan *p, const PlanState *s);
 /* How many of a unit's groups are split and gathered; the others are replicated on every rank. */
 static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
     uint32_t n = 0;

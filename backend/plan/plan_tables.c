@@ -130,6 +130,16 @@ static bool groups_are_alike(const Plan *p, const PlanGroup *a, const PlanGroup 
                    a->n_param * sizeof *p->group_params);
 }
 
+const PlanGroup *plan_shared_group(const Plan *p, const PlanGroup *g) {
+    const PlanGroup *first = g;
+    if (plan_has_stages(p)) plan_find_place(p, p->group_params[g->first_param].param, &first);
+    return first;
+}
+
+bool plan_is_copy(const Plan *p, const PlanState *s) {
+    return plan_shared_group(p, &p->groups[s->group]) != &p->groups[s->group];
+}
+
 /* seen, last: by parameter, the first and the last group + 1 that have it so far. */
 static int read_group(Reading *r, uint64_t i, uint64_t *seen, uint64_t *last) {
     const Plan *p = r->p;

@@ -1,4 +1,4 @@
-# RUN: %python %root/tests/parity/random_models.py %fsdpc %fsdp-run 1 8 2>/dev/null
+# RUN: %python %root/tests/parity/random_models.py %fsdpc %fsdp-run 5 8 2>/dev/null
 # RUN: %python %root/tests/parity/random_models.py %fsdpc %fsdp-run 7081 1 2>/dev/null
 # Random models: plans are proved, settings change no bit, loss and gradients are as by the formulas.
 # Seed 7081 keeps gradients that are whole along cp and terms along tp whole until the last micro-batch.

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Random models (random_model.py) under random settings, at 1 to 16 ranks, some of which share out
-samples (tp, cp) or layers (pp): they compile, the checker proves the plans, losses, norms, gradients and trained
-weights have the same bits as in one unit, frozen parameters stay as they are, a graph that is
-printed between two passes and read back ends in the same graph, and loss and gradients are those
-that tape.py computes from the model's text in double precision; so are the losses of all steps
-where the optimizer is plain SGD. Stages of a pipeline may share parameters, whose gradients they
-add up in another order: so these are held against the formulas alone.
+samples (tp, cp) or layers (pp): they compile, the checker proves the plans, losses, norms,
+gradients and trained weights have the same bits as in one unit, frozen parameters stay as they are,
+a graph that is printed between two passes and read back ends in the same graph, and loss and
+gradients are those that tape.py computes from the model's text in double precision; so are the
+losses of all steps where the optimizer is plain SGD. Stages of a pipeline may share parameters,
+whose gradients they add up in another order: so these are held against the formulas alone.
 
     random_models.py FSDPC FSDP_RUN FIRST_SEED COUNT       250 take fifteen minutes
 """
@@ -309,9 +309,10 @@ def try_stages(t, mesh, keep, precision, known):
     for which in (precision, "f32"):
         n, order = pipelines(r, t.micro)
         shard, _ = settings(r, known, mesh, t.micro, "rep = 2" in mesh, units)
-        got = t.run(f"pp = {n}, {mesh}", [*shard, *keep, *order], 0, which)
+        shard = [*shard, *keep, *order]
+        got = t.run(f"pp = {n}, {mesh}", shard, 0, which)
         if isinstance(got, str) and not (WITHOUT_STAGES.search(got) or REFUSED.search(got)):
-            wrong.append(f"pp = {n}, {mesh}, {which}: {'; '.join([*shard, *keep, *order])}\n  {got}")
+            wrong.append(f"pp = {n}, {mesh}, {which}: {'; '.join(shard)}\n  {got}")
         rounds = which != "f32" or any(re.match('(".*" = )?gather', s) for s in shard)
         if not isinstance(got, str) and not rounds:
             off = max(off, t.against_tape(got[0], mesh))

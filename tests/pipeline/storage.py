@@ -1,7 +1,8 @@
-"""Trains small models under many meshes with stages, and checks what is stored and used: a checkpoint
-made under any of them goes on under any other with the bits of an uninterrupted run of one stage;
---save, --load, --dump-grads, --eval-only, --generate and the tools of checkpoints give the bytes of
-one stage, too, also in test modes. Prints what differs, then how many comparisons there were.
+"""Trains small models under many meshes with stages, and checks what is stored and used: a
+checkpoint made under any of them goes on under any other with the bits of an uninterrupted run of
+one stage; --save, --load, --dump-grads, --eval-only, --generate and the tools of checkpoints give
+the bytes of one stage, too, also in test modes. Prints what differs, then how many comparisons
+there were.
 
     storage.py FSDPC FSDP_RUN
 """
@@ -61,32 +62,37 @@ shard { unit = Linear }
 # Two parameters that two stages read, each twice: with one rank a stage and one micro-batch its
 # gradient is a sum of two terms, which has the same bits in any order.
 TIED = MODEL.replace("classes = 10", "classes = 12").replace("accumulate = 2; ", "")
-TIED = TIED.replace("  forward(x: [B, D]) {\n", "  tie head.weight = first.weight\n  tie head.bias = first.bias\n"
-                    "  forward(x: [B, D]) {\n")
+FORWARD = "  forward(x: [B, D]) {\n"
+TIES = "  tie head.weight = first.weight\n  tie head.bias = first.bias\n"
+TIED = TIED.replace(FORWARD, TIES + FORWARD)
 
 INTERLEAVED = ["shard.pipeline=interleaved", "shard.stages=4"]
 FULL = ["checkpoint.form=full"]
 COPY = ["checkpoint.snapshot=copy"]
+PARAM = ["shard.layout=param"]
+OFFLOADED = ["shard.offload=(states = cpu, params = cpu)"]
+BF16 = ["train.precision=bf16"]
 # Axes of a stage and settings; then the ways to store it, each a number of stages and settings, the
 # first of them one stage.
 STORED = [
-    ("dp=2", [], [(1, []), (2, COPY), (4, ["shard.layout=param"]), (2, INTERLEAVED + FULL), (3, FULL)]),
-    ("rep=2,dp=2", ["shard.strategy=states"], [(1, FULL), (2, []), (3, ["shard.layout=param"])]),
-    ("dp=2", ["train.optimizer=muon(lr = 0.01)", "train.precision=bf16"], [(1, []), (3, FULL), (2, [])]),
-    ("dp=2", ["train.optimizer=adafactor(lr = 0.01)"], [(1, []), (2, ["checkpoint.snapshot=1KiB"])]),
+    ("dp=2", [], [(1, []), (2, COPY), (4, PARAM), (2, INTERLEAVED + FULL), (3, FULL)]),
+    ("rep=2,dp=2", ["shard.strategy=states"], [(1, FULL), (2, []), (3, PARAM)]),
+    ("dp=2", ["train.optimizer=muon(lr = 0.01)", *BF16], [(1, []), (3, FULL), (2, [])]),
+    ("dp=2", ["train.optimizer=adafactor(lr = 0.01)"],
+     [(1, []), (2, ["checkpoint.snapshot=1KiB"])]),
     ("dp=2,tp=2", [], [(1, []), (2, FULL), (3, [])]),
-    ("dp=2", ["shard.offload=(states = cpu, params = cpu)"], [(1, []), (2, [])]),
+    ("dp=2", OFFLOADED, [(1, []), (2, [])]),
 ]
 STORED_TIED = [
-    ("dp=1", [], [(1, []), (2, COPY), (4, ["shard.layout=param"]), (3, FULL)]),
+    ("dp=1", [], [(1, []), (2, COPY), (4, PARAM), (3, FULL)]),
     ("dp=1", ["train.optimizer=adafactor(lr = 0.01)"], [(1, []), (3, []), (2, FULL)]),
 ]
 # Ways to use the weights of a model.
 USED = [
-    ("dp=2", [], [(1, []), (2, []), (4, ["shard.layout=param"]), (2, INTERLEAVED)]),
+    ("dp=2", [], [(1, []), (2, []), (4, PARAM), (2, INTERLEAVED)]),
     ("rep=2,dp=2", ["shard.strategy=states"], [(1, []), (3, [])]),
     ("dp=2,tp=2", [], [(1, []), (2, [])]),
-    ("dp=2", ["train.precision=bf16", "shard.offload=(states = cpu, params = cpu)"], [(1, []), (2, [])]),
+    ("dp=2", BF16 + OFFLOADED, [(1, []), (2, [])]),
 ]
 MODES = [{"FSDP_CHECK": "memory"}, {"FSDP_CHECK": "replicas"}, {"FSDP_TEST_STREAMS": "7"}]
 
@@ -117,7 +123,8 @@ class Runs:
     def train(self, plan, *options, **environment):
         """Losses, norms and metrics by step."""
         log = self.path("log")
-        self.call(self.fsdp_run, "-q", "--threads", "1", "--log", log, *options, plan, **environment)
+        command = [self.fsdp_run, "-q", "--threads", "1", "--log", log, *options, plan]
+        self.call(*command, **environment)
         with open(log) as text:
             rows = [json.loads(line) for line in text]
         os.remove(log)
@@ -168,8 +175,8 @@ def use(runs, plan):
     found = [runs.train(plan, "--eval-only", *load),
              runs.train(plan, "--steps", "3", "--save", runs.path("w"), *load, *grads)]
     for temperature in "0", "0.8":
-        found.append(runs.call(runs.fsdp_run, "-q", "--threads", "1", *load, "--generate", "a stage",
-                               "--tokens", "6", "--temperature", temperature, plan))
+        options = ["--generate", "a stage", "--tokens", "6", "--temperature", temperature]
+        found.append(runs.call(runs.fsdp_run, "-q", "--threads", "1", *load, *options, plan))
     return found
 
 
