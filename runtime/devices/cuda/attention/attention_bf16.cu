@@ -392,6 +392,48 @@ DEVICE void seen_gradients(const Attention &a, float (*p)[4], float (*ds)[4], in
     }
 }
 
+/* Of a warp's rows from `own` on and the others from `other` on; head: of the queries. */
+template <bool keys> DEVICE bool rows_open(const Attention &a, int b, int own, int other) {
+    return keys ? mask_opens(a, b, other, PASSING, own, 16)
+                : mask_opens(a, b, own, 16, other, PASSING);
+}
+template <bool keys, bool any>
+DEVICE void tile_gradients(const Attention &a, float (*p)[4], float (*ds)[4], int b, int head,
+                           int own, int other, const Statistic *passing, const Statistic *owned) {
+    int g = threadIdx.x % WARP / 4;
+    bool masked = other + PASSING > (keys ? a.t : a.s);
+    if (a.causal) masked |= keys ? own + 15 > other : other + PASSING - 1 > own;
+    if (any)
+        seen_gradients<keys>(a, p, ds, b, head, own + g, other, passing, owned);
+    else
+        pair_gradients<keys>(a, p, ds, own + g, other, passing, owned, masked);
+}
+
+/* Others that a block walks over, from a multiple of PASSING on. */
+struct Range {
+    int from, end;
+};
+template <bool keys, bool any> DEVICE Range others_of(const Attention &a, int first) {
+    Range r = {keys && a.causal ? first : 0, (int)(keys ? a.t : a.s)};
+    if (!keys && a.causal && first + OWN < r.end) r.end = first + OWN;
+    if (any) {
+        Span seen =
+            keys ? queries_of_keys(a, first, first + OWN) : keys_of_queries(a, first, first + OWN);
+        r.from = (int)(seen.from / PASSING * PASSING);
+        r.end = (int)seen.to;
+    }
+    return r;
+}
+/* Of two operands, the parts that pass. */
+struct Passing {
+    Head first, second;
+};
+template <bool keys> DEVICE Passing passing_of(const Attention &a, int64_t b, int64_t head) {
+    Passing r = {head_of(keys ? a.q : a.k, b, head, keys ? a.t : a.s, a.h),
+                 head_of(keys ? a.d_o : a.v, b, head, keys ? a.t : a.s, a.h)};
+    return r;
+}
+
 /* Tile `ahead` is on its way while tile `other`, the one before, is used. */
 template <int width, bool keys, bool any>
 __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys, any))
@@ -406,20 +448,13 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys, any))
     int64_t group = a.heads / a.key_heads, own_heads = keys ? a.key_heads : a.heads;
     int64_t own_head = blockIdx.x / tiles % own_heads, b = blockIdx.x / tiles / own_heads;
     int first = (int)(blockIdx.x % tiles) * OWN, own = first + 16 * warp;
-    int64_t own_n = keys ? a.s : a.t, pass_n = keys ? a.t : a.s;
+    int64_t own_n = keys ? a.s : a.t;
     int head = (int)(keys ? own_head * group : own_head / group); /* of the others, of `ahead` */
     int now_head = head;                                          /* and of `other` */
-    Head in1 = head_of(keys ? a.q : a.k, b, head, pass_n, a.h);
-    Head in2 = head_of(keys ? a.d_o : a.v, b, head, pass_n, a.h);
+    Passing in = passing_of<keys>(a, b, head);
     int64_t statistics = (b * a.heads + (keys ? head : own_head)) * a.t;
-    int from = keys && a.causal ? first : 0, end = (int)pass_n;
-    if (!keys && a.causal && first + OWN < end) end = first + OWN;
-    if (any) {
-        Span seen =
-            keys ? queries_of_keys(a, first, first + OWN) : keys_of_queries(a, first, first + OWN);
-        from = (int)(seen.from / PASSING * PASSING);
-        end = (int)seen.to;
-    }
+    Range others = others_of<keys, any>(a, first);
+    int from = others.from, end = others.end;
     int steps = end > from ? (end - from + PASSING - 1) / PASSING : 0;
     int turns = keys ? (int)group * steps : steps;
     float out1[width / 8][4] = {}, out2[keys ? width / 8 : 1][4] = {};
@@ -430,12 +465,11 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys, any))
         Statistic coming = {};
         if (turn + 1 < turns) {
             if (any) { /* fewer registers than to keep them */
-                in1 = head_of(keys ? a.q : a.k, b, head, pass_n, a.h);
-                in2 = head_of(keys ? a.d_o : a.v, b, head, pass_n, a.h);
+                in = passing_of<keys>(a, b, head);
                 statistics = (b * a.heads + head) * a.t;
             }
-            begin_tile<PASSING, width>(y1 + next * SIZE, in1, ahead);
-            begin_tile<PASSING, width>(y2 + next * SIZE, in2, ahead);
+            begin_tile<PASSING, width>(y1 + next * SIZE, in.first, ahead);
+            begin_tile<PASSING, width>(y2 + next * SIZE, in.second, ahead);
             if (keys && threadIdx.x < PASSING)
                 coming = statistic_of(a, statistics, ahead + (int)threadIdx.x);
         }
@@ -444,11 +478,7 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys, any))
             copy_wait<1>();
             __syncthreads();
         }
-        bool opens = turn >= 0;
-        if (any && opens)
-            opens = keys ? mask_opens(a, (int)b, other, PASSING, own, 16)
-                         : mask_opens(a, (int)b, own, 16, other, PASSING);
-        if (opens) {
+        if (turn >= 0 && (!any || rows_open<keys>(a, (int)b, own, other))) {
             const uint16_t *now1 = y1 + SIZE - next * SIZE, *now2 = y2 + SIZE - next * SIZE;
             float p[PASSING / 8][4] = {}, ds[PASSING / 8][4] = {};
 #pragma unroll
@@ -459,14 +489,8 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys, any))
                 left_of<width>(left, x2, 16 * warp, i);
                 times_rows<PASSING, width>(ds, left, now2, i);
             }
-            bool masked = other + PASSING > pass_n;
-            if (a.causal) masked |= keys ? own + 15 > other : other + PASSING - 1 > own;
-            const Statistic *passed = passing + PASSING - next * PASSING;
-            if (any)
-                seen_gradients<keys>(a, p, ds, (int)b, keys ? now_head : (int)own_head, own + g,
-                                     other, passed, owned);
-            else
-                pair_gradients<keys>(a, p, ds, own + g, other, passed, owned, masked);
+            tile_gradients<keys, any>(a, p, ds, (int)b, keys ? now_head : (int)own_head, own, other,
+                                      passing + PASSING - next * PASSING, owned);
             times_tile<PASSING, width>(out1, ds, now1);
             if (keys) times_tile<PASSING, width>(out2, p, now2);
         }
@@ -479,8 +503,8 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys, any))
         if (keys && ahead >= end) { /* the next query head of this key head */
             ahead = from;
             head++;
-            in1.at += a.h;
-            in2.at += a.h;
+            in.first.at += a.h;
+            in.second.at += a.h;
             statistics += a.t;
         }
     }
