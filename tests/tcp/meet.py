@@ -69,7 +69,7 @@ def server(kind, port):
             if kind == "garbage":
                 s.sendall(b"220 mail.example.org ready\r\n")
             if kind == "beat":
-                s.sendall(struct.pack("<IHHIIQII", 0x31504446, 2, BEAT, 16, 0, 1, 0, 0))
+                s.sendall(struct.pack("<IHHIIQQII", 0x31504446, 3, BEAT, 24, 0, 1, 0, 0, 0))
             if kind == "close":
                 s.close()
             else:
