@@ -4,7 +4,7 @@
  * in order on a stream of their own beside all calls of the next one, and an instruction can say
  * how many of them must be over before it begins. So it remains to be proved that
  *   9a  each state that a step reads as the step before left it has a save, or equals one that has,
- *       and no state has two
+ *       and no state, nor those that equal it, have two
  *   9b  an instruction that writes into the memory of a state, in any program, begins after the
  *       state's save is over: itself, what is before it on its stream, or what its edges lead to
  *       waits for that
@@ -91,6 +91,10 @@ static int check_each_once(SavesCheck *s) {
         if (*save)
             return check_fail(c, "9a", NO_INSTR, "saves %u and %u both write state %s", *save - 1,
                               k, name_of(c, p->saves[k].state));
+        if (plan_is_copy(p, &p->states[p->saves[k].state]))
+            return check_fail(c, "9a", NO_INSTR,
+                              "save %u writes state %s, which another stage writes", k,
+                              name_of(c, p->saves[k].state));
         *save = k + 1;
     }
     for (uint32_t i = 0; i < p->n_states; i++) {
