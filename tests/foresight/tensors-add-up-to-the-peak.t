@@ -1,5 +1,6 @@
 # RUN: m=%root/models; while read -r model options; do %python add.py %fsdpc $m/$model $options; done <list
 # The tensors that fit lists have, by category, the bytes that dump finds at the peak: none is missing, no byte counts twice.
+# NEEDS: sanitizer:none
 ==== list
 linear.fsd -n 2
 mlp.fsd -n 3 -s train.batch=24
