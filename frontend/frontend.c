@@ -61,7 +61,7 @@ void frontend_resolve(Frontend *f) {
     settings_evaluate(m);
     policy_resolve(m, &m->policy, &f->settings);
     directives_resolve(m, &m->policy, &f->settings);
-    hf_config_texts(m, &f->settings.hf_config, &f->settings.hf_facts);
+    if (!f->settings.hf_config) hf_config_texts(m, &f->settings.hf_config, &f->settings.hf_facts);
     f->exit_code = diag_exit_code(m->ds);
 }
 

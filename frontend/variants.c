@@ -60,10 +60,15 @@ static Frontend *shape_of(Frontend *base, int64_t local_batch) {
     return s->f;
 }
 
-/* Has the variant no config, data, loss or metric of its own? */
-static bool has_programs_of(const Model *base, const Model *m) {
+static bool has_config_of(const Model *base, const Model *m) {
     for (uint32_t i = 0; i < m->config.n; i++)
         if (m->config.at[i].expression != base->config.at[i].expression) return false;
+    return true;
+}
+
+/* Has the variant no config, data, loss or metric of its own? */
+static bool has_programs_of(const Model *base, const Model *m) {
+    if (!has_config_of(base, m)) return false;
     for (uint32_t i = 0; i < m->settings.n; i++) {
         const KeyInfo *k = m->settings.at[i].key;
         bool of_data = !strcmp(k->section, "data");
@@ -118,6 +123,10 @@ Frontend *frontend_vary(Frontend *base, DiagSet *ds, const CompileOptions *optio
     f->model->ds = ds;
     f->model->options = options_of(base, ds->arena, options);
     model_apply_options(f->model);
+    if (has_config_of(base->declared, f->model)) {
+        f->settings.hf_config = base->settings.hf_config;
+        f->settings.hf_facts = base->settings.hf_facts;
+    }
     frontend_resolve(f);
     if (f->exit_code != EXIT_DONE) return f;
     bool shared = has_programs_of(base->declared, f->model);
