@@ -160,8 +160,20 @@ enum { MOST_LISTED = 2048 }; /* with more blocks the tree is faster */
 
 typedef struct ListedBlock {
     AddressRun run;
-    uint32_t start, end;
+    uint64_t life; /* its end and its start, see lifetime() */
 } ListedBlock;
+
+/* Two times in a word, so that a subtraction compares both: bits 31 and 63 of lifetime(x) less
+ * query(y) stay where x ends no earlier than y starts, and starts no later than y ends. */
+static const uint64_t both = (uint64_t)1 << 63 | 1u << 31, last_time = (1u << 31) - 1;
+
+static uint64_t lifetime(uint32_t start, uint32_t end) {
+    return both | (uint64_t)end << 32 | (last_time - start);
+}
+
+static uint64_t query(uint32_t start, uint32_t end) {
+    return (uint64_t)start << 32 | (last_time - end);
+}
 
 static void list_block(BlockPlacement *p, uint32_t i, AddressRun run) {
     uint32_t low = 0, high = p->n_listed;
@@ -173,16 +185,16 @@ static void list_block(BlockPlacement *p, uint32_t i, AddressRun run) {
             high = middle;
     }
     memmove(&p->listed[low + 1], &p->listed[low], (p->n_listed++ - low) * sizeof *p->listed);
-    p->listed[low] = (ListedBlock){run, p->start[i], p->end[i]};
+    p->listed[low] = (ListedBlock){run, lifetime(p->start[i], p->end[i])};
 }
 
+/* Without branches that depend on what lives when: they would often be predicted wrong. */
 static uint64_t lowest_listed_gap(const BlockPlacement *p, uint32_t i) {
-    uint64_t at = 0, size = p->blocks[i].size;
-    uint32_t start = p->start[i], end = p->end[i];
+    uint64_t at = 0, size = p->blocks[i].size, asked = query(p->start[i], p->end[i]);
     for (const ListedBlock *b = p->listed; b < p->listed + p->n_listed; b++) {
-        if (b->end < start || b->start > end) continue;
-        if (b->run.from >= at + size) break;
-        at = MAX(at, b->run.to);
+        uint64_t meets = -(uint64_t)(((b->life - asked) & both) == both); /* all bits, or none */
+        if ((b->run.from & meets) >= at + size) break;
+        at = MAX(at, b->run.to & meets);
     }
     return at;
 }
