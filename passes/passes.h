@@ -48,9 +48,4 @@ bool pipeline_run(Graph *g, OpLevel to, const PipelineOptions *options);
  * NULL. false after a reported error. */
 bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *options);
 
-/* memory_live.c: bytes live while each op of a program of level sched runs, in issue order, states
- * included; memory that several values share counts once. live: one entry per op. The largest entry
- * is the lower bound of the program's peak. */
-void memory_live(const Graph *g, uint32_t program, uint64_t *live);
-
 #endif

@@ -27,6 +27,8 @@ typedef struct Emit {
     Buf section[S_COUNT]; /* in the order of PLAN_SECTIONS */
     uint32_t *slots;      /* hash table of string offsets, 0 = free */
     uint32_t n_slots, n_strings;
+    const char *last_path; /* of the op before, and where it is */
+    PlanString last;
     uint32_t *value_number, *instr_number; /* by ValueId, OpId */
     uint32_t n_values, n_instrs;
     uint16_t placed[256];       /* by hash: the row of placements + 1 that was looked for last */
@@ -234,8 +236,8 @@ static uint16_t placement_row(Emit *e, const Placement *p) {
 
 /* Operand and result types of an op, in scratch arrays of the caller. */
 static void types_of(const Graph *g, const Op *op, Type *in, Type *out) {
-    for (uint32_t k = 0; k < op->n_in; k++) in[k] = clean_type(&g->values.at[op->in[k]].type);
-    for (uint32_t k = 0; k < op->n_out; k++) out[k] = clean_type(&g->values.at[op->out + k].type);
+    for (uint32_t k = 0; k < op->n_in; k++) in[k] = g->values.at[op->in[k]].type;
+    for (uint32_t k = 0; k < op->n_out; k++) out[k] = g->values.at[op->out + k].type;
 }
 
 static void emit_links(Emit *e, const Op *op) {
@@ -266,6 +268,13 @@ static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type
     return formula_flops(f->n_in, f->n_step, f->step, value);
 }
 
+/* Most ops have the path of the one before. */
+static PlanString path_of(Emit *e, const Op *op) {
+    if (op->path != e->last_path) e->last = string(e, op->path);
+    e->last_path = op->path;
+    return e->last;
+}
+
 static void emit_op(Emit *e, uint32_t program, OpId id, uint64_t live) {
     const Graph *g = e->g;
     const Op *op = &g->ops.at[id];
@@ -279,9 +288,8 @@ static void emit_op(Emit *e, uint32_t program, OpId id, uint64_t live) {
     PUT(e, instrs, .op = (uint16_t)op->kind, .stream = op->stream, .phase = op->phase,
         .first_in = ROWS(e, operands), .n_in = op->n_in, .first_out = e->n_values,
         .n_out = op->n_out, .first_edge = ROWS(e, edges), .n_edge = op->n_edge, .unit = op->unit,
-        .path = string(e, op->path), .file = op->span.file,
-        .line = op->span.file ? op->span.line : 0, .col = op->span.file ? op->span.col : 0,
-        .end_line = op->span.file ? op->span.end_line : 0,
+        .path = path_of(e, op), .file = op->span.file, .line = op->span.file ? op->span.line : 0,
+        .col = op->span.file ? op->span.col : 0, .end_line = op->span.file ? op->span.end_line : 0,
         .end_col = op->span.file ? op->span.end_col : 0,
         .flags = op->recomputed ? INSTR_RECOMPUTED : 0, .saves = e->saves.hold[id],
         .flops = (uint64_t)flops_of(g, op, in, out),
@@ -302,13 +310,12 @@ static void emit_programs(Emit *e) {
     size_t n_ops = 0;
     for (uint32_t i = 0; i < g->programs.n; i++) n_ops += g->programs.at[i].ops.n;
     buf_reserve(&e->section[S_instrs], n_ops * sizeof(PlanInstr));
+    buf_reserve(&e->section[S_values], g->values.n * sizeof(PlanValue));
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
         PUT(e, programs, .kind = (uint32_t)p->kind, .first_instr = e->n_instrs, .n_instr = p->ops.n,
             .part = (uint16_t)p->part, .stage = (uint16_t)p->stage, .peak = p->peak);
-        uint64_t *live = arena_array(g->arena, uint64_t, p->ops.n + 1);
-        memory_live(g, i, live);
-        for (uint32_t k = 0; k < p->ops.n; k++) emit_op(e, i, p->ops.at[k], live[k]);
+        for (uint32_t k = 0; k < p->ops.n; k++) emit_op(e, i, p->ops.at[k], p->live[k]);
     }
 }
 
@@ -322,10 +329,12 @@ static uint32_t state_row(const Graph *g, const char *name) {
 static void emit_words(Emit *e, const StatementNode *n) {
     Attrs a = n->attr;
     if (n->state) a.index = state_row(e->g, n->state);
+    uint64_t word[ATTR_COUNT + MAX_RANK], n_word = 0;
     for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
         if (op_info[n->kind].attrs >> bit & 1)
-            put_row(e, S_node_words, (const char *)&a + bit * sizeof(uint64_t), sizeof(uint64_t));
-    put_row(e, S_node_words, n->type.dim, n->type.rank * sizeof *n->type.dim);
+            memcpy(&word[n_word++], (const char *)&a + bit * sizeof *word, sizeof *word);
+    for (int i = 0; i < n->type.rank; i++) word[n_word++] = (uint64_t)n->type.dim[i];
+    put_row(e, S_node_words, word, n_word * sizeof *word);
 }
 
 typedef struct PlanFacts {

@@ -61,8 +61,10 @@ typedef struct Program {
     StagePart part; /* from pass divide on: what of it these ops are, */
     int32_t stage;  /* and whose; of an update: the first stage of the ranks that do it */
     VEC(OpId) ops;
-    uint64_t peak; /* level sched: bytes of the arena that this program touches, persistent ones
-                      included, workspaces not */
+    uint64_t peak;  /* level sched: bytes of the arena that this program touches, persistent ones
+                       included, workspaces not */
+    uint64_t *live; /* level sched: by position, bytes of the device that are live while the op
+                       runs; NULL in a graph that was read as text */
 } Program;
 
 /* One instance of a module of the .fsd file, in pre-order; [0] is the root, path "". */

@@ -106,6 +106,19 @@ static void set_addresses(Graph *g, const MemoryBlocks *b, Program *p) {
     m->arena_bytes = MAX(m->arena_bytes, p->peak);
 }
 
+/* Bytes of the device that are live while each op runs: states always, those that are lent while
+ * they need their memory; a block from its first access to its last one, once for all values in it.
+ * The largest is the lower bound of the peak. */
+static uint64_t *live_bytes(const Graph *g, const MemoryBlocks *b, uint32_t n) {
+    uint64_t *live = arena_array(g->arena, uint64_t, n + 1), sum = b->base;
+    for (uint32_t i = 0; i < b->at[0].n; i++) {
+        live[b->at[0].at[i].first] += b->at[0].at[i].size;
+        live[b->at[0].at[i].last + 1] -= b->at[0].at[i].size;
+    }
+    for (uint32_t i = 0; i < n; i++) live[i] = sum += live[i];
+    return live;
+}
+
 static void add_workspace(Graph *g, RoleMemory *m, const Op *op) {
     for (int d = 0; d < DEVICE_KINDS; d++)
         m->workspace_bytes[d] = MAX(m->workspace_bytes[d], memory_workspace(g, op, (DeviceKind)d));
@@ -141,6 +154,7 @@ bool pass_memory(Graph *g) {
         MemoryBlocks b = memory_defer(g, i, scratch);
         memory_place(scratch, b.at[1].at, b.at[1].n, p->ops.n);
         set_addresses(g, &b, p);
+        p->live = live_bytes(g, &b, p->ops.n);
         arena_free(scratch);
         RoleMemory *m = &g->roles.at[graph_role_of(g, p->stage)];
         for (uint32_t k = 0; k < p->ops.n; k++) add_workspace(g, m, &g->ops.at[p->ops.at[k]]);

@@ -48,9 +48,8 @@ Spans memory_spans(const Graph *g, const Program *p, uint32_t *position, Arena *
 uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
 
 /* memory_blocks.c */
-/* Builds the blocks, all in `scratch`. decided: addresses are there, values are in place where
- * addresses say so. */
-MemoryBlocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
+/* Builds the blocks, all in `scratch`. */
+MemoryBlocks memory_blocks(Graph *g, const Program *p, Arena *scratch);
 /* The set of value v and its offset from the set's lowest byte. */
 uint32_t memory_find(const MemoryBlocks *b, ValueId v, int64_t *offset);
 /* Puts copies before ops that would need one value in two places; once, before anything. false
@@ -64,7 +63,7 @@ OpId memory_copy(Graph *g, OpId user, ValueId v);
 /* By state: whether some program has its memory for other values for a while. */
 bool *memory_lent(const Graph *g, Arena *a);
 /* memory_blocks, and the times at which states that are lent need their memory. */
-MemoryBlocks memory_all_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
+MemoryBlocks memory_all_blocks(Graph *g, const Program *p, Arena *scratch);
 
 /* memory_defer.c: an order of the program with a lower peak, where making what is read late later
  * gives one. The result is its blocks, those of the device in their places, all in `a`. */

@@ -23,7 +23,6 @@
 typedef struct Build {
     MemoryBlocks *b;
     Spans spans;
-    bool decided;
 } Build;
 
 static int64_t value_bytes(const MemoryBlocks *b, ValueId v) {
@@ -123,11 +122,10 @@ static void join_slots(Build *u, const Op *op, const uint32_t *readers) {
     MemoryBlocks *b = u->b;
     const Graph *g = b->g;
     for (uint32_t k = 0; op->kind == OP_unshard && k < op->n_in && k < op->n_out; k++) {
-        const Value *v = &g->values.at[op->in[k]];
-        const Op *def = &g->ops.at[v->def];
+        const Op *def = &g->ops.at[g->values.at[op->in[k]].def];
         bool made = (def->kind == OP_cast || def->kind == OP_quantize) && def->stream == op->stream;
         bool own = readers[op->in[k]] == 1 && (made || def->kind == OP_fetch);
-        if (u->decided ? v->slots != 0 : own) join_roots(b, op->out + k, op->in[k], 0);
+        if (own) join_roots(b, op->out + k, op->in[k], 0);
     }
 }
 
@@ -209,7 +207,6 @@ static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId ou
     if (!all_lie_alike(u, op, r, &b->g->values.at[out].type)) return false;
     if (b->pin[r] != NO_ADDRESS || b->pin[s] != NO_ADDRESS) return false;
     if (b->high[r] - b->low[r] != bytes || b->high[s] - b->low[s] != bytes) return false;
-    if (u->decided) return b->g->values.at[op->in[k]].address == b->g->values.at[out].address;
     return b->end[r] == u->spans.to[i] && b->start[s] == u->spans.from[i];
 }
 
@@ -284,10 +281,10 @@ static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
     return b;
 }
 
-MemoryBlocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
+MemoryBlocks memory_blocks(Graph *g, const Program *p, Arena *scratch) {
     MemoryBlocks b = empty_blocks(g, p, scratch);
     uint32_t *position = arena_array(scratch, uint32_t, g->ops.n + 1), bad;
-    Build u = {.b = &b, .decided = decided, .spans = memory_spans(g, p, position, scratch)};
+    Build u = {.b = &b, .spans = memory_spans(g, p, position, scratch)};
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (!join_musts(&b, op, &bad))

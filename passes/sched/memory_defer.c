@@ -47,7 +47,7 @@ static bool gives_back(const Op *op) { return op->kind == OP_reshard || op->kind
 /* The program as it is now. */
 static void survey_program(Defer *d, Arena *a) {
     const Graph *g = d->g;
-    d->b = memory_all_blocks(d->g, d->p, false, a);
+    d->b = memory_all_blocks(d->g, d->p, a);
     const BlockList *device = &d->b.at[0];
     d->bound = memory_bound(a, device->at, device->n, d->p->ops.n, &d->worst);
     d->base = arena_array(a, ValueId, g->values.n + 1);
@@ -205,18 +205,31 @@ static uint64_t place_blocks(Arena *a, BlockList *blocks, uint32_t n_time) {
     return memory_place(a, blocks->at, blocks->n, n_time);
 }
 
+/* Is the height less than that of these blocks? Where they need more at one time there is no need
+ * to place them. Those that are lent come last and do not count: they may lie above all others. */
+static bool is_lower(Arena *a, uint64_t height, BlockList *blocks, uint32_t n_time) {
+    uint32_t n = 0, worst;
+    while (n < blocks->n && !blocks->at[n].fixed) n++;
+    if (height < memory_bound(a, blocks->at, n, n_time, &worst)) return true;
+    return height < place_blocks(a, blocks, n_time);
+}
+
 /* Tries a move; false: it was no good, all is as before. */
 static bool try_move(Defer *d, DeferredOp m, Before *b, Arena **now, Arena *all) {
-    uint64_t before = d->bound;
+    const Defer before = *d;
+    Arena *moved = arena_child(all);
     d->tried[d->p->ops.at[m.from]] = true;
     *b = move_op(d, m, all);
-    arena_free(*now);
-    survey_program(d, *now = arena_child(all));
-    if (d->bound < before) return true;
-    move_back(d, b);
-    arena_free(*now);
-    survey_program(d, *now = arena_child(all));
-    return false;
+    survey_program(d, moved);
+    bool lower = d->bound < before.bound;
+    arena_free(lower ? *now : moved);
+    if (lower) {
+        *now = moved;
+    } else {
+        move_back(d, b);
+        *d = before;
+    }
+    return lower;
 }
 
 MemoryBlocks memory_defer(Graph *g, uint32_t program, Arena *a) {
@@ -233,7 +246,7 @@ MemoryBlocks memory_defer(Graph *g, uint32_t program, Arena *a) {
     for (int k = 0; k < MOST_TRIES && find_move(&d, &m); k++)
         n += try_move(&d, m, &done[n], &now, a);
     uint64_t height = place_blocks(now, &d.b.at[0], d.p->ops.n);
-    if (!n || height < place_blocks(a, &as_it_was, n_time)) return d.b;
+    if (!n || is_lower(a, height, &as_it_was, n_time)) return d.b;
     while (n > 0) move_back(&d, &done[--n]);
     arena_free(now);
     survey_program(&d, now = arena_child(a));

@@ -98,8 +98,8 @@ static void add_lent(MemoryBlocks *b) {
     }
 }
 
-MemoryBlocks memory_all_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
-    MemoryBlocks b = memory_blocks(g, p, decided, scratch);
+MemoryBlocks memory_all_blocks(Graph *g, const Program *p, Arena *scratch) {
+    MemoryBlocks b = memory_blocks(g, p, scratch);
     add_lent(&b);
     return b;
 }
