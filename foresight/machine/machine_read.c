@@ -105,7 +105,8 @@ static void read_curve(const Reader *r, const char *path, MachineConstant *c, co
             read_number(r, arena_printf(r->a, "%s[0]", at), 0, MOST, json_array_get(pair, 0));
         points[i].factor = read_number(r, arena_printf(r->a, "%s[1]", at), LEAST_FACTOR, 1,
                                        json_array_get(pair, 1));
-        if (i && points[i].x <= last) fault(r, at, NULL, "it must be above the one before it");
+        if (i && points[i].x <= last)
+            fault(r, at, NULL, "the first number must be greater than that of the pair before");
         last = points[i].x;
     }
     c->points = points;
@@ -131,7 +132,7 @@ static void read_constant(Reader *r, const char *path, const char *stored, const
     if (!json_is_string(from) || !json_string_length(from))
         fault(r, below(r, path, "from"),
               "for example \"data sheet\", \"assumed\" or \"measured, 32 points, 3.1 %\"",
-              "a text is expected that says where the value comes from");
+              "a text that says where the value comes from is expected");
     c.from = arena_strdup(r->a, json_is_string(from) ? json_string_value(from) : "");
     vec_push(r->a, &r->m->constants, c);
 }

@@ -42,7 +42,7 @@ typedef struct MeasurePoint {
     uint64_t key;              /* equal keys take as long */
     const char *group;         /* of its constants: products.f32; NULL: it takes no time */
     const MeasureStart *start; /* which are these */
-    bool held;                 /* the first fit does not see it */
+    bool held_back;            /* the first fit does not see it */
 } MeasurePoint;
 
 typedef struct Measured {

@@ -13,7 +13,12 @@
 #include "measure.h"
 #include "plan_work.h"
 
-enum { MOST_CONSTANTS = 8, FEW = 4, HELD = 4 /* one in */, LAUNCH = 20 /* the quickest one in */ };
+enum {
+    MOST_CONSTANTS = 8,
+    FEW = 4,
+    HELD_BACK = 4 /* one in */,
+    LAUNCH = 20 /* the quickest one in */
+};
 
 typedef struct Search {
     Measured *m;
@@ -21,7 +26,7 @@ typedef struct Search {
     VEC(MeasurePoint *) points;        /* of the group */
     uint32_t constant[MOST_CONSTANTS]; /* of the machine */
     double start[MOST_CONSTANTS];
-    bool free[MOST_CONSTANTS]; /* nobody needs it */
+    bool optional[MOST_CONSTANTS]; /* predictions do without it */
     uint32_t n;
 } Search;
 
@@ -55,7 +60,7 @@ static double mean_error(Search *s) {
     double error = 0, weights = 0;
     for (uint32_t i = 0; i < s->points.n; i++) {
         const MeasurePoint *p = s->points.at[i];
-        if (p->held && !s->m->all) continue;
+        if (p->held_back && !s->m->all) continue;
         double weight = sqrt(p->seconds);
         error += weight * fabs(log(seconds_of(s, p) / p->seconds));
         weights += weight;
@@ -63,7 +68,8 @@ static double mean_error(Search *s) {
     return weights > 0 ? error / weights : 0;
 }
 
-static bool improve(Search *s, uint32_t k, double factor, double *best) {
+/* Tries constant k times the factor, and keeps that if the error falls. */
+static bool try_factor(Search *s, uint32_t k, double factor, double *best) {
     double before = *value_of(s, k);
     *value_of(s, k) = before * factor;
     double error = mean_error(s);
@@ -75,12 +81,14 @@ static bool improve(Search *s, uint32_t k, double factor, double *best) {
     return better;
 }
 
-static double search(Search *s) {
+/* The error of the constants that it found. */
+static double search_constants(Search *s) {
     double best = mean_error(s);
     for (double step = 4; step > 1.01;) {
         bool better = false;
         for (uint32_t k = 0; k < s->n; k++)
-            while (improve(s, k, step, &best) || improve(s, k, 1 / step, &best)) better = true;
+            while (try_factor(s, k, step, &best) || try_factor(s, k, 1 / step, &best))
+                better = true;
         if (!better) step = sqrt(step);
     }
     return best;
@@ -115,7 +123,7 @@ static void choose_points(Search *s, const Choice *c) {
             vec_push(s->m->arena, &s->points, &s->m->points.at[i]);
 }
 
-/* The first of those that are chosen alike. */
+/* Is c->like the first point of the choice? At the others it has been fitted already. */
 static bool is_first(const Measured *m, const Choice *c) {
     const MeasurePoint *p = m->points.at;
     while (!is_chosen(m, p, c)) p++;
@@ -135,8 +143,10 @@ static MachineConstant start_of(const Measured *m, const MeasurePoint *p,
                              .from = "assumed"};
 }
 
-/* Those that are needed, and one for each two points: fewer say nothing about it. */
-static void open_constants(Search *s, const char *group, const MeasureStart *start) {
+/* Puts the constants of the group into the machine, and chooses those to fit: what predictions
+ * need, then others, one for each two points, since fewer points do not determine more constants.
+ */
+static void choose_constants(Search *s, const char *group, const MeasureStart *start) {
     Measured *m = s->m;
     uint32_t most = MAX(s->points.n / 2, 1);
     for (s->n = 0; start->key; start++) {
@@ -147,7 +157,7 @@ static void open_constants(Search *s, const char *group, const MeasureStart *sta
         uint32_t i = set_constant(m, path, c.value, c.from);
         if (!fitted) continue;
         s->start[s->n] = c.value;
-        s->free[s->n] = !start->needed && !c.path;
+        s->optional[s->n] = !start->needed && !c.path;
         s->constant[s->n++] = i;
     }
 }
@@ -163,7 +173,8 @@ static bool is_moved(Search *s) {
     return false;
 }
 
-/* A constant that was not moved made no difference: it is what it was, or nothing. */
+/* A constant that the search left where it started makes no difference: it keeps its origin, or
+ * goes if predictions do without it. */
 static void name_origins(Search *s, double error) {
     const char *from = arena_printf(s->m->arena, "measured, %u point%s, %.1f %%", s->points.n,
                                     s->points.n == 1 ? "" : "s", 100 * error);
@@ -171,13 +182,13 @@ static void name_origins(Search *s, double error) {
         MachineConstant *c = &s->m->machine->constants.at[s->constant[k]];
         if (c->value != s->start[k])
             c->from = from;
-        else if (s->free[k])
+        else if (s->optional[k])
             drop_constant(s->m->machine, s->constant[k]);
     }
 }
 
-/* Rows that may be missing are left out where little is known of them: a plan may have no
- * all-reduce of more than a number. */
+/* The constants of all-reduces may be missing, and are where points are few: the all-reduces of
+ * many plans are those of single numbers only. */
 static uint32_t least_points(const MeasureStart *start) {
     return start == measure_reduced ? FEW : 1;
 }
@@ -188,11 +199,11 @@ static double fit_choice(Measured *m, const Choice *choice) {
     choose_points(&s, choice);
     if (s.points.n < least_points(choice->start)) return 0;
     uint32_t before = m->machine->constants.n;
-    open_constants(&s, choice->path, choice->start);
+    choose_constants(&s, choice->path, choice->start);
     Arena *scratch = arena_new();
     for (int v = 0; v < MEASURE_VARIANTS; v++)
         if (m->seen[v]) s.costs[v] = costs_of(&m->plan[v], m->machine, scratch);
-    double error = exp(search(&s)) - 1;
+    double error = exp(search_constants(&s)) - 1;
     if (choice->class < 0 && choice->start == measure_moved && !is_moved(&s))
         m->machine->constants.n = before; /* the row of the class says the same */
     else
@@ -221,7 +232,7 @@ static void fit_groups(Measured *m) {
     }
 }
 
-/* How far each op is from the products of its type. */
+/* Each op of products has a factor on the rate of its type. */
 static void fit_products(Measured *m) {
     for (uint32_t i = 0; i < m->points.n; i++) {
         const MeasurePoint *p = &m->points.at[i];
@@ -235,7 +246,7 @@ static void fit_products(Measured *m) {
 }
 
 /* The mean error of all points, or of those that are held back. */
-static double judge_points(Measured *m, bool held, uint32_t *n) {
+static double judge_points(Measured *m, bool held_back, uint32_t *n) {
     Search s = {.m = m};
     Arena *scratch = arena_new();
     double error = 0;
@@ -244,7 +255,7 @@ static double judge_points(Measured *m, bool held, uint32_t *n) {
         if (m->seen[v]) s.costs[v] = costs_of(&m->plan[v], m->machine, scratch);
     for (uint32_t i = 0; i < m->points.n; i++) {
         const MeasurePoint *p = &m->points.at[i];
-        if (held && !p->held) continue;
+        if (held_back && !p->held_back) continue;
         error += fabs(seconds_of(&s, p) / p->seconds - 1);
         ++*n;
     }
@@ -276,7 +287,7 @@ static void merge_points(Measured *m) {
         Costs c = {.plan = &m->plan[p.variant], .types = types};
         p.key = cost_key(&c, &c.plan->instrs[p.instr], 0);
         measure_group(m, &p, types);
-        p.held = p.key % HELD == 0;
+        p.held_back = p.key % HELD_BACK == 0;
         if (p.group && p.seconds > 0) m->points.at[kept++] = p;
     }
     qsort(m->points.at, kept, sizeof(MeasurePoint), by_key);
@@ -313,7 +324,8 @@ static void set_cache(Measured *m) {
     set_constant(m, "device.cache_bytes", size, "fitted");
 }
 
-static void open_machine(Measured *m) {
+/* The new machine file: the constants of the one that was given, before anything is fitted. */
+static void begin_machine(Measured *m) {
     m->machine = arena_new_of(m->arena, Machine);
     *m->machine = (Machine){.diags = m->diags, .file = "the new machine file", .kind = m->kind};
     for (uint32_t i = 0; m->base && i < m->base->constants.n; i++)
@@ -324,7 +336,7 @@ static void open_machine(Measured *m) {
 }
 
 static void fit_machine(Measured *m) {
-    open_machine(m);
+    begin_machine(m);
     set_launch(m);
     set_cache(m);
     fit_classes(m);

@@ -17,6 +17,7 @@ const MeasureStart
                        {"flops_s", 5e9, 1e13, false}, {0}};
 /* clang-format on */
 
+/* The group of constants of a kernel, and in *start those of them that are fitted. */
 static const char *kernel_group(Arena *a, const PlanInstr *in, const MeasureStart **start,
                                 Type *type) {
     OpKind op = (OpKind)in->op;

@@ -69,11 +69,13 @@ static bool read_events(Measured *m, Trace *t, const json_t *list) {
     json_array_foreach(list, i, item) {
         const char *kind = json_string_value(json_object_get(item, "ph"));
         if (kind && !strcmp(kind, "X") && !read_event(m, t, item))
-            return fault(m, t->file, NULL,
-                         arena_printf(m->arena, "traceEvents[%zu] is not an instruction", i));
+            return fault(
+                m, t->file, NULL,
+                arena_printf(m->arena, "traceEvents[%zu] is not an instruction of a plan", i));
     }
     if (t->events.n) return true;
-    return fault(m, t->file, "fsdp-run --profile FILE writes traces", "it has no instruction");
+    return fault(m, t->file, "fsdp-run --profile FILE writes traces",
+                 "the trace has no instructions");
 }
 
 static bool read_trace(Measured *m, Trace *t) {

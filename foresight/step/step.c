@@ -162,6 +162,7 @@ static void run_roles(StepRun *r) {
     }
 }
 
+/* The step ends with the slowest role; what all roles wait is the idle share. */
 static StepTime sum_roles(const StepRun *r) {
     const RoleRun *slowest = r->role;
     double busy = 0, roles = (double)r->plan->n_roles;

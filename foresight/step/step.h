@@ -103,7 +103,7 @@ typedef struct Simulation {
     const Cost *cost; /* by instruction */
     double cores, collective_cores;
     double issue;  /* host time of an instruction; 0: a call is recorded */
-    double launch; /* host time of a call */
+    double launch; /* before the first instruction of a recorded call */
     Origin launch_origin;
     bool one_stream;      /* --overlap off: all in issue order */
     double *end;          /* by instruction: when it ended, in its call */

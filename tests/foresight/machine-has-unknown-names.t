@@ -33,7 +33,7 @@ error[E0514]: m.machine: device.cores: an object is expected
 
 error[E0514]: m.machine: device.launch_s.value: a number from 0 to 1e+18 is expected
 
-error[E0514]: m.machine: device.launch_s.from: a text is expected that says where the value comes from
+error[E0514]: m.machine: device.launch_s.from: a text that says where the value comes from is expected
   = help: for example "data sheet", "assumed" or "measured, 32 points, 3.1 %"
 
 ==== exit 3

@@ -17,10 +17,10 @@ nothing is written
 error[E0515]: cut.json: not JSON in line 1: premature end of input near '"ar'
   = help: the run may have been interrupted while it wrote the trace
 
-error[E0515]: none.json: it has no instruction
+error[E0515]: none.json: the trace has no instructions
   = help: fsdp-run --profile FILE writes traces
 
-error[E0515]: x.json: traceEvents[0] is not an instruction
+error[E0515]: x.json: traceEvents[0] is not an instruction of a plan
 
 error[E0515]: other.json: it is not of a measuring plan for 2 ranks
   = help: make the plans with this fsdpc: fsdpc machine --plan -n 2 -o FOLDER, then fsdp-run --profile TRACE FOLDER/f32.bin
