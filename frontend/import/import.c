@@ -23,7 +23,7 @@ enum { IMPORT_ROWS = ARRAY_LEN(import_table) };
  * key gives it, NULL: the item is left out. */
 static const struct {
     const char *setting, *item, *standard;
-} parts[] = {
+} setting_items[] = {
     {"shard.prefetch", "forward", "1"}, {"shard.prefetch", "backward", "1"},
     {"shard.offload", "states", NULL},  {"shard.offload", "params", NULL},
     {"shard.offload", "grads", NULL},   {"shard.offload", "pin", NULL},
@@ -34,8 +34,8 @@ typedef struct Importer {
     Model *m;
     ImportFormat format;
     ImportedFile *in;
-    const char *part[ARRAY_LEN(parts)]; /* its value, or NULL */
-    ImportEntry *by[ARRAY_LEN(parts)];  /* the key that gave it */
+    const char *item[ARRAY_LEN(setting_items)]; /* its value, or NULL */
+    ImportEntry *by[ARRAY_LEN(setting_items)];  /* the key that gave it */
 } Importer;
 
 /* ---- rows ---- */
@@ -152,7 +152,7 @@ static const char *fill_in(Importer *i, const ImportEntry *e, const char *text) 
     return kept;
 }
 
-/* One `section.key = value`. */
+/* Sets one `section.key = value`. */
 static void set_one(Importer *i, const ImportEntry *e, const char *text) {
     Model *m = i->m;
     const char *name = arena_printf(m->arena, "%s: %s", i->in->path, e->key);
@@ -167,57 +167,61 @@ static void set_one(Importer *i, const ImportEntry *e, const char *text) {
                       model_place(m, e->span), true);
 }
 
-/* The part that `setting.item = value` gives, and its value; -1: it is a whole setting. */
-static int part_of(const char *one, const char **value) {
-    for (int k = 0; k < (int)ARRAY_LEN(parts); k++) {
-        size_t n = strlen(parts[k].setting), m = strlen(parts[k].item);
-        if (strncmp(one, parts[k].setting, n) || one[n] != '.') continue;
-        if (strncmp(one + n + 1, parts[k].item, m) || strncmp(one + n + 1 + m, " = ", 3)) continue;
+/* The row of setting_items of `setting.item = value`, and its value; -1: it is a whole setting. */
+static int item_of(const char *one, const char **value) {
+    for (int k = 0; k < (int)ARRAY_LEN(setting_items); k++) {
+        size_t n = strlen(setting_items[k].setting), m = strlen(setting_items[k].item);
+        if (strncmp(one, setting_items[k].setting, n) || one[n] != '.') continue;
+        if (strncmp(one + n + 1, setting_items[k].item, m) || strncmp(one + n + 1 + m, " = ", 3))
+            continue;
         *value = one + n + 1 + m + 3;
         return k;
     }
     return -1;
 }
 
-static void set_part(Importer *i, ImportEntry *e, int part, const char *value) {
-    if (i->part[part] && strcmp(i->part[part], value)) {
+static void keep_item(Importer *i, ImportEntry *e, int item, const char *value) {
+    if (i->item[item] && strcmp(i->item[item], value)) {
         Diag d = diag_at(i->m->ds, E_import_refused, e->span, "fsdpc does not support %s = %s",
                          e->key, e->text);
-        diag_help(&d, "%s takes only one %s, and %s sets it to %s", parts[part].setting,
-                  parts[part].item, i->by[part]->key, i->part[part]);
+        diag_help(&d, "%s takes only one %s, and %s sets it to %s", setting_items[item].setting,
+                  setting_items[item].item, i->by[item]->key, i->item[item]);
         diag_emit(&d);
     }
-    i->part[part] = value;
-    i->by[part] = e;
+    i->item[item] = value;
+    i->by[item] = e;
 }
 
 /* The settings of a row's text. Values are filled in after the text is split, because they can
  * contain semicolons. */
-static void set_all(Importer *i, ImportEntry *e, const char *text) {
+static void set_row(Importer *i, ImportEntry *e, const char *text) {
     for (const char *at = text, *value; *at;) {
         size_t n = strcspn(at, ";");
         const char *one = fill_in(i, e, arena_strndup(i->m->arena, at, n));
-        int part = part_of(one, &value);
-        if (part < 0)
+        int item = item_of(one, &value);
+        if (item < 0)
             set_one(i, e, one);
         else
-            set_part(i, e, part, value);
+            keep_item(i, e, item, value);
         at += n + strspn(at + n, "; ");
     }
 }
 
-/* Puts the setting of that part together from all its items; it is attributed to the last key
+/* Makes one setting of its items, of which `first` is the first; it is attributed to the last key
  * that gave one. */
-static void set_parts(Importer *i, size_t first) {
+static void set_from_items(Importer *i, size_t first) {
     Buf items = {0};
     const ImportEntry *by = NULL;
-    for (size_t k = first; k < ARRAY_LEN(parts); k++) {
-        if (strcmp(parts[k].setting, parts[first].setting)) break;
-        const char *value = i->part[k] ? i->part[k] : parts[k].standard;
+    for (size_t k = first; k < ARRAY_LEN(setting_items); k++) {
+        if (strcmp(setting_items[k].setting, setting_items[first].setting)) break;
+        const char *value = i->item[k] ? i->item[k] : setting_items[k].standard;
         if (i->by[k] && (!by || i->by[k] > by)) by = i->by[k];
-        if (value) buf_printf(&items, "%s%s = %s", items.n ? ", " : "", parts[k].item, value);
+        if (value)
+            buf_printf(&items, "%s%s = %s", items.n ? ", " : "", setting_items[k].item, value);
     }
-    if (by) set_one(i, by, arena_printf(i->m->arena, "%s = (%s)", parts[first].setting, items.at));
+    if (by)
+        set_one(i, by,
+                arena_printf(i->m->arena, "%s = (%s)", setting_items[first].setting, items.at));
     buf_free(&items);
 }
 
@@ -294,7 +298,7 @@ static void import_one(Importer *i, ImportEntry *e) {
     }
     e->became = fill_in(i, e, row->text);
     e->idle = row->action == IMPORT_IDLE;
-    if (row->action == IMPORT_SETS) set_all(i, e, row->text);
+    if (row->action == IMPORT_SETS) set_row(i, e, row->text);
     if (row->action == IMPORT_MICRO) set_micro_batch(i, e);
     if (row->action != IMPORT_REFUSES) return;
     Diag d = diag_at(i->m->ds, E_import_refused, e->span, "fsdpc does not support %s = %s", e->key,
@@ -327,8 +331,9 @@ void import_all(Model *m) {
         if (!path || !import_read(m, (ImportFormat)f, path, &in)) continue;
         Importer i = {.m = m, .format = (ImportFormat)f, .in = &in};
         for (uint32_t k = 0; k < in.entries.n; k++) import_one(&i, &in.entries.at[k]);
-        for (size_t k = 0; k < ARRAY_LEN(parts); k++)
-            if (!k || strcmp(parts[k].setting, parts[k - 1].setting)) set_parts(&i, k);
+        for (size_t k = 0; k < ARRAY_LEN(setting_items); k++)
+            if (!k || strcmp(setting_items[k].setting, setting_items[k - 1].setting))
+                set_from_items(&i, k);
         tell_idle(&i);
         vec_push(m->arena, &m->imports, in);
     }

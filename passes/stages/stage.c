@@ -192,6 +192,7 @@ static bool is_inside(const Graph *g, int32_t module, int32_t of) {
     return module == of;
 }
 
+/* Is a module of the layer's unit inside the module? */
 static bool has_layer(const Stages *s, int32_t module, uint32_t layer) {
     const Unit *u = &s->g->units.at[s->layers.at[layer].unit];
     bool any = false;
@@ -209,12 +210,12 @@ static void list_module(void *user, int32_t module) {
             l->good = stage_error(s, l->span,
                                   arena_printf(s->g->scratch, "stages %d and %d both list %s",
                                                layer->stage, l->stage, layer_name(s, i)),
-                                  "a unit is in one stage");
+                                  "put a unit into one stage only");
         layer->stage = l->stage;
     }
 }
 
-/* What the module computes goes with the unit before it if it has no unit. */
+/* What a module without units computes belongs to the stage of the unit before it. */
 static void find_module(void *user, int32_t module) {
     ListedStage *l = user;
     Stages *s = l->s;
@@ -227,12 +228,12 @@ static void find_module(void *user, int32_t module) {
         if (op->phase != PHASE_FORWARD || stage == l->stage ||
             !is_inside(s->g, module_of_path(&s->paths, op->path), module))
             continue;
-        l->good = stage_error(s, l->span,
-                              arena_printf(s->g->scratch,
-                                           "stage %d lists %s, which goes with %s of stage %d",
-                                           l->stage, s->g->modules.at[module].path,
-                                           layer_name(s, s->layer[id]), stage),
-                              "what is computed outside of units goes with the unit before it");
+        l->good = stage_error(
+            s, l->span,
+            arena_printf(s->g->scratch, "stage %d lists %s, which is computed with %s in stage %d",
+                         l->stage, s->g->modules.at[module].path, layer_name(s, s->layer[id]),
+                         stage),
+            "what no unit computes belongs to the stage of the unit before it: list it there");
     }
 }
 
@@ -244,14 +245,14 @@ static bool lists_are_whole(const Stages *s) {
         if (stage == NO_INDEX)
             return stage_error(s, lists->at.at[0].span,
                                arena_printf(s->g->scratch, "no stage lists %s", layer_name(s, i)),
-                               "each unit is in the list of one stage");
+                               "put each unit into the list of one stage");
         if (i && s->layers.at[i - 1].stage > stage)
             return stage_error(
                 s, lists->at.at[stage].span,
                 arena_printf(s->g->scratch,
                              "stage %d lists %s, which is computed after %s of stage %d", stage,
                              layer_name(s, i), layer_name(s, i - 1), s->layers.at[i - 1].stage),
-                "stages are rows of units in the order of computation");
+                "list the units in the order in which they are computed");
     }
     return true;
 }
@@ -282,7 +283,8 @@ static bool has_layers(const Stages *s, uint32_t stages) {
     Diag d =
         diag_at(g->diags, E_stages, g->policy.unit_span, "stages = %u: the model has %u unit%s",
                 stages, s->layers.n, s->layers.n == 1 ? "" : "s");
-    diag_help(&d, "a stage has at least one unit: use fewer stages, or smaller units (shard.unit)");
+    diag_help(&d,
+              "a stage needs at least one unit: use fewer stages, or smaller units (shard.unit)");
     diag_emit(&d);
     return false;
 }

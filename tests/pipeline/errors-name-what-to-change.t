@@ -11,7 +11,7 @@ train { loss = cross_entropy(model(x), y); batch = 24; steps = 1; optimizer = sg
 shard { unit = Linear }
 ==== out
 error[E0409]: stages = 4: the model has 3 units
-  = help: a stage has at least one unit: use fewer stages, or smaller units (shard.unit)
+  = help: a stage needs at least one unit: use fewer stages, or smaller units (shard.unit)
 error[E0409]: axis pp is not the first one of the mesh
   = help: ranks of a stage are neighbours: write mesh = (pp = .., dp = ..)
 error[E0409]: stages = 3 must be a multiple of pp = 2

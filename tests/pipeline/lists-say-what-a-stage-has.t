@@ -25,14 +25,14 @@ shard { unit = [Linear, Pair] }
   stage 3: 4 units, 208 parameters; a rank peaks at 9.0 KiB, sends 7.6 KiB a step
       3
 error[E0409]: no stage lists h.1
-  = help: each unit is in the list of one stage
+  = help: put each unit into the list of one stage
 error[E0409]: stages 0 and 1 both list h.0
-  = help: a unit is in one stage
+  = help: put a unit into one stage only
 error[E0409]: stage 0 lists h.1, which is computed after h.0 of stage 1
-  = help: stages are rows of units in the order of computation
+  = help: list the units in the order in which they are computed
 error[E0402]: stages "last.fd": no module of that path; did you mean "last.fa"?
-error[E0409]: stage 0 lists norm, which goes with h.2 of stage 1
-  = help: what is computed outside of units goes with the unit before it
+error[E0409]: stage 0 lists norm, which is computed with h.2 in stage 1
+  = help: what no unit computes belongs to the stage of the unit before it: list it there
 error[E0403]: stages "h": an array of modules has no forward of its own
   = help: name its elements: "h.*"
 error[E0409]: stages = 3 must be a multiple of pp = 2

@@ -149,7 +149,8 @@ static bool is_there(const LocalSeat *s, int32_t k, Moment moment) {
     return atomic_load(&s->m->reached[k]) >= reached_at(s, moment);
 }
 
-/* The first of those that wait here: which of them looks around first is chance. */
+/* The message names the first rank of those that wait here, whichever of them writes it: that is
+ * chance. */
 static int32_t first_there(const LocalSeat *s, Moment moment) {
     int32_t k = 0;
     while (k < s->group.index && !is_there(s, k, moment)) k++;
