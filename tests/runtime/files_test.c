@@ -525,4 +525,40 @@ TEST(a_metric_with_a_long_name_is_refused) {
     fclose(f);
 }
 
+/* ---- parts of tensors */
+
+/* A part of 40 x 6 elements of two bytes, as rows with a gap, turned, with a step, and as a row. */
+static const StoredPart stored_parts[] = {
+    {.rank = 2, .n = 240, .offset = 3, .dim = {40, 6}, .stride = {10, 1}},
+    {.rank = 2, .n = 240, .offset = 3, .dim = {40, 6}, .stride = {1, 40}},
+    {.rank = 2, .n = 240, .offset = 3, .dim = {40, 6}, .stride = {12, 2}},
+    {.rank = 2, .n = 240, .offset = 3, .dim = {240, 1}, .stride = {2, 1}},
+    {.rank = 1, .n = 240, .offset = 3, .dim = {240}, .stride = {1}},
+};
+
+TEST(parts_are_stored_element_by_element) {
+    enum { PART = 240, TENSOR = 512, FIRST_STEP = 7, LENGTH_STEP = 37 };
+    uint16_t from[PART], memory[TENSOR], file[TENSOR], back[PART];
+    for (int i = 0; i < PART; i++) from[i] = (uint16_t)(i + 1);
+    for (size_t k = 0; k < ARRAY_LEN(stored_parts); k++)
+        for (int64_t first = 0; first < PART; first += FIRST_STEP)
+            for (int64_t n = 1; first + n <= PART; n += LENGTH_STEP) {
+                const StoredPart *s = &stored_parts[k];
+                uint16_t expected[TENSOR] = {0};
+                for (int64_t i = first; i < first + n; i++) expected[stored_place(s, i)] = from[i];
+                memset(memory, 0, sizeof memory);
+                part_store(s, sizeof *from, first, n, (const char *)(from + first), (char *)memory);
+                assert_memory_equal(memory, expected, sizeof expected);
+                const char *path = write_bytes("part", file, 0);
+                int fd = open(path, O_RDWR);
+                assert_true(fd >= 0 && !ftruncate(fd, sizeof file));
+                assert_int_equal(part_write(fd, 0, s, sizeof *from, first, n, from + first), 0);
+                assert_int_equal(pread(fd, file, sizeof file, 0), sizeof file);
+                assert_memory_equal(file, expected, sizeof expected);
+                assert_int_equal(part_read(fd, 0, s, sizeof *from, first, n, back), 0);
+                assert_memory_equal(back, from + first, (size_t)n * sizeof *from);
+                close(fd);
+            }
+}
+
 RUN_TESTS(scratch_make, scratch_remove)
