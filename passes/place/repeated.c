@@ -1,5 +1,6 @@
 /* Finds the op of forward that an op of backward repeats: one with the same attributes and equal
- * operands, of several the one of the same place in the model.
+ * operands, of several the one of the same place in the model. Backward repeats what it computes
+ * again, and gathers of parts that an earlier axis wanted.
  *
  * Values are equal if ops with the same attributes make them of equal operands; of those one stands
  * for all. Time: an op is compared with those whose first operand is equal.
@@ -32,6 +33,10 @@ static bool same_origin(const Op *a, const Op *b) {
     return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
 }
 
+static bool is_repeated(const Op *op) {
+    return op->recomputed || (op->kind == OP_all_gather_part && op->phase == PHASE_BACKWARD);
+}
+
 static OpId find_equal(const Readers *r, const Op *op) {
     OpId found = NO_OP;
     for (OpId id = r->first[first_operand(r, op)]; id != NO_OP; id = r->next[id]) {
@@ -49,9 +54,9 @@ static void see_op(Readers *r, OpId id) {
     for (uint32_t j = 0; j < op->n_out; j++) {
         ValueId like = equal == NO_OP ? NO_VALUE : r->g->ops.at[equal].out + j;
         r->same[op->out + j] = equal == NO_OP ? op->out + j : r->same[like];
-        if (op->recomputed) r->all.value[op->out + j] = like;
+        if (is_repeated(op)) r->all.value[op->out + j] = like;
     }
-    if (op->recomputed) {
+    if (is_repeated(op)) {
         r->all.op[id] = equal;
     } else {
         ValueId by = first_operand(r, op);
@@ -72,10 +77,10 @@ Repeated find_repeated(Graph *g, uint32_t program) {
     bool any = false;
     for (uint32_t v = 0; v <= n; v++) r.all.value[v] = NO_VALUE, r.same[v] = v, r.first[v] = NO_OP;
     for (uint32_t k = 0; k < g->ops.n; k++) r.all.op[k] = NO_OP;
-    for (uint32_t i = 0; i < p->ops.n; i++) any |= g->ops.at[p->ops.at[i]].recomputed;
+    for (uint32_t i = 0; i < p->ops.n; i++) any |= is_repeated(&g->ops.at[p->ops.at[i]]);
     for (uint32_t i = 0; any && i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->recomputed || op->phase == PHASE_FORWARD) see_op(&r, p->ops.at[i]);
+        if (is_repeated(op) || op->phase == PHASE_FORWARD) see_op(&r, p->ops.at[i]);
     }
     return r.all;
 }

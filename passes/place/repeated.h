@@ -1,4 +1,4 @@
-/* What backward computes again: the values and ops of forward that it repeats. */
+/* What backward computes or gathers again: the values and ops of forward that it repeats. */
 #ifndef FSDPC_REPEATED_H
 #define FSDPC_REPEATED_H
 
