@@ -121,17 +121,19 @@ static void sum_bucket(CommEmitter *e, const Bucket *b) {
         Pending *p = &e->pending.at[e->pending_of[b->of.at[k].group]];
         p->value = e->became[p->of->reduced] = v[k];
         p->summed = true;
+        p->part = later[k].scatter | later[k].retain;
         p->later = (Transition){0};
     }
 }
 
-/* What had to wait for a reduction: the result goes into, or is added to, the group's state. */
+/* What had to wait for a reduction: the result goes into, or is added to, the group's state. That
+ * keeps no part of a sum that it kept whole: the update reads the part. */
 static void store_sum(CommEmitter *e, Pending *p) {
     uint32_t group = p->of->group;
     ValueId sum = add_kept(e, p);
     bool away = is_kept_away(e, group);
     ValueId there = away || comm_leaves(e, group) ? evict_gradient(e, p, sum) : sum;
-    emit_set_state(&e->b, e->c->gradient_state[group], away ? there : sum);
+    if (!p->part) emit_set_state(&e->b, e->c->gradient_state[group], away ? there : sum);
     e->became[p->of->reduced] = there;
     p->value = NO_VALUE;
 }
@@ -249,7 +251,7 @@ static void emit_bucket(CommEmitter *e, const Bucket *b, uint8_t phase) {
         ReductionPath w = path[k];
         if (w.at_once && !e->update) continue;
         Transition later = w.at_once || !e->update ? (Transition){0} : w.last;
-        Pending p = {r, b, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE, w.in_place, later};
+        Pending p = {r, b, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE, w.in_place, false, later};
         e->became[r->reduced] = value[k];
         if (e->several && (!w.at_once || w.in_place)) p.value = value[k];
         if (!w.at_once && (w.each.scatter || w.each.retain)) p.pack = e->pack[r->group];
