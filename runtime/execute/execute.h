@@ -35,6 +35,7 @@ typedef struct CheckpointInFlight CheckpointInFlight;
 typedef struct GradientDump GradientDump;
 typedef struct Loader Loader;
 typedef struct Generator Generator;
+typedef struct Prompts Prompts;
 
 /* Files that the run reads. */
 typedef struct RunInputs {
@@ -43,6 +44,7 @@ typedef struct RunInputs {
     TensorMatch *match;       /* by parameter */
     char *accepted;           /* differences of config.json that --accept took, or NULL */
     Tokenizer *tokenizer;     /* --tokenizer, or NULL */
+    Prompts *prompts;         /* --generate or --prompts, or NULL */
 } RunInputs;
 
 /* How the run ends. */

@@ -210,10 +210,25 @@ static int complete_save(RunOptions *o) {
 
 static int temperature_option(RunOptions *o, const char *value) {
     char *end;
-    o->temperature = strtod(value, &end);
-    o->sampling = "--temperature";
-    if (!*end && o->temperature >= 0 && o->temperature <= 1e6) return -1;
+    double x = o->sampling.temperature = strtod(value, &end);
+    o->samples = "--temperature";
+    if (!*end && x >= 0 && x <= 1e6) return -1;
     return usage_error("--temperature %s: must be a number of at least 0", value);
+}
+
+static int top_p_option(RunOptions *o, const char *value) {
+    char *end;
+    double x = o->sampling.top_p = strtod(value, &end);
+    o->samples = "--top-p";
+    if (!*end && x > 0 && x <= 1) return -1;
+    return usage_error("--top-p %s: must be a number above 0 and at most 1", value);
+}
+
+static int end_option(RunOptions *o, const char *value) {
+    o->samples = "--end-token";
+    o->end_token = END_NONE;
+    if (!strcmp(value, "none")) return -1;
+    return count_option("--end-token", value, 0, INT32_MAX, &o->end_token);
 }
 
 /* Finds options of training, given an option that excludes it. */
@@ -237,24 +252,37 @@ static int check_checkpoint(const RunOptions *o) {
     return -1;
 }
 
+static int check_generation(RunOptions *o) {
+    const char *with = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->samples;
+    const char *mode = o->prompts ? "--prompts" : "--generate";
+    o->generates = o->generate || o->prompts;
+    if (!o->generates) return with ? usage_error("%s needs --generate or --prompts", with) : -1;
+    if (o->generate && o->prompts)
+        return usage_error("--generate and --prompts exclude each other");
+    if (o->eval_only) return usage_error("--eval-only and %s exclude each other", mode);
+    if (o->log && !strcmp(o->log, "-"))
+        return usage_error("--log - and %s both write to standard output", mode);
+    if (o->tensorboard)
+        return usage_error("%s computes no loss, so it excludes --tensorboard", mode);
+    const TokenChoice *s = &o->sampling;
+    if (s->temperature == 0 && (s->top_k || s->top_p < 1))
+        return usage_error("%s needs --temperature: without it the likeliest token is taken",
+                           s->top_k ? "--top-k" : "--top-p");
+    return -1;
+}
+
 static int complete_options(RunOptions *o) {
     if (o->hosts && o->transport && o->transport->start != BY_MPIRUN)
         return usage_error("--hosts needs transport %s, not %s",
                            transport_of_start(BY_MPIRUN)->name, o->transport->name);
     if (o->accept && !o->load) return usage_error("--accept needs --load FOLDER");
     if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
-    const char *sampling = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->sampling;
-    if (!o->generate && sampling) return usage_error("%s needs --generate", sampling);
-    if (o->generate && o->eval_only)
-        return usage_error("--eval-only and --generate exclude each other");
-    if (o->generate && o->log && !strcmp(o->log, "-"))
-        return usage_error("--log - and --generate both write to standard output");
-    if (o->generate && o->tensorboard)
-        return usage_error("--generate computes no loss, so it excludes --tensorboard");
+    int code = check_generation(o);
+    if (code >= 0) return code;
     if (!o->tokens) o->tokens = 64;
-    int code = o->eval_only  ? check_mode(o, "--eval-only")
-               : o->generate ? check_mode(o, "--generate")
-                             : check_checkpoint(o);
+    code = o->eval_only   ? check_mode(o, "--eval-only")
+           : o->generates ? check_mode(o, o->prompts ? "--prompts" : "--generate")
+                          : check_checkpoint(o);
     return code < 0 ? complete_save(o) : code;
 }
 
@@ -326,9 +354,15 @@ static int apply_option(RunOptions *o, OptionId id, const char *value) {
     case OPT_TEMPERATURE: return temperature_option(o, value);
     case OPT_SEED:
         code = count_option("--seed", value, 0, INT64_MAX, &x);
-        o->sample_seed = (uint64_t)x;
-        o->sampling = "--seed";
+        o->sampling.seed = (uint64_t)x;
+        o->samples = "--seed";
         return code;
+    case OPT_TOP_K:
+        o->samples = "--top-k";
+        return count_option("--top-k", value, 1, INT32_MAX, &o->sampling.top_k);
+    case OPT_TOP_P: return top_p_option(o, value);
+    case OPT_END_TOKEN: return end_option(o, value);
+    case OPT_PROMPTS: o->prompts = value; return -1;
     case OPT_SAVE: o->save.path = value; return -1;
     case OPT_SAVE_DTYPE: return type_option(o, value);
     case OPT_MAX_FILE: return size_option(value, &o->save.max_file);
@@ -367,6 +401,8 @@ int options_parse(int argc, char **argv, RunOptions *o) {
                       .overlap = "auto",
                       .steps = -1,
                       .dump_step = -1,
+                      .end_token = END_OF_FOLDER,
+                      .sampling.top_p = 1,
                       .save.type = FT_COUNT,
                       .checkpoint = {.every = -1, .keep = -1, .keep_every = -1, .form = -1}};
     bool only_files = false;

@@ -51,6 +51,16 @@ enum {
 extern const TransportTraits transports[TRANSPORT_KINDS];
 const TransportTraits *transport_of_start(TransportStart start); /* the first in the table */
 
+/* How a token is chosen among those that the model gives numbers. */
+typedef struct TokenChoice {
+    double temperature; /* 0 = the likeliest one */
+    double top_p;       /* 1 = all */
+    int64_t top_k;      /* 0 = all */
+    uint64_t seed;
+} TokenChoice;
+
+enum { END_OF_FOLDER = -1, END_NONE = -2 };
+
 typedef struct RunOptions {
     const char *plan, *device, *hosts; /* device: a word of DeviceKind, or auto */
     const TransportTraits *transport;  /* NULL = not given */
@@ -72,12 +82,13 @@ typedef struct RunOptions {
     const char *profile; /* --profile, or NULL */
     const char *overlap; /* auto, on or off */
     bool quiet, eval_only, version;
-    const char *generate, *tokenizer; /* --generate, and the options that go with it */
-    int64_t tokens;
-    double temperature;
-    uint64_t sample_seed;
-    double peak_flops;    /* per device; 0 = not given */
-    const char *sampling; /* the last of --temperature and --seed that was given, or NULL */
+    bool generates; /* --generate or --prompts, of which the other is NULL: */
+    const char *generate, *prompts;
+    const char *tokenizer;     /* what goes with them */
+    int64_t tokens, end_token; /* end_token: an id, END_OF_FOLDER or END_NONE */
+    TokenChoice sampling;
+    const char *samples; /* the last option of sampling that was given, or NULL */
+    double peak_flops;   /* per device; 0 = not given */
 } RunOptions;
 
 /* Test modes, from environment variables; options.def says what they mean. */

@@ -56,7 +56,7 @@ int checkpoints_open(Run *run) {
     const RunOptions *o = run->options;
     int code = o->resume ? resume_open(run) : 0;
     if (code) return code;
-    if (o->eval_only || o->generate) run->checkpoint.folder = NULL;
+    if (o->eval_only || o->generates) run->checkpoint.folder = NULL;
     code = check_max_file(run);
     if (code) return code;
     if (!run->checkpoint.folder) return check_checkpoint_options(&o->checkpoint);

@@ -128,10 +128,10 @@ int inputs_open_data(Run *run) {
                 EXIT_CORRUPT,
                 "a batch field of the plan does not begin with the axis of the local batch");
     }
-    int code = o->generate ? generate_check(run, error)
-                           : data_options_check(run->plan, o->data, o->n_data, error);
+    int code = o->generates ? generate_check(run, error)
+                            : data_options_check(run->plan, o->data, o->n_data, error);
     if (code) return report_error(code, error);
-    if (o->generate) return 0;
+    if (o->generates) return 0;
     if (!o->eval_only) code = open_training(run);
     return code || !comes_to_evaluation(run) ? code : open_validation(run);
 }
@@ -162,5 +162,6 @@ void inputs_close(Run *run, TensorSet *set) {
     free(run->inputs.match);
     free(run->inputs.accepted);
     tokenizer_close(run->inputs.tokenizer);
+    prompts_close(run->inputs.prompts);
     if (set->arena) tensor_set_close(set);
 }

@@ -95,7 +95,7 @@ static uint64_t options_fingerprint(const Run *run) {
                         o->load != NULL,
                         o->threads,
                         o->eval_only,
-                        o->generate ? o->tokens : 0,
+                        (int64_t)prompts_identity(run),
                         run->saver ? run->checkpoint.every + 1 : 0,
                         run->steps.first,
                         (int64_t)resume_identity(run)};

@@ -65,7 +65,7 @@ int rank_open(Rank *r) {
     if (!code) code = open_arena(r);
     if (!code) code = host_arena_open(r);
     if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
-    if (!code && run->options->generate) code = generator_open(r);
+    if (!code && run->options->generates) code = generator_open(r);
     if (!code) code = executor_open(r);
     if (!code) code = testing_open(r);
     if (!code) code = loader_open(r, &r->loader);

@@ -46,7 +46,7 @@ static void print_summary(const Run *run) {
 int run_summarise(const Run *run, int code) {
     bool ended = code == 0 || code == EXIT_INTERRUPTED;
     bool first = run->rank[0].rank == 0;
-    if (ended && first && !run->options->generate) print_summary(run);
+    if (ended && first && !run->options->generates) print_summary(run);
     int written = ended && run->options->profile ? write_profile(run) : 0;
     /* Once the ranks have parted, a launcher may kill this process for the code of another one. */
     if (ended && first && fflush(stdout) && errno != EPIPE && !code)

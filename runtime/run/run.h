@@ -8,7 +8,7 @@
  *   rank_open what a rank has, opened and closed
  *   trainer   what a rank does: weights, then step calls and evaluations, then the save
  *   loader    a thread per rank that reads the next batch while a call runs
- *   generate  --generate
+ *   generate  --generate and --prompts, in four files
  *
  * Functions of main.c's sequence return 0 or an exit code of util.h after printing the message;
  * those of a rank leave it in the rank. May include: all rooms of the runtime.
@@ -70,15 +70,16 @@ void loader_request(Loader *l, const ProgramCall *c);
 /* The batch of the call requested last; or the exit code with the message. */
 int loader_wait(Loader *l, const void **bytes, char *error);
 
-/* generate.c */
-/* Opens the tokenizer; can the plan do it, and is the prompt right? */
+/* prompts.c */
+/* Opens the tokenizer and reads the prompts; can the plan do it, and are they right? */
 int generate_check(Run *run, char *error);
+void prompts_close(Prompts *p);
+uint64_t prompts_identity(const Run *run); /* the same on all ranks */
+
+/* generate.c */
 int generator_open(Rank *r);
 void generator_close(Generator *g);
 int generate_text(Generator *g, bool *stop); /* stop: it was interrupted */
-/* An id below n by its logits, -1 where none is a number; chance: room for n. */
-int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_t seed,
-                     uint64_t token, double *chance);
 
 /* report.c */
 /* Prints the message, and returns the code. */

@@ -36,7 +36,7 @@ static void on_signal(int signal_number) {
 /* What becomes of the run at the first signal. The line of numbers stays above it. */
 static void prepare_acknowledgement(const Run *run) {
     const char *save = run->options->save.path;
-    bool trains = !run->options->generate && !run->options->eval_only;
+    bool trains = !run->options->generates && !run->options->eval_only;
     if (!run_speaks(run)) return;
     snprintf(acknowledgement, sizeof acknowledgement,
              "%sinterrupted: finishing this step%s%s%s%s\n", isatty(STDERR_FILENO) ? "\n" : "",
@@ -57,7 +57,7 @@ void signals_catch(Run *run) {
     /* The terminal is gone; under nohup the run ignores that. */
     if (!processes_ignore(SIGHUP)) sigaction(SIGHUP, &a, NULL);
     /* A log that nobody reads any more is a failed write, not the end of the run. */
-    if (!run->options->generate) signal(SIGPIPE, SIG_IGN);
+    if (!run->options->generates) signal(SIGPIPE, SIG_IGN);
     /* What mpirun hands on to every rank, and what schedulers send before they end a job. */
     if (run->launch.module || run->saver) sigaction(SIGUSR1, &a, NULL);
     sigset_t held; /* until now; SIGTERM in ranks that fsdp-run started */

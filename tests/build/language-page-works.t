@@ -11,4 +11,4 @@ loops.fsd
 saving.fsd
 sharding.fsd
 training.fsd
-15
+17

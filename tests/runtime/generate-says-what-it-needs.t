@@ -44,8 +44,8 @@ error: cannot open none: No such file or directory
 x --load none: 2
 error: --generate: token 195 is out of range: the model's ids are 0 to 127
 é --load w: 1
-error: --tokens needs --generate
-error: --seed needs --generate
+error: --tokens needs --generate or --prompts
+error: --seed needs --generate or --prompts
 ==== err
 error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290", or give text and --tokenizer FILE
 error: --generate: token 128 is out of range: the model's ids are 0 to 127

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "floats.h"
+#include "generate.h"
 #include "random.h"
-#include "run.h"
 #include "state.h"
 #include "test.h"
 
@@ -46,22 +46,34 @@ TEST(normal_numbers_are_those_of_one_block) {
     free(many);
 }
 
+/* The likeliest of all, or a draw. */
+static int64_t choose(const double *logit, int64_t n, TokenChoice s, uint64_t token) {
+    double chance[8];
+    Candidates c = {.logit = logit, .chance = chance, .n = n, .parts = 1};
+    int64_t id;
+    assert_int_equal(sample_token(&c, &s, 0, token, &id), 0);
+    return id;
+}
+
+static const TokenChoice likeliest = {.top_p = 1};
+
 /* Of 40,000 draws each id gets its share, within four standard deviations. */
 TEST(tokens_are_drawn_by_their_chances) {
     enum { IDS = 5, DRAWS = 40000 };
     static const double logit[IDS] = {1.0, NAN, 2.5, -INFINITY, 2.0};
-    double chance[IDS], share[IDS] = {exp(0.5), 0, exp(1.25), 0, exp(1.0)}, sum = 0;
+    const TokenChoice s = {.temperature = 2, .top_p = 1, .seed = 11};
+    double share[IDS] = {exp(0.5), 0, exp(1.25), 0, exp(1.0)}, sum = 0;
     int drawn[IDS] = {0};
     for (int i = 0; i < IDS; i++) sum += share[i];
-    for (uint64_t k = 0; k < DRAWS; k++) drawn[choose_token(logit, IDS, 2.0, 11, k, chance)]++;
+    for (uint64_t k = 0; k < DRAWS; k++) drawn[choose(logit, IDS, s, k)]++;
     for (int i = 0; i < IDS; i++) {
         double p = share[i] / sum, off = fabs(drawn[i] - p * DRAWS);
         assert_true(off <= 4 * sqrt(p * (1 - p) * DRAWS));
     }
-    assert_int_equal(choose_token(logit, IDS, 0, 11, 0, chance), 2);
-    assert_int_equal(choose_token((double[]){3, 1, 2}, 3, 0, 11, 0, chance), 0);
-    assert_int_equal(choose_token((double[]){1, 2, 2}, 3, 0, 11, 0, chance), 1); /* the first */
-    assert_int_equal(choose_token(&logit[1], 1, 1.0, 11, 0, chance), -1);
+    assert_int_equal(choose(logit, IDS, likeliest, 0), 2);
+    assert_int_equal(choose((double[]){3, 1, 2}, 3, likeliest, 0), 0);
+    assert_int_equal(choose((double[]){1, 2, 2}, 3, likeliest, 0), 1); /* the first */
+    assert_int_equal(choose(&logit[1], 1, s, 0), -1);
 }
 
 /* Of two ids the first is drawn where the random number is below its share, however large the
@@ -74,14 +86,47 @@ TEST(a_draw_is_philox_of_seed_and_token) {
         uint32_t key[] = {(uint32_t)k, (uint32_t)(k >> 32)}, word[4];
         uint32_t counter[] = {(uint32_t)t, (uint32_t)(t >> 32), 0, 0};
         philox4x32(counter, key, word);
-        double u = ldexp(word[0], -32) + ldexp(word[1] >> 11, -53), chance[2];
+        double u = ldexp(word[0], -32) + ldexp(word[1] >> 11, -53);
         for (int above = 0; above < 2; above++) {
             double share = above ? u + 1e-12 : u - 1e-12, heat = 1 + i % 2;
             double logit[] = {shift[i / 9] + heat * log(share),
                               shift[i / 9] + heat * log1p(-share)};
             /* The logits' own rounding moves the share by this much of it. */
             if (shift[i / 9] != 0) logit[0] += above ? 1e-3 : -1e-3;
-            assert_int_equal(choose_token(logit, 2, heat, k, t, chance), !above);
+            const TokenChoice s = {.temperature = heat, .top_p = 1, .seed = k};
+            assert_int_equal(choose(logit, 2, s, t), !above);
+        }
+    }
+}
+
+/* What top_k and top_p leave out is never drawn; the others keep their shares. */
+TEST(only_the_likeliest_tokens_are_drawn) {
+    enum { IDS = 6, DRAWS = 40000 };
+    /* shares of all: 0.05, none, 0.4, 0.2, 0.2, 0.15 */
+    static const double logit[] = {1, NAN, 8, 4, 4, 3};
+    double of[IDS];
+    static const struct {
+        int64_t top_k;
+        double top_p;
+        int in[IDS];
+    } want[] = {{0, 1, {1, 0, 1, 1, 1, 1}},    {1, 1, {0, 0, 1, 0, 0, 0}},
+                {2, 1, {0, 0, 1, 1, 1, 0}}, /* the third is as likely as the second */
+                {4, 1, {0, 0, 1, 1, 1, 1}},    {9, 1, {1, 0, 1, 1, 1, 1}},
+                {0, 0.3, {0, 0, 1, 0, 0, 0}},  {0, 0.45, {0, 0, 1, 1, 1, 0}},
+                {0, 0.79, {0, 0, 1, 1, 1, 0}}, {0, 0.81, {0, 0, 1, 1, 1, 1}},
+                {2, 0.45, {0, 0, 1, 0, 0, 0}}, /* of the three it has half */
+                {2, 0.55, {0, 0, 1, 1, 1, 0}}};
+    for (int i = 0; i < IDS; i++) of[i] = log(logit[i]);
+    for (size_t w = 0; w < ARRAY_LEN(want); w++) {
+        const TokenChoice s = {
+            .temperature = 1, .top_k = want[w].top_k, .top_p = want[w].top_p, .seed = 5};
+        int drawn[IDS] = {0};
+        double sum = 0;
+        for (int i = 0; i < IDS; i++) sum += want[w].in[i] ? logit[i] : 0;
+        for (uint64_t k = 0; k < DRAWS; k++) drawn[choose(of, IDS, s, k)]++;
+        for (int i = 0; i < IDS; i++) {
+            double p = want[w].in[i] ? logit[i] / sum : 0;
+            assert_true(fabs(drawn[i] - p * DRAWS) <= 4 * sqrt(p * (1 - p) * DRAWS));
         }
     }
 }
