@@ -51,6 +51,7 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
     for (uint32_t i = 0; i < g->params.n; i++) e->param_value[i] = NO_VALUE;
     node_walk(loss, note_field, &use);
     node_walk(metric, note_field, &use);
+    if (kind == PROGRAM_EVAL) node_walk(prediction_expression(e), note_field, &use);
     Attrs a = {.index = graph_find_state(g, "step")};
     e->step = emit_value(&e->build, OP_state, &a, 0, NULL, NULL);
     a.index = graph_find_state(g, "staging");
@@ -200,7 +201,27 @@ static bool add_metric(Elaboration *e, const Node *expression) {
     return true;
 }
 
+/* Derived from the program train: there is no loss, and there are no metrics. */
+static bool cached_program(Elaboration *e) {
+    static const char *const others[][2] = {
+        {"train", "metric"}, {"train", "predict"}, {"train", "eval_every"}};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        const KeyValue *k = model_setting(e->model, others[i][0], others[i][1]);
+        bool off = !k->expression || k->expression->kind == NODE_NONE;
+        if (off) continue;
+        Diag d = diag_at(e->model->ds, E_cache, k->expression->span,
+                         "a plan with train.cache cannot evaluate, so it excludes train.%s",
+                         others[i][1]);
+        diag_help(&d, "write %s = none", others[i][1]);
+        diag_emit(&d);
+        return false;
+    }
+    begin_program(e, PROGRAM_EVAL, model_setting(e->model, "train", "loss")->expression, NULL);
+    return decode_program(e);
+}
+
 static bool eval_program(Elaboration *e) {
+    if (model_setting(e->model, "train", "cache")->value.boolean) return cached_program(e);
     const KeyValue *loss = model_setting(e->model, "train", "loss");
     const KeyValue *metric = model_setting(e->model, "train", "metric");
     const Node *metrics = metric->expression;
@@ -214,6 +235,11 @@ static bool eval_program(Elaboration *e) {
     bool right = true;
     for (uint32_t i = 0; i < metrics->n; i++) right &= add_metric(e, metrics->kids[i]);
     return right;
+}
+
+static bool predict_program(Elaboration *e) {
+    Scope s = batch_scope(e, model_setting(e->model, "train", "predict")->key);
+    return !prediction_expression(e) || add_prediction(&s);
 }
 
 static void finish_settings(Elaboration *e) {
@@ -253,7 +279,7 @@ bool elaborate_programs(Elaboration *e) {
     e->param_value = arena_array(m->arena, ValueId, e->graph->params.n + 1);
     e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
     if (!train_program(e) || m->ds->errors > before) return false;
-    if (!eval_program(e) || !check_denoising_ids(e)) return false;
+    if (!eval_program(e) || !predict_program(e) || !check_denoising_ids(e)) return false;
     finish_settings(e);
     return m->ds->errors == before;
 }

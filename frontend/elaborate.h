@@ -2,6 +2,7 @@
 #ifndef FSDPC_ELABORATE_H
 #define FSDPC_ELABORATE_H
 
+#include "evaluate.h"
 #include "frontend.h"
 #include "model.h"
 
@@ -16,5 +17,14 @@ Elaboration elaboration_of(Frontend *f);
 bool elaborate_programs(Elaboration *e);
 /* What the settings say of parameters, and where backward starts. false after reported errors. */
 bool elaborate_settings(Elaboration *e);
+/* predict.c */
+/* train.predict, or NULL. */
+const Node *prediction_expression(const Elaboration *e);
+/* Completes the program eval, in the scope of the loss; false after reported errors. */
+bool add_prediction(Scope *s);
+
+/* decode.c */
+/* Completes the program eval, of which the fields are there; false after reported errors. */
+bool decode_program(Elaboration *e);
 
 #endif

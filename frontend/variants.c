@@ -72,8 +72,7 @@ static bool has_programs_of(const Model *base, const Model *m) {
     for (uint32_t i = 0; i < m->settings.n; i++) {
         const KeyInfo *k = m->settings.at[i].key;
         bool of_data = !strcmp(k->section, "data");
-        bool of_loss =
-            !strcmp(k->section, "train") && (!strcmp(k->key, "loss") || !strcmp(k->key, "metric"));
+        bool of_loss = !strcmp(k->section, "train") && k->kinds & K_EXPRESSION;
         if ((of_data || of_loss) && m->settings.at[i].expression != base->settings.at[i].expression)
             return false;
     }

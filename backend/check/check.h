@@ -67,7 +67,8 @@ typedef struct Check {
     uint32_t
         *inner; /* by instruction, and one more: the first value that exists only inside of it */
     Type *inner_type;              /* of those values, from n_values on */
-    uint32_t *first_term_of_state; /* by state: the loss or metric that its sum began with + 1 */
+    uint32_t *first_term_of_state; /* by state: the loss or metric that its sum began with, or what
+                                      it keeps, + 1 */
     uint8_t *written; /* by state: a bit for each PlanCallKind whose calls add such a term to it */
 } Check;
 

@@ -27,6 +27,7 @@
  *       all ranks, as the step began
  *   4s  stages that read a parameter do not all add up their gradients of it, or do not update it
  *       alike
+ *   4t  keys or values that a call keeps are not those that the next call of the program reads
  */
 #include "check_gradients.h"
 

@@ -36,6 +36,8 @@ static bool may_leave_device(const PlanState *st) {
     case STATE_LARGEST:
     case STATE_KEPT:
     case STATE_OUTBOX:
+    case STATE_PREDICTION:
+    case STATE_CACHE:
     case STATE_ROLES: break;
     }
     return false;

@@ -3,10 +3,27 @@
  */
 #include "check_gradients.h"
 
+/* Does the program of instruction i both read and set that state? Keys and values that a call adds
+ * would otherwise be lost on ranks of another stage. */
+static int follow_cache(GradientCheck *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    int64_t index = p->instrs[i].attr.index;
+    const PlanProgram *q = &p->programs[s->c->program[i]];
+    bool reads = false, sets = false;
+    for (uint64_t k = q->first_instr; k < q->first_instr + (uint64_t)q->n_instr; k++) {
+        reads |= p->instrs[k].op == OP_state && p->instrs[k].attr.index == index;
+        sets |= p->instrs[k].op == OP_set_state && p->instrs[k].attr.index == index;
+    }
+    if (reads && sets) return 0;
+    return check_fail(s->c, "4t", i, "state %s is %s in the same program",
+                      plan_string(p, p->states[index].name), reads ? "not set" : "not read");
+}
+
 int follow_state(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
     int64_t index = p->instrs[i].attr.index;
     const PlanState *st = &p->states[index];
+    if (st->role == STATE_CACHE) return follow_cache(s, i);
     if (st->role != STATE_GRADIENT && st->role != STATE_METRIC && st->role != STATE_LARGEST)
         return 0;
     const Content *k = &s->before[index];
@@ -22,6 +39,18 @@ int follow_state(GradientCheck *s, uint64_t i) {
                               .summed = k->summed,
                               .split = k->split,
                               .group = k->group};
+    return 0;
+}
+
+/* What the model states of it is compared with that value (check_model.c). */
+static int follow_stated(GradientCheck *s, uint64_t i, uint32_t index, uint32_t value) {
+    uint32_t *term = &s->c->first_term_of_state[index];
+    if (*term && s->c->number[*term - 1] != s->c->number[value])
+        return check_fail(
+            s->c, "4o", i, "state %s gets a value that is computed differently from instruction %u",
+            plan_string(s->c->p, s->c->p->states[index].name), s->c->p->values[*term - 1].def);
+    *term = value + 1;
+    s->c->written[index] |= 1u << (s->evaluation ? PLAN_EVALUATION : PLAN_STEP);
     return 0;
 }
 
@@ -44,14 +73,8 @@ static int follow_sum_state(GradientCheck *s, uint64_t i, const PlanState *st, u
     if (s->times > 1 && v->entry && (v->summed != before->summed || v->split != before->split))
         return check_fail(s->c, "4c", i, "state %s is reduced again in every call", name);
     if (kind == SYM_TERM && v->current) {
-        uint32_t *term = &s->c->first_term_of_state[index];
-        if (*term && s->c->number[*term - 1] != s->c->number[v->value])
-            return check_fail(
-                s->c, "4o", i,
-                "state %s gets a value that is computed differently from instruction %u", name,
-                s->c->p->values[*term - 1].def);
-        *term = v->value + 1;
-        s->c->written[index] |= 1u << (s->evaluation ? PLAN_EVALUATION : PLAN_STEP);
+        int status = follow_stated(s, i, index, v->value);
+        if (status) return status;
     }
     *k = (Content){.calls = follow_contributions(s, v),
                    .kind = kind,
@@ -84,6 +107,11 @@ int follow_set_state(GradientCheck *s, uint64_t i) {
     switch (st->role) {
     case STATE_GRADIENT:
     case STATE_METRIC: return follow_sum_state(s, i, st, (uint32_t)index);
+    case STATE_CACHE: {
+        int status = follow_cache(s, i);
+        return status ? status : follow_stated(s, i, (uint32_t)index, v);
+    }
+    case STATE_PREDICTION: return follow_stated(s, i, (uint32_t)index, v);
     case STATE_LARGEST: return kept ? 0 : follow_largest_state(s, i, st, (uint32_t)index);
     case STATE_PARAM:
     case STATE_MOMENT1:

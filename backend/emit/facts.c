@@ -124,9 +124,9 @@ static void source(const Facts *out, const char *name, const DataSource *s) {
     }
 }
 
-/* A loss or metric of the model. */
+/* A loss, metric or prediction of the model. */
 static void metric(const Facts *out, const StatementNode *n) {
-    if (n->kind == OP_set_state) fact_whole(facts_named(out, n->state), STATE_METRIC);
+    if (n->kind == OP_set_state) fact_whole(facts_named(out, n->state), n->role);
 }
 
 void facts_of_model(const Frontend *f, FactSink *sink) {

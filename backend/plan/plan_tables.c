@@ -252,6 +252,11 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
     case STATE_LARGEST:
         right = g && has_shape(&s->type, DT_I32, plan_blocks(p, g, g->n_param));
         break;
+    case STATE_CACHE: right = !g && s->type.rank > 2 && type_is_float(&s->type); break;
+    case STATE_PREDICTION:
+        right = !g && s->type.rank > 0 && s->type.dim[0] == p->settings->local_batch &&
+                (type_is_float(&s->type) || s->type.dtype == DT_I32);
+        break;
     default: break;
     }
     FAIL_IF(!right, "state %s does not have the type of its role", name);

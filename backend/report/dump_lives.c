@@ -35,11 +35,13 @@ Category lives_state(StateRole role) {
     case STATE_GATHERED: return HOLDS_GATHERED;
     case STATE_STAGING: return HOLDS_BATCH;
     case STATE_KEPT: return HOLDS_ACTIVATIONS;
+    case STATE_CACHE: return HOLDS_ACTIVATIONS;
     case STATE_OUTBOX: return HOLDS_COMMUNICATION;
     case STATE_STEP:
     case STATE_SCALE:
     case STATE_METRIC:
     case STATE_LARGEST:
+    case STATE_PREDICTION:
     case STATE_ROLES: break;
     }
     return HOLDS_OTHER;

@@ -308,6 +308,7 @@ bool declare_fields(Elaboration *e) {
     graph_add_state(g, STATE_STEP, "step", type_of(DT_F64, 1, &step), NO_INDEX);
     graph_add_state(g, STATE_STAGING, "staging", type_of(DT_U8, 2, bytes), NO_INDEX);
     graph_add_state(g, STATE_METRIC, "loss", type_of(DT_I64, 1, &exact), NO_INDEX);
-    graph_add_state(g, STATE_METRIC, "eval.loss", type_of(DT_I64, 1, &exact), NO_INDEX);
+    if (!model_setting(e->model, "train", "cache")->value.boolean)
+        graph_add_state(g, STATE_METRIC, "eval.loss", type_of(DT_I64, 1, &exact), NO_INDEX);
     return true;
 }

@@ -75,8 +75,11 @@ void warn_idle_settings(Model *m, const Policy *p, const RunSettings *s) {
         warn_idle(m, "shard", "accumulate", "train.accumulate = 1");
     warn_of_idle_sums(m, p);
     if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
-    const KeyValue *metric = model_setting(m, "train", "metric");
-    bool measured = metric->expression && metric->expression->kind != NODE_NONE;
-    if (measured && !setting_is_given(m, "data", "val"))
-        warn_idle(m, "train", "metric", "no data.val");
+    static const char *const of_evaluation[] = {"metric", "predict"};
+    for (size_t i = 0; i < ARRAY_LEN(of_evaluation); i++) {
+        const KeyValue *key = model_setting(m, "train", of_evaluation[i]);
+        bool wanted = key->expression && key->expression->kind != NODE_NONE;
+        if (wanted && !setting_is_given(m, "data", "val"))
+            warn_idle(m, "train", of_evaluation[i], "no data.val");
+    }
 }

@@ -85,6 +85,8 @@ Resident resident_of(StateRole role) {
     case STATE_LARGEST:
     case STATE_KEPT:
     case STATE_OUTBOX:
+    case STATE_PREDICTION:
+    case STATE_CACHE:
     case STATE_FACTORS: /* of rows and columns: every rank has them whole, and they are small */
     case STATE_ROLES: break;
     }

@@ -11,7 +11,11 @@ static void state_node(const Graph *g, Statement *s, const Op *op, uint32_t *num
                           .path = op->path,
                           .span = op->span};
     if (op->n_out) node.type = g->values.at[op->out].type;
-    if (op_info[op->kind].rows == ROWS_STATES) node.state = g->states.at[op->attr->index].name;
+    if (op_info[op->kind].rows == ROWS_STATES) {
+        const State *of = &g->states.at[op->attr->index];
+        node.state = of->name;
+        node.role = of->role;
+    }
     for (uint32_t k = 0; k < op->n_in; k++) vec_push(g->arena, &s->in, number[op->in[k]]);
     for (uint32_t k = 0; k < op->n_out; k++) number[op->out + k] = s->n_values++;
     vec_push(g->arena, &s->nodes, node);

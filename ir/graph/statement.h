@@ -14,6 +14,7 @@ typedef struct StatementNode { /* an op */
     uint32_t n_out, first_out; /* its results; values are numbered in the order of the nodes */
     Type type;                 /* of result 0 */
     const char *path, *state;  /* module path; of ops of a state: the state's name */
+    StateRole role;            /* of that state */
     Span span;
 } StatementNode;
 

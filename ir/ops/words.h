@@ -146,7 +146,9 @@
     W(STATE_LARGEST, "largest",                                                                    \
       "the largest weights, in a step, of parameters that are quantized for gathers")              \
     W(STATE_KEPT, "kept", "an activation, from forward to backward of a micro-batch")              \
-    W(STATE_OUTBOX, "outbox", "u8[n, bytes]: the last n messages to another stage")
+    W(STATE_OUTBOX, "outbox", "u8[n, bytes]: the last n messages to another stage")                \
+    W(STATE_PREDICTION, "prediction", "of each sample of a call, read by the host")                \
+    W(STATE_CACHE, "cache", "keys or values of earlier positions, for generation")
 
 /* When shards of parameters are cast to the compute dtype. */
 #define WORDS_CastTime(W)                                                                          \

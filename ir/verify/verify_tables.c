@@ -244,6 +244,9 @@ static bool role_fits(const Verify *v, const State *s) {
     case STATE_OUTBOX:
         return !group && s->stage != NO_INDEX && t->dtype == DT_U8 && t->rank == 2 &&
                t->dim[0] >= 2;
+    case STATE_CACHE: return !group && t->rank > 2 && dtype_is_float(t->dtype);
+    case STATE_PREDICTION:
+        return !group && t->rank > 0 && (dtype_is_float(t->dtype) || t->dtype == DT_I32);
     default: return false;
     }
 }

@@ -158,6 +158,22 @@ static void set_results(Precision *c, const Op *op) {
     }
 }
 
+/* Keys and values have the dtype of those that a call adds. */
+static void set_cache(Graph *g, const Op *op) {
+    if (op->kind != OP_state) return;
+    State *s = &g->states.at[op->attr->index];
+    if (s->role != STATE_CACHE) return;
+    s->type.dtype = (uint8_t)g->policy.compute_dtype;
+    g->values.at[op->out].type.dtype = s->type.dtype;
+}
+
+/* What the host reads of each sample has the dtype that the model computes it in. */
+static void set_prediction(Graph *g, const Op *op) {
+    if (op->kind != OP_set_state) return;
+    State *s = &g->states.at[op->attr->index];
+    if (s->role == STATE_PREDICTION) s->type = g->values.at[op->in[0]].type;
+}
+
 bool pass_precision(Graph *g) {
     for (uint32_t k = 0; k < g->params.n; k++) {
         Param *p = &g->params.at[k];
@@ -174,7 +190,11 @@ bool pass_precision(Graph *g) {
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
         mark_gradients(&c, p);
-        for (uint32_t k = 0; k < p->ops.n; k++) set_results(&c, &g->ops.at[p->ops.at[k]]);
+        for (uint32_t k = 0; k < p->ops.n; k++) {
+            set_results(&c, &g->ops.at[p->ops.at[k]]);
+            set_cache(g, &g->ops.at[p->ops.at[k]]);
+            set_prediction(g, &g->ops.at[p->ops.at[k]]);
+        }
     }
     return true;
 }

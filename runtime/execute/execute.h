@@ -36,6 +36,7 @@ typedef struct GradientDump GradientDump;
 typedef struct Loader Loader;
 typedef struct Generator Generator;
 typedef struct Prompts Prompts;
+typedef struct Predictor Predictor;
 
 /* Files that the run reads. */
 typedef struct RunInputs {
@@ -128,8 +129,9 @@ struct Rank {
     Pulse pulse;                               /* how the other ranks see it */
     Loader *loader;
     GradientDump *dump;
-    Generator *generator;
-    SaveStream *saves; /* NULL: no checkpoints */
+    Generator *generator; /* --generate, or NULL */
+    Predictor *predictor; /* --predict, or NULL */
+    SaveStream *saves;    /* NULL: no checkpoints */
     CheckpointInFlight *checkpoint;
     char error[ERROR_BYTES];
 };

@@ -271,6 +271,18 @@ static int check_generation(RunOptions *o) {
     return -1;
 }
 
+static int check_prediction(RunOptions *o) {
+    if (!o->predict) return -1;
+    if (o->generates || o->eval_only)
+        return usage_error("%s and --predict exclude each other", o->eval_only  ? "--eval-only"
+                                                                  : o->generate ? "--generate"
+                                                                                : "--prompts");
+    if (o->tensorboard)
+        return usage_error("--predict reports no metrics, so it excludes --tensorboard");
+    o->eval_only = true;
+    return -1;
+}
+
 static int complete_options(RunOptions *o) {
     if (o->hosts && o->transport && o->transport->start != BY_MPIRUN)
         return usage_error("--hosts needs transport %s, not %s",
@@ -278,9 +290,10 @@ static int complete_options(RunOptions *o) {
     if (o->accept && !o->load) return usage_error("--accept needs --load FOLDER");
     if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
     int code = check_generation(o);
+    if (code < 0) code = check_prediction(o);
     if (code >= 0) return code;
     if (!o->tokens) o->tokens = 64;
-    code = o->eval_only   ? check_mode(o, "--eval-only")
+    code = o->eval_only   ? check_mode(o, o->predict ? "--predict" : "--eval-only")
            : o->generates ? check_mode(o, o->prompts ? "--prompts" : "--generate")
                           : check_checkpoint(o);
     return code < 0 ? complete_save(o) : code;
@@ -348,6 +361,7 @@ static int apply_option(RunOptions *o, OptionId id, const char *value) {
         o->restarts = (int32_t)x;
         return code;
     case OPT_EVAL_ONLY: o->eval_only = true; return -1;
+    case OPT_PREDICT: o->predict = value; return -1;
     case OPT_GENERATE: o->generate = value; return -1;
     case OPT_TOKENIZER: o->tokenizer = value; return -1;
     case OPT_TOKENS: return count_option("--tokens", value, 1, INT32_MAX, &o->tokens);

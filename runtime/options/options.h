@@ -81,7 +81,9 @@ typedef struct RunOptions {
     const char *dump_path;
     const char *profile; /* --profile, or NULL */
     const char *overlap; /* auto, on or off */
-    bool quiet, eval_only, version;
+    bool quiet, version;
+    bool eval_only; /* --eval-only, or --predict: */
+    const char *predict;
     bool generates; /* --generate or --prompts, of which the other is NULL: */
     const char *generate, *prompts;
     const char *tokenizer;     /* what goes with them */

@@ -1,10 +1,13 @@
 /* --generate and --prompts: continue texts with the loaded weights, a token at a time.
  *
- * They have no program of their own: for each token the evaluation program runs over the texts so
- * far, as samples of its batch, and just before its cross entropy takes the logits, the rows of the
- * last positions are copied to the host. The model has to be causal, since what follows such a
- * position is filled with zeros. When a text is longer than a sample, its last tokens are the
- * sample.
+ * They run the evaluation program. With train.cache it computes the logits after one token, and
+ * keeps keys and values for the next one: all texts of a batch are at the same position, and one
+ * that is still in its prompt chooses no token.
+ *
+ * Without, it runs for each token over the texts so far, as samples of its batch, and just before
+ * its cross entropy takes the logits, the rows of the last positions are copied to the host. The
+ * model has to be causal, since what follows such a position is filled with zeros. When a text is
+ * longer than a sample, its last tokens are the sample.
  *
  * All ranks run the calls of an evaluation, for together they hold the weights. Prompts are dealt
  * out as samples of a batch are: --prompts continues as many at once as the batch of all ranks has
@@ -26,15 +29,15 @@ typedef struct Text {
     int32_t *ids;         /* prompt included */
     int64_t n;
     int64_t row; /* where the rank has logits of the last token; -1: it has not */
+    bool ready;  /* some rank has them */
     bool ended;  /* by an end token */
 } Text;
 
 struct Generator {
     Rank *rank;
-    uint32_t instr;       /* of the evaluation: its cross entropy */
-    const PlanRole *last; /* the ranks that run it */
-    const PlanValue *logits;
-    DimPart ids; /* of these the rank has logits */
+    Logits logits;
+    DimPart ids;      /* of these the rank has logits */
+    int64_t position; /* train.cache: of the next call */
     uint8_t *slot;
     uint64_t slot_bytes;
     Text *text;            /* by sample of the batch of all ranks */
@@ -45,28 +48,34 @@ struct Generator {
     double *logit, *chance;
 };
 
-static bool goes_on(const Text *t) { return t->prompt && !t->ended; }
+/* Does the text get another token? */
+static bool goes_on(const Generator *g, const Text *t) {
+    return t->prompt && !t->ended && t->n - t->prompt->n < g->rank->run->options->tokens;
+}
 
 /* ---- a rank's part */
+
+/* The rows of the rank's texts from where the logits lie. */
+static int take_rows(Generator *g, int stream, const char *logits, char *error) {
+    Rank *r = g->rank;
+    int code = 0;
+    uint64_t pitch = (uint64_t)(type_pitch(&g->logits.type) * dtype_bytes(g->logits.type.dtype));
+    for (int64_t i = 0; i < r->run->plan->settings->local_batch && !code; i++) {
+        const Text *own = &g->text[g->first + i];
+        if (!own->ready || own->row < 0) continue;
+        code = r->run->device->copy_out(r->context, stream, g->raw + (uint64_t)i * g->row_bytes,
+                                        logits + (uint64_t)own->row * pitch, g->row_bytes, error);
+    }
+    return code ? code : rank_synchronize(r, error);
+}
 
 /* Takes the logits inside the evaluation. */
 static int generator_before(void *of, uint32_t instr, char *error) {
     Generator *g = of;
     Rank *r = g->rank;
-    int code = 0;
-    const PlanInstr *in = &r->run->plan->instrs[instr];
-    const Type *t = &g->logits->type;
-    uint64_t pitch = (uint64_t)(type_pitch(t) * dtype_bytes(t->dtype));
-    if (instr != g->instr) return 0;
-    for (int64_t i = 0; i < r->run->plan->settings->local_batch && !code; i++) {
-        const Text *own = &g->text[g->first + i];
-        const char *from = r->arena + g->logits->address + (uint64_t)own->row * pitch;
-        if (goes_on(own) && own->row >= 0)
-            code = r->run->device->copy_out(r->context, in->stream,
-                                            g->raw + (uint64_t)i * g->row_bytes, from, g->row_bytes,
-                                            error);
-    }
-    return code ? code : rank_synchronize(r, error);
+    if (instr != g->logits.instr || g->logits.state) return 0;
+    return take_rows(g, r->run->plan->instrs[instr].stream, r->arena + g->logits.value->address,
+                     error);
 }
 
 static int64_t longest_prompt(const Prompts *p) {
@@ -95,8 +104,8 @@ static bool open_rows(Generator *g) {
     const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
     g->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
     g->slot = calloc(1, MAX(g->slot_bytes, 1));
-    g->ids = logits_part(p, g->logits, g->logits->type.rank - 1, g->rank->rank);
-    g->row_bytes = (uint64_t)(g->ids.count * dtype_bytes(g->logits->type.dtype));
+    g->ids = logits_part(p, &g->logits, g->logits.type.rank - 1, g->rank->rank);
+    g->row_bytes = (uint64_t)(g->ids.count * dtype_bytes(g->logits.type.dtype));
     g->raw = calloc((size_t)p->settings->local_batch, g->row_bytes);
     g->logit = calloc((size_t)g->ids.count, sizeof *g->logit);
     g->chance = calloc((size_t)g->ids.count, sizeof *g->chance);
@@ -109,10 +118,7 @@ int generator_open(Rank *r) {
     if (g) {
         g->rank = r;
         r->tap = (Tap){generator_before, g};
-        uint32_t program;
-        logits_find(p, &program, &g->instr);
-        g->last = &p->roles[plan_stage_role(p, p->programs[program].stage)];
-        g->logits = logits_of(p, g->instr);
+        logits_find(p, &g->logits);
     }
     if (g && open_texts(g) && open_rows(g)) return 0;
     snprintf(r->error, ERROR_BYTES, "no memory for --generate");
@@ -141,20 +147,36 @@ static int run_evaluation(Rank *r) {
     return code;
 }
 
-/* The ends of the rank's texts as samples. */
+/* The ends of the rank's texts as samples; with train.cache the token at the position, and the
+ * position itself in the first sample. */
 static void fill_slot(Generator *g) {
     const Plan *p = g->rank->run->plan;
     const PlanField *inputs = logits_inputs(p);
-    int64_t length = inputs->type.dim[1];
+    int64_t length = inputs->type.dim[1], at = g->position;
     int32_t *rows = (int32_t *)(void *)(g->slot + inputs->staging);
+    bool cached = g->logits.state != NULL;
     memset(g->slot, 0, g->slot_bytes);
     for (int64_t i = 0; i < p->settings->local_batch; i++) {
-        Text *t = &g->text[g->first + i];
+        const Text *t = &g->text[g->first + i];
         int64_t n = MIN(t->n, length);
-        if (!goes_on(t)) continue;
-        memcpy(rows + i * length, t->ids + (t->n - n), (size_t)n * sizeof *rows);
-        t->row =
-            rank_role(g->rank) == g->last ? logits_row(p, g->logits, g->rank->rank, i, n - 1) : -1;
+        if (cached && t->prompt && at < t->n) rows[i * length] = t->ids[at];
+        if (!cached && goes_on(g, t))
+            memcpy(rows + i * length, t->ids + (t->n - n), (size_t)n * sizeof *rows);
+    }
+    if (cached) rows[1] = (int32_t)at;
+}
+
+/* Of which texts the next call makes logits, and where the rank has them. */
+static void find_rows(Generator *g) {
+    const Plan *p = g->rank->run->plan;
+    int64_t length = logits_inputs(p)->type.dim[1], local = p->settings->local_batch;
+    for (int64_t i = 0; i < g->n_text; i++) {
+        Text *t = &g->text[i];
+        bool own = i >= g->first && i < g->first + local;
+        t->ready = goes_on(g, t) && (!g->logits.state || g->position == t->n - 1);
+        t->row = !own || !t->ready ? -1
+                                   : logits_row(p, &g->logits, g->rank->rank, i - g->first,
+                                                MIN(t->n, length) - 1);
     }
 }
 
@@ -165,12 +187,16 @@ static int run_model(Generator *g) {
     const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
     const PlanState *step = plan_find_state(p, STATE_STEP, -1);
     double state[STEP_SLOTS];
+    find_rows(g);
     fill_slot(g);
     step_state_fill(p->settings, MAX(run->steps.scheduled, 1), 0, 0, 0, 0, state);
     int code = step ? rank_copy_in(r, r->arena + step->address, state, sizeof state) : 0;
     if (!code && staging)
         code = rank_copy_in(r, r->arena + staging->address, g->slot, g->slot_bytes);
     if (!code) code = run_evaluation(r);
+    if (!code && g->logits.state && rank_role(r) == g->logits.role)
+        code = take_rows(g, STREAM_COMPUTE, r->arena + g->logits.state->address, r->error);
+    g->position++;
     return code ? code : rank_synchronize(r, r->error);
 }
 
@@ -179,8 +205,8 @@ static int run_model(Generator *g) {
 /* The rank's logits of ids that can be chosen; returns how many. */
 static int64_t read_logits(Generator *g, int64_t text) {
     int64_t own = text - g->first;
-    int64_t n = MIN(logits_tokens(g->rank->run, g->logits) - g->ids.from, g->ids.count);
-    FileType type = file_type_of(g->logits->type.dtype);
+    int64_t n = MIN(logits_tokens(g->rank->run, &g->logits) - g->ids.from, g->ids.count);
+    FileType type = file_type_of(g->logits.type.dtype);
     if (own < 0 || own >= g->rank->run->plan->settings->local_batch || g->text[text].row < 0)
         return 0;
     const char *raw = g->raw + (uint64_t)own * g->row_bytes;
@@ -195,9 +221,9 @@ static int agree(void *of, uint64_t mine, uint64_t *out) { return rank_agree(of,
 static int choose_token(Generator *g, int64_t text, int64_t *id) {
     Rank *r = g->rank;
     const Plan *p = r->run->plan;
-    const Placement *placed = plan_placement(p, g->logits);
+    const Placement *placed = plan_placement(p, g->logits.value);
     Mesh mesh = plan_mesh(p);
-    AxisSet axes = placed ? placed->cut[g->logits->type.rank - 1] : 0;
+    AxisSet axes = placed ? placed->cut[g->logits.type.rank - 1] : 0;
     Candidates c = {.logit = g->logit,
                     .chance = g->chance,
                     .n = read_logits(g, text),
@@ -251,10 +277,28 @@ static int next_token(Generator *g, int64_t text, bool *stop) {
     return EXIT_TRAINING;
 }
 
+/* What lies behind a position is multiplied by 0, and has to be a number. */
+static int clear_cache(Generator *g) {
+    Rank *r = g->rank;
+    const Plan *p = r->run->plan;
+    int code = 0;
+    for (uint64_t i = 0; i < p->n_states && !code; i++) {
+        const PlanState *s = &p->states[i];
+        if (s->role != STATE_CACHE || !plan_has_state(p, s, plan_role_of(p, r->rank))) continue;
+        void *zeros = calloc(1, (size_t)type_bytes(&s->type));
+        if (!zeros) fail_environment("no memory for --generate");
+        code = rank_copy_in(r, r->arena + s->address, zeros, (uint64_t)type_bytes(&s->type));
+        if (!code) code = rank_synchronize(r, r->error);
+        free(zeros);
+    }
+    return code;
+}
+
 /* Gives samples to prompts from that one on, and shows what --generate begins with. */
 static int begin_texts(Generator *g, int64_t prompt) {
     const Prompts *p = g->rank->run->inputs.prompts;
-    int code = 0;
+    int code = prompt ? 0 : clear_cache(g);
+    g->position = 0;
     for (int64_t i = 0; i < g->n_text; i++) {
         Text *t = &g->text[i];
         *t = (Text){
@@ -265,13 +309,13 @@ static int begin_texts(Generator *g, int64_t prompt) {
     return code;
 }
 
-/* A token more for each text; false: all have ended. */
+/* A call, and a token more for each text that it makes logits of; more: one did not end. */
 static int next_tokens(Generator *g, bool *more, bool *stop) {
     *more = false;
-    for (int64_t i = 0; i < g->n_text; i++) *more |= goes_on(&g->text[i]);
+    for (int64_t i = 0; i < g->n_text; i++) *more |= goes_on(g, &g->text[i]);
     int code = *more ? run_model(g) : 0;
     for (int64_t i = 0; i < g->n_text && !code && *more && !*stop; i++)
-        if (goes_on(&g->text[i])) code = next_token(g, i, stop);
+        if (g->text[i].ready) code = next_token(g, i, stop);
     return code;
 }
 
@@ -299,8 +343,7 @@ int generate_text(Generator *g, bool *stop) {
     for (int64_t p = 0; p < run->inputs.prompts->n && !code && !*stop; p += g->n_text) {
         bool more = true;
         code = begin_texts(g, p);
-        for (int64_t i = 0; i < run->options->tokens && !code && more && !*stop; i++)
-            code = next_tokens(g, &more, stop);
+        while (!code && more && !*stop) code = next_tokens(g, &more, stop);
         if (!code || !run->options->prompts) {
             int failed = print_texts(g);
             code = code ? code : failed;

@@ -11,18 +11,23 @@
 #include "run.h"
 
 /* ---- logits.c */
+typedef struct Logits {
+    const PlanRole *role;   /* the ranks that compute them */
+    const PlanState *state; /* train.cache: of one position, in this state; NULL: of all, */
+    const PlanValue *value; /* as operand of this instruction of the evaluation: */
+    uint32_t instr;
+    Type type;
+} Logits;
 const PlanField *logits_inputs(const Plan *p); /* the field of token ids; NULL: none */
 bool logits_reads_bytes(const Plan *p);
-/* The first cross entropy of the evaluation program, which belongs to the loss. */
-bool logits_find(const Plan *p, uint32_t *program, uint32_t *instr);
-const PlanValue *logits_of(const Plan *p, uint32_t instr);
+/* Those of the first cross entropy, which belongs to the loss; false: there is none. */
+bool logits_find(const Plan *p, Logits *out);
 /* What the rank has of a dimension of the logits. */
-DimPart logits_part(const Plan *p, const PlanValue *logits, int dim, int64_t rank);
+DimPart logits_part(const Plan *p, const Logits *l, int dim, int64_t rank);
 /* The place among the rank's rows of one of a sample's positions; -1: it has others. */
-int64_t logits_row(const Plan *p, const PlanValue *logits, int64_t rank, int64_t sample,
-                   int64_t position);
+int64_t logits_row(const Plan *p, const Logits *l, int64_t rank, int64_t sample, int64_t position);
 /* Ids that can be chosen, and that can stand in a text. */
-int64_t logits_tokens(const Run *run, const PlanValue *logits);
+int64_t logits_tokens(const Run *run, const Logits *l);
 /* Does the plan compute logits for each token that it reads? The mode is named in the message. */
 int logits_check(const Plan *p, const char *mode, char *error);
 

@@ -100,9 +100,15 @@ static int open_validation(Run *run) {
     int code = dataset_open(run->plan, "val", o->data, o->n_data, &run->inputs.val, error);
     if (code) return report_error(code, error);
     run->steps.evaluates = run->inputs.val != NULL;
+    if (run->inputs.val && o->predict) {
+        run->steps.samples = run->inputs.val->samples;
+        return 0;
+    }
     if (run->inputs.val || !o->eval_only) return check_evaluation(run);
-    fprintf(stderr, "error: --eval-only: the plan has no data.val\n"
-                    "help: compile with -s 'data.val=text(\"file\")', or another source\n");
+    fprintf(stderr,
+            "error: %s: the plan has no data.val\n"
+            "help: compile with -s 'data.val=text(\"file\")', or another source\n",
+            o->predict ? "--predict" : "--eval-only");
     return EXIT_USER;
 }
 
@@ -131,7 +137,8 @@ int inputs_open_data(Run *run) {
     int code = o->generates ? generate_check(run, error)
                             : data_options_check(run->plan, o->data, o->n_data, error);
     if (code) return report_error(code, error);
-    if (o->generates) return 0;
+    if (o->eval_only) code = prediction_check(run);
+    if (code || o->generates) return code;
     if (!o->eval_only) code = open_training(run);
     return code || !comes_to_evaluation(run) ? code : open_validation(run);
 }

@@ -20,28 +20,35 @@ const PlanField *logits_inputs(const Plan *p) {
     return NULL;
 }
 
-bool logits_find(const Plan *p, uint32_t *program, uint32_t *instr) {
-    for (uint32_t i = 0; i < p->n_programs; i++) {
-        const PlanProgram *q = &p->programs[i];
-        if (q->kind != PROGRAM_EVAL) continue;
-        *program = i;
-        for (*instr = q->first_instr; *instr < q->first_instr + q->n_instr; ++*instr)
-            if (p->instrs[*instr].op == OP_cross_entropy ||
-                p->instrs[*instr].op == op_info[OP_cross_entropy].part)
-                return true;
+static bool find_instr(const Plan *p, const PlanProgram *q, Logits *out) {
+    for (uint32_t i = q->first_instr; i < q->first_instr + q->n_instr; i++) {
+        const PlanInstr *in = &p->instrs[i];
+        bool sets = in->op == OP_set_state && &p->states[in->attr.index] == out->state;
+        if (out->state ? !sets
+                       : in->op != OP_cross_entropy && in->op != op_info[OP_cross_entropy].part)
+            continue;
+        out->instr = i;
+        out->role = &p->roles[plan_stage_role(p, q->stage)];
+        out->value = &p->values[p->operands[in->first_in]];
+        out->type = out->value->type;
+        return true;
     }
     return false;
 }
 
-const PlanValue *logits_of(const Plan *p, uint32_t instr) {
-    return &p->values[p->operands[p->instrs[instr].first_in]];
+bool logits_find(const Plan *p, Logits *out) {
+    bool cached = plan_find_state(p, STATE_CACHE, -1) != NULL;
+    *out = (Logits){.state = cached ? plan_find_state(p, STATE_PREDICTION, -1) : NULL};
+    for (uint32_t i = 0; i < p->n_programs; i++)
+        if (p->programs[i].kind == PROGRAM_EVAL && find_instr(p, &p->programs[i], out)) return true;
+    return false;
 }
 
-DimPart logits_part(const Plan *p, const PlanValue *logits, int dim, int64_t rank) {
+DimPart logits_part(const Plan *p, const Logits *l, int dim, int64_t rank) {
     static const Placement whole;
-    const Placement *placed = plan_placement(p, logits);
+    const Placement *placed = plan_placement(p, l->value);
     Mesh mesh = plan_mesh(p);
-    return placement_part(placed ? placed : &whole, &mesh, rank, &logits->type, dim);
+    return placement_part(placed ? placed : &whole, &mesh, rank, &l->type, dim);
 }
 
 /* The place of an entry of the whole dimension in the part; -1: it is in another one. */
@@ -50,10 +57,12 @@ static int64_t place_in(const DimPart *part, int64_t entry) {
     return at < 0 || at >= part->count ? -1 : entry / run * part->count + at;
 }
 
-int64_t logits_row(const Plan *p, const PlanValue *logits, int64_t rank, int64_t sample,
+int64_t logits_row(const Plan *p, const Logits *logits, int64_t rank, int64_t sample,
                    int64_t position) {
     const Type *t = &logits->type;
     int64_t length = logits_inputs(p)->type.dim[1], row = sample * length + position, place = 0;
+    if (plan_rank_role(p, rank) != logits->role) return -1;
+    if (logits->state) return sample;
     int64_t entry[MAX_RANK];
     for (int i = t->rank - 2; i >= 0; i--) {
         int64_t whole = logits_part(p, logits, i, rank).whole;
@@ -69,18 +78,18 @@ int64_t logits_row(const Plan *p, const PlanValue *logits, int64_t rank, int64_t
     return place;
 }
 
-static int64_t vocabulary_size(const Plan *p, const PlanValue *logits) {
+static int64_t vocabulary_size(const Plan *p, const Logits *logits) {
     return logits_part(p, logits, logits->type.rank - 1, 0).whole;
 }
 
 /* On all ranks that share them out together. */
-static int64_t count_logits(const Plan *p, const PlanValue *logits) {
+static int64_t count_logits(const Plan *p, const Logits *logits) {
     int64_t n = 1;
     for (int i = 0; i < logits->type.rank; i++) n *= logits_part(p, logits, i, 0).whole;
     return n;
 }
 
-int64_t logits_tokens(const Run *run, const PlanValue *logits) {
+int64_t logits_tokens(const Run *run, const Logits *logits) {
     const Plan *p = run->plan;
     FieldRange range[64];
     CHECK(p->n_fields <= ARRAY_LEN(range));
@@ -94,18 +103,18 @@ int64_t logits_tokens(const Run *run, const PlanValue *logits) {
 static const char *why_not(const Plan *p) {
     const PlanSource *s = source_of(p);
     const PlanField *inputs = logits_inputs(p);
-    uint32_t program, instr;
+    Logits l;
     bool rows =
         s && !s->corruption &&
         (s->kind == SOURCE_TEXT || s->kind == SOURCE_TOKENS || s->kind == SOURCE_SYNTHETIC_TOKENS);
     if (!rows || !inputs || inputs->type.rank != 2 || inputs->type.dtype != DT_I32)
         return "the model does not read rows of tokens (data.train = text or tokens)";
-    if (!logits_find(p, &program, &instr))
+    if (!logits_find(p, &l))
         return "the loss is not a cross entropy, so there are no logits to choose from";
-    const PlanValue *logits = logits_of(p, instr);
-    FileType type = file_type_of(logits->type.dtype);
-    if (count_logits(p, logits) != type_elements(&inputs->type) * vocabulary_size(p, logits) ||
-        type == FT_COUNT || !file_type_float(type))
+    FileType type = file_type_of(l.type.dtype);
+    int64_t rows_read = l.state ? inputs->type.dim[0] : type_elements(&inputs->type);
+    if (count_logits(p, &l) != rows_read * vocabulary_size(p, &l) || type == FT_COUNT ||
+        !file_type_float(type))
         return "the model does not compute logits for each token of its inputs";
     return NULL;
 }

@@ -76,6 +76,16 @@ static int read_prompt(const Run *run, Prompt *p, int64_t line, int64_t below, c
     return refuse(run, line, error, "the prompt must have at least one token");
 }
 
+/* train.cache: keys and values of data.length positions are kept; the last token needs none. */
+static int check_length(const Run *run, const Prompt *p, int64_t line, char *error) {
+    int64_t most = logits_inputs(run->plan)->type.dim[1], tokens = run->options->tokens;
+    if (p->n + tokens - 1 <= most) return 0;
+    return refuse(run, line, error,
+                  "%lld tokens and --tokens %lld more do not fit into the cache of this plan, "
+                  "which has %lld positions (data.length)",
+                  (long long)p->n, (long long)tokens, (long long)most);
+}
+
 /* ---- the file of --prompts */
 
 static int read_lines(const char *path, char **out, char *error) {
@@ -163,17 +173,19 @@ static int open_tokenizer(Run *run, char *error) {
 }
 
 int generate_check(Run *run, char *error) {
-    uint32_t program, instr;
+    Logits logits;
     int code = logits_check(run->plan, mode_of(run), error);
     if (!code) code = open_tokenizer(run, error);
     if (code) return code;
     Prompts *p = run->inputs.prompts = calloc(1, sizeof *p);
     if (!p) fail_environment("no memory for the prompts");
-    logits_find(run->plan, &program, &instr);
-    int64_t below = logits_tokens(run, logits_of(run->plan, instr));
+    logits_find(run->plan, &logits);
+    int64_t below = logits_tokens(run, &logits);
     code = find_texts(run, p, error);
     for (int64_t i = 0; i < p->n && !code; i++)
         code = read_prompt(run, &p->at[i], p->file ? i + 1 : 0, below, error);
+    for (int64_t i = 0; i < p->n && !code && logits.state; i++)
+        code = check_length(run, &p->at[i], p->file ? i + 1 : 0, error);
     find_end(run->options, p);
     return code;
 }

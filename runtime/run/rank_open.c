@@ -66,6 +66,7 @@ int rank_open(Rank *r) {
     if (!code) code = host_arena_open(r);
     if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
     if (!code && run->options->generates) code = generator_open(r);
+    if (!code && run->options->predict) code = predictor_open(r);
     if (!code) code = executor_open(r);
     if (!code) code = testing_open(r);
     if (!code) code = loader_open(r, &r->loader);
@@ -79,6 +80,7 @@ void rank_close(Rank *r) {
     executor_close(r);
     gradient_dump_close(r->dump);
     generator_close(r->generator);
+    predictor_close(r->predictor);
     host_arena_close(r);
     const Transport *t = r->run->transport;
     if (r->arena && t->arena_free)

@@ -8,6 +8,7 @@
  *   rank_open what a rank has, opened and closed
  *   trainer   what a rank does: weights, then step calls and evaluations, then the save
  *   loader    a thread per rank that reads the next batch while a call runs
+ *   predict   --predict
  *   generate  --generate and --prompts, in four files
  *
  * Functions of main.c's sequence return 0 or an exit code of util.h after printing the message;
@@ -80,6 +81,15 @@ uint64_t prompts_identity(const Run *run); /* the same on all ranks */
 int generator_open(Rank *r);
 void generator_close(Generator *g);
 int generate_text(Generator *g, bool *stop); /* stop: it was interrupted */
+
+/* predict.c */
+/* Can the plan evaluate, and with --predict, does it say what? Prints what is wrong. */
+int prediction_check(const Run *run);
+int predictor_open(Rank *r);
+void predictor_close(Predictor *p); /* a file that is not complete disappears */
+/* After the calls of a batch; `position`: of rank 0's samples. */
+int predictor_take(Rank *r, int64_t position);
+int predictor_finish(Rank *r); /* gives the file its name */
 
 /* report.c */
 /* Prints the message, and returns the code. */

@@ -87,7 +87,8 @@ static void advance_cursor(CallCursor *c, uint32_t row, bool *ends) {
     c->call = 0;
     c->micro = 0;
     if (c->evaluation) {
-        if (++c->round * evaluation_round(p, c->role) < evaluation_samples(p)) return;
+        int64_t samples = c->steps->samples ? c->steps->samples : evaluation_samples(p);
+        if (++c->round * evaluation_round(p, c->role) < samples) return;
         c->evaluation = false;
         c->step++;
     } else {

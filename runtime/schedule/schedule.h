@@ -17,6 +17,7 @@ typedef struct RunSteps {
     bool evaluates;      /* data.val is open */
     bool evaluation_due; /* the evaluation after step first - 1 is still to come */
     bool evaluation_only;
+    int64_t samples; /* of the only evaluation, rounded up to whole rounds; 0: as the plan says */
 } RunSteps;
 
 typedef struct ProgramCall {

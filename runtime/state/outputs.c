@@ -74,7 +74,8 @@ int outputs_check(const Run *run, char *error) {
         {.option = "--dump-grads", .path = o->dump_path},
         {.option = "--save", .path = o->save.path, .folder = o->save.folder},
         {.option = "--log", .path = o->log && strcmp(o->log, "-") ? o->log : NULL, .stream = true},
-        {.option = "--profile", .path = o->profile}};
+        {.option = "--profile", .path = o->profile},
+        {.option = "--predict", .path = o->predict}};
     SaveForm gradients = gradients_form(o);
     int code = o->dump_path ? gather_size(run->plan, true, &gradients, &output[0].bytes,
                                           &output[0].largest, error)

@@ -112,6 +112,45 @@ static uint32_t exchange_all(const Plan *good, uint16_t op, uint32_t operand, ui
     return tried;
 }
 
+/* Keys that are kept where the values are read, or the other way round. */
+TEST(what_is_kept_is_read_by_the_next_call) {
+    const char *set[] = {"L=1",
+                         "D=16",
+                         "H=2",
+                         "vocab=37",
+                         "seq=8",
+                         "data.length=8",
+                         "train.batch=8",
+                         "train.steps=4",
+                         "train.accumulate=none",
+                         "data.val=none",
+                         "train.metric=none",
+                         "train.eval_every=none",
+                         "train.cache=true",
+                         "train.schedule=constant"};
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "cache"};
+    PlanFault fault;
+    good_plan(a, "gpt2", 2, set, (int)ARRAY_LEN(set), &g);
+    assert_int_equal(plan_check(&g.plan, &fault), 0);
+    const Plan *p = &g.plan;
+    uint32_t tried = 0;
+    int64_t first = 0;
+    while (p->states[first].role != STATE_CACHE) first++;
+    for (uint32_t i = 0; i < p->n_instrs; i++) {
+        const PlanInstr *in = &p->instrs[i];
+        bool of_state = in->op == OP_state || in->op == OP_set_state;
+        if (!of_state || p->states[in->attr.index].role != STATE_CACHE) continue;
+        Edit *e = edit_new(a, p);
+        e->instr[i].row.attr.index = 2 * first + 1 - in->attr.index;
+        assert_int_not_equal(check_edited(e, 4, &fault), 0);
+        assert_string_equal(fault.rule, "check-4t");
+        tried++;
+    }
+    assert_int_equal(tried, 4);
+    arena_free(a);
+}
+
 /* By another group's largest weights, by those of this rank alone, or in the place of its own. */
 static void quantized_by_their_own(const char *gather) {
     const char *set[] = {"L=2",

@@ -15,7 +15,7 @@ foresight/fit: backend/emit backend/plan backend/report frontend frontend/model 
 foresight/machine: ir/base ir/ops
 foresight/measure: backend/emit backend/plan foresight/machine foresight/step frontend frontend/model ir/base ir/graph ir/ops passes copies
 foresight/step: backend/plan backend/report foresight/machine ir/base ir/graph ir/ops
-frontend: frontend/evaluate frontend/import frontend/model frontend/settings frontend/syntax frontend/tensors frontend/vocabulary frontend/weights ir/base ir/graph ir/ops
+frontend: frontend/evaluate frontend/import frontend/model frontend/settings frontend/syntax frontend/tensors frontend/vocabulary frontend/weights ir/base ir/cut ir/graph ir/ops
 frontend/evaluate: frontend/model frontend/syntax frontend/tensors frontend/vocabulary ir/base ir/graph ir/ops
 frontend/families: frontend frontend/evaluate frontend/model frontend/settings frontend/syntax frontend/vocabulary ir/base ir/graph ir/ops tensors copies
 frontend/help: frontend/syntax frontend/vocabulary ir/base ir/graph ir/ops

@@ -11,4 +11,5 @@ loops.fsd
 saving.fsd
 sharding.fsd
 training.fsd
-17
+using.fsd
+19

@@ -1,0 +1,319 @@
+/* train.cache: the program eval computes one position of each sample, and keeps keys and values.
+ *
+ * In: the program train. Out: the program eval, derived from it, up to the logits of the loss. It
+ * reads inputs[:, 0], the tokens at a position, and inputs[0, 1], the position; state "predict"
+ * gets the logits. No model is known here: a position of a value is what a rank has that shares out
+ * positions with as many others as there are (cut.h), so an op can compute one position if it could
+ * compute a part. Beyond that:
+ *
+ *   iota(T)                  the position
+ *   rope                     with the position
+ *   a parameter over T       the row of the position
+ *   keys, values             of all positions: a state that the call adds its own to
+ *   attention                causal and window become a mask of the keys that the position sees
+ *   dropout                  what it drops nothing of
+ *
+ * What mixes positions in another way, such as a mean over them, is an error: such a model has to
+ * compute its whole text for each token. The program's meaning is what the checker compares a plan
+ * with; tests compare its logits with those of the whole program.
+ */
+#include <string.h>
+
+#include "cut.h"
+#include "elaborate.h"
+#include "signature.h"
+
+typedef struct Decode {
+    Elaboration *e;
+    int64_t length;
+    bool *needed;    /* by value of program train: the logits are made of it */
+    ValueId *became; /* the same in program eval */
+    Place *place;    /* PLACE_CUT: of its positions there is one */
+    ValueId inputs, position, number, numbers; /* numbers: of all positions */
+    ValueId here;                              /* [T, 1, 1]: 1 at the position */
+    ValueId seen;   /* i32[B, T]: whether the position sees that one, in this window; */
+    int64_t window; /* -1: none yet */
+    uint32_t kept;
+} Decode;
+
+static const Type *type_now(const Decode *d, ValueId v) { return &d->e->graph->values.at[v].type; }
+
+static ValueId emit(Decode *d, OpKind kind, Attrs a, uint32_t n, const ValueId *in,
+                    const Type *given) {
+    return emit_value(&d->e->build, kind, &a, n, in, given);
+}
+
+static ValueId emit_reshaped(Decode *d, ValueId v, int rank, const int64_t *dim) {
+    Type t = type_of(type_now(d, v)->dtype, rank, dim);
+    return emit(d, OP_reshape, (Attrs){0}, 1, &v, &t);
+}
+
+static ValueId emit_both(Decode *d, OpKind kind, ValueId a, ValueId b) {
+    return emit(d, kind, (Attrs){0}, 2, (ValueId[]){a, b}, NULL);
+}
+
+static bool refuse(Decode *d, const Op *op, const char *why) {
+    Diag diag = diag_at(d->e->model->ds, E_cache, op->span, "train.cache: %s %s",
+                        op_info[op->kind].name, why);
+    diag_help(&diag, "leave train.cache out: --generate then computes the whole text for each "
+                     "token");
+    diag_emit(&diag);
+    return false;
+}
+
+static bool is_at(const Decode *d, ValueId v, int dim, int64_t outer) {
+    const Place *p = &d->place[v];
+    return p->kind == PLACE_CUT && p->dim == dim && p->outer == outer;
+}
+
+static void became_part(Decode *d, ValueId old, ValueId now, int dim) {
+    d->became[old] = now;
+    d->place[old] = (Place){.kind = PLACE_CUT, .dim = (uint8_t)dim, .outer = 1};
+}
+
+/* ---- what the program begins with */
+
+static void begin_position(Decode *d) {
+    Attrs first = {.axis = 0, .start = 0, .count = 1}, second = {.axis = 1, .start = 1, .count = 1};
+    ValueId row = emit(d, OP_slice, first, 1, &d->inputs, NULL);
+    row = emit(d, OP_slice, second, 1, &row, NULL);
+    d->position = emit_reshaped(d, row, 1, (int64_t[]){1});
+    d->number = emit(d, OP_to_float, (Attrs){0}, 1, &d->position, NULL);
+    Type all = type_of(DT_I32, 1, &d->length);
+    ValueId places = emit(d, OP_iota, (Attrs){0}, 0, NULL, &all);
+    d->numbers = emit(d, OP_to_float, (Attrs){0}, 1, &places, NULL);
+    ValueId here = emit_both(d, OP_equal, d->numbers, d->number);
+    d->here = emit_reshaped(d, here, 3, (int64_t[]){d->length, 1, 1});
+}
+
+/* ---- attention */
+
+/* What earlier calls kept, with the entries of this position. */
+static ValueId keep(Decode *d, ValueId old) {
+    Graph *g = d->e->graph;
+    const char *name = arena_printf(g->arena, "cache.%u", d->kept++);
+    int32_t state = graph_add_state(g, STATE_CACHE, name, *type_now(d, old), NO_INDEX);
+    ValueId in[3] = {d->here, d->became[old], emit_state(&d->e->build, state)};
+    ValueId all = emit(d, OP_where, (Attrs){0}, 3, in, NULL);
+    emit_set_state(&d->e->build, state, all);
+    return all;
+}
+
+static ValueId seen_keys(Decode *d, int64_t batch, int64_t window) {
+    if (d->window == window) return d->seen;
+    ValueId seen = emit_both(d, OP_less_equal, d->numbers, d->number);
+    if (window) {
+        ValueId most = emit(d, OP_constant, (Attrs){.alpha = (double)window}, 0, NULL, NULL);
+        ValueId distance = emit_both(d, OP_sub, d->number, d->numbers);
+        seen = emit_both(d, OP_mul, seen, emit_both(d, OP_less, distance, most));
+    }
+    Type each = type_of(type_now(d, seen)->dtype, 2, (int64_t[]){batch, d->length});
+    seen = emit(d, OP_expand, (Attrs){0}, 1, &seen, &each);
+    d->window = window;
+    return d->seen = emit(d, OP_to_int, (Attrs){0}, 1, &seen, NULL);
+}
+
+static bool derive_attention(Decode *d, const Op *op) {
+    ValueId in[4] = {d->became[op->in[0]]};
+    uint32_t n = 3;
+    Attrs a = *op->attr;
+    if (op->n_in > 3) return refuse(d, op, "has a mask, or documents");
+    if (!is_at(d, op->in[0], 1, 1)) return refuse(d, op, "has no query for each position");
+    for (int i = 1; i < 3; i++) {
+        bool here = is_at(d, op->in[i], 1, 1);
+        if (here && !a.causal) return refuse(d, op, "sees later positions");
+        if (!here && (d->place[op->in[i]].kind == PLACE_CUT || a.causal || a.window))
+            return refuse(d, op, "has keys that are not those of the positions");
+        in[i] = here ? keep(d, op->in[i]) : d->became[op->in[i]];
+    }
+    if (a.causal) in[n++] = seen_keys(d, type_now(d, in[0])->dim[0], a.window);
+    a.causal = false;
+    a.window = 0;
+    OpId id = op_emit(&d->e->build, op->kind, &a, n, in, NULL);
+    ValueId out = d->e->graph->ops.at[id].out;
+    became_part(d, op->out, out, 1);
+    became_part(d, op->out + 1, out + 1, 2);
+    return true;
+}
+
+/* ---- other ops */
+
+/* The position's row of a value that has one for each. */
+static ValueId row_of(Decode *d, ValueId v) {
+    return emit(d, OP_embedding, (Attrs){0}, 2, (ValueId[]){d->became[v], d->position}, NULL);
+}
+
+static bool has_rows(const Decode *d, ValueId v, const Place *p) {
+    const Type *t = type_now(d, v);
+    return t->rank == 2 && p->dim == 0 && p->outer == 1 && t->dim[0] == d->length &&
+           type_is_float(t);
+}
+
+/* Do the operands lie as the cut says, and is each result a part, or the same at all positions? */
+static bool fits(const Decode *d, const Op *op, const Cut *cut) {
+    if (cut->merge || cut->counts || (cut->at && op->kind != OP_rope)) return false;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const Place *want = &cut->value[i];
+        bool here = d->place[op->in[i]].kind == PLACE_CUT;
+        if (want->kind == PLACE_PARTIAL || (want->kind == PLACE_WHOLE && here)) return false;
+        if (want->kind == PLACE_CUT && !is_at(d, op->in[i], want->dim, want->outer) &&
+            (here || !has_rows(d, op->in[i], want)))
+            return false;
+    }
+    for (uint32_t j = 0; j < op->n_out; j++)
+        if (cut->value[op->n_in + j].kind == PLACE_PARTIAL) return false;
+    return true;
+}
+
+/* The cut along which the op computes one position. */
+static bool find_cut(const Decode *d, const Op *op, const Type *types, Cut *chosen) {
+    Arena *a = d->e->graph->scratch;
+    Cut *cuts = arena_array(a, Cut, MOST_CUTS);
+    uint32_t n = op->n_in + op->n_out;
+    CutOp asked = {op->kind, op->attr, op->n_in, op->n_out, types, types + op->n_in, 0, NULL};
+    uint32_t n_cuts = op_cuts(&asked, cuts, a);
+    for (uint32_t i = 0; i < op->n_in; i++)
+        for (uint32_t k = 0; k < n_cuts && d->place[op->in[i]].kind == PLACE_CUT; k++) {
+            *chosen = cuts[k];
+            chosen->value = arena_array(a, Place, n);
+            memcpy(chosen->value, cuts[k].value, n * sizeof *chosen->value);
+            if (cut_match(chosen, n, i, &d->place[op->in[i]], d->length) && fits(d, op, chosen))
+                return true;
+        }
+    return false;
+}
+
+static bool derive_op(Decode *d, const Op *op, bool any) {
+    uint32_t n_in = op->n_in, n = n_in + op->n_out;
+    Arena *a = d->e->graph->scratch;
+    Type *types = arena_array(a, Type, n + 1);
+    ValueId *in = arena_array(a, ValueId, n_in + 2);
+    Cut cut = {.value = arena_array(a, Place, n + 1)};
+    for (uint32_t v = 0; v < n; v++)
+        types[v] = *type_now(d, v < n_in ? op->in[v] : op->out + (v - n_in));
+    if (any && !find_cut(d, op, types, &cut))
+        return refuse(d, op, "needs several positions at once");
+    for (uint32_t i = 0; i < n_in; i++) {
+        bool row = cut.value[i].kind == PLACE_CUT && d->place[op->in[i]].kind == PLACE_WHOLE;
+        in[i] = row ? row_of(d, op->in[i]) : d->became[op->in[i]];
+    }
+    if (any && op->kind == OP_rope) {
+        Type each = type_of(DT_I32, 2, (int64_t[]){types[0].dim[0], 1});
+        if (op_signature(op->kind)->in_max < 2 || n_in > 1)
+            return refuse(d, op, "cannot begin at a position");
+        in[n_in++] = emit(d, OP_expand, (Attrs){0}, 1, &d->position, &each);
+    }
+    Type part =
+        n > op->n_in ? place_part(&types[op->n_in], &cut.value[op->n_in], d->length) : (Type){0};
+    OpId id =
+        op_emit(&d->e->build, op->kind, op->attr, n_in, in, op_info[op->kind].given ? &part : NULL);
+    ValueId out = d->e->graph->ops.at[id].out;
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        const Place *at = &cut.value[op->n_in + j];
+        part = place_part(&types[op->n_in + j], at, d->length);
+        if (!type_equal(&part, type_now(d, out + j)))
+            return refuse(d, op, "needs several positions at once");
+        d->became[op->out + j] = out + j;
+        d->place[op->out + j] = *at;
+    }
+    return true;
+}
+
+static bool derive(Decode *d, const Op *op) {
+    Elaboration *e = d->e;
+    Graph *g = e->graph;
+    bool any = false;
+    builder_like(&e->build, op);
+    for (uint32_t i = 0; i < op->n_in; i++) any |= d->place[op->in[i]].kind == PLACE_CUT;
+    if (op->kind == OP_state) {
+        d->became[op->out] =
+            g->states.at[op->attr->index].role == STATE_STEP ? e->step : e->staging;
+        return true;
+    }
+    if (op->kind == OP_field) {
+        if (op->attr->index != 0) return refuse(d, op, "reads more than the tokens");
+        Attrs first = {.axis = 1, .start = 0, .count = 1};
+        became_part(d, op->out, emit(d, OP_slice, first, 1, &d->inputs, NULL), 1);
+        return true;
+    }
+    if (op->kind == OP_iota && type_now(d, op->out)->dim[0] == d->length) {
+        became_part(d, op->out, d->position, 0);
+        return true;
+    }
+    if (op->kind == OP_dropout) {
+        d->became[op->out] = d->became[op->in[0]];
+        d->place[op->out] = d->place[op->in[0]];
+        return true;
+    }
+    return op->kind == OP_attention && any ? derive_attention(d, op) : derive_op(d, op, any);
+}
+
+/* ---- the program */
+
+/* The operand of the first cross entropy, as generation finds it. */
+static ValueId find_logits(const Graph *g, const Program *p, const Op **loss) {
+    for (uint32_t k = 0; k < p->ops.n; k++) {
+        *loss = &g->ops.at[p->ops.at[k]];
+        if ((*loss)->kind == OP_cross_entropy) return (*loss)->in[0];
+    }
+    return NO_VALUE;
+}
+
+static void find_needed(Decode *d, const Program *p, ValueId logits) {
+    const Graph *g = d->e->graph;
+    d->needed[logits] = true;
+    for (uint32_t k = p->ops.n; k-- > 0;) {
+        const Op *op = &g->ops.at[p->ops.at[k]];
+        bool any = false;
+        for (uint32_t j = 0; j < op->n_out; j++) any |= d->needed[op->out + j];
+        uint32_t n = op->kind == OP_dropout ? 1 : op->n_in;
+        for (uint32_t i = 0; i < n && any; i++) d->needed[op->in[i]] = true;
+    }
+}
+
+static bool derive_needed(Decode *d, const Program *p) {
+    const Graph *g = d->e->graph;
+    for (uint32_t k = 0; k < p->ops.n; k++) {
+        Op op = g->ops.at[p->ops.at[k]]; /* tables move as they grow */
+        bool any = false;
+        for (uint32_t j = 0; j < op.n_out; j++) any |= d->needed[op.out + j];
+        if (any && !derive(d, &op)) return false;
+    }
+    return true;
+}
+
+bool decode_program(Elaboration *e) {
+    Graph *g = e->graph;
+    Program train = g->programs.at[0];
+    const Op *loss = NULL;
+    ValueId logits = find_logits(g, &train, &loss);
+    const Type *inputs = &g->fields.at[0].type;
+    Span at = model_setting(e->model, "train", "cache")->value.span;
+    if (logits == NO_VALUE || source_has_fields(e->settings->train.kind) || inputs->dim[1] < 2) {
+        Diag d = diag_at(e->model->ds, E_cache, at,
+                         "train.cache needs rows of at least two tokens and a cross entropy");
+        diag_help(&d, "leave train.cache out");
+        diag_emit(&d);
+        return false;
+    }
+    Decode d = {.e = e, .length = inputs->dim[1], .window = -1};
+    d.needed = arena_array(g->scratch, bool, g->values.n);
+    d.became = arena_array(g->scratch, ValueId, g->values.n);
+    d.place = arena_array(g->scratch, Place, g->values.n);
+    find_needed(&d, &train, logits);
+    d.inputs = e->field_value[0];
+    begin_position(&d);
+    if (!derive_needed(&d, &train)) return false;
+    const Place *p = &d.place[logits];
+    int rank = type_now(&d, logits)->rank;
+    if (p->kind != PLACE_CUT || p->dim != rank - 2) {
+        Op of = g->ops.at[g->values.at[logits].def];
+        return refuse(&d, &of, "does not make logits for each position");
+    }
+    e->build.span = at;
+    e->build.path = "";
+    Type t = *type_now(&d, d.became[logits]);
+    emit_set_state(&e->build, graph_add_state(g, STATE_PREDICTION, "predict", t, NO_INDEX),
+                   d.became[logits]);
+    return true;
+}

@@ -1,0 +1,235 @@
+/* --predict: writes what train.predict says of each sample of data.val, in their order.
+ *
+ * In go the calls of an evaluation over all samples; out comes a .npy file whose first axis is that
+ * of the samples, f4, or i4 for integers. After a batch, the ranks' predictions are gathered in
+ * buckets, as weights are for --save, and rank 0 puts each rank's samples where the file has them.
+ * The last batch begins again with the first samples where it has more than are left; what it says
+ * of those is dropped. The file appears under its name when it is complete, or not at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data.h"
+#include "run.h"
+
+enum { BUCKET_BYTES = 4 << 20, HEADER_BYTES = 256 };
+
+struct Predictor {
+    Rank *rank;
+    const PlanState *state;
+    uint32_t role;     /* of the ranks that have it */
+    int64_t samples;   /* of the file */
+    int64_t width;     /* elements of a sample */
+    char *bucket;      /* device memory: the elements of all ranks */
+    int64_t most;      /* of a rank in a bucket */
+    int64_t places;    /* ranks in it */
+    char *host, *file; /* rank 0: the bucket, where it is not host memory; what is written */
+    int fd;            /* rank 0: the file while it is written, -1: none */
+    char *target, *name;
+};
+
+static const PlanState *prediction_of(const Plan *p) {
+    return plan_find_state(p, STATE_PREDICTION, -1);
+}
+
+int prediction_check(const Run *run) {
+    const Plan *p = run->plan;
+    if (plan_find_state(p, STATE_CACHE, -1)) {
+        fprintf(stderr, "error: the plan has train.cache: it can train and --generate, and neither "
+                        "evaluate nor --predict\n"
+                        "help: compile with -s train.cache=false\n");
+        return EXIT_USER;
+    }
+    if (!run->options->predict || prediction_of(p)) return 0;
+    fprintf(stderr, "error: --predict: the plan does not say what to predict\n"
+                    "help: compile with -s 'train.predict=softmax(model(x))', or another tensor of "
+                    "the model\n");
+    return EXIT_USER;
+}
+
+/* ---- the file */
+
+static int file_error(Predictor *q, const char *path) {
+    snprintf(q->rank->error, ERROR_BYTES, "--predict: cannot write %.300s: %s", path,
+             strerror(errno));
+    return EXIT_ENVIRONMENT;
+}
+
+static bool is_whole(const Predictor *q) { return q->state->type.dtype == DT_I32; }
+
+/* Format version 1: magic, version, length, a Python dictionary, blanks up to a newline. */
+static void write_header(const Predictor *q, char out[HEADER_BYTES]) {
+    const Type *t = &q->state->type;
+    Buf text = {0};
+    memset(out, ' ', HEADER_BYTES);
+    buf_printf(&text, "\x93NUMPY\x01%c%c%c", 0, (HEADER_BYTES - 10) & 255,
+               (HEADER_BYTES - 10) >> 8);
+    buf_printf(&text, "{'descr': '%s', 'fortran_order': False, 'shape': (%lld,",
+               is_whole(q) ? "<i4" : "<f4", (long long)q->samples);
+    for (int i = 1; i < t->rank; i++)
+        buf_printf(&text, "%s%lld", i > 1 ? ", " : " ", (long long)t->dim[i]);
+    buf_printf(&text, "), }");
+    CHECK(text.n < HEADER_BYTES);
+    memcpy(out, text.at, text.n);
+    out[HEADER_BYTES - 1] = '\n';
+    buf_free(&text);
+}
+
+static int write_at(Predictor *q, const char *bytes, uint64_t n, uint64_t at) {
+    while (n) {
+        ssize_t done = pwrite(q->fd, bytes, n, (off_t)at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return file_error(q, q->name);
+        bytes += done;
+        n -= (uint64_t)done;
+        at += (uint64_t)done;
+    }
+    return 0;
+}
+
+/* Takes the room of the whole file, so that a disk that is full says so now. */
+static int open_file(Predictor *q) {
+    const char *path = q->rank->run->options->predict;
+    char header[HEADER_BYTES];
+    uint64_t bytes = HEADER_BYTES + (uint64_t)q->samples * (uint64_t)q->width * sizeof(float);
+    char *real = realpath(path, NULL); /* a link stays one */
+    if (asprintf(&q->target, "%s", real ? real : path) < 0) q->target = NULL;
+    free(real);
+    if (!q->target || asprintf(&q->name, "%s.%ld.tmp", q->target, (long)getpid()) < 0)
+        return file_error(q, path);
+    q->fd = open(q->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (q->fd < 0) return file_error(q, q->name);
+    errno = posix_fallocate(q->fd, 0, (off_t)bytes);
+    if (errno) return file_error(q, path);
+    write_header(q, header);
+    return write_at(q, header, sizeof header, 0);
+}
+
+/* ---- a rank's part */
+
+/* The ranks that set the state: of a pipeline those of one stage. */
+static uint32_t role_of_prediction(const Plan *p, const PlanState *s) {
+    for (uint64_t k = 0; k < p->n_programs; k++)
+        for (uint64_t i = 0; i < p->programs[k].n_instr; i++) {
+            const PlanInstr *in = &p->instrs[p->programs[k].first_instr + i];
+            if (in->op == OP_set_state && &p->states[in->attr.index] == s)
+                return plan_stage_role(p, p->programs[k].stage);
+        }
+    return 0;
+}
+
+static AxisSet axes_of(const Rank *r) {
+    return mesh_sample_axes(&r->info.mesh) | mesh_stage_axes(&r->info.mesh);
+}
+
+int predictor_open(Rank *r) {
+    const Run *run = r->run;
+    Predictor *q = r->predictor = calloc(1, sizeof *q);
+    if (!q) fail_environment("no memory for --predict");
+    q->rank = r;
+    q->fd = -1;
+    q->state = prediction_of(run->plan);
+    q->role = role_of_prediction(run->plan, q->state);
+    q->samples = run->inputs.val->samples;
+    q->width = type_elements(&q->state->type) / q->state->type.dim[0];
+    q->places = mesh_extent(&r->info.mesh, axes_of(r));
+    q->bucket = r->arena + rank_role(r)->persistent_bytes;
+    uint64_t bytes = MIN(run_transient_bytes(run), (uint64_t)BUCKET_BYTES);
+    q->most = (int64_t)(bytes / dtype_bytes(q->state->type.dtype)) / q->places;
+    if (r->rank) return 0;
+    q->host = malloc(bytes);
+    q->file = malloc((uint64_t)q->most * sizeof(float));
+    if (!q->host || !q->file) fail_environment("no memory for --predict");
+    return open_file(q);
+}
+
+void predictor_close(Predictor *q) {
+    if (!q) return;
+    if (q->fd >= 0) {
+        close(q->fd);
+        unlink(q->name);
+    }
+    free(q->target);
+    free(q->name);
+    free(q->host);
+    free(q->file);
+    free(q);
+}
+
+/* Rank 0: elements [at, at + n) of the samples of one rank, the first of which is `sample`. */
+static int put_elements(Predictor *q, const char *from, int64_t sample, int64_t at, int64_t n) {
+    int dtype = q->state->type.dtype;
+    FileType type = file_type_of(dtype);
+    int64_t first = sample * q->width + at;
+    n = MIN(n, q->samples * q->width - first);
+    if (n <= 0) return 0;
+    for (int64_t i = 0; i < n && !is_whole(q); i++)
+        ((float *)(void *)q->file)[i] = (float)load_real(from + i * file_type_bytes(type), type);
+    return write_at(q, is_whole(q) ? from : q->file, (uint64_t)n * sizeof(float),
+                    HEADER_BYTES + (uint64_t)first * sizeof(float));
+}
+
+/* Rank 0: a bucket of what every rank has from element `at` on. */
+static int put_bucket(Predictor *q, const char *bucket, int64_t position, int64_t at, int64_t n) {
+    const Rank *r = q->rank;
+    const Plan *p = r->run->plan;
+    const Mesh *mesh = &r->info.mesh;
+    AxisSet samples = mesh_sample_axes(mesh);
+    int64_t share = evaluation_round(p, q->role) / mesh_extent(mesh, samples);
+    AxisSet others = mesh_all_axes(mesh) & (AxisSet)~axes_of(r); /* along them ranks are alike */
+    int code = 0;
+    for (int32_t k = 0; k < mesh_ranks(mesh) && !code; k++) {
+        int64_t place = mesh_index(mesh, k, axes_of(r)), part = mesh_index(mesh, k, samples);
+        if (plan_role_of(p, k) != q->role || mesh_index(mesh, k, others)) continue;
+        code = put_elements(q, bucket + place * n * dtype_bytes(q->state->type.dtype),
+                            position + part * share, at, n);
+    }
+    return code;
+}
+
+/* Elements [at, at + n) of every rank. */
+static int take_bucket(Predictor *q, int64_t position, int64_t at, int64_t n) {
+    Rank *r = q->rank;
+    int dtype = q->state->type.dtype, code = 0;
+    uint64_t width = dtype_bytes(dtype);
+    const char *from = r->arena + q->state->address + (uint64_t)at * width;
+    if (q->places > 1) code = rank_gather(r, axes_of(r), from, q->bucket, n, dtype);
+    if (q->places > 1) from = q->bucket;
+    if (code || r->rank) return code;
+    if (!r->run->device->arena_is_host) {
+        code = rank_copy_out(r, q->host, from, (uint64_t)(n * q->places) * width);
+        from = q->host;
+    }
+    rank_writes(r, true);
+    if (!code) code = put_bucket(q, from, position, at, n);
+    rank_writes(r, false);
+    return code;
+}
+
+int predictor_take(Rank *r, int64_t position) {
+    Predictor *q = r->predictor;
+    int64_t elements = type_elements(&q->state->type);
+    int code = rank_synchronize(r, r->error);
+    CHECK(q->most > 0);
+    for (int64_t at = 0; at < elements && !code; at += q->most)
+        code = take_bucket(q, position, at, MIN(q->most, elements - at));
+    rank_used_transient(r);
+    return code;
+}
+
+int predictor_finish(Rank *r) {
+    Predictor *q = r->predictor;
+    struct stat st;
+    if (r->rank) return 0;
+    if (!stat(q->target, &st)) (void)!fchmod(q->fd, st.st_mode & 07777);
+    int failed = fsync(q->fd) || rename(q->name, q->target);
+    if (failed) return file_error(q, q->target);
+    close(q->fd);
+    q->fd = -1;
+    return 0;
+}
