@@ -213,11 +213,11 @@ static void read_operands(Product *x) {
     unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES % 4;
     for (unsigned y = 0; y < 2 && !p.in_registers; y++)
         for (unsigned k = 0; k < 16; k++)
-            x->left[y][k] =
-                emulate_bf16(*number_at(p.left, p.left_turned, 16 * warp + lane / 4 + 8 * y, k), 0);
+            x->left[y][k] = emulate_half<DT_BF16>(
+                *number_at(p.left, p.left_turned, 16 * warp + lane / 4 + 8 * y, k), 0);
     for (unsigned i = 0; i < 16; i++)
         for (unsigned k = 0; k < 16; k++)
-            x->right[i][k] = emulate_bf16(
+            x->right[i][k] = emulate_half<DT_BF16>(
                 *number_at(p.right, p.right_turned, i / 2 * 8 + 2 * (lane % 4) + i % 2, k), 0);
 }
 
@@ -234,7 +234,7 @@ void emulate_product(const EmulatedProduct &p, const void *at) {
     for (unsigned y = 0; y < 2 && p.in_registers; y++)
         for (unsigned k = 0; k < 16; k++)
             x.left[y][k] =
-                emulate_bf16(all[lane / 4 * 4 + k / 2 % 4].left_numbers[y + k / 8 * 2], k);
+                emulate_half<DT_BF16>(all[lane / 4 * 4 + k / 2 % 4].left_numbers[y + k / 8 * 2], k);
     read_operands(&x);
     tell_of_operands(p, at);
     Hidden &h = own.sums[p.d];

@@ -21,6 +21,7 @@
 #include <vector_functions.h>
 
 #include "race.h"
+#include "words.h"
 
 #undef __global__
 #undef __device__
@@ -159,40 +160,6 @@ EMULATED inline void matrix_load_transposed(uint32_t out[4], const void *row) {
     }
 }
 
-struct EmulatedFragments {
-    uint32_t a[4], b[2];
-};
-inline float emulate_bf16(uint32_t word, unsigned index) {
-    return __uint_as_float(index % 2 ? word & 0xffff0000u : word << 16);
-}
-EMULATED inline void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
-    EmulatedFragments mine = {{a[0], a[1], a[2], a[3]}, {b0, b1}};
-    const EmulatedFragments *all =
-        (const EmulatedFragments *)emulate_warp_exchange(&mine, sizeof mine);
-    unsigned lane = threadIdx.x % 32;
-    for (unsigned i = 0; i < 4; i++) {
-        unsigned row = lane / 4 + i / 2 * 8, column = 2 * (lane % 4) + i % 2;
-        float sum = c[i];
-        for (unsigned k = 0; k < 16; k++) {
-            /* a: lane row % 8 * 4 + k / 2 % 4; register bit 0: lower rows, bit 1: columns 8.. */
-            const EmulatedFragments &left = all[row % 8 * 4 + k / 2 % 4];
-            const EmulatedFragments &right = all[column * 4 + k / 2 % 4];
-            sum += emulate_bf16(left.a[row / 8 + k / 8 * 2], k) * emulate_bf16(right.b[k / 8], k);
-        }
-        c[i] = sum;
-    }
-}
-
-inline uint32_t round_pair(float low, float high) {
-    uint32_t half[2];
-    float x[2] = {low, high};
-    for (int i = 0; i < 2; i++) {
-        uint32_t bits = __float_as_uint(x[i]);
-        half[i] = x[i] != x[i] ? 0x7fff : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    }
-    return half[0] | half[1] << 16;
-}
-
 inline float f16_to_f32(uint32_t half) {
     int exponent = (int)(half >> 10 & 31);
     float fraction = (float)(half & 1023), sign = half & 0x8000 ? -1.0f : 1.0f;
@@ -208,6 +175,44 @@ inline uint32_t f32_to_f16(float x) {
     int exponent = ilogbf(size);
     uint32_t fraction = (uint32_t)nearbyintf(ldexpf(size, 10 - exponent));
     return sign | (((uint32_t)(exponent + 14) << 10) + fraction);
+}
+
+struct EmulatedFragments {
+    uint32_t a[4], b[2];
+};
+template <int dtype> float emulate_half(uint32_t word, unsigned index) {
+    uint32_t half = index % 2 ? word >> 16 : word & 0xffffu;
+    return dtype == DT_BF16 ? __uint_as_float(half << 16) : f16_to_f32(half);
+}
+template <int dtype>
+EMULATED inline void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
+    EmulatedFragments mine = {{a[0], a[1], a[2], a[3]}, {b0, b1}};
+    const EmulatedFragments *all =
+        (const EmulatedFragments *)emulate_warp_exchange(&mine, sizeof mine);
+    unsigned lane = threadIdx.x % 32;
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned row = lane / 4 + i / 2 * 8, column = 2 * (lane % 4) + i % 2;
+        float sum = c[i];
+        for (unsigned k = 0; k < 16; k++) {
+            /* a: lane row % 8 * 4 + k / 2 % 4; register bit 0: lower rows, bit 1: columns 8.. */
+            const EmulatedFragments &left = all[row % 8 * 4 + k / 2 % 4];
+            const EmulatedFragments &right = all[column * 4 + k / 2 % 4];
+            sum += emulate_half<dtype>(left.a[row / 8 + k / 8 * 2], k) *
+                   emulate_half<dtype>(right.b[k / 8], k);
+        }
+        c[i] = sum;
+    }
+}
+
+template <int dtype> uint32_t round_pair(float low, float high) {
+    uint32_t half[2];
+    float x[2] = {low, high};
+    if (dtype == DT_F16) return f32_to_f16(low) | f32_to_f16(high) << 16;
+    for (int i = 0; i < 2; i++) {
+        uint32_t bits = __float_as_uint(x[i]);
+        half[i] = x[i] != x[i] ? 0x7fff : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    }
+    return half[0] | half[1] << 16;
 }
 
 inline float power_of_two(float x) {

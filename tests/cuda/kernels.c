@@ -1,6 +1,7 @@
 /* Compares every kernel of a cuda device with the references in f64 (tests/kernels/cases.c), for
  * mixtures of f32 and bf16 operands, in separate memory and in place: kernels [MODULE.so [PART [few
- * | one | turns]]]. PART selects cases by their titles. `few` skips mixtures and large attention;
+ * | one | halves | turns]]]. PART selects cases by their titles. `few` skips mixtures and large
+ * attention; `halves` runs all bf16 and all f16;
  * `one` runs each case once, in f32 or bf16 in turn: for modules that watch each access. With
  * `turns`, each case runs in all f32, in all bf16 and in one further mixture, a different one from
  * case to case, so that each op meets each mixture if it has enough cases, and large attention is
@@ -259,7 +260,7 @@ static void run_element(const Case *c, bool half) {
     trial_free(&t);
 }
 
-typedef enum Choice { ALL, IN_TURN, FEW, ONE } Choice; /* of mixtures */
+typedef enum Choice { ALL, IN_TURN, FEW, HALVES, ONE } Choice; /* of mixtures */
 
 /* The last mixture is the update that must leave everything as it is. */
 static bool is_tried(const Case *c, int pattern, Choice choice) {
@@ -268,6 +269,7 @@ static bool is_tried(const Case *c, int pattern, Choice choice) {
     if (large && choice != ALL) return choice == IN_TURN && pattern == 1;
     if (pattern == MIXTURES - 1) return has_fill(c, FILL_SCALE);
     if (choice == ONE) return pattern == number % 2;
+    if (choice == HALVES) return pattern == 1 || pattern == 5;
     if (pattern < 2) return true;
     return choice == ALL || (choice == IN_TURN && pattern == 2 + number % (MIXTURES - 3));
 }
@@ -312,10 +314,11 @@ int main(int argc, char **argv) {
     CHECK(image != NULL);
     const char *only = argc > 2 ? argv[2] : "";
     const char *word = argc > 3 ? argv[3] : argc > 1 ? "all" : "turns";
-    Choice choice = !strcmp(word, "few")     ? FEW
-                    : !strcmp(word, "one")   ? ONE
-                    : !strcmp(word, "turns") ? IN_TURN
-                                             : ALL;
+    Choice choice = !strcmp(word, "few")      ? FEW
+                    : !strcmp(word, "one")    ? ONE
+                    : !strcmp(word, "halves") ? HALVES
+                    : !strcmp(word, "turns")  ? IN_TURN
+                                              : ALL;
     for (int i = 0; i < n_cases; i++)
         if (strstr(cases[i].title, only)) run_case(&cases[i], choice);
     int n_elements;

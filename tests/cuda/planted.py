@@ -9,7 +9,7 @@ FAULTS = [
     # sums of columns: nobody waits for the lanes' sums
     ("columns.h", r"(EACH\(j\) sums\[y\]\[x\]\[j\] = sum\.x\[j\];\s*)__syncthreads\(\);", r"\1"),
     # attention: the last tile may still be on its way
-    ("attention_bf16.cu", r"copy_wait<1>\(\)", "copy_wait<2>()"),
+    ("attention_matrix.cu", r"copy_wait<1>\(\)", "copy_wait<2>()"),
     # the one-pass backward: nobody waits for who adds first, and products read what is not fenced
     ("attention_onepass.cu", r"if \(mine > 0 && !turn_wait.*", ""),
     ("attention_onepass.cu", r"shared_for_products\(\);(\s*__syncthreads\(\);\s*float dq)", r"\1"),

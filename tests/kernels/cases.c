@@ -494,7 +494,7 @@ const Case cases[] = {
     ATTENTION(2, 5, 5, 4, 2, 3, 1),
     ATTENTION(1, 70, 130, 2, 1, 17, 0),
     ATTENTION(1, 130, 70, 2, 2, 40, 1),
-    ATTENTION(1, 3, 66, 1, 1, 200, 1),
+    ATTENTION(1, 70, 40, 1, 1, 256, 1),
     ATTENTION(1, 150, 150, 4, 2, 128, 1),
     ATTENTION(1, 70, 260, 2, 1, 64, 0), /* three tiles of keys of the one-pass backward */
     ATTENTION(1, 135, 135, 1, 1, 64, 1),

@@ -1,7 +1,7 @@
 /* attention, attention_biased and attention_packed, forward and backward, for all dtypes and widths
- * up to 256: tiles of 32 x 32 or 16 x 16 scores in f32, with ordinary multiplications.
- * attention_bf16.cu does bf16 up to width 128 with matrix instructions; the letters are in
- * attention_call.h.
+ * up to 256: tiles of 32 x 32 or 16 x 16 scores in f32, with ordinary multiplications. Where all
+ * operands are bf16 or f16 and the width is a multiple of 8, attention_matrix.cu does it with
+ * matrix instructions; the letters are in attention_call.h.
  *
  * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T + bias, where the
  * product may be capped first; tiles of which nothing is seen are left out; the running
@@ -482,12 +482,12 @@ static int bias_gradient(const Launch *l, const Attention *a) {
 }
 
 int attention_own(const Launch *l, const Attention *a) {
-    bool bf16 = attention_fits_matrices(a);
+    if (attention_fits_matrices(a))
+        return a->backward ? attention_backward_matrix(l, a) : attention_forward_matrix(l, a);
     if (!a->backward) {
-        if (bf16) return attention_forward_bf16(l, a);
         if (a->h <= 64) return forward_width<64>(l, a);
         return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
     }
-    int code = bf16 ? attention_backward_bf16(l, a) : attention_backward_f32(l, a);
+    int code = attention_backward_f32(l, a);
     return code || !a->d_bias ? code : bias_gradient(l, a);
 }

@@ -50,12 +50,15 @@ DEVICE Span queries_of_keys(const Attention &a, int64_t first, int64_t last) {
     return r;
 }
 
-/* attention_bf16.cu: where attention_fits_matrices. Without the gradient of a bias. */
-int attention_forward_bf16(const Launch *l, const Attention *a);
-int attention_backward_bf16(const Launch *l, const Attention *a);
+/* attention_matrix.cu: where attention_fits_matrices. */
+int attention_forward_matrix(const Launch *l, const Attention *a);
+/* Neither mask, bias, window nor cap, all queries if causal, and alpha > 0. */
+bool attention_is_plain(const Attention *a);
+/* attention_matrix_grad.cu */
+int attention_backward_matrix(const Launch *l, const Attention *a);
 /* delta[B, H, T] for a backward; and `words` zeros, where somebody needs them. */
-int attention_row_products_bf16(const Launch *l, const Attention *a, uint32_t *zeros,
-                                int64_t words);
+int attention_row_products_matrix(const Launch *l, const Attention *a, uint32_t *zeros,
+                                  int64_t words);
 
 /* Dynamic shared memory of more than 48 KB has to be requested; and a multiprocessor should hold as
  * many blocks as registers allow, rather than a large cache of data that is read once. */

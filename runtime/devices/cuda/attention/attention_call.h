@@ -1,5 +1,5 @@
 /* One attention, as its kernels see it, and who computes it: the kernels of attention.cu and
- * attention_bf16.cu, or attention_onepass.cu (on Hopper) or cuDNN where they are faster
+ * attention_matrix.cu, or attention_onepass.cu (on Hopper) or cuDNN where they are faster
  * (attention_choose.c).
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads (H / K query
@@ -39,12 +39,12 @@ typedef struct Attention {
 CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
 /* attention.cu: issues the own kernels; the order of every sum depends only on the sizes. */
 CUDA_C int attention_own(const Launch *l, const Attention *a);
-/* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128)? Is it also a
- * plain one (alpha > 0, neither mask, bias, window nor cap, all queries if causal)? */
+/* attention_matrix.cu: can its kernels do this (all bf16 or all f16, h a multiple of 8)? Is it also
+ * a plain one of bf16 with h <= 128, as other implementations can do, too? */
 CUDA_C bool attention_fits_matrices(const Attention *a);
 CUDA_C bool attention_fits_bf16(const Attention *a);
 
-/* attention_onepass.cu: can it do this backward (of what attention_bf16.cu can, widths 64 and 128)
+/* attention_onepass.cu: can it do this backward (of what attention_matrix.cu can, widths 64 and 128)
  * with that workspace, where it keeps f32 sums of d_q after delta? And does it. */
 CUDA_C bool attention_fits_onepass(const Attention *a, uint64_t workspace_bytes);
 CUDA_C int attention_onepass(const Launch *l, const Attention *a);

@@ -140,7 +140,8 @@ DEVICE void times_keys(float *d, const uint16_t *ds, const uint16_t *k) {
 /* Sums as left operands of the next product. */
 DEVICE void round_sums(uint32_t (*to)[4], const float *sums) {
 #pragma unroll
-    for (int i = 0; i < SUMS; i += 2) to[i / 8][i / 2 % 4] = round_pair(sums[i], sums[i + 1]);
+    for (int i = 0; i < SUMS; i += 2)
+        to[i / 8][i / 2 % 4] = round_pair<DT_BF16>(sums[i], sums[i + 1]);
 }
 /* .. and as rows `row` and row + 8 of a panel. */
 DEVICE void store_panel(uint16_t *panel, const uint32_t (*sums)[4], int row) {
@@ -368,43 +369,57 @@ static int64_t query_tiles_of(const Attention *a) {
 }
 static int64_t key_tiles_of(const Attention *a) { return (a->s + KEYS - 1) / KEYS; }
 
-/* The 4-byte words (ticket, given_up, turns) for that many batch entries. scratch_bytes adds the
+/* The 4-byte words (ticket, given_up, turns) for that many heads of queries. scratch_bytes adds the
  * sums, which are not needed where one block has all keys. */
-static uint64_t word_bytes(const Attention *a, int64_t entries) {
-    return align_up((uint64_t)(2 + entries * a->heads * query_tiles_of(a) * WARPS) * 4, 64);
+static uint64_t word_bytes(const Attention *a, int64_t heads) {
+    return align_up((uint64_t)(2 + heads * query_tiles_of(a) * WARPS) * 4, 64);
 }
-static uint64_t scratch_bytes(const Attention *a, int64_t entries) {
-    uint64_t sums =
-        (uint64_t)(entries * a->heads * query_tiles_of(a)) * TILE_NUMBERS * sizeof(float);
-    return word_bytes(a, entries) + (key_tiles_of(a) > 1 ? sums : 0);
+static uint64_t scratch_bytes(const Attention *a, int64_t heads) {
+    uint64_t sums = (uint64_t)(heads * query_tiles_of(a)) * TILE_NUMBERS * sizeof(float);
+    return word_bytes(a, heads) + (key_tiles_of(a) > 1 ? sums : 0);
 }
-/* As many batch entries as fit into the workspace after delta. */
-static int64_t entries_at_once(const Attention *a, uint64_t workspace_bytes) {
+/* What is done at once: as many batch entries as fit into the workspace after delta, or of one
+ * entry as many key heads. */
+struct AtOnce {
+    int64_t entries, key_heads;
+};
+static AtOnce most_at_once(const Attention *a, uint64_t workspace_bytes) {
     uint64_t delta = attention_delta_bytes(a);
-    int64_t entries = a->b;
-    while (entries > 0 && delta + scratch_bytes(a, entries) > workspace_bytes) entries--;
-    return entries;
+    AtOnce r = {a->b, a->key_heads};
+    while (r.entries > 1 && delta + scratch_bytes(a, r.entries * a->heads) > workspace_bytes)
+        r.entries--;
+    if (r.entries > 1) return r;
+    int64_t group = a->heads / a->key_heads;
+    while (r.key_heads > 0 && delta + scratch_bytes(a, r.key_heads * group) > workspace_bytes)
+        r.key_heads--;
+    return r;
 }
 
 bool attention_fits_onepass(const Attention *a, uint64_t workspace_bytes) {
     return a->backward && attention_fits_bf16(a) && (a->h == 64 || a->h == 128) &&
            a->b * a->key_heads * key_tiles_of(a) <= INT32_MAX &&
-           entries_at_once(a, workspace_bytes) > 0;
+           most_at_once(a, workspace_bytes).key_heads > 0;
 }
 
-static Attention entries_of(const Attention *a, int64_t first, int64_t entries) {
+static Attention part_of(const Attention *a, int64_t entry, int64_t key_head, AtOnce n) {
     Attention part = *a;
-    Heads *const operands[] = {&part.q,   &part.k,   &part.v,   &part.o,
-                               &part.d_o, &part.d_q, &part.d_k, &part.d_v};
-    for (Heads *x : operands) x->at += first * x->batch * (int64_t)sizeof(uint16_t);
-    part.b = entries;
-    part.lse = a->lse + first * a->heads * a->t;
-    part.delta = a->delta + first * a->heads * a->t;
+    Heads *const of_queries[] = {&part.q, &part.o, &part.d_o, &part.d_q};
+    Heads *const of_keys[] = {&part.k, &part.v, &part.d_k, &part.d_v};
+    int64_t group = a->heads / a->key_heads, head = key_head * group;
+    for (Heads *x : of_queries)
+        x->at += (entry * x->batch + head * a->h) * (int64_t)sizeof(uint16_t);
+    for (Heads *x : of_keys)
+        x->at += (entry * x->batch + key_head * a->h) * (int64_t)sizeof(uint16_t);
+    part.b = MIN(n.entries, a->b - entry);
+    part.key_heads = MIN(n.key_heads, a->key_heads - key_head);
+    part.heads = part.key_heads * group;
+    part.lse = a->lse + (entry * a->heads + head) * a->t;
+    part.delta = a->delta + (entry * a->heads + head) * a->t;
     return part;
 }
 
 template <int width> static int launch_part(const Launch *l, const Attention *a, char *scratch) {
-    uint64_t words = word_bytes(a, a->b);
+    uint64_t words = word_bytes(a, a->b * a->heads);
     uint32_t *word = (uint32_t *)scratch;
     OnepassScratch w = {word,
                         word + 1,
@@ -416,7 +431,7 @@ template <int width> static int launch_part(const Launch *l, const Attention *a,
                         (int)l->call->op};
     size_t bytes = sizeof(Shared<width>) + PANEL_ALIGN;
     auto onepass = backward_onepass<width>;
-    int code = attention_row_products_bf16(l, a, w.ticket, (int64_t)words / 4);
+    int code = attention_row_products_matrix(l, a, w.ticket, (int64_t)words / 4);
     if (!code) code = allow_shared(l, onepass, bytes);
     if (code) return code;
     return LAUNCH(l, onepass, (unsigned)(a->b * a->key_heads * w.key_tiles), THREADS, bytes, *a, w);
@@ -424,12 +439,13 @@ template <int width> static int launch_part(const Launch *l, const Attention *a,
 
 int attention_onepass(const Launch *l, const Attention *a) {
     char *scratch = (char *)l->call->workspace + attention_delta_bytes(a);
-    int64_t entries = entries_at_once(a, l->call->workspace_bytes);
-    int code = entries > 0 ? 0 : launch_error(l, EXIT_CORRUPT, "the workspace is too small");
-    for (int64_t first = 0; first < a->b && !code; first += entries) {
-        Attention part = entries_of(a, first, MIN(entries, a->b - first));
-        code =
-            a->h == 64 ? launch_part<64>(l, &part, scratch) : launch_part<128>(l, &part, scratch);
-    }
+    AtOnce n = most_at_once(a, l->call->workspace_bytes);
+    int code = n.key_heads > 0 ? 0 : launch_error(l, EXIT_CORRUPT, "the workspace is too small");
+    for (int64_t entry = 0; entry < a->b && !code; entry += n.entries)
+        for (int64_t head = 0; head < a->key_heads && !code; head += n.key_heads) {
+            Attention part = part_of(a, entry, head, n);
+            code = a->h == 64 ? launch_part<64>(l, &part, scratch)
+                              : launch_part<128>(l, &part, scratch);
+        }
     return code;
 }

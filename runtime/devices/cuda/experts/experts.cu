@@ -195,8 +195,8 @@ DEVICE void add_slab(WarpSums &sums, const Slab<a_deep> *a, const Slab<b_deep> *
             right_of(right, b, column + 8 * j, k);
 #pragma unroll
             for (int i = 0; i < WARP_ROWS / 16; i++) {
-                matrix_multiply(sums[i][j], left[i], right[0], right[1]);
-                matrix_multiply(sums[i][j + 1], left[i], right[2], right[3]);
+                matrix_multiply<DT_BF16>(sums[i][j], left[i], right[0], right[1]);
+                matrix_multiply<DT_BF16>(sums[i][j + 1], left[i], right[2], right[3]);
             }
         }
     }

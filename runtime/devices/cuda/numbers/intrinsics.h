@@ -62,14 +62,21 @@ DEVICE void matrix_load_transposed(uint32_t out[4], const void *row) {
                  : "r"(at)
                  : "memory");
 }
-/* c[16][8] += a[16][16] b[16][8]; with g = lane / 4 and t = lane % 4: a = rows g, g + 8, g, g + 8,
- * columns 2t (+1), 2t, 2t + 8, 2t + 8; b = rows 2t (+1), 2t + 8 of column g; c = row g, columns
- * 2t, 2t + 1, then row g + 8. */
+/* c[16][8] += a[16][16] b[16][8], of bf16 or f16; with g = lane / 4 and t = lane % 4: a = rows g, g
+ * + 8, g, g + 8, columns 2t (+1), 2t, 2t + 8, 2t + 8; b = rows 2t (+1), 2t + 8 of column g; c = row
+ * g, columns 2t, 2t + 1, then row g + 8. */
+template <int dtype>
 DEVICE void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
-                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#define MATRIX_MULTIPLY(type)                                                                      \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, "  \
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                   \
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                  \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
+    if constexpr (dtype == DT_BF16)
+        MATRIX_MULTIPLY("bf16");
+    else
+        MATRIX_MULTIPLY("f16");
+#undef MATRIX_MULTIPLY
 }
 /* Sixteen bytes from device to shared memory, in the background; zeros where !present. */
 DEVICE void copy_begin(void *shared, const void *from, bool present) {
@@ -90,10 +97,13 @@ DEVICE float reciprocal(float x) {
     return r;
 }
 DEVICE void copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/* Two numbers rounded to bf16, `low` in the lower half; a nan becomes 0x7fff. */
-DEVICE uint32_t round_pair(float low, float high) {
+/* Two numbers rounded to bf16 or f16, `low` in the lower half; a nan becomes 0x7fff. */
+template <int dtype> DEVICE uint32_t round_pair(float low, float high) {
     uint32_t pair;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    if constexpr (dtype == DT_BF16)
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    else
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
 }
 DEVICE float f16_to_f32(uint32_t low16) {
@@ -138,7 +148,7 @@ DEVICE uint32_t f32_to_bf16(float x) {
     if (x != x) return (bits >> 16) | 0x40u;
     return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
 }
-DEVICE uint32_t pack_bf16(float low, float high) { return round_pair(low, high); }
+DEVICE uint32_t pack_bf16(float low, float high) { return round_pair<DT_BF16>(low, high); }
 
 /* ---- floats of 16 bits, whichever the dtype says; of a pair `low` is in the lower half */
 
@@ -149,7 +159,7 @@ DEVICE float half_high(uint32_t pair, int dtype) {
     return dtype == DT_BF16 ? __uint_as_float(pair & 0xffff0000u) : f16_to_f32(pair >> 16);
 }
 DEVICE uint32_t pack_halves(float low, float high, int dtype) {
-    return dtype == DT_BF16 ? pack_bf16(low, high) : f32_to_f16(low) | f32_to_f16(high) << 16;
+    return dtype == DT_BF16 ? pack_bf16(low, high) : round_pair<DT_F16>(low, high);
 }
 /* x as it would be after it was stored in that dtype. */
 DEVICE float as_stored(float x, int dtype) {

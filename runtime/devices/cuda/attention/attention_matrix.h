@@ -1,0 +1,174 @@
+/* Attention of bf16 or f16 operands by matrix instructions; what is computed, and the roles of the
+ * backward kernel, are described in attention.cu.
+ *
+ * A block of four warps owns 64 rows, a warp 16 of them; the passing operands come in tiles of 64
+ * rows (backward: 32; heads wider than 128: half as many), the next one while the current one is
+ * used. Rows in shared memory are padded by 16 bytes, so that eight rows lie in different banks.
+ * Scores stay in registers: the layout in which a product leaves them is the one in which the next
+ * takes its left operand, rounded to the operands' dtype. With g = lane / 4 and c = 2 (lane % 4), a
+ * thread has of each 16 x 8 piece (g, c), (g, c + 1), (g + 8, c), (g + 8, c + 1).
+ *
+ * `any`: pairs are looked at one by one, for masks, windows, caps, biases and parts of the queries;
+ * otherwise only those of tiles at a border are.
+ */
+#ifndef FSDPC_CUDA_ATTENTION_MATRIX_H
+#define FSDPC_CUDA_ATTENTION_MATRIX_H
+
+#include "attention.h"
+
+enum { OWN = 64, WARPS = 4, BLOCK = WARPS * WARP, PAD = 8 };
+/* Rows of a tile of keys in the forward; the tiles of the widest heads fit into 99 KB. */
+TENSOR_FUNCTION constexpr int keys_of_tile(int width) { return width > 128 ? 32 : 64; }
+
+/* Positions of one head of an operand; attention_fits_matrices makes sure that ints are enough. */
+struct Head {
+    const uint16_t *at;
+    int position, n, h; /* n positions, `position` elements from one to the next */
+};
+DEVICE Head head_of(const Heads &x, int64_t b, int64_t head, int64_t n, int64_t h) {
+    Head r = {(const uint16_t *)x.at + b * x.batch + head * h, (int)x.position, (int)n, (int)h};
+    return r;
+}
+
+/* to[rows][width + PAD] = positions first .. of a head, zeros where there are none. */
+template <int rows, int width> DEVICE void begin_tile(uint16_t *to, const Head &x, int first) {
+    enum { CHUNKS = width / 8, ALL = rows * CHUNKS };
+#pragma unroll
+    for (int k = 0; k < (ALL + BLOCK - 1) / BLOCK; k++) {
+        int i = (int)threadIdx.x + k * BLOCK;
+        if (ALL % BLOCK != 0 && i >= ALL) break;
+        int row = first + i / CHUNKS, column = i % CHUNKS * 8;
+        bool present = row < x.n && column < x.h;
+        const uint16_t *from = x.at + ((int64_t)row * x.position + column);
+        copy_begin(to + i / CHUNKS * (width + PAD) + column, present ? from : x.at, present);
+    }
+}
+
+/* The left operand: rows row .. row + 15, columns 16 step .. 16 step + 15 of a tile. */
+template <int width> DEVICE void left_of(uint32_t a[4], const uint16_t *tile, int row, int step) {
+    int lane = threadIdx.x % WARP;
+    matrix_load(a, tile + (row + lane % 16) * (width + PAD) + 16 * step + lane / 16 * 8);
+}
+
+/* out[n][..] += left piece `step` times rows 8 n .. of the tile, transposed. */
+template <int dtype, int rows, int width>
+DEVICE void times_rows(float (*out)[4], const uint32_t a[4], const uint16_t *tile, int step) {
+    int lane = threadIdx.x % WARP;
+    const uint16_t *row = tile + (lane / 16 * 8 + lane % 8) * (width + PAD) + lane / 8 % 2 * 8;
+#pragma unroll
+    for (int n = 0; n < rows / 8; n += 2) {
+        uint32_t b[4];
+        matrix_load(b, row + 8 * n * (width + PAD) + 16 * step);
+        matrix_multiply<dtype>(out[n], a, b[0], b[1]);
+        matrix_multiply<dtype>(out[n + 1], a, b[2], b[3]);
+    }
+}
+
+/* out[n][..] += weights (16 x rows, as scores lie) times the tile [rows][width]. */
+template <int dtype, int rows, int width>
+DEVICE void times_tile(float (*out)[4], const float (*weights)[4], const uint16_t *tile) {
+    int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int step = 0; step < rows / 16; step++) {
+        const float *low = weights[2 * step], *high = weights[2 * step + 1];
+        uint32_t a[4] = {round_pair<dtype>(low[0], low[1]), round_pair<dtype>(low[2], low[3]),
+                         round_pair<dtype>(high[0], high[1]), round_pair<dtype>(high[2], high[3])};
+        const uint16_t *row = tile + (16 * step + lane % 16) * (width + PAD) + lane / 16 * 8;
+#pragma unroll
+        for (int n = 0; n < width / 8; n += 2) {
+            uint32_t b[4];
+            matrix_load_transposed(b, row + 8 * n);
+            matrix_multiply<dtype>(out[n], a, b[0], b[1]);
+            matrix_multiply<dtype>(out[n + 1], a, b[2], b[3]);
+        }
+    }
+}
+
+/* Rows g and g + 8 of a warp's 16 x width sums, times two factors. */
+template <int dtype, int width>
+DEVICE void store_rows(const Heads &x, const float (*sums)[4], int64_t b, int64_t head,
+                       int64_t first, int64_t n, int64_t h, const float factor[2]) {
+    int lane = threadIdx.x % WARP, c = 2 * (lane % 4);
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        int64_t row = first + lane / 4 + 8 * half;
+        if (row >= n) continue;
+        uint16_t *to = (uint16_t *)x.at + b * x.batch + row * x.position + head * h;
+#pragma unroll
+        for (int i = 0; i < width / 8; i++)
+            if (8 * i < h)
+                *(uint32_t *)(to + 8 * i + c) = round_pair<dtype>(
+                    sums[i][2 * half] * factor[half], sums[i][2 * half + 1] * factor[half]);
+    }
+}
+
+/* ---- who sees whom */
+
+/* x, unknown to the compiler: what depends on it is computed where it is used, and takes no
+ * register meanwhile. */
+DEVICE int afresh(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
+/* query_sees_key with ints, which take half of the registers. */
+DEVICE bool pair_sees(const Attention &a, int b, int query, int key) {
+    if (query >= (int)a.t || key >= (int)a.s) return false;
+    int at = (int)a.from + query, behind = at - key, window = (int)a.window;
+    if ((a.causal && behind < 0) || (window && (behind >= window || -behind >= window)))
+        return false;
+    if (!a.mask) return true;
+    const int32_t *of_sample = a.mask + afresh(b) * a.mask_batch;
+    if (a.documents) return of_sample[at] == of_sample[key];
+    return of_sample[at * a.mask_row + key] != 0;
+}
+
+/* The least and the largest of n ids, for all lanes. */
+struct IdRange {
+    int least, largest;
+};
+DEVICE IdRange range_of_ids(const int32_t *ids, int n) {
+    int lane = threadIdx.x % WARP;
+    IdRange r = {ids[lane < n ? lane : n - 1], 0};
+    r.largest = r.least;
+    if (lane + WARP < n) {
+        int id = ids[lane + WARP];
+        r = {id < r.least ? id : r.least, id > r.largest ? id : r.largest};
+    }
+    for (int d = WARP / 2; d > 0; d /= 2) {
+        int low = __shfl_xor_sync(FULL_WARP, r.least, d);
+        int high = __shfl_xor_sync(FULL_WARP, r.largest, d);
+        r = {low < r.least ? low : r.least, high > r.largest ? high : r.largest};
+    }
+    return r;
+}
+/* May one of the queries see one of the keys, at most 64 each, as far as a mask of keys or
+ * documents says? A warp, each lane the same. */
+DEVICE bool mask_opens(const Attention &a, int b, int query, int queries, int key, int keys) {
+    if (!a.mask || a.mask_row) return true;
+    const int32_t *of_sample = a.mask + afresh(b) * a.mask_batch;
+    int t = (int)a.t - query, s = (int)a.s - key;
+    if (t <= 0 || s <= 0) return false;
+    IdRange seen = range_of_ids(of_sample + key, s < keys ? s : keys);
+    if (!a.documents) return seen.least != 0 || seen.largest != 0;
+    IdRange own = range_of_ids(of_sample + a.from + query, t < queries ? t : queries);
+    return own.least <= seen.largest && seen.least <= own.largest;
+}
+
+/* ---- the kernel for a width */
+
+template <int n> struct Width {
+    enum { N = n };
+};
+/* Calls `launch` with the least width that has room for h. The common ones, 80 and 96 too, are for
+ * plain attention of bf16. */
+template <int dtype, bool any, class Launcher> static int by_width(int64_t h, Launcher launch) {
+    if (h <= 64) return launch(Width<64>());
+    if constexpr (dtype == DT_BF16 && !any) {
+        if (h <= 80) return launch(Width<80>());
+        if (h <= 96) return launch(Width<96>());
+    }
+    return h <= 128 ? launch(Width<128>()) : launch(Width<256>());
+}
+
+#endif
