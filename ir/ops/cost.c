@@ -238,9 +238,19 @@ static int64_t ws_cuda_matmul(const Work *w) {
 
 /* cuDNN's scratch for attention of bf16 operands with a width that is a multiple of 8, at most 128.
  * Backward: bf16 scores, with T and S rounded up to its tiles, and f32 gradients of k and v for
- * every query head if several share one. Beyond the limit the work is done in parts; if a single
- * head needs more, cuDNN is not used. */
+ * every query head if several share one. Beyond the limit the work is done in parts. If a single
+ * head needs more, from 11,521 positions on, cuDNN is not used, and the workspace is that of our
+ * own backward in one pass: f32 gradients of q, at least of the query heads of one key head. */
 enum { ATTENTION_LIMIT = 256 << 20, ATTENTION_SLACK = 1024, QUERY_TILE = 64, KEY_TILE = 128 };
+enum { ONEPASS_LIMIT = 1 << 30 };
+
+/* Of attention_onepass.cu, for heads of t queries: sums of whole tiles and a counter a warp. */
+static int64_t onepass_scratch(int64_t t, int64_t h, int64_t heads, int64_t group) {
+    enum { TILE_NUMBERS = 8192, TILE_BYTES = TILE_NUMBERS * 4 + 8 * 4 };
+    int64_t head = (t * h + TILE_NUMBERS - 1) / TILE_NUMBERS * TILE_BYTES;
+    if ((h != 64 && h != 128) || head > ONEPASS_LIMIT / group) return 0;
+    return MAX(MIN(heads, ATTENTION_LIMIT / head), group) * head + ATTENTION_SLACK;
+}
 
 /* q [B,T,H,h] and k [B,S,K,h], or qkv [B,T,3,H,h], are operands `first` .. */
 static int64_t attention_scratch(const Work *w, int first, bool backward) {
@@ -255,7 +265,9 @@ static int64_t attention_scratch(const Work *w, int first, bool backward) {
     uint64_t pairs =
         align_up((uint64_t)q->dim[1], QUERY_TILE) * align_up((uint64_t)k->dim[1], KEY_TILE);
     int64_t head = 2 * (int64_t)pairs + (shared ? 2 * 4 * k->dim[1] * h : 0);
-    if (head + ATTENTION_SLACK > ATTENTION_LIMIT) return 0;
+    int64_t group = q->dim[q->rank - 2] / MAX(k->dim[k->rank - 2], 1);
+    if (head + ATTENTION_SLACK > ATTENTION_LIMIT)
+        return onepass_scratch(q->dim[1], h, heads, MAX(group, 1));
     return (heads > ATTENTION_LIMIT / head ? ATTENTION_LIMIT : heads * head) + ATTENTION_SLACK;
 }
 
