@@ -80,6 +80,7 @@ typedef struct DeviceOptions {
     const char *plan_path; /* tuned choices may be kept next to it */
     bool quiet;            /* no notes on stderr */
     bool stamps;           /* `stamp` will be called: programs are issued, not replayed */
+    int trial;             /* the log of trial_begin; 0: this process tries nothing harmful */
 } DeviceOptions;
 
 typedef struct Device {
@@ -141,6 +142,15 @@ typedef struct Device {
     /* Asked before ranks meet and anything is opened: is there room for arenas of that size, one
      * for each of options->process_ranks? EXIT_ENVIRONMENT with the numbers. May be NULL. */
     int (*fits)(const DeviceOptions *options, uint64_t arena_bytes, char *error);
+    /* What may end a process, or leave a device that does nothing more, is tried by another one,
+     * before this one opens ranks; else NULL, both. trial_begin, with the options of the first
+     * rank: *log is a file in memory that is given to a process of the same command line, which
+     * opens the same ranks with options->trial; their `rehearse` tries and appends to the log. -1:
+     * nothing is to be tried. trial_end: the process has ended; whole: everything was tried; why:
+     * what befell it because of what it did last, NULL: nothing. True: another process is to try
+     * the rest, with the same log. */
+    int (*trial_begin)(const DeviceOptions *options, int *log, char *error);
+    bool (*trial_end)(int log, bool whole, const char *why);
     /* Once, before the first step, while the arena holds nothing but zeros: the launches to come,
      * in order. Kernels may be tried out on their operands; after it the arena is zero again. May
      * be NULL. */

@@ -78,6 +78,7 @@ struct Run {
     Resume *resume; /* the checkpoint that weights or all of the state come from */
     Metrics *metrics;
     double check_ms; /* time that the proofs of the plan took */
+    int trial;       /* DeviceOptions.trial: this process only tries what may be harmful; or 0 */
     Rank *rank;      /* [n_rank] of this process */
     int32_t n_rank;
     RunEnd end;

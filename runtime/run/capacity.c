@@ -29,19 +29,21 @@ static int report_shortage(const Run *run, int code, const char *what, const cha
     return code;
 }
 
+int capacity_of_device(const Run *run, char *error) {
+    const Plan *p = run->plan;
+    bool one = launch_is_of_processes(&run->launch);
+    uint64_t bytes = one ? plan_rank_role(p, run->launch.rank)->workspace_bytes[run->device->kind]
+                         : p->settings->workspace_bytes[run->device->kind];
+    DeviceOptions device = {.local_rank = one ? run->launch.local_rank : 0,
+                            .process_ranks = one ? 1 : run->launch.ranks};
+    return run->device->fits ? run->device->fits(&device, bytes, error) : 0;
+}
+
 /* A device that is too small is said before the ranks meet. */
 int capacity_check_device(const Run *run) {
-    const Plan *p = run->plan;
-    uint64_t bytes = run->launch.module
-                         ? plan_rank_role(p, run->launch.rank)->workspace_bytes[run->device->kind]
-                         : p->settings->workspace_bytes[run->device->kind];
     char error[ERROR_BYTES];
-    DeviceOptions device = {.local_rank = run->launch.module ? run->launch.local_rank : 0,
-                            .process_ranks = run->launch.module ? 1 : run->launch.ranks};
-    if (!run->device->fits) return 0;
-    int code = run->device->fits(&device, bytes, error);
-    if (!code) return 0;
-    return report_shortage(run, code, error, NULL);
+    int code = capacity_of_device(run, error);
+    return code ? report_shortage(run, code, error, NULL) : 0;
 }
 
 /* Checks the memory of this machine before any rank takes some. On several hosts, it also says

@@ -124,10 +124,12 @@ static void leave_transport(Run *run, int code, bool orderly) {
 }
 
 /* Everything after the plan: what the run is made of, the run itself, its end. */
-static int run_here(Run *run) {
+static int run_here(Run *run, char **argv) {
     TensorSet weights = {0};
     bool orderly = false;
     int code = compare_processes(run, prepare_run(run, &weights));
+    if (!code) ranks_number(run);
+    if (!code) code = trial_run(run, argv);
     if (!code) code = ranks_open(run);
     if (!code) {
         code = ranks_run(run);
@@ -155,7 +157,7 @@ static int start_run(Run *run, char **argv) {
     if (restarts_supervise(l, o, &run->checkpoint, argv, &code)) return code;
     if (processes_start(l, transport_choice(o, l), argv, &code)) return code;
     processes_begin(l);
-    return run_here(run);
+    return run_here(run, argv);
 }
 
 static int print_version(void) {
@@ -190,14 +192,16 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
         if (code) report_error(code, error);
     }
     if (!code) code = plan_check_ranks(&run);
-    if (!code) {
+    bool tries = trial_is_wanted(&run);
+    if (!code) run.launch.timeout = timeout;
+    if (!code && tries) code = trial_here(&run);
+    if (!code && !tries) {
         run.checkpoint = checkpoint_options(&run);
-        run.launch.timeout = timeout;
         run.launch.progress = attempt_find();
         attempt_resume(run.checkpoint.folder, &options);
         code = hosts_open(&run);
     }
-    if (!code) code = start_run(&run, argv);
+    if (!code && !tries) code = start_run(&run, argv);
     hosts_free(&run.launch.hosts);
     plan_close(&plan);
     options_free(&options);

@@ -42,19 +42,29 @@ static int open_arena(Rank *r) {
     return 0;
 }
 
+DeviceOptions rank_device_options(const Rank *r) {
+    const Run *run = r->run;
+    return (DeviceOptions){.rank = r->info,
+                           .local_rank = r->local,
+                           .process_ranks = run->n_rank,
+                           .plan_path = run->options->plan,
+                           .quiet = run->options->quiet,
+                           .stamps = run->options->profile != NULL,
+                           .trial = run->trial};
+}
+
+/* What a run has besides that to which launches are made. */
+static int open_rest(Rank *r) {
+    int code = testing_open(r);
+    return code ? code : loader_open(r, &r->loader);
+}
+
 int rank_open(Rank *r) {
     Run *run = r->run;
-    const Plan *p = run->plan;
-    r->info = (RankInfo){.plan = p, .mesh = plan_mesh(p), .rank = r->rank, .threads = run->threads};
-    DeviceOptions device = {.rank = r->info,
-                            .local_rank = r->local,
-                            .process_ranks = run->n_rank,
-                            .plan_path = run->options->plan,
-                            .quiet = run->options->quiet,
-                            .stamps = run->options->profile != NULL};
+    DeviceOptions device = rank_device_options(r);
     int code = run->device->open(&device, &r->context, r->error);
     if (code) return code;
-    TransportOptions transport = {.plan = p,
+    TransportOptions transport = {.plan = run->plan,
                                   .device = run->device,
                                   .context = r->context,
                                   .rank = r->rank,
@@ -63,18 +73,16 @@ int rank_open(Rank *r) {
                                   .pulse = &r->pulse};
     code = run->transport->open(&transport, &r->transport, r->error);
     if (!code) code = open_arena(r);
-    if (!code) code = host_arena_open(r);
-    if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
-    if (!code && run->options->generates) code = generator_open(r);
-    if (!code && run->options->predict) code = predictor_open(r);
+    if (!code && !run->trial) code = host_arena_open(r);
+    if (!code && !run->trial && run->options->dump_step >= 0)
+        code = gradient_dump_open(r, &r->dump);
+    if (!code && !run->trial && run->options->generates) code = generator_open(r);
+    if (!code && !run->trial && run->options->predict) code = predictor_open(r);
     if (!code) code = executor_open(r);
-    if (!code) code = testing_open(r);
-    if (!code) code = loader_open(r, &r->loader);
-    return code;
+    return code || run->trial ? code : open_rest(r);
 }
 
 void rank_close(Rank *r) {
-    if (!r->run) return; /* one before it failed to open */
     loader_close(r->loader);
     testing_close(r);
     executor_close(r);

@@ -23,15 +23,26 @@ static void announce_transport(const Run *run) {
     fprintf(stderr, "%s\n", text);
 }
 
-int ranks_open(Run *run) {
-    run->n_rank = run->launch.module ? 1 : run->launch.ranks;
+void ranks_number(Run *run) {
+    bool one = launch_is_of_processes(&run->launch);
+    run->n_rank = one ? 1 : run->launch.ranks;
     run->rank = calloc((size_t)run->n_rank, sizeof *run->rank);
     if (!run->rank) fail_environment("no memory for %d ranks", run->n_rank);
     for (int32_t i = 0; i < run->n_rank; i++) {
         Rank *r = &run->rank[i];
         r->run = run;
-        r->rank = run->launch.module ? run->launch.rank : i;
-        r->local = run->launch.module ? run->launch.local_rank : i;
+        r->rank = one ? run->launch.rank : i;
+        r->local = one ? run->launch.local_rank : i;
+        r->info = (RankInfo){.plan = run->plan,
+                             .mesh = plan_mesh(run->plan),
+                             .rank = r->rank,
+                             .threads = run->threads};
+    }
+}
+
+int ranks_open(Run *run) {
+    for (int32_t i = 0; i < run->n_rank; i++) {
+        Rank *r = &run->rank[i];
         int code = rank_open(r);
         if (code && !run->launch.module) return report_error(code, r->error);
         if (!code) continue;

@@ -6,6 +6,7 @@
  *   signals   Ctrl-C and what schedulers send
  *   ranks     a thread for each rank of this process, and their end
  *   rank_open what a rank has, opened and closed
+ *   trial     a process of its own for what may harm one
  *   trainer   what a rank does: weights, then step calls and evaluations, then the save
  *   loader    a thread per rank that reads the next batch while a call runs
  *   predict   --predict
@@ -47,19 +48,28 @@ CheckpointOptions checkpoint_options(const Run *run);
 int checkpoints_open(Run *run);
 
 /* capacity.c: does the run fit the device, this machine and its threads? */
+int capacity_of_device(const Run *run, char *error);
 int capacity_check_device(const Run *run);
 int capacity_check_host(const Run *run);
 int capacity_check_stacks(char *error);
 void capacity_count_threads(Run *run);
 
 /* ranks.c: prints why the run ended. */
+void ranks_number(Run *run); /* allocates those of this process, and says which they are */
 int ranks_open(Run *run);
 int ranks_run(Run *run);
 void ranks_close(Run *run);
 
 /* rank_open.c: a rank's parts, down to its executor and loader; all that it opened is closed. */
+DeviceOptions rank_device_options(const Rank *r);
 int rank_open(Rank *r);
 void rank_close(Rank *r);
+
+/* trial.c */
+/* Has what may harm a process tried by others, which argv starts. */
+int trial_run(Run *run, char **argv);
+bool trial_is_wanted(Run *run); /* of this process; fills run->trial */
+int trial_here(Run *run);
 
 /* trainer.c: the whole life of a rank; r->error says why it ended early. */
 int trainer_run(Rank *r);

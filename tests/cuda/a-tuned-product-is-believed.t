@@ -19,4 +19,5 @@ every product has the fastest
 what the file says is done
 again: it is not
 again: it is written anew
-an algorithm that the library does not know is found anew
+an algorithm that the library does not know is not run, as a note says
+... and found anew by the next run

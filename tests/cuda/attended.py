@@ -5,9 +5,8 @@ moods.
 
 KEY=VALUE is a setting of the model. `forget` removes the file of tuned choices. WISH is
 FSDP_CUDA_ATTENTION, MOOD is FSDP_EMULATE_CUDNN (emulate_cudnn.cu; none: there is no such library),
-or for the one-pass backward `quick`, `lost`: it writes nothing, or `crash`: it ends the process;
-`ends`: a product does. Prints for each how the losses
-compare with those of WISH own, and the messages about attention."""
+or for the one-pass backward `quick`, `lost`: it writes nothing, or `crash`: it ends the process.
+Prints for each how the losses compare with those of WISH own, and the messages about attention."""
 import json
 import os
 import shutil
@@ -28,8 +27,7 @@ SETTINGS = ("L=1", "D=32", "H=2", "vocab=128", "seq=24", 'data.train=text("t.txt
             "train.eval_every=none", "train.schedule=constant(warmup = 0)",
             "train.precision=bf16(master = f32)", *(x for x in wishes if "=" in x))
 MOODS = {"quick": ("FSDP_EMULATE_FAST", "onepass"), "lost": ("FSDP_EMULATE_LOST", "onepass"),
-         "crash": ("FSDP_EMULATE_CRASH", "onepass"),
-         "ends": ("FSDP_EMULATE_CRASH", "cublasLtMatmul")}
+         "crash": ("FSDP_EMULATE_CRASH", "onepass")}
 subprocess.run([fsdpc, "compile", "-q", os.path.join(root, "models/gpt2.fsd"), "-o", plan, "-n",
                 "1", *(word for s in SETTINGS for word in ("-s", s))], check=True)
 

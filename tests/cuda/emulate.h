@@ -46,6 +46,9 @@ extern EmulatedIndex threadIdx, blockIdx, blockDim, gridDim;
 
 void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsigned threads,
                     size_t shared, std::function<void()> body);
+/* Does what the environment plants for a kernel of that name: ends the process, accesses memory
+ * that is not there, or never returns. */
+void emulate_plant(const char *kernel);
 /* A launch is about to say whether it follows one: then it does. */
 void emulate_follows(bool *follows, cudaStream_t stream, const char *name);
 /* First in every kernel; a thread that ends without it is a fault. */

@@ -430,6 +430,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     cublasStatus_t wrong = check(whole, operand, algorithm, workspace, workspace_bytes);
     if (wrong) return wrong;
     refuse_overlaps(whole, a, b, c, d, workspace, workspace_bytes);
+    emulate_plant(("algorithm " + std::to_string(number)).c_str());
     float ms = number == BACKWARDS ? 5.0f : 10.0f;
     if (is_named("FSDP_EMULATE_EPILOGUES_SLOW", p.epilogue)) ms *= 4;
     float keep = *(const float *)beta;

@@ -16,6 +16,8 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
     LOCKED;
     need_gpu("cudaMemGetInfo");
     *total = (size_t)setting("FSDP_EMULATE_MEMORY", 4l << 30);
+    if (getenv("FSDP_RUN_TRIAL"))
+        *total = (size_t)setting("FSDP_EMULATE_TRIAL_MEMORY", (long)*total);
     *free_bytes = *total - taken(current_device);
     return cudaSuccess;
 }

@@ -78,12 +78,14 @@ void tell(char kind, cudaStream_t s, const void *object = nullptr, const char *d
 long setting(const char *name, long otherwise); /* of the environment */
 cudaError_t told(cudaError_t e);                /* what cudaGetLastError finds */
 
-/* Does this call fail? They are counted from 0. */
+/* Does this call fail? They are counted from 0. After an illegal access all do. */
 bool fails();
+extern bool poisoned;
 #define MAY_FAIL                                                                                   \
-    do                                                                                             \
+    do {                                                                                           \
+        if (poisoned) return told(cudaErrorIllegalAddress);                                        \
         if (fails()) return cudaErrorInvalidResourceHandle;                                        \
-    while (0)
+    } while (0)
 
 /* In relaxed mode nobody is held to it, in thread-local mode the thread that captures, in global
  * mode every thread. */

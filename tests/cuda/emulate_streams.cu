@@ -20,9 +20,11 @@
  *
  * Planted faults: FSDP_EMULATE_DROP_WAIT=N ignores wait number N of the run (from 0),
  * FSDP_EMULATE_FAIL=N makes call number N do nothing and return an error, FSDP_EMULATE_LOST=NAME
- * does not run kernels that are launched under this name, FSDP_EMULATE_CRASH=NAME ends the process
- * when one is. Kernels named by FSDP_EMULATE_FAST=NAME
- * take half of the time of the one timed before.
+ * does not run kernels that are launched under this name. When one is launched,
+ * FSDP_EMULATE_CRASH=NAME ends the process, FSDP_EMULATE_ILLEGAL=NAME makes all later calls return
+ * the error of an illegal access, FSDP_EMULATE_HANG=NAME never returns; `algorithm N` are those of
+ * cuBLASLt. Kernels named by FSDP_EMULATE_FAST=NAME take half of the time of the one timed before.
+ * FSDP_EMULATE_TRIAL_MEMORY is the memory that a process finds which tries candidates.
  */
 #include "emulate_runtime.h"
 
@@ -91,6 +93,8 @@ cudaError_t emulated::told(cudaError_t e) {
 }
 
 /* ---- turns */
+
+bool emulated::poisoned;
 
 /* A call failed as planted: what follows from that is no fault. */
 static bool has_failed;
@@ -295,6 +299,12 @@ static bool is_named(const char *variable, const char *kernel) {
     return name && !strcmp(name, kernel);
 }
 
+void emulate_plant(const char *kernel) {
+    if (is_named("FSDP_EMULATE_CRASH", kernel)) raise(SIGKILL);
+    if (is_named("FSDP_EMULATE_ILLEGAL", kernel)) poisoned = true;
+    while (is_named("FSDP_EMULATE_HANG", kernel)) pause();
+}
+
 void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsigned threads,
                     size_t shared, std::function<void()> body) {
     LOCKED;
@@ -310,8 +320,8 @@ void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsi
     static std::set<std::pair<std::string, const std::type_info *>> loaded;
     if (loaded.insert({name, &body.target_type()}).second && stream->capture)
         refuse(name, "is launched for the first time, in a capture");
-    if (is_named("FSDP_EMULATE_CRASH", name)) raise(SIGKILL);
-    if (fails() || is_named("FSDP_EMULATE_LOST", name)) return;
+    emulate_plant(name);
+    if (poisoned || fails() || is_named("FSDP_EMULATE_LOST", name)) return;
     if (is_named("FSDP_EMULATE_FAST", name)) emulated_ms /= 2;
     give(stream, [=] { emulate_grid(blocks, threads, shared, body); });
     stream->launched = true;
@@ -360,6 +370,7 @@ const char *cudaGetErrorString(cudaError_t e) {
     case cudaErrorInvalidDevice: return "invalid device ordinal";
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorNotReady: return "device not ready";
+    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
     default: return "an error";
     }
 }
@@ -367,6 +378,7 @@ const char *cudaGetErrorName(cudaError_t e) {
     switch (e) {
 #define NAMED(e)                                                                                   \
     case e: return #e
+        NAMED(cudaErrorIllegalAddress);
         NAMED(cudaErrorInvalidConfiguration);
         NAMED(cudaErrorInvalidDevice);
         NAMED(cudaErrorInvalidResourceHandle);

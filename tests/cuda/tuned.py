@@ -5,7 +5,7 @@ cuda device.
 
 The emulated cuBLASLt offers several algorithms; the one that it times as the fastest adds in
 another order than the first, so the losses show which one ran. CASE: kept, believed, ignored,
-nowhere, turns, epilogues."""
+nowhere, turns, epilogues, bad."""
 import fcntl
 import json
 import os
@@ -114,7 +114,10 @@ elif case == "believed":
     expect("again: it is not", end(start(FSDP_CUDA_TUNE="again")) == (found, []))
     expect("again: it is written anew", "0" * 15 + "1" in ALGORITHM.findall(text())[0])
     write(ALGORITHM.sub(" ".join(["0" * 16] * 4 + ["f" * 16] + ["0" * 16] * 3), text()))
-    expect("an algorithm that the library does not know is found anew", end(start()) == (found, []))
+    losses, notes = end(start())
+    expect("an algorithm that the library does not know is not run, as a note says",
+           losses == plain and "the next run tries" in notes[0] and not notes[1:])
+    expect("... and found anew by the next run", end(start()) == (found, []))
 elif case == "epilogues":
     for name, number in ("gelu", 2), ("gelu's slope", 3), ("a bias's sum", 6):
         write(priced(number, 1e6))
@@ -134,12 +137,36 @@ elif case == "epilogues":
            all(abs(a[0] - b[0]) < 1e-2 * b[0]
                for a, b in zip(again(FSDP_EMULATE_EPILOGUES_LACK=",4,164,"), found)))
     expect("the epilogues where they are as fast", again() == found)
+elif case == "bad":
+    def tried(what, say, **settings):
+        """With a process that fails while it tries: the first algorithm, and then too."""
+        os.remove(tuned)
+        losses, notes = end(start(**settings))
+        expect(f"{what}: the bits of the first algorithm", losses == plain)
+        expect("... a note about each product",
+               len(notes) == len(products) and all("algorithm 2 of cuBLASLt" in n and say in n for n in notes))
+        rows = [line for line in text().splitlines() if line.startswith("left ")]
+        expect("... and a line of the file", sorted(n.split("; it is")[0].split(": ", 1)[1] for n in notes) ==
+               sorted(line.split(" ", 2)[2] for line in rows))
+        expect("... which the next run believes", end(start()) == (plain, []))
+    tried("an algorithm that crashes", "ended by signal 9 (Killed)",
+          FSDP_EMULATE_CRASH="algorithm 1")
+    tried("one with an illegal access", "an illegal memory access was encountered",
+          FSDP_EMULATE_ILLEGAL="algorithm 1")
+    tried("one that hangs", "did nothing for 4 s and was killed", FSDP_TIMEOUT="8",
+          FSDP_EMULATE_HANG="algorithm 1")
+    expect("again: they are tried again", end(start(FSDP_CUDA_TUNE="again")) == (found, []))
+    os.remove(tuned)
+    losses, notes = end(start(FSDP_EMULATE_TRIAL_MEMORY="1000000"))
+    expect("no room to try any: the first algorithm, and two notes", losses == plain and
+           "GPU 0 is too small" in notes[0] and "not all algorithms were tried" in notes[1])
+    expect("... and the next run tries", end(start()) == (found, []))
 elif case == "ignored":
     good = text()
     for name, content, settings in (
             ("damaged", good.replace("product ", "produce ", 1), {}),
             ("damaged", good[:len(good) // 2], {}),
-            ("written by another version", good.replace("products 3", "products 2"), {}),
+            ("written by another version", good.replace("products 4", "products 3"), {}),
             ("another version of its libraries", good, {"FSDP_EMULATE_CUBLASLT": "130200"})):
         write(content, seal=False)
         losses, notes = end(start(**settings))

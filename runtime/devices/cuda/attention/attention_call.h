@@ -54,8 +54,7 @@ CUDA_C int attention_onepass(const Launch *l, const Attention *a);
 CUDA_C int attention_open(const GpuKind *gpu, char *error);
 CUDA_C void attention_close(void);
 /* Before the first step, while nothing lives in the call's memory: chooses how calls like this one
- * are computed, by time if timing is allowed. True: the memory was written. Between
- * products_rehearse and products_rehearsed, whose file keeps the choice. */
+ * are computed, by time if timing is allowed. True: the memory was written. */
 CUDA_C bool attention_rehearse(const Launch *l, bool timed);
 /* *done: the call was issued as was chosen; else the own kernels must run. */
 CUDA_C int attention_by_choice(const Launch *l, const Attention *a, bool *done);

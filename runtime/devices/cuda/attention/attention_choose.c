@@ -8,13 +8,15 @@
  * made; the own kernels and each candidate (a plan, the one-pass kernel) run on the same random
  * operands; a candidate is dropped if its results differ by more than rounding explains, are not
  * all written, or have other bits in a second run; CUDA events time the others and the own kernels.
- * Any failure on the way means the own kernels, and a line that says why. The fastest is kept in
- * the file next to the plan (tuned.h), and later only compared with the own kernels once more;
- * FSDP_CUDA_TUNE=0 times nothing, and auto means the own kernels. A form that was never rehearsed
- * runs on these too, or with `cudnn` on the first plan, with `onepass` on that kernel.
+ * Any failure on the way means the own kernels, and a line that says why. Under `auto` this is done
+ * by a process of its own (tuning.h); the run only compares what was found the fastest with the own
+ * kernels once more. FSDP_CUDA_TUNE=0 times nothing, and auto means the own kernels. A form that
+ * was never rehearsed runs on these too, or with `cudnn` on the first plan, with `onepass` on that
+ * kernel.
  *
  * Ranks of one process share library, handle and choices, so they compute alike.
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@
 
 #include "attention_trial.h"
 #include "op.h"
-#include "tuned.h"
+#include "tuning.h"
 
 typedef enum Wish { WISH_AUTO, WISH_OWN, WISH_ONEPASS, WISH_CUDNN, WISHES } Wish;
 
@@ -55,15 +57,9 @@ static struct {
 /* What computes a form in place of a candidate that was asked for, and why. */
 static void print_fallback(const Attention *a, const char *used, const char *candidate,
                            const char *why) {
-    fprintf(stderr, "attention%s [%lld, %lld, %lld, %lld]: using %s instead of %s: %s\n",
-            a->backward ? " backward" : "", (long long)a->b, (long long)a->t, (long long)a->heads,
-            (long long)a->h, used, candidate, why);
-}
-
-/* An earlier run ended while it tried candidates. */
-static void print_untried(const Attention *a) {
-    print_fallback(a, "fsdp-run's kernels", "others",
-                   "a run ended while it tried them; FSDP_CUDA_TUNE=again tries them again");
+    char name[ATTENTION_NAME];
+    attention_name(a, name);
+    fprintf(stderr, "%s: using %s instead of %s: %s\n", name, used, candidate, why);
 }
 
 /* ---- forms */
@@ -149,12 +145,8 @@ static int fastest_candidate(const Trial *t, bool timed) {
     return best;
 }
 
-/* FNV-1a of the form and the room. */
 static uint64_t hash_of(const AttentionChoice *c) {
-    uint64_t h = 0xcbf29ce484222325u;
-    const unsigned char *at = (const unsigned char *)&c->form;
-    for (size_t i = 0; i < sizeof c->form; i++) h = (h ^ at[i]) * 0x100000001b3u;
-    return (h ^ c->room) * 0x100000001b3u;
+    return tuned_hash(tuned_hash(TUNED_HASH, &c->form, sizeof c->form), &c->room, sizeof c->room);
 }
 
 /* How far a form is examined: not at all, whether candidates are right, or also how fast. */
@@ -180,38 +172,34 @@ static void keep_choice(const AttentionChoice *c, const Trial *t, uint64_t hash,
     int plan = own                             ? TUNED_OWN
                : c->which == CANDIDATE_ONEPASS ? TUNED_ONEPASS
                                                : parts_number(c, c->which);
-    products_keep_form(&(TunedAttention){hash, version, plan, own ? t->own : t->time[c->which]});
+    float us = !own ? t->time[c->which] : t->own < INFINITY ? t->own : 0; /* 0: not timed */
+    tuning_keep_form(&(TunedAttention){hash, version, plan, us});
 }
 
-/* Decides on c->which, among all candidates, or what an earlier run found fastest and the own
- * kernels. */
+/* Decides on c->which: under `auto` the process that tries among all candidates, the run itself
+ * between what that found fastest and the own kernels. */
 static void decide_choice(AttentionChoice *c, const Launch *l, const Attention *a,
                           Examination look) {
     Trial t = {.own = 0};
     bool plans = wants_plans(a) && parts_ready(t.why_plans, true);
     uint64_t hash = hash_of(c), version = plans ? parts_version() : 0;
-    const TunedAttention *kept = look == LOOK_FAST ? products_recall_form(hash, version) : NULL;
-    bool timed = look == LOOK_FAST && !kept;
+    bool timed = look == LOOK_FAST && tuning_tries();
+    const TunedAttention *kept = look == LOOK_FAST ? tuning_find_form(hash, version) : NULL;
     c->which = CANDIDATE_OWN;
-    if (kept && kept->plan == TUNED_OWN) {
-        if (!(kept->microseconds > 0)) print_untried(a);
-        return;
-    }
-    c->onepass = wants_onepass(l, a) && (!kept || kept->plan == TUNED_ONEPASS);
+    c->onepass = wants_onepass(l, a);
+    if (look == LOOK_FAST && !kept && !timed && (plans || c->onepass)) tuning_lacks();
+    if (kept ? timed || kept->plan == TUNED_OWN : look == LOOK_FAST && !timed) return;
+    c->onepass &= !kept || kept->plan == TUNED_ONEPASS;
     plans &= !kept || kept->plan != TUNED_ONEPASS;
     if (plans && !parts_plan(c, kept ? kept->plan : -1, t.why_plans)) parts_forget(c);
     for (int i = 0; i < CANDIDATES; i++) t.good[i] = is_candidate(c, i);
-    bool tries = any_good(&t, CANDIDATES) && look != LOOK_NOT;
-    if (tries && timed) products_begin_form(l, hash, version);
-    if (tries) attention_trial(c, run_candidate, l->call, a, l->stream, timed, &t);
-    if (tries && timed && cudaStreamSynchronize(l->stream) == cudaSuccess)
-        products_forget_form(hash); /* the GPU is well */
+    if (timed) t.form = tuned_hash(hash, &version, sizeof version);
+    if (any_good(&t, CANDIDATES) && look != LOOK_NOT)
+        attention_trial(c, run_candidate, l->call, a, l->stream, timed, &t);
     cudaGetLastError(); /* a candidate that does not run is reported below, or is not needed */
     print_failures(c, a, &t, plans);
-    if (any_good(&t, CANDIDATES)) {
-        c->which = fastest_candidate(&t, timed);
-        if (timed) keep_choice(c, &t, hash, version);
-    }
+    if (any_good(&t, CANDIDATES)) c->which = fastest_candidate(&t, timed);
+    if (timed) keep_choice(c, &t, hash, version);
     if (c->which < 0 || c->which == CANDIDATE_ONEPASS) parts_forget(c);
 }
 
@@ -252,6 +240,7 @@ bool attention_rehearse(const Launch *l, bool timed) {
     Attention a;
     bool forced = shared.wish == WISH_CUDNN || shared.wish == WISH_ONEPASS;
     Examination look = forced ? LOOK_RIGHT : timed ? LOOK_FAST : LOOK_NOT;
+    if (forced && tuning_tries()) look = LOOK_NOT; /* the run itself does that */
     OpKind op = l->call->op;
     if (op != OP_attention && op != OP_attention_grad && op != OP_attention_packed &&
         op != OP_attention_packed_grad)

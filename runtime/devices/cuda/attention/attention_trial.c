@@ -12,6 +12,7 @@
  */
 #include "attention_trial.h"
 #include "products.h"
+#include "tuning.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -203,6 +204,41 @@ static void keep_reason(const Bench *b, int which, Trial *out) {
     snprintf(why, WHY_BYTES, "%s", b->why);
 }
 
+void attention_name(const Attention *a, char *out) {
+    snprintf(out, ATTENTION_NAME, "attention%s [%lld, %lld, %lld, %lld]",
+             a->backward ? " backward" : "", (long long)a->b, (long long)a->t, (long long)a->heads,
+             (long long)a->h);
+}
+
+/* Does candidate `which` compute the same, and the same bits twice? */
+static bool is_good(Bench *b, const AttentionChoice *c, int which) {
+    return !run_for_results(b, c, which, b->other) && !run_for_results(b, c, which, b->again) &&
+           results_agree(b);
+}
+
+/* The same, noted before and afterwards, unless it was left out already. If the GPU does nothing
+ * more, the process ends. */
+static bool is_good_noted(Bench *b, const AttentionChoice *c, int which, uint64_t form) {
+    int number = which == CANDIDATE_ONEPASS ? TUNED_ONEPASS : parts_number(c, which);
+    uint64_t candidate = tuned_hash(form, &number, sizeof number);
+    const char *left = tuning_left(candidate);
+    char what[2 * ATTENTION_NAME];
+    attention_name(&b->a, what);
+    size_t n = strlen(what);
+    if (which == CANDIDATE_ONEPASS)
+        snprintf(what + n, sizeof what - n, ", the one-pass kernel");
+    else
+        snprintf(what + n, sizeof what - n, ", plan %d of cuDNN", number);
+    if (left) snprintf(b->why, WHY_BYTES, "%s", strstr(left, ": ") ? strstr(left, ": ") + 2 : left);
+    if (left) return false;
+    tuning_starts(candidate, what);
+    bool good = is_good(b, c, which);
+    cudaError_t e = cudaStreamSynchronize(b->stream);
+    if (e) tuning_lost(candidate, what, cudaGetErrorString(e));
+    tuning_ends(candidate, what, good ? NULL : b->why);
+    return good;
+}
+
 static int try_candidates(Bench *b, const AttentionChoice *c, bool timed, Trial *out) {
     bool any = false;
     if (prepare_trial(b) || (b->a.backward && run_forward(b)) ||
@@ -210,8 +246,7 @@ static int try_candidates(Bench *b, const AttentionChoice *c, bool timed, Trial 
         return 1;
     for (int i = 0; i < CANDIDATES; i++) {
         if (!is_candidate(c, i)) continue;
-        out->good[i] = !run_for_results(b, c, i, b->other) && !run_for_results(b, c, i, b->again) &&
-                       results_agree(b);
+        out->good[i] = out->form ? is_good_noted(b, c, i, out->form) : is_good(b, c, i);
         any |= out->good[i];
         if (!out->good[i]) keep_reason(b, i, out);
     }

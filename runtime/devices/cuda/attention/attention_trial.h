@@ -15,8 +15,13 @@ typedef struct Trial {
     bool good[CANDIDATES];
     float own, time[CANDIDATES];
     char why_plans[WHY_BYTES], why_onepass[WHY_BYTES]; /* of the last one that was not good */
+    uint64_t form; /* hash by which candidates are noted (tuning.h); 0: none is */
 } Trial;
 void attention_trial(const AttentionChoice *c, AttentionRun *run, const KernelCall *call,
                      const Attention *a, cudaStream_t stream, bool timed, Trial *out);
+
+/* "attention backward [2, 24, 2, 16]" */
+enum { ATTENTION_NAME = 112 };
+void attention_name(const Attention *a, char *out);
 
 #endif

@@ -29,6 +29,7 @@
 #include "segments.h"
 #include "staging.h"
 #include "table.h"
+#include "tuning.h"
 
 typedef struct Recording {
     cudaGraphExec_t graph;
@@ -229,7 +230,7 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     if (!e && options->rank.plan) e = open_segments(c, &options->rank);
     code = runtime_result(error, "opening the cuda device", e);
     if (!code) code = products_open(options, &c->products, error);
-    if (!code) code = profile_open(&options->rank, &c->profile, error);
+    if (!code && !options->trial) code = profile_open(&options->rank, &c->profile, error);
     if (!code && options->stamps && options->rank.plan) {
         c->stamp = calloc(2 * options->rank.plan->n_instrs + 1, sizeof *c->stamp);
         if (!c->stamp)
@@ -285,6 +286,11 @@ static Launch launch_of(DeviceContext *c, int stream, const KernelCall *call, ch
                     .fault = c->fault_on_device,
                     .segment = c->segment,
                     .error = error};
+}
+
+static int cuda_trial_begin(const DeviceOptions *options, int *log, char *error) {
+    int gpu = 0, code = gpu_choose(options, &gpu, error);
+    return code ? code : tuning_begin(options, log, error);
 }
 
 /* The products choose their algorithms, and attention its implementation: those of the plan are
@@ -552,17 +558,12 @@ static int cuda_program_forget(DeviceContext *c, char *error) {
     return code;
 }
 
-static int32_t cuda_count(void) {
-    int n = 0;
-    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
-}
-
 static const Device device = {
     .abi = MODULE_INTERFACE,
     .name = "cuda",
     .kind = DEVICE_CUDA,
     .probe = gpu_probe,
-    .count = cuda_count,
+    .count = gpu_count,
     .open = cuda_open,
     .close = cuda_close,
     .arena_alloc = cuda_arena_alloc,
@@ -584,6 +585,8 @@ static const Device device = {
     .native_stream = cuda_native_stream,
     .program_forget = cuda_program_forget,
     .fits = gpu_fits,
+    .trial_begin = cuda_trial_begin,
+    .trial_end = tuning_end,
     .rehearse = cuda_rehearse,
     .stamp = cuda_stamp,
     .between = cuda_between,

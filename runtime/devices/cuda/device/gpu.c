@@ -133,6 +133,11 @@ int gpu_probe(char *error) {
     return code;
 }
 
+int32_t gpu_count(void) {
+    int n = 0;
+    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
+}
+
 static int take_gpu(const DeviceOptions *o, int *out, char *error) {
     int n = 0;
     cudaError_t e = cudaGetDeviceCount(&n);

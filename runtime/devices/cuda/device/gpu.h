@@ -10,6 +10,8 @@
 
 /* Is there a driver, and a GPU that this build is for? */
 int gpu_probe(char *error);
+/* GPUs that are visible. */
+int32_t gpu_count(void);
 /* The GPU of this process, which becomes the calling thread's; its context is made. */
 int gpu_choose(const DeviceOptions *o, int *out, char *error);
 /* What it can. */

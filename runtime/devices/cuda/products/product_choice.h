@@ -8,7 +8,7 @@
 
 #include <cublasLt.h>
 
-#include "tuned.h"
+#include "tuning.h"
 
 enum { CHOICES = 1024, CANDIDATES = 16 }; /* shapes per rank; algorithms asked for, per shape */
 
@@ -33,17 +33,18 @@ typedef struct Products {
     cublasLtHandle_t handle;
     cublasComputeType_t f32_type;
     TuneMode tune;
-    bool rehearsing, warm, speaks;
-    const char *plan_path; /* NULL: no file is kept */
-    int32_t shared;        /* multiprocessors that NCCL's kernels may take */
-    int32_t target;        /* those that products are chosen for; 0: all */
-    char machine[TUNED_MACHINE];
-    int lock;
+    bool rehearsing, warm;
+    int32_t shared;         /* multiprocessors that NCCL's kernels may take */
+    int32_t target;         /* those that products are chosen for; 0: all */
     cudaEvent_t begin, end; /* for rehearsals */
     size_t cold_bytes;      /* written before them, they take operands out of the cache */
     int n;
     ProductChoice choice[CHOICES];
 } Products;
+
+/* products.c: what tells an algorithm for a shape from others. */
+uint64_t product_candidate(const Products *x, const ProductShape *s,
+                           const cublasLtMatmulAlgo_t *algorithm);
 
 /* product_algorithms.c */
 /* The rule of products.h that the product breaks, or NULL. */
@@ -88,7 +89,7 @@ cudaError_t trial_fill_operands(cudaStream_t stream, const ProductShape *s,
 /* Milliseconds of one run; negative when it does not run. `cold`: writing the workspace before it
  * takes operands out of the cache, and gives the host time to issue what is measured. */
 float trial_time_once(const ProductTrial *t, const cublasLtMatmulAlgo_t *algorithm, bool cold);
-/* The number of the fastest algorithm, and its time; -1 when none runs. */
+/* The number of the fastest algorithm that is not left out, and its time; -1 when none runs. */
 int trial_fastest(const ProductTrial *t, const cublasLtMatmulHeuristicResult_t *found, int n,
                   float *out_ms);
 /* The time of the separate parts that do the same as the product; 0 or an exit code. */

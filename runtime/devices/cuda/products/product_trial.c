@@ -5,6 +5,7 @@
  * after the other, and their medians decide. A near tie goes to the one that the library likes
  * best.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "product_choice.h"
@@ -86,18 +87,36 @@ static int by_middle(const void *a, const void *b) {
     return order ? order : x->number - y->number;
 }
 
+/* The time of its second run, or negative; and of both. If the GPU does nothing more after it, the
+ * process ends. */
+static float time_candidate(const ProductTrial *t, const cublasLtMatmulHeuristicResult_t *found,
+                            int number, bool first, float *spent) {
+    const ProductShape *s = &t->choice->shape;
+    const cublasLtMatmulAlgo_t *algorithm = &found[number].algo;
+    uint64_t candidate = product_candidate(t->products, s, algorithm);
+    char what[96];
+    if (tuning_left(candidate)) return -1.0f;
+    snprintf(what, sizeof what, "product of %lld x %lld x %lld, algorithm %d of cuBLASLt",
+             (long long)s->m, (long long)s->n, (long long)s->k, number + 1);
+    tuning_starts(candidate, what);
+    if (first) warm_up(t, algorithm);
+    float once = trial_time_once(t, algorithm, true);
+    float ms = once < 0 ? once : trial_time_once(t, algorithm, true);
+    cudaError_t e = cudaStreamSynchronize(t->stream);
+    if (e) tuning_lost(candidate, what, cudaGetErrorString(e));
+    tuning_ends(candidate, what, NULL);
+    if (ms >= 0) *spent += once + ms;
+    return ms;
+}
+
 int trial_fastest(const ProductTrial *t, const cublasLtMatmulHeuristicResult_t *found, int n,
                   float *out_ms) {
     TimedAlgorithm all[CANDIDATES];
     int runs = 0;
     float spent = 0.0f;
     for (int i = 0; i < n && (runs < 2 || spent < LIMIT_MS); i++) {
-        if (runs == 0) warm_up(t, &found[i].algo);
-        float first = trial_time_once(t, &found[i].algo, true);
-        float ms = first < 0 ? first : trial_time_once(t, &found[i].algo, true);
-        if (ms < 0) continue;
-        all[runs++] = (TimedAlgorithm){.number = i, .middle = ms};
-        spent += first + ms;
+        float ms = time_candidate(t, found, i, runs == 0, &spent);
+        if (ms >= 0) all[runs++] = (TimedAlgorithm){.number = i, .middle = ms};
     }
     if (runs == 0) return -1;
     qsort(all, (size_t)runs, sizeof *all, by_middle);

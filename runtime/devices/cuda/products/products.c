@@ -5,10 +5,10 @@
  * is not asked while a graph is captured.
  *
  * The library's heuristic names several algorithms, best first by its own account. Before the first
- * step each product of the plan is rehearsed: they are timed on the product's own operands, filled
- * with random numbers, and the fastest is kept, for the process and in the file next to the plan
- * (tuned.h). A product that was never rehearsed takes the first. FSDP_CUDA_TUNE=0 always takes the
- * first, FSDP_CUDA_TUNE=again ignores the file.
+ * step each product of the plan is rehearsed, in a process of its own (tuning.h): they are timed on
+ * the product's own operands, filled with random numbers, and the fastest is kept. A product that
+ * was never rehearsed takes the first. FSDP_CUDA_TUNE=0 always takes the first,
+ * FSDP_CUDA_TUNE=again ignores the file.
  *
  * A product may be split along k only where its parts are f32 and added in a step of their own; the
  * other schemes round sums on the way. The library promises the same bits for the same algorithm on
@@ -21,19 +21,12 @@
  * FSDP_CUDA_TF32=1 lets f32 products use TF32. NVIDIA_TF32_OVERRIDE takes precedence over what
  * programs ask for, so it must not contradict.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "product_choice.h"
 #include "sm_budget.h"
-
-/* What was found, for all ranks of the process: they share one GPU and are opened one after the
- * other. */
-static TunedTable tuned;
-static bool tuned_changed;
 
 ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_turned) {
     ProductShape s;
@@ -62,8 +55,8 @@ static int read_word(const char *name, const char *const *words, int n, int othe
     return EXIT_ENVIRONMENT;
 }
 
-/* What algorithms depend on, and the cache that they find. */
-static cudaError_t name_machine(Products *p) {
+/* What algorithms depend on. */
+static cudaError_t name_machine(const Products *p, char *machine) {
     struct cudaDeviceProp properties;
     int gpu = 0, driver = 0;
     cudaError_t e = cudaGetDevice(&gpu);
@@ -71,11 +64,10 @@ static cudaError_t name_machine(Products *p) {
     if (!e) e = cudaDriverGetVersion(&driver);
     char shared[48] = "";
     if (p->target) snprintf(shared, sizeof shared, " (%d for NCCL)", p->shared);
-    if (!e) p->cold_bytes = MIN((size_t)PRODUCT_WORKSPACE, (size_t)properties.l2CacheSize);
     if (!e)
-        snprintf(p->machine, sizeof p->machine,
-                 "%s, %d multiprocessors%s, cuBLASLt %zu, CUDA driver %d", properties.name,
-                 properties.multiProcessorCount, shared, cublasLtGetVersion(), driver);
+        snprintf(machine, TUNED_MACHINE, "%s, %d multiprocessors%s, cuBLASLt %zu, CUDA driver %d",
+                 properties.name, properties.multiProcessorCount, shared, cublasLtGetVersion(),
+                 driver);
     return e;
 }
 
@@ -116,32 +108,51 @@ static int check_override(int tf32, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-int products_open(const DeviceOptions *options, void **out, char *error) {
+/* All but the library. */
+static int read_settings(const DeviceOptions *options, Products *p, char *error) {
     static const char *const words[] = {"0", "1", "again"};
     int tf32, tune;
     int code = read_word("FSDP_CUDA_TF32", words, 2, 0, &tf32, error);
     if (!code) code = check_override(tf32, error);
     if (!code) code = read_word("FSDP_CUDA_TUNE", words, 3, TUNE_ONCE, &tune, error);
     if (code) return code;
+    p->f32_type = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    p->tune = options->rank.plan ? (TuneMode)tune : TUNE_NEVER;
+    return share_with_collectives(p, options, error);
+}
+
+int products_open(const DeviceOptions *options, void **out, char *error) {
     Products *p = calloc(1, sizeof *p);
-    cublasStatus_t status = p ? cublasLtCreate(&p->handle) : CUBLAS_STATUS_ALLOC_FAILED;
-    if (status != CUBLAS_STATUS_SUCCESS) {
+    int code = p ? read_settings(options, p, error) : 0;
+    cublasStatus_t status = !p     ? CUBLAS_STATUS_ALLOC_FAILED
+                            : code ? CUBLAS_STATUS_SUCCESS
+                                   : cublasLtCreate(&p->handle);
+    if (code || status != CUBLAS_STATUS_SUCCESS) {
         free(p);
+        if (code) return code;
         snprintf(error, ERROR_BYTES, "cuBLASLt failed to start: %s",
                  cublasLtGetStatusString(status));
         return EXIT_ENVIRONMENT;
     }
-    p->f32_type = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    p->tune = options->rank.plan ? (TuneMode)tune : TUNE_NEVER;
-    p->plan_path = options->plan_path;
-    p->speaks = options->rank.rank == 0 && !options->quiet;
-    p->lock = -1;
-    code = share_with_collectives(p, options, error);
-    if (code)
-        products_close(p);
-    else
-        *out = p;
-    return code;
+    if (options->trial) tuning_follow(options->trial);
+    *out = p;
+    return 0;
+}
+
+int products_name_machine(const DeviceOptions *options, bool *tunes, bool *anew, char *machine,
+                          char *error) {
+    Products *p = calloc(1, sizeof *p);
+    if (!p) snprintf(error, ERROR_BYTES, "out of memory while opening the cuda device");
+    if (!p) return EXIT_ENVIRONMENT;
+    int code = read_settings(options, p, error);
+    *tunes = !code && p->tune != TUNE_NEVER;
+    *anew = !code && p->tune == TUNE_AGAIN;
+    cudaError_t e = *tunes ? name_machine(p, machine) : cudaSuccess;
+    free(p);
+    if (!e) return code;
+    snprintf(error, ERROR_BYTES, "the GPU's name: %s (%s)", cudaGetErrorString(e),
+             cudaGetErrorName(e));
+    return EXIT_ENVIRONMENT;
 }
 
 void products_close(void *products) {
@@ -151,6 +162,28 @@ void products_close(void *products) {
     for (int i = 0; i < p->n; i++) product_undescribe(&p->choice[i].description);
     cublasLtDestroy(p->handle);
     free(p);
+}
+
+static TunedKey key_of(const Products *x, const ProductShape *s) {
+    TunedKey key;
+    memset(&key, 0, sizeof key); /* compared byte by byte */
+    key.shape = *s;
+    key.compute = s->dtype == DT_F32 ? (int32_t)x->f32_type : (int32_t)CUBLAS_COMPUTE_32F;
+    return key;
+}
+
+uint64_t product_candidate(const Products *x, const ProductShape *s,
+                           const cublasLtMatmulAlgo_t *algorithm) {
+    TunedKey key = key_of(x, s);
+    return tuned_hash(tuned_hash(TUNED_HASH, &key, sizeof key), algorithm, sizeof *algorithm);
+}
+
+/* The first that is not left out; n: there is none. */
+static int first_allowed(const Products *x, const ProductShape *s,
+                         const cublasLtMatmulHeuristicResult_t *found, int n) {
+    int i = 0;
+    while (i < n && tuning_left(product_candidate(x, s, &found[i].algo))) i++;
+    return i;
 }
 
 /* The choice for a shape; asks the library the first time. */
@@ -172,8 +205,9 @@ static cublasStatus_t choose_algorithm(Products *p, const ProductShape *s,
         product_undescribe(&c->description);
         return e;
     }
-    c->offered = n > 0;
-    if (n) c->algorithm = found[0].algo;
+    int first = first_allowed(p, s, found, n);
+    c->offered = first < n;
+    if (c->offered) c->algorithm = found[first].algo;
     p->n++;
     *out = c;
     return CUBLAS_STATUS_SUCCESS;
@@ -212,44 +246,11 @@ int product_is_slower(const Launch *l, const ProductShape *s, const ProductOpera
 
 /* ---- rehearsals */
 
-static TunedKey key_of(const Products *x, const ProductShape *s) {
-    TunedKey key;
-    memset(&key, 0, sizeof key); /* compared byte by byte */
-    key.shape = *s;
-    key.compute = s->dtype == DT_F32 ? (int32_t)x->f32_type : (int32_t)CUBLAS_COMPUTE_32F;
-    return key;
-}
-
-static bool kept_at(const Products *x, char *path, size_t size) {
-    return x->plan_path && snprintf(path, size, "%s.tuned", x->plan_path) < (int)size;
-}
-
-/* The file says what is about to be tried; where it cannot be written, the end of the rehearsal
- * tells. */
-static void write_beforehand(const Products *x) {
-    char path[PATH_MAX], text[ERROR_BYTES];
-    if (kept_at(x, path, sizeof path)) tuned_write(&tuned, path, x->machine, text);
-}
-
-static void print_note(const Products *x, const char *text) {
-    if (*text && x->speaks) fprintf(stderr, "note: %s\n", text);
-}
-
-/* An earlier run ended while the product was tried. */
-static void note_untried(const Products *x, const ProductShape *s) {
-    char text[ERROR_BYTES];
-    snprintf(text, sizeof text,
-             "a run ended while it tried algorithms for a product of %lld x %lld x %lld, which now "
-             "has the first that cuBLASLt offers; FSDP_CUDA_TUNE=again tries them again",
-             (long long)s->m, (long long)s->n, (long long)s->k);
-    print_note(x, text);
-}
-
 /* The choice that was made earlier, if the library still accepts it and it still runs. */
 static bool recall_choice(const ProductTrial *t, ProductChoice *c) {
     const Products *x = t->products;
     TunedKey key = key_of(x, &c->shape);
-    const Tuned *row = tuned_find(&tuned, &key);
+    const Tuned *row = tuning_find(&key);
     if (!row) return false;
     const ProductDescription *d = &c->description;
     cublasLtMatmulAlgo_t algorithm;
@@ -261,11 +262,10 @@ static bool recall_choice(const ProductTrial *t, ProductChoice *c) {
         e = cublasLtMatmulAlgoCheck(x->handle, d->product, d->a, d->b, d->c, d->c, &algorithm,
                                     &result);
     if (e || result.workspaceSize > PRODUCT_WORKSPACE || !product_is_exact(&algorithm) ||
-        (row->microseconds > 0 && trial_time_once(t, &algorithm, false) < 0)) {
-        tuned_remove(&tuned, &key);
+        trial_time_once(t, &algorithm, false) < 0) {
+        tuning_forget(&key);
         return false;
     }
-    if (!(row->microseconds > 0)) note_untried(x, &c->shape);
     c->algorithm = algorithm;
     c->microseconds = row->microseconds;
     c->apart = row->apart;
@@ -285,23 +285,19 @@ static int rehearse_product(const Launch *l, Products *x, ProductChoice *c,
     ProductTrial t = {
         .products = x, .choice = c, .operands = p, .workspace = workspace, .stream = l->stream};
     if (recall_choice(&t, c)) return 0;
+    if (!tuning_tries()) tuning_lacks();
+    if (!tuning_tries()) return 0;
     cublasStatus_t status = product_ask_algorithms(x, &c->shape, &c->description, p, found, &n);
     if (status) return product_refused(l, &c->shape, cublasLtGetStatusString(status));
-    Tuned row = {.key = key_of(x, &c->shape)};
-    memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
-    if (tuned_add(&tuned, &row)) write_beforehand(x);
-    tuned_changed = true;
     cudaError_t e = trial_fill_operands(l->stream, &c->shape, p);
     if (e) return launch_result(l, e);
     int best = trial_fastest(&t, found, n, &ms);
-    if (best < 0 && cudaStreamSynchronize(l->stream) == cudaSuccess) tuned_remove(&tuned, &row.key);
     if (best < 0) return product_refused(l, &c->shape, "none of the library's algorithms runs");
     c->algorithm = found[best].algo;
     c->microseconds = microseconds_of(ms);
-    row.microseconds = c->microseconds;
-    row.candidates = n;
+    Tuned row = {.key = key_of(x, &c->shape), .microseconds = c->microseconds, .candidates = n};
     memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
-    tuned_add(&tuned, &row);
+    tuning_keep(&row);
     return 0;
 }
 
@@ -311,7 +307,7 @@ int product_rehearse_apart(const Launch *l, const ProductShape *s, const Product
     ProductChoice *c = NULL;
     float ms = 0.0f;
     int code = find_choice(l, s, p, &c);
-    if (code || !x->rehearsing || !c->rehearsed || c->apart > 0) return code;
+    if (code || !tuning_tries() || !c->rehearsed || c->apart > 0) return code;
     ProductTrial t = {.products = x,
                       .workspace = workspace,
                       .stream = l->stream,
@@ -323,67 +319,35 @@ int product_rehearse_apart(const Launch *l, const ProductShape *s, const Product
     if (code) return code;
     c->apart = microseconds_of(ms);
     TunedKey key = key_of(x, &c->shape);
-    const Tuned *row = tuned_find(&tuned, &key);
+    const Tuned *row = tuning_find(&key);
     if (!row) return 0;
     Tuned changed = *row;
     changed.apart = c->apart;
-    tuned_changed |= tuned_add(&tuned, &changed);
+    tuning_keep(&changed);
     return 0;
 }
-
-const TunedAttention *products_recall_form(uint64_t form, uint64_t library) {
-    return tuned_find_form(&tuned, form, library);
-}
-void products_begin_form(const Launch *l, uint64_t form, uint64_t library) {
-    products_keep_form(&(TunedAttention){form, library, TUNED_OWN, 0.0f});
-    write_beforehand(l->products);
-}
-void products_forget_form(uint64_t form) { tuned_remove_form(&tuned, form); }
-void products_keep_form(const TunedAttention *row) { tuned_changed |= tuned_add_form(&tuned, row); }
 
 int products_rehearse(void *products, bool *wanted, char *error) {
-    static bool first = true;
-    static int64_t process_began;
     Products *x = products;
-    char path[PATH_MAX], text[ERROR_BYTES];
-    struct timespec now;
+    struct cudaDeviceProp properties;
+    int gpu = 0;
     *wanted = x->tune != TUNE_NEVER;
     if (!*wanted) return 0;
-    cudaError_t e = name_machine(x);
+    cudaError_t e = cudaGetDevice(&gpu);
+    if (!e) e = cudaGetDeviceProperties(&properties, gpu);
+    if (!e) x->cold_bytes = MIN((size_t)PRODUCT_WORKSPACE, (size_t)properties.l2CacheSize);
     if (!e) e = cudaEventCreateWithFlags(&x->begin, cudaEventDefault);
     if (!e) e = cudaEventCreateWithFlags(&x->end, cudaEventDefault);
-    if (e) {
-        snprintf(error, ERROR_BYTES, "timing products: %s (%s)", cudaGetErrorString(e),
-                 cudaGetErrorName(e));
-        return EXIT_ENVIRONMENT;
-    }
-    if (first) {
-        clock_gettime(CLOCK_REALTIME, &now);
-        process_began = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-    }
-    /* With several processes, `again` believes what another of the same run has just found. */
-    int64_t newer_than = x->tune == TUNE_AGAIN ? process_began : 0;
-    if (kept_at(x, path, sizeof path)) {
-        x->lock = tuned_lock(x->plan_path);
-        tuned_read(&tuned, path, x->machine, newer_than, text);
-        if (first) print_note(x, text);
-    }
-    first = false;
-    x->rehearsing = true;
-    return 0;
+    x->rehearsing = !e;
+    if (!e) return 0;
+    snprintf(error, ERROR_BYTES, "timing products: %s (%s)", cudaGetErrorString(e),
+             cudaGetErrorName(e));
+    return EXIT_ENVIRONMENT;
 }
 
 void products_rehearsed(void *products) {
     Products *x = products;
-    char path[PATH_MAX], text[ERROR_BYTES];
-    if (x->rehearsing && tuned_changed && kept_at(x, path, sizeof path)) {
-        tuned_write(&tuned, path, x->machine, text);
-        print_note(x, text);
-        tuned_changed = false;
-    }
     x->rehearsing = false;
-    tuned_unlock(x->lock);
-    x->lock = -1;
     if (x->end) cudaEventDestroy(x->end);
     if (x->begin) cudaEventDestroy(x->begin);
     x->end = x->begin = NULL;

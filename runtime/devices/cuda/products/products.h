@@ -86,7 +86,8 @@ int products_open(const DeviceOptions *options, void **out, char *error);
 void products_close(void *products);
 
 /* The rehearsal, before the first step, while the arena holds nothing yet. Between these two calls
- * product_run does not multiply: it fills its operands with random numbers and times the library's
+ * product_run does not multiply: it recalls the algorithm that was found the fastest or, in a
+ * process that tries (tuning.h), fills its operands with random numbers and times the library's
  * algorithms on them. If products_rehearse leaves *wanted false, there is nothing to rehearse. */
 int products_rehearse(void *products, bool *wanted, char *error);
 void products_rehearsed(void *products);

@@ -16,8 +16,8 @@
 
 #include "tuned.h"
 
-enum { FILE_BYTES = 4 << 20, LINE_BYTES = 1024, LOCK_SECONDS = 120, LOCK_PAUSE_MS = 100 };
-#define FORMAT "fsdp-run products 3\n"
+enum { FILE_BYTES = 4 << 20, LOCK_SECONDS = 120, LOCK_PAUSE_MS = 100 };
+#define FORMAT "fsdp-run products 4\n"
 
 /* ---- the table */
 
@@ -62,23 +62,53 @@ bool tuned_add_form(TunedTable *t, const TunedAttention *row) {
     return true;
 }
 
-void tuned_remove_form(TunedTable *t, uint64_t form) {
-    for (uint32_t i = 0; i < t->n_forms; i++)
-        if (t->form[i].form == form) t->form[i--] = t->form[--t->n_forms];
+static TunedLeft *left_of(TunedTable *t, uint64_t candidate) {
+    uint32_t i = 0;
+    while (i < t->n_left && t->left[i].candidate != candidate) i++;
+    return i < t->n_left ? &t->left[i] : NULL;
+}
+const TunedLeft *tuned_find_left(const TunedTable *t, uint64_t candidate) {
+    return left_of((TunedTable *)(uintptr_t)t, candidate);
+}
+
+bool tuned_add_left(TunedTable *t, uint64_t candidate, const char *text) {
+    TunedLeft *row = left_of(t, candidate);
+    if (!row && t->n_left == TUNED_LEFT) return false;
+    if (!row) row = &t->left[t->n_left++];
+    row->candidate = candidate;
+    snprintf(row->text, sizeof row->text, "%s", text);
+    return true;
+}
+
+void tuned_take_back(TunedTable *t, uint64_t candidate) {
+    TunedLeft *row = left_of(t, candidate);
+    if (row) *row = t->left[--t->n_left];
+}
+
+bool tuned_was_tried(const TunedTable *t, uint64_t role) {
+    for (uint32_t i = 0; i < t->n_tried; i++)
+        if (t->tried[i] == role) return true;
+    return false;
+}
+
+void tuned_add_tried(TunedTable *t, uint64_t role) {
+    if (tuned_was_tried(t, role)) return;
+    if (t->n_tried == TUNED_TRIED)
+        memmove(t->tried, t->tried + 1, --t->n_tried * sizeof t->tried[0]);
+    t->tried[t->n_tried++] = role;
 }
 
 void tuned_clear(TunedTable *t) {
     free(t->at);
     t->at = NULL;
-    t->n = t->n_forms = 0;
+    t->n = t->n_forms = t->n_left = t->n_tried = 0;
 }
 
 /* ---- lines */
 
-/* FNV-1a */
-static uint64_t checksum(const char *text, size_t n) {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
+uint64_t tuned_hash(uint64_t h, const void *bytes, size_t n) {
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < n; i++) h = (h ^ at[i]) * 0x100000001b3u;
     return h;
 }
 
@@ -97,7 +127,7 @@ static void words_of(Tuned *row, int32_t *out[WORDS]) {
     memcpy(out, at, sizeof at);
 }
 
-static int print_row(const Tuned *source, char *out) {
+int tuned_print(const Tuned *source, char *out) {
     Tuned row = *source;
     int64_t *size[SIZES];
     int32_t *word[WORDS];
@@ -155,7 +185,7 @@ static bool parse_row(const char *line, Tuned *row) {
     return true;
 }
 
-static int print_form(const TunedAttention *row, char *out) {
+int tuned_print_form(const TunedAttention *row, char *out) {
     return sprintf(out, "attention %016" PRIx64 " %" PRIu64 " %d %.2f\n", row->form, row->library,
                    row->plan + 1, (double)row->microseconds);
 }
@@ -170,6 +200,56 @@ static bool parse_form(const char *line, TunedAttention *row) {
     row->plan = (int32_t)plan - 1;
     row->microseconds = strtof(line, NULL);
     return true;
+}
+
+int tuned_print_left(uint64_t candidate, const char *text, char *out) {
+    return sprintf(out, "left %016" PRIx64 " %.*s\n", candidate, (int)strcspn(text, "\n"), text);
+}
+int tuned_print_fine(uint64_t candidate, char *out) {
+    return sprintf(out, "fine %016" PRIx64 "\n", candidate);
+}
+
+char *tuned_print_all(const TunedTable *t, size_t *n) {
+    char *text = malloc((size_t)(t->n + t->n_forms + t->n_left + t->n_tried + 1) * TUNED_LINE);
+    *n = 0;
+    if (!text) return NULL;
+    for (uint32_t i = 0; i < t->n; i++) *n += (size_t)tuned_print(&t->at[i], text + *n);
+    for (uint32_t i = 0; i < t->n_forms; i++)
+        *n += (size_t)tuned_print_form(&t->form[i], text + *n);
+    for (uint32_t i = 0; i < t->n_left; i++)
+        *n += (size_t)tuned_print_left(t->left[i].candidate, t->left[i].text, text + *n);
+    for (uint32_t i = 0; i < t->n_tried; i++)
+        *n += (size_t)sprintf(text + *n, "tried %016" PRIx64 "\n", t->tried[i]);
+    return text;
+}
+
+/* A line of a hash and perhaps a text. */
+static const char *apply_hash(TunedTable *t, const char *line) {
+    const char *at = line + strcspn(line, " ");
+    char text[TUNED_LINE];
+    uint64_t hash;
+    if (!next_number(&at, 16, &hash)) return "it is damaged";
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(at, "\n"), at);
+    if (*line == 't') tuned_add_tried(t, hash);
+    if (*line == 'f') tuned_take_back(t, hash);
+    if (*line != 'l' || tuned_add_left(t, hash, text + (*text == ' '))) return NULL;
+    return "it has too many candidates that are left out";
+}
+
+const char *tuned_apply(TunedTable *t, const char *line) {
+    Tuned row;
+    TunedAttention form;
+    if (!strncmp(line, "product ", 8)) {
+        if (!parse_row(line, &row)) return "it is damaged";
+        return tuned_add(t, &row) ? NULL : "it has too many products";
+    }
+    if (!strncmp(line, "attention ", 10)) {
+        if (!parse_form(line, &form)) return "it is damaged";
+        return tuned_add_form(t, &form) ? NULL : "it has too many forms of attention";
+    }
+    bool hash =
+        !strncmp(line, "left ", 5) || !strncmp(line, "fine ", 5) || !strncmp(line, "tried ", 6);
+    return hash ? apply_hash(t, line) : NULL;
 }
 
 /* ---- the file */
@@ -205,7 +285,8 @@ static const char *reason_to_ignore(const char *text, size_t size, const char *m
     if (!last || strlen(text) != size) return "it is damaged";
     size_t covered = (size_t)(last + 1 - text);
     char wanted[48];
-    snprintf(wanted, sizeof wanted, "checksum %016" PRIx64 "\n", checksum(text, covered));
+    snprintf(wanted, sizeof wanted, "checksum %016" PRIx64 "\n",
+             tuned_hash(TUNED_HASH, text, covered));
     if (strcmp(last + 1, wanted) != 0) return "it is damaged";
     const char *line = text + strlen(FORMAT);
     size_t n = strlen(machine);
@@ -222,34 +303,26 @@ void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t ne
     char *text = read_if_newer(path, newer_than, &size, note);
     if (!text) return;
     const char *why = reason_to_ignore(text, size, machine);
-    TunedTable read = {.at = NULL};
-    for (char *line = text; !why && (line = strchr(line, '\n')) && *++line;) {
-        Tuned row;
-        TunedAttention form;
-        if (strncmp(line, "attention ", 10) == 0) {
-            if (!parse_form(line, &form)) why = "it is damaged";
-            if (!why && !tuned_add_form(&read, &form)) why = "it has too many forms of attention";
-        } else if (strncmp(line, "product ", 8) == 0) {
-            if (!parse_row(line, &row)) why = "it is damaged";
-            if (!why && !tuned_add(&read, &row)) why = "it has too many products";
-        }
-    }
-    for (uint32_t i = 0; i < read.n && !why; i++) tuned_add(t, &read.at[i]);
-    for (uint32_t i = 0; i < read.n_forms && !why; i++) tuned_add_form(t, &read.form[i]);
+    for (char *line = text; !why && (line = strchr(line, '\n')) && *++line;)
+        why = tuned_apply(t, line);
+    if (why) tuned_clear(t);
     if (why) snprintf(note, ERROR_BYTES, "%s is ignored: %s", path, why);
-    tuned_clear(&read);
     free(text);
 }
 
 static bool write_rows(const TunedTable *t, const char *machine, FILE *f) {
-    size_t capacity = (size_t)(t->n + t->n_forms + 2) * LINE_BYTES;
-    char *text = malloc(capacity);
-    if (!text) return false;
-    int n = snprintf(text, capacity, FORMAT "machine %s\n", machine);
-    for (uint32_t i = 0; i < t->n; i++) n += print_row(&t->at[i], text + n);
-    for (uint32_t i = 0; i < t->n_forms; i++) n += print_form(&t->form[i], text + n);
-    bool good = fwrite(text, 1, (size_t)n, f) == (size_t)n;
-    good = fprintf(f, "checksum %016" PRIx64 "\n", checksum(text, (size_t)n)) > 0 && good;
+    size_t n, head;
+    char *rows = tuned_print_all(t, &n);
+    char *text = rows ? malloc(n + TUNED_LINE) : NULL;
+    bool good = text != NULL;
+    if (good) {
+        head = (size_t)snprintf(text, TUNED_LINE, FORMAT "machine %s\n", machine);
+        memcpy(text + head, rows, n);
+        n += head;
+        good = fwrite(text, 1, n, f) == n;
+        good = fprintf(f, "checksum %016" PRIx64 "\n", tuned_hash(TUNED_HASH, text, n)) > 0 && good;
+    }
+    free(rows);
     free(text);
     return good;
 }
