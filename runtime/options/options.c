@@ -387,6 +387,8 @@ static int apply_option(RunOptions *o, OptionId id, const char *value) {
     case OPT_PEAK_FLOPS: return peak_option(value, &o->peak_flops);
     case OPT_QUIET: o->quiet = true; return -1;
     case OPT_VERSION: o->version = true; return -1;
+    case OPT_SELF_TEST: o->self_test = true; return -1;
+    case OPT_ONLY: o->only = value; return -1;
     case OPT_HELP: print_usage(); return EXIT_DONE;
     default: BUG("option %d has no action", (int)id);
     }
@@ -445,6 +447,10 @@ int options_parse(int argc, char **argv, RunOptions *o) {
         if (code >= 0) return code;
     }
     if (o->version) return -1;
+    if (o->only && !o->self_test) return usage_error("--only needs --self-test");
+    if (o->self_test && o->plan)
+        return usage_error("--self-test takes no plan, but %s is given", o->plan);
+    if (o->self_test) return -1;
     if (o->plan) return complete_options(o);
     fputs("error: no plan given\n", stderr);
     fputs("help: fsdpc compile model.fsd -o plan.bin makes one; fsdp-run --help\n", stderr);

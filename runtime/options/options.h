@@ -81,8 +81,9 @@ typedef struct RunOptions {
     const char *dump_path;
     const char *profile; /* --profile, or NULL */
     const char *overlap; /* auto, on or off */
-    bool quiet, version;
-    bool eval_only; /* --eval-only, or --predict: */
+    bool quiet, version, self_test;
+    const char *only; /* --only: rows of --self-test, with commas between them; or NULL */
+    bool eval_only;   /* --eval-only, or --predict: */
     const char *predict;
     bool generates; /* --generate or --prompts, of which the other is NULL: */
     const char *generate, *prompts;

@@ -178,6 +178,10 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
     Run run = {.options = &options,
                .steps.evaluation_only = options.eval_only,
                .end.lock = PTHREAD_MUTEX_INITIALIZER};
+    if (options.self_test) {
+        code = device_choose(&run);
+        return code ? code : self_test(&run);
+    }
     Plan plan = {0};
     int32_t timeout;
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too long is a failed write */

@@ -11,6 +11,7 @@
  *   loader    a thread per rank that reads the next batch while a call runs
  *   predict   --predict
  *   generate  --generate and --prompts, in four files
+ *   self_test --self-test
  *
  * Functions of main.c's sequence return 0 or an exit code of util.h after printing the message;
  * those of a rank leave it in the rank. May include: all rooms of the runtime.
@@ -100,6 +101,9 @@ void predictor_close(Predictor *p); /* a file that is not complete disappears */
 /* After the calls of a batch; `position`: of rank 0's samples. */
 int predictor_take(Rank *r, int64_t position);
 int predictor_finish(Rank *r); /* gives the file its name */
+
+/* self_test.c: --self-test on run->device; the exit code. */
+int self_test(const Run *run);
 
 /* report.c */
 /* Prints the message, and returns the code. */

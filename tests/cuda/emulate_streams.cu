@@ -360,6 +360,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) {
     p->sharedMemPerBlockOptin = emulate_shared_bytes();
     p->pciBusID = device + 1;
     p->multiProcessorCount = 132;
+    p->totalGlobalMem = (size_t)setting("FSDP_EMULATE_MEMORY", 4l << 30);
     p->l2CacheSize = 64 << 10; /* a small one, for the time that it takes to fill it */
     return cudaSuccess;
 }

@@ -1,5 +1,5 @@
 # RUN: cp %build/device_cpu.so %t/device_real.so && cp %build/tests/modules/gpu_wrong.so %t/wrong.so
-# RUN: %build/gpu/compare --smallest --op add %build/device_cpu.so %t/wrong.so | sed 's/is [^(]*(.*times/is (times/'
+# RUN: %build/kernel_compare --smallest --op add %build/device_cpu.so %t/wrong.so | sed 's/is [^(]*(.*times/is (times/'
 # A device with one wrong element in one kernel does not pass.
 # NEEDS: build:device_cpu.so
 ==== out

@@ -1,7 +1,7 @@
 /* Compares the kernels of two device modules.
  *
- *     compare [--smallest] [--op NAME]... REFERENCE.so OTHER.so
- *     compare --list
+ *     kernel_compare [--smallest] [--op NAME]... REFERENCE.so OTHER.so
+ *     kernel_compare --list
  *
  * REFERENCE is device_cpu.so, opened with its plain kernels; OTHER is opened as the environment
  * says. Every op with a kernel runs on both devices for each of its cases (tests/kernels/cases.c,
@@ -16,10 +16,10 @@
  * --smallest each op runs once in f32 and once in bf16, in its smallest case, without guard bytes
  * around the operands: for compute-sanitizer.
  *
- * Prints a line for each op: the number of runs, and the largest share of the allowed error; for
- * differences the types, the worst element and their number. Exit code 1: a kernel differs; 2: a
- * device cannot be opened or has failed, in the case that the message names. --list prints the ops
- * that have kernels.
+ * Prints a line for each op: the number of runs, the largest share of the allowed error, and the
+ * difference and the allowed one of that element; for differences the types, the worst element and
+ * their number. Exit code 1: a kernel differs; 2: a device cannot be opened or has failed, in the
+ * case that the message names. --list prints the ops that have kernels, and sums_over_ranks.
  */
 #include <math.h>
 #include <signal.h>
@@ -47,6 +47,8 @@ typedef struct Side {
 static Side reference, other;
 static bool smallest;
 static int faults;
+/* Of an op: an element's largest share of the allowed error, its difference and what is allowed. */
+static struct { double share, difference, allowed; } worst_of_op;
 static char running[256]; /* the case under way */
 
 static void say_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -209,18 +211,33 @@ static bool rounds_inside(const Trial *t) {
     return false;
 }
 
-/* The share of the allowed error that the words of an exact sum use. */
+/* The share of the allowed error that a difference is. */
+static double share_of(double difference, double allowed) {
+    double share = difference == 0         ? 0
+                   : difference <= allowed ? difference / allowed
+                                           : difference / fmax(allowed, 1e-300);
+    if (isnan(share)) share = INFINITY;
+    if (share > worst_of_op.share) {
+        worst_of_op.share = share;
+        worst_of_op.difference = difference;
+        worst_of_op.allowed = allowed;
+    }
+    return share;
+}
+
+/* Of the words of an exact sum. */
 static double share_of_words(const Trial *t, const int64_t *a, const int64_t *b, double terms) {
     bool counts = a[EXACT_COUNT] == b[EXACT_COUNT] && a[EXACT_NONFINITE] == b[EXACT_NONFINITE];
-    if (!counts) return INFINITY;
+    if (!counts) return share_of(INFINITY, 0);
     if (memcmp(a, b, EXACT_WORDS * sizeof *a) == 0) return 0;
-    if (!judgement_of(t->c->op)->rounded_words) return INFINITY;
-    return fabs(words_value(a) - words_value(b)) / (1e-5 * terms);
+    double difference = fabs(words_value(a) - words_value(b));
+    return judgement_of(t->c->op)->rounded_words ? share_of(difference, 1e-5 * terms)
+                                                 : share_of(INFINITY, 0);
 }
 
 static double share_of_element(const Trial *t, int dtype, double a, double b, double terms) {
     if (a == b || (isnan(a) && isnan(b))) return 0;
-    if (judgement_of(t->c->op)->exact) return INFINITY;
+    if (judgement_of(t->c->op)->exact) return share_of(INFINITY, 0);
     double allowed = 0;
     if (dtype == DT_F32) allowed = 1e-5 * terms;
     if (dtype == DT_BF16) allowed = 1e-5 * terms + ldexp(fabs(a), -7);
@@ -228,12 +245,10 @@ static double share_of_element(const Trial *t, int dtype, double a, double b, do
     if (dtype == DT_F64) allowed = 1e-12 * terms;
     if (dtype == DT_I64) allowed = 1e-5 * terms; /* below 1 for what is counted */
     if (dtype != DT_F64 && rounds_inside(t)) allowed += ldexp(terms, -8);
-    double error = fabs(a - b);
-    return error <= allowed ? error / allowed : error / fmax(allowed, 1e-300);
+    return share_of(fabs(a - b), allowed);
 }
 
-static double compare(Trial *t, void **a, void **b, double *const *terms, const char *what) {
-    double largest = 0;
+static void compare(Trial *t, void **a, void **b, double *const *terms, const char *what) {
     for (int j = 0; j < t->c->n_out; j++) {
         const Type *type = out_type(t, j);
         bool words = type->dtype == DT_I64 && type_elements(type) == EXACT_WORDS;
@@ -244,7 +259,6 @@ static double compare(Trial *t, void **a, void **b, double *const *terms, const 
                 words ? share_of_words(t, a[j], b[j], terms[j][0])
                       : share_of_element(t, type->dtype, get(a[j], type->dtype, place_of(type, i)),
                                          get(b[j], type->dtype, place_of(type, i)), terms[j][i]);
-            if (isnan(one)) one = INFINITY;
             if (one > share) worst = i;
             if (one > 1 && wrong++ == 0) first = i;
             share = fmax(share, one);
@@ -258,15 +272,13 @@ static double compare(Trial *t, void **a, void **b, double *const *terms, const 
                       get(a[j], type->dtype, place_of(type, worst)), share, (long long)wrong,
                       (long long)n, (long long)first, types);
         }
-        largest = fmax(largest, share);
     }
-    return largest;
 }
 
-static double try_case(const Case *c, int pattern) {
+static void try_case(const Case *c, int pattern) {
     Trial t = {.c = c, .pattern = pattern, .skipped = pattern == PATTERNS - 1};
     void *a[MAX_CASE_OPERANDS] = {0}, *b[MAX_CASE_OPERANDS] = {0}, *again[MAX_CASE_OPERANDS] = {0};
-    double *terms[MAX_CASE_OPERANDS] = {0}, share = 0;
+    double *terms[MAX_CASE_OPERANDS] = {0};
     const char *what = running;
     snprintf(running, sizeof running, "%s, mixture %d", c->title, pattern);
     choose_types(&t);
@@ -283,7 +295,7 @@ static double try_case(const Case *c, int pattern) {
         for (int k = 0; k < 2 && type->dtype == DT_I64; k++)
             carry_sums(c, k ? b[j] : a[j], type_elements(type));
     }
-    if (ran) share = compare(&t, a, b, terms, what);
+    if (ran) compare(&t, a, b, terms, what);
     for (int j = 0; j < c->n_out; j++) {
         free(a[j]);
         free(b[j]);
@@ -291,7 +303,6 @@ static double try_case(const Case *c, int pattern) {
         free(terms[j]);
     }
     trial_free(&t);
-    return share;
 }
 
 /* ---- the op table */
@@ -315,23 +326,29 @@ static const Case *case_of(int op, int n) {
 static void try_op(int op) {
     const Case *c, *least = NULL;
     int runs = 0, before = faults;
-    double share = 0;
+    memset(&worst_of_op, 0, sizeof worst_of_op);
     for (int n = 0; (c = case_of(op, n)) != NULL; n++)
         if (!least || size_of_case(c) < size_of_case(least)) least = c;
     for (int n = 0; (c = case_of(op, n)) != NULL; n++)
         for (int pattern = 0; pattern < PATTERNS; pattern++) {
             if (pattern == PATTERNS - 1 && !has_fill(c, FILL_SCALE)) continue;
             if (smallest && (c != least || pattern > 1)) continue;
-            share = fmax(share, try_case(c, pattern));
+            try_case(c, pattern);
             runs++;
         }
     if (runs == 0) say_fault("%s has no case", infos[op].name);
-    printf("%-26s %4d runs  %8.4f of the allowed error%s\n", infos[op].name, runs, share,
-           faults > before ? "  FAILED" : "");
+    char worst[64] = "";
+    if (worst_of_op.share > 0)
+        snprintf(worst, sizeof worst, " (%.2g of %.2g)", worst_of_op.difference,
+                 worst_of_op.allowed);
+    printf("%-26s %4d runs  %8.4f of the allowed error%s%s\n", infos[op].name, runs,
+           worst_of_op.share, worst, faults > before ? "  FAILED" : "");
     fflush(stdout);
 }
 
 /* ---- sums over ranks */
+
+#define SUMS "sums_over_ranks"
 
 static void try_reduce(int dtype, int n_from, int64_t n, bool in_place) {
     Type type = {.dtype = (uint8_t)dtype, .rank = 1, .dim = {n}};
@@ -373,40 +390,40 @@ static void try_reductions(void) {
             for (int s = 0; s < (smallest ? 1 : (int)ARRAY_LEN(sizes)); s++)
                 for (int in_place = 0; in_place < 2; in_place++, runs++)
                     try_reduce(dtypes[d], n_from, sizes[s], in_place);
-    printf("%-26s %4d runs  equal bits%s\n", "(sums over ranks)", runs,
-           faults > before ? "  FAILED" : "");
+    printf("%-26s %4d runs  equal bits%s\n", SUMS, runs, faults > before ? "  FAILED" : "");
 }
 
 static bool has_kernel(int op) { return infos[op].launched; }
 
-static bool is_chosen(int op, const char *const *names, int n) {
+static bool is_chosen(const char *name, const char *const *names, int n) {
     bool wanted = n == 0;
-    for (int i = 0; i < n; i++) wanted |= strcmp(names[i], infos[op].name) == 0;
-    return wanted && has_kernel(op);
+    for (int i = 0; i < n; i++) wanted |= strcmp(names[i], name) == 0;
+    return wanted;
 }
 
 int main(int argc, char **argv) {
-    const char *only[OP_COUNT];
+    const char *only[OP_COUNT + 1];
     int at = 1, n_only = 0;
     for (int op = 0; op < OP_COUNT && argc == 2 && !strcmp(argv[1], "--list"); op++)
         if (has_kernel(op)) printf("%s\n", infos[op].name);
+    if (argc == 2 && !strcmp(argv[1], "--list")) printf(SUMS "\n");
     if (argc == 2 && !strcmp(argv[1], "--list")) return 0;
     for (; at + 2 < argc; at++) {
         if (strcmp(argv[at], "--smallest") == 0)
             smallest = true;
-        else if (strcmp(argv[at], "--op") == 0 && n_only < OP_COUNT)
+        else if (strcmp(argv[at], "--op") == 0 && n_only <= OP_COUNT)
             only[n_only++] = argv[++at];
         else
             break;
     }
     if (argc - at != 2)
-        fail_environment("usage: compare [--smallest] [--op NAME]... REFERENCE.so OTHER.so");
+        fail_environment("usage: kernel_compare [--smallest] [--op NAME]... REFERENCE.so OTHER.so");
     signal(SIGTERM, on_end);
     reference = open_side(argv[at], true);
     other = open_side(argv[at + 1], false);
     for (int op = 0; op < OP_COUNT; op++)
-        if (is_chosen(op, only, n_only)) try_op(op);
-    if (n_only == 0) try_reductions();
+        if (has_kernel(op) && is_chosen(infos[op].name, only, n_only)) try_op(op);
+    if (is_chosen(SUMS, only, n_only)) try_reductions();
     reference.device->close(reference.context);
     other.device->close(other.context);
     printf("%s against %s: %d fault%s\n", other.device->name, reference.device->name, faults,

@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
 PACK = BUILD / "gpu-pack"
 BUILD_SECONDS = 200
-TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "gpu/compare", "gpu/watch.so",
+TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "kernel_compare", "gpu/watch.so",
            "gpu/attention")
 NCCL_TARGET = "transport_nccl.so"  # where NCCL is
 # A rank that makes no progress for that long is named by fsdp-run itself, before a row's time is up

@@ -158,10 +158,10 @@ class Plans:
         rows = [f"{i:4}  {a!r:24} {b!r:24}" for i, (a, b) in enumerate(zip(got, want))]
         self.report.detail(f"{title}: {len(got)} and {len(want)} steps: found, expected", *rows)
 
-    def compare(self, title, limit, *words, wrapper=(), env=None):
+    def compare(self, title, limit, *words, wrapper=()):
         """[(share of the allowed error, op)] and how many cases; kernels against the cpu's."""
         command = [*wrapper, self.programs.compare, *words, self.programs.cpu, self.programs.cuda]
-        done = self.call(title, command, limit, env={**self.programs.env, **(env or {})})
+        done = self.call(title, command, limit, env=self.programs.env)
         lines = done.stdout.splitlines()
         wrong = [line.strip() for line in lines if "differs:" in line]
         reports_of_tools = re.findall(r"^=+ ((?:Invalid|Error|Race|Uninit|Program hit).*)",

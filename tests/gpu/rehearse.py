@@ -49,10 +49,11 @@ def prepare(build, folder):
     programs = folder / "programs"
     shutil.rmtree(programs, ignore_errors=True)
     programs.mkdir(parents=True)
-    for name in ("fsdp-run", "device_cpu.so", "device_cuda.so", "libnccl.so.2",
+    for name in ("fsdp-run", "fsdpc", "device_cpu.so", "device_cuda.so", "libnccl.so.2",
                  "transport_nccl.so"):
         shutil.copy(build / "emulated/run" / name, programs)
-    for name in ("compare", "watch.so", "attention"):
+    shutil.copy(build / "kernel_compare", programs)
+    for name in ("watch.so", "attention"):
         shutil.copy(build / "gpu" / name, programs)
     tools = folder / "tools"
     tools.mkdir(exist_ok=True)

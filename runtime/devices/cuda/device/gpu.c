@@ -218,6 +218,25 @@ uint64_t gpu_used_bytes(void) {
     return used > used_before ? used - used_before : 0;
 }
 
+/* "driver 580.95 of CUDA 13.0, 2 GPUs: the first is .."; without a driver's own number if it does
+ * not say it. */
+static void describe_gpus(int driver, char *out, size_t size) {
+    char version[96] = "";
+    struct cudaDeviceProp p;
+    int n = gpu_count();
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+    int (*init)(void) = NULL, (*ask)(char *, unsigned) = NULL;
+    if (library) *(void **)&init = dlsym(library, "nvmlInit_v2");
+    if (library) *(void **)&ask = dlsym(library, "nvmlSystemGetDriverVersion");
+    if (!init || !ask || init() || ask(version, sizeof version)) *version = 0;
+    int at = snprintf(out, size, "driver %s%sof CUDA %d.%d, %d GPU%s", version, *version ? " " : "",
+                      driver / 1000, driver % 1000 / 10, n, n == 1 ? "" : "s");
+    if (n > 0 && cudaGetDeviceProperties(&p, 0) == cudaSuccess)
+        snprintf(out + at, size - (size_t)at, ": %s%.100s, capability %d.%d, %.1f GiB",
+                 n > 1 ? "the first is " : "", p.name, p.major, p.minor,
+                 gibibytes(p.totalGlobalMem));
+}
+
 MODULE_ABOUT(out, size) {
     int runtime = 0, driver = 0;
     size_t blas = cublasLtGetVersion(); /* 130200 is 13.2.0 */
@@ -226,8 +245,7 @@ MODULE_ABOUT(out, size) {
     int n = snprintf(out, size, "CUDA %d.%d, cuBLASLt %zu.%zu.%zu, ", runtime / 1000,
                      runtime / 10 % 100, blas / 10000, blas / 100 % 100, blas % 100);
     if (driver)
-        snprintf(out + n, size - (size_t)n, "driver of CUDA %d.%d", driver / 1000,
-                 driver / 10 % 100);
+        describe_gpus(driver, out + n, size - (size_t)n);
     else
         snprintf(out + n, size - (size_t)n, "no driver");
 }

@@ -1,0 +1,409 @@
+/* fsdp-run --self-test: is this machine's device right? Needs no source tree and no plan. It prints
+ * what a report about a fault needs: versions, libraries, driver, devices, then a row for each
+ * check: passed, FAILED or skipped, the largest difference and what was allowed.
+ *
+ *   kernels     each op's kernel against the plain one of device cpu (kernel_compare, the program
+ *               of tests/gpu/compare.c and its tables), a process for each op
+ *   attention   the same for the kernels of attention that auto may choose
+ *   steps       three steps of a small model, in f32 and bf16, against device cpu
+ *   ranks       the same model on two ranks or more, one for each GPU if there are several
+ *
+ * On device cpu the kernels of its own instruction set are compared with plain ones.
+ */
+#include <dirent.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "program_files.h"
+#include "run.h"
+#include "self_test.h"
+#include "version.h"
+
+/* Relative differences of losses and norms of gradients. The emulated GPU is 3e-8 and 5.4e-4 away
+ * from device cpu. */
+static const double LOSS_BOUND_F32 = 2e-6, LOSS_BOUND_BF16 = 4e-3;
+enum { JOB_SECONDS = 120, MOST_ROWS = 320, MOST_RANKS = 8, STEPS = 3 };
+
+static const char model[] =
+    "config { D = 64 }\n"
+    "module Block {\n"
+    "  ln_1, ln_2 : LayerNorm(D)\n"
+    "  qkv : Linear(D, 3 * D, bias = true)\n"
+    "  out, up, down : Linear(D, D, bias = true)\n"
+    "  forward(x: [B, T, D]) {\n"
+    "    q, k, v = split(qkv(ln_1(x)) as [B, T, 3, 1, D], axis = 2)\n"
+    "    x += out(attention(q, k, v, causal = true) as [B, T, D])\n"
+    "    return x + down(gelu(up(ln_2(x)), approx = tanh))\n"
+    "  }\n"
+    "}\n"
+    "module Net {\n"
+    "  emb : Embedding(128, D)\n"
+    "  block : Block\n"
+    "  ln : LayerNorm(D)\n"
+    "  head : Linear(D, 128)\n"
+    "  forward(ids: [B, T]) = head(ln(block(emb(ids))))\n"
+    "}\n"
+    "model = Net\n"
+    "data { train = synthetic_tokens(128); length = 24 }\n"
+    "train { loss = cross_entropy(model(inputs), targets); batch = 8; steps = 3; clip = 1.0\n"
+    "        optimizer = adamw(lr = 1e-3) }\n"
+    "shard { unit = Block }\n";
+
+typedef enum Verdict { PASSED, FAILED, SKIPPED, VERDICTS } Verdict;
+
+typedef struct Row Row;
+struct Row {
+    char name[64];
+    size_t first_job, n_jobs;
+    Verdict (*judge)(const Job *job, double bound, char *text, size_t size);
+    double bound;
+};
+
+typedef struct SelfTest {
+    const RunOptions *options;
+    DeviceKind kind;
+    Arena *arena;
+    char folder[64], run[4096], fsdpc[4096], compare[4096], modules[DEVICE_KINDS][4096];
+    Row row[MOST_ROWS];
+    Job job[2 * MOST_ROWS];
+    size_t n_rows, n_jobs, printed, plans; /* plans: jobs that compile, which come first */
+    uint32_t count[VERDICTS];
+    bool chosen[64]; /* words of --only that named something */
+} SelfTest;
+
+static SelfTest test;
+
+static const char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static const char *text_of(const char *format, ...) {
+    char text[4352];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return arena_strdup(test.arena, text);
+}
+
+/* ---- what is checked */
+
+static bool is_word(const char *words, const char *name, size_t *number) {
+    *number = 0;
+    for (const char *at = words; at; ++*number) {
+        size_t n = strcspn(at, ",");
+        if (strlen(name) == n && !strncmp(at, name, n)) return true;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return false;
+}
+
+/* Does the user want a row, or all of its kind? */
+static bool is_wanted(const char *kind, const char *name) {
+    const char *only = test.options->only, *const names[] = {kind, name};
+    bool wanted = !only;
+    size_t number;
+    for (int i = 0; i < 2 && only; i++) {
+        if (!is_word(only, names[i], &number)) continue;
+        wanted = true;
+        if (number < ARRAY_LEN(test.chosen)) test.chosen[number] = true;
+    }
+    return wanted;
+}
+
+static Row *add_row(const char *name, size_t n_jobs,
+                    Verdict (*judge)(const Job *, double, char *, size_t)) {
+    if (test.n_rows == MOST_ROWS) BUG("more than %d rows", MOST_ROWS);
+    Row *row = &test.row[test.n_rows++];
+    *row = (Row){.first_job = test.n_jobs, .n_jobs = n_jobs, .judge = judge};
+    snprintf(row->name, sizeof row->name, "%s", name);
+    return row;
+}
+
+static Job *add_job(const char *const *argv, size_t n) {
+    Job *j = &test.job[test.n_jobs];
+    *j = (Job){.out = (char *)(uintptr_t)text_of("%s/%zu.out", test.folder, test.n_jobs)};
+    test.n_jobs++;
+    if (n >= JOB_WORDS) BUG("a command of %zu words", n);
+    memcpy(j->argv, argv, n * sizeof *argv);
+    return j;
+}
+#define ADD_JOB(...)                                                                               \
+    add_job((const char *const[]){__VA_ARGS__}, ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
+
+/* ---- kernels */
+
+/* The line that has the words, without leading spaces; NULL: there is none. */
+static char *line_with(char *text, const char *words) {
+    char *at = strstr(text, words);
+    if (!at) return NULL;
+    while (at > text && at[-1] != '\n') at--;
+    at += strspn(at, " ");
+    at[strcspn(at, "\n")] = 0;
+    return at;
+}
+
+static char *last_line(char *text) {
+    size_t n = strlen(text);
+    while (n > 0 && text[n - 1] == '\n') text[--n] = 0;
+    char *at = strrchr(text, '\n');
+    return at ? at + 1 : text;
+}
+
+static Verdict judge_kernel(const Job *j, double bound, char *text, size_t size) {
+    char *said = job_output(j), *why, *found, end[96];
+    Verdict verdict = job_succeeded(j) ? PASSED : FAILED;
+    bool others = strstr(said, "using fsdp-run's kernels") != NULL;
+    (void)bound;
+    if (verdict == PASSED && (found = line_with(said, " runs ")) != NULL) {
+        found += strcspn(found, " ");
+        snprintf(text, size, "%s%s", found + strspn(found, " "),
+                 others ? "; some forms on fsdp-run's own kernels" : "");
+    } else if (j->variable[0][0] && (why = line_with(said, j->variable[0][0])) != NULL) {
+        verdict = SKIPPED;
+        snprintf(text, size, "%s", why);
+    } else {
+        job_end_text(j, end, sizeof end);
+        why = line_with(said, "differs: ");
+        snprintf(text, size, "%s%s%s", why ? "" : end, why ? "" : ": ",
+                 why ? why : last_line(said));
+    }
+    free(said);
+    return verdict;
+}
+
+static void add_kernel(const char *name, const char *op, const char *attention) {
+    const char *const words[] = {test.compare, "--op", op, test.modules[DEVICE_CPU],
+                                 test.modules[test.kind]};
+    add_row(name, 1, judge_kernel);
+    Job *j;
+    if (getenv("FSDP_TEST_SMALLEST"))
+        j = ADD_JOB(words[0], "--smallest", words[1], words[2], words[3], words[4]);
+    else
+        j = add_job(words, ARRAY_LEN(words));
+    if (!attention) return;
+    j->variable[0][0] = "FSDP_CUDA_ATTENTION";
+    j->variable[0][1] = attention;
+}
+
+static void do_nothing(void *context) { (void)context; }
+
+/* What FSDP_CUDA_ATTENTION can force for the op. */
+static void add_ways(const char *op) {
+    static const char *const ops[] = {"attention_grad", "attention_packed_grad", "attention",
+                                      "attention_packed"};
+    enum { BACKWARD = 2 };
+    for (size_t i = 0; i < ARRAY_LEN(ops) && test.kind == DEVICE_CUDA; i++) {
+        if (strcmp(op, ops[i]) != 0) continue;
+        const char *onepass = text_of("%s/onepass", op), *cudnn = text_of("%s/cudnn", op);
+        if (i < BACKWARD && is_wanted("attention", onepass)) add_kernel(onepass, op, "onepass");
+        if (is_wanted("attention", cudnn)) add_kernel(cudnn, op, "cudnn");
+    }
+}
+
+static void add_kernels(void) {
+    Job list = {.argv = {test.compare, "--list"},
+                .out = (char *)(uintptr_t)text_of("%s/list", test.folder)};
+    jobs_run(&list, 1, test.folder, JOB_SECONDS, do_nothing, NULL);
+    char *ops = job_output(&list), *rest = ops;
+    if (!job_succeeded(&list)) fail_environment("%s --list: %s", test.compare, last_line(ops));
+    for (char *op; (op = strsep(&rest, "\n")) != NULL && *op;) {
+        const char *name = text_of("%s", op);
+        if (is_wanted("kernels", name)) add_kernel(name, name, NULL);
+        add_ways(name);
+    }
+    free(ops);
+}
+
+/* ---- steps */
+
+typedef struct Steps {
+    size_t n;
+    double loss[STEPS], norm[STEPS];
+} Steps;
+
+static Steps read_steps(const Job *j) {
+    Steps s = {0};
+    char *text = job_output(j), *rest = text, *line;
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        json_t *o = json_loads(line, 0, NULL);
+        const char *event = json_string_value(json_object_get(o, "event"));
+        if (event && !strcmp(event, "step") && s.n < STEPS) {
+            s.loss[s.n] = json_number_value(json_object_get(o, "loss"));
+            s.norm[s.n++] = json_number_value(json_object_get(o, "grad_norm"));
+        }
+        json_decref(o);
+    }
+    free(text);
+    return s;
+}
+
+static double difference(const double *a, const double *b, size_t n) {
+    double worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        double one = fabs(a[i] - b[i]) / fmax(fabs(a[i]), 1e-300);
+        if (!(one <= worst)) worst = one; /* a NaN stays */
+    }
+    return worst;
+}
+
+/* job[0] on device cpu, job[1] on the one that is checked. */
+static Verdict judge_steps(const Job *job, double bound, char *text, size_t size) {
+    char end[96];
+    for (int i = 0; i < 2; i++) {
+        if (job_succeeded(&job[i])) continue;
+        char *said = job_output(&job[i]), *why = line_with(said, "error: ");
+        job_end_text(&job[i], end, sizeof end);
+        snprintf(text, size, "%s: %s: %s", i ? "the device" : "device cpu", end,
+                 why ? why : last_line(said));
+        free(said);
+        return FAILED;
+    }
+    Steps a = read_steps(&job[0]), b = read_steps(&job[1]);
+    double loss = difference(a.loss, b.loss, STEPS), norm = difference(a.norm, b.norm, STEPS);
+    snprintf(text, size,
+             "%zu steps, loss %.9g; relative difference of losses %.2g, of gradients' "
+             "norms %.2g, %g allowed",
+             b.n, b.loss[STEPS - 1], loss, norm, bound);
+    return a.n == STEPS && b.n == STEPS && loss <= bound && norm <= bound ? PASSED : FAILED;
+}
+
+static void add_steps(const char *kind, const char *name, int32_t ranks, const char *precision,
+                      double bound) {
+    if (!is_wanted(kind, name)) return;
+    const char *n = text_of("%d", ranks), *plan = text_of("%s/plan%zu", test.folder, test.n_rows);
+    const char *device = word_of(&words_DeviceKind, test.kind);
+    Job *compile = &test.job[2 * MOST_ROWS - 1 - test.plans++];
+    *compile = (Job){
+        .argv = {test.fsdpc, "compile", "-q", "model.fsd", "-o", plan, "-n", n, "-s", precision},
+        .out = (char *)(uintptr_t)text_of("%s.out", plan)};
+    add_row(name, 2, judge_steps)->bound = bound;
+    Job *cpu = ADD_JOB(test.run, "--quiet", "--threads", "1", "--log", "-", plan);
+    cpu->variable[0][0] = "FSDP_CPU_ISA";
+    cpu->variable[1][0] = "FSDP_CPU_MATMUL";
+    cpu->variable[0][1] = cpu->variable[1][1] = "plain";
+    ADD_JOB(test.run, "--quiet", "--device", device, "--log", "-", plan);
+}
+
+/* ---- rows */
+
+static void print_row(const Row *row, Verdict verdict, const char *text) {
+    static const char *const words[VERDICTS] = {"passed ", "FAILED ", "skipped"};
+    test.count[verdict]++;
+    if (test.options->quiet && verdict != FAILED) return;
+    printf("%-34s %s  %s\n", row->name, words[verdict], text);
+    fflush(stdout);
+}
+
+/* Rows are printed in their order, each as soon as it and those before it are known. */
+static void print_known(void *context) {
+    char text[1024];
+    (void)context;
+    for (; test.printed < test.n_rows; test.printed++) {
+        const Row *row = &test.row[test.printed];
+        const Job *job = &test.job[row->first_job];
+        for (size_t i = 0; i < row->n_jobs; i++)
+            if (!job[i].done) return;
+        print_row(row, row->judge(job, row->bound, text, sizeof text), text);
+    }
+}
+
+/* ---- the whole */
+
+static void find_program(const char *name, const char *remedy, char *out) {
+    if (program_file("", name, out, 4096) || program_file("../lib/fsdpc/", name, out, 4096)) return;
+    fail_environment("--self-test: there is no %s next to fsdp-run\nhelp: %s", name, remedy);
+}
+
+static void find_programs(void) {
+    const char *whole = "ninja, or the package, has all of them";
+    find_program("fsdp-run", whole, test.run);
+    find_program("fsdpc", whole, test.fsdpc);
+    find_program("kernel_compare", "`ninja build/kernel_compare` makes it", test.compare);
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        if (d == DEVICE_CPU || d == (int)test.kind)
+            find_program(text_of("device_%s.so", word_of(&words_DeviceKind, d)), whole,
+                         test.modules[d]);
+}
+
+static void remove_folder(void) {
+    char path[4096];
+    DIR *folder = opendir(test.folder);
+    for (struct dirent *e; folder && (e = readdir(folder)) != NULL;)
+        if (snprintf(path, sizeof path, "%s/%s", test.folder, e->d_name) > 0) unlink(path);
+    if (folder) closedir(folder);
+    rmdir(test.folder);
+}
+
+static void make_folder(void) {
+    const char *base = getenv("TMPDIR");
+    char path[4096];
+    snprintf(test.folder, sizeof test.folder, "%s/fsdp-self-test-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(test.folder)) fail_environment("%s: a folder cannot be made", test.folder);
+    atexit(remove_folder);
+    snprintf(path, sizeof path, "%s/model.fsd", test.folder);
+    FILE *f = fopen(path, "we");
+    if (!f || fputs(model, f) < 0 || fclose(f)) fail_environment("%s cannot be written", path);
+}
+
+static void print_head(void) {
+    Buf out = {0};
+    version_lines(&out, "fsdp-run " FSDPC_VERSION, "");
+    modules_about(&out);
+    if (!test.options->quiet)
+        printf("%sself-test of device %s\n", out.at, word_of(&words_DeviceKind, test.kind));
+    fflush(stdout);
+    buf_free(&out);
+}
+
+/* A word that names no row. */
+static int unknown_row(void) {
+    const char *at = test.options->only;
+    for (size_t i = 0; at; i++) {
+        size_t n = strcspn(at, ",");
+        if (i >= ARRAY_LEN(test.chosen) || !test.chosen[i]) {
+            fprintf(stderr,
+                    "error: --only %.*s: there is no such row\nhelp: rows are kernels, attention, "
+                    "steps, ranks, or the name of one of them as --self-test prints it\n",
+                    (int)n, at);
+            return EXIT_USER;
+        }
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return 0;
+}
+
+static int run_rows(void) {
+    Job *plans = &test.job[2 * MOST_ROWS - test.plans];
+    jobs_run(plans, test.plans, test.folder, JOB_SECONDS, do_nothing, NULL);
+    for (size_t i = 0; i < test.plans; i++) {
+        char *said = job_output(&plans[i]);
+        if (!job_succeeded(&plans[i])) fail_environment("--self-test: %s", last_line(said));
+        free(said);
+    }
+    jobs_run(test.job, test.n_jobs, test.folder, JOB_SECONDS, print_known, NULL);
+    printf("%u passed, %u failed, %u skipped\n", test.count[PASSED], test.count[FAILED],
+           test.count[SKIPPED]);
+    return test.count[FAILED] ? EXIT_ENVIRONMENT : EXIT_DONE;
+}
+
+int self_test(const Run *run) {
+    const Device *d = run->device;
+    int32_t ranks = 2, devices = d->count ? d->count() : 1;
+    test.options = run->options;
+    test.kind = d->kind;
+    test.arena = arena_new();
+    while (2 * ranks <= MIN(devices, MOST_RANKS)) ranks *= 2;
+    find_programs();
+    make_folder();
+    add_kernels();
+    add_steps("steps", "steps/f32", 1, "train.precision=f32", LOSS_BOUND_F32);
+    add_steps("steps", "steps/bf16", 1, "train.precision=bf16(master = f32)", LOSS_BOUND_BF16);
+    add_steps("ranks", text_of("ranks/%d", ranks), ranks, "train.precision=f32", LOSS_BOUND_F32);
+    int code = unknown_row();
+    if (!code) print_head();
+    if (!code) code = run_rows();
+    arena_free(test.arena);
+    return code;
+}
