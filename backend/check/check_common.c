@@ -37,8 +37,11 @@ int64_t check_elements(const Type *t) {
 
 /* The number in a dtype's name says its bits. */
 int64_t check_element_bytes(int dtype) {
-    const char *digits = strpbrk(dtype_name(dtype), "123456789");
-    return digits ? strtol(digits, NULL, 10) / 8 : 0;
+    const char *digit = dtype_name(dtype);
+    int64_t bits = 0;
+    while (*digit && (*digit < '1' || *digit > '9')) digit++;
+    for (; *digit >= '0' && *digit <= '9'; digit++) bits = 10 * bits + *digit - '0';
+    return bits / 8;
 }
 
 uint64_t check_type_bytes(const Type *t) {

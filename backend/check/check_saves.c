@@ -28,11 +28,11 @@ typedef struct Shared { /* a layout by which ranks write each element once */
 typedef struct SavesCheck {
     Check *c;
     uint32_t *save_of;  /* by state: its save + 1; 0 = none */
-    uint32_t *by_place; /* states that are saved, by address */
-    uint32_t n;
-    uint32_t *waited; /* by instruction: so many saves are over when it begins */
-    bool *written;    /* by state: by the calls of a step so far */
-    bool *carried;    /* by state: a step reads what the step before has left in it */
+    uint32_t *by_place; /* states that are saved, those of each role by address */
+    uint32_t *first;    /* by role: where its states begin; those of the last one end at [roles] */
+    uint32_t *waited;   /* by instruction: so many saves are over when it begins */
+    bool *written;      /* by state: by the calls of a step so far */
+    bool *carried;      /* by state: a step reads what the step before has left in it */
     Shared *shared;
     uint32_t n_shared;
 } SavesCheck;
@@ -97,11 +97,9 @@ static int check_each_once(SavesCheck *s) {
                               name_of(c, p->saves[k].state));
         *save = k + 1;
     }
-    for (uint32_t i = 0; i < p->n_states; i++) {
+    for (uint32_t i = 0; i < p->n_states; i++)
         if (s->carried[i] && !s->save_of[i] && !is_saved_as(s, i))
             return check_fail(c, "9a", NO_INSTR, "no save writes state %s", name_of(c, i));
-        if (s->save_of[i]) s->by_place[s->n++] = i;
-    }
     c->result->saves = p->n_saves;
     return 0;
 }
@@ -113,30 +111,25 @@ static int by_place(const void *a, const void *b, void *context) {
 }
 
 /* Addresses of the states of other roles mean nothing to a program. */
-static int check_result_of_role(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t from,
-                                uint64_t to) {
-    Check *c = s->c;
-    const Plan *p = c->p;
-    uint32_t role = plan_stage_role(p, p->programs[c->program[instr]].stage);
-    for (uint32_t k = 0; k < s->n; k++) {
-        const PlanState *q = &p->states[s->by_place[k]];
-        if (!plan_has_state(p, q, role) || q->address >= to ||
-            q->address + check_type_bytes(&q->type) <= from ||
-            s->waited[instr] >= s->save_of[s->by_place[k]])
-            continue;
-        return check_fail(c, "9b", instr,
-                          "value %u overwrites state %s, whose save (%u) may still run", value,
-                          name_of(c, s->by_place[k]), s->save_of[s->by_place[k]] - 1);
+static void sort_by_place(SavesCheck *s) {
+    const Plan *p = s->c->p;
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < p->n_roles; r++) {
+        uint32_t first = s->first[r] = n;
+        for (uint32_t i = 0; i < p->n_states; i++)
+            if (s->save_of[i] && plan_has_state(p, &p->states[i], r)) s->by_place[n++] = i;
+        qsort_r(s->by_place + first, n - first, sizeof *s->by_place, by_place, (void *)p->states);
     }
-    return 0;
+    s->first[p->n_roles] = n;
 }
 
 /* The result lies in [from, to) of the arena. */
 static int check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t from, uint64_t to) {
     Check *c = s->c;
     const PlanState *state = c->p->states;
-    if (c->stages) return check_result_of_role(s, instr, value, from, to);
-    uint32_t low = 0, high = s->n; /* the first state that ends after `from` */
+    uint32_t role = plan_stage_role(c->p, c->p->programs[c->program[instr]].stage);
+    uint32_t low = s->first[role], high = s->first[role + 1], all = high;
+    /* the first state that ends after `from` */
     while (low < high) {
         const PlanState *q = &state[s->by_place[(low + high) / 2]];
         if (q->address + check_type_bytes(&q->type) <= from)
@@ -144,7 +137,7 @@ static int check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t 
         else
             high = (low + high) / 2;
     }
-    for (; low < s->n && state[s->by_place[low]].address < to; low++)
+    for (; low < all && state[s->by_place[low]].address < to; low++)
         if (s->waited[instr] < s->save_of[s->by_place[low]])
             return check_fail(c, "9b", instr,
                               "value %u overwrites state %s, whose save (%u) may still run", value,
@@ -288,21 +281,24 @@ int check_saves(Check *c) {
     const Plan *p = c->p;
     SavesCheck s = {.c = c};
     s.save_of = calloc(p->n_states + 1, sizeof *s.save_of);
-    s.by_place = calloc(p->n_states + 1, sizeof *s.by_place);
+    s.by_place = calloc((size_t)p->n_roles * p->n_saves + 1, sizeof *s.by_place);
+    s.first = calloc((size_t)p->n_roles + 1, sizeof *s.first);
     s.waited = calloc(p->n_instrs + 1, sizeof *s.waited);
     s.written = calloc(p->n_states + 1, sizeof *s.written);
     s.carried = calloc(p->n_states + 1, sizeof *s.carried);
     s.shared = calloc(p->n_saves + 1, sizeof *s.shared);
-    bool room = s.save_of && s.by_place && s.waited && s.written && s.carried && s.shared;
+    bool room =
+        s.save_of && s.by_place && s.first && s.waited && s.written && s.carried && s.shared;
     if (room) find_carried(&s);
     int status = room ? check_each_once(&s) : EXIT_ENVIRONMENT;
-    if (!status) qsort_r(s.by_place, s.n, sizeof *s.by_place, by_place, (void *)p->states);
+    if (!status) sort_by_place(&s);
     for (uint32_t k = 0; k < p->n_programs && !status; k++)
         status = check_program(&s, &p->programs[k]);
     for (uint32_t k = 0; k < p->n_saves && !status; k++) status = check_shares(&s, k);
     if (!status) status = check_copy(c);
     free(s.save_of);
     free(s.by_place);
+    free(s.first);
     free(s.waited);
     free(s.written);
     free(s.carried);

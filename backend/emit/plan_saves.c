@@ -18,7 +18,8 @@
 typedef struct Saving {
     const Graph *g;
     Saves *out;
-    uint32_t *by_address; /* rows, ascending */
+    uint32_t *by_address; /* rows, those of each role ascending */
+    uint32_t *first;      /* by role: where its rows begin; those of the last one end at [roles] */
     uint64_t *written;    /* by row: the first op that overwrites it, by number */
 } Saving;
 
@@ -52,12 +53,8 @@ static void for_overwritten(Saving *s, OpId id, uint32_t role,
         if (v->type.dtype == DT_TOKEN || !address_is_persistent(&s->g->roles.at[role], v->address))
             continue;
         uint64_t end = v->address + value_room(s->g, v);
-        for (uint32_t row = 0; row < s->out->n && graph_has_stages(s->g); row++)
-            if (is_of_role(s, row, role) && end_of(s, row) > v->address &&
-                state_of(s, row)->address < end)
-                visit(s, id, row);
-        if (graph_has_stages(s->g)) continue;
-        uint32_t low = 0, high = s->out->n; /* the first that ends after the value begins */
+        uint32_t low = s->first[role], high = s->first[role + 1], all = high;
+        /* the first that ends after the value begins */
         while (low < high) {
             uint32_t middle = (low + high) / 2;
             if (end_of(s, s->by_address[middle]) <= v->address)
@@ -65,7 +62,7 @@ static void for_overwritten(Saving *s, OpId id, uint32_t role,
             else
                 high = middle;
         }
-        for (; low < s->out->n && state_of(s, s->by_address[low])->address < end; low++)
+        for (; low < all && state_of(s, s->by_address[low])->address < end; low++)
             visit(s, id, s->by_address[low]);
     }
 }
@@ -143,8 +140,14 @@ static void sort_by_writer(Saving *s) {
 }
 
 static void sort_by_address(Saving *s) {
-    for (uint32_t i = 0; i < s->out->n; i++) s->by_address[i] = i;
-    qsort_r(s->by_address, s->out->n, sizeof *s->by_address, by_address, s);
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < graph_roles(s->g); r++) {
+        uint32_t first = s->first[r] = n;
+        for (uint32_t i = 0; i < s->out->n; i++)
+            if (is_of_role(s, i, r)) s->by_address[n++] = i;
+        qsort_r(s->by_address + first, n - first, sizeof *s->by_address, by_address, s);
+    }
+    s->first[graph_roles(s->g)] = n;
 }
 
 static void drop_repeated(const Graph *g, Saves *o) {
@@ -169,7 +172,8 @@ Saves saves_of(const Graph *g, Snapshot snapshot, uint64_t most_copied) {
     Saving s = {.g = g, .out = &out};
     out.row = arena_array(g->scratch, PlanSave, g->states.n + 1);
     out.hold = arena_array(g->scratch, uint32_t, g->ops.n + 1);
-    s.by_address = arena_array(g->scratch, uint32_t, g->states.n + 1);
+    s.by_address = arena_array(g->scratch, uint32_t, (size_t)graph_roles(g) * g->states.n + 1);
+    s.first = arena_array(g->scratch, uint32_t, graph_roles(g) + 1);
     s.written = arena_array(g->scratch, uint64_t, g->states.n + 1);
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *q = &g->states.at[i];

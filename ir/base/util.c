@@ -127,6 +127,7 @@ void *arena_alloc(Arena *a, size_t bytes) {
         return own + 1;
     }
     size_t least = ARENA_BLOCK, size = MIN(MAX(least, a->filled / 4), 128 * least);
+    if (!a->filled) size = MAX(least / 16, rounded); /* many arenas hold little */
     ArenaBlock *b = block_new(size);
     b->next = a->blocks;
     a->blocks = b;

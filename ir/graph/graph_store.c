@@ -127,6 +127,16 @@ static void drop_unused(Graph *g) {
     arena_free(scratch);
 }
 
+uint32_t graph_number_rows(Graph *g, const Program *p) {
+    uint32_t values = 0;
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        Op *op = &g->ops.at[p->ops.at[i]];
+        op->row = i;
+        for (uint32_t k = 0; k < op->n_out; k++) g->values.at[op->out + k].row = values++;
+    }
+    return values;
+}
+
 /* ---- copying ---- */
 
 /* Ops and values with their numbers; operands too, since passes write there. */

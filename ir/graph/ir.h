@@ -33,6 +33,7 @@ typedef struct Value {
     const Placement *placement; /* NULL: the same on every rank along these axes */
     OpId def;                   /* the op that produces it */
     uint32_t result;            /* which of that op's results */
+    uint32_t row;               /* scratch of a pass: graph_number_rows */
     AxisSet slots;    /* level sched: 0, or at `address` are slots, one for each rank of a group of
                          these axes, and the value is in that of this rank */
     uint64_t address; /* level sched: bytes from the start of the arena, HOST_BASE more in host
@@ -52,6 +53,7 @@ typedef struct Op {
     uint8_t phase;   /* Phase */
     bool recomputed; /* repeats an op of forward in backward */
     uint8_t stream;  /* level sched: StreamKind */
+    uint32_t row;    /* scratch of a pass: its place in the program, by graph_number_rows */
     uint32_t n_edge; /* level sched: ops of other streams that must have finished */
     OpId *edge;      /* earlier ops of the same program, ascending */
 } Op;
@@ -363,6 +365,9 @@ ValueId graph_add_value(Graph *g, const Value *v);
 /* Between passes: gives back scratch and what the tables have grown out of and, where many ops are
  * in use no more, drops those and numbers ops and values anew, in the order of the programs. */
 void graph_settle(Graph *g);
+/* Numbers the ops of a program, and their results, from 0 in the fields `row`, for tables that are
+ * about this program alone. The result is how many values there are. */
+uint32_t graph_number_rows(Graph *g, const Program *p);
 uint32_t graph_add_program(Graph *g, ProgramKind kind);
 int32_t graph_find_program(const Graph *g, ProgramKind kind); /* NO_INDEX if there is none */
 int32_t graph_find_state(const Graph *g, const char *name);   /* NO_INDEX if there is none */

@@ -35,6 +35,7 @@ typedef struct Verify {
     OpId *fitting;         /* ops whose attributes and types were found to fit, + 1: a hash table */
     uint32_t fitting_mask;
     Type *in, *out;            /* of the op that is being checked */
+    struct Memory *memory;     /* verify_memory.c */
     struct Gradient *gradient; /* by value; verify_residence.c */
 } Verify;
 

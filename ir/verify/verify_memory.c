@@ -12,6 +12,7 @@
 
 enum { PLACE_ALIGN = 256 };
 
+/* Each value is of one program, so the tables serve all of them. */
 typedef struct Memory {
     Verify *v;
     ValueId *root;      /* by value */
@@ -19,6 +20,17 @@ typedef struct Memory {
     ValueId *container; /* by root: the pack that it lies in, or NO_VALUE */
     bool *inside;       /* by value: may lie at any place in another one */
 } Memory;
+
+static Memory *tables_of(Verify *v) {
+    if (v->memory) return v->memory;
+    Memory *m = v->memory = arena_new_of(v->arena, Memory);
+    m->v = v;
+    m->root = arena_array(v->arena, ValueId, v->g->values.n);
+    m->ending = arena_array(v->arena, uint32_t, v->g->values.n);
+    m->container = arena_array(v->arena, ValueId, v->g->values.n);
+    m->inside = arena_array(v->arena, bool, v->g->values.n);
+    return m;
+}
 
 /* The op that ended the memory of this root, or NO_OP. */
 static uint32_t ending_of(const Memory *m, ValueId root) {
@@ -119,18 +131,14 @@ static void check_place(Memory *m, const Op *op, uint32_t j) {
 
 void verify_memory(Verify *v) {
     if (v->g->level < LEVEL_SHARD) return;
-    Memory m = {.v = v};
-    m.root = arena_array(v->arena, ValueId, v->g->values.n);
-    m.ending = arena_array(v->arena, uint32_t, v->g->values.n);
-    m.container = arena_array(v->arena, ValueId, v->g->values.n);
-    walk_ops(&m);
+    Memory *m = tables_of(v);
+    walk_ops(m);
     for (uint32_t k = 0; k < v->program->ops.n && v->g->level >= LEVEL_COMM; k++)
         check_host(v, verify_op(v, k));
     if (!v->placed) return;
-    m.inside = arena_array(v->arena, bool, v->g->values.n);
-    find_inside(&m);
+    find_inside(m);
     for (uint32_t k = 0; k < v->program->ops.n; k++)
-        for (uint32_t j = 0; j < verify_op(v, k)->n_out; j++) check_place(&m, verify_op(v, k), j);
+        for (uint32_t j = 0; j < verify_op(v, k)->n_out; j++) check_place(m, verify_op(v, k), j);
 }
 
 void verify_state_places(Verify *v) {

@@ -30,10 +30,10 @@ typedef struct Edges {
     Graph *g;
     const Program *p;
     IntervalMap map;    /* of addresses: the occupant of each */
+    uint32_t n_values;  /* of the program: their rows are their numbers here */
     uint32_t *occupant; /* by value: itself, what it is a view of, or n_values + state */
     Clock *access;      /* by occupant: last access on each stream, as a place on it, plus 1 */
     Clock *clock;       /* by position: what has finished when the op has */
-    uint32_t *position; /* by op */
     uint32_t *place;    /* by position: place on the op's stream, from 1 */
     Clock scratch[DEVICE_KINDS]; /* by kind of device: last op on each stream with a workspace */
     uint32_t worked;             /* place of the latest op on stream compute that does work */
@@ -61,15 +61,16 @@ static void occupy(Edges *e, uint64_t from, uint64_t to, uint32_t occupant) {
 
 static const Op *op_at(const Edges *e, uint32_t i) { return &e->g->ops.at[e->p->ops.at[i]]; }
 
-static bool is_state(const Edges *e, uint32_t occupant) { return occupant >= e->g->values.n; }
+static uint32_t row_of(const Edges *e, ValueId v) { return e->g->values.at[v].row; }
+
+static bool is_state(const Edges *e, uint32_t occupant) { return occupant >= e->n_values; }
 
 static void name_results(Edges *e, const Op *op) {
     for (uint32_t k = 0; k < op->n_out; k++) {
-        e->occupant[op->out + k] = op->out + k;
-        if (op->kind == OP_state)
-            e->occupant[op->out + k] = e->g->values.n + (uint32_t)op->attr->index;
-        if (op_info[op->kind].alias == ALIAS_VIEW)
-            e->occupant[op->out + k] = e->occupant[op->in[0]];
+        uint32_t *occupant = &e->occupant[row_of(e, op->out + k)];
+        *occupant = row_of(e, op->out + k);
+        if (op->kind == OP_state) *occupant = e->n_values + (uint32_t)op->attr->index;
+        if (op_info[op->kind].alias == ALIAS_VIEW) *occupant = e->occupant[row_of(e, op->in[0])];
     }
 }
 
@@ -77,17 +78,16 @@ static void find_needs(Edges *e, const Op *op) {
     bool ends = op->kind == OP_reshard || op->kind == OP_free;
     if (stream_runs_ahead(op->stream)) e->need[STREAM_COMPUTE] = e->worked;
     for (uint32_t k = 0; k < op->n_in; k++) {
-        OpId def = e->g->values.at[op->in[k]].def;
-        const Op *maker = &e->g->ops.at[def];
+        const Op *maker = &e->g->ops.at[e->g->values.at[op->in[k]].def];
         if (maker->kind != OP_state)
-            e->need[maker->stream] = MAX(e->need[maker->stream], e->place[e->position[def]]);
-        if (ends) wait_for_accesses(e, e->occupant[op->in[k]]);
+            e->need[maker->stream] = MAX(e->need[maker->stream], e->place[maker->row]);
+        if (ends) wait_for_accesses(e, e->occupant[row_of(e, op->in[k])]);
     }
     if (op_only_names(op)) return;
     for (uint32_t k = 0; k < op->n_out; k++) {
         const Value *v = &e->g->values.at[op->out + k];
         if (v->address == NO_ADDRESS) continue;
-        occupy(e, v->address, v->address + value_room(e->g, v), op->out + k);
+        occupy(e, v->address, v->address + value_room(e->g, v), v->row);
     }
 }
 
@@ -103,27 +103,28 @@ static void share_workspaces(Edges *e, const Op *op, uint32_t i) {
 static void record_accesses(Edges *e, const Op *op, uint32_t i) {
     if (op_only_names(op)) return;
     for (uint32_t k = 0; k < op->n_in; k++) {
-        uint32_t occupant = e->occupant[op->in[k]];
+        uint32_t occupant = e->occupant[row_of(e, op->in[k])];
         /* set_state on a state's own old contents reads nothing */
         if (op->kind == OP_set_state && is_state(e, occupant)) continue;
         e->access[occupant][op->stream] = e->place[i];
     }
-    for (uint32_t k = 0; k < op->n_out; k++) e->access[op->out + k][op->stream] = e->place[i];
+    for (uint32_t k = 0; k < op->n_out; k++)
+        e->access[row_of(e, op->out + k)][op->stream] = e->place[i];
 }
 
 /* Is stream s's part of the need of this op implied by the part of another stream? */
 static bool implied(const Edges *e, int own, int s, const Clock before) {
     for (int t = 0; t < STREAM_KINDS; t++) {
         if (t == own || t == s || e->need[t] <= before[t]) continue;
-        uint32_t i = e->position[e->on[t].at[e->need[t] - 1]];
+        uint32_t i = e->g->ops.at[e->on[t].at[e->need[t] - 1]].row;
         if (e->clock[i][s] >= e->need[s]) return true;
     }
     return false;
 }
 
-static int by_position(const void *a, const void *b, void *position) {
-    const uint32_t *at = position;
-    uint32_t x = at[*(const OpId *)a], y = at[*(const OpId *)b];
+static int by_position(const void *a, const void *b, void *ops) {
+    const Op *at = ops;
+    uint32_t x = at[*(const OpId *)a].row, y = at[*(const OpId *)b].row;
     return (x > y) - (x < y);
 }
 
@@ -136,7 +137,7 @@ static void set_edges(Edges *e, uint32_t i, const Clock before) {
     for (int s = 0; s < STREAM_KINDS; s++) {
         if (s == op->stream || e->need[s] <= before[s]) continue;
         OpId other = e->on[s].at[e->need[s] - 1];
-        const uint32_t *done = e->clock[e->position[other]];
+        const uint32_t *done = e->clock[e->g->ops.at[other].row];
         if (!implied(e, op->stream, s, before)) edge[n++] = other;
         for (int t = 0; t < STREAM_KINDS; t++) e->clock[i][t] = MAX(e->clock[i][t], done[t]);
     }
@@ -144,30 +145,30 @@ static void set_edges(Edges *e, uint32_t i, const Clock before) {
     op->n_edge = n;
     op->edge = arena_array(e->g->arena, OpId, n);
     for (uint32_t k = 0; k < n; k++) op->edge[k] = edge[k];
-    if (n > 1) qsort_r(op->edge, n, sizeof *op->edge, by_position, e->position);
+    if (n > 1) qsort_r(op->edge, n, sizeof *op->edge, by_position, e->g->ops.at);
 }
 
 static void program_edges(Graph *g, const Program *p) {
     static const Clock nothing;
     Arena *scratch = arena_new();
-    Edges e = {.g = g, .p = p};
-    uint32_t n = p->ops.n, n_occupants = g->values.n + g->states.n;
-    e.occupant = arena_array(scratch, uint32_t, g->values.n + 1);
+    Edges e = {.g = g, .p = p, .n_values = graph_number_rows(g, p)};
+    uint32_t n = p->ops.n, n_occupants = e.n_values + g->states.n;
+    uint32_t role = graph_role_of(g, p->stage);
+    e.occupant = arena_array(scratch, uint32_t, e.n_values + 1);
     e.access = arena_alloc(scratch, sizeof(Clock) * (n_occupants + 1));
     e.clock = arena_alloc(scratch, sizeof(Clock) * (n + 1));
-    e.position = arena_array(scratch, uint32_t, g->ops.n + 1);
     e.place = arena_array(scratch, uint32_t, n + 1);
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *s = &g->states.at[i];
-        if (s->address == NO_ADDRESS) continue;
-        occupy(&e, s->address, s->address + (uint64_t)type_bytes(&s->type), g->values.n + i);
+        bool here = s->stage == NO_INDEX || graph_role_of(g, s->stage) == role;
+        if (!here || s->address == NO_ADDRESS) continue;
+        occupy(&e, s->address, s->address + (uint64_t)type_bytes(&s->type), e.n_values + i);
     }
     for (uint32_t i = 0; i < n; i++) {
         const Op *op = op_at(&e, i);
         uint32_t done = e.on[op->stream].n;
         const uint32_t *before =
-            done ? e.clock[e.position[e.on[op->stream].at[done - 1]]] : nothing;
-        e.position[p->ops.at[i]] = i;
+            done ? e.clock[g->ops.at[e.on[op->stream].at[done - 1]].row] : nothing;
         e.place[i] = done + 1;
         for (int s = 0; s < STREAM_KINDS; s++) e.need[s] = 0;
         name_results(&e, op);

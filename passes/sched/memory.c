@@ -52,7 +52,7 @@ static uint64_t place_kept(Graph *g, uint32_t role, uint64_t at) {
 
 static void place_states(Graph *g, uint32_t role) {
     uint64_t end[2] = {0, HOST_BASE};
-    const bool *lent = memory_lent(g, g->scratch);
+    const bool *lent = memory_lent(g, role, g->scratch);
     for (int turn = 0; turn < TURNS; turn++) {
         if (turn == BY_SLOT) end[0] = place_kept(g, role, end[0]);
         for (uint32_t i = 0; i < g->states.n && turn != BY_SLOT; i++) {

@@ -27,6 +27,7 @@ typedef struct MemoryBlocks {
     Graph *g;
     Arena *arena;
     const Program *p;
+    uint32_t n;          /* values of the program: rows of these tables are those of Value.row */
     uint32_t *parent;    /* by value: a tree a set; roots are their own parent */
     int64_t *shift;      /* by value: bytes from the parent's address */
     int64_t *low, *high; /* by root: extent of the set around the root's address */
@@ -42,7 +43,8 @@ typedef struct MemoryBlocks {
 typedef struct Spans {
     uint32_t *from, *to; /* by position */
 } Spans;
-Spans memory_spans(const Graph *g, const Program *p, uint32_t *position, Arena *scratch);
+/* Rows of ops and values are numbered (graph_number_rows). */
+Spans memory_spans(const Graph *g, const Program *p, uint32_t n_values, Arena *scratch);
 
 /* memory_workspace.c: bytes that the op's kernel may use on that kind of device. */
 uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
@@ -50,7 +52,7 @@ uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
 /* memory_blocks.c */
 /* Builds the blocks, all in `scratch`. */
 MemoryBlocks memory_blocks(Graph *g, const Program *p, Arena *scratch);
-/* The set of value v and its offset from the set's lowest byte. */
+/* The row of the set of value v, and its offset from the set's lowest byte. */
 uint32_t memory_find(const MemoryBlocks *b, ValueId v, int64_t *offset);
 /* Puts copies before ops that would need one value in two places; once, before anything. false
  * after an error: copies do not help. */
@@ -60,8 +62,8 @@ bool memory_copies(Graph *g, uint32_t program);
 OpId memory_copy(Graph *g, OpId user, ValueId v);
 
 /* memory_lent.c */
-/* By state: whether some program has its memory for other values for a while. */
-bool *memory_lent(const Graph *g, Arena *a);
+/* By state: whether some program of the role has its memory for other values for a while. */
+bool *memory_lent(const Graph *g, uint32_t role, Arena *a);
 /* memory_blocks, and the times at which states that are lent need their memory. */
 MemoryBlocks memory_all_blocks(Graph *g, const Program *p, Arena *scratch);
 

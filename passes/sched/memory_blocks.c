@@ -30,17 +30,17 @@ static int64_t value_bytes(const MemoryBlocks *b, ValueId v) {
 }
 
 static uint32_t find_root(const MemoryBlocks *b, ValueId v, int64_t *offset) {
-    uint32_t root = v;
+    uint32_t row = b->g->values.at[v].row, root = row;
     int64_t sum = 0;
     for (; b->parent[root] != root; root = b->parent[root]) sum += b->shift[root];
     *offset = sum;
-    for (int64_t rest = sum; b->parent[v] != v;) { /* the path becomes one step */
-        uint32_t next = b->parent[v];
-        int64_t step = b->shift[v];
-        b->parent[v] = root;
-        b->shift[v] = rest;
+    for (int64_t rest = sum; b->parent[row] != row;) { /* the path becomes one step */
+        uint32_t next = b->parent[row];
+        int64_t step = b->shift[row];
+        b->parent[row] = root;
+        b->shift[row] = rest;
         rest -= step;
-        v = next;
+        row = next;
     }
     return root;
 }
@@ -122,9 +122,10 @@ static void join_slots(Build *u, const Op *op, const uint32_t *readers) {
     MemoryBlocks *b = u->b;
     const Graph *g = b->g;
     for (uint32_t k = 0; op->kind == OP_unshard && k < op->n_in && k < op->n_out; k++) {
-        const Op *def = &g->ops.at[g->values.at[op->in[k]].def];
+        const Value *v = &g->values.at[op->in[k]];
+        const Op *def = &g->ops.at[v->def];
         bool made = (def->kind == OP_cast || def->kind == OP_quantize) && def->stream == op->stream;
-        bool own = readers[op->in[k]] == 1 && (made || def->kind == OP_fetch);
+        bool own = readers[v->row] == 1 && (made || def->kind == OP_fetch);
         if (own) join_roots(b, op->out + k, op->in[k], 0);
     }
 }
@@ -132,10 +133,10 @@ static void join_slots(Build *u, const Op *op, const uint32_t *readers) {
 static void join_all_slots(Build *u, Arena *scratch) {
     const Graph *g = u->b->g;
     const Program *p = u->b->p;
-    uint32_t *readers = arena_array(scratch, uint32_t, g->values.n + 1);
+    uint32_t *readers = arena_array(scratch, uint32_t, u->b->n + 1);
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        for (uint32_t k = 0; k < op->n_in; k++) readers[op->in[k]]++;
+        for (uint32_t k = 0; k < op->n_in; k++) readers[g->values.at[op->in[k]].row]++;
     }
     for (uint32_t i = 0; i < p->ops.n; i++) join_slots(u, &g->ops.at[p->ops.at[i]], readers);
 }
@@ -242,7 +243,8 @@ static void number_blocks(MemoryBlocks *b) {
         for (uint32_t k = 0; k < op->n_out; k++) {
             int64_t offset;
             uint32_t r = find_root(b, op->out + k, &offset);
-            if (is_token(b, r) || b->pin[r] != NO_ADDRESS || b->block[r] != UINT32_MAX) continue;
+            if (is_token(b, op->out + k) || b->pin[r] != NO_ADDRESS || b->block[r] != UINT32_MAX)
+                continue;
             if (b->high[r] == b->low[r] || b->first[r] == UINT32_MAX) continue;
             MemoryBlock block = {.size = align_up((uint64_t)(b->high[r] - b->low[r]), MEMORY_ALIGN),
                                  .start = b->start[r],
@@ -257,8 +259,8 @@ static void number_blocks(MemoryBlocks *b) {
 }
 
 static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
-    size_t n = g->values.n + 1;
-    MemoryBlocks b = {.g = g, .arena = a, .p = p};
+    MemoryBlocks b = {.g = g, .arena = a, .p = p, .n = graph_number_rows(g, p)};
+    size_t n = b.n + 1;
     b.parent = arena_array(a, uint32_t, n);
     b.shift = arena_array(a, int64_t, n);
     b.low = arena_array(a, int64_t, n);
@@ -271,11 +273,12 @@ static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
     b.block = arena_array(a, uint32_t, n);
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        for (ValueId v = op->out; v < op->out + op->n_out; v++) {
-            b.parent[v] = v;
-            b.high[v] = type_bytes(&g->values.at[v].type);
-            b.pin[v] = NO_ADDRESS;
-            b.start[v] = b.first[v] = b.block[v] = UINT32_MAX;
+        for (uint32_t k = 0; k < op->n_out; k++) {
+            const Value *v = &g->values.at[op->out + k];
+            b.parent[v->row] = v->row;
+            b.high[v->row] = type_bytes(&v->type);
+            b.pin[v->row] = NO_ADDRESS;
+            b.start[v->row] = b.first[v->row] = b.block[v->row] = UINT32_MAX;
         }
     }
     return b;
@@ -283,8 +286,8 @@ static MemoryBlocks empty_blocks(Graph *g, const Program *p, Arena *a) {
 
 MemoryBlocks memory_blocks(Graph *g, const Program *p, Arena *scratch) {
     MemoryBlocks b = empty_blocks(g, p, scratch);
-    uint32_t *position = arena_array(scratch, uint32_t, g->ops.n + 1), bad;
-    Build u = {.b = &b, .spans = memory_spans(g, p, position, scratch)};
+    uint32_t bad;
+    Build u = {.b = &b, .spans = memory_spans(g, p, b.n, scratch)};
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (!join_musts(&b, op, &bad))
@@ -303,23 +306,27 @@ MemoryBlocks memory_blocks(Graph *g, const Program *p, Arena *scratch) {
 typedef struct Copies {
     MemoryBlocks b;
     uint32_t *last_read;  /* by value (the one that a view shows): last position that reads it */
-    uint32_t *base;       /* by value */
+    ValueId *base;        /* by value */
     uint32_t *state_read; /* by state: last position that reads its entry value */
-    uint32_t *position;   /* by op */
     VEC(OpId) list;       /* the new program */
 } Copies;
+
+static ValueId *base_of(const Copies *c, ValueId v) { return &c->base[c->b.g->values.at[v].row]; }
+
+static uint32_t *last_read(const Copies *c, ValueId v) {
+    return &c->last_read[c->b.g->values.at[v].row];
+}
 
 static void find_reads(Copies *c, const Graph *g, const Program *p) {
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         bool view = op_info[op->kind].alias == ALIAS_VIEW;
-        c->position[p->ops.at[i]] = i;
         for (uint32_t k = 0; k < op->n_out; k++)
-            c->base[op->out + k] = view ? c->base[op->in[0]] : op->out + k;
+            *base_of(c, op->out + k) = view ? *base_of(c, op->in[0]) : op->out + k;
         for (uint32_t k = 0; k < op->n_in && !view; k++) {
-            ValueId base = c->base[op->in[k]];
+            ValueId base = *base_of(c, op->in[k]);
             const Op *def = &g->ops.at[g->values.at[base].def];
-            c->last_read[base] = i;
+            *last_read(c, base) = i;
             if (def->kind == OP_state && op->kind != OP_set_state)
                 c->state_read[def->attr->index] = i;
         }
@@ -329,20 +336,20 @@ static void find_reads(Copies *c, const Graph *g, const Program *p) {
 /* Is operand k of op i replaced although something reads it later, or named twice? */
 static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i, uint32_t k) {
     const OpInfo *o = &op_info[op->kind];
-    ValueId base = c->base[op->in[k]];
+    ValueId base = *base_of(c, op->in[k]);
     if (op->kind == OP_set_state) {
         const Op *def = &g->ops.at[g->values.at[base].def];
         bool own = def->kind == OP_state && def->attr->index == op->attr->index;
         /* the state's old contents are still read when the new ones are written */
-        return !own && c->state_read[op->attr->index] > c->position[g->values.at[base].def];
+        return !own && c->state_read[op->attr->index] > def->row;
     }
     bool replaced = o->alias == ALIAS_PACK;
     for (uint32_t j = 0; j < op->n_out && o->alias != ALIAS_VIEW; j++)
         replaced |= op_alias_must(op, j) == (int)k;
     if (!replaced) return false;
     for (uint32_t j = 0; j < k; j++)
-        if (c->base[op->in[j]] == base) return true;
-    return c->last_read[base] > i;
+        if (*base_of(c, op->in[j]) == base) return true;
+    return *last_read(c, base) > i;
 }
 
 OpId memory_copy(Graph *g, OpId user, ValueId v) {
@@ -389,10 +396,9 @@ static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, 
                        Arena *a) {
     Program *p = &g->programs.at[program];
     Copies c = {.b = empty_blocks(g, p, a)};
-    c.last_read = arena_array(a, uint32_t, g->values.n + 1);
-    c.base = arena_array(a, uint32_t, g->values.n + 1);
+    c.last_read = arena_array(a, uint32_t, c.b.n + 1);
+    c.base = arena_array(a, ValueId, c.b.n + 1);
     c.state_read = arena_array(a, uint32_t, g->states.n + 1);
-    c.position = arena_array(a, uint32_t, g->ops.n + 1);
     find_reads(&c, g, p);
     uint32_t bad, n_ops = p->ops.n;
     *changed = false;

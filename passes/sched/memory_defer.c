@@ -31,8 +31,8 @@ typedef struct Defer {
     MemoryBlocks b;
     uint64_t bound;       /* bytes of the device live at the worst time, without states */
     uint32_t worst;       /* the first position with as many */
-    ValueId *base;        /* by value: the value that it is a view of */
-    uint32_t *first_read; /* by value: the first position that reads it; UINT32_MAX = none */
+    ValueId *base;        /* by row: the value that it is a view of */
+    uint32_t *first_read; /* by row: the first position that reads it; UINT32_MAX = none */
 } Defer;
 
 /* An op's place, and the op after which it goes. */
@@ -42,24 +42,27 @@ typedef struct DeferredOp {
 
 static const Op *op_at(const Defer *d, uint32_t i) { return &d->g->ops.at[d->p->ops.at[i]]; }
 
+static uint32_t row_of(const Defer *d, ValueId v) { return d->g->values.at[v].row; }
+
+static ValueId base_of(const Defer *d, ValueId v) { return d->base[row_of(d, v)]; }
+
 static bool gives_back(const Op *op) { return op->kind == OP_reshard || op->kind == OP_free; }
 
 /* The program as it is now. */
 static void survey_program(Defer *d, Arena *a) {
-    const Graph *g = d->g;
     d->b = memory_all_blocks(d->g, d->p, a);
     const BlockList *device = &d->b.at[0];
     d->bound = memory_bound(a, device->at, device->n, d->p->ops.n, &d->worst);
-    d->base = arena_array(a, ValueId, g->values.n + 1);
-    d->first_read = arena_array(a, uint32_t, g->values.n + 1);
-    for (ValueId v = 0; v < g->values.n; v++) d->first_read[v] = UINT32_MAX;
+    d->base = arena_array(a, ValueId, d->b.n + 1);
+    d->first_read = arena_array(a, uint32_t, d->b.n + 1);
+    for (uint32_t v = 0; v < d->b.n; v++) d->first_read[v] = UINT32_MAX;
     for (uint32_t i = 0; i < d->p->ops.n; i++) {
         const Op *op = op_at(d, i);
         bool view = op_info[op->kind].alias == ALIAS_VIEW;
         for (uint32_t k = 0; k < op->n_in; k++)
-            d->first_read[op->in[k]] = MIN(d->first_read[op->in[k]], i);
+            d->first_read[row_of(d, op->in[k])] = MIN(d->first_read[row_of(d, op->in[k])], i);
         for (uint32_t k = 0; k < op->n_out; k++)
-            d->base[op->out + k] = view ? d->base[op->in[0]] : op->out + k;
+            d->base[row_of(d, op->out + k)] = view ? base_of(d, op->in[0]) : op->out + k;
     }
 }
 
@@ -84,7 +87,7 @@ static bool may_move(const Defer *d, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++)
         if (op_alias_must(op, j) >= 0) return false;
     for (uint32_t k = 0; k < op->n_in; k++)
-        if (d->g->ops.at[d->g->values.at[d->base[op->in[k]]].def].kind == OP_state) return false;
+        if (d->g->ops.at[d->g->values.at[base_of(d, op->in[k])].def].kind == OP_state) return false;
     return true;
 }
 
@@ -96,7 +99,7 @@ static bool takes_operand(const Defer *d, const Op *later, const Op *op) {
         bool taken = gives_back(later) || o->alias == ALIAS_PACK;
         for (uint32_t j = 0; j < later->n_out; j++) taken |= op_alias_must(later, j) == (int)k;
         for (uint32_t j = 0; j < op->n_in && taken; j++)
-            if (d->base[later->in[k]] == d->base[op->in[j]]) return true;
+            if (base_of(d, later->in[k]) == base_of(d, op->in[j])) return true;
     }
     return false;
 }
@@ -106,7 +109,8 @@ static bool takes_operand(const Defer *d, const Op *later, const Op *op) {
 static uint32_t place_after(const Defer *d, uint32_t i) {
     const Op *op = op_at(d, i);
     uint32_t read = UINT32_MAX, last = 0;
-    for (uint32_t k = 0; k < op->n_out; k++) read = MIN(read, d->first_read[op->out + k]);
+    for (uint32_t k = 0; k < op->n_out; k++)
+        read = MIN(read, d->first_read[row_of(d, op->out + k)]);
     for (uint32_t j = i + 1; j < d->p->ops.n && j < read; j++) {
         const Op *later = op_at(d, j);
         bool same = later->unit == op->unit && later->phase == op->phase;
@@ -156,10 +160,10 @@ static uint32_t pack_of(const Defer *d, uint32_t i) {
 
 /* Is the value, an operand of the pack of m's op, there before that op, and small beside its
  * result? */
-static bool is_early(const Defer *d, const uint32_t *position, DeferredOp m, ValueId v) {
+static bool is_early(const Defer *d, DeferredOp m, ValueId v) {
     const Graph *g = d->g;
     int64_t moved = type_bytes(&g->values.at[op_at(d, m.from)->out].type);
-    uint32_t made = position[g->values.at[v].def];
+    uint32_t made = g->ops.at[g->values.at[v].def].row;
     bool small = type_bytes(&g->values.at[v].type) <= moved / SMALL;
     return small && made != m.from && made <= m.after && dtype_is_float(g->values.at[v].type.dtype);
 }
@@ -168,16 +172,15 @@ static bool is_early(const Defer *d, const uint32_t *position, DeferredOp m, Val
  * the memory of the pack begins with the op. */
 static Before move_op(Defer *d, DeferredOp m, Arena *a) {
     Graph *g = d->g;
-    uint32_t *position = arena_array(a, uint32_t, g->ops.n + 1), n = d->p->ops.n;
-    uint32_t pack = pack_of(d, m.from);
+    uint32_t n = d->p->ops.n, pack = pack_of(d, m.from);
     Before b = {arena_array(a, OpId, n + 1), n, pack ? d->p->ops.at[pack] : NO_OP, NULL};
-    for (uint32_t i = 0; i < n; i++) position[b.list[i] = d->p->ops.at[i]] = i;
+    for (uint32_t i = 0; i < n; i++) b.list[i] = d->p->ops.at[i];
     uint32_t n_in = pack ? g->ops.at[b.pack].n_in : 0;
     b.in = arena_array(a, ValueId, n_in + 1);
     bool *copied = arena_array(a, bool, n_in + 1);
     for (uint32_t k = 0; k < n_in; k++) {
         b.in[k] = g->ops.at[b.pack].in[k];
-        copied[k] = is_early(d, position, m, b.in[k]);
+        copied[k] = is_early(d, m, b.in[k]);
     }
     d->p->ops.n = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -228,6 +231,7 @@ static bool try_move(Defer *d, DeferredOp m, Before *b, Arena **now, Arena *all)
     } else {
         move_back(d, b);
         *d = before;
+        graph_number_rows(d->g, d->p);
     }
     return lower;
 }

@@ -21,17 +21,19 @@ static bool is_in_place(const Graph *g, const Op *set) {
     return def->kind == OP_state && def->attr->index == set->attr->index;
 }
 
-bool *memory_lent(const Graph *g, Arena *a) {
+bool *memory_lent(const Graph *g, uint32_t role, Arena *a) {
     bool *lent = arena_array(a, bool, g->states.n + 1);
-    for (uint32_t i = 0; i < g->programs.n; i++)
-        for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++) {
-            const Op *op = &g->ops.at[g->programs.at[i].ops.at[k]];
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        const Program *p = &g->programs.at[i];
+        for (uint32_t k = 0; k < p->ops.n && graph_role_of(g, p->stage) == role; k++) {
+            const Op *op = &g->ops.at[p->ops.at[k]];
             if (op->kind != OP_set_state) continue;
             const State *s = &g->states.at[op->attr->index];
             if (resident_of(s->role) == RESIDENT_MASTER &&
                 state_place(&g->policy, s) == PLACE_DEVICE && !is_in_place(g, op))
                 lent[op->attr->index] = true;
         }
+    }
     return lent;
 }
 
@@ -69,9 +71,9 @@ static void add_block(MemoryBlocks *b, const State *s, uint32_t start, uint32_t 
 
 static void add_lent(MemoryBlocks *b) {
     const Graph *g = b->g;
-    bool *lent = memory_lent(g, b->arena);
-    MasterLifetime *lifetime = arena_array(b->arena, MasterLifetime, g->states.n + 1);
     uint32_t role = graph_role_of(g, b->p->stage);
+    bool *lent = memory_lent(g, role, b->arena);
+    MasterLifetime *lifetime = arena_array(b->arena, MasterLifetime, g->states.n + 1);
     b->base = g->roles.at[role].persistent_bytes;
     for (uint32_t s = 0; s < g->states.n; s++) {
         lifetime[s] = (MasterLifetime){.start = UINT32_MAX};

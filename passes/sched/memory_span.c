@@ -16,11 +16,12 @@
 typedef struct Walk {
     const Graph *g;
     const Program *p;
-    uint32_t *position;               /* by op */
-    uint32_t *base;                   /* by value: the value that it is a view of */
+    uint32_t *base;                   /* by value: the row of the value that it is a view of */
     uint32_t (*reader)[STREAM_KINDS]; /* by base value: last reader of each stream, plus 1 */
     Spans spans;
 } Walk;
+
+static uint32_t row_of(const Walk *w, ValueId v) { return w->g->values.at[v].row; }
 
 static const Op *op_at(const Walk *w, uint32_t i) { return &w->g->ops.at[w->p->ops.at[i]]; }
 
@@ -28,9 +29,8 @@ static const Op *op_at(const Walk *w, uint32_t i) { return &w->g->ops.at[w->p->o
 static uint32_t latest_before(const Walk *w, const Op *op, uint32_t from) {
     for (uint32_t k = 0; k < op->n_in; k++) {
         const Op *def = &w->g->ops.at[w->g->values.at[op->in[k]].def];
-        uint32_t d = w->position[w->g->values.at[op->in[k]].def];
         if (def->kind == OP_state) continue;
-        from = MAX(from, def->stream == STREAM_COMPUTE ? d + 1 : w->spans.from[d]);
+        from = MAX(from, def->stream == STREAM_COMPUTE ? def->row + 1 : w->spans.from[def->row]);
     }
     return from;
 }
@@ -41,9 +41,10 @@ static void go_forward(Walk *w) {
         const Op *op = op_at(w, i);
         bool view = op_info[op->kind].alias == ALIAS_VIEW;
         for (uint32_t k = 0; k < op->n_out; k++)
-            w->base[op->out + k] = view ? w->base[op->in[0]] : op->out + k;
+            w->base[row_of(w, op->out + k)] =
+                view ? w->base[row_of(w, op->in[0])] : row_of(w, op->out + k);
         for (uint32_t k = 0; k < op->n_in && !view; k++)
-            w->reader[w->base[op->in[k]]][op->stream] = i + 1;
+            w->reader[w->base[row_of(w, op->in[k])]][op->stream] = i + 1;
         w->spans.from[i] = i;
         if (op->stream == STREAM_COMPUTE) {
             if (!op_only_names(op)) worked = i + 1;
@@ -69,11 +70,11 @@ static void go_backward(Walk *w) {
         /* what op i waits for has ended before i, or before the compute op that waits for i */
         uint32_t done = compute ? (i ? i - 1 : 0) : w->spans.to[i];
         for (uint32_t k = 0; k < op->n_in; k++) {
-            uint32_t d = w->position[w->g->values.at[op->in[k]].def];
+            uint32_t d = w->g->ops.at[w->g->values.at[op->in[k]].def].row;
             if (op_at(w, d)->stream != STREAM_COMPUTE) w->spans.to[d] = MIN(w->spans.to[d], done);
             if (op->kind != OP_reshard && op->kind != OP_free) continue;
             for (int s = STREAM_COMPUTE + 1; s < STREAM_KINDS; s++) {
-                uint32_t reader = w->reader[w->base[op->in[k]]][s];
+                uint32_t reader = w->reader[w->base[row_of(w, op->in[k])]][s];
                 if (reader && reader - 1 < i)
                     w->spans.to[reader - 1] = MIN(w->spans.to[reader - 1], done);
             }
@@ -81,13 +82,12 @@ static void go_backward(Walk *w) {
     }
 }
 
-Spans memory_spans(const Graph *g, const Program *p, uint32_t *position, Arena *a) {
-    Walk w = {.g = g, .p = p, .position = position};
-    w.base = arena_array(a, uint32_t, g->values.n + 1);
-    w.reader = arena_alloc(a, sizeof *w.reader * (g->values.n + 1));
+Spans memory_spans(const Graph *g, const Program *p, uint32_t n_values, Arena *a) {
+    Walk w = {.g = g, .p = p};
+    w.base = arena_array(a, uint32_t, n_values + 1);
+    w.reader = arena_alloc(a, sizeof *w.reader * (n_values + 1));
     w.spans.from = arena_array(a, uint32_t, p->ops.n + 1);
     w.spans.to = arena_array(a, uint32_t, p->ops.n + 1);
-    for (uint32_t i = 0; i < p->ops.n; i++) position[p->ops.at[i]] = i;
     go_forward(&w);
     if (p->ops.n) go_backward(&w);
     return w.spans;
