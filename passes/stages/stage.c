@@ -6,9 +6,11 @@
  *
  * Forward is a row of layers: runs of ops of one unit, the outermost one below the root, in the
  * order of computation. What the root computes goes with the layer before it, at the beginning with
- * the first. The row is cut into as many pieces as there are stages, so that the longest takes as
- * little time as possible: of an op the longer of FLOP / 1e11 and bytes / 1e10, its backward
- * included. Such a cut costs stages * layers^2. Or section shard lists the units of each stage.
+ * the first; but a sum for a term of the loss, such as that of a router's balance, goes with what
+ * it is about, so that only its few numbers cross. The row is cut into as many pieces as there are
+ * stages, so that the longest takes as little time as possible: of an op the longer of FLOP / 1e11
+ * and bytes / 1e10, its backward included. Such a cut costs stages * layers^2. Or section shard
+ * lists the units of each stage.
  *
  * Backward goes the other way: an op is of the layer of the forward op that it belongs to. That is
  * at the same place in the same module; where a module is used several times, it is the last use
@@ -59,6 +61,13 @@ static int32_t layer_unit(Stages *s, const Op *op) {
     return unit != NO_INDEX && g->units.at[unit].is_root ? NO_INDEX : unit;
 }
 
+/* Does the op make the sums of which a term of the loss and its gradient are made? */
+static bool sums_term(const Op *op) { return op_info[op->kind].partial == PARTIAL_TOGETHER; }
+
+static OpId maker_of(const Graph *g, const Op *op, uint32_t k) {
+    return g->values.at[op->in[k]].def;
+}
+
 static double seconds_of(const Graph *g, const Op *op) {
     Type in[16], out[16], *i = in, *o = out;
     if (op->n_in > 16) i = arena_array(g->scratch, Type, op->n_in);
@@ -96,7 +105,8 @@ static void find_layers(Stages *s, const Program *p) {
             s->layers.at[0].unit = unit;
         else if (unit != NO_INDEX && s->layers.at[n - 1].unit != unit)
             vec_push(g->scratch, &s->layers, ((Layer){.unit = unit}));
-        uint32_t layer = s->layer[p->ops.at[i]] = s->layers.n - 1;
+        uint32_t layer = sums_term(op) ? s->layer[maker_of(g, op, 0)] : s->layers.n - 1;
+        s->layer[p->ops.at[i]] = layer;
         s->layers.at[layer].seconds += seconds_of(g, op);
         Origin *at = &s->origin[origin_row(s, op)];
         at->path = op->path;
@@ -110,17 +120,19 @@ static void find_layers(Stages *s, const Program *p) {
 static uint32_t layer_of_backward(const Stages *s, const Op *op) {
     const Origin *at = &s->origin[origin_row(s, op)];
     uint32_t low = 0, high = s->layers.n - 1, best = UINT32_MAX;
+    bool of_term = false;
     for (uint32_t k = 0; k < op->n_in; k++) {
-        OpId def = s->g->values.at[op->in[k]].def;
+        OpId def = maker_of(s->g, op, k);
         const Op *maker = &s->g->ops.at[def];
         low = MAX(low, s->layer[def]);
+        of_term |= sums_term(maker);
         if (maker->phase == PHASE_BACKWARD && !maker->recomputed) high = MIN(high, s->layer[def]);
     }
-    for (uint32_t k = 0; at->path && k < at->layers.n; k++) {
+    for (uint32_t k = 0; at->path && k < at->layers.n && !of_term; k++) {
         uint32_t layer = at->layers.at[k];
         if (op->recomputed ? layer >= low && best == UINT32_MAX : layer <= high) best = layer;
     }
-    return best != UINT32_MAX ? best : op->recomputed ? low : high;
+    return best != UINT32_MAX ? best : op->recomputed || of_term ? low : high;
 }
 
 static void find_backward(Stages *s, const Program *p) {
@@ -308,6 +320,7 @@ static void place_forward(Stages *s, const Program *p, bool trains) {
             if (next < s->layers.n) layer = next;
         }
         op->stage = (int16_t)s->layers.at[layer].stage;
+        if (sums_term(op)) op->stage = g->ops.at[maker_of(g, op, 0)].stage;
     }
 }
 

@@ -18,7 +18,14 @@ config { D = 16; classes = 10 }
 module Layer {
   fc : Linear(D, D, bias = true)
   norm : LayerNorm(D)
-  forward(x: [B, D]) { return x + dropout(relu(fc(norm(x))), 0.1) }
+  gate : Linear(D, 4)
+  forward(x: [B, D]) {
+    scores = gate(x)
+    p, idx = topk(softmax(scores), 2)
+    aux(load_balance(scores, idx), weight = 0.02)
+    aux(mean(x * x), weight = 0.01)
+    return x + dropout(relu(fc(norm(x))), 0.1) * sum(p, axis = -1)
+  }
 }
 module Net {
   first : Linear(D, D, bias = true)
