@@ -13,10 +13,11 @@
  *   3d  a view of a group's flat value shows exactly one parameter of that group, which is in one
  *       piece there; a copy is of a parameter that the group has in chunks, or quantized
  *   3e  a flat gradient is freed only after its last reader
- *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the step
+ *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the
+ *       step; one that keeps a part of them, with reshard = K, has what was retained in the step
  *   3g  only unshard, cast, amax, quantize, update take shards, only unshard a copy of one; only
- *       view, copy_out, dequantize, reshard, retain, set_state flat parameters; only unshard what
- *       is retained of one, unless that is the shard that was gathered
+ *       view, copy_out, dequantize, reshard, retain, set_state flat parameters; only unshard, and
+ *       such a state, what is retained of one, unless that is the shard that was gathered
  *
  * Along the way: how many non-root units are unsharded at once, in issue order.
  */
@@ -74,11 +75,29 @@ static int64_t shard_group(const Check *c, uint32_t v) {
 
 static int64_t flat_group(const Check *c, uint32_t v);
 
+/* The group of a state of gathered parameters, or -1; of a part of them, as ranks share out with
+ * reshard = K, or of all. */
+static int64_t gathered_group(const Check *c, int64_t state, bool part) {
+    const PlanState *st = &c->p->states[state];
+    if (st->role != STATE_GATHERED) return -1;
+    bool whole = check_elements(&st->type) == c->p->groups[st->group].padded;
+    return whole == part ? -1 : st->group;
+}
+
+static int64_t retained_group(const Check *c, uint32_t v) {
+    int64_t state = check_entry_state(c, v);
+    return state >= 0 ? gathered_group(c, state, true) : -1;
+}
+
 /* What an unshard takes of a group: the group, or -1, and the axes over which that is split. */
 static int64_t operand_group(const Check *c, uint32_t v, int64_t *axes) {
     uint64_t def = c->p->values[v].def;
     const PlanInstr *in = &c->p->instrs[def];
     bool retained = in->op == OP_retain;
+    if (retained_group(c, v) >= 0) {
+        *axes = mesh_retained_axes(&c->mesh);
+        return retained_group(c, v);
+    }
     int64_t group = retained ? flat_group(c, check_in(c, def, 0)) : shard_group(c, v);
     if (group >= 0) *axes = retained ? in->attr.axes : (int64_t)c->p->groups[group].split;
     return group;
@@ -162,9 +181,9 @@ static int64_t flat_group(const Check *c, uint32_t v) {
         uint32_t k = v - in->first_out;
         return k < u->n_group ? (int64_t)u->first_group + k : -1;
     }
-    if (in->op == OP_state && c->p->states[in->attr.index].role == STATE_GATHERED)
-        return c->p->states[in->attr.index].group;
-    int64_t group = shard_group(c, v);
+    int64_t group = in->op == OP_state ? gathered_group(c, in->attr.index, false) : -1;
+    if (group >= 0) return group;
+    group = shard_group(c, v);
     return group >= 0 && !c->p->groups[group].split ? group : -1;
 }
 
@@ -182,6 +201,7 @@ static bool reads_weights(uint16_t op) {
 /* A part of gathered parameters, other than the shard that was there before the gather. */
 static bool is_retained(const Check *c, uint32_t v) {
     uint64_t def = c->p->values[v].def;
+    if (retained_group(c, v) >= 0) return true;
     return c->p->instrs[def].op == OP_retain && check_at_home(c, v) == v &&
            flat_group(c, check_in(c, def, 0)) >= 0;
 }
@@ -199,7 +219,8 @@ static int check_readers(Check *c, uint64_t i) {
         bool may_copy = op == OP_unshard || op == OP_fetch || op == OP_free;
         if (takes_shards && !may_copy && entry_group(c, check_at_home(c, v), STATE_COPY) >= 0)
             return check_fail(c, "3g", i, "operand %u (value %u) is a copy for gathers", k, v);
-        if (is_retained(c, v) && op != OP_unshard)
+        bool kept = op == OP_set_state && p->states[p->instrs[i].attr.index].role == STATE_GATHERED;
+        if (is_retained(c, v) && op != OP_unshard && !kept)
             return check_fail(c, "3g", i, "operand %u (value %u) is retained for a gather", k, v);
         if (takes_flat) continue;
         if ((shard && !takes_shards) || (!shard && flat_group(c, v) >= 0))
@@ -379,9 +400,14 @@ static int follow_kept(GatheredStates *s, uint64_t i) {
                                 "reads state %s, which no instruction has gathered in this step",
                                 name);
     uint32_t v = check_in(c, i, 0);
+    const PlanInstr *def = &c->p->instrs[c->p->values[v].def];
     bool entry = check_entry_state(c, v) == in->attr.index;
-    if (!entry &&
-        (c->p->instrs[c->p->values[v].def].op != OP_unshard || flat_group(c, v) != st->group))
+    bool part = gathered_group(c, in->attr.index, true) >= 0;
+    bool right =
+        part ? def->op == OP_retain && (AxisSet)def->attr.axes == mesh_retained_axes(&c->mesh)
+             : def->op == OP_unshard;
+    uint32_t flat = part && right ? c->operands[def->first_in] : v;
+    if (!entry && (!right || flat_group(c, flat) != st->group))
         return check_fail(s->c, "3f", i,
                           "stores in state %s a value that is not its gathered group", name);
     s->next[in->attr.index] = entry ? s->kept[in->attr.index] : 1;

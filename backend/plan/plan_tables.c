@@ -242,7 +242,13 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
         right = g && (has_shape(&s->type, g->reduce_dtype, g->shard) ||
                       has_shape(&s->type, g->reduce_dtype, g->padded));
         break;
-    case STATE_GATHERED: right = g && has_shape(&s->type, g->wire_dtype, g->padded); break;
+    case STATE_GATHERED: {
+        Mesh mesh = plan_mesh(p);
+        int64_t parts = mesh_extent(&mesh, mesh_retained_axes(&mesh));
+        right = g && (has_shape(&s->type, g->wire_dtype, g->padded) ||
+                      has_shape(&s->type, g->wire_dtype, g->padded / parts));
+        break;
+    }
     case STATE_COPY: right = g && has_shape(&s->type, g->compute_dtype, g->shard); break;
     case STATE_KEPT: right = !g && s->stage; break;
     case STATE_OUTBOX:

@@ -12,6 +12,11 @@
 #include "report.h"
 #include "traffic.h"
 
+/* Does the state hold all of its group's gathered parameters, not the part of a rank? */
+static inline bool holds_all(const Plan *p, const PlanState *s) {
+    return s->type.dim[0] == p->groups[s->group].padded;
+}
+
 /* ---- dump_sent.c: what a rank sends in a step */
 
 typedef struct SentBytes {

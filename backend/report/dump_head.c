@@ -45,7 +45,8 @@ static const char *split_over(View *v, const PlanGroup *g, uint64_t n) {
 /* What is sharded between steps: the strategy, as far as the plan shows it. */
 static void put_sharding(View *v) {
     const Plan *p = v->p;
-    bool replicated = false, split = false, cut = false, gathered = false, columns = false;
+    bool replicated = false, split = false, cut = false, columns = false;
+    bool gathered = false, parts = false;
     for (uint64_t i = 0; i < p->n_groups; i++) {
         const PlanGroup *g = &p->groups[i];
         replicated |= !g->split;
@@ -54,7 +55,10 @@ static void put_sharding(View *v) {
         for (uint64_t k = 0; k < g->n_param; k++)
             columns |= plan_axis(p, g, g->first_param + k) > 0;
     }
-    for (uint64_t i = 0; i < p->n_states; i++) gathered |= p->states[i].role == STATE_GATHERED;
+    for (uint64_t i = 0; i < p->n_states; i++) {
+        gathered |= p->states[i].role == STATE_GATHERED;
+        parts |= p->states[i].role == STATE_GATHERED && !holds_all(p, &p->states[i]);
+    }
     buf_printf(v->out, "  sharding    %llu unit%s; ", (Llu)p->n_units, p->n_units == 1 ? "" : "s");
     if (p->settings->ranks == 1)
         buf_printf(v->out, "one rank holds everything\n");
@@ -66,7 +70,9 @@ static void put_sharding(View *v) {
                    split_over(v, p->groups, p->n_groups),
                    columns ? ", some along an axis other than the first" : "",
                    replicated ? ", some parameters are whole on each" : "",
-                   gathered ? "; gathered parameters stay over a step" : "");
+                   parts      ? "; parts of units stay over a step (reshard = K)"
+                   : gathered ? "; gathered parameters stay over a step"
+                              : "");
 }
 
 /* How much ranks along axes like tp share out. */

@@ -168,7 +168,7 @@ static const char *ungathered(const View *v, const PlanUnit *unit) {
     const Plan *p = v->p;
     for (uint64_t i = 0; i < p->n_states; i++) {
         const PlanState *s = &p->states[i];
-        bool own = s->group >= 0 && s->role == STATE_GATHERED &&
+        bool own = s->group >= 0 && s->role == STATE_GATHERED && holds_all(p, s) &&
                    &p->units[p->groups[s->group].unit] == unit;
         if (own) return " stays gathered from another program on";
     }

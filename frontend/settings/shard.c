@@ -82,9 +82,6 @@ static void check_pipeline(Model *m, Policy *p, int64_t stages) {
                                     "interleaved needs M = %lld to be a multiple of pp = %lld",
                                     micro, pp),
                        "M is train.accumulate, the micro-batches of a step");
-    if (reshard_group(p))
-        pipeline_error(m, "reshard = K is not supported in a pipeline",
-                       "a stage gives its units back after forward: use reshard = true");
 }
 
 /* [["h.0", "h.1"], ["h.2"]]: the units of each stage. */

@@ -163,15 +163,13 @@ Residence residence_of_contribution(const Policy *p, AxisSet terms) {
 
 static bool is_resharded(const Policy *p, ReshardScope scope) {
     if (scope == SCOPE_ROOT) return p->reshard_root;
-    if (scope == SCOPE_STAGED) return true;
     return scope == SCOPE_RESHARDED || scope == SCOPE_PARTLY_RESHARDED ||
            (scope != SCOPE_KEPT && p->reshard);
 }
 
 /* The axes over which ranks share out what they keep of it after forward. */
 static AxisSet parts_of(const Policy *p, ReshardScope scope) {
-    bool whole = scope == SCOPE_RESHARDED || scope == SCOPE_STAGED ||
-                 (!p->reshard_group && scope != SCOPE_PARTLY_RESHARDED);
+    bool whole = scope == SCOPE_RESHARDED || (!p->reshard_group && scope != SCOPE_PARTLY_RESHARDED);
     return whole ? 0 : mesh_retained_axes(&p->mesh);
 }
 
@@ -183,8 +181,8 @@ static Residence axes_of(const Policy *p, Resident what, Border border, ReshardS
     AxisSet split = scope == SCOPE_REPLICATED ? 0 : mesh_parameter_axes(&p->mesh);
     if (border == BORDER_BETWEEN && !several) return gone;
     /* Calls of other micro-batches come between forward and backward of one. */
-    if (scope == SCOPE_STAGED && border == BORDER_FORWARD && what == RESIDENT_GATHERED)
-        border = BORDER_BETWEEN;
+    bool staged = scope == SCOPE_STAGED || scope == SCOPE_PARTLY_STAGED;
+    if (staged && border == BORDER_FORWARD && what == RESIDENT_GATHERED) border = BORDER_BETWEEN;
     switch ((ResidencyEntry)table[p->strategy][what][border]) {
     case GONE: return gone;
     case SPLIT: return (Residence){.kept = true, .split = split};
@@ -194,7 +192,10 @@ static Residence axes_of(const Policy *p, Resident what, Border border, ReshardS
         if (!is_resharded(p, scope)) return whole;
         return (Residence){.kept = part != 0, .split = part};
     }
-    case HELD: return p->hold ? whole : gone;
+    case HELD: {
+        AxisSet part = scope == SCOPE_PARTLY_STAGED ? mesh_retained_axes(&p->mesh) : 0;
+        return p->hold ? whole : (Residence){.kept = part != 0, .split = part};
+    }
     case INSIDE: {
         Residence around = axes_of(p, RESIDENT_GATHERED, border, scope, 0);
         bool there =

@@ -51,6 +51,7 @@ typedef enum ReshardScope {
     SCOPE_PARTLY_RESHARDED, /* a unit of which each rank keeps a part: reshard = K */
     SCOPE_ROOT,             /* the root unit */
     SCOPE_STAGED,           /* a unit whose forward and backward are calls of their own */
+    SCOPE_PARTLY_STAGED,    /* the same with reshard = K: its part is there for all micro-batches */
     SCOPE_REPLICATED        /* parameters that every rank holds whole, whatever the strategy */
 } ReshardScope;
 

@@ -236,7 +236,10 @@ static bool role_fits(const Verify *v, const State *s) {
         return group && t->dtype == DT_F32 && vector && t->dim[0] == n;
     }
     case STATE_GRADIENT: return group && dtype_is_float(t->dtype);
-    case STATE_GATHERED: return group && dtype_is_sent(t->dtype) && !s->split;
+    case STATE_GATHERED:
+        return group && dtype_is_sent(t->dtype) &&
+               (!s->split ||
+                (graph_has_stages(g) && s->split == mesh_retained_axes(&g->policy.mesh)));
     case STATE_COPY:
         return group && t->dtype == group->compute_dtype && s->split == group->layout.split;
     case STATE_LARGEST: return group && t->dtype == DT_I32;

@@ -16,7 +16,9 @@
  * split group of matrices. One rank: none of these.
  *
  * With reshard = K each rank retains its part of a gathered unit when the unit is resharded in
- * forward, and later gathers of the unit are made of these parts, in groups of K ranks.
+ * forward, and later gathers of the unit are made of these parts, in groups of K ranks. In a
+ * pipeline a stage whose backward is a call of its own keeps them from its first forward to its
+ * last backward.
  *
  * Where parameters are read in another dtype than the master's, the shard that is gathered is a
  * cast of the master's. With cast = update it is a state of its own, which the update sets right

@@ -39,12 +39,12 @@ static ValueId now(const CommEmitter *e, ValueId old) {
 
 /* Does the gather begin with parameters that a program before this one gathered? */
 static bool is_there(const CommEmitter *e, const UnitGather *gather) {
-    return gather->opens && comm_gathered(e->c, e->entry, gather->unit).kept;
+    return gather->opens && residence_is_whole(comm_gathered(e->c, e->entry, gather->unit));
 }
 
 /* Are its parameters kept for the next program? */
 static bool stays(const CommEmitter *e, const UnitGather *gather) {
-    return gather->closes && comm_gathered(e->c, e->exit, gather->unit).kept;
+    return gather->closes && residence_is_whole(comm_gathered(e->c, e->exit, gather->unit));
 }
 
 /* What is gathered of a group: its master shard in the wire's dtype; as it is for casts of each. */
@@ -113,6 +113,12 @@ static AxisSet retained_axes(const CommEmitter *e, int32_t unit) {
     return there.kept ? residence_transition(whole, there).retain : 0;
 }
 
+/* Is the part that ranks share out the same for all micro-batches, in a state? */
+static bool part_stays(const CommEmitter *e, Border border, int32_t unit) {
+    Residence r = comm_gathered(e->c, border, unit);
+    return r.kept && r.split;
+}
+
 /* The group's master shard, which only its gathered parameters have, goes back to its state. */
 static void take_master(CommEmitter *e, uint32_t k, const Attrs *a) {
     e->shard[k] = emit_value(&e->b, OP_retain, a, 1, &e->flat[k], NULL);
@@ -127,12 +133,14 @@ static void retain_parts(CommEmitter *e, const UnitGather *gather, uint8_t phase
     bool whole_step = gather->opens && gather->closes && !is_there(e, gather);
     bool forward = phase == PHASE_FORWARD;
     Attrs a = {.axes = forward ? retained_axes(e, gather->unit) : e->c->gather};
-    if (!a.axes || (forward ? gather->closes : !whole_step)) return;
+    bool part = forward && part_stays(e, e->exit, gather->unit);
+    if (!a.axes || (forward ? gather->closes && !part : !whole_step)) return;
     for (uint32_t j = 0; j < unit_split_groups(e->c->g, gather->unit); j++) {
         uint32_t k = (uint32_t)(a.group = u->groups.at[j]);
         if (!forward && comm_lends_master(e->c, k)) take_master(e, k, &a);
-        if (forward && e->part[k] == NO_VALUE)
-            e->part[k] = emit_value(&e->b, OP_retain, &a, 1, &e->flat[k], NULL);
+        if (!forward || e->part[k] != NO_VALUE) continue;
+        e->part[k] = emit_value(&e->b, OP_retain, &a, 1, &e->flat[k], NULL);
+        if (part) emit_set_state(&e->b, e->c->gathered_state[k], e->part[k]);
     }
 }
 
@@ -144,6 +152,8 @@ static void emit_unshard(CommEmitter *e, const UnitGather *gather) {
     uint32_t n = 0, split = unit_split_groups(g, gather->unit);
     while (n < split) {
         uint32_t k = (uint32_t)u->groups.at[n];
+        if (e->part[k] == NO_VALUE && part_stays(e, e->entry, gather->unit))
+            e->part[k] = emit_state(&e->b, e->c->gathered_state[k]);
         bool retained = e->part[k] != NO_VALUE;
         if (retained) axes = retained_axes(e, gather->unit);
         in[n++] = retained ? e->part[k] : wire_shard(e, k);

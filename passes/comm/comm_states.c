@@ -8,7 +8,9 @@ static bool is_staged(const Graph *g, const Unit *u) {
 }
 
 static ReshardScope scope_of(const Graph *g, const Unit *u) {
-    if (is_staged(g, u)) return SCOPE_STAGED;
+    bool part = u->reshard == RESHARD_POLICY ? g->policy.reshard && g->policy.reshard_group
+                                             : u->reshard == RESHARD_PART;
+    if (is_staged(g, u)) return part ? SCOPE_PARTLY_STAGED : SCOPE_STAGED;
     static const ReshardScope scope[UNIT_RESHARDS] = {[RESHARD_POLICY] = SCOPE_UNIT,
                                                       [RESHARD_NEVER] = SCOPE_KEPT,
                                                       [RESHARD_ALWAYS] = SCOPE_RESHARDED,

@@ -18,14 +18,17 @@ typedef struct Faults {
     uint32_t tried;
 } Faults;
 
-static Faults faults_in(const char *model, const char *setting) {
+static Faults faults_with(const char *model, const char **set, size_t n) {
     Faults f = {.arena = arena_new()};
-    const char *set[] = {setting};
     f.good.name = model;
-    good_plan(f.arena, model, 0, set, ARRAY_LEN(set), &f.good);
+    good_plan(f.arena, model, 0, set, n, &f.good);
     PlanFault fault;
     if (plan_check(&f.good.plan, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
     return f;
+}
+
+static Faults faults_in(const char *model, const char *setting) {
+    return faults_with(model, &setting, 1);
 }
 
 static Faults faults_of(const char *setting) { return faults_in("tests/pipeline/net", setting); }
@@ -257,6 +260,41 @@ static void a_sum_leaves_stages_out(void **state) {
     faults_end(&f);
 }
 
+/* With reshard = K: parts are of other ranks, are gathered of others, or are those of another unit.
+ */
+static void a_part_is_another(void **state) {
+    (void)state;
+    const char *set[] = {"shard.mesh=(pp = 2, dp = 4)", "shard.reshard=2"};
+    Faults f = faults_with("tests/pipeline/net", set, ARRAY_LEN(set));
+    const Plan *p = &f.good.plan;
+    Mesh mesh = plan_mesh(p);
+    int64_t near = mesh_retained_axes(&mesh), all = mesh_parameter_axes(&mesh);
+    for (uint64_t i = 0; i < p->n_instrs; i++) {
+        PlanInstr *in = instr_at(&f, i);
+        int64_t axes = in->attr.axes, index = in->attr.index;
+        bool names = in->op == OP_state || in->op == OP_set_state;
+        if ((in->op == OP_unshard || in->op == OP_retain) && axes == near) {
+            in->attr.axes = all & ~near; /* as many ranks, but others */
+            refuse(&f, in->op == OP_unshard ? "check-3a" : "");
+            in->attr.axes = all;
+            refuse(&f, "");
+            in->attr.axes = axes;
+        }
+        if (!names || p->states[index].role != STATE_GATHERED) continue;
+        for (uint32_t k = 0; k < p->n_states; k++) {
+            if (k == index || p->states[k].role != STATE_GATHERED) continue;
+            PlanState *other = (PlanState *)&p->states[k];
+            uint64_t address = other->address;
+            other->address = p->states[index].address;
+            in->attr.index = k;
+            refuse_alone(&f, in->op == OP_state ? "check-3a" : "check-3f", 3);
+            in->attr.index = index;
+            other->address = address;
+        }
+    }
+    faults_end(&f);
+}
+
 /* ---- parameters that several stages read */
 
 /* Is it the sum over stages of the gradients of such parameters? */
@@ -374,6 +412,7 @@ int main(void) {
         cmocka_unit_test(something_else_is_sent),
         cmocka_unit_test(kept_activations_are_exchanged),
         cmocka_unit_test(a_sum_leaves_stages_out),
+        cmocka_unit_test(a_part_is_another),
         cmocka_unit_test(shared_sums_are_exchanged),
         cmocka_unit_test(a_shared_sum_is_left_out),
         cmocka_unit_test(copies_are_updated_in_other_ways),

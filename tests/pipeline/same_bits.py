@@ -68,6 +68,7 @@ MESHES = [
     ("dp=2,tp=2", ["shard.strategy=none", "shard.rows=false", "train.accumulate=2"]),
     ("dp=1", ["shard.strategy=full", "train.accumulate=4"]),
     ("dp=2", ["shard.strategy=full", "train.accumulate=8"]),
+    ("dp=4", ["shard.reshard=2", "shard.accumulate=local", "train.accumulate=2"]),
 ]
 # Stages, settings, and the micro-batches that these allow.
 PIPELINES = [

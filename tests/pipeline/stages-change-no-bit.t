@@ -3,4 +3,4 @@
 # micro-batches, with dropout, clipping, recomputation, offload, Muon, Adafactor and quantized gathers.
 # TIME: 240
 ==== out
-149 runs
+153 runs
