@@ -43,6 +43,7 @@ static bool can_keep(const Clusters *m, const Cluster *c, ValueId v) {
 /* Does an op that is not of forward read v outside of the cluster? */
 static bool is_kept_elsewhere(const Clusters *m, const Cluster *c, ValueId v) {
     uint32_t own = 0;
+    if (!m->late[v]) return false;
     for (uint32_t k = 0; k < c->n; k++) {
         const Op *op = op_of(m, c->op[k]);
         for (uint32_t a = 0; a < op->n_in; a++) own += op->phase != PHASE_FORWARD && op->in[a] == v;

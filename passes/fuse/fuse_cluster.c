@@ -95,11 +95,20 @@ bool cluster_holds(const Cluster *c, OpId id) {
     return false;
 }
 
+/* So that its ops need not be looked for: until leave_cluster, m->inside is about this cluster. */
+static void enter_cluster(const Clusters *m, const Cluster *c) {
+    for (uint32_t k = 0; k < c->n; k++) m->inside[c->op[k]] = (uint8_t)(k + 1);
+}
+
+static void leave_cluster(const Clusters *m, const Cluster *c) {
+    for (uint32_t k = 0; k < c->n; k++) m->inside[c->op[k]] = 0;
+}
+
 /* ---- drafts ---- */
 
 /* Adds operand v of the cluster, if it is one; false: there are too many. */
-static bool add_operand(const Clusters *m, const Cluster *c, Draft *d, ValueId v) {
-    if (cluster_holds(c, m->g->values.at[v].def) || maker(m, v)->kind == OP_constant) return true;
+static bool add_operand(const Clusters *m, Draft *d, ValueId v) {
+    if (m->inside[m->g->values.at[v].def] || maker(m, v)->kind == OP_constant) return true;
     for (uint32_t i = 0; i < d->formula.n_in; i++)
         if (d->in[i] == v) return true;
     if (d->formula.n_in == FORMULA_OPERANDS) return false;
@@ -108,15 +117,14 @@ static bool add_operand(const Clusters *m, const Cluster *c, Draft *d, ValueId v
 }
 
 /* The argument that operand v of a step is: an operand, a step before, a constant. */
-static bool add_argument(const Clusters *m, const Cluster *c, Draft *d, const uint8_t *step_of,
-                         ValueId v, uint8_t *arg) {
+static bool add_argument(const Clusters *m, Draft *d, const uint8_t *step_of, ValueId v,
+                         uint8_t *arg) {
     Formula *f = &d->formula;
     const Op *def = maker(m, v);
-    for (uint32_t k = 0; k < c->n; k++)
-        if (c->op[k] == m->g->values.at[v].def) {
-            *arg = (uint8_t)(f->n_in + step_of[k] + (v - op_of(m, c->op[k])->out));
-            return true;
-        }
+    if (m->inside[m->g->values.at[v].def]) {
+        *arg = (uint8_t)(f->n_in + step_of[m->inside[m->g->values.at[v].def] - 1] + (v - def->out));
+        return true;
+    }
     for (uint32_t i = 0; i < f->n_in; i++)
         if (d->in[i] == v) {
             *arg = (uint8_t)i;
@@ -152,8 +160,7 @@ static bool is_borrowed(const Cluster *c, OpId id) {
 static bool reads_outside(const Clusters *m, const Cluster *c, OpId id, uint32_t position) {
     OpId reader = m->g->programs.at[m->r.program].ops.at[position];
     uint32_t again = m->borrower[reader];
-    if (cluster_holds(c, reader))
-        return again && again != m->borrower[id] && !is_borrowed(c, reader);
+    if (m->inside[reader]) return again && again != m->borrower[id] && !is_borrowed(c, reader);
     return !m->borrower[id] || m->member[reader] != m->borrower[id];
 }
 
@@ -172,9 +179,9 @@ static uint32_t first_reader(const Clusters *m, const Cluster *c, ValueId v) {
 }
 
 /* Is v there before `place`? */
-static bool is_there(const Clusters *m, const Cluster *c, ValueId v, uint32_t place) {
+static bool is_there(const Clusters *m, ValueId v, uint32_t place) {
     OpId def = m->g->values.at[v].def;
-    if (cluster_holds(c, def) || op_of(m, def)->kind == OP_constant) return true;
+    if (m->inside[def] || op_of(m, def)->kind == OP_constant) return true;
     uint32_t at = m->r.position[def];
     if (m->member[def]) at = MAX(at, m->clusters.at[m->member[def] - 1].place);
     return at < place;
@@ -194,15 +201,14 @@ static bool may_be_early(const Clusters *m, const Cluster *c, uint32_t place) {
     for (uint32_t k = 0; k < c->n; k++) {
         const Op *op = op_of(m, c->op[k]);
         for (uint32_t a = 0; a < op->n_in; a++)
-            if (!is_there(m, c, op->in[a], place)) return false;
+            if (!is_there(m, op->in[a], place)) return false;
     }
     for (uint32_t i = place; i < m->r.position[c->op[c->n - 1]]; i++)
-        if (!cluster_holds(c, list[i]) && !is_small(m, c, op_of(m, list[i]))) return false;
+        if (!m->inside[list[i]] && !is_small(m, c, op_of(m, list[i]))) return false;
     return true;
 }
 
-/* false: there is none. */
-bool cluster_find_place(const Clusters *m, Cluster *c) {
+static bool find_place(const Clusters *m, Cluster *c) {
     uint32_t before = UINT32_MAX;
     for (uint32_t k = 0; k < c->n; k++) {
         const Op *op = op_of(m, c->op[k]);
@@ -214,6 +220,13 @@ bool cluster_find_place(const Clusters *m, Cluster *c) {
         if (c->place < before) return k + 1 == c->n || may_be_early(m, c, c->place);
     }
     return false;
+}
+
+bool cluster_find_place(const Clusters *m, Cluster *c) {
+    enter_cluster(m, c);
+    bool found = find_place(m, c);
+    leave_cluster(m, c);
+    return found;
 }
 
 /* Adds the step of an op. `read`: it is a result; `shared`: it is left out where one before it
@@ -254,7 +267,7 @@ static bool draft_op(const Clusters *m, const Cluster *c, Draft *d, uint32_t k) 
     bool own = k >= c->borrowed, shared = (!own || op->phase != PHASE_FORWARD) && op->n_out == 1;
     FormulaStep s = step_of_op(m, op);
     for (uint32_t a = 0; a < op->n_in; a++)
-        if (!add_argument(m, c, d, d->step_of, op->in[a], &s.arg[a])) return false;
+        if (!add_argument(m, d, d->step_of, op->in[a], &s.arg[a])) return false;
     for (uint32_t j = 0; j < op->n_out; j++) {
         bool read = own && first_reader(m, c, op->out + j) != UINT32_MAX;
         uint8_t at;
@@ -284,17 +297,23 @@ static bool moves_fit(const Clusters *m, const Cluster *c, const Draft *d) {
     return true;
 }
 
-/* The cluster as a formula; false: it cannot be one op. */
-bool cluster_draft(const Clusters *m, const Cluster *c, Draft *d) {
+static bool draft_cluster(const Clusters *m, const Cluster *c, Draft *d) {
     *d = (Draft){.formula = {0}};
     for (uint32_t k = 0; k < c->n; k++) {
         const Op *op = op_of(m, c->op[k]);
         for (uint32_t a = 0; a < op->n_in; a++)
-            if (!add_operand(m, c, d, op->in[a])) return false;
+            if (!add_operand(m, d, op->in[a])) return false;
     }
     for (uint32_t i = 0; i < d->formula.n_in; i++)
         if (m->taken[d->in[i]] < c->place) return false;
     return draft_steps(m, c, d) && moves_fit(m, c, d);
+}
+
+bool cluster_draft(const Clusters *m, const Cluster *c, Draft *d) {
+    enter_cluster(m, c);
+    bool drafted = draft_cluster(m, c, d);
+    leave_cluster(m, c);
+    return drafted;
 }
 
 /* ---- clusters ---- */

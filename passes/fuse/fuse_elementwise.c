@@ -184,6 +184,7 @@ bool pass_fuse_elementwise(Graph *g) {
         Clusters m = {.g = g, .r = rewrite_begin(g, k)};
         m.member = arena_array(g->scratch, uint32_t, g->ops.n + 1);
         m.borrower = arena_array(g->scratch, uint32_t, g->ops.n + 1);
+        m.inside = arena_array(g->scratch, uint8_t, g->ops.n + 1);
         list_readers(&m);
         for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
             visit_op(&m, g->programs.at[k].ops.at[i]);

@@ -27,6 +27,7 @@ typedef struct Clusters {
         *taken;         /* by value: the first of these that takes its memory */
     bool *early;        /* by value: a cluster may read it that stands before its op that does */
     uint32_t *member;   /* by op: row of clusters + 1 */
+    uint8_t *inside;    /* by op: number + 1 in the cluster that is looked at; else 0 */
     uint32_t *borrower; /* by op: row of the cluster that computes it again + 1 */
     VEC(Cluster) clusters;
 } Clusters;
