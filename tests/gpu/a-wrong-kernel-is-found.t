@@ -4,6 +4,6 @@
 # NEEDS: build:device_cpu.so
 ==== out
   differs: add 33, mixture 0: output 0, element 0 is (times what is allowed); 1 of 33, the first 0; f32[33] f32[1] -> f32[33]
-add                           2 runs   77.3050 of the allowed error  FAILED
+add                           2 runs   77.3050 of the allowed error (0.001 of 1.3e-05)  FAILED
 cpu against cpu: 1 fault
 ==== exit 1

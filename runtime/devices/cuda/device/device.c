@@ -290,7 +290,7 @@ static Launch launch_of(DeviceContext *c, int stream, const KernelCall *call, ch
 
 static int cuda_trial_begin(const DeviceOptions *options, int *log, char *error) {
     int gpu = 0, code = gpu_choose(options, &gpu, error);
-    return code ? code : tuning_begin(options, log, error);
+    return code ? code : products_trial_begin(options, log, error);
 }
 
 /* The products choose their algorithms, and attention its implementation: those of the plan are

@@ -137,6 +137,20 @@ cublasStatus_t product_describe(const Products *p, const ProductShape *s, Produc
 
 /* ---- algorithms */
 
+TunedKey product_key(const Products *x, const ProductShape *s) {
+    TunedKey key;
+    memset(&key, 0, sizeof key); /* compared byte by byte */
+    key.shape = *s;
+    key.compute = s->dtype == DT_F32 ? (int32_t)x->f32_type : (int32_t)CUBLAS_COMPUTE_32F;
+    return key;
+}
+
+uint64_t product_candidate(const Products *x, const ProductShape *s,
+                           const cublasLtMatmulAlgo_t *algorithm) {
+    TunedKey key = product_key(x, s);
+    return tuned_hash(tuned_hash(TUNED_HASH, &key, sizeof key), algorithm, sizeof *algorithm);
+}
+
 bool product_is_exact(const cublasLtMatmulAlgo_t *algorithm) {
     uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_NONE;
     size_t size;

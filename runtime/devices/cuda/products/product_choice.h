@@ -42,11 +42,11 @@ typedef struct Products {
     ProductChoice choice[CHOICES];
 } Products;
 
-/* products.c: what tells an algorithm for a shape from others. */
+/* product_algorithms.c */
+/* What tells a shape from others, and an algorithm for it. */
+TunedKey product_key(const Products *x, const ProductShape *s);
 uint64_t product_candidate(const Products *x, const ProductShape *s,
                            const cublasLtMatmulAlgo_t *algorithm);
-
-/* product_algorithms.c */
 /* The rule of products.h that the product breaks, or NULL. */
 const char *product_broken_rule(const ProductShape *s, const ProductOperands *p);
 /* Fills in the alignment of all matrices, as far as choices take it into account. */

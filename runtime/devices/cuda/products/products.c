@@ -139,16 +139,17 @@ int products_open(const DeviceOptions *options, void **out, char *error) {
     return 0;
 }
 
-int products_name_machine(const DeviceOptions *options, bool *tunes, bool *anew, char *machine,
-                          char *error) {
+int products_trial_begin(const DeviceOptions *options, int *log, char *error) {
+    char machine[TUNED_MACHINE];
     Products *p = calloc(1, sizeof *p);
+    *log = -1;
     if (!p) snprintf(error, ERROR_BYTES, "out of memory while opening the cuda device");
     if (!p) return EXIT_ENVIRONMENT;
     int code = read_settings(options, p, error);
-    *tunes = !code && p->tune != TUNE_NEVER;
-    *anew = !code && p->tune == TUNE_AGAIN;
-    cudaError_t e = *tunes ? name_machine(p, machine) : cudaSuccess;
+    TuneMode tune = code ? TUNE_NEVER : p->tune;
+    cudaError_t e = tune == TUNE_NEVER ? cudaSuccess : name_machine(p, machine);
     free(p);
+    if (!e && tune != TUNE_NEVER) tuning_begin(options, machine, tune == TUNE_AGAIN, log);
     if (!e) return code;
     snprintf(error, ERROR_BYTES, "the GPU's name: %s (%s)", cudaGetErrorString(e),
              cudaGetErrorName(e));
@@ -162,20 +163,6 @@ void products_close(void *products) {
     for (int i = 0; i < p->n; i++) product_undescribe(&p->choice[i].description);
     cublasLtDestroy(p->handle);
     free(p);
-}
-
-static TunedKey key_of(const Products *x, const ProductShape *s) {
-    TunedKey key;
-    memset(&key, 0, sizeof key); /* compared byte by byte */
-    key.shape = *s;
-    key.compute = s->dtype == DT_F32 ? (int32_t)x->f32_type : (int32_t)CUBLAS_COMPUTE_32F;
-    return key;
-}
-
-uint64_t product_candidate(const Products *x, const ProductShape *s,
-                           const cublasLtMatmulAlgo_t *algorithm) {
-    TunedKey key = key_of(x, s);
-    return tuned_hash(tuned_hash(TUNED_HASH, &key, sizeof key), algorithm, sizeof *algorithm);
 }
 
 /* The first that is not left out; n: there is none. */
@@ -249,7 +236,7 @@ int product_is_slower(const Launch *l, const ProductShape *s, const ProductOpera
 /* The choice that was made earlier, if the library still accepts it and it still runs. */
 static bool recall_choice(const ProductTrial *t, ProductChoice *c) {
     const Products *x = t->products;
-    TunedKey key = key_of(x, &c->shape);
+    TunedKey key = product_key(x, &c->shape);
     const Tuned *row = tuning_find(&key);
     if (!row) return false;
     const ProductDescription *d = &c->description;
@@ -295,7 +282,8 @@ static int rehearse_product(const Launch *l, Products *x, ProductChoice *c,
     if (best < 0) return product_refused(l, &c->shape, "none of the library's algorithms runs");
     c->algorithm = found[best].algo;
     c->microseconds = microseconds_of(ms);
-    Tuned row = {.key = key_of(x, &c->shape), .microseconds = c->microseconds, .candidates = n};
+    Tuned row = {
+        .key = product_key(x, &c->shape), .microseconds = c->microseconds, .candidates = n};
     memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
     tuning_keep(&row);
     return 0;
@@ -318,7 +306,7 @@ int product_rehearse_apart(const Launch *l, const ProductShape *s, const Product
     x->rehearsing = true;
     if (code) return code;
     c->apart = microseconds_of(ms);
-    TunedKey key = key_of(x, &c->shape);
+    TunedKey key = product_key(x, &c->shape);
     const Tuned *row = tuning_find(&key);
     if (!row) return 0;
     Tuned changed = *row;

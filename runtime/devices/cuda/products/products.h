@@ -84,6 +84,8 @@ int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p
 /* One per rank. */
 int products_open(const DeviceOptions *options, void **out, char *error);
 void products_close(void *products);
+/* Device.trial_begin, when the GPU is chosen. */
+int products_trial_begin(const DeviceOptions *options, int *log, char *error);
 
 /* The rehearsal, before the first step, while the arena holds nothing yet. Between these two calls
  * product_run does not multiply: it recalls the algorithm that was found the fastest or, in a

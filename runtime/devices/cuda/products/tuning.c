@@ -94,13 +94,11 @@ static int open_log(void) {
     return log;
 }
 
-int tuning_begin(const DeviceOptions *o, int *log, char *error) {
+void tuning_begin(const DeviceOptions *o, const char *machine, bool anew, int *log) {
     char text[ERROR_BYTES] = "";
-    bool tunes, anew;
     int64_t began = now_ns();
     *log = -1;
-    int code = products_name_machine(o, &tunes, &anew, own.machine, error);
-    if (code || !tunes) return code;
+    snprintf(own.machine, sizeof own.machine, "%s", machine);
     own.role = role_of(o);
     own.processes = 0;
     own.speaks = o->rank.rank == 0 && !o->quiet;
@@ -115,12 +113,11 @@ int tuning_begin(const DeviceOptions *o, int *log, char *error) {
         note(text);
     }
     if (!tuned_was_tried(&tuned, own.role)) *log = open_log();
-    if (*log >= 0 && fill_log(*log)) return 0;
+    if (*log >= 0 && fill_log(*log)) return;
     if (*log >= 0) close(*log);
     *log = -1;
     tuned_unlock(own.lock);
     own.lock = -1;
-    return 0;
 }
 
 /* What the last line of a process says is left out, with the reason; false: nothing. */

@@ -15,8 +15,9 @@
 
 #include "tuned.h"
 
-/* trial_begin and trial_end of Device, when the GPU is chosen. */
-int tuning_begin(const DeviceOptions *options, int *log, char *error);
+/* trial_begin and trial_end of Device. machine: GPU and libraries; anew: a file of an earlier run
+ * is ignored. */
+void tuning_begin(const DeviceOptions *options, const char *machine, bool anew, int *log);
 bool tuning_end(int log, bool whole, const char *why);
 
 /* In the process that tries, before anything else: its log. */
@@ -40,10 +41,5 @@ void tuning_ends(uint64_t candidate, const char *what, const char *why);
 _Noreturn void tuning_lost(uint64_t candidate, const char *what, const char *why);
 void tuning_keep(const Tuned *row);
 void tuning_keep_form(const TunedAttention *row);
-
-/* products.c: do products of this plan get tuned, and is the file to be ignored unless it is new?
- * The name of the machine: TUNED_MACHINE bytes. */
-int products_name_machine(const DeviceOptions *options, bool *tunes, bool *anew, char *machine,
-                          char *error);
 
 #endif
