@@ -3,7 +3,7 @@
 # NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 600
 ==== out
- kernel add: exit code 1, 1 complaints: differs: add 33, mixture 0: output 0, element 0 is N, not N (N times what is allowed); 1 of 33, the first 0; f32[33] f32[1] -> f32[33]
+ add: differs: add 33, mixture 0: output 0, element 0 is N, not N (N times what is allowed); 1 of 33, the first 0; f32[33] f32[1] -> f32[33]
 kernels FAILED N s 1 of N ops: add
 0 rows without a fault, 1 failed: kernels
  tiny-whole-1 with CUDA_LAUNCH_BLOCKING=1 FSDP_CUDA_GRAPH=0: exit code 0
