@@ -77,4 +77,5 @@ def main():
             print("trace %.3f ms, table %.3f ms of %.3f, %s %%" % (time, shown, total, share))
 
 
-main()
+if __name__ == "__main__":
+    main()
