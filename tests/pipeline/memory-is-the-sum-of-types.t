@@ -8,6 +8,7 @@ pp=4,dp=2 train.accumulate=2 slots 2 2 2 0 unused 0 0 0 0; layers 4 4 4 0
 pp=4,dp=2 train.accumulate=4 slots 4 3 2 0 unused 0 0 0 0; layers 8 6 4 0
 pp=2,dp=2 shard.hold=true train.accumulate=2 slots 2 0 unused 0 0; layers 8 0
 pp=2,dp=2 shard.hold=true train.accumulate=4 slots 2 0 unused 0 0; layers 8 0
+pp=2,dp=4 shard.reshard=2 train.accumulate=4 slots 2 0 unused 0 2560; layers 8 0
 pp=4 shard.accumulate=local train.accumulate=8 slots 4 3 2 0 unused 0 0 0 0; layers 8 6 4 0
 pp=3 train.precision=bf16 train.accumulate=4 slots 3 2 0 unused 0 0 0; layers 9 6 0
 pp=4,dp=2 shard.pipeline=gpipe train.accumulate=2 slots 2 2 2 0 unused 0 0 0 0; layers 4 4 4 0

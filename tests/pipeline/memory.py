@@ -40,6 +40,7 @@ shard { unit = Layer }
 CASES = [
     ("pp=4,dp=2", [], (1, 2, 4)),
     ("pp=2,dp=2", ["shard.hold=true"], (2, 4)),
+    ("pp=2,dp=4", ["shard.reshard=2"], (4,)),
     ("pp=4", ["shard.accumulate=local"], (8,)),
     ("pp=3", ["train.precision=bf16"], (4,)),
     ("pp=4,dp=2", ["shard.pipeline=gpipe"], (2, 4)),

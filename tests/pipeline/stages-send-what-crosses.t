@@ -47,3 +47,5 @@ pp=2,dp=2 hold=true reshard=false accumulate=local
   sends 4 forward, 4 back, of 1024 bytes; gathers 1 x 8 units; reduces 1 x 8 units
 pp=2,dp=2 pipeline=interleaved stages=4 hold=true reshard=false accumulate=local
   sends 12 forward, 12 back, of 1024 bytes; gathers 1 x 8 units; reduces 1 x 8 units
+pp=2,dp=4 reshard=2
+  sends 4 forward, 4 back, of 512 bytes; gathers 1 x 4 units, 4 x 4 units, of parts 4 x 4 units, 7 x 4 units; reduces 4 x 8 units

@@ -19,6 +19,7 @@ CASES = [
     ("pp=2,dp=2", HOLD), ("pp=4,dp=2", HOLD), ("pp=2,dp=2", ["shard.strategy=grads"] + HOLD),
     ("pp=2,dp=2", ["shard.accumulate=local"]), ("pp=2,dp=2", HOLD + ["shard.accumulate=local"]),
     ("pp=2,dp=2", INTERLEAVED + HOLD + ["shard.accumulate=local"]),
+    ("pp=2,dp=4", ["shard.reshard=2"]),
 ]
 
 
@@ -39,8 +40,10 @@ def count(raw):
             if at := re.search(r"\bsend\(%(\d+)\) \{index = \d+, stage = (\d+)\}", line):
                 sent["forward" if int(at[2]) > int(key[1]) else "back"] += times
                 sizes.add(bytes_of(made[at[1]]))
-            elif at := re.search(r"\b(unshard|reduce_scatter)\(.*?unit = (\d+).*tag = (\w+)", line):
-                units[at[1], at[2]] += times
+            elif at := re.search(r"\b(unshard|reduce_scatter)\(.*?unit = (\d+), axes = \((.*?)\)",
+                                 line):
+                kind = "part" if at[3] == "reshard_group" else at[1]
+                units[kind, at[2]] += times
     return sent, sizes, units
 
 
@@ -62,9 +65,11 @@ def main():
             sys.exit(out.stderr)
         sent, sizes, units = count(out.stdout)
         print("%s %s" % (mesh, " ".join(s.split(".")[1] for s in settings)))
-        print("  sends %d forward, %d back, of %s bytes; gathers %s; reduces %s"
+        parts = shown(units, "part")
+        print("  sends %d forward, %d back, of %s bytes; gathers %s%s; reduces %s"
               % (sent["forward"], sent["back"], " or ".join(str(n) for n in sorted(sizes)),
-                 shown(units, "unshard"), shown(units, "reduce_scatter")))
+                 shown(units, "unshard"), "" if parts == "none" else ", of parts " + parts,
+                 shown(units, "reduce_scatter")))
 
 
 if __name__ == "__main__":
