@@ -124,6 +124,14 @@ def train(fsdpc, fsdp_run, folder, mesh, settings, options=(), environment=()):
     return failed or events_of(fsdp_run, plan, folder + "/log", options, environment)
 
 
+def train_one_stage(*how):
+    """What several stages are compared with: it must run."""
+    rows = train(*how)
+    if isinstance(rows, str):
+        sys.exit(rows)
+    return rows
+
+
 def main():
     fsdpc, fsdp_run, *shared = sys.argv[1:]
     runs = 0
@@ -138,7 +146,7 @@ def main():
                  if micro > 1 or "shard.hold=true" not in strategy]
         for axes, settings in tried + MESHES:
             micro = int(settings[-1].split("=")[1])
-            one = train(fsdpc, fsdp_run, folder, axes, settings)
+            one = train_one_stage(fsdpc, fsdp_run, folder, axes, settings)
             for stages, pipeline, micros in PIPELINES:
                 if micro not in micros:
                     continue

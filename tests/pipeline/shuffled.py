@@ -7,7 +7,7 @@ differs, then how many runs there were.
 import sys
 import tempfile
 
-from same_bits import MODEL, compile_model, events_of, train
+from same_bits import MODEL, compile_model, events_of, train_one_stage
 from ways import PIPELINES, without_stages
 
 
@@ -19,7 +19,7 @@ def main():
         with open(folder + "/m.fsd", "w") as model:
             model.write(MODEL)
         for k, (axes, _, stages, settings) in enumerate(PIPELINES):
-            one = train(fsdpc, fsdp_run, folder, axes, without_stages(settings))
+            one = train_one_stage(fsdpc, fsdp_run, folder, axes, without_stages(settings))
             plan, log = "%s/plan%d" % (folder, k), folder + "/log"
             failed = compile_model(fsdpc, folder, plan, "pp=%d,%s" % (stages, axes), settings)
             if failed:

@@ -6,7 +6,7 @@ one stage whose ranks are threads, to the bit. Prints what differs, then how man
 import sys
 import tempfile
 
-from same_bits import MODEL, train
+from same_bits import MODEL, train, train_one_stage
 
 # Options, environment; %d: the number of ranks.
 WAYS = {
@@ -45,7 +45,7 @@ def main():
             model.write(MODEL)
         for axes, others, stages, settings in PIPELINES:
             first = WAYS["cuda" if "cuda" in WAYS[ways[0]][0] else "cpu"]
-            one = train(fsdpc, fsdp_run, folder, axes, without_stages(settings), *first)
+            one = train_one_stage(fsdpc, fsdp_run, folder, axes, without_stages(settings), *first)
             for way in ways:
                 options, environment = WAYS[way]
                 ranks = str(stages * others)
