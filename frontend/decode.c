@@ -143,6 +143,13 @@ static ValueId row_of(Decode *d, ValueId v) {
     return emit(d, OP_embedding, (Attrs){0}, 2, (ValueId[]){d->became[v], d->position}, NULL);
 }
 
+/* i32[B, 1] */
+static ValueId positions(Decode *d, int64_t batch) {
+    Type each = type_of(type_now(d, d->number)->dtype, 2, (int64_t[]){batch, 1});
+    ValueId all = emit(d, OP_expand, (Attrs){0}, 1, &d->number, &each);
+    return emit(d, OP_to_int, (Attrs){0}, 1, &all, NULL);
+}
+
 static bool has_rows(const Decode *d, ValueId v, const Place *p) {
     const Type *t = type_now(d, v);
     return t->rank == 2 && p->dim == 0 && p->outer == 1 && t->dim[0] == d->length &&
@@ -197,11 +204,9 @@ static bool derive_op(Decode *d, const Op *op, bool any) {
         bool row = cut.value[i].kind == PLACE_CUT && d->place[op->in[i]].kind == PLACE_WHOLE;
         in[i] = row ? row_of(d, op->in[i]) : d->became[op->in[i]];
     }
-    if (any && op->kind == OP_rope) {
-        Type each = type_of(DT_I32, 2, (int64_t[]){types[0].dim[0], 1});
-        if (op_signature(op->kind)->in_max < 2 || n_in > 1)
-            return refuse(d, op, "cannot begin at a position");
-        in[n_in++] = emit(d, OP_expand, (Attrs){0}, 1, &d->position, &each);
+    if (any && op->kind == OP_rope && n_in == 1) {
+        if (op_signature(op->kind)->in_max < 2) return refuse(d, op, "cannot begin at a position");
+        in[n_in++] = positions(d, types[0].dim[0]);
     }
     Type part =
         n > op->n_in ? place_part(&types[op->n_in], &cut.value[op->n_in], d->length) : (Type){0};

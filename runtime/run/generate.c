@@ -27,6 +27,7 @@
 typedef struct Text {
     const Prompt *prompt; /* NULL: the sample is not used */
     int32_t *ids;         /* prompt included */
+    double *cost;         /* of --prompts: by id */
     int64_t n;
     int64_t row; /* where the rank has logits of the last token; -1: it has not */
     bool ready;  /* some rank has them */
@@ -43,6 +44,7 @@ struct Generator {
     Text *text;            /* by sample of the batch of all ranks */
     int64_t n_text, first; /* first: of the rank's own samples */
     int32_t *room;         /* of the texts' ids */
+    double *costs;         /* .. and costs */
     char *raw;             /* by own sample: a row of logits as the device has it */
     uint64_t row_bytes;
     double *logit, *chance;
@@ -95,8 +97,12 @@ static bool open_texts(Generator *g) {
     int64_t used = MIN(g->n_text, run->inputs.prompts->n);
     g->text = calloc((size_t)g->n_text, sizeof *g->text);
     g->room = calloc((size_t)used * (size_t)most, sizeof *g->room);
-    for (int64_t i = 0; i < used && g->text && g->room; i++) g->text[i].ids = g->room + i * most;
-    return g->text && g->room;
+    g->costs = calloc((size_t)used * (size_t)most, sizeof *g->costs);
+    for (int64_t i = 0; i < used && g->text && g->room && g->costs; i++) {
+        g->text[i].ids = g->room + i * most;
+        g->text[i].cost = g->costs + i * most;
+    }
+    return g->text && g->room && g->costs;
 }
 
 static bool open_rows(Generator *g) {
@@ -130,6 +136,7 @@ void generator_close(Generator *g) {
     free(g->slot);
     free(g->text);
     free(g->room);
+    free(g->costs);
     free(g->raw);
     free(g->logit);
     free(g->chance);
@@ -216,28 +223,21 @@ static int64_t read_logits(Generator *g, int64_t text) {
 
 static int agree(void *of, uint64_t mine, uint64_t *out) { return rank_agree(of, mine, out); }
 
-/* The next token of the text where the rank has logits of it, or has a part in choosing; else, or
- * where there are no numbers, -1. */
-static int choose_token(Generator *g, int64_t text, int64_t *id) {
+/* What the rank has to choose from; no part in choosing: n is 0, and parts 1. */
+static Candidates candidates(Generator *g, int64_t text) {
     Rank *r = g->rank;
     const Plan *p = r->run->plan;
     const Placement *placed = plan_placement(p, g->logits.value);
     Mesh mesh = plan_mesh(p);
     AxisSet axes = placed ? placed->cut[g->logits.type.rank - 1] : 0;
-    Candidates c = {.logit = g->logit,
-                    .chance = g->chance,
-                    .n = read_logits(g, text),
-                    .from = g->ids.from,
-                    .part = mesh_part(&mesh, r->rank, axes),
-                    .parts = mesh_extent(&mesh, axes),
-                    .agree = agree,
-                    .of = r};
-    const Text *t = &g->text[text];
-    *id = -1;
-    if (!c.n && c.parts == 1) return 0;
-    return sample_token(&c, &r->run->options->sampling,
-                        (uint64_t)(t->prompt - r->run->inputs.prompts->at),
-                        (uint64_t)(t->n - t->prompt->n), id);
+    return (Candidates){.logit = g->logit,
+                        .chance = g->chance,
+                        .n = read_logits(g, text),
+                        .from = g->ids.from,
+                        .part = mesh_part(&mesh, r->rank, axes),
+                        .parts = mesh_extent(&mesh, axes),
+                        .agree = agree,
+                        .of = r};
 }
 
 /* What ranks tell each other, of which the largest counts: whether a rank has logits of the text,
@@ -257,22 +257,41 @@ static int add_token(Generator *g, Text *t, int32_t id, bool given) {
     return code;
 }
 
+/* What the token cost, on all ranks. */
+static int find_cost(Generator *g, const Candidates *c, Text *t, int64_t id) {
+    double cost = 0;
+    uint64_t word;
+    int code = c->n || c->parts > 1 ? token_cost(c, id, &cost) : 0;
+    memcpy(&word, &cost, sizeof word);
+    if (!code) code = rank_agree(g->rank, c->n ? word : 0, &word);
+    memcpy(&t->cost[t->n], &word, sizeof word);
+    return code;
+}
+
 static int next_token(Generator *g, int64_t text, bool *stop) {
     Rank *r = g->rank;
-    int64_t id;
+    Text *t = &g->text[text];
+    Candidates c = candidates(g, text);
+    int64_t id = -1;
     uint64_t word;
-    int code = choose_token(g, text, &id);
+    int code = 0;
+    if (c.n || c.parts > 1)
+        code = sample_token(&c, &r->run->options->sampling,
+                            (uint64_t)(t->prompt - r->run->inputs.prompts->at),
+                            (uint64_t)(t->n - t->prompt->n), &id);
     if (code) return code;
-    uint64_t mine = id >= 0                  ? FIRST_TOKEN + (uint64_t)id
-                    : g->text[text].row >= 0 ? HAS_NO_NUMBERS
-                                             : HAS_NO_LOGITS;
+    uint64_t mine = id >= 0       ? FIRST_TOKEN + (uint64_t)id
+                    : t->row >= 0 ? HAS_NO_NUMBERS
+                                  : HAS_NO_LOGITS;
     if (atomic_load(&r->run->end.interrupted)) mine = INTERRUPTED;
     code = rank_agree(r, mine, &word);
     if (code) return code;
     *stop = word == INTERRUPTED;
     if (*stop) return 0;
-    if (word >= FIRST_TOKEN)
-        return add_token(g, &g->text[text], (int32_t)(word - FIRST_TOKEN), false);
+    id = (int64_t)(word - FIRST_TOKEN);
+    if (word >= FIRST_TOKEN && r->run->options->prompts) code = find_cost(g, &c, t, id);
+    if (code) return code;
+    if (word >= FIRST_TOKEN) return add_token(g, t, (int32_t)id, false);
     snprintf(r->error, ERROR_BYTES, "the logits are not finite: no token can be chosen");
     return EXIT_TRAINING;
 }
@@ -301,8 +320,10 @@ static int begin_texts(Generator *g, int64_t prompt) {
     g->position = 0;
     for (int64_t i = 0; i < g->n_text; i++) {
         Text *t = &g->text[i];
-        *t = (Text){
-            .prompt = prompt + i < p->n ? &p->at[prompt + i] : NULL, .ids = t->ids, .row = -1};
+        *t = (Text){.prompt = prompt + i < p->n ? &p->at[prompt + i] : NULL,
+                    .ids = t->ids,
+                    .cost = t->cost,
+                    .row = -1};
         for (int64_t k = 0; t->prompt && k < t->prompt->n && !code; k++)
             code = add_token(g, t, t->prompt->ids[k], true);
     }
@@ -329,8 +350,8 @@ static int print_texts(Generator *g) {
     for (int64_t i = 0; i < g->n_text && run->options->prompts && !code; i++) {
         const Text *t = &g->text[i];
         if (!t->prompt) continue;
-        code = prompts_print_text(run, t->prompt, t->ids + t->prompt->n, t->n - t->prompt->n,
-                                  t->ended, g->rank->error);
+        code = prompts_print_text(run, t->prompt, t->ids + t->prompt->n, t->cost + t->prompt->n,
+                                  t->n - t->prompt->n, t->ended, g->rank->error);
     }
     rank_writes(g->rank, false);
     return code;

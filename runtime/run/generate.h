@@ -46,9 +46,9 @@ struct Prompts {
 bool prompts_end(const Prompts *p, int64_t id);
 /* Writes a token of --generate to standard output. */
 int prompts_print_token(const Run *run, int32_t id, bool first, char *error);
-/* Writes a line of --prompts: the n tokens that were added to the prompt. */
-int prompts_print_text(const Run *run, const Prompt *p, const int32_t *added, int64_t n, bool ended,
-                       char *error);
+/* Writes a line of --prompts: the n tokens that were added to the prompt, with their costs. */
+int prompts_print_text(const Run *run, const Prompt *p, const int32_t *added, const double *cost,
+                       int64_t n, bool ended, char *error);
 
 /* ---- sampling.c */
 /* The logits of ids from, .. from + n - 1, which are part `part` of `parts`; n = 0: it has none. */
@@ -62,5 +62,7 @@ typedef struct Candidates {
 /* The id on all parts, -1 where no logit is a number. */
 int sample_token(const Candidates *c, const TokenChoice *s, uint64_t text, uint64_t token,
                  int64_t *id);
+/* -log of the chance of the token among all of them, at temperature 1. */
+int token_cost(const Candidates *c, int64_t id, double *cost);
 
 #endif

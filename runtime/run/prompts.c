@@ -253,20 +253,23 @@ static json_t *json_text(const char *text, size_t n) {
     return s;
 }
 
-int prompts_print_text(const Run *run, const Prompt *p, const int32_t *added, int64_t n, bool ended,
-                       char *error) {
+int prompts_print_text(const Run *run, const Prompt *p, const int32_t *added, const double *cost,
+                       int64_t n, bool ended, char *error) {
     Buf text = {0};
-    json_t *line = json_object(), *ids = json_array();
+    json_t *line = json_object(), *ids = json_array(), *logs = json_array();
     for (int64_t i = 0; i < n; i++) {
         json_array_append_new(ids, json_integer(added[i]));
+        json_array_append_new(logs, json_real(-cost[i]));
         add_bytes(run, added[i], &text);
     }
     json_object_set_new(line, "prompt", json_text(p->text, strlen(p->text)));
     json_object_set_new(line, "ids", ids);
     if (run->inputs.tokenizer || logits_reads_bytes(run->plan))
         json_object_set_new(line, "text", json_text(text.n ? text.at : "", text.n));
+    json_object_set_new(line, "logprobs", logs);
     json_object_set_new(line, "ended", json_boolean(ended));
-    bool good = !json_dumpf(line, stdout, JSON_COMPACT) && putchar('\n') != EOF;
+    bool good =
+        !json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(8)) && putchar('\n') != EOF;
     json_decref(line);
     buf_free(&text);
     return written(good, error);

@@ -121,18 +121,37 @@ static int draw(const Candidates *c, double share, uint64_t *found) {
     return code ? code : agree(c, mine, found);
 }
 
-int sample_token(const Candidates *c, const TokenChoice *s, uint64_t text, uint64_t token,
-                 int64_t *id) {
-    uint64_t best = 0, found;
+/* The likeliest token as a word, of tokens that are as likely the first one; 0: none. */
+static int find_best(const Candidates *c, uint64_t *best) {
+    uint64_t mine = 0;
     for (int64_t i = 0; i < c->n; i++)
         if (!isnan(c->logit[i]))
-            best = MAX(best, (uint64_t)ordered_word(c->logit[i]) << 32 |
+            mine = MAX(mine, (uint64_t)ordered_word(c->logit[i]) << 32 |
                                  (UINT32_MAX - (uint32_t)(c->from + i)));
-    int code = agree(c, best, &best);
+    return agree(c, mine, best);
+}
+
+int sample_token(const Candidates *c, const TokenChoice *s, uint64_t text, uint64_t token,
+                 int64_t *id) {
+    uint64_t best, found;
+    int code = find_best(c, &best);
     *id = best ? (int64_t)(UINT32_MAX - (uint32_t)best) : -1;
     if (code || !best || s->temperature == 0) return code;
     code = find_chances(c, s, (uint32_t)(best >> 32));
     if (!code) code = draw(c, random_number(s->seed, text, token), &found);
     if (!code && found) *id = (int64_t)found - 1;
+    return code;
+}
+
+int token_cost(const Candidates *c, int64_t id, double *cost) {
+    uint64_t best;
+    double own = 0, below, sum, all;
+    int code = find_best(c, &best);
+    double largest = of_ordered_word((uint32_t)(best >> 32));
+    for (int64_t i = 0; i < c->n; i++) own += isnan(c->logit[i]) ? 0 : exp(c->logit[i] - largest);
+    if (!code) code = add_up(c, own, &below, &all);
+    bool mine = id >= c->from && id < c->from + c->n;
+    if (!code) code = add_up(c, mine ? largest - c->logit[id - c->from] : 0, &below, &sum);
+    *cost = code ? 0 : sum + log(all);
     return code;
 }

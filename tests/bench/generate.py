@@ -4,9 +4,10 @@
     tests/bench/generate.py [--build DIR] [--threads N] [--tokens 256] [--whole 3] [--rounds 2]
 
 Weights are random, samples have 1,024 positions, one text is generated, in f32. Both run
-alternately in each round. The start of a run is taken off: its time with one token. Without the cache each
-token takes as long as any other, so that only --whole of them are computed. Prints the best of the
-rounds. BENCH_PROCESSOR_TIME=1 counts processor time, for a machine that runs other programs too.
+alternately in each round. The start of a run is taken off: its time with one token. Without the
+cache each token takes as long as any other, so that only --whole of them are computed. Prints the
+best of the rounds. BENCH_PROCESSOR_TIME=1 counts processor time, for a machine that runs other
+programs too.
 """
 import argparse
 import os

@@ -99,6 +99,19 @@ TEST(a_draw_is_philox_of_seed_and_token) {
     }
 }
 
+/* Of all tokens, whatever the logits are shifted by. */
+TEST(a_token_costs_minus_the_log_of_its_share) {
+    static const double share[] = {0.05, 0.4, 0.55}, shift[] = {0, 3000, -3000};
+    for (int k = 0; k < 9; k++) {
+        double logit[4] = {0, 0, 0, NAN}, cost;
+        for (int i = 0; i < 3; i++) logit[i] = log(share[i]) + shift[k / 3];
+        Candidates c = {.logit = logit, .n = 4, .parts = 1};
+        assert_int_equal(token_cost(&c, k % 3, &cost), 0);
+        /* the largest logit is known in f32 */
+        assert_true(fabs(cost + log(share[k % 3])) <= 1e-3 * (shift[k / 3] != 0) + 1e-7);
+    }
+}
+
 /* What top_k and top_p leave out is never drawn; the others keep their shares. */
 TEST(only_the_likeliest_tokens_are_drawn) {
     enum { IDS = 6, DRAWS = 40000 };
