@@ -66,14 +66,15 @@ static bool has_config_of(const Model *base, const Model *m) {
     return true;
 }
 
-/* Has the variant no config, data, loss or metric of its own? */
+/* Has the variant no config, data, loss or evaluation of its own? */
 static bool has_programs_of(const Model *base, const Model *m) {
     if (!has_config_of(base, m)) return false;
     for (uint32_t i = 0; i < m->settings.n; i++) {
         const KeyInfo *k = m->settings.at[i].key;
         bool of_data = !strcmp(k->section, "data");
-        bool of_loss = !strcmp(k->section, "train") && k->kinds & K_EXPRESSION;
-        if ((of_data || of_loss) && m->settings.at[i].expression != base->settings.at[i].expression)
+        bool of_eval =
+            !strcmp(k->section, "train") && (k->kinds & K_EXPRESSION || !strcmp(k->key, "cache"));
+        if ((of_data || of_eval) && m->settings.at[i].expression != base->settings.at[i].expression)
             return false;
     }
     return true;
