@@ -1,4 +1,4 @@
-# RUN: for m in 'mean(x, axis = 1) + x' 'attention(h, h, h) as [B, T, 8]' 'x[:, 0:4] + x' 'softmax(transpose(x, [0, 2, 1]))  as [B, T, 8]'; do sed "s/RESULT/$m/" net.fsd > m.fsd; %fsdpc compile -q m.fsd -o p; done 2>&1 | grep -v "^$"; true
+# RUN: for m in 'mean(x, axis = 1) + x' 'attention(h, h, h) as [B, T, 8]' 'x[:, 0:4] + x' 'concat(x[:, 1:], x[:, 0:1], axis = 1)' 'rope(h) as [B, T, 8]'; do sed "s/RESULT/$m/" net.fsd > m.fsd; %fsdpc compile -q m.fsd -o p; done 2>&1 | grep -v "^$"; true
 # RUN: sed "s/RESULT/x/" net.fsd > m.fsd; for s in train.eval_every=1 'train.predict=model(inputs)' 'train.metric=accuracy(model(inputs), targets)' data.length=1; do %fsdpc compile -q m.fsd -s "$s" -o p; done 2>&1 | grep -v "^$"; true
 # train.cache names the op that does not compute each position by itself.
 ==== net.fsd
@@ -12,7 +12,7 @@ module Net {
   }
 }
 model = Net
-data { train = text("m.fsd"); length = 4 }
+data { train = text("m.fsd"); val = text("m.fsd"); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; cache = true }
 ==== out
 error[E0230]: train.cache: mean needs several positions at once
@@ -29,18 +29,20 @@ error[E0230]: train.cache: attention sees later positions
   |                ^^^^^^^^^^^^^^^^^^
   |
   = help: leave train.cache out: --generate then computes the whole text for each token
-error[E0204]: `as` cannot make [B, T, 8] from [B, 8, T]: the axis of size 8 has no name
+error[E0230]: train.cache: slice needs several positions at once
+ --> m.fsd:7:23
+  |
+7 |     return out(concat(x[:, 1:], x[:, 0:1], axis = 1))
+  |                       ^^^^^^^^
+  |
+  = help: leave train.cache out: --generate then computes the whole text for each token
+error[E0230]: train.cache: rope cannot begin at a position
  --> m.fsd:7:16
   |
-7 |     return out(softmax(transpose(x, [0, 2, 1]))  as [B, T, 8])
-  |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+7 |     return out(rope(h) as [B, T, 8])
+  |                ^^^^^^^
   |
-  = help: only axes with distinct names can move: name this one, config { n = 8 }; or, if the elements keep their order, merge axes first: as [.., a * b] as [.., c, d]
-error[E0318]: eval_every needs data.val, which is not given
- --> -s:1:18
-  |
-1 | train.eval_every=1
-  |                  ^
+  = help: leave train.cache out: --generate then computes the whole text for each token
 error[E0230]: a plan with train.cache cannot evaluate, so it excludes train.eval_every
  --> -s:1:18
   |
