@@ -82,57 +82,70 @@ static Scope batch_scope(Elaboration *e, const KeyInfo *key) {
     return s;
 }
 
-/* `accuracy(..) or cross_entropy(..)`: the ops that column LOSS, or METRIC, of ops.def names. */
-static const char *term_names(Arena *arena, bool loss) {
-    const char *names[OP_COUNT], *text = "";
-    uint32_t n = 0;
-    for (int term = loss ? TERM_LOSS : TERM_METRIC; term >= TERM_LOSS; term--)
-        for (int op = 0; op < OP_COUNT; op++)
-            if (op_info[op].term == term && strcmp(op_info[op].counted, "loss"))
-                names[n++] = op_info[op].name;
-    for (uint32_t i = 0; i < n; i++)
-        text = arena_printf(arena, "%s%s%s(..)", text,
-                            !i           ? ""
-                            : i + 1 == n ? " or "
-                                         : ", ",
-                            names[i]);
-    return text;
-}
+static const char loss_forms[] =
+    "a mean or sum over samples or targets, such as cross_entropy(..), mean(x), "
+    "sum(w * x) / sum(w), or sums and multiples of these";
 
-/* A loss or metric: an exact accumulator that one of their ops made. */
-static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *expression, ValueId *out) {
-    Scope s = batch_scope(e, key);
-    ExprValue v = evaluate(&s, expression);
-    if (v.kind == VALUE_ERROR) return false;
-    OpKind kind = OP_COUNT;
-    if (v.kind == VALUE_LOSS) kind = e->graph->ops.at[e->graph->values.at[v.tensor].def].kind;
+static bool refuse_loss(Elaboration *e, const KeyInfo *key, const ExprValue *v, Span at) {
     bool loss = !strcmp(key->key, "loss");
-    int term = kind == OP_COUNT ? TERM_NONE : op_info[kind].term;
-    if (term == TERM_LOSS || (term == TERM_METRIC && !loss)) {
-        *out = v.tensor;
-        return true;
-    }
-    Diag d = diag_at(e->model->ds, E_loss, expression->span, "%s.%s must be %s", key->section,
-                     key->key, term_names(e->model->arena, loss));
-    diag_help(&d, "for example %s = %s(model(x), y)", key->key,
-              loss ? "cross_entropy" : "accuracy");
+    Diag d = diag_at(e->model->ds, E_loss, at, "%s.%s must be %s%s, not %s", key->section, key->key,
+                     loss ? "" : "accuracy(..), or ", loss_forms,
+                     loss && v->kind == VALUE_LOSS ? "a metric" : value_kind_name(v));
+    if (value_is_tensor(v))
+        diag_help(&d, "take the mean of all its elements: mean(..)");
+    else
+        diag_help(&d, "for example %s = %s(model(x), y)", key->key,
+                  loss ? "cross_entropy" : "accuracy");
     diag_emit(&d);
     return false;
 }
 
-/* The operand whose elements the loss counts. */
-static ValueId counted_operand(const Elaboration *e, ValueId loss) {
-    const Op *op = &e->graph->ops.at[e->graph->values.at[loss].def];
-    return op->in[signature_find(op_signature(op->kind), op_info[op->kind].counted)];
+/* A loss or metric: an exact accumulator that one of their ops made, or a term. */
+static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *expression,
+                         ExprValue *out) {
+    Scope s = batch_scope(e, key);
+    *out = evaluate(&s, expression);
+    if (out->kind == VALUE_ERROR) return false;
+    ExprValue term = *out;
+    bool loss = !strcmp(key->key, "loss");
+    if (!term_of_loss(&s, &term)) return !loss || refuse_loss(e, key, out, expression->span);
+    if (out->kind == VALUE_LOSS) return true;
+    if (!term_of_number(&s, &term)) return refuse_loss(e, key, out, expression->span);
+    *out = term;
+    return true;
 }
 
-/* The loss with the terms of aux(..) that the model has. */
-static bool loss_value(Elaboration *e, ValueId *value, ValueId *counted) {
+static bool are_named(const Node *e) {
+    return e->kind == NODE_TUPLE && e->n && e->kids[0]->kind == NODE_NAMED;
+}
+
+/* `(lm = cross_entropy(..), near = 0.1 * mean(..))`: their sum, under these names. */
+static bool named_terms(Elaboration *e, const KeyInfo *key, const Node *tuple, ExprValue *out) {
+    Scope s = batch_scope(e, key);
+    for (uint32_t i = 0; i < tuple->n; i++) {
+        const Node *kid = tuple->kids[i];
+        ExprValue v;
+        if (!metric_value(e, key, kid->kind == NODE_NAMED ? kid->kids[0] : kid, &v)) return false;
+        term_of_loss(&s, &v);
+        if (kid->kind == NODE_NAMED) v = term_named(&s, &v, kid->text);
+        *out = i ? term_sum(&s, tuple->span, out, &v) : v;
+    }
+    return true;
+}
+
+/* The loss, with the terms of aux(..) that the model has. */
+static bool loss_value(Elaboration *e, LossSum *sum, const char *prefix) {
     const KeyValue *loss = model_setting(e->model, "train", "loss");
-    if (!metric_value(e, loss->key, loss->expression, value)) return false;
-    *counted = counted_operand(e, *value);
-    const Op *op = &e->graph->ops.at[e->graph->values.at[*value].def];
-    add_aux_terms(e, value, *counted, op->attr->ignore);
+    const Node *expression = loss->expression;
+    ExprValue v, rest;
+    if (are_named(expression) ? !named_terms(e, loss->key, expression, &v)
+                              : !metric_value(e, loss->key, expression, &v))
+        return false;
+    e->build.path = "";
+    e->build.span = expression->span;
+    *sum = loss_begin(e, &v, &rest);
+    loss_take_rest(e, &rest, expression->span);
+    loss_add_terms(e, sum, prefix);
     return true;
 }
 
@@ -159,10 +172,11 @@ static void warn_not_causal(Elaboration *e) {
 
 static bool train_program(Elaboration *e) {
     const KeyValue *loss = model_setting(e->model, "train", "loss");
-    ValueId value, counted;
+    LossSum sum;
     begin_program(e, PROGRAM_TRAIN, loss->expression, NULL);
-    if (!loss_value(e, &value, &counted)) return false;
-    set_metric(e, "loss", value, loss->expression->span);
+    if (!loss_value(e, &sum, "loss.")) return false;
+    ValueId counted = sum.counted;
+    set_metric(e, "loss", sum.value, loss->expression->span);
     for (uint32_t i = 0; e->root_call.valid && i < e->root_call.arguments.at.n; i++) {
         const ExprValue *input = &e->root_call.arguments.at.at[i].value;
         if (input->kind != VALUE_TENSOR || input->tensor != counted) continue;
@@ -176,28 +190,38 @@ static bool train_program(Elaboration *e) {
     return true;
 }
 
-/* "accuracy", "mse", "top5_accuracy" */
-static const char *metric_name(Arena *a, const Op *op) {
-    const char *name = op_info[op->kind].name;
+/* "accuracy", "mse", "top5_accuracy", or that of a term */
+static const char *metric_name(const Elaboration *e, const LossSum *sum) {
+    const Op *op = &e->graph->ops.at[e->graph->values.at[sum->value].def];
     bool ranked = op_info[op->kind].attrs & A_k && op->attr->k > 1;
-    return ranked ? arena_printf(a, "top%lld_%s", (long long)op->attr->k, name) : name;
+    if (sum->name) return sum->name;
+    return ranked ? arena_printf(e->model->arena, "top%lld_%s", (long long)op->attr->k,
+                                 op_info[op->kind].name)
+                  : op_info[op->kind].name;
 }
 
-static bool add_metric(Elaboration *e, const Node *expression) {
+/* name: what the file calls it, or NULL */
+static bool add_metric(Elaboration *e, const Node *expression, const char *name) {
     const KeyValue *metric = model_setting(e->model, "train", "metric");
-    ValueId value;
-    if (!metric_value(e, metric->key, expression, &value)) return false;
+    ExprValue v, rest;
+    if (!metric_value(e, metric->key, expression, &v)) return false;
+    e->build.path = "";
+    e->build.span = expression->span;
+    LossSum sum = loss_begin(e, &v, &rest);
+    const char *of = name ? name : metric_name(e, &sum);
+    e->aux.n = 0;
+    loss_take_rest(e, &rest, expression->span);
+    loss_add_terms(e, &sum, NULL);
     int64_t words = EXACT_WORDS;
-    const Op *op = &e->graph->ops.at[e->graph->values.at[value].def];
-    const char *of = metric_name(e->model->arena, op);
-    const char *name = arena_printf(e->model->arena, "eval.%s", of);
-    if (graph_find_state(e->graph, name) != NO_INDEX) {
+    const char *state = arena_printf(e->model->arena, "eval.%s", of);
+    if (graph_find_state(e->graph, state) != NO_INDEX) {
         Diag d = diag_at(e->model->ds, E_loss, expression->span, "metric `%s` is given twice", of);
+        diag_help(&d, "give each a name: metric = (first = .., second = ..)");
         diag_emit(&d);
         return false;
     }
-    graph_add_state(e->graph, STATE_METRIC, name, type_of(DT_I64, 1, &words), NO_INDEX);
-    set_metric(e, name, value, expression->span);
+    graph_add_state(e->graph, STATE_METRIC, state, type_of(DT_I64, 1, &words), NO_INDEX);
+    set_metric(e, state, sum.value, expression->span);
     return true;
 }
 
@@ -225,15 +249,19 @@ static bool eval_program(Elaboration *e) {
     const KeyValue *loss = model_setting(e->model, "train", "loss");
     const KeyValue *metric = model_setting(e->model, "train", "metric");
     const Node *metrics = metric->expression;
-    ValueId value, counted;
+    LossSum sum;
     if (metrics && metrics->kind == NODE_NONE) metrics = NULL;
     begin_program(e, PROGRAM_EVAL, loss->expression, metrics);
-    if (!loss_value(e, &value, &counted)) return false;
-    set_metric(e, "eval.loss", value, loss->expression->span);
+    if (!loss_value(e, &sum, "eval.loss.")) return false;
+    set_metric(e, "eval.loss", sum.value, loss->expression->span);
     if (!metrics) return true;
-    if (metrics->kind != NODE_LIST) return add_metric(e, metrics);
+    if (metrics->kind != NODE_LIST && !are_named(metrics)) return add_metric(e, metrics, NULL);
     bool right = true;
-    for (uint32_t i = 0; i < metrics->n; i++) right &= add_metric(e, metrics->kids[i]);
+    for (uint32_t i = 0; i < metrics->n; i++) {
+        const Node *kid = metrics->kids[i];
+        bool named = kid->kind == NODE_NAMED;
+        right &= add_metric(e, named ? kid->kids[0] : kid, named ? kid->text : NULL);
+    }
     return right;
 }
 

@@ -56,6 +56,7 @@ static int (*const follow_op[OP_COUNT])(GradientCheck *, uint64_t) = {
     [OP_balance_grad] = follow_stats_reader,
     [OP_average_loss] = follow_loss_term,
     [OP_average_grad] = follow_stats_reader,
+    [OP_loss_term] = follow_told_term,
     [OP_amax] = follow_amax,
     [OP_quantize] = follow_quantized,
     [OP_dequantize] = follow_quantized,

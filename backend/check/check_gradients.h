@@ -99,6 +99,7 @@ int follow_retained(GradientCheck *s, uint64_t i);
 int follow_stats(GradientCheck *s, uint64_t i); /* statistics of routing, or an average */
 int follow_stats_reader(GradientCheck *s, uint64_t i);
 int follow_loss_term(GradientCheck *s, uint64_t i); /* adds a term made of statistics to the loss */
+int follow_told_term(GradientCheck *s, uint64_t i); /* such a term by itself, for the log */
 
 /* follow_updates.c: what reads complete gradients and makes new states of them */
 int follow_norm(GradientCheck *s, uint64_t i);

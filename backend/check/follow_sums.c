@@ -243,16 +243,35 @@ int follow_stats_reader(GradientCheck *s, uint64_t i) {
     return 0;
 }
 
-int follow_loss_term(GradientCheck *s, uint64_t i) {
-    int status = follow_stats_reader(s, i);
-    if (status) return status;
+/* Does it read the loss of this call and, as operand 1, statistics with its weight? */
+static int check_loss_term(GradientCheck *s, uint64_t i) {
     const Plan *p = s->c->p;
-    const Sym *loss = sym_in(s, i, 0), *stats = sym_in(s, i, 1);
+    const Sym *loss = sym_in(s, i, 0);
     if (loss->kind != SYM_TERM || !loss->current || loss->entry || loss->summed ||
         !check_is_loss((uint16_t)-loss->group))
         return check_fail(s->c, "4b", i, "adds a term to a value that is not a loss of this call");
-    if (p->instrs[i].attr.alpha != p->instrs[p->values[stats->value].def].attr.alpha)
+    if (p->instrs[i].n_in > 1 &&
+        p->instrs[i].attr.alpha != p->instrs[p->values[sym_in(s, i, 1)->value].def].attr.alpha)
         return check_fail(s->c, "4n", i, "its weight differs from that of its gradient");
+    return 0;
+}
+
+int follow_told_term(GradientCheck *s, uint64_t i) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    const Sym *stats = in->n_in > 1 ? sym_in(s, i, 1) : NULL;
+    if (stats && stats->kind != SYM_STATS)
+        return check_fail(s->c, "4b", i, "operand 1 is not a statistic");
+    if (stats && stats->summed != s->c->samples)
+        return check_fail(s->c, "4c", i, "reads statistics that are not summed over ranks");
+    int status = check_loss_term(s, i);
+    return status ? status : follow_term(s, i);
+}
+
+int follow_loss_term(GradientCheck *s, uint64_t i) {
+    int status = follow_stats_reader(s, i);
+    if (!status) status = check_loss_term(s, i);
+    if (status) return status;
+    const Sym *loss = sym_in(s, i, 0);
     *sym_out(s, i, 0) = *loss;
     sym_out(s, i, 0)->value = check_out(s->c, i, 0);
     return 0;

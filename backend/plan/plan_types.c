@@ -206,7 +206,14 @@ static const char *rule_average(const Instr *s) {
     bool counts = s->in->op == OP_average, adds = s->in->op == OP_average_loss;
     const Type *stats = counts ? &s->y[0] : adds ? &s->x[1] : &s->x[0];
     if (counts && s->x[1].dtype != DT_I32 && !type_is_float(&s->x[1])) return FITS(false);
-    return FITS(stats->dim[0] == AVERAGE_WORDS);
+    if (counts && (stats->dim[0] == WEIGHTED_WORDS) != (s->n_in > 2)) return FITS(false);
+    return FITS(are_average_words(stats->dim[0]));
+}
+static const char *rule_counted(const Instr *s) {
+    return FITS(s->x[0].dtype == DT_I32 || type_is_float(&s->x[0]));
+}
+static const char *rule_loss_term(const Instr *s) {
+    return FITS(s->n_in < 2 || are_loss_statistics(s->x[1].dim[0]));
 }
 
 /* ---- attention, update */

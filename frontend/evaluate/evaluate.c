@@ -244,11 +244,25 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
 }
 
 static ExprValue refuse_loss(Scope *s, const Node *e, const char *operator) {
-    Diag d =
-        method_error(s, E_loss, e->span, "`%s` cannot be applied to a loss or metric", operator);
-    diag_help(&d, "%s", loss_help);
+    Diag d = method_error(s, E_loss, e->span, "`%s` cannot be applied to a metric", operator);
+    diag_help(&d, "metrics are only reported; losses can be added and multiplied by numbers");
     method_emit(s, &d);
     return value_error(e->span);
+}
+
+/* `a + b as [..]`, where the sum could have that shape and a does not. */
+static void warn_tight_as(Scope *s, const Node *e, const ExprValue *left, const ExprValue *right) {
+    const Node *as = e->kids[1];
+    if (as->kind != NODE_AS || !s->elaboration || !value_is_tensor(left) ||
+        !value_is_tensor(right) || type_same_dims(&left->type, &right->type) ||
+        type_elements(&left->type) != type_elements(&right->type) ||
+        !warns_first(s->elaboration, e))
+        return;
+    Arena *a = s->model->arena;
+    const char *one = node_text(a, e->kids[0]), *other = node_text(a, as->kids[0]);
+    Diag d = diag_at(s->model->ds, W_tight_as, e->span, "`as` applies to `%s` only", other);
+    diag_help(&d, "for both, write (%s %s %s) as %s", one, e->text, other, value_shape(a, right));
+    diag_emit(&d);
 }
 
 static NOINLINE ExprValue evaluate_binary(Scope *s, const Node *e) {
@@ -262,13 +276,14 @@ static NOINLINE ExprValue evaluate_binary(Scope *s, const Node *e) {
     }
     ExprValue left = evaluate(s, e->kids[0]), right = evaluate(s, e->kids[1]);
     if (left.kind == VALUE_ERROR || right.kind == VALUE_ERROR) return value_error(e->span);
-    if (left.kind == VALUE_LOSS || right.kind == VALUE_LOSS) return refuse_loss(s, e, e->text);
+    if (!term_of_loss(s, &left) || !term_of_loss(s, &right)) return refuse_loss(s, e, e->text);
     bool equality = !strcmp(e->text, "==") || !strcmp(e->text, "!=");
     bool with_none = left.kind == VALUE_NONE || right.kind == VALUE_NONE;
     if (equality && with_none) /* asks whether an optional argument or field is there */
         return value_bool(e->span, (left.kind == right.kind) == (e->text[0] == '='));
     if (left.kind == VALUE_TERM || right.kind == VALUE_TERM)
         return term_binary(s, e, &left, &right);
+    warn_tight_as(s, e, &left, &right);
     if (value_is_tensor(&left) || value_is_tensor(&right)) return tensor_binary(s, e, left, right);
     bool per_rank = left.per_rank || right.per_rank;
     if (per_rank && strchr("=!<>", e->text[0])) {
@@ -313,7 +328,7 @@ static NOINLINE ExprValue evaluate_unary(Scope *s, const Node *e) {
     if (e->kind == NODE_NOT)
         return evaluate_truth(s, e->kids[0], &b) ? value_bool(e->span, !b) : value_error(e->span);
     ExprValue v = evaluate(s, e->kids[0]);
-    if (v.kind == VALUE_LOSS) return refuse_loss(s, e, "-");
+    if (!term_of_loss(s, &v)) return refuse_loss(s, e, "-");
     if (v.kind == VALUE_TERM) return term_negate(s, e, &v);
     if (value_is_tensor(&v)) return tensor_negate(s, e, v);
     return arithmetic_negate(s->model->ds, e, &v);

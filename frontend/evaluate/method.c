@@ -240,6 +240,47 @@ static bool bind_targets(Scope *s, const Node *let, ExprValue v) {
     return false;
 }
 
+enum { MANY_OPS = 1000 };
+
+/* Of a loop over a list whose ops begin at `first` in the program. */
+static void warn_long_loop(Scope *s, const Node *loop, uint32_t first) {
+    Elaboration *e = s->elaboration;
+    const Graph *g = e->graph;
+    const Program *p = &g->programs.at[e->build.program];
+    uint32_t n = p->ops.n - first;
+    if (n <= MANY_OPS || !warns_first(e, loop)) return;
+    double bytes = 0;
+    for (uint32_t i = first; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        for (uint32_t j = 0; j < op->n_out && op_info[op->kind].alias != ALIAS_VIEW; j++)
+            bytes += (double)type_bytes(&g->values.at[op->out + j].type);
+    }
+    bool few = bytes < 1048576;
+    Diag d = diag_at(s->model->ds, W_long_loop, loop->span,
+                     "this loop unrolls to %u ops, whose results take %.*f %s for a micro-batch of "
+                     "one rank",
+                     n, few ? 0 : 1, few ? bytes : bytes / 1048576, few ? "bytes" : "MiB");
+    diag_help(&d, "ops over whole axes instead of a loop make fewer and larger results");
+    diag_emit(&d);
+}
+
+static bool run_loop(Scope *s, const Node *loop, const ExprValue *over, ExprValue *result) {
+    uint32_t n = over->kind == VALUE_ARRAY ? over->array->n : over->n_items;
+    for (uint32_t i = 0; i < n; i++) {
+        int before = s->model->ds->errors;
+        if (over->kind == VALUE_ARRAY)
+            scope_bind(s, loop->text,
+                       (ExprValue){.kind = VALUE_MODULE,
+                                   .span = loop->text_span,
+                                   .module = over->array->at[i]});
+        else
+            scope_bind(s, loop->text, *over->items[i].value);
+        if (run_block(s, loop->kids[1], result)) return true;
+        if (s->model->ds->errors > before) break; /* the same again for each element */
+    }
+    return false;
+}
+
 static bool run_for(Scope *s, const Node *loop, ExprValue *result) {
     ExprValue over = evaluate(s, loop->kids[0]);
     if (over.kind == VALUE_ERROR) return false;
@@ -250,20 +291,11 @@ static bool run_for(Scope *s, const Node *loop, ExprValue *result) {
         method_emit(s, &d);
         return false;
     }
-    uint32_t n = over.kind == VALUE_ARRAY ? over.array->n : over.n_items;
-    for (uint32_t i = 0; i < n; i++) {
-        int before = s->model->ds->errors;
-        if (over.kind == VALUE_ARRAY)
-            scope_bind(s, loop->text,
-                       (ExprValue){.kind = VALUE_MODULE,
-                                   .span = loop->text_span,
-                                   .module = over.array->at[i]});
-        else
-            scope_bind(s, loop->text, *over.items[i].value);
-        if (run_block(s, loop->kids[1], result)) return true;
-        if (s->model->ds->errors > before) break; /* the same again for each element */
-    }
-    return false;
+    Elaboration *e = s->elaboration;
+    uint32_t first = e->graph->programs.at[e->build.program].ops.n;
+    bool returned = run_loop(s, loop, &over, result);
+    if (over.kind == VALUE_LIST) warn_long_loop(s, loop, first);
+    return returned;
 }
 
 static void run_add_to(Scope *s, const Node *statement) {

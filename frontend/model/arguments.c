@@ -40,7 +40,7 @@ static int kind_mask(const ExprValue *v) {
     case VALUE_TENSOR:
     case VALUE_PARAM: return K_TENSOR;
     case VALUE_TERM: return K_TERM;
-    case VALUE_LOSS:
+    case VALUE_LOSS: return K_TERM;
     case VALUE_MODULE:
     case VALUE_ARRAY: return 0;
     }
@@ -95,7 +95,8 @@ static bool report_kind(Scope *s, const ExprValue *v, const ValueType *t, const 
                           type_sentence(s->model->arena, t), value_kind_name(v));
     const char *hint = v->kind == VALUE_WORD ? name_hint(v->text) : NULL;
     if (v->kind == VALUE_TERM)
-        diag_help(&d, "each rank has only a part of it, so only aux(.., weight) takes it");
+        diag_help(
+            &d, "each rank has only a part of it, so only train.loss and aux(.., weight) take it");
     else if (v->kind == VALUE_LOSS)
         diag_help(&d, "%s", loss_help);
     else if ((t->kinds & K_TENSOR) && v->kind == VALUE_MODULE)

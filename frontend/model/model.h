@@ -257,10 +257,11 @@ typedef struct Applied {
     const ExpertRouting *routing;
 } Applied;
 
-/* What aux(..) adds: emitted after the model, with the loss. */
+/* What aux(..) and further terms of train.loss add: emitted after the model, with the loss. */
 typedef struct AuxTerm {
     TermPart part; /* times the weight */
     Span at;
+    bool told; /* it is a term of train.loss, which the log has */
 } AuxTerm;
 
 struct Elaboration {
@@ -285,6 +286,7 @@ struct Elaboration {
     VEC(AuxTerm) aux;
     Applied applied;
     int64_t next_salt;
+    VEC(const Node *) warned; /* nodes with a warning: a method that runs again repeats none */
     uint32_t n_instances;
     bool broken;    /* fields of some module are wrong: errors about paths would be consequences */
     bool undecided; /* .. or their number is unknown: errors about methods would be consequences,
@@ -345,6 +347,8 @@ bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v);
 const char *sizes_suffix(Scope *s, const char *first, const char *second);
 /* Whether word stands in text, as a whole word. */
 bool has_word(const char *text, const char *word);
+/* Is this the first warning about the node? */
+bool warns_first(Elaboration *e, const Node *at);
 /* The innermost place that is not in the prelude, and the number of calls up to it. */
 Span user_place(const Elaboration *e, Span at, uint32_t *frame);
 

@@ -94,3 +94,10 @@ const char *sizes_suffix(Scope *s, const char *first, const char *second) {
     buf_free(&out);
     return text;
 }
+
+bool warns_first(Elaboration *e, const Node *at) {
+    for (uint32_t i = 0; i < e->warned.n; i++)
+        if (e->warned.at[i] == at) return false;
+    vec_push(e->model->arena, &e->warned, at);
+    return true;
+}

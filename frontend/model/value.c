@@ -25,8 +25,8 @@ ExprValue value_word(Span at, const char *text) {
     return (ExprValue){.kind = VALUE_WORD, .span = at, .text = text};
 }
 
-const char loss_help[] = "it is already a mean over the batch; put a factor into the learning "
-                         "rate, and add further terms in the model with aux(term, weight = 0.01)";
+const char loss_help[] = "it is a mean over the batch, which can be added to others and multiplied "
+                         "by numbers; `each = true` gives the loss of each target";
 
 const char *value_kind_name(const ExprValue *v) {
     switch (v->kind) {

@@ -22,7 +22,7 @@ typedef enum ValueKind {
     VALUE_TENSOR,
     VALUE_PARAM,
     VALUE_LOSS, /* a loss or metric, complete: tensor is its exact accumulator */
-    VALUE_TERM, /* a mean or sum over the batch, for aux: parts */
+    VALUE_TERM, /* a mean or sum over the batch: parts */
     VALUE_MODULE,
     VALUE_ARRAY
 } ValueKind;
@@ -40,9 +40,11 @@ typedef struct ExprItem {
 
 /* factor * what op makes of x and choices, over the whole batch. */
 typedef struct TermPart {
-    OpKind op; /* OP_balance, or OP_average without choices */
+    OpKind op; /* OP_balance; OP_average without choices; or that of a loss, x being its sum */
     ValueId x, choices;
+    ValueId weights; /* of an average, or NO_VALUE: the sum of x by that of these */
     double factor;
+    const char *name; /* in the log */
 } TermPart;
 
 /* symbol: the text of an integer in config names (`4*D`), for shape errors; can be NULL. dims:

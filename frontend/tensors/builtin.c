@@ -209,12 +209,16 @@ static ExprValue run_extreme(const BuiltinCall *c) {
                       (ExprValue[]){*call_operand(c, "x"), *y}, 2);
 }
 
+/* Gradients where x is a limit are PyTorch's: none where that is a number, a half each where it is
+ * a tensor. */
 static ExprValue run_clamp(const BuiltinCall *c) {
-    ExprValue low[2] = {*call_operand(c, "x"), *call_operand(c, "least")};
-    ExprValue high[2] = {tensor_map(c->s, OP_maximum, "clamp", c->at, low, 2),
-                         *call_operand(c, "most")};
+    const ExprValue *least = call_operand(c, "least"), *most = call_operand(c, "most");
+    OpKind rises = value_is_tensor(least) ? OP_maximum : OP_at_least;
+    OpKind falls = value_is_tensor(most) ? OP_minimum : OP_at_most;
+    ExprValue low[2] = {*call_operand(c, "x"), *least};
+    ExprValue high[2] = {tensor_map(c->s, rises, "clamp", c->at, low, 2), *most};
     if (high[0].kind == VALUE_ERROR) return high[0];
-    return tensor_map(c->s, OP_minimum, "clamp", c->at, high, 2);
+    return tensor_map(c->s, falls, "clamp", c->at, high, 2);
 }
 
 ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at) {
@@ -249,6 +253,10 @@ ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Sp
         [CALL_FUNCTION_dispatch] = run_dispatch,
         [CALL_FUNCTION_combine] = run_combine,
         [CALL_FUNCTION_aux] = run_aux,
+        [CALL_FUNCTION_cross_entropy] = run_cross_entropy,
+        [CALL_FUNCTION_binary_cross_entropy] = run_binary_cross_entropy,
+        [CALL_FUNCTION_kl] = run_kl,
+        [CALL_FUNCTION_softplus] = run_softplus,
         [CALL_FUNCTION_load_balance] = run_load_balance,
         [CALL_FUNCTION_relative_bias] = run_relative_bias,
     };

@@ -70,6 +70,12 @@ ExprValue run_combine(const BuiltinCall *c);
 /* linear(x, w) in a module of an array of experts, w being a parameter of it. */
 ExprValue experts_linear(const BuiltinCall *c);
 
+/* losses.c: functions whose mean is a loss; softplus, of which some consist. */
+ExprValue run_cross_entropy(const BuiltinCall *c);
+ExprValue run_binary_cross_entropy(const BuiltinCall *c);
+ExprValue run_kl(const BuiltinCall *c);
+ExprValue run_softplus(const BuiltinCall *c);
+
 /* terms.c */
 ExprValue run_load_balance(const BuiltinCall *c);
 ExprValue run_aux(const BuiltinCall *c);

@@ -20,10 +20,28 @@ ExprValue tensor_negate(Scope *s, const Node *e, ExprValue v);
 ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes);
 
 /* terms.c: means and sums over the batch, which aux(..) adds to the loss. */
+/* Makes a term of a loss, and of a tensor of one element that is equal on all ranks; leaves other
+ * values as they are. false: v is a metric. */
+bool term_of_loss(Scope *s, ExprValue *v);
+bool term_of_number(Scope *s, ExprValue *v);
 ExprValue term_negate(Scope *s, const Node *e, const ExprValue *v);
 ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprValue *r);
-/* Adds them to the loss, whose counted operand is given. */
-void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore);
+ExprValue term_named(Scope *s, const ExprValue *v, const char *name);
+ExprValue term_sum(Scope *s, Span at, const ExprValue *l, const ExprValue *r);
+
+/* loss.c: a loss, or several terms as one, becomes an exact sum. */
+typedef struct LossSum {
+    ValueId value, counted; /* counted: the operand whose elements that are not ignored count */
+    int64_t ignore;
+    const char *name; /* of what it begins with */
+} LossSum;
+/* Begins with one of v's terms; the others are returned in `rest`. */
+LossSum loss_begin(Elaboration *e, const ExprValue *v, ExprValue *rest);
+/* Makes terms of train.loss of the parts, with which loss_add_terms begins. */
+void loss_take_rest(Elaboration *e, const ExprValue *rest, Span at);
+/* Adds e->aux to it. Where train.loss has several terms, each also sets a state, whose name begins
+ * with `prefix`; NULL: none. */
+void loss_add_terms(Elaboration *e, LossSum *sum, const char *prefix);
 
 /* emit.c */
 ValueId tensor_value(Scope *s, ExprValue *v, Span at); /* a parameter becomes a tensor */

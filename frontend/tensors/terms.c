@@ -1,12 +1,10 @@
-/* Means and sums over the batch, and aux(..), which adds them to the loss.
+/* Means and sums over the batch, of which train.loss consists, and which aux(..) adds to it.
  *
  * No rank has the whole batch, so such a number is not a tensor but a sum of parts, each a factor
  * times a mean over everything or the balance of a router, whose statistics add up over ranks.
- * Operations that keep this form are allowed: factors, sums and differences. A product of two
- * means, or a mean that meets samples again, would need communication in the middle of the model.
- *
- * The terms of aux are emitted after the loss, because their gradients need the number of targets;
- * all statistics are then one collective.
+ * Operations that keep this form are allowed: factors, sums and differences, and a sum divided by a
+ * sum of weights that nothing trains. A product of two means, or a mean that meets samples again,
+ * would need communication in the middle of the model.
  */
 #include <math.h>
 #include <string.h>
@@ -34,8 +32,22 @@ ExprValue run_load_balance(const BuiltinCall *c) {
     if (choices->type.dtype != DT_I32 || scores->type.rank != choices->type.rank)
         return refuse_term(c->s, c->at, "choices are the indices that `topk` returns",
                            "`load_balance` takes scores [.., n] and choices [.., k]");
-    TermPart part = {OP_balance, tensor_value(c->s, scores, c->at), choices->tensor, 1.0};
-    return term_of_one(c->s, c->at, part);
+    return term_of_one(c->s, c->at,
+                       (TermPart){.op = OP_balance,
+                                  .x = tensor_value(c->s, scores, c->at),
+                                  .choices = choices->tensor,
+                                  .weights = NO_VALUE,
+                                  .factor = 1.0,
+                                  .name = c->info->name});
+}
+
+static TermPart average_of(ValueId x, double factor, const char *name) {
+    return (TermPart){.op = OP_average,
+                      .x = x,
+                      .choices = NO_VALUE,
+                      .weights = NO_VALUE,
+                      .factor = factor,
+                      .name = name};
 }
 
 /* The number of elements in the whole batch, where this rank and micro-batch has n. */
@@ -51,9 +63,29 @@ ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *
     set_op_place(s, at);
     if (!type_is_float(&x->type)) in = emit_value(&e->build, OP_to_float, NULL, 1, &in, NULL);
     bool sum = !strcmp(name, "sum");
-    TermPart part = {OP_average, in, NO_VALUE,
-                     sum ? in_whole_batch(e, type_elements(&x->type)) : 1.0};
-    return term_of_one(s, at, part);
+    double factor = sum ? in_whole_batch(e, type_elements(&x->type)) : 1.0;
+    return term_of_one(s, at, average_of(in, factor, name));
+}
+
+bool term_of_loss(Scope *s, ExprValue *v) {
+    if (v->kind != VALUE_LOSS) return true;
+    const Graph *g = s->elaboration->graph;
+    OpKind op = g->ops.at[g->values.at[v->tensor].def].kind;
+    if (op_info[op].term != TERM_LOSS) return false;
+    TermPart part = average_of(v->tensor, 1.0, op_info[op].name);
+    part.op = op;
+    *v = term_of_one(s, v->span, part);
+    return true;
+}
+
+bool term_of_number(Scope *s, ExprValue *v) {
+    if (!value_is_tensor(v)) return v->kind == VALUE_TERM;
+    ValueId x = tensor_value(s, v, v->span);
+    if (value_has_samples(s->elaboration, x) || type_elements(&v->type) != 1 ||
+        !type_is_float(&v->type))
+        return false;
+    *v = term_of_one(s, v->span, average_of(x, 1.0, "number"));
+    return true;
 }
 
 /* ---- arithmetic */
@@ -73,7 +105,13 @@ ExprValue term_negate(Scope *s, const Node *e, const ExprValue *v) {
     return scaled_term(s, e->span, v, -1);
 }
 
-static ExprValue join_terms(Scope *s, Span at, const ExprValue *l, const ExprValue *r) {
+ExprValue term_named(Scope *s, const ExprValue *v, const char *name) {
+    ExprValue out = scaled_term(s, v->span, v, 1);
+    for (uint32_t i = 0; i < out.n_parts; i++) out.parts[i].name = name;
+    return out;
+}
+
+ExprValue term_sum(Scope *s, Span at, const ExprValue *l, const ExprValue *r) {
     ExprValue out = *l;
     out.span = at;
     out.n_parts = l->n_parts + r->n_parts;
@@ -83,8 +121,59 @@ static ExprValue join_terms(Scope *s, Span at, const ExprValue *l, const ExprVal
     return out;
 }
 
-ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprValue *r) {
+/* ---- weighted means */
+
+/* Does training change the value, other than through stop_gradient? */
+static bool is_trained(const Elaboration *e, ValueId value) {
+    const Graph *g = e->graph;
+    const Program *p = &g->programs.at[e->build.program];
+    bool *needed = arena_array(e->model->arena, bool, g->values.n);
+    needed[value] = true;
+    for (uint32_t i = p->ops.n; i-- > 0;) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        bool any = false;
+        for (uint32_t j = 0; j < op->n_out; j++) any |= needed[op->out + j];
+        if (!any || op->kind == OP_stop_gradient) continue;
+        if (op->kind == OP_param && !g->params.at[op->attr->index].frozen) return true;
+        for (uint32_t j = 0; j < op->n_in; j++) needed[op->in[j]] = true;
+    }
+    return false;
+}
+
+static bool is_plain_average(const TermPart *p) {
+    return p->op == OP_average && p->weights == NO_VALUE;
+}
+
+static ExprValue quotient(Scope *s, const Node *at, const ExprValue *l, const ExprValue *r) {
+    const char *const help = "a weighted mean is sum(weight * x) / sum(weight)";
+    Elaboration *e = s->elaboration;
+    const Graph *g = e->graph;
+    bool plain = r->n_parts == 1 && is_plain_average(r->parts) && r->parts->factor != 0;
+    for (uint32_t i = 0; i < l->n_parts; i++) plain &= is_plain_average(&l->parts[i]);
+    if (!plain)
+        return refuse_term(s, at->span, help,
+                           "only means and sums over the batch can be divided by one of these");
+    if (is_trained(e, r->parts->x))
+        return refuse_term(
+            s, at->kids[1]->span,
+            "weights are made of data, of frozen parameters, or by stop_gradient(..)",
+            "training changes what this sum or mean is divided by");
+    ExprValue out = scaled_term(s, at->span, l, 1);
+    double n = (double)type_elements(&g->values.at[r->parts->x].type);
+    for (uint32_t i = 0; i < out.n_parts; i++) {
+        TermPart *p = &out.parts[i];
+        double own = (double)type_elements(&g->values.at[p->x].type);
+        p->factor = p->factor * n / (r->parts->factor * own);
+        p->weights = r->parts->x;
+    }
+    return out;
+}
+
+ExprValue term_binary(Scope *s, const Node *e, const ExprValue *left, const ExprValue *right) {
     const char *op = e->text;
+    ExprValue one = *left, other_one = *right, *l = &one, *r = &other_one;
+    term_of_number(s, l);
+    term_of_number(s, r);
     bool both = l->kind == VALUE_TERM && r->kind == VALUE_TERM;
     const ExprValue *term = l->kind == VALUE_TERM ? l : r, *other = term == l ? r : l;
     bool number = value_is_number(other), plus = !strcmp(op, "+"), minus = !strcmp(op, "-");
@@ -96,9 +185,10 @@ ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprVal
         return scaled_term(s, e->span, term, 1 / value_number(other));
     }
     if (both && (plus || minus)) {
-        ExprValue right = minus ? scaled_term(s, e->span, r, -1) : *r;
-        return join_terms(s, e->span, l, &right);
+        ExprValue added = minus ? scaled_term(s, e->span, r, -1) : *r;
+        return term_sum(s, e->span, l, &added);
     }
+    if (both && !strcmp(op, "/")) return quotient(s, e, l, r);
     const char *problem = arena_printf(s->model->arena,
                                        "`%s` cannot combine a mean or sum over the batch, of which "
                                        "each rank has only a part, with %s",
@@ -113,27 +203,19 @@ ExprValue term_binary(Scope *s, const Node *e, const ExprValue *l, const ExprVal
 
 static const char *const mean_example = "take its mean over all axes: aux(mean(x), weight = 0.01)";
 
-/* A tensor of one element that is equal on all ranks, so its mean over ranks is itself. */
-static ExprValue term_of_tensor(const BuiltinCall *c, const ExprValue *v) {
-    Elaboration *e = c->s->elaboration;
-    ExprValue from = *v;
-    ValueId x = tensor_value(c->s, &from, c->at);
-    if (!value_has_samples(e, x) && type_elements(&v->type) == 1 && type_is_float(&v->type))
-        return term_of_one(c->s, v->span, (TermPart){OP_average, x, NO_VALUE, 1.0});
-    return refuse_term(c->s, v->span, mean_example,
-                       arena_printf(c->s->model->arena,
-                                    "`aux` takes one number for the whole batch, not %s",
-                                    value_shape(c->s->model->arena, v)));
-}
-
 ExprValue run_aux(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     ExprValue term = *call_operand(c, "term");
-    if (value_is_tensor(&term)) term = term_of_tensor(c, &term);
-    if (term.kind == VALUE_ERROR) return call_failed(c);
+    if (!term_of_loss(c->s, &term))
+        return refuse_term(c->s, term.span, mean_example, "`aux` takes no metric");
+    if (!term_of_number(c->s, &term))
+        return refuse_term(c->s, term.span, mean_example,
+                           arena_printf(c->s->model->arena,
+                                        "`aux` takes one number for the whole batch, not %s",
+                                        value_shape(c->s->model->arena, &term)));
     uint32_t frame;
     for (uint32_t i = 0; i < term.n_parts; i++) {
-        AuxTerm t = {term.parts[i], user_place(e, c->at, &frame)};
+        AuxTerm t = {.part = term.parts[i], .at = user_place(e, c->at, &frame)};
         t.part.factor *= value_number(call_operand(c, "weight"));
         if (!isfinite(t.part.factor))
             return refuse_term(
@@ -143,56 +225,4 @@ ExprValue run_aux(const BuiltinCall *c) {
         vec_push(c->s->model->arena, &e->aux, t);
     }
     return value_none(c->at);
-}
-
-static ValueId emit_statistics(Elaboration *e, const AuxTerm *t, ValueId counted, int64_t ignore) {
-    Attrs a = {.alpha = t->part.factor, .ignore = ignore};
-    bool balance = t->part.op == OP_balance;
-    ValueId in[3] = {t->part.x, balance ? t->part.choices : counted, counted};
-    e->build.span = t->at;
-    return emit_value(&e->build, t->part.op, &a, balance ? 3 : 2, in, NULL);
-}
-
-/* Moves the statistics of means up to their operands, so that these need not be kept for them. */
-static void move_averages_up(Elaboration *e, uint32_t first) {
-    Graph *g = e->graph;
-    Program *p = &g->programs.at[e->build.program];
-    uint32_t *place = arena_array(g->scratch, uint32_t, g->ops.n), n = 0;
-    uint32_t *next = arena_array(g->scratch, uint32_t, p->ops.n); /* of the same place, plus 1 */
-    uint32_t *head = arena_array(g->scratch, uint32_t, p->ops.n);
-    OpId *order = arena_array(g->scratch, OpId, p->ops.n);
-    for (uint32_t i = 0; i < p->ops.n; i++) place[p->ops.at[i]] = i;
-    for (uint32_t i = p->ops.n; i-- > first;) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->kind != OP_average) continue;
-        uint32_t after = 0;
-        for (uint32_t k = 0; k < op->n_in; k++)
-            after = MAX(after, place[g->values.at[op->in[k]].def]);
-        next[i] = head[after];
-        head[after] = i + 1;
-    }
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        if (i < first || g->ops.at[p->ops.at[i]].kind != OP_average) order[n++] = p->ops.at[i];
-        for (uint32_t k = head[i]; k; k = next[k - 1]) order[n++] = p->ops.at[k - 1];
-    }
-    CHECK(n == p->ops.n);
-    memcpy(p->ops.at, order, n * sizeof *order);
-}
-
-/* Emits all statistics first, so that they are summed over ranks together. */
-void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore) {
-    ValueId *stats = arena_array(e->model->arena, ValueId, e->aux.n + 1);
-    uint32_t first = e->graph->programs.at[e->build.program].ops.n;
-    e->build.path = "";
-    for (uint32_t i = 0; i < e->aux.n; i++)
-        stats[i] = emit_statistics(e, &e->aux.at[i], counted, ignore);
-    for (uint32_t i = 0; i < e->aux.n; i++) {
-        const AuxTerm *t = &e->aux.at[i];
-        Attrs a = {.alpha = t->part.factor};
-        ValueId in[2] = {*loss, stats[i]};
-        e->build.span = t->at;
-        *loss = emit_value(&e->build, t->part.op == OP_balance ? OP_balance_loss : OP_average_loss,
-                           &a, 2, in, NULL);
-    }
-    if (e->aux.n) move_averages_up(e, first);
 }

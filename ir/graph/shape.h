@@ -49,6 +49,8 @@ const char *shape_along_grad(Infer *s);
 const char *shape_amax(Infer *s);
 const char *shape_attention(Infer *s);
 const char *shape_average(Infer *s);
+const char *shape_counted(Infer *s);
+const char *shape_loss_term(Infer *s);
 const char *shape_balance(Infer *s);
 const char *shape_broadcast(Infer *s);
 const char *shape_concat(Infer *s);

@@ -313,16 +313,26 @@ const char *shape_balance(Infer *s) {
                         infer_text(s, &s->in[0]));
 }
 
+static const char *refuse_targets(Infer *s, const Type *t) {
+    if (t->dtype == DT_I32 || type_is_float(t)) return NULL;
+    return arena_printf(s->arena, "targets must be i32 or a float, not %s", infer_text(s, t));
+}
+
 const char *shape_average(Infer *s) {
     const Type *stats = s->kind == OP_average_loss ? &s->in[1] : &s->in[0];
     if (s->kind == OP_average) {
-        s->out[0] = infer_vector(DT_I64, AVERAGE_WORDS);
-        if (s->in[1].dtype == DT_I32 || type_is_float(&s->in[1])) return NULL;
-        return arena_printf(s->arena, "targets must be i32 or a float, not %s",
-                            infer_text(s, &s->in[1]));
+        s->out[0] = infer_vector(DT_I64, s->n_in > 2 ? WEIGHTED_WORDS : AVERAGE_WORDS);
+        return refuse_targets(s, &s->in[1]);
     }
-    if (stats->dim[0] == AVERAGE_WORDS) return NULL;
+    if (are_average_words(stats->dim[0])) return NULL;
     return arena_printf(s->arena, "%s are not statistics of a mean", infer_text(s, stats));
+}
+
+const char *shape_counted(Infer *s) { return refuse_targets(s, &s->in[0]); }
+
+const char *shape_loss_term(Infer *s) {
+    if (s->n_in < 2 || are_loss_statistics(s->in[1].dim[0])) return NULL;
+    return arena_printf(s->arena, "%s are not statistics of a term", infer_text(s, &s->in[1]));
 }
 
 /* A side has n buckets; the first half of them hold one distance each. */

@@ -144,8 +144,20 @@ enum { MOST_EXPERTS = 512, BALANCE_BITS = 32 };
 static inline int64_t balance_words(int64_t experts) { return 2 * experts + 2; }
 
 /* Statistics of a mean over the batch, i64[AVERAGE_WORDS]: an exact accumulator of its elements,
- * then targets. */
-enum { AVERAGE_TARGETS = EXACT_WORDS, AVERAGE_WORDS = EXACT_WORDS + 1 };
+ * then targets; of a weighted mean, i64[WEIGHTED_WORDS], an exact accumulator of the weights too.
+ */
+enum {
+    AVERAGE_TARGETS = EXACT_WORDS,
+    AVERAGE_WORDS = EXACT_WORDS + 1,
+    WEIGHTED_WORDS = AVERAGE_WORDS + EXACT_WORDS
+};
+static inline bool are_average_words(int64_t words) {
+    return words == AVERAGE_WORDS || words == WEIGHTED_WORDS;
+}
+/* Those of routing are an even number of words, those of means an odd one. */
+static inline bool are_loss_statistics(int64_t words) {
+    return are_average_words(words) || (words % 2 == 0 && words >= balance_words(1));
+}
 
 /* How Adafactor treats a parameter: as matrices[rows, columns], one after the other; with fewer
  * than two axes as one matrix without columns whose rows have one element. */
@@ -223,7 +235,7 @@ enum {
     SCALE_LOSS,      /* mean loss over the global batch */
     SCALE_NORM,      /* global p-norm of the true gradient, before clipping */
     SCALE_COUNT,     /* targets that were not ignored, global */
-    SCALE_FINITE,    /* 1 if loss and norm are finite */
+    SCALE_FINITE,    /* 1 if loss and norm are finite, or there was no target */
     SCALE_SLOTS = 8
 };
 

@@ -15,8 +15,9 @@ static bool is_cheap(OpKind kind) {
 /* What costs an exponential at most, 8 operations an element: about as long as a cpu takes to write
  * a value of forward and to read it again in backward. */
 static bool is_computed_again(OpKind kind) {
-    static const OpKind kinds[] = {OP_exp,   OP_tanh, OP_sigmoid, OP_silu, OP_gelu,    OP_sqrt,
-                                   OP_rsqrt, OP_div,  OP_relu,    OP_abs,  OP_maximum, OP_minimum};
+    static const OpKind kinds[] = {OP_exp,     OP_tanh,    OP_sigmoid,  OP_silu,   OP_gelu,
+                                   OP_sqrt,    OP_rsqrt,   OP_div,      OP_relu,   OP_abs,
+                                   OP_maximum, OP_minimum, OP_at_least, OP_at_most};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kind == kinds[i]) return true;
     return is_cheap(kind);

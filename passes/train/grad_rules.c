@@ -134,6 +134,17 @@ static void grad_minimum(Grad *c, const Op *op, const ValueId *dy) {
     give3(c, op, 0, OP_maximum_grad, dy[0], op->in[1], op->in[0]);
 }
 
+/* Where both are equal neither has a gradient, as PyTorch clamps to numbers. */
+static void grad_at_least(Grad *c, const Op *op, const ValueId *dy) {
+    give3(c, op, 1, OP_beyond_grad, dy[0], op->in[1], op->in[0]);
+    give3(c, op, 0, OP_beyond_grad, dy[0], op->in[0], op->in[1]);
+}
+
+static void grad_at_most(Grad *c, const Op *op, const ValueId *dy) {
+    give3(c, op, 1, OP_beyond_grad, dy[0], op->in[0], op->in[1]);
+    give3(c, op, 0, OP_beyond_grad, dy[0], op->in[1], op->in[0]);
+}
+
 static void grad_where(Grad *c, const Op *op, const ValueId *dy) {
     give2(c, op, 2, OP_drop, dy[0], op->in[0]);
     give2(c, op, 1, OP_keep, dy[0], op->in[0]);
@@ -158,6 +169,10 @@ static void grad_expand(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_extreme(Grad *c, const Op *op, const ValueId *dy) {
     give3(c, op, 0, OP_extreme_grad, dy[0], op->in[0], op->out);
+}
+
+static void grad_logsumexp(Grad *c, const Op *op, const ValueId *dy) {
+    give3(c, op, 0, OP_logsumexp_grad, dy[0], op->in[0], op->out);
 }
 
 static void grad_scale(Grad *c, const Op *op, const ValueId *dy) {
@@ -367,6 +382,11 @@ static void grad_loss(Grad *c, const Op *op, const ValueId *dy) {
     }
     if (c->g->policy.loss_scale > 0) in[n++] = step_state(c);
     grad_give(c, op, 0, emit_value(&c->b, kind, &a, n, in, NULL));
+}
+
+static void grad_cross_entropy_each(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId in[4] = {dy[0], op->in[0], op->in[1], op->out + 1};
+    grad_give(c, op, 0, emit_value(&c->b, OP_cross_entropy_each_grad, op->attr, 4, in, NULL));
 }
 
 /* A term that is added to the loss: backward starts at its statistics, and at the loss. */

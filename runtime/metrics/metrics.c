@@ -247,6 +247,7 @@ static int write_events(Metrics *m, const StepNumbers *n, const Rates *r, char *
     EventFile *e = &m->events;
     event_begin(e);
     event_scalar(e, "train", "loss", n->loss);
+    for (int i = 0; i < n->n_term; i++) event_scalar(e, "train", n->term_name[i], n->term[i]);
     event_scalar(e, "train", "grad_norm", n->norm);
     event_scalar(e, "train", "lr", n->lr);
     bool tokens = *m->progress.rate_unit == 't';
@@ -265,6 +266,8 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
     json_t *o = new_event("step");
     json_object_set_new(o, "step", json_integer(n->step));
     json_object_set_new(o, "loss", json_number(n->loss));
+    for (int i = 0; i < n->n_term; i++)
+        json_object_set_new(o, n->term_name[i], json_number(n->term[i]));
     json_object_set_new(o, "grad_norm", json_number(n->norm));
     json_object_set_new(o, "lr", json_number(n->lr));
     json_object_set_new(o, "samples", json_integer(m->run.plan->settings->batch));
@@ -332,7 +335,8 @@ static void print_numbers(FILE *to, const Metrics *m) {
     }
     fprintf(to, "steps           %" PRId64 "\n", p->steps);
     if (p->skipped)
-        fprintf(to, "skipped         %" PRId64 " of them, which were not finite\n", p->skipped);
+        fprintf(to, "skipped         %" PRId64 " of them, which were not finite or had no target\n",
+                p->skipped);
     char history[HISTORY_BYTES];
     if (history_text(&p->history, history, sizeof history))
         fprintf(to, "loss            %s\n", history);

@@ -33,7 +33,10 @@ typedef struct StepNumbers {
     int64_t step;
     double loss, norm, lr, seconds;
     double loss_scale; /* after the step; 0: none */
-    bool skipped;      /* not finite, and not applied */
+    bool skipped;      /* not applied: it was not finite, or had no target */
+    int n_term;        /* the terms of the loss, where it has several */
+    const char *const *term_name;
+    const double *term;
 } StepNumbers;
 
 typedef struct CheckpointNumbers {

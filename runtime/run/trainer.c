@@ -25,8 +25,11 @@ typedef struct Trainer {
     char *step_state, *staging, *scale; /* in the arena; scale may be NULL */
     uint64_t slot_bytes;
     double step[STEP_SLOTS];
-    int n_metric;
+    int n_metric, n_term;
     const char *metric_name[MAX_METRICS]; /* "loss", "accuracy" */
+    const char *term_name[MAX_METRICS];   /* "loss.cross_entropy", of a step */
+    const char *term_at[MAX_METRICS];
+    double term[MAX_METRICS];
     const char *metric_at[MAX_METRICS];
     int64_t metric[MAX_METRICS][EXACT_WORDS], words[EXACT_WORDS];
     LossScale loss_scale;
@@ -51,13 +54,20 @@ static int find_states(Trainer *t) {
     t->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
     for (uint64_t i = 0; i < p->n_states; i++) {
         const char *name = plan_string(p, p->states[i].name);
-        if (p->states[i].role != STATE_METRIC || strncmp(name, "eval.", 5)) continue;
-        if (t->n_metric == MAX_METRICS) {
-            snprintf(t->rank->error, ERROR_BYTES, "the plan has more than %d metrics", MAX_METRICS);
+        if (p->states[i].role != STATE_METRIC) continue;
+        bool evaluation = !strncmp(name, "eval.", 5), term = !strncmp(name, "loss.", 5);
+        if (t->n_metric == MAX_METRICS || t->n_term == MAX_METRICS) {
+            snprintf(t->rank->error, ERROR_BYTES, "the plan has more than %d metrics or terms",
+                     MAX_METRICS - 1);
             return EXIT_CORRUPT;
         }
-        t->metric_name[t->n_metric] = name + 5;
-        t->metric_at[t->n_metric++] = arena + p->states[i].address;
+        if (evaluation) {
+            t->metric_name[t->n_metric] = name + 5;
+            t->metric_at[t->n_metric++] = arena + p->states[i].address;
+        } else if (term) {
+            t->term_name[t->n_term] = name;
+            t->term_at[t->n_term++] = arena + p->states[i].address;
+        }
     }
     return 0;
 }
@@ -120,14 +130,34 @@ static bool follow_scale(Trainer *t, const double *scale) {
     return !finite && (!fell || !isfinite(scale[SCALE_LOSS]));
 }
 
+static int read_terms(Trainer *t) {
+    for (int i = 0; i < t->n_term; i++) {
+        int code = rank_copy_out(t->rank, t->words, t->term_at[i], sizeof t->words);
+        if (code) return code;
+        t->term[i] = exact_mean(t->words);
+    }
+    return 0;
+}
+
+/* A step without targets changes nothing, not even the loss scale. */
+static void warn_no_targets(const Trainer *t, int64_t step) {
+    metrics_end_bar(t->run->metrics);
+    fprintf(stderr,
+            "warning: step %lld: no target counts, so it has no loss and the weights stay as they "
+            "are\n",
+            (long long)step);
+}
+
 static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
     Rank *r = t->rank;
     double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
     int code = t->scale ? rank_copy_out(r, scale, t->scale, sizeof scale) : 0;
+    if (!code && r->rank == 0) code = read_terms(t);
     if (code) return code;
     double seconds = monotonic_seconds() - t->begun;
     LossScale before = t->loss_scale;
-    bool asks = follow_scale(t, scale), scaled = t->loss_scale.scale > 0;
+    bool empty = t->scale && scale[SCALE_FINITE] != 0 && scale[SCALE_COUNT] == 0;
+    bool asks = !empty && follow_scale(t, scale), scaled = t->loss_scale.scale > 0;
     bool left_out = scaled || t->settings->on_nan == ON_NAN_SKIP;
     if (r->rank == 0) {
         StepNumbers n = {.step = c->step,
@@ -136,8 +166,12 @@ static int finish_step(Trainer *t, const ProgramCall *c, bool *stop) {
                          .lr = t->step[STEP_LR],
                          .seconds = seconds,
                          .loss_scale = t->loss_scale.scale,
-                         .skipped = scale[SCALE_FINITE] == 0 && left_out};
+                         .skipped = empty || (scale[SCALE_FINITE] == 0 && left_out),
+                         .n_term = t->n_term,
+                         .term_name = t->term_name,
+                         .term = t->term};
         rank_writes(r, true);
+        if (empty) warn_no_targets(t, c->step);
         keep_log_error(t, metrics_step(t->run->metrics, &n, r->error));
         rank_writes(r, false);
     }

@@ -85,7 +85,7 @@ error[E0310]: `x` of `relu` must be a tensor, not a mean or sum over the batch
 13 |     aux(relu(mean(x)), weight = 1)
    |              ^^^^^^^
    |
-   = help: each rank has only a part of it, so only aux(.., weight) takes it
+   = help: each rank has only a part of it, so only train.loss and aux(.., weight) take it
 
 error[E0310]: `term` of `aux` must be a tensor or a mean or sum over the batch, not a number
   --> m.fsd:14:9

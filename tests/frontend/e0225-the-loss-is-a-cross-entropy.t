@@ -19,6 +19,6 @@ error[E0225]: train.loss must be .. (ops with column LOSS)
 11 | train { loss = model(inputs); metric = [accuracy(model(inputs), targets), accuracy(model(inputs), targets)] }
    |                ^^^^^^^^^^^^^
    |
-   = help: for example loss = cross_entropy(model(x), y)
+   = help: take the mean of all its elements: mean(..)
 
 ==== exit 1

@@ -216,6 +216,8 @@ static const char *const every_op[] = {
     "#823 %828: i64[25] = average(%9, %6) {ignore = -100, alpha = 0.5} !forward -",
     "#824 %829: f32[2, 7, 3] = average_grad(%828) {exponent = -5, alpha = 0.5} !forward -",
     "#825 %830: i64[24] = average_loss(%60, %828) {alpha = 0.5} !forward -",
+    "#826 %831: i64[24] = count_targets(%6) {ignore = -100} !forward -",
+    "#827 %832: i64[24] = loss_term(%831, %828) {alpha = 0.5} !forward -",
     "end"};
 
 typedef struct Fixture {

@@ -208,6 +208,20 @@
         .in = {NORMAL(r, d), NORMAL(r, d)}, .out = {REAL(r, d)}, .reference = ref_softmax_grad,    \
         .tolerance = 2e-6                                                                          \
     }
+#define LOGSUMEXP(r, d)                                                                            \
+    {.op = OP_logsumexp,                                                                           \
+     .title = "logsumexp " #r " " #d,                                                              \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d)},                                                                         \
+     .out = {F32(r, 1)},                                                                           \
+     .reference = ref_logsumexp,                                                                   \
+     .tolerance = 1e-6},                                                                           \
+    {                                                                                              \
+        .op = OP_logsumexp_grad, .title = "logsumexp_grad " #r " " #d, .n_in = 3, .n_out = 1,      \
+        .in = {NORMAL(r, 1), NORMAL(r, d), IN(DT_F32, DERIVED, r, 1)}, .out = {REAL(r, d)},        \
+        .reference = ref_logsumexp_grad, .derive = derive_lse_of_second, .tolerance = 2e-6         \
+    }
 #define TOPK(r, e, k)                                                                              \
     {.op = OP_topk,                                                                                \
      .title = "topk " #r " " #e " " #k,                                                            \

@@ -117,6 +117,38 @@
         .in = {IN(DT_I64, DERIVED, AVERAGE_WORDS)}, .out = {REAL(r, d)},                           \
         .reference = ref_average_grad, .derive = derive_average, .tolerance = 2e-7                 \
     }
+/* The sum of weights has words of its own. */
+#define WEIGHTED(name, r, d)                                                                       \
+    {.op = OP_average,                                                                             \
+     .title = "average, weighted, " name,                                                          \
+     .attr = {.ignore = -100},                                                                     \
+     .n_in = 3,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {IN(MIX, SMALL, r, d), IN(DT_I32, TARGETS, r), IN(MIX, SMALL, r)},                      \
+     .out = {OUT(DT_I64, WEIGHTED_WORDS)},                                                         \
+     .reference = ref_average,                                                                     \
+     .limit = 9},                                                                                  \
+        {.op = OP_average_grad,                                                                    \
+         .title = "average_grad, weighted, " name,                                                 \
+         .attr = {.alpha = -0.3, .exponent = -5},                                                  \
+         .n_in = 1,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {IN(DT_I64, DERIVED, WEIGHTED_WORDS)},                                              \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_average_grad,                                                            \
+         .derive = derive_average,                                                                 \
+         .tolerance = 2e-7},                                                                       \
+    {                                                                                              \
+        .op = OP_count_targets, .title = "count_targets " name, .attr = {.ignore = -100},          \
+        .n_in = 1, .n_out = 1, .in = {IN(DT_I32, TARGETS, r, d)}, .out = {WORDS},                  \
+        .reference = ref_count_targets, .limit = 9, .exact = true                                  \
+    }
+#define LOSS_TERM(name, n, ...)                                                                    \
+    {                                                                                              \
+        .op = OP_loss_term, .title = "loss_term " name, .attr = {.alpha = 0.01}, .n_in = n,        \
+        .n_out = 1, .in = {IN(DT_I64, WORDS, EXACT_WORDS), __VA_ARGS__}, .out = {WORDS},           \
+        .reference = ref_loss_term, .derive = derive_average, .exact = true                        \
+    }
 /* Words of the loss are compared between devices. */
 #define AVERAGE_TERM(weight)                                                                       \
     {.op = OP_average_loss,                                                                        \

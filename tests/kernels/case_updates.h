@@ -54,6 +54,28 @@
         .out = {PITCHED(p, r, v), WORDS}, .reference = ref_cross_entropy_both, .tolerance = 2e-6,  \
         .limit = v, .exact = true                                                                  \
     }
+/* The loss of each row, and its gradient. */
+#define CROSS_ENTROPY_EACH(name, r, v, p, weight)                                                  \
+    {.op = OP_cross_entropy_each,                                                                  \
+     .title = "cross_entropy_each" name,                                                           \
+     .attr = {.ignore = -100, .z = weight},                                                        \
+     .n_in = 2,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {{PITCHED(p, r, v), FILL_NORMAL}, IN(DT_I32, TARGETS, r)},                              \
+     .out = {F32(r), F32(r)},                                                                      \
+     .reference = ref_cross_entropy_each,                                                          \
+     .tolerance = 1e-6,                                                                            \
+     .limit = v},                                                                                  \
+    {                                                                                              \
+        .op = OP_cross_entropy_each_grad, .title = "cross_entropy_each_grad" name,                 \
+        .attr = {.ignore = -100, .z = weight}, .n_in = 4, .n_out = 1,                              \
+        .in = {NORMAL(r),                                                                          \
+               {PITCHED(p, r, v), FILL_NORMAL},                                                    \
+               IN(DT_I32, TARGETS, r),                                                             \
+               IN(DT_F32, DERIVED, r)},                                                            \
+        .out = {PITCHED(p, r, v)}, .reference = ref_cross_entropy_each_grad,                       \
+        .derive = derive_lse_of_second, .tolerance = 2e-6, .limit = v                              \
+    }
 #define LOSS(r, v)                                                                                 \
     CROSS_ENTROPY(" " #r " " #v, r, v, 0, 0),                                                      \
         {.op = OP_accuracy,                                                                        \

@@ -73,5 +73,6 @@ void derive_average(const Case *, double *const *, double *const *);
 void derive_factored(const Case *, double *const *, double *const *);
 void derive_largest(const Case *, double *const *, double *const *);
 void derive_lse(const Case *, double *const *, double *const *);
+void derive_lse_of_second(const Case *, double *const *, double *const *);
 
 #endif

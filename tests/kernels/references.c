@@ -281,6 +281,38 @@ REF(cross_entropy_grad) {
         out[0][i] = target == (double)c->attr.ignore ? 0 : p * seed;
     }
 }
+/* 0 for targets that are ignored. */
+REF(cross_entropy_each) {
+    int64_t v = last(&c->in[0].type);
+    EACH(r, in_n(c, 1)) {
+        double lse = row_lse(in[0] + r * v, v), target = in[1][r];
+        bool counts = target != (double)c->attr.ignore;
+        out[0][r] = counts ? lse - in[0][r * v + (int64_t)target] + c->attr.z * lse * lse : 0;
+        out[1][r] = lse;
+    }
+}
+void derive_lse_of_second(const Case *c, double *const *in, double *const *out) {
+    (void)out;
+    int64_t v = last(&c->in[1].type);
+    EACH(r, in_n(c, 0)) in[c->n_in - 1][r] = row_lse(in[1] + r * v, v);
+}
+REF(cross_entropy_each_grad) {
+    int64_t v = last(&c->in[1].type);
+    EACH(i, in_n(c, 1)) {
+        int64_t r = i / v;
+        double target = in[2][r], share = 1 + 2 * c->attr.z * in[3][r];
+        double p = exp(in[1][i] - in[3][r]) * share - (target == (double)(i % v));
+        out[0][i] = target == (double)c->attr.ignore ? 0 : in[0][r] * p;
+    }
+}
+REF(logsumexp) {
+    int64_t v = last(&c->in[0].type);
+    EACH(r, out_n(c, 0)) out[0][r] = row_lse(in[0] + r * v, v);
+}
+REF(logsumexp_grad) {
+    int64_t v = last(&c->in[1].type);
+    EACH(i, out_n(c, 0)) out[0][i] = in[0][i / v] * exp(in[1][i] - in[2][i / v]);
+}
 REF(cross_entropy_both) {
     double *lse = malloc(sizeof *lse * (size_t)in_n(c, 1));
     double *const loss[2] = {out[1], lse}, *const from[4] = {in[0], in[1], lse, in[2]};
@@ -332,8 +364,10 @@ static double of_three(OpKind op, double a, double b, double c) {
     case OP_mul: return a * b;
     case OP_div: return a / b;
     case OP_power: return pow(a, b);
-    case OP_maximum: return fmax(a, b);
-    case OP_minimum: return fmin(a, b);
+    case OP_maximum:
+    case OP_at_least: return fmax(a, b);
+    case OP_minimum:
+    case OP_at_most: return fmin(a, b);
     case OP_less: return a < b;
     case OP_less_equal: return a <= b;
     case OP_equal: return a == b;
@@ -355,6 +389,7 @@ static double of_three(OpKind op, double a, double b, double c) {
     case OP_power_grad_base: return c == 0 ? 0 : a * c * pow(b, c - 1);
     case OP_power_grad_exponent: return c == 0 ? 0 : a * c * log(b);
     case OP_maximum_grad: return grad_of_extreme(a, b, c);
+    case OP_beyond_grad: return b > c ? a : 0;
     case OP_sqrt_grad: return a / (2 * b);
     case OP_rsqrt_grad: return -a * b * b * b / 2;
     case OP_abs_grad: return b > 0 ? a : b < 0 ? -a : 0;

@@ -201,22 +201,32 @@ REF(balance_grad) {
 /* Statistics of a batch of which the operands are a part: a sum of 90 elements, 77 targets. */
 void derive_average(const Case *c, double *const *in, double *const *out) {
     (void)out;
-    double *stats = in[c->op == OP_average_loss];
-    memset(stats, 0, sizeof *stats * AVERAGE_WORDS);
+    uint32_t of = c->op == OP_average_grad ? 0 : 1;
+    double *stats = in[of];
+    if (of >= c->n_in) return;
+    memset(stats, 0, sizeof *stats * (size_t)in_n(c, of));
     EACH(k, EXACT_BINS) stats[k] = (double)(k - 9) * 12345.0 * (double)(k < 12);
     stats[EXACT_COUNT] = 90;
     stats[AVERAGE_TARGETS] = 77;
+    EACH(k, in_n(c, of) == WEIGHTED_WORDS ? 12 : 0)
+    stats[AVERAGE_WORDS + k] = (double)(k + 3) * 54321.0;
+}
+static double divisor_of(const double *stats, int64_t words) {
+    return words == WEIGHTED_WORDS ? value_of(stats + AVERAGE_WORDS) : stats[EXACT_COUNT];
 }
 /* Of small integers: one bin, and what it carries. */
 REF(average) {
     enum { BIN = 10 };
     double unit = ldexp(1, EXACT_BIN_BITS * BIN + EXACT_LOWEST_EXPONENT);
     double full = ldexp(1, EXACT_BIN_BITS);
-    memset(out[0], 0, sizeof(double) * AVERAGE_WORDS);
-    EACH(i, in_n(c, 0)) out[0][BIN] += in[0][i] / unit;
-    out[0][BIN + 1] = floor(out[0][BIN] / full + 0.5);
-    out[0][BIN] -= out[0][BIN + 1] * full;
-    out[0][EXACT_COUNT] = (double)in_n(c, 0);
+    memset(out[0], 0, sizeof(double) * (size_t)out_n(c, 0));
+    for (uint32_t k = 0; k < c->n_in; k += 2) {
+        double *words = out[0] + (k ? AVERAGE_WORDS : 0);
+        EACH(i, in_n(c, k)) words[BIN] += in[k][i] / unit;
+        words[BIN + 1] = floor(words[BIN] / full + 0.5);
+        words[BIN] -= words[BIN + 1] * full;
+        words[EXACT_COUNT] = (double)in_n(c, k);
+    }
     EACH(i, in_n(c, 1)) out[0][AVERAGE_TARGETS] += in[1][i] != (double)c->attr.ignore;
 }
 REF(average_loss) {
@@ -224,8 +234,19 @@ REF(average_loss) {
     out[0][0] =
         value_of(in[0]) + c->attr.alpha * value_of(in[1]) / in[1][EXACT_COUNT] * in[0][EXACT_COUNT];
 }
+REF(loss_term) {
+    memcpy(out[0], in[0], sizeof(double) * EXACT_WORDS);
+    if (c->n_in < 2) return;
+    memset(out[0], 0, sizeof(double) * EXACT_COUNT);
+    double mean = value_of(in[1]) / divisor_of(in[1], in_n(c, 1));
+    out[0][0] = c->attr.alpha * mean * in[0][EXACT_COUNT];
+}
+REF(count_targets) {
+    memset(out[0], 0, sizeof(double) * EXACT_WORDS);
+    EACH(i, in_n(c, 0)) out[0][EXACT_COUNT] += in[0][i] != (double)c->attr.ignore;
+}
 REF(average_grad) {
     double scale = c->n_in > 1 ? in[1][STEP_LOSS_SCALE] : 1;
-    double slope = c->attr.alpha / in[0][EXACT_COUNT] * in[0][AVERAGE_TARGETS];
+    double slope = c->attr.alpha / divisor_of(in[0], in_n(c, 0)) * in[0][AVERAGE_TARGETS];
     EACH(i, out_n(c, 0)) out[0][i] = ldexp(scale * slope, (int)c->attr.exponent);
 }

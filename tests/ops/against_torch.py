@@ -34,6 +34,8 @@ class Case:
     def __init__(self, seed, op):
         self.r = random.Random(f"{op} {seed}")
         self.fields, self.params, self.meshes = {}, {}, ["dp = 1"]
+        self.loss = self.torch_loss = None  # mse of the result and field y
+        self.inputs = []  # what forward takes; else all fields but y
         self.precisions = ["f32", "f32", "bf16"]
         self.batch = self.r.choice([1, 2, 2, 4])
         OPS[op](self, self.r)
@@ -59,9 +61,10 @@ class Case:
             "module Net {",
             *(f"  {n} : param[{', '.join(map(str, s))}] = zeros"
               for n, (s, _) in self.params.items()),
-            f"  forward({', '.join(names)}) {{", *("    " + line for line in self.body), "  }", "}",
+            f"  forward({', '.join(self.inputs or names)}) {{", *("    " + line for line in self.body), "  }", "}",
             "model = Net", f"data {{ train = npy({size}); order = sequential }}",
-            f"train {{ loss = mse(model({', '.join(names)}), y); batch = {self.batch}; steps = 1",
+            f"train {{ loss = {self.loss or 'mse(model(' + ', '.join(names) + '), y)'}",
+            f"  batch = {self.batch}; steps = 1",
             f"  optimizer = sgd(lr = 0.1); precision = {self.precision} }}",
             f"shard {{ mesh = ({self.mesh}); unit = root }}", ""])  # fmt: skip
 
@@ -76,7 +79,7 @@ class Case:
         env = {n: tensor([self.batch, *s], f, v) for n, (s, f, v) in self.fields.items()}
         params = {n: tensor(s, "f", v).requires_grad_() for n, (s, v) in self.params.items()}
         out = self.torch(torch, {**env, **params})
-        loss = ((out - env["y"]) ** 2).mean()
+        loss = self.torch_loss(torch, {**env, **params}, out) if self.loss else ((out - env["y"]) ** 2).mean()
         loss.backward()
         return loss.item(), {n: p.grad.flatten().tolist() for n, p in params.items()}
 
@@ -179,7 +182,82 @@ def rounding(c, r):
     c.torch = by_torch
 
 
-OPS = {"attention": attention, "rounding": rounding}
+def losses(c, r):
+    """Sums and multiples of means of logits [B, T, C], each with a count of its own."""
+    T, C, D = r.randint(1, 7), r.choice([2, 3, 7, 33, 120]), r.randint(1, 6)
+    c.params["w"] = [C, D], narrow(c.normal(C * D))
+    c.inputs = ["x"]
+    c.body = ["return linear(x, w)"]
+    for name in "xo":  # a second input, such as the answer that was not preferred
+        c.field(name, [T, D])
+    for name in "tu":
+        c.field(name, [T], lambda: r.choice([-100, r.randrange(C), r.randrange(C)]))
+    c.fields["t"][2][0] = c.fields["u"][2][-1] = 0  # one of them counts
+    c.field("m", [T], lambda: r.randrange(2))
+    c.fields["m"][2][0] = 1
+    c.field("s", [T, 1])
+    n = c.batch * T
+    rows = [[abs(v) + 0.1 for v in c.normal(C)] for _ in range(n)]
+    c.fields["p"] = [T, C], "f", narrow([v / sum(row) for row in rows for v in row])
+    c.fields["b"] = [T, C], "f", narrow([r.choice([0, 1, r.random()]) for _ in range(n * C)])
+
+    def token(torch, v, out, target):
+        ignored = v[target] == -100
+        picked = out.gather(-1, v[target].clamp(min=0)[..., None])[..., 0]
+        return (out.logsumexp(-1) - picked).masked_fill(ignored, 0), (~ignored).double()
+
+    def mean_of(torch, v, out, target, weight=1):
+        each, counts = token(torch, v, out, target)
+        return (weight * each).sum() / (weight * counts).sum()
+
+    def class_weight(torch, v, target):
+        return torch.where(v[target] == 1, 3.0, 0.5).double()
+
+    def divergence(torch, v, out):
+        return (v["p"] * (v["p"].log() - out.log_softmax(-1))).sum(-1)
+
+    def other(torch, v):
+        return v["o"] @ v["w"].T
+
+    def preference(torch, v, out):
+        each = token(torch, v, out, "t")[0].sum(-1) - token(torch, v, other(torch, v), "t")[0].sum(-1)
+        return torch.nn.functional.softplus(0.3 * each + v["s"].sum((1, 2))).mean()
+
+    ce = "cross_entropy(model(x), t, each = true)"
+    weight = "where(t == 1, 3, 0.5)"
+    terms = [
+        ("cross_entropy(model(x), t)", lambda t, v, o: mean_of(t, v, o, "t")),
+        ("cross_entropy(model(x), u, z = 0.01)", lambda t, v, o: mean_of(t, v, o, "u") +
+            0.01 * (o.logsumexp(-1) ** 2 * token(t, v, o, "u")[1]).sum() / token(t, v, o, "u")[1].sum()),
+        (f"sum({weight} * {ce}) / sum({weight} * (t != -100))",
+            lambda t, v, o: mean_of(t, v, o, "t", class_weight(t, v, "t"))),
+        (f"sum(m * {ce}) / sum(m)",
+            lambda t, v, o: (v["m"] * token(t, v, o, "t")[0]).sum() / v["m"].sum()),
+        ("mean((logsumexp(model(x)) - mean(model(x), axis = -1)) * s)",
+            lambda t, v, o: ((o.logsumexp(-1, keepdim=True) - o.mean(-1, keepdim=True)) * v["s"]).mean()),
+        ("cross_entropy(model(x), p)", lambda t, v, o: -(v["p"] * o.log_softmax(-1)).sum(-1).mean()),
+        ("kl(p, model(x))", lambda t, v, o: divergence(t, v, o).mean()),
+        ("sum(m * kl(p, model(x), each = true)) / sum(m)",
+            lambda t, v, o: (v["m"] * divergence(t, v, o)).sum() / v["m"].sum()),
+        ("binary_cross_entropy(model(x), b)",
+            lambda t, v, o: t.nn.functional.binary_cross_entropy_with_logits(o, v["b"])),
+        ("mean(logsumexp(model(x)) * logsumexp(model(x)))", lambda t, v, o: (o.logsumexp(-1) ** 2).mean()),
+        (f"mean(softplus(0.3 * (sum({ce}, axis = 1) - sum({ce.replace('(x)', '(o)')}, axis = 1))"
+         " + sum(s, axis = [1, 2])[:, :, 0]))", preference),
+        ("mse(model(x), b)", lambda t, v, o: ((o - v["b"]) ** 2).mean()),
+        ("mean(model(o) * model(x))", lambda t, v, o: (other(t, v) * o).mean()),
+    ]  # fmt: skip
+    chosen = r.sample(terms, r.choice([1, 1, 2, 3, 4]))
+    factors = [r.choice([1, 1, 0.5, -0.3, 2]) for _ in chosen]
+    texts = [t if f == 1 else f"{f} * ({t})" for f, (t, _) in zip(factors, chosen)]
+    c.loss = " + ".join(texts)
+    if r.random() < 0.3:
+        c.loss = "(" + ", ".join(f"n{i} = {t}" for i, t in enumerate(texts)) + ")"
+    c.torch = lambda torch, v: v["x"] @ v["w"].T
+    c.torch_loss = lambda torch, v, out: sum(f * g(torch, v, out) for f, (_, g) in zip(factors, chosen))
+
+
+OPS = {"attention": attention, "rounding": rounding, "losses": losses}
 
 
 def summed(gradients):

@@ -132,6 +132,8 @@ static void case_div_crossed(Model *m) { crossed(m, OP_div); }
 static void case_div_same(Model *m) { both_same(m, OP_div); }
 static void case_maximum(Model *m) { binary(m, OP_maximum, DIMS(3, 7), 1); }
 static void case_maximum_crossed(Model *m) { crossed(m, OP_maximum); }
+static void case_at_least(Model *m) { binary(m, OP_at_least, DIMS(3, 7), 1); }
+static void case_at_most(Model *m) { binary(m, OP_at_most, DIMS(3, 7), 2); }
 static void case_minimum(Model *m) { binary(m, OP_minimum, DIMS(3, 7), 2); }
 static void case_minimum_crossed(Model *m) { crossed(m, OP_minimum); }
 static void case_power(Model *m) {
@@ -278,6 +280,8 @@ static const Case cases[] = {
     {OP_maximum, case_maximum},
     {OP_maximum, case_maximum_crossed},
     {OP_minimum, case_minimum},
+    {OP_at_least, case_at_least},
+    {OP_at_most, case_at_most},
     {OP_minimum, case_minimum_crossed},
     {OP_power, case_power},
     {OP_where, case_where},
@@ -357,6 +361,8 @@ static const Case cases[] = {
     {OP_cross_entropy, case_cross_entropy_ignored},
     {OP_cross_entropy, case_cross_entropy_wide},
     {OP_cross_entropy, case_cross_entropy_z},
+    {OP_cross_entropy_each, case_cross_entropy_each},
+    {OP_logsumexp, case_logsumexp},
     {OP_linear_gelu, case_linear_gelu},
     {OP_linear_gelu, case_linear_gelu_erf},
     {OP_linear_gelu, case_linear_gelu_without_bias},

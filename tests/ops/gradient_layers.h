@@ -206,6 +206,14 @@ static void case_cross_entropy_ignored(Model *m) {
 static void case_cross_entropy_z(Model *m) {
     cross_entropy_of(m, input(m, DIMS(7, 9)), IGNORED, (Attrs){.ignore = IGNORED, .z = 0.3});
 }
+static void case_cross_entropy_each(Model *m) {
+    ValueId logits = input(m, DIMS(4, 9)), targets = ids(m, 9, IGNORED, DIMS(4));
+    loss(m, apply(m, OP_cross_entropy_each, (Attrs){.ignore = IGNORED, .z = 0.2},
+                  OPERANDS(logits, targets)));
+}
+static void case_logsumexp(Model *m) {
+    loss(m, apply(m, OP_logsumexp, (Attrs){0}, OPERANDS(input(m, DIMS(3, 2, 7)))));
+}
 static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
 
 static ValueId norm(Model *m, ValueId x, int64_t D) {

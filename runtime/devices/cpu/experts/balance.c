@@ -31,7 +31,7 @@ static void probabilities(const Operand *x, int64_t row, int64_t experts, float 
     for (int64_t e = 0; e < experts; e++) p[e] = (float)((double)p[e] / total);
 }
 
-static int64_t count_targets(Operand t, int64_t ignore) {
+static int64_t targets_in(Operand t, int64_t ignore) {
     int64_t n = t.n;
     for (int64_t i = 0; t.dtype == DT_I32 && i < t.n; i++)
         n -= ((const int32_t *)t.at)[i] == ignore;
@@ -72,7 +72,7 @@ KERNEL(balance) {
 #pragma omp parallel num_threads(threads_for(l, x.n * 8))
     add_up(&x, my_range(tokens, 1), experts, stats);
     stats[2 * experts] = tokens;
-    stats[2 * experts + 1] = count_targets(input(l, 2), l->call->attr->ignore);
+    stats[2 * experts + 1] = targets_in(input(l, 2), l->call->attr->ignore);
     return 0;
 }
 
@@ -91,21 +91,43 @@ static void add_term(Operand loss, Result out, double term) {
     exact_finish(&exact, out.at);
 }
 
-KERNEL(balance_loss) {
-    Operand loss = input(l, 0), in = input(l, 1);
-    Result out = output(l, 0);
-    int64_t experts = (in.n - 2) / 2;
-    const int64_t *stats = in.at;
-    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
-        in.dtype != DT_I64 || experts < 1 || in.n != balance_words(experts))
-        return bad_operands(l);
+static double balance_term(const int64_t *stats, int64_t experts, double alpha) {
     double sum = 0.0, tokens = (double)stats[2 * experts];
     for (int64_t e = 0; e < experts; e++)
         sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
-    sum *= l->call->attr->alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS);
-    add_term(loss, out, sum);
+    return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
+}
+
+/* What a mean divides by: its elements, or the sum of its weights. */
+static double divisor_of(Operand stats) {
+    const int64_t *words = stats.at, *weights = words + AVERAGE_WORDS;
+    if (stats.n != WEIGHTED_WORDS) return (double)words[EXACT_COUNT];
+    return weights[EXACT_NONFINITE] ? __builtin_nan("") : exact_value(weights);
+}
+
+/* A mean of nothing adds nothing. */
+static double average_term(Operand stats, double alpha) {
+    const int64_t *words = stats.at;
+    double divisor = divisor_of(stats);
+    if (words[EXACT_NONFINITE]) return __builtin_nan("");
+    return divisor == 0.0 ? 0.0 : alpha * (exact_value(words) / divisor);
+}
+
+/* The loss with the term, which balance_loss or average_loss adds. */
+static int put_term(const Launch *l, Operand loss) {
+    Operand in = input(l, 1);
+    Result out = output(l, 0);
+    double alpha = l->call->attr->alpha;
+    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
+        in.dtype != DT_I64 || !are_loss_statistics(in.n))
+        return bad_operands(l);
+    add_term(loss, out,
+             are_average_words(in.n) ? average_term(in, alpha)
+                                     : balance_term(in.at, (in.n - 2) / 2, alpha));
     return 0;
 }
+
+KERNEL(balance_loss) { return put_term(l, input(l, 0)); }
 
 KERNEL(balance_grad) {
     Operand x = input(l, 0), in = input(l, 1);
@@ -137,12 +159,8 @@ KERNEL(balance_grad) {
 
 /* ---- means over the batch */
 
-KERNEL(average) {
-    Operand x = input(l, 0);
-    Result out = output(l, 0);
-    int64_t *stats = out.at;
-    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != AVERAGE_WORDS) return bad_operands(l);
-    memset(stats, 0, AVERAGE_WORDS * sizeof *stats);
+static void add_elements(const Launch *l, Operand x, int64_t *stats) {
+    memset(stats, 0, EXACT_WORDS * sizeof *stats);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         ExactSum sum = {0};
@@ -152,31 +170,58 @@ KERNEL(average) {
         exact_finish(&sum, stats);
     }
     stats[EXACT_COUNT] = x.n;
-    stats[AVERAGE_TARGETS] = count_targets(input(l, 1), l->call->attr->ignore);
+}
+
+KERNEL(average) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    int64_t *stats = out.at;
+    bool weighted = l->call->n_in > 2;
+    if (!is_real(x.dtype) || out.dtype != DT_I64 ||
+        out.n != (weighted ? WEIGHTED_WORDS : AVERAGE_WORDS))
+        return bad_operands(l);
+    add_elements(l, x, stats);
+    if (weighted) add_elements(l, input(l, 2), stats + AVERAGE_WORDS);
+    stats[AVERAGE_TARGETS] = targets_in(input(l, 1), l->call->attr->ignore);
     return 0;
 }
 
-KERNEL(average_loss) {
-    Operand loss = input(l, 0), in = input(l, 1);
+KERNEL(count_targets) {
     Result out = output(l, 0);
-    const int64_t *stats = in.at;
-    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
-        in.dtype != DT_I64 || in.n != AVERAGE_WORDS)
-        return bad_operands(l);
-    double mean = exact_value(stats) / (double)stats[EXACT_COUNT];
-    if (stats[EXACT_NONFINITE]) mean = __builtin_nan("");
-    add_term(loss, out, l->call->attr->alpha * mean);
+    if (out.dtype != DT_I64 || out.n != EXACT_WORDS) return bad_operands(l);
+    memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
+    ((int64_t *)out.at)[EXACT_COUNT] = targets_in(input(l, 0), l->call->attr->ignore);
     return 0;
+}
+
+KERNEL(average_loss) { return put_term(l, input(l, 0)); }
+
+KERNEL(loss_term) {
+    Operand loss = input(l, 0);
+    Result out = output(l, 0);
+    int64_t *words = out.at;
+    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n)
+        return bad_operands(l);
+    if (l->call->n_in < 2) {
+        memcpy(words, loss.at, EXACT_WORDS * sizeof *words);
+        return 0;
+    }
+    int64_t count = ((const int64_t *)loss.at)[EXACT_COUNT];
+    int64_t none[EXACT_WORDS] = {[EXACT_COUNT] = count};
+    loss.at = none;
+    return put_term(l, loss);
 }
 
 KERNEL(average_grad) {
     Operand in = input(l, 0);
     Result out = output(l, 0);
     const int64_t *stats = in.at;
-    if (in.dtype != DT_I64 || in.n != AVERAGE_WORDS || !is_real(out.dtype)) return bad_operands(l);
+    if (in.dtype != DT_I64 || !are_average_words(in.n) || !is_real(out.dtype))
+        return bad_operands(l);
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     double seed = factor * (double)loss_scale(l, 1), targets = (double)stats[AVERAGE_TARGETS];
-    V16 slope = v_all((float)(seed / (double)stats[EXACT_COUNT] * targets));
+    double divisor = divisor_of(in);
+    V16 slope = v_all(divisor == 0.0 ? 0.0f : (float)(seed / divisor * targets));
 #pragma omp parallel num_threads(threads_for(l, out.n))
     {
         WorkRange r = my_range(out.n, LANES);

@@ -1,4 +1,5 @@
-/* Losses and metrics: mse, cross_entropy, accuracy. R rows of V logits, targets i32[R].
+/* Losses and metrics: mse, cross_entropy, of each target or of all, accuracy. R rows of V logits,
+ * targets i32[R].
  *
  * loss of a row = lse - logit[target] + z lse^2, rounded to f32; the sum over rows is exact
  * (exact.h). lse is the largest logit plus the logarithm of the sum of exponentials
@@ -22,20 +23,23 @@ typedef struct Targets {
     double z;
 } Targets;
 
-static bool get_targets(const Launch *l, Targets *t) {
-    Operand logits = input(l, 0), targets = input(l, 1);
+/* The logits are operand k, their targets the next one. */
+static bool get_targets_at(const Launch *l, uint32_t k, Targets *t) {
+    Operand logits = input(l, k), targets = input(l, k + 1);
     t->at = targets.at;
     t->ignore = l->call->attr->ignore;
     t->z = l->call->attr->z;
     t->width = last_dim(logits.type);
     t->pitch = type_pitch(logits.type);
     t->rows = targets.n;
-    DimPart columns = input_part(l->call, 0, logits.type->rank - 1);
+    DimPart columns = input_part(l->call, k, logits.type->rank - 1);
     t->from = columns.from;
     t->whole = columns.whole;
     t->own = MIN(MAX(columns.whole - columns.from, 0), t->width);
     return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == t->rows * t->width;
 }
+
+static bool get_targets(const Launch *l, Targets *t) { return get_targets_at(l, 0, t); }
 
 /* 0, or the error for the first target that is not an index into the logits. */
 static int check_targets(const Launch *l, const Targets *t) {
@@ -90,6 +94,29 @@ KERNEL(cross_entropy) {
             exact_push(&sum, losses, false);
         }
         exact_finish(&sum, loss.at);
+    }
+    return 0;
+}
+
+KERNEL(cross_entropy_each) {
+    Operand logits = input(l, 0);
+    Result each = output(l, 0), lse = output(l, 1);
+    Targets t;
+    if (!get_targets(l, &t) || lse.n != t.rows || lse.dtype != DT_F32 || each.n != t.rows ||
+        each.dtype != DT_F32)
+        return bad_operands(l);
+    int code = check_targets(l, &t);
+    if (code) return code;
+#pragma omp parallel num_threads(threads_for(l, logits.n))
+    {
+        WorkRange r = my_range(t.rows, 1);
+        float top = first_top(&logits, &t, r);
+        for (int64_t row = r.from; row < r.to; row++) {
+            double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
+            bool counts = t.at[row] != t.ignore;
+            ((float *)lse.at)[row] = (float)log_sum;
+            ((float *)each.at)[row] = counts ? loss_of_row(&logits, &t, row, log_sum) : 0.0f;
+        }
     }
     return 0;
 }
@@ -240,6 +267,25 @@ KERNEL(cross_entropy_grad) {
         WorkRange r = my_range(t.rows, 1);
         for (int64_t row = r.from; row < r.to; row++)
             slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true, seed);
+    }
+    return 0;
+}
+
+KERNEL(cross_entropy_each_grad) {
+    Operand dy = input(l, 0), logits = input(l, 1), lse = input(l, 3);
+    Result out = output(l, 0);
+    Targets t;
+    if (!get_targets_at(l, 1, &t) || lse.n != t.rows || lse.dtype != DT_F32 || dy.n != t.rows ||
+        !is_real(dy.dtype) || out.n != logits.n || !is_real(out.dtype))
+        return bad_operands(l);
+    int code = check_targets(l, &t);
+    if (code) return code;
+#pragma omp parallel num_threads(threads_for(l, logits.n))
+    {
+        WorkRange r = my_range(t.rows, 1);
+        for (int64_t row = r.from; row < r.to; row++)
+            slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true,
+                         element_load(dy.at, dy.dtype, row));
     }
     return 0;
 }

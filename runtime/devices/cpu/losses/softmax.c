@@ -1,4 +1,5 @@
-/* softmax and topk, row by row, and their gradients. R rows of D numbers; topk takes K of E.
+/* softmax, logsumexp and topk, row by row, and their gradients. R rows of D numbers; topk takes K
+ * of E.
  *
  * A row is shifted by its largest number; exponentials are added as exponentials.h says. A row that
  * holds a nan, or inf - inf, is nan.
@@ -17,6 +18,45 @@ static void softmax_row(const Operand *x, Result out, int64_t from, int64_t widt
                      : v_exp(v_get(x->at, x->dtype, from + i, width - i) - top);
         v_put(out.at, out.dtype, from + i, width - i, e * scale);
     }
+}
+
+KERNEL(logsumexp) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    int64_t width = last_dim(x.type);
+    if (!is_real(x.dtype) || out.dtype != DT_F32 || out.n * width != x.n) return bad_operands(l);
+#pragma omp parallel num_threads(threads_for(l, x.n * 4))
+    {
+        WorkRange r = my_range(out.n, 1);
+        for (int64_t row = r.from; row < r.to; row++) {
+            float top = row_top(&x, row * width, width);
+            double sum = exp_sum(&x, row * width, width, top, -1, NULL, NULL);
+            ((float *)out.at)[row] = (float)((double)top + log_f64(sum));
+        }
+    }
+    return 0;
+}
+
+KERNEL(logsumexp_grad) {
+    Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
+    Result out = output(l, 0);
+    int64_t width = last_dim(x.type);
+    if (!is_real(dy.dtype) || y.dtype != DT_F32 || !is_real(x.dtype) || !is_real(out.dtype) ||
+        out.n != x.n || y.n * width != x.n || dy.n != y.n)
+        return bad_operands(l);
+#pragma omp parallel num_threads(threads_for(l, x.n * 4))
+    {
+        WorkRange r = my_range(y.n, 1);
+        for (int64_t row = r.from; row < r.to; row++) {
+            float seed = element_load(dy.at, dy.dtype, row);
+            for (int64_t i = 0; i < width; i += LANES) {
+                V16 e = v_exp(v_get(x.at, x.dtype, row * width + i, width - i) -
+                              ((const float *)y.at)[row]);
+                v_put(out.at, out.dtype, row * width + i, width - i, e * seed);
+            }
+        }
+    }
+    return 0;
 }
 
 KERNEL(softmax) {

@@ -78,8 +78,8 @@ KERNEL(grad_norm) {
     return 0;
 }
 
-/* (loss, norm, step) -> scale. A step whose gradients overflowed under a loss scale is never taken.
- */
+/* (loss, norm, step) -> scale. A step whose gradients overflowed under a loss scale is never taken,
+ * nor is one without a target, which has no loss and no gradient. */
 KERNEL(step_scale) {
     Operand loss = input(l, 0), norm = input(l, 1);
     Result out = output(l, 0);
@@ -93,8 +93,8 @@ KERNEL(step_scale) {
     const int64_t *loss_words = loss.at;
     double *scale = out.at;
     double count = (double)loss_words[EXACT_COUNT], nan = __builtin_nan("");
-    /* Without a target there is no mean: not finite. */
-    bool loss_finite = loss_words[EXACT_NONFINITE] == 0 && count > 0.0;
+    bool sum_finite = loss_words[EXACT_NONFINITE] == 0, loss_finite = sum_finite && count > 0.0;
+    bool nothing = count == 0.0 && sum_finite;
     double root;
     bool norm_finite = norm_of(norm.at, attr->clip_norm, &root);
     double seed = __builtin_ldexp(scaled ? loss_scale : 1.0, (int)attr->exponent);
@@ -105,11 +105,11 @@ KERNEL(step_scale) {
         factor = attr->clip / (length + 1e-6);
         if (factor > 1.0) factor = 1.0;
     }
-    bool finite = loss_finite && norm_finite;
+    bool finite = nothing || (loss_finite && norm_finite);
     memset(scale, 0, (size_t)out.n * sizeof *scale);
     scale[SCALE_GRADIENT] = unclipped * factor;
     scale[SCALE_UNCLIPPED] = unclipped;
-    scale[SCALE_APPLY] = finite || (attr->on_nan == ON_NAN_CONTINUE && !scaled);
+    scale[SCALE_APPLY] = !nothing && (finite || (attr->on_nan == ON_NAN_CONTINUE && !scaled));
     scale[SCALE_LOSS] = loss_finite ? exact_value(loss_words) / count : nan;
     scale[SCALE_NORM] = length;
     scale[SCALE_COUNT] = count;

@@ -102,23 +102,34 @@ DEVICE double balance_term(const int64_t *stats, int64_t experts, double alpha) 
     return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
 }
 
-DEVICE double average_term(const int64_t *stats, double alpha) {
-    if (stats[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
-    return alpha * (exact_value(stats) / (double)stats[EXACT_COUNT]);
+/* What a mean divides by: its elements, or the sum of its weights. */
+DEVICE double divisor_of(const int64_t *stats, bool weighted) {
+    const int64_t *weights = stats + AVERAGE_WORDS;
+    if (!weighted) return (double)stats[EXACT_COUNT];
+    return weights[EXACT_NONFINITE] ? __longlong_as_double(0x7ff8000000000000ll)
+                                    : exact_value(weights);
 }
 
-/* One warp. A term for each target of this rank, in three parts, which together hold a double.
- * experts: 0 for a mean. */
+/* A mean of nothing adds nothing. */
+DEVICE double average_term(const int64_t *stats, bool weighted, double alpha) {
+    double divisor = divisor_of(stats, weighted);
+    if (stats[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
+    return divisor == 0.0 ? 0.0 : alpha * (exact_value(stats) / divisor);
+}
+
+/* One warp. A term for each target of this rank, in three parts, which together hold a double; with
+ * the loss, unless that is only asked for their number. stats: n words. */
 __global__ void __launch_bounds__(WARP)
-    add_term(int64_t *words, const int64_t *loss, const int64_t *stats, int64_t experts,
-             double alpha) {
+    add_term(int64_t *words, const int64_t *loss, const int64_t *stats, int64_t n, double alpha,
+             bool with_loss) {
     begin_kernel();
     int lane = threadIdx.x;
-    if (lane < EXACT_WORDS) words[lane] = loss[lane];
+    if (lane < EXACT_WORDS) words[lane] = with_loss || lane == EXACT_COUNT ? loss[lane] : 0;
     __syncwarp();
     float parts[3] = {};
     if (lane == 0) {
-        double term = experts ? balance_term(stats, experts, alpha) : average_term(stats, alpha);
+        double term = are_average_words(n) ? average_term(stats, n == WEIGHTED_WORDS, alpha)
+                                           : balance_term(stats, (n - 2) / 2, alpha);
         double rest = term * (double)words[EXACT_COUNT];
         for (int k = 0; k < 3; k++) {
             parts[k] = (float)rest;
@@ -128,16 +139,17 @@ __global__ void __launch_bounds__(WARP)
     exact_add<3>(words, parts, false);
 }
 
-KERNEL(balance_loss) {
+static int put_term(const Launch *l, bool with_loss) {
     Operand loss = input(l, 0), in = input(l, 1);
     Result out = output(l, 0);
-    int64_t experts = (in.n - 2) / 2;
     if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
-        in.dtype != DT_I64 || experts < 1 || in.n != balance_words(experts))
+        in.dtype != DT_I64 || !are_loss_statistics(in.n))
         return bad_operands(l);
     return LAUNCH(l, add_term, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at,
-                  (const int64_t *)in.at, experts, l->call->attr->alpha);
+                  (const int64_t *)in.at, in.n, l->call->attr->alpha, with_loss);
 }
+
+KERNEL(balance_loss) { return put_term(l, true); }
 
 __global__ void __launch_bounds__(BALANCE_THREADS)
     balance_slopes(void *out, int dtype, Real x, const int64_t *stats, int64_t rows,
@@ -202,37 +214,79 @@ __global__ void __launch_bounds__(AVERAGE_THREADS)
     end_words(stats, words);
 }
 
-KERNEL(average) {
-    Operand x = input(l, 0), targets = input(l, 1);
-    Result out = output(l, 0);
-    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != AVERAGE_WORDS) return bad_operands(l);
+static Counted counted_in(const Launch *l, Operand targets) {
     Counted c = {};
     if (targets.dtype == DT_I32) c.targets = (const int32_t *)targets.at;
     c.n_targets = targets.n, c.ignore = l->call->attr->ignore;
-    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * 8));
-    unsigned blocks =
-        MIN(blocks_for(MAX(x.n, c.n_targets), AVERAGE_THREADS * EIGHT), (unsigned)AVERAGE_BLOCKS);
-    if (code) return code;
-    return LAUNCH(l, sum_elements, MAX(blocks, 1u), AVERAGE_THREADS, 0, (int64_t *)out.at, x.at,
-                  x.dtype, x.n, c);
+    return c;
 }
 
-KERNEL(average_loss) {
-    Operand loss = input(l, 0), in = input(l, 1);
+static unsigned average_blocks(int64_t n) {
+    unsigned blocks = MIN(blocks_for(n, AVERAGE_THREADS * EIGHT), (unsigned)AVERAGE_BLOCKS);
+    return MAX(blocks, 1u);
+}
+
+/* Without targets it adds to the words of an exact accumulator only. */
+static int launch_sum(const Launch *l, int64_t *words, Operand x, Counted c) {
+    return LAUNCH(l, sum_elements, average_blocks(MAX(x.n, c.n_targets)), AVERAGE_THREADS, 0, words,
+                  x.at, x.dtype, x.n, c);
+}
+
+KERNEL(average) {
+    Operand x = input(l, 0);
     Result out = output(l, 0);
-    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
-        in.dtype != DT_I64 || in.n != AVERAGE_WORDS)
+    bool weighted = l->call->n_in > 2;
+    if (!is_real(x.dtype) || out.dtype != DT_I64 ||
+        out.n != (weighted ? WEIGHTED_WORDS : AVERAGE_WORDS))
         return bad_operands(l);
-    return LAUNCH(l, add_term, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at,
-                  (const int64_t *)in.at, (int64_t)0, l->call->attr->alpha);
+    int64_t *stats = (int64_t *)out.at;
+    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * 8));
+    if (!code) code = launch_sum(l, stats, x, counted_in(l, input(l, 1)));
+    if (code || !weighted) return code;
+    return launch_sum(l, stats + AVERAGE_WORDS, input(l, 2), Counted{});
+}
+
+__global__ void __launch_bounds__(AVERAGE_THREADS) count_all_targets(int64_t *words, Counted c) {
+    begin_kernel();
+    int64_t n = 0, first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (int64_t i = first; i < c.n_targets; i += (int64_t)gridDim.x * blockDim.x)
+        n += !c.targets || c.targets[i] != c.ignore;
+    if (n) add_word(&words[EXACT_COUNT], n);
+}
+
+KERNEL(count_targets) {
+    Operand targets = input(l, 0);
+    Result out = output(l, 0);
+    if (out.dtype != DT_I64 || out.n != EXACT_WORDS) return bad_operands(l);
+    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * 8));
+    if (code) return code;
+    return LAUNCH(l, count_all_targets, average_blocks(targets.n), AVERAGE_THREADS, 0,
+                  (int64_t *)out.at, counted_in(l, targets));
+}
+
+KERNEL(average_loss) { return put_term(l, true); }
+
+__global__ void __launch_bounds__(WARP) copy_words(int64_t *words, const int64_t *loss) {
+    begin_kernel();
+    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = loss[threadIdx.x];
+}
+
+KERNEL(loss_term) {
+    Operand loss = input(l, 0);
+    Result out = output(l, 0);
+    if (l->call->n_in > 1) return put_term(l, false);
+    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n)
+        return bad_operands(l);
+    return LAUNCH(l, copy_words, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at);
 }
 
 __global__ void __launch_bounds__(AVERAGE_THREADS)
-    spread_slope(void *out, int dtype, const int64_t *stats, int64_t n, double factor,
-                 const double *step) {
+    spread_slope(void *out, int dtype, const int64_t *stats, bool weighted, int64_t n,
+                 double factor, const double *step) {
     begin_kernel();
     double targets = (double)stats[AVERAGE_TARGETS], seed = factor * (double)loss_scale(step);
-    float slope = (float)(seed / (double)stats[EXACT_COUNT] * targets);
+    double divisor = divisor_of(stats, weighted);
+    float slope = divisor == 0.0 ? 0.0f : (float)(seed / divisor * targets);
     EACH_EIGHT(i, n) {
         Eight v;
         EACH(j) v.x[j] = slope;
@@ -243,9 +297,11 @@ __global__ void __launch_bounds__(AVERAGE_THREADS)
 KERNEL(average_grad) {
     Operand in = input(l, 0);
     Result out = output(l, 0);
-    if (in.dtype != DT_I64 || in.n != AVERAGE_WORDS || !is_real(out.dtype)) return bad_operands(l);
+    if (in.dtype != DT_I64 || !are_average_words(in.n) || !is_real(out.dtype))
+        return bad_operands(l);
     if (out.n == 0) return 0;
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     return LAUNCH(l, spread_slope, blocks_for(out.n, AVERAGE_THREADS * EIGHT), AVERAGE_THREADS, 0,
-                  out.at, out.dtype, (const int64_t *)in.at, out.n, factor, step_operand(l, 1));
+                  out.at, out.dtype, (const int64_t *)in.at, in.n == WEIGHTED_WORDS, out.n, factor,
+                  step_operand(l, 1));
 }

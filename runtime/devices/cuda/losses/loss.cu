@@ -15,6 +15,7 @@
  * both times, so no other thread reads what it keeps or writes.
  */
 #include "exact.h"
+#include "rows.h"
 
 enum { LOSS_THREADS = 256 };
 
@@ -114,8 +115,9 @@ DEVICE void add_loss(int64_t *words, float loss, bool counts) {
     exact_add<1>(words, &loss, false);
 }
 
+/* words, or each: where the losses go. */
 __global__ void __launch_bounds__(LOSS_THREADS)
-    loss_of_rows(int64_t *words, float *lse, LossRows r) {
+    loss_of_rows(int64_t *words, float *each, float *lse, LossRows r) {
     begin_kernel();
     int64_t row = blockIdx.x, start = row * r.pitch;
     float top = -INFINITY, sum = 0.0f, loss = 0.0f;
@@ -131,11 +133,15 @@ __global__ void __launch_bounds__(LOSS_THREADS)
         if (target >= 0)
             loss = loss_of(r, log_sum, element_load(r.logits, r.dtype, start + target));
     }
-    add_loss(words, loss, target >= 0);
+    if (words)
+        add_loss(words, loss, target >= 0);
+    else if (threadIdx.x == 0)
+        each[row] = loss;
 }
 
-static bool get_rows(const Launch *l, LossRows *r) {
-    Operand logits = input(l, 0), targets = input(l, 1);
+/* The logits are operand k, their targets the next one. */
+static bool get_rows(const Launch *l, LossRows *r, uint32_t k = 0) {
+    Operand logits = input(l, k), targets = input(l, k + 1);
     r->logits = logits.at;
     r->dtype = logits.dtype;
     r->op = (int)l->call->op;
@@ -145,7 +151,7 @@ static bool get_rows(const Launch *l, LossRows *r) {
     r->width = last_dim(logits.type);
     r->pitch = type_pitch(logits.type);
     r->n = targets.n;
-    DimPart columns = input_part(l->call, 0, logits.type->rank - 1);
+    DimPart columns = input_part(l->call, k, logits.type->rank - 1);
     r->from = columns.from;
     r->whole = columns.whole;
     r->own = MIN(MAX(columns.whole - columns.from, (int64_t)0), r->width);
@@ -166,7 +172,18 @@ KERNEL(cross_entropy) {
     int code = zero_words(l, loss.at);
     if (code || r.n == 0) return code;
     return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)loss.at,
-                  (float *)lse.at, r);
+                  (float *)NULL, (float *)lse.at, r);
+}
+
+KERNEL(cross_entropy_each) {
+    Result each = output(l, 0), lse = output(l, 1);
+    LossRows r;
+    if (!get_rows(l, &r) || lse.n != r.n || lse.dtype != DT_F32 || each.n != r.n ||
+        each.dtype != DT_F32)
+        return bad_operands(l);
+    if (r.n == 0) return 0;
+    return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)NULL,
+                  (float *)each.at, (float *)lse.at, r);
 }
 
 /* ---- the loss, if ranks share out the columns: a block owns a part of a row */
@@ -262,10 +279,10 @@ KERNEL(cross_entropy_merge) {
 
 __global__ void __launch_bounds__(LOSS_THREADS)
     loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, LossRows r,
-               float seed, const double *step) {
+               float seed, const double *step, Real dy) {
     begin_kernel();
-    seed *= loss_scale(step);
     int64_t row = blockIdx.x, start = row * r.pitch;
+    seed *= dy.at ? element_load(dy.at, dy.dtype, row) : loss_scale(step);
     int64_t target = target_of(r, row, threadIdx.x == 0);
     float log_sum = lse[row], share = share_of(r, log_sum);
     EACH_EIGHT_OF_ROW(i, r.width) {
@@ -290,7 +307,20 @@ KERNEL(cross_entropy_grad) {
     if (r.n == 0) return 0;
     float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
     return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
-                  type_pitch(out.type), (const float *)lse.at, r, seed, step_operand(l, 3));
+                  type_pitch(out.type), (const float *)lse.at, r, seed, step_operand(l, 3), Real{});
+}
+
+KERNEL(cross_entropy_each_grad) {
+    Operand dy = input(l, 0), logits = input(l, 1), lse = input(l, 3);
+    Result out = output(l, 0);
+    LossRows r;
+    if (!get_rows(l, &r, 1) || lse.n != r.n || lse.dtype != DT_F32 || dy.n != r.n ||
+        !is_real(dy.dtype) || out.n != logits.n || !is_real(out.dtype))
+        return bad_operands(l);
+    if (r.n == 0) return 0;
+    return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
+                  type_pitch(out.type), (const float *)lse.at, r, 1.0f, (const double *)NULL,
+                  real_of(dy));
 }
 
 /* ---- both */

@@ -1,5 +1,5 @@
-/* softmax and topk, row by row, and their gradients. R rows of D numbers; topk takes K of E. The
- * formulas are those of runtime/devices/cpu/losses/softmax.c.
+/* softmax, logsumexp and topk, row by row, and their gradients. R rows of D numbers; topk takes K
+ * of E. The formulas are those of runtime/devices/cpu/losses/softmax.c.
  *
  * A warp owns a row and reads it from the caches after the first time. Each lane takes every 32nd
  * eight of the row; the lanes' sums are added by a tree of fixed shape, so the bits depend only on
@@ -46,6 +46,61 @@ KERNEL(softmax) {
     if (x.n == 0) return 0;
     return LAUNCH(l, softmax_rows, row_blocks(s.rows), SOFTMAX_THREADS, 0, real_of(x), out.at,
                   out.dtype, s.rows, s.width);
+}
+
+__global__ void __launch_bounds__(SOFTMAX_THREADS)
+    log_sums_of_rows(Real x, float *out, int64_t rows, int64_t width) {
+    begin_kernel();
+    int64_t row = MY_ROW, start = row * width;
+    if (row >= rows) return;
+    float top = -INFINITY, sum = 0.0f;
+    EACH_EIGHT_OF_LANE(i, width) {
+        Eight v = load8(x.at, x.dtype, start + i, width - i, -INFINITY);
+        EACH(j) top = fmaxf(top, v.x[j]);
+    }
+    top = warp_max(top);
+    EACH_EIGHT_OF_LANE(i, width) {
+        Eight v = load8(x.at, x.dtype, start + i, width - i, -INFINITY);
+        EACH(j) if (i + j < width) sum += expf(v.x[j] - top);
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % WARP == 0) out[row] = (float)((double)top + log((double)sum));
+}
+
+KERNEL(logsumexp) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    Shape s = shape_of(&x);
+    if (!is_real(x.dtype) || out.dtype != DT_F32 || out.n * s.width != x.n) return bad_operands(l);
+    if (x.n == 0) return 0;
+    return LAUNCH(l, log_sums_of_rows, row_blocks(s.rows), SOFTMAX_THREADS, 0, real_of(x),
+                  (float *)out.at, s.rows, s.width);
+}
+
+__global__ void __launch_bounds__(SOFTMAX_THREADS)
+    log_sum_slopes(Real dy, Real x, const float *y, void *out, int dtype, int64_t rows,
+                   int64_t width) {
+    begin_kernel();
+    int64_t row = MY_ROW, start = row * width;
+    if (row >= rows) return;
+    float seed = element_load(dy.at, dy.dtype, row), log_sum = y[row];
+    EACH_EIGHT_OF_LANE(i, width) {
+        Eight v = load8(x.at, x.dtype, start + i, width - i);
+        EACH(j) v.x[j] = expf(v.x[j] - log_sum) * seed;
+        store8(out, dtype, start + i, width - i, v);
+    }
+}
+
+KERNEL(logsumexp_grad) {
+    Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
+    Result out = output(l, 0);
+    Shape s = shape_of(&x);
+    if (!is_real(dy.dtype) || y.dtype != DT_F32 || !is_real(x.dtype) || !is_real(out.dtype) ||
+        out.n != x.n || dy.n != s.rows || y.n != s.rows)
+        return bad_operands(l);
+    if (x.n == 0) return 0;
+    return LAUNCH(l, log_sum_slopes, row_blocks(s.rows), SOFTMAX_THREADS, 0, real_of(dy),
+                  real_of(x), (const float *)y.at, out.at, out.dtype, s.rows, s.width);
 }
 
 __global__ void __launch_bounds__(SOFTMAX_THREADS)

@@ -156,7 +156,8 @@ __global__ void __launch_bounds__(1)
     bool scaled = loss_scale > 0.0;
     double count = (double)loss[EXACT_COUNT],
            not_a_number = __longlong_as_double(0x7ff8000000000000ll);
-    bool loss_finite = loss[EXACT_NONFINITE] == 0 && count > 0.0;
+    bool sum_finite = loss[EXACT_NONFINITE] == 0, loss_finite = sum_finite && count > 0.0;
+    bool nothing = count == 0.0 && sum_finite;
     double root;
     bool norm_finite = norm_of(norm, power, &root);
     double seed = power_of_two(exponent) * (scaled ? loss_scale : 1.0);
@@ -167,11 +168,11 @@ __global__ void __launch_bounds__(1)
         factor = clip / (length + 1e-6);
         if (factor > 1.0) factor = 1.0;
     }
-    bool finite = loss_finite && norm_finite;
+    bool finite = nothing || (loss_finite && norm_finite);
     for (int64_t i = 0; i < n; i++) scale[i] = 0.0;
     scale[SCALE_GRADIENT] = unclipped * factor;
     scale[SCALE_UNCLIPPED] = unclipped;
-    scale[SCALE_APPLY] = finite || (always && !scaled);
+    scale[SCALE_APPLY] = !nothing && (finite || (always && !scaled));
     scale[SCALE_LOSS] = loss_finite ? exact_value(loss) / count : not_a_number;
     scale[SCALE_NORM] = length;
     scale[SCALE_COUNT] = count;

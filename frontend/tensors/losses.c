@@ -1,0 +1,111 @@
+/* Functions whose mean over the batch is a loss: cross_entropy, binary_cross_entropy, kl.
+ *
+ * With `each = true` they return what the mean is taken of, to be weighted: of each target, row or
+ * element. What is not an op of its own is made of others here; logsumexp is in f32 whatever its
+ * operand is, and so is what follows from it.
+ */
+#include <string.h>
+
+#include "operations.h"
+
+static ExprValue mean_or_each(const BuiltinCall *c, ExprValue v) {
+    if (v.kind == VALUE_ERROR || call_operand(c, "each")->boolean) return v;
+    ExprValue mean = tensor_reduce(c->s, "mean", c->at, &v, &(ExprValue){.kind = VALUE_NONE});
+    return mean.kind == VALUE_TERM ? term_named(c->s, &mean, c->info->name) : mean;
+}
+
+static ExprValue map2(const BuiltinCall *c, OpKind kind, ExprValue x, ExprValue y) {
+    if (x.kind == VALUE_ERROR || y.kind == VALUE_ERROR) return value_error(c->at);
+    return tensor_map(c->s, kind, c->info->name, c->at, (ExprValue[]){x, y}, 2);
+}
+
+/* The last axis, of size 1, left out. */
+static ExprValue without_last(const BuiltinCall *c, ExprValue x) {
+    if (x.kind == VALUE_ERROR) return x;
+    Elaboration *e = c->s->elaboration;
+    Type t = x.type;
+    t.rank--;
+    set_op_place(c->s, c->at);
+    ExprValue v = tensor_of(e, emit_value(&e->build, OP_reshape, NULL, 1, &x.tensor, &t), c->at);
+    memcpy(v.dims, x.dims, sizeof v.dims);
+    return v;
+}
+
+/* The sum along the last axis, of at least two axes. */
+static ExprValue row_sum(const BuiltinCall *c, ExprValue x) {
+    if (x.kind == VALUE_ERROR) return x;
+    ExprValue last = value_int(c->at, -1);
+    return tensor_reduce(c->s, "sum", c->at, &x, &last);
+}
+
+static ExprValue log_sum_exp(const BuiltinCall *c, ExprValue x) {
+    OpId op;
+    if (!emit_op(c->s, OP_logsumexp, &(Attrs){0}, c->info->name, c->at, &x, 1, &op))
+        return value_error(c->at);
+    ExprValue v = call_result(c, op, 0);
+    for (int k = 0; k + 1 < v.type.rank; k++) v.dims[k] = x.dims[k];
+    return v;
+}
+
+/* log(exp(0) + exp(x)): logsumexp of pairs. `x < x` is 0, without a gradient. */
+static ExprValue softplus(const BuiltinCall *c, ExprValue x) {
+    ExprValue zero = map2(c, OP_less, x, x);
+    if (zero.kind == VALUE_ERROR) return zero;
+    Attrs a = {.axis = x.type.rank};
+    ExprValue pair[2] = {x, zero};
+    OpId op;
+    if (!emit_op(c->s, OP_stack, &a, c->info->name, c->at, pair, 2, &op)) return value_error(c->at);
+    ExprValue both = call_result(c, op, 0);
+    memcpy(both.dims, x.dims, sizeof both.dims);
+    return without_last(c, log_sum_exp(c, both));
+}
+
+ExprValue run_softplus(const BuiltinCall *c) { return softplus(c, *call_operand(c, "x")); }
+
+/* t softplus(-x) + (1 - t) softplus(x): no large numbers cancel. */
+ExprValue run_binary_cross_entropy(const BuiltinCall *c) {
+    ExprValue x = *call_operand(c, "logits"), t = *call_operand(c, "targets");
+    ExprValue one = value_int(c->at, 1), zero = value_int(c->at, 0);
+    ExprValue less = map2(c, OP_sub, zero, x);
+    if (less.kind == VALUE_ERROR) return less;
+    ExprValue wrong = map2(c, OP_mul, t, softplus(c, less));
+    ExprValue right = map2(c, OP_mul, map2(c, OP_sub, one, t), softplus(c, x));
+    return mean_or_each(c, map2(c, OP_add, wrong, right));
+}
+
+/* -sum of p log(softmax(x)) = logsumexp(x) sum of p - sum of p x, row by row. */
+static ExprValue soft_cross_entropy(const BuiltinCall *c, ExprValue x, ExprValue p) {
+    if (x.type.rank < 2)
+        return shape_error(c->s, E_shape, c->at, "the last axis is that of the classes",
+                           "scores and probabilities have at least two axes");
+    ExprValue of_all = map2(c, OP_mul, log_sum_exp(c, x), row_sum(c, p));
+    return map2(c, OP_sub, of_all, row_sum(c, map2(c, OP_mul, p, x)));
+}
+
+ExprValue run_cross_entropy(const BuiltinCall *c) {
+    ExprValue in[2] = {*call_operand(c, "logits"), *call_operand(c, "targets")};
+    bool each = call_operand(c, "each")->boolean;
+    Attrs a = {.ignore = call_operand(c, "ignore")->integer,
+               .z = value_number(call_operand(c, "z"))};
+    OpId op;
+    if (in[1].type.dtype != DT_I32)
+        return mean_or_each(c, without_last(c, soft_cross_entropy(c, in[0], in[1])));
+    if (!emit_op(c->s, each ? OP_cross_entropy_each : OP_cross_entropy, &a, c->info->name, c->at,
+                 in, 2, &op) ||
+        refuse_mixed_samples(c->s, c->info->name, c->at, op))
+        return call_failed(c);
+    ExprValue v = call_result(c, op, 0);
+    if (each) memcpy(v.dims, in[1].dims, sizeof v.dims);
+    return v;
+}
+
+/* p log(p) is 0 where p is 0. */
+ExprValue run_kl(const BuiltinCall *c) {
+    ExprValue p = *call_operand(c, "p"), least = value_real(c->at, 1.1754943508222875e-38);
+    ExprValue positive = map2(c, OP_maximum, p, least);
+    if (positive.kind == VALUE_ERROR) return positive;
+    ExprValue logs = tensor_map(c->s, OP_log, c->info->name, c->at, &positive, 1);
+    ExprValue cross = soft_cross_entropy(c, *call_operand(c, "logits"), p);
+    ExprValue own = row_sum(c, map2(c, OP_mul, p, logs));
+    return mean_or_each(c, without_last(c, map2(c, OP_add, own, cross)));
+}
