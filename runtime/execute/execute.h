@@ -97,7 +97,8 @@ typedef struct SaveGate {
     bool (*holds)(const Rank *r, uint32_t program);
 } SaveGate;
 
-/* What a test mode does around the instructions of a call; room testing fills it. */
+/* What a test mode, or the search for what is not finite, does around the instructions of a call.
+ */
 typedef struct TestHooks {
     void *of; /* NULL: no test mode */
     void (*before)(void *of, uint32_t instr);
@@ -195,6 +196,19 @@ bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool o
 const void *instruction_value(const Rank *r, uint32_t value);
 /* The launch of an instruction whose op is launched; else one without workspace. */
 const KernelCall *instruction_kernel(const Rank *r, uint32_t instr);
+
+/* finite_watch.c: which op makes the first number that is not finite, when a step runs again. */
+typedef struct FiniteWatch {
+    Rank *rank;
+    uint64_t first; /* what this rank has found */
+    uint32_t call;  /* of the step; the trainer counts */
+    char *piece;
+    TestHooks before;
+} FiniteWatch;
+int finite_watch_open(Rank *r, FiniteWatch *w); /* close it even after an error */
+void finite_watch_close(FiniteWatch *w);
+/* By all ranks, after the calls: what they found, or "". */
+int finite_watch_agree(FiniteWatch *w, char *text, size_t size);
 
 /* overlap.c: --overlap. */
 /* Is it possible, and does it make sense, for this plan? Prints what the user should know. */

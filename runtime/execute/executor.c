@@ -102,7 +102,7 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     const TestHooks *hooks = &r->hooks;
     const Transport *t = r->run->transport;
     bool held = d->program_begin && r->gate.holds && r->gate.holds(r, program), replayed = false;
-    bool ordered = d->program_begin && !r->tap.before && !held;
+    bool ordered = d->program_begin && !r->tap.before && !hooks->after && !held;
     if (e->profile) profile_begin(e->profile, program);
     int code = held ? rank_synchronize(r, error) : 0;
     if (!code && ordered)
@@ -131,9 +131,10 @@ static int issue_call(Rank *r, uint32_t program, char *error) {
     Executor *e = r->executor;
     if (r->hooks.issue) return r->hooks.issue(r->hooks.of, program, error);
     if (!e->threads) return issue_program(r, program, error);
-    int code = r->run->device->run_concurrently(r->context, e->overlap.on, error);
+    bool apart = e->overlap.on && !r->hooks.after;
+    int code = r->run->device->run_concurrently(r->context, apart, error);
     if (code) return code;
-    return e->overlap.on ? issue_streams(r, program, error) : issue_program(r, program, error);
+    return apart ? issue_streams(r, program, error) : issue_program(r, program, error);
 }
 
 int executor_run(Rank *r, uint32_t program, uint32_t slot, char *error) {

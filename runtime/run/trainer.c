@@ -272,6 +272,47 @@ static int save_last(Trainer *t, bool evaluation_due) {
     return code ? code : finish_checkpoint(t);
 }
 
+/* Runs the step again. more: the loader reads for a call that will not come. */
+static int repeat_step(Trainer *t, FiniteWatch *w, int64_t step, bool more) {
+    Rank *r = t->rank;
+    RunSteps again = t->run->steps;
+    CallCursor cursor;
+    ProgramCall call = {0};
+    const void *batch;
+    again.first = step;
+    again.evaluation_due = false;
+    cursor_start(&cursor, t->run->plan, &again, r->rank);
+    int code = more ? loader_wait(r->loader, &batch, r->error) : 0;
+    for (w->call = 0; !code && !call.ends && cursor_next(&cursor, &call); w->call++) {
+        loader_request(r->loader, &call);
+        code = loader_wait(r->loader, &batch, r->error);
+        if (!code) code = prepare_call(t, &call, batch);
+        if (!code) code = executor_run(r, call.program, call.slot_kept, r->error);
+    }
+    return code;
+}
+
+/* Says which op of the step was the first that was not finite. A test mode looks at the
+ * instructions itself. */
+static int explain_not_finite(Trainer *t, int64_t step, bool more) {
+    Rank *r = t->rank;
+    FiniteWatch w;
+    char message[ERROR_BYTES], found[400] = "";
+    if (r->hooks.of) return EXIT_TRAINING;
+    memcpy(message, r->error, sizeof message);
+    gradient_dump_arm(r->dump, -1);
+    int code = finite_watch_open(r, &w);
+    if (!code) code = repeat_step(t, &w, step, more);
+    if (!code) code = finite_watch_agree(&w, found, sizeof found);
+    finite_watch_close(&w);
+    if (code) return code;
+    char *help = strstr(message, "\nhelp:");
+    int n = help ? (int)(help - message) : (int)strlen(message);
+    snprintf(r->error, ERROR_BYTES, "%.*s%s%s%s", n, message, *found ? "\nnote: " : "", found,
+             help ? help : "");
+    return EXIT_TRAINING;
+}
+
 static int train_steps(Trainer *t) {
     Rank *r = t->rank;
     CallCursor cursor;
@@ -295,6 +336,7 @@ static int train_steps(Trainer *t) {
         code = executor_run(r, call.program, call.slot_kept, r->error);
         if (!code && call.evaluation && call.batch_ends) code = add_metrics(t, &call, &stop);
         if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);
+        if (code == EXIT_TRAINING) code = explain_not_finite(t, call.step, more);
         if (!code && !call.evaluation && call.ends) code = poll_checkpoint(t);
         if (code) return code;
         evaluation_due = more && next.evaluation && next.step < t->done;
