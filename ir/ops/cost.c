@@ -343,9 +343,9 @@ static int64_t ws_cuda_route(const Work *w) {
 }
 
 /* For f32 operands. */
+/* A matrix and its Gram matrix as two of bf16 each; the work has two of each in f32. */
 static int64_t ws_cuda_product(const Work *w) {
-    (void)w;
-    return CUBLASLT_WORKSPACE;
+    return CUBLASLT_WORKSPACE + (int64_t)align_up((uint64_t)type_bytes(&w->out[1]) / 2, 1024);
 }
 
 #define ws_cpu_none ws_none
