@@ -8,6 +8,7 @@ every-other.fsd
 experts.fsd
 lm.fsd
 loops.fsd
+losses.fsd
 saving.fsd
 sharding.fsd
 training.fsd
