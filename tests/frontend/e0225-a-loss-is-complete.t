@@ -41,7 +41,7 @@ error[E0208]: only means and sums over the batch can be divided by one of these
 error[E0208]: training changes what this sum or mean is divided by
    = help: weights are made of data, of frozen parameters, or by stop_gradient(..)
 error[E0225]: `-` cannot be applied to a metric
-   = help: it is a mean over the batch, which can be added to others and multiplied by numbers; `each = true` gives the loss of each target
+   = help: metrics are only reported; losses can be added and multiplied by numbers
 error[E0310]: `x` of `mean` must be a tensor, not a loss or metric
    = help: it is a mean over the batch, which can be added to others and multiplied by numbers; `each = true` gives the loss of each target
 error[E0209]: a loss or metric has no field `mean`

@@ -33,9 +33,9 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 3 }
   #15 %15: f32[6] = sub(%9, %14)
   #16 %16: f32[4, 6] = to_float(%2)
   #17 %17: f32[1] = constant {alpha = 0}
-  #18 %18: f32[4, 6] = maximum(%16, %17)
+  #18 %18: f32[4, 6] = at_least(%16, %17)
   #19 %19: f32[1] = constant {alpha = 5}
-  #20 %20: f32[4, 6] = minimum(%18, %19)
+  #20 %20: f32[4, 6] = at_most(%18, %19)
   #21 %21: f32[4, 6] = add(%20, %15)
   #22 %22: i32[4, 6] = to_int(%21)
 error[E0204]: `gather` takes integers

@@ -16,3 +16,11 @@ model = Net
 data { train = tokens("t.bin"); length = 300 }
 train { loss = cross_entropy(model(inputs), targets); batch = 2 }
 ==== err
+warning[W0313]: this loop unrolls to 1201 ops, whose results take 48128 bytes for a micro-batch of one rank
+ --> m.fsd:8:5
+  |
+8 |     for t in range(T) { h = tanh(step(concat(h, x[:, t:t + 1]))) }
+  |     ^^^^^^^^^^^^^^^^^
+  |
+  = help: ops over whole axes instead of a loop make fewer and larger results
+

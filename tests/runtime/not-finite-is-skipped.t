@@ -12,7 +12,7 @@ model = Toy
 data { train = text("t.txt"); val = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1); eval_every = 2; eval_steps = 3 }
 ==== out
-skipped         3 of them, which were not finite
+skipped         3 of them, which were not finite or had no target
 unchanged
 3 skipped
 "step":0

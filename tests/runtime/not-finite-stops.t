@@ -16,5 +16,6 @@ w
 "loss":null,"grad_norm":null
 ==== err
 error: step 1: loss nan, gradient norm nan: not finite; the weights are those from before this step
+note: the first result that is not finite (nan) is that of out toy.fsd:4:16: linear #9, on rank 0
 help: train.on_nan = skip leaves such steps out
 ==== exit 5
