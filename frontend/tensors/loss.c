@@ -84,6 +84,18 @@ static void average_loss_of(Elaboration *e, TermPart *part) {
     part->op = OP_average;
 }
 
+/* The op with which the loss begins comes after those of other terms, right before backward, so
+ * that pass fuse_loss can join it with its gradient. */
+static void move_last(Elaboration *e, ValueId value) {
+    Program *p = &e->graph->programs.at[e->build.program];
+    uint32_t last = p->ops.n - 1, i = last;
+    OpId op = e->graph->values.at[value].def;
+    value_has_samples(e, value); /* it counts the ops that it has seen */
+    while (p->ops.at[i] != op) i--;
+    memmove(&p->ops.at[i], &p->ops.at[i + 1], (last - i) * sizeof op);
+    p->ops.at[last] = op;
+}
+
 /* ---- the terms */
 
 /* The same sum twice is one term. */
@@ -122,6 +134,7 @@ LossSum loss_begin(Elaboration *e, const ExprValue *v, ExprValue *rest) {
     } else {
         sum = (LossSum){.value = rest->parts[k].x, .name = rest->parts[k].name};
         count_operand(e, &sum);
+        move_last(e, sum.value);
         memmove(&rest->parts[k], &rest->parts[k + 1], (--rest->n_parts - k) * sizeof *rest->parts);
     }
     for (uint32_t i = 0; i < rest->n_parts; i++)

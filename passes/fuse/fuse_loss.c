@@ -10,7 +10,7 @@
  * in the forward phase. The numbers are those of the two, to the bit.
  *
  * Not fused: a loss with another reader of lse; one that is followed, before backward, by anything
- * but losses, terms added to them, sums of them over ranks and their set_state, since the gradient
+ * but losses, terms of them, sums of them over ranks and their set_state, since the gradient
  * would be kept beside it. Program eval has no gradient and keeps its losses.
  */
 #include <string.h>
@@ -21,7 +21,8 @@
 
 static bool may_stand_between(OpKind kind) {
     return kind == OP_cross_entropy || kind == OP_cross_entropy_grad || kind == OP_set_state ||
-           kind == OP_all_reduce || op_partial_result(kind) >= 0 || op_partial_operand(kind) >= 0;
+           kind == OP_all_reduce || kind == OP_loss_term || op_partial_result(kind) >= 0 ||
+           op_partial_operand(kind) >= 0;
 }
 
 static void fuse(Rewrite *r, uint32_t i, void *context) {

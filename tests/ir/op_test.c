@@ -218,6 +218,9 @@ static const char *const every_op[] = {
     "#825 %830: i64[24] = average_loss(%60, %828) {alpha = 0.5} !forward -",
     "#826 %831: i64[24] = count_targets(%6) {ignore = -100} !forward -",
     "#827 %832: i64[24] = loss_term(%831, %828) {alpha = 0.5} !forward -",
+    "#828 %833: bf16[2, 7, 5] = at_least(%200, %201) !forward -",
+    "#829 %834: bf16[2, 7, 5] = at_most(%200, %22) !forward -",
+    "#830 %835: bf16[2, 7, 5] = beyond_grad(%22, %200, %201) !forward -",
     "end"};
 
 typedef struct Fixture {
