@@ -201,7 +201,7 @@ REF(balance_grad) {
 /* Statistics of a batch of which the operands are a part: a sum of 90 elements, 77 targets. */
 void derive_average(const Case *c, double *const *in, double *const *out) {
     (void)out;
-    uint32_t of = c->op == OP_average_grad ? 0 : 1;
+    int of = c->op == OP_average_grad ? 0 : 1;
     double *stats = in[of];
     if (of >= c->n_in) return;
     memset(stats, 0, sizeof *stats * (size_t)in_n(c, of));
@@ -220,7 +220,7 @@ REF(average) {
     double unit = ldexp(1, EXACT_BIN_BITS * BIN + EXACT_LOWEST_EXPONENT);
     double full = ldexp(1, EXACT_BIN_BITS);
     memset(out[0], 0, sizeof(double) * (size_t)out_n(c, 0));
-    for (uint32_t k = 0; k < c->n_in; k += 2) {
+    for (int k = 0; k < c->n_in; k += 2) {
         double *words = out[0] + (k ? AVERAGE_WORDS : 0);
         EACH(i, in_n(c, k)) words[BIN] += in[k][i] / unit;
         words[BIN + 1] = floor(words[BIN] / full + 0.5);
