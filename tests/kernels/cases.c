@@ -333,6 +333,7 @@ const Case cases[] = {
     LOGSUMEXP(7, 2),
     LOGSUMEXP(3, 2051),
     CROSS_ENTROPY_EACH(" 7 83", 7, 83, 0, 0),
+    CROSS_ENTROPY_EACH(" 61 601", 61, 601, 0, 0),
     CROSS_ENTROPY_EACH(" 3 2051, z", 3, 2051, 2056, 0.02),
     TOPK(9, 8, 2),
     TOPK(5, 5, 5),
