@@ -324,6 +324,16 @@ static void place_forward(Stages *s, const Program *p, bool trains) {
     }
 }
 
+/* An op of backward that reads what forward has made, as what is computed or gathered again. */
+static bool needs_no_gradient(const Graph *g, const Op *op) {
+    bool none = op->phase == PHASE_BACKWARD;
+    for (uint32_t k = 0; k < op->n_in && none && !op->recomputed; k++) {
+        const Op *maker = &g->ops.at[maker_of(g, op, k)];
+        none = maker->phase == PHASE_FORWARD || maker->recomputed;
+    }
+    return none;
+}
+
 static void place_backward(Stages *s, const Program *p) {
     Graph *g = s->g;
     for (uint32_t i = 0; i < p->ops.n; i++) {
@@ -334,8 +344,8 @@ static void place_backward(Stages *s, const Program *p) {
     for (uint32_t i = p->ops.n; i-- > 0;) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         for (uint32_t k = 0; k < op->n_in; k++) {
-            Op *maker = &g->ops.at[g->values.at[op->in[k]].def];
-            if (maker->recomputed) maker->stage = MAX(maker->stage, op->stage);
+            Op *maker = &g->ops.at[maker_of(g, op, k)];
+            if (needs_no_gradient(g, maker)) maker->stage = MAX(maker->stage, op->stage);
         }
     }
 }
