@@ -18,12 +18,9 @@ TENSOR_FUNCTION constexpr bool sums_second(Role r) { return r >= OF_VALUES; }
 /* Blocks that a multiprocessor's registers have room for. */
 constexpr int blocks_backward(int width, Role role, bool any) {
     if (any) return width <= 64 && !owns_keys(role) ? 3 : 2;
-    return owns_keys(role) ? (width <= 64   ? 4
-                              : width <= 80 ? 3
-                                            : 2)
-                           : (width <= 80    ? 4
-                              : width <= 128 ? 3
-                                             : 2);
+    bool keys = owns_keys(role);
+    if (width <= (keys ? 64 : 80)) return 4;
+    return width <= (keys ? 80 : 128) ? 3 : 2;
 }
 
 /* ---- delta */
