@@ -147,7 +147,16 @@ static std::string list_of(const std::vector<int> &ranks) {
     for (int r : ranks) text += (text.empty() ? "" : ",") + std::to_string(r);
     return text;
 }
+/* A communicator's buffers: FSDP_FAKE_BUFFERS bytes, which stay. */
+static void take_buffers(const Comm &c) {
+    void *buffers;
+    long bytes = fake_setting("FSDP_FAKE_BUFFERS", 0);
+    if (bytes && (cudaSetDevice(c.device) || cudaMalloc(&buffers, (size_t)bytes)))
+        fake_fail("no memory for the buffers of communicator %s", c.name.c_str());
+}
+
 static void tell_made(const Comm &c, const std::string &parent, const ncclConfig_t *config) {
+    take_buffers(c);
     EmulatedLock guard;
     fake_tell("I %s of %s rank %d members %s device %d blocking %d share %d ctas %d policy %d",
               c.name.c_str(), parent.c_str(), c.rank, list_of(c.members).c_str(), c.device,

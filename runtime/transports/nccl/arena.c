@@ -101,9 +101,11 @@ static int allocate_arena(Context *c, uint64_t bytes, void **out, char *error) {
     if (r != ncclSuccess) {
         cudaGetLastError(); /* the failure is reported here, later calls must not find it */
         if (have >= bytes) return nccl_failed("the arena", r, error);
-        snprintf(error, ERROR_BYTES,
-                 "the plan needs an arena of %llu bytes per rank, the GPU has %llu bytes free",
-                 (unsigned long long)bytes, (unsigned long long)have);
+        snprintf(
+            error, ERROR_BYTES,
+            "the plan needs an arena of %llu bytes per rank, the GPU has %llu bytes free; NCCL "
+            "took %llu before",
+            (unsigned long long)bytes, (unsigned long long)have, (unsigned long long)c->bytes);
         return EXIT_ENVIRONMENT;
     }
     cudaError_t e = cudaMemset(*out, 0, bytes);
