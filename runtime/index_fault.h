@@ -24,17 +24,18 @@ static inline int index_fault_write(char *error, const char *op, IndexFault kind
     const char *name = "index";
     const char *help = "this is a bug: an earlier instruction of the plan computed the index; "
                        "FSDP_CHECK=memory may show which";
+    int code = EXIT_CORRUPT;
     switch (kind) {
     case INDEX_ID:
         name = "id";
-        help =
-            "the embedding has no row for it: give it more rows, correct the data, or clamp what "
-            "int(..) computes";
+        help = "the table has no row for it: give it more rows, correct the data, or clamp the ids";
+        code = EXIT_TRAINING;
         break;
     case INDEX_TARGET:
         name = "target";
         help = "the data has a class that the model does not predict: give the model's output "
                "more classes, or correct the data";
+        code = EXIT_TRAINING;
         break;
     case INDEX_EXPERT: name = "expert id"; break;
     case INDEX_CHOICE: name = "choice"; break;
@@ -44,7 +45,7 @@ static inline int index_fault_write(char *error, const char *op, IndexFault kind
     snprintf(error, ERROR_BYTES,
              "%s: %s %lld at position %lld is out of range: it must be from 0 to %lld\nhelp: %s",
              op, name, (long long)value, (long long)position, (long long)limit - 1, help);
-    return EXIT_CORRUPT;
+    return code;
 }
 
 #endif

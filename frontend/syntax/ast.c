@@ -64,6 +64,8 @@ static void write_expression(Buf *out, const Node *e) {
         if (e->kids[0]) write_expression(out, e->kids[0]);
         buf_printf(out, ":");
         if (e->kids[1]) write_expression(out, e->kids[1]);
+        if (e->n > 2) buf_printf(out, ":");
+        if (e->n > 2) write_expression(out, e->kids[2]);
         break;
     case NODE_MEMBER:
         write_expression(out, e->kids[0]);

@@ -244,6 +244,8 @@ indices: index                            { $$ = node(p, NODE_LIST, @$, NULL); A
 index: expr                                { $$ = $1; }
      | limit ':' limit                     { $$ = node(p, NODE_RANGE, @$, NULL); ADD($$, $1);
              ADD($$, $3); }
+     | limit ':' limit ':' expr            { $$ = node(p, NODE_RANGE, @$, NULL); ADD($$, $1);
+             ADD($$, $3); ADD($$, $5); }
      | '*'                                 { $$ = node(p, NODE_REF, @$, "*"); /* names tables */ }
      ;
 limit: %empty                              { $$ = NULL; }

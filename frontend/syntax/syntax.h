@@ -61,7 +61,7 @@ typedef enum NodeKind {
     NODE_LIST,   /* kids: expressions */
     NODE_CALL,   /* kids: callee, NODE_ARGS */
     NODE_INDEX,  /* kids: what, NODE_LIST of indices */
-    NODE_RANGE,  /* of an index: kids: first or NULL, end or NULL */
+    NODE_RANGE,  /* of an index: kids: first or NULL, end or NULL, and a step where it has one */
     NODE_MEMBER, /* text: name; kids: what */
     NODE_AS,     /* kids: what, NODE_SHAPE */
     NODE_NEGATE, /* kids: operand */

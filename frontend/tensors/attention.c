@@ -32,11 +32,27 @@ static ExprValue pad_last_axis(Scope *s, Span at, ExprValue x, int64_t width) {
     return out;
 }
 
+/* A bias of each sample that all heads share, [B, 1, T, S]. */
+static ExprValue each_for_each_head(Scope *s, Span at, ExprValue bias, const ExprValue *q) {
+    Type to = bias.type;
+    if (to.dim[1] != 1 || q->type.dim[2] == 1) return bias;
+    to.dim[1] = q->type.dim[2];
+    ValueId in = tensor_value(s, &bias, at);
+    set_op_place(s, at);
+    ExprValue out =
+        tensor_of(s->elaboration,
+                  emit_value(&s->elaboration->build, OP_expand, &(Attrs){0}, 1, &in, &to), at);
+    memcpy(out.dims, bias.dims, sizeof out.dims);
+    out.dims[1] = q->dims[2];
+    return out;
+}
+
 /* Expands a bias for all heads, [T, S] or [1, T, S]. */
 static ExprValue for_each_head(Scope *s, Span at, ExprValue bias, const ExprValue *q,
                                const ExprValue *k) {
     Type to = bias.type;
     int64_t heads = q->type.dim[2];
+    if (to.rank == 4) return each_for_each_head(s, at, bias, q);
     bool missing = to.rank == 2, one = to.rank == 3 && to.dim[0] == 1 && heads > 1;
     bool fits = (missing || one) && to.dim[to.rank - 2] == q->type.dim[1] &&
                 last_dim(&to) == k->type.dim[1];
@@ -87,13 +103,30 @@ static int64_t window_of(const BuiltinCall *c, const ExprValue *q, const ExprVal
 static uint32_t add_terms(const BuiltinCall *c, ExprValue *in, const ExprValue *q,
                           const ExprValue *k) {
     const ExprValue *bias = call_operand(c, "bias"), *mask = call_operand(c, "mask"),
-                    *documents = call_operand(c, "documents");
+                    *documents = call_operand(c, "documents"), *sinks = call_operand(c, "sinks");
     bool heads = q->type.rank == 4 && k->type.rank == 4;
     uint32_t n = 0;
+    if (value_is_tensor(sinks)) in[n++] = *sinks;
     if (value_is_tensor(bias)) in[n++] = heads ? for_each_head(c->s, c->at, *bias, q, k) : *bias;
     if (value_is_tensor(documents)) mask = documents;
-    if (value_is_tensor(mask)) in[n++] = *mask;
+    if (value_is_tensor(mask)) in[n++] = ids_of(c->s, mask, c->at);
     return n;
+}
+
+/* The op that takes what is given besides q, k, v and a mask; OP_COUNT after an error. */
+static OpKind attention_op(const BuiltinCall *c, const ExprValue *q) {
+    const ExprValue *bias = call_operand(c, "bias"), *sinks = call_operand(c, "sinks");
+    if (!value_is_tensor(bias)) return value_is_tensor(sinks) ? OP_attention_sunk : OP_attention;
+    if (value_is_tensor(sinks)) {
+        shape_error(c->s, E_arguments, c->at,
+                    "add the bias to what attention sees by mask or window",
+                    "`attention` takes bias or sinks, not both");
+        return OP_COUNT;
+    }
+    if (bias->type.rank < 4) return OP_attention_biased;
+    ExprValue both[2] = {*q, *bias};
+    bool unlike = refuse_unlike_samples(c->s, c->info->name, c->at, both, 2);
+    return unlike ? OP_COUNT : OP_attention_biased_each;
 }
 
 ExprValue run_attention(const BuiltinCall *c) {
@@ -101,7 +134,7 @@ ExprValue run_attention(const BuiltinCall *c) {
     const ExprValue *scale = call_operand(c, "scale"), *cap = call_operand(c, "cap");
     bool heads = q->type.rank == 4 && k->type.rank == 4 && v->type.rank == 4;
     bool alike = heads && last_dim(&q->type) == last_dim(&k->type);
-    bool biased = value_is_tensor(call_operand(c, "bias"));
+    OpKind kind = attention_op(c, q);
     int64_t head = q->type.rank ? last_dim(&q->type) : 1;
     int64_t width = alike ? MAX(head, last_dim(&v->type)) : head;
     Attrs a = {.causal = call_operand(c, "causal")->boolean,
@@ -111,12 +144,11 @@ ExprValue run_attention(const BuiltinCall *c) {
                .documents = value_is_tensor(call_operand(c, "documents"))};
     ExprValue in[5] = {*q, *k, *v};
     OpId op;
+    if (kind == OP_COUNT) return call_failed(c);
     if (heads && refuse_unlike_samples(c->s, c->info->name, c->at, in, 3)) return call_failed(c);
     if (a.documents && refuse_documents(c, q, k)) return call_failed(c);
     for (int i = 0; alike && i < 3; i++) in[i] = pad_last_axis(c->s, c->at, in[i], width);
     uint32_t n = 3 + add_terms(c, in + 3, q, k);
-    if (!emit_op(c->s, biased ? OP_attention_biased : OP_attention, &a, c->info->name, c->at, in, n,
-                 &op))
-        return call_failed(c);
+    if (!emit_op(c->s, kind, &a, c->info->name, c->at, in, n, &op)) return call_failed(c);
     return result_of(c, op, q, v);
 }

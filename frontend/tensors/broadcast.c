@@ -76,7 +76,7 @@ static ExprValue make_constant(Scope *s, const ExprValue *v, Span at) {
     return c;
 }
 
-static ExprValue floats_of(Scope *s, const ExprValue *v, Span at) {
+ExprValue floats_of(Scope *s, const ExprValue *v, Span at) {
     ExprValue x = *v;
     Elaboration *e = s->elaboration;
     if (v->type.dtype != DT_I32) return x;

@@ -91,38 +91,45 @@ static ExprValue run_linear(const BuiltinCall *c) {
     return expert ? experts_linear(c) : run_op(c);
 }
 
-/* Positions from iota have a known limit: a table with fewer rows is an error. */
-static bool rows_suffice(const BuiltinCall *c, const ExprValue *table, const ExprValue *ids) {
-    const Graph *g = c->s->elaboration->graph;
-    const Op *source = &g->ops.at[g->values.at[ids->tensor].def];
-    if (source->kind != OP_iota || ids->type.dim[0] <= table->type.dim[0]) return true;
-    Arena *arena = c->s->model->arena;
-    Diag d = method_error(
-        c->s, E_shape, c->at, "a table %s has fewer rows than iota %s counts%s",
-        value_shape(arena, table), value_shape(arena, ids),
-        sizes_suffix(c->s, table->dims[0] ? table->dims[0] : "", ids->dims[0] ? ids->dims[0] : ""));
-    diag_help(&d, "it has %lld rows, but the positions are 0 to %lld",
-              (long long)table->type.dim[0], (long long)ids->type.dim[0] - 1);
-    method_emit(c->s, &d);
-    return false;
+static ExprValue refuse_gather(const BuiltinCall *c, const ExprValue *at, const char *problem,
+                               const char *help) {
+    return shape_error(c->s, E_arguments, at->span.file ? at->span : c->at, help, problem);
 }
 
 static ExprValue run_gather(const BuiltinCall *c) {
     ExprValue *table = call_operand(c, "table"), *ids = call_operand(c, "ids");
+    const ExprValue *axis = call_operand(c, "axis"), *padding = call_operand(c, "padding");
+    Attrs a = {.padding = padding->kind == VALUE_NONE ? 0 : padding->integer + 1};
     OpId op;
-    if (has_batch_axis(c->s, table))
-        return shape_error(c->s, E_arguments, table->span.file ? table->span : c->at,
-                           "the table must be made of parameters only",
-                           "`gather` from rows of samples would depend on the number of ranks");
+    *ids = ids_of(c->s, ids, c->at);
     if (ids->kind == VALUE_TENSOR && type_is_float(&ids->type))
         return shape_error(c->s, E_shape, ids->span.file ? ids->span : c->at,
-                           "results of arithmetic are f32: write gather(table, int(ids)); an id "
-                           "that the table does "
-                           "not have ends the run",
+                           "these can be fractions: write gather(table, int(ids)); an id that the "
+                           "table does not have ends the run",
                            "`gather` takes integers");
-    if (!emit_call(c, OP_embedding, &(Attrs){0}, &op)) return call_failed(c);
-    if (ids->kind == VALUE_TENSOR && !rows_suffice(c, table, ids)) return call_failed(c);
+    if (axis->kind != VALUE_NONE && a.padding)
+        return refuse_gather(c, padding, "`padding` is the id of a row", "leave out axis");
+    if (axis->kind != VALUE_NONE) return gather_along(c, table, ids, axis);
+    if (has_batch_axis(c->s, table))
+        return refuse_gather(c, table, "the table must be made of parameters only",
+                             "`gather` from rows of samples would depend on the number of ranks; "
+                             "gather(x, ids, axis = 1) takes entries of each sample");
+    if (!emit_call(c, OP_embedding, &a, &op) ||
+        refuse_far_ids(c->s, c->at, c->info->name, table, 0, ids))
+        return call_failed(c);
     return named_result(c, op);
+}
+
+/* Positions [T] are those of every sample. */
+static ExprValue run_rope(const BuiltinCall *c) {
+    ExprValue *x = call_operand(c, "x"), *positions = call_operand(c, "positions");
+    if (!value_is_tensor(positions)) return run_op(c);
+    if (positions->type.rank == 1 && x->type.rank == 4)
+        *positions = for_each_sample(c->s, c->at, positions, x);
+    *positions = ids_of(c->s, positions, c->at);
+    if (refuse_unlike_samples(c->s, c->info->name, c->at, (ExprValue[]){*x, *positions}, 2))
+        return call_failed(c);
+    return run_op(c);
 }
 
 /* The draw depends on the step, so that each one differs; in evaluation nothing is dropped. */
@@ -231,6 +238,8 @@ ExprValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Sp
         [CALL_FUNCTION_max] = run_extreme,
         [CALL_FUNCTION_min] = run_extreme,
         [CALL_FUNCTION_clamp] = run_clamp,
+        [CALL_FUNCTION_cumsum] = run_cumsum,
+        [CALL_FUNCTION_rope] = run_rope,
         [CALL_FUNCTION_where] = run_map,
         [CALL_FUNCTION_exp] = run_map,
         [CALL_FUNCTION_log] = run_map,

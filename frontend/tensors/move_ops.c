@@ -52,8 +52,7 @@ void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x) {
     if (size->per_rank) vec_push(s->model->arena, &s->elaboration->per_sample, x->tensor);
 }
 
-/* The axis that a number names, or -1 after an error. rank: the number of axes to choose from. */
-static int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int rank) {
+int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int rank) {
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
     Span at = given->span.file ? given->span : x->span;
@@ -243,34 +242,57 @@ ExprValue run_expand(const BuiltinCall *c) {
     return y;
 }
 
+ExprValue for_each_sample(Scope *s, Span at, const ExprValue *v, const ExprValue *x) {
+    Elaboration *e = s->elaboration;
+    ExprValue in = floats_of(s, v, at);
+    Type to = in.type;
+    for (int i = to.rank++; i > 0; i--) to.dim[i] = to.dim[i - 1];
+    to.dim[0] = x->type.dim[0];
+    ValueId operand = tensor_value(s, &in, at);
+    set_op_place(s, at);
+    ExprValue y = tensor_of(e, emit_value(&e->build, OP_expand, NULL, 1, &operand, &to), at);
+    y.dims[0] = x->dims[0];
+    for (int i = 1; i < to.rank; i++) y.dims[i] = v->dims[i - 1];
+    if (has_batch_axis(s, x)) vec_push(s->model->arena, &e->per_sample, y.tensor);
+    return y;
+}
+
 /* ---- concat and stack */
 
-static ExprValue join_tensors(const BuiltinCall *c, OpKind kind) {
-    const ExprValue *list = call_operand(c, "x"), *first = list->items[0].value;
-    uint32_t n = list->n_items;
+static ExprValue join(Scope *s, OpKind kind, const char *name, Span at, int axis,
+                      ExprValue *operands, uint32_t n) {
     bool stacks = kind == OP_stack;
-    int axis = axis_of(c->s, call_operand(c, "axis"), first, first->type.rank + stacks);
-    ExprValue *operands = arena_array(c->s->model->arena, ExprValue, n);
+    const ExprValue first = operands[0];
     OpId op;
-    if (axis < 0) return call_failed(c);
-    for (uint32_t i = 0; i < n; i++) {
-        operands[i] = *list->items[i].value;
-        if (axis == 0 && has_batch_axis(c->s, &operands[i]))
-            return shape_error(c->s, E_arguments, c->at,
+    for (uint32_t i = 0; i < n; i++)
+        if (axis == 0 && has_batch_axis(s, &operands[i]))
+            return shape_error(s, E_arguments, at,
                                stacks ? "stack along a later axis"
                                       : "concatenate along a later axis",
                                "the batch axis must stay the first axis");
-    }
-    if (refuse_unlike_samples(c->s, c->info->name, c->at, operands, n)) return call_failed(c);
+    if (refuse_unlike_samples(s, name, at, operands, n)) return value_error(at);
     Attrs a = {.axis = axis};
-    if (!emit_op(c->s, kind, &a, c->info->name, c->at, operands, n, &op)) return call_failed(c);
-    ExprValue v = call_result(c, op, 0);
+    if (!emit_op(s, kind, &a, name, at, operands, n, &op)) return value_error(at);
+    ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0, k = 0; i < v.type.rank; i++)
         if (i != axis)
-            v.dims[i] = first->dims[k++];
+            v.dims[i] = first.dims[k++];
         else
             k += !stacks;
     return v;
+}
+
+ExprValue join_axis(Scope *s, Span at, const char *name, int axis, ExprValue *parts, uint32_t n) {
+    return join(s, OP_concat, name, at, axis, parts, n);
+}
+
+static ExprValue join_tensors(const BuiltinCall *c, OpKind kind) {
+    const ExprValue *list = call_operand(c, "x"), *first = list->items[0].value;
+    int axis = axis_of(c->s, call_operand(c, "axis"), first, first->type.rank + (kind == OP_stack));
+    ExprValue *operands = arena_array(c->s->model->arena, ExprValue, list->n_items);
+    if (axis < 0) return call_failed(c);
+    for (uint32_t i = 0; i < list->n_items; i++) operands[i] = *list->items[i].value;
+    return join(c->s, kind, c->info->name, c->at, axis, operands, list->n_items);
 }
 ExprValue run_concat(const BuiltinCall *c) { return join_tensors(c, OP_concat); }
 ExprValue run_stack(const BuiltinCall *c) { return join_tensors(c, OP_stack); }

@@ -34,9 +34,18 @@ ExprValue *call_operand(const BuiltinCall *c, const char *name);
 ExprValue call_failed(const BuiltinCall *c);
 ExprValue call_result(const BuiltinCall *c, OpId op, uint32_t j);
 
+/* ids.c */
+/* v as integers, if it is f32 of which only integers are known to come; else v. */
+ExprValue ids_of(Scope *s, const ExprValue *v, Span at);
+/* True after an error: some of these ids surely have no entry along that axis of the table. */
+bool refuse_far_ids(Scope *s, Span at, const char *name, const ExprValue *table, int axis,
+                    const ExprValue *ids);
+
 /* broadcast.c: an elementwise op of tensors, parameters and numbers; `name` is for messages. */
 ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ExprValue *args,
                      uint32_t n);
+/* Integers as numbers. */
+ExprValue floats_of(Scope *s, const ExprValue *v, Span at);
 ExprValue tensor_power(Scope *s, Span at, const ExprValue *x, const ExprValue *n);
 
 /* reduction.c: sum, mean, max, min, by the name of the call. axis: an integer, a list, none. */
@@ -44,6 +53,8 @@ ExprValue tensor_reduce(Scope *s, const char *name, Span at, const ExprValue *x,
                         const ExprValue *axis);
 
 /* move_ops.c */
+/* The axis that a number names, or -1 after an error. rank: the number of axes to choose from. */
+int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int rank);
 /* x with its axes in another order: axis i is x's axis[i]. */
 ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, const int *axis);
 /* True after an error: some operands of an op that works sample by sample have samples, some do
@@ -53,12 +64,20 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size);
 /* Notes that the first axis of x holds samples, if the size counts them. */
 void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x);
+/* v, as numbers, repeated for each sample of x. */
+ExprValue for_each_sample(Scope *s, Span at, const ExprValue *v, const ExprValue *x);
 ExprValue run_transpose(const BuiltinCall *c);
 ExprValue run_concat(const BuiltinCall *c);
 ExprValue run_stack(const BuiltinCall *c);
 ExprValue run_split(const BuiltinCall *c);
 ExprValue run_expand(const BuiltinCall *c);
 ExprValue run_matmul(const BuiltinCall *c);
+
+/* along.c */
+/* Entries of x along the axis that is given, by ids of the same shape elsewhere. */
+ExprValue gather_along(const BuiltinCall *c, const ExprValue *x, const ExprValue *ids,
+                       const ExprValue *given);
+ExprValue run_cumsum(const BuiltinCall *c);
 
 /* attention.c */
 ExprValue run_attention(const BuiltinCall *c);

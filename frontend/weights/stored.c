@@ -104,6 +104,9 @@ static bool read_star(EntryReader *r, const Node *e, int64_t *out) {
 static bool read_index(EntryReader *r, const Node *e, TakenAxis *a) {
     const Node *end = e->kind == NODE_RANGE ? e->kids[1] : NULL;
     int64_t to = a->size;
+    if (e->n > 2)
+        return refuse_entry(r, e->kids[2]->span, "name each row, or take an axis apart with `as`",
+                            "ranges of stored tensors have no step");
     if (is_star(e) || e->kind != NODE_RANGE) {
         a->dropped = true;
         a->count = 1;

@@ -248,6 +248,12 @@ static void grad_embedding(Grad *c, const Op *op, const ValueId *dy) {
     grad_accumulate(c, op, 0, OP_embedding_grad, 2, in, &to);
 }
 
+static void grad_pick(Grad *c, const Op *op, const ValueId *dy) {
+    Type to = *type_of_value(c, op->in[0]);
+    ValueId in[2] = {dy[0], op->in[1]};
+    grad_give(c, op, 0, emit_value(&c->b, OP_pick_grad, &(Attrs){0}, 2, in, &to));
+}
+
 /* ---- normalisation ---- */
 
 static void grad_layer_norm(Grad *c, const Op *op, const ValueId *dy) {
@@ -320,15 +326,21 @@ static void grad_experts_linear(Grad *c, const Op *op, const ValueId *dy) {
 
 /* ---- attention ---- */
 
-/* q, k, v and `more` operands that attention adds up, then an optional mask. */
-static void attention_gradients(Grad *c, const Op *op, ValueId dy, OpKind kind, uint32_t more) {
+static void grad_rope(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId in[2] = {dy[0], op->n_in > 1 ? op->in[1] : NO_VALUE};
+    grad_give(c, op, 0, emit_value(&c->b, OP_rope_grad, op->attr, op->n_in, in, NULL));
+}
+
+/* q, k, v and `more` operands that attention adds up, then an optional mask as operand `mask`. */
+static void attention_gradients(Grad *c, const Op *op, ValueId dy, OpKind kind, uint32_t more,
+                                uint32_t mask) {
     uint32_t n = 0, sums = 3 + more;
     ValueId in[8];
     in[n++] = dy;
     for (uint32_t j = 0; j < sums; j++) in[n++] = op->in[j];
     in[n++] = op->out;
     in[n++] = op->out + 1;
-    if (op->n_in > sums) in[n++] = op->in[sums];
+    if (op->n_in > mask) in[n++] = op->in[mask];
     OpId id = op_emit(&c->b, kind, op->attr, n, in, NULL);
     ValueId dq = c->g->ops.at[id].out;
     for (uint32_t j = 0; j < sums; j++)
@@ -336,11 +348,22 @@ static void attention_gradients(Grad *c, const Op *op, ValueId dy, OpKind kind, 
 }
 
 static void grad_attention(Grad *c, const Op *op, const ValueId *dy) {
-    attention_gradients(c, op, dy[0], OP_attention_grad, 0);
+    attention_gradients(c, op, dy[0], OP_attention_grad, 0, 3);
 }
 
 static void grad_attention_biased(Grad *c, const Op *op, const ValueId *dy) {
-    attention_gradients(c, op, dy[0], OP_attention_biased_grad, 1);
+    attention_gradients(c, op, dy[0], OP_attention_biased_grad, 1, 4);
+}
+
+static void grad_attention_biased_each(Grad *c, const Op *op, const ValueId *dy) {
+    attention_gradients(c, op, dy[0], OP_attention_biased_each_grad, 1, 4);
+}
+
+static void grad_attention_sunk(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId in[4] = {dy[0], op->out, op->out + 1, op->in[3]};
+    if (grad_wanted(c, op, 3))
+        grad_give(c, op, 3, emit_value(&c->b, OP_sinks_grad, &(Attrs){0}, 4, in, NULL));
+    attention_gradients(c, op, dy[0], OP_attention_grad, 0, 4);
 }
 
 static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {

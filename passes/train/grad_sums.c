@@ -61,11 +61,12 @@ void grad_reach(Grad *c, const Op *op, uint32_t j) { contributed(c, op->in[j]); 
 void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_in, ValueId *in,
                      const Type *given) {
     GradSum *s = &c->sums[op->in[j]];
+    Attrs a = {.padding = op_info[kind].attrs & A_padding ? op->attr->padding : 0};
     if (s->sum != NO_VALUE && s->owned) {
         in[n_in] = s->sum;
-        s->sum = emit_value(&c->b, kind, &(Attrs){0}, n_in + 1, in, given);
+        s->sum = emit_value(&c->b, kind, &a, n_in + 1, in, given);
         contributed(c, op->in[j]);
     } else {
-        add_contribution(c, op, j, emit_value(&c->b, kind, &(Attrs){0}, n_in, in, given), true);
+        add_contribution(c, op, j, emit_value(&c->b, kind, &a, n_in, in, given), true);
     }
 }

@@ -133,6 +133,7 @@ struct Rank {
     GradientDump *dump;
     Generator *generator; /* --generate, or NULL */
     Predictor *predictor; /* --predict, or NULL */
+    bool agrees;          /* with all ranks about why the run ends, after whole steps */
     SaveStream *saves;    /* NULL: no checkpoints */
     CheckpointInFlight *checkpoint;
     char error[ERROR_BYTES];

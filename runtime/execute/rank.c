@@ -24,8 +24,7 @@ void run_fail(Rank *r, int code) {
         if (run->launch.module)
             run->launch.module->describe(run->launch.world, r->rank, who, sizeof who);
         bool others_are_named = code == EXIT_RANK;
-        /* every rank sees the same loss */
-        if (run->launch.ranks > 1 && code != EXIT_TRAINING && !others_are_named)
+        if (run->launch.ranks > 1 && !r->agrees && !others_are_named)
             snprintf(run->end.text, sizeof run->end.text, "%s: %s", who, r->error);
         else
             snprintf(run->end.text, sizeof run->end.text, "%s", r->error);

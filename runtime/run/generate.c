@@ -293,6 +293,7 @@ static int next_token(Generator *g, int64_t text, bool *stop) {
     if (code) return code;
     if (word >= FIRST_TOKEN) return add_token(g, t, (int32_t)id, false);
     snprintf(r->error, ERROR_BYTES, "the logits are not finite: no token can be chosen");
+    r->agrees = true;
     return EXIT_TRAINING;
 }
 

@@ -118,6 +118,7 @@ static int not_finite(Rank *r, const Trainer *t, int64_t step, const double *sca
                  "step %lld: loss %g, gradient norm %g: not finite; the weights are those from "
                  "before this step\nhelp: train.on_nan = skip leaves such steps out",
                  (long long)step, scale[SCALE_LOSS], scale[SCALE_NORM]);
+    r->agrees = true;
     return EXIT_TRAINING;
 }
 
@@ -408,7 +409,7 @@ int trainer_run(Rank *r) {
     if (!code) code = r->generator ? generate_tokens(t) : train_steps(t);
     if (!code) code = profile_compare_stages(r);
     if (!code && r->run->options->save.path) code = save_weights(r);
-    if (code == EXIT_TRAINING) code = save_after_stop(t);
+    if (r->agrees) code = save_after_stop(t);
     saver_stop(r);
     if (!code && t->log_lost)
         code = end_without_log(t);

@@ -148,16 +148,10 @@ static void check_between(const Trial *t, const Placing *p, const char *what) {
     }
 }
 
-static bool is_attention(OpKind op) {
-    return op == OP_attention || op == OP_attention_grad || op == OP_attention_packed ||
-           op == OP_attention_packed_grad || op == OP_attention_biased ||
-           op == OP_attention_biased_grad;
-}
-
 static void compare(const Trial *t, const Placing *p, const char *what) {
     const Case *c = t->c;
     bool halves = false; /* bf16 attention and chains of parts round what they use again */
-    for (int i = 0; i < c->n_in && (is_attention(c->op) || c->chain); i++)
+    for (int i = 0; i < c->n_in && (is_attention((int)c->op) || c->chain); i++)
         halves |= dtype_is_half(t->types[i].dtype);
     for (int j = 0; j < c->n_out; j++) {
         const Type *type = &t->types[c->n_in + j];
@@ -265,7 +259,7 @@ typedef enum Choice { ALL, IN_TURN, FEW, HALVES, ONE } Choice; /* of mixtures */
 /* The last mixture is the update that must leave everything as it is. */
 static bool is_tried(const Case *c, int pattern, Choice choice) {
     int number = (int)(c - cases);
-    bool large = is_attention(c->op) && type_elements(&c->in[0].type) > MANY;
+    bool large = is_attention((int)c->op) && type_elements(&c->in[0].type) > MANY;
     if (large && choice != ALL) return choice == IN_TURN && pattern == 1;
     if (pattern == MIXTURES - 1) return has_fill(c, FILL_SCALE);
     if (choice == ONE) return pattern == number % 2;

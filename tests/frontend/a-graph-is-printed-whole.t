@@ -11,7 +11,7 @@ train { loss = cross_entropy(model(inputs), targets) }
 ==== out
 graph model
 file 1 "m.fsd" 72813eeb0e68c073
-file 2 "std.fsd" 7dcfc5f3d133018c
+file 2 "std.fsd" 626a9fa8569cb5e1
 mesh dp = 1
 policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, hold = false, all_reduce_last = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, reduce_buffers = 1, bucket = 0, bucket_bytes = 0, layout = flat, align = 16
 policy micro_batches = 1, batch = 1, compute_dtype = f32, reduce_dtype = f32, optimizer = adamw, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, eps2 = 0, limit = 0, weight_decay = 0.01, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -2

@@ -6,8 +6,8 @@ module Net {
   wte : Embedding(V, D)
   wpe : Embedding(seq + 2, D)
   forward(ids: [B, T]) {
-    x = wpe(iota(T) + 2)
-    return linear(wte(ids + 1) + x, wte.weight)
+    x = wpe(iota(T) / 2)
+    return linear(wte(ids * 0.5) + x, wte.weight)
   }
 }
 model = Net
@@ -17,27 +17,27 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
 error[E0204]: `gather` takes integers
  --> m.fsd:6:9
   |
-6 |     x = wpe(iota(T) + 2)
+6 |     x = wpe(iota(T) / 2)
   |         ^^^^^^^^^^^^^^^^
   |
-  = help: results of arithmetic are f32: write gather(table, int(ids)); an id that the table does not have ends the run
+  = help: these can be fractions: write gather(table, int(ids)); an id that the table does not have ends the run
 note: in Embedding.forward
  --> std.fsd:9:33
   |
-9 |   forward(ids) = gather(weight, ids)
+9 |   forward(ids) = gather(weight, ids, padding = padding)
   |                                 ^^^
 
 error[E0204]: `gather` takes integers
  --> m.fsd:7:19
   |
-7 |     return linear(wte(ids + 1) + x, wte.weight)
-  |                   ^^^^^^^^^^^^
+7 |     return linear(wte(ids * 0.5) + x, wte.weight)
+  |                   ^^^^^^^^^^^^^^
   |
-  = help: results of arithmetic are f32: write gather(table, int(ids)); an id that the table does not have ends the run
+  = help: these can be fractions: write gather(table, int(ids)); an id that the table does not have ends the run
 note: in Embedding.forward
  --> std.fsd:9:33
   |
-9 |   forward(ids) = gather(weight, ids)
+9 |   forward(ids) = gather(weight, ids, padding = padding)
   |                                 ^^^
 
 ==== exit 1

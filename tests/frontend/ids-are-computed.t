@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model m.fsd | sed -nE '/^program train/,/to_int/s/ !forward.*//p'
-# RUN: sed 's/int(/floor(/' m.fsd > n.fsd; %fsdpc dump --stage=model n.fsd 2>&1 | grep -E '^error|help'
+# RUN: sed 's/int(/sqrt(/' m.fsd > n.fsd; %fsdpc dump --stage=model n.fsd 2>&1 | grep -E '^error|help'
 # Ids for `gather` are computed from others; a remainder divides by the number itself, so that it is exact.
 ==== m.fsd
 config { D = 4; V = 11 }
@@ -39,5 +39,5 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 3 }
   #21 %21: f32[4, 6] = add(%20, %15)
   #22 %22: i32[4, 6] = to_int(%21)
 error[E0204]: `gather` takes integers
-  = help: results of arithmetic are f32: write gather(table, int(ids)); an id that the table does not have ends the run
+  = help: these can be fractions: write gather(table, int(ids)); an id that the table does not have ends the run
 ==== exit 1

@@ -25,7 +25,7 @@ module Head(n) {
 file 1 "main.fsd" 6a088afdd329a992
 file 2 "block.fsd" 0055c5e7618ff320
 file 3 "head.fsd" 0eff45fa0a40c256
-file 4 "std.fsd" 7dcfc5f3d133018c
+file 4 "std.fsd" 626a9fa8569cb5e1
 module 0 "" Block 1:5:9-5:14
 module 1 "e" Embedding parent 0 2:4:3-4:4
 module 2 "head" Head parent 0 2:5:3-5:7

@@ -189,6 +189,15 @@ static const char *const every_op[] = {
     "#409 %513: bf16[2, 7, 6, 4], %514: bf16[2, 9, 3, 4], %515: bf16[2, 9, 3, 4], %516: bf16[6, "
     "7, 9] = attention_biased_grad(%51, %49, %50, %50, %509, %511, %512, %502) {alpha = 0.5} "
     "!forward -",
+    "#910 %910: bf16[2, 6, 7, 9] = fill {alpha = 0} !forward -",
+    "#911 %911: bf16[2, 7, 6, 4], %912: f32[2, 6, 7] = attention_biased_each(%49, %50, %50, %910, "
+    "%502) {alpha = 0.5} !forward -",
+    "#912 %913: bf16[2, 7, 6, 4], %914: bf16[2, 9, 3, 4], %915: bf16[2, 9, 3, 4], %916: bf16[2, 6, "
+    "7, 9] = attention_biased_each_grad(%51, %49, %50, %50, %910, %911, %912, %502) {alpha = 0.5} "
+    "!forward -",
+    "#913 %917: bf16[6] = fill {alpha = 0} !forward -",
+    "#914 %918: bf16[2, 7, 6, 4], %919: f32[2, 6, 7] = attention_sunk(%49, %50, %50, %917, %502) "
+    "{alpha = 0.5} !forward -",
     "#800 %800: bf16[7, 2, 3] = transpose(%9) {order = 213} !forward -",
     "#801 %801: bf16[2, 7, 3] = transpose_grad(%800) {order = 213} !forward -",
     "#802 %802: bf16[2, 4, 3] = slice(%9) {axis = 1, start = 2, count = 4} !forward -",

@@ -18,6 +18,23 @@
         .n_out = 1, .in = {NORMAL(b, t, heads, h)}, .out = {REAL(b, t, heads, h)},                 \
         .reference = ref_rope_grad, .tolerance = 3e-7                                              \
     }
+#define ROPE_AT(name, b, t, heads, h, most, ...)                                                   \
+    {.op = OP_rope,                                                                                \
+     .title = "rope at positions " name,                                                           \
+     .attr = {__VA_ARGS__},                                                                        \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), IN(DT_I32, IDS, b, t)},                                        \
+     .out = {REAL(b, t, heads, h)},                                                                \
+     .reference = ref_rope,                                                                        \
+     .tolerance = 3e-7,                                                                            \
+     .limit = most},                                                                               \
+    {                                                                                              \
+        .op = OP_rope_grad, .title = "rope_grad at positions " name, .attr = {__VA_ARGS__},        \
+        .n_in = 2, .n_out = 1, .in = {NORMAL(b, t, heads, h), IN(DT_I32, IDS, b, t)},              \
+        .out = {REAL(b, t, heads, h)}, .reference = ref_rope_grad, .tolerance = 3e-7,              \
+        .limit = most                                                                              \
+    }
 #define ATTENTION(b, t, s, heads, keys, h, c)                                                      \
     {.op = OP_attention,                                                                           \
      .title = "attention " #t " " #s " " #h,                                                       \
@@ -107,6 +124,52 @@
         .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h),                    \
                 REAL(heads, t, s)},                                                                \
         .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5, .limit = 2 \
+    }
+#define BIASED_EACH(settings, b, t, s, heads, keys, h, n, ...)                                     \
+    {.op = OP_attention_biased_each,                                                               \
+     .title = "attention_biased_each " #n " " #t " " #s " " #h,                                    \
+     .attr = {.alpha = 1.0 / (3 + h / 16), SETTINGS settings},                                     \
+     .n_in = 4 + n,                                                                                \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h),                  \
+            NORMAL(b, heads, t, s), __VA_ARGS__},                                                  \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6,                                                                            \
+     .limit = 2},                                                                                  \
+    {                                                                                              \
+        .op = OP_attention_biased_each_grad,                                                       \
+        .title = "attention_biased_each_grad " #n " " #t " " #s " " #h,                            \
+        .attr = {.alpha = 1.0 / (3 + h / 16), SETTINGS settings}, .n_in = 7 + n, .n_out = 4,       \
+        .in = {NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(b, heads, t, s),                                                             \
+               IN(DT_F32, DERIVED, b, t, heads, h),                                                \
+               IN(DT_F32, DERIVED, b, heads, t),                                                   \
+               __VA_ARGS__},                                                                       \
+        .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h),                    \
+                REAL(b, heads, t, s)},                                                             \
+        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5, .limit = 2 \
+    }
+#define SUNK(settings, b, t, s, heads, keys, h, n, ...)                                            \
+    {.op = OP_attention_sunk,                                                                      \
+     .title = "attention_sunk " #n " " #t " " #s " " #h,                                           \
+     .attr = {.alpha = 1.0 / (3 + h / 16), SETTINGS settings},                                     \
+     .n_in = 4 + n,                                                                                \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h), NORMAL(heads),   \
+            __VA_ARGS__},                                                                          \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6,                                                                            \
+     .limit = 2},                                                                                  \
+    {                                                                                              \
+        .op = OP_sinks_grad, .title = "sinks_grad " #n " " #t " " #h, .n_in = 4, .n_out = 1,       \
+        .in = {NORMAL(b, t, heads, h), NORMAL(b, t, heads, h), IN(DT_F32, NORMAL, b, heads, t),    \
+               NORMAL(heads)},                                                                     \
+        .out = {REAL(heads)}, .reference = ref_sinks_grad, .tolerance = 5e-6                       \
     }
 #define RELATIVE(name, rows, heads, t, s, far, both)                                               \
     {.op = OP_relative_bias,                                                                       \

@@ -379,6 +379,33 @@
         .in = {NORMAL(300, 70), IN(DT_I32, IDS, 300), NORMAL(301, 70)}, .out = {REAL(301, 70)},    \
         .reference = ref_embedding_grad, .tolerance = 1e-6, .limit = 40, .chain = of_earlier       \
     }
+#define PICK(r, d, k)                                                                              \
+    {.op = OP_pick,                                                                                \
+     .title = "pick " #r " " #d " " #k,                                                            \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d), IN(DT_I32, IDS, r, k)},                                                  \
+     .out = {REAL(r, k)},                                                                          \
+     .reference = ref_pick,                                                                        \
+     .limit = d},                                                                                  \
+    {                                                                                              \
+        .op = OP_pick_grad, .title = "pick_grad " #r " " #d " " #k, .n_in = 2, .n_out = 1,         \
+        .in = {NORMAL(r, k), IN(DT_I32, IDS, r, k)}, .out = {REAL(r, d)},                          \
+        .reference = ref_pick_grad, .tolerance = 1e-6, .limit = d                                  \
+    }
+#define CUMSUM(r, d)                                                                               \
+    {.op = OP_cumsum,                                                                              \
+     .title = "cumsum " #r " " #d,                                                                 \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d)},                                                                         \
+     .out = {REAL(r, d)},                                                                          \
+     .reference = ref_cumsum,                                                                      \
+     .tolerance = 1e-7},                                                                           \
+    {                                                                                              \
+        .op = OP_cumsum_grad, .title = "cumsum_grad " #r " " #d, .n_in = 1, .n_out = 1,            \
+        .in = {NORMAL(r, d)}, .out = {REAL(r, d)}, .reference = ref_cumsum_grad, .tolerance = 1e-7 \
+    }
 #define NORMS(r, d)                                                                                \
     {.op = OP_layer_norm,                                                                          \
      .title = "layer_norm " #r " " #d,                                                             \

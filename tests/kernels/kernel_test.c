@@ -224,13 +224,6 @@ static bool is_one_of(int op, size_t n, const int *ops) {
     return false;
 }
 
-static bool is_attention(const Trial *t) {
-    static const int attention[] = {OP_attention,        OP_attention_grad,
-                                    OP_attention_biased, OP_attention_biased_grad,
-                                    OP_attention_packed, OP_attention_packed_grad};
-    return is_one_of((int)t->c->op, ARRAY_LEN(attention), attention);
-}
-
 /* By whom the bits were kept that a run must have again; NULL: it may have others. Attention rounds
  * its products once where the instruction set has a fused multiply-add. Products of f32 by oneDNN
  * are cut for the threads, those with a bf16 matrix are not (runtime/devices/cpu/products/tiles.c).
@@ -239,7 +232,7 @@ static void **kept_by(const Trial *t, const Setup *setup, CaseResults *all) {
     static const int tiled[] = {OP_linear, OP_linear_grad_input, OP_linear_grad_weight,
                                 OP_matmul, OP_matmul_grad_a,     OP_matmul_grad_b};
     int op = (int)t->c->op;
-    if (is_attention(t)) return all->of_isa[setup->isa];
+    if (is_attention((int)t->c->op)) return all->of_isa[setup->isa];
     if (!t->c->product) return all->first;
     if (!setup->onednn) return all->of_isa[setup->isa];
     bool f32 = t->types[0].dtype == DT_F32 && t->types[1].dtype == DT_F32 &&
@@ -254,7 +247,8 @@ static void run_everywhere(Trial *t, CaseResults *all) {
     for (int s = 0; s < n_setups; s++) {
         const Setup *setup = &setups[s];
         if (t->pattern > 0 && setup->threads == 2) continue;
-        if ((setup->onednn && !t->c->product) || (differs_in_attention(setup) && !is_attention(t)))
+        if ((setup->onednn && !t->c->product) ||
+            (differs_in_attention(setup) && !is_attention((int)t->c->op)))
             continue;
         void **kept = kept_by(t, setup, all);
         char what[1800];

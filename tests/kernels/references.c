@@ -134,7 +134,27 @@ REF(embedding) {
 REF(embedding_grad) {
     int64_t d = last(&c->out[0]);
     EACH(i, out_n(c, 0)) out[0][i] = c->n_in > 2 ? in[2][i] : 0;
-    EACH(i, in_n(c, 0)) out[0][(int64_t)in[1][i / d] * d + i % d] += in[0][i];
+    EACH(i, in_n(c, 0))
+    if (in[1][i / d] + 1 != (double)c->attr.padding)
+        out[0][(int64_t)in[1][i / d] * d + i % d] += in[0][i];
+}
+REF(pick) {
+    int64_t d = last(&c->in[0].type), k = last(&c->out[0]);
+    EACH(i, out_n(c, 0)) out[0][i] = in[0][i / k * d + (int64_t)in[1][i]];
+}
+REF(pick_grad) {
+    int64_t d = last(&c->out[0]), k = last(&c->in[0].type);
+    EACH(i, out_n(c, 0)) out[0][i] = 0;
+    EACH(i, in_n(c, 0)) out[0][i / k * d + (int64_t)in[1][i]] += in[0][i];
+}
+REF(cumsum) {
+    int64_t d = last(&c->out[0]);
+    EACH(i, out_n(c, 0)) out[0][i] = in[0][i] + (i % d ? out[0][i - 1] : 0);
+}
+REF(cumsum_grad) {
+    int64_t d = last(&c->out[0]);
+    for (int64_t i = out_n(c, 0); i-- > 0;)
+        out[0][i] = in[0][i] + ((i + 1) % d ? out[0][i + 1] : 0);
 }
 
 /* ---- norms: layer_norm* or rms_norm* by c->op */

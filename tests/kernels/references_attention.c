@@ -17,7 +17,8 @@ static double turns_a_position(const Attrs *a, int64_t i, int64_t dims) {
     double share = (original / wave - a->low) / (a->high - a->low);
     return (1 - share) * speed / a->factor + share * speed;
 }
-static void turn(const Case *c, const double *x, double *y, double direction) {
+static void turn(const Case *c, double *const *in, double *y, double direction) {
+    const double *x = in[0];
     int64_t h = last(&c->in[0].type), dims = c->attr.dims ? c->attr.dims : h, half = dims / 2;
     int64_t heads = c->in[0].type.dim[2], positions = c->in[0].type.dim[1];
     EACH(k, in_n(c, 0)) {
@@ -25,13 +26,14 @@ static void turn(const Case *c, const double *x, double *y, double direction) {
         bool first = c->attr.interleaved ? e % 2 == 0 : e < half;
         int64_t i = c->attr.interleaved ? e / 2 : e % half;
         int64_t partner = (first ? 1 : -1) * (c->attr.interleaved ? 1 : half);
-        double angle = direction * (double)t * turns_a_position(&c->attr, i, dims);
+        double at = c->n_in > 1 ? in[1][k / h / heads] : (double)t;
+        double angle = direction * at * turns_a_position(&c->attr, i, dims);
         y[k] = x[k];
         if (e < dims) y[k] = x[k] * cos(angle) + (first ? -1 : 1) * x[k + partner] * sin(angle);
     }
 }
-REF(rope) { turn(c, in[0], out[0], 1); }
-REF(rope_grad) { turn(c, in[0], out[0], -1); }
+REF(rope) { turn(c, in, out[0], 1); }
+REF(rope_grad) { turn(c, in, out[0], -1); }
 
 /* ---- attention; sizes are read from q (or qkv) and k */
 
@@ -50,16 +52,26 @@ int64_t attention_place(const AttentionSizes *z, int which, int64_t b, int64_t t
 }
 /* What is added to scores, and which keys are seen; NULL where the op has none. */
 typedef struct Extra {
-    const double *bias, *mask;
+    const double *bias, *mask, *sinks;
+    bool each;  /* there is a bias of each sample */
     bool pairs; /* the mask has a number for each of them */
 } Extra;
 static Extra extra_of(const Case *c, int first, double *const *in) {
     bool packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
-    bool biased = c->op == OP_attention_biased || c->op == OP_attention_biased_grad;
-    int plain = (packed ? 1 : 3) + biased + (first ? 3 : 0);
+    bool each = c->op == OP_attention_biased_each || c->op == OP_attention_biased_each_grad;
+    bool biased = each || c->op == OP_attention_biased || c->op == OP_attention_biased_grad;
+    bool sunk = c->op == OP_attention_sunk;
+    int plain = (packed ? 1 : 3) + biased + sunk + (first ? 3 : 0);
     bool masked = c->n_in > plain;
-    return (Extra){biased ? in[first + 3] : NULL, masked ? in[c->n_in - 1] : NULL,
-                   masked && c->in[c->n_in - 1].type.rank == 3};
+    return (Extra){.bias = biased ? in[first + 3] : NULL,
+                   .mask = masked ? in[c->n_in - 1] : NULL,
+                   .sinks = sunk ? in[first + 3] : NULL,
+                   .each = each,
+                   .pairs = masked && c->in[c->n_in - 1].type.rank == 3};
+}
+static int64_t bias_place(const AttentionSizes *z, const Extra *e, int64_t b, int64_t head,
+                          int64_t t) {
+    return (((e->each ? b : 0) * z->heads + head) * z->t + t) * z->s;
 }
 static bool sees(const Case *c, const AttentionSizes *z, const Extra *e, int64_t b, int64_t t,
                  int64_t s) {
@@ -86,11 +98,11 @@ static double product(const Case *c, const AttentionSizes *z, const double *q, c
 static double probabilities(const Case *c, const AttentionSizes *z, const Extra *e, const double *q,
                             const double *k, int64_t b, int64_t t, int64_t head, double *p) {
     int64_t key_head = head / (z->heads / z->key_heads);
-    double sum = 0, top = -INFINITY;
+    double sum = 0, top = e->sinks ? e->sinks[head] : -INFINITY;
     EACH(s, z->s) {
         p[s] = capped(c, product(c, z, q + attention_place(z, 0, b, t, head),
                                  k + attention_place(z, 1, b, s, key_head)));
-        if (e->bias) p[s] += e->bias[(head * z->t + t) * z->s + s];
+        if (e->bias) p[s] += e->bias[bias_place(z, e, b, head, t) + s];
         if (!sees(c, z, e, b, t, s)) p[s] = -INFINITY;
         top = fmax(top, p[s]);
     }
@@ -98,6 +110,7 @@ static double probabilities(const Case *c, const AttentionSizes *z, const Extra 
         EACH(s, z->s) p[s] = 0;
         return 0;
     }
+    if (e->sinks) sum = exp(e->sinks[head] - top);
     EACH(s, z->s) sum += exp(p[s] - top);
     EACH(s, z->s) p[s] = exp(p[s] - top) / sum;
     return top + log(sum);
@@ -131,8 +144,8 @@ REF(attention_grad) {
     AttentionSizes z = attention_sizes(c, 1);
     const double *q = in[1], *k = in[z.packed ? 1 : 2], *v = in[z.packed ? 1 : 3];
     double *dq = out[0], *dk = out[z.packed ? 0 : 1], *dv = out[z.packed ? 0 : 2];
-    double *dbias = c->op == OP_attention_biased_grad ? out[3] : NULL;
     Extra e = extra_of(c, 1, in);
+    double *dbias = e.bias ? out[3] : NULL;
     for (int j = 0; j < c->n_out; j++) memset(out[j], 0, sizeof(double) * (size_t)out_n(c, j));
     double *p = malloc(sizeof *p * (size_t)z.s);
     EACH(row, z.b * z.heads * z.t) {
@@ -150,7 +163,8 @@ REF(attention_grad) {
                 if (pass == 0) mean += p[s] * dp;
                 double slope = slope_of_cap(c, product(c, &z, q + at, k + key));
                 double ds = p[s] * (dp - mean) * c->attr.alpha * slope;
-                if (pass == 1 && dbias) dbias[(head * z.t + t) * z.s + s] += p[s] * (dp - mean);
+                if (pass == 1 && dbias)
+                    dbias[bias_place(&z, &e, b, head, t) + s] += p[s] * (dp - mean);
                 if (pass == 1) EACH(i, z.h) {
                         dv[value + i] += p[s] * d_o[i];
                         dq[at + i] += ds * k[key + i];
@@ -159,6 +173,18 @@ REF(attention_grad) {
             }
     }
     free(p);
+}
+
+REF(sinks_grad) {
+    int64_t heads = in_n(c, 3), h = last(&c->in[0].type), t = last(&c->in[2].type);
+    EACH(i, heads) out[0][i] = 0;
+    EACH(row, in_n(c, 2)) {
+        int64_t head = row / t % heads;
+        int64_t at = ((row / t / heads * t + row % t) * heads + head) * h;
+        double sum = 0;
+        EACH(i, h) sum += in[0][at + i] * in[1][at + i];
+        out[0][head] -= sum * exp(in[3][head] - in[2][row]);
+    }
 }
 
 /* T5's own formula; the margin puts distances on an edge into the upper bucket. */

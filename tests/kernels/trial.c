@@ -92,6 +92,7 @@ enum { RUN_BY_EXECUTOR, RUN_BY_DEVICE };
 const OpInfo infos[OP_COUNT] = {
 #define OP(id, ...) [OP_##id] = {.name = #id, __VA_ARGS__},
 #define ALIAS(kind, mask) .alias = ALIAS_##kind, .alias_mask = mask,
+#define CLASS(class) .cost_class = CLASS_##class,
 #define RUN_BY(who) .launched = RUN_BY_##who,
 #define SIGNATURE(text) .signature = text,
 #include "ops.def"

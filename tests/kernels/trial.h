@@ -20,6 +20,7 @@ typedef struct Trial {
 
 /* By op, from ops.def: name, alias rule and kernel. */
 extern const OpInfo infos[OP_COUNT];
+static inline bool is_attention(int op) { return infos[op].cost_class == CLASS_ATTENTION; }
 
 extern uint64_t random_state;
 uint32_t next_random(void);

@@ -36,6 +36,7 @@ class Case:
         self.fields, self.params, self.meshes = {}, {}, ["dp = 1"]
         self.loss = self.torch_loss = None  # mse of the result and field y
         self.inputs = []  # what forward takes; else all fields but y
+        self.head = None  # of forward
         self.precisions = ["f32", "f32", "bf16"]
         self.batch = self.r.choice([1, 2, 2, 4])
         OPS[op](self, self.r)
@@ -61,7 +62,8 @@ class Case:
             "module Net {",
             *(f"  {n} : param[{', '.join(map(str, s))}] = zeros"
               for n, (s, _) in self.params.items()),
-            f"  forward({', '.join(self.inputs or names)}) {{", *("    " + line for line in self.body), "  }", "}",
+            f"  forward({self.head or ', '.join(self.inputs or names)}) {{",
+            *("    " + line for line in self.body), "  }", "}",
             "model = Net", f"data {{ train = npy({size}); order = sequential }}",
             f"train {{ loss = {self.loss or 'mse(model(' + ', '.join(names) + '), y)'}",
             f"  batch = {self.batch}; steps = 1",
@@ -104,8 +106,8 @@ class Case:
                 os.chdir(before)
 
 
-def attention(c, r):
-    """Every way in which a position does not see another."""
+def attention(c, r, more=False):
+    """Every way in which a position does not see another; more: with sinks, or biases of samples."""
     T = r.choice([r.randint(1, 12), r.randint(13, 40), r.choice([64, 65, 100])])
     S = T if r.random() < 0.6 else r.randint(1, 70)
     K, group, h = r.choice([1, 2]), r.choice([1, 2, 3]), r.randint(1, 9)
@@ -115,6 +117,8 @@ def attention(c, r):
     bias = r.random() < 0.3
     if seen == "documents" and S != T:
         seen = "pairs"
+    sunk = more and r.random() < 0.5
+    each, bias = more and not sunk, bias and not more
     for name, shape in ("q", [T, H, h]), ("k", [S, K, h]), ("v", [S, K, h]):
         c.field(name, shape)
         c.param("p" + name, shape)
@@ -124,6 +128,14 @@ def attention(c, r):
     if bias:
         c.param("b", [H, T, S])
         more += ", bias = b"
+    if each:
+        heads = r.choice([1, H])
+        c.field("b", [heads, T, S])
+        c.param("pb", [heads, T, S])
+        more += ", bias = b + pb"
+    if sunk:
+        c.param("sinks", [H])
+        more += ", sinks = sinks"
     if seen:
         shape = [T, S] if seen == "pairs" else [S]
         most = 2 if seen != "documents" else r.choice([2, 5])
@@ -138,7 +150,7 @@ def attention(c, r):
         k, v = (t.repeat_interleave(group, dim=2) for t in (k, v))
         s = torch.einsum("bthi,bshi->bhts", q, k) * (scale or h**-0.5)
         s = cap * torch.tanh(s / cap) if cap else s
-        s = s + x["b"] if bias else s
+        s = s + x["b"] if bias else s + x["b"] + x["pb"] if each else s
         far = torch.arange(T)[:, None] - torch.arange(S)
         open_ = (far >= 0) if causal else torch.ones(T, S, dtype=torch.bool)
         open_ = open_ & (far.abs() < window) if window else open_
@@ -148,7 +160,10 @@ def attention(c, r):
             of = {"keys": m[:, None] != 0, "pairs": m != 0}
             open_ = open_ & (m[:, :, None] == m[:, None] if seen == "documents" else of[seen])
         open_ = open_[:, None]
-        p = torch.softmax(s.masked_fill(~open_, -1e300), dim=-1).masked_fill(~open_, 0)
+        s = s.masked_fill(~open_, -1e300)
+        if sunk:
+            s = torch.cat([s, x["sinks"][:, None, None].expand(c.batch, H, T, 1)], dim=-1)
+        p = torch.softmax(s, dim=-1)[..., :S].masked_fill(~open_, 0)
         return torch.einsum("bhts,bshi->bthi", p, v)
 
     c.torch = by_torch
@@ -257,7 +272,74 @@ def losses(c, r):
     c.torch_loss = lambda torch, v, out: sum(f * g(torch, v, out) for f, (_, g) in zip(factors, chosen))
 
 
-OPS = {"attention": attention, "rounding": rounding, "losses": losses}
+def turned(c, r):
+    """rope at positions that are given, of a sample or of all."""
+    T, H, h = r.randint(1, 20), r.randint(1, 3), 2 * r.randint(1, 8)
+    base, interleaved = r.choice([10, 1e4]), r.random() < 0.5
+    of_all = r.random() < 0.3
+    c.field("x", [T, H, h])
+    c.param("a", [T, H, h])
+    c.field("p", [T], lambda: r.choice([0, 1, 7, 100, 3000]))
+    c.field("y", [T, H, h])
+    at = "iota(T) * 3 + 5" if of_all else "p"
+    c.body = [f"return rope(x * a, positions = {at}, base = {base}, "
+              f"interleaved = {str(interleaved).lower()})"]  # fmt: skip
+    c.head = "x: [B, T, H, h], p"
+
+    def by_torch(torch, v):
+        x, n = v["x"] * v["a"], h // 2
+        p = (torch.arange(T) * 3 + 5).expand(c.batch, T) if of_all else v["p"]
+        angle = p[:, :, None, None] * base ** (-torch.arange(n, dtype=torch.float64) / n)
+        cos, sin = torch.cos(angle), torch.sin(angle)
+        a, b = (x[..., ::2], x[..., 1::2]) if interleaved else (x[..., :n], x[..., n:])
+        pair = a * cos - b * sin, b * cos + a * sin
+        return torch.stack(pair, -1).flatten(3) if interleaved else torch.cat(pair, -1)
+
+    c.torch = by_torch
+
+
+def places(c, r):
+    """gather along axes and of rows with padding, cumsum, and ranges with a step."""
+    T, D, V, n = r.randint(2, 40), r.randint(2, 20), r.randint(3, 9), r.randint(1, 12)
+    first, step = r.randrange(T), r.randint(2, 5)
+    last, pad = r.randint(first + 1, T), r.choice([None, r.randrange(V)])
+    c.field("x", [T, D])
+    c.param("a", [T, D])
+    c.param("w", [V, D])
+    c.field("i", [T], lambda: r.randrange(V))
+    c.field("k", [T, n], lambda: r.randrange(D))
+    c.field("y", [T, D])
+    axis = r.choice([1, 2])
+    size = T if axis == 1 else D
+    c.body = [
+        f"u = gather(w, i, padding = {'none' if pad is None else pad}) + cumsum(x * a, axis = {axis})",
+        f"t = u[:, {first}:{last}:{step}]",
+        f"z = gather(u, (iota({size}) * 3 % {size}){' as [T, 1]' if axis == 1 else ''}, axis = {axis})",
+        f"g = gather(u, k, axis = -1)[:, :, ::{r.randint(1, 3)}]",
+        "return z * 0.1 + sum(t * t, axis = 1) * 0.01 + sum(g, axis = -1) * 0.1",
+    ]
+    c.head = "x: [B, T, D], i, k"
+    stride = int(c.body[3].rsplit(":", 1)[1][:-1])
+
+    def by_torch(torch, v):
+        rows = v["w"][v["i"]]
+        if pad is not None:
+            rows = torch.where((v["i"] == pad)[..., None], rows.detach(), rows)
+        u = rows + torch.cumsum(v["x"] * v["a"], axis)
+        t = u[:, first:last:step]
+        z = torch.index_select(u, axis, torch.arange(size) * 3 % size)
+        g = torch.gather(u, 2, v["k"])[:, :, ::stride]
+        return z * 0.1 + (t * t).sum(1, keepdim=True) * 0.01 + g.sum(-1, keepdim=True) * 0.1
+
+    c.torch = by_torch
+
+
+def more_attention(c, r):
+    attention(c, r, more=True)
+
+
+OPS = {"attention": attention, "more_attention": more_attention, "places": places,
+       "rounding": rounding, "turned": turned, "losses": losses}  # fmt: skip
 
 
 def summed(gradients):

@@ -119,6 +119,20 @@ static void case_rope_scaled(Model *m) {
     rope(m, 12, (Attrs){.factor = 8, .low = 0.25, .high = 2, .original = 10});
 }
 
+static void case_rope_at(Model *m) {
+    Attrs a = {.factor = 1, .base = 50};
+    ValueId x = input(m, DIMS(2, 5, 3, 8));
+    loss(m, apply(m, OP_rope, a, OPERANDS(x, ids(m, 9, 0, DIMS(2, 5)))));
+}
+
+static void case_pick(Model *m) {
+    ValueId w = input(m, DIMS(5, 3));
+    loss(m, apply(m, OP_pick, (Attrs){0}, OPERANDS(w, ids(m, 3, 0, DIMS(5, 7)))));
+}
+static void case_cumsum(Model *m) {
+    loss(m, apply(m, OP_cumsum, (Attrs){0}, OPERANDS(input(m, DIMS(2, 3, 7)))));
+}
+
 static void attention(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, int64_t h,
                       bool causal) {
     ValueId q = input(m, DIMS(2, T, H, h)), k = input(m, DIMS(2, S, K, h)),
@@ -161,6 +175,25 @@ static void case_biased_capped(Model *m) {
             v = input(m, DIMS(2, 5, 2, 3)), bias = input(m, DIMS(2, 5, 5));
     Attrs a = {.alpha = 0.5, .cap = 0.3, .causal = true};
     loss(m, apply(m, OP_attention_biased, a, OPERANDS(q, k, v, bias)));
+}
+static void case_biased_each(Model *m) {
+    ValueId q = input(m, DIMS(3, 5, 4, 3)), k = input(m, DIMS(3, 7, 2, 3)),
+            v = input(m, DIMS(3, 7, 2, 3)), bias = input(m, DIMS(3, 4, 5, 7));
+    Attrs a = {.alpha = 0.5, .cap = 0.6};
+    loss(m,
+         apply(m, OP_attention_biased_each, a, OPERANDS(q, k, v, bias, ids(m, 2, 0, DIMS(3, 7)))));
+}
+static void case_sunk(Model *m) {
+    ValueId q = input(m, DIMS(2, 5, 4, 3)), k = input(m, DIMS(2, 5, 2, 3)),
+            v = input(m, DIMS(2, 5, 2, 3)), sinks = input(m, DIMS(4));
+    Attrs a = {.alpha = 0.5, .causal = true, .window = 3};
+    loss(m, apply(m, OP_attention_sunk, a, OPERANDS(q, k, v, sinks)));
+}
+static void case_sunk_masked(Model *m) {
+    ValueId q = input(m, DIMS(2, 3, 2, 3)), k = input(m, DIMS(2, 67, 1, 3)),
+            v = input(m, DIMS(2, 67, 1, 3)), sinks = input(m, DIMS(2));
+    Attrs a = {.alpha = 0.5, .cap = 0.7};
+    loss(m, apply(m, OP_attention_sunk, a, OPERANDS(q, k, v, sinks, ids(m, 2, 0, DIMS(2, 67)))));
 }
 static void biased(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, bool causal, bool masked) {
     ValueId q = input(m, DIMS(3, T, H, 3)), k = input(m, DIMS(3, S, K, 3)),

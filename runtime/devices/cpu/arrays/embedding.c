@@ -1,4 +1,5 @@
-/* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w.
+/* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w; pick (x [R, D], ids [R, K]) ->
+ * [R, K], and the gradient of x.
  *
  * If ranks share out the rows of w, those of other ranks give zeros, and get no gradient.
  *
@@ -6,7 +7,8 @@
  * in order. Each row of w that was read is then one sum in f32, starting from the accumulator's
  * row, rounded once; threads own such runs. To what earlier micro-batches left (attribute
  * `earlier`) the rounded sum is added. Rows that were not read are zero, or the accumulator's.
- * Scratch: two arrays of pairs, 16 bytes an id.
+ * The row of padding (attribute `padding`) is one that was not read. Scratch: two arrays of pairs,
+ * 16 bytes an id.
  */
 #include "kernel.h"
 #include "vector.h"
@@ -79,8 +81,8 @@ VECTOR_INLINE void sum_run(Operand dy, Result dw, const uint64_t *keys, int64_t 
 }
 
 /* Runs of equal ids that begin in this thread's part of the keys. */
-static void sum_runs(Operand dy, Result dw, DimPart rows, const uint64_t *keys, int64_t n,
-                     int64_t width, const Operand *acc, bool earlier) {
+static void sum_runs(const Launch *l, Operand dy, Result dw, DimPart rows, const uint64_t *keys,
+                     int64_t n, int64_t width, const Operand *acc) {
     WorkRange r = my_range(n, 1);
     int64_t first = r.from;
     while (first > 0 && first < r.to && keys[first] >> 32 == keys[first - 1] >> 32) first++;
@@ -88,8 +90,9 @@ static void sum_runs(Operand dy, Result dw, DimPart rows, const uint64_t *keys, 
         int64_t last = first + 1;
         while (last < n && keys[last] >> 32 == keys[first] >> 32) last++;
         int64_t row = (int64_t)(keys[first] >> 32) - rows.from;
-        if (row >= 0 && row < rows.count)
-            sum_run(dy, dw, keys, first, last, row, width, acc, earlier);
+        bool padding = (int64_t)(keys[first] >> 32) + 1 == l->call->attr->padding;
+        if (row >= 0 && row < rows.count && !padding)
+            sum_run(dy, dw, keys, first, last, row, width, acc, l->call->attr->earlier);
         first = last;
     }
 }
@@ -122,8 +125,67 @@ KERNEL(embedding_grad) {
         else if (!in_place)
             memcpy(bytes_at(dw.at, r.from * size), bytes_at(acc.at, r.from * size), bytes);
 #pragma omp barrier
-        sum_runs(dy, dw, rows, keys, ids.n, width, accumulate ? &acc : NULL,
-                 l->call->attr->earlier);
+        sum_runs(l, dy, dw, rows, keys, ids.n, width, accumulate ? &acc : NULL);
+    }
+    return 0;
+}
+
+/* ---- pick; if ranks share out the elements of a row, each gives those that it has, and zeros */
+
+KERNEL(pick) {
+    Operand x = input(l, 0), ids = input(l, 1);
+    Result y = output(l, 0);
+    int64_t width = last_dim(x.type), count = last_dim(y.type), rows = x.n / MAX(width, 1);
+    if (ids.dtype != DT_I32 || !is_real(x.dtype) || !is_real(y.dtype) || y.n != rows * count ||
+        ids.n != y.n)
+        return bad_operands(l);
+    DimPart places = input_part(l->call, 0, x.type->rank - 1);
+    int code = check_ids(l, &ids, places.whole);
+    if (code) return code;
+    const int32_t *id = ids.at;
+#pragma omp parallel num_threads(threads_for(l, y.n))
+    {
+        WorkRange r = my_range(rows, 1);
+        for (int64_t i = r.from * count; i < r.to * count; i++) {
+            int64_t place = id[i] - places.from;
+            bool own = place >= 0 && place < width;
+            float value = own ? element_load(x.at, x.dtype, i / count * width + place) : 0.0f;
+            element_store(y.at, y.dtype, i, value);
+        }
+    }
+    return 0;
+}
+
+/* Sums of SUMS elements of a row at a time, so that each is rounded once. */
+enum { SUMS = 2048 };
+static void sum_picked(Operand dy, Result dx, DimPart places, const int32_t *id, int64_t row) {
+    int64_t width = places.count, count = last_dim(dy.type);
+    float sum[SUMS];
+    for (int64_t first = 0; first < width; first += SUMS) {
+        int64_t n = MIN((int64_t)SUMS, width - first), low = places.from + first;
+        memset(sum, 0, sizeof sum);
+        for (int64_t k = row * count; k < (row + 1) * count; k++)
+            if (id[k] >= low && id[k] < low + n)
+                sum[id[k] - low] += element_load(dy.at, dy.dtype, k);
+        for (int64_t i = 0; i < n; i += LANES)
+            v_put(dx.at, dx.dtype, row * width + first + i, n - i, v_load(sum, DT_F32, i));
+    }
+}
+
+KERNEL(pick_grad) {
+    Operand dy = input(l, 0), ids = input(l, 1);
+    Result dx = output(l, 0);
+    int64_t width = last_dim(dx.type), count = last_dim(dy.type), rows = dx.n / MAX(width, 1);
+    if (ids.dtype != DT_I32 || !is_real(dy.dtype) || !is_real(dx.dtype) || dy.n != rows * count ||
+        ids.n != dy.n)
+        return bad_operands(l);
+    DimPart places = output_part(l->call, 0, dx.type->rank - 1);
+    int code = check_ids(l, &ids, places.whole);
+    if (code) return code;
+#pragma omp parallel num_threads(threads_for(l, dx.n + dy.n))
+    {
+        WorkRange r = my_range(rows, 1);
+        for (int64_t row = r.from; row < r.to; row++) sum_picked(dy, dx, places, ids.at, row);
     }
     return 0;
 }

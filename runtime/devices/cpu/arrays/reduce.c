@@ -1,4 +1,4 @@
-/* Sums over rows (sum_leading) and over ranks (the reduction of collectives).
+/* Sums over rows (sum_leading), along rows (cumsum) and over ranks (the reduction of collectives).
  *
  * sum_leading: a thread owns columns. Rows are added in blocks of BLOCK_ROWS in f32, the blocks in
  * f64, both in order of rows: accurate for any number of rows, and the same for any number of
@@ -252,3 +252,27 @@ void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void 
         }
     }
 }
+
+/* ---- sums of each row up to an element, or from it on */
+
+static int sum_along(const Launch *l, bool back) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    int64_t width = last_dim(x.type), rows = x.n / MAX(width, 1);
+    if (!is_real(x.dtype) || !is_real(y.dtype) || y.n != x.n) return bad_operands(l);
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        WorkRange r = my_range(rows, 1);
+        for (int64_t row = r.from; row < r.to; row++) {
+            double sum = 0;
+            for (int64_t i = 0; i < width; i++) {
+                int64_t at = row * width + (back ? width - 1 - i : i);
+                sum += (double)element_load(x.at, x.dtype, at);
+                element_store(y.at, y.dtype, at, (float)sum);
+            }
+        }
+    }
+    return 0;
+}
+KERNEL(cumsum) { return sum_along(l, false); }
+KERNEL(cumsum_grad) { return sum_along(l, true); }

@@ -122,8 +122,8 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
     load_tile(q, a->q, b, head, first, rows);
     memset(o, 0, (size_t)(rows * width) * sizeof *o);
     for (int64_t r = 0; r < TILE; r++) {
-        x->m[r] = -__builtin_inff();
-        l[r] = 0.0f;
+        x->m[r] = sink_of(a, head); /* as if a key with that score and a value of 0 came first */
+        l[r] = a->sinks.at ? 1.0f : 0.0f;
     }
     for (int64_t s = first_key_tile(a, first); s < key_end(a, first + rows); s += TILE) {
         int64_t keys = MIN((int64_t)TILE, a->s - s);
@@ -207,8 +207,16 @@ static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t aft
 
 /* Operand `at` is a bias. */
 static bool take_bias(const Launch *l, uint32_t at, Attention *a) {
+    int64_t pairs = a->heads * a->t * a->s;
     a->bias = input(l, at);
-    return is_real(a->bias.dtype) && a->bias.n == a->heads * a->t * a->s;
+    a->bias_batch = a->bias.type->rank == 4 ? pairs : 0;
+    return is_real(a->bias.dtype) && a->bias.n == pairs * (a->bias_batch ? a->b : 1);
+}
+
+/* Operand `at` is one number for each head. */
+static bool take_sinks(const Launch *l, uint32_t at, Attention *a) {
+    a->sinks = input(l, at);
+    return is_real(a->sinks.dtype) && a->sinks.n == a->heads;
 }
 
 /* o and lse are the results. */
@@ -232,6 +240,13 @@ KERNEL(attention_biased) {
     Attention a;
     return take_separate_operands(l, 0, 4, &a) && take_bias(l, 3, &a) ? forward_call(l, &a)
                                                                       : bad_operands(l);
+}
+KERNEL(attention_biased_each) { return CPU_NAME(attention_biased)(l); }
+
+KERNEL(attention_sunk) {
+    Attention a;
+    return take_separate_operands(l, 0, 4, &a) && take_sinks(l, 3, &a) ? forward_call(l, &a)
+                                                                       : bad_operands(l);
 }
 
 static Attention packed_operands(const Launch *l, Operand qkv) {
@@ -452,15 +467,17 @@ static void backward_queries(const Attention *a, BackwardScratch *z, int64_t b, 
     store_tile(a->d_q, dq, b, head, first, x->rows);
 }
 
-/* The gradient of a bias, for queries first .. and keys first_key .. of a head. */
-static void backward_bias(const Attention *a, BackwardScratch *z, int64_t head, int64_t first,
-                          int64_t first_key) {
+/* The gradient of a bias, for queries first .. and keys first_key .. of a head: that of a sample,
+ * or summed over all. */
+static void backward_bias(const Attention *a, BackwardScratch *z, int64_t sample, int64_t head,
+                          int64_t first, int64_t first_key) {
+    int64_t end = a->bias_batch ? sample + 1 : a->b;
     QueryTile *x = &z->x;
     int64_t keys = MIN((int64_t)TILE, a->s - first_key), rows = MIN((int64_t)TILE, a->t - first);
     int64_t key_head = head / (a->heads / a->key_heads);
     bool met = first_key < key_end(a, first + rows) && first_key + keys > key_begin(a, first);
     memset(z->sum, 0, sizeof z->sum);
-    for (int64_t b = 0; b < a->b && met; b++) {
+    for (int64_t b = sample; b < end && met; b++) {
         if (!mask_opens(a, b, first, rows, first_key, keys)) continue;
         load_queries(a, x, b, head, first);
         load_transposed(z->kt, a->k, b, key_head, first_key, keys);
@@ -472,8 +489,9 @@ static void backward_bias(const Attention *a, BackwardScratch *z, int64_t head, 
     }
     for (int64_t r = 0; r < rows; r++)
         for (int64_t j = 0; j < keys; j += LANES)
-            v_put(a->d_bias.at, a->d_bias.dtype, (head * a->t + first + r) * a->s + first_key + j,
-                  keys - j, v_load(z->sum, DT_F32, r * TILE + j));
+            v_put(a->d_bias.at, a->d_bias.dtype,
+                  bias_place(a, sample, head, first + r, first_key + j), keys - j,
+                  v_load(z->sum, DT_F32, r * TILE + j));
 }
 
 static void backward_by_heads(const Launch *l, const Attention *a) {
@@ -489,7 +507,8 @@ static void backward_by_tiles(const Launch *l, const Attention *a, bool bias_alo
     int64_t key_work = a->b * a->key_heads * key_tiles;
     int64_t query_work = a->b * a->heads * query_tiles, all = key_work + query_work;
     int64_t first = bias_alone ? all : 0;
-    if (a->d_bias.at) all += a->heads * query_tiles * key_tiles;
+    int64_t pairs = query_tiles * key_tiles;
+    if (a->d_bias.at) all += (a->bias_batch ? a->b : 1) * a->heads * pairs;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
     for (int64_t i = first; i < all; i++) {
         BackwardScratch *z = (BackwardScratch *)thread_scratch(l->cpu);
@@ -501,8 +520,8 @@ static void backward_by_tiles(const Launch *l, const Attention *a, bool bias_alo
             int64_t row = j / query_tiles;
             backward_queries(a, z, row / a->heads, row % a->heads, j % query_tiles * TILE);
         } else {
-            backward_bias(a, z, k / key_tiles / query_tiles, k / key_tiles % query_tiles * TILE,
-                          k % key_tiles * TILE);
+            backward_bias(a, z, k / pairs / a->heads, k / pairs % a->heads,
+                          k % pairs / key_tiles * TILE, k % key_tiles * TILE);
         }
     }
 }
@@ -548,6 +567,7 @@ KERNEL(attention_biased_grad) {
     if (!is_real(a.d_bias.dtype) || a.d_bias.n != a.bias.n) return bad_operands(l);
     return backward_call(l, 5, &a);
 }
+KERNEL(attention_biased_each_grad) { return CPU_NAME(attention_biased_grad)(l); }
 
 KERNEL(attention_packed_grad) {
     Operand d_o = input(l, 0), qkv = input(l, 1), o = input(l, 2), lse = input(l, 3);

@@ -33,7 +33,9 @@ struct Attention {
     const int32_t *mask; /* of sample b, query t and key s at b * mask_batch + t * mask_row + s; */
     int64_t mask_batch, mask_row; /* NULL: none */
     bool documents;               /* the mask has an id for each position */
-    Operand bias;                 /* [H, T, S], or nowhere */
+    Operand bias;                 /* [H, T, S], or of each sample, or nowhere */
+    int64_t bias_batch;           /* elements from a sample's bias to the next; 0: all share one */
+    Operand sinks;                /* [H], or nowhere; of a forward */
     float alpha, cap;             /* cap 0: none */
     int64_t window;               /* 0: none */
     bool causal;
@@ -59,6 +61,11 @@ static inline int64_t query_end(const Attention *a, int64_t last_key) {
     return a->window ? MAX(MIN(a->t, last_key - 1 + a->window - a->from), (int64_t)0) : a->t;
 }
 
+/* The place of a score in the bias. */
+static inline int64_t bias_place(const Attention *a, int64_t b, int64_t head, int64_t t,
+                                 int64_t s) {
+    return b * a->bias_batch + (head * a->t + t) * a->s + s;
+}
 /* The mask of a query: a number for each key. */
 static inline const int32_t *mask_of(const Attention *a, int64_t b, int64_t t) {
     return a->mask + b * a->mask_batch + (a->from + t) * a->mask_row;

@@ -12,6 +12,11 @@
 
 enum { TILE = 64 };
 
+/* The score of a head's sink; -inf where it has none. */
+static inline float sink_of(const Attention *a, int64_t head) {
+    return a->sinks.at ? element_load(a->sinks.at, a->sinks.dtype, head) : -__builtin_inff();
+}
+
 static inline int64_t round_lanes(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 
 /* to[rows][width] = positions first .. first + rows of one head; width = round_lanes(h), the lanes
@@ -203,7 +208,7 @@ VECTOR_INLINE void mask_row(const Attention *a, float *row, const HeadTile *p, i
             if (slope) v_store(slope, DT_F32, j, 1.0f - part * part);
         }
         if (a->bias.at && j < p->keys)
-            x += v_get(a->bias.at, a->bias.dtype, (p->head * a->t + t) * a->s + p->first_key + j,
+            x += v_get(a->bias.at, a->bias.dtype, bias_place(a, p->b, p->head, t, p->first_key + j),
                        p->keys - j);
         if (a->mask && j < p->keys) open &= mask_lanes(a, p->b, t, p->first_key + j, p->keys - j);
         v_store(row, DT_F32, j, v_select(open, x, v_all(-__builtin_inff())));

@@ -164,9 +164,10 @@ static void bias_block(const Backward *z, V16 block[LANES], int64_t key, int64_t
     const Attention *a = z->a;
     int64_t s = z->first_key + key, t = z->first + j;
     for (int64_t l = 0; l < LANES; l++)
-        block[l] = t + l < a->t && s < a->s ? v_get(a->bias.at, a->bias.dtype,
-                                                    (z->head * a->t + t + l) * a->s + s, a->s - s)
-                                            : v_all(0.0f);
+        block[l] =
+            t + l < a->t && s < a->s
+                ? v_get(a->bias.at, a->bias.dtype, bias_place(a, z->b, z->head, t + l, s), a->s - s)
+                : v_all(0.0f);
     turn_block(block);
 }
 
@@ -417,7 +418,7 @@ static void backward_queries(Backward *z, int64_t b, int64_t head, int64_t t) {
     store_queries(z);
 }
 
-static void store_bias(const Backward *z) {
+static void store_bias(const Backward *z, int64_t sample) {
     const Attention *a = z->a;
     for (int64_t j = 0; j < z->rows; j += LANES)
         for (int64_t i = 0; i < z->keys; i += LANES) {
@@ -427,25 +428,26 @@ static void store_bias(const Backward *z) {
             turn_block(block);
             for (int64_t l = 0; l < MIN((int64_t)LANES, z->rows - j); l++)
                 v_put(a->d_bias.at, a->d_bias.dtype,
-                      (z->head * a->t + z->first + j + l) * a->s + z->first_key + i, z->keys - i,
-                      block[l]);
+                      bias_place(a, sample, z->head, z->first + j + l, z->first_key + i),
+                      z->keys - i, block[l]);
         }
 }
 
-/* The gradient of a bias, for a block of queries and a tile of keys of a head: summed over the
- * samples in their order. */
-static void backward_bias(Backward *z, int64_t head, int64_t t, int64_t s) {
+/* The gradient of a bias, for a block of queries and a tile of keys of a head: that of a sample, or
+ * summed over the samples in their order. */
+static void backward_bias(Backward *z, int64_t sample, int64_t head, int64_t t, int64_t s) {
     const Attention *a = z->a;
+    int64_t end = a->bias_batch ? sample + 1 : a->b;
     z->head = head, z->first = t, z->rows = MIN((int64_t)QUERIES, a->t - t);
     z->first_key = s, z->keys = MIN((int64_t)KEYS, a->s - s);
     z->d_bias = z->of_bias;
     memset(z->d_bias, 0, (size_t)(KEYS * QUERIES) * sizeof *z->d_bias);
     bool met = s < key_end(a, t + z->rows) && s + z->keys > key_begin(a, t);
-    for (int64_t b = 0; b < a->b && met; b++) {
+    for (int64_t b = sample; b < end && met; b++) {
         load_queries(z, b, head, t);
         meet_keys(z, s, NULL, NULL);
     }
-    store_bias(z);
+    store_bias(z, sample);
     z->d_bias = NULL;
 }
 
@@ -490,7 +492,8 @@ static void backward_piece(Backward *z, const Pieces *w, int64_t i) {
     }
     i -= w->of_queries;
     int64_t row = i / w->key_tiles;
-    backward_bias(z, row / w->query_blocks, row % w->query_blocks * QUERIES,
+    int64_t head = row / w->query_blocks;
+    backward_bias(z, head / a->heads, head % a->heads, row % w->query_blocks * QUERIES,
                   i % w->key_tiles * KEYS);
 }
 
@@ -500,7 +503,8 @@ static void backward_by_tiles(const DeviceContext *cpu, const Attention *a, bool
         w.of_keys = a->b * a->key_heads * w.key_tiles;
         w.of_queries = a->b * a->heads * w.query_blocks;
     }
-    if (a->d_bias.at) w.of_bias = a->heads * w.query_blocks * w.key_tiles;
+    int64_t biases = (a->bias_batch ? a->b : 1) * a->heads;
+    if (a->d_bias.at) w.of_bias = biases * w.query_blocks * w.key_tiles;
     int64_t all = w.of_keys + w.of_queries + w.of_bias;
 #pragma omp parallel num_threads(cpu->threads)
     {

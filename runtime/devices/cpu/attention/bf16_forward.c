@@ -198,7 +198,9 @@ static void forward_block(Forward *f, int64_t b, int64_t head, int64_t first) {
     f->b = b, f->head = head, f->first = first;
     f->rows = MIN((int64_t)QUERIES, a->t - first);
     load_rows(f->q, head_rows(a->q, b, head, first, f->rows));
-    for (int64_t r = 0; r < QUERIES; r++) f->m[r] = -__builtin_inff(), f->l[r] = 0.0f;
+    /* as if a key with the score of a sink and a value of 0 came first */
+    float sink = sink_of(a, head) / exponent_scale(a) * 1.44269504f;
+    for (int64_t r = 0; r < QUERIES; r++) f->m[r] = sink, f->l[r] = a->sinks.at ? 1.0f : 0.0f;
     memset(f->o.at, 0, (size_t)(QUERIES * f->width) * sizeof *f->o.at);
     int64_t begin = key_begin(a, first) / f->most_keys * f->most_keys;
     for (int64_t s = begin; s < key_end(a, first + f->rows); s += f->most_keys) {

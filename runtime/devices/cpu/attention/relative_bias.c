@@ -1,10 +1,11 @@
 /* relative_bias (w [N, H]) -> bias [H, T, S], and its gradient. In a row t of the bias the keys of
  * a bucket are neighbours: a run of equal numbers, and in backward a run that is added up, in f64,
- * t after t. A thread owns rows of the bias, or elements of dw.
+ * t after t. A thread owns rows of the bias, or elements of dw. And the gradient of sinks.
  */
 #include "buckets.h"
 #include "kernel.h"
 #include "vector.h"
+#include "vector_math.h"
 
 /* Keys of query t that are in that bucket. */
 static WorkRange run_of(const BiasTable *z, int64_t k, int64_t t) {
@@ -51,6 +52,36 @@ KERNEL(relative_bias_grad) {
                     (double)element_load(dbias.at, dbias.dtype, (i % z.heads * z.t + t) * z.s + s);
         }
         v_put(dw.at, dw.dtype, i, 1, v_all((float)sum));
+    }
+    return 0;
+}
+
+/* The gradient of sinks: a thread owns a head. */
+KERNEL(sinks_grad) {
+    Operand d_o = input(l, 0), o = input(l, 1), lse = input(l, 2), sinks = input(l, 3);
+    Result out = output(l, 0);
+    int64_t heads = sinks.n, h = last_dim(o.type), rows = heads ? lse.n / heads : 0;
+    if (!is_real(d_o.dtype) || !is_real(o.dtype) || o.type->rank != 4 || o.n != d_o.n ||
+        o.n != lse.n * h || lse.type->rank != 3 || lse.dtype != DT_F32 || !is_real(sinks.dtype) ||
+        out.n != heads || !is_real(out.dtype))
+        return bad_operands(l);
+    int64_t positions = last_dim(lse.type);
+    const float *level = lse.at;
+#pragma omp parallel for num_threads(threads_for(l, o.n))
+    for (int64_t head = 0; head < heads; head++) {
+        float sink = element_load(sinks.at, sinks.dtype, head);
+        double sum = 0;
+        for (int64_t row = 0; row < rows; row++) { /* of samples and positions */
+            int64_t b = row / positions, t = row % positions;
+            V16 part = v_all(0.0f);
+            for (int64_t i = 0; i < h; i += LANES)
+                part += v_get(d_o.at, d_o.dtype, (row * heads + head) * h + i, h - i) *
+                        v_get(o.at, o.dtype, (row * heads + head) * h + i, h - i);
+            double share =
+                exp_f64((double)sink - (double)level[(b * heads + head) * positions + t]);
+            sum -= share * (double)v_sum(part);
+        }
+        element_store(out.at, out.dtype, head, (float)sum);
     }
     return 0;
 }

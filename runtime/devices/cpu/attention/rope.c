@@ -1,4 +1,5 @@
-/* rope, and rope_grad, which turns back: (x [B, T, H, h]) -> the same shape.
+/* rope, and rope_grad, which turns back: (x [B, T, H, h], positions [B, T] or none) -> the shape of
+ * x.
  *
  * The first `dims` elements of each head turn, the others are copied. With c and s, which have
  * cosine and sine for each of these elements, the sine with the sign of its half, both forms read
@@ -14,7 +15,8 @@ typedef struct Rope {
     void *y;
     int x_dtype, y_dtype;
     int64_t batch, positions, heads, h, dims;
-    int64_t from; /* the position of the first row of a sample */
+    int64_t from;        /* the position of the first row of a sample; */
+    const int32_t *rows; /* or that of each row [B, T] */
     bool interleaved;
     double speed[MOST_TURNED / 2];
 } Rope;
@@ -76,16 +78,22 @@ static int turn_pairs(const Launch *l, float direction) {
     Rope r = {x.at, y.at, x.dtype, y.dtype, d[0], d[1], d[2], d[3], .interleaved = a->interleaved};
     r.from = input_part(l->call, 0, 1).from;
     r.dims = a->dims ? a->dims : r.h;
+    if (l->call->n_in > 1) r.rows = input(l, 1).at;
+    if (r.rows && (input(l, 1).dtype != DT_I32 || input(l, 1).n != r.batch * r.positions))
+        return bad_operands(l);
     if (r.dims > r.h || r.dims % 2 || r.dims > MOST_TURNED) return bad_operands(l);
     for (int64_t i = 0; i < r.dims / 2; i++) r.speed[i] = rotary_speed(a, i, r.dims / 2);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         float c[MOST_TURNED], s[MOST_TURNED];
+        int64_t last = 0;
         WorkRange mine = my_range(r.batch * r.positions, 1);
         for (int64_t k = mine.from; k < mine.to; k++) {
             int64_t t = k / r.batch, b = k % r.batch;
-            if (k == mine.from || b == 0) table_of(&r, r.from + t, direction, c, s);
-            turn_row(&r, b * r.positions + t, c, s);
+            int64_t row = b * r.positions + t, at = r.rows ? r.rows[row] : r.from + t;
+            if (k == mine.from || (r.rows ? at != last : b == 0)) table_of(&r, at, direction, c, s);
+            last = at;
+            turn_row(&r, row, c, s);
         }
     }
     return 0;

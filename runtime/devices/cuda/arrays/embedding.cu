@@ -1,4 +1,5 @@
-/* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w.
+/* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w; pick (x [R, D], ids [R, K]) ->
+ * [R, K], and the gradient of x, of which a thread makes an element after the other.
  *
  * The gradient sorts the keys (id << 32 | position), so that the positions of one id are adjacent
  * and in order; a block that finds the first key of an id then adds dy's rows at those positions in
@@ -130,6 +131,7 @@ struct TableGrad {
     const uint64_t *keys;
     int64_t n, width, tiles;
     DimPart rows;
+    int64_t padding; /* 1 + the id whose row has no gradient */
 };
 
 template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(TableGrad t) {
@@ -140,7 +142,7 @@ template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(Tabl
     int64_t i = (blockIdx.x % t.tiles * blockDim.x + threadIdx.x) * EIGHT, n = t.width - i;
     if (n <= 0) return;
     int64_t own = (int64_t)id - t.rows.from, row = own * t.width + i;
-    if (own < 0 || own >= t.rows.count) return;
+    if (own < 0 || own >= t.rows.count || (int64_t)id + 1 == t.padding) return;
     Eight sum = {};
     if (t.acc) sum = load8(t.acc, t.acc_dtype, row, n);
     bool more = true;
@@ -192,7 +194,84 @@ KERNEL(embedding_grad) {
     int64_t tiles = (width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
     TableGrad t = {
         dw.at, dy.at, accumulate ? acc.at : NULL, dw.dtype, dy.dtype, acc.dtype, keys, ids.n, width,
-        tiles, rows};
+        tiles, rows,  l->call->attr->padding};
     return LAUNCH_FORM(l, form_with(FORM_NONE, dy.at, dy.dtype, width), sum_runs,
                        (unsigned)(ids.n * tiles), ROW_THREADS, 0, t);
+}
+
+/* ---- pick; if ranks share out the elements of a row, each gives those that it has, and zeros */
+
+/* x [R, width], y [R, count] at the places that ids [R, count] name. */
+struct Picks {
+    const void *x;
+    void *y;
+    int x_dtype, y_dtype;
+    const int32_t *ids;
+    int64_t n, width, count;
+    DimPart places;
+    int op;
+    DeviceFault *fault;
+};
+
+__global__ void __launch_bounds__(KEY_THREADS) pick_elements(Picks p) {
+    begin_kernel();
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.n;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        int64_t place = checked_id(p.ids, i, p.places, p.op, p.fault) - p.places.from;
+        float value = 0.0f;
+        if (place >= 0 && place < p.width)
+            value = element_load(p.x, p.x_dtype, i / p.count * p.width + place);
+        element_store(p.y, p.y_dtype, i, value);
+    }
+}
+
+/* x is dy, y is dx. */
+__global__ void __launch_bounds__(KEY_THREADS) sum_picked(Picks p) {
+    begin_kernel();
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.n;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        int64_t first = i / p.width * p.count, place = i % p.width + p.places.from;
+        float sum = 0.0f;
+        for (int64_t k = first; k < first + p.count; k++)
+            if (checked_id(p.ids, k, p.places, p.op, p.fault) == place)
+                sum += element_load(p.x, p.x_dtype, k);
+        element_store(p.y, p.y_dtype, i, sum);
+    }
+}
+
+static bool picks_of(const Launch *l, const Operand &wide, int64_t elements, Picks *p) {
+    Operand ids = input(l, 1);
+    int64_t rows = ids.n / (last_dim(ids.type) > 1 ? last_dim(ids.type) : 1);
+    p->ids = (const int32_t *)ids.at;
+    p->count = last_dim(ids.type);
+    p->width = last_dim(wide.type);
+    p->op = (int)l->call->op;
+    p->fault = l->fault;
+    return ids.dtype == DT_I32 && elements == ids.n && wide.n == rows * p->width;
+}
+
+KERNEL(pick) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    Picks p = {x.at, y.at, x.dtype, y.dtype};
+    if (!is_real(x.dtype) || !is_real(y.dtype) || !picks_of(l, x, y.n, &p)) return bad_operands(l);
+    p.n = y.n;
+    p.places = input_part(l->call, 0, x.type->rank - 1);
+    if (p.n == 0) return 0;
+    return LAUNCH(l, pick_elements, blocks_for(p.n, KEY_THREADS), KEY_THREADS, 0, p);
+}
+
+KERNEL(pick_grad) {
+    Operand dy = input(l, 0);
+    Result dx = output(l, 0);
+    Picks p = {dy.at, dx.at, dy.dtype, dx.dtype};
+    Operand wide = {};
+    wide.n = dx.n;
+    wide.type = dx.type;
+    if (!is_real(dy.dtype) || !is_real(dx.dtype) || !picks_of(l, wide, dy.n, &p))
+        return bad_operands(l);
+    p.n = dx.n;
+    p.places = output_part(l->call, 0, dx.type->rank - 1);
+    if (p.n == 0) return 0;
+    return LAUNCH(l, sum_picked, blocks_for(p.n, KEY_THREADS), KEY_THREADS, 0, p);
 }

@@ -3,7 +3,8 @@
  *
  * sum_leading, x [R, D] -> y [D]: as in columns.h. Over ranks a thread owns eight elements and adds
  * the arrays in rank order in f32. Over the other axes a warp owns a result: its lanes take the
- * terms in turn and are added by a tree of fixed shape, in f64. No sum depends on the grid.
+ * terms in turn and are added by a tree of fixed shape, in f64. For cumsum a block owns a row, and
+ * each thread a run of its elements. No sum depends on the grid.
  */
 #include "columns.h"
 
@@ -279,3 +280,40 @@ KERNEL(extreme_grad) {
     return LAUNCH(l, share_out, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
                   dy.at, dy.dtype, x.at, x.dtype, y.at, y.dtype, a.n, a.inner, y.n);
 }
+
+/* ---- sums of each row up to an element, or from it on, in f64 */
+
+__global__ void __launch_bounds__(SUM_THREADS)
+    sum_along(void *y, int y_dtype, const void *x, int x_dtype, int64_t rows, int64_t width,
+              bool back) {
+    begin_kernel();
+    __shared__ double total[SUM_THREADS];
+    int64_t run = (width + SUM_THREADS - 1) / SUM_THREADS, from = threadIdx.x * run;
+    int64_t to = from + run < width ? from + run : width;
+    for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+        int64_t first = row * width + (back ? width - 1 : 0), step = back ? -1 : 1;
+        double sum = 0, before = 0;
+        for (int64_t i = from; i < to; i++)
+            sum += (double)element_load(x, x_dtype, first + step * i);
+        total[threadIdx.x] = sum;
+        __syncthreads();
+        for (int k = 0; k < (int)threadIdx.x; k++) before += total[k];
+        for (int64_t i = from; i < to; i++) {
+            before += (double)element_load(x, x_dtype, first + step * i);
+            element_store(y, y_dtype, first + step * i, (float)before);
+        }
+        __syncthreads();
+    }
+}
+
+static int launch_sums_along(const Launch *l, bool back) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    int64_t width = last_dim(x.type), rows = width ? x.n / width : 0;
+    if (!is_real(x.dtype) || !is_real(y.dtype) || y.n != x.n) return bad_operands(l);
+    if (x.n == 0) return 0;
+    return LAUNCH(l, sum_along, blocks_for(rows, 1), SUM_THREADS, 0, y.at, y.dtype, x.at, x.dtype,
+                  rows, width, back);
+}
+KERNEL(cumsum) { return launch_sums_along(l, false); }
+KERNEL(cumsum_grad) { return launch_sums_along(l, true); }

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     int64_t first = (tiles - 1 - blockIdx.x % tiles) * TILE, head = blockIdx.x / tiles % a.heads;
     int64_t b = blockIdx.x / tiles / a.heads, key_head = head / (a.heads / a.key_heads);
     Span seen = keys_of_queries(a, first, first + TILE);
-    float m = -INFINITY, sum = 0.0f, o[width / LANES] = {};
+    float m = sink_of(a, head), sum = a.sinks && lane == 0 ? 1.0f : 0.0f, o[width / LANES] = {};
     load_tile<width>(q, a.q, b, head, first, a.t, a.h);
     for (int64_t s = seen.from / TILE * TILE; s < seen.to; s += TILE) {
         if (!mask_opens(a, b, first, s)) continue;
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
         for (int j = 0; j < EACH_LANE; j++) {
             int64_t query = first + r, key = s + lane + LANES * j;
             bool open = query_sees_key(a, b, query, key);
-            score[j] = open ? score_of(a, score[j], head, query, key, &slope) : -INFINITY;
+            score[j] = open ? score_of(a, score[j], b, head, query, key, &slope) : -INFINITY;
             top = fmaxf(top, score[j]);
         }
         for (int d = LANES / 2; d > 0; d /= 2) top = fmaxf(top, __shfl_xor_sync(FULL_WARP, top, d));
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
                 int64_t query = keys ? other : own, key = keys ? own : other;
                 float e = 0.0f, d = 0.0f, slope;
                 if (query_sees_key(a, b, query, key)) {
-                    e = expf(score_of(a, score[j], query_head, query, key, &slope) -
+                    e = expf(score_of(a, score[j], b, query_head, query, key, &slope) -
                              a.lse[statistics + query]);
                     d = e * (dp[j] - a.delta[statistics + query]) * a.alpha * slope;
                 }
@@ -242,7 +242,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     if (keys) store_sums<width>(a.d_v, sum2, b, own, own_head, a.h, lane);
 }
 
-/* d_bias of queries first .. and keys at .. of a head */
+/* d_bias of queries first .. and keys at .. of a head, of a sample or summed over all */
 template <int width>
 __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     bias_f32(Attention a, int64_t query_tiles, int64_t key_tiles) {
@@ -256,10 +256,11 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     float *q = (float *)shared, *d_o = q + SIZE, *k = d_o + SIZE, *v = k + SIZE;
     int r = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     int64_t at = blockIdx.x % key_tiles * TILE, first = blockIdx.x / key_tiles % query_tiles * TILE;
-    int64_t head = blockIdx.x / key_tiles / query_tiles, key_head = head / (a.heads / a.key_heads);
-    int64_t query = first + r;
+    int64_t row_of_tiles = blockIdx.x / key_tiles / query_tiles, head = row_of_tiles % a.heads;
+    int64_t sample = row_of_tiles / a.heads, end = a.bias_batch ? sample + 1 : a.b;
+    int64_t query = first + r, key_head = head / (a.heads / a.key_heads);
     float sum[EACH_LANE] = {};
-    for (int64_t b = 0; b < a.b; b++) {
+    for (int64_t b = sample; b < end; b++) {
         if (!mask_opens(a, b, first, at)) continue;
         __syncthreads();
         load_tile<width>(q, a.q, b, head, first, a.t, a.h);
@@ -275,14 +276,15 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
             int64_t key = at + lane + LANES * j;
             float slope; /* a bias is added to what is capped */
             if (query_sees_key(a, b, query, key))
-                sum[j] += expf(score_of(a, score[j], head, query, key, &slope) - a.lse[row]) *
+                sum[j] += expf(score_of(a, score[j], b, head, query, key, &slope) - a.lse[row]) *
                           (dp[j] - a.delta[row]);
         }
     }
     for (int j = 0; j < EACH_LANE; j++) {
         int64_t key = at + lane + LANES * j;
         if (query < a.t && key < a.s)
-            element_store(a.d_bias, a.d_bias_dtype, (head * a.t + query) * a.s + key, sum[j]);
+            element_store(a.d_bias, a.d_bias_dtype, bias_place(a, sample, head, query, key),
+                          sum[j]);
     }
 }
 
@@ -293,7 +295,8 @@ template <int width> static int bias_width(const Launch *l, const Attention *a) 
     auto kernel = bias_f32<width>;
     int code = allow_shared(l, kernel, bytes);
     if (code) return code;
-    return LAUNCH(l, kernel, (unsigned)(a->heads * query_tiles * key_tiles), Tiles<width>::THREADS,
+    int64_t biases = (a->bias_batch ? a->b : 1) * a->heads;
+    return LAUNCH(l, kernel, (unsigned)(biases * query_tiles * key_tiles), Tiles<width>::THREADS,
                   bytes, *a, query_tiles, key_tiles);
 }
 
@@ -414,12 +417,19 @@ static bool backward_call(const KernelCall *c, bool is_packed, uint32_t o, Atten
     return true;
 }
 
-/* [H, T, S] */
+/* [H, T, S] or [B, H, T, S] */
 static bool is_bias(const Attention *a, const Type *t) {
-    return is_real(t->dtype) && type_elements(t) == a->heads * a->t * a->s;
+    int64_t samples = a->bias_batch ? a->b : 1;
+    return is_real(t->dtype) && type_elements(t) == samples * a->heads * a->t * a->s;
+}
+static bool take_sinks(const KernelCall *c, uint32_t at, Attention *a) {
+    a->sinks = c->in[at];
+    a->sinks_dtype = c->in_type[at]->dtype;
+    return is_real(a->sinks_dtype) && type_elements(c->in_type[at]) == a->heads;
 }
 static bool take_bias(const KernelCall *c, uint32_t at, Attention *a) {
     a->bias = c->in[at];
+    a->bias_batch = c->in_type[at]->rank == 4 ? a->heads * a->t * a->s : 0;
     a->bias_dtype = c->in_type[at]->dtype;
     if (!is_bias(a, c->in_type[at]) || (a->backward && !is_bias(a, c->out_type[3]))) return false;
     if (!a->backward) return true;
@@ -440,23 +450,38 @@ static bool take_mask(const KernelCall *c, uint32_t at, Attention *a) {
            (!(a->documents || a->mask_row) || a->from + a->t <= last);
 }
 
+/* What an op takes besides q, k, v and a mask. */
+typedef struct Form {
+    bool packed, biased, sunk, backward;
+} Form;
+static Form form_of(OpKind op) {
+    switch ((int)op) {
+    case OP_attention_packed: return {true, false, false, false};
+    case OP_attention_packed_grad: return {true, false, false, true};
+    case OP_attention_biased:
+    case OP_attention_biased_each: return {false, true, false, false};
+    case OP_attention_biased_grad:
+    case OP_attention_biased_each_grad: return {false, true, false, true};
+    case OP_attention_sunk: return {false, false, true, false};
+    default: return {false, false, false, op == OP_attention_grad};
+    }
+}
+
 bool attention_of_call(const KernelCall *c, Attention *a) {
-    bool is_packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
-    bool is_biased = c->op == OP_attention_biased || c->op == OP_attention_biased_grad;
-    bool backward = c->op == OP_attention_grad || c->op == OP_attention_packed_grad ||
-                    c->op == OP_attention_biased_grad;
-    uint32_t o = is_packed ? 2 : is_biased ? 5 : 4, first = backward ? 1 : 0;
-    uint32_t after = backward ? o + 2 : is_packed ? 1 : is_biased ? 4 : 3;
+    Form form = form_of((OpKind)c->op);
+    uint32_t o = form.packed ? 2 : form.biased ? 5 : 4, first = form.backward ? 1 : 0;
+    uint32_t after = form.backward ? o + 2 : form.packed ? 1 : form.biased || form.sunk ? 4 : 3;
     *a = Attention();
-    if (is_packed ? !take_packed_operand(c, first, a) : !take_separate_operands(c, first, a))
+    if (form.packed ? !take_packed_operand(c, first, a) : !take_separate_operands(c, first, a))
         return false;
-    if (backward ? !backward_call(c, is_packed, o, a) : !forward_call(c, a)) return false;
-    if (is_biased && !take_bias(c, first + 3, a)) return false;
+    if (form.backward ? !backward_call(c, form.packed, o, a) : !forward_call(c, a)) return false;
+    if (form.biased && !take_bias(c, first + 3, a)) return false;
+    if (form.sunk && !take_sinks(c, first + 3, a)) return false;
     DimPart queries = input_part(c, first, 1);
     a->from = queries.from;
     a->documents = c->attr->documents != 0;
     if (c->n_in > after && !take_mask(c, after, a)) return false;
-    const Type *lse = backward ? c->in_type[o + 1] : c->out_type[1];
+    const Type *lse = form.backward ? c->in_type[o + 1] : c->out_type[1];
     a->alpha = (float)c->attr->alpha;
     a->cap = (float)c->attr->cap;
     a->window = c->attr->window;

@@ -16,10 +16,17 @@ DEVICE bool query_sees_key(const Attention &a, int64_t b, int64_t query, int64_t
     return of_sample[(a.from + query) * a.mask_row + key] != 0;
 }
 
+DEVICE int64_t bias_place(const Attention &a, int64_t b, int64_t head, int64_t query, int64_t key) {
+    return b * a.bias_batch + (head * a.t + query) * a.s + key;
+}
+/* The score of a head's sink: a key that is seen first and whose value is 0; -inf: it has none. */
+DEVICE float sink_of(const Attention &a, int64_t head) {
+    return a.sinks ? element_load(a.sinks, a.sinks_dtype, head) : -INFINITY;
+}
 /* The score of a pair that see each other, from q k^T; `slope` becomes how much it grows with what
  * is capped. */
-DEVICE float score_of(const Attention &a, float product, int64_t head, int64_t query, int64_t key,
-                      float *slope) {
+DEVICE float score_of(const Attention &a, float product, int64_t b, int64_t head, int64_t query,
+                      int64_t key, float *slope) {
     float score = product * a.alpha;
     *slope = 1.0f;
     if (a.cap > 0.0f) {
@@ -28,7 +35,7 @@ DEVICE float score_of(const Attention &a, float product, int64_t head, int64_t q
         score = part * a.cap;
     }
     if (!a.bias) return score;
-    return score + element_load(a.bias, a.bias_dtype, (head * a.t + query) * a.s + key);
+    return score + element_load(a.bias, a.bias_dtype, bias_place(a, b, head, query, key));
 }
 
 /* Positions that others see, of which `first` .. `last` - 1 are seen or see them. */
@@ -52,7 +59,7 @@ DEVICE Span queries_of_keys(const Attention &a, int64_t first, int64_t last) {
 
 /* attention_matrix.cu: where attention_fits_matrices. */
 int attention_forward_matrix(const Launch *l, const Attention *a);
-/* Neither mask, bias, window nor cap, all queries if causal, and alpha > 0. */
+/* Neither mask, bias, sinks, window nor cap, all queries if causal, and alpha > 0. */
 bool attention_is_plain(const Attention *a);
 /* attention_matrix_grad.cu */
 int attention_backward_matrix(const Launch *l, const Attention *a);

@@ -27,8 +27,10 @@ typedef struct Attention {
     int64_t mask_batch, mask_row; /* 0 is not seen; or NULL */
     bool documents;               /* the mask has an id for each position */
     const void *bias;             /* [H, T, S], added to alpha q k^T; or NULL */
-    void *d_bias;                 /* [H, T, S]; backward of attention_biased only */
-    int bias_dtype, d_bias_dtype;
+    void *d_bias;                 /* [H, T, S]; backward only */
+    int64_t bias_batch;           /* elements from a sample's bias to the next; 0: all share one */
+    const void *sinks;            /* [H], forward only; or NULL */
+    int bias_dtype, d_bias_dtype, sinks_dtype;
     float alpha, cap; /* cap 0: none */
     int64_t window;   /* 0: none */
     bool causal, backward;

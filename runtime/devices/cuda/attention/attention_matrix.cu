@@ -17,7 +17,8 @@ DEVICE void see_scores(const Attention &a, float (*score)[4], int b, int head, i
         for (int i = 0; i < 4; i++) {
             int query = row + i / 2 * 8, key = c + 8 * n + i % 2;
             float &x = score[n][i], slope;
-            x = pair_sees(a, b, query, key) ? score_of(a, x, head, query, key, &slope) : -INFINITY;
+            x = pair_sees(a, b, query, key) ? score_of(a, x, b, head, query, key, &slope)
+                                            : -INFINITY;
         }
 }
 
@@ -87,6 +88,10 @@ __global__ void __launch_bounds__(BLOCK, blocks_forward(width, any))
     }
     const float unit = any ? 1.0f : a.alpha; /* of scores, which see_scores has multiplied */
     float m[2] = {-INFINITY, -INFINITY}, sum[2] = {}, o[width / 8][4] = {};
+    if (any && a.sinks) {
+        m[0] = m[1] = sink_of(a, head);
+        sum[0] = sum[1] = lane % 4 == 0 ? 1.0f : 0.0f; /* added up over four lanes */
+    }
     uint32_t left[kept ? width / 16 : 1][4];
     begin_tile<OWN, width>(q, head_of(a.q, b, head, a.t, a.h), first);
     begin_tile<KEYS, width>(k, head_of(a.k, b, key_head, a.s, a.h), from);
@@ -171,7 +176,8 @@ bool attention_fits_matrices(const Attention *a) {
            heads_fit(a, a->d_q) && heads_fit(a, a->d_k) && heads_fit(a, a->d_v);
 }
 bool attention_is_plain(const Attention *a) {
-    return !a->mask && !a->bias && !a->window && !(a->cap > 0) && !a->is_part && a->alpha > 0;
+    return !a->mask && !a->bias && !a->sinks && !a->window && !(a->cap > 0) && !a->is_part &&
+           a->alpha > 0;
 }
 bool attention_fits_bf16(const Attention *a) {
     return attention_fits_matrices(a) && attention_is_plain(a) && a->q.dtype == DT_BF16 &&

@@ -134,7 +134,7 @@ DEVICE float seen_probability(const Attention &a, float product, int b, int head
                               int key, float shift, float *slope) {
     *slope = 0.0f;
     if (!pair_sees(a, b, query, key)) return 0.0f;
-    float score = score_of(a, product, head, query, key, slope);
+    float score = score_of(a, product, b, head, query, key, slope);
     return power_of_two(fmaf(score, 1.44269504f, shift));
 }
 
@@ -316,8 +316,8 @@ template <int dtype, bool any> static int backward_any(const Launch *l, const At
     });
 }
 
-/* ---- the gradient of a bias: 64 queries and a tile of keys of a head, a sum over samples of
- * p (dp - delta). Operands are used once, so they wait for no next ones: other blocks work. */
+/* ---- the gradient of a bias: 64 queries and a tile of keys of a head, p (dp - delta) of a sample
+ * or summed over all. Operands are used once, so they wait for no next ones: other blocks work. */
 
 template <int dtype, int width>
 __global__ void __launch_bounds__(BLOCK, 2)
@@ -329,13 +329,14 @@ __global__ void __launch_bounds__(BLOCK, 2)
     uint16_t *k = d_o + OWN * (width + PAD), *v = k + KEYS * (width + PAD);
     int at = (int)(blockIdx.x % key_tiles) * KEYS, warp = threadIdx.x / WARP;
     int first = (int)(blockIdx.x / key_tiles % query_tiles) * OWN;
-    int head = (int)(blockIdx.x / key_tiles / query_tiles);
+    int row_of_tiles = (int)(blockIdx.x / key_tiles / query_tiles);
+    int head = row_of_tiles % (int)a.heads, sample = row_of_tiles / (int)a.heads;
     int key_head = head / (int)(a.heads / a.key_heads), row = first + 16 * warp;
     int query = row + threadIdx.x % WARP / 4, key = at + 2 * (int)(threadIdx.x % 4);
     Span span = keys_of_queries(a, first, first + OWN);
     bool seen = span.from < at + KEYS && at < span.to;
     float sum[KEYS / 8][4] = {};
-    for (int b = 0; b < a.b && seen; b++) {
+    for (int b = sample; b < (a.bias_batch ? sample + 1 : (int)a.b) && seen; b++) {
         if (!mask_opens(a, b, first, OWN, at, KEYS)) continue;
         __syncthreads();
         int own = afresh(first), other = afresh(at);
@@ -374,7 +375,8 @@ __global__ void __launch_bounds__(BLOCK, 2)
         for (int i = 0; i < 4; i++) {
             int t = query + i / 2 * 8, s = key + 8 * n + i % 2;
             if (t < a.t && s < a.s)
-                element_store(a.d_bias, a.d_bias_dtype, (head * a.t + t) * a.s + s, sum[n][i]);
+                element_store(a.d_bias, a.d_bias_dtype, bias_place(a, sample, head, t, s),
+                              sum[n][i]);
         }
 }
 
@@ -382,12 +384,13 @@ template <int dtype> static int bias_of(const Launch *l, const Attention *a) {
     return by_width<dtype, true>(a->h, [&](auto w) {
         enum { WIDTH = decltype(w)::N, KEYS = BIAS_KEYS, ROWS = 2 * OWN + 2 * KEYS };
         int64_t query_tiles = (a->t + OWN - 1) / OWN, key_tiles = (a->s + KEYS - 1) / KEYS;
+        int64_t biases = (a->bias_batch ? a->b : 1) * a->heads;
         size_t bytes = (size_t)ROWS * (WIDTH + PAD) * sizeof(uint16_t);
         auto bias_16 = bias_matrix<dtype, WIDTH>;
         int code = allow_shared(l, bias_16, bytes);
         return code ? code
-                    : LAUNCH(l, bias_16, (unsigned)(a->heads * query_tiles * key_tiles), BLOCK,
-                             bytes, *a, query_tiles, key_tiles);
+                    : LAUNCH(l, bias_16, (unsigned)(biases * query_tiles * key_tiles), BLOCK, bytes,
+                             *a, query_tiles, key_tiles);
     });
 }
 

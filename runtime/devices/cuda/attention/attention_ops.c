@@ -14,7 +14,10 @@ static int attention_any(const Launch *l) {
 
 KERNEL(attention) { return attention_any(l); }
 KERNEL(attention_biased) { return attention_any(l); }
+KERNEL(attention_biased_each) { return attention_any(l); }
+KERNEL(attention_sunk) { return attention_any(l); }
 KERNEL(attention_packed) { return attention_any(l); }
 KERNEL(attention_grad) { return attention_any(l); }
 KERNEL(attention_biased_grad) { return attention_any(l); }
+KERNEL(attention_biased_each_grad) { return attention_any(l); }
 KERNEL(attention_packed_grad) { return attention_any(l); }

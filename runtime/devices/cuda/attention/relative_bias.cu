@@ -1,7 +1,7 @@
 /* relative_bias (w [N, H]) -> bias [H, T, S], and its gradient; buckets are described in
  * runtime/devices/shared/buckets.h. Forward: a thread a pair (t, s), all heads. Backward: a block
  * an element of dw; in each row t of dbias the keys of its bucket are neighbours, a warp adds them
- * in f64.
+ * in f64. And the gradient of sinks: a block a head.
  */
 #include "intrinsics.h"
 
@@ -60,4 +60,36 @@ KERNEL(relative_bias_grad) {
         return bad_operands(l);
     return LAUNCH(l, sum_of_bucket, (unsigned)(z.rows * z.heads), BIAS_THREADS, 0, z, dw.at,
                   dw.dtype, dbias.at, dbias.dtype);
+}
+
+/* do and o [B, T, H, h], lse [B, H, T] */
+__global__ void __launch_bounds__(BIAS_THREADS)
+    sums_of_sinks(void *out, int out_dtype, Operand d_o, Operand o, const float *lse, Operand sinks,
+                  int64_t rows, int64_t positions, int64_t h) {
+    begin_kernel();
+    __shared__ double scratch[WARPS];
+    int64_t head = blockIdx.x, heads = gridDim.x;
+    double sum = 0.0, sink = (double)element_load(sinks.at, sinks.dtype, head);
+    for (int64_t row = threadIdx.x / WARP; row < rows; row += WARPS) {
+        int64_t at = (row * heads + head) * h, b = row / positions, t = row % positions;
+        float part = 0.0f;
+        for (int64_t i = threadIdx.x % WARP; i < h; i += WARP)
+            part += element_load(d_o.at, d_o.dtype, at + i) * element_load(o.at, o.dtype, at + i);
+        sum -= exp(sink - (double)lse[(b * heads + head) * positions + t]) * (double)part;
+    }
+    sum = block_sum_f64(sum, scratch);
+    if (threadIdx.x == 0) element_store(out, out_dtype, head, (float)sum);
+}
+
+KERNEL(sinks_grad) {
+    Operand d_o = input(l, 0), o = input(l, 1), lse = input(l, 2), sinks = input(l, 3);
+    Result out = output(l, 0);
+    int64_t heads = sinks.n, h = last_dim(o.type), rows = heads ? lse.n / heads : 0;
+    if (!is_real(d_o.dtype) || !is_real(o.dtype) || o.type->rank != 4 || o.n != d_o.n ||
+        o.n != lse.n * h || lse.type->rank != 3 || lse.dtype != DT_F32 || !is_real(sinks.dtype) ||
+        out.n != heads || !is_real(out.dtype))
+        return bad_operands(l);
+    if (heads == 0) return 0;
+    return LAUNCH(l, sums_of_sinks, (unsigned)heads, BIAS_THREADS, 0, out.at, out.dtype, d_o, o,
+                  (const float *)lse.at, sinks, rows, last_dim(lse.type), h);
 }

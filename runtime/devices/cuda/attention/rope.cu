@@ -1,4 +1,5 @@
-/* rope, and rope_grad, which turns back: (x [B, T, H, h]) -> the same shape.
+/* rope, and rope_grad, which turns back: (x [B, T, H, h], positions [B, T] or none) -> the shape of
+ * x.
  *
  * A block takes a row (b, t): its first threads compute cosine and sine of the position into shared
  * memory, then all walk over the row's heads, eight pairs (or four, where neighbours are a pair) at
@@ -19,7 +20,8 @@ typedef struct Rope {
     void *y;
     int x_dtype, y_dtype;
     int64_t rows, positions, heads, h, dims;
-    int64_t from; /* the position of the first row of a sample */
+    int64_t from;         /* the position of the first row of a sample; */
+    const int32_t *place; /* or that of each row [B, T] */
     bool interleaved, back;
     double speed[MOST_TURNED / 2];
 } Rope;
@@ -61,7 +63,7 @@ __global__ void __launch_bounds__(ROPE_THREADS) turn_rows(const Rope r) {
     int64_t half = r.dims / 2, width = r.interleaved ? r.dims : half;
     int64_t chunks = (width + EIGHT - 1) / EIGHT, rest = r.h - r.dims;
     for (int64_t row = blockIdx.x; row < r.rows; row += gridDim.x) {
-        double t = (double)(r.from + row % r.positions);
+        double t = (double)(r.place ? r.place[row] : r.from + row % r.positions);
         for (int64_t i = threadIdx.x; i < half; i += blockDim.x) {
             float sine;
             rotary_point(__dmul_rn(t, r.speed[i]), &c[i], &sine);
@@ -96,6 +98,8 @@ static int turn_pairs(const Launch *l, bool back) {
     r.interleaved = a->interleaved != 0;
     r.back = back;
     r.dims = a->dims ? a->dims : r.h;
+    if (l->call->n_in > 1) r.place = (const int32_t *)input(l, 1).at;
+    if (r.place && (input(l, 1).dtype != DT_I32 || input(l, 1).n != r.rows)) return bad_operands(l);
     if (r.dims > r.h || r.dims % 2 != 0 || r.dims > MOST_TURNED) return bad_operands(l);
     for (int64_t i = 0; i < r.dims / 2; i++) r.speed[i] = rotary_speed(a, i, r.dims / 2);
     if (x.n == 0) return 0;

@@ -1,0 +1,215 @@
+/* Ids that a method computes: what is known of the numbers of a value before anything runs.
+ *
+ * Arithmetic gives f32. Where all of its operands are integers and nothing divides, so is its
+ * result, and ids for `gather`, masks and documents can be made of it without int(..). A range is
+ * what intervals of the operands give; it is exact where one counted value goes through functions
+ * that grow or fall, such as iota(T) + 2. Kernels check ids all the same.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "operations.h"
+
+/* Operands of operands that are looked at: each op has up to three. */
+enum { DEPTH = 16 };
+
+/* Of all elements: low <= x <= high; whole: integers; exact: both ends occur. */
+typedef struct Numbers {
+    double low, high;
+    bool whole, exact;
+} Numbers;
+
+static const Numbers any_number = {-INFINITY, INFINITY, false, false};
+
+/* An op, and its result. */
+typedef struct Source {
+    const Graph *g;
+    const Op *op;
+    ValueId result;
+    int depth;
+} Source;
+
+static Numbers numbers_of(Source s);
+static Source source_of(const Graph *g, ValueId v, int depth) {
+    return (Source){g, &g->ops.at[g->values.at[v].def], v, depth};
+}
+static Source operand(const Source *s, uint32_t i) {
+    return source_of(s->g, s->op->in[i], s->depth - 1);
+}
+static Numbers of_operand(const Source *s, uint32_t i) { return numbers_of(operand(s, i)); }
+
+static Numbers one_number(double x) { return (Numbers){x, x, x == rint(x), true}; }
+static bool is_constant(const Numbers *x) { return x->exact && x->low == x->high; }
+
+/* Functions that grow, or fall, with one operand keep exact ends if the other is a constant. */
+static Numbers between(Numbers a, Numbers b, double p, double q) {
+    bool exact = (a.exact && is_constant(&b)) || (b.exact && is_constant(&a));
+    if (isnan(p) || isnan(q)) p = -INFINITY, q = INFINITY;
+    return (Numbers){fmin(p, q), fmax(p, q), a.whole && b.whole, exact};
+}
+
+static Numbers product_of(Numbers a, Numbers b) {
+    double first = a.low * b.low, second = a.low * b.high;
+    double third = a.high * b.low, last = a.high * b.high;
+    bool known = !isnan(first + second + third + last);
+    double low = fmin(fmin(first, second), fmin(third, last));
+    double high = fmax(fmax(first, second), fmax(third, last));
+    return between(a, b, known ? low : -INFINITY, known ? high : INFINITY);
+}
+
+static Numbers numbers_add(const Source *s) {
+    Numbers a = of_operand(s, 0), b = of_operand(s, 1);
+    return between(a, b, a.low + b.low, a.high + b.high);
+}
+static Numbers numbers_mul(const Source *s) {
+    return product_of(of_operand(s, 0), of_operand(s, 1));
+}
+static Numbers numbers_scale(const Source *s) {
+    return product_of(of_operand(s, 0), one_number(s->op->attr->alpha));
+}
+static Numbers numbers_maximum(const Source *s) {
+    Numbers a = of_operand(s, 0), b = of_operand(s, 1);
+    return between(a, b, fmax(a.low, b.low), fmax(a.high, b.high));
+}
+static Numbers numbers_minimum(const Source *s) {
+    Numbers a = of_operand(s, 0), b = of_operand(s, 1);
+    return between(a, b, fmin(a.low, b.low), fmin(a.high, b.high));
+}
+static Numbers numbers_div(const Source *s) {
+    Numbers a = of_operand(s, 0), b = of_operand(s, 1), r = any_number;
+    if (is_constant(&b) && b.low != 0) r = between(a, b, a.low / b.low, a.high / b.low);
+    r.whole = false;
+    return r;
+}
+
+static bool is_same(Source a, Source b) {
+    if (a.result == b.result) return true;
+    if (a.op->kind != b.op->kind) return false;
+    if (a.op->kind == OP_constant) return a.op->attr->alpha == b.op->attr->alpha;
+    return a.op->kind == OP_to_float && is_same(operand(&a, 0), operand(&b, 0));
+}
+
+/* b of a - floor(a / b) b, which is how `%` is written; 0: it is something else. */
+static double divisor_of(const Source *s) {
+    Source times = operand(s, 1);
+    if (times.op->kind != OP_mul) return 0;
+    Source whole = operand(&times, 0), by = operand(&times, 1);
+    if (whole.op->kind != OP_floor || by.op->kind != OP_constant) return 0;
+    Source over = operand(&whole, 0);
+    bool remains = over.op->kind == OP_div && is_same(operand(&over, 0), operand(s, 0)) &&
+                   is_same(operand(&over, 1), by);
+    return remains ? by.op->attr->alpha : 0;
+}
+static Numbers numbers_sub(const Source *s) {
+    Numbers a = of_operand(s, 0), b = of_operand(s, 1);
+    double divisor = divisor_of(s);
+    if (divisor == 0) return between(a, b, a.low - b.high, a.high - b.low);
+    bool whole = a.whole && divisor == rint(divisor);
+    double last = divisor - (whole ? copysign(1, divisor) : 0);
+    return (Numbers){fmin(last, 0), fmax(last, 0), whole, false};
+}
+
+static Numbers numbers_floor(const Source *s) {
+    Numbers a = of_operand(s, 0);
+    return (Numbers){floor(a.low), floor(a.high), true, a.exact};
+}
+static Numbers numbers_ceil(const Source *s) {
+    Numbers a = of_operand(s, 0);
+    return (Numbers){ceil(a.low), ceil(a.high), true, a.exact};
+}
+static Numbers numbers_to_int(const Source *s) {
+    Numbers a = of_operand(s, 0);
+    return (Numbers){trunc(a.low), trunc(a.high), true, a.exact};
+}
+
+static Numbers numbers_cumsum(const Source *s) {
+    double n = (double)last_dim(&s->g->values.at[s->result].type);
+    Numbers a = of_operand(s, 0);
+    return (Numbers){fmin(a.low, a.low * n), fmax(a.high, a.high * n), a.whole, false};
+}
+
+static Numbers numbers_iota(const Source *s) {
+    return (Numbers){0, (double)s->g->values.at[s->result].type.dim[0] - 1, true, true};
+}
+static Numbers numbers_constant(const Source *s) { return one_number(s->op->attr->alpha); }
+static Numbers numbers_truth(const Source *s) {
+    (void)s;
+    return (Numbers){0, 1, true, false};
+}
+/* Result 1 of topk. */
+static Numbers numbers_places(const Source *s) {
+    if (s->result == s->op->out) return any_number;
+    return (Numbers){0, (double)last_dim(&s->g->values.at[s->op->in[0]].type) - 1, true, false};
+}
+
+/* The elements of the operand, all of them or some. */
+static Numbers numbers_all(const Source *s) { return of_operand(s, 0); }
+static Numbers numbers_part(const Source *s) {
+    Numbers a = of_operand(s, 0);
+    a.exact = is_constant(&a);
+    return a;
+}
+/* Those of several operands. */
+static Numbers numbers_joined(const Source *s) {
+    uint32_t i = s->op->kind == OP_where ? 1 : 0;
+    Numbers a = of_operand(s, i);
+    while (++i < s->op->n_in) {
+        Numbers b = of_operand(s, i);
+        a = (Numbers){fmin(a.low, b.low), fmax(a.high, b.high), a.whole && b.whole, false};
+    }
+    return a;
+}
+
+static Numbers numbers_of(Source s) {
+    static Numbers (*const by_op[OP_COUNT])(const Source *) = {
+        [OP_add] = numbers_add,           [OP_sub] = numbers_sub,
+        [OP_mul] = numbers_mul,           [OP_scale] = numbers_scale,
+        [OP_div] = numbers_div,           [OP_maximum] = numbers_maximum,
+        [OP_minimum] = numbers_minimum,   [OP_floor] = numbers_floor,
+        [OP_ceil] = numbers_ceil,         [OP_to_int] = numbers_to_int,
+        [OP_to_float] = numbers_all,      [OP_iota] = numbers_iota,
+        [OP_constant] = numbers_constant, [OP_topk] = numbers_places,
+        [OP_less] = numbers_truth,        [OP_less_equal] = numbers_truth,
+        [OP_equal] = numbers_truth,       [OP_unequal] = numbers_truth,
+        [OP_reshape] = numbers_all,       [OP_transpose] = numbers_all,
+        [OP_expand] = numbers_all,        [OP_stop_gradient] = numbers_all,
+        [OP_slice] = numbers_part,        [OP_split] = numbers_part,
+        [OP_stack] = numbers_joined,      [OP_concat] = numbers_joined,
+        [OP_where] = numbers_joined,      [OP_cumsum] = numbers_cumsum,
+    };
+    Numbers unknown = any_number;
+    unknown.whole = s.g->values.at[s.result].type.dtype == DT_I32;
+    return s.depth > 0 && by_op[s.op->kind] ? by_op[s.op->kind](&s) : unknown;
+}
+
+ExprValue ids_of(Scope *s, const ExprValue *v, Span at) {
+    Elaboration *e = s->elaboration;
+    ExprValue x = *v;
+    if (v->kind != VALUE_TENSOR || !type_is_float(&v->type) ||
+        !numbers_of(source_of(e->graph, v->tensor, DEPTH)).whole)
+        return x;
+    set_op_place(s, at);
+    x.tensor = emit_value(&e->build, OP_to_int, NULL, 1, &v->tensor, NULL);
+    x.type = e->graph->values.at[x.tensor].type;
+    return x;
+}
+
+bool refuse_far_ids(Scope *s, Span at, const char *name, const ExprValue *table, int axis,
+                    const ExprValue *ids) {
+    if (ids->kind != VALUE_TENSOR) return false;
+    Numbers n = numbers_of(source_of(s->elaboration->graph, ids->tensor, DEPTH));
+    long long entries = (long long)table->type.dim[axis];
+    bool far = n.high >= (double)entries || n.low < 0;
+    bool none = n.low >= (double)entries || n.high < 0;
+    if (!(far && n.exact) && !none) return false;
+    Arena *arena = s->model->arena;
+    const char *text = value_shape(arena, table), *of = value_shape(arena, ids);
+    Diag d = method_error(s, E_shape, at, "%s has %lld entries along axis %d, too few for `%s`%s",
+                          text, entries, axis, name, sizes_suffix(s, text, of));
+    diag_help(&d,
+              "ids from 0 to %lld have an entry, but these are %.0f to %.0f: clamp(ids, 0, n - 1) "
+              "limits them",
+              entries - 1, n.low, n.high);
+    method_emit(s, &d);
+    return true;
+}
