@@ -170,6 +170,7 @@ static const struct {
     {OP_attention_biased_each_grad, "H sum at", "H with K is cut without a place"},
     {OP_attention_sunk, "H each at", "H with K is cut without a place"},
     {OP_cross_entropy_part, "P each at", "P is cut with V"},
+    {OP_cross_entropy_each_grad, "V each at", "cross_entropy_each takes whole rows"},
     {OP_relative_bias, "N sum at", "the table of buckets is small"},
     {OP_relative_bias_grad, "N each at", "the table of buckets is small"},
 };

@@ -280,8 +280,6 @@ static const Case cases[] = {
     {OP_maximum, case_maximum},
     {OP_maximum, case_maximum_crossed},
     {OP_minimum, case_minimum},
-    {OP_at_least, case_at_least},
-    {OP_at_most, case_at_most},
     {OP_minimum, case_minimum_crossed},
     {OP_power, case_power},
     {OP_where, case_where},
@@ -367,14 +365,16 @@ static const Case cases[] = {
     {OP_cross_entropy, case_cross_entropy_ignored},
     {OP_cross_entropy, case_cross_entropy_wide},
     {OP_cross_entropy, case_cross_entropy_z},
-    {OP_cross_entropy_each, case_cross_entropy_each},
-    {OP_logsumexp, case_logsumexp},
     {OP_linear_gelu, case_linear_gelu},
     {OP_linear_gelu, case_linear_gelu_erf},
     {OP_linear_gelu, case_linear_gelu_without_bias},
     {OP_linear, case_linear_gelu_twice},
     {OP_linear, case_linear_gelu_tied},
     {OP_linear, case_linear_head},
+    {OP_at_least, case_at_least},
+    {OP_at_most, case_at_most},
+    {OP_cross_entropy_each, case_cross_entropy_each},
+    {OP_logsumexp, case_logsumexp},
 };
 
 #endif
