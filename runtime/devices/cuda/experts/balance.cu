@@ -118,18 +118,18 @@ DEVICE double average_term(const int64_t *stats, bool weighted, double alpha) {
 }
 
 /* One warp. A term for each target of this rank, in three parts, which together hold a double; with
- * the loss, unless that is only asked for their number. stats: n words. */
+ * the loss, unless that is only asked for their number. stats: n words, of a mean or of routing. */
 __global__ void __launch_bounds__(WARP)
-    add_term(int64_t *words, const int64_t *loss, const int64_t *stats, int64_t n, double alpha,
-             bool with_loss) {
+    add_term(int64_t *words, const int64_t *loss, const int64_t *stats, int64_t n, bool mean,
+             double alpha, bool with_loss) {
     begin_kernel();
     int lane = threadIdx.x;
     if (lane < EXACT_WORDS) words[lane] = with_loss || lane == EXACT_COUNT ? loss[lane] : 0;
     __syncwarp();
     float parts[3] = {};
     if (lane == 0) {
-        double term = are_average_words(n) ? average_term(stats, n == WEIGHTED_WORDS, alpha)
-                                           : balance_term(stats, (n - 2) / 2, alpha);
+        double term = mean ? average_term(stats, n == WEIGHTED_WORDS, alpha)
+                           : balance_term(stats, (n - 2) / 2, alpha);
         double rest = term * (double)words[EXACT_COUNT];
         for (int k = 0; k < 3; k++) {
             parts[k] = (float)rest;
@@ -146,7 +146,8 @@ static int put_term(const Launch *l, bool with_loss) {
         in.dtype != DT_I64 || !are_loss_statistics(in.n))
         return bad_operands(l);
     return LAUNCH(l, add_term, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at,
-                  (const int64_t *)in.at, in.n, l->call->attr->alpha, with_loss);
+                  (const int64_t *)in.at, in.n, are_average_words(in.n), l->call->attr->alpha,
+                  with_loss);
 }
 
 KERNEL(balance_loss) { return put_term(l, true); }
