@@ -344,7 +344,7 @@ static int64_t ws_cuda_route(const Work *w) {
 
 /* For f32 operands. */
 /* A matrix and its Gram matrix as two of bf16 each; the work has two of each in f32. */
-static int64_t ws_cuda_product(const Work *w) {
+static int64_t ws_cuda_muon(const Work *w) {
     return CUBLASLT_WORKSPACE + (int64_t)align_up((uint64_t)type_bytes(&w->out[1]) / 2, 1024);
 }
 
