@@ -1,5 +1,6 @@
-/* Functions that work along one axis: gather with an axis, and cumsum. Their ops work along the
- * last axis, so that another one goes there first, and back after them.
+/* Functions that work along one axis: gather with an axis, and cumsum; and what repeats a value
+ * along others. Their ops work along the last axis, so that another one goes there first, and back
+ * after them.
  *
  * The first axis of what depends on the batch holds the samples of one rank, so it is not one of
  * these axes.
@@ -7,6 +8,21 @@
 #include <string.h>
 
 #include "operations.h"
+
+ExprValue for_each_sample(Scope *s, Span at, const ExprValue *v, const ExprValue *x) {
+    Elaboration *e = s->elaboration;
+    ExprValue in = floats_of(s, v, at);
+    Type to = in.type;
+    for (int i = to.rank++; i > 0; i--) to.dim[i] = to.dim[i - 1];
+    to.dim[0] = x->type.dim[0];
+    ValueId operand = tensor_value(s, &in, at);
+    set_op_place(s, at);
+    ExprValue y = tensor_of(e, emit_value(&e->build, OP_expand, NULL, 1, &operand, &to), at);
+    y.dims[0] = x->dims[0];
+    for (int i = 1; i < to.rank; i++) y.dims[i] = v->dims[i - 1];
+    if (has_batch_axis(s, x)) vec_push(s->model->arena, &e->per_sample, y.tensor);
+    return y;
+}
 
 /* x with that axis and the last one exchanged. */
 static ExprValue exchange(const BuiltinCall *c, ExprValue x, int axis) {

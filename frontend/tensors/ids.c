@@ -176,6 +176,7 @@ static Numbers numbers_of(Source s) {
         [OP_slice] = numbers_part,        [OP_split] = numbers_part,
         [OP_stack] = numbers_joined,      [OP_concat] = numbers_joined,
         [OP_where] = numbers_joined,      [OP_cumsum] = numbers_cumsum,
+        [OP_at_least] = numbers_maximum,  [OP_at_most] = numbers_minimum,
     };
     Numbers unknown = any_number;
     unknown.whole = s.g->values.at[s.result].type.dtype == DT_I32;

@@ -242,21 +242,6 @@ ExprValue run_expand(const BuiltinCall *c) {
     return y;
 }
 
-ExprValue for_each_sample(Scope *s, Span at, const ExprValue *v, const ExprValue *x) {
-    Elaboration *e = s->elaboration;
-    ExprValue in = floats_of(s, v, at);
-    Type to = in.type;
-    for (int i = to.rank++; i > 0; i--) to.dim[i] = to.dim[i - 1];
-    to.dim[0] = x->type.dim[0];
-    ValueId operand = tensor_value(s, &in, at);
-    set_op_place(s, at);
-    ExprValue y = tensor_of(e, emit_value(&e->build, OP_expand, NULL, 1, &operand, &to), at);
-    y.dims[0] = x->dims[0];
-    for (int i = 1; i < to.rank; i++) y.dims[i] = v->dims[i - 1];
-    if (has_batch_axis(s, x)) vec_push(s->model->arena, &e->per_sample, y.tensor);
-    return y;
-}
-
 /* ---- concat and stack */
 
 static ExprValue join(Scope *s, OpKind kind, const char *name, Span at, int axis,

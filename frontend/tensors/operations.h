@@ -64,8 +64,6 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size);
 /* Notes that the first axis of x holds samples, if the size counts them. */
 void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x);
-/* v, as numbers, repeated for each sample of x. */
-ExprValue for_each_sample(Scope *s, Span at, const ExprValue *v, const ExprValue *x);
 ExprValue run_transpose(const BuiltinCall *c);
 ExprValue run_concat(const BuiltinCall *c);
 ExprValue run_stack(const BuiltinCall *c);
@@ -74,6 +72,8 @@ ExprValue run_expand(const BuiltinCall *c);
 ExprValue run_matmul(const BuiltinCall *c);
 
 /* along.c */
+/* v, as numbers, repeated for each sample of x. */
+ExprValue for_each_sample(Scope *s, Span at, const ExprValue *v, const ExprValue *x);
 /* Entries of x along the axis that is given, by ids of the same shape elsewhere. */
 ExprValue gather_along(const BuiltinCall *c, const ExprValue *x, const ExprValue *ids,
                        const ExprValue *given);

@@ -111,7 +111,7 @@ class Case:
 
 
 def attention(c, r, more=False):
-    """Every way in which a position does not see another; more: with sinks, or biases of samples."""
+    """Every way in which a position does not see another; more: with sinks or biases of samples."""
     T = r.choice([r.randint(1, 12), r.randint(13, 40), r.choice([64, 65, 100])])
     S = T if r.random() < 0.6 else r.randint(1, 70)
     K, group, h = r.choice([1, 2]), r.choice([1, 2, 3]), r.randint(1, 9)
@@ -319,10 +319,11 @@ def places(c, r):
     c.field("y", [T, D])
     axis = r.choice([1, 2])
     size = T if axis == 1 else D
+    of, none = "as [T, 1]" if axis == 1 else "", "none" if pad is None else pad
     c.body = [
-        f"u = gather(w, i, padding = {'none' if pad is None else pad}) + cumsum(x * a, axis = {axis})",
+        f"u = gather(w, i, padding = {none}) + cumsum(x * a, axis = {axis})",
         f"t = u[:, {first}:{last}:{step}]",
-        f"z = gather(u, (iota({size}) * 3 % {size}){' as [T, 1]' if axis == 1 else ''}, axis = {axis})",
+        f"z = gather(u, (iota({size}) * 3 % {size}) {of}, axis = {axis})",
         f"g = gather(u, k, axis = -1)[:, :, ::{r.randint(1, 3)}]",
         "return z * 0.1 + sum(t * t, axis = 1) * 0.01 + sum(g, axis = -1) * 0.1",
     ]
