@@ -169,6 +169,7 @@ static uint32_t way_from(const Divide *d, uint32_t home, uint32_t at) {
     bool forward = to->part != STAGE_BACKWARD;
     if (!forward && from->part != STAGE_BACKWARD && from->stage <= to->stage)
         return (uint32_t)to->stage; /* forward of its own stage */
+    CHECK(at > 0);
     return at - 1;
 }
 

@@ -324,18 +324,36 @@ static void place_forward(Stages *s, const Program *p, bool trains) {
     }
 }
 
-/* An op of backward that reads what forward has made, as what is computed or gathered again. */
-static bool needs_no_gradient(const Graph *g, const Op *op) {
-    bool none = op->phase == PHASE_BACKWARD;
-    for (uint32_t k = 0; k < op->n_in && none && !op->recomputed; k++) {
-        const Op *maker = &g->ops.at[maker_of(g, op, k)];
-        none = maker->phase == PHASE_FORWARD || maker->recomputed;
+/* By op: is it of backward, and made of nothing but what forward makes? So is what is computed or
+ * gathered again. */
+static bool *find_repeated(const Graph *g, const Program *p) {
+    bool *repeated = arena_array(g->scratch, bool, g->ops.n + 1);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        bool only = op->phase == PHASE_BACKWARD;
+        for (uint32_t k = 0; k < op->n_in && only && !op->recomputed; k++) {
+            OpId maker = maker_of(g, op, k);
+            only = g->ops.at[maker].phase == PHASE_FORWARD || repeated[maker];
+        }
+        repeated[p->ops.at[i]] = only;
     }
-    return none;
+    return repeated;
+}
+
+/* Can the op of backward be of this stage? What it reads is there by then. */
+static bool may_be_of(const Graph *g, const bool *repeated, const Op *op, int16_t stage) {
+    bool there = op->phase == PHASE_BACKWARD;
+    for (uint32_t k = 0; k < op->n_in && there && !op->recomputed; k++) {
+        OpId maker = maker_of(g, op, k);
+        const Op *def = &g->ops.at[maker];
+        there = def->phase == PHASE_FORWARD || repeated[maker] || def->stage >= stage;
+    }
+    return there;
 }
 
 static void place_backward(Stages *s, const Program *p) {
     Graph *g = s->g;
+    const bool *repeated = find_repeated(g, p);
     for (uint32_t i = 0; i < p->ops.n; i++) {
         Op *op = &g->ops.at[p->ops.at[i]];
         if (op->phase == PHASE_BACKWARD)
@@ -345,7 +363,8 @@ static void place_backward(Stages *s, const Program *p) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         for (uint32_t k = 0; k < op->n_in; k++) {
             Op *maker = &g->ops.at[maker_of(g, op, k)];
-            if (needs_no_gradient(g, maker)) maker->stage = MAX(maker->stage, op->stage);
+            if (maker->stage < op->stage && may_be_of(g, repeated, maker, op->stage))
+                maker->stage = op->stage;
         }
     }
 }

@@ -190,13 +190,14 @@ static ValueId part_of(Ties *t, ValueId v, int64_t param, int32_t stage) {
     if (sum) {
         in[0] = part_of(t, op.in[0], param, stage);
         in[1] = part_of(t, op.in[1], param, stage);
-        if (in[0] == op.in[0] && in[1] == op.in[1]) return v;
+        if (own && in[0] == op.in[0] && in[1] == op.in[1]) return v;
         if (in[0] == NO_VALUE || in[1] == NO_VALUE) return in[0] == NO_VALUE ? in[1] : in[0];
         return copy_op(t, op, in, stage);
     }
     if (moves && op.n_in == 1 && op.n_out == 1) {
         in[0] = part_of(t, op.in[0], param, stage);
-        if (in[0] == op.in[0] || in[0] == NO_VALUE) return in[0] == NO_VALUE ? NO_VALUE : v;
+        if (in[0] == NO_VALUE) return NO_VALUE;
+        if (own && in[0] == op.in[0]) return v; /* else what it moves is of another stage */
         return copy_op(t, op, in, stage);
     }
     if (adds_to_operand(&op) && op.n_in <= ARRAY_LEN(in)) {
