@@ -35,7 +35,13 @@ typedef struct CommBuffer {
     void *out; /* all_gather: [members, elements]; else [elements] */
     int64_t elements;
     int32_t dtype;
+    bool backwards; /* of all_gather and reduce_scatter: the last member's part is the first */
 } CommBuffer;
+
+/* The number of a member's part of a buffer. */
+static inline int32_t comm_part(const CommBuffer *b, int32_t member, int32_t members) {
+    return b->backwards ? members - 1 - member : member;
+}
 
 #define AXES_WORLD UINT32_MAX /* in place of a set of axes: all ranks of the run */
 
@@ -209,6 +215,12 @@ static inline int64_t comm_runs(const Plan *p, const PlanInstr *in) {
     int64_t runs = in->attr.count;
     for (int k = 0; k < in->attr.axis; k++) runs *= t->dim[k];
     return runs;
+}
+/* Is buffer number `run` of an operand a second run that is dealt backwards? */
+static inline bool comm_is_backwards(const Plan *p, const PlanInstr *in, int64_t run) {
+    Mesh mesh = plan_mesh(p);
+    bool parts = in->op == OP_all_gather_part || in->op == OP_reduce_scatter_part;
+    return parts && run % 2 && (AxisSet)in->attr.axes & mesh_backward_axes(&mesh);
 }
 /* The buffers of a collective, tokens among its operands included. */
 static inline uint64_t comm_buffers(const Plan *p, const PlanInstr *in) {

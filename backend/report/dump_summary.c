@@ -48,9 +48,12 @@ static void put_cuts(const Plan *plan, Arena *a, Buf *out) {
     for (int axis = 0; axis < mesh.n; axis++) {
         const MeshAxis *own = &mesh.axis[axis], *next = own + 1;
         if (!(cuts >> axis & 1) || !axis_info(own->role)->is_written) continue;
-        if (own->role == AXIS_cp) {
-            buf_printf(out, "cp = %lld: ranks share out the positions of each sample\n",
-                       (long long)own->size);
+        if (axis_cuts_positions(own->role)) {
+            buf_printf(out, "%s = %lld: ranks share out the positions of each sample%s\n",
+                       axis_name(own->role), (long long)own->size,
+                       axis_is_backwards(own->role)
+                           ? ", a piece from the front and one from the back"
+                           : "");
             continue;
         }
         bool twin = axis + 1 < mesh.n && next->role == AXIS_twin;

@@ -29,6 +29,13 @@ static bool axis_is_served(AxisRole role) {
             axis_has_stages(role));
 }
 
+/* Does an axis share out positions already, and this one would again? */
+static bool cuts_positions_twice(const Mesh *mesh, AxisRole role) {
+    bool any = false;
+    for (int a = 0; a < mesh->n; a++) any |= axis_cuts_positions(mesh->axis[a].role);
+    return any && axis_cuts_positions(role);
+}
+
 static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at) {
     const char *known[AXIS_ROLES], *here[AXIS_ROLES];
     AxisRole role = AXIS_ROLES;
@@ -52,6 +59,10 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         diag_emit(&d);
     } else if (has_axis(&p->mesh, role)) {
         Diag d = diag_at(m->ds, E_mesh, at, "axis %s is given twice", name);
+        diag_emit(&d);
+    } else if (cuts_positions_twice(&p->mesh, role)) {
+        Diag d = diag_at(m->ds, E_mesh, at, "axes cp and zigzag both share out positions");
+        diag_help(&d, "use one of them");
         diag_emit(&d);
     } else if (axis_is_served(role)) {
         p->mesh.axis[p->mesh.n++] = (MeshAxis){.role = role, .size = size};

@@ -13,19 +13,21 @@ uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena) {
     return s.n;
 }
 
-static bool has_one_run(const Cut *cut, uint32_t n_values) {
-    bool one = true;
+/* No value in more of them? */
+static bool has_runs(const Cut *cut, uint32_t n_values, int64_t most) {
+    bool few = true;
     for (uint32_t v = 0; v < n_values; v++)
-        one &= cut->value[v].kind != PLACE_CUT || cut->value[v].outer == 1;
-    return one;
+        few &= cut->value[v].kind != PLACE_CUT || cut->value[v].outer <= most;
+    return few;
 }
 
-bool cut_has_kernels(OpKind op, const Cut *cut, uint32_t n_values) {
-    return !cut->merge && (!cut->at || op == OP_dropout || has_one_run(cut, n_values));
+bool cut_has_kernels(const Cut *cut, uint32_t n_values) {
+    return !cut->merge &&
+           (!cut->at || cut->runs == UINT8_MAX || has_runs(cut, n_values, cut->runs));
 }
 
 bool cut_merges(const Cut *cut, uint32_t n_values) {
-    return cut->merge && has_one_run(cut, n_values);
+    return cut->merge && has_runs(cut, n_values, 1);
 }
 
 static bool column_has_at(OpKind op) {

@@ -63,7 +63,8 @@ typedef struct Cut {
     int64_t size; /* at least 2; the number of ranks must divide it, or parts end in padding */
     char letter;  /* of the signature or of a part's, '.' for an axis of `...`; 0: it has none */
     uint8_t pair; /* CutPair */
-    bool at;      /* the kernel must know where its part begins, which placements.h says */
+    bool at;      /* the kernel must know where its part begins, which placements.h says, .. */
+    uint8_t runs; /* .. and does so of parts in at most that many runs */
     bool merge;   /* ranks compute op_info.part, and op_info.merge of all its results */
     bool pads;    /* parts may end in padding (placements.h): if all of it in operands is 0, then so
                    * it is in results that are cut, and it adds nothing to the others */
@@ -87,7 +88,7 @@ typedef struct CutOp {
 uint32_t op_cuts(const CutOp *op, Cut *cuts, Arena *arena);
 /* Whether kernels compute the op, with that many operands and results, on parts along this cut. One
  * whose op says `at` must know where its part begins. */
-bool cut_has_kernels(OpKind op, const Cut *cut, uint32_t n_values);
+bool cut_has_kernels(const Cut *cut, uint32_t n_values);
 /* Whether op_info.part of it computes on parts along this cut what op_info.merge needs. */
 bool cut_merges(const Cut *cut, uint32_t n_values);
 /* Whether a kernel of the op asks how its operands and results are placed. */

@@ -89,6 +89,8 @@ static const char *parse_item(const char **at, const Signature *s, CutColumn *co
                        item->axis.kind != AXIS_SIZE || item->with.kind != AXIS_SIZE))
         return "not two letters of the signature";
     item->at = take_text(at, " at");
+    item->runs = take_text(at, " pairs") ? 2 : take_text(at, " runs") ? UINT8_MAX : 1;
+    if (item->runs > 1 && !item->at) return "pairs or runs without at";
     item->padded = take_text(at, " padded");
     return item_fault(s, item);
 }

@@ -12,7 +12,7 @@
  * over P    the letter is that of an operand; results have the parts of letter P that are made of
  *           a rank's part of it
  * at        the kernel must know where its part begins: it asks how its operands or results are
- *           placed
+ *           placed. It finds a part of one run, `at pairs` of two, `at runs` of any number
  * padded    the kernel leaves out entries that are padding, and writes zeros there (cut.h)
  * H with K  H is a multiple of K, and entry i of H belongs to entry i / (H / K) of K. There are
  *           two cuts: of K, with the entries of H that belong to each of its entries; and of
@@ -34,7 +34,8 @@ typedef struct CutItem {
     SlotAxis axis, with; /* AXIS_SIZE or AXIS_SEQUENCE; with: AXIS_NUMBER if there is none */
     char letter;
     bool sum, at, merge, padded;
-    bool over; /* `with` is the letter after it */
+    uint8_t runs; /* of `at`: the most of them */
+    bool over;    /* `with` is the letter after it */
 } CutItem;
 
 /* The cuts of an op as they are found. */

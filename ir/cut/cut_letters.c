@@ -23,6 +23,7 @@ static void cut_letter(CutSearch *s, const BoundSignature *b, const CutColumn *c
     if (!cut) return;
     cut->letter = item->letter;
     cut->at = item->at;
+    cut->runs = item->runs;
     cut->merge = item->merge;
     cut->pads = item->padded;
     for (uint32_t v = 0; v < s->op->n_in + s->op->n_out; v++) {
@@ -44,6 +45,7 @@ static void cut_pair(CutSearch *s, const BoundSignature *b, const CutColumn *col
         cut->letter = item->letter;
         cut->pair = inside ? PAIR_INSIDE : PAIR_OUTSIDE;
         cut->at = item->at;
+        cut->runs = item->runs;
         for (uint32_t v = 0; v < s->op->n_in + s->op->n_out; v++) {
             int dim = signature_axis(b, v, &item->axis);
             if (dim < 0 && !inside) dim = signature_axis(b, v, &item->with);

@@ -146,6 +146,7 @@ typedef struct Spreading {
     int64_t size;
     char letter;
     uint8_t pair;
+    uint8_t runs; /* of `at` */
     bool at, pads, counts, changed, failed;
     bool known[MOST_VALUES];
     Place place[MOST_VALUES];
@@ -172,6 +173,7 @@ static uint32_t step_values(const CutStep *step) { return (uint32_t)step->n_in +
 
 static void want_cut(Spreading *s, const CutStep *step, const Cut *cut) {
     for (uint32_t v = 0; v < step_values(step); v++) want(s, step->value[v], &cut->value[v]);
+    if (cut->at) s->runs = s->at ? MIN(s->runs, cut->runs) : cut->runs;
     s->at |= cut->at;
     s->pads &= cut->pads;
     s->counts |= cut->counts;
@@ -338,6 +340,7 @@ static void keep_cut(CutSearch *search, const CutSteps *all, const Spreading *s)
     cut->letter = s->letter;
     cut->pair = s->pair;
     cut->at = s->at;
+    cut->runs = s->runs;
     cut->pads = s->pads;
     cut->counts = s->counts;
 }

@@ -40,6 +40,7 @@ typedef struct AxisInfo {
     const char *name;
     bool splits_samples, splits_parameters, splits_retained;
     int cuts; /* values: in which order; 0: it does not */
+    bool backwards;
     bool is_written;
     const char *meaning;
 } AxisInfo;
@@ -61,6 +62,11 @@ static inline bool axis_splits_parameters(AxisRole role) {
 }
 static inline bool axis_splits_retained(AxisRole role) { return axis_info(role)->splits_retained; }
 static inline bool axis_cuts(AxisRole role) { return axis_info(role)->cuts > 0; }
+/* The positions of samples. */
+static inline bool axis_cuts_positions(AxisRole role) {
+    return axis_cuts(role) && axis_splits_parameters(role);
+}
+static inline bool axis_is_backwards(AxisRole role) { return axis_info(role)->backwards; }
 static inline bool axis_has_stages(AxisRole role) { return role == AXIS_pp; }
 /* Parameters, and nothing of a sample: the axis that -n sizes and that reshard = K cuts. */
 static inline bool axis_is_of_shards(AxisRole role) {
@@ -95,8 +101,12 @@ static inline AxisSet mesh_retained_axes(const Mesh *m) {
     return mesh_axes_with(m, axis_splits_retained);
 }
 
-/* Along which axes ranks share out the work on a sample. */
+/* Along which axes ranks share out the work on a sample, and along which of these every second run
+ * is dealt backwards. */
 static inline AxisSet mesh_cut_axes(const Mesh *m) { return mesh_axes_with(m, axis_cuts); }
+static inline AxisSet mesh_backward_axes(const Mesh *m) {
+    return mesh_axes_with(m, axis_is_backwards);
+}
 
 /* The axis along which ranks have other layers, as a set, and how many stages that makes. */
 static inline AxisSet mesh_stage_axes(const Mesh *m) { return mesh_axes_with(m, axis_has_stages); }
@@ -129,17 +139,24 @@ static inline int mesh_cut_order(const Mesh *m, int *axes) {
     return n;
 }
 
-/* The number of the part of a dimension that a rank has, which these axes cut. */
-static inline int64_t mesh_part(const Mesh *m, int64_t rank, AxisSet set) {
+/* The number of the part that a rank has of each run of a dimension, which these axes cut, or of
+ * each second one. */
+static inline int64_t mesh_part_of_run(const Mesh *m, int64_t rank, AxisSet set, bool second) {
     int axes[MESH_AXES], n = mesh_cut_order(m, axes);
     int64_t number = 0;
     for (int k = 0; k < n; k++) {
         if (!(set >> axes[k] & 1)) continue;
         int64_t inside = rank;
         for (int a = m->n - 1; a > axes[k]; a--) inside /= m->axis[a].size;
-        number = number * m->axis[axes[k]].size + inside % m->axis[axes[k]].size;
+        const MeshAxis *axis = &m->axis[axes[k]];
+        bool back = second && axis_is_backwards(axis->role);
+        inside %= axis->size;
+        number = number * axis->size + (back ? axis->size - 1 - inside : inside);
     }
     return number;
+}
+static inline int64_t mesh_part(const Mesh *m, int64_t rank, AxisSet set) {
+    return mesh_part_of_run(m, rank, set, false);
 }
 
 /* Cuts an axis into groups of k neighbours, which become an axis of their own right inside it. */

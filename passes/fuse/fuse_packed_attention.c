@@ -40,7 +40,7 @@ static void fuse(Rewrite *r, uint32_t i, void *context) {
 bool pass_fuse_packed_attention(Graph *g) {
     const Mesh *mesh = &g->policy.mesh;
     for (int a = 0; a < mesh->n; a++) /* ranks then have other positions of q than of k and v */
-        if (mesh->axis[a].role == AXIS_cp && mesh->axis[a].size > 1) return true;
+        if (axis_cuts_positions(mesh->axis[a].role) && mesh->axis[a].size > 1) return true;
     rewrite_programs(g, fuse, NULL);
     return true;
 }

@@ -147,7 +147,7 @@ static bool follow_op(CutPass *c, CutClass *class, OpId id, uint32_t which, cons
         memcpy(value, cut.value, n * sizeof *value);
         cut.value = value;
         if (!cut_match(&cut, n, which, &p->place, p->size)) continue;
-        if (!cut_merges(&cut, n) && !cut_has_kernels(op->kind, &cut, n)) return false;
+        if (!cut_merges(&cut, n) && !cut_has_kernels(&cut, n)) return false;
         if (cut.at && reads_constants(c, op)) return false;
         class->pads &= cut.pads;
         class->merges |= cut.merge;
@@ -382,12 +382,13 @@ static bool check_positions(Graph *g, const MeshAxis *axis) {
         const Type *t = &g->fields.at[k].type;
         if (!field_has_positions(t)) continue;
         any = true;
-        if (t->dim[1] % axis->size == 0) continue;
+        long long pieces = (long long)axis->size * (axis_is_backwards(axis->role) ? 2 : 1);
+        if (t->dim[1] % pieces == 0) continue;
         Diag d = diag_at(g->diags, E_mesh, (Span){0},
-                         "%s = %lld: %lld positions of `%s` cannot be shared out evenly",
+                         "%s = %lld: %lld positions of `%s` are not divisible by %lld",
                          axis_name(axis->role), (long long)axis->size, (long long)t->dim[1],
-                         g->fields.at[k].name);
-        diag_help(&d, "use a number of ranks that divides the number of positions");
+                         g->fields.at[k].name, pieces);
+        diag_help(&d, "use another number of ranks or of positions");
         diag_emit(&d);
         return false;
     }
@@ -407,7 +408,7 @@ bool pass_cut(Graph *g) {
     if (train == NO_INDEX) return true;
     for (int a = 0; a < mesh->n; a++) {
         if (mesh->axis[a].size == 1 || !axis_cuts(mesh->axis[a].role)) continue;
-        if (mesh->axis[a].role != AXIS_cp)
+        if (!axis_cuts_positions(mesh->axis[a].role))
             axis = a;
         else if (!check_positions(g, &mesh->axis[a]))
             return false;

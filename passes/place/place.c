@@ -53,17 +53,19 @@ static CutOp cut_op(const OldOp *op) {
                    .out = op->type + op->n_in};
 }
 
-static Cut copy_cut(PlacePass *p, const Cut *cut, uint32_t n) {
+static Cut copy_cut(const PlacePass *p, const Cut *cut, uint32_t n) {
     Cut copy = *cut;
     copy.value = arena_array(p->g->scratch, Place, n + 1);
     memcpy(copy.value, cut->value, n * sizeof *copy.value);
     return copy;
 }
 
-/* Would each part be a run of the parts that earlier axes made? */
+/* Would each part be a run of the parts that earlier axes made, and runs be in pairs where they
+ * have to? */
 static bool nests(const PlacePass *p, const OldOp *op, const Cut *cut) {
     for (uint32_t v = 0; v < op->n_in + op->n_out; v++) {
         const Place *at = &cut->value[v];
+        if (at->kind == PLACE_CUT && at->outer % p->pieces) return false;
         ValueId old = v < op->n_in ? op->in[v] : op->out[v - op->n_in];
         const Placement *before = p->g->values.at[old].placement;
         if (at->kind == PLACE_CUT && before && before->cut[at->dim] &&
@@ -96,15 +98,16 @@ static bool choose_cut(PlacePass *p, const OldOp *op, Cut *chosen, bool *rows) {
                 *rows = kind == ROWS;
                 if (!cut_match(chosen, n, i, &at->place, at->size)) continue;
                 if ((at->size % p->ranks && !chosen->pads) || !nests(p, op, chosen)) continue;
-                if (cut_merges(chosen, n) || cut_has_kernels(op->kind, chosen, n)) return true;
+                if (cut_merges(chosen, n) || cut_has_kernels(chosen, n)) return true;
             }
         }
     return false;
 }
 
 /* Can ranks have parts of rows of operand i, and a part or a term of every result, if their number
- * divides the rows? Returns how many rows there are; 0: they cannot. */
-static int64_t rows_of_cut(const PlacePass *p, const OldOp *op, const Cut *cut, uint32_t i) {
+ * divides the rows? Returns how many rows there are; 0: they cannot. Narrows the cut to the runs of
+ * the dimension. */
+static int64_t rows_of_cut(const PlacePass *p, const OldOp *op, Cut *cut, uint32_t i) {
     const Place *at = &cut->value[i];
     const Type *t = &op->type[i];
     if (rows_cut_beside(p->g, op->in[i], at->dim)) return 0;
@@ -112,7 +115,13 @@ static int64_t rows_of_cut(const PlacePass *p, const OldOp *op, const Cut *cut, 
     if (t->dim[at->dim] != cut->size) return 0;
     for (uint32_t j = op->n_in; j < op->n_in + op->n_out; j++)
         if (cut->value[j].kind == PLACE_WHOLE) return 0;
-    return p->by_position && rows_are_positions(p->g, cut->size) ? MOST_COUNT : cut->size;
+    int64_t rows = p->by_position && rows_are_positions(p->g, cut->size) ? MOST_COUNT : cut->size;
+    int64_t runs = MAX(p->pieces, rows_runs(p->g, op->in[i], at->dim));
+    if (runs == 1) return rows;
+    *cut = copy_cut(p, cut, op->n_in + op->n_out);
+    bool narrow =
+        cut->size % runs == 0 && cut_narrow(cut, op->n_in + op->n_out, runs, cut->size / runs);
+    return narrow ? rows : 0;
 }
 
 /* Of an op that reads a partial sum: the cut along which it is shared out from here on. */
@@ -124,15 +133,15 @@ static bool start_rows(PlacePass *p, const OldOp *op, Cut *chosen) {
         if (!is_partial(p, op->in[i])) continue;
         if (!cuts) n_cuts = find_cuts(p, op, &cuts);
         for (uint32_t k = 0; k < n_cuts; k++) {
-            int64_t rows = rows_of_cut(p, op, &cuts[k], i);
-            if (rows <= most || !cut_has_kernels(op->kind, &cuts[k], op->n_in + op->n_out) ||
-                !nests(p, op, &cuts[k]))
+            Cut cut = cuts[k];
+            int64_t rows = rows_of_cut(p, op, &cut, i);
+            if (rows <= most || !cut_has_kernels(&cut, op->n_in + op->n_out) || !nests(p, op, &cut))
                 continue;
-            if (cuts[k].size % p->left.sharers) {
-                left = MAX(left, cuts[k].size);
+            if (cut.size % p->left.sharers) {
+                if (!p->by_position) left = MAX(left, cuts[k].size); /* no position: pass cut */
                 continue;
             }
-            *chosen = cuts[k];
+            *chosen = cut;
             chosen->size = p->ranks;
             most = rows;
         }
@@ -360,7 +369,8 @@ static bool widen_move(PlacePass *p, const OldOp *op) {
 static bool place_field(PlacePass *p, const OldOp *op) {
     if (op->kind != OP_field || !p->by_position || !field_has_positions(&op->type[op->n_in]))
         return false;
-    const ValuePlace rows = {{PLACE_CUT, 1, 1}, op->type[op->n_in].dim[1], true};
+    const ValuePlace rows = {
+        {PLACE_CUT, 1, p->pieces}, op->type[op->n_in].dim[1] / p->pieces, true};
     emit_uncut(p, op, false);
     ValueId all = p->became[op->out[0]];
     set_result(p, op->out[0], place_move(p, OP_part, op->out[0], all, &whole, &rows), &rows);
@@ -440,14 +450,16 @@ static void place_program(PlacePass *p, uint32_t program) {
 }
 
 static bool place_axis(Graph *g, int axis, AxisSet after, bool tells) {
-    bool is_cp = g->policy.mesh.axis[axis].role == AXIS_cp;
+    AxisRole role = g->policy.mesh.axis[axis].role;
+    bool by_position = axis_cuts_positions(role);
     PlacePass p = {.g = g,
                    .axis = axis,
                    .ranks = g->policy.mesh.axis[axis].size,
                    .left.sharers =
-                       mesh_extent(&g->policy.mesh, (AxisSet)1 << axis | (is_cp ? 0 : after)),
-                   .rows = !g->policy.whole_rows || is_cp,
-                   .by_position = is_cp};
+                       mesh_extent(&g->policy.mesh, (AxisSet)1 << axis | (by_position ? 0 : after)),
+                   .rows = !g->policy.whole_rows || by_position,
+                   .by_position = by_position,
+                   .pieces = axis_is_backwards(role) ? 2 : 1};
     uint32_t n = g->values.n;
     p.place = arena_array(g->scratch, ValuePlace, n + 1);
     p.became = arena_array(g->scratch, ValueId, n + 1);

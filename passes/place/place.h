@@ -28,6 +28,7 @@ typedef struct PlacePass {
     int axis;
     int64_t ranks;
     bool by_position; /* ranks share out the positions of samples */
+    int64_t pieces;   /* 2: the axis deals backwards, so runs of a cut dimension are in pairs */
     bool rows;        /* partial sums may become parts of rows */
     RowsLeft left;
     Repeated again; /* what backward computes again */

@@ -14,7 +14,14 @@ bool rows_cut_beside(const Graph *g, ValueId v, int dim) {
     const Placement *before = g->values.at[v].placement;
     bool beside = false;
     for (int k = 0; before && k < MAX_RANK; k++) beside |= k != dim && before->cut[k];
-    return beside || (before && before->cut[dim] && before->outer[dim] != 1);
+    AxisSet back = mesh_backward_axes(&g->policy.mesh);
+    bool in_runs = before && before->cut[dim] && before->outer[dim] != 1;
+    return beside || (in_runs && !(before->cut[dim] & back));
+}
+
+int64_t rows_runs(const Graph *g, ValueId v, int dim) {
+    const Placement *before = g->values.at[v].placement;
+    return before && before->cut[dim] ? before->outer[dim] : 1;
 }
 
 void rows_warn_left(const Graph *g, int axis, const RowsLeft *left) {

@@ -14,9 +14,11 @@ typedef struct RowsLeft {
 
 /* Has a field of the data as many positions? */
 bool rows_are_positions(const Graph *g, int64_t n);
-/* Do ranks along an earlier axis share out the value along another dimension, or in several runs?
- * Rows are shared out further along the same dimension. */
+/* Do ranks along an earlier axis share out the value along another dimension, or in several runs
+ * that are not dealt backwards? Rows are shared out further along the same dimension. */
 bool rows_cut_beside(const Graph *g, ValueId v, int dim);
+/* In how many runs do they share it out? */
+int64_t rows_runs(const Graph *g, ValueId v, int dim);
 void rows_warn_left(const Graph *g, int axis, const RowsLeft *left);
 
 #endif

@@ -86,7 +86,8 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
                 (CommBuffer){.in = (const char *)address_of(r, from) + run * read * width,
                              .out = (char *)address_of(r, to) + run * written * width,
                              .elements = MIN(read, written),
-                             .dtype = p->values[from].type.dtype};
+                             .dtype = p->values[from].type.dtype,
+                             .backwards = comm_is_backwards(p, in, run)};
         }
     }
     q->collective = (Collective){.axes = (AxisSet)in->attr.axes,

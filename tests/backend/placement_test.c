@@ -57,9 +57,9 @@ static void faults_end(Faults *f) {
     arena_free(f->arena);
 }
 
-/* Reads and checks the edited plan. alone: proof 10 must refuse it by itself; else any, or the
- * reader. */
-static void try_edit(Faults *f, Edit *e, bool alone) {
+/* Reads and checks the edited plan. alone: proof 10 or 4, which must refuse it by itself; 0: any,
+ * or the reader. */
+static void try_edit(Faults *f, Edit *e, int alone) {
     Plan p;
     PlanFault fault = {.rule = "reader"};
     char message[512] = "";
@@ -67,7 +67,7 @@ static void try_edit(Faults *f, Edit *e, bool alone) {
     void *bytes = edit_write(e, &size);
     f->tried++;
     bool read = bytes && !plan_read(&p, bytes, size, message, sizeof message);
-    uint32_t rules = alone ? CHECK_RULE(10) : CHECK_ALL_RULES;
+    uint32_t rules = alone ? CHECK_RULE(alone) : CHECK_ALL_RULES;
     bool refused = read ? plan_check_rules(&p, rules, &fault) != 0 : !alone;
     if (!refused) print_error("fault %u is accepted\n", f->tried);
     f->refused += refused;
@@ -110,7 +110,7 @@ static void a_sum_is_left_out(void **state) {
         Edit *e = edit_new(f.arena, p);
         edit_replace_value(e, p->instrs[i].first_out, operand(p, i, 0));
         e->instr[i].in[0] = operand(p, i, 0);
-        try_edit(&f, e, true);
+        try_edit(&f, e, 10);
     }
     faults_end(&f);
 }
@@ -124,7 +124,7 @@ static void a_sum_is_over_the_axis_that_cuts(void **state) {
         for (int64_t axes = 1; sums_activations(&f, i) && axes <= 3; axes += 2) {
             Edit *e = edit_new(f.arena, p);
             e->instr[i].row.attr.axes = axes;
-            try_edit(&f, e, false);
+            try_edit(&f, e, 0);
         }
     faults_end(&f);
 }
@@ -142,7 +142,7 @@ static void a_sum_is_added_up_once(void **state) {
             edit_replace_value(e, p->instrs[sum].first_out, e->instr[again].out[0]);
             e->instr[again].in[0] = p->instrs[sum].first_out;
             edit_insert(e, k, i + 1, again);
-            try_edit(&f, e, false);
+            try_edit(&f, e, 0);
         }
     faults_end(&f);
 }
@@ -165,7 +165,7 @@ static void a_bias_counts_once(void **state) {
         more[2] = bias;
         in->in = more;
         in->n_in = 3;
-        try_edit(&f, e, false);
+        try_edit(&f, e, 0);
     }
     free(f.good.bytes);
     assert_int_equal(f.refused, f.tried);
@@ -183,7 +183,7 @@ static void the_norm_is_of_all_parts(void **state) {
         for (int64_t axes = 1; axes <= 2; axes++) {
             Edit *e = edit_new(f.arena, p);
             e->instr[i].row.attr.axes = axes;
-            try_edit(&f, e, false);
+            try_edit(&f, e, 0);
         }
     }
     faults_end(&f);
@@ -200,13 +200,13 @@ static void a_parameter_is_cut_as_it_is_read(void **state) {
         Edit *e = edit_new(f.arena, p);
         e->param[k].cut.outer = cut->outer == 3 ? 1 : 2;
         e->param[k].cut.size = 4;
-        try_edit(&f, e, false);
+        try_edit(&f, e, 0);
         if (p->params[k].type.rank < 2) continue;
         e = edit_new(f.arena, p);
         e->param[k].cut.dim = 1 - cut->dim;
         e->param[k].cut.outer = 1;
         e->param[k].cut.size = 4;
-        try_edit(&f, e, false);
+        try_edit(&f, e, 0);
     }
     faults_end(&f);
 }
@@ -309,7 +309,7 @@ static void a_placement_fits_its_value(void **state) {
             if (how == 2 && dim < MAX_RANK) row->size[dim] += row->outer[dim] * 2;
             if (how == 3 && dim < MAX_RANK) row->outer[dim] = 0;
             if (how > 3 || dim == MAX_RANK) row->pad = 1;
-            try_edit(&f, e, false);
+            try_edit(&f, e, 0);
         }
     faults_end(&f);
 }
@@ -320,22 +320,32 @@ static bool moves_rows(const Faults *f, uint32_t i, uint16_t op) {
     return f->good.plan.instrs[i].op == op;
 }
 
-/* Two runs of rows are other rows than one run of them. */
+/* Two runs of rows are other rows than one run of them, and pieces that are dealt backwards than
+ * four of half the length, or those of one run. */
 static void rows_are_those_of_other_operands(void **state) {
     (void)state;
-    Faults f = faults_of_rows("shard.mesh=(dp = 1, tp = 2)");
-    for (uint32_t i = 0; i < f.good.plan.n_instrs; i++) {
-        if (!moves_rows(&f, i, OP_all_gather_part) && !moves_rows(&f, i, OP_reduce_scatter_part) &&
-            !moves_rows(&f, i, OP_part))
-            continue;
-        const PlanInstr *in = &f.good.plan.instrs[i];
-        const Type *t = &f.good.plan.values[in->first_out].type;
-        if (t->dim[in->attr.axis] % 4) continue; /* the reader refuses these */
-        Edit *e = edit_new(f.arena, &f.good.plan);
-        e->instr[i].row.attr.count = 2;
-        try_edit(&f, e, true);
+    static const struct {
+        const char *mesh;
+        int64_t runs;
+    } other[] = {{"shard.mesh=(dp = 1, tp = 2)", 2},
+                 {"shard.mesh=(dp = 1, zigzag = 2)", 1},
+                 {"shard.mesh=(dp = 1, zigzag = 2)", 4}};
+    for (size_t k = 0; k < ARRAY_LEN(other); k++) {
+        Faults f = faults_of_rows(other[k].mesh);
+        for (uint32_t i = 0; i < f.good.plan.n_instrs; i++) {
+            const PlanInstr *in = &f.good.plan.instrs[i];
+            if (in->op != OP_all_gather_part && in->op != OP_reduce_scatter_part &&
+                in->op != OP_part)
+                continue;
+            const Type *t = &f.good.plan.values[in->first_out].type;
+            if (t->dim[in->attr.axis] % (2 * other[k].runs))
+                continue; /* the reader refuses these */
+            Edit *e = edit_new(f.arena, &f.good.plan);
+            e->instr[i].row.attr.count = other[k].runs;
+            try_edit(&f, e, 10);
+        }
+        faults_end(&f);
     }
-    faults_end(&f);
 }
 
 /* Also where as many ranks have other samples. */
@@ -347,7 +357,7 @@ static void rows_are_exchanged_along_the_axis_that_cuts(void **state) {
             continue;
         Edit *e = edit_new(f.arena, &f.good.plan);
         e->instr[i].row.attr.axes = f.tried % 2 ? 1 : 3;
-        try_edit(&f, e, false);
+        try_edit(&f, e, 0);
     }
     faults_end(&f);
 }
@@ -363,7 +373,7 @@ static void rows_are_exchanged(void **state) {
         Edit *e = edit_new(f.arena, p);
         edit_replace_value(e, p->instrs[i].first_out, operand(p, i, 0));
         e->instr[i].in[0] = operand(p, i, 0);
-        try_edit(&f, e, false);
+        try_edit(&f, e, 0);
     }
     faults_end(&f);
 }
@@ -385,7 +395,7 @@ static void rows_are_of_the_sum(void **state) {
             row->attr = none;
             row->attr.axis = a->axis, row->attr.count = a->count, row->attr.axes = a->axes;
             edit_repair_edges(e);
-            try_edit(&f, e, true);
+            try_edit(&f, e, 10);
             e = edit_new(f.arena, p);
             uint32_t again = edit_copy_instr(e, sum);
             e->instr[again].row.op = OP_all_reduce;
@@ -394,7 +404,7 @@ static void rows_are_of_the_sum(void **state) {
             edit_replace_value(e, p->instrs[sum].first_out, e->instr[again].out[0]);
             e->instr[again].in[0] = p->instrs[sum].first_out;
             edit_insert(e, k, i + 1, again);
-            try_edit(&f, e, false);
+            try_edit(&f, e, 0);
         }
     faults_end(&f);
 }
@@ -417,13 +427,13 @@ static void gradients_of_rows_are_summed_once(void **state) {
             for (int64_t axes = 1; axes <= 3; axes += 2) {
                 Edit *e = edit_new(f.arena, p);
                 e->instr[sum].row.attr.axes = axes;
-                try_edit(&f, e, false);
+                try_edit(&f, e, 0);
             }
             for (uint32_t j = 0; j < p->instrs[sum].n_out; j++) {
                 Edit *e = edit_new(f.arena, p);
                 edit_replace_value(e, p->instrs[sum].first_out + j, operand(p, sum, j));
                 e->instr[sum].in[j] = operand(p, sum, j);
-                try_edit(&f, e, false);
+                try_edit(&f, e, 0);
             }
             Edit *e = edit_new(f.arena, p);
             uint32_t again = edit_copy_instr(e, sum);
@@ -432,7 +442,7 @@ static void gradients_of_rows_are_summed_once(void **state) {
                 e->instr[again].in[j] = p->instrs[sum].first_out + j;
             }
             edit_insert(e, k, i + 1, again);
-            try_edit(&f, e, false);
+            try_edit(&f, e, 0);
         }
     faults_end(&f);
 }
@@ -452,13 +462,13 @@ static void try_sum_for_update(Faults *f, uint32_t program, uint32_t at) {
     for (int64_t axes = 1; axes <= 3; axes++) {
         Edit *e = edit_new(f->arena, p);
         e->instr[sum].row.attr.axes = axes;
-        if (axes != is) try_edit(f, e, (axes ^ is) & 2);
+        if (axes != is) try_edit(f, e, (axes ^ is) & 2 ? 10 : 0);
     }
     for (uint32_t j = 0; j < n; j++) {
         Edit *e = edit_new(f->arena, p);
         edit_replace_value(e, p->instrs[sum].first_out + j, operand(p, sum, j));
         e->instr[sum].in[j] = operand(p, sum, j);
-        try_edit(f, e, is & 2);
+        try_edit(f, e, is & 2 ? 10 : 0);
     }
     Edit *e = edit_new(f->arena, p);
     uint32_t again = edit_copy_instr(e, sum);
@@ -467,7 +477,7 @@ static void try_sum_for_update(Faults *f, uint32_t program, uint32_t at) {
         e->instr[again].in[j] = p->instrs[sum].first_out + j;
     }
     edit_insert(e, program, at + 1, again);
-    try_edit(f, e, is & 2);
+    try_edit(f, e, is & 2 ? 10 : 0);
 }
 
 /* Over the axes along which samples differ, and those that cut the matrices: once, no more, no
@@ -496,7 +506,7 @@ static void groups_say_what_is_summed(void **state) {
         if (p->groups[k].cut) continue;
         Edit *e = edit_new(f.arena, p);
         e->group[k].partial ^= 2;
-        try_edit(&f, e, true);
+        try_edit(&f, e, 10);
     }
     faults_end(&f);
 }
@@ -515,10 +525,10 @@ static void keys_stay_keys(void **state) {
         Edit *e = edit_new(f.arena, p);
         e->instr[i].in[0] = operand(p, i, 1);
         e->instr[i].in[1] = operand(p, i, 0);
-        try_edit(&f, e, false);
+        try_edit(&f, e, 0);
         e = edit_new(f.arena, p);
         e->instr[i].in[1] = operand(p, i, 0);
-        try_edit(&f, e, false);
+        try_edit(&f, e, 0);
     }
     faults_end(&f);
 }
@@ -550,14 +560,14 @@ static void gradients_that_are_whole_are_retained(void **state) {
             assert_int_equal(axes, k ? 1 : 2);
             Edit *e = edit_new(f.arena, &f.good.plan);
             e->instr[i].row.attr.axes = 3 - axes;
-            try_edit(&f, e, false);
+            try_edit(&f, e, 4);
             e = edit_new(f.arena, &f.good.plan);
             e->instr[i].row.attr.group ^= 1;
-            try_edit(&f, e, false);
+            try_edit(&f, e, 4);
             e = edit_new(f.arena, &f.good.plan);
             if (!exchange_splits(e, &f.good.plan, i)) continue;
             exchanged++;
-            try_edit(&f, e, false);
+            try_edit(&f, e, 4);
         }
         faults_end(&f);
     }

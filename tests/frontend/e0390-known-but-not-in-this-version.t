@@ -6,5 +6,5 @@ data { train = text("a.bin") }
 ==== out
 error[E0390]: mesh axis ep = 2 is not supported yet
  --> m.fsd:1:46
-  = help: supported: rep, dp, tp, pp, cp
+  = help: supported: rep, dp, tp, pp, cp, zigzag
 ==== exit 2

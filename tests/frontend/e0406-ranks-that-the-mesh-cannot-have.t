@@ -1,5 +1,5 @@
-# RUN: %fsdpc dump --stage=model -n 3 m.fsd; %fsdpc dump --stage=model -n 3 --mesh rep=2,dp=2 m.fsd; %fsdpc dump --stage=model --mesh dp=2,dp=2 m.fsd
-# Ranks that are not a multiple of the other axes, or differ from --mesh, and an axis given twice are errors.
+# RUN: %fsdpc dump --stage=model -n 3 m.fsd; %fsdpc dump --stage=model -n 3 --mesh rep=2,dp=2 m.fsd; %fsdpc dump --stage=model --mesh dp=2,dp=2 m.fsd; %fsdpc dump --stage=model --mesh cp=2,zigzag=2 m.fsd
+# Ranks that are not a multiple of the other axes, or differ from --mesh, and an axis given twice are errors, as are two axes that share out positions.
 ==== m.fsd
 module Net { w : param[4, 4] = zeros; forward(ids: [B, T]) = gather(w, ids) }
 model = Net
@@ -23,5 +23,13 @@ error[E0406]: axis dp is given twice
   |
 1 | dp=2,dp=2
   |      ^^^^
+
+error[E0406]: axes cp and zigzag both share out positions
+ --> --mesh:1:6
+  |
+1 | cp=2,zigzag=2
+  |      ^^^^^^^^
+  |
+  = help: use one of them
 
 ==== exit 1

@@ -1,4 +1,5 @@
 /* Coordinates, groups and members on meshes of two and more axes; layouts of groups on them. */
+#include "placements.h"
 #include "shards.h"
 #include "test.h"
 
@@ -71,6 +72,45 @@ static void assert_shared_out(const Mesh *m) {
         }
         for (int rank = 0; rank < ranks; rank++) assert_int_equal(met[rank], 1);
     }
+}
+
+/* Rank r has piece r of the first run, and of the second one the piece that is as far from the end;
+ * along tp, inside of that, parts are in order. */
+TEST(every_second_run_is_dealt_backwards) {
+    const Mesh m = {3, {{AXIS_dp, 2}, {AXIS_tp, 2}, {AXIS_zigzag, 3}}};
+    AxisSet both = 6, pieces = 4;
+    assert_int_equal(mesh_backward_axes(&m), pieces);
+    for (int64_t rank = 0; rank < mesh_ranks(&m); rank++) {
+        int64_t piece = rank % 3, part = rank / 3 % 2;
+        assert_int_equal(mesh_part_of_run(&m, rank, pieces, false), piece);
+        assert_int_equal(mesh_part_of_run(&m, rank, pieces, true), 2 - piece);
+        assert_int_equal(mesh_part_of_run(&m, rank, both, true), 2 * (2 - piece) + part);
+        assert_int_equal(mesh_part(&m, rank, both), 2 * piece + part);
+    }
+}
+
+/* Over three ranks of six pieces of two rows. */
+TEST(a_part_has_two_runs) {
+    const Mesh m = {1, {{AXIS_zigzag, 3}}};
+    const Type t = {.rank = 1, .dim = {4}};
+    Placement p = {.cut = {1}, .outer = {2}, .size = {12}};
+    int met[12] = {0};
+    assert_true(placement_is_sound(&p, &m));
+    for (int64_t rank = 0; rank < 3; rank++) {
+        DimPart part = placement_part(&p, &m, rank, &t, 0);
+        Positions at;
+        assert_true(dim_positions(&part, &at));
+        for (int64_t i = 0; i < 4; i++) {
+            int64_t position = position_at(&at, i);
+            assert_int_equal(position, i < 2 ? 2 * rank + i : 8 - 2 * rank + i);
+            assert_int_equal(position_find(&at, position), i);
+            met[position]++;
+        }
+        assert_int_equal(position_find(&at, 12), 4 + (rank ? 2 * rank : 0));
+    }
+    for (int i = 0; i < 12; i++) assert_int_equal(met[i], 1);
+    p.outer[0] = 3;
+    assert_false(placement_is_sound(&p, &m));
 }
 
 TEST(groups_share_out_the_ranks) {

@@ -22,6 +22,8 @@ static void *room(const Whole *w) {
     return at;
 }
 
+bool cut_backwards;
+
 /* The byte of element i of part r among n. */
 static int64_t part_offset(const Type *t, const Place *p, int64_t size, int n, int r, int64_t i) {
     int64_t at[MAX_RANK], bytes = dtype_bytes(t->dtype), offset = 0;
@@ -29,7 +31,8 @@ static int64_t part_offset(const Type *t, const Place *p, int64_t size, int n, i
     for (int k = t->rank; k-- > 0; i /= part.dim[k]) at[k] = i % part.dim[k];
     if (p->kind == PLACE_CUT) {
         int64_t run = size / n * place_inner(t, p, size);
-        at[p->dim] = at[p->dim] / run * run * n + r * run + at[p->dim] % run;
+        bool back = cut_backwards && at[p->dim] / run % 2;
+        at[p->dim] = at[p->dim] / run * run * n + (back ? n - 1 - r : r) * run + at[p->dim] % run;
     }
     for (int k = 0; k < t->rank; k++)
         offset = offset * (k == t->rank - 1 ? type_pitch(t) : t->dim[k]) + at[k];
@@ -84,7 +87,7 @@ static bool once_run(Once *o) {
         value[v] = (Tensor){o->type[v], o->at[v], told ? &o->placed[v] : NULL};
     }
     launch_plan = o->plan;
-    launch_mesh = (Mesh){1, {{AXIS_tp, MAX(o->n, 1)}}};
+    launch_mesh = (Mesh){1, {{cut_backwards ? AXIS_zigzag : AXIS_tp, MAX(o->n, 1)}}};
     launch_rank = o->r;
     char error[ERROR_BYTES];
     if (infos[c->op].launched)

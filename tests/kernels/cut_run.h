@@ -20,6 +20,9 @@ typedef struct CutText {
     char at[200];
 } CutText;
 
+/* Parts of every second run are dealt backwards. */
+extern bool cut_backwards;
+
 /* False, with nothing to close: the types do not fit the op. */
 bool whole_open(Whole *w);
 void whole_close(Whole *w);

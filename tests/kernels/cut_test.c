@@ -76,7 +76,7 @@ static struct { bool ranks[RANKS_MOST + 1], needs_place; } tried[OP_COUNT][128];
 
 static void check_cut(const Whole *w, const Cut *cut, int n) {
     CutText why = {""};
-    bool run = cut_has_kernels(w->c.op, cut, w->op.n_in + w->op.n_out);
+    bool run = cut_has_kernels(cut, w->op.n_in + w->op.n_out);
     Outcome outcome =
         run ? cut_try_placed(w, cut, n, &why) : cut_try_knowing_place(w, cut, n, &why);
     if (outcome != OUTCOME_TRUE) fail_msg("%s: %s", w->c.title, why.at);
@@ -85,14 +85,18 @@ static void check_cut(const Whole *w, const Cut *cut, int n) {
         tried[w->c.op][(int)cut->letter].needs_place = true;
 }
 
-/* A factor of a cut is a cut: its second half, of two. */
+/* A factor of a cut is a cut: its second half, of two, dealt in order and backwards. */
 static void check_factor(const Whole *w, const Cut *cut, int n, Arena *arena) {
     Cut inner = *cut;
     uint32_t values = w->op.n_in + w->op.n_out;
     if (launch_module || cut->size % (2 * n)) return;
     inner.value = arena_copy(arena, cut->value, values * sizeof *cut->value);
     assert_true(cut_narrow(&inner, values, 2, cut->size / 2));
-    if (cut_has_kernels(w->c.op, &inner, values)) check_cut(w, &inner, n);
+    if (!cut_has_kernels(&inner, values)) return;
+    check_cut(w, &inner, n);
+    cut_backwards = true;
+    check_cut(w, &inner, n);
+    cut_backwards = false;
 }
 
 /* Parts of what one op makes are parts of another dimension, or another op's:
@@ -186,6 +190,7 @@ static bool has_item(const CutColumn *column, const CutItem *item) {
     for (uint32_t k = 0; k < column->n; k++) {
         CutItem own = column->item[k];
         own.padded = item->padded; /* tests/kernels/vocabulary_test.c */
+        own.runs = item->runs;     /* check_factor */
         if (!memcmp(&own, item, sizeof own)) return true;
     }
     return false;

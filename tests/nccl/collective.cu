@@ -219,6 +219,7 @@ static ncclResult_t collective(AskKind kind, const void *in, void *out, size_t c
     uint64_t bytes = count * fake_dtype_bytes(dtype), ranks = (uint64_t)c.comm->ranks;
     c.in_bytes = kind == ASK_REDUCE_SCATTER ? bytes * ranks : kind == ASK_RECEIVE ? 0 : bytes;
     c.out_bytes = kind == ASK_ALL_GATHER ? bytes * ranks : kind == ASK_SEND ? 0 : bytes;
+    if (kind == ASK_REDUCE && root != c.comm->rank) c.out_bytes = 0;
     if ((kind == ASK_SEND || kind == ASK_RECEIVE) && (ranks != 2 || root == c.comm->rank))
         fake_fail("%s: only between the two ranks of a communicator", name);
     if (!fake_dtype_bytes(dtype) || op < 0 || op >= ncclNumOps || root < 0 || root >= c.comm->ranks)
@@ -259,6 +260,11 @@ ncclResult_t ncclAllReduce(const void *in, void *out, size_t count, ncclDataType
 ncclResult_t ncclBroadcast(const void *in, void *out, size_t count, ncclDataType_t dtype, int root,
                            ncclComm_t comm, cudaStream_t stream) {
     return collective(ASK_BROADCAST, in, out, count, dtype, 0, root, comm, stream);
+}
+
+ncclResult_t ncclReduce(const void *in, void *out, size_t count, ncclDataType_t dtype,
+                        ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
+    return collective(ASK_REDUCE, in, out, count, dtype, op, root, comm, stream);
 }
 
 ncclResult_t ncclSend(const void *in, size_t count, ncclDataType_t dtype, int peer, ncclComm_t comm,

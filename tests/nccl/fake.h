@@ -31,6 +31,7 @@ enum AskKind : uint32_t {
     ASK_REDUCE_SCATTER,
     ASK_ALL_REDUCE,
     ASK_BROADCAST,
+    ASK_REDUCE,
     ASK_SEND, /* of two ranks; the other one in `root` */
     ASK_RECEIVE,
     ASK_KINDS

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 const char *const fake_kind_names[ASK_KINDS] = {
-    "hello",          "split",      "window",    "end",  "all_gather",
-    "reduce_scatter", "all_reduce", "broadcast", "send", "receive"};
+    "hello",      "split",     "window", "end",  "all_gather", "reduce_scatter",
+    "all_reduce", "broadcast", "reduce", "send", "receive"};
 
 size_t fake_dtype_bytes(int dtype) {
     static const size_t bytes[ncclNumTypes] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
@@ -182,8 +182,8 @@ static void collective(Table &t) {
     if (a.kind == ASK_ALL_GATHER)
         for (auto &q : t.asked) all.append(q.front().bytes.data(), q.front().bytes.size());
     if (a.kind == ASK_BROADCAST) all.assign(from[(size_t)a.root], a.count * width);
-    if (a.kind == ASK_ALL_REDUCE || a.kind == ASK_REDUCE_SCATTER) {
-        uint64_t elements = a.kind == ASK_ALL_REDUCE ? a.count : a.count * n;
+    if (a.kind == ASK_ALL_REDUCE || a.kind == ASK_REDUCE || a.kind == ASK_REDUCE_SCATTER) {
+        uint64_t elements = a.kind == ASK_REDUCE_SCATTER ? a.count * n : a.count;
         all.resize(elements * width);
         fake_reduce(a.dtype, a.op, &all[0], from, elements);
     }
@@ -196,6 +196,7 @@ static void collective(Table &t) {
     for (size_t i = n; i-- > 0;) {
         size_t piece = a.kind == ASK_REDUCE_SCATTER ? a.count * width : all.size();
         size_t at = a.kind == ASK_REDUCE_SCATTER ? i * piece : 0;
+        if (a.kind == ASK_REDUCE && i != (size_t)a.root) piece = 0;
         answer(t.member[i], ncclSuccess, all.data() + at, piece);
     }
 }

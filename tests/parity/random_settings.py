@@ -12,6 +12,7 @@ none on a mesh of two axes). Prints each combination that differs.
 """
 import hashlib
 import json
+import math
 import os
 import random
 import subprocess
@@ -118,7 +119,7 @@ def offload(r):
 def columns(r, model, mesh, out):
     """With layout = param, where no parameter is replicated, what the ranks can share evenly."""
     sizes = dict(axis.split(" = ") for axis in mesh.split(", "))
-    shards = int(sizes.get("dp", 1)) * int(sizes.get("cp", 1))
+    shards = math.prod(int(sizes.get(axis, 1)) for axis in ("dp", "cp", "zigzag"))
     if "layout = param" not in out or any("replicate" in s for s in out):
         return []
     return [f'"{glob}" = split(dp, axis = {axis})' for glob, axis, length in model[6]

@@ -100,7 +100,8 @@ module Net {
   inner  : Linear(8, 8, bias = true, init = ones)
   n      : param[8] = ones
   last   : Linear(8, 2, init = ones)
-  forward(x) = last(relu(inner(table(x) * n)) + table(x))
+  place  : Embedding(4, 8, init = ones)
+  forward(x) = last(relu(inner(table(x) * n)) + table(x) + place(iota(4)))
 }
 model = Net
 data { train = npy(x = "ids.npy", y = "goal.npy"); order = sequential }
@@ -274,7 +275,8 @@ def cut(tools, tmp):
         sys.exit("dropout changes no weight")
     net = write_exact(tmp, POSITIONS)
     one = train(tools, tmp, net, [], 1)
-    for mesh in ("cp=2", "cp=4", "dp=4,cp=4", "tp=2,cp=2", "dp=2,cp=2,tp=2", "rep=2,dp=2,cp=2"):
+    meshes = ("cp=2", "cp=4", "dp=4,cp=4", "tp=2,cp=2", "dp=2,cp=2,tp=2", "rep=2,dp=2,cp=2")
+    for mesh in (*meshes, "zigzag=2", "zigzag=2,dp=4", "tp=2,zigzag=2"):
         for args in CUT_EXACT if mesh.startswith(("dp=2", "rep")) else CUT_EXACT[:1]:
             same(f"{mesh} {' '.join(args)}", train(tools, tmp, net, args, mesh), one)
     # Experts see all positions, so their gradients are whole along cp, and are split without a sum.
@@ -287,11 +289,11 @@ def cut(tools, tmp):
     worst = 0
     for model, settings, meshes in (
         (gpt, GPT, ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,dp=3", "tp=2,rows")),
-        (dropped, [], ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,rows", "cp=2", "tp=2,cp=4")),
+        (dropped, [], ("tp=2", "tp=4", "dp=2,tp=2", "tp=2,rows", "cp=2", "tp=2,zigzag=4")),
         (llama, FEW_HEADS, ("tp=2", "tp=4", "tp=8", "dp=2,tp=4", "tp=4,dp=3", "tp=4,rows")),
-        (gpt, GPT, ("cp=2", "cp=8", "dp=2,cp=2", "cp=2,tp=2", "tp=2,cp=2")),
-        (llama, FEW_HEADS, ("cp=2,dp=3", "dp=2,tp=4,cp=2")),
-        (mixtral, experts, ("dp=2,cp=2", "cp=2,dp=2")),
+        (gpt, GPT, ("cp=2", "zigzag=8", "dp=2,cp=2", "zigzag=2,tp=2", "tp=2,cp=2")),
+        (llama, FEW_HEADS, ("cp=2,dp=3", "dp=2,tp=4,zigzag=2")),
+        (mixtral, experts, ("dp=2,cp=2", "zigzag=2,dp=2")),
     ):
         worst = max(worst, near_one(tools, tmp, model, settings, meshes, CUT_BOUND))
     variants = (
@@ -313,7 +315,7 @@ def cut(tools, tmp):
         (gpt, GPT + FEW, "rep=2,dp=2,tp=2", variants[:3]),
         (gpt, GPT + FEW, "rep=2,cp=2,dp=2", variants[:4]),
         (mixtral, experts, "cp=2,dp=2", variants[:3]),
-        (mixtral, experts, "dp=2,cp=2", micro[:2]),
+        (mixtral, experts, "dp=2,zigzag=2", micro[:2]),
     ):
         all_same(tools, tmp, model, settings, mesh, alike)
     print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)

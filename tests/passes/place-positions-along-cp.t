@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=place %s -s 'shard.mesh=(cp = 2)' | sed -n '/^program train/,/^end/p' | sed -n '/_part\|= part\|attention\|set_grad\|all_reduce/p' | sed 's/ "[^"]*"//g; s/ - [0-9:-]*$//; s/ [0-9:]*-[0-9:]*$//'
-# RUN: for s in 'shard.mesh=(cp = 4)' 'shard.mesh=(dp = 2, cp = 3)'; do %fsdpc dump --stage=cut %s -s "$s" 2>&1 | sed -n '/^error/p;/help/p;/^mesh/p'; done
+# RUN: for s in 'shard.mesh=(cp = 4)' 'shard.mesh=(zigzag = 2)' 'shard.mesh=(dp = 2, cp = 3)'; do %fsdpc dump --stage=cut %s -s "$s" 2>&1 | sed -n '/^error/p;/help/p;/^mesh/p'; done
 # Along cp ranks have other positions of the same samples: keys and values are gathered for
 # attention, once more in backward, where the terms of their gradients are reduced to parts;
 # gradients of parameters are terms, which comm adds up once a step.
@@ -40,6 +40,8 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; opti
   #61 %63: i32[3*cp] = part(%8) {axis = 0, count = 1, axes = (cp)} !backward
   #63 set_grad(%64) {index = 1} !backward
   #65 set_grad(%65) {index = 0} !backward
-error[E0406]: cp = 4: 6 positions of `inputs` cannot be shared out evenly
-  = help: use a number of ranks that divides the number of positions
+error[E0406]: cp = 4: 6 positions of `inputs` are not divisible by 4
+  = help: use another number of ranks or of positions
+error[E0406]: zigzag = 2: 6 positions of `inputs` are not divisible by 4
+  = help: use another number of ranks or of positions
 mesh dp = 2, cp = 3

@@ -68,11 +68,14 @@ static int64_t get(const CommBuffer *b, int64_t i) {
     return b->dtype == DT_F32 ? (int64_t)((float *)b->out)[i] : ((int64_t *)b->out)[i];
 }
 
-/* Buffers of these lengths one after the other; `in` and `out` of so many elements each. */
+/* Buffers of these lengths one after the other; `in` and `out` of so many elements each. The last
+ * one has parts backwards. */
 static void lay(CommBuffer *b, const int64_t *length, int64_t in, int64_t out) {
     char *at = arena;
     for (int i = 0; i < BUFFERS; i++) {
-        b[i] = (CommBuffer){.elements = length[i], .dtype = i == 1 ? DT_I64 : DT_F32};
+        b[i] = (CommBuffer){.elements = length[i],
+                            .dtype = i == 1 ? DT_I64 : DT_F32,
+                            .backwards = i == BUFFERS - 1};
         int64_t bytes = (int64_t)align_up(dtype_bytes(b[i].dtype) * (uint64_t)length[i], 8);
         b[i].in = at;
         at += bytes * in;
@@ -91,8 +94,10 @@ static void gather(Collective *c, const MeshGroup *g, CommBuffer *b, const int64
     must(!transport->all_gather(context, c, error), "all_gather", c);
     for (int j = 0; j < BUFFERS; j++)
         for (int64_t i = 0; i < b[j].elements * g->size; i++)
-            must(get(&b[j], i) == value_of(mesh_member(g, (int32_t)(i / b[j].elements)),
-                                           c->sequence, i % b[j].elements),
+            must(get(&b[j], i) ==
+                     value_of(
+                         mesh_member(g, comm_part(&b[j], (int32_t)(i / b[j].elements), g->size)),
+                         c->sequence, i % b[j].elements),
                  "gathered", c);
 }
 
@@ -111,8 +116,9 @@ static void scatter(Collective *c, const MeshGroup *g, CommBuffer *b, const int6
     must(!transport->reduce_scatter(context, c, error), "reduce_scatter", c);
     for (int j = 0; j < BUFFERS; j++)
         for (int64_t i = 0; i < b[j].elements; i++)
-            must(get(&b[j], i) == sum_of(g, c->sequence, g->index * b[j].elements + i), "summed",
-                 c);
+            must(get(&b[j], i) == sum_of(g, c->sequence,
+                                         comm_part(&b[j], g->index, g->size) * b[j].elements + i),
+                 "summed", c);
 }
 
 static void reduce(Collective *c, const MeshGroup *g, CommBuffer *b, const int64_t *length) {
@@ -120,6 +126,7 @@ static void reduce(Collective *c, const MeshGroup *g, CommBuffer *b, const int64
     c->purpose = COMM_CONTROL;
     for (int j = 0; j < BUFFERS; j++) {
         b[j].in = b[j].out;
+        b[j].backwards = false;
         for (int64_t i = 0; i < b[j].elements; i++)
             put(&b[j], b[j].out, i, value_of(rank, c->sequence, i));
     }
@@ -186,7 +193,8 @@ static void see_neighbours(int32_t here) {
 static void differ(AxisSet axes, int what) {
     MeshGroup g = comm_group(&plan, ranks, axes, rank);
     bool other = g.index == g.size - 1;
-    CommBuffer b[2] = {{arena, arena + 4096, 3, DT_F32}, {arena, arena + 8192, 3, DT_F32}};
+    CommBuffer b[2] = {{arena, arena + 4096, 3, DT_F32, false},
+                       {arena, arena + 8192, 3, DT_F32, false}};
     Collective c = {.axes = axes,
                     .purpose = what == 0   ? COMM_GATHER
                                : what == 1 ? COMM_REDUCE

@@ -174,7 +174,7 @@ static void reduce_in_place(Peer *p) {
     for (int round = 0; round < ROUNDS && !p->bad; round++) {
         for (int i = 0; i < 333; i++) a[i] = value_of(p->rank, round, i);
         for (int i = 0; i < 24; i++) b[i] = (int64_t)p->rank << (i + 10);
-        CommBuffer buffer[2] = {{a, a, 333, DT_F32}, {b, b, 24, DT_I64}};
+        CommBuffer buffer[2] = {{a, a, 333, DT_F32, false}, {b, b, 24, DT_I64, false}};
         Collective c = {.axes = AXES_WORLD,
                         .purpose = COMM_REDUCE,
                         .sequence = (uint64_t)round,
@@ -199,14 +199,20 @@ TEST(all_reduce_sums_every_buffer) {
         assert_false(with_ranks(&plan, ranks, reduce_in_place, peer));
 }
 
-/* Gathers the members of a rank's group, and holds them against the list. */
+/* Gathers the members of a rank's group, and holds them against the list; scatters the sums of what
+ * was gathered. The second buffer has the parts backwards. */
 static void along(Peer *p, AxisSet axes, int n, const int *members) {
-    for (int round = 0; round < ROUNDS; round++) {
-        float mine = (float)p->rank, all[MAX_RANKS] = {-1, -1};
-        CommBuffer b = {&mine, all, 1, DT_F32};
-        Collective c = {.axes = axes, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
+    for (int round = 0; round < 2 * ROUNDS; round += 2) {
+        float mine = (float)p->rank, all[2][MAX_RANKS] = {{-1, -1}}, sum[2];
+        CommBuffer b[2] = {{&mine, all[0], 1, DT_F32, false}, {&mine, all[1], 1, DT_F32, true}};
+        Collective c = {.axes = axes, .sequence = (uint64_t)round, .n = 2, .buffer = b};
         p->bad |= transport_local.all_gather(p->context, &c, p->error) != 0;
-        for (int k = 0; k < n; k++) p->bad |= all[k] != (float)members[k];
+        for (int k = 0; k < n; k++)
+            p->bad |= all[0][k] != (float)members[k] || all[1][n - 1 - k] != (float)members[k];
+        for (int i = 0; i < 2; i++) b[i].in = all[i], b[i].out = &sum[i];
+        c.sequence++;
+        p->bad |= transport_local.reduce_scatter(p->context, &c, p->error) != 0;
+        p->bad |= sum[0] != (float)n * mine || sum[1] != (float)n * mine;
     }
 }
 
@@ -245,7 +251,7 @@ static void *issue_half(void *at) {
     Half *h = at;
     for (int k = h->first; k < 20; k += 2) {
         float mine = (float)(h->peer->rank * 100 + k), all[MAX_RANKS];
-        CommBuffer b = {&mine, all, 1, DT_F32};
+        CommBuffer b = {&mine, all, 1, DT_F32, false};
         Collective c = {.axes = AXES_WORLD, .sequence = (uint64_t)k, .n = 1, .buffer = &b};
         char error[ERROR_BYTES];
         h->bad |= transport_local.all_gather(h->peer->context, &c, error) != 0;
@@ -291,7 +297,7 @@ TEST(abort_ends_all) {
 
 static void disagree(Peer *p) {
     float a[4] = {0}, b[16];
-    CommBuffer buffer = {a, b, p->rank ? 4 : 3, DT_F32};
+    CommBuffer buffer = {a, b, p->rank ? 4 : 3, DT_F32, false};
     Collective c = {.axes = AXES_WORLD, .n = 1, .buffer = &buffer};
     p->code = transport_local.all_gather(p->context, &c, p->error);
 }
@@ -311,7 +317,7 @@ static void chain(Peer *p) {
     struct timespec late = {.tv_sec = TIMEOUT + 3};
     if (p->rank == 3) nanosleep(&late, NULL);
     float mine = 0, all[2];
-    CommBuffer b = {&mine, all, 1, DT_F32};
+    CommBuffer b = {&mine, all, 1, DT_F32, false};
     Collective c = {.axes = axes[p->rank], .sequence = 0, .n = 1, .buffer = &b, .label = "here"};
     p->code = transport_local.all_gather(p->context, &c, p->error);
 }
@@ -335,7 +341,7 @@ static void one_after_the_other(Peer *p) {
                             .tv_nsec = late_ms[p->rank] % 1000 * 1000000};
     nanosleep(&late, NULL);
     float mine = 0, all[3];
-    CommBuffer b = {&mine, all, 1, DT_F32};
+    CommBuffer b = {&mine, all, 1, DT_F32, false};
     Collective c = {.axes = AXES_WORLD, .n = 1, .buffer = &b, .label = "here"};
     p->code = transport_local.all_gather(p->context, &c, p->error);
 }

@@ -64,6 +64,9 @@ static int move_value(Check *c, uint64_t i, uint32_t k) {
     Place cut = {PLACE_CUT, (uint8_t)in->attr.axis, in->attr.count};
     uint32_t x = check_in(c, i, k), y = check_out(c, i, k);
     const Place all = {0}, term = {.kind = PLACE_PARTIAL};
+    if (!may_be_runs(c, cut.outer))
+        return check_fail(c, "10f", i, "deals backwards along %s, and has no pairs of runs",
+                          cut_name(c));
     bool gathers = in->op == OP_all_gather_part, sums = in->op == OP_reduce_scatter_part;
     if (!same_place(&c->place[x], gathers ? &cut : sums ? &term : &all))
         return fail_collective(c, i,

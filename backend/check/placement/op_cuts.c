@@ -78,12 +78,13 @@ static bool agrees(Placing *s, const Cut *cut, uint32_t which) {
     if (own.size % cut_parts(s->c) ? !ends_in_padding(s, &own, which)
                                    : !cut_match(&own, n, which, &s->place[which], cut_parts(s->c)))
         return false;
-    if (!cut_has_kernels((OpKind)s->in->op, &own, n)) return false;
+    if (!cut_has_kernels(&own, n)) return false;
     for (uint32_t v = 0; v < s->n_in; v++)
         if (!same_place(&own.value[v], &s->place[v])) return false;
     for (uint32_t j = 0; j < s->n_out; j++) {
         const Place *p = &own.value[s->n_in + j];
         if (s->dim[j] != (p->kind == PLACE_CUT ? p->dim : -1)) return false;
+        if (p->kind == PLACE_CUT && !may_be_runs(s->c, p->outer)) return false;
         s->place[s->n_in + j] = *p;
     }
     return true;

@@ -10,6 +10,10 @@ static inline const char *cut_name(const Check *c) {
     return axis_name(c->mesh.axis[c->level_axis[c->level]].role);
 }
 static inline AxisSet cut_axis(const Check *c) { return (AxisSet)1 << c->level_axis[c->level]; }
+/* May ranks share out a dimension in that many runs? */
+static inline bool may_be_runs(const Check *c, int64_t runs) {
+    return !(cut_axis(c) & mesh_backward_axes(&c->mesh)) || runs % 2 == 0;
+}
 static inline int64_t cut_parts(const Check *c) { return c->level_parts[c->level]; }
 
 static inline bool is_whole(const Check *c, uint32_t v) { return c->place[v].kind == PLACE_WHOLE; }

@@ -38,11 +38,11 @@ static inline Distances bucket_distances(const Attrs *a, int64_t row, int64_t ro
     return row >= n ? after : before;
 }
 
-/* w [rows, heads], bias [heads, t, s]: a rank's part of queries and keys, where key 0 of the part
- * is `apart` before query 0 of it. */
+/* w [rows, heads], bias [heads, t, s]: a rank's part of queries and keys. */
 typedef struct BiasTable {
-    int64_t rows, heads, t, s, apart;
-    Distances at[MOST_BUCKETS];
+    int64_t rows, heads, t, s;
+    Positions at; /* of the key at the position of query t */
+    Distances row[MOST_BUCKETS];
 } BiasTable;
 
 /* t, s: which of the bias's dimensions a rank has. */
@@ -56,8 +56,10 @@ static inline bool bias_table(const Attrs *a, const Type *w, const Type *bias, D
     z->heads = w->dim[1];
     z->t = bias->dim[1];
     z->s = bias->dim[2];
-    z->apart = t.from - s.from;
-    for (int64_t k = 0; k < z->rows; k++) z->at[k] = bucket_distances(a, k, z->rows);
+    if (s.runs > 1 || !dim_positions(&t, &z->at)) return false;
+    z->at.from -= s.from;
+    z->at.second -= s.from;
+    for (int64_t k = 0; k < z->rows; k++) z->row[k] = bucket_distances(a, k, z->rows);
     return true;
 }
 

@@ -53,9 +53,10 @@ MOVES_FUNCTION void find_place(const Axes *a, int64_t index, int64_t *x, int64_t
 }
 
 /* A part of an axis: runs of `width` elements, `rows` of them, in an array whose runs are `pitch`
- * long, from element `start` of each. After `kept` elements a run of the part is padding. */
+ * long, from element `start` of each, of each second one from `second` on. After `kept` elements a
+ * run of the part is padding. */
 typedef struct AxisPart {
-    int64_t rows, width, pitch, start, kept;
+    int64_t rows, width, pitch, start, second, kept;
 } AxisPart;
 
 static inline bool part_of_axis(const Type *part, const Type *whole, int64_t axis, int64_t start,
@@ -72,13 +73,14 @@ static inline bool part_of_axis(const Type *part, const Type *whole, int64_t axi
     }
     p->width = p->kept = part->dim[axis] * inner;
     p->pitch = whole->dim[axis] * inner;
-    p->start = start * inner;
+    p->start = p->second = start * inner;
     return true;
 }
 
-/* The part that number `number` of `parts` ranks has of each of `runs` runs of an axis. */
+/* The part that number `number` of `parts` ranks has of each of `runs` runs of an axis, number
+ * `second` of each second one. */
 static inline bool part_of_runs(const Type *part, const Type *whole, int64_t axis, int64_t runs,
-                                int64_t parts, int64_t number, AxisPart *p) {
+                                int64_t parts, int64_t number, int64_t second, AxisPart *p) {
     bool pads = runs == 1 && part->dim[axis] == (whole->dim[axis] + parts - 1) / parts;
     if (!part_of_axis(part, whole, axis, 0, p) || runs < 1 || part->dim[axis] % runs ||
         (part->dim[axis] * parts != whole->dim[axis] && !pads))
@@ -87,6 +89,7 @@ static inline bool part_of_runs(const Type *part, const Type *whole, int64_t axi
     p->width /= runs;
     p->pitch /= runs;
     p->start = number * p->width;
+    p->second = second * p->width;
     p->kept = MIN(MAX(p->pitch - p->start, (int64_t)0), p->width);
     return true;
 }

@@ -29,8 +29,7 @@ static inline Result output(const Launch *l, uint32_t i) {
 }
 /* Which entries of dimension `dim` of an operand, or of a result, this rank has. */
 static inline DimPart call_part(const KernelCall *c, const Placement *p, const Type *t, int dim) {
-    DimPart all = {t->dim[dim], 1, 0, t->dim[dim]};
-    return p ? placement_part(p, &c->rank->mesh, c->rank->rank, t, dim) : all;
+    return p ? placement_part(p, &c->rank->mesh, c->rank->rank, t, dim) : dim_whole(t->dim[dim]);
 }
 static inline DimPart input_part(const KernelCall *c, uint32_t i, int dim) {
     return call_part(c, c->in_placed ? c->in_placed[i] : NULL, c->in_type[i], dim);

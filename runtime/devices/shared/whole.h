@@ -16,7 +16,7 @@ typedef struct WholeRuns {
     int64_t run, first;
     int64_t row; /* elements of the whole value for each entry of its first dimension */
     int n;
-    int64_t count[2 * MAX_RANK], step[2 * MAX_RANK];
+    int64_t count[3 * MAX_RANK], step[3 * MAX_RANK];
 } WholeRuns;
 
 /* Joins neighbours: they are a longer run. */
@@ -42,7 +42,9 @@ static inline WholeRuns whole_runs(const Launch *l, uint32_t j) {
         w.row = inside;
         w.first += p.from * inside;
         whole_add(&w, p.count, inside);
-        if (p.runs > 1) whole_add(&w, p.runs, p.whole / p.runs * inside);
+        int64_t pair = 1 + (p.runs > 1 && p.second != p.from);
+        if (pair > 1) whole_add(&w, 2, (p.whole / p.runs + p.second - p.from) * inside);
+        if (p.runs > pair) whole_add(&w, p.runs / pair, p.whole / p.runs * pair * inside);
         inside *= p.whole;
     }
     w.run = w.count[0];

@@ -316,7 +316,7 @@ static int local_all_gather(TransportContext *c, const Collective *call, char *e
         const CommBuffer *b = &call->buffer[i];
         uint64_t bytes = (uint64_t)b->elements * dtype_bytes(b->dtype);
         for (int32_t k = 0; k < s.group.size; k++) {
-            char *to = (char *)b->out + (uint64_t)k * bytes;
+            char *to = (char *)b->out + (uint64_t)comm_part(b, k, s.group.size) * bytes;
             const void *from = peer_buffer(&s, k, i)->in;
             if (to == from || bytes == 0 || (call->shared && k != s.group.index)) continue;
             code = c->o.device->copy(c->o.context, call->stream, to, from, bytes, error);
@@ -344,7 +344,8 @@ static int local_reduce_scatter(TransportContext *c, const Collective *call, cha
     if (code) return code;
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
-        code = sum_elements(c, &s, i, b->out, s.group.index * b->elements, b->elements, error);
+        int64_t first = comm_part(b, s.group.index, s.group.size) * b->elements;
+        code = sum_elements(c, &s, i, b->out, first, b->elements, error);
         if (code) return local_quit(c, code);
     }
     return leave_meeting(c, &s, error);

@@ -265,7 +265,8 @@ static int sum_slice(HostSeat *s, uint32_t i, void *to, int64_t slice, int64_t l
     const CommBuffer *b = &s->wait.call->buffer[i];
     struct Scratch *x = &c->scratch[s->wait.call->purpose];
     int64_t step = any_remote(s) ? (int64_t)(c->bounce_bytes / width_of(b)) : slice;
-    int64_t first = MIN(slice * s->group.index, length), mine = MIN(slice, length - first);
+    int64_t first = MIN(slice * comm_part(b, s->group.index, s->group.size), length);
+    int64_t mine = MIN(slice, length - first);
     for (int64_t done = 0; done < slice; done += step) {
         int64_t now = MAX(MIN(step, mine - done), 0);
         int n = 0, failed = 0;
@@ -275,7 +276,7 @@ static int sum_slice(HostSeat *s, uint32_t i, void *to, int64_t slice, int64_t l
             if (!is_remote(s, k)) {
                 from = peer_in(s, k, i) + (uint64_t)(first + done) * width_of(b);
             } else {
-                int64_t its = MIN(slice * k, length);
+                int64_t its = MIN(slice * comm_part(b, k, s->group.size), length);
                 int64_t sends = MAX(MIN(step, MIN(slice, length - its) - done), 0);
                 char *bounce = x->bounce + (uint64_t)rank * c->bounce_bytes;
                 Flow f = {.send = (const char *)b->in + (uint64_t)(its + done) * width_of(b),
@@ -304,7 +305,8 @@ static int sum_slice(HostSeat *s, uint32_t i, void *to, int64_t slice, int64_t l
 static Flow gather_flow(const HostSeat *s, int32_t k, uint32_t i) {
     const CommBuffer *b = &s->wait.call->buffer[i];
     uint64_t bytes = (uint64_t)b->elements * width_of(b);
-    return (Flow){b->in, (char *)b->out + (uint64_t)k * bytes, bytes, bytes};
+    uint64_t part = (uint64_t)comm_part(b, k, s->group.size);
+    return (Flow){b->in, (char *)b->out + part * bytes, bytes, bytes};
 }
 
 static int all_gather(TransportContext *c, const Collective *call, char *error) {
@@ -316,8 +318,9 @@ static int all_gather(TransportContext *c, const Collective *call, char *error) 
         if (any_remote(&s)) code = exchange_pieces(&s, i, gather_flow, error);
         for (int32_t k = 0; k < s.group.size && !code; k++)
             if (!is_remote(&s, k) && (!call->shared || k == s.group.index))
-                code = copy_bytes(&s, (char *)b->out + (uint64_t)k * bytes, peer_in(&s, k, i),
-                                  bytes, error);
+                code =
+                    copy_bytes(&s, (char *)b->out + (uint64_t)comm_part(b, k, s.group.size) * bytes,
+                               peer_in(&s, k, i), bytes, error);
     }
     return code ? code : leave_meeting(&s, error);
 }

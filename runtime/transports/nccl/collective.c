@@ -45,7 +45,7 @@ static bool overlaps_badly(NcclKind kind, const CommBuffer *b, const MeshGroup *
     uint64_t out_bytes = kind == ALL_GATHER ? shard * (uint64_t)g->size : shard;
     uintptr_t in = (uintptr_t)b->in, out = (uintptr_t)b->out;
     if (in + in_bytes <= out || out + out_bytes <= in) return false;
-    uint64_t mine = shard * (uint64_t)g->index;
+    uint64_t mine = shard * (uint64_t)comm_part(b, g->index, g->size);
     if (kind == ALL_GATHER) return in != out + mine;
     if (kind == REDUCE_SCATTER) return out != in + mine;
     return in != out;
@@ -72,6 +72,21 @@ static int check_buffers(const Communicator *m, const Collective *call, NcclKind
 /* Parameters in f8e4m3 and i8 are bytes to NCCL: they are only moved. */
 static ncclRedOp_t operation_of(int32_t dtype) { return dtype == DT_I32 ? ncclMax : ncclSum; }
 
+/* NCCL numbers parts as members: where they are dealt backwards, each has a call of its own. */
+static ncclResult_t issue_backwards(const Communicator *m, const CommBuffer *b, NcclKind kind,
+                                    ncclDataType_t type, cudaStream_t stream) {
+    size_t n = (size_t)b->elements, bytes = n * dtype_bytes(b->dtype);
+    ncclResult_t failed = ncclSuccess;
+    for (int32_t k = 0; k < m->group.size && nccl_is_fine(failed); k++) {
+        size_t at = (size_t)comm_part(b, k, m->group.size) * bytes;
+        failed = kind == ALL_GATHER
+                     ? ncclBroadcast(b->in, (char *)b->out + at, n, type, k, m->comm, stream)
+                     : ncclReduce((const char *)b->in + at, b->out, n, type, ncclSum, k, m->comm,
+                                  stream);
+    }
+    return failed;
+}
+
 static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, NcclKind kind,
                                  uint32_t i, cudaStream_t stream) {
     const CommBuffer *b = &call->buffer[i];
@@ -79,6 +94,7 @@ static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, 
     ncclDataType_t type = ncclUint8;
     type_of(b->dtype, &type);
     if (n == 0) return ncclSuccess;
+    if (b->backwards) return issue_backwards(m, b, kind, type, stream);
     switch (kind) {
     case ALL_GATHER: return ncclAllGather(b->in, b->out, n, type, m->comm, stream);
     case REDUCE_SCATTER: return ncclReduceScatter(b->in, b->out, n, type, ncclSum, m->comm, stream);

@@ -122,14 +122,15 @@ static int sum_pieces(const BufferStep *s, int64_t at, int64_t n) {
 static int gather_step(const BufferStep *s, int64_t at, int64_t n) {
     int code = gather_pieces(s, at, n);
     for (int32_t k = 0; k < s->group.size && !code; k++)
-        keep_piece(s, k, k * s->buffer->elements + at, n);
+        keep_piece(s, k, comm_part(s->buffer, k, s->group.size) * s->buffer->elements + at, n);
     return code;
 }
 
 static int scatter_step(const BufferStep *s, int64_t at, int64_t n) {
     int code = 0;
     for (int32_t k = 0; k < s->group.size && !code; k++) {
-        code = gather_pieces(s, k * s->buffer->elements + at, n);
+        code =
+            gather_pieces(s, comm_part(s->buffer, k, s->group.size) * s->buffer->elements + at, n);
         if (!code && k == s->group.index) code = sum_pieces(s, at, n);
     }
     return code;

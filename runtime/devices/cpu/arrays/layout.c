@@ -24,8 +24,10 @@ KERNEL(iota) {
     Result out = output(l, 0);
     if (out.dtype != DT_I32) return launch_error(l, EXIT_CORRUPT, "the result is not i32");
     int32_t *to = out.at;
-    int64_t from = output_part(l->call, 0, 0).from;
-    for (int64_t i = 0; i < out.n; i++) to[i] = (int32_t)(from + i);
+    DimPart own = output_part(l->call, 0, 0);
+    Positions at;
+    if (!dim_positions(&own, &at)) return bad_operands(l);
+    for (int64_t i = 0; i < out.n; i++) to[i] = (int32_t)position_at(&at, i);
     return 0;
 }
 

@@ -84,7 +84,8 @@ static int take_part(const Launch *l, AxisPart p) {
         WorkRange r = my_range(p.rows, 1);
         for (int64_t i = r.from; i < r.to; i++) {
             int64_t size = dtype_bytes(y.dtype), end = i * p.width + p.kept;
-            move_run(y.at, y.dtype, i * p.width, x.at, x.dtype, i * p.pitch + p.start, p.kept);
+            int64_t from = i * p.pitch + (i % 2 ? p.second : p.start);
+            move_run(y.at, y.dtype, i * p.width, x.at, x.dtype, from, p.kept);
             memset(bytes_at(y.at, end * size), 0, (size_t)((p.width - p.kept) * size));
         }
     }
@@ -117,7 +118,8 @@ static bool own_part_of(const Launch *l, const Type *part, const Type *whole, Ax
     const RankInfo *rank = l->call->rank;
     AxisSet axes = (AxisSet)a->axes;
     return part_of_runs(part, whole, a->axis, a->count, mesh_extent(&rank->mesh, axes),
-                        mesh_index(&rank->mesh, rank->rank, axes), p);
+                        mesh_part(&rank->mesh, rank->rank, axes),
+                        mesh_part_of_run(&rank->mesh, rank->rank, axes, true), p);
 }
 
 KERNEL(slice) {

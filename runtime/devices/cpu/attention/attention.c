@@ -148,7 +148,7 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
 
 static bool multiplies_bf16(const Launch *l, const Attention *a) {
     return l->cpu->attention && a->q.dtype == DT_BF16 && a->k.dtype == DT_BF16 &&
-           a->v.dtype == DT_BF16;
+           a->v.dtype == DT_BF16 && (a->at.second == a->at.from || !a->documents);
 }
 
 static void attend_forward(const Launch *l, const Attention *a) {
@@ -179,8 +179,8 @@ static bool take_mask(const Launch *l, uint32_t at, Attention *a) {
     a->mask_row = mask.type->rank == 3 ? a->s : 0;
     a->mask_batch = queries * a->s;
     int64_t last = a->documents ? a->s : mask.type->rank == 3 ? queries : INT64_MAX;
-    return mask.dtype == DT_I32 && mask.n == a->b * a->mask_batch && a->from + a->t <= last &&
-           !(a->documents && a->mask_row);
+    return mask.dtype == DT_I32 && mask.n == a->b * a->mask_batch &&
+           position_at(&a->at, a->t - 1) < last && !(a->documents && a->mask_row);
 }
 
 /* q, k, v from operand `first` on; `after`: where a mask would stand. */
@@ -196,11 +196,12 @@ static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t aft
                      .heads = q.type->dim[2],
                      .key_heads = k.type->dim[2],
                      .h = q.type->dim[3],
-                     .from = input_part(l->call, first, 1).from,
                      .alpha = (float)l->call->attr->alpha,
                      .cap = (float)l->call->attr->cap,
                      .window = l->call->attr->window,
                      .causal = l->call->attr->causal != 0};
+    DimPart queries = input_part(l->call, first, 1);
+    if (!dim_positions(&queries, &a->at)) return false;
     if (l->call->n_in > after && !take_mask(l, after, a)) return false;
     return v.n == k.n && k.n == a->b * a->s * a->key_heads * a->h;
 }

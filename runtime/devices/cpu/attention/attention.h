@@ -28,7 +28,7 @@ static inline Heads packed_heads(const void *at, const Type *t, int which) {
 struct Attention {
     Heads q, k, v, o;
     int64_t b, t, s, heads, key_heads, h;
-    int64_t from;        /* the position of query 0, of a part of the queries */
+    Positions at;        /* of queries, which may be a part */
     float *lse;          /* [B, H, T] */
     const int32_t *mask; /* of sample b, query t and key s at b * mask_batch + t * mask_row + s; */
     int64_t mask_batch, mask_row; /* NULL: none */
@@ -47,18 +47,18 @@ struct Attention {
 /* Keys that queries `first` .. `last` - 1 can see, and queries that see keys, by their positions.
  */
 static inline int64_t key_begin(const Attention *a, int64_t first) {
-    return a->window ? MAX(a->from + first - a->window + 1, (int64_t)0) : 0;
+    return a->window ? MAX(position_at(&a->at, first) - a->window + 1, (int64_t)0) : 0;
 }
 static inline int64_t key_end(const Attention *a, int64_t last) {
     int64_t ahead = a->causal ? 1 : a->window;
-    return ahead ? MAX(MIN(a->s, a->from + last - 1 + ahead), (int64_t)0) : a->s;
+    return ahead ? MAX(MIN(a->s, position_at(&a->at, last - 1) + ahead), (int64_t)0) : a->s;
 }
 static inline int64_t query_begin(const Attention *a, int64_t first_key) {
     int64_t ahead = a->causal ? 1 : a->window;
-    return ahead ? MAX(first_key - a->from + 1 - ahead, (int64_t)0) : 0;
+    return ahead ? position_find(&a->at, first_key + 1 - ahead) : 0;
 }
 static inline int64_t query_end(const Attention *a, int64_t last_key) {
-    return a->window ? MAX(MIN(a->t, last_key - 1 + a->window - a->from), (int64_t)0) : a->t;
+    return a->window ? MIN(a->t, position_find(&a->at, last_key - 1 + a->window)) : a->t;
 }
 
 /* The place of a score in the bias. */
@@ -68,11 +68,11 @@ static inline int64_t bias_place(const Attention *a, int64_t b, int64_t head, in
 }
 /* The mask of a query: a number for each key. */
 static inline const int32_t *mask_of(const Attention *a, int64_t b, int64_t t) {
-    return a->mask + b * a->mask_batch + (a->from + t) * a->mask_row;
+    return a->mask + b * a->mask_batch + position_at(&a->at, t) * a->mask_row;
 }
 /* The document of a query. */
 static inline int32_t document_of(const Attention *a, int64_t b, int64_t t) {
-    return a->mask[b * a->mask_batch + a->from + t];
+    return a->mask[b * a->mask_batch + position_at(&a->at, t)];
 }
 
 static inline bool ids_overlap(const int32_t *x, int64_t n, const int32_t *y, int64_t m) {
@@ -86,7 +86,11 @@ static inline bool mask_opens(const Attention *a, int64_t b, int64_t t, int64_t 
                               int64_t keys) {
     if (!a->mask) return true;
     const int32_t *of_sample = a->mask + b * a->mask_batch;
-    if (a->documents) return ids_overlap(of_sample + a->from + t, rows, of_sample + s, keys);
+    if (a->documents) {
+        int64_t n = MAX(MIN(rows, a->at.half - t), (int64_t)0); /* in the first run */
+        return ids_overlap(of_sample + position_at(&a->at, t), n, of_sample + s, keys) ||
+               ids_overlap(of_sample + a->at.second + t + n, rows - n, of_sample + s, keys);
+    }
     int32_t open = 0;
     for (int64_t r = 0; r < (a->mask_row ? rows : 1); r++)
         for (int64_t j = 0; j < keys; j++) open |= mask_of(a, b, t + r)[s + j];

@@ -183,7 +183,9 @@ typedef struct HeadTile {
 
 /* Do its queries see a triangle of its keys? */
 static inline bool is_triangle(const Attention *a, const HeadTile *p) {
-    return a->causal && p->first_key == a->from + p->first;
+    bool one_run = a->at.second == a->at.from || p->first >= a->at.half ||
+                   p->first + (int64_t)TILE <= a->at.half;
+    return a->causal && one_run && p->first_key == position_at(&a->at, p->first);
 }
 
 /* Scores of row r of which any may be seen; past them nothing is read or written. */

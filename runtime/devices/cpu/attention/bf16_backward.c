@@ -199,7 +199,7 @@ static I16 mask_column(const Attention *a, int64_t b, int64_t t, int64_t s) {
     int64_t n = MIN((int64_t)LANES, a->t - t);
     I16 x = {0};
     if (a->documents)
-        return mask_load(a->mask + b * a->mask_batch + a->from + t, n) ==
+        return mask_load(a->mask + b * a->mask_batch + a->at.from + t, n) ==
                a->mask[b * a->mask_batch + s];
     for (int64_t l = 0; l < n; l++) x[l] = mask_of(a, b, t + l)[s];
     return x != 0;

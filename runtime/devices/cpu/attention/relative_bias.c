@@ -9,8 +9,8 @@
 
 /* Keys of query t that are in that bucket. */
 static WorkRange run_of(const BiasTable *z, int64_t k, int64_t t) {
-    int64_t same = t + z->apart; /* the key at the query's own position */
-    WorkRange r = {MAX(same + z->at[k].from, (int64_t)0), MIN(same + z->at[k].to, z->s - 1) + 1};
+    int64_t same = position_at(&z->at, t); /* the key at the query's own position */
+    WorkRange r = {MAX(same + z->row[k].from, (int64_t)0), MIN(same + z->row[k].to, z->s - 1) + 1};
     return r;
 }
 

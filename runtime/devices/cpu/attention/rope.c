@@ -15,7 +15,7 @@ typedef struct Rope {
     void *y;
     int x_dtype, y_dtype;
     int64_t batch, positions, heads, h, dims;
-    int64_t from;        /* the position of the first row of a sample; */
+    Positions at;        /* of the rows of a sample; */
     const int32_t *rows; /* or that of each row [B, T] */
     bool interleaved;
     double speed[MOST_TURNED / 2];
@@ -76,12 +76,13 @@ static int turn_pairs(const Launch *l, float direction) {
         return bad_operands(l);
     const int64_t *d = x.type->dim;
     Rope r = {x.at, y.at, x.dtype, y.dtype, d[0], d[1], d[2], d[3], .interleaved = a->interleaved};
-    r.from = input_part(l->call, 0, 1).from;
+    DimPart own = input_part(l->call, 0, 1);
     r.dims = a->dims ? a->dims : r.h;
     if (l->call->n_in > 1) r.rows = input(l, 1).at;
     if (r.rows && (input(l, 1).dtype != DT_I32 || input(l, 1).n != r.batch * r.positions))
         return bad_operands(l);
-    if (r.dims > r.h || r.dims % 2 || r.dims > MOST_TURNED) return bad_operands(l);
+    if (!dim_positions(&own, &r.at) || r.dims > r.h || r.dims % 2 || r.dims > MOST_TURNED)
+        return bad_operands(l);
     for (int64_t i = 0; i < r.dims / 2; i++) r.speed[i] = rotary_speed(a, i, r.dims / 2);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
@@ -90,7 +91,7 @@ static int turn_pairs(const Launch *l, float direction) {
         WorkRange mine = my_range(r.batch * r.positions, 1);
         for (int64_t k = mine.from; k < mine.to; k++) {
             int64_t t = k / r.batch, b = k % r.batch;
-            int64_t row = b * r.positions + t, at = r.rows ? r.rows[row] : r.from + t;
+            int64_t row = b * r.positions + t, at = r.rows ? r.rows[row] : position_at(&r.at, t);
             if (k == mine.from || (r.rows ? at != last : b == 0)) table_of(&r, at, direction, c, s);
             last = at;
             turn_row(&r, row, c, s);

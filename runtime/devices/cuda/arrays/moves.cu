@@ -82,15 +82,16 @@ KERNEL(transpose_grad) { return permute_axes(l, true); }
 
 /* ---- parts of an axis */
 
-/* Runs of `width` from runs from_pitch long into runs to_pitch long. */
+/* Runs of `width` from runs from_pitch long into runs to_pitch long; of each second one from
+ * another start. */
 __global__ void __launch_bounds__(MOVE_THREADS)
     move_runs(void *to, int to_dtype, int64_t to_pitch, int64_t to_start, Real from,
-              int64_t from_pitch, int64_t from_start, int64_t width, int64_t n) {
+              int64_t from_pitch, int64_t from_start, int64_t second, int64_t width, int64_t n) {
     begin_kernel();
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x)
         move_one(to, to_dtype, i / width * to_pitch + to_start + i % width, from.at, from.dtype,
-                 i / width * from_pitch + from_start + i % width);
+                 i / width * from_pitch + (i / width % 2 ? second : from_start) + i % width);
 }
 
 static int take_part(const Launch *l, AxisPart p) {
@@ -103,7 +104,7 @@ static int take_part(const Launch *l, AxisPart p) {
                    : 0;
     if (code || kept == 0) return code;
     return LAUNCH(l, move_runs, blocks_for(kept, MOVE_THREADS), MOVE_THREADS, 0, y.at, y.dtype,
-                  p.width, (int64_t)0, real_of(x), p.pitch, p.start, p.kept, kept);
+                  p.width, (int64_t)0, real_of(x), p.pitch, p.start, p.second, p.kept, kept);
 }
 
 /* Zero besides the part. */
@@ -116,7 +117,7 @@ static int put_part(const Launch *l, AxisPart p) {
     int64_t kept = p.rows * p.kept;
     if (code || kept == 0) return code;
     return LAUNCH(l, move_runs, blocks_for(kept, MOVE_THREADS), MOVE_THREADS, 0, dx.at, dx.dtype,
-                  p.pitch, p.start, real_of(dy), p.width, (int64_t)0, p.kept, kept);
+                  p.pitch, p.start, real_of(dy), p.width, (int64_t)0, (int64_t)0, p.kept, kept);
 }
 
 static bool slice_of(const Launch *l, const Type *part, const Type *whole, AxisPart *p) {
@@ -128,7 +129,8 @@ static bool own_part_of(const Launch *l, const Type *part, const Type *whole, Ax
     const RankInfo *rank = l->call->rank;
     AxisSet axes = (AxisSet)a->axes;
     return part_of_runs(part, whole, a->axis, a->count, mesh_extent(&rank->mesh, axes),
-                        mesh_index(&rank->mesh, rank->rank, axes), p);
+                        mesh_part(&rank->mesh, rank->rank, axes),
+                        mesh_part_of_run(&rank->mesh, rank->rank, axes, true), p);
 }
 
 KERNEL(slice) {
@@ -156,10 +158,10 @@ KERNEL(concat) {
         if (!may_move(x.dtype, y.dtype) || !part_of_axis(x.type, y.type, axis, start, &p))
             return bad_operands(l);
         start += x.type->dim[axis];
-        int code =
-            x.n ? LAUNCH(l, move_runs, blocks_for(x.n, MOVE_THREADS), MOVE_THREADS, 0, y.at,
-                         y.dtype, p.pitch, p.start, real_of(x), p.width, (int64_t)0, p.width, x.n)
-                : 0;
+        int code = x.n ? LAUNCH(l, move_runs, blocks_for(x.n, MOVE_THREADS), MOVE_THREADS, 0, y.at,
+                                y.dtype, p.pitch, p.start, real_of(x), p.width, (int64_t)0,
+                                (int64_t)0, p.width, x.n)
+                       : 0;
         if (code) return code;
     }
     return start == y.type->dim[axis] ? 0 : bad_operands(l);

@@ -71,20 +71,30 @@ DEVICE Ids ids_of_tile(const int32_t *ids, int64_t first, int64_t n) {
     }
     return r;
 }
+DEVICE Ids ids_of_queries(const Attention &a, const int32_t *of_sample, int64_t first) {
+    if (first >= a.at.half || first + WARP <= a.at.half)
+        return ids_of_tile(of_sample, position_of(a.at, first), position_of(a.at, a.t - 1) + 1);
+    Ids r = ids_of_tile(of_sample, a.at.from + first, a.at.from + a.at.half);
+    if (a.at.half == a.t) return r;
+    Ids more = ids_of_tile(of_sample, a.at.second + a.at.half, a.at.second + a.t);
+    if (more.least < r.least) r.least = more.least;
+    if (more.largest > r.largest) r.largest = more.largest;
+    return r;
+}
 /* May one of LOOK queries from `first` on see one of LOOK keys from `key` on, as far as the mask
  * says? All threads of a block get the same answer. */
 DEVICE bool mask_opens(const Attention &a, int64_t b, int64_t first, int64_t key) {
     if (!a.mask) return true;
     const int32_t *of_sample = a.mask + b * a.mask_batch;
     if (a.documents) {
-        Ids queries = ids_of_tile(of_sample, a.from + first, a.from + a.t);
+        Ids queries = ids_of_queries(a, of_sample, first);
         Ids keys = ids_of_tile(of_sample, key, a.s);
         return queries.least <= keys.largest && keys.least <= queries.largest;
     }
     int64_t s = key + threadIdx.x % WARP, rows = a.mask_row ? a.t - first : 1;
     int open = 0;
     for (int64_t r = 0; r < (rows < LOOK ? rows : LOOK); r++)
-        open |= s < a.s && of_sample[(a.from + first + r) * a.mask_row + s] != 0;
+        open |= s < a.s && of_sample[position_of(a.at, first + r) * a.mask_row + s] != 0;
     for (int d = WARP / 2; d > 0; d /= 2) open |= __shfl_xor_sync(FULL_WARP, open, d);
     return open != 0;
 }
@@ -447,7 +457,7 @@ static bool take_mask(const KernelCall *c, uint32_t at, Attention *a) {
     a->mask_batch = queries * a->s;
     return t->dtype == DT_I32 && type_elements(t) == a->b * a->mask_batch &&
            !(a->documents && a->mask_row) &&
-           (!(a->documents || a->mask_row) || a->from + a->t <= last);
+           (!(a->documents || a->mask_row) || position_at(&a->at, a->t - 1) < last);
 }
 
 /* What an op takes besides q, k, v and a mask. */
@@ -478,7 +488,7 @@ bool attention_of_call(const KernelCall *c, Attention *a) {
     if (form.biased && !take_bias(c, first + 3, a)) return false;
     if (form.sunk && !take_sinks(c, first + 3, a)) return false;
     DimPart queries = input_part(c, first, 1);
-    a->from = queries.from;
+    if (!dim_positions(&queries, &a->at)) return false;
     a->documents = c->attr->documents != 0;
     if (c->n_in > after && !take_mask(c, after, a)) return false;
     const Type *lse = form.backward ? c->in_type[o + 1] : c->out_type[1];

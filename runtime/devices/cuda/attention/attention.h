@@ -3,17 +3,24 @@
 #define FSDPC_CUDA_ATTENTION_H
 
 #include "attention_call.h"
-#include "intrinsics.h"
+#include "positions.h"
+
+/* As position_find. */
+DEVICE int64_t query_from(const Attention &a, int64_t position) {
+    int64_t t = position > a.at.from ? position - a.at.from : 0, later = position - a.at.second;
+    if (t < a.at.half) return t;
+    return later > a.at.half ? later : a.at.half;
+}
 
 DEVICE bool query_sees_key(const Attention &a, int64_t b, int64_t query, int64_t key) {
     if (query >= a.t || key >= a.s) return false;
-    int64_t behind = a.from + query - key, ahead = -behind;
+    int64_t at = position_of(a.at, query), behind = at - key, ahead = -behind;
     if ((a.causal && ahead > 0) || (a.window && (behind >= a.window || ahead >= a.window)))
         return false;
     if (!a.mask) return true;
     const int32_t *of_sample = a.mask + b * a.mask_batch;
-    if (a.documents) return of_sample[a.from + query] == of_sample[key];
-    return of_sample[(a.from + query) * a.mask_row + key] != 0;
+    if (a.documents) return of_sample[at] == of_sample[key];
+    return of_sample[at * a.mask_row + key] != 0;
 }
 
 DEVICE int64_t bias_place(const Attention &a, int64_t b, int64_t head, int64_t query, int64_t key) {
@@ -45,15 +52,17 @@ struct Span {
 DEVICE Span keys_of_queries(const Attention &a, int64_t first, int64_t last) {
     int64_t ahead = a.causal ? 1 : a.window;
     Span r = {0, a.s};
-    if (a.window && a.from + first >= a.window) r.from = a.from + first - a.window + 1;
-    if (ahead && a.from + last - 1 + ahead < a.s) r.to = a.from + last - 1 + ahead;
+    int64_t begin = position_of(a.at, first), end = position_of(a.at, last - 1) + ahead;
+    if (a.window && begin >= a.window) r.from = begin - a.window + 1;
+    if (ahead && end < a.s) r.to = end;
     return r;
 }
 DEVICE Span queries_of_keys(const Attention &a, int64_t first, int64_t last) {
     int64_t ahead = a.causal ? 1 : a.window;
     Span r = {0, a.t};
-    if (ahead && first + 1 - ahead > a.from) r.from = first + 1 - ahead - a.from;
-    if (a.window && last - 1 + a.window - a.from < a.t) r.to = last - 1 + a.window - a.from;
+    if (ahead) r.from = query_from(a, first + 1 - ahead);
+    int64_t end = a.window ? query_from(a, last - 1 + a.window) : a.t;
+    if (end < a.t) r.to = end;
     return r;
 }
 

@@ -20,7 +20,7 @@ typedef struct Heads {
 typedef struct Attention {
     Heads q, k, v, o, d_o, d_q, d_k, d_v; /* the last four backward only */
     int64_t b, t, s, heads, key_heads, h;
-    int64_t from;        /* the position of query 0, of a part of the queries */
+    Positions at;        /* of queries, which may be a part */
     bool is_part;        /* of the queries, where that matters: the f32 kernels know it */
     float *lse, *delta;  /* [B, H, T] */
     const int32_t *mask; /* of sample b, query t and key s at b * mask_batch + t * mask_row + s: */

@@ -168,9 +168,9 @@ static bool heads_fit(const Attention *a, const Heads &x) {
 }
 bool attention_fits_matrices(const Attention *a) {
     bool fits = dtype_is_half(a->q.dtype) && a->h % 8 == 0 && a->t <= INT32_MAX / 2 &&
-                a->s <= INT32_MAX / 2 && a->from <= INT32_MAX / 2 && a->window <= INT32_MAX &&
-                heads_fit(a, a->q) && heads_fit(a, a->k) && heads_fit(a, a->v) &&
-                (a->backward || heads_fit(a, a->o));
+                a->s <= INT32_MAX / 2 && a->at.second <= INT32_MAX / 2 &&
+                a->at.from <= INT32_MAX / 2 && a->window <= INT32_MAX && heads_fit(a, a->q) &&
+                heads_fit(a, a->k) && heads_fit(a, a->v) && (a->backward || heads_fit(a, a->o));
     if (!fits || !a->backward) return fits;
     return a->b * a->heads * a->t <= INT32_MAX / 16 && heads_fit(a, a->o) && heads_fit(a, a->d_o) &&
            heads_fit(a, a->d_q) && heads_fit(a, a->d_k) && heads_fit(a, a->d_v);

@@ -114,7 +114,8 @@ DEVICE int afresh(int x) {
 /* query_sees_key with ints, which take half of the registers. */
 DEVICE bool pair_sees(const Attention &a, int b, int query, int key) {
     if (query >= (int)a.t || key >= (int)a.s) return false;
-    int at = (int)a.from + query, behind = at - key, window = (int)a.window;
+    int at = query + (int)(query < (int)a.at.half ? a.at.from : a.at.second), behind = at - key,
+        window = (int)a.window;
     if ((a.causal && behind < 0) || (window && (behind >= window || -behind >= window)))
         return false;
     if (!a.mask) return true;
@@ -151,7 +152,14 @@ DEVICE bool mask_opens(const Attention &a, int b, int query, int queries, int ke
     if (t <= 0 || s <= 0) return false;
     IdRange seen = range_of_ids(of_sample + key, s < keys ? s : keys);
     if (!a.documents) return seen.least != 0 || seen.largest != 0;
-    IdRange own = range_of_ids(of_sample + a.from + query, t < queries ? t : queries);
+    int n = t < queries ? t : queries, first = (int)a.at.half - query; /* in the first run */
+    first = first < 0 ? 0 : first < n ? first : n;
+    IdRange own = range_of_ids(of_sample + position_of(a.at, query), first ? first : n);
+    if (first > 0 && first < n) {
+        IdRange more = range_of_ids(of_sample + position_of(a.at, query + first), n - first);
+        own.least = own.least < more.least ? own.least : more.least;
+        own.largest = own.largest > more.largest ? own.largest : more.largest;
+    }
     return own.least <= seen.largest && seen.least <= own.largest;
 }
 

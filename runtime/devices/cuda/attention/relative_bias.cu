@@ -3,7 +3,7 @@
  * an element of dw; in each row t of dbias the keys of its bucket are neighbours, a warp adds them
  * in f64. And the gradient of sinks: a block a head.
  */
-#include "intrinsics.h"
+#include "positions.h"
 
 #include "buckets.h"
 
@@ -14,8 +14,8 @@ __global__ void __launch_bounds__(BIAS_THREADS)
     begin_kernel();
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < z.t * z.s;
          i += (int64_t)gridDim.x * blockDim.x) {
-        int64_t distance = i % z.s - (i / z.s + z.apart), k = 0;
-        while (k + 1 < z.rows && (distance < z.at[k].from || distance > z.at[k].to)) k++;
+        int64_t distance = i % z.s - position_of(z.at, i / z.s), k = 0;
+        while (k + 1 < z.rows && (distance < z.row[k].from || distance > z.row[k].to)) k++;
         for (int64_t head = 0; head < z.heads; head++)
             element_store(bias, bias_dtype, head * z.t * z.s + i,
                           element_load(w, w_dtype, k * z.heads + head));
@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(BIAS_THREADS)
     int64_t k = blockIdx.x / z.heads, head = blockIdx.x % z.heads;
     double sum = 0.0;
     for (int64_t t = threadIdx.x / WARP; t < z.t; t += WARPS) {
-        int64_t same = t + z.apart; /* the key at the query's own position */
-        int64_t from = same + z.at[k].from, to = same + z.at[k].to;
+        int64_t same = position_of(z.at, t); /* the key at the query's own position */
+        int64_t from = same + z.row[k].from, to = same + z.row[k].to;
         if (from < 0) from = 0;
         if (to > z.s - 1) to = z.s - 1;
         for (int64_t s = from + threadIdx.x % WARP; s <= to; s += WARP)

@@ -6,7 +6,7 @@
  * a time. Angles and rounding are those of runtime/devices/cpu/attention/rope.c, so both devices
  * give the same bits.
  */
-#include "intrinsics.h"
+#include "positions.h"
 
 #define ROTARY_FUNCTION DEVICE
 #define ROTARY_TIMES(a, b) __dmul_rn((a), (b))
@@ -20,7 +20,7 @@ typedef struct Rope {
     void *y;
     int x_dtype, y_dtype;
     int64_t rows, positions, heads, h, dims;
-    int64_t from;         /* the position of the first row of a sample; */
+    Positions at;         /* of the rows of a sample; */
     const int32_t *place; /* or that of each row [B, T] */
     bool interleaved, back;
     double speed[MOST_TURNED / 2];
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(ROPE_THREADS) turn_rows(const Rope r) {
     int64_t half = r.dims / 2, width = r.interleaved ? r.dims : half;
     int64_t chunks = (width + EIGHT - 1) / EIGHT, rest = r.h - r.dims;
     for (int64_t row = blockIdx.x; row < r.rows; row += gridDim.x) {
-        double t = (double)(r.place ? r.place[row] : r.from + row % r.positions);
+        double t = (double)(r.place ? r.place[row] : position_of(r.at, row % r.positions));
         for (int64_t i = threadIdx.x; i < half; i += blockDim.x) {
             float sine;
             rotary_point(__dmul_rn(t, r.speed[i]), &c[i], &sine);
@@ -94,13 +94,14 @@ static int turn_pairs(const Launch *l, bool back) {
         return bad_operands(l);
     const int64_t *d = x.type->dim;
     Rope r = {x.at, y.at, x.dtype, y.dtype, d[0] * d[1], d[1], d[2], d[3]};
-    r.from = input_part(l->call, 0, 1).from;
+    DimPart own = input_part(l->call, 0, 1);
     r.interleaved = a->interleaved != 0;
     r.back = back;
     r.dims = a->dims ? a->dims : r.h;
     if (l->call->n_in > 1) r.place = (const int32_t *)input(l, 1).at;
     if (r.place && (input(l, 1).dtype != DT_I32 || input(l, 1).n != r.rows)) return bad_operands(l);
-    if (r.dims > r.h || r.dims % 2 != 0 || r.dims > MOST_TURNED) return bad_operands(l);
+    if (!dim_positions(&own, &r.at) || r.dims > r.h || r.dims % 2 != 0 || r.dims > MOST_TURNED)
+        return bad_operands(l);
     for (int64_t i = 0; i < r.dims / 2; i++) r.speed[i] = rotary_speed(a, i, r.dims / 2);
     if (x.n == 0) return 0;
     return LAUNCH(l, turn_rows, blocks_for(r.rows, 1), ROPE_THREADS, 0, r);

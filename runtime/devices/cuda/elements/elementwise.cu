@@ -6,6 +6,7 @@
  * Broadcast: b's n_b elements repeat along a, so element i takes b[i % n_b].
  */
 #include "evaluate.h"
+#include "positions.h"
 #include "scalar_math.h"
 #include "walks.h"
 
@@ -229,11 +230,11 @@ CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to
 /* ---- constants */
 
 __global__ void __launch_bounds__(ELEMENT_THREADS)
-    iota_write(int32_t *to, int64_t from, int64_t n) {
+    iota_write(int32_t *to, Positions at, int64_t n) {
     begin_kernel();
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x)
-        to[i] = (int32_t)(from + i);
+        to[i] = (int32_t)position_of(at, i);
 }
 __global__ void __launch_bounds__(ELEMENT_THREADS)
     widen_integers(float *to, const int32_t *from, int64_t n) {
@@ -269,8 +270,11 @@ KERNEL(iota) {
     Result to = output(l, 0);
     if (to.dtype != DT_I32) return launch_error(l, EXIT_CORRUPT, "the result is not i32");
     if (to.n == 0) return 0;
+    DimPart own = output_part(l->call, 0, 0);
+    Positions at;
+    if (!dim_positions(&own, &at)) return bad_operands(l);
     return LAUNCH(l, iota_write, blocks_for(to.n, ELEMENT_THREADS), ELEMENT_THREADS, 0,
-                  (int32_t *)to.at, output_part(l->call, 0, 0).from, to.n);
+                  (int32_t *)to.at, at, to.n);
 }
 
 __global__ void __launch_bounds__(ELEMENT_THREADS)
