@@ -259,8 +259,16 @@ static void emit_links(Emit *e, const Op *op) {
 
 /* The rules of ops.def do not see formulas: these are in a table of the graph. */
 static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type *out) {
-    if (op->kind != OP_fused)
-        return op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
+    if (op->kind != OP_fused) {
+        int64_t flops = op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
+        const Placement *placed = op->n_out ? g->values.at[op->out].placement : NULL;
+        if (op_info[op->kind].cost_class != CLASS_ATTENTION || !placed || !placed->cut[1])
+            return flops;
+        OpProducts p = op_products(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
+        flops /= MAX(p.pairs, 1); /* of the rank with the most pairs */
+        op_take_part(&p, op->attr, placed->cut[1] & mesh_backward_axes(&g->policy.mesh));
+        return flops * p.pairs;
+    }
     const Formula *f = &g->formulas.at[op->attr->index];
     Type value[FORMULA_OPERANDS + FORMULA_STEPS];
     for (uint32_t i = 0; i < op->n_in; i++) value[i] = in[i];

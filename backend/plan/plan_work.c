@@ -22,14 +22,24 @@ uint32_t plan_most_types(const Plan *p) {
     return most;
 }
 
+OpProducts plan_products(const Plan *p, const PlanInstr *in, const Type *types, bool mean) {
+    OpProducts of = op_products((OpKind)in->op, &in->attr, (int)in->n_in, types, (int)in->n_out,
+                                types + in->n_in);
+    const Placement *placed = plan_placement(p, &p->values[in->first_out]);
+    Mesh mesh = plan_mesh(p);
+    if (op_info[in->op].cost_class == CLASS_ATTENTION && placed && placed->cut[1])
+        op_take_part(&of, &in->attr, mean || placed->cut[1] & mesh_backward_axes(&mesh));
+    return of;
+}
+
 static double program_flops(const Plan *p, const PlanProgram *program, Type *types) {
     double flops = 0;
     for (uint32_t i = 0; i < program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[program->first_instr + i];
         if (in->flags & INSTR_RECOMPUTED) continue;
         plan_types(p, in, types);
-        flops += (double)op_product_flops((OpKind)in->op, &in->attr, (int)in->n_in, types,
-                                          (int)in->n_out, types + in->n_in);
+        OpProducts of = plan_products(p, in, types, true);
+        flops += (double)products_flops(&of);
     }
     return flops;
 }

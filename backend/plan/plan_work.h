@@ -3,6 +3,7 @@
 #ifndef FSDPC_PLAN_WORK_H
 #define FSDPC_PLAN_WORK_H
 
+#include "op.h"
 #include "plan.h"
 
 /* Types of its operands, then of its results; the most of any instruction. */
@@ -13,6 +14,9 @@ uint64_t plan_scratch(const Plan *p, const PlanInstr *in, int device, Type *type
 /* Operations of the products of forward and backward (column PRODUCTS of ops.def) in a step, over
  * all ranks and micro-batches. Recomputation to save memory does not count, so that it makes no
  * run look busier. */
+/* The products of an instruction with these types. Of attention whose queries are a part of the
+ * positions: those of the rank that has most of them, or the mean. */
+OpProducts plan_products(const Plan *p, const PlanInstr *in, const Type *types, bool mean);
 double plan_model_flops(const Plan *p);
 
 #endif

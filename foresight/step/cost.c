@@ -29,8 +29,7 @@ Costs costs_of(const Plan *p, const Machine *m, Arena *a) {
 
 static Cost kernel_cost(Costs *c, const PlanInstr *in) {
     OpKind op = (OpKind)in->op;
-    OpProducts p =
-        op_products(op, &in->attr, (int)in->n_in, c->types, (int)in->n_out, c->types + in->n_in);
+    OpProducts p = plan_products(c->plan, in, c->types, false);
     switch ((OpClass)op_info[op].cost_class) {
     case CLASS_PRODUCT: return cost_product(c, op, &p, c->types);
     case CLASS_ATTENTION: return cost_attention(c, &p, p.again > 0);

@@ -56,7 +56,7 @@ static int64_t rows_of(const Type *t) { return type_elements(t) / MAX(last_dim(t
 /* Rows of one place of the leading axes of a matmul. */
 static int64_t matrix_rows(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }
 
-static int64_t product_flops(const OpProducts *p) {
+int64_t products_flops(const OpProducts *p) {
     return 2 * p->count * times(times(p->b, p->pairs), p->k);
 }
 
@@ -66,7 +66,7 @@ static OpProducts products_linear(const Work *w) {
 }
 static int64_t flops_linear(const Work *w) {
     OpProducts p = products_linear(w);
-    return product_flops(&p) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
+    return products_flops(&p) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
 }
 
 /* dy [R, O], w [O, D] */
@@ -75,7 +75,7 @@ static OpProducts products_linear_grad_input(const Work *w) {
 }
 static int64_t flops_linear_grad_input(const Work *w) {
     OpProducts p = products_linear_grad_input(w);
-    return product_flops(&p);
+    return products_flops(&p);
 }
 
 static int64_t flops_linear_gelu(const Work *w) {
@@ -91,7 +91,7 @@ static OpProducts products_linear_grad_weight(const Work *w) {
 }
 static int64_t flops_linear_grad_weight(const Work *w) {
     OpProducts p = products_linear_grad_weight(w);
-    return product_flops(&p) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
+    return products_flops(&p) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
 }
 
 static int64_t flops_linear_grad_weight_bias(const Work *w) {
@@ -105,7 +105,7 @@ static OpProducts products_matmul(const Work *w) {
 }
 static int64_t flops_matmul(const Work *w) {
     OpProducts p = products_matmul(w);
-    return product_flops(&p);
+    return products_flops(&p);
 }
 static OpProducts products_matmul_grad_b(const Work *w) {
     int64_t m = matrix_rows(&w->out[0]);
@@ -114,7 +114,7 @@ static OpProducts products_matmul_grad_b(const Work *w) {
 }
 static int64_t flops_matmul_grad_b(const Work *w) {
     OpProducts p = products_matmul_grad_b(w);
-    return product_flops(&p);
+    return products_flops(&p);
 }
 
 /* Every row once, with the weights of its expert; as many rows for one as for another. */
@@ -127,7 +127,7 @@ static OpProducts products_experts(const Work *w) {
 }
 static int64_t flops_experts(const Work *w) {
     OpProducts p = products_experts(w);
-    return product_flops(&p);
+    return products_flops(&p);
 }
 /* dw [O, D] of each expert, from its share of the rows. */
 static OpProducts products_experts_weights(const Work *w) {
@@ -136,7 +136,7 @@ static OpProducts products_experts_weights(const Work *w) {
 }
 static int64_t flops_experts_weights(const Work *w) {
     OpProducts p = products_experts_weights(w);
-    return product_flops(&p);
+    return products_flops(&p);
 }
 
 /* 0 + 1 + .. + n - 1, where what is above `most` counts as `most`. */
@@ -174,7 +174,7 @@ static OpProducts products_attention(const Work *w) {
 }
 static int64_t flops_attention(const Work *w) {
     OpProducts p = products_attention(w);
-    return product_flops(&p) + 8 * times(p.b, p.pairs);
+    return products_flops(&p) + 8 * times(p.b, p.pairs);
 }
 
 /* Operand 0 is the gradient of o; recomputes scores, then dv, dp, dq, dk. */
@@ -185,7 +185,7 @@ static OpProducts products_attention_grad(const Work *w) {
 }
 static int64_t flops_attention_grad(const Work *w) {
     OpProducts p = products_attention_grad(w);
-    return product_flops(&p) / p.count * (p.count + p.again) + 12 * times(p.b, p.pairs);
+    return products_flops(&p) / p.count * (p.count + p.again) + 12 * times(p.b, p.pairs);
 }
 
 /* ---- bytes ---- */
@@ -376,10 +376,16 @@ OpProducts op_products(OpKind op, const Attrs *a, int n_in, const Type *in, int 
     return rule ? rule(&(Work){a, n_in, n_out, in, out}) : (OpProducts){.count = 0};
 }
 
+void op_take_part(OpProducts *p, const Attrs *a, bool mean) {
+    int64_t all = visible_pairs(a, p->n, p->n);
+    p->pairs = mean ? (int64_t)((double)all * (double)p->m / (double)p->n)
+                    : all - visible_pairs(a, p->n - p->m, p->n);
+}
+
 int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
                          const Type *out) {
     OpProducts p = op_products(op, a, n_in, in, n_out, out);
-    return product_flops(&p);
+    return products_flops(&p);
 }
 
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {

@@ -137,9 +137,13 @@ typedef struct OpProducts {
 } OpProducts;
 OpProducts op_products(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
                        const Type *out);
+/* Of attention whose m queries are a rank's part of n positions: pairs become those of the last m
+ * of them, which no rank exceeds, or the mean over all ranks. */
+void op_take_part(OpProducts *p, const Attrs *a, bool mean);
 /* The operations of `count`, which are work of the model when utilization is computed (MFU). */
 int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
                          const Type *out);
+int64_t products_flops(const OpProducts *p);
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
 /* Upper bound in bytes of the scratch memory that the op's kernel may ask for on that device. */
 int64_t op_workspace(OpKind op, DeviceKind device, const Attrs *a, int n_in, const Type *in,

@@ -34,7 +34,12 @@ TEST(products_have_rows_columns_and_depth) {
         7, 3, 5, 21);
     Type q = type_of(DT_F32, 4, (int64_t[]){2, 5, 6, 4}),
          k = type_of(DT_F32, 4, (int64_t[]){2, 8, 3, 4});
-    assert_products(products_of(OP_attention, &a, 3, (Type[]){q, k, k}, &q), 12, 5, 8, 4, 15);
+    OpProducts p = products_of(OP_attention, &a, 3, (Type[]){q, k, k}, &q);
+    assert_products(p, 12, 5, 8, 4, 15);
+    op_take_part(&p, &a, false); /* the last 5 of 8 queries */
+    assert_products(p, 12, 5, 8, 4, 4 + 5 + 6 + 7 + 8);
+    op_take_part(&p, &a, true); /* 5 of 8 on average: 36 * 5 / 8 */
+    assert_products(p, 12, 5, 8, 4, 22);
 }
 
 TEST(ops_with_products_have_their_class) {
