@@ -53,8 +53,9 @@ DimPart logits_part(const Plan *p, const Logits *l, int dim, int64_t rank) {
 
 /* The place of an entry of the whole dimension in the part; -1: it is in another one. */
 static int64_t place_in(const DimPart *part, int64_t entry) {
-    int64_t run = part->whole / part->runs, at = entry % run - part->from;
-    return at < 0 || at >= part->count ? -1 : entry / run * part->count + at;
+    int64_t run = part->whole / part->runs, number = entry / run;
+    int64_t at = entry % run - (number % 2 ? part->second : part->from);
+    return at < 0 || at >= part->count ? -1 : number * part->count + at;
 }
 
 int64_t logits_row(const Plan *p, const Logits *logits, int64_t rank, int64_t sample,
