@@ -36,13 +36,6 @@ error[E0230]: train.cache: slice needs several positions at once
   |                       ^^^^^^^^
   |
   = help: leave train.cache out: --generate then computes the whole text for each token
-error[E0230]: train.cache: rope cannot begin at a position
- --> m.fsd:7:16
-  |
-7 |     return out(rope(h) as [B, T, 8])
-  |                ^^^^^^^
-  |
-  = help: leave train.cache out: --generate then computes the whole text for each token
 error[E0230]: a plan with train.cache cannot evaluate, so it excludes train.eval_every
  --> -s:1:18
   |

@@ -13,6 +13,7 @@ config
 data
   order            = shuffle                  # default
 train
+  cache            = false                    # default
   batch            = 20                       # -s
   accumulate       = 1                        # default
   steps            = none                     # -s
@@ -20,4 +21,3 @@ train
   optimizer        = adamw(lr = 0.001, betas = (0.9, 0.999), eps = 1e-08, weight_decay = 0.01) # default
   schedule         = constant(warmup = 0)     # default
   clip             = 11                       # m.fsd:3
-  clip_value       = none                     # default

@@ -77,10 +77,6 @@ error[E0101]: unexpected `@`, expected end of line or `(` or `[`
 error[E0101]: unexpected `*`, expected an expression
   --> m.fsd:18:12
    = help: comments start with `#`
-error[E0101]: unexpected `:`, expected `(` or `[` or `,` or `]`
-  --> m.fsd:20:14
-   = help: a range is first:end; steps are not supported
-  --> m.fsd:20:10
 error[E0101]: unexpected `,`, expected end of line or `(` or `[`
   --> m.fsd:21:13
    = help: a method returns one value, which can be a tuple: return (a, b)
@@ -91,6 +87,4 @@ error[E0101]: unexpected `(`, expected `{`
 error[E0101]: unexpected end of line, expected `{`
   --> m.fsd:25:13
    = help: use "file.fsd" includes another file; functions are always available
-error[E0107]: too many syntax errors; giving up here
-  --> m.fsd:25:13
 ==== exit 1

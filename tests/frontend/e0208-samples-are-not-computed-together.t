@@ -37,8 +37,8 @@ error[E0208]: `linear` would mix samples, so its result would depend on the numb
   = help: the first axis of w f32[8, 32] is the batch axis
 error[E0208]: `rms_norm` would mix samples, so its result would depend on the number of ranks
   = help: the first axis of x f32[8] is the batch axis
-error[E0208]: `gather` from rows of samples would depend on the number of ranks
-  = help: the table must be made of parameters only
+error[E0208]: the table must be made of parameters only
+  = help: `gather` from rows of samples would depend on the number of ranks; gather(x, ids, axis = 1) takes entries of each sample
 error[E0208]: `relative_bias` would mix samples, so its result would depend on the number of ranks
   = help: the first axis of w f32[8, 4] is the batch axis
 error[E0208]: `+` would match the samples of [B, D] with another axis

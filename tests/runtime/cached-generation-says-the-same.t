@@ -86,7 +86,8 @@ window dp=1 True 4 True True
 window dp=1 True 5 True True
 twice pp=2 True 4 True True
 twice pp=2 True 5 True True
-error[E0230]: train.cache: rope cannot begin at a position
+turned dp=2,tp=2 True 5 True True
+turned dp=2,tp=2 True 5 True True
 8  the plan computes the model: 130 ops, 6 losses and metrics, 239 facts, dtypes of 161 results
 1
 9 18 13
