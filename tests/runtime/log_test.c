@@ -62,9 +62,17 @@ TEST(what_is_not_finite_is_null) {
     Logged l;
     open_run(&l, 0, false);
     assert_int_equal(metrics_open(&l.run, &l.metrics, error), 0);
-    StepNumbers step[] = {{0, 1.5, 2, 0.25, 0.5, 0, false},
-                          {1, NAN, INFINITY, 0.25, 0.5, 8, true},
-                          {2, -INFINITY, -NAN, 0, 0.5, 0, false}};
+    StepNumbers step[] = {
+        {.step = 0, .loss = 1.5, .norm = 2, .lr = 0.25, .seconds = 0.5},
+        {.step = 1,
+         .loss = NAN,
+         .norm = INFINITY,
+         .lr = 0.25,
+         .seconds = 0.5,
+         .loss_scale = 8,
+         .skipped = true},
+        {.step = 2, .loss = -INFINITY, .norm = -NAN, .seconds = 0.5},
+    };
     for (int i = 0; i < 3; i++) assert_int_equal(metrics_step(l.metrics, &step[i], error), 0);
     const char *const name[] = {"loss", "mse"};
     assert_true(isnan(metrics_best(l.metrics)));
