@@ -201,15 +201,23 @@ static void of_cross_entropy(const Trial *t, double *const *out) {
     }
 }
 
-static void of_cross_entropy_grad(const Trial *t, double *const *out) {
-    const Case *c = t->c;
-    int64_t v = last(&c->in[0].type);
-    EACH(i, in_n(c, 0)) {
-        double p = exp(t->in[0][i] - t->in[2][i / v]);
-        double carried = p * (fabs(t->in[0][i]) + fabs(t->in[2][i / v]));
-        double one = t->in[1][i / v] == (double)(i % v);
-        out[0][i] = ldexp(p + carried + one, (int)c->attr.exponent);
+/* Of logits, targets and lse, which are operands `first` and after it. */
+static void add_slopes(const Trial *t, int first, double *out) {
+    const double *x = t->in[first], *lse = t->in[first + 2];
+    int64_t v = last(&t->c->in[first].type);
+    EACH(i, in_n(t->c, first)) {
+        double p = exp(x[i] - lse[i / v]), carried = p * (fabs(x[i]) + fabs(lse[i / v]));
+        out[i] = p + carried + (t->in[first + 1][i / v] == (double)(i % v));
     }
+}
+static void of_cross_entropy_grad(const Trial *t, double *const *out) {
+    add_slopes(t, 0, out[0]);
+    EACH(i, in_n(t->c, 0)) out[0][i] = ldexp(out[0][i], (int)t->c->attr.exponent);
+}
+static void of_cross_entropy_each_grad(const Trial *t, double *const *out) {
+    int64_t v = last(&t->c->in[1].type);
+    add_slopes(t, 1, out[0]);
+    EACH(i, in_n(t->c, 1)) out[0][i] *= fabs(t->in[0][i / v]);
 }
 
 static void of_cross_entropy_both(const Trial *t, double *const *out) {
