@@ -203,6 +203,23 @@ template <bool keys> DEVICE PassingHeads passing_of(const Attention &a, int64_t 
     return r;
 }
 
+/* p += x1 y1^T and, if wanted, ds += x2 y2^T, of the warp's 16 owned rows and a passing tile. */
+template <int dtype, int width, bool both>
+DEVICE void add_products(float (*p)[4], const uint16_t *x1, const uint16_t *y1, float (*ds)[4],
+                         const uint16_t *x2, const uint16_t *y2) {
+    enum { PASSING = passing_rows(width) };
+    int row = 16 * (int)(threadIdx.x / WARP);
+#pragma unroll
+    for (int i = 0; i < width / 16; i++) {
+        uint32_t left[4];
+        left_of<width>(left, x1, row, i);
+        times_rows<dtype, PASSING, width>(p, left, y1, i);
+        if (!both) continue;
+        left_of<width>(left, x2, row, i);
+        times_rows<dtype, PASSING, width>(ds, left, y2, i);
+    }
+}
+
 /* Tile `ahead` is on its way while tile `other`, the one before, is used. */
 template <int dtype, int width, Role role, bool any>
 __global__ void __launch_bounds__(BLOCK, blocks_backward(width, role, any))
@@ -255,15 +272,7 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, role, any))
         if (turn >= 0 && (!any || rows_open<keys, PASSING>(a, (int)b, own, other))) {
             const uint16_t *now1 = y1 + SIZE - next * SIZE, *now2 = y2 + SIZE - next * SIZE;
             float p[PASSING / 8][4] = {}, ds[PASSING / 8][4] = {};
-#pragma unroll
-            for (int i = 0; i < width / 16; i++) {
-                uint32_t left[4];
-                left_of<width>(left, x1, 16 * warp, i);
-                times_rows<dtype, PASSING, width>(p, left, now1, i);
-                if (!first_sum) continue;
-                left_of<width>(left, x2, 16 * warp, i);
-                times_rows<dtype, PASSING, width>(ds, left, now2, i);
-            }
+            add_products<dtype, width, first_sum>(p, x1, now1, ds, x2, now2);
             tile_gradients<keys, width, any>(a, p, ds, (int)b, keys ? now_head : (int)own_head, own,
                                              other, passing + STAGE - next * STAGE, owned);
             if (first_sum) times_tile<dtype, PASSING, width>(out1, ds, now1);
