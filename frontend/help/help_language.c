@@ -123,11 +123,14 @@ static void add_modules(HelpBook *b) {
 
 /* ---- calls ---- */
 
+/* Does the example of a function set a key of section train? */
+static bool is_of_train(const CallInfo *c) {
+    return !strncmp(c->example, "loss = ", 7) || !strncmp(c->example, "metric = ", 9);
+}
+
 static ExampleKind where_of(const CallInfo *c) {
     switch (c->group) {
-    case GROUP_FUNCTION:
-        return c->op != OP_COUNT && op_info[c->op].term != TERM_NONE ? EXAMPLE_TRAIN
-                                                                     : EXAMPLE_STATEMENT;
+    case GROUP_FUNCTION: return is_of_train(c) ? EXAMPLE_TRAIN : EXAMPLE_STATEMENT;
     case GROUP_NUMBER: return EXAMPLE_CONFIG;
     case GROUP_INIT: return EXAMPLE_MEMBER;
     case GROUP_SOURCE: return EXAMPLE_DATA;

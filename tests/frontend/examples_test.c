@@ -69,7 +69,7 @@ static void model_around(ExampleKind where, const char *text, Buf *out) {
                     "    scores = x\n    weights, choices = topk(softmax(scores), 2)\n");
     put(out, where, EXAMPLE_STATEMENT, text);
     buf_printf(out, "    return head(x)\n  }\n}\ndata {\n");
-    bool regression = strstr(text, "mse(");
+    bool regression = strstr(text, "model(x), y)") || strstr(text, "softmax(y)");
     put(out, where, EXAMPLE_TRAIN,
         regression ? "train = synthetic(x = [8], y = [4], samples = 64)"
                    : "val = text(\"book.txt\")");

@@ -126,10 +126,11 @@ void trial_call(const Trial *t, const void *const *in, void *const *out, void *s
                 int64_t scratch_bytes, int32_t threads, TrialCall *made) {
     const Case *c = t->c;
     for (int i = 0; i < c->n_in + c->n_out; i++) made->types[i] = &t->types[i];
+    AxisRole axis = c->op == OP_part ? AXIS_tp : AXIS_dp; /* an axis that cuts values */
     made->rank = (RankInfo){.plan = c->plan,
                             .rank = c->rank,
                             .threads = threads,
-                            .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
+                            .mesh = {1, {{axis, MAX(c->ranks, 1)}}}};
     made->call = (KernelCall){.rank = &made->rank,
                               .op = c->op,
                               .attr = &c->attr,
