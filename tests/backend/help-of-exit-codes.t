@@ -8,7 +8,6 @@ exit-codes: how fsdpc and fsdp-run end
   2                     the environment: unsupported here, no such file, no memory, disk full
   3                     an input that is not what it claims to be: plan, weights, data
   4                     a rank failed or stopped answering
-  5                     the loss or a gradient was not finite under on_nan = stop, or a computed id
-                        out of range
+  5                     a loss or gradient is not finite, or a computed id is out of range
   130                   interrupted; the step was finished and --save written
   134                   a bug in the program: the message names its file and line

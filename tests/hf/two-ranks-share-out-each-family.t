@@ -33,5 +33,5 @@ for model in models:
 print(len(models), "models")
 ==== out
 six-layers.fsd: 0.603 of the parameters, 0.504 of the work; fc.*.bias fc.*.weight
-falcon.fsd: 0.597 of the parameters, 0.488 of the work; h.*.self_attention.query_key_value.weight h.*.self_attention.dense.weight
+falcon.fsd: 0.597 of the parameters, 0.512 of the work; h.*.self_attention.query_key_value.weight h.*.self_attention.dense.weight
 38 models

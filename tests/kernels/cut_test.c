@@ -42,7 +42,7 @@ static bool is_small(const Case *c) {
     int64_t n = 0;
     for (int i = 0; i < c->n_in; i++) n += type_elements(&c->in[i].type);
     for (int j = 0; j < c->n_out; j++) n += type_elements(&c->out[j]);
-    return n <= (launch_module ? MOST_ELEMENTS / 2 : MOST_ELEMENTS);
+    return n <= MOST_ELEMENTS;
 }
 
 /* Opens the next one; false: there is no more. */
