@@ -12,6 +12,7 @@ Depends: libc6, libdnnl2, libgcc-s1, libgomp1, libjansson4, libstdc++6, libxxhas
 ./bin/fsdp-run
 ./bin/fsdpc
 ./bin/fsdpc-tokenize
+./lib/fsdpc/kernel_compare
 ./share/bash-completion/completions/fsdpc
 ./share/doc/fsdpc/copyright
 ./share/fsdpc/machines/a100-40.machine
