@@ -21,6 +21,7 @@ help: let torchrun start the run again, with --resume-or-start FOLDER in place o
 error: cannot open data file none: No such file or directory
 help: data paths are relative to the working directory; --data train=PATH names another file
 error: step 1: loss nan, gradient norm nan: not finite; the weights are those from before this step
+note: the first result that is not finite (nan) is that of out toy.fsd:4:16: linear #9, on rank 0
 help: train.on_nan = skip leaves such steps out
 error: ck/step-00000006/manifest.json: checksum mismatch
 help: no earlier checkpoint is intact
