@@ -1,5 +1,4 @@
 /* fsdpc machine: measures this machine by running plans, or does the first or last part of that. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 
 #include "driver_files.h"
 #include "measure.h"
+#include "program_files.h"
 
 enum { TURNS = 4 };
 #define BUSY 1.15
@@ -104,15 +104,6 @@ static int run_turns(Driver *d, Runs *r) {
     return EXIT_DONE;
 }
 
-static void remove_folder(const char *path) {
-    DIR *folder = opendir(path);
-    const struct dirent *file;
-    while (folder && (file = readdir(folder)))
-        if (file->d_name[0] != '.') unlinkat(dirfd(folder), file->d_name, 0);
-    if (folder) closedir(folder);
-    rmdir(path);
-}
-
 /* ---- the file */
 
 /* Steps of a plan differ more between turns than on a machine where nothing else runs. */
@@ -180,17 +171,15 @@ static int fit_traces(Driver *d, const char *const *files, uint32_t n, const Run
 
 static int measure_here(Driver *d) {
     Options *o = &d->options;
-    const char *tmp = getenv("TMPDIR");
-    char *folder = arena_printf(d->arena, "%s/fsdpc-machine-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!o->threads) o->threads = MAX(sysconf(_SC_NPROCESSORS_ONLN) / o->ranks, 1);
-    Runs r = {.program = find_program(d), .folder = folder};
+    Runs r = {.program = find_program(d)};
     r.threads = arena_printf(d->arena, "%lld", (long long)o->threads);
-    if (!mkdtemp(folder)) fail_environment("cannot make %s: %s", folder, strerror(errno));
+    r.folder = temporary_folder(d->arena, "fsdpc-machine");
     driver_catch_signals();
-    int code = write_plans(d, folder);
+    int code = write_plans(d, r.folder);
     if (!code) code = run_turns(d, &r);
     if (!code) code = fit_traces(d, r.traces.at, r.traces.n, &r);
-    remove_folder(folder);
+    temporary_folder_remove(r.folder);
     return code;
 }
 

@@ -1,7 +1,10 @@
 #include "program_files.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,4 +28,26 @@ const char *shared_file(Arena *a, const char *path) {
             if (program_file(places[k], path, found, sizeof found)) return arena_strdup(a, found);
     }
     return path;
+}
+
+const char *temporary_folder(Arena *a, const char *name) {
+    enum { LETTERS = 6 }; /* that mkdtemp chooses; they must be X before */
+    const char *base = getenv("TMPDIR");
+    char *path = arena_printf(a, "%s/%s-%*s", base && *base ? base : "/tmp", name, LETTERS, "");
+    memset(path + strlen(path) - LETTERS, 'X', LETTERS);
+    if (!mkdtemp(path))
+        fail_environment(
+            "cannot make the folder %s: %s; set TMPDIR to a folder that can be written", path,
+            strerror(errno));
+    return path;
+}
+
+void temporary_folder_remove(const char *path) {
+    DIR *folder = opendir(path);
+    const struct dirent *file;
+    while (folder && (file = readdir(folder)))
+        if (strcmp(file->d_name, ".") && strcmp(file->d_name, ".."))
+            unlinkat(dirfd(folder), file->d_name, 0);
+    if (folder) closedir(folder);
+    rmdir(path);
 }

@@ -10,7 +10,6 @@
  *
  * On device cpu the kernels of its own instruction set are compared with plain ones.
  */
-#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +66,8 @@ typedef struct SelfTest {
     const RunOptions *options;
     DeviceKind kind;
     Arena *arena;
-    char folder[64], run[4096], fsdpc[4096], compare[4096], modules[DEVICE_KINDS][4096];
+    const char *folder;
+    char run[4096], fsdpc[4096], compare[4096], modules[DEVICE_KINDS][4096];
     Row row[MOST_ROWS];
     Job job[2 * MOST_ROWS];
     size_t n_rows, n_jobs, printed, plans; /* plans: jobs that compile, which come first */
@@ -327,22 +327,12 @@ static void find_programs(void) {
                          test.modules[d]);
 }
 
-static void remove_folder(void) {
-    char path[4096];
-    DIR *folder = opendir(test.folder);
-    for (struct dirent *e; folder && (e = readdir(folder)) != NULL;)
-        if (snprintf(path, sizeof path, "%s/%s", test.folder, e->d_name) > 0) unlink(path);
-    if (folder) closedir(folder);
-    rmdir(test.folder);
-}
+static void remove_folder(void) { temporary_folder_remove(test.folder); }
 
 static void make_folder(void) {
-    const char *base = getenv("TMPDIR");
-    char path[4096];
-    snprintf(test.folder, sizeof test.folder, "%s/fsdp-self-test-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(test.folder)) fail_environment("%s: a folder cannot be made", test.folder);
+    test.folder = temporary_folder(test.arena, "fsdp-self-test");
     atexit(remove_folder);
-    snprintf(path, sizeof path, "%s/model.fsd", test.folder);
+    const char *path = text_of("%s/model.fsd", test.folder);
     FILE *f = fopen(path, "we");
     if (!f || fputs(model, f) < 0 || fclose(f)) fail_environment("%s cannot be written", path);
 }
