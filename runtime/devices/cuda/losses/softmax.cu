@@ -15,11 +15,11 @@ enum { ROW_WARPS = 4, SOFTMAX_THREADS = ROW_WARPS * WARP };
 
 static unsigned row_blocks(int64_t rows) { return (unsigned)((rows + ROW_WARPS - 1) / ROW_WARPS); }
 
-__global__ void __launch_bounds__(SOFTMAX_THREADS)
-    softmax_rows(Real x, void *out, int dtype, int64_t rows, int64_t width) {
-    begin_kernel();
-    int64_t row = MY_ROW, start = row * width;
-    if (row >= rows) return;
+/* The largest number of the warp's row, and the sum of exp(x - top). */
+struct RowSum {
+    float top, sum;
+};
+DEVICE RowSum sum_of_row(Real x, int64_t start, int64_t width) {
     float top = -INFINITY, sum = 0.0f;
     EACH_EIGHT_OF_LANE(i, width) {
         Eight v = load8(x.at, x.dtype, start + i, width - i, -INFINITY);
@@ -30,10 +30,19 @@ __global__ void __launch_bounds__(SOFTMAX_THREADS)
         Eight v = load8(x.at, x.dtype, start + i, width - i, -INFINITY);
         EACH(j) if (i + j < width) sum += expf(v.x[j] - top);
     }
-    float scale = 1.0f / warp_sum(sum);
+    return {top, warp_sum(sum)};
+}
+
+__global__ void __launch_bounds__(SOFTMAX_THREADS)
+    softmax_rows(Real x, void *out, int dtype, int64_t rows, int64_t width) {
+    begin_kernel();
+    int64_t row = MY_ROW, start = row * width;
+    if (row >= rows) return;
+    RowSum of = sum_of_row(x, start, width);
+    float scale = 1.0f / of.sum;
     EACH_EIGHT_OF_LANE(i, width) {
         Eight v = load8(x.at, x.dtype, start + i, width - i);
-        EACH(j) v.x[j] = expf(v.x[j] - top) * scale;
+        EACH(j) v.x[j] = expf(v.x[j] - of.top) * scale;
         store8(out, dtype, start + i, width - i, v);
     }
 }
@@ -53,18 +62,8 @@ __global__ void __launch_bounds__(SOFTMAX_THREADS)
     begin_kernel();
     int64_t row = MY_ROW, start = row * width;
     if (row >= rows) return;
-    float top = -INFINITY, sum = 0.0f;
-    EACH_EIGHT_OF_LANE(i, width) {
-        Eight v = load8(x.at, x.dtype, start + i, width - i, -INFINITY);
-        EACH(j) top = fmaxf(top, v.x[j]);
-    }
-    top = warp_max(top);
-    EACH_EIGHT_OF_LANE(i, width) {
-        Eight v = load8(x.at, x.dtype, start + i, width - i, -INFINITY);
-        EACH(j) if (i + j < width) sum += expf(v.x[j] - top);
-    }
-    sum = warp_sum(sum);
-    if (threadIdx.x % WARP == 0) out[row] = (float)((double)top + log((double)sum));
+    RowSum of = sum_of_row(x, start, width);
+    if (threadIdx.x % WARP == 0) out[row] = (float)((double)of.top + log((double)of.sum));
 }
 
 KERNEL(logsumexp) {
