@@ -129,7 +129,7 @@ static int run_here(Run *run, char **argv) {
     bool orderly = false;
     int code = compare_processes(run, prepare_run(run, &weights));
     if (!code) ranks_number(run);
-    if (!code) code = trial_run(run, argv);
+    if (!code) trial_run(run, argv);
     if (!code) code = ranks_open(run);
     if (!code) {
         code = ranks_run(run);

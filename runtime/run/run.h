@@ -68,7 +68,7 @@ void rank_close(Rank *r);
 
 /* trial.c */
 /* Has what may harm a process tried by others, which argv starts. */
-int trial_run(Run *run, char **argv);
+void trial_run(Run *run, char **argv);
 bool trial_is_wanted(Run *run); /* of this process; fills run->trial */
 int trial_here(Run *run);
 

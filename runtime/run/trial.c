@@ -72,14 +72,13 @@ static void await_trial(const Run *run, pid_t child, int log, char *why) {
         snprintf(why, ERROR_BYTES, "ended with exit code %d", WEXITSTATUS(status));
 }
 
-int trial_run(Run *run, char **argv) {
+void trial_run(Run *run, char **argv) {
     const Device *d = run->device;
     int log = -1;
-    if (!d->trial_begin) return 0;
     char error[ERROR_BYTES];
     DeviceOptions device = rank_device_options(&run->rank[0]);
-    int code = d->trial_begin(&device, &log, error);
-    if (code) return report_error(code, error);
+    /* Who opens ranks finds the same fault, and says so once for all processes. */
+    if (!d->trial_begin || d->trial_begin(&device, &log, error)) return;
     for (bool again = log >= 0; again;) {
         char why[ERROR_BYTES] = "";
         pid_t child = start_trial(log, argv, why);
@@ -87,7 +86,6 @@ int trial_run(Run *run, char **argv) {
         bool called_off = atomic_load(&run->end.interrupted) != 0;
         again = d->trial_end(log, !*why && !called_off, *why && !called_off ? why : NULL);
     }
-    return 0;
 }
 
 /* ---- the process that tries */

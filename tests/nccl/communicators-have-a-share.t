@@ -15,5 +15,4 @@
       6 ctas -2147483648 policy -2147483648
 132 multiprocessors
 FSDP_NCCL_CTAS=all: choose a number of multiprocessors from 1 to 64, 0 for no limit, or leave it unset
-FSDP_NCCL_CTAS=all: choose a number of multiprocessors from 1 to 64, 0 for no limit, or leave it unset
 ==== exit 2
