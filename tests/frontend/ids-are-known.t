@@ -1,5 +1,5 @@
 # RUN: %fsdpc compile -q -n 1 %s -o p && echo fits
-# RUN: for e in 'iota(T) + 5' 'iota(T) - 1' '9 + (ids >= 0)' 'iota(T) / 2' 'sum(pos.weight) + iota(T)'; do sed "s|pos(0 \* ids)|pos($e)|" m.fsd > n.fsd; %fsdpc compile -q -n 1 n.fsd -o p 2>&1 | grep -E '^error|= help'; done; true
+# RUN: for e in 'iota(T) + 5' 'iota(T) - 1' '9 + (ids >= 0)' 'clamp(iota(T), 9, 20)' '9 - clamp(iota(T), -9, -1)' 'iota(T) / 2' 'sum(pos.weight) + iota(T)'; do sed "s|pos(0 \* ids)|pos($e)|" m.fsd > n.fsd; %fsdpc compile -q -n 1 n.fsd -o p 2>&1 | grep -E '^error|= help'; done; true
 # Ids of which only integers can come need no int(..); those that surely have no row are refused, others are left to the kernel.
 ==== m.fsd
 config { D = 4; V = 11 }
@@ -25,6 +25,10 @@ error[E0204]: [9, D] has 9 entries along axis 0, too few for `gather`: D = 4 (li
    = help: ids from 0 to 8 have an entry, but these are -1 to 4: clamp(ids, 0, n - 1) limits them
 error[E0204]: [9, D] has 9 entries along axis 0, too few for `gather`: D = 4 (line 1)
    = help: ids from 0 to 8 have an entry, but these are 9 to 10: clamp(ids, 0, n - 1) limits them
+error[E0204]: [9, D] has 9 entries along axis 0, too few for `gather`: D = 4 (line 1)
+   = help: ids from 0 to 8 have an entry, but these are 9 to 9: clamp(ids, 0, n - 1) limits them
+error[E0204]: [9, D] has 9 entries along axis 0, too few for `gather`: D = 4 (line 1)
+   = help: ids from 0 to 8 have an entry, but these are 10 to 10: clamp(ids, 0, n - 1) limits them
 error[E0204]: `gather` takes integers
    = help: these can be fractions: write gather(table, int(ids)); an id that the table does not have ends the run
 error[E0204]: `gather` takes integers
