@@ -27,6 +27,6 @@ config {
   require H % KV == 0 "num_attention_heads must be a multiple of num_key_value_heads"
 }
 p.json q.json differ: char 14, line 2
-llama.fsd, compiled by fsdpc 0.1.0, fingerprint 7abbaa11e0da1e75
+llama.fsd, compiled by fsdpc 0.1.0, fingerprint 577ca22746b3011b
 ==== err
 m.fsd: a model of family llama with 76,160 parameters
