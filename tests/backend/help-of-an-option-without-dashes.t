@@ -1,4 +1,4 @@
-# RUN: %fsdpc help hosts | head -3; %fsdpc help overlap | head -3
+# RUN: %fsdpc help hosts | sed -n 1,3p; %fsdpc help overlap | sed -n 1,3p
 # The page of an option is found by its name without dashes.
 ==== out
 --hosts (option of fsdp-run)

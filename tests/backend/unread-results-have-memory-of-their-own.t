@@ -1,4 +1,4 @@
-# RUN: %fsdpc compile -q %s -o %t/p && %fsdpc check %t/p | head -1
+# RUN: %fsdpc compile -q %s -o %t/p && %fsdpc check %t/p | sed -n 1p
 # Two results of a fused op, one of which only a view reads that nothing reads, do not take the same operand's memory.
 ==== m.fsd
 config { D = 6; V = 11 }

@@ -1,4 +1,4 @@
-# RUN: %fsdpc fit --machine small.machine --device cpu net.fsd | grep -E '^net|^smallest'; %fsdpc fit --machine small.machine --memory 1MB --device cpu net.fsd | head -2
+# RUN: %fsdpc fit --machine small.machine --device cpu net.fsd | grep -E '^net|^smallest'; %fsdpc fit --machine small.machine --memory 1MB --device cpu net.fsd | sed -n 1,2p
 # Memory and ranks of a node come from the machine file, except what options say.
 ==== small.machine
 {"format": 1, "device": {"memory_bytes": {"value": 64000, "from": "assumed"}, "outside_bytes": {"value": 1000, "from": "assumed"}},

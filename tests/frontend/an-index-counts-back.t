@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=model %s | sed -n '/^program eval/q; s/.* = linear.*\("[^"]*"\).*/\1/p'
+# RUN: %fsdpc dump --stage=model %s | sed -n '/^program eval/,$d; s/.* = linear.*\("[^"]*"\).*/\1/p'
 # A negative index of an array of modules, or of a list, counts back from its end.
 ==== net.fsd
 module Net {

@@ -1,4 +1,4 @@
-# RUN: for x in 'image as [B, n * n, C, p * p]' 'image as [B, n, p, n, p, C]' 'image as [B, C, n, p, n, p] as [B, n, n, C, p, p]' 'image as [B, C, n, p, size] as [B, C, n, p * size]' 'image as [B, C, n, p, size] as [B, n, C, p, size]'; do sed "s/= IMAGE/= $x/" m.fsd > net.fsd; %fsdpc dump --stage=model net.fsd 2>&1 | sed -n '/^program eval/q;/^error/p;/help:/p;s/.*= \(reshape\|transpose\)/\1/;s/ !.*//;/^reshape\|^transpose/p'; echo; done
+# RUN: for x in 'image as [B, n * n, C, p * p]' 'image as [B, n, p, n, p, C]' 'image as [B, C, n, p, n, p] as [B, n, n, C, p, p]' 'image as [B, C, n, p, size] as [B, C, n, p * size]' 'image as [B, C, n, p, size] as [B, n, C, p, size]'; do sed "s/= IMAGE/= $x/" m.fsd > net.fsd; %fsdpc dump --stage=model net.fsd 2>&1 | sed -n '/^program eval/,$d;/^error/p;/help:/p;s/.*= \(reshape\|transpose\)/\1/;s/ !.*//;/^reshape\|^transpose/p'; echo; done
 # A name on both sides of `as` is one axis, so as many elements stand before it; in two steps it may move.
 ==== m.fsd
 config { C = 3; n = 2; p = 4; size = n * p }

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=model %s | sed -nE '/^program eval/q;/= (slice|reshape|concat)/{s/ !forward.*//;s/.*%[0-9]+: //p}'
+# RUN: %fsdpc dump --stage=model %s | sed -nE '/^program eval/,$d;/= (slice|reshape|concat)/{s/ !forward.*//;s/.*%[0-9]+: //p}'
 # RUN: for e in '::2' ':, ::0' ':, ::-1' ':, 5:2:2' ':, ::1.5'; do sed "s|a = .*|a = x[$e]|" m.fsd > n.fsd; %fsdpc dump --stage=model n.fsd 2>&1 | grep -E '^error|= help'; done; true
 # x[:, a:b:n] takes every n-th entry: runs of n entries that lie within the axis are an axis of their own, of which one entry is taken.
 ==== m.fsd
