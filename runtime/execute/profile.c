@@ -6,11 +6,12 @@
  * collective counts as the collective's.
  *
  * The table adds up all calls of a program but the first, which touches memory for the first time:
- * by op, by unit and by stream, and tells how long each stage of a pipeline was idle: it waited for
- * other stages, in messages or in sums over stages, and nothing else was under way. The trace has
- * the latest calls of each rank (LATEST, fewer in a large plan) in Chrome's format, which Perfetto
- * opens: a process per rank, a thread per stream. Each process of a run writes a file: rank 0 FILE,
- * rank N FILE.N. */
+ * by op, by unit and by stream, with the share that they reach of the machine's limits
+ * (machine_limits.c; nothing is said of collectives and copies between device and host), and tells
+ * how long each stage of a pipeline was idle: it waited for other stages, in messages or in sums
+ * over stages, and nothing else was under way. The trace has the latest calls of each rank (LATEST,
+ * fewer in a large plan) in Chrome's format, which Perfetto opens: a process per rank, a thread per
+ * stream. Each process of a run writes a file: rank 0 FILE, rank N FILE.N. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine_limits.h"
 #include "op.h"
 #include "prepared.h"
 
@@ -59,6 +61,7 @@ struct Profile {
     StageTotal *stage;
     LatestCall *latest;
     uint64_t n_latest, n_calls; /* places in `latest`, calls so far: the last ones are there */
+    MachineLimits limits;       /* for the table, which rank 0 of the process prints */
     double begun;               /* the call under way */
     uint32_t base;              /* its first instruction with stamps, where the device has stamps */
 };
@@ -85,6 +88,7 @@ int profile_open(Rank *r, Profile **out, char *error) {
     p->stage = arena_array(a, StageTotal, plan->n_programs + 1); /* no more than programs */
     p->latest = arena_array(a, LatestCall, p->n_latest);
     for (uint64_t i = 0; i < p->n_latest; i++) p->latest[i].span = arena_array(a, TimeSpan, most);
+    if (r == &r->run->rank[0] && !r->run->trial) limits_measure(r, &p->limits);
     return 0;
 }
 
@@ -277,6 +281,8 @@ typedef struct ProfileRow {
     const char *name;
     uint64_t n;
     double seconds, flops, bytes;
+    double least;  /* seconds at the machine's limits */
+    bool no_limit; /* of some instruction it is not known */
 } ProfileRow;
 
 static int by_time(const void *a, const void *b) {
@@ -310,6 +316,10 @@ static uint64_t collect_rows(const Profile *p, const char *(*name)(const Plan *,
         row[i].seconds += t->seconds;
         row[i].flops += (double)plan->instrs[k].flops * (double)t->n;
         row[i].bytes += (double)plan->instrs[k].bytes * (double)t->n;
+        const KernelCall *call = &p->rank->executor->prepared[k].kernel;
+        double least = limits_seconds(&p->limits, &plan->instrs[k], call);
+        row[i].least += least * (double)t->n;
+        row[i].no_limit |= least == 0;
     }
     qsort(row, n, sizeof *row, by_time);
     return n;
@@ -326,15 +336,17 @@ static void format_rate(char *out, size_t size, double n, double seconds) {
 static void print_rows(FILE *out, const char *title, const ProfileRow *row, uint64_t n) {
     double all = 0;
     for (uint64_t i = 0; i < n; i++) all += row[i].seconds;
-    fprintf(out, "\n%-28s %10s %12s %6s %12s %9s %9s\n", title, "times", "total ms", "share",
-            "mean us", "GFLOP/s", "GB/s");
+    fprintf(out, "\n%-28s %10s %12s %6s %12s %9s %9s %8s\n", title, "times", "total ms", "share",
+            "mean us", "GFLOP/s", "GB/s", "of limit");
     for (uint64_t i = 0; i < n; i++) {
-        char flops[24], bytes[24];
+        char flops[24], bytes[24], limit[24] = "-";
         format_rate(flops, sizeof flops, row[i].flops, row[i].seconds);
         format_rate(bytes, sizeof bytes, row[i].bytes, row[i].seconds);
-        fprintf(out, "%-28s %10" PRIu64 " %12.3f %5.1f%% %12.1f %9s %9s\n", row[i].name, row[i].n,
-                row[i].seconds * 1e3, all > 0 ? 100 * row[i].seconds / all : 0,
-                row[i].seconds * 1e6 / (double)row[i].n, flops, bytes);
+        if (!row[i].no_limit && row[i].seconds > 0)
+            snprintf(limit, sizeof limit, "%.1f%%", 100 * row[i].least / row[i].seconds);
+        fprintf(out, "%-28s %10" PRIu64 " %12.3f %5.1f%% %12.1f %9s %9s %8s\n", row[i].name,
+                row[i].n, row[i].seconds * 1e3, all > 0 ? 100 * row[i].seconds / all : 0,
+                row[i].seconds * 1e6 / (double)row[i].n, flops, bytes, limit);
     }
 }
 
@@ -375,9 +387,19 @@ static void print_stages(const Profile *p, FILE *out) {
     }
 }
 
+static void print_limits(const MachineLimits *l, FILE *out) {
+    fprintf(out, "limits of this machine, measured before step 0:");
+    for (int dtype = 0; dtype < DT_COUNT; dtype++)
+        if (l->product[dtype] > 0)
+            fprintf(out, " products in %s %.1f GFLOP/s,", dtype_name(dtype),
+                    1e-9 * l->product[dtype]);
+    fprintf(out, " memory %.1f GB/s\n", 1e-9 * l->memory);
+}
+
 static void print_table(const Profile *p, FILE *out) {
     ProfileRow *row = arena_array(p->arena, ProfileRow, p->rank->run->plan->n_instrs + 1);
     fprintf(out, "profile of rank %d, without the first call of each program\n", p->rank->rank);
+    print_limits(&p->limits, out);
     print_rows(out, "op", row, collect_rows(p, op_of, row));
     print_rows(out, "unit", row, collect_rows(p, unit_name, row));
     print_rows(out, "stream", row, collect_rows(p, stream_of, row));

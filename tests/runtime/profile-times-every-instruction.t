@@ -29,6 +29,7 @@ ranks 2 streams compute, gather, reduce
 rank 0 overlaps 0 negative 0
 rank 1 overlaps 0 negative 0
 sums that differ: []
+limits that differ: [] of many
 ==== err
 error: --profile p would overwrite the plan of this run (p)
 ==== exit 1

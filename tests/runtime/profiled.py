@@ -48,3 +48,21 @@ table = out.stdout.split("profile of rank 0")[1].split("unit ")[0]
 shown = {m[0]: float(m[1]) for m in re.findall(r"^(\w+) +\d+ +([\d.]+)", table, re.M)}
 off = [op for op in total.keys() | shown.keys() if abs(total[op] - shown.get(op, -1)) > 0.01]
 print("sums that differ:", off)
+
+# the share of the limit is that of the rates beside it
+speed = re.search(r"products in f32 ([\d.]+) GFLOP/s, memory ([\d.]+) GB/s$", out.stdout, re.M)
+product, memory = float(speed[1]), float(speed[2])
+numbers = r" +\d+ +[\d.]+ +[\d.]+% +[\d.]+ +([\d.]+|-) +([\d.]+|-) +([\d.]+%|-)$"
+row = re.compile(r"^(\w+)" + numbers, re.M)
+off, known = [], 0
+for op, flops, moved, share in row.findall(table):
+    if share == "-":
+        off += [op] if moved != "-" else []
+        continue
+    known += 1
+    shares = [float(moved) / memory]
+    if op.startswith("linear"):
+        shares += [float(flops) / product]
+    least, most = 100 * max(shares), 100 * sum(shares)
+    off += [op] if not 0.97 * least - 1 < float(share[:-1]) < 1.03 * most + 1 else []
+print("limits that differ:", off, "of many" if known > 9 else known)
