@@ -205,6 +205,14 @@ static int64_t bytes_io(const Work *w) {
 /* Reads only as much of its large operand as it writes: rows of a table, one slot of two. */
 static int64_t bytes_gather(const Work *w) { return 2 * type_bytes(&w->out[0]); }
 
+/* Rows of dy are added to rows of the table. Rows that no id names are only touched where there is
+ * no earlier gradient: they become 0. */
+static int64_t bytes_embedding_grad(const Work *w) {
+    int64_t rows = type_elements(&w->in[0]) * dtype_bytes(w->out[0].dtype);
+    return type_bytes(&w->in[0]) + type_bytes(&w->in[1]) + 2 * rows +
+           (w->n_in > 2 ? 0 : type_bytes(&w->out[0]));
+}
+
 /* ---- scratch ---- */
 
 static int64_t ws_none(const Work *w) {
