@@ -12,8 +12,9 @@
  * (backward only; forward has nothing to reduce, so there post is the same as pre). Without a p -
  * k, p goes to the beginning of the phase (post: to the end of what runs before gather 0). No
  * gather passes the one before it, nor what it reads: the token of a reshard, the part that a rank
- * has retained, the largest weights by which it is quantized. Pass `edges` makes a gather wait for
- * the work on compute listed before it.
+ * has retained, the largest weights by which it is quantized. One that fills a state for the next
+ * micro-batch stays behind the reshard of what the state held. Pass `edges` makes a gather wait
+ * for the work on compute listed before it.
  */
 #include "passes.h"
 #include "prefetch.h"
@@ -31,6 +32,8 @@ typedef struct Schedule {
     uint32_t *place;   /* by op: its place in the old list */
     uint32_t *reshard; /* by op: of an unshard, the place of its reshard, or of what reads copies
                           of it later; n = none */
+    uint32_t *empty;   /* by state: the place after the reshard of what it held, or 0 */
+    uint32_t *free;    /* by op: of an unshard, where the state that it fills is empty, or 0 */
     bool *moves_too;   /* by op: it is of a move */
     VEC(ScheduleMove) moves;
     uint32_t start[PHASE_COUNT]; /* first op of the phase other than `state`; n = none */
@@ -76,6 +79,17 @@ static void see_copies(Schedule *s, const Op *op, uint32_t i) {
     }
 }
 
+/* The memory of a gathered unit that micro-batches hand on has one tenant at a time. */
+static void see_tenants(Schedule *s, const Op *op, uint32_t i) {
+    for (uint32_t j = 0; op->kind == OP_reshard && j < op->n_in; j++) {
+        const Op *held = &s->g->ops.at[maker(s, op->in[j])];
+        if (held->kind == OP_state) s->empty[held->attr->index] = i + 1;
+    }
+    if (op->kind != OP_set_state) return;
+    uint32_t *free = &s->free[maker(s, op->in[0])];
+    *free = MAX(*free, s->empty[op->attr->index]);
+}
+
 /* Reads the list: phases, gathers with the fetches and casts before them, reshards. */
 static void survey_program(Schedule *s) {
     for (int p = 0; p < PHASE_COUNT; p++) {
@@ -90,6 +104,7 @@ static void survey_program(Schedule *s) {
         if (s->start[op->phase] == s->n && op->kind != OP_state) s->start[op->phase] = i;
         if (op->kind == OP_reshard) s->reshard[maker(s, op->in[0])] = i;
         see_copies(s, op, i);
+        see_tenants(s, op, i);
         if (op->kind != OP_unshard) continue;
         ScheduleMove m = {i, i, i}; /* what has operands does not come first */
         while (feeds(s, m.begin - 1, i)) {
@@ -118,10 +133,10 @@ static uint32_t wanted(const Schedule *s, uint32_t k) {
     return MIN(m->begin, s->reshard[s->old[before->op]] + 1);
 }
 
-/* The first place where all is there that the gather, and what moves with it, reads; but for what
- * moves itself, which it does not pass. */
+/* The first place where its memory is free and all is there that the gather, and what moves with
+ * it, reads; except what moves itself, which it does not pass. */
 static uint32_t earliest(const Schedule *s, const ScheduleMove *m) {
-    uint32_t after = 0;
+    uint32_t after = s->free[s->old[m->op]];
     for (uint32_t i = m->begin; i <= m->op; i++)
         for (uint32_t j = 0; j < op_at(s, i)->n_in; j++) {
             OpId id = maker(s, op_at(s, i)->in[j]);
@@ -168,6 +183,8 @@ bool pass_schedule(Graph *g) {
                       .n = p->ops.n,
                       .place = place,
                       .reshard = reshard,
+                      .empty = arena_array(g->scratch, uint32_t, g->states.n + 1),
+                      .free = arena_array(g->scratch, uint32_t, g->ops.n),
                       .moves_too = moves_too};
         survey_program(&s);
         aim(&s);
