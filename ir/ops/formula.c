@@ -80,26 +80,30 @@ static const char *rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep 
 }
 
 /* Each step's shape is checked before the next one is derived from it. */
-static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value,
-                               bool limits) {
+static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                               Type *value) {
     Pieces p;
     for (uint32_t k = 0; k < n_step; k++) {
-        Type *y = &value[n_in + k];
         if (!moves_types(n_in + k, 1, &step[k], value))
             return "the shapes of its operands do not match";
-        if (!type_sound(y)) return "the value of a step is too large";
+        if (!type_sound(&value[n_in + k])) return "the value of a step is too large";
     }
-    if (!limits || formula_pieces(n_in, n_step, step, value, &p)) return NULL;
+    if (formula_pieces(n_in, n_step, step, value, &p)) return NULL;
     return "its parts are not pieces of one axis, or there are too many";
 }
 
-static const char *types_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value,
-                               bool limits) {
-    Type shape = value[0];
+static bool all_broadcast(uint32_t n, const Type *value, Type *shape) {
+    *shape = value[0];
+    for (uint32_t i = 0; i < n; i++)
+        if (!type_broadcast(shape, &value[i])) return false;
+    return true;
+}
+
+const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value) {
+    Type shape;
     uint64_t narrow = 0;
-    if (formula_moves(n_step, step)) return moves_fault(n_in, n_step, step, value, limits);
-    for (uint32_t i = 0; i < n_in; i++)
-        if (!type_broadcast(&shape, &value[i])) return "the shapes of its operands do not match";
+    if (formula_moves(n_step, step)) return moves_fault(n_in, n_step, step, value);
+    if (!all_broadcast(n_in, value, &shape)) return "the shapes of its operands do not match";
     for (uint32_t i = 0; i < n_in; i++) narrow |= (uint64_t)type_is_narrow(&value[i], &shape) << i;
     narrow = formula_narrow(n_in, n_step, step, narrow);
     for (uint32_t k = 0; k < n_step; k++) {
@@ -109,15 +113,32 @@ static const char *types_fault(uint32_t n_in, uint32_t n_step, const FormulaStep
         y->dtype = step[k].dtype;
         y->pitch = 0;
     }
-    return limits ? rows_fault(n_in, n_step, step, &shape, narrow) : NULL;
+    return rows_fault(n_in, n_step, step, &shape, narrow);
 }
 
-const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value) {
-    return types_fault(n_in, n_step, step, value, true);
+/* Step k as the op that it replaces. A number per row of a rank's part may be one for several rows
+ * of the whole, so its type follows from the step's arguments. */
+static bool whole_type(uint32_t n_in, uint32_t k, const FormulaStep *step, const Type *shape,
+                       Type *value) {
+    Type *y = &value[n_in + k];
+    RowKind row = scalar_row(step->function);
+    if (row == ROW_NONE && step->function != SCALAR_expand)
+        return moves_types(n_in + k, 1, step, value);
+    *y = *shape;
+    if (row != ROW_NONE) *y = value[step->arg[0]];
+    if (row != ROW_NONE && y->rank) y->dim[y->rank - 1] = row == ROW_REDUCES ? 1 : last_dim(shape);
+    y->dtype = step->dtype;
+    y->pitch = 0;
+    return true;
 }
 
 bool formula_whole_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value) {
-    return !types_fault(n_in, n_step, step, value, false);
+    Type shape = value[0];
+    if (!formula_moves(n_step, step) && !all_broadcast(n_in, value, &shape)) return false;
+    for (uint32_t k = 0; k < n_step; k++)
+        if (!whole_type(n_in, k, &step[k], &shape, value) || !type_sound(&value[n_in + k]))
+            return false;
+    return true;
 }
 
 uint32_t *formula_word(FormulaStep *s, int word) {

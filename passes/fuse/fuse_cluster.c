@@ -22,12 +22,27 @@ const Type *cluster_op_shape(const Clusters *m, const Op *op) {
     return type_at(m, scalar_row(function) == ROW_REDUCES ? op->in[0] : op->out);
 }
 
+static const Placement *placement_at(const Clusters *m, ValueId v) {
+    static const Placement none;
+    const Placement *p = m->g->values.at[v].placement;
+    return p ? p : &none;
+}
+
+/* Do operand and result have the same rows of the whole, too? A sum over positions, of which a rank
+ * has one, is not a sum along a row. */
+static bool has_whole_rows(const Clusters *m, const Op *op) {
+    const Placement *x = placement_at(m, op->in[0]), *y = placement_at(m, op->out);
+    bool same = x->partial == y->partial;
+    for (int i = 0; i + 1 < type_at(m, op->out)->rank; i++) same &= x->cut[i] == y->cut[i];
+    return same;
+}
+
 /* Does an op of scalar.def's rows work on the last axis? */
 static bool fits_rows(const Clusters *m, const Op *op, int function) {
     const Type *x = type_at(m, op->in[0]), *y = type_at(m, op->out);
     switch (scalar_row(function)) {
-    case ROW_REDUCES: return is_row_of(y, x) && !x->pitch;
-    case ROW_SPREADS: return is_row_of(x, y);
+    case ROW_REDUCES: return is_row_of(y, x) && !x->pitch && has_whole_rows(m, op);
+    case ROW_SPREADS: return is_row_of(x, y) && has_whole_rows(m, op);
     case ROW_NONE: break;
     }
     return function != SCALAR_expand || last_dim(y) > 1;
@@ -68,12 +83,8 @@ bool cluster_has_moves(const Clusters *m, const Cluster *c) {
 /* Do ranks share out the results of both along the same axes, and are both still to be summed over
  * the same ones? If not, parts have the same shape by chance. */
 static bool are_placed_alike(const Clusters *m, const Op *a, const Op *b) {
-    static const Placement none;
-    const Placement *p = a->n_out ? m->g->values.at[a->out].placement : NULL;
-    const Placement *q = b->n_out ? m->g->values.at[b->out].placement : NULL;
+    const Placement *p = placement_at(m, a->out), *q = placement_at(m, b->out);
     AxisSet cut[2] = {0};
-    if (!p) p = &none;
-    if (!q) q = &none;
     for (int i = 0; i < MAX_RANK; i++) cut[0] |= p->cut[i], cut[1] |= q->cut[i];
     return p->partial == q->partial && cut[0] == cut[1];
 }
