@@ -392,6 +392,20 @@ static void place_any(PlacePass *p, const OldOp *op) {
 
 static bool has_bit(uint32_t bits, uint32_t i) { return i < 32 && bits >> i & 1; }
 
+/* The value as a term of its sum, which is complete by now. What backward gathers again of such a
+ * sum never was a term: it is gathered of terms, as forward gathered it. */
+static ValueId term_of(PlacePass *p, ValueId v) {
+    const ValuePlace term = {.place.kind = PLACE_PARTIAL};
+    if (p->term[v] != NO_VALUE) return p->term[v];
+    Op def = p->g->ops.at[p->g->values.at[v].def]; /* a copy: the table grows */
+    CHECK(def.kind == OP_all_gather_part || def.kind == OP_slice);
+    ValueId of = def.in[v - def.out], in = is_partial(p, of) ? p->became[of] : term_of(p, of);
+    OpId id = op_emit(&p->b, def.kind, def.attr, 1, &in, NULL);
+    p->term[v] = p->g->ops.at[id].out;
+    place_set(p, p->term[v], v, &term);
+    return p->term[v];
+}
+
 /* Places the op, which reads those operands from i on as terms whose sums may be complete. */
 static void place_reader(PlacePass *p, const OldOp *op, uint32_t terms, uint32_t i) {
     while (i < op->n_in && (!has_bit(terms, i) || is_partial(p, op->in[i]))) i++;
@@ -399,9 +413,9 @@ static void place_reader(PlacePass *p, const OldOp *op, uint32_t terms, uint32_t
         place_any(p, op);
         return;
     }
-    ValueId v = op->in[i], value = p->became[v];
+    ValueId v = op->in[i], value = p->became[v], term = term_of(p, v);
     ValuePlace place = p->place[v];
-    p->became[v] = p->term[v];
+    p->became[v] = term;
     p->place[v] = (ValuePlace){.place.kind = PLACE_PARTIAL};
     place_reader(p, op, terms, i + 1);
     p->became[v] = value;
@@ -464,6 +478,7 @@ static bool place_axis(Graph *g, int axis, AxisSet after, bool tells) {
     p.place = arena_array(g->scratch, ValuePlace, n + 1);
     p.became = arena_array(g->scratch, ValueId, n + 1);
     p.term = arena_array(g->scratch, ValueId, n + 1);
+    for (uint32_t v = 0; v <= n; v++) p.term[v] = NO_VALUE;
     p.first = arena_array(g->scratch, uint32_t, n + 1);
     p.terms = arena_array(g->scratch, uint32_t, g->ops.n + 1);
     Converted none = {0};

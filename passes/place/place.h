@@ -35,7 +35,7 @@ typedef struct PlacePass {
     /* by old value, whose type stays whole */
     ValuePlace *place;
     ValueId *became;
-    ValueId *term;   /* of a sum that is completed: what became of it before */
+    ValueId *term;   /* of a sum that is completed: what became of it before; else NO_VALUE */
     uint32_t *first; /* of converted; 0: none */
     uint32_t *terms; /* by old op: bit i: it read operand i as a term of a sum */
     VEC(Converted) converted;
