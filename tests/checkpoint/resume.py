@@ -6,7 +6,7 @@ pieces   runs that end after some steps and resume from their checkpoint, for mo
 layouts  a checkpoint of N ranks and a strategy is resumed with M ranks and another strategy. Equal
          must be: the initial state and the weights that it saves; at the same number of ranks
          everything that follows; at other numbers the losses, within rounding
-cuts     the same, and at least one of both has a mesh with an axis tp
+cuts     the same, and at least one of both has a mesh with an axis tp, cp or zigzag
 signals  runs that are interrupted at random moments, most of them after their first step
 """
 from math import lcm
@@ -44,7 +44,7 @@ module Net {
 model = Net
 names hf { "h.0.a.weight" = "a^T"[:, : 20]; "h.1.a.weight" = "a^T"[:, 20 :]
            "h.*.b.weight" = "h.*.b^T"; "out.weight" = ["out"[: 50], "rest"]; "*" = "*" }
-data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
+data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 13
         optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 3; eval_steps = 2 }
 shard { unit = Block }
@@ -74,8 +74,11 @@ LAYOUTS = [["shard.strategy=full"], ["shard.strategy=grads"], ["shard.strategy=n
 CUTS = [["tp=2"], ["tp=2", "outermost"], ["tp=2", "rep=2"], ["tp=2", "shard.strategy=none"],
         ["tp=2", "shard.layout=param"], ["tp=2", "outermost", "shard.layout=param", "rep=2"],
         ["tp=2", "shard.unit=Linear", "shard.strategy=grads"], ["tp=2", "shard.align=none"],
-        ["tp=2", "shard.gather=i8"], ["tp=2", "shard.strategy=states", "shard.unit=none"]]
-WORDS = ("rep=2", "columns", "tp=2", "outermost")
+        ["tp=2", "shard.gather=i8"], ["tp=2", "shard.strategy=states", "shard.unit=none"],
+        ["cp=2", "tp=2"], ["zigzag=2"], ["zigzag=2", "outermost", "tp=2"],
+        ["zigzag=2", "rep=2", "shard.layout=param"]]
+AXES = ["rep=2", "tp=2", "cp=2", "zigzag=2"]
+WORDS = (*AXES, "columns", "outermost")
 
 
 COLUMNS = """
@@ -86,15 +89,16 @@ shard { layout = param; "emb.weight" = split(dp, axis = 1); "h.*.b.weight" = spl
 
 def compile_plan(name, ranks, settings):
     """rep=2: two replicas of the shards, where the ranks allow it; columns: axis 1, likewise;
-    tp=2: pairs of ranks share out each sample's work, next to each other or (outermost) far."""
+    tp=2, cp=2, zigzag=2: pairs of ranks share out each sample's work, next to each other or
+    (outermost) far."""
     axes, shards = [], ranks
-    for axis in ("tp=2", "rep=2"):
+    for axis in reversed(AXES):
         if axis in settings and shards % 2 == 0:
             axes.append(axis)
             shards //= 2
     axes.insert(0, f"dp={shards}")
     if "outermost" not in settings:
-        axes.sort(key=["rep=2", f"dp={shards}", "tp=2"].index)
+        axes.sort(key=["rep=2", f"dp={shards}", "cp=2", "zigzag=2", "tp=2"].index)
     mesh = ["--mesh", ",".join(axes)] if len(axes) > 1 else ["-n", str(ranks)]
     columns = "columns" in settings and 12 % shards == 0 and 20 % shards == 0
     source = "columns.fsd" if columns else "net.fsd"
@@ -195,7 +199,7 @@ def layouts(rng, cuts=False):
         if "shard.gather=i8" in before + after:
             continue
         replicas_alike = all((word in before) == (word in after)  # they add in several steps
-                             for word in ("rep=2", "tp=2", "outermost"))
+                             for word in (*AXES, "outermost"))
         whole("p")
         run("q", "--checkpoint", "ck", "--resume", "ck", "--log", "log", "--save", "w")
         if first == second and replicas_alike:
