@@ -90,6 +90,46 @@ TEST_WITH(rows_of_many_columns_are_read_about_once, begin, end) {
     }
 }
 
+/* ---- blocks */
+
+static uint16_t odd_value(int64_t e) { return (uint16_t)(e * 40503 + 7); }
+
+static int fetch_odd(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why) {
+    if (v) return fetch(user, v, first, n, to, why);
+    for (int64_t i = 0; i < n; i++) ((uint16_t *)to)[i] = odd_value(first + i);
+    return 0;
+}
+
+/* After an odd number of elements of 2 bytes, one of 4 bytes lies across the end of a block. */
+TEST_WITH(an_element_may_end_in_the_next_block, begin, end) {
+    enum { ODD = 3, MANY = (CK_BLOCK + 4096) / 4, AROUND = 2000 };
+    static float got[2 * AROUND];
+    uint16_t odd[ODD];
+    CkContents c = state_of(1, 1, paths);
+    c.n_vector = c.n_tensor = 0;
+    add_vector(&c, 2, ODD);
+    vector[0].dtype = DT_BF16;
+    add_tensor(&c, "odd", 1, (int64_t[]){ODD}, 0);
+    add_vector(&c, 2, MANY);
+    add_tensor(&c, "many", 1, (int64_t[]){MANY}, 0);
+    assert_int_equal(ck_files(&c, paths, error), 0);
+    assert_int_equal(ck_blocks(&c.file[0]), 2);
+    assert_int_equal((CK_BLOCK - c.file[0].header - sizeof odd) % sizeof(float), 2);
+    CkSource source = {.fetch = fetch_odd};
+    assert_int_equal(ck_begin_step(&c, in_folder("step-00000400"), error), 0);
+    assert_int_equal(ck_write_rank(&c, in_folder("step-00000400"), 0, &source, error), 0);
+    assert_int_equal(ck_write_manifest(&c, in_folder("step-00000400"), error), 0);
+    Checkpoint *k;
+    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    assert_int_equal(checkpoint_read(k, 0, 0, ODD, odd, error), 0);
+    for (int64_t e = 0; e < ODD; e++) assert_int_equal(odd[e], odd_value(e));
+    int64_t first = (int64_t)(CK_BLOCK - c.file[0].header) / 4 - AROUND;
+    assert_int_equal(checkpoint_read(k, 1, first, 2 * AROUND, got, error), 0);
+    for (int64_t e = 0; e < 2 * AROUND; e++) assert_true(got[e] == value_of(1, first + e));
+    assert_int_equal(checkpoint_verify(k, error), 0);
+    checkpoint_close(k);
+}
+
 /* ---- what is written from the memory of the source */
 
 enum { WIDE = 70000 + 33 + 234000 };
