@@ -122,11 +122,9 @@ int ck_keep_lock(CkLock *l, char *error) {
     char path[CK_PATH];
     path_of(l, path);
     if (is_at(l->file, path)) return 0;
-    int old = l->file, code = take_file(l, error);
-    if (code)
-        l->file = old;
-    else
-        close(old);
+    close(l->file);
+    l->file = -1;
+    int code = take_file(l, error);
     return code ? code : write_holder(l, error);
 }
 
