@@ -126,21 +126,21 @@ def watch(fault, good, tests, proofs):
             return "cc"
         tests.only_kernels("")
         for several in parts:
-            test = tests.first_failure(tests.find(several), fault.source)
+            test = tests.first_failure(tests.find(several))
             if test:
                 return test
         return None
 
 
 def tests_for(source):
-    """What is built, and the tests in the order in which they run: those near by first."""
+    """What is built, and the tests in the order in which they run: those of its room first."""
     stem = os.path.splitext(source)[0]
     rooms = [room for room in plant.ROOMS if any(
         plant.fnmatch.fnmatch(stem + ".c", pattern) for pattern in room[0])]
-    _, _, targets, near, far = rooms[0]
+    _, targets, parts = rooms[0]
     if not source.startswith("ir/"):
-        return targets, [near, far, ["checkpoint/"]]
-    return targets + plant.KERNELS, [near, plant.KERNELS, [*far, "parity/", "checkpoint/"]]
+        return targets, [parts, ["checkpoint/"]]
+    return targets + plant.KERNELS, [parts, plant.KERNELS, ["parity/", "checkpoint/"]]
 
 
 def compile_quickly():
