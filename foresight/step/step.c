@@ -195,7 +195,7 @@ static void open_roles(StepRun *r) {
     }
 }
 
-static StepTime time_step(Costs *costs, const Simulation *sim, const double *saved, Arena *a) {
+StepTime step_simulate(Costs *costs, const Simulation *sim, const double *saved, Arena *a) {
     const Plan *p = costs->plan;
     StepRun r = {.plan = p, .arena = a, .sim = *sim, .costs = costs, .saved = saved};
     r.known = arena_array(a, const CallTime *, p->n_programs + 1);
@@ -275,17 +275,18 @@ bool step_predict(const Plan *p, const Machine *m, Arena *a, Step *step) {
     const Cost *cost = all_costs(&costs, a);
     Simulation sim = simulation_of(&costs, cost);
     *step = (Step){.plan = p, .machine = m, .overlaps = true, .held = -1};
-    if (costs.complete) step->on = time_step(&costs, &sim, NULL, a);
+    if (costs.complete) step->on = step_simulate(&costs, &sim, NULL, a);
     if (!costs.complete) return false;
     step->off = step->on;
     if (m->kind == DEVICE_CPU) {
         sim.one_stream = true;
-        step->off = time_step(&costs, &sim, NULL, a);
+        step->off = step_simulate(&costs, &sim, NULL, a);
         step->overlaps = step->on.seconds < step->off.seconds;
     }
     sim.one_stream = !step->overlaps;
     const double *saved = save_times(&costs, a);
-    if (saved) step->held = time_step(&costs, &sim, saved, a).seconds - step_time(step)->seconds;
+    if (saved)
+        step->held = step_simulate(&costs, &sim, saved, a).seconds - step_time(step)->seconds;
     step->model_flops = plan_model_flops(p);
     step->peak_flops = peak_of(&costs);
     return true;

@@ -132,6 +132,9 @@ typedef struct Step {
     double held;       /* seconds that the step after a checkpoint waits for it; -1: not known */
 } Step;
 
+/* A step of instructions that take sim->cost; costs: of messages. saved: by save, when it is
+ * written; NULL: there are none. */
+StepTime step_simulate(Costs *costs, const Simulation *sim, const double *saved, Arena *a);
 /* false after reported errors. */
 bool step_predict(const Plan *p, const Machine *m, Arena *a, Step *step);
 static inline const StepTime *step_time(const Step *s) { return s->overlaps ? &s->on : &s->off; }
