@@ -49,6 +49,17 @@ static const struct Row {
 #undef CONSTANT
 };
 
+bool machine_allows(const char *path, double value) {
+    const char *key = strrchr(path, '.') + 1;
+    size_t name = strcspn(path, ".");
+    for (size_t i = 0; i < ARRAY_LEN(constants); i++) {
+        const char *group = groups[constants[i].group].name;
+        if (!strcmp(constants[i].key, key) && strlen(group) == name && !memcmp(group, path, name))
+            return value >= constants[i].lowest && value <= MOST;
+    }
+    return false;
+}
+
 typedef struct Reader {
     Machine *m;
     Arena *a;

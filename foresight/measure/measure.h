@@ -55,6 +55,7 @@ typedef struct Measured {
     double memory;       /* bytes of a rank; 0: those of base */
     /* measure_read */
     int64_t ranks;
+    VEC(struct MeasureTrace *) traces;
     Plan plan[MEASURE_VARIANTS];
     bool seen[MEASURE_VARIANTS]; /* there are traces of it */
     VEC(MeasurePoint) points;
@@ -70,6 +71,11 @@ bool measure_plan(DiagSet *ds, MeasureVariant variant, int64_t ranks, Buf *out);
 /* measure_read.c: reads traces of all ranks and finds the variant of each. false after reported
  * errors. */
 bool measure_read(Measured *m, const char *const *files, uint32_t n);
+/* Its parts: adds a trace, whose ranks may be more than those before; opens plans for all ranks;
+ * finds the points of the traces. */
+bool measure_read_text(Measured *m, const char *file, const char *text, size_t n);
+bool measure_open_plans(Measured *m);
+bool measure_find_points(Measured *m);
 /* measure_groups.c: sets group and start. types: room for the most of an instruction. */
 void measure_group(const Measured *m, MeasurePoint *point, Type *types);
 /* measure_fit.c */

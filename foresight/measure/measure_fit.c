@@ -71,6 +71,8 @@ static double mean_error(Search *s) {
 /* Tries constant k times the factor, and keeps that if the error falls. */
 static bool try_factor(Search *s, uint32_t k, double factor, double *best) {
     double before = *value_of(s, k);
+    if (!machine_allows(s->m->machine->constants.at[s->constant[k]].path, before * factor))
+        return false;
     *value_of(s, k) = before * factor;
     double error = mean_error(s);
     bool better = error < *best - 1e-5;

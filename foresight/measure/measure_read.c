@@ -11,7 +11,8 @@
 
 #include "measure.h"
 
-enum { SLOWER = 10 }; /* one call in that many is quicker than what counts */
+enum { SLOWER = 10 };          /* one call in that many is quicker than what counts */
+#define MOST_MICROSECONDS 1e12 /* of an instruction */
 
 typedef struct Event {
     uint32_t instr, run, call;
@@ -23,9 +24,10 @@ typedef struct Event {
 
 typedef VEC(Event) Events;
 
-typedef struct Trace {
+typedef struct MeasureTrace {
     const char *file;
     Events events;
+    MeasureVariant variant;
 } Trace;
 
 static bool fault(Measured *m, const char *file, const char *help, const char *message) {
@@ -50,7 +52,8 @@ static bool read_event(Measured *m, Trace *t, const json_t *j) {
     int64_t rank = number_at(j, "pid"), bytes = number_at(args, "bytes");
     int64_t flops = number_at(args, "flops");
     if (!name || !json_is_number(took) || MIN(MIN(instr, call), MIN(rank, MIN(bytes, flops))) < 0 ||
-        MAX(MAX(instr, call), rank) > INT32_MAX)
+        MAX(MAX(instr, call), rank) > INT32_MAX || json_number_value(took) < 0 ||
+        json_number_value(took) > MOST_MICROSECONDS)
         return false;
     Event e = {.instr = (uint32_t)instr,
                .call = (uint32_t)call,
@@ -78,18 +81,21 @@ static bool read_events(Measured *m, Trace *t, const json_t *list) {
                  "the trace has no instructions");
 }
 
-static bool read_trace(Measured *m, Trace *t) {
+bool measure_read_text(Measured *m, const char *file, const char *text, size_t n) {
     json_error_t error;
-    size_t n;
-    char *text = read_file(t->file, &n);
-    if (!text) fail_environment("cannot read %s: %s", t->file, strerror(errno));
+    Trace *t = arena_new_of(m->arena, Trace);
+    t->file = file;
     json_t *all = json_loadb(text, n, 0, &error);
     bool good = all && read_events(m, t, json_object_get(all, "traceEvents"));
     if (!all)
-        fault(m, t->file, "the run may have been interrupted while it wrote the trace",
+        fault(m, file, "the run may have been interrupted while it wrote the trace",
               arena_printf(m->arena, "not JSON in line %d: %s", error.line, error.text));
     json_decref(all);
-    free(text);
+    for (uint32_t k = 0; k < t->events.n; k++) m->ranks = MAX(m->ranks, t->events.at[k].rank + 1);
+    if (good && m->ranks > MEASURE_RANKS)
+        return fault(m, file, NULL,
+                     arena_printf(m->arena, "traces of more than %d ranks", MEASURE_RANKS));
+    if (good) vec_push(m->arena, &m->traces, t);
     return good;
 }
 
@@ -105,9 +111,11 @@ static bool is_trace_of(const Trace *t, const Plan *p) {
     return true;
 }
 
-static bool find_variant(Measured *m, const Trace *t, int *variant) {
-    for (*variant = 0; *variant < MEASURE_VARIANTS; ++*variant)
-        if (is_trace_of(t, &m->plan[*variant])) return true;
+static bool find_variant(Measured *m, Trace *t) {
+    for (int v = 0; v < MEASURE_VARIANTS; v++) {
+        t->variant = (MeasureVariant)v;
+        if (is_trace_of(t, &m->plan[v])) return true;
+    }
     return fault(m, t->file,
                  arena_printf(m->arena,
                               "make the plans with this fsdpc: fsdpc machine --plan -n %lld -o "
@@ -117,7 +125,7 @@ static bool find_variant(Measured *m, const Trace *t, int *variant) {
                               (long long)m->ranks));
 }
 
-static bool open_plans(Measured *m) {
+bool measure_open_plans(Measured *m) {
     for (int v = 0; v < MEASURE_VARIANTS; v++) {
         char message[ERROR_BYTES];
         Buf bytes = {0};
@@ -172,16 +180,16 @@ static void add_points(Measured *m, MeasureVariant v, Events *events) {
 }
 
 /* Traces of one run have other ranks; where a rank comes again, another run begins. */
-static bool collect_variant(Measured *m, MeasureVariant v, const Trace *trace, const int *variant,
-                            uint32_t n) {
+static bool collect_variant(Measured *m, MeasureVariant v) {
     uint32_t *runs = arena_array(m->arena, uint32_t, m->ranks);
     Events all = {0};
-    for (uint32_t i = 0; i < n; i++) {
-        if (variant[i] != (int)v) continue;
+    for (uint32_t i = 0; i < m->traces.n; i++) {
+        const Trace *trace = m->traces.at[i];
+        if (trace->variant != v) continue;
         uint32_t *run = arena_array(m->arena, uint32_t, m->ranks);
         memcpy(run, runs, sizeof *run * (size_t)m->ranks);
-        for (uint32_t k = 0; k < trace[i].events.n; k++) {
-            Event e = trace[i].events.at[k];
+        for (uint32_t k = 0; k < trace->events.n; k++) {
+            Event e = trace->events.at[k];
             e.run = run[e.rank];
             runs[e.rank] = e.run + 1;
             vec_push(m->arena, &all, e);
@@ -197,22 +205,22 @@ static bool collect_variant(Measured *m, MeasureVariant v, const Trace *trace, c
     return true;
 }
 
-bool measure_read(Measured *m, const char *const *files, uint32_t n) {
-    Trace *trace = arena_array(m->arena, Trace, n + 1);
-    int *variant = arena_array(m->arena, int, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        trace[i].file = files[i];
-        if (!read_trace(m, &trace[i])) return false;
-        for (uint32_t k = 0; k < trace[i].events.n; k++)
-            m->ranks = MAX(m->ranks, trace[i].events.at[k].rank + 1);
-    }
-    if (m->ranks > MEASURE_RANKS)
-        return fault(m, "", NULL,
-                     arena_printf(m->arena, "traces of more than %d ranks", MEASURE_RANKS));
-    if (!open_plans(m)) return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!find_variant(m, &trace[i], &variant[i])) return false;
+bool measure_find_points(Measured *m) {
+    for (uint32_t i = 0; i < m->traces.n; i++)
+        if (!find_variant(m, m->traces.at[i])) return false;
     for (int v = 0; v < MEASURE_VARIANTS; v++)
-        if (!collect_variant(m, (MeasureVariant)v, trace, variant, n)) return false;
+        if (!collect_variant(m, (MeasureVariant)v)) return false;
     return true;
+}
+
+bool measure_read(Measured *m, const char *const *files, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size;
+        char *text = read_file(files[i], &size);
+        if (!text) fail_environment("cannot read %s: %s", files[i], strerror(errno));
+        bool good = measure_read_text(m, files[i], text, size);
+        free(text);
+        if (!good) return false;
+    }
+    return measure_open_plans(m) && measure_find_points(m);
 }

@@ -1,11 +1,11 @@
-/* foresight/step for benchmarks, which know or want the seconds of single instructions:
+/* foresight/step for benchmarks, which know or want the seconds of single instructions.
  *
- *   timed alone PLAN            for each machine file that standard input names, a line with the
- *                               seconds of each instruction alone on that machine
- *   timed step PLAN [shared]    each line of standard input has an instruction's number and
- * seconds, others take none: prints the seconds of a step. Messages take no time. shared:
- * collectives that run at the same time have equal parts of one link, otherwise each has a link of
- * its own
+ * timed alone PLAN: for each machine file that standard input names, prints a line with the seconds
+ * of each instruction alone on that machine.
+ *
+ * timed step PLAN [shared]: each line of standard input has the number of an instruction and its
+ * seconds; others take none. Prints the seconds of a step. Messages take no time. With `shared`,
+ * collectives that run at the same time have equal parts of one link, otherwise each has its own.
  */
 #include <stdio.h>
 #include <string.h>
