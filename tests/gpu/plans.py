@@ -55,6 +55,7 @@ class Plans:
         self.work = programs.work
         packed = json.loads((pack / "cases.json").read_text())
         self.cases, self.sizes = packed["plans"], packed["sizes"]
+        self.measured = packed["measure"]
         self.kernel_words, self.shapes = packed["kernels"], packed["attention"]
         self.runs, self.arenas = {}, []
         self.hangs, self.diagnosed = 0, 0
