@@ -39,9 +39,9 @@ overlap_step_ms 272.9
 auto off
 exposed_ms 48.84
 idle None
-tokens_per_s 938.2
-mfu 0.3459
+tokens_per_s 938.1
+mfu 0.3458
 checkpoint_ms 711.4
-measured 0.3083
-fitted 0.6917
+measured 0.3084
+fitted 0.6916
 none
