@@ -128,6 +128,7 @@ void resolve_shard(Model *m, Policy *p) {
     p->accumulate_local = value_is_word(setting_value(m, "shard", "accumulate"), "local");
     p->all_reduce_last = value_is_word(setting_value(m, "shard", "all_reduce"), "last");
     p->whole_rows = !setting_value(m, "shard", "rows")->boolean;
+    p->keeps_gathered = !setting_value(m, "shard", "gather_again")->boolean;
     p->reduce_buffers = MAX(setting_count(m, "shard", "reduce_buffers"), 1);
     resolve_bucket(m, p);
     p->layout = (LayoutKind)enum_of(setting_value(m, "shard", "layout"), &words_LayoutKind);

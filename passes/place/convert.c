@@ -64,13 +64,13 @@ static ValueId gather_parts(PlacePass *p, ValueId old, ValueId v, const ValuePla
 }
 
 /* The old value as it was converted before; NO_VALUE: it was not. Backward makes again what forward
- * gathered. */
+ * gathered, unless the policy keeps that. */
 static ValueId find_converted(const PlacePass *p, ValueId old, const ValuePlace *to) {
+    bool whole_before = p->place[old].place.kind == PLACE_WHOLE;
+    bool keeps = whole_before ? p->rows : p->g->policy.keeps_gathered;
     for (uint32_t k = p->first[old]; k; k = p->converted.at[k].next) {
         const Converted *c = &p->converted.at[k];
-        bool again =
-            c->phase != p->b.phase && !(p->rows && p->place[old].place.kind == PLACE_WHOLE);
-        if (same_place(&c->to, to) && !again) return c->value;
+        if (same_place(&c->to, to) && (keeps || c->phase == p->b.phase)) return c->value;
     }
     return NO_VALUE;
 }

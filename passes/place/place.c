@@ -25,7 +25,8 @@
  * scattered in one, too, and at once.
  *
  *   from      to        op
- *   cut       whole     all_gather_part; of what forward made, once more in backward
+ *   cut       whole     all_gather_part; of what forward made, once more in backward, unless
+ *                       gather_again = false
  *   partial   whole     all_reduce
  *   partial   cut       reduce_scatter_part, where rows are shared out
  *   whole     cut       part, which sends nothing

@@ -296,8 +296,10 @@ def try_mesh(t, mesh, keep, policies, precision, known):
     if isinstance(got, str):
         return None if "tp" in mesh and REFUSED.search(got) else ([f"{mesh}: {got}"], 0.0)
     off = t.against_tape(got[0], mesh)
-    for _ in range(policies):
+    cuts = re.search("tp|cp|zigzag", mesh)
+    for number in range(policies):
         shard, order = settings(r, known, mesh, t.micro, "rep = 2" in mesh, units)
+        shard += ["gather_again = false"] if cuts and (t.seed + number) % 2 else []
         for s in (one_unit(order), shard):
             if s is not shard and order in wanted:
                 continue

@@ -38,7 +38,7 @@ highlight default link fsdKeyTrain fsdKey
 syntax region fsdSectionShard matchgroup=fsdSection start="\<shard\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyShard,fsdCallShard,fsdWordShard
 syntax match fsdWordShard "\<\%(full\|grads\|states\|none\|sharded\|local\|each\|last\|one_f_one_b\|gpipe\|interleaved\|pre\|post\|flat\|param\|f32\|bf16\|f16\|f8e4m3\|i8\|auto\|update\|gather\|unit\|split\|stack\|transpose\|slice\|concat\|add\|sub\|mul\|scale\|relu\|gelu\|silu\|tanh\|sigmoid\|to_float\|to_int\|div\|power\|maximum\|minimum\|at_least\|at_most\|less\|less_equal\|equal\|unequal\|where\|exp\|log\|sqrt\|rsqrt\|abs\|floor\|ceil\|sin\|cos\|dropout\|expand\|mean\|sum\|max\|min\|linear\|matmul\|embedding\|pick\|cumsum\|layer_norm\|rms_norm\|rope\|softmax\|logsumexp\|topk\|route\|dispatch\|combine\|experts_linear\|balance\|average\|attention\|relative_bias\|cross_entropy_each\)\>" contained
 syntax match fsdCallShard "\<\%(unit\|join\|recompute\|reshard\|replicate\|split\|whole\|gather\|size\|mean\|sum\|divide\)\>" contained
-syntax match fsdKeyShard "\<\%(mesh\|rows\|unit\|strategy\|reshard\|reshard_root\|accumulate\|hold\|all_reduce\|pipeline\|stages\|prefetch\|prefetch_at\|inflight\|reduce_buffers\|layout\|align\|gather\|cast\|scale\|bucket\|replicate_below\|recompute\|offload\)\>\ze\s*=[^=]" contained
+syntax match fsdKeyShard "\<\%(mesh\|rows\|gather_again\|unit\|strategy\|reshard\|reshard_root\|accumulate\|hold\|all_reduce\|pipeline\|stages\|prefetch\|prefetch_at\|inflight\|reduce_buffers\|layout\|align\|gather\|cast\|scale\|bucket\|replicate_below\|recompute\|offload\)\>\ze\s*=[^=]" contained
 highlight default link fsdWordShard fsdWord
 highlight default link fsdCallShard fsdCall
 highlight default link fsdKeyShard fsdKey
