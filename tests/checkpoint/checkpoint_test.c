@@ -263,6 +263,28 @@ TEST_WITH(what_a_disk_wants_is_not_guessed, begin, end) {
     ck_buffer_free(memory, 2 * WIDE * sizeof *wide);
 }
 
+/* A vector that begins where a block ends is not part of that block: both vectors are left. */
+TEST_WITH(a_vector_may_begin_with_a_block, begin, end) {
+    CkContents c;
+    int64_t many = CK_BLOCK / sizeof *wide;
+    for (int i = 0; i < 2; i++) {
+        c = state_of(1, 1, paths);
+        c.n_vector = c.n_tensor = 0;
+        add_vector(&c, 2, many);
+        add_tensor(&c, "many", 1, &many, 0);
+        add_vector(&c, 2, 5);
+        add_tensor(&c, "five", 1, (int64_t[]){5}, 0);
+        assert_int_equal(ck_files(&c, paths, error), 0);
+        if (!i) many -= (int64_t)(c.file[0].header / sizeof *wide);
+    }
+    assert_int_equal(c.file[0].header + (uint64_t)many * sizeof *wide, CK_BLOCK);
+    CkSource source = {.fetch = fetch, .left = note_left};
+    assert_int_equal(ck_begin_step(&c, in_folder("step-00000400"), error), 0);
+    lefts = 0;
+    assert_int_equal(ck_write_rank(&c, in_folder("step-00000400"), 0, &source, error), 0);
+    assert_int_equal(lefts, 2);
+}
+
 /* ---- writes and reads that end early */
 
 TEST_WITH(short_writes_go_on_where_they_end, begin, end) {
