@@ -305,12 +305,10 @@ static int put_extent(Writing *w, Ready *r) {
     return 0;
 }
 
-/* For a file of the rank's own: pads a block to the next multiple of CK_ALIGN; the padding is cut
- * off at the end. */
+/* For a file of the rank's own: pads a block to the next multiple of CK_ALIGN with anything; the
+ * padding is cut off at the end. */
 static void fill_last_page(Ready *r, uint64_t bytes) {
-    uint64_t whole = align_up(bytes, CK_ALIGN);
-    memset(r->buffer + bytes, 0, whole - bytes);
-    add_part(r, r->buffer + bytes, whole - bytes);
+    add_part(r, r->buffer + bytes, align_up(bytes, CK_ALIGN) - bytes);
 }
 
 static int put_block_together(Writing *w, Ready *r) {
