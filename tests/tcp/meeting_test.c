@@ -5,9 +5,11 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "join.h"
@@ -55,6 +57,26 @@ TEST(a_taken_port_is_taken) {
     assert_int_equal(socket_listen("node1", port, &fd, error), EXIT_ENVIRONMENT);
     assert_non_null(strstr(error, "is used by another program"));
     close(taken);
+}
+
+static void *close_soon(void *fd) {
+    struct timespec pause = {.tv_nsec = 300 * 1000 * 1000};
+    nanosleep(&pause, NULL);
+    close(*(int *)fd);
+    return NULL;
+}
+
+TEST(a_port_may_be_free_in_a_moment) {
+    int taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fd = -1;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+    pthread_t thread;
+    assert_int_equal(bind(taken, (void *)&at, sizeof at), 0);
+    assert_int_equal(listen(taken, 1), 0);
+    int32_t port = (int32_t)socket_port(taken);
+    assert_int_equal(pthread_create(&thread, NULL, close_soon, &taken), 0);
+    assert_int_equal(socket_listen("127.0.0.1", port, &fd, error), 0);
+    pthread_join(thread, NULL);
+    close(fd);
 }
 
 /* Until the time is up, for the name may be about to appear. */
@@ -119,6 +141,20 @@ static World *deputy(void) {
     for (int i = 0; i < STRANGERS; i++) w->stranger_link[i].fd = -1;
     for (int r = 0; r < RANKS; r++) w->link[r].fd = -1;
     return w;
+}
+
+/* That other ranks are lost may follow from a failure that is heard later. */
+TEST(a_cause_takes_the_place_of_a_loss_alone) {
+    World *w = deputy();
+    ends_failed(w, 2, EXIT_RANK, "rank 0 is lost");
+    assert_string_equal(w->held.text, "rank 0 is lost");
+    ends_failed(w, 2, EXIT_ENVIRONMENT, "no space");
+    assert_string_equal(w->held.text, "no space");
+    ends_failed(w, 2, EXIT_USER, "no file");
+    ends_failed(w, 2, EXIT_RANK, "rank 1 is lost");
+    assert_string_equal(w->held.text, "no space");
+    assert_false(w->over);
+    world_free(w);
 }
 
 TEST(a_rank_that_greets_late_hears_how_the_run_ended) {
