@@ -157,10 +157,44 @@ TEST(a_cause_takes_the_place_of_a_loss_alone) {
     world_free(w);
 }
 
+static Message next_message(Link *l) {
+    Message m;
+    while (link_next(l, &m) <= 0) {
+        struct pollfd p = {.fd = l->fd, .events = POLLIN};
+        assert_int_equal(poll(&p, 1, 5000), 1);
+        assert_true(link_fill(l) >= 0);
+    }
+    return m;
+}
+
+/* What the deputy decides, rank 0 hears too: it may only have been away. */
+TEST(all_ranks_hear_how_the_run_ended) {
+    World *w = deputy();
+    Link other[3];
+    for (int r = 0; r < 3; r += 2) {
+        int fd[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+        link_open(&w->link[r], fd[0], SHARE_LIMIT);
+        link_open(&other[r], fd[1], SHARE_LIMIT);
+        w->link[r].noted = true;
+    }
+    ends_decide(w, 2, EXIT_USER, "no file");
+    for (int r = 0; r < 3; r += 2) {
+        assert_int_equal(link_flush(&w->link[r]), 0);
+        assert_false(ends_flushed(w));
+        Message m = next_message(&other[r]);
+        assert_true(m.kind == OVER && m.bytes == sizeof w->ending);
+        assert_memory_equal(m.at, &w->ending, sizeof w->ending);
+        w->link[r].unseen = false;
+        link_close(&other[r]);
+    }
+    assert_true(ends_flushed(w));
+    world_free(w);
+}
+
 TEST(a_rank_that_greets_late_hears_how_the_run_ended) {
     World *w = deputy();
     Link other;
-    Message m;
     int fd[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
     link_open(&w->stranger_link[0], fd[0], sizeof(Hello));
@@ -177,11 +211,7 @@ TEST(a_rank_that_greets_late_hears_how_the_run_ended) {
         uint32_t bytes;
     } expected[] = {{NOTED, sizeof(Hello)}, {OVER, sizeof(Ending)}};
     for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
-        while (link_next(&other, &m) <= 0) {
-            struct pollfd p = {.fd = other.fd, .events = POLLIN};
-            assert_int_equal(poll(&p, 1, 5000), 1);
-            assert_true(link_fill(&other) >= 0);
-        }
+        Message m = next_message(&other);
         assert_true(m.kind == expected[i].kind && m.bytes == expected[i].bytes);
         if (m.kind == OVER) assert_memory_equal(m.at, &w->ending, sizeof w->ending);
         link_drop(&other);
