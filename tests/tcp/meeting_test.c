@@ -167,6 +167,26 @@ static Message next_message(Link *l) {
     return m;
 }
 
+/* Rank 0 is asked for its verdict first. */
+TEST(rank_0_hears_of_a_failure) {
+    World *w = deputy();
+    Link other;
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+    link_open(&w->link[0], fd[0], SHARE_LIMIT);
+    link_open(&other, fd[1], SHARE_LIMIT);
+    ends_failed(w, 1, EXIT_ENVIRONMENT, "no space");
+    assert_int_equal(link_flush(&w->link[0]), 0);
+    Message m = next_message(&other);
+    Ending e;
+    assert_true(m.kind == FAILED && m.bytes == sizeof e);
+    memcpy(&e, m.at, sizeof e);
+    assert_true(e.speaker == 1 && e.code == EXIT_ENVIRONMENT && !w->over);
+    assert_string_equal(e.text, "no space");
+    world_free(w);
+    link_close(&other);
+}
+
 /* What the deputy decides, rank 0 hears too: it may only have been away. */
 TEST(all_ranks_hear_how_the_run_ended) {
     World *w = deputy();
