@@ -7,4 +7,6 @@ more than 900 files are refused
 a100-40.machine: right
 a100-80.machine: right
 h100-80.machine: right
+rtx-4090.machine: right
+rtx-pro-6000.machine: right
 machine.def has the same constants

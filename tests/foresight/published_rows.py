@@ -3,9 +3,12 @@ model's sizes, how it was trained and sharded, and on what; `model_file` writes 
 
 What a row must say, and what a model file cannot say, is in `unanswered`. Where a row says nothing
 of heads or words, heads have the width 128 and the vocabulary is GPT-2's."""
+import math
 import re
 
-MACHINES = (("H100", "h100-80"), ("A100 40GB", "a100-40"), ("A100", "a100-80"), ("A800", "a100-80"))
+MACHINES = (("H100", "h100-80"), ("A100 40GB", "a100-40"), ("A100", "a100-80"), ("A800", "a100-80"),
+            ("RTX PRO 6000", "rtx-pro-6000"), ("RTX 4090", "rtx-4090"))
+SIZES = ("layers", "hidden", "heads", "kv", "ffn", "vocab", "seq")  # of a model
 
 GPT = """
 module Attention {
@@ -77,7 +80,28 @@ def machine_of(row):
 
 
 def number(row, key):
-    return int(row[key]) if re.fullmatch(r"\d+", row[key] or "") else None
+    """A whole number, in millions if it ends with M; of a range the first."""
+    m = re.match(r"(\d+)(M?)(?!\w)", row.get(key) or "")
+    return int(m[1]) << (20 if m[2] else 0) if m else None
+
+
+def complete(rows):
+    """Rows with what others say: a row that does not give its model's sizes has those of another row
+    of the model. Where the samples at a time are not given, it is one, and micro-batches are as many
+    as the tokens of a step want."""
+    known = {}
+    for row in rows:
+        if row["layers"]:
+            known.setdefault(row["model"], row)
+    for row in rows:
+        if not row["layers"] and row["model"] in known:
+            row.update({key: row[key] or known[row["model"]][key] for key in SIZES})
+        tokens = number(row, "global_batch_tokens")
+        if row["micro_batch"] or not (tokens and number(row, "seq") and number(row, "gpus")):
+            continue
+        samples = tokens // number(row, "seq") // mesh_of(row)[2]
+        row.update({"micro_batch": "1", "grad_accum": str(samples)})
+    return rows
 
 
 def unanswered(row):
@@ -88,29 +112,27 @@ def unanswered(row):
     if not machine_of(row):
         return f"no machine file of {row['gpu']}"
     missing = [key for key in sizes if number(row, key) is None]
-    if missing:
-        return f"the row has no {missing[0]}"
-    if re.search(r"PP \d", row["strategy"]):
-        return "a pipeline of which the row does not say enough"
-    return None
+    return f"the row has no {missing[0]}" if missing else None
 
 
 def mesh_of(row):
-    """Axes, and the strategy."""
-    gpus, said = int(row["gpus"]), row["strategy"]
-    tp = int(m[1]) if (m := re.search(r"TP (\d+)", said)) else 1
-    rest = gpus // tp
+    """Axes, the strategy, and how many ranks have samples of their own."""
+    said = row["strategy"]
+    along = {axis: int(m[1]) if (m := re.search(axis + r" (\d+)", said, re.I)) else 1
+             for axis in ("pp", "cp", "tp")}
+    rest = number(row, "gpus") // math.prod(along.values())
     over = re.search(r"over (\d+)", said)
     shards = min(int(over[1]), rest) if over else rest
     strategy = "full"
-    if said.startswith("none"):
+    if said.startswith("none") or "DP rest" in said:
         strategy = "none"
-    elif said.startswith("ZeRO-1"):
+    elif said.startswith("ZeRO-1") and "fsdp True" not in said:
         strategy = "states"
-    elif "SHARD_GRAD_OP" in said:
+    elif "SHARD_GRAD_OP" in said or "no reshard" in said:
         strategy = "grads"
-    axes = [f"rep = {rest // shards}"] if rest > shards else []
-    axes += [f"dp = {shards}"] + ([f"tp = {tp}"] if tp > 1 else [])
+    sizes = {"pp": along["pp"], "rep": rest // shards, "dp": shards, "cp": along["cp"],
+             "tp": along["tp"]}
+    axes = [f"{axis} = {n}" for axis, n in sizes.items() if n > 1 or axis == "dp"]
     return ", ".join(axes), strategy, rest
 
 
@@ -132,7 +154,7 @@ def model_file(row):
     n["heads"] = n["heads"] or n["hidden"] // 128
     n["vocab"] = n["vocab"] or 50304
     bias = "false" if row["model"].startswith("MPT") else "true"
-    batch = int(row["micro_batch"]) * int(row["grad_accum"]) * samples
+    batch = number(row, "micro_batch") * number(row, "grad_accum") * samples
     half = "f16" if row["precision"].startswith("fp16") else "bf16"
     form = "scale = 1024, master = f32" if half == "f16" else "master = f32, reduce = bf16"
     n["kv"] = number(row, "kv") or n["heads"]

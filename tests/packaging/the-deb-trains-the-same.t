@@ -18,6 +18,8 @@ Depends: libc6, libdnnl2, libgcc-s1, libgomp1, libjansson4, libstdc++6, libxxhas
 ./share/fsdpc/machines/a100-40.machine
 ./share/fsdpc/machines/a100-80.machine
 ./share/fsdpc/machines/h100-80.machine
+./share/fsdpc/machines/rtx-4090.machine
+./share/fsdpc/machines/rtx-pro-6000.machine
 ./share/man/man1/fsdp-run.1.gz
 ./share/man/man1/fsdpc.1.gz
 ./share/man/man5/fsd.5.gz
