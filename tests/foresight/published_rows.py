@@ -86,9 +86,9 @@ def number(row, key):
 
 
 def complete(rows):
-    """Rows with what others say: a row that does not give its model's sizes has those of another row
-    of the model. Where the samples at a time are not given, it is one, and micro-batches are as many
-    as the tokens of a step want."""
+    """Rows with what others say: a row that does not give its model's sizes has those of another
+    row of the model. Where the samples at a time are not given, it is one, and micro-batches are as
+    many as the tokens of a step want."""
     known = {}
     for row in rows:
         if row["layers"]:

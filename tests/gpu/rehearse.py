@@ -82,7 +82,8 @@ def steady(line):
     line = re.sub(r"NCCL \d[\d.]*", "NCCL", line)
     line = re.sub(r"^(\w+ +(?:held|skipped|FAILED) +)[\d.]+ s", r"\1N s", line)
     line = re.sub(r"\b\d+\.\d+(e-?\d+)?|\b\d+e-\d+|\b\d{4,}\b", "N", line)
-    line = re.sub(r"\b\d+ (ops|runs|shapes|instructions|products|tokens/s|TFLOP/s|us)\b", r"N \1", line)
+    counted = "ops|runs|shapes|instructions|products|tokens/s|TFLOP/s|us"
+    line = re.sub(rf"\b\d+ ({counted})\b", r"N \1", line)
     line = re.sub(r"(N launches|share of the allowed error N) (\+|\()\S*", r"\1", line)
     line = re.sub(r"\b0 from", "N from", line)
     line = re.sub(r"N( *)(ms|us|s|x|GiB|%|TFLOP/s|tokens/s)\b", r"N \2", line)
