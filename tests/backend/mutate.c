@@ -35,8 +35,8 @@ enum {
     LEAST_CAUGHT = 25,
     PLANS_APART = 9,
 #else
-    LEAST_CAUGHT = 50,
-    PLANS_APART = 3,
+    LEAST_CAUGHT = 35,
+    PLANS_APART = 5,
 #endif
     POLICIES = 60
 };
