@@ -1,4 +1,4 @@
-# RUN: seq 300 > t.txt; %fsdpc compile -q wide.fsd -n 2 -o p && %fsdp-run -q --threads 1 --log l --save w p && for how in short interrupted killed; do python3 %root/tests/checkpoint/crash.py %fsdp-run %build/tests/modules/crash.so p l w $how 19; done
+# RUN: seq 300 > t.txt; %fsdpc compile -q wide.fsd -n 2 -o p && %fsdp-run -q --threads 1 --log l --save w p && for how in short interrupted killed; do python3 %root/tests/checkpoint/crash.py %fsdp-run %build/tests/modules/crash.so p l w $how 31; done
 # The same where ranks write long ranges of a file past the cache of the file system, and the pages at their borders through it.
 # NEEDS: build:device_cpu.so build:tests/modules/crash.so sanitizer:none
 # TIME: 300

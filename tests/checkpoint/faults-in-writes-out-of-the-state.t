@@ -1,4 +1,4 @@
-# RUN: seq 300 > t.txt; %fsdpc compile -q wide.fsd -n 2 -o p && %fsdp-run -q --threads 1 --log l --save w p && for how in short interrupted killed; do python3 %root/tests/checkpoint/crash.py %fsdp-run %build/tests/modules/crash.so p l w $how 9; done
+# RUN: seq 300 > t.txt; %fsdpc compile -q wide.fsd -n 2 -o p && %fsdp-run -q --threads 1 --log l --save w p && for how in short interrupted killed; do python3 %root/tests/checkpoint/crash.py %fsdp-run %build/tests/modules/crash.so p l w $how 13; done
 # Writes that are cut short or interrupted, or a kill, harm no checkpoint where files are written from the memory of the
 # state and from a buffer by turns either.
 # NEEDS: build:device_cpu.so build:tests/modules/crash.so sanitizer:none

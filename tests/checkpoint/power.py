@@ -51,7 +51,7 @@ class Run(disk.Disk):
 
 
 def run(*arguments, **environment):
-    command = [RUN, "-q", "--threads", "1", "--checkpoint-every", "1", *arguments, PLAN]
+    command = [RUN, "-q", "--threads", "1", "--checkpoint-every", "2", *arguments, PLAN]
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True,
                           text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -110,7 +110,7 @@ def replay(calls_made, golden, forgets=None):
         for _ in range(TIMES):
             chance = rng.random()
             back(past, lambda chance=chance: rng.random() < chance, golden, known, title + ": some")
-    assert past.promised == 6 and len(known) > 100, (past.promised, len(known))
+    assert past.promised == 6 and len(known) > 60, (past.promised, len(known))
     return past
 
 
@@ -127,7 +127,7 @@ def main():
     run("--checkpoint", "golden", "--keep", "0")
     golden = {p.name: folder.tensors(p) for p in pathlib.Path("golden").glob("step-*")}
     record = {"LD_PRELOAD": SO, "RECORD": "record", "RECORD_IN": CK}
-    run("--checkpoint", CK, "--steps", "3", **record)
+    run("--checkpoint", CK, "--steps", "4", **record)
     run("--resume-or-start", CK, **record)
     there = tree(CK)
     made = list(disk.calls(pathlib.Path("record").read_bytes()))
