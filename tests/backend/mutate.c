@@ -32,8 +32,8 @@ enum {
     FEW_ORDERS = 8,
     LEAST_MUTANTS = 1000,
 #ifdef __SANITIZE_ADDRESS__
-    LEAST_CAUGHT = 25,
-    PLANS_APART = 9,
+    LEAST_CAUGHT = 12,
+    PLANS_APART = 13,
 #else
     LEAST_CAUGHT = 35,
     PLANS_APART = 5,

@@ -3,7 +3,7 @@
 # RUN: FSDP_CUDA_GRAPH=1 %t/fsdp-run --quiet --device cuda p 2>&1 | grep -a ^error
 # With pin = false what is offloaded is in pageable memory, which no graph copies from: the losses of the cpu, in every
 # order.
-# NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
+# NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so sanitizer:none
 # TIME: 240
 ==== net.fsd
 use "blocks.fsd"
