@@ -1,7 +1,7 @@
 """Compares each number of `fsdpc fit` with plans that `fsdpc compile` writes: brute.py FSDPC DEVICE
-MEMORY MODEL MOST OPTION... MODEL is compiled for each number of samples, each length and each
-number of ranks from 1 to MOST, or a little beyond the answer if that is larger, and with each
-setting and mesh that fit names. Prints the answers and what differs."""
+MEMORY MODEL MOST OPTION... MODEL is compiled for each number of samples and each length from the
+answer to MOST, or a little beyond the answer if that is larger, for each number of ranks from 1 on
+as far, and with each setting and mesh that fit names. Prints the answers and what differs."""
 import json
 import re
 import subprocess
@@ -54,8 +54,8 @@ def same(title, row, options):
         print(f"{title}: {left} are left: {row}")
 
 
-def values(answer):
-    return range(1, max(int(most), (answer or 0) + BEYOND) + 1)
+def values(first, answer):
+    return range(max(first, 1), max(int(most), answer + BEYOND) + 1)
 
 
 done = run("fit", "--format=json", "--memory", memory, "--device", device, model, *given)
@@ -83,15 +83,17 @@ def ranks_options(shards):
 
 
 with ThreadPoolExecutor(2) as pool:
-    def those(options, answer):
-        answers = list(values(answer))
+    def those(options, answers):
         good = pool.map(lambda x: fits(options(x)), answers)
         return [x for x, fit_well in zip(answers, good) if fit_well]
 
-    samples = those(lambda n: ["-s", f"train.batch={n * share}"], fit["most"]["samples_a_rank"])
+    def most_of(options, answer):
+        return those(options, values(answer or 0, answer or 0))
+
+    samples = most_of(lambda n: ["-s", f"train.batch={n * share}"], fit["most"]["samples_a_rank"])
     lengths = [] if fit["most"]["length"] is None else \
-        those(lambda n: ["-s", f"data.length={n}"], fit["most"]["length"])
-    shards = those(ranks_options, (fit["least"]["ranks"] or 0) // (replicas * cut))
+        most_of(lambda n: ["-s", f"data.length={n}"], fit["most"]["length"])
+    shards = those(ranks_options, values(1, (fit["least"]["ranks"] or 0) // (replicas * cut)))
 for title, told, found in (
         ("samples", fit["most"]["samples_a_rank"], max(samples, default=0)),
         ("length", fit["most"]["length"] or 0, max(lengths, default=0)),

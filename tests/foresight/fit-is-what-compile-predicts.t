@@ -1,6 +1,7 @@
 # RUN: b() { echo "$*" | sed 's/.*models.//'; %python %root/tests/foresight/brute.py %fsdpc "$@"; }; m=%root/models; b cuda 44MB $m/gpt-text.fsd 4 -s L=2 -n 2 && b cpu 12MB $m/gpt-text.fsd 4 -s L=1 --mesh rep=2,dp=2,cp=2 -s train.accumulate=2 -s shard.reshard=2 && b cpu 6MB $m/gpt-text.fsd 4 -s L=2 --mesh dp=2,tp=2 -s shard.strategy=grads --outside 1MB && b cpu 2MB $m/mlp.fsd 4 -s hidden=64 -s train.batch=32 -n 2 && b cuda 36MB $m/mixtral.fsd 4 -s L=2 -s D=32 -s F=48 -s H=4 -s KV=2 -s seq=64 -s vocab=97 -s train.batch=8 -n 4
 # RUN: b() { echo "$*"; %python %root/tests/foresight/brute.py %fsdpc "$@"; }; m=%root/models/gpt-text.fsd; d="-s train.batch=4 -s train.steps=900"; ln -s $m gpt.fsd; b cpu 1MB gpt.fsd 4 -s L=1 -n 1 && b cpu 9MB gpt.fsd 4 -s L=2 --accelerate c.yaml -n 4 && b cpu 9MB gpt.fsd 4 -s L=2 --deepspeed ds.json && b cuda 36MB --hf=config.json 4 $d -n 2
 # Each number of fit is what compile predicts, and no number of samples, ranks or positions that fits is missed.
+# NEEDS: sanitizer:none
 # TIME: 120
 ==== c.yaml
 fsdp_config: {fsdp_sharding_strategy: SHARD_GRAD_OP, fsdp_activation_checkpointing: true,

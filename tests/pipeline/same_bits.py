@@ -149,7 +149,8 @@ def to_try(every, shared):
     found = [(axes, settings, PIPELINES) for axes, settings in MESHES]
     for number, strategy in enumerate(STRATEGIES):
         for micro in (2,) if shared else (1, 2, 4):
-            met = PIPELINES if every or shared else [PIPELINES[k] for k in few(number, micro)]
+            met = (PIPELINES if every else PIPELINES[number % 2::2] if shared else
+                   [PIPELINES[k] for k in few(number, micro)])
             if met and (micro > 1 or "shard.hold=true" not in strategy):
                 found.append(("dp=2", strategy + ["train.accumulate=%d" % micro], met))
     return found

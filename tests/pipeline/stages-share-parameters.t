@@ -3,4 +3,4 @@
 # update, so losses and norms are those of one stage within rounding, under every strategy.
 # TIME: 120
 ==== out
-72 runs
+48 runs

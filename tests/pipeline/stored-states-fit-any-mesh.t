@@ -1,6 +1,7 @@
 # RUN: %python %root/tests/pipeline/storage.py %fsdpc %fsdp-run
 # Checkpoints, --save, --dump-grads, --generate and the tools of checkpoints have the bytes of one stage, and checkpoints
 # go on under any number of stages. Test modes find nothing.
+# NEEDS: sanitizer:none
 # TIME: 60
 ==== out
 dp=2 []: 31 comparisons
