@@ -73,8 +73,9 @@ static Scope batch_scope(Elaboration *e, const KeyInfo *key) {
     ExprValue root = {.kind = VALUE_MODULE, .module = e->root};
     scope_bind(&s, "model", root);
     for (uint32_t i = 0; i < g->fields.n; i++) {
+        if (g->fields.at[i].of != NO_INDEX) continue;
         ExprValue v = {.kind = VALUE_TENSOR, .tensor = e->field_value[i]};
-        v.type = g->fields.at[i].type;
+        v.type = v.tensor == NO_VALUE ? g->fields.at[i].type : g->values.at[v.tensor].type;
         v.dims[0] = "B";
         if (tokens) v.dims[1] = spans && i == 0 ? "S" : "T";
         scope_bind(&s, g->fields.at[i].name, v);
@@ -134,7 +135,7 @@ static bool named_terms(Elaboration *e, const KeyInfo *key, const Node *tuple, E
 }
 
 /* The loss, with the terms of aux(..) that the model has. */
-static bool loss_value(Elaboration *e, LossSum *sum, const char *prefix) {
+static bool loss_terms(Elaboration *e, LossSum *sum) {
     const KeyValue *loss = model_setting(e->model, "train", "loss");
     const Node *expression = loss->expression;
     ExprValue v, rest;
@@ -145,6 +146,11 @@ static bool loss_value(Elaboration *e, LossSum *sum, const char *prefix) {
     e->build.span = expression->span;
     *sum = loss_begin(e, &v, &rest);
     loss_take_rest(e, &rest, expression->span);
+    return true;
+}
+
+static bool loss_value(Elaboration *e, LossSum *sum, const char *prefix) {
+    if (!loss_terms(e, sum) || (e->training && !count_step(e, sum, loss_terms))) return false;
     loss_add_terms(e, sum, prefix);
     return true;
 }
@@ -305,7 +311,7 @@ bool elaborate_programs(Elaboration *e) {
     bool fields = batch_is_known(m) && declare_fields(e);
     if (!fields || !loss->expression) return false;
     e->param_value = arena_array(m->arena, ValueId, e->graph->params.n + 1);
-    e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
+    e->field_value = arena_array(m->arena, ValueId, 2 * e->graph->fields.n + 1);
     if (!train_program(e) || m->ds->errors > before) return false;
     if (!eval_program(e) || !predict_program(e) || !check_denoising_ids(e)) return false;
     finish_settings(e);

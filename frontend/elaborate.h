@@ -5,6 +5,7 @@
 #include "evaluate.h"
 #include "frontend.h"
 #include "model.h"
+#include "tensors.h"
 
 /* frontend.c: values of config and sections, the policy and the settings of a model that was read.
  */
@@ -17,6 +18,10 @@ Elaboration elaboration_of(Frontend *f);
 bool elaborate_programs(Elaboration *e);
 /* What the settings say of parameters, and where backward starts. false after reported errors. */
 bool elaborate_settings(Elaboration *e);
+/* step_counts.c */
+/* Gives terms that are divided by what the whole step has the values that count it. evaluate_loss
+ * made e->aux and the sum. false after reported errors. */
+bool count_step(Elaboration *e, LossSum *sum, bool (*evaluate_loss)(Elaboration *, LossSum *));
 /* predict.c */
 /* train.predict, or NULL. */
 const Node *prediction_expression(const Elaboration *e);

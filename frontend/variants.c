@@ -19,7 +19,7 @@
 
 typedef struct ModelShape {
     struct ModelShape *next;
-    int64_t local_batch;
+    int64_t local_batch, micro_batches;
     Frontend *f; /* elaborate_programs is done; its settings have not been applied */
 } ModelShape;
 
@@ -30,7 +30,7 @@ static void write_nothing(void *context, const char *text, size_t n) {
 }
 
 /* NULL: such programs cannot be; elaborating the variant says why. */
-static Frontend *elaborate_shape(Frontend *base, int64_t local_batch) {
+static Frontend *elaborate_shape(Frontend *base, const RunSettings *own) {
     Frontend *f = arena_new_of(base->arena, Frontend);
     DiagSet *ds = arena_new_of(base->arena, DiagSet);
     diag_fork(ds, base->diags, base->arena);
@@ -40,7 +40,8 @@ static Frontend *elaborate_shape(Frontend *base, int64_t local_batch) {
     f->model = model_copy(base->declared, base->arena);
     f->model->ds = ds;
     frontend_resolve(f);
-    f->settings.local_batch = local_batch;
+    f->settings.local_batch = own->local_batch;
+    f->settings.micro_batches = own->micro_batches;
     Elaboration e = elaboration_of(f);
     f->model->arena = arena_new();
     bool right = f->exit_code == EXIT_DONE && elaborate_programs(&e) && !e.broken;
@@ -49,12 +50,20 @@ static Frontend *elaborate_shape(Frontend *base, int64_t local_batch) {
     return right ? f : NULL;
 }
 
-static Frontend *shape_of(Frontend *base, int64_t local_batch) {
+/* Programs of another number of micro-batches differ only where a loss counts steps. */
+static bool has_shape(const ModelShape *s, const RunSettings *own) {
+    bool counts = s->f && s->f->settings.counts_steps;
+    return s->local_batch == own->local_batch &&
+           (!counts || s->micro_batches == own->micro_batches);
+}
+
+static Frontend *shape_of(Frontend *base, const RunSettings *own) {
     ModelShape *s = base->shapes;
-    while (s && s->local_batch != local_batch) s = s->next;
+    while (s && !has_shape(s, own)) s = s->next;
     if (!s) {
         s = arena_new_of(base->arena, ModelShape);
-        *s = (ModelShape){base->shapes, local_batch, elaborate_shape(base, local_batch)};
+        *s = (ModelShape){base->shapes, own->local_batch, own->micro_batches,
+                          elaborate_shape(base, own)};
         base->shapes = s;
     }
     return s->f;
@@ -130,7 +139,7 @@ Frontend *frontend_vary(Frontend *base, DiagSet *ds, const CompileOptions *optio
     frontend_resolve(f);
     if (f->exit_code != EXIT_DONE) return f;
     bool shared = has_programs_of(base->declared, f->model);
-    const Frontend *shape = shared ? shape_of(base, f->settings.local_batch) : NULL;
+    const Frontend *shape = shared ? shape_of(base, &f->settings) : NULL;
     if (shape)
         take_shape(f, shape);
     else

@@ -137,6 +137,7 @@ static void check_field(FactReader *r, const PlanField *f) {
     FactSink *row = row_named(r, f->name);
     fact_whole(row, f->staging);
     fact_type(row, &f->type);
+    if (f->of) fact_whole(row, f->of - 1);
 }
 
 static void check_source(FactReader *r, const PlanSource *s) {

@@ -15,7 +15,8 @@
  * The same holds for what earlier micro-batches left: a sum with it has the number of what this one
  * adds.
  *
- * `without_dropout` is the same with dropout treated as a copy, as in an evaluation.
+ * `without_dropout` is the same as in an evaluation: dropout is a copy, and what a term is divided
+ * by is of one micro-batch where training has that of the step.
  *
  * A fused op that check_parts does not know gets a unique number, so a plan with it is rejected,
  * never wrongly accepted.
@@ -370,6 +371,29 @@ bool check_number_padded(const Check *c, const Part *part, const Attrs *a, const
            check_type(c, c->operands[def->first_in])->dim[a->axis] == a->count;
 }
 
+/* Is the part made of all micro-batches of a step? */
+static bool is_of_step(const Check *c, const Part *part, const Attrs *a) {
+    bool wide = part->op == OP_field && a->index >= 0 && (uint64_t)a->index < c->p->n_fields &&
+                c->p->fields[a->index].of;
+    for (uint32_t k = 0; k < part->n_in; k++) wide |= c->of_step[check_part_in(part, k)];
+    return wide;
+}
+
+/* The term of result k in an evaluation. */
+static uint64_t evaluation_term(const Check *c, const Part *part, const Attrs *a, uint32_t k,
+                                bool wide, const uint64_t *in) {
+    Attrs own = *a;
+    Type t = *check_type(c, check_part_out(part, k));
+    if (part->op == OP_field && wide) own.index = c->p->fields[a->index].of - 1;
+    if (part->op == OP_average && a->count) {
+        own.count = 0;
+        t.dim[0] -= CALLS_WORDS;
+    } else if (wide && t.rank) {
+        t.dim[0] /= c->p->settings->micro_batches;
+    }
+    return check_term(c, part->op, &own, k, &t, part->n_in, in);
+}
+
 static void number_part(Check *c, const Part *part, const Attrs *a, bool without_dropout) {
     uint64_t *number = without_dropout ? c->without_dropout : c->number, *in = c->terms;
     for (uint32_t k = 0; k < part->n_in; k++) in[k] = number[check_part_in(part, k)];
@@ -378,8 +402,10 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool without
         return;
     bool sum = part->op == OP_add && check_same_shape(check_type(c, check_part_in(part, 0)),
                                                       check_type(c, check_part_in(part, 1)));
+    bool wide = without_dropout && is_of_step(c, part, a);
     for (uint32_t k = 0; k < part->n_out; k++) {
         uint32_t v = check_part_out(part, k);
+        c->of_step[v] |= wide && part->op != OP_average;
         if (sum)
             number[v] = in[0] + in[1];
         else if (check_moves_parts(c, part->op))
@@ -388,6 +414,8 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool without
             number[v] = in[part->n_out + k];
         else if (without_dropout && part->op == OP_dropout)
             number[v] = in[0];
+        else if (without_dropout)
+            number[v] = evaluation_term(c, part, a, k, wide, in);
         else
             number[v] = check_term(c, part->op, a, k, check_type(c, v), part->n_in, in);
     }

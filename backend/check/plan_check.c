@@ -178,6 +178,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     if (c.inner && c.inner_type && c.scaled && c.whole) check_type_inner(&c);
     c.number = calloc(c.inner ? check_room(&c) : 1, sizeof *c.number);
     c.without_dropout = calloc(c.inner ? check_room(&c) : 1, sizeof *c.without_dropout);
+    c.of_step = calloc(c.inner ? check_room(&c) : 1, sizeof *c.of_step);
     c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
     c.first_term_of_state = calloc(p->n_states + 1, sizeof *c.first_term_of_state);
     c.written = calloc(p->n_states + 1, sizeof *c.written);
@@ -185,8 +186,8 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     int status = EXIT_ENVIRONMENT;
     if (c.clock && c.place && c.part && c.whole && c.scaled && c.refused && c.position &&
         c.program && c.root && c.first_use && c.last && c.use && c.linked && c.types && c.inner &&
-        c.inner_type && c.number && c.without_dropout && c.terms && c.first_term_of_state &&
-        c.written)
+        c.inner_type && c.number && c.without_dropout && c.of_step && c.terms &&
+        c.first_term_of_state && c.written)
         status = run_proofs(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
@@ -209,6 +210,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.inner_type);
     free(c.number);
     free(c.without_dropout);
+    free(c.of_step);
     free(c.terms);
     free(c.first_term_of_state);
     free(c.written);

@@ -139,6 +139,7 @@ void facts_of_model(const Frontend *f, FactSink *sink) {
         FactSink *row = facts_named(&out, out.s->fields.at[i].name);
         fact_whole(row, out.s->fields.at[i].staging);
         fact_type(row, &out.s->fields.at[i].type);
+        if (out.s->fields.at[i].of != NO_INDEX) fact_whole(row, (uint64_t)out.s->fields.at[i].of);
     }
     source(&out, "train", &f->settings.train);
     source(&out, "val", &f->settings.val);

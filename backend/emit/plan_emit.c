@@ -194,7 +194,7 @@ static void emit_states(Emit *e) {
     for (uint32_t i = 0; i < e->g->fields.n; i++) {
         const Field *f = &e->g->fields.at[i];
         PUT(e, fields, .name = string(e, f->name), .staging = f->staging,
-            .type = clean_type(&f->type));
+            .of = (uint32_t)(f->of + 1), .type = clean_type(&f->type));
     }
 }
 

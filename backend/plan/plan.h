@@ -245,7 +245,7 @@ typedef struct PlanSave {
 
 typedef struct PlanField {
     PlanString name;
-    uint32_t pad;
+    uint32_t of;      /* 0; or 1 + the field of which it has all micro-batches of a step */
     uint64_t staging; /* offset in a staging slot */
     Type type;        /* of one call on one rank */
 } PlanField;
@@ -519,6 +519,12 @@ static inline uint64_t plan_workspace_at(const PlanRole *r) {
 }
 static inline uint32_t plan_stage_role(const Plan *p, uint32_t stage) {
     return stage % (uint32_t)p->n_roles;
+}
+/* Fields of one micro-batch, which come first; the others have some of them for all of a step. */
+static inline uint64_t plan_batch_fields(const Plan *p) {
+    uint64_t n = 0;
+    while (n < p->n_fields && !p->fields[n].of) n++;
+    return n;
 }
 static inline bool plan_has_stages(const Plan *p) {
     Mesh mesh = plan_mesh(p);

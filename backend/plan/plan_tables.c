@@ -330,6 +330,16 @@ static int read_shards(Reading *r) {
     return status;
 }
 
+/* Fields of a step come after all others, and each has the rows of one of these. */
+static bool bad_source_field(const Plan *p, uint64_t i) {
+    const PlanField *f = &p->fields[i], *one = f->of && f->of <= i ? &p->fields[f->of - 1] : NULL;
+    if (!f->of) return i && p->fields[i - 1].of;
+    if (!one || one->of || one->type.rank != f->type.rank || one->type.dtype != f->type.dtype)
+        return true;
+    size_t rest = sizeof(int64_t) * (size_t)(f->type.rank - 1);
+    return memcmp(one->type.dim + 1, f->type.dim + 1, rest) != 0;
+}
+
 static int read_fields(Reading *r) {
     const Plan *p = r->p;
     uint64_t slot = 0;
@@ -337,12 +347,17 @@ static int read_fields(Reading *r) {
         if (p->states[i].role == STATE_STAGING) slot = (uint64_t)p->states[i].type.dim[1];
     for (uint64_t i = 0; i < p->n_fields; i++) {
         const PlanField *f = &p->fields[i];
-        FAIL_IF(bad_string(p, f->name) || f->pad, "batch field %llu has no name", (Llu)i);
+        FAIL_IF(bad_string(p, f->name), "batch field %llu has no name", (Llu)i);
         const char *name = plan_string(p, f->name);
+        int64_t calls = f->of ? p->settings->micro_batches : 1, samples;
         FAIL_IF(!plan_type_sane(&f->type) || f->type.pitch || f->type.dtype == DT_TOKEN ||
-                    !f->type.rank || f->type.dim[0] != p->settings->local_batch,
-                "batch field %s does not have %lld samples", name,
-                (long long)p->settings->local_batch);
+                    !f->type.rank ||
+                    __builtin_mul_overflow(p->settings->local_batch, calls, &samples) ||
+                    f->type.dim[0] != samples,
+                "batch field %s does not have the samples of %lld micro-batches of %lld", name,
+                (long long)calls, (long long)p->settings->local_batch);
+        FAIL_IF(bad_source_field(p, i), "batch field %s does not follow the field that it holds",
+                name);
         FAIL_IF(f->staging % 64 || f->staging > slot ||
                     (uint64_t)type_bytes(&f->type) > slot - f->staging,
                 "batch field %s is outside its staging slot", name);

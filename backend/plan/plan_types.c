@@ -206,7 +206,7 @@ static const char *rule_average(const Instr *s) {
     bool counts = s->in->op == OP_average, adds = s->in->op == OP_average_loss;
     const Type *stats = counts ? &s->y[0] : adds ? &s->x[1] : &s->x[0];
     if (counts && s->x[1].dtype != DT_I32 && !type_is_float(&s->x[1])) return FITS(false);
-    if (counts && (stats->dim[0] == WEIGHTED_WORDS) != (s->n_in > 2)) return FITS(false);
+    if (counts) return FITS(stats->dim[0] == average_words(s->n_in > 2, s->in->attr.count));
     return FITS(are_average_words(stats->dim[0]));
 }
 static const char *rule_counted(const Instr *s) {

@@ -244,7 +244,9 @@ static void put_formulas(Buf *out, const PlanFormula *f, uint64_t i) {
 static void put_fields(Buf *out, const PlanField *f, uint64_t i) {
     buf_printf(out, "field %llu \"%s\" ", (Llu)i, text(f->name));
     type_print(&f->type, out);
-    buf_printf(out, " staging %llu\n", (Llu)f->staging);
+    buf_printf(out, " staging %llu", (Llu)f->staging);
+    if (f->of) buf_printf(out, " of %u", f->of - 1);
+    buf_printf(out, "\n");
 }
 
 static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {

@@ -261,7 +261,9 @@ typedef struct Applied {
 typedef struct AuxTerm {
     TermPart part; /* times the weight */
     Span at;
-    bool told; /* it is a term of train.loss, which the log has */
+    bool told;            /* it is a term of train.loss, which the log has */
+    bool of_step;         /* it is divided by what all micro-batches of the step count */
+    ValueId step_weights; /* the weights in all of them, if it has weights */
 } AuxTerm;
 
 struct Elaboration {

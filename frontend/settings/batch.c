@@ -101,7 +101,7 @@ static bool read_source(Elaboration *e, const KeyValue *s, DataSource *out) {
 }
 
 static void add_field(Elaboration *e, const char *name, const Type *type, uint64_t *staging) {
-    Field f = {.name = name, .type = *type, .staging = *staging};
+    Field f = {.name = name, .type = *type, .staging = *staging, .of = NO_INDEX};
     *staging = align_up(*staging + (uint64_t)type_bytes(type), 64);
     vec_push(e->graph->arena, &e->graph->fields, f);
 }

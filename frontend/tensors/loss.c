@@ -151,8 +151,10 @@ void loss_take_rest(Elaboration *e, const ExprValue *rest, Span at) {
 static ValueId emit_statistics(Elaboration *e, const AuxTerm *t, const LossSum *sum) {
     Attrs a = {.alpha = t->part.factor, .ignore = sum->ignore};
     bool balance = t->part.op == OP_balance, weighted = t->part.weights != NO_VALUE;
-    ValueId third = balance ? sum->counted : t->part.weights;
-    ValueId in[3] = {t->part.x, balance ? t->part.choices : sum->counted, third};
+    ValueId third = balance ? sum->counted : t->of_step ? t->step_weights : t->part.weights;
+    ValueId counted = t->of_step ? sum->step_counted : sum->counted;
+    ValueId in[3] = {t->part.x, balance ? t->part.choices : counted, third};
+    if (t->of_step) a.count = e->settings->micro_batches;
     e->build.span = t->at;
     return emit_value(&e->build, t->part.op, &a, balance || weighted ? 3 : 2, in, NULL);
 }

@@ -21,9 +21,6 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
 /* The same for an op whose result type is given. */
 bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
                 ExprValue *operands, uint32_t n, const Type *given, OpId *out);
-/* Does a value depend on a field of the batch, or on how many samples a rank has, so that its first
- * axis holds samples? */
-bool value_has_samples(Elaboration *e, ValueId value);
 /* True after an error: the op would mix samples of the batch. */
 bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id);
 /* The parameter below `to` that corresponds to p below `from`, another instance of its class. */

@@ -32,6 +32,7 @@ ExprValue term_sum(Scope *s, Span at, const ExprValue *l, const ExprValue *r);
 /* loss.c: a loss, or several terms as one, becomes an exact sum. */
 typedef struct LossSum {
     ValueId value, counted; /* counted: the operand whose elements that are not ignored count */
+    ValueId step_counted; /* in all micro-batches of the step, for terms of_step */
     int64_t ignore;
     const char *name; /* of what it begins with */
 } LossSum;
@@ -44,6 +45,9 @@ void loss_take_rest(Elaboration *e, const ExprValue *rest, Span at);
 void loss_add_terms(Elaboration *e, LossSum *sum, const char *prefix);
 
 /* emit.c */
+/* Does a value depend on a field of the batch, or on how many samples a rank has, so that its first
+ * axis holds samples? */
+bool value_has_samples(Elaboration *e, ValueId value);
 ValueId tensor_value(Scope *s, ExprValue *v, Span at); /* a parameter becomes a tensor */
 /* Sets the path and place of the ops that are emitted next. */
 void set_op_place(Scope *s, Span at);

@@ -129,6 +129,7 @@ typedef struct Field {
     const char *name;
     Type type;
     uint64_t staging; /* offset in a staging slot, multiple of 64 */
+    int32_t of;       /* NO_INDEX; or the field of which it has all micro-batches of the step */
 } Field;
 
 /* Has a sample one id for each of its positions? */

@@ -321,7 +321,7 @@ static const char *refuse_targets(Infer *s, const Type *t) {
 const char *shape_average(Infer *s) {
     const Type *stats = s->kind == OP_average_loss ? &s->in[1] : &s->in[0];
     if (s->kind == OP_average) {
-        s->out[0] = infer_vector(DT_I64, s->n_in > 2 ? WEIGHTED_WORDS : AVERAGE_WORDS);
+        s->out[0] = infer_vector(DT_I64, average_words(s->n_in > 2, s->a->count));
         return refuse_targets(s, &s->in[1]);
     }
     if (are_average_words(stats->dim[0])) return NULL;

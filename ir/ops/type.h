@@ -145,14 +145,26 @@ static inline int64_t balance_words(int64_t experts) { return 2 * experts + 2; }
 
 /* Statistics of a mean over the batch, i64[AVERAGE_WORDS]: an exact accumulator of its elements,
  * then targets; of a weighted mean, i64[WEIGHTED_WORDS], an exact accumulator of the weights too.
+ * Where targets and weights are those of all micro-batches of a step, CALLS_WORDS more: the number
+ * of ranks, then that of micro-batches on all of them.
  */
 enum {
     AVERAGE_TARGETS = EXACT_WORDS,
     AVERAGE_WORDS = EXACT_WORDS + 1,
-    WEIGHTED_WORDS = AVERAGE_WORDS + EXACT_WORDS
+    WEIGHTED_WORDS = AVERAGE_WORDS + EXACT_WORDS,
+    CALLS_WORDS = 2
 };
+static inline bool are_step_words(int64_t words) {
+    return words == AVERAGE_WORDS + CALLS_WORDS || words == WEIGHTED_WORDS + CALLS_WORDS;
+}
+static inline bool are_weighted_words(int64_t words) {
+    return words == WEIGHTED_WORDS || words == WEIGHTED_WORDS + CALLS_WORDS;
+}
 static inline bool are_average_words(int64_t words) {
-    return words == AVERAGE_WORDS || words == WEIGHTED_WORDS;
+    return words == AVERAGE_WORDS || words == WEIGHTED_WORDS || are_step_words(words);
+}
+static inline int64_t average_words(bool weighted, int64_t calls) {
+    return (weighted ? WEIGHTED_WORDS : AVERAGE_WORDS) + (calls ? CALLS_WORDS : 0);
 }
 /* Those of routing are an even number of words, those of means an odd one. */
 static inline bool are_loss_statistics(int64_t words) {

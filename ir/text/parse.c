@@ -249,9 +249,10 @@ static bool parse_state(GraphParser *p) {
 }
 
 static bool parse_batch_field(GraphParser *p) {
-    Field f = {0};
+    Field f = {.of = NO_INDEX};
     if (!parse_row(p, p->g->fields.n) || !parse_string(p, &f.name) || !parse_type(p, &f.type) ||
-        !parse_expect_word(p, "staging") || !parse_uint(p, INT64_MAX, &f.staging))
+        !parse_expect_word(p, "staging") || !parse_uint(p, INT64_MAX, &f.staging) ||
+        (parse_accept_word(p, "of") && !parse_i32(p, &f.of)))
         return false;
     vec_push(p->g->arena, &p->g->fields, f);
     return true;

@@ -85,6 +85,7 @@ static void check_states(Verify *v) {
              "field \"%s\": type %s", f->name, type_text(v->arena, &f->type));
         NEED(f->staging % 64 == 0, "field \"%s\": staging offset %llu", f->name,
              (unsigned long long)f->staging);
+        NEED(is_row_or_none(f->of, i), "field \"%s\": it has samples of field %d", f->name, f->of);
     }
 }
 

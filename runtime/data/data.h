@@ -40,6 +40,7 @@ typedef struct Dataset {
     uint32_t n_file;
     int64_t samples;
     int64_t length;     /* tokens per sample, 0 for npy */
+    uint64_t n_field;   /* of one micro-batch: only these are read */
     FieldRange *range;  /* [plan fields] */
     uint32_t *of_field; /* npy: file of each plan field; tokens: 0 inputs, 1 targets */
     uint32_t *width;    /* [plan fields] elements per sample */

@@ -129,7 +129,7 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
                                                   : open_tokens(&d->file[i], error);
         if (code) return code;
     }
-    for (uint64_t k = 0; k < p->n_fields && !d->source->corruption; k++) {
+    for (uint64_t k = 0; k < d->n_field && !d->source->corruption; k++) {
         const char *name = plan_string(p, p->fields[k].name);
         d->of_field[k] = !strcmp(name, "targets");
         if ((d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length) continue;
@@ -213,7 +213,7 @@ static const char *replaced_path(const Dataset *d, const char *field, const Data
 static int open_arrays(Dataset *d, const DataOption *option, uint32_t n, char *error) {
     const Plan *p = d->plan;
     d->file = arena_array(d->arena, DataFile, p->n_fields + 1);
-    for (uint64_t k = 0; k < p->n_fields; k++) {
+    for (uint64_t k = 0; k < d->n_field; k++) {
         const char *name = plan_string(p, p->fields[k].name);
         const PlanSourceField *f = source_field(d, name);
         if (!f) {
@@ -242,7 +242,8 @@ int dataset_open(const Plan *p, const char *name, const DataOption *option, uint
     d->of_field = arena_array(a, uint32_t, p->n_fields + 1);
     d->width = arena_array(a, uint32_t, p->n_fields + 1);
     field_ranges(p, d->range);
-    for (uint64_t k = 0; k < p->n_fields; k++)
+    d->n_field = plan_batch_fields(p);
+    for (uint64_t k = 0; k < d->n_field; k++)
         d->width[k] =
             (uint32_t)(type_elements(&p->fields[k].type) / MAX(1, p->fields[k].type.dim[0]));
     int code;
@@ -402,7 +403,7 @@ static void read_denoising(Samples *s, SampleAt at, int64_t row) {
 static void read_fields(Samples *s, SampleAt at, int64_t row) {
     const Dataset *d = s->d;
     bool arrays = d->source->kind == SOURCE_NPY;
-    for (uint64_t i = 0; i < d->plan->n_fields && !s->code; i++) {
+    for (uint64_t i = 0; i < d->n_field && !s->code; i++) {
         const PlanField *q = &d->plan->fields[i];
         if (arrays) s->f = &d->file[d->of_field[i]];
         int64_t n = d->width[i];

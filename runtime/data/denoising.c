@@ -73,7 +73,7 @@ static int check_own_ids(const Dataset *d, char *error) {
 int denoising_open(Dataset *d, char *error) {
     d->length = d->source->raw;
     for (int k = 0; k < DENOISING_FIELDS; k++) d->denoising[k] = -1;
-    for (uint64_t k = 0; k < d->plan->n_fields; k++) {
+    for (uint64_t k = 0; k < d->n_field; k++) {
         int code = open_field(d, k, error);
         if (code) return code;
     }

@@ -66,7 +66,7 @@ int synthetic_open(Dataset *d, char *error) {
         return code || !first ? code
                               : check_ids(d, (uint64_t)d->denoising[0], d->source->vocab, error);
     }
-    for (uint64_t k = 0; k < p->n_fields; k++) {
+    for (uint64_t k = 0; k < d->n_field; k++) {
         const char *name = plan_string(p, p->fields[k].name);
         const PlanSourceField *f = tokens ? NULL : field_at(d, k);
         int64_t ids = tokens ? d->source->vocab : f ? f->classes : 0;
@@ -151,7 +151,7 @@ void synthetic_read(const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
     }
     key_of("class", d->source->seed, key);
     uint32_t class_word = word_at(key, (uint64_t)k, 0);
-    for (uint64_t i = 0; i < p->n_fields; i++) {
+    for (uint64_t i = 0; i < d->n_field; i++) {
         uint8_t *to = slot + p->fields[i].staging + (uint64_t)row * d->width[i] * 4;
         if (d->source->kind == SOURCE_SYNTHETIC_TOKENS) {
             read_tokens(d, k, i, (int32_t *)(void *)to);

@@ -29,7 +29,7 @@ static int64_t sample_tokens(const Plan *p) {
     FieldRange *range = calloc(p->n_fields + 1, sizeof *range);
     if (!range) fail_environment("no memory for the fields of the data");
     field_ranges(p, range);
-    for (uint64_t i = 0; i < p->n_fields; i++) {
+    for (uint64_t i = 0; i < plan_batch_fields(p); i++) {
         const Type *t = &p->fields[i].type;
         if (range[i].below && t->dim[0] > 0) most = MAX(most, type_elements(t) / t->dim[0]);
     }

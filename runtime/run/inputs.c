@@ -127,7 +127,7 @@ int inputs_open_data(Run *run) {
     char error[ERROR_BYTES];
     const RunOptions *o = run->options;
     int64_t batch = run->plan->settings->local_batch;
-    for (uint64_t i = 0; i < run->plan->n_fields; i++) {
+    for (uint64_t i = 0; i < plan_batch_fields(run->plan); i++) {
         const Type *t = &run->plan->fields[i].type;
         if (t->rank < 1 || t->dim[0] != batch)
             return report_error(

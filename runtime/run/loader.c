@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data.h"
 #include "random.h"
@@ -22,7 +23,8 @@ struct Loader {
     int code;
     char error[ERROR_BYTES];
     uint8_t *slot[2];
-    uint8_t *own; /* their memory, where they are not in the arena */
+    int64_t step_in[2]; /* the step of which a slot has the fields of a step; -1: none */
+    uint8_t *own;       /* their memory, where they are not in the arena */
 };
 
 /* A staging slot as the state has it, in which all fields are (plan_read.c). */
@@ -31,25 +33,61 @@ static uint64_t slot_bytes(const Plan *p) {
     return staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
 }
 
-static int read_batch(Loader *l) {
-    const Run *run = l->rank->run;
+/* The sample at a position in the order of training or evaluation. */
+static SampleAt sample_at(const Run *run, bool evaluation, int64_t position) {
     const PlanSettings *s = run->plan->settings;
+    const Dataset *d = evaluation ? run->inputs.val : run->inputs.train;
+    SampleAt at = {position % d->samples, position / d->samples};
+    if (!evaluation && s->order == ORDER_SHUFFLE)
+        at.k = shuffled(at.k, d->samples, s->seed, (uint64_t)at.epoch);
+    return at;
+}
+
+int64_t loader_sample(const Run *run, const ProgramCall *c, int64_t row) {
+    return sample_at(run, c->evaluation, c->position + row).k;
+}
+
+/* Reads the samples of a call from that position on into the slot's fields. */
+static int read_samples(Loader *l, int64_t position) {
+    const Run *run = l->rank->run;
     const Dataset *d = l->call.evaluation ? run->inputs.val : run->inputs.train;
     for (int64_t row = 0; row < l->call.samples; row += AT_ONCE) {
         SampleAt at[AT_ONCE];
         int64_t n = MIN(l->call.samples - row, (int64_t)AT_ONCE);
-        for (int64_t i = 0; i < n; i++) {
-            int64_t place = l->call.position + row + i;
-            SampleAt sample = {place % d->samples, place / d->samples};
-            if (!l->call.evaluation && s->order == ORDER_SHUFFLE)
-                sample.k = shuffled(sample.k, d->samples, s->seed, (uint64_t)sample.epoch);
-            at[i] = sample;
-        }
+        for (int64_t i = 0; i < n; i++)
+            at[i] = sample_at(run, l->call.evaluation, position + row + i);
         int code = dataset_read(d, at, n, row, l->slot[l->call.slot], l->error);
         if (code) return code;
         rank_beat(l->rank);
     }
     return 0;
+}
+
+/* The fields that have all micro-batches of the step, which the slot keeps for its further calls.
+ */
+static int read_step(Loader *l) {
+    const Plan *p = l->rank->run->plan;
+    uint8_t *slot = l->slot[l->call.slot];
+    int64_t first = l->call.position - l->call.micro * l->call.samples;
+    if (plan_batch_fields(p) == p->n_fields || l->call.evaluation ||
+        l->step_in[l->call.slot] == l->call.step)
+        return 0;
+    for (int64_t m = 0; m < p->settings->micro_batches; m++) {
+        int code = read_samples(l, first + m * l->call.samples);
+        if (code) return code;
+        for (uint64_t k = plan_batch_fields(p); k < p->n_fields; k++) {
+            const PlanField *one = &p->fields[p->fields[k].of - 1];
+            size_t bytes = (size_t)type_bytes(&one->type);
+            memcpy(slot + p->fields[k].staging + (size_t)m * bytes, slot + one->staging, bytes);
+        }
+    }
+    l->step_in[l->call.slot] = l->call.step;
+    return 0;
+}
+
+static int read_batch(Loader *l) {
+    int code = read_step(l);
+    return code ? code : read_samples(l, l->call.position);
 }
 
 static void *loader_main(void *context) {
@@ -92,6 +130,7 @@ int loader_open(Rank *r, Loader **out) {
         return EXIT_ENVIRONMENT;
     }
     l->rank = r;
+    l->step_in[0] = l->step_in[1] = -1;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
     if (pthread_create(&l->thread, NULL, loader_main, l)) {

@@ -15,7 +15,7 @@ static const PlanSource *source_of(const Plan *p) {
 bool logits_reads_bytes(const Plan *p) { return source_of(p)->kind == SOURCE_TEXT; }
 
 const PlanField *logits_inputs(const Plan *p) {
-    for (uint64_t i = 0; i < p->n_fields; i++)
+    for (uint64_t i = 0; i < plan_batch_fields(p); i++)
         if (!strcmp(plan_string(p, p->fields[i].name), "inputs")) return &p->fields[i];
     return NULL;
 }

@@ -79,6 +79,8 @@ int trainer_run(Rank *r);
 int loader_open(Rank *r, Loader **out);
 void loader_close(Loader *l);
 void loader_request(Loader *l, const ProgramCall *c);
+/* The number in its source of a sample of the call. */
+int64_t loader_sample(const Run *run, const ProgramCall *c, int64_t row);
 /* The batch of the call requested last; or the exit code with the message. */
 int loader_wait(Loader *l, const void **bytes, char *error);
 

@@ -117,15 +117,18 @@
         .in = {IN(DT_I64, DERIVED, AVERAGE_WORDS)}, .out = {REAL(r, d)},                           \
         .reference = ref_average_grad, .derive = derive_average, .tolerance = 2e-7                 \
     }
-/* The sum of weights has words of its own. */
-#define WEIGHTED(name, r, d)                                                                       \
+#define STATISTICS(words, calls) ((words) + ((calls) ? CALLS_WORDS : 0)) /* average_words() */
+/* The sum of weights has words of its own. calls: micro-batches of which targets and weights are;
+ * 0: of this one. */
+#define WEIGHTED(name, r, d, calls)                                                                \
     {.op = OP_average,                                                                             \
      .title = "average, weighted, " name,                                                          \
-     .attr = {.ignore = -100},                                                                     \
+     .attr = {.ignore = -100, .count = calls},                                                     \
      .n_in = 3,                                                                                    \
      .n_out = 1,                                                                                   \
-     .in = {IN(MIX, SMALL, r, d), IN(DT_I32, TARGETS, r), IN(MIX, SMALL, r)},                      \
-     .out = {OUT(DT_I64, WEIGHTED_WORDS)},                                                         \
+     .in = {IN(MIX, SMALL, r, d), IN(DT_I32, TARGETS, MAX(calls, 1) * r),                          \
+            IN(MIX, SMALL, MAX(calls, 1) * r)},                                                    \
+     .out = {OUT(DT_I64, STATISTICS(WEIGHTED_WORDS, calls))},                                      \
      .reference = ref_average,                                                                     \
      .limit = 9},                                                                                  \
         {.op = OP_average_grad,                                                                    \
@@ -133,7 +136,7 @@
          .attr = {.alpha = -0.3, .exponent = -5},                                                  \
          .n_in = 1,                                                                                \
          .n_out = 1,                                                                               \
-         .in = {IN(DT_I64, DERIVED, WEIGHTED_WORDS)},                                              \
+         .in = {IN(DT_I64, DERIVED, STATISTICS(WEIGHTED_WORDS, calls))},                           \
          .out = {REAL(r, d)},                                                                      \
          .reference = ref_average_grad,                                                            \
          .derive = derive_average,                                                                 \
@@ -150,13 +153,13 @@
         .reference = ref_loss_term, .derive = derive_average, .exact = true                        \
     }
 /* Words of the loss are compared between devices. */
-#define AVERAGE_TERM(weight)                                                                       \
+#define AVERAGE_TERM(weight, words)                                                                \
     {.op = OP_average_loss,                                                                        \
      .title = "average_loss",                                                                      \
      .attr = {.alpha = weight},                                                                    \
      .n_in = 2,                                                                                    \
      .n_out = 1,                                                                                   \
-     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, DERIVED, AVERAGE_WORDS)},                   \
+     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, DERIVED, words)},                           \
      .out = {WORDS},                                                                               \
      .reference = ref_average_loss,                                                                \
      .derive = derive_average,                                                                     \
@@ -164,7 +167,7 @@
     {                                                                                              \
         .op = OP_average_grad, .title = "average_grad, scaled",                                    \
         .attr = {.alpha = weight, .exponent = -7}, .n_in = 2, .n_out = 1,                          \
-        .in = {IN(DT_I64, DERIVED, AVERAGE_WORDS), STEP}, .out = {REAL(5, 13)},                    \
+        .in = {IN(DT_I64, DERIVED, words), STEP}, .out = {REAL(5, 13)},                            \
         .reference = ref_average_grad, .derive = derive_average, .tolerance = 2e-7                 \
     }
 

@@ -208,11 +208,19 @@ void derive_average(const Case *c, double *const *in, double *const *out) {
     EACH(k, EXACT_BINS) stats[k] = (double)(k - 9) * 12345.0 * (double)(k < 12);
     stats[EXACT_COUNT] = 90;
     stats[AVERAGE_TARGETS] = 77;
-    EACH(k, in_n(c, of) == WEIGHTED_WORDS ? 12 : 0)
+    EACH(k, are_weighted_words(in_n(c, of)) ? 12 : 0)
     stats[AVERAGE_WORDS + k] = (double)(k + 3) * 54321.0;
+    if (!are_step_words(in_n(c, of))) return;
+    stats[in_n(c, of) - 2] = 4;
+    stats[in_n(c, of) - 1] = 20;
 }
 static double divisor_of(const double *stats, int64_t words) {
-    return words == WEIGHTED_WORDS ? value_of(stats + AVERAGE_WORDS) : stats[EXACT_COUNT];
+    double calls = are_step_words(words) ? stats[words - 1] / stats[words - 2] : 1;
+    return are_weighted_words(words) ? value_of(stats + AVERAGE_WORDS) : stats[EXACT_COUNT] * calls;
+}
+/* A term of the whole step is shared out to ranks evenly. */
+static double targets_of_rank(const double *loss, const double *stats, int64_t words) {
+    return are_step_words(words) ? stats[AVERAGE_TARGETS] / stats[words - 2] : loss[EXACT_COUNT];
 }
 /* Of small integers: one bin, and what it carries. */
 REF(average) {
@@ -228,18 +236,23 @@ REF(average) {
         words[EXACT_COUNT] = (double)in_n(c, k);
     }
     EACH(i, in_n(c, 1)) out[0][AVERAGE_TARGETS] += in[1][i] != (double)c->attr.ignore;
+    if (!c->attr.count) return;
+    if (c->in[1].dtype != DT_I32) out[0][AVERAGE_TARGETS] *= (double)c->attr.count;
+    out[0][out_n(c, 0) - 2] = 1;
+    out[0][out_n(c, 0) - 1] = (double)c->attr.count;
 }
 REF(average_loss) {
+    int64_t words = in_n(c, 1);
     memcpy(out[0], in[0], sizeof(double) * EXACT_WORDS);
-    out[0][0] =
-        value_of(in[0]) + c->attr.alpha * value_of(in[1]) / in[1][EXACT_COUNT] * in[0][EXACT_COUNT];
+    out[0][0] = value_of(in[0]) + c->attr.alpha * value_of(in[1]) / divisor_of(in[1], words) *
+                                      targets_of_rank(in[0], in[1], words);
 }
 REF(loss_term) {
     memcpy(out[0], in[0], sizeof(double) * EXACT_WORDS);
     if (c->n_in < 2) return;
     memset(out[0], 0, sizeof(double) * EXACT_COUNT);
     double mean = value_of(in[1]) / divisor_of(in[1], in_n(c, 1));
-    out[0][0] = c->attr.alpha * mean * in[0][EXACT_COUNT];
+    out[0][0] = c->attr.alpha * mean * targets_of_rank(in[0], in[1], in_n(c, 1));
 }
 REF(count_targets) {
     memset(out[0], 0, sizeof(double) * EXACT_WORDS);

@@ -61,7 +61,7 @@ static ValueId ids(Model *m, int64_t limit, int ignored, int rank, const int64_t
     Graph *g = m->g;
     uint32_t k = g->fields.n;
     CHECK(k < MAX_FIELDS);
-    Field f = {arena_printf(g->arena, "f%u", k), type_of(DT_I32, rank, dim), 0};
+    Field f = {arena_printf(g->arena, "f%u", k), type_of(DT_I32, rank, dim), 0, NO_INDEX};
     vec_push(g->arena, &g->fields, f);
     int64_t n = type_elements(&f.type);
     m->fields[k] = arena_array(g->arena, double, n);

@@ -3,4 +3,4 @@
 # TIME: 60
 # NEEDS: build:device_cpu.so
 ==== out
-more_attention: 12 cases, 0 wrong
+more_attention: 20 cases, 0 wrong

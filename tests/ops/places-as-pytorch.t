@@ -3,4 +3,4 @@
 # TIME: 60
 # NEEDS: build:device_cpu.so
 ==== out
-places: 12 cases, 0 wrong
+places: 20 cases, 0 wrong

@@ -3,4 +3,4 @@
 # TIME: 60
 # NEEDS: build:device_cpu.so
 ==== out
-turned: 12 cases, 0 wrong
+turned: 20 cases, 0 wrong

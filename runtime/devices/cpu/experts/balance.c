@@ -76,11 +76,11 @@ KERNEL(balance) {
     return 0;
 }
 
-/* The loss with a term for each target of this rank; what f32 cannot hold of the sum of them goes
+/* The loss with a term for each of so many targets; what f32 cannot hold of the sum of them goes
  * into further parts. */
-static void add_term(Operand loss, Result out, double term) {
+static void add_term(Operand loss, Result out, double term, double targets) {
     memmove(out.at, loss.at, EXACT_WORDS * sizeof(int64_t));
-    double rest = term * (double)((const int64_t *)out.at)[EXACT_COUNT];
+    double rest = term * targets;
     V16 parts = v_all(0.0f);
     for (int k = 0; k < 3; k++) {
         parts[k] = (float)rest;
@@ -98,10 +98,16 @@ static double balance_term(const int64_t *stats, int64_t experts, double alpha) 
     return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
 }
 
+/* Micro-batches for each that a rank has computed: elements are counted in one of them. */
+static double calls_of(Operand stats) {
+    const int64_t *last = (const int64_t *)stats.at + stats.n - CALLS_WORDS;
+    return are_step_words(stats.n) ? (double)(last[1] / last[0]) : 1.0;
+}
+
 /* What a mean divides by: its elements, or the sum of its weights. */
 static double divisor_of(Operand stats) {
     const int64_t *words = stats.at, *weights = words + AVERAGE_WORDS;
-    if (stats.n != WEIGHTED_WORDS) return (double)words[EXACT_COUNT];
+    if (!are_weighted_words(stats.n)) return (double)words[EXACT_COUNT] * calls_of(stats);
     return weights[EXACT_NONFINITE] ? __builtin_nan("") : exact_value(weights);
 }
 
@@ -111,6 +117,14 @@ static double average_term(Operand stats, double alpha) {
     double divisor = divisor_of(stats);
     if (words[EXACT_NONFINITE]) return __builtin_nan("");
     return divisor == 0.0 ? 0.0 : alpha * (exact_value(words) / divisor);
+}
+
+/* For how many targets a rank adds a term: its own in this micro-batch; or, if the term is divided
+ * by what the whole step has, its share of all of them, whatever this micro-batch has. */
+static double targets_of_rank(Operand loss, Operand stats) {
+    const int64_t *words = stats.at;
+    if (!are_step_words(stats.n)) return (double)((const int64_t *)loss.at)[EXACT_COUNT];
+    return (double)words[AVERAGE_TARGETS] / (double)words[stats.n - CALLS_WORDS];
 }
 
 /* The loss with the term, which balance_loss or average_loss adds. */
@@ -123,7 +137,8 @@ static int put_term(const Launch *l, Operand loss) {
         return bad_operands(l);
     add_term(loss, out,
              are_average_words(in.n) ? average_term(in, alpha)
-                                     : balance_term(in.at, (in.n - 2) / 2, alpha));
+                                     : balance_term(in.at, (in.n - 2) / 2, alpha),
+             targets_of_rank(loss, in));
     return 0;
 }
 
@@ -177,12 +192,16 @@ KERNEL(average) {
     Result out = output(l, 0);
     int64_t *stats = out.at;
     bool weighted = l->call->n_in > 2;
-    if (!is_real(x.dtype) || out.dtype != DT_I64 ||
-        out.n != (weighted ? WEIGHTED_WORDS : AVERAGE_WORDS))
+    int64_t calls = l->call->attr->count;
+    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != average_words(weighted, calls))
         return bad_operands(l);
     add_elements(l, x, stats);
     if (weighted) add_elements(l, input(l, 2), stats + AVERAGE_WORDS);
     stats[AVERAGE_TARGETS] = targets_in(input(l, 1), l->call->attr->ignore);
+    if (!calls) return 0;
+    if (input(l, 1).dtype != DT_I32) stats[AVERAGE_TARGETS] *= calls;
+    stats[out.n - 2] = 1;
+    stats[out.n - 1] = calls;
     return 0;
 }
 

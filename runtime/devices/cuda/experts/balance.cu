@@ -102,19 +102,27 @@ DEVICE double balance_term(const int64_t *stats, int64_t experts, double alpha) 
     return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
 }
 
-/* What a mean divides by: its elements, or the sum of its weights. */
-DEVICE double divisor_of(const int64_t *stats, bool weighted) {
-    const int64_t *weights = stats + AVERAGE_WORDS;
-    if (!weighted) return (double)stats[EXACT_COUNT];
+/* What a mean divides by: its elements in all micro-batches, or the sum of its weights. */
+DEVICE double divisor_of(const int64_t *stats, int64_t n) {
+    const int64_t *weights = stats + AVERAGE_WORDS, *last = stats + n - CALLS_WORDS;
+    double calls = are_step_words(n) ? (double)(last[1] / last[0]) : 1.0;
+    if (!are_weighted_words(n)) return (double)stats[EXACT_COUNT] * calls;
     return weights[EXACT_NONFINITE] ? __longlong_as_double(0x7ff8000000000000ll)
                                     : exact_value(weights);
 }
 
 /* A mean of nothing adds nothing. */
-DEVICE double average_term(const int64_t *stats, bool weighted, double alpha) {
-    double divisor = divisor_of(stats, weighted);
+DEVICE double average_term(const int64_t *stats, int64_t n, double alpha) {
+    double divisor = divisor_of(stats, n);
     if (stats[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
     return divisor == 0.0 ? 0.0 : alpha * (exact_value(stats) / divisor);
+}
+
+/* For how many targets a rank adds a term: its own in this micro-batch, which the loss counts; or,
+ * if the term is divided by what the whole step has, its share of all of them. */
+DEVICE double targets_of_rank(int64_t counted, const int64_t *stats, int64_t n) {
+    if (!are_step_words(n)) return (double)counted;
+    return (double)stats[AVERAGE_TARGETS] / (double)stats[n - CALLS_WORDS];
 }
 
 /* One warp. A term for each target of this rank, in three parts, which together hold a double; with
@@ -128,9 +136,9 @@ __global__ void __launch_bounds__(WARP)
     __syncwarp();
     float parts[3] = {};
     if (lane == 0) {
-        double term = mean ? average_term(stats, n == WEIGHTED_WORDS, alpha)
-                           : balance_term(stats, (n - 2) / 2, alpha);
-        double rest = term * (double)words[EXACT_COUNT];
+        double term =
+            mean ? average_term(stats, n, alpha) : balance_term(stats, (n - 2) / 2, alpha);
+        double rest = term * targets_of_rank(words[EXACT_COUNT], stats, n);
         for (int k = 0; k < 3; k++) {
             parts[k] = (float)rest;
             rest -= (double)parts[k];
@@ -233,16 +241,25 @@ static int launch_sum(const Launch *l, int64_t *words, Operand x, Counted c) {
                   x.at, x.dtype, x.n, c);
 }
 
+__global__ void __launch_bounds__(WARP) set_calls(int64_t *words, int64_t calls) {
+    begin_kernel();
+    words[0] = 1;
+    words[1] = calls;
+}
+
 KERNEL(average) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
     bool weighted = l->call->n_in > 2;
-    if (!is_real(x.dtype) || out.dtype != DT_I64 ||
-        out.n != (weighted ? WEIGHTED_WORDS : AVERAGE_WORDS))
+    int64_t calls = l->call->attr->count;
+    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != average_words(weighted, calls))
         return bad_operands(l);
     int64_t *stats = (int64_t *)out.at;
     int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * 8));
-    if (!code) code = launch_sum(l, stats, x, counted_in(l, input(l, 1)));
+    Counted c = counted_in(l, input(l, 1));
+    if (!c.targets && calls) c.n_targets *= calls;
+    if (!code) code = launch_sum(l, stats, x, c);
+    if (!code && calls) code = LAUNCH(l, set_calls, 1, 1, 0, stats + out.n - CALLS_WORDS, calls);
     if (code || !weighted) return code;
     return launch_sum(l, stats + AVERAGE_WORDS, input(l, 2), Counted{});
 }
@@ -282,11 +299,11 @@ KERNEL(loss_term) {
 }
 
 __global__ void __launch_bounds__(AVERAGE_THREADS)
-    spread_slope(void *out, int dtype, const int64_t *stats, bool weighted, int64_t n,
+    spread_slope(void *out, int dtype, const int64_t *stats, int64_t words, int64_t n,
                  double factor, const double *step) {
     begin_kernel();
     double targets = (double)stats[AVERAGE_TARGETS], seed = factor * (double)loss_scale(step);
-    double divisor = divisor_of(stats, weighted);
+    double divisor = divisor_of(stats, words);
     float slope = divisor == 0.0 ? 0.0f : (float)(seed / divisor * targets);
     EACH_EIGHT(i, n) {
         Eight v;
@@ -303,6 +320,6 @@ KERNEL(average_grad) {
     if (out.n == 0) return 0;
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     return LAUNCH(l, spread_slope, blocks_for(out.n, AVERAGE_THREADS * EIGHT), AVERAGE_THREADS, 0,
-                  out.at, out.dtype, (const int64_t *)in.at, in.n == WEIGHTED_WORDS, out.n, factor,
+                  out.at, out.dtype, (const int64_t *)in.at, in.n, out.n, factor,
                   step_operand(l, 1));
 }
