@@ -10,7 +10,9 @@
  *   rope                     with the position
  *   a parameter over T       the row of the position
  *   keys, values             of all positions: a state that the call adds its own to
- *   attention                causal and window become a mask of the keys that the position sees
+ *   attention                causal and window become a mask of the keys that the position sees;
+ *                            a mask or documents add to it, of a bias there is the position's row
+ *   dispatch .. combine      the rows of the position: experts take what they get
  *   dropout                  what it drops nothing of
  *
  * What mixes positions in another way, such as a mean over them, is an error: such a model has to
@@ -27,11 +29,13 @@ typedef struct Decode {
     Elaboration *e;
     int64_t length;
     bool *needed;    /* by value of program train: the logits are made of it */
+    bool *of_tokens; /* .. it is made of the tokens */
     ValueId *became; /* the same in program eval */
+    ValueId *whole;  /* .. of all positions, where it is not of tokens; NO_VALUE: not there yet */
     Place *place;    /* PLACE_CUT: of its positions there is one */
     ValueId inputs, position, number, numbers; /* numbers: of all positions */
     ValueId here;                              /* [T, 1, 1]: 1 at the position */
-    ValueId seen;   /* i32[B, T]: whether the position sees that one, in this window; */
+    ValueId seen;   /* [T]: whether the position sees that one, in this window; */
     int64_t window; /* -1: none yet */
     uint32_t kept;
 } Decode;
@@ -86,20 +90,45 @@ static void begin_position(Decode *d) {
     d->here = emit_reshaped(d, here, 3, (int64_t[]){d->length, 1, 1});
 }
 
+static ValueId as_numbers(Decode *d, ValueId v) {
+    return type_is_float(type_now(d, v)) ? v : emit(d, OP_to_float, (Attrs){0}, 1, &v, NULL);
+}
+
+/* v as the whole program has it, of all positions; it is not of tokens. */
+static ValueId whole_of(Decode *d, ValueId v) {
+    if (d->place[v].kind != PLACE_CUT) return d->became[v];
+    if (d->whole[v] != NO_VALUE) return d->whole[v];
+    const Graph *g = d->e->graph;
+    Op op = g->ops.at[g->values.at[v].def];
+    Arena *a = g->scratch;
+    ValueId *in = arena_array(a, ValueId, op.n_in + 1);
+    Type *given = arena_array(a, Type, op.n_out + 1);
+    for (uint32_t i = 0; i < op.n_in; i++) in[i] = whole_of(d, op.in[i]);
+    for (uint32_t j = 0; j < op.n_out; j++) given[j] = *type_now(d, op.out + j);
+    OpId id =
+        op_emit(&d->e->build, op.kind, op.attr, op.n_in, in, op_info[op.kind].given ? given : NULL);
+    for (uint32_t j = 0; j < op.n_out; j++) d->whole[op.out + j] = d->e->graph->ops.at[id].out + j;
+    return d->whole[v];
+}
+
 /* ---- attention */
 
-/* What earlier calls kept, with the entries of this position. */
+/* What earlier calls kept, [B, T, ..] as numbers, with the entries of this position. */
 static ValueId keep(Decode *d, ValueId old) {
     Graph *g = d->e->graph;
     const char *name = arena_printf(g->arena, "cache.%u", d->kept++);
-    int32_t state = graph_add_state(g, STATE_CACHE, name, *type_now(d, old), NO_INDEX);
-    ValueId in[3] = {d->here, d->became[old], emit_state(&d->e->build, state)};
+    Type all_of = *type_now(d, old);
+    if (!type_is_float(&all_of)) all_of.dtype = DT_F32;
+    int32_t state = graph_add_state(g, STATE_CACHE, name, all_of, NO_INDEX);
+    ValueId here = all_of.rank > 2 ? d->here : emit_reshaped(d, d->here, 1, &d->length);
+    ValueId in[3] = {here, as_numbers(d, d->became[old]), emit_state(&d->e->build, state)};
     ValueId all = emit(d, OP_where, (Attrs){0}, 3, in, NULL);
     emit_set_state(&d->e->build, state, all);
     return all;
 }
 
-static ValueId seen_keys(Decode *d, int64_t batch, int64_t window) {
+/* Does the position see each, by causal and window alone? */
+static ValueId seen_keys(Decode *d, int64_t window) {
     if (d->window == window) return d->seen;
     ValueId seen = emit_both(d, OP_less_equal, d->numbers, d->number);
     if (window) {
@@ -107,17 +136,62 @@ static ValueId seen_keys(Decode *d, int64_t batch, int64_t window) {
         ValueId distance = emit_both(d, OP_sub, d->number, d->numbers);
         seen = emit_both(d, OP_mul, seen, emit_both(d, OP_less, distance, most));
     }
-    Type each = type_of(type_now(d, seen)->dtype, 2, (int64_t[]){batch, d->length});
-    seen = emit(d, OP_expand, (Attrs){0}, 1, &seen, &each);
     d->window = window;
-    return d->seen = emit(d, OP_to_int, (Attrs){0}, 1, &seen, NULL);
+    return d->seen = seen;
+}
+
+/* The position's entries of x, whose axis `axis` has one for each: [B, T, S] or [H, T, S]. */
+static ValueId row_along(Decode *d, ValueId x, int axis) {
+    Type t = *type_now(d, x);
+    int64_t order = 0, dim[2] = {t.dim[axis], type_elements(&t) / t.dim[axis]};
+    for (int k = -1; k < t.rank; k++)
+        if (k != axis) order = 10 * order + (k < 0 ? axis : k) + 1;
+    x = emit(d, OP_transpose, (Attrs){.order = order}, 1, &x, NULL);
+    x = emit_reshaped(d, x, 2, dim);
+    x = emit(d, OP_embedding, (Attrs){0}, 2, (ValueId[]){x, d->position}, NULL);
+    t.dim[axis] = 1;
+    return emit_reshaped(d, x, t.rank, t.dim);
+}
+
+/* The keys that a mask of the model lets the position see, or documents; [B, T]. */
+static bool masked_keys(Decode *d, const Op *op, ValueId mask, ValueId *seen) {
+    Type t = *type_now(d, mask);
+    bool pairs = t.rank > 2, of_tokens = d->of_tokens[mask];
+    int64_t keys[2] = {t.dim[0], d->length};
+    if (of_tokens && (pairs || !is_at(d, mask, 1, 1)))
+        return refuse(d, op, "has a mask of pairs that depends on the tokens");
+    ValueId all = of_tokens ? keep(d, mask) : as_numbers(d, whole_of(d, mask));
+    ValueId own = of_tokens ? as_numbers(d, d->became[mask]) : NO_VALUE;
+    if (pairs) all = emit_reshaped(d, row_along(d, all, 1), 2, keys);
+    if (op->attr->documents) {
+        if (!of_tokens) own = row_along(d, all, 1);
+        all = emit_both(d, OP_equal, all, own);
+    } else {
+        ValueId zero = emit(d, OP_constant, (Attrs){0}, 0, NULL, NULL);
+        all = emit_both(d, OP_unequal, all, zero);
+    }
+    *seen = *seen == NO_VALUE ? all : emit_both(d, OP_mul, all, *seen);
+    return true;
+}
+
+/* What attention takes besides q, k, v and a mask: sinks, or a bias of pairs. */
+static bool extra_operand(Decode *d, const Op *op, ValueId *extra) {
+    ValueId v = op->in[3];
+    int rank = type_now(d, v)->rank;
+    if (rank > 1 && d->of_tokens[v]) return refuse(d, op, "has a bias that depends on the tokens");
+    *extra = rank > 1 ? row_along(d, whole_of(d, v), rank - 2) : d->became[v];
+    return true;
+}
+
+static bool is_attention(OpKind k) {
+    return k == OP_attention || k == OP_attention_biased || k == OP_attention_biased_each ||
+           k == OP_attention_sunk;
 }
 
 static bool derive_attention(Decode *d, const Op *op) {
-    ValueId in[4] = {d->became[op->in[0]]};
-    uint32_t n = 3;
+    ValueId in[5] = {d->became[op->in[0]]}, seen = NO_VALUE;
+    uint32_t n = 3, plain = op->kind == OP_attention ? 3 : 4;
     Attrs a = *op->attr;
-    if (op->n_in > 3) return refuse(d, op, "has a mask, or documents");
     if (!is_at(d, op->in[0], 1, 1)) return refuse(d, op, "has no query for each position");
     for (int i = 1; i < 3; i++) {
         bool here = is_at(d, op->in[i], 1, 1);
@@ -126,8 +200,15 @@ static bool derive_attention(Decode *d, const Op *op) {
             return refuse(d, op, "has keys that are not those of the positions");
         in[i] = here ? keep(d, op->in[i]) : d->became[op->in[i]];
     }
-    if (a.causal) in[n++] = seen_keys(d, type_now(d, in[0])->dim[0], a.window);
-    a.causal = false;
+    if (plain > 3 && !extra_operand(d, op, &in[n++])) return false;
+    if (a.causal) seen = seen_keys(d, a.window);
+    if (op->n_in > plain && !masked_keys(d, op, op->in[plain], &seen)) return false;
+    if (seen != NO_VALUE) {
+        Type each = type_of(DT_F32, 2, (int64_t[]){type_now(d, in[0])->dim[0], d->length});
+        seen = emit(d, OP_expand, (Attrs){0}, 1, &seen, &each);
+        in[n++] = emit(d, OP_to_int, (Attrs){0}, 1, &seen, NULL);
+    }
+    a.causal = a.documents = false;
     a.window = 0;
     OpId id = op_emit(&d->e->build, op->kind, &a, n, in, NULL);
     ValueId out = d->e->graph->ops.at[id].out;
@@ -156,6 +237,22 @@ static bool has_rows(const Decode *d, ValueId v, const Place *p) {
            type_is_float(t);
 }
 
+/* The input of which v repeats the entries along an axis; NO_VALUE: it does not. */
+static ValueId repeated_along(const Decode *d, ValueId v, int dim) {
+    const Graph *g = d->e->graph;
+    const Op *op = &g->ops.at[g->values.at[v].def];
+    if (op->kind != OP_expand || d->place[v].kind == PLACE_CUT) return NO_VALUE;
+    const Type *from = type_now(d, op->in[0]);
+    int at = dim - (type_now(d, v)->rank - from->rank);
+    return at < 0 || from->dim[at] == 1 ? op->in[0] : NO_VALUE;
+}
+
+/* The part that the place has of what is the same at all positions. */
+static ValueId repeated_part(Decode *d, ValueId v, const Place *p) {
+    Type part = place_part(type_now(d, v), p, d->length);
+    return emit(d, OP_expand, (Attrs){0}, 1, &d->became[repeated_along(d, v, p->dim)], &part);
+}
+
 /* Do the operands lie as the cut says, and is each result a part, or the same at all positions? */
 static bool fits(const Decode *d, const Op *op, const Cut *cut) {
     if (cut->merge || cut->counts || (cut->at && op->kind != OP_rope)) return false;
@@ -164,7 +261,8 @@ static bool fits(const Decode *d, const Op *op, const Cut *cut) {
         bool here = d->place[op->in[i]].kind == PLACE_CUT;
         if (want->kind == PLACE_PARTIAL || (want->kind == PLACE_WHOLE && here)) return false;
         if (want->kind == PLACE_CUT && !is_at(d, op->in[i], want->dim, want->outer) &&
-            (here || !has_rows(d, op->in[i], want)))
+            (here || (!has_rows(d, op->in[i], want) &&
+                      repeated_along(d, op->in[i], want->dim) == NO_VALUE)))
             return false;
     }
     for (uint32_t j = 0; j < op->n_out; j++)
@@ -201,8 +299,12 @@ static bool derive_op(Decode *d, const Op *op, bool any) {
     if (any && !find_cut(d, op, types, &cut))
         return refuse(d, op, "needs several positions at once");
     for (uint32_t i = 0; i < n_in; i++) {
-        bool row = cut.value[i].kind == PLACE_CUT && d->place[op->in[i]].kind == PLACE_WHOLE;
-        in[i] = row ? row_of(d, op->in[i]) : d->became[op->in[i]];
+        const Place *want = &cut.value[i];
+        bool row = want->kind == PLACE_CUT && d->place[op->in[i]].kind == PLACE_WHOLE;
+        bool same = row && repeated_along(d, op->in[i], want->dim) != NO_VALUE;
+        in[i] = same  ? repeated_part(d, op->in[i], want)
+                : row ? row_of(d, op->in[i])
+                      : d->became[op->in[i]];
     }
     if (any && op->kind == OP_rope && n_in == 1) {
         if (op_signature(op->kind)->in_max < 2) return refuse(d, op, "cannot begin at a position");
@@ -221,6 +323,31 @@ static bool derive_op(Decode *d, const Op *op, bool any) {
         d->became[op->out + j] = out + j;
         d->place[op->out + j] = *at;
     }
+    return true;
+}
+
+/* ---- experts: tokens are sorted by expert, and the rows of a position are those of a part */
+
+static bool is_routed(OpKind k) {
+    return k == OP_route || k == OP_dispatch || k == OP_experts_linear || k == OP_combine;
+}
+
+static bool derive_routed(Decode *d, const Op *op) {
+    const Place rows = {.kind = PLACE_CUT, .dim = 0, .outer = 1};
+    ValueId *in = arena_array(d->e->graph->scratch, ValueId, op->n_in);
+    for (uint32_t i = 0; i < op->n_in; i++) in[i] = d->became[op->in[i]];
+    if (op->kind == OP_experts_linear && d->place[op->in[0]].kind != PLACE_CUT) {
+        if (repeated_along(d, op->in[0], 0) == NO_VALUE)
+            return refuse(d, op, "takes rows that are not those of a position");
+        in[0] = repeated_part(d, op->in[0], &rows);
+    }
+    OpId id = op_emit(&d->e->build, op->kind, op->attr, op->n_in, in, NULL);
+    ValueId out = d->e->graph->ops.at[id].out;
+    bool tokens = op->kind == OP_combine;
+    became_part(d, op->out, out, tokens ? type_now(d, op->out)->rank - 2 : 0);
+    if (op->kind != OP_route) return true;
+    became_part(d, op->out + 1, out + 1, type_now(d, op->out + 1)->rank - 2);
+    d->became[op->out + 2] = out + 2;
     return true;
 }
 
@@ -250,7 +377,10 @@ static bool derive(Decode *d, const Op *op) {
         d->place[op->out] = d->place[op->in[0]];
         return true;
     }
-    return op->kind == OP_attention && any ? derive_attention(d, op) : derive_op(d, op, any);
+    if (any && is_attention(op->kind)) return derive_attention(d, op);
+    /* rows of ones give a bias to the rows of each expert */
+    bool routed = op->kind == OP_experts_linear || (any && is_routed(op->kind));
+    return routed ? derive_routed(d, op) : derive_op(d, op, any);
 }
 
 /* ---- the program */
@@ -266,6 +396,12 @@ static ValueId find_logits(const Graph *g, const Program *p, const Op **loss) {
 
 static void find_needed(Decode *d, const Program *p, ValueId logits) {
     const Graph *g = d->e->graph;
+    for (uint32_t k = 0; k < p->ops.n; k++) {
+        const Op *op = &g->ops.at[p->ops.at[k]];
+        bool any = op->kind == OP_field;
+        for (uint32_t i = 0; i < op->n_in; i++) any |= d->of_tokens[op->in[i]];
+        for (uint32_t j = 0; j < op->n_out; j++) d->of_tokens[op->out + j] = any;
+    }
     d->needed[logits] = true;
     for (uint32_t k = p->ops.n; k-- > 0;) {
         const Op *op = &g->ops.at[p->ops.at[k]];
@@ -294,16 +430,23 @@ bool decode_program(Elaboration *e) {
     ValueId logits = find_logits(g, &train, &loss);
     const Type *inputs = &g->fields.at[0].type;
     Span at = model_setting(e->model, "train", "cache")->value.span;
-    if (logits == NO_VALUE || source_has_fields(e->settings->train.kind) || inputs->dim[1] < 2) {
-        Diag d = diag_at(e->model->ds, E_cache, at,
-                         "train.cache needs rows of at least two tokens and a cross entropy");
+    const DataSource *data = &e->settings->train;
+    if (logits == NO_VALUE || source_has_fields(data->kind) || data->denoising ||
+        inputs->dim[1] < 2) {
+        Diag d =
+            diag_at(e->model->ds, E_cache, at,
+                    "train.cache needs what --generate needs: rows of at least two tokens, not "
+                    "of mlm or span_corruption, and a cross entropy");
         diag_help(&d, "leave train.cache out");
         diag_emit(&d);
         return false;
     }
     Decode d = {.e = e, .length = inputs->dim[1], .window = -1};
     d.needed = arena_array(g->scratch, bool, g->values.n);
+    d.of_tokens = arena_array(g->scratch, bool, g->values.n);
     d.became = arena_array(g->scratch, ValueId, g->values.n);
+    d.whole = arena_array(g->scratch, ValueId, g->values.n);
+    for (uint32_t v = 0; v < g->values.n; v++) d.whole[v] = NO_VALUE;
     d.place = arena_array(g->scratch, Place, g->values.n);
     find_needed(&d, &train, logits);
     d.inputs = e->field_value[0];

@@ -57,7 +57,7 @@ error[E0230]: a plan with train.cache cannot evaluate, so it excludes train.metr
   |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = help: write metric = none
-error[E0230]: train.cache needs rows of at least two tokens and a cross entropy
+error[E0230]: train.cache needs what --generate needs: rows of at least two tokens, not of mlm or span_corruption, and a cross entropy
   --> m.fsd:12:85
    |
 12 | train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1; cache = true }
