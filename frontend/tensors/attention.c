@@ -119,7 +119,8 @@ static OpKind attention_op(const BuiltinCall *c, const ExprValue *q) {
     if (!value_is_tensor(bias)) return value_is_tensor(sinks) ? OP_attention_sunk : OP_attention;
     if (value_is_tensor(sinks)) {
         shape_error(c->s, E_arguments, c->at,
-                    "add the bias to what attention sees by mask or window",
+                    "a sink is the score of one more key: write it as the last column of the bias, "
+                    "and add a key and a value of zeros",
                     "`attention` takes bias or sinks, not both");
         return OP_COUNT;
     }

@@ -26,9 +26,9 @@ error[E0204]: [9, D] has 9 entries along axis 0, too few for `gather`: D = 4 (li
 error[E0204]: [9, D] has 9 entries along axis 0, too few for `gather`: D = 4 (line 1)
    = help: ids from 0 to 8 have an entry, but these are 9 to 10: clamp(ids, 0, n - 1) limits them
 error[E0204]: [9, D] has 9 entries along axis 0, too few for `gather`: D = 4 (line 1)
-   = help: ids from 0 to 8 have an entry, but these are 9 to 9: clamp(ids, 0, n - 1) limits them
+   = help: ids from 0 to 8 have an entry, but each of these is 9: clamp(ids, 0, n - 1) limits them
 error[E0204]: [9, D] has 9 entries along axis 0, too few for `gather`: D = 4 (line 1)
-   = help: ids from 0 to 8 have an entry, but these are 10 to 10: clamp(ids, 0, n - 1) limits them
+   = help: ids from 0 to 8 have an entry, but each of these is 10: clamp(ids, 0, n - 1) limits them
 error[E0204]: `gather` takes integers
    = help: these can be fractions: write gather(table, int(ids)); an id that the table does not have ends the run
 error[E0204]: `gather` takes integers
