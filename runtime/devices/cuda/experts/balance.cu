@@ -102,33 +102,44 @@ DEVICE double balance_term(const int64_t *stats, int64_t experts, double alpha) 
     return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
 }
 
+/* What words of statistics are: of a mean, or of routing. */
+typedef struct StatisticsForm {
+    int64_t n;
+    bool mean, weighted, step; /* step: targets and weights are those of all its micro-batches */
+} StatisticsForm;
+
+static StatisticsForm statistics_form(int64_t n) {
+    StatisticsForm f = {n, are_average_words(n), are_weighted_words(n), are_step_words(n)};
+    return f;
+}
+
 /* What a mean divides by: its elements in all micro-batches, or the sum of its weights. */
-DEVICE double divisor_of(const int64_t *stats, int64_t n) {
-    const int64_t *weights = stats + AVERAGE_WORDS, *last = stats + n - CALLS_WORDS;
-    double calls = are_step_words(n) ? (double)(last[1] / last[0]) : 1.0;
-    if (!are_weighted_words(n)) return (double)stats[EXACT_COUNT] * calls;
+DEVICE double divisor_of(const int64_t *stats, StatisticsForm f) {
+    const int64_t *weights = stats + AVERAGE_WORDS, *last = stats + f.n - CALLS_WORDS;
+    double calls = f.step ? (double)(last[1] / last[0]) : 1.0;
+    if (!f.weighted) return (double)stats[EXACT_COUNT] * calls;
     return weights[EXACT_NONFINITE] ? __longlong_as_double(0x7ff8000000000000ll)
                                     : exact_value(weights);
 }
 
 /* A mean of nothing adds nothing. */
-DEVICE double average_term(const int64_t *stats, int64_t n, double alpha) {
-    double divisor = divisor_of(stats, n);
+DEVICE double average_term(const int64_t *stats, StatisticsForm f, double alpha) {
+    double divisor = divisor_of(stats, f);
     if (stats[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
     return divisor == 0.0 ? 0.0 : alpha * (exact_value(stats) / divisor);
 }
 
 /* For how many targets a rank adds a term: its own in this micro-batch, which the loss counts; or,
  * if the term is divided by what the whole step has, its share of all of them. */
-DEVICE double targets_of_rank(int64_t counted, const int64_t *stats, int64_t n) {
-    if (!are_step_words(n)) return (double)counted;
-    return (double)stats[AVERAGE_TARGETS] / (double)stats[n - CALLS_WORDS];
+DEVICE double targets_of_rank(int64_t counted, const int64_t *stats, StatisticsForm f) {
+    if (!f.step) return (double)counted;
+    return (double)stats[AVERAGE_TARGETS] / (double)stats[f.n - CALLS_WORDS];
 }
 
 /* One warp. A term for each target of this rank, in three parts, which together hold a double; with
- * the loss, unless that is only asked for their number. stats: n words, of a mean or of routing. */
+ * the loss, unless that is only asked for their number. */
 __global__ void __launch_bounds__(WARP)
-    add_term(int64_t *words, const int64_t *loss, const int64_t *stats, int64_t n, bool mean,
+    add_term(int64_t *words, const int64_t *loss, const int64_t *stats, StatisticsForm f,
              double alpha, bool with_loss) {
     begin_kernel();
     int lane = threadIdx.x;
@@ -137,8 +148,8 @@ __global__ void __launch_bounds__(WARP)
     float parts[3] = {};
     if (lane == 0) {
         double term =
-            mean ? average_term(stats, n, alpha) : balance_term(stats, (n - 2) / 2, alpha);
-        double rest = term * targets_of_rank(words[EXACT_COUNT], stats, n);
+            f.mean ? average_term(stats, f, alpha) : balance_term(stats, (f.n - 2) / 2, alpha);
+        double rest = term * targets_of_rank(words[EXACT_COUNT], stats, f);
         for (int k = 0; k < 3; k++) {
             parts[k] = (float)rest;
             rest -= (double)parts[k];
@@ -154,8 +165,7 @@ static int put_term(const Launch *l, bool with_loss) {
         in.dtype != DT_I64 || !are_loss_statistics(in.n))
         return bad_operands(l);
     return LAUNCH(l, add_term, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at,
-                  (const int64_t *)in.at, in.n, are_average_words(in.n), l->call->attr->alpha,
-                  with_loss);
+                  (const int64_t *)in.at, statistics_form(in.n), l->call->attr->alpha, with_loss);
 }
 
 KERNEL(balance_loss) { return put_term(l, true); }
@@ -299,11 +309,11 @@ KERNEL(loss_term) {
 }
 
 __global__ void __launch_bounds__(AVERAGE_THREADS)
-    spread_slope(void *out, int dtype, const int64_t *stats, int64_t words, int64_t n,
+    spread_slope(void *out, int dtype, const int64_t *stats, StatisticsForm f, int64_t n,
                  double factor, const double *step) {
     begin_kernel();
     double targets = (double)stats[AVERAGE_TARGETS], seed = factor * (double)loss_scale(step);
-    double divisor = divisor_of(stats, words);
+    double divisor = divisor_of(stats, f);
     float slope = divisor == 0.0 ? 0.0f : (float)(seed / divisor * targets);
     EACH_EIGHT(i, n) {
         Eight v;
@@ -320,6 +330,6 @@ KERNEL(average_grad) {
     if (out.n == 0) return 0;
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     return LAUNCH(l, spread_slope, blocks_for(out.n, AVERAGE_THREADS * EIGHT), AVERAGE_THREADS, 0,
-                  out.at, out.dtype, (const int64_t *)in.at, in.n, out.n, factor,
+                  out.at, out.dtype, (const int64_t *)in.at, statistics_form(in.n), out.n, factor,
                   step_operand(l, 1));
 }
