@@ -263,6 +263,26 @@ TEST_WITH(what_a_disk_wants_is_not_guessed, begin, end) {
     ck_buffer_free(memory, 2 * WIDE * sizeof *wide);
 }
 
+/* A block that has given up its buffer is not taken for another one of the file. */
+TEST_WITH(pieces_of_many_blocks_read_back_in_any_order, begin, end) {
+    enum { MANY = 8 * CK_BLOCK / 4, PIECE = 500 }; /* more blocks than buffers */
+    static float got[PIECE];
+    CkContents c = state_of(1, 1, paths);
+    c.n_vector = c.n_tensor = 0;
+    add_vector(&c, 2, MANY);
+    add_tensor(&c, "many", 1, (int64_t[]){MANY}, 0);
+    assert_int_equal(ck_files(&c, paths, error), 0);
+    write_state(&c, scratch);
+    Checkpoint *k;
+    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    for (int64_t i = 0; i < 60; i++) {
+        int64_t first = i * 7919 * 997 % (MANY - PIECE);
+        assert_int_equal(checkpoint_read(k, 0, first, PIECE, got, error), 0);
+        for (int64_t e = 0; e < PIECE; e++) assert_true(got[e] == value_of(0, first + e));
+    }
+    checkpoint_close(k);
+}
+
 /* A vector that begins where a block ends is not part of that block: both vectors are left. */
 TEST_WITH(a_vector_may_begin_with_a_block, begin, end) {
     CkContents c;
