@@ -33,13 +33,16 @@ typedef struct MeasureStart {
 } MeasureStart;
 extern const MeasureStart measure_moved[];   /* of kernels that move bytes */
 extern const MeasureStart measure_reduced[]; /* of all-reduces */
+extern const MeasureStart measure_placed[];  /* of gathers of parts that are in place */
 extern const MeasureStart measure_product[]; /* of products */
+extern const MeasureStart measure_attention[];
 
 typedef struct MeasurePoint {
     MeasureVariant variant;
     uint32_t instr;
     double seconds;
     uint64_t key;              /* equal keys take as long */
+    const char *type;          /* of its first operand */
     const char *group;         /* of its constants: products.f32; NULL: it takes no time */
     const MeasureStart *start; /* which are these */
     bool held_back;            /* the first fit does not see it */

@@ -17,7 +17,7 @@ enum {
     MOST_CONSTANTS = 8,
     FEW = 4,
     HELD_BACK = 4 /* one in */,
-    LAUNCH = 20 /* the quickest one in */
+    LAUNCH = 40 /* the quickest one in */
 };
 
 typedef struct Search {
@@ -102,7 +102,7 @@ static double search_constants(Search *s) {
 typedef struct Choice {
     const MeasurePoint *like; /* of the group of this one .. */
     int class;                /* .. or, if not -1, of all groups of this class of ops */
-    bool same_op;             /* .. and of its op */
+    bool same_op;             /* or all of its op and type, whatever their group */
     const char *path;         /* of the constants */
     const MeasureStart *start;
 } Choice;
@@ -114,8 +114,9 @@ static OpKind op_of(const Measured *m, const MeasurePoint *p) {
 static bool is_chosen(const Measured *m, const MeasurePoint *p, const Choice *c) {
     if (c->class >= 0)
         return p->start == measure_moved && op_info[op_of(m, p)].cost_class == c->class;
-    if (p->start != c->like->start || strcmp(p->group, c->like->group)) return false;
-    return !c->same_op || op_of(m, p) == op_of(m, c->like);
+    if (p->start != c->like->start) return false;
+    if (c->same_op) return op_of(m, p) == op_of(m, c->like) && !strcmp(p->type, c->like->type);
+    return !strcmp(p->group, c->like->group);
 }
 
 static void choose_points(Search *s, const Choice *c) {
@@ -132,14 +133,19 @@ static bool is_first(const Measured *m, const Choice *c) {
     return p == c->like;
 }
 
-/* Where the search of a constant starts: ops at that of their class. */
+/* Where the search of a constant starts: ops at that of their class, attention at that of another
+ * width. */
 static MachineConstant start_of(const Measured *m, const MeasurePoint *p,
                                 const MeasureStart *start) {
     int class = op_info[m->plan[p->variant].instrs[p->instr].op].cost_class;
     const char *of_class =
         arena_printf(m->arena, "ops.%s.%s", word_of(&words_OpClass, class), start->key);
-    const MachineConstant *c =
-        p->start == measure_moved ? machine_find(m->machine, of_class) : NULL;
+    const char *of_width =
+        arena_printf(m->arena, "attention.%lld.%s",
+                     (long long)machine_largest(m->machine, "attention"), start->key);
+    const MachineConstant *c = p->start == measure_moved       ? machine_find(m->machine, of_class)
+                               : p->start == measure_attention ? machine_find(m->machine, of_width)
+                                                               : NULL;
     if (c) return *c;
     return (MachineConstant){.value = m->kind == DEVICE_CUDA ? start->cuda : start->cpu,
                              .from = "assumed"};
@@ -234,14 +240,14 @@ static void fit_groups(Measured *m) {
     }
 }
 
-/* Each op of products has a factor on the rate of its type. */
-static void fit_products(Measured *m) {
-    for (uint32_t i = 0; i < m->points.n; i++) {
+/* On a CPU each op of products and attention has a factor on the rate, for each type. */
+static void fit_factors(Measured *m) {
+    for (uint32_t i = 0; i < m->points.n && m->kind == DEVICE_CPU; i++) {
         const MeasurePoint *p = &m->points.at[i];
-        if (p->start != measure_product) continue;
+        if (p->start != measure_product && p->start != measure_attention) continue;
         Choice c = {.like = p, .class = -1, .same_op = true};
         c.path = arena_printf(m->arena, "ops.%s", op_info[op_of(m, p)].name);
-        MeasureStart factor[] = {{strchr(p->group, '.') + 1, 1, 0, false}, {0}};
+        MeasureStart factor[] = {{p->type, 1, 0, false}, {0}};
         c.start = factor;
         if (is_first(m, &c)) fit_choice(m, &c);
     }
@@ -343,7 +349,7 @@ static void fit_machine(Measured *m) {
     set_cache(m);
     fit_classes(m);
     fit_groups(m);
-    fit_products(m);
+    fit_factors(m);
 }
 
 void measure_fit(Measured *m) {

@@ -4,15 +4,17 @@
 
 /* clang-format off */
 static const MeasureStart
-    attention[] = {{"forward_flops_s", 1e10, 2e14, true}, {"backward_flops_s", 1e10, 2e14, true},
-                   {"fill_keys", 32, 300, false}, {0}},
     link[] = {{"bytes_s", 5e9, 2e11, true}, {"start_s", 1e-5, 2e-5, true}, {0}};
 const MeasureStart
+    measure_attention[] = {{"forward_flops_s", 1e10, 2e14, true},
+                           {"backward_flops_s", 1e10, 2e14, true},
+                           {"fill_keys", 32, 300, false}, {0}},
     measure_product[] = {{"flops_s", 5e10, 5e14, true}, {"start_s", 1e-6, 5e-6, true},
                          {"fill_m", 4, 0, false}, {"fill_n", 8, 0, false},
                          {"fill_k", 16, 200, false}, {0}},
     measure_reduced[] = {{"all_reduce_bytes_s", 2e9, 1e11, true},
                          {"all_reduce_start_s", 2e-5, 4e-5, true}, {0}},
+    measure_placed[] = {{"in_place_bytes_s", 5e10, 0, true}, {"in_place_start_s", 1e-5, 0, true}, {0}},
     measure_moved[] = {{"bytes_s", 5e9, 2e12, true}, {"cached_bytes_s", 1e10, 0, false},
                        {"flops_s", 5e9, 1e13, false}, {0}};
 /* clang-format on */
@@ -28,7 +30,7 @@ static const char *kernel_group(Arena *a, const PlanInstr *in, const MeasureStar
         *start = measure_product;
         return arena_printf(a, "products.%s", dtype_name(type->dtype));
     case CLASS_ATTENTION:
-        *start = attention;
+        *start = measure_attention;
         return arena_printf(a, "attention.%lld", (long long)of.k);
     case CLASS_COPY: *start = link; return op == OP_fetch ? "copies.fetch" : "copies.evict";
     case CLASS_ELEMENTS:
@@ -44,8 +46,10 @@ void measure_group(const Measured *m, MeasurePoint *point, Type *types) {
     const Plan *p = &m->plan[point->variant];
     const PlanInstr *in = &p->instrs[point->instr];
     plan_types(p, in, types);
+    if (in->n_in) point->type = dtype_name(types->dtype);
     if (op_info[in->op].launched) point->group = kernel_group(m->arena, in, &point->start, types);
     if (op_info[in->op].effect != EFFECT_COMM || m->ranks < 2) return;
-    point->start = in->op == OP_all_reduce ? measure_reduced : link;
+    bool placed = m->kind == DEVICE_CPU && cost_in_place(p, in);
+    point->start = in->op == OP_all_reduce ? measure_reduced : placed ? measure_placed : link;
     point->group = arena_printf(m->arena, "links.%lld", (long long)m->ranks);
 }

@@ -1,8 +1,9 @@
 /* Traces of fsdp-run --profile: which plan each is of, and what each instruction takes.
  *
- * An instruction's time is that which a tenth of its calls on all ranks does not exceed, without
- * the first call of a run: what takes longer was interrupted. A collective waits for its last rank,
- * so that of a call the shortest time of any rank counts.
+ * An instruction's time is the median of its calls on all ranks, without the first call of a run.
+ * Of calls that are quicker, steps are not made: the tenth part of them sums up to a tenth less
+ * than a step takes. A collective waits for its last rank, so that of a call the shortest time of
+ * any rank counts.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -11,7 +12,6 @@
 
 #include "measure.h"
 
-enum { SLOWER = 10 };          /* one call in that many is quicker than what counts */
 #define MOST_MICROSECONDS 1e12 /* of an instruction */
 
 typedef struct Event {
@@ -148,11 +148,6 @@ static int by_call(const void *a, const void *b) {
     return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-static int by_seconds(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Of the n events of one instruction, in the order of by_call. */
 static double instruction_seconds(Measured *m, const PlanInstr *in, const Event *e, uint32_t n) {
     double *seconds = arena_array(m->arena, double, n);
@@ -164,8 +159,7 @@ static double instruction_seconds(Measured *m, const PlanInstr *in, const Event 
         if (later && !(together && e[i].call == e[i - 1].call)) seconds[counted++] = e[i].seconds;
     }
     if (!counted) seconds[counted++] = e[0].seconds; /* one call only */
-    qsort(seconds, counted, sizeof *seconds, by_seconds);
-    return seconds[counted / SLOWER];
+    return measure_median(seconds, counted);
 }
 
 static void add_points(Measured *m, MeasureVariant v, Events *events) {

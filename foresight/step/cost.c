@@ -11,7 +11,7 @@ enum { COST_ENTRIES = 4096 };
 typedef struct CostKey { /* no padding: it is compared as bytes */
     uint64_t types, flops, bytes;
     int64_t window;
-    uint32_t op, role, axes, causal;
+    uint32_t op, role, axes, causal, in_place, overlaps;
 } CostKey;
 
 typedef struct CostEntry {
@@ -32,7 +32,7 @@ static Cost kernel_cost(Costs *c, const PlanInstr *in) {
     OpProducts p = plan_products(c->plan, in, c->types, false);
     switch ((OpClass)op_info[op].cost_class) {
     case CLASS_PRODUCT: return cost_product(c, op, &p, c->types);
-    case CLASS_ATTENTION: return cost_attention(c, &p, p.again > 0);
+    case CLASS_ATTENTION: return cost_attention(c, op, &p, c->types);
     case CLASS_COPY: return cost_copy(c, in, (double)in->bytes / 2);
     case CLASS_ELEMENTS:
     case CLASS_ROWS:
@@ -58,7 +58,9 @@ static CostKey key_of(const Costs *c, const PlanInstr *in, uint32_t role) {
                    .flops = in->flops,
                    .bytes = in->bytes,
                    .window = in->attr.window,
-                   .causal = in->attr.causal != 0};
+                   .causal = in->attr.causal != 0,
+                   .in_place = cost_in_place(c->plan, in),
+                   .overlaps = c->overlaps};
     key.types = hash_bytes(c->types, (in->n_in + in->n_out) * sizeof *c->types, 0);
     return key;
 }

@@ -107,19 +107,46 @@ static Cost fabric_cost(Costs *c, const Group *g, double bytes) {
     return few.seconds < cost.seconds ? few : cost;
 }
 
-static Cost transfer_cost(Costs *c, const Group *g, double bytes) {
-    if (g->nodes > 1) return fabric_cost(c, g, bytes);
-    Line start = at_key(c, "links", g->ranks, "start_s", false);
-    Line speed = at_key(c, "links", g->ranks, "bytes_s", false);
+static Cost link_cost(Costs *c, int64_t ranks, double bytes, const char *start_s,
+                      const char *bytes_s) {
+    Line start = at_key(c, "links", ranks, start_s, false);
+    Line speed = at_key(c, "links", ranks, bytes_s, false);
     return line_cost(start, speed, bytes, 1, OCCUPIES_LINK);
 }
 
+static Cost transfer_cost(Costs *c, const Group *g, double bytes) {
+    if (g->nodes > 1) return fabric_cost(c, g, bytes);
+    return link_cost(c, g->ranks, bytes, "start_s", "bytes_s");
+}
+
+/* ---- gathers of ranks that see each other's memory
+ *
+ * With --overlap off they gather into one array, into which each copies its part, unless it is in
+ * its place already; else each copies all parts, or all of the others. */
+
+/* From here on, parts that are in their place are not copied. */
+#define NOT_COPIED 3
+
+bool cost_in_place(const Plan *p, const PlanInstr *in) {
+    return op_gathers((OpKind)in->op) && p->n_values && p->values[p->operands[in->first_in]].slots;
+}
+
+static Cost gather_cost(Costs *c, const PlanInstr *in, const Group *g, double bytes) {
+    bool in_place = cost_in_place(c->plan, in);
+    if (g->nodes > 1 || c->machine->kind == DEVICE_CUDA ||
+        !row_has(c, "links", g->ranks, "in_place_bytes_s"))
+        return transfer_cost(c, g, bytes);
+    double speed = at_key(c, "links", g->ranks, "bytes_s", false).value;
+    double placed = at_key(c, "links", g->ranks, "in_place_bytes_s", false).value;
+    if (c->overlaps && placed > NOT_COPIED * speed)
+        return transfer_cost(c, g, bytes * (double)(g->ranks - in_place));
+    if (!in_place) return transfer_cost(c, g, bytes);
+    return link_cost(c, g->ranks, bytes, "in_place_start_s", "in_place_bytes_s");
+}
+
 static Cost all_reduce_cost(Costs *c, const Group *g, double bytes) {
-    if (g->nodes == 1 && row_has(c, "links", g->ranks, "all_reduce_bytes_s")) {
-        Line start = at_key(c, "links", g->ranks, "all_reduce_start_s", false);
-        Line speed = at_key(c, "links", g->ranks, "all_reduce_bytes_s", false);
-        return line_cost(start, speed, bytes, 1, OCCUPIES_LINK);
-    }
+    if (g->nodes == 1 && row_has(c, "links", g->ranks, "all_reduce_bytes_s"))
+        return link_cost(c, g->ranks, bytes, "all_reduce_start_s", "all_reduce_bytes_s");
     Cost cost = transfer_cost(c, g, bytes); /* a reduce-scatter and an all-gather */
     cost.seconds *= 2;
     for (int o = 0; o < ORIGINS; o++) cost.from[o] *= 2;
@@ -142,7 +169,9 @@ Cost cost_collective(Costs *c, const PlanInstr *in, uint32_t role) {
     if (g->ranks < 2) return (Cost){.occupies = OCCUPIES_NOTHING};
     for (uint32_t k = 0; k < (gathers ? in->n_out : in->n_in); k++)
         bytes += (double)type_bytes(&full[k]);
-    Cost cost = in->op == OP_all_reduce ? all_reduce_cost(c, g, bytes) : transfer_cost(c, g, bytes);
+    Cost cost = in->op == OP_all_reduce ? all_reduce_cost(c, g, bytes)
+                : gathers               ? gather_cost(c, in, g, bytes)
+                                        : transfer_cost(c, g, bytes);
     cost.memory = memory_share(c, bytes, cost.seconds);
     return cost;
 }

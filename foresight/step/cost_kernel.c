@@ -46,6 +46,13 @@ static double tiled_seconds(const OpProducts *p, double cores, double rate, doub
 
 static double filled(int64_t n, double fill) { return ((double)n + fill) / (double)n; }
 
+/* On a CPU an op has a rate of its own with each type. */
+static double op_factor(Costs *c, OpKind op, const Type *factor) {
+    const char *type = dtype_name(factor->dtype);
+    if (c->machine->kind == DEVICE_CUDA) return 1;
+    return constant_or(c, arena_printf(c->arena, "ops.%s.%s", op_info[op].name, type), 1);
+}
+
 Cost cost_product(Costs *c, OpKind op, const OpProducts *p, const Type *factor) {
     const char *type = dtype_name(factor->dtype);
     const char *group = arena_printf(c->arena, "products.%s", type);
@@ -61,7 +68,7 @@ Cost cost_product(Costs *c, OpKind op, const OpProducts *p, const Type *factor) 
     } else {
         double fill_m = constant_or(c, arena_printf(c->arena, "%s.fill_m", group), 0);
         double fill_n = constant_or(c, arena_printf(c->arena, "%s.fill_n", group), 0);
-        rate *= constant_or(c, arena_printf(c->arena, "ops.%s.%s", op_info[op].name, type), 1);
+        rate *= op_factor(c, op, factor);
         seconds = 2 * (double)p->b * (double)p->m * (double)p->n * (double)p->k / rate *
                   filled(p->m, fill_m) * filled(p->n, fill_n) * filled(p->k, fill_k);
     }
@@ -79,14 +86,14 @@ static int64_t row_of_width(Costs *c, int64_t width) {
     return above ? above : below;
 }
 
-Cost cost_attention(Costs *c, const OpProducts *p, bool backward) {
+Cost cost_attention(Costs *c, OpKind op, const OpProducts *p, const Type *factor) {
     Cost cost = start_cost(c, OCCUPIES_CORES);
     Origin origin;
     long long row = row_of_width(c, p->k);
     const char *group = arena_printf(c->arena, "attention.%lld", row ? row : (long long)p->k);
     const char *rate_path =
-        arena_printf(c->arena, "%s.%s_flops_s", group, backward ? "backward" : "forward");
-    double rate = cost_need(c, rate_path, &origin);
+        arena_printf(c->arena, "%s.%s_flops_s", group, p->again ? "backward" : "forward");
+    double rate = cost_need(c, rate_path, &origin) * op_factor(c, op, factor);
     double fill = constant_or(c, arena_printf(c->arena, "%s.fill_keys", group), 0);
     double pairs = (double)p->b * (double)p->pairs;
     double keys = fmax((double)p->pairs / (double)p->m, 1); /* that a query sees */
@@ -112,11 +119,10 @@ Cost cost_moved(Costs *c, OpKind op, double bytes, double flops) {
     const MachineConstant *cached =
         cost_find(c, arena_printf(c->arena, "%s.cached_bytes_s", group));
     double speed = cost_need(c, arena_printf(c->arena, "%s.bytes_s", group), &origin);
-    if (cached && bytes <= constant_or(c, "device.cache_bytes", 0)) {
-        speed = cached->value;
-        origin = origin_of(cached->from);
-    }
-    double moving = bytes / speed, computing = rate ? flops / rate->value : 0;
+    double near = cached ? fmin(bytes, constant_or(c, "device.cache_bytes", 0)) : 0;
+    double moving = (bytes - near) / speed + (cached ? near / cached->value : 0);
+    double computing = rate ? flops / rate->value : 0;
+    if (cached && near == bytes) origin = origin_of(cached->from);
     if (computing > moving) origin = origin_of(rate->from);
     cost_add(&cost, fmax(moving, computing), origin);
     return cost;

@@ -272,6 +272,7 @@ static double peak_of(Costs *c) {
 
 bool step_predict(const Plan *p, const Machine *m, Arena *a, Step *step) {
     Costs costs = costs_of(p, m, a);
+    costs.overlaps = true;
     const Cost *cost = all_costs(&costs, a);
     Simulation sim = simulation_of(&costs, cost);
     *step = (Step){.plan = p, .machine = m, .overlaps = true, .held = -1};
@@ -279,11 +280,14 @@ bool step_predict(const Plan *p, const Machine *m, Arena *a, Step *step) {
     if (!costs.complete) return false;
     step->off = step->on;
     if (m->kind == DEVICE_CPU) {
+        costs.overlaps = false;
+        sim.cost = all_costs(&costs, a);
         sim.one_stream = true;
         step->off = step_simulate(&costs, &sim, NULL, a);
         step->overlaps = step->on.seconds < step->off.seconds;
     }
     sim.one_stream = !step->overlaps;
+    if (step->overlaps) sim.cost = cost;
     const double *saved = save_times(&costs, a);
     if (saved)
         step->held = step_simulate(&costs, &sim, saved, a).seconds - step_time(step)->seconds;

@@ -59,6 +59,7 @@ typedef struct Costs {
     Type *types;
     double fetch_share; /* ranks that copy at the same time */
     bool complete;      /* no constant was missing */
+    bool overlaps;      /* --overlap on: ranks do not gather into one array */
     struct Group *groups;
     struct CostEntry *entry; /* [COST_ENTRIES]: what instructions took, by what they do */
 } Costs;
@@ -73,10 +74,12 @@ Cost cost_anew(Costs *c, const PlanInstr *in, uint32_t role);
 
 /* cost_kernel.c */
 Cost cost_product(Costs *c, OpKind op, const OpProducts *p, const Type *factor);
-Cost cost_attention(Costs *c, const OpProducts *p, bool backward);
+Cost cost_attention(Costs *c, OpKind op, const OpProducts *p, const Type *factor);
 Cost cost_moved(Costs *c, OpKind op, double bytes, double flops);
 Cost cost_copy(Costs *c, const PlanInstr *in, double bytes);
 /* cost_comm.c */
+/* Whether the rank's part of what it gathers is where the result will have it. */
+bool cost_in_place(const Plan *p, const PlanInstr *in);
 Cost cost_collective(Costs *c, const PlanInstr *in, uint32_t role);
 /* A message to the ranks of another role. */
 Cost cost_message(Costs *c, double bytes, uint32_t from, uint32_t to);

@@ -24,7 +24,11 @@ static const char gpu_text[] =
 static const char cpu_text[] =
     "{'format': 1, 'kind': 'cpu', 'products': {'f32': {'flops_s': !1000, 'start_s': !1,"
     " 'fill_m': !5, 'fill_n': !10, 'fill_k': !20}},"
-    " 'ops': {'matmul': {'f32': !0.5}}}";
+    " 'attention': [{'width': 64, 'forward_flops_s': !100, 'backward_flops_s': !50}],"
+    " 'links': [{'ranks': 2, 'start_s': !1, 'bytes_s': !100, 'in_place_start_s': !2,"
+    "            'in_place_bytes_s': !400}],"
+    " 'device': {'launch_s': !1},"
+    " 'ops': {'matmul': {'f32': !0.5}, 'attention': {'bf16': !2}}}";
 
 static void expand_constants(const char *text, Buf *json) {
     while (*text) {
@@ -108,22 +112,28 @@ TEST(products_of_a_cpu_have_to_be_large) {
 /* Two products of 3 * 40 pairs by 10: 4800 operations. A query sees 4 keys: half of the rate. */
 TEST(attention_depends_on_width_and_on_visible_keys) {
     Room r;
+    Type f = f32(1), half = {.dtype = DT_BF16, .rank = 1, .dim = {1}};
     OpProducts p = {.count = 2, .b = 3, .m = 10, .n = 10, .k = 10, .pairs = 40};
     open_room(&r, gpu_text, 1, 1);
-    assert_near(cost_attention(&r.costs, &p, false).seconds, 1 + 4800.0 / 50);
+    assert_near(cost_attention(&r.costs, OP_attention, &p, &f).seconds, 1 + 4800.0 / 50);
     p.count = 4;
     p.again = 1;
-    assert_near(cost_attention(&r.costs, &p, true).seconds, 1 + 12000.0 / 25);
+    assert_near(cost_attention(&r.costs, OP_attention_grad, &p, &f).seconds, 1 + 12000.0 / 25);
     p = (OpProducts){.count = 2, .b = 1, .m = 10, .n = 10, .k = 100, .pairs = 100};
-    assert_near(cost_attention(&r.costs, &p, false).seconds, 1 + 40.0);
+    assert_near(cost_attention(&r.costs, OP_attention, &p, &f).seconds, 1 + 40.0);
+    close_room(&r);
+    open_room(&r, cpu_text, 1, 1); /* twice the rate with bf16 */
+    p = (OpProducts){.count = 2, .b = 1, .m = 10, .n = 10, .k = 10, .pairs = 100};
+    assert_near(cost_attention(&r.costs, OP_attention, &p, &f).seconds, 1 + 40.0);
+    assert_near(cost_attention(&r.costs, OP_attention, &p, &half).seconds, 1 + 20.0);
     close_room(&r);
 }
 
 TEST(other_kernels_take_as_long_as_bytes_or_operations) {
     Room r;
     open_room(&r, gpu_text, 1, 1);
-    assert_near(cost_moved(&r.costs, OP_softmax, 100, 0).seconds, 1 + 10);
-    assert_near(cost_moved(&r.costs, OP_softmax, 100, 2000).seconds, 1 + 20);
+    assert_near(cost_moved(&r.costs, OP_softmax, 110, 0).seconds, 1 + 0.5 + 10); /* 10 cached */
+    assert_near(cost_moved(&r.costs, OP_softmax, 110, 2000).seconds, 1 + 20);
     assert_near(cost_moved(&r.costs, OP_softmax, 10, 0).seconds, 1 + 0.5); /* cached */
     assert_near(cost_moved(&r.costs, OP_rope, 100, 2000).seconds, 1 + 4);  /* by its own row */
     PlanInstr fetch = {.op = OP_fetch};
@@ -148,6 +158,25 @@ TEST(collectives_in_a_node_use_its_links) {
     assert_near(collective(&r, OP_unshard, 2, 175), 2.5 + 10);
     assert_near(collective(&r, OP_all_reduce, 2, 175), 2 * 12.5); /* row 2 has none of its own */
     assert_near(collective(&r, OP_unshard, 1, 175), 0);           /* of one rank */
+    close_room(&r);
+}
+
+/* Of 400 bytes two ranks copy a half each into one array; with --overlap on, each copies all. */
+TEST(ranks_on_a_cpu_gather_into_one_array) {
+    Room r;
+    PlanValue part = {.slots = 0};
+    uint32_t operand = 0;
+    open_room(&r, cpu_text, 1, 2);
+    r.plan.values = &part;
+    r.plan.operands = &operand;
+    r.plan.n_values = 1;
+    assert_near(collective(&r, OP_unshard, 2, 100), 1 + 4);
+    part.slots = 2; /* where the result has it */
+    assert_near(collective(&r, OP_unshard, 2, 100), 2 + 1);
+    r.costs.overlaps = true;
+    assert_near(collective(&r, OP_unshard, 2, 100), 1 + 4); /* the other's half */
+    part.slots = 0;
+    assert_near(collective(&r, OP_unshard, 2, 100), 1 + 8);
     close_room(&r);
 }
 
