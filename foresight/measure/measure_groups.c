@@ -14,7 +14,8 @@ const MeasureStart
                          {"fill_k", 16, 200, false}, {0}},
     measure_reduced[] = {{"all_reduce_bytes_s", 2e9, 1e11, true},
                          {"all_reduce_start_s", 2e-5, 4e-5, true}, {0}},
-    measure_placed[] = {{"in_place_bytes_s", 5e10, 0, true}, {"in_place_start_s", 1e-5, 0, true}, {0}},
+    measure_placed[] = {{"in_place_bytes_s", 5e10, 0, true},
+                        {"in_place_start_s", 1e-5, 0, true}, {0}},
     measure_moved[] = {{"bytes_s", 5e9, 2e12, true}, {"cached_bytes_s", 1e10, 0, false},
                        {"flops_s", 5e9, 1e13, false}, {0}};
 /* clang-format on */
