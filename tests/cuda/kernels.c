@@ -4,10 +4,11 @@
  * attention; `halves` runs all bf16 and all f16;
  * `one` runs each case once, in f32 or bf16 in turn: for modules that watch each access. With
  * `turns`, each case runs in all f32, in all bf16 and in one further mixture, a different one from
- * case to case, so that each op meets each mixture if it has enough cases, and large attention is
- * all bf16: as much as an emulated GPU has time for. Without an argument it is `turns` on the
- * emulated device next to this program. A GPU tries all. The norm must be exactly the sum of the
- * cpu device.
+ * case to case, so that each op meets each mixture if it has enough cases; the first two are
+ * aligned, and one of them not aligned too; the third is not aligned and not in place; and large
+ * attention is all bf16: as much as an emulated GPU has time for. Without an argument it is `turns`
+ * on the emulated device next to this program. A GPU tries all. The norm must be exactly the sum of
+ * the cpu device.
  *
  * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
  * in every second run at addresses that are only aligned to their elements. Prints a line for each
@@ -268,17 +269,29 @@ static bool is_tried(const Case *c, int pattern, Choice choice) {
     return choice == ALL || (choice == IN_TURN && pattern == 2 + number % (MIXTURES - 3));
 }
 
-static void run_case(const Case *c, Choice choice) {
+/* Forms of whole eights are for aligned operands of one dtype; what is not aligned or mixed goes
+ * another way, which is the same for all dtypes. */
+static void run_apart(const Trial *t, Choice choice) {
     static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    int pattern = t->pattern, turn = (int)(t->c - cases) % 2;
+    for (int k = 0; k < 2; k++) {
+        bool aligned = pattern % 2 != k, of_one_dtype = pattern < 2 || t->skipped;
+        bool in_turn = aligned ? of_one_dtype : !of_one_dtype || pattern == turn;
+        bool both = pattern < 3 && choice != ONE;
+        if (choice == IN_TURN ? in_turn : k == 0 || both) run(t, apart, aligned);
+    }
+}
+
+static void run_case(const Case *c, Choice choice) {
     for (int pattern = 0; pattern < MIXTURES; pattern++) {
         if (!is_tried(c, pattern, choice)) continue;
         Trial t = {.c = c, .pattern = pattern, .skipped = pattern == MIXTURES - 1};
         int shared[MAX_CASE_OPERANDS];
         choose_mixture(&t);
         fill_inputs(&t);
-        run(&t, apart, pattern % 2 == 1);
-        if (pattern < 3 && choice != ONE) run(&t, apart, pattern % 2 == 0);
-        for (int number = 0; choice != ONE && sharing(&t, number, shared); number++)
+        run_apart(&t, choice);
+        bool in_place = choice != ONE && (choice != IN_TURN || pattern < 2 || t.skipped);
+        for (int number = 0; in_place && sharing(&t, number, shared); number++)
             run(&t, shared, true);
         trial_free(&t);
     }

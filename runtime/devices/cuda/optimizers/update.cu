@@ -18,6 +18,11 @@ enum {
     NORM_BLOCKS = MULTIPROCESSORS * 4 /* as many as run at once, so that a warp's window lasts */
 };
 
+/* The dtype of an operand in that form: known to the compiler, if the form says it. */
+template <int form> DEVICE int dtype_with(int dtype) {
+    return form == FORM_F32 ? DT_F32 : form == FORM_BF16 ? DT_BF16 : dtype;
+}
+
 /* ---- grad_norm */
 
 /* A warp's numbers lie together: eights of its lanes side by side, NORM_NUMBERS / EIGHT times.
@@ -38,7 +43,7 @@ DEVICE void norm_numbers(float *x, const void *g, int dtype, int64_t first, int6
 #pragma unroll
         for (int k = 0; k < PIECES; k++) {
             int64_t i = at + k * WARP * EIGHT;
-            v[k] = load8(g, dtype, i < to ? i : to, i < to ? to - i : 0);
+            v[k] = load8(g, dtype_with<form>(dtype), i < to ? i : to, i < to ? to - i : 0);
         }
     }
 #pragma unroll
@@ -315,64 +320,88 @@ DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRat
     }
 }
 
-/* state and of_g: forms of parameter and moments, and of the gradient. */
+/* Updates an eight, parameter by parameter: the rates of one are computed in one place. */
+template <int rule>
+DEVICE void update_numbers(const UpdateCall &u, const Scalars &s, int64_t at, Eight *part,
+                           const Eight &g) {
+    int segment = u.segment ? segment_at(u, u.start + at) : 0;
+    for (int64_t from = 0, end; from < EIGHT; from = end, segment++) {
+        bool more = segment + 1 < u.n_segment;
+        end = more ? u.segment[segment + 1].offset - u.start - at : EIGHT;
+        ParameterRate rate =
+            u.segment ? segment_rate(u, s, segment) : rate_of(u, s, 1.0, STANDARD_DECAY);
+        EACH(j)
+        if (j >= from && j < end)
+            update_one<rule>(u, s, rate, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j],
+                             part[3].x[j], part[4].x[j]);
+    }
+}
+
+/* state and of_g: forms of parameter and moments, and of the gradient; the last eight, which may be
+ * cut off, is loaded and stored number by number. */
 template <int rule, int state, int of_g>
 DEVICE void update_eight(const UpdateCall &u, const Scalars &s, int64_t at) {
-    int64_t n = u.n - at, end = INT64_MAX;
+    int64_t n = u.n - at;
+    bool whole = n >= EIGHT;
     Loaded<state> loaded[MOST_TENSORS];
-    Loaded<of_g> loaded_g = fetch8<of_g>(u.g, u.g_dtype, at, n);
+    Loaded<of_g> loaded_g;
+    if (whole) {
+        loaded_g = fetch8<of_g>(u.g, u.g_dtype, at, n);
 #pragma unroll
-    for (int k = 0; k < TENSORS<rule>; k++) loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
-    int segment = 0;
-    ParameterRate rate;
-    if (u.segment) {
-        segment = segment_at(u, u.start + at);
-        rate = segment_rate(u, s, segment);
-        if (segment + 1 < u.n_segment) end = u.segment[segment + 1].offset - u.start - at;
+        for (int k = 0; k < TENSORS<rule>; k++)
+            loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
     } else {
-        rate = rate_of(u, s, 1.0, STANDARD_DECAY);
+        loaded_g = loaded_from<of_g>(load8(u.g, dtype_with<of_g>(u.g_dtype), at, n));
+#pragma unroll
+        for (int k = 0; k < TENSORS<rule>; k++)
+            loaded[k] = loaded_from<state>(load8(u.from[k], dtype_with<state>(u.dtype[k]), at, n));
     }
     Eight part[MOST_TENSORS] = {}, g = numbers(loaded_g);
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) part[k] = numbers(loaded[k]);
-    EACH(j) {
-        while (j >= end) { /* elements from here on belong to the next parameter */
-            rate = segment_rate(u, s, ++segment);
-            bool more = segment + 1 < u.n_segment;
-            end = more ? u.segment[segment + 1].offset - u.start - at : INT64_MAX;
-        }
-        update_one<rule>(u, s, rate, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j], part[3].x[j],
-                         part[4].x[j]);
-    }
+    update_numbers<rule>(u, s, at, part, g);
 #pragma unroll
-    for (int k = 0; k < TENSORS<rule>; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
+    for (int k = 0; k < TENSORS<rule>; k++) {
+        if (whole)
+            put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
+        else
+            store8(u.to[k], dtype_with<state>(u.dtype[k]), at, n, part[k]);
+    }
+}
+
+/* The copy of an eight of the parameter, which lies at `from`; if state is a form, that of the copy
+ * is FORM_BF16. */
+template <int state> DEVICE void copy_eight(const UpdateCall &u, const void *from, int64_t at) {
+    constexpr int form = state == FORM_ANY ? FORM_ANY : FORM_BF16;
+    store8(u.copy, dtype_with<form>(u.copy_dtype), at, u.n - at,
+           load8(from, dtype_with<state>(u.dtype[0]), at, u.n - at));
+}
+
+/* A step that is not applied. */
+template <int rule, int state> DEVICE void keep_all(const UpdateCall &u) {
+    EACH_EIGHT(at, u.n) {
+#pragma unroll 1
+        for (int k = 0; k < TENSORS<rule>; k++) {
+            int dtype = dtype_with<state>(u.dtype[k]);
+            if (u.to[k] != u.from[k])
+                store8(u.to[k], dtype, at, u.n - at, load8(u.from[k], dtype, at, u.n - at));
+        }
+        if (u.copy) copy_eight<state>(u, u.from[0], at);
+    }
 }
 
 template <int rule, int state, int of_g>
-__global__ void __launch_bounds__(UPDATE_THREADS) update_all(UpdateCall u) {
+__global__ void __launch_bounds__(UPDATE_THREADS) update_all(const __grid_constant__ UpdateCall u) {
     begin_kernel();
     if (u.scale[SCALE_APPLY] == 0.0) {
-        EACH_EIGHT(at, u.n) {
-#pragma unroll
-            for (int k = 0; k < TENSORS<rule>; k++)
-                if (u.to[k] != u.from[k])
-                    store8(u.to[k], u.dtype[k], at, u.n - at,
-                           load8(u.from[k], u.dtype[k], at, u.n - at));
-            if (u.copy)
-                store8(u.copy, u.copy_dtype, at, u.n - at,
-                       load8(u.from[0], u.dtype[0], at, u.n - at));
-        }
+        keep_all<rule, state>(u);
         return;
     }
     Scalars s = scalars_of(u);
     EACH_EIGHT(at, u.n) {
-        if (u.n - at >= EIGHT)
-            update_eight<rule, state, of_g>(u, s, at);
-        else
-            update_eight<rule, FORM_ANY, FORM_ANY>(u, s, at);
+        update_eight<rule, state, of_g>(u, s, at);
         /* read back from the cache: kept in registers, the numbers would spill others */
-        if (u.copy)
-            store8(u.copy, u.copy_dtype, at, u.n - at, load8(u.to[0], u.dtype[0], at, u.n - at));
+        if (u.copy) copy_eight<state>(u, u.to[0], at);
     }
 }
 
