@@ -1,4 +1,4 @@
-# RUN: mkdir -p %t/tests && cp %root/tests/run inner/*.t %t/tests/ && %t/tests/run | sed 's/ ([0-9.]* s)//' || true
+# RUN: mkdir -p %t/tests && cp %root/tests/run inner/*.t %t/tests/ && %t/tests/run | sed 's/ ([0-9.]* s, .* s)//' || true
 # A test that hangs ends with all its processes, also those in a process group of their own, as the ranks of a run are.
 # NEEDS: sanitizer:none
 ==== inner/a.t

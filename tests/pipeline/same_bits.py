@@ -135,7 +135,7 @@ def train_one_stage(*how):
 
 
 def few(number, micros):
-    """Of a strategy, by its number: which pipelines it meets with which micro-batches, each once."""
+    """Pipelines that a strategy, by its number, meets with so many micro-batches: each once."""
     first = {0, 1 + number // 2 % 2}
     if number % 4 == 0:
         first = set(range(len(PIPELINES))) - first
