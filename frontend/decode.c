@@ -113,15 +113,19 @@ static ValueId whole_of(Decode *d, ValueId v) {
 
 /* ---- attention */
 
-/* What earlier calls kept, [B, T, ..] as numbers, with the entries of this position. */
+/* What earlier calls kept, [B, T, H, h], with the entries of this position. */
 static ValueId keep(Decode *d, ValueId old) {
     Graph *g = d->e->graph;
     const char *name = arena_printf(g->arena, "cache.%u", d->kept++);
     Type all_of = *type_now(d, old);
-    if (!type_is_float(&all_of)) all_of.dtype = DT_F32;
+    ValueId own = as_numbers(d, d->became[old]);
+    if (all_of.rank == 2) { /* a number for each key */
+        int64_t dim[4] = {all_of.dim[0], d->length, 1, 1}, one[4] = {all_of.dim[0], 1, 1, 1};
+        all_of = type_of(DT_F32, 4, dim);
+        own = emit_reshaped(d, own, 4, one);
+    }
     int32_t state = graph_add_state(g, STATE_CACHE, name, all_of, NO_INDEX);
-    ValueId here = all_of.rank > 2 ? d->here : emit_reshaped(d, d->here, 1, &d->length);
-    ValueId in[3] = {here, as_numbers(d, d->became[old]), emit_state(&d->e->build, state)};
+    ValueId in[3] = {d->here, own, emit_state(&d->e->build, state)};
     ValueId all = emit(d, OP_where, (Attrs){0}, 3, in, NULL);
     emit_set_state(&d->e->build, state, all);
     return all;
@@ -162,7 +166,8 @@ static bool masked_keys(Decode *d, const Op *op, ValueId mask, ValueId *seen) {
         return refuse(d, op, "has a mask of pairs that depends on the tokens");
     ValueId all = of_tokens ? keep(d, mask) : as_numbers(d, whole_of(d, mask));
     ValueId own = of_tokens ? as_numbers(d, d->became[mask]) : NO_VALUE;
-    if (pairs) all = emit_reshaped(d, row_along(d, all, 1), 2, keys);
+    if (pairs) all = row_along(d, all, 1);
+    all = emit_reshaped(d, all, 2, keys);
     if (op->attr->documents) {
         if (!of_tokens) own = row_along(d, all, 1);
         all = emit_both(d, OP_equal, all, own);

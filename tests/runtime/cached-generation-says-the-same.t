@@ -1,4 +1,4 @@
-# RUN: printf '5\n1 2 3 4\n28 0 7\n9 9\n11\n' > prompts; for run in "learned dp=1" "learned pp=2" "learned dp=2,tp=2" "window dp=1" "twice pp=2" "turned dp=2,tp=2"; do set -- $run; m=$1; mesh=$2; for c in true false; do %fsdpc compile -q $m.fsd --mesh $mesh -s train.cache=$c -o p$c 2> err || { grep ^error err; continue 2; }; done; [ -e $m ] || %fsdp-run -q --threads 1 --save $m pfalse; for draw in "" "--temperature 2 --top-k 9"; do for c in true false; do %fsdp-run -q --threads 1 --load $m --tokens 9 --prompts prompts $draw p$c > $c; done; python3 near.py $m $mesh; [ $m != twice ] || cp ptrue plan; done; done
+# RUN: printf '5\n1 2 3 4\n28 0 7\n9 9\n11\n' > prompts; for run in "learned dp=1" "learned pp=2" "learned dp=2,tp=2" "window dp=1" "twice pp=2" "turned dp=2,tp=2" "masked dp=2,tp=2"; do set -- $run; m=$1; mesh=$2; for c in true false; do %fsdpc compile -q $m.fsd --mesh $mesh -s train.cache=$c -o p$c 2> err || { grep ^error err; continue 2; }; done; [ -e $m ] || %fsdp-run -q --threads 1 --save $m pfalse; for draw in "" "--temperature 2 --top-k 9"; do for c in true false; do %fsdp-run -q --threads 1 --load $m --tokens 9 --prompts prompts $draw p$c > $c; done; python3 near.py $m $mesh; [ $m != twice ] || cp ptrue plan; done; done
 # RUN: %fsdpc check -v plan | grep "computes the model"; for a in "--tokens 13 --generate 5,6,7" "--tokens 5 --generate 9 --end-token 24" "--predict out.npy" "--eval-only"; do %fsdp-run -q --threads 1 --load twice $a plan; echo $?; done
 # With train.cache a plan computes one position at a time, and says what the whole model says for each
 # token, on any number of ranks, for prompts of any lengths side by side.
@@ -19,6 +19,27 @@ module Turned {
 }
 model = Turned
 shard { unit = Linear }
+==== masked.fsd
+use "learned.fsd"
+module Layer {
+  q, k, v, o : Linear(D, D)
+  near : param[8, H] = normal(1.0)
+  heads(x: [B, T, D]) = 3 * x as [B, T, H, D // H]
+  forward(x: [B, T, D], seen, packed) {
+    x += o(attention(heads(q(x)), heads(k(x)), heads(v(x)), causal = true, mask = seen) as [B, T, D])
+    x += o(attention(heads(q(x)), heads(k(x)), heads(v(x)), causal = true, documents = packed) as [B, T, D])
+    x += o(attention(heads(q(x)), heads(k(x)), heads(v(x)), causal = true, window = 3, mask = seen, bias = relative_bias(near, T, T, max_distance = 9)) as [B, T, D])
+    return x
+  }
+}
+module Masked {
+  emb : Embedding(29, D)
+  a   : Layer
+  out : Linear(D, 29)
+  forward(ids: [B, T]) = out(a(3 * emb(ids), ids % 3 > 0, ids % 2))
+}
+model = Masked
+shard { unit = Layer }
 ==== near.py
 import json, sys
 cached, whole = ([json.loads(line) for line in open(f)] for f in ("true", "false"))
@@ -88,6 +109,8 @@ twice pp=2 True 4 True True
 twice pp=2 True 5 True True
 turned dp=2,tp=2 True 5 True True
 turned dp=2,tp=2 True 5 True True
+masked dp=2,tp=2 True 5 True True
+masked dp=2,tp=2 True 5 True True
 8  the plan computes the model: 130 ops, 6 losses and metrics, 239 facts, dtypes of 161 results
 1
 9 18 13
