@@ -36,6 +36,7 @@ typedef struct Decode {
     ValueId inputs, position, number, numbers; /* numbers: of all positions */
     ValueId here;                              /* [T, 1, 1]: 1 at the position */
     ValueId seen;   /* [T]: whether the position sees that one, in this window; */
+    ValueId mask;   /* the same, i32[B, T] */
     int64_t window; /* -1: none yet */
     uint32_t kept;
 } Decode;
@@ -131,9 +132,15 @@ static ValueId keep(Decode *d, ValueId old) {
     return all;
 }
 
-/* Does the position see each, by causal and window alone? */
-static ValueId seen_keys(Decode *d, int64_t window) {
-    if (d->window == window) return d->seen;
+static ValueId mask_of(Decode *d, ValueId seen, int64_t batch) {
+    Type each = type_of(DT_F32, 2, (int64_t[]){batch, d->length});
+    seen = emit(d, OP_expand, (Attrs){0}, 1, &seen, &each);
+    return emit(d, OP_to_int, (Attrs){0}, 1, &seen, NULL);
+}
+
+/* Finds out which the position sees, by causal and window alone. */
+static void find_seen(Decode *d, int64_t batch, int64_t window) {
+    if (d->window == window) return;
     ValueId seen = emit_both(d, OP_less_equal, d->numbers, d->number);
     if (window) {
         ValueId most = emit(d, OP_constant, (Attrs){.alpha = (double)window}, 0, NULL, NULL);
@@ -141,7 +148,8 @@ static ValueId seen_keys(Decode *d, int64_t window) {
         seen = emit_both(d, OP_mul, seen, emit_both(d, OP_less, distance, most));
     }
     d->window = window;
-    return d->seen = seen;
+    d->seen = seen;
+    d->mask = mask_of(d, seen, batch);
 }
 
 /* The position's entries of x, whose axis `axis` has one for each: [B, T, S] or [H, T, S]. */
@@ -206,13 +214,11 @@ static bool derive_attention(Decode *d, const Op *op) {
         in[i] = here ? keep(d, op->in[i]) : d->became[op->in[i]];
     }
     if (plain > 3 && !extra_operand(d, op, &in[n++])) return false;
-    if (a.causal) seen = seen_keys(d, a.window);
+    int64_t batch = type_now(d, in[0])->dim[0];
+    if (a.causal) find_seen(d, batch, a.window);
+    if (a.causal) seen = d->seen;
     if (op->n_in > plain && !masked_keys(d, op, op->in[plain], &seen)) return false;
-    if (seen != NO_VALUE) {
-        Type each = type_of(DT_F32, 2, (int64_t[]){type_now(d, in[0])->dim[0], d->length});
-        seen = emit(d, OP_expand, (Attrs){0}, 1, &seen, &each);
-        in[n++] = emit(d, OP_to_int, (Attrs){0}, 1, &seen, NULL);
-    }
+    if (seen != NO_VALUE) in[n++] = seen == d->seen ? d->mask : mask_of(d, seen, batch);
     a.causal = a.documents = false;
     a.window = 0;
     OpId id = op_emit(&d->e->build, op->kind, &a, n, in, NULL);

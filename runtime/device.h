@@ -17,12 +17,19 @@ enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;
 
+/* Where an index is that is out of range: element `position` of the n that this rank has in the
+ * call; n is 0 where these are not of samples. */
+typedef struct IndexPlace {
+    int64_t position, n;
+} IndexPlace;
+
 /* What every kernel of a rank may read besides its operands. */
 typedef struct RankInfo {
     const Plan *plan;
     int32_t rank;
     int32_t threads; /* CPU threads of this rank, at most DEVICE_THREADS */
     Mesh mesh;       /* the plan's; without axes for a single rank */
+    IndexPlace *fault; /* of one out of range, for who started the call; or NULL */
 } RankInfo;
 
 /* Ranks that hold the same shard of a group's reduced gradient share out what is summed of it over

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "device.h"
 #include "util.h"
 
 typedef enum IndexFault {
@@ -17,9 +18,9 @@ typedef enum IndexFault {
     INDEX_PLACE   /* an element of a row that topk selected */
 } IndexFault;
 
-/* Writes the message about `value`, element `position` of the operand of op `op`, which must be
- * from 0 to limit - 1. Returns the exit code. */
-static inline int index_fault_write(char *error, const char *op, IndexFault kind, int64_t position,
+/* Writes the message about `value` at that place, in the operand of op `op`, which must be below
+ * `limit` and not negative. Returns the exit code. */
+static inline int index_fault_write(char *error, const char *op, IndexFault kind, IndexPlace place,
                                     int64_t value, int64_t limit) {
     const char *name = "index";
     const char *help = "this is a bug: an earlier instruction of the plan computed the index; "
@@ -44,7 +45,7 @@ static inline int index_fault_write(char *error, const char *op, IndexFault kind
     }
     snprintf(error, ERROR_BYTES,
              "%s: %s %lld at position %lld is out of range: it must be from 0 to %lld\nhelp: %s",
-             op, name, (long long)value, (long long)position, (long long)limit - 1, help);
+             op, name, (long long)value, (long long)place.position, (long long)limit - 1, help);
     return code;
 }
 

@@ -113,6 +113,7 @@ struct Rank {
     Run *run;
     int32_t rank, local;
     RankInfo info;
+    IndexPlace fault; /* of an index that a kernel found out of range */
     DeviceContext *context;
     TransportContext *transport;
     char *arena;

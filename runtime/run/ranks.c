@@ -36,7 +36,8 @@ void ranks_number(Run *run) {
         r->info = (RankInfo){.plan = run->plan,
                              .mesh = plan_mesh(run->plan),
                              .rank = r->rank,
-                             .threads = run->threads};
+                             .threads = run->threads,
+                             .fault = &r->fault};
     }
 }
 

@@ -293,6 +293,21 @@ static int repeat_step(Trainer *t, FiniteWatch *w, int64_t step, bool more) {
     return code;
 }
 
+/* Names the sample of the index that a kernel found out of range. */
+static int explain_index(const Trainer *t, const ProgramCall *c) {
+    Rank *r = t->rank;
+    int64_t each = r->fault.n / c->samples;
+    char message[ERROR_BYTES];
+    memcpy(message, r->error, sizeof message);
+    char *help = strstr(message, "\nhelp:");
+    int n = help ? (int)(help - message) : (int)strlen(message);
+    if (each * c->samples == r->fault.n)
+        snprintf(r->error, ERROR_BYTES, "%.*s\nnote: it is of sample %lld of data.%s, from 0%s", n,
+                 message, (long long)loader_sample(t->run, c, r->fault.position / each),
+                 c->evaluation ? "val" : "train", help ? help : "");
+    return EXIT_TRAINING;
+}
+
 /* Says which op of the step was the first that was not finite. A test mode looks at the
  * instructions itself. */
 static int explain_not_finite(Trainer *t, int64_t step, bool more) {
@@ -337,7 +352,8 @@ static int train_steps(Trainer *t) {
         code = executor_run(r, call.program, call.slot_kept, r->error);
         if (!code && call.evaluation && call.batch_ends) code = add_metrics(t, &call, &stop);
         if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);
-        if (code == EXIT_TRAINING) code = explain_not_finite(t, call.step, more);
+        if (code == EXIT_TRAINING)
+            code = r->fault.n ? explain_index(t, &call) : explain_not_finite(t, call.step, more);
         if (!code && !call.evaluation && call.ends) code = poll_checkpoint(t);
         if (code) return code;
         evaluation_due = more && next.evaluation && next.step < t->done;

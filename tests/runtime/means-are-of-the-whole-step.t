@@ -73,6 +73,7 @@ error[E0225]: with accumulate = 2 a mean over the step can be divided only by wh
  --> -s:1:12
   |
 1 | train.loss=cross_entropy(model(x), t) + 0.1 * sum(model(x)) / sum(stop_gradient(mean(model(x), axis = -1)))
-  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = help: make the weights of fields of the batch, or write accumulate = 1
+==== exit 1

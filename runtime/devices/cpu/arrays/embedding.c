@@ -16,7 +16,8 @@
 static int check_ids(const Launch *l, const Operand *ids, int64_t rows) {
     const int32_t *at = ids->at;
     for (int64_t i = 0; i < ids->n; i++)
-        if (at[i] < 0 || at[i] >= rows) return index_error(l, INDEX_ID, i, at[i], rows);
+        if (at[i] < 0 || at[i] >= rows)
+            return index_error(l, INDEX_ID, (IndexPlace){i, ids->n}, at[i], rows);
     return 0;
 }
 

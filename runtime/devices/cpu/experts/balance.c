@@ -66,7 +66,7 @@ KERNEL(balance) {
     memset(stats, 0, (size_t)out.n * sizeof *stats);
     for (int64_t i = 0; i < index.n; i++) {
         if (chosen[i] < 0 || chosen[i] >= experts)
-            return index_error(l, INDEX_EXPERT, i, chosen[i], experts);
+            return index_error(l, INDEX_EXPERT, (IndexPlace){i, 0}, chosen[i], experts);
         stats[chosen[i]]++;
     }
 #pragma omp parallel num_threads(threads_for(l, x.n * 8))

@@ -11,7 +11,8 @@
 static int check_indices(const Launch *l, IndexFault kind, Operand x, int64_t limit) {
     const int32_t *at = x.at;
     for (int64_t i = 0; i < x.n; i++)
-        if (at[i] < 0 || at[i] >= limit) return index_error(l, kind, i, at[i], limit);
+        if (at[i] < 0 || at[i] >= limit)
+            return index_error(l, kind, (IndexPlace){i, 0}, at[i], limit);
     return 0;
 }
 

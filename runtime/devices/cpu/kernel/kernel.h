@@ -102,7 +102,8 @@ int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Element `position` of an operand is not an index from 0 to limit - 1. */
-int index_error(const Launch *l, IndexFault kind, int64_t position, int64_t value, int64_t limit);
+/* place.n: of the elements among which it is, if they are of samples. */
+int index_error(const Launch *l, IndexFault kind, IndexPlace place, int64_t value, int64_t limit);
 
 /* ---- operands */
 

@@ -19,6 +19,8 @@ int launch_error(const Launch *l, int code, const char *format, ...) {
     return code;
 }
 
-int index_error(const Launch *l, IndexFault kind, int64_t position, int64_t value, int64_t limit) {
-    return index_fault_write(l->error, op_names[l->call->op], kind, position, value, limit);
+int index_error(const Launch *l, IndexFault kind, IndexPlace place, int64_t value, int64_t limit) {
+    IndexPlace *told = l->call->rank->fault;
+    if (told) *told = place;
+    return index_fault_write(l->error, op_names[l->call->op], kind, place, value, limit);
 }

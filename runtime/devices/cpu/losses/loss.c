@@ -46,7 +46,7 @@ static int check_targets(const Launch *l, const Targets *t) {
     for (int64_t row = 0; row < t->rows; row++) {
         int32_t target = t->at[row];
         if (target != t->ignore && (target < 0 || target >= t->whole))
-            return index_error(l, INDEX_TARGET, row, target, t->whole);
+            return index_error(l, INDEX_TARGET, (IndexPlace){row, t->rows}, target, t->whole);
     }
     return 0;
 }

@@ -164,7 +164,8 @@ KERNEL(topk_grad) {
         return bad_operands(l);
     const int32_t *at = index.at;
     for (int64_t i = 0; i < index.n; i++)
-        if (at[i] < 0 || at[i] >= width) return index_error(l, INDEX_PLACE, i, at[i], width);
+        if (at[i] < 0 || at[i] >= width)
+            return index_error(l, INDEX_PLACE, (IndexPlace){i, 0}, at[i], width);
     memset(out.at, 0, (size_t)(out.n * dtype_bytes(out.dtype)));
 #pragma omp parallel num_threads(threads_for(l, dy.n))
     {

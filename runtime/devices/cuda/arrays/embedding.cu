@@ -14,11 +14,12 @@
 
 enum { ROW_THREADS = 128, KEY_THREADS = 256, SORTED = 2048, SORT_THREADS = 512 };
 
+/* n: how many ids there are, for the message. */
 DEVICE int64_t checked_id(const int32_t *ids, int64_t position, const DimPart &rows, int op,
-                          DeviceFault *fault) {
+                          DeviceFault *fault, int64_t n = 0) {
     int32_t id = ids[position];
     if (id >= 0 && id < rows.whole) return id;
-    report_fault(fault, op, FAULT_INDEX + INDEX_ID, position, id, rows.whole);
+    report_fault(fault, op, FAULT_INDEX + INDEX_ID, position, id, rows.whole, n);
     return 0;
 }
 
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
               DimPart rows, int op, DeviceFault *fault) {
     begin_kernel();
     __shared__ int64_t row;
-    if (threadIdx.x == 0) row = checked_id(ids, blockIdx.x, rows, op, fault) - rows.from;
+    if (threadIdx.x == 0) row = checked_id(ids, blockIdx.x, rows, op, fault, gridDim.x) - rows.from;
     __syncthreads();
     int64_t to = (int64_t)blockIdx.x * width;
     bool own = row >= 0 && row < rows.count;
@@ -59,8 +60,8 @@ __global__ void __launch_bounds__(KEY_THREADS)
     begin_kernel();
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < padded;
          i += (int64_t)gridDim.x * blockDim.x)
-        keys[i] =
-            i < n ? (uint64_t)checked_id(ids, i, rows, op, fault) << 32 | (uint64_t)i : UINT64_MAX;
+        keys[i] = i < n ? (uint64_t)checked_id(ids, i, rows, op, fault, n) << 32 | (uint64_t)i
+                        : UINT64_MAX;
 }
 
 /* The k-th place of the network whose partner is a power of two further on. */
@@ -217,7 +218,7 @@ __global__ void __launch_bounds__(KEY_THREADS) pick_elements(Picks p) {
     begin_kernel();
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.n;
          i += (int64_t)gridDim.x * blockDim.x) {
-        int64_t place = checked_id(p.ids, i, p.places, p.op, p.fault) - p.places.from;
+        int64_t place = checked_id(p.ids, i, p.places, p.op, p.fault, p.n) - p.places.from;
         float value = 0.0f;
         if (place >= 0 && place < p.width)
             value = element_load(p.x, p.x_dtype, i / p.count * p.width + place);

@@ -543,8 +543,10 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
             "tokens\nhelp: this is a bug: an earlier instruction of the plan computed them; "
             "FSDP_CHECK=memory may show which",
             cuda_op_name(f->op), (long long)f->position, (long long)f->value, (long long)f->limit);
-    return index_fault_write(error, cuda_op_name(f->op), (IndexFault)(f->kind - FAULT_INDEX),
-                             f->position, f->value, f->limit);
+    IndexPlace place = {f->position, f->n};
+    if (c->rank.fault) *c->rank.fault = place;
+    return index_fault_write(error, cuda_op_name(f->op), (IndexFault)(f->kind - FAULT_INDEX), place,
+                             f->value, f->limit);
 }
 
 static void *cuda_native_stream(DeviceContext *c, int stream) { return other_work(c, stream); }

@@ -41,6 +41,7 @@ extern "C" {
 typedef struct DeviceFault {
     int32_t op, kind; /* 0: none; FAULT_*, or FAULT_INDEX + one of IndexFault */
     int64_t position, value, limit;
+    int64_t n; /* as in IndexPlace */
 } DeviceFault;
 enum {
     FAULT_NONE,

@@ -44,7 +44,7 @@ DEVICE float share_of(const LossRows &r, float lse) {
 DEVICE int64_t counted_target(const LossRows &r, int64_t row, int64_t target, bool report) {
     if (target == r.ignore) return -1;
     if (target >= 0 && target < r.whole) return target;
-    if (report) report_fault(r.fault, r.op, FAULT_INDEX + INDEX_TARGET, row, target, r.whole);
+    if (report) report_fault(r.fault, r.op, FAULT_INDEX + INDEX_TARGET, row, target, r.whole, r.n);
     return -1;
 }
 DEVICE int64_t target_of(const LossRows &r, int64_t row, bool report) {

@@ -396,12 +396,13 @@ DEVICE float block_max(float x, float *scratch) {
 }
 
 DEVICE void report_fault(DeviceFault *f, int op, int kind, int64_t position, int64_t value,
-                         int64_t limit) {
+                         int64_t limit, int64_t n = 0) {
     if (atomicCAS((int *)&f->kind, FAULT_NONE, kind) != FAULT_NONE) return;
     f->op = op;
     f->position = position;
     f->value = value;
     f->limit = limit;
+    f->n = n;
 }
 
 #endif
