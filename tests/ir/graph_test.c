@@ -209,7 +209,7 @@ static void fill_tables(Graph *g, int64_t *seed) {
         if (g->level == LEVEL_SCHED) g->states.at[row].address = (uint64_t)role * 256;
         if (role % 2) g->states.at[row].split = g->states.at[row].partial = (AxisSet)role / 2 % 2;
     }
-    Field field = {"inputs", type_of(DT_I32, 2, (int64_t[]){4, 32}), 64};
+    Field field = {"inputs", type_of(DT_I32, 2, (int64_t[]){4, 32}), 64, NO_INDEX};
     vec_push(a, &g->fields, field);
     for (int i = 0; i < 2; i++) {
         Unit u = {.name = i ? "" : "h.0+h.1",

@@ -237,7 +237,7 @@ REF(average) {
     }
     EACH(i, in_n(c, 1)) out[0][AVERAGE_TARGETS] += in[1][i] != (double)c->attr.ignore;
     if (!c->attr.count) return;
-    if (c->in[1].dtype != DT_I32) out[0][AVERAGE_TARGETS] *= (double)c->attr.count;
+    if (c->in[1].type.dtype != DT_I32) out[0][AVERAGE_TARGETS] *= (double)c->attr.count;
     out[0][out_n(c, 0) - 2] = 1;
     out[0][out_n(c, 0) - 1] = (double)c->attr.count;
 }
