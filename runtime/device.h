@@ -27,8 +27,8 @@ typedef struct IndexPlace {
 typedef struct RankInfo {
     const Plan *plan;
     int32_t rank;
-    int32_t threads; /* CPU threads of this rank, at most DEVICE_THREADS */
-    Mesh mesh;       /* the plan's; without axes for a single rank */
+    int32_t threads;   /* CPU threads of this rank, at most DEVICE_THREADS */
+    Mesh mesh;         /* the plan's; without axes for a single rank */
     IndexPlace *fault; /* of one out of range, for who started the call; or NULL */
 } RankInfo;
 

@@ -19,9 +19,10 @@ typedef enum IndexFault {
 } IndexFault;
 
 /* Writes the message about `value` at that place, in the operand of op `op`, which must be below
- * `limit` and not negative. Returns the exit code. */
+ * `limit` and not negative; `told`, unless it is NULL, gets the place. Returns the exit code. */
 static inline int index_fault_write(char *error, const char *op, IndexFault kind, IndexPlace place,
-                                    int64_t value, int64_t limit) {
+                                    int64_t value, int64_t limit, IndexPlace *told) {
+    if (told) *told = place;
     const char *name = "index";
     const char *help = "this is a bug: an earlier instruction of the plan computed the index; "
                        "FSDP_CHECK=memory may show which";

@@ -61,7 +61,7 @@ typedef struct Check {
     uint32_t (*last)[MAX_STREAMS];   /* position + 1 of the last access of root r on each stream */
     uint64_t key[CHECK_KEY_WORDS];   /* check_terms.c: of the hash that numbers are */
     /* check_terms.c, by value of a Part */
-    bool *of_step; /* by value: it is of all micro-batches of a step */
+    bool *of_step;                      /* by value: it is of all micro-batches of a step */
     uint64_t *number, *without_dropout; /* equal numbers are equal values; the second takes no
                                            account of dropout */
     uint64_t *terms; /* room for the numbers of the operands of one instruction */

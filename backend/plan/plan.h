@@ -520,12 +520,6 @@ static inline uint64_t plan_workspace_at(const PlanRole *r) {
 static inline uint32_t plan_stage_role(const Plan *p, uint32_t stage) {
     return stage % (uint32_t)p->n_roles;
 }
-/* Fields of one micro-batch, which come first; the others have some of them for all of a step. */
-static inline uint64_t plan_batch_fields(const Plan *p) {
-    uint64_t n = 0;
-    while (n < p->n_fields && !p->fields[n].of) n++;
-    return n;
-}
 static inline bool plan_has_stages(const Plan *p) {
     Mesh mesh = plan_mesh(p);
     return mesh_stages(&mesh) > 1;

@@ -58,7 +58,7 @@ typedef struct RunSettings {
     int64_t length; /* tokens per sample; 0 for npy */
     DataOrder order;
     int64_t batch, micro_batches, local_batch, ranks;
-    bool counts_steps; /* the program train depends on the number of micro-batches */
+    bool counts_steps;     /* the program train depends on the number of micro-batches */
     int64_t steps, epochs; /* one of them is 0 */
     int64_t eval_every;    /* 0 = never */
     int64_t eval_steps;

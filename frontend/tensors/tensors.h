@@ -32,7 +32,7 @@ ExprValue term_sum(Scope *s, Span at, const ExprValue *l, const ExprValue *r);
 /* loss.c: a loss, or several terms as one, becomes an exact sum. */
 typedef struct LossSum {
     ValueId value, counted; /* counted: the operand whose elements that are not ignored count */
-    ValueId step_counted; /* in all micro-batches of the step, for terms of_step */
+    ValueId step_counted;   /* in all micro-batches of the step, for terms of_step */
     int64_t ignore;
     const char *name; /* of what it begins with */
 } LossSum;

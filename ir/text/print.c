@@ -375,8 +375,7 @@ static void print_states(GraphPrinter *p) {
         type_print(&f->type, p->out);
         put_text(p, " staging ");
         put_uint(p, f->staging);
-        if (f->of != NO_INDEX) put_labelled(p, "of", f->of);
-        put_text(p, "\n");
+        put_text(p, f->of == NO_INDEX ? "\n" : arena_printf(p->arena, " of %d\n", f->of));
     }
 }
 

@@ -70,6 +70,13 @@ typedef struct NpyHeader {
     uint64_t data; /* offset of the first element */
 } NpyHeader;
 
+/* Fields of one micro-batch, which come first; the others have some of them for all of a step. */
+static inline uint64_t plan_batch_fields(const Plan *p) {
+    uint64_t n = 0;
+    while (n < p->n_fields && !p->fields[n].of) n++;
+    return n;
+}
+
 typedef struct Tokenizer Tokenizer;
 
 /* dataset.c. options: the --data of the command line. */

@@ -20,7 +20,6 @@ int launch_error(const Launch *l, int code, const char *format, ...) {
 }
 
 int index_error(const Launch *l, IndexFault kind, IndexPlace place, int64_t value, int64_t limit) {
-    IndexPlace *told = l->call->rank->fault;
-    if (told) *told = place;
-    return index_fault_write(l->error, op_names[l->call->op], kind, place, value, limit);
+    return index_fault_write(l->error, op_names[l->call->op], kind, place, value, limit,
+                             l->call->rank->fault);
 }

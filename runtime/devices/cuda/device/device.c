@@ -531,11 +531,11 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;
     if (f->kind == FAULT_STUCK)
-        return fail(
-            error, EXIT_RANK,
-            "%s: a block of its kernel waited in vain for another block (tile %lld, keys %lld)\n"
-            "help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own",
-            cuda_op_name(f->op), (long long)f->position, (long long)f->value);
+        return fail(error, EXIT_RANK,
+                    "%s: a block of its kernel waited in vain for another block (tile %lld, "
+                    "keys %lld)\n"
+                    "help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own",
+                    cuda_op_name(f->op), (long long)f->position, (long long)f->value);
     if (f->kind == FAULT_ROWS)
         return fail(
             error, EXIT_CORRUPT,
@@ -544,9 +544,8 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
             "FSDP_CHECK=memory may show which",
             cuda_op_name(f->op), (long long)f->position, (long long)f->value, (long long)f->limit);
     IndexPlace place = {f->position, f->n};
-    if (c->rank.fault) *c->rank.fault = place;
     return index_fault_write(error, cuda_op_name(f->op), (IndexFault)(f->kind - FAULT_INDEX), place,
-                             f->value, f->limit);
+                             f->value, f->limit, c->rank.fault);
 }
 
 static void *cuda_native_stream(DeviceContext *c, int stream) { return other_work(c, stream); }
