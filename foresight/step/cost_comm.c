@@ -136,12 +136,14 @@ static Cost gather_cost(Costs *c, const PlanInstr *in, const Group *g, double by
     if (g->nodes > 1 || c->machine->kind == DEVICE_CUDA ||
         !row_has(c, "links", g->ranks, "in_place_bytes_s"))
         return transfer_cost(c, g, bytes);
-    double speed = at_key(c, "links", g->ranks, "bytes_s", false).value;
-    double placed = at_key(c, "links", g->ranks, "in_place_bytes_s", false).value;
-    if (c->overlaps && placed > NOT_COPIED * speed)
-        return transfer_cost(c, g, bytes * (double)(g->ranks - in_place));
-    if (!in_place) return transfer_cost(c, g, bytes);
-    return link_cost(c, g->ranks, bytes, "in_place_start_s", "in_place_bytes_s");
+    if (c->overlaps) {
+        double speed = at_key(c, "links", g->ranks, "bytes_s", false).value;
+        double placed = at_key(c, "links", g->ranks, "in_place_bytes_s", false).value;
+        if (placed > NOT_COPIED * speed)
+            return transfer_cost(c, g, bytes * (double)(g->ranks - in_place));
+    }
+    if (in_place) return link_cost(c, g->ranks, bytes, "in_place_start_s", "in_place_bytes_s");
+    return transfer_cost(c, g, bytes);
 }
 
 static Cost all_reduce_cost(Costs *c, const Group *g, double bytes) {
