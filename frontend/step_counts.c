@@ -151,12 +151,12 @@ static ValueId emit_step_field(Elaboration *e, uint32_t i) {
 
 static bool refuse_model(Elaboration *e, const Op *op, Span at) {
     Diag d = diag_at(e->model->ds, E_loss, at,
-                     "with accumulate = %lld a mean over the step can be divided only by what data "
-                     "alone decides, and this one depends on %s",
+                     "with accumulate = %lld the divisor of a mean must depend on data alone; this "
+                     "one depends on %s",
                      (long long)e->settings->micro_batches,
                      op->kind == OP_param ? e->graph->params.at[op->attr->index].name.path
                                           : op_info[op->kind].name);
-    diag_help(&d, "make the weights of fields of the batch, or write accumulate = 1");
+    diag_help(&d, "compute the weights from fields of the batch alone, or write accumulate = 1");
     diag_emit(&d);
     return false;
 }

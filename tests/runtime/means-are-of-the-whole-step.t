@@ -69,11 +69,11 @@ for name in sys.argv[2:]:
 pp-2 True 21 True True
 pp-4 True 21 True True
 1 fits
-error[E0225]: with accumulate = 2 a mean over the step can be divided only by what data alone decides, and this one depends on first.weight
+error[E0225]: with accumulate = 2 the divisor of a mean must depend on data alone; this one depends on first.weight
  --> -s:1:12
   |
 1 | train.loss=cross_entropy(model(x), t) + 0.1 * sum(model(x)) / sum(stop_gradient(mean(model(x), axis = -1)))
   |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: make the weights of fields of the batch, or write accumulate = 1
+  = help: compute the weights from fields of the batch alone, or write accumulate = 1
 ==== exit 1
