@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -99,7 +100,10 @@ static inline CkContents state_of(int64_t rep, int64_t dp, Arena *a) {
 static inline int fetch(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why) {
     (void)user;
     (void)why;
-    for (int64_t i = 0; i < n; i++) ((float *)to)[i] = value_of(v, first + i);
+    for (int64_t i = 0; i < n; i++) {
+        float value = value_of(v, first + i); /* a block may end within an element */
+        memcpy((char *)to + i * (int64_t)sizeof value, &value, sizeof value);
+    }
     return 0;
 }
 
