@@ -22,8 +22,7 @@ typedef struct Limit {
     Attrs attr;
     Type type;
     int n_in;
-    void *memory, *workspace;
-    void *at[OPERANDS];
+    double flops, bytes; /* of a run, as plans count them */
 } Limit;
 
 /* Numbers from 0.5 to 1 of either sign: zeros take less power, and so less time. */
@@ -49,28 +48,31 @@ static int fill_operand(const Limit *l, void *to, int64_t bytes) {
 static double time_limit(Limit *l) {
     const Device *d = l->rank->run->device;
     char error[ERROR_BYTES];
+    void *memory, *at[OPERANDS];
     Type types[OPERANDS];
     const Type *type[OPERANDS];
     for (int i = 0; i < OPERANDS; i++) types[i] = l->type, type[i] = &types[i];
     int64_t bytes = align_up((uint64_t)type_bytes(&l->type), ALIGN);
     int64_t scratch = op_workspace(l->op, d->kind, &l->attr, l->n_in, types, 1, &types[l->n_in]);
+    l->flops = (double)op_flops(l->op, &l->attr, l->n_in, types, 1, &types[l->n_in]);
+    l->bytes = (double)op_bytes(l->op, &l->attr, l->n_in, types, 1, &types[l->n_in]);
     uint64_t room = (uint64_t)(bytes * (l->n_in + 1) + scratch);
-    if (d->arena_alloc(l->rank->context, room, &l->memory, error)) return 0;
-    for (int i = 0; i <= l->n_in; i++) l->at[i] = (char *)l->memory + bytes * i;
+    if (d->arena_alloc(l->rank->context, room, &memory, error)) return 0;
+    for (int i = 0; i <= l->n_in; i++) at[i] = (char *)memory + bytes * i;
     KernelCall call = {.rank = &l->rank->info,
                        .op = l->op,
                        .attr = &l->attr,
                        .n_in = (uint32_t)l->n_in,
                        .n_out = 1,
-                       .in = (const void *const *)l->at,
-                       .out = l->at + l->n_in,
+                       .in = (const void *const *)at,
+                       .out = at + l->n_in,
                        .in_type = type,
                        .out_type = type + l->n_in,
-                       .workspace = (char *)l->memory + bytes * (l->n_in + 1),
+                       .workspace = (char *)memory + bytes * (l->n_in + 1),
                        .workspace_bytes = (uint64_t)scratch};
     double best = 0;
     int code = 0;
-    for (int i = 0; i < l->n_in && !code; i++) code = fill_operand(l, l->at[i], bytes);
+    for (int i = 0; i < l->n_in && !code; i++) code = fill_operand(l, at[i], bytes);
     for (int i = 0; i <= RUNS && !code; i++) {
         double begun = monotonic_seconds();
         code = d->launch(l->rank->context, STREAM_COMPUTE, &call, error);
@@ -78,7 +80,7 @@ static double time_limit(Limit *l) {
         double seconds = monotonic_seconds() - begun;
         if (i && (best == 0 || seconds < best)) best = seconds; /* the first touches memory */
     }
-    d->arena_free(l->rank->context, l->memory);
+    d->arena_free(l->rank->context, memory);
     return code ? 0 : best;
 }
 
@@ -89,7 +91,7 @@ static double product_rate(Rank *r, int dtype) {
         l.type = (Type){.dtype = (uint8_t)dtype, .rank = 2, .dim = {n, n}};
         seconds = time_limit(&l);
         if (seconds == 0) break;
-        rate = MAX(rate, 2.0 * (double)(n * n * n) / seconds);
+        rate = MAX(rate, l.flops / seconds);
     }
     return rate;
 }
@@ -101,7 +103,7 @@ static double memory_rate(Rank *r) {
         l.type = (Type){.dtype = DT_F32, .rank = 1, .dim = {bytes / 4}};
         seconds = time_limit(&l);
         if (seconds == 0) break;
-        rate = 2.0 * (double)bytes / seconds;
+        rate = l.bytes / seconds;
     }
     return rate;
 }
