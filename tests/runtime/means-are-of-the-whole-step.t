@@ -12,9 +12,9 @@ def npy(name, code, shape, values):
         f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode())
         f.write(struct.pack(f"<{len(values)}{'f' if code == '<f4' else 'i'}", *values))
 r = random.Random(1)
-B, T, D, C = 8, 5, 4, 7
+B, T, D, C = 24, 5, 4, 7  # three steps, each with other samples
 npy("x.npy", "<f4", [B, T, D], [r.gauss(0, 1) for _ in range(B * T * D)])
-t = [-100 if b < 2 else r.choice([-100, r.randrange(C)]) for b in range(B) for _ in range(T)]
+t = [-100 if b % 8 < 2 else r.choice([-100, r.randrange(C)]) for b in range(B) for _ in range(T)]
 npy("t.npy", "<i4", [B, T], t)
 npy("u.npy", "<i4", [B, T], [r.choice([-100, r.randrange(C)]) for _ in range(B * T)])
 ==== net.fsd
