@@ -523,6 +523,9 @@ TEST(bytes_are_read_and_written_once) {
     assert_int_equal(op_bytes(OP_embedding, &a, 2, (Type[]){w, ids}, 1, &rows), 2 * 48);
     assert_int_equal(op_bytes(OP_add, &a, 2, (Type[]){rows, bias}, 1, &rows), 48 + 32 + 48);
     assert_int_equal(op_bytes(OP_reshape, &a, 1, &rows, 1, &rows), 0);
+    Type grad[] = {rows, ids, w};
+    assert_int_equal(op_bytes(OP_embedding_grad, &a, 3, grad, 1, &w), 48 + 12 + 2 * 48);
+    assert_int_equal(op_bytes(OP_embedding_grad, &a, 2, grad, 1, &w), 48 + 12 + 2 * 48 + 16000);
 }
 
 TEST(workspaces_follow_shape_and_dtype) {
