@@ -97,12 +97,12 @@ static void load_queries(Backward *z, int64_t b, int64_t head, int64_t first) {
     const Attention *a = z->a;
     z->b = b, z->head = head, z->first = first;
     z->rows = MIN((int64_t)QUERIES, a->t - first);
-    HeadRows q = head_rows(a->q, b, head, first, z->rows);
-    HeadRows d_o = head_rows(a->d_o, b, head, first, z->rows);
-    load_elements_down(z->q_down, q);
-    load_elements_down(z->do_down, d_o);
-    load_positions_down(z->q, q);
-    load_positions_down(z->d_o, d_o);
+    WordRows q = head_rows(a->q, b, head, first, z->rows);
+    WordRows d_o = head_rows(a->d_o, b, head, first, z->rows);
+    load_columns_down(z->q_down, q);
+    load_columns_down(z->do_down, d_o);
+    load_rows_down(z->q, q);
+    load_rows_down(z->d_o, d_o);
     load_lse(z);
     load_delta(z);
     memset(z->dq.at, 0, (size_t)(z->width * QUERIES) * sizeof *z->dq.at);
@@ -111,7 +111,7 @@ static void load_queries(Backward *z, int64_t b, int64_t head, int64_t first) {
 static void load_keys(const Backward *z) {
     const Attention *a = z->a;
     int64_t key_head = z->head / (a->heads / a->key_heads), first_key = z->first_key;
-    HeadRows k = head_rows(a->k, z->b, key_head, first_key, z->keys);
+    WordRows k = head_rows(a->k, z->b, key_head, first_key, z->keys);
     load_rows(z->k, k);
     load_turned(z->kt, k);
     load_rows(z->v, head_rows(a->v, z->b, key_head, first_key, z->keys));

@@ -206,8 +206,8 @@ static void forward_block(Forward *f, int64_t b, int64_t head, int64_t first) {
     for (int64_t s = begin; s < key_end(a, first + f->rows); s += f->most_keys) {
         f->first_key = s, f->keys = MIN(f->most_keys, a->s - s);
         if (!mask_opens(a, b, first, f->rows, s, f->keys)) continue;
-        load_elements_down(f->kt, head_rows(a->k, b, key_head, s, f->keys));
-        load_positions_down(f->v, head_rows(a->v, b, key_head, s, f->keys));
+        load_columns_down(f->kt, head_rows(a->k, b, key_head, s, f->keys));
+        load_rows_down(f->v, head_rows(a->v, b, key_head, s, f->keys));
         meet_keys(f);
     }
     finish(f);

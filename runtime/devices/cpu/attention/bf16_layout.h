@@ -1,6 +1,5 @@
-/* Pieces of q, k, v and do in the forms that products of bf16 read (bf16_product.h), in a thread's
- * scratch: positions first .. first + rows of one head, h elements each. What is past them is zero,
- * up to a multiple of STRIP both ways.
+/* Pieces of q, k, v and do in the forms that products of bf16 read (bf16_rows.h), in a thread's
+ * scratch: positions first .. first + rows of one head are rows, its h elements columns.
  */
 #ifndef FSDPC_CPU_BF16_LAYOUT_H
 #define FSDPC_CPU_BF16_LAYOUT_H
@@ -9,85 +8,9 @@
 #include "bf16_product.h"
 #include "vector_math.h"
 
-static inline int64_t round_strip(int64_t n) { return (n + STRIP - 1) / STRIP * STRIP; }
-
-typedef struct HeadRows {
-    const uint16_t *at; /* element (first, 0) */
-    int64_t position, h, rows;
-} HeadRows;
-
-static inline HeadRows head_rows(Heads x, int64_t b, int64_t head, int64_t first, int64_t rows) {
+static inline WordRows head_rows(Heads x, int64_t b, int64_t head, int64_t first, int64_t rows) {
     const uint16_t *at = (const uint16_t *)(const void *)x.at;
-    return (HeadRows){at + b * x.batch + first * x.position + head * x.h, x.position, x.h, rows};
-}
-
-/* Elements i .. i + 32 of row r; full: they are all there. */
-VECTOR_INLINE __m512i row_words(const HeadRows *x, int64_t r, int64_t i, bool full) {
-    if (full) return _mm512_loadu_si512(x->at + r * x->position + i);
-    if (r >= x->rows || i >= x->h) return _mm512_setzero_si512();
-    const uint16_t *at = x->at + r * x->position + i;
-    if (x->h - i >= STRIP) return _mm512_loadu_si512(at);
-    return _mm512_maskz_loadu_epi16((1u << (x->h - i)) - 1u, at);
-}
-
-/* to[position][element] */
-static inline void load_rows(Halves to, HeadRows x) {
-    for (int64_t r = 0; r < round_strip(x.rows); r++)
-        for (int64_t i = 0; i < x.h; i += STRIP)
-            _mm512_storeu_si512(to.at + r * to.row + i, row_words(&x, r, i, false));
-}
-
-/* Sixteen positions of 32 elements: lane l of block[i] has elements 2 i and 2 i + 1 of l. */
-VECTOR_INLINE void turn_pairs(V16 block[LANES], const HeadRows *x, int64_t r, int64_t i) {
-    if (r + LANES <= x->rows && i + STRIP <= x->h)
-        for (int64_t l = 0; l < LANES; l++) block[l] = (V16)row_words(x, r + l, i, true);
-    else
-        for (int64_t l = 0; l < LANES; l++) block[l] = (V16)row_words(x, r + l, i, false);
-    turn_block(block);
-}
-
-/* Right matrix [element][position]. */
-static inline void load_elements_down(Halves to, HeadRows x) {
-    for (int64_t r = 0; r < round_strip(x.rows); r += LANES)
-        for (int64_t i = 0; i < x.h; i += STRIP) {
-            V16 block[LANES];
-            turn_pairs(block, &x, r, i);
-            for (int64_t l = 0; l < LANES; l++)
-                memcpy(to.at + ((i / 2 + l) * to.row + r) * 2, &block[l], sizeof block[l]);
-        }
-}
-
-/* Right matrix [position][element]. */
-static inline void load_positions_down(Halves to, HeadRows x) {
-    const H32 low = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-                     8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
-    const H32 high = low + 16;
-    for (int64_t r = 0; r < round_strip(x.rows); r += 2)
-        for (int64_t i = 0; i < x.h; i += STRIP) {
-            __m512i a = row_words(&x, r, i, false), b = row_words(&x, r + 1, i, false);
-            uint16_t *at = to.at + (r / 2 * to.row + i) * 2;
-            _mm512_storeu_si512(at, _mm512_permutex2var_epi16(a, (__m512i)low, b));
-            _mm512_storeu_si512(at + 32, _mm512_permutex2var_epi16(a, (__m512i)high, b));
-        }
-}
-
-/* to[element][position] */
-static inline void load_turned(Halves to, HeadRows x) {
-    const H32 even = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
-                      32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
-    const H32 odd = even + 1;
-    for (int64_t r = 0; r < round_strip(x.rows); r += STRIP)
-        for (int64_t i = 0; i < x.h; i += STRIP) {
-            V16 low[LANES], high[LANES];
-            turn_pairs(low, &x, r, i);
-            turn_pairs(high, &x, r + LANES, i);
-            for (int64_t l = 0; l < LANES; l++) {
-                uint16_t *at = to.at + (i + 2 * l) * to.row + r;
-                __m512i a = (__m512i)low[l], b = (__m512i)high[l];
-                _mm512_storeu_si512(at, _mm512_permutex2var_epi16(a, (__m512i)even, b));
-                _mm512_storeu_si512(at + to.row, _mm512_permutex2var_epi16(a, (__m512i)odd, b));
-            }
-        }
+    return (WordRows){at + b * x.batch + first * x.position + head * x.h, x.position, x.h, rows};
 }
 
 /* Two vectors as 32 words. */

@@ -1,14 +1,11 @@
 /* Products of bf16 blocks in a thread's scratch, with f32 sums: by AMX tiles, or by AVX512-BF16.
  *
- * The right matrix lies in pairs: words 2 p and 2 p + 1 of a column are neighbours, at
- * b[(p * columns + j) * 2]. All sizes are multiples of STRIP.
+ * The right matrix lies in pairs (bf16_rows.h). All sizes are multiples of STRIP.
  */
 #ifndef FSDPC_CPU_BF16_PRODUCT_H
 #define FSDPC_CPU_BF16_PRODUCT_H
 
-#include "vector.h"
-
-enum { STRIP = 32 };
+#include "bf16_rows.h"
 
 #ifdef __AMX_BF16__
 
@@ -96,11 +93,6 @@ VECTOR_INLINE void multiply_block(float *c, int64_t c_row, const uint16_t *a, in
 
 #endif
 
-/* A matrix in scratch: rows of `row` elements; of a right matrix `row` columns, in pairs. */
-typedef struct Halves {
-    uint16_t *at;
-    int64_t row;
-} Halves;
 typedef struct Sums {
     float *at;
     int64_t row;
