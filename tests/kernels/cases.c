@@ -483,6 +483,8 @@ const Case cases[] = {
     LINEAR(5, 7, 3),
     LINEAR(33, 300, 65),
     LINEAR(130, 40, 1100),
+    LINEAR(290, 40, 33), /* several tiles and columns of tiles of packed operands */
+    LINEAR(33, 1100, 35),
     LINEAR(2, 600, 17),
     FUSED_LINEAR(GELU_ERF, 5, 7, 3),
     FUSED_LINEAR(GELU_TANH, 33, 300, 65),

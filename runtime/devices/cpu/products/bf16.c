@@ -110,12 +110,18 @@ static bool set_attributes(dnnl_primitive_attr_t attr, bool accumulate) {
     return good;
 }
 
+static bool describe_right(dnnl_memory_desc_t *d, const Bf16Shape *s) {
+    dnnl_dims_t size = {s->k, s->n};
+    if (!s->packed) return describe_matrix(d, dnnl_bf16, s->k, s->n, s->b_row, s->b_col);
+    return dnnl_memory_desc_init_by_tag(d, 2, size, dnnl_bf16, dnnl_BA16a64b2a) == dnnl_success;
+}
+
 static bool describe_matrices(const Bf16 *b, Bf16Product *p, dnnl_memory_desc_t d[ARGUMENTS]) {
     const Bf16Shape *s = &p->shape;
     dnnl_matmul_desc_t matmul;
     dnnl_primitive_attr_t attr;
     if (!describe_matrix(&d[SRC], dnnl_bf16, s->m, s->k, s->a_row, s->a_col) ||
-        !describe_matrix(&d[WEIGHTS], dnnl_bf16, s->k, s->n, s->b_row, s->b_col) ||
+        !describe_right(&d[WEIGHTS], s) ||
         !describe_matrix(&d[DST], dnnl_f32, s->m, s->n, s->n, 1) ||
         dnnl_matmul_desc_init(&matmul, &d[SRC], &d[WEIGHTS], NULL, &d[DST]) != dnnl_success ||
         dnnl_primitive_attr_create(&attr) != dnnl_success)

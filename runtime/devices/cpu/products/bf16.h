@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* c[m,n] = a[m,k] b[k,n] (+ c): a and b bf16 with these strides, c f32 without gaps. */
+/* c[m,n] = a[m,k] b[k,n] (+ c): a and b bf16 with these strides, c f32 without gaps. A packed b
+ * lies in groups of 64 columns, each in pairs along k (bf16_rows.h), k being filled up with zeros
+ * to a multiple of 32; a has no gaps then. */
 typedef struct Bf16Shape {
     int64_t m, n, k, a_row, a_col, b_row, b_col;
-    int64_t accumulate; /* 0 or 1 */
+    int64_t accumulate, packed; /* 0 or 1 */
 } Bf16Shape;
 
 typedef struct Bf16 Bf16;               /* what a device keeps */

@@ -5,15 +5,22 @@
  * empty; the product is added; then it is rounded into its place, or added to the value there. So
  * bits depend neither on the number of threads nor on which thread takes which tile.
  *
- * Two bf16 operands go directly to oneDNN's matmul if the processor multiplies bf16 (bf16.c).
- * Otherwise, and if only one operand is bf16, slices of 256 along k are widened into the scratch
- * and multiplied as f32, by oneDNN or by product.c. The bits depend on which of these is used, and
- * on the instructions that oneDNN chooses.
+ * Two bf16 operands go directly to oneDNN's matmul if the processor multiplies bf16 (bf16.c). It
+ * packs a right operand whose rows lie across k slowly, again for each tile, and so does it
+ * transpose a left one; both are packed here where AVX-512 is compiled for: the right one once for
+ * a column of tiles, or for all threads; the left one once for a tile. Rows of b that run along k
+ * it packs as fast. Otherwise, and if only one operand is bf16, slices of 256 along k are widened
+ * into the scratch and multiplied as f32, by oneDNN or by product.c. The bits depend on which of
+ * these is used, and on the instructions that oneDNN chooses.
  */
 #include "tiles.h"
 
 #include "bf16.h"
+#ifdef __AVX512BW__
+#include "bf16_rows.h"
+#else
 #include "vector.h"
+#endif
 
 enum { K_SLICE = 256, MOST_ROWS = 256, MOST_COLUMNS = 1024, MOST_TILE = 128 * 1024 };
 enum { WIDENED_A = MOST_ROWS * K_SLICE, WIDENED_B = MOST_COLUMNS * K_SLICE };
@@ -35,11 +42,16 @@ static TileCut cut_into(const Tiles *p, int64_t rows, int64_t columns) {
     return c;
 }
 
-/* What the library multiplies fastest: narrow tiles where rows of b run along k, wide ones where a
- * is read across its rows. Smaller ones where there would be too few to share out. */
-static TileCut cut_of(const Tiles *p) {
-    enum { ENOUGH = 12 };
+/* What is packed before oneDNN multiplies. */
+typedef enum Packing { PACK_NOTHING, PACK_RIGHT, PACK_BOTH } Packing;
+
+/* What the library multiplies fastest: narrow tiles where it packs rows of b along k or b is packed
+ * for a column of tiles, wide ones where a is read across its rows. Smaller ones where there would
+ * be too few to share out. */
+enum { ENOUGH = 12 };
+static TileCut cut_of(const Tiles *p, Packing packing) {
     bool along_k = p->b.row == 1 && p->n > 1, across = p->a.row == 1 && p->m > 1;
+    if (packing == PACK_RIGHT) return cut_into(p, 256, 128);
     TileCut c = along_k  ? cut_into(p, 256, 128)
                 : across ? cut_into(p, 128, 1024)
                          : cut_into(p, 256, 512);
@@ -135,56 +147,188 @@ static bool multiply_widened(const Launch *l, const Tiles *p, const Tile *t, flo
 
 /* ---- products of bf16 */
 
-static Bf16Shape shape_of(const Tiles *p, int64_t rows, int64_t columns) {
-    return (Bf16Shape){rows, columns, p->k, p->a.row, p->a.col, p->b.row, p->b.col, begins_with(p)};
+/* Words of a thread's own packed operand, behind its tile, and of the one that all share. */
+enum {
+    SHARED_FLOATS = 1024 * 1024,
+    SHARED_WORDS = 2 * SHARED_FLOATS,
+    OWN_WORDS = 2 * (THREAD_FLOATS - MOST_TILE - SHARED_FLOATS),
+    GROUP = 64 /* columns of a packed right operand that lie together (bf16.h) */
+};
+
+typedef struct Work { /* a product, and how it is computed */
+    const Launch *l;
+    const Tiles *p;
+    TileCut cut;
+    bool direct;
+    Packing packing;
+    int64_t depth; /* of packed operands: k, rounded up */
+    uint16_t *shared;
+    /* [i][j]: of tiles of all rows or of the rest, of all columns or of the rest */
+    const Bf16Product *product[2][2];
+} Work;
+
+#ifdef __AVX512BW__
+
+static int64_t packed_depth(int64_t k) { return round_strip(k); }
+
+static bool fits(int64_t lines, int64_t depth, int64_t words) {
+    return (lines + GROUP - 1) / GROUP * GROUP * depth <= words;
 }
 
-/* prepared[i][j]: tiles of all rows or of the rest, of all columns or of the rest. */
-static bool prepare_products(const Launch *l, const Tiles *p, const TileCut *c,
-                             const Bf16Product *prepared[2][2]) {
+static Packing packing_of(const Tiles *p) {
+    int64_t depth = packed_depth(p->k);
+    if (MIN(MIN(p->m, p->n), p->k) < STRIP || p->b.col != 1) return PACK_NOTHING;
+    if (p->a.row == 1) {
+        TileCut c = cut_of(p, PACK_BOTH);
+        bool both = fits(c.rows, depth, OWN_WORDS) && fits(c.columns, depth, SHARED_WORDS);
+        return both ? PACK_BOTH : PACK_NOTHING;
+    }
+    /* the library takes a packed operand beside rows without gaps alone */
+    bool right = p->a.row == p->k && fits(cut_of(p, PACK_RIGHT).columns, depth, OWN_WORDS);
+    return right ? PACK_RIGHT : PACK_NOTHING;
+}
+
+/* Group i of the tile's columns of b; to: all of them. */
+static void pack_right(const Work *w, const Tile *t, int64_t i, uint16_t *to) {
+    const ProductMatrix *b = &w->p->b;
+    int64_t first = i * GROUP;
+    WordRows x = {(const uint16_t *)b->at + t->matrix * b->step + t->first_column + first, b->row,
+                  MIN(t->columns - first, (int64_t)GROUP), w->p->k};
+    load_rows_down((Halves){to + first * w->depth, GROUP}, x);
+}
+
+static void pack_left(const Work *w, const Tile *t, uint16_t *to) {
+    const ProductMatrix *a = &w->p->a;
+    WordRows x = {(const uint16_t *)a->at + t->matrix * a->step + t->first_row, a->col, t->rows,
+                  w->p->k};
+    load_turned((Halves){to, w->depth}, x);
+}
+
+#else
+
+static int64_t packed_depth(int64_t k) { return k; }
+static Packing packing_of(const Tiles *p) {
+    (void)p;
+    return PACK_NOTHING;
+}
+static void pack_right(const Work *w, const Tile *t, int64_t i, uint16_t *to) {
+    (void)w, (void)t, (void)i, (void)to;
+}
+static void pack_left(const Work *w, const Tile *t, uint16_t *to) { (void)w, (void)t, (void)to; }
+
+#endif
+
+static Bf16Shape shape_of(const Work *w, int64_t rows, int64_t columns) {
+    const Tiles *p = w->p;
+    Bf16Shape s = {rows, columns, p->k, p->a.row, p->a.col, p->b.row, p->b.col, begins_with(p), 0};
+    if (w->packing != PACK_NOTHING) s.b_row = s.b_col = 0, s.packed = 1;
+    if (w->packing == PACK_BOTH) s.k = s.a_row = w->depth, s.a_col = 1;
+    return s;
+}
+
+static bool prepare_products(Work *w) {
+    const TileCut *c = &w->cut;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
-            int64_t rows = i ? p->m - (c->down - 1) * c->rows : c->rows;
-            int64_t columns = j ? p->n - (c->across - 1) * c->columns : c->columns;
-            Bf16Shape shape = shape_of(p, rows, columns);
-            prepared[i][j] = bf16_product(l->cpu->bf16, &shape);
-            if (!prepared[i][j]) return false;
+            int64_t rows = i ? w->p->m - (c->down - 1) * c->rows : c->rows;
+            int64_t columns = j ? w->p->n - (c->across - 1) * c->columns : c->columns;
+            Bf16Shape shape = shape_of(w, rows, columns);
+            w->product[i][j] = bf16_product(w->l->cpu->bf16, &shape);
+            if (!w->product[i][j]) return false;
         }
     return true;
 }
 
-static bool multiply_bf16(const Launch *l, const Tiles *p, const TileCut *c, const Tile *t,
-                          const Bf16Product *prepared[2][2]) {
-    const uint16_t *a = p->a.at, *b = p->b.at;
-    a += t->matrix * p->a.step + t->first_row * p->a.row;
-    b += t->matrix * p->b.step + t->first_column * p->b.col;
-    return bf16_multiply(l->cpu->bf16, prepared[t->rows < c->rows][t->columns < c->columns],
-                         omp_get_thread_num(), a, b, t->sum);
+static bool multiply_bf16(const Work *w, const Tile *t, const uint16_t *left,
+                          const uint16_t *right) {
+    const ProductMatrix *a = &w->p->a, *b = &w->p->b;
+    if (!left) left = (const uint16_t *)a->at + t->matrix * a->step + t->first_row * a->row;
+    if (!right) right = (const uint16_t *)b->at + t->matrix * b->step + t->first_column * b->col;
+    const Bf16Product *product = w->product[t->rows < w->cut.rows][t->columns < w->cut.columns];
+    return bf16_multiply(w->l->cpu->bf16, product, omp_get_thread_num(), left, right, t->sum);
 }
 
+/* ---- a thread's part */
+
+/* left, right: packed; NULL: as they lie. */
+static bool run_tile(const Work *w, const Tile *t, const uint16_t *left, const uint16_t *right) {
+    const Tiles *p = w->p;
+    if (begins_with(p)) begin_tile(&p->start, t);
+    bool good = w->direct ? multiply_bf16(w, t, left, right)
+                          : multiply_widened(w->l, p, t, t->sum + MOST_TILE);
+    if (p->rounds_first)
+        end_with(&p->start, &p->c, t);
+    else
+        end_tile(&p->c, t);
+    return good;
+}
+
+static bool run_tiles(const Work *w, float *scratch) {
+    bool good = true;
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t i = 0; i < w->cut.all; i++) {
+        Tile t = tile_of(w->p, &w->cut, i, scratch);
+        good = run_tile(w, &t, NULL, NULL) && good;
+    }
+    return good;
+}
+
+static int64_t groups_of(const Tile *t) { return (t->columns + GROUP - 1) / GROUP; }
+
+/* A piece of work is a column of tiles, or a part of one: it packs the right operand once. */
+static bool run_right_packed(const Work *w, float *scratch) {
+    const TileCut *c = &w->cut;
+    int64_t columns = c->all / c->down, parts = MIN((ENOUGH + columns - 1) / columns, c->down);
+    int64_t rows = (c->down + parts - 1) / parts;
+    uint16_t *right = (uint16_t *)(void *)(scratch + MOST_TILE);
+    bool good = true;
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t i = 0; i < columns * parts; i++) {
+        int64_t first = i % parts * rows, at = i / parts * c->down;
+        for (int64_t r = first; r < MIN(first + rows, c->down); r++) {
+            Tile t = tile_of(w->p, c, at + r, scratch);
+            for (int64_t g = 0; g < groups_of(&t) && r == first; g++) pack_right(w, &t, g, right);
+            good = run_tile(w, &t, NULL, right) && good;
+        }
+    }
+    return good;
+}
+
+/* All threads pack the right operand of a column of tiles, then each the left one of its tiles. */
+static bool run_both_packed(const Work *w, float *scratch) {
+    const TileCut *c = &w->cut;
+    uint16_t *left = (uint16_t *)(void *)(scratch + MOST_TILE);
+    bool good = true;
+    for (int64_t at = 0; at < c->all; at += c->down) {
+        Tile first = tile_of(w->p, c, at, scratch);
+#pragma omp for
+        for (int64_t g = 0; g < groups_of(&first); g++) pack_right(w, &first, g, w->shared);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t r = 0; r < c->down; r++) {
+            Tile t = tile_of(w->p, c, at + r, scratch);
+            pack_left(w, &t, left);
+            good = run_tile(w, &t, left, w->shared) && good;
+        }
+    }
+    return good;
+}
+
+static bool (*const run_share[])(const Work *w, float *scratch) = {
+    [PACK_NOTHING] = run_tiles, [PACK_RIGHT] = run_right_packed, [PACK_BOTH] = run_both_packed};
+
 int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p) {
-    TileCut cut = cut_of(p);
-    const Bf16Product *prepared[2][2] = {{NULL}};
-    bool direct = l->cpu->bf16 && p->a.dtype == DT_BF16 && p->b.dtype == DT_BF16, good = true;
-    if (direct && !prepare_products(l, p, &cut, prepared)) good = false;
+    Work w = {.l = l, .p = p, .depth = packed_depth(p->k)};
+    w.direct = l->cpu->bf16 && p->a.dtype == DT_BF16 && p->b.dtype == DT_BF16;
+    w.packing = w.direct ? packing_of(p) : PACK_NOTHING;
+    w.cut = cut_of(p, w.packing);
+    w.shared = (uint16_t *)(void *)(l->cpu->scratch + THREAD_FLOATS - SHARED_FLOATS);
+    bool good = !w.direct || prepare_products(&w);
     if (good && !l->cpu->rehearsing) {
         int threads = p->m * p->n * p->k * p->batch < 32768 ? 1 : l->cpu->threads;
 #pragma omp parallel num_threads(threads) reduction(&& : good)
         {
             omp_set_num_threads(1); /* of this implicit task only: see onednn.c */
-#pragma omp for schedule(dynamic, 1)
-            for (int64_t i = 0; i < cut.all; i++) {
-                float *sum = thread_scratch(l->cpu);
-                Tile t = tile_of(p, &cut, i, sum);
-                if (begins_with(p)) begin_tile(&p->start, &t);
-                good = (direct ? multiply_bf16(l, p, &cut, &t, prepared)
-                               : multiply_widened(l, p, &t, sum + MOST_TILE)) &&
-                       good;
-                if (p->rounds_first)
-                    end_with(&p->start, &p->c, &t);
-                else
-                    end_tile(&p->c, &t);
-            }
+            good = run_share[w.packing](&w, thread_scratch(l->cpu));
         }
     }
     return good ? 0 : launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, possibly out of memory");
