@@ -2,8 +2,9 @@
  *
  * In: a graph whose programs are in issue order with a stream for each op. Out: addresses of states
  * and values, peaks and sizes of arena and workspaces. Ops change their order where that lowers the
- * peak (memory_defer.c), and are added (copies, scale by 1) for that and where one value would have
- * to be in two places at once.
+ * peak (memory_defer.c), and where collectives can run beside them then without a higher one
+ * (memory_hide.c). Some are added (copies, scale by 1) for the former and where one value would
+ * have to be in two places at once.
  *
  * There are two arenas, of the device and, for what is offloaded, of the host (HOST_BASE). States
  * lie at the start of theirs, those of all roles first, then slots of kept activations and states
@@ -151,7 +152,7 @@ bool pass_memory(Graph *g) {
         if (!memory_copies(g, i)) return false;
         Program *p = &g->programs.at[i];
         Arena *scratch = arena_new();
-        MemoryBlocks b = memory_defer(g, i, scratch);
+        MemoryBlocks b = memory_hide(g, i, memory_defer(g, i, scratch), scratch);
         memory_place(scratch, b.at[1].at, b.at[1].n, p->ops.n);
         set_addresses(g, &b, p);
         p->live = live_bytes(g, &b, p->ops.n);

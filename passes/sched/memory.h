@@ -67,13 +67,35 @@ bool *memory_lent(const Graph *g, uint32_t role, Arena *a);
 /* memory_blocks, and the times at which states that are lent need their memory. */
 MemoryBlocks memory_all_blocks(Graph *g, const Program *p, Arena *scratch);
 
+/* memory_order.c: what stands between an op and another place in its program's list. */
+typedef struct MemoryOrder {
+    const Graph *g;
+    ValueId *base;        /* by row: the value that it is a view of */
+    uint32_t *first_read; /* by row: the first position that reads it; UINT32_MAX = none */
+} MemoryOrder;
+/* Rows of ops and values are numbered (graph_number_rows). */
+MemoryOrder memory_order(const Graph *g, const Program *p, uint32_t n_values, Arena *a);
+/* A pure op of the computation that writes memory of its own and reads no state, which an update
+ * might replace meanwhile. */
+bool memory_may_move(const MemoryOrder *order, const Op *op);
+bool memory_gives_back(const Op *op);
+/* Does `later` give back or replace what `op` reads? */
+bool memory_takes_operand(const MemoryOrder *order, const Op *later, const Op *op);
+
 /* memory_defer.c: an order of the program with a lower peak, where making what is read late later
  * gives one. The result is its blocks, those of the device in their places, all in `a`. */
 MemoryBlocks memory_defer(Graph *g, uint32_t program, Arena *a);
 
+/* memory_hide.c: an order in which reductions of activations run beside other work, where blocks
+ * need no more room then; before: those of the program as it is, in their places. The result is
+ * its blocks in their places, in `a` or before's memory. */
+MemoryBlocks memory_hide(Graph *g, uint32_t program, MemoryBlocks before, Arena *a);
+
 /* memory_place.c: fills MemoryBlock.offset; the result is the height of all of it. n_time:
  * positions. */
 uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time);
+/* By position: bytes of the blocks that live then. */
+uint64_t *memory_live(Arena *a, const MemoryBlock *blocks, uint32_t n, uint32_t n_time);
 /* Bytes of the blocks that live at the worst time, the first position with as many. */
 uint64_t memory_bound(Arena *a, const MemoryBlock *blocks, uint32_t n, uint32_t n_time,
                       uint32_t *worst);

@@ -29,10 +29,9 @@ typedef struct Defer {
     bool *tried; /* by op; not of copies */
     OpId n_tried;
     MemoryBlocks b;
-    uint64_t bound;       /* bytes of the device live at the worst time, without states */
-    uint32_t worst;       /* the first position with as many */
-    ValueId *base;        /* by row: the value that it is a view of */
-    uint32_t *first_read; /* by row: the first position that reads it; UINT32_MAX = none */
+    uint64_t bound; /* bytes of the device live at the worst time, without states */
+    uint32_t worst; /* the first position with as many */
+    MemoryOrder o;
 } Defer;
 
 /* An op's place, and the op after which it goes. */
@@ -44,26 +43,12 @@ static const Op *op_at(const Defer *d, uint32_t i) { return &d->g->ops.at[d->p->
 
 static uint32_t row_of(const Defer *d, ValueId v) { return d->g->values.at[v].row; }
 
-static ValueId base_of(const Defer *d, ValueId v) { return d->base[row_of(d, v)]; }
-
-static bool gives_back(const Op *op) { return op->kind == OP_reshard || op->kind == OP_free; }
-
 /* The program as it is now. */
 static void survey_program(Defer *d, Arena *a) {
     d->b = memory_all_blocks(d->g, d->p, a);
     const BlockList *device = &d->b.at[0];
     d->bound = memory_bound(a, device->at, device->n, d->p->ops.n, &d->worst);
-    d->base = arena_array(a, ValueId, d->b.n + 1);
-    d->first_read = arena_array(a, uint32_t, d->b.n + 1);
-    for (uint32_t v = 0; v < d->b.n; v++) d->first_read[v] = UINT32_MAX;
-    for (uint32_t i = 0; i < d->p->ops.n; i++) {
-        const Op *op = op_at(d, i);
-        bool view = op_info[op->kind].alias == ALIAS_VIEW;
-        for (uint32_t k = 0; k < op->n_in; k++)
-            d->first_read[row_of(d, op->in[k])] = MIN(d->first_read[row_of(d, op->in[k])], i);
-        for (uint32_t k = 0; k < op->n_out; k++)
-            d->base[row_of(d, op->out + k)] = view ? base_of(d, op->in[0]) : op->out + k;
-    }
+    d->o = memory_order(d->g, d->p, d->b.n, a);
 }
 
 /* Bytes of the op's results that are in the arena at the worst time. */
@@ -78,45 +63,19 @@ static int64_t bytes_at_worst(const Defer *d, const Op *op) {
     return bytes;
 }
 
-/* A pure op of the computation that writes memory of its own and reads no state, which an update
- * might replace meanwhile. */
-static bool may_move(const Defer *d, const Op *op) {
-    const OpInfo *o = &op_info[op->kind];
-    bool pure = o->effect == EFFECT_PURE && op->stream == STREAM_COMPUTE;
-    if (!pure || op_only_names(op) || o->alias == ALIAS_PACK) return false;
-    for (uint32_t j = 0; j < op->n_out; j++)
-        if (op_alias_must(op, j) >= 0) return false;
-    for (uint32_t k = 0; k < op->n_in; k++)
-        if (d->g->ops.at[d->g->values.at[base_of(d, op->in[k])].def].kind == OP_state) return false;
-    return true;
-}
-
-/* Does `later` give back or replace what `op` reads? */
-static bool takes_operand(const Defer *d, const Op *later, const Op *op) {
-    const OpInfo *o = &op_info[later->kind];
-    if (o->alias == ALIAS_VIEW) return false;
-    for (uint32_t k = 0; k < later->n_in; k++) {
-        bool taken = gives_back(later) || o->alias == ALIAS_PACK;
-        for (uint32_t j = 0; j < later->n_out; j++) taken |= op_alias_must(later, j) == (int)k;
-        for (uint32_t j = 0; j < op->n_in && taken; j++)
-            if (base_of(d, later->in[k]) == base_of(d, op->in[j])) return true;
-    }
-    return false;
-}
-
 /* The first reshard or free after the worst time behind which op i may go, else the last op of the
  * computation, since what it reads may end there; 0: there is none. */
 static uint32_t place_after(const Defer *d, uint32_t i) {
     const Op *op = op_at(d, i);
     uint32_t read = UINT32_MAX, last = 0;
     for (uint32_t k = 0; k < op->n_out; k++)
-        read = MIN(read, d->first_read[row_of(d, op->out + k)]);
+        read = MIN(read, d->o.first_read[row_of(d, op->out + k)]);
     for (uint32_t j = i + 1; j < d->p->ops.n && j < read; j++) {
         const Op *later = op_at(d, j);
         bool same = later->unit == op->unit && later->phase == op->phase;
         bool computes = later->stream == STREAM_COMPUTE;
-        if (takes_operand(d, later, op) || (computes && !same)) break;
-        if (j > d->worst && gives_back(later)) return j;
+        if (memory_takes_operand(&d->o, later, op) || (computes && !same)) break;
+        if (j > d->worst && memory_gives_back(later)) return j;
         if (j > d->worst && computes && !op_only_names(later)) last = j;
     }
     return last;
@@ -127,7 +86,7 @@ static bool find_move(const Defer *d, DeferredOp *best) {
     int64_t most = 0;
     for (uint32_t i = 0; i <= d->worst && i < d->p->ops.n; i++) {
         OpId id = d->p->ops.at[i];
-        if (id >= d->n_tried || d->tried[id] || !may_move(d, op_at(d, i))) continue;
+        if (id >= d->n_tried || d->tried[id] || !memory_may_move(&d->o, op_at(d, i))) continue;
         int64_t bytes = bytes_at_worst(d, op_at(d, i));
         uint32_t after = bytes > most ? place_after(d, i) : 0;
         if (!after) continue;

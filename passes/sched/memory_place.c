@@ -296,18 +296,23 @@ static uint64_t try_order(BlockPlacement *p, const uint32_t *queue, uint64_t *of
 
 /* ---- the whole placement ---- */
 
+uint64_t *memory_live(Arena *a, const MemoryBlock *blocks, uint32_t n, uint32_t n_time) {
+    uint64_t *live = arena_array(a, uint64_t, n_time + 1), sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        live[blocks[i].start] += blocks[i].size;
+        live[blocks[i].end + 1] -= blocks[i].size;
+    }
+    for (uint32_t t = 0; t < n_time; t++) live[t] = sum += live[t];
+    return live;
+}
+
 uint64_t memory_bound(Arena *a, const MemoryBlock *blocks, uint32_t n, uint32_t n_time,
                       uint32_t *worst) {
-    uint64_t *change = arena_array(a, uint64_t, n_time + 1), live = 0, most = 0;
+    uint64_t *live = memory_live(a, blocks, n, n_time), most = 0;
     *worst = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        change[blocks[i].start] += blocks[i].size;
-        change[blocks[i].end + 1] -= blocks[i].size;
-    }
     for (uint32_t t = 0; t < n_time; t++) {
-        live += change[t];
-        if (live <= most) continue;
-        most = live;
+        if (live[t] <= most) continue;
+        most = live[t];
         *worst = t;
     }
     return most;
