@@ -94,6 +94,8 @@ MemoryBlocks memory_hide(Graph *g, uint32_t program, MemoryBlocks before, Arena 
 /* memory_place.c: fills MemoryBlock.offset; the result is the height of all of it. n_time:
  * positions. */
 uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time);
+/* The same, with the first height found that is at most `most`; false: none was found. */
+bool memory_place_within(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time, uint64_t most);
 /* By position: bytes of the blocks that live then. */
 uint64_t *memory_live(Arena *a, const MemoryBlock *blocks, uint32_t n, uint32_t n_time);
 /* Bytes of the blocks that live at the worst time, the first position with as many. */

@@ -178,13 +178,9 @@ MemoryBlocks memory_hide(Graph *g, uint32_t program, MemoryBlocks before, Arena 
     while (h.n_stay < h.all.n) {
         reorder(&h, old);
         MemoryBlocks b = memory_all_blocks(g, h.p, a);
-        uint64_t need = find_live(&h, &b, a), most = MIN(height, most_live(&h));
-        if (need <= height) {
-            need = memory_place(a, b.at[0].at, b.at[0].n, n);
-            if (need <= height) return b;
-            most -= MIN(most, need - height);
-        }
-        take_back(&h, most, MAX(2 * h.n_stay, 1));
+        bool fits = find_live(&h, &b, a) <= height;
+        if (fits && memory_place_within(a, b.at[0].at, b.at[0].n, n, height)) return b;
+        take_back(&h, height, MAX(2 * h.n_stay, 1));
     }
     reorder(&h, old);
     graph_number_rows(g, h.p);

@@ -332,7 +332,11 @@ static void find_times(BlockPlacement *p, Arena *a) {
     for (p->leaves = 1; p->leaves < n;) p->leaves *= 2;
 }
 
-uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time) {
+/* Tries orders until one gives a height below `below`; where that is UINT64_MAX, one near the
+ * bound. The result is the lowest height that is below it, otherwise `below`, and no block has
+ * moved. */
+static uint64_t place_blocks(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time,
+                             uint64_t below) {
     static const struct {
         PlacementOrder order;
         bool worst_first;
@@ -348,8 +352,9 @@ uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time
         p.listed = arena_array(a, ListedBlock, n);
     else
         p.nodes = arena_array(a, TimeNode, 2 * (size_t)p.leaves);
-    uint64_t *offset = arena_array(a, uint64_t, n), lowest = UINT64_MAX;
-    for (uint32_t k = 0; k < ARRAY_LEN(tries) && lowest > p.bound + p.bound / 2000; k++) {
+    uint64_t enough = below < UINT64_MAX ? below - 1 : p.bound + p.bound / 2000;
+    uint64_t *offset = arena_array(a, uint64_t, n), lowest = below;
+    for (uint32_t k = 0; k < ARRAY_LEN(tries) && lowest > enough; k++) {
         uint32_t **order = &queue[tries[k].order];
         if (tries[k].worst_first) {
             put_worst_first(&p, *order, rest);
@@ -363,4 +368,13 @@ uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time
         for (uint32_t i = 0; i < n; i++) blocks[i].offset = offset[i];
     }
     return lowest;
+}
+
+uint64_t memory_place(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time) {
+    return place_blocks(a, blocks, n, n_time, UINT64_MAX);
+}
+
+bool memory_place_within(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time,
+                         uint64_t most) {
+    return place_blocks(a, blocks, n, n_time, most + 1) <= most;
 }
