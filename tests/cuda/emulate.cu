@@ -23,7 +23,8 @@
 #include <sys/mman.h>
 #include <vector>
 
-enum { STACK_BYTES = 128 << 10, LANES = 32, COPY_BYTES = 16 };
+/* Stacks lie at other places of the caches each: a switch finds its own there. */
+enum { STACK_BYTES = (128 << 10) + 9 * 64, LANES = 32, COPY_BYTES = 16 };
 
 void emulate_fail(const char *what) {
     fprintf(stderr, "emulated GPU: %s (block %u, thread %u)\n", what, blockIdx.x, threadIdx.x);
@@ -80,7 +81,7 @@ struct Block {
     size_t shared_bytes;
     const std::function<void()> *body;
     void *scheduler;
-    bool progress;
+    bool progress, asynchronous; /* asynchronous: there were copies or products */
 };
 static Block &block = *new Block(); /* stays until the process is gone: streams run in a thread */
 
@@ -99,14 +100,17 @@ void begin_kernel() { block.fiber[threadIdx.x].begun = true; }
 void emulate_end_kernel() {
     if (!block.fiber[threadIdx.x].begun) emulate_fail("a kernel has no begin_kernel");
 }
-static void fiber_main() {
-    (*block.body)();
+static void check_waited() {
 #ifndef FSDP_RACE /* which goes on, and says where what is on its way was read */
     const Copies &c = block.copies[threadIdx.x];
     if (c.copies_there < c.copy.size()) emulate_fail("cp.async: a thread ended without waiting");
 #endif
     const Products &p = block.products[threadIdx.x];
     if (p.products_there < p.product.size()) emulate_fail("wgmma: a thread ended without waiting");
+}
+static void fiber_main() {
+    (*block.body)();
+    if (block.asynchronous) check_waited();
     block.fiber[threadIdx.x].done = true;
     block.alive--;
     block.progress = true;
@@ -160,10 +164,12 @@ void emulate_copy_begin(void *shared, const void *from, bool present, const void
     if (present) race_read(from, COPY_BYTES, at);
     race_copy_begin(shared, COPY_BYTES, at);
     memset(shared, 0xff, COPY_BYTES);
+    block.asynchronous = true;
     block.copies[threadIdx.x].copy.push_back({shared, present ? from : nullptr});
 }
 void emulate_copy_commit() {
     Copies &c = block.copies[threadIdx.x];
+    block.asynchronous = true;
     c.group.push_back(c.copy.size());
 }
 void emulate_copy_wait(unsigned pending, const void *at) {
@@ -244,7 +250,10 @@ void emulate_product(const EmulatedProduct &p, const void *at) {
     }
     own.product.push_back(x);
 }
-void emulate_product_fence() { block.products[threadIdx.x].fenced = true; }
+void emulate_product_fence() {
+    block.asynchronous = true;
+    block.products[threadIdx.x].fenced = true;
+}
 void emulate_product_commit() {
     Products &own = block.products[threadIdx.x];
     own.group.push_back(own.product.size());
@@ -292,6 +301,9 @@ static void start_fiber(unsigned i) {
     *--top = (void *)fiber_main;
     for (int r = 0; r < 6; r++) *--top = NULL;
     block.fiber[i] = Fiber{top, false, false, 0, 0};
+}
+
+static void forget_copies(unsigned i) {
     Copies &c = block.copies[i];
     c.copy.clear();
     c.group.clear();
@@ -304,6 +316,13 @@ static void start_fiber(unsigned i) {
     p.fenced = false;
 }
 
+/* Has ended, or would only look and leave again. */
+static bool waits(unsigned i) {
+    const Fiber &f = block.fiber[i];
+    return f.done || block.warp_turn[i / LANES] < f.warp_turn ||
+           (f.block_turn > block.block_turn && block.at_barrier != block.alive);
+}
+
 static void run_block(unsigned number) {
     blockIdx.x = number;
     block.alive = block.threads;
@@ -313,11 +332,13 @@ static void run_block(unsigned number) {
     if (block.shared_bytes) memset(block.shared, 0xff, block.shared_bytes);
     race_block();
     for (unsigned i = 0; i < block.threads; i++) start_fiber(i);
+    for (unsigned i = 0; i < MAX_BLOCK_THREADS && block.asynchronous; i++) forget_copies(i);
+    block.asynchronous = false;
     while (block.alive > 0) {
         block.progress = false;
         for (unsigned k = 0; k < block.threads; k++) {
             unsigned i = descending ? block.threads - 1 - k : k;
-            if (block.fiber[i].done) continue;
+            if (waits(i)) continue;
             threadIdx.x = i;
             emulate_switch(&block.scheduler, block.fiber[i].stack_pointer);
         }
