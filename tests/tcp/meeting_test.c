@@ -1,6 +1,7 @@
 /* The meeting over TCP, part by part: what a connection is told about the time-out, a port that is
- * taken, a name that nobody knows, ranks that share a host, lists of ranks, and a rank that
- * greets the deputy of a run that is over. */
+ * taken, a name that nobody knows, ranks that share a host, lists of ranks, a process that greets
+ * rank 0 of a run that has begun, a rank that greets the deputy of a run that is over, and how long
+ * a rank may be silent. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -138,6 +139,7 @@ static World *deputy(void) {
     w->process = calloc(RANKS, sizeof *w->process);
     w->link = calloc(RANKS, sizeof *w->link);
     w->polled = calloc(RANKS + STRANGERS + 2, sizeof *w->polled);
+    w->look.sign = calloc(RANKS, sizeof *w->look.sign);
     for (int i = 0; i < STRANGERS; i++) w->stranger_link[i].fd = -1;
     for (int r = 0; r < RANKS; r++) w->link[r].fd = -1;
     return w;
@@ -238,6 +240,76 @@ TEST(a_rank_that_greets_late_hears_how_the_run_ended) {
     }
     world_free(w);
     link_close(&other);
+}
+
+/* A process that greets rank 0 when all ranks have met is one of another run. */
+static void greet_chief(int kind, Link *other, World **chief) {
+    World *w = *chief = deputy();
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+    w->rank = 0;
+    w->options.port = 29400;
+    link_open(&w->stranger_link[0], fd[0], sizeof(Hello));
+    link_open(other, fd[1], SHARE_LIMIT);
+    Hello hello = {.rank = 1, .ranks = 3};
+    link_send(other, kind, &hello, sizeof hello, NULL, 0);
+    assert_int_equal(link_flush(other), 0);
+    assert_true(service_start(w));
+}
+
+TEST(who_greets_a_run_that_has_begun_is_sent_away) {
+    World *w;
+    Link other;
+    greet_chief(HELLO, &other, &w);
+    Message m = next_message(&other);
+    Ending e;
+    assert_true(m.kind == REFUSED && m.bytes == sizeof e);
+    memcpy(&e, m.at, sizeof e);
+    assert_int_equal(e.code, EXIT_USER);
+    assert_non_null(strstr(e.text, "port 29400 belongs to a run of 3 ranks that has already"));
+    world_free(w);
+    link_close(&other);
+}
+
+TEST(who_does_not_greet_hears_nothing) {
+    World *w;
+    Link other;
+    greet_chief(BEAT, &other, &w);
+    struct pollfd p = {.fd = other.fd, .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 5000), 1);
+    assert_true(link_fill(&other) < 0); /* closed */
+    world_free(w);
+    link_close(&other);
+}
+
+/* Is that rank lost after so many slices of silence, and one more? On a busy machine the thread may
+ * count some more. */
+static bool is_lost_after(int32_t rank, int32_t of, int32_t slices) {
+    World *w = deputy();
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+    w->rank = rank;
+    link_open(&w->link[of], fd[0], SHARE_LIMIT);
+    w->link[of].silent = slices;
+    assert_true(service_start(w));
+    pthread_mutex_lock(&w->lock);
+    while (w->link[of].silent == slices) pthread_cond_wait(&w->changed, &w->lock);
+    bool lost = !link_is_open(&w->link[of]);
+    pthread_mutex_unlock(&w->lock);
+    world_free(w);
+    close(fd[1]);
+    return lost;
+}
+
+/* The deputy, rank 1 here, is to be the first to see that rank 0 is silent. */
+TEST(a_silent_rank_0_is_noticed_by_the_deputy_first) {
+    int32_t limit = 3 * SLICES_A_SECOND;
+    assert_false(is_lost_after(1, 0, limit - SLICES_A_SECOND));
+    assert_true(is_lost_after(1, 0, limit - 1));
+    assert_false(is_lost_after(2, 0, limit));
+    assert_true(is_lost_after(2, 0, limit + SLICES_A_SECOND - 1));
+    assert_true(is_lost_after(2, 1, limit - 1));
+    assert_true(is_lost_after(0, 2, limit - 1));
 }
 
 RUN_TESTS(NULL, NULL)
