@@ -11,11 +11,10 @@
 
 /* How long a rank waits at most .. */
 enum {
-    VERDICT_SLICES = 80, /* for the chief's decision, after it has reported a failure */
-    SEEN_SLICES = 20,    /* until the others have confirmed that they know of the end */
-    REASON_SLICES = 12,  /* for news that explain why a collective failed */
-    CLOSE_SLICES = 20,   /* until the others have closed their connections */
-    WORD_SLICES = 10     /* while the other ranks of its host look whether it speaks for the host */
+    SEEN_SLICES = 20,   /* until the others have confirmed that they know of the end */
+    REASON_SLICES = 12, /* for news that explain why a collective failed */
+    CLOSE_SLICES = 20,  /* until the others have closed their connections */
+    WORD_SLICES = 10    /* while the other ranks of its host look whether it speaks for the host */
 };
 
 /* Waits until something changes, at most one slice. The caller holds the lock. */
@@ -219,11 +218,9 @@ bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
     pthread_mutex_lock(&w->lock);
     ends_failed(w, w->rank, *code, text);
     world_wake(w);
-    int64_t until = now_slices() + VERDICT_SLICES;
-    while (!w->over && now_slices() < until) wait_slice(w);
-    ends_alone(w, w->rank, *code, text);
-    world_wake(w);
-    until = now_slices() + SEEN_SLICES;
+    /* The thread of service.c decides, if rank 0 and the deputy do not. */
+    while (!w->over) wait_slice(w);
+    int64_t until = now_slices() + SEEN_SLICES;
     while (!ends_flushed(w) && now_slices() < until) wait_slice(w);
     /* The socket keeps its name until all ranks of this host have looked for it. */
     until = now_slices() + WORD_SLICES;
