@@ -101,11 +101,14 @@ static int fetch_odd(void *user, uint32_t v, int64_t first, int64_t n, void *to,
     return 0;
 }
 
-/* After an odd number of elements of 2 bytes, one of 4 bytes lies across the end of a block. */
-TEST_WITH(an_element_may_end_in_the_next_block, begin, end) {
+/* After an odd number of elements of 2 bytes, one of 4 bytes lies across the end of a block: in the
+ * file of form sharded, and in what a rank writes of form full. */
+static void across_blocks(void) {
     enum { ODD = 3, MANY = (CK_BLOCK + 4096) / 4, AROUND = 2000 };
     static float got[2 * AROUND];
     uint16_t odd[ODD];
+    const char *folder = in_folder(form == CHECKPOINT_FULL ? "full" : "sharded");
+    most_file = 1u << 30;
     CkContents c = state_of(1, 1, paths);
     c.n_vector = c.n_tensor = 0;
     add_vector(&c, 2, ODD);
@@ -117,11 +120,11 @@ TEST_WITH(an_element_may_end_in_the_next_block, begin, end) {
     assert_int_equal(ck_blocks(&c.file[0]), 2);
     assert_int_equal((CK_BLOCK - c.file[0].header - sizeof odd) % sizeof(float), 2);
     CkSource source = {.fetch = fetch_odd};
-    assert_int_equal(ck_begin_step(&c, in_folder("step-00000400"), error), 0);
-    assert_int_equal(ck_write_rank(&c, in_folder("step-00000400"), 0, &source, error), 0);
-    assert_int_equal(ck_write_manifest(&c, in_folder("step-00000400"), error), 0);
+    assert_int_equal(ck_begin_step(&c, folder, error), 0);
+    assert_int_equal(ck_write_rank(&c, folder, 0, &source, error), 0);
+    assert_int_equal(ck_write_manifest(&c, folder, error), 0);
     Checkpoint *k;
-    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    assert_int_equal(checkpoint_open(&k, folder, error), 0);
     assert_int_equal(checkpoint_read(k, 0, 0, ODD, odd, error), 0);
     for (int64_t e = 0; e < ODD; e++) assert_int_equal(odd[e], odd_value(e));
     int64_t first = (int64_t)(CK_BLOCK - c.file[0].header) / 4 - AROUND;
@@ -129,6 +132,10 @@ TEST_WITH(an_element_may_end_in_the_next_block, begin, end) {
     for (int64_t e = 0; e < 2 * AROUND; e++) assert_true(got[e] == value_of(1, first + e));
     assert_int_equal(checkpoint_verify(k, error), 0);
     checkpoint_close(k);
+}
+
+TEST_WITH(an_element_may_end_in_the_next_block, begin, end) {
+    for (form = CHECKPOINT_SHARDED; form <= CHECKPOINT_FULL; form++) across_blocks();
 }
 
 /* ---- what is written from the memory of the source */
@@ -457,6 +464,32 @@ TEST_WITH(a_manifest_says_what_was_written, begin, end) {
                 back.loss_scale.skipped == 2);
     assert_true(back.plan == c.plan && back.rules == 1 && !strcmp(back.config, "{}"));
     free(text);
+}
+
+static int64_t oldest_reader_of(CkContents *c) {
+    size_t n;
+    char *text = ck_manifest_text(c, &n), *at = strstr(text, "\"oldest_reader\":");
+    assert_non_null(at);
+    int64_t oldest = strtoll(at + strlen("\"oldest_reader\":"), NULL, 10);
+    free(text);
+    return oldest;
+}
+
+/* Version 4 has whole tensors, each stored as the model has it; only 5 has transposed weights.
+ * Other states are never transposed. */
+TEST_WITH(a_transposed_weight_needs_a_newer_reader, begin, end) {
+    CkContents c = wide_state(paths);
+    assert_int_equal(oldest_reader_of(&c), 1);
+    c.form = CHECKPOINT_FULL;
+    for (int transposed = 0; transposed < 2; transposed++) {
+        for (uint32_t i = 0; i < c.n_tensor; i++) c.tensor[i].saved_as = c.tensor[i].name;
+        c.tensor[0].transposed = transposed;
+        assert_int_equal(ck_files(&c, paths, error), 0);
+        assert_true(c.as_saved);
+        assert_int_equal(oldest_reader_of(&c), transposed ? 5 : 4);
+    }
+    c.vector[0].role = STATE_MOMENT1;
+    assert_int_equal(oldest_reader_of(&c), 4);
 }
 
 /* ---- boxes */
