@@ -167,7 +167,7 @@ void diag_emit(Diag *d) {
         ds->ends_with[info->severity == DIAG_ERROR ? info->exit_code : EXIT_USER] = true;
     }
     if (severity == DIAG_WARNING) ds->warnings++;
-    if (severity == DIAG_WARNING && ds->quiet) return;
+    if (severity != DIAG_ERROR && ds->quiet) return;
     Buf out = {0};
     if (ds->format == DIAG_JSON)
         render_json(d, &out);

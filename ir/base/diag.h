@@ -61,7 +61,7 @@ typedef struct DiagSet {
     VEC(SourceFile) files; /* [0] is the empty "no place" file */
     DiagFormat format;
     bool color;
-    bool quiet;                /* warnings are counted, not written */
+    bool quiet;                /* only errors are written */
     bool silent[DIAG_COUNT];   /* -W no-NAME */
     bool as_error[DIAG_COUNT]; /* -W error=NAME */
     bool all_as_errors;        /* -W error: every warning, not notes */
