@@ -190,6 +190,17 @@ TEST(an_epoch_visits_every_sample_once) {
     }
 }
 
+/* A run that goes on from a checkpoint counts on the order that the one before had. */
+TEST(an_epoch_keeps_its_order) {
+    static const int64_t four[] = {3, 1, 0, 2}, five[] = {2, 4, 3, 0, 1};
+    static const int64_t many[] = {444858, 868762, 597099, 854091};
+    for (int64_t i = 0; i < 5; i++) assert_int_equal(shuffled(i, 5, 3, 5), five[i]);
+    for (int64_t i = 0; i < 4; i++) {
+        assert_int_equal(shuffled(i, 4, 3, 5), four[i]);
+        assert_int_equal(shuffled(i, 1000003, 0x123456789abcdef0, 0x100000002), many[i]);
+    }
+}
+
 TEST(schedules_are_those_of_the_fixtures) {
     PlanSettings s = {.lr = 1e-3, .warmup = 3, .final = 0.1, .schedule = SCHEDULE_COSINE};
     double want[10];

@@ -161,6 +161,7 @@ TEST(other_files_are_refused) {
         {"\"byte_fallback\":false", "\"byte_fallback\":true", "byte_fallback", EXIT_USER},
         {"\"vocab\"", "\"words\"", "no `vocab`", EXIT_CORRUPT},
         {"\"a\":", "\"aa\":", "lacks some single bytes", EXIT_CORRUPT},
+        {"\"\u0100\":", "\"\u0100\u0100\":", "lacks some single bytes", EXIT_CORRUPT}, /* 0 */
         {"\"a\":", "\"\u4e00\":", "not made of bytes", EXIT_CORRUPT},
         {"\"merges\":[[\"", "\"merges\":[[\"\u4e00", "that `vocab` lacks", EXIT_CORRUPT},
         {"\"merges\":[[", "\"merges\":[[\"x\"],[", "not a pair", EXIT_CORRUPT},
