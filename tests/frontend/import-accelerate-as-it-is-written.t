@@ -1,7 +1,7 @@
 # RUN: %fsdpc dump --stage=config --accelerate new.yaml m.fsd 2>&- | grep '# new.yaml'; %fsdpc dump --stage=config --accelerate old.yaml m.fsd 2>&- | grep '# old.yaml'
 # RUN: %fsdpc dump --stage=config --accelerate cp.yaml m.fsd 2>&1 | grep -A9 '^error' | grep -v '|'; true
 # RUN: sed 's/num_processes: 8/num_processes: 7/' old.yaml > odd.yaml; %fsdpc dump --stage=config --accelerate odd.yaml m.fsd 2>&1 | grep -A4 '^error'; true
-# Files with every key that Accelerate's questions write, now and formerly, are read; what splits sequences or matrices is refused, and ranks that machines cannot share.
+# Files with every key that Accelerate's questions write, now and formerly, are read, with each null of YAML; what splits sequences or matrices is refused, and ranks that machines cannot share.
 ==== m.fsd
 module Block { a : Linear(4, 4); forward(x) = a(x) }
 ==== new.yaml
@@ -14,7 +14,7 @@ mpirun_config: {mpirun_ccl: '1', mpirun_hostfile: hosts}
 num_processes: 4
 parallelism_config: {parallelism_config_cp_backend: torch, parallelism_config_cp_comm_strategy: allgather,
   parallelism_config_cp_size: 1, parallelism_config_dp_replicate_size: 2, parallelism_config_dp_shard_size: 2,
-  parallelism_config_sp_backend: deepspeed, parallelism_config_sp_size: 1, parallelism_config_tp_size: 1}
+  parallelism_config_sp_backend: deepspeed, parallelism_config_sp_size: , parallelism_config_tp_size: Null}
 ==== old.yaml
 command_file: null
 commands: null
@@ -25,7 +25,7 @@ fsdp_config: {fsdp_auto_wrap_policy: SIZE_BASED_WRAP, fsdp_backward_prefetch_pol
 mixed_precision: 'no'
 num_machines: 2
 num_processes: 8
-tp_config: {tp_size: 1}
+tp_config: {tp_size: ~}
 ==== cp.yaml
 distributed_type: FSDP
 parallelism_config: {parallelism_config_cp_comm_strategy: allgather, parallelism_config_cp_size: 2}
