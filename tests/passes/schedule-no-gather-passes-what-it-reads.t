@@ -32,5 +32,3 @@ reshard "e"
 ==== err
 note[W0405]: used several times, gathered each time: e
 
-note[W0405]: used several times, gathered each time: e
-

@@ -12,10 +12,3 @@ train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 3; opt
 shard { unit = [Linear, Two] }
 ==== out
 as saved
-==== err
-note[W0404]: not gathered for backward, which does not read their parameters: two
-
-note[W0404]: not gathered for backward, which does not read their parameters: two
-
-note[W0404]: not gathered for backward, which does not read their parameters: two
-
