@@ -149,9 +149,11 @@ static bool loss_terms(Elaboration *e, LossSum *sum) {
     return true;
 }
 
-static bool loss_value(Elaboration *e, LossSum *sum, const char *prefix) {
-    if (!loss_terms(e, sum) || (e->training && !count_step(e, sum, loss_terms))) return false;
-    loss_add_terms(e, sum, prefix);
+static bool loss_value(Elaboration *e, LossSum *sum, const char *state) {
+    if (!loss_terms(e, sum)) return false;
+    if (!e->training) mark_terms(e, sum);
+    if (e->training && !count_step(e, sum, loss_terms)) return false;
+    loss_add_terms(e, sum, state, true);
     return true;
 }
 
@@ -180,7 +182,7 @@ static bool train_program(Elaboration *e) {
     const KeyValue *loss = model_setting(e->model, "train", "loss");
     LossSum sum;
     begin_program(e, PROGRAM_TRAIN, loss->expression, NULL);
-    if (!loss_value(e, &sum, "loss.")) return false;
+    if (!loss_value(e, &sum, "loss")) return false;
     ValueId counted = sum.counted;
     set_metric(e, "loss", sum.value, loss->expression->span);
     for (uint32_t i = 0; e->root_call.valid && i < e->root_call.arguments.at.n; i++) {
@@ -215,9 +217,6 @@ static bool add_metric(Elaboration *e, const Node *expression, const char *name)
     e->build.span = expression->span;
     LossSum sum = loss_begin(e, &v, &rest);
     const char *of = name ? name : metric_name(e, &sum);
-    e->aux.n = 0;
-    loss_take_rest(e, &rest, expression->span);
-    loss_add_terms(e, &sum, NULL);
     int64_t words = EXACT_WORDS;
     const char *state = arena_printf(e->model->arena, "eval.%s", of);
     if (graph_find_state(e->graph, state) != NO_INDEX) {
@@ -227,6 +226,10 @@ static bool add_metric(Elaboration *e, const Node *expression, const char *name)
         return false;
     }
     graph_add_state(e->graph, STATE_METRIC, state, type_of(DT_I64, 1, &words), NO_INDEX);
+    e->aux.n = 0;
+    loss_take_rest(e, &rest, expression->span);
+    mark_terms(e, &sum);
+    loss_add_terms(e, &sum, state, false);
     set_metric(e, state, sum.value, expression->span);
     return true;
 }
@@ -242,7 +245,10 @@ static bool cached_program(Elaboration *e) {
         Diag d = diag_at(e->model->ds, E_cache, k->expression->span,
                          "a plan with train.cache cannot evaluate, so it excludes train.%s",
                          others[i][1]);
-        diag_help(&d, "write %s = none", others[i][1]);
+        diag_help(&d,
+                  "write %s = none in this plan, which trains and generates; a plan without "
+                  "train.cache evaluates the same weights",
+                  others[i][1]);
         diag_emit(&d);
         return false;
     }
@@ -258,7 +264,7 @@ static bool eval_program(Elaboration *e) {
     LossSum sum;
     if (metrics && metrics->kind == NODE_NONE) metrics = NULL;
     begin_program(e, PROGRAM_EVAL, loss->expression, metrics);
-    if (!loss_value(e, &sum, "eval.loss.")) return false;
+    if (!loss_value(e, &sum, "eval.loss")) return false;
     set_metric(e, "eval.loss", sum.value, loss->expression->span);
     if (!metrics) return true;
     if (metrics->kind != NODE_LIST && !are_named(metrics)) return add_metric(e, metrics, NULL);

@@ -19,6 +19,8 @@ bool elaborate_programs(Elaboration *e);
 /* What the settings say of parameters, and where backward starts. false after reported errors. */
 bool elaborate_settings(Elaboration *e);
 /* step_counts.c */
+/* Marks terms whose divisor may differ between micro-batches or batches; false: there is none. */
+bool mark_terms(Elaboration *e, const LossSum *sum);
 /* Gives terms that are divided by what the whole step has the values that count it. evaluate_loss
  * made e->aux and the sum. false after reported errors. */
 bool count_step(Elaboration *e, LossSum *sum, bool (*evaluate_loss)(Elaboration *, LossSum *));

@@ -51,7 +51,8 @@ static bool *made_of(Elaboration *e, const ValueId *v, uint32_t n) {
 /* Has each micro-batch as many integers that are not that number? */
 static bool is_steady(const Elaboration *e, ValueId v, double ignore) {
     const Op *op = maker_of(e, v);
-    const DataSource *d = &e->settings->train;
+    const RunSettings *s = e->settings;
+    const DataSource *d = e->training || !s->val.present ? &s->train : &s->val;
     bool all = true;
     for (; op->kind == OP_reshape || op->kind == OP_slice || op->kind == OP_to_float;
          op = maker_of(e, op->in[0]))
@@ -71,8 +72,7 @@ static bool are_weights_steady(Elaboration *e, ValueId w) {
     return true;
 }
 
-/* Marks terms that are divided by what the whole step has; false: there is none. */
-static bool mark_terms(Elaboration *e, const LossSum *sum) {
+bool mark_terms(Elaboration *e, const LossSum *sum) {
     bool floats = type_is_float(&e->graph->values.at[sum->counted].type), any = false;
     bool all = !floats && !is_steady(e, sum->counted, (double)sum->ignore);
     for (uint32_t i = 0; i < e->aux.n; i++) {
@@ -80,8 +80,7 @@ static bool mark_terms(Elaboration *e, const LossSum *sum) {
         t->of_step = t->part.op == OP_average && (all || !are_weights_steady(e, t->part.weights));
         any |= t->of_step;
     }
-    e->settings->counts_steps |= any;
-    return any && e->settings->micro_batches > 1;
+    return any;
 }
 
 /* ---- the second evaluation */
@@ -247,7 +246,9 @@ static void take_values(Elaboration *e, LossSum *sum, const ValueId *v, const Va
 
 bool count_step(Elaboration *e, LossSum *sum, bool (*evaluate_loss)(Elaboration *, LossSum *)) {
     Arena *a = e->model->arena;
-    if (!mark_terms(e, sum)) {
+    bool any = mark_terms(e, sum);
+    e->settings->has_loss_of_batch |= any;
+    if (!any || e->settings->micro_batches == 1) {
         for (uint32_t i = 0; i < e->aux.n; i++) e->aux.at[i].of_step = false;
         return true;
     }

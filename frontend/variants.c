@@ -5,8 +5,8 @@
  * frontend_open. The graph is the expensive part, and of the settings only few change it: config,
  * data, loss and metrics, which a variant rarely sets, and the samples of a call, which follow from
  * batch, ranks and accumulate. So the programs are elaborated once for each number of samples, for
- * all variants (a shape); a variant forks that graph and applies its policy and what its settings
- * say of parameters.
+ * all variants (a shape), or for each batch if the loss depends on that; a variant forks that graph
+ * and applies its policy and what its settings say of parameters.
  *
  * A variant that sets one of the others is elaborated by itself.
  */
@@ -19,7 +19,7 @@
 
 typedef struct ModelShape {
     struct ModelShape *next;
-    int64_t local_batch, micro_batches;
+    int64_t local_batch, micro_batches, batch;
     Frontend *f; /* elaborate_programs is done; its settings have not been applied */
 } ModelShape;
 
@@ -42,6 +42,7 @@ static Frontend *elaborate_shape(Frontend *base, const RunSettings *own) {
     frontend_resolve(f);
     f->settings.local_batch = own->local_batch;
     f->settings.micro_batches = own->micro_batches;
+    f->settings.batch = own->batch;
     Elaboration e = elaboration_of(f);
     f->model->arena = arena_new();
     bool right = f->exit_code == EXIT_DONE && elaborate_programs(&e) && !e.broken;
@@ -50,11 +51,12 @@ static Frontend *elaborate_shape(Frontend *base, const RunSettings *own) {
     return right ? f : NULL;
 }
 
-/* Programs of another number of micro-batches differ only where a loss counts steps. */
+/* Programs of another batch, or of other numbers of ranks and micro-batches, differ only where the
+ * loss depends on these. */
 static bool has_shape(const ModelShape *s, const RunSettings *own) {
-    bool counts = s->f && s->f->settings.counts_steps;
-    return s->local_batch == own->local_batch &&
-           (!counts || s->micro_batches == own->micro_batches);
+    bool depends = s->f && s->f->settings.has_loss_of_batch;
+    bool same = s->micro_batches == own->micro_batches && s->batch == own->batch;
+    return s->local_batch == own->local_batch && (same || !depends);
 }
 
 static Frontend *shape_of(Frontend *base, const RunSettings *own) {
@@ -62,7 +64,7 @@ static Frontend *shape_of(Frontend *base, const RunSettings *own) {
     while (s && !has_shape(s, own)) s = s->next;
     if (!s) {
         s = arena_new_of(base->arena, ModelShape);
-        *s = (ModelShape){base->shapes, own->local_batch, own->micro_batches,
+        *s = (ModelShape){base->shapes, own->local_batch, own->micro_batches, own->batch,
                           elaborate_shape(base, own)};
         base->shapes = s;
     }

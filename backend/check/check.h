@@ -193,6 +193,9 @@ bool check_counts(uint16_t op, uint32_t bit); /* does the attribute say what the
 /* The number of a result of an op; its shape counts only for result 0. */
 uint64_t check_term(const Check *c, uint16_t op, const Attrs *a, uint32_t result, const Type *shape,
                     uint32_t n_in, const uint64_t *in);
+/* The mean of which two results of op total are the sum and the weights; weights 0: its elements.
+ */
+uint64_t check_mean_term(const Check *c, uint64_t sum, uint64_t weights);
 uint64_t check_param_term(const Check *c, uint32_t param);
 void check_draw_key(Check *c);                      /* before the others */
 void check_number(Check *c, const PlanProgram *pr); /* all values of the program */

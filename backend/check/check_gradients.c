@@ -133,21 +133,45 @@ static int check_reported(GradientCheck *s, uint32_t role) {
     return 0;
 }
 
-static int64_t find_state(const Plan *p, const char *name) {
-    for (uint32_t k = 0; k < p->n_states; k++)
-        if (!strcmp(plan_string(p, p->states[k].name), name)) return k;
+/* State PREFIXNAME, or -1. */
+static int64_t find_state(const Plan *p, const char *prefix, const char *name) {
+    size_t n = strlen(prefix);
+    for (uint32_t k = 0; k < p->n_states; k++) {
+        const char *own = plan_string(p, p->states[k].name);
+        if (!strncmp(own, prefix, n) && !strcmp(own + n, name)) return k;
+    }
     return -1;
 }
 
-/* State eval.NAME holds what state NAME does, but for dropout. */
+/* What state k holds in an evaluation; 0: no program sets it. */
+static uint64_t evaluated(const Check *c, int64_t k) {
+    return k < 0 || !c->first_term_of_state[k] ? 0
+                                               : c->without_dropout[c->first_term_of_state[k] - 1];
+}
+
+/* The sum of the terms eval+NAME.TERM, which the host adds to state eval.NAME. */
+static uint64_t terms_of_host(const Check *c, const char *name) {
+    const Plan *p = c->p;
+    uint64_t sum = 0;
+    size_t n = strlen(name);
+    for (uint32_t k = 0; k < p->n_states; k++) {
+        const char *term = plan_string(p, p->states[k].name);
+        if (strncmp(term, "eval+", 5) || strncmp(term + 5, name, n) || term[5 + n] != '.') continue;
+        int64_t weights = find_state(p, "eval/", term + 5);
+        sum += check_mean_term(c, evaluated(c, k), evaluated(c, weights));
+    }
+    return sum;
+}
+
+/* State eval.NAME, with terms of the host, holds what state NAME does, but for dropout. */
 int check_evaluation(Check *c) {
     const Plan *p = c->p;
     for (uint32_t k = 0; k < p->n_states; k++) {
         const char *name = plan_string(p, p->states[k].name);
-        int64_t step = strncmp(name, "eval.", 5) ? -1 : find_state(p, name + 5);
+        int64_t step = strncmp(name, "eval.", 5) ? -1 : find_state(p, "", name + 5);
         if (step < 0 || !c->first_term_of_state[k] || !c->first_term_of_state[step]) continue;
         uint32_t a = c->first_term_of_state[k] - 1, b = c->first_term_of_state[step] - 1;
-        if (c->without_dropout[a] != c->without_dropout[b])
+        if (c->without_dropout[a] + terms_of_host(c, name + 5) != c->without_dropout[b])
             return check_fail(
                 c, "4o", p->values[a].def,
                 "computes a loss that differs from the one that instruction %u trains",

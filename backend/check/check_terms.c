@@ -15,8 +15,9 @@
  * The same holds for what earlier micro-batches left: a sum with it has the number of what this one
  * adds.
  *
- * `without_dropout` is the same as in an evaluation: dropout is a copy, and what a term is divided
- * by is of one micro-batch where training has that of the step.
+ * `without_dropout` is the same as in an evaluation: dropout is a copy, what a term is divided by
+ * is of one micro-batch where training has that of the step, and a loss is the sum of what it
+ * begins with and of its means, which an evaluation may leave to the host.
  *
  * A fused op that check_parts does not know gets a unique number, so a plan with it is rejected,
  * never wrongly accepted.
@@ -379,18 +380,31 @@ static bool is_of_step(const Check *c, const Part *part, const Attrs *a) {
     return wide;
 }
 
+uint64_t check_mean_term(const Check *c, uint64_t sum, uint64_t weights) {
+    return check_term(c, OP_average, &(Attrs){0}, 0, &(Type){.rank = 0}, 2,
+                      (uint64_t[]){sum, weights});
+}
+
+static uint64_t total_term(const Check *c, double alpha, uint64_t x) {
+    Type exact = {.dtype = DT_I64, .rank = 1, .dim = {EXACT_WORDS}};
+    return check_term(c, OP_total, &(Attrs){.alpha = alpha}, 0, &exact, 1, &x);
+}
+
+/* Of what program eval computes where the host divides. */
+static uint64_t average_term(const Check *c, const Part *part, const Attrs *a, const uint64_t *in) {
+    uint64_t weights = part->n_in > 2 ? total_term(c, 1, in[2]) : 0;
+    return check_mean_term(c, total_term(c, a->alpha, in[0]), weights);
+}
+
 /* The term of result k in an evaluation. */
 static uint64_t evaluation_term(const Check *c, const Part *part, const Attrs *a, uint32_t k,
                                 bool wide, const uint64_t *in) {
     Attrs own = *a;
     Type t = *check_type(c, check_part_out(part, k));
+    if (part->op == OP_average) return average_term(c, part, a, in);
+    if (part->op == OP_average_loss) return in[0] + in[1];
     if (part->op == OP_field && wide) own.index = c->p->fields[a->index].of - 1;
-    if (part->op == OP_average && a->count) {
-        own.count = 0;
-        t.dim[0] -= CALLS_WORDS;
-    } else if (wide && t.rank) {
-        t.dim[0] /= c->p->settings->micro_batches;
-    }
+    if (wide && t.rank) t.dim[0] /= c->p->settings->micro_batches;
     return check_term(c, part->op, &own, k, &t, part->n_in, in);
 }
 

@@ -262,7 +262,7 @@ typedef struct AuxTerm {
     TermPart part; /* times the weight */
     Span at;
     bool told;            /* it is a term of train.loss, which the log has */
-    bool of_step;         /* it is divided by what all micro-batches of the step count */
+    bool of_step;         /* what it is divided by may differ between micro-batches or batches */
     ValueId step_weights; /* the weights in all of them, if it has weights */
 } AuxTerm;
 

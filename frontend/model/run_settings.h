@@ -58,9 +58,9 @@ typedef struct RunSettings {
     int64_t length; /* tokens per sample; 0 for npy */
     DataOrder order;
     int64_t batch, micro_batches, local_batch, ranks;
-    bool counts_steps;     /* the program train depends on the number of micro-batches */
-    int64_t steps, epochs; /* one of them is 0 */
-    int64_t eval_every;    /* 0 = never */
+    bool has_loss_of_batch; /* the programs depend on the batch and its micro-batches */
+    int64_t steps, epochs;  /* one of them is 0 */
+    int64_t eval_every;     /* 0 = never */
     int64_t eval_steps;
     uint64_t seed;
     double beta2_decay; /* Adafactor: 1 - beta2 is the number of the step to this power */

@@ -159,6 +159,8 @@ static ValueId emit_statistics(Elaboration *e, const AuxTerm *t, const LossSum *
     return emit_value(&e->build, t->part.op, &a, balance || weighted ? 3 : 2, in, NULL);
 }
 
+static bool is_of_elements(const Op *op) { return op->kind == OP_average || op->kind == OP_total; }
+
 /* Moves the statistics of means up to their operands, so that these need not be kept for them. */
 static void move_averages_up(Elaboration *e, uint32_t first) {
     Graph *g = e->graph;
@@ -170,7 +172,7 @@ static void move_averages_up(Elaboration *e, uint32_t first) {
     for (uint32_t i = 0; i < p->ops.n; i++) place[p->ops.at[i]] = i;
     for (uint32_t i = p->ops.n; i-- > first;) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->kind != OP_average) continue;
+        if (!is_of_elements(op)) continue;
         uint32_t after = 0;
         for (uint32_t k = 0; k < op->n_in; k++)
             after = MAX(after, place[g->values.at[op->in[k]].def]);
@@ -178,38 +180,74 @@ static void move_averages_up(Elaboration *e, uint32_t first) {
         head[after] = i + 1;
     }
     for (uint32_t i = 0; i < p->ops.n; i++) {
-        if (i < first || g->ops.at[p->ops.at[i]].kind != OP_average) order[n++] = p->ops.at[i];
+        if (i < first || !is_of_elements(&g->ops.at[p->ops.at[i]])) order[n++] = p->ops.at[i];
         for (uint32_t k = head[i]; k; k = next[k - 1]) order[n++] = p->ops.at[k - 1];
     }
     CHECK(n == p->ops.n);
     memcpy(p->ops.at, order, n * sizeof *order);
 }
 
-/* ---- the log */
+/* ---- states: what the log has, and what the host divides */
 
-/* State `prefix`NAME; a second term of that name is NAME_2. */
-static void tell_term(Elaboration *e, const char *prefix, const char *name, const AuxTerm *t,
-                      ValueId loss, ValueId stats) {
-    Graph *g = e->graph;
-    Arena *arena = e->model->arena;
-    const char *state = arena_printf(arena, "%s%s", prefix, name);
-    for (int k = 2; graph_find_state(g, state) != NO_INDEX; k++)
-        state = arena_printf(arena, "%s%s_%d", prefix, name, k);
+/* The name of a state that only the host puts together with the one of that name: eval+loss.NAME
+ * is added to eval.loss, after eval/loss.NAME, if there is one, has divided it. */
+static const char *name_for_host(const Elaboration *e, const char *state, char mark) {
+    char *name = arena_printf(e->model->arena, "%s", state);
+    name[strlen("eval")] = mark;
+    return name;
+}
+
+/* OF.NAME, of a term of what state OF holds; of a second term of that name OF.NAME_2. */
+static const char *term_state(const Elaboration *e, const char *of, const char *name) {
+    const char *state = arena_printf(e->model->arena, "%s.%s", of, name);
+    for (int k = 2; graph_find_state(e->graph, state) != NO_INDEX ||
+                    graph_find_state(e->graph, name_for_host(e, state, '+')) != NO_INDEX;
+         k++)
+        state = arena_printf(e->model->arena, "%s.%s_%d", of, name, k);
+    return state;
+}
+
+static void keep_term(Elaboration *e, const char *state, OpKind op, double alpha, uint32_t n,
+                      const ValueId *in) {
     int64_t words = EXACT_WORDS;
-    Attrs a = {.alpha = t ? t->part.factor : 0};
-    Attrs set = {.index =
-                     graph_add_state(g, STATE_METRIC, state, type_of(DT_I64, 1, &words), NO_INDEX)};
-    ValueId in[2] = {loss, stats};
-    ValueId term = emit_value(&e->build, OP_loss_term, &a, t ? 2 : 1, in, NULL);
+    Type type = type_of(DT_I64, 1, &words);
+    Attrs a = {.alpha = alpha};
+    Attrs set = {.index = graph_add_state(e->graph, STATE_METRIC, state, type, NO_INDEX)};
+    ValueId term = emit_value(&e->build, op, &a, n, in, NULL);
     op_emit(&e->build, OP_set_state, &set, 1, &term, NULL);
 }
 
-static void tell_terms(Elaboration *e, const LossSum *sum, const ValueId *stats,
-                       const char *prefix) {
-    if (maker_of(e, sum->value)->kind != OP_count_targets)
-        tell_term(e, prefix, sum->name, NULL, sum->value, NO_VALUE);
-    for (uint32_t i = 0; i < e->aux.n; i++)
-        tell_term(e, prefix, e->aux.at[i].part.name, &e->aux.at[i], sum->value, stats[i]);
+/* Batches of an evaluation may differ in what the term is divided by: the host adds up its sums
+ * and weights, and divides once. */
+static bool is_left_to_host(const Elaboration *e, const AuxTerm *t) {
+    return !e->training && t->of_step;
+}
+
+static void leave_to_host(Elaboration *e, const AuxTerm *t, const char *state) {
+    const TermPart *p = &t->part;
+    e->build.span = t->at;
+    keep_term(e, name_for_host(e, state, '+'), OP_total, p->factor, 1, &p->x);
+    if (p->weights != NO_VALUE)
+        keep_term(e, name_for_host(e, state, '/'), OP_total, 1, 1, &p->weights);
+}
+
+/* Those that the log does not have are numbered. */
+static void keep_terms(Elaboration *e, const LossSum *sum, const ValueId *stats, const char *of,
+                       bool told) {
+    ValueId in[2] = {sum->value};
+    if (told && maker_of(e, sum->value)->kind != OP_count_targets)
+        keep_term(e, term_state(e, of, sum->name), OP_loss_term, 0, 1, in);
+    for (uint32_t i = 0; i < e->aux.n; i++) {
+        const AuxTerm *t = &e->aux.at[i];
+        bool host = is_left_to_host(e, t);
+        const char *name = told ? t->part.name : arena_printf(e->model->arena, "%u", i + 1);
+        const char *state = host || told ? term_state(e, of, name) : NULL;
+        in[1] = stats[i];
+        if (host)
+            leave_to_host(e, t, state);
+        else if (told)
+            keep_term(e, state, OP_loss_term, t->part.factor, 2, in);
+    }
 }
 
 /* Does train.loss have several terms? Those of aux alone are told as part of the loss. */
@@ -220,14 +258,16 @@ static bool are_told(const Elaboration *e, const LossSum *sum) {
 }
 
 /* Emits all statistics first, so that they are summed over ranks together. */
-void loss_add_terms(Elaboration *e, LossSum *sum, const char *prefix) {
+void loss_add_terms(Elaboration *e, LossSum *sum, const char *of, bool tell) {
     ValueId *stats = arena_array(e->model->arena, ValueId, e->aux.n + 1);
     uint32_t first = e->graph->programs.at[e->build.program].ops.n;
     e->build.path = "";
-    for (uint32_t i = 0; i < e->aux.n; i++) stats[i] = emit_statistics(e, &e->aux.at[i], sum);
-    if (prefix && are_told(e, sum)) tell_terms(e, sum, stats, prefix);
+    for (uint32_t i = 0; i < e->aux.n; i++)
+        if (!is_left_to_host(e, &e->aux.at[i])) stats[i] = emit_statistics(e, &e->aux.at[i], sum);
+    keep_terms(e, sum, stats, of, tell && are_told(e, sum));
     for (uint32_t i = 0; i < e->aux.n; i++) {
         const AuxTerm *t = &e->aux.at[i];
+        if (is_left_to_host(e, t)) continue;
         Attrs a = {.alpha = t->part.factor};
         ValueId in[2] = {sum->value, stats[i]};
         e->build.span = t->at;

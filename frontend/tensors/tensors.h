@@ -40,9 +40,10 @@ typedef struct LossSum {
 LossSum loss_begin(Elaboration *e, const ExprValue *v, ExprValue *rest);
 /* Makes terms of train.loss of the parts, with which loss_add_terms begins. */
 void loss_take_rest(Elaboration *e, const ExprValue *rest, Span at);
-/* Adds e->aux to it. Where train.loss has several terms, each also sets a state, whose name begins
- * with `prefix`; NULL: none. */
-void loss_add_terms(Elaboration *e, LossSum *sum, const char *prefix);
+/* Adds e->aux to it, of which state `of` will be set; in an evaluation each term that batches
+ * divide by different numbers has states of its own instead, which the host divides. tell: where
+ * there are several terms, the log has each. */
+void loss_add_terms(Elaboration *e, LossSum *sum, const char *of, bool tell);
 
 /* emit.c */
 /* Does a value depend on a field of the batch, or on how many samples a rank has, so that its first

@@ -52,7 +52,8 @@ static TermPart average_of(ValueId x, double factor, const char *name) {
 
 /* The number of elements in the whole batch, where this rank and micro-batch has n. */
 static double in_whole_batch(const Elaboration *e, int64_t n) {
-    const RunSettings *s = e->settings;
+    RunSettings *s = e->settings;
+    s->has_loss_of_batch = true;
     return (double)n * ((double)MAX(s->batch, s->local_batch) / (double)s->local_batch);
 }
 

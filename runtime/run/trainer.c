@@ -16,7 +16,11 @@
 #include "run.h"
 #include "state.h"
 
-enum { MAX_METRICS = 32 };
+enum { MAX_METRICS = 64 };
+
+/* What stands between "eval" and the name of a metric. A term that HOST_ADDS to the metric before
+ * the last dot is divided by its weights, if there are any (HOST_DIVIDES), or by its count. */
+enum { HOST_ADDS = '+', HOST_DIVIDES = '/' };
 
 typedef struct Trainer {
     Rank *rank;
@@ -26,7 +30,8 @@ typedef struct Trainer {
     uint64_t slot_bytes;
     double step[STEP_SLOTS];
     int n_metric, n_term;
-    const char *metric_name[MAX_METRICS]; /* "loss", "accuracy" */
+    const char *metric_name[MAX_METRICS]; /* "loss", "loss.cross_entropy", "accuracy" */
+    char metric_mark[MAX_METRICS];        /* HOST_ADDS, HOST_DIVIDES, or '.' */
     const char *term_name[MAX_METRICS];   /* "loss.cross_entropy", of a step */
     const char *term_at[MAX_METRICS];
     double term[MAX_METRICS];
@@ -55,13 +60,14 @@ static int find_states(Trainer *t) {
     for (uint64_t i = 0; i < p->n_states; i++) {
         const char *name = plan_string(p, p->states[i].name);
         if (p->states[i].role != STATE_METRIC) continue;
-        bool evaluation = !strncmp(name, "eval.", 5), term = !strncmp(name, "loss.", 5);
+        bool evaluation = !strncmp(name, "eval", 4), term = !strncmp(name, "loss.", 5);
         if (t->n_metric == MAX_METRICS || t->n_term == MAX_METRICS) {
             snprintf(t->rank->error, ERROR_BYTES, "the plan has more than %d metrics or terms",
                      MAX_METRICS - 1);
             return EXIT_CORRUPT;
         }
         if (evaluation) {
+            t->metric_mark[t->n_metric] = name[4];
             t->metric_name[t->n_metric] = name + 5;
             t->metric_at[t->n_metric++] = arena + p->states[i].address;
         } else if (term) {
@@ -202,6 +208,41 @@ static int take_predictions(Trainer *t, const ProgramCall *c, bool *stop) {
     return !code && c->ends && !*stop ? predictor_finish(t->rank) : code;
 }
 
+static int find_metric(const Trainer *t, char mark, const char *name, size_t n) {
+    for (int i = 0; i < t->n_metric; i++)
+        if (t->metric_mark[i] == mark && strlen(t->metric_name[i]) == n &&
+            !memcmp(t->metric_name[i], name, n))
+            return i;
+    return -1;
+}
+
+static double term_mean(const Trainer *t, int i) {
+    int k = find_metric(t, HOST_DIVIDES, t->metric_name[i], strlen(t->metric_name[i]));
+    return exact_term(t->metric[i], k < 0 ? NULL : t->metric[k]);
+}
+
+/* The means of the evaluation that the log has: terms of a metric are named after it, unless they
+ * have only a number. */
+static int evaluated_means(Trainer *t, const char **name, double *value) {
+    double mean[MAX_METRICS];
+    int n = 0;
+    for (int i = 0; i < t->n_metric; i++)
+        mean[i] = t->metric_mark[i] == HOST_ADDS ? term_mean(t, i) : exact_mean(t->metric[i]);
+    for (int i = 0; i < t->n_metric; i++) {
+        const char *dot = strrchr(t->metric_name[i], '.');
+        if (t->metric_mark[i] != HOST_ADDS || !dot) continue;
+        int of = find_metric(t, '.', t->metric_name[i], (size_t)(dot - t->metric_name[i]));
+        if (of >= 0) mean[of] += mean[i];
+    }
+    for (int i = 0; i < t->n_metric; i++) {
+        const char *dot = strrchr(t->metric_name[i], '.');
+        if (t->metric_mark[i] == HOST_DIVIDES || (dot && dot[1] >= '0' && dot[1] <= '9')) continue;
+        name[n] = t->metric_name[i];
+        value[n++] = mean[i];
+    }
+    return n;
+}
+
 static int add_metrics(Trainer *t, const ProgramCall *c, bool *stop) {
     Rank *r = t->rank;
     if (r->predictor) return take_predictions(t, c, stop);
@@ -211,10 +252,11 @@ static int add_metrics(Trainer *t, const ProgramCall *c, bool *stop) {
         for (int k = 0; k < EXACT_WORDS; k++) t->metric[i][k] += t->words[k];
     }
     if (!c->ends) return 0;
+    const char *name[MAX_METRICS];
     double value[MAX_METRICS];
-    for (int i = 0; i < t->n_metric; i++) {
-        value[i] = exact_mean(t->metric[i]);
-        if (strcmp(t->metric_name[i], "loss")) continue;
+    int n = evaluated_means(t, name, value);
+    for (int i = 0; i < n; i++) {
+        if (strcmp(name[i], "loss")) continue;
         t->evaluated = c->step + 1;
         t->evaluation = value[i];
     }
@@ -223,7 +265,7 @@ static int add_metrics(Trainer *t, const ProgramCall *c, bool *stop) {
     if (r->rank == 0)
         keep_log_error(t,
                        metrics_eval(t->run->metrics, t->run->options->eval_only ? 0 : c->step + 1,
-                                    t->n_metric, t->metric_name, value, r->error));
+                                    n, name, value, r->error));
     rank_writes(r, false);
     return agree_to_stop(t, stop);
 }

@@ -65,6 +65,12 @@ void loss_scale_fill(const PlanSettings *s, const LossScale *x, int64_t step,
     fill_corrections(s, updates, out);
 }
 
+double exact_term(const int64_t words[EXACT_WORDS], const int64_t *weights) {
+    double divisor = weights ? exact_value(weights) : (double)words[EXACT_COUNT];
+    if (words[EXACT_NONFINITE] || (weights && weights[EXACT_NONFINITE])) return NAN;
+    return divisor == 0 ? 0 : exact_value(words) / divisor;
+}
+
 double exact_mean(const int64_t words[EXACT_WORDS]) {
     if (words[EXACT_NONFINITE] != 0 || words[EXACT_COUNT] == 0) return NAN;
     return exact_value(words) / (double)words[EXACT_COUNT];

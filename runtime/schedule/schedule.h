@@ -66,5 +66,7 @@ void loss_scale_fill(const PlanSettings *s, const LossScale *x, int64_t step,
                      double out[STEP_SLOTS]);
 /* Sum / count; NaN when a term was not finite or there is no term. */
 double exact_mean(const int64_t words[EXACT_WORDS]);
+/* Of a term of a loss: sum / sum of the weights, or / count if they are NULL; 0 / 0 adds 0. */
+double exact_term(const int64_t words[EXACT_WORDS], const int64_t *weights);
 
 #endif

@@ -317,6 +317,7 @@ bool oracle_follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
     case OP_balance_grad:
     case OP_average_loss:
     case OP_average_grad: return follow_stats(o, r, i);
+    case OP_total: *out = (Data){.kind = IS_TERM, .group = OP_total}; return true;
     case OP_loss_term:
         *out = (Data){.kind = IS_TERM, .group = OP_loss_term};
         return in->n_in < 2 || follow_stats(o, r, i);

@@ -42,21 +42,21 @@ error[E0230]: a plan with train.cache cannot evaluate, so it excludes train.eval
 1 | train.eval_every=1
   |                  ^
   |
-  = help: write eval_every = none
+  = help: write eval_every = none in this plan, which trains and generates; a plan without train.cache evaluates the same weights
 error[E0230]: a plan with train.cache cannot evaluate, so it excludes train.predict
  --> -s:1:15
   |
 1 | train.predict=model(inputs)
   |               ^^^^^^^^^^^^^
   |
-  = help: write predict = none
+  = help: write predict = none in this plan, which trains and generates; a plan without train.cache evaluates the same weights
 error[E0230]: a plan with train.cache cannot evaluate, so it excludes train.metric
  --> -s:1:14
   |
 1 | train.metric=accuracy(model(inputs), targets)
   |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: write metric = none
+  = help: write metric = none in this plan, which trains and generates; a plan without train.cache evaluates the same weights
 error[E0230]: train.cache needs what --generate needs: rows of at least two tokens, not of mlm or span_corruption, and a cross entropy
   --> m.fsd:12:85
    |

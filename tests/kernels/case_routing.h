@@ -146,6 +146,12 @@
         .n_in = 1, .n_out = 1, .in = {IN(DT_I32, TARGETS, r, d)}, .out = {WORDS},                  \
         .reference = ref_count_targets, .limit = 9, .exact = true                                  \
     }
+#define TOTAL(weight, r, d)                                                                        \
+    {                                                                                              \
+        .op = OP_total, .title = "total " #weight, .attr = {.alpha = weight}, .n_in = 1,           \
+        .n_out = 1, .in = {IN(MIX, SMALL, r, d)}, .out = {WORDS}, .reference = ref_total,          \
+        .limit = 9, .exact = true                                                                  \
+    }
 #define LOSS_TERM(name, n, ...)                                                                    \
     {                                                                                              \
         .op = OP_loss_term, .title = "loss_term " name, .attr = {.alpha = 0.01}, .n_in = n,        \

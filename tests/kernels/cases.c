@@ -375,6 +375,8 @@ const Case cases[] = {
     LOSS_TERM("of a weighted mean", 2, IN(DT_I64, DERIVED, WEIGHTED_WORDS)),
     LOSS_TERM("of a step", 2, IN(DT_I64, DERIVED, STATISTICS(AVERAGE_WORDS, 5))),
     LOSS_TERM("alone", 1, {{0}}),
+    TOTAL(1, 7, 331),
+    TOTAL(-0.3, 300, 257),
     {.op = OP_mse,
      .title = "mse",
      .n_in = 2,

@@ -241,6 +241,11 @@ REF(average) {
     out[0][out_n(c, 0) - 2] = 1;
     out[0][out_n(c, 0) - 1] = (double)c->attr.count;
 }
+REF(total) {
+    memset(out[0], 0, sizeof(double) * EXACT_COUNT);
+    EACH(i, in_n(c, 0)) out[0][0] += c->attr.alpha * in[0][i];
+    out[0][EXACT_COUNT] = (double)in_n(c, 0);
+}
 REF(average_loss) {
     int64_t words = in_n(c, 1);
     memcpy(out[0], in[0], sizeof(double) * EXACT_WORDS);

@@ -280,8 +280,15 @@ TEST(exact_sums_lose_nothing) {
     add_exact(words, 0x1p-60);
     assert_true(exact_value(words) == 0.625 + 0x1p-60 || exact_value(words) == 0.625);
     assert_true(exact_mean(words) == exact_value(words) / 4);
+    int64_t weights[EXACT_WORDS] = {0};
+    assert_true(exact_term(words, NULL) == exact_mean(words));
+    assert_true(exact_term(words, weights) == 0);
+    add_exact(weights, 0.5);
+    assert_true(exact_term(words, weights) == exact_value(words) / 0.5);
+    weights[EXACT_NONFINITE] = 1;
+    assert_true(isnan(exact_term(words, weights)));
     words[EXACT_NONFINITE] = 1;
-    assert_true(isnan(exact_mean(words)));
+    assert_true(isnan(exact_mean(words)) && isnan(exact_term(words, NULL)));
     int64_t negative[EXACT_WORDS] = {0};
     for (int i = 0; i < 1000; i++) add_exact(negative, -0.1f);
     assert_true(fabs(exact_value(negative) + 1000 * (double)0.1f) < 1e-9);

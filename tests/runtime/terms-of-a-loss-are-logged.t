@@ -51,4 +51,4 @@ dp=2,cp=2 step lm 4.85210 flat 0.23542 rare 2.42609 True
 dp=2,cp=2 eval lm 4.85221 flat 0.23542 rare 2.42615 True
 pp=2,dp=2 step lm 4.85206 flat 0.23542 rare 2.42611 True
 pp=2,dp=2 step lm 4.85210 flat 0.23542 rare 2.42609 True
-pp=2,dp=2 eval lm 4.85221 flat 0.23542 rare 2.42612 True
+pp=2,dp=2 eval lm 4.85221 flat 0.23542 rare 2.42615 True

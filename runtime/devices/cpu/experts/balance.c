@@ -91,6 +91,15 @@ static void add_term(Operand loss, Result out, double term, double targets) {
     exact_finish(&exact, out.at);
 }
 
+/* Its value times alpha; what is not finite stays so. */
+static void multiply_words(int64_t *words, double alpha) {
+    int64_t zeros[EXACT_WORDS] = {
+        [EXACT_COUNT] = words[EXACT_COUNT], [EXACT_NONFINITE] = words[EXACT_NONFINITE]};
+    Operand from = {.at = zeros};
+    Result to = {.at = words};
+    add_term(from, to, alpha * exact_value(words), 1.0);
+}
+
 static double balance_term(const int64_t *stats, int64_t experts, double alpha) {
     double sum = 0.0, tokens = (double)stats[2 * experts];
     for (int64_t e = 0; e < experts; e++)
@@ -202,6 +211,16 @@ KERNEL(average) {
     if (input(l, 1).dtype != DT_I32) stats[AVERAGE_TARGETS] *= calls;
     stats[out.n - 2] = 1;
     stats[out.n - 1] = calls;
+    return 0;
+}
+
+KERNEL(total) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    double alpha = l->call->attr->alpha;
+    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS) return bad_operands(l);
+    add_elements(l, x, out.at);
+    if (alpha != 1.0) multiply_words(out.at, alpha);
     return 0;
 }
 

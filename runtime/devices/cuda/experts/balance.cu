@@ -136,8 +136,19 @@ DEVICE double targets_of_rank(int64_t counted, const int64_t *stats, StatisticsF
     return (double)stats[AVERAGE_TARGETS] / (double)stats[f.n - CALLS_WORDS];
 }
 
-/* One warp. A term for each target of this rank, in three parts, which together hold a double; with
- * the loss, unless that is only asked for their number. */
+/* One warp, each of whose lanes has a double that is 0 except for the first: it is added in three
+ * parts, which together hold it. */
+DEVICE void add_double(int64_t *words, double x) {
+    float parts[3];
+    for (int k = 0; k < 3; k++) {
+        parts[k] = (float)x;
+        x -= (double)parts[k];
+    }
+    exact_add<3>(words, parts, false);
+}
+
+/* One warp. A term for each target of this rank; with the loss, unless that is only asked for their
+ * number. */
 __global__ void __launch_bounds__(WARP)
     add_term(int64_t *words, const int64_t *loss, const int64_t *stats, StatisticsForm f,
              double alpha, bool with_loss) {
@@ -145,17 +156,12 @@ __global__ void __launch_bounds__(WARP)
     int lane = threadIdx.x;
     if (lane < EXACT_WORDS) words[lane] = with_loss || lane == EXACT_COUNT ? loss[lane] : 0;
     __syncwarp();
-    float parts[3] = {};
+    double term = 0.0;
     if (lane == 0) {
-        double term =
-            f.mean ? average_term(stats, f, alpha) : balance_term(stats, (f.n - 2) / 2, alpha);
-        double rest = term * targets_of_rank(words[EXACT_COUNT], stats, f);
-        for (int k = 0; k < 3; k++) {
-            parts[k] = (float)rest;
-            rest -= (double)parts[k];
-        }
+        term = f.mean ? average_term(stats, f, alpha) : balance_term(stats, (f.n - 2) / 2, alpha);
+        term *= targets_of_rank(words[EXACT_COUNT], stats, f);
     }
-    exact_add<3>(words, parts, false);
+    add_double(words, term);
 }
 
 static int put_term(const Launch *l, bool with_loss) {
@@ -272,6 +278,29 @@ KERNEL(average) {
     if (!code && calls) code = LAUNCH(l, set_calls, 1, 1, 0, stats + out.n - CALLS_WORDS, calls);
     if (code || !weighted) return code;
     return launch_sum(l, stats + AVERAGE_WORDS, input(l, 2), Counted{});
+}
+
+/* One warp. The value of the words times alpha; what is not finite stays so. */
+__global__ void __launch_bounds__(WARP) multiply_words(int64_t *words, double alpha) {
+    begin_kernel();
+    int lane = threadIdx.x;
+    double value = lane == 0 ? alpha * exact_value(words) : 0.0;
+    __syncwarp();
+    if (lane < EXACT_BINS) words[lane] = 0;
+    __syncwarp();
+    add_double(words, value);
+}
+
+KERNEL(total) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    int64_t *words = (int64_t *)out.at;
+    double alpha = l->call->attr->alpha;
+    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS) return bad_operands(l);
+    int code = launch_result(l, launch_set(l, words, 0, (size_t)out.n * 8));
+    if (!code) code = launch_sum(l, words, x, Counted{});
+    if (code || alpha == 1.0) return code;
+    return LAUNCH(l, multiply_words, 1, WARP, 0, words, alpha);
 }
 
 __global__ void __launch_bounds__(AVERAGE_THREADS) count_all_targets(int64_t *words, Counted c) {
