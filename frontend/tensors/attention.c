@@ -102,14 +102,14 @@ static int64_t window_of(const BuiltinCall *c, const ExprValue *q, const ExprVal
 /* Operands after k and v: returns their number. */
 static uint32_t add_terms(const BuiltinCall *c, ExprValue *in, const ExprValue *q,
                           const ExprValue *k) {
-    const ExprValue *bias = call_operand(c, "bias"), *mask = call_operand(c, "mask"),
-                    *documents = call_operand(c, "documents"), *sinks = call_operand(c, "sinks");
+    const ExprValue *bias = call_operand(c, "bias"), *sinks = call_operand(c, "sinks");
+    bool documents = value_is_tensor(call_operand(c, "documents"));
     bool heads = q->type.rank == 4 && k->type.rank == 4;
     uint32_t n = 0;
     if (value_is_tensor(sinks)) in[n++] = *sinks;
     if (value_is_tensor(bias)) in[n++] = heads ? for_each_head(c->s, c->at, *bias, q, k) : *bias;
-    if (value_is_tensor(documents)) mask = documents;
-    if (value_is_tensor(mask)) in[n++] = ids_of(c->s, mask, c->at);
+    if (documents || value_is_tensor(call_operand(c, "mask")))
+        in[n++] = operand_of_ids(c, documents ? "documents" : "mask");
     return n;
 }
 
@@ -150,6 +150,7 @@ ExprValue run_attention(const BuiltinCall *c) {
     if (a.documents && refuse_documents(c, q, k)) return call_failed(c);
     for (int i = 0; alike && i < 3; i++) in[i] = pad_last_axis(c->s, c->at, in[i], width);
     uint32_t n = 3 + add_terms(c, in + 3, q, k);
+    if (in[n - 1].kind == VALUE_ERROR) return call_failed(c);
     if (!emit_op(c->s, kind, &a, c->info->name, c->at, in, n, &op)) return call_failed(c);
     return result_of(c, op, q, v);
 }

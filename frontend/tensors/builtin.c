@@ -126,7 +126,8 @@ static ExprValue run_rope(const BuiltinCall *c) {
     if (!value_is_tensor(positions)) return run_op(c);
     if (positions->type.rank == 1 && x->type.rank == 4)
         *positions = for_each_sample(c->s, c->at, positions, x);
-    *positions = ids_of(c->s, positions, c->at);
+    *positions = operand_of_ids(c, "positions");
+    if (positions->kind == VALUE_ERROR) return call_failed(c);
     if (refuse_unlike_samples(c->s, c->info->name, c->at, (ExprValue[]){*x, *positions}, 2))
         return call_failed(c);
     return run_op(c);

@@ -82,12 +82,20 @@ static ExprValue soft_cross_entropy(const BuiltinCall *c, ExprValue x, ExprValue
     return map2(c, OP_sub, of_all, row_sum(c, map2(c, OP_mul, p, x)));
 }
 
+/* Has each row of scores one number, and not one for each class? */
+static bool are_labels(const BuiltinCall *c, const ExprValue *in) {
+    return in[1].kind == VALUE_TENSOR && in[1].type.rank + 1 == in[0].type.rank &&
+           value_has_samples(c->s->elaboration, in[1].tensor);
+}
+
 ExprValue run_cross_entropy(const BuiltinCall *c) {
     ExprValue in[2] = {*call_operand(c, "logits"), *call_operand(c, "targets")};
     bool each = call_operand(c, "each")->boolean;
     Attrs a = {.ignore = call_operand(c, "ignore")->integer,
                .z = value_number(call_operand(c, "z"))};
     OpId op;
+    if (are_labels(c, in)) in[1] = operand_of_ids(c, "targets");
+    if (in[1].kind == VALUE_ERROR) return call_failed(c);
     if (in[1].type.dtype != DT_I32)
         return mean_or_each(c, without_last(c, soft_cross_entropy(c, in[0], in[1])));
     if (!emit_op(c->s, each ? OP_cross_entropy_each : OP_cross_entropy, &a, c->info->name, c->at,

@@ -34,6 +34,8 @@ ExprValue call_result(const BuiltinCall *c, OpId op, uint32_t j);
 /* ids.c */
 /* v as integers, if it is f32 of which only integers are known to come; else v. */
 ExprValue ids_of(Scope *s, const ExprValue *v, Span at);
+/* The operand as such; an error if fractions could come. */
+ExprValue operand_of_ids(const BuiltinCall *c, const char *name);
 /* True after an error: some of these ids surely have no entry along that axis of the table. */
 bool refuse_far_ids(Scope *s, Span at, const char *name, const ExprValue *table, int axis,
                     const ExprValue *ids);

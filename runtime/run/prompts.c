@@ -82,7 +82,8 @@ static int check_length(const Run *run, const Prompt *p, int64_t line, char *err
     if (p->n + tokens - 1 <= most) return 0;
     return refuse(run, line, error,
                   "%lld tokens and --tokens %lld more do not fit into the cache of this plan, "
-                  "which has %lld positions (data.length)",
+                  "which has %lld positions (data.length)\nhelp: compile with a larger "
+                  "data.length, or without train.cache",
                   (long long)p->n, (long long)tokens, (long long)most);
 }
 

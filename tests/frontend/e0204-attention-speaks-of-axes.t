@@ -31,9 +31,9 @@ train { loss = cross_entropy(model(inputs), targets) }
 error[E0204]: `attention` cannot take [B, T, H, hd], [B, T, H, hd], [B, T, H, hd] and [B*T]
   --> m.fsd:11:9
    = help: mask must be i32[B, ..., S], not i32[8]
-error[E0204]: `attention` cannot take [B, T, H, hd], [B, T, H, hd], [B, T, H, hd] and [B, T, H*hd]
-  --> m.fsd:12:9
-   = help: mask must be i32, not f32[1, 8, 8]
+error[E0204]: `mask` of `attention` must be integers
+  --> m.fsd:12:35
+   = help: these can be fractions: int(..) cuts them off
 error[E0204]: `attention` cannot take [B, T, H, hd], [B, T, H, hd], [B, T, H, hd] and [H, T, 2]
   --> m.fsd:13:9
    = help: bias f32[4, 8, 2] has S = 2, k f32[1, 8, 4, 2] has S = 8

@@ -48,9 +48,9 @@ error[E0311]: `p` of `dropout` must be below 1, not 1
   --> m.fsd:12:20
 error[E0310]: `x` of `round` must be a number, not a tensor
   --> m.fsd:13:15
-error[E0204]: `attention` cannot take [B, T, 3], [B, T, 3], [B, T, 3] and [B, T, 3]
-  --> m.fsd:14:9
-   = help: q must be [B, T, H, h], not f32[1, 3, 3]
+error[E0204]: `mask` of `attention` must be integers
+  --> m.fsd:14:35
+   = help: these can be fractions: int(..) cuts them off
 error[E0310]: `weight` of `rms_norm` must be a tensor, not none
   --> m.fsd:15:30
 ==== exit 1

@@ -119,6 +119,7 @@ masked dp=2,tp=2 True 5 True True
 1
 ==== err
 error: --generate: 3 tokens and --tokens 13 more do not fit into the cache of this plan, which has 12 positions (data.length)
+help: compile with a larger data.length, or without train.cache
 error: the plan has train.cache: it can train and --generate, and neither evaluate nor --predict
 help: compile with -s train.cache=false
 error: the plan has train.cache: it can train and --generate, and neither evaluate nor --predict
