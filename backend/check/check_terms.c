@@ -152,6 +152,8 @@ static const PlanInstr *maker_of_parts(const Check *c, const PlanInstr *in) {
  * with the attributes of both, on what both read. */
 static bool merged_part(const Check *c, const PlanInstr *in, Part *part) {
     uint16_t op = 0;
+    uint64_t def = in->n_in ? c->p->values[c->operands[in->first_in]].def : NO_INSTR;
+    if (def == NO_INSTR || !check_moves_parts(c, c->p->instrs[def].op)) return false;
     while (op < OP_COUNT && (!op_info[op].part || op_info[op].merge != in->op)) op++;
     if (op == OP_COUNT) return false;
     const PlanInstr *made = maker_of_parts(c, in);

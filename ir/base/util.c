@@ -126,8 +126,9 @@ void *arena_alloc(Arena *a, size_t bytes) {
         }
         return own + 1;
     }
+    /* Many arenas hold little. */
     size_t least = ARENA_BLOCK, size = MIN(MAX(least, a->filled / 4), 128 * least);
-    if (!a->filled) size = MAX(least / 16, rounded); /* many arenas hold little */
+    if (a->filled < least) size = MAX(MIN(least, MAX(least / 16, 2 * a->filled)), rounded);
     ArenaBlock *b = block_new(size);
     b->next = a->blocks;
     a->blocks = b;

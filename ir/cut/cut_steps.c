@@ -31,7 +31,7 @@ typedef struct CutSteps {
     uint32_t n, n_values;
     bool is_formula;
     bool one_shape; /* of a formula without moves: axes of all values count from the last one */
-    CutStep step[FORMULA_STEPS];
+    CutStep *step;
     Type type[MOST_VALUES];
     uint8_t result[FORMULA_RESULTS]; /* the value of each result */
 } CutSteps;
@@ -131,10 +131,12 @@ bool cut_is_made_of_steps(const CutOp *op) {
     return op->kind == OP_fused || op_parts(op->kind)->n > 0;
 }
 
-static bool find_steps(const CutOp *op, CutSteps *all) {
+static bool find_steps(const CutOp *op, CutSteps *all, Arena *arena) {
     all->n = all->n_values = 0;
     if (op->n_in + op->n_out + MOST_INNER > MOST_VALUES || op->n_out > FORMULA_RESULTS)
         return false;
+    uint32_t most = op->kind == OP_fused ? op->n_step : op_parts(op->kind)->n;
+    all->step = arena_array(arena, CutStep, most + 1);
     return op->kind == OP_fused ? steps_of_formula(op, all) : steps_of_parts(op, all);
 }
 
@@ -356,7 +358,7 @@ static void find_step_cuts(CutStep *step, Arena *arena) {
 void cut_steps(CutSearch *search) {
     Arena *arena = arena_child(search->arena);
     CutSteps *all = arena_new_of(arena, CutSteps);
-    if (find_steps(search->op, all)) {
+    if (find_steps(search->op, all, arena)) {
         for (uint32_t k = 0; k < all->n; k++) find_step_cuts(&all->step[k], arena);
         for (uint32_t k = 0; k < all->n; k++)
             for (uint32_t c = 0; c < all->step[k].n_cuts; c++) {
@@ -377,7 +379,7 @@ void cut_steps(CutSearch *search) {
 bool cut_steps_keep_partial(const CutOp *op, const bool *partial) {
     Arena *arena = arena_new();
     CutSteps *all = arena_new_of(arena, CutSteps);
-    bool is[MOST_VALUES] = {false}, keeps = find_steps(op, all);
+    bool is[MOST_VALUES] = {false}, keeps = find_steps(op, all, arena);
     for (uint32_t i = 0; i < op->n_in && keeps; i++) is[i] = partial[i];
     for (uint32_t k = 0; k < all->n && keeps; k++) {
         const CutStep *step = &all->step[k];

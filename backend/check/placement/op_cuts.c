@@ -172,9 +172,9 @@ static bool is_unhinted(const Placing *s, uint32_t j) {
 
 /* Places of results with which the op agrees. */
 typedef struct Reading {
-    int64_t runs;
-    int unhinted; /* results that are cut in another way than the plan says */
-    int unlike;   /* results whose runs have another length than those of the first operand */
+    int64_t runs, cut; /* cut: results that are */
+    int unhinted;      /* results that are cut in another way than the plan says */
+    int unlike;        /* results whose runs have another length than those of the first operand */
     int number, scaled;
     Place *place;
 } Reading;
@@ -187,6 +187,40 @@ static int compare_readings(const void *a, const void *b) {
     return x->number - y->number;
 }
 
+/* The places that results have now. */
+static Reading reading_of(const Placing *s, uint32_t which, int number) {
+    Reading r = {.number = number, .scaled = s->scaled};
+    for (uint32_t j = 0; j < s->n_out; j++) {
+        r.runs += s->place[s->n_in + j].outer;
+        r.cut += s->place[s->n_in + j].kind == PLACE_CUT;
+        r.unhinted += is_unhinted(s, j);
+        r.unlike += s->c->by_length && run_length(s, s->n_in + j) != run_length(s, which);
+    }
+    return r;
+}
+
+/* Does no other reading come before it? */
+static bool is_first(const Placing *s, const Reading *r) {
+    return !s->c->refused[s->i] && r->runs == r->cut && !r->unlike && !r->unhinted;
+}
+
+/* As the plan says, which as a rule is the first of all. */
+static bool try_hint(Placing *s, uint32_t which) {
+    if (s->c->refused[s->i] || s->n_out > MOST_SEARCHED) return false;
+    const Plan *plan = s->c->p;
+    s->scaled = -1;
+    for (uint32_t j = 0; j < s->n_out; j++) {
+        uint32_t v = check_out(s->c, s->i, j);
+        const Placement *hint = plan_placement(plan, &plan->values[v]);
+        s->dim[j] = -1;
+        for (int i = 0; hint && i < s->c->part[v].rank; i++)
+            if (hint->cut[i] & cut_axis(s->c)) s->dim[j] = i;
+    }
+    if (!try_types(s, which)) return false;
+    Reading r = reading_of(s, which, 0);
+    return is_first(s, &r);
+}
+
 /* A part may be read as part of several whole values: 3 x 6 entries of two ranks as 6 x 6, of whose
  * first dimension each has three runs, or as 3 x 12. Any of them is true; those that the plan gives
  * as a hint come first, then those with the fewest runs, then those whose runs are as long as an
@@ -196,26 +230,20 @@ static bool find_cut(Placing *s) {
     uint32_t which = 0;
     while (which < s->n_in && s->place[which].kind != PLACE_CUT) which++;
     if (which == s->n_in) return false;
+    if (try_hint(s, which)) return true;
     typedef VEC(Reading) Readings;
     Readings all = {0};
-    bool simple = false;
-    for (int counts = 0; counts <= has_counts(s) && !simple; counts++) {
+    bool first = false;
+    for (int counts = 0; counts <= has_counts(s) && !first; counts++) {
         s->scaled = counts ? s->place[which].dim : -1;
         for (uint32_t j = 0; j < s->n_out; j++) s->dim[j] = -1;
         do {
             if (!try_types(s, which)) continue;
-            Reading r = {.number = (int)all.n, .scaled = s->scaled};
-            uint32_t cut = 0;
-            for (uint32_t j = 0; j < s->n_out; j++) {
-                r.runs += s->place[s->n_in + j].outer;
-                cut += s->place[s->n_in + j].kind == PLACE_CUT;
-                r.unhinted += is_unhinted(s, j);
-                r.unlike += s->c->by_length && run_length(s, s->n_in + j) != run_length(s, which);
-            }
+            Reading r = reading_of(s, which, (int)all.n);
             r.place = arena_copy(s->scratch, s->place + s->n_in, (s->n_out + 1) * sizeof *r.place);
             vec_push(s->scratch, &all, r);
-            simple = !s->c->refused[s->i] && r.runs == cut && !r.unlike && !r.unhinted;
-        } while (!simple && next_choice(s));
+            first = is_first(s, &r);
+        } while (!first && next_choice(s));
     }
     if (all.n) qsort(all.at, all.n, sizeof *all.at, compare_readings);
     if (s->c->refused[s->i] >= all.n) return false;
