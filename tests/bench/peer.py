@@ -2,8 +2,9 @@
 
     peer.py MODE        MODE: eager, compile (BENCH_THREADS threads, 2);
                         bf16 (all of it), autocast: eager with bf16;
-                        fsdp2, fsdp1 (SHARD_GRAD_OP), ddp, hybrid (fsdp2 on a mesh of 2 x 1): two
-                        ranks of one thread, gloo
+                        fsdp2, fsdp1 (SHARD_GRAD_OP), ddp, hybrid (fsdp2 on a mesh of 2 x 1),
+                        dtensor (tensor parallel with sequence parallel): two ranks of one thread,
+                        gloo
 
 BENCH_MODEL: gpt2 (124M, the default) or gpt-text, the model of models/gpt-text.fsd. Shapes:
 BENCH_SHAPE (4x64) samples and tokens per step over all ranks, f32, fused AdamW, no clipping, the
@@ -38,10 +39,11 @@ class Block(nn.Module):
         self.up, self.down = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
 
     def forward(self, x):
-        b, t, _ = x.shape
-        q, k, v = self.qkv(self.ln_1(x)).view(b, t, 3, H, D // H).permute(2, 0, 3, 1, 4)
+        qkv = self.qkv(self.ln_1(x))
+        b, t, _ = qkv.shape
+        q, k, v = qkv.view(b, t, 3, -1, D // H).permute(2, 0, 3, 1, 4)
         a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.out(a.transpose(1, 2).reshape(b, t, D))
+        x = x + self.out(a.transpose(1, 2).reshape(b, t, -1))
         return x + self.down(F.gelu(self.up(self.ln_2(x)), approximate="tanh"))
 
 
@@ -54,8 +56,11 @@ class GPT(nn.Module):
         self.head = nn.Linear(D, V, bias=False)
         self.head.weight = self.wte.weight
 
+    def positions(self, count):
+        return self.wpe.weight[:count]
+
     def forward(self, ids, targets):
-        x = self.wte(ids) + self.wpe.weight[: ids.shape[1]]
+        x = self.wte(ids) + self.positions(ids.shape[1])
         for block in self.h:
             x = block(x)
         return F.cross_entropy(self.head(self.ln_f(x)).flatten(0, 1), targets.flatten())
@@ -101,11 +106,42 @@ def sharded_in_backward(model):
     )
 
 
+def shared_out(model, world):
+    """As torchtitan does it: rows between products are shared out, too, and the loss's logits. A
+    rank's part of qkv are its own heads, as if its rows were dealt out so."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Replicate, Shard
+    from torch.distributed.tensor import parallel as tp
+
+    columns = tp.ColwiseParallel(input_layouts=Shard(1))
+    rows = tp.RowwiseParallel(output_layouts=Shard(1))
+    norm = tp.SequenceParallel()
+    plan = {
+        "wte": tp.RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1)),
+        "wpe": tp.ColwiseParallel(input_layouts=Replicate(), output_layouts=Shard(0)),
+        "h.*.ln_1": norm,
+        "h.*.qkv": columns,
+        "h.*.out": rows,
+        "h.*.ln_2": norm,
+        "h.*.up": columns,
+        "h.*.down": rows,
+        "ln_f": norm,
+        "head": tp.ColwiseParallel(
+            input_layouts=Shard(1), output_layouts=Shard(-1), use_local_output=False
+        ),
+    }
+    model = tp.parallelize_module(model, init_device_mesh("cpu", (world,)), plan)
+    model.head.weight = model.wte.weight
+    model.positions = lambda count: model.wpe(torch.arange(count))
+    return model
+
+
 WRAPPERS = {
     "fsdp2": lambda model, world: fully_sharded(model, world),
     "hybrid": lambda model, world: fully_sharded(model, world, 1),
     "fsdp1": lambda model, world: sharded_in_backward(model),
     "ddp": lambda model, world: nn.parallel.DistributedDataParallel(model),
+    "dtensor": shared_out,
 }
 
 
@@ -120,7 +156,11 @@ def rank_main(rank, mode, world, port, results):
     os.sched_setaffinity(0, {processors[rank % len(processors)]})  # this thread, not gloo's
     torch.manual_seed(0)
     model = WRAPPERS[mode](GPT(), world)
-    results.put(train(model, B // world))
+    if mode == "dtensor":
+        with torch.distributed.tensor.parallel.loss_parallel():
+            results.put(train(model, B))
+    else:
+        results.put(train(model, B // world))
     torch.distributed.barrier()
     torch.distributed.destroy_process_group()
 
