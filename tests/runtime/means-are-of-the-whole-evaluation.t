@@ -66,6 +66,3 @@ tp True True
 cp True True
 pp True True
 all True True
-==== err
-note[W0404]: not gathered for backward, which does not read their parameters: the root
-
