@@ -14,6 +14,7 @@ static const struct {
     {"shard.strategy", {"full", "grads", "states", "none"}},
     {"train.accumulate", {NULL}},
     {"shard.accumulate", {"sharded", "local"}},
+    {"shard.gather_again", {"true", "false"}},
     {"shard.recompute", {"none", "(@, keep = [linear, attention])", "(@, keep = attention)", "@"}},
     {"shard.offload",
      {"none", "(states = cpu)", "(states = cpu, grads = cpu)",

@@ -22,13 +22,13 @@ gpt-text.fsd 4 -s L=1 --mesh rep=2,dp=2,cp=2 -s train.accumulate=2 -s shard.resh
 samples: 11
 length: 128
 ranks: 8
-12 settings, exit 0
+13 settings, exit 0
 gpt-text.fsd 4 -s L=2 --mesh dp=2,tp=2 -s shard.strategy=grads --outside 1MB
 samples: 2
 length: 69
 ranks: 0
 together: -s train.accumulate=4
-12 settings, exit 0
+13 settings, exit 0
 mlp.fsd 4 -s hidden=64 -s train.batch=32 -n 2
 samples: 159
 length: 0
