@@ -73,11 +73,12 @@ struct Execution {
             return;
         }
         char *to = address.at(get<int64_t>(t, CUDNN_ATTR_TENSOR_UNIQUE_ID));
+        bool unsteady = mode_is("unsteady");
         size_t n = x.size() - (mode_is("partial") ? (size_t)s.dim[3] : 0);
         for (size_t i = 0; i < n; i++) {
             int64_t at = in_memory(s, (int64_t)i);
             uint32_t bits = __float_as_uint(x[i]);
-            if (mode_is("unsteady") && i == n / 2 && run % 2) bits ^= 1u << 16;
+            if (unsteady && i == n / 2 && run % 2) bits ^= 1u << 16;
             if (type == CUDNN_DATA_BFLOAT16)
                 ((uint16_t *)to)[at] = (uint16_t)(bits >> 16);
             else
@@ -91,7 +92,8 @@ struct Execution {
         const Descriptor *c = link(d, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
         Shape sa = shape_of(a), sb = shape_of(b), sc = shape_of(c);
         Values x = load(a), y = load(b), z((size_t)elements(sc));
-        int64_t depth = sa.dim[3], columns = sc.dim[3], rows = sc.dim[2];
+        int64_t depth = sa.dim[3], multiplied = depth - mode_is("wrong"), columns = sc.dim[3],
+                rows = sc.dim[2];
         if (sb.dim[2] != depth || sb.dim[3] != columns || sa.dim[2] != rows)
             emulate_fail("cuDNN: sizes of a product do not fit");
         for (int64_t i = 0; i < (int64_t)z.size(); i++) {
@@ -102,7 +104,7 @@ struct Execution {
             const float *p = &x[(size_t)(((batch * sa.dim[1] + ha) * rows + row) * depth)];
             const float *q = &y[(size_t)((batch * sb.dim[1] + hb) * depth * columns + column)];
             float sum = 0;
-            for (int64_t k = 0; k < depth - mode_is("wrong"); k++) sum += p[k] * q[k * columns];
+            for (int64_t k = 0; k < multiplied; k++) sum += p[k] * q[k * columns];
             z[(size_t)i] = sum;
         }
         store(c, z);
