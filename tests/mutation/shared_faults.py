@@ -186,7 +186,8 @@ def main():
             with open(TABLE, "w", encoding="utf-8") as f:
                 f.write("\n\n".join([head, *texts]) + "\n")
     seen_by = {f.seen.split(" ")[0] for f in chosen} - {""}
-    plant.build(plant.PROGRAMS + plant.KERNELS)
+    in_c = [name for name in seen_by if name.startswith("build/")]
+    plant.build(plant.PROGRAMS + plant.KERNELS + in_c)
     for test, late in tests.failures(tests.find([t for t in seen_by if "/" in t] or ["-"])):
         print(f"{test} fails without any change{late}")
     print(f"{len(chosen)} faults, {survived} survived")
