@@ -4,9 +4,10 @@
     tests/bench/families.py PYTHON [--rounds 3] [--steps 6] [--threads 2] [--only llama]
 
 PYTHON has torch and transformers. Both train the model of one config.json with random weights; its
-AdamW is fused, its weights and values are bf16 (ours: f32 master weights), its allocator and threads
-are those of tuned.py. Prints the median and the shortest step of each by `eager` and by `compile`
-(torch.compile), and the ratios; both run alternately, --rounds times. Needs a built fsdpc (ninja).
+AdamW is fused, its weights and values are bf16 (ours: f32 master weights), its allocator and
+threads are those of tuned.py. Prints the median and the shortest step of each, by `eager` and by
+`compile` (torch.compile), and the ratios; both run alternately, --rounds times. Needs a built fsdpc
+(ninja).
 """
 import argparse
 import json
@@ -70,14 +71,15 @@ def peer(name, mode, steps, threads):
 
 
 def target_length(positions):
-    """Of span_corruption(rate = 0.15, span = 3): the spans, a mark before each and one at the end."""
+    """Of span_corruption(rate = 0.15, span = 3): the spans, a mark before each, one at the end."""
     removed = max(round(positions * 0.15), 1)
     return removed + max(round(removed / 3), 1) + 1
 
 
 def run_peer(python, name, mode, options, environment):
-    done = subprocess.run([python, __file__, "--peer", f"{name},{mode},{options.steps},{options.threads}"],
-                          env=environment, stdout=subprocess.PIPE, check=True)
+    what = f"{name},{mode},{options.steps},{options.threads}"
+    done = subprocess.run([python, __file__, "--peer", what], env=environment,
+                          stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -114,10 +116,10 @@ def compare(name, options, folder):
         rounds = [(run_peer(options.python, name, mode, options, environments[fastest]),
                    run_ours(plan, options, folder)) for _ in range(options.rounds)]
         its, ours = ([t for r in rounds for t in r[k]] for k in range(2))
-        median, best = statistics.median(ours) / statistics.median(its), min(ours) / min(its)
-        print(f"{name:8} {mode:8} {statistics.median(its):7.1f} {min(its):7.1f} "
-              f"{statistics.median(ours):7.1f} {min(ours):7.1f} {median:6.2f} {best:6.2f}  {fastest}",
-              flush=True)
+        (their_median, their_best), (median, best) = (
+            (statistics.median(t), min(t)) for t in (its, ours))
+        print(f"{name:8} {mode:8} {their_median:7.1f} {their_best:7.1f} {median:7.1f} {best:7.1f} "
+              f"{median / their_median:6.2f} {best / their_best:6.2f}  {fastest}", flush=True)
 
 
 def main():
@@ -132,9 +134,9 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
+    times = f"{'median':>7} {'best':>7} "
     print(f"{'':17} {'Transformers, ms':>15} {'ours, ms':>15}    ours / its\n"
-          f"{'model':8} {'mode':8} {'median':>7} {'best':>7} {'median':>7} {'best':>7} "
-          f"{'median':>6} {'best':>6}  its allocator")
+          f"{'model':8} {'mode':8} {times}{times}{'median':>6} {'best':>6}  its allocator")
     with tempfile.TemporaryDirectory() as folder:
         for name in CASES:
             if options.only in name:
