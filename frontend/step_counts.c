@@ -72,12 +72,14 @@ static bool are_weights_steady(Elaboration *e, ValueId w) {
     return true;
 }
 
+/* In an evaluation what aux adds is a mean over each batch. */
 bool mark_terms(Elaboration *e, const LossSum *sum) {
     bool floats = type_is_float(&e->graph->values.at[sum->counted].type), any = false;
     bool all = !floats && !is_steady(e, sum->counted, (double)sum->ignore);
     for (uint32_t i = 0; i < e->aux.n; i++) {
         AuxTerm *t = &e->aux.at[i];
-        t->of_step = t->part.op == OP_average && (all || !are_weights_steady(e, t->part.weights));
+        bool mean = t->part.op == OP_average && (e->training || t->told);
+        t->of_step = mean && (all || !are_weights_steady(e, t->part.weights));
         any |= t->of_step;
     }
     return any;

@@ -405,6 +405,7 @@ static uint64_t evaluation_term(const Check *c, const Part *part, const Attrs *a
     Type t = *check_type(c, check_part_out(part, k));
     if (part->op == OP_average) return average_term(c, part, a, in);
     if (part->op == OP_average_loss) return in[0] + in[1];
+    if (part->op == OP_balance_loss) return in[0] + check_term(c, part->op, a, k, &t, 1, in + 1);
     if (part->op == OP_field && wide) own.index = c->p->fields[a->index].of - 1;
     if (wide && t.rank) t.dim[0] /= c->p->settings->micro_batches;
     return check_term(c, part->op, &own, k, &t, part->n_in, in);

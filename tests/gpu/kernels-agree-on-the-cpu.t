@@ -4,7 +4,7 @@
 # NEEDS: build:device_cpu.so sanitizer:none
 # TIME: 120
 ==== out
-169
+170
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults

@@ -1,6 +1,6 @@
 # RUN: %python data.py; %fsdpc compile -q net.fsd -o p && %fsdp-run -q --threads 1 --save w p; one() { name=$1; shift; %fsdpc compile -q "$@" net.fsd -o p && %fsdpc check p && %fsdp-run -q --threads 1 --eval-only --load w --log $name p; }; three() { one "$@" -s train.batch=8 -s train.eval_steps=3; }; one 1; three batches; three halves -s train.accumulate=2; three rep --mesh rep=2,dp=2; three tp --mesh tp=2; three cp --mesh cp=2; three pp --mesh pp=2 -s train.accumulate=2; three all --mesh pp=2,dp=2 -s train.accumulate=2; %python near.py batches halves rep tp cp pp all
-# In an evaluation each term of the loss, those of aux too, and of a metric is a mean over all its batches, whatever these have
-# to count, one without any target of the first term among them, and whatever the ranks and stages are.
+# In an evaluation each term of the loss and of a metric is a mean over all its batches, whatever these have to count, one
+# without any target of the first term among them, and whatever the ranks and stages are.
 # NEEDS: build:device_cpu.so
 ==== data.py
 import random, struct
@@ -21,9 +21,7 @@ npy("u.npy", "<i4", [B, T], [r.choice([-100, r.randrange(C)]) for _ in range(B *
 module Block {
   fc : Linear(4, 4, bias = true)
   forward(x) {
-    y = relu(fc(x))
-    aux(mean(y * y), weight = 0.1)
-    return x + y
+    return x + relu(fc(x))
   }
 }
 module Net {
@@ -58,7 +56,7 @@ for name in sys.argv[1:]:
     got = read(name)
     print(name, list(got) == list(want), max(abs(got[k] - want[k]) / abs(want[k]) for k in want) < 1e-7)
 ==== out
-loss loss.first loss.mean loss.mean_2 loss.second loss.heavy loss.z one two right
+loss loss.first loss.second loss.heavy loss.z one two right
 batches True True
 halves True True
 rep True True
