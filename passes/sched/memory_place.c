@@ -332,9 +332,9 @@ static void find_times(BlockPlacement *p, Arena *a) {
     for (p->leaves = 1; p->leaves < n;) p->leaves *= 2;
 }
 
-/* Tries orders until one gives a height below `below`; where that is UINT64_MAX, one near the
- * bound. The result is the lowest height that is below it, otherwise `below`, and no block has
- * moved. */
+/* Tries orders until one gives a height below `below`, half of them, since the caller has others to
+ * try; where that is UINT64_MAX, one near the bound. The result is the lowest height that is below
+ * it, otherwise `below`, and no block has moved. */
 static uint64_t place_blocks(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t n_time,
                              uint64_t below) {
     static const struct {
@@ -353,8 +353,9 @@ static uint64_t place_blocks(Arena *a, MemoryBlock *blocks, uint32_t n, uint32_t
     else
         p.nodes = arena_array(a, TimeNode, 2 * (size_t)p.leaves);
     uint64_t enough = below < UINT64_MAX ? below - 1 : p.bound + p.bound / 2000;
+    uint32_t n_tries = ARRAY_LEN(tries) / (below < UINT64_MAX ? 2 : 1);
     uint64_t *offset = arena_array(a, uint64_t, n), lowest = below;
-    for (uint32_t k = 0; k < ARRAY_LEN(tries) && lowest > enough; k++) {
+    for (uint32_t k = 0; k < n_tries && lowest > enough; k++) {
         uint32_t **order = &queue[tries[k].order];
         if (tries[k].worst_first) {
             put_worst_first(&p, *order, rest);
