@@ -1,14 +1,13 @@
 /* Compares every kernel of a cuda device with the references in f64 (tests/kernels/cases.c), for
  * mixtures of f32 and bf16 operands, in separate memory and in place: kernels [MODULE.so [PART [few
- * | one | halves | turns]]]. PART selects cases by their titles. `few` skips mixtures and large
- * attention; `halves` runs all bf16 and all f16;
- * `one` runs each case once, in f32 or bf16 in turn: for modules that watch each access. With
- * `turns`, each case runs in all f32, in all bf16 and in one further mixture, a different one from
- * case to case, so that each op meets each mixture if it has enough cases; the first two are
- * aligned, and one of them not aligned too; the third is not aligned and not in place; and large
- * attention is all bf16: as much as an emulated GPU has time for. Without an argument it is `turns`
- * on the emulated device next to this program. A GPU tries all. The norm must be exactly the sum of
- * the cpu device.
+ * | one | bf16 | halves | turns]]]. PART selects cases by their titles. `few` skips mixtures and
+ * large attention; `bf16` runs all bf16, `halves` all bf16 and all f16; `one` runs each case once,
+ * in f32 or bf16 in turn: for modules that watch each access. With `turns`, each case runs in all
+ * f32, in all bf16 and in one further mixture, a different one from case to case, so that each op
+ * meets each mixture if it has enough cases; the first two are aligned, and one of them not aligned
+ * too; the third is not aligned and not in place; and large attention is all bf16: as much as an
+ * emulated GPU has time for. Without an argument it is `turns` on the emulated device next to this
+ * program. A GPU tries all. The norm must be exactly the sum of the cpu device.
  *
  * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
  * in every second run at addresses that are only aligned to their elements. Prints a line for each
@@ -259,11 +258,12 @@ static void run_element(const Case *c, bool half) {
     trial_free(&t);
 }
 
-typedef enum Choice { ALL, IN_TURN, FEW, HALVES, ONE } Choice; /* of mixtures */
+typedef enum Choice { ALL, IN_TURN, FEW, HALVES, ONE, BF16 } Choice; /* of mixtures */
 
 /* The last mixture is the update that must leave everything as it is. */
 static bool is_tried(const Case *c, int pattern, Choice choice) {
     int number = (int)(c - cases);
+    if (choice == BF16) return pattern == 1;
     bool large = is_attention((int)c->op) && type_elements(&c->in[0].type) > MANY;
     if (large && choice != ALL) return choice == IN_TURN && pattern == 1;
     if (pattern == MIXTURES - 1) return has_fill(c, FILL_SCALE);
@@ -327,6 +327,7 @@ int main(int argc, char **argv) {
     const char *word = argc > 3 ? argv[3] : argc > 1 ? "all" : "turns";
     Choice choice = !strcmp(word, "few")      ? FEW
                     : !strcmp(word, "one")    ? ONE
+                    : !strcmp(word, "bf16")   ? BF16
                     : !strcmp(word, "halves") ? HALVES
                     : !strcmp(word, "turns")  ? IN_TURN
                                               : ALL;
