@@ -1,5 +1,5 @@
 # RUN: %root/packaging/wheel %build . | sed 's/[0-9]*_[0-9]*_x86_64/GLIBC/'
-# RUN: python3 -m venv v && v/bin/pip install -q --no-index --disable-pip-version-check --no-compile ./*.whl
+# RUN: o='install -q --no-index --disable-pip-version-check --no-compile'; python3 -m venv --without-pip v && { python3 -m pip --python v/bin/python3 $o ./*.whl 2>/dev/null || { v/bin/python3 -m ensurepip >/dev/null && v/bin/pip3 $o ./*.whl; }; }
 # RUN: bash %root/tests/packaging/train.sh %root %build build; bash %root/tests/packaging/train.sh %root $PWD/v/bin wheel; cmp build.bin wheel.bin && cmp build.safetensors wheel.safetensors
 # RUN: v/bin/fsdpc-tokenize tokenizer.json t.txt -o t 2>&1; echo $?
 # RUN: cd v/lib/python3*/site-packages; ldd fsdpc/lib/fsdpc/device_cpu.so fsdpc/bin/{fsdpc,fsdp-run} | sed -n "\,$PWD,d; s/.* => .*\/\([^ ]*\) .*/\1/p" | sort -u; ls fsdpc-*/licenses
