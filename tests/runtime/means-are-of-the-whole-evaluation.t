@@ -1,6 +1,6 @@
 # RUN: %python data.py; %fsdpc compile -q net.fsd -o p && %fsdp-run -q --threads 1 --save w p; one() { name=$1; shift; %fsdpc compile -q "$@" net.fsd -o p && %fsdpc check p && %fsdp-run -q --threads 1 --eval-only --load w --log $name p; }; three() { one "$@" -s train.batch=8 -s train.eval_steps=3; }; one 1; three batches; three halves -s train.accumulate=2; three rep --mesh rep=2,dp=2; three tp --mesh tp=2; three cp --mesh cp=2; three pp --mesh pp=2 -s train.accumulate=2; three all --mesh pp=2,dp=2 -s train.accumulate=2; %python near.py batches halves rep tp cp pp all
 # In an evaluation each term of the loss and of a metric is a mean over all its batches, whatever these have to count, one
-# without any target of the first term among them, and whatever the ranks and stages are.
+# without any target of the first term among them, and whatever the ranks and stages are; the loss is the sum of its terms.
 # NEEDS: build:device_cpu.so
 ==== data.py
 import random, struct
@@ -52,11 +52,13 @@ def read(name):
     return {k: v for k, v in e.items() if k not in ("event", "step", "time")}
 want = read("1")
 print(*want)
+print(abs(sum(want[k] for k in want if k.startswith("loss.")) / want["loss"] - 1) < 1e-9)
 for name in sys.argv[1:]:
     got = read(name)
     print(name, list(got) == list(want), max(abs(got[k] - want[k]) / abs(want[k]) for k in want) < 1e-7)
 ==== out
 loss loss.first loss.second loss.heavy loss.z one two right
+True
 batches True True
 halves True True
 rep True True
