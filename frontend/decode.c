@@ -58,12 +58,10 @@ static ValueId emit_both(Decode *d, OpKind kind, ValueId a, ValueId b) {
 }
 
 static bool refuse(Decode *d, const Op *op, const char *why) {
-    Diag diag = diag_at(d->e->model->ds, E_cache, op->span, "train.cache: %s %s",
-                        op_info[op->kind].name, why);
-    diag_help(&diag, "leave train.cache out: --generate then computes the whole text for each "
-                     "token");
-    diag_emit(&diag);
-    return false;
+    return diag_report(d->e->model->ds, E_cache, op->span,
+                       "leave train.cache out: --generate then computes the whole text for each "
+                       "token",
+                       "train.cache: %s %s", op_info[op->kind].name, why);
 }
 
 static bool is_at(const Decode *d, ValueId v, int dim, int64_t outer) {
@@ -443,15 +441,11 @@ bool decode_program(Elaboration *e) {
     Span at = model_setting(e->model, "train", "cache")->value.span;
     const DataSource *data = &e->settings->train;
     if (logits == NO_VALUE || source_has_fields(data->kind) || data->denoising ||
-        inputs->dim[1] < 2) {
-        Diag d =
-            diag_at(e->model->ds, E_cache, at,
-                    "train.cache needs what --generate needs: rows of at least two tokens, not "
-                    "of mlm or span_corruption, and a cross entropy");
-        diag_help(&d, "leave train.cache out");
-        diag_emit(&d);
-        return false;
-    }
+        inputs->dim[1] < 2)
+        return diag_report(
+            e->model->ds, E_cache, at, "leave train.cache out",
+            "train.cache needs what --generate needs: rows of at least two tokens, not "
+            "of mlm or span_corruption, and a cross entropy");
     Decode d = {.e = e, .length = inputs->dim[1], .window = -1};
     d.needed = arena_array(g->scratch, bool, g->values.n);
     d.of_tokens = arena_array(g->scratch, bool, g->values.n);

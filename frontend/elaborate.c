@@ -170,10 +170,8 @@ static void warn_not_causal(Elaboration *e) {
     for (uint32_t i = 0; i < e->graph->ops.n; i++) {
         const Op *op = &e->graph->ops.at[i];
         if (op->kind != OP_attention || op->attr->causal || op->n_in > 3) continue;
-        Diag d = diag_at(e->model->ds, W_not_causal, op->span,
-                         "the targets are the next tokens, and this attention sees them");
-        diag_help(&d, "write attention(.., causal = true)");
-        diag_emit(&d);
+        diag_report(e->model->ds, W_not_causal, op->span, "write attention(.., causal = true)",
+                    "the targets are the next tokens, and this attention sees them");
         return;
     }
 }
@@ -188,9 +186,8 @@ static bool train_program(Elaboration *e) {
     for (uint32_t i = 0; e->root_call.valid && i < e->root_call.arguments.at.n; i++) {
         const ExprValue *input = &e->root_call.arguments.at.at[i].value;
         if (input->kind != VALUE_TENSOR || input->tensor != counted) continue;
-        Diag d = diag_at(e->model->ds, W_copied_targets, loss->expression->span,
-                         "the targets are the model's own input, so it only learns to copy");
-        diag_emit(&d);
+        diag_report(e->model->ds, W_copied_targets, loss->expression->span, NULL,
+                    "the targets are the model's own input, so it only learns to copy");
     }
     if (!source_has_fields(e->settings->train.kind) && counted == e->field_value[1])
         warn_not_causal(e);
@@ -219,12 +216,10 @@ static bool add_metric(Elaboration *e, const Node *expression, const char *name)
     const char *of = name ? name : metric_name(e, &sum);
     int64_t words = EXACT_WORDS;
     const char *state = arena_printf(e->model->arena, "eval.%s", of);
-    if (graph_find_state(e->graph, state) != NO_INDEX) {
-        Diag d = diag_at(e->model->ds, E_loss, expression->span, "metric `%s` is given twice", of);
-        diag_help(&d, "give each a name: metric = (first = .., second = ..)");
-        diag_emit(&d);
-        return false;
-    }
+    if (graph_find_state(e->graph, state) != NO_INDEX)
+        return diag_report(e->model->ds, E_loss, expression->span,
+                           "give each a name: metric = (first = .., second = ..)",
+                           "metric `%s` is given twice", of);
     graph_add_state(e->graph, STATE_METRIC, state, type_of(DT_I64, 1, &words), NO_INDEX);
     e->aux.n = 0;
     loss_take_rest(e, &rest, expression->span);
@@ -242,15 +237,13 @@ static bool cached_program(Elaboration *e) {
         const KeyValue *k = model_setting(e->model, others[i][0], others[i][1]);
         bool off = !k->expression || k->expression->kind == NODE_NONE;
         if (off) continue;
-        Diag d = diag_at(e->model->ds, E_cache, k->expression->span,
-                         "a plan with train.cache cannot evaluate, so it excludes train.%s",
-                         others[i][1]);
-        diag_help(&d,
-                  "write %s = none in this plan, which trains and generates; a plan without "
-                  "train.cache evaluates the same weights",
-                  others[i][1]);
-        diag_emit(&d);
-        return false;
+        return diag_report(
+            e->model->ds, E_cache, k->expression->span,
+            arena_printf(e->model->arena,
+                         "write %s = none in this plan, which trains and generates; a plan without "
+                         "train.cache evaluates the same weights",
+                         others[i][1]),
+            "a plan with train.cache cannot evaluate, so it excludes train.%s", others[i][1]);
     }
     begin_program(e, PROGRAM_EVAL, model_setting(e->model, "train", "loss")->expression, NULL);
     return decode_program(e);
@@ -309,11 +302,10 @@ bool elaborate_programs(Elaboration *e) {
     if (!e->root || e->undecided) return false;
     register_tables(e);
     if (!e->broken) names_check(e);
-    if (!loss->expression && !loss->misspelt) {
-        Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.loss is needed");
-        diag_help(&d, "for example train { loss = cross_entropy(model(inputs), targets) }");
-        diag_emit(&d);
-    }
+    if (!loss->expression && !loss->misspelt)
+        diag_report(m->ds, E_missing_setting, (Span){0},
+                    "for example train { loss = cross_entropy(model(inputs), targets) }",
+                    "train.loss is needed");
     bool fields = batch_is_known(m) && declare_fields(e);
     if (!fields || !loss->expression) return false;
     e->param_value = arena_array(m->arena, ValueId, e->graph->params.n + 1);

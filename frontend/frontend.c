@@ -33,9 +33,8 @@ static void warn_unused(Model *m) {
         ConfigEntry *c = &m->config.at[i];
         node_walk(c->expression, note_use, &u);
         if (u.used[i]) continue;
-        Diag d =
-            diag_at(m->ds, W_unused_config, c->span, "config name `%s` is never used", c->name);
-        diag_emit(&d);
+        diag_report(m->ds, W_unused_config, c->span, NULL, "config name `%s` is never used",
+                    c->name);
     }
 }
 
@@ -46,10 +45,9 @@ static bool check_requirements(Model *m) {
         Scope s = {.model = m};
         bool holds = false;
         if (!evaluate_truth(&s, r->condition, &holds) || holds) continue;
-        Diag d = diag_at(m->ds, E_requirement, r->condition->span, "`%s` does not hold%s%s",
-                         node_text(m->arena, r->condition), r->message ? ": " : "",
-                         r->message ? r->message : "");
-        diag_emit(&d);
+        diag_report(m->ds, E_requirement, r->condition->span, NULL, "`%s` does not hold%s%s",
+                    node_text(m->arena, r->condition), r->message ? ": " : "",
+                    r->message ? r->message : "");
     }
     return m->ds->errors == before;
 }

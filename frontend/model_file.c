@@ -22,10 +22,9 @@ enum { MAX_FILES = 200 };
 /* `key = value else value` is for config hf only. */
 static void refuse_else(Model *m, const Node *set) {
     if (set->kind != NODE_SET || set->n < 2) return;
-    Diag d = diag_at(m->ds, E_misplaced_entry, set->kids[1]->span,
-                     "`else` is allowed in config hf only");
-    diag_help(&d, "it says what Transformers takes if a config.json lacks the key");
-    diag_emit(&d);
+    diag_report(m->ds, E_misplaced_entry, set->kids[1]->span,
+                "it says what Transformers takes if a config.json lacks the key",
+                "`else` is allowed in config hf only");
 }
 
 static void add_config(Model *m, const Node *set) {
@@ -67,10 +66,8 @@ static void refuse_methods(Model *m, const Node *members) {
         for (uint32_t k = 1; member->kind == NODE_MEMBER_IF && k < member->n; k++)
             refuse_methods(m, member->kids[k]);
         if (member->kind != NODE_METHOD) continue;
-        Diag d = diag_at(m->ds, E_misplaced_entry, member->span,
-                         "method `%s` cannot be declared under `if`", member->text);
-        diag_help(&d, "move the `if` into the method");
-        diag_emit(&d);
+        diag_report(m->ds, E_misplaced_entry, member->span, "move the `if` into the method",
+                    "method `%s` cannot be declared under `if`", member->text);
     }
 }
 
@@ -111,9 +108,8 @@ static const Node *nested_value(Model *m, const Node *section) {
     for (uint32_t i = 0; i < section->n; i++) {
         const Node *e = section->kids[i];
         if (e->kind != NODE_SET && e->kind != NODE_SECTION) {
-            Diag d =
-                diag_at(m->ds, E_misplaced_entry, e->span, "only `key = value` is allowed here");
-            diag_emit(&d);
+            diag_report(m->ds, E_misplaced_entry, e->span, NULL,
+                        "only `key = value` is allowed here");
             continue;
         }
         refuse_else(m, e);
@@ -132,10 +128,9 @@ static void add_directive(Model *m, const char *section, const Node *e) {
         directives_add(m, section, e);
         return;
     }
-    Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                     "section %s takes no \"path\" = value entries; only train, shard and names do",
-                     section);
-    diag_emit(&d);
+    diag_report(m->ds, E_misplaced_entry, e->span, NULL,
+                "section %s takes no \"path\" = value entries; only train, shard and names do",
+                section);
 }
 
 static void add_section(Model *m, const Node *section) {
@@ -160,11 +155,9 @@ static void add_section(Model *m, const Node *section) {
                 model_setting(m, near, key_table[i].key)->misspelt = true;
         return;
     }
-    if (section->label) {
-        Diag d = diag_at(m->ds, E_misplaced_entry, section->span, "section %s takes no name",
-                         section->text);
-        diag_emit(&d);
-    }
+    if (section->label)
+        diag_report(m->ds, E_misplaced_entry, section->span, NULL, "section %s takes no name",
+                    section->text);
     for (uint32_t i = 0; i < section->n; i++) {
         const Node *e = section->kids[i];
         Requirement r = {e->n ? e->kids[0] : NULL, e->label};
@@ -224,11 +217,9 @@ static void collect_declarations(Model *m, const Node *file, bool prelude) {
                     add_config(m, e);
                 } else if (e->kind == NODE_REQUIRE) {
                     vec_push(m->arena, &m->requirements, r);
-                } else {
-                    Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                                     "only `name = value` and `require` are allowed in config");
-                    diag_emit(&d);
-                }
+                } else
+                    diag_report(m->ds, E_misplaced_entry, e->span, NULL,
+                                "only `name = value` and `require` are allowed in config");
             }
             break;
         default: break;
@@ -336,9 +327,8 @@ static void set_path(Model *m, const char *section, const char *quoted, Span at,
                      const Node *value) {
     size_t n = strlen(quoted);
     if (n < 3 || quoted[0] != '"' || quoted[n - 1] != '"') {
-        Diag d = diag_at(m->ds, E_set_without_value, at, "a path must be in double quotes");
-        diag_help(&d, "for example -s 'shard.\"h.*\"=unit'");
-        diag_emit(&d);
+        diag_report(m->ds, E_set_without_value, at, "for example -s 'shard.\"h.*\"=unit'",
+                    "a path must be in double quotes");
         return;
     }
     Node *e = node_new(m->arena, NODE_SET_PATH, at, arena_strndup(m->arena, quoted + 1, n - 2));
@@ -391,9 +381,8 @@ static void apply_set(Model *m, const char *text) {
     uint32_t width = (uint32_t)(equals ? (size_t)(equals - text) : strlen(text));
     Span at = {file, 1, 1, 1, width + 1};
     if (!equals || equals == text) {
-        Diag d = diag_at(m->ds, E_set_without_value, at, "-s needs name=value");
-        diag_help(&d, "for example -s L=4 or -s train.batch=8");
-        diag_emit(&d);
+        diag_report(m->ds, E_set_without_value, at, "for example -s L=4 or -s train.batch=8",
+                    "-s needs name=value");
         return;
     }
     const Node *value = parse_source(m->ds, file, PARSE_EXPRESSION, width + 1);

@@ -24,16 +24,13 @@ bool add_prediction(Scope *s) {
     const Node *expression = prediction_expression(e);
     ExprValue v = evaluate(s, expression);
     if (v.kind == VALUE_ERROR) return false;
-    if (!is_of_samples(e, &v)) {
-        Diag d = diag_at(e->model->ds, E_predict, expression->span,
-                         "train.predict must be a tensor whose first axis is that of the samples, "
-                         "not %s%s%s",
-                         value_kind_name(&v), value_is_tensor(&v) ? " of shape " : "",
-                         value_is_tensor(&v) ? value_shape(e->model->arena, &v) : "");
-        diag_help(&d, "for example predict = softmax(model(x))");
-        diag_emit(&d);
-        return false;
-    }
+    if (!is_of_samples(e, &v))
+        return diag_report(
+            e->model->ds, E_predict, expression->span, "for example predict = softmax(model(x))",
+            "train.predict must be a tensor whose first axis is that of the samples, "
+            "not %s%s%s",
+            value_kind_name(&v), value_is_tensor(&v) ? " of shape " : "",
+            value_is_tensor(&v) ? value_shape(e->model->arena, &v) : "");
     Attrs a = {.index = graph_add_state(e->graph, STATE_PREDICTION, "predict", v.type, NO_INDEX)};
     e->build.path = "";
     e->build.span = expression->span;

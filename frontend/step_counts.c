@@ -151,15 +151,14 @@ static ValueId emit_step_field(Elaboration *e, uint32_t i) {
 }
 
 static bool refuse_model(Elaboration *e, const Op *op, Span at) {
-    Diag d = diag_at(e->model->ds, E_loss, at,
-                     "with accumulate = %lld the divisor of a mean must depend on data alone; this "
-                     "one depends on %s",
-                     (long long)e->settings->micro_batches,
-                     op->kind == OP_param ? e->graph->params.at[op->attr->index].name.path
-                                          : op_info[op->kind].name);
-    diag_help(&d, "compute the weights from fields of the batch alone, or write accumulate = 1");
-    diag_emit(&d);
-    return false;
+    return diag_report(
+        e->model->ds, E_loss, at,
+        "compute the weights from fields of the batch alone, or write accumulate = 1",
+        "with accumulate = %lld the divisor of a mean must depend on data alone; this "
+        "one depends on %s",
+        (long long)e->settings->micro_batches,
+        op->kind == OP_param ? e->graph->params.at[op->attr->index].name.path
+                             : op_info[op->kind].name);
 }
 
 /* A copy of the ops that counted values need, from after those of before. */

@@ -63,10 +63,7 @@ static int driver_check(Driver *d) {
         if (status)
             snprintf(message, sizeof message, "%s: %s: %s", fault.rule, where, fault.message);
     }
-    if (status) {
-        Diag diag = diag_at(&d->diags, E_plan, (Span){0}, "%s: %s", file, message);
-        diag_emit(&diag);
-    }
+    if (status) diag_report(&d->diags, E_plan, (Span){0}, NULL, "%s: %s", file, message);
     if (!status && d->options.given & OPTION_VERBOSE) print_proofs(&plan, &result);
     plan_close(&plan);
     return status;

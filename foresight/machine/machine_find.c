@@ -14,9 +14,9 @@ const MachineConstant *machine_find(const Machine *m, const char *path) {
 const MachineConstant *machine_need(const Machine *m, const char *path) {
     const MachineConstant *c = machine_find(m, path);
     if (c) return c;
-    Diag d = diag_at(m->diags, E_machine, (Span){0}, "%s: %s is needed and missing", m->file, path);
-    diag_help(&d, "add it: {\"value\": NUMBER, \"from\": \"where it comes from\"}");
-    diag_emit(&d);
+    diag_report(m->diags, E_machine, (Span){0},
+                "add it: {\"value\": NUMBER, \"from\": \"where it comes from\"}",
+                "%s: %s is needed and missing", m->file, path);
     return NULL;
 }
 

@@ -66,10 +66,8 @@ typedef struct Reader {
 } Reader;
 
 static void fault(const Reader *r, const char *path, const char *help, const char *message) {
-    Diag d = diag_at(r->m->diags, E_machine, (Span){0}, "%s: %s%s%s", r->m->file, path,
-                     *path ? ": " : "", message);
-    if (help) diag_help(&d, "%s", help);
-    diag_emit(&d);
+    diag_report(r->m->diags, E_machine, (Span){0}, help, "%s: %s%s%s", r->m->file, path,
+                *path ? ": " : "", message);
 }
 
 static void unknown(const Reader *r, const char *path, const char *name, const char *const *known,

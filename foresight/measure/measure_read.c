@@ -31,10 +31,8 @@ typedef struct MeasureTrace {
 } Trace;
 
 static bool fault(Measured *m, const char *file, const char *help, const char *message) {
-    Diag d = diag_at(m->diags, E_trace, (Span){0}, "%s%s%s", file, *file ? ": " : "", message);
-    if (help) diag_help(&d, "%s", help);
-    diag_emit(&d);
-    return false;
+    return diag_report(m->diags, E_trace, (Span){0}, help, "%s%s%s", file, *file ? ": " : "",
+                       message);
 }
 
 /* ---- one file */

@@ -27,8 +27,7 @@ static ExprValue call_module(Scope *s, Instance *m, const char *name, const Argu
                              Span at) {
     Elaboration *e = s->elaboration;
     if (!e) {
-        Diag d = method_error(s, E_not_callable, at, "modules can only be called inside a method");
-        method_emit(s, &d);
+        method_report(s, E_not_callable, at, NULL, "modules can only be called inside a method");
         return value_error(at);
     }
     const Node *method = instance_method(m, name);
@@ -155,10 +154,9 @@ static ExprValue call_known(Scope *s, const Node *e, const CallInfo *callee,
         if (!may_be && refuse_rank_size(s, a->node, &a->value)) return value_error(e->span);
     }
     if (callee->group == GROUP_FUNCTION && !s->elaboration) {
-        Diag d = method_error(s, E_unknown_name, e->kids[0]->span,
-                              "`%s` is a function of tensors and can only be called in a method",
-                              callee->name);
-        method_emit(s, &d);
+        method_report(s, E_unknown_name, e->kids[0]->span, NULL,
+                      "`%s` is a function of tensors and can only be called in a method",
+                      callee->name);
         return value_error(e->span);
     }
     if (callee->group == GROUP_FUNCTION) return builtin_call(s, callee, args, e->span);

@@ -34,9 +34,10 @@ static void unknown_batch_field(Scope *s, const Node *e) {
     Buf fields = {0};
     for (uint32_t i = 1; i < s->locals.n; i++) /* [0] is model */
         buf_printf(&fields, "%s%s", i > 1 ? ", " : "", s->locals.at[i].name);
-    Diag d = method_error(s, E_unknown_name, e->span, "the data source has no field `%s`", e->text);
-    diag_help(&d, "its fields are: %s", fields.at ? fields.at : "none");
-    method_emit(s, &d);
+    method_report(
+        s, E_unknown_name, e->span,
+        arena_printf(s->model->arena, "its fields are: %s", fields.at ? fields.at : "none"),
+        "the data source has no field `%s`", e->text);
     buf_free(&fields);
 }
 
@@ -244,9 +245,9 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
 }
 
 static ExprValue refuse_loss(Scope *s, const Node *e, const char *operator) {
-    Diag d = method_error(s, E_loss, e->span, "`%s` cannot be applied to a metric", operator);
-    diag_help(&d, "metrics are only reported; losses can be added and multiplied by numbers");
-    method_emit(s, &d);
+    method_report(s, E_loss, e->span,
+                  "metrics are only reported; losses can be added and multiplied by numbers",
+                  "`%s` cannot be applied to a metric", operator);
     return value_error(e->span);
 }
 
@@ -260,9 +261,10 @@ static void warn_tight_as(Scope *s, const Node *e, const ExprValue *left, const 
         return;
     Arena *a = s->model->arena;
     const char *one = node_text(a, e->kids[0]), *other = node_text(a, as->kids[0]);
-    Diag d = diag_at(s->model->ds, W_tight_as, e->span, "`as` applies to `%s` only", other);
-    diag_help(&d, "for both, write (%s %s %s) as %s", one, e->text, other, value_shape(a, right));
-    diag_emit(&d);
+    diag_report(s->model->ds, W_tight_as, e->span,
+                arena_printf(s->model->arena, "for both, write (%s %s %s) as %s", one, e->text,
+                             other, value_shape(a, right)),
+                "`as` applies to `%s` only", other);
 }
 
 static NOINLINE ExprValue evaluate_binary(Scope *s, const Node *e) {
@@ -389,9 +391,9 @@ ExprValue config_value(Model *m, ConfigEntry *c) {
 ExprValue evaluate(Scope *s, const Node *e) {
     Model *m = s->model;
     if (m->depth >= MAX_EVALUATION_DEPTH) {
-        Diag d = method_error(s, E_nesting, e->span, "this is nested too deeply");
-        diag_help(&d, "split the expression, or shorten the chain of names that it needs");
-        diag_emit(&d);
+        diag_report(s->model->ds, E_nesting, e->span,
+                    "split the expression, or shorten the chain of names that it needs",
+                    "this is nested too deeply");
         return value_error(e->span);
     }
     m->depth++;

@@ -7,9 +7,7 @@
 #include "calls.h"
 
 static ExprValue bad_experts(Scope *s, Span at, const char *problem, const char *help) {
-    Diag d = method_error(s, E_not_callable, at, "%s", problem);
-    diag_help(&d, "%s", help);
-    method_emit(s, &d);
+    method_report(s, E_not_callable, at, help, "%s", problem);
     return value_error(at);
 }
 

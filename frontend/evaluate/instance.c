@@ -20,12 +20,9 @@ static const char *join_path(Arena *a, const char *path, const char *name) {
 
 static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *p) {
     int64_t dims[MAX_RANK], elements = 1;
-    if (shape->n == 0 || shape->n > MAX_RANK) {
-        Diag d = method_error(s, E_parameter_shape, shape->span,
-                              "a parameter must have 1 to %d axes, not %u", MAX_RANK, shape->n);
-        method_emit(s, &d);
-        return false;
-    }
+    if (shape->n == 0 || shape->n > MAX_RANK)
+        return method_report(s, E_parameter_shape, shape->span, NULL,
+                             "a parameter must have 1 to %d axes, not %u", MAX_RANK, shape->n);
     for (uint32_t i = 0; i < shape->n; i++) {
         ExprValue v = evaluate(s, shape->kids[i]);
         if (v.kind == VALUE_ERROR) return false;
@@ -41,11 +38,9 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
             method_emit(s, &d);
             return false;
         }
-        if (__builtin_mul_overflow(elements, dims[i], &elements) || elements > MOST_ELEMENTS) {
-            Diag d = method_error(s, E_parameter_shape, shape->span, "this parameter is too large");
-            method_emit(s, &d);
-            return false;
-        }
+        if (__builtin_mul_overflow(elements, dims[i], &elements) || elements > MOST_ELEMENTS)
+            return method_report(s, E_parameter_shape, shape->span, NULL,
+                                 "this parameter is too large");
         p->dims[i] = v.symbol;
     }
     p->type = type_of(DT_F32, (int)shape->n, dims);
@@ -53,10 +48,9 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
 }
 
 static bool initial_error(Scope *s, Span at, const char *what) {
-    Diag d = method_error(s, E_initial_value, at, "%s", what);
-    diag_help(&d, "initial values are zeros, ones, normal(std) and normal(mean, std)");
-    method_emit(s, &d);
-    return false;
+    return method_report(s, E_initial_value, at,
+                         "initial values are zeros, ones, normal(std) and normal(mean, std)", "%s",
+                         what);
 }
 
 static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
@@ -84,18 +78,15 @@ static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const 
     p->span = name->span;
     p->row = NO_INDEX;
     if (!type->kids[1] || type->kids[0]) {
-        Diag d = method_error(s, E_parameter_shape, type->span,
-                              "a parameter needs its shape in brackets");
-        diag_help(&d, "for example param[4, 8] = zeros");
-        method_emit(s, &d);
+        method_report(s, E_parameter_shape, type->span, "for example param[4, 8] = zeros",
+                      "a parameter needs its shape in brackets");
         return NULL;
     }
     if (!param_shape(e, s, type->kids[1], p)) return NULL;
     if (!init) {
-        Diag d = method_error(s, E_initial_value, name->span, "parameter `%s` has no initial value",
-                              name->text);
-        diag_help(&d, "write = zeros, = ones or = normal(0.02) after its shape");
-        method_emit(s, &d);
+        method_report(s, E_initial_value, name->span,
+                      "write = zeros, = ones or = normal(0.02) after its shape",
+                      "parameter `%s` has no initial value", name->text);
         return NULL;
     }
     return param_init(s, init, p) ? p : NULL;
@@ -178,11 +169,10 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     int64_t n = 0;
     if (v.kind == VALUE_ERROR) return NULL;
     if (shape->n != 1 || !value_integral(&v, &n) || n < 1 || n > MAX_INSTANCES) {
-        Diag d = method_error(s, E_array_length, shape->span,
-                              "an array needs one length from 1 to %d%s%s", MAX_INSTANCES,
-                              shape->n == 1 ? ", not " : "",
-                              shape->n == 1 ? value_text(e->model->arena, &v) : "");
-        method_emit(s, &d);
+        method_report(s, E_array_length, shape->span, NULL,
+                      "an array needs one length from 1 to %d%s%s", MAX_INSTANCES,
+                      shape->n == 1 ? ", not " : "",
+                      shape->n == 1 ? value_text(e->model->arena, &v) : "");
         return NULL;
     }
     InstanceArray *array = arena_new_of(e->model->arena, InstanceArray);
@@ -227,11 +217,9 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
         add_field(e, s, f);
         return;
     }
-    if (field->kids[2]) {
-        Diag d = method_error(s, E_initial_value, field->kids[2]->span,
-                              "only a parameter has an initial value");
-        method_emit(s, &d);
-    }
+    if (field->kids[2])
+        method_report(s, E_initial_value, field->kids[2]->span, NULL,
+                      "only a parameter has an initial value");
     if (type->kids[1]) {
         f.array = make_array(e, s, type, path, name->span, a);
         f.kind = f.array ? FIELD_ARRAY : FIELD_WRONG;
@@ -266,29 +254,22 @@ static bool tie_params(Scope *s, const Node *tie) {
         if (v->kind == VALUE_PARAM) continue;
         const char *texts[2] = {node_text(s->model->arena, tie->kids[0]),
                                 node_text(s->model->arena, tie->kids[1])};
-        Diag d = method_error(s, E_tie, tie->kids[i]->span, "`%s` is %s, not a parameter", texts[i],
-                              value_kind_name(v));
-        diag_help(&d, "only parameters can be tied: tie %s%s = %s%s", texts[0],
-                  first_param(s, &alias), texts[1], first_param(s, &owner));
-        method_emit(s, &d);
-        return false;
+        return method_report(s, E_tie, tie->kids[i]->span,
+                             arena_printf(s->model->arena,
+                                          "only parameters can be tied: tie %s%s = %s%s", texts[0],
+                                          first_param(s, &alias), texts[1], first_param(s, &owner)),
+                             "`%s` is %s, not a parameter", texts[i], value_kind_name(v));
     }
     ParamSlot *from = param_owner(alias.param), *to = param_owner(owner.param);
-    if (from == to) {
-        Diag d = method_error(s, E_tie, tie->span, "these are already the same parameter");
-        method_emit(s, &d);
-        return false;
-    }
+    if (from == to)
+        return method_report(s, E_tie, tie->span, NULL, "these are already the same parameter");
     if (!type_equal(&from->type, &to->type)) {
         const char *left = value_shape(s->model->arena, &alias);
         const char *right = value_shape(s->model->arena, &owner);
-        Diag d = method_error(s, E_tie, tie->span, "`%s` is %s, but `%s` is %s%s",
-                              node_text(s->model->arena, tie->kids[0]), left,
-                              node_text(s->model->arena, tie->kids[1]), right,
-                              sizes_suffix(s, left, right));
-        diag_help(&d, "tied parameters must have the same shape");
-        method_emit(s, &d);
-        return false;
+        return method_report(
+            s, E_tie, tie->span, "tied parameters must have the same shape",
+            "`%s` is %s, but `%s` is %s%s", node_text(s->model->arena, tie->kids[0]), left,
+            node_text(s->model->arena, tie->kids[1]), right, sizes_suffix(s, left, right));
     }
     from->same_as = to;
     from->tie_span = tie->span;
@@ -395,11 +376,9 @@ static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, c
             return NULL;
         }
     if (++e->n_instances > MAX_INSTANCES) {
-        if (e->n_instances == MAX_INSTANCES + 1) {
-            Diag d = method_error(outer, E_array_length, span, "the model has more than %d modules",
-                                  MAX_INSTANCES);
-            method_emit(outer, &d);
-        }
+        if (e->n_instances == MAX_INSTANCES + 1)
+            method_report(outer, E_array_length, span, NULL, "the model has more than %d modules",
+                          MAX_INSTANCES);
         return NULL;
     }
     Instance *m = arena_new_of(e->model->arena, Instance);

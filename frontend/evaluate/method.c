@@ -172,10 +172,9 @@ ExprValue call_method(Scope *s, Instance *m, const Node *method, const Arguments
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
     if (e->frames.n >= MAX_CALL_DEPTH) {
-        Diag d = method_error(s, E_endless_calls, at, "calls of `%s` are nested too deeply",
-                              method->text);
-        diag_help(&d, "a method cannot call itself, because programs are unrolled completely");
-        method_emit(s, &d);
+        method_report(s, E_endless_calls, at,
+                      "a method cannot call itself, because programs are unrolled completely",
+                      "calls of `%s` are nested too deeply", method->text);
         return value_error(at);
     }
     Scope inner = {.model = s->model, .elaboration = e, .self = m, .path = m->path};
@@ -256,12 +255,11 @@ static void warn_long_loop(Scope *s, const Node *loop, uint32_t first) {
             bytes += (double)type_bytes(&g->values.at[op->out + j].type);
     }
     bool few = bytes < 1048576;
-    Diag d = diag_at(s->model->ds, W_long_loop, loop->span,
-                     "this loop unrolls to %u ops, whose results take %.*f %s for a micro-batch of "
-                     "one rank",
-                     n, few ? 0 : 1, few ? bytes : bytes / 1048576, few ? "bytes" : "MiB");
-    diag_help(&d, "ops over whole axes instead of a loop make fewer and larger results");
-    diag_emit(&d);
+    diag_report(s->model->ds, W_long_loop, loop->span,
+                "ops over whole axes instead of a loop make fewer and larger results",
+                "this loop unrolls to %u ops, whose results take %.*f %s for a micro-batch of "
+                "one rank",
+                n, few ? 0 : 1, few ? bytes : bytes / 1048576, few ? "bytes" : "MiB");
 }
 
 static bool run_loop(Scope *s, const Node *loop, const ExprValue *over, ExprValue *result) {
@@ -284,13 +282,10 @@ static bool run_loop(Scope *s, const Node *loop, const ExprValue *over, ExprValu
 static bool run_for(Scope *s, const Node *loop, ExprValue *result) {
     ExprValue over = evaluate(s, loop->kids[0]);
     if (over.kind == VALUE_ERROR) return false;
-    if (over.kind != VALUE_ARRAY && over.kind != VALUE_LIST) {
-        Diag d = method_error(s, E_loop, loop->kids[0]->span,
-                              "`for` loops over an array of modules or a list, not over %s",
-                              value_kind_name(&over));
-        method_emit(s, &d);
-        return false;
-    }
+    if (over.kind != VALUE_ARRAY && over.kind != VALUE_LIST)
+        return method_report(s, E_loop, loop->kids[0]->span, NULL,
+                             "`for` loops over an array of modules or a list, not over %s",
+                             value_kind_name(&over));
     Elaboration *e = s->elaboration;
     uint32_t first = e->graph->programs.at[e->build.program].ops.n;
     bool returned = run_loop(s, loop, &over, result);
@@ -301,9 +296,8 @@ static bool run_for(Scope *s, const Node *loop, ExprValue *result) {
 static void run_add_to(Scope *s, const Node *statement) {
     const Local *old = scope_local(s, statement->text);
     if (!old) {
-        Diag d = method_error(s, E_unknown_name, statement->text_span,
-                              "`%s` has no value to add to", statement->text);
-        method_emit(s, &d);
+        method_report(s, E_unknown_name, statement->text_span, NULL, "`%s` has no value to add to",
+                      statement->text);
         evaluate(s, statement->kids[0]);
         return;
     }

@@ -38,10 +38,9 @@ static void count_elements(Elaboration *e, const ParamSlot *p) {
     if (*total <= MOST_ELEMENTS) return;
     Span at = p->span; /* in the user's file */
     for (const Instance *m = p->owner; m && m->decl->prelude; m = m->parent) at = m->span;
-    Diag d = diag_at(e->model->ds, E_parameter_shape, at,
-                     "with this parameter the model has more than %lld elements",
-                     (long long)MOST_ELEMENTS);
-    diag_emit(&d);
+    diag_report(e->model->ds, E_parameter_shape, at, NULL,
+                "with this parameter the model has more than %lld elements",
+                (long long)MOST_ELEMENTS);
 }
 
 void register_tables(Elaboration *e) {

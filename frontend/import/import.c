@@ -181,13 +181,12 @@ static int item_of(const char *one, const char **value) {
 }
 
 static void keep_item(Importer *i, ImportEntry *e, int item, const char *value) {
-    if (i->item[item] && strcmp(i->item[item], value)) {
-        Diag d = diag_at(i->m->ds, E_import_refused, e->span, "fsdpc does not support %s = %s",
-                         e->key, e->text);
-        diag_help(&d, "%s takes only one %s, and %s sets it to %s", setting_items[item].setting,
-                  setting_items[item].item, i->by[item]->key, i->item[item]);
-        diag_emit(&d);
-    }
+    if (i->item[item] && strcmp(i->item[item], value))
+        diag_report(i->m->ds, E_import_refused, e->span,
+                    arena_printf(i->m->arena, "%s takes only one %s, and %s sets it to %s",
+                                 setting_items[item].setting, setting_items[item].item,
+                                 i->by[item]->key, i->item[item]),
+                    "fsdpc does not support %s = %s", e->key, e->text);
     i->item[item] = value;
     i->by[item] = e;
 }
@@ -275,9 +274,9 @@ static bool gives_number(const Importer *i, const char *key) {
 static void set_micro_batch(Importer *i, const ImportEntry *e) {
     double samples = strtod(e->text, NULL);
     if (!(samples >= 1 && samples <= MOST_COUNT && samples == (double)(int64_t)samples)) {
-        Diag d = diag_at(i->m->ds, E_import_value, e->span, "%s cannot be `%s`", e->key, e->text);
-        diag_help(&d, "write a whole number of samples, at least 1");
-        diag_emit(&d);
+        diag_report(i->m->ds, E_import_value, e->span,
+                    "write a whole number of samples, at least 1", "%s cannot be `%s`", e->key,
+                    e->text);
         return;
     }
     i->m->micro_batch =
@@ -301,10 +300,8 @@ static void import_one(Importer *i, ImportEntry *e) {
     if (row->action == IMPORT_SETS) set_row(i, e, row->text);
     if (row->action == IMPORT_MICRO) set_micro_batch(i, e);
     if (row->action != IMPORT_REFUSES) return;
-    Diag d = diag_at(i->m->ds, E_import_refused, e->span, "fsdpc does not support %s = %s", e->key,
-                     e->text);
-    diag_help(&d, "%s", e->became);
-    diag_emit(&d);
+    diag_report(i->m->ds, E_import_refused, e->span, e->became, "fsdpc does not support %s = %s",
+                e->key, e->text);
 }
 
 /* Lists the keys without effect, so that nothing is dropped silently. */
@@ -314,13 +311,12 @@ static void tell_idle(const Importer *i) {
     for (uint32_t k = 0; k < i->in->entries.n; k++)
         if (i->in->entries.at[k].idle)
             buf_printf(&keys, "%s%s", n++ ? ", " : "", i->in->entries.at[k].key);
-    if (n) {
-        Diag d = diag_at(i->m->ds, W_import_idle, (Span){0}, "%s: %s no effect: %s", i->in->path,
-                         n == 1 ? "this key has" : "these keys have", keys.at);
-        diag_help(&d, "fsdpc dump --stage=config --%s %s says why", import_option(i->format),
-                  i->in->path);
-        diag_emit(&d);
-    }
+    if (n)
+        diag_report(i->m->ds, W_import_idle, (Span){0},
+                    arena_printf(i->m->arena, "fsdpc dump --stage=config --%s %s says why",
+                                 import_option(i->format), i->in->path),
+                    "%s: %s no effect: %s", i->in->path,
+                    n == 1 ? "this key has" : "these keys have", keys.at);
     buf_free(&keys);
 }
 

@@ -29,9 +29,7 @@ static Span span_of(const YamlReader *r, const yaml_node_t *n) {
 }
 
 static bool refuse_file(YamlReader *r, Span at, const char *what) {
-    Diag d = diag_at(r->m->ds, E_import_syntax, at, "%s", what);
-    diag_emit(&d);
-    return false;
+    return diag_report(r->m->ds, E_import_syntax, at, NULL, "%s", what);
 }
 
 /* A scalar's text; a plain null and an empty scalar are "null". */
@@ -138,12 +136,9 @@ static bool parse_file(YamlReader *r, const char *text, size_t n) {
 bool import_read(Model *m, ImportFormat format, const char *path, ImportedFile *out) {
     size_t n = 0;
     char *text = read_file(path, &n);
-    if (!text) {
-        Diag d =
-            diag_at(m->ds, E_cannot_read, (Span){0}, "cannot read %s: %s", path, strerror(errno));
-        diag_emit(&d);
-        return false;
-    }
+    if (!text)
+        return diag_report(m->ds, E_cannot_read, (Span){0}, NULL, "cannot read %s: %s", path,
+                           strerror(errno));
     char *kept = arena_alloc(m->arena, n + 1);
     memcpy(kept, text, n);
     free(text);

@@ -124,12 +124,9 @@ bool check_value(Scope *s, ExprValue *v, const ValueType *t, const char *what) {
     if (value_is_number(v)) return check_range(s, v, t, what);
     if (v->kind == VALUE_WORD) return check_word(s, v, t, what);
     if (v->kind != VALUE_LIST || !t->items) return true;
-    if (t->count && v->n_items != t->count) {
-        Diag d = method_error(s, E_value_kind, v->span, "%s must be %s, not of %u", what,
-                              type_sentence(s->model->arena, t), v->n_items);
-        method_emit(s, &d);
-        return false;
-    }
+    if (t->count && v->n_items != t->count)
+        return method_report(s, E_value_kind, v->span, NULL, "%s must be %s, not of %u", what,
+                             type_sentence(s->model->arena, t), v->n_items);
     ValueType item = {.kinds = t->items, .least = t->least, .most = t->most};
     item.above = t->above;
     item.below = t->below;

@@ -12,8 +12,7 @@
 #include "value.h"
 
 static ExprValue overflow_error(DiagSet *ds, Span at, const char *what) {
-    Diag d = diag_at(ds, E_overflow, at, "the result of `%s` does not fit into 64 bits", what);
-    diag_emit(&d);
+    diag_report(ds, E_overflow, at, NULL, "the result of `%s` does not fit into 64 bits", what);
     return value_error(at);
 }
 
@@ -86,8 +85,7 @@ static ExprValue on_reals(DiagSet *ds, const Node *e, double a, double b) {
     else
         out = pow(a, b);
     if (!isfinite(out)) {
-        Diag d = diag_at(ds, E_overflow, e->span, "the result of `%s` is not a finite number", op);
-        diag_emit(&d);
+        diag_report(ds, E_overflow, e->span, NULL, "the result of `%s` is not a finite number", op);
         return value_error(e->span);
     }
     return value_real(e->span, out);
@@ -137,11 +135,10 @@ ExprValue arithmetic_binary(DiagSet *ds, const Node *e, const ExprValue *l, cons
     if (l->kind == VALUE_ERROR || r->kind == VALUE_ERROR) return value_error(e->span);
     bool truth = l->kind == VALUE_BOOL || r->kind == VALUE_BOOL;
     if ((op[0] == '=' || op[0] == '!') && truth && (value_is_number(l) || value_is_number(r))) {
-        Diag d =
-            diag_at(ds, E_not_a_number, e->span, "`%s` cannot compare a boolean with a number", op);
-        diag_help(&d, "a boolean cannot be used in arithmetic; use it as it is or with `not`: if "
-                      "wide { .. }");
-        diag_emit(&d);
+        diag_report(ds, E_not_a_number, e->span,
+                    "a boolean cannot be used in arithmetic; use it as it is or with `not`: if "
+                    "wide { .. }",
+                    "`%s` cannot compare a boolean with a number", op);
         return value_error(e->span);
     }
     if (!strcmp(op, "==")) return value_bool(e->span, are_equal(l, r));
@@ -168,11 +165,9 @@ ExprValue arithmetic_negate(DiagSet *ds, const Node *e, const ExprValue *v) {
         if (v->integer == INT64_MIN) return overflow_error(ds, e->span, "-");
         return value_int(e->span, -v->integer);
     }
-    if (v->kind != VALUE_ERROR) {
-        Diag d =
-            diag_at(ds, E_not_a_number, e->span, "`-` needs a number, not %s", value_kind_name(v));
-        diag_emit(&d);
-    }
+    if (v->kind != VALUE_ERROR)
+        diag_report(ds, E_not_a_number, e->span, NULL, "`-` needs a number, not %s",
+                    value_kind_name(v));
     return value_error(e->span);
 }
 
@@ -238,8 +233,7 @@ ExprValue arithmetic_call(DiagSet *ds, CallId function, Span at, const ExprValue
     default: BUG("%s is not a function of constants", call->text);
     }
     if (!isfinite(y)) {
-        Diag d = diag_at(ds, E_overflow, at, "`%s` of %g is not a finite number", call->text, x);
-        diag_emit(&d);
+        diag_report(ds, E_overflow, at, NULL, "`%s` of %g is not a finite number", call->text, x);
         return value_error(at);
     }
     return whole && fabs(y) < 0x1p53 ? value_int(at, (int64_t)y) : value_real(at, y);

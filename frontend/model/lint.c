@@ -72,9 +72,8 @@ static void warn_local(Model *m, const Node *module, const Node *method, const c
     if (name[0] == '_') return;
     warn_shadowing(m, module, name, at);
     if (reads_name(method->kids[1], name, false)) return;
-    Diag d = diag_at(m->ds, W_unused_local, at, "nothing reads `%s`", name);
-    diag_help(&d, "a name that starts with `_` is meant to be unread");
-    diag_emit(&d);
+    diag_report(m->ds, W_unused_local, at, "a name that starts with `_` is meant to be unread",
+                "nothing reads `%s`", name);
 }
 
 static bool assigned_before(const Node *block, uint32_t i, const char *name) {
@@ -93,10 +92,10 @@ static void warn_statement(Model *m, const Node *module, const Node *call) {
         own = member->kind == NODE_METHOD && !strcmp(member->text, callee->text);
     }
     if (own || f == &call_table[CALL_FUNCTION_aux]) return;
-    Diag d =
-        diag_at(m->ds, W_unread_value, call->span, "nothing reads the result of `%s`", f->name);
-    diag_help(&d, "a function does not change its arguments: write y = %s(..)", f->name);
-    diag_emit(&d);
+    diag_report(m->ds, W_unread_value, call->span,
+                arena_printf(m->arena, "a function does not change its arguments: write y = %s(..)",
+                             f->name),
+                "nothing reads the result of `%s`", f->name);
 }
 
 static void lint_block(Model *m, const Node *module, const Node *method, const Node *block) {
@@ -126,10 +125,8 @@ static void warn_arguments(Model *m, const Node *module) {
         const Node *argument = module->kids[0]->kids[i];
         if (argument->text[0] == '_' || reads_name(module->kids[1], argument->text, false))
             continue;
-        Diag d =
-            diag_at(m->ds, W_unused_local, argument->span,
+        diag_report(m->ds, W_unused_local, argument->span, NULL,
                     "nothing in module %s reads its argument `%s`", module->text, argument->text);
-        diag_emit(&d);
     }
 }
 

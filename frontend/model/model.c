@@ -54,13 +54,10 @@ void config_names(const Model *m, StringList *names) {
 bool model_has_root(Model *m) {
     if (m->root_class) return true;
     const SourceUnit *file = &m->units.at[0];
-    Diag d = diag_at(m->ds, E_unknown_module, (Span){0},
-                     file->root->n ? "%s does not say which module to train" : "%s is empty",
-                     file->path);
-    diag_help(&d,
-              "a model file declares modules and ends with model = Name, data { } and train { }");
-    diag_emit(&d);
-    return false;
+    return diag_report(
+        m->ds, E_unknown_module, (Span){0},
+        "a model file declares modules and ends with model = Name, data { } and train { }",
+        file->root->n ? "%s does not say which module to train" : "%s is empty", file->path);
 }
 
 const char *model_place(Model *m, Span at) {
@@ -152,16 +149,13 @@ void warn_idle(Model *m, const char *section, const char *key, const char *why) 
     const KeyValue *s = model_setting(m, section, key);
     if (!s->expression || s->value.kind == VALUE_ERROR) return;
     Span at = s->value.span.file ? s->value.span : s->span;
-    Diag d = diag_at(m->ds, W_no_effect, at, "%s: %s has no effect", why, key);
-    diag_emit(&d);
+    diag_report(m->ds, W_no_effect, at, NULL, "%s: %s has no effect", why, key);
 }
 
 double own_lr_factor(Model *m, const ExprValue *own, double lr) {
     double factor = value_number(own) / lr;
     if (factor <= LARGEST_NUMBER) return factor;
-    Diag d =
-        diag_at(m->ds, E_contradiction, own->span,
+    diag_report(m->ds, E_contradiction, own->span, NULL,
                 "a learning rate can be at most %g times the optimizer's, %g", LARGEST_NUMBER, lr);
-    diag_emit(&d);
     return 1;
 }

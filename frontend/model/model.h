@@ -343,6 +343,9 @@ void method_names(const Scope *s, StringList *names);
 Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void method_emit(Scope *s, Diag *d);
+/* Both, with help, which is no format (NULL: none); always false. */
+bool method_report(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /* True after an error: this size must not decide or scale anything. */
 bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v);
 /* ": H = 64 (line 5), KV = 8 (line 6)": names that appear in only one of the two shapes; or "". */

@@ -14,6 +14,16 @@ Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...) {
     return d;
 }
 
+bool method_report(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    Diag d = diag_vat(s->model->ds, code, at, format, args);
+    va_end(args);
+    d.help = help;
+    method_emit(s, &d);
+    return false;
+}
+
 /* The place in the user's file: the innermost call that is not in the prelude. */
 Span user_place(const Elaboration *e, Span at, uint32_t *frame) {
     uint32_t i = e->frames.n;
@@ -32,12 +42,10 @@ static void point_at_maker(Scope *s, Diag *d) {
 
 bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v) {
     if (!v->per_rank) return false;
-    Diag d = method_error(s, E_condition, e->span,
-                          "`%s` depends on the number of samples of one rank, so the model would "
-                          "change with the number of ranks",
-                          node_text(s->model->arena, e));
-    diag_help(&d, "it can only be the size of an axis");
-    method_emit(s, &d);
+    method_report(s, E_condition, e->span, "it can only be the size of an axis",
+                  "`%s` depends on the number of samples of one rank, so the model would "
+                  "change with the number of ranks",
+                  node_text(s->model->arena, e));
     return true;
 }
 

@@ -160,20 +160,15 @@ static bool declare_denoising(Elaboration *e, const Type *type, uint64_t *stagin
 static bool declare_tokens(Elaboration *e, uint64_t *staging) {
     RunSettings *s = e->settings;
     int64_t dims[2] = {s->local_batch, s->length};
-    if (s->length < 1) {
-        Diag d = diag_at(e->model->ds, E_missing_setting, s->train.span, "data.length is needed");
-        diag_help(&d, "set the number of tokens per sample, for example -s data.length=128");
-        diag_emit(&d);
-        return false;
-    }
-    if (dims[0] > INT32_MAX / MIN(dims[1], INT32_MAX)) {
-        Diag d =
-            diag_at(e->model->ds, E_batch_size, model_setting(e->model, "train", "batch")->span,
-                    "a batch of %lld samples of %lld tokens is too large", (long long)dims[0],
-                    (long long)dims[1]);
-        diag_emit(&d);
-        return false;
-    }
+    if (s->length < 1)
+        return diag_report(e->model->ds, E_missing_setting, s->train.span,
+                           "set the number of tokens per sample, for example -s data.length=128",
+                           "data.length is needed");
+    if (dims[0] > INT32_MAX / MIN(dims[1], INT32_MAX))
+        return diag_report(e->model->ds, E_batch_size,
+                           model_setting(e->model, "train", "batch")->span, NULL,
+                           "a batch of %lld samples of %lld tokens is too large",
+                           (long long)dims[0], (long long)dims[1]);
     Type type = type_of(DT_I32, 2, dims);
     if (s->train.denoising) return declare_denoising(e, &type, staging);
     add_field(e, "inputs", &type, staging);
@@ -201,9 +196,8 @@ static bool open_arrays(Elaboration *e, const KeyValue *setting, const DataSourc
         for (int k = 1; !problem && k < types[i].rank; k++)
             if (types[i].dim[k] < 1) problem = "one of its axes has size 0";
         if (!problem) continue;
-        Diag d = diag_at(e->model->ds, missing ? E_cannot_read : E_array_file, at,
-                         "cannot read %s: %s", f->path, problem);
-        diag_emit(&d);
+        diag_report(e->model->ds, missing ? E_cannot_read : E_array_file, at, NULL,
+                    "cannot read %s: %s", f->path, problem);
         right = false;
     }
     return right;
@@ -223,12 +217,10 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging) {
     Type *types = arena_array(e->model->arena, Type, s->train.fields.n + 1);
     if (!open_arrays(e, train, &s->train, types)) return false;
     s->length = 0;
-    if (s->train.fields.n && types[0].dim[0] < s->batch) {
-        Diag d = diag_at(e->model->ds, W_few_samples, train->value.span,
-                         "a batch of %lld from only %lld samples: some repeat within a step",
-                         (long long)s->batch, (long long)types[0].dim[0]);
-        diag_emit(&d);
-    }
+    if (s->train.fields.n && types[0].dim[0] < s->batch)
+        diag_report(e->model->ds, W_few_samples, train->value.span, NULL,
+                    "a batch of %lld from only %lld samples: some repeat within a step",
+                    (long long)s->batch, (long long)types[0].dim[0]);
     for (uint32_t i = 0; i < s->train.fields.n; i++) {
         types[i].dim[0] = s->local_batch;
         if (!is_small(&types[i])) {
@@ -292,12 +284,10 @@ bool declare_fields(Elaboration *e) {
     const KeyValue *train = model_setting(e->model, "data", "train");
     const KeyValue *val = model_setting(e->model, "data", "val");
     uint64_t staging = 0;
-    if (train->value.kind == VALUE_NONE) {
-        Diag d = diag_at(e->model->ds, E_missing_setting, (Span){0}, "data.train is needed");
-        diag_help(&d, "for example data { train = tokens(\"train_*.bin\"); length = 128 }");
-        diag_emit(&d);
-        return false;
-    }
+    if (train->value.kind == VALUE_NONE)
+        return diag_report(e->model->ds, E_missing_setting, (Span){0},
+                           "for example data { train = tokens(\"train_*.bin\"); length = 128 }",
+                           "data.train is needed");
     if (!read_source(e, train, &s->train)) return false;
     if (val->value.kind == VALUE_CALL && !read_source(e, val, &s->val)) return false;
     bool right = source_has_fields(s->train.kind) ? declare_arrays(e, &staging)

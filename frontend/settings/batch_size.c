@@ -34,16 +34,15 @@ static bool resolve_micro_batch(Model *m, int64_t ranks) {
         derive_setting(batch, micro, samples);
     } else if (!is_given(accumulate, micro->with_accumulate) && samples % in_call == 0) {
         derive_setting(accumulate, micro, samples / in_call);
-    } else if (samples / in_call != times || samples % in_call) {
-        Diag d = diag_at(m->ds, E_batch_divides, micro->span,
-                         "%s = %lld does not fit batch = %lld, accumulate = %lld and %lld rank%s",
-                         micro->key, (long long)micro->samples, (long long)samples,
-                         (long long)times, (long long)ranks, ranks == 1 ? "" : "s");
-        diag_help(&d, "batch must equal %s x accumulate x ranks; -n sets the number of ranks",
-                  micro->key);
-        diag_emit(&d);
-        return false;
-    }
+    } else if (samples / in_call != times || samples % in_call)
+        return diag_report(
+            m->ds, E_batch_divides, micro->span,
+            arena_printf(m->arena,
+                         "batch must equal %s x accumulate x ranks; -n sets the number of ranks",
+                         micro->key),
+            "%s = %lld does not fit batch = %lld, accumulate = %lld and %lld rank%s", micro->key,
+            (long long)micro->samples, (long long)samples, (long long)times, (long long)ranks,
+            ranks == 1 ? "" : "s");
     return true;
 }
 

@@ -51,11 +51,9 @@ static bool check_source(Elaboration *e, const char *key, Corruption denoising) 
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         const ExprValue *v = value_item(&s->value, ids[i].name);
         if (!v || v->kind != VALUE_INT || v->integer - ids[i].over < below) continue;
-        Diag d =
-            diag_at(e->model->ds, E_contradiction, v->span.file ? v->span : s->value.span,
+        diag_report(e->model->ds, E_contradiction, v->span.file ? v->span : s->value.span, NULL,
                     "%s = %lld, but the model takes ids from 0 to %lld in field %s", ids[i].name,
                     (long long)v->integer, (long long)below - 1, e->graph->fields.at[field].name);
-        diag_emit(&d);
         right = false;
     }
     return right;

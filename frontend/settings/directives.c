@@ -87,9 +87,8 @@ static void add_unit(Model *m, Policy *p, const Directive *d, const ExprValue *j
 }
 
 static void warn_idle_path(Model *m, const Policy *p, const Directive *d, const char *name) {
-    Diag w = diag_at(m->ds, W_no_effect, d->span, "strategy = %s: %s has no effect",
-                     word_of(&words_Strategy, p->strategy), name);
-    diag_emit(&w);
+    diag_report(m->ds, W_no_effect, d->span, NULL, "strategy = %s: %s has no effect",
+                word_of(&words_Strategy, p->strategy), name);
 }
 
 static void add_path_policy(Model *m, Policy *p, const Directive *d, const char *name,
@@ -150,11 +149,9 @@ static void resolve_group(Model *m, Directive *d, const Policy *p, double lr, co
     const ExprValue *own_lr = call_argument(v, "lr"), *decay = call_argument(v, "weight_decay");
     const ExprValue *muon = call_argument(v, "muon");
     if (muon->kind == VALUE_BOOL) d->muon = muon->boolean ? MUON_YES : MUON_NO;
-    if (muon->kind == VALUE_BOOL && !optimizer_moves_matrices(p->optimizer)) {
-        Diag w = diag_at(m->ds, W_no_effect, muon->span, "optimizer = %s: muon has no effect",
-                         word_of(&words_OptimizerKind, p->optimizer));
-        diag_emit(&w);
-    }
+    if (muon->kind == VALUE_BOOL && !optimizer_moves_matrices(p->optimizer))
+        diag_report(m->ds, W_no_effect, muon->span, NULL, "optimizer = %s: muon has no effect",
+                    word_of(&words_OptimizerKind, p->optimizer));
     d->lr_factor = 1;
     d->weight_decay = decay->kind == VALUE_NONE ? p->weight_decay : value_number(decay);
     if (own_lr->kind == VALUE_NONE) return;
@@ -163,10 +160,9 @@ static void resolve_group(Model *m, Directive *d, const Policy *p, double lr, co
         d->lr_factor = own_lr_factor(m, own_lr, lr);
         return;
     }
-    Diag e = diag_at(m->ds, E_contradiction, own_lr->span,
-                     "this group has a learning rate, but the optimizer's is 0");
-    diag_help(&e, "set the optimizer's lr to that of the other parameters");
-    diag_emit(&e);
+    diag_report(m->ds, E_contradiction, own_lr->span,
+                "set the optimizer's lr to that of the other parameters",
+                "this group has a learning rate, but the optimizer's is 0");
 }
 
 static void resolve_directive(Model *m, Directive *d, Policy *p, double lr) {
@@ -345,10 +341,8 @@ void directives_apply(Elaboration *e) {
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *d = &m->directives.at[i];
         if (d->of_parameters && !d->matched && !d->wrong) report_unmatched(e, d);
-        if (d->gather && d->matched && !reads_gathered(e->graph, d)) {
-            Diag w = diag_at(m->ds, W_no_effect, d->span,
-                             "replicate leaves these parameters whole: gather has no effect");
-            diag_emit(&w);
-        }
+        if (d->gather && d->matched && !reads_gathered(e->graph, d))
+            diag_report(m->ds, W_no_effect, d->span, NULL,
+                        "replicate leaves these parameters whole: gather has no effect");
     }
 }

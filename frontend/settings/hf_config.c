@@ -141,21 +141,17 @@ static bool put_entry(HfTexts *t, const Node *e, bool nested) {
     put_text(&t->out, e->text);
     buf_printf(&t->out, ": ");
     if (v.kind == VALUE_ERROR || put_value(t->m, &v, &t->out)) return true;
-    Diag d = diag_at(t->m->ds, E_misplaced_entry, e->kids[0]->span,
-                     "`%s` is %s, which JSON cannot represent", e->text, value_kind_name(&v));
-    diag_emit(&d);
+    diag_report(t->m->ds, E_misplaced_entry, e->kids[0]->span, NULL,
+                "`%s` is %s, which JSON cannot represent", e->text, value_kind_name(&v));
     return true;
 }
 
 /* Whether the entry is a key to write; otherwise it is noted or an error. */
 static bool is_written(HfTexts *t, const Node *section, uint32_t i, const char *path) {
     const Node *e = section->kids[i];
-    if (e->kind == NODE_REQUIRE) {
-        Diag d = diag_at(t->m->ds, E_misplaced_entry, e->span,
-                         "only `key = value` and `key { .. }` are allowed in config hf");
-        diag_emit(&d);
-        return false;
-    }
+    if (e->kind == NODE_REQUIRE)
+        return diag_report(t->m->ds, E_misplaced_entry, e->span, NULL,
+                           "only `key = value` and `key { .. }` are allowed in config hf");
     for (uint32_t k = 0; k < i; k++)
         if (section->kids[k]->text && !strcmp(section->kids[k]->text, e->text))
             duplicate_error(t->m, "key", e->text, e->text_span, section->kids[k]->text_span);

@@ -8,9 +8,8 @@
 #include "rules.h"
 
 static void warn_zero_rate(Model *m, const KeyValue *s) {
-    Diag d = diag_at(m->ds, W_zero_rate, s->value.span.file ? s->value.span : s->span,
-                     "lr = 0: the weights never change");
-    diag_emit(&d);
+    diag_report(m->ds, W_zero_rate, s->value.span.file ? s->value.span : s->span, NULL,
+                "lr = 0: the weights never change");
 }
 
 void warn_unusual_settings(Model *m, const RunSettings *s) {

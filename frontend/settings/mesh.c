@@ -50,20 +50,17 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         suggest_nearest(&d, name, known, AXIS_ROLES);
         diag_emit(&d);
     } else if (size < 1 || size > 1 << 20) {
-        Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld, but it must be 1 to %d", name,
-                         (long long)size, 1 << 20);
-        diag_emit(&d);
+        diag_report(m->ds, E_mesh, at, NULL, "axis %s has size %lld, but it must be 1 to %d", name,
+                    (long long)size, 1 << 20);
     } else if (!axis_is_served(role) && size > 1) {
         Diag d = unsupported_error(m, at, "mesh axis %s = %lld", name, (long long)size);
         suggest_supported(&d, here, n_here);
         diag_emit(&d);
     } else if (has_axis(&p->mesh, role)) {
-        Diag d = diag_at(m->ds, E_mesh, at, "axis %s is given twice", name);
-        diag_emit(&d);
+        diag_report(m->ds, E_mesh, at, NULL, "axis %s is given twice", name);
     } else if (cuts_positions_twice(&p->mesh, role)) {
-        Diag d = diag_at(m->ds, E_mesh, at, "axes cp and zigzag both share out positions");
-        diag_help(&d, "use one of them");
-        diag_emit(&d);
+        diag_report(m->ds, E_mesh, at, "use one of them",
+                    "axes cp and zigzag both share out positions");
     } else if (axis_is_served(role)) {
         p->mesh.axis[p->mesh.n++] = (MeshAxis){.role = role, .size = size};
     }
@@ -72,20 +69,16 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
 static void mesh_from_option(Model *m, Policy *p) {
     const char *text = m->options->mesh;
     uint32_t file = diag_add_file(m->ds, "--mesh", arena_strdup(m->arena, text), strlen(text));
-    if (!*text) {
-        Diag d = diag_at(m->ds, E_mesh, (Span){file, 1, 1, 1, 2}, "--mesh names no axis");
-        diag_help(&d, "for example --mesh dp=4");
-        diag_emit(&d);
-    }
+    if (!*text)
+        diag_report(m->ds, E_mesh, (Span){file, 1, 1, 1, 2}, "for example --mesh dp=4",
+                    "--mesh names no axis");
     for (const char *at = text; *at;) {
         size_t n = strcspn(at, ","), name = strcspn(at, "=,");
         Span span = {file, 1, (uint32_t)(at - text) + 1, 1, (uint32_t)(at - text + (long)n) + 1};
         char *end = NULL;
         long long size = name < n ? strtoll(at + name + 1, &end, 10) : 0;
         if (!end || end != at + n || end == at + name + 1) {
-            Diag d = diag_at(m->ds, E_mesh, span, "--mesh needs axis=size");
-            diag_help(&d, "for example --mesh dp=4");
-            diag_emit(&d);
+            diag_report(m->ds, E_mesh, span, "for example --mesh dp=4", "--mesh needs axis=size");
         } else {
             add_axis(m, p, arena_strndup(m->arena, at, name), size, span);
         }
@@ -104,30 +97,24 @@ static void set_ranks(Model *m, Policy *p, Span at) {
         mesh->axis[fitted].size = m->options->ranks / others;
         return;
     }
-    Diag d = diag_at(m->ds, E_mesh, at,
-                     "-n %lld is not divisible by the %lld ranks of the mesh's other axes",
-                     (long long)m->options->ranks, (long long)others);
-    diag_help(&d, "give the sizes of all axes with --mesh");
-    diag_emit(&d);
+    diag_report(m->ds, E_mesh, at, "give the sizes of all axes with --mesh",
+                "-n %lld is not divisible by the %lld ranks of the mesh's other axes",
+                (long long)m->options->ranks, (long long)others);
 }
 
 static void check_ranks(Model *m, Policy *p, Span at) {
     int64_t ranks = mesh_ranks(&p->mesh), asked = m->options->ranks;
     if (ranks > 1 << 20) {
-        Diag d = diag_at(m->ds, E_mesh, at, "the mesh has %lld ranks; at most %d are allowed",
-                         (long long)ranks, 1 << 20);
-        diag_emit(&d);
+        diag_report(m->ds, E_mesh, at, NULL, "the mesh has %lld ranks; at most %d are allowed",
+                    (long long)ranks, 1 << 20);
         p->mesh.n = 1;
     }
     if (asked < 0) {
-        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld: at least one rank is needed",
-                         (long long)asked);
-        diag_emit(&d);
+        diag_report(m->ds, E_mesh, (Span){0}, NULL, "-n %lld: at least one rank is needed",
+                    (long long)asked);
     } else if (asked && m->options->mesh && ranks != asked) {
-        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld, but the mesh has %lld ranks",
-                         (long long)asked, (long long)ranks);
-        diag_help(&d, "give -n or --mesh, not both");
-        diag_emit(&d);
+        diag_report(m->ds, E_mesh, (Span){0}, "give -n or --mesh, not both",
+                    "-n %lld, but the mesh has %lld ranks", (long long)asked, (long long)ranks);
     } else if (asked && !m->options->mesh) {
         set_ranks(m, p, at);
     }
@@ -161,11 +148,10 @@ void resolve_mesh(Model *m, Policy *p) {
             add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
         } else {
             const ExprItem *item = &v->items[i];
-            Diag d = diag_at(m->ds, E_mesh, item->value->span,
-                             item->name ? "axis %s has size %s, which is not a whole number"
-                                        : "a mesh must name its axes, as in (dp = 8)",
-                             item->name, value_text(m->arena, item->value));
-            diag_emit(&d);
+            diag_report(m->ds, E_mesh, item->value->span, NULL,
+                        item->name ? "axis %s has size %s, which is not a whole number"
+                                   : "a mesh must name its axes, as in (dp = 8)",
+                        item->name, value_text(m->arena, item->value));
         }
     }
     if (!p->mesh.n) {

@@ -77,12 +77,10 @@ static MatrixSearch find_matrices(Graph *g, const Program *p) {
 }
 
 static void report_not_a_matrix(Elaboration *e, const Directive *d, const Param *p) {
-    Diag report =
-        diag_at(e->model->ds, E_directive, d->span, "Muon updates only matrices, but `%s` is %s",
-                p->name.path, type_text(e->graph->arena, &p->type));
-    diag_help(&report,
-              "match only matrices, or put the others in a group with muon = false before it");
-    diag_emit(&report);
+    diag_report(e->model->ds, E_directive, d->span,
+                "match only matrices, or put the others in a group with muon = false before it",
+                "Muon updates only matrices, but `%s` is %s", p->name.path,
+                type_text(e->graph->arena, &p->type));
 }
 
 /* Parameters for AdamW get the lr of the argument adamw_lr, unless their group has an lr of its
@@ -112,7 +110,6 @@ void choose_muon_params(Elaboration *e) {
             report_not_a_matrix(e, d, p);
     }
     if (any) return;
-    Diag d = diag_at(e->model->ds, W_no_effect, model_setting(e->model, "train", "optimizer")->span,
-                     "Muon updates no parameter: the model has no hidden matrix to train");
-    diag_emit(&d);
+    diag_report(e->model->ds, W_no_effect, model_setting(e->model, "train", "optimizer")->span,
+                NULL, "Muon updates no parameter: the model has no hidden matrix to train");
 }

@@ -39,9 +39,8 @@ static void wrong_value(Model *m, int key, const ExprValue *v, bool again) {
         [STATES] = "cpu or none", [PARAMS] = "cpu or none",
         [GRADS] = "cpu or none",  [BUFFERS] = "a number from 1 to 1000",
         [PIN] = "true or false",  [PATH] = "a folder in quotes"};
-    Diag d = diag_at(m->ds, E_value_word, v->span, "offload: %s %s %s", keys[key],
-                     again ? "is" : "must be", again ? "given twice" : wants[key]);
-    diag_emit(&d);
+    diag_report(m->ds, E_value_word, v->span, NULL, "offload: %s %s %s", keys[key],
+                again ? "is" : "must be", again ? "given twice" : wants[key]);
 }
 
 /* Fills the values by key; those that are left out stay NULL. */
@@ -100,13 +99,10 @@ void resolve_offload(Model *m, Policy *p, RunSettings *settings) {
         setting_error(m, s, "offload moves nothing: set states, params or grads to cpu");
         return;
     }
-    if (moves[STATES] && !has_moments(p)) {
-        Diag d =
-            diag_at(m->ds, W_no_effect, item[STATES]->span,
+    if (moves[STATES] && !has_moments(p))
+        diag_report(m->ds, W_no_effect, item[STATES]->span, NULL,
                     "optimizer = %s keeps no state for each weight: states = cpu has no effect",
                     word_of(&words_OptimizerKind, p->optimizer));
-        diag_emit(&d);
-    }
     MemoryPlace place = item[PATH] ? PLACE_FILE : PLACE_HOST;
     if (moves[STATES]) p->offload_states = place;
     if (moves[PARAMS]) p->offload_params = place;

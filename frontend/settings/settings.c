@@ -42,11 +42,9 @@ static bool check_name(Model *m, const KeyInfo *k, ExprValue *v) {
     bool class = !strcmp(k->key, "unit") || !strcmp(k->key, "recompute");
     bool any_name = class && v->kind == VALUE_WORD; /* a class of the model */
     if (call || any_name || (word && v->kind == VALUE_WORD)) return true;
-    if (word) {
-        Diag d = diag_at(m->ds, E_setting_arguments, v->span, "`%s` takes no arguments", v->text);
-        diag_emit(&d);
-        return false;
-    }
+    if (word)
+        return diag_report(m->ds, E_setting_arguments, v->span, NULL, "`%s` takes no arguments",
+                           v->text);
     const char *names[32];
     size_t n = value_names(k, names, ARRAY_LEN(names));
     Diag d =

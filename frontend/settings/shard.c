@@ -57,9 +57,7 @@ static void resolve_bucket(Model *m, Policy *p) {
 static void pipeline_error(Model *m, const char *text, const char *help) {
     const KeyValue *s = model_setting(m, "shard", "stages");
     if (!s->expression) s = model_setting(m, "shard", "mesh");
-    Diag d = diag_at(m->ds, E_stages, s->value.span, "%s", text);
-    if (help) diag_help(&d, "%s", help);
-    diag_emit(&d);
+    diag_report(m->ds, E_stages, s->value.span, help, "%s", text);
 }
 
 /* What a pipeline of several stages cannot do, or cannot do yet. */

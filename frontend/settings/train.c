@@ -105,9 +105,9 @@ static void resolve_length(Model *m, RunSettings *s) {
     s->epochs = setting_count(m, "train", "epochs");
     if (!m->options->to_plan || steps->value.kind == VALUE_INT || s->epochs) return;
     if (steps->value.kind == VALUE_ERROR || epochs->value.kind == VALUE_ERROR) return;
-    Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.steps or train.epochs is needed");
-    diag_help(&d, "set how long to train, for example -s train.steps=100");
-    diag_emit(&d);
+    diag_report(m->ds, E_missing_setting, (Span){0},
+                "set how long to train, for example -s train.steps=100",
+                "train.steps or train.epochs is needed");
 }
 
 static void resolve_norm(Model *m, Policy *p) {

@@ -76,11 +76,11 @@ static void add_ops(Model *m, const ExprValue *v, StringList *out) {
     bool list = v->kind == VALUE_LIST;
     add_classes(m, v, out);
     if (wrong) {
-        Diag d = diag_at(m->ds, E_value_kind, wrong->span, "ops must be given by name, not as %s",
-                         wrong->kind == VALUE_LIST && !wrong->n_items ? "an empty list"
-                                                                      : value_kind_name(wrong));
-        diag_help(&d, "for example recompute = (ops = [gelu, layer_norm])");
-        diag_emit(&d);
+        diag_report(m->ds, E_value_kind, wrong->span,
+                    "for example recompute = (ops = [gelu, layer_norm])",
+                    "ops must be given by name, not as %s",
+                    wrong->kind == VALUE_LIST && !wrong->n_items ? "an empty list"
+                                                                 : value_kind_name(wrong));
         return;
     }
     for (uint32_t i = 0; i < out->at.n; i++) {

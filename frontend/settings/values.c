@@ -23,10 +23,8 @@ int64_t setting_count(Model *m, const char *section, const char *key) {
     const int64_t most = MOST_COUNT;
     int64_t n = setting_integer(m, section, key);
     if (n <= most) return n;
-    Diag d =
-        diag_at(m->ds, E_value_range, setting_value(m, section, key)->span,
+    diag_report(m->ds, E_value_range, setting_value(m, section, key)->span, NULL,
                 "%s.%s can be at most %lld, not %lld", section, key, (long long)most, (long long)n);
-    diag_emit(&d);
     return most;
 }
 

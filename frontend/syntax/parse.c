@@ -33,11 +33,10 @@ Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, Pars
 Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset) {
     const SourceFile *source = &ds->files.at[file];
     if (source->size > MAX_SOURCE_BYTES) {
-        Diag d = diag_at(ds, E_file_size, (Span){.file = file},
-                         "%s is larger than %u MiB, the limit for a model file", source->name,
-                         (unsigned)(MAX_SOURCE_BYTES >> 20));
-        diag_help(&d, "keep data in separate files and name them in section data");
-        diag_emit(&d);
+        diag_report(ds, E_file_size, (Span){.file = file},
+                    "keep data in separate files and name them in section data",
+                    "%s is larger than %u MiB, the limit for a model file", source->name,
+                    (unsigned)(MAX_SOURCE_BYTES >> 20));
         return NULL;
     }
     return parse_text(ds, file, source->text, source->size, start, offset);

@@ -13,11 +13,9 @@ Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...) {
 
 void parser_emit(Parser *p, Diag *d) {
     if (p->errors < MAX_SYNTAX_ERRORS) diag_emit(d);
-    if (++p->errors == MAX_SYNTAX_ERRORS) {
-        Diag last =
-            diag_at(p->ds, E_too_many_errors, d->span, "too many syntax errors; giving up here");
-        diag_emit(&last);
-    }
+    if (++p->errors == MAX_SYNTAX_ERRORS)
+        diag_report(p->ds, E_too_many_errors, d->span, NULL,
+                    "too many syntax errors; giving up here");
 }
 
 bool text_is_utf8(const char *s, size_t n) {

@@ -37,13 +37,14 @@ static void report_shapes(Scope *s, const char *name, Span at, const ExprValue *
                                         "the sixth axis from the end"};
     Arena *a = s->model->arena;
     const char *one = value_shape(a, x), *other = value_shape(a, y);
-    Diag d = method_error(s, E_shape, at, "`%s` cannot take %s and %s%s", name, one, other,
-                          sizes_suffix(s, one, other));
-    diag_help(&d,
-              "%s is %s in one and %s in the other; axes are matched from the last one back and "
-              "must be equal, or one of them 1",
-              place[k], axis_text(a, x, k), axis_text(a, y, k));
-    method_emit(s, &d);
+    method_report(
+        s, E_shape, at,
+        arena_printf(
+            s->model->arena,
+            "%s is %s in one and %s in the other; axes are matched from the last one back and "
+            "must be equal, or one of them 1",
+            place[k], axis_text(a, x, k), axis_text(a, y, k)),
+        "`%s` cannot take %s and %s%s", name, one, other, sizes_suffix(s, one, other));
 }
 
 /* Broadcasts the shape and the axis names of `all` with those of v. */
@@ -142,10 +143,9 @@ ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const Exp
     uint32_t wrong = first_wrong(args, n);
     CHECK(n <= MOST_MAPPED);
     if (wrong) {
-        Diag d = method_error(s, E_not_a_number, args[wrong - 1].span,
-                              "`%s` takes tensors and numbers, not %s", name,
-                              value_kind_name(&args[wrong - 1]));
-        method_emit(s, &d);
+        method_report(s, E_not_a_number, args[wrong - 1].span, NULL,
+                      "`%s` takes tensors and numbers, not %s", name,
+                      value_kind_name(&args[wrong - 1]));
         return value_error(at);
     }
     for (uint32_t i = 0; i < n; i++) {

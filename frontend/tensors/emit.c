@@ -41,11 +41,9 @@ bool is_expert_param(const Elaboration *e, const ExprValue *v) {
 ValueId tensor_value(Scope *s, ExprValue *v, Span at) {
     Elaboration *e = s->elaboration;
     if (v->kind == VALUE_TENSOR) return v->tensor;
-    if (is_expert_param(e, v)) {
-        Diag d = method_error(
-            s, E_shape, at, "a parameter of an expert can only be the weight or bias of `linear`");
-        method_emit(s, &d);
-    }
+    if (is_expert_param(e, v))
+        method_report(s, E_shape, at, NULL,
+                      "a parameter of an expert can only be the weight or bias of `linear`");
     ParamSlot *p = param_owner(v->param);
     if (e->param_value[p->row] == NO_VALUE) {
         Attrs a = {.index = p->row};
@@ -148,13 +146,12 @@ bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id) {
     for (uint32_t i = 0; i < op->n_in; i++) {
         if (!is_mixed(op_signature(op->kind), op->n_in, types, i, rank)) continue;
         if (!value_has_samples(e, op->in[i])) continue;
-        Diag d = method_error(
+        method_report(
             s, E_arguments, at,
+            arena_printf(s->model->arena, "the first axis of %s %s is the batch axis",
+                         signature_operand(op_signature(op->kind), op->n_in, types, i)->name,
+                         type_text(s->model->arena, &types[i])),
             "`%s` would mix samples, so its result would depend on the number of ranks", name);
-        diag_help(&d, "the first axis of %s %s is the batch axis",
-                  signature_operand(op_signature(op->kind), op->n_in, types, i)->name,
-                  type_text(s->model->arena, &types[i]));
-        method_emit(s, &d);
         return true;
     }
     return false;

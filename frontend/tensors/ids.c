@@ -215,12 +215,15 @@ bool refuse_far_ids(Scope *s, Span at, const char *name, const ExprValue *table,
     if (!(far && n.exact) && !none) return false;
     Arena *arena = s->model->arena;
     const char *text = value_shape(arena, table), *of = value_shape(arena, ids);
-    Diag d = method_error(s, E_shape, at, "%s has %lld entries along axis %d, too few for `%s`%s",
-                          text, entries, axis, name, sizes_suffix(s, text, of));
-    diag_help(&d, "ids from 0 to %lld have an entry, but %s: clamp(ids, 0, n - 1) limits them",
-              entries - 1,
-              n.low == n.high ? arena_printf(arena, "each of these is %.0f", n.low)
-                              : arena_printf(arena, "these are %.0f to %.0f", n.low, n.high));
-    method_emit(s, &d);
+    method_report(
+        s, E_shape, at,
+        arena_printf(s->model->arena,
+                     "ids from 0 to %lld have an entry, but %s: clamp(ids, 0, n - 1) limits them",
+                     entries - 1,
+                     n.low == n.high
+                         ? arena_printf(arena, "each of these is %.0f", n.low)
+                         : arena_printf(arena, "these are %.0f to %.0f", n.low, n.high)),
+        "%s has %lld entries along axis %d, too few for `%s`%s", text, entries, axis, name,
+        sizes_suffix(s, text, of));
     return true;
 }

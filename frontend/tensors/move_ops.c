@@ -11,9 +11,7 @@
 enum { MAX_PARTS = 64 };
 
 ExprValue shape_error(Scope *s, DiagCode code, Span at, const char *help, const char *problem) {
-    Diag d = method_error(s, code, at, "%s", problem);
-    if (help) diag_help(&d, "%s", help);
-    method_emit(s, &d);
+    method_report(s, code, at, help, "%s", problem);
     return value_error(at);
 }
 
@@ -30,14 +28,14 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
         else
             without = i;
     if (with == n || without == n) return false;
-    Diag d = method_error(
+    method_report(
         s, E_arguments, at,
+        arena_printf(
+            s->model->arena,
+            "the first axis of %s is the batch axis, that of %s is not: expand(x, [B, ..]) "
+            "repeats x for each sample",
+            value_shape(s->model->arena, &x[with]), value_shape(s->model->arena, &x[without])),
         "`%s` would combine the samples of a rank with rows that do not belong to samples", name);
-    diag_help(&d,
-              "the first axis of %s is the batch axis, that of %s is not: expand(x, [B, ..]) "
-              "repeats x for each sample",
-              value_shape(s->model->arena, &x[with]), value_shape(s->model->arena, &x[without]));
-    method_emit(s, &d);
     return true;
 }
 

@@ -49,13 +49,13 @@ static ExprValue over_samples(Scope *s, const char *name, Span at, const ExprVal
     bool all = true, adds = !strcmp(name, "sum") || !strcmp(name, "mean");
     for (int i = 0; i < x->type.rank; i++) all &= taken[i];
     if (all && adds) return term_of_samples(s, name, at, x);
-    Diag d = method_error(s, E_arguments, at,
-                          "`%s` over the samples of the batch would depend on the number of ranks",
-                          name);
-    diag_help(&d, adds ? "name an axis other than the first; only sum(x) and mean(x) over all "
-                         "axes, for aux(..), cover the whole batch"
-                       : "name an axis other than the first");
-    method_emit(s, &d);
+    method_report(
+        s, E_arguments, at,
+        arena_printf(s->model->arena,
+                     adds ? "name an axis other than the first; only sum(x) and mean(x) over all "
+                            "axes, for aux(..), cover the whole batch"
+                          : "name an axis other than the first"),
+        "`%s` over the samples of the batch would depend on the number of ranks", name);
     return value_error(at);
 }
 

@@ -58,9 +58,7 @@ static OpKind op_of(const char *operator, bool * turned) {
 
 static ExprValue refuse_operands(Scope *s, DiagCode code, const Node *e, const char *what,
                                  const char *help) {
-    Diag d = method_error(s, code, e->span, "%s", what);
-    if (help) diag_help(&d, "%s", help);
-    method_emit(s, &d);
+    method_report(s, code, e->span, help, "%s", what);
     return value_error(e->span);
 }
 
@@ -307,11 +305,10 @@ static bool refuse_mixed_factors(Scope *s, const Node *e, const ExprValue *from,
     Arena *arena = s->model->arena;
     if (!list_factors(arena, from, &a) || !list_factors(arena, to, &b) || !mixes_factors(&a, &b))
         return false;
-    Diag d = method_error(s, E_shape, e->span,
-                          "`as` cannot make %s from %s: it can only merge axes that are neighbours",
-                          node_text(arena, e->kids[1]), value_shape(arena, from));
-    diag_help(&d, "bring them together first: name each axis, or use transpose(x, [0, 2, 1, ..])");
-    method_emit(s, &d);
+    method_report(s, E_shape, e->span,
+                  "bring them together first: name each axis, or use transpose(x, [0, 2, 1, ..])",
+                  "`as` cannot make %s from %s: it can only merge axes that are neighbours",
+                  node_text(arena, e->kids[1]), value_shape(arena, from));
     return true;
 }
 
@@ -337,9 +334,7 @@ static bool read_shape(Scope *s, const Node *shape, const ExprValue *sizes, DTyp
         out->type = type_of(dtype, (int)shape->n, dims);
         return true;
     }
-    Diag d = method_error(s, E_shape, shape->span, "a tensor has 1 to %d axes", MAX_RANK);
-    method_emit(s, &d);
-    return false;
+    return method_report(s, E_shape, shape->span, NULL, "a tensor has 1 to %d axes", MAX_RANK);
 }
 
 static bool refuse_other_elements(Scope *s, const Node *e, const ExprValue *from,
@@ -347,11 +342,11 @@ static bool refuse_other_elements(Scope *s, const Node *e, const ExprValue *from
     if (type_elements(&to->type) == type_elements(&from->type)) return false;
     const char *wanted = node_text(s->model->arena, e->kids[1]);
     const char *got = value_shape(s->model->arena, from);
-    Diag d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s%s", wanted, got,
-                          sizes_suffix(s, wanted, got));
-    diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)type_elements(&to->type),
-              got, (long long)type_elements(&from->type));
-    method_emit(s, &d);
+    method_report(s, E_shape, e->span,
+                  arena_printf(s->model->arena, "%s has %lld elements, %s has %lld", wanted,
+                               (long long)type_elements(&to->type), got,
+                               (long long)type_elements(&from->type)),
+                  "`as` cannot make %s from %s%s", wanted, got, sizes_suffix(s, wanted, got));
     return true;
 }
 

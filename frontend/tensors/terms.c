@@ -12,9 +12,7 @@
 #include "operations.h"
 
 static ExprValue refuse_term(Scope *s, Span at, const char *help, const char *problem) {
-    Diag d = method_error(s, E_arguments, at, "%s", problem);
-    diag_help(&d, "%s", help);
-    method_emit(s, &d);
+    method_report(s, E_arguments, at, help, "%s", problem);
     return value_error(at);
 }
 

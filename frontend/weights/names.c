@@ -20,10 +20,9 @@
 static const char *label_of(const Node *section) { return section->label ? section->label : ""; }
 
 static void rule_error(Model *m, const Node *e) {
-    Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                     "a names table holds \"pattern\" = \"name\" and \"pattern\" = skip");
-    diag_help(&d, "for example \"*\" = \"transformer.*\", or \"up\" = \"gate_up\"[F : 2 * F]");
-    diag_emit(&d);
+    diag_report(m->ds, E_misplaced_entry, e->span,
+                "for example \"*\" = \"transformer.*\", or \"up\" = \"gate_up\"[F : 2 * F]",
+                "a names table holds \"pattern\" = \"name\" and \"pattern\" = skip");
 }
 
 static bool is_repeated(Model *m, const NamesTable *t, const Node *e) {
@@ -45,10 +44,9 @@ static void add_rule(Model *m, NamesTable *t, const Node *e, const char *name) {
     if (is_repeated(m, t, e)) return;
     int stars = count_stars(rule.pattern), used = count_stars(rule.replacement);
     if (used > stars) {
-        Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                         "\"%s\" has %d `*`, but its pattern \"%s\" has only %d", rule.replacement,
-                         used, rule.pattern, stars);
-        diag_emit(&d);
+        diag_report(m->ds, E_misplaced_entry, e->span, NULL,
+                    "\"%s\" has %d `*`, but its pattern \"%s\" has only %d", rule.replacement, used,
+                    rule.pattern, stars);
         return;
     }
     vec_push(m->arena, &t->rules, rule);
@@ -146,28 +144,24 @@ static void check_name(Elaboration *e, uint32_t table, const Param *p) {
     bool transposed;
     if (!rule || rule->parts) return;
     if (*names_of_path(e->model, table, p->key, &transposed)) return;
-    Diag d = diag_at(e->model->ds, E_names_table, rule->span, "this entry gives `%s` an empty name",
-                     p->key);
-    diag_emit(&d);
+    diag_report(e->model->ds, E_names_table, rule->span, NULL,
+                "this entry gives `%s` an empty name", p->key);
 }
 
 /* ^T is for matrices, and all names of a parameter must agree on it. */
 static void check_transposed(Elaboration *e, const NamesTable *t, const Param *p) {
     const NamesRule *rule = names_rule(t, p->key);
     bool transposed = rule && rule->transposed;
-    if (transposed && p->type.rank != 2) {
-        Diag d = diag_at(e->model->ds, E_names_table, rule->span,
-                         "`%s` is stored transposed (^T), but has %d ax%s", p->key, p->type.rank,
-                         p->type.rank == 1 ? "is" : "es");
-        diag_emit(&d);
-    }
+    if (transposed && p->type.rank != 2)
+        diag_report(e->model->ds, E_names_table, rule->span, NULL,
+                    "`%s` is stored transposed (^T), but has %d ax%s", p->key, p->type.rank,
+                    p->type.rank == 1 ? "is" : "es");
     for (uint32_t k = 0; k < p->aliases.n; k++) {
         const NamesRule *other = names_rule(t, p->aliases.at[k].path);
         if ((other && other->transposed) == transposed) continue;
-        Diag d = diag_at(e->model->ds, E_names_table, transposed ? rule->span : other->span,
-                         "`%s` is the parameter `%s`, but only one of them has ^T",
-                         p->aliases.at[k].path, p->key);
-        diag_emit(&d);
+        diag_report(e->model->ds, E_names_table, transposed ? rule->span : other->span, NULL,
+                    "`%s` is the parameter `%s`, but only one of them has ^T",
+                    p->aliases.at[k].path, p->key);
     }
 }
 
@@ -206,10 +200,9 @@ static void check_distinct(Elaboration *e, uint32_t table) {
     qsort(sorted, n, sizeof *sorted, by_name);
     for (uint32_t i = 1; i < n; i++) {
         if (strcmp(sorted[i - 1].name, sorted[i].name)) continue;
-        Diag d = diag_at(e->model->ds, E_names_table, e->model->names.at[table].span,
-                         "`%s` and `%s` have the same checkpoint name %s", sorted[i - 1].param->key,
-                         sorted[i].param->key, sorted[i].name);
-        diag_emit(&d);
+        diag_report(e->model->ds, E_names_table, e->model->names.at[table].span, NULL,
+                    "`%s` and `%s` have the same checkpoint name %s", sorted[i - 1].param->key,
+                    sorted[i].param->key, sorted[i].name);
         return;
     }
 }

@@ -50,10 +50,7 @@ typedef struct EntryReader {
 } EntryReader;
 
 static bool refuse_entry(EntryReader *r, Span at, const char *help, const char *problem) {
-    Diag d = diag_at(r->e->model->ds, E_names_table, at, "%s", problem);
-    if (help) diag_help(&d, "%s", help);
-    diag_emit(&d);
-    return false;
+    return diag_report(r->e->model->ds, E_names_table, at, help, "%s", problem);
 }
 
 static Arena *arena_of(const EntryReader *r) { return r->e->model->arena; }

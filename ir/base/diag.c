@@ -67,6 +67,16 @@ Diag diag_at(DiagSet *ds, DiagCode code, Span at, const char *format, ...) {
     return d;
 }
 
+bool diag_report(DiagSet *ds, DiagCode code, Span at, const char *help, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    Diag d = diag_vat(ds, code, at, format, args);
+    va_end(args);
+    d.help = help;
+    diag_emit(&d);
+    return false;
+}
+
 void diag_more(Diag *d, const char *format, ...) {
     va_list args;
     va_start(args, format);

@@ -5,6 +5,8 @@
  *   diag_help(&d, "...");
  *   diag_emit(&d);
  *
+ * or, where nothing but help is added, diag_report(ds, E_shape, span, help, "..").
+ *
  * Rendering is that of rustc: `error[E0204]: message`, ` --> file:line:col`, the source line, a
  * caret run under the whole span, notes with their own places, `= help:`. Every code is a row of
  * diag_codes.def, which says its severity, the exit code and what `fsdpc explain` prints.
@@ -101,6 +103,9 @@ uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t s
 Diag diag_at(DiagSet *ds, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 Diag diag_vat(DiagSet *ds, DiagCode code, Span at, const char *format, va_list args);
+/* Reports a message with help, which is no format (NULL: none); always false. */
+bool diag_report(DiagSet *ds, DiagCode code, Span at, const char *help, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /* Appends to the message. */
 void diag_more(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_note(Diag *d, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -59,10 +59,9 @@ static bool policy_is_possible(const Graph *g) {
         AxisSet served = mesh_sample_axes(&p->mesh) | mesh_parameter_axes(&p->mesh) |
                          mesh_cut_axes(&p->mesh) | mesh_stage_axes(&p->mesh);
         if (size == 1 || served >> a & 1) continue;
-        Diag d =
-            diag_at(g->diags, E_mesh, p->unit_span, "mesh axis %s = %lld (%s) is not supported yet",
-                    axis_name(role), (long long)size, axis_meaning(role));
-        diag_emit(&d);
+        diag_report(g->diags, E_mesh, p->unit_span, NULL,
+                    "mesh axis %s = %lld (%s) is not supported yet", axis_name(role),
+                    (long long)size, axis_meaning(role));
         ok = false;
     }
     return ok && prefetch_is_possible(g);
@@ -129,11 +128,10 @@ static void tell_price(const Comm *c) {
         whole += group->layout.padded * dtype_bytes(group->reduce_dtype);
         part += group->layout.shard * dtype_bytes(group->reduce_dtype);
     }
-    Diag d = diag_at(g->diags, W_unsharded_gradients, (Span){0},
-                     "accumulate = local keeps %s of unsharded gradients on every rank; "
-                     "accumulate = sharded needs %s",
-                     short_bytes(g->scratch, whole), short_bytes(g->scratch, part));
-    diag_emit(&d);
+    diag_report(g->diags, W_unsharded_gradients, (Span){0}, NULL,
+                "accumulate = local keeps %s of unsharded gradients on every rank; "
+                "accumulate = sharded needs %s",
+                short_bytes(g->scratch, whole), short_bytes(g->scratch, part));
 }
 
 /* ---- what the user could not guess ---- */
@@ -150,8 +148,7 @@ static void tell_idle_cast(const Comm *c) {
     const char *why = quantized
                           ? "parameters are quantized for each gather or read as they are kept"
                           : "parameters are read in the dtype in which they are kept";
-    Diag d = diag_at(g->diags, W_no_effect, (Span){0}, "%s: cast has no effect", why);
-    diag_emit(&d);
+    diag_report(g->diags, W_no_effect, (Span){0}, NULL, "%s: cast has no effect", why);
 }
 
 /* shard.gather, where no parameter is gathered in it although ranks share parameters out. */
@@ -161,16 +158,13 @@ static void tell_idle_gather(const Comm *c) {
     if (asked == DT_NONE || !c->gather) return;
     for (uint32_t k = 0; k < g->groups.n; k++)
         if (g->groups.at[k].layout.split && g->groups.at[k].wire_dtype == asked) return;
-    Diag d =
-        diag_at(g->diags, W_no_effect, (Span){0},
+    diag_report(g->diags, W_no_effect, (Span){0}, NULL,
                 "no sharded parameter is gathered in %s: gather has no effect", dtype_name(asked));
-    diag_emit(&d);
 }
 
 static void report_gathers(const Comm *c, DiagCode code, const Buf *names, const char *what) {
     if (!names->n) return;
-    Diag d = diag_at(c->g->diags, code, (Span){0}, "%s: %s", what, names->at);
-    diag_emit(&d);
+    diag_report(c->g->diags, code, (Span){0}, NULL, "%s: %s", what, names->at);
 }
 
 /* Names a unit in a list that ends in .. when it is long. */
@@ -243,12 +237,9 @@ static Comm comm_of(Graph *g) {
 }
 
 bool pass_comm(Graph *g) {
-    if (!g->groups.n || graph_find_state(g, "scale") == NO_INDEX) {
-        Diag d = diag_at(g->diags, E_pass_order, (Span){0},
-                         "comm needs the graph that optimizer leaves");
-        diag_emit(&d);
-        return false;
-    }
+    if (!g->groups.n || graph_find_state(g, "scale") == NO_INDEX)
+        return diag_report(g->diags, E_pass_order, (Span){0}, NULL,
+                           "comm needs the graph that optimizer leaves");
     if (!policy_is_possible(g)) return false;
     Comm c = comm_of(g);
     make_states(&c);

@@ -316,12 +316,10 @@ static int64_t ranks_with_heads(CutPass *c, const MeshAxis *axis) {
 }
 
 static void warn_idle(const CutPass *c, const MeshAxis *axis) {
-    Diag d =
-        diag_at(c->g->diags, W_no_effect, (Span){0},
+    diag_report(c->g->diags, W_no_effect, (Span){0}, NULL,
                 "%s = %lld: no parameter can be shared out, so these ranks repeat each other's "
                 "work",
                 axis_name(axis->role), (long long)axis->size);
-    diag_emit(&d);
 }
 
 static bool may_share(const CutClass *class, const Mesh *mesh, AxisSet set) {
@@ -384,21 +382,18 @@ static bool check_positions(Graph *g, const MeshAxis *axis) {
         any = true;
         long long pieces = (long long)axis->size * (axis_is_backwards(axis->role) ? 2 : 1);
         if (t->dim[1] % pieces == 0) continue;
-        Diag d = diag_at(g->diags, E_mesh, (Span){0},
-                         "%s = %lld: %lld positions of `%s` are not divisible by %lld",
-                         axis_name(axis->role), (long long)axis->size, (long long)t->dim[1],
-                         g->fields.at[k].name, pieces);
-        diag_help(&d, "use another number of ranks or of positions");
-        diag_emit(&d);
-        return false;
+        return diag_report(
+            g->diags, E_mesh, (Span){0}, "use another number of ranks or of positions",
+            "%s = %lld: %lld positions of `%s` are not divisible by %lld", axis_name(axis->role),
+            (long long)axis->size, (long long)t->dim[1], g->fields.at[k].name, pieces);
     }
     if (any) return true;
-    Diag d =
-        diag_at(g->diags, E_mesh, (Span){0}, "%s = %lld: samples have no positions to share out",
-                axis_name(axis->role), (long long)axis->size);
-    diag_help(&d, "%s shares out rows of ids, one id for each position", axis_name(axis->role));
-    diag_emit(&d);
-    return false;
+    return diag_report(g->diags, E_mesh, (Span){0},
+                       arena_printf(g->diags->arena,
+                                    "%s shares out rows of ids, one id for each position",
+                                    axis_name(axis->role)),
+                       "%s = %lld: samples have no positions to share out", axis_name(axis->role),
+                       (long long)axis->size);
 }
 
 bool pass_cut(Graph *g) {

@@ -26,11 +26,11 @@ int64_t rows_runs(const Graph *g, ValueId v, int dim) {
 
 void rows_warn_left(const Graph *g, int axis, const RowsLeft *left) {
     long long n = left->sharers;
-    Diag d = diag_at(g->diags, W_no_effect, left->at,
-                     "%s = %lld: %lld rows of %s are not divisible by %lld, so each of these ranks "
-                     "computes all of them",
-                     axis_name(g->policy.mesh.axis[axis].role), n, (long long)left->rows,
-                     *left->of ? left->of : "the model", n);
-    diag_help(&d, "use a batch or a length that %lld divides, or rows = false", n);
-    diag_emit(&d);
+    diag_report(g->diags, W_no_effect, left->at,
+                arena_printf(g->diags->arena,
+                             "use a batch or a length that %lld divides, or rows = false", n),
+                "%s = %lld: %lld rows of %s are not divisible by %lld, so each of these ranks "
+                "computes all of them",
+                axis_name(g->policy.mesh.axis[axis].role), n, (long long)left->rows,
+                *left->of ? left->of : "the model", n);
 }

@@ -131,13 +131,10 @@ static bool is_possible(const Graph *g, const RoleMemory *m) {
     uint64_t bytes = MAX(align_up(m->arena_bytes, MEMORY_ALIGN), m->host_bytes), scratch = 0;
     for (int d = 0; d < DEVICE_KINDS; d++) scratch = MAX(scratch, m->workspace_bytes[d]);
     if (bytes <= most && scratch <= most - bytes) return true;
-    Diag d = diag_at(g->diags, E_plan_memory, (Span){0},
-                     "a rank would need %llu TiB of memory; a plan can hold at most %llu TiB",
-                     (unsigned long long)((bytes + scratch) / tib + 1),
-                     (unsigned long long)(most / tib));
-    diag_help(&d, "use a smaller batch, more ranks or smaller units");
-    diag_emit(&d);
-    return false;
+    return diag_report(
+        g->diags, E_plan_memory, (Span){0}, "use a smaller batch, more ranks or smaller units",
+        "a rank would need %llu TiB of memory; a plan can hold at most %llu TiB",
+        (unsigned long long)((bytes + scratch) / tib + 1), (unsigned long long)(most / tib));
 }
 
 bool pass_memory(Graph *g) {

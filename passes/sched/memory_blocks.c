@@ -383,12 +383,10 @@ static bool impossible(Graph *g, const Program *p, OpId first_copy, OpId id) {
     uint32_t number = 0;
     for (uint32_t i = 0; i < p->ops.n && p->ops.at[i] != id; i++)
         number += p->ops.at[i] < first_copy;
-    Diag d = diag_at(g->diags, E_pass_order, op->span,
-                     "program %s, #%u %s: no place in memory suits all users of an operand",
-                     program_name(p->kind), number, op_info[op->kind].name);
-    diag_help(&d, "is a state read after its set_state, or set twice?");
-    diag_emit(&d);
-    return false;
+    return diag_report(g->diags, E_pass_order, op->span,
+                       "is a state read after its set_state, or set twice?",
+                       "program %s, #%u %s: no place in memory suits all users of an operand",
+                       program_name(p->kind), number, op_info[op->kind].name);
 }
 
 /* One round over the program; *changed: copies were added. */

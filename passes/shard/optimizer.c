@@ -284,9 +284,7 @@ static const struct {
 /* ---- the pass */
 
 static bool refuse(Graph *g, const char *why) {
-    Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "%s", why);
-    diag_emit(&d);
-    return false;
+    return diag_report(g->diags, E_pass_order, (Span){0}, NULL, "%s", why);
 }
 
 /* A graph that comes as text may lack what the frontend and the passes before always make, or have

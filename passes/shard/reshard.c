@@ -34,12 +34,9 @@ static bool check_group(Graph *g, Span at, const char *form, int64_t k) {
     const Policy *p = &g->policy;
     int64_t shards = mesh_extent(&p->mesh, mesh_shard_axes(&p->mesh)), one = reshard_group(p);
     const char *said = arena_printf(g->scratch, form, (long long)k);
-    if (k < 1 || shards % k) {
-        Diag d = diag_at(g->diags, E_contradiction, at, "%s must divide %s = %lld", said,
-                         shards_name(&p->mesh), (long long)shards);
-        diag_emit(&d);
-        return false;
-    }
+    if (k < 1 || shards % k)
+        return diag_report(g->diags, E_contradiction, at, NULL, "%s must divide %s = %lld", said,
+                           shards_name(&p->mesh), (long long)shards);
     bool all = k == mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh));
     if (k == 1 || all || k == one || !one) return true;
     Diag d = diag_at(g->diags, E_contradiction, at, "%s: the ranks are already in groups of %lld",
@@ -152,9 +149,8 @@ static void warn_idle(const Graph *g, const int32_t *of, const bool *used) {
         const PathPolicy *p = &g->policy.by_path.at[i];
         bool idle = says_nothing(&g->policy, i);
         if (p->kind != PATH_RESHARD || (used[i] && !idle)) continue;
-        Diag d = diag_at(g->diags, W_no_effect, p->span, "reshard \"%s\" has no effect: %s",
-                         p->glob, used[i] ? "shard.reshard says the same" : idle_reshard(g, of, p));
-        diag_emit(&d);
+        diag_report(g->diags, W_no_effect, p->span, NULL, "reshard \"%s\" has no effect: %s",
+                    p->glob, used[i] ? "shard.reshard says the same" : idle_reshard(g, of, p));
     }
 }
 

@@ -242,25 +242,19 @@ static bool parts_can_be_split(Graph *g) {
     for (uint32_t k = 0; k < g->params.n; k++) {
         const Param *p = &g->params.at[k];
         if (!p->cut.axes || !p->split_axis || p->type.dim[p->split_axis] % shards == 0) continue;
-        Diag d = diag_at(g->diags, E_contradiction, p->name.span,
-                         "%s: axis %lld has %lld entries on each rank along tp, which is not "
-                         "divisible by %lld shards",
-                         p->name.path, (long long)p->split_axis,
-                         (long long)p->type.dim[p->split_axis], (long long)shards);
-        diag_help(&d, "split it along another axis");
-        diag_emit(&d);
-        return false;
+        return diag_report(g->diags, E_contradiction, p->name.span, "split it along another axis",
+                           "%s: axis %lld has %lld entries on each rank along tp, which is not "
+                           "divisible by %lld shards",
+                           p->name.path, (long long)p->split_axis,
+                           (long long)p->type.dim[p->split_axis], (long long)shards);
     }
     return true;
 }
 
 bool pass_shard(Graph *g) {
-    if (g->groups.n || !g->units.n) {
-        Diag d =
-            diag_at(g->diags, E_pass_order, (Span){0}, "shard needs the graph that wrap leaves");
-        diag_emit(&d);
-        return false;
-    }
+    if (g->groups.n || !g->units.n)
+        return diag_report(g->diags, E_pass_order, (Span){0}, NULL,
+                           "shard needs the graph that wrap leaves");
     if (!parts_can_be_split(g)) return false;
     Arena *a = g->scratch;
     Shard s = {.g = g, .map = unit_map(g), .b = {.g = g}};

@@ -232,10 +232,9 @@ static void report_unknown_path(const Graph *g, const char *what, Span at, const
 }
 
 static void report_array_path(const Graph *g, const char *what, Span at, const char *path) {
-    Diag d = diag_at(g->diags, E_unit_array, at,
-                     "%s \"%s\": an array of modules has no forward of its own", what, path);
-    diag_help(&d, "name its elements: \"%s.*\"", path);
-    diag_emit(&d);
+    diag_report(g->diags, E_unit_array, at,
+                arena_printf(g->diags->arena, "name its elements: \"%s.*\"", path),
+                "%s \"%s\": an array of modules has no forward of its own", what, path);
 }
 
 /* Paths that begin like this one are next to each other in the sorted paths, the path itself

@@ -102,9 +102,8 @@ static void add_units(Wrap *w, const bool *is) {
 /* ---- manual ---- */
 
 static void take_twice(Wrap *w, int32_t module) {
-    Diag d = diag_at(w->g->diags, E_unit_twice, w->span, "module %s is in two units",
-                     w->g->modules.at[module].path);
-    diag_emit(&d);
+    diag_report(w->g->diags, E_unit_twice, w->span, NULL, "module %s is in two units",
+                w->g->modules.at[module].path);
     w->failed = true;
 }
 
@@ -293,12 +292,12 @@ static void warn_root(Graph *g) {
     }
     const char *class = class_to_wrap(g);
     if (!class) return; /* nothing is repeated: there is nothing to cut the model at */
-    Diag d = diag_at(g->diags, W_one_unit, p->unit_span,
-                     "one unit of %s parameters is gathered at once; write unit = %s",
-                     short_count(g->scratch, elements), class);
-    diag_help(&d, "that is %s on every rank, as much as without sharding",
-              short_bytes(g->scratch, bytes));
-    diag_emit(&d);
+    diag_report(g->diags, W_one_unit, p->unit_span,
+                arena_printf(g->diags->arena,
+                             "that is %s on every rank, as much as without sharding",
+                             short_bytes(g->scratch, bytes)),
+                "one unit of %s parameters is gathered at once; write unit = %s",
+                short_count(g->scratch, elements), class);
 }
 
 /* ---- ops ---- */
@@ -363,11 +362,9 @@ bool find_units(Graph *g) {
 }
 
 bool pass_wrap(Graph *g) {
-    if (!g->modules.n) {
-        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "wrap needs a graph with its modules");
-        diag_emit(&d);
-        return false;
-    }
+    if (!g->modules.n)
+        return diag_report(g->diags, E_pass_order, (Span){0}, NULL,
+                           "wrap needs a graph with its modules");
     if (!find_units(g)) return false;
     if (graph_has_stages(g)) split_by_stages(g);
     UnitMap m = unit_map(g);

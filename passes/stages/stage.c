@@ -189,10 +189,7 @@ typedef struct ListedStage {
 } ListedStage;
 
 static bool stage_error(const Stages *s, Span at, const char *text, const char *help) {
-    Diag d = diag_at(s->g->diags, E_stages, at, "%s", text);
-    diag_help(&d, "%s", help);
-    diag_emit(&d);
-    return false;
+    return diag_report(s->g->diags, E_stages, at, help, "%s", text);
 }
 
 static const char *layer_name(const Stages *s, uint32_t layer) {
@@ -292,13 +289,10 @@ static bool take_lists(Stages *s, const Program *train) {
 static bool has_layers(const Stages *s, uint32_t stages) {
     const Graph *g = s->g;
     if (s->layers.n >= stages) return true;
-    Diag d =
-        diag_at(g->diags, E_stages, g->policy.unit_span, "stages = %u: the model has %u unit%s",
-                stages, s->layers.n, s->layers.n == 1 ? "" : "s");
-    diag_help(&d,
-              "a stage needs at least one unit: use fewer stages, or smaller units (shard.unit)");
-    diag_emit(&d);
-    return false;
+    return diag_report(
+        g->diags, E_stages, g->policy.unit_span,
+        "a stage needs at least one unit: use fewer stages, or smaller units (shard.unit)",
+        "stages = %u: the model has %u unit%s", stages, s->layers.n, s->layers.n == 1 ? "" : "s");
 }
 
 /* ---- ops ---- */

@@ -117,11 +117,11 @@ static bool check_params(const Grad *c, const Program *p) {
         if (!before) report_untrained(g, param, use[k], more);
     }
     if (any) return good;
-    Diag d = diag_at(g->diags, E_nothing_to_train, g->modules.n ? g->modules.at[0].span : (Span){0},
-                     "nothing to train");
-    diag_help(&d, g->params.n ? "every parameter is @frozen" : "the model has no parameters");
-    diag_emit(&d);
-    return false;
+    return diag_report(g->diags, E_nothing_to_train,
+                       g->modules.n ? g->modules.at[0].span : (Span){0},
+                       arena_printf(g->diags->arena, g->params.n ? "every parameter is @frozen"
+                                                                 : "the model has no parameters"),
+                       "nothing to train");
 }
 
 static void differentiate_op(Grad *c, OpId id) {
@@ -139,11 +139,8 @@ static void differentiate_op(Grad *c, OpId id) {
 
 bool pass_grad(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
-    if (train == NO_INDEX) {
-        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "grad needs a program train");
-        diag_emit(&d);
-        return false;
-    }
+    if (train == NO_INDEX)
+        return diag_report(g->diags, E_pass_order, (Span){0}, NULL, "grad needs a program train");
     Grad c = {.g = g, .n_values = g->values.n};
     c.b = (Builder){.g = g, .program = (uint32_t)train, .phase = PHASE_BACKWARD};
     c.sums = arena_array(g->scratch, GradSum, c.n_values);

@@ -288,9 +288,8 @@ static void mark_kinds(const Recompute *r, bool *present, bool *again) {
 }
 
 static void warn_of_ops(const Recompute *r, const char *list, const char *name, const char *why) {
-    Diag d = diag_at(r->g->diags, W_no_effect, r->g->policy.recompute.span,
-                     "recompute: %s = %s has no effect: %s", list, name, why);
-    diag_emit(&d);
+    diag_report(r->g->diags, W_no_effect, r->g->policy.recompute.span, NULL,
+                "recompute: %s = %s has no effect: %s", list, name, why);
 }
 
 /* Does an op of a named class or path run again? Views are no work. */
@@ -311,10 +310,9 @@ static void warn_of_idle_modules(const Recompute *r) {
     for (uint32_t i = 0; i < p->by_path.n; i++)
         if (p->by_path.at[i].kind == PATH_RECOMPUTE && !p->recompute.classes.at.n)
             at = p->by_path.at[i].span;
-    Diag d = diag_at(r->g->diags, W_no_effect, at,
-                     "recompute has no effect on these modules: all that backward reads of them "
-                     "is kept anyway");
-    diag_emit(&d);
+    diag_report(r->g->diags, W_no_effect, at, NULL,
+                "recompute has no effect on these modules: all that backward reads of them "
+                "is kept anyway");
 }
 
 static void warn_of_idle_ops(const Recompute *r) {
