@@ -8,7 +8,7 @@
 
 #include "signature.h"
 
-/* Which group the operands belong to is checked elsewhere (verify_residence.c). The last result
+/* Which group the operands belong to is checked elsewhere (plan_check, proof 4). The last result
  * exists if attribute copy gives its dtype. */
 const char *shape_update(Infer *s) {
     if (s->a->copy == DT_NONE)

@@ -262,7 +262,7 @@ static void verify_all(Verify *v) {
         bool alone = !graph_has_stages(v->g) || v->g->level < LEVEL_COMM;
         if (alone) verify_training(v);
         verify_memory(v);
-        if (alone) verify_sharding(v);
+        if (alone) verify_streams(v);
         if (!v->reported[RULE_SCHED_4]) verify_order(v);
     }
 }

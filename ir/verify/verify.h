@@ -34,9 +34,8 @@ typedef struct Verify {
                               NO_SOUND_TYPE */
     OpId *fitting;         /* ops whose attributes and types were found to fit, + 1: a hash table */
     uint32_t fitting_mask;
-    Type *in, *out;            /* of the op that is being checked */
-    struct Memory *memory;     /* verify_memory.c */
-    struct Gradient *gradient; /* by value; verify_residence.c */
+    Type *in, *out; /* of the op that is being checked */
+    bool *inside;   /* by value: may lie at any place in another one; verify_memory.c */
 } Verify;
 
 /* verify_report.c */
@@ -46,15 +45,12 @@ bool number_is_new(Arena *a, NumberSet *set, uint64_t number);
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool verify_tables(Verify *v);       /* verify_tables.c; false: go no further */
-void verify_memory(Verify *v);       /* verify_memory.c: shard-5, -9, sched-2 */
+void verify_memory(Verify *v);       /* verify_memory.c: shard-9, sched-2 */
 void verify_order(Verify *v);        /* verify_order.c: sched-9; edges are known to be sound */
 void verify_state_places(Verify *v); /* verify_memory.c */
 void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */
-void verify_sharding(Verify *v);     /* verify_program.c: shard-4, -6, -7, sched-1, -4, -5 */
-void verify_residence(Verify *v);    /* verify_residence.c: sched-1 */
-bool verify_is_gradient(const Verify *v, ValueId id); /* of a group, as sched-1 found */
-void verify_program_set(
-    Verify *v); /* verify_program.c: which programs there are: model-1, shard-8 */
+void verify_streams(Verify *v);      /* verify_program.c: sched-4, -5 */
+void verify_program_set(Verify *v);  /* verify_program.c: model-1, shard-8 */
 
 static inline const Op *verify_op(const Verify *v, uint32_t k) {
     return &v->g->ops.at[v->program->ops.at[k]];

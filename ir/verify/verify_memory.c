@@ -1,80 +1,12 @@
-/* Memory: what a reshard has ended is not read (shard-5), what is in host memory is only fetched
- * (shard-9), and at level sched addresses are in bounds and aligned (sched-2). Whether values that
- * share memory may do so, and whether peaks and workspaces suffice, is not looked at: plan_check
- * proves it (proofs 2 and 6).
- *
- * Every value belongs to a root, the value whose memory it is in: a view to what it shows, a
- * result in place to its operand, the operands of a pack to the pack. A root has an end, the
- * reshard or free that gave it back.
+/* Memory: what is in host memory is only fetched (shard-9), and at level sched addresses are in
+ * bounds and aligned (sched-2). Whether values that share memory may do so, whether something reads
+ * what a reshard has ended, and whether peaks and workspaces suffice, is not looked at: plan_check
+ * proves it (proofs 2, 3 and 6).
  */
 #include "residency.h"
 #include "verify.h"
 
 enum { PLACE_ALIGN = 256 };
-
-/* Each value is of one program, so the tables serve all of them. */
-typedef struct Memory {
-    Verify *v;
-    ValueId *root;      /* by value */
-    uint32_t *ending;   /* by root: the op that gave it back, or NO_OP */
-    ValueId *container; /* by root: the pack that it lies in, or NO_VALUE */
-    bool *inside;       /* by value: may lie at any place in another one */
-} Memory;
-
-static Memory *tables_of(Verify *v) {
-    if (v->memory) return v->memory;
-    Memory *m = v->memory = arena_new_of(v->arena, Memory);
-    m->v = v;
-    m->root = arena_array(v->arena, ValueId, v->g->values.n);
-    m->ending = arena_array(v->arena, uint32_t, v->g->values.n);
-    m->container = arena_array(v->arena, ValueId, v->g->values.n);
-    m->inside = arena_array(v->arena, bool, v->g->values.n);
-    return m;
-}
-
-/* The op that ended the memory of this root, or NO_OP. */
-static uint32_t ending_of(const Memory *m, ValueId root) {
-    ValueId pack = m->container[root];
-    if (m->ending[root] != NO_OP || pack == NO_VALUE) return m->ending[root];
-    return m->ending[m->root[pack]];
-}
-
-static void read_operands(Memory *m, const Op *op) {
-    Verify *v = m->v;
-    for (uint32_t i = 0; i < op->n_in; i++) {
-        ValueId x = op->in[i], root = m->root[x];
-        if (ending_of(m, root) != NO_OP)
-            verify_broken(v, RULE_SHARD_5, op, "reads %%%u after #%u, which ends it",
-                          v->value_number[x], ending_of(m, root));
-    }
-}
-
-static void write_results(Memory *m, const Op *op) {
-    for (uint32_t j = 0; j < op->n_out; j++) {
-        ValueId x = op->out + j;
-        int from = op_alias_must(op, j);
-        m->root[x] = from < 0 ? x : m->root[op->in[from]];
-    }
-    if (op_info[op->kind].alias != ALIAS_PACK) return;
-    for (uint32_t i = 0; i < op->n_in; i++) m->container[m->root[op->in[i]]] = op->out;
-}
-
-static void walk_ops(Memory *m) {
-    Verify *v = m->v;
-    for (uint32_t k = 0; k < v->program->ops.n; k++) {
-        const Op *op = verify_op(v, k);
-        for (uint32_t j = 0; j < op->n_out; j++) {
-            ValueId x = op->out + j;
-            m->root[x] = x;
-            m->ending[x] = NO_OP;
-            m->container[x] = NO_VALUE;
-        }
-        read_operands(m, op);
-        write_results(m, op);
-        if (op->kind != OP_reshard && op->kind != OP_free) continue;
-        for (uint32_t i = 0; i < op->n_in; i++) m->ending[m->root[op->in[i]]] = v->first_number + k;
-    }
-}
 
 /* Who reads and leaves what in host memory: fetch reads it, evict leaves it there. */
 static void check_host(Verify *v, const Op *op) {
@@ -91,23 +23,24 @@ static void check_host(Verify *v, const Op *op) {
 
 /* ---- addresses ---- */
 
-/* From the last op to the first: what lies inside a pack or is worked on in place there. */
-static void find_inside(Memory *m) {
-    Verify *v = m->v;
+/* From the last op to the first: what lies inside a pack or is worked on in place there. Each value
+ * is of one program, so the table serves all of them. */
+static void find_inside(Verify *v) {
+    if (!v->inside) v->inside = arena_array(v->arena, bool, v->g->values.n);
     for (uint32_t k = v->program->ops.n; k-- > 0;) {
         const Op *op = verify_op(v, k);
         int alias = op_info[op->kind].alias;
         if (alias == ALIAS_PACK)
-            for (uint32_t i = 0; i < op->n_in; i++) m->inside[op->in[i]] = true;
+            for (uint32_t i = 0; i < op->n_in; i++) v->inside[op->in[i]] = true;
         for (uint32_t j = 0; j < op->n_out; j++) {
             int from = op_alias_must(op, j);
-            if (from >= 0 && m->inside[op->out + j]) m->inside[op->in[from]] = true;
+            if (from >= 0 && v->inside[op->out + j]) v->inside[op->in[from]] = true;
         }
         uint32_t n = alias == ALIAS_EACH ? op->n_out : alias == ALIAS_MAY && op->n_out;
         for (uint32_t j = 0; j < n; j++)
-            for (uint32_t i = 0; m->inside[op->out + j] && i < op->n_in; i++)
+            for (uint32_t i = 0; v->inside[op->out + j] && i < op->n_in; i++)
                 if (verify_value(v, op->in[i])->address == verify_value(v, op->out + j)->address)
-                    m->inside[op->in[i]] = true;
+                    v->inside[op->in[i]] = true;
     }
 }
 
@@ -115,12 +48,11 @@ static bool lies_in(uint64_t at, uint64_t size, uint64_t grain, uint64_t room) {
     return at != NO_ADDRESS && at % grain == 0 && size <= room && address_offset(at) <= room - size;
 }
 
-static void check_place(Memory *m, const Op *op, uint32_t j) {
-    Verify *v = m->v;
+static void check_place(Verify *v, const Op *op, uint32_t j) {
     ValueId x = op->out + j;
     const Value *value = verify_value(v, x);
     if (value->type.dtype == DT_TOKEN) return;
-    bool beside = !m->inside[x] && op_alias_must(op, j) < 0;
+    bool beside = !v->inside[x] && op_alias_must(op, j) < 0;
     uint64_t at = value->address, size = value_room(v->g, value);
     const RoleMemory *role = &v->g->roles.at[graph_role_of(v->g, v->program->stage)];
     if (!lies_in(at, size, beside ? PLACE_ALIGN : dtype_bytes(value->type.dtype),
@@ -131,14 +63,12 @@ static void check_place(Memory *m, const Op *op, uint32_t j) {
 
 void verify_memory(Verify *v) {
     if (v->g->level < LEVEL_SHARD) return;
-    Memory *m = tables_of(v);
-    walk_ops(m);
     for (uint32_t k = 0; k < v->program->ops.n && v->g->level >= LEVEL_COMM; k++)
         check_host(v, verify_op(v, k));
     if (!v->placed) return;
-    find_inside(m);
+    find_inside(v);
     for (uint32_t k = 0; k < v->program->ops.n; k++)
-        for (uint32_t j = 0; j < verify_op(v, k)->n_out; j++) check_place(m, verify_op(v, k), j);
+        for (uint32_t j = 0; j < verify_op(v, k)->n_out; j++) check_place(v, verify_op(v, k), j);
 }
 
 void verify_state_places(Verify *v) {

@@ -1,4 +1,4 @@
-/* What whole programs must do: graph-7, model-*, train-*, shard-4, -6, -7, -8, sched-1, -4, -5.
+/* What whole programs must do: graph-7, model-*, train-*, shard-8, sched-4, -5.
  *
  * Each check is one walk over a program and an array over the table that it counts in. Each op has
  * been checked by itself before: operands exist, rows are rows, types fit.
@@ -160,178 +160,11 @@ void verify_training(Verify *v) {
     check_grads(v, seen.grads);
 }
 
-/* ---- shard-4, -6, -7 ---- */
-
-/* The group whose gathered parameters a value holds, or NO_INDEX when that is not plain. */
-static int32_t flat_group(const Verify *v, ValueId id) {
-    const Op *def = &v->g->ops.at[verify_value(v, id)->def];
-    for (; def->kind == OP_cast || def->kind == OP_quantize || def->kind == OP_fetch;
-         def = &v->g->ops.at[verify_value(v, id)->def])
-        id = def->in[0];
-    if (def->kind == OP_unshard)
-        return v->g->units.at[def->attr->unit].groups.at[verify_value(v, id)->result];
-    if (def->kind != OP_state) return NO_INDEX;
-    const State *s = &v->g->states.at[def->attr->index];
-    bool holds = s->role == STATE_PARAM || s->role == STATE_GATHERED || s->role == STATE_COPY;
-    return holds ? s->group : NO_INDEX;
-}
-
-/* The group of whose gradients the value is what a state keeps, or NO_INDEX. */
-static int32_t kept_group(const Verify *v, ValueId id) {
-    const Op *def = &v->g->ops.at[verify_value(v, id)->def];
-    if (def->kind != OP_state) return NO_INDEX;
-    const State *s = &v->g->states.at[def->attr->index];
-    return s->role == STATE_GRADIENT ? s->group : NO_INDEX;
-}
-
-static void check_view(Verify *v, const Op *op) {
-    int32_t row = flat_group(v, op->in[0]);
-    if (row == NO_INDEX) row = kept_group(v, op->in[0]);
-    if (row == NO_INDEX) return;
-    const Group *q = &v->g->groups.at[row];
-    const Type *t = &verify_value(v, op->out)->type;
-    int64_t at = op->attr->offset / dtype_bytes(t->dtype);
-    uint32_t low = 0, high = q->params.n; /* the last parameter that starts at `at` or before */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (q->params.at[middle].offset <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    bool fits = q->params.n && q->params.at[low].offset == at;
-    LayoutPlace place = fits ? group_place(v->g, q, low) : (LayoutPlace){0};
-    if (fits && (fits = layout_is_whole(&place))) {
-        Type p = v->g->params.at[q->params.at[low].param].type;
-        p.dtype = t->dtype;
-        fits = type_equal(&p, t);
-    }
-    if (!fits)
-        verify_broken(v, RULE_SHARD_4, op, "group %d has no parameter %s at element %lld", row,
-                      type_text(v->arena, t), (long long)at);
-}
-
-static void check_copy_out(Verify *v, const Op *op) {
-    int32_t row = flat_group(v, op->in[0]);
-    if (row == NO_INDEX) return;
-    const Group *q = &v->g->groups.at[row];
-    uint32_t k = 0;
-    while (k < q->params.n && q->params.at[k].param != (int32_t)op->attr->index) k++;
-    bool quantized = op->kind == OP_dequantize;
-    if (k == q->params.n || (!quantized && !q->params.at[k].chunk))
-        verify_broken(v, RULE_SHARD_4, op, "group %d has no %s parameter %lld", row,
-                      quantized ? "quantized" : "chunks of", (long long)op->attr->index);
-}
-
-/* A pack is one piece of memory in which gradients are where they belong. */
-static void check_pack(Verify *v, const Op *op) {
-    const Group *q = &v->g->groups.at[op->attr->group];
-    bool whole = group_is_whole(v->g, q), chunks = q->params.n && q->params.at[0].chunk;
-    if (op->kind == OP_pack ? !whole : !chunks)
-        verify_broken(v, RULE_SHARD_4, op, "the parameters of group %lld are %s",
-                      (long long)op->attr->group, whole ? "in one piece each" : "in chunks");
-}
-
-/* Where a gather's operand has a part of the group: the axes that it is split over. */
-static AxisSet operand_axes(const Verify *v, const Op *op, uint32_t k, const Group *group) {
-    const Op *def = &v->g->ops.at[verify_value(v, op->in[k])->def];
-    return def->kind == OP_retain ? (AxisSet)def->attr->axes : group->layout.split;
-}
-
-/* A retained part of a parameter is of the group that its operand is; sched-1 follows gradients. */
-static void check_retain(Verify *v, const Op *op) {
-    if (verify_is_gradient(v, op->in[0])) return;
-    AxisSet axes = (AxisSet)op->attr->axes, split = v->g->groups.at[op->attr->group].layout.split;
-    if (flat_group(v, op->in[0]) != op->attr->group || !axes || axes & ~split)
-        verify_broken(v, RULE_SHARD_7, op, "is not a part of group %lld over axes that split it",
-                      (long long)op->attr->group);
-}
-
-/* A gather spans what its operands are split over; sched-1 follows reductions. */
-static bool axes_fit(const Verify *v, const Op *op) {
-    int64_t axes = op->attr->axes;
-    if (op->kind != OP_unshard) return axes >= 0 && axes <= mesh_all_axes(&v->g->policy.mesh);
-    const Unit *u = &v->g->units.at[op->attr->unit];
-    for (uint32_t k = 0; k < u->groups.n && k < op->n_out; k++)
-        if (axes != (int64_t)operand_axes(v, op, k, &v->g->groups.at[u->groups.at[k]]))
-            return false;
-    return true;
-}
+/* ---- sched-4, -5 ---- */
 
 static void check_stream(Verify *v, const Op *op, StreamKind stream) {
     if (v->g->level == LEVEL_SCHED && op->stream != stream)
         verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));
-}
-
-static void check_collective(Verify *v, const Op *op) {
-    bool gather = op->kind == OP_unshard;
-    bool tag = gather ? op->attr->tag == TAG_PARAMETER
-                      : op->attr->tag == TAG_GRADIENT ||
-                            (op->kind == OP_all_reduce && op->attr->tag != TAG_PARAMETER);
-    if (op->kind == OP_all_gather_part || op->kind == OP_reduce_scatter_part)
-        tag = op->attr->tag == TAG_ACTIVATION;
-    AxisSet all = mesh_all_axes(&v->g->policy.mesh);
-    if (!axes_fit(v, op) || !tag || op->attr->comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
-        (op->attr->unit == NO_INDEX) !=
-            (op->attr->tag == TAG_METRIC || op->attr->tag == TAG_ACTIVATION))
-        verify_broken(v, RULE_SHARD_7, op,
-                      "axes %#llx of %#x, communicator %lld, tag %lld, unit %lld",
-                      (unsigned long long)op->attr->axes, all, (long long)op->attr->comm,
-                      (long long)op->attr->tag, (long long)op->attr->unit);
-    check_stream(v, op, gather ? STREAM_GATHER : STREAM_REDUCE);
-}
-
-typedef struct Counts {
-    uint32_t packs, keeps, updates;
-} Counts;
-
-static void count_once(Verify *v, const Op *op, const char *what, uint32_t *count) {
-    const Group *q = &v->g->groups.at[op->attr->group];
-    if (++*count > 1)
-        verify_broken(v, RULE_SHARD_6, op, "group %lld is %s again", (long long)op->attr->group,
-                      what);
-    if (!q->trainable)
-        verify_broken(v, RULE_SHARD_6, op, "group %lld is %s, but frozen",
-                      (long long)op->attr->group, what);
-}
-
-static void count_op(Verify *v, const Op *op, Counts *counts) {
-    bool ends_step = v->program->kind == PROGRAM_TRAIN || v->program->kind == PROGRAM_LAST;
-    if (op->kind == OP_pack || op->kind == OP_copy_in || op->kind == OP_gradient)
-        count_once(v, op, "packed", &counts[op->attr->group].packs);
-    if (op->kind == OP_set_state && v->g->states.at[op->attr->index].role == STATE_GRADIENT)
-        counts[v->g->states.at[op->attr->index].group].keeps++;
-    if (op_info[op->kind].role != ROLE_UPDATE) return;
-    if (op->attr->group == NO_INDEX || !ends_step)
-        verify_broken(v, RULE_SHARD_6, op, "updates %s",
-                      ends_step ? "no group" : "in the middle of a step");
-    else
-        count_once(v, op, "updated", &counts[op->attr->group].updates);
-}
-
-/* ---- sched-1, sched-4 ---- */
-
-/* At level shard: what the step is to reduce. A graph without backward has no gradients. */
-static void check_group_gradients(Verify *v, const Counts *counts) {
-    bool any = false;
-    for (uint32_t i = 0; i < v->g->groups.n; i++) any |= counts[i].packs > 0;
-    for (uint32_t i = 0; any && i < v->g->groups.n; i++)
-        if (v->g->groups.at[i].trainable && !counts[i].packs)
-            verify_broken(v, RULE_SHARD_6, NULL, "group %u has no gradient", i);
-}
-
-static void check_updates(Verify *v, const Counts *counts) {
-    ProgramKind kind = v->program->kind;
-    bool ends_step = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST;
-    if (kind == PROGRAM_EVAL) return;
-    for (uint32_t i = 0; i < v->g->groups.n; i++) {
-        if (!v->g->groups.at[i].trainable) continue;
-        if (!ends_step && !counts[i].keeps)
-            verify_broken(v, RULE_SCHED_1, NULL, "the gradient of group %u is lost", i);
-        if (counts[i].updates != ends_step)
-            verify_broken(v, RULE_SCHED_1, NULL, "group %u is updated %u times, not %d", i,
-                          counts[i].updates, ends_step);
-    }
 }
 
 static void check_edges(Verify *v, const Op *op) {
@@ -354,29 +187,21 @@ static void check_direction(Verify *v, const Op *op) {
     static const struct {
         OpKind op;
         StreamKind stream;
-    } rows[] = {{OP_fetch, STREAM_FETCH},
+    } rows[] = {{OP_unshard, STREAM_GATHER},
+                {OP_fetch, STREAM_FETCH},
                 {OP_evict, STREAM_EVICT},
                 {OP_send, STREAM_SEND},
                 {OP_receive, STREAM_RECEIVE}};
+    if (op_info[op->kind].effect == EFFECT_COMM && op->kind != OP_unshard)
+        check_stream(v, op, STREAM_REDUCE);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         if (op->kind == rows[k].op) check_stream(v, op, rows[k].stream);
 }
 
-void verify_sharding(Verify *v) {
-    if (!v->grouped) return;
-    if (v->g->level >= LEVEL_COMM) verify_residence(v);
-    Counts *counts = arena_array(v->arena, Counts, v->g->groups.n);
+void verify_streams(Verify *v) {
+    if (v->g->level < LEVEL_SCHED) return;
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
-        const Op *op = verify_op(v, k);
-        if (op->kind == OP_view) check_view(v, op);
-        if (op->kind == OP_copy_out || op->kind == OP_dequantize) check_copy_out(v, op);
-        if (op->kind == OP_pack || op->kind == OP_copy_in) check_pack(v, op);
-        if (op->kind == OP_retain) check_retain(v, op);
-        if (op_info[op->kind].effect == EFFECT_COMM) check_collective(v, op);
-        check_direction(v, op);
-        count_op(v, op, counts);
-        if (v->g->level >= LEVEL_SCHED) check_edges(v, op);
+        check_direction(v, verify_op(v, k));
+        check_edges(v, verify_op(v, k));
     }
-    if (v->g->level == LEVEL_SHARD) check_group_gradients(v, counts);
-    if (v->g->level >= LEVEL_SCHED) check_updates(v, counts);
 }

@@ -30,10 +30,8 @@ void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...) 
     } else if (v->program) {
         where = arena_printf(a, "program %s: ", program_name(v->program->kind));
     }
-    Diag d = diag_at(v->g->diags, E_graph_rule, op ? op->span : none, "%s: %s%s",
-                     verify_rules[rule].id, where, text);
-    diag_help(&d, "%s", verify_rules[rule].claim);
-    diag_emit(&d);
+    diag_report(v->g->diags, E_graph_rule, op ? op->span : none, verify_rules[rule].claim,
+                "%s: %s%s", verify_rules[rule].id, where, text);
 }
 
 static void widen(Arena *a, NumberSet *set) {
