@@ -4,11 +4,10 @@
  * one JSON object; config names, sections, and the keys of imported files with what became of them.
  * Values that nobody gave and that have no default are left out.
  */
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "frontend.h"
+#include "json_text.h"
 #include "model.h"
 
 /* The text of a setting: an expression as written, a value as it was understood. */
@@ -135,11 +134,7 @@ static void print_json(Model *m, Buf *out) {
         }
         json_object_set_new(all, m->imports.at[i].path, keys);
     }
-    char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(all);
-    if (!text) fail_environment("no memory for JSON");
-    buf_printf(out, "%s\n", text);
-    free(text);
+    json_write(all, JSON_COMPACT | JSON_REAL_PRECISION(17), out);
 }
 
 void frontend_print_config(const Frontend *f, bool json, Buf *out) {

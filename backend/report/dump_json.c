@@ -12,51 +12,24 @@
  * rank is written out up to SHORT entries, beyond that as a formula: {"first", "count", "step"} for
  * ranks, {"runs": [[ranks, elements]..]} for paddings.
  */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diag.h"
 #include "dump.h"
+#include "json_text.h"
 
 enum { SHORT = 32 };
 
-static json_t *sound(json_t *j) {
-    if (!j) fail_environment("no memory for JSON");
-    return j;
-}
-
-static void put_member(json_t *object, const char *key, json_t *value) {
-    if (json_object_set_new(object, key, sound(value))) fail_environment("no memory for JSON");
-}
-
-static void push_item(json_t *array, json_t *value) {
-    if (json_array_append_new(array, sound(value))) fail_environment("no memory for JSON");
-}
-
-static json_t *integer(uint64_t n) { return sound(json_integer((json_int_t)n)); }
-
-/* Names are the user's bytes; JSON must be UTF-8. */
-static json_t *name_of(const Plan *p, PlanString s) {
-    Buf clean = {0};
-    diag_clean(&clean, plan_string(p, s), strlen(plan_string(p, s)));
-    json_t *j = json_stringn(clean.at ? clean.at : "", clean.n);
-    buf_free(&clean);
-    return sound(j);
-}
+static json_t *name_of(const Plan *p, PlanString s) { return json_word(plan_string(p, s)); }
 
 /* ---- units and layout */
 
 static json_t *units_json(const Plan *p) {
-    json_t *all = sound(json_array());
+    json_t *all = json_packed("[]");
     for (uint64_t i = 0; i < p->n_units; i++) {
         const PlanUnit *u = &p->units[i];
-        json_t *row = sound(json_array());
-        push_item(row, name_of(p, u->name));
-        push_item(row, name_of(p, u->class_name));
-        push_item(row, integer((uint64_t)u->below));
-        push_item(row, integer((uint64_t)u->owned));
-        push_item(all, row);
+        json_push(all, json_packed("[o, o, I, I]", name_of(p, u->name), name_of(p, u->class_name),
+                                   (json_int_t)u->below, (json_int_t)u->owned));
     }
     return all;
 }
@@ -64,19 +37,14 @@ static json_t *units_json(const Plan *p) {
 static void push_pieces(json_t *all, const Layout *layout, const LayoutPlace *place, uint32_t k,
                         int64_t number) {
     LayoutPiece held;
-    for (int64_t j = 0; (held = layout_piece(layout, place, number, j)).count; j++) {
-        json_t *piece = sound(json_array());
-        push_item(piece, integer(k));
-        push_item(piece, integer((uint64_t)held.first));
-        push_item(piece, integer((uint64_t)held.count));
-        push_item(piece, integer((uint64_t)held.at));
-        push_item(all, piece);
-    }
+    for (int64_t j = 0; (held = layout_piece(layout, place, number, j)).count; j++)
+        json_push(all, json_packed("[I, I, I, I]", (json_int_t)k, (json_int_t)held.first,
+                                   (json_int_t)held.count, (json_int_t)held.at));
 }
 
 /* What rank r holds: [parameter, first element, count, offset in the shard]. */
 static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
-    json_t *all = sound(json_array());
+    json_t *all = json_packed("[]");
     Mesh mesh = plan_mesh(p);
     Layout layout = plan_layout(g);
     for (uint32_t k = 0; k < g->n_param; k++) {
@@ -89,69 +57,63 @@ static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
 /* Padding at the end of each rank's shard, or, with many ranks, how many ranks have how much. The
  * gaps between the chunks of layout = param are not at the end: the pieces show where they are. */
 static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
-    json_t *all = sound(json_array());
+    json_t *all = json_packed("[]");
     Mesh mesh = plan_mesh(p);
     Layout layout = plan_layout(g);
     int64_t ranks = p->settings->ranks, shards = g->padded / g->shard;
     bool list = ranks <= SHORT || rank == JSON_ALL_RANKS;
     for (int64_t r = 0; list && r < ranks; r++)
-        push_item(all, integer((uint64_t)layout_padding(&layout, layout_first(&layout, &mesh, r))));
+        json_push(all,
+                  json_count((uint64_t)layout_padding(&layout, layout_first(&layout, &mesh, r))));
     for (int64_t k = 0, same; !list && k < shards; k += same) {
         int64_t padding = layout_padding(&layout, k * g->shard);
         same = 1; /* full shards, then at most one partial shard, then empty ones */
         if (padding == 0) same = MAX(g->unpadded / g->shard - k, 1);
         if (padding == g->shard) same = shards - k;
-        json_t *run = sound(json_array());
-        push_item(run, integer((uint64_t)(same * (ranks / shards))));
-        push_item(run, integer((uint64_t)padding));
-        push_item(all, run);
+        json_push(
+            all, json_packed("[I, I]", (json_int_t)(same * (ranks / shards)), (json_int_t)padding));
     }
-    if (list) return all;
-    json_t *o = sound(json_object());
-    put_member(o, "runs", all);
-    return o;
+    return list ? all : json_packed("{s: o}", "runs", all);
 }
 
 static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
-    json_t *o = sound(json_object()), *params = sound(json_array()), *offsets = sound(json_array());
-    json_t *chunks = plan_has_chunks(p, g) ? sound(json_array()) : NULL;
-    json_t *axes = chunks ? sound(json_array()) : NULL;
+    json_t *o = json_packed("{}"), *params = json_packed("[]"), *offsets = json_packed("[]");
+    json_t *chunks = plan_has_chunks(p, g) ? json_packed("[]") : NULL;
+    json_t *axes = chunks ? json_packed("[]") : NULL;
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *a = &p->group_params[g->first_param + k];
         const PlanParam *param = &p->params[a->param];
-        json_t *row = sound(json_array()), *shape = sound(json_array());
+        json_t *shape = json_packed("[]");
         Type whole = plan_whole_type(p, param);
-        for (int i = 0; i < whole.rank; i++) push_item(shape, integer((uint64_t)whole.dim[i]));
-        push_item(row, name_of(p, param->name));
-        push_item(row, shape);
-        push_item(row, integer((uint64_t)type_elements(&whole)));
-        push_item(params, row);
-        push_item(offsets, integer((uint64_t)a->offset));
+        for (int i = 0; i < whole.rank; i++) json_push(shape, json_count((uint64_t)whole.dim[i]));
+        json_push(params, json_packed("[o, o, I]", name_of(p, param->name), shape,
+                                      (json_int_t)type_elements(&whole)));
+        json_push(offsets, json_count((uint64_t)a->offset));
         if (!chunks) continue;
-        push_item(chunks, integer((uint64_t)a->chunk));
-        push_item(axes, integer((uint64_t)plan_axis(p, g, (uint64_t)g->first_param + k)));
+        json_push(chunks, json_count((uint64_t)a->chunk));
+        json_push(axes, json_count((uint64_t)plan_axis(p, g, (uint64_t)g->first_param + k)));
     }
-    put_member(o, "parameters", params);
-    put_member(o, "offsets", offsets);
-    if (chunks) put_member(o, "chunks", chunks);
-    if (axes) put_member(o, "axes", axes);
+    json_put(o, "parameters", params);
+    json_put(o, "offsets", offsets);
+    if (chunks) json_put(o, "chunks", chunks);
+    if (axes) json_put(o, "axes", axes);
     Mesh mesh = plan_mesh(p);
-    if (g->cut) put_member(o, "parts", integer((uint64_t)mesh_extent(&mesh, g->cut)));
-    put_member(o, "unpadded", integer((uint64_t)g->unpadded));
-    put_member(o, "padded", integer((uint64_t)g->padded));
-    put_member(o, "shard", integer((uint64_t)g->shard));
-    put_member(o, "shard_padding", padding_json(p, g, rank));
-    put_member(o, "master", sound(json_string(dtype_name((int)g->master_dtype))));
-    put_member(o, "compute", sound(json_string(dtype_name((int)g->compute_dtype))));
-    put_member(o, "gather", sound(json_string(dtype_name((int)g->wire_dtype))));
-    put_member(o, "reduce", sound(json_string(dtype_name((int)g->reduce_dtype))));
-    put_member(o, "trainable", sound(json_boolean(g->flags & GROUP_TRAINABLE)));
-    if (rank >= 0) put_member(o, "pieces", pieces_json(p, g, rank));
+    if (g->cut) json_put(o, "parts", json_count((uint64_t)mesh_extent(&mesh, g->cut)));
+    json_put(o, "unpadded", json_count((uint64_t)g->unpadded));
+    json_put(o, "padded", json_count((uint64_t)g->padded));
+    json_put(o, "shard", json_count((uint64_t)g->shard));
+    json_put(o, "shard_padding", padding_json(p, g, rank));
+    json_put(o, "master", json_string(dtype_name((int)g->master_dtype)));
+    json_put(o, "compute", json_string(dtype_name((int)g->compute_dtype)));
+    json_put(o, "gather", json_string(dtype_name((int)g->wire_dtype)));
+    json_put(o, "reduce", json_string(dtype_name((int)g->reduce_dtype)));
+    json_put(o, "trainable", json_boolean(g->flags & GROUP_TRAINABLE));
+    if (rank >= 0) json_put(o, "pieces", pieces_json(p, g, rank));
     if (rank == JSON_ALL_RANKS) {
-        json_t *all = sound(json_array());
+        json_t *all = json_packed("[]");
         for (int64_t r = 0; r < (int64_t)p->settings->ranks; r++)
-            push_item(all, pieces_json(p, g, r));
-        put_member(o, "pieces", all);
+            json_push(all, pieces_json(p, g, r));
+        json_put(o, "pieces", all);
     }
     return o;
 }
@@ -159,20 +121,19 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
 /* A unit with one flat parameter prints as that parameter's object; a unit with several prints as
  * {"groups": [..]}. */
 static json_t *layout_json(const Plan *p, int64_t rank) {
-    json_t *all = sound(json_object());
+    json_t *all = json_packed("{}");
     for (uint64_t i = 0; i < p->n_units; i++) {
         const PlanUnit *u = &p->units[i];
         json_t *unit, *key = name_of(p, u->name);
         if (u->n_group == 1) {
             unit = group_json(p, &p->groups[u->first_group], rank);
         } else {
-            json_t *groups = sound(json_array());
+            json_t *groups = json_packed("[]");
             for (uint32_t k = 0; k < u->n_group; k++)
-                push_item(groups, group_json(p, &p->groups[u->first_group + k], rank));
-            unit = sound(json_object());
-            put_member(unit, "groups", groups);
+                json_push(groups, group_json(p, &p->groups[u->first_group + k], rank));
+            unit = json_packed("{s: o}", "groups", groups);
         }
-        put_member(all, json_string_value(key), unit);
+        json_put(all, json_string_value(key), unit);
         json_decref(key);
     }
     return all;
@@ -195,7 +156,7 @@ static const char *phase_text(const PlanInstr *in, int64_t micro, char out[40]) 
 }
 
 static json_t *unit_or_null(const Plan *p, int64_t unit) {
-    return unit < 0 ? sound(json_null()) : name_of(p, p->units[unit].name);
+    return unit < 0 ? json_null() : name_of(p, p->units[unit].name);
 }
 
 static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
@@ -204,14 +165,14 @@ static json_t *ranks_json(const Plan *p, AxisSet axes, int64_t rank) {
     Mesh mesh = plan_mesh(p);
     MeshGroup g = mesh_group(&mesh, axes, MAX(rank, 0));
     if (g.size > SHORT && g.size == g.count[0] && rank != JSON_ALL_RANKS) {
-        json_t *o = sound(json_object());
-        put_member(o, "first", integer((uint64_t)g.base));
-        put_member(o, "count", integer((uint64_t)g.size));
-        if (g.step[0] > 1) put_member(o, "step", integer((uint64_t)g.step[0]));
+        json_t *o = json_packed("{}");
+        json_put(o, "first", json_count((uint64_t)g.base));
+        json_put(o, "count", json_count((uint64_t)g.size));
+        if (g.step[0] > 1) json_put(o, "step", json_count((uint64_t)g.step[0]));
         return o;
     }
-    json_t *all = sound(json_array());
-    for (int32_t k = 0; k < g.size; k++) push_item(all, integer((uint64_t)mesh_member(&g, k)));
+    json_t *all = json_packed("[]");
+    for (int32_t k = 0; k < g.size; k++) json_push(all, json_count((uint64_t)mesh_member(&g, k)));
     return all;
 }
 
@@ -238,15 +199,11 @@ static json_t *collective_json(Events *e, const PlanInstr *in, int64_t micro) {
         if (!strstr(dtypes, name))
             snprintf(dtypes + used, sizeof dtypes - used, "%s%s", used ? "+" : "", name);
     }
-    json_t *event = sound(json_array());
-    push_item(event, sound(json_string(phase_text(in, micro, phase))));
-    push_item(event, sound(json_string(kind)));
-    push_item(event, unit_or_null(p, in->attr.unit));
-    push_item(event, integer((uint64_t)elements));
-    push_item(event, sound(json_string(dtypes)));
-    push_item(event, json_incref(group_ranks(e, (AxisSet)in->attr.axes)));
+    json_t *event = json_packed("[s, s, o, I, s, O]", phase_text(in, micro, phase), kind,
+                                unit_or_null(p, in->attr.unit), (json_int_t)elements, dtypes,
+                                group_ranks(e, (AxisSet)in->attr.axes));
     if (in->attr.tag == TAG_METRIC || in->attr.tag == TAG_MOMENTUM)
-        push_item(event, sound(json_string(word_of(&words_CommTag, in->attr.tag))));
+        json_push(event, json_string(word_of(&words_CommTag, in->attr.tag)));
     return event;
 }
 
@@ -258,11 +215,8 @@ static void mark_computation(Events *e, const PlanInstr *in, int64_t micro) {
         return;
     if (!*plan_string(p, p->units[in->unit].name) || e->begun[in->unit] >> in->phase & 1) return;
     e->begun[in->unit] |= (uint8_t)(1 << in->phase);
-    json_t *mark = sound(json_array());
-    push_item(mark, sound(json_string(phase_text(in, micro, phase))));
-    push_item(mark, sound(json_string(phase_name(in->phase))));
-    push_item(mark, name_of(p, p->units[in->unit].name));
-    push_item(e->order, mark);
+    json_push(e->order, json_packed("[s, s, o]", phase_text(in, micro, phase),
+                                    phase_name(in->phase), name_of(p, p->units[in->unit].name)));
 }
 
 static void call_events(Events *e, const PlanCall *call, int64_t micro) {
@@ -275,15 +229,15 @@ static void call_events(Events *e, const PlanCall *call, int64_t micro) {
         mark_computation(e, in, micro);
         if (!is_collective(in)) continue;
         json_t *event = collective_json(e, in, micro);
-        if (json_array_append(e->order, event)) fail_environment("no memory for JSON");
-        push_item(e->collectives, event);
+        json_push(e->order, json_incref(event));
+        json_push(e->collectives, event);
     }
 }
 
 static void put_events(const Plan *p, int64_t rank, json_t *object) {
     Events e = {.p = p,
-                .collectives = sound(json_array()),
-                .order = sound(json_array()),
+                .collectives = json_packed("[]"),
+                .order = json_packed("[]"),
                 .rank = rank,
                 .begun = calloc(p->n_units + 1, 1)};
     uint32_t role = plan_role_of(p, rank);
@@ -293,8 +247,8 @@ static void put_events(const Plan *p, int64_t rank, json_t *object) {
         for (int64_t k = 0; k < p->calls[i].times; k++)
             call_events(&e, &p->calls[i], p->calls[i].micro + k);
     }
-    put_member(object, "collectives", e.collectives);
-    put_member(object, "order", e.order);
+    json_put(object, "collectives", e.collectives);
+    json_put(object, "order", e.order);
     for (size_t k = 0; k < ARRAY_LEN(e.ranks); k++) json_decref(e.ranks[k]);
     free(e.begun);
 }
@@ -302,28 +256,24 @@ static void put_events(const Plan *p, int64_t rank, json_t *object) {
 static json_t *sent_json(const Plan *p) {
     Arena *a = arena_new();
     const SentBytes *s = sent_bytes(p, a);
-    json_t *o = sound(json_object());
+    json_t *o = json_packed("{}");
     for (AxisSet axes = 1; axes < 1u << MESH_AXES; axes++)
-        if (s->by_axes[axes]) put_member(o, sent_axes_name(p, axes, a), integer(s->by_axes[axes]));
+        if (s->by_axes[axes]) json_put(o, sent_axes_name(p, axes, a), json_count(s->by_axes[axes]));
     arena_free(a);
     return o;
 }
 
 void dump_plan_json(const Plan *p, int64_t rank, json_t *predicted, Buf *out) {
-    json_t *o = sound(json_object());
-    put_member(o, "model", name_of(p, p->settings->model));
-    put_member(o, "ranks", integer(p->settings->ranks));
-    put_member(o, "parameters", integer((uint64_t)p->settings->parameters));
-    put_member(o, "predicted_peak_bytes", dump_peak_json(p));
-    if (predicted) put_member(o, "predicted", predicted);
-    put_member(o, "sent_bytes", integer(p->settings->sent_bytes));
-    put_member(o, "sent_bytes_by_axes", sent_json(p));
-    put_member(o, "units", units_json(p));
-    put_member(o, "layout", layout_json(p, rank));
+    json_t *o = json_packed("{}");
+    json_put(o, "model", name_of(p, p->settings->model));
+    json_put(o, "ranks", json_count(p->settings->ranks));
+    json_put(o, "parameters", json_count((uint64_t)p->settings->parameters));
+    json_put(o, "predicted_peak_bytes", dump_peak_json(p));
+    if (predicted) json_put(o, "predicted", predicted);
+    json_put(o, "sent_bytes", json_count(p->settings->sent_bytes));
+    json_put(o, "sent_bytes_by_axes", sent_json(p));
+    json_put(o, "units", units_json(p));
+    json_put(o, "layout", layout_json(p, rank));
     put_events(p, rank, o);
-    char *text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII);
-    if (!text) fail_environment("no memory for JSON");
-    buf_printf(out, "%s\n", text);
-    free(text);
-    json_decref(o);
+    json_write(o, JSON_INDENT(1) | JSON_ENSURE_ASCII, out);
 }

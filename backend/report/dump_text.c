@@ -19,20 +19,18 @@ static Type *types_at;      /* room for those of an instruction */
 
 static const char *text(PlanString s) { return plan_string(plan_at, s); }
 
-static void put_real(Buf *out, double x) {
+/* A word, with the spaces around it, and a number. */
+static void put_real(Buf *out, const char *word, double x) {
     char digits[40];
-    buf_printf(out, "%s", double_text(x, digits));
+    buf_printf(out, "%s%s", word, double_text(x, digits));
 }
 
 static void put_loss_scale(Buf *out, const PlanSettings *s) {
     if (s->loss_scale == 0) return;
-    buf_printf(out, "loss_scale ");
-    put_real(out, s->loss_scale);
+    put_real(out, "loss_scale ", s->loss_scale);
     if (s->loss_interval) {
-        buf_printf(out, " growth ");
-        put_real(out, s->loss_growth);
-        buf_printf(out, " backoff ");
-        put_real(out, s->loss_backoff);
+        put_real(out, " growth ", s->loss_growth);
+        put_real(out, " backoff ", s->loss_backoff);
         buf_printf(out, " interval %lld", (long long)s->loss_interval);
     }
     buf_printf(out, "\n");
@@ -49,32 +47,17 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
                (long long)s->steps, (long long)s->epochs, (long long)s->eval_every,
                (long long)s->eval_steps, word_of(&words_OnNan, s->on_nan));
     buf_printf(out, "optimizer %s lr ", word_of(&words_OptimizerKind, s->optimizer));
-    put_real(out, s->lr);
-    buf_printf(out, " beta1 ");
-    put_real(out, s->beta1);
-    buf_printf(out, " beta2 ");
-    put_real(out, s->beta2);
-    if (s->beta3 != 0) {
-        buf_printf(out, " beta3 ");
-        put_real(out, s->beta3);
-    }
-    if (s->beta2_decay != 0) {
-        buf_printf(out, " beta2_decay ");
-        put_real(out, s->beta2_decay);
-    }
+    put_real(out, "", s->lr);
+    put_real(out, " beta1 ", s->beta1);
+    put_real(out, " beta2 ", s->beta2);
+    if (s->beta3 != 0) put_real(out, " beta3 ", s->beta3);
+    if (s->beta2_decay != 0) put_real(out, " beta2_decay ", s->beta2_decay);
     buf_printf(out, " schedule %s warmup ", word_of(&words_ScheduleKind, s->schedule));
-    put_real(out, s->warmup);
-    if (s->schedule == SCHEDULE_WSD) {
-        buf_printf(out, " decay ");
-        put_real(out, s->decay);
-    }
-    buf_printf(out, " final ");
-    put_real(out, s->final);
+    put_real(out, "", s->warmup);
+    if (s->schedule == SCHEDULE_WSD) put_real(out, " decay ", s->decay);
+    put_real(out, " final ", s->final);
     buf_printf(out, " loss_exponent %lld", (long long)s->loss_exponent);
-    if (s->gain > 0) {
-        buf_printf(out, " gain ");
-        put_real(out, s->gain);
-    }
+    if (s->gain > 0) put_real(out, " gain ", s->gain);
     buf_printf(out, "\n");
     put_loss_scale(out, s);
     buf_printf(out, "arena persistent %llu bytes %llu workspace at %llu", (Llu)s->persistent_bytes,
@@ -132,10 +115,10 @@ static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
     if (p->init == INIT_NORMAL) {
         buf_printf(out, "(");
         if (p->init_mean != 0) {
-            put_real(out, p->init_mean);
+            put_real(out, "", p->init_mean);
             buf_printf(out, ", ");
         }
-        put_real(out, p->init_std);
+        put_real(out, "", p->init_std);
         buf_printf(out, ")");
     }
     buf_printf(out, " key \"%s\" checkpoint \"%s\"%s%s%s%s", text(p->key), text(p->checkpoint),
@@ -143,10 +126,8 @@ static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
                p->flags & PARAM_NO_DECAY ? " no_decay" : "",
                p->flags & PARAM_FROZEN ? " frozen" : "", p->flags & PARAM_MATRIX ? " matrix" : "");
     if (p->flags & PARAM_GROUPED) {
-        buf_printf(out, " lr ");
-        put_real(out, p->lr_factor);
-        buf_printf(out, " decay ");
-        put_real(out, p->weight_decay);
+        put_real(out, " lr ", p->lr_factor);
+        put_real(out, " decay ", p->weight_decay);
     }
     for (uint32_t k = 0; k < p->n_alias; k++)
         buf_printf(out, " alias \"%s\" checkpoint \"%s\"",
@@ -257,10 +238,8 @@ static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
     if (s->samples) buf_printf(out, " samples %lld seed %llu", (long long)s->samples, (Llu)s->seed);
     if (s->vocab) buf_printf(out, " vocab %lld", (long long)s->vocab);
     if (s->kind == SOURCE_TEXT) {
-        buf_printf(out, " from ");
-        put_real(out, s->from);
-        buf_printf(out, " to ");
-        put_real(out, s->to);
+        put_real(out, " from ", s->from);
+        put_real(out, " to ", s->to);
     }
     if (s->corruption)
         buf_printf(out,
@@ -361,7 +340,7 @@ static void put_facts(Buf *out, const PlanFact *f, uint64_t i) {
     if (f->kind == FACT_WHOLE)
         buf_printf(out, "%lld", (long long)f->value);
     else if (f->kind == FACT_REAL)
-        put_real(out, fact_as_real(f->value));
+        put_real(out, "", fact_as_real(f->value));
     else
         buf_printf(out, "\"%s\"", text((PlanString)f->value));
     buf_printf(out, "\n");

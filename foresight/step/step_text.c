@@ -1,7 +1,7 @@
 /* What a step takes, for people and for tools. */
-#include <jansson.h>
 #include <math.h>
 
+#include "json_text.h"
 #include "report.h"
 #include "step.h"
 
@@ -86,27 +86,22 @@ void step_text(const Step *s, Arena *a, Buf *out) {
 
 /* ---- JSON */
 
-static void put(json_t *object, const char *key, json_t *value) {
-    if (!value || json_object_set_new(object, key, value)) fail_environment("no memory for JSON");
-}
-
 json_t *step_json(const Step *s) {
     const StepTime *t = step_time(s);
     const PlanSettings *p = s->plan->settings;
-    json_t *o = json_object(), *from = json_object();
+    json_t *o = json_packed("{}"), *from = json_packed("{}");
     double sum = 0, tokens = (double)p->batch * (double)MAX(p->length, 1);
-    if (!o || !from) fail_environment("no memory for JSON");
     for (int k = 0; k < ORIGINS; k++) sum += t->from[k];
     for (int k = 0; k < ORIGINS; k++)
-        if (t->from[k] > 0) put(from, origin_words[k], json_real(t->from[k] / sum));
-    put(o, "step_ms", json_real(s->off.seconds * 1e3));
-    put(o, "overlap_step_ms", json_real(s->on.seconds * 1e3));
-    put(o, "auto", json_string(s->overlaps ? "on" : "off"));
-    put(o, "exposed_ms", json_real(t->exposed * 1e3));
-    put(o, "idle", s->plan->n_roles > 1 ? json_real(t->idle) : json_null());
-    put(o, p->length ? "tokens_per_s" : "samples_per_s", json_real(tokens / t->seconds));
-    put(o, "mfu", s->peak_flops ? json_real(utilization(s)) : json_null());
-    put(o, "checkpoint_ms", s->held >= 0 ? json_real(s->held * 1e3) : json_null());
-    put(o, "from", from);
+        if (t->from[k] > 0) json_put(from, origin_words[k], json_real(t->from[k] / sum));
+    json_put(o, "step_ms", json_real(s->off.seconds * 1e3));
+    json_put(o, "overlap_step_ms", json_real(s->on.seconds * 1e3));
+    json_put(o, "auto", json_string(s->overlaps ? "on" : "off"));
+    json_put(o, "exposed_ms", json_real(t->exposed * 1e3));
+    json_put(o, "idle", s->plan->n_roles > 1 ? json_real(t->idle) : json_null());
+    json_put(o, p->length ? "tokens_per_s" : "samples_per_s", json_real(tokens / t->seconds));
+    json_put(o, "mfu", s->peak_flops ? json_real(utilization(s)) : json_null());
+    json_put(o, "checkpoint_ms", s->held >= 0 ? json_real(s->held * 1e3) : json_null());
+    json_put(o, "from", from);
     return o;
 }

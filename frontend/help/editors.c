@@ -1,30 +1,16 @@
 /* The words that editors colour, from the tables: keywords of the grammar, functions, modules of
  * the prelude, attributes, and the keys, calls and words of each section, in the order of the
  * tables, each once. What this version does not support is left out. */
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "help.h"
+#include "json_text.h"
 #include "syntax.h"
-
-static json_t *made(json_t *value) {
-    if (!value) fail_environment("out of memory");
-    return value;
-}
-
-static void set_member(json_t *object, const char *key, json_t *value) {
-    if (json_object_set_new(object, key, made(value))) fail_environment("out of memory");
-}
-
-static void append(json_t *list, json_t *value) {
-    if (json_array_append_new(list, made(value))) fail_environment("out of memory");
-}
 
 static void add_word(json_t *list, const char *word) {
     for (size_t i = 0; i < json_array_size(list); i++)
         if (!strcmp(json_string_value(json_array_get(list, i)), word)) return;
-    append(list, json_string(word));
+    json_push(list, json_string(word));
 }
 
 /* What each keyword does; those that are not listed declare something. */
@@ -33,9 +19,9 @@ static void add_keywords(Arena *a, json_t *words) {
                                            {"operator", " as and or not "},
                                            {"constant", " true false none "}};
     const char *keyword;
-    json_t *declaration = made(json_array());
-    set_member(words, "declaration", declaration);
-    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) set_member(words, kinds[k][0], json_array());
+    json_t *declaration = json_packed("[]");
+    json_put(words, "declaration", declaration);
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) json_put(words, kinds[k][0], json_array());
     for (int i = 0; (keyword = parse_keyword(a, i)); i++) {
         json_t *list = declaration;
         for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
@@ -54,7 +40,7 @@ static json_t *add_calls(json_t *list, CallGroup group) {
 
 static json_t *prelude_modules(Arena *a) {
     DiagSet ds;
-    json_t *list = made(json_array());
+    json_t *list = json_packed("[]");
     diag_init(&ds, a);
     const Node *file = parse_text(&ds, 0, prelude_text, prelude_size, PARSE_FILE, 0);
     CHECK(file);
@@ -64,7 +50,7 @@ static json_t *prelude_modules(Arena *a) {
 }
 
 static json_t *attributes(void) {
-    json_t *list = made(json_array());
+    json_t *list = json_packed("[]");
 #define ATTRIBUTE(name, doc, example) add_word(list, #name);
 #include "attributes.def"
 #undef ATTRIBUTE
@@ -79,7 +65,7 @@ static void add_ops(json_t *list) {
 
 /* Keys; what their values are called: optimizers, schedules, sources ..; words that they take. */
 static json_t *section_words(Arena *a, const char *section) {
-    json_t *keys = made(json_array()), *calls = made(json_array()), *values = made(json_array());
+    json_t *keys = json_packed("[]"), *calls = json_packed("[]"), *values = json_packed("[]");
     const char *prefix = arena_printf(a, "%s.", section);
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].section, section) && key_table[i].support != LATER)
@@ -94,21 +80,21 @@ static json_t *section_words(Arena *a, const char *section) {
             add_word(values, word);
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].section, section) && (key_table[i].kinds & K_OPS)) add_ops(values);
-    return json_pack("{s:o, s:o, s:o}", "keys", keys, "calls", calls, "values", values);
+    return json_packed("{s:o, s:o, s:o}", "keys", keys, "calls", calls, "values", values);
 }
 
 /* [name, words] of each argument that takes words. */
 static json_t *argument_words(Arena *a) {
-    json_t *list = made(json_array());
+    json_t *list = json_packed("[]");
     for (int i = 0; i < n_arguments; i++) {
         const ArgumentInfo *argument = &argument_table[i];
         const char *word = NULL;
-        json_t *words = made(json_array());
+        json_t *words = json_packed("[]");
         for (int k = 0; argument->type.kinds & K_WORD && (word = type_word(a, &argument->type, k));
              k++)
             add_word(words, word);
         if (json_array_size(words))
-            append(list, json_pack("[s, o]", argument->name, words));
+            json_push(list, json_packed("[s, o]", argument->name, words));
         else
             json_decref(words);
     }
@@ -116,20 +102,16 @@ static json_t *argument_words(Arena *a) {
 }
 
 void help_words(Arena *a, Buf *out) {
-    json_t *words = made(json_object()), *sections = made(json_object());
+    json_t *words = json_packed("{}"), *sections = json_packed("{}");
     add_keywords(a, words);
-    set_member(words, "function",
-               add_calls(add_calls(made(json_array()), GROUP_FUNCTION), GROUP_NUMBER));
-    set_member(words, "initial", add_calls(made(json_array()), GROUP_INIT));
-    set_member(words, "module", prelude_modules(a));
-    set_member(words, "attribute", attributes());
+    json_put(words, "function",
+             add_calls(add_calls(json_packed("[]"), GROUP_FUNCTION), GROUP_NUMBER));
+    json_put(words, "initial", add_calls(json_packed("[]"), GROUP_INIT));
+    json_put(words, "module", prelude_modules(a));
+    json_put(words, "attribute", attributes());
     for (int i = 0; i < n_sections; i++)
-        set_member(sections, section_table[i].name, section_words(a, section_table[i].name));
-    set_member(words, "sections", sections);
-    set_member(words, "arguments", argument_words(a));
-    char *text = json_dumps(words, JSON_INDENT(2));
-    if (!text) fail_environment("out of memory");
-    buf_printf(out, "%s\n", text);
-    free(text);
-    json_decref(words);
+        json_put(sections, section_table[i].name, section_words(a, section_table[i].name));
+    json_put(words, "sections", sections);
+    json_put(words, "arguments", argument_words(a));
+    json_write(words, JSON_INDENT(2), out);
 }

@@ -2,12 +2,27 @@
  *
  * JSON: one object a line. Without a place file is null and the numbers are 0. end_col is one past
  * the last byte, as in Span. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diag.h"
+#include "json_text.h"
+
+const DiagInfo diag_info[DIAG_COUNT] = {
+#define DIAG(code, id, severity, exit, title, text)                                                \
+    [id] = {#code, DIAG_##severity, EXIT_##exit, NULL, title, text},
+#define WARN(code, id, severity, name, title, text)                                                \
+    [id] = {#code, DIAG_##severity, EXIT_DONE, name, title, text},
+#include "diag_codes.def"
+#undef DIAG
+};
+
+const DiagInfo *diag_find(const char *code) {
+    for (int i = 0; i < DIAG_COUNT; i++)
+        if (!strcmp(diag_info[i].code, code)) return &diag_info[i];
+    return NULL;
+}
 
 int diag_exit_code(const DiagSet *ds) {
     return ds->ends_with[EXIT_USER]          ? EXIT_USER
@@ -101,18 +116,7 @@ void diag_help(Diag *d, const char *format, ...) {
     va_end(args);
 }
 
-static json_t *json_text(const char *text) {
-    if (!text) return json_null();
-    Buf clean = {0};
-    diag_clean(&clean, text, strlen(text));
-    json_t *j = json_stringn(clean.at ? clean.at : "", clean.n);
-    buf_free(&clean);
-    return j;
-}
-
-static void json_put(json_t *object, const char *key, json_t *value) {
-    if (!value || json_object_set_new(object, key, value)) fail_environment("out of memory");
-}
+static json_t *json_text(const char *text) { return text ? json_word(text) : json_null(); }
 
 static void json_put_span(const DiagSet *ds, json_t *object, Span at) {
     if (at.file >= ds->files.n) at = (Span){0};
@@ -123,33 +127,28 @@ static void json_put_span(const DiagSet *ds, json_t *object, Span at) {
     json_put(object, "end_col", json_integer(at.file ? at.end_col : 0));
 }
 
+/* What a code is under the set's choices. */
+static DiagSeverity diag_severity(const DiagSet *ds, DiagCode code) {
+    DiagSeverity s = diag_info[code].severity;
+    bool raised = ds->as_error[code] || (ds->all_as_errors && s == DIAG_WARNING);
+    return raised ? DIAG_ERROR : s;
+}
+
 static void render_json(const Diag *d, Buf *out) {
     static const char *const severities[] = {"error", "warning", "note"};
-    json_t *object = json_object(), *notes = json_array();
-    if (!object || !notes) fail_environment("out of memory");
+    json_t *object = json_packed("{}"), *notes = json_packed("[]");
     json_put(object, "code", json_text(diag_info[d->code].code));
     json_put(object, "severity", json_text(severities[diag_severity(d->set, d->code)]));
     json_put(object, "message", json_text(d->message));
     json_put_span(d->set, object, d->span);
     for (int i = 0; i < MIN(d->n_notes, (int)ARRAY_LEN(d->notes)); i++) {
-        json_t *note = json_object();
-        if (!note || json_array_append_new(notes, note)) fail_environment("out of memory");
-        json_put(note, "message", json_text(d->notes[i].text));
+        json_t *note = json_packed("{s: o}", "message", json_text(d->notes[i].text));
         json_put_span(d->set, note, d->notes[i].span);
+        json_push(notes, note);
     }
     json_put(object, "notes", notes);
     json_put(object, "help", json_text(d->help));
-    char *line = json_dumps(object, JSON_COMPACT);
-    if (!line) fail_environment("out of memory");
-    buf_printf(out, "%s\n", line);
-    free(line);
-    json_decref(object);
-}
-
-DiagSeverity diag_severity(const DiagSet *ds, DiagCode code) {
-    DiagSeverity s = diag_info[code].severity;
-    bool raised = ds->as_error[code] || (ds->all_as_errors && s == DIAG_WARNING);
-    return raised ? DIAG_ERROR : s;
+    json_write(object, JSON_COMPACT, out);
 }
 
 bool diag_choose(DiagSet *ds, const char *choice) {

@@ -115,8 +115,6 @@ void diag_emit(Diag *d); /* renders now and counts */
  * place last, and equal ones once. */
 void diag_hold(DiagSet *ds);
 void diag_release(DiagSet *ds);
-/* What a code is under the set's choices. */
-DiagSeverity diag_severity(const DiagSet *ds, DiagCode code);
 /* -W: `no-NAME`, `NAME`, `error`, `error=NAME`, where NAME is that of a warning or its code. false:
  * there is no such warning. */
 bool diag_choose(DiagSet *ds, const char *choice);

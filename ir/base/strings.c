@@ -53,7 +53,7 @@ void buf_write(Buf *b, const void *bytes, size_t n) {
     b->n += n;
 }
 
-void buf_vprintf(Buf *b, const char *format, va_list args) {
+static void buf_vprintf(Buf *b, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, again);
@@ -82,6 +82,12 @@ char *buf_take(Buf *b) {
 void buf_free(Buf *b) {
     free(b->at);
     *b = (Buf){0};
+}
+
+char *buf_text(Arena *a, Buf *b) {
+    char *text = arena_strndup(a, b->n ? b->at : "", b->n);
+    buf_free(b);
+    return text;
 }
 
 uint64_t suffix_factor(const char *suffix, size_t n) {
@@ -228,6 +234,12 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
         limit = d - 1; /* the next one has to be better */
     }
     return nearest ? nearest : part;
+}
+
+const char *nearest_help(Arena *a, const char *word, const char *const *candidates, size_t n,
+                         const char *otherwise) {
+    const char *nearest = nearest_name(word, candidates, n);
+    return nearest ? arena_printf(a, "did you mean `%s`?", nearest) : otherwise;
 }
 
 typedef struct PathParts {

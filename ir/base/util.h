@@ -76,11 +76,11 @@ typedef struct Buf {
     size_t n, capacity;
 } Buf;
 void buf_printf(Buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void buf_vprintf(Buf *b, const char *format, va_list args);
 void buf_write(Buf *b, const void *bytes, size_t n);
 /* Makes room for n more bytes and the NUL that buf_take puts after them. */
 void buf_reserve(Buf *b, size_t n);
-char *buf_take(Buf *b); /* NUL-terminated, caller frees; b is empty again */
+char *buf_take(Buf *b);           /* NUL-terminated, caller frees; b is empty again */
+char *buf_text(Arena *a, Buf *b); /* the text in the arena, "" if there is none; b is freed */
 void buf_free(Buf *b);
 /* strings.c: the factor of a number's suffix: k, K, M, G, T are powers of 1000, Ki, Mi, Gi of 1024,
  * "" is 1; a B for bytes may follow. n: characters. 0: not a suffix. */
@@ -98,6 +98,9 @@ bool glob_match(const char *pattern, const char *text, Arena *a, const char **ca
 /* The candidate nearest to word (edit distance at most max(1, length / 3)), or NULL. Small and
  * capital letters are the same; what differs in every letter is not near. */
 const char *nearest_name(const char *word, const char *const *candidates, size_t n);
+/* "did you mean `NAME`?" for the nearest candidate, else `otherwise`. */
+const char *nearest_help(Arena *a, const char *word, const char *const *candidates, size_t n,
+                         const char *otherwise);
 /* A path or glob near to this one that matches one of the paths, or NULL. In a glob each part
  * between dots that is part of no path becomes the nearest one that is. */
 const char *nearest_path(Arena *a, const char *glob, const char *const *paths, size_t n);

@@ -415,7 +415,7 @@ static inline bool stream_runs_ahead(uint8_t stream) {
     return stream == STREAM_GATHER || stream == STREAM_FETCH;
 }
 
-/* op_help.c: `ops` lists the ops of graphs and plans with their signatures, `op.NAME` is a page
+/* text.c: `ops` lists the ops of graphs and plans with their signatures, `op.NAME` is a page
  * about one. false: topic is neither. */
 bool op_help(const char *topic, Buf *out);
 

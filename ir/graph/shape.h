@@ -26,7 +26,7 @@ typedef const char *ShapeRule(Infer *s);
         if (problem_) return problem_;                                                             \
     } while (0)
 
-/* shape_check.c */
+/* shape.c */
 const char *infer_text(Infer *s, const Type *t);
 Type infer_vector(int dtype, int64_t n); /* dtype[n] */
 /* The checks that rules share. Like a rule, each returns NULL or a message. */
@@ -37,63 +37,17 @@ const char *infer_floats(Infer *s, uint32_t i, const Type *t);
 /* Operand i has type t, whose dtype parameters can be gathered in. */
 const char *infer_sent(Infer *s, uint32_t i, const Type *t);
 
-/* The rules: of shape.c, shape_arrays.c, shape_shards.c; shape_row is in shape_check.c. */
-const char *shape_accumulate(Infer *s);
-const char *shape_adafactor(Infer *s);
-const char *shape_all_reduce(Infer *s);
-const char *shape_all_gather_part(Infer *s);
-const char *shape_reduce_scatter_part(Infer *s);
-const char *shape_part(Infer *s);
-const char *shape_along(Infer *s);
-const char *shape_along_grad(Infer *s);
-const char *shape_amax(Infer *s);
-const char *shape_attention(Infer *s);
-const char *shape_average(Infer *s);
-const char *shape_counted(Infer *s);
-const char *shape_loss_term(Infer *s);
-const char *shape_balance(Infer *s);
-const char *shape_broadcast(Infer *s);
-const char *shape_concat(Infer *s);
-const char *shape_copy_out(Infer *s);
-const char *shape_dequantize(Infer *s);
-const char *shape_expand(Infer *s);
-const char *shape_experts(Infer *s);
-const char *shape_experts_weights(Infer *s);
-const char *shape_extreme_grad(Infer *s);
-const char *shape_factored(Infer *s);
-const char *shape_field(Infer *s);
-const char *shape_fused(Infer *s);
-const char *shape_grad_norm(Infer *s);
-const char *shape_gradient(Infer *s);
-const char *shape_metric_add(Infer *s);
-const char *shape_muon(Infer *s);
-const char *shape_muon_momentum(Infer *s);
-const char *shape_pack(Infer *s);
-const char *shape_param(Infer *s);
-const char *shape_quantize(Infer *s);
-const char *shape_reduce_scatter(Infer *s);
-const char *shape_relative_bias(Infer *s);
-const char *shape_relative_bias_grad(Infer *s);
-const char *shape_reshape(Infer *s);
-const char *shape_retain(Infer *s);
-const char *shape_rope(Infer *s);
-const char *shape_route(Infer *s);
-const char *shape_routed(Infer *s);
-const char *shape_row(Infer *s);
-const char *shape_set_state(Infer *s);
-const char *shape_send(Infer *s);
-const char *shape_receive(Infer *s);
-const char *shape_slice(Infer *s);
-const char *shape_slice_grad(Infer *s);
-const char *shape_split(Infer *s);
-const char *shape_stack(Infer *s);
-const char *shape_state(Infer *s);
-const char *shape_step_scale(Infer *s);
-const char *shape_sum(Infer *s);
-const char *shape_topk(Infer *s);
-const char *shape_transpose(Infer *s);
-const char *shape_unshard(Infer *s);
-const char *shape_update(Infer *s);
-const char *shape_view(Infer *s);
+/* The rules: of shape.c, shape_arrays.c, shape_shards.c. */
+ShapeRule shape_accumulate, shape_adafactor, shape_all_reduce, shape_all_gather_part,
+    shape_reduce_scatter_part, shape_part, shape_along, shape_along_grad, shape_amax,
+    shape_attention, shape_average, shape_counted, shape_loss_term, shape_balance, shape_broadcast,
+    shape_concat, shape_copy_out, shape_dequantize, shape_expand, shape_experts,
+    shape_experts_weights, shape_extreme_grad, shape_factored, shape_field, shape_fused,
+    shape_grad_norm, shape_gradient, shape_metric_add, shape_muon, shape_muon_momentum, shape_pack,
+    shape_param, shape_quantize, shape_reduce_scatter, shape_relative_bias,
+    shape_relative_bias_grad, shape_reshape, shape_retain, shape_rope, shape_route, shape_routed,
+    shape_row, shape_set_state, shape_send, shape_receive, shape_slice, shape_slice_grad,
+    shape_split, shape_stack, shape_state, shape_step_scale, shape_sum, shape_topk, shape_transpose,
+    shape_unshard, shape_update, shape_view;
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "shape.h"
 
-#include "formula.h"
 #include "signature.h"
 
 /* ---- layout ---- */

@@ -96,7 +96,7 @@ static inline int parse_hex_digit(char c) {
 /* parse_field.c: the number of a row, which must be this one. Rows of tables are numbered from 0.
  */
 bool parse_row(GraphParser *p, uint32_t row);
-/* parse_formula.c: after `formula` its number, operands and steps. */
+/* parse_field.c: after `formula` its number, operands and steps. */
 bool parse_formula(GraphParser *p);
 
 #endif

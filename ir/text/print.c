@@ -19,27 +19,34 @@ typedef struct GraphPrinter {
 
 static void put_text(GraphPrinter *p, const char *text) { buf_write(p->out, text, strlen(text)); }
 
-static void put_uint(GraphPrinter *p, uint64_t x) {
+/* What is put has the text `lead` before it. */
+static void put_words(GraphPrinter *p, const char *lead, const char *text) {
+    put_text(p, lead);
+    put_text(p, text);
+}
+
+static void put_uint(GraphPrinter *p, const char *lead, uint64_t x) {
     char digits[20];
     size_t at = sizeof digits;
     do digits[--at] = (char)('0' + x % 10);
     while (x /= 10);
+    put_text(p, lead);
     buf_write(p->out, digits + at, sizeof digits - at);
 }
 
-static void put_int(GraphPrinter *p, int64_t x) {
-    if (x < 0) put_text(p, "-");
-    put_uint(p, x < 0 ? 0 - (uint64_t)x : (uint64_t)x);
+static void put_int(GraphPrinter *p, const char *lead, int64_t x) {
+    put_text(p, lead);
+    put_uint(p, x < 0 ? "-" : "", x < 0 ? 0 - (uint64_t)x : (uint64_t)x);
 }
 
-static void put_real(GraphPrinter *p, double x) {
+static void put_real(GraphPrinter *p, const char *lead, double x) {
     char text[40];
-    put_text(p, double_text(x, text));
+    put_words(p, lead, double_text(x, text));
 }
 
 /* In quotes; control characters, quotes, backslashes and bytes of no UTF-8 as \xNN. */
-static void put_string(GraphPrinter *p, const char *s) {
-    put_text(p, "\"");
+static void put_string(GraphPrinter *p, const char *lead, const char *s) {
+    put_words(p, lead, "\"");
     for (size_t n = strlen(s), length; n; s += length, n -= length) {
         uint32_t c = utf8_next(s, n, &length);
         bool bad = c == UTF8_BAD && length == 1;
@@ -52,35 +59,36 @@ static void put_string(GraphPrinter *p, const char *s) {
 }
 
 /* A name: bare where it can be, `-` when empty. */
-static void put_name(GraphPrinter *p, const char *s) {
-    if (!*s)
-        put_text(p, "-");
-    else if (text_is_word(s))
-        put_text(p, s);
+static void put_name(GraphPrinter *p, const char *lead, const char *s) {
+    if (*s && !text_is_word(s))
+        put_string(p, lead, s);
     else
-        put_string(p, s);
+        put_words(p, lead, *s ? s : "-");
+}
+
+static void put_type(GraphPrinter *p, const char *lead, const Type *t) {
+    put_text(p, lead);
+    type_print(t, p->out);
+}
+
+static void put_axes(GraphPrinter *p, const char *lead, AxisSet axes) {
+    put_text(p, lead);
+    text_axes_print(&p->g->policy.mesh, axes, p->out);
 }
 
 /* ` 1:30:3-30:9`, or nothing. */
 static void put_span(GraphPrinter *p, Span at) {
     if (!at.file || at.file >= p->g->diags->files.n) return;
-    put_text(p, " ");
-    put_uint(p, p->file[at.file]);
-    put_text(p, ":");
-    put_uint(p, at.line);
-    put_text(p, ":");
-    put_uint(p, at.col);
-    put_text(p, "-");
-    put_uint(p, at.end_line);
-    put_text(p, ":");
-    put_uint(p, at.end_col);
+    put_uint(p, " ", p->file[at.file]);
+    put_uint(p, ":", at.line);
+    put_uint(p, ":", at.col);
+    put_uint(p, "-", at.end_line);
+    put_uint(p, ":", at.end_col);
 }
 
 static void put_labelled(GraphPrinter *p, const char *label, int64_t x) {
-    put_text(p, " ");
-    put_text(p, label);
-    put_text(p, " ");
-    put_int(p, x);
+    put_words(p, " ", label);
+    put_int(p, " ", x);
 }
 
 /* ---- numbering ---- */
@@ -138,15 +146,14 @@ static void print_files(GraphPrinter *p) {
         if (!p->file[i]) continue;
         const SourceFile *f = &p->g->diags->files.at[i];
         buf_printf(p->out, "file %u ", p->file[i]);
-        put_string(p, f->base);
+        put_string(p, "", f->base);
         buf_printf(p->out, " %016llx\n", (unsigned long long)f->hash);
     }
 }
 
 static void print_strings(GraphPrinter *p, const StringList *list) {
     for (uint32_t i = 0; i < list->at.n; i++) {
-        if (i) put_text(p, ", ");
-        put_string(p, list->at.at[i]);
+        put_string(p, i ? ", " : "", list->at.at[i]);
     }
 }
 
@@ -154,12 +161,11 @@ static void print_strings(GraphPrinter *p, const StringList *list) {
  * place in the source. */
 static void print_unit_policy(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
-    put_text(p, ", unit = ");
-    put_text(p, word_of(&words_UnitPolicy, policy->unit));
+    put_words(p, ", unit = ", word_of(&words_UnitPolicy, policy->unit));
     if (policy->unit != UNIT_ROOT) put_text(p, "(");
     if (policy->unit == UNIT_CLASS) print_strings(p, &policy->unit_classes);
     if (policy->unit == UNIT_SIZE) {
-        put_int(p, policy->unit_size);
+        put_int(p, "", policy->unit_size);
         if (policy->unit_leaf.at.n) put_text(p, ", ");
         print_strings(p, &policy->unit_leaf);
     }
@@ -192,8 +198,7 @@ static void print_recompute(GraphPrinter *p) {
     bool any = false;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         if (!lists[i]->at.n) continue;
-        put_text(p, any ? " " : ", recompute = ");
-        put_text(p, words[i]);
+        put_words(p, any ? " " : ", recompute = ", words[i]);
         put_text(p, "(");
         print_strings(p, lists[i]);
         put_text(p, ")");
@@ -207,8 +212,7 @@ static void print_by_path(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
     for (uint32_t i = 0; i < policy->by_path.n; i++) {
         const PathPolicy *path = &policy->by_path.at[i];
-        put_text(p, i ? ", " : ", by_path = list(");
-        put_string(p, path->glob);
+        put_string(p, i ? ", " : ", by_path = list(", path->glob);
         buf_printf(p->out, " %s", word_of(&words_PathPolicyKind, path->kind));
         if (path->kind == PATH_RESHARD) {
             buf_printf(p->out, " %s", word_of(&words_UnitReshard, path->reshard));
@@ -223,10 +227,8 @@ static void print_policy(GraphPrinter *p) {
     const Policy *policy = &p->g->policy;
     put_text(p, "mesh");
     for (int a = 0; a < policy->mesh.n; a++) {
-        put_text(p, a ? ", " : " ");
-        put_text(p, axis_name(policy->mesh.axis[a].role));
-        put_text(p, " = ");
-        put_int(p, policy->mesh.axis[a].size);
+        put_words(p, a ? ", " : " ", axis_name(policy->mesh.axis[a].role));
+        put_int(p, " = ", policy->mesh.axis[a].size);
     }
     put_text(p, "\n");
     for (uint32_t i = 0; i < n_policy_fields; i++) {
@@ -255,9 +257,8 @@ static void print_modules(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->modules.n; i++) {
         const Module *m = &p->g->modules.at[i];
         buf_printf(p->out, "module %u ", i);
-        put_string(p, m->path);
-        put_text(p, " ");
-        put_name(p, m->class_name);
+        put_string(p, "", m->path);
+        put_name(p, " ", m->class_name);
         if (m->parent != NO_INDEX) put_labelled(p, "parent", m->parent);
         put_span(p, m->span);
         put_text(p, "\n");
@@ -265,24 +266,20 @@ static void print_modules(GraphPrinter *p) {
 }
 
 static void print_param_name(GraphPrinter *p, const ParamName *name) {
-    put_string(p, name->path);
+    put_string(p, "", name->path);
     put_labelled(p, "module", name->module);
     put_span(p, name->span);
 }
 
 static void print_cut(GraphPrinter *p, const TensorCut *cut) {
-    put_text(p, " cut ");
-    text_axes_print(&p->g->policy.mesh, cut->axes, p->out);
+    put_axes(p, " cut ", cut->axes);
     put_labelled(p, "dim", cut->dim);
     put_labelled(p, "outer", cut->outer);
     put_labelled(p, "size", cut->size);
 }
 
-/* A word and the axes, if there are any. */
 static void print_axes(GraphPrinter *p, const char *word, AxisSet axes) {
-    if (!axes) return;
-    put_text(p, word);
-    text_axes_print(&p->g->policy.mesh, axes, p->out);
+    if (axes) put_axes(p, word, axes);
 }
 
 static void print_params(GraphPrinter *p) {
@@ -290,35 +287,29 @@ static void print_params(GraphPrinter *p) {
         const Param *q = &p->g->params.at[i];
         buf_printf(p->out, "param %u ", i);
         print_param_name(p, &q->name);
-        put_text(p, " ");
-        type_print(&q->type, p->out);
-        put_text(p, " ");
-        put_text(p, word_of(&words_InitKind, q->init));
+        put_type(p, " ", &q->type);
+        put_words(p, " ", word_of(&words_InitKind, q->init));
         if (q->init == INIT_NORMAL) {
             put_text(p, "(");
             if (q->init_mean != 0) {
-                put_real(p, q->init_mean);
+                put_real(p, "", q->init_mean);
                 put_text(p, ", ");
             }
-            put_real(p, q->init_std);
+            put_real(p, "", q->init_std);
             put_text(p, ")");
         }
         for (uint32_t k = 0; k < q->aliases.n; k++) {
             put_text(p, " alias ");
             print_param_name(p, &q->aliases.at[k]);
         }
-        put_text(p, " key ");
-        put_string(p, q->key ? q->key : q->name.path);
+        put_string(p, " key ", q->key ? q->key : q->name.path);
         if (q->checkpoint) {
-            put_text(p, " checkpoint ");
-            put_string(p, q->checkpoint);
+            put_string(p, " checkpoint ", q->checkpoint);
         }
         if (q->checkpoint_transposed) put_text(p, " transposed");
         /* A parameter without a dtype of its own yet has the master's. */
-        put_text(p, " compute ");
-        put_text(p, dtype_name(q->compute_dtype ? q->compute_dtype : q->type.dtype));
-        put_text(p, " reduce ");
-        put_text(p, dtype_name(q->reduce_dtype ? q->reduce_dtype : q->type.dtype));
+        put_words(p, " compute ", dtype_name(q->compute_dtype ? q->compute_dtype : q->type.dtype));
+        put_words(p, " reduce ", dtype_name(q->reduce_dtype ? q->reduce_dtype : q->type.dtype));
 #define FLAG(name) put_text(p, q->name ? " " #name : "");
         PARAM_FLAGS(FLAG)
         if (q->split_axis) put_labelled(p, "axis", q->split_axis);
@@ -329,10 +320,8 @@ static void print_params(GraphPrinter *p) {
         if (q->matrix) put_text(p, " matrix");
         if (q->gather) buf_printf(p->out, " gather %s", dtype_name(q->gather));
         if (q->grouped) {
-            put_text(p, " lr ");
-            put_real(p, q->lr_factor);
-            put_text(p, " decay ");
-            put_real(p, q->weight_decay);
+            put_real(p, " lr ", q->lr_factor);
+            put_real(p, " decay ", q->weight_decay);
         }
         put_text(p, "\n");
     }
@@ -340,16 +329,14 @@ static void print_params(GraphPrinter *p) {
 
 static void put_address(GraphPrinter *p, uint64_t address) {
     if (address == NO_ADDRESS || p->g->level < LEVEL_SCHED) return;
-    put_text(p, address_is_host(address) ? " @host+" : " @");
-    put_uint(p, address_offset(address));
+    put_uint(p, address_is_host(address) ? " @host+" : " @", address_offset(address));
 }
 
 /* Where the state is, as far as it is not where its group's shards are. */
 static void put_residence(GraphPrinter *p, const State *s) {
     if (s->group < 0 || s->group >= (int64_t)p->g->groups.n) return;
     if (s->split != p->g->groups.at[s->group].layout.split) {
-        put_text(p, " split ");
-        text_axes_print(&p->g->policy.mesh, s->split, p->out);
+        put_axes(p, " split ", s->split);
     }
     print_axes(p, " partial ", s->partial);
 }
@@ -358,9 +345,8 @@ static void print_states(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->states.n; i++) {
         const State *s = &p->g->states.at[i];
         buf_printf(p->out, "state %u %s ", i, state_role_name(s->role));
-        put_string(p, s->name);
-        put_text(p, " ");
-        type_print(&s->type, p->out);
+        put_string(p, "", s->name);
+        put_type(p, " ", &s->type);
         if (s->group != NO_INDEX) put_labelled(p, "group", s->group);
         put_residence(p, s);
         if (s->stage != NO_INDEX) put_labelled(p, "stage", s->stage);
@@ -370,11 +356,9 @@ static void print_states(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->fields.n; i++) {
         const Field *f = &p->g->fields.at[i];
         buf_printf(p->out, "field %u ", i);
-        put_string(p, f->name);
-        put_text(p, " ");
-        type_print(&f->type, p->out);
-        put_text(p, " staging ");
-        put_uint(p, f->staging);
+        put_string(p, "", f->name);
+        put_type(p, " ", &f->type);
+        put_uint(p, " staging ", f->staging);
         put_text(p, f->of == NO_INDEX ? "\n" : arena_printf(p->arena, " of %d\n", f->of));
     }
 }
@@ -383,9 +367,8 @@ static void print_units(GraphPrinter *p) {
     for (uint32_t i = 0; i < p->g->units.n; i++) {
         const Unit *u = &p->g->units.at[i];
         buf_printf(p->out, "unit %u ", i);
-        put_string(p, u->name);
-        put_text(p, " ");
-        put_name(p, u->class_name);
+        put_string(p, "", u->name);
+        put_name(p, " ", u->class_name);
         put_text(p, " modules");
         for (uint32_t k = 0; k < u->modules.n; k++)
             buf_printf(p->out, "%s %d", k ? "," : "", u->modules.at[k]);
@@ -439,20 +422,24 @@ static void print_formulas(GraphPrinter *p) {
 
 /* ---- programs ---- */
 
-static void put_value(GraphPrinter *p, ValueId v) {
-    put_text(p, "%");
-    if (v < p->g->values.n && p->value[v] != NO_VALUE)
-        put_uint(p, p->value[v]);
+/* The number of a value or op: ? if no program defines it. */
+static void put_number(GraphPrinter *p, char mark, const uint32_t *numbers, uint32_t n,
+                       uint32_t at) {
+    buf_write(p->out, &mark, 1);
+    if (at < n && numbers[at] != NO_VALUE)
+        put_uint(p, "", numbers[at]);
     else
         put_text(p, "?");
 }
 
-static void put_op(GraphPrinter *p, OpId id) {
-    put_text(p, "#");
-    if (id < p->g->ops.n && p->op[id] != NO_OP)
-        put_uint(p, p->op[id]);
-    else
-        put_text(p, "?");
+static void put_value(GraphPrinter *p, const char *lead, ValueId v) {
+    put_text(p, lead);
+    put_number(p, '%', p->value, p->g->values.n, v);
+}
+
+static void put_op(GraphPrinter *p, const char *lead, OpId id) {
+    put_text(p, lead);
+    put_number(p, '#', p->op, p->g->ops.n, id);
 }
 
 static void put_axes_after(GraphPrinter *p, const char *mark, AxisSet set) {
@@ -466,15 +453,15 @@ static void put_axes_after(GraphPrinter *p, const char *mark, AxisSet set) {
  * where parts have more entries together than the whole dimension. */
 static void put_placed_type(GraphPrinter *p, const Type *t, const Placement *placement) {
     if (!placement) {
-        type_print(t, p->out);
+        put_type(p, ": ", t);
         return;
     }
-    put_text(p, dtype_name(t->dtype));
+    put_words(p, ": ", dtype_name(t->dtype));
     for (int i = 0; i < t->rank; i++) {
         int64_t runs = MAX(1, placement->outer[i]);
         put_text(p, i ? ", " : "[");
         if (runs > 1) buf_printf(p->out, "%lldx", (long long)runs);
-        put_int(p, t->dim[i] / runs);
+        put_int(p, "", t->dim[i] / runs);
         put_axes_after(p, "*", placement->cut[i]);
         int64_t room = t->dim[i] * mesh_extent(&p->g->policy.mesh, placement->cut[i]);
         if (placement->cut[i] && placement->size[i] < room)
@@ -488,14 +475,11 @@ static void put_placed_type(GraphPrinter *p, const Type *t, const Placement *pla
 static void print_results(GraphPrinter *p, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++) {
         const Value *v = &p->g->values.at[op->out + j];
-        put_text(p, j ? ", " : " ");
-        put_value(p, op->out + j);
-        put_text(p, ": ");
+        put_value(p, j ? ", " : " ", op->out + j);
         put_placed_type(p, &v->type, v->placement);
         put_address(p, v->address);
         if (!v->slots || p->g->level < LEVEL_SCHED) continue;
-        put_text(p, " slot ");
-        text_axes_print(&p->g->policy.mesh, v->slots, p->out);
+        put_axes(p, " slot ", v->slots);
     }
     if (op->n_out) put_text(p, " =");
 }
@@ -515,49 +499,40 @@ static void print_attrs(GraphPrinter *p, const Op *op) {
 
 static void print_op(GraphPrinter *p, OpId id) {
     const Op *op = &p->g->ops.at[id];
-    put_text(p, "  ");
-    put_op(p, id);
+    put_op(p, "  ", id);
     if (op->stream != STREAM_COMPUTE) {
-        put_text(p, " [");
-        put_text(p, stream_name(op->stream));
+        put_words(p, " [", stream_name(op->stream));
         put_text(p, "]");
     }
     for (uint32_t i = 0; i < op->n_edge; i++) {
-        put_text(p, i ? ", " : " wait(");
-        put_op(p, op->edge[i]);
+        put_op(p, i ? ", " : " wait(", op->edge[i]);
     }
     if (op->n_edge) put_text(p, ")");
     print_results(p, op);
-    put_text(p, " ");
-    put_text(p, op_info[op->kind].name);
+    put_words(p, " ", op_info[op->kind].name);
     for (uint32_t i = 0; i < op->n_in; i++) {
-        put_text(p, i ? ", " : "(");
-        put_value(p, op->in[i]);
+        put_value(p, i ? ", " : "(", op->in[i]);
     }
     if (op->n_in) put_text(p, ")");
     print_attrs(p, op);
-    put_text(p, " !");
-    put_text(p, phase_name(op->phase));
+    put_words(p, " !", phase_name(op->phase));
     if (op->recomputed) put_text(p, " recomputed");
     if (op->unit != NO_INDEX) put_labelled(p, "unit", op->unit);
     if (op->stage) put_labelled(p, "stage", op->stage);
-    put_text(p, " ");
     if (*op->path)
-        put_string(p, op->path);
+        put_string(p, " ", op->path);
     else
-        put_text(p, "-");
+        put_text(p, " -");
     put_span(p, op->span);
     put_text(p, "\n");
 }
 
 static void print_program(GraphPrinter *p, const Program *program) {
-    put_text(p, "program ");
-    put_text(p, program_name(program->kind));
+    put_words(p, "program ", program_name(program->kind));
     if (program->part) buf_printf(p->out, " %s", word_of(&words_StagePart, program->part));
     if (program->stage) put_labelled(p, "stage", program->stage);
     if (p->g->level >= LEVEL_SCHED) {
-        put_text(p, " peak ");
-        put_uint(p, program->peak);
+        put_uint(p, " peak ", program->peak);
     }
     put_text(p, "\n");
     for (uint32_t k = 0; k < program->ops.n; k++) print_op(p, program->ops.at[k]);
