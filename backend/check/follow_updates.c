@@ -16,8 +16,6 @@ static uint32_t updated_states(const PlanInstr *in) {
     return o->alias == ALIAS_MUST ? (uint32_t)__builtin_popcount(o->alias_mask) : 0;
 }
 
-/* Is v the result of an update, of what prepares one or of step_scale that this state is made for?
- */
 bool follow_is_update_of(const Check *c, uint32_t v, const PlanState *st) {
     const PlanInstr *in = &c->p->instrs[c->p->values[v].def];
     if (st->role == STATE_SCALE) return in->op == OP_step_scale;
@@ -34,8 +32,6 @@ static int64_t copy_of(const Plan *p, int64_t group) {
     return -1;
 }
 
-/* Is v the copy that the group's update makes of its master shard, or a cast of what that becomes?
- */
 bool follow_is_new_copy(const Check *c, uint32_t v, int64_t group) {
     uint64_t def = c->p->values[v].def;
     bool cast = c->p->instrs[def].op == OP_cast;

@@ -42,11 +42,10 @@ static void print_proofs(const Plan *p, const PlanCheckResult *r) {
                "10 ranks share out values only as ops allow: parts of %llu values, terms of %llu "
                "sums\n",
                (Llu)r->cut_values, (Llu)r->partial_values);
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
 }
 
-static int driver_check(Driver *d) {
+int driver_check(Driver *d) {
     Plan plan;
     PlanFault fault;
     PlanCheckResult result;
@@ -76,8 +75,7 @@ static void print_usage(void) {
         buf_printf(&out, "    fsdpc %-42s %s\n", command_table[i].usage, command_table[i].doc);
     buf_printf(&out, "\nfsdpc COMMAND --help explains a command; fsdpc help lists the topics of "
                      "the reference.\n");
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
 }
 
 static void print_version(void) {
@@ -85,8 +83,7 @@ static void print_version(void) {
     char yaml[32];
     snprintf(yaml, sizeof yaml, ", libyaml %s", yaml_get_version_string());
     version_lines(&out, "fsdpc " FSDPC_VERSION, yaml);
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
 }
 
 static void print_command_help(const CommandInfo *c) {
@@ -94,8 +91,7 @@ static void print_command_help(const CommandInfo *c) {
     buf_printf(&out, "usage: fsdpc %s\n\n%s", c->usage, c->more);
     buf_printf(&out, "\noptions:\n");
     driver_option_help(c->options | OPTION_HELP, &out);
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
 }
 
 /* The program that has the command `name`, which people may look for here; NULL if there is
@@ -124,10 +120,8 @@ static const CommandInfo *find_command(Driver *d, const char *name) {
         if (!strcmp(command_table[i].name, name)) return &command_table[i];
         names[i] = command_table[i].name;
     }
-    const char *nearest = nearest_name(name, names, (size_t)n_commands);
-    const char *help = "`fsdpc --help` lists them";
-    if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
-    if (other_program(name)) help = other_program(name);
+    const char *help = other_program(name);
+    if (!help) help = nearest_help(d->arena, name, names, n_commands, "`fsdpc --help` lists them");
     if (name[0] == '-')
         driver_mistake(d, E_unknown_option, help, "the first argument must be a command, not `%s`",
                        name);
@@ -154,25 +148,6 @@ static bool count_files(Driver *d) {
     return n >= c->min_files && n <= c->max_files;
 }
 
-static int run_command(Driver *d) {
-    switch (d->command->id) {
-    case COMMAND_COMPILE: return driver_compile(d);
-    case COMMAND_DUMP: return driver_dump(d);
-    case COMMAND_FIT: return driver_fit(d);
-    case COMMAND_MACHINE: return driver_machine(d);
-    case COMMAND_IMPORT: return driver_import(d);
-    case COMMAND_OPT: return driver_opt(d);
-    case COMMAND_CHECK: return driver_check(d);
-    case COMMAND_RESHARD: return driver_reshard(d);
-    case COMMAND_CONVERT: return driver_convert(d);
-    case COMMAND_EXPLAIN: return driver_explain(d);
-    case COMMAND_HELP: return driver_help(d);
-    case COMMAND_COMPLETION: return driver_completion(d);
-    case COMMAND_PLOT: return driver_plot(d);
-    }
-    BUG("command %d", (int)d->command->id);
-}
-
 static __attribute__((noinline)) int drive(int argc, char **argv) {
     Driver d = {.arena = arena_new()};
     diag_init(&d.diags, d.arena);
@@ -193,7 +168,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
         if (!strcmp(argv[i], "--error-format=json")) d.diags.format = DIAG_JSON;
     d.command = find_command(&d, argv[1]);
     if (!d.command) return EXIT_USER;
-    bool topic = d.command->id == COMMAND_HELP && argc == 3; /* options are topics: help -s */
+    bool topic = d.command->run == driver_help && argc == 3; /* options are topics: help -s */
     if (topic && strcmp(argv[2], "--help") != 0 && !strchr(argv[2], '='))
         vec_push(d.arena, &d.options.files, argv[2]);
     else if (!driver_options(&d, argc - 2, argv + 2))
@@ -204,7 +179,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
     }
     if (!count_files(&d)) return EXIT_USER;
     d.diags.quiet = d.options.given & OPTION_QUIET;
-    return run_command(&d);
+    return d.command->run(&d);
 }
 
 int main(int argc, char **argv) { return stack_suffices() ? drive(argc, argv) : EXIT_ENVIRONMENT; }

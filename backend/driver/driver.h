@@ -90,21 +90,6 @@ typedef struct RunOption {
 typedef unsigned long long Llu;
 typedef struct Driver Driver;
 struct Step;
-typedef enum Command {
-    COMMAND_COMPILE,
-    COMMAND_DUMP,
-    COMMAND_FIT,
-    COMMAND_MACHINE,
-    COMMAND_IMPORT,
-    COMMAND_OPT,
-    COMMAND_CHECK,
-    COMMAND_RESHARD,
-    COMMAND_CONVERT,
-    COMMAND_EXPLAIN,
-    COMMAND_HELP,
-    COMMAND_COMPLETION,
-    COMMAND_PLOT
-} Command;
 /* The kind of a command's argument, for completion. */
 typedef enum CommandWords {
     WORDS_MODELS,
@@ -113,9 +98,11 @@ typedef enum CommandWords {
     WORDS_CODES,
     WORDS_CHOICES /* one of `choices`, in lower case */
 } CommandWords;
+/* Runs a command; returns the exit code. */
+typedef int CommandRun(Driver *d);
 typedef struct CommandInfo {
-    Command id;
-    const char *name, *usage, *doc, *more;
+    CommandRun *run;
+    const char *name, *usage, *doc, *more, *example;
     uint64_t options;
     int min_files, max_files;
     CommandWords words;
@@ -151,51 +138,32 @@ Frontend *driver_open_model(Driver *d, const char *file, const CompileOptions *o
 Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status);
 /* Fills `out` with the plan file of a graph at level sched. */
 void driver_emit(Driver *d, const Frontend *f, Buf *out);
-int driver_compile(Driver *d);
 
 /* driver_hf.c */
 /* The model file for a folder or its config.json; NULL after reported errors. */
 const char *driver_hf_text(Driver *d, const char *path, const char **family);
-/* Whether the folder has safetensors; a file of weights in another format, the first by name. */
-bool driver_hf_weights(Driver *d, const char *folder, const char **other);
-/* driver_import.c */
-int driver_import(Driver *d);
 /* driver_dump.c */
-int driver_dump(Driver *d);
 /* The end of --help for a command with a model file: its config names and their meanings. */
 int driver_names_help(Driver *d);
 /* Whether the contents of a file begin as a plan does. */
 bool driver_is_plan(const char *text, size_t n);
 /* Refuses options of a model that are given with a plan; returns the exit code. */
 int driver_fixed_in_plan(Driver *d, const char *file);
-/* driver_step.c: for --machine; without it, the first does nothing and is true, the second prints
- * nothing, the third makes nothing. */
+/* driver_compile.c: for --machine; without it, the first does nothing and is true, the second
+ * prints nothing, the third makes nothing. */
 /* false after reported errors. */
 bool driver_predict(Driver *d, const Plan *plan, struct Step *step);
 void driver_step_text(Driver *d, const struct Step *step, Buf *out);
 struct json_t *driver_step_json(Driver *d, const struct Step *step);
-/* driver_fit.c */
-int driver_fit(Driver *d);
-/* driver_machine.c */
-int driver_machine(Driver *d);
-/* driver_checkpoint.c */
-int driver_reshard(Driver *d);
-/* driver_convert.c */
-int driver_convert(Driver *d);
-/* driver_opt.c */
-int driver_opt(Driver *d);
 /* driver_help.c */
 extern const RunOption run_option_table[];
 extern const int n_run_options;
 /* Fills the book with all its chapters. */
 void driver_book(HelpBook *b);
-int driver_explain(Driver *d);
-int driver_help(Driver *d);
-/* driver_plot.c */
-int driver_plot(Driver *d);
-/* driver_completion.c */
-int driver_completion(Driver *d);
-/* driver_help.c */
+
+CommandRun driver_check, driver_compile, driver_completion, driver_convert, driver_dump,
+    driver_explain, driver_fit, driver_help, driver_import, driver_machine, driver_opt, driver_plot,
+    driver_reshard;
 
 /* driver_commands.c */
 extern const CommandInfo command_table[];
@@ -212,5 +180,8 @@ bool driver_same_file(const char *a, const char *b);
 /* Writes results to stdout; fails with exit code 2 if they cannot be written (for example, a full
  * disk). */
 void driver_print(const void *text, size_t n);
+void driver_show(Buf *text); /* prints and frees it */
+/* Writes a file, or results to stdout if it is `-`; fails with exit code 2. */
+void driver_write(const char *file, const void *bytes, size_t n);
 
 #endif

@@ -83,8 +83,7 @@ static void print_verified(const CkContents *c) {
                "tensors: %llu weights, %llu of the optimizer; names, shapes and places in the "
                "headers are the manifest's\n",
                (Llu)weights, (Llu)(c->n_tensor - weights));
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
 }
 
 int driver_check_checkpoint(Driver *d, const char *path) {

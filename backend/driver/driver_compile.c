@@ -23,9 +23,7 @@ static bool known_pass(Driver *d, const char *name) {
     if (!name || pass_by_name(name)) return true;
     const char **names = arena_array(d->arena, const char *, n_passes);
     for (int i = 0; i < n_passes; i++) names[i] = pass_table[i].name;
-    const char *nearest = nearest_name(name, names, (size_t)n_passes);
-    driver_mistake(d, E_unknown_pass,
-                   nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest) : NULL,
+    driver_mistake(d, E_unknown_pass, nearest_help(d->arena, name, names, n_passes, NULL),
                    "there is no pass `%s`", name);
     return false;
 }
@@ -112,10 +110,7 @@ int driver_compile(Driver *d) {
     driver_emit(d, f, &bytes);
     check_emitted(&bytes, &plan);
     if (!driver_predict(d, &plan, &step)) return diag_exit_code(&d->diags);
-    if (!strcmp(output, "-"))
-        driver_print(bytes.at, bytes.n);
-    else if (write_file_atomic(output, bytes.at, bytes.n))
-        fail_environment("cannot write %s: %s", output, strerror(errno));
+    driver_write(output, bytes.at, bytes.n);
     if (!(d->options.given & OPTION_QUIET)) {
         Buf summary = {0};
         dump_summary(&plan, d->arena, &summary);
@@ -126,4 +121,20 @@ int driver_compile(Driver *d) {
     plan_close(&plan);
     buf_free(&bytes);
     return EXIT_DONE;
+}
+
+/* ---- --machine: how long a step of the plan takes there ---- */
+
+bool driver_predict(Driver *d, const Plan *plan, Step *step) {
+    if (!d->options.machine) return true;
+    const Machine *m = machine_read(&d->diags, d->arena, d->options.machine);
+    return m && step_predict(plan, m, d->arena, step);
+}
+
+void driver_step_text(Driver *d, const Step *step, Buf *out) {
+    if (d->options.machine) step_text(step, d->arena, out);
+}
+
+struct json_t *driver_step_json(Driver *d, const Step *step) {
+    return d->options.machine ? step_json(step) : NULL;
 }

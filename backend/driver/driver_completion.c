@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "driver.h"
-#include "vocabulary.h"
 
 typedef struct Printer {
     Arena *arena;
@@ -268,7 +267,6 @@ int driver_completion(Driver *d) {
     put_kinds(&p);
     put_words(&p, &book);
     buf_printf(&p.out, "%s\n%s", core_text, zsh ? zsh_text : bash_text);
-    driver_print(p.out.at, p.out.n);
-    buf_free(&p.out);
+    driver_show(&p.out);
     return EXIT_DONE;
 }

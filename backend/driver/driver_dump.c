@@ -49,8 +49,7 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
     if (!d->options.json) driver_step_text(d, &step, &out);
     Buf clean = {0}; /* names come from the file: they must not control the terminal */
     diag_clean(&clean, out.at, out.n);
-    driver_print(clean.at, clean.n);
-    buf_free(&clean);
+    driver_show(&clean);
     buf_free(&out);
     plan_close(&plan);
     return EXIT_DONE;
@@ -93,8 +92,7 @@ static int dump_config(Driver *d, const char *file) {
     if (!f || f->exit_code) return diag_exit_code(&d->diags);
     Buf out = {0};
     frontend_print_config(f, d->options.json, &out);
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
     return EXIT_DONE;
 }
 
@@ -110,8 +108,7 @@ static int dump_model(Driver *d, const char *file, const char *stage) {
         return dump_plan(d, file, out.at, out.n);
     }
     graph_print(f->graph, &out);
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
     return EXIT_DONE;
 }
 

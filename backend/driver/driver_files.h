@@ -4,7 +4,6 @@
 
 #include "checkpoint.h"
 #include "driver.h"
-#include "tensors.h"
 
 /* Blocks of 8 MiB that are kept because files are read in another order than they were written;
  * with everything else, less than 256 MiB. */

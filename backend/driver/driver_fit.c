@@ -73,8 +73,7 @@ int driver_fit(Driver *d) {
     else
         fit_text(&fit, &out);
     diag_clean(&clean, out.at, out.n);
-    driver_print(clean.at, clean.n);
-    buf_free(&clean);
+    driver_show(&clean);
     buf_free(&out);
     return fit_found(&fit) ? EXIT_DONE : EXIT_USER;
 }

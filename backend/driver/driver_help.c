@@ -11,8 +11,7 @@ static int list_codes(void) {
     Buf out = {0};
     for (int i = 0; i < DIAG_COUNT; i++)
         buf_printf(&out, "%s  %s\n", diag_info[i].code, diag_info[i].title);
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
     return EXIT_DONE;
 }
 
@@ -33,9 +32,7 @@ static const char *long_text(Arena *a, const DiagInfo *info) {
         column += strlen(name) + 2;
     }
     buf_printf(&out, "%s", at + strlen(mark));
-    const char *text = arena_strndup(a, out.at, out.n);
-    buf_free(&out);
-    return text;
+    return buf_text(a, &out);
 }
 
 int driver_explain(Driver *d) {
@@ -45,53 +42,31 @@ int driver_explain(Driver *d) {
     if (!info) {
         const char *codes[DIAG_COUNT];
         for (int i = 0; i < DIAG_COUNT; i++) codes[i] = diag_info[i].code;
-        const char *nearest = nearest_name(code, codes, DIAG_COUNT);
-        const char *help = nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest)
-                                   : "`fsdpc explain` lists them";
+        const char *help =
+            nearest_help(d->arena, code, codes, DIAG_COUNT, "`fsdpc explain` lists them");
         return driver_mistake(d, E_unknown_topic, help, "there is no diagnostic `%s`", code);
     }
     Buf out = {0};
     buf_printf(&out, "%s: %s\n\n%s", code, info->title, long_text(d->arena, info));
     if (info->name) buf_printf(&out, "\n-W no-%s silences it.\n", info->name);
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
     return EXIT_DONE;
 }
 
 /* ---- the chapters of the commands ---- */
 
 static void add_commands(HelpBook *b) {
-    static const struct {
-        const char *name, *example;
-    } examples[] = {
-        {"compile", "fsdpc compile model.fsd -o plan.bin -n 2"},
-        {"dump", "fsdpc dump plan.bin"},
-        {"fit", "fsdpc fit model.fsd --memory 80GiB"},
-        {"machine", "fsdpc machine --plan -n 2 -o measure"},
-        {"import", "fsdpc import hub/config.json -o imported.fsd"},
-        {"opt", "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse_packed_attention,grad"},
-        {"check", "fsdpc check plan.bin"},
-        {"explain", "fsdpc explain E0204"},
-        {"help", "fsdpc help attention"},
-        {"plot",
-         "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot run.jsonl -o run.svg"},
-        {"reshard", "fsdpc reshard old -n 4 -o new"},
-        {"convert", "fsdpc convert old -o weights/"},
-        {"completion", "fsdpc completion bash | bash -n"},
-    };
     HelpChapter *c = help_chapter(b, "commands", "what fsdpc does");
     for (int i = 0; i < n_commands; i++) {
         const CommandInfo *info = &command_table[i];
-        HelpPage page = {.name = info->name,
-                         .kind = "command",
-                         .form = arena_printf(b->arena, "fsdpc %s", info->usage),
-                         .doc = info->doc,
-                         .more = info->more,
-                         .where = EXAMPLE_SHELL};
-        for (size_t k = 0; k < ARRAY_LEN(examples); k++)
-            if (!strcmp(examples[k].name, info->name)) page.example = examples[k].example;
-        CHECK(page.example);
-        help_page(b, c, page);
+        help_page(b, c,
+                  (HelpPage){.name = info->name,
+                             .kind = "command",
+                             .form = arena_printf(b->arena, "fsdpc %s", info->usage),
+                             .doc = info->doc,
+                             .more = info->more,
+                             .example = info->example,
+                             .where = EXAMPLE_SHELL});
     }
 }
 
@@ -200,8 +175,7 @@ int driver_help(Driver *d) {
     else
         found = help_topic(&book, topic, &out) || op_help(topic, &out) ||
                 help_topic(&book, arena_printf(d->arena, "--%s", topic), &out);
-    if (found) driver_print(out.at, out.n);
-    buf_free(&out);
+    if (found) driver_show(&out);
     if (found) return EXIT_DONE;
     return driver_mistake(d, E_unknown_topic, help_remedy(&book, topic),
                           "there is no help about `%s`", topic);

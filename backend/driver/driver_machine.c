@@ -158,10 +158,7 @@ static int fit_traces(Driver *d, const char *const *files, uint32_t n, const Run
     if (!measure_read(&m, files, n)) return diag_exit_code(&d->diags);
     measure_fit(&m);
     measure_text(&m, &out);
-    if (!strcmp(o->output, "-"))
-        driver_print(out.at, out.n);
-    else if (write_file_atomic(o->output, out.at, out.n))
-        fail_environment("cannot write %s: %s", o->output, strerror(errno));
+    driver_write(o->output, out.at, out.n);
     say_what_was_measured(d, &m, r);
     buf_free(&out);
     return EXIT_DONE;

@@ -19,10 +19,7 @@ static const PassInfo *find_pass(Driver *d, const char *name) {
         names[i] = pass_table[i].name;
         buf_printf(&list, "%s%s", i ? ", " : "passes: ", names[i]);
     }
-    const char *nearest = nearest_name(name, names, (size_t)n_passes);
-    const char *help = nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest)
-                               : arena_strndup(d->arena, list.at, list.n);
-    buf_free(&list);
+    const char *help = nearest_help(d->arena, name, names, n_passes, buf_text(d->arena, &list));
     driver_mistake(d, E_unknown_pass, help, "there is no pass `%s`", name);
     return NULL;
 }
@@ -63,7 +60,6 @@ int driver_opt(Driver *d) {
         if (!run_pass(d, g, pass[i])) return EXIT_USER;
     Buf out = {0};
     graph_print(g, &out);
-    driver_print(out.at, out.n);
-    buf_free(&out);
+    driver_show(&out);
     return EXIT_DONE;
 }

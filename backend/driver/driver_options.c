@@ -229,10 +229,7 @@ static bool set_stage(Driver *d, const OptionInfo *o, const char *value) {
         }
         buf_printf(&list, "%s%s", i ? ", " : "stages: ", names[i]);
     }
-    const char *nearest = nearest_name(value, names, n);
-    const char *help = arena_strndup(d->arena, list.at, list.n);
-    if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
-    buf_free(&list);
+    const char *help = nearest_help(d->arena, value, names, n, buf_text(d->arena, &list));
     driver_mistake(d, E_option_value, help, "`--%s`: there is no stage `%s`", o->name, value);
     return false;
 }
@@ -243,9 +240,7 @@ static bool set_warning(Driver *d, const char *value) {
     size_t n = warning_words(d->arena, words, ARRAY_LEN(words));
     if (diag_choose(&d->diags, value)) return true;
     for (size_t i = 0; i < n; i++) names[i] = words[i].word;
-    const char *nearest = nearest_name(value, names, n);
-    const char *help = nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest)
-                               : "`fsdpc help warnings` lists them";
+    const char *help = nearest_help(d->arena, value, names, n, "`fsdpc help warnings` lists them");
     driver_mistake(d, E_option_value, help, "`-W`: there is no warning `%s`", value);
     return false;
 }

@@ -24,10 +24,7 @@ int driver_plot(Driver *d) {
         curve_thin(&curves[i]);
     }
     curve_svg(curves, o->files.n, o->given & OPTION_RATE, &out);
-    if (!strcmp(o->output, "-"))
-        driver_print(out.at, out.n);
-    else if (write_file_atomic(o->output, out.at, out.n))
-        fail_environment("cannot write %s: %s", o->output, strerror(errno));
+    driver_write(o->output, out.at, out.n);
     buf_free(&out);
     return EXIT_DONE;
 }

@@ -4,7 +4,6 @@
 
 #include "facts.h"
 #include "frontend.h"
-#include "ir.h"
 #include "plan.h"
 
 /* facts.c: puts each fact of the model into the sink, always in the same order. */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formula.h"
 #include "plan_reader.h"
 #include "signature.h"
 

@@ -1,7 +1,5 @@
 #include "plan_work.h"
 
-#include "op.h"
-
 void plan_types(const Plan *p, const PlanInstr *in, Type *types) {
     for (uint32_t k = 0; k < in->n_in; k++)
         types[k] = p->values[p->operands[in->first_in + k]].type;

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "dump.h"
-#include "op.h"
 
 typedef struct Writer {
     const PlanFormula *f;
@@ -144,7 +143,5 @@ const char *view_formula(const View *v, const PlanInstr *in, const char *layer) 
         if (parts > 1) buf_printf(&w.out, "%s = ", name);
         put_step(&w, &w.step[k], 0);
     }
-    const char *text = arena_strndup(v->a, w.out.at, w.out.n);
-    buf_free(&w.out);
-    return text;
+    return buf_text(v->a, &w.out);
 }

@@ -100,9 +100,7 @@ static const char *row_text(const View *v, const PlanInstr *in, const char *laye
     }
     if (in->op == OP_unshard && v->p->values[v->p->operands[in->first_in]].slots)
         buf_printf(&out, " in place");
-    const char *text = arena_strndup(v->a, out.at, out.n);
-    buf_free(&out);
-    return text;
+    return buf_text(v->a, &out);
 }
 
 /* The type of the first result that has memory of its own. */

@@ -193,8 +193,7 @@ static const char *unit_text(const Units *u, uint64_t i, bool numbers) {
         buf_printf(&out, "; reduced");
         if (numbers) buf_printf(&out, " #%llu", (unsigned long long)unit->reduced - 1);
     }
-    const char *text = arena_strndup(u->v->a, out.at, out.n);
-    buf_free(&out);
+    const char *text = buf_text(u->v->a, &out);
     return text + (*text == ' ');
 }
 
