@@ -4,7 +4,6 @@
 
 #include "evaluate.h"
 #include "frontend.h"
-#include "model.h"
 #include "tensors.h"
 
 /* frontend.c: values of config and sections, the policy and the settings of a model that was read.
@@ -24,11 +23,6 @@ bool mark_terms(Elaboration *e, const LossSum *sum);
 /* Gives terms that are divided by what the whole step has the values that count it. evaluate_loss
  * made e->aux and the sum. false after reported errors. */
 bool count_step(Elaboration *e, LossSum *sum, bool (*evaluate_loss)(Elaboration *, LossSum *));
-/* predict.c */
-/* train.predict, or NULL. */
-const Node *prediction_expression(const Elaboration *e);
-/* Completes the program eval, in the scope of the loss; false after reported errors. */
-bool add_prediction(Scope *s);
 
 /* decode.c */
 /* Completes the program eval, of which the fields are there; false after reported errors. */

@@ -5,7 +5,6 @@
  * and methods follow in elaborate.c.
  */
 #include "elaborate.h"
-#include "evaluate.h"
 #include "import.h"
 #include "model_file.h"
 #include "settings.h"

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "elaborate.h"
-#include "tensors.h"
 
 /* What the second evaluation leaves as it was. */
 typedef struct Before {

@@ -12,7 +12,6 @@
 #define FSDPC_FIT_H
 
 #include "frontend.h"
-#include "plan.h"
 #include "report.h"
 
 /* What a compile with some options needs on a rank. */

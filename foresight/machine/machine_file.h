@@ -40,7 +40,6 @@ Machine *machine_read(DiagSet *ds, Arena *a, const char *file);
 Machine *machine_read_text(DiagSet *ds, Arena *a, const char *file, const char *text, size_t n);
 /* Whether a file may have this value there; path: as in MachineConstant. */
 bool machine_allows(const char *path, double value);
-/* machine_find.c */
 const MachineConstant *machine_find(const Machine *m, const char *path); /* NULL: it is missing */
 /* NULL after reporting that it is missing. */
 const MachineConstant *machine_need(const Machine *m, const char *path);

@@ -31,11 +31,6 @@ typedef struct MeasureStart {
     double cpu, cuda;
     bool needed; /* predictions need it, whether or not points say anything about it */
 } MeasureStart;
-extern const MeasureStart measure_moved[];   /* of kernels that move bytes */
-extern const MeasureStart measure_reduced[]; /* of all-reduces */
-extern const MeasureStart measure_placed[];  /* of gathers of parts that are in place */
-extern const MeasureStart measure_product[]; /* of products */
-extern const MeasureStart measure_attention[];
 
 typedef struct MeasurePoint {
     MeasureVariant variant;
@@ -79,11 +74,9 @@ bool measure_read(Measured *m, const char *const *files, uint32_t n);
 bool measure_read_text(Measured *m, const char *file, const char *text, size_t n);
 bool measure_open_plans(Measured *m);
 bool measure_find_points(Measured *m);
-/* measure_groups.c: sets group and start. types: room for the most of an instruction. */
-void measure_group(const Measured *m, MeasurePoint *point, Type *types);
 /* measure_fit.c */
 void measure_fit(Measured *m);
-/* measure_steps.c: the median of a log's steps, without the first; 0: it has none. */
+/* measure_read.c: the median of a log's steps, without the first; 0: it has none. */
 double measure_step_seconds(Arena *a, const char *log);
 double measure_median(double *at, uint32_t n); /* sorts; n > 0 */
 /* measure_text.c: the machine file. */

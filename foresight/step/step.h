@@ -84,7 +84,7 @@ Cost cost_collective(Costs *c, const PlanInstr *in, uint32_t role);
 /* A message to the ranks of another role. */
 Cost cost_message(Costs *c, double bytes, uint32_t from, uint32_t to);
 
-/* cost_origin.c */
+/* cost.c */
 /* The constant, NULL if it is missing; `need` reports that, once, and continues with 1. */
 const MachineConstant *cost_find(Costs *c, const char *path);
 double cost_need(Costs *c, const char *path, Origin *origin);

@@ -36,8 +36,4 @@ void suggest_field(Diag *d, const char *module);
 /* index.c: x[...]. */
 ExprValue tensor_index(Scope *s, const Node *e, ExprValue x);
 
-/* experts.c: experts(rows): each row goes through the module of its expert; name: the array's. */
-ExprValue call_experts(Scope *s, const ExprValue *experts, const char *name, const Arguments *args,
-                       Span at);
-
 #endif

@@ -3,16 +3,22 @@
  * as it is. Then the model that was made is compared with config.json as --load does
  * (tensors/hf_compare.c), so that a key is used, has no effect, or is refused.
  */
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #include "evaluate.h"
 #include "families.h"
 #include "frontend.h"
 #include "settings.h"
+
+/* ---- the model files of models/hf as texts in this program ---- */
+
+const Family family_table[] = {
+#include "families.inc"
+};
+const int n_families = ARRAY_LEN(family_table);
 
 typedef struct Filling {
     DiagSet *ds;
@@ -195,9 +201,7 @@ static char *filled_text(const Filling *f, const Family *family, const char *tok
         from = end + (space > 1 ? space : 0);
     }
     put_rest(&out, text + from, tokens);
-    char *kept = arena_strndup(f->arena, out.at, out.n);
-    buf_free(&out);
-    return kept;
+    return buf_text(f->arena, &out);
 }
 
 /* ---- the model ---- */

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vocabulary.h"
-
 HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc) {
     HelpChapter c = {.name = name, .doc = doc};
     vec_push(b->arena, &b->chapters, c);
@@ -21,12 +19,6 @@ HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc) {
 HelpPage *help_page(HelpBook *b, HelpChapter *c, HelpPage page) {
     vec_push(b->arena, &c->pages, page);
     return &c->pages.at[c->pages.n - 1];
-}
-
-void help_row(HelpBook *b, HelpPage *p, const char *name, const char *type, const char *standard,
-              const char *doc) {
-    HelpRow row = {name, type, standard, doc};
-    vec_push(b->arena, &p->rows, row);
 }
 
 enum { MOST_NAMES = 60 }; /* of a chapter in the table of contents */

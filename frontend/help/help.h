@@ -56,8 +56,6 @@ typedef struct HelpBook {
 HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc);
 /* Adds a page; it stays where it is until the next one is added to the chapter. */
 HelpPage *help_page(HelpBook *b, HelpChapter *c, HelpPage page);
-void help_row(HelpBook *b, HelpPage *p, const char *name, const char *type, const char *standard,
-              const char *doc);
 /* The chapters with the names of their pages. */
 void help_contents(const HelpBook *b, Buf *out);
 /* The pages of a topic: a chapter, pages of that name, or pages with a row of that name. false:

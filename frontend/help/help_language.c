@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "syntax.h"
-#include "vocabulary.h"
 
 static const struct {
     const char *name, *form, *doc, *more;

@@ -147,9 +147,7 @@ static const char *fill_in(Importer *i, const ImportEntry *e, const char *text) 
             at = end;
         }
     }
-    const char *kept = arena_strndup(a, out.at, out.n);
-    buf_free(&out);
-    return kept;
+    return buf_text(a, &out);
 }
 
 /* Sets one `section.key = value`. */

@@ -327,7 +327,7 @@ void warn_idle(Model *m, const char *section, const char *key, const char *why);
 /* The factor of the optimizer's lr, above 0, for parameters with an lr of their own. */
 double own_lr_factor(Model *m, const ExprValue *own, double lr);
 
-/* scope.c: what names are bound to. */
+/* model.c: what names are bound to. */
 void scope_bind(Scope *s, const char *name, ExprValue v);
 const Local *scope_local(const Scope *s, const char *name);
 /* Whether a local, field, module argument or config name has this name. */

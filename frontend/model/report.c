@@ -24,7 +24,6 @@ bool method_report(Scope *s, DiagCode code, Span at, const char *help, const cha
     return false;
 }
 
-/* The place in the user's file: the innermost call that is not in the prelude. */
 Span user_place(const Elaboration *e, Span at, uint32_t *frame) {
     uint32_t i = e->frames.n;
     while (i > 0 && e->frames.at[i - 1].prelude) at = e->frames.at[--i].at;
@@ -98,9 +97,7 @@ const char *sizes_suffix(Scope *s, const char *first, const char *second) {
     Buf out = {0};
     explain_names(s, &out, first, second);
     explain_names(s, &out, second, first);
-    const char *text = arena_strndup(s->model->arena, out.at ? out.at : "", out.n);
-    buf_free(&out);
-    return text;
+    return buf_text(s->model->arena, &out);
 }
 
 bool warns_first(Elaboration *e, const Node *at) {

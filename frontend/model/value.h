@@ -4,7 +4,6 @@
 #ifndef FSDPC_VALUE_H
 #define FSDPC_VALUE_H
 
-#include "ir.h"
 #include "syntax.h"
 #include "vocabulary.h"
 

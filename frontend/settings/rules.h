@@ -5,7 +5,7 @@
 
 #include "settings.h"
 
-/* values.c */
+/* settings.c */
 const ExprValue *setting_value(Model *m, const char *section, const char *key);
 bool setting_is_given(Model *m, const char *section, const char *key);
 int64_t setting_integer(Model *m, const char *section,

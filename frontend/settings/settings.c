@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "evaluate.h"
+#include "rules.h"
 #include "settings.h"
 
 static bool check_key(Model *m, const KeyInfo *k, ExprValue *v, int kinds, const char *what) {
@@ -92,4 +93,95 @@ void settings_evaluate(Model *m) {
         if (s->value.kind == VALUE_ERROR) continue;
         if (!check_setting(m, s)) s->value = value_error(s->value.span);
     }
+}
+
+/* ---- one setting as a number, a count or a word of an enum ----
+ *
+ * A setting that was refused or not given reads as 0, so that the rules between keys go on without
+ * it. */
+
+const ExprValue *setting_value(Model *m, const char *section, const char *key) {
+    return &model_setting(m, section, key)->value;
+}
+
+bool setting_is_given(Model *m, const char *section, const char *key) {
+    return model_setting(m, section, key)->expression != NULL;
+}
+
+int64_t setting_integer(Model *m, const char *section, const char *key) {
+    const ExprValue *v = setting_value(m, section, key);
+    return v->kind == VALUE_INT ? v->integer : 0;
+}
+
+int64_t setting_count(Model *m, const char *section, const char *key) {
+    const int64_t most = MOST_COUNT;
+    int64_t n = setting_integer(m, section, key);
+    if (n <= most) return n;
+    diag_report(m->ds, E_value_range, setting_value(m, section, key)->span, NULL,
+                "%s.%s can be at most %lld, not %lld", section, key, (long long)most, (long long)n);
+    return most;
+}
+
+double setting_number(Model *m, const char *section, const char *key) {
+    const ExprValue *v = setting_value(m, section, key);
+    return value_is_number(v) ? value_number(v) : 0;
+}
+
+int enum_of(const ExprValue *v, const Words *words) {
+    bool named = v->kind == VALUE_WORD || v->kind == VALUE_CALL;
+    int value = named ? word_find(words, v->text) : 0;
+    return MAX(value, 0);
+}
+
+bool value_is_word(const ExprValue *v, const char *word) {
+    return (v->kind == VALUE_WORD || v->kind == VALUE_CALL) && !strcmp(v->text, word);
+}
+
+const char *strategy_text(Model *m, const Policy *p) {
+    return arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy));
+}
+
+/* ---- the policy that passes read and the settings that the plan holds ----
+ *
+ * Sections are resolved in the order in which they depend on one another: mesh, shard, train,
+ * checkpoint, offload; then settings without effect are reported. Section checkpoint is here. */
+
+/* A size limits how much is copied. */
+static void resolve_snapshot(Model *m, RunSettings *s) {
+    const KeyValue *set = model_setting(m, "checkpoint", "snapshot");
+    bool part = set->value.kind == VALUE_BYTES;
+    s->snapshot = part ? SNAPSHOT_COPY : (Snapshot)enum_of(&set->value, &words_Snapshot);
+    s->most_copied = part ? (uint64_t)set->value.integer : UINT64_MAX;
+    if (part && (set->value.integer < 1 || set->value.integer > MOST_COUNT))
+        setting_error(m, set, "snapshot must be 1B to %lldB", (long long)MOST_COUNT);
+}
+
+static void resolve_checkpoint(Model *m, RunSettings *s) {
+    static const char *const keys[] = {"every", "keep", "keep_every", "keep_best"};
+    const ExprValue *path = setting_value(m, "checkpoint", "path");
+    s->checkpoint = path->kind == VALUE_TEXT ? path->text : "";
+    resolve_snapshot(m, s);
+    s->form =
+        (CheckpointForm)enum_of(setting_value(m, "checkpoint", "form"), &words_CheckpointForm);
+    if (!*s->checkpoint) {
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+            warn_idle(m, "checkpoint", keys[i], "no checkpoint.path");
+        return;
+    }
+    s->checkpoint_every = setting_count(m, "checkpoint", "every");
+    s->keep = setting_count(m, "checkpoint", "keep");
+    s->keep_every = setting_count(m, "checkpoint", "keep_every");
+    s->keep_best = setting_value(m, "checkpoint", "keep_best")->boolean;
+    if (!s->eval_every) warn_idle(m, "checkpoint", "keep_best", "no train.eval_every");
+}
+
+void policy_resolve(Model *m, Policy *p, RunSettings *s) {
+    resolve_mesh(m, p);
+    resolve_shard(m, p);
+    resolve_train(m, p, s);
+    resolve_checkpoint(m, s);
+    resolve_offload(m, p, s);
+    resolve_pipeline(m, p);
+    warn_idle_settings(m, p, s);
+    warn_unusual_settings(m, s);
 }

@@ -4,10 +4,8 @@
  * what is recomputed are in units.c, reshard is in mesh.c, dtypes are in precision.c.
  */
 #include "prefetch.h"
-#include "residency.h"
 #include "rules.h"
 
-/* Runs when the number of micro-batches is known. */
 void resolve_hold(Model *m, Policy *p) {
     const KeyValue *s = model_setting(m, "shard", "hold");
     bool held = s->value.kind == VALUE_BOOL && s->value.boolean;

@@ -100,9 +100,7 @@ static void write_list(Buf *out, const Node *e, uint32_t from) {
 const char *node_text(Arena *a, const Node *e) {
     Buf out = {0};
     write_expression(&out, e);
-    const char *text = arena_strndup(a, out.at ? out.at : "", out.n);
-    buf_free(&out);
-    return text;
+    return buf_text(a, &out);
 }
 
 void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void *context) {

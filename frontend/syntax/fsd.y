@@ -22,7 +22,7 @@
 %code {
 #include <string.h>
 
-#include "newlines.h"
+#include "lexer.h"
 
 #define YYINITDEPTH 200
 #define YYMAXDEPTH 20000

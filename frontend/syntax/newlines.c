@@ -13,11 +13,9 @@
  * skipped here with everything in them, so that NL is the end of the statement in error and not of
  * some line inside its block.
  */
-#include "newlines.h"
+#include "lexer.h"
 
 #include <string.h>
-
-#include "lexer.h"
 
 static OpenBracket *innermost_bracket(Parser *p) {
     return p->open.n ? &p->open.at[p->open.n - 1] : NULL;

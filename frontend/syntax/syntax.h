@@ -109,7 +109,7 @@ bool parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n);
 /* The i-th keyword of the language; NULL after the last. */
 const char *parse_keyword(Arena *a, int i);
 
-/* prelude.c */
+/* parse.c */
 extern const char prelude_text[]; /* models/std.fsd, NUL-terminated */
 extern const size_t prelude_size;
 

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "formula.h"
 #include "operations.h"
 
 enum { MOST_MAPPED = 3 };

@@ -46,10 +46,6 @@ bool refuse_later_samples(Scope *s, Span at, const ExprValue *size) {
     return true;
 }
 
-void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x) {
-    if (size->per_rank) vec_push(s->model->arena, &s->elaboration->per_sample, x->tensor);
-}
-
 int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int rank) {
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
@@ -106,7 +102,6 @@ ExprValue run_transpose(const BuiltinCall *c) {
 
 /* ---- parts */
 
-/* Entries [from, from + count) of an axis. */
 ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis, int64_t from,
                      int64_t count) {
     if (from == 0 && count == x.type.dim[axis]) return x;
@@ -236,7 +231,8 @@ ExprValue run_expand(const BuiltinCall *c) {
         return call_failed(c);
     ExprValue y = call_result(c, op, 0);
     memcpy(y.dims, want.dims, sizeof y.dims);
-    note_rank_size(c->s, shape->items[0].value, &y);
+    if (shape->items[0].value->per_rank) /* the first axis of y holds samples */
+        vec_push(c->s->model->arena, &c->s->elaboration->per_sample, y.tensor);
     return y;
 }
 

@@ -13,6 +13,12 @@ typedef struct BuiltinCall {
     Span at;
 } BuiltinCall;
 
+/* A function that is more than one op, or has another operand than its arguments say. */
+typedef ExprValue BuiltinRun(const BuiltinCall *c);
+BuiltinRun run_transpose, run_concat, run_stack, run_split, run_expand, run_matmul, run_cumsum,
+    run_attention, run_topk, run_dispatch, run_combine, run_cross_entropy, run_binary_cross_entropy,
+    run_kl, run_softplus, run_load_balance, run_aux;
+
 /* emit.c */
 ExprValue tensor_of(Elaboration *e, ValueId id, Span at);
 /* Infers the result's type, reports what does not fit, emits. false after an error. */
@@ -61,14 +67,6 @@ ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, con
 bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue *x, uint32_t n);
 /* True after an error: a size that counts samples is not that of the first axis. */
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size);
-/* Notes that the first axis of x holds samples, if the size counts them. */
-void note_rank_size(Scope *s, const ExprValue *size, const ExprValue *x);
-ExprValue run_transpose(const BuiltinCall *c);
-ExprValue run_concat(const BuiltinCall *c);
-ExprValue run_stack(const BuiltinCall *c);
-ExprValue run_split(const BuiltinCall *c);
-ExprValue run_expand(const BuiltinCall *c);
-ExprValue run_matmul(const BuiltinCall *c);
 
 /* along.c */
 /* v, as numbers, repeated for each sample of x. */
@@ -76,27 +74,12 @@ ExprValue for_each_sample(Scope *s, Span at, const ExprValue *v, const ExprValue
 /* Entries of x along the axis that is given, by ids of the same shape elsewhere. */
 ExprValue gather_along(const BuiltinCall *c, const ExprValue *x, const ExprValue *ids,
                        const ExprValue *given);
-ExprValue run_cumsum(const BuiltinCall *c);
 
-/* attention.c */
-ExprValue run_attention(const BuiltinCall *c);
-
-/* routing.c: mixtures of experts. */
-ExprValue run_topk(const BuiltinCall *c);
-ExprValue run_dispatch(const BuiltinCall *c);
-ExprValue run_combine(const BuiltinCall *c);
+/* routing.c */
 /* linear(x, w) in a module of an array of experts, w being a parameter of it. */
 ExprValue experts_linear(const BuiltinCall *c);
 
-/* losses.c: functions whose mean is a loss; softplus, of which some consist. */
-ExprValue run_cross_entropy(const BuiltinCall *c);
-ExprValue run_binary_cross_entropy(const BuiltinCall *c);
-ExprValue run_kl(const BuiltinCall *c);
-ExprValue run_softplus(const BuiltinCall *c);
-
 /* terms.c */
-ExprValue run_load_balance(const BuiltinCall *c);
-ExprValue run_aux(const BuiltinCall *c);
 /* The sum or mean, by name, of all elements of x, which has samples. */
 ExprValue term_of_samples(Scope *s, const char *name, Span at, const ExprValue *x);
 

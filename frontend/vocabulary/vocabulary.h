@@ -7,7 +7,6 @@
 #ifndef FSDPC_VOCABULARY_H
 #define FSDPC_VOCABULARY_H
 
-#include "diag.h"
 #include "ir.h"
 
 /* ---- functions, and what else takes arguments ---- */

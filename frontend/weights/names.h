@@ -4,7 +4,7 @@
 
 #include "weights.h"
 
-/* names_rules.c */
+/* names.c */
 NamesRule *names_rule(const NamesTable *t, const char *path); /* that names the path, or NULL */
 int count_stars(const char *pattern);
 /* The name with each `*` replaced by the next capture, from captures[*used] on; NULL if there

@@ -86,10 +86,6 @@ typedef struct Comm {
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group);
 Residence comm_gathered(const Comm *c, Border border, int32_t unit);
 
-/* Axes besides those of samples over which ranks sum the group's gradient; what stages share they
- * sum before the update (comm_sum_shared). */
-AxisSet comm_terms(const Comm *c, uint32_t group);
-
 /* Are forward and backward of the unit calls of their own? */
 bool comm_is_staged(const Comm *c, int32_t unit);
 

@@ -1,5 +1,5 @@
-/* One program of comm while it is put together: what comm_emit.c, comm_reduce.c, comm_sums.c
- * and comm_ops.c share. */
+/* One program of comm while it is put together: what comm_emit.c, comm_reduce.c and
+ * comm_sums.c share. */
 #ifndef FSDPC_COMM_EMIT_H
 #define FSDPC_COMM_EMIT_H
 
@@ -67,7 +67,7 @@ typedef struct CommEmitter {
     VEC(Partial) partial; /* sums that nothing has read yet */
 } CommEmitter;
 
-/* comm_ops.c */
+/* comm_emit.c */
 /* The same op on new operands; its result types stay (precision chose them). */
 void comm_clone(CommEmitter *e, const Op *old, const ValueId *in);
 /* Copies a value from host memory to the device. */

@@ -28,7 +28,9 @@ Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
     return r;
 }
 
-AxisSet comm_terms(const Comm *c, uint32_t group) {
+/* Axes besides those of samples over which ranks sum the group's gradient; what stages share they
+ * sum before the update (comm_sum_shared). */
+static AxisSet comm_terms(const Comm *c, uint32_t group) {
     return c->g->groups.at[group].partial & ~mesh_stage_axes(&c->g->policy.mesh);
 }
 

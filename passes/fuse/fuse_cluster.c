@@ -16,7 +16,6 @@ static bool is_move(const Op *op) {
 
 /* ---- what goes together ---- */
 
-/* The shape of the cluster that the op belongs to, if it is not narrow in it. */
 const Type *cluster_op_shape(const Clusters *m, const Op *op) {
     int function = cluster_function(op);
     return type_at(m, scalar_row(function) == ROW_REDUCES ? op->in[0] : op->out);
@@ -329,7 +328,6 @@ bool cluster_draft(const Clusters *m, const Cluster *c, Draft *d) {
 
 /* ---- clusters ---- */
 
-/* a and b in the order of the program; false: too many. */
 bool cluster_merge(const Clusters *m, const Cluster *a, const Cluster *b, Cluster *out) {
     if (a->n + b->n > FORMULA_STEPS) return false;
     uint32_t i = 0, j = 0;

@@ -3,7 +3,6 @@
 #define FSDPC_PLACE_H
 
 #include "cut.h"
-#include "ir.h"
 #include "repeated.h"
 #include "rows.h"
 

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#include "util.h"
-
 typedef struct Readers {
     const Graph *g;
     Repeated all;

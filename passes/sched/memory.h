@@ -46,7 +46,7 @@ typedef struct Spans {
 /* Rows of ops and values are numbered (graph_number_rows). */
 Spans memory_spans(const Graph *g, const Program *p, uint32_t n_values, Arena *scratch);
 
-/* memory_workspace.c: bytes that the op's kernel may use on that kind of device. */
+/* memory.c: bytes that the op's kernel may use on that kind of device. */
 uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
 
 /* memory_blocks.c */
@@ -67,7 +67,7 @@ bool *memory_lent(const Graph *g, uint32_t role, Arena *a);
 /* memory_blocks, and the times at which states that are lent need their memory. */
 MemoryBlocks memory_all_blocks(Graph *g, const Program *p, Arena *scratch);
 
-/* memory_order.c: what stands between an op and another place in its program's list. */
+/* memory_span.c: what stands between an op and another place in its program's list. */
 typedef struct MemoryOrder {
     const Graph *g;
     ValueId *base;        /* by row: the value that it is a view of */

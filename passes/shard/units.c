@@ -175,7 +175,9 @@ ModulePaths module_paths(const Graph *g) {
     return m;
 }
 
-uint32_t first_path_from(const ModulePaths *m, const char *path, size_t length) {
+/* The first row of `sorted` whose path is not before these characters; the paths that begin with
+ * them follow, the path that is exactly these characters first. */
+static uint32_t first_path_from(const ModulePaths *m, const char *path, size_t length) {
     uint32_t low = 0, high = m->g->modules.n;
     while (low < high) {
         uint32_t middle = (low + high) / 2;

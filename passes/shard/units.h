@@ -54,9 +54,6 @@ ModulePaths module_paths(const Graph *g);
  * array of modules; then that is reported, `what` it is for and where it stands. */
 bool modules_of_path(const ModulePaths *m, const char *what, Span at, const char *path,
                      void (*visit)(void *user, int32_t module), void *user);
-/* The first row of `sorted` whose path is not before these characters; the paths that begin with
- * them follow, the path that is exactly these characters first. */
-uint32_t first_path_from(const ModulePaths *m, const char *path, size_t length);
 int32_t module_of_path(ModulePaths *m, const char *path);
 /* 1290 -> "1290", 124439808 -> "124M". */
 const char *short_count(Arena *a, int64_t n);

@@ -85,8 +85,7 @@ static void add_unit(Wrap *w, const int32_t *modules, uint32_t n) {
         w->taken[modules[k]] = (int32_t)g->units.n;
         buf_printf(&name, "%s%s", k ? "+" : "", g->modules.at[modules[k]].path);
     }
-    u.name = arena_strndup(g->arena, name.at ? name.at : "", name.n);
-    buf_free(&name);
+    u.name = buf_text(g->arena, &name);
     vec_push(g->arena, &g->units, u);
 }
 

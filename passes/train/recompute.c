@@ -38,7 +38,6 @@
 #include <string.h>
 
 #include "passes.h"
-#include "units.h"
 
 typedef struct OpRun {
     bool whole;    /* the ops are repeated together */

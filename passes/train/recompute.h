@@ -4,7 +4,6 @@
 #ifndef FSDPC_RECOMPUTE_H
 #define FSDPC_RECOMPUTE_H
 
-#include "ir.h"
 #include "units.h"
 
 typedef struct RecomputeChoice {
