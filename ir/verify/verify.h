@@ -25,7 +25,6 @@ typedef struct Verify {
     int broken;
     int reported[RULE_COUNT];
     bool grouped;                       /* pass shard has run: parameters are in groups */
-    bool placed;                        /* pass memory has run: values have addresses */
     uint32_t *op_number, *value_number; /* as printed; NO_OP, NO_VALUE when in no program */
     const Program *program;             /* the one that is being checked */
     uint32_t program_row;
@@ -35,22 +34,20 @@ typedef struct Verify {
     OpId *fitting;         /* ops whose attributes and types were found to fit, + 1: a hash table */
     uint32_t fitting_mask;
     Type *in, *out; /* of the op that is being checked */
-    bool *inside;   /* by value: may lie at any place in another one; verify_memory.c */
 } Verify;
 
-/* verify_report.c */
+/* verify.c */
 /* Adds a number to the set. false: it was there already. */
 bool number_is_new(Arena *a, NumberSet *set, uint64_t number);
-/* Reports op (NULL: the graph) breaking the rule, the first few times. verify_report.c */
+/* Reports op (NULL: the graph) breaking the rule, the first few times. */
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-bool verify_tables(Verify *v);       /* verify_tables.c; false: go no further */
-void verify_memory(Verify *v);       /* verify_memory.c: shard-9, sched-2 */
-void verify_order(Verify *v);        /* verify_order.c: sched-9; edges are known to be sound */
-void verify_state_places(Verify *v); /* verify_memory.c */
-void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */
-void verify_streams(Verify *v);      /* verify_program.c: sched-4, -5 */
-void verify_program_set(Verify *v);  /* verify_program.c: model-1, shard-8 */
+bool verify_tables(Verify *v);      /* verify_tables.c; false: go no further */
+void verify_host(Verify *v);        /* verify_program.c: shard-9 */
+void verify_order(Verify *v);       /* verify_program.c: sched-9; edges are known to be sound */
+void verify_training(Verify *v);    /* verify_program.c: graph-7, model-*, train-* */
+void verify_streams(Verify *v);     /* verify_program.c: sched-4, -5 */
+void verify_program_set(Verify *v); /* verify_program.c: model-1, shard-8 */
 
 static inline const Op *verify_op(const Verify *v, uint32_t k) {
     return &v->g->ops.at[v->program->ops.at[k]];
