@@ -15,11 +15,6 @@
  * The method of the first module is elaborated on behalf of all of them; tensors/routing.c has the
  * ops. Experts must not differ in their arguments, and cannot contain experts. */
 
-static ExprValue bad_experts(Scope *s, Span at, const char *problem, const char *help) {
-    method_report(s, E_not_callable, at, help, "%s", problem);
-    return value_error(at);
-}
-
 /* experts(rows): each row goes through the module of its expert; name: the array's. */
 static ExprValue call_experts(Scope *s, const ExprValue *callee, const char *name,
                               const Arguments *args, Span at) {
@@ -32,30 +27,30 @@ static ExprValue call_experts(Scope *s, const ExprValue *callee, const char *nam
         if (args->at.at[i].value.routing) r = args->at.at[i].value.routing;
     }
     if (!r)
-        return bad_experts(
-            s, at, arena_printf(arena, "`%s` is an array of modules, not one module", name),
+        return method_fail(
+            s, E_not_callable, at,
             arena_printf(
                 arena,
                 "for layer in %s { x = layer(x) } calls them one after the other, %s[0](x) calls "
                 "one; all at once they take the rows that `dispatch` returns",
-                name, name));
+                name, name),
+            "`%s` is an array of modules, not one module", name);
     if (r->experts != experts->n)
-        return bad_experts(s, at,
-                           arena_printf(arena,
-                                        "the choices are among %lld experts, but the array has %u",
-                                        (long long)r->experts, experts->n),
-                           "the router must return one score for each module");
+        return method_fail(s, E_not_callable, at,
+                           "the router must return one score for each module",
+                           "the choices are among %lld experts, but the array has %u",
+                           (long long)r->experts, experts->n);
     if (experts->varied)
-        return bad_experts(s, at, "the arguments of these experts depend on `index`",
-                           "all experts must be alike: give them the same arguments");
+        return method_fail(s, E_not_callable, at,
+                           "all experts must be alike: give them the same arguments",
+                           "the arguments of these experts depend on `index`");
     if (e->applied.experts)
-        return bad_experts(s, at, "experts cannot contain experts", "flatten them into one array");
+        return method_fail(s, E_not_callable, at, "flatten them into one array",
+                           "experts cannot contain experts");
     const Node *method = instance_method(experts->at[0], "forward");
     if (!method)
-        return bad_experts(
-            s, at,
-            arena_printf(arena, "module %s has no method `forward`", experts->at[0]->decl->name),
-            "calling a module runs its method `forward`");
+        return method_fail(s, E_not_callable, at, "calling a module runs its method `forward`",
+                           "module %s has no method `forward`", experts->at[0]->decl->name);
     e->applied = (Applied){experts, r};
     ExprValue v = call_method(s, experts->at[0], method, args, at);
     e->applied = (Applied){0};
@@ -81,10 +76,9 @@ static bool known_root_call(const Elaboration *e, const Arguments *args) {
 static ExprValue call_module(Scope *s, Instance *m, const char *name, const Arguments *args,
                              Span at) {
     Elaboration *e = s->elaboration;
-    if (!e) {
-        method_report(s, E_not_callable, at, NULL, "modules can only be called inside a method");
-        return value_error(at);
-    }
+    if (!e)
+        return method_fail(s, E_not_callable, at, NULL,
+                           "modules can only be called inside a method");
     const Node *method = instance_method(m, name);
     if (!method) {
         Diag d = method_error(s, E_unknown_field, at, "module %s has no method `%s`", m->decl->name,
@@ -208,12 +202,10 @@ static ExprValue call_known(Scope *s, const Node *e, const CallInfo *callee,
         per_rank |= a->value.per_rank;
         if (!may_be && refuse_rank_size(s, a->node, &a->value)) return value_error(e->span);
     }
-    if (callee->group == GROUP_FUNCTION && !s->elaboration) {
-        method_report(s, E_unknown_name, e->kids[0]->span, NULL,
-                      "`%s` is a function of tensors and can only be called in a method",
-                      callee->name);
-        return value_error(e->span);
-    }
+    if (callee->group == GROUP_FUNCTION && !s->elaboration)
+        return method_fail(s, E_unknown_name, e->kids[0]->span, NULL,
+                           "`%s` is a function of tensors and can only be called in a method",
+                           callee->name);
     if (callee->group == GROUP_FUNCTION) return builtin_call(s, callee, args, e->span);
     if (section && callee->support != HERE) return word_call(s, callee->name, args, e->span);
     if (!bind_call(s, callee, args, e->span, &v) || callee->group != GROUP_NUMBER) return v;

@@ -245,10 +245,9 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
 }
 
 static ExprValue refuse_loss(Scope *s, const Node *e, const char *operator) {
-    method_report(s, E_loss, e->span,
-                  "metrics are only reported; losses can be added and multiplied by numbers",
-                  "`%s` cannot be applied to a metric", operator);
-    return value_error(e->span);
+    return method_fail(s, E_loss, e->span,
+                       "metrics are only reported; losses can be added and multiplied by numbers",
+                       "`%s` cannot be applied to a metric", operator);
 }
 
 /* `a + b as [..]`, where the sum could have that shape and a does not. */

@@ -27,11 +27,9 @@ static ExprValue without_axis(Scope *s, Span at, ExprValue x, int axis) {
 
 /* An index, or a limit of a range: an integer that does not depend on the number of ranks. */
 static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, int64_t *out) {
-    if (e->kind == NODE_REF && !strcmp(e->text, "*")) {
-        shape_error(s, E_arguments, e->span, "write `:` to take a whole axis",
-                    "`*` can be an index in names tables only");
-        return false;
-    }
+    if (e->kind == NODE_REF && !strcmp(e->text, "*"))
+        return method_report(s, E_arguments, e->span, "write `:` to take a whole axis",
+                             "`*` can be an index in names tables only");
     ExprValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_INT) {
@@ -39,18 +37,15 @@ static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, i
                                ? "gather(table, ids) looks up the rows of a table by ids"
                            : v.kind == VALUE_NONE ? "`as` makes a new axis: x as [B, 1, T, D]"
                                                   : NULL;
-        shape_error(s, E_value_kind, e->span, help,
-                    arena_printf(s->model->arena, "an index must be an integer, not %s",
-                                 value_kind_name(&v)));
-        return false;
+        return method_report(s, E_value_kind, e->span, help, "an index must be an integer, not %s",
+                             value_kind_name(&v));
     }
     if (refuse_rank_size(s, e, &v)) return false;
     *out = v.integer < 0 ? v.integer + size : v.integer;
     if (*out >= 0 && *out <= most) return true;
-    shape_error(s, E_shape, e->span, NULL,
-                arena_printf(s->model->arena, "index %lld is out of range for an axis of size %lld",
-                             (long long)v.integer, (long long)size));
-    return false;
+    return method_report(s, E_shape, e->span, NULL,
+                         "index %lld is out of range for an axis of size %lld",
+                         (long long)v.integer, (long long)size);
 }
 
 /* x with axis `axis` as two, the second of n entries. */
@@ -85,7 +80,7 @@ static ExprValue slice_steps(Scope *s, Span at, ExprValue x, int axis, int64_t f
     x = slice_axis(s, at, "[]", x, axis, from - before, count * step);
     if (x.kind == VALUE_ERROR) return x;
     if (x.type.rank == MAX_RANK)
-        return shape_error(s, E_shape, at, "merge axes with `as` first",
+        return method_fail(s, E_shape, at, "merge axes with `as` first",
                            "a step needs one more axis than a tensor can have");
     x = slice_axis(s, at, "[]", in_steps(s, at, x, axis, step), axis + 1, before, 1);
     return x.kind == VALUE_ERROR ? x : without_axis(s, at, x, axis + 1);
@@ -97,8 +92,8 @@ static int64_t step_of(Scope *s, const Node *index) {
     ExprValue v = evaluate(s, index->kids[2]);
     if (v.kind == VALUE_ERROR || refuse_rank_size(s, index->kids[2], &v)) return 0;
     if (v.kind == VALUE_INT && v.integer > 0) return v.integer;
-    shape_error(s, E_value_kind, index->kids[2]->span, NULL,
-                "the step of a range must be a positive integer");
+    method_report(s, E_value_kind, index->kids[2]->span, NULL,
+                  "the step of a range must be a positive integer");
     return 0;
 }
 
@@ -106,9 +101,8 @@ ExprValue tensor_index(Scope *s, const Node *e, ExprValue x) {
     const Node *list = e->kids[1];
     int axis = 0;
     if ((int)list->n > x.type.rank)
-        return shape_error(s, E_shape, list->span, NULL,
-                           arena_printf(s->model->arena, "%u indices are too many for %s", list->n,
-                                        value_shape(s->model->arena, &x)));
+        return method_fail(s, E_shape, list->span, NULL, "%u indices are too many for %s", list->n,
+                           value_shape(s->model->arena, &x));
     for (uint32_t i = 0; i < list->n && x.kind != VALUE_ERROR; i++) {
         const Node *index = list->kids[i];
         bool range = index->kind == NODE_RANGE;
@@ -118,13 +112,13 @@ ExprValue tensor_index(Scope *s, const Node *e, ExprValue x) {
         if (last && !place_on_axis(s, last, size, size, &end)) return value_error(e->span);
         if (!range) end = from + 1;
         if (step == 0) return value_error(e->span);
-        if (end <= from) return shape_error(s, E_shape, index->span, NULL, "this range is empty");
+        if (end <= from) return method_fail(s, E_shape, index->span, NULL, "this range is empty");
         if (!range && axis == 0 && has_batch_axis(s, &x))
-            return shape_error(s, E_arguments, index->span,
+            return method_fail(s, E_arguments, index->span,
                                "write `:` for the first axis, as in x[:, 1:]",
                                "a single sample of the batch would depend on the number of ranks");
         if (step > 1 && axis == 0 && has_batch_axis(s, &x))
-            return shape_error(s, E_arguments, index->span,
+            return method_fail(s, E_arguments, index->span,
                                "write `:` for the first axis, as in x[:, ::2]",
                                "a part of the batch would depend on the number of ranks");
         x = slice_steps(s, e->span, x, axis, from, (end - from + step - 1) / step, step);

@@ -171,12 +171,10 @@ ExprValue call_method(Scope *s, Instance *m, const Node *method, const Arguments
     Elaboration *e = s->elaboration;
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
-    if (e->frames.n >= MAX_CALL_DEPTH) {
-        method_report(s, E_endless_calls, at,
-                      "a method cannot call itself, because programs are unrolled completely",
-                      "calls of `%s` are nested too deeply", method->text);
-        return value_error(at);
-    }
+    if (e->frames.n >= MAX_CALL_DEPTH)
+        return method_fail(s, E_endless_calls, at,
+                           "a method cannot call itself, because programs are unrolled completely",
+                           "calls of `%s` are nested too deeply", method->text);
     Scope inner = {.model = s->model, .elaboration = e, .self = m, .path = m->path};
     Binding b = {arena_printf(s->model->arena, "%s.%s", m->decl->name, method->text), method->span,
                  method->kids[0], at};

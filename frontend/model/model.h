@@ -165,7 +165,6 @@ typedef struct Scope {
     const KeyInfo *key;       /* the section key whose value this is, or NULL */
     VEC(Local) locals;
     const char *path; /* module path of ops made here */
-    uint32_t call_depth;
 } Scope;
 
 /* An evaluated argument list. */
@@ -345,6 +344,9 @@ Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...)
 void method_emit(Scope *s, Diag *d);
 /* Both, with help, which is no format (NULL: none); always false. */
 bool method_report(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same as the value of what is wrong. */
+ExprValue method_fail(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* True after an error: this size must not decide or scale anything. */
 bool refuse_rank_size(Scope *s, const Node *e, const ExprValue *v);

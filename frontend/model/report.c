@@ -14,14 +14,27 @@ Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...) {
     return d;
 }
 
+static void report(Scope *s, DiagCode code, Span at, const char *help, const char *format,
+                   va_list args) {
+    Diag d = diag_vat(s->model->ds, code, at, format, args);
+    d.help = help;
+    method_emit(s, &d);
+}
+
 bool method_report(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    Diag d = diag_vat(s->model->ds, code, at, format, args);
+    report(s, code, at, help, format, args);
     va_end(args);
-    d.help = help;
-    method_emit(s, &d);
     return false;
+}
+
+ExprValue method_fail(Scope *s, DiagCode code, Span at, const char *help, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    report(s, code, at, help, format, args);
+    va_end(args);
+    return value_error(at);
 }
 
 Span user_place(const Elaboration *e, Span at, uint32_t *frame) {

@@ -36,11 +36,10 @@ static ExprValue exchange(const BuiltinCall *c, ExprValue x, int axis) {
 static int along(const BuiltinCall *c, const ExprValue *x, const ExprValue *given) {
     int axis = x->type.rank ? axis_of(c->s, given, x, x->type.rank) : -1;
     if (axis != 0 || !has_batch_axis(c->s, x)) return axis;
-    shape_error(c->s, E_arguments, c->at, "name an axis other than the first",
-                arena_printf(c->s->model->arena,
-                             "`%s` along the samples of the batch would depend on the number of "
-                             "ranks",
-                             c->info->name));
+    method_report(c->s, E_arguments, c->at, "name an axis other than the first",
+                  "`%s` along the samples of the batch would depend on the number of "
+                  "ranks",
+                  c->info->name);
     return -1;
 }
 
@@ -88,11 +87,11 @@ ExprValue gather_along(const BuiltinCall *c, const ExprValue *x, const ExprValue
     Arena *arena = c->s->model->arena;
     if (axis < 0) return call_failed(c);
     if (!spread_ids(c, &in[1], x, axis))
-        return shape_error(
+        return method_fail(
             c->s, E_shape, c->at,
             "ids have the shape of what they take entries of, or one that broadcasts to it",
-            arena_printf(arena, "ids %s do not fit %s, whatever the size of axis %d",
-                         value_shape(arena, ids), value_shape(arena, x), axis));
+            "ids %s do not fit %s, whatever the size of axis %d", value_shape(arena, ids),
+            value_shape(arena, x), axis);
     if (refuse_unlike_samples(c->s, c->info->name, c->at, in, 2) ||
         refuse_far_ids(c->s, c->at, c->info->name, x, axis, &in[1]))
         return call_failed(c);

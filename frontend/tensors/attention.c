@@ -88,7 +88,7 @@ static bool refuse_documents(const BuiltinCall *c, const ExprValue *q, const Exp
         problem = "`documents` need keys at the positions of the queries";
     }
     if (!across && !value_is_tensor(call_operand(c, "mask"))) return false;
-    shape_error(c->s, E_arguments, c->at, help, problem);
+    method_report(c->s, E_arguments, c->at, help, "%s", problem);
     return true;
 }
 
@@ -118,10 +118,11 @@ static OpKind attention_op(const BuiltinCall *c, const ExprValue *q) {
     const ExprValue *bias = call_operand(c, "bias"), *sinks = call_operand(c, "sinks");
     if (!value_is_tensor(bias)) return value_is_tensor(sinks) ? OP_attention_sunk : OP_attention;
     if (value_is_tensor(sinks)) {
-        shape_error(c->s, E_arguments, c->at,
-                    "a sink is the score of one more key: write it as the last column of the bias, "
-                    "and add a key and a value of zeros",
-                    "`attention` takes bias or sinks, not both");
+        method_report(
+            c->s, E_arguments, c->at,
+            "a sink is the score of one more key: write it as the last column of the bias, "
+            "and add a key and a value of zeros",
+            "`attention` takes bias or sinks, not both");
         return OP_COUNT;
     }
     if (bias->type.rank < 4) return OP_attention_biased;

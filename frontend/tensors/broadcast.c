@@ -141,12 +141,10 @@ ExprValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const Exp
     bool any = false;
     uint32_t wrong = first_wrong(args, n);
     CHECK(n <= MOST_MAPPED);
-    if (wrong) {
-        method_report(s, E_not_a_number, args[wrong - 1].span, NULL,
-                      "`%s` takes tensors and numbers, not %s", name,
-                      value_kind_name(&args[wrong - 1]));
-        return value_error(at);
-    }
+    if (wrong)
+        return method_fail(s, E_not_a_number, args[wrong - 1].span, NULL,
+                           "`%s` takes tensors and numbers, not %s", name,
+                           value_kind_name(&args[wrong - 1]));
     for (uint32_t i = 0; i < n; i++) {
         if (!value_is_tensor(&args[i])) continue;
         if (!any) all = args[i];

@@ -93,7 +93,7 @@ static ExprValue run_linear(const BuiltinCall *c) {
 
 static ExprValue refuse_gather(const BuiltinCall *c, const ExprValue *at, const char *problem,
                                const char *help) {
-    return shape_error(c->s, E_arguments, at->span.file ? at->span : c->at, help, problem);
+    return method_fail(c->s, E_arguments, at->span.file ? at->span : c->at, help, "%s", problem);
 }
 
 static ExprValue run_gather(const BuiltinCall *c) {
@@ -103,7 +103,7 @@ static ExprValue run_gather(const BuiltinCall *c) {
     OpId op;
     *ids = ids_of(c->s, ids, c->at);
     if (ids->kind == VALUE_TENSOR && type_is_float(&ids->type))
-        return shape_error(c->s, E_shape, ids->span.file ? ids->span : c->at,
+        return method_fail(c->s, E_shape, ids->span.file ? ids->span : c->at,
                            "these can be fractions: write gather(table, int(ids)); an id that the "
                            "table does not have ends the run",
                            "`gather` takes integers");
@@ -179,7 +179,7 @@ static ExprValue run_iota(const BuiltinCall *c) {
     const ExprValue *n = call_operand(c, "n");
     Type type = type_of(DT_I32, 1, &n->integer);
     if (n->per_rank)
-        return shape_error(c->s, E_arguments, c->at,
+        return method_fail(c->s, E_arguments, c->at,
                            "number the positions within a sample, as in iota(T); a number for "
                            "each sample must be a field of the data",
                            "`iota` over samples would number those of one rank, so the model "

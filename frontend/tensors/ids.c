@@ -199,10 +199,9 @@ ExprValue operand_of_ids(const BuiltinCall *c, const char *name) {
     const ExprValue *v = call_operand(c, name);
     ExprValue x = ids_of(c->s, v, c->at);
     if (x.kind != VALUE_TENSOR || !type_is_float(&x.type)) return x;
-    return shape_error(
-        c->s, E_shape, v->span.file ? v->span : c->at,
-        "these can be fractions: int(..) cuts them off",
-        arena_printf(c->s->model->arena, "`%s` of `%s` must be integers", name, c->info->name));
+    return method_fail(c->s, E_shape, v->span.file ? v->span : c->at,
+                       "these can be fractions: int(..) cuts them off",
+                       "`%s` of `%s` must be integers", name, c->info->name);
 }
 
 bool refuse_far_ids(Scope *s, Span at, const char *name, const ExprValue *table, int axis,

@@ -76,7 +76,7 @@ ExprValue run_binary_cross_entropy(const BuiltinCall *c) {
 /* -sum of p log(softmax(x)) = logsumexp(x) sum of p - sum of p x, row by row. */
 static ExprValue soft_cross_entropy(const BuiltinCall *c, ExprValue x, ExprValue p) {
     if (x.type.rank < 2)
-        return shape_error(c->s, E_shape, c->at, "the last axis is that of the classes",
+        return method_fail(c->s, E_shape, c->at, "the last axis is that of the classes",
                            "scores and probabilities have at least two axes");
     ExprValue of_all = map2(c, OP_mul, log_sum_exp(c, x), row_sum(c, p));
     return map2(c, OP_sub, of_all, row_sum(c, map2(c, OP_mul, p, x)));

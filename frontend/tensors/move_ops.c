@@ -10,11 +10,6 @@
 
 enum { MAX_PARTS = 64 };
 
-ExprValue shape_error(Scope *s, DiagCode code, Span at, const char *help, const char *problem) {
-    method_report(s, code, at, help, "%s", problem);
-    return value_error(at);
-}
-
 bool has_batch_axis(Scope *s, const ExprValue *x) {
     return x->kind == VALUE_TENSOR && x->type.rank > 0 &&
            value_has_samples(s->elaboration, x->tensor);
@@ -41,8 +36,8 @@ bool refuse_unlike_samples(Scope *s, const char *name, Span at, const ExprValue 
 
 bool refuse_later_samples(Scope *s, Span at, const ExprValue *size) {
     if (!size->per_rank) return false;
-    shape_error(s, E_arguments, at, "make the axis of that size the first one",
-                "the batch axis must stay the first axis");
+    method_report(s, E_arguments, at, "make the axis of that size the first one",
+                  "the batch axis must stay the first axis");
     return true;
 }
 
@@ -50,10 +45,9 @@ int axis_of(Scope *s, const ExprValue *given, const ExprValue *x, int rank) {
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
     Span at = given->span.file ? given->span : x->span;
-    shape_error(s, E_arguments, at, "count axes from 0, or from -1 backwards from the last",
-                arena_printf(s->model->arena, "%s has axes 0 to %d",
-                             rank == x->type.rank ? value_shape(s->model->arena, x) : "the result",
-                             rank - 1));
+    method_report(s, E_arguments, at, "count axes from 0, or from -1 backwards from the last",
+                  "%s has axes 0 to %d",
+                  rank == x->type.rank ? value_shape(s->model->arena, x) : "the result", rank - 1);
     return -1;
 }
 
@@ -65,7 +59,7 @@ ExprValue tensor_transpose(Scope *s, Span at, const char *name, ExprValue x, con
     ExprValue v;
     for (int i = 0; i < x.type.rank; i++) a.order = a.order * 10 + axis[i] + 1;
     if (axis[0] != 0 && has_batch_axis(s, &x))
-        return shape_error(s, E_arguments, at, "keep the first axis where it is",
+        return method_fail(s, E_arguments, at, "keep the first axis where it is",
                            "the batch axis must stay the first axis");
     if (!emit_op(s, OP_transpose, &a, name, at, &x, 1, &op)) return value_error(at);
     v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
@@ -94,10 +88,9 @@ ExprValue run_transpose(const BuiltinCall *c) {
         right = false;
     }
     if (right) return tensor_transpose(c->s, c->at, c->info->name, *x, axis);
-    return shape_error(c->s, E_arguments, c->at, "for example transpose(x, [0, 2, 1])",
-                       arena_printf(c->s->model->arena,
-                                    "these are not a permutation of the axes of %s",
-                                    value_shape(c->s->model->arena, x)));
+    return method_fail(c->s, E_arguments, c->at, "for example transpose(x, [0, 2, 1])",
+                       "these are not a permutation of the axes of %s",
+                       value_shape(c->s->model->arena, x));
 }
 
 /* ---- parts */
@@ -109,7 +102,7 @@ ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis,
     OpId op;
     ExprValue operand = x;
     if (axis == 0 && has_batch_axis(s, &x))
-        return shape_error(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
+        return method_fail(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
                            "a part of the batch would depend on the number of ranks");
     if (!emit_op(s, OP_slice, &a, name, at, &operand, 1, &op)) return value_error(at);
     ExprValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
@@ -153,16 +146,13 @@ static ExprValue split_sizes(const BuiltinCall *c, ExprValue x, int axis, const 
     uint32_t n = sizes->n_items;
     for (uint32_t i = 0; i < n; i++) sum += sizes->items[i].value->integer;
     if (n > MAX_PARTS)
-        return shape_error(
-            c->s, E_arguments, sizes->span, NULL,
-            arena_printf(c->s->model->arena, "`split` can make at most %d tensors", MAX_PARTS));
+        return method_fail(c->s, E_arguments, sizes->span, NULL,
+                           "`split` can make at most %d tensors", MAX_PARTS);
     if (sum != entries)
-        return shape_error(
-            c->s, E_arguments, sizes->span, NULL,
-            arena_printf(c->s->model->arena,
-                         "`sizes` of `split` add up to %lld, but axis %d of %s has size %lld",
-                         (long long)sum, axis, value_shape(c->s->model->arena, &x),
-                         (long long)entries));
+        return method_fail(c->s, E_arguments, sizes->span, NULL,
+                           "`sizes` of `split` add up to %lld, but axis %d of %s has size %lld",
+                           (long long)sum, axis, value_shape(c->s->model->arena, &x),
+                           (long long)entries);
     ExprValue list = list_of(c, n);
     for (uint32_t i = 0; i < n; i++) {
         const ExprValue *size = sizes->items[i].value;
@@ -182,13 +172,13 @@ ExprValue run_split(const BuiltinCall *c) {
     if (sizes->kind != VALUE_NONE) return split_sizes(c, *x, axis, sizes);
     int64_t parts = x->type.dim[axis];
     if (parts > MAX_PARTS)
-        return shape_error(
+        return method_fail(
             c->s, E_arguments, c->at,
             arena_printf(c->s->model->arena,
                          "at most %d are allowed; give sizes for parts that keep the axis: "
                          "split(x, axis = %d, sizes = [..])",
                          MAX_PARTS, axis),
-            arena_printf(c->s->model->arena, "`split` would make %lld tensors", (long long)parts));
+            "`split` would make %lld tensors", (long long)parts);
     Attrs a = {.axis = axis};
     OpId op;
     if (!emit_op(c->s, OP_split, &a, c->info->name, c->at, x, 1, &op)) return call_failed(c);
@@ -209,20 +199,18 @@ ExprValue run_expand(const BuiltinCall *c) {
     ExprValue *x = call_operand(c, "x"), want = *x;
     Arena *arena = c->s->model->arena;
     if (shape->n_items < 1 || shape->n_items > MAX_RANK)
-        return shape_error(c->s, E_shape, shape->span, NULL,
-                           arena_printf(arena, "a tensor has 1 to %d axes", MAX_RANK));
+        return method_fail(c->s, E_shape, shape->span, NULL, "a tensor has 1 to %d axes", MAX_RANK);
     want.type.rank = (uint8_t)shape->n_items;
     for (uint32_t i = 0; i < shape->n_items; i++) {
         want.type.dim[i] = shape->items[i].value->integer;
         want.dims[i] = shape->items[i].value->symbol;
     }
     if (want.type.rank < x->type.rank)
-        return shape_error(
-            c->s, E_arguments, shape->span, "name every axis of the result",
-            arena_printf(arena, "`shape` has fewer axes than %s", value_shape(arena, x)));
+        return method_fail(c->s, E_arguments, shape->span, "name every axis of the result",
+                           "`shape` has fewer axes than %s", value_shape(arena, x));
     bool same = want.type.rank == x->type.rank && want.type.dim[0] == x->type.dim[0];
     if (has_batch_axis(c->s, x) && !same)
-        return shape_error(c->s, E_arguments, c->at, "keep the first axis as it is",
+        return method_fail(c->s, E_arguments, c->at, "keep the first axis as it is",
                            "the batch axis must stay the first axis");
     for (uint32_t i = 1; i < shape->n_items; i++)
         if (refuse_later_samples(c->s, shape->span, shape->items[i].value)) return call_failed(c);
@@ -245,7 +233,7 @@ static ExprValue join(Scope *s, OpKind kind, const char *name, Span at, int axis
     OpId op;
     for (uint32_t i = 0; i < n; i++)
         if (axis == 0 && has_batch_axis(s, &operands[i]))
-            return shape_error(s, E_arguments, at,
+            return method_fail(s, E_arguments, at,
                                stacks ? "stack along a later axis"
                                       : "concatenate along a later axis",
                                "the batch axis must stay the first axis");
@@ -316,7 +304,7 @@ ExprValue run_matmul(const BuiltinCall *c) {
     int m = a->type.rank, n = b->type.rank;
     OpId op;
     if (b->type.rank == 2 && has_batch_axis(c->s, b))
-        return shape_error(c->s, E_arguments, c->at, "give both operands a leading batch axis",
+        return method_fail(c->s, E_arguments, c->at, "give both operands a leading batch axis",
                            "a sum over the samples of a batch would depend on the number of ranks");
     bool fit = m > 1 && n > 1 && a->type.dim[m - 1] == b->type.dim[n - 2];
     if (fit && m > 2 && n == 2) return times_matrix(c, a, b);

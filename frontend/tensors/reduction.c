@@ -49,14 +49,13 @@ static ExprValue over_samples(Scope *s, const char *name, Span at, const ExprVal
     bool all = true, adds = !strcmp(name, "sum") || !strcmp(name, "mean");
     for (int i = 0; i < x->type.rank; i++) all &= taken[i];
     if (all && adds) return term_of_samples(s, name, at, x);
-    method_report(
+    return method_fail(
         s, E_arguments, at,
         arena_printf(s->model->arena,
                      adds ? "name an axis other than the first; only sum(x) and mean(x) over all "
                             "axes, for aux(..), cover the whole batch"
                           : "name an axis other than the first"),
         "`%s` over the samples of the batch would depend on the number of ranks", name);
-    return value_error(at);
 }
 
 static ValueId reduce_runs(Elaboration *e, OpKind kind, ValueId in, Type *kept, const bool *taken) {

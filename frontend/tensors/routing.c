@@ -15,14 +15,6 @@ static const Op *defining_op(const Elaboration *e, ValueId v) {
     return &e->graph->ops.at[e->graph->values.at[v].def];
 }
 
-static ExprValue routing_misuse(const BuiltinCall *c, Span at, const char *problem,
-                                const char *help) {
-    Diag d = method_error(c->s, E_arguments, at, "%s", problem);
-    diag_help(&d, "%s", help);
-    method_emit(c->s, &d);
-    return call_failed(c);
-}
-
 /* ---- topk ---- */
 
 ExprValue run_topk(const BuiltinCall *c) {
@@ -60,8 +52,9 @@ static const ExpertRouting *find_routing(const BuiltinCall *c, const ExprValue *
         if (e->routings.at[i]->choices == choices->tensor) return e->routings.at[i];
     const Op *chooser = choosing_op(e, choices);
     if (!chooser) {
-        routing_misuse(c, choices->span, "`choices` must be the indices that `topk` returns",
-                       "for example p, choices = topk(softmax(scores), 2)");
+        method_report(c->s, E_arguments, choices->span,
+                      "for example p, choices = topk(softmax(scores), 2)",
+                      "`choices` must be the indices that `topk` returns");
         return NULL;
     }
     ExpertRouting *r = arena_new_of(c->s->model->arena, ExpertRouting);
@@ -99,8 +92,9 @@ ExprValue run_combine(const BuiltinCall *c) {
     OpId op;
     if (!r) return call_failed(c);
     if (rows->routing && rows->routing != r)
-        return routing_misuse(c, rows->span, "these rows were dispatched by other choices",
-                              "pass `combine` the choices that `dispatch` got");
+        return method_fail(c->s, E_arguments, rows->span,
+                           "pass `combine` the choices that `dispatch` got",
+                           "these rows were dispatched by other choices");
     ExprValue operands[4] = {*rows, *weights, r->order, r->place};
     memcpy(operands[3].dims, call_operand(c, "choices")->dims, sizeof operands[3].dims);
     if (!emit_op(c->s, OP_combine, &(Attrs){0}, c->info->name, c->at, operands, 4, &op))

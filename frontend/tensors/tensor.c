@@ -56,12 +56,6 @@ static OpKind op_of(const char *operator, bool * turned) {
     return OP_COUNT;
 }
 
-static ExprValue refuse_operands(Scope *s, DiagCode code, const Node *e, const char *what,
-                                 const char *help) {
-    method_report(s, code, e->span, help, "%s", what);
-    return value_error(e->span);
-}
-
 /* l - floor(l / r) * r, which is also its gradient. A quotient with a factor 1 / r would not be
  * exact where r divides l. */
 static ExprValue tensor_remainder(Scope *s, const Node *e, ExprValue l, ExprValue r) {
@@ -81,8 +75,8 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     const ExprValue *other = value_is_tensor(&l) ? &r : &l;
     const Node *written = e->kids[value_is_tensor(&l) ? 1 : 0];
     if (!s->elaboration)
-        return refuse_operands(s, E_unknown_name, e,
-                               "parameters can be computed with in methods only", NULL);
+        return method_fail(s, E_unknown_name, e->span, NULL,
+                           "parameters can be computed with in methods only");
     if (!value_is_tensor(other) && !value_is_number(other)) {
         Diag d = method_error(s, E_not_a_number, written->span,
                               "`%s` takes two tensors or a tensor and a number; `%s` is %s",
@@ -95,16 +89,16 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     if (value_is_number(other) && refuse_rank_size(s, written, other)) return value_error(e->span);
     bool divides = !strcmp(e->text, "/") || !strcmp(e->text, "%");
     if (divides && value_is_number(&r) && value_number(&r) == 0)
-        return refuse_operands(s, E_division_by_zero, e, "division by zero", NULL);
+        return method_fail(s, E_division_by_zero, e->span, NULL, "division by zero");
     if (is_scaled(e, &l, &r, &factor))
         return scaled_tensor(s, e, value_is_tensor(&l) ? l : r, factor);
     if (!strcmp(e->text, "**")) return tensor_power(s, e->span, &l, &r);
     if (!strcmp(e->text, "%")) return tensor_remainder(s, e, l, r);
     if (kind == OP_COUNT)
-        return refuse_operands(
-            s, E_not_a_number, e,
-            arena_printf(arena, "`%s` works on constants, not on tensors", e->text),
-            "tensors have + - * / ** % and comparisons; floor(a / b) divides and rounds down");
+        return method_fail(
+            s, E_not_a_number, e->span,
+            "tensors have + - * / ** % and comparisons; floor(a / b) divides and rounds down",
+            "`%s` works on constants, not on tensors", e->text);
     turned |= (kind == OP_add || kind == OP_mul) && r.type.rank > l.type.rank;
     ExprValue operands[2] = {turned ? r : l, turned ? l : r};
     return tensor_map(s, kind, e->text, e->span, operands, 2);

@@ -60,6 +60,5 @@ ExprValue slice_axis(Scope *s, Span at, const char *name, ExprValue x, int axis,
 /* Parts joined along an axis. */
 ExprValue join_axis(Scope *s, Span at, const char *name, int axis, ExprValue *parts, uint32_t n);
 bool has_batch_axis(Scope *s, const ExprValue *x); /* is its first axis the batch axis? */
-ExprValue shape_error(Scope *s, DiagCode code, Span at, const char *help, const char *problem);
 
 #endif

@@ -11,11 +11,6 @@
 
 #include "operations.h"
 
-static ExprValue refuse_term(Scope *s, Span at, const char *help, const char *problem) {
-    method_report(s, E_arguments, at, help, "%s", problem);
-    return value_error(at);
-}
-
 static ExprValue term_of_one(Scope *s, Span at, TermPart part) {
     ExprValue v = {.kind = VALUE_TERM, .span = at, .n_parts = 1};
     v.parts = arena_new_of(s->model->arena, TermPart);
@@ -28,7 +23,7 @@ static ExprValue term_of_one(Scope *s, Span at, TermPart part) {
 ExprValue run_load_balance(const BuiltinCall *c) {
     ExprValue *scores = call_operand(c, "scores"), *choices = call_operand(c, "choices");
     if (choices->type.dtype != DT_I32 || scores->type.rank != choices->type.rank)
-        return refuse_term(c->s, c->at, "choices are the indices that `topk` returns",
+        return method_fail(c->s, E_arguments, c->at, "choices are the indices that `topk` returns",
                            "`load_balance` takes scores [.., n] and choices [.., k]");
     return term_of_one(c->s, c->at,
                        (TermPart){.op = OP_balance,
@@ -150,11 +145,11 @@ static ExprValue quotient(Scope *s, const Node *at, const ExprValue *l, const Ex
     bool plain = r->n_parts == 1 && is_plain_average(r->parts) && r->parts->factor != 0;
     for (uint32_t i = 0; i < l->n_parts; i++) plain &= is_plain_average(&l->parts[i]);
     if (!plain)
-        return refuse_term(s, at->span, help,
+        return method_fail(s, E_arguments, at->span, help,
                            "only means and sums over the batch can be divided by one of these");
     if (is_trained(e, r->parts->x))
-        return refuse_term(
-            s, at->kids[1]->span,
+        return method_fail(
+            s, E_arguments, at->kids[1]->span,
             "weights are made of data, of frozen parameters, or by stop_gradient(..)",
             "training changes what this sum or mean is divided by");
     ExprValue out = scaled_term(s, at->span, l, 1);
@@ -192,10 +187,10 @@ ExprValue term_binary(Scope *s, const Node *e, const ExprValue *left, const Expr
                                        "`%s` cannot combine a mean or sum over the batch, of which "
                                        "each rank has only a part, with %s",
                                        op, both ? "another mean or sum" : value_kind_name(other));
-    return refuse_term(s, e->span,
+    return method_fail(s, E_arguments, e->span,
                        "compute first and take the mean last: mean(x * x), not mean(x) * x; means "
                        "over the batch can be added, and multiplied by numbers",
-                       problem);
+                       "%s", problem);
 }
 
 /* ---- aux */
@@ -206,19 +201,18 @@ ExprValue run_aux(const BuiltinCall *c) {
     Elaboration *e = c->s->elaboration;
     ExprValue term = *call_operand(c, "term");
     if (!term_of_loss(c->s, &term))
-        return refuse_term(c->s, term.span, mean_example, "`aux` takes no metric");
+        return method_fail(c->s, E_arguments, term.span, mean_example, "`aux` takes no metric");
     if (!term_of_number(c->s, &term))
-        return refuse_term(c->s, term.span, mean_example,
-                           arena_printf(c->s->model->arena,
-                                        "`aux` takes one number for the whole batch, not %s",
-                                        value_shape(c->s->model->arena, &term)));
+        return method_fail(c->s, E_arguments, term.span, mean_example,
+                           "`aux` takes one number for the whole batch, not %s",
+                           value_shape(c->s->model->arena, &term));
     uint32_t frame;
     for (uint32_t i = 0; i < term.n_parts; i++) {
         AuxTerm t = {.part = term.parts[i], .at = user_place(e, c->at, &frame)};
         t.part.factor *= value_number(call_operand(c, "weight"));
         if (!isfinite(t.part.factor))
-            return refuse_term(
-                c->s, c->at,
+            return method_fail(
+                c->s, E_arguments, c->at,
                 "it is the product of the weight and the numbers that multiply the mean or sum",
                 "the factor of this term is infinite");
         vec_push(c->s->model->arena, &e->aux, t);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "evaluate.h"
-#include "names.h"
+#include "weights.h"
 
 /* An axis of a tensor as an entry sees it. size and count: 0 while unknown. */
 typedef struct TakenAxis {
@@ -49,9 +49,8 @@ typedef struct EntryReader {
     VEC(Span) reported; /* one error per entry is enough */
 } EntryReader;
 
-static bool refuse_entry(EntryReader *r, Span at, const char *help, const char *problem) {
-    return diag_report(r->e->model->ds, E_names_table, at, help, "%s", problem);
-}
+#define REFUSE(r, at, help, ...)                                                                   \
+    diag_report((r)->e->model->ds, E_names_table, at, help, __VA_ARGS__)
 
 static Arena *arena_of(const EntryReader *r) { return r->e->model->arena; }
 
@@ -77,9 +76,9 @@ static bool read_integer(EntryReader *r, const Node *e, int64_t least, int64_t *
     if (v.kind == VALUE_ERROR) return false;
     *out = v.integer;
     if (v.kind == VALUE_INT && v.integer >= least && v.integer <= MOST_ELEMENTS) return true;
-    return refuse_entry(r, e->span, NULL,
-                        least ? "the size of an axis must be a positive integer"
-                              : "an index must be an integer from 0 on");
+    return REFUSE(r, e->span, NULL,
+                  least ? "the size of an axis must be a positive integer"
+                        : "an index must be an integer from 0 on");
 }
 
 static bool is_star(const Node *e) { return e->kind == NODE_REF && !strcmp(e->text, "*"); }
@@ -90,8 +89,8 @@ static bool read_star(EntryReader *r, const Node *e, int64_t *out) {
     size_t digits = strspn(text, "0123456789");
     *out = strtoll(text, NULL, 10);
     if (digits && digits < 10 && !text[digits]) return true;
-    return refuse_entry(
-        r, e->span, "the name in quotes uses the first ones, an index those after them",
+    return REFUSE(
+        r, e->span, "the name in quotes uses the first ones, an index those after them", "%s",
         *text ? arena_printf(arena_of(r),
                              "`*` as an index must be a number, but in `%s` it matches `%s`",
                              r->param->key, text)
@@ -102,8 +101,8 @@ static bool read_index(EntryReader *r, const Node *e, TakenAxis *a) {
     const Node *end = e->kind == NODE_RANGE ? e->kids[1] : NULL;
     int64_t to = a->size;
     if (e->n > 2)
-        return refuse_entry(r, e->kids[2]->span, "name each row, or take an axis apart with `as`",
-                            "ranges of stored tensors have no step");
+        return REFUSE(r, e->kids[2]->span, "name each row, or take an axis apart with `as`",
+                      "ranges of stored tensors have no step");
     if (is_star(e) || e->kind != NODE_RANGE) {
         a->dropped = true;
         a->count = 1;
@@ -111,16 +110,15 @@ static bool read_index(EntryReader *r, const Node *e, TakenAxis *a) {
     }
     if (e->kids[0] && !read_integer(r, e->kids[0], 0, &a->from)) return false;
     if (end && !read_integer(r, end, 0, &to)) return false;
-    if ((end || to) && to <= a->from) return refuse_entry(r, e->span, NULL, "this range is empty");
+    if ((end || to) && to <= a->from) return REFUSE(r, e->span, NULL, "this range is empty");
     a->count = to ? to - a->from : 0;
     return true;
 }
 
 static bool add_axis(EntryReader *r, TakenPart *p, const Node *size, int file) {
-    if (size->kind == NODE_NAMED)
-        return refuse_entry(r, size->span, NULL, "an axis has only a size");
+    if (size->kind == NODE_NAMED) return REFUSE(r, size->span, NULL, "an axis has only a size");
     if (p->rank == MAX_RANK)
-        return refuse_entry(r, size->span, NULL, "a tensor can have at most six axes");
+        return REFUSE(r, size->span, NULL, "a tensor can have at most six axes");
     TakenAxis *a = &p->axis[p->rank++];
     a->file = file;
     return read_integer(r, size, 1, &a->size);
@@ -144,7 +142,7 @@ static bool check_size(EntryReader *r, const TakenPart *p) {
     for (int i = 0; i < p->rank; i++) {
         int64_t size = MAX(p->axis[i].size, 1), count = MAX(p->axis[i].count, 1);
         if (size > MOST_ELEMENTS / sizes || count > MOST_ELEMENTS / counts)
-            return refuse_entry(r, p->span, NULL, "this tensor is too large");
+            return REFUSE(r, p->span, NULL, "this tensor is too large");
         sizes *= size;
         counts *= count;
     }
@@ -156,14 +154,14 @@ static bool read_indices(EntryReader *r, const Node *list, TakenPart *p) {
     for (uint32_t i = 0; i < list->n; i++) rank += list->kids[i]->kind != NODE_RANGE;
     if (!p->viewed) p->rank = rank;
     if (p->rank > MAX_RANK || (int)list->n > p->rank)
-        return refuse_entry(r, list->span, NULL, "there are more indices than axes");
+        return REFUSE(r, list->span, NULL, "there are more indices than axes");
     for (int i = 0; i < p->rank; i++) {
         TakenAxis *a = &p->axis[i];
         if (!p->viewed) a->file = i;
         if (i < (int)list->n && !read_index(r, list->kids[i], a)) return false;
         if (i >= (int)list->n) a->count = a->size;
         if (!a->size || a->from + a->count <= a->size) continue;
-        return refuse_entry(r, list->kids[i]->span, NULL, "this is past the end of the axis");
+        return REFUSE(r, list->kids[i]->span, NULL, "this is past the end of the axis");
     }
     return check_size(r, p);
 }
@@ -182,18 +180,13 @@ static bool read_part(EntryReader *r, const Node *e, TakenPart *p) {
         fill_stars(arena_of(r), arena_strndup(arena_of(r), name->text, n - (p->transposed ? 2 : 0)),
                    r->captures, r->n_captures, &r->used);
     if (!p->name)
-        return refuse_entry(r, name->span, NULL,
-                            arena_printf(arena_of(r), "\"%s\" has more `*` than its pattern \"%s\"",
-                                         name->text, r->rule->pattern));
+        return REFUSE(r, name->span, NULL, "\"%s\" has more `*` than its pattern \"%s\"",
+                      name->text, r->rule->pattern);
     if (!*p->name)
-        return refuse_entry(
-            r, name->span, NULL,
-            arena_printf(arena_of(r), "this entry gives `%s` an empty name", r->param->key));
+        return REFUSE(r, name->span, NULL, "this entry gives `%s` an empty name", r->param->key);
     if (p->transposed && r->param->type.rank != 2)
-        return refuse_entry(r, name->span, NULL,
-                            arena_printf(arena_of(r),
-                                         "`%s` is stored transposed (^T), but is not a matrix",
-                                         r->param->key));
+        return REFUSE(r, name->span, NULL, "`%s` is stored transposed (^T), but is not a matrix",
+                      r->param->key);
     if (as->kind == NODE_AS && !read_shape(r, as->kids[1], p)) return false;
     return read_indices(r, index, p);
 }
@@ -262,11 +255,9 @@ static bool check_axes_fit(EntryReader *r, TakenPart *p) {
     for (int i = 0; i < t->rank; i++)
         want = arena_printf(arena_of(r), "%s%s%lld", want, i ? ", " : "",
                             (long long)(i ? t->dim[i] : p->rows));
-    return refuse_entry(r, p->span, NULL,
-                        arena_printf(arena_of(r), "this takes %s%s of %s, but `%s` is %s]",
-                                     taken_text(r, p, axis, n),
-                                     p->transposed ? " (transposed)" : "", p->name, p->param->key,
-                                     want));
+    return REFUSE(r, p->span, NULL, "this takes %s%s of %s, but `%s` is %s]",
+                  taken_text(r, p, axis, n), p->transposed ? " (transposed)" : "", p->name,
+                  p->param->key, want);
 }
 
 /* Rows of the parameter for each tensor of a list: those that an entry states, and an equal part
@@ -280,10 +271,9 @@ static bool share_rows(EntryReader *r, TakenPart *place, uint32_t n, Span at) {
         silent += !place[i].rows;
     }
     if (rest < 0 || (silent ? rest % silent || !rest : rest != 0))
-        return refuse_entry(
+        return REFUSE(
             r, at, "use a range to say how many rows a tensor holds, as in \"k.weight\"[0 : 8]",
-            arena_printf(arena_of(r), "these tensors do not add up to the %lld rows of `%s`",
-                         (long long)rows, r->param->key));
+            "these tensors do not add up to the %lld rows of `%s`", (long long)rows, r->param->key);
     for (uint32_t i = 0; i < n; i++) {
         if (!place[i].rows) place[i].rows = rest / silent;
         place[i].first = first;
@@ -298,10 +288,8 @@ static bool read_entry(EntryReader *r) {
     uint32_t n = list ? value->n : 1;
     TakenPart *place = arena_array(arena_of(r), TakenPart, n);
     if (r->param->aliases.n)
-        return refuse_entry(r, r->rule->span, "give it a name of its own",
-                            arena_printf(arena_of(r),
-                                         "`%s` is tied, so it cannot be a part of a tensor",
-                                         r->param->key));
+        return REFUSE(r, r->rule->span, "give it a name of its own",
+                      "`%s` is tied, so it cannot be a part of a tensor", r->param->key);
     for (uint32_t i = 0; i < n; i++)
         if (!read_part(r, list ? value->kids[i] : value, &place[i])) return false;
     if (!share_rows(r, place, n, value->span)) return false;
@@ -323,9 +311,8 @@ static bool join_axes(EntryReader *r, TakenPart *all, const TakenPart *p) {
         same = same && a->file == p->axis[i].file;
         if (!p->viewed) a->size = MAX(a->size, p->axis[i].from + p->axis[i].count);
     }
-    return same || refuse_entry(r, p->span, NULL,
-                                arena_printf(arena_of(r), "`%s` and `%s` give %s different axes",
-                                             all->param->key, p->param->key, p->name));
+    return same || REFUSE(r, p->span, NULL, "`%s` and `%s` give %s different axes", all->param->key,
+                          p->param->key, p->name);
 }
 
 static bool are_apart(const TakenPart *p, const TakenPart *q) {
@@ -341,25 +328,22 @@ static bool check_filled(EntryReader *r, const TakenPart *all, const TakenPart *
     int64_t size = 1, taken = 0;
     for (int i = 0; i < all->rank; i++) {
         if (all->axis[i].size > MOST_ELEMENTS / size)
-            return refuse_entry(r, all->span, NULL, "this tensor is too large");
+            return REFUSE(r, all->span, NULL, "this tensor is too large");
         size *= all->axis[i].size;
     }
     for (uint32_t i = 0; i < n; i++) {
         taken += p[i]->rows * row_elements(p[i]->param);
         for (uint32_t k = 0; k < i; k++)
             if (!are_apart(p[i], p[k]))
-                return refuse_entry(r, p[i]->span, NULL,
-                                    arena_printf(arena_of(r),
-                                                 "`%s` and `%s` take the same numbers of %s",
-                                                 p[k]->param->key, p[i]->param->key, all->name));
+                return REFUSE(r, p[i]->span, NULL, "`%s` and `%s` take the same numbers of %s",
+                              p[k]->param->key, p[i]->param->key, all->name);
     }
     return taken == size ||
-           refuse_entry(r, all->span,
-                        "every number of a tensor must belong to one parameter, because a save "
-                        "writes all of them",
-                        arena_printf(arena_of(r),
-                                     "%lld of the %lld numbers of %s belong to no parameter",
-                                     (long long)(size - taken), (long long)size, all->name));
+           REFUSE(r, all->span,
+                  "every number of a tensor must belong to one parameter, because a save "
+                  "writes all of them",
+                  "%lld of the %lld numbers of %s belong to no parameter",
+                  (long long)(size - taken), (long long)size, all->name);
 }
 
 /* The number of elements between neighbours along an axis. */
