@@ -6,6 +6,14 @@
 #include "frontend.h"
 #include "tensors.h"
 
+/* model_file.c */
+/* Reads the file (or takes its text, NUL-terminated, where that is not NULL), what it uses, and the
+ * prelude, and collects their declarations. false when a file could not be read or parsed; other
+ * errors are only counted. */
+bool model_read(Model *m, const char *path, const char *text, size_t n);
+/* Applies -s over what was set before. */
+void model_apply_options(Model *m);
+
 /* frontend.c: values of config and sections, the policy and the settings of a model that was read.
  */
 void frontend_resolve(Frontend *f);

@@ -6,7 +6,6 @@
  */
 #include "elaborate.h"
 #include "import.h"
-#include "model_file.h"
 #include "settings.h"
 #include "weights.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model_file.h"
+#include "elaborate.h"
 #include "program_files.h"
 #include "settings.h"
 #include "weights.h"

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "elaborate.h"
-#include "model_file.h"
 #include "settings.h"
 #include "statement.h"
 
@@ -24,9 +23,7 @@ typedef struct ModelShape {
 } ModelShape;
 
 static void write_nothing(void *context, const char *text, size_t n) {
-    (void)context;
-    (void)text;
-    (void)n;
+    (void)context, (void)text, (void)n;
 }
 
 /* NULL: such programs cannot be; elaborating the variant says why. */

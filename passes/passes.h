@@ -21,6 +21,10 @@ typedef struct PassInfo {
     PassFunction run;
 } PassInfo;
 
+/* stages/ties.c, for pass stage: gives each stage the parameters that its ops read, and their
+ * gradients. */
+void place_params(Graph *g);
+
 /* pipeline.c */
 extern const PassInfo pass_table[];
 extern const int n_passes;

@@ -16,6 +16,8 @@
 
 #define NO_INSTR UINT64_MAX
 
+typedef unsigned long long Llu;
+
 /* Axes that may cut values in one plan. */
 enum { CHECK_LEVELS = 3 };
 enum { CHECK_KEY_WORDS = 24 }; /* as many as XXH3 takes at most from a short text */
@@ -239,7 +241,7 @@ bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uin
 uint32_t check_gradient_result(const Contribution *u);
 uint32_t check_gradient_args(const Part *part, const GradientForm *f);
 Attrs check_gradient_attrs(const Check *c, const Contribution *u);
-/* check_recomputed.c: rule 4 of one program: what is repeated is what forward computes */
+/* check_backward.c: rule 4 of one program: what is repeated is what forward computes */
 int check_recomputed(Check *c, const PlanProgram *pr);
 /* check_backward.c: rule 4 of one program: gradients are those of the loss */
 int check_backward(Check *c, const PlanProgram *pr);

@@ -14,8 +14,6 @@
 #include "check.h"
 #include "text.h"
 
-typedef unsigned long long Llu;
-
 typedef struct Use { /* what a reader of the target should contribute to its gradient */
     Contribution u;
     uint64_t number;

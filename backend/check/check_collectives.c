@@ -225,8 +225,7 @@ static int check_sizes(Check *c, uint64_t i) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     if (in->attr.axes < 1 || in->attr.axes > mesh_all_axes(&c->mesh))
-        return check_fail(c, "5c", i, "axes %#llx are not axes of the mesh",
-                          (unsigned long long)in->attr.axes);
+        return check_fail(c, "5c", i, "axes %#llx are not axes of the mesh", (Llu)in->attr.axes);
     CommPurpose purpose = in->op == OP_unshard ? COMM_GATHER : COMM_REDUCE;
     if (in->attr.comm != (int64_t)purpose)
         return check_fail(c, "5c", i, "uses the %s communicator",
@@ -268,7 +267,7 @@ static int check_program(Check *c, const PlanProgram *pr) {
             return check_fail(c, "5b", i,
                               "is not ordered after instruction %llu, which uses the same "
                               "communicator",
-                              (unsigned long long)*before);
+                              (Llu)*before);
         *before = i;
     }
     return 0;
@@ -338,7 +337,7 @@ static int compare_programs(Check *c, const PlanProgram *a, const PlanProgram *b
                 return check_fail(
                     c, "5a", j,
                     "meets instruction %llu of another role, which is a different collective",
-                    (unsigned long long)i);
+                    (Llu)i);
         }
     }
     return 0;
@@ -422,7 +421,7 @@ static int check_roles(Check *c) {
     int64_t mesh = check_ranks(c, mesh_all_axes(&c->mesh));
     if (ranks != p->settings->ranks || mesh != (int64_t)ranks)
         return check_fail(c, "5a", NO_INSTR, "roles have %llu ranks, the mesh %lld, the plan %u",
-                          (unsigned long long)ranks, (long long)mesh, p->settings->ranks);
+                          (Llu)ranks, (long long)mesh, p->settings->ranks);
     if (c->stages) return check_sums_of_roles(c);
     for (uint32_t r = 1; r < p->n_roles; r++)
         for (uint32_t kind = PLAN_STEP; kind <= PLAN_EVALUATION; kind++)

@@ -12,8 +12,6 @@
 #include "optimizers.h"
 #include "signature.h"
 
-typedef unsigned long long Llu;
-
 /* The attribute that is not the setting's, or NULL. */
 static const char *other_setting(const PlanSettings *t, const PlanInstr *in) {
     const Attrs *a = &in->attr;

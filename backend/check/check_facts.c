@@ -15,8 +15,6 @@
 #include "facts.h"
 #include "text.h"
 
-typedef unsigned long long Llu;
-
 typedef struct FactReader {
     FactSink sink; /* first */
     Check *c;

@@ -10,7 +10,6 @@
 
 #include "check.h"
 
-typedef unsigned long long Llu;
 enum {
     SYM_NONE,
     SYM_GRADIENT,

@@ -25,8 +25,6 @@
 
 #include <stdlib.h>
 
-typedef unsigned long long Llu;
-
 /* The holders of memory in a program, in the order in which they come: the states as the program
  * finds them, results that have memory of their own in issue order, the states as it leaves them.
  */

@@ -21,8 +21,6 @@
 #include "check.h"
 #include "text.h"
 
-typedef unsigned long long Llu;
-
 typedef struct ModelMeaning {
     Check *c;
     uint64_t *of;    /* by value of a Part */

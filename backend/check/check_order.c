@@ -28,8 +28,6 @@
 
 #include "signature.h"
 
-typedef unsigned long long Llu;
-
 int check_reads(Check *c, uint32_t program) {
     const Plan *p = c->p;
     const PlanProgram *pr = &p->programs[program];

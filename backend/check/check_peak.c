@@ -11,8 +11,6 @@
 #include "check.h"
 #include "plan_work.h"
 
-typedef unsigned long long Llu;
-
 uint64_t check_workspace(const Check *c, uint64_t i, int device) {
     return plan_scratch(c->p, &c->p->instrs[i], device, c->types);
 }

@@ -18,8 +18,6 @@
 
 #include <stdlib.h>
 
-typedef unsigned long long Llu;
-
 typedef struct Shared { /* a layout by which ranks write each element once */
     Layout layout;
     int64_t most; /* elements that one of them writes */

@@ -191,7 +191,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
         status = run_proofs(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
-                   (unsigned long long)p->n_instrs);
+                   (Llu)p->n_instrs);
     free(c.clock);
     free(c.place);
     free(c.part);

@@ -32,7 +32,6 @@
 #define OPTION_ERROR_FORMAT (UINT64_C(1) << 13)
 #define OPTION_QUIET (UINT64_C(1) << 14)
 #define OPTION_HELP (UINT64_C(1) << 15)
-#define OPTION_VERSION (UINT64_C(1) << 16)
 #define OPTION_RAW (UINT64_C(1) << 17)
 #define OPTION_ALL (UINT64_C(1) << 18)
 #define OPTION_ONLY (UINT64_C(1) << 19)

@@ -9,9 +9,9 @@
 #include "emit.h"
 #include "passes.h"
 #include "pipeline.h"
+#include "plan_work.h"
 #include "residency.h"
 #include "statement.h"
-#include "traffic.h"
 
 enum {
 #define SECTION(field, type, name) S_##field,

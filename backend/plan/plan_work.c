@@ -55,3 +55,15 @@ double plan_model_flops(const Plan *p) {
     arena_free(a);
     return sum;
 }
+
+uint64_t traffic_sent(OpKind op, int64_t ranks, int n_in, const Type *in, int n_out,
+                      const Type *out) {
+    uint64_t full = 0, n = (uint64_t)ranks;
+    const Type *t = op_gathers(op) ? out : in;
+    int count = op_gathers(op) ? n_out : n_in;
+    if (op == OP_send) return (uint64_t)type_bytes(in);
+    if (op_info[op].effect != EFFECT_COMM || n < 2) return 0;
+    for (int i = 0; i < count; i++) full += (uint64_t)type_bytes(&t[i]);
+    uint64_t once = full / n * (n - 1) + full % n * (n - 1) / n;
+    return op == OP_all_reduce ? 2 * once : once;
+}

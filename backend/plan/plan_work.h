@@ -19,4 +19,8 @@ uint64_t plan_scratch(const Plan *p, const PlanInstr *in, int device, Type *type
 OpProducts plan_products(const Plan *p, const PlanInstr *in, const Type *types, bool mean);
 double plan_model_flops(const Plan *p);
 
+/* Bytes that a rank sends for this collective, on a ring; 0 for other instructions. */
+uint64_t traffic_sent(OpKind op, int64_t ranks, int n_in, const Type *in, int n_out,
+                      const Type *out);
+
 #endif

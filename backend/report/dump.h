@@ -9,8 +9,10 @@
 #define FSDPC_DUMP_H
 
 #include "ir.h"
+#include "plan_work.h"
 #include "report.h"
-#include "traffic.h"
+
+typedef unsigned long long Llu;
 
 /* Does the state hold all of its group's gathered parameters, not the part of a rank? */
 static inline bool holds_all(const Plan *p, const PlanState *s) {
@@ -84,7 +86,7 @@ void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]);
  * states, and gradients that wait for the update. */
 void lives_in_host(const Plan *p, uint64_t bytes[CATEGORY_COUNT]);
 
-/* ---- dump_saves.c: what saves cost, for people */
+/* ---- dump_sent.c: what saves cost, for people */
 const char *saves_text(const Plan *p, Arena *a);
 
 /* dump_peak.c: the object predicted_peak_bytes of the JSON. */
@@ -103,6 +105,8 @@ typedef struct View {
     Buf *out;
     uint64_t found; /* units and instructions that --only asks for */
 } View;
+
+static inline const char *view_text(const View *v, PlanString s) { return plan_string(v->p, s); }
 
 /* dump_names.c */
 void view_names(View *v);

@@ -4,13 +4,8 @@
 #include <string.h>
 
 #include "dump.h"
-#include "plan_work.h"
-
-typedef unsigned long long Llu;
 
 enum { HEAD_INDENT = 14 };
-
-static const char *text(const View *v, PlanString s) { return plan_string(v->p, s); }
 
 /* ---- the model and its sharding */
 
@@ -23,7 +18,7 @@ static void put_ranks(View *v) {
     const Plan *p = v->p;
     buf_printf(v->out, "  ranks       %s", amount_commas(v->a, p->settings->ranks));
     for (uint64_t i = 0; i < p->n_axes; i++)
-        buf_printf(v->out, "%s%s = %s", i ? ", " : ": mesh ", text(v, p->axes[i].name),
+        buf_printf(v->out, "%s%s = %s", i ? ", " : ": mesh ", view_text(v, p->axes[i].name),
                    amount_commas(v->a, p->axes[i].size));
     buf_printf(v->out, "\n");
 }
@@ -89,7 +84,7 @@ static void put_cut(View *v) {
     if (!axes) return;
     buf_printf(v->out, "  parts       ranks along");
     for (uint64_t a = 0; a < p->n_axes; a++)
-        if (axes >> a & 1) buf_printf(v->out, " %s", text(v, p->axes[a].name));
+        if (axes >> a & 1) buf_printf(v->out, " %s", view_text(v, p->axes[a].name));
     buf_printf(v->out, " share out %s of these parameters\n", amount_commas(v->a, elements));
 }
 
@@ -222,7 +217,7 @@ static Reduced reduced_of(const Plan *p, const PlanUnit *u) {
 
 /* The module that declares the parameter: its path without the last name; "" is the root. */
 static const char *module_of(View *v, const PlanParam *q) {
-    const char *name = text(v, q->name), *dot = strrchr(name, '.');
+    const char *name = view_text(v, q->name), *dot = strrchr(name, '.');
     return dot ? arena_strndup(v->a, name, (size_t)(dot - name)) : "";
 }
 
@@ -248,7 +243,7 @@ static void put_largest_reduction(View *v) {
                            "  reduces     %s of %s at once, including %s and %s; \"%s\" = unit in "
                            "section shard separates them",
                            amount_short(v->a, (uint64_t)most.bytes), view_unit(v, (int64_t)unit),
-                           text(v, most.first->name), text(v, most.next->name),
+                           view_text(v, most.first->name), view_text(v, most.next->name),
                            module_of(v, most.first)),
               HEAD_INDENT);
 }
@@ -258,7 +253,7 @@ static void put_sources(View *v) {
     char *line = arena_printf(v->a, "  files      ");
     for (uint64_t i = 1; i < p->n_files; i++)
         line = arena_printf(v->a, "%s%s %llu %s", line, i > 1 ? "," : "", (Llu)i,
-                            text(v, p->files[i].base));
+                            view_text(v, p->files[i].base));
     view_line(v, line, HEAD_INDENT);
 }
 
@@ -289,7 +284,7 @@ static const PlanInstr *most_scratch(View *v, int device, uint64_t *bytes) {
 
 /* "#12 matmul h.0.attn" */
 static const char *instr_named(View *v, const PlanInstr *in) {
-    const char *path = text(v, in->path);
+    const char *path = view_text(v, in->path);
     return arena_printf(v->a, "#%llu %s%s%s", (Llu)(in - v->p->instrs), op_info[in->op].name,
                         *path ? " " : "", path);
 }
@@ -325,7 +320,7 @@ static void put_peak(View *v) {
 static void put_host(View *v) {
     const PlanSettings *s = v->p->settings;
     uint64_t bytes[CATEGORY_COUNT] = {0};
-    const char *path = text(v, s->host_path);
+    const char *path = view_text(v, s->host_path);
     if (!s->host_bytes) return;
     lives_in_host(v->p, bytes);
     buf_printf(v->out, "\nkept by a rank in %s%s%s\n",
@@ -355,8 +350,8 @@ void view_line(View *v, const char *line, int indent) {
 
 void view_head(View *v) {
     const PlanSettings *s = v->p->settings;
-    buf_printf(v->out, "%s, compiled by %s, fingerprint %016llx\n\n", text(v, s->model),
-               text(v, s->compiler), (Llu)v->p->header->fingerprint);
+    buf_printf(v->out, "%s, compiled by %s, fingerprint %016llx\n\n", view_text(v, s->model),
+               view_text(v, s->compiler), (Llu)v->p->header->fingerprint);
     put_ranks(v);
     put_dtypes(v);
     put_loss_scale(v);

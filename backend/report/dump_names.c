@@ -30,14 +30,12 @@ typedef struct Names {
     uint64_t n_counts;
 } Names;
 
-static const char *text(const View *v, PlanString s) { return plan_string(v->p, s); }
-
 bool view_silent(const PlanInstr *in) {
     return op_info[in->op].alias == ALIAS_VIEW || in->op == OP_state || in->op == OP_set_state;
 }
 
 static struct Count *count_of(Names *n, uint64_t program, const PlanInstr *in, bool with_op) {
-    const char *path = text(n->v, in->path);
+    const char *path = view_text(n->v, in->path);
     uint64_t seed =
         program * 64 + in->phase + 32 * in->flags + (with_op ? 1 + (uint64_t)in->op : 0) * 1024;
     uint64_t key = hash_bytes(path, strlen(path), seed) | 1, k = key & (n->n_counts - 1);
@@ -115,14 +113,15 @@ static void find_gradients(Names *n, const PlanInstr *in) {
             value = p->operands[def->first_in];
             def = &p->instrs[p->values[value].def];
         }
-        n->gradient[value] = text(n->v, p->params[p->group_params[g->first_param + k].param].name);
+        n->gradient[value] =
+            view_text(n->v, p->params[p->group_params[g->first_param + k].param].name);
     }
 }
 
 /* ---- names */
 
 static const char *path_name(Names *n, uint64_t program, const PlanInstr *in) {
-    const char *path = text(n->v, in->path), *op = op_info[in->op].name;
+    const char *path = view_text(n->v, in->path), *op = op_info[in->op].name;
     const char *prime = in->phase == PHASE_BACKWARD ? "'" : "";
     if (in->flags & INSTR_RECOMPUTED) prime = "*";
     const char *dot = *path ? "." : "";
@@ -138,17 +137,17 @@ static const char *first_name(Names *n, uint64_t program, const PlanInstr *in) {
     const Plan *p = n->v->p;
     uint32_t value = in->first_out;
     if (n->gradient[value]) return arena_printf(n->v->a, "%s'", n->gradient[value]);
-    if (in->op == OP_state) return text(n->v, p->states[in->attr.index].name);
-    if (in->op == OP_field) return text(n->v, p->fields[in->attr.index].name);
+    if (in->op == OP_state) return view_text(n->v, p->states[in->attr.index].name);
+    if (in->op == OP_field) return view_text(n->v, p->fields[in->attr.index].name);
     if (is_flat_gradient(in) && in->unit >= 0)
         return arena_printf(n->v->a, "%s'", view_unit(n->v, in->unit));
     if (in->op == OP_copy_out || in->op == OP_dequantize)
-        return text(n->v, p->params[in->attr.index].name);
+        return view_text(n->v, p->params[in->attr.index].name);
     if (op_info[in->op].alias == ALIAS_VIEW) {
         uint32_t of = p->operands[in->first_in];
         const PlanParam *param = NULL;
         if (in->op == OP_view && n->flat[of] >= 0) param = param_at(p, n->flat[of], in);
-        if (param) return text(n->v, param->name);
+        if (param) return view_text(n->v, param->name);
         return n->v->name[of];
     }
     if (view_casts_parameter(p, in)) return n->v->name[p->operands[in->first_in]];
@@ -231,7 +230,7 @@ const char *view_short(const char *name, const char *layer, const char *path) {
 
 const char *view_unit(const View *v, int64_t unit) {
     if (unit < 0) return "";
-    const char *name = text(v, v->p->units[unit].name);
+    const char *name = view_text(v, v->p->units[unit].name);
     return *name ? name : "(root)";
 }
 

@@ -273,7 +273,7 @@ static void put_row(View *v, const ViewRow *given, const Columns *c) {
     Buf out = {0};
     if (fits) row->text = arena_printf(v->a, "fused %s", row->formula);
     char number[24], line[40] = "";
-    snprintf(number, sizeof number, "#%llu", (unsigned long long)row->instr);
+    snprintf(number, sizeof number, "#%llu", (Llu)row->instr);
     buf_printf(&out, "%-*s", NUMBER_WIDTH, number);
     for (int k = 0; k < STREAM_KINDS; k++) {
         if (!c->used[k]) continue;
@@ -284,9 +284,7 @@ static void put_row(View *v, const ViewRow *given, const Columns *c) {
     if (in->file > 1) snprintf(line, sizeof line, "%u:%u", in->file, in->line);
     buf_printf(&out, "%*s", LINE_WIDTH - COLUMN_GAP, line);
     buf_printf(&out, "%*s%*s", COLUMN_GAP, "", LIVE_WIDTH, amount_short(v->a, in->live_bytes));
-    buf_printf(&out, "%s", "");
-    put_line(v, arena_strndup(v->a, out.at, out.n));
-    buf_free(&out);
+    put_line(v, buf_text(v->a, &out));
     if (!row->formula || fits) return;
     const char *equals = strstr(row->formula, " = ") ? "" : "= ";
     const char *below = arena_printf(v->a, "%*s%s%s", NUMBER_WIDTH + 2, "", equals, row->formula);
@@ -304,8 +302,7 @@ static void put_titles(View *v, const Columns *c) {
     }
     buf_printf(&out, "%*s%*s%*s", LINE_WIDTH - COLUMN_GAP, "line", COLUMN_GAP, "", LIVE_WIDTH,
                "live");
-    put_line(v, arena_strndup(v->a, out.at, out.n));
-    buf_free(&out);
+    put_line(v, buf_text(v->a, &out));
 }
 
 /* ---- segments */
@@ -353,11 +350,11 @@ static uint32_t put_folded(View *v, const ViewRows *r, uint32_t at, uint64_t pea
     buf_printf(v->out, ": ");
     if (times > 1) buf_printf(v->out, "%u x ", times);
     buf_printf(v->out, "%u line%s, #%llu .. #%llu; live %s", each, each == 1 ? "" : "s",
-               (unsigned long long)r->rows.at[first_row].instr,
-               (unsigned long long)r->rows.at[last_row].instr, amount_short(v->a, low));
+               (Llu)r->rows.at[first_row].instr, (Llu)r->rows.at[last_row].instr,
+               amount_short(v->a, low));
     if (low != high) buf_printf(v->out, " to %s", amount_short(v->a, high));
     if (peak >= r->rows.at[first_row].instr && peak <= r->rows.at[last_row].instr)
-        buf_printf(v->out, ", the peak at #%llu", (unsigned long long)peak);
+        buf_printf(v->out, ", the peak at #%llu", (Llu)peak);
     buf_printf(v->out, "\n");
     return end;
 }

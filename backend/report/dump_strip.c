@@ -98,7 +98,7 @@ static void put_axis(const Strip *s) {
     if (peak >= s->program->n_instr) return;
     uint64_t c = peak * s->columns / s->program->n_instr;
     while (c + 1 < s->columns && column_begin(s, c + 1) <= peak) c++;
-    const char *what = arena_printf(v->a, "the peak, #%llu", (unsigned long long)lives_peak(v->p));
+    const char *what = arena_printf(v->a, "the peak, #%llu", (Llu)lives_peak(v->p));
     if (c > strlen(what) + 1)
         buf_printf(v->out, "%13s%*s ^\n", "", (int)c - 1, what);
     else

@@ -7,12 +7,9 @@
  */
 #include <string.h>
 
+#include "dump.h"
 #include "facts.h"
-#include "plan_work.h"
-#include "report.h"
 #include "text.h"
-
-typedef unsigned long long Llu;
 
 static const Plan *plan_at; /* the plan being printed: rows hold offsets of its strings */
 static Type *types_at;      /* room for those of an instruction */

@@ -48,8 +48,7 @@ static void begin_gather(Units *u, int64_t unit, uint64_t i, bool by_cast) {
     of->last = row;
 }
 
-static void read_value(Units *u, Gathered *g, const PlanInstr *in, uint64_t i) {
-    (void)u;
+static void read_value(Gathered *g, const PlanInstr *in, uint64_t i) {
     if (in->op == OP_reshard) {
         g->released = true;
     } else {
@@ -90,7 +89,7 @@ static void follow_instr(Units *u, uint64_t i) {
     int32_t row = -1;
     for (uint32_t k = 0; k < in->n_in; k++) {
         int32_t of = u->of[p->operands[in->first_in + k] - u->base];
-        if (of >= 0 && !view) read_value(u, &u->gathered.at[of], in, i);
+        if (of >= 0 && !view) read_value(&u->gathered.at[of], in, i);
         if (of >= 0 && view) row = of;
     }
     bool made = (in->op == OP_cast && !view_casts_parameter(p, in)) || in->op == OP_quantize;
@@ -142,7 +141,7 @@ static void put_resharded(const Units *u, Buf *out, const Gathered *g) {
 }
 
 static void put_range(Buf *out, uint64_t from, uint64_t to, bool numbers) {
-    if (numbers) buf_printf(out, " #%llu..#%llu", (unsigned long long)from, (unsigned long long)to);
+    if (numbers) buf_printf(out, " #%llu..#%llu", (Llu)from, (Llu)to);
 }
 
 static void put_gathered(const Units *u, Buf *out, const Gathered *g, bool again, bool numbers) {
@@ -191,7 +190,7 @@ static const char *unit_text(const Units *u, uint64_t i, bool numbers) {
     if (unit->first < 0) buf_printf(&out, "%s", ungathered(u->v, &u->v->p->units[i]));
     if (unit->reduced) {
         buf_printf(&out, "; reduced");
-        if (numbers) buf_printf(&out, " #%llu", (unsigned long long)unit->reduced - 1);
+        if (numbers) buf_printf(&out, " #%llu", (Llu)unit->reduced - 1);
     }
     const char *text = buf_text(u->v->a, &out);
     return text + (*text == ' ');
@@ -272,8 +271,7 @@ static void put_repeated(View *v, const Line *line) {
     buf_printf(v->out, "  %s", from);
     if (strcmp(from, to)) buf_printf(v->out, " .. %s", to);
     buf_printf(v->out, " as %s: %llu x %llu units\n", like,
-               (unsigned long long)((line->last - line->first + 1) / line->period),
-               (unsigned long long)line->period);
+               (Llu)((line->last - line->first + 1) / line->period), (Llu)line->period);
 }
 
 static void put_lines(const Units *u, const Lines *lines) {

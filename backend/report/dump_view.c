@@ -10,8 +10,6 @@
 
 #include "dump.h"
 
-typedef unsigned long long Llu;
-
 /* ---- collectives that overlap no computation */
 
 /* For each collective, the instructions of the compute stream that may overlap it. It may begin

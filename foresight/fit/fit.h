@@ -71,13 +71,10 @@ void fit_model(Fit *fit, Frontend *f);
 void fit_plan(Fit *fit, const Plan *plan);
 /* Whether anything fits on FILE's ranks with FILE's length. */
 bool fit_found(const Fit *fit);
-
-/* fit_trial.c */
 /* Compiles with more options. plan: NULL, or where the plan's bytes go if it compiles. */
 FitTrial fit_try(Fit *fit, const FitOptions *options, Buf *plan);
 /* The same with one -s more. */
 FitTrial fit_try_set(Fit *fit, const FitOptions *options, const char *set);
-bool fit_holds(const Fit *fit, uint64_t peak);
 
 /* fit_mesh.c */
 /* The axes that users write, with those that passes cut off put back. */

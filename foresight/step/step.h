@@ -57,9 +57,8 @@ typedef struct Costs {
     Mesh mesh;
     Arena *arena;
     Type *types;
-    double fetch_share; /* ranks that copy at the same time */
-    bool complete;      /* no constant was missing */
-    bool overlaps;      /* --overlap on: ranks do not gather into one array */
+    bool complete; /* no constant was missing */
+    bool overlaps; /* --overlap on: ranks do not gather into one array */
     struct Group *groups;
     struct CostEntry *entry; /* [COST_ENTRIES]: what instructions took, by what they do */
 } Costs;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "import_rows.h"
+#include "import.h"
 
 #define IMPORT(format, key, when, values, action, text)                                            \
     {IMPORT_##format, key, when, values, IMPORT_##action, text},

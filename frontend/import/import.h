@@ -12,4 +12,15 @@
 /* import.c */
 void import_all(Model *m);
 
+typedef struct ImportRow {
+    ImportFormat format;
+    const char *key, *when, *values;
+    enum { IMPORT_SETS, IMPORT_MICRO, IMPORT_PART, IMPORT_IDLE, IMPORT_REFUSES } action;
+    const char *text;
+} ImportRow;
+
+/* import_read.c: reads the file into `out`, keys with their sections joined by dots. false after an
+ * error. */
+bool import_read(Model *m, ImportFormat format, const char *path, ImportedFile *out);
+
 #endif

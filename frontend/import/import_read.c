@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <yaml.h>
 
-#include "import_rows.h"
+#include "import.h"
 
 enum { MOST_DEPTH = 16, MOST_KEYS = 10000 };
 

@@ -4,7 +4,7 @@
  * In: the policy and the settings after they are resolved. Out: W0302 for each such key, with the
  * setting that makes it idle. Settings that ask for what holds anyway are not reported.
  */
-#include "prefetch.h"
+#include "residency.h"
 #include "rules.h"
 
 static void warn_zero_rate(Model *m, const KeyValue *s) {

@@ -3,7 +3,7 @@
  * In: checked settings and the mesh, which mesh.c resolves first. Out: the policy. The units and
  * what is recomputed are in units.c, reshard is in mesh.c, dtypes are in precision.c.
  */
-#include "prefetch.h"
+#include "residency.h"
 #include "rules.h"
 
 void resolve_hold(Model *m, Policy *p) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
+#include "weights.h"
 
 /* ---- lookups ---- */
 

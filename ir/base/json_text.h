@@ -7,7 +7,6 @@
 
 #include "util.h"
 
-json_t *json_made(json_t *value);             /* the value */
 json_t *json_packed(const char *format, ...); /* as json_pack makes it */
 json_t *json_count(uint64_t n);               /* an integer */
 json_t *json_word(const char *text);          /* any bytes as UTF-8, as diag_clean makes them */

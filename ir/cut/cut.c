@@ -70,13 +70,6 @@ Type place_part(const Type *t, const Place *p, int64_t n) {
     return part;
 }
 
-void step_part(FormulaStep *step, int64_t n) {
-    if (step->function != SCALAR_slice && step->function != SCALAR_slice_grad) return;
-    step->start /= (uint32_t)n;
-    step->count /= (uint32_t)n;
-    step->whole /= (uint32_t)n;
-}
-
 bool cut_narrow(Cut *cut, uint32_t n_values, int64_t outer, int64_t size) {
     if (outer < 1 || size < 1 || cut->size % outer || cut->size / outer % size) return false;
     for (uint32_t v = 0; v < n_values; v++)

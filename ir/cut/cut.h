@@ -97,16 +97,9 @@ bool op_reads_placements(OpKind op);
  * others are whole (column LINEAR). partial: one for each operand, at least one of them true. */
 bool op_keeps_partial(const CutOp *op, const bool *partial);
 
-/* The entries of a place inside an entry of the cut: parts are multiples of it. */
-static inline int64_t place_inner(const Type *t, const Place *p, int64_t size) {
-    return t->dim[p->dim] / (p->outer * size);
-}
 /* The type of a rank's part among n, which divides the size of the cut, or parts may end in padding
  * and an entry of the cut is one of the dimension. A whole or partial value has its own type. */
 Type place_part(const Type *t, const Place *p, int64_t n);
-/* What attributes and a formula's steps are for a part, where the cut `counts`. */
-static inline void attrs_part(Attrs *a, int64_t n) { a->start /= n, a->count /= n; }
-void step_part(FormulaStep *step, int64_t n);
 /* Makes the cut, which has that many values, the factor `size` of itself with `outer` entries
  * around it. false, and no change: their product does not divide the cut's size. */
 bool cut_narrow(Cut *cut, uint32_t n_values, int64_t outer, int64_t size);

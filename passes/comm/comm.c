@@ -34,7 +34,6 @@
 #include <string.h>
 
 #include "comm.h"
-#include "prefetch.h"
 
 static bool prefetch_is_possible(const Graph *g) {
     const Policy *p = &g->policy;

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 
 #include "comm.h"
-#include "prefetch.h"
 
 typedef struct UnitUse {
     uint32_t segment, first, last;

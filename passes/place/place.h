@@ -3,8 +3,35 @@
 #define FSDPC_PLACE_H
 
 #include "cut.h"
-#include "repeated.h"
-#include "rows.h"
+#include "ir.h"
+
+/* repeated.c: what backward computes or gathers again: the values and ops of forward that it
+ * repeats. */
+typedef struct Repeated {
+    ValueId *value; /* by value: the one of forward that it repeats, or NO_VALUE */
+    OpId *op;       /* by op: the one of forward that it repeats, or NO_OP */
+} Repeated;
+
+/* In scratch memory of the graph. */
+Repeated find_repeated(Graph *g, uint32_t program);
+
+/* convert.c */
+/* Rows that stay whole, as the first op that reads such has them. */
+typedef struct RowsLeft {
+    int64_t sharers; /* of rows: ranks along the axis and those after it */
+    int64_t rows;    /* which this number does not divide; 0: none so far */
+    const char *of;  /* module path and place of the op */
+    Span at;
+} RowsLeft;
+
+/* Has a field of the data as many positions? */
+bool rows_are_positions(const Graph *g, int64_t n);
+/* Do ranks along an earlier axis share out the value along another dimension, or in several runs
+ * that are not dealt backwards? Rows are shared out further along the same dimension. */
+bool rows_cut_beside(const Graph *g, ValueId v, int dim);
+/* In how many runs do they share it out? */
+int64_t rows_runs(const Graph *g, ValueId v, int dim);
+void rows_warn_left(const Graph *g, int axis, const RowsLeft *left);
 
 /* How a value is placed along the axis. */
 typedef struct ValuePlace {

@@ -5,7 +5,7 @@
  * Values are equal if ops with the same attributes make them of equal operands; of those one stands
  * for all. Time: an op is compared with those whose first operand is equal.
  */
-#include "repeated.h"
+#include "place.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@
  * for the work on compute listed before it.
  */
 #include "passes.h"
-#include "prefetch.h"
+#include "residency.h"
 
 typedef struct ScheduleMove {
     uint32_t op;     /* place of the unshard in the old list */

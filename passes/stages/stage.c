@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "passes.h"
-#include "stages.h"
 #include "units.h"
 
 typedef struct Layer {

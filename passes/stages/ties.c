@@ -14,7 +14,6 @@
 
 #include "passes.h"
 #include "signature.h"
-#include "stages.h"
 
 /* A view of a parameter, as the stage reads it. */
 typedef struct OwnView {

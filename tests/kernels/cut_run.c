@@ -30,7 +30,7 @@ static int64_t part_offset(const Type *t, const Place *p, int64_t size, int n, i
     Type part = place_part(t, p, n);
     for (int k = t->rank; k-- > 0; i /= part.dim[k]) at[k] = i % part.dim[k];
     if (p->kind == PLACE_CUT) {
-        int64_t run = size / n * place_inner(t, p, size);
+        int64_t run = size / n * (t->dim[p->dim] / (p->outer * size));
         bool back = cut_backwards && at[p->dim] / run % 2;
         at[p->dim] = at[p->dim] / run * run * n + (back ? n - 1 - r : r) * run + at[p->dim] % run;
     }
@@ -169,7 +169,11 @@ static void divide_formula(Once *o, PartPlan *own, int n) {
     own->formula = *f;
     for (uint32_t k = 0; k < f->n_step; k++) {
         own->step[k] = o->plan->steps[f->first_step + k];
-        step_part(&own->step[k], n);
+        FormulaStep *step = &own->step[k];
+        if (step->function != SCALAR_slice && step->function != SCALAR_slice_grad) continue;
+        step->start /= (uint32_t)n;
+        step->count /= (uint32_t)n;
+        step->whole /= (uint32_t)n;
     }
     own->formula.first_step = 0;
     own->plan.formulas = &own->formula;
@@ -241,7 +245,7 @@ static bool take_part(Once *o, PartPlan *own, const Cut *cut, int n, int r) {
         copy_part(type_at(w, v), p, cut->size, n, r, w->t.input[v], o->at[v], false);
         if (p->kind == PLACE_PARTIAL) take_share(o, v, n, r);
     }
-    if (cut->counts) attrs_part(&o->attr, n);
+    if (cut->counts) o->attr.start /= n, o->attr.count /= n;
     if (cut->counts && w->c.op == OP_fused) divide_formula(o, own, n);
     return fits(&w->c, o->plan, &o->attr, o->type) && in_range(o);
 }

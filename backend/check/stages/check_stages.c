@@ -20,8 +20,6 @@
 
 #include "check.h"
 
-typedef unsigned long long Llu;
-
 static bool is_chained(uint32_t kind) {
     return kind == PROGRAM_FIRST || kind == PROGRAM_MICRO || kind == PROGRAM_EVAL;
 }
