@@ -124,16 +124,13 @@ static const char loss_forms[] =
 
 static bool refuse_loss(Elaboration *e, const KeyInfo *key, const ExprValue *v, Span at) {
     bool loss = !strcmp(key->key, "loss");
-    Diag d = diag_at(e->model->ds, E_loss, at, "%s.%s must be %s%s, not %s", key->section, key->key,
-                     loss ? "" : "accuracy(..), or ", loss_forms,
-                     loss && v->kind == VALUE_LOSS ? "a metric" : value_kind_name(v));
-    if (value_is_tensor(v))
-        diag_help(&d, "take the mean of all its elements: mean(..)");
-    else
-        diag_help(&d, "for example %s = %s(model(x), y)", key->key,
-                  loss ? "cross_entropy" : "accuracy");
-    diag_emit(&d);
-    return false;
+    return diag_report(
+        e->model->ds, E_loss, at,
+        value_is_tensor(v) ? "take the mean of all its elements: mean(..)"
+                           : arena_printf(e->model->arena, "for example %s = %s(model(x), y)",
+                                          key->key, loss ? "cross_entropy" : "accuracy"),
+        "%s.%s must be %s%s, not %s", key->section, key->key, loss ? "" : "accuracy(..), or ",
+        loss_forms, loss && v->kind == VALUE_LOSS ? "a metric" : value_kind_name(v));
 }
 
 /* A loss or metric: an exact accumulator that one of their ops made, or a term. */

@@ -273,10 +273,9 @@ static void check_preset(Model *m, const Node *preset) {
         if (e->kind == NODE_SET && model_config(m, e->text)) continue;
         StringList config = {0};
         config_names(m, &config);
-        Diag d = diag_at(m->ds, E_unknown_config, e->text_span, "there is no config name `%s`",
-                         e->text ? e->text : "?");
-        if (e->text) suggest_nearest(&d, e->text, config.at.at, config.at.n);
-        diag_emit(&d);
+        diag_report(m->ds, E_unknown_config, e->text_span,
+                    e->text ? known_names(m->arena, e->text, config.at.at, config.at.n) : NULL,
+                    "there is no config name `%s`", e->text ? e->text : "?");
     }
 }
 
@@ -307,9 +306,9 @@ static void apply_presets(Model *m, const char *name) {
     for (uint32_t i = 0; i < all.at.n; i++)
         if (!strcmp(all.at.at[i]->text, name)) found = all.at.at[i];
     if (!found) {
-        Diag d = diag_at(m->ds, E_unknown_preset, (Span){0}, "the model has no preset `%s`", name);
-        if (all.at.n) suggest_nearest(&d, name, all.names.at.at, all.names.at.n);
-        diag_emit(&d);
+        diag_report(m->ds, E_unknown_preset, (Span){0},
+                    all.at.n ? known_names(m->arena, name, all.names.at.at, all.names.at.n) : NULL,
+                    "the model has no preset `%s`", name);
         return;
     }
     for (uint32_t i = 0; i < found->n; i++) {
@@ -347,9 +346,8 @@ static void set_in_section(Model *m, const char *section, const char *key, Span 
     } else {
         const char *names[16];
         size_t n = section_names(names, ARRAY_LEN(names));
-        Diag d = diag_at(m->ds, E_unknown_section, at, "there is no section `%s`", section);
-        suggest_nearest(&d, section, names, n);
-        diag_emit(&d);
+        diag_report(m->ds, E_unknown_section, at, known_names(m->arena, section, names, n),
+                    "there is no section `%s`", section);
     }
 }
 

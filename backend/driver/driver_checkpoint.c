@@ -35,10 +35,8 @@ int driver_fault(Driver *d, int code, DiagCode corrupt, char *error) {
     }
     if (code == EXIT_ENVIRONMENT) fail_environment("%s", error);
     if (help) *help = 0;
-    Diag diag =
-        diag_at(&d->diags, code == EXIT_USER ? E_option_value : corrupt, (Span){0}, "%s", error);
-    if (help) diag_help(&diag, "%s", help + strlen("\nhelp: "));
-    diag_emit(&diag);
+    diag_report(&d->diags, code == EXIT_USER ? E_option_value : corrupt, (Span){0},
+                help ? help + strlen("\nhelp: ") : NULL, "%s", error);
     return code;
 }
 

@@ -155,12 +155,12 @@ static ExprValue call_value(Scope *s, const Node *e, const ExprValue *callee,
         return call_module(s, callee->module, "forward", args, e->span);
     if (callee->kind == VALUE_ARRAY && s->elaboration)
         return call_experts(s, callee, node_text(s->model->arena, e->kids[0]), args, e->span);
-    Diag d =
-        method_error(s, E_not_callable, e->span, "%s cannot be called", value_kind_name(callee));
-    if (value_is_tensor(callee))
-        diag_help(&d, "multiply tensors with `*` or matmul(a, b), and index them as in x[:, 1:]");
-    method_emit(s, &d);
-    return value_error(e->span);
+    return method_fail(
+        s, E_not_callable, e->span,
+        value_is_tensor(callee)
+            ? "multiply tensors with `*` or matmul(a, b), and index them as in x[:, 1:]"
+            : NULL,
+        "%s cannot be called", value_kind_name(callee));
 }
 
 /* The row that a call by this name refers to. Some names exist twice: as a function of tensors and

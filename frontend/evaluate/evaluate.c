@@ -147,14 +147,13 @@ static NOINLINE ExprValue evaluate_index(Scope *s, const Node *e) {
     if (what.kind == VALUE_ERROR || index.kind == VALUE_ERROR) return value_error(e->span);
     uint32_t n = what.kind == VALUE_ARRAY ? what.array->n : what.n_items;
     int64_t i = index.integer + (index.integer < 0 ? n : 0);
-    if (what.kind != VALUE_ARRAY && what.kind != VALUE_LIST) {
-        Diag d =
-            method_error(s, E_unknown_field, e->span, "%s has no elements", value_kind_name(&what));
-        if (what.kind == VALUE_MODULE)
-            diag_help(&d, "an array of modules is declared with its length: name : Module(..)[2]");
-        method_emit(s, &d);
-        return value_error(e->span);
-    }
+    if (what.kind != VALUE_ARRAY && what.kind != VALUE_LIST)
+        return method_fail(
+            s, E_unknown_field, e->span,
+            what.kind == VALUE_MODULE
+                ? "an array of modules is declared with its length: name : Module(..)[2]"
+                : NULL,
+            "%s has no elements", value_kind_name(&what));
     bool one = e->kids[1]->n == 1 && index.kind == VALUE_INT;
     if (!one || i < 0 || i >= n) {
         const char *text = node_text(s->model->arena, e->kids[0]);
@@ -215,11 +214,9 @@ static NOINLINE ExprValue evaluate_member(Scope *s, const Node *e) {
     Scope inside = {.model = s->model, .self = what.module};
     instance_names(&inside, &names);
     method_names(&inside, &names);
-    Diag d = method_error(s, E_unknown_field, e->text_span, "module %s has no field `%s`",
-                          what.module->decl->name, e->text);
-    suggest_nearest(&d, e->text, names.at.at, names.at.n);
-    method_emit(s, &d);
-    return value_error(e->span);
+    return method_fail(s, E_unknown_field, e->text_span,
+                       known_names(s->model->arena, e->text, names.at.at, names.at.n),
+                       "module %s has no field `%s`", what.module->decl->name, e->text);
 }
 
 bool evaluate_truth(Scope *s, const Node *e, bool *out) {

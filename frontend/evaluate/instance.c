@@ -366,13 +366,11 @@ static Instance *make_instance(Elaboration *e, Scope *outer, const Node *type, c
     int depth = 0;
     for (Instance *up = parent; up; up = up->parent)
         if (up->decl == decl || ++depth > MAX_CALL_DEPTH) {
-            Diag d = method_error(outer, E_module_inside_itself, span,
-                                  up->decl == decl ? "module %s contains itself"
-                                                   : "module %s is nested too deeply",
-                                  decl->name);
-            if (up->decl == decl)
-                diag_help(&d, "use an array to repeat a module: blocks : Block[4]");
-            method_emit(outer, &d);
+            method_report(
+                outer, E_module_inside_itself, span,
+                up->decl == decl ? "use an array to repeat a module: blocks : Block[4]" : NULL,
+                up->decl == decl ? "module %s contains itself" : "module %s is nested too deeply",
+                decl->name);
             return NULL;
         }
     if (++e->n_instances > MAX_INSTANCES) {
@@ -404,9 +402,8 @@ Instance *instance_tree(Elaboration *e, const Node *root) {
     Scope s = {.model = e->model, .path = ""};
     const Node *name = root->kind == NODE_CALL ? root->kids[0] : root;
     if (name->kind != NODE_REF) {
-        Diag d = method_error(&s, E_unknown_module, root->span,
-                              "`model =` needs a module, as in model = Net");
-        method_emit(&s, &d);
+        method_report(&s, E_unknown_module, root->span, NULL,
+                      "`model =` needs a module, as in model = Net");
         return NULL;
     }
     Node *type = node_new(e->model->arena, NODE_TYPE, root->span, name->text);

@@ -200,9 +200,8 @@ ExprValue call_method(Scope *s, Instance *m, const Node *method, const Arguments
     if (body->kind == NODE_RETURN) {
         result = evaluate(&inner, body->kids[0]);
     } else if (!run_block(&inner, body, &result)) {
-        Diag d = method_error(&inner, E_no_result, method->span, "`%s` returns nothing", b.what);
-        diag_help(&d, "end the method with `return`");
-        method_emit(&inner, &d);
+        method_report(&inner, E_no_result, method->span, "end the method with `return`",
+                      "`%s` returns nothing", b.what);
     }
     e->frames.n--;
     name_as_outside(s, &inner, method->kids[0], given, &result);

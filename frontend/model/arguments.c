@@ -84,10 +84,8 @@ static bool check_word(Scope *s, const ExprValue *v, const ValueType *t, const c
     const char *names[32];
     size_t n = 0;
     while (n < ARRAY_LEN(names) && (names[n] = type_word(s->model->arena, t, (int)n))) n++;
-    Diag d = method_error(s, E_value_word, v->span, "%s cannot be `%s`", what, v->text);
-    suggest_nearest(&d, v->text, names, n);
-    method_emit(s, &d);
-    return false;
+    return method_report(s, E_value_word, v->span, known_names(s->model->arena, v->text, names, n),
+                         "%s cannot be `%s`", what, v->text);
 }
 
 static bool report_kind(Scope *s, const ExprValue *v, const ValueType *t, const char *what) {

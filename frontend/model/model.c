@@ -80,17 +80,18 @@ Diag unsupported_error(Model *m, Span at, const char *format, ...) {
     return d;
 }
 
-void suggest_nearest(Diag *d, const char *word, const char *const *names, size_t n) {
-    const char *near = nearest_name(word, names, n);
-    if (near) {
-        diag_help(d, "did you mean `%s`?", near);
-        return;
-    }
+const char *known_names(Arena *a, const char *word, const char *const *names, size_t n) {
     Buf list = {0};
     for (size_t i = 0; i < n && list.n < 90; i++)
         buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    if (list.n) diag_help(d, "known names: %s%s", list.at, list.n >= 90 ? ", .." : "");
-    buf_free(&list);
+    const char *more = list.n >= 90 ? ", .." : "", *text = buf_text(a, &list);
+    text = *text ? arena_printf(a, "known names: %s%s", text, more) : NULL;
+    return nearest_help(a, word, names, n, text);
+}
+
+void suggest_nearest(Diag *d, const char *word, const char *const *names, size_t n) {
+    const char *help = known_names(d->set->arena, word, names, n);
+    if (help) d->help = help;
 }
 
 void suggest_supported(Diag *d, const char *const *names, size_t n) {
@@ -106,13 +107,11 @@ static void unknown_key(Model *m, const char *section, const char *key, Span at)
     size_t n = key_names(section, names, ARRAY_LEN(names));
     const KeyInfo *taker = argument_key(section, key, &call);
     const char *near = taker ? NULL : nearest_name(key, names, n);
-    Diag d = diag_at(m->ds, E_unknown_key, at, "section %s has no key `%s`", section, key);
-    if (taker)
-        diag_help(&d, "`%s` is an argument in %s.%s: %s = %s(%s = ..)", key, section, taker->key,
-                  taker->key, call->name, key);
-    else
-        suggest_nearest(&d, key, names, n);
-    diag_emit(&d);
+    diag_report(m->ds, E_unknown_key, at,
+                taker ? arena_printf(m->arena, "`%s` is an argument in %s.%s: %s = %s(%s = ..)",
+                                     key, section, taker->key, taker->key, call->name, key)
+                      : known_names(m->arena, key, names, n),
+                "section %s has no key `%s`", section, key);
     if (near) model_setting(m, section, near)->misspelt = true;
 }
 

@@ -316,6 +316,8 @@ const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
 void duplicate_error(Model *m, const char *what, const char *name, Span at, Span before);
 Diag unsupported_error(Model *m, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Help: the nearest name, or the first ones; NULL if there are none. */
+const char *known_names(Arena *a, const char *word, const char *const *names, size_t n);
 void suggest_nearest(Diag *d, const char *word, const char *const *names, size_t n);
 /* "supported: sgd, adam": together with unsupported_error. */
 void suggest_supported(Diag *d, const char *const *names, size_t n);

@@ -69,17 +69,15 @@ void resolve_batch(Model *m, Policy *p, RunSettings *s) {
     if (!s->batch) s->batch = share;
     if (fits && s->batch % share) {
         int64_t below = s->batch / share * share;
-        Diag d = diag_at(m->ds, E_batch_divides, batch->span.file ? batch->span : batch->value.span,
-                         "batch = %lld is not divisible by %lld rank%s x %lld micro-batch%s",
-                         (long long)s->batch, (long long)s->ranks, s->ranks == 1 ? "" : "s",
-                         (long long)s->micro_batches, s->micro_batches == 1 ? "" : "es");
-        if (below)
-            diag_help(&d, "valid sizes: %lld, %lld, %lld", (long long)below,
-                      (long long)(below + share), (long long)(below + 2 * share));
-        else
-            diag_help(&d, "valid sizes: %lld, %lld, %lld", (long long)share, (long long)(2 * share),
-                      (long long)(3 * share));
-        diag_emit(&d);
+        diag_report(m->ds, E_batch_divides, batch->span.file ? batch->span : batch->value.span,
+                    below
+                        ? arena_printf(m->arena, "valid sizes: %lld, %lld, %lld", (long long)below,
+                                       (long long)(below + share), (long long)(below + 2 * share))
+                        : arena_printf(m->arena, "valid sizes: %lld, %lld, %lld", (long long)share,
+                                       (long long)(2 * share), (long long)(3 * share)),
+                    "batch = %lld is not divisible by %lld rank%s x %lld micro-batch%s",
+                    (long long)s->batch, (long long)s->ranks, s->ranks == 1 ? "" : "s",
+                    (long long)s->micro_batches, s->micro_batches == 1 ? "" : "es");
     }
     p->batch = s->batch;
     s->local_batch = MAX(s->batch / share, 1);

@@ -69,13 +69,14 @@ static void wrong_value(Model *m, const Directive *of, const ExprValue *v) {
     size_t n = 0;
     bool train = directive_key(of) == &directive_keys[0];
     call_names(key_group(directive_key(of)), names, &n, ARRAY_LEN(names));
-    Diag d = diag_at(m->ds, E_value_word, v->span, "the value of a path in section %s must be %s",
-                     of->section,
-                     train ? "`frozen` or a group(..)"
-                           : "`unit`, join(\"..\"), `recompute`, reshard(..), gather(..), "
-                             "split(..), whole(tp) or `replicate`");
-    if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) suggest_nearest(&d, v->text, names, n);
-    diag_emit(&d);
+    diag_report(m->ds, E_value_word, v->span,
+                (v->kind == VALUE_WORD || v->kind == VALUE_CALL)
+                    ? known_names(m->arena, v->text, names, n)
+                    : NULL,
+                "the value of a path in section %s must be %s", of->section,
+                train ? "`frozen` or a group(..)"
+                      : "`unit`, join(\"..\"), `recompute`, reshard(..), gather(..), "
+                        "split(..), whole(tp) or `replicate`");
 }
 
 /* "glob" = unit, "glob" = join("glob"). */

@@ -46,9 +46,8 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         if (axis_is_served((AxisRole)i)) here[n_here++] = known[i];
     }
     if (role == AXIS_ROLES) {
-        Diag d = diag_at(m->ds, E_mesh, at, "the mesh has no axis `%s`", name);
-        suggest_nearest(&d, name, known, AXIS_ROLES);
-        diag_emit(&d);
+        diag_report(m->ds, E_mesh, at, known_names(m->arena, name, known, AXIS_ROLES),
+                    "the mesh has no axis `%s`", name);
     } else if (size < 1 || size > 1 << 20) {
         diag_report(m->ds, E_mesh, at, NULL, "axis %s has size %lld, but it must be 1 to %d", name,
                     (long long)size, 1 << 20);

@@ -14,14 +14,10 @@ static const char *const keys[] = {"states", "params", "grads", "buffers", "pin"
 enum { STATES, PARAMS, GRADS, BUFFERS, PIN, PATH, KEYS, MOST_BUFFERS = 1000 };
 
 static void unknown_key(Model *m, const ExprItem *item) {
-    Diag d =
-        diag_at(m->ds, E_value_word, item->value->span,
+    diag_report(m->ds, E_value_word, item->value->span,
+                item->name ? known_names(m->arena, item->name, keys, KEYS)
+                           : "for example offload = (states = cpu, params = cpu)",
                 item->name ? "offload has no `%s`" : "offload must name what it moves", item->name);
-    if (item->name)
-        suggest_nearest(&d, item->name, keys, KEYS);
-    else
-        diag_help(&d, "for example offload = (states = cpu, params = cpu)");
-    diag_emit(&d);
 }
 
 /* Does the key take the item's value? */

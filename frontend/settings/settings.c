@@ -48,11 +48,8 @@ static bool check_name(Model *m, const KeyInfo *k, ExprValue *v) {
                            v->text);
     const char *names[32];
     size_t n = value_names(k, names, ARRAY_LEN(names));
-    Diag d =
-        diag_at(m->ds, E_value_word, v->span, "%s.%s cannot be `%s`", k->section, k->key, v->text);
-    suggest_nearest(&d, v->text, names, n);
-    diag_emit(&d);
-    return false;
+    return diag_report(m->ds, E_value_word, v->span, known_names(m->arena, v->text, names, n),
+                       "%s.%s cannot be `%s`", k->section, k->key, v->text);
 }
 
 static bool check_setting(Model *m, KeyValue *s) {

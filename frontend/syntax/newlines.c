@@ -134,9 +134,7 @@ static bool close_parenthesis(Parser *p, int token, Span at) {
     uint32_t i = !inner ? 0 : token == ')' ? inner->round : inner->square;
     if (i == 0) {
         if (p->recovering || p->bad_line == at.line) return false;
-        Diag d = parser_error(p, E_brackets, at, "unmatched `%c`", token);
-        parser_emit(p, &d);
-        return false;
+        return parser_report(p, E_brackets, at, NULL, "unmatched `%c`", token);
     }
     VEC(int) closers = {0};
     for (uint32_t k = p->open.n; k > i; k--) {
@@ -185,8 +183,7 @@ static bool is_skipped(Parser *p, int token) {
  * it will count. */
 static int close_block(Parser *p, Span at) {
     if (!p->open.n) {
-        Diag d = parser_error(p, E_brackets, at, "unmatched `}`");
-        parser_emit(p, &d);
+        parser_report(p, E_brackets, at, NULL, "unmatched `}`");
         return -1;
     }
     p->open.n--;
@@ -262,9 +259,8 @@ static int keyword_meant(Parser *p, int token, Span at) {
         near = is_given(p, at) ? "model" : "module";
     for (size_t i = 0; near && i < ARRAY_LEN(words); i++) {
         if (strcmp(near, words[i].name)) continue;
-        Diag d = parser_error(p, E_unknown_section, at, "there is no section `%s`", text);
-        diag_help(&d, "did you mean `%s`?", near);
-        parser_emit(p, &d);
+        parser_report(p, E_unknown_section, at, arena_printf(p->arena, "did you mean `%s`?", near),
+                      "there is no section `%s`", text);
         return words[i].token;
     }
     return token;
@@ -323,10 +319,12 @@ void report_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *p
 }
 
 void report_too_deep(Parser *p, Span at) {
-    Diag d = parser_error(p, E_nesting, at, "this is nested too deeply");
-    diag_help(&d, "at most %d brackets, blocks or operators can be nested in one another",
-              AST_MAX_DEPTH);
-    parser_emit(p, &d);
+    parser_report(
+        p, E_nesting, at,
+        arena_printf(p->arena,
+                     "at most %d brackets, blocks or operators can be nested in one another",
+                     AST_MAX_DEPTH),
+        "this is nested too deeply");
     p->abandoned = true;
 }
 

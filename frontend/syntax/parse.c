@@ -64,6 +64,16 @@ void parser_emit(Parser *p, Diag *d) {
                     "too many syntax errors; giving up here");
 }
 
+bool parser_report(Parser *p, DiagCode code, Span at, const char *help, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    Diag d = diag_vat(p->ds, code, at, format, args);
+    va_end(args);
+    d.help = help;
+    parser_emit(p, &d);
+    return false;
+}
+
 bool text_is_utf8(const char *s, size_t n) {
     const unsigned char *at = (const unsigned char *)s, *end = at + n;
     while (at < end) {

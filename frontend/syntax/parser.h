@@ -41,6 +41,9 @@ typedef struct Parser {
 Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void parser_emit(Parser *p, Diag *d);
+/* Both, with help, which is no format (NULL: none); always false. */
+bool parser_report(Parser *p, DiagCode code, Span at, const char *help, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 bool text_is_utf8(const char *s, size_t n);
 /* "a no-break space (U+00A0)" for characters that do not show; else NULL. */
 const char *character_name(const char *s, size_t n);

@@ -120,17 +120,15 @@ static bool refuse_other_places(Scope *s, const char *name, Span at, const ExprV
     if (!wrong) return false;
     Arena *a = s->model->arena;
     bool has = has_batch_axis(s, wrong);
-    Diag d = method_error(s, E_arguments, at,
-                          has ? "`%s` would match the samples of %s with another axis"
-                              : "`%s` would pair each sample of a rank with a row of %s",
-                          name, value_shape(a, wrong));
-    if (has)
-        diag_help(&d, "the batch axis must stay first: write it as [%s]",
-                  with_ones(s, wrong, rank - wrong->type.rank));
-    else
-        diag_help(&d, "the batch axis cannot be indexed: give the other operand a first axis of "
-                      "size 1, or omit that axis");
-    method_emit(s, &d);
+    method_report(s, E_arguments, at,
+                  has ? arena_printf(s->model->arena,
+                                     "the batch axis must stay first: write it as [%s]",
+                                     with_ones(s, wrong, rank - wrong->type.rank))
+                      : "the batch axis cannot be indexed: give the other operand a first axis of "
+                        "size 1, or omit that axis",
+                  has ? "`%s` would match the samples of %s with another axis"
+                      : "`%s` would pair each sample of a rank with a row of %s",
+                  name, value_shape(a, wrong));
     return true;
 }
 

@@ -139,13 +139,10 @@ static ExprValue run_dropout(const BuiltinCall *c) {
     ExprValue *x = call_operand(c, "x");
     Attrs a = {.p = value_number(call_operand(c, "p"))};
     OpId op;
-    if (e->applied.experts) {
-        Diag d = method_error(c->s, E_arguments, c->at,
-                              "`dropout` inside experts would depend on the order of their rows");
-        diag_help(&d, "apply it before `dispatch` or after `combine`");
-        method_emit(c->s, &d);
-        return call_failed(c);
-    }
+    if (e->applied.experts)
+        return method_fail(c->s, E_arguments, c->at,
+                           "apply it before `dispatch` or after `combine`",
+                           "`dropout` inside experts would depend on the order of their rows");
     if (a.p == 0 || !e->training) return *x;
     a.salt = e->next_salt++;
     ExprValue operands[2] = {*x, tensor_of(e, e->step, c->at)};
@@ -205,14 +202,12 @@ static ExprValue run_extreme(const BuiltinCall *c) {
     const ExprValue *y = call_operand(c, "y"), *axis = call_operand(c, "axis");
     bool larger = !strcmp(c->info->name, "max");
     if (y->kind == VALUE_NONE) return run_reduction(c);
-    if (axis->kind != VALUE_NONE) {
-        Diag d = method_error(c->s, E_arguments, axis->span, "`%s` of two values takes no axis",
-                              c->info->name);
-        diag_help(&d, "reduce along the axis first: %s(%s(x, axis = ..), y)", c->info->name,
-                  c->info->name);
-        method_emit(c->s, &d);
-        return call_failed(c);
-    }
+    if (axis->kind != VALUE_NONE)
+        return method_fail(c->s, E_arguments, axis->span,
+                           arena_printf(c->s->model->arena,
+                                        "reduce along the axis first: %s(%s(x, axis = ..), y)",
+                                        c->info->name, c->info->name),
+                           "`%s` of two values takes no axis", c->info->name);
     return tensor_map(c->s, larger ? OP_maximum : OP_minimum, c->info->name, c->at,
                       (ExprValue[]){*call_operand(c, "x"), *y}, 2);
 }

@@ -162,10 +162,9 @@ static bool rows_product(const BuiltinCall *c, const ExprValue *x, const ExprVal
 static bool bias_fits(const BuiltinCall *c, const ExprValue *weight, const ExprValue *bias) {
     Arena *a = c->s->model->arena;
     if (bias->type.rank == 1 && bias->type.dim[0] == weight->type.dim[0]) return true;
-    Diag d = method_error(c->s, E_shape, c->at, "`linear` cannot take a bias %s with weights %s",
-                          value_shape(a, bias), value_shape(a, weight));
-    method_emit(c->s, &d);
-    return false;
+    return method_report(c->s, E_shape, c->at, NULL,
+                         "`linear` cannot take a bias %s with weights %s", value_shape(a, bias),
+                         value_shape(a, weight));
 }
 
 /* A bias is added as the product of its experts' columns with ones, so that its gradient is the sum

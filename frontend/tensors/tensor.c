@@ -77,15 +77,15 @@ ExprValue tensor_binary(Scope *s, const Node *e, ExprValue l, ExprValue r) {
     if (!s->elaboration)
         return method_fail(s, E_unknown_name, e->span, NULL,
                            "parameters can be computed with in methods only");
-    if (!value_is_tensor(other) && !value_is_number(other)) {
-        Diag d = method_error(s, E_not_a_number, written->span,
-                              "`%s` takes two tensors or a tensor and a number; `%s` is %s",
-                              e->text, node_text(arena, written), value_kind_name(other));
-        if (other->kind == VALUE_MODULE)
-            diag_help(&d, "call the module to get a tensor: %s(x)", node_text(arena, written));
-        method_emit(s, &d);
-        return value_error(e->span);
-    }
+    if (!value_is_tensor(other) && !value_is_number(other))
+        return method_fail(s, E_not_a_number, written->span,
+                           other->kind == VALUE_MODULE
+                               ? arena_printf(s->model->arena,
+                                              "call the module to get a tensor: %s(x)",
+                                              node_text(arena, written))
+                               : NULL,
+                           "`%s` takes two tensors or a tensor and a number; `%s` is %s", e->text,
+                           node_text(arena, written), value_kind_name(other));
     if (value_is_number(other) && refuse_rank_size(s, written, other)) return value_error(e->span);
     bool divides = !strcmp(e->text, "/") || !strcmp(e->text, "%");
     if (divides && value_is_number(&r) && value_number(&r) == 0)
@@ -313,15 +313,13 @@ static bool read_shape(Scope *s, const Node *shape, const ExprValue *sizes, DTyp
     for (uint32_t i = 0; i < shape->n && i < MAX_RANK; i++) {
         if (sizes[i].kind == VALUE_ERROR) return false;
         if (!value_integral(&sizes[i], &dims[i]) || dims[i] < 1 ||
-            __builtin_mul_overflow(elements, dims[i], &elements)) {
-            Diag d = method_error(s, E_shape, shape->kids[i]->span,
-                                  "the size of an axis must be a positive integer, not %s",
-                                  value_text(s->model->arena, &sizes[i]));
-            if (sizes[i].kind == VALUE_INT && dims[i] == -1)
-                diag_help(&d, "write out every axis: [B, T, H, D // H]");
-            method_emit(s, &d);
-            return false;
-        }
+            __builtin_mul_overflow(elements, dims[i], &elements))
+            return method_report(s, E_shape, shape->kids[i]->span,
+                                 (sizes[i].kind == VALUE_INT && dims[i] == -1)
+                                     ? "write out every axis: [B, T, H, D // H]"
+                                     : NULL,
+                                 "the size of an axis must be a positive integer, not %s",
+                                 value_text(s->model->arena, &sizes[i]));
         out->dims[i] = sizes[i].symbol;
     }
     if (shape->n >= 1 && shape->n <= MAX_RANK) {
@@ -349,14 +347,12 @@ ExprValue tensor_as(Scope *s, const Node *e, ExprValue v, const ExprValue *sizes
     ExprValue out = {.kind = VALUE_TENSOR, .span = e->span};
     int axis[MAX_RANK];
     if (v.kind == VALUE_ERROR) return v;
-    if (!value_is_tensor(&v) || !s->elaboration) {
-        Diag d =
-            method_error(s, E_shape, e->span, "`as` needs a tensor, not %s", value_kind_name(&v));
-        if (v.kind == VALUE_INT || v.kind == VALUE_REAL)
-            diag_help(&d, "`as` binds more tightly than `*` and `+`: (x * y) as [..]");
-        method_emit(s, &d);
-        return value_error(e->span);
-    }
+    if (!value_is_tensor(&v) || !s->elaboration)
+        return method_fail(s, E_shape, e->span,
+                           (v.kind == VALUE_INT || v.kind == VALUE_REAL)
+                               ? "`as` binds more tightly than `*` and `+`: (x * y) as [..]"
+                               : NULL,
+                           "`as` needs a tensor, not %s", value_kind_name(&v));
     if (!read_shape(s, shape, sizes, v.type.dtype, &out) || refuse_other_elements(s, e, &v, &out))
         return value_error(e->span);
     if (is_reordering(&v, &out, axis)) return tensor_transpose(s, e->span, "as", v, axis);

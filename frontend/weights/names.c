@@ -164,10 +164,9 @@ static void check_matches(Elaboration *e, NamesTable *t) {
         for (uint32_t k = 0; k < e->slots.n && !rule->matched; k++)
             rule->matched = glob_match(rule->pattern, paths[k], NULL, NULL, 0);
         if (rule->matched) continue;
-        Diag d = diag_at(e->model->ds, E_names_table, rule->span, "\"%s\" matches no parameter",
-                         rule->pattern);
-        suggest_nearest(&d, rule->pattern, paths, e->slots.n);
-        diag_emit(&d);
+        diag_report(e->model->ds, E_names_table, rule->span,
+                    known_names(e->model->arena, rule->pattern, paths, e->slots.n),
+                    "\"%s\" matches no parameter", rule->pattern);
     }
 }
 
