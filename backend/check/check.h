@@ -40,6 +40,7 @@ typedef struct Check {
     int64_t level_parts[CHECK_LEVELS]; /* its ranks */
     PlanFault *fault;
     PlanCheckResult *result;
+    Arena *arena; /* until the check ends */
     /* by instruction of the whole plan */
     uint32_t (*clock)[MAX_STREAMS];
     uint32_t *position; /* place on its stream, within its program */
@@ -126,13 +127,12 @@ int check_overlaps(Check *c, uint32_t program); /* check_memory.c: rule 2 of one
 int check_peak(Check *c);
 uint64_t check_workspace(const Check *c, uint64_t instr, int device);
 /* check_sweep.c: range k is what holder k has of the memory; holders are in the order in which they
- * come. `before` and `after` both have address `at`, which nobody between them has. Returns 0 or
- * EXIT_ENVIRONMENT. */
+ * come. `before` and `after` both have address `at`, which nobody between them has. */
 typedef struct CheckRange {
     uint64_t from, to;
 } CheckRange;
 typedef void CheckMeeting(void *context, uint64_t at, uint32_t before, uint32_t after);
-int check_sweep(const CheckRange *range, uint32_t n, void *context, CheckMeeting *meet);
+void check_sweep(const CheckRange *range, uint32_t n, void *context, CheckMeeting *meet);
 /* check_overwrite.c: may instruction i write result j over its operand k? */
 bool check_may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j);
 /* check_placement.c: rule 10 of one program */

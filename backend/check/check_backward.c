@@ -16,7 +16,6 @@
  *
  * check_blame.c finds which of these applies, and where, for the first pack that is wrong.
  */
-#include <stdlib.h>
 
 #include "check.h"
 
@@ -90,29 +89,23 @@ int check_backward(Check *c, const PlanProgram *pr) {
     if (!has_backward(p, pr)) return 0;
     Backward s = {.c = c, .program = pr};
     uint64_t values = check_room(c);
-    s.param = calloc(p->n_instrs + 1, sizeof *s.param);
-    s.wanted = calloc(values, 1);
-    s.reached = calloc(values, 1);
-    s.gradient = calloc(values, sizeof *s.gradient);
-    s.of_param = calloc(p->n_params + 1, sizeof *s.of_param);
-    int status = EXIT_ENVIRONMENT;
-    if (s.param && s.wanted && s.reached && s.gradient && s.of_param) {
-        status = 0;
-        c->result->parameters = 0;
-        for (uint32_t k = 0; k < p->n_params; k++)
-            c->result->parameters += !(p->params[k].flags & PARAM_FROZEN);
-        check_index_forms(&s);
-        add_up(&s, pr);
-    }
+    Arena *a = arena_new();
+    s.param = arena_alloc(a, (p->n_instrs + 1) * sizeof *s.param);
+    s.wanted = arena_alloc(a, values);
+    s.reached = arena_alloc(a, values);
+    s.gradient = arena_alloc(a, values * sizeof *s.gradient);
+    s.of_param = arena_alloc(a, (p->n_params + 1) * sizeof *s.of_param);
+    int status = 0;
+    c->result->parameters = 0;
+    for (uint32_t k = 0; k < p->n_params; k++)
+        c->result->parameters += !(p->params[k].flags & PARAM_FROZEN);
+    check_index_forms(&s);
+    add_up(&s, pr);
     for (int take = 1; !status && take >= 0; take--)
         for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr;
              i++)
             if (is_pack(&p->instrs[i])) status = check_pack(&s, i, take);
-    free(s.param);
-    free(s.wanted);
-    free(s.reached);
-    free(s.gradient);
-    free(s.of_param);
+    arena_free(a);
     return status;
 }
 
@@ -163,13 +156,13 @@ int check_recomputed(Check *c, const PlanProgram *pr) {
     if (!any) return 0;
     Numbers n = {.mask = 1};
     while (n.mask < values) n.mask = 2 * n.mask + 1;
-    n.at = calloc(n.mask + 1, sizeof *n.at);
-    if (!n.at) return EXIT_ENVIRONMENT;
+    Arena *a = arena_new();
+    n.at = arena_alloc(a, (n.mask + 1) * sizeof *n.at);
     int status = 0;
     for (uint64_t i = pr->first_instr; i < end; i++)
         if (p->instrs[i].phase == PHASE_FORWARD) put_forward(c, &n, i);
     for (uint64_t i = pr->first_instr; !status && i < end; i++)
         if (p->instrs[i].flags & INSTR_RECOMPUTED) status = check_repeated(c, &n, i);
-    free(n.at);
+    arena_free(a);
     return status;
 }

@@ -8,7 +8,6 @@
  * earlier instruction, so the search ends. Only the wording of the message depends on this.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -268,16 +267,14 @@ static int blame_sum(Blame *b) {
 int check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value) {
     const Plan *p = s->c->p;
     Blame b = {.s = s, .at = pack, .sum = value, .param = param};
+    Arena *a = arena_new();
     b.room = (uint32_t)p->n_operands + 8;
-    b.times = calloc(check_room(s->c), sizeof *b.times);
-    b.use = calloc(b.room, sizeof *b.use);
-    b.leaf = calloc(b.room, sizeof *b.leaf);
-    int status = EXIT_ENVIRONMENT;
-    if (b.times && b.use && b.leaf) do
-            status = blame_sum(&b);
-        while (!status);
-    free(b.times);
-    free(b.use);
-    free(b.leaf);
+    b.times = arena_alloc(a, check_room(s->c) * sizeof *b.times);
+    b.use = arena_alloc(a, b.room * sizeof *b.use);
+    b.leaf = arena_alloc(a, b.room * sizeof *b.leaf);
+    int status;
+    do status = blame_sum(&b);
+    while (!status);
+    arena_free(a);
     return status;
 }

@@ -18,7 +18,6 @@
  */
 #include "check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { SETS = 1 << MESH_AXES, COMMS = SETS * COMM_PURPOSES };
@@ -107,11 +106,11 @@ static void number_communicators(Union *u) {
 }
 
 /* The k-th collective of a communicator is one node in all programs. */
-static int match_collectives(Union *u) {
+static void match_collectives(Union *u, Arena *a) {
     const Plan *p = u->c->p;
     number_communicators(u);
-    uint32_t *node_of = calloc((size_t)(u->n_comms + 1) * (u->n_nodes + 1), sizeof *node_of);
-    if (!node_of) return EXIT_ENVIRONMENT;
+    uint32_t *node_of =
+        arena_alloc(a, ((size_t)(u->n_comms + 1) * (u->n_nodes + 1)) * sizeof *node_of);
     for (uint32_t r = 0; r < u->n_programs; r++) {
         uint32_t sequence[COMMS + 1] = {0};
         for (uint32_t k = 0; k < u->program[r]->n_instr; k++) {
@@ -127,17 +126,11 @@ static int match_collectives(Union *u) {
                 *first = node + 1;
         }
     }
-    free(node_of);
-    return 0;
 }
 
-static int find_cycle(Union *u) {
-    uint32_t *queue = calloc((size_t)u->n_nodes + 1, sizeof *queue);
-    u->arc = calloc(u->n_arcs + 1, sizeof *u->arc);
-    if (!queue || !u->arc) {
-        free(queue);
-        return EXIT_ENVIRONMENT;
-    }
+static int find_cycle(Union *u, Arena *a) {
+    uint32_t *queue = arena_alloc(a, ((size_t)u->n_nodes + 1) * sizeof *queue);
+    u->arc = arena_alloc(a, (u->n_arcs + 1) * sizeof *u->arc);
     for (uint32_t n = 0; n < u->n_nodes; n++) u->start[n + 1] += u->start[n];
     each_arc(u, store_arc);
     for (uint32_t n = u->n_nodes; n > 0; n--) u->start[n] = u->start[n - 1];
@@ -153,7 +146,6 @@ static int find_cycle(Union *u) {
         for (uint32_t k = u->start[n]; k < u->start[n + 1]; k++)
             if (--u->waits[u->arc[k]] == 0) queue[tail++] = u->arc[k];
     }
-    free(queue);
     if (tail == nodes) return 0;
     uint32_t stuck = 0;
     while (u->same[stuck] != stuck || !u->waits[stuck]) stuck++;
@@ -166,25 +158,19 @@ static int find_cycle(Union *u) {
 
 static int check_union(Check *c, const PlanProgram **program, uint32_t n) {
     Union u = {.c = c, .n_programs = n, .program = program};
-    u.first = calloc((size_t)n + 1, sizeof *u.first);
-    for (uint32_t r = 0; u.first && r < n; r++) {
+    Arena *a = arena_new();
+    u.first = arena_alloc(a, ((size_t)n + 1) * sizeof *u.first);
+    for (uint32_t r = 0; r < n; r++) {
         u.first[r] = u.n_nodes;
         u.n_nodes += program[r]->n_instr;
     }
-    u.same = calloc((size_t)u.n_nodes + 1, sizeof *u.same);
-    u.waits = calloc((size_t)u.n_nodes + 1, sizeof *u.waits);
-    u.start = calloc((size_t)u.n_nodes + 2, sizeof *u.start);
-    int status = u.first && u.same && u.waits && u.start ? match_collectives(&u) : EXIT_ENVIRONMENT;
-    if (!status) {
-        each_arc(&u, count_arc);
-        status = find_cycle(&u);
-    }
-    if (status == EXIT_ENVIRONMENT) check_fail(c, "0", NO_INSTR, "no memory for the checker");
-    free(u.first);
-    free(u.same);
-    free(u.waits);
-    free(u.start);
-    free(u.arc);
+    u.same = arena_alloc(a, ((size_t)u.n_nodes + 1) * sizeof *u.same);
+    u.waits = arena_alloc(a, ((size_t)u.n_nodes + 1) * sizeof *u.waits);
+    u.start = arena_alloc(a, ((size_t)u.n_nodes + 2) * sizeof *u.start);
+    match_collectives(&u, a);
+    each_arc(&u, count_arc);
+    int status = find_cycle(&u, a);
+    arena_free(a);
     return status;
 }
 
@@ -197,9 +183,7 @@ static const PlanCall *nth_call(const Plan *p, uint32_t role, uint32_t kind, uin
 
 int check_cycles(Check *c) {
     const Plan *p = c->p;
-    const PlanProgram **program = calloc(p->n_roles + 1, sizeof *program);
-    if (!program)
-        return check_fail(c, "0", NO_INSTR, "no memory for the checker"), EXIT_ENVIRONMENT;
+    const PlanProgram **program = arena_array(c->arena, const PlanProgram *, p->n_roles + 1);
     int status = 0;
     for (uint32_t k = 0; c->stages && !status && k < p->n_programs; k++) {
         program[0] = &p->programs[k];
@@ -215,7 +199,6 @@ int check_cycles(Check *c) {
             if (n == 0) break;
             status = check_union(c, program, n);
         }
-    free(program);
     return status ? status : check_edges_backwards(c);
 }
 

@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...) {

@@ -15,7 +15,6 @@
  *
  *   8e  a value, a parameter or the sum of its gradient has another dtype
  */
-#include <stdlib.h>
 
 #include "check.h"
 #include "signature.h"
@@ -276,9 +275,7 @@ static int check_values(Dtypes *d) {
 }
 
 int check_dtypes(Check *c) {
-    Dtypes d = {.c = c, .of = calloc(check_room(c), sizeof *d.of)};
-    int status = d.of ? check_groups(c) : EXIT_ENVIRONMENT;
-    if (!status) status = check_values(&d);
-    free(d.of);
-    return status;
+    Dtypes d = {.c = c, .of = arena_alloc(c->arena, check_room(c) * sizeof *d.of)};
+    int status = check_groups(c);
+    return status ? status : check_values(&d);
 }

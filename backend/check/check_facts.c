@@ -9,7 +9,6 @@
  *   8d  an update has another constant than the model's optimizer
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "check.h"
 #include "facts.h"

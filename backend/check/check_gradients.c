@@ -31,7 +31,6 @@
  */
 #include "check_gradients.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* By op; NULL: by its role, an update, what prepares one, or a term. */
@@ -85,20 +84,19 @@ static int follow_program(GradientCheck *s, const PlanProgram *pr, int64_t times
 /* What stages do together in a step: first, micro for each further micro-batch, the update. */
 static int follow_stages(GradientCheck *s) {
     const Plan *p = s->c->p;
-    PlanProgram *whole = calloc(p->n_programs + 1, sizeof *whole);
-    uint32_t n = whole ? check_whole_programs(s->c, whole) : 0;
+    PlanProgram *whole = arena_array(s->c->arena, PlanProgram, p->n_programs + 1);
+    uint32_t n = check_whole_programs(s->c, whole);
     static const ProgramKind step[] = {PROGRAM_FIRST, PROGRAM_MICRO, PROGRAM_UPDATE};
     static const ProgramKind evaluation[] = {PROGRAM_EVAL};
     const ProgramKind *kind = s->evaluation ? evaluation : step;
     size_t n_kinds = s->evaluation ? ARRAY_LEN(evaluation) : ARRAY_LEN(step);
-    int status = whole ? 0 : EXIT_ENVIRONMENT;
+    int status = 0;
     for (size_t j = 0; j < n_kinds; j++)
         for (uint32_t k = 0; !status && k < n; k++) {
             bool micro = whole[k].kind == PROGRAM_MICRO;
             if (whole[k].kind != kind[j]) continue;
             status = follow_program(s, &whole[k], micro ? p->settings->micro_batches - 1 : 1);
         }
-    free(whole);
     return status;
 }
 
@@ -222,23 +220,18 @@ int check_gradients(Check *c, uint32_t role) {
     if (evaluations > 1)
         return check_fail(c, "4a", NO_INSTR, "an evaluation makes %llu calls for one batch",
                           (Llu)evaluations);
-    s.sym = calloc(p->n_values + 1, sizeof *s.sym);
-    s.before = calloc(p->n_states + 1, sizeof *s.before);
-    s.content = calloc(p->n_states + 1, sizeof *s.content);
-    s.reported = calloc(p->n_states + 1, sizeof *s.reported);
-    s.updated = calloc(p->n_groups + 1, sizeof *s.updated);
-    s.next = calloc(p->n_groups + 1, sizeof *s.next);
-    s.listed = calloc(p->n_groups + 1, sizeof *s.listed);
-    s.joined = calloc(p->n_groups + 1, sizeof *s.joined);
-    s.shared = calloc(p->n_groups + 1, sizeof *s.shared);
-    s.updater = calloc(p->n_groups + 1, sizeof *s.updater);
-    int status = 0;
-    if (!s.sym || !s.before || !s.content || !s.reported || !s.updated || !s.next || !s.listed ||
-        !s.joined || !s.shared || !s.updater) {
-        check_fail(c, "0", NO_INSTR, "no memory for the checker");
-        status = EXIT_ENVIRONMENT;
-    }
-    if (!status) status = follow_calls(&s, role, PLAN_STEP);
+    Arena *a = arena_new();
+    s.sym = arena_alloc(a, (p->n_values + 1) * sizeof *s.sym);
+    s.before = arena_alloc(a, (p->n_states + 1) * sizeof *s.before);
+    s.content = arena_alloc(a, (p->n_states + 1) * sizeof *s.content);
+    s.reported = arena_alloc(a, (p->n_states + 1) * sizeof *s.reported);
+    s.updated = arena_alloc(a, (p->n_groups + 1) * sizeof *s.updated);
+    s.next = arena_alloc(a, (p->n_groups + 1) * sizeof *s.next);
+    s.listed = arena_alloc(a, (p->n_groups + 1) * sizeof *s.listed);
+    s.joined = arena_alloc(a, (p->n_groups + 1) * sizeof *s.joined);
+    s.shared = arena_alloc(a, (p->n_groups + 1) * sizeof *s.shared);
+    s.updater = arena_alloc(a, (p->n_groups + 1) * sizeof *s.updater);
+    int status = follow_calls(&s, role, PLAN_STEP);
     for (uint32_t g = 0; !status && g < p->n_groups; g++)
         if (s.updated[g] != (p->groups[g].flags & GROUP_TRAINABLE ? 1u : 0u))
             status = check_fail(c, "4d", NO_INSTR, "group %u is updated %u times per step", g,
@@ -246,15 +239,6 @@ int check_gradients(Check *c, uint32_t role) {
     if (!status) status = follow_shared_end(&s);
     if (!status) status = follow_calls(&s, role, PLAN_EVALUATION);
     if (!status) status = check_reported(&s, role);
-    free(s.sym);
-    free(s.before);
-    free(s.content);
-    free(s.reported);
-    free(s.updated);
-    free(s.next);
-    free(s.listed);
-    free(s.joined);
-    free(s.shared);
-    free(s.updater);
+    arena_free(a);
     return status;
 }

@@ -23,8 +23,6 @@
  */
 #include "check.h"
 
-#include <stdlib.h>
-
 /* The holders of memory in a program, in the order in which they come: the states as the program
  * finds them, results that have memory of their own in issue order, the states as it leaves them.
  */
@@ -384,8 +382,8 @@ static int sweep_program(Sweep *s) {
     s->n_ends = s->n;
     hold_states(s);
     s->faulty = s->n;
-    status = check_sweep(s->range, s->n, s, meet_holder);
-    return status ? status : s->status;
+    check_sweep(s->range, s->n, s, meet_holder);
+    return s->status;
 }
 
 static uint64_t count_results(const Check *c, const PlanProgram *pr) {
@@ -399,18 +397,13 @@ int check_overlaps(Check *c, uint32_t program) {
     const Plan *p = c->p;
     Sweep s = {.c = c, .program = &p->programs[program]};
     uint64_t holders = 2 * p->n_states + count_results(c, s.program) + 1;
-    s.range = calloc(holders, sizeof *s.range);
-    s.holds = calloc(holders, sizeof *s.holds);
-    s.first_of_state = calloc(p->n_states + 1, sizeof *s.first_of_state);
-    s.next_of_state = calloc((size_t)s.program->n_instr + 1, sizeof *s.next_of_state);
-    s.set = calloc(p->n_states + 1, sizeof *s.set);
-    bool room = s.range && s.holds && s.first_of_state && s.next_of_state && s.set;
-    int status = room ? sweep_program(&s) : EXIT_ENVIRONMENT;
-    if (status == EXIT_ENVIRONMENT) check_fail(c, "0", NO_INSTR, "no memory for the checker");
-    free(s.range);
-    free(s.holds);
-    free(s.first_of_state);
-    free(s.next_of_state);
-    free(s.set);
+    Arena *a = arena_new();
+    s.range = arena_alloc(a, holders * sizeof *s.range);
+    s.holds = arena_alloc(a, holders * sizeof *s.holds);
+    s.first_of_state = arena_alloc(a, (p->n_states + 1) * sizeof *s.first_of_state);
+    s.next_of_state = arena_alloc(a, ((size_t)s.program->n_instr + 1) * sizeof *s.next_of_state);
+    s.set = arena_alloc(a, (p->n_states + 1) * sizeof *s.set);
+    int status = sweep_program(&s);
+    arena_free(a);
     return status;
 }

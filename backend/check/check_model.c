@@ -176,14 +176,15 @@ static int ascending(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The numbers of the values of a program, ascending. calloc'ed. */
+/* The numbers of the values of a program, ascending. */
 static uint64_t *numbers_of(const ModelMeaning *m, uint32_t program, size_t *n) {
     const Plan *p = m->c->p;
     const PlanProgram *pr = &p->programs[program];
     uint64_t end = pr->first_instr + (uint64_t)pr->n_instr, *all;
-    all = calloc((size_t)pr->n_instr * CHECK_PARTS * 2 + p->n_values, sizeof *all);
+    all = arena_alloc(m->c->arena,
+                      ((size_t)pr->n_instr * CHECK_PARTS * 2 + p->n_values) * sizeof *all);
     *n = 0;
-    for (uint64_t i = pr->first_instr; all && i < end; i++) {
+    for (uint64_t i = pr->first_instr; i < end; i++) {
         Part part[CHECK_PARTS];
         uint32_t parts = check_parts(m->c, i, part);
         for (uint32_t k = 0; k < parts; k++) {
@@ -194,7 +195,7 @@ static uint64_t *numbers_of(const ModelMeaning *m, uint32_t program, size_t *n) 
             *n += 3;
         }
     }
-    if (all) qsort(all, *n, sizeof *all, ascending);
+    qsort(all, *n, sizeof *all, ascending);
     return all;
 }
 
@@ -202,10 +203,10 @@ static uint64_t *numbers_of(const ModelMeaning *m, uint32_t program, size_t *n) 
 static const PlanNode *first_other(const ModelMeaning *m, const PlanModelProgram *q, uint32_t last,
                                    const uint64_t *all, size_t n) {
     const Plan *p = m->c->p;
-    bool *needed = calloc(q->n_node + 1, 1);
+    bool *needed = arena_array(m->c->arena, bool, q->n_node + 1);
     const PlanNode *other = &p->nodes[last];
-    if (needed) needed[last - q->first_node] = true;
-    for (uint32_t i = last + 1; needed && i-- > q->first_node;) {
+    needed[last - q->first_node] = true;
+    for (uint32_t i = last + 1; i-- > q->first_node;) {
         const PlanNode *node = &p->nodes[i];
         if (!needed[i - q->first_node]) continue;
         if (node->n_out && !bsearch(&m->model[node->first_out], all, n, sizeof *all, ascending))
@@ -213,7 +214,6 @@ static const PlanNode *first_other(const ModelMeaning *m, const PlanModelProgram
         for (uint32_t k = 0; k < node->n_in; k++)
             needed[m->maker[p->node_operands[node->first_in + k]] - q->first_node] = true;
     }
-    free(needed);
     return other;
 }
 
@@ -256,10 +256,8 @@ static int tell_other(const ModelMeaning *m, const PlanModelProgram *q, const Pl
     uint32_t program = c->program[p->values[value].def];
     size_t n;
     uint64_t *all = numbers_of(m, program, &n);
-    if (!all) return EXIT_ENVIRONMENT;
     uint32_t last = m->maker[p->node_operands[setter->first_in]];
     const PlanNode *other = first_other(m, q, last, all, n);
-    free(all);
     Part part;
     uint64_t at = counterpart(m, other, program, &part);
     Buf want = {0}, got = {0};
@@ -333,18 +331,11 @@ int check_model(Check *c) {
     const Plan *p = c->p;
     uint64_t values = model_values(p) + 1;
     ModelMeaning m = {.c = c};
-    m.of = calloc(check_room(c), sizeof *m.of);
-    m.model = calloc(values, sizeof *m.model);
-    m.maker = calloc(values, sizeof *m.maker);
-    bool *stated = calloc(p->n_states + 1, sizeof *stated);
-    int status = EXIT_ENVIRONMENT;
-    if (m.of && m.model && m.maker && stated) {
-        for (uint64_t i = 0; i < p->n_instrs; i++) number_instr(&m, i);
-        status = compare_losses(&m, stated);
-    }
-    free(m.of);
-    free(m.model);
-    free(m.maker);
-    free(stated);
-    return status;
+    Arena *a = c->arena;
+    m.of = arena_alloc(a, check_room(c) * sizeof *m.of);
+    m.model = arena_alloc(a, values * sizeof *m.model);
+    m.maker = arena_alloc(a, values * sizeof *m.maker);
+    bool *stated = arena_alloc(a, (p->n_states + 1) * sizeof *stated);
+    for (uint64_t i = 0; i < p->n_instrs; i++) number_instr(&m, i);
+    return compare_losses(&m, stated);
 }

@@ -23,7 +23,6 @@
  */
 #include "check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "signature.h"
@@ -433,12 +432,11 @@ static int keep_calls(GatheredStates *s, uint32_t role, uint32_t kind) {
 }
 
 int check_kept(Check *c, uint32_t role) {
-    GatheredStates s = {
-        .c = c, .kept = calloc(c->p->n_states + 1, 1), .next = calloc(c->p->n_states + 1, 1)};
-    int status = s.kept && s.next ? 0 : EXIT_ENVIRONMENT;
+    GatheredStates s = {.c = c,
+                        .kept = arena_alloc(c->arena, c->p->n_states + 1),
+                        .next = arena_alloc(c->arena, c->p->n_states + 1)};
+    int status = 0;
     for (uint32_t kind = PLAN_STEP; !status && kind <= PLAN_EVALUATION; kind++)
         status = keep_calls(&s, role, kind);
-    free(s.kept);
-    free(s.next);
     return status;
 }

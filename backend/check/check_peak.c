@@ -58,12 +58,12 @@ static bool is_beside(const Plan *p, const PlanState *st, uint32_t stage) {
 static int check_disjoint(Check *c, uint32_t stage) {
     const Plan *p = c->p;
     const PlanRole *role = &p->roles[plan_stage_role(p, stage)];
-    uint32_t *order = calloc(p->n_states + 1, sizeof *order), n = 0;
+    uint32_t *order = arena_array(c->arena, uint32_t, p->n_states + 1), n = 0;
     uint64_t slots = role->kept_at + role->kept_bytes * role->kept_slots;
-    int status = order ? 0 : EXIT_ENVIRONMENT;
-    for (uint32_t k = 0; order && k < p->n_states; k++)
+    int status = 0;
+    for (uint32_t k = 0; k < p->n_states; k++)
         if (is_beside(p, &p->states[k], stage)) order[n++] = k;
-    if (order) qsort_r(order, n, sizeof *order, by_address, (void *)p->states);
+    qsort_r(order, n, sizeof *order, by_address, (void *)p->states);
     for (uint32_t k = 0; !status && k < n; k++) {
         const PlanState *a = k ? &p->states[order[k - 1]] : NULL, *b = &p->states[order[k]];
         uint64_t end = b->address + check_type_bytes(&b->type);
@@ -74,7 +74,6 @@ static int check_disjoint(Check *c, uint32_t stage) {
             status = check_fail(c, "6d", NO_INSTR, "state %s overlaps another state",
                                 plan_string(p, b->name));
     }
-    free(order);
     return status;
 }
 

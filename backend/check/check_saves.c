@@ -278,28 +278,20 @@ static int check_copy(Check *c) {
 int check_saves(Check *c) {
     const Plan *p = c->p;
     SavesCheck s = {.c = c};
-    s.save_of = calloc(p->n_states + 1, sizeof *s.save_of);
-    s.by_place = calloc((size_t)p->n_roles * p->n_saves + 1, sizeof *s.by_place);
-    s.first = calloc((size_t)p->n_roles + 1, sizeof *s.first);
-    s.waited = calloc(p->n_instrs + 1, sizeof *s.waited);
-    s.written = calloc(p->n_states + 1, sizeof *s.written);
-    s.carried = calloc(p->n_states + 1, sizeof *s.carried);
-    s.shared = calloc(p->n_saves + 1, sizeof *s.shared);
-    bool room =
-        s.save_of && s.by_place && s.first && s.waited && s.written && s.carried && s.shared;
-    if (room) find_carried(&s);
-    int status = room ? check_each_once(&s) : EXIT_ENVIRONMENT;
+    Arena *a = c->arena;
+    s.save_of = arena_alloc(a, (p->n_states + 1) * sizeof *s.save_of);
+    s.by_place = arena_alloc(a, ((size_t)p->n_roles * p->n_saves + 1) * sizeof *s.by_place);
+    s.first = arena_alloc(a, ((size_t)p->n_roles + 1) * sizeof *s.first);
+    s.waited = arena_alloc(a, (p->n_instrs + 1) * sizeof *s.waited);
+    s.written = arena_alloc(a, (p->n_states + 1) * sizeof *s.written);
+    s.carried = arena_alloc(a, (p->n_states + 1) * sizeof *s.carried);
+    s.shared = arena_alloc(a, (p->n_saves + 1) * sizeof *s.shared);
+    find_carried(&s);
+    int status = check_each_once(&s);
     if (!status) sort_by_place(&s);
     for (uint32_t k = 0; k < p->n_programs && !status; k++)
         status = check_program(&s, &p->programs[k]);
     for (uint32_t k = 0; k < p->n_saves && !status; k++) status = check_shares(&s, k);
     if (!status) status = check_copy(c);
-    free(s.save_of);
-    free(s.by_place);
-    free(s.first);
-    free(s.waited);
-    free(s.written);
-    free(s.carried);
-    free(s.shared);
     return status;
 }

@@ -28,18 +28,13 @@ typedef struct HolderSet {
     int levels;
 } HolderSet;
 
-static bool set_open(HolderSet *s, uint64_t n) {
-    bool good = true;
+static HolderSet set_open(Arena *a, uint64_t n) {
+    HolderSet s = {.levels = 0};
     do {
         n = n / 64 + 1;
-        s->word[s->levels] = calloc(n, sizeof *s->word[0]);
-        good &= s->word[s->levels++] != NULL;
-    } while (n > 1 && s->levels < LEVELS);
-    return good;
-}
-
-static void set_close(HolderSet *s) {
-    for (int i = 0; i < s->levels; i++) free(s->word[i]);
+        s.word[s.levels++] = arena_array(a, uint64_t, n);
+    } while (n > 1 && s.levels < LEVELS);
+    return s;
 }
 
 static bool set_has(const HolderSet *s, uint64_t k) { return s->word[0][k / 64] >> k % 64 & 1; }
@@ -89,23 +84,21 @@ static void meet_neighbours(const HolderSet *s, const Border *border, void *cont
         meet(context, border->at, (uint32_t)before, (uint32_t)after);
 }
 
-int check_sweep(const CheckRange *range, uint32_t n, void *context, CheckMeeting *meet) {
-    HolderSet s = {.levels = 0};
+void check_sweep(const CheckRange *range, uint32_t n, void *context, CheckMeeting *meet) {
+    Arena *a = arena_new();
+    HolderSet s = set_open(a, n);
     size_t borders = 0, end;
-    Border *border = calloc((size_t)n * 2 + 1, sizeof *border);
-    int status = border && set_open(&s, n) ? 0 : EXIT_ENVIRONMENT;
-    for (uint32_t k = 0; !status && k < n; k++) {
+    Border *border = arena_array(a, Border, (size_t)n * 2 + 1);
+    for (uint32_t k = 0; k < n; k++) {
         if (range[k].from == range[k].to) continue;
         border[borders++] = (Border){range[k].from, k};
         border[borders++] = (Border){range[k].to, k};
     }
-    if (!status) qsort(border, borders, sizeof *border, by_address);
-    for (size_t i = 0; !status && i < borders; i = end) {
+    qsort(border, borders, sizeof *border, by_address);
+    for (size_t i = 0; i < borders; i = end) {
         for (end = i; end < borders && border[end].at == border[i].at; end++)
             set_flip(&s, border[end].holder);
         for (size_t k = i; k < end; k++) meet_neighbours(&s, &border[k], context, meet);
     }
-    set_close(&s);
-    free(border);
-    return status;
+    arena_free(a);
 }

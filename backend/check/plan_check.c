@@ -11,7 +11,6 @@
  */
 #include "check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Clocks of one program. Rule 7 is proved first; in a run without it (plan_check_rules), an edge
@@ -83,8 +82,8 @@ static int prove_meaning(Check *c, const PlanProgram *pr, uint32_t rules) {
 static int prove_together(Check *c, uint32_t rules) {
     const Plan *p = c->p;
     uint32_t *operands = c->linked;
-    PlanProgram *whole = calloc(p->n_programs + 1, sizeof *whole);
-    int status = whole ? check_calls(c) : EXIT_ENVIRONMENT;
+    PlanProgram *whole = arena_array(c->arena, PlanProgram, p->n_programs + 1);
+    int status = check_calls(c);
     if (!status) status = check_link(c, operands);
     if (!status) {
         c->operands = operands;
@@ -93,7 +92,6 @@ static int prove_together(Check *c, uint32_t rules) {
         uint32_t n = check_whole_programs(c, whole);
         for (uint32_t k = 0; !status && k < n; k++) status = prove_meaning(c, &whole[k], rules);
     }
-    free(whole);
     return status;
 }
 
@@ -154,66 +152,38 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     memset(result, 0, sizeof *result);
     uint64_t operands = MAX(p->n_operands, p->n_node_operands) + 1, values = p->n_values + 2,
              instrs = p->n_instrs + 1;
-    c.clock = calloc(instrs, sizeof *c.clock);
+    Arena *a = c.arena = arena_new();
+    c.clock = arena_alloc(a, instrs * sizeof *c.clock);
     c.cuts = mesh_cut_axes(&c.mesh);
     find_levels(&c);
-    c.place = calloc(c.cuts ? values : 1, sizeof *c.place);
-    c.part = calloc(c.cuts ? values : 1, sizeof *c.part);
-    c.whole = calloc(c.cuts ? values : 1, sizeof *c.whole);
-    for (uint64_t v = 0; c.cuts && c.whole && v < p->n_values; v++) c.whole[v] = p->values[v].type;
-    c.scaled = calloc(instrs, sizeof *c.scaled);
-    c.refused = calloc(c.cuts ? instrs : 1, sizeof *c.refused);
-    c.position = calloc(instrs, sizeof *c.position);
-    c.program = calloc(instrs, sizeof *c.program);
-    c.root = calloc(values, sizeof *c.root);
-    c.first_use = calloc(values, sizeof *c.first_use);
-    c.last = calloc(values, sizeof *c.last);
-    c.use = calloc(operands, sizeof *c.use);
-    c.linked = calloc(c.stages ? operands : 1, sizeof *c.linked);
-    c.types = calloc(most_types(p), sizeof *c.types);
-    c.inner = calloc(instrs + 1, sizeof *c.inner);
-    if (c.inner) check_index_inner(&c);
-    uint64_t inner = c.inner ? check_room(&c) - p->n_values : 1;
-    c.inner_type = calloc(inner, sizeof *c.inner_type);
-    if (c.inner && c.inner_type && c.scaled && c.whole) check_type_inner(&c);
-    c.number = calloc(c.inner ? check_room(&c) : 1, sizeof *c.number);
-    c.without_dropout = calloc(c.inner ? check_room(&c) : 1, sizeof *c.without_dropout);
-    c.of_step = calloc(c.inner ? check_room(&c) : 1, sizeof *c.of_step);
-    c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
-    c.first_term_of_state = calloc(p->n_states + 1, sizeof *c.first_term_of_state);
-    c.written = calloc(p->n_states + 1, sizeof *c.written);
+    c.place = arena_alloc(a, (c.cuts ? values : 1) * sizeof *c.place);
+    c.part = arena_alloc(a, (c.cuts ? values : 1) * sizeof *c.part);
+    c.whole = arena_alloc(a, (c.cuts ? values : 1) * sizeof *c.whole);
+    for (uint64_t v = 0; c.cuts && v < p->n_values; v++) c.whole[v] = p->values[v].type;
+    c.scaled = arena_alloc(a, instrs * sizeof *c.scaled);
+    c.refused = arena_alloc(a, (c.cuts ? instrs : 1) * sizeof *c.refused);
+    c.position = arena_alloc(a, instrs * sizeof *c.position);
+    c.program = arena_alloc(a, instrs * sizeof *c.program);
+    c.root = arena_alloc(a, values * sizeof *c.root);
+    c.first_use = arena_alloc(a, values * sizeof *c.first_use);
+    c.last = arena_alloc(a, values * sizeof *c.last);
+    c.use = arena_alloc(a, operands * sizeof *c.use);
+    c.linked = arena_alloc(a, (c.stages ? operands : 1) * sizeof *c.linked);
+    c.types = arena_alloc(a, most_types(p) * sizeof *c.types);
+    c.inner = arena_alloc(a, (instrs + 1) * sizeof *c.inner);
+    check_index_inner(&c);
+    uint64_t inner = check_room(&c) - p->n_values;
+    c.inner_type = arena_alloc(a, inner * sizeof *c.inner_type);
+    check_type_inner(&c);
+    c.number = arena_alloc(a, check_room(&c) * sizeof *c.number);
+    c.without_dropout = arena_alloc(a, check_room(&c) * sizeof *c.without_dropout);
+    c.of_step = arena_alloc(a, check_room(&c) * sizeof *c.of_step);
+    c.terms = arena_alloc(a, (operands + CHECK_PART_IN) * sizeof *c.terms);
+    c.first_term_of_state = arena_alloc(a, (p->n_states + 1) * sizeof *c.first_term_of_state);
+    c.written = arena_alloc(a, (p->n_states + 1) * sizeof *c.written);
     check_draw_key(&c);
-    int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.place && c.part && c.whole && c.scaled && c.refused && c.position &&
-        c.program && c.root && c.first_use && c.last && c.use && c.linked && c.types && c.inner &&
-        c.inner_type && c.number && c.without_dropout && c.of_step && c.terms &&
-        c.first_term_of_state && c.written)
-        status = run_proofs(&c, rules);
-    if (status == EXIT_ENVIRONMENT)
-        check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
-                   (Llu)p->n_instrs);
-    free(c.clock);
-    free(c.place);
-    free(c.part);
-    free(c.whole);
-    free(c.scaled);
-    free(c.refused);
-    free(c.position);
-    free(c.program);
-    free(c.root);
-    free(c.first_use);
-    free(c.last);
-    free(c.use);
-    free(c.linked);
-    free(c.types);
-    free(c.inner);
-    free(c.inner_type);
-    free(c.number);
-    free(c.without_dropout);
-    free(c.of_step);
-    free(c.terms);
-    free(c.first_term_of_state);
-    free(c.written);
+    int status = run_proofs(&c, rules);
+    arena_free(a);
     return status;
 }
 

@@ -15,7 +15,6 @@
  *   10g a slot is overwritten between forward and backward of the micro-batch that it is for
  *   7c  calls wait for each other's messages for ever, if outboxes hold no more than fits
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -208,17 +207,11 @@ static int link_programs(Links *l, uint32_t *operands) {
 int check_link(Check *c, uint32_t *operands) {
     const Plan *p = c->p;
     Links l = {.c = c,
-               .same = calloc(p->n_values + 1, sizeof *l.same),
-               .sent = calloc(p->n_states + 1, sizeof *l.sent),
-               .kept = calloc(p->n_states + 1, sizeof *l.kept),
-               .sent_by = calloc(p->n_states + 1, sizeof *l.sent_by)};
-    bool room = l.same && l.sent && l.kept && l.sent_by;
-    int status = room ? link_programs(&l, operands) : EXIT_ENVIRONMENT;
-    free(l.same);
-    free(l.sent);
-    free(l.kept);
-    free(l.sent_by);
-    return status;
+               .same = arena_alloc(c->arena, (p->n_values + 1) * sizeof *l.same),
+               .sent = arena_alloc(c->arena, (p->n_states + 1) * sizeof *l.sent),
+               .kept = arena_alloc(c->arena, (p->n_states + 1) * sizeof *l.kept),
+               .sent_by = arena_alloc(c->arena, (p->n_states + 1) * sizeof *l.sent_by)};
+    return link_programs(&l, operands);
 }
 
 /* ---- calls ---- */
@@ -359,9 +352,9 @@ static bool go_on(Flow *f, uint32_t role, uint32_t kind) {
  * that comes to an end shows that every order does. */
 static int check_flow(Check *c, uint32_t kind) {
     const Plan *p = c->p;
-    Flow f = {c, calloc(p->n_roles + 1, sizeof *f.next),
-              calloc(p->n_states + 1, sizeof *f.waiting)};
-    int status = f.next && f.waiting ? 0 : EXIT_ENVIRONMENT;
+    Flow f = {c, arena_alloc(c->arena, (p->n_roles + 1) * sizeof *f.next),
+              arena_alloc(c->arena, (p->n_states + 1) * sizeof *f.waiting)};
+    int status = 0;
     for (bool any = true; !status && any;) {
         any = false;
         for (uint32_t r = 0; r < p->n_roles; r++) any |= go_on(&f, r, kind);
@@ -371,8 +364,6 @@ static int check_flow(Check *c, uint32_t kind) {
             status = check_fail(c, "7c", NO_INSTR,
                                 "role %u waits for a message for ever in its call of program %u", r,
                                 p->calls[f.next[r]].program);
-    free(f.next);
-    free(f.waiting);
     return status;
 }
 
@@ -383,12 +374,11 @@ int check_calls(Check *c) {
     if (status) return status;
     uint64_t slots = 0;
     for (uint32_t r = 0; r < p->n_roles; r++) slots += MIN(p->roles[r].kept_slots, p->n_calls) + 1;
-    for (int k = 0; k < 2; k++) s.done[k] = calloc(s.stages, sizeof *s.done[k]);
-    s.slot_of = calloc(slots, sizeof *s.slot_of);
-    s.micro_of = calloc(slots, sizeof *s.micro_of);
-    s.slots = calloc(p->n_roles + 1, sizeof *s.slots);
-    if (!s.done[0] || !s.done[1] || !s.slot_of || !s.micro_of || !s.slots)
-        status = EXIT_ENVIRONMENT;
+    Arena *a = c->arena;
+    for (int k = 0; k < 2; k++) s.done[k] = arena_alloc(a, s.stages * sizeof *s.done[k]);
+    s.slot_of = arena_alloc(a, slots * sizeof *s.slot_of);
+    s.micro_of = arena_alloc(a, slots * sizeof *s.micro_of);
+    s.slots = arena_alloc(a, (p->n_roles + 1) * sizeof *s.slots);
     for (uint32_t r = 0; !status && r < p->n_roles; r++) {
         if (p->roles[r].kept_slots > p->n_calls)
             status = check_fail(c, "10g", NO_INSTR, "role %u has more slots than calls", r);
@@ -397,9 +387,5 @@ int check_calls(Check *c) {
     for (uint32_t r = 0; !status && r < p->n_roles; r++) status = follow_role(&s, r);
     for (uint32_t kind = PLAN_STEP; !status && kind <= PLAN_EVALUATION; kind++)
         status = check_flow(c, kind);
-    for (int k = 0; k < 2; k++) free(s.done[k]);
-    free(s.slot_of);
-    free(s.micro_of);
-    free(s.slots);
     return status;
 }
