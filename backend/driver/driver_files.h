@@ -23,12 +23,4 @@ int driver_check_target(Driver *d, const char *output);
 void driver_say_written(Driver *d, const CkContents *c, const char *folder);
 int driver_check_checkpoint(Driver *d, const char *path);
 
-/* convert_out.c: writes the checkpoint's weights in the given form. named: the contents with the
- * names under which to save them. */
-int convert_out(Checkpoint *from, const CkContents *named, const SaveForm *form, char *error);
-/* convert_in.c: makes a checkpoint of the plan in `folder` from weights; *out describes it. If they
- * do not match the plan's model, `report` says why and `error` stays empty. */
-int convert_in(const Plan *plan, const TensorSet *set, const char *folder, CkContents *out,
-               Arena *a, Buf *report, char *error);
-
 #endif

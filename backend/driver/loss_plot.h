@@ -19,12 +19,6 @@ typedef struct Curve {
 
 enum { MOST_CURVES = 8, MOST_POINTS = 1500 };
 
-/* loss_plot_read.c: false after a reported error (E0511). An incomplete last line, which a run may
- * be writing, is ignored. */
-bool curve_read(DiagSet *ds, Curve *c, const char *name, const char *text, size_t size);
-/* Reduces loss and rate to at most MOST_POINTS points, means of `each` steps. */
-void curve_thin(Curve *c);
-
 /* loss_plot_svg.c: the whole file. rate: adds a panel with the learning rate. */
 void curve_svg(const Curve *c, uint32_t n, bool rate, Buf *out);
 

@@ -2,8 +2,6 @@
  * and tensors of such files that hold parts of parameters. Each parameter has a name in every
  * table, or its parts there are together as large as the parameter.
  */
-#include <stdlib.h>
-
 #include "plan_reader.h"
 
 /* Numbers of axes past the rank are zero. */
@@ -58,8 +56,7 @@ static bool take_parts(const Plan *p, uint32_t table, int64_t *left) {
 /* The parts of a parameter are as many elements as it has. */
 static int count_parts(Reading *r, uint32_t table) {
     const Plan *p = r->p;
-    int64_t *left = calloc(p->n_params + 1, sizeof *left);
-    if (!left) return EXIT_ENVIRONMENT;
+    int64_t *left = arena_array(r->scratch, int64_t, p->n_params);
     uint64_t rows = p->n_params + p->n_aliases;
     for (uint64_t i = 0; i < p->n_params; i++) {
         uint32_t flags = table ? p->other_names[(table - 1) * rows + i].flags : p->params[i].flags;
@@ -67,7 +64,6 @@ static int count_parts(Reading *r, uint32_t table) {
     }
     bool good = take_parts(p, table, left);
     for (uint64_t i = 0; i < p->n_params; i++) good &= !left[i];
-    free(left);
     FAIL_IF(!good, "names table %u: the parts of a parameter do not add up to it", table);
     return 0;
 }

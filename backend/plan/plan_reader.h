@@ -16,6 +16,7 @@ typedef struct Reading {
     Plan *p;
     char *message;
     size_t message_size;
+    Arena *scratch; /* until the plan is read */
 } Reading;
 
 /* What files of the reader ask of a table's numbers. */
@@ -37,7 +38,7 @@ static inline bool bad_gather(uint32_t dtype) {
     return dtype != DT_NONE && !dtype_is_sent((int)dtype);
 }
 
-/* plan_text.c: writes the message; the result is EXIT_CORRUPT. */
+/* plan_read.c: writes the message; the result is EXIT_CORRUPT. */
 int plan_fail(Reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* plan_tables.c: all tables but the programs' contents. 0 or EXIT_CORRUPT. */
 int plan_read_tables(Reading *r);

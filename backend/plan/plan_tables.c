@@ -4,7 +4,6 @@
  * each group in its unit, states have the shape that their role promises, every instruction belongs
  * to one program and every rank to one role.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan_reader.h"
@@ -197,15 +196,13 @@ static int read_group(Reading *r, uint64_t i, uint64_t *seen, uint64_t *last) {
 
 static int read_groups(Reading *r) {
     const Plan *p = r->p;
-    uint64_t *seen = calloc(p->n_params + 1, 2 * sizeof *seen), *last = seen + p->n_params + 1;
-    if (!seen) fail_environment("no memory to read a plan");
-    int status = 0;
-    for (uint64_t i = 0; i < p->n_groups && !status; i++) status = read_group(r, i, seen, last);
-    for (uint64_t i = 0; i < p->n_params && !status; i++)
-        if (!seen[i])
-            status = plan_fail(r, "parameter %s is in no group", plan_string(p, p->params[i].name));
-    free(seen);
-    return status;
+    uint64_t *seen = arena_array(r->scratch, uint64_t, p->n_params);
+    uint64_t *last = arena_array(r->scratch, uint64_t, p->n_params);
+    for (uint64_t i = 0; i < p->n_groups; i++)
+        if (read_group(r, i, seen, last)) return EXIT_CORRUPT;
+    for (uint64_t i = 0; i < p->n_params; i++)
+        FAIL_IF(!seen[i], "parameter %s is in no group", plan_string(p, p->params[i].name));
+    return 0;
 }
 
 static bool has_shape(const Type *t, uint32_t dtype, int64_t elements) {
@@ -314,20 +311,19 @@ static int read_saves(Reading *r) {
  * parameters relies on it. */
 static int read_shards(Reading *r) {
     const Plan *p = r->p;
-    uint8_t *seen = calloc(p->n_groups + 1, 2), *copied = seen + p->n_groups + 1;
-    if (!seen) fail_environment("no memory to read a plan");
-    int status = 0;
-    for (uint64_t i = 0; i < p->n_states && !status; i++) {
+    bool *seen = arena_array(r->scratch, bool, p->n_groups);
+    bool *copied = arena_array(r->scratch, bool, p->n_groups);
+    for (uint64_t i = 0; i < p->n_states; i++) {
         const PlanState *s = &p->states[i];
-        bool shard = s->role == STATE_PARAM, copy = s->role == STATE_COPY;
-        if ((shard && seen[s->group]++) || (copy && copied[s->group]++))
-            status = plan_fail(r, "state %s is a second %s of group %d", plan_string(p, s->name),
-                               shard ? "shard" : "copy", s->group);
+        bool shard = s->role == STATE_PARAM;
+        bool *found = shard ? seen : s->role == STATE_COPY ? copied : NULL;
+        FAIL_IF(found && found[s->group], "state %s is a second %s of group %d",
+                plan_string(p, s->name), shard ? "shard" : "copy", s->group);
+        if (found) found[s->group] = true;
     }
-    for (uint64_t i = 0; i < p->n_groups && !status; i++)
-        if (!seen[i]) status = plan_fail(r, "group %llu has no shard among the states", (Llu)i);
-    free(seen);
-    return status;
+    for (uint64_t i = 0; i < p->n_groups; i++)
+        FAIL_IF(!seen[i], "group %llu has no shard among the states", (Llu)i);
+    return 0;
 }
 
 /* Fields of a step come after all others, and each has the rows of one of these. */

@@ -17,8 +17,7 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out); /* false after an error
 
 /* instance.c: the tree of modules. NULL after reported errors. */
 Instance *instance_tree(Elaboration *e, const Node *root_class);
-
-/* tables.c: rows of the graph for modules and parameters. */
+/* Its rows of the graph, for modules and parameters. */
 void register_tables(Elaboration *e);
 
 #endif

@@ -38,7 +38,7 @@ bool hf_entry_nullable(const Model *m, const Node *e);
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);
 
-/* check_denoising_ids.c: whether the model can take the ids that data.train and data.val write
+/* batch.c: whether the model can take the ids that data.train and data.val write
  * themselves; after the programs are built. */
 bool check_denoising_ids(Elaboration *e);
 

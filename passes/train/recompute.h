@@ -16,7 +16,6 @@ typedef struct RecomputeChoice {
     bool any_region, any_op; /* something is chosen in this way */
 } RecomputeChoice;
 
-/* recompute_choice.c */
 /* false: the policy names a class or a path that the model lacks; it was reported. */
 bool choice_read(const Graph *g, RecomputeChoice *c);
 /* The module whose ops run again together with this one, or NO_INDEX; *whole: all of them do, but
