@@ -11,12 +11,6 @@
 #include "diag.h"
 #include "hf_config.h"
 
-typedef struct Family {
-    const char *name, *text; /* `model_type`; the model file */
-} Family;
-extern const Family family_table[];
-extern const int n_families;
-
 /* The model file for this config.json; NULL after reported errors. tokens: the files of tokens that
  * it reads; NULL: synthetic ones. *name: of its family. */
 const char *family_import(DiagSet *ds, const HfConfig *c, const char *tokens, const char **name);

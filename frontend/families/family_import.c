@@ -15,10 +15,14 @@
 
 /* ---- the model files of models/hf as texts in this program ---- */
 
-const Family family_table[] = {
+typedef struct Family {
+    const char *name, *text; /* `model_type`; the model file */
+} Family;
+
+static const Family family_table[] = {
 #include "families.inc"
 };
-const int n_families = ARRAY_LEN(family_table);
+static const int n_families = ARRAY_LEN(family_table);
 
 typedef struct Filling {
     DiagSet *ds;

@@ -50,7 +50,8 @@ Spans memory_spans(const Graph *g, const Program *p, uint32_t n_values, Arena *s
 uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
 
 /* memory_blocks.c */
-/* Builds the blocks, all in `scratch`. */
+/* Builds the blocks, and the times at which states that are lent need their memory, all in
+ * `scratch`. */
 MemoryBlocks memory_blocks(Graph *g, const Program *p, Arena *scratch);
 /* The row of the set of value v, and its offset from the set's lowest byte. */
 uint32_t memory_find(const MemoryBlocks *b, ValueId v, int64_t *offset);
@@ -61,11 +62,8 @@ bool memory_copies(Graph *g, uint32_t program);
  */
 OpId memory_copy(Graph *g, OpId user, ValueId v);
 
-/* memory_lent.c */
 /* By state: whether some program of the role has its memory for other values for a while. */
 bool *memory_lent(const Graph *g, uint32_t role, Arena *a);
-/* memory_blocks, and the times at which states that are lent need their memory. */
-MemoryBlocks memory_all_blocks(Graph *g, const Program *p, Arena *scratch);
 
 /* memory_span.c: what stands between an op and another place in its program's list. */
 typedef struct MemoryOrder {

@@ -45,7 +45,7 @@ static uint32_t row_of(const Defer *d, ValueId v) { return d->g->values.at[v].ro
 
 /* The program as it is now. */
 static void survey_program(Defer *d, Arena *a) {
-    d->b = memory_all_blocks(d->g, d->p, a);
+    d->b = memory_blocks(d->g, d->p, a);
     const BlockList *device = &d->b.at[0];
     d->bound = memory_bound(a, device->at, device->n, d->p->ops.n, &d->worst);
     d->o = memory_order(d->g, d->p, d->b.n, a);

@@ -177,7 +177,7 @@ MemoryBlocks memory_hide(Graph *g, uint32_t program, MemoryBlocks before, Arena 
     for (uint32_t i = 0; i < n; i++) old[i] = h.p->ops.at[i];
     while (h.n_stay < h.all.n) {
         reorder(&h, old);
-        MemoryBlocks b = memory_all_blocks(g, h.p, a);
+        MemoryBlocks b = memory_blocks(g, h.p, a);
         bool fits = find_live(&h, &b, a) <= height;
         if (fits && memory_place_within(a, b.at[0].at, b.at[0].n, n, height)) return b;
         take_back(&h, height, MAX(2 * h.n_stay, 1));

@@ -82,7 +82,9 @@ bool choice_read(const Graph *g, RecomputeChoice *c) {
     return !failed;
 }
 
-int32_t choice_region(RecomputeChoice *c, const Op *op, bool *whole) {
+/* The module whose ops run again together with this one, or NO_INDEX; *whole: all of them do, but
+ * for those that are kept. */
+static int32_t choice_region(RecomputeChoice *c, const Op *op, bool *whole) {
     int32_t module = module_of_path(&c->paths, op->path);
     *whole = module != NO_INDEX && c->region[module] != NO_INDEX;
     if (*whole) return c->region[module];

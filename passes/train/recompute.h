@@ -18,9 +18,6 @@ typedef struct RecomputeChoice {
 
 /* false: the policy names a class or a path that the model lacks; it was reported. */
 bool choice_read(const Graph *g, RecomputeChoice *c);
-/* The module whose ops run again together with this one, or NO_INDEX; *whole: all of them do, but
- * for those that are kept. */
-int32_t choice_region(RecomputeChoice *c, const Op *op, bool *whole);
 bool choice_has(RecomputeChoice *c, const Op *op);
 
 #endif
