@@ -168,7 +168,7 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
         if (!strcmp(argv[i], "--error-format=json")) d.diags.format = DIAG_JSON;
     d.command = find_command(&d, argv[1]);
     if (!d.command) return EXIT_USER;
-    bool topic = d.command->run == driver_help && argc == 3; /* options are topics: help -s */
+    bool topic = d.command->id == COMMAND_HELP && argc == 3; /* options are topics: help -s */
     if (topic && strcmp(argv[2], "--help") != 0 && !strchr(argv[2], '='))
         vec_push(d.arena, &d.options.files, argv[2]);
     else if (!driver_options(&d, argc - 2, argv + 2))
@@ -179,7 +179,15 @@ static __attribute__((noinline)) int drive(int argc, char **argv) {
     }
     if (!count_files(&d)) return EXIT_USER;
     d.diags.quiet = d.options.given & OPTION_QUIET;
-    return d.command->run(&d);
+    static CommandRun *const run[] = {
+        [COMMAND_COMPILE] = driver_compile, [COMMAND_DUMP] = driver_dump,
+        [COMMAND_FIT] = driver_fit,         [COMMAND_MACHINE] = driver_machine,
+        [COMMAND_IMPORT] = driver_import,   [COMMAND_OPT] = driver_opt,
+        [COMMAND_CHECK] = driver_check,     [COMMAND_RESHARD] = driver_reshard,
+        [COMMAND_CONVERT] = driver_convert, [COMMAND_EXPLAIN] = driver_explain,
+        [COMMAND_HELP] = driver_help,       [COMMAND_COMPLETION] = driver_completion,
+        [COMMAND_PLOT] = driver_plot};
+    return run[d.command->id](&d);
 }
 
 int main(int argc, char **argv) { return stack_suffices() ? drive(argc, argv) : EXIT_ENVIRONMENT; }

@@ -97,10 +97,23 @@ typedef enum CommandWords {
     WORDS_CODES,
     WORDS_CHOICES /* one of `choices`, in lower case */
 } CommandWords;
-/* Runs a command; returns the exit code. */
-typedef int CommandRun(Driver *d);
+typedef enum CommandId {
+    COMMAND_COMPILE,
+    COMMAND_DUMP,
+    COMMAND_FIT,
+    COMMAND_MACHINE,
+    COMMAND_IMPORT,
+    COMMAND_OPT,
+    COMMAND_CHECK,
+    COMMAND_RESHARD,
+    COMMAND_CONVERT,
+    COMMAND_EXPLAIN,
+    COMMAND_HELP,
+    COMMAND_COMPLETION,
+    COMMAND_PLOT
+} CommandId;
 typedef struct CommandInfo {
-    CommandRun *run;
+    CommandId id;
     const char *name, *usage, *doc, *more, *example;
     uint64_t options;
     int min_files, max_files;
@@ -141,6 +154,8 @@ void driver_emit(Driver *d, const Frontend *f, Buf *out);
 /* driver_hf.c */
 /* The model file for a folder or its config.json; NULL after reported errors. */
 const char *driver_hf_text(Driver *d, const char *path, const char **family);
+/* Whether the folder has safetensors; a file of weights in another format, the first by name. */
+bool driver_hf_weights(Driver *d, const char *folder, const char **other);
 /* driver_dump.c */
 /* The end of --help for a command with a model file: its config names and their meanings. */
 int driver_names_help(Driver *d);
@@ -160,6 +175,8 @@ extern const int n_run_options;
 /* Fills the book with all its chapters. */
 void driver_book(HelpBook *b);
 
+/* Each runs its command; returns the exit code. */
+typedef int CommandRun(Driver *d);
 CommandRun driver_check, driver_compile, driver_completion, driver_convert, driver_dump,
     driver_explain, driver_fit, driver_help, driver_import, driver_machine, driver_opt, driver_plot,
     driver_reshard;

@@ -38,7 +38,7 @@ static inline bool bad_gather(uint32_t dtype) {
     return dtype != DT_NONE && !dtype_is_sent((int)dtype);
 }
 
-/* plan_read.c: writes the message; the result is EXIT_CORRUPT. */
+/* plan_text.c: writes the message; the result is EXIT_CORRUPT. */
 int plan_fail(Reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* plan_tables.c: all tables but the programs' contents. 0 or EXIT_CORRUPT. */
 int plan_read_tables(Reading *r);

@@ -71,6 +71,9 @@ void fit_model(Fit *fit, Frontend *f);
 void fit_plan(Fit *fit, const Plan *plan);
 /* Whether anything fits on FILE's ranks with FILE's length. */
 bool fit_found(const Fit *fit);
+
+/* fit_trial.c */
+bool fit_holds(const Fit *fit, uint64_t peak); /* on the device */
 /* Compiles with more options. plan: NULL, or where the plan's bytes go if it compiles. */
 FitTrial fit_try(Fit *fit, const FitOptions *options, Buf *plan);
 /* The same with one -s more. */

@@ -13,7 +13,7 @@
 /* settings.c: values of all keys of all sections, checked against the vocabulary. */
 void settings_evaluate(Model *m);
 
-/* settings.c: settings into the graph's policy and the plan's settings, with the rules between
+/* policy.c: settings into the graph's policy and the plan's settings, with the rules between
  * keys.
  */
 void policy_resolve(Model *m, Policy *p, RunSettings *s);

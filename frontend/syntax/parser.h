@@ -37,7 +37,7 @@ typedef struct Parser {
     Node *root;
 } Parser;
 
-/* parse.c */
+/* syntax.c */
 Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void parser_emit(Parser *p, Diag *d);

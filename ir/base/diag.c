@@ -1,4 +1,4 @@
-/* The set of source files, the making of diagnostics, their codes, and the JSON form.
+/* The set of source files, the making of diagnostics, and the JSON form.
  *
  * JSON: one object a line. Without a place file is null and the numbers are 0. end_col is one past
  * the last byte, as in Span. */
@@ -8,15 +8,6 @@
 
 #include "diag.h"
 #include "json_text.h"
-
-const DiagInfo diag_info[DIAG_COUNT] = {
-#define DIAG(code, id, severity, exit, title, text)                                                \
-    [id] = {#code, DIAG_##severity, EXIT_##exit, NULL, title, text},
-#define WARN(code, id, severity, name, title, text)                                                \
-    [id] = {#code, DIAG_##severity, EXIT_DONE, name, title, text},
-#include "diag_codes.def"
-#undef DIAG
-};
 
 const DiagInfo *diag_find(const char *code) {
     for (int i = 0; i < DIAG_COUNT; i++)

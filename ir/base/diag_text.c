@@ -1,4 +1,4 @@
-/* The text form of a diagnostic.
+/* The codes of diagnostics, and the text form of one.
  *
  *   error[E0204]: message            multi-line spans:
  *    --> file:line:col
@@ -18,6 +18,15 @@
 #include <string.h>
 
 #include "diag.h"
+
+const DiagInfo diag_info[DIAG_COUNT] = {
+#define DIAG(code, id, severity, exit, title, text)                                                \
+    [id] = {#code, DIAG_##severity, EXIT_##exit, NULL, title, text},
+#define WARN(code, id, severity, name, title, text)                                                \
+    [id] = {#code, DIAG_##severity, EXIT_DONE, name, title, text},
+#include "diag_codes.def"
+#undef DIAG
+};
 
 enum {
     TAB_WIDTH = 4,

@@ -66,7 +66,7 @@ bool cut_linear_names(const CutOp *op, const CutColumn *column, uint32_t k, uint
 /* Whether the op divides by operand i. */
 bool cut_divides_by(const CutOp *op, const CutColumn *column, uint32_t i);
 
-/* cut.c: a new cut whose values are all whole; NULL if the size is less than 2 or there are
+/* cut_rules.c: a new cut whose values are all whole; NULL if the size is less than 2 or there are
  * too many cuts. */
 Cut *cut_add(CutSearch *s, int64_t size);
 void cut_put(Cut *cut, uint32_t value, int dim, int64_t outer);

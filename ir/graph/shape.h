@@ -26,7 +26,7 @@ typedef const char *ShapeRule(Infer *s);
         if (problem_) return problem_;                                                             \
     } while (0)
 
-/* shape.c */
+/* shape_arrays.c */
 const char *infer_text(Infer *s, const Type *t);
 Type infer_vector(int dtype, int64_t n); /* dtype[n] */
 /* The checks that rules share. Like a rule, each returns NULL or a message. */

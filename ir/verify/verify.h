@@ -36,7 +36,7 @@ typedef struct Verify {
     Type *in, *out; /* of the op that is being checked */
 } Verify;
 
-/* verify.c */
+/* verify_tables.c */
 /* Adds a number to the set. false: it was there already. */
 bool number_is_new(Arena *a, NumberSet *set, uint64_t number);
 /* Reports op (NULL: the graph) breaking the rule, the first few times. */

@@ -67,13 +67,11 @@ typedef struct CommEmitter {
     VEC(Partial) partial; /* sums that nothing has read yet */
 } CommEmitter;
 
-/* comm_emit.c */
+/* comm_reduce.c */
 /* The same op on new operands; its result types stay (precision chose them). */
 void comm_clone(CommEmitter *e, const Op *old, const ValueId *in);
 /* Copies a value from host memory to the device. */
 ValueId comm_fetch(CommEmitter *e, ValueId v);
-
-/* comm_reduce.c */
 /* Does this program leave the group's reduced gradient in host memory for the update? */
 bool comm_leaves(const CommEmitter *e, uint32_t group);
 /* Packs and reduces what the segment completes, and does what waits for earlier reductions. */

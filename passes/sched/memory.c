@@ -8,9 +8,9 @@
  *
  * There are two arenas, of the device and, for what is offloaded, of the host (HOST_BASE). States
  * lie at the start of theirs, those of all roles first, then slots of kept activations and states
- * that are lent (memory_lent.c), the same for all programs of a role. After them each program has
- * its own arrangement of the same bytes: values that share memory form blocks (memory_blocks.c),
- * blocks get places (memory_place.c). Addresses are multiples of MEMORY_ALIGN except inside a
+ * that are lent, the same for all programs of a role. After them each program has its own
+ * arrangement of the same bytes: values that share memory form blocks (memory_blocks.c), blocks get
+ * places (memory_place.c). Addresses are multiples of MEMORY_ALIGN except inside a
  * block. All sizes follow from types, so addresses hold on every device; scratch memory of kernels,
  * which does depend on the device, comes last.
  *

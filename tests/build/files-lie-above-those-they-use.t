@@ -2,4 +2,4 @@
 # No two files of a room use each other, but for those that go over the language's own recursion.
 # NEEDS: tool:nm sanitizer:none
 ==== out
-frontend: call evaluate experts index method
+frontend: call evaluate index method
