@@ -24,7 +24,7 @@
  * manifest has a hash of its own.
  *
  * Functions that can fail return 0 or an exit code of util.h after writing one line to `error`
- * (CK_ERROR_BYTES).
+ * (ERROR_BYTES).
  *
  * Includes only the small headers of ir/, plan.h and tensors.h, since both fsdpc and fsdp-run use
  * it.
@@ -41,7 +41,7 @@
 #include "type.h"
 #include "util.h"
 
-enum { CK_ERROR_BYTES = 512, CK_VERSION = 8, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
+enum { CK_VERSION = 8, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
 /* Size of a stream's block: less than a buffer holds, since extents need room for alignment in
  * it. */
 enum { CK_STREAM_BLOCK = 7 << 20 };

@@ -104,11 +104,11 @@ typedef struct Pairs {
 } Pairs;
 
 static void tell_difference(Pairs *p, const char *name, const char *then, const char *now) {
-    if (p->faults++ >= TOLD || p->said >= CK_ERROR_BYTES) return;
-    int n = snprintf(p->error + p->said, CK_ERROR_BYTES - p->said, "\n  %.60s: %s%.40s%s, %.40s%s",
-                     name, *then ? "" : "not in the checkpoint", then,
-                     *then ? " in the checkpoint" : "", *now ? now : "not in the plan",
-                     *now ? " in the plan" : "");
+    if (p->faults++ >= TOLD || p->said >= ERROR_BYTES) return;
+    int n =
+        snprintf(p->error + p->said, ERROR_BYTES - p->said, "\n  %.60s: %s%.40s%s, %.40s%s", name,
+                 *then ? "" : "not in the checkpoint", then, *then ? " in the checkpoint" : "",
+                 *now ? now : "not in the plan", *now ? " in the plan" : "");
     p->said += n > 0 ? (size_t)n : 0;
 }
 
@@ -125,11 +125,10 @@ static void pair_tensors(void *user, const CkTensor *old, const CkTensor *new) {
  * list. */
 static int find_pairs(const CkContents *old, const CkContents *new, uint32_t *row, char *error) {
     Pairs p = {.old = old, .new = new, .row = row, .error = error};
-    p.said =
-        (size_t)snprintf(error, CK_ERROR_BYTES, "the plan is for a different model or optimizer");
+    p.said = (size_t)snprintf(error, ERROR_BYTES, "the plan is for a different model or optimizer");
     ck_each_pair(old, new, pair_tensors, &p);
-    if (p.faults > TOLD && p.said < CK_ERROR_BYTES)
-        snprintf(error + p.said, CK_ERROR_BYTES - p.said, "\n  and %u more", p.faults - TOLD);
+    if (p.faults > TOLD && p.said < ERROR_BYTES)
+        snprintf(error + p.said, ERROR_BYTES - p.said, "\n  and %u more", p.faults - TOLD);
     return p.faults ? EXIT_CORRUPT : 0;
 }
 
@@ -163,7 +162,7 @@ int ck_write_copy(Checkpoint *from, CkContents *to, const char *folder, const vo
     uint32_t *row = calloc(to->n_tensor + 1, sizeof *row);
     Copying c = {.from = from, .to = to, .row = row, .stop = stop};
     int code = row ? find_pairs(checkpoint_contents(from), to, row, error) : EXIT_ENVIRONMENT;
-    if (!row) snprintf(error, CK_ERROR_BYTES, "no memory for %.200s", folder);
+    if (!row) snprintf(error, ERROR_BYTES, "no memory for %.200s", folder);
     if (!code) code = ck_write_new(to, folder, fetch_elements, &c, error);
     free(row);
     return code;
@@ -176,22 +175,19 @@ int ck_check_room(const CkContents *c, const char *folder, uint64_t times, char 
     struct rlimit size;
     uint64_t largest = ck_largest_file(c);
     if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
-        largest > size.rlim_cur) {
-        snprintf(error, CK_ERROR_BYTES,
-                 "cannot write to %.300s: a file of the checkpoint needs %" PRIu64
-                 " bytes, and the limit on a file's size (ulimit -f) is %" PRIu64,
-                 folder, largest, (uint64_t)size.rlim_cur);
-        return EXIT_ENVIRONMENT;
-    }
+        largest > size.rlim_cur)
+        return fail_with(error, EXIT_ENVIRONMENT,
+                         "cannot write to %.300s: a file of the checkpoint needs %" PRIu64
+                         " bytes, and the limit on a file's size (ulimit -f) is %" PRIu64,
+                         folder, largest, (uint64_t)size.rlim_cur);
     if (statvfs(folder, &disk)) return 0; /* not known */
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, each = ck_total_bytes(c);
     if (each <= room / times) return 0;
-    snprintf(error, CK_ERROR_BYTES,
-             "cannot write to %.300s: %" PRIu64 " checkpoint%s of %" PRIu64
-             " bytes must fit, but only %" PRIu64 " bytes are free on its disk%s",
-             folder, times, times == 1 ? "" : "s", each, room,
-             times == 1 ? "" : "\nhelp: use a smaller --keep, or another disk");
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT,
+                     "cannot write to %.300s: %" PRIu64 " checkpoint%s of %" PRIu64
+                     " bytes must fit, but only %" PRIu64 " bytes are free on its disk%s",
+                     folder, times, times == 1 ? "" : "s", each, room,
+                     times == 1 ? "" : "\nhelp: use a smaller --keep, or another disk");
 }
 
 static int check_new(const CkContents *c, const char *folder, char *error) {
@@ -201,9 +197,9 @@ static int check_new(const CkContents *c, const char *folder, char *error) {
     for (uint32_t i = 0; i < n; i++) there |= step[i] == c->step;
     free(step);
     if (!there) return ck_check_room(c, folder, 1, error);
-    snprintf(error, CK_ERROR_BYTES,
-             "%.300s already has step %" PRId64 "\nhelp: name another folder", folder, c->step);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER,
+                     "%.300s already has step %" PRId64 "\nhelp: name another folder", folder,
+                     c->step);
 }
 
 int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user, char *error) {

@@ -21,8 +21,7 @@
 #define GONE ".gone-"
 
 static int file_error(const char *what, const char *path, char *error) {
-    snprintf(error, CK_ERROR_BYTES, "cannot %s %.300s: %s", what, path, strerror(errno));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot %s %.300s: %s", what, path, strerror(errno));
 }
 
 static bool has_file(const char *folder, const char *name) {
@@ -112,14 +111,14 @@ int ck_resolve_step(const char *path, char out[CK_PATH], char *error) {
     } else if (access(path, F_OK)) {
         file_error("read", path, error);
     } else {
-        snprintf(error, CK_ERROR_BYTES, "%.300s contains no checkpoint", path);
+        snprintf(error, ERROR_BYTES, "%.300s contains no checkpoint", path);
     }
     free(list);
     return list ? 0 : EXIT_ENVIRONMENT;
 }
 
 int64_t ck_good_before(const char *step_folder) {
-    char folder[CK_PATH], path[CK_PATH + 40], name[32], error[CK_ERROR_BYTES];
+    char folder[CK_PATH], path[CK_PATH + 40], name[32], error[ERROR_BYTES];
     size_t n;
     const char *last = last_part(step_folder, &n);
     int64_t before, good = -1;
@@ -149,9 +148,9 @@ void ck_advise_other_step(const char *step_folder, char *error) {
     const char *last = last_part(step_folder, &n);
     ck_step_name(name, step);
     if (step < 0)
-        snprintf(error + said, CK_ERROR_BYTES - said, "\nhelp: no earlier checkpoint is intact");
+        snprintf(error + said, ERROR_BYTES - said, "\nhelp: no earlier checkpoint is intact");
     else
-        snprintf(error + said, CK_ERROR_BYTES - said,
+        snprintf(error + said, ERROR_BYTES - said,
                  "\nhelp: the newest intact checkpoint before it is %.*s%s",
                  (int)MIN(last - step_folder, 100), step_folder, name);
 }
@@ -195,7 +194,7 @@ static bool is_step_with(const char *name, const char *end) {
 /* Removes all of them after syncing their names: a loss of power must not restore the name of an
  * incomplete checkpoint. */
 static void remove_all(const char *folder, const char *end) {
-    char path[CK_PATH + 300], error[CK_ERROR_BYTES];
+    char path[CK_PATH + 300], error[ERROR_BYTES];
     DIR *d = opendir(folder);
     bool synced = false;
     for (struct dirent *e; d && (e = readdir(d));) {

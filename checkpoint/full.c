@@ -80,8 +80,8 @@ static int refuse_name(const CkContents *c, char *error) {
     bool twice;
     const char *bad = tensor_bad_name(&c->entry->name, sizeof *c->entry, c->n_entry, &twice);
     if (!bad) return 0;
-    snprintf(error, CK_ERROR_BYTES, "%.200s cannot be the name of a tensor in a checkpoint", bad);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER, "%.200s cannot be the name of a tensor in a checkpoint",
+                     bad);
 }
 
 char *ck_full_file_header(const CkContents *c, uint32_t file, Arena *a, uint64_t *bytes) {
@@ -99,13 +99,12 @@ int ck_full_files(CkContents *c, Arena *a, char *error) {
     c->n_full_file = 0;
     add_files(c, MODEL, 0, weights);
     add_files(c, "optimizer", weights, c->n_entry);
-    if (c->n_full_file > CK_MOST_FULL_FILES) {
-        snprintf(error, CK_ERROR_BYTES,
-                 "a checkpoint of form full would be %u files of at most %llu bytes, and %d may be "
-                 "open at once\nhelp: use a larger --max-file",
-                 c->n_full_file, (unsigned long long)c->most_file, CK_MOST_FULL_FILES);
-        return EXIT_USER;
-    }
+    if (c->n_full_file > CK_MOST_FULL_FILES)
+        return fail_with(
+            error, EXIT_USER,
+            "a checkpoint of form full would be %u files of at most %llu bytes, and %d may be "
+            "open at once\nhelp: use a larger --max-file",
+            c->n_full_file, (unsigned long long)c->most_file, CK_MOST_FULL_FILES);
     for (uint32_t i = 0; i < c->n_tensor; i++)
         c->tensor[i].full_file = c->entry[c->tensor[i].placed->entry].piece;
     for (uint32_t k = 0; k < c->n_full_file; k++) {

@@ -33,8 +33,8 @@ int ck_make_full_files(const CkContents *c, const char *folder, char *error) {
         snprintf(path, sizeof path, "%s/%s", folder, c->full_file[k].name);
         int number = make_file(path, c->full_file[k].size);
         if (!number) continue;
-        snprintf(error, CK_ERROR_BYTES, "cannot write %.300s: %s", path, strerror(number));
-        return EXIT_ENVIRONMENT;
+        return fail_with(error, EXIT_ENVIRONMENT, "cannot write %.300s: %s", path,
+                         strerror(number));
     }
     return 0;
 }

@@ -296,11 +296,11 @@ static int check_runs(const CkContents *c, char *error) {
         for (int k = 0; k < t->cut.dim; k++) above *= t->dim[k];
         bool many = count_runs(t) > CK_MOST_RUNS;
         if (count_runs(t) == 1 || (above == 1 && !many)) continue;
-        snprintf(error, CK_ERROR_BYTES,
-                 "%.200s: ranks share out %lld runs of its axis %d, which files of form sharded "
-                 "cannot hold\nhelp: compile with -s checkpoint.form=full",
-                 t->name, (long long)count_runs(t), (int)t->cut.dim);
-        return EXIT_USER;
+        return fail_with(
+            error, EXIT_USER,
+            "%.200s: ranks share out %lld runs of its axis %d, which files of form sharded "
+            "cannot hold\nhelp: compile with -s checkpoint.form=full",
+            t->name, (long long)count_runs(t), (int)t->cut.dim);
     }
     return 0;
 }
@@ -312,11 +312,9 @@ int ck_files(CkContents *c, Arena *a, char *error) {
 int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error) {
     bool twice;
     const char *bad = tensor_bad_name(&c->tensor->name, sizeof *c->tensor, c->n_tensor, &twice);
-    if (bad) {
-        snprintf(error, CK_ERROR_BYTES, "%.200s cannot be the name of a tensor in a checkpoint",
-                 bad);
-        return EXIT_USER;
-    }
+    if (bad)
+        return fail_with(error, EXIT_USER, "%.200s cannot be the name of a tensor in a checkpoint",
+                         bad);
     int code = check_runs(c, error);
     if (code) return code;
     int32_t ranks = (int32_t)mesh_ranks(&c->mesh);

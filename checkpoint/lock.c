@@ -23,8 +23,7 @@
 #define WHO "process " /* the first word of the file */
 
 static int file_error(const char *what, const char *path, const char *why, char *error) {
-    snprintf(error, CK_ERROR_BYTES, "cannot %s %.300s: %s", what, path, why);
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot %s %.300s: %s", what, path, why);
 }
 
 static void path_of(const CkLock *l, char path[CK_PATH]) {
@@ -39,11 +38,11 @@ static int locked_by_other(const CkLock *l, char *error) {
     if (fd >= 0) close(fd);
     who[n > 0 ? n : 0] = 0;
     who[strcspn(who, "\n")] = 0;
-    snprintf(error, CK_ERROR_BYTES,
-             "another run writes checkpoints to %.200s%s%s\nhelp: name another folder, or end that "
-             "run: one run at a time can write to a folder",
-             l->folder, *who ? ": " : "", who);
-    return EXIT_ENVIRONMENT;
+    return fail_with(
+        error, EXIT_ENVIRONMENT,
+        "another run writes checkpoints to %.200s%s%s\nhelp: name another folder, or end that "
+        "run: one run at a time can write to a folder",
+        l->folder, *who ? ": " : "", who);
 }
 
 /* Whether it is a lock file made by a run: a regular file with a single name, empty or naming a

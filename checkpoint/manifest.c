@@ -189,8 +189,7 @@ typedef struct ManifestReader {
 } ManifestReader;
 
 static int corrupt_manifest(ManifestReader *p, const char *what) {
-    snprintf(p->error, CK_ERROR_BYTES, "%.300s: %s", p->path, what);
-    return EXIT_CORRUPT;
+    return fail_with(p->error, EXIT_CORRUPT, "%.300s: %s", p->path, what);
 }
 
 static int64_t read_integer(ManifestReader *p, const json_t *o, const char *key, int64_t low,

@@ -26,10 +26,9 @@ static int check_step(const CkContents *c, const char *path, char *error) {
     while (start > path && start[-1] != '/') start--;
     if ((size_t)(end - start) < sizeof name) memcpy(name, start, (size_t)(end - start));
     if (!ck_is_step(name, &step) || step == c->step) return 0;
-    snprintf(error, CK_ERROR_BYTES,
-             "%.300s: it describes step %lld, but its folder is named for step %lld", path,
-             (long long)c->step, (long long)step);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT,
+                     "%.300s: it describes step %lld, but its folder is named for step %lld", path,
+                     (long long)c->step, (long long)step);
 }
 
 /* The rows of a tensor that is cut along an axis other than the first are spread over the files of
@@ -48,18 +47,14 @@ static int kept_at_first(const CkContents *c) {
 int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
     char path[CK_PATH];
     *out = NULL;
-    if (snprintf(path, sizeof path, "%s/manifest.json", folder) >= (int)sizeof path) {
-        snprintf(error, CK_ERROR_BYTES, "%.200s..: the path is too long", folder);
-        return EXIT_USER;
-    }
+    if (snprintf(path, sizeof path, "%s/manifest.json", folder) >= (int)sizeof path)
+        return fail_with(error, EXIT_USER, "%.200s..: the path is too long", folder);
     size_t bytes;
-    if (ck_is_special_file(path)) {
-        snprintf(error, CK_ERROR_BYTES, "%.300s: not a regular file", path);
-        return EXIT_CORRUPT;
-    }
+    if (ck_is_special_file(path))
+        return fail_with(error, EXIT_CORRUPT, "%.300s: not a regular file", path);
     char *text = read_file(path, &bytes);
     if (!text) {
-        snprintf(error, CK_ERROR_BYTES, "cannot read %.300s: %s", path, strerror(errno));
+        snprintf(error, ERROR_BYTES, "cannot read %.300s: %s", path, strerror(errno));
         return errno == ENOENT ? EXIT_CORRUPT : EXIT_ENVIRONMENT;
     }
     Arena *a = arena_new();

@@ -77,7 +77,7 @@ static CachedBlock *claim_buffer(Checkpoint *k, uint32_t file, uint64_t number,
 /* An error here is found and reported again when the block is needed. */
 static void read_coming(void *user) {
     Checkpoint *k = user;
-    char error[CK_ERROR_BYTES];
+    char error[ERROR_BYTES];
     FileRange r = range_of(k, k->coming);
     k->arrived = !reader_read_bytes(k, &r, NULL, &k->ahead, k->coming->at, error);
 }
@@ -147,10 +147,7 @@ int reader_load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t
     bool in_order = number == 0 || (k->last && k->last->file == file &&
                                     k->last->number + 1 == number && k->last->state == VERIFIED);
     if (!b) b = claim_buffer(k, file, number, NULL);
-    if (!b) {
-        snprintf(error, CK_ERROR_BYTES, "no memory to read %.200s", k->folder);
-        return EXIT_ENVIRONMENT;
-    }
+    if (!b) return fail_with(error, EXIT_ENVIRONMENT, "no memory to read %.200s", k->folder);
     int code = 0;
     FileRange r = range_of(k, b);
     if (b->state == EMPTY) code = reader_read_bytes(k, &r, t, &k->near, b->at, error);

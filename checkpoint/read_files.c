@@ -12,9 +12,8 @@
 
 int reader_corrupt(const Checkpoint *k, const char *file, const CkTensor *t, char *error,
                    const char *what) {
-    snprintf(error, CK_ERROR_BYTES, "%.200s/%s: %s%.100s%s%s", k->folder, file, t ? "tensor " : "",
-             t ? t->name : "", t ? ": " : "", what);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT, "%.200s/%s: %s%.100s%s%s", k->folder, file,
+                     t ? "tensor " : "", t ? t->name : "", t ? ": " : "", what);
 }
 
 /* A short read would continue at an offset that O_DIRECT rejects. */
@@ -34,10 +33,8 @@ static int read_file_bytes(const Checkpoint *k, const CkFile *f, const CkTensor 
     if (fd < 0 && errno == EINVAL) fd = open(path, flags);
     if (fd < 0 && errno == ENOENT)
         return reader_corrupt(k, f->name, t, error, "the file is missing");
-    if (fd < 0) {
-        snprintf(error, CK_ERROR_BYTES, "cannot read %.300s: %s", path, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    if (fd < 0)
+        return fail_with(error, EXIT_ENVIRONMENT, "cannot read %.300s: %s", path, strerror(errno));
     struct stat st;
     int code = 0;
     if (fstat(fd, &st) || (uint64_t)st.st_size != f->size) {
@@ -98,8 +95,7 @@ static int read_stream(const Checkpoint *k, const FileRange *r, const CkTensor *
     int code = open_full_file(k, (uint32_t)f->class, file, what);
     if (!code) code = full_file_read(file, reader_stream(k, f), r->from, r->bytes, to, what);
     if (code == EXIT_CORRUPT) return reader_corrupt(k, name, t, error, what);
-    if (code)
-        snprintf(error, CK_ERROR_BYTES, "cannot read %.200s/%.100s: %s", k->folder, name, what);
+    if (code) snprintf(error, ERROR_BYTES, "cannot read %.200s/%.100s: %s", k->folder, name, what);
     return code;
 }
 

@@ -16,9 +16,8 @@
 
 static int corrupt_file(const Checkpoint *k, const char *file, const char *tensor, const char *what,
                         char *error) {
-    snprintf(error, CK_ERROR_BYTES, "%.200s/%.100s: %s%.100s%s%s", checkpoint_folder(k), file,
-             tensor ? "tensor " : "", tensor ? tensor : "", tensor ? ": " : "", what);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT, "%.200s/%.100s: %s%.100s%s%s", checkpoint_folder(k), file,
+                     tensor ? "tensor " : "", tensor ? tensor : "", tensor ? ": " : "", what);
 }
 
 /* The first bytes of a file; malloc'ed. */
@@ -61,9 +60,8 @@ static json_t *parse_header(const char *header, uint64_t bytes) {
 }
 
 static int cannot_read(const Checkpoint *k, const char *file, char *error) {
-    snprintf(error, CK_ERROR_BYTES, "cannot read %.200s/%.100s: %s", checkpoint_folder(k), file,
-             strerror(errno));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot read %.200s/%.100s: %s", checkpoint_folder(k),
+                     file, strerror(errno));
 }
 
 /* Compares a header with `text`, what it must say; its bytes have been verified. */

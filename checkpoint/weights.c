@@ -22,8 +22,7 @@ int ck_weights_plan(CkWeights *w, const CkContents *c, const bool *left_out, con
     const char *bad = tensor_bad_name(&w->c.entry->name, sizeof *w->c.entry, w->c.n_entry, &again);
     *twice = again ? bad : NULL;
     if (!odd) return 0;
-    snprintf(error, ERROR_BYTES, "the parts of %.100s disagree on its shape", odd);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT, "the parts of %.100s disagree on its shape", odd);
 }
 
 int ck_weights_size(const CkWeights *w, uint64_t *bytes, uint64_t *largest, char *error) {
@@ -36,11 +35,11 @@ int ck_weights_size(const CkWeights *w, uint64_t *bytes, uint64_t *largest, char
     }
     free(piece);
     if (n <= WRITER_FILES) return 0;
-    snprintf(error, ERROR_BYTES,
-             "%llu bytes in files of at most %llu would be more than %d files\n"
-             "help: use a larger --max-file",
-             (unsigned long long)*bytes, (unsigned long long)w->form->max_file, WRITER_FILES);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER,
+                     "%llu bytes in files of at most %llu would be more than %d files\n"
+                     "help: use a larger --max-file",
+                     (unsigned long long)*bytes, (unsigned long long)w->form->max_file,
+                     WRITER_FILES);
 }
 
 int ck_weights_open(CkWeights *w, char *error) {
@@ -86,10 +85,7 @@ int ck_weights_put(CkWeights *w, uint32_t tensor, FileType type, int64_t first, 
         if (!count) continue;
         const char *piece = (const char *)from + (s->first + at - first) * file_type_bytes(type);
         const void *bytes = convert_elements(w, type, want, count, piece);
-        if (!bytes) {
-            snprintf(error, ERROR_BYTES, "no memory for the weights");
-            return EXIT_ENVIRONMENT;
-        }
+        if (!bytes) return fail_with(error, EXIT_ENVIRONMENT, "no memory for the weights");
         if (!w->maps) {
             code = writer_put(&w->writer, entry, s, at, count, bytes, error);
             continue;

@@ -92,8 +92,7 @@ typedef struct WriterThread {
 } WriterThread;
 
 static int cannot_write(const char *path, int number, char *error) {
-    snprintf(error, CK_ERROR_BYTES, "cannot write %.300s: %s", path, strerror(number));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot write %.300s: %s", path, strerror(number));
 }
 
 /* ---- placing pieces in blocks */

@@ -95,8 +95,7 @@ static json_t *standard_value(const char *key, json_t *value) {
 /* ---- reading ---- */
 
 static int refuse(const HfConfig *c, char *error, const char *what, const char *help) {
-    snprintf(error, ERROR_BYTES, "%.200s: %.200s\nhelp: %s", c->path, what, help);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT, "%.200s: %.200s\nhelp: %s", c->path, what, help);
 }
 
 static int add_entry(HfConfig *c, const char *given, json_t *value, char *error) {
@@ -181,10 +180,8 @@ int hf_config_read(HfConfig *c, const char *path, Arena *a, char *error) {
         return hf_config_parse(c, path, "", (size_t)st.st_size, a, error);
     size_t n;
     char *text = read_file(path, &n);
-    if (!text) {
-        snprintf(error, ERROR_BYTES, "cannot read %.300s: %s", path, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    if (!text)
+        return fail_with(error, EXIT_ENVIRONMENT, "cannot read %.300s: %s", path, strerror(errno));
     int code = hf_config_parse(c, path, text, n, a, error);
     free(text);
     return code;

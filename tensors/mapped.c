@@ -19,8 +19,7 @@
 #include "util.h"
 
 static int cannot(const MappedFile *f, const char *what, const char *why, char *error) {
-    snprintf(error, ERROR_BYTES, "cannot %s%s: %s", what, f->path, why);
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot %s%s: %s", what, f->path, why);
 }
 
 /* Why something other than a regular file cannot be mapped, or NULL. */
@@ -86,15 +85,14 @@ bool mapped_shorter(const MappedFile *f) {
 int mapped_lost(const MappedFile *f, char *error) {
     struct stat st;
     if (stat_mapped(f, &st) && (size_t)st.st_size < f->size)
-        snprintf(error, ERROR_BYTES,
-                 "%s: truncated to %llu bytes while in use; it had %zu bytes when the run began",
-                 f->path, (unsigned long long)st.st_size, f->size);
-    else
-        snprintf(error, ERROR_BYTES,
-                 "%s: the file cannot be read; it had %zu bytes when the run "
-                 "began",
-                 f->path, f->size);
-    return EXIT_CORRUPT;
+        return fail_with(
+            error, EXIT_CORRUPT,
+            "%s: truncated to %llu bytes while in use; it had %zu bytes when the run began",
+            f->path, (unsigned long long)st.st_size, f->size);
+    return fail_with(error, EXIT_CORRUPT,
+                     "%s: the file cannot be read; it had %zu bytes when the run "
+                     "began",
+                     f->path, f->size);
 }
 
 static __thread sigjmp_buf *volatile back; /* where this thread continues after a fault */

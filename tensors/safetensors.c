@@ -12,10 +12,8 @@
 
 static int corrupt(const TensorFile *f, char *error, const char *what, const char *tensor) {
     if (tensor)
-        snprintf(error, ERROR_BYTES, "%s: tensor %.200s: %s", f->map.path, tensor, what);
-    else
-        snprintf(error, ERROR_BYTES, "%s: not a safetensors file: %s", f->map.path, what);
-    return EXIT_CORRUPT;
+        return fail_with(error, EXIT_CORRUPT, "%s: tensor %.200s: %s", f->map.path, tensor, what);
+    return fail_with(error, EXIT_CORRUPT, "%s: not a safetensors file: %s", f->map.path, what);
 }
 
 static const char *read_shape(json_t *shape, Tensor *t) {

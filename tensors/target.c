@@ -15,15 +15,13 @@
 enum { MOST_LINKS = 40 };
 
 static int cannot(const Target *t, char *error, const char *why) {
-    snprintf(error, ERROR_BYTES, "cannot write %s: %s", t->path, why);
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot write %s: %s", t->path, why);
 }
 
 static int no_folder(const Target *t, char *error) {
     if (errno != ENOENT) return cannot(t, error, strerror(errno));
-    snprintf(error, ERROR_BYTES, "cannot write %.200s: there is no folder %.200s", t->path,
-             t->folder);
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot write %.200s: there is no folder %.200s",
+                     t->path, t->folder);
 }
 
 /* The length of the folder in `path`, including the slash. */
@@ -84,23 +82,20 @@ static int check_folder(const Target *t, char *error) {
 }
 
 int target_check(const Target *t, bool folder, char *error) {
-    if (is_step(folder ? t->file : t->folder)) {
-        snprintf(
-            error, ERROR_BYTES,
+    if (is_step(folder ? t->file : t->folder))
+        return fail_with(
+            error, EXIT_USER,
             "cannot write %s: a checkpoint must contain nothing else\nhelp: name another place",
             t->path);
-        return EXIT_USER;
-    }
     if (folder) return check_folder(t, error);
     if (t->exists && S_ISDIR(t->now.st_mode)) return cannot(t, error, "it is a directory");
-    if (t->exists && !S_ISREG(t->now.st_mode)) {
-        snprintf(error, ERROR_BYTES,
-                 "cannot write %s: it is a %s\nhelp: name a file to create or replace", t->path,
-                 S_ISFIFO(t->now.st_mode)   ? "FIFO"
-                 : S_ISSOCK(t->now.st_mode) ? "socket"
-                                            : "device");
-        return EXIT_USER;
-    }
+    if (t->exists && !S_ISREG(t->now.st_mode))
+        return fail_with(error, EXIT_USER,
+                         "cannot write %s: it is a %s\nhelp: name a file to create or replace",
+                         t->path,
+                         S_ISFIFO(t->now.st_mode)   ? "FIFO"
+                         : S_ISSOCK(t->now.st_mode) ? "socket"
+                                                    : "device");
     if (t->exists && access(t->file, W_OK)) return cannot(t, error, strerror(errno));
     if (access(t->folder, W_OK | X_OK)) return cannot(t, error, strerror(errno));
     return 0;
@@ -110,22 +105,20 @@ int target_room(const Target *t, uint64_t bytes, uint64_t largest, uint64_t othe
     struct statvfs disk;
     struct rlimit size;
     if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
-        largest > size.rlim_cur) {
-        snprintf(error, ERROR_BYTES,
-                 "cannot write %s: it needs %llu bytes, and the limit on a file's size (ulimit -f) "
-                 "is %llu bytes",
-                 t->path, (unsigned long long)largest, (unsigned long long)size.rlim_cur);
-        return EXIT_ENVIRONMENT;
-    }
+        largest > size.rlim_cur)
+        return fail_with(
+            error, EXIT_ENVIRONMENT,
+            "cannot write %s: it needs %llu bytes, and the limit on a file's size (ulimit -f) "
+            "is %llu bytes",
+            t->path, (unsigned long long)largest, (unsigned long long)size.rlim_cur);
     if (statvfs(t->folder, &disk)) return 0; /* not known */
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (bytes <= room && others <= room - bytes) return 0;
-    snprintf(error, ERROR_BYTES,
-             "cannot write %s: it needs %llu bytes%s, and %llu are free on its disk\n"
-             "help: an existing file is replaced only when the new one is complete",
-             t->path, (unsigned long long)(bytes + others), others ? " with --dump-grads" : "",
-             (unsigned long long)room);
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT,
+                     "cannot write %s: it needs %llu bytes%s, and %llu are free on its disk\n"
+                     "help: an existing file is replaced only when the new one is complete",
+                     t->path, (unsigned long long)(bytes + others),
+                     others ? " with --dump-grads" : "", (unsigned long long)room);
 }
 
 bool target_same(const Target *a, const Target *b) {

@@ -50,9 +50,8 @@ typedef struct Index {
 } Index;
 
 static int report_tensor(const Index *x, const char *tensor, const char *file, const char *what) {
-    snprintf(x->error, ERROR_BYTES, "%.200s: tensor %.120s, file %.120s: %s", x->path, tensor, file,
-             what);
-    return EXIT_CORRUPT;
+    return fail_with(x->error, EXIT_CORRUPT, "%.200s: tensor %.120s, file %.120s: %s", x->path,
+                     tensor, file, what);
 }
 
 /* Whether the file lies in the index's folder or below it. */
@@ -134,9 +133,8 @@ static int open_index(TensorSet *s, const char *path, char *error) {
         if (!code) collect(s);
         if (!code) code = compare_index(&x);
     } else {
-        snprintf(error, ERROR_BYTES, "%.200s: not an index of safetensors files: %s", path,
-                 root ? "it has no `weight_map`" : fault.text);
-        code = EXIT_CORRUPT;
+        code = fail_with(error, EXIT_CORRUPT, "%.200s: not an index of safetensors files: %s", path,
+                         root ? "it has no `weight_map`" : fault.text);
     }
     json_decref(root);
     return code;
@@ -164,14 +162,13 @@ static int open_path(TensorSet *s, const char *path, char *error) {
     struct stat st;
     if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
         const char *file = file_inside(s, path);
-        if (!file) {
-            snprintf(error, ERROR_BYTES,
-                     "cannot load %s: the folder has neither " ONE_FILE " nor " INDEX_FILE "\n"
-                     "help: files of several parts need their index, and weights in other formats, "
-                     "such as pytorch_model.bin, have to be saved as safetensors first",
-                     path);
-            return EXIT_ENVIRONMENT;
-        }
+        if (!file)
+            return fail_with(
+                error, EXIT_ENVIRONMENT,
+                "cannot load %s: the folder has neither " ONE_FILE " nor " INDEX_FILE "\n"
+                "help: files of several parts need their index, and weights in other formats, "
+                "such as pytorch_model.bin, have to be saved as safetensors first",
+                path);
         path = file;
         s->folder = arena_strndup(s->arena, path, (size_t)(strrchr(path, '/') - path) + 1);
     }

@@ -56,8 +56,8 @@ static void forget_unfinished(void) {
 }
 
 static int report_failure(TensorWriter *w, char *error, const char *what, int number) {
-    snprintf(error, ERROR_BYTES, "cannot %s %s: %s", what, w->target.path, strerror(number));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot %s %s: %s", what, w->target.path,
+                     strerror(number));
 }
 
 static char *path_in(const char *folder, const char *name) {
@@ -158,10 +158,8 @@ static int write_texts(TensorWriter *w, char *error) {
     if (code) return code;
     if (*w->form->config) {
         char *text = tensor_config_text(w->form->config, w->n ? w->tensor[0].type : FT_F32);
-        if (!text) {
-            snprintf(error, ERROR_BYTES, "the plan's config.json is not a JSON object");
-            return EXIT_CORRUPT;
-        }
+        if (!text)
+            return fail_with(error, EXIT_CORRUPT, "the plan's config.json is not a JSON object");
         char *origin = w->form->origin ? path_in(w->form->origin, CONFIG_FILE) : NULL;
         if (origin) text = hf_config_carry(text, origin);
         free(origin);
@@ -245,11 +243,9 @@ int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint3
         return report_failure(w, error, "name", errno);
     bool twice;
     const char *name = tensor_bad_name(&tensor->name, sizeof *tensor, n, &twice);
-    if (name) {
-        snprintf(error, ERROR_BYTES, "%s: no tensor in it can be called `%.100s`", form->path,
-                 name);
-        return EXIT_CORRUPT;
-    }
+    if (name)
+        return fail_with(error, EXIT_CORRUPT, "%s: no tensor in it can be called `%.100s`",
+                         form->path, name);
     int code = target_find(&w->target, form->path, error);
     w->piece = tensor_layout(tensor, n, form, &w->n_piece);
     w->file = calloc(n + 1, sizeof *w->file);
@@ -442,9 +438,9 @@ static int check_mine(TensorWriter *w, char *error) {
     if (!lstat(path, &there) && there.st_dev == made.st_dev && there.st_ino == made.st_ino)
         return 0;
     forget_unfinished();
-    snprintf(error, ERROR_BYTES, "cannot write %.200s: another program removed or replaced %.200s",
-             w->target.path, path);
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT,
+                     "cannot write %.200s: another program removed or replaced %.200s",
+                     w->target.path, path);
 }
 
 /* Keeps the files although the disk failed while they were written: they may be damaged, but they
@@ -478,11 +474,10 @@ int writer_commit(TensorWriter *w, char *error) {
     }
     forget_unfinished();
     sync_folder(w->target.folder);
-    if (w->kept) {
-        snprintf(error, ERROR_BYTES, "%.300s\nhelp: %s kept as %.150s", w->why ? w->why : "",
-                 w->form->folder ? "the files were" : "the file was", w->kept);
-        code = EXIT_ENVIRONMENT;
-    }
+    if (w->kept)
+        code = fail_with(error, EXIT_ENVIRONMENT, "%.300s\nhelp: %s kept as %.150s",
+                         w->why ? w->why : "", w->form->folder ? "the files were" : "the file was",
+                         w->kept);
     free_writer(w);
     return code;
 }

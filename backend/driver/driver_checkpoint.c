@@ -46,7 +46,7 @@ bool driver_is_folder(const char *path) {
 }
 
 int driver_open_checkpoint(Driver *d, const char *path, Checkpoint **out) {
-    char folder[CK_PATH], error[CK_ERROR_BYTES];
+    char folder[CK_PATH], error[ERROR_BYTES];
     int code = ck_resolve_step(path, folder, error);
     if (!code) code = checkpoint_open(out, folder, error);
     if (code == EXIT_CORRUPT) ck_advise_other_step(folder, error);
@@ -85,7 +85,7 @@ static void print_verified(const CkContents *c) {
 }
 
 int driver_check_checkpoint(Driver *d, const char *path) {
-    char error[CK_ERROR_BYTES];
+    char error[ERROR_BYTES];
     Checkpoint *k;
     int code = driver_open_checkpoint(d, path, &k);
     if (code) return code;
@@ -158,7 +158,7 @@ void driver_say_written(Driver *d, const CkContents *c, const char *folder) {
 
 static int reshard(Driver *d, Checkpoint *from, const Plan *plan) {
     const Options *o = &d->options;
-    char error[CK_ERROR_BYTES];
+    char error[ERROR_BYTES];
     CkContents to = *checkpoint_contents(from);
     if (plan) {
         to.n_vector = to.n_tensor = 0;

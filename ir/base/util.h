@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 /* Exit codes of both programs. */
@@ -19,6 +20,15 @@ enum {
 #undef EXIT
 };
 enum { ERROR_BYTES = 512 }; /* of a message that a function writes for its caller */
+/* Writes that message and returns the code. Here, since modules use it too. */
+__attribute__((format(printf, 3, 4))) static inline int fail_with(char *error, int code,
+                                                                  const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error, ERROR_BYTES, format, args);
+    va_end(args);
+    return code;
+}
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))

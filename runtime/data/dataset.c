@@ -25,11 +25,10 @@ enum { TOKEN_HEADER = 1024, TOKEN_MAGIC = 20240520 };
 
 /* field: of an array among several, or NULL. */
 static int report_missing_file(const Dataset *d, const char *field, const char *what, char *error) {
-    snprintf(error, ERROR_BYTES,
-             "%.280s\nhelp: data paths are relative to the working directory; --data "
-             "%.20s%s%.40s=PATH names another file",
-             what, d->name, field ? "." : "", field ? field : "");
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT,
+                     "%.280s\nhelp: data paths are relative to the working directory; --data "
+                     "%.20s%s%.40s=PATH names another file",
+                     what, d->name, field ? "." : "", field ? field : "");
 }
 
 static int open_file(const Dataset *d, DataFile *f, const char *path, const char *field,
@@ -42,8 +41,7 @@ static int open_file(const Dataset *d, DataFile *f, const char *path, const char
 }
 
 static int report_corrupt_file(const DataFile *f, char *error, const char *what) {
-    snprintf(error, ERROR_BYTES, "%s: %s", f->map.path, what);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT, "%s: %s", f->map.path, what);
 }
 
 static int open_text(Dataset *d, char *error) {
@@ -66,23 +64,19 @@ static int open_tokens(DataFile *f, char *error) {
     memcpy(head, f->map.bytes, sizeof head);
     if (head[0] != TOKEN_MAGIC)
         return report_corrupt_file(f, error, "not a token file (no magic 20240520)");
-    if (head[1] != 1 && head[1] != 2) {
-        snprintf(error, ERROR_BYTES,
-                 "%s: token file version %d; only versions 1 and 2 are supported", f->map.path,
-                 head[1]);
-        return EXIT_CORRUPT;
-    }
+    if (head[1] != 1 && head[1] != 2)
+        return fail_with(error, EXIT_CORRUPT,
+                         "%s: token file version %d; only versions 1 and 2 are supported",
+                         f->map.path, head[1]);
     f->type = head[1] == 1 ? FT_U16 : FT_U32;
     f->tokens = head[2];
     f->first_byte = TOKEN_HEADER;
     uint64_t have = (f->map.size - TOKEN_HEADER) / file_type_bytes(f->type);
     if (head[2] < 0 || (uint64_t)head[2] != have ||
-        have * file_type_bytes(f->type) != f->map.size - TOKEN_HEADER) {
-        snprintf(error, ERROR_BYTES,
-                 "%s: the header says %d tokens, but the file holds %llu bytes of tokens",
-                 f->map.path, head[2], (unsigned long long)(f->map.size - TOKEN_HEADER));
-        return EXIT_CORRUPT;
-    }
+        have * file_type_bytes(f->type) != f->map.size - TOKEN_HEADER)
+        return fail_with(error, EXIT_CORRUPT,
+                         "%s: the header says %d tokens, but the file holds %llu bytes of tokens",
+                         f->map.path, head[2], (unsigned long long)(f->map.size - TOKEN_HEADER));
     return 0;
 }
 
@@ -93,11 +87,11 @@ static int count_samples(Dataset *d, char *error) {
         d->samples += d->file[i].tokens > 0 ? (d->file[i].tokens - 1) / d->length : 0;
     }
     if (d->samples > 0) return 0;
-    snprintf(error, ERROR_BYTES,
-             "%.300s: no sample: data.%s has fewer than %lld tokens (length + 1) in each file\n"
-             "help: a longer file, or compile with a smaller data.length",
-             d->file[0].map.path, d->name, (long long)d->length + 1);
-    return EXIT_CORRUPT;
+    return fail_with(
+        error, EXIT_CORRUPT,
+        "%.300s: no sample: data.%s has fewer than %lld tokens (length + 1) in each file\n"
+        "help: a longer file, or compile with a smaller data.length",
+        d->file[0].map.path, d->name, (long long)d->length + 1);
 }
 
 static int open_token_source(Dataset *d, const char *path, char *error) {
@@ -133,9 +127,8 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
         const char *name = plan_string(p, p->fields[k].name);
         d->of_field[k] = !strcmp(name, "targets");
         if ((d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length) continue;
-        snprintf(error, ERROR_BYTES, "the plan's batch field %s is not a field of data.%s", name,
-                 d->name);
-        return EXIT_CORRUPT;
+        return fail_with(error, EXIT_CORRUPT, "the plan's batch field %s is not a field of data.%s",
+                         name, d->name);
     }
     return count_samples(d, error);
 }
@@ -187,11 +180,9 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     }
     f->type = h.type;
     f->first_byte = h.data;
-    if (field > 0 && h.dim[0] != d->samples) {
-        snprintf(error, ERROR_BYTES, "%s has %lld samples, but %s has %lld", path,
-                 (long long)h.dim[0], d->file[0].map.path, (long long)d->samples);
-        return EXIT_CORRUPT;
-    }
+    if (field > 0 && h.dim[0] != d->samples)
+        return fail_with(error, EXIT_CORRUPT, "%s has %lld samples, but %s has %lld", path,
+                         (long long)h.dim[0], d->file[0].map.path, (long long)d->samples);
     d->samples = h.dim[0];
     return d->samples > 0 ? 0 : report_corrupt_file(f, error, "the array has no samples");
 }
@@ -216,11 +207,9 @@ static int open_arrays(Dataset *d, const DataOption *option, uint32_t n, char *e
     for (uint64_t k = 0; k < d->n_field; k++) {
         const char *name = plan_string(p, p->fields[k].name);
         const PlanSourceField *f = source_field(d, name);
-        if (!f) {
-            snprintf(error, ERROR_BYTES, "data.%s has no field %s, which the model reads", d->name,
-                     name);
-            return EXIT_USER;
-        }
+        if (!f)
+            return fail_with(error, EXIT_USER, "data.%s has no field %s, which the model reads",
+                             d->name, name);
         const char *path = replaced_path(d, name, option, n);
         int code = open_array(d, k, path ? path : plan_string(p, f->path), error);
         if (code) return code;
@@ -275,11 +264,10 @@ void dataset_close(Dataset *d) {
 
 static int report_bad_id(const DataFile *f, uint64_t offset, int64_t value, int64_t below,
                          const char *field, char *error) {
-    snprintf(error, ERROR_BYTES,
-             "%s: byte %llu: %lld in field %s is outside the model's range (0 to %lld)",
-             f->map.path, (unsigned long long)offset, (long long)value, field,
-             (long long)below - 1);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT,
+                     "%s: byte %llu: %lld in field %s is outside the model's range (0 to %lld)",
+                     f->map.path, (unsigned long long)offset, (long long)value, field,
+                     (long long)below - 1);
 }
 
 /* Loads ids as i32 where that is simple, and says whether consumers can take them all. */

@@ -46,11 +46,9 @@ static int open_field(Dataset *d, uint64_t k, char *error) {
     int64_t width = !spans_of(d) ? s->raw
                     : which      ? s->noise + s->spans + 1
                                  : s->raw - s->noise + s->spans + 1;
-    if (which == n || f->type.dtype != DT_I32 || d->width[k] != width) {
-        snprintf(error, ERROR_BYTES, "the plan's batch field %s is not a field of data.%s", name,
-                 d->name);
-        return EXIT_CORRUPT;
-    }
+    if (which == n || f->type.dtype != DT_I32 || d->width[k] != width)
+        return fail_with(error, EXIT_CORRUPT, "the plan's batch field %s is not a field of data.%s",
+                         name, d->name);
     d->of_field[k] = which;
     d->denoising[which] = (int64_t)k;
     return 0;
@@ -63,11 +61,11 @@ static int check_own_ids(const Dataset *d, char *error) {
     const FieldRange *range = &d->range[d->denoising[0]];
     int64_t most = MAX(s->mask, spans_of(d) ? s->end : s->words - 1);
     if (!range->below || most < range->below) return 0;
-    snprintf(error, ERROR_BYTES,
-             "data.%s writes id %lld into field %s, but the model's range is 0 to %lld", d->name,
-             (long long)most, plan_string(d->plan, d->plan->fields[d->denoising[0]].name),
-             (long long)range->below - 1);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER,
+                     "data.%s writes id %lld into field %s, but the model's range is 0 to %lld",
+                     d->name, (long long)most,
+                     plan_string(d->plan, d->plan->fields[d->denoising[0]].name),
+                     (long long)range->below - 1);
 }
 
 int denoising_open(Dataset *d, char *error) {
@@ -79,8 +77,8 @@ int denoising_open(Dataset *d, char *error) {
     }
     int code = check_own_ids(d, error);
     if (code || spans_of(d) || random_below(d) > 0) return code;
-    snprintf(error, ERROR_BYTES, "data.%s: the range of ids is unknown: give mlm a vocab", d->name);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER, "data.%s: the range of ids is unknown: give mlm a vocab",
+                     d->name);
 }
 
 /* ---- reading ---- */

@@ -11,8 +11,7 @@
 #include "data.h"
 
 static int report_corrupt_array(const char *path, char *error, const char *what) {
-    snprintf(error, ERROR_BYTES, "%s: not a readable NumPy array: %s", path, what);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT, "%s: not a readable NumPy array: %s", path, what);
 }
 
 static const struct {
@@ -85,10 +84,7 @@ int npy_read_header(const char *path, const uint8_t *bytes, size_t size, NpyHead
     if (size < start || length > size - start || length > (size_t)1 << 20)
         return report_corrupt_array(path, error, "the header is longer than the file");
     char *text = strndup((const char *)bytes + start, length);
-    if (!text) {
-        snprintf(error, ERROR_BYTES, "no memory for the header of %s", path);
-        return EXIT_ENVIRONMENT;
-    }
+    if (!text) return fail_with(error, EXIT_ENVIRONMENT, "no memory for the header of %s", path);
     *h = (NpyHeader){.data = start + length};
     const char *fault = read_dictionary(text, h);
     free(text);

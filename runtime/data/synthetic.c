@@ -48,11 +48,11 @@ static const PlanSourceField *field_at(const Dataset *d, uint64_t field) {
 static int check_ids(const Dataset *d, uint64_t field, int64_t ids, char *error) {
     const FieldRange *range = &d->range[field];
     if (!range->below || ids <= range->below) return 0;
-    snprintf(error, ERROR_BYTES,
-             "data.%s generates ids 0 to %lld in field %s, but the model's range is 0 to %lld",
-             d->name, (long long)ids - 1, plan_string(d->plan, d->plan->fields[field].name),
-             (long long)range->below - 1);
-    return EXIT_USER;
+    return fail_with(
+        error, EXIT_USER,
+        "data.%s generates ids 0 to %lld in field %s, but the model's range is 0 to %lld", d->name,
+        (long long)ids - 1, plan_string(d->plan, d->plan->fields[field].name),
+        (long long)range->below - 1);
 }
 
 int synthetic_open(Dataset *d, char *error) {
@@ -77,11 +77,9 @@ int synthetic_open(Dataset *d, char *error) {
                          ? (d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length
                          : f != NULL;
         int want = ids ? DT_I32 : DT_F32;
-        if (!known || p->fields[k].type.dtype != want) {
-            snprintf(error, ERROR_BYTES, "the plan's batch field %s is not a field of data.%s",
-                     name, d->name);
-            return EXIT_CORRUPT;
-        }
+        if (!known || p->fields[k].type.dtype != want)
+            return fail_with(error, EXIT_CORRUPT,
+                             "the plan's batch field %s is not a field of data.%s", name, d->name);
         int code = check_ids(d, k, ids, error);
         if (code) return code;
     }

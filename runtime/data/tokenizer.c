@@ -73,16 +73,15 @@ static char *bytes_of(Arena *a, const char *text, size_t *n_out) {
 /* ---- reading the file */
 
 static int refuse_tokenizer(const Tokenizer *t, char *error, const char *what) {
-    snprintf(error, ERROR_BYTES,
-             "%s: %s\n"
-             "help: only byte-level BPE like GPT-2's is supported; with others, give token ids",
-             t->path, what);
-    return EXIT_USER;
+    return fail_with(
+        error, EXIT_USER,
+        "%s: %s\n"
+        "help: only byte-level BPE like GPT-2's is supported; with others, give token ids",
+        t->path, what);
 }
 
 static int report_damaged(const Tokenizer *t, char *error, const char *what) {
-    snprintf(error, ERROR_BYTES, "%s: not a tokenizer: %s", t->path, what);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT, "%s: not a tokenizer: %s", t->path, what);
 }
 
 static bool is_type(const json_t *object, const char *type) {
@@ -213,10 +212,8 @@ static int read_merges(Tokenizer *t, json_t *model, char *error) {
 int tokenizer_open(Tokenizer **out, const char *path, char *error) {
     size_t size;
     char *text = read_file(path, &size);
-    if (!text) {
-        snprintf(error, ERROR_BYTES, "cannot open %s: %s", path, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    if (!text)
+        return fail_with(error, EXIT_ENVIRONMENT, "cannot open %s: %s", path, strerror(errno));
     Arena *a = arena_new();
     Tokenizer *t = arena_new_of(a, Tokenizer);
     *t = (Tokenizer){.arena = a, .path = path};
@@ -345,13 +342,12 @@ static int64_t added_at(const Tokenizer *t, const char *text, size_t *length) {
 
 static int check_characters(const char *text, char *error) {
     for (size_t n = strlen(text), length; n; n -= length, text += length)
-        if (class_at(text, n, &length) == UNKNOWN) {
-            snprintf(error, ERROR_BYTES,
-                     "the text has %.*s, which --tokenizer cannot classify as a letter or not\n"
-                     "help: give the prompt as token ids, without --tokenizer",
-                     (int)length, text);
-            return EXIT_USER;
-        }
+        if (class_at(text, n, &length) == UNKNOWN)
+            return fail_with(
+                error, EXIT_USER,
+                "the text has %.*s, which --tokenizer cannot classify as a letter or not\n"
+                "help: give the prompt as token ids, without --tokenizer",
+                (int)length, text);
     return 0;
 }
 

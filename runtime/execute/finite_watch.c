@@ -112,10 +112,9 @@ static int look_at_weights(FiniteWatch *w) {
 
 int finite_watch_open(Rank *r, FiniteWatch *w) {
     *w = (FiniteWatch){.rank = r, .first = UINT64_MAX, .piece = malloc(PIECE_BYTES)};
-    if (!w->piece) {
-        snprintf(r->error, ERROR_BYTES, "no memory to look for the first op that is not finite");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!w->piece)
+        return fail_with(r->error, EXIT_ENVIRONMENT,
+                         "no memory to look for the first op that is not finite");
     w->before = r->hooks;
     r->hooks = (TestHooks){.of = w, .after = look_at_results};
     return look_at_weights(w);

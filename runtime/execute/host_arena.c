@@ -56,14 +56,13 @@ static int map_file(Rank *r, const char *folder, uint64_t bytes) {
     if (file >= 0) at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     int reason = errno;
     if (file >= 0) close(file);
-    if (at == MAP_FAILED) {
-        snprintf(r->error, ERROR_BYTES,
-                 "cannot create a file of %llu bytes in %.200s for offloaded state: %s\nhelp: "
-                 "shard.offload = (.., path = \"folder\") must name a folder with room for the "
-                 "ranks of this machine",
-                 (unsigned long long)bytes, folder, strerror(reason));
-        return EXIT_ENVIRONMENT;
-    }
+    if (at == MAP_FAILED)
+        return fail_with(
+            r->error, EXIT_ENVIRONMENT,
+            "cannot create a file of %llu bytes in %.200s for offloaded state: %s\nhelp: "
+            "shard.offload = (.., path = \"folder\") must name a folder with room for the "
+            "ranks of this machine",
+            (unsigned long long)bytes, folder, strerror(reason));
     r->host = at;
     return 0;
 }
@@ -76,12 +75,10 @@ static bool is_pageable(const Rank *r) {
 static int map_memory(Rank *r, uint64_t bytes) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (at == MAP_FAILED) {
-        snprintf(r->error, ERROR_BYTES,
-                 "cannot allocate %llu bytes of host memory for offloaded state: %s",
-                 (unsigned long long)bytes, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    if (at == MAP_FAILED)
+        return fail_with(r->error, EXIT_ENVIRONMENT,
+                         "cannot allocate %llu bytes of host memory for offloaded state: %s",
+                         (unsigned long long)bytes, strerror(errno));
     r->host = at;
     return 0;
 }

@@ -69,11 +69,10 @@ struct Profile {
 int profile_open(Rank *r, Profile **out, char *error) {
     const Plan *plan = r->run->plan;
     if (!r->run->options->profile) return 0;
-    if (r->run->test.streams) {
-        snprintf(error, ERROR_BYTES,
-                 "--profile and FSDP_TEST_STREAMS exclude each other\nhelp: leave out one of them");
-        return EXIT_USER;
-    }
+    if (r->run->test.streams)
+        return fail_with(
+            error, EXIT_USER,
+            "--profile and FSDP_TEST_STREAMS exclude each other\nhelp: leave out one of them");
     Arena *a = arena_new();
     Profile *p = *out = arena_new_of(a, Profile);
     uint64_t most = 1;
@@ -416,10 +415,8 @@ int profile_write(const Run *run, FILE *out, char *error) {
         good = trace_rank(f, run->rank[i].executor->profile, &more);
     good = good && fputs("\n]}\n", f) >= 0;
     if (f && fclose(f)) good = false;
-    if (!good) {
-        snprintf(error, ERROR_BYTES, "--profile %.300s: %s", path, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    if (!good)
+        return fail_with(error, EXIT_ENVIRONMENT, "--profile %.300s: %s", path, strerror(errno));
     if (out) print_table(run->rank[0].executor->profile, out);
     return 0;
 }

@@ -151,10 +151,10 @@ static int start_stream(StreamThreads *s, int stream, char *error) {
         s->n_thread++;
         return 0;
     }
-    snprintf(error, ERROR_BYTES,
-             "cannot start a thread for stream %s: %s\nhelp: --overlap off needs no such threads",
-             stream_name(stream), strerror(number));
-    return EXIT_ENVIRONMENT;
+    return fail_with(
+        error, EXIT_ENVIRONMENT,
+        "cannot start a thread for stream %s: %s\nhelp: --overlap off needs no such threads",
+        stream_name(stream), strerror(number));
 }
 
 int streams_open(Rank *r, StreamThreads **out, char *error) {

@@ -90,10 +90,10 @@ int host_memory_check(const HostMemory *m, uint64_t available, char *error) {
     if (m->ranks > 1)
         snprintf(ranks, sizeof ranks, ", %s for the %d ranks on this machine",
                  amount_text(all).text, m->ranks);
-    snprintf(error, ERROR_BYTES, "the plan needs an arena of %s%s%s%s%s; %s are available",
-             amount_text(m->arena).text, m->ranks > 1 ? " per rank" : "", away, copied, ranks,
-             amount_text(available).text);
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT,
+                     "the plan needs an arena of %s%s%s%s%s; %s are available",
+                     amount_text(m->arena).text, m->ranks > 1 ? " per rank" : "", away, copied,
+                     ranks, amount_text(available).text);
 }
 
 bool host_memory_after_loss(const HostMemory *m, int32_t all, uint64_t available, char *text,

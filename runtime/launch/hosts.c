@@ -72,19 +72,17 @@ static bool read_host(const char *text, size_t n, Host *out) {
 static int check_hosts(const Hosts *h, const char *text, int32_t ranks, char *error) {
     int64_t places = 0;
     for (int32_t i = 0; i < h->n; i++) places += h->host[i].places;
-    if (!h->host[0].here) {
-        snprintf(error, ERROR_BYTES,
-                 "--hosts %.150s: the first host has rank 0 and must be this machine, which %.80s "
-                 "is not\nhelp: name this machine first, or start fsdp-run on %.80s",
-                 text, h->host[0].name, h->host[0].name);
-        return EXIT_USER;
-    }
+    if (!h->host[0].here)
+        return fail_with(
+            error, EXIT_USER,
+            "--hosts %.150s: the first host has rank 0 and must be this machine, which %.80s "
+            "is not\nhelp: name this machine first, or start fsdp-run on %.80s",
+            text, h->host[0].name, h->host[0].name);
     if (places >= ranks) return 0;
-    snprintf(error, ERROR_BYTES,
-             "--hosts %.200s: the hosts have room for %lld rank%s, but the run has %d\n"
-             "help: HOST:RANKS says how many a host takes",
-             text, (long long)places, places == 1 ? "" : "s", ranks);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER,
+                     "--hosts %.200s: the hosts have room for %lld rank%s, but the run has %d\n"
+                     "help: HOST:RANKS says how many a host takes",
+                     text, (long long)places, places == 1 ? "" : "s", ranks);
 }
 
 int hosts_read(const char *text, int32_t ranks, Hosts *out, char *error) {
@@ -92,13 +90,11 @@ int hosts_read(const char *text, int32_t ranks, Hosts *out, char *error) {
     if (!out->host) fail_environment("no memory for --hosts");
     for (const char *at = text;; at++) {
         size_t n = strcspn(at, ",");
-        if (out->n == MOST_HOSTS || !read_host(at, n, &out->host[out->n])) {
-            snprintf(error, ERROR_BYTES,
-                     "--hosts %.200s: `%.*s` is not HOST or HOST:RANKS\n"
-                     "help: --hosts node1:4,node2:4",
-                     text, (int)MIN(n, (size_t)100), at);
-            return EXIT_USER;
-        }
+        if (out->n == MOST_HOSTS || !read_host(at, n, &out->host[out->n]))
+            return fail_with(error, EXIT_USER,
+                             "--hosts %.200s: `%.*s` is not HOST or HOST:RANKS\n"
+                             "help: --hosts node1:4,node2:4",
+                             text, (int)MIN(n, (size_t)100), at);
         out->host[out->n].here = is_here(out->host[out->n].name);
         out->n++;
         at += n;

@@ -46,12 +46,12 @@ static bool number_of(const char *variable, int32_t *out, char *error, int *code
 
 static int one_without_other(size_t i, bool rank, char *error) {
     const char *set = rank ? launchers[i].rank : launchers[i].ranks;
-    snprintf(error, ERROR_BYTES,
-             "%s is set, but %s is not\n"
-             "help: %s sets both; if it is left over, hide it: env -u %s fsdp-run ...; -n RANKS "
-             "starts without a launcher",
-             set, rank ? launchers[i].ranks : launchers[i].rank, launchers[i].name, set);
-    return EXIT_USER;
+    return fail_with(
+        error, EXIT_USER,
+        "%s is set, but %s is not\n"
+        "help: %s sets both; if it is left over, hide it: env -u %s fsdp-run ...; -n RANKS "
+        "starts without a launcher",
+        set, rank ? launchers[i].ranks : launchers[i].rank, launchers[i].name, set);
 }
 
 /* Reads one launcher's variables. *found: they name a rank; else *l is unchanged. alone: is one of
@@ -78,25 +78,24 @@ static int ask_launcher(size_t i, bool alone, LaunchContext *l, bool *found, cha
     if (code) return code;
     if (l->rank >= l->ranks || l->local_rank >= l->local_ranks) {
         bool local = l->rank < l->ranks;
-        snprintf(error, ERROR_BYTES,
-                 "%s says %srank %d of %d\n"
-                 "help: ranks are numbered from 0; check %s and %s",
-                 l->launcher, local ? "local " : "", local ? l->local_rank : l->rank,
-                 local ? l->local_ranks : l->ranks,
-                 local ? launchers[i].local_rank : launchers[i].rank,
-                 local && launchers[i].local_ranks ? launchers[i].local_ranks : launchers[i].ranks);
-        return EXIT_USER;
+        return fail_with(
+            error, EXIT_USER,
+            "%s says %srank %d of %d\n"
+            "help: ranks are numbered from 0; check %s and %s",
+            l->launcher, local ? "local " : "", local ? l->local_rank : l->rank,
+            local ? l->local_ranks : l->ranks, local ? launchers[i].local_rank : launchers[i].rank,
+            local && launchers[i].local_ranks ? launchers[i].local_ranks : launchers[i].ranks);
     }
     return 0;
 }
 
 static int two_launchers(const LaunchContext *a, const LaunchContext *b, char *error) {
-    snprintf(error, ERROR_BYTES,
-             "two launchers at once: %s says rank %d of %d, %s says rank %d of %d\n"
-             "help: start fsdp-run with one of them; env -u VARIABLE hides a variable that is left "
-             "over",
-             a->launcher, a->rank, a->ranks, b->launcher, b->rank, b->ranks);
-    return EXIT_USER;
+    return fail_with(
+        error, EXIT_USER,
+        "two launchers at once: %s says rank %d of %d, %s says rank %d of %d\n"
+        "help: start fsdp-run with one of them; env -u VARIABLE hides a variable that is left "
+        "over",
+        a->launcher, a->rank, a->ranks, b->launcher, b->rank, b->ranks);
 }
 
 static int from_environment(LaunchContext *l, char *error) {
@@ -125,11 +124,10 @@ static int check_alone(int32_t ranks, char *error) {
         int code = ask_launcher(i, false, &l, &found, error);
         if (code) return code;
         if (!found || l.ranks == 1) continue;
-        snprintf(error, ERROR_BYTES,
-                 "two launchers at once: -n %d, and %s, which started %d processes\n"
-                 "help: leave out -n, and let %s start one process per rank of the plan",
-                 ranks, l.launcher, l.ranks, l.launcher);
-        return EXIT_USER;
+        return fail_with(error, EXIT_USER,
+                         "two launchers at once: -n %d, and %s, which started %d processes\n"
+                         "help: leave out -n, and let %s start one process per rank of the plan",
+                         ranks, l.launcher, l.ranks, l.launcher);
     }
     return 0;
 }

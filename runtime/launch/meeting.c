@@ -98,16 +98,16 @@ static int find_address(const LaunchContext *l, const char **out, char *error) {
         return 0;
     }
     if (torchrun)
-        snprintf(error, ERROR_BYTES,
-                 "RANK is set, but MASTER_ADDR is not\n"
-                 "help: torchrun sets both; by hand, MASTER_ADDR is the host of rank 0, the same "
-                 "for all ranks");
-    else
-        snprintf(error, ERROR_BYTES,
-                 "%s does not say which host rank 0 is on, and the ranks are on several hosts\n"
-                 "help: set MASTER_ADDR to that host for all ranks: mpirun -x MASTER_ADDR=HOST ...",
-                 l->launcher);
-    return EXIT_USER;
+        return fail_with(
+            error, EXIT_USER,
+            "RANK is set, but MASTER_ADDR is not\n"
+            "help: torchrun sets both; by hand, MASTER_ADDR is the host of rank 0, the same "
+            "for all ranks");
+    return fail_with(
+        error, EXIT_USER,
+        "%s does not say which host rank 0 is on, and the ranks are on several hosts\n"
+        "help: set MASTER_ADDR to that host for all ranks: mpirun -x MASTER_ADDR=HOST ...",
+        l->launcher);
 }
 
 static int find_port(const LaunchContext *l, uint64_t identity, int32_t *out, char *error) {
@@ -116,33 +116,30 @@ static int find_port(const LaunchContext *l, uint64_t identity, int32_t *out, ch
     if (master < 0) return EXIT_USER;
     *out = own ? own : master + 1;
     if (own || (master && master < MOST_PORT)) return 0;
-    if (master) {
-        snprintf(error, ERROR_BYTES,
-                 "MASTER_PORT=%d leaves no port after it for the ranks to meet\n"
-                 "help: set FSDP_NCCL_PORT to a free port for all ranks",
-                 master);
-        return EXIT_USER;
-    }
-    if (!identity) {
-        snprintf(error, ERROR_BYTES,
-                 "%s says rank %d of %d, but MASTER_PORT is not set\n"
-                 "help: set MASTER_PORT (or FSDP_NCCL_PORT) to a port that is free on rank 0's "
-                 "host, the same for all ranks",
-                 l->launcher, l->rank, l->ranks);
-        return EXIT_USER;
-    }
+    if (master)
+        return fail_with(error, EXIT_USER,
+                         "MASTER_PORT=%d leaves no port after it for the ranks to meet\n"
+                         "help: set FSDP_NCCL_PORT to a free port for all ranks",
+                         master);
+    if (!identity)
+        return fail_with(
+            error, EXIT_USER,
+            "%s says rank %d of %d, but MASTER_PORT is not set\n"
+            "help: set MASTER_PORT (or FSDP_NCCL_PORT) to a port that is free on rank 0's "
+            "host, the same for all ranks",
+            l->launcher, l->rank, l->ranks);
     *out = FIRST_PORT + (int32_t)(identity % PORTS);
     return 0;
 }
 
 static int check_local(const LaunchContext *l, char *error) {
     if (l->knows_local || l->ranks == 1) return 0;
-    snprintf(error, ERROR_BYTES,
-             "%s says rank %d of %d, but LOCAL_RANK is not set\n"
-             "help: LOCAL_RANK is the number of this process on its host, from 0; it chooses the "
-             "GPU",
-             l->launcher, l->rank, l->ranks);
-    return EXIT_USER;
+    return fail_with(
+        error, EXIT_USER,
+        "%s says rank %d of %d, but LOCAL_RANK is not set\n"
+        "help: LOCAL_RANK is the number of this process on its host, from 0; it chooses the "
+        "GPU",
+        l->launcher, l->rank, l->ranks);
 }
 
 int launch_meeting(const LaunchContext *l, JoinOptions *o, char *error) {

@@ -206,7 +206,7 @@ static void tell_end(const Supervisor *k, const Failure *f, bool repeated) {
 /* The run could not continue from a damaged checkpoint: renames it, so that the next attempt finds
  * the newest whole one, if there is one. */
 static bool set_damaged_aside(const Supervisor *k) {
-    char path[CK_PATH], aside[CK_PATH + 16], error[CK_ERROR_BYTES];
+    char path[CK_PATH], aside[CK_PATH + 16], error[ERROR_BYTES];
     Checkpoint *c;
     if (ck_resolve_step(k->folder, path, error)) return false;
     int code = checkpoint_open(&c, path, error);

@@ -73,8 +73,7 @@ static int write_record(EventFile *e, const uint8_t *data, size_t bytes, char *e
     if (fwrite(head, 12, 1, e->file) == 1 && fwrite(data, bytes, 1, e->file) == 1 &&
         fwrite(&of_data, 4, 1, e->file) == 1 && !fflush(e->file))
         return 0;
-    snprintf(error, ERROR_BYTES, "cannot write %.300s: %s", e->path, strerror(errno));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot write %.300s: %s", e->path, strerror(errno));
 }
 
 /* ---- opening ---- */
@@ -96,9 +95,8 @@ static int make_folder(const char *folder, char *error) {
         if (S_ISDIR(st.st_mode)) return 0;
         errno = ENOTDIR;
     }
-    snprintf(error, ERROR_BYTES, "--tensorboard %.300s: cannot make this folder: %s", folder,
-             strerror(n < sizeof path ? errno : ENAMETOOLONG));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "--tensorboard %.300s: cannot make this folder: %s",
+                     folder, strerror(n < sizeof path ? errno : ENAMETOOLONG));
 }
 
 /* A name that no other run takes, after those of runs before it; TensorBoard looks for `tfevents`
@@ -191,8 +189,7 @@ void event_scalar(EventFile *e, const char *group, const char *name, double valu
 int event_write(EventFile *e, int64_t step, char *error) {
     if (!e->file) return 0;
     if (e->full) { /* names come from the plan, and may be of any length */
-        snprintf(error, ERROR_BYTES, "--tensorboard: the metrics' names are too long");
-        return EXIT_CORRUPT;
+        return fail_with(error, EXIT_CORRUPT, "--tensorboard: the metrics' names are too long");
     }
     size_t n = put_head(e->record, step);
     n += put_bytes(e->record + n, 5, e->summary, e->n);

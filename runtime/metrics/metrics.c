@@ -126,10 +126,7 @@ static int open_events(Metrics *m, char *error) {
 int metrics_open(const RunFacts *f, Metrics **out, char *error) {
     const RunOptions *o = f->options;
     Metrics *m = *out = calloc(1, sizeof *m);
-    if (!m) {
-        snprintf(error, ERROR_BYTES, "no memory");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!m) return fail_with(error, EXIT_ENVIRONMENT, "no memory");
     json_set_alloc_funcs(pool_malloc, pool_free);
     json_object_seed(1);
     m->run = *f;
@@ -188,9 +185,9 @@ static int write_line(Metrics *m, json_t *o, char *error) {
     pool_on = false;
     pool_used = 0;
     if (n >= LINE_BYTES) { /* names come from the plan, and may be of any length */
-        snprintf(error, ERROR_BYTES, "%s: a line of %zu bytes: the metrics' names are too long",
-                 m->run.options->log, n);
-        return EXIT_CORRUPT;
+        return fail_with(error, EXIT_CORRUPT,
+                         "%s: a line of %zu bytes: the metrics' names are too long",
+                         m->run.options->log, n);
     }
     m->line[n++] = '\n';
     if (fwrite(m->line, 1, n, m->log) == n && fflush(m->log) == 0) return 0;
@@ -198,9 +195,8 @@ static int write_line(Metrics *m, json_t *o, char *error) {
         lose_reader(m);
         return 0;
     }
-    snprintf(error, ERROR_BYTES, "cannot write the log %s: %s", m->run.options->log,
-             strerror(errno));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot write the log %s: %s", m->run.options->log,
+                     strerror(errno));
 }
 
 int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {

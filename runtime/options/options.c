@@ -464,9 +464,8 @@ void options_free(RunOptions *o) {
 }
 
 static int bad_value(char *error, const char *name, const char *value) {
-    snprintf(error, ERROR_BYTES, "%s=%.100s: not a valid value; fsdp-run --help lists them", name,
-             value);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER, "%s=%.100s: not a valid value; fsdp-run --help lists them",
+                     name, value);
 }
 
 static int read_checks(TestModes *t, char *error) {
@@ -497,25 +496,22 @@ int test_modes_read(TestModes *t, char *error) {
         t->streams = true;
         t->seed = (uint64_t)x;
     }
-    if (edge && (!streams || !whole_number(edge, 0, UINT32_MAX, &t->drop_edge))) {
-        snprintf(error, ERROR_BYTES,
-                 "FSDP_TEST_DROP_EDGE=%.40s: must be a row of the edge table, and needs "
-                 "FSDP_TEST_STREAMS",
-                 edge);
-        return EXIT_USER;
-    }
+    if (edge && (!streams || !whole_number(edge, 0, UINT32_MAX, &t->drop_edge)))
+        return fail_with(error, EXIT_USER,
+                         "FSDP_TEST_DROP_EDGE=%.40s: must be a row of the edge table, and needs "
+                         "FSDP_TEST_STREAMS",
+                         edge);
     const char *hosts = getenv("FSDP_TEST_HOSTS");
     if (hosts) {
         if (!whole_number(hosts, 1, INT32_MAX, &x))
             return bad_value(error, "FSDP_TEST_HOSTS", hosts);
         t->hosts = (int32_t)x;
     }
-    if ((t->memory || t->replicas) && t->streams) {
-        snprintf(error, ERROR_BYTES,
-                 "FSDP_CHECK=%s relies on the issue order, which FSDP_TEST_STREAMS does not keep: "
-                 "use one of them",
-                 t->memory ? "memory" : "replicas");
-        return EXIT_USER;
-    }
+    if ((t->memory || t->replicas) && t->streams)
+        return fail_with(
+            error, EXIT_USER,
+            "FSDP_CHECK=%s relies on the issue order, which FSDP_TEST_STREAMS does not keep: "
+            "use one of them",
+            t->memory ? "memory" : "replicas");
     return 0;
 }

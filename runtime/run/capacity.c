@@ -92,10 +92,10 @@ int capacity_check_stacks(char *error) {
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         const char *size = getenv(names[i]);
         if (!size || !too_small(size)) continue;
-        snprintf(error, ERROR_BYTES,
-                 "%s=%.40s: the threads of a run need stacks of at least 64 KiB\nhelp: unset %s",
-                 names[i], size, names[i]);
-        return EXIT_ENVIRONMENT;
+        return fail_with(
+            error, EXIT_ENVIRONMENT,
+            "%s=%.40s: the threads of a run need stacks of at least 64 KiB\nhelp: unset %s",
+            names[i], size, names[i]);
     }
     return 0;
 }

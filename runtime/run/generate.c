@@ -127,8 +127,7 @@ int generator_open(Rank *r) {
         logits_find(p, &g->logits);
     }
     if (g && open_texts(g) && open_rows(g)) return 0;
-    snprintf(r->error, ERROR_BYTES, "no memory for --generate");
-    return EXIT_ENVIRONMENT;
+    return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for --generate");
 }
 
 void generator_close(Generator *g) {

@@ -123,6 +123,5 @@ static const char *why_not(const Plan *p) {
 int logits_check(const Plan *p, const char *mode, char *error) {
     const char *why = why_not(p);
     if (!why) return 0;
-    snprintf(error, ERROR_BYTES, "%s: %s", mode, why);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER, "%s: %s", mode, why);
 }

@@ -92,13 +92,12 @@ static int check_length(const Run *run, const Prompt *p, int64_t line, char *err
 static int read_lines(const char *path, char **out, char *error) {
     size_t n;
     *out = read_file(path, &n);
-    if (!*out) {
-        snprintf(error, ERROR_BYTES, "--prompts: cannot read %s: %s", path, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    if (!*out)
+        return fail_with(error, EXIT_ENVIRONMENT, "--prompts: cannot read %s: %s", path,
+                         strerror(errno));
     if (strlen(*out) == n) return 0;
-    snprintf(error, ERROR_BYTES, "--prompts: %s: not a text file: it contains a zero byte", path);
-    return EXIT_CORRUPT;
+    return fail_with(error, EXIT_CORRUPT, "--prompts: %s: not a text file: it contains a zero byte",
+                     path);
 }
 
 /* A line's end is its newline, and a carriage return before it. */
@@ -216,8 +215,7 @@ uint64_t prompts_identity(const Run *run) {
 
 static int written(bool good, char *error) {
     if (good && !fflush(stdout)) return 0;
-    snprintf(error, ERROR_BYTES, "cannot write the text to standard output");
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "cannot write the text to standard output");
 }
 
 int prompts_print_token(const Run *run, int32_t id, bool first, char *error) {

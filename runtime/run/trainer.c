@@ -366,9 +366,8 @@ static int explain_not_finite(Trainer *t, int64_t step, bool more) {
     if (code) return code;
     char *help = strstr(message, "\nhelp:");
     int n = help ? (int)(help - message) : (int)strlen(message);
-    snprintf(r->error, ERROR_BYTES, "%.*s%s%s%s", n, message, *found ? "\nnote: " : "", found,
-             help ? help : "");
-    return EXIT_TRAINING;
+    return fail_with(r->error, EXIT_TRAINING, "%.*s%s%s%s", n, message, *found ? "\nnote: " : "",
+                     found, help ? help : "");
 }
 
 static int train_steps(Trainer *t) {
@@ -448,10 +447,7 @@ static int end_without_log(Trainer *t) {
 
 int trainer_run(Rank *r) {
     Trainer *t = calloc(1, sizeof *t);
-    if (!t) {
-        snprintf(r->error, ERROR_BYTES, "no memory for a rank");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!t) return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for a rank");
     *t = (Trainer){.rank = r,
                    .run = r->run,
                    .settings = r->run->plan->settings,

@@ -13,8 +13,6 @@
 #include "op.h"
 #include "saving.h"
 
-_Static_assert((int)CK_ERROR_BYTES == (int)ERROR_BYTES, "messages have one size");
-
 typedef struct SettingsBuilder {
     const Plan *p;
     Arena *a;

@@ -54,10 +54,10 @@ static int plan_weights(const Plan *p, bool trainable_only, const SaveForm *form
     const char *twice;
     int code = ck_weights_plan(out, &c, left_out, form, a, &twice, error);
     if (code || !twice) return code;
-    snprintf(error, ERROR_BYTES,
-             "two parameters would be saved as %.200s\nhelp: change the `names` table of %.200s",
-             twice, plan_string(p, p->settings->model));
-    return EXIT_USER;
+    return fail_with(
+        error, EXIT_USER,
+        "two parameters would be saved as %.200s\nhelp: change the `names` table of %.200s", twice,
+        plan_string(p, p->settings->model));
 }
 
 static AxisSet axes_of(const WeightGather *g, const PlanGroup *q) {

@@ -78,8 +78,7 @@ int gradient_dump_open(Rank *r, GradientDump **out) {
         r->tap = (Tap){dump_before, d};
         return 0;
     }
-    snprintf(r->error, ERROR_BYTES, "no memory for the gradients of --dump-grads");
-    return EXIT_ENVIRONMENT;
+    return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for the gradients of --dump-grads");
 }
 
 void gradient_dump_close(GradientDump *d) {

@@ -38,9 +38,8 @@ static bool is_file(const Output *o, const char *path) {
 
 static int check_overwrite(const Output *o, const char *what, const char *path, char *error) {
     if (!is_file(o, path)) return 0;
-    snprintf(error, ERROR_BYTES, "%s %s would overwrite %s of this run (%s)", o->option, o->path,
-             what, path);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER, "%s %s would overwrite %s of this run (%s)", o->option,
+                     o->path, what, path);
 }
 
 static int check_data(const Output *o, const Dataset *d, char *error) {
@@ -96,9 +95,8 @@ int outputs_check(const Run *run, char *error) {
             if (!target_same(&output[k].target, &q->target) && !is_file(q, output[k].path) &&
                 !is_file(&output[k], q->path))
                 continue;
-            snprintf(error, ERROR_BYTES, "%s %s and %s %s are the same file", output[k].option,
-                     output[k].path, q->option, q->path);
-            code = EXIT_USER;
+            code = fail_with(error, EXIT_USER, "%s %s and %s %s are the same file",
+                             output[k].option, output[k].path, q->option, q->path);
         }
         bool same_disk = i == 1 && output[0].path &&
                          output[0].target.folder_now.st_dev == q->target.folder_now.st_dev;

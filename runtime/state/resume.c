@@ -322,10 +322,8 @@ int resume_fill(Rank *r) {
     f.host = malloc((size_t)PIECE * sizeof(double));
     f.other = malloc((size_t)PIECE * sizeof(double));
     int code = 0;
-    if (!f.host || !f.other) {
-        snprintf(r->error, ERROR_BYTES, "no memory to read %.200s", s->folder);
-        code = EXIT_ENVIRONMENT;
-    }
+    if (!f.host || !f.other)
+        code = fail_with(r->error, EXIT_ENVIRONMENT, "no memory to read %.200s", s->folder);
     rank_writes(r, true); /* as long as the disk takes */
     if (!code) code = checkpoint_open(&f.from, s->folder, r->error);
     for (uint32_t v = 0; v < s->mine.c.n_vector && !code; v++)

@@ -60,9 +60,8 @@ static int take_buffer(Rank *r, uint64_t bytes, HostBuffer *out) {
     }
     out->at = out->taken ? (char *)align_up((uintptr_t)out->taken, CK_ALIGN) : NULL;
     if (out->at) return 0;
-    snprintf(r->error, ERROR_BYTES, "no memory for %llu bytes of checkpoint buffers",
-             (unsigned long long)bytes);
-    return EXIT_ENVIRONMENT;
+    return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for %llu bytes of checkpoint buffers",
+                     (unsigned long long)bytes);
 }
 
 static void release_buffer(Rank *r, HostBuffer *buffer) {
@@ -92,8 +91,7 @@ static const char *shard_of(const SaveStream *s, uint32_t vector, int64_t first)
 
 static int check_stopped(const SaveStream *s, char *error) {
     if (!atomic_load(&s->stops)) return 0;
-    snprintf(error, ERROR_BYTES, "the run ended before the checkpoint was written");
-    return EXIT_RANK;
+    return fail_with(error, EXIT_RANK, "the run ended before the checkpoint was written");
 }
 
 static const PlanSave *save_of(const SaveStream *s, uint32_t vector) {

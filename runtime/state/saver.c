@@ -46,17 +46,15 @@ static int check_others(const Run *run, const char *folder, char *error) {
     bool ours = resumes_here(run);
     if (newest < 0 || (ours && newest <= run->steps.first)) return 0;
     if (ours)
-        snprintf(
-            error, ERROR_BYTES,
+        return fail_with(
+            error, EXIT_USER,
             "--checkpoint %.150s: it contains step %lld, which is newer than step %lld, from which "
             "the run continues\nhelp: move the newer checkpoints away, or name another folder",
             folder, (long long)newest, (long long)run->steps.first);
-    else
-        snprintf(error, ERROR_BYTES,
-                 "--checkpoint %.150s: it contains step %lld of another run\nhelp: "
-                 "--resume-or-start %.100s continues that run; or name another folder",
-                 folder, (long long)newest, folder);
-    return EXIT_USER;
+    return fail_with(error, EXIT_USER,
+                     "--checkpoint %.150s: it contains step %lld of another run\nhelp: "
+                     "--resume-or-start %.100s continues that run; or name another folder",
+                     folder, (long long)newest, folder);
 }
 
 /* For those to be kept and the one that is being written; those that are there have theirs. */
@@ -77,11 +75,11 @@ static int check_files(const Saver *s, const char *folder, char *error) {
     if (!c->n_full_file || getrlimit(RLIMIT_NOFILE, &open) || open.rlim_cur >= need) return 0;
     struct rlimit more = {MIN(need, open.rlim_max), open.rlim_max};
     if (more.rlim_cur == need && !setrlimit(RLIMIT_NOFILE, &more)) return 0;
-    snprintf(error, ERROR_BYTES,
-             "--checkpoint %.200s: each rank keeps %u files open at once, but a process may open "
-             "only %llu (ulimit -n)\nhelp: use a larger --max-file",
-             folder, c->n_full_file, (unsigned long long)open.rlim_max);
-    return EXIT_ENVIRONMENT;
+    return fail_with(
+        error, EXIT_ENVIRONMENT,
+        "--checkpoint %.200s: each rank keeps %u files open at once, but a process may open "
+        "only %llu (ulimit -n)\nhelp: use a larger --max-file",
+        folder, c->n_full_file, (unsigned long long)open.rlim_max);
 }
 
 /* The best of those that are there. */

@@ -148,12 +148,12 @@ static int compare_param(const Run *run, int32_t rank, const PlanParam *q, const
         Comparison c = {.match = m, .first = tensor_element(&part, at), .n = n};
         if (!mapped_read(compare_piece, &c)) return mapped_lost(&m->tensor->file->map, error);
         if (!c.unlike) continue;
-        snprintf(error, ERROR_BYTES,
-                 "%.150s: tensors %.100s and %.100s differ, but they are one tied parameter "
-                 "(%.100s)",
-                 run->inputs.weights->path, m->tensor->name, c.unlike->name,
-                 plan_string(run->plan, q->name));
-        return EXIT_CORRUPT;
+        return fail_with(
+            error, EXIT_CORRUPT,
+            "%.150s: tensors %.100s and %.100s differ, but they are one tied parameter "
+            "(%.100s)",
+            run->inputs.weights->path, m->tensor->name, c.unlike->name,
+            plan_string(run->plan, q->name));
     }
     return 0;
 }
@@ -202,10 +202,8 @@ static int fill_shards(Rank *r) {
     int32_t n = MIN(r->info.threads, MAX_WORKERS);
     uint64_t bytes = PIECE * sizeof(double);
     char *host = r->run->device->arena_is_host ? NULL : malloc((uint64_t)n * bytes);
-    if (!r->run->device->arena_is_host && !host) {
-        snprintf(r->error, ERROR_BYTES, "no memory for pieces of the weights");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!r->run->device->arena_is_host && !host)
+        return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for pieces of the weights");
     pthread_mutex_t copy = PTHREAD_MUTEX_INITIALIZER;
     bool started[MAX_WORKERS] = {false};
     for (int32_t i = n - 1; i >= 0; i--) {

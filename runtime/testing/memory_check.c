@@ -219,11 +219,11 @@ static int run_again(MemoryCheck *m, uint32_t k, char *error) {
         if (!memcmp(made[j], c.out[j], (size_t)type_bytes(c.out_type[j]))) continue;
         char text[256];
         plan_instr_text(run->plan, k, text, sizeof text);
-        snprintf(error, ERROR_BYTES,
-                 "memory check: result %u of %s overlaps an operand and differs from the result at "
-                 "another address",
-                 j, text);
-        code = EXIT_RANK;
+        code = fail_with(
+            error, EXIT_RANK,
+            "memory check: result %u of %s overlaps an operand and differs from the result at "
+            "another address",
+            j, text);
     }
     return code;
 }
@@ -248,10 +248,9 @@ void memory_check_poison(void *of) {
 
 int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
     const Plan *p = r->run->plan;
-    if (!r->run->device->arena_is_host) {
-        snprintf(error, ERROR_BYTES, "FSDP_CHECK=memory needs a device that uses host memory");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!r->run->device->arena_is_host)
+        return fail_with(error, EXIT_ENVIRONMENT,
+                         "FSDP_CHECK=memory needs a device that uses host memory");
     Arena *a = arena_new();
     MemoryCheck *m = *out = arena_new_of(a, MemoryCheck);
     *m = (MemoryCheck){.rank = r, .arena = a};
@@ -283,9 +282,8 @@ static int check_guards(MemoryCheck *m, uint32_t k, char *error) {
         if (!memcmp(guard_at(m, i), m->guard, GUARD_BYTES)) continue;
         char text[256];
         plan_instr_text(m->rank->run->plan, k, text, sizeof text);
-        snprintf(error, ERROR_BYTES, "memory check: %s wrote past the end of the %s", text,
-                 i ? "workspace" : "arena");
-        return EXIT_RANK;
+        return fail_with(error, EXIT_RANK, "memory check: %s wrote past the end of the %s", text,
+                         i ? "workspace" : "arena");
     }
     return 0;
 }
@@ -319,12 +317,10 @@ int memory_check_call_end(void *of, uint32_t program, char *error) {
     MemoryCheck *m = of;
     const PlanProgram *q = &m->rank->run->plan->programs[program];
     uint64_t arena = rank_role(m->rank)->arena_bytes;
-    if (m->high_water > arena) {
-        snprintf(error, ERROR_BYTES,
-                 "memory check: byte %llu was written, but the arena has only %llu",
-                 (unsigned long long)m->high_water, (unsigned long long)arena);
-        return EXIT_RANK;
-    }
+    if (m->high_water > arena)
+        return fail_with(error, EXIT_RANK,
+                         "memory check: byte %llu was written, but the arena has only %llu",
+                         (unsigned long long)m->high_water, (unsigned long long)arena);
     return q->n_instr ? check_guards(m, q->first_instr + q->n_instr - 1, error) : 0;
 }
 

@@ -165,13 +165,13 @@ static const char *bits_text(const void *at, const Type *t, int64_t e, char text
 static int tell_difference(const Rank *r, const Rank *other, const Copied *c, int64_t element,
                            const char *what, char *error) {
     char axes[80], mine[24], others[24];
-    snprintf(error, ERROR_BYTES,
-             "replica check: ranks %d and %d must have equal copies along %s: element %lld of %s "
-             "is %s on the one and %s on the other",
-             (int)r->rank, (int)other->rank, axes_text(&r->info.mesh, c->axes, axes),
-             (long long)element, what, bits_text(c->at(r, c->row), c->type, element, mine),
-             bits_text(c->at(other, c->row), c->type, element, others));
-    return EXIT_RANK;
+    return fail_with(
+        error, EXIT_RANK,
+        "replica check: ranks %d and %d must have equal copies along %s: element %lld of %s "
+        "is %s on the one and %s on the other",
+        (int)r->rank, (int)other->rank, axes_text(&r->info.mesh, c->axes, axes), (long long)element,
+        what, bits_text(c->at(r, c->row), c->type, element, mine),
+        bits_text(c->at(other, c->row), c->type, element, others));
 }
 
 static int meet_ranks(Rank *r, AxisSet axes, char *error) {
@@ -251,13 +251,11 @@ int replica_check_after(void *of, uint32_t k, char *error) {
 int replica_check_open(Rank *r, ReplicaCheck **out, char *error) {
     const Run *run = r->run;
     const Plan *p = run->plan;
-    if (!run->device->arena_is_host || run->launch.module || run->launch.ranks == 1) {
-        snprintf(
-            error, ERROR_BYTES,
+    if (!run->device->arena_is_host || run->launch.module || run->launch.ranks == 1)
+        return fail_with(
+            error, EXIT_USER,
             "FSDP_CHECK=replicas compares ranks that are threads of one process on device cpu: "
             "use --transport local and a plan for several ranks");
-        return EXIT_USER;
-    }
     Arena *a = arena_new();
     ReplicaCheck *m = *out = arena_new_of(a, ReplicaCheck);
     *m = (ReplicaCheck){.rank = r, .arena = a};

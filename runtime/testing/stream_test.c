@@ -261,15 +261,12 @@ static void *stream_main(void *context) {
 
 int stream_test_open(Rank *r, StreamTest **out, char *error) {
     const Plan *p = r->run->plan;
-    if (!r->run->device->arena_is_host) {
-        snprintf(error, ERROR_BYTES, "FSDP_TEST_STREAMS needs a device that uses host memory");
-        return EXIT_ENVIRONMENT;
-    }
-    if (r->run->test.drop_edge >= (int64_t)p->n_edges) {
-        snprintf(error, ERROR_BYTES, "FSDP_TEST_DROP_EDGE: the plan has %llu edges",
-                 (unsigned long long)p->n_edges);
-        return EXIT_USER;
-    }
+    if (!r->run->device->arena_is_host)
+        return fail_with(error, EXIT_ENVIRONMENT,
+                         "FSDP_TEST_STREAMS needs a device that uses host memory");
+    if (r->run->test.drop_edge >= (int64_t)p->n_edges)
+        return fail_with(error, EXIT_USER, "FSDP_TEST_DROP_EDGE: the plan has %llu edges",
+                         (unsigned long long)p->n_edges);
     Arena *a = arena_new();
     StreamTest *t = *out = arena_new_of(a, StreamTest);
     *t = (StreamTest){.rank = r, .arena = a, .held = UINT32_MAX, .target = UINT32_MAX};
@@ -293,8 +290,7 @@ int stream_test_open(Rank *r, StreamTest **out, char *error) {
         t->thread[s].started =
             !pthread_create(&t->thread[s].thread, NULL, stream_main, &t->thread[s]);
         if (t->thread[s].started) continue;
-        snprintf(error, ERROR_BYTES, "cannot start a thread for each stream");
-        return EXIT_ENVIRONMENT;
+        return fail_with(error, EXIT_ENVIRONMENT, "cannot start a thread for each stream");
     }
     return 0;
 }

@@ -14,7 +14,7 @@
 #include "checkpoint.h"
 #include "scratch.h"
 
-static char error[CK_ERROR_BYTES];
+static char error[ERROR_BYTES];
 
 static CheckpointForm form; /* of the states that tests make */
 static uint64_t most_file;

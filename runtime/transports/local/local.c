@@ -289,8 +289,7 @@ static int local_open(const TransportOptions *o, TransportContext **out, char *e
     if (!c || !from) {
         free(c);
         free(from);
-        snprintf(error, ERROR_BYTES, "no memory for the transport");
-        return EXIT_ENVIRONMENT;
+        return fail_with(error, EXIT_ENVIRONMENT, "no memory for the transport");
     }
     *c = (TransportContext){.o = *o, .world = o->shared, .from = from};
     atomic_store_explicit(&c->world->member[o->rank].pulse, o->pulse, memory_order_release);

@@ -132,11 +132,10 @@ static int write_places(HostSeat *s, char *error) {
         BufferPlace *place = place_of(s, s->group.index, i);
         if (call->buffer[i].elements == 0) continue;
         if (!offset_of(s->c, call->buffer[i].in, &place->in) ||
-            (!call->shared && !offset_of(s->c, call->buffer[i].out, &place->out))) {
-            snprintf(error, ERROR_BYTES, "%s: an operand of a collective lies outside the arena",
-                     collective_label(call));
-            return EXIT_CORRUPT;
-        }
+            (!call->shared && !offset_of(s->c, call->buffer[i].out, &place->out)))
+            return fail_with(error, EXIT_CORRUPT,
+                             "%s: an operand of a collective lies outside the arena",
+                             collective_label(call));
     }
     return 0;
 }
@@ -158,10 +157,8 @@ static int enter_meeting(TransportContext *c, const Collective *call, Collective
     for (int32_t k = 0; k < group.size; k++) s->here += local_of(s, k) >= 0;
     uint32_t round = (uint32_t)(call->sequence / RING);
     s->target = (round + 1) * s->here;
-    if (call->n > c->max_buffers) {
-        snprintf(error, ERROR_BYTES, "a collective with %u buffers", call->n);
-        return EXIT_CORRUPT;
-    }
+    if (call->n > c->max_buffers)
+        return fail_with(error, EXIT_CORRUPT, "a collective with %u buffers", call->n);
     int code = 0;
     if (atomic_load(&c->world->board->notice.state)) code = world_slice(&s->wait, -1, error);
     if (!code && round > 0) code = wait_for(s, LEFT, call->sequence - RING, round * s->here, error);
@@ -477,15 +474,12 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     }
     if (!c || !allocate_buffers(c)) {
         if (c) close_context(c);
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
+        return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     }
     *out = c;
-    if (!o->device->arena_is_host) {
-        snprintf(error, ERROR_BYTES, "transport mpi works with device cpu, not %s",
-                 o->device->name);
-        return EXIT_USER;
-    }
+    if (!o->device->arena_is_host)
+        return fail_with(error, EXIT_USER, "transport mpi works with device cpu, not %s",
+                         o->device->name);
     uint64_t bytes = lay_channels(c);
     int code =
         shared_exchange(c->world, c->world->local == 0 ? bytes : 0, false, c->meetings, error);

@@ -113,19 +113,17 @@ static int check_start(const JoinOptions *o, int provided, char *error) {
     int ranks = 0, rank = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (provided < MPI_THREAD_MULTIPLE) {
-        snprintf(error, ERROR_BYTES,
-                 "this MPI library was built without support for several threads "
-                 "(MPI_THREAD_MULTIPLE)");
-        return EXIT_ENVIRONMENT;
-    }
+    if (provided < MPI_THREAD_MULTIPLE)
+        return fail_with(error, EXIT_ENVIRONMENT,
+                         "this MPI library was built without support for several threads "
+                         "(MPI_THREAD_MULTIPLE)");
     if (ranks == o->ranks && rank == o->rank) return 0;
-    snprintf(error, ERROR_BYTES,
-             "%s says rank %d of %d, MPI says rank %d of %d\n"
-             "help: transport mpi needs a launcher that this MPI library knows: mpirun -n %d "
-             "fsdp-run ..., or srun --mpi=pmix; fsdp-run --transport mpi -n %d starts them itself",
-             o->launcher, o->rank, o->ranks, rank, ranks, o->ranks, o->ranks);
-    return EXIT_USER;
+    return fail_with(
+        error, EXIT_USER,
+        "%s says rank %d of %d, MPI says rank %d of %d\n"
+        "help: transport mpi needs a launcher that this MPI library knows: mpirun -n %d "
+        "fsdp-run ..., or srun --mpi=pmix; fsdp-run --transport mpi -n %d starts them itself",
+        o->launcher, o->rank, o->ranks, rank, ranks, o->ranks, o->ranks);
 }
 
 static int make_communicators(World *w, int32_t test_hosts) {
@@ -184,10 +182,7 @@ static int meet_processes(World *w, char *error) {
 
 static int mpi_join(const JoinOptions *o, World **out, char *error) {
     World *w = calloc(1, sizeof *w);
-    if (!w) {
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!w) return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     *w = (World){.options = *o,
                  .rank = o->rank,
                  .ranks = o->ranks,
@@ -211,10 +206,8 @@ static int mpi_join(const JoinOptions *o, World **out, char *error) {
         w->process = calloc((size_t)w->ranks, sizeof *w->process);
         w->alarm_sent = calloc((size_t)w->ranks, sizeof(MPI_Request));
         w->spin = sysconf(_SC_NPROCESSORS_ONLN) >= w->locals;
-        if (!w->local_rank || !w->alive || !w->boards || !w->process || !w->alarm_sent) {
-            snprintf(error, ERROR_BYTES, "out of memory for the transport");
-            code = EXIT_ENVIRONMENT;
-        }
+        if (!w->local_rank || !w->alive || !w->boards || !w->process || !w->alarm_sent)
+            code = fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     }
     if (!code) code = meet_processes(w, error);
     clock_off(&clock);

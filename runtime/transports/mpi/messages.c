@@ -178,10 +178,8 @@ int messages_open(const TransportOptions *o, World *w, const Shared *arena, Mess
         x->shared = calloc((uint64_t)w->locals, sizeof *x->shared);
         x->request = calloc(p->n_states * x->places * x->pieces, sizeof *x->request);
     }
-    if (!x || !x->shared || !x->request) {
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!x || !x->shared || !x->request)
+        return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     for (uint64_t k = 0; k < p->n_states * x->places * x->pieces; k++)
         x->request[k] = MPI_REQUEST_NULL;
     uint64_t bytes = (uint64_t)w->ranks * p->n_states * sizeof(HostOutbox);

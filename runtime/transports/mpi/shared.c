@@ -117,18 +117,16 @@ int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *erro
     if (code) return code;
     if (failed && all[strange].error) {
         int32_t rank = w->local_rank ? w->local_rank[strange] : strange;
-        snprintf(error, ERROR_BYTES, "rank %d: cannot allocate %llu bytes of shared memory: %s",
-                 rank, (unsigned long long)bytes, strerror(failed));
-        return EXIT_ENVIRONMENT;
+        return fail_with(error, EXIT_ENVIRONMENT,
+                         "rank %d: cannot allocate %llu bytes of shared memory: %s", rank,
+                         (unsigned long long)bytes, strerror(failed));
     }
     for (int32_t k = 0; k < w->locals; k++)
-        if (seen[k]) {
-            snprintf(error, ERROR_BYTES,
-                     "process %d cannot map the memory of the other ranks on its host: %s\n"
-                     "help: run the ranks of a host in one container, as one user",
-                     all[k].pid, strerror(seen[k]));
-            return EXIT_ENVIRONMENT;
-        }
+        if (seen[k])
+            return fail_with(error, EXIT_ENVIRONMENT,
+                             "process %d cannot map the memory of the other ranks on its host: %s\n"
+                             "help: run the ranks of a host in one container, as one user",
+                             all[k].pid, strerror(seen[k]));
     return 0;
 }
 

@@ -139,11 +139,10 @@ static int report_lost(Wait *w, int32_t rank, RankLoss loss, int32_t seconds, ch
         missing_call_text(world->plan, atomic_load(&world->board->sign[rank].call), call,
                           sizeof call);
     where_text(w, where, sizeof where);
-    snprintf(error, ERROR_BYTES,
-             "%.90s %.70s%s; rank %d waited for it in %.180s\n"
-             "help: %.110s",
-             who, how, call, world->rank, where, remedy);
-    return EXIT_RANK;
+    return fail_with(error, EXIT_RANK,
+                     "%.90s %.70s%s; rank %d waited for it in %.180s\n"
+                     "help: %.110s",
+                     who, how, call, world->rank, where, remedy);
 }
 
 /* Whoever ends all processes, as mpirun does, comes to this one a moment after the neighbour: then
@@ -238,11 +237,11 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
     if (missing < 0) {
         char where[320];
         where_text(w, where, sizeof where);
-        snprintf(error, ERROR_BYTES,
-                 "rank %d: not all ranks reached %s within %d s\n"
-                 "help: see the messages of the other ranks; FSDP_TIMEOUT=SECONDS waits longer",
-                 world->rank, where, seconds);
-        return EXIT_RANK;
+        return fail_with(
+            error, EXIT_RANK,
+            "rank %d: not all ranks reached %s within %d s\n"
+            "help: see the messages of the other ranks; FSDP_TIMEOUT=SECONDS waits longer",
+            world->rank, where, seconds);
     }
     return report_lost(w, missing, stopped ? LOSS_STOPPED : LOSS_SILENT, seconds, error);
 }
@@ -293,10 +292,8 @@ int world_slice(Wait *w, int32_t missing, char *error) {
     int code = find_dead(w, error);
     if (!code) code = find_lost(w, missing, error);
     if (code) return code;
-    if (world_lost_launcher(world)) {
-        snprintf(error, ERROR_BYTES, "the launcher of rank %d has ended", world->rank);
-        return EXIT_RANK;
-    }
+    if (world_lost_launcher(world))
+        return fail_with(error, EXIT_RANK, "the launcher of rank %d has ended", world->rank);
     int32_t over = ++w->slices - world->timeout * SLICES_A_SECOND;
     return over >= 0 && over % LOOK_SLICES == 0 ? time_is_up(w, missing, error) : 0;
 }

@@ -42,12 +42,10 @@ static int register_window(Context *c, Communicator *m, void *arena, uint64_t by
     if (r != ncclSuccess && r != ncclInProgress) return nccl_failed(what, r, error);
     code = communicator_settle(c, m, what, c->timeout, error);
     if (code || m->window) return code;
-    snprintf(error, ERROR_BYTES, "%s: NCCL returned none", what);
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "%s: NCCL returned none", what);
 #else
     (void)c, (void)m, (void)arena, (void)bytes;
-    snprintf(error, ERROR_BYTES, "this NCCL does not support windows");
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "this NCCL does not support windows");
 #endif
 }
 
@@ -101,18 +99,17 @@ static int allocate_arena(Context *c, uint64_t bytes, void **out, char *error) {
     if (r != ncclSuccess) {
         cudaGetLastError(); /* the failure is reported here, later calls must not find it */
         if (have >= bytes) return nccl_failed("the arena", r, error);
-        snprintf(
-            error, ERROR_BYTES,
+        return fail_with(
+            error, EXIT_ENVIRONMENT,
             "the plan needs an arena of %llu bytes per rank, the GPU has %llu bytes free; NCCL "
             "took %llu before",
             (unsigned long long)bytes, (unsigned long long)have, (unsigned long long)c->bytes);
-        return EXIT_ENVIRONMENT;
     }
     cudaError_t e = cudaMemset(*out, 0, bytes);
     if (!e) e = cudaDeviceSynchronize();
     if (!e) return 0;
-    snprintf(error, ERROR_BYTES, "the arena: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "the arena: %s (%s)", cudaGetErrorString(e),
+                     cudaGetErrorName(e));
 }
 
 int arena_open(Context *c, uint64_t bytes, void **out, char *error) {

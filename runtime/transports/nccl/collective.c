@@ -62,9 +62,8 @@ static int check_buffers(const Communicator *m, const Collective *call, NcclKind
         else if (overlaps_badly(kind, b, &m->group))
             wrong = "the operands overlap";
         if (!wrong) continue;
-        snprintf(error, ERROR_BYTES, "%.300s: %s of %s", collective_label(call), kind_name[kind],
-                 wrong);
-        return EXIT_CORRUPT;
+        return fail_with(error, EXIT_CORRUPT, "%.300s: %s of %s", collective_label(call),
+                         kind_name[kind], wrong);
     }
     return 0;
 }
@@ -130,9 +129,8 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
         if (e != cudaErrorNotReady) {
             code = guard_check_patiently(c, error);
             if (code) return code;
-            snprintf(error, ERROR_BYTES, "%.300s: %s (%s)", label, cudaGetErrorString(e),
-                     cudaGetErrorName(e));
-            return EXIT_ENVIRONMENT;
+            return fail_with(error, EXIT_ENVIRONMENT, "%.300s: %s (%s)", label,
+                             cudaGetErrorString(e), cudaGetErrorName(e));
         }
         if (i < YIELDS) {
             sched_yield();
@@ -151,11 +149,9 @@ static int issue_collective(Context *c, const Collective *call, NcclKind kind, c
     bool known = false;
     int code = check_buffers(m, call, kind, error);
     if (!code) code = guard_check(c, error);
-    if (!code && !m->comm) {
-        snprintf(error, ERROR_BYTES, "%.300s: no communicator for the %s of these ranks", label,
-                 collective_family(call->purpose));
-        code = EXIT_CORRUPT;
-    }
+    if (!code && !m->comm)
+        code = fail_with(error, EXIT_CORRUPT, "%.300s: no communicator for the %s of these ranks",
+                         label, collective_family(call->purpose));
     if (!code) code = log_issue(&c->log, row, call, &known, error);
     if (code) return code;
     cudaSetDevice(c->device);

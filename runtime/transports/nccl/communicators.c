@@ -70,13 +70,12 @@ int communicator_settle(Context *c, const Communicator *m, const char *what, int
         if (asked != ncclSuccess || !nccl_is_fine(state))
             return nccl_fault(c, what, asked ? asked : state, error);
         if (state == ncclSuccess) return 0;
-        if (limit && now_seconds() - begun > limit) {
-            snprintf(error, ERROR_BYTES,
-                     "%.200s took longer than %d s\n"
-                     "help: see the messages of the other ranks; FSDP_TIMEOUT=SECONDS waits longer",
-                     what, limit);
-            return EXIT_RANK;
-        }
+        if (limit && now_seconds() - begun > limit)
+            return fail_with(
+                error, EXIT_RANK,
+                "%.200s took longer than %d s\n"
+                "help: see the messages of the other ranks; FSDP_TIMEOUT=SECONDS waits longer",
+                what, limit);
         struct timespec pause = {.tv_nsec = PAUSE_NS};
         if (i < YIELDS)
             sched_yield();
@@ -200,11 +199,9 @@ static int split_communicator(Context *c, Communicator *m, char *error) {
     /* The new one exists once the one that it comes from has settled. */
     code = open_step(c, root, what, error);
     if (code || !m->used) return code;
-    if (!m->comm) {
-        snprintf(error, ERROR_BYTES, "%s: NCCL returned none for %s of these ranks", what,
-                 collective_family(m->purpose));
-        code = EXIT_ENVIRONMENT;
-    }
+    if (!m->comm)
+        code = fail_with(error, EXIT_ENVIRONMENT, "%s: NCCL returned none for %s of these ranks",
+                         what, collective_family(m->purpose));
     return code ? code : open_step(c, m, what, error);
 }
 

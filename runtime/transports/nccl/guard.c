@@ -38,8 +38,7 @@ int guard_check(Context *c, char *error) {
     if (!atomic_load(&c->over)) return 0;
     int code = tcp_ended(c->world, error);
     if (code) return code;
-    snprintf(error, ERROR_BYTES, "abandoned: this rank has ended the run");
-    return EXIT_RANK;
+    return fail_with(error, EXIT_RANK, "abandoned: this rank has ended the run");
 }
 
 int guard_check_patiently(Context *c, char *error) {
@@ -118,8 +117,7 @@ int guard_open(Context *c, char *error) {
     sem_init(&c->wake, 0, 0);
     c->guarded = pthread_create(&c->guard, NULL, run_guard, c) == 0;
     if (c->guarded) return 0;
-    snprintf(error, ERROR_BYTES, "transport nccl: cannot start a thread");
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "transport nccl: cannot start a thread");
 }
 
 /* A guard that is aborting keeps what it still needs: the process ends. */

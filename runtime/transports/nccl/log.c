@@ -55,10 +55,8 @@ int log_open(Context *c, char *error) {
         l->run[i].first = calloc(l->rows, sizeof *l->run[i].first);
         enough = enough && l->run[i].first;
     }
-    if (!enough || !l->issued) {
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!enough || !l->issued)
+        return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     size_t bytes = (l->rows + 1) * sizeof *l->shown;
     cudaError_t e = cudaHostAlloc((void **)&l->shown, bytes, cudaHostAllocMapped);
     if (!e) memset(l->shown, 0, bytes);
@@ -68,9 +66,8 @@ int log_open(Context *c, char *error) {
     /* the streams that count do not wait for it by themselves */
     if (!e) e = cudaDeviceSynchronize();
     if (!e) return 0;
-    snprintf(error, ERROR_BYTES, "transport nccl: counters on the GPU: %s (%s)",
-             cudaGetErrorString(e), cudaGetErrorName(e));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "transport nccl: counters on the GPU: %s (%s)",
+                     cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
 void log_close(Context *c) {
@@ -129,12 +126,10 @@ int log_issue(Log *l, uint32_t row, const Collective *call, bool *known, char *e
     const LogRun *run = &l->run[(runs + RUNS - 1) % RUNS];
     uint32_t program = atomic_load(&run->program);
     uint32_t n = runs ? per_call(l, program, row) : 0;
-    if (n == 0 || call->sequence != number) {
-        snprintf(error, ERROR_BYTES, "%.200s: collective number %llu of its communicator, not %llu",
-                 collective_label(call), (unsigned long long)call->sequence,
-                 (unsigned long long)number);
-        return EXIT_CORRUPT;
-    }
+    if (n == 0 || call->sequence != number)
+        return fail_with(
+            error, EXIT_CORRUPT, "%.200s: collective number %llu of its communicator, not %llu",
+            collective_label(call), (unsigned long long)call->sequence, (unsigned long long)number);
     LogEntry *e = entry_of(l, program, row, (number - atomic_load(&run->first[row])) % n);
     *known = atomic_load(&e->labelled);
     if (!*known) {
@@ -148,9 +143,8 @@ int log_issue(Log *l, uint32_t row, const Collective *call, bool *known, char *e
 int log_finish(Context *c, uint32_t row, cudaStream_t stream, const char *label, char *error) {
     cudaError_t e = nccl_count_up(stream, &c->log.count[row], &c->log.shown_on_device[row]);
     if (!e) return 0;
-    snprintf(error, ERROR_BYTES, "%.200s: counting on the GPU: %s (%s)", label,
-             cudaGetErrorString(e), cudaGetErrorName(e));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "%.200s: counting on the GPU: %s (%s)", label,
+                     cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
 typedef struct LogPlace { /* of a collective in what was issued; smaller is earlier */

@@ -43,19 +43,16 @@ int messages_open(Context *c, char *error) {
     const Plan *p = c->o.plan;
     c->box_row = calloc(p->n_states + 1, sizeof *c->box_row);
     c->outbox = calloc(p->n_states + 1, sizeof *c->outbox);
-    if (!c->box_row || !c->outbox) {
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!c->box_row || !c->outbox)
+        return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     for (uint64_t k = 0; k < p->n_states; k++) {
         if (p->states[k].role != STATE_OUTBOX) continue;
         c->box_row[k] = c->rows++;
         if (!plan_has_state(p, &p->states[k], plan_role_of(p, c->o.rank))) continue;
         cudaError_t e = open_outbox(&c->outbox[k], p->states[k].type.dim[0]);
         if (!e) continue;
-        snprintf(error, ERROR_BYTES, "transport nccl: an outbox: %s (%s)", cudaGetErrorString(e),
-                 cudaGetErrorName(e));
-        return EXIT_ENVIRONMENT;
+        return fail_with(error, EXIT_ENVIRONMENT, "transport nccl: an outbox: %s (%s)",
+                         cudaGetErrorString(e), cudaGetErrorName(e));
     }
     return 0;
 }
@@ -68,9 +65,8 @@ void messages_close(Context *c) {
 
 static int cuda_result(cudaError_t e, const char *label, char *error) {
     if (!e) return 0;
-    snprintf(error, ERROR_BYTES, "%.300s: %s (%s)", label, cudaGetErrorString(e),
-             cudaGetErrorName(e));
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "%.300s: %s (%s)", label, cudaGetErrorString(e),
+                     cudaGetErrorName(e));
 }
 
 /* Fills the place in the outbox on the plan's stream, and lets the outbox's own follow. */

@@ -20,16 +20,11 @@ static int start_nccl(Context *c, char *error) {
     int code = messages_open(c, error);
     if (code) return code;
     c->row = calloc(c->rows, sizeof *c->row);
-    if (!c->row) {
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!c->row) return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     cudaError_t e = cudaGetDevice(&c->device);
-    if (e) {
-        snprintf(error, ERROR_BYTES, "transport nccl: %s (%s)", cudaGetErrorString(e),
-                 cudaGetErrorName(e));
-        return EXIT_ENVIRONMENT;
-    }
+    if (e)
+        return fail_with(error, EXIT_ENVIRONMENT, "transport nccl: %s (%s)", cudaGetErrorString(e),
+                         cudaGetErrorName(e));
     communicators_plan(c);
     code = sm_budget_read(c->share, error);
     if (!code) code = log_open(c, error);
@@ -41,16 +36,11 @@ static int start_nccl(Context *c, char *error) {
 }
 
 static int nccl_open(const TransportOptions *o, TransportContext **out, char *error) {
-    if (!o->device->native_stream) {
-        snprintf(error, ERROR_BYTES, "transport nccl works with device cuda, not %s",
-                 o->device->name);
-        return EXIT_USER;
-    }
+    if (!o->device->native_stream)
+        return fail_with(error, EXIT_USER, "transport nccl works with device cuda, not %s",
+                         o->device->name);
     Context *c = calloc(1, sizeof *c);
-    if (!c) {
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!c) return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     c->o = *o;
     c->world = o->shared;
     c->timeout = joined.timeout;

@@ -13,18 +13,16 @@
 #include "join.h"
 
 static int check_options(const JoinOptions *o, char *error) {
-    if (o->ranks < 1 || o->ranks > RANKS_LIMIT || o->rank < 0 || o->rank >= o->ranks) {
-        snprintf(error, ERROR_BYTES, "rank %d of %d: a run has at most %d ranks", o->rank, o->ranks,
-                 RANKS_LIMIT);
-        return EXIT_USER;
-    }
+    if (o->ranks < 1 || o->ranks > RANKS_LIMIT || o->rank < 0 || o->rank >= o->ranks)
+        return fail_with(error, EXIT_USER, "rank %d of %d: a run has at most %d ranks", o->rank,
+                         o->ranks, RANKS_LIMIT);
     if (o->ranks == 1 || o->listener > 0) return 0;
     if (o->address && o->port > 0 && o->port < 65536) return 0;
-    snprintf(error, ERROR_BYTES,
-             "rank %d does not know where to meet rank 0\n"
-             "help: set MASTER_ADDR and MASTER_PORT to the same host and port for all ranks",
-             o->rank);
-    return EXIT_USER;
+    return fail_with(
+        error, EXIT_USER,
+        "rank %d does not know where to meet rank 0\n"
+        "help: set MASTER_ADDR and MASTER_PORT to the same host and port for all ranks",
+        o->rank);
 }
 
 static World *new_world(const JoinOptions *o) {
@@ -66,11 +64,11 @@ static int raise_file_limit(const JoinOptions *o, char *error) {
     limit.rlim_cur = MIN(wanted, limit.rlim_max);
     setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur >= least || o->rank != 0) return 0;
-    snprintf(error, ERROR_BYTES,
-             "rank 0 of %d needs more connections than its limit of %llu open files allows\n"
-             "help: raise the limit where rank 0 is started: ulimit -Hn, or limits.conf",
-             o->ranks, (unsigned long long)limit.rlim_cur);
-    return EXIT_ENVIRONMENT;
+    return fail_with(
+        error, EXIT_ENVIRONMENT,
+        "rank 0 of %d needs more connections than its limit of %llu open files allows\n"
+        "help: raise the limit where rank 0 is started: ulimit -Hn, or limits.conf",
+        o->ranks, (unsigned long long)limit.rlim_cur);
 }
 
 int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
@@ -79,10 +77,7 @@ int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
     if (!code) code = raise_file_limit(options, error);
     if (code) return code;
     World *w = new_world(options);
-    if (!w) {
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!w) return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     code = secret_open(&w->secret, error);
     if (code) {
         world_free(w);
@@ -101,10 +96,8 @@ int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
         w->link[r].limit = (uint32_t)most;
         w->locals += w->process[r].host_index == w->process[w->rank].host_index;
     }
-    if (!code && !service_start(w)) {
-        snprintf(error, ERROR_BYTES, "cannot start a thread for the transport");
-        code = EXIT_ENVIRONMENT;
-    }
+    if (!code && !service_start(w))
+        code = fail_with(error, EXIT_ENVIRONMENT, "cannot start a thread for the transport");
     if (code)
         world_free(w);
     else

@@ -267,10 +267,7 @@ int join_chief(World *w, char *error) {
     }
     if (code) return code;
     m.hello = calloc((size_t)w->ranks, sizeof *m.hello);
-    if (!m.hello) {
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
-    }
+    if (!m.hello) return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     rank_hello(w, 0, &m.hello[0]);
     while (m.missing && !m.code) serve_slice(&m);
     /* Ranks that are about to come learn the reason too. */

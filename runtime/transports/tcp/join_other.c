@@ -15,22 +15,21 @@ enum { GRACE_SECONDS = 5 };
 
 static int answer_is_foreign(const Search *s) {
     const World *w = s->w;
-    snprintf(
-        s->error, ERROR_BYTES,
+    return fail_with(
+        s->error, EXIT_ENVIRONMENT,
         "rank %d: the program that listens at %.180s, port %d, is not rank 0 of this fsdp-run\n"
         "help: set FSDP_NCCL_PORT to a free port for all ranks; use the same fsdp-run everywhere",
         w->rank, w->address, w->options.port);
-    return EXIT_ENVIRONMENT;
 }
 
 static int secret_is_unknown(const Search *s) {
     const World *w = s->w;
-    snprintf(s->error, ERROR_BYTES,
-             "rank %d: the program that listens at %.180s, port %d, does not know this rank's "
-             "FSDP_SECRET\n"
-             "help: set the same FSDP_SECRET or FSDP_SECRET_FILE for all ranks",
-             w->rank, w->address, w->options.port);
-    return EXIT_USER;
+    return fail_with(
+        s->error, EXIT_USER,
+        "rank %d: the program that listens at %.180s, port %d, does not know this rank's "
+        "FSDP_SECRET\n"
+        "help: set the same FSDP_SECRET or FSDP_SECRET_FILE for all ranks",
+        w->rank, w->address, w->options.port);
 }
 
 static int read_welcome(Search *s, const Message *m) {
@@ -107,22 +106,19 @@ static int meet_chief(Search *s, int fd) {
             return answer_is_foreign(s);
         }
         if (there > 0) link_drop(l);
-        if (got < 0 && l->noted) {
-            snprintf(s->error, ERROR_BYTES,
-                     "rank 0 (process %d on %s) was killed or ended while the ranks met\n"
-                     "help: see its output; start the run again",
-                     chief.pid, chief.host);
-            return EXIT_RANK;
-        }
+        if (got < 0 && l->noted)
+            return fail_with(s->error, EXIT_RANK,
+                             "rank 0 (process %d on %s) was killed or ended while the ranks met\n"
+                             "help: see its output; start the run again",
+                             chief.pid, chief.host);
         if (got < 0) break;
         if (s->clock.slices < s->limit) continue;
         s->answered = true;
         if (!l->noted) return search_not_reached(s);
-        snprintf(s->error, ERROR_BYTES,
-                 "rank 0 (process %d on %s) did not bring all ranks together within %d s\n"
-                 "help: check that process; FSDP_TIMEOUT=SECONDS waits longer",
-                 chief.pid, chief.host, s->clock.slices / SLICES_A_SECOND);
-        return EXIT_RANK;
+        return fail_with(s->error, EXIT_RANK,
+                         "rank 0 (process %d on %s) did not bring all ranks together within %d s\n"
+                         "help: check that process; FSDP_TIMEOUT=SECONDS waits longer",
+                         chief.pid, chief.host, s->clock.slices / SLICES_A_SECOND);
     }
     s->answered = true;
     link_close(l);

@@ -51,11 +51,11 @@ int search_resolve(Search *s) {
         if (failure != EAI_AGAIN && failure != EAI_NONAME) break;
         for (int i = 0; i < SLICES_A_SECOND / 2; i++) search_pause(s);
     } while (s->clock.slices < MIN(s->limit, RESOLVE_SECONDS * SLICES_A_SECOND));
-    snprintf(s->error, ERROR_BYTES,
-             "rank %d: cannot resolve %.200s, the host of rank 0: %s\n"
-             "help: set MASTER_ADDR to the name or address of rank 0's host, as this host sees it",
-             w->rank, w->address, failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
-    return EXIT_ENVIRONMENT;
+    return fail_with(
+        s->error, EXIT_ENVIRONMENT,
+        "rank %d: cannot resolve %.200s, the host of rank 0: %s\n"
+        "help: set MASTER_ADDR to the name or address of rank 0's host, as this host sees it",
+        w->rank, w->address, failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
 }
 
 bool search_wait_for(Search *s, int fd, short events) {
@@ -103,10 +103,10 @@ int search_not_reached(const Search *s) {
         snprintf(why, sizeof why, "another program answers there");
     else
         snprintf(why, sizeof why, "%s", strerror(s->failure ? s->failure : ETIMEDOUT));
-    snprintf(s->error, ERROR_BYTES,
-             "rank %d could not reach rank 0 at %.180s, port %d, within %d s: %.100s\n"
-             "help: start rank 0 there; MASTER_ADDR, MASTER_PORT and FSDP_NCCL_PORT must be the "
-             "same for all ranks",
-             w->rank, w->address, w->options.port, s->clock.slices / SLICES_A_SECOND, why);
-    return EXIT_RANK;
+    return fail_with(
+        s->error, EXIT_RANK,
+        "rank %d could not reach rank 0 at %.180s, port %d, within %d s: %.100s\n"
+        "help: start rank 0 there; MASTER_ADDR, MASTER_PORT and FSDP_NCCL_PORT must be the "
+        "same for all ranks",
+        w->rank, w->address, w->options.port, s->clock.slices / SLICES_A_SECOND, why);
 }

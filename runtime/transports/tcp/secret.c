@@ -52,12 +52,11 @@ static int load_library(char *error) {
     if (library && find_function(library, "EVP_sha256", &sha256, sizeof sha256) &&
         find_function(library, "HMAC", &hmac, sizeof hmac))
         return 0;
-    snprintf(error, ERROR_BYTES,
-             VARIABLE ": cannot load OpenSSL's libcrypto, which proves the secret: %.200s\n"
-                      "help: install it (Debian: libssl3); without " VARIABLE
-                      " no rank proves who it is",
-             dlerror());
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT,
+                     VARIABLE ": cannot load OpenSSL's libcrypto, which proves the secret: %.200s\n"
+                              "help: install it (Debian: libssl3); without " VARIABLE
+                              " no rank proves who it is",
+                     dlerror());
 }
 
 static int read_secret_file(const char *path, Secret *out, char *error) {
@@ -79,25 +78,22 @@ int secret_open(Secret *out, char *error) {
     const char *text = getenv(VARIABLE), *path = getenv(FILE_VARIABLE);
     if (!text && !path) return 0;
     int code = 0;
-    if (text && path) {
-        snprintf(error, ERROR_BYTES,
-                 VARIABLE " and " FILE_VARIABLE " are both set\nhelp: set one of them, the same "
-                          "secret for all ranks");
-        return EXIT_USER;
-    }
+    if (text && path)
+        return fail_with(error, EXIT_USER,
+                         VARIABLE " and " FILE_VARIABLE
+                                  " are both set\nhelp: set one of them, the same "
+                                  "secret for all ranks");
     if (path)
         code = read_secret_file(path, out, error);
     else
         memcpy(out->key, text, (size_t)(out->bytes = (int)MIN(strlen(text), sizeof out->key)));
     if (code) return code;
-    if (out->bytes < LEAST_SECRET || out->bytes == (int)sizeof out->key) {
-        snprintf(error, ERROR_BYTES,
-                 "%s: a secret must have %d to %d bytes, this one has %s\n"
-                 "help: openssl rand -hex 32 makes one",
-                 text ? VARIABLE : FILE_VARIABLE, LEAST_SECRET, (int)sizeof out->key - 1,
-                 out->bytes < LEAST_SECRET ? "fewer" : "more");
-        return EXIT_USER;
-    }
+    if (out->bytes < LEAST_SECRET || out->bytes == (int)sizeof out->key)
+        return fail_with(error, EXIT_USER,
+                         "%s: a secret must have %d to %d bytes, this one has %s\n"
+                         "help: openssl rand -hex 32 makes one",
+                         text ? VARIABLE : FILE_VARIABLE, LEAST_SECRET, (int)sizeof out->key - 1,
+                         out->bytes < LEAST_SECRET ? "fewer" : "more");
     return load_library(error);
 }
 

@@ -75,17 +75,16 @@ int socket_listen(const char *address, int32_t port, int *out, char *error) {
         nanosleep(&pause, NULL);
     }
     if (errno == EADDRINUSE)
-        snprintf(error, ERROR_BYTES,
-                 "port %d, on which rank 0 listens, is used by another program or another rank 0\n"
-                 "help: end that program (ss -ltnp shows it), or set FSDP_NCCL_PORT to a free port "
-                 "for all ranks",
-                 port);
-    else
-        snprintf(error, ERROR_BYTES,
-                 "rank 0 cannot listen on port %d: %s\n"
-                 "help: set FSDP_NCCL_PORT to another port for all ranks",
-                 port, strerror(errno));
-    return EXIT_ENVIRONMENT;
+        return fail_with(
+            error, EXIT_ENVIRONMENT,
+            "port %d, on which rank 0 listens, is used by another program or another rank 0\n"
+            "help: end that program (ss -ltnp shows it), or set FSDP_NCCL_PORT to a free port "
+            "for all ranks",
+            port);
+    return fail_with(error, EXIT_ENVIRONMENT,
+                     "rank 0 cannot listen on port %d: %s\n"
+                     "help: set FSDP_NCCL_PORT to another port for all ranks",
+                     port, strerror(errno));
 }
 
 static void set_port(struct sockaddr_storage *at, int32_t port) {

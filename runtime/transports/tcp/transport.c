@@ -56,8 +56,7 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     if (c) c->piece = malloc(TCP_GATHER_BYTES);
     if (!c || !c->piece) {
         free(c);
-        snprintf(error, ERROR_BYTES, "out of memory for the transport");
-        return EXIT_ENVIRONMENT;
+        return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     }
     c->o = *o;
     c->world = o->shared;

@@ -34,8 +34,7 @@ static int64_t now_slices(void) {
 }
 
 static int run_has_ended(const World *w, char *error) {
-    snprintf(error, ERROR_BYTES, "%.500s", w->ending.text);
-    return EXIT_RANK;
+    return fail_with(error, EXIT_RANK, "%.500s", w->ending.text);
 }
 
 static bool all_closed(const World *w) {
@@ -84,13 +83,11 @@ int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t
 
 int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,
               char *error) {
-    if (n > SHARE_LIMIT || root < 0 || root >= w->ranks) {
-        snprintf(
-            error, ERROR_BYTES,
+    if (n > SHARE_LIMIT || root < 0 || root >= w->ranks)
+        return fail_with(
+            error, EXIT_CORRUPT,
             "%s: cannot broadcast %zu bytes from rank %d (at most %d bytes, from an existing rank)",
             label, n, root, (int)SHARE_LIMIT);
-        return EXIT_CORRUPT;
-    }
     HostCall c = whole_world(w, CALL_SHARE);
     c.root = root;
     c.value = n;
@@ -147,8 +144,7 @@ int tcp_boxes(TransportWorld *w, const Plan *p, char *error) {
     w->boxes = box ? (uint32_t)p->n_states : 0;
     pthread_mutex_unlock(&w->lock);
     if (good) return 0;
-    snprintf(error, ERROR_BYTES, "out of memory for the transport");
-    return EXIT_ENVIRONMENT;
+    return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
 }
 
 int tcp_post(TransportWorld *w, const StageMessage *m, char *error) {
@@ -160,10 +156,9 @@ int tcp_post(TransportWorld *w, const StageMessage *m, char *error) {
     if (code) return code;
     memcpy(m->slot, m->value, m->bytes);
     pthread_mutex_lock(&w->lock);
-    if (!parcels_post(w, m->box, m->slot, m->bytes)) {
-        snprintf(error, ERROR_BYTES, "%.200s: rank %d asks for another message", m->label, m->peer);
-        code = EXIT_RANK;
-    }
+    if (!parcels_post(w, m->box, m->slot, m->bytes))
+        code = fail_with(error, EXIT_RANK, "%.200s: rank %d asks for another message", m->label,
+                         m->peer);
     world_wake(w);
     pthread_mutex_unlock(&w->lock);
     return code;
