@@ -126,8 +126,8 @@ typedef struct Transport {
      * Where launches return early, all this happens on the stream. */
     int (*send)(TransportContext *c, const StageMessage *m, char *error);
     int (*receive)(TransportContext *c, const StageMessage *m, char *error);
-    int (*barrier)(TransportContext *c, const Collective *call, char *error);
-    /* Host side: *out = the largest `mine` of all members. Decisions such as "stop here". */
+    /* Host side: *out = the largest `mine` of all members. Decisions such as "stop here". out NULL:
+     * a barrier. */
     int (*agree)(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                  char *error);
     void (*abort)(TransportContext *c);

@@ -280,3 +280,14 @@ const char *nearest_path(Arena *a, const char *glob, const char *const *paths, s
         if (glob_match(near, paths[i], a, NULL, 0)) return near;
     return NULL;
 }
+
+int say_error(int code, const char *format, ...) {
+    Buf text = {0};
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    fprintf(stderr, "error: %s\n", text.n ? text.at : "");
+    buf_free(&text);
+    return code;
+}

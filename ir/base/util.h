@@ -42,6 +42,26 @@ static inline double monotonic_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static inline int64_t monotonic_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The time of the clock in so many nanoseconds. */
+static inline struct timespec clock_after(clockid_t clock, int64_t ns) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    ns += t.tv_nsec;
+    return (struct timespec){.tv_sec = t.tv_sec + ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+/* A signal may cut it short. */
+static inline void pause_ms(int64_t ms) {
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
 /* util.c: arena. Memory is zeroed, aligned to 16, lives until arena_free. */
 typedef struct Arena Arena;
 Arena *arena_new(void);
@@ -131,6 +151,8 @@ static inline uint64_t hash_word(uint64_t h, uint64_t word) {
     return h ^ h >> 29;
 }
 
+/* strings.c: prints "error: " and the text in one write, and returns the code. */
+int say_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* util.c: the two kinds of failure that have no place in a model file. User mistakes that do have
  * one go through diag.h. */
 _Noreturn void fail_environment(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -271,7 +271,7 @@ static int issue_meeting(Rank *r, uint32_t k, char *error) {
     Prepared *q = &r->executor->prepared[k];
     uint32_t row = comm_row(q->meeting->axes, q->meeting->purpose);
     q->meeting->sequence = r->executor->issued[row] + q->meeting_ordinal;
-    return r->run->transport->barrier(r->transport, q->meeting, error);
+    return r->run->transport->agree(r->transport, q->meeting, 0, NULL, error);
 }
 
 int instruction_issue(Rank *r, uint32_t k, char *error) {

@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "launch.h"
@@ -110,12 +109,6 @@ void hosts_free(Hosts *h) {
 
 /* ---- who answers */
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* mpirun's own choice: the first of a list with colons. */
 static void question_command(const char *name, char *out, size_t size) {
     const char *agent = getenv("OMPI_MCA_plm_rsh_agent");
@@ -146,13 +139,13 @@ static bool ends_before(pid_t pid, int64_t deadline) {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd p = {.fd = fd, .events = POLLIN};
     siginfo_t info = {0};
-    int64_t left = MAX(deadline - now_ms(), 0);
+    int64_t left = MAX(deadline - monotonic_ms(), 0);
     bool ended = fd >= 0 && poll(&p, 1, (int)left) > 0;
     if (fd >= 0) close(fd);
     while (fd < 0 && !ended) {
         waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
         ended = info.si_pid == pid;
-        if (!ended && now_ms() >= deadline) break;
+        if (!ended && monotonic_ms() >= deadline) break;
         if (!ended) poll(NULL, 0, PAUSE_MS);
     }
     return ended;
@@ -170,7 +163,7 @@ static bool host_answered(pid_t pid, int64_t deadline) {
 void hosts_ask(Hosts *h) {
     if (!h->n) return;
     pid_t *asked = calloc((size_t)h->n, sizeof *asked);
-    int64_t deadline = now_ms() + PATIENCE_MS;
+    int64_t deadline = monotonic_ms() + PATIENCE_MS;
     if (!asked) fail_environment("no memory for --hosts");
     for (int32_t i = 0; i < h->n; i++)
         if (!h->host[i].here) asked[i] = start_question(h->host[i].name);

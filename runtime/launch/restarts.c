@@ -34,26 +34,24 @@
 
 static int refuse_restarts(const LaunchContext *l, const RunOptions *o,
                            const CheckpointOptions *c) {
-    if (launch_is_of_processes(l)) {
-        fprintf(stderr,
-                "error: --restarts: %s started this rank, and fsdp-run cannot start the others "
-                "again\n"
-                "help: let %s start the run again, with --resume-or-start FOLDER in place of "
-                "--restarts: docs/checkpoints.md has the lines\n",
-                l->launcher, l->launcher);
-        return EXIT_USER;
-    }
-    if (!c->folder) {
-        fprintf(stderr, "error: --restarts needs --checkpoint FOLDER, or checkpoint.path in the "
-                        "model file: a restart continues from a checkpoint\n"
-                        "help: --checkpoint FOLDER --checkpoint-every STEPS\n");
-        return EXIT_USER;
-    }
+    if (launch_is_of_processes(l))
+        return say_error(
+            EXIT_USER,
+            "--restarts: %s started this rank, and fsdp-run cannot start the others "
+            "again\n"
+            "help: let %s start the run again, with --resume-or-start FOLDER in place of "
+            "--restarts: docs/checkpoints.md has the lines",
+            l->launcher, l->launcher);
+    if (!c->folder)
+        return say_error(EXIT_USER,
+                         "--restarts needs --checkpoint FOLDER, or checkpoint.path in the "
+                         "model file: a restart continues from a checkpoint\n"
+                         "help: --checkpoint FOLDER --checkpoint-every STEPS");
     if (!o->log || strcmp(o->log, "-")) return 0;
-    fprintf(stderr, "error: --restarts and --log -: lines of repeated steps cannot be removed from "
-                    "standard output\n"
-                    "help: --log FILE\n");
-    return EXIT_USER;
+    return say_error(EXIT_USER,
+                     "--restarts and --log -: lines of repeated steps cannot be removed from "
+                     "standard output\n"
+                     "help: --log FILE");
 }
 
 /* ---- one attempt */

@@ -72,12 +72,6 @@ typedef struct Family {
     int64_t ended_ms;         /* when its ranks came to their end; or 0 */
 } Family;
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* ---- what ranks have said */
 
 static void open_said(Family *f) {
@@ -117,7 +111,7 @@ static void send_all(const Family *f, int signal_number) {
 static bool call_off(Family *f, const LaunchContext *l) {
     if (!f->mpirun || !attempt_call_off(l->progress)) return false;
     if (!f->called_off) send_all(f, SIGTERM);
-    if (!f->called_off) f->interrupt_ms = now_ms();
+    if (!f->called_off) f->interrupt_ms = monotonic_ms();
     f->called_off = true;
     return true;
 }
@@ -126,7 +120,7 @@ static void interrupt_children(Family *f, const LaunchContext *l) {
     if (call_off(f, l)) return;
     /* mpirun hands SIGUSR1 to all ranks: they end after the step. */
     send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
-    if (++f->interrupts == 2) f->interrupt_ms = now_ms();
+    if (++f->interrupts == 2) f->interrupt_ms = monotonic_ms();
 }
 
 /* Never ends the ranks at once, however often it comes. */
@@ -196,7 +190,7 @@ static void note_change(Family *f, pid_t pid, int status) {
                     (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == EXIT_INTERRUPTED);
         if (good || f->first_bad >= 0) continue;
         f->first_bad = i;
-        f->bad_ms = now_ms();
+        f->bad_ms = monotonic_ms();
     }
 }
 
@@ -225,22 +219,22 @@ static bool has_living_child(pid_t parent) {
 
 static bool mpirun_hangs(Family *f, const LaunchContext *l) {
     int code;
-    if (!f->ended_ms && attempt_ended(l->progress, &code)) f->ended_ms = now_ms();
+    if (!f->ended_ms && attempt_ended(l->progress, &code)) f->ended_ms = monotonic_ms();
     if (has_living_child(f->child[0].pid)) {
         f->had_children = true;
-        f->parent_ms = now_ms();
+        f->parent_ms = monotonic_ms();
     }
-    f->hangs = (f->had_children && now_ms() - f->parent_ms >= CHILDLESS_MS) ||
-               (f->ended_ms && now_ms() - f->ended_ms >= ENDED_MS);
+    f->hangs = (f->had_children && monotonic_ms() - f->parent_ms >= CHILDLESS_MS) ||
+               (f->ended_ms && monotonic_ms() - f->ended_ms >= ENDED_MS);
     return f->hangs;
 }
 
 static bool time_is_up(Family *f, const LaunchContext *l) {
-    if (f->called_off) return now_ms() - f->interrupt_ms >= TOLD_MS;
+    if (f->called_off) return monotonic_ms() - f->interrupt_ms >= TOLD_MS;
     if (f->mpirun) return f->alive > 0 && mpirun_hangs(f, l);
     if (f->bad_ms && speaker(f) && all_stopped(f)) return true;
-    if (f->interrupt_ms && now_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
-    return f->bad_ms && now_ms() - f->bad_ms >= (speaker(f) ? TOLD_MS : SILENT_MS);
+    if (f->interrupt_ms && monotonic_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
+    return f->bad_ms && monotonic_ms() - f->bad_ms >= (speaker(f) ? TOLD_MS : SILENT_MS);
 }
 
 /* Until the last child has ended; codes are noted. */
@@ -273,7 +267,7 @@ void processes_end_orphans(void) {
         }
         if (f) fclose(f);
         if (n == 0) return;
-        usleep(10000);
+        pause_ms(10);
     }
 }
 
@@ -506,7 +500,7 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
     char text[24];
     int listener = open_listener(&port);
     while (!identity)
-        if (getrandom(&identity, sizeof identity, 0) < 0) identity = (uint64_t)now_ms();
+        if (getrandom(&identity, sizeof identity, 0) < 0) identity = (uint64_t)monotonic_ms();
     snprintf(text, sizeof text, "%016llx", (unsigned long long)identity);
     setenv(SPAWN_RUN, text, 1);
     set_number("WORLD_SIZE", f->n);

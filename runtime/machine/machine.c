@@ -98,25 +98,31 @@ uint64_t machine_available_bytes(const char *root) {
     return room == UINT64_MAX ? 0 : room ? room : 1;
 }
 
-/* The letter of /proc/PID/stat, or 0. */
-static char state_of(int32_t pid) {
+size_t machine_file(const char *path, char *text, size_t size) {
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, size - 1, f) : 0;
+    if (f) fclose(f);
+    text[n] = 0;
+    return n;
+}
+
+bool machine_process(int32_t pid, MachineProcess *out) {
     char path[64], line[512];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *f = fopen(path, "re");
-    if (!f) return 0;
-    size_t n = fread(line, 1, sizeof line - 1, f);
-    fclose(f);
-    line[n] = 0;
-    const char *close = strrchr(line, ')');
-    return close && close[1] ? close[2] : 0;
+    machine_file(path, line, sizeof line);
+    const char *open = strchr(line, '('), *close = strrchr(line, ')');
+    if (!open || !close || sscanf(close + 1, " %c %d", &out->state, &out->parent) != 2)
+        return false;
+    snprintf(out->name, sizeof out->name, "%.*s", (int)(close - open - 1), open + 1);
+    return true;
 }
 
 bool machine_stopped(int32_t pid) {
-    char state = state_of(pid);
-    return state == 'T' || state == 't';
+    MachineProcess p;
+    return machine_process(pid, &p) && (p.state == 'T' || p.state == 't');
 }
 
 bool machine_lives(int32_t pid) {
-    char state = state_of(pid);
-    return state && state != 'Z' && state != 'X';
+    MachineProcess p;
+    return machine_process(pid, &p) && p.state != 'Z' && p.state != 'X';
 }

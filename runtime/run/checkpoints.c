@@ -32,9 +32,8 @@ static int check_checkpoint_options(const CheckpointOptions *c) {
                         : c->form >= 0       ? "--checkpoint-form"
                                              : NULL;
     if (!other) return 0;
-    fprintf(stderr, "error: %s needs --checkpoint FOLDER, or checkpoint.path in the model file\n",
-            other);
-    return EXIT_USER;
+    return say_error(EXIT_USER,
+                     "%s needs --checkpoint FOLDER, or checkpoint.path in the model file", other);
 }
 
 /* --max-file, where there is nothing to cut. */
@@ -61,5 +60,5 @@ int checkpoints_open(Run *run) {
     if (code) return code;
     if (!run->checkpoint.folder) return check_checkpoint_options(&o->checkpoint);
     code = saver_open(run, error);
-    return code ? report_error(code, error) : 0;
+    return code ? say_error(code, "%s", error) : 0;
 }

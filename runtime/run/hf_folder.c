@@ -44,7 +44,7 @@ static int compare_config(Run *run, const char *file, HfConfig *c) {
     const char *here = plan_string(p, p->settings->hf_config);
     if (!*here) return 0;
     int code = hf_config_read(c, file, run->inputs.weights->arena, error);
-    if (code) return report_error(code, error);
+    if (code) return say_error(code, "%s", error);
     Buf accepted = {0}, report = {0};
     code = hf_config_compare(c, here, plan_string(p, p->settings->hf_facts), run->options->accept,
                              &accepted, &report);
@@ -79,7 +79,7 @@ static int check_tokenizer(const Run *run, const char *file) {
     if (!*here || access(file, F_OK)) return 0;
     int code = hf_config_parse(&plan, "config.json", here, strlen(here), run->inputs.weights->arena,
                                error);
-    if (code) return report_error(code, error);
+    if (code) return say_error(code, "%s", error);
     const HfEntry *size = hf_config_find(&plan, "vocab_size");
     json_int_t ids = size ? json_integer_value(size->value) : 0;
     json_error_t fault;
@@ -91,12 +91,11 @@ static int check_tokenizer(const Run *run, const char *file) {
     json_decref(root);
     hf_config_close(&plan);
     if (largest < ids || hf_accepts(run->options->accept, "tokenizer.json")) return 0;
-    fprintf(stderr,
-            "error: %s has ids up to %lld, and the model's vocabulary has %lld ids\n"
-            "help: tokenizer and model do not belong together; `--accept tokenizer.json` "
-            "accepts it\n",
-            file, (long long)largest, (long long)ids);
-    return EXIT_CORRUPT;
+    return say_error(EXIT_CORRUPT,
+                     "%s has ids up to %lld, and the model's vocabulary has %lld ids\n"
+                     "help: tokenizer and model do not belong together; `--accept tokenizer.json` "
+                     "accepts it",
+                     file, (long long)largest, (long long)ids);
 }
 
 int hf_folder_check(Run *run) {

@@ -18,7 +18,7 @@ static int count_steps(Run *run) {
     if (!s->steps) {
         int64_t samples;
         if (__builtin_mul_overflow(s->epochs, run->inputs.train->samples, &samples))
-            return report_error(EXIT_USER, "train.epochs: too many steps");
+            return say_error(EXIT_USER, "train.epochs: too many steps");
         /* rounded up: every sample is seen `epochs` times */
         run->steps.scheduled = samples / s->batch + (samples % s->batch != 0);
         if (s->schedule != SCHEDULE_CONSTANT &&
@@ -34,7 +34,7 @@ static int count_steps(Run *run) {
     /* positions in the data are counted through all steps, and one evaluation after them */
     if (multiply_saturated(run->steps.scheduled, s->batch) > INT64_MAX / 4 ||
         tokens_per_step(run->plan) == INT64_MAX)
-        return report_error(EXIT_USER, "the plan's steps read more samples than can be counted");
+        return say_error(EXIT_USER, "the plan's steps read more samples than can be counted");
     run->steps.end = run->options->steps >= 0 ? run->options->steps : run->steps.scheduled;
     if (run->steps.end > run->steps.scheduled) {
         fprintf(stderr,
@@ -73,12 +73,12 @@ static int check_evaluation(const Run *run) {
     if (!run->inputs.val || !comes_to_evaluation(run)) return 0;
     int64_t need = evaluation_samples(run->plan);
     if (need > INT64_MAX / 4)
-        return report_error(EXIT_USER, "train.eval_steps: more samples than can be counted");
+        return say_error(EXIT_USER, "train.eval_steps: more samples than can be counted");
     for (uint64_t i = 0; i < run->plan->n_roles; i++) {
         int64_t round = evaluation_round(run->plan, (uint32_t)i);
         if (round && need % round)
-            return report_error(EXIT_CORRUPT, "the samples of an evaluation are not divisible by "
-                                              "those of the plan's evaluation calls");
+            return say_error(EXIT_CORRUPT, "the samples of an evaluation are not divisible by "
+                                           "those of the plan's evaluation calls");
     }
     if (need <= run->inputs.val->samples) return 0;
     fprintf(stderr,
@@ -98,26 +98,25 @@ static int open_validation(Run *run) {
     char error[ERROR_BYTES];
     const RunOptions *o = run->options;
     int code = dataset_open(run->plan, "val", o->data, o->n_data, &run->inputs.val, error);
-    if (code) return report_error(code, error);
+    if (code) return say_error(code, "%s", error);
     run->steps.evaluates = run->inputs.val != NULL;
     if (run->inputs.val && o->predict) {
         run->steps.samples = run->inputs.val->samples;
         return 0;
     }
     if (run->inputs.val || !o->eval_only) return check_evaluation(run);
-    fprintf(stderr,
-            "error: %s: the plan has no data.val\n"
-            "help: compile with -s 'data.val=text(\"file\")', or another source\n",
-            o->predict ? "--predict" : "--eval-only");
-    return EXIT_USER;
+    return say_error(EXIT_USER,
+                     "%s: the plan has no data.val\n"
+                     "help: compile with -s 'data.val=text(\"file\")', or another source",
+                     o->predict ? "--predict" : "--eval-only");
 }
 
 static int open_training(Run *run) {
     char error[ERROR_BYTES];
     const RunOptions *o = run->options;
     int code = dataset_open(run->plan, "train", o->data, o->n_data, &run->inputs.train, error);
-    if (code) return report_error(code, error);
-    if (!run->inputs.train) return report_error(EXIT_CORRUPT, "the plan names no training data");
+    if (code) return say_error(code, "%s", error);
+    if (!run->inputs.train) return say_error(EXIT_CORRUPT, "the plan names no training data");
     code = count_steps(run);
     if (!code) note_few_samples(run);
     return code;
@@ -130,13 +129,13 @@ int inputs_open_data(Run *run) {
     for (uint64_t i = 0; i < plan_batch_fields(run->plan); i++) {
         const Type *t = &run->plan->fields[i].type;
         if (t->rank < 1 || t->dim[0] != batch)
-            return report_error(
+            return say_error(
                 EXIT_CORRUPT,
                 "a batch field of the plan does not begin with the axis of the local batch");
     }
     int code = o->generates ? generate_check(run, error)
                             : data_options_check(run->plan, o->data, o->n_data, error);
-    if (code) return report_error(code, error);
+    if (code) return say_error(code, "%s", error);
     if (o->eval_only) code = prediction_check(run);
     if (code || o->generates) return code;
     if (!o->eval_only) code = open_training(run);
@@ -147,7 +146,7 @@ int inputs_open_weights(Run *run, TensorSet *set) {
     char error[ERROR_BYTES];
     if (ck_is_checkpoint(run->options->load)) return resume_weights(run, run->options->load);
     int code = tensor_set_open(set, run->options->load, error);
-    if (code) return report_error(code, error);
+    if (code) return say_error(code, "%s", error);
     run->inputs.weights = set;
     code = hf_folder_check(run);
     if (code) return code;
@@ -160,7 +159,7 @@ int inputs_open_weights(Run *run, TensorSet *set) {
     if (code) return code;
     mapped_watch();
     code = weights_compare(run, error);
-    return code ? report_error(code, error) : 0;
+    return code ? say_error(code, "%s", error) : 0;
 }
 
 void inputs_close(Run *run, TensorSet *set) {

@@ -16,7 +16,7 @@
 static int check_outputs(const Run *run) {
     char error[ERROR_BYTES];
     int code = run->launch.rank == 0 ? outputs_check(run, error) : 0;
-    return code ? report_error(code, error) : 0;
+    return code ? say_error(code, "%s", error) : 0;
 }
 
 static void announce_run(const Run *run) {
@@ -66,7 +66,7 @@ static int open_metrics(Run *run) {
                       .check_ms = run->check_ms,
                       .accepted = run->inputs.accepted};
     int code = metrics_open(&facts, &run->metrics, error);
-    return code ? report_error(code, error) : 0;
+    return code ? say_error(code, "%s", error) : 0;
 }
 
 /* Everything that this process can find out before its ranks are opened. */
@@ -189,11 +189,11 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
     code = test_modes_read(&run.test, error);
     if (!code) code = timeout_read(&timeout, error);
     if (!code) code = capacity_check_stacks(error);
-    if (code) return report_error(code, error);
+    if (code) return say_error(code, "%s", error);
     code = plan_open_proved(&run, &plan);
     if (!code) {
         code = launch_detect(options.ranks, (int32_t)plan.settings->ranks, &run.launch, error);
-        if (code) report_error(code, error);
+        if (code) say_error(code, "%s", error);
     }
     if (!code) code = plan_check_ranks(&run);
     bool tries = trial_is_wanted(&run);

@@ -3,18 +3,16 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "run.h"
 
 /* A model, which has to be compiled first. */
 static int not_compiled(const char *model) {
     int n = (int)(strrchr(model, '.') - model);
-    fprintf(stderr,
-            "error: %s is a model, not a plan: compile it first\n"
-            "help: fsdpc compile %s -o %.*s.bin && fsdp-run %.*s.bin\n",
-            model, model, n, model, n, model);
-    return EXIT_USER;
+    return say_error(EXIT_USER,
+                     "%s is a model, not a plan: compile it first\n"
+                     "help: fsdpc compile %s -o %.*s.bin && fsdp-run %.*s.bin",
+                     model, model, n, model, n, model);
 }
 
 static int no_plan(const char *path, int code, const char *error) {
@@ -36,29 +34,25 @@ int plan_open_proved(Run *run, Plan *p) {
     if (code) return no_plan(run->options->plan, code, error);
     run->plan = p;
     PlanFault fault;
-    struct timespec begun, over;
-    clock_gettime(CLOCK_MONOTONIC, &begun);
+    double begun = monotonic_seconds();
     code = plan_check(p, &fault);
-    clock_gettime(CLOCK_MONOTONIC, &over);
-    run->check_ms =
-        1e3 * (double)(over.tv_sec - begun.tv_sec) + 1e-6 * (double)(over.tv_nsec - begun.tv_nsec);
+    run->check_ms = 1e3 * (monotonic_seconds() - begun);
     if (!code) return 0;
     char place[256] = "the plan";
     if (fault.instr != UINT64_MAX) plan_instr_text(p, fault.instr, place, sizeof place);
-    fprintf(stderr, "error: %s: rule %s: %s: %s\n", run->options->plan, fault.rule, place,
-            fault.message);
-    return code;
+    return say_error(code, "%s: rule %s: %s: %s", run->options->plan, fault.rule, place,
+                     fault.message);
 }
 
 int plan_check_ranks(const Run *run) {
     const PlanSettings *s = run->plan->settings;
     if ((uint32_t)run->launch.ranks == s->ranks) return 0;
-    fprintf(stderr,
-            "error: %s was compiled for %u rank%s, but %s%s asks for %d\n"
-            "help: fsdpc compile %s -o %s -n %d\n",
-            run->options->plan, s->ranks, s->ranks == 1 ? "" : "s", run->launch.launcher,
-            strcmp(run->launch.launcher, "-n") ? "'s environment" : "", run->launch.ranks,
-            plan_string(run->plan, *plan_string(run->plan, s->command) ? s->command : s->model),
-            run->options->plan, run->launch.ranks);
-    return EXIT_USER;
+    return say_error(
+        EXIT_USER,
+        "%s was compiled for %u rank%s, but %s%s asks for %d\n"
+        "help: fsdpc compile %s -o %s -n %d",
+        run->options->plan, s->ranks, s->ranks == 1 ? "" : "s", run->launch.launcher,
+        strcmp(run->launch.launcher, "-n") ? "'s environment" : "", run->launch.ranks,
+        plan_string(run->plan, *plan_string(run->plan, s->command) ? s->command : s->model),
+        run->options->plan, run->launch.ranks);
 }

@@ -39,17 +39,16 @@ static const PlanState *prediction_of(const Plan *p) {
 
 int prediction_check(const Run *run) {
     const Plan *p = run->plan;
-    if (plan_find_state(p, STATE_CACHE, -1)) {
-        fprintf(stderr, "error: the plan has train.cache: it can train and --generate, and neither "
-                        "evaluate nor --predict\n"
-                        "help: compile with -s train.cache=false\n");
-        return EXIT_USER;
-    }
+    if (plan_find_state(p, STATE_CACHE, -1))
+        return say_error(EXIT_USER,
+                         "the plan has train.cache: it can train and --generate, and neither "
+                         "evaluate nor --predict\n"
+                         "help: compile with -s train.cache=false");
     if (!run->options->predict || prediction_of(p)) return 0;
-    fprintf(stderr, "error: --predict: the plan does not say what to predict\n"
-                    "help: compile with -s 'train.predict=softmax(model(x))', or another tensor of "
-                    "the model\n");
-    return EXIT_USER;
+    return say_error(
+        EXIT_USER, "--predict: the plan does not say what to predict\n"
+                   "help: compile with -s 'train.predict=softmax(model(x))', or another tensor of "
+                   "the model");
 }
 
 /* ---- the file */

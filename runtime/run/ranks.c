@@ -45,10 +45,10 @@ int ranks_open(Run *run) {
     for (int32_t i = 0; i < run->n_rank; i++) {
         Rank *r = &run->rank[i];
         int code = rank_open(r);
-        if (code && !run->launch.module) return report_error(code, r->error);
+        if (code && !run->launch.module) return say_error(code, "%s", r->error);
         if (!code) continue;
         run_fail(r, code);
-        return run->end.silent ? run->end.code : report_error(run->end.code, run->end.text);
+        return run->end.silent ? run->end.code : say_error(run->end.code, "%s", run->end.text);
     }
     announce_transport(run);
     return 0;
@@ -61,11 +61,7 @@ static bool join_ranks(Run *run, int32_t started) {
     int32_t late = 0;
     for (int32_t i = 0; i < started; i++)
         for (;;) {
-            struct timespec until;
-            clock_gettime(CLOCK_REALTIME, &until);
-            until.tv_nsec += SLICE_NS;
-            until.tv_sec += until.tv_nsec / 1000000000;
-            until.tv_nsec %= 1000000000;
+            struct timespec until = clock_after(CLOCK_REALTIME, SLICE_NS);
             if (!pthread_timedjoin_np(run->rank[i].thread, NULL, &until)) break;
             pthread_mutex_lock(&run->end.lock);
             int failure = run->end.code;
@@ -90,12 +86,12 @@ int ranks_run(Run *run) {
     metrics_end_bar(run->metrics);
     if (!all_ended) {
         pthread_mutex_lock(&run->end.lock); /* for good: ranks that still run may fail too */
-        if (!run->end.silent) report_error(run->end.code, run->end.text);
+        if (!run->end.silent) say_error(run->end.code, "%s", run->end.text);
         writer_remove_unfinished();
         processes_quit(run->end.code);
     }
     if (run->end.code)
-        return run->end.silent ? run->end.code : report_error(run->end.code, run->end.text);
+        return run->end.silent ? run->end.code : say_error(run->end.code, "%s", run->end.text);
     if (!run->end.was_interrupted) return 0;
     if (run_speaks(run))
         fprintf(stderr, "interrupted after a whole step%s%s%s%s\n",

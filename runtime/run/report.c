@@ -7,11 +7,6 @@
 #include "run.h"
 #include "testing.h"
 
-int report_error(int code, const char *text) {
-    fprintf(stderr, "error: %s\n", text);
-    return code;
-}
-
 /* Does this process tell how the run goes? */
 bool run_speaks(const Run *run) {
     return !run->options->quiet && (!run->launch.module || run->launch.rank == 0);
@@ -23,7 +18,7 @@ static int write_profile(const Run *run) {
     bool shown = !run->options->quiet && run->rank[0].rank == 0;
     bool log = run->options->log && !strcmp(run->options->log, "-");
     int code = profile_write(run, !shown ? NULL : log ? stderr : stdout, error);
-    return code ? report_error(code, error) : 0;
+    return code ? say_error(code, "%s", error) : 0;
 }
 
 uint64_t run_device_bytes(const Run *run) {
@@ -50,6 +45,6 @@ int run_summarise(const Run *run, int code) {
     int written = ended && run->options->profile ? write_profile(run) : 0;
     /* Once the ranks have parted, a launcher may kill this process for the code of another one. */
     if (ended && first && fflush(stdout) && errno != EPIPE && !code)
-        code = report_error(EXIT_ENVIRONMENT, "cannot write the summary to standard output");
+        code = say_error(EXIT_ENVIRONMENT, "cannot write the summary to standard output");
     return code ? code : written;
 }

@@ -108,8 +108,6 @@ int predictor_finish(Rank *r); /* gives the file its name */
 int self_test(const Run *run);
 
 /* report.c */
-/* Prints the message, and returns the code. */
-int report_error(int code, const char *text);
 /* Does this process tell how the run goes? */
 bool run_speaks(const Run *run);
 /* Device memory that this process took in addition to arenas; 0 if not known. */

@@ -352,13 +352,12 @@ static int unknown_row(void) {
     const char *at = test.options->only;
     for (size_t i = 0; at; i++) {
         size_t n = strcspn(at, ",");
-        if (i >= ARRAY_LEN(test.chosen) || !test.chosen[i]) {
-            fprintf(stderr,
-                    "error: --only %.*s: there is no such row\nhelp: rows are kernels, attention, "
-                    "steps, ranks, or the name of one of them as --self-test prints it\n",
-                    (int)n, at);
-            return EXIT_USER;
-        }
+        if (i >= ARRAY_LEN(test.chosen) || !test.chosen[i])
+            return say_error(
+                EXIT_USER,
+                "--only %.*s: there is no such row\nhelp: rows are kernels, attention, "
+                "steps, ranks, or the name of one of them as --self-test prints it",
+                (int)n, at);
         at = at[n] ? at + n + 1 : NULL;
     }
     return 0;

@@ -17,12 +17,6 @@
 /* Where plain kernels of the cpu are the reference, they take most of the time. */
 enum { LEAST_AT_ONCE = 2, MOST_AT_ONCE = 12, POLL_MS = 5 };
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static _Noreturn void become(const Job *j, const char *folder) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* fsdp-run may start processes: they end together */
@@ -38,7 +32,7 @@ static _Noreturn void become(const Job *j, const char *folder) {
 }
 
 static void start(Job *j, const char *folder) {
-    j->begun_ms = now_ms();
+    j->begun_ms = monotonic_ms();
     j->pid = fork();
     if (j->pid == 0) become(j, folder);
     if (j->pid < 0) fail_environment("cannot start a process: %s", strerror(errno));
@@ -47,7 +41,7 @@ static void start(Job *j, const char *folder) {
 /* Is it under way? */
 static bool is_running(Job *j, int seconds) {
     if (waitpid(j->pid, &j->status, WNOHANG) == j->pid) j->done = true;
-    if (!j->done && !j->late && now_ms() - j->begun_ms > seconds * 1000) {
+    if (!j->done && !j->late && monotonic_ms() - j->begun_ms > seconds * 1000) {
         j->late = true;
         kill(-j->pid, SIGKILL);
     }
@@ -56,12 +50,11 @@ static bool is_running(Job *j, int seconds) {
 
 void jobs_run(Job *job, size_t n, const char *folder, int seconds, void (*ended)(void *context),
               void *context) {
-    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     long cores = sysconf(_SC_NPROCESSORS_ONLN) * 3 / 4;
     size_t limit = (size_t)MAX(LEAST_AT_ONCE, MIN(cores, MOST_AT_ONCE)), running = 0;
     for (size_t next = 0, left = n; left > 0;) {
         for (; next < n && running < limit; running++) start(&job[next++], folder);
-        nanosleep(&pause, NULL);
+        pause_ms(POLL_MS);
         for (size_t i = 0; i < next; i++) {
             if (job[i].done || is_running(&job[i], seconds)) continue;
             running--;

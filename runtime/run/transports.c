@@ -13,15 +13,13 @@ int hosts_open(Run *run) {
     char error[ERROR_BYTES];
     const char *left = getenv(SPAWN_HOSTS), *text = run->options->hosts;
     if (!text) return 0;
-    if (launch_is_of_processes(&run->launch)) {
-        fprintf(stderr,
-                "error: --hosts: %s started this rank and starts the others\nhelp: leave out "
-                "--hosts, which is for runs that fsdp-run starts itself\n",
-                run->launch.launcher);
-        return EXIT_USER;
-    }
+    if (launch_is_of_processes(&run->launch))
+        return say_error(EXIT_USER,
+                         "--hosts: %s started this rank and starts the others\nhelp: leave out "
+                         "--hosts, which is for runs that fsdp-run starts itself",
+                         run->launch.launcher);
     int code = hosts_read(left ? left : text, run->launch.ranks, &run->launch.hosts, error);
-    return code ? report_error(code, error) : 0;
+    return code ? say_error(code, "%s", error) : 0;
 }
 
 int device_choose(Run *run) {
@@ -35,7 +33,7 @@ int device_choose(Run *run) {
             fprintf(stderr, "note: %s; using device %s\n", reason, name);
     }
     if (!run->device) run->device = device_load(name, error, &code);
-    return run->device ? 0 : report_error(code, error);
+    return run->device ? 0 : say_error(code, "%s", error);
 }
 
 static int missing_transport(const Run *run, const TransportTraits *t) {
@@ -67,26 +65,23 @@ static int check_transport(const Run *run, const TransportTraits *t, bool many) 
     if (!(t->devices >> run->device->kind & 1)) {
         const char *fits =
             word_of(&words_DeviceKind, t->devices >> DEVICE_CPU & 1 ? DEVICE_CPU : DEVICE_CUDA);
-        fprintf(stderr, "error: transport %s works with device %s, not %s\nhelp: %s\n", t->name,
-                fits, run->device->name, t->remedy);
-        return EXIT_USER;
+        return say_error(EXIT_USER, "transport %s works with device %s, not %s\nhelp: %s", t->name,
+                         fits, run->device->name, t->remedy);
     }
-    if (t->start == BY_MPIRUN && (getenv("FSDP_SECRET") || getenv("FSDP_SECRET_FILE"))) {
-        fprintf(stderr,
-                "error: FSDP_SECRET has no effect with transport %s: Open MPI connects the ranks "
-                "and does not check it\n"
-                "help: env -u FSDP_SECRET -u FSDP_SECRET_FILE fsdp-run ... starts without a "
-                "secret\n",
-                t->name);
-        return EXIT_USER;
-    }
-    if (many && t->start == AS_THREADS) {
-        fprintf(stderr,
-                "error: transport %s keeps all ranks in one process, but %s started %d processes\n"
-                "help: start fsdp-run -n %d once, without a launcher\n",
-                t->name, l->launcher, l->ranks, l->ranks);
-        return EXIT_USER;
-    }
+    if (t->start == BY_MPIRUN && (getenv("FSDP_SECRET") || getenv("FSDP_SECRET_FILE")))
+        return say_error(
+            EXIT_USER,
+            "FSDP_SECRET has no effect with transport %s: Open MPI connects the ranks "
+            "and does not check it\n"
+            "help: env -u FSDP_SECRET -u FSDP_SECRET_FILE fsdp-run ... starts without a "
+            "secret",
+            t->name);
+    if (many && t->start == AS_THREADS)
+        return say_error(
+            EXIT_USER,
+            "transport %s keeps all ranks in one process, but %s started %d processes\n"
+            "help: start fsdp-run -n %d once, without a launcher",
+            t->name, l->launcher, l->ranks, l->ranks);
     return 0;
 }
 

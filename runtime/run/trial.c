@@ -50,7 +50,6 @@ static int64_t size_of(int log) {
 /* Waits for its end; *why: what befell it, empty if nothing did. */
 static void await_trial(const Run *run, pid_t child, int log, char *why) {
     int32_t seconds = MAX(run->launch.timeout / 2, 1), silent_ms = 0;
-    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     int64_t size = size_of(log);
     int status = 0;
     bool late = false, called_off = false;
@@ -61,7 +60,7 @@ static void await_trial(const Run *run, pid_t child, int log, char *why) {
         late = silent_ms >= seconds * 1000;
         called_off = atomic_load(&run->end.interrupted) != 0;
         if (late || called_off) kill(child, SIGKILL);
-        nanosleep(&pause, NULL);
+        pause_ms(POLL_MS);
     }
     if (late)
         snprintf(why, ERROR_BYTES, "did nothing for %d s and was killed", seconds);

@@ -37,11 +37,6 @@ uint64_t resume_identity(const Run *run) {
     return c->run ^ c->plan ^ (uint64_t)c->step ^ 1;
 }
 
-static int print_error(int code, const char *text) {
-    fprintf(stderr, "error: %s\n", text);
-    return code;
-}
-
 /* ---- comparing */
 
 enum { SHOWN = 20 };
@@ -128,13 +123,13 @@ static int open_step(Run *run, const char *path, bool weights_only) {
     s->arena = a;
     s->weights_only = weights_only;
     int code = ck_resolve_step(path, s->folder, error);
-    if (code) return print_error(code, error);
+    if (code) return say_error(code, "%s", error);
     code = checkpoint_open(&s->from, s->folder, error);
     if (code) {
         if (code == EXIT_CORRUPT && run->launch.rank == 0) ck_advise_other_step(s->folder, error);
-        return print_error(code, error);
+        return say_error(code, "%s", error);
     }
-    if ((code = run_contents_make(run, a, &s->mine, error))) return print_error(code, error);
+    if ((code = run_contents_make(run, a, &s->mine, error))) return say_error(code, "%s", error);
     s->row = arena_array(a, int64_t, s->mine.c.n_tensor + 1);
     return compare_model(s);
 }
@@ -181,19 +176,15 @@ int resume_open(Run *run) {
     if (ck_complete_path(path, meant)) path = meant;
     bool nothing = nothing_there(path);
     int number = cannot_look(path);
-    if (number) {
-        fprintf(stderr, "error: --resume%s %s: cannot read it: %s\n",
-                run->options->or_start ? "-or-start" : "", path, strerror(number));
-        return EXIT_ENVIRONMENT;
-    }
+    if (number)
+        return say_error(EXIT_ENVIRONMENT, "--resume%s %s: cannot read it: %s",
+                         run->options->or_start ? "-or-start" : "", path, strerror(number));
     if (nothing && run->options->or_start) return 0;
-    if (nothing) {
-        fprintf(stderr,
-                "error: --resume %s: there is no checkpoint\n"
-                "help: --resume-or-start starts a run where there is none\n",
-                path);
-        return EXIT_ENVIRONMENT;
-    }
+    if (nothing)
+        return say_error(EXIT_ENVIRONMENT,
+                         "--resume %s: there is no checkpoint\n"
+                         "help: --resume-or-start starts a run where there is none",
+                         path);
     int code = open_step(run, path, false);
     if (code) return code;
     Resume *s = run->resume;

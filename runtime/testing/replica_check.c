@@ -179,7 +179,7 @@ static int meet_ranks(Rank *r, AxisSet axes, char *error) {
                               .purpose = COMM_CONTROL,
                               .sequence = r->control_sequence[axes]++,
                               .label = "a comparison of copies"};
-    return r->run->transport->barrier(r->transport, &r->control, error);
+    return r->run->transport->agree(r->transport, &r->control, 0, NULL, error);
 }
 
 static int compare_copies(Rank *r, const Copied *c, const char *what, char *error) {

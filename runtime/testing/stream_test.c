@@ -213,9 +213,7 @@ static bool check_needs(StreamTest *t, uint32_t k) {
 }
 
 static void hold_back(StreamTest *t) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += HOLD_S;
+    struct timespec until = clock_after(CLOCK_REALTIME, HOLD_S * INT64_C(1000000000));
     while (!t->target_started && !t->code)
         if (pthread_cond_timedwait(&t->changed, &t->lock, &until)) return;
 }

@@ -147,7 +147,7 @@ static void decide(Collective *c, const MeshGroup *g) {
         "agree", c);
     must(most == want, "agreed", c);
     c->sequence++;
-    must(!transport->barrier(context, c, error), "barrier", c);
+    must(!transport->agree(context, c, 0, NULL, error), "barrier", c);
     c->sequence++;
     c->n = BUFFERS;
 }
@@ -179,7 +179,7 @@ static void see_neighbours(int32_t here) {
     Collective c = {.axes = AXES_WORLD, .purpose = COMM_CONTROL, .sequence = 3 * ROUNDS};
     int32_t seen = 0;
     memcpy(arena, &rank, sizeof rank);
-    must(!transport->barrier(context, &c, error), "barrier", &c);
+    must(!transport->agree(context, &c, 0, NULL, error), "barrier", &c);
     for (int32_t r = 0; r < ranks; r++) {
         const char *its = transport->peer_arena(context, r);
         seen += its != NULL;
@@ -208,7 +208,7 @@ static void differ(AxisSet axes, int what) {
     if (other && what == 2) c.n = 2;
     int code = what == 0            ? transport->all_gather(context, &c, error)
                : what == 1          ? transport->reduce_scatter(context, &c, error)
-               : other && what == 3 ? transport->barrier(context, &c, error)
+               : other && what == 3 ? transport->agree(context, &c, 0, NULL, error)
                                     : transport->all_reduce(context, &c, error);
     static const char *const name[] = {"all_gather", "reduce_scatter", "all_reduce", "all_reduce"};
     const char *mine = other && what == 3 ? "barrier" : name[what];

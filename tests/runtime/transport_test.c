@@ -284,7 +284,7 @@ static void agree_or_leave(Peer *p) {
     if (p->rank == 1)
         transport_local.abort(p->context);
     else
-        p->code = transport_local.barrier(p->context, &c, p->error);
+        p->code = transport_local.agree(p->context, &c, 0, NULL, p->error);
 }
 
 TEST(abort_ends_all) {

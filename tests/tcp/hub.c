@@ -147,11 +147,6 @@ static int agree(TransportContext *c, const Collective *call, uint64_t mine, uin
     return code;
 }
 
-static int barrier(TransportContext *c, const Collective *call, char *error) {
-    uint64_t none;
-    return agree(c, call, 0, &none, error);
-}
-
 static void abort_context(TransportContext *c) { (void)c; }
 
 static const Transport transport = {.name = "nccl",
@@ -160,7 +155,6 @@ static const Transport transport = {.name = "nccl",
                                     .all_gather = all_gather,
                                     .reduce_scatter = reduce_scatter,
                                     .all_reduce = all_reduce,
-                                    .barrier = barrier,
                                     .agree = agree,
                                     .abort = abort_context};
 

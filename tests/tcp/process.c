@@ -67,11 +67,6 @@ static _Noreturn void quit(int code, const char *error) {
     _exit(code);
 }
 
-static void pause_ms(long ms) {
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    nanosleep(&t, NULL);
-}
-
 static void compare(int code) {
     char error[ERROR_BYTES];
     StartReport mine = {.code = code, .plan = 7, .options = 9};

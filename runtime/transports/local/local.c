@@ -388,24 +388,14 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
     return leave_meeting(c, &s, error);
 }
 
-static int local_largest(TransportContext *c, const Collective *call, CollectiveKind kind,
-                         uint64_t mine, uint64_t *out, char *error) {
-    LocalSeat s;
-    int code = enter_meeting(c, call, kind, mine, &s, error);
-    if (code) return code;
-    *out = 0;
-    for (int32_t k = 0; k < s.group.size; k++) *out = MAX(*out, s.m->visit[k].value);
-    return leave_meeting(c, &s, error);
-}
-
-static int local_barrier(TransportContext *c, const Collective *call, char *error) {
-    uint64_t nothing;
-    return local_largest(c, call, BARRIER, 0, &nothing, error);
-}
-
 static int local_agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                        char *error) {
-    return local_largest(c, call, AGREE, mine, out, error);
+    LocalSeat s;
+    int code = enter_meeting(c, call, out ? AGREE : BARRIER, mine, &s, error);
+    if (code) return code;
+    if (out) *out = 0;
+    for (int32_t k = 0; k < s.group.size && out; k++) *out = MAX(*out, s.m->visit[k].value);
+    return leave_meeting(c, &s, error);
 }
 
 static void local_abort(TransportContext *c) { atomic_store(&c->world->aborted, true); }
@@ -418,6 +408,5 @@ const Transport transport_local = {.name = "local",
                                    .all_reduce = local_all_reduce,
                                    .send = local_send,
                                    .receive = local_receive,
-                                   .barrier = local_barrier,
                                    .agree = local_agree,
                                    .abort = local_abort};

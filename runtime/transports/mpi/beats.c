@@ -32,11 +32,6 @@ typedef struct Beats {
     int32_t peers;
 } Beats;
 
-static void sleep_slice(void) {
-    struct timespec slice = {.tv_nsec = SLICE_NS};
-    nanosleep(&slice, NULL);
-}
-
 static bool lives_on(const World *w, int32_t rank, int32_t first) {
     return w->process[rank].first == first;
 }
@@ -161,7 +156,8 @@ static void *keep_meeting(void *context) {
     Beats b = {.world = context};
     if (make_peers(&b)) {
         for (int32_t i = 0; i < b.peers; i++) b.peer[i].deaf = !ask_for_beat(b.world, &b.peer[i]);
-        for (int slice = 0; exchange_beats(&b, slice % APART_SLICES == 0); slice++) sleep_slice();
+        for (int slice = 0; exchange_beats(&b, slice % APART_SLICES == 0); slice++)
+            pause_ms(SLICE_NS / 1000000);
     }
     free_peers(&b);
     return NULL;

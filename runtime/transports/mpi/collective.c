@@ -244,8 +244,7 @@ static int exchange_pieces(HostSeat *s, uint32_t i, FlowOf flow_of, char *error)
             Flow f = flow_of(s, k, i);
             failed = post_transfer(s, &f, mesh_member(&s->group, k), from, PIECE_BYTES, &n);
         }
-        if (failed)
-            return world_mpi_error(s->c->world, failed, collective_kind_name[s->wait.kind], error);
+        if (failed) return world_mpi_error(failed, collective_kind_name[s->wait.kind], error);
         if (n == 0) return 0;
         int code = world_finish(&s->wait, n, x->request, x->peer, error);
         if (code) return code;
@@ -285,8 +284,7 @@ static int sum_slice(HostSeat *s, uint32_t i, void *to, int64_t slice, int64_t l
             }
             x->from[k] = from;
         }
-        if (failed)
-            return world_mpi_error(c->world, failed, collective_kind_name[s->wait.kind], error);
+        if (failed) return world_mpi_error(failed, collective_kind_name[s->wait.kind], error);
         int code = n ? world_finish(&s->wait, n, x->request, x->peer, error) : 0;
         if (!code && now > 0)
             code = c->o.device->reduce(c->o.context, s->wait.call->stream, b->dtype,
@@ -381,29 +379,19 @@ static Flow value_flow(const HostSeat *s, int32_t k, uint32_t i) {
                   sizeof *value};
 }
 
-static int agree_on_largest(TransportContext *c, const Collective *call, CollectiveKind kind,
-                            uint64_t mine, uint64_t *out, char *error) {
+static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
+                 char *error) {
     HostSeat s;
     uint64_t *value = c->scratch[call->purpose].value;
-    int code = enter_meeting(c, call, kind, mine, &s, error);
+    int code = enter_meeting(c, call, out ? AGREE : BARRIER, mine, &s, error);
     if (code) return code;
     value[s.group.index] = mine;
     if (any_remote(&s)) code = exchange_pieces(&s, 0, value_flow, error);
     if (code) return code;
-    *out = 0;
-    for (int32_t k = 0; k < s.group.size; k++)
+    if (out) *out = 0;
+    for (int32_t k = 0; k < s.group.size && out; k++)
         *out = MAX(*out, is_remote(&s, k) ? value[k] : visit_of(&s, k)->value);
     return leave_meeting(&s, error);
-}
-
-static int mpi_barrier(TransportContext *c, const Collective *call, char *error) {
-    uint64_t nothing;
-    return agree_on_largest(c, call, BARRIER, 0, &nothing, error);
-}
-
-static int mpi_agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
-                     char *error) {
-    return agree_on_largest(c, call, AGREE, mine, out, error);
 }
 
 /* ---- open and close */
@@ -524,8 +512,7 @@ const Transport transport_mpi = {.name = "mpi",
                                  .all_reduce = all_reduce,
                                  .send = send_message,
                                  .receive = receive_message,
-                                 .barrier = mpi_barrier,
-                                 .agree = mpi_agree,
+                                 .agree = agree,
                                  .abort = abort_run,
                                  .arena_alloc = arena_alloc_shared,
                                  .arena_free = arena_free_shared,

@@ -32,24 +32,15 @@ static int32_t find_stopped(int32_t *rank) {
     struct dirent *e;
     int32_t pid = 0;
     while (d && !pid && (e = readdir(d))) {
-        int number = atoi(e->d_name), parent = 0;
-        char path[64], line[8192];
-        snprintf(path, sizeof path, "/proc/%d/stat", number);
-        FILE *f = number > 0 ? fopen(path, "re") : NULL;
-        size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
-        if (f) fclose(f);
-        line[n] = 0;
-        const char *behind = strrchr(line, ')');
-        bool ours = behind && sscanf(behind + 3, "%d", &parent) == 1 && parent == getppid();
-        if (ours && (behind[2] == 'T' || behind[2] == 't')) pid = number;
-        if (!pid) continue;
-        snprintf(path, sizeof path, "/proc/%d/environ", number);
-        f = fopen(path, "re");
-        n = f ? fread(line, 1, sizeof line - 1, f) : 0;
-        if (f) fclose(f);
         static const char name[] = "OMPI_COMM_WORLD_RANK=";
-        const char *at = memmem(line, n, name, sizeof name - 1);
-        line[n] = 0;
+        int number = atoi(e->d_name);
+        char path[64], line[8192];
+        MachineProcess p;
+        bool ours = number > 0 && machine_process(number, &p) && p.parent == getppid();
+        if (!ours || (p.state != 'T' && p.state != 't')) continue;
+        pid = number;
+        snprintf(path, sizeof path, "/proc/%d/environ", number);
+        const char *at = memmem(line, machine_file(path, line, sizeof line), name, sizeof name - 1);
         *rank = at ? atoi(at + sizeof name - 1) : -1;
     }
     if (d) closedir(d);
@@ -81,11 +72,7 @@ static void *watch_start(void *context) {
     StartWatch *c = context;
     pthread_mutex_lock(&c->lock);
     for (int i = 0; c->on; i++) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += SLICE_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        struct timespec until = clock_after(CLOCK_REALTIME, SLICE_NS);
         pthread_cond_timedwait(&c->changed, &c->lock, &until);
         if (c->on && i % SLICES_A_SECOND == 0) look_at_time(c, i / SLICES_A_SECOND);
     }
@@ -160,7 +147,7 @@ static int meet_processes(World *w, char *error) {
     if (!failed)
         failed =
             MPI_Allgather(&own, sizeof own, MPI_BYTE, w->process, sizeof own, MPI_BYTE, w->start);
-    if (failed) return world_mpi_error(w, failed, "the start", error);
+    if (failed) return world_mpi_error(failed, "the start", error);
     for (int32_t r = 0; r < w->ranks; r++) w->process[r].local = -1;
     for (int32_t k = 0; k < w->locals; k++) {
         w->local_rank[k] = here[k];
@@ -196,9 +183,9 @@ static int mpi_join(const JoinOptions *o, World **out, char *error) {
     clock_on(&clock, w, "the meeting of all ranks");
     int failed = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     int code =
-        failed ? world_mpi_error(w, failed, "MPI_Init", error) : check_start(o, provided, error);
+        failed ? world_mpi_error(failed, "MPI_Init", error) : check_start(o, provided, error);
     if (!code && (failed = make_communicators(w, o->test_hosts)))
-        code = world_mpi_error(w, failed, "the start", error);
+        code = world_mpi_error(failed, "the start", error);
     if (!code) {
         w->local_rank = calloc((size_t)w->locals, sizeof *w->local_rank);
         w->alive = calloc((size_t)w->locals, sizeof *w->alive);
@@ -220,7 +207,7 @@ static int mpi_compare(World *w, const StartReport *mine, StartReport *all, char
     Wait wait = {.world = w, .kind = BARRIER};
     int failed = MPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, w->start,
                                 &request);
-    if (failed) return world_mpi_error(w, failed, "the start", error);
+    if (failed) return world_mpi_error(failed, "the start", error);
     return world_finish(&wait, 1, &request, NULL, error);
 }
 

@@ -113,7 +113,7 @@ static int send_far(Messages *x, const StageMessage *m, char *error) {
     for (uint32_t k = 0; !code && !failed && piece_bytes(m, k); k++)
         failed = MPI_Isend(m->slot + (uint64_t)k * PIECE_BYTES, piece_bytes(m, k), MPI_BYTE,
                            m->peer, tag_of(m), x->world->alarm, &request[k]);
-    return failed ? world_mpi_error(x->world, failed, m->label, error) : code;
+    return failed ? world_mpi_error(failed, m->label, error) : code;
 }
 
 static int receive_far(Messages *x, const StageMessage *m, char *error) {
@@ -123,7 +123,7 @@ static int receive_far(Messages *x, const StageMessage *m, char *error) {
     for (uint32_t k = 0; !failed && piece_bytes(m, k); k++)
         failed = MPI_Irecv((char *)m->value + (uint64_t)k * PIECE_BYTES, piece_bytes(m, k),
                            MPI_BYTE, m->peer, tag_of(m), x->world->alarm, &request[k]);
-    if (failed) return world_mpi_error(x->world, failed, m->label, error);
+    if (failed) return world_mpi_error(failed, m->label, error);
     return finish(x, m, request, error);
 }
 

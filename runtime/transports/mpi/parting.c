@@ -12,7 +12,6 @@
  */
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -20,33 +19,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "world.h"
 
 enum { PATIENCE = 5, MOST_ANCESTORS = 8 };
 
-/* The name and the parent of a process. */
-static bool look_at(int32_t pid, char name[32], int32_t *parent) {
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
-    if (f) fclose(f);
-    line[n] = 0;
-    const char *open = strchr(line, '('), *close = strrchr(line, ')');
-    if (!open || !close || sscanf(close + 1, " %*c %d", parent) != 1) return false;
-    snprintf(name, 32, "%.*s", (int)(close - open - 1), open + 1);
-    return true;
-}
-
 int launcher_find(void) {
     static const char *const names[] = {"mpirun",  "mpiexec", "orterun", "orted",
                                         "prterun", "prte",    "prted"};
-    int32_t pid = getppid(), parent = 0;
-    char name[32];
-    for (int i = 0; i < MOST_ANCESTORS && pid > 1 && look_at(pid, name, &parent); i++) {
+    int32_t pid = getppid();
+    MachineProcess p;
+    for (int i = 0; i < MOST_ANCESTORS && pid > 1 && machine_process(pid, &p); i++) {
         for (size_t k = 0; k < ARRAY_LEN(names); k++)
-            if (!strcmp(name, names[k])) return (int)syscall(SYS_pidfd_open, pid, 0);
-        pid = parent;
+            if (!strcmp(p.name, names[k])) return (int)syscall(SYS_pidfd_open, pid, 0);
+        pid = p.parent;
     }
     return -1;
 }

@@ -92,7 +92,7 @@ static int gather_offers(World *w, const void *mine, void *all, int bytes, char 
     MPI_Request request;
     Wait wait = {.world = w, .kind = BARRIER};
     int failed = MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, w->host, &request);
-    if (failed) return world_mpi_error(w, failed, "the start", error);
+    if (failed) return world_mpi_error(failed, "the start", error);
     return world_finish(&wait, 1, &request, NULL, error);
 }
 

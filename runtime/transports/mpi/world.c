@@ -29,13 +29,11 @@ enum { LOST_SLICES = 10, LOST_GRACE = 4, LOST_NOTICE_MS = 200 };
  * rank speaks: seconds that the others leave it. */
 enum { FAR_GRACE = 2, NEAR_GRACE = 3, FIRST_GRACE = 1, CONTROL_TIMES = 10 };
 
-int world_mpi_error(World *w, int mpi_code, const char *what, char *error) {
+int world_mpi_error(int mpi_code, const char *what, char *error) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int n = 0;
     MPI_Error_string(mpi_code, text, &n);
-    snprintf(error, ERROR_BYTES, "%.280s: MPI says: %.200s", what, text);
-    (void)w;
-    return EXIT_RANK;
+    return fail_with(error, EXIT_RANK, "%.280s: MPI says: %.200s", what, text);
 }
 
 void world_describe(const World *w, int32_t rank, char *out, size_t size) {
@@ -72,10 +70,9 @@ static void send_alarm(World *w) {
             MPI_Isend(&w->outgoing, sizeof w->outgoing, MPI_BYTE, r, 0, w->alarm,
                       &w->alarm_sent[r]);
     }
-    struct timespec pause = {.tv_nsec = 1000 * 1000};
     for (int i = 0, done = 0; i < limit && !done; i++) {
         if (MPI_Testall(w->ranks, w->alarm_sent, &done, MPI_STATUSES_IGNORE)) return;
-        if (!done) nanosleep(&pause, NULL);
+        if (!done) pause_ms(1);
     }
 }
 
@@ -104,10 +101,8 @@ bool world_fail(World *w, int32_t rank, int code, const char *text) {
 
 bool world_end(World *w, int32_t rank, int *code, const char *text) {
     /* A process that is still writing the first notice will not take long. */
-    struct timespec pause = {.tv_nsec = 1000 * 1000};
     bool first = world_fail(w, rank, *code, text);
-    for (int i = 0; i < 1000 && atomic_load(&w->board->notice.state) == 1; i++)
-        nanosleep(&pause, NULL);
+    for (int i = 0; i < 1000 && atomic_load(&w->board->notice.state) == 1; i++) pause_ms(1);
     *code = run_end_code(w->board->notice.code);
     if (world_spans_hosts(w) && (first || w->local == 0)) launcher_end_later(w->launcher);
     return first;
@@ -124,10 +119,8 @@ static void where_text(const Wait *w, char *out, size_t size) {
         snprintf(out, size, "the start of the run");
 }
 
-static int run_has_ended(World *w, char *error) {
-    snprintf(error, ERROR_BYTES, "abandoned: another rank ended the run");
-    (void)w;
-    return EXIT_RANK;
+static int run_has_ended(char *error) {
+    return fail_with(error, EXIT_RANK, "abandoned: another rank ended the run");
 }
 
 static int report_lost(Wait *w, int32_t rank, RankLoss loss, int32_t seconds, char *error) {
@@ -147,10 +140,7 @@ static int report_lost(Wait *w, int32_t rank, RankLoss loss, int32_t seconds, ch
 
 /* Whoever ends all processes, as mpirun does, comes to this one a moment after the neighbour: then
  * there is nothing to say. */
-static void wait_for_the_same_end(void) {
-    struct timespec pause = {.tv_nsec = 300 * 1000 * 1000};
-    nanosleep(&pause, NULL);
-}
+static void wait_for_the_same_end(void) { pause_ms(300); }
 
 static int find_dead(Wait *w, char *error) {
     World *world = w->world;
@@ -159,7 +149,7 @@ static int find_dead(Wait *w, char *error) {
         if (k == world->local || p.fd < 0 || poll(&p, 1, 0) <= 0) continue;
         wait_for_the_same_end();
         /* It may have given notice just before it ended. */
-        if (atomic_load(&world->board->notice.state)) return run_has_ended(world, error);
+        if (atomic_load(&world->board->notice.state)) return run_has_ended(error);
         return report_lost(w, world->local_rank[k], LOSS_ENDED, 0, error);
     }
     return 0;
@@ -277,9 +267,8 @@ int world_slice(Wait *w, int32_t missing, char *error) {
     World *world = w->world;
     _Atomic int32_t *place = wait_place(w);
     if (place) atomic_store(place, missing + 1);
-    if (atomic_load(&world->aborted)) return run_has_ended(world, error);
-    if (world->board && atomic_load(&world->board->notice.state))
-        return run_has_ended(world, error);
+    if (atomic_load(&world->aborted)) return run_has_ended(error);
+    if (world->board && atomic_load(&world->board->notice.state)) return run_has_ended(error);
     /* Several threads of a process may wait; one at a time looks and takes the message. */
     if (world_spans_hosts(world) && !atomic_flag_test_and_set(&world->polling)) {
         int there = 0;
@@ -287,7 +276,7 @@ int world_slice(Wait *w, int32_t missing, char *error) {
             !MPI_Test(&world->alarm_request, &there, MPI_STATUS_IGNORE) && there)
             world_note(world, world->incoming.rank, world->incoming.code, world->incoming.text);
         atomic_flag_clear(&world->polling);
-        if (there) return run_has_ended(world, error);
+        if (there) return run_has_ended(error);
     }
     int code = find_dead(w, error);
     if (!code) code = find_lost(w, missing, error);
@@ -316,7 +305,7 @@ int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char
         if (failed) {
             char where[320];
             where_text(w, where, sizeof where);
-            return world_mpi_error(w->world, failed, where, error);
+            return world_mpi_error(failed, where, error);
         }
         if (done) {
             world_waits_no_more(w);

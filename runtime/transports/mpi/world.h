@@ -107,7 +107,7 @@ bool world_fail(World *w, int32_t rank, int code, const char *text);
 bool world_end(World *w, int32_t rank, int *code, const char *text);
 /* peer: the rank at the other end of each request, or NULL. */
 int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char *error);
-int world_mpi_error(World *w, int mpi_code, const char *what, char *error);
+int world_mpi_error(int mpi_code, const char *what, char *error);
 
 /* parting.c */
 /* The process that started this one for MPI: mpirun, or its daemon on this host; -1 if there is

@@ -107,9 +107,7 @@ static int allocate_arena(Context *c, uint64_t bytes, void **out, char *error) {
     }
     cudaError_t e = cudaMemset(*out, 0, bytes);
     if (!e) e = cudaDeviceSynchronize();
-    if (!e) return 0;
-    return fail_with(error, EXIT_ENVIRONMENT, "the arena: %s (%s)", cudaGetErrorString(e),
-                     cudaGetErrorName(e));
+    return cuda_result(e, "the arena", error);
 }
 
 int arena_open(Context *c, uint64_t bytes, void **out, char *error) {
@@ -117,8 +115,7 @@ int arena_open(Context *c, uint64_t bytes, void **out, char *error) {
     if (code) return code;
     uint64_t before = gpu_free_bytes();
     code = register_arena(c, *out, bytes, error);
-    uint64_t after = gpu_free_bytes();
-    if (before > after) c->bytes += before - after;
+    count_bytes_since(c, before);
     if (!code) atomic_store(&c->watches, true);
     return code;
 }

@@ -128,9 +128,7 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
         cudaGetLastError(); /* reported here; the next launch must not find it */
         if (e != cudaErrorNotReady) {
             code = guard_check_patiently(c, error);
-            if (code) return code;
-            return fail_with(error, EXIT_ENVIRONMENT, "%.300s: %s (%s)", label,
-                             cudaGetErrorString(e), cudaGetErrorName(e));
+            return code ? code : cuda_result(e, label, error);
         }
         if (i < YIELDS) {
             sched_yield();
@@ -139,31 +137,6 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < LONGEST_PAUSE_NS) pause.tv_nsec += pause.tv_nsec / 4;
     }
-}
-
-static int issue_collective(Context *c, const Collective *call, NcclKind kind, char *error) {
-    uint32_t row = comm_row(call->axes, call->purpose);
-    const Communicator *m = &c->row[row];
-    const char *label = collective_label(call);
-    cudaStream_t stream = c->o.device->native_stream(c->o.context, call->stream);
-    bool known = false;
-    int code = check_buffers(m, call, kind, error);
-    if (!code) code = guard_check(c, error);
-    if (!code && !m->comm)
-        code = fail_with(error, EXIT_CORRUPT, "%.300s: no communicator for the %s of these ranks",
-                         label, collective_family(call->purpose));
-    if (!code) code = log_issue(&c->log, row, call, &known, error);
-    if (code) return code;
-    cudaSetDevice(c->device);
-    /* The first time NCCL may connect and take memory for it; nothing is being recorded yet. */
-    uint64_t before = known ? 0 : gpu_free_bytes();
-    code = put_all(c, m, call, kind, stream, error);
-    if (!code) code = communicator_settle(c, m, label, 0, error);
-    if (!code) code = log_finish(c, row, stream, label, error);
-    uint64_t after = known ? 0 : gpu_free_bytes();
-    if (before > after) c->bytes += before - after;
-    if (!code && call->purpose == COMM_CONTROL) code = wait_for(c, label, stream, error);
-    return code;
 }
 
 static int put_message(Context *c, const Communicator *m, const StageMessage *message, bool sends,
@@ -177,22 +150,53 @@ static int put_message(Context *c, const Communicator *m, const StageMessage *me
     return nccl_is_fine(r) ? 0 : nccl_fault(c, message->label, r, error);
 }
 
-int nccl_pass(Context *c, const StageMessage *m, bool sends, cudaStream_t stream, char *error) {
-    uint32_t row = c->box_row[m->box];
-    const Communicator *with = &c->row[row];
-    Collective call = {.purpose = COMM_MESSAGES, .sequence = m->sequence, .label = m->label};
+/* What goes to a stream: a collective, or the part of a message that NCCL does. */
+typedef struct Issue {
+    uint32_t row;
+    const Collective *call;
+    NcclKind kind;
+    const StageMessage *message; /* NULL: a collective */
+    bool sends;
+    cudaStream_t stream;
+} Issue;
+
+static int issue(Context *c, const Issue *i, char *error) {
+    const Communicator *m = &c->row[i->row];
+    const char *label = collective_label(i->call);
     bool known = false;
-    int code = guard_check(c, error);
-    if (!code) code = log_issue(&c->log, row, &call, &known, error);
+    int code = log_issue(&c->log, i->row, i->call, &known, error);
     if (code) return code;
     cudaSetDevice(c->device);
+    /* The first time NCCL may connect and take memory for it; nothing is being recorded yet. */
     uint64_t before = known ? 0 : gpu_free_bytes();
-    code = put_message(c, with, m, sends, stream, error);
-    if (!code) code = communicator_settle(c, with, m->label, 0, error);
-    if (!code) code = log_finish(c, row, stream, m->label, error);
-    uint64_t after = known ? 0 : gpu_free_bytes();
-    if (before > after) c->bytes += before - after;
+    code = i->message ? put_message(c, m, i->message, i->sends, i->stream, error)
+                      : put_all(c, m, i->call, i->kind, i->stream, error);
+    if (!code) code = communicator_settle(c, m, label, 0, error);
+    if (!code) code = log_finish(c, i->row, i->stream, label, error);
+    count_bytes_since(c, before);
     return code;
+}
+
+static int issue_collective(Context *c, const Collective *call, NcclKind kind, char *error) {
+    Issue i = {.row = comm_row(call->axes, call->purpose), .call = call, .kind = kind};
+    const Communicator *m = &c->row[i.row];
+    i.stream = c->o.device->native_stream(c->o.context, call->stream);
+    int code = check_buffers(m, call, kind, error);
+    if (!code) code = guard_check(c, error);
+    if (!code && !m->comm)
+        code = fail_with(error, EXIT_CORRUPT, "%.300s: no communicator for the %s of these ranks",
+                         collective_label(call), collective_family(call->purpose));
+    if (!code) code = issue(c, &i, error);
+    if (code || call->purpose != COMM_CONTROL) return code;
+    return wait_for(c, collective_label(call), i.stream, error);
+}
+
+int nccl_pass(Context *c, const StageMessage *m, bool sends, cudaStream_t stream, char *error) {
+    Collective call = {.purpose = COMM_MESSAGES, .sequence = m->sequence, .label = m->label};
+    Issue i = {
+        .row = c->box_row[m->box], .call = &call, .message = m, .sends = sends, .stream = stream};
+    int code = guard_check(c, error);
+    return code ? code : issue(c, &i, error);
 }
 
 int nccl_all_gather(Context *c, const Collective *call, char *error) {

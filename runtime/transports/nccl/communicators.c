@@ -23,12 +23,6 @@
 
 enum { YIELDS = 20, PAUSE_NS = 20 * 1000, OPEN_GRACE = 30 };
 
-static double now_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- calls of NCCL */
 
 int nccl_fault(Context *c, const char *what, ncclResult_t result, char *error) {
@@ -60,7 +54,7 @@ void nccl_leave(Context *c) { pthread_mutex_unlock(&c->lock); }
 
 int communicator_settle(Context *c, const Communicator *m, const char *what, int32_t limit,
                         char *error) {
-    double begun = now_seconds();
+    double begun = monotonic_seconds();
     for (int64_t i = 0;; i++) {
         ncclResult_t state = ncclSuccess;
         int code = nccl_enter(c, error);
@@ -70,7 +64,7 @@ int communicator_settle(Context *c, const Communicator *m, const char *what, int
         if (asked != ncclSuccess || !nccl_is_fine(state))
             return nccl_fault(c, what, asked ? asked : state, error);
         if (state == ncclSuccess) return 0;
-        if (limit && now_seconds() - begun > limit)
+        if (limit && monotonic_seconds() - begun > limit)
             return fail_with(
                 error, EXIT_RANK,
                 "%.200s took longer than %d s\n"
@@ -216,8 +210,7 @@ int communicators_open(Context *c, char *error) {
         else if (m->used || m->purpose == COMM_MESSAGES) /* all ranks take part in a split */
             code = split_communicator(c, m, error);
     }
-    uint64_t after = gpu_free_bytes();
-    if (before > after) c->bytes += before - after;
+    count_bytes_since(c, before);
     return code;
 }
 

@@ -111,6 +111,10 @@ enum { ENTER_SECONDS = 5 };
 /* library.c */
 /* Reads how much of the GPU's memory is free; 0 when that cannot be known. */
 uint64_t gpu_free_bytes(void);
+/* Adds what NCCL took since to Context.bytes; before: gpu_free_bytes, or 0 if it took none. */
+void count_bytes_since(Context *c, uint64_t before);
+/* 0, or the code for a result of CUDA that is an error, with the message. */
+int cuda_result(cudaError_t e, const char *label, char *error);
 /* The code for a result that is an error, with what NCCL says about it; `what` names what failed.
  */
 int nccl_failed(const char *what, ncclResult_t result, char *error);

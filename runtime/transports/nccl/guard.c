@@ -19,11 +19,6 @@
 
 enum { LOOK_NS = 200 * 1000 * 1000, TELL_SECONDS = 5 };
 
-static void pause_ms(long ms) {
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    nanosleep(&t, NULL);
-}
-
 void guard_ended(void *user) {
     Context *c = user;
     atomic_store(&c->over, true);
@@ -96,11 +91,7 @@ static void *give_up(void *user) {
 static void *run_guard(void *user) {
     Context *c = user;
     while (!atomic_load(&c->over) && !atomic_load(&c->closed)) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        struct timespec until = clock_after(CLOCK_MONOTONIC, LOOK_NS);
         sem_clockwait(&c->wake, CLOCK_MONOTONIC, &until);
         if (!atomic_load(&c->over) && !atomic_load(&c->closed)) check_communicators(c);
     }

@@ -12,6 +12,17 @@ uint64_t gpu_free_bytes(void) {
     return cudaMemGetInfo(&have, &total) == cudaSuccess ? have : 0;
 }
 
+int cuda_result(cudaError_t e, const char *label, char *error) {
+    if (!e) return 0;
+    return fail_with(error, EXIT_ENVIRONMENT, "%.300s: %s (%s)", label, cudaGetErrorString(e),
+                     cudaGetErrorName(e));
+}
+
+void count_bytes_since(Context *c, uint64_t before) {
+    uint64_t after = before ? gpu_free_bytes() : 0;
+    if (before > after) c->bytes += before - after;
+}
+
 static const char *help_for(ncclResult_t result, const char *text) {
     static const struct {
         const char *word, *help;
@@ -49,9 +60,7 @@ int nccl_failed(const char *what, ncclResult_t result, char *error) {
  * which may wait for the others' parts, and for recordings that still exist. The root is first: it
  * may be about to make one of the others. */
 void communicators_abort(Context *c) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ENTER_SECONDS;
+    struct timespec until = clock_after(CLOCK_MONOTONIC, ENTER_SECONDS * INT64_C(1000000000));
     if (pthread_mutex_clocklock(&c->lock, CLOCK_MONOTONIC, &until)) return;
     cudaSetDevice(c->device);
     ncclGroupStart();

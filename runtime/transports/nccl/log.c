@@ -65,9 +65,7 @@ int log_open(Context *c, char *error) {
     if (!e) e = cudaMemset(l->count, 0, bytes);
     /* the streams that count do not wait for it by themselves */
     if (!e) e = cudaDeviceSynchronize();
-    if (!e) return 0;
-    return fail_with(error, EXIT_ENVIRONMENT, "transport nccl: counters on the GPU: %s (%s)",
-                     cudaGetErrorString(e), cudaGetErrorName(e));
+    return cuda_result(e, "transport nccl: counters on the GPU", error);
 }
 
 void log_close(Context *c) {
@@ -187,11 +185,7 @@ void log_state(void *user, RankState *out) {
     Context *c = user;
     Log *l = &c->log;
     *out = (RankState){.axes = AXES_WORLD, .purpose = COMM_CONTROL};
-    if (c->o.pulse) {
-        out->beats = atomic_load(&c->o.pulse->beats);
-        out->call = atomic_load(&c->o.pulse->call);
-        out->writing = atomic_load(&c->o.pulse->writing) > 0;
-    }
+    rank_state_signs(out, c->o.pulse);
     const char *opening = atomic_load(&l->opening);
     if (opening) {
         tell_opening(l, opening, out);

@@ -50,9 +50,7 @@ int messages_open(Context *c, char *error) {
         c->box_row[k] = c->rows++;
         if (!plan_has_state(p, &p->states[k], plan_role_of(p, c->o.rank))) continue;
         cudaError_t e = open_outbox(&c->outbox[k], p->states[k].type.dim[0]);
-        if (!e) continue;
-        return fail_with(error, EXIT_ENVIRONMENT, "transport nccl: an outbox: %s (%s)",
-                         cudaGetErrorString(e), cudaGetErrorName(e));
+        if (e) return cuda_result(e, "transport nccl: an outbox", error);
     }
     return 0;
 }
@@ -61,12 +59,6 @@ void messages_close(Context *c) {
     for (uint64_t k = 0; c->outbox && k < c->o.plan->n_states; k++) close_outbox(&c->outbox[k]);
     free(c->outbox);
     free(c->box_row);
-}
-
-static int cuda_result(cudaError_t e, const char *label, char *error) {
-    if (!e) return 0;
-    return fail_with(error, EXIT_ENVIRONMENT, "%.300s: %s (%s)", label, cudaGetErrorString(e),
-                     cudaGetErrorName(e));
 }
 
 /* Fills the place in the outbox on the plan's stream, and lets the outbox's own follow. */

@@ -21,10 +21,8 @@ static int start_nccl(Context *c, char *error) {
     if (code) return code;
     c->row = calloc(c->rows, sizeof *c->row);
     if (!c->row) return fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
-    cudaError_t e = cudaGetDevice(&c->device);
-    if (e)
-        return fail_with(error, EXIT_ENVIRONMENT, "transport nccl: %s (%s)", cudaGetErrorString(e),
-                         cudaGetErrorName(e));
+    code = cuda_result(cudaGetDevice(&c->device), "transport nccl", error);
+    if (code) return code;
     communicators_plan(c);
     code = sm_budget_read(c->share, error);
     if (!code) code = log_open(c, error);
@@ -76,11 +74,6 @@ static int transport_agree(TransportContext *c, const Collective *call, uint64_t
     return tcp_agree(c->world, &group, mine, out, collective_label(call), error);
 }
 
-static int transport_barrier(TransportContext *c, const Collective *call, char *error) {
-    uint64_t nothing;
-    return transport_agree(c, call, 0, &nothing, error);
-}
-
 /* The others learn the reason through TransportModule.fail. */
 static void abort_run(TransportContext *c) {
     if (c) guard_ended(c);
@@ -112,7 +105,6 @@ static const Transport transport_nccl = {.name = "nccl",
                                          .all_reduce = nccl_all_reduce,
                                          .send = nccl_send,
                                          .receive = nccl_receive,
-                                         .barrier = transport_barrier,
                                          .agree = transport_agree,
                                          .abort = abort_run,
                                          .arena_alloc = arena_open,

@@ -85,12 +85,10 @@ static inline bool counter_spin(_Atomic uint32_t *word, uint32_t target, int tim
 /* Sleeps while the counter is `seen`; operation: FUTEX_WAIT or FUTEX_WAIT_PRIVATE. Has a whole
  * slice passed, and not been cut short by another reason to wake? */
 static inline bool counter_sleep(_Atomic uint32_t *word, uint32_t seen, int operation) {
-    struct timespec limit = {.tv_nsec = SLICE_NS}, begun, over;
-    clock_gettime(CLOCK_MONOTONIC, &begun);
+    struct timespec limit = {.tv_nsec = SLICE_NS};
+    double begun = monotonic_seconds();
     syscall(SYS_futex, word, operation, seen, &limit, NULL, 0);
-    clock_gettime(CLOCK_MONOTONIC, &over);
-    int64_t ns = (over.tv_sec - begun.tv_sec) * 1000000000 + over.tv_nsec - begun.tv_nsec;
-    return ns >= SLICE_NS / 2;
+    return monotonic_seconds() - begun >= 0.5e-9 * SLICE_NS;
 }
 
 #endif

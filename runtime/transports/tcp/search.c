@@ -15,20 +15,14 @@
 
 enum { RESOLVE_SECONDS = 5, CONNECT_SECONDS = 5 };
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 void slice_clock_read(SliceClock *c) {
-    int64_t now = now_ms();
+    int64_t now = monotonic_ms();
     if (now - c->last_ms < SLICE_MS) return;
     c->slices++;
     c->last_ms = now;
 }
 
-void slice_clock_start(SliceClock *c) { *c = (SliceClock){.last_ms = now_ms()}; }
+void slice_clock_start(SliceClock *c) { *c = (SliceClock){.last_ms = monotonic_ms()}; }
 
 Search search_start(World *w, char *error) {
     Search s = {.w = w, .limit = w->options.timeout * SLICES_A_SECOND, .error = error};
@@ -37,8 +31,7 @@ Search search_start(World *w, char *error) {
 }
 
 void search_pause(Search *s) {
-    struct timespec t = {.tv_nsec = SLICE_MS * 1000000};
-    nanosleep(&t, NULL);
+    pause_ms(SLICE_MS);
     slice_clock_read(&s->clock);
 }
 

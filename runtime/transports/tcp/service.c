@@ -283,12 +283,6 @@ static void tick_world(World *w) {
 
 /* ---- the thread */
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static nfds_t list_polled(World *w) {
     nfds_t n = 0;
     w->polled[n++] = (struct pollfd){.fd = w->wake, .events = POLLIN};
@@ -348,18 +342,18 @@ static void tell_the_end(World *w) {
 
 static void *run_service(void *context) {
     World *w = context;
-    int64_t last = now_ms();
+    int64_t last = monotonic_ms();
     pthread_mutex_lock(&w->lock);
     greet_deputy(w);
     while (!w->stopping) {
         nfds_t n = list_polled(w);
         pthread_mutex_unlock(&w->lock);
-        int64_t wait = last + SLICE_MS - now_ms();
+        int64_t wait = last + SLICE_MS - monotonic_ms();
         int ready = poll(w->polled, n, (int)MAX(0, MIN(wait, SLICE_MS)));
         look_at_own_state(w);
         pthread_mutex_lock(&w->lock);
         if (ready > 0) read_polled(w);
-        int64_t now = now_ms();
+        int64_t now = monotonic_ms();
         if (now - last >= SLICE_MS) {
             last = now;
             tick_world(w);

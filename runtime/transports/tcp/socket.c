@@ -71,8 +71,7 @@ int socket_listen(const char *address, int32_t port, int *out, char *error) {
         if (four) *out = listen_once(address, port, true);
         if (*out >= 0) return 0;
         if (errno != EADDRINUSE) break;
-        struct timespec pause = {.tv_nsec = SLICE_MS * 1000000};
-        nanosleep(&pause, NULL);
+        pause_ms(SLICE_MS);
     }
     if (errno == EADDRINUSE)
         return fail_with(

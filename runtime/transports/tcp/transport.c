@@ -35,10 +35,7 @@ static void no_state(void *user, RankState *out) {
                        .sequence = c->now.sequence};
     snprintf(out->label, sizeof out->label, "%s", collective_label(&c->now));
     pthread_mutex_unlock(&c->look);
-    if (!c->o.pulse) return;
-    out->beats = atomic_load(&c->o.pulse->beats);
-    out->call = atomic_load(&c->o.pulse->call);
-    out->writing = atomic_load(&c->o.pulse->writing) > 0;
+    rank_state_signs(out, c->o.pulse);
 }
 
 static void ignore_end(void *user) { (void)user; }
@@ -46,9 +43,8 @@ static void ignore_end(void *user) { (void)user; }
 /* No rank asks for a message before all have outboxes. */
 static int open_boxes(TransportContext *c, char *error) {
     MeshGroup all = comm_group(c->o.plan, c->o.ranks, AXES_WORLD, c->o.rank);
-    uint64_t none;
     int code = tcp_boxes(c->world, c->o.plan, error);
-    return code ? code : tcp_agree(c->world, &all, 0, &none, "the opening of outboxes", error);
+    return code ? code : tcp_agree(c->world, &all, 0, NULL, "the opening of outboxes", error);
 }
 
 static int open_context(const TransportOptions *o, TransportContext **out, char *error) {
@@ -193,11 +189,6 @@ static int transport_agree(TransportContext *c, const Collective *call, uint64_t
     return tcp_agree(c->world, &group, mine, out, collective_label(call), error);
 }
 
-static int transport_barrier(TransportContext *c, const Collective *call, char *error) {
-    uint64_t none;
-    return transport_agree(c, call, 0, &none, error);
-}
-
 /* Nobody waits in a way that tcp_fail does not end. */
 static void abort_context(TransportContext *c) { (void)c; }
 
@@ -210,7 +201,6 @@ static const Transport transport = {.name = "tcp",
                                     .all_reduce = all_reduce,
                                     .send = send_message,
                                     .receive = receive_message,
-                                    .barrier = transport_barrier,
                                     .agree = transport_agree,
                                     .abort = abort_context};
 

@@ -19,19 +19,11 @@ enum {
 
 /* Waits until something changes, at most one slice. The caller holds the lock. */
 static void wait_slice(World *w) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += SLICE_MS * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    struct timespec until = clock_after(CLOCK_MONOTONIC, SLICE_MS * 1000000);
     pthread_cond_timedwait(&w->changed, &w->lock, &until);
 }
 
-static int64_t now_slices(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return ((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000) / SLICE_MS;
-}
+static int64_t now_slices(void) { return monotonic_ms() / SLICE_MS; }
 
 static int run_has_ended(const World *w, char *error) {
     return fail_with(error, EXIT_RANK, "%.500s", w->ending.text);
@@ -77,8 +69,9 @@ static HostCall whole_world(const World *w, CallKind kind) {
 
 int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
               const char *label, char *error) {
+    uint64_t none;
     HostCall c = {.kind = CALL_AGREE, .group = *group, .value = mine};
-    return call_chief(w, &c, NULL, out, sizeof *out, label, error);
+    return call_chief(w, &c, NULL, out ? out : &none, sizeof none, label, error);
 }
 
 int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,
@@ -115,10 +108,9 @@ int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, ch
     for (int32_t r = 0; r < w->ranks; r++)
         bad = bad || all[r].code || all[r].plan != all[0].plan || all[r].options != all[0].options;
     if (!bad) return 0;
-    uint64_t none;
     MeshGroup group = mesh_line(0, 1, w->ranks, w->rank);
     char late[ERROR_BYTES];
-    if (tcp_agree(w, &group, 0, &none, "the end of the start", late)) return 0;
+    if (tcp_agree(w, &group, 0, NULL, "the end of the start", late)) return 0;
     pthread_mutex_lock(&w->lock);
     w->gone = true; /* all end now, each by itself */
     int64_t until = now_slices() + SEEN_SLICES;

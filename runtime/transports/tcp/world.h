@@ -27,6 +27,14 @@ typedef struct RankState {
     uint64_t call;     /* of a pipeline's program, as in Pulse */
 } RankState;
 
+/* What it shows of its work besides collectives. */
+static inline void rank_state_signs(RankState *out, const Pulse *own) {
+    if (!own) return;
+    out->beats = atomic_load(&own->beats);
+    out->call = atomic_load(&own->call);
+    out->writing = atomic_load(&own->writing) > 0;
+}
+
 /* Both are called from the world's thread; neither may wait. */
 typedef struct WorldEvents {
     const Plan *plan; /* for messages */
@@ -75,7 +83,7 @@ int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char
 enum { TCP_GATHER_BYTES = 1 << 20 };
 int tcp_gather(TransportWorld *w, const MeshGroup *group, const void *bytes, size_t n, void *out,
                const char *label, char *error);
-/* *out = the largest `mine` among the members of the group. */
+/* *out = the largest `mine` among the members of the group. out NULL: they only meet. */
 int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
               const char *label, char *error);
 /* Messages between stages: this rank has the outboxes of the plan. post copies a value to its slot
