@@ -230,7 +230,7 @@ CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n);
 int ck_files(CkContents *c, Arena *a, char *error);
 /* The same, but stops after more than `most` files. */
 int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error);
-/* headers.c: the header of a file, with its length in front. */
+/* The header of a file, with its length in front. */
 char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t class, Arena *a,
                 uint64_t *bytes);
 static inline uint64_t ck_blocks(const CkFile *f) { return (f->size + f->hashed - 1) / f->hashed; }
@@ -344,7 +344,7 @@ enum { CK_WHAT = 160 };
 int full_file_read(OpenFullFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
                    char what[CK_WHAT]);
 
-/* ---- worker.c */
+/* ---- buffers and threads: file.c */
 
 /* Memory that files are read into and written from, zeroed; NULL if there is none. */
 char *ck_buffer(uint64_t bytes);
@@ -440,7 +440,7 @@ int ck_write_new(CkContents *c, const char *folder, CkFetch fetch, void *user, c
 int ck_write_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
                   char *error);
 
-/* ---- names: names.c */
+/* ---- names of steps: file.c */
 
 /* The name of a step, such as step-00000400. */
 void ck_step_name(char out[32], int64_t step);

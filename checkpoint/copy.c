@@ -4,7 +4,6 @@
  * from the old files through the blocks that the reader keeps. Memory is limited to those blocks,
  * one block being written, and the manifest: it does not grow with the size of the model.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,8 +13,6 @@
  * The stream of a rank to a file consists of its parts of the file's tensors in the order of their
  * vectors; rank 0's begins with the header.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "checkpoint.h"

@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "checkpoint.h"
 
 LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank) {
@@ -244,6 +246,29 @@ CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n) {
     CkPiece *out = arena_array(a, CkPiece, *n + 1);
     rank_pieces(c, rank, at + classes, out);
     return out;
+}
+
+/* What readers of safetensors find in front of the data: each tensor is a box of a whole tensor,
+ * with its place in DCP_SHARDING_INFO. */
+char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t class, Arena *a,
+                uint64_t *bytes) {
+    json_t *root = json_object(), *places = json_object(), *meta = json_object();
+    json_object_set_new(root, "__metadata__", meta);
+    for (uint32_t i = 0; i < n; i++) {
+        const CkPiece *p = &piece[i];
+        const CkTensor *t = &c->tensor[p->tensor];
+        if (p->class != class) continue;
+        json_object_set_new(places, t->name,
+                            json_pack("{s:o}", "saved_offsets", tensor_integers(p->low, t->rank)));
+        FileType type = file_type_of((int)c->vector[t->vector].dtype);
+        json_object_set_new(root, t->name, tensor_json(type, t->rank, p->extent, p->at, p->bytes));
+    }
+    char *text = json_dumps(places, JSON_COMPACT);
+    json_object_set_new(meta, "format", json_string("pt"));
+    json_object_set_new(meta, "DCP_SHARDING_INFO", json_string(text ? text : ""));
+    free(text);
+    json_decref(places);
+    return tensor_header_text(root, CK_ALIGN, a, bytes);
 }
 
 static const char *file_name(const CkContents *c, int32_t rank, int32_t class, Arena *a) {

@@ -34,22 +34,17 @@ static json_t *json_hex(uint64_t x) {
     return json_string(text);
 }
 
-static json_t *json_integers(const int64_t *x, int n) {
-    json_t *list = json_array();
-    for (int k = 0; k < n; k++) json_array_append_new(list, json_integer(x[k]));
-    return list;
-}
-
 static json_t *part_entry(const CkPart *p) {
     const StoredPart *s = &p->part;
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:o, s:o}", "tensor", p->tensor, "shape",
-                     json_integers(p->dim, p->rank), "first", (json_int_t)s->first, "elements",
+                     tensor_integers(p->dim, p->rank), "first", (json_int_t)s->first, "elements",
                      (json_int_t)s->n, "offset", (json_int_t)s->offset, "dims",
-                     json_integers(s->dim, s->rank), "strides", json_integers(s->stride, s->rank));
+                     tensor_integers(s->dim, s->rank), "strides",
+                     tensor_integers(s->stride, s->rank));
 }
 
 static json_t *tensor_entry(const CkTensor *t) {
-    json_t *shape = json_integers(t->dim, t->rank), *parts = json_array();
+    json_t *shape = tensor_integers(t->dim, t->rank), *parts = json_array();
     for (uint32_t k = 0; k < t->n_part; k++) json_array_append_new(parts, part_entry(&t->part[k]));
     json_t *o = json_pack("{s:s, s:o, s:I}", "name", t->name, "shape", shape, "offset",
                           (json_int_t)t->offset);

@@ -26,17 +26,11 @@ static char *read_start(const Checkpoint *k, const char *name, uint64_t bytes) {
     snprintf(path, sizeof path, "%s/%s", checkpoint_folder(k), name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     char *text = fd >= 0 ? malloc(bytes) : NULL;
-    for (uint64_t done = 0; text && done < bytes;) {
-        ssize_t n = pread(fd, text + done, bytes - done, (off_t)done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            free(text);
-            text = NULL;
-        }
-        done += n > 0 ? (uint64_t)n : 0;
-    }
+    bool failed = text && file_get(fd, 0, text, bytes);
     if (fd >= 0) close(fd);
-    return text;
+    if (!failed) return text;
+    free(text);
+    return NULL;
 }
 
 /* The first tensor that only one header has, or that differs between them. */

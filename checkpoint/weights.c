@@ -6,7 +6,6 @@
  * Gathered pieces are short in the files, so they are written through a mapping. fsdpc writes long
  * ones, within little address space, and does without.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Element types of files, and their conversion to the types of the arena. Files are little-endian
  * and guarantee no alignment, so elements are read with memcpy. */
-#include <math.h>
 #include <string.h>
 #ifdef __x86_64__
 #include <immintrin.h>

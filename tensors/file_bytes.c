@@ -22,6 +22,16 @@ int file_put(int fd, uint64_t at, const void *bytes, size_t n) {
     return 0;
 }
 
+int file_get(int fd, uint64_t at, void *bytes, size_t n) {
+    for (size_t done = 0; done < n;) {
+        ssize_t got = pread(fd, (char *)bytes + done, n - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got ? errno : -1;
+        done += (size_t)got;
+    }
+    return 0;
+}
+
 int file_make(const char *path, const char *text, size_t n) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     int number = fd < 0 ? errno : file_put(fd, 0, text, n);
@@ -140,17 +150,11 @@ int part_write(int fd, uint64_t base, const StoredPart *s, uint32_t width, int64
 
 static int read_run(int fd, const PartRun *run, void *user) {
     char bytes[RUN_BYTES], *to = user;
-    uint64_t n = (uint64_t)run->n * run->width;
-    for (uint64_t done = 0; done < n;) {
-        ssize_t got = pread(fd, bytes + done, n - done, (off_t)(run->at + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return got ? errno : -1;
-        done += (uint64_t)got;
-    }
-    for (int64_t k = 0; k < run->n; k++)
+    int number = file_get(fd, run->at, bytes, (size_t)run->n * run->width);
+    for (int64_t k = 0; k < run->n && !number; k++)
         memcpy(to + (uint64_t)(run->element + k * run->step) * run->width,
                bytes + (uint64_t)k * run->width, run->width);
-    return 0;
+    return number;
 }
 
 int part_read(int fd, uint64_t base, const StoredPart *s, uint32_t width, int64_t first, int64_t n,

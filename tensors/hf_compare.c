@@ -6,7 +6,6 @@
  * name. A key that the folder lacks has the value that Transformers takes then; a key that the
  * plan lacks may be null, which leaves a feature off.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>

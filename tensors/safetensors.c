@@ -1,8 +1,6 @@
 /* Reads a .safetensors file. It is mapped, and the whole header is checked before anything uses it:
  * lengths, JSON, dtypes, shapes against byte ranges. The ranges must cover the data exactly,
  * without overlap or gap, so a file that was truncated, concatenated or edited is rejected. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -67,11 +67,16 @@ uint32_t tensor_pieces(TensorPlan *tensor, uint32_t first, uint32_t end, const c
 
 /* ---- texts */
 
+json_t *tensor_integers(const int64_t *x, int n) {
+    json_t *list = json_array();
+    for (int k = 0; k < n; k++) json_array_append_new(list, json_integer(x[k]));
+    return list;
+}
+
 json_t *tensor_json(FileType type, int32_t rank, const int64_t *dim, uint64_t at, uint64_t bytes) {
-    json_t *shape = json_array();
-    for (int32_t k = 0; k < rank; k++) json_array_append_new(shape, json_integer(dim[k]));
-    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", file_type_name[type], "shape", shape,
-                     "data_offsets", (json_int_t)at, (json_int_t)(at + bytes));
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", file_type_name[type], "shape",
+                     tensor_integers(dim, rank), "data_offsets", (json_int_t)at,
+                     (json_int_t)(at + bytes));
 }
 
 char *tensor_header_text(json_t *root, uint64_t multiple, Arena *a, uint64_t *bytes) {

@@ -6,7 +6,6 @@
  * that the index does not list is a corrupt input, reported with its file.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,9 +14,6 @@
 #include <jansson.h>
 
 #include "tensors.h"
-
-#define ONE_FILE "model.safetensors"
-#define INDEX_FILE "model.safetensors.index.json"
 
 static int by_name(const void *a, const void *b) {
     return strcmp((*(const Tensor *const *)a)->name, (*(const Tensor *const *)b)->name);
@@ -149,7 +145,7 @@ static bool ends_with(const char *text, const char *end) {
 
 /* The file of a folder to read, chosen as transformers does. */
 static const char *file_inside(TensorSet *s, const char *folder) {
-    static const char *const known[] = {ONE_FILE, INDEX_FILE};
+    static const char *const known[] = {WEIGHTS_FILE, INDEX_FILE};
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         const char *path =
             arena_printf(s->arena, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", known[i]);
@@ -165,7 +161,7 @@ static int open_path(TensorSet *s, const char *path, char *error) {
         if (!file)
             return fail_with(
                 error, EXIT_ENVIRONMENT,
-                "cannot load %s: the folder has neither " ONE_FILE " nor " INDEX_FILE "\n"
+                "cannot load %s: the folder has neither " WEIGHTS_FILE " nor " INDEX_FILE "\n"
                 "help: files of several parts need their index, and weights in other formats, "
                 "such as pytorch_model.bin, have to be saved as safetensors first",
                 path);

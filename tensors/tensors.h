@@ -95,6 +95,7 @@ int64_t part_overlap(const StoredPart *s, int64_t *first, int64_t n);
 
 /* file_bytes.c. Functions that return int: 0 or errno. */
 int file_put(int fd, uint64_t at, const void *bytes, size_t n);
+int file_get(int fd, uint64_t at, void *bytes, size_t n);    /* -1: the file ends before */
 int file_make(const char *path, const char *text, size_t n); /* a new file, written and synced */
 /* Elements [first, first + n) of a part, of `width` bytes, in a file whose tensor begins at byte
  * `base`. part_read returns -1 if the file ends before them. */
@@ -182,6 +183,7 @@ struct json_t;
 char *tensor_header(const TensorPlan *tensor, const TensorPiece *p, uint64_t multiple, Arena *a,
                     uint64_t *bytes);
 char *tensor_header_text(struct json_t *root, uint64_t multiple, Arena *a, uint64_t *bytes);
+struct json_t *tensor_integers(const int64_t *x, int n);
 struct json_t *tensor_json(FileType type, int32_t rank, const int64_t *dim, uint64_t at,
                            uint64_t bytes);
 char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint32_t n_piece,
@@ -203,7 +205,7 @@ typedef struct SaveForm {
 /* The files of such a save, malloc'ed, or NULL. */
 enum { SAVE_ALIGN = 8 }; /* bytes: where their data begin */
 TensorPiece *tensor_layout(TensorPlan *tensor, uint32_t n, const SaveForm *form, uint32_t *n_piece);
-/* save_form.c: parses the user's words. */
+/* target.c: parses the user's words. */
 #define SAVE_MAX_FILE 5000000000u
 extern const char *const save_types[]; /* up to NULL */
 bool save_type(const char *word, FileType *out);

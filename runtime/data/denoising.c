@@ -13,7 +13,6 @@
  * after each piece, the end. labels: each span after its mark, the end. target: 0, then the labels
  * without the last one. Mark k has the id mask - k.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "data.h"

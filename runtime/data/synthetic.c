@@ -7,7 +7,6 @@
  * task. synthetic_tokens: a token is followed by 5 * token + 3 modulo the vocabulary, except one
  * time in eight, when any token follows.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "data.h"

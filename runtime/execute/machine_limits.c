@@ -8,7 +8,6 @@
  * holds may take an op beyond it.
  */
 
-#include "machine_limits.h"
 #include "prepared.h"
 
 enum { NARROWEST = 256, WIDEST = 8192, RUNS = 3, OPERANDS = 3, ALIGN = 256 };

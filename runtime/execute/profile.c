@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine_limits.h"
 #include "op.h"
 #include "prepared.h"
 

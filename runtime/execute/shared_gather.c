@@ -24,7 +24,6 @@
  * in the test mode that changes the order. What was found is proved before the first step
  * (shared_proof.c).
  */
-#include "shared_gather.h"
 
 #include "op.h"
 #include "prepared.h"

@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 #include "op.h"
-#include "shared_gather.h"
+#include "prepared.h"
 
 typedef struct SharedResult { /* a result of a shared gather that is there */
     uint32_t value;

@@ -10,7 +10,6 @@
  * streams out of their collectives, and the rank's own thread returns the error.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "op.h"

@@ -41,6 +41,17 @@ int64_t tokens_per_step(const Plan *p) {
     return multiply_saturated(p->settings->batch, sample_tokens(p));
 }
 
+/* FLOP/s of all devices, by --peak-flops; 0: not known. Ranks share a machine's processors, and
+ * those of one process a GPU. */
+static double machine_flops(const RunFacts *run) {
+    const LaunchContext *l = run->launch;
+    int32_t of_process = l->module ? 1 : l->ranks;
+    int32_t sharing = run->device->kind == DEVICE_CPU ? l->local_ranks : of_process;
+    double peak = run->options->peak_flops;
+    if (sharing < 1 || l->ranks % sharing) return 0; /* machines differ */
+    return peak * (l->ranks / sharing);
+}
+
 /* Does stderr understand what moves the cursor? */
 static bool is_terminal(void) {
     const char *kind = getenv("TERM");

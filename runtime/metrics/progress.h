@@ -48,8 +48,5 @@ void history_add(History *h, double loss);
 /* As one line of columns, high where the loss is; false: there is nothing to show. */
 enum { HISTORY_BYTES = 4 * HISTORY_COLUMNS + 64 };
 bool history_text(const History *h, char *out, size_t size);
-/* machine_flops.c */
-double machine_flops(
-    const RunFacts *run); /* a second, of all devices, by --peak-flops; 0: not known */
 
 #endif

@@ -6,7 +6,6 @@
 #include "run.h"
 #include "state.h"
 
-/* What the command line says, else what the model does. */
 CheckpointOptions checkpoint_options(const Run *run) {
     enum { KEPT = 2 };
     CheckpointOptions c = run->options->checkpoint;

@@ -6,7 +6,6 @@
  * their keys; a note and the log name them.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

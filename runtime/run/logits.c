@@ -1,5 +1,4 @@
 /* What of a plan generation needs, as generate.h says. */
-#include <stdio.h>
 #include <string.h>
 
 #include "data.h"

@@ -80,15 +80,8 @@ static void write_header(const Predictor *q, char out[HEADER_BYTES]) {
 }
 
 static int write_at(Predictor *q, const char *bytes, uint64_t n, uint64_t at) {
-    while (n) {
-        ssize_t done = pwrite(q->fd, bytes, n, (off_t)at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return file_error(q, q->name);
-        bytes += done;
-        n -= (uint64_t)done;
-        at += (uint64_t)done;
-    }
-    return 0;
+    errno = file_put(q->fd, at, bytes, n);
+    return errno ? file_error(q, q->name) : 0;
 }
 
 /* Takes the room of the whole file, so that a disk that is full says so now. */

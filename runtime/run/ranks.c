@@ -1,7 +1,6 @@
 /* The ranks of this process: all are opened before any starts, each has a thread, and their end is
  * the end of the run. The first rank that failed says why.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -7,7 +7,6 @@
 #include "run.h"
 #include "testing.h"
 
-/* Does this process tell how the run goes? */
 bool run_speaks(const Run *run) {
     return !run->options->quiet && (!run->launch.module || run->launch.rank == 0);
 }

@@ -68,7 +68,6 @@ void signals_catch(Run *run) {
     mapped_watch();
 }
 
-/* A launcher hands it to ranks, whether they have a handler yet or not. */
 void signals_hold_notice(void) {
     sigset_t notice;
     sigemptyset(&notice);

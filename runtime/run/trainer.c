@@ -8,7 +8,6 @@
  * its calls, become means. A checkpoint that is due is made after both.
  */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

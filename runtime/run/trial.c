@@ -10,7 +10,6 @@
  * FSDP_TIMEOUT (other machines wait for this one), the process is taken to hang and is killed.
  * After each end by a fault another process tries the rest. Whatever happens, the run goes on.
  */
-#include <errno.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -19,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "local.h"

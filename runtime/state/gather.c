@@ -8,7 +8,6 @@
  * them; they only agree on whether the file could be made, and closed.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "checkpoint.h"

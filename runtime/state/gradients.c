@@ -4,7 +4,6 @@
  * the group's reduced gradient to the host and multiplies it by SCALE_UNCLIPPED, which makes it the
  * gradient of the mean loss. The file is written after the step, from these copies.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

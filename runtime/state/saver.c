@@ -9,7 +9,6 @@
  * checkpoint is tried when it is due. After three failures in a row, or if the checkpoint was the
  * run's last, the run ends with exit code 2.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

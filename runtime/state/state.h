@@ -32,10 +32,9 @@ typedef struct ShardSource {
     int dtype; /* of the elements; DT_NONE = the group's master dtype */
 } ShardSource;
 
-/* initial.c: elements [first, first + n) of a whole parameter in its master dtype. */
-void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to);
-
 /* weights.c */
+/* Initial values of elements [first, first + n) of a whole parameter, in its master dtype. */
+void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to);
 /* Do the files of --load have the same values under all names of a tied parameter, in the shards of
  * this process's ranks? */
 int weights_compare(const Run *run, char *error);

@@ -1,18 +1,39 @@
-/* Start weights: each rank computes or reads exactly the elements of its shards. Element e of group
+/* Start weights: each rank computes or reads exactly the elements of its shards. Element e of a
+ * whole parameter has an initial value that depends only on (seed, key of the parameter, e), so the
+ * weights depend neither on the mesh nor on units or layout. Element e of group
  * g belongs to the ranks whose number over the group's axes is e / shard; ir/graph/shards.h says
  * which element of a parameter that is, also where ranks have parts of it. Padding stays zero, as
  * the arena was; so does padding of parts (TensorCut), since its gradient is always zero, and no
  * optimizer moves a zero that has such a gradient, with weight decay or without. In go the plan and
  * --load or a checkpoint; the shards in the arena come out filled.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "op.h"
+#include "random.h"
 #include "saving.h"
 
 enum { PIECE = 1 << 16, MAX_WORKERS = 64 }; /* PIECE: elements at a time */
+
+/* normal(mean, std): Philox block e / 4 gives four words, two pairs (u, v); Box-Muller turns each
+ * into mean + std * sqrt(-2 ln u) * cos(2 pi v) and the same with sin, in double, rounded once
+ * (normal.c). */
+void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to) {
+    const char *name = plan_string(p, q->key);
+    uint64_t hash = hash_bytes(name, strlen(name), p->settings->seed);
+    uint32_t key[2] = {(uint32_t)hash, (uint32_t)(hash >> 32)};
+    uint32_t width = dtype_bytes(q->type.dtype);
+    float value[4096];
+    for (int64_t done = 0; done < n; done += (int64_t)ARRAY_LEN(value)) {
+        int64_t count = MIN(n - done, (int64_t)ARRAY_LEN(value));
+        if (q->init == INIT_NORMAL)
+            normal_values(key, first + done, count, q->init_mean, q->init_std, value);
+        for (int64_t i = 0; q->init != INIT_NORMAL && i < count; i++)
+            value[i] = q->init == INIT_ONES ? 1.0f : 0.0f;
+        store_floats((char *)to + (uint64_t)done * width, q->type.dtype, value, count);
+    }
+}
 
 /* One of the threads that share the pieces: it takes every `workers`th. */
 typedef struct Worker {

@@ -17,12 +17,10 @@
  * (shared_gather.c) lives until they have met after its last reader; it is filled in the arena in
  * which it is, and what other arenas have at its address stays filled.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "op.h"
-#include "shared_gather.h"
+#include "prepared.h"
 #include "signature.h"
 #include "testing.h"
 
@@ -40,7 +38,7 @@ typedef struct Life {
 
 static const uint32_t NEVER = UINT32_MAX;
 
-struct MemoryCheck {
+typedef struct MemoryCheck {
     Rank *rank;
     Arena *arena;
     uint32_t
@@ -56,7 +54,7 @@ struct MemoryCheck {
     void **out;
     bool again;
     char *copies; /* room for those of any instruction */
-};
+} MemoryCheck;
 
 static ByteRange range_of(const Plan *p, uint32_t v) {
     uint64_t at = p->values[v].address;
@@ -192,7 +190,7 @@ static void find_room(MemoryCheck *m) {
     m->copies += (64 - (uintptr_t)m->copies % 64) % 64;
 }
 
-void memory_check_before(void *of, uint32_t k) {
+static void memory_check_before(void *of, uint32_t k) {
     MemoryCheck *m = of;
     const PlanInstr *in = &m->rank->run->plan->instrs[k];
     const KernelCall *c = instruction_kernel(m->rank, k);
@@ -236,7 +234,7 @@ static uint8_t *guard_at(const MemoryCheck *m, int which) {
     return which ? first + GUARD_BYTES + workspace : first;
 }
 
-void memory_check_poison(void *of) {
+static void memory_check_poison(void *of) {
     MemoryCheck *m = of;
     const PlanRole *role = rank_role(m->rank);
     memset(m->rank->arena + role->persistent_bytes, POISON,
@@ -246,33 +244,7 @@ void memory_check_poison(void *of) {
                role->host_bytes - role->host_persistent);
 }
 
-int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
-    const Plan *p = r->run->plan;
-    if (!r->run->device->arena_is_host)
-        return fail_with(error, EXIT_ENVIRONMENT,
-                         "FSDP_CHECK=memory needs a device that uses host memory");
-    Arena *a = arena_new();
-    MemoryCheck *m = *out = arena_new_of(a, MemoryCheck);
-    *m = (MemoryCheck){.rank = r, .arena = a};
-    m->first = arena_array(a, uint32_t, p->n_instrs + 1);
-    m->last = arena_array(a, uint32_t, p->n_values + 1);
-    find_last_uses(p, m->last);
-    for (uint32_t v = 0; v < p->n_values; v++)
-        if (m->last[v] != NEVER) m->last[v] = shared_gather_release(r, v, m->last[v]);
-    m->live = arena_array(a, Life, p->n_values + p->n_states + 1);
-    m->ended = arena_array(a, Life, p->n_values + p->n_states + 1);
-    find_room(m);
-    uint32_t *old = arena_array(a, uint32_t, p->n_states + 1);
-    for (uint64_t i = 0; i < p->n_programs; i++)
-        if (rank_runs(r, &p->programs[i])) analyse_program(m, &p->programs[i], old);
-    memset(m->guard, GUARD, GUARD_BYTES);
-    for (int i = 0; i < 2; i++) memset(guard_at(m, i), GUARD, GUARD_BYTES);
-    memory_check_poison(m);
-    m->high_water = rank_role(r)->persistent_bytes;
-    return 0;
-}
-
-void memory_check_close(void *of) {
+static void memory_check_close(void *of) {
     MemoryCheck *m = of;
     if (m) arena_free(m->arena);
 }
@@ -295,7 +267,7 @@ static bool lies_in_states(const Rank *r, uint64_t address) {
 }
 
 /* Memory of a state is filled when a checkpoint has what it held. */
-int memory_check_after(void *of, uint32_t k, char *error) {
+static int memory_check_after(void *of, uint32_t k, char *error) {
     MemoryCheck *m = of;
     int code = m->again ? run_again(m, k, error) : 0;
     if (code) return code;
@@ -313,7 +285,7 @@ int memory_check_after(void *of, uint32_t k, char *error) {
 }
 
 /* Nothing but states survives a call. */
-int memory_check_call_end(void *of, uint32_t program, char *error) {
+static int memory_check_call_end(void *of, uint32_t program, char *error) {
     MemoryCheck *m = of;
     const PlanProgram *q = &m->rank->run->plan->programs[program];
     uint64_t arena = rank_role(m->rank)->arena_bytes;
@@ -324,4 +296,39 @@ int memory_check_call_end(void *of, uint32_t program, char *error) {
     return q->n_instr ? check_guards(m, q->first_instr + q->n_instr - 1, error) : 0;
 }
 
-uint64_t memory_check_high_water(const MemoryCheck *m) { return m->high_water; }
+static uint64_t memory_check_high_water(const void *of) {
+    return ((const MemoryCheck *)of)->high_water;
+}
+
+int memory_check_open(Rank *r) {
+    const Plan *p = r->run->plan;
+    if (!r->run->device->arena_is_host)
+        return fail_with(r->error, EXIT_ENVIRONMENT,
+                         "FSDP_CHECK=memory needs a device that uses host memory");
+    Arena *a = arena_new();
+    MemoryCheck *m = arena_new_of(a, MemoryCheck);
+    *m = (MemoryCheck){.rank = r, .arena = a};
+    m->first = arena_array(a, uint32_t, p->n_instrs + 1);
+    m->last = arena_array(a, uint32_t, p->n_values + 1);
+    find_last_uses(p, m->last);
+    for (uint32_t v = 0; v < p->n_values; v++)
+        if (m->last[v] != NEVER) m->last[v] = shared_gather_release(r, v, m->last[v]);
+    m->live = arena_array(a, Life, p->n_values + p->n_states + 1);
+    m->ended = arena_array(a, Life, p->n_values + p->n_states + 1);
+    find_room(m);
+    uint32_t *old = arena_array(a, uint32_t, p->n_states + 1);
+    for (uint64_t i = 0; i < p->n_programs; i++)
+        if (rank_runs(r, &p->programs[i])) analyse_program(m, &p->programs[i], old);
+    memset(m->guard, GUARD, GUARD_BYTES);
+    for (int i = 0; i < 2; i++) memset(guard_at(m, i), GUARD, GUARD_BYTES);
+    memory_check_poison(m);
+    m->high_water = rank_role(r)->persistent_bytes;
+    r->hooks = (TestHooks){.of = m,
+                           .before = memory_check_before,
+                           .after = memory_check_after,
+                           .call_end = memory_check_call_end,
+                           .refill = memory_check_poison,
+                           .high_water = memory_check_high_water,
+                           .close = memory_check_close};
+    return 0;
+}

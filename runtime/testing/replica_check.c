@@ -20,7 +20,7 @@
 #include "signature.h"
 #include "testing.h"
 
-struct ReplicaCheck {
+typedef struct ReplicaCheck {
     Rank *rank;
     Arena *arena;
     AxisSet axes;   /* of more than one rank, without stages */
@@ -28,7 +28,7 @@ struct ReplicaCheck {
     AxisSet *state; /* by state, between instructions that set it */
     bool *read;     /* by value: by an instruction */
     bool began;
-};
+} ReplicaCheck;
 
 /* ---- what is equal */
 
@@ -236,7 +236,7 @@ static int compare_result(ReplicaCheck *m, uint32_t instr, uint32_t j, char *err
     return compare_copies(m->rank, &c, what, error);
 }
 
-int replica_check_after(void *of, uint32_t k, char *error) {
+static int replica_check_after(void *of, uint32_t k, char *error) {
     ReplicaCheck *m = of;
     const PlanInstr *in = &m->rank->run->plan->instrs[k];
     bool makes = op_info[in->op].launched || op_info[in->op].effect == EFFECT_COMM;
@@ -248,16 +248,21 @@ int replica_check_after(void *of, uint32_t k, char *error) {
     return code;
 }
 
-int replica_check_open(Rank *r, ReplicaCheck **out, char *error) {
+static void replica_check_close(void *of) {
+    ReplicaCheck *m = of;
+    if (m) arena_free(m->arena);
+}
+
+int replica_check_open(Rank *r) {
     const Run *run = r->run;
     const Plan *p = run->plan;
     if (!run->device->arena_is_host || run->launch.module || run->launch.ranks == 1)
         return fail_with(
-            error, EXIT_USER,
+            r->error, EXIT_USER,
             "FSDP_CHECK=replicas compares ranks that are threads of one process on device cpu: "
             "use --transport local and a plan for several ranks");
     Arena *a = arena_new();
-    ReplicaCheck *m = *out = arena_new_of(a, ReplicaCheck);
+    ReplicaCheck *m = arena_new_of(a, ReplicaCheck);
     *m = (ReplicaCheck){.rank = r, .arena = a};
     const Mesh *mesh = &r->info.mesh;
     for (int k = 0; k < mesh->n; k++) m->axes |= (AxisSet)(mesh->axis[k].size > 1) << k;
@@ -268,10 +273,6 @@ int replica_check_open(Rank *r, ReplicaCheck **out, char *error) {
     for (uint64_t k = 0; k < p->n_states; k++) m->state[k] = state_axes(p, &p->states[k]) & m->axes;
     while (!find_equal(m)) {
     }
+    r->hooks = (TestHooks){.of = m, .after = replica_check_after, .close = replica_check_close};
     return 0;
-}
-
-void replica_check_close(void *of) {
-    ReplicaCheck *m = of;
-    if (m) arena_free(m->arena);
 }

@@ -28,13 +28,13 @@ typedef struct Needs {
 } Needs;
 
 typedef struct TestedStream {
-    StreamTest *test;
+    struct StreamTest *test;
     int stream;
     pthread_t thread;
     bool started;
 } TestedStream;
 
-struct StreamTest {
+typedef struct StreamTest {
     Rank *rank;
     Arena *arena;
     Needs *needs;       /* [instrs] */
@@ -49,7 +49,7 @@ struct StreamTest {
     char error[ERROR_BYTES];
     uint32_t held, target; /* dropped edge: what is held back, and for whose start */
     bool target_started;
-};
+} StreamTest;
 
 typedef struct Access {
     uint64_t begin, end;
@@ -257,17 +257,46 @@ static void *stream_main(void *context) {
     return NULL;
 }
 
-int stream_test_open(Rank *r, StreamTest **out, char *error) {
+static void stream_test_close(void *of) {
+    StreamTest *t = of;
+    if (!t) return;
+    pthread_mutex_lock(&t->lock);
+    t->stop = true;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    for (int s = 0; s < MAX_STREAMS; s++)
+        if (t->thread[s].started) pthread_join(t->thread[s].thread, NULL);
+    arena_free(t->arena);
+}
+
+static int stream_test_run(void *of, uint32_t program, char *error) {
+    StreamTest *t = of;
+    pthread_mutex_lock(&t->lock);
+    t->program = program;
+    t->running = MAX_STREAMS;
+    t->target_started = false;
+    memset(t->finished, 0, sizeof t->finished);
+    t->generation++;
+    pthread_cond_broadcast(&t->changed);
+    while (t->running) pthread_cond_wait(&t->changed, &t->lock);
+    int code = t->code;
+    if (code) snprintf(error, ERROR_BYTES, "%s", t->error);
+    pthread_mutex_unlock(&t->lock);
+    return code;
+}
+
+int stream_test_open(Rank *r) {
     const Plan *p = r->run->plan;
     if (!r->run->device->arena_is_host)
-        return fail_with(error, EXIT_ENVIRONMENT,
+        return fail_with(r->error, EXIT_ENVIRONMENT,
                          "FSDP_TEST_STREAMS needs a device that uses host memory");
     if (r->run->test.drop_edge >= (int64_t)p->n_edges)
-        return fail_with(error, EXIT_USER, "FSDP_TEST_DROP_EDGE: the plan has %llu edges",
+        return fail_with(r->error, EXIT_USER, "FSDP_TEST_DROP_EDGE: the plan has %llu edges",
                          (unsigned long long)p->n_edges);
     Arena *a = arena_new();
-    StreamTest *t = *out = arena_new_of(a, StreamTest);
+    StreamTest *t = arena_new_of(a, StreamTest);
     *t = (StreamTest){.rank = r, .arena = a, .held = UINT32_MAX, .target = UINT32_MAX};
+    r->hooks = (TestHooks){.of = t, .issue = stream_test_run, .close = stream_test_close};
     t->needs = arena_array(a, Needs, p->n_instrs + 1);
     t->position = arena_array(a, uint32_t, p->n_instrs + 1);
     Access *access = arena_array(a, Access, 2 * (p->n_operands + p->n_values + 2));
@@ -288,35 +317,7 @@ int stream_test_open(Rank *r, StreamTest **out, char *error) {
         t->thread[s].started =
             !pthread_create(&t->thread[s].thread, NULL, stream_main, &t->thread[s]);
         if (t->thread[s].started) continue;
-        return fail_with(error, EXIT_ENVIRONMENT, "cannot start a thread for each stream");
+        return fail_with(r->error, EXIT_ENVIRONMENT, "cannot start a thread for each stream");
     }
     return 0;
-}
-
-void stream_test_close(void *of) {
-    StreamTest *t = of;
-    if (!t) return;
-    pthread_mutex_lock(&t->lock);
-    t->stop = true;
-    pthread_cond_broadcast(&t->changed);
-    pthread_mutex_unlock(&t->lock);
-    for (int s = 0; s < MAX_STREAMS; s++)
-        if (t->thread[s].started) pthread_join(t->thread[s].thread, NULL);
-    arena_free(t->arena);
-}
-
-int stream_test_run(void *of, uint32_t program, char *error) {
-    StreamTest *t = of;
-    pthread_mutex_lock(&t->lock);
-    t->program = program;
-    t->running = MAX_STREAMS;
-    t->target_started = false;
-    memset(t->finished, 0, sizeof t->finished);
-    t->generation++;
-    pthread_cond_broadcast(&t->changed);
-    while (t->running) pthread_cond_wait(&t->changed, &t->lock);
-    int code = t->code;
-    if (code) snprintf(error, ERROR_BYTES, "%s", t->error);
-    pthread_mutex_unlock(&t->lock);
-    return code;
 }

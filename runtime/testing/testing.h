@@ -9,34 +9,15 @@
 
 #include "execute.h"
 
-/* testing.c: the modes that hook into instructions, of which a rank has one at most. */
-int testing_open(Rank *r); /* after executor_open */
+/* testing.c: the mode that the run asks for, of which a rank has one at most; after executor_open.
+ * It sets the rank's hooks. */
+int testing_open(Rank *r);
 void testing_close(Rank *r);
 /* The most bytes of an arena that a rank of the run was seen to write; 0: it was not observed. */
 uint64_t testing_high_water(const Run *run);
 
-/* memory_check.c: FSDP_CHECK=memory. */
-typedef struct MemoryCheck MemoryCheck;
-int memory_check_open(Rank *r, MemoryCheck **out, char *error);
-void memory_check_close(void *m);
-/* Around each instruction. */
-void memory_check_before(void *m, uint32_t instr);
-int memory_check_after(void *m, uint32_t instr, char *error);
-int memory_check_call_end(void *m, uint32_t program, char *error);
-/* Transient memory was used between calls: fills it again. */
-void memory_check_poison(void *m);
-uint64_t memory_check_high_water(const MemoryCheck *m);
-
-/* replica_check.c: FSDP_CHECK=replicas. */
-typedef struct ReplicaCheck ReplicaCheck;
-int replica_check_open(Rank *r, ReplicaCheck **out, char *error);
-void replica_check_close(void *m);
-int replica_check_after(void *m, uint32_t instr, char *error); /* each instruction */
-
-/* stream_test.c: FSDP_TEST_STREAMS. */
-typedef struct StreamTest StreamTest;
-int stream_test_open(Rank *r, StreamTest **out, char *error);
-void stream_test_close(void *t);
-int stream_test_run(void *t, uint32_t program, char *error);
+int memory_check_open(Rank *r);  /* FSDP_CHECK=memory */
+int replica_check_open(Rank *r); /* FSDP_CHECK=replicas */
+int stream_test_open(Rank *r);   /* FSDP_TEST_STREAMS */
 
 #endif

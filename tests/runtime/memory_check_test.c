@@ -24,7 +24,6 @@ typedef struct Toy {
     Executor executor;
     Prepared prepared[4];
     Rank rank;
-    MemoryCheck *check;
     char error[ERROR_BYTES];
 } Toy;
 
@@ -66,12 +65,12 @@ static int make_toy(void **state) {
                      .executor = &t->executor,
                      .arena = calloc(1, ARENA + WORKSPACE + 2 * GUARD_BYTES)};
     *state = t;
-    return memory_check_open(&t->rank, &t->check, t->error);
+    return memory_check_open(&t->rank);
 }
 
 static int free_toy(void **state) {
     Toy *t = *state;
-    memory_check_close(t->check);
+    testing_close(&t->rank);
     free(t->rank.arena);
     free(t);
     return 0;
@@ -88,17 +87,17 @@ TEST_WITH(values_are_filled_when_they_end, make_toy, free_toy) {
     assert_true(filled(t, PERSISTENT, ARENA));
     assert_false(filled(t, 0, PERSISTENT));
     memset(t->rank.arena + 256, 1, 256);
-    assert_int_equal(memory_check_after(t->check, 0, t->error), 0);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 0, t->error), 0);
     assert_false(filled(t, 256, 257)); /* %0 is still read */
     memset(t->rank.arena + 512, 2, 256);
-    assert_int_equal(memory_check_after(t->check, 1, t->error), 0);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 1, t->error), 0);
     assert_true(filled(t, 256, 512)); /* %0 ended, %1 did not */
     assert_false(filled(t, 512, 513));
     memset(t->rank.arena + 256, 3, 256);
-    assert_int_equal(memory_check_after(t->check, 2, t->error), 0);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 2, t->error), 0);
     assert_true(filled(t, 256, 768));
-    assert_int_equal(memory_check_high_water(t->check), 768);
-    assert_int_equal(memory_check_call_end(t->check, 0, t->error), 0);
+    assert_int_equal(t->rank.hooks.high_water(t->rank.hooks.of), 768);
+    assert_int_equal(t->rank.hooks.call_end(t->rank.hooks.of, 0, t->error), 0);
 }
 
 /* %0 = state; %1 = relu(%0) @256; %2 = scale(%1) over the state, or %1 = scale(%0) over it. */
@@ -106,7 +105,7 @@ static void reopen_with_a_state(Toy *t, bool in_place) {
     static PlanState state = {.type = {.dtype = DT_F32, .rank = 1, .dim = {64}}};
     static const uint16_t op[3] = {OP_state, OP_relu, OP_scale};
     PlanInstr set = {.op = OP_set_state, .n_in = 1, .first_in = 2};
-    memory_check_close(t->check);
+    testing_close(&t->rank);
     for (uint32_t k = 0; k < 3; k++) {
         t->instr[k].op = op[k];
         t->value[k].address = k == 1 ? 256 : 0;
@@ -119,48 +118,50 @@ static void reopen_with_a_state(Toy *t, bool in_place) {
     t->plan.states = &state;
     t->plan.n_states = 1;
     memset(t->rank.arena, 7, PERSISTENT);
-    assert_int_equal(memory_check_open(&t->rank, &t->check, t->error), 0);
+    assert_int_equal(memory_check_open(&t->rank), 0);
 }
 
 TEST_WITH(lent_memory_is_filled_until_it_is_written, make_toy, free_toy) {
     Toy *t = *state;
     reopen_with_a_state(t, false);
-    assert_int_equal(memory_check_after(t->check, 0, t->error), 0);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 0, t->error), 0);
     assert_false(filled(t, 0, 1)); /* the old contents are still read */
-    assert_int_equal(memory_check_after(t->check, 1, t->error), 0);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 1, t->error), 0);
     assert_true(filled(t, 0, PERSISTENT));
     memset(t->rank.arena, 8, PERSISTENT);
-    for (uint32_t k = 2; k < 4; k++) assert_int_equal(memory_check_after(t->check, k, t->error), 0);
+    for (uint32_t k = 2; k < 4; k++)
+        assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, k, t->error), 0);
     assert_false(filled(t, 0, 1)); /* the new ones are there for good */
 }
 
 TEST_WITH(a_state_that_is_updated_in_place_stays, make_toy, free_toy) {
     Toy *t = *state;
     reopen_with_a_state(t, true);
-    for (uint32_t k = 0; k < 4; k++) assert_int_equal(memory_check_after(t->check, k, t->error), 0);
+    for (uint32_t k = 0; k < 4; k++)
+        assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, k, t->error), 0);
     assert_false(filled(t, 0, 1));
 }
 
 TEST_WITH(the_highest_byte_is_that_which_was_written, make_toy, free_toy) {
     Toy *t = *state;
     memset(t->rank.arena + 512, 2, 100);
-    assert_int_equal(memory_check_after(t->check, 2, t->error), 0);
-    assert_int_equal(memory_check_high_water(t->check), 612);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 2, t->error), 0);
+    assert_int_equal(t->rank.hooks.high_water(t->rank.hooks.of), 612);
 }
 
 TEST_WITH(a_byte_behind_the_arena_is_seen, make_toy, free_toy) {
     Toy *t = *state;
     t->rank.arena[ARENA] = 0;
-    assert_int_equal(memory_check_after(t->check, 1, t->error), EXIT_RANK);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 1, t->error), EXIT_RANK);
     assert_non_null(strstr(t->error, "past the end of the arena"));
 }
 
 TEST_WITH(a_byte_behind_the_workspace_is_seen, make_toy, free_toy) {
     Toy *t = *state;
     t->rank.arena[ARENA + GUARD_BYTES] = 0; /* the workspace itself may be written */
-    assert_int_equal(memory_check_after(t->check, 1, t->error), 0);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 1, t->error), 0);
     t->rank.arena[ARENA + GUARD_BYTES + WORKSPACE] = 0;
-    assert_int_equal(memory_check_after(t->check, 1, t->error), EXIT_RANK);
+    assert_int_equal(t->rank.hooks.after(t->rank.hooks.of, 1, t->error), EXIT_RANK);
     assert_non_null(strstr(t->error, "past the end of the workspace"));
 }
 
@@ -186,7 +187,7 @@ static int run_over(Toy *t, Launcher *launch, uint64_t from) {
     static const Type *const types[1] = {&type};
     const void *in[1] = {t->rank.arena + from};
     void *out[1] = {t->rank.arena + 256};
-    memory_check_close(t->check);
+    testing_close(&t->rank);
     t->prepared[1].kernel = (KernelCall){.op = OP_scale,
                                          .n_in = 1,
                                          .n_out = 1,
@@ -195,11 +196,11 @@ static int run_over(Toy *t, Launcher *launch, uint64_t from) {
                                          .in_type = types,
                                          .out_type = types};
     t->device.launch = launch;
-    assert_int_equal(memory_check_open(&t->rank, &t->check, t->error), 0);
+    assert_int_equal(memory_check_open(&t->rank), 0);
     for (int i = 0; i < 64; i++) ((float *)(t->rank.arena + from))[i] = (float)i;
-    memory_check_before(t->check, 1);
+    t->rank.hooks.before(t->rank.hooks.of, 1);
     assert_int_equal(launch(NULL, 0, &t->prepared[1].kernel, t->error), 0);
-    return memory_check_after(t->check, 1, t->error);
+    return t->rank.hooks.after(t->rank.hooks.of, 1, t->error);
 }
 
 TEST_WITH(a_result_over_an_operand_is_made_again, make_toy, free_toy) {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "op.h"
-#include "shared_gather.h"
+#include "prepared.h"
 #include "test.h"
 
 enum { MOST = 16, NONE = -1, AXIS = 1, OTHER = 2, BOTH = 3 };

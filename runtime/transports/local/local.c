@@ -23,7 +23,6 @@
  *
  * What it does not notice: standstill of all ranks at once on a device whose launches return early.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

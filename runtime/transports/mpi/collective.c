@@ -14,12 +14,11 @@
  * Everything is allocated at open. What it does not do: send a shard to a host once and share it
  * there (each rank of the host receives it).
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "messages.h"
+#include "world.h"
 
 enum { RING = 4, SPINS = 400, PIECE_BYTES = 16 << 20, BOUNCE_BYTES = 8 << 20, TAG_ROUND = 1024 };
 

@@ -9,11 +9,9 @@
  * A rank that waits tells for whom, as in a collective, so that a rank that is lost is found
  * through others that only wait (world.c).
  */
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "messages.h"
+#include "world.h"
 
 enum { SPINS = 400, PIECE_BYTES = 1 << 30 };
 

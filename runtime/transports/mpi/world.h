@@ -128,6 +128,17 @@ void beats_end(World *w);
 int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *error);
 void shared_free(const World *w, Shared *s);
 
+/* messages.c: messages between the stages of a pipeline. */
+typedef struct Messages Messages;
+/* All processes call it; of a plan without stages *out is NULL. arena: [locals], filled later. */
+int messages_open(const TransportOptions *o, World *w, const Shared *arena, Messages **out,
+                  char *error);
+/* Until those to other hosts are out of the arena; not if the run has failed. */
+void messages_finish(Messages *x);
+void messages_close(Messages *x);
+int messages_send(Messages *x, const StageMessage *m, char *error);
+int messages_receive(Messages *x, const StageMessage *m, char *error);
+
 /* collective.c */
 extern const Transport transport_mpi;
 

@@ -9,8 +9,6 @@
  * On a machine without direct access between its GPUs NCCL takes a window as a registered buffer;
  * it does not say so.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "context.h"
 

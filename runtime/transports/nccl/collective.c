@@ -11,7 +11,6 @@
  * topology, the same in every run that has both equal.
  */
 #include <sched.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "context.h"

@@ -14,8 +14,6 @@
  * two ranks may start them in different orders and wait for ever when kernels find no room.
  */
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

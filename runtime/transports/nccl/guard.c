@@ -11,7 +11,6 @@
  * that, this thread tells the world what the rank's thread cannot.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

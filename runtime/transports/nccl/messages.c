@@ -9,7 +9,6 @@
  *
  * A program that sends is not recorded: its places alternate.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "context.h"

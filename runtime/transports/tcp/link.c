@@ -2,7 +2,6 @@
  * whole, unsent bytes until the socket takes them. A head with a wrong magic number, kind or length
  * ends the connection before it is used. */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

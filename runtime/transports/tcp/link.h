@@ -23,7 +23,6 @@
 #ifndef FSDPC_TCP_LINK_H
 #define FSDPC_TCP_LINK_H
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 

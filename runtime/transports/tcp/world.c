@@ -1,6 +1,5 @@
 /* The functions of world.h, which the two transports call: each passes its request to the thread of
  * service.c and waits for the answer or for the end of the run. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
