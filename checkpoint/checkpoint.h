@@ -177,18 +177,24 @@ static inline int64_t ck_part_first(const CkContents *c, uint32_t vector, int64_
 static inline int64_t ck_shard_first(const CkContents *c, uint32_t vector, int64_t rank) {
     return ck_part_first(c, vector, rank) + layout_first(&c->vector[vector].layout, &c->mesh, rank);
 }
+/* The part of the tensor in which an element of its vector is, and its number there. */
+static inline int64_t ck_in_part(const CkContents *c, const CkTensor *t, int64_t element,
+                                 TensorPart *part) {
+    const CkVector *v = &c->vector[t->vector];
+    LayoutPlace place = ck_place(t);
+    *part = ck_part(t, ck_number(v, element));
+    return layout_element_of(&v->layout, &place, element % v->layout.padded);
+}
 /* The element of the tensor that an element of its vector is; whether that is padding of a part. */
 static inline int64_t ck_element(const CkContents *c, const CkTensor *t, int64_t element) {
-    const CkVector *v = &c->vector[t->vector];
-    LayoutPlace place = ck_place(t);
-    TensorPart part = ck_part(t, ck_number(v, element));
-    return tensor_element(&part, layout_element_of(&v->layout, &place, element % v->layout.padded));
+    TensorPart part;
+    int64_t e = ck_in_part(c, t, element, &part);
+    return tensor_element(&part, e);
 }
 static inline bool ck_pads(const CkContents *c, const CkTensor *t, int64_t element) {
-    const CkVector *v = &c->vector[t->vector];
-    LayoutPlace place = ck_place(t);
-    TensorPart part = ck_part(t, ck_number(v, element));
-    return tensor_pads(&part, layout_element_of(&v->layout, &place, element % v->layout.padded));
+    TensorPart part;
+    int64_t e = ck_in_part(c, t, element, &part);
+    return tensor_pads(&part, e);
 }
 /* The range of the vector that the rank writes. */
 LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank);
@@ -250,11 +256,10 @@ const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t eleme
  * it too, or padding too. */
 static inline int64_t ck_run_length(const CkContents *c, const CkTensor *t, int64_t element,
                                     int64_t n) {
-    const CkVector *v = &c->vector[t->vector];
     LayoutPlace place = ck_place(t);
-    TensorPart part = ck_part(t, ck_number(v, element));
-    int64_t e = layout_element_of(&v->layout, &place, element % v->layout.padded);
-    if (t->chunk) n = MIN(n, layout_run(&v->layout, &place, e));
+    TensorPart part;
+    int64_t e = ck_in_part(c, t, element, &part);
+    if (t->chunk) n = MIN(n, layout_run(&c->vector[t->vector].layout, &place, e));
     return t->cut.axes ? MIN(n, tensor_run(&part, e)) : n;
 }
 

@@ -187,6 +187,12 @@ static int corrupt_manifest(ManifestReader *p, const char *what) {
     return fail_with(p->error, EXIT_CORRUPT, "%.300s: %s", p->path, what);
 }
 
+/* Marks the manifest as bad; 0. */
+static int32_t refuse(ManifestReader *p) {
+    p->bad = true;
+    return 0;
+}
+
 static int64_t read_integer(ManifestReader *p, const json_t *o, const char *key, int64_t low,
                             int64_t high) {
     json_t *x = json_object_get(o, key);
@@ -206,8 +212,7 @@ static uint64_t hash_of(ManifestReader *p, const json_t *x) {
     const char *text = json_string_value(x);
     if (text && strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16)
         return strtoull(text, NULL, 16);
-    p->bad = true;
-    return 0;
+    return (uint64_t)refuse(p);
 }
 
 static uint32_t read_word(ManifestReader *p, const json_t *o, const char *key, const Words *words) {
@@ -221,16 +226,10 @@ static uint32_t read_word(ManifestReader *p, const json_t *o, const char *key, c
 static int32_t read_list(ManifestReader *p, const json_t *list, int64_t *dim, int64_t *product) {
     size_t rank = json_array_size(list);
     *product = 1;
-    if (!json_is_array(list) || rank > MAX_RANK) {
-        p->bad = true;
-        return 0;
-    }
+    if (!json_is_array(list) || rank > MAX_RANK) return refuse(p);
     for (size_t k = 0; k < rank; k++) {
         dim[k] = json_integer_value(json_array_get(list, k));
-        if (dim[k] < 1 || dim[k] > MOST_COUNT / *product) {
-            p->bad = true;
-            return 0;
-        }
+        if (dim[k] < 1 || dim[k] > MOST_COUNT / *product) return refuse(p);
         *product *= dim[k];
     }
     return (int32_t)rank;
@@ -320,7 +319,7 @@ static void read_vector(ManifestReader *p, const json_t *o, uint32_t index) {
     if (p->bad || file_type_of((int)v->dtype) == FT_COUNT || v->layout.cut & v->layout.split ||
         v->layout.padded > MOST_COUNT / mesh_extent(&c->mesh, v->layout.cut) ||
         !layout_is_sound(&v->layout, &c->mesh)) {
-        p->bad = true;
+        refuse(p);
         return;
     }
     const json_t *list = json_object_get(o, "tensors");

@@ -91,7 +91,17 @@ static int walk_axis(const PartWalk *w, int64_t outer, int64_t inner) {
     return code;
 }
 
-static int walk_part(PartWalk w) {
+/* Elements [first, first + n) of the part, in runs that are contiguous in the file. */
+static int walk_part(int fd, uint64_t base, const StoredPart *s, uint32_t width, int64_t first,
+                     int64_t n, RunJob job, void *user) {
+    PartWalk w = {.s = s,
+                  .fd = fd,
+                  .base = base,
+                  .width = width,
+                  .first = first,
+                  .end = first + n,
+                  .job = job,
+                  .user = user};
     int code = 0;
     w.axis = run_axis(w.s);
     w.below = 1;
@@ -137,14 +147,7 @@ int part_write(int fd, uint64_t base, const StoredPart *s, uint32_t width, int64
     Collected c;
     c.memory = from;
     c.at = c.n = 0;
-    int number = walk_part((PartWalk){.s = s,
-                                      .fd = fd,
-                                      .base = base,
-                                      .width = width,
-                                      .first = first,
-                                      .end = first + n,
-                                      .job = collect_run,
-                                      .user = &c});
+    int number = walk_part(fd, base, s, width, first, n, collect_run, &c);
     return number ? number : put_collected(fd, &c);
 }
 
@@ -159,12 +162,5 @@ static int read_run(int fd, const PartRun *run, void *user) {
 
 int part_read(int fd, uint64_t base, const StoredPart *s, uint32_t width, int64_t first, int64_t n,
               void *to) {
-    return walk_part((PartWalk){.s = s,
-                                .fd = fd,
-                                .base = base,
-                                .width = width,
-                                .first = first,
-                                .end = first + n,
-                                .job = read_run,
-                                .user = to});
+    return walk_part(fd, base, s, width, first, n, read_run, to);
 }

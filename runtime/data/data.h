@@ -101,6 +101,9 @@ void denoising_add(DenoisingSample *c,
                    int32_t token); /* tokens past the sample's end are ignored */
 
 /* field_range.c */
+/* The source's field of that name, or NULL; the message for a field of the batch that it lacks. */
+const PlanSourceField *dataset_field(const Dataset *d, const char *name);
+int dataset_lacks_field(const Dataset *d, const char *name, char *error);
 void field_ranges(const Plan *p, FieldRange *range);
 
 /* npy.c */

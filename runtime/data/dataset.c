@@ -126,18 +126,9 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
         const char *name = plan_string(p, p->fields[k].name);
         d->of_field[k] = !strcmp(name, "targets");
         if ((d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length) continue;
-        return fail_with(error, EXIT_CORRUPT, "the plan's batch field %s is not a field of data.%s",
-                         name, d->name);
+        return dataset_lacks_field(d, name, error);
     }
     return count_samples(d, error);
-}
-
-static const PlanSourceField *source_field(const Dataset *d, const char *name) {
-    for (uint32_t i = 0; i < d->source->n_field; i++) {
-        const PlanSourceField *f = &d->plan->source_fields[d->source->first_field + i];
-        if (!strcmp(plan_string(d->plan, f->name), name)) return f;
-    }
-    return NULL;
 }
 
 /* The lengths of a sample's axes, as NumPy prints a shape. */
@@ -205,7 +196,7 @@ static int open_arrays(Dataset *d, const DataOption *option, uint32_t n, char *e
     d->file = arena_array(d->arena, DataFile, p->n_fields + 1);
     for (uint64_t k = 0; k < d->n_field; k++) {
         const char *name = plan_string(p, p->fields[k].name);
-        const PlanSourceField *f = source_field(d, name);
+        const PlanSourceField *f = dataset_field(d, name);
         if (!f)
             return fail_with(error, EXIT_USER, "data.%s has no field %s, which the model reads",
                              d->name, name);

@@ -46,8 +46,7 @@ static int open_field(Dataset *d, uint64_t k, char *error) {
                     : which      ? s->noise + s->spans + 1
                                  : s->raw - s->noise + s->spans + 1;
     if (which == n || f->type.dtype != DT_I32 || d->width[k] != width)
-        return fail_with(error, EXIT_CORRUPT, "the plan's batch field %s is not a field of data.%s",
-                         name, d->name);
+        return dataset_lacks_field(d, name, error);
     d->of_field[k] = which;
     d->denoising[which] = (int64_t)k;
     return 0;

@@ -1,9 +1,24 @@
-/* Finds which ids a field of the batch may hold, from the instructions that consume it. Operands
- * that are indices (i32(V) in the op's signature) take [0, V), and the ignored value if the op has
- * one.
+/* Fields of the batch: the source's, by name, and which ids one may hold. Those follow from the
+ * instructions that consume it: operands that are indices (i32(V) in the op's signature) take
+ * [0, V), and the ignored value if the op has one.
  */
+#include <string.h>
+
 #include "data.h"
 #include "signature.h"
+
+const PlanSourceField *dataset_field(const Dataset *d, const char *name) {
+    for (uint32_t i = 0; i < d->source->n_field; i++) {
+        const PlanSourceField *f = &d->plan->source_fields[d->source->first_field + i];
+        if (!strcmp(plan_string(d->plan, f->name), name)) return f;
+    }
+    return NULL;
+}
+
+int dataset_lacks_field(const Dataset *d, const char *name, char *error) {
+    return fail_with(error, EXIT_CORRUPT, "the plan's batch field %s is not a field of data.%s",
+                     name, d->name);
+}
 
 /* The field that a value is a copy or view of, or -1. Views do not change elements. */
 static int64_t field_of(const Plan *p, uint32_t value) {

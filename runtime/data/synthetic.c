@@ -32,16 +32,6 @@ static int64_t number_below(uint32_t word, int64_t n) {
     return (int64_t)(((uint64_t)word * (uint64_t)n) >> 32);
 }
 
-static const PlanSourceField *field_at(const Dataset *d, uint64_t field) {
-    const Plan *p = d->plan;
-    const char *name = plan_string(p, p->fields[field].name);
-    for (uint32_t i = 0; i < d->source->n_field; i++) {
-        const PlanSourceField *f = &p->source_fields[d->source->first_field + i];
-        if (!strcmp(plan_string(p, f->name), name)) return f;
-    }
-    return NULL;
-}
-
 /* ---- opening ---- */
 
 static int check_ids(const Dataset *d, uint64_t field, int64_t ids, char *error) {
@@ -67,7 +57,7 @@ int synthetic_open(Dataset *d, char *error) {
     }
     for (uint64_t k = 0; k < d->n_field; k++) {
         const char *name = plan_string(p, p->fields[k].name);
-        const PlanSourceField *f = tokens ? NULL : field_at(d, k);
+        const PlanSourceField *f = tokens ? NULL : dataset_field(d, name);
         int64_t ids = tokens ? d->source->vocab : f ? f->classes : 0;
         d->of_field[k] = tokens ? !strcmp(name, "targets")
                          : f    ? (uint32_t)(f - p->source_fields)
@@ -76,9 +66,7 @@ int synthetic_open(Dataset *d, char *error) {
                          ? (d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length
                          : f != NULL;
         int want = ids ? DT_I32 : DT_F32;
-        if (!known || p->fields[k].type.dtype != want)
-            return fail_with(error, EXIT_CORRUPT,
-                             "the plan's batch field %s is not a field of data.%s", name, d->name);
+        if (!known || p->fields[k].type.dtype != want) return dataset_lacks_field(d, name, error);
         int code = check_ids(d, k, ids, error);
         if (code) return code;
     }

@@ -31,39 +31,39 @@ static bool same_build(const char *kind, const char *name, uint32_t abi, char *e
     return false;
 }
 
-const Device *device_load(const char *name, char *error, int *code) {
+/* The function by which a module hands out its table; NULL with the message. missing: what to add
+ * where there is no such module. A module stays until the process ends: its worker threads may
+ * outlive the devices. */
+static void *open_module(const char *kind, const char *name, const char *missing, int flags,
+                         const char *entry, char *error) {
     char path[PATH_MAX + 64];
-    *code = EXIT_ENVIRONMENT;
-    if (!module_path("device", name, path, sizeof path)) {
-        snprintf(error, ERROR_BYTES,
-                 "device %s: there is no module device_%.40s.so next to fsdp-run%s", name, name,
-                 strcmp(name, word_of(&words_DeviceKind, DEVICE_CPU))
-                     ? ": this build was made without it"
-                     : "");
+    if (!module_path(kind, name, path, sizeof path)) {
+        snprintf(error, ERROR_BYTES, "%s %s: there is no module %s_%.40s.so next to fsdp-run%s",
+                 kind, name, kind, name, missing);
         return NULL;
     }
+    void *module = dlopen(path, RTLD_NOW | flags);
+    void *symbol = module ? dlsym(module, entry) : NULL;
+    if (!symbol) snprintf(error, ERROR_BYTES, "%s %s: %.300s", kind, name, dlerror());
+    return symbol;
+}
+
+const Device *device_load(const char *name, char *error, int *code) {
+    bool cpu = !strcmp(name, word_of(&words_DeviceKind, DEVICE_CPU));
+    *code = EXIT_ENVIRONMENT;
     /* OpenMP's threads spin for milliseconds at each barrier; on a machine that is busy otherwise
      * this takes from each other's share (3 times the step's time, measured). Its runtime library
      * reads the limit while it is loaded. What the user set stays. */
     if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "5000", 0);
-    /* A module stays until the process ends: its worker threads may outlive the devices. */
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     DeviceEntry entry;
-    void *symbol = module ? dlsym(module, DEVICE_ENTRY) : NULL;
-    if (!symbol) {
-        snprintf(error, ERROR_BYTES, "device %s: %.300s", name, dlerror());
-        return NULL;
-    }
+    void *symbol = open_module("device", name, cpu ? "" : ": this build was made without it",
+                               RTLD_LOCAL, DEVICE_ENTRY, error);
+    if (!symbol) return NULL;
     memcpy(&entry, &symbol, sizeof entry);
     const Device *d = entry();
     if (!same_build("device", name, d->abi, error)) return NULL;
-    int probed = d->probe(error);
-    if (probed) {
-        *code = probed;
-        return NULL;
-    }
-    *code = 0;
-    return d;
+    *code = d->probe(error);
+    return *code ? NULL : d;
 }
 
 /* GPUs of this machine that ranks could have each; 0 also where device cuda is not wanted. */
@@ -101,21 +101,10 @@ bool transport_known(const TransportTraits *t) {
 }
 
 const TransportModule *transport_load(const char *name, char *error) {
-    char path[PATH_MAX + 64];
-    if (!module_path("transport", name, path, sizeof path)) {
-        snprintf(error, ERROR_BYTES,
-                 "transport %s: there is no module transport_%.40s.so next to fsdp-run", name,
-                 name);
-        return NULL;
-    }
-    /* MPI libraries want their symbols to be seen by the modules that they load themselves. */
-    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     TransportEntry entry;
-    void *symbol = module ? dlsym(module, TRANSPORT_ENTRY) : NULL;
-    if (!symbol) {
-        snprintf(error, ERROR_BYTES, "transport %s: %.300s", name, dlerror());
-        return NULL;
-    }
+    /* MPI libraries want their symbols to be seen by the modules that they load themselves. */
+    void *symbol = open_module("transport", name, "", RTLD_GLOBAL, TRANSPORT_ENTRY, error);
+    if (!symbol) return NULL;
     memcpy(&entry, &symbol, sizeof entry);
     const TransportModule *m = entry();
     return same_build("transport", name, m->abi, error) ? m : NULL;

@@ -84,8 +84,7 @@ static int terminal_columns(void) {
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? DEFAULT_COLUMNS : size.ws_col;
 }
 
-static void append_text(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void append_text(char *text, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void append_text(char *text, const char *format, ...) {
     size_t n = strlen(text);
     va_list args;
     va_start(args, format);

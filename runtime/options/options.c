@@ -59,8 +59,7 @@ static void print_usage(void) {
 #undef EXIT
 }
 
-static int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int usage_error(const char *format, ...) {
+__attribute__((format(printf, 1, 2))) static int usage_error(const char *format, ...) {
     va_list args;
     va_start(args, format);
     fputs("error: ", stderr);

@@ -107,8 +107,7 @@ static bool open_texts(Generator *g) {
 
 static bool open_rows(Generator *g) {
     const Plan *p = g->rank->run->plan;
-    const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
-    g->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
+    g->slot_bytes = slot_bytes(p);
     g->slot = calloc(1, MAX(g->slot_bytes, 1));
     g->ids = logits_part(p, &g->logits, g->logits.type.rank - 1, g->rank->rank);
     g->row_bytes = (uint64_t)(g->ids.count * dtype_bytes(g->logits.type.dtype));

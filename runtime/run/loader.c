@@ -27,8 +27,7 @@ struct Loader {
     uint8_t *own;       /* their memory, where they are not in the arena */
 };
 
-/* A staging slot as the state has it, in which all fields are (plan_read.c). */
-static uint64_t slot_bytes(const Plan *p) {
+uint64_t slot_bytes(const Plan *p) {
     const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
     return staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
 }

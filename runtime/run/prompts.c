@@ -19,9 +19,8 @@ static const char *mode_of(const Run *run) {
 }
 
 /* Place: a line of --prompts, from 1; 0: the prompt of --generate. */
-static int refuse(const Run *run, int64_t line, char *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static int refuse(const Run *run, int64_t line, char *error, const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static int refuse(const Run *run, int64_t line, char *error,
+                                                        const char *format, ...) {
     int n = line ? snprintf(error, ERROR_BYTES, "--prompts: %.300s:%lld: ", run->options->prompts,
                             (long long)line)
                  : snprintf(error, ERROR_BYTES, "%s: ", mode_of(run));

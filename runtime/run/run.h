@@ -76,6 +76,7 @@ int trial_here(Run *run);
 int trainer_run(Rank *r);
 
 /* loader.c */
+uint64_t slot_bytes(const Plan *p); /* of a staging slot, in which all fields are (plan_read.c) */
 int loader_open(Rank *r, Loader **out);
 void loader_close(Loader *l);
 void loader_request(Loader *l, const ProgramCall *c);

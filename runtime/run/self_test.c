@@ -180,8 +180,7 @@ typedef struct SelfTest {
 
 static SelfTest test;
 
-static const char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static const char *text_of(const char *format, ...) {
+__attribute__((format(printf, 1, 2))) static const char *text_of(const char *format, ...) {
     char text[4352];
     va_list args;
     va_start(args, format);

@@ -55,7 +55,7 @@ static int find_states(Trainer *t) {
     t->step_state = step ? arena + step->address : NULL;
     t->scale = scale ? arena + scale->address : NULL;
     t->staging = staging ? arena + staging->address : NULL;
-    t->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
+    t->slot_bytes = slot_bytes(p);
     for (uint64_t i = 0; i < p->n_states; i++) {
         const char *name = plan_string(p, p->states[i].name);
         if (p->states[i].role != STATE_METRIC) continue;

@@ -63,9 +63,8 @@ SettingChange setting_change(const char *key) {
     return MAY_CHANGE;
 }
 
-static void add_setting(SettingsBuilder *m, const char *key, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void add_setting(SettingsBuilder *m, const char *key, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void add_setting(SettingsBuilder *m, const char *key,
+                                                              const char *format, ...) {
     CkContents *c = &m->out->c;
     va_list args;
     va_start(args, format);

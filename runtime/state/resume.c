@@ -48,14 +48,10 @@ typedef struct Comparing {
     uint32_t faults;
 } Comparing;
 
-static bool is_weight(const CkContents *c, const CkTensor *t) {
-    return c->vector[t->vector].role == STATE_PARAM;
-}
-
 static void compare_tensor(void *user, const CkTensor *old, const CkTensor *new) {
     Comparing *c = user;
     char now[TYPE_TEXT] = "", then[TYPE_TEXT] = "";
-    if ((new ? is_weight(c->new, new) : is_weight(c->old, old)) != c->weights) return;
+    if ((new ? ck_is_weight(c->new, new) : ck_is_weight(c->old, old)) != c->weights) return;
     if (new) c->s->row[new - c->new->tensor] = old ? old - c->old->tensor : NO_ROW;
     if (new) ck_shape_text(c->new, new, now);
     if (old) ck_shape_text(c->old, old, then);

@@ -55,45 +55,48 @@ static size_t channel_index(const LocalWorld *w, uint32_t row, int32_t base) {
     return (size_t)row * (size_t)w->ranks + (size_t)base;
 }
 
+static void *take(const LocalWorld *w, size_t n, size_t size) {
+    void *at = calloc(n, size);
+    if (!at) fail_environment("no memory for the transport of %d ranks", w->ranks);
+    return at;
+}
+
 static void open_outboxes(LocalWorld *w) {
     const Plan *p = w->plan;
-    w->outbox = calloc((size_t)w->ranks * p->n_states, sizeof *w->outbox);
-    for (size_t k = 0; w->outbox && k < (size_t)w->ranks * p->n_states; k++) {
+    size_t n = (size_t)w->ranks * p->n_states;
+    w->outbox = take(w, n, sizeof *w->outbox);
+    for (size_t k = 0; k < n; k++) {
         const PlanState *box = &p->states[k % p->n_states];
-        if (box->role != STATE_OUTBOX) continue;
-        w->outbox[k].place = calloc((size_t)box->type.dim[0], sizeof *w->outbox->place);
-        if (!w->outbox[k].place) fail_environment("no memory for an outbox");
+        if (box->role == STATE_OUTBOX)
+            w->outbox[k].place = take(w, (size_t)box->type.dim[0], sizeof *w->outbox->place);
     }
-    if (!w->outbox) fail_environment("no memory for the transport of %d ranks", w->ranks);
+}
+
+static Channel *open_channel(const LocalWorld *w, size_t members) {
+    Channel *c = take(w, 1, sizeof *c);
+    for (int i = 0; i < RING; i++) {
+        c->meeting[i].visit = take(w, members, sizeof(LocalVisit));
+        c->meeting[i].reached = take(w, members, sizeof(uint64_t));
+    }
+    return c;
 }
 
 LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
-    LocalWorld *w = calloc(1, sizeof *w);
-    if (!w) fail_environment("no memory for the transport of %d ranks", ranks);
+    LocalWorld *w = take(&(LocalWorld){.ranks = ranks}, 1, sizeof *w);
     w->plan = p;
     w->ranks = ranks;
     w->timeout = timeout;
     pthread_mutex_init(&w->lock, NULL);
     w->rows = comm_rows(p);
     w->spin = sysconf(_SC_NPROCESSORS_ONLN) >= ranks;
-    w->channel = calloc((size_t)w->rows * (size_t)ranks, sizeof *w->channel);
-    w->member = calloc((size_t)ranks, sizeof *w->member);
-    if (!w->channel || !w->member)
-        fail_environment("no memory for the transport of %d ranks", ranks);
+    w->channel = take(w, (size_t)w->rows * (size_t)ranks, sizeof *w->channel);
+    w->member = take(w, (size_t)ranks, sizeof *w->member);
     if (plan_has_stages(p)) open_outboxes(w);
     for (uint32_t row = 0; row < w->rows; row++)
         for (int32_t rank = 0; rank < ranks; rank++) {
             MeshGroup group = comm_group(p, ranks, comm_row_axes(row), rank);
             if (group.index) continue;
-            Channel *c = calloc(1, sizeof *c);
-            if (!c) fail_environment("no memory for the transport of %d ranks", ranks);
-            for (int i = 0; i < RING; i++) {
-                c->meeting[i].visit = calloc((size_t)group.size, sizeof(LocalVisit));
-                c->meeting[i].reached = calloc((size_t)group.size, sizeof(uint64_t));
-                if (!c->meeting[i].visit || !c->meeting[i].reached)
-                    fail_environment("no memory for the transport of %d ranks", ranks);
-            }
-            w->channel[channel_index(w, row, group.base)] = c;
+            w->channel[channel_index(w, row, group.base)] = open_channel(w, (size_t)group.size);
         }
     return w;
 }
@@ -127,18 +130,14 @@ typedef struct LocalSeat { /* a rank's place in a meeting under way */
     const Collective *call;
 } LocalSeat;
 
-static int report_abandoned(const LocalSeat *s, char *error) {
-    LocalWorld *w = s->c->world;
-    pthread_mutex_lock(&w->lock);
-    memcpy(error, w->reason, ERROR_BYTES);
-    pthread_mutex_unlock(&w->lock);
-    if (!*error)
-        snprintf(error, ERROR_BYTES, "%s of %s was abandoned: another rank failed",
-                 collective_kind_name[s->kind], collective_label(s->call));
-    return EXIT_RANK;
-}
-
 /* ---- waiting */
+
+static int report_abandoned(const LocalSeat *s, char *error) {
+    char what[320];
+    snprintf(what, sizeof what, "%s of %s", collective_kind_name[s->kind],
+             collective_label(s->call));
+    return local_abandoned(s->c->world, what, error);
+}
 
 static uint64_t reached_at(const LocalSeat *s, Moment moment) {
     return s->call->sequence * MOMENTS + (uint64_t)moment + 1;
@@ -175,16 +174,8 @@ static int check_missing_ranks(const LocalSeat *s, Moment moment, Watched *watch
     LocalWorld *w = s->c->world;
     for (int32_t k = 0; k < s->group.size; k++) {
         int32_t rank = mesh_member(&s->group, k);
-        LocalMember *m = &w->member[rank];
-        if (is_there(s, k, moment)) continue;
-        if (local_is_working(m, &watched[k])) {
-            int32_t most = w->timeout * BUSY_TIMES;
-            if (watched[k].busy_ns < (int64_t)most * 1000000000) continue;
-            return report_standstill(s, rank, most, moment, error);
-        }
-        int32_t limit = w->timeout + (atomic_load(&m->waiting) ? CHAIN_GRACE : 0);
-        if (++watched[k].idle >= limit * SLICES_A_SECOND)
-            return report_standstill(s, rank, limit, moment, error);
+        int32_t seconds = is_there(s, k, moment) ? 0 : local_stood_still(w, rank, &watched[k]);
+        if (seconds) return report_standstill(s, rank, seconds, moment, error);
     }
     return 0;
 }
@@ -213,31 +204,40 @@ static int wait_for(const LocalSeat *s, Moment moment, uint32_t target, char *er
 }
 
 static void count_up(const LocalSeat *s, Moment moment) {
-    _Atomic uint32_t *word = &s->m->count[moment];
     atomic_store(&s->m->reached[s->group.index], reached_at(s, moment));
-    uint32_t now = atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1;
-    if (now == s->target) syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    counter_add(&s->m->count[moment], s->target, FUTEX_WAKE_PRIVATE);
 }
 
 /* ---- meeting */
 
 /* A mark for a moment of this meeting, before it is counted. It is made again RING meetings later,
  * when everybody has followed it: nobody comes to the next meeting before. */
-static int bring_mark(TransportContext *c, const LocalSeat *s, Moment moment, char *error) {
-    const Device *d = c->o.device;
+static int bring_mark(const LocalSeat *s, Moment moment, char *error) {
+    const Device *d = s->c->o.device;
     uint32_t slot = (uint32_t)(s->call->sequence % RING) * COMM_KINDS + (uint32_t)s->call->purpose;
     if (!d->mark || s->call->n == 0) return 0;
-    return d->mark(c->o.context, s->call->stream, slot * MOMENTS + (uint32_t)moment,
+    return d->mark(s->c->o.context, s->call->stream, slot * MOMENTS + (uint32_t)moment,
                    &s->m->visit[s->group.index].mark[moment], error);
 }
-/* When all were counted: this rank's stream follows everybody's mark. */
-static int follow_marks(TransportContext *c, const LocalSeat *s, Moment moment, char *error) {
-    const Device *d = c->o.device;
+
+/* Until everybody has come to that moment. Every counter advances once a round, also where no
+ * slices were summed. */
+static int reach(const LocalSeat *s, Moment moment, char *error) {
+    int code = bring_mark(s, moment, error);
+    if (code) return local_quit(s->c, code);
+    if (moment == LEFT && s->kind != ALL_REDUCE) count_up(s, REDUCED);
+    count_up(s, moment);
+    return wait_for(s, moment, s->target, error);
+}
+
+/* After that: this rank's stream follows everybody's mark. */
+static int follow_marks(const LocalSeat *s, Moment moment, char *error) {
+    const Device *d = s->c->o.device;
     int code = 0;
     for (int32_t k = 0; k < s->group.size && d->mark && s->call->n > 0 && !code; k++)
         if (k != s->group.index)
-            code = d->follow(c->o.context, s->call->stream, s->m->visit[k].mark[moment], error);
-    return code;
+            code = d->follow(s->c->o.context, s->call->stream, s->m->visit[k].mark[moment], error);
+    return code ? local_quit(s->c, code) : 0;
 }
 
 static int enter_meeting(TransportContext *c, const Collective *call, CollectiveKind kind,
@@ -256,30 +256,19 @@ static int enter_meeting(TransportContext *c, const Collective *call, Collective
     if (code) return code;
     LocalVisit mine = {.call = call, .kind = kind, .value = value, .shape = collective_shape(call)};
     m->visit[group.index] = mine;
-    code = bring_mark(c, seat, ARRIVED, error);
-    if (code) return local_quit(c, code);
-    count_up(seat, ARRIVED);
-    code = wait_for(seat, ARRIVED, seat->target, error);
+    code = reach(seat, ARRIVED, error);
     if (code) return code;
     for (int32_t k = 0; k < group.size; k++) {
         if (m->visit[k].kind == kind && m->visit[k].shape == mine.shape) continue;
         collective_differs(call, kind, c->o.rank, m->visit[k].kind, mesh_member(&group, k), error);
         return local_end_run(w, error);
     }
-    code = follow_marks(c, seat, ARRIVED, error);
-    return code ? local_quit(c, code) : 0;
+    return follow_marks(seat, ARRIVED, error);
 }
 
-static int leave_meeting(TransportContext *c, const LocalSeat *seat, char *error) {
-    int code = bring_mark(c, seat, LEFT, error);
-    if (code) return local_quit(c, code);
-    /* Every counter advances once a round, also where no slices were summed. */
-    if (seat->kind != ALL_REDUCE) count_up(seat, REDUCED);
-    count_up(seat, LEFT);
-    code = wait_for(seat, LEFT, seat->target, error);
-    if (code) return code;
-    code = follow_marks(c, seat, LEFT, error);
-    return code ? local_quit(c, code) : 0;
+static int leave_meeting(const LocalSeat *seat, char *error) {
+    int code = reach(seat, LEFT, error);
+    return code ? code : follow_marks(seat, LEFT, error);
 }
 
 static int local_open(const TransportOptions *o, TransportContext **out, char *error) {
@@ -321,7 +310,7 @@ static int local_all_gather(TransportContext *c, const Collective *call, char *e
             if (code) return local_quit(c, code);
         }
     }
-    return leave_meeting(c, &s, error);
+    return leave_meeting(&s, error);
 }
 
 static int sum_elements(TransportContext *c, const LocalSeat *s, uint32_t i, void *to,
@@ -346,7 +335,7 @@ static int local_reduce_scatter(TransportContext *c, const Collective *call, cha
         code = sum_elements(c, &s, i, b->out, first, b->elements, error);
         if (code) return local_quit(c, code);
     }
-    return leave_meeting(c, &s, error);
+    return leave_meeting(&s, error);
 }
 
 /* LocalMember k sums slice k of every buffer into its own memory; when all slices are summed,
@@ -364,13 +353,9 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
         code = sum_elements(c, &s, i, to, first, MIN(slice, b->elements - first), error);
         if (code) return local_quit(c, code);
     }
-    code = bring_mark(c, &s, REDUCED, error);
-    if (code) return local_quit(c, code);
-    count_up(&s, REDUCED);
-    code = wait_for(&s, REDUCED, s.target, error);
+    code = reach(&s, REDUCED, error);
+    if (!code) code = follow_marks(&s, REDUCED, error);
     if (code) return code;
-    code = follow_marks(c, &s, REDUCED, error);
-    if (code) return local_quit(c, code);
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
         int64_t slice = collective_slice(b, s.group.size);
@@ -384,7 +369,7 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
             if (code) return local_quit(c, code);
         }
     }
-    return leave_meeting(c, &s, error);
+    return leave_meeting(&s, error);
 }
 
 static int local_agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
@@ -394,7 +379,7 @@ static int local_agree(TransportContext *c, const Collective *call, uint64_t min
     if (code) return code;
     if (out) *out = 0;
     for (int32_t k = 0; k < s.group.size && out; k++) *out = MAX(*out, s.m->visit[k].value);
-    return leave_meeting(c, &s, error);
+    return leave_meeting(&s, error);
 }
 
 static void local_abort(TransportContext *c) { atomic_store(&c->world->aborted, true); }

@@ -67,8 +67,11 @@ typedef struct Watched {
 int local_end_run(LocalWorld *w, char *error);
 /* A rank that fails amid a collective takes all others out of it: they wait for its counts. */
 int local_quit(TransportContext *c, int code);
-/* Has the rank done something since the last look that found it working? */
-bool local_is_working(const LocalMember *m, Watched *last);
+/* A slice of waiting for the rank is over: the seconds for which it has stood still, once those are
+ * too many, else 0. */
+int32_t local_stood_still(const LocalWorld *w, int32_t rank, Watched *last);
+/* Another rank ended the run: its reason, else that `what` was abandoned. */
+int local_abandoned(LocalWorld *w, const char *what, char *error);
 /* What the rank that stands still did last. */
 void local_last_work(const LocalWorld *w, int32_t rank, char *out, size_t size);
 

@@ -22,49 +22,24 @@ static int report_silence(TransportContext *c, const StageMessage *m, int32_t se
     return local_end_run(c->world, error);
 }
 
-static int report_abandoned(LocalWorld *w, const StageMessage *m, char *error) {
-    pthread_mutex_lock(&w->lock);
-    memcpy(error, w->reason, ERROR_BYTES);
-    pthread_mutex_unlock(&w->lock);
-    if (!*error)
-        snprintf(error, ERROR_BYTES, "%.200s was abandoned: another rank failed", m->label);
-    return EXIT_RANK;
-}
-
-/* One slice of waiting is over. */
-static int check_peer(TransportContext *c, const StageMessage *m, Watched *watched, char *error) {
-    const LocalWorld *w = c->world;
-    const LocalMember *peer = &w->member[m->peer];
-    if (local_is_working(peer, watched)) {
-        int32_t most = w->timeout * BUSY_TIMES;
-        if (watched->busy_ns < (int64_t)most * 1000000000) return 0;
-        return report_silence(c, m, most, error);
-    }
-    int32_t limit = w->timeout + (atomic_load(&peer->waiting) ? CHAIN_GRACE : 0);
-    return ++watched->idle < limit * SLICES_A_SECOND ? 0 : report_silence(c, m, limit, error);
-}
-
 static int wait_for_peer(TransportContext *c, const StageMessage *m, _Atomic uint32_t *word,
                          uint32_t target, char *error) {
     LocalWorld *w = c->world;
     Watched watched = {0};
     if (counter_spin(word, target, w->spin ? SPINS : 0)) return 0;
     _Atomic uint32_t *waiting = &w->member[c->o.rank].waiting;
+    int32_t seconds;
     int code = 0;
     atomic_fetch_add(waiting, 1);
     for (uint32_t seen; !code && !counter_reached(word, target, &seen);) {
         if (atomic_load(&w->aborted))
-            code = report_abandoned(w, m, error);
-        else if (counter_sleep(word, seen, FUTEX_WAIT_PRIVATE))
-            code = check_peer(c, m, &watched, error);
+            code = local_abandoned(w, m->label, error);
+        else if (counter_sleep(word, seen, FUTEX_WAIT_PRIVATE) &&
+                 (seconds = local_stood_still(w, m->peer, &watched)))
+            code = report_silence(c, m, seconds, error);
     }
     atomic_fetch_sub(waiting, 1);
     return code;
-}
-
-static void count_message(_Atomic uint32_t *word) {
-    atomic_fetch_add_explicit(word, 1, memory_order_acq_rel);
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 static LocalOutbox *outbox_of(const LocalWorld *w, int32_t rank, uint32_t box) {
@@ -94,7 +69,7 @@ int local_send(TransportContext *c, const StageMessage *m, char *error) {
     if (code) return local_quit(c, code);
     place->at = m->slot;
     place->bytes = m->bytes;
-    count_message(&box->sent);
+    counter_add(&box->sent, (uint32_t)m->sequence + 1, FUTEX_WAKE_PRIVATE);
     return 0;
 }
 
@@ -110,6 +85,6 @@ int local_receive(TransportContext *c, const StageMessage *m, char *error) {
     }
     if (!code) code = copy_message(c, m, m->value, place->at, place->filled, &place->free, error);
     if (code) return local_quit(c, code);
-    count_message(&box->taken);
+    counter_add(&box->taken, (uint32_t)m->sequence + 1, FUTEX_WAKE_PRIVATE);
     return 0;
 }

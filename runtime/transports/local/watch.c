@@ -23,7 +23,7 @@ static int64_t cpu_time(clockid_t clock) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-bool local_is_working(const LocalMember *m, Watched *last) {
+static bool is_working(const LocalMember *m, Watched *last) {
     static const Pulse none;
     const Pulse *p = atomic_load_explicit(&m->pulse, memory_order_acquire);
     if (!p) p = &none;
@@ -39,6 +39,24 @@ bool local_is_working(const LocalMember *m, Watched *last) {
     if (!goes_on) now.busy_ns = last->busy_ns + MAX(used, 0);
     *last = now;
     return true;
+}
+
+int32_t local_stood_still(const LocalWorld *w, int32_t rank, Watched *last) {
+    const LocalMember *m = &w->member[rank];
+    if (is_working(m, last)) {
+        int32_t most = w->timeout * BUSY_TIMES;
+        return last->busy_ns < (int64_t)most * 1000000000 ? 0 : most;
+    }
+    int32_t limit = w->timeout + (atomic_load(&m->waiting) ? CHAIN_GRACE : 0);
+    return ++last->idle < limit * SLICES_A_SECOND ? 0 : limit;
+}
+
+int local_abandoned(LocalWorld *w, const char *what, char *error) {
+    pthread_mutex_lock(&w->lock);
+    memcpy(error, w->reason, ERROR_BYTES);
+    pthread_mutex_unlock(&w->lock);
+    if (*error) return EXIT_RANK;
+    return fail_with(error, EXIT_RANK, "%s was abandoned: another rank failed", what);
 }
 
 void local_last_work(const LocalWorld *w, int32_t rank, char *out, size_t size) {

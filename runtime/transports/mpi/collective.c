@@ -113,9 +113,7 @@ static int wait_for(HostSeat *s, Stage stage, uint64_t sequence, uint32_t target
 static void count_up(HostSeat *s, Stage stage) {
     const Collective *call = s->wait.call;
     atomic_store(&visit_of(s, s->group.index)->reached, call->sequence * STAGES + stage + 1);
-    _Atomic uint32_t *word = &s->m->count[stage];
-    if (atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1 == s->target)
-        syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    counter_add(&s->m->count[stage], s->target, FUTEX_WAKE);
 }
 
 /* Neighbours read operands in the shared arena; nothing else can be shown to them. */

@@ -57,11 +57,6 @@ static int wait_for(Messages *x, const StageMessage *m, _Atomic uint32_t *word, 
     return 0;
 }
 
-static void count_message(_Atomic uint32_t *word) {
-    atomic_fetch_add_explicit(word, 1, memory_order_acq_rel);
-    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 static int copy_value(Messages *x, const StageMessage *m, void *to, const void *from, char *error) {
     return x->o.device->copy(x->o.context, m->stream, to, from, m->bytes, error);
 }
@@ -71,7 +66,7 @@ static int send_near(Messages *x, const StageMessage *m, char *error) {
     uint32_t taken = (uint32_t)(m->sequence - m->places + 1);
     int code = m->sequence < m->places ? 0 : wait_for(x, m, &box->taken, taken, error);
     if (!code) code = copy_value(x, m, m->slot, m->value, error);
-    if (!code) count_message(&box->sent);
+    if (!code) counter_add(&box->sent, (uint32_t)m->sequence + 1, FUTEX_WAKE);
     return code;
 }
 
@@ -83,7 +78,7 @@ static int receive_near(Messages *x, const StageMessage *m, char *error) {
     const char *from = x->arena[x->world->process[m->peer].local].at + state->address +
                        message_place(m) * (uint64_t)state->type.dim[1];
     code = copy_value(x, m, m->value, from, error);
-    if (!code) count_message(&box->taken);
+    if (!code) counter_add(&box->taken, (uint32_t)m->sequence + 1, FUTEX_WAKE);
     return code;
 }
 

@@ -82,6 +82,13 @@ static inline bool counter_spin(_Atomic uint32_t *word, uint32_t target, int tim
     return false;
 }
 
+/* One member more; wakes who sleeps at the counter when all `target` have come. operation:
+ * FUTEX_WAKE or FUTEX_WAKE_PRIVATE. */
+static inline void counter_add(_Atomic uint32_t *word, uint32_t target, int operation) {
+    if (atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1 == target)
+        syscall(SYS_futex, word, operation, INT32_MAX, NULL, NULL, 0);
+}
+
 /* Sleeps while the counter is `seen`; operation: FUTEX_WAIT or FUTEX_WAIT_PRIVATE. Has a whole
  * slice passed, and not been cut short by another reason to wake? */
 static inline bool counter_sleep(_Atomic uint32_t *word, uint32_t seen, int operation) {
