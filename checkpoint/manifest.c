@@ -119,39 +119,35 @@ static int oldest_reader(const CkContents *c) {
 }
 
 static json_t *contents_entry(const CkContents *c) {
-    json_t *o = json_pack("{s:s, s:i, s:i, s:I, s:I, s:b}", "format", FORMAT, "version", CK_VERSION,
-                          "oldest_reader", oldest_reader(c), "step", (json_int_t)c->step, "samples",
-                          (json_int_t)c->samples, "evaluation_due", c->evaluation_due);
-    json_object_set_new(o, "evaluation",
-                        c->has_evaluation ? json_number(c->evaluation) : json_null());
-    json_object_set_new(o, "best_evaluation", json_number(c->best_evaluation));
-    if (c->loss_scale.scale > 0)
-        json_object_set_new(o, "loss_scale",
-                            json_pack("{s:f, s:I, s:I}", "scale", c->loss_scale.scale, "good",
-                                      (json_int_t)c->loss_scale.good, "skipped",
-                                      (json_int_t)c->loss_scale.skipped));
-    json_object_set_new(o, "run", json_hex(c->run));
-    json_object_set_new(o, "plan", json_hex(c->plan));
-    json_object_set_new(o, "rules", json_hex(c->rules));
     json_t *settings = json_object(), *vectors = json_array(), *files = json_array();
+    json_t *scale = NULL, *wholes = json_array();
     for (uint32_t i = 0; i < c->n_setting; i++)
         json_object_set_new(settings, c->setting[i].key, json_string(c->setting[i].value));
     for (uint32_t i = 0; i < c->n_vector; i++)
         json_array_append_new(vectors, vector_entry(c, &c->vector[i]));
     for (uint32_t i = 0; i < c->n_file; i++) json_array_append_new(files, file_entry(&c->file[i]));
-    json_object_set_new(o, "settings", settings);
-    json_object_set_new(o, "config", json_string(c->config));
-    json_object_set_new(o, "mesh", mesh_entry(&c->mesh));
-    json_object_set_new(o, "vectors", vectors);
-    json_object_set_new(o, "files", files);
-    if (c->form != CHECKPOINT_FULL) return o;
-    json_t *wholes = json_array();
     for (uint32_t i = 0; i < c->n_full_file; i++)
         json_array_append_new(wholes, full_file_entry(&c->full_file[i]));
-    json_object_set_new(o, "form", json_string(word_of(&words_CheckpointForm, c->form)));
-    json_object_set_new(o, "max_file", json_integer((json_int_t)c->most_file));
-    json_object_set_new(o, "wholes", wholes);
-    if (!c->stores_as_in_model) json_object_set_new(o, "turns", json_true());
+    if (c->loss_scale.scale > 0)
+        scale =
+            json_pack("{s:f, s:I, s:I}", "scale", c->loss_scale.scale, "good",
+                      (json_int_t)c->loss_scale.good, "skipped", (json_int_t)c->loss_scale.skipped);
+    json_t *o = json_pack(
+        "{s:s, s:i, s:i, s:I, s:I, s:b, s:o, s:o, s:o*, s:o, s:o, s:o, s:o, s:o*, s:o, s:o, s:o}",
+        "format", FORMAT, "version", CK_VERSION, "oldest_reader", oldest_reader(c), "step",
+        (json_int_t)c->step, "samples", (json_int_t)c->samples, "evaluation_due", c->evaluation_due,
+        "evaluation", c->has_evaluation ? json_number(c->evaluation) : json_null(),
+        "best_evaluation", json_number(c->best_evaluation), "loss_scale", scale, "run",
+        json_hex(c->run), "plan", json_hex(c->plan), "rules", json_hex(c->rules), "settings",
+        settings, "config", json_string(c->config), "mesh", mesh_entry(&c->mesh), "vectors",
+        vectors, "files", files);
+    if (c->form == CHECKPOINT_FULL) {
+        json_object_set_new(o, "form", json_string(word_of(&words_CheckpointForm, c->form)));
+        json_object_set_new(o, "max_file", json_integer((json_int_t)c->most_file));
+        json_object_set(o, "wholes", wholes);
+        if (!c->stores_as_in_model) json_object_set_new(o, "turns", json_true());
+    }
+    json_decref(wholes);
     return o;
 }
 

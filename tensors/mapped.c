@@ -4,8 +4,6 @@
  * Not detected: bytes cut off within the last remaining page, which read as zeros; readers check
  * the size afterwards (mapped_shorter).
  */
-#include "mapped.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -16,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util.h"
+#include "tensors.h"
 
 static int cannot(const MappedFile *f, const char *what, const char *why, char *error) {
     return fail_with(error, EXIT_ENVIRONMENT, "cannot %s%s: %s", what, f->path, why);

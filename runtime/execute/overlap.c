@@ -44,26 +44,23 @@ int overlap_check(const Run *run) {
                                       : "FSDP_TEST_STREAMS";
     if (!option_is(run, "on")) return 0;
     if (!run->device->run_concurrently)
-        fprintf(stderr,
-                "error: --overlap on: device %s always overlaps the plan's streams\nhelp: leave "
-                "out the option, which is for device cpu\n",
-                run->device->name);
-    else if (run->transport->one_at_a_time)
-        fprintf(stderr,
-                "error: --overlap on: transport %s runs one collective at a time\nhelp: use "
-                "--transport mpi or local\n",
-                run->transport->name);
-    else if (in_issue_order(run))
-        fprintf(stderr,
-                "error: --overlap on and %s exclude each other\nhelp: leave out one of them\n",
-                other);
-    else if (!has_other_streams(run->plan))
-        fprintf(stderr, "error: --overlap on: the plan has no gathers, reductions or copies that "
-                        "could run during the computation\nhelp: leave out the option: it only "
-                        "helps several ranks or offloaded state\n");
-    else
-        return 0;
-    return EXIT_USER;
+        return say_error(EXIT_USER,
+                         "--overlap on: device %s always overlaps the plan's streams\nhelp: leave "
+                         "out the option, which is for device cpu",
+                         run->device->name);
+    if (run->transport->one_at_a_time)
+        return say_error(EXIT_USER,
+                         "--overlap on: transport %s runs one collective at a time\nhelp: use "
+                         "--transport mpi or local",
+                         run->transport->name);
+    if (in_issue_order(run))
+        return say_error(EXIT_USER,
+                         "--overlap on and %s exclude each other\nhelp: leave out one of them",
+                         other);
+    if (has_other_streams(run->plan)) return 0;
+    return say_error(EXIT_USER, "--overlap on: the plan has no gathers, reductions or copies that "
+                                "could run during the computation\nhelp: leave out the option: it "
+                                "only helps several ranks or offloaded state");
 }
 
 /* The ranks of this machine are not all. */

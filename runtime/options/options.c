@@ -122,6 +122,14 @@ static int count_option(const char *name, const char *value, int64_t low, int64_
                        (long long)low);
 }
 
+static int small_option(const char *name, const char *value, int64_t low, int64_t high,
+                        int32_t *out) {
+    int64_t x = *out;
+    int code = count_option(name, value, low, high, &x);
+    *out = (int32_t)x;
+    return code;
+}
+
 static int word_option(const char *name, const char *value, const char *const *known, size_t n,
                        const char **out) {
     for (size_t i = 0; i < n; i++)
@@ -322,17 +330,11 @@ static int apply_option(RunOptions *o, OptionId id, const char *value) {
     int64_t x = 0;
     int code = -1;
     switch (id) {
-    case OPT_RANKS:
-        code = count_option("-n", value, 1, INT32_MAX, &x);
-        o->ranks = (int32_t)x;
-        return code;
+    case OPT_RANKS: return small_option("-n", value, 1, INT32_MAX, &o->ranks);
     case OPT_DEVICE: return device_option(o, value);
     case OPT_TRANSPORT: return transport_option(o, value);
     case OPT_HOSTS: o->hosts = value; return -1;
-    case OPT_THREADS:
-        code = count_option("--threads", value, 1, DEVICE_THREADS, &x);
-        o->threads = (int32_t)x;
-        return code;
+    case OPT_THREADS: return small_option("--threads", value, 1, DEVICE_THREADS, &o->threads);
     case OPT_OVERLAP:
         return word_option("--overlap", value, overlaps, ARRAY_LEN(overlaps), &o->overlap);
     case OPT_STEPS: return count_option("--steps", value, 0, INT32_MAX, &o->steps);
@@ -355,10 +357,7 @@ static int apply_option(RunOptions *o, OptionId id, const char *value) {
         o->resume = value;
         o->or_start = true;
         return -1;
-    case OPT_RESTARTS:
-        code = count_option("--restarts", value, 0, INT32_MAX, &x);
-        o->restarts = (int32_t)x;
-        return code;
+    case OPT_RESTARTS: return small_option("--restarts", value, 0, INT32_MAX, &o->restarts);
     case OPT_EVAL_ONLY: o->eval_only = true; return -1;
     case OPT_PREDICT: o->predict = value; return -1;
     case OPT_GENERATE: o->generate = value; return -1;

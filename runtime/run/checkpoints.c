@@ -41,12 +41,10 @@ static int check_max_file(const Run *run) {
     const CheckpointOptions *c = &run->checkpoint;
     if (!o->cuts_files || o->save.folder || (c->folder && c->form == CHECKPOINT_FULL)) return 0;
     if (o->save.path)
-        fprintf(stderr, "error: --max-file needs a folder to save to: --save %s/\n", o->save.path);
-    else
-        fprintf(
-            stderr,
-            "error: --max-file needs --save FOLDER/, or checkpoints of --checkpoint-form full\n");
-    return EXIT_USER;
+        return say_error(EXIT_USER, "--max-file needs a folder to save to: --save %s/",
+                         o->save.path);
+    return say_error(EXIT_USER,
+                     "--max-file needs --save FOLDER/, or checkpoints of --checkpoint-form full");
 }
 
 int checkpoints_open(Run *run) {

@@ -290,9 +290,8 @@ static int next_token(Generator *g, int64_t text, bool *stop) {
     if (word >= FIRST_TOKEN && r->run->options->prompts) code = find_cost(g, &c, t, id);
     if (code) return code;
     if (word >= FIRST_TOKEN) return add_token(g, t, (int32_t)id, false);
-    snprintf(r->error, ERROR_BYTES, "the logits are not finite: no token can be chosen");
     r->agrees = true;
-    return EXIT_TRAINING;
+    return fail_with(r->error, EXIT_TRAINING, "the logits are not finite: no token can be chosen");
 }
 
 /* What lies behind a position is multiplied by 0, and has to be a number. */

@@ -21,33 +21,26 @@ static int count_steps(Run *run) {
             return say_error(EXIT_USER, "train.epochs: too many steps");
         /* rounded up: every sample is seen `epochs` times */
         run->steps.scheduled = samples / s->batch + (samples % s->batch != 0);
-        if (s->schedule != SCHEDULE_CONSTANT &&
-            s->warmup + s->decay > (double)run->steps.scheduled) {
-            fprintf(stderr,
-                    "error: train.schedule: warmup%s = %g is longer than the %" PRId64
-                    " steps of %" PRId64 " epochs\n",
-                    s->decay > 0 ? " + decay" : "", s->warmup + s->decay, run->steps.scheduled,
-                    s->epochs);
-            return EXIT_USER;
-        }
+        if (s->schedule != SCHEDULE_CONSTANT && s->warmup + s->decay > (double)run->steps.scheduled)
+            return say_error(EXIT_USER,
+                             "train.schedule: warmup%s = %g is longer than the %" PRId64
+                             " steps of %" PRId64 " epochs",
+                             s->decay > 0 ? " + decay" : "", s->warmup + s->decay,
+                             run->steps.scheduled, s->epochs);
     }
     /* positions in the data are counted through all steps, and one evaluation after them */
     if (multiply_saturated(run->steps.scheduled, s->batch) > INT64_MAX / 4 ||
         tokens_per_step(run->plan) == INT64_MAX)
         return say_error(EXIT_USER, "the plan's steps read more samples than can be counted");
     run->steps.end = run->options->steps >= 0 ? run->options->steps : run->steps.scheduled;
-    if (run->steps.end > run->steps.scheduled) {
-        fprintf(stderr,
-                "error: --steps %" PRId64 ": the plan's schedule has only %" PRId64 " steps\n"
-                "help: compile with -s train.steps=%" PRId64 "\n",
-                run->steps.end, run->steps.scheduled, run->steps.end);
-        return EXIT_USER;
-    }
-    if (run->options->dump_step >= run->steps.end) {
-        fprintf(stderr, "error: --dump-grads %" PRId64 ": the run's steps are 0 to %" PRId64 "\n",
-                run->options->dump_step, run->steps.end - 1);
-        return EXIT_USER;
-    }
+    if (run->steps.end > run->steps.scheduled)
+        return say_error(EXIT_USER,
+                         "--steps %" PRId64 ": the plan's schedule has only %" PRId64 " steps\n"
+                         "help: compile with -s train.steps=%" PRId64,
+                         run->steps.end, run->steps.scheduled, run->steps.end);
+    if (run->options->dump_step >= run->steps.end)
+        return say_error(EXIT_USER, "--dump-grads %" PRId64 ": the run's steps are 0 to %" PRId64,
+                         run->options->dump_step, run->steps.end - 1);
     return 0;
 }
 

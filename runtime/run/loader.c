@@ -123,20 +123,18 @@ int loader_open(Rank *r, Loader **out) {
     Loader *l = calloc(1, sizeof *l);
     uint64_t bytes = slot_bytes(r->run->plan);
     if (!l || !open_slots(l, r, bytes)) {
-        snprintf(r->error, ERROR_BYTES, "no memory for two batches of %llu bytes",
-                 (unsigned long long)bytes);
         free(l);
-        return EXIT_ENVIRONMENT;
+        return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for two batches of %llu bytes",
+                         (unsigned long long)bytes);
     }
     l->rank = r;
     l->step_in[0] = l->step_in[1] = -1;
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
     if (pthread_create(&l->thread, NULL, loader_main, l)) {
-        snprintf(r->error, ERROR_BYTES, "cannot start the data thread");
         free(l->own);
         free(l);
-        return EXIT_ENVIRONMENT;
+        return fail_with(r->error, EXIT_ENVIRONMENT, "cannot start the data thread");
     }
     *out = l;
     return 0;

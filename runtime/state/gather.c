@@ -168,9 +168,8 @@ static int agree_on_code(Rank *r, int code) {
     int failed = rank_agree(r, (uint64_t)code, &worst);
     if (code) return code;
     if (failed || !worst) return failed;
-    failed = rank_agree(r, 0, &worst);
-    if (!failed) snprintf(r->error, ERROR_BYTES, "rank 0 could not write a file");
-    return EXIT_RANK;
+    if (rank_agree(r, 0, &worst)) return EXIT_RANK;
+    return fail_with(r->error, EXIT_RANK, "rank 0 could not write a file");
 }
 
 static int gather_groups(WeightGather *g) {

@@ -134,11 +134,10 @@ int resume_weights(Run *run, const char *path) { return open_step(run, path, tru
 static int check_steps(const Run *run, const Resume *s) {
     const CkContents *c = checkpoint_contents(s->from);
     if (c->step <= run->steps.end) return 0;
-    fprintf(stderr,
-            "error: %s was made after %" PRId64 " steps, but this run has only %" PRId64 "\n"
-            "help: use a larger --steps, or compile with a larger train.steps\n",
-            s->folder, c->step, run->steps.end);
-    return EXIT_USER;
+    return say_error(EXIT_USER,
+                     "%s was made after %" PRId64 " steps, but this run has only %" PRId64 "\n"
+                     "help: use a larger --steps, or compile with a larger train.steps",
+                     s->folder, c->step, run->steps.end);
 }
 
 static bool nothing_there(const char *path) {

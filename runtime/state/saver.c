@@ -287,8 +287,8 @@ static int report_failure(Rank *r, const SaveMoment *m, int mine, int worst) {
     if (!mine) {
         uint64_t word;
         int failed = rank_agree(r, 0, &word);
-        if (!failed) snprintf(r->error, ERROR_BYTES, "another rank could not write a checkpoint");
-        return failed ? failed : EXIT_RANK;
+        if (failed) return failed;
+        return fail_with(r->error, EXIT_RANK, "another rank could not write a checkpoint");
     }
     char why[ERROR_BYTES];
     memcpy(why, r->error, sizeof why);

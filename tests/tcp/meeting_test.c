@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "join.h"
+#include "link.h"
 #include "test.h"
 
 static char error[ERROR_BYTES];

@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
-#include "join.h"
+#include "link.h"
 
 static int check_options(const JoinOptions *o, char *error) {
     if (o->ranks < 1 || o->ranks > RANKS_LIMIT || o->rank < 0 || o->rank >= o->ranks)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "join.h"
+#include "link.h"
 
 enum { LINGER_SLICES = 40 };
 

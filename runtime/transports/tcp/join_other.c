@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "join.h"
+#include "link.h"
 
 enum { GRACE_SECONDS = 5 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "join.h"
+#include "link.h"
 
 enum { RESOLVE_SECONDS = 5, CONNECT_SECONDS = 5 };
 
