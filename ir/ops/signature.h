@@ -84,7 +84,7 @@ typedef struct BoundSignature {
         const int64_t *dim; /* NULL = not bound */
         uint8_t n, from;
     } sequence[MOST_SEQUENCES];
-    uint8_t same; /* the dtype of the capital letter */
+    uint8_t same, same_from; /* the dtype of the capital letter */
     const Type *out;         /* results that were bound too */
     bool silent;             /* leaves that out: */
     char fault[560];         /* what does not match, for users */
