@@ -45,12 +45,9 @@ typedef struct BiasTable {
     Distances row[MOST_BUCKETS];
 } BiasTable;
 
-/* t, s: which of the bias's dimensions a rank has. */
+/* t, s: which of the bias's dimensions a rank has; false: parts of which there is no table. */
 static inline bool bias_table(const Attrs *a, const Type *w, const Type *bias, DimPart t, DimPart s,
                               BiasTable *z) {
-    if (w->rank != 2 || bias->rank != 3 || w->dim[0] > MOST_BUCKETS || w->dim[1] != bias->dim[0] ||
-        !type_is_float(w) || !type_is_float(bias))
-        return false;
     memset(z, 0, sizeof *z);
     z->rows = w->dim[0];
     z->heads = w->dim[1];

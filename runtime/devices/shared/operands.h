@@ -1,5 +1,9 @@
 /* Operands and results of a kernel, as all devices see them. Only the kernel.h of a device includes
  * this, after its Launch, whose `call` says what is computed, and launch_error.
+ *
+ * Their types fit the op, no dimension is 0, attributes are in range and the workspace is as large
+ * as op_workspace says: the reader of the plan and the executor see to that. So kernels check only
+ * what lies in values (ids, rows of experts), and what these types do not say.
  */
 #ifndef FSDPC_OPERANDS_H
 #define FSDPC_OPERANDS_H
@@ -42,12 +46,10 @@ static inline int bad_operands(const Launch *l) {
     return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not match");
 }
 
-/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
-static inline const PlanGroup *group_of(const Launch *l, bool *bad) {
+/* The group of attribute `group`; NULL when that is -1. */
+static inline const PlanGroup *group_of(const Launch *l) {
     int64_t index = l->call->attr->group;
-    const Plan *plan = l->call->rank->plan;
-    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
-    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
+    return index >= 0 ? &l->call->rank->plan->groups[index] : NULL;
 }
 
 /* Runs the kernel of a part, whose only result is result number `result` of the fused op. */

@@ -13,8 +13,10 @@
 #endif
 
 /* Means and extremes along axes: wide [O, N, I], narrow [O, 1, I]. */
-static inline bool fits_mean(const Type *wide, const Type *narrow, Along *a) {
-    return type_is_float(wide) && type_is_float(narrow) && type_along(wide, narrow, a);
+static inline Along axes_along(const Type *wide, const Type *narrow) {
+    Along a;
+    type_along(wide, narrow, &a);
+    return a;
 }
 
 /* Sums to a shape: y has one entry, or none, of each axis that is summed. Axes of x, outermost
@@ -34,18 +36,17 @@ static inline void add_outermost_axis(Spread *s, int64_t size, int64_t stride) {
     s->stride[0] = stride;
 }
 
-static inline bool sum_walk(const Type *x, const Type *y, SumWalk *w) {
+static inline SumWalk sum_walk(const Type *x, const Type *y) {
     Spread under;
     int64_t stride = 1;
-    memset(w, 0, sizeof *w);
-    w->each = 1;
-    if (!type_spread(y, x, &under)) return false;
+    SumWalk w = {.each = 1};
+    type_spread(y, x, &under);
     for (int k = under.n - 1; k >= 0; k--) {
-        add_outermost_axis(under.stride[k] ? &w->kept : &w->summed, under.size[k], stride);
-        if (!under.stride[k]) w->each *= under.size[k];
+        add_outermost_axis(under.stride[k] ? &w.kept : &w.summed, under.size[k], stride);
+        if (!under.stride[k]) w.each *= under.size[k];
         stride *= under.size[k];
     }
-    return true;
+    return w;
 }
 
 /* Place in x of entry `i` of those axes. */

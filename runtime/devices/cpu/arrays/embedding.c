@@ -26,9 +26,6 @@ KERNEL(embedding) {
     Result y = output(l, 0);
     int64_t width = last_dim(w.type);
     DimPart rows = input_part(l->call, 0, 0);
-    if (ids.dtype != DT_I32 || w.type->rank != 2 || y.n != ids.n * width || !is_real(w.dtype) ||
-        !is_real(y.dtype))
-        return bad_operands(l);
     int code = check_ids(l, &ids, rows.whole);
     if (code) return code;
     const int32_t *id = ids.at;
@@ -104,10 +101,7 @@ KERNEL(embedding_grad) {
     bool accumulate = l->call->n_in > 2;
     if (accumulate) acc = input(l, 2);
     int64_t width = last_dim(dw.type);
-    if (ids.dtype != DT_I32 || dw.type->rank != 2 || dy.n != ids.n * width || !is_real(dy.dtype) ||
-        !is_real(dw.dtype) || (accumulate && (acc.n != dw.n || acc.dtype != dw.dtype)) ||
-        l->call->workspace_bytes < (uint64_t)ids.n * 16 || ids.n > INT32_MAX)
-        return bad_operands(l);
+    if (ids.n > INT32_MAX) return bad_operands(l);
     DimPart rows = output_part(l->call, 0, 0);
     int code = check_ids(l, &ids, rows.whole);
     if (code) return code;
@@ -133,34 +127,17 @@ KERNEL(embedding_grad) {
 
 /* ---- pick; if ranks share out the elements of a row, each gives those that it has, and zeros */
 
-/* Both ops read operand 0 and ids; of rows of `width`, `count` of each are picked. */
-typedef struct Picks {
-    int64_t width, count, rows;
-} Picks;
-static int pick_sizes(const Launch *l, const Type *wide, const Type *picked, DimPart places,
-                      Picks *p) {
-    Operand from = input(l, 0), ids = input(l, 1);
-    p->width = last_dim(wide);
-    p->count = last_dim(picked);
-    p->rows = type_elements(wide) / MAX(p->width, 1);
-    if (ids.dtype != DT_I32 || !is_real(from.dtype) || !is_real(output(l, 0).dtype) ||
-        type_elements(picked) != p->rows * p->count || ids.n != p->rows * p->count)
-        return bad_operands(l);
-    return check_ids(l, &ids, places.whole);
-}
-
 KERNEL(pick) {
-    Operand x = input(l, 0);
+    Operand x = input(l, 0), ids = input(l, 1);
     Result y = output(l, 0);
     DimPart places = input_part(l->call, 0, x.type->rank - 1);
-    Picks p;
-    int code = pick_sizes(l, x.type, y.type, places, &p);
+    int code = check_ids(l, &ids, places.whole);
     if (code) return code;
-    int64_t width = p.width, count = p.count;
-    const int32_t *id = input(l, 1).at;
+    int64_t width = last_dim(x.type), count = last_dim(y.type);
+    const int32_t *id = ids.at;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        WorkRange r = my_range(p.rows, 1);
+        WorkRange r = my_range(x.n / width, 1);
         for (int64_t i = r.from * count; i < r.to * count; i++) {
             int64_t place = id[i] - places.from;
             bool own = place >= 0 && place < width;
@@ -188,17 +165,15 @@ static void sum_picked(Operand dy, Result dx, DimPart places, const int32_t *id,
 }
 
 KERNEL(pick_grad) {
-    Operand dy = input(l, 0);
+    Operand dy = input(l, 0), ids = input(l, 1);
     Result dx = output(l, 0);
     DimPart places = output_part(l->call, 0, dx.type->rank - 1);
-    Picks p;
-    int code = pick_sizes(l, dx.type, dy.type, places, &p);
+    int code = check_ids(l, &ids, places.whole);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, dx.n + dy.n))
     {
-        WorkRange r = my_range(p.rows, 1);
-        for (int64_t row = r.from; row < r.to; row++)
-            sum_picked(dy, dx, places, input(l, 1).at, row);
+        WorkRange r = my_range(dx.n / last_dim(dx.type), 1);
+        for (int64_t row = r.from; row < r.to; row++) sum_picked(dy, dx, places, ids.at, row);
     }
     return 0;
 }

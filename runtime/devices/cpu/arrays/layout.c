@@ -11,18 +11,14 @@
 /* (staging u8[2, bytes], step) -> the field's part of the slot that step names. The offsets of the
  * fields within a slot are in the plan. */
 KERNEL(field) {
-    int64_t slot_bytes = 0, at = 0;
-    int code = find_field(l, &slot_bytes, &at);
-    if (code) return code;
-    int64_t slot = ((const double *)l->call->in[1])[STEP_SLOT] != 0.0;
-    memcpy(l->call->out[0], bytes_at(l->call->in[0], slot * slot_bytes + at),
+    int64_t slot = ((const double *)l->call->in[1])[STEP_SLOT] != 0.0, bytes = input(l, 0).n / 2;
+    memcpy(l->call->out[0], bytes_at(l->call->in[0], slot * bytes + field_in_slot(l)),
            (size_t)type_bytes(l->call->out_type[0]));
     return 0;
 }
 
 KERNEL(iota) {
     Result out = output(l, 0);
-    if (out.dtype != DT_I32) return launch_error(l, EXIT_CORRUPT, "the result is not i32");
     int32_t *to = out.at;
     DimPart own = output_part(l->call, 0, 0);
     Positions at;
@@ -81,17 +77,10 @@ static void copy_run(char *to, const char *from, int64_t bytes) {
 
 KERNEL(split) {
     Operand x = input(l, 0);
-    int64_t axis = l->call->attr->axis, entries = l->call->n_out;
-    if (axis < 0 || axis >= x.type->rank || x.type->dim[axis] != entries)
-        return launch_error(l, EXIT_CORRUPT, "axis %lld does not fit", (long long)axis);
-    int64_t inner = inner_bytes(x.type, axis + 1), total = type_bytes(x.type);
-    int64_t rows = inner ? total / inner : 0;
-    for (int64_t e = 0; e < entries; e++)
-        if (type_bytes(l->call->out_type[e]) * entries != total)
-            return launch_error(l, EXIT_CORRUPT, "result %lld has another size", (long long)e);
+    int64_t entries = l->call->n_out, inner = inner_bytes(x.type, l->call->attr->axis + 1);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        WorkRange r = my_range(rows / entries, 1);
+        WorkRange r = my_range(type_bytes(x.type) / inner / entries, 1);
         for (int64_t i = r.from; i < r.to; i++)
             for (int64_t e = 0; e < entries; e++)
                 copy_run(bytes_at(l->call->out[e], i * inner),
@@ -119,19 +108,11 @@ static void stack_run(const Launch *l, int64_t e, int64_t from, int64_t to, int6
 
 KERNEL(stack) {
     Result y = output(l, 0);
-    int64_t axis = l->call->attr->axis, entries = l->call->n_in;
-    if (axis < 0 || axis >= y.type->rank || y.type->dim[axis] != entries)
-        return launch_error(l, EXIT_CORRUPT, "axis %lld does not fit", (long long)axis);
-    int64_t size = dtype_bytes(y.dtype), inner = inner_bytes(y.type, axis + 1) / size;
-    int64_t rows = inner ? y.n / inner : 0;
-    for (int64_t e = 0; e < entries; e++) {
-        Operand x = input(l, (uint32_t)e);
-        if (x.n * entries != y.n || (x.dtype != y.dtype && !(is_real(x.dtype) && is_real(y.dtype))))
-            return launch_error(l, EXIT_CORRUPT, "operand %lld does not fit", (long long)e);
-    }
+    int64_t entries = l->call->n_in;
+    int64_t inner = inner_bytes(y.type, l->call->attr->axis + 1) / dtype_bytes(y.dtype);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        WorkRange r = my_range(rows / entries, 1);
+        WorkRange r = my_range(y.n / inner / entries, 1);
         for (int64_t i = r.from; i < r.to; i++)
             for (int64_t e = 0; e < entries; e++)
                 stack_run(l, e, i * inner, (i * entries + e) * inner, inner);
@@ -139,51 +120,34 @@ KERNEL(stack) {
     return 0;
 }
 
-/* flat [K * n] -> part [n]: that of this rank's number among the K ranks of the axes. */
-KERNEL(retain) {
-    Operand flat = input(l, 0);
-    Result part = output(l, 0);
-    int64_t number = 0;
-    int code = find_own_part(l, &number);
-    if (code) return code;
-    int64_t size = dtype_bytes(part.dtype), first = number * part.n;
-#pragma omp parallel num_threads(threads_for(l, part.n))
-    {
-        WorkRange r = my_range(part.n, 64);
-        memcpy(bytes_at(part.at, r.from * size), bytes_at(flat.at, (first + r.from) * size),
-               (size_t)((r.to - r.from) * size));
-    }
-    return 0;
-}
-
-/* x -> y, from one memory to the other: here both are the host's. */
-static int copy_between(const Launch *l) {
-    Operand x = input(l, 0);
+/* y = x from element `first` on. */
+static int copy_from(const Launch *l, int64_t first) {
     Result y = output(l, 0);
-    if (y.dtype != x.dtype || y.n != x.n) return bad_operands(l);
     int64_t size = dtype_bytes(y.dtype);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
         WorkRange r = my_range(y.n, 64);
-        memcpy(bytes_at(y.at, r.from * size), bytes_at(x.at, r.from * size),
+        memcpy(bytes_at(y.at, r.from * size), bytes_at(l->call->in[0], (first + r.from) * size),
                (size_t)((r.to - r.from) * size));
     }
     return 0;
 }
 
-KERNEL(fetch) { return copy_between(l); }
-KERNEL(evict) { return copy_between(l); }
+/* From one memory to the other: here both are the host's. */
+KERNEL(fetch) { return copy_from(l, 0); }
+KERNEL(evict) { return copy_from(l, 0); }
+/* flat [K * n] -> part [n]: that of this rank's number among the K ranks of the axes. */
+KERNEL(retain) { return copy_from(l, own_part(l) * output(l, 0).n); }
 
 /* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {
-    const PlanGroup *g = NULL;
-    int code = find_group(l, &g);
-    int64_t size = dtype_bytes(l->call->out_type[0]->dtype), from = 0, to = 0;
-    for (uint32_t p = 0; !code && p <= g->n_param; p++) {
-        code = find_gap(l, g, p, &from, &to);
-        if (!code) memset(bytes_at(l->call->out[0], from * size), 0, (size_t)((to - from) * size));
+    const PlanGroup *g = group_of(l);
+    int64_t size = dtype_bytes(l->call->out_type[0]->dtype), from, to;
+    for (uint32_t p = 0; p <= g->n_param; p++) {
+        find_gap(l, g, p, &from, &to);
+        memset(bytes_at(l->call->out[0], from * size), 0, (size_t)((to - from) * size));
     }
-    return code;
+    return 0;
 }
 
 /* Where the parts of one parameter's chunks are, between it and the vector of its group. */
@@ -221,8 +185,7 @@ static void copy_chunks(const Chunks *c, char *flat, const char *from) {
 KERNEL(copy_out) {
     Result out = output(l, 0);
     Chunks c = {.size = dtype_bytes(out.dtype)};
-    int code = find_chunks(l, &c.layout, &c.place);
-    if (code) return code;
+    c.place = find_chunks(l, &c.layout);
 #pragma omp parallel num_threads(threads_for(l, out.n))
     copy_parameter(&c, out.at, l->call->in[0]);
     return 0;
@@ -230,10 +193,7 @@ KERNEL(copy_out) {
 
 KERNEL(copy_in) {
     Result out = output(l, 0);
-    const PlanGroup *g = NULL;
-    int code = find_group(l, &g);
-    if (!code) code = check_chunks(l, g);
-    if (code) return code;
+    const PlanGroup *g = group_of(l);
     Chunks c = {.layout = plan_layout(g), .size = dtype_bytes(out.dtype)};
     for (uint32_t i = 0; i < g->n_param; i++) {
         Operand x = input(l, i);
@@ -247,7 +207,6 @@ KERNEL(copy_in) {
 KERNEL(metric_add) {
     Operand acc = input(l, 0), x = input(l, 1);
     Result out = output(l, 0);
-    if (!metric_add_fits(l)) return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
     for (int64_t i = 0; i < out.n; i++)
         if (out.dtype == DT_I64)
             ((uint64_t *)out.at)[i] = ((const uint64_t *)acc.at)[i] + ((const uint64_t *)x.at)[i];

@@ -20,9 +20,6 @@ KERNEL(sum_leading) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
     bool accumulate = l->call->n_in > 1;
-    if (!is_real(x.dtype) || !is_real(out.dtype) || out.n < 1 || x.n % out.n != 0 ||
-        (accumulate && input(l, 1).n != out.n) || (x.type->pitch && out.n != last_dim(x.type)))
-        return bad_operands(l);
     Type width = {.rank = 1, .dim = {x.type->pitch ? type_pitch(x.type) : out.n}};
     x.type = &width;
     Operand acc = accumulate ? input(l, 1) : (Operand){0};
@@ -52,8 +49,7 @@ static void put_one(Result y, int64_t at, float value) { element_store(y.at, y.d
 KERNEL(mean) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Along a;
-    if (!fits_mean(x.type, y.type, &a)) return bad_operands(l);
+    Along a = axes_along(x.type, y.type);
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
@@ -78,8 +74,7 @@ static void fill_run(Result y, int64_t at, int64_t n, float value) {
 KERNEL(mean_grad) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    Along a;
-    if (!fits_mean(dx.type, dy.type, &a)) return bad_operands(l);
+    Along a = axes_along(dx.type, dy.type);
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, dx.n))
     {
@@ -118,9 +113,7 @@ static void sum_row(const Operand *x, const SumWalk *w, int64_t at, Result y, in
 KERNEL(sum_to) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    SumWalk w;
-    if (!is_real(x.dtype) || !is_real(y.dtype) || !sum_walk(x.type, y.type, &w))
-        return bad_operands(l);
+    SumWalk w = sum_walk(x.type, y.type);
     bool rows = w.summed.n && w.summed.stride[w.summed.n - 1] == 1;
     int64_t side = rows || !w.kept.n ? 1 : w.kept.size[w.kept.n - 1]; /* results side by side */
     int64_t step = rows ? 1 : LANES, blocks = (side + step - 1) / step;
@@ -145,8 +138,7 @@ KERNEL(sum) { return CPU_NAME(sum_to)(l); }
 static int reduce_to_extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Along a;
-    if (!fits_mean(x.type, y.type, &a)) return bad_operands(l);
+    Along a = axes_along(x.type, y.type);
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
@@ -169,10 +161,7 @@ KERNEL(min) { return reduce_to_extreme(l, false); }
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
     Result dx = output(l, 0);
-    Along a;
-    if (!fits_mean(dx.type, dy.type, &a) || !fits_mean(x.type, y.type, &a) || dx.n != x.n ||
-        dy.n != y.n)
-        return bad_operands(l);
+    Along a = axes_along(x.type, y.type);
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
@@ -258,8 +247,7 @@ void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void 
 static int sum_along(const Launch *l, bool back) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    int64_t width = last_dim(x.type), rows = x.n / MAX(width, 1);
-    if (!is_real(x.dtype) || !is_real(y.dtype) || y.n != x.n) return bad_operands(l);
+    int64_t width = last_dim(x.type), rows = x.n / width;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         WorkRange r = my_range(rows, 1);

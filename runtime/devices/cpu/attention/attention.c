@@ -27,11 +27,6 @@
  */
 #include "attention_tile.h"
 
-static bool sizes_fit(const Attention *a, const Type *lse) {
-    return a->h >= 1 && a->h <= MOST_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
-           a->s >= 1 && lse->dtype == DT_F32 && type_elements(lse) == a->b * a->heads * a->t;
-}
-
 /* The first tile of queries that sees a key, and the first of keys that a query sees. */
 static int64_t first_query_tile(const Attention *a, int64_t first_key) {
     return query_begin(a, first_key) / TILE * TILE;
@@ -164,12 +159,6 @@ static void attend_forward(const Launch *l, const Attention *a) {
                      i / tiles % a->heads, i % tiles * TILE);
 }
 
-static bool are_heads(const Launch *l, uint32_t first, uint32_t count) {
-    for (uint32_t i = first; i < first + count; i++)
-        if (!is_real(l->call->in_type[i]->dtype) || l->call->in_type[i]->rank != 4) return false;
-    return true;
-}
-
 /* [B, S], or of all positions [B, T, S], of which the queries may be a part. */
 static bool take_mask(const Launch *l, uint32_t at, Attention *a) {
     Operand mask = input(l, at);
@@ -179,13 +168,11 @@ static bool take_mask(const Launch *l, uint32_t at, Attention *a) {
     a->mask_row = mask.type->rank == 3 ? a->s : 0;
     a->mask_batch = queries * a->s;
     int64_t last = a->documents ? a->s : mask.type->rank == 3 ? queries : INT64_MAX;
-    return mask.dtype == DT_I32 && mask.n == a->b * a->mask_batch &&
-           position_at(&a->at, a->t - 1) < last && !(a->documents && a->mask_row);
+    return position_at(&a->at, a->t - 1) < last;
 }
 
 /* q, k, v from operand `first` on; `after`: where a mask would stand. */
 static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t after, Attention *a) {
-    if (!are_heads(l, first, 3)) return false;
     Operand q = input(l, first), k = input(l, first + 1), v = input(l, first + 2);
     *a = (Attention){.q = heads_of(q.at, q.type),
                      .k = heads_of(k.at, k.type),
@@ -201,23 +188,13 @@ static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t aft
                      .window = l->call->attr->window,
                      .causal = l->call->attr->causal != 0};
     DimPart queries = input_part(l->call, first, 1);
-    if (!dim_positions(&queries, &a->at)) return false;
-    if (l->call->n_in > after && !take_mask(l, after, a)) return false;
-    return v.n == k.n && k.n == a->b * a->s * a->key_heads * a->h;
+    return dim_positions(&queries, &a->at) && (l->call->n_in <= after || take_mask(l, after, a));
 }
 
 /* Operand `at` is a bias. */
-static bool take_bias(const Launch *l, uint32_t at, Attention *a) {
-    int64_t pairs = a->heads * a->t * a->s;
+static void take_bias(const Launch *l, uint32_t at, Attention *a) {
     a->bias = input(l, at);
-    a->bias_batch = a->bias.type->rank == 4 ? pairs : 0;
-    return is_real(a->bias.dtype) && a->bias.n == pairs * (a->bias_batch ? a->b : 1);
-}
-
-/* Operand `at` is one number for each head. */
-static bool take_sinks(const Launch *l, uint32_t at, Attention *a) {
-    a->sinks = input(l, at);
-    return is_real(a->sinks.dtype) && a->sinks.n == a->heads;
+    a->bias_batch = a->bias.type->rank == 4 ? a->heads * a->t * a->s : 0;
 }
 
 /* o and lse are the results. */
@@ -225,9 +202,6 @@ static int forward_call(const Launch *l, Attention *a) {
     Result o = output(l, 0), lse = output(l, 1);
     a->o = heads_of(o.at, o.type);
     a->lse = lse.at;
-    if (o.type->rank != 4 || o.n != a->b * a->t * a->heads * a->h || !is_real(o.dtype) ||
-        !sizes_fit(a, lse.type))
-        return bad_operands(l);
     attend_forward(l, a);
     return 0;
 }
@@ -239,15 +213,18 @@ KERNEL(attention) {
 
 KERNEL(attention_biased) {
     Attention a;
-    return take_separate_operands(l, 0, 4, &a) && take_bias(l, 3, &a) ? forward_call(l, &a)
-                                                                      : bad_operands(l);
+    if (!take_separate_operands(l, 0, 4, &a)) return bad_operands(l);
+    take_bias(l, 3, &a);
+    return forward_call(l, &a);
 }
 KERNEL(attention_biased_each) { return CPU_NAME(attention_biased)(l); }
 
+/* Operand 3 is one number for each head. */
 KERNEL(attention_sunk) {
     Attention a;
-    return take_separate_operands(l, 0, 4, &a) && take_sinks(l, 3, &a) ? forward_call(l, &a)
-                                                                       : bad_operands(l);
+    if (!take_separate_operands(l, 0, 4, &a)) return bad_operands(l);
+    a.sinks = input(l, 3);
+    return forward_call(l, &a);
 }
 
 static Attention packed_operands(const Launch *l, Operand qkv) {
@@ -268,17 +245,8 @@ static Attention packed_operands(const Launch *l, Operand qkv) {
 }
 
 KERNEL(attention_packed) {
-    Operand qkv = input(l, 0);
-    Result o = output(l, 0), lse = output(l, 1);
-    if (qkv.type->rank != 5 || o.type->rank != 4 || qkv.n != 3 * o.n || !is_real(qkv.dtype) ||
-        !is_real(o.dtype))
-        return bad_operands(l);
-    Attention a = packed_operands(l, qkv);
-    a.o = heads_of(o.at, o.type);
-    a.lse = lse.at;
-    if (!sizes_fit(&a, lse.type)) return bad_operands(l);
-    attend_forward(l, &a);
-    return 0;
+    Attention a = packed_operands(l, input(l, 0));
+    return forward_call(l, &a);
 }
 
 /* ---- backward */
@@ -537,54 +505,43 @@ static void attend_backward(const Launch *l, const Attention *a) {
     if (!whole || a->d_bias.at) backward_by_tiles(l, a, whole);
 }
 
-/* do is operand 0; o and lse are operands `at` and at + 1; dq, dk and dv are the first results. */
+/* do is operand 0; o and lse are operands `at` and at + 1. */
 static int backward_call(const Launch *l, uint32_t at, Attention *a) {
     Operand d_o = input(l, 0), o = input(l, at), lse = input(l, at + 1);
-    Result dq = output(l, 0), dk = output(l, 1), dv = output(l, 2);
-    int64_t queries = a->b * a->t * a->heads * a->h, keys = a->b * a->s * a->key_heads * a->h;
-    if (!are_heads(l, 0, 1) || !are_heads(l, at, 1) || d_o.n != queries || o.n != queries ||
-        dq.n != queries || dk.n != keys || dv.n != keys || !is_real(dq.dtype) ||
-        !is_real(dk.dtype) || !is_real(dv.dtype) || !sizes_fit(a, lse.type))
-        return bad_operands(l);
     a->o = heads_of(o.at, o.type);
     a->d_o = heads_of(d_o.at, d_o.type);
-    a->d_q = heads_of(dq.at, dq.type);
-    a->d_k = heads_of(dk.at, dk.type);
-    a->d_v = heads_of(dv.at, dv.type);
     a->lse = (float *)(uintptr_t)lse.at;
     attend_backward(l, a);
     return 0;
 }
+/* dq, dk and dv are the first results. */
+static int separate_backward(const Launch *l, uint32_t at, Attention *a) {
+    Result dq = output(l, 0), dk = output(l, 1), dv = output(l, 2);
+    a->d_q = heads_of(dq.at, dq.type);
+    a->d_k = heads_of(dk.at, dk.type);
+    a->d_v = heads_of(dv.at, dv.type);
+    return backward_call(l, at, a);
+}
 
 KERNEL(attention_grad) {
     Attention a;
-    return take_separate_operands(l, 1, 6, &a) ? backward_call(l, 4, &a) : bad_operands(l);
+    return take_separate_operands(l, 1, 6, &a) ? separate_backward(l, 4, &a) : bad_operands(l);
 }
 
 KERNEL(attention_biased_grad) {
     Attention a;
-    if (!take_separate_operands(l, 1, 7, &a) || !take_bias(l, 4, &a)) return bad_operands(l);
+    if (!take_separate_operands(l, 1, 7, &a)) return bad_operands(l);
+    take_bias(l, 4, &a);
     a.d_bias = output(l, 3);
-    if (!is_real(a.d_bias.dtype) || a.d_bias.n != a.bias.n) return bad_operands(l);
-    return backward_call(l, 5, &a);
+    return separate_backward(l, 5, &a);
 }
 KERNEL(attention_biased_each_grad) { return CPU_NAME(attention_biased_grad)(l); }
 
 KERNEL(attention_packed_grad) {
-    Operand d_o = input(l, 0), qkv = input(l, 1), o = input(l, 2), lse = input(l, 3);
     Result d = output(l, 0);
-    if (qkv.type->rank != 5 || o.type->rank != 4 || d_o.type->rank != 4 || qkv.n != 3 * o.n ||
-        d_o.n != o.n || d.n != qkv.n || d.type->rank != 5 || !is_real(qkv.dtype) ||
-        !is_real(o.dtype) || !is_real(d_o.dtype) || !is_real(d.dtype))
-        return bad_operands(l);
-    Attention a = packed_operands(l, qkv);
-    a.o = heads_of(o.at, o.type);
-    a.d_o = heads_of(d_o.at, d_o.type);
+    Attention a = packed_operands(l, input(l, 1));
     a.d_q = packed_heads(d.at, d.type, 0);
     a.d_k = packed_heads(d.at, d.type, 1);
     a.d_v = packed_heads(d.at, d.type, 2);
-    a.lse = (float *)(uintptr_t)lse.at;
-    if (!sizes_fit(&a, lse.type)) return bad_operands(l);
-    attend_backward(l, &a);
-    return 0;
+    return backward_call(l, 2, &a);
 }

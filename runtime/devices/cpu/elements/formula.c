@@ -68,7 +68,6 @@ int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step
     Arrangement a;
     Pieces p = {.n_in = 0};
     bool moves = formula_moves(n_step, step);
-    if (e.n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS) return bad_operands(l);
     if (moves && !formula_cut(e.n_in, l->call->in_type, n_step, step, l->call->out_type, &p))
         return bad_operands(l);
     if (moves) {
@@ -79,7 +78,10 @@ int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step
     e.n_step = simplify_steps(e.n_in, n_step, step, simple);
     arrange_steps(&a, e.n_in, e.n_step, simple);
     e.step = a.step;
-    if (!(moves ? describe_pieces(&e, &p) : describe_formula(&e))) return bad_operands(l);
+    if (moves)
+        describe_pieces(&e, &p);
+    else
+        describe_formula(&e);
     evaluate_blocks(&e, &a);
     return 0;
 }
@@ -90,7 +92,6 @@ int CPU_NAME(step)(const Launch *l, Scalar function) {
                         .arg = {0, 1, 2},
                         .result = 1,
                         .number = l->call->attr->alpha};
-    if ((int)l->call->n_in != scalar_arity(function)) return bad_operands(l);
     return CPU_NAME(evaluate)(l, 1, &step);
 }
 

@@ -102,12 +102,11 @@ static void find_silent(Evaluation *e, const Arrangement *a) {
     }
 }
 
-/* What the formula's shape is, and which values are narrow. false: operands do not fit. */
-static bool find_shape(Evaluation *e, Type *shape) {
+/* What the formula's shape is, and which values are narrow. */
+static void find_shape(Evaluation *e, Type *shape) {
     *shape = *output(e->l, 0).type;
     e->narrow = 0;
-    for (uint32_t i = 0; i < e->n_in; i++)
-        if (!type_broadcast(shape, input(e->l, i).type)) return false;
+    for (uint32_t i = 0; i < e->n_in; i++) type_broadcast(shape, input(e->l, i).type);
     for (uint32_t i = 0; i < e->n_in; i++)
         e->narrow |= (uint64_t)type_is_narrow(input(e->l, i).type, shape) << i;
     e->narrow = formula_narrow(e->n_in, e->n_step, e->step, e->narrow);
@@ -115,35 +114,28 @@ static bool find_shape(Evaluation *e, Type *shape) {
     if (!e->rows) e->narrow = 0;
     e->n = type_elements(shape);
     e->unit = last_dim(shape);
-    return !e->rows || last_dim(shape) <= FORMULA_ROW_MOST;
 }
 
 /* The results as steps of the formula: of its shape, or narrow. */
-static bool find_results(Evaluation *e) {
+static void find_results(Evaluation *e) {
     for (uint32_t k = 0; k < e->n_step; k++) {
         if (!e->step[k].result) continue;
-        bool narrow = e->rows && e->narrow >> (e->n_in + k) & 1;
         Result y = output(e->l, e->step[k].result - 1u);
-        if (!is_real(y.dtype) || y.n != (narrow ? e->n / e->unit : e->n)) return false;
         e->store[e->step[k].result - 1] = (FormulaResult){y, y.at, e->n, e->n, e->n_in + k};
         e->n_store++;
     }
-    return true;
 }
 
 /* A formula as it is. */
-static bool describe_formula(Evaluation *e) {
+static void describe_formula(Evaluation *e) {
     Type shape;
-    if (e->n_in > FORMULA_OPERANDS || e->n_step > FORMULA_STEPS || !find_shape(e, &shape) ||
-        !find_results(e))
-        return false;
+    find_shape(e, &shape);
+    find_results(e);
     for (uint32_t i = 0; i < e->n_in; i++) {
         e->in[i] = input(e->l, i);
         e->base[i] = e->in[i].at;
-        if (!is_real(e->in[i].dtype) || !type_spread(e->in[i].type, &shape, &e->spread[i]))
-            return false;
+        type_spread(e->in[i].type, &shape, &e->spread[i]);
     }
-    return true;
 }
 
 /* The rows of blocks: runs of whole vectors, or where runs are single elements those of an operand;
@@ -160,7 +152,7 @@ static int64_t run_of_block(const Pieces *p) {
 }
 
 /* Pieces instead of a formula; step[k] of them is e->step[k]. */
-static bool describe_pieces(Evaluation *e, const Pieces *p) {
+static void describe_pieces(Evaluation *e, const Pieces *p) {
     e->n = p->rows * p->run;
     e->run = run_of_block(p);
     if (e->run && e->n % e->run) e->run = 0;
@@ -171,7 +163,6 @@ static bool describe_pieces(Evaluation *e, const Pieces *p) {
         x.at = bytes_at(x.at, p->in[i].offset * dtype_bytes(x.dtype));
         e->in[i] = x;
         e->spread[i] = p->in[i].spread;
-        if (!is_real(x.dtype)) return false;
     }
     for (uint32_t k = 0; k < e->n_step; k++) {
         if (!e->step[k].result) continue;
@@ -180,9 +171,7 @@ static bool describe_pieces(Evaluation *e, const Pieces *p) {
         FormulaResult *s = &e->store[e->step[k].result - 1];
         *s = (FormulaResult){y, y.at, p->run, to->pitch, e->n_in + k};
         s->y.at = bytes_at(y.at, to->offset * dtype_bytes(y.dtype));
-        if (!is_real(y.dtype)) return false;
     }
-    return true;
 }
 
 /* Can loops read an operand where it lies? */

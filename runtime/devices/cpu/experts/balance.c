@@ -57,12 +57,9 @@ static void add_up(const Operand *x, WorkRange rows, int64_t experts, int64_t *s
 KERNEL(balance) {
     Operand x = input(l, 0), index = input(l, 1);
     Result out = output(l, 0);
-    int64_t experts = last_dim(x.type), tokens = experts ? x.n / experts : 0;
+    int64_t experts = last_dim(x.type), tokens = x.n / experts;
     int64_t *stats = out.at;
     const int32_t *chosen = index.at;
-    if (!is_real(x.dtype) || index.dtype != DT_I32 || out.dtype != DT_I64 || experts < 1 ||
-        experts > MOST_EXPERTS || out.n != balance_words(experts))
-        return bad_operands(l);
     memset(stats, 0, (size_t)out.n * sizeof *stats);
     for (int64_t i = 0; i < index.n; i++) {
         if (chosen[i] < 0 || chosen[i] >= experts)
@@ -141,9 +138,6 @@ static int put_term(const Launch *l, Operand loss) {
     Operand in = input(l, 1);
     Result out = output(l, 0);
     double alpha = l->call->attr->alpha;
-    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
-        in.dtype != DT_I64 || !are_loss_statistics(in.n))
-        return bad_operands(l);
     add_term(loss, out,
              are_average_words(in.n) ? average_term(in, alpha)
                                      : balance_term(in.at, (in.n - 2) / 2, alpha),
@@ -156,11 +150,8 @@ KERNEL(balance_loss) { return put_term(l, input(l, 0)); }
 KERNEL(balance_grad) {
     Operand x = input(l, 0), in = input(l, 1);
     Result out = output(l, 0);
-    int64_t experts = last_dim(x.type), tokens = experts ? x.n / experts : 0;
+    int64_t experts = last_dim(x.type), tokens = x.n / experts;
     const int64_t *stats = in.at;
-    if (!is_real(x.dtype) || in.dtype != DT_I64 || !is_real(out.dtype) || out.n != x.n ||
-        experts < 1 || experts > MOST_EXPERTS || in.n != balance_words(experts))
-        return bad_operands(l);
     double all = (double)stats[2 * experts], targets = (double)stats[2 * experts + 1];
     double factor =
         l->call->attr->alpha * (double)experts / (all * all) *
@@ -202,8 +193,6 @@ KERNEL(average) {
     int64_t *stats = out.at;
     bool weighted = l->call->n_in > 2;
     int64_t calls = l->call->attr->count;
-    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != average_words(weighted, calls))
-        return bad_operands(l);
     add_elements(l, x, stats);
     if (weighted) add_elements(l, input(l, 2), stats + AVERAGE_WORDS);
     stats[AVERAGE_TARGETS] = targets_in(input(l, 1), l->call->attr->ignore);
@@ -218,7 +207,6 @@ KERNEL(total) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
     double alpha = l->call->attr->alpha;
-    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS) return bad_operands(l);
     add_elements(l, x, out.at);
     if (alpha != 1.0) multiply_words(out.at, alpha);
     return 0;
@@ -226,7 +214,6 @@ KERNEL(total) {
 
 KERNEL(count_targets) {
     Result out = output(l, 0);
-    if (out.dtype != DT_I64 || out.n != EXACT_WORDS) return bad_operands(l);
     memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
     ((int64_t *)out.at)[EXACT_COUNT] = targets_in(input(l, 0), l->call->attr->ignore);
     return 0;
@@ -238,8 +225,6 @@ KERNEL(loss_term) {
     Operand loss = input(l, 0);
     Result out = output(l, 0);
     int64_t *words = out.at;
-    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n)
-        return bad_operands(l);
     if (l->call->n_in < 2) {
         memcpy(words, loss.at, EXACT_WORDS * sizeof *words);
         return 0;
@@ -254,8 +239,6 @@ KERNEL(average_grad) {
     Operand in = input(l, 0);
     Result out = output(l, 0);
     const int64_t *stats = in.at;
-    if (in.dtype != DT_I64 || !are_average_words(in.n) || !is_real(out.dtype))
-        return bad_operands(l);
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     double seed = factor * (double)loss_scale(l, 1), targets = (double)stats[AVERAGE_TARGETS];
     double divisor = divisor_of(in);

@@ -22,47 +22,28 @@ static const float *as_f32(const Launch *l, float *to, Operand x) {
     return to;
 }
 
+/* false: their rows are not those of the tokens, one expert's behind the other's. */
 static bool get_experts(const Launch *l, Experts *s, Operand starts, uint32_t n, int64_t rows) {
     *s = (Experts){l, starts.at, n, {l->call->workspace, l->call->workspace_bytes}};
-    if (starts.dtype != DT_I32 || starts.n != (int64_t)n + 1 || s->starts[0] != 0 ||
-        s->starts[n] != rows)
-        return false;
+    if (s->starts[0] != 0 || s->starts[n] != rows) return false;
     for (uint32_t e = 0; e < n; e++)
         if (s->starts[e] > s->starts[e + 1]) return false;
     return true;
-}
-
-static int run_product(const Launch *l, const Product *p) {
-    if (p->m == 0 || p->n == 0) return 0;
-    if (!l->cpu->use_onednn)
-        l->cpu->isa->product(l->cpu, p);
-    else if (!product_onednn(l->cpu, p))
-        return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, possibly out of memory");
-    return 0;
-}
-
-static int too_small(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "the workspace is too small for f32 copies");
 }
 
 /* Rows times weights [O, D], or their transpose; operands rows, starts, weights ... */
 static int rows_by_weights(const Launch *l, bool turned) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    int64_t depth = last_dim(x.type), width = last_dim(y.type), rows = depth ? x.n / depth : 0;
+    int64_t depth = last_dim(x.type), width = last_dim(y.type), rows = x.n / depth;
     Experts s;
-    if (!is_real(x.dtype) || !is_real(y.dtype) || y.n != rows * width || l->call->n_in < 3 ||
-        !get_experts(l, &s, input(l, 1), l->call->n_in - 2, rows))
-        return bad_operands(l);
+    if (!get_experts(l, &s, input(l, 1), l->call->n_in - 2, rows)) return bad_operands(l);
     float *x_copy = x.dtype == DT_F32 ? NULL : take_floats(&s.scratch, x.n);
     float *c = y.dtype == DT_F32 ? y.at : take_floats(&s.scratch, y.n);
     const float *a = as_f32(l, x_copy, x);
     float *w_copy = take_floats(&s.scratch, depth * width); /* NULL where all weights are f32 */
-    if (!a || !c) return too_small(l);
     for (uint32_t e = 0; e < s.n; e++) {
         Operand w = input(l, 2 + e);
-        if (!is_real(w.dtype) || w.n != depth * width) return bad_operands(l);
-        if (w.dtype != DT_F32 && !w_copy) return too_small(l);
         Product p = {.m = s.starts[e + 1] - s.starts[e], .n = width, .k = depth};
         if (p.m == 0) continue;
         p.a = a + s.starts[e] * depth;
@@ -70,8 +51,7 @@ static int rows_by_weights(const Launch *l, bool turned) {
         p.c = c + s.starts[e] * width;
         p.a_row = depth, p.a_col = 1, p.c_row = width;
         p.b_row = turned ? 1 : width, p.b_col = turned ? depth : 1;
-        int code = run_product(l, &p);
-        if (code) return code;
+        if (!product_done(l->cpu, &p)) return product_result(l, false);
     }
     if (y.dtype != DT_F32) convert_elements(l, y.at, y.dtype, c, DT_F32, y.n);
     return 0;
@@ -82,21 +62,16 @@ KERNEL(experts_linear_grad_input) { return rows_by_weights(l, false); }
 
 KERNEL(experts_linear_grad_weight) {
     Operand dy = input(l, 0), x = input(l, 1);
-    int64_t m = last_dim(dy.type), n = last_dim(x.type), rows = m ? dy.n / m : 0;
+    int64_t m = last_dim(dy.type), n = last_dim(x.type), rows = dy.n / m;
     Experts s;
-    if (!is_real(dy.dtype) || !is_real(x.dtype) || x.n != rows * n ||
-        !get_experts(l, &s, input(l, 2), l->call->n_out, rows))
-        return bad_operands(l);
+    if (!get_experts(l, &s, input(l, 2), l->call->n_out, rows)) return bad_operands(l);
     float *dy_copy = dy.dtype == DT_F32 ? NULL : take_floats(&s.scratch, dy.n);
     float *x_copy = x.dtype == DT_F32 ? NULL : take_floats(&s.scratch, x.n);
     const float *a = as_f32(l, dy_copy, dy), *b = as_f32(l, x_copy, x);
     float *copy = take_floats(&s.scratch, m * n); /* NULL where all results are f32 */
-    if (!a || !b) return too_small(l);
     for (uint32_t e = 0; e < s.n; e++) {
         Result dw = output(l, e);
         bool rounds = dw.dtype != DT_F32;
-        if (!is_real(dw.dtype) || dw.n != m * n) return bad_operands(l);
-        if (rounds && !copy) return too_small(l);
         Product p = {.m = m, .n = n, .k = s.starts[e + 1] - s.starts[e]};
         p.a = a + s.starts[e] * m;
         p.b = b + s.starts[e] * n;
@@ -104,8 +79,7 @@ KERNEL(experts_linear_grad_weight) {
         p.a_row = 1, p.a_col = m, p.b_row = n, p.b_col = 1, p.c_row = n;
         if (p.k == 0) memset(dw.at, 0, (size_t)(dw.n * dtype_bytes(dw.dtype)));
         if (p.k == 0) continue;
-        int code = run_product(l, &p);
-        if (code) return code;
+        if (!product_done(l->cpu, &p)) return product_result(l, false);
         if (rounds) convert_elements(l, dw.at, dw.dtype, copy, DT_F32, dw.n);
     }
     return 0;

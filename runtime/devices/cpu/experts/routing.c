@@ -20,10 +20,6 @@ KERNEL(route) {
     Operand index = input(l, 0);
     Result order = output(l, 0), place = output(l, 1), starts = output(l, 2);
     int64_t experts = starts.n - 1;
-    if (index.dtype != DT_I32 || order.dtype != DT_I32 || place.dtype != DT_I32 ||
-        starts.dtype != DT_I32 || order.n != index.n || place.n != index.n || experts < 1 ||
-        experts > MOST_EXPERTS)
-        return bad_operands(l);
     int code = check_indices(l, INDEX_EXPERT, index, experts);
     if (code) return code;
     const int32_t *chosen = index.at;
@@ -45,24 +41,16 @@ typedef struct RoutedRows {
     int64_t rows, tokens, width, count; /* rows = tokens * count */
 } RoutedRows;
 
-static bool get_routing(Operand rows, int64_t tokens_elements, RoutedRows *r) {
-    r->width = last_dim(rows.type);
-    r->rows = r->width ? rows.n / r->width : 0;
-    r->tokens = r->width ? tokens_elements / r->width : 0;
-    r->count = r->tokens ? r->rows / r->tokens : 0;
-    return rows.n == r->rows * r->width && tokens_elements == r->tokens * r->width &&
-           r->rows == r->tokens * r->count;
+static RoutedRows routed_rows(const Type *rows, int64_t tokens_elements) {
+    int64_t width = last_dim(rows), n = type_elements(rows) / width,
+            tokens = tokens_elements / width;
+    return (RoutedRows){n, tokens, width, n / tokens};
 }
-
-static Operand as_operand(Result r) { return (Operand){r.at, r.dtype, r.n, r.type}; }
 
 KERNEL(dispatch) {
     Operand x = input(l, 0), order = input(l, 1);
     Result y = output(l, 0);
-    RoutedRows r;
-    if (!is_real(x.dtype) || !is_real(y.dtype) || order.dtype != DT_I32 ||
-        !get_routing(as_operand(y), x.n, &r) || order.n != r.rows)
-        return bad_operands(l);
+    RoutedRows r = routed_rows(y.type, x.n);
     int code = check_indices(l, INDEX_CHOICE, order, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
@@ -80,11 +68,7 @@ KERNEL(dispatch) {
 
 /* x of each token = the sum over its choices of its row, times p where that is there. */
 static int sum_choices(const Launch *l, Operand y, const Operand *p, Operand place, Result x) {
-    RoutedRows r;
-    if (!is_real(x.dtype) || !is_real(y.dtype) || place.dtype != DT_I32 ||
-        !get_routing(y, x.n, &r) || place.n != r.rows ||
-        (p && (!is_real(p->dtype) || p->n != r.rows)))
-        return bad_operands(l);
+    RoutedRows r = routed_rows(y.type, x.n);
     int code = check_indices(l, INDEX_ROW, place, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
@@ -114,10 +98,7 @@ KERNEL(combine) {
 KERNEL(combine_grad_rows) {
     Operand dx = input(l, 0), p = input(l, 1), order = input(l, 2);
     Result dy = output(l, 0);
-    RoutedRows r;
-    if (!is_real(dx.dtype) || !is_real(p.dtype) || !is_real(dy.dtype) || order.dtype != DT_I32 ||
-        !get_routing(as_operand(dy), dx.n, &r) || order.n != r.rows || p.n != r.rows)
-        return bad_operands(l);
+    RoutedRows r = routed_rows(dy.type, dx.n);
     int code = check_indices(l, INDEX_CHOICE, order, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, dy.n))
@@ -154,10 +135,7 @@ static float dot_product(const Operand *a, int64_t a_from, const Operand *b, int
 KERNEL(combine_grad_weights) {
     Operand dx = input(l, 0), y = input(l, 1), place = input(l, 2);
     Result dp = output(l, 0);
-    RoutedRows r;
-    if (!is_real(dx.dtype) || !is_real(y.dtype) || !is_real(dp.dtype) || place.dtype != DT_I32 ||
-        !get_routing(y, dx.n, &r) || place.n != r.rows || dp.n != r.rows)
-        return bad_operands(l);
+    RoutedRows r = routed_rows(y.type, dx.n);
     int code = check_indices(l, INDEX_ROW, place, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))

@@ -96,10 +96,26 @@ bool product_onednn_here(const Product *p); /* on the calling thread only */
 bool have_onednn(void);
 /* The library gives an element the same bits however its matrix is cut. */
 bool onednn_ignores_cuts(void);
+/* The product that was chosen; no size is zero. false: it failed. */
+static inline bool product_done(DeviceContext *cpu, const Product *p) {
+    if (cpu->use_onednn) return product_onednn(cpu, p);
+    cpu->isa->product(cpu, p);
+    return true;
+}
+static inline bool product_done_here(const DeviceContext *cpu, float *buffer, const Product *p) {
+    if (cpu->use_onednn) return product_onednn_here(p);
+    CPU_NAME(product_here)(buffer, p);
+    return true;
+}
 
 /* launch.c: writes the message, which begins with the op's name; returns the code. */
 int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* 0, or the error of a product that failed. */
+static inline int product_result(const Launch *l, bool good) {
+    return good ? 0 : launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, possibly out of memory");
+}
 
 /* Element `position` of an operand is not an index from 0 to limit - 1. */
 /* place.n: of the elements among which it is, if they are of samples. */

@@ -23,8 +23,9 @@ typedef struct Targets {
     double z;
 } Targets;
 
-/* The logits are operand k, their targets the next one. */
-static bool get_targets_at(const Launch *l, uint32_t k, Targets *t) {
+/* The logits are operand k, their targets the next one. 0, or the error for the first target that
+ * is not an index into the logits. */
+static int take_targets(const Launch *l, uint32_t k, Targets *t) {
     Operand logits = input(l, k), targets = input(l, k + 1);
     t->at = targets.at;
     t->ignore = l->call->attr->ignore;
@@ -36,13 +37,6 @@ static bool get_targets_at(const Launch *l, uint32_t k, Targets *t) {
     t->from = columns.from;
     t->whole = columns.whole;
     t->own = MIN(MAX(columns.whole - columns.from, 0), t->width);
-    return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == t->rows * t->width;
-}
-
-static bool get_targets(const Launch *l, Targets *t) { return get_targets_at(l, 0, t); }
-
-/* 0, or the error for the first target that is not an index into the logits. */
-static int check_targets(const Launch *l, const Targets *t) {
     for (int64_t row = 0; row < t->rows; row++) {
         int32_t target = t->at[row];
         if (target != t->ignore && (target < 0 || target >= t->whole))
@@ -72,9 +66,7 @@ KERNEL(cross_entropy) {
     Operand logits = input(l, 0);
     Result loss = output(l, 0), lse = output(l, 1);
     Targets t;
-    if (!get_targets(l, &t) || lse.n != t.rows || lse.dtype != DT_F32 || loss.n != EXACT_WORDS)
-        return bad_operands(l);
-    int code = check_targets(l, &t);
+    int code = take_targets(l, 0, &t);
     if (code) return code;
     memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, logits.n))
@@ -102,10 +94,7 @@ KERNEL(cross_entropy_each) {
     Operand logits = input(l, 0);
     Result each = output(l, 0), lse = output(l, 1);
     Targets t;
-    if (!get_targets(l, &t) || lse.n != t.rows || lse.dtype != DT_F32 || each.n != t.rows ||
-        each.dtype != DT_F32)
-        return bad_operands(l);
-    int code = check_targets(l, &t);
+    int code = take_targets(l, 0, &t);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
@@ -139,13 +128,9 @@ KERNEL(cross_entropy_part) {
     Operand logits = input(l, 0);
     Result out = output(l, 0);
     Targets t;
-    if (!get_targets(l, &t) || out.dtype != DT_F32 || out.type->rank < 2 ||
-        out.type->dim[out.type->rank - 1] != 3)
-        return bad_operands(l);
-    DimPart parts = output_part(l->call, 0, out.type->rank - 2);
-    if (out.n != 3 * t.rows * parts.count) return bad_operands(l);
-    int code = check_targets(l, &t);
+    int code = take_targets(l, 0, &t);
     if (code) return code;
+    DimPart parts = output_part(l->call, 0, out.type->rank - 2);
     int64_t each = placement_share(t.whole, parts.whole);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
@@ -181,10 +166,7 @@ KERNEL(cross_entropy_merge) {
     Operand parts = input(l, 0), targets = input(l, 1);
     Result loss = output(l, 0), lse = output(l, 1);
     const Attrs *a = l->call->attr;
-    int64_t rows = targets.n, n = rows ? parts.n / (3 * rows) : 0;
-    if (parts.dtype != DT_F32 || targets.dtype != DT_I32 || parts.n != 3 * rows * n ||
-        lse.n != rows || lse.dtype != DT_F32 || loss.n != EXACT_WORDS)
-        return bad_operands(l);
+    int64_t rows = targets.n, n = parts.n / (3 * rows);
     memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, parts.n))
     {
@@ -256,10 +238,7 @@ KERNEL(cross_entropy_grad) {
     Operand logits = input(l, 0), lse = input(l, 2);
     Result out = output(l, 0);
     Targets t;
-    if (!get_targets(l, &t) || lse.n != t.rows || lse.dtype != DT_F32 || out.n != logits.n ||
-        !is_real(out.dtype))
-        return bad_operands(l);
-    int code = check_targets(l, &t);
+    int code = take_targets(l, 0, &t);
     if (code) return code;
     float seed = __builtin_ldexpf(loss_scale(l, 3), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
@@ -275,10 +254,7 @@ KERNEL(cross_entropy_each_grad) {
     Operand dy = input(l, 0), logits = input(l, 1), lse = input(l, 3);
     Result out = output(l, 0);
     Targets t;
-    if (!get_targets_at(l, 1, &t) || lse.n != t.rows || lse.dtype != DT_F32 || dy.n != t.rows ||
-        !is_real(dy.dtype) || out.n != logits.n || !is_real(out.dtype))
-        return bad_operands(l);
-    int code = check_targets(l, &t);
+    int code = take_targets(l, 1, &t);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
@@ -296,9 +272,7 @@ KERNEL(cross_entropy_both) {
     Operand logits = input(l, 0);
     Result out = output(l, 0), loss = output(l, 1);
     Targets t;
-    if (!get_targets(l, &t) || out.n != logits.n || !is_real(out.dtype) || loss.n != EXACT_WORDS)
-        return bad_operands(l);
-    int code = check_targets(l, &t);
+    int code = take_targets(l, 0, &t);
     if (code) return code;
     float seed = __builtin_ldexpf(loss_scale(l, 2), (int)l->call->attr->exponent);
     memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
@@ -326,21 +300,13 @@ KERNEL(cross_entropy_both) {
 
 /* ---- mse: the difference is rounded to f32, its square is exact */
 
-static bool get_pair(const Launch *l, Operand *x, Operand *target) {
-    *x = input(l, 0);
-    *target = input(l, 1);
-    return is_real(x->dtype) && target->dtype == DT_F32 && x->n == target->n;
-}
-
 VECTOR_INLINE V16 target_difference(const Operand *x, const Operand *target, int64_t i, int64_t n) {
     return v_get(x->at, x->dtype, i, n) - v_get(target->at, DT_F32, i, n);
 }
 
 KERNEL(mse) {
-    Operand x, target;
+    Operand x = input(l, 0), target = input(l, 1);
     Result loss = output(l, 0);
-    if (!get_pair(l, &x, &target) || loss.dtype != DT_I64 || loss.n != EXACT_WORDS)
-        return bad_operands(l);
     memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
@@ -354,9 +320,8 @@ KERNEL(mse) {
 }
 
 KERNEL(mse_grad) {
-    Operand x, target;
+    Operand x = input(l, 0), target = input(l, 1);
     Result out = output(l, 0);
-    if (!get_pair(l, &x, &target) || !is_real(out.dtype) || out.n != x.n) return bad_operands(l);
     float seed = __builtin_ldexpf(2.0f * loss_scale(l, 2), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
@@ -394,8 +359,7 @@ KERNEL(accuracy) {
     Operand logits = input(l, 0);
     Result out = output(l, 0);
     Targets t;
-    if (!get_targets(l, &t) || out.n != EXACT_WORDS || out.dtype != DT_I64) return bad_operands(l);
-    int code = check_targets(l, &t);
+    int code = take_targets(l, 0, &t);
     if (code) return code;
     int64_t right = 0, count = 0;
 #pragma omp parallel num_threads(threads_for(l, logits.n)) reduction(+ : right, count)

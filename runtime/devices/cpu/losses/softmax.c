@@ -24,7 +24,6 @@ KERNEL(logsumexp) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
     int64_t width = last_dim(x.type);
-    if (!is_real(x.dtype) || out.dtype != DT_F32 || out.n * width != x.n) return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, x.n * 4))
     {
         WorkRange r = my_range(out.n, 1);
@@ -41,9 +40,6 @@ KERNEL(logsumexp_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
     Result out = output(l, 0);
     int64_t width = last_dim(x.type);
-    if (!is_real(dy.dtype) || y.dtype != DT_F32 || !is_real(x.dtype) || !is_real(out.dtype) ||
-        out.n != x.n || y.n * width != x.n || dy.n != y.n)
-        return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, x.n * 4))
     {
         WorkRange r = my_range(y.n, 1);
@@ -63,10 +59,9 @@ KERNEL(softmax) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
     int64_t width = last_dim(x.type);
-    if (!is_real(x.dtype) || !is_real(out.dtype) || out.n != x.n) return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, x.n * 4))
     {
-        WorkRange r = my_range(width ? x.n / width : 0, 1);
+        WorkRange r = my_range(x.n / width, 1);
         float *kept = width + LANES <= SCRATCH_FLOATS ? thread_scratch(l->cpu) : NULL;
         for (int64_t row = r.from; row < r.to; row++)
             softmax_row(&x, out, row * width, width, kept);
@@ -98,12 +93,9 @@ KERNEL(softmax_grad) {
     Operand dy = input(l, 0), y = input(l, 1);
     Result out = output(l, 0);
     int64_t width = last_dim(y.type);
-    if (!is_real(dy.dtype) || !is_real(y.dtype) || !is_real(out.dtype) || out.n != y.n ||
-        dy.n != y.n)
-        return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        WorkRange r = my_range(width ? y.n / width : 0, 1);
+        WorkRange r = my_range(y.n / width, 1);
         for (int64_t row = r.from; row < r.to; row++) slope_row(&dy, &y, out, row * width, width);
     }
     return 0;
@@ -135,10 +127,7 @@ KERNEL(topk) {
     Operand x = input(l, 0);
     Result y = output(l, 0), index = output(l, 1);
     int64_t width = last_dim(x.type), count = last_dim(y.type);
-    int64_t rows = width ? x.n / width : 0;
-    if (!is_real(x.dtype) || !is_real(y.dtype) || index.dtype != DT_I32 || count > width ||
-        y.n != rows * count || index.n != y.n)
-        return bad_operands(l);
+    int64_t rows = x.n / width;
     int32_t *at = index.at;
 #pragma omp parallel num_threads(threads_for(l, x.n *count))
     {
@@ -158,10 +147,7 @@ KERNEL(topk_grad) {
     Operand dy = input(l, 0), index = input(l, 1);
     Result out = output(l, 0);
     int64_t width = last_dim(out.type), count = last_dim(dy.type);
-    int64_t rows = width ? out.n / width : 0;
-    if (!is_real(dy.dtype) || index.dtype != DT_I32 || !is_real(out.dtype) ||
-        dy.n != rows * count || index.n != dy.n)
-        return bad_operands(l);
+    int64_t rows = out.n / width;
     const int32_t *at = index.at;
     for (int64_t i = 0; i < index.n; i++)
         if (at[i] < 0 || at[i] >= width)

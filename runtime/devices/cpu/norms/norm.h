@@ -11,7 +11,7 @@ typedef struct RowShape {
 } RowShape;
 static inline RowShape rows_of(const Operand *x) {
     int64_t width = last_dim(x->type);
-    return (RowShape){width ? x->n / width : 0, width};
+    return (RowShape){x->n / width, width};
 }
 
 /* Loops over rows know at compile time the dtype that all operands [R, D] have; where it is

@@ -48,18 +48,14 @@ typedef struct FactoredShard {
 } FactoredShard;
 
 /* all: every element that is held, not only those that no other rank counts. */
-static bool open_factored(FactoredShard *f, const Launch *l, int scale, int64_t n, bool all) {
-    bool bad;
-    *f = (FactoredShard){.l = l, .group = group_of(l, &bad), .mine = {0, n}};
-    Operand factors = input(l, scale);
-    if (bad || !f->group || f->group->n_param == 0 || factors.n < SCALE_SLOTS) return false;
-    f->scale = factors.at;
-    f->gradient_scale = (float)f->scale[SCALE_GRADIENT];
-    f->clip_value = (float)l->call->attr->clip_value;
+static FactoredShard open_factored(const Launch *l, int scale, int64_t n, bool all) {
+    FactoredShard f = {l, group_of(l), {0, n}, l->call->in[scale], .clip_value = 0};
+    f.gradient_scale = (float)f.scale[SCALE_GRADIENT];
+    f.clip_value = (float)l->call->attr->clip_value;
     if (!all)
-        rank_own_part(l->call->rank, f->group, mesh_sample_axes(&l->call->rank->mesh), n,
-                      &f->mine.from, &f->mine.to);
-    return true;
+        rank_own_part(l->call->rank, f.group, mesh_sample_axes(&l->call->rank->mesh), n,
+                      &f.mine.from, &f.mine.to);
+    return f;
 }
 
 /* The next parameter after that of *part, beginning with a zeroed one. */
@@ -121,14 +117,6 @@ static WorkRange my_columns(const FactoredPart *p) {
     WorkRange r = my_range(width, LANES);
     int64_t first = p->held.from % columns; /* that of all pieces, or 0: they have whole rows */
     return (WorkRange){first + r.from, first + r.to};
-}
-
-static int64_t all_numbers(const FactoredShard *f, int64_t *words) {
-    FactoredPart part = {0};
-    while (next_param(f, &part)) {
-    }
-    *words = part.words;
-    return part.numbers;
 }
 
 static int64_t row_length(const FactorShape *s) { return MAX(s->columns, 1); }
@@ -231,12 +219,8 @@ static void sum_part(const FactoredShard *f, const Operand *g, const FactoredPar
 KERNEL(factored_sums) {
     Operand w = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
-    FactoredShard f;
-    int64_t words;
-    if (!open_factored(&f, l, 2, g.n, false) || w.n != g.n) return bad_operands(l);
-    all_numbers(&f, &words);
-    if (out.n != words || out.dtype != DT_I64) return bad_operands(l);
-    memset(out.at, 0, (size_t)words * sizeof(int64_t));
+    FactoredShard f = open_factored(l, 2, g.n, false);
+    memset(out.at, 0, (size_t)out.n * sizeof(int64_t));
     bool squares = f.scale[SCALE_NORM] > 0.0; /* false too where it is not a number */
 #pragma omp parallel num_threads(threads_for(l, g.n))
     {
@@ -281,11 +265,7 @@ static void mean_of_matrix(const FactoredPart *p, int64_t matrix, float *m, Work
 KERNEL(factored_means) {
     Operand old = input(l, 0), sums = input(l, 1), step = input(l, 3);
     Result out = output(l, 0);
-    FactoredShard f;
-    int64_t words;
-    if (!open_factored(&f, l, 2, 0, true) || step.n < STEP_SLOTS ||
-        all_numbers(&f, &words) != old.n || out.n != old.n || sums.n != words)
-        return bad_operands(l);
+    FactoredShard f = open_factored(l, 2, 0, true);
     if (out.at != old.at) memcpy(out.at, old.at, (size_t)old.n * sizeof(float));
     if (f.scale[SCALE_APPLY] == 0.0) return 0;
     Means u = {.unit = ldexp(1.0, top_exponent(f.scale) - HIGH_BITS),
@@ -338,11 +318,7 @@ static int64_t elements_together(const FactoredPart *p, int64_t e, int64_t to) {
 KERNEL(factored_rms) {
     Operand m = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
-    FactoredShard f;
-    int64_t words;
-    if (!open_factored(&f, l, 2, g.n, false) || all_numbers(&f, &words) != m.n ||
-        out.dtype != DT_I64 || out.n != (int64_t)f.group->n_param * EXACT_WORDS)
-        return bad_operands(l);
+    FactoredShard f = open_factored(l, 2, g.n, false);
     float eps = (float)l->call->attr->eps;
     memset(out.at, 0, (size_t)out.n * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, g.n))
@@ -391,12 +367,7 @@ KERNEL(adafactor) {
     Operand w = input(l, 0), g = input(l, 1), step = input(l, 3), m = input(l, 4);
     Operand sums = input(l, 5), rms = input(l, 6);
     Result out = output(l, 0);
-    FactoredShard f;
-    int64_t words;
-    if (!open_factored(&f, l, 2, g.n, true) || step.n < STEP_SLOTS ||
-        all_numbers(&f, &words) != m.n || sums.n != words ||
-        rms.n != (int64_t)f.group->n_param * EXACT_WORDS || w.n != g.n || out.n != g.n)
-        return bad_operands(l);
+    FactoredShard f = open_factored(l, 2, g.n, true);
     if (out.at != w.at) memmove(out.at, w.at, (size_t)type_bytes(l->call->out_type[0]));
     if (f.scale[SCALE_APPLY] == 0.0) return 0;
     float eps = (float)l->call->attr->eps;

@@ -62,11 +62,7 @@ static void move_runs(const Momentum *s, const MuonPart *q, WorkRange mine) {
 KERNEL(muon_momentum) {
     Operand m = input(l, 0), g = input(l, 1), factors = input(l, 2);
     Result to = output(l, 0), u = output(l, 1);
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
-    if (bad || !is_real(m.dtype) || !is_real(g.dtype) || to.dtype != m.dtype || to.n != m.n ||
-        g.n != m.n || u.dtype != DT_F32 || factors.n < SCALE_SLOTS)
-        return bad_operands(l);
+    const PlanGroup *group = group_of(l);
     const double *scale = factors.at;
     const Attrs *attr = l->call->attr;
     memset(u.at, 0, (size_t)u.n * sizeof(float));
@@ -79,7 +75,6 @@ KERNEL(muon_momentum) {
     MuonPart q = {0};
     for (uint32_t k = 0; muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.n <= 0) continue;
-        if (q.in_u + type_elements(&q.type) > u.n) return bad_operands(l);
         Momentum s = {m,
                       g,
                       to,
@@ -102,14 +97,6 @@ typedef struct Matrix {
     float *x, *next;    /* [rows, columns] */
     float *gram, *poly; /* [least, least] */
 } Matrix;
-
-static int multiply_matrices(const Launch *l, const Product *p) {
-    if (!l->cpu->use_onednn)
-        l->cpu->isa->product(l->cpu, p);
-    else if (!product_onednn(l->cpu, p))
-        return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, possibly out of memory");
-    return 0;
-}
 
 /* The exact sum of squares of u, in `words`. */
 static double norm_of(const Launch *l, const Matrix *a, int64_t *words) {
@@ -139,7 +126,7 @@ static void combine_matrices(const Launch *l, float *to, float f, const float *x
 }
 
 /* One step of the iteration; X is then in a->x again. */
-static int iterate_once(const Launch *l, Matrix *a) {
+static bool iterate_once(const Launch *l, Matrix *a) {
     bool wide = a->rows <= a->columns;
     int64_t n = a->least, k = wide ? a->columns : a->rows;
     int64_t row = wide ? a->columns : 1, col = wide ? 1 : a->columns;
@@ -150,17 +137,14 @@ static int iterate_once(const Launch *l, Matrix *a) {
     Product last = {.m = a->rows, .n = a->columns, .k = n, .c = a->next, .c_row = a->columns};
     last.a = wide ? a->poly : a->x, last.b = wide ? a->x : a->poly;
     last.a_row = n, last.b_row = a->columns, last.a_col = last.b_col = 1;
-    int code = multiply_matrices(l, &gram);
-    if (!code) code = multiply_matrices(l, &square);
-    if (code) return code;
+    if (!product_done(l->cpu, &gram) || !product_done(l->cpu, &square)) return false;
     combine_matrices(l, a->poly, MUON_B, a->gram, MUON_C, a->poly, n * n);
-    code = multiply_matrices(l, &last);
-    if (code) return code;
+    if (!product_done(l->cpu, &last)) return false;
     combine_matrices(l, a->next, MUON_A, a->x, 1.0f, a->next, a->rows * a->columns);
     float *x = a->x;
     a->x = a->next;
     a->next = x;
-    return 0;
+    return true;
 }
 
 /* a->x: u made orthogonal; work: muon_work words. */
@@ -179,9 +163,9 @@ static int orthogonalize_matrix(const Launch *l, Matrix *a, float *work) {
         for (int64_t i = r.from; i < r.to; i += LANES)
             v_put(a->x, DT_F32, i, r.to - i, v_get(a->u, DT_F32, i, r.to - i) / over);
     }
-    int code = 0;
-    for (int64_t k = 0; !code && k < l->call->attr->steps; k++) code = iterate_once(l, a);
-    return code;
+    bool good = true;
+    for (int64_t k = 0; good && k < l->call->attr->steps; k++) good = iterate_once(l, a);
+    return product_result(l, good);
 }
 
 static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
@@ -189,8 +173,6 @@ static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
     Result out = output(l, 0), work = output(l, 1);
     if (q->n <= 0) return 0;
     const Type *t = &q->type;
-    if (t->rank != 2 || q->in_u + type_elements(t) > u.n || work.n < muon_work(t))
-        return bad_operands(l);
     Matrix a = {.u = (const float *)u.at + q->in_u, .rows = t->dim[0], .columns = t->dim[1]};
     int code = orthogonalize_matrix(l, &a, work.at);
     if (code) return code;
@@ -213,19 +195,15 @@ static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
 
 /* (p, u, scale, step) -> p, work */
 KERNEL(muon) {
-    Operand w = input(l, 0), u = input(l, 1), scale = input(l, 2), step = input(l, 3);
-    Result out = output(l, 0), work = output(l, 1);
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
-    if (bad || !is_real(w.dtype) || out.dtype != w.dtype || out.n != w.n || u.dtype != DT_F32 ||
-        work.dtype != DT_I64 || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS)
-        return bad_operands(l);
+    Operand w = input(l, 0), scale = input(l, 2);
+    Result out = output(l, 0);
+    const PlanGroup *group = group_of(l);
     if (l->cpu->rehearsing) return 0;
     if (out.at != w.at) memmove(out.at, w.at, (size_t)type_bytes(w.type));
     if (((const double *)scale.at)[SCALE_APPLY] == 0.0) return 0;
     MuonPart q = {0};
     int code = 0;
     for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, w.n, &q); k++)
-        code = move_matrix(l, &q, step.at);
+        code = move_matrix(l, &q, l->call->in[3]);
     return code;
 }

@@ -56,10 +56,8 @@ static bool norm_of(const void *at, int64_t power, double *norm) {
 KERNEL(grad_norm) {
     Operand g = input(l, 0);
     Result out = output(l, 0);
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
+    const PlanGroup *group = group_of(l);
     int64_t power = l->call->attr->clip_norm;
-    if (bad || !is_real(g.dtype) || !type_is_norm(out.type, power)) return bad_operands(l);
     WorkRange mine = {0, g.n};
     const RankInfo *rank = l->call->rank;
     if (group) rank_own_part(rank, group, rank_norm_axes(rank), g.n, &mine.from, &mine.to);
@@ -84,9 +82,6 @@ KERNEL(step_scale) {
     Operand loss = input(l, 0), norm = input(l, 1);
     Result out = output(l, 0);
     const Attrs *attr = l->call->attr;
-    if (loss.n != EXACT_WORDS || !type_is_norm(norm.type, attr->clip_norm) || out.n < SCALE_SLOTS ||
-        input(l, 2).n < STEP_SLOTS || out.dtype != DT_F64)
-        return bad_operands(l);
     const double *step = input(l, 2).at;
     double loss_scale = step[STEP_LOSS_SCALE], gain = attr->gain > 0.0 ? attr->gain : 1.0;
     bool scaled = loss_scale > 0.0;
@@ -289,22 +284,10 @@ static int run_update(const Launch *l, uint32_t moments, UpdateCall *u, Segment 
     u->d = operands[moments > 2 ? 3 : 0];
     u->last = operands[moments > 3 ? 4 : 0];
     u->g = operands[moments + 1];
-    Operand scale = operands[moments + 2], step = operands[moments + 3];
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
-    if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || u->g.n != u->p.n ||
-        !is_real(u->g.dtype) || l->call->n_out != moments + 1 + (attr->copy != DT_NONE) ||
-        (group && group->n_param == 0))
-        return bad_operands(l);
+    const PlanGroup *group = group_of(l);
     if (attr->copy != DT_NONE) u->copy = output(l, moments + 1);
-    if (u->copy.at && (u->copy.n != u->p.n || !is_real(u->copy.dtype))) return bad_operands(l);
-    for (uint32_t i = 0; i <= moments; i++) {
-        u->to[i] = output(l, i);
-        if (u->to[i].n != u->p.n || !is_real(u->to[i].dtype) || operands[i].n != u->p.n ||
-            operands[i].dtype != u->to[i].dtype)
-            return bad_operands(l);
-    }
-    const double *factors = scale.at, *now = step.at;
+    for (uint32_t i = 0; i <= moments; i++) u->to[i] = output(l, i);
+    const double *factors = operands[moments + 2].at, *now = operands[moments + 3].at;
     if (factors[SCALE_APPLY] == 0.0) {
         keep_values(l, u, moments);
         return 0;

@@ -26,8 +26,6 @@ static void spread_bias(const Launch *l, float *c, int64_t rows, int64_t pitch, 
     }
 }
 
-static const char failed[] = "oneDNN failed, possibly out of memory";
-
 /* Rows and columns of the rectangle of c += the product of these, in strips that fit a thread's
  * scratch. */
 static bool add_rectangle(const Launch *l, const Product *p, WorkRange rows, WorkRange columns) {
@@ -40,10 +38,7 @@ static bool add_rectangle(const Launch *l, const Product *p, WorkRange rows, Wor
             s.m = MIN(m, rows.to - i), s.n = MIN(n, columns.to - j);
             s.a += i * p->a_row, s.b += j * p->b_col;
             s.c = sum, s.c_row = s.n;
-            if (!l->cpu->use_onednn)
-                CPU_NAME(product_here)(buffer, &s);
-            else if (!product_onednn_here(&s))
-                return false;
+            if (!product_done_here(l->cpu, buffer, &s)) return false;
             for (int64_t r = 0; r < s.m; r++)
                 for (int64_t k = 0; k < s.n; k += LANES)
                     v_put(p->c, DT_F32, (i + r) * p->c_row + j + k, s.n - k,
@@ -66,7 +61,7 @@ static int add_product(const Launch *l, const Product *p) {
                                  part_of(p->n, STRIP_ROWS, t % grid.columns, grid.columns)) &&
                    good;
     }
-    return good ? 0 : launch_error(l, EXIT_ENVIRONMENT, failed);
+    return product_result(l, good);
 }
 
 static int f32_product(const Launch *l, Product *p, const Operand *bias, const Operand *acc) {
@@ -78,11 +73,7 @@ static int f32_product(const Launch *l, Product *p, const Operand *bias, const O
     p->accumulate = bias || acc;
     if (bias) spread_bias(l, p->c, p->m, p->c_row, *bias);
     if (acc && acc->at != p->c) convert_elements(l, p->c, DT_F32, acc->at, acc->dtype, acc->n);
-    if (!l->cpu->use_onednn)
-        l->cpu->isa->product(l->cpu, p);
-    else if (!product_onednn(l->cpu, p))
-        return launch_error(l, EXIT_ENVIRONMENT, failed);
-    return 0;
+    return product_result(l, product_done(l->cpu, p));
 }
 
 /* p: sizes and strides. */
@@ -108,10 +99,6 @@ static int tile_product(const Launch *l, const Product *p, const Operand *bias,
 static int run_product(const Launch *l, Product *p, const Operand *bias, const Operand *acc) {
     Operand a = input(l, 0), b = input(l, 1);
     Result out = output(l, 0);
-    if (!is_real(a.dtype) || !is_real(b.dtype) || !is_real(out.dtype) || a.n != p->m * p->k ||
-        b.n != p->k * p->n || out.n != p->m * p->n || (bias && bias->n != p->n) ||
-        (acc && acc->n != out.n) || (l->call->attr->earlier && !acc))
-        return bad_operands(l);
     *(p->a_row ? &p->a_col : &p->a_row) = type_pitch(a.type);
     *(p->b_row ? &p->b_col : &p->b_row) = type_pitch(b.type);
     p->c_row = type_pitch(out.type);
@@ -123,7 +110,7 @@ static int run_product(const Launch *l, Product *p, const Operand *bias, const O
 KERNEL(linear) {
     Operand x = input(l, 0), w = input(l, 1), b = {0};
     int64_t depth = last_dim(x.type), width = w.type->dim[0];
-    Product p = {.m = depth ? x.n / depth : 0, .n = width, .k = depth};
+    Product p = {.m = x.n / depth, .n = width, .k = depth};
     p.a_col = p.b_row = 1;
     bool has_bias = l->call->n_in > 2;
     if (has_bias) b = input(l, 2);
@@ -133,7 +120,7 @@ KERNEL(linear) {
 KERNEL(linear_grad_input) {
     Operand dy = input(l, 0), w = input(l, 1);
     int64_t depth = last_dim(dy.type), width = last_dim(w.type);
-    Product p = {.m = depth ? dy.n / depth : 0, .n = width, .k = depth};
+    Product p = {.m = dy.n / depth, .n = width, .k = depth};
     p.a_col = p.b_col = 1;
     return run_product(l, &p, NULL, NULL);
 }
@@ -141,7 +128,7 @@ KERNEL(linear_grad_input) {
 KERNEL(linear_grad_weight) {
     Operand dy = input(l, 0), x = input(l, 1), acc = {0};
     int64_t m = last_dim(dy.type), n = last_dim(x.type);
-    Product p = {.m = m, .n = n, .k = m ? dy.n / m : 0};
+    Product p = {.m = m, .n = n, .k = dy.n / m};
     p.a_row = p.b_col = 1;
     bool accumulate = l->call->n_in > 2;
     if (accumulate) acc = input(l, 2);

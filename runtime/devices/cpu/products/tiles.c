@@ -137,10 +137,7 @@ static bool multiply_widened(const Launch *l, const Tiles *p, const Tile *t, flo
         f.b = widened_panel(&p->b, b_at, f.k, f.n, b, &f.b_row, &f.b_col);
         f.c = t->sum, f.c_row = t->columns;
         f.accumulate = begins_with(p) || q > 0;
-        if (!l->cpu->use_onednn)
-            CPU_NAME(product_here)(buffer, &f);
-        else if (!product_onednn_here(&f))
-            return false;
+        if (!product_done_here(l->cpu, buffer, &f)) return false;
     }
     return true;
 }
@@ -331,5 +328,5 @@ int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p) {
             good = run_share[w.packing](&w, thread_scratch(l->cpu));
         }
     }
-    return good ? 0 : launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, possibly out of memory");
+    return product_result(l, good);
 }

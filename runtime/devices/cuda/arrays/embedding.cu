@@ -44,10 +44,6 @@ KERNEL(embedding) {
     Result y = output(l, 0);
     int64_t width = last_dim(w.type);
     DimPart rows = input_part(l->call, 0, 0);
-    if (ids.dtype != DT_I32 || w.type->rank != 2 || y.n != ids.n * width || !is_real(w.dtype) ||
-        !is_real(y.dtype))
-        return bad_operands(l);
-    if (y.n == 0) return 0;
     return LAUNCH(l, take_rows, (unsigned)ids.n, ROW_THREADS, 0, y.at, y.dtype, w.at, w.dtype,
                   (const int32_t *)ids.at, width, rows, (int)l->call->op, l->fault);
 }
@@ -175,17 +171,14 @@ KERNEL(embedding_grad) {
     if (accumulate) acc = input(l, 2);
     int64_t width = last_dim(dw.type), padded = 1;
     while (padded < ids.n) padded *= 2;
-    if (ids.dtype != DT_I32 || dw.type->rank != 2 || dy.n != ids.n * width || !is_real(dy.dtype) ||
-        !is_real(dw.dtype) || (accumulate && (acc.n != dw.n || acc.dtype != dw.dtype)) ||
-        l->call->workspace_bytes < (uint64_t)padded * 8 || ids.n > INT32_MAX)
-        return bad_operands(l);
-    size_t bytes = (size_t)type_bytes(dw.type);
+    if (ids.n > INT32_MAX) return bad_operands(l);
+    int64_t bytes = type_bytes(dw.type);
     int code = 0;
     if (!accumulate)
-        code = launch_result(l, launch_set(l, dw.at, 0, bytes));
+        code = launch_set(l, dw.at, 0, bytes);
     else if (acc.at != dw.at)
-        code = launch_result(l, launch_copy(l, dw.at, acc.at, bytes, cudaMemcpyDeviceToDevice));
-    if (code || ids.n == 0) return code;
+        code = launch_copy(l, dw.at, acc.at, bytes, cudaMemcpyDeviceToDevice);
+    if (code) return code;
     uint64_t *keys = (uint64_t *)l->call->workspace;
     DimPart rows = output_part(l->call, 0, 0);
     code = LAUNCH(l, make_keys, blocks_for(padded, KEY_THREADS), KEY_THREADS, 0, keys,
@@ -240,39 +233,33 @@ __global__ void __launch_bounds__(KEY_THREADS) sum_picked(Picks p) {
     }
 }
 
-static bool picks_of(const Launch *l, const Operand &wide, int64_t elements, Picks *p) {
-    Operand ids = input(l, 1);
-    int64_t rows = ids.n / (last_dim(ids.type) > 1 ? last_dim(ids.type) : 1);
-    p->ids = (const int32_t *)ids.at;
-    p->count = last_dim(ids.type);
-    p->width = last_dim(wide.type);
-    p->op = (int)l->call->op;
-    p->fault = l->fault;
-    return ids.dtype == DT_I32 && elements == ids.n && wide.n == rows * p->width;
+/* Of wide rows, `count` of each; n: threads' elements. */
+static Picks picks_of(const Launch *l, const Type *wide, DimPart places, int64_t n) {
+    Operand x = input(l, 0), ids = input(l, 1);
+    Result y = output(l, 0);
+    return {x.at,
+            y.at,
+            x.dtype,
+            y.dtype,
+            (const int32_t *)ids.at,
+            n,
+            last_dim(wide),
+            last_dim(ids.type),
+            places,
+            (int)l->call->op,
+            l->fault};
 }
 
 KERNEL(pick) {
-    Operand x = input(l, 0);
-    Result y = output(l, 0);
-    Picks p = {x.at, y.at, x.dtype, y.dtype};
-    if (!is_real(x.dtype) || !is_real(y.dtype) || !picks_of(l, x, y.n, &p)) return bad_operands(l);
-    p.n = y.n;
-    p.places = input_part(l->call, 0, x.type->rank - 1);
-    if (p.n == 0) return 0;
-    return LAUNCH(l, pick_elements, blocks_for(p.n, KEY_THREADS), KEY_THREADS, 0, p);
+    const Type *x = l->call->in_type[0];
+    int64_t n = output(l, 0).n;
+    return LAUNCH(l, pick_elements, blocks_for(n, KEY_THREADS), KEY_THREADS, 0,
+                  picks_of(l, x, input_part(l->call, 0, x->rank - 1), n));
 }
 
 KERNEL(pick_grad) {
-    Operand dy = input(l, 0);
-    Result dx = output(l, 0);
-    Picks p = {dy.at, dx.at, dy.dtype, dx.dtype};
-    Operand wide = {};
-    wide.n = dx.n;
-    wide.type = dx.type;
-    if (!is_real(dy.dtype) || !is_real(dx.dtype) || !picks_of(l, wide, dy.n, &p))
-        return bad_operands(l);
-    p.n = dx.n;
-    p.places = output_part(l->call, 0, dx.type->rank - 1);
-    if (p.n == 0) return 0;
-    return LAUNCH(l, sum_picked, blocks_for(p.n, KEY_THREADS), KEY_THREADS, 0, p);
+    const Type *dx = l->call->out_type[0];
+    int64_t n = output(l, 0).n;
+    return LAUNCH(l, sum_picked, blocks_for(n, KEY_THREADS), KEY_THREADS, 0,
+                  picks_of(l, dx, output_part(l->call, 0, dx->rank - 1), n));
 }

@@ -21,12 +21,10 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
         to[i] = from[i];
 }
 KERNEL(field) {
-    int64_t slot_bytes = 0, at = 0, bytes = type_bytes(l->call->out_type[0]);
-    int code = find_field(l, &slot_bytes, &at);
-    if (code || bytes == 0) return code;
+    int64_t bytes = type_bytes(l->call->out_type[0]);
     return LAUNCH(l, field_copy, blocks_for(bytes, LAYOUT_THREADS), LAYOUT_THREADS, 0,
-                  (uint8_t *)l->call->out[0], (const uint8_t *)l->call->in[0], slot_bytes, at,
-                  (const double *)l->call->in[1], bytes);
+                  (uint8_t *)l->call->out[0], (const uint8_t *)l->call->in[0], input(l, 0).n / 2,
+                  field_in_slot(l), (const double *)l->call->in[1], bytes);
 }
 
 /* Rows of `inner` elements go one by one between one array, whose row i belongs to part
@@ -66,11 +64,8 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
 static int move_parts(const Launch *l, void *whole, const Type *type, bool split) {
     int64_t axis = l->call->attr->axis;
     int64_t entries = split ? l->call->n_out : l->call->n_in;
-    if (axis < 0 || axis >= type->rank || type->dim[axis] != entries)
-        return launch_error(l, EXIT_CORRUPT, "axis %lld does not fit", (long long)axis);
     int64_t inner = 1, n = type_elements(type);
     for (int64_t i = axis + 1; i < type->rank; i++) inner *= type->dim[i];
-    if (n == 0) return 0;
     for (int64_t first = 0; first < entries; first += MAX_PARTS) {
         LayoutParts parts = {};
         parts.first = (int)first;
@@ -78,10 +73,6 @@ static int move_parts(const Launch *l, void *whole, const Type *type, bool split
         for (int k = 0; k < parts.n; k++) {
             uint32_t e = (uint32_t)(first + k);
             const Type *t = split ? l->call->out_type[e] : l->call->in_type[e];
-            bool same = t->dtype == type->dtype;
-            if (type_elements(t) * entries != n ||
-                (!same && (split || !is_real(t->dtype) || !is_real(type->dtype))))
-                return launch_error(l, EXIT_CORRUPT, "part %u does not fit", e);
             parts.at[k] = split ? l->call->out[e] : (void *)(uintptr_t)l->call->in[e];
             parts.dtype[k] = t->dtype;
         }
@@ -100,13 +91,10 @@ KERNEL(stack) { return move_parts(l, l->call->out[0], l->call->out_type[0], fals
 
 /* flat [K * n] -> part [n]: that of this rank's number among the K ranks of the axes. */
 KERNEL(retain) {
-    Operand flat = input(l, 0);
     Result part = output(l, 0);
-    int64_t number = 0, bytes = part.n * dtype_bytes(part.dtype);
-    int code = find_own_part(l, &number);
-    if (code) return code;
-    return launch_result(l, launch_copy(l, part.at, (const char *)flat.at + number * bytes,
-                                        (size_t)bytes, cudaMemcpyDeviceToDevice));
+    int64_t bytes = part.n * dtype_bytes(part.dtype);
+    return launch_copy(l, part.at, (const char *)l->call->in[0] + own_part(l) * bytes, bytes,
+                       cudaMemcpyDeviceToDevice);
 }
 
 /* x -> y, from one memory to the other. Host memory is pinned: the copy overlaps kernels of other
@@ -118,9 +106,8 @@ static int copy_between(const Launch *l, cudaMemcpyKind of_pages) {
     Result y = output(l, 0);
     const Plan *plan = l->call->rank->plan;
     bool pages = plan && plan->settings && !plan_host_is_pinned(plan->settings);
-    if (y.dtype != x.dtype || y.n != x.n) return bad_operands(l);
-    return launch_result(l, launch_copy(l, y.at, x.at, (size_t)(y.n * dtype_bytes(y.dtype)),
-                                        pages ? of_pages : cudaMemcpyDefault));
+    return launch_copy(l, y.at, x.at, y.n * dtype_bytes(y.dtype),
+                       pages ? of_pages : cudaMemcpyDefault);
 }
 
 KERNEL(fetch) { return copy_between(l, cudaMemcpyHostToDevice); }
@@ -128,14 +115,13 @@ KERNEL(evict) { return copy_between(l, cudaMemcpyDeviceToHost); }
 
 /* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {
-    const PlanGroup *g = NULL;
-    int code = find_group(l, &g);
-    int64_t size = dtype_bytes(l->call->out_type[0]->dtype), from = 0, to = 0;
+    const PlanGroup *g = group_of(l);
+    int64_t size = dtype_bytes(l->call->out_type[0]->dtype), from, to;
+    int code = 0;
     for (uint32_t p = 0; !code && p <= g->n_param; p++) {
-        code = find_gap(l, g, p, &from, &to);
-        if (!code && to > from)
-            code = launch_result(l, launch_set(l, (char *)l->call->out[0] + from * size, 0,
-                                               (size_t)((to - from) * size)));
+        find_gap(l, g, p, &from, &to);
+        if (to > from)
+            code = launch_set(l, (char *)l->call->out[0] + from * size, 0, (to - from) * size);
     }
     return code;
 }
@@ -205,18 +191,15 @@ static int copy_chunks(const Launch *l, void *vector, void *parameter, const Lay
 
 KERNEL(copy_out) {
     Layout layout = {};
-    LayoutPlace place = {};
-    int code = find_chunks(l, &layout, &place);
-    if (code) return code;
+    LayoutPlace place = find_chunks(l, &layout);
     return copy_chunks(l, (void *)(uintptr_t)l->call->in[0], l->call->out[0], layout, place,
                        dtype_bytes(l->call->out_type[0]->dtype), true);
 }
 
 KERNEL(copy_in) {
     Result to = output(l, 0);
-    const PlanGroup *g = NULL;
-    int code = find_group(l, &g);
-    if (!code) code = check_chunks(l, g);
+    const PlanGroup *g = group_of(l);
+    int code = 0;
     for (uint32_t i = 0; !code && i < g->n_param; i++) {
         LayoutPlace place = plan_place(l->call->rank->plan, (uint64_t)g->first_param + i);
         code = copy_chunks(l, to.at, (void *)(uintptr_t)l->call->in[i], plan_layout(g), place,
@@ -242,8 +225,6 @@ __global__ void __launch_bounds__(WARP)
 KERNEL(metric_add) {
     Operand acc = input(l, 0), x = input(l, 1);
     Result to = output(l, 0);
-    if (!metric_add_fits(l)) return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
-    if (to.n == 0) return 0;
     if (to.dtype == DT_I32)
         return LAUNCH(l, larger_numbers, blocks_for(to.n, WARP), WARP, 0, (int32_t *)to.at,
                       (const int32_t *)acc.at, (const int32_t *)x.at, to.n);

@@ -7,7 +7,6 @@
 
 #define QUANTIZED_FUNCTION DEVICE
 #include "quantized.h"
-#include "quantized_call.h"
 
 enum { QUANTIZED_THREADS = 256, MOST_BLOCKS_EACH = 528 };
 
@@ -110,10 +109,8 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
 KERNEL(amax) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
-    bool bad;
-    const PlanGroup *g = group_of(l, &bad);
-    if (bad || !g || !amax_fits(l->call, g)) return bad_operands(l);
-    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * sizeof(int32_t)));
+    const PlanGroup *g = group_of(l);
+    int code = launch_set(l, out.at, 0, out.n * 4);
     if (code) return code;
     unsigned blocks = blocks_for(x.n / g->n_param, QUANTIZED_THREADS * EIGHT);
     int each = (int)MIN(blocks, (unsigned)MOST_BLOCKS_EACH);
@@ -175,9 +172,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
 KERNEL(quantize) {
     Operand x = input(l, 0), largest = input(l, 1);
     Result out = output(l, 0);
-    bool bad;
-    const PlanGroup *g = group_of(l, &bad);
-    if (bad || !g || !quantize_fits(l->call, g)) return bad_operands(l);
+    const PlanGroup *g = group_of(l);
     unsigned blocks = blocks_for(x.n, QUANTIZED_THREADS * EIGHT);
     const int32_t *sizes = (const int32_t *)largest.at;
     if (out.dtype == DT_I8)
@@ -234,10 +229,7 @@ KERNEL(dequantize) {
     const Plan *plan = l->call->rank->plan;
     const PlanGroup *g = NULL;
     uint64_t k = plan_find_place(plan, (uint64_t)l->call->attr->index, &g);
-    if (k == plan->n_group_params)
-        return launch_error(l, EXIT_CORRUPT, "no parameter %lld", (long long)l->call->attr->index);
     LayoutPlace place = plan_place(plan, k);
-    if (!dequantize_fits(l->call, g, place.n)) return bad_operands(l);
     Layout layout = plan_layout(g);
     QuantizedNumbers p = {place.n, place.offset, place.chunk, g->shard, layout_shards(&layout)};
     unsigned blocks = blocks_for(out.n, QUANTIZED_THREADS * EIGHT);

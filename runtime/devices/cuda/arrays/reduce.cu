@@ -35,9 +35,6 @@ KERNEL(sum_leading) {
     Operand x = input(l, 0);
     Result out = output(l, 0);
     bool accumulate = l->call->n_in > 1;
-    if (!is_real(x.dtype) || !is_real(out.dtype) || out.n < 1 || x.n % out.n != 0 ||
-        (accumulate && input(l, 1).n != out.n) || (x.type->pitch && out.n != last_dim(x.type)))
-        return bad_operands(l);
     Operand acc = {};
     if (accumulate) acc = input(l, 1);
     const Operand *onto = accumulate ? &acc : NULL;
@@ -164,8 +161,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 KERNEL(mean) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Along a;
-    if (!fits_mean(x.type, y.type, &a)) return bad_operands(l);
+    Along a = axes_along(x.type, y.type);
     return LAUNCH(l, mean_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at, y.dtype,
                   x.at, x.dtype, a.n, a.inner, y.n);
 }
@@ -184,8 +180,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 KERNEL(mean_grad) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    Along a;
-    if (!fits_mean(dx.type, dy.type, &a)) return bad_operands(l);
+    Along a = axes_along(dx.type, dy.type);
     return LAUNCH(l, spread_means, blocks_for(dx.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
                   dy.at, dy.dtype, a.n, a.inner, dx.n);
 }
@@ -211,9 +206,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 KERNEL(sum_to) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    SumWalk w;
-    if (!is_real(x.dtype) || !is_real(y.dtype) || !sum_walk(x.type, y.type, &w))
-        return bad_operands(l);
+    SumWalk w = sum_walk(x.type, y.type);
     return LAUNCH(l, sum_walks, blocks_for(y.n, SUM_THREADS / WARP), SUM_THREADS, 0, y.at, y.dtype,
                   x.at, x.dtype, w, y.n);
 }
@@ -243,8 +236,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 static int reduce_to_extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Along a;
-    if (!fits_mean(x.type, y.type, &a)) return bad_operands(l);
+    Along a = axes_along(x.type, y.type);
     return LAUNCH(l, extreme_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at,
                   y.dtype, x.at, x.dtype, larger, a.n, a.inner, y.n);
 }
@@ -273,10 +265,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
     Result dx = output(l, 0);
-    Along a;
-    if (!fits_mean(dx.type, dy.type, &a) || !fits_mean(x.type, y.type, &a) || dx.n != x.n ||
-        dy.n != y.n)
-        return bad_operands(l);
+    Along a = axes_along(x.type, y.type);
     return LAUNCH(l, share_out, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
                   dy.at, dy.dtype, x.at, x.dtype, y.at, y.dtype, a.n, a.inner, y.n);
 }
@@ -309,9 +298,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 static int launch_sums_along(const Launch *l, bool back) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    int64_t width = last_dim(x.type), rows = width ? x.n / width : 0;
-    if (!is_real(x.dtype) || !is_real(y.dtype) || y.n != x.n) return bad_operands(l);
-    if (x.n == 0) return 0;
+    int64_t width = last_dim(x.type), rows = x.n / width;
     return LAUNCH(l, sum_along, blocks_for(rows, 1), SUM_THREADS, 0, y.at, y.dtype, x.at, x.dtype,
                   rows, width, back);
 }

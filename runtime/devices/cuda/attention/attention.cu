@@ -353,21 +353,9 @@ static Heads packed_heads(const void *at, const Type *t, int which) {
     return x;
 }
 
-/* Are operands first .. of the list real numbers of that rank, each with n elements? */
-static bool have_one_form(const Type *const *types, uint32_t first, uint32_t count, uint32_t rank,
-                          int64_t n) {
-    for (uint32_t i = first; i < first + count; i++)
-        if (!is_real(types[i]->dtype) || types[i]->rank != rank || type_elements(types[i]) != n)
-            return false;
-    return true;
-}
-
 /* q [B,T,H,h], k and v [B,S,K,h] are operands `first` .. of the call. */
-static bool take_separate_operands(const KernelCall *c, uint32_t first, Attention *a) {
+static void take_separate_operands(const KernelCall *c, uint32_t first, Attention *a) {
     const Type *q = c->in_type[first], *k = c->in_type[first + 1];
-    if (!have_one_form(c->in_type, first, 1, 4, type_elements(q)) ||
-        !have_one_form(c->in_type, first + 1, 2, 4, type_elements(k)))
-        return false;
     a->q = heads_of(c->in[first], q);
     a->k = heads_of(c->in[first + 1], k);
     a->v = heads_of(c->in[first + 2], c->in_type[first + 2]);
@@ -377,13 +365,11 @@ static bool take_separate_operands(const KernelCall *c, uint32_t first, Attentio
     a->heads = q->dim[2];
     a->key_heads = k->dim[2];
     a->h = q->dim[3];
-    return type_elements(k) == a->b * a->s * a->key_heads * a->h;
 }
 
 /* qkv [B,T,3,H,h] is operand `first`. */
-static bool take_packed_operand(const KernelCall *c, uint32_t first, Attention *a) {
+static void take_packed_operand(const KernelCall *c, uint32_t first, Attention *a) {
     const Type *t = c->in_type[first];
-    if (!have_one_form(c->in_type, first, 1, 5, type_elements(t)) || t->dim[2] != 3) return false;
     a->q = packed_heads(c->in[first], t, 0);
     a->k = packed_heads(c->in[first], t, 1);
     a->v = packed_heads(c->in[first], t, 2);
@@ -391,61 +377,34 @@ static bool take_packed_operand(const KernelCall *c, uint32_t first, Attention *
     a->t = a->s = t->dim[1];
     a->heads = a->key_heads = t->dim[3];
     a->h = t->dim[4];
-    return true;
-}
-
-static bool forward_call(const KernelCall *c, Attention *a) {
-    if (!have_one_form(c->out_type, 0, 1, 4, a->b * a->t * a->heads * a->h)) return false;
-    a->o = heads_of(c->out[0], c->out_type[0]);
-    a->lse = (float *)c->out[1];
-    return true;
 }
 
 /* do is operand 0, o and lse are operands `o` and o + 1. */
-static bool backward_call(const KernelCall *c, bool is_packed, uint32_t o, Attention *a) {
-    int64_t queries = a->b * a->t * a->heads * a->h, keys = a->b * a->s * a->key_heads * a->h;
-    if (!have_one_form(c->in_type, 0, 1, 4, queries) ||
-        !have_one_form(c->in_type, o, 1, 4, queries))
-        return false;
+static void take_gradients(const KernelCall *c, bool is_packed, uint32_t o, Attention *a) {
     a->backward = true;
     a->d_o = heads_of(c->in[0], c->in_type[0]);
     a->o = heads_of(c->in[o], c->in_type[o]);
     a->lse = (float *)(uintptr_t)c->in[o + 1];
     a->delta = (float *)c->workspace;
     if (is_packed) {
-        if (!have_one_form(c->out_type, 0, 1, 5, 3 * queries)) return false;
         a->d_q = packed_heads(c->out[0], c->out_type[0], 0);
         a->d_k = packed_heads(c->out[0], c->out_type[0], 1);
         a->d_v = packed_heads(c->out[0], c->out_type[0], 2);
-        return true;
+        return;
     }
-    if (!have_one_form(c->out_type, 0, 1, 4, queries) || !have_one_form(c->out_type, 1, 2, 4, keys))
-        return false;
     a->d_q = heads_of(c->out[0], c->out_type[0]);
     a->d_k = heads_of(c->out[1], c->out_type[1]);
     a->d_v = heads_of(c->out[2], c->out_type[2]);
-    return true;
 }
 
 /* [H, T, S] or [B, H, T, S] */
-static bool is_bias(const Attention *a, const Type *t) {
-    int64_t samples = a->bias_batch ? a->b : 1;
-    return is_real(t->dtype) && type_elements(t) == samples * a->heads * a->t * a->s;
-}
-static bool take_sinks(const KernelCall *c, uint32_t at, Attention *a) {
-    a->sinks = c->in[at];
-    a->sinks_dtype = c->in_type[at]->dtype;
-    return is_real(a->sinks_dtype) && type_elements(c->in_type[at]) == a->heads;
-}
-static bool take_bias(const KernelCall *c, uint32_t at, Attention *a) {
+static void take_bias(const KernelCall *c, uint32_t at, Attention *a) {
     a->bias = c->in[at];
     a->bias_batch = c->in_type[at]->rank == 4 ? a->heads * a->t * a->s : 0;
     a->bias_dtype = c->in_type[at]->dtype;
-    if (!is_bias(a, c->in_type[at]) || (a->backward && !is_bias(a, c->out_type[3]))) return false;
-    if (!a->backward) return true;
+    if (!a->backward) return;
     a->d_bias = c->out[3];
     a->d_bias_dtype = c->out_type[3]->dtype;
-    return true;
 }
 
 /* [B, S], or of all positions [B, T, S], of which the queries may be a part. */
@@ -455,9 +414,7 @@ static bool take_mask(const KernelCall *c, uint32_t at, Attention *a) {
     a->mask = (const int32_t *)c->in[at];
     a->mask_row = t->rank == 3 ? a->s : 0;
     a->mask_batch = queries * a->s;
-    return t->dtype == DT_I32 && type_elements(t) == a->b * a->mask_batch &&
-           !(a->documents && a->mask_row) &&
-           (!(a->documents || a->mask_row) || position_at(&a->at, a->t - 1) < last);
+    return !(a->documents || a->mask_row) || position_at(&a->at, a->t - 1) < last;
 }
 
 /* What an op takes besides q, k, v and a mask. */
@@ -482,24 +439,31 @@ bool attention_of_call(const KernelCall *c, Attention *a) {
     uint32_t o = form.packed ? 2 : form.biased ? 5 : 4, first = form.backward ? 1 : 0;
     uint32_t after = form.backward ? o + 2 : form.packed ? 1 : form.biased || form.sunk ? 4 : 3;
     *a = Attention();
-    if (form.packed ? !take_packed_operand(c, first, a) : !take_separate_operands(c, first, a))
-        return false;
-    if (form.backward ? !backward_call(c, form.packed, o, a) : !forward_call(c, a)) return false;
-    if (form.biased && !take_bias(c, first + 3, a)) return false;
-    if (form.sunk && !take_sinks(c, first + 3, a)) return false;
+    if (form.packed)
+        take_packed_operand(c, first, a);
+    else
+        take_separate_operands(c, first, a);
+    if (form.backward) {
+        take_gradients(c, form.packed, o, a);
+    } else {
+        a->o = heads_of(c->out[0], c->out_type[0]);
+        a->lse = (float *)c->out[1];
+    }
+    if (form.biased) take_bias(c, first + 3, a);
+    if (form.sunk) {
+        a->sinks = c->in[first + 3];
+        a->sinks_dtype = c->in_type[first + 3]->dtype;
+    }
     DimPart queries = input_part(c, first, 1);
     if (!dim_positions(&queries, &a->at)) return false;
     a->documents = c->attr->documents != 0;
     if (c->n_in > after && !take_mask(c, after, a)) return false;
-    const Type *lse = form.backward ? c->in_type[o + 1] : c->out_type[1];
     a->alpha = (float)c->attr->alpha;
     a->cap = (float)c->attr->cap;
     a->window = c->attr->window;
     a->causal = c->attr->causal != 0;
     a->is_part = a->causal && queries.whole > a->t;
-    return a->h >= 1 && a->h <= MOST_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
-           a->s >= 1 && a->t >= 1 && lse->dtype == DT_F32 &&
-           type_elements(lse) == a->b * a->heads * a->t;
+    return true;
 }
 
 static int attention_backward_f32(const Launch *l, const Attention *a) {

@@ -36,8 +36,8 @@ typedef struct Attention {
     bool causal, backward;
 } Attention;
 
-/* attention.cu: describes a call of one of the attention ops; false when operands do not fit. delta
- * is the start of the workspace. */
+/* attention.cu: describes a call of one of the attention ops; false when positions do not fit.
+ * delta is the start of the workspace. */
 CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
 /* attention.cu: issues the own kernels; the order of every sum depends only on the sizes. */
 CUDA_C int attention_own(const Launch *l, const Attention *a);

@@ -288,3 +288,23 @@ void attention_close(void) {
     }
     pthread_mutex_unlock(&shared.lock);
 }
+
+/* ---- the ops */
+
+static int attention_any(const Launch *l) {
+    Attention a;
+    bool done = false;
+    if (!attention_of_call(l->call, &a)) return bad_operands(l);
+    int code = attention_by_choice(l, &a, &done);
+    return code || done ? code : attention_own(l, &a);
+}
+
+KERNEL(attention) { return attention_any(l); }
+KERNEL(attention_biased) { return attention_any(l); }
+KERNEL(attention_biased_each) { return attention_any(l); }
+KERNEL(attention_sunk) { return attention_any(l); }
+KERNEL(attention_packed) { return attention_any(l); }
+KERNEL(attention_grad) { return attention_any(l); }
+KERNEL(attention_biased_grad) { return attention_any(l); }
+KERNEL(attention_biased_each_grad) { return attention_any(l); }
+KERNEL(attention_packed_grad) { return attention_any(l); }

@@ -389,32 +389,28 @@ static int launch_rows(const Launch *l, Task *task) {
 
 /* ---- launches */
 
-/* The shape of a formula, and which values are narrow. false: operands do not fit. */
-static bool take_shape(const Launch *l, uint32_t n_step, const FormulaStep *step, Task *task,
-                       Type *shape) {
+/* The shape of a formula, and which values are narrow. */
+static Type take_shape(const Launch *l, uint32_t n_step, const FormulaStep *step, Task *task) {
     uint32_t n_in = l->call->n_in;
-    *shape = *output(l, 0).type;
+    Type shape = *output(l, 0).type;
+    for (uint32_t i = 0; i < n_in; i++) type_broadcast(&shape, input(l, i).type);
     for (uint32_t i = 0; i < n_in; i++)
-        if (!type_broadcast(shape, input(l, i).type)) return false;
-    for (uint32_t i = 0; i < n_in; i++)
-        task->narrow |= (uint64_t)type_is_narrow(input(l, i).type, shape) << i;
+        task->narrow |= (uint64_t)type_is_narrow(input(l, i).type, &shape) << i;
     task->narrow = formula_narrow(n_in, n_step, step, task->narrow);
     bool rows = formula_has_rows(n_in, n_step, step, task->narrow);
     if (!rows) task->narrow = 0;
-    task->width = rows ? last_dim(shape) : 0;
-    task->n = type_elements(shape);
-    return true;
+    task->width = rows ? last_dim(&shape) : 0;
+    task->n = type_elements(&shape);
+    return shape;
 }
 
-static bool take_operands(const Launch *l, Task *task, const Type *shape) {
+static void take_operands(const Launch *l, Task *task, const Type *shape) {
     for (uint32_t i = 0; i < l->call->n_in; i++) {
         Operand x = input(l, i);
-        Source *to = &task->in[i];
-        to->at = x.at;
-        to->dtype = x.dtype;
-        if (!is_real(x.dtype) || !type_spread(x.type, shape, &to->spread)) return false;
+        task->in[i].at = x.at;
+        task->in[i].dtype = x.dtype;
+        type_spread(x.type, shape, &task->in[i].spread);
     }
-    return true;
 }
 
 /* A step, whose further arguments are values to read all the same. */
@@ -433,16 +429,13 @@ static void take_steps(const Launch *l, uint32_t n_step, const FormulaStep *step
     }
 }
 
-static bool take_results(const Launch *l, Task *task) {
+static void take_results(const Launch *l, Task *task) {
     for (int k = 0; k < task->n_step; k++) {
         if (!task->step[k].result) continue;
         Result r = output(l, task->step[k].result - 1u);
-        bool narrow = task->width && (task->narrow >> (task->n_in + k) & 1);
-        if (!is_real(r.dtype) || r.n != (narrow ? task->n / task->width : task->n)) return false;
         task->out[task->step[k].result - 1].at = r.at;
         task->out[task->step[k].result - 1].dtype = r.dtype;
     }
-    return true;
 }
 
 /* Threads of a block, given the rooms of each, and their shared memory. */
@@ -457,7 +450,7 @@ static char *moved_address(const void *p, int dtype, int64_t elements) {
     return (char *)p + elements * dtype_bytes((DType)dtype);
 }
 
-static bool take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
+static void take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
     task->n = p.rows * p.run;
     task->run = p.run;
     task->n_in = (int)p.n_in;
@@ -465,7 +458,6 @@ static bool take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
     for (uint32_t i = 0; i < p.n_in; i++) {
         Operand x = input(l, p.in[i].operand);
         Source *to = &task->in[i];
-        if (!is_real(x.dtype)) return false;
         to->at = moved_address(x.at, x.dtype, p.in[i].offset);
         to->dtype = x.dtype;
         to->spread = p.in[i].spread;
@@ -473,7 +465,6 @@ static bool take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
     for (uint32_t k = 0; k < p.n_store; k++) {
         Result y = output(l, p.store[k].result);
         PieceTarget *to = &task->out[k];
-        if (!is_real(y.dtype)) return false;
         to->at = moved_address(y.at, y.dtype, p.store[k].offset);
         to->dtype = y.dtype;
         to->pitch = p.store[k].pitch;
@@ -483,33 +474,29 @@ static bool take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
         task->reads[k] = scalar_arity(p.step[k].function) > 0;
     }
     task->rooms = formula_rooms(p.n_in, p.n_step, p.step, 0);
-    return true;
 }
 
 static int launch_pieces(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     PieceTask task = {};
     Pieces p;
     size_t shared;
-    if (!formula_cut(l->call->n_in, l->call->in_type, n_step, step, l->call->out_type, &p) ||
-        !take_pieces(l, p, &task))
+    if (!formula_cut(l->call->n_in, l->call->in_type, n_step, step, l->call->out_type, &p))
         return bad_operands(l);
+    take_pieces(l, p, &task);
     int threads = threads_of(task.rooms, &shared);
     return LAUNCH(l, evaluate_pieces, blocks_for(task.n, threads * EIGHT), threads, shared, task);
 }
 
 int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     Task task = {};
-    Type shape;
     size_t shared;
-    if (l->call->n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS ||
-        l->call->n_out > FORMULA_RESULTS)
-        return bad_operands(l);
     if (formula_moves(n_step, step)) return launch_pieces(l, n_step, step);
     task.n_in = (int)l->call->n_in;
     task.n_step = (int)n_step;
-    if (!take_shape(l, n_step, step, &task, &shape)) return bad_operands(l);
+    Type shape = take_shape(l, n_step, step, &task);
     take_steps(l, n_step, step, &task);
-    if (!take_operands(l, &task, &shape) || !take_results(l, &task)) return bad_operands(l);
+    take_operands(l, &task, &shape);
+    take_results(l, &task);
     task.rooms = formula_rooms(l->call->n_in, n_step, step, task.narrow);
     if (task.width) return launch_rows(l, &task);
     int threads = threads_of(task.rooms, &shared);
@@ -523,7 +510,6 @@ int cuda_step(const Launch *l, Scalar function) {
     for (int a = 0; a < FORMULA_ARGS; a++) step.arg[a] = (uint8_t)a;
     step.result = 1;
     step.number = l->call->attr->alpha;
-    if ((int)l->call->n_in != scalar_arity(function)) return bad_operands(l);
     return cuda_evaluate(l, 1, &step);
 }
 

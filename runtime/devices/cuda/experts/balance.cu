@@ -75,9 +75,6 @@ KERNEL(balance) {
     Result out = output(l, 0);
     Shape s = shape_of(&x);
     int64_t *stats = (int64_t *)out.at;
-    if (!is_real(x.dtype) || index.dtype != DT_I32 || out.dtype != DT_I64 || s.width < 1 ||
-        s.width > MOST_EXPERTS || out.n != balance_words(s.width))
-        return bad_operands(l);
     Counted c = {};
     c.index = (const int32_t *)index.at;
     if (targets.dtype == DT_I32) c.targets = (const int32_t *)targets.at;
@@ -85,9 +82,9 @@ KERNEL(balance) {
     c.tokens = s.rows, c.experts = s.width;
     c.op = (int)l->call->op;
     c.fault = l->fault;
-    int code = launch_result(l, launch_set(l, stats, 0, (size_t)out.n * 8));
+    int code = launch_set(l, stats, 0, out.n * 8);
     unsigned blocks = MIN(blocks_for(s.rows, BALANCE_WARPS), 1024u);
-    if (!code && s.rows)
+    if (!code)
         code = LAUNCH(l, add_probabilities, blocks, BALANCE_THREADS, 0, stats, real_of(x), s.rows,
                       s.width);
     blocks = MIN(blocks_for(MAX(c.n_index, c.n_targets), BALANCE_THREADS), 1024u);
@@ -167,9 +164,6 @@ __global__ void __launch_bounds__(WARP)
 static int put_term(const Launch *l, bool with_loss) {
     Operand loss = input(l, 0), in = input(l, 1);
     Result out = output(l, 0);
-    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
-        in.dtype != DT_I64 || !are_loss_statistics(in.n))
-        return bad_operands(l);
     return LAUNCH(l, add_term, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at,
                   (const int64_t *)in.at, statistics_form(in.n), l->call->attr->alpha, with_loss);
 }
@@ -201,10 +195,6 @@ KERNEL(balance_grad) {
     Operand x = input(l, 0), in = input(l, 1);
     Result out = output(l, 0);
     Shape s = shape_of(&x);
-    if (!is_real(x.dtype) || in.dtype != DT_I64 || !is_real(out.dtype) || out.n != x.n ||
-        s.width < 1 || s.width > MOST_EXPERTS || in.n != balance_words(s.width))
-        return bad_operands(l);
-    if (x.n == 0) return 0;
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     unsigned blocks = (unsigned)((s.rows + BALANCE_WARPS - 1) / BALANCE_WARPS);
     return LAUNCH(l, balance_slopes, blocks, BALANCE_THREADS, 0, out.at, out.dtype, real_of(x),
@@ -268,10 +258,8 @@ KERNEL(average) {
     Result out = output(l, 0);
     bool weighted = l->call->n_in > 2;
     int64_t calls = l->call->attr->count;
-    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != average_words(weighted, calls))
-        return bad_operands(l);
     int64_t *stats = (int64_t *)out.at;
-    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * 8));
+    int code = launch_set(l, out.at, 0, out.n * 8);
     Counted c = counted_in(l, input(l, 1));
     if (!c.targets && calls) c.n_targets *= calls;
     if (!code) code = launch_sum(l, stats, x, c);
@@ -296,8 +284,7 @@ KERNEL(total) {
     Result out = output(l, 0);
     int64_t *words = (int64_t *)out.at;
     double alpha = l->call->attr->alpha;
-    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS) return bad_operands(l);
-    int code = launch_result(l, launch_set(l, words, 0, (size_t)out.n * 8));
+    int code = launch_set(l, words, 0, out.n * 8);
     if (!code) code = launch_sum(l, words, x, Counted{});
     if (code || alpha == 1.0) return code;
     return LAUNCH(l, multiply_words, 1, WARP, 0, words, alpha);
@@ -314,8 +301,7 @@ __global__ void __launch_bounds__(AVERAGE_THREADS) count_all_targets(int64_t *wo
 KERNEL(count_targets) {
     Operand targets = input(l, 0);
     Result out = output(l, 0);
-    if (out.dtype != DT_I64 || out.n != EXACT_WORDS) return bad_operands(l);
-    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * 8));
+    int code = launch_set(l, out.at, 0, out.n * 8);
     if (code) return code;
     return LAUNCH(l, count_all_targets, average_blocks(targets.n), AVERAGE_THREADS, 0,
                   (int64_t *)out.at, counted_in(l, targets));
@@ -332,8 +318,6 @@ KERNEL(loss_term) {
     Operand loss = input(l, 0);
     Result out = output(l, 0);
     if (l->call->n_in > 1) return put_term(l, false);
-    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n)
-        return bad_operands(l);
     return LAUNCH(l, copy_words, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at);
 }
 
@@ -354,9 +338,6 @@ __global__ void __launch_bounds__(AVERAGE_THREADS)
 KERNEL(average_grad) {
     Operand in = input(l, 0);
     Result out = output(l, 0);
-    if (in.dtype != DT_I64 || !are_average_words(in.n) || !is_real(out.dtype))
-        return bad_operands(l);
-    if (out.n == 0) return 0;
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     return LAUNCH(l, spread_slope, blocks_for(out.n, AVERAGE_THREADS * EIGHT), AVERAGE_THREADS, 0,
                   out.at, out.dtype, (const int64_t *)in.at, statistics_form(in.n), out.n, factor,

@@ -90,13 +90,6 @@ KERNEL(route) {
     c.counts = (int32_t *)l->call->workspace;
     c.op = (int)l->call->op;
     c.fault = l->fault;
-    if (index.dtype != DT_I32 || order.dtype != DT_I32 || place.dtype != DT_I32 ||
-        starts.dtype != DT_I32 || order.n != index.n || place.n != index.n || c.experts < 1 ||
-        c.experts > MOST_EXPERTS)
-        return bad_operands(l);
-    if (l->call->workspace_bytes < (uint64_t)(c.chunks * c.experts) * sizeof(int32_t))
-        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
-    if (index.n == 0) return 0;
     int32_t *first = (int32_t *)starts.at;
     int code = LAUNCH(l, count_choices, (unsigned)c.chunks, CHUNK, 0, c);
     if (!code) code = LAUNCH(l, place_experts, 1, CHUNK, 0, c, first);
@@ -154,27 +147,21 @@ __global__ void __launch_bounds__(MOVE_THREADS) rows_to_tokens(Moves m) {
 }
 
 /* `rows` and `tokens`: elements. */
-static bool get_moves(const Launch *l, Moves *m, int64_t rows, int64_t tokens, int64_t width,
-                      Operand index) {
-    m->width = width;
-    m->rows = width ? rows / width : 0;
-    int64_t n = width ? tokens / width : 0;
-    m->count = n ? m->rows / n : 0;
-    m->index = (const int32_t *)index.at;
-    m->op = (int)l->call->op;
-    m->fault = l->fault;
-    return index.dtype == DT_I32 && index.n == m->rows && m->rows == n * m->count &&
-           rows == m->rows * width && tokens == n * width;
+static Moves moves_of(const Launch *l, int64_t rows, int64_t tokens, int64_t width, Operand index) {
+    Moves m = {};
+    m.width = width;
+    m.rows = rows / width;
+    m.count = rows / tokens;
+    m.index = (const int32_t *)index.at;
+    m.op = (int)l->call->op;
+    m.fault = l->fault;
+    return m;
 }
 
 static int move_expert_rows(const Launch *l, bool to_rows, Operand from, const Operand *weight,
                             Operand index, Result to) {
-    Moves m = {};
     int64_t rows = to_rows ? to.n : from.n, tokens = to_rows ? from.n : to.n;
-    if (!get_moves(l, &m, rows, tokens, last_dim(to.type), index) || !is_real(from.dtype) ||
-        !is_real(to.dtype) || (weight && (!is_real(weight->dtype) || weight->n != m.rows)))
-        return bad_operands(l);
-    if (to.n == 0) return 0;
+    Moves m = moves_of(l, rows, tokens, last_dim(to.type), index);
     m.from = real_of(from);
     if (weight) m.weight = real_of(*weight);
     m.to = to.at;
@@ -218,11 +205,7 @@ __global__ void __launch_bounds__(MOVE_THREADS) choice_products(Moves m, Real to
 KERNEL(combine_grad_weights) {
     Operand dx = input(l, 0), y = input(l, 1), place = input(l, 2);
     Result dp = output(l, 0);
-    Moves m = {};
-    if (!get_moves(l, &m, y.n, dx.n, last_dim(y.type), place) || !is_real(dx.dtype) ||
-        !is_real(y.dtype) || !is_real(dp.dtype) || dp.n != m.rows)
-        return bad_operands(l);
-    if (dp.n == 0) return 0;
+    Moves m = moves_of(l, y.n, dx.n, last_dim(y.type), place);
     m.from = real_of(y);
     m.to = dp.at;
     m.dtype = dp.dtype;

@@ -1,9 +1,9 @@
 /* What the kernels of the cuda device share: the launch, operands, and the few things that threads
  * of a block do together.
  *
- * A kernel of ops.def is a function cuda_<kernel> that checks its operands and launches CUDA
- * kernels on the call's stream; table.c puts them into a table by op. Nothing waits: a kernel that
- * finds bad data (an id out of range) leaves it in the context's fault, which `synchronize` reads.
+ * A kernel of ops.def is a function cuda_<kernel> that launches CUDA kernels on the call's stream;
+ * table.c puts them into a table by op. Nothing waits: a kernel that finds bad data (an id out of
+ * range) leaves it in the context's fault, which `synchronize` reads.
  *
  * Determinism: no sum depends on which block comes first. Floating-point numbers are added by one
  * thread, or by a tree of fixed shape, in an order that depends only on the shapes; only integers
@@ -103,20 +103,20 @@ CUDA_C int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* launch.c: the bits of x as f16, on the host. */
 CUDA_C uint16_t cuda_host_f16(float x);
-/* 0, or the error that a call of the runtime returned. */
+/* 0, or the code of the error that a call of the runtime returned. */
 CUDA_C int launch_result(const Launch *l, cudaError_t result);
 /* Work other than LAUNCH is put on the stream: whoever does that says so first. */
 static inline void launch_other(const Launch *l) {
     if (l->follows) *l->follows = false;
 }
-static inline cudaError_t launch_set(const Launch *l, void *to, int value, size_t bytes) {
+static inline int launch_set(const Launch *l, void *to, int value, int64_t bytes) {
     launch_other(l);
-    return cudaMemsetAsync(to, value, bytes, l->stream);
+    return launch_result(l, cudaMemsetAsync(to, value, (size_t)bytes, l->stream));
 }
-static inline cudaError_t launch_copy(const Launch *l, void *to, const void *from, size_t bytes,
-                                      enum cudaMemcpyKind kind) {
+static inline int launch_copy(const Launch *l, void *to, const void *from, int64_t bytes,
+                              enum cudaMemcpyKind kind) {
     launch_other(l);
-    return cudaMemcpyAsync(to, from, bytes, kind, l->stream);
+    return launch_result(l, cudaMemcpyAsync(to, from, (size_t)bytes, kind, l->stream));
 }
 /* elementwise.cu: to[i] = from[i] in another dtype of floats; rows * width of them, from repeats
  * after `period` elements. */

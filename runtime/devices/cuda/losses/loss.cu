@@ -140,48 +140,42 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 }
 
 /* The logits are operand k, their targets the next one. */
-static bool get_rows(const Launch *l, LossRows *r, uint32_t k = 0) {
+static LossRows take_rows(const Launch *l, uint32_t k = 0) {
     Operand logits = input(l, k), targets = input(l, k + 1);
-    r->logits = logits.at;
-    r->dtype = logits.dtype;
-    r->op = (int)l->call->op;
-    r->targets = (const int32_t *)targets.at;
-    r->ignore = l->call->attr->ignore;
-    r->z = l->call->attr->z;
-    r->width = last_dim(logits.type);
-    r->pitch = type_pitch(logits.type);
-    r->n = targets.n;
+    LossRows r;
+    r.logits = logits.at;
+    r.dtype = logits.dtype;
+    r.op = (int)l->call->op;
+    r.targets = (const int32_t *)targets.at;
+    r.ignore = l->call->attr->ignore;
+    r.z = l->call->attr->z;
+    r.width = last_dim(logits.type);
+    r.pitch = type_pitch(logits.type);
+    r.n = targets.n;
     DimPart columns = input_part(l->call, k, logits.type->rank - 1);
-    r->from = columns.from;
-    r->whole = columns.whole;
-    r->own = MIN(MAX(columns.whole - columns.from, (int64_t)0), r->width);
-    r->fault = l->fault;
-    return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == r->n * r->width;
+    r.from = columns.from;
+    r.whole = columns.whole;
+    r.own = MIN(MAX(columns.whole - columns.from, (int64_t)0), r.width);
+    r.fault = l->fault;
+    return r;
 }
 
 static int zero_words(const Launch *l, void *words) {
-    return launch_result(l, launch_set(l, words, 0, EXACT_WORDS * sizeof(int64_t)));
+    return launch_set(l, words, 0, EXACT_WORDS * 8);
 }
 
 KERNEL(cross_entropy) {
     Result loss = output(l, 0), lse = output(l, 1);
-    LossRows r;
-    if (!get_rows(l, &r) || lse.n != r.n || lse.dtype != DT_F32 || loss.n != EXACT_WORDS ||
-        loss.dtype != DT_I64)
-        return bad_operands(l);
+    LossRows r = take_rows(l);
     int code = zero_words(l, loss.at);
-    if (code || r.n == 0) return code;
+    if (code) return code;
     return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)loss.at,
                   (float *)NULL, (float *)lse.at, r);
 }
 
 KERNEL(cross_entropy_each) {
     Result each = output(l, 0), lse = output(l, 1);
-    LossRows r;
-    if (!get_rows(l, &r) || lse.n != r.n || lse.dtype != DT_F32 || each.n != r.n ||
-        each.dtype != DT_F32)
-        return bad_operands(l);
-    if (r.n == 0) return 0;
+    LossRows r = take_rows(l);
     return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)NULL,
                   (float *)each.at, (float *)lse.at, r);
 }
@@ -212,13 +206,8 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 
 KERNEL(cross_entropy_part) {
     Result out = output(l, 0);
-    LossRows r;
-    if (!get_rows(l, &r) || out.dtype != DT_F32 || out.type->rank < 2 ||
-        out.type->dim[out.type->rank - 1] != 3)
-        return bad_operands(l);
+    LossRows r = take_rows(l);
     DimPart parts = output_part(l->call, 0, out.type->rank - 2);
-    if (out.n != 3 * r.n * parts.count) return bad_operands(l);
-    if (r.n == 0) return 0;
     return LAUNCH(l, loss_of_parts, (unsigned)(r.n * parts.count), LOSS_THREADS, 0, (float *)out.at,
                   parts.count, placement_share(r.whole, parts.whole), r);
 }
@@ -264,12 +253,9 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 KERNEL(cross_entropy_merge) {
     Operand parts = input(l, 0), targets = input(l, 1);
     Result loss = output(l, 0), lse = output(l, 1);
-    int64_t rows = targets.n, n = rows ? parts.n / (3 * rows) : 0;
-    if (parts.dtype != DT_F32 || targets.dtype != DT_I32 || parts.n != 3 * rows * n ||
-        lse.n != rows || lse.dtype != DT_F32 || loss.n != EXACT_WORDS || loss.dtype != DT_I64)
-        return bad_operands(l);
+    int64_t rows = targets.n, n = parts.n / (3 * rows);
     int code = zero_words(l, loss.at);
-    if (code || rows == 0) return code;
+    if (code) return code;
     return LAUNCH(l, merge_rows, blocks_for(rows, LOSS_THREADS), LOSS_THREADS, 0,
                   (int64_t *)loss.at, (float *)lse.at, (const float *)parts.at,
                   (const int32_t *)targets.at, n, rows, l->call->attr->ignore, l->call->attr->z);
@@ -298,26 +284,18 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 }
 
 KERNEL(cross_entropy_grad) {
-    Operand logits = input(l, 0), lse = input(l, 2);
+    Operand lse = input(l, 2);
     Result out = output(l, 0);
-    LossRows r;
-    if (!get_rows(l, &r) || lse.n != r.n || lse.dtype != DT_F32 || out.n != logits.n ||
-        !is_real(out.dtype))
-        return bad_operands(l);
-    if (r.n == 0) return 0;
+    LossRows r = take_rows(l);
     float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
     return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
                   type_pitch(out.type), (const float *)lse.at, r, seed, step_operand(l, 3), Real{});
 }
 
 KERNEL(cross_entropy_each_grad) {
-    Operand dy = input(l, 0), logits = input(l, 1), lse = input(l, 3);
+    Operand dy = input(l, 0), lse = input(l, 3);
     Result out = output(l, 0);
-    LossRows r;
-    if (!get_rows(l, &r, 1) || lse.n != r.n || lse.dtype != DT_F32 || dy.n != r.n ||
-        !is_real(dy.dtype) || out.n != logits.n || !is_real(out.dtype))
-        return bad_operands(l);
-    if (r.n == 0) return 0;
+    LossRows r = take_rows(l, 1);
     return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
                   type_pitch(out.type), (const float *)lse.at, r, 1.0f, (const double *)NULL,
                   real_of(dy));
@@ -465,15 +443,12 @@ static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const L
 }
 
 KERNEL(cross_entropy_both) {
-    Operand logits = input(l, 0);
     Result out = output(l, 0), loss = output(l, 1);
-    LossRows r;
-    if (!get_rows(l, &r) || out.n != logits.n || !is_real(out.dtype) || loss.n != EXACT_WORDS ||
-        loss.dtype != DT_I64 || r.width > INT32_MAX)
-        return bad_operands(l);
+    LossRows r = take_rows(l);
+    if (r.width > INT32_MAX) return bad_operands(l);
     int64_t *words = (int64_t *)loss.at;
     int code = zero_words(l, words);
-    if (code || r.n == 0) return code;
+    if (code) return code;
     Slopes s = {out.at, out.dtype, type_pitch(out.type),
                 __builtin_ldexpf(1.0f, (int)l->call->attr->exponent), step_operand(l, 2)};
     int form = form_with(FORM_NONE, r.logits, r.dtype, r.pitch);
@@ -520,11 +495,8 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 KERNEL(mse) {
     Operand x = input(l, 0), target = input(l, 1);
     Result loss = output(l, 0);
-    if (!is_real(x.dtype) || target.dtype != DT_F32 || x.n != target.n || loss.dtype != DT_I64 ||
-        loss.n != EXACT_WORDS)
-        return bad_operands(l);
     int code = zero_words(l, loss.at);
-    if (code || x.n == 0) return code;
+    if (code) return code;
     unsigned blocks = MIN(blocks_for(x.n, LOSS_THREADS * EIGHT), (unsigned)MSE_BLOCKS);
     return LAUNCH(l, sum_differences, blocks, LOSS_THREADS, 0, (int64_t *)loss.at, x.at, x.dtype,
                   (const float *)target.at, x.n);
@@ -545,10 +517,6 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 KERNEL(mse_grad) {
     Operand x = input(l, 0), target = input(l, 1);
     Result out = output(l, 0);
-    if (!is_real(x.dtype) || target.dtype != DT_F32 || x.n != target.n || !is_real(out.dtype) ||
-        out.n != x.n)
-        return bad_operands(l);
-    if (x.n == 0) return 0;
     float seed = __builtin_ldexpf(2.0f, (int)l->call->attr->exponent);
     return LAUNCH(l, slope_of_squares, blocks_for(x.n, LOSS_THREADS * EIGHT), LOSS_THREADS, 0,
                   out.at, out.dtype, x.at, x.dtype, (const float *)target.at, x.n, seed,
@@ -580,10 +548,9 @@ __global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, Loss
 
 KERNEL(accuracy) {
     Result out = output(l, 0);
-    LossRows r;
-    if (!get_rows(l, &r) || out.n != EXACT_WORDS || out.dtype != DT_I64) return bad_operands(l);
+    LossRows r = take_rows(l);
     int code = zero_words(l, out.at);
-    if (code || r.n == 0) return code;
+    if (code) return code;
     return LAUNCH(l, count_right, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)out.at, r,
                   l->call->attr->k);
 }

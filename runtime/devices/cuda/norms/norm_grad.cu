@@ -90,25 +90,20 @@ __global__ void __launch_bounds__(MAX_THREADS) slope_wide(Slope s) {
     }
 }
 
-static bool is_statistic(const Launch *l, uint32_t i) {
-    Operand x = input(l, 1), s = input(l, i);
-    return s.dtype == DT_F32 && s.n == shape_of(&x).rows;
-}
-
 /* Operands dy, x, w and result dx, which all these ops have in these places. */
-static bool get_slope(const Launch *l, const void *means, const void *rstds, Slope *s) {
+static Slope slope_of(const Launch *l, const void *means, const void *rstds) {
     Operand dy = input(l, 0), x = input(l, 1), w = input(l, 2);
     Result dx = output(l, 0);
-    s->dy = real_of(dy);
-    s->x = real_of(x);
-    s->w = real_of(w);
-    s->dx = dx.at;
-    s->dx_dtype = dx.dtype;
-    s->means = (const float *)means;
-    s->rstds = (const float *)rstds;
-    s->width = shape_of(&x).width;
-    return dy.n == x.n && dx.n == x.n && w.n == s->width && is_real(dy.dtype) && is_real(x.dtype) &&
-           is_real(w.dtype) && is_real(dx.dtype);
+    Slope s = {};
+    s.dy = real_of(dy);
+    s.x = real_of(x);
+    s.w = real_of(w);
+    s.dx = dx.at;
+    s.dx_dtype = dx.dtype;
+    s.means = (const float *)means;
+    s.rstds = (const float *)rstds;
+    s.width = shape_of(&x).width;
+    return s;
 }
 static int form_of(const Slope &s) {
     int form = form_with(FORM_NONE, s.dy.at, s.dy.dtype, s.width);
@@ -120,21 +115,13 @@ static int form_of(const Slope &s) {
 
 static int norm_grad_input(const Launch *l, const void *means, const void *rstds) {
     Operand x = input(l, 1);
-    Slope s = {};
-    if (!get_slope(l, means, rstds, &s)) return bad_operands(l);
-    if (x.n == 0) return 0;
+    Slope s = slope_of(l, means, rstds);
     unsigned rows = (unsigned)shape_of(&x).rows;
     if (s.width > NARROW) return LAUNCH(l, slope_wide, rows, MAX_THREADS, 0, s);
     return LAUNCH_FORM(l, form_of(s), slope_narrow, rows, row_threads(s.width), 0, s);
 }
-KERNEL(layer_norm_grad_input) {
-    if (!is_statistic(l, 3) || !is_statistic(l, 4)) return bad_operands(l);
-    return norm_grad_input(l, l->call->in[3], l->call->in[4]);
-}
-KERNEL(rms_norm_grad_input) {
-    if (!is_statistic(l, 3)) return bad_operands(l);
-    return norm_grad_input(l, NULL, l->call->in[3]);
-}
+KERNEL(layer_norm_grad_input) { return norm_grad_input(l, l->call->in[3], l->call->in[4]); }
+KERNEL(rms_norm_grad_input) { return norm_grad_input(l, NULL, l->call->in[3]); }
 
 /* ---- weights */
 
@@ -170,9 +157,6 @@ static int norm_grad_weight(const Launch *l, const void *mean, const void *rstd)
     Operand dy = input(l, 0), x = input(l, 1);
     Result dw = output(l, 0);
     Shape d = shape_of(&x);
-    if (dy.n != x.n || dw.n != d.width || !is_real(dy.dtype) || !is_real(x.dtype) ||
-        !is_real(dw.dtype))
-        return bad_operands(l);
     Slope s = {};
     s.dy = real_of(dy);
     s.x = real_of(x);
@@ -184,14 +168,8 @@ static int norm_grad_weight(const Launch *l, const void *mean, const void *rstd)
     if (form == FORM_F32) return sum_weight<FORM_F32>(l, s, d.rows, dw);
     return sum_weight<FORM_ANY>(l, s, d.rows, dw);
 }
-KERNEL(layer_norm_grad_weight) {
-    if (!is_statistic(l, 2) || !is_statistic(l, 3)) return bad_operands(l);
-    return norm_grad_weight(l, l->call->in[2], l->call->in[3]);
-}
-KERNEL(rms_norm_grad_weight) {
-    if (!is_statistic(l, 2)) return bad_operands(l);
-    return norm_grad_weight(l, NULL, l->call->in[2]);
-}
+KERNEL(layer_norm_grad_weight) { return norm_grad_weight(l, l->call->in[2], l->call->in[3]); }
+KERNEL(rms_norm_grad_weight) { return norm_grad_weight(l, NULL, l->call->in[2]); }
 
 /* ---- all at once */
 
@@ -388,17 +366,9 @@ template <bool centered> static int norm_grad(const Launch *l) {
     const uint32_t end = centered ? 5 : 4;
     Operand x = input(l, 1);
     Result dw = output(l, 1), db = {};
-    Slope s = {};
-    bool adds = l->call->n_in > end;
+    Slope s = slope_of(l, centered ? l->call->in[3] : NULL, l->call->in[end - 1]);
     if (centered) db = output(l, 2);
-    if (!is_statistic(l, 3) || !is_statistic(l, end - 1) ||
-        !get_slope(l, centered ? l->call->in[3] : NULL, l->call->in[end - 1], &s) ||
-        dw.n != s.width || !is_real(dw.dtype) ||
-        (centered && (db.n != s.width || !is_real(db.dtype))) ||
-        (adds && (input(l, end).n != x.n || !is_real(input(l, end).dtype))))
-        return bad_operands(l);
-    if (adds) s.residual = real_of(input(l, end));
-    if (s.width == 0) return 0;
+    if (l->call->n_in > end) s.residual = real_of(input(l, end));
     int64_t rows = shape_of(&x).rows;
     int form = form_of(s), eights = eights_for(form, centered, s.width);
     if (eights == 0) return one_by_one(l, s, rows, dw, db);
@@ -407,9 +377,7 @@ template <bool centered> static int norm_grad(const Launch *l) {
     int64_t parts = cut_rows(&p, rows, s.width, eights);
     ColumnTarget one = {dw.at, NULL, dw.dtype, DT_F32, dw.n}, two = {};
     if (centered) two = {db.at, NULL, db.dtype, DT_F32, db.n};
-    if (l->call->workspace_bytes < (uint64_t)(parts * (one.n + two.n)) * sizeof(float))
-        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
-    int code = parts ? launch_parts<centered>(l, s, p, form, eights, (unsigned)parts) : 0;
+    int code = launch_parts<centered>(l, s, p, form, eights, (unsigned)parts);
     return code ? code : launch_add_parts(l, one, two, p.partial, parts);
 }
 KERNEL(layer_norm_grad) { return norm_grad<true>(l); }

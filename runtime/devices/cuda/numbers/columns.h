@@ -83,17 +83,13 @@ static int launch_add_parts(const Launch *l, ColumnTarget one, ColumnTarget two,
 template <class Term>
 static int sum_columns(const Launch *l, const Term &term, int64_t rows, Result out,
                        const Operand *acc) {
-    if (out.n == 0) return 0;
     int64_t parts = MIN((rows + ROWS_OF_A_PART - 1) / ROWS_OF_A_PART, (int64_t)PARTS);
-    int64_t each = parts ? (rows + parts - 1) / parts : 1;
+    int64_t each = (rows + parts - 1) / parts;
     int64_t tiles = (out.n + COLUMN_THREADS * EIGHT - 1) / (COLUMN_THREADS * EIGHT);
-    if (l->call->workspace_bytes < (uint64_t)(parts * out.n) * sizeof(float))
-        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
     float *partial = (float *)l->call->workspace;
     auto first = sum_parts<Term>;
-    int code = parts ? LAUNCH(l, first, (unsigned)(parts * tiles), COLUMN_THREADS * ROW_LANES, 0,
-                              partial, term, rows, out.n, each, tiles)
-                     : 0;
+    int code = LAUNCH(l, first, (unsigned)(parts * tiles), COLUMN_THREADS * ROW_LANES, 0, partial,
+                      term, rows, out.n, each, tiles);
     if (code) return code;
     ColumnTarget one = {out.at, acc ? acc->at : NULL, out.dtype, acc ? acc->dtype : DT_F32, out.n};
     ColumnTarget none = {};

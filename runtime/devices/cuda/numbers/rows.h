@@ -10,7 +10,7 @@ struct Shape {
 };
 static inline Shape shape_of(const Operand *x) {
     int64_t width = last_dim(x->type);
-    Shape s = {width ? x->n / width : 0, width};
+    Shape s = {x->n / width, width};
     return s;
 }
 /* A thread for each eight of a row, whole warps. */

@@ -296,15 +296,10 @@ __global__ void __launch_bounds__(THREADS, 2)
 /* all: every element that is held, not only those that no other rank counts. */
 static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, bool all,
                                       FactoredShard *f) {
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
-    Operand factors = input(l, scale);
-    if (bad || !group || !group->n_param || group->n_param > 65535 || !l->segment ||
-        factors.n < SCALE_SLOTS)
-        return NULL;
+    const PlanGroup *group = group_of(l);
     *f = {};
     f->segment = l->segment + group->first_param;
-    f->scale = (const double *)factors.at;
+    f->scale = (const double *)l->call->in[scale];
     f->start = rank_start(l->call->rank, group);
     f->number = rank_number(l->call->rank, group);
     Layout layout = plan_layout(group);
@@ -316,19 +311,6 @@ static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, boo
         rank_own_part(l->call->rank, group, mesh_sample_axes(&l->call->rank->mesh), n, &f->from,
                       &f->to);
     return group;
-}
-
-/* The lengths of the group's m and sums. */
-static bool lengths_fit(const Launch *l, const PlanGroup *group, int64_t m, int64_t sums) {
-    const Plan *plan = l->call->rank->plan;
-    int64_t numbers = 0, words = 0;
-    for (uint32_t k = 0; k < group->n_param; k++) {
-        const PlanGroupParam *at = &plan->group_params[group->first_param + k];
-        Type whole = plan_whole_type(plan, &plan->params[at->param]);
-        numbers += factor_numbers(&whole);
-        words += factor_words(&whole);
-    }
-    return (m < 0 || m == numbers) && (sums < 0 || sums == words);
 }
 
 /* Blocks for the group, of which `n` numbers are at hand in all. */
@@ -347,10 +329,9 @@ KERNEL(factored_sums) {
     Result out = output(l, 0);
     FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
-    if (!group || w.n != g.n || !lengths_fit(l, group, -1, out.n)) return bad_operands(l);
     set_operand(&f.w, &f.w_dtype, w);
     set_operand(&f.g, &f.g_dtype, g);
-    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * sizeof(int64_t)));
+    int code = launch_set(l, out.at, 0, out.n * 8);
     if (code) return code;
     unsigned blocks = blocks_of(group, g.n, &f);
     return LAUNCH(l, sum_parts, blocks, THREADS, 0, f, (int64_t *)out.at);
@@ -361,8 +342,6 @@ KERNEL(factored_means) {
     Result out = output(l, 0);
     FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, 0, true, &f);
-    if (!group || out.n != old.n || step.n < STEP_SLOTS || !lengths_fit(l, group, old.n, sums.n))
-        return bad_operands(l);
     f.step = (const double *)step.at;
     unsigned blocks = blocks_of(group, old.n, &f);
     int code = LAUNCH(l, move_means, blocks, THREADS, 0, f, (float *)out.at, (const float *)old.at,
@@ -376,10 +355,8 @@ KERNEL(factored_rms) {
     Result out = output(l, 0);
     FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
-    if (!group || out.n != (int64_t)group->n_param * EXACT_WORDS || !lengths_fit(l, group, m.n, -1))
-        return bad_operands(l);
     set_operand(&f.g, &f.g_dtype, g);
-    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * sizeof(int64_t)));
+    int code = launch_set(l, out.at, 0, out.n * 8);
     if (code) return code;
     unsigned blocks = blocks_of(group, g.n, &f);
     return LAUNCH(l, sum_steps, blocks, THREADS, 0, f, (const float *)m.at, (int64_t *)out.at);
@@ -391,9 +368,6 @@ KERNEL(adafactor) {
     Result out = output(l, 0);
     FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, true, &f);
-    if (!group || w.n != g.n || out.n != g.n || step.n < STEP_SLOTS || out.dtype != w.dtype ||
-        rms.n != (int64_t)group->n_param * EXACT_WORDS || !lengths_fit(l, group, m.n, sums.n))
-        return bad_operands(l);
     set_operand(&f.w, &f.w_dtype, w);
     set_operand(&f.g, &f.g_dtype, g);
     f.step = (const double *)step.at;
@@ -401,9 +375,7 @@ KERNEL(adafactor) {
     Limits limits = {a->eps2, a->limit, a->weight_decay};
     int code = 0;
     if (out.at != w.at) /* padding too */
-        code =
-            launch_result(l, launch_copy(l, out.at, w.at, (size_t)type_bytes(l->call->out_type[0]),
-                                         cudaMemcpyDeviceToDevice));
+        code = launch_copy(l, out.at, w.at, type_bytes(w.type), cudaMemcpyDeviceToDevice);
     if (code) return code;
     unsigned blocks = blocks_of(group, g.n, &f);
     return LAUNCH(l, update_weights, blocks, THREADS, 0, f, limits, out.at, (const float *)m.at,

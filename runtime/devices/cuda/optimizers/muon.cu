@@ -75,24 +75,18 @@ __global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
 KERNEL(muon_momentum) {
     Operand m = input(l, 0), g = input(l, 1), scale = input(l, 2);
     Result to = output(l, 0), u = output(l, 1);
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
-    if (bad || !is_real(m.dtype) || !is_real(g.dtype) || to.dtype != m.dtype || to.n != m.n ||
-        g.n != m.n || u.dtype != DT_F32 || scale.n < SCALE_SLOTS)
-        return bad_operands(l);
+    const PlanGroup *group = group_of(l);
     int64_t from = 0, end = m.n;
     if (group && group->split)
         rank_own_part(l->call->rank, group, mesh_sample_axes(&l->call->rank->mesh), m.n, &from,
                       &end);
     const Attrs *a = l->call->attr;
-    int code = launch_result(l, launch_set(l, u.at, 0, (size_t)u.n * sizeof(float)));
+    int code = launch_set(l, u.at, 0, u.n * 4);
     if (!code && to.at != m.at) /* padding too */
-        code = launch_result(
-            l, launch_copy(l, to.at, m.at, (size_t)type_bytes(m.type), cudaMemcpyDeviceToDevice));
+        code = launch_copy(l, to.at, m.at, type_bytes(m.type), cudaMemcpyDeviceToDevice);
     MuonPart q = {};
     for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.n <= 0) continue;
-        if (q.in_u + type_elements(&q.type) > u.n) return bad_operands(l);
         Momentum s = {};
         s.out = to.at;
         s.m = m.at;
@@ -272,20 +266,16 @@ static int iterate_once(const Launch *l, Matrix &a) {
 }
 
 /* Two halves of n numbers, from the workspace after that of products. */
-static bool take_split(ProductScratch *s, int64_t n, Split *out) {
-    out->high = (uint16_t *)take_floats(s, muon_part(n));
-    out->low = out->high ? out->high + muon_part(n) : NULL;
-    return out->high != NULL;
+static Split take_split(ProductScratch *s, int64_t n) {
+    uint16_t *high = (uint16_t *)take_floats(s, muon_part(n));
+    return {high, high + muon_part(n)};
 }
-static bool take_splits(const Launch *l, Matrix &a) {
-    if (a.rows % EIGHT != 0 || a.columns % EIGHT != 0) return true;
-    uint64_t bytes = l->call->workspace_bytes;
+static void take_splits(const Launch *l, Matrix &a) {
+    if (a.rows % EIGHT != 0 || a.columns % EIGHT != 0) return;
     ProductScratch s = {(char *)l->call->workspace + PRODUCT_WORKSPACE,
-                        bytes > PRODUCT_WORKSPACE ? bytes - PRODUCT_WORKSPACE : 0};
-    bool fit = take_split(&s, a.rows * a.columns, &a.x.split) &&
-               take_split(&s, a.least * a.least, &a.gram.split);
-    a.poly.split = a.gram.split;
-    return fit;
+                        l->call->workspace_bytes - PRODUCT_WORKSPACE};
+    a.x.split = take_split(&s, a.rows * a.columns);
+    a.gram.split = a.poly.split = take_split(&s, a.least * a.least);
 }
 
 /* a.x: u made orthogonal; work: muon_work words. */
@@ -297,8 +287,8 @@ static int orthogonalize_matrix(const Launch *l, Matrix &a, const float *u, floa
     a.next = a.x.all + muon_part(n);
     a.gram.all = a.next + muon_part(n);
     a.poly.all = a.gram.all + muon_part(a.least * a.least);
-    if (!take_splits(l, a)) return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
-    int code = launch_result(l, launch_set(l, words, 0, EXACT_WORDS * sizeof(int64_t)));
+    take_splits(l, a);
+    int code = launch_set(l, words, 0, EXACT_WORDS * 8);
     if (!code) code = LAUNCH(l, square_sum, some_blocks(n), THREADS, 0, words, u, n);
     if (!code)
         code = LAUNCH(l, normalize, some_blocks(n), THREADS, 0, a.x.all, a.x.split, u, words, n);
@@ -311,8 +301,6 @@ static int move_part(const Launch *l, const MuonPart &part) {
     Result out = output(l, 0), work = output(l, 1);
     const Type *t = &part.type;
     if (part.n <= 0) return 0;
-    if (t->rank != 2 || part.in_u + type_elements(t) > u.n || work.n < muon_work(t))
-        return bad_operands(l);
     Matrix a = {};
     a.rows = t->dim[0];
     a.columns = t->dim[1];
@@ -336,17 +324,12 @@ static int move_part(const Launch *l, const MuonPart &part) {
 
 /* (p, u, scale, step) -> p, work */
 KERNEL(muon) {
-    Operand w = input(l, 0), u = input(l, 1);
-    Result out = output(l, 0), work = output(l, 1);
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
-    if (bad || !is_real(w.dtype) || out.dtype != w.dtype || out.n != w.n || u.dtype != DT_F32 ||
-        work.dtype != DT_I64 || input(l, 2).n < SCALE_SLOTS || input(l, 3).n < STEP_SLOTS)
-        return bad_operands(l);
+    Operand w = input(l, 0);
+    Result out = output(l, 0);
+    const PlanGroup *group = group_of(l);
     int code = 0;
     if (out.at != w.at)
-        code = launch_result(
-            l, launch_copy(l, out.at, w.at, (size_t)type_bytes(w.type), cudaMemcpyDeviceToDevice));
+        code = launch_copy(l, out.at, w.at, type_bytes(w.type), cudaMemcpyDeviceToDevice);
     MuonPart q = {};
     for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, w.n, &q); k++)
         code = move_part(l, q);

@@ -112,14 +112,12 @@ __global__ void __launch_bounds__(UPDATE_THREADS)
 KERNEL(grad_norm) {
     Operand g = input(l, 0);
     Result out = output(l, 0);
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
+    const PlanGroup *group = group_of(l);
     int64_t power = l->call->attr->clip_norm; /* 0: 2 */
-    if (bad || !is_real(g.dtype) || !type_is_norm(out.type, power)) return bad_operands(l);
     int64_t from = 0, to = g.n;
     const RankInfo *rank = l->call->rank;
     if (group) rank_own_part(rank, group, rank_norm_axes(rank), g.n, &from, &to);
-    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)type_bytes(out.type)));
+    int code = launch_set(l, out.at, 0, type_bytes(out.type));
     if (code || from == to) return code;
     unsigned blocks =
         MIN(blocks_for(to - from, UPDATE_THREADS * NORM_NUMBERS), (unsigned)NORM_BLOCKS);
@@ -188,10 +186,6 @@ KERNEL(step_scale) {
     Operand loss = input(l, 0), norm = input(l, 1);
     Result out = output(l, 0);
     const Attrs *attr = l->call->attr;
-    if (loss.n != EXACT_WORDS || !type_is_norm(norm.type, attr->clip_norm) || out.n < SCALE_SLOTS ||
-        input(l, 2).n < STEP_SLOTS || out.dtype != DT_F64 || attr->exponent < -1000 ||
-        attr->exponent > 1000)
-        return bad_operands(l);
     return LAUNCH(l, scale_of_step, 1, 1, 0, (double *)out.at, out.n, (const int64_t *)loss.at,
                   norm.at, (const double *)input(l, 2).at, (int)attr->exponent, attr->clip,
                   (int)attr->clip_norm, attr->gain > 0.0 ? attr->gain : 1.0,
@@ -414,35 +408,26 @@ static int launch_update(const Launch *l, const UpdateCall &u) {
 
 template <int rule> static int run_update(const Launch *l) {
     const Attrs *a = l->call->attr;
-    Operand g = input(l, TENSORS<rule>), scale = input(l, TENSORS<rule> + 1),
-            step = input(l, TENSORS<rule> + 2);
-    bool bad;
-    const PlanGroup *group = group_of(l, &bad);
+    Operand g = input(l, TENSORS<rule>);
+    const PlanGroup *group = group_of(l);
     UpdateCall u = {};
     u.n = input(l, 0).n;
-    if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || g.n != u.n || !is_real(g.dtype) ||
-        l->call->n_out != TENSORS<rule> + (a->copy != DT_NONE) || (group && group->n_param == 0))
-        return bad_operands(l);
     if (a->copy != DT_NONE) {
         Result copy = output(l, TENSORS<rule>);
-        if (copy.n != u.n || !is_real(copy.dtype) || input(l, 0).dtype != DT_F32)
-            return bad_operands(l);
         u.copy = copy.at;
         u.copy_dtype = copy.dtype;
     }
     for (uint32_t k = 0; k < (uint32_t)TENSORS<rule>; k++) {
         Operand from = input(l, k);
         Result to = output(l, k);
-        if (to.n != u.n || from.n != u.n || !is_real(to.dtype) || from.dtype != to.dtype)
-            return bad_operands(l);
         u.from[k] = from.at;
         u.to[k] = to.at;
         u.dtype[k] = to.dtype;
     }
     u.g = g.at;
     u.g_dtype = g.dtype;
-    u.scale = (const double *)scale.at;
-    u.step = (const double *)step.at;
+    u.scale = (const double *)l->call->in[TENSORS<rule> + 1];
+    u.step = (const double *)l->call->in[TENSORS<rule> + 2];
     u.weight_decay = a->weight_decay;
     u.beta1 = a->beta1;
     u.beta2 = a->beta2;
@@ -454,12 +439,10 @@ template <int rule> static int run_update(const Launch *l) {
     u.decoupled = rule == RULE_LION || a->decoupled != 0;
     u.divides = rule == RULE_ADAN;
     if (group) {
-        if (!l->segment) return launch_error(l, EXIT_CORRUPT, "the group has no table");
         u.start = rank_start(l->call->rank, group);
         u.segment = l->segment + group->first_param;
         u.n_segment = (int)group->n_param;
     }
-    if (u.n == 0) return 0;
     int state = FORM_NONE, of_g = form_with(FORM_NONE, u.g, u.g_dtype, EIGHT);
     for (int k = 0; k < TENSORS<rule>; k++) {
         state = form_with(state, u.from[k], u.dtype[k], EIGHT);
