@@ -159,96 +159,6 @@ static void attend_forward(const Launch *l, const Attention *a) {
                      i / tiles % a->heads, i % tiles * TILE);
 }
 
-/* [B, S], or of all positions [B, T, S], of which the queries may be a part. */
-static bool take_mask(const Launch *l, uint32_t at, Attention *a) {
-    Operand mask = input(l, at);
-    int64_t queries = mask.type->rank == 3 ? mask.type->dim[1] : 1;
-    a->documents = l->call->attr->documents != 0;
-    a->mask = mask.at;
-    a->mask_row = mask.type->rank == 3 ? a->s : 0;
-    a->mask_batch = queries * a->s;
-    int64_t last = a->documents ? a->s : mask.type->rank == 3 ? queries : INT64_MAX;
-    return position_at(&a->at, a->t - 1) < last;
-}
-
-/* q, k, v from operand `first` on; `after`: where a mask would stand. */
-static bool take_separate_operands(const Launch *l, uint32_t first, uint32_t after, Attention *a) {
-    Operand q = input(l, first), k = input(l, first + 1), v = input(l, first + 2);
-    *a = (Attention){.q = heads_of(q.at, q.type),
-                     .k = heads_of(k.at, k.type),
-                     .v = heads_of(v.at, v.type),
-                     .b = q.type->dim[0],
-                     .t = q.type->dim[1],
-                     .s = k.type->dim[1],
-                     .heads = q.type->dim[2],
-                     .key_heads = k.type->dim[2],
-                     .h = q.type->dim[3],
-                     .alpha = (float)l->call->attr->alpha,
-                     .cap = (float)l->call->attr->cap,
-                     .window = l->call->attr->window,
-                     .causal = l->call->attr->causal != 0};
-    DimPart queries = input_part(l->call, first, 1);
-    return dim_positions(&queries, &a->at) && (l->call->n_in <= after || take_mask(l, after, a));
-}
-
-/* Operand `at` is a bias. */
-static void take_bias(const Launch *l, uint32_t at, Attention *a) {
-    a->bias = input(l, at);
-    a->bias_batch = a->bias.type->rank == 4 ? a->heads * a->t * a->s : 0;
-}
-
-/* o and lse are the results. */
-static int forward_call(const Launch *l, Attention *a) {
-    Result o = output(l, 0), lse = output(l, 1);
-    a->o = heads_of(o.at, o.type);
-    a->lse = lse.at;
-    attend_forward(l, a);
-    return 0;
-}
-
-KERNEL(attention) {
-    Attention a;
-    return take_separate_operands(l, 0, 3, &a) ? forward_call(l, &a) : bad_operands(l);
-}
-
-KERNEL(attention_biased) {
-    Attention a;
-    if (!take_separate_operands(l, 0, 4, &a)) return bad_operands(l);
-    take_bias(l, 3, &a);
-    return forward_call(l, &a);
-}
-KERNEL(attention_biased_each) { return CPU_NAME(attention_biased)(l); }
-
-/* Operand 3 is one number for each head. */
-KERNEL(attention_sunk) {
-    Attention a;
-    if (!take_separate_operands(l, 0, 4, &a)) return bad_operands(l);
-    a.sinks = input(l, 3);
-    return forward_call(l, &a);
-}
-
-static Attention packed_operands(const Launch *l, Operand qkv) {
-    const Type *t = qkv.type;
-    return (Attention){.q = packed_heads(qkv.at, t, 0),
-                       .k = packed_heads(qkv.at, t, 1),
-                       .v = packed_heads(qkv.at, t, 2),
-                       .b = t->dim[0],
-                       .t = t->dim[1],
-                       .s = t->dim[1],
-                       .heads = t->dim[3],
-                       .key_heads = t->dim[3],
-                       .h = t->dim[4],
-                       .alpha = (float)l->call->attr->alpha,
-                       .cap = (float)l->call->attr->cap,
-                       .window = l->call->attr->window,
-                       .causal = l->call->attr->causal != 0};
-}
-
-KERNEL(attention_packed) {
-    Attention a = packed_operands(l, input(l, 0));
-    return forward_call(l, &a);
-}
-
 /* ---- backward */
 
 /* A tile of queries as the backward pass needs it. */
@@ -505,43 +415,24 @@ static void attend_backward(const Launch *l, const Attention *a) {
     if (!whole || a->d_bias.at) backward_by_tiles(l, a, whole);
 }
 
-/* do is operand 0; o and lse are operands `at` and at + 1. */
-static int backward_call(const Launch *l, uint32_t at, Attention *a) {
-    Operand d_o = input(l, 0), o = input(l, at), lse = input(l, at + 1);
-    a->o = heads_of(o.at, o.type);
-    a->d_o = heads_of(d_o.at, d_o.type);
-    a->lse = (float *)(uintptr_t)lse.at;
-    attend_backward(l, a);
+/* ---- the ops */
+
+static int attend(const Launch *l) {
+    Attention a;
+    if (!attention_of_call(l->call, &a)) return bad_operands(l);
+    if (a.backward)
+        attend_backward(l, &a);
+    else
+        attend_forward(l, &a);
     return 0;
 }
-/* dq, dk and dv are the first results. */
-static int separate_backward(const Launch *l, uint32_t at, Attention *a) {
-    Result dq = output(l, 0), dk = output(l, 1), dv = output(l, 2);
-    a->d_q = heads_of(dq.at, dq.type);
-    a->d_k = heads_of(dk.at, dk.type);
-    a->d_v = heads_of(dv.at, dv.type);
-    return backward_call(l, at, a);
-}
 
-KERNEL(attention_grad) {
-    Attention a;
-    return take_separate_operands(l, 1, 6, &a) ? separate_backward(l, 4, &a) : bad_operands(l);
-}
-
-KERNEL(attention_biased_grad) {
-    Attention a;
-    if (!take_separate_operands(l, 1, 7, &a)) return bad_operands(l);
-    take_bias(l, 4, &a);
-    a.d_bias = output(l, 3);
-    return separate_backward(l, 5, &a);
-}
-KERNEL(attention_biased_each_grad) { return CPU_NAME(attention_biased_grad)(l); }
-
-KERNEL(attention_packed_grad) {
-    Result d = output(l, 0);
-    Attention a = packed_operands(l, input(l, 1));
-    a.d_q = packed_heads(d.at, d.type, 0);
-    a.d_k = packed_heads(d.at, d.type, 1);
-    a.d_v = packed_heads(d.at, d.type, 2);
-    return backward_call(l, 2, &a);
-}
+KERNEL(attention) { return attend(l); }
+KERNEL(attention_biased) { return attend(l); }
+KERNEL(attention_biased_each) { return attend(l); }
+KERNEL(attention_sunk) { return attend(l); }
+KERNEL(attention_packed) { return attend(l); }
+KERNEL(attention_grad) { return attend(l); }
+KERNEL(attention_biased_grad) { return attend(l); }
+KERNEL(attention_biased_each_grad) { return attend(l); }
+KERNEL(attention_packed_grad) { return attend(l); }

@@ -1,48 +1,8 @@
-/* A call of attention, forward or backward: operands, sizes and options.
- *
- * Letters: B batch, T query positions, S key positions, H query heads, K key heads, h head width.
- */
+/* What attention's kernels ask about a call: which keys a query sees. */
 #ifndef FSDPC_CPU_ATTENTION_H
 #define FSDPC_CPU_ATTENTION_H
 
-#include "kernel.h"
-
-/* One operand: element (b, t, head, i) is at b * batch + t * position + head * h + i. */
-typedef struct Heads {
-    char *at;
-    int dtype;
-    int64_t batch, position, h;
-} Heads;
-
-static inline Heads heads_of(const void *at, const Type *t) {
-    int64_t h = t->dim[3], position = t->dim[2] * h;
-    return (Heads){(char *)(uintptr_t)at, t->dtype, t->dim[1] * position, position, h};
-}
-/* which = 0, 1, 2: q, k, v inside a packed [B, T, 3, H, h] */
-static inline Heads packed_heads(const void *at, const Type *t, int which) {
-    int64_t h = t->dim[4], row = t->dim[3] * h;
-    char *start = (char *)(uintptr_t)at + which * row * dtype_bytes(t->dtype);
-    return (Heads){start, t->dtype, t->dim[1] * 3 * row, 3 * row, h};
-}
-
-struct Attention {
-    Heads q, k, v, o;
-    int64_t b, t, s, heads, key_heads, h;
-    Positions at;        /* of queries, which may be a part */
-    float *lse;          /* [B, H, T] */
-    const int32_t *mask; /* of sample b, query t and key s at b * mask_batch + t * mask_row + s; */
-    int64_t mask_batch, mask_row; /* NULL: none */
-    bool documents;               /* the mask has an id for each position */
-    Operand bias;                 /* [H, T, S], or of each sample, or nowhere */
-    int64_t bias_batch;           /* elements from a sample's bias to the next; 0: all share one */
-    Operand sinks;                /* [H], or nowhere; of a forward */
-    float alpha, cap;             /* cap 0: none */
-    int64_t window;               /* 0: none */
-    bool causal;
-    /* backward */
-    Heads d_o, d_q, d_k, d_v;
-    Result d_bias;
-};
+#include "attention_operands.h"
 
 /* Keys that queries `first` .. `last` - 1 can see, and queries that see keys, by their positions.
  */

@@ -1,7 +1,7 @@
 /* attention, attention_biased and attention_packed, forward and backward, for all dtypes and widths
  * up to 256: tiles of 32 x 32 or 16 x 16 scores in f32, with ordinary multiplications. Where all
  * operands are bf16 or f16 and the width is a multiple of 8, attention_matrix.cu does it with
- * matrix instructions; the letters are in attention_call.h.
+ * matrix instructions; the letters are in attention_operands.h.
  *
  * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T + bias, where the
  * product may be capped first; tiles of which nothing is seen are left out; the running
@@ -19,7 +19,6 @@
  * p (dp - delta) of one sample after the other.
  */
 #include "attention.h"
-#include "op.h"
 
 enum { LANES = 8, LOOK = 32 };
 enum { ROW_WARPS = 8 }; /* of row_products, a warp a row */
@@ -113,7 +112,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     int64_t first = (tiles - 1 - blockIdx.x % tiles) * TILE, head = blockIdx.x / tiles % a.heads;
     int64_t b = blockIdx.x / tiles / a.heads, key_head = head / (a.heads / a.key_heads);
     Span seen = keys_of_queries(a, first, first + TILE);
-    float m = sink_of(a, head), sum = a.sinks && lane == 0 ? 1.0f : 0.0f, o[width / LANES] = {};
+    float m = sink_of(a, head), sum = a.sinks.at && lane == 0 ? 1.0f : 0.0f, o[width / LANES] = {};
     load_tile<width>(q, a.q, b, head, first, a.t, a.h);
     for (int64_t s = seen.from / TILE * TILE; s < seen.to; s += TILE) {
         if (!mask_opens(a, b, first, s)) continue;
@@ -293,7 +292,7 @@ __global__ void __launch_bounds__(Tiles<width>::THREADS, 1)
     for (int j = 0; j < EACH_LANE; j++) {
         int64_t key = at + lane + LANES * j;
         if (query < a.t && key < a.s)
-            element_store(a.d_bias, a.d_bias_dtype, bias_place(a, sample, head, query, key),
+            element_store(a.d_bias.at, a.d_bias.dtype, bias_place(a, sample, head, query, key),
                           sum[j]);
     }
 }
@@ -338,133 +337,7 @@ template <int width> static int backward_width(const Launch *l, const Attention 
     return code;
 }
 
-/* ---- the ops */
-
-static Heads heads_of(const void *at, const Type *t) {
-    int64_t position = t->dim[2] * t->dim[3];
-    Heads x = {(char *)(uintptr_t)at, t->dtype, t->dim[1] * position, position};
-    return x;
-}
-/* which = 0, 1, 2: q, k, v inside a packed [B, T, 3, H, h] */
-static Heads packed_heads(const void *at, const Type *t, int which) {
-    int64_t row = t->dim[3] * t->dim[4];
-    char *start = (char *)(uintptr_t)at + which * row * dtype_bytes(t->dtype);
-    Heads x = {start, t->dtype, t->dim[1] * 3 * row, 3 * row};
-    return x;
-}
-
-/* q [B,T,H,h], k and v [B,S,K,h] are operands `first` .. of the call. */
-static void take_separate_operands(const KernelCall *c, uint32_t first, Attention *a) {
-    const Type *q = c->in_type[first], *k = c->in_type[first + 1];
-    a->q = heads_of(c->in[first], q);
-    a->k = heads_of(c->in[first + 1], k);
-    a->v = heads_of(c->in[first + 2], c->in_type[first + 2]);
-    a->b = q->dim[0];
-    a->t = q->dim[1];
-    a->s = k->dim[1];
-    a->heads = q->dim[2];
-    a->key_heads = k->dim[2];
-    a->h = q->dim[3];
-}
-
-/* qkv [B,T,3,H,h] is operand `first`. */
-static void take_packed_operand(const KernelCall *c, uint32_t first, Attention *a) {
-    const Type *t = c->in_type[first];
-    a->q = packed_heads(c->in[first], t, 0);
-    a->k = packed_heads(c->in[first], t, 1);
-    a->v = packed_heads(c->in[first], t, 2);
-    a->b = t->dim[0];
-    a->t = a->s = t->dim[1];
-    a->heads = a->key_heads = t->dim[3];
-    a->h = t->dim[4];
-}
-
-/* do is operand 0, o and lse are operands `o` and o + 1. */
-static void take_gradients(const KernelCall *c, bool is_packed, uint32_t o, Attention *a) {
-    a->backward = true;
-    a->d_o = heads_of(c->in[0], c->in_type[0]);
-    a->o = heads_of(c->in[o], c->in_type[o]);
-    a->lse = (float *)(uintptr_t)c->in[o + 1];
-    a->delta = (float *)c->workspace;
-    if (is_packed) {
-        a->d_q = packed_heads(c->out[0], c->out_type[0], 0);
-        a->d_k = packed_heads(c->out[0], c->out_type[0], 1);
-        a->d_v = packed_heads(c->out[0], c->out_type[0], 2);
-        return;
-    }
-    a->d_q = heads_of(c->out[0], c->out_type[0]);
-    a->d_k = heads_of(c->out[1], c->out_type[1]);
-    a->d_v = heads_of(c->out[2], c->out_type[2]);
-}
-
-/* [H, T, S] or [B, H, T, S] */
-static void take_bias(const KernelCall *c, uint32_t at, Attention *a) {
-    a->bias = c->in[at];
-    a->bias_batch = c->in_type[at]->rank == 4 ? a->heads * a->t * a->s : 0;
-    a->bias_dtype = c->in_type[at]->dtype;
-    if (!a->backward) return;
-    a->d_bias = c->out[3];
-    a->d_bias_dtype = c->out_type[3]->dtype;
-}
-
-/* [B, S], or of all positions [B, T, S], of which the queries may be a part. */
-static bool take_mask(const KernelCall *c, uint32_t at, Attention *a) {
-    const Type *t = c->in_type[at];
-    int64_t queries = t->rank == 3 ? t->dim[1] : 1, last = a->documents ? a->s : queries;
-    a->mask = (const int32_t *)c->in[at];
-    a->mask_row = t->rank == 3 ? a->s : 0;
-    a->mask_batch = queries * a->s;
-    return !(a->documents || a->mask_row) || position_at(&a->at, a->t - 1) < last;
-}
-
-/* What an op takes besides q, k, v and a mask. */
-typedef struct Form {
-    bool packed, biased, sunk, backward;
-} Form;
-static Form form_of(OpKind op) {
-    switch ((int)op) {
-    case OP_attention_packed: return {true, false, false, false};
-    case OP_attention_packed_grad: return {true, false, false, true};
-    case OP_attention_biased:
-    case OP_attention_biased_each: return {false, true, false, false};
-    case OP_attention_biased_grad:
-    case OP_attention_biased_each_grad: return {false, true, false, true};
-    case OP_attention_sunk: return {false, false, true, false};
-    default: return {false, false, false, op == OP_attention_grad};
-    }
-}
-
-bool attention_of_call(const KernelCall *c, Attention *a) {
-    Form form = form_of((OpKind)c->op);
-    uint32_t o = form.packed ? 2 : form.biased ? 5 : 4, first = form.backward ? 1 : 0;
-    uint32_t after = form.backward ? o + 2 : form.packed ? 1 : form.biased || form.sunk ? 4 : 3;
-    *a = Attention();
-    if (form.packed)
-        take_packed_operand(c, first, a);
-    else
-        take_separate_operands(c, first, a);
-    if (form.backward) {
-        take_gradients(c, form.packed, o, a);
-    } else {
-        a->o = heads_of(c->out[0], c->out_type[0]);
-        a->lse = (float *)c->out[1];
-    }
-    if (form.biased) take_bias(c, first + 3, a);
-    if (form.sunk) {
-        a->sinks = c->in[first + 3];
-        a->sinks_dtype = c->in_type[first + 3]->dtype;
-    }
-    DimPart queries = input_part(c, first, 1);
-    if (!dim_positions(&queries, &a->at)) return false;
-    a->documents = c->attr->documents != 0;
-    if (c->n_in > after && !take_mask(c, after, a)) return false;
-    a->alpha = (float)c->attr->alpha;
-    a->cap = (float)c->attr->cap;
-    a->window = c->attr->window;
-    a->causal = c->attr->causal != 0;
-    a->is_part = a->causal && queries.whole > a->t;
-    return true;
-}
+/* ---- launches */
 
 static int attention_backward_f32(const Launch *l, const Attention *a) {
     int64_t rows = a->b * a->heads * a->t;
@@ -488,5 +361,5 @@ int attention_own(const Launch *l, const Attention *a) {
         return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
     }
     int code = attention_backward_f32(l, a);
-    return code || !a->d_bias ? code : bias_gradient(l, a);
+    return code || !a->d_bias.at ? code : bias_gradient(l, a);
 }

@@ -1,4 +1,4 @@
-/* Shared by the two kinds of our own attention kernels. Operands: attention_call.h. */
+/* Shared by the two kinds of our own attention kernels. Operands: attention_operands.h. */
 #ifndef FSDPC_CUDA_ATTENTION_H
 #define FSDPC_CUDA_ATTENTION_H
 
@@ -28,7 +28,7 @@ DEVICE int64_t bias_place(const Attention &a, int64_t b, int64_t head, int64_t q
 }
 /* The score of a head's sink: a key that is seen first and whose value is 0; -inf: it has none. */
 DEVICE float sink_of(const Attention &a, int64_t head) {
-    return a.sinks ? element_load(a.sinks, a.sinks_dtype, head) : -INFINITY;
+    return a.sinks.at ? element_load(a.sinks.at, a.sinks.dtype, head) : -INFINITY;
 }
 /* The score of a pair that see each other, from q k^T; `slope` becomes how much it grows with what
  * is capped. */
@@ -41,8 +41,8 @@ DEVICE float score_of(const Attention &a, float product, int64_t b, int64_t head
         *slope = 1.0f - part * part;
         score = part * a.cap;
     }
-    if (!a.bias) return score;
-    return score + element_load(a.bias, a.bias_dtype, bias_place(a, b, head, query, key));
+    if (!a.bias.at) return score;
+    return score + element_load(a.bias.at, a.bias.dtype, bias_place(a, b, head, query, key));
 }
 
 /* Positions that others see, of which `first` .. `last` - 1 are seen or see them. */

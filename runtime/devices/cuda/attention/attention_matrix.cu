@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(BLOCK, blocks_forward(width, any))
     }
     const float unit = any ? 1.0f : a.alpha; /* of scores, which see_scores has multiplied */
     float m[2] = {-INFINITY, -INFINITY}, sum[2] = {}, o[width / 8][4] = {};
-    if (any && a.sinks) {
+    if (any && a.sinks.at) {
         m[0] = m[1] = sink_of(a, head);
         sum[0] = sum[1] = lane % 4 == 0 ? 1.0f : 0.0f; /* added up over four lanes */
     }
@@ -176,7 +176,7 @@ bool attention_fits_matrices(const Attention *a) {
            heads_fit(a, a->d_q) && heads_fit(a, a->d_k) && heads_fit(a, a->d_v);
 }
 bool attention_is_plain(const Attention *a) {
-    return !a->mask && !a->bias && !a->sinks && !a->window && !(a->cap > 0) && !a->is_part &&
+    return !a->mask && !a->bias.at && !a->sinks.at && !a->window && !(a->cap > 0) && !a->is_part &&
            a->alpha > 0;
 }
 bool attention_fits_bf16(const Attention *a) {

@@ -384,7 +384,7 @@ __global__ void __launch_bounds__(BLOCK, 2)
         for (int i = 0; i < 4; i++) {
             int t = query + i / 2 * 8, s = key + 8 * n + i % 2;
             if (t < a.t && s < a.s)
-                element_store(a.d_bias, a.d_bias_dtype, bias_place(a, sample, head, t, s),
+                element_store(a.d_bias.at, a.d_bias.dtype, bias_place(a, sample, head, t, s),
                               sum[n][i]);
         }
 }
@@ -408,7 +408,7 @@ template <int dtype> static int backward_of(const Launch *l, const Attention *a)
     if (!code)
         code = attention_is_plain(a) ? backward_any<dtype, false>(l, a)
                                      : backward_any<dtype, true>(l, a);
-    return code || !a->d_bias ? code : bias_of<dtype>(l, a);
+    return code || !a->d_bias.at ? code : bias_of<dtype>(l, a);
 }
 int attention_backward_matrix(const Launch *l, const Attention *a) {
     return a->q.dtype == DT_BF16 ? backward_of<DT_BF16>(l, a) : backward_of<DT_F16>(l, a);
