@@ -30,15 +30,12 @@ KERNEL(embedding) {
     if (code) return code;
     const int32_t *id = ids.at;
 #pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange r = my_range(ids.n, 1);
-        for (int64_t k = r.from; k < r.to; k++) {
-            int64_t row = id[k] - rows.from;
-            bool own = row >= 0 && row < rows.count;
-            for (int64_t i = 0; i < width; i += LANES)
-                v_put(y.at, y.dtype, k * width + i, width - i,
-                      own ? v_get(w.at, w.dtype, row * width + i, width - i) : v_all(0.0f));
-        }
+    EACH_OWN(k, ids.n) {
+        int64_t row = id[k] - rows.from;
+        bool own = row >= 0 && row < rows.count;
+        for (int64_t i = 0; i < width; i += LANES)
+            v_put(y.at, y.dtype, k * width + i, width - i,
+                  own ? v_get(w.at, w.dtype, row * width + i, width - i) : v_all(0.0f));
     }
     return 0;
 }
@@ -171,9 +168,6 @@ KERNEL(pick_grad) {
     int code = check_ids(l, &ids, places.whole);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, dx.n + dy.n))
-    {
-        WorkRange r = my_range(dx.n / last_dim(dx.type), 1);
-        for (int64_t row = r.from; row < r.to; row++) sum_picked(dy, dx, places, ids.at, row);
-    }
+    EACH_OWN(row, dx.n / last_dim(dx.type)) sum_picked(dy, dx, places, ids.at, row);
     return 0;
 }

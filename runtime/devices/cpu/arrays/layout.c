@@ -79,13 +79,10 @@ KERNEL(split) {
     Operand x = input(l, 0);
     int64_t entries = l->call->n_out, inner = inner_bytes(x.type, l->call->attr->axis + 1);
 #pragma omp parallel num_threads(threads_for(l, x.n))
-    {
-        WorkRange r = my_range(type_bytes(x.type) / inner / entries, 1);
-        for (int64_t i = r.from; i < r.to; i++)
-            for (int64_t e = 0; e < entries; e++)
-                copy_run(bytes_at(l->call->out[e], i * inner),
-                         bytes_at(x.at, (i * entries + e) * inner), inner);
-    }
+    EACH_OWN(i, type_bytes(x.type) / inner / entries)
+    for (int64_t e = 0; e < entries; e++)
+        copy_run(bytes_at(l->call->out[e], i * inner), bytes_at(x.at, (i * entries + e) * inner),
+                 inner);
     return 0;
 }
 
@@ -111,12 +108,9 @@ KERNEL(stack) {
     int64_t entries = l->call->n_in;
     int64_t inner = inner_bytes(y.type, l->call->attr->axis + 1) / dtype_bytes(y.dtype);
 #pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange r = my_range(y.n / inner / entries, 1);
-        for (int64_t i = r.from; i < r.to; i++)
-            for (int64_t e = 0; e < entries; e++)
-                stack_run(l, e, i * inner, (i * entries + e) * inner, inner);
-    }
+    EACH_OWN(i, y.n / inner / entries)
+    for (int64_t e = 0; e < entries; e++)
+        stack_run(l, e, i * inner, (i * entries + e) * inner, inner);
     return 0;
 }
 

@@ -53,16 +53,13 @@ static int permute_axes(const Launch *l, bool back) {
     Axes a = axes_between(x.type, y.type, l->call->attr->order, back);
     int64_t plane = a.dim[a.n - 1] * (a.side >= 0 ? a.dim[a.side] : 1);
 #pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange r = my_range(y.n / plane, 1);
-        for (int64_t k = r.from; k < r.to; k++) {
-            int64_t x_at, y_at;
-            find_place(&a, k, &x_at, &y_at);
-            if (a.side < 0)
-                move_run(y.at, y.dtype, y_at, x.at, x.dtype, x_at, plane);
-            else
-                turn_plane(&a, x, y, x_at, y_at);
-        }
+    EACH_OWN(k, y.n / plane) {
+        int64_t x_at, y_at;
+        find_place(&a, k, &x_at, &y_at);
+        if (a.side < 0)
+            move_run(y.at, y.dtype, y_at, x.at, x.dtype, x_at, plane);
+        else
+            turn_plane(&a, x, y, x_at, y_at);
     }
     return 0;
 }
@@ -76,14 +73,11 @@ static int take_part(const Launch *l, AxisPart p) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
 #pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange r = my_range(p.rows, 1);
-        for (int64_t i = r.from; i < r.to; i++) {
-            int64_t size = dtype_bytes(y.dtype), end = i * p.width + p.kept;
-            int64_t from = i * p.pitch + (i % 2 ? p.second : p.start);
-            move_run(y.at, y.dtype, i * p.width, x.at, x.dtype, from, p.kept);
-            memset(bytes_at(y.at, end * size), 0, (size_t)((p.width - p.kept) * size));
-        }
+    EACH_OWN(i, p.rows) {
+        int64_t size = dtype_bytes(y.dtype), end = i * p.width + p.kept;
+        int64_t from = i * p.pitch + (i % 2 ? p.second : p.start);
+        move_run(y.at, y.dtype, i * p.width, x.at, x.dtype, from, p.kept);
+        memset(bytes_at(y.at, end * size), 0, (size_t)((p.width - p.kept) * size));
     }
     return 0;
 }
@@ -94,12 +88,9 @@ static int put_part(const Launch *l, AxisPart p) {
     Result dx = output(l, 0);
     int64_t size = dtype_bytes(dx.dtype);
 #pragma omp parallel num_threads(threads_for(l, dx.n))
-    {
-        WorkRange r = my_range(p.rows, 1);
-        for (int64_t i = r.from; i < r.to; i++) {
-            memset(bytes_at(dx.at, i * p.pitch * size), 0, (size_t)(p.pitch * size));
-            move_run(dx.at, dx.dtype, i * p.pitch + p.start, dy.at, dy.dtype, i * p.width, p.kept);
-        }
+    EACH_OWN(i, p.rows) {
+        memset(bytes_at(dx.at, i * p.pitch * size), 0, (size_t)(p.pitch * size));
+        move_run(dx.at, dx.dtype, i * p.pitch + p.start, dy.at, dy.dtype, i * p.width, p.kept);
     }
     return 0;
 }
@@ -116,11 +107,8 @@ KERNEL(concat) {
         AxisPart p = part_of_axis(x.type, y.type, axis, start);
         start += x.type->dim[axis];
 #pragma omp parallel num_threads(threads_for(l, x.n))
-        {
-            WorkRange r = my_range(p.rows, 1);
-            for (int64_t i = r.from; i < r.to; i++)
-                move_run(y.at, y.dtype, i * p.pitch + p.start, x.at, x.dtype, i * p.width, p.width);
-        }
+        EACH_OWN(i, p.rows)
+        move_run(y.at, y.dtype, i * p.pitch + p.start, x.at, x.dtype, i * p.width, p.width);
     }
     return 0;
 }

@@ -77,15 +77,12 @@ KERNEL(mean_grad) {
     Along a = axes_along(dx.type, dy.type);
     int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, dx.n))
-    {
-        WorkRange r = my_range(mean_blocks(&a), 1);
-        for (int64_t k = r.from; k < r.to; k++) {
-            MeanBlock b = mean_block(&a, k);
-            V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
-            if (inner == 1) fill_run(dx, k * n, n, share[0]);
-            for (int64_t t = 0; t < n && inner > 1; t++)
-                v_put(dx.at, dx.dtype, b.wide + t * inner, b.left, share);
-        }
+    EACH_OWN(k, mean_blocks(&a)) {
+        MeanBlock b = mean_block(&a, k);
+        V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
+        if (inner == 1) fill_run(dx, k * n, n, share[0]);
+        for (int64_t t = 0; t < n && inner > 1; t++)
+            v_put(dx.at, dx.dtype, b.wide + t * inner, b.left, share);
     }
     return 0;
 }
@@ -118,16 +115,13 @@ KERNEL(sum_to) {
     int64_t side = rows || !w.kept.n ? 1 : w.kept.size[w.kept.n - 1]; /* results side by side */
     int64_t step = rows ? 1 : LANES, blocks = (side + step - 1) / step;
 #pragma omp parallel num_threads(threads_for(l, x.n))
-    {
-        WorkRange r = my_range(y.n / side * blocks, 1);
-        for (int64_t k = r.from; k < r.to; k++) {
-            int64_t first = k / blocks * side + k % blocks * step;
-            int64_t at = walk_place(&w.kept, first);
-            if (rows)
-                sum_row(&x, &w, at, y, first);
-            else
-                sum_columns_of(&x, &w, at, MIN(step, side - k % blocks * step), y, first);
-        }
+    EACH_OWN(k, y.n / side * blocks) {
+        int64_t first = k / blocks * side + k % blocks * step;
+        int64_t at = walk_place(&w.kept, first);
+        if (rows)
+            sum_row(&x, &w, at, y, first);
+        else
+            sum_columns_of(&x, &w, at, MIN(step, side - k % blocks * step), y, first);
     }
     return 0;
 }
@@ -249,15 +243,12 @@ static int sum_along(const Launch *l, bool back) {
     Result y = output(l, 0);
     int64_t width = last_dim(x.type), rows = x.n / width;
 #pragma omp parallel num_threads(threads_for(l, x.n))
-    {
-        WorkRange r = my_range(rows, 1);
-        for (int64_t row = r.from; row < r.to; row++) {
-            double sum = 0;
-            for (int64_t i = 0; i < width; i++) {
-                int64_t at = row * width + (back ? width - 1 - i : i);
-                sum += (double)element_load(x.at, x.dtype, at);
-                element_store(y.at, y.dtype, at, (float)sum);
-            }
+    EACH_OWN(row, rows) {
+        double sum = 0;
+        for (int64_t i = 0; i < width; i++) {
+            int64_t at = row * width + (back ? width - 1 - i : i);
+            sum += (double)element_load(x.at, x.dtype, at);
+            element_store(y.at, y.dtype, at, (float)sum);
         }
     }
     return 0;

@@ -22,15 +22,12 @@ KERNEL(relative_bias) {
                     output_part(l->call, 0, 2), &z))
         return bad_operands(l);
 #pragma omp parallel num_threads(threads_for(l, bias.n))
-    {
-        WorkRange mine = my_range(z.heads * z.t, 1);
-        for (int64_t i = mine.from; i < mine.to; i++)
-            for (int64_t k = 0; k < z.rows; k++) {
-                WorkRange run = run_of(&z, k, i % z.t);
-                V16 x = v_all(element_load(w.at, w.dtype, k * z.heads + i / z.t));
-                for (int64_t s = run.from; s < run.to; s += LANES)
-                    v_put(bias.at, bias.dtype, i * z.s + s, run.to - s, x);
-            }
+    EACH_OWN(i, z.heads * z.t)
+    for (int64_t k = 0; k < z.rows; k++) {
+        WorkRange run = run_of(&z, k, i % z.t);
+        V16 x = v_all(element_load(w.at, w.dtype, k * z.heads + i / z.t));
+        for (int64_t s = run.from; s < run.to; s += LANES)
+            v_put(bias.at, bias.dtype, i * z.s + s, run.to - s, x);
     }
     return 0;
 }

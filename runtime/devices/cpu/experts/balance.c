@@ -159,8 +159,7 @@ KERNEL(balance_grad) {
 #pragma omp parallel num_threads(threads_for(l, x.n * 8))
     {
         float p[MOST_EXPERTS];
-        WorkRange r = my_range(tokens, 1);
-        for (int64_t row = r.from; row < r.to; row++) {
+        EACH_OWN(row, tokens) {
             double mean = 0.0;
             probabilities(&x, row, experts, p);
             for (int64_t e = 0; e < experts; e++) mean += (double)p[e] * (double)stats[e];

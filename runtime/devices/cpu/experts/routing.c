@@ -54,14 +54,11 @@ KERNEL(dispatch) {
     int code = check_indices(l, INDEX_CHOICE, order, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange mine = my_range(r.rows, 1);
-        for (int64_t row = mine.from; row < mine.to; row++) {
-            int64_t from = ((const int32_t *)order.at)[row] / r.count * r.width;
-            for (int64_t i = 0; i < r.width; i += LANES)
-                v_put(y.at, y.dtype, row * r.width + i, r.width - i,
-                      v_get(x.at, x.dtype, from + i, r.width - i));
-        }
+    EACH_OWN(row, r.rows) {
+        int64_t from = ((const int32_t *)order.at)[row] / r.count * r.width;
+        for (int64_t i = 0; i < r.width; i += LANES)
+            v_put(y.at, y.dtype, row * r.width + i, r.width - i,
+                  v_get(x.at, x.dtype, from + i, r.width - i));
     }
     return 0;
 }
@@ -72,18 +69,15 @@ static int sum_choices(const Launch *l, Operand y, const Operand *p, Operand pla
     int code = check_indices(l, INDEX_ROW, place, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange mine = my_range(r.tokens, 1);
-        for (int64_t token = mine.from; token < mine.to; token++)
-            for (int64_t i = 0; i < r.width; i += LANES) {
-                V16 sum = v_all(0.0f);
-                for (int64_t c = token * r.count; c < (token + 1) * r.count; c++) {
-                    int64_t from = ((const int32_t *)place.at)[c] * r.width;
-                    V16 row = v_get(y.at, y.dtype, from + i, r.width - i);
-                    sum += p ? row * element_load(p->at, p->dtype, c) : row;
-                }
-                v_put(x.at, x.dtype, token * r.width + i, r.width - i, sum);
-            }
+    EACH_OWN(token, r.tokens)
+    for (int64_t i = 0; i < r.width; i += LANES) {
+        V16 sum = v_all(0.0f);
+        for (int64_t c = token * r.count; c < (token + 1) * r.count; c++) {
+            int64_t from = ((const int32_t *)place.at)[c] * r.width;
+            V16 row = v_get(y.at, y.dtype, from + i, r.width - i);
+            sum += p ? row * element_load(p->at, p->dtype, c) : row;
+        }
+        v_put(x.at, x.dtype, token * r.width + i, r.width - i, sum);
     }
     return 0;
 }
@@ -102,15 +96,12 @@ KERNEL(combine_grad_rows) {
     int code = check_indices(l, INDEX_CHOICE, order, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, dy.n))
-    {
-        WorkRange mine = my_range(r.rows, 1);
-        for (int64_t row = mine.from; row < mine.to; row++) {
-            int64_t choice = ((const int32_t *)order.at)[row], from = choice / r.count * r.width;
-            float weight = element_load(p.at, p.dtype, choice);
-            for (int64_t i = 0; i < r.width; i += LANES)
-                v_put(dy.at, dy.dtype, row * r.width + i, r.width - i,
-                      v_get(dx.at, dx.dtype, from + i, r.width - i) * weight);
-        }
+    EACH_OWN(row, r.rows) {
+        int64_t choice = ((const int32_t *)order.at)[row], from = choice / r.count * r.width;
+        float weight = element_load(p.at, p.dtype, choice);
+        for (int64_t i = 0; i < r.width; i += LANES)
+            v_put(dy.at, dy.dtype, row * r.width + i, r.width - i,
+                  v_get(dx.at, dx.dtype, from + i, r.width - i) * weight);
     }
     return 0;
 }

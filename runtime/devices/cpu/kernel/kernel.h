@@ -149,14 +149,19 @@ typedef struct WorkRange {
 static inline float *thread_scratch(const DeviceContext *cpu) {
     return cpu->scratch + (int64_t)omp_get_thread_num() * THREAD_FLOATS;
 }
-/* This thread's part of n, cut at multiples of `unit`. */
-static inline WorkRange my_range(int64_t n, int64_t unit) {
-    int64_t units = (n + unit - 1) / unit, t = omp_get_thread_num(), all = omp_get_num_threads();
-    WorkRange r = {units * t / all * unit, units * (t + 1) / all * unit};
-    r.from = MIN(r.from, n);
-    r.to = MIN(r.to, n);
-    return r;
+/* Part `index` of `parts` of n, cut at multiples of `unit`. */
+static inline WorkRange part_of(int64_t n, int64_t unit, int64_t index, int64_t parts) {
+    int64_t units = (n + unit - 1) / unit;
+    WorkRange r = {units * index / parts * unit, units * (index + 1) / parts * unit};
+    return (WorkRange){MIN(r.from, n), MIN(r.to, n)};
 }
+/* This thread's. */
+static inline WorkRange my_range(int64_t n, int64_t unit) {
+    return part_of(n, unit, omp_get_thread_num(), omp_get_num_threads());
+}
+/* A loop over this thread's part of the numbers below n. */
+#define EACH_OWN(i, n)                                                                             \
+    for (int64_t i = my_range(n, 1).from, i##_end = my_range(n, 1).to; i < i##_end; i++)
 
 /* ---- the rectangles of C that threads own, rows * columns of them */
 
@@ -174,12 +179,6 @@ static inline Grid product_grid(const Product *p, int threads) {
             best = g;
     }
     return best;
-}
-/* Part `index` of `parts` of n, cut at multiples of `unit`. */
-static inline WorkRange part_of(int64_t n, int64_t unit, int64_t index, int64_t parts) {
-    int64_t units = (n + unit - 1) / unit;
-    WorkRange r = {units * index / parts * unit, units * (index + 1) / parts * unit};
-    return (WorkRange){MIN(r.from, n), MIN(r.to, n)};
 }
 
 #endif

@@ -133,18 +133,15 @@ KERNEL(cross_entropy_part) {
     DimPart parts = output_part(l->call, 0, out.type->rank - 2);
     int64_t each = placement_share(t.whole, parts.whole);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
-    {
-        WorkRange r = my_range(t.rows * parts.count, 1);
-        for (int64_t k = r.from; k < r.to; k++) {
-            int64_t row = k / parts.count, from = MIN(k % parts.count * each, t.own);
-            int64_t end = MIN(from + each, t.own), target = t.at[row] - t.from;
-            float *to = (float *)out.at + 3 * k;
-            double log_sum = part_log_sum(&logits, row * t.pitch + from, end - from);
-            bool own = t.at[row] != t.ignore && target >= from && target < end;
-            to[0] = (float)log_sum;
-            to[1] = __builtin_isfinite(to[0]) ? (float)(log_sum - (double)to[0]) : 0.0f;
-            to[2] = own ? element_load(logits.at, logits.dtype, row * t.pitch + target) : 0.0f;
-        }
+    EACH_OWN(k, t.rows * parts.count) {
+        int64_t row = k / parts.count, from = MIN(k % parts.count * each, t.own);
+        int64_t end = MIN(from + each, t.own), target = t.at[row] - t.from;
+        float *to = (float *)out.at + 3 * k;
+        double log_sum = part_log_sum(&logits, row * t.pitch + from, end - from);
+        bool own = t.at[row] != t.ignore && target >= from && target < end;
+        to[0] = (float)log_sum;
+        to[1] = __builtin_isfinite(to[0]) ? (float)(log_sum - (double)to[0]) : 0.0f;
+        to[2] = own ? element_load(logits.at, logits.dtype, row * t.pitch + target) : 0.0f;
     }
     return 0;
 }
@@ -242,11 +239,8 @@ KERNEL(cross_entropy_grad) {
     if (code) return code;
     float seed = __builtin_ldexpf(loss_scale(l, 3), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
-    {
-        WorkRange r = my_range(t.rows, 1);
-        for (int64_t row = r.from; row < r.to; row++)
-            slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true, seed);
-    }
+    EACH_OWN(row, t.rows)
+    slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true, seed);
     return 0;
 }
 
@@ -257,12 +251,9 @@ KERNEL(cross_entropy_each_grad) {
     int code = take_targets(l, 1, &t);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, logits.n))
-    {
-        WorkRange r = my_range(t.rows, 1);
-        for (int64_t row = r.from; row < r.to; row++)
-            slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true,
-                         element_load(dy.at, dy.dtype, row));
-    }
+    EACH_OWN(row, t.rows)
+    slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true,
+                 element_load(dy.at, dy.dtype, row));
     return 0;
 }
 
@@ -363,13 +354,10 @@ KERNEL(accuracy) {
     if (code) return code;
     int64_t right = 0, count = 0;
 #pragma omp parallel num_threads(threads_for(l, logits.n)) reduction(+ : right, count)
-    {
-        WorkRange r = my_range(t.rows, 1);
-        for (int64_t row = r.from; row < r.to; row++) {
-            if (t.at[row] == t.ignore) continue;
-            count++;
-            right += is_among(&logits, &t, row, l->call->attr->k);
-        }
+    EACH_OWN(row, t.rows) {
+        if (t.at[row] == t.ignore) continue;
+        count++;
+        right += is_among(&logits, &t, row, l->call->attr->k);
     }
     int64_t *words = out.at;
     memset(words, 0, EXACT_WORDS * sizeof(int64_t));

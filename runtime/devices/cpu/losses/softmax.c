@@ -25,13 +25,10 @@ KERNEL(logsumexp) {
     Result out = output(l, 0);
     int64_t width = last_dim(x.type);
 #pragma omp parallel num_threads(threads_for(l, x.n * 4))
-    {
-        WorkRange r = my_range(out.n, 1);
-        for (int64_t row = r.from; row < r.to; row++) {
-            float top = row_top(&x, row * width, width);
-            double sum = exp_sum(&x, row * width, width, top, -1, NULL, NULL);
-            ((float *)out.at)[row] = (float)((double)top + log_f64(sum));
-        }
+    EACH_OWN(row, out.n) {
+        float top = row_top(&x, row * width, width);
+        double sum = exp_sum(&x, row * width, width, top, -1, NULL, NULL);
+        ((float *)out.at)[row] = (float)((double)top + log_f64(sum));
     }
     return 0;
 }
@@ -41,15 +38,12 @@ KERNEL(logsumexp_grad) {
     Result out = output(l, 0);
     int64_t width = last_dim(x.type);
 #pragma omp parallel num_threads(threads_for(l, x.n * 4))
-    {
-        WorkRange r = my_range(y.n, 1);
-        for (int64_t row = r.from; row < r.to; row++) {
-            float seed = element_load(dy.at, dy.dtype, row);
-            for (int64_t i = 0; i < width; i += LANES) {
-                V16 e = v_exp(v_get(x.at, x.dtype, row * width + i, width - i) -
-                              ((const float *)y.at)[row]);
-                v_put(out.at, out.dtype, row * width + i, width - i, e * seed);
-            }
+    EACH_OWN(row, y.n) {
+        float seed = element_load(dy.at, dy.dtype, row);
+        for (int64_t i = 0; i < width; i += LANES) {
+            V16 e = v_exp(v_get(x.at, x.dtype, row * width + i, width - i) -
+                          ((const float *)y.at)[row]);
+            v_put(out.at, out.dtype, row * width + i, width - i, e * seed);
         }
     }
     return 0;
@@ -94,10 +88,7 @@ KERNEL(softmax_grad) {
     Result out = output(l, 0);
     int64_t width = last_dim(y.type);
 #pragma omp parallel num_threads(threads_for(l, y.n))
-    {
-        WorkRange r = my_range(y.n / width, 1);
-        for (int64_t row = r.from; row < r.to; row++) slope_row(&dy, &y, out, row * width, width);
-    }
+    EACH_OWN(row, y.n / width) slope_row(&dy, &y, out, row * width, width);
     return 0;
 }
 
@@ -130,15 +121,12 @@ KERNEL(topk) {
     int64_t rows = x.n / width;
     int32_t *at = index.at;
 #pragma omp parallel num_threads(threads_for(l, x.n *count))
-    {
-        WorkRange r = my_range(rows, 1);
-        for (int64_t row = r.from; row < r.to; row++)
-            for (int64_t k = 0; k < count; k++) {
-                int32_t *mine = at + row * count;
-                mine[k] = next_largest(&x, row * width, width, mine, k);
-                float value = element_load(x.at, x.dtype, row * width + mine[k]);
-                element_store(y.at, y.dtype, row * count + k, value);
-            }
+    EACH_OWN(row, rows)
+    for (int64_t k = 0; k < count; k++) {
+        int32_t *mine = at + row * count;
+        mine[k] = next_largest(&x, row * width, width, mine, k);
+        float value = element_load(x.at, x.dtype, row * width + mine[k]);
+        element_store(y.at, y.dtype, row * count + k, value);
     }
     return 0;
 }

@@ -203,9 +203,8 @@ static void in_bands(const NormGrad *c, GradRows rows, const Band *b, Result dw,
     for (int64_t i = columns.from; i < columns.to; i += LANES) b->total[i / LANES] = (Totals){0};
     for (int64_t first = 0; first < blocks; first += b->blocks) {
         int64_t n = MIN(b->blocks, blocks - first);
-        WorkRange mine = my_range(n, 1);
-        for (int64_t k = mine.from; k < mine.to; k++)
-            grad_block(c, rows, first + k, b->sum + k * b->columns);
+        EACH_OWN(k, n)
+        grad_block(c, rows, first + k, b->sum + k * b->columns);
 #pragma omp barrier
         add_blocks(b, columns, n);
 #pragma omp barrier

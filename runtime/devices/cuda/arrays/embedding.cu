@@ -54,10 +54,9 @@ __global__ void __launch_bounds__(KEY_THREADS)
     make_keys(uint64_t *keys, const int32_t *ids, int64_t n, int64_t padded, DimPart rows, int op,
               DeviceFault *fault) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < padded;
-         i += (int64_t)gridDim.x * blockDim.x)
-        keys[i] = i < n ? (uint64_t)checked_id(ids, i, rows, op, fault, n) << 32 | (uint64_t)i
-                        : UINT64_MAX;
+    EACH_ELEMENT(i, padded)
+    keys[i] =
+        i < n ? (uint64_t)checked_id(ids, i, rows, op, fault, n) << 32 | (uint64_t)i : UINT64_MAX;
 }
 
 /* The k-th place of the network whose partner is a power of two further on. */
@@ -74,8 +73,7 @@ DEVICE void exchange_keys(uint64_t *keys, int64_t i, int64_t distance, bool asce
 __global__ void __launch_bounds__(KEY_THREADS)
     exchange_far(uint64_t *keys, int64_t half, int64_t distance, int64_t size) {
     begin_kernel();
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < half;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(k, half) {
         int64_t i = place_of(k, distance);
         exchange_keys(keys, i, distance, (i & size) == 0);
     }
@@ -209,8 +207,7 @@ struct Picks {
 
 __global__ void __launch_bounds__(KEY_THREADS) pick_elements(Picks p) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, p.n) {
         int64_t place = checked_id(p.ids, i, p.places, p.op, p.fault, p.n) - p.places.from;
         float value = 0.0f;
         if (place >= 0 && place < p.width)
@@ -222,8 +219,7 @@ __global__ void __launch_bounds__(KEY_THREADS) pick_elements(Picks p) {
 /* x is dy, y is dx. */
 __global__ void __launch_bounds__(KEY_THREADS) sum_picked(Picks p) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, p.n) {
         int64_t first = i / p.width * p.count, place = i % p.width + p.places.from;
         float sum = 0.0f;
         for (int64_t k = first; k < first + p.count; k++)

@@ -16,9 +16,8 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
                const double *step, int64_t bytes) {
     begin_kernel();
     const uint8_t *from = staging + (step[STEP_SLOT] != 0.0 ? slot_bytes : 0) + at;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < bytes;
-         i += (int64_t)gridDim.x * blockDim.x)
-        to[i] = from[i];
+    EACH_ELEMENT(i, bytes)
+    to[i] = from[i];
 }
 KERNEL(field) {
     int64_t bytes = type_bytes(l->call->out_type[0]);
@@ -39,8 +38,7 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
               int64_t entries, bool split) {
     begin_kernel();
     int64_t n = rows / entries * parts.n * inner;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, n) {
         int64_t column = i % inner, part = i / inner % parts.n, row = i / inner / parts.n;
         int64_t outer = (row * entries + parts.first + part) * inner + column;
         int64_t local = row * inner + column;
@@ -140,9 +138,8 @@ template <typename Word>
 __global__ void __launch_bounds__(LAYOUT_THREADS)
     take_chunks(Word *to, const Word *flat, Chunks c) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < c.n;
-         i += (int64_t)gridDim.x * blockDim.x)
-        to[i] = flat[in_vector(c, i)];
+    EACH_ELEMENT(i, c.n)
+    to[i] = flat[in_vector(c, i)];
 }
 
 /* all: the words of all the room for chunks; those past the parameter are zeros. */
@@ -150,9 +147,8 @@ template <typename Word>
 __global__ void __launch_bounds__(LAYOUT_THREADS)
     put_chunks(Word *flat, const Word *from, Chunks c, int64_t all) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all;
-         i += (int64_t)gridDim.x * blockDim.x)
-        flat[in_vector(c, i)] = i < c.n ? from[i] : Word{};
+    EACH_ELEMENT(i, all)
+    flat[in_vector(c, i)] = i < c.n ? from[i] : Word{};
 }
 
 /* The widest word, at most 16 bytes, that divides a number of bytes. */
@@ -211,16 +207,14 @@ KERNEL(copy_in) {
 __global__ void __launch_bounds__(WARP)
     add_words(uint64_t *to, const uint64_t *a, const uint64_t *b, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x)
-        to[i] = a[i] + b[i];
+    EACH_ELEMENT(i, n)
+    to[i] = a[i] + b[i];
 }
 __global__ void __launch_bounds__(WARP)
     larger_numbers(int32_t *to, const int32_t *a, const int32_t *b, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x)
-        to[i] = a[i] > b[i] ? a[i] : b[i];
+    EACH_ELEMENT(i, n)
+    to[i] = a[i] > b[i] ? a[i] : b[i];
 }
 KERNEL(metric_add) {
     Operand acc = input(l, 0), x = input(l, 1);

@@ -31,8 +31,7 @@ __global__ void __launch_bounds__(MOVE_THREADS)
     permute_rows(void *y, int y_dtype, Real x, Axes a, int64_t n) {
     begin_kernel();
     int64_t width = a.dim[a.n - 1];
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, n) {
         int64_t x_at, y_at;
         find_place(&a, i / width, &x_at, &y_at);
         move_one(y, y_dtype, y_at + i % width, x.at, x.dtype, x_at + i % width);
@@ -84,10 +83,9 @@ __global__ void __launch_bounds__(MOVE_THREADS)
     move_runs(void *to, int to_dtype, int64_t to_pitch, int64_t to_start, Real from,
               int64_t from_pitch, int64_t from_start, int64_t second, int64_t width, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x)
-        move_one(to, to_dtype, i / width * to_pitch + to_start + i % width, from.at, from.dtype,
-                 i / width * from_pitch + (i / width % 2 ? second : from_start) + i % width);
+    EACH_ELEMENT(i, n)
+    move_one(to, to_dtype, i / width * to_pitch + to_start + i % width, from.at, from.dtype,
+             i / width * from_pitch + (i / width % 2 ? second : from_start) + i % width);
 }
 
 static int take_part(const Launch *l, AxisPart p) {

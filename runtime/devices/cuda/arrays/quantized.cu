@@ -134,8 +134,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
     quantize_float8(uint8_t *to, const void *x, int dtype, const int32_t *largest,
                     QuantizedShard p) {
     begin_kernel();
-    for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
-         i += (int64_t)gridDim.x * blockDim.x * EIGHT) {
+    EACH_EIGHT(i, p.n) {
         int k = parameter_at(p, i);
         int64_t end = starts_at(p, k + 1);
         float scale = quantized_scale(FLOAT8_TOP, largest[k]);
@@ -155,8 +154,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
     quantize_int8(uint8_t *to, const void *x, int dtype, const int32_t *largest, QuantizedShard p) {
     begin_kernel();
-    for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
-         i += (int64_t)gridDim.x * blockDim.x * EIGHT) {
+    EACH_EIGHT(i, p.n) {
         EightBlocks of = blocks_at(p, i);
         Eight v = load8(x, dtype, i, p.n - i);
         float scale = quantized_scale(INT8_TOP, largest[of.at[0]]);
@@ -205,8 +203,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
                        QuantizedNumbers p) {
     begin_kernel();
     float top = wire == DT_I8 ? INT8_TOP : FLOAT8_TOP;
-    for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
-         i += (int64_t)gridDim.x * blockDim.x * EIGHT) {
+    EACH_EIGHT(i, p.n) {
         int64_t block = wire == DT_I8 ? i / QUANTIZED_BLOCK : 0;
         float inverse = 1.0f / quantized_scale(top, largest[block]);
         const uint8_t *from = flat + number_at(p, i);

@@ -78,8 +78,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 __global__ void __launch_bounds__(SUM_THREADS)
     sum_words(void *to, int dtype, Arrays from, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, n) {
         uint64_t words = 0;
         double reals = 0.0;
 #pragma unroll
@@ -99,8 +98,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 __global__ void __launch_bounds__(SUM_THREADS)
     largest_numbers(int32_t *to, Arrays from, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, n) {
         int32_t largest = INT32_MIN;
 #pragma unroll
         for (int k = 0; k < REDUCE_AT_ONCE; k++) {
@@ -149,8 +147,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
     mean_of_columns(void *y, int y_dtype, const void *x, int x_dtype, int64_t n, int64_t inner,
                     int64_t means) {
     begin_kernel();
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < means;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(k, means) {
         int64_t at = k / inner * n * inner + k % inner;
         double sum = 0.0;
         for (int64_t t = 0; t < n; t++) sum += (double)element_load(x, x_dtype, at + t * inner);
@@ -170,8 +167,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
     spread_means(void *dx, int dx_dtype, const void *dy, int dy_dtype, int64_t n, int64_t inner,
                  int64_t elements) {
     begin_kernel();
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < elements;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(k, elements) {
         int64_t at = k / (n * inner) * inner + k % inner;
         element_store(dx, dx_dtype, k, element_load(dy, dy_dtype, at) / (float)n);
     }
@@ -221,8 +217,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
     extreme_of_columns(void *y, int y_dtype, const void *x, int x_dtype, bool larger, int64_t n,
                        int64_t inner, int64_t results) {
     begin_kernel();
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < results;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(k, results) {
         int64_t at = k / inner * n * inner + k % inner;
         float top = element_load(x, x_dtype, at);
         for (int64_t t = 1; t < n; t++) {
@@ -248,8 +243,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
     share_out(void *dx, int dx_dtype, const void *dy, int dy_dtype, const void *x, int x_dtype,
               const void *y, int y_dtype, int64_t n, int64_t inner, int64_t results) {
     begin_kernel();
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < results;
-         k += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(k, results) {
         int64_t at = k / inner * n * inner + k % inner;
         float top = element_load(y, y_dtype, k), count = 0.0f;
         for (int64_t t = 0; t < n; t++)

@@ -12,8 +12,7 @@ enum { BIAS_THREADS = 256, WARPS = BIAS_THREADS / WARP };
 __global__ void __launch_bounds__(BIAS_THREADS)
     bias_of_pairs(const BiasTable z, void *bias, int bias_dtype, const void *w, int w_dtype) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < z.t * z.s;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, z.t * z.s) {
         int64_t distance = i % z.s - position_of(z.at, i / z.s), k = 0;
         while (k + 1 < z.rows && (distance < z.row[k].from || distance > z.row[k].to)) k++;
         for (int64_t head = 0; head < z.heads; head++)

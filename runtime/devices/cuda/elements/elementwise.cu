@@ -199,8 +199,7 @@ __global__ void __launch_bounds__(ELEMENT_THREADS)
     convert_rows_map(void *to, int to_dtype, int64_t to_pitch, const void *from, int from_dtype,
                      int64_t from_pitch, int64_t width, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, n) {
         int64_t row = i / width, column = i % width;
         element_store(to, to_dtype, row * to_pitch + column,
                       element_load(from, from_dtype, row * from_pitch + column));
@@ -221,16 +220,14 @@ CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to
 __global__ void __launch_bounds__(ELEMENT_THREADS)
     iota_write(int32_t *to, Positions at, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x)
-        to[i] = (int32_t)position_of(at, i);
+    EACH_ELEMENT(i, n)
+    to[i] = (int32_t)position_of(at, i);
 }
 __global__ void __launch_bounds__(ELEMENT_THREADS)
     widen_integers(float *to, const int32_t *from, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x)
-        to[i] = (float)from[i];
+    EACH_ELEMENT(i, n)
+    to[i] = (float)from[i];
 }
 KERNEL(to_float) {
     Operand x = input(l, 0);
@@ -241,8 +238,7 @@ KERNEL(to_float) {
 __global__ void __launch_bounds__(ELEMENT_THREADS)
     narrow_numbers(int32_t *to, const void *from, int dtype, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, n) {
         float x = element_load(from, dtype, i);
         to[i] = x >= -2147483648.0f && x < 2147483648.0f ? (int32_t)x : INT32_MIN;
     }
@@ -265,8 +261,7 @@ KERNEL(iota) {
 __global__ void __launch_bounds__(ELEMENT_THREADS)
     fill_write(void *to, int size, uint64_t bits, int64_t n) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, n) {
         if (size == 8) ((uint64_t *)to)[i] = bits;
         if (size == 4) ((uint32_t *)to)[i] = (uint32_t)bits;
         if (size == 2) ((uint16_t *)to)[i] = (uint16_t)bits;

@@ -172,8 +172,7 @@ __global__ void __launch_bounds__(SOFTMAX_THREADS)
     put_back(void *out, int dtype, Real dy, const int32_t *index, int64_t n, int64_t width,
              int64_t count, int op, DeviceFault *fault) {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ELEMENT(i, n) {
         int32_t place = index[i];
         if (place < 0 || place >= width)
             report_fault(fault, op, FAULT_INDEX + INDEX_PLACE, i, place, width);

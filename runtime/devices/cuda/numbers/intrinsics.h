@@ -332,7 +332,10 @@ template <int form> DEVICE void put8(void *p, int dtype, int64_t at, int64_t n, 
      : (form) == FORM_F32 ? LAUNCH(l, kernel<FORM_F32>, blocks, threads, shared, __VA_ARGS__)      \
                           : LAUNCH(l, kernel<FORM_ANY>, blocks, threads, shared, __VA_ARGS__))
 
-/* Walks all eights of n elements: `at` is the first element of each. */
+/* Walks all of n elements, or all eights of them: `at` is the first element of each. */
+#define EACH_ELEMENT(i, n)                                                                         \
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                      \
+         i += (int64_t)gridDim.x * blockDim.x)
 #define EACH_EIGHT(at, n)                                                                          \
     for (int64_t at = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT,                    \
                  at##_step = (int64_t)gridDim.x * blockDim.x * EIGHT;                              \
