@@ -13,6 +13,7 @@
  */
 #include "exact.h"
 #include "kernel.h"
+#include "scalars.h"
 #include "vector_math.h"
 
 /* softmax of a row of E logits; the sum of exponentials is in f64. */
@@ -73,11 +74,9 @@ KERNEL(balance) {
     return 0;
 }
 
-/* The loss with a term for each of so many targets; what f32 cannot hold of the sum of them goes
- * into further parts. */
-static void add_term(Operand loss, Result out, double term, double targets) {
+/* The loss with `rest`; what f32 cannot hold of that goes into further parts. */
+static void add_term(Operand loss, Result out, double rest) {
     memmove(out.at, loss.at, EXACT_WORDS * sizeof(int64_t));
-    double rest = term * targets;
     V16 parts = v_all(0.0f);
     for (int k = 0; k < 3; k++) {
         parts[k] = (float)rest;
@@ -94,54 +93,16 @@ static void multiply_words(int64_t *words, double alpha) {
         [EXACT_COUNT] = words[EXACT_COUNT], [EXACT_NONFINITE] = words[EXACT_NONFINITE]};
     Operand from = {.at = zeros};
     Result to = {.at = words};
-    add_term(from, to, alpha * exact_value(words), 1.0);
-}
-
-static double balance_term(const int64_t *stats, int64_t experts, double alpha) {
-    double sum = 0.0, tokens = (double)stats[2 * experts];
-    for (int64_t e = 0; e < experts; e++)
-        sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
-    return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
-}
-
-/* Micro-batches for each that a rank has computed: elements are counted in one of them. */
-static double calls_of(Operand stats) {
-    const int64_t *last = (const int64_t *)stats.at + stats.n - CALLS_WORDS;
-    return are_step_words(stats.n) ? (double)(last[1] / last[0]) : 1.0;
-}
-
-/* What a mean divides by: its elements, or the sum of its weights. */
-static double divisor_of(Operand stats) {
-    const int64_t *words = stats.at, *weights = words + AVERAGE_WORDS;
-    if (!are_weighted_words(stats.n)) return (double)words[EXACT_COUNT] * calls_of(stats);
-    return weights[EXACT_NONFINITE] ? __builtin_nan("") : exact_value(weights);
-}
-
-/* A mean of nothing adds nothing. */
-static double average_term(Operand stats, double alpha) {
-    const int64_t *words = stats.at;
-    double divisor = divisor_of(stats);
-    if (words[EXACT_NONFINITE]) return __builtin_nan("");
-    return divisor == 0.0 ? 0.0 : alpha * (exact_value(words) / divisor);
-}
-
-/* For how many targets a rank adds a term: its own in this micro-batch; or, if the term is divided
- * by what the whole step has, its share of all of them, whatever this micro-batch has. */
-static double targets_of_rank(Operand loss, Operand stats) {
-    const int64_t *words = stats.at;
-    if (!are_step_words(stats.n)) return (double)((const int64_t *)loss.at)[EXACT_COUNT];
-    return (double)words[AVERAGE_TARGETS] / (double)words[stats.n - CALLS_WORDS];
+    add_term(from, to, alpha * exact_value(words));
 }
 
 /* The loss with the term, which balance_loss or average_loss adds. */
 static int put_term(const Launch *l, Operand loss) {
     Operand in = input(l, 1);
     Result out = output(l, 0);
-    double alpha = l->call->attr->alpha;
     add_term(loss, out,
-             are_average_words(in.n) ? average_term(in, alpha)
-                                     : balance_term(in.at, (in.n - 2) / 2, alpha),
-             targets_of_rank(loss, in));
+             loss_of_term(in.at, statistics_form(in.n), l->call->attr->alpha,
+                          ((const int64_t *)loss.at)[EXACT_COUNT]));
     return 0;
 }
 
@@ -240,7 +201,7 @@ KERNEL(average_grad) {
     const int64_t *stats = in.at;
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     double seed = factor * (double)loss_scale(l, 1), targets = (double)stats[AVERAGE_TARGETS];
-    double divisor = divisor_of(in);
+    double divisor = divisor_of(stats, statistics_form(in.n));
     V16 slope = v_all(divisor == 0.0 ? 0.0f : (float)(seed / divisor * targets));
 #pragma omp parallel num_threads(threads_for(l, out.n))
     {

@@ -22,6 +22,7 @@
 
 #include "exact.h"
 #include "kernel.h"
+#include "scalars.h"
 
 /* What this rank answers for of a piece of a parameter. */
 typedef struct FactoredPart {
@@ -132,16 +133,7 @@ VECTOR_INLINE V16 gradient_at(const FactoredShard *f, const Operand *g, int64_t 
 
 /* ---- factored_sums */
 
-enum { HIGH_BITS = 62, LOW_BITS = 32 };
-
-/* Squares are cut into words of 2^(that - 62), and below into ones of 2^(that - 94). */
-static int top_exponent(const double *scale) {
-    double clipped =
-        scale[SCALE_UNCLIPPED] != 0 ? scale[SCALE_GRADIENT] / scale[SCALE_UNCLIPPED] : 1;
-    int exponent;
-    frexp(scale[SCALE_NORM] * clipped, &exponent);
-    return MAX(MIN(2 * exponent + 1, 900), -900);
-}
+enum { HIGH_BITS = 62 }; /* of top_exponent */
 
 /* n elements of the part from e on, which lie in one row of the whole. */
 static void sum_run(const FactoredShard *f, const Operand *g, const FactoredPart *p, int64_t e,
@@ -340,26 +332,12 @@ KERNEL(factored_rms) {
     return 0;
 }
 
-typedef struct FactoredRate {
-    float keep, step;
-} FactoredRate;
-
-static double exact_rms(const int64_t *words, int64_t n) {
-    if (words[EXACT_NONFINITE]) return __builtin_nan("");
-    return __builtin_sqrt(exact_value(words) / (double)n);
-}
-
 static FactoredRate rate_of(const FactoredShard *f, const FactoredPart *p, const double *step,
                             const int64_t *sums, const int64_t *rms) {
     const Attrs *a = f->l->call->attr;
-    int64_t n = type_elements(&p->whole);
-    double lr = step[STEP_LR] * plan_lr_factor(p->param);
-    double most = 1.0 / __builtin_sqrt(step[STEP_INDEX] + 1.0);
-    double weight = exact_rms(sums + p->words + factor_words(&p->whole) - EXACT_WORDS, n);
-    double size = exact_rms(rms + p->row * EXACT_WORDS, n) / a->limit;
-    double alpha = (weight < a->eps2 ? a->eps2 : weight) * (lr < most ? lr : most);
-    return (FactoredRate){(float)(1.0 - lr * plan_decay(p->param, a->weight_decay)),
-                          (float)(alpha / (size < 1.0 ? 1.0 : size))};
+    return factored_rate(step, plan_lr_factor(p->param), plan_decay(p->param, a->weight_decay),
+                         a->eps2, a->limit, sums + p->words + factor_words(&p->whole) - EXACT_WORDS,
+                         rms + p->row * EXACT_WORDS, type_elements(&p->whole));
 }
 
 /* (p, g, scale, step, m, sums, rms) -> p */

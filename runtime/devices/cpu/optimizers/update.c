@@ -12,6 +12,7 @@
 #include "exact.h"
 #include "kernel.h"
 #include "largest.h"
+#include "scalars.h"
 
 /* Adds |x|^power of elements [from, to); 0: 2. */
 static void add_powers(ExactSum *sum, Operand x, int64_t from, int64_t to, int64_t power) {
@@ -39,20 +40,6 @@ static void find_largest(const Launch *l, Operand g, WorkRange mine, int32_t *la
     }
 }
 
-/* The norm of what `at` accumulates; false: not finite. */
-static bool norm_of(const void *at, int64_t power, double *norm) {
-    if (power == NORM_INF) {
-        float largest;
-        memcpy(&largest, at, sizeof largest);
-        *norm = (double)largest;
-        return *(const int32_t *)at < 0x7f800000;
-    }
-    const int64_t *words = at;
-    double sum = exact_value(words);
-    *norm = power == 3 ? __builtin_cbrt(sum) : power == 1 ? sum : __builtin_sqrt(sum);
-    return words[EXACT_NONFINITE] == 0;
-}
-
 KERNEL(grad_norm) {
     Operand g = input(l, 0);
     Result out = output(l, 0);
@@ -76,39 +63,11 @@ KERNEL(grad_norm) {
     return 0;
 }
 
-/* (loss, norm, step) -> scale. A step whose gradients overflowed under a loss scale is never taken,
- * nor is one without a target, which has no loss and no gradient. */
+/* (loss, norm, step) -> scale */
 KERNEL(step_scale) {
-    Operand loss = input(l, 0), norm = input(l, 1);
     Result out = output(l, 0);
-    const Attrs *attr = l->call->attr;
-    const double *step = input(l, 2).at;
-    double loss_scale = step[STEP_LOSS_SCALE], gain = attr->gain > 0.0 ? attr->gain : 1.0;
-    bool scaled = loss_scale > 0.0;
-    const int64_t *loss_words = loss.at;
-    double *scale = out.at;
-    double count = (double)loss_words[EXACT_COUNT], nan = __builtin_nan("");
-    bool sum_finite = loss_words[EXACT_NONFINITE] == 0, loss_finite = sum_finite && count > 0.0;
-    bool nothing = count == 0.0 && sum_finite;
-    double root;
-    bool norm_finite = norm_of(norm.at, attr->clip_norm, &root);
-    double seed = __builtin_ldexp(scaled ? loss_scale : 1.0, (int)attr->exponent);
-    double unclipped = count > 0.0 ? gain / (seed * count) : nan;
-    double length = norm_finite ? root * unclipped : nan;
-    double factor = 1.0;
-    if (attr->clip > 0.0) {
-        factor = attr->clip / (length + 1e-6);
-        if (factor > 1.0) factor = 1.0;
-    }
-    bool finite = nothing || (loss_finite && norm_finite);
-    memset(scale, 0, (size_t)out.n * sizeof *scale);
-    scale[SCALE_GRADIENT] = unclipped * factor;
-    scale[SCALE_UNCLIPPED] = unclipped;
-    scale[SCALE_APPLY] = !nothing && (finite || (attr->on_nan == ON_NAN_CONTINUE && !scaled));
-    scale[SCALE_LOSS] = loss_finite ? exact_value(loss_words) / count : nan;
-    scale[SCALE_NORM] = length;
-    scale[SCALE_COUNT] = count;
-    scale[SCALE_FINITE] = finite;
+    scale_step(out.at, out.n, l->call->in[0], l->call->in[1], l->call->in[2],
+               step_factors(l->call->attr));
     return 0;
 }
 

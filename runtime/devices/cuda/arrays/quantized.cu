@@ -32,15 +32,7 @@ DEVICE int64_t starts_at(const QuantizedShard &p, int k) {
 
 /* The last parameter that starts at or before element `i` of the shard. */
 DEVICE int parameter_at(const QuantizedShard &p, int64_t i) {
-    int low = 0, high = p.n_segment - 1;
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (p.s[middle].offset <= p.start + i)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    return segment_at(p.s, p.n_segment, p.start + i);
 }
 
 /* i8: the block of the group that element i of the shard is in, which belongs to parameter k;

@@ -5,6 +5,9 @@
 #include "exact.h"
 #include "rows.h"
 
+#define SCALAR_FUNCTION DEVICE
+#include "scalars.h"
+
 enum { BALANCE_WARPS = 4, BALANCE_THREADS = BALANCE_WARPS * WARP };
 
 /* Largest logit and sum of exponentials of a row. */
@@ -92,47 +95,6 @@ KERNEL(balance) {
     return code;
 }
 
-DEVICE double balance_term(const int64_t *stats, int64_t experts, double alpha) {
-    double sum = 0.0, tokens = (double)stats[2 * experts];
-    for (int64_t e = 0; e < experts; e++)
-        sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
-    return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
-}
-
-/* What words of statistics are: of a mean, or of routing. */
-typedef struct StatisticsForm {
-    int64_t n;
-    bool mean, weighted, step; /* step: targets and weights are those of all its micro-batches */
-} StatisticsForm;
-
-static StatisticsForm statistics_form(int64_t n) {
-    StatisticsForm f = {n, are_average_words(n), are_weighted_words(n), are_step_words(n)};
-    return f;
-}
-
-/* What a mean divides by: its elements in all micro-batches, or the sum of its weights. */
-DEVICE double divisor_of(const int64_t *stats, StatisticsForm f) {
-    const int64_t *weights = stats + AVERAGE_WORDS, *last = stats + f.n - CALLS_WORDS;
-    double calls = f.step ? (double)(last[1] / last[0]) : 1.0;
-    if (!f.weighted) return (double)stats[EXACT_COUNT] * calls;
-    return weights[EXACT_NONFINITE] ? __longlong_as_double(0x7ff8000000000000ll)
-                                    : exact_value(weights);
-}
-
-/* A mean of nothing adds nothing. */
-DEVICE double average_term(const int64_t *stats, StatisticsForm f, double alpha) {
-    double divisor = divisor_of(stats, f);
-    if (stats[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
-    return divisor == 0.0 ? 0.0 : alpha * (exact_value(stats) / divisor);
-}
-
-/* For how many targets a rank adds a term: its own in this micro-batch, which the loss counts; or,
- * if the term is divided by what the whole step has, its share of all of them. */
-DEVICE double targets_of_rank(int64_t counted, const int64_t *stats, StatisticsForm f) {
-    if (!f.step) return (double)counted;
-    return (double)stats[AVERAGE_TARGETS] / (double)stats[f.n - CALLS_WORDS];
-}
-
 /* One warp, each of whose lanes has a double that is 0 except for the first: it is added in three
  * parts, which together hold it. */
 DEVICE void add_double(int64_t *words, double x) {
@@ -153,12 +115,7 @@ __global__ void __launch_bounds__(WARP)
     int lane = threadIdx.x;
     if (lane < EXACT_WORDS) words[lane] = with_loss || lane == EXACT_COUNT ? loss[lane] : 0;
     __syncwarp();
-    double term = 0.0;
-    if (lane == 0) {
-        term = f.mean ? average_term(stats, f, alpha) : balance_term(stats, (f.n - 2) / 2, alpha);
-        term *= targets_of_rank(words[EXACT_COUNT], stats, f);
-    }
-    add_double(words, term);
+    add_double(words, lane == 0 ? loss_of_term(stats, f, alpha, words[EXACT_COUNT]) : 0.0);
 }
 
 static int put_term(const Launch *l, bool with_loss) {

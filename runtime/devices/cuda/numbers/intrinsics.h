@@ -332,6 +332,19 @@ template <int form> DEVICE void put8(void *p, int dtype, int64_t at, int64_t n, 
      : (form) == FORM_F32 ? LAUNCH(l, kernel<FORM_F32>, blocks, threads, shared, __VA_ARGS__)      \
                           : LAUNCH(l, kernel<FORM_ANY>, blocks, threads, shared, __VA_ARGS__))
 
+/* The last segment that starts at or before `at`; the first one for everything before it. */
+DEVICE int segment_at(const SegmentStart *segment, int n, int64_t at) {
+    int low = 0, high = n - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (segment[middle].offset <= at)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 /* Walks all of n elements, or all eights of them: `at` is the first element of each. */
 #define EACH_ELEMENT(i, n)                                                                         \
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                      \

@@ -9,6 +9,9 @@
  */
 #include "exact.h"
 
+#define SCALAR_FUNCTION DEVICE
+#include "scalars.h"
+
 enum { THREADS = 256, MOST_BLOCKS = 132 * 4, HIGH_BITS = 62 };
 
 struct FactoredShard {
@@ -103,15 +106,6 @@ DEVICE Eight gradients_at(const FactoredShard &f, const FactoredPart &p, int64_t
         }
     }
     return x;
-}
-
-DEVICE int top_exponent(const double *scale) {
-    double clipped =
-        scale[SCALE_UNCLIPPED] != 0.0 ? scale[SCALE_GRADIENT] / scale[SCALE_UNCLIPPED] : 1.0;
-    int exponent = 0;
-    frexp(scale[SCALE_NORM] * clipped, &exponent);
-    int top = 2 * exponent + 1;
-    return top > 900 ? 900 : top < -900 ? -900 : top;
 }
 
 /* ---- factored_sums */
@@ -257,11 +251,6 @@ struct Limits {
     double eps2, limit, weight_decay;
 };
 
-DEVICE double exact_rms(const int64_t *words, int64_t n) {
-    if (words[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
-    return sqrt(exact_value(words) / (double)n);
-}
-
 /* Two blocks at a time: for more the compiler would keep registers in memory. */
 __global__ void __launch_bounds__(THREADS, 2)
     update_weights(FactoredShard f, Limits a, void *to, const float *m, const int64_t *sums,
@@ -271,20 +260,18 @@ __global__ void __launch_bounds__(THREADS, 2)
     if (!is_part(p)) return;
     bool apply = f.scale[SCALE_APPLY] != 0.0;
     const SegmentStart *s = p.s;
-    double lr = f.step[STEP_LR] * s->lr_factor, most = 1.0 / sqrt(f.step[STEP_INDEX] + 1.0);
-    double decay = s->weight_decay == STANDARD_DECAY ? a.weight_decay : s->weight_decay;
-    double weight = exact_rms(
-        sums + s->words + 2 * s->shape.matrices * (s->shape.rows + s->shape.columns), s->whole);
-    double size = exact_rms(rms + (int64_t)param_row(f) * EXACT_WORDS, s->whole) / a.limit;
-    double alpha = (weight < a.eps2 ? a.eps2 : weight) * (lr < most ? lr : most);
-    float keep = (float)(1.0 - lr * decay), step = (float)(alpha / (size < 1.0 ? 1.0 : size));
+    const int64_t *weights =
+        sums + s->words + 2 * s->shape.matrices * (s->shape.rows + s->shape.columns);
+    FactoredRate r = factored_rate(
+        f.step, s->lr_factor, s->weight_decay == STANDARD_DECAY ? a.weight_decay : s->weight_decay,
+        a.eps2, a.limit, weights, rms + (int64_t)param_row(f) * EXACT_WORDS, s->whole);
     for (; is_part(p); next_part(f, p)) {
         for (int64_t e = p.from + (p.block * THREADS + threadIdx.x) * EIGHT; e < p.to;
              e += p.blocks * THREADS * EIGHT) {
             Eight w = load8(f.w, f.w_dtype, p.at + e, p.to - e);
             if (apply) {
                 Eight u = steps_of(f, p, m + s->numbers, e);
-                EACH(j) w.x[j] = w.x[j] * keep - step * u.x[j];
+                EACH(j) w.x[j] = w.x[j] * r.keep - r.step * u.x[j];
             }
             store8(to, f.w_dtype, p.at + e, p.to - e, w);
         }

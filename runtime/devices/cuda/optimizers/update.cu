@@ -11,6 +11,9 @@
 #include "integer_sum.h"
 #include "largest.h"
 
+#define SCALAR_FUNCTION DEVICE
+#include "scalars.h"
+
 enum {
     UPDATE_THREADS = 256,
     UPDATE_BLOCKS = MULTIPROCESSORS * 8,
@@ -137,59 +140,18 @@ KERNEL(grad_norm) {
 
 /* ---- step_scale: one thread */
 
-/* The norm of what `at` accumulates; false: not finite. */
-DEVICE bool norm_of(const void *at, int power, double *norm) {
-    if (power == NORM_INF) {
-        int bits = *(const int32_t *)at;
-        *norm = (double)__uint_as_float((uint32_t)bits);
-        return bits < 0x7f800000;
-    }
-    const int64_t *words = (const int64_t *)at;
-    double sum = exact_value(words);
-    *norm = power == 1 ? sum : power == 3 ? cbrt(sum) : sqrt(sum);
-    return words[EXACT_NONFINITE] == 0;
-}
-
 __global__ void __launch_bounds__(1)
     scale_of_step(double *scale, int64_t n, const int64_t *loss, const void *norm,
-                  const double *step, int exponent, double clip, int power, double gain,
-                  bool always) {
+                  const double *step, StepFactors f) {
     begin_kernel();
-    double loss_scale = step[STEP_LOSS_SCALE];
-    bool scaled = loss_scale > 0.0;
-    double count = (double)loss[EXACT_COUNT],
-           not_a_number = __longlong_as_double(0x7ff8000000000000ll);
-    bool sum_finite = loss[EXACT_NONFINITE] == 0, loss_finite = sum_finite && count > 0.0;
-    bool nothing = count == 0.0 && sum_finite;
-    double root;
-    bool norm_finite = norm_of(norm, power, &root);
-    double seed = power_of_two(exponent) * (scaled ? loss_scale : 1.0);
-    double unclipped = count > 0.0 ? gain / (seed * count) : not_a_number;
-    double length = norm_finite ? root * unclipped : not_a_number;
-    double factor = 1.0;
-    if (clip > 0.0) {
-        factor = clip / (length + 1e-6);
-        if (factor > 1.0) factor = 1.0;
-    }
-    bool finite = nothing || (loss_finite && norm_finite);
-    for (int64_t i = 0; i < n; i++) scale[i] = 0.0;
-    scale[SCALE_GRADIENT] = unclipped * factor;
-    scale[SCALE_UNCLIPPED] = unclipped;
-    scale[SCALE_APPLY] = !nothing && (finite || (always && !scaled));
-    scale[SCALE_LOSS] = loss_finite ? exact_value(loss) / count : not_a_number;
-    scale[SCALE_NORM] = length;
-    scale[SCALE_COUNT] = count;
-    scale[SCALE_FINITE] = finite;
+    scale_step(scale, n, loss, norm, step, f);
 }
 
 KERNEL(step_scale) {
-    Operand loss = input(l, 0), norm = input(l, 1);
     Result out = output(l, 0);
-    const Attrs *attr = l->call->attr;
-    return LAUNCH(l, scale_of_step, 1, 1, 0, (double *)out.at, out.n, (const int64_t *)loss.at,
-                  norm.at, (const double *)input(l, 2).at, (int)attr->exponent, attr->clip,
-                  (int)attr->clip_norm, attr->gain > 0.0 ? attr->gain : 1.0,
-                  attr->on_nan == ON_NAN_CONTINUE);
+    return LAUNCH(l, scale_of_step, 1, 1, 0, (double *)out.at, out.n,
+                  (const int64_t *)l->call->in[0], l->call->in[1], (const double *)l->call->in[2],
+                  step_factors(l->call->attr));
 }
 
 /* ---- updates */
@@ -264,19 +226,6 @@ DEVICE ParameterRate segment_rate(const UpdateCall &u, const Scalars &s, int seg
     return rate_of(u, s, u.segment[segment].lr_factor, u.segment[segment].weight_decay);
 }
 
-/* The last segment that starts at or before `at`; the first one for everything before it. */
-DEVICE int segment_at(const UpdateCall &u, int64_t at) {
-    int low = 0, high = u.n_segment - 1;
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (u.segment[middle].offset <= at)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 template <int rule>
 DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRate &r, float g,
                        float &p, float &m, float &v, float &d, float &last) {
@@ -318,7 +267,7 @@ DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRat
 template <int rule>
 DEVICE void update_numbers(const UpdateCall &u, const Scalars &s, int64_t at, Eight *part,
                            const Eight &g) {
-    int segment = u.segment ? segment_at(u, u.start + at) : 0;
+    int segment = u.segment ? segment_at(u.segment, u.n_segment, u.start + at) : 0;
     for (int64_t from = 0, end; from < EIGHT; from = end, segment++) {
         bool more = segment + 1 < u.n_segment;
         end = more ? u.segment[segment + 1].offset - u.start - at : EIGHT;
