@@ -2,8 +2,8 @@
  * likewise the reductions of collectives. runtime/devices/cuda/device/table.c is compiled with its
  * own table named race_kernels. */
 #include "race_table.h"
+#include "kernel.h"
 #include "op.h"
-#include "table.h"
 
 extern const Kernel race_kernels[OP_COUNT];
 

@@ -9,7 +9,6 @@
  * Broadcast: b's n_b elements repeat along a. A short b is first repeated in a buffer of whole
  * periods, so that the inner loop is long whatever n_b is.
  */
-#include "evaluate.h"
 #include "scalar_math.h"
 #include "stream.h"
 #include "walks.h"

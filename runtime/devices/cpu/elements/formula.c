@@ -16,7 +16,6 @@
  * In place works: an operand that shares memory with a result has its shape, and a result is
  * written before the end only if no later step reads such an operand.
  */
-#include "evaluate.h"
 #include "formula_plan.h"
 
 static void evaluate_block(const Evaluation *e, FormulaBlock *b, int64_t at, int64_t count) {

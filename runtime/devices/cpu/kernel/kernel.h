@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "formula.h"
 #include "index_fault.h"
 #include "util.h"
 
@@ -89,6 +90,12 @@ void CPU_NAME(product_here)(float *buffer, const Product *p);
 /* reduce.c */
 void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements);
+
+/* formula.c. Evaluates a formula on the operands of a launch; these broadcast to the results, which
+ * have one shape. */
+int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step);
+/* The formula of one step, of the launch's operands in order. */
+int CPU_NAME(step)(const Launch *l, Scalar function);
 
 /* products/onednn.c; no size is zero. false: the library failed. */
 bool product_onednn(const DeviceContext *cpu, const Product *p);

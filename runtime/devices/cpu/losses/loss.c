@@ -13,73 +13,56 @@
 #include "exact.h"
 #include "exponentials.h"
 #include "kernel.h"
+#include "target_rows.h"
 
-typedef struct Targets {
-    const int32_t *at;
-    int64_t ignore, width, rows;
-    int64_t from, whole; /* of the columns, this rank has those from `from` on, .. */
-    int64_t own;         /* .. as many; the rest of `width` is padding */
-    int64_t pitch;       /* of the logits */
-    double z;
-} Targets;
-
-/* The logits are operand k, their targets the next one. 0, or the error for the first target that
- * is not an index into the logits. */
-static int take_targets(const Launch *l, uint32_t k, Targets *t) {
-    Operand logits = input(l, k), targets = input(l, k + 1);
-    t->at = targets.at;
-    t->ignore = l->call->attr->ignore;
-    t->z = l->call->attr->z;
-    t->width = last_dim(logits.type);
-    t->pitch = type_pitch(logits.type);
-    t->rows = targets.n;
-    DimPart columns = input_part(l->call, k, logits.type->rank - 1);
-    t->from = columns.from;
-    t->whole = columns.whole;
-    t->own = MIN(MAX(columns.whole - columns.from, 0), t->width);
-    for (int64_t row = 0; row < t->rows; row++) {
-        int32_t target = t->at[row];
+/* 0, or the error for the first target that is not an index into the logits, operand k. */
+static int take_targets(const Launch *l, uint32_t k, TargetRows *t) {
+    *t = target_rows(l->call, k);
+    for (int64_t row = 0; row < t->n; row++) {
+        int32_t target = t->targets[row];
         if (target != t->ignore && (target < 0 || target >= t->whole))
-            return index_error(l, INDEX_TARGET, (IndexPlace){row, t->rows}, target, t->whole);
+            return index_error(l, INDEX_TARGET, (IndexPlace){row, t->n}, target, t->whole);
     }
     return 0;
 }
 
 /* Of that row. *top is its largest logit, and receives that of the row after it, unless it is the
  * last one. */
-static double log_sum_exp(const Operand *x, const Targets *t, int64_t row, bool last, float *top) {
+static double log_sum_exp(const Operand *x, const TargetRows *t, int64_t row, bool last,
+                          float *top) {
     double largest = (double)*top;
     int64_t from = row * t->pitch;
     double sum = exp_sum(x, from, t->width, *top, last ? -1 : from + t->pitch, top, NULL);
     return largest + log_f64(sum);
 }
-static float first_top(const Operand *x, const Targets *t, WorkRange rows) {
+static float first_top(const Operand *x, const TargetRows *t, WorkRange rows) {
     return rows.from < rows.to ? row_top(x, rows.from * t->pitch, t->width) : 0.0f;
 }
 
-VECTOR_INLINE float loss_of_row(const Operand *x, const Targets *t, int64_t row, double log_sum) {
-    double loss = log_sum - element_load(x->at, x->dtype, row * t->pitch + t->at[row]);
+VECTOR_INLINE float loss_of_row(const Operand *x, const TargetRows *t, int64_t row,
+                                double log_sum) {
+    double loss = log_sum - element_load(x->at, x->dtype, row * t->pitch + t->targets[row]);
     return (float)(t->z != 0.0 ? loss + t->z * log_sum * log_sum : loss);
 }
 
 KERNEL(cross_entropy) {
     Operand logits = input(l, 0);
     Result loss = output(l, 0), lse = output(l, 1);
-    Targets t;
+    TargetRows t;
     int code = take_targets(l, 0, &t);
     if (code) return code;
     memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         ExactSum sum = {0};
-        WorkRange r = my_range(t.rows, 1);
+        WorkRange r = my_range(t.n, 1);
         float top = first_top(&logits, &t, r);
         for (int64_t first = r.from; first < r.to; first += LANES) {
             V16 losses = v_all(0.0f);
             for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
                 double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
                 ((float *)lse.at)[row] = (float)log_sum;
-                if (t.at[row] == t.ignore) continue;
+                if (t.targets[row] == t.ignore) continue;
                 losses[row - first] = loss_of_row(&logits, &t, row, log_sum);
                 sum.count++;
             }
@@ -93,16 +76,16 @@ KERNEL(cross_entropy) {
 KERNEL(cross_entropy_each) {
     Operand logits = input(l, 0);
     Result each = output(l, 0), lse = output(l, 1);
-    Targets t;
+    TargetRows t;
     int code = take_targets(l, 0, &t);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
-        WorkRange r = my_range(t.rows, 1);
+        WorkRange r = my_range(t.n, 1);
         float top = first_top(&logits, &t, r);
         for (int64_t row = r.from; row < r.to; row++) {
             double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
-            bool counts = t.at[row] != t.ignore;
+            bool counts = t.targets[row] != t.ignore;
             ((float *)lse.at)[row] = (float)log_sum;
             ((float *)each.at)[row] = counts ? loss_of_row(&logits, &t, row, log_sum) : 0.0f;
         }
@@ -127,18 +110,18 @@ static double part_log_sum(const Operand *x, int64_t from, int64_t n) {
 KERNEL(cross_entropy_part) {
     Operand logits = input(l, 0);
     Result out = output(l, 0);
-    Targets t;
+    TargetRows t;
     int code = take_targets(l, 0, &t);
     if (code) return code;
     DimPart parts = output_part(l->call, 0, out.type->rank - 2);
     int64_t each = placement_share(t.whole, parts.whole);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
-    EACH_OWN(k, t.rows * parts.count) {
+    EACH_OWN(k, t.n * parts.count) {
         int64_t row = k / parts.count, from = MIN(k % parts.count * each, t.own);
-        int64_t end = MIN(from + each, t.own), target = t.at[row] - t.from;
+        int64_t end = MIN(from + each, t.own), target = t.targets[row] - t.from;
         float *to = (float *)out.at + 3 * k;
         double log_sum = part_log_sum(&logits, row * t.pitch + from, end - from);
-        bool own = t.at[row] != t.ignore && target >= from && target < end;
+        bool own = t.targets[row] != t.ignore && target >= from && target < end;
         to[0] = (float)log_sum;
         to[1] = __builtin_isfinite(to[0]) ? (float)(log_sum - (double)to[0]) : 0.0f;
         to[2] = own ? element_load(logits.at, logits.dtype, row * t.pitch + target) : 0.0f;
@@ -214,10 +197,11 @@ VECTOR_INLINE void exp_row(const Operand *x, int64_t from, int64_t width, float 
 
 /* seed * (softmax * (1 + 2 z lse) - onehot) of one row; may_rise: the row's logits may be above
  * lse, as its own are not. */
-static void slope_of_row(const Operand *logits, const Targets *t, Result out, int64_t row,
+static void slope_of_row(const Operand *logits, const TargetRows *t, Result out, int64_t row,
                          float lse, bool may_rise, float seed) {
-    int64_t from = row * t->pitch, to = row * type_pitch(out.type), target = t->at[row] - t->from;
-    bool counts = t->at[row] != t->ignore, own = counts && target >= 0 && target < t->own;
+    int64_t from = row * t->pitch, to = row * type_pitch(out.type),
+            target = t->targets[row] - t->from;
+    bool counts = t->targets[row] != t->ignore, own = counts && target >= 0 && target < t->own;
     for (int64_t i = counts ? t->own : 0; i < t->width; i += LANES)
         v_put(out.at, out.dtype, to + i, t->width - i, v_all(0.0f) * seed);
     if (!counts) return;
@@ -234,12 +218,12 @@ static void slope_of_row(const Operand *logits, const Targets *t, Result out, in
 KERNEL(cross_entropy_grad) {
     Operand logits = input(l, 0), lse = input(l, 2);
     Result out = output(l, 0);
-    Targets t;
+    TargetRows t;
     int code = take_targets(l, 0, &t);
     if (code) return code;
     float seed = __builtin_ldexpf(loss_scale(l, 3), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
-    EACH_OWN(row, t.rows)
+    EACH_OWN(row, t.n)
     slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true, seed);
     return 0;
 }
@@ -247,11 +231,11 @@ KERNEL(cross_entropy_grad) {
 KERNEL(cross_entropy_each_grad) {
     Operand dy = input(l, 0), logits = input(l, 1), lse = input(l, 3);
     Result out = output(l, 0);
-    Targets t;
+    TargetRows t;
     int code = take_targets(l, 1, &t);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, logits.n))
-    EACH_OWN(row, t.rows)
+    EACH_OWN(row, t.n)
     slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true,
                  element_load(dy.at, dy.dtype, row));
     return 0;
@@ -262,7 +246,7 @@ KERNEL(cross_entropy_each_grad) {
 KERNEL(cross_entropy_both) {
     Operand logits = input(l, 0);
     Result out = output(l, 0), loss = output(l, 1);
-    Targets t;
+    TargetRows t;
     int code = take_targets(l, 0, &t);
     if (code) return code;
     float seed = __builtin_ldexpf(loss_scale(l, 2), (int)l->call->attr->exponent);
@@ -270,13 +254,13 @@ KERNEL(cross_entropy_both) {
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         ExactSum sum = {0};
-        WorkRange r = my_range(t.rows, 1);
+        WorkRange r = my_range(t.n, 1);
         float top = first_top(&logits, &t, r);
         for (int64_t first = r.from; first < r.to; first += LANES) {
             V16 losses = v_all(0.0f);
             for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
                 double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
-                if (t.at[row] != t.ignore) {
+                if (t.targets[row] != t.ignore) {
                     losses[row - first] = loss_of_row(&logits, &t, row, log_sum);
                     sum.count++;
                 }
@@ -326,8 +310,8 @@ KERNEL(mse_grad) {
 
 /* Are fewer than k logits above the target's, or equal to it and before it? Rows that hold a nan
  * count as wrong. */
-static bool is_among(const Operand *x, const Targets *t, int64_t row, int64_t k) {
-    int64_t from = row * t->pitch, width = t->width, target = t->at[row], above = 0;
+static bool is_among(const Operand *x, const TargetRows *t, int64_t row, int64_t k) {
+    int64_t from = row * t->pitch, width = t->width, target = t->targets[row], above = 0;
     float of_target = element_load(x->at, x->dtype, from + target);
     V16 wanted = v_all(of_target);
     I16 better = {0}, unknown = {0};
@@ -349,13 +333,13 @@ static bool is_among(const Operand *x, const Targets *t, int64_t row, int64_t k)
 KERNEL(accuracy) {
     Operand logits = input(l, 0);
     Result out = output(l, 0);
-    Targets t;
+    TargetRows t;
     int code = take_targets(l, 0, &t);
     if (code) return code;
     int64_t right = 0, count = 0;
 #pragma omp parallel num_threads(threads_for(l, logits.n)) reduction(+ : right, count)
-    EACH_OWN(row, t.rows) {
-        if (t.at[row] == t.ignore) continue;
+    EACH_OWN(row, t.n) {
+        if (t.targets[row] == t.ignore) continue;
         count++;
         right += is_among(&logits, &t, row, l->call->attr->k);
     }

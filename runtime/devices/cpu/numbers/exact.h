@@ -339,4 +339,13 @@ static inline void exact_finish(ExactSum *s, int64_t *result) {
     }
 }
 
+/* ---- gradients */
+
+/* x from -most to most, if that is above 0. */
+VECTOR_INLINE V16 v_clipped(V16 x, float most) {
+    if (!(most > 0.0f)) return x;
+    x = v_select(x > most, v_all(most), x);
+    return v_select(x < -most, v_all(-most), x);
+}
+
 #endif

@@ -123,12 +123,7 @@ static WorkRange my_columns(const FactoredPart *p) {
 static int64_t row_length(const FactorShape *s) { return MAX(s->columns, 1); }
 
 VECTOR_INLINE V16 gradient_at(const FactoredShard *f, const Operand *g, int64_t at, int64_t n) {
-    V16 x = v_get(g->at, g->dtype, at, n) * f->gradient_scale;
-    if (f->clip_value > 0.0f) {
-        x = v_select(x > f->clip_value, v_all(f->clip_value), x);
-        x = v_select(x < -f->clip_value, v_all(-f->clip_value), x);
-    }
-    return x;
+    return v_clipped(v_get(g->at, g->dtype, at, n) * f->gradient_scale, f->clip_value);
 }
 
 /* ---- factored_sums */

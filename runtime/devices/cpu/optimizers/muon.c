@@ -33,11 +33,7 @@ typedef struct Momentum {
 /* Elements [from, to) of the operands; u is written for those of `mine`. */
 static void move_momentum(const Momentum *s, int64_t from, int64_t to, WorkRange mine) {
     for (int64_t i = from; i < to; i += LANES) {
-        V16 g = v_get(s->g.at, s->g.dtype, i, to - i) * s->gradient_scale;
-        if (s->clip_value > 0.0f) {
-            g = v_select(g > s->clip_value, v_all(s->clip_value), g);
-            g = v_select(g < -s->clip_value, v_all(-s->clip_value), g);
-        }
+        V16 g = v_clipped(v_get(s->g.at, s->g.dtype, i, to - i) * s->gradient_scale, s->clip_value);
         V16 m = lerp(v_get(s->m.at, s->m.dtype, i, to - i), g, 1.0f - s->momentum);
         V16 u = s->nesterov ? lerp(g, m, s->momentum) : m;
         v_put(s->to.at, s->to.dtype, i, to - i, m);

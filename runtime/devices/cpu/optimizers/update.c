@@ -90,12 +90,7 @@ typedef struct UpdateCall {
 typedef void (*Segment)(const UpdateCall *u, double decay, int64_t from, int64_t to);
 
 VECTOR_INLINE V16 gradient_at(const UpdateCall *u, int64_t at, int64_t n) {
-    V16 g = v_get(u->g.at, u->g.dtype, at, n) * u->gradient_scale;
-    if (u->clip_value > 0.0f) {
-        g = v_select(g > u->clip_value, v_all(u->clip_value), g);
-        g = v_select(g < -u->clip_value, v_all(-u->clip_value), g);
-    }
-    return g;
+    return v_clipped(v_get(u->g.at, u->g.dtype, at, n) * u->gradient_scale, u->clip_value);
 }
 
 static void sgd_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {

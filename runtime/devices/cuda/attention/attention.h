@@ -3,7 +3,7 @@
 #define FSDPC_CUDA_ATTENTION_H
 
 #include "attention_call.h"
-#include "positions.h"
+#include "intrinsics.h"
 
 /* As position_find. */
 DEVICE int64_t query_from(const Attention &a, int64_t position) {

@@ -3,7 +3,7 @@
  * an element of dw; in each row t of dbias the keys of its bucket are neighbours, a warp adds them
  * in f64. And the gradient of sinks: a block a head.
  */
-#include "positions.h"
+#include "intrinsics.h"
 
 #include "buckets.h"
 

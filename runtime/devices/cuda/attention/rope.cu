@@ -6,7 +6,7 @@
  * a time. Angles and rounding are those of runtime/devices/cpu/attention/rope.c, so both devices
  * give the same bits.
  */
-#include "positions.h"
+#include "intrinsics.h"
 
 #define ROTARY_FUNCTION DEVICE
 #define ROTARY_TIMES(a, b) __dmul_rn((a), (b))

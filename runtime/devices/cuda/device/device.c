@@ -26,9 +26,7 @@
 #include "op.h"
 #include "products.h"
 #include "profile.h"
-#include "segments.h"
 #include "staging.h"
-#include "table.h"
 #include "tuning.h"
 
 typedef struct Recording {

@@ -7,7 +7,6 @@
 
 #include "op.h"
 #include "profile.h"
-#include "table.h"
 
 enum { SAMPLES = 64, WARM_UP = 2 };
 #define NOBODY UINT64_MAX

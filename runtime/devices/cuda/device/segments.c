@@ -1,7 +1,7 @@
 /* Where each parameter lies in its group's shard, in device memory: what updates look up. In go a
  * plan and a rank; out comes the table, in the order of the plan's rows.
  */
-#include "segments.h"
+#include "kernel.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * fails to link. */
 #include <string.h>
 
+#include "kernel.h"
 #include "op.h"
-#include "table.h"
 #include "table_of_ops.h"
 
 #define CUDA_NAME(name) CUDA_NAME_(name)

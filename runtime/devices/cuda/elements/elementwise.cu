@@ -5,8 +5,6 @@
  *
  * Broadcast: b's n_b elements repeat along a, so element i takes b[i % n_b].
  */
-#include "evaluate.h"
-#include "positions.h"
 #include "scalar_math.h"
 #include "walks.h"
 

@@ -17,7 +17,6 @@
  * for the results. Each walk computes again what it needs of the steps before it; narrow values lie
  * in shared memory, computed by the first thread. Narrow results are stored after the last walk.
  */
-#include "evaluate.h"
 #include "pieces.h"
 #include "scalar_math.h"
 

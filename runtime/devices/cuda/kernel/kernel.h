@@ -29,6 +29,7 @@ extern "C" {
 #define TENSOR_FUNCTION static inline __host__ __device__
 #endif
 #include "device.h"
+#include "formula.h"
 #include "index_fault.h"
 #include "util.h"
 #ifdef __cplusplus
@@ -96,6 +97,14 @@ typedef int (*Kernel)(const Launch *l);
 #endif
 #define KERNEL(name) CUDA_C int cuda_##name(const Launch *l)
 
+/* segments.c: of all groups of the plan, in device memory. */
+CUDA_C cudaError_t segments_open(const RankInfo *rank, SegmentStart **out);
+
+/* table.c: what ops.def says about this device. */
+extern const Kernel cuda_kernels[]; /* by op */
+/* Does the op's kernel run products? */
+CUDA_C bool op_multiplies(int op);
+
 /* launch.c: names by op. */
 CUDA_C const char *cuda_op_name(int op);
 /* launch.c: writes the message, which begins with the op's name; returns the code. */
@@ -127,6 +136,11 @@ CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *fro
 CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
                              const void *from, int from_dtype, int64_t from_pitch, int64_t width,
                              int64_t rows);
+/* formula.cu. Evaluates a formula on the operands of a launch; these broadcast to the results,
+ * which have one shape. */
+int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step);
+/* The formula of one step, of the launch's operands in order. */
+int cuda_step(const Launch *l, Scalar function);
 /* reduce.cu: GpuKind's code of the current GPU. */
 CUDA_C cudaError_t cuda_code(int *out);
 /* reduce.cu: to = the sum of n_from arrays in order, of i32 the largest. */

@@ -16,18 +16,13 @@
  */
 #include "exact.h"
 #include "rows.h"
+#include "target_rows.h"
 
 enum { LOSS_THREADS = 256 };
 
-struct LossRows {
+struct LossRows : TargetRows {
     const void *logits;
     int dtype, op;
-    const int32_t *targets;
-    int64_t ignore, width, n;
-    int64_t from, whole; /* of the columns, this rank has those from `from` on, .. */
-    int64_t own;         /* .. as many; the rest of `width` is padding */
-    int64_t pitch;       /* of the logits */
-    double z;
     DeviceFault *fault;
 };
 
@@ -50,9 +45,6 @@ DEVICE int64_t counted_target(const LossRows &r, int64_t row, int64_t target, bo
 DEVICE int64_t target_of(const LossRows &r, int64_t row, bool report) {
     return counted_target(r, row, r.targets[row], report);
 }
-
-#define EACH_EIGHT_OF_ROW(i, width)                                                                \
-    for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < (width); i += (int64_t)blockDim.x * EIGHT)
 
 /* e^(x - shift). For numbers that were bf16 in two instructions (a multiply-add and a power of
  * two), with a relative error of about |x| 2^-24. */
@@ -139,24 +131,9 @@ __global__ void __launch_bounds__(LOSS_THREADS)
         each[row] = loss;
 }
 
-/* The logits are operand k, their targets the next one. */
 static LossRows take_rows(const Launch *l, uint32_t k = 0) {
-    Operand logits = input(l, k), targets = input(l, k + 1);
-    LossRows r;
-    r.logits = logits.at;
-    r.dtype = logits.dtype;
-    r.op = (int)l->call->op;
-    r.targets = (const int32_t *)targets.at;
-    r.ignore = l->call->attr->ignore;
-    r.z = l->call->attr->z;
-    r.width = last_dim(logits.type);
-    r.pitch = type_pitch(logits.type);
-    r.n = targets.n;
-    DimPart columns = input_part(l->call, k, logits.type->rank - 1);
-    r.from = columns.from;
-    r.whole = columns.whole;
-    r.own = MIN(MAX(columns.whole - columns.from, (int64_t)0), r.width);
-    r.fault = l->fault;
+    LossRows r = {target_rows(l->call, k), l->call->in[k], l->call->in_type[k]->dtype,
+                  (int)l->call->op, l->fault};
     return r;
 }
 

@@ -6,7 +6,8 @@
  * memory, so that a row is read once and several blocks have room on a multiprocessor; wider rows
  * are read three times, the second and third time from the caches.
  */
-#include "norm.h"
+#include "columns.h"
+#include "rows.h"
 
 /* With `addend`, x + addend is stored in `sum` and is the row that is normalized. */
 struct Normalize {

@@ -14,7 +14,8 @@
  * than IN_REGISTERS (in f32, and of layer_norm: half of that), and those above SUMMED of mixed
  * dtypes or odd width.
  */
-#include "norm.h"
+#include "columns.h"
+#include "rows.h"
 
 /* Parts: at most four blocks for each of 132 multiprocessors, and no more than fit into the
  * registers at the same time, so that none waits for another to end. */

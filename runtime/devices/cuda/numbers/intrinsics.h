@@ -332,6 +332,18 @@ template <int form> DEVICE void put8(void *p, int dtype, int64_t at, int64_t n, 
      : (form) == FORM_F32 ? LAUNCH(l, kernel<FORM_F32>, blocks, threads, shared, __VA_ARGS__)      \
                           : LAUNCH(l, kernel<FORM_ANY>, blocks, threads, shared, __VA_ARGS__))
 
+/* x from -most to most, if that is above 0. */
+DEVICE float clipped(float x, float most) {
+    if (!(most > 0.0f)) return x;
+    x = x > most ? most : x;
+    return x < -most ? -most : x;
+}
+
+/* position_at of placements.h, on the GPU. */
+DEVICE int64_t position_of(const Positions &p, int64_t i) {
+    return i + (i < p.half ? p.from : p.second);
+}
+
 /* The last segment that starts at or before `at`; the first one for everything before it. */
 DEVICE int segment_at(const SegmentStart *segment, int n, int64_t at) {
     int low = 0, high = n - 1;

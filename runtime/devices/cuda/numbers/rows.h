@@ -13,6 +13,9 @@ static inline Shape shape_of(const Operand *x) {
     Shape s = {x->n / width, width};
     return s;
 }
+/* Widest rows of which a block of row_threads has one eight per thread; and, where the form of the
+ * operands is known, NORM_THREADS at most four. */
+enum { NARROW = MAX_THREADS * EIGHT, NORM_THREADS = 512, IN_REGISTERS = 4 * NORM_THREADS * EIGHT };
 /* A thread for each eight of a row, whole warps. */
 static inline int row_threads(int64_t width) {
     int64_t eights = (width + EIGHT - 1) / EIGHT, warps = (eights + WARP - 1) / WARP;

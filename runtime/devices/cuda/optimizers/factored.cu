@@ -98,13 +98,7 @@ DEVICE void next_place(const SegmentStart &s, WholePlace &w) {
 DEVICE Eight gradients_at(const FactoredShard &f, const FactoredPart &p, int64_t e) {
     Eight x = load8(f.g, f.g_dtype, e < p.to ? p.at + e : p.at + p.from, e < p.to ? p.to - e : 0);
     float factor = (float)f.scale[SCALE_GRADIENT];
-    EACH(j) {
-        x.x[j] *= factor;
-        if (f.clip_value > 0.0f) {
-            x.x[j] = x.x[j] > f.clip_value ? f.clip_value : x.x[j];
-            x.x[j] = x.x[j] < -f.clip_value ? -f.clip_value : x.x[j];
-        }
-    }
+    EACH(j) x.x[j] = clipped(x.x[j] * factor, f.clip_value);
     return x;
 }
 

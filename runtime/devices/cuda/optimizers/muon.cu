@@ -56,11 +56,7 @@ __global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
         bool run = is_run(s.of, e, n);
         Eight m = load8(s.m, s.dtype, at, n), g = load8(s.g, s.g_dtype, at, n);
         EACH(j) {
-            float x = g.x[j] * factor;
-            if (s.clip_value > 0.0f) {
-                x = x > s.clip_value ? s.clip_value : x;
-                x = x < -s.clip_value ? -s.clip_value : x;
-            }
+            float x = clipped(g.x[j] * factor, s.clip_value);
             if (applies) m.x[j] = lerp(m.x[j], x, 1.0f - s.momentum);
             float u = s.nesterov ? lerp(x, m.x[j], s.momentum) : m.x[j];
             bool mine = j < n && at + j >= s.from && at + j < s.end;

@@ -229,12 +229,7 @@ DEVICE ParameterRate segment_rate(const UpdateCall &u, const Scalars &s, int seg
 template <int rule>
 DEVICE void update_one(const UpdateCall &u, const Scalars &s, const ParameterRate &r, float g,
                        float &p, float &m, float &v, float &d, float &last) {
-    g *= s.gradient;
-    if (u.clip_value > 0.0f) {
-        g = g > u.clip_value ? u.clip_value : g;
-        g = g < -u.clip_value ? -u.clip_value : g;
-    }
-    g = g + r.decay * p;
+    g = clipped(g * s.gradient, u.clip_value) + r.decay * p;
     if (rule == RULE_SGD) {
         p = p - r.lr * g;
     } else if (rule == RULE_MOMENTUM) {

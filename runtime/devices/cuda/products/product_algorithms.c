@@ -1,42 +1,14 @@
-/* Three steps from a product to a call of cuBLASLt: check it against the rules of products.h,
- * describe it to the library, and ask which algorithms the library has for it.
+/* Two steps from a product to a call of cuBLASLt: describe it to the library, and ask which
+ * algorithms the library has for it.
  */
 #include <string.h>
 
 #include "product_choice.h"
 
-enum { ALIGNMENT_MAX = 16, AUX_ALIGN = 16, AUX_STEP = 8 };
+enum { ALIGNMENT_MAX = 16 };
 
-/* ---- the rules of products.h */
-
-static bool has_vector(int epilogue) {
-    return epilogue != EPILOGUE_NONE && epilogue != EPILOGUE_DGELU;
-}
 static bool has_aux(int epilogue) {
-    return epilogue == EPILOGUE_GELU_AUX_BIAS || epilogue == EPILOGUE_DGELU ||
-           epilogue == EPILOGUE_DGELU_BGRAD;
-}
-
-const char *product_broken_rule(const ProductShape *s, const ProductOperands *p) {
-    if (s->m < 1 || s->n < 1 || s->k < 1 || s->batch < 1) return "the product is empty";
-    if (s->batch > 1 && (s->batch > INT32_MAX || s->epilogue != EPILOGUE_NONE))
-        return "a batch of products is too long, or has an epilogue";
-    if (s->lda < (s->a_turned ? s->k : s->m) || s->ldb < (s->b_turned ? s->n : s->k) ||
-        s->ldc < s->m)
-        return "a leading dimension is smaller than the length of a column";
-    if (!is_real(s->dtype) || !is_real(s->out_dtype) ||
-        (s->out_dtype != s->dtype && s->out_dtype != DT_F32))
-        return "cuBLASLt does not multiply these dtypes";
-    if (s->epilogue < 0 || s->epilogue >= EPILOGUES) return "the epilogue is unknown";
-    if (!p->a || !p->b || !p->d || (s->accumulate && !p->c) ||
-        has_vector(s->epilogue) != (p->vector != NULL) || has_aux(s->epilogue) != (p->aux != NULL))
-        return "an operand is missing, or the epilogue does not use it";
-    if (p->aux &&
-        (s->ldaux < s->m || s->ldaux % AUX_STEP != 0 || (uintptr_t)p->aux % AUX_ALIGN != 0))
-        return "aux needs an address aligned to 16 bytes and a leading dimension that is a "
-               "multiple of "
-               "8 and at least m";
-    return NULL;
+    return epilogue == EPILOGUE_GELU_AUX_BIAS || epilogue == EPILOGUE_DGELU;
 }
 
 /* ---- descriptions */
@@ -103,8 +75,6 @@ cublasStatus_t product_describe(const Products *p, const ProductShape *s, Produc
         [EPILOGUE_BIAS] = CUBLASLT_EPILOGUE_BIAS,
         [EPILOGUE_GELU_AUX_BIAS] = CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
         [EPILOGUE_DGELU] = CUBLASLT_EPILOGUE_DGELU,
-        [EPILOGUE_DGELU_BGRAD] = CUBLASLT_EPILOGUE_DGELU_BGRAD,
-        [EPILOGUE_BGRADA] = CUBLASLT_EPILOGUE_BGRADA,
         [EPILOGUE_BGRADB] = CUBLASLT_EPILOGUE_BGRADB,
     };
     cudaDataType_t type = type_of(s->dtype), out = type_of(s->out_dtype);

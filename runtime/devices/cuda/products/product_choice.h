@@ -47,8 +47,6 @@ typedef struct Products {
 TunedKey product_key(const Products *x, const ProductShape *s);
 uint64_t product_candidate(const Products *x, const ProductShape *s,
                            const cublasLtMatmulAlgo_t *algorithm);
-/* The rule of products.h that the product breaks, or NULL. */
-const char *product_broken_rule(const ProductShape *s, const ProductOperands *p);
 /* Fills in the alignment of all matrices, as far as choices take it into account. */
 void product_align(ProductShape *s, const ProductOperands *p);
 cublasStatus_t product_describe(const Products *p, const ProductShape *s, ProductDescription *d);

@@ -55,12 +55,17 @@ static int read_word(const char *name, const char *const *words, int n, int othe
     return EXIT_ENVIRONMENT;
 }
 
+static cudaError_t ask_gpu(struct cudaDeviceProp *properties) {
+    int gpu = 0;
+    cudaError_t e = cudaGetDevice(&gpu);
+    return e ? e : cudaGetDeviceProperties(properties, gpu);
+}
+
 /* What algorithms depend on. */
 static cudaError_t name_machine(const Products *p, char *machine) {
     struct cudaDeviceProp properties;
-    int gpu = 0, driver = 0;
-    cudaError_t e = cudaGetDevice(&gpu);
-    if (!e) e = cudaGetDeviceProperties(&properties, gpu);
+    int driver = 0;
+    cudaError_t e = ask_gpu(&properties);
     if (!e) e = cudaDriverGetVersion(&driver);
     char shared[48] = "";
     if (p->target) snprintf(shared, sizeof shared, " (%d for NCCL)", p->shared);
@@ -76,13 +81,11 @@ static cudaError_t name_machine(const Products *p, char *machine) {
 static int share_with_collectives(Products *p, const DeviceOptions *options, char *error) {
     Share share[COMM_PURPOSES];
     struct cudaDeviceProp properties;
-    int gpu = 0;
     if (!options->rank.plan || mesh_ranks(&options->rank.mesh) <= options->process_ranks) return 0;
     int code = sm_budget_read(share, error);
     if (code) return code;
     for (int i = 0; i < COMM_PURPOSES; i++) p->shared = MAX(p->shared, share[i].multiprocessors);
-    cudaError_t e = cudaGetDevice(&gpu);
-    if (!e) e = cudaGetDeviceProperties(&properties, gpu);
+    cudaError_t e = ask_gpu(&properties);
     if (e) {
         snprintf(error, ERROR_BYTES, "the GPU's multiprocessors: %s (%s)", cudaGetErrorString(e),
                  cudaGetErrorName(e));
@@ -209,8 +212,8 @@ static int product_refused(const Launch *l, const ProductShape *s, const char *w
 
 static int find_choice(const Launch *l, const ProductShape *shape, const ProductOperands *p,
                        ProductChoice **out) {
-    const char *broken = product_broken_rule(shape, p);
-    if (broken) return launch_error(l, EXIT_CORRUPT, "%s", broken);
+    if (shape->batch > INT32_MAX)
+        return launch_error(l, EXIT_CORRUPT, "a batch of products is too long, or has an epilogue");
     ProductShape s = *shape;
     product_align(&s, p);
     cublasStatus_t e = choose_algorithm(l->products, &s, p, out);
@@ -318,11 +321,9 @@ int product_rehearse_apart(const Launch *l, const ProductShape *s, const Product
 int products_rehearse(void *products, bool *wanted, char *error) {
     Products *x = products;
     struct cudaDeviceProp properties;
-    int gpu = 0;
     *wanted = x->tune != TUNE_NEVER;
     if (!*wanted) return 0;
-    cudaError_t e = cudaGetDevice(&gpu);
-    if (!e) e = cudaGetDeviceProperties(&properties, gpu);
+    cudaError_t e = ask_gpu(&properties);
     if (!e) x->cold_bytes = MIN((size_t)PRODUCT_WORKSPACE, (size_t)properties.l2CacheSize);
     if (!e) e = cudaEventCreateWithFlags(&x->begin, cudaEventDefault);
     if (!e) e = cudaEventCreateWithFlags(&x->end, cudaEventDefault);

@@ -11,8 +11,6 @@
  *   BIAS           vector[m] is added to every column
  *   GELU_AUX_BIAS  x = A B + beta C + vector is written to aux, D = gelu(x): the tanh form
  *   DGELU          D = (A B + beta C) gelu'(aux)
- *   DGELU_BGRAD    the same, and vector[m] = the sums of D over its columns
- *   BGRADA         vector[m] = the sums of A over k, besides the product
  *   BGRADB         vector[n] = the sums of B over k, besides the product
  *
  * A bias gradient is written, never added to an earlier value. aux is m x n with leading dimension
@@ -30,9 +28,7 @@ typedef enum Epilogue {
     EPILOGUE_BIAS,
     EPILOGUE_GELU_AUX_BIAS,
     EPILOGUE_DGELU,
-    EPILOGUE_DGELU_BGRAD,
-    EPILOGUE_BGRADA,
-    EPILOGUE_BGRADB,
+    EPILOGUE_BGRADB = 6, /* as in files of tuned products */
     EPILOGUES
 } Epilogue;
 
