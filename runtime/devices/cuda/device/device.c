@@ -15,7 +15,6 @@
  * Host memory goes through pinned memory (staging.h), so the caller's buffer is free when copy_in
  * returns and a step never waits for its input.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,33 +59,19 @@ struct DeviceContext {
     GpuKind kind;
 };
 
-static int fail(char *error, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int fail(char *error, int code, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error, ERROR_BYTES, format, args);
-    va_end(args);
-    return code;
-}
-
-/* 0, or EXIT_ENVIRONMENT with what was tried and why it failed. */
-static int runtime_result(char *error, const char *what, cudaError_t e) {
-    if (e == cudaSuccess) return 0;
-    return fail(error, EXIT_ENVIRONMENT, "%s: %s (%s)", what, cudaGetErrorString(e),
-                cudaGetErrorName(e));
-}
-
 /* ---- life */
 
 /* Each thread has a current GPU of its own; all calls of the runtime go to that one. */
 static int use_gpu(const DeviceContext *c, char *error) {
     static _Thread_local int current = -1;
     if (current == c->gpu) return 0;
-    int code = runtime_result(error, "choosing the GPU", cudaSetDevice(c->gpu));
+    int code = gpu_result(error, "choosing the GPU", cudaSetDevice(c->gpu));
     if (!code) current = c->gpu;
     return code;
 }
+
+/* The result of a call that is made on the context's GPU. */
+#define ON_GPU(c, what, call) (use_gpu(c, error) ? EXIT_ENVIRONMENT : gpu_result(error, what, call))
 
 static void cuda_close(DeviceContext *c) {
     char error[ERROR_BYTES];
@@ -177,32 +162,34 @@ static cudaError_t open_segments(DeviceContext *c, const RankInfo *rank) {
 static int wants_early(const GpuKind *gpu, bool *out, char *error) {
     const char *wanted = getenv("FSDP_CUDA_EARLY");
     if (wanted && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0)
-        return fail(error, EXIT_ENVIRONMENT,
-                    "FSDP_CUDA_EARLY=%.100s: choose 0 or 1, or leave it unset", wanted);
+        return gpu_error(error, EXIT_ENVIRONMENT,
+                         "FSDP_CUDA_EARLY=%.100s: choose 0 or 1, or leave it unset", wanted);
     *out = wanted && *wanted == '1';
     if (*out && !gpu_starts_early(gpu))
-        return fail(error, EXIT_ENVIRONMENT,
-                    "FSDP_CUDA_EARLY=1: kernels that start early need compute capability 9.0 or "
-                    "newer, and here they run as on %d.%d: leave it unset",
-                    gpu->code / 10, gpu->code % 10);
+        return gpu_error(
+            error, EXIT_ENVIRONMENT,
+            "FSDP_CUDA_EARLY=1: kernels that start early need compute capability 9.0 or "
+            "newer, and here they run as on %d.%d: leave it unset",
+            gpu->code / 10, gpu->code % 10);
     return 0;
 }
 
 static int wants_graphs(const DeviceOptions *options, bool *out, char *error) {
     const char *wanted = getenv("FSDP_CUDA_GRAPH");
     if (wanted && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0)
-        return fail(error, EXIT_ENVIRONMENT,
-                    "FSDP_CUDA_GRAPH=%.100s: choose 0 or 1, or leave it unset", wanted);
+        return gpu_error(error, EXIT_ENVIRONMENT,
+                         "FSDP_CUDA_GRAPH=%.100s: choose 0 or 1, or leave it unset", wanted);
     if (wanted && *wanted == '1' && options->process_ranks > 1)
-        return fail(error, EXIT_ENVIRONMENT,
-                    "FSDP_CUDA_GRAPH=1: a graph records one rank, but this process runs %d",
-                    options->process_ranks);
+        return gpu_error(error, EXIT_ENVIRONMENT,
+                         "FSDP_CUDA_GRAPH=1: a graph records one rank, but this process runs %d",
+                         options->process_ranks);
     const PlanSettings *s = options->rank.plan ? options->rank.plan->settings : NULL;
     bool pages = s && s->host_bytes && !plan_host_is_pinned(s);
     if (wanted && *wanted == '1' && pages)
-        return fail(error, EXIT_ENVIRONMENT,
-                    "FSDP_CUDA_GRAPH=1: a graph cannot record copies of what is offloaded to %s",
-                    s->host_path ? "a file" : "memory that is not pinned");
+        return gpu_error(
+            error, EXIT_ENVIRONMENT,
+            "FSDP_CUDA_GRAPH=1: a graph cannot record copies of what is offloaded to %s",
+            s->host_path ? "a file" : "memory that is not pinned");
     *out = options->process_ranks <= 1 && !pages && !(wanted && *wanted == '0');
     return 0;
 }
@@ -217,7 +204,8 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     if (!code) code = wants_early(&kind, &early, error);
     if (code) return code;
     DeviceContext *c = calloc(1, sizeof *c);
-    if (!c) return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
+    if (!c)
+        return gpu_error(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
     c->rank = options->rank;
     c->records = records;
     c->options = *options;
@@ -226,13 +214,14 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     cudaError_t e = open_streams(c);
     if (!e && options->rank.plan) e = open_events(c, options->rank.plan);
     if (!e && options->rank.plan) e = open_segments(c, &options->rank);
-    code = runtime_result(error, "opening the cuda device", e);
+    code = gpu_result(error, "opening the cuda device", e);
     if (!code) code = products_open(options, &c->products, error);
     if (!code && !options->trial) code = profile_open(&options->rank, &c->profile, error);
     if (!code && options->stamps && options->rank.plan) {
         c->stamp = calloc(2 * options->rank.plan->n_instrs + 1, sizeof *c->stamp);
         if (!c->stamp)
-            code = fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
+            code =
+                gpu_error(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
     }
     if (c->profile || c->stamp) c->records = false;
     c->early = early;
@@ -260,7 +249,7 @@ static int cuda_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *
     if (!e) e = cudaDeviceSynchronize();
     if (e && arena) cudaFree(arena);
     if (!e) *out = arena;
-    return runtime_result(error, "the arena", e);
+    return gpu_result(error, "the arena", e);
 }
 
 static void cuda_arena_free(DeviceContext *c, void *arena) {
@@ -302,7 +291,7 @@ static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint3
         Launch l = launch_of(c, STREAM_COMPUTE, calls[i], error);
         if (attention_rehearse(&l, wanted)) {
             written = true;
-            code = runtime_result(error, "trying attention", cudaDeviceSynchronize());
+            code = gpu_result(error, "trying attention", cudaDeviceSynchronize());
         }
         if (!code && wanted && op_multiplies(calls[i]->op)) code = cuda_kernels[calls[i]->op](&l);
     }
@@ -311,7 +300,7 @@ static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint3
     cudaError_t e = cudaDeviceSynchronize();
     if (!e) e = cudaMemset(arena, 0, arena_bytes);
     if (!e) e = cudaDeviceSynchronize();
-    return runtime_result(error, "timing products and attention", e);
+    return gpu_result(error, "timing products and attention", e);
 }
 
 /* Something other than a kernel of ours is put on the stream. */
@@ -322,26 +311,19 @@ static cudaStream_t other_work(DeviceContext *c, int stream) {
 
 static int cuda_copy_in(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                         char *error) {
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
-    return runtime_result(error, "a copy to the GPU",
-                          staging_in(c->staging, to, from, bytes, other_work(c, stream)));
+    return ON_GPU(c, "a copy to the GPU",
+                  staging_in(c->staging, to, from, bytes, other_work(c, stream)));
 }
 
 static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                          char *error) {
     if (bytes == 0) return 0;
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
-    return runtime_result(error, "a copy from the GPU",
-                          staging_out(c->staging, to, from, bytes, other_work(c, stream)));
+    return ON_GPU(c, "a copy from the GPU",
+                  staging_out(c->staging, to, from, bytes, other_work(c, stream)));
 }
 
 static int cuda_host_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
-    return runtime_result(error, "pinned memory of the host",
-                          cudaHostAlloc(out, bytes, cudaHostAllocDefault));
+    return ON_GPU(c, "pinned memory of the host", cudaHostAlloc(out, bytes, cudaHostAllocDefault));
 }
 
 static void cuda_host_free(DeviceContext *c, void *at) {
@@ -354,16 +336,14 @@ static int cuda_read(DeviceContext *c, void *to, const void *from, uint64_t byte
     if (chosen) return chosen;
     cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->save);
     if (!e) e = cudaStreamSynchronize(c->save);
-    return runtime_result(error, "a copy from the GPU for a checkpoint", e);
+    return gpu_result(error, "a copy from the GPU for a checkpoint", e);
 }
 
 static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                      char *error) {
     if (to == from || bytes == 0) return 0;
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
-    return runtime_result(
-        error, "a copy on the GPU",
+    return ON_GPU(
+        c, "a copy on the GPU",
         cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, other_work(c, stream)));
 }
 
@@ -374,88 +354,75 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
     if (chosen) return chosen;
     if ((int)call->op < 0 || call->op >= OP_COUNT || stream < 0 || stream >= STREAM_KINDS ||
         !c->stream[stream])
-        return fail(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
+        return gpu_error(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
     if (call->rank->plan && call->rank->plan != c->segments_of) {
-        int code = runtime_result(error, "a group's table", open_segments(c, call->rank));
+        int code = gpu_result(error, "a group's table", open_segments(c, call->rank));
         if (code) return code;
     }
     Launch l = launch_of(c, stream, call, error);
     if (c->early) l.follows = &c->follows[stream];
     if (c->profile) c->follows[stream] = false; /* events come before and after each kernel */
     cudaError_t e = c->profile ? profile_before(c->profile, (int)call->op, l.stream) : cudaSuccess;
-    if (e) return runtime_result(error, "the profile", e);
+    if (e) return gpu_result(error, "the profile", e);
     int code = cuda_kernels[call->op](&l);
     if (c->profile && !code)
-        code = runtime_result(error, "the profile", profile_after(c->profile, l.stream));
+        code = gpu_result(error, "the profile", profile_after(c->profile, l.stream));
     return code;
 }
 
 static int cuda_record(DeviceContext *c, int stream, uint32_t instr, char *error) {
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
     if (instr >= c->n_events || !c->event[instr])
-        return fail(error, EXIT_CORRUPT, "no stream waits for instruction %u", instr);
-    return runtime_result(error, "an event",
-                          cudaEventRecord(c->event[instr], other_work(c, stream)));
+        return gpu_error(error, EXIT_CORRUPT, "no stream waits for instruction %u", instr);
+    return ON_GPU(c, "an event", cudaEventRecord(c->event[instr], other_work(c, stream)));
 }
 
 static int cuda_wait(DeviceContext *c, int stream, uint32_t instr, char *error) {
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
     if (instr >= c->n_events || !c->event[instr])
-        return fail(error, EXIT_CORRUPT, "instruction %u has no event", instr);
-    return runtime_result(error, "an event",
-                          cudaStreamWaitEvent(other_work(c, stream), c->event[instr], 0));
+        return gpu_error(error, EXIT_CORRUPT, "instruction %u has no event", instr);
+    return ON_GPU(c, "an event", cudaStreamWaitEvent(other_work(c, stream), c->event[instr], 0));
 }
 
 static int cuda_mark(DeviceContext *c, int stream, uint32_t number, void **out, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
-    if (number >= c->n_marks) return fail(error, EXIT_CORRUPT, "no mark %u", number);
+    if (number >= c->n_marks) return gpu_error(error, EXIT_CORRUPT, "no mark %u", number);
     cudaError_t e = c->mark[number] ? cudaSuccess : new_event(&c->mark[number]);
     *out = c->mark[number];
     if (!e) e = cudaEventRecord(c->mark[number], other_work(c, stream));
-    return runtime_result(error, "a mark", e);
+    return gpu_result(error, "a mark", e);
 }
 
 static int cuda_stamp(DeviceContext *c, int stream, uint32_t number, char *error) {
     int chosen = use_gpu(c, error);
     if (chosen) return chosen;
     if (!c->stamp || number >= 2 * c->rank.plan->n_instrs)
-        return fail(error, EXIT_CORRUPT, "no stamp %u", number);
+        return gpu_error(error, EXIT_CORRUPT, "no stamp %u", number);
     cudaEvent_t *at = &c->stamp[number];
     cudaError_t e = *at ? cudaSuccess : cudaEventCreateWithFlags(at, cudaEventDefault);
-    return runtime_result(error, "a stamp", e ? e : cudaEventRecord(*at, other_work(c, stream)));
+    return gpu_result(error, "a stamp", e ? e : cudaEventRecord(*at, other_work(c, stream)));
 }
 
 static int cuda_between(DeviceContext *c, uint32_t from, uint32_t to, float *ms, char *error) {
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
     uint64_t n = c->stamp ? 2 * c->rank.plan->n_instrs : 0;
     if (from >= n || to >= n || !c->stamp[from] || !c->stamp[to])
-        return fail(error, EXIT_CORRUPT, "no stamps %u and %u", from, to);
-    return runtime_result(error, "a stamp", cudaEventElapsedTime(ms, c->stamp[from], c->stamp[to]));
+        return gpu_error(error, EXIT_CORRUPT, "no stamps %u and %u", from, to);
+    return ON_GPU(c, "a stamp", cudaEventElapsedTime(ms, c->stamp[from], c->stamp[to]));
 }
 
 static int cuda_follow(DeviceContext *c, int stream, void *mark, char *error) {
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
-    return runtime_result(error, "a mark", cudaStreamWaitEvent(other_work(c, stream), mark, 0));
+    return ON_GPU(c, "a mark", cudaStreamWaitEvent(other_work(c, stream), mark, 0));
 }
 
 static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
                        int n_from, int64_t elements, char *error) {
-    int chosen = use_gpu(c, error);
-    if (chosen) return chosen;
-    if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction needs at least one operand");
+    if (n_from < 1) return gpu_error(error, EXIT_CORRUPT, "a reduction needs at least one operand");
     if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
-        return fail(error, EXIT_CORRUPT, "cannot reduce dtype %d", dtype);
+        return gpu_error(error, EXIT_CORRUPT, "cannot reduce dtype %d", dtype);
     if (n_from > REDUCE_AT_ONCE)
-        return fail(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",
-                    n_from, REDUCE_AT_ONCE);
-    return runtime_result(
-        error, "a reduction",
-        cuda_sum_arrays(other_work(c, stream), dtype, to, from, n_from, elements));
+        return gpu_error(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",
+                         n_from, REDUCE_AT_ONCE);
+    return ON_GPU(c, "a reduction",
+                  cuda_sum_arrays(other_work(c, stream), dtype, to, from, n_from, elements));
 }
 
 /* ---- programs */
@@ -483,18 +450,18 @@ static int cuda_program_begin(DeviceContext *c, uint32_t program, bool repeats, 
     cudaStream_t compute = c->stream[STREAM_COMPUTE];
     *replayed = false;
     memset(c->follows, 0, sizeof c->follows);
-    if (program >= c->n_programs) return fail(error, EXIT_CORRUPT, "no program %u", program);
+    if (program >= c->n_programs) return gpu_error(error, EXIT_CORRUPT, "no program %u", program);
     Recording *r = &c->recording[program];
     if (r->graph) {
         *replayed = true;
-        return runtime_result(error, "a graph", cudaGraphLaunch(r->graph, compute));
+        return gpu_result(error, "a graph", cudaGraphLaunch(r->graph, compute));
     }
     if (c->profile) profile_program(c->profile, program);
     c->capturing = c->records && repeats && r->calls++ > 0;
     cudaError_t e = cudaSuccess;
     if (c->capturing) e = cudaStreamBeginCapture(compute, cudaStreamCaptureModeThreadLocal);
     if (!e) e = fork_streams(c);
-    return runtime_result(error, "a program's start", e);
+    return gpu_result(error, "a program's start", e);
 }
 
 static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
@@ -506,7 +473,7 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
     memset(c->follows, 0, sizeof c->follows);
     cudaError_t e = join_streams(c);
     if (!c->capturing && !e && c->profile) e = profile_collect(c->profile);
-    if (!c->capturing) return runtime_result(error, "a program's end", e);
+    if (!c->capturing) return gpu_result(error, "a program's end", e);
     cudaGraph_t graph = NULL;
     cudaError_t ended = cudaStreamEndCapture(compute, &graph);
     c->capturing = false;
@@ -515,7 +482,7 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
     if (!e) e = cudaGraphInstantiate(&r->graph, graph, cudaGraphInstantiateFlagUseNodePriority);
     if (graph) cudaGraphDestroy(graph);
     if (!e) e = cudaGraphLaunch(r->graph, compute);
-    return runtime_result(error, "the capture of a program", e);
+    return gpu_result(error, "the capture of a program", e);
 }
 
 static int cuda_synchronize(DeviceContext *c, char *error) {
@@ -525,17 +492,18 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
     for (int s = 0; s < STREAM_KINDS && !e; s++)
         if (c->stream[s]) e = cudaStreamSynchronize(c->stream[s]);
     staging_settled(c->staging, !e);
-    if (e) return runtime_result(error, "the GPU", e);
+    if (e) return gpu_result(error, "the GPU", e);
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;
     if (f->kind == FAULT_STUCK)
-        return fail(error, EXIT_RANK,
-                    "%s: a block of its kernel waited in vain for another block (tile %lld, "
-                    "keys %lld)\n"
-                    "help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own",
-                    cuda_op_name(f->op), (long long)f->position, (long long)f->value);
+        return gpu_error(
+            error, EXIT_RANK,
+            "%s: a block of its kernel waited in vain for another block (tile %lld, "
+            "keys %lld)\n"
+            "help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own",
+            cuda_op_name(f->op), (long long)f->position, (long long)f->value);
     if (f->kind == FAULT_ROWS)
-        return fail(
+        return gpu_error(
             error, EXIT_CORRUPT,
             "%s: the rows of expert %lld end at %lld, which is not within its %lld rows of "
             "tokens\nhelp: this is a bug: an earlier instruction of the plan computed them; "

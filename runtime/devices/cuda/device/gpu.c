@@ -28,13 +28,18 @@ enum { BUS_ID_BYTES = 32 };
 static int gpu = -1;         /* of this process */
 static uint64_t used_before; /* of its memory, before our context if NVML tells */
 
-static int fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int fail(char *error, const char *format, ...) {
+int gpu_error(char *error, int code, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(error, ERROR_BYTES, format, args);
     va_end(args);
-    return EXIT_ENVIRONMENT;
+    return code;
+}
+
+int gpu_result(char *error, const char *what, cudaError_t e) {
+    if (e == cudaSuccess) return 0;
+    return gpu_error(error, EXIT_ENVIRONMENT, "%s: %s (%s)", what, cudaGetErrorString(e),
+                     cudaGetErrorName(e));
 }
 
 /* ---- NVML, without its headers */
@@ -73,29 +78,33 @@ static int explain_error(char *error, cudaError_t e) {
     switch (e) {
     case cudaErrorInsufficientDriver:
         if (driver == 0)
-            return fail(error, "device cuda: this machine has no NVIDIA driver (libcuda.so.1); "
-                               "install one, or use --device cpu");
-        return fail(error,
-                    "device cuda: the driver supports CUDA %d.%d, but this build needs %d.%d: "
-                    "update the driver, or build with a toolkit that is not newer",
-                    driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+            return gpu_error(error, EXIT_ENVIRONMENT,
+                             "device cuda: this machine has no NVIDIA driver (libcuda.so.1); "
+                             "install one, or use --device cpu");
+        return gpu_error(error, EXIT_ENVIRONMENT,
+                         "device cuda: the driver supports CUDA %d.%d, but this build needs %d.%d: "
+                         "update the driver, or build with a toolkit that is not newer",
+                         driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     case cudaErrorNoDevice:
-        return fail(error,
-                    "device cuda: no GPU is visible%s%.60s; nvidia-smi lists the GPUs; without one "
-                    "use --device cpu",
-                    getenv("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES=" : "",
-                    getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : "");
+        return gpu_error(
+            error, EXIT_ENVIRONMENT,
+            "device cuda: no GPU is visible%s%.60s; nvidia-smi lists the GPUs; without one "
+            "use --device cpu",
+            getenv("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES=" : "",
+            getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : "");
     case cudaErrorSystemDriverMismatch:
-        return fail(error, "device cuda: the driver's kernel module and its libraries have "
-                           "different versions: restart the machine, or reload the module");
+        return gpu_error(error, EXIT_ENVIRONMENT,
+                         "device cuda: the driver's kernel module and its libraries have "
+                         "different versions: restart the machine, or reload the module");
     case cudaErrorSystemNotReady:
-        return fail(error, "device cuda: the GPUs are not ready: on a machine with NVSwitch the "
-                           "service nvidia-fabricmanager must be running");
+        return gpu_error(error, EXIT_ENVIRONMENT,
+                         "device cuda: the GPUs are not ready: on a machine with NVSwitch the "
+                         "service nvidia-fabricmanager must be running");
     case cudaErrorDevicesUnavailable:
-        return fail(
-            error,
+        return gpu_error(
+            error, EXIT_ENVIRONMENT,
             "device cuda: another process uses the GPU in exclusive mode; nvidia-smi names it");
-    default: return fail(error, "device cuda: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
+    default: return gpu_result(error, "device cuda", e);
     }
 }
 
@@ -104,10 +113,11 @@ static int check_kind(int device, char *error) {
     cudaError_t e = cudaGetDeviceProperties(&p, device);
     if (e) return explain_error(error, e);
     if (10 * p.major + p.minor >= OLDEST_CAPABILITY) return 0;
-    return fail(error,
-                "device cuda: GPU %d, %.100s, has compute capability %d.%d; kernels need %d.%d or "
-                "newer (A100, RTX 30 and later): use another GPU, or --device cpu",
-                device, p.name, p.major, p.minor, OLDEST_CAPABILITY / 10, OLDEST_CAPABILITY % 10);
+    return gpu_error(
+        error, EXIT_ENVIRONMENT,
+        "device cuda: GPU %d, %.100s, has compute capability %d.%d; kernels need %d.%d or "
+        "newer (A100, RTX 30 and later): use another GPU, or --device cpu",
+        device, p.name, p.major, p.minor, OLDEST_CAPABILITY / 10, OLDEST_CAPABILITY % 10);
 }
 
 int gpu_kind(int device, GpuKind *out, char *error) {
@@ -144,8 +154,8 @@ static int take_gpu(const DeviceOptions *o, int *out, char *error) {
     if (e) return explain_error(error, e);
     int wanted = o->process_ranks > 1 || n == 1 ? 0 : o->local_rank;
     if (wanted >= n)
-        return fail(
-            error,
+        return gpu_error(
+            error, EXIT_ENVIRONMENT,
             "device cuda: the process with local rank %d needs a GPU of its own, but %d are "
             "visible; start at most %d processes on this machine, or check CUDA_VISIBLE_DEVICES",
             wanted, n, n);
@@ -180,12 +190,13 @@ static int say_too_small(const DeviceOptions *o, uint64_t bytes, uint64_t reserv
     char more[64] = "";
     if (reserve) snprintf(more, sizeof more, ", libraries about %.2f GiB more", gibibytes(reserve));
     uint64_t need = bytes * (uint64_t)MAX(o->process_ranks, 1) + reserve;
-    return fail(error,
-                "GPU %d is too small: the plan's arena takes %llu bytes (%.2f GiB)%s%s; %zu bytes "
-                "(%.2f GiB) of its %.2f GiB are free%s",
-                gpu, (unsigned long long)bytes, gibibytes(bytes), ranks, more, free_bytes,
-                gibibytes(free_bytes), gibibytes(total),
-                need <= total ? ", the rest is another process's (nvidia-smi)" : "");
+    return gpu_error(
+        error, EXIT_ENVIRONMENT,
+        "GPU %d is too small: the plan's arena takes %llu bytes (%.2f GiB)%s%s; %zu bytes "
+        "(%.2f GiB) of its %.2f GiB are free%s",
+        gpu, (unsigned long long)bytes, gibibytes(bytes), ranks, more, free_bytes,
+        gibibytes(free_bytes), gibibytes(total),
+        need <= total ? ", the rest is another process's (nvidia-smi)" : "");
 }
 
 int gpu_fits(const DeviceOptions *o, uint64_t bytes, char *error) {

@@ -55,6 +55,11 @@ static int read_word(const char *name, const char *const *words, int n, int othe
     return EXIT_ENVIRONMENT;
 }
 
+static int cuda_failed(char *error, const char *what, cudaError_t e) {
+    snprintf(error, ERROR_BYTES, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
+    return EXIT_ENVIRONMENT;
+}
+
 static cudaError_t ask_gpu(struct cudaDeviceProp *properties) {
     int gpu = 0;
     cudaError_t e = cudaGetDevice(&gpu);
@@ -86,11 +91,7 @@ static int share_with_collectives(Products *p, const DeviceOptions *options, cha
     if (code) return code;
     for (int i = 0; i < COMM_PURPOSES; i++) p->shared = MAX(p->shared, share[i].multiprocessors);
     cudaError_t e = ask_gpu(&properties);
-    if (e) {
-        snprintf(error, ERROR_BYTES, "the GPU's multiprocessors: %s (%s)", cudaGetErrorString(e),
-                 cudaGetErrorName(e));
-        return EXIT_ENVIRONMENT;
-    }
+    if (e) return cuda_failed(error, "the GPU's multiprocessors", e);
     int32_t all = properties.multiProcessorCount;
     if (p->shared && all >= 2 * p->shared) p->target = all - p->shared;
     return 0;
@@ -153,10 +154,7 @@ int products_trial_begin(const DeviceOptions *options, int *log, char *error) {
     cudaError_t e = tune == TUNE_NEVER ? cudaSuccess : name_machine(p, machine);
     free(p);
     if (!e && tune != TUNE_NEVER) tuning_begin(options, machine, tune == TUNE_AGAIN, log);
-    if (!e) return code;
-    snprintf(error, ERROR_BYTES, "the GPU's name: %s (%s)", cudaGetErrorString(e),
-             cudaGetErrorName(e));
-    return EXIT_ENVIRONMENT;
+    return e ? cuda_failed(error, "the GPU's name", e) : code;
 }
 
 void products_close(void *products) {
@@ -328,10 +326,7 @@ int products_rehearse(void *products, bool *wanted, char *error) {
     if (!e) e = cudaEventCreateWithFlags(&x->begin, cudaEventDefault);
     if (!e) e = cudaEventCreateWithFlags(&x->end, cudaEventDefault);
     x->rehearsing = !e;
-    if (!e) return 0;
-    snprintf(error, ERROR_BYTES, "timing products: %s (%s)", cudaGetErrorString(e),
-             cudaGetErrorName(e));
-    return EXIT_ENVIRONMENT;
+    return e ? cuda_failed(error, "timing products", e) : 0;
 }
 
 void products_rehearsed(void *products) {
