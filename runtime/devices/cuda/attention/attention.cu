@@ -339,27 +339,17 @@ template <int width> static int backward_width(const Launch *l, const Attention 
 
 /* ---- launches */
 
-static int attention_backward_f32(const Launch *l, const Attention *a) {
-    int64_t rows = a->b * a->heads * a->t;
-    int code = LAUNCH(l, row_products, (unsigned)((rows + ROW_WARPS - 1) / ROW_WARPS),
-                      ROW_WARPS * WARP, 0, *a, rows);
-    if (code) return code;
-    if (a->h <= 64) return backward_width<64>(l, a);
-    return a->h <= 128 ? backward_width<128>(l, a) : backward_width<256>(l, a);
-}
-
-static int bias_gradient(const Launch *l, const Attention *a) {
-    if (a->h <= 64) return bias_width<64>(l, a);
-    return a->h <= 128 ? bias_width<128>(l, a) : bias_width<256>(l, a);
-}
+/* Of the narrowest width that holds a head. */
+#define OF_WIDTH(function, l, a)                                                                   \
+    ((a)->h <= 64 ? function<64>(l, a) : (a)->h <= 128 ? function<128>(l, a) : function<256>(l, a))
 
 int attention_own(const Launch *l, const Attention *a) {
     if (attention_fits_matrices(a))
         return a->backward ? attention_backward_matrix(l, a) : attention_forward_matrix(l, a);
-    if (!a->backward) {
-        if (a->h <= 64) return forward_width<64>(l, a);
-        return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
-    }
-    int code = attention_backward_f32(l, a);
-    return code || !a->d_bias.at ? code : bias_gradient(l, a);
+    if (!a->backward) return OF_WIDTH(forward_width, l, a);
+    int64_t rows = a->b * a->heads * a->t;
+    int code = LAUNCH(l, row_products, (unsigned)((rows + ROW_WARPS - 1) / ROW_WARPS),
+                      ROW_WARPS * WARP, 0, *a, rows);
+    if (!code) code = OF_WIDTH(backward_width, l, a);
+    return code || !a->d_bias.at ? code : OF_WIDTH(bias_width, l, a);
 }

@@ -8,6 +8,7 @@
  * its pieces.
  */
 #include "exact.h"
+#include "rows.h"
 
 #define SCALAR_FUNCTION DEVICE
 #include "scalars.h"
@@ -23,8 +24,7 @@ struct FactoredShard {
     int64_t from, to; /* elements of the operands that this rank answers for */
     unsigned across;  /* blocks a parameter */
     float clip_value, eps;
-    const void *w, *g;
-    int w_dtype, g_dtype;
+    Real w, g;
 };
 
 DEVICE unsigned param_row(const FactoredShard &f) { return blockIdx.x / f.across; }
@@ -96,7 +96,8 @@ DEVICE void next_place(const SegmentStart &s, WholePlace &w) {
 
 /* The gradients of elements e .. e + 7 that the update uses; 0 past `to`. */
 DEVICE Eight gradients_at(const FactoredShard &f, const FactoredPart &p, int64_t e) {
-    Eight x = load8(f.g, f.g_dtype, e < p.to ? p.at + e : p.at + p.from, e < p.to ? p.to - e : 0);
+    Eight x =
+        load8(f.g.at, f.g.dtype, e < p.to ? p.at + e : p.at + p.from, e < p.to ? p.to - e : 0);
     float factor = (float)f.scale[SCALE_GRADIENT];
     EACH(j) x.x[j] = clipped(x.x[j] * factor, f.clip_value);
     return x;
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(THREADS) sum_parts(FactoredShard f, int64_t *s
             int64_t e = at + threadIdx.x % WARP * EIGHT;
             if (squares && e < p.to) sum_squares(f, p, e, unit, own);
             Eight w =
-                load8(f.w, f.w_dtype, p.at + (e < p.to ? e : p.from), e < p.to ? p.to - e : 0);
+                load8(f.w.at, f.w.dtype, p.at + (e < p.to ? e : p.from), e < p.to ? p.to - e : 0);
             exact_add<EIGHT>(words, w.x, true);
         }
     }
@@ -262,12 +263,12 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (; is_part(p); next_part(f, p)) {
         for (int64_t e = p.from + (p.block * THREADS + threadIdx.x) * EIGHT; e < p.to;
              e += p.blocks * THREADS * EIGHT) {
-            Eight w = load8(f.w, f.w_dtype, p.at + e, p.to - e);
+            Eight w = load8(f.w.at, f.w.dtype, p.at + e, p.to - e);
             if (apply) {
                 Eight u = steps_of(f, p, m + s->numbers, e);
                 EACH(j) w.x[j] = w.x[j] * r.keep - r.step * u.x[j];
             }
-            store8(to, f.w_dtype, p.at + e, p.to - e, w);
+            store8(to, f.w.dtype, p.at + e, p.to - e, w);
         }
     }
 }
@@ -300,18 +301,13 @@ static unsigned blocks_of(const PlanGroup *group, int64_t n, FactoredShard *f) {
     return f->across * group->n_param;
 }
 
-static void set_operand(const void **at, int *dtype, const Operand &o) {
-    *at = o.at;
-    *dtype = o.dtype;
-}
-
 KERNEL(factored_sums) {
     Operand w = input(l, 0), g = input(l, 1);
     Result out = output(l, 0);
     FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
-    set_operand(&f.w, &f.w_dtype, w);
-    set_operand(&f.g, &f.g_dtype, g);
+    f.w = real_of(w);
+    f.g = real_of(g);
     int code = launch_set(l, out.at, 0, out.n * 8);
     if (code) return code;
     unsigned blocks = blocks_of(group, g.n, &f);
@@ -336,7 +332,7 @@ KERNEL(factored_rms) {
     Result out = output(l, 0);
     FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
-    set_operand(&f.g, &f.g_dtype, g);
+    f.g = real_of(g);
     int code = launch_set(l, out.at, 0, out.n * 8);
     if (code) return code;
     unsigned blocks = blocks_of(group, g.n, &f);
@@ -349,8 +345,8 @@ KERNEL(adafactor) {
     Result out = output(l, 0);
     FactoredShard f;
     const PlanGroup *group = open_factored(l, 2, g.n, true, &f);
-    set_operand(&f.w, &f.w_dtype, w);
-    set_operand(&f.g, &f.g_dtype, g);
+    f.w = real_of(w);
+    f.g = real_of(g);
     f.step = (const double *)step.at;
     const Attrs *a = l->call->attr;
     Limits limits = {a->eps2, a->limit, a->weight_decay};

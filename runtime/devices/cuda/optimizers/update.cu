@@ -72,44 +72,34 @@ __global__ void __launch_bounds__(UPDATE_THREADS)
     raise_to_largest(result, g, dtype, from + first, to, (int64_t)gridDim.x * blockDim.x * EIGHT);
 }
 
+/* Sizes, squares or cubes. A cube is rounded to f64, as on the cpu, so it is cut in f64. */
 template <int form, int power>
-DEVICE void sum_integers(int64_t *words, const void *g, int dtype, int64_t from, int64_t to) {
-    SumWindow w = {};
-    w.top = LEAST_TOP;
-    each_norm_numbers<form>(g, dtype, from, to, [&](const float *x) {
-        add_numbers<NORM_NUMBERS, power, form == FORM_BF16>(words, w, x);
-    });
-    put_window<power>(words, w);
-}
-
-template <int form>
 __global__ void __launch_bounds__(UPDATE_THREADS)
-    sum_sizes(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    sum_powers(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
     begin_kernel();
     __shared__ int64_t words[EXACT_WORDS];
     begin_words(words);
-    sum_integers<form, 1>(words, g, dtype, from, to);
+    if constexpr (power == 3) {
+        each_norm_numbers<form>(g, dtype, from, to,
+                                [&](const float *x) { exact_add_cubes<NORM_NUMBERS>(words, x); });
+    } else {
+        SumWindow w = {};
+        w.top = LEAST_TOP;
+        each_norm_numbers<form>(g, dtype, from, to, [&](const float *x) {
+            add_numbers<NORM_NUMBERS, power, form == FORM_BF16>(words, w, x);
+        });
+        put_window<power>(words, w);
+    }
     end_words(result, words);
 }
 template <int form>
-__global__ void __launch_bounds__(UPDATE_THREADS)
-    sum_squares(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
-    begin_kernel();
-    __shared__ int64_t words[EXACT_WORDS];
-    begin_words(words);
-    sum_integers<form, 2>(words, g, dtype, from, to);
-    end_words(result, words);
-}
-/* A cube is rounded to f64, as on the cpu, so it is cut in f64. */
-template <int form>
-__global__ void __launch_bounds__(UPDATE_THREADS)
-    sum_cubes(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
-    begin_kernel();
-    __shared__ int64_t words[EXACT_WORDS];
-    begin_words(words);
-    each_norm_numbers<form>(g, dtype, from, to,
-                            [&](const float *x) { exact_add_cubes<NORM_NUMBERS>(words, x); });
-    end_words(result, words);
+static int launch_sum(const Launch *l, int64_t power, unsigned blocks, Operand g, int64_t from,
+                      int64_t to) {
+    auto sum = power == 1   ? sum_powers<form, 1>
+               : power == 3 ? sum_powers<form, 3>
+                            : sum_powers<form, 2>;
+    return LAUNCH(l, sum, blocks, UPDATE_THREADS, 0, (int64_t *)l->call->out[0], g.at, g.dtype,
+                  from, to);
 }
 
 KERNEL(grad_norm) {
@@ -127,15 +117,11 @@ KERNEL(grad_norm) {
     if (power == NORM_INF)
         return LAUNCH(l, largest_number, blocks, UPDATE_THREADS, 0, (int32_t *)out.at, g.at,
                       g.dtype, from, to);
-    int64_t *sum = (int64_t *)out.at;
-    const int threads = UPDATE_THREADS;
     const char *first = (const char *)g.at + from * dtype_bytes(g.dtype);
     int form = form_with(FORM_NONE, first, g.dtype, EIGHT);
-    if (power == 1)
-        return LAUNCH_FORM(l, form, sum_sizes, blocks, threads, 0, sum, g.at, g.dtype, from, to);
-    if (power == 3)
-        return LAUNCH_FORM(l, form, sum_cubes, blocks, threads, 0, sum, g.at, g.dtype, from, to);
-    return LAUNCH_FORM(l, form, sum_squares, blocks, threads, 0, sum, g.at, g.dtype, from, to);
+    if (form == FORM_BF16) return launch_sum<FORM_BF16>(l, power, blocks, g, from, to);
+    if (form == FORM_F32) return launch_sum<FORM_F32>(l, power, blocks, g, from, to);
+    return launch_sum<FORM_ANY>(l, power, blocks, g, from, to);
 }
 
 /* ---- step_scale: one thread */
