@@ -47,20 +47,28 @@ static RoutedRows routed_rows(const Type *rows, int64_t tokens_elements) {
     return (RoutedRows){n, tokens, width, n / tokens};
 }
 
-KERNEL(dispatch) {
-    Operand x = input(l, 0), order = input(l, 1);
-    Result y = output(l, 0);
+/* y of each row = x of its token, times p of its choice where that is there. */
+static int spread_tokens(const Launch *l, Operand x, const Operand *p, Operand order, Result y) {
     RoutedRows r = routed_rows(y.type, x.n);
     int code = check_indices(l, INDEX_CHOICE, order, r.rows);
     if (code) return code;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     EACH_OWN(row, r.rows) {
-        int64_t from = ((const int32_t *)order.at)[row] / r.count * r.width;
-        for (int64_t i = 0; i < r.width; i += LANES)
-            v_put(y.at, y.dtype, row * r.width + i, r.width - i,
-                  v_get(x.at, x.dtype, from + i, r.width - i));
+        int64_t choice = ((const int32_t *)order.at)[row], from = choice / r.count * r.width;
+        float weight = p ? element_load(p->at, p->dtype, choice) : 1.0f;
+        for (int64_t i = 0; i < r.width; i += LANES) {
+            V16 v = v_get(x.at, x.dtype, from + i, r.width - i);
+            v_put(y.at, y.dtype, row * r.width + i, r.width - i, p ? v * weight : v);
+        }
     }
     return 0;
+}
+
+KERNEL(dispatch) { return spread_tokens(l, input(l, 0), NULL, input(l, 1), output(l, 0)); }
+
+KERNEL(combine_grad_rows) {
+    Operand p = input(l, 1);
+    return spread_tokens(l, input(l, 0), &p, input(l, 2), output(l, 0));
 }
 
 /* x of each token = the sum over its choices of its row, times p where that is there. */
@@ -87,23 +95,6 @@ KERNEL(dispatch_grad) { return sum_choices(l, input(l, 0), NULL, input(l, 1), ou
 KERNEL(combine) {
     Operand p = input(l, 1);
     return sum_choices(l, input(l, 0), &p, input(l, 3), output(l, 0));
-}
-
-KERNEL(combine_grad_rows) {
-    Operand dx = input(l, 0), p = input(l, 1), order = input(l, 2);
-    Result dy = output(l, 0);
-    RoutedRows r = routed_rows(dy.type, dx.n);
-    int code = check_indices(l, INDEX_CHOICE, order, r.rows);
-    if (code) return code;
-#pragma omp parallel num_threads(threads_for(l, dy.n))
-    EACH_OWN(row, r.rows) {
-        int64_t choice = ((const int32_t *)order.at)[row], from = choice / r.count * r.width;
-        float weight = element_load(p.at, p.dtype, choice);
-        for (int64_t i = 0; i < r.width; i += LANES)
-            v_put(dy.at, dy.dtype, row * r.width + i, r.width - i,
-                  v_get(dx.at, dx.dtype, from + i, r.width - i) * weight);
-    }
-    return 0;
 }
 
 /* In blocks of 64 vectors in f32, the blocks in f64. */

@@ -45,34 +45,6 @@ VECTOR_INLINE float loss_of_row(const Operand *x, const TargetRows *t, int64_t r
     return (float)(t->z != 0.0 ? loss + t->z * log_sum * log_sum : loss);
 }
 
-KERNEL(cross_entropy) {
-    Operand logits = input(l, 0);
-    Result loss = output(l, 0), lse = output(l, 1);
-    TargetRows t;
-    int code = take_targets(l, 0, &t);
-    if (code) return code;
-    memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
-#pragma omp parallel num_threads(threads_for(l, logits.n))
-    {
-        ExactSum sum = {0};
-        WorkRange r = my_range(t.n, 1);
-        float top = first_top(&logits, &t, r);
-        for (int64_t first = r.from; first < r.to; first += LANES) {
-            V16 losses = v_all(0.0f);
-            for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
-                double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
-                ((float *)lse.at)[row] = (float)log_sum;
-                if (t.targets[row] == t.ignore) continue;
-                losses[row - first] = loss_of_row(&logits, &t, row, log_sum);
-                sum.count++;
-            }
-            exact_push(&sum, losses, false);
-        }
-        exact_finish(&sum, loss.at);
-    }
-    return 0;
-}
-
 KERNEL(cross_entropy_each) {
     Operand logits = input(l, 0);
     Result each = output(l, 0), lse = output(l, 1);
@@ -215,42 +187,43 @@ static void slope_of_row(const Operand *logits, const TargetRows *t, Result out,
     if (own) element_store(out.at, out.dtype, to + target, (g * seed)[0]);
 }
 
-KERNEL(cross_entropy_grad) {
-    Operand logits = input(l, 0), lse = input(l, 2);
+/* The logits are operand k, lse is operand k + 2. dy: a seed for each row; or NULL, `seed` is of
+ * all.
+ */
+static int slopes_of_rows(const Launch *l, uint32_t k, const Operand *dy, float seed) {
+    Operand logits = input(l, k);
     Result out = output(l, 0);
+    const float *lse = l->call->in[k + 2];
     TargetRows t;
-    int code = take_targets(l, 0, &t);
+    int code = take_targets(l, k, &t);
     if (code) return code;
-    float seed = __builtin_ldexpf(loss_scale(l, 3), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     EACH_OWN(row, t.n)
-    slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true, seed);
+    slope_of_row(&logits, &t, out, row, lse[row], true,
+                 dy ? element_load(dy->at, dy->dtype, row) : seed);
     return 0;
+}
+
+KERNEL(cross_entropy_grad) {
+    float seed = __builtin_ldexpf(loss_scale(l, 3), (int)l->call->attr->exponent);
+    return slopes_of_rows(l, 0, NULL, seed);
 }
 
 KERNEL(cross_entropy_each_grad) {
-    Operand dy = input(l, 0), logits = input(l, 1), lse = input(l, 3);
-    Result out = output(l, 0);
-    TargetRows t;
-    int code = take_targets(l, 1, &t);
-    if (code) return code;
-#pragma omp parallel num_threads(threads_for(l, logits.n))
-    EACH_OWN(row, t.n)
-    slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], true,
-                 element_load(dy.at, dy.dtype, row));
-    return 0;
+    Operand dy = input(l, 0);
+    return slopes_of_rows(l, 1, &dy, 0.0f);
 }
 
-/* Row by row: its loss, then its slope, which may be written over it; the row comes from the
- * nearest cache that holds it. */
-KERNEL(cross_entropy_both) {
+/* ---- losses: their sum; and of each row lse, or the slope, which may be written over it: row by
+ * row, so that it comes from the nearest cache that holds it */
+
+static int losses_of_rows(const Launch *l, int64_t *words, float *lse, const Result *slope,
+                          float seed) {
     Operand logits = input(l, 0);
-    Result out = output(l, 0), loss = output(l, 1);
     TargetRows t;
     int code = take_targets(l, 0, &t);
     if (code) return code;
-    float seed = __builtin_ldexpf(loss_scale(l, 2), (int)l->call->attr->exponent);
-    memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
+    memset(words, 0, EXACT_WORDS * sizeof *words);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         ExactSum sum = {0};
@@ -260,17 +233,26 @@ KERNEL(cross_entropy_both) {
             V16 losses = v_all(0.0f);
             for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
                 double log_sum = log_sum_exp(&logits, &t, row, row + 1 == r.to, &top);
+                if (lse) lse[row] = (float)log_sum;
                 if (t.targets[row] != t.ignore) {
                     losses[row - first] = loss_of_row(&logits, &t, row, log_sum);
                     sum.count++;
                 }
-                slope_of_row(&logits, &t, out, row, (float)log_sum, false, seed);
+                if (slope) slope_of_row(&logits, &t, *slope, row, (float)log_sum, false, seed);
             }
             exact_push(&sum, losses, false);
         }
-        exact_finish(&sum, loss.at);
+        exact_finish(&sum, words);
     }
     return 0;
+}
+
+KERNEL(cross_entropy) { return losses_of_rows(l, l->call->out[0], l->call->out[1], NULL, 0.0f); }
+
+KERNEL(cross_entropy_both) {
+    Result out = output(l, 0);
+    float seed = __builtin_ldexpf(loss_scale(l, 2), (int)l->call->attr->exponent);
+    return losses_of_rows(l, l->call->out[1], NULL, &out, seed);
 }
 
 /* ---- mse: the difference is rounded to f32, its square is exact */

@@ -274,39 +274,36 @@ KERNEL(sgd_momentum) {
     return run_update(l, 1, &u, momentum_segment);
 }
 
+/* With the shares of running averages. */
+static UpdateCall averaging(const Attrs *a) {
+    return (UpdateCall){.beta1 = (float)a->beta1,
+                        .beta1_rest = (float)(1.0 - a->beta1),
+                        .beta2 = (float)a->beta2,
+                        .beta2_rest = (float)(1.0 - a->beta2),
+                        .beta3 = (float)a->beta3,
+                        .beta3_rest = (float)(1.0 - a->beta3),
+                        .eps = (float)a->eps,
+                        .decoupled = a->decoupled != 0};
+}
+
 KERNEL(adam) {
-    const Attrs *a = l->call->attr;
     const double *now = l->call->in[5];
-    UpdateCall u = {.beta1_rest = (float)(1.0 - a->beta1),
-                    .beta2 = (float)a->beta2,
-                    .beta2_rest = (float)(1.0 - a->beta2),
-                    .eps = (float)a->eps,
-                    .exact_step_size = now[STEP_LR] / now[STEP_BIAS1],
-                    .root_bias2_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS2])),
-                    .decoupled = a->decoupled != 0};
+    UpdateCall u = averaging(l->call->attr);
+    u.exact_step_size = now[STEP_LR] / now[STEP_BIAS1];
+    u.root_bias2_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS2]));
     return run_update(l, 2, &u, adam_segment);
 }
 
 KERNEL(lion) {
-    const Attrs *a = l->call->attr;
-    UpdateCall u = {.beta1 = (float)a->beta1,
-                    .beta1_rest = (float)(1.0 - a->beta1),
-                    .beta2 = (float)a->beta2,
-                    .beta2_rest = (float)(1.0 - a->beta2)};
+    UpdateCall u = averaging(l->call->attr);
     return run_update(l, 1, &u, lion_segment);
 }
 
 KERNEL(adan) {
-    const Attrs *a = l->call->attr;
     const double *now = l->call->in[7];
-    UpdateCall u = {.beta1_rest = (float)(1.0 - a->beta1),
-                    .beta2 = (float)a->beta2,
-                    .beta2_rest = (float)(1.0 - a->beta2),
-                    .beta3 = (float)a->beta3,
-                    .beta3_rest = (float)(1.0 - a->beta3),
-                    .eps = (float)a->eps,
-                    .exact_step_size = now[STEP_LR] / now[STEP_BIAS1],
-                    .exact_diff_size = now[STEP_LR] * a->beta2 / now[STEP_BIAS2],
-                    .root_bias3_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS3]))};
+    UpdateCall u = averaging(l->call->attr);
+    u.exact_step_size = now[STEP_LR] / now[STEP_BIAS1];
+    u.exact_diff_size = now[STEP_LR] * l->call->attr->beta2 / now[STEP_BIAS2];
+    u.root_bias3_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS3]));
     return run_update(l, 4, &u, adan_segment);
 }
