@@ -43,8 +43,6 @@ static MeanBlock mean_block(const Along *a, int64_t k) {
 }
 static int64_t mean_blocks(const Along *a) { return a->outer * ((a->inner + LANES - 1) / LANES); }
 
-static void put_one(Result y, int64_t at, float value) { element_store(y.at, y.dtype, at, value); }
-
 /* Along the last axis adjacent elements are summed, otherwise LANES sums in parallel. */
 KERNEL(mean) {
     Operand x = input(l, 0);
@@ -55,7 +53,7 @@ KERNEL(mean) {
     {
         WorkRange r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to && inner == 1; k++)
-            put_one(y, k, (float)(sum_run(&x, k * n, n) / (double)n));
+            element_store(y.at, y.dtype, k, (float)(sum_run(&x, k * n, n) / (double)n));
         for (int64_t k = r.from; k < r.to && inner > 1; k++) {
             MeanBlock b = mean_block(&a, k);
             Totals sum = {0};
@@ -138,7 +136,7 @@ static int reduce_to_extreme(const Launch *l, bool larger) {
     {
         WorkRange r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to && inner == 1; k++)
-            put_one(y, k, extreme_run(&x, k * n, n, larger));
+            element_store(y.at, y.dtype, k, extreme_run(&x, k * n, n, larger));
         for (int64_t k = r.from; k < r.to && inner > 1; k++) {
             MeanBlock b = mean_block(&a, k);
             V16 top = v_get(x.at, x.dtype, b.wide, b.left);

@@ -5,8 +5,7 @@
  * Sorting is stable, so a token's rows and the sums over them do not depend on threads. Indices
  * come from kernels, but a plan may be wrong: each is checked before it is used as an address.
  */
-#include "kernel.h"
-#include "vector.h"
+#include "columns.h"
 
 static int check_indices(const Launch *l, IndexFault kind, Operand x, int64_t limit) {
     const int32_t *at = x.at;
@@ -95,23 +94,6 @@ KERNEL(dispatch_grad) { return sum_choices(l, input(l, 0), NULL, input(l, 1), ou
 KERNEL(combine) {
     Operand p = input(l, 1);
     return sum_choices(l, input(l, 0), &p, input(l, 3), output(l, 0));
-}
-
-/* In blocks of 64 vectors in f32, the blocks in f64. */
-static float dot_product(const Operand *a, int64_t a_from, const Operand *b, int64_t b_from,
-                         int64_t n) {
-    enum { BLOCK = 64 * LANES };
-    double total = 0.0;
-    for (int64_t block = 0; block < n; block += BLOCK) {
-        V16 sum = v_all(0.0f);
-        for (int64_t i = block; i < MIN(block + BLOCK, n); i += LANES) {
-            V16 term = v_get(a->at, a->dtype, a_from + i, n - i) *
-                       v_get(b->at, b->dtype, b_from + i, n - i);
-            sum += v_first(term, n - i, 0.0f);
-        }
-        total += (double)v_sum(sum);
-    }
-    return (float)total;
 }
 
 KERNEL(combine_grad_weights) {

@@ -4,10 +4,9 @@
  * A row is shifted by its largest number; exponentials are added as exponentials.h says. A row that
  * holds a nan, or inf - inf, is nan.
  */
+#include "columns.h"
 #include "exponentials.h"
 #include "kernel.h"
-
-enum { BLOCK = 64 * LANES };
 
 /* kept: room for the row's exponentials; NULL: they are computed again. */
 static void softmax_row(const Operand *x, Result out, int64_t from, int64_t width, float *kept) {
@@ -65,17 +64,7 @@ KERNEL(softmax) {
 
 static void slope_row(const Operand *dy, const Operand *y, Result out, int64_t from,
                       int64_t width) {
-    double total = 0.0;
-    for (int64_t block = 0; block < width; block += BLOCK) {
-        V16 sum = v_all(0.0f);
-        for (int64_t i = block; i < MIN(block + BLOCK, width); i += LANES) {
-            V16 term = v_get(dy->at, dy->dtype, from + i, width - i) *
-                       v_get(y->at, y->dtype, from + i, width - i);
-            sum += v_first(term, width - i, 0.0f);
-        }
-        total += (double)v_sum(sum);
-    }
-    float mean = (float)total;
+    float mean = dot_product(dy, from, y, from, width);
     for (int64_t i = 0; i < width; i += LANES) {
         V16 d = v_get(dy->at, dy->dtype, from + i, width - i) - mean;
         v_put(out.at, out.dtype, from + i, width - i,

@@ -64,4 +64,21 @@ VECTOR_INLINE void sum_columns(WorkRange columns, int64_t rows, Result out, cons
     }
 }
 
+/* Of n elements of a row of each, in blocks of 64 vectors in f32, the blocks in f64. */
+static inline float dot_product(const Operand *a, int64_t a_from, const Operand *b, int64_t b_from,
+                                int64_t n) {
+    enum { BLOCK_OF_ROW = 64 * LANES };
+    double total = 0.0;
+    for (int64_t block = 0; block < n; block += BLOCK_OF_ROW) {
+        V16 sum = v_all(0.0f);
+        for (int64_t i = block; i < MIN(block + BLOCK_OF_ROW, n); i += LANES) {
+            V16 term = v_get(a->at, a->dtype, a_from + i, n - i) *
+                       v_get(b->at, b->dtype, b_from + i, n - i);
+            sum += v_first(term, n - i, 0.0f);
+        }
+        total += (double)v_sum(sum);
+    }
+    return (float)total;
+}
+
 #endif

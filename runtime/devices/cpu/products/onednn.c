@@ -19,10 +19,11 @@
  */
 #include "kernel.h"
 
+#include <stdatomic.h>
+
 #ifdef HAVE_ONEDNN
 
 #include <dnnl.h>
-#include <stdatomic.h>
 
 bool have_onednn(void) { return true; }
 
@@ -45,6 +46,17 @@ static bool multiply_rectangle(const Product *p, WorkRange rows, WorkRange colum
                       p->c_row) == dnnl_success;
 }
 
+#else
+
+bool have_onednn(void) { return false; }
+bool onednn_ignores_cuts(void) { return false; }
+static bool multiply_rectangle(const Product *p, WorkRange rows, WorkRange columns) {
+    (void)p, (void)rows, (void)columns;
+    return false;
+}
+
+#endif
+
 bool product_onednn_here(const Product *p) {
     return multiply_rectangle(p, (WorkRange){0, p->m}, (WorkRange){0, p->n});
 }
@@ -62,19 +74,3 @@ bool product_onednn(const DeviceContext *cpu, const Product *p) {
     }
     return good;
 }
-
-#else
-
-bool have_onednn(void) { return false; }
-bool onednn_ignores_cuts(void) { return false; }
-bool product_onednn_here(const Product *p) {
-    (void)p;
-    return false;
-}
-bool product_onednn(const DeviceContext *cpu, const Product *p) {
-    (void)cpu;
-    (void)p;
-    return false;
-}
-
-#endif
