@@ -3,17 +3,11 @@
  * operands are bf16 or f16 and the width is a multiple of 8, attention_matrix.cu does it with
  * matrix instructions; the letters are in attention_operands.h.
  *
- * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T + bias, where the
- * product may be capped first; tiles of which nothing is seen are left out; the running
- * largest score m, sum l of e^(score - m) and o = sum of e^(score - m) v, rescaled when m grows;
- * then o / l and lse = m + ln l. A query that sees no key has o = 0 and lse = 0.
- *
- * Backward, with p = e^(score - lse), dp = do v^T, delta = sum over i of do_i o_i:
- *   ds = alpha p (dp - delta),  dv = p^T do,  dk = ds^T q,  dq = ds k.
- * One kernel in two roles: a block owns a tile of keys and walks over queries (dk, dv; all query
- * heads of its key head), or owns a tile of queries and walks over keys (dq). So every sum is
- * formed in a fixed order without atomics, at the price of forming p and dp twice. With x the owned
- * and y the passing operands both roles read
+ * What is computed is said in runtime/devices/cpu/attention/attention.c. Backward is one kernel in
+ * two roles: a block owns a tile of keys and walks over queries (dk, dv; all query heads of its key
+ * head), or owns a tile of queries and walks over keys (dq). So every sum is formed in a fixed
+ * order without atomics, at the price of forming p and dp twice. With x the owned and y the passing
+ * operands both roles read
  *   score = x1 y1^T, dp = x2 y2^T, out1 += ds y1, out2 += p y2 (keys only).
  * The gradient of a bias has a kernel of its own: a block owns a pair of tiles of one head and adds
  * p (dp - delta) of one sample after the other.

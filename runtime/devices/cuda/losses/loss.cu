@@ -1,13 +1,10 @@
 /* Losses and metrics: mse, cross_entropy, accuracy. R rows of V logits, targets i32[R]; a block
  * owns a row.
  *
- * loss of a row = lse - logit[target] + z lse^2, rounded to f32; the sum over rows is exact
- * (exact.h). One pass over the logits: each thread keeps the largest that it saw and the sum of
- * exponentials relative to it; the threads' sums are added in f64. The gradient needs lse only and
- * may be written over the logits. A target out of range is left in the fault and does not count.
- *
- * If ranks share out the columns, cross_entropy_part finds for each of them log-sum-exp in two f32,
- * the second one what the first one lost, and cross_entropy_merge adds them up in f64.
+ * The formulas are those of runtime/devices/cpu/losses/loss.c. One pass over the logits: each
+ * thread keeps the largest that it saw and the sum of exponentials relative to it; the threads'
+ * sums are added in f64. The gradient needs lse only and may be written over the logits. A target
+ * out of range is left in the fault and does not count.
  *
  * cross_entropy_both keeps the row in shared memory between the two, where it fits (50257 numbers
  * in bf16 are 100 KB, so two blocks are on a multiprocessor and one loads while the other stores);

@@ -21,15 +21,14 @@ enum { FILE_BYTES = 4 << 20, LOCK_SECONDS = 120, LOCK_PAUSE_MS = 100 };
 
 /* ---- the table */
 
-static Tuned *row_of(const TunedTable *t, const TunedKey *key) {
+Tuned *tuned_find(const TunedTable *t, const TunedKey *key) {
     for (uint32_t i = 0; i < t->n; i++)
         if (memcmp(&t->at[i].key, key, sizeof *key) == 0) return &t->at[i];
     return NULL;
 }
-const Tuned *tuned_find(const TunedTable *t, const TunedKey *key) { return row_of(t, key); }
 
 bool tuned_add(TunedTable *t, const Tuned *row) {
-    Tuned *old = row_of(t, &row->key);
+    Tuned *old = tuned_find(t, &row->key);
     if (old) {
         *old = *row;
         return true;
@@ -43,7 +42,7 @@ bool tuned_add(TunedTable *t, const Tuned *row) {
 }
 
 void tuned_remove(TunedTable *t, const TunedKey *key) {
-    Tuned *row = row_of(t, key);
+    Tuned *row = tuned_find(t, key);
     if (row) *row = t->at[--t->n];
 }
 
@@ -62,17 +61,14 @@ bool tuned_add_form(TunedTable *t, const TunedAttention *row) {
     return true;
 }
 
-static TunedLeft *left_of(TunedTable *t, uint64_t candidate) {
+TunedLeft *tuned_find_left(TunedTable *t, uint64_t candidate) {
     uint32_t i = 0;
     while (i < t->n_left && t->left[i].candidate != candidate) i++;
     return i < t->n_left ? &t->left[i] : NULL;
 }
-const TunedLeft *tuned_find_left(const TunedTable *t, uint64_t candidate) {
-    return left_of((TunedTable *)(uintptr_t)t, candidate);
-}
 
 bool tuned_add_left(TunedTable *t, uint64_t candidate, const char *text) {
-    TunedLeft *row = left_of(t, candidate);
+    TunedLeft *row = tuned_find_left(t, candidate);
     if (!row && t->n_left == TUNED_LEFT) return false;
     if (!row) row = &t->left[t->n_left++];
     row->candidate = candidate;
@@ -81,7 +77,7 @@ bool tuned_add_left(TunedTable *t, uint64_t candidate, const char *text) {
 }
 
 void tuned_take_back(TunedTable *t, uint64_t candidate) {
-    TunedLeft *row = left_of(t, candidate);
+    TunedLeft *row = tuned_find_left(t, candidate);
     if (row) *row = t->left[--t->n_left];
 }
 

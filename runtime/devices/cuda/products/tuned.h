@@ -50,13 +50,13 @@ typedef struct TunedTable {
     uint64_t tried[TUNED_TRIED]; /* hashes of a plan's role; the newest are kept */
 } TunedTable;
 
-const Tuned *tuned_find(const TunedTable *t, const TunedKey *key);
+Tuned *tuned_find(const TunedTable *t, const TunedKey *key);
 /* False: no memory, or more than TUNED_LIMIT. */
 bool tuned_add(TunedTable *t, const Tuned *row);
 void tuned_remove(TunedTable *t, const TunedKey *key);
 const TunedAttention *tuned_find_form(const TunedTable *t, uint64_t form, uint64_t library);
 bool tuned_add_form(TunedTable *t, const TunedAttention *row);
-const TunedLeft *tuned_find_left(const TunedTable *t, uint64_t candidate);
+TunedLeft *tuned_find_left(TunedTable *t, uint64_t candidate);
 bool tuned_add_left(TunedTable *t, uint64_t candidate, const char *text);
 void tuned_take_back(TunedTable *t, uint64_t candidate);
 bool tuned_was_tried(const TunedTable *t, uint64_t role);
