@@ -6,6 +6,7 @@
 sum_leading reads 4 bytes: no thread of the block wrote there
 iota writes 4 bytes: that is no operand to do so with
 layer_norm reads 16 bytes: that is not aligned to 16 bytes
+layer_norm_grad_weight reads 4 bytes: no thread of the block wrote there
 grad_norm reads 16 bytes: that is not aligned to 16 bytes
 grad_norm reads 8 bytes: wrote it without a barrier in between
 attention_grad reads 16 bytes: its writer has no shared_for_products
