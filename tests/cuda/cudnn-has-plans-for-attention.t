@@ -3,4 +3,4 @@
 # NEEDS: build:cuda/attention_plans sanitizer:none
 # TIME: 400
 ==== out
-6 forms forward and backward, a plan for each: 0 wrong
+4 forms forward and backward, a plan for each: 0 wrong

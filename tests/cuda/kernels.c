@@ -2,12 +2,13 @@
  * mixtures of f32 and bf16 operands, in separate memory and in place: kernels [MODULE.so [PART [few
  * | one | bf16 | halves | turns]]]. PART selects cases by their titles. `few` skips mixtures and
  * large attention; `bf16` runs all bf16, aligned, `halves` all bf16 and all f16; `one` runs each
- * case once, in f32 or bf16 in turn: for modules that watch each access. With `turns`, each case
- * runs in the other of these two and in one further mixture, a different one from case to case, so
- * that each op meets each mixture if it has enough cases; the first is aligned, in every second
- * case not aligned too; the other is not aligned and not in place; and large attention is all bf16:
- * as much as an emulated GPU has time for. Without an argument it is `turns` on the emulated device
- * next to this program. A GPU tries all. The norm must be exactly the sum of the cpu device.
+ * case once, in f32 or bf16 in turn, without attention of many queries: for modules that watch
+ * each access. With `turns`, each case runs in what `one` leaves out and in one further mixture, a
+ * different one from case to case, so that each op meets each mixture if it has enough cases; the
+ * first is aligned, in every second case not aligned too; the other is not aligned and not in
+ * place; and large attention is all bf16: as much as an emulated GPU has time for. Without an
+ * argument it is `turns` on the emulated device next to this program. A GPU tries all. The norm
+ * must be exactly the sum of the cpu device.
  *
  * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
  * in every second run at addresses that are only aligned to their elements. Prints a line for each
@@ -25,7 +26,9 @@
 #include "kernels/trial.h"
 #include "util.h"
 
-enum { GUARD = 256, ARENA = 512 << 20, MIXTURES = 8, MANY = 60000 };
+enum { GUARD = 256, ARENA = 512 << 20, MIXTURES = 8 };
+/* More elements of queries than these make attention large, and too much to watch each access. */
+enum { MANY = 60000, MANY_WATCHED = 15000 };
 
 static const Device *device, *cpu;
 static DeviceContext *context, *cpu_context;
@@ -264,12 +267,14 @@ typedef enum Choice { ALL, IN_TURN, FEW, HALVES, ONE, BF16 } Choice; /* of mixtu
 static bool is_tried(const Case *c, int pattern, Choice choice) {
     int number = (int)(c - cases);
     if (choice == BF16) return pattern == 1;
-    bool large = is_attention((int)c->op) && type_elements(&c->in[0].type) > MANY;
+    int64_t queries = is_attention((int)c->op) ? type_elements(&c->in[0].type) : 0;
+    bool large = queries > MANY, watched = queries <= MANY_WATCHED;
+    if (choice == ONE && !watched) return false;
     if (large && choice != ALL) return choice == IN_TURN && pattern == 1;
     if (pattern == MIXTURES - 1) return has_fill(c, FILL_SCALE);
     if (choice == ONE) return pattern == number % 2;
     if (choice == HALVES) return pattern == 1 || pattern == 5;
-    if (pattern < 2) return choice != IN_TURN || pattern != number % 2;
+    if (pattern < 2) return choice != IN_TURN || !watched || pattern != number % 2;
     return choice == ALL || (choice == IN_TURN && pattern == 2 + number % (MIXTURES - 3));
 }
 

@@ -1,5 +1,5 @@
 # RUN: FSDP_CPU_ISA=avx2 %build/kernel_compare --smallest %build/device_cpu.so %build/device_cpu.so | grep -c ' runs '
-# RUN: for op in add linear attention; do FSDP_CPU_ISA=avx2 %build/kernel_compare --op $op %build/device_cpu.so %build/device_cpu.so | tail -n 1; done
+# RUN: for op in add linear rms_norm; do FSDP_CPU_ISA=avx2 %build/kernel_compare --op $op %build/device_cpu.so %build/device_cpu.so | tail -n 1; done
 # The comparison that judges a GPU's kernels holds between the cpu device's own sets of kernels.
 # NEEDS: build:device_cpu.so sanitizer:none
 # TIME: 120
