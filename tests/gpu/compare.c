@@ -1,7 +1,7 @@
 /* Compares the kernels of two device modules.
  *
  *     kernel_compare [--smallest] [--op NAME]... REFERENCE.so OTHER.so
- *     kernel_compare --list
+ *     kernel_compare --list | --terms
  *
  * REFERENCE is device_cpu.so, opened with its plain kernels; OTHER is opened as the environment
  * says. Every op with a kernel runs on both devices for each of its cases (tests/kernels/cases.c,
@@ -20,6 +20,7 @@
  * difference and the allowed one of that element; for differences the types, the worst element and
  * their number. Exit code 1: a kernel differs; 2: a device cannot be opened or has failed, in the
  * case that the message names. --list prints the ops that have kernels, and sums_over_ranks.
+ * --terms checks, without a device, that the terms of each result are as large as the result.
  */
 #include <math.h>
 #include <signal.h>
@@ -275,17 +276,37 @@ static void compare(Trial *t, void **a, void **b, double *const *terms, const ch
     }
 }
 
+static void form_terms(Trial *t, double **terms) {
+    choose_types(t);
+    fill_inputs(t);
+    for (int j = 0; j < t->c->n_out; j++)
+        terms[j] = calloc((size_t)type_elements(out_type(t, j)), sizeof(double));
+    judgement_of(t->c->op)->terms(t, terms);
+}
+
+/* No result is larger than the sum of its absolute terms, which are a bound of its rounding. */
+static void check_terms(const Case *c) {
+    Trial t = {.c = c};
+    double *terms[MAX_CASE_OPERANDS] = {0};
+    form_terms(&t, terms);
+    for (int j = 0; j < c->n_out; j++) {
+        int64_t n = out_type(&t, j)->dtype == DT_I64 ? 0 : type_elements(out_type(&t, j)), i = 0;
+        while (i < n && !(fabs(t.want[j][i]) > 1.001 * terms[j][i])) i++;
+        if (i < n && isfinite(t.want[j][i]))
+            say_fault("%s: output %d, element %lld is %.6g, and its terms %.6g", c->title, j,
+                      (long long)i, t.want[j][i], terms[j][i]);
+        free(terms[j]);
+    }
+    trial_free(&t);
+}
+
 static void try_case(const Case *c, int pattern) {
     Trial t = {.c = c, .pattern = pattern, .skipped = pattern == PATTERNS - 1};
     void *a[MAX_CASE_OPERANDS] = {0}, *b[MAX_CASE_OPERANDS] = {0}, *again[MAX_CASE_OPERANDS] = {0};
     double *terms[MAX_CASE_OPERANDS] = {0};
     const char *what = running;
     snprintf(running, sizeof running, "%s, mixture %d", c->title, pattern);
-    choose_types(&t);
-    fill_inputs(&t);
-    for (int j = 0; j < c->n_out; j++)
-        terms[j] = calloc((size_t)type_elements(out_type(&t, j)), sizeof(double));
-    judgement_of(c->op)->terms(&t, terms);
+    form_terms(&t, terms);
     bool ran = run(&reference, &t, a, what) && run(&other, &t, b, what) &&
                (smallest || run(&other, &t, again, what));
     for (int j = 0; j < c->n_out && ran; j++) {
@@ -401,7 +422,14 @@ static bool is_chosen(const char *name, const char *const *names, int n) {
     return wanted;
 }
 
+static int check_all_terms(void) {
+    for (int k = 0; k < n_cases; k++) check_terms(&cases[k]);
+    printf("terms of %d cases: %d faults\n", n_cases, faults);
+    return faults ? 1 : 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc == 2 && !strcmp(argv[1], "--terms")) return check_all_terms();
     const char *only[OP_COUNT + 1];
     int at = 1, n_only = 0;
     for (int op = 0; op < OP_COUNT && argc == 2 && !strcmp(argv[1], "--list"); op++)

@@ -117,25 +117,19 @@ static int64_t vector_at(const AttentionSizes *z, int which, int64_t b, int64_t 
     return attention_place(z, which, b, t, head);
 }
 
-/* Probabilities of a row; returns the largest sum of a score's absolute terms. */
+/* Probabilities of a row; returns the largest sum of absolute terms of a score that is seen. */
 static double row_of_scores(const Trial *t, const AttentionSizes *z, int first, int64_t row,
                             double *p) {
     const double *q = t->in[first], *k = t->in[z->packed ? first : first + 1];
     int64_t at = row % z->t, head = row / z->t % z->heads, b = row / z->t / z->heads;
-    double alpha = t->c->attr.alpha, top = -INFINITY, sum = 0, terms = 0;
+    double terms = 0;
+    attention_probabilities(t->c, first, t->in, row, p);
     EACH(s, z->s) {
         const double *x = q + vector_at(z, 0, b, at, head), *y = k + vector_at(z, 1, b, s, head);
-        double score = 0, absolute = 0;
-        EACH(i, z->h) {
-            score += x[i] * y[i];
-            absolute += fabs(x[i] * y[i]);
-        }
-        p[s] = t->c->attr.causal && s > at ? -INFINITY : score * alpha;
-        if (p[s] > -INFINITY) terms = fmax(terms, absolute * fabs(alpha));
-        top = fmax(top, p[s]);
+        double absolute = 0;
+        EACH(i, z->h) absolute += fabs(x[i] * y[i]);
+        if (p[s] > 0) terms = fmax(terms, absolute * fabs(t->c->attr.alpha));
     }
-    EACH(s, z->s) sum += exp(p[s] - top);
-    EACH(s, z->s) p[s] = exp(p[s] - top) / sum;
     return terms;
 }
 
@@ -201,18 +195,28 @@ static void of_cross_entropy(const Trial *t, double *const *out) {
     }
 }
 
+/* Of a logit of a row with that lse; one: it is the target. */
+static double slope_terms(const Case *c, double x, double lse, bool one) {
+    double p = exp(x - lse) * (1 + 2 * fabs((double)c->attr.z * lse));
+    return p + p * (fabs(x) + fabs(lse)) + one;
+}
+/* What gradients of a loss are multiplied by: also the loss scale, where the last operand has it.
+ */
+static double seed_of(const Trial *t) {
+    const Case *c = t->c;
+    bool scaled = c->in[c->n_in - 1].fill == FILL_STEP;
+    return ldexp(scaled ? t->in[c->n_in - 1][STEP_LOSS_SCALE] : 1, (int)c->attr.exponent);
+}
 /* Of logits, targets and lse, which are operands `first` and after it. */
 static void add_slopes(const Trial *t, int first, double *out) {
-    const double *x = t->in[first], *lse = t->in[first + 2];
+    const double *x = t->in[first], *target = t->in[first + 1], *lse = t->in[first + 2];
     int64_t v = last(&t->c->in[first].type);
-    EACH(i, in_n(t->c, first)) {
-        double p = exp(x[i] - lse[i / v]), carried = p * (fabs(x[i]) + fabs(lse[i / v]));
-        out[i] = p + carried + (t->in[first + 1][i / v] == (double)(i % v));
-    }
+    EACH(i, in_n(t->c, first))
+    out[i] = slope_terms(t->c, x[i], lse[i / v], target[i / v] == (double)(i % v));
 }
 static void of_cross_entropy_grad(const Trial *t, double *const *out) {
     add_slopes(t, 0, out[0]);
-    EACH(i, in_n(t->c, 0)) out[0][i] = ldexp(out[0][i], (int)t->c->attr.exponent);
+    EACH(i, in_n(t->c, 0)) out[0][i] *= seed_of(t);
 }
 static void of_cross_entropy_each_grad(const Trial *t, double *const *out) {
     int64_t v = last(&t->c->in[1].type);
@@ -227,10 +231,8 @@ static void of_cross_entropy_both(const Trial *t, double *const *out) {
     ref_cross_entropy(c, t->in, (double *const[]){words, lse});
     EACH(i, EXACT_WORDS) out[1][i] = 0;
     EACH(i, in_n(c, 0)) {
-        double p = exp(t->in[0][i] - lse[i / v]);
-        double carried = p * (fabs(t->in[0][i]) + fabs(lse[i / v]));
         bool one = t->in[1][i / v] == (double)(i % v);
-        out[0][i] = ldexp(p + carried + one, (int)c->attr.exponent);
+        out[0][i] = slope_terms(c, t->in[0][i], lse[i / v], one) * seed_of(t);
         if (one) out[1][0] += fabs(lse[i / v]) + fabs(t->in[0][i]);
     }
     free(lse);

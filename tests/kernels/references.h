@@ -19,5 +19,7 @@ typedef struct AttentionSizes {
 AttentionSizes attention_sizes(const Case *c, int first);
 /* Element of q (which 0), k, v of `head` at position t. */
 int64_t attention_place(const AttentionSizes *z, int which, int64_t b, int64_t t, int64_t head);
+/* What a row of queries (of a sample's head) gives each key. */
+void attention_probabilities(const Case *c, int first, double *const *in, int64_t row, double *p);
 
 #endif

@@ -115,6 +115,12 @@ static double probabilities(const Case *c, const AttentionSizes *z, const Extra 
     EACH(s, z->s) p[s] = exp(p[s] - top) / sum;
     return top + log(sum);
 }
+void attention_probabilities(const Case *c, int first, double *const *in, int64_t row, double *p) {
+    AttentionSizes z = attention_sizes(c, first);
+    Extra e = extra_of(c, first, in);
+    probabilities(c, &z, &e, in[first], in[z.packed ? first : first + 1], row / z.t / z.heads,
+                  row % z.t, row / z.t % z.heads, p);
+}
 static void attend(const Case *c, int first, double *const *in, double *o, double *lse) {
     AttentionSizes z = attention_sizes(c, first);
     const double *q = in[first], *k = in[z.packed ? first : first + 1];
