@@ -54,20 +54,26 @@ runtime/devices/cpu/norms: runtime runtime/devices/cpu/kernel runtime/devices/cp
 runtime/devices/cpu/optimizers: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cpu/products (device): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cpu/products (kernel): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
-runtime/devices/cuda/arrays: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/arrays (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/arrays (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/attention (cuda): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/attention (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/attention (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/device: runtime runtime/devices/cuda/attention runtime/devices/cuda/kernel runtime/devices/cuda/products runtime/devices/shared copies
-runtime/devices/cuda/elements: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
-runtime/devices/cuda/experts: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/elements (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/elements (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/experts (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/experts (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/kernel: runtime runtime/devices/shared copies
-runtime/devices/cuda/losses: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
-runtime/devices/cuda/norms: runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/losses (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/losses (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/norms (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/norms (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/optimizers (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/optimizers (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/cuda/products runtime/devices/shared copies
 runtime/devices/cuda/products (cuda): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/products (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/cuda/products (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/execute: runtime runtime/launch runtime/metrics runtime/options runtime/schedule tensors copies
 runtime/launch: checkpoint runtime runtime/machine runtime/options tensors copies
 runtime/machine: 

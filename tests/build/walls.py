@@ -28,12 +28,15 @@ text = "".join(re.sub(r"\$\n\s*", "", read(f)) for f in files
 variables = dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
 commands = dict(re.findall(r"^rule (\S+)\n  command = (.*)$", text, re.M))
 TOP = ("ir", "frontend", "passes", "backend", "foresight", "checkpoint", "tensors", "runtime")
+together = {name: sources.split()  # sources that are compiled as one
+            for name, sources in re.findall(r"^build (\S+): together (.*)$", text, re.M)}
 room_rules = {}  # by room, the rules that compile it, each with what its build lines set
-for rule, source, lines in re.findall(
+for rule, named, lines in re.findall(
         r"^build \S+: (?!together)(\S+) (\S+\.(?:c|cu))\b.*\n((?:  .*\n)*)", text, re.M):
-    if source.split("/")[0] in TOP:
-        sets = tuple(re.findall(r"^  (\w+) = (.*)$", lines, re.M))
-        room_rules.setdefault(os.path.dirname(source), {}).setdefault(rule, set()).add(sets)
+    sets = tuple(re.findall(r"^  (\w+) = (.*)$", lines, re.M))
+    for source in together.get(named, [named]):
+        if source.split("/")[0] in TOP:
+            room_rules.setdefault(os.path.dirname(source), {}).setdefault(rule, set()).add(sets)
 headers = {}  # by room, of every folder of the project but tests
 for top in TOP:
     for pattern in ("h", "def"):
