@@ -31,13 +31,8 @@ enum {
     ORDERS = 40,
     FEW_ORDERS = 8,
     LEAST_MUTANTS = 1000,
-#ifdef __SANITIZE_ADDRESS__
-    LEAST_CAUGHT = 12,
-    PLANS_APART = 13,
-#else
     LEAST_CAUGHT = 35,
     PLANS_APART = 5,
-#endif
     POLICIES = 60
 };
 
