@@ -56,6 +56,8 @@ def main():
                 wait_for_steps(run, folder / "log")
                 kill_there(names)
                 text = run.communicate()[1]
+                # what Open MPI says when the host goes in the middle of a message
+                text = re.sub(r"^\[\S+\]\[\[\d+,\d+\],\d+\]\[\S+btl_tcp.*\n", "", text, flags=re.M)
                 text = re.sub(r"fsdp\d+-", "fsdp-", re.sub(r"process \d+", "process P", text))
                 print(re.sub(r"in (.*m\.fsd:\d+:\d+|the run's end).*", "in PLACE", text),
                       run.returncode, sep="")
