@@ -1,62 +1,9 @@
-/* Numbers for people; what a rank sends in a step: how many collectives of which kind, how many
+/* What a rank sends in a step, and what saves cost: how many collectives of which kind, how many
  * bytes, and along which axes of the mesh. A collective over several axes counts for all of them
  * together; axes that passes cut off an axis (reshard_group, twin) count for that one. */
 #include "dump.h"
 
 #include <string.h>
-
-/* ---- numbers for people ---- */
-
-static const char *binary_unit(double *x) {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    size_t unit = 0;
-    for (; *x >= 1024 && unit + 1 < ARRAY_LEN(units); unit++) *x /= 1024;
-    return units[unit];
-}
-
-const char *amount_bytes(Arena *a, uint64_t bytes) {
-    double x = (double)bytes;
-    const char *unit = binary_unit(&x);
-    return arena_printf(a, "%.*f %s", *unit == 'B' ? 0 : 1, x, unit);
-}
-
-const char *amount_short(Arena *a, uint64_t bytes) {
-    double x = (double)bytes;
-    const char *unit = binary_unit(&x);
-    return arena_printf(a, "%.*f %s", *unit == 'B' || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, x, unit);
-}
-
-static const char *decimal_unit(double *x) {
-    static const char *const units[] = {"", "k", "M", "G", "T", "P"};
-    size_t unit = 0;
-    for (; *x >= 1000 && unit + 1 < ARRAY_LEN(units); unit++) *x /= 1000;
-    return units[unit];
-}
-
-const char *amount_flops(Arena *a, uint64_t flops) {
-    double x = (double)flops;
-    const char *unit = decimal_unit(&x);
-    return arena_printf(a, "%.*f %sFLOP", *unit ? 1 : 0, x, unit);
-}
-
-const char *amount_count(Arena *a, int64_t n) {
-    double x = (double)n;
-    const char *unit = decimal_unit(&x);
-    return arena_printf(a, "%.*f%s", !*unit || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, x, unit);
-}
-
-const char *amount_commas(Arena *a, int64_t n) {
-    char *digits = arena_printf(a, "%lld", (long long)n);
-    size_t length = strlen(digits);
-    char *out = arena_alloc(a, length + length / 3 + 1), *to = out;
-    for (size_t i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0 && digits[i - 1] != '-') *to++ = ',';
-        *to++ = digits[i];
-    }
-    return out;
-}
-
-/* ---- what is sent ---- */
 
 /* The axes that users write. */
 static AxisSet written_axes(const Mesh *mesh, AxisSet axes) {

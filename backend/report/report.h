@@ -33,7 +33,7 @@ typedef struct PeakTensor {
 } PeakTensor;
 const PeakTensor *peak_tensors(const Plan *p, Arena *a, uint32_t *n);
 
-/* dump_sent.c: numbers for people */
+/* human_units.c: numbers for people */
 const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */
 const char *amount_short(Arena *a, uint64_t bytes); /* "6.02 GiB": three digits */
 const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
