@@ -45,7 +45,23 @@ static inline int32_t comm_part(const CommBuffer *b, int32_t member, int32_t mem
 
 #define AXES_WORLD UINT32_MAX /* in place of a set of axes: all ranks of the run */
 
+/* The last two have no buffers: who calls `agree` names them. */
+typedef enum CollectiveKind {
+    ALL_GATHER,
+    REDUCE_SCATTER,
+    ALL_REDUCE,
+    BARRIER,
+    AGREE,
+    NO_COLLECTIVE
+} CollectiveKind;
+static inline const char *collective_kind_name(CollectiveKind kind) {
+    static const char *const name[] = {"all_gather", "reduce_scatter", "all_reduce", "barrier",
+                                       "agreement"};
+    return name[kind];
+}
+
 typedef struct Collective {
+    CollectiveKind kind;
     AxisSet axes;      /* of the plan's mesh, or AXES_WORLD */
     int32_t purpose;   /* CommPurpose or COMM_CONTROL */
     uint64_t sequence; /* from 0 on each (axes, purpose), without gaps */
@@ -118,16 +134,14 @@ typedef struct Transport {
     bool one_at_a_time; /* one collective of a rank under way: --overlap has no use for it */
     int (*open)(const TransportOptions *options, TransportContext **out, char *error);
     void (*close)(TransportContext *c);
-    int (*all_gather)(TransportContext *c, const Collective *call, char *error);
-    int (*reduce_scatter)(TransportContext *c, const Collective *call, char *error);
-    int (*all_reduce)(TransportContext *c, const Collective *call, char *error);
+    int (*collect)(TransportContext *c, const Collective *call, char *error);
     /* send copies the value to its slot, as soon as the message that lay there has been taken, and
      * returns when the value may be overwritten; receive waits for the message and copies it.
      * Where launches return early, all this happens on the stream. */
     int (*send)(TransportContext *c, const StageMessage *m, char *error);
     int (*receive)(TransportContext *c, const StageMessage *m, char *error);
-    /* Host side: *out = the largest `mine` of all members. Decisions such as "stop here". out NULL:
-     * a barrier. */
+    /* Host side: *out = the largest `mine` of all members. Decisions such as "stop here". Of kind
+     * BARRIER: out is NULL. */
     int (*agree)(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                  char *error);
     void (*abort)(TransportContext *c);
@@ -198,9 +212,16 @@ typedef struct TransportModule {
 typedef const TransportModule *(*TransportEntry)(void);
 
 /* Here, since modules use it too, which do not have op_info. */
+static inline CollectiveKind plan_collective_kind(const PlanInstr *in) {
+    bool scatters = in->op == OP_reduce_scatter || in->op == OP_reduce_scatter_part;
+    return in->op == OP_unshard || in->op == OP_all_gather_part ? ALL_GATHER
+           : scatters                                           ? REDUCE_SCATTER
+           : in->op == OP_all_reduce                            ? ALL_REDUCE
+                                                                : NO_COLLECTIVE;
+}
+
 static inline bool plan_is_collective(const PlanInstr *in) {
-    return in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce ||
-           in->op == OP_all_gather_part || in->op == OP_reduce_scatter_part;
+    return plan_collective_kind(in) != NO_COLLECTIVE;
 }
 
 static inline bool plan_is_message(const PlanInstr *in) {

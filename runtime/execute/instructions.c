@@ -90,7 +90,8 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
                              .backwards = comm_is_backwards(p, in, run)};
         }
     }
-    q->collective = (Collective){.axes = (AxisSet)in->attr.axes,
+    q->collective = (Collective){.kind = plan_collective_kind(in),
+                                 .axes = (AxisSet)in->attr.axes,
                                  .purpose = (int32_t)in->attr.comm,
                                  .stream = in->stream,
                                  .shared = n && shared_arena(r, in->first_out),
@@ -185,7 +186,8 @@ static void prepare_meeting(Rank *r, Executor *e, uint32_t k, uint64_t *ordinal)
     plan_instr_text(r->run->plan, k, label, sizeof label);
     snprintf(text, sizeof text, "before %s", label);
     q->meeting = arena_new_of(e->arena, Collective);
-    *q->meeting = (Collective){.axes = axes,
+    *q->meeting = (Collective){.kind = BARRIER,
+                               .axes = axes,
                                .purpose = COMM_GATHER,
                                .stream = r->run->plan->instrs[k].stream,
                                .label = arena_strdup(e->arena, text)};
@@ -243,17 +245,8 @@ const KernelCall *instruction_kernel(const Rank *r, uint32_t instr) {
 static int issue_collective(Rank *r, uint32_t k, char *error) {
     Executor *e = r->executor;
     Prepared *q = &e->prepared[k];
-    const PlanInstr *in = &r->run->plan->instrs[k];
-    q->collective.sequence = e->issued[row_of(in)] + q->ordinal;
-    const Transport *t = r->run->transport;
-    switch (in->op) {
-    case OP_unshard:
-    case OP_all_gather_part: return t->all_gather(r->transport, &q->collective, error);
-    case OP_reduce_scatter:
-    case OP_reduce_scatter_part: return t->reduce_scatter(r->transport, &q->collective, error);
-    case OP_all_reduce: return t->all_reduce(r->transport, &q->collective, error);
-    default: BUG("%s: no collective of the transports", op_info[in->op].name);
-    }
+    q->collective.sequence = e->issued[row_of(&r->run->plan->instrs[k])] + q->ordinal;
+    return r->run->transport->collect(r->transport, &q->collective, error);
 }
 
 static int issue_message(Rank *r, uint32_t k, char *error) {

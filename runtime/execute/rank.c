@@ -63,7 +63,8 @@ void rank_writes(Rank *r, bool on) {
 }
 
 int rank_agree(Rank *r, uint64_t mine, uint64_t *out) {
-    r->control = (Collective){.axes = AXES_WORLD,
+    r->control = (Collective){.kind = AGREE,
+                              .axes = AXES_WORLD,
                               .purpose = COMM_CONTROL,
                               .sequence = r->control_sequence[0]++,
                               .label = "the run's end"};
@@ -72,13 +73,14 @@ int rank_agree(Rank *r, uint64_t mine, uint64_t *out) {
 
 int rank_gather(Rank *r, AxisSet axes, const void *in, void *out, int64_t n, int dtype) {
     r->control_buffer = (CommBuffer){.in = in, .out = out, .elements = n, .dtype = dtype};
-    r->control = (Collective){.axes = axes,
+    r->control = (Collective){.kind = ALL_GATHER,
+                              .axes = axes,
                               .purpose = COMM_CONTROL,
                               .sequence = r->control_sequence[axes]++,
                               .n = 1,
                               .buffer = &r->control_buffer,
                               .label = "a checkpoint"};
-    int code = r->run->transport->all_gather(r->transport, &r->control, r->error);
+    int code = r->run->transport->collect(r->transport, &r->control, r->error);
     return code ? code : rank_synchronize(r, r->error);
 }
 

@@ -175,7 +175,8 @@ static int tell_difference(const Rank *r, const Rank *other, const Copied *c, in
 }
 
 static int meet_ranks(Rank *r, AxisSet axes, char *error) {
-    r->control = (Collective){.axes = axes,
+    r->control = (Collective){.kind = BARRIER,
+                              .axes = axes,
                               .purpose = COMM_CONTROL,
                               .sequence = r->control_sequence[axes]++,
                               .label = "a comparison of copies"};

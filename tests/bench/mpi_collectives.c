@@ -57,8 +57,8 @@ static void ours(Bench *b, bool gather) {
     b->buffer = gather ? (CommBuffer){b->shard, b->full, b->n, DT_F32, false}
                        : (CommBuffer){b->full, b->shard, b->n, DT_F32, false};
     b->call.purpose = gather ? COMM_GATHER : COMM_REDUCE;
-    must(gather ? b->transport->all_gather(b->context, &b->call, error)
-                : b->transport->reduce_scatter(b->context, &b->call, error));
+    b->call.kind = gather ? ALL_GATHER : REDUCE_SCATTER;
+    must(b->transport->collect(b->context, &b->call, error));
 }
 
 static void theirs(Bench *b, bool gather) {

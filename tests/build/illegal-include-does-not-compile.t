@@ -88,6 +88,7 @@ runtime/transports/local: runtime runtime/transports/shared copies
 runtime/transports/mpi: runtime runtime/machine runtime/transports/shared copies
 runtime/transports/nccl (nccl): runtime runtime/devices/shared runtime/transports/tcp copies
 runtime/transports/nccl (nvcc_nccl): 
+runtime/transports/shared: runtime copies
 runtime/transports/tcp: runtime runtime/machine runtime/transports/shared copies
 tensors: copies
 

@@ -186,7 +186,7 @@ static int quiet(DeviceContext *c, int stream, uint32_t instr, char *error) {
     (void)c, (void)stream, (void)instr, (void)error;
     return 0;
 }
-static int all_reduce(TransportContext *c, const Collective *l, char *error) {
+static int collect(TransportContext *c, const Collective *l, char *error) {
     (void)c, (void)error;
     note("%s: %u of %lld, number %llu; ", l->label, l->n, (long long)l->buffer->elements,
          (unsigned long long)l->sequence);
@@ -204,7 +204,7 @@ TEST(collectives_have_names_and_numbers) {
     s.instr[1].attr.axes = s.instr[4].attr.axes = 1;
     s.instr[1].attr.comm = s.instr[4].attr.comm = COMM_REDUCE;
     s.instr[4].n_in = 1;
-    s.transport.all_reduce = all_reduce;
+    s.transport.collect = collect;
     s.device = (Device){
         .launch = launch_quietly, .record = quiet, .wait = quiet, .synchronize = synchronize};
     assert_int_equal(executor_open(&s.rank), 0);

@@ -91,7 +91,8 @@ static void gather(Collective *c, const MeshGroup *g, CommBuffer *b, const int64
     for (int j = 0; j < BUFFERS; j++)
         for (int64_t i = 0; i < b[j].elements; i++)
             put(&b[j], (void *)b[j].in, i, value_of(rank, c->sequence, i));
-    must(!transport->all_gather(context, c, error), "all_gather", c);
+    c->kind = ALL_GATHER;
+    must(!transport->collect(context, c, error), "all_gather", c);
     for (int j = 0; j < BUFFERS; j++)
         for (int64_t i = 0; i < b[j].elements * g->size; i++)
             must(get(&b[j], i) ==
@@ -113,7 +114,8 @@ static void scatter(Collective *c, const MeshGroup *g, CommBuffer *b, const int6
     for (int j = 0; j < BUFFERS; j++)
         for (int64_t i = 0; i < b[j].elements * g->size; i++)
             put(&b[j], (void *)b[j].in, i, value_of(rank, c->sequence, i));
-    must(!transport->reduce_scatter(context, c, error), "reduce_scatter", c);
+    c->kind = REDUCE_SCATTER;
+    must(!transport->collect(context, c, error), "reduce_scatter", c);
     for (int j = 0; j < BUFFERS; j++)
         for (int64_t i = 0; i < b[j].elements; i++)
             must(get(&b[j], i) == sum_of(g, c->sequence,
@@ -130,7 +132,8 @@ static void reduce(Collective *c, const MeshGroup *g, CommBuffer *b, const int64
         for (int64_t i = 0; i < b[j].elements; i++)
             put(&b[j], b[j].out, i, value_of(rank, c->sequence, i));
     }
-    must(!transport->all_reduce(context, c, error), "all_reduce", c);
+    c->kind = ALL_REDUCE;
+    must(!transport->collect(context, c, error), "all_reduce", c);
     for (int j = 0; j < BUFFERS; j++)
         for (int64_t i = 0; i < b[j].elements; i++)
             must(get(&b[j], i) == sum_of(g, c->sequence, i), "reduced", c);
@@ -140,6 +143,7 @@ static void reduce(Collective *c, const MeshGroup *g, CommBuffer *b, const int64
 static void decide(Collective *c, const MeshGroup *g) {
     uint64_t most = 0, want = 0;
     c->n = 0;
+    c->kind = AGREE;
     for (int32_t k = 0; k < g->size; k++)
         want = MAX(want, (uint64_t)value_of(mesh_member(g, k), c->sequence, 0) << 40);
     must(
@@ -147,6 +151,7 @@ static void decide(Collective *c, const MeshGroup *g) {
         "agree", c);
     must(most == want, "agreed", c);
     c->sequence++;
+    c->kind = BARRIER;
     must(!transport->agree(context, c, 0, NULL, error), "barrier", c);
     c->sequence++;
     c->n = BUFFERS;
@@ -176,7 +181,8 @@ static void everything(AxisSet axes) {
 
 /* A rank sees the arenas of its host, which are those of these ranks. */
 static void see_neighbours(int32_t here) {
-    Collective c = {.axes = AXES_WORLD, .purpose = COMM_CONTROL, .sequence = 3 * ROUNDS};
+    Collective c = {
+        .kind = BARRIER, .axes = AXES_WORLD, .purpose = COMM_CONTROL, .sequence = 3 * ROUNDS};
     int32_t seen = 0;
     memcpy(arena, &rank, sizeof rank);
     must(!transport->agree(context, &c, 0, NULL, error), "barrier", &c);
@@ -195,7 +201,12 @@ static void differ(AxisSet axes, int what) {
     bool other = g.index == g.size - 1;
     CommBuffer b[2] = {{arena, arena + 4096, 3, DT_F32, false},
                        {arena, arena + 8192, 3, DT_F32, false}};
-    Collective c = {.axes = axes,
+    bool meets = other && what == 3;
+    Collective c = {.kind = meets       ? BARRIER
+                            : what == 0 ? ALL_GATHER
+                            : what == 1 ? REDUCE_SCATTER
+                                        : ALL_REDUCE,
+                    .axes = axes,
                     .purpose = what == 0   ? COMM_GATHER
                                : what == 1 ? COMM_REDUCE
                                            : COMM_CONTROL,
@@ -206,12 +217,10 @@ static void differ(AxisSet axes, int what) {
     if (other && what == 0) b[0].elements = 4;
     if (other && what == 1) b[0].dtype = DT_I32;
     if (other && what == 2) c.n = 2;
-    int code = what == 0            ? transport->all_gather(context, &c, error)
-               : what == 1          ? transport->reduce_scatter(context, &c, error)
-               : other && what == 3 ? transport->agree(context, &c, 0, NULL, error)
-                                    : transport->all_reduce(context, &c, error);
+    int code = meets ? transport->agree(context, &c, 0, NULL, error)
+                     : transport->collect(context, &c, error);
     static const char *const name[] = {"all_gather", "reduce_scatter", "all_reduce", "all_reduce"};
-    const char *mine = other && what == 3 ? "barrier" : name[what];
+    const char *mine = meets ? "barrier" : name[what];
     const char *its = !other && what == 3 ? "barrier" : name[what];
     char want[200];
     snprintf(want, sizeof want, "ranks disagree: %s (here) on rank %d meets %s on rank %d%s", mine,

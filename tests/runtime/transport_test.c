@@ -93,6 +93,9 @@ static bool with_ranks(const Plan *plan, int ranks, void (*body)(Peer *), Peer *
     return with_device(&fake_device, plan, ranks, body, peer);
 }
 
+/* Where a collective has several buffers, a plan has to say so. */
+static const PlanInstr widest = {.op = OP_all_reduce, .n_in = 2};
+
 static void jitter(unsigned *seed) {
     struct timespec t = {.tv_nsec = rand_r(seed) % 30000};
     if (rand_r(seed) % 4 == 0) nanosleep(&t, NULL);
@@ -108,16 +111,21 @@ static void gather_and_scatter(Peer *p) {
     for (int round = 0; round < ROUNDS && !p->bad; round++) {
         for (int i = 0; i < N; i++) shard[i] = value_of(p->rank, round, i);
         CommBuffer b = {.in = shard, .out = full, .elements = N, .dtype = DT_F32};
-        Collective c = {.axes = AXES_WORLD, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
+        Collective c = {.kind = ALL_GATHER,
+                        .axes = AXES_WORLD,
+                        .sequence = (uint64_t)round,
+                        .n = 1,
+                        .buffer = &b};
         jitter(&seed);
-        p->bad |= t->all_gather(p->context, &c, p->error) != 0;
+        p->bad |= t->collect(p->context, &c, p->error) != 0;
         for (int r = 0; r < p->ranks; r++)
             for (int i = 0; i < N; i++) p->bad |= full[r * N + i] != value_of(r, round, i);
         for (int64_t i = 0; i < (int64_t)N * p->ranks; i++) full[i] = value_of(p->rank, round, i);
         b = (CommBuffer){.in = full, .out = sum, .elements = N, .dtype = DT_F32};
+        c.kind = REDUCE_SCATTER;
         c.purpose = COMM_REDUCE;
         jitter(&seed);
-        p->bad |= t->reduce_scatter(p->context, &c, p->error) != 0;
+        p->bad |= t->collect(p->context, &c, p->error) != 0;
         for (int i = 0; i < N; i++) {
             float want = 0;
             for (int r = 0; r < p->ranks; r++) want += value_of(r, round, p->rank * N + i);
@@ -151,9 +159,13 @@ static void gather_into_one_place(Peer *p) {
     for (int round = 0; round < ROUNDS && !p->bad; round++) {
         for (int i = 0; i < N; i++) shard[i] = value_of(p->rank, round, i);
         CommBuffer b = {.in = shard, .out = together, .elements = N, .dtype = DT_F32};
-        Collective c = {
-            .axes = AXES_WORLD, .sequence = (uint64_t)round, .shared = true, .n = 1, .buffer = &b};
-        p->bad |= transport_local.all_gather(p->context, &c, p->error) != 0;
+        Collective c = {.kind = ALL_GATHER,
+                        .axes = AXES_WORLD,
+                        .sequence = (uint64_t)round,
+                        .shared = true,
+                        .n = 1,
+                        .buffer = &b};
+        p->bad |= transport_local.collect(p->context, &c, p->error) != 0;
         jitter(&seed);
         for (int r = 0; r < p->ranks; r++)
             for (int i = 0; i < N; i++) p->bad |= together[r * N + i] != value_of(r, round, i);
@@ -175,13 +187,14 @@ static void reduce_in_place(Peer *p) {
         for (int i = 0; i < 333; i++) a[i] = value_of(p->rank, round, i);
         for (int i = 0; i < 24; i++) b[i] = (int64_t)p->rank << (i + 10);
         CommBuffer buffer[2] = {{a, a, 333, DT_F32, false}, {b, b, 24, DT_I64, false}};
-        Collective c = {.axes = AXES_WORLD,
+        Collective c = {.kind = ALL_REDUCE,
+                        .axes = AXES_WORLD,
                         .purpose = COMM_REDUCE,
                         .sequence = (uint64_t)round,
                         .n = 2,
                         .buffer = buffer};
         jitter(&seed);
-        p->bad |= transport_local.all_reduce(p->context, &c, p->error) != 0;
+        p->bad |= transport_local.collect(p->context, &c, p->error) != 0;
         int64_t ranks_sum = p->ranks * (p->ranks - 1) / 2;
         for (int i = 0; i < 333; i++) {
             float want = 0;
@@ -193,7 +206,7 @@ static void reduce_in_place(Peer *p) {
 }
 
 TEST(all_reduce_sums_every_buffer) {
-    Plan plan = {0};
+    Plan plan = {.instrs = &widest, .n_instrs = 1};
     Peer peer[MAX_RANKS];
     for (int ranks = 1; ranks <= 4; ranks++)
         assert_false(with_ranks(&plan, ranks, reduce_in_place, peer));
@@ -205,13 +218,15 @@ static void along(Peer *p, AxisSet axes, int n, const int *members) {
     for (int round = 0; round < 2 * ROUNDS; round += 2) {
         float mine = (float)p->rank, all[2][MAX_RANKS] = {{-1, -1}}, sum[2];
         CommBuffer b[2] = {{&mine, all[0], 1, DT_F32, false}, {&mine, all[1], 1, DT_F32, true}};
-        Collective c = {.axes = axes, .sequence = (uint64_t)round, .n = 2, .buffer = b};
-        p->bad |= transport_local.all_gather(p->context, &c, p->error) != 0;
+        Collective c = {
+            .kind = ALL_GATHER, .axes = axes, .sequence = (uint64_t)round, .n = 2, .buffer = b};
+        p->bad |= transport_local.collect(p->context, &c, p->error) != 0;
         for (int k = 0; k < n; k++)
             p->bad |= all[0][k] != (float)members[k] || all[1][n - 1 - k] != (float)members[k];
         for (int i = 0; i < 2; i++) b[i].in = all[i], b[i].out = &sum[i];
         c.sequence++;
-        p->bad |= transport_local.reduce_scatter(p->context, &c, p->error) != 0;
+        c.kind = REDUCE_SCATTER;
+        p->bad |= transport_local.collect(p->context, &c, p->error) != 0;
         p->bad |= sum[0] != (float)n * mine || sum[1] != (float)n * mine;
     }
 }
@@ -232,11 +247,11 @@ static void along_distant_axes(Peer *p) {
 
 TEST(groups_follow_the_mesh) {
     PlanAxis axes[2] = {{.size = 2}, {.size = 3}};
-    Plan plan = {.axes = axes, .n_axes = 2};
+    Plan plan = {.axes = axes, .n_axes = 2, .instrs = &widest, .n_instrs = 1};
     Peer peer[MAX_RANKS];
     assert_false(with_ranks(&plan, 6, along_axes, peer));
     PlanAxis cube[3] = {{.size = 2}, {.size = 2}, {.size = 2}};
-    Plan three = {.axes = cube, .n_axes = 3};
+    Plan three = {.axes = cube, .n_axes = 3, .instrs = &widest, .n_instrs = 1};
     assert_false(with_ranks(&three, 8, along_distant_axes, peer));
 }
 
@@ -252,9 +267,10 @@ static void *issue_half(void *at) {
     for (int k = h->first; k < 20; k += 2) {
         float mine = (float)(h->peer->rank * 100 + k), all[MAX_RANKS];
         CommBuffer b = {&mine, all, 1, DT_F32, false};
-        Collective c = {.axes = AXES_WORLD, .sequence = (uint64_t)k, .n = 1, .buffer = &b};
+        Collective c = {
+            .kind = ALL_GATHER, .axes = AXES_WORLD, .sequence = (uint64_t)k, .n = 1, .buffer = &b};
         char error[ERROR_BYTES];
-        h->bad |= transport_local.all_gather(h->peer->context, &c, error) != 0;
+        h->bad |= transport_local.collect(h->peer->context, &c, error) != 0;
         for (int r = 0; r < h->peer->ranks; r++) h->bad |= all[r] != (float)(r * 100 + k);
     }
     return NULL;
@@ -277,9 +293,10 @@ TEST(numbers_decide_who_meets) {
 
 static void agree_or_leave(Peer *p) {
     uint64_t most = 0;
-    Collective c = {.axes = AXES_WORLD, .purpose = COMM_CONTROL};
+    Collective c = {.kind = AGREE, .axes = AXES_WORLD, .purpose = COMM_CONTROL};
     p->code = transport_local.agree(p->context, &c, (uint64_t)p->rank * 5, &most, p->error);
     p->bad |= p->code != 0 || most != (uint64_t)(p->ranks - 1) * 5;
+    c.kind = BARRIER;
     c.sequence = 1;
     if (p->rank == 1)
         transport_local.abort(p->context);
@@ -298,8 +315,8 @@ TEST(abort_ends_all) {
 static void disagree(Peer *p) {
     float a[4] = {0}, b[16];
     CommBuffer buffer = {a, b, p->rank ? 4 : 3, DT_F32, false};
-    Collective c = {.axes = AXES_WORLD, .n = 1, .buffer = &buffer};
-    p->code = transport_local.all_gather(p->context, &c, p->error);
+    Collective c = {.kind = ALL_GATHER, .axes = AXES_WORLD, .n = 1, .buffer = &buffer};
+    p->code = transport_local.collect(p->context, &c, p->error);
 }
 
 TEST(different_sizes_are_a_failure) {
@@ -318,8 +335,9 @@ static void chain(Peer *p) {
     if (p->rank == 3) nanosleep(&late, NULL);
     float mine = 0, all[2];
     CommBuffer b = {&mine, all, 1, DT_F32, false};
-    Collective c = {.axes = axes[p->rank], .sequence = 0, .n = 1, .buffer = &b, .label = "here"};
-    p->code = transport_local.all_gather(p->context, &c, p->error);
+    Collective c = {
+        .kind = ALL_GATHER, .axes = axes[p->rank], .n = 1, .buffer = &b, .label = "here"};
+    p->code = transport_local.collect(p->context, &c, p->error);
 }
 
 TEST(who_stands_still_is_named_not_who_waits) {
@@ -342,8 +360,8 @@ static void one_after_the_other(Peer *p) {
     nanosleep(&late, NULL);
     float mine = 0, all[3];
     CommBuffer b = {&mine, all, 1, DT_F32, false};
-    Collective c = {.axes = AXES_WORLD, .n = 1, .buffer = &b, .label = "here"};
-    p->code = transport_local.all_gather(p->context, &c, p->error);
+    Collective c = {.kind = ALL_GATHER, .axes = AXES_WORLD, .n = 1, .buffer = &b, .label = "here"};
+    p->code = transport_local.collect(p->context, &c, p->error);
 }
 
 TEST(who_waits_does_not_depend_on_who_came_first) {

@@ -80,22 +80,6 @@ static int gather(TransportContext *c, const Collective *call, const void *from,
 typedef int (*Part)(TransportContext *c, const Collective *call, const CommBuffer *b,
                     uint64_t width, char *error);
 
-static int each(TransportContext *c, const Collective *call, Part part, char *error) {
-    int code = 0;
-    pthread_mutex_lock(&c->lock);
-    pthread_mutex_lock(&c->look);
-    c->now = *call;
-    c->begun++;
-    pthread_mutex_unlock(&c->look);
-    for (uint32_t i = 0; i < call->n && !code; i++)
-        code = part(c, call, &call->buffer[i], dtype_bytes(call->buffer[i].dtype), error);
-    pthread_mutex_lock(&c->look);
-    c->finished++;
-    pthread_mutex_unlock(&c->look);
-    pthread_mutex_unlock(&c->lock);
-    return code;
-}
-
 static int gather_part(TransportContext *c, const Collective *call, const CommBuffer *b,
                        uint64_t width, char *error) {
     uint64_t bytes = (uint64_t)b->elements * width;
@@ -129,15 +113,25 @@ static int reduce_part(TransportContext *c, const Collective *call, const CommBu
     return code ? code : sum(c, call, b, 0, error);
 }
 
-static int all_gather(TransportContext *c, const Collective *call, char *error) {
-    return each(c, call, gather_part, error);
+static int collect(TransportContext *c, const Collective *call, char *error) {
+    static const Part part[] = {
+        [ALL_GATHER] = gather_part, [REDUCE_SCATTER] = scatter_part, [ALL_REDUCE] = reduce_part};
+    int code = 0;
+    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->look);
+    c->now = *call;
+    c->begun++;
+    pthread_mutex_unlock(&c->look);
+    for (uint32_t i = 0; i < call->n && !code; i++)
+        code =
+            part[call->kind](c, call, &call->buffer[i], dtype_bytes(call->buffer[i].dtype), error);
+    pthread_mutex_lock(&c->look);
+    c->finished++;
+    pthread_mutex_unlock(&c->look);
+    pthread_mutex_unlock(&c->lock);
+    return code;
 }
-static int reduce_scatter(TransportContext *c, const Collective *call, char *error) {
-    return each(c, call, scatter_part, error);
-}
-static int all_reduce(TransportContext *c, const Collective *call, char *error) {
-    return each(c, call, reduce_part, error);
-}
+
 static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                  char *error) {
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
@@ -152,9 +146,7 @@ static void abort_context(TransportContext *c) { (void)c; }
 static const Transport transport = {.name = "nccl",
                                     .open = open_context,
                                     .close = close_context,
-                                    .all_gather = all_gather,
-                                    .reduce_scatter = reduce_scatter,
-                                    .all_reduce = all_reduce,
+                                    .collect = collect,
                                     .agree = agree,
                                     .abort = abort_context};
 

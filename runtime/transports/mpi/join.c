@@ -192,7 +192,6 @@ static int mpi_join(const JoinOptions *o, World **out, char *error) {
         w->boards = calloc((size_t)w->locals, sizeof *w->boards);
         w->process = calloc((size_t)w->ranks, sizeof *w->process);
         w->alarm_sent = calloc((size_t)w->ranks, sizeof(MPI_Request));
-        w->spin = sysconf(_SC_NPROCESSORS_ONLN) >= w->locals;
         if (!w->local_rank || !w->alive || !w->boards || !w->process || !w->alarm_sent)
             code = fail_with(error, EXIT_ENVIRONMENT, "out of memory for the transport");
     }
@@ -204,7 +203,7 @@ static int mpi_join(const JoinOptions *o, World **out, char *error) {
 
 static int mpi_compare(World *w, const StartReport *mine, StartReport *all, char *error) {
     MPI_Request request;
-    Wait wait = {.world = w, .kind = BARRIER};
+    Wait wait = {.world = w};
     int failed = MPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, w->start,
                                 &request);
     if (failed) return world_mpi_error(failed, "the start", error);

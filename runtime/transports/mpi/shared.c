@@ -90,7 +90,7 @@ static int map_offer(const Offer *o, Shared *s) {
 
 static int gather_offers(World *w, const void *mine, void *all, int bytes, char *error) {
     MPI_Request request;
-    Wait wait = {.world = w, .kind = BARRIER};
+    Wait wait = {.world = w};
     int failed = MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, w->host, &request);
     if (failed) return world_mpi_error(failed, "the start", error);
     return world_finish(&wait, 1, &request, NULL, error);

@@ -110,10 +110,8 @@ bool world_end(World *w, int32_t rank, int *code, const char *text) {
 /* ---- waiting */
 
 static void where_text(const Wait *w, char *out, size_t size) {
-    if (w->call)
-        collective_place_text(w->call, w->kind, out, size);
-    else if (w->message)
-        missing_place_text(w->message->label, "", w->message->sequence, COMM_MESSAGES, out, size);
+    if (w->call || w->message)
+        meeting_place_text(w->call, w->message, out, size);
     else
         snprintf(out, size, "the start of the run");
 }
@@ -246,10 +244,14 @@ static int find_lost(Wait *w, int32_t missing, char *error) {
     return report_lost(w, missing, LOSS_GONE, 0, error);
 }
 
+int wait_thread(const Collective *call, const StageMessage *m) {
+    if (m) return COMM_KINDS + (m->slot != NULL);
+    return call ? call->purpose : COMM_CONTROL;
+}
+
 /* Where it tells for whom it waits. */
 static _Atomic int32_t *wait_place(const Wait *w) {
-    int thread = w->call ? w->call->purpose : COMM_CONTROL;
-    if (w->message) thread = COMM_KINDS + (w->message->slot != NULL);
+    int thread = wait_thread(w->call, w->message);
     return w->world->board ? &w->world->board->sign[w->world->rank].waits[thread] : NULL;
 }
 

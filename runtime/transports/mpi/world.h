@@ -1,6 +1,6 @@
 /* Transport `mpi` from inside: what a process knows of the others (world.c), memory that the
- * processes of one host share (shared.c), the collectives (collective.c), messages between stages
- * (messages.c), signs of life between hosts (beats.c).
+ * processes of one host share (shared.c), collectives (collective.c) and messages between stages
+ * (messages.c) where they go to other hosts, signs of life between hosts (beats.c).
  *
  * A "host" is a set of processes that see each other's memory. Within a host MPI is used only to
  * start and to end; between hosts it carries everything.
@@ -11,7 +11,7 @@
 #include <mpi.h>
 #include <pthread.h>
 
-#include "waiting.h"
+#include "meeting.h"
 
 enum { HOST_NAME = 64, NOTICE_TEXT = 1024 };
 
@@ -49,6 +49,20 @@ typedef struct Shared { /* memory of one process, mapped by its neighbours */
     uint64_t bytes;
 } Shared;
 
+/* What a wait is for, so that a message can name it. */
+typedef struct Wait {
+    TransportWorld *world;
+    const Collective *call; /* NULL, and no message: the start of the run */
+    const StageMessage *message;
+    int32_t slices;
+    int32_t told; /* of them since the launcher ends the run */
+} Wait;
+
+typedef struct Scratch {  /* of an exchange with other hosts */
+    MPI_Request *request; /* [2 * ranks] */
+    int32_t *peer;        /* [2 * ranks] rank at the other end of each request */
+} Scratch;
+
 struct TransportWorld {
     JoinOptions options;
     int32_t rank, ranks, local, locals; /* locals: processes of this host */
@@ -60,10 +74,16 @@ struct TransportWorld {
     MPI_Comm first_ones; /* the first processes of all hosts */
     Board *board;
     Shared *boards;   /* [locals]; everyone uses the first one */
-    const Plan *plan; /* NULL until the transport is open */
+    const Plan *plan; /* NULL until the transport is open; as what follows */
+    Shared *meetings; /* [locals]; everyone uses those of process 0 */
+    Shared *arena;    /* [locals] */
+    Wait wait[WAITS]; /* of what is under way */
+    Scratch scratch[COMM_KINDS];
+    MPI_Request *message; /* [states][places][pieces]: messages to other hosts; NULL: no stages */
+    uint64_t places;      /* of the largest outbox */
+    uint32_t pieces;      /* of the largest message */
     int32_t timeout, parent;
-    int launcher; /* pidfd, or -1 */
-    bool spin;
+    int launcher;              /* pidfd, or -1 */
     atomic_bool aborted;       /* this process ends; its other threads leave their waits */
     Notice incoming, outgoing; /* between hosts */
     MPI_Request alarm_request;
@@ -74,16 +94,6 @@ struct TransportWorld {
     atomic_int leaving;
 };
 typedef struct TransportWorld World;
-
-/* What a wait is for, so that a message can name it. */
-typedef struct Wait {
-    World *world;
-    const Collective *call; /* NULL, and no message: the start of the run */
-    CollectiveKind kind;
-    const StageMessage *message;
-    int32_t slices;
-    int32_t told; /* of them since the launcher ends the run */
-} Wait;
 
 /* world.c */
 void world_describe(const World *w, int32_t rank, char *out, size_t size);
@@ -97,6 +107,7 @@ void world_listen(World *w);
  * until it says that it waits no more. */
 int world_slice(Wait *w, int32_t missing, char *error);
 void world_waits_no_more(const Wait *w);
+int wait_thread(const Collective *call, const StageMessage *m); /* below WAITS */
 /* The others see which call of a pipeline's program this rank is in. */
 void world_tells_call(World *w, const Pulse *own);
 /* Puts the end of the run on this host's board, unless one stands there. */
@@ -128,16 +139,12 @@ void beats_end(World *w);
 int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *error);
 void shared_free(const World *w, Shared *s);
 
-/* messages.c: messages between the stages of a pipeline. */
-typedef struct Messages Messages;
-/* All processes call it; of a plan without stages *out is NULL. arena: [locals], filled later. */
-int messages_open(const TransportOptions *o, World *w, const Shared *arena, Messages **out,
-                  char *error);
+/* messages.c */
+int messages_open(World *w, char *error);
 /* Until those to other hosts are out of the arena; not if the run has failed. */
-void messages_finish(Messages *x);
-void messages_close(Messages *x);
-int messages_send(Messages *x, const StageMessage *m, char *error);
-int messages_receive(Messages *x, const StageMessage *m, char *error);
+void messages_finish(World *w);
+int messages_send(TransportContext *c, const StageMessage *m, char *error);
+int messages_receive(TransportContext *c, const StageMessage *m, char *error);
 
 /* collective.c */
 extern const Transport transport_mpi;

@@ -19,9 +19,6 @@
  * would otherwise slow each other down. */
 enum { YIELDS = 20, PAUSE_NS = 50 * 1000, LONGEST_PAUSE_NS = 1000 * 1000 };
 
-typedef enum NcclKind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE } NcclKind;
-static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce"};
-
 static bool type_of(int32_t dtype, ncclDataType_t *out) {
     static const struct {
         int32_t dtype;
@@ -38,7 +35,7 @@ static bool type_of(int32_t dtype, ncclDataType_t *out) {
 }
 
 /* In place is what NCCL recognizes as such; anything else must not overlap. */
-static bool overlaps_badly(NcclKind kind, const CommBuffer *b, const MeshGroup *g) {
+static bool overlaps_badly(CollectiveKind kind, const CommBuffer *b, const MeshGroup *g) {
     uint64_t shard = (uint64_t)b->elements * dtype_bytes(b->dtype);
     uint64_t in_bytes = kind == REDUCE_SCATTER ? shard * (uint64_t)g->size : shard;
     uint64_t out_bytes = kind == ALL_GATHER ? shard * (uint64_t)g->size : shard;
@@ -50,19 +47,18 @@ static bool overlaps_badly(NcclKind kind, const CommBuffer *b, const MeshGroup *
     return in != out;
 }
 
-static int check_buffers(const Communicator *m, const Collective *call, NcclKind kind,
-                         char *error) {
+static int check_buffers(const Communicator *m, const Collective *call, char *error) {
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
         ncclDataType_t type;
         const char *wrong = NULL;
         if (!type_of(b->dtype, &type))
             wrong = "NCCL does not support this element type";
-        else if (overlaps_badly(kind, b, &m->group))
+        else if (overlaps_badly(call->kind, b, &m->group))
             wrong = "the operands overlap";
         if (!wrong) continue;
         return fail_with(error, EXIT_CORRUPT, "%.300s: %s of %s", collective_label(call),
-                         kind_name[kind], wrong);
+                         collective_kind_name(call->kind), wrong);
     }
     return 0;
 }
@@ -71,7 +67,7 @@ static int check_buffers(const Communicator *m, const Collective *call, NcclKind
 static ncclRedOp_t operation_of(int32_t dtype) { return dtype == DT_I32 ? ncclMax : ncclSum; }
 
 /* NCCL numbers parts as members: where they are dealt backwards, each has a call of its own. */
-static ncclResult_t issue_backwards(const Communicator *m, const CommBuffer *b, NcclKind kind,
+static ncclResult_t issue_backwards(const Communicator *m, const CommBuffer *b, CollectiveKind kind,
                                     ncclDataType_t type, cudaStream_t stream) {
     size_t n = (size_t)b->elements, bytes = n * dtype_bytes(b->dtype);
     ncclResult_t failed = ncclSuccess;
@@ -85,30 +81,28 @@ static ncclResult_t issue_backwards(const Communicator *m, const CommBuffer *b, 
     return failed;
 }
 
-static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, NcclKind kind,
-                                 uint32_t i, cudaStream_t stream) {
+static ncclResult_t issue_buffer(const Communicator *m, const Collective *call, uint32_t i,
+                                 cudaStream_t stream) {
     const CommBuffer *b = &call->buffer[i];
     size_t n = (size_t)b->elements;
     ncclDataType_t type = ncclUint8;
     type_of(b->dtype, &type);
     if (n == 0) return ncclSuccess;
-    if (b->backwards) return issue_backwards(m, b, kind, type, stream);
-    switch (kind) {
-    case ALL_GATHER: return ncclAllGather(b->in, b->out, n, type, m->comm, stream);
-    case REDUCE_SCATTER: return ncclReduceScatter(b->in, b->out, n, type, ncclSum, m->comm, stream);
-    case ALL_REDUCE: break;
-    }
+    if (b->backwards) return issue_backwards(m, b, call->kind, type, stream);
+    if (call->kind == ALL_GATHER) return ncclAllGather(b->in, b->out, n, type, m->comm, stream);
+    if (call->kind == REDUCE_SCATTER)
+        return ncclReduceScatter(b->in, b->out, n, type, ncclSum, m->comm, stream);
     return ncclAllReduce(b->in, b->out, n, type, operation_of(b->dtype), m->comm, stream);
 }
 
-static int put_all(Context *c, const Communicator *m, const Collective *call, NcclKind kind,
-                   cudaStream_t stream, char *error) {
+static int put_all(Context *c, const Communicator *m, const Collective *call, cudaStream_t stream,
+                   char *error) {
     int code = nccl_enter(c, error);
     if (code) return code;
     ncclResult_t failed = ncclGroupStart();
     if (failed == ncclSuccess) {
         for (uint32_t i = 0; i < call->n && nccl_is_fine(failed); i++)
-            failed = issue_buffer(m, call, kind, i, stream);
+            failed = issue_buffer(m, call, i, stream);
         ncclResult_t ended = ncclGroupEnd();
         if (nccl_is_fine(failed)) failed = ended;
     }
@@ -153,7 +147,6 @@ static int put_message(Context *c, const Communicator *m, const StageMessage *me
 typedef struct Issue {
     uint32_t row;
     const Collective *call;
-    NcclKind kind;
     const StageMessage *message; /* NULL: a collective */
     bool sends;
     cudaStream_t stream;
@@ -169,18 +162,18 @@ static int issue(Context *c, const Issue *i, char *error) {
     /* The first time NCCL may connect and take memory for it; nothing is being recorded yet. */
     uint64_t before = known ? 0 : gpu_free_bytes();
     code = i->message ? put_message(c, m, i->message, i->sends, i->stream, error)
-                      : put_all(c, m, i->call, i->kind, i->stream, error);
+                      : put_all(c, m, i->call, i->stream, error);
     if (!code) code = communicator_settle(c, m, label, 0, error);
     if (!code) code = log_finish(c, i->row, i->stream, label, error);
     count_bytes_since(c, before);
     return code;
 }
 
-static int issue_collective(Context *c, const Collective *call, NcclKind kind, char *error) {
-    Issue i = {.row = comm_row(call->axes, call->purpose), .call = call, .kind = kind};
+int nccl_collect(Context *c, const Collective *call, char *error) {
+    Issue i = {.row = comm_row(call->axes, call->purpose), .call = call};
     const Communicator *m = &c->row[i.row];
     i.stream = c->o.device->native_stream(c->o.context, call->stream);
-    int code = check_buffers(m, call, kind, error);
+    int code = check_buffers(m, call, error);
     if (!code) code = guard_check(c, error);
     if (!code && !m->comm)
         code = fail_with(error, EXIT_CORRUPT, "%.300s: no communicator for the %s of these ranks",
@@ -196,16 +189,4 @@ int nccl_pass(Context *c, const StageMessage *m, bool sends, cudaStream_t stream
         .row = c->box_row[m->box], .call = &call, .message = m, .sends = sends, .stream = stream};
     int code = guard_check(c, error);
     return code ? code : issue(c, &i, error);
-}
-
-int nccl_all_gather(Context *c, const Collective *call, char *error) {
-    return issue_collective(c, call, ALL_GATHER, error);
-}
-
-int nccl_reduce_scatter(Context *c, const Collective *call, char *error) {
-    return issue_collective(c, call, REDUCE_SCATTER, error);
-}
-
-int nccl_all_reduce(Context *c, const Collective *call, char *error) {
-    return issue_collective(c, call, ALL_REDUCE, error);
 }

@@ -144,10 +144,7 @@ void arena_close(Context *c, void *arena);
 const char *registration_text(Registration r);
 
 /* collective.c */
-int nccl_all_gather(Context *c, const Collective *call, char *error);
-int nccl_reduce_scatter(Context *c, const Collective *call, char *error);
-int nccl_all_reduce(Context *c, const Collective *call, char *error);
-
+int nccl_collect(Context *c, const Collective *call, char *error);
 /* Of a message the part that NCCL does, on a stream. */
 int nccl_pass(Context *c, const StageMessage *m, bool sends, cudaStream_t stream, char *error);
 

@@ -82,10 +82,6 @@ static int transport_check(TransportContext *c, bool failed, char *error) {
     return failed ? guard_check_patiently(c, error) : guard_check(c, error);
 }
 
-static void transport_program(TransportContext *c, uint32_t number, bool replayed) {
-    log_program(c, number, replayed);
-}
-
 static void transport_about(TransportContext *c, char *out, size_t size) {
     int version = 0, made = 0;
     ncclGetVersion(&version);
@@ -99,9 +95,7 @@ static uint64_t library_bytes(TransportContext *c) { return c->bytes; }
 static const Transport transport_nccl = {.name = "nccl",
                                          .open = nccl_open,
                                          .close = nccl_close,
-                                         .all_gather = nccl_all_gather,
-                                         .reduce_scatter = nccl_reduce_scatter,
-                                         .all_reduce = nccl_all_reduce,
+                                         .collect = nccl_collect,
                                          .send = nccl_send,
                                          .receive = nccl_receive,
                                          .agree = transport_agree,
@@ -109,7 +103,7 @@ static const Transport transport_nccl = {.name = "nccl",
                                          .arena_alloc = arena_open,
                                          .arena_free = arena_close,
                                          .check = transport_check,
-                                         .program = transport_program,
+                                         .program = log_program,
                                          .about = transport_about,
                                          .library_bytes = library_bytes};
 

@@ -136,12 +136,15 @@ static int reduce_step(const BufferStep *s, int64_t at, int64_t n) {
     return code ? code : sum_pieces(s, at, n);
 }
 
-static int each_buffer(TransportContext *c, const Collective *call,
-                       int (*step)(const BufferStep *s, int64_t at, int64_t n), char *error) {
+static int collect(TransportContext *c, const Collective *call, char *error) {
     BufferStep s = {.c = c,
                     .call = call,
                     .group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank),
                     .error = error};
+    int (*step)(const BufferStep *s, int64_t at, int64_t n) = call->kind == ALL_GATHER ? gather_step
+                                                              : call->kind == REDUCE_SCATTER
+                                                                  ? scatter_step
+                                                                  : reduce_step;
     int code = 0;
     begin_collective(c, call);
     for (uint32_t i = 0; i < call->n; i++) {
@@ -155,15 +158,6 @@ static int each_buffer(TransportContext *c, const Collective *call,
     return code;
 }
 
-static int all_gather(TransportContext *c, const Collective *call, char *error) {
-    return each_buffer(c, call, gather_step, error);
-}
-static int reduce_scatter(TransportContext *c, const Collective *call, char *error) {
-    return each_buffer(c, call, scatter_step, error);
-}
-static int all_reduce(TransportContext *c, const Collective *call, char *error) {
-    return each_buffer(c, call, reduce_step, error);
-}
 /* A message is shown to the world as a collective of its own family. */
 static int pass_message(TransportContext *c, const StageMessage *m,
                         int (*pass)(TransportWorld *w, const StageMessage *m, char *error),
@@ -196,9 +190,7 @@ static const Transport transport = {.name = "tcp",
                                     .one_at_a_time = true,
                                     .open = open_context,
                                     .close = close_context,
-                                    .all_gather = all_gather,
-                                    .reduce_scatter = reduce_scatter,
-                                    .all_reduce = all_reduce,
+                                    .collect = collect,
                                     .send = send_message,
                                     .receive = receive_message,
                                     .agree = transport_agree,
