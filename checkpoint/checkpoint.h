@@ -349,19 +349,15 @@ enum { CK_WHAT = 160 };
 int full_file_read(OpenFullFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
                    char what[CK_WHAT]);
 
-/* ---- buffers and threads: file.c */
+/* ---- buffers: file.c */
 
 /* Memory that files are read into and written from, zeroed; NULL if there is none. */
 char *ck_buffer(uint64_t bytes);
 void ck_buffer_fills(void *at, uint64_t bytes); /* this much of it is about to be used */
 void ck_buffer_free(void *at, uint64_t bytes);
-/* A thread that runs `job` each time it is started. Between ck_worker_start and ck_worker_wait the
- * job's data belong to it. */
-typedef struct CkWorker CkWorker;
-int ck_worker_open(CkWorker **out, void (*job)(void *user), void *user); /* 0 or errno */
-void ck_worker_start(CkWorker *b); /* not while the job is running */
-void ck_worker_wait(CkWorker *b);
-void ck_worker_close(CkWorker *b); /* waits for the job; NULL: nothing */
+/* Of threads beside a reader or writer: small, because sanitizers have little address space; it
+ * also holds the frames of a device's copies. */
+enum { CK_STACK = 1 << 20 };
 
 /* ---- writing */
 

@@ -87,7 +87,7 @@ static void forget_pieces(Checkpoint *k) {
 
 void checkpoint_close(Checkpoint *k) {
     if (!k) return;
-    ck_worker_close(k->beside);
+    worker_close(k->beside);
     for (int i = 0; i < CK_MOST_KEPT; i++) ck_buffer_free(k->block[i].at, CK_BLOCK);
     for (uint32_t i = 0; i < k->c.n_file; i++) {
         if (k->grains[i]) free(k->grains[i]->at);

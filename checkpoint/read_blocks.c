@@ -84,7 +84,7 @@ static void read_coming(void *user) {
 
 void reader_wait_ahead(Checkpoint *k) {
     if (!k->coming) return;
-    ck_worker_wait(k->beside);
+    worker_wait(k->beside);
     k->coming->state = k->arrived ? READ : EMPTY;
     k->coming = NULL;
 }
@@ -94,14 +94,14 @@ static void read_ahead(Checkpoint *k, uint32_t file, uint64_t number, const Cach
     enum { LEAST = 3 }; /* buffers: the one in use, the one that comes, and one of another file */
     bool there = number < ck_blocks(&k->c.file[file]) && !find_block(k, file, number);
     if (!there || k->no_thread || k->kept < LEAST) return;
-    if (!k->beside && ck_worker_open(&k->beside, read_coming, k)) k->no_thread = true;
+    if (!k->beside && worker_open(&k->beside, read_coming, k, CK_STACK)) k->no_thread = true;
     if (k->no_thread) return;
     reader_wait_ahead(k);
     CachedBlock *b = claim_buffer(k, file, number, used);
     if (!b) return;
     b->state = COMING;
     k->coming = b;
-    ck_worker_start(k->beside);
+    worker_start(k->beside);
 }
 
 /* ---- verified blocks */

@@ -3,6 +3,7 @@
 #define FSDPC_READER_H
 
 #include "checkpoint.h"
+#include "worker.h"
 
 enum { GRAIN = 32 << 10, GRAINS = CK_BLOCK / GRAIN, GRAIN_ROOM = GRAIN + 2 * CK_ALIGN };
 typedef enum BlockState { EMPTY, COMING, READ, VERIFIED } BlockState;
@@ -50,7 +51,7 @@ struct Checkpoint {
     CachedBlock *last; /* the one used last, or NULL */
     OpenFullFile near,
         ahead; /* of form full: the file that this thread reads, and the second one's */
-    CkWorker *beside;
+    Worker *beside;
     CachedBlock *coming; /* which that thread reads; NULL: none */
     bool arrived;        /* it was read */
     bool no_thread;      /* a second thread could not be started */

@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include "checkpoint.h"
+#include "worker.h"
 
 typedef struct OutFile { /* a file being written */
     char *path;
@@ -85,7 +86,7 @@ typedef struct Writing {
 } Writing;
 
 typedef struct WriterThread {
-    CkWorker *beside; /* NULL: the caller's thread */
+    Worker *beside; /* NULL: the caller's thread */
     Writing *w;
     char *buffer; /* CK_BLOCK bytes */
 } WriterThread;
@@ -363,11 +364,11 @@ static int write_blocks(Writing *w, char *buffer) {
     for (uint32_t i = 0; i < CK_WRITERS; i++) {
         writer[i] = (WriterThread){.w = w, .buffer = buffer + (uint64_t)i * CK_BLOCK};
         if (i == 0 || i >= w->n_block) continue;
-        if (!ck_worker_open(&writer[i].beside, write_some, &writer[i]))
-            ck_worker_start(writer[i].beside);
+        if (!worker_open(&writer[i].beside, write_some, &writer[i], CK_STACK))
+            worker_start(writer[i].beside);
     }
     write_some(&writer[0]);
-    for (uint32_t i = 1; i < CK_WRITERS; i++) ck_worker_close(writer[i].beside);
+    for (uint32_t i = 1; i < CK_WRITERS; i++) worker_close(writer[i].beside);
     return w->code;
 }
 

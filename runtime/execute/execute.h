@@ -213,6 +213,20 @@ void finite_watch_close(FiniteWatch *w);
 /* By all ranks, after the calls: what they found, or "". */
 int finite_watch_agree(FiniteWatch *w, char *text, size_t size);
 
+/* streams.c: the plan's streams on threads. Of a rank; everything is allocated at open. */
+typedef struct StreamThreads StreamThreads;
+typedef struct StreamTest { /* of the plan's edges, of which one may be left out (TestModes) */
+    void *of;
+    void (*delay)(void *of, uint32_t instr); /* before its edges are waited for */
+    /* Then, while no other ends or starts, except in streams_pause. over: of each stream. */
+    int (*start)(void *of, uint32_t instr, const uint32_t *over, char *error);
+} StreamTest;
+int streams_open(Rank *r, const StreamTest *test, StreamThreads **out, char *error);
+void streams_close(StreamThreads *s);
+int streams_run(StreamThreads *s, uint32_t program, char *error); /* one call, to its end */
+/* Until an instruction has ended. False: the call has failed, or the time is over. */
+bool streams_pause(StreamThreads *s, const struct timespec *until);
+
 /* overlap.c: --overlap. */
 /* Is it possible, and does it make sense, for this plan? Prints what the user should know. */
 int overlap_check(const Run *run);

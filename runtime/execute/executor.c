@@ -53,7 +53,7 @@ int executor_open(Rank *r) {
     if (code || !(e->overlap.on || e->overlap.tries)) return code;
     /* What it needs is allocated here, also where the first calls do without. */
     code = r->run->device->run_concurrently(r->context, true, r->error);
-    return code ? code : streams_open(r, &e->threads, r->error);
+    return code ? code : streams_open(r, NULL, &e->threads, r->error);
 }
 
 void executor_close(Rank *r) {

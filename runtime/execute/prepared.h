@@ -28,13 +28,6 @@ char *shared_arena(const Rank *r, uint32_t value);
 /* Over which axes this rank meets the others before the instruction; 0: it does not. */
 AxisSet shared_gather_meets(const Rank *r, uint32_t instr);
 
-typedef struct StreamThreads StreamThreads;
-
-/* streams.c. Of a rank; everything is allocated here. */
-int streams_open(Rank *r, StreamThreads **out, char *error);
-void streams_close(StreamThreads *s);
-int streams_run(StreamThreads *s, uint32_t program, char *error); /* one call, to its end */
-
 /* overlap.c: --overlap. */
 typedef struct Overlap {
     bool on;        /* for the next calls */

@@ -9,32 +9,29 @@
  * The first error of a stream ends the call: the transport is told to abort, which takes the other
  * streams out of their collectives, and the rank's own thread returns the error.
  */
-#include <signal.h>
 #include <string.h>
 
 #include "op.h"
 #include "prepared.h"
+#include "worker.h"
 
 typedef struct StreamThread {
     StreamThreads *streams;
     int stream;
-    pthread_t thread;
-    bool started;
+    Worker *worker;
 } StreamThread;
 
 struct StreamThreads {
     Rank *rank;
     Arena *arena;
+    StreamTest test;
     uint32_t *count; /* [instrs] how many of its stream and call are over with it */
     StreamThread thread[STREAM_KINDS];
     uint32_t n_thread;
+    uint32_t program;     /* of the call under way */
     pthread_mutex_t lock; /* protects what follows */
     pthread_cond_t changed;
-    uint64_t calls; /* begun */
-    uint32_t program;
-    uint32_t running;            /* threads that are not through with the call */
     uint32_t over[STREAM_KINDS]; /* instructions of each stream, up to the last awaited one */
-    bool stop;
     int code;
     char error[ERROR_BYTES];
 };
@@ -53,18 +50,25 @@ static void fail_streams(StreamThreads *s, int code, const char *error) {
 static bool wait_edges(StreamThreads *s, const PlanInstr *in) {
     const Plan *p = s->rank->run->plan;
     for (uint32_t i = 0; i < in->n_edge; i++) {
-        uint32_t e = p->edges[in->first_edge + i], stream = p->instrs[e].stream;
-        while (s->over[stream] < s->count[e] && !s->code) pthread_cond_wait(&s->changed, &s->lock);
+        uint32_t row = in->first_edge + i, e = p->edges[row], stream = p->instrs[e].stream;
+        bool dropped = s->test.of && row == s->rank->run->test.drop_edge;
+        while (!dropped && s->over[stream] < s->count[e] && !s->code)
+            pthread_cond_wait(&s->changed, &s->lock);
     }
     return !s->code;
 }
 
-static bool may_begin(StreamThreads *s, const PlanInstr *in) {
-    if (!in->n_edge) return true;
+static bool may_begin(StreamThreads *s, uint32_t k) {
+    const PlanInstr *in = &s->rank->run->plan->instrs[k];
+    char error[ERROR_BYTES] = "";
+    if (!in->n_edge && !s->test.of) return true;
+    if (s->test.of) s->test.delay(s->test.of, k);
     pthread_mutex_lock(&s->lock);
     bool good = wait_edges(s, in);
+    int code = good && s->test.of ? s->test.start(s->test.of, k, s->over, error) : 0;
+    if (code) fail_streams(s, code, error);
     pthread_mutex_unlock(&s->lock);
-    return good;
+    return good && !code;
 }
 
 /* One stream's instructions of the call under way. */
@@ -73,11 +77,10 @@ static void issue_stream(StreamThreads *s, int stream) {
     const PlanProgram *q = &p->programs[s->program];
     char error[ERROR_BYTES] = "";
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++) {
-        const PlanInstr *in = &p->instrs[k];
-        if (in->stream != stream) continue;
-        if (!may_begin(s, in)) return;
+        if (p->instrs[k].stream != stream) continue;
+        if (!may_begin(s, k)) return;
         int code = instruction_timed(s->rank, k, error);
-        if (!code && !s->rank->executor->prepared[k].awaited) continue;
+        if (!code && !s->test.of && !s->rank->executor->prepared[k].awaited) continue;
         pthread_mutex_lock(&s->lock);
         if (code) fail_streams(s, code, error);
         s->over[stream] = s->count[k];
@@ -87,39 +90,23 @@ static void issue_stream(StreamThreads *s, int stream) {
     }
 }
 
-static void *serve_stream(void *context) {
-    StreamThread *t = context;
-    StreamThreads *s = t->streams;
-    uint64_t seen = 0;
-    pthread_mutex_lock(&s->lock);
-    for (;;) {
-        while (s->calls == seen && !s->stop) pthread_cond_wait(&s->changed, &s->lock);
-        if (s->stop) break;
-        seen = s->calls;
-        pthread_mutex_unlock(&s->lock);
-        issue_stream(s, t->stream);
-        pthread_mutex_lock(&s->lock);
-        if (--s->running == 0) pthread_cond_broadcast(&s->changed);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
+static void serve_stream(void *user) {
+    StreamThread *t = user;
+    issue_stream(t->streams, t->stream);
+}
+
+bool streams_pause(StreamThreads *s, const struct timespec *until) {
+    return !s->code && !pthread_cond_timedwait(&s->changed, &s->lock, until);
 }
 
 int streams_run(StreamThreads *s, uint32_t program, char *error) {
-    pthread_mutex_lock(&s->lock);
     s->program = program;
-    s->running = s->n_thread;
     memset(s->over, 0, sizeof s->over);
-    s->calls++;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
+    for (uint32_t i = 0; i < s->n_thread; i++) worker_start(s->thread[i].worker);
     issue_stream(s, STREAM_COMPUTE);
-    pthread_mutex_lock(&s->lock);
-    while (s->running) pthread_cond_wait(&s->changed, &s->lock);
-    int code = s->code;
-    if (code) memcpy(error, s->error, ERROR_BYTES);
-    pthread_mutex_unlock(&s->lock);
-    return code;
+    for (uint32_t i = 0; i < s->n_thread; i++) worker_wait(s->thread[i].worker);
+    if (s->code) memcpy(error, s->error, ERROR_BYTES);
+    return s->code;
 }
 
 /* ---- life */
@@ -137,32 +124,26 @@ static void count_instructions(StreamThreads *s, bool used[STREAM_KINDS]) {
     }
 }
 
-/* Signals are for the main thread, which waits for them, not for these. */
 static int start_stream(StreamThreads *s, int stream, char *error) {
-    sigset_t all, before;
     StreamThread *t = &s->thread[s->n_thread];
     *t = (StreamThread){.streams = s, .stream = stream};
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int number = pthread_create(&t->thread, NULL, serve_stream, t);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!number) {
-        s->n_thread++;
-        return 0;
-    }
+    int number = worker_open(&t->worker, serve_stream, t, 0);
+    s->n_thread += !number;
+    if (!number) return 0;
     return fail_with(
         error, EXIT_ENVIRONMENT,
         "cannot start a thread for stream %s: %s\nhelp: --overlap off needs no such threads",
         stream_name(stream), strerror(number));
 }
 
-int streams_open(Rank *r, StreamThreads **out, char *error) {
+int streams_open(Rank *r, const StreamTest *test, StreamThreads **out, char *error) {
     Arena *a = arena_new();
     StreamThreads *s = *out = arena_new_of(a, StreamThreads);
     bool used[STREAM_KINDS] = {false};
     int code = 0;
     s->rank = r;
     s->arena = a;
+    if (test) s->test = *test;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     count_instructions(s, used);
@@ -173,11 +154,7 @@ int streams_open(Rank *r, StreamThreads **out, char *error) {
 
 void streams_close(StreamThreads *s) {
     if (!s) return;
-    pthread_mutex_lock(&s->lock);
-    s->stop = true;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-    for (uint32_t i = 0; i < s->n_thread; i++) pthread_join(s->thread[i].thread, NULL);
+    for (uint32_t i = 0; i < s->n_thread; i++) worker_close(s->thread[i].worker);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
     arena_free(s->arena);

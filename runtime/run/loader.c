@@ -10,16 +10,14 @@
 #include "data.h"
 #include "random.h"
 #include "run.h"
+#include "worker.h"
 
 enum { AT_ONCE = 32 }; /* samples that are read together */
 
 struct Loader {
     Rank *rank;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool asked, ready, stop;
-    ProgramCall call;
+    Worker *thread;
+    ProgramCall call; /* asked for */
     int code;
     char error[ERROR_BYTES];
     uint8_t *slot[2];
@@ -84,27 +82,10 @@ static int read_step(Loader *l) {
     return 0;
 }
 
-static int read_batch(Loader *l) {
-    int code = read_step(l);
-    return code ? code : read_samples(l, l->call.position);
-}
-
-static void *loader_main(void *context) {
-    Loader *l = context;
-    pthread_mutex_lock(&l->lock);
-    for (;;) {
-        while (!l->asked && !l->stop) pthread_cond_wait(&l->changed, &l->lock);
-        if (l->stop) break;
-        l->asked = false;
-        pthread_mutex_unlock(&l->lock);
-        int code = read_batch(l);
-        pthread_mutex_lock(&l->lock);
-        l->code = code;
-        l->ready = true;
-        pthread_cond_broadcast(&l->changed);
-    }
-    pthread_mutex_unlock(&l->lock);
-    return NULL;
+static void read_batch(void *user) {
+    Loader *l = user;
+    l->code = read_step(l);
+    if (!l->code) l->code = read_samples(l, l->call.position);
 }
 
 static bool open_slots(Loader *l, Rank *r, uint64_t bytes) {
@@ -120,54 +101,33 @@ static bool open_slots(Loader *l, Rank *r, uint64_t bytes) {
 }
 
 int loader_open(Rank *r, Loader **out) {
-    Loader *l = calloc(1, sizeof *l);
+    Loader *l = *out = calloc(1, sizeof *l);
     uint64_t bytes = slot_bytes(r->run->plan);
-    if (!l || !open_slots(l, r, bytes)) {
-        free(l);
+    if (!l || !open_slots(l, r, bytes))
         return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for two batches of %llu bytes",
                          (unsigned long long)bytes);
-    }
     l->rank = r;
     l->step_in[0] = l->step_in[1] = -1;
-    pthread_mutex_init(&l->lock, NULL);
-    pthread_cond_init(&l->changed, NULL);
-    if (pthread_create(&l->thread, NULL, loader_main, l)) {
-        free(l->own);
-        free(l);
+    if (worker_open(&l->thread, read_batch, l, 0))
         return fail_with(r->error, EXIT_ENVIRONMENT, "cannot start the data thread");
-    }
-    *out = l;
     return 0;
 }
 
 void loader_close(Loader *l) {
     if (!l) return;
-    pthread_mutex_lock(&l->lock);
-    l->stop = true;
-    pthread_cond_broadcast(&l->changed);
-    pthread_mutex_unlock(&l->lock);
-    pthread_join(l->thread, NULL);
-    pthread_mutex_destroy(&l->lock);
-    pthread_cond_destroy(&l->changed);
+    worker_close(l->thread);
     free(l->own);
     free(l);
 }
 
 void loader_request(Loader *l, const ProgramCall *c) {
-    pthread_mutex_lock(&l->lock);
     l->call = *c;
-    l->asked = true;
-    l->ready = false;
-    pthread_cond_broadcast(&l->changed);
-    pthread_mutex_unlock(&l->lock);
+    worker_start(l->thread);
 }
 
 int loader_wait(Loader *l, const void **bytes, char *error) {
-    pthread_mutex_lock(&l->lock);
-    while (!l->ready) pthread_cond_wait(&l->changed, &l->lock);
-    int code = l->code;
+    worker_wait(l->thread);
     *bytes = l->slot[l->call.slot];
-    if (code) snprintf(error, ERROR_BYTES, "%s", l->error);
-    pthread_mutex_unlock(&l->lock);
-    return code;
+    if (l->code) snprintf(error, ERROR_BYTES, "%s", l->error);
+    return l->code;
 }

@@ -10,12 +10,12 @@
  * Everything is allocated before the first step: the buffers through which files are written, and
  * the copy; where the arena is not host memory, in memory to which the device copies at full speed.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "saving.h"
+#include "worker.h"
 
 typedef struct HostBuffer { /* host memory; `at` is aligned to CK_ALIGN */
     void *taken;
@@ -32,15 +32,13 @@ struct SaveStream {
     bool *holds;            /* by program: some instruction waits for saves */
     uint32_t n;
     HostBuffer buffer, copy; /* copy.at NULL: there is none */
-    pthread_t thread;
-    bool started;
+    Worker *thread;
+    SaveJob job; /* under way, or done with this code: */
+    int code;
+    char error[ERROR_BYTES];
     pthread_mutex_t lock; /* protects what follows */
     pthread_cond_t changed;
-    SaveJob job; /* NULL: nothing to do */
-    bool ends;
-    int code;
     double stalled;
-    char error[ERROR_BYTES];
     _Atomic uint32_t over; /* saves, from the first on */
     atomic_bool stops;
 };
@@ -172,33 +170,16 @@ int save_stream_files(Rank *r, const char *part, char *error) {
 
 /* ---- jobs */
 
-static void *serve_jobs(void *user) {
+static void run_job(void *user) {
     SaveStream *s = user;
-    pthread_mutex_lock(&s->lock);
-    while (!s->ends) {
-        if (!s->job) {
-            pthread_cond_wait(&s->changed, &s->lock);
-            continue;
-        }
-        SaveJob job = s->job;
-        pthread_mutex_unlock(&s->lock);
-        int code = job(s->rank, s->error);
-        pthread_mutex_lock(&s->lock);
-        s->code = code;
-        s->job = NULL;
-        atomic_store(&s->over, s->n);
-        pthread_cond_broadcast(&s->changed);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
+    s->code = s->job(s->rank, s->error);
+    set_over(s, s->n);
 }
 
 void save_stream_run(Rank *r, SaveJob job) {
-    SaveStream *s = r->saves;
-    pthread_mutex_lock(&s->lock);
-    s->job = job;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
+    worker_wait(r->saves->thread);
+    r->saves->job = job;
+    worker_start(r->saves->thread);
 }
 
 void save_stream_write(Rank *r, SaveJob job) {
@@ -211,27 +192,14 @@ void save_stream_write(Rank *r, SaveJob job) {
 
 bool save_stream_stops(const Rank *r) { return atomic_load(&r->saves->stops); }
 
-bool save_stream_busy(Rank *r) {
-    SaveStream *s = r->saves;
-    pthread_mutex_lock(&s->lock);
-    bool busy = s->job != NULL;
-    pthread_mutex_unlock(&s->lock);
-    return busy;
-}
+bool save_stream_busy(Rank *r) { return worker_runs(r->saves->thread); }
 
-/* Until the job is done, or the first n saves are over. The disk takes as long as it takes. */
-static void wait_for(SaveStream *s, uint32_t n) {
-    rank_writes(s->rank, true);
-    pthread_mutex_lock(&s->lock);
-    while (s->job && (n > s->n || atomic_load(&s->over) < n))
-        pthread_cond_wait(&s->changed, &s->lock);
-    pthread_mutex_unlock(&s->lock);
-    rank_writes(s->rank, false);
-}
-
+/* The disk takes as long as it takes. */
 int save_stream_end(Rank *r) {
     SaveStream *s = r->saves;
-    wait_for(s, UINT32_MAX);
+    rank_writes(r, true);
+    worker_wait(s->thread);
+    rank_writes(r, false);
     if (s->code) memcpy(r->error, s->error, ERROR_BYTES);
     return s->code;
 }
@@ -240,12 +208,15 @@ double save_stream_stalled(const Rank *r) { return r->saves->stalled; }
 
 static void hold_for_saves(Rank *r, uint32_t n) {
     SaveStream *s = r->saves;
+    n = MIN(n, s->n);
     if (atomic_load(&s->over) >= n) return;
     double begun = monotonic_seconds();
-    wait_for(s, n);
+    rank_writes(r, true);
     pthread_mutex_lock(&s->lock);
+    while (atomic_load(&s->over) < n) pthread_cond_wait(&s->changed, &s->lock);
     s->stalled += monotonic_seconds() - begun;
     pthread_mutex_unlock(&s->lock);
+    rank_writes(r, false);
 }
 
 static bool program_holds(const Rank *r, uint32_t program) {
@@ -271,20 +242,6 @@ static void pair_saves(SaveStream *s, Arena *a) {
     for (uint64_t i = 0; i < p->n_programs; i++)
         for (uint32_t k = 0; k < p->programs[i].n_instr; k++)
             s->holds[i] |= p->instrs[p->programs[i].first_instr + k].saves > 0;
-}
-
-/* Signals are for the main thread, which waits for them, not for this one. */
-static int start_thread(SaveStream *s) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int number = pthread_create(&s->thread, NULL, serve_jobs, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    s->started = !number;
-    if (!number) return 0;
-    snprintf(s->rank->error, ERROR_BYTES, "cannot start a thread for checkpoints: %s",
-             strerror(number));
-    return EXIT_ENVIRONMENT;
 }
 
 /* The rank's own copy: that of its stages. */
@@ -314,22 +271,20 @@ int save_stream_open(Rank *r) {
     uint64_t copy = copy_bytes(r);
     int code = take_buffer(r, (uint64_t)CK_WRITERS * CK_BLOCK, &s->buffer);
     if (!code && copy) code = take_buffer(r, copy, &s->copy);
-    return code ? code : start_thread(s);
+    if (code) return code;
+    int number = worker_open(&s->thread, run_job, s, 0);
+    return number ? fail_with(r->error, EXIT_ENVIRONMENT,
+                              "cannot start a thread for checkpoints: %s", strerror(number))
+                  : 0;
 }
 
 void save_stream_close(Rank *r) {
     SaveStream *s = r->saves;
     if (!s) return;
-    if (s->started) {
-        atomic_store(&s->stops, true);
-        pthread_mutex_lock(&s->lock);
-        s->ends = true;
-        pthread_cond_broadcast(&s->changed);
-        pthread_mutex_unlock(&s->lock);
-        rank_writes(r, true);
-        pthread_join(s->thread, NULL);
-        rank_writes(r, false);
-    }
+    atomic_store(&s->stops, true);
+    rank_writes(r, true);
+    worker_close(s->thread);
+    rank_writes(r, false);
     release_buffer(r, &s->buffer);
     release_buffer(r, &s->copy);
     arena_free(s->arena);
