@@ -117,6 +117,7 @@ struct Rank {
     IndexPlace fault; /* of an index that a kernel found out of range */
     DeviceContext *context;
     TransportContext *transport;
+    Arena *memory; /* of this process, for what lives as long as the rank */
     char *arena;
     uint64_t arena_bytes; /* as allocated */
     char *host;           /* memory for what the plan offloads; NULL: it offloads nothing */

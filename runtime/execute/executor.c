@@ -21,7 +21,7 @@ static int rehearse_launches(Rank *r) {
     const Plan *p = r->run->plan;
     const Device *d = r->run->device;
     if (!d->rehearse) return 0;
-    const KernelCall **calls = arena_array(r->executor->arena, const KernelCall *, p->n_instrs + 1);
+    const KernelCall **calls = arena_array(r->memory, const KernelCall *, p->n_instrs + 1);
     uint32_t n = 0;
     for (uint64_t k = 0; k < p->n_instrs; k++)
         if (op_info[p->instrs[k].op].launched) calls[n++] = &r->executor->prepared[k].kernel;
@@ -35,9 +35,8 @@ static int rehearse_launches(Rank *r) {
 
 int executor_open(Rank *r) {
     const Plan *p = r->run->plan;
-    Arena *a = arena_new();
+    Arena *a = r->memory;
     Executor *e = r->executor = arena_new_of(a, Executor);
-    e->arena = a;
     e->prepared = arena_array(a, Prepared, p->n_instrs + 1);
     e->issued = arena_array(a, uint64_t, comm_rows(p));
     e->in_call = arena_array(a, uint64_t, p->n_programs * comm_rows(p) + 1);
@@ -57,11 +56,7 @@ int executor_open(Rank *r) {
 }
 
 void executor_close(Rank *r) {
-    Executor *e = r->executor;
-    if (!e) return;
-    streams_close(e->threads);
-    profile_close(e->profile);
-    arena_free(e->arena);
+    if (r->executor) streams_close(r->executor->threads);
     r->executor = NULL;
 }
 

@@ -52,7 +52,7 @@ const void *instruction_value(const Rank *r, uint32_t value) { return address_of
 static void note_kept(Rank *r, uint32_t value, int64_t behind, void *place) {
     if (!is_kept(r, value)) return;
     Executor *e = r->executor;
-    vec_push(e->arena, &e->kept, ((KeptPointer){place, (char *)address_of(r, value) + behind}));
+    vec_push(r->memory, &e->kept, ((KeptPointer){place, (char *)address_of(r, value) + behind}));
 }
 
 void instructions_use_slot(Rank *r, uint32_t program, uint32_t slot) {
@@ -99,7 +99,7 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
                                  .buffer = *buffer};
     char label[256];
     plan_instr_text(p, k, label, sizeof label);
-    q->collective.label = arena_strdup(e->arena, label);
+    q->collective.label = arena_strdup(r->memory, label);
     q->ordinal = ordinal[row_of(in)]++;
     *buffer += n;
 }
@@ -174,7 +174,7 @@ static void prepare_message(Rank *r, Executor *e, uint32_t k) {
     note_kept(r, v, 0, &m->value);
     char label[256];
     plan_instr_text(p, k, label, sizeof label);
-    m->label = arena_strdup(e->arena, label);
+    m->label = arena_strdup(r->memory, label);
 }
 
 /* Numbers of meetings are those of gathers over the same axes. */
@@ -185,12 +185,12 @@ static void prepare_meeting(Rank *r, Executor *e, uint32_t k, uint64_t *ordinal)
     char label[256], text[300];
     plan_instr_text(r->run->plan, k, label, sizeof label);
     snprintf(text, sizeof text, "before %s", label);
-    q->meeting = arena_new_of(e->arena, Collective);
+    q->meeting = arena_new_of(r->memory, Collective);
     *q->meeting = (Collective){.kind = BARRIER,
                                .axes = axes,
                                .purpose = COMM_GATHER,
                                .stream = r->run->plan->instrs[k].stream,
-                               .label = arena_strdup(e->arena, text)};
+                               .label = arena_strdup(r->memory, text)};
     q->meeting_ordinal = ordinal[comm_row(axes, COMM_GATHER)]++;
 }
 
@@ -211,7 +211,7 @@ static uint64_t all_buffers(const Plan *p) {
 void instructions_prepare(Rank *r) {
     const Plan *p = r->run->plan;
     Executor *e = r->executor;
-    Arena *a = e->arena;
+    Arena *a = r->memory;
     uint64_t values = p->n_operands + p->n_values + 1;
     CommBuffer *buffer = arena_array(a, CommBuffer, all_buffers(p) + 1);
     KernelRoom room = {.in = arena_array(a, const void *, p->n_operands + 1),

@@ -43,7 +43,6 @@ typedef struct Profile Profile;
 /* profile.c: how long each instruction takes, for --profile. Of a rank; everything is allocated
  * here. *out stays NULL where no profile is wanted. */
 int profile_open(Rank *r, Profile **out, char *error);
-void profile_close(Profile *p);
 /* Around a call of a program, and around each of its instructions. */
 void profile_begin(Profile *p, uint32_t program);
 int profile_before(Profile *p, uint32_t instr, char *error);
@@ -80,7 +79,6 @@ typedef struct Prepared {
 } Prepared;
 
 struct Executor {
-    Arena *arena;
     Prepared *prepared;                 /* by instruction */
     uint64_t *issued;                   /* [comm_rows] collectives of all calls so far */
     uint64_t *in_call;                  /* [programs][comm_rows] of one call */

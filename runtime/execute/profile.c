@@ -52,7 +52,6 @@ typedef struct StageTotal {
 
 struct Profile {
     Rank *rank;
-    Arena *arena;
     InstrTotal *total;      /* by instruction */
     uint64_t *calls;        /* by program */
     double *seconds, *idle; /* by program: of its calls, and of these waiting for other stages */
@@ -72,12 +71,12 @@ int profile_open(Rank *r, Profile **out, char *error) {
         return fail_with(
             error, EXIT_USER,
             "--profile and FSDP_TEST_STREAMS exclude each other\nhelp: leave out one of them");
-    Arena *a = arena_new();
+    Arena *a = r->memory;
     Profile *p = *out = arena_new_of(a, Profile);
     uint64_t most = 1;
     for (uint64_t i = 0; i < plan->n_programs; i++)
         most = MAX(most, (uint64_t)plan->programs[i].n_instr);
-    *p = (Profile){.rank = r, .arena = a, .n_latest = MIN(MAX(EVENTS / most, 1), LATEST)};
+    *p = (Profile){.rank = r, .n_latest = MIN(MAX(EVENTS / most, 1), LATEST)};
     p->total = arena_array(a, InstrTotal, plan->n_instrs + 1);
     p->calls = arena_array(a, uint64_t, plan->n_programs + 1);
     p->seconds = arena_array(a, double, plan->n_programs + 1);
@@ -88,10 +87,6 @@ int profile_open(Rank *r, Profile **out, char *error) {
     for (uint64_t i = 0; i < p->n_latest; i++) p->latest[i].span = arena_array(a, TimeSpan, most);
     if (r == &r->run->rank[0] && !r->run->trial) limits_measure(r, &p->limits);
     return 0;
-}
-
-void profile_close(Profile *p) {
-    if (p) arena_free(p->arena);
 }
 
 /* ---- during a call */
@@ -395,7 +390,7 @@ static void print_limits(const MachineLimits *l, FILE *out) {
 }
 
 static void print_table(const Profile *p, FILE *out) {
-    ProfileRow *row = arena_array(p->arena, ProfileRow, p->rank->run->plan->n_instrs + 1);
+    ProfileRow *row = arena_array(p->rank->memory, ProfileRow, p->rank->run->plan->n_instrs + 1);
     fprintf(out, "profile of rank %d, without the first call of each program\n", p->rank->rank);
     print_limits(&p->limits, out);
     print_rows(out, "op", row, collect_rows(p, op_of, row));

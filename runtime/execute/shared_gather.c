@@ -193,7 +193,7 @@ int shared_gather_open(Rank *r) {
     }
     if (code || !any) return code;
     char why[ERROR_BYTES];
-    e->shared = shared_gather_find(run->plan, in_sight, e->arena);
+    e->shared = shared_gather_find(run->plan, in_sight, r->memory);
     if (!shared_gather_is_safe(run->plan, &e->shared, why, sizeof why)) BUG("%s", why);
     return 0;
 }

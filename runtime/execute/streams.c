@@ -23,7 +23,6 @@ typedef struct StreamThread {
 
 struct StreamThreads {
     Rank *rank;
-    Arena *arena;
     StreamTest test;
     uint32_t *count; /* [instrs] how many of its stream and call are over with it */
     StreamThread thread[STREAM_KINDS];
@@ -113,7 +112,7 @@ int streams_run(StreamThreads *s, uint32_t program, char *error) {
 
 static void count_instructions(StreamThreads *s, bool used[STREAM_KINDS]) {
     const Plan *p = s->rank->run->plan;
-    s->count = arena_array(s->arena, uint32_t, p->n_instrs + 1);
+    s->count = arena_array(s->rank->memory, uint32_t, p->n_instrs + 1);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *q = &p->programs[i];
         uint32_t n[STREAM_KINDS] = {0};
@@ -137,12 +136,10 @@ static int start_stream(StreamThreads *s, int stream, char *error) {
 }
 
 int streams_open(Rank *r, const StreamTest *test, StreamThreads **out, char *error) {
-    Arena *a = arena_new();
-    StreamThreads *s = *out = arena_new_of(a, StreamThreads);
+    StreamThreads *s = *out = arena_new_of(r->memory, StreamThreads);
     bool used[STREAM_KINDS] = {false};
     int code = 0;
     s->rank = r;
-    s->arena = a;
     if (test) s->test = *test;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
@@ -157,5 +154,4 @@ void streams_close(StreamThreads *s) {
     for (uint32_t i = 0; i < s->n_thread; i++) worker_close(s->thread[i].worker);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
-    arena_free(s->arena);
 }

@@ -43,8 +43,6 @@ struct Generator {
     uint64_t slot_bytes;
     Text *text;            /* by sample of the batch of all ranks */
     int64_t n_text, first; /* first: of the rank's own samples */
-    int32_t *room;         /* of the texts' ids */
-    double *costs;         /* .. and costs */
     char *raw;             /* by own sample: a row of logits as the device has it */
     uint64_t row_bytes;
     double *logit, *chance;
@@ -86,7 +84,7 @@ static int64_t longest_prompt(const Prompts *p) {
     return n;
 }
 
-static bool open_texts(Generator *g) {
+static void open_texts(Generator *g, Arena *a) {
     const Run *run = g->rank->run;
     Mesh mesh = plan_mesh(run->plan);
     AxisSet samples = mesh_sample_axes(&mesh);
@@ -95,50 +93,31 @@ static bool open_texts(Generator *g) {
     g->n_text = local * mesh_extent(&mesh, samples);
     g->first = local * mesh_index(&mesh, g->rank->rank, samples);
     int64_t used = MIN(g->n_text, run->inputs.prompts->n);
-    g->text = calloc((size_t)g->n_text, sizeof *g->text);
-    g->room = calloc((size_t)used * (size_t)most, sizeof *g->room);
-    g->costs = calloc((size_t)used * (size_t)most, sizeof *g->costs);
-    for (int64_t i = 0; i < used && g->text && g->room && g->costs; i++) {
-        g->text[i].ids = g->room + i * most;
-        g->text[i].cost = g->costs + i * most;
+    g->text = arena_array(a, Text, g->n_text);
+    for (int64_t i = 0; i < used; i++) {
+        g->text[i].ids = arena_array(a, int32_t, most);
+        g->text[i].cost = arena_array(a, double, most);
     }
-    return g->text && g->room && g->costs;
 }
 
-static bool open_rows(Generator *g) {
+static void open_rows(Generator *g, Arena *a) {
     const Plan *p = g->rank->run->plan;
     g->slot_bytes = slot_bytes(p);
-    g->slot = calloc(1, MAX(g->slot_bytes, 1));
+    g->slot = arena_alloc(a, g->slot_bytes);
     g->ids = logits_part(p, &g->logits, g->logits.type.rank - 1, g->rank->rank);
     g->row_bytes = (uint64_t)(g->ids.count * dtype_bytes(g->logits.type.dtype));
-    g->raw = calloc((size_t)p->settings->local_batch, g->row_bytes);
-    g->logit = calloc((size_t)g->ids.count, sizeof *g->logit);
-    g->chance = calloc((size_t)g->ids.count, sizeof *g->chance);
-    return g->slot && g->raw && g->logit && g->chance;
+    g->raw = arena_alloc(a, (size_t)p->settings->local_batch * g->row_bytes);
+    g->logit = arena_array(a, double, g->ids.count);
+    g->chance = arena_array(a, double, g->ids.count);
 }
 
-int generator_open(Rank *r) {
-    const Plan *p = r->run->plan;
-    Generator *g = r->generator = calloc(1, sizeof *g);
-    if (g) {
-        g->rank = r;
-        r->tap = (Tap){generator_before, g};
-        logits_find(p, &g->logits);
-    }
-    if (g && open_texts(g) && open_rows(g)) return 0;
-    return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for --generate");
-}
-
-void generator_close(Generator *g) {
-    if (!g) return;
-    free(g->slot);
-    free(g->text);
-    free(g->room);
-    free(g->costs);
-    free(g->raw);
-    free(g->logit);
-    free(g->chance);
-    free(g);
+void generator_open(Rank *r) {
+    Generator *g = r->generator = arena_new_of(r->memory, Generator);
+    g->rank = r;
+    r->tap = (Tap){generator_before, g};
+    logits_find(r->run->plan, &g->logits);
+    open_texts(g, r->memory);
+    open_rows(g, r->memory);
 }
 
 /* The rank's calls for one batch of an evaluation. */

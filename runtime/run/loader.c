@@ -101,9 +101,9 @@ static bool open_slots(Loader *l, Rank *r, uint64_t bytes) {
 }
 
 int loader_open(Rank *r, Loader **out) {
-    Loader *l = *out = calloc(1, sizeof *l);
+    Loader *l = *out = arena_new_of(r->memory, Loader);
     uint64_t bytes = slot_bytes(r->run->plan);
-    if (!l || !open_slots(l, r, bytes))
+    if (!open_slots(l, r, bytes))
         return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for two batches of %llu bytes",
                          (unsigned long long)bytes);
     l->rank = r;
@@ -117,7 +117,6 @@ void loader_close(Loader *l) {
     if (!l) return;
     worker_close(l->thread);
     free(l->own);
-    free(l);
 }
 
 void loader_request(Loader *l, const ProgramCall *c) {

@@ -90,10 +90,9 @@ static int open_file(Predictor *q) {
     char header[HEADER_BYTES];
     uint64_t bytes = HEADER_BYTES + (uint64_t)q->samples * (uint64_t)q->width * sizeof(float);
     char *real = realpath(path, NULL); /* a link stays one */
-    if (asprintf(&q->target, "%s", real ? real : path) < 0) q->target = NULL;
+    q->target = arena_strdup(q->rank->memory, real ? real : path);
+    q->name = arena_printf(q->rank->memory, "%s.%ld.tmp", q->target, (long)getpid());
     free(real);
-    if (!q->target || asprintf(&q->name, "%s.%ld.tmp", q->target, (long)getpid()) < 0)
-        return file_error(q, path);
     q->fd = open(q->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (q->fd < 0) return file_error(q, q->name);
     errno = posix_fallocate(q->fd, 0, (off_t)bytes);
@@ -121,8 +120,7 @@ static AxisSet axes_of(const Rank *r) {
 
 int predictor_open(Rank *r) {
     const Run *run = r->run;
-    Predictor *q = r->predictor = calloc(1, sizeof *q);
-    if (!q) fail_environment("no memory for --predict");
+    Predictor *q = r->predictor = arena_new_of(r->memory, Predictor);
     q->rank = r;
     q->fd = -1;
     q->state = prediction_of(run->plan);
@@ -134,23 +132,15 @@ int predictor_open(Rank *r) {
     uint64_t bytes = MIN(run_transient_bytes(run), (uint64_t)BUCKET_BYTES);
     q->most = (int64_t)(bytes / dtype_bytes(q->state->type.dtype)) / q->places;
     if (r->rank) return 0;
-    q->host = malloc(bytes);
-    q->file = malloc((uint64_t)q->most * sizeof(float));
-    if (!q->host || !q->file) fail_environment("no memory for --predict");
+    q->host = arena_alloc(r->memory, bytes);
+    q->file = arena_alloc(r->memory, (uint64_t)q->most * sizeof(float));
     return open_file(q);
 }
 
 void predictor_close(Predictor *q) {
-    if (!q) return;
-    if (q->fd >= 0) {
-        close(q->fd);
-        unlink(q->name);
-    }
-    free(q->target);
-    free(q->name);
-    free(q->host);
-    free(q->file);
-    free(q);
+    if (!q || q->fd < 0) return;
+    close(q->fd);
+    unlink(q->name);
 }
 
 /* Rank 0: elements [at, at + n) of the samples of one rank, the first of which is `sample`. */

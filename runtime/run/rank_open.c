@@ -60,6 +60,7 @@ static int open_rest(Rank *r) {
 }
 
 int rank_open(Rank *r) {
+    r->memory = arena_new();
     Run *run = r->run;
     DeviceOptions device = rank_device_options(r);
     int code = run->device->open(&device, &r->context, r->error);
@@ -76,7 +77,7 @@ int rank_open(Rank *r) {
     if (!code && !run->trial) code = host_arena_open(r);
     if (!code && !run->trial && run->options->dump_step >= 0)
         code = gradient_dump_open(r, &r->dump);
-    if (!code && !run->trial && run->options->generates) code = generator_open(r);
+    if (!code && !run->trial && run->options->generates) generator_open(r);
     if (!code && !run->trial && run->options->predict) code = predictor_open(r);
     if (!code) code = executor_open(r);
     return code || run->trial ? code : open_rest(r);
@@ -87,7 +88,6 @@ void rank_close(Rank *r) {
     testing_close(r);
     executor_close(r);
     gradient_dump_close(r->dump);
-    generator_close(r->generator);
     predictor_close(r->predictor);
     host_arena_close(r);
     const Transport *t = r->run->transport;
@@ -97,4 +97,5 @@ void rank_close(Rank *r) {
         r->run->device->arena_free(r->context, r->arena);
     if (r->transport) t->close(r->transport);
     if (r->context) r->run->device->close(r->context);
+    arena_free(r->memory);
 }

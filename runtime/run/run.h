@@ -92,8 +92,7 @@ void prompts_close(Prompts *p);
 uint64_t prompts_identity(const Run *run); /* the same on all ranks */
 
 /* generate.c */
-int generator_open(Rank *r);
-void generator_close(Generator *g);
+void generator_open(Rank *r);
 int generate_text(Generator *g, bool *stop); /* stop: it was interrupted */
 
 /* predict.c */

@@ -445,8 +445,7 @@ static int end_without_log(Trainer *t) {
 }
 
 int trainer_run(Rank *r) {
-    Trainer *t = calloc(1, sizeof *t);
-    if (!t) return fail_with(r->error, EXIT_ENVIRONMENT, "no memory for a rank");
+    Trainer *t = arena_new_of(r->memory, Trainer);
     *t = (Trainer){.rank = r,
                    .run = r->run,
                    .settings = r->run->plan->settings,
@@ -468,6 +467,5 @@ int trainer_run(Rank *r) {
         code = end_without_log(t);
     else if (!code && r->rank == 0)
         code = metrics_end(r->run->metrics, t->done, run_device_bytes(r->run), r->error);
-    free(t);
     return code;
 }

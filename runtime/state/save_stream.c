@@ -26,7 +26,6 @@ typedef struct HostBuffer { /* host memory; `at` is aligned to CK_ALIGN */
 struct SaveStream {
     Rank *rank;
     const RunContents *contents;
-    Arena *arena;
     uint32_t *row, *vector; /* by vector: its save; by save: its vector */
     bool *left;             /* by save: is over; those before it may not be */
     bool *holds;            /* by program: some instruction waits for saves */
@@ -258,15 +257,13 @@ static uint64_t copy_bytes(const Rank *r) {
 
 int save_stream_open(Rank *r) {
     Saver *saver = r->run->saver;
-    SaveStream *s = r->saves = calloc(1, sizeof *s);
-    if (!s) fail_environment("no memory for checkpoints");
+    SaveStream *s = r->saves = arena_new_of(r->memory, SaveStream);
     s->rank = r;
     r->gate = (SaveGate){hold_for_saves, program_holds};
     s->contents = &saver->contents;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    s->arena = arena_new();
-    pair_saves(s, s->arena);
+    pair_saves(s, r->memory);
     atomic_store(&s->over, s->n);
     uint64_t copy = copy_bytes(r);
     int code = take_buffer(r, (uint64_t)CK_WRITERS * CK_BLOCK, &s->buffer);
@@ -287,8 +284,6 @@ void save_stream_close(Rank *r) {
     rank_writes(r, false);
     release_buffer(r, &s->buffer);
     release_buffer(r, &s->copy);
-    arena_free(s->arena);
-    free(s);
     r->saves = NULL;
     r->gate = (SaveGate){0};
 }

@@ -160,11 +160,10 @@ static uint64_t words_in_bucket(const Run *run) {
 /* All ranks know the run's number, which is in the name of the folder that they write to. */
 int saver_start(Rank *r) {
     Saver *s = r->run->saver;
-    CheckpointInFlight *g = r->checkpoint = calloc(1, sizeof *g);
+    CheckpointInFlight *g = r->checkpoint = arena_new_of(r->memory, CheckpointInFlight);
     uint64_t ranks = r->run->launch.module ? (uint64_t)r->run->launch.ranks : 0;
     uint64_t n = ranks ? words_in_bucket(r->run) * ranks : 0;
-    if (g) g->words = calloc(n + 1, sizeof *g->words);
-    if (!g || !g->words) fail_environment("no memory for checkpoints");
+    g->words = arena_array(r->memory, uint64_t, n + 1);
     g->reported = true;
     r->checkpoint->saved_step = resumes_here(r->run) ? r->run->steps.first : -1;
     int code = save_stream_open(r);
@@ -173,8 +172,6 @@ int saver_start(Rank *r) {
 
 void saver_stop(Rank *r) {
     save_stream_close(r);
-    if (r->checkpoint) free(r->checkpoint->words);
-    free(r->checkpoint);
     r->checkpoint = NULL;
 }
 

@@ -40,7 +40,6 @@ static const uint32_t NEVER = UINT32_MAX;
 
 typedef struct MemoryCheck {
     Rank *rank;
-    Arena *arena;
     uint32_t
         *first; /* [instrs + 1] ranges that end after instruction k: first[k] .. first[k + 1] */
     VEC(ByteRange) freed;
@@ -69,7 +68,7 @@ static void free_rest(MemoryCheck *m, ByteRange r, uint32_t from) {
         if (o.begin > r.begin) free_rest(m, (ByteRange){r.begin, o.begin}, i + 1);
         r.begin = MIN(o.end, r.end);
     }
-    if (r.begin < r.end) vec_push(m->arena, &m->freed, r);
+    if (r.begin < r.end) vec_push(m->rank->memory, &m->freed, r);
 }
 
 /* What a state becomes, and what that is made over, is alive for good. */
@@ -184,9 +183,9 @@ static void find_room(MemoryCheck *m) {
         n_in = MAX(n_in, p->instrs[k].n_in);
         n_out = MAX(n_out, p->instrs[k].n_out);
     }
-    m->in = arena_array(m->arena, const void *, n_in + 1);
-    m->out = arena_array(m->arena, void *, n_out + 1);
-    m->copies = arena_array(m->arena, char, most + 64);
+    m->in = arena_array(m->rank->memory, const void *, n_in + 1);
+    m->out = arena_array(m->rank->memory, void *, n_out + 1);
+    m->copies = arena_array(m->rank->memory, char, most + 64);
     m->copies += (64 - (uintptr_t)m->copies % 64) % 64;
 }
 
@@ -242,11 +241,6 @@ static void memory_check_poison(void *of) {
     if (m->rank->host)
         memset(m->rank->host + role->host_persistent, POISON,
                role->host_bytes - role->host_persistent);
-}
-
-static void memory_check_close(void *of) {
-    MemoryCheck *m = of;
-    if (m) arena_free(m->arena);
 }
 
 static int check_guards(MemoryCheck *m, uint32_t k, char *error) {
@@ -305,9 +299,9 @@ int memory_check_open(Rank *r) {
     if (!r->run->device->arena_is_host)
         return fail_with(r->error, EXIT_ENVIRONMENT,
                          "FSDP_CHECK=memory needs a device that uses host memory");
-    Arena *a = arena_new();
+    Arena *a = r->memory;
     MemoryCheck *m = arena_new_of(a, MemoryCheck);
-    *m = (MemoryCheck){.rank = r, .arena = a};
+    *m = (MemoryCheck){.rank = r};
     m->first = arena_array(a, uint32_t, p->n_instrs + 1);
     m->last = arena_array(a, uint32_t, p->n_values + 1);
     find_last_uses(p, m->last);
@@ -328,7 +322,6 @@ int memory_check_open(Rank *r) {
                            .after = memory_check_after,
                            .call_end = memory_check_call_end,
                            .refill = memory_check_poison,
-                           .high_water = memory_check_high_water,
-                           .close = memory_check_close};
+                           .high_water = memory_check_high_water};
     return 0;
 }

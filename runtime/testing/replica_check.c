@@ -22,7 +22,6 @@
 
 typedef struct ReplicaCheck {
     Rank *rank;
-    Arena *arena;
     AxisSet axes;   /* of more than one rank, without stages */
     AxisSet *value; /* by value: along which of them ranks have equal copies */
     AxisSet *state; /* by state, between instructions that set it */
@@ -249,11 +248,6 @@ static int replica_check_after(void *of, uint32_t k, char *error) {
     return code;
 }
 
-static void replica_check_close(void *of) {
-    ReplicaCheck *m = of;
-    if (m) arena_free(m->arena);
-}
-
 int replica_check_open(Rank *r) {
     const Run *run = r->run;
     const Plan *p = run->plan;
@@ -262,9 +256,9 @@ int replica_check_open(Rank *r) {
             r->error, EXIT_USER,
             "FSDP_CHECK=replicas compares ranks that are threads of one process on device cpu: "
             "use --transport local and a plan for several ranks");
-    Arena *a = arena_new();
+    Arena *a = r->memory;
     ReplicaCheck *m = arena_new_of(a, ReplicaCheck);
-    *m = (ReplicaCheck){.rank = r, .arena = a};
+    *m = (ReplicaCheck){.rank = r};
     const Mesh *mesh = &r->info.mesh;
     for (int k = 0; k < mesh->n; k++) m->axes |= (AxisSet)(mesh->axis[k].size > 1) << k;
     m->axes &= ~mesh_stage_axes(mesh);
@@ -274,6 +268,6 @@ int replica_check_open(Rank *r) {
     for (uint64_t k = 0; k < p->n_states; k++) m->state[k] = state_axes(p, &p->states[k]) & m->axes;
     while (!find_equal(m)) {
     }
-    r->hooks = (TestHooks){.of = m, .after = replica_check_after, .close = replica_check_close};
+    r->hooks = (TestHooks){.of = m, .after = replica_check_after};
     return 0;
 }

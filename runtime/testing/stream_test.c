@@ -28,7 +28,6 @@ typedef struct Needs {
 
 typedef struct EdgeTest {
     Rank *rank;
-    Arena *arena;
     Needs *needs;       /* [instrs] */
     uint32_t *position; /* [instrs] within stream and program */
     StreamThreads *threads;
@@ -188,11 +187,7 @@ static int run_call(void *of, uint32_t program, char *error) {
     return streams_run(t->threads, program, error);
 }
 
-static void close_test(void *of) {
-    EdgeTest *t = of;
-    streams_close(t->threads);
-    arena_free(t->arena);
-}
+static void close_test(void *of) { streams_close(((EdgeTest *)of)->threads); }
 
 int stream_test_open(Rank *r) {
     const Plan *p = r->run->plan;
@@ -202,9 +197,9 @@ int stream_test_open(Rank *r) {
     if (r->run->test.drop_edge >= (int64_t)p->n_edges)
         return fail_with(r->error, EXIT_USER, "FSDP_TEST_DROP_EDGE: the plan has %llu edges",
                          (unsigned long long)p->n_edges);
-    Arena *a = arena_new();
+    Arena *a = r->memory;
     EdgeTest *t = arena_new_of(a, EdgeTest);
-    *t = (EdgeTest){.rank = r, .arena = a, .held = UINT32_MAX, .target = UINT32_MAX};
+    *t = (EdgeTest){.rank = r, .held = UINT32_MAX, .target = UINT32_MAX};
     r->hooks = (TestHooks){.of = t, .issue = run_call, .close = close_test};
     t->needs = arena_array(a, Needs, p->n_instrs + 1);
     t->position = arena_array(a, uint32_t, p->n_instrs + 1);

@@ -121,7 +121,7 @@ static void make(Setup *s) {
         .launch = launch, .record = record_after, .wait = wait_for, .synchronize = synchronize};
     s->run = (Run){
         .plan = &s->plan, .device = &s->device, .transport = &s->transport, .options = &s->options};
-    s->rank = (Rank){.run = &s->run, .arena = calloc(1, 2048)};
+    s->rank = (Rank){.run = &s->run, .memory = arena_new(), .arena = calloc(1, 2048)};
     did[0] = 0;
     broken = OP_COUNT;
     has_recording = false;
@@ -135,6 +135,7 @@ static void start(Setup *s) {
 static void end(Setup *s) {
     testing_close(&s->rank);
     executor_close(&s->rank);
+    arena_free(s->rank.memory);
     free(s->rank.arena);
 }
 

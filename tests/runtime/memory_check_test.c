@@ -63,6 +63,7 @@ static int make_toy(void **state) {
     t->executor.prepared = t->prepared;
     t->rank = (Rank){.run = &t->run,
                      .executor = &t->executor,
+                     .memory = arena_new(),
                      .arena = calloc(1, ARENA + WORKSPACE + 2 * GUARD_BYTES)};
     *state = t;
     return memory_check_open(&t->rank);
@@ -71,6 +72,7 @@ static int make_toy(void **state) {
 static int free_toy(void **state) {
     Toy *t = *state;
     testing_close(&t->rank);
+    arena_free(t->rank.memory);
     free(t->rank.arena);
     free(t);
     return 0;
