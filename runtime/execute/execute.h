@@ -61,6 +61,7 @@ typedef struct RunEnd {
 
 /* What all ranks of this process share. Written before the rank threads start, except for `end`. */
 struct Run {
+    Arena *memory; /* for what lives as long as the run */
     const Plan *plan;
     const RunOptions *options;
     TestModes test;

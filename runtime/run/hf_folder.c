@@ -31,7 +31,7 @@ static int refuse_config(const Run *run, const char *file, const Buf *report) {
 /* Keeps the differences for the log, and says them. */
 static void note_accepted(Run *run, const char *file, Buf *accepted) {
     if (!accepted->n) return;
-    run->inputs.accepted = buf_take(accepted);
+    run->inputs.accepted = buf_text(run->memory, accepted);
     if (!run->options->quiet)
         fprintf(stderr, "note: %s differs from the plan as accepted:\n%s", file,
                 run->inputs.accepted);

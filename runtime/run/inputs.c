@@ -143,8 +143,7 @@ int inputs_open_weights(Run *run, TensorSet *set) {
     run->inputs.weights = set;
     code = hf_folder_check(run);
     if (code) return code;
-    run->inputs.match = calloc(run->plan->n_params + 1, sizeof *run->inputs.match);
-    if (!run->inputs.match) fail_environment("no memory for the names of %s", set->path);
+    run->inputs.match = arena_array(run->memory, TensorMatch, run->plan->n_params + 1);
     Buf list = {0};
     code = tensors_match(run->plan, set, run->inputs.match, &list);
     if (code) fprintf(stderr, "error: %.*s", (int)list.n, list.at);
@@ -158,9 +157,6 @@ int inputs_open_weights(Run *run, TensorSet *set) {
 void inputs_close(Run *run, TensorSet *set) {
     dataset_close(run->inputs.train);
     dataset_close(run->inputs.val);
-    free(run->inputs.match);
-    free(run->inputs.accepted);
     tokenizer_close(run->inputs.tokenizer);
-    prompts_close(run->inputs.prompts);
     if (set->arena) tensor_set_close(set);
 }

@@ -190,6 +190,7 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
     if (!code) code = timeout_read(&timeout, error);
     if (!code) code = capacity_check_stacks(error);
     if (code) return say_error(code, "%s", error);
+    run.memory = arena_new();
     code = plan_open_proved(&run, &plan);
     if (!code) {
         code = launch_detect(options.ranks, (int32_t)plan.settings->ranks, &run.launch, error);
@@ -209,6 +210,7 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
     hosts_free(&run.launch.hosts);
     plan_close(&plan);
     options_free(&options);
+    arena_free(run.memory);
     return code;
 }
 

@@ -63,8 +63,7 @@ static int read_ids(const Run *run, Prompt *p, int64_t line, char *error) {
 }
 
 static int read_prompt(const Run *run, Prompt *p, int64_t line, int64_t below, char *error) {
-    p->ids = calloc(strlen(p->text) + 1, sizeof *p->ids);
-    if (!p->ids) fail_environment("no memory for the prompt");
+    p->ids = arena_array(run->memory, int32_t, strlen(p->text) + 1);
     int code = read_ids(run, p, line, error);
     for (int64_t i = 0; i < p->n && !code; i++)
         if (p->ids[i] >= below)
@@ -88,12 +87,14 @@ static int check_length(const Run *run, const Prompt *p, int64_t line, char *err
 
 /* ---- the file of --prompts */
 
-static int read_lines(const char *path, char **out, char *error) {
+static int read_lines(const Run *run, const char *path, char **out, char *error) {
     size_t n;
-    *out = read_file(path, &n);
-    if (!*out)
+    char *text = read_file(path, &n);
+    if (!text)
         return fail_with(error, EXIT_ENVIRONMENT, "--prompts: cannot read %s: %s", path,
                          strerror(errno));
+    *out = arena_copy(run->memory, text, n + 1);
+    free(text);
     if (strlen(*out) == n) return 0;
     return fail_with(error, EXIT_CORRUPT, "--prompts: %s: not a text file: it contains a zero byte",
                      path);
@@ -106,8 +107,7 @@ static int split_lines(const Run *run, Prompts *p, char *error) {
     if (!p->n)
         return refuse(run, 0, error, "%s is empty: write a prompt in each line",
                       run->options->prompts);
-    p->at = calloc((size_t)p->n, sizeof *p->at);
-    if (!p->at) fail_environment("no memory for the prompts");
+    p->at = arena_array(run->memory, Prompt, p->n);
     for (int64_t i = 0; i < p->n; i++) {
         char *end = strchr(p->at[i].text = next, '\n');
         if (!end) end = strchr(next, 0);
@@ -120,11 +120,10 @@ static int split_lines(const Run *run, Prompts *p, char *error) {
 
 static int find_texts(const Run *run, Prompts *p, char *error) {
     if (run->options->prompts) {
-        int code = read_lines(run->options->prompts, &p->file, error);
+        int code = read_lines(run, run->options->prompts, &p->file, error);
         return code ? code : split_lines(run, p, error);
     }
-    p->at = calloc(1, sizeof *p->at);
-    if (!p->at) fail_environment("no memory for the prompt");
+    p->at = arena_new_of(run->memory, Prompt);
     p->at[p->n++].text = run->options->generate;
     return 0;
 }
@@ -176,8 +175,7 @@ int generate_check(Run *run, char *error) {
     int code = logits_check(run->plan, mode_of(run), error);
     if (!code) code = open_tokenizer(run, error);
     if (code) return code;
-    Prompts *p = run->inputs.prompts = calloc(1, sizeof *p);
-    if (!p) fail_environment("no memory for the prompts");
+    Prompts *p = run->inputs.prompts = arena_new_of(run->memory, Prompts);
     logits_find(run->plan, &logits);
     int64_t below = logits_tokens(run, &logits);
     code = find_texts(run, p, error);
@@ -187,14 +185,6 @@ int generate_check(Run *run, char *error) {
         code = check_length(run, &p->at[i], p->file ? i + 1 : 0, error);
     find_end(run->options, p);
     return code;
-}
-
-void prompts_close(Prompts *p) {
-    if (!p) return;
-    for (int64_t i = 0; i < p->n && p->at; i++) free(p->at[i].ids);
-    free(p->at);
-    free(p->file);
-    free(p);
 }
 
 uint64_t prompts_identity(const Run *run) {

@@ -25,8 +25,7 @@ static void announce_transport(const Run *run) {
 void ranks_number(Run *run) {
     bool one = launch_is_of_processes(&run->launch);
     run->n_rank = one ? 1 : run->launch.ranks;
-    run->rank = calloc((size_t)run->n_rank, sizeof *run->rank);
-    if (!run->rank) fail_environment("no memory for %d ranks", run->n_rank);
+    run->rank = arena_array(run->memory, Rank, run->n_rank);
     for (int32_t i = 0; i < run->n_rank; i++) {
         Rank *r = &run->rank[i];
         r->run = run;
@@ -103,5 +102,4 @@ int ranks_run(Run *run) {
 
 void ranks_close(Run *run) {
     for (int32_t i = 0; run->rank && i < run->n_rank; i++) rank_close(&run->rank[i]);
-    free(run->rank);
 }

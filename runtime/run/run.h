@@ -88,7 +88,6 @@ int loader_wait(Loader *l, const void **bytes, char *error);
 /* prompts.c */
 /* Opens the tokenizer and reads the prompts; can the plan do it, and are they right? */
 int generate_check(Run *run, char *error);
-void prompts_close(Prompts *p);
 uint64_t prompts_identity(const Run *run); /* the same on all ranks */
 
 /* generate.c */
