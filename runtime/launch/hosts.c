@@ -7,12 +7,10 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,23 +130,15 @@ static pid_t start_question(const char *name) {
     _exit(EXIT_ENVIRONMENT);
 }
 
-/* Has it ended, at the deadline or before? A kernel without pidfd_open is asked every few
- * milliseconds. */
+/* Has it ended, at the deadline or before? */
 static bool ends_before(pid_t pid, int64_t deadline) {
     enum { PAUSE_MS = 20 };
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct pollfd p = {.fd = fd, .events = POLLIN};
     siginfo_t info = {0};
-    int64_t left = MAX(deadline - monotonic_ms(), 0);
-    bool ended = fd >= 0 && poll(&p, 1, (int)left) > 0;
-    if (fd >= 0) close(fd);
-    while (fd < 0 && !ended) {
-        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
-        ended = info.si_pid == pid;
-        if (!ended && monotonic_ms() >= deadline) break;
-        if (!ended) poll(NULL, 0, PAUSE_MS);
+    while (!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid != pid) {
+        if (monotonic_ms() >= deadline) return false;
+        pause_ms(PAUSE_MS);
     }
-    return ended;
+    return info.si_pid == pid;
 }
 
 /* Kills the question if it is still running at the deadline. */
