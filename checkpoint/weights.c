@@ -26,13 +26,14 @@ int ck_weights_plan(CkWeights *w, const CkContents *c, const bool *left_out, con
 
 int ck_weights_size(const CkWeights *w, uint64_t *bytes, uint64_t *largest, char *error) {
     uint32_t n = 0;
-    TensorPiece *piece = tensor_layout(w->c.entry, w->c.n_entry, w->form, &n);
+    Arena *a = arena_new();
+    TensorPiece *piece = tensor_layout(w->c.entry, w->c.n_entry, w->form, a, &n);
     *bytes = *largest = 0;
     for (uint32_t i = 0; i < n; i++) {
         *bytes += piece[i].size;
         *largest = MAX(*largest, piece[i].size);
     }
-    free(piece);
+    arena_free(a);
     if (n <= WRITER_FILES) return 0;
     return fail_with(error, EXIT_USER,
                      "%llu bytes in files of at most %llu would be more than %d files\n"

@@ -117,16 +117,16 @@ char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint
     return text;
 }
 
-TensorPiece *tensor_layout(TensorPlan *tensor, uint32_t n, const SaveForm *form,
+TensorPiece *tensor_layout(TensorPlan *tensor, uint32_t n, const SaveForm *form, Arena *a,
                            uint32_t *n_piece) {
-    TensorPiece *piece = calloc(n + 1, sizeof *piece);
+    TensorPiece *piece = arena_array(a, TensorPiece, n + 1);
     uint64_t limit = form->folder ? form->max_file : UINT64_MAX;
-    *n_piece = piece ? tensor_pieces(tensor, 0, n, "model", limit, piece) : 0;
+    *n_piece = tensor_pieces(tensor, 0, n, "model", limit, piece);
     for (uint32_t i = 0; i < *n_piece; i++) {
-        Arena *a = arena_new();
-        tensor_header(tensor, &piece[i], SAVE_ALIGN, a, &piece[i].header);
+        Arena *scratch = arena_child(a);
+        tensor_header(tensor, &piece[i], SAVE_ALIGN, scratch, &piece[i].header);
         piece[i].size += piece[i].header;
-        arena_free(a);
+        arena_free(scratch);
     }
     return piece;
 }

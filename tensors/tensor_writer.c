@@ -32,8 +32,9 @@
 #include "tensors.h"
 
 /* The temporary files of this process's only writer, and their folder, for
- * writer_remove_unfinished. A path is freed when a new one replaces it: a signal handler may be
- * reading it. */
+ * writer_remove_unfinished. Paths are freed when the next writer is opened: a signal handler may be
+ * reading them. */
+static Arena *paths;
 static char *unfinished[WRITER_FILES + 32], *unfinished_folder;
 static atomic_int n_unfinished;
 
@@ -45,7 +46,6 @@ void writer_remove_unfinished(void) {
 static void remember(char *path) {
     int n = atomic_load(&n_unfinished);
     CHECK(n < (int)ARRAY_LEN(unfinished));
-    free(unfinished[n]);
     unfinished[n] = path;
     atomic_store(&n_unfinished, n + 1);
 }
@@ -61,8 +61,7 @@ static int report_failure(TensorWriter *w, char *error, const char *what, int nu
 }
 
 static char *path_in(const char *folder, const char *name) {
-    char *path = NULL;
-    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+    return arena_printf(paths, "%s/%s", folder, name);
 }
 
 /* ---- making the temporary files */
@@ -86,7 +85,6 @@ static int put_header(TensorWriter *w, uint32_t i) {
 
 static int create(TensorWriter *w, uint32_t i, char *path, char *error) {
     WriterFile *f = &w->file[i];
-    if (!path) return report_failure(w, error, "write", ENOMEM);
     f->path = path;
     remember(path);
     do {
@@ -109,8 +107,7 @@ static void unlock(TensorWriter *w) {
 
 static int create_file(TensorWriter *w, char *error) {
     const Target *t = &w->target;
-    char *path = NULL;
-    if (asprintf(&path, "%s.part-%llu", t->file, w->number) < 0) path = NULL;
+    char *path = arena_printf(paths, "%s.part-%llu", t->file, w->number);
     int code = create(w, 0, path, error), fd = w->file->fd;
     if (!code) w->lock = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (code || !t->exists) return code;
@@ -121,11 +118,8 @@ static int create_file(TensorWriter *w, char *error) {
 
 /* Writes a file of the folder; frees the text. */
 static int write_bytes(TensorWriter *w, const char *name, char *text, size_t n, char *error) {
-    char *path = text ? path_in(w->temporary, name) : NULL;
-    if (!path) {
-        free(text);
-        return report_failure(w, error, "write", ENOMEM);
-    }
+    char *path = path_in(w->temporary, name);
+    if (!text) return report_failure(w, error, "write", ENOMEM);
     remember(path);
     int number = file_make(path, text, n);
     free(text);
@@ -140,15 +134,12 @@ static int write_text(TensorWriter *w, const char *name, char *text, char *error
 static int copy_companions(TensorWriter *w, char *error) {
     int code = 0;
     for (int i = 0; w->form->origin && companion_names[i] && !code; i++) {
-        char *from = path_in(w->form->origin, companion_names[i]);
         size_t n;
-        char *text = from ? read_file(from, &n) : NULL;
-        int number = from ? errno : ENOMEM;
-        free(from);
+        char *text = read_file(path_in(w->form->origin, companion_names[i]), &n);
         if (text)
             code = write_bytes(w, companion_names[i], text, n, error);
-        else if (number != ENOENT)
-            code = report_failure(w, error, "copy a tokenizer file to", number);
+        else if (errno != ENOENT)
+            code = report_failure(w, error, "copy a tokenizer file to", errno);
     }
     return code;
 }
@@ -160,9 +151,7 @@ static int write_texts(TensorWriter *w, char *error) {
         char *text = tensor_config_text(w->form->config, w->n ? w->tensor[0].type : FT_F32);
         if (!text)
             return fail_with(error, EXIT_CORRUPT, "the plan's config.json is not a JSON object");
-        char *origin = w->form->origin ? path_in(w->form->origin, CONFIG_FILE) : NULL;
-        if (origin) text = hf_config_carry(text, origin);
-        free(origin);
+        if (w->form->origin) text = hf_config_carry(text, path_in(w->form->origin, CONFIG_FILE));
         code = write_text(w, CONFIG_FILE, text, error);
     }
     if (code || w->n_piece == 1) return code;
@@ -172,9 +161,7 @@ static int write_texts(TensorWriter *w, char *error) {
 
 static int create_folder(TensorWriter *w, char *error) {
     const char *join = w->target.exists ? "/" : "";
-    if (asprintf(&w->temporary, "%s%s.part-%llu", w->target.file, join, w->number) < 0)
-        w->temporary = NULL;
-    if (!w->temporary) return report_failure(w, error, "write", ENOMEM);
+    w->temporary = arena_printf(paths, "%s%s.part-%llu", w->target.file, join, w->number);
     do {
         unlock(w);
         if (mkdir(w->temporary, 0777)) return report_failure(w, error, "write", errno);
@@ -188,7 +175,7 @@ static int create_folder(TensorWriter *w, char *error) {
 }
 
 /* Closes and removes the temporary files. */
-static void discard_files(TensorWriter *w) {
+void writer_abandon(TensorWriter *w) {
     writer_unmap(w);
     for (uint32_t i = 0; i < w->n_piece; i++) {
         if (w->file[i].fd >= 0) close(w->file[i].fd);
@@ -197,14 +184,12 @@ static void discard_files(TensorWriter *w) {
     writer_remove_unfinished();
     forget_unfinished();
     unlock(w);
-    free(w->temporary);
-    w->temporary = NULL;
 }
 
 static int create_all(TensorWriter *w, char *error) {
     int code = target_check(&w->target, w->form->folder, error);
     if (!code) code = w->form->folder ? create_folder(w, error) : create_file(w, error);
-    if (code) discard_files(w);
+    if (code) writer_abandon(w);
     return code;
 }
 
@@ -213,32 +198,20 @@ static int create_elsewhere(TensorWriter *w, const char *folder, char *error) {
     char reason[ERROR_BYTES];
     Target first = w->target;
     const char *slash = strrchr(first.file, '/');
-    free(w->kept);
-    if (asprintf(&w->kept, "%s%s.kept-%llu", folder, slash ? slash + 1 : first.file, w->number) < 0)
-        w->kept = NULL;
-    int code = w->kept ? target_find(&w->target, w->kept, reason) : EXIT_ENVIRONMENT;
+    w->kept =
+        arena_printf(paths, "%s%s.kept-%llu", folder, slash ? slash + 1 : first.file, w->number);
+    int code = target_find(&w->target, w->kept, reason);
     if (!code) code = create_all(w, reason);
-    if (!code) w->why = strdup(error);
+    if (!code) w->why = arena_strdup(paths, error);
     if (code) w->target = first;
     return code;
-}
-
-static void free_writer(TensorWriter *w) {
-    unlock(w);
-    free(w->piece);
-    free(w->file);
-    free(w->temporary);
-    free(w->kept);
-    free(w->why);
-    w->piece = NULL;
-    w->file = NULL;
-    w->n_piece = 0;
-    w->temporary = w->kept = w->why = NULL;
 }
 
 int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint32_t n,
                 char *error) {
     *w = (TensorWriter){.form = form, .tensor = tensor, .n = n};
+    arena_free(paths);
+    paths = arena_new();
     if (getrandom(&w->number, sizeof w->number, 0) != (ssize_t)sizeof w->number)
         return report_failure(w, error, "name", errno);
     bool twice;
@@ -247,22 +220,16 @@ int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint3
         return fail_with(error, EXIT_CORRUPT, "%s: no tensor in it can be called `%.100s`",
                          form->path, name);
     int code = target_find(&w->target, form->path, error);
-    w->piece = tensor_layout(tensor, n, form, &w->n_piece);
-    w->file = calloc(n + 1, sizeof *w->file);
-    for (uint32_t i = 0; i < w->n_piece && w->file; i++) w->file[i].fd = -1;
-    if (!w->piece || !w->file)
-        code = report_failure(w, error, "write", ENOMEM);
-    else if (!code)
-        code = create_all(w, error);
+    w->piece = tensor_layout(tensor, n, form, paths, &w->n_piece);
+    w->file = arena_array(paths, WriterFile, n + 1);
+    for (uint32_t i = 0; i < w->n_piece; i++) w->file[i].fd = -1;
+    if (!code) code = create_all(w, error);
     const char *temporary = getenv("TMPDIR");
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s/", temporary ? temporary : "/tmp");
-    if (code && w->n_piece && create_elsewhere(w, "", error) &&
-        create_elsewhere(w, folder, error)) {
-        free_writer(w);
-        return code;
-    }
-    return 0;
+    bool made = !code || !w->n_piece || !create_elsewhere(w, "", error) ||
+                !create_elsewhere(w, folder, error);
+    return made ? 0 : code;
 }
 
 /* ---- filling them */
@@ -329,14 +296,10 @@ static int give_name(TensorWriter *w, const char *from, char *error) {
     Target *t = &w->target;
     if (!rename(from, t->file)) return 0;
     int code = report_failure(w, error, "write", errno);
-    char *beside = NULL;
-    if (w->kept || asprintf(&beside, "%s.kept-%llu", t->file, w->number) < 0) return code;
-    if (rename(from, beside)) {
-        free(beside);
-        return code;
-    }
+    char *beside = arena_printf(paths, "%s.kept-%llu", t->file, w->number);
+    if (w->kept || rename(from, beside)) return code;
     w->kept = beside;
-    w->why = strdup(error);
+    w->why = arena_strdup(paths, error);
     return 0;
 }
 
@@ -358,18 +321,11 @@ static void remove_old(const TensorWriter *w) {
 }
 
 static int move_file(const char *name, const char *folder, const char *other) {
-    char *from = path_in(folder, name), *to = path_in(other, name);
-    int number = !from || !to ? ENOMEM : rename(from, to) ? errno : 0;
-    free(from);
-    free(to);
-    return number;
+    return rename(path_in(folder, name), path_in(other, name)) ? errno : 0;
 }
 
 static bool is_in(const char *folder, const char *name) {
-    char *path = path_in(folder, name);
-    bool there = path && !access(path, F_OK);
-    free(path);
-    return there;
+    return !access(path_in(folder, name), F_OK);
 }
 
 static int move_in(TensorWriter *w, const char *name, char *error) {
@@ -389,9 +345,7 @@ static void move_back(TensorWriter *w) {
 }
 
 static int remove_name(TensorWriter *w, const char *name, char *error) {
-    char *path = path_in(w->target.file, name);
-    int number = !path ? ENOMEM : unlink(path) && errno != ENOENT ? errno : 0;
-    free(path);
+    int number = unlink(path_in(w->target.file, name)) && errno != ENOENT ? errno : 0;
     return number ? report_failure(w, error, "write", number) : 0;
 }
 
@@ -424,9 +378,8 @@ static int publish_folder(TensorWriter *w, char *error) {
     forget_unfinished();
     if (!w->target.exists) return give_name(w, w->temporary, error);
     if (!fill_folder(w, error)) return 0;
-    w->why = strdup(error);
-    free(w->kept);
-    w->kept = strdup(w->temporary);
+    w->why = arena_strdup(paths, error);
+    w->kept = w->temporary;
     return 0;
 }
 
@@ -446,18 +399,17 @@ static int check_mine(TensorWriter *w, char *error) {
 /* Keeps the files although the disk failed while they were written: they may be damaged, but they
  * are the only copy. */
 static int keep_doubtful(TensorWriter *w, char *error) {
-    char *beside = NULL, why[ERROR_BYTES];
+    char *beside = arena_printf(paths, "%s.kept-%llu", w->target.file, w->number);
+    char why[ERROR_BYTES];
     const char *from = w->form->folder ? w->temporary : w->file->path;
-    if (asprintf(&beside, "%s.kept-%llu", w->target.file, w->number) < 0) return -1;
     int code = rename(from, beside);
     if (!code) {
         forget_unfinished();
         memcpy(why, error, sizeof why);
         snprintf(error, ERROR_BYTES, "%.250s\nhelp: %s kept as %.150s, and may be damaged", why,
                  w->form->folder ? "the files were" : "the file was", beside);
-        free_writer(w);
+        unlock(w);
     }
-    free(beside);
     return code;
 }
 
@@ -478,11 +430,6 @@ int writer_commit(TensorWriter *w, char *error) {
         code = fail_with(error, EXIT_ENVIRONMENT, "%.300s\nhelp: %s kept as %.150s",
                          w->why ? w->why : "", w->form->folder ? "the files were" : "the file was",
                          w->kept);
-    free_writer(w);
+    unlock(w);
     return code;
-}
-
-void writer_abandon(TensorWriter *w) {
-    discard_files(w);
-    free_writer(w);
 }

@@ -229,9 +229,10 @@ typedef struct SaveForm {
     const char
         *origin; /* a folder, with a slash at its end, whose companions are copied; or NULL */
 } SaveForm;
-/* The files of such a save, malloc'ed, or NULL. */
+/* The files of such a save. */
 enum { SAVE_ALIGN = 8 }; /* bytes: where their data begin */
-TensorPiece *tensor_layout(TensorPlan *tensor, uint32_t n, const SaveForm *form, uint32_t *n_piece);
+TensorPiece *tensor_layout(TensorPlan *tensor, uint32_t n, const SaveForm *form, Arena *a,
+                           uint32_t *n_piece);
 /* target.c: parses the user's words. */
 #define SAVE_MAX_FILE 5000000000u
 extern const char *const save_types[]; /* up to NULL */
