@@ -332,22 +332,24 @@ int ck_weights_close(CkWeights *w, int code, char *error);
 int ck_make_full_files(const CkContents *c, const char *folder, char *error);
 enum { CK_PARTS = 256 };             /* most parts of a block */
 enum { CK_LEAST_EXTENT = 64 << 10 }; /* shorter ones go through the file system's cache */
-typedef struct OpenFullFile {
+typedef struct OpenFile {
     int fd;                      /* -1: closed */
     uint32_t number;             /* which one */
     bool can_pass, passes;       /* the cache: whether it is possible; whether it is done now */
     uint64_t offsets, addresses; /* see Out of write.c */
-} OpenFullFile;
-int full_file_open(OpenFullFile *f, const char *path, bool reads); /* 0 or errno */
-void full_file_close(OpenFullFile *f);
+} OpenFile;
+int ck_file_open(OpenFile *f, const char *path, bool reads); /* 0 or errno */
+void ck_file_close(OpenFile *f);
 /* Writes bytes [from, end) of the stream, which are in the parts; 0 or errno. */
-int full_file_write(OpenFullFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
+int full_file_write(OpenFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
                     uint64_t end);
 /* Reads bytes of the stream into a buffer of CK_BLOCK bytes, aligned to CK_ALIGN. Returns 0, or an
  * exit code after writing what is wrong with the file to `what`. */
 enum { CK_WHAT = 160 };
-int full_file_read(OpenFullFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
+int full_file_read(OpenFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
                    char what[CK_WHAT]);
+/* The same with bytes of the file. */
+int ck_file_read(OpenFile *f, uint64_t at, uint64_t bytes, uint8_t *to, char what[CK_WHAT]);
 
 /* ---- buffers: file.c */
 

@@ -40,9 +40,9 @@ int ck_make_full_files(const CkContents *c, const char *folder, char *error) {
 
 /* ---- opening */
 
-int full_file_open(OpenFullFile *f, const char *path, bool reads) {
+int ck_file_open(OpenFile *f, const char *path, bool reads) {
     int flags = (reads ? O_RDONLY | O_NONBLOCK : O_WRONLY) | O_CLOEXEC; /* a FIFO has no size */
-    *f = (OpenFullFile){.fd = open(path, flags | O_DIRECT), .offsets = 1, .addresses = 1};
+    *f = (OpenFile){.fd = open(path, flags | O_DIRECT), .offsets = 1, .addresses = 1};
     f->can_pass = f->passes = f->fd >= 0;
     if (f->fd < 0 && errno == EINVAL) f->fd = open(path, flags);
     if (f->fd < 0) return errno;
@@ -53,12 +53,12 @@ int full_file_open(OpenFullFile *f, const char *path, bool reads) {
     return 0;
 }
 
-void full_file_close(OpenFullFile *f) {
+void ck_file_close(OpenFile *f) {
     if (f->fd >= 0) close(f->fd);
     f->fd = -1;
 }
 
-static int set_direct(OpenFullFile *f, bool passes) {
+static int set_direct(OpenFile *f, bool passes) {
     int flags = f->passes == passes ? 0 : fcntl(f->fd, F_GETFL);
     if (f->passes == passes) return 0;
     if (flags < 0 || fcntl(f->fd, F_SETFL, passes ? flags | O_DIRECT : flags & ~O_DIRECT) < 0)
@@ -87,7 +87,7 @@ static int take_parts(PartList *p, uint64_t bytes, struct iovec *out) {
     return n;
 }
 
-static int put_parts(OpenFullFile *f, PartList *p, uint64_t at, uint64_t bytes, bool passes) {
+static int put_parts(OpenFile *f, PartList *p, uint64_t at, uint64_t bytes, bool passes) {
     struct iovec some[CK_PARTS];
     if (!bytes) return 0;
     int n = take_parts(p, bytes, some);
@@ -98,7 +98,7 @@ static int put_parts(OpenFullFile *f, PartList *p, uint64_t at, uint64_t bytes, 
     return number ? number : ck_write_parts(f->fd, some, n, at);
 }
 
-static int put_extent(OpenFullFile *f, const CkExtent *x, PartList *p) {
+static int put_extent(OpenFile *f, const CkExtent *x, PartList *p) {
     if (x->transposed) {
         struct iovec all[CK_PARTS];
         CHECK(take_parts(p, x->bytes, all) == 1);
@@ -118,7 +118,7 @@ static int put_extent(OpenFullFile *f, const CkExtent *x, PartList *p) {
     return number ? number : put_parts(f, p, high, end - high, false);
 }
 
-int full_file_write(OpenFullFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
+int full_file_write(OpenFile *f, const CkStream *s, const struct iovec *part, uint64_t from,
                     uint64_t end) {
     PartList p = {part, 0};
     int number = 0;
@@ -136,7 +136,7 @@ static const char truncated[] = "the file was truncated";
 
 /* Reads bytes [at, at + bytes) of the file to `to`, with some around them: past the cache, from the
  * start of the first page to the end of the last. */
-static int get_bytes(const OpenFullFile *f, uint64_t at, uint64_t bytes, uint8_t *to,
+static int get_bytes(const OpenFile *f, uint64_t at, uint64_t bytes, uint8_t *to,
                      char what[CK_WHAT]) {
     uint64_t skip = f->passes ? at % CK_ALIGN : 0, need = skip + bytes, done = 0;
     uint64_t whole = f->passes ? align_up(need, CK_ALIGN) : need;
@@ -153,7 +153,7 @@ static int get_bytes(const OpenFullFile *f, uint64_t at, uint64_t bytes, uint8_t
     return 0;
 }
 
-static int get_transposed(OpenFullFile *f, const CkExtent *x, uint8_t *to, char what[CK_WHAT]) {
+static int get_transposed(OpenFile *f, const CkExtent *x, uint8_t *to, char what[CK_WHAT]) {
     int number = set_direct(f, false);
     if (!number)
         number = part_read(f->fd, x->base, &x->part, x->width, x->first,
@@ -162,29 +162,29 @@ static int get_transposed(OpenFullFile *f, const CkExtent *x, uint8_t *to, char 
     return number > 0 ? EXIT_ENVIRONMENT : number ? EXIT_CORRUPT : 0;
 }
 
-/* Reads an extent to `to`, which is followed by spare room: long extents go past the cache to the
- * next pages of the buffer and are moved from there. */
-static int get_extent(OpenFullFile *f, const CkExtent *x, uint8_t *to, char what[CK_WHAT]) {
-    bool passes = f->can_pass && x->bytes >= CK_LEAST_EXTENT;
+/* Many bytes go past the cache to the next pages of the buffer and are moved from there. */
+int ck_file_read(OpenFile *f, uint64_t at, uint64_t bytes, uint8_t *to, char what[CK_WHAT]) {
+    bool passes = f->can_pass && bytes >= CK_LEAST_EXTENT;
     uint8_t *pages = passes ? (uint8_t *)align_up((uintptr_t)to, CK_ALIGN) : to;
     int number = set_direct(f, passes);
-    int code = number ? EXIT_ENVIRONMENT : get_bytes(f, x->at, x->bytes, pages, what);
+    int code = number ? EXIT_ENVIRONMENT : get_bytes(f, at, bytes, pages, what);
     if (number) snprintf(what, CK_WHAT, "%s", strerror(number));
     if (code < 0) { /* a short read would continue at an offset that O_DIRECT rejects */
         f->can_pass = false;
-        return get_extent(f, x, to, what);
+        return ck_file_read(f, at, bytes, to, what);
     }
-    if (!code && passes) memmove(to, pages + x->at % CK_ALIGN, x->bytes);
+    if (!code && passes) memmove(to, pages + at % CK_ALIGN, bytes);
     return code;
 }
 
-int full_file_read(OpenFullFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
+int full_file_read(OpenFile *f, const CkStream *s, uint64_t from, uint64_t bytes, uint8_t *to,
                    char what[CK_WHAT]) {
     uint64_t end = from + bytes;
     int code = 0;
     while (from < end && !code) {
         CkExtent x = ck_extent(s, from, end);
-        code = x.transposed ? get_transposed(f, &x, to, what) : get_extent(f, &x, to, what);
+        code = x.transposed ? get_transposed(f, &x, to, what)
+                            : ck_file_read(f, x.at, x.bytes, to, what);
         from += x.bytes;
         to += x.bytes;
     }

@@ -94,8 +94,8 @@ void checkpoint_close(Checkpoint *k) {
         free(k->grains[i]);
     }
     forget_pieces(k);
-    full_file_close(&k->near);
-    full_file_close(&k->ahead);
+    ck_file_close(&k->near);
+    ck_file_close(&k->ahead);
     arena_free(k->arena);
 }
 

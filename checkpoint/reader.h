@@ -48,9 +48,8 @@ struct Checkpoint {
     int kept;
     Grains **grains; /* [n_file] or NULL */
     uint64_t clock;
-    CachedBlock *last; /* the one used last, or NULL */
-    OpenFullFile near,
-        ahead; /* of form full: the file that this thread reads, and the second one's */
+    CachedBlock *last;    /* the one used last, or NULL */
+    OpenFile near, ahead; /* the file that this thread reads, and the second one's */
     Worker *beside;
     CachedBlock *coming; /* which that thread reads; NULL: none */
     bool arrived;        /* it was read */
@@ -70,8 +69,8 @@ typedef struct FileRange {
 int reader_corrupt(const Checkpoint *k, const char *file, const CkTensor *t, char *error,
                    const char *what);
 /* Reads bytes of a file or, in form full, of a stream through `file`. */
-int reader_read_bytes(const Checkpoint *k, const FileRange *r, const CkTensor *t,
-                      OpenFullFile *file, uint8_t *to, char *error);
+int reader_read_bytes(const Checkpoint *k, const FileRange *r, const CkTensor *t, OpenFile *file,
+                      uint8_t *to, char *error);
 const CkStream *reader_stream(const Checkpoint *k, const CkFile *f);
 
 /* read_blocks.c: verified blocks. */

@@ -41,7 +41,7 @@ typedef struct OutFile { /* a file being written */
     char *path;
     CkFile *file;
     int fd;
-    OpenFullFile full;         /* of form full: the same file .. */
+    OpenFile full;             /* of form full: the same file .. */
     pthread_mutex_t full_lock; /* .. one write at a time, past the cache or through it */
     CkStream stream;
     const char *header;
@@ -405,7 +405,7 @@ static int finish_file(OutFile *o, char *error) {
 /* In form full the file already exists with its full size. */
 static int open_out(const Writing *w, OutFile *o) {
     if (!is_full(w)) return create_file(o, w->error);
-    int number = full_file_open(&o->full, o->path, false);
+    int number = ck_file_open(&o->full, o->path, false);
     o->offsets = o->full.offsets;
     o->addresses = o->full.addresses;
     o->fd = o->full.fd;
