@@ -51,7 +51,7 @@ static bool is_name(const char *text, size_t n) {
 }
 
 /* "node1:4", or "node1", which has one place. */
-static bool read_host(const char *text, size_t n, Host *out) {
+static bool read_host(const char *text, size_t n, Arena *a, Host *out) {
     size_t name = 0;
     long places = 1;
     while (name < n && text[name] != ':') name++;
@@ -62,8 +62,8 @@ static bool read_host(const char *text, size_t n, Host *out) {
         places = strtol(text + name + 1, &end, 10);
         if (end != text + n || places < 1 || places > MOST_PLACES) return false;
     }
-    *out = (Host){.name = strndup(text, name), .places = (int32_t)places};
-    return out->name != NULL;
+    *out = (Host){.name = arena_strndup(a, text, name), .places = (int32_t)places};
+    return true;
 }
 
 static int check_hosts(const Hosts *h, const char *text, int32_t ranks, char *error) {
@@ -82,12 +82,11 @@ static int check_hosts(const Hosts *h, const char *text, int32_t ranks, char *er
                      text, (long long)places, places == 1 ? "" : "s", ranks);
 }
 
-int hosts_read(const char *text, int32_t ranks, Hosts *out, char *error) {
-    *out = (Hosts){.host = calloc(MOST_HOSTS, sizeof *out->host)};
-    if (!out->host) fail_environment("no memory for --hosts");
+int hosts_read(const char *text, int32_t ranks, Arena *a, Hosts *out, char *error) {
+    *out = (Hosts){.host = arena_array(a, Host, MOST_HOSTS)};
     for (const char *at = text;; at++) {
         size_t n = strcspn(at, ",");
-        if (out->n == MOST_HOSTS || !read_host(at, n, &out->host[out->n]))
+        if (out->n == MOST_HOSTS || !read_host(at, n, a, &out->host[out->n]))
             return fail_with(error, EXIT_USER,
                              "--hosts %.200s: `%.*s` is not HOST or HOST:RANKS\n"
                              "help: --hosts node1:4,node2:4",
@@ -97,12 +96,6 @@ int hosts_read(const char *text, int32_t ranks, Hosts *out, char *error) {
         at += n;
         if (!*at) return check_hosts(out, text, ranks, error);
     }
-}
-
-void hosts_free(Hosts *h) {
-    for (int32_t i = 0; i < h->n; i++) free(h->host[i].name);
-    free(h->host);
-    *h = (Hosts){0};
 }
 
 /* ---- who answers */
@@ -151,10 +144,8 @@ static bool host_answered(pid_t pid, int64_t deadline) {
 }
 
 void hosts_ask(Hosts *h) {
-    if (!h->n) return;
-    pid_t *asked = calloc((size_t)h->n, sizeof *asked);
+    pid_t asked[MOST_HOSTS];
     int64_t deadline = monotonic_ms() + PATIENCE_MS;
-    if (!asked) fail_environment("no memory for --hosts");
     for (int32_t i = 0; i < h->n; i++)
         if (!h->host[i].here) asked[i] = start_question(h->host[i].name);
     for (int32_t i = 0; i < h->n; i++) {
@@ -163,7 +154,6 @@ void hosts_ask(Hosts *h) {
         host->lost = host->known && !there;
         host->known |= there;
     }
-    free(asked);
 }
 
 int32_t hosts_lost(const Hosts *h) {
@@ -192,23 +182,11 @@ void hosts_share(const Hosts *h, int32_t ranks, int32_t *share) {
     }
 }
 
-char *hosts_line(const Hosts *h, int32_t ranks) {
-    int32_t *share = calloc((size_t)h->n, sizeof *share);
-    char *text = NULL;
-    size_t n;
-    FILE *f = open_memstream(&text, &n);
-    if (share && f) {
-        hosts_share(h, ranks, share);
-        const char *comma = "";
-        for (int32_t i = 0; i < h->n; i++) {
-            if (share[i]) fprintf(f, "%s%s:%d", comma, h->host[i].name, share[i]);
-            if (share[i]) comma = ",";
-        }
-    }
-    free(share);
-    if (f && fclose(f)) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+char *hosts_line(const Hosts *h, int32_t ranks, Arena *a) {
+    int32_t share[MOST_HOSTS];
+    Buf line = {0};
+    hosts_share(h, ranks, share);
+    for (int32_t i = 0; i < h->n; i++)
+        if (share[i]) buf_printf(&line, "%s%s:%d", line.n ? "," : "", h->host[i].name, share[i]);
+    return buf_text(a, &line);
 }

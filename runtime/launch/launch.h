@@ -108,8 +108,7 @@ _Noreturn void processes_quit(int code); /* without waiting for the others */
 /* hosts.c */
 /* "node1:4,node2:4", of which the first is this machine. EXIT_USER if it is not such a list, or has
  * fewer places than ranks. */
-int hosts_read(const char *text, int32_t ranks, Hosts *out, char *error);
-void hosts_free(Hosts *h);
+int hosts_read(const char *text, int32_t ranks, Arena *a, Hosts *out, char *error);
 /* Asks all hosts, the way mpirun reaches them, and waits for their answers; sets known and lost. */
 void hosts_ask(Hosts *h);
 int32_t hosts_lost(const Hosts *h);
@@ -119,8 +118,8 @@ bool hosts_have_room(const Hosts *h, int32_t ranks);
  * too few, all ranks on these hosts in proportion to their places. The first host always has some.
  */
 void hosts_share(const Hosts *h, int32_t ranks, int32_t *share);
-/* The value of mpirun's --host. malloc'ed, or NULL */
-char *hosts_line(const Hosts *h, int32_t ranks);
+/* The value of mpirun's --host. */
+char *hosts_line(const Hosts *h, int32_t ranks, Arena *a);
 
 /* restarts.c: --restarts. */
 /* Starts the run, and starts it again after a rank was lost: 1 when it ran, or cannot; *code is its

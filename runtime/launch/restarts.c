@@ -226,8 +226,8 @@ static void look_for_hosts(Supervisor *k) {
     unsetenv(SPAWN_HOSTS);
     if (!hosts_lost(&k->hosts)) return;
     int32_t ranks = k->launch->ranks;
-    char *line = hosts_line(&k->hosts, ranks);
-    if (!line) fail_environment("no memory for --hosts");
+    Arena *a = arena_new();
+    const char *line = hosts_line(&k->hosts, ranks, a);
     setenv(SPAWN_HOSTS, line, 1);
     const char *what =
         hosts_have_room(&k->hosts, ranks) ? "the others have room" : "its ranks double up";
@@ -235,7 +235,7 @@ static void look_for_hosts(Supervisor *k) {
         if (k->hosts.host[i].lost)
             fprintf(stderr, "note: %s no longer answers; %s: --hosts %s\n", k->hosts.host[i].name,
                     what, line);
-    free(line);
+    arena_free(a);
 }
 
 /* Should the run be started again after this attempt? *last: how the attempt before it failed; it

@@ -57,6 +57,7 @@ typedef struct Child {
 } Child;
 
 typedef struct Family {
+    Arena *arena;
     bool mpirun;                 /* one child, which has the ranks */
     int32_t n, alive, first_bad; /* first_bad: child that failed first, or -1 */
     Child *child;
@@ -394,30 +395,31 @@ static int not_for_ranks(const char *argument) {
     return begins_with(argument, "-n") || begins_with(argument, "--hosts=");
 }
 
-/* This program's own command without such, after what stands before it. */
-static char **command_line(char *const *before, int n, char **argv, const char *transport) {
-    static char self[] = "/proc/self/exe", path[4096], option[] = "--transport";
-    int count = 0, out_n = 0;
-    while (argv[count]) count++;
-    char **out = calloc((size_t)(count + n) + 4, sizeof *out);
-    if (!out) fail_environment("no memory for the command line");
-    for (int i = 0; i < n; i++) out[out_n++] = before[i];
-    ssize_t length = readlink(self, path, sizeof path - 1);
+typedef struct CommandLine {
+    Arena *arena;
+    VEC(char *) words; /* with NULL at their end, when it is complete */
+} CommandLine;
+
+static void add_word(CommandLine *line, const char *word) {
+    vec_push(line->arena, &line->words, (char *)(uintptr_t)word);
+}
+
+/* Goes on with this program's own command without such. */
+static void add_program(CommandLine *line, char **argv, const char *transport) {
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length <= 0) fail_environment("cannot find the file of fsdp-run: %s", strerror(errno));
-    path[length] = 0;
-    out[out_n++] = path;
-    out[out_n++] = option; /* one that the user gave comes later and says the same */
-    out[out_n++] = (char *)(uintptr_t)transport;
+    add_word(line, arena_strndup(line->arena, path, (size_t)length));
+    add_word(line, "--transport"); /* one that the user gave comes later and says the same */
+    add_word(line, transport);
     bool only_files = false;
-    for (int i = 1; i < count; i++) {
-        only_files |= !strcmp(argv[i], "--");
-        int left_out = only_files ? 0 : not_for_ranks(argv[i]);
-        if (left_out)
-            i += left_out - 1;
-        else
-            out[out_n++] = argv[i];
+    for (char **at = argv + 1; *at; at++) {
+        only_files |= !strcmp(*at, "--");
+        int left_out = only_files ? 0 : not_for_ranks(*at);
+        if (!left_out) add_word(line, *at);
+        if (left_out == 2 && at[1]) at++;
     }
-    return out;
+    add_word(line, NULL);
 }
 
 /* Is this variable for ranks on other hosts? Those of the run name things of this one. */
@@ -426,53 +428,46 @@ static bool goes_along(const char *variable) {
            (begins_with(variable, "FSDP_") && !begins_with(variable, "FSDP_RUN_"));
 }
 
-/* --host, and -x for each variable of ours; from before[n] on. */
-static int on_hosts(const LaunchContext *l, char **before, int n) {
-    static char host[] = "--host", variable[] = "-x";
-    if (!l->hosts.n) return n;
+/* --host, and -x for each variable of ours. */
+static void add_hosts(CommandLine *line, const LaunchContext *l) {
+    if (!l->hosts.n) return;
     setenv("OMPI_MCA_orte_keep_fqdn_hostnames", "1", 0); /* names as they were given */
-    before[n++] = host;
-    before[n++] = hosts_line(&l->hosts, l->ranks);
-    if (!before[n - 1]) fail_environment("no memory for the command line");
+    add_word(line, "--host");
+    add_word(line, hosts_line(&l->hosts, l->ranks, line->arena));
     for (char **e = environ; *e; e++) {
         if (!goes_along(*e)) continue;
-        before[n++] = variable;
-        before[n++] = strndup(*e, strcspn(*e, "="));
+        add_word(line, "-x");
+        add_word(line, arena_strndup(line->arena, *e, strcspn(*e, "=")));
     }
-    return n;
 }
 
-static char **mpirun_line(const LaunchContext *l, char **argv, const char *transport) {
-    static char ranks[16], program[] = "mpirun", quiet[] = "-q", more[] = "--oversubscribe",
-                           bind[] = "--bind-to", none[] = "none", count[] = "-n",
-                           root[] = "--allow-run-as-root";
-    char *const always[] = {program, quiet, more, bind, none, count, ranks, root};
-    snprintf(ranks, sizeof ranks, "%d", l->ranks);
-    int n = (int)ARRAY_LEN(always) - (geteuid() != 0), variables = 0;
-    while (environ[variables]) variables++;
-    char **before = calloc((size_t)variables * 2 + ARRAY_LEN(always) + 2, sizeof *before);
-    if (!before) fail_environment("no memory for the command line");
-    memcpy(before, always, (size_t)n * sizeof *before);
-    return command_line(before, on_hosts(l, before, n), argv, transport);
+static void add_mpirun(CommandLine *line, const LaunchContext *l) {
+    static const char *const always[] = {"mpirun",    "-q",   "--oversubscribe",
+                                         "--bind-to", "none", "-n"};
+    for (size_t i = 0; i < ARRAY_LEN(always); i++) add_word(line, always[i]);
+    add_word(line, arena_printf(line->arena, "%d", l->ranks));
+    if (geteuid() == 0) add_word(line, "--allow-run-as-root");
+    add_hosts(line, l);
 }
 
 static void start_mpirun(Family *f, const LaunchContext *l, char **argv, const char *transport,
                          const sigset_t *mask) {
+    CommandLine line = {.arena = f->arena};
     /* Left over from another launcher: -n goes before it. */
     static const char *const others[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
     for (size_t i = 0; i < ARRAY_LEN(others); i++) unsetenv(others[i]);
-    char **command = mpirun_line(l, argv, transport);
+    add_mpirun(&line, l);
+    add_program(&line, argv, transport);
     /* Ranks of one machine need no port: memory carries what MPI sends. */
     if (l->hosts.n < 2) setenv("OMPI_MCA_pml", "ob1", 0);
     if (l->hosts.n < 2) setenv("OMPI_MCA_btl", "self,vader", 0);
     /* Open MPI's own traces of crashes would bury what a rank says; SIGSYS is never sent. */
     setenv("OMPI_MCA_opal_signal", "31", 1);
     pid_t parent = getpid(), pid = fork();
-    if (pid == 0) mpirun_child(command, parent, mask);
+    if (pid == 0) mpirun_child(line.words.at, parent, mask);
     if (pid < 0) fail_environment("cannot start mpirun: %s", strerror(errno));
     f->child[0].pid = pid;
     f->alive = 1;
-    free(command);
 }
 
 /* A socket that only this machine reaches, at any free port. */
@@ -496,18 +491,17 @@ static void set_number(const char *name, int64_t value) {
 static void start_ranks(Family *f, char **argv, const char *transport, const sigset_t *mask) {
     int port;
     uint64_t identity = 0;
-    char text[24];
     int listener = open_listener(&port);
     while (!identity)
         if (getrandom(&identity, sizeof identity, 0) < 0) identity = (uint64_t)monotonic_ms();
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)identity);
-    setenv(SPAWN_RUN, text, 1);
+    setenv(SPAWN_RUN, arena_printf(f->arena, "%016llx", (unsigned long long)identity), 1);
     set_number("WORLD_SIZE", f->n);
     set_number("LOCAL_WORLD_SIZE", f->n);
     setenv("MASTER_ADDR", "127.0.0.1", 1);
     set_number("MASTER_PORT", port);
     set_number("FSDP_NCCL_PORT", port);
-    char **command = command_line(NULL, 0, argv, transport);
+    CommandLine line = {.arena = f->arena};
+    add_program(&line, argv, transport);
     pid_t parent = getpid();
     set_number(SPAWN_LISTENER, listener); /* for rank 0 */
     for (int32_t i = 0; i < f->n; i++) {
@@ -515,7 +509,7 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
         set_number("LOCAL_RANK", i);
         if (i == 1) unsetenv(SPAWN_LISTENER);
         pid_t pid = fork();
-        if (pid == 0) rank_child(command, i, listener, parent, mask);
+        if (pid == 0) rank_child(line.words.at, i, listener, parent, mask);
         if (pid < 0) {
             int failure = errno;
             send_all(f, SIGKILL);
@@ -525,7 +519,6 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
         f->alive++;
     }
     close(listener);
-    free(command);
 }
 
 int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int *code) {
@@ -533,10 +526,10 @@ int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int
     if (!transport_known(t)) return 0; /* transport_open says so */
     Family f = {.mpirun = t->start == BY_MPIRUN, .first_bad = -1};
     if (!f.mpirun && l->ranks == 1) return 0;
+    f.arena = arena_new();
     f.n = f.mpirun ? 1 : l->ranks;
-    f.child = calloc((size_t)f.n, sizeof *f.child);
-    pid_t *started = calloc((size_t)f.n, sizeof *started);
-    if (!f.child || !started) fail_environment("no memory for %d processes", f.n);
+    f.child = arena_array(f.arena, Child, f.n);
+    pid_t *started = arena_array(f.arena, pid_t, f.n);
     fflush(stdout);
     fflush(stderr);
     sigset_t set = processes_awaited_signals(), before;
@@ -553,7 +546,6 @@ int processes_start(LaunchContext *l, const TransportTraits *t, char **argv, int
     processes_end_orphans();
     *code = f.mpirun ? mpirun_code(&f, l) : family_code(&f, started);
     close(f.said);
-    free(f.child);
-    free(started);
+    arena_free(f.arena);
     return 1;
 }

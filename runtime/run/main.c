@@ -207,7 +207,6 @@ static __attribute__((noinline)) int start(int argc, char **argv) {
         code = hosts_open(&run);
     }
     if (!code && !tries) code = start_run(&run, argv);
-    hosts_free(&run.launch.hosts);
     plan_close(&plan);
     options_free(&options);
     arena_free(run.memory);

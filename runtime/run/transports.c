@@ -18,7 +18,8 @@ int hosts_open(Run *run) {
                          "--hosts: %s started this rank and starts the others\nhelp: leave out "
                          "--hosts, which is for runs that fsdp-run starts itself",
                          run->launch.launcher);
-    int code = hosts_read(left ? left : text, run->launch.ranks, &run->launch.hosts, error);
+    int code =
+        hosts_read(left ? left : text, run->launch.ranks, run->memory, &run->launch.hosts, error);
     return code ? say_error(code, "%s", error) : 0;
 }
 

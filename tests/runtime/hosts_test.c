@@ -10,8 +10,9 @@ static char error[ERROR_BYTES];
 
 static int read_list(const char *text, int32_t ranks) {
     Hosts h;
-    int code = hosts_read(text, ranks, &h, error);
-    hosts_free(&h);
+    Arena *a = arena_new();
+    int code = hosts_read(text, ranks, a, &h, error);
+    arena_free(a);
     return code;
 }
 
@@ -28,11 +29,12 @@ TEST(lists_are_read) {
                                         "-x:2",
                                         "localhost:99999999999"};
     Hosts h;
-    assert_int_equal(hosts_read("localhost,far-away.example.invalid:3", 4, &h, error), 0);
+    Arena *a = arena_new();
+    assert_int_equal(hosts_read("localhost,far-away.example.invalid:3", 4, a, &h, error), 0);
     assert_int_equal(h.n, 2);
     assert_true(h.host[0].here && h.host[0].places == 1);
     assert_true(!h.host[1].here && h.host[1].places == 3);
-    hosts_free(&h);
+    arena_free(a);
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         assert_int_equal(read_list(wrong[i], 1), EXIT_USER);
         assert_non_null(strstr(error, "is not HOST or HOST:RANKS"));
@@ -44,9 +46,9 @@ TEST(lists_are_read) {
 }
 
 static void assert_line(const Hosts *h, int32_t ranks, const char *expected) {
-    char *line = hosts_line(h, ranks);
-    assert_string_equal(line, expected);
-    free(line);
+    Arena *a = arena_new();
+    assert_string_equal(hosts_line(h, ranks, a), expected);
+    arena_free(a);
 }
 
 TEST(ranks_of_lost_hosts_are_shared_out) {
