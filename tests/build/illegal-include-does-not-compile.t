@@ -48,7 +48,6 @@ runtime/devices/cpu/device (device): runtime runtime/devices/cpu/kernel runtime/
 runtime/devices/cpu/device (kernel): runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cpu/elements: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cpu/experts: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
-runtime/devices/cpu/kernel: runtime runtime/devices/shared copies
 runtime/devices/cpu/losses: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cpu/norms: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
 runtime/devices/cpu/optimizers: runtime runtime/devices/cpu/kernel runtime/devices/cpu/numbers runtime/devices/shared copies
@@ -64,7 +63,6 @@ runtime/devices/cuda/elements (emulated): runtime runtime/devices/cuda/kernel ru
 runtime/devices/cuda/elements (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/experts (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/experts (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
-runtime/devices/cuda/kernel: runtime runtime/devices/shared copies
 runtime/devices/cuda/losses (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/losses (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/norms (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
@@ -74,6 +72,8 @@ runtime/devices/cuda/optimizers (nvcc): runtime runtime/devices/cuda/kernel runt
 runtime/devices/cuda/products (cuda): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/products (emulated): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
 runtime/devices/cuda/products (nvcc): runtime runtime/devices/cuda/kernel runtime/devices/cuda/numbers runtime/devices/shared copies
+runtime/devices/shared (cuda): runtime runtime/devices/cuda/kernel copies
+runtime/devices/shared (device): runtime runtime/devices/cpu/kernel copies
 runtime/execute: runtime runtime/launch runtime/metrics runtime/options runtime/schedule tensors copies
 runtime/launch: checkpoint runtime runtime/machine runtime/options tensors copies
 runtime/machine: 

@@ -9,7 +9,7 @@ extern const Kernel race_kernels[OP_COUNT];
 
 static int told(const Launch *l) {
     const KernelCall *c = l->call;
-    race_call_begin(cuda_op_name(c->op));
+    race_call_begin(launch_op_name(c->op));
     for (uint32_t i = 0; i < c->n_in; i++)
         race_call_range("input", (int)i, c->in[i], (uint64_t)type_bytes(c->in_type[i]), RACE_INPUT);
     for (uint32_t i = 0; i < c->n_out; i++)

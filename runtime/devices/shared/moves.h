@@ -1,16 +1,9 @@
-/* The destinations of elements in transpose, slice and concat: the index arithmetic that the
- * kernels of all devices share. A file for a GPU defines MOVES_FUNCTION for functions that run
- * there.
- */
+/* Where the kernels that move data without computing find it, and where it goes: the index
+ * arithmetic that all devices share. */
 #ifndef FSDPC_MOVES_H
 #define FSDPC_MOVES_H
 
-#include "device.h"
-#include "util.h"
-
-#ifndef MOVES_FUNCTION
-#define MOVES_FUNCTION static inline
-#endif
+#include "kernel.h"
 
 /* y in terms of x: axis i of y has `dim` entries, `step` elements of x and `stride` of y apart. */
 typedef struct Axes {
@@ -36,7 +29,7 @@ static inline Axes axes_between(const Type *x, const Type *y, int64_t order, boo
 }
 
 /* Elements of x and y at which index number `index` of all axes but `side` and the last begins. */
-MOVES_FUNCTION void find_place(const Axes *a, int64_t index, int64_t *x, int64_t *y) {
+DEVICE void find_place(const Axes *a, int64_t index, int64_t *x, int64_t *y) {
     *x = *y = 0;
     for (int i = a->n - 1; i-- > 0;) {
         if (i == a->side) continue;
@@ -80,6 +73,37 @@ static inline AxisPart own_part_of(const KernelCall *c, const Type *part, const 
     p.second = mesh_part_of_run(&rank->mesh, rank->rank, axes, true) * p.width;
     p.kept = MIN(MAX(p.pitch - p.start, (int64_t)0), p.width);
     return p;
+}
+
+/* ---- fields, ranks, groups */
+
+/* field: the field's first byte in a slot of the staging buffer. */
+static inline int64_t field_in_slot(const Launch *l) {
+    return (int64_t)l->call->rank->plan->fields[l->call->attr->index].staging;
+}
+
+/* retain: which of the equal parts of the operand is this rank's. */
+static inline int64_t own_part(const Launch *l) {
+    const RankInfo *rank = l->call->rank;
+    return mesh_index(&rank->mesh, rank->rank, (AxisSet)l->call->attr->axes);
+}
+
+/* pack: the elements [*from, *to) that no parameter has before parameter p, or, after the last, at
+ * the end. */
+static inline void find_gap(const Launch *l, const PlanGroup *g, uint32_t p, int64_t *from,
+                            int64_t *to) {
+    const PlanGroupParam *param = &l->call->rank->plan->group_params[g->first_param];
+    *from = p ? param[p - 1].offset + type_elements(l->call->in_type[p - 1]) : 0;
+    *to = p < g->n_param ? param[p].offset : output(l, 0).n;
+}
+
+/* copy_out: where the parameter's chunks are in its group. */
+static inline LayoutPlace find_chunks(const Launch *l, Layout *layout) {
+    const Plan *plan = l->call->rank->plan;
+    const PlanGroup *g = NULL;
+    uint64_t k = plan_find_place(plan, (uint64_t)l->call->attr->index, &g);
+    *layout = plan_layout(g);
+    return plan_place(plan, k);
 }
 
 #endif

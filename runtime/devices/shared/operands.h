@@ -8,27 +8,36 @@
 #ifndef FSDPC_OPERANDS_H
 #define FSDPC_OPERANDS_H
 
+/* What kernels call: where they run on a GPU, its kernel.h says so. */
+#ifndef DEVICE
+#define DEVICE static inline
+#endif
+
 typedef struct Operand {
-    const void *at;
+    const void *at; /* NULL: it is left out */
     int dtype;
-    int64_t n; /* elements */
+    int64_t n, rows, width; /* elements; rows of the last dimension, and elements of one */
     const Type *type;
 } Operand;
 typedef struct Result {
     void *at;
     int dtype;
-    int64_t n;
+    int64_t n, rows, width;
     const Type *type;
 } Result;
 
 static inline Operand input(const Launch *l, uint32_t i) {
+    Operand none = {0};
+    if (i >= l->call->n_in) return none;
     const Type *t = l->call->in_type[i];
-    Operand o = {l->call->in[i], t->dtype, type_elements(t), t};
+    int64_t n = type_elements(t), width = last_dim(t);
+    Operand o = {l->call->in[i], t->dtype, n, n / width, width, t};
     return o;
 }
 static inline Result output(const Launch *l, uint32_t i) {
     const Type *t = l->call->out_type[i];
-    Result r = {l->call->out[i], t->dtype, type_elements(t), t};
+    int64_t n = type_elements(t), width = last_dim(t);
+    Result r = {l->call->out[i], t->dtype, n, n / width, width, t};
     return r;
 }
 /* Which entries of dimension `dim` of an operand, or of a result, this rank has. */

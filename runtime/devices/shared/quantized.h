@@ -7,9 +7,6 @@
  * i8 is a whole number from -127 to 127, in units of a 127th of the largest weight of its block
  * (see quantized_block): of a weight w of a block whose largest is L it keeps w within L / 254, up
  * to the rounding of f32. A block with a weight that is not finite becomes nan.
- *
- * Shared by the kernels of all devices. A file for a GPU defines QUANTIZED_FUNCTION for what runs
- * there.
  */
 #ifndef FSDPC_QUANTIZED_H
 #define FSDPC_QUANTIZED_H
@@ -18,8 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifndef QUANTIZED_FUNCTION
-#define QUANTIZED_FUNCTION static inline
+#ifndef DEVICE /* tests have no device */
+#define DEVICE static inline
 #endif
 
 /* Bits of f32: 448, the least number that is normal in f8e4m3, the difference of the exponents'
@@ -29,12 +26,12 @@
 #define FLOAT8_BIAS 0x3c000000u
 #define FLOAT8_ROUNDING 0x46800000u
 
-QUANTIZED_FUNCTION float float8_number(uint32_t bits) {
+DEVICE float float8_number(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-QUANTIZED_FUNCTION uint32_t float8_bits(float x) {
+DEVICE uint32_t float8_bits(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
@@ -44,13 +41,13 @@ QUANTIZED_FUNCTION uint32_t float8_bits(float x) {
  * as that. */
 #define FLOAT8_TOP 448.0f
 #define INT8_TOP 127.0f
-QUANTIZED_FUNCTION float quantized_scale(float top, int32_t largest) {
+DEVICE float quantized_scale(float top, int32_t largest) {
     float size = float8_number((uint32_t)largest);
     return top / (size < 1e-12f ? 1e-12f : size);
 }
 
 /* To nearest, ties to even; what is too large becomes 448, a nan stays one. */
-QUANTIZED_FUNCTION uint8_t float8_of(float x) {
+DEVICE uint8_t float8_of(float x) {
     uint32_t bits = float8_bits(x), size = bits & 0x7fffffffu, code;
     if (size > 0x7f800000u) return (uint8_t)(bits >> 24 | 0x7fu);
     if (size > FLOAT8_LARGEST) size = FLOAT8_LARGEST;
@@ -61,7 +58,7 @@ QUANTIZED_FUNCTION uint8_t float8_of(float x) {
     return (uint8_t)((bits >> 24 & 0x80u) | code);
 }
 
-QUANTIZED_FUNCTION float float8_value(uint8_t code) {
+DEVICE float float8_value(uint8_t code) {
     uint32_t size = code & 0x7fu, sign = (uint32_t)(code & 0x80u) << 24;
     if (size == 0x7f) return float8_number(sign | 0x7fc00000u);
     if (size < 8) return float8_number(sign | float8_bits((float)size * 0x1p-9f));
@@ -69,7 +66,7 @@ QUANTIZED_FUNCTION float float8_value(uint8_t code) {
 }
 
 /* To nearest, ties to even; x may exceed INT8_TOP by rounding only. */
-QUANTIZED_FUNCTION uint8_t int8_of(float x) { return x == x ? (uint8_t)(int)rintf(x) : 0; }
-QUANTIZED_FUNCTION float int8_value(uint8_t code) { return (float)(int8_t)code; }
+DEVICE uint8_t int8_of(float x) { return x == x ? (uint8_t)(int)rintf(x) : 0; }
+DEVICE float int8_value(uint8_t code) { return (float)(int8_t)code; }
 
 #endif

@@ -16,10 +16,9 @@
 
 #include <math.h>
 
-#include "type.h"
+#include "kernel.h"
 
-#ifndef ROTARY_FUNCTION
-#define ROTARY_FUNCTION static inline
+#ifndef ROTARY_TIMES
 #define ROTARY_TIMES(a, b) ((a) * (b))
 #define ROTARY_PLUS(a, b) ((a) + (b))
 #endif
@@ -51,7 +50,7 @@ static inline double rotary_speed(const Attrs *a, int64_t i, int64_t n) {
 }
 
 /* Cosine and sine of `turns` turns. */
-ROTARY_FUNCTION void rotary_point(double turns, float *cosine, float *sine) {
+DEVICE void rotary_point(double turns, float *cosine, float *sine) {
     double whole = floor(ROTARY_PLUS(turns, 0.5));
     double part = ROTARY_PLUS(turns, -whole); /* exact, from -1/2 to 1/2 */
     double quarter = floor(ROTARY_PLUS(ROTARY_TIMES(part, 4.0), 0.5));

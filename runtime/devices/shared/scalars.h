@@ -1,6 +1,5 @@
 /* Single numbers that kernels make of exact sums and states, the same on all devices: the scale of
- * a step, Adafactor's rates, terms of the loss. Kernels include it after exact.h; a file for a GPU
- * defines SCALAR_FUNCTION for what runs there.
+ * a step, Adafactor's rates, terms of the loss. Kernels include it after exact.h.
  */
 #ifndef FSDPC_SCALARS_H
 #define FSDPC_SCALARS_H
@@ -8,17 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "device.h"
-#include "util.h"
-
-#ifndef SCALAR_FUNCTION
-#define SCALAR_FUNCTION static inline
-#endif
+#include "kernel.h"
 
 /* ---- step_scale */
 
 /* The norm of what `at` accumulates; false: not finite. */
-SCALAR_FUNCTION bool norm_of_sum(const void *at, int64_t power, double *norm) {
+DEVICE bool norm_of_sum(const void *at, int64_t power, double *norm) {
     if (power == NORM_INF) {
         float largest;
         memcpy(&largest, at, sizeof largest);
@@ -45,8 +39,8 @@ static inline StepFactors step_factors(const Attrs *a) {
 
 /* A step whose gradients overflowed under a loss scale is never taken, nor is one without a target,
  * which has no loss and no gradient. */
-SCALAR_FUNCTION void scale_step(double *scale, int64_t n, const int64_t *loss, const void *norm,
-                                const double *step, StepFactors f) {
+DEVICE void scale_step(double *scale, int64_t n, const int64_t *loss, const void *norm,
+                       const double *step, StepFactors f) {
     double loss_scale = step[STEP_LOSS_SCALE], count = (double)loss[EXACT_COUNT], root;
     bool scaled = loss_scale > 0.0, sum_finite = loss[EXACT_NONFINITE] == 0;
     bool loss_finite = sum_finite && count > 0.0, nothing = count == 0.0 && sum_finite;
@@ -72,7 +66,7 @@ SCALAR_FUNCTION void scale_step(double *scale, int64_t n, const int64_t *loss, c
 /* ---- Adafactor */
 
 /* Squares are cut into words of 2^(that - 62), and below into ones of 2^(that - 94). */
-SCALAR_FUNCTION int top_exponent(const double *scale) {
+DEVICE int top_exponent(const double *scale) {
     double clipped =
         scale[SCALE_UNCLIPPED] != 0.0 ? scale[SCALE_GRADIENT] / scale[SCALE_UNCLIPPED] : 1.0;
     int exponent = 0;
@@ -80,7 +74,7 @@ SCALAR_FUNCTION int top_exponent(const double *scale) {
     return MAX(MIN(2 * exponent + 1, 900), -900);
 }
 
-SCALAR_FUNCTION double exact_rms(const int64_t *words, int64_t n) {
+DEVICE double exact_rms(const int64_t *words, int64_t n) {
     if (words[EXACT_NONFINITE]) return (double)NAN;
     return sqrt(exact_value(words) / (double)n);
 }
@@ -90,9 +84,9 @@ typedef struct FactoredRate {
     float keep, step;
 } FactoredRate;
 /* Of a parameter of n elements; weights, steps: the exact sums of their squares. */
-SCALAR_FUNCTION FactoredRate factored_rate(const double *step, double lr_factor, double decay,
-                                           double eps2, double limit, const int64_t *weights,
-                                           const int64_t *steps, int64_t n) {
+DEVICE FactoredRate factored_rate(const double *step, double lr_factor, double decay, double eps2,
+                                  double limit, const int64_t *weights, const int64_t *steps,
+                                  int64_t n) {
     double lr = step[STEP_LR] * lr_factor, most = 1.0 / sqrt(step[STEP_INDEX] + 1.0);
     double weight = exact_rms(weights, n), size = exact_rms(steps, n) / limit;
     double alpha = (weight < eps2 ? eps2 : weight) * (lr < most ? lr : most);
@@ -102,7 +96,7 @@ SCALAR_FUNCTION FactoredRate factored_rate(const double *step, double lr_factor,
 
 /* ---- terms of the loss: cpu/experts/balance.c */
 
-SCALAR_FUNCTION double balance_term(const int64_t *stats, int64_t experts, double alpha) {
+DEVICE double balance_term(const int64_t *stats, int64_t experts, double alpha) {
     double sum = 0.0, tokens = (double)stats[2 * experts];
     for (int64_t e = 0; e < experts; e++)
         sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
@@ -121,7 +115,7 @@ static inline StatisticsForm statistics_form(int64_t n) {
 
 /* What a mean divides by: its elements in all micro-batches (a rank has computed one of `calls`),
  * or the sum of its weights. */
-SCALAR_FUNCTION double divisor_of(const int64_t *stats, StatisticsForm f) {
+DEVICE double divisor_of(const int64_t *stats, StatisticsForm f) {
     const int64_t *weights = stats + AVERAGE_WORDS, *last = stats + f.n - CALLS_WORDS;
     double calls = f.step ? (double)(last[1] / last[0]) : 1.0;
     if (!f.weighted) return (double)stats[EXACT_COUNT] * calls;
@@ -129,7 +123,7 @@ SCALAR_FUNCTION double divisor_of(const int64_t *stats, StatisticsForm f) {
 }
 
 /* A mean of nothing adds nothing. */
-SCALAR_FUNCTION double average_term(const int64_t *stats, StatisticsForm f, double alpha) {
+DEVICE double average_term(const int64_t *stats, StatisticsForm f, double alpha) {
     double divisor = divisor_of(stats, f);
     if (stats[EXACT_NONFINITE]) return (double)NAN;
     return divisor == 0.0 ? 0.0 : alpha * (exact_value(stats) / divisor);
@@ -137,8 +131,7 @@ SCALAR_FUNCTION double average_term(const int64_t *stats, StatisticsForm f, doub
 
 /* A term for each target of this rank: its own in this micro-batch, `counted`; or, if the term is
  * divided by what the whole step has, its share of all of them, whatever this micro-batch has. */
-SCALAR_FUNCTION double loss_of_term(const int64_t *stats, StatisticsForm f, double alpha,
-                                    int64_t counted) {
+DEVICE double loss_of_term(const int64_t *stats, StatisticsForm f, double alpha, int64_t counted) {
     double term =
         f.mean ? average_term(stats, f, alpha) : balance_term(stats, (f.n - 2) / 2, alpha);
     if (!f.step) return term * (double)counted;

@@ -3,6 +3,8 @@
  */
 #include "kernel.h"
 
+#undef DEVICE /* a word of ops.def, too */
+
 KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "this op does not run on a device"); }
 
 #define OF_OP_DEVICE(id) id

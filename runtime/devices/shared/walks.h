@@ -1,5 +1,4 @@
-/* How the kernels of all devices go through the operands of reductions and formulas. A file for a
- * GPU defines WALK_FUNCTION for what runs there. */
+/* How the kernels of all devices go through the operands of reductions and formulas. */
 #ifndef FSDPC_WALKS_H
 #define FSDPC_WALKS_H
 
@@ -7,10 +6,6 @@
 
 #include "formula.h"
 #include "kernel.h"
-
-#ifndef WALK_FUNCTION
-#define WALK_FUNCTION static inline
-#endif
 
 /* Means and extremes along axes: wide [O, N, I], narrow [O, 1, I]. */
 static inline Along axes_along(const Type *wide, const Type *narrow) {
@@ -50,7 +45,7 @@ static inline SumWalk sum_walk(const Type *x, const Type *y) {
 }
 
 /* Place in x of entry `i` of those axes. */
-WALK_FUNCTION int64_t walk_place(const Spread *s, int64_t i) {
+DEVICE int64_t walk_place(const Spread *s, int64_t i) {
     int64_t at = 0;
     for (int k = s->n - 1; k >= 0; k--) {
         at += i % s->size[k] * s->stride[k];

@@ -5,10 +5,6 @@
 
 #include "kernel.h"
 
-#ifndef WHOLE_FUNCTION
-#define WHOLE_FUNCTION static inline
-#endif
-
 /* Elements of the part form runs of `run` that lie together in the whole value, too. Run number
  * i = sum of i_k * product of count[0 .. k) begins `first` + sum of i_k * step[k] elements after
  * the whole value does. */
@@ -57,7 +53,7 @@ static inline WholeRuns whole_runs(const Launch *l, uint32_t j) {
 }
 
 /* Element i of the part. */
-WHOLE_FUNCTION int64_t whole_element(const WholeRuns *w, int64_t i) {
+DEVICE int64_t whole_element(const WholeRuns *w, int64_t i) {
     int64_t e = w->first + i % w->run, run = i / w->run;
     for (int k = 0; k < w->n; k++) {
         e += run % w->count[k] * w->step[k];

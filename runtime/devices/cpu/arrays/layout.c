@@ -1,12 +1,19 @@
-/* Kernels that move data without computing: field, iota, fill, split, stack, retain, pack, copies
- * between parameters and the flat vectors of a group; and metric_add, which adds integers.
+/* Kernels that move data without computing: field, iota, fill, split, stack, transpose, slice,
+ * concat, retain, pack, copies between parameters and the flat vectors of a group; and metric_add,
+ * which adds integers. Float elements may change their dtype on the way.
  *
  * Each copies runs of neighbours, which threads share; nothing is summed in floating point, so the
  * order of the runs changes no bit.
+ *
+ * transpose: if the last axis stays last, whole rows move. Otherwise x's last axis and y's are
+ * walked in squares of TILE x TILE, so that both are read and written in parts of cache lines. The
+ * other axes are iterated one by one.
  */
 #include "kernel.h"
-#include "placement.h"
+#include "moves.h"
 #include "vector.h"
+
+enum { TILE = 16 };
 
 /* (staging u8[2, bytes], step) -> the field's part of the slot that step names. The offsets of the
  * fields within a slot are in the plan. */
@@ -30,20 +37,7 @@ KERNEL(iota) {
 /* Integers and f64 count as well: accumulators start from fill 0. */
 KERNEL(fill) {
     Result out = output(l, 0);
-    double alpha = l->call->attr->alpha;
-    uint64_t bits = 0;
-    float single = (float)alpha;
-    int32_t word = (int32_t)alpha;
-    int64_t number = (int64_t)alpha;
-    switch (out.dtype) {
-    case DT_F32: memcpy(&bits, &single, 4); break;
-    case DT_BF16: bits = f32_to_bf16(single); break;
-    case DT_F16: bits = f32_to_f16(single); break;
-    case DT_F64: memcpy(&bits, &alpha, 8); break;
-    case DT_I32: memcpy(&bits, &word, 4); break;
-    case DT_I64: memcpy(&bits, &number, 8); break;
-    default: bits = (uint8_t)number; break;
-    }
+    uint64_t bits = fill_bits(out.dtype, l->call->attr->alpha);
     size_t size = dtype_bytes(out.dtype);
 #pragma omp parallel num_threads(threads_for(l, out.n))
     {
@@ -75,44 +69,130 @@ static void copy_run(char *to, const char *from, int64_t bytes) {
         v_store(to + i, DT_F32, 0, v_load(from + i, DT_F32, 0));
 }
 
+/* n contiguous elements. */
+static void move_run(void *to, int to_dtype, int64_t to_at, const void *from, int dtype,
+                     int64_t from_at, int64_t n) {
+    int64_t size = dtype_bytes(dtype);
+    if (dtype == to_dtype) {
+        copy_run(bytes_at(to, to_at * size), bytes_at(from, from_at * size), n * size);
+        return;
+    }
+    for (int64_t i = 0; i < n; i += LANES)
+        v_put(to, to_dtype, to_at + i, n - i, v_get(from, dtype, from_at + i, n - i));
+}
+
 KERNEL(split) {
     Operand x = input(l, 0);
     int64_t entries = l->call->n_out, inner = inner_bytes(x.type, l->call->attr->axis + 1);
-#pragma omp parallel num_threads(threads_for(l, x.n))
-    EACH_OWN(i, type_bytes(x.type) / inner / entries)
+    SHARE_OUT(l, x.n, i, type_bytes(x.type) / inner / entries)
     for (int64_t e = 0; e < entries; e++)
         copy_run(bytes_at(l->call->out[e], i * inner), bytes_at(x.at, (i * entries + e) * inner),
                  inner);
     return 0;
 }
 
-/* n elements of entry e. The dtype of inputs may differ from the result's (f32 and bf16
- * gradients). */
-static void stack_run(const Launch *l, int64_t e, int64_t from, int64_t to, int64_t n) {
-    const void *x = l->call->in[e];
-    int dtype = l->call->in_type[e]->dtype;
-    Result y = output(l, 0);
-    int64_t size = dtype_bytes(y.dtype);
-    if (dtype == y.dtype) {
-        copy_run(bytes_at(y.at, to * size), bytes_at(x, from * size), n * size);
-        return;
-    }
-    for (int64_t j = 0; j < n; j += LANES) {
-        int64_t count = MIN(n - j, (int64_t)LANES);
-        v_store_part(y.at, y.dtype, to + j, count, v_load_part(x, dtype, from + j, count));
-    }
-}
-
+/* The dtype of inputs may differ from the result's (f32 and bf16 gradients). */
 KERNEL(stack) {
     Result y = output(l, 0);
     int64_t entries = l->call->n_in;
     int64_t inner = inner_bytes(y.type, l->call->attr->axis + 1) / dtype_bytes(y.dtype);
-#pragma omp parallel num_threads(threads_for(l, y.n))
-    EACH_OWN(i, y.n / inner / entries)
+    SHARE_OUT(l, y.n, i, y.n / inner / entries)
     for (int64_t e = 0; e < entries; e++)
-        stack_run(l, e, i * inner, (i * entries + e) * inner, inner);
+        move_run(y.at, y.dtype, (i * entries + e) * inner, l->call->in[e],
+                 l->call->in_type[e]->dtype, i * inner, inner);
     return 0;
 }
+
+/* ---- transpose */
+
+static void move_one(void *to, int to_dtype, int64_t to_at, const void *from, int dtype,
+                     int64_t from_at) {
+    if (dtype != to_dtype) {
+        element_store(to, to_dtype, to_at, element_load(from, dtype, from_at));
+        return;
+    }
+    switch (dtype_bytes(dtype)) {
+    case 8: ((int64_t *)to)[to_at] = ((const int64_t *)from)[from_at]; break;
+    case 4: ((int32_t *)to)[to_at] = ((const int32_t *)from)[from_at]; break;
+    case 2: ((int16_t *)to)[to_at] = ((const int16_t *)from)[from_at]; break;
+    default: ((int8_t *)to)[to_at] = ((const int8_t *)from)[from_at]; break;
+    }
+}
+
+/* The plane of axis `side`, along which x lies side by side, and the last axis. */
+static void turn_plane(const Axes *a, Operand x, Result y, int64_t x_at, int64_t y_at) {
+    int64_t rows = a->dim[a->side], columns = a->dim[a->n - 1], step = a->step[a->n - 1];
+    for (int64_t i0 = 0; i0 < rows; i0 += TILE)
+        for (int64_t j0 = 0; j0 < columns; j0 += TILE)
+            for (int64_t i = i0; i < MIN(i0 + TILE, rows); i++)
+                for (int64_t j = j0; j < MIN(j0 + TILE, columns); j++)
+                    move_one(y.at, y.dtype, y_at + i * a->stride[a->side] + j, x.at, x.dtype,
+                             x_at + i + j * step);
+}
+
+static int permute_axes(const Launch *l, bool back) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    Axes a = axes_between(x.type, y.type, l->call->attr->order, back);
+    int64_t plane = a.dim[a.n - 1] * (a.side >= 0 ? a.dim[a.side] : 1);
+    SHARE_OUT(l, y.n, k, y.n / plane) {
+        int64_t x_at, y_at;
+        find_place(&a, k, &x_at, &y_at);
+        if (a.side < 0)
+            move_run(y.at, y.dtype, y_at, x.at, x.dtype, x_at, plane);
+        else
+            turn_plane(&a, x, y, x_at, y_at);
+    }
+    return 0;
+}
+
+KERNEL(transpose) { return permute_axes(l, false); }
+KERNEL(transpose_grad) { return permute_axes(l, true); }
+
+/* ---- parts of an axis */
+
+static int take_part(const Launch *l, AxisPart p) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    SHARE_OUT(l, y.n, i, p.rows) {
+        int64_t size = dtype_bytes(y.dtype), end = i * p.width + p.kept;
+        int64_t from = i * p.pitch + (i % 2 ? p.second : p.start);
+        move_run(y.at, y.dtype, i * p.width, x.at, x.dtype, from, p.kept);
+        memset(bytes_at(y.at, end * size), 0, (size_t)((p.width - p.kept) * size));
+    }
+    return 0;
+}
+
+/* Zero besides the part. */
+static int put_part(const Launch *l, AxisPart p) {
+    Operand dy = input(l, 0);
+    Result dx = output(l, 0);
+    int64_t size = dtype_bytes(dx.dtype);
+    SHARE_OUT(l, dx.n, i, p.rows) {
+        memset(bytes_at(dx.at, i * p.pitch * size), 0, (size_t)(p.pitch * size));
+        move_run(dx.at, dx.dtype, i * p.pitch + p.start, dy.at, dy.dtype, i * p.width, p.kept);
+    }
+    return 0;
+}
+
+KERNEL(slice) { return take_part(l, slice_of(l->call, output(l, 0).type, input(l, 0).type)); }
+KERNEL(slice_grad) { return put_part(l, slice_of(l->call, input(l, 0).type, output(l, 0).type)); }
+KERNEL(part) { return take_part(l, own_part_of(l->call, output(l, 0).type, input(l, 0).type)); }
+
+KERNEL(concat) {
+    Result y = output(l, 0);
+    int64_t axis = l->call->attr->axis, start = 0;
+    for (uint32_t k = 0; k < l->call->n_in; k++) {
+        Operand x = input(l, k);
+        AxisPart p = part_of_axis(x.type, y.type, axis, start);
+        start += x.type->dim[axis];
+        SHARE_OUT(l, x.n, i, p.rows)
+        move_run(y.at, y.dtype, i * p.pitch + p.start, x.at, x.dtype, i * p.width, p.width);
+    }
+    return 0;
+}
+
+/* ---- parameters and groups */
 
 /* y = x from element `first` on. */
 static int copy_from(const Launch *l, int64_t first) {

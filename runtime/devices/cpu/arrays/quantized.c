@@ -191,7 +191,8 @@ static void dequantize_past(Result out, int64_t at, const uint8_t *from, int dty
     int64_t size = dtype_bytes(out.dtype);
     for (int64_t i = 0; i < n; i += BLOCK) {
         int64_t count = MIN(n - i, (int64_t)BLOCK);
-        dequantize_run((Result){block, out.dtype, count, NULL}, 0, from + i, dtype, count, largest);
+        dequantize_run((Result){.at = block, .dtype = out.dtype}, 0, from + i, dtype, count,
+                       largest);
         stream_copy(bytes_at(out.at, (at + i) * size), block, count * size);
     }
 }

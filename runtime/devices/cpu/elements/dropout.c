@@ -116,8 +116,8 @@ KERNEL(dropout) {
             n = MIN(n, whole.run - at % whole.run);
             philox_words(words, element / WORDS * BLOCKS, salt, number, key0, key1);
             if (x.dtype == DT_BF16 && y.dtype == DT_BF16)
-                drop_elements(&d, (Operand){x.at, DT_BF16, x.n, x.type},
-                              (Result){y.at, DT_BF16, y.n, y.type}, at, words + skip, n);
+                drop_elements(&d, (Operand){.at = x.at, .dtype = DT_BF16},
+                              (Result){.at = y.at, .dtype = DT_BF16}, at, words + skip, n);
             else
                 drop_elements(&d, x, y, at, words + skip, n);
             at += n;

@@ -65,8 +65,9 @@ static void map_past(Piece piece, Result y, Operand x, int64_t at, const void *b
     int64_t b_size = dtype_bytes(b_dtype);
     for (int64_t i = 0; i < count; i += BLOCK) {
         int64_t n = MIN(count - i, (int64_t)BLOCK);
-        Operand from = {bytes_at(x.at, (at + i) * x_size), x.dtype, n, NULL};
-        piece((Result){block, y.dtype, n, NULL}, from, 0, bytes_at(b_at, i * b_size), b_dtype, n);
+        Operand from = {.at = bytes_at(x.at, (at + i) * x_size), .dtype = x.dtype};
+        piece((Result){.at = block, .dtype = y.dtype}, from, 0, bytes_at(b_at, i * b_size), b_dtype,
+              n);
         stream_copy(bytes_at(y.at, (at + i) * y_size), block, n * y_size);
     }
 }
@@ -132,8 +133,7 @@ KERNEL(accumulate) {
 KERNEL(cast) { return map1(l, cast_piece); }
 KERNEL(scale) {
     float alpha = (float)l->call->attr->alpha;
-    static const Type scalar = {.dtype = DT_F32};
-    return map_with(l, (Operand){&alpha, DT_F32, 1, &scalar}, mul_piece);
+    return map_with(l, (Operand){.at = &alpha, .dtype = DT_F32, .n = 1}, mul_piece);
 }
 KERNEL(to_float) {
     const int32_t *from = l->call->in[0];

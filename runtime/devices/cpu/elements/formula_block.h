@@ -262,7 +262,7 @@ static Operand row_value(const Evaluation *e, FormulaBlock *b, uint32_t value) {
         for (int64_t i = 0; i < b->whole; i += LANES) v_store(own, DT_F32, i, same);
         b->value[value] = value_of(e, b, own, 0);
     }
-    return (Operand){b->value[value].at, DT_F32, b->count, NULL};
+    return (Operand){.at = b->value[value].at, .dtype = DT_F32, .n = b->count};
 }
 
 /* The last block may have fewer groups, or be one of fewer rows. */

@@ -140,7 +140,7 @@ static void extreme_step(const Evaluation *e, FormulaBlock *b, uint32_t k) {
     float *to = step_target(e, b, k, &pitch);
     int dtype = arg[2] < e->n_in ? e->in[arg[2]].dtype : e->step[arg[2] - e->n_in].dtype;
     Operand x = row_value(e, b, arg[1]);
-    extreme_grad_run(x, (Result){to, DT_F32, b->count, NULL}, 0, b->count, *b->value[arg[0]].at,
+    extreme_grad_run(x, (Result){.at = to, .dtype = DT_F32}, 0, b->count, *b->value[arg[0]].at,
                      v_load(b->value[arg[2]].at, DT_F32, 0), dtype);
     if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, extent_of(e, b, 0));
     b->value[e->n_in + k] = value_of(e, b, to, 0);

@@ -115,9 +115,12 @@ static inline bool product_done_here(const DeviceContext *cpu, float *buffer, co
     return true;
 }
 
-/* launch.c: writes the message, which begins with the op's name; returns the code. */
+/* launch.c of `shared`: the op's name; writes a message, which begins with it, and returns the
+ * code; the bits of a number in a dtype. */
+const char *launch_op_name(int op);
 int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+uint64_t fill_bits(int dtype, double x);
 
 /* 0, or the error of a product that failed. */
 static inline int product_result(const Launch *l, bool good) {
@@ -126,7 +129,11 @@ static inline int product_result(const Launch *l, bool good) {
 
 /* Element `position` of an operand is not an index from 0 to limit - 1. */
 /* place.n: of the elements among which it is, if they are of samples. */
-int index_error(const Launch *l, IndexFault kind, IndexPlace place, int64_t value, int64_t limit);
+static inline int index_error(const Launch *l, IndexFault kind, IndexPlace place, int64_t value,
+                              int64_t limit) {
+    return index_fault_write(l->error, launch_op_name(l->call->op), kind, place, value, limit,
+                             l->call->rank->fault);
+}
 
 /* ---- operands */
 
@@ -138,6 +145,12 @@ static inline float loss_scale(const Launch *l, uint32_t i) {
     return (float)((const double *)l->call->in[i])[STEP_LOSS_SCALE];
 }
 static inline char *bytes_at(const void *p, int64_t offset) { return (char *)p + offset; }
+/* Result i begins as operand k is, if it is not in its place. */
+static inline void launch_keep(const Launch *l, uint32_t i, uint32_t k) {
+    void *to = l->call->out[i];
+    const void *from = l->call->in[k];
+    if (to != from) memmove(to, from, (size_t)type_bytes(l->call->in_type[k]));
+}
 
 /* ---- threads: OpenMP may grant fewer than num_threads asks for (OMP_THREAD_LIMIT, OMP_DYNAMIC,
  * OMP_MAX_ACTIVE_LEVELS), even a single one. Work is dealt out by the size of the actual team. */
@@ -169,6 +182,16 @@ static inline WorkRange my_range(int64_t n, int64_t unit) {
 /* A loop over this thread's part of the numbers below n. */
 #define EACH_OWN(i, n)                                                                             \
     for (int64_t i = my_range(n, 1).from, i##_end = my_range(n, 1).to; i < i##_end; i++)
+/* The same by threads as many as `elements` are worth. */
+#define PRAGMA(text) _Pragma(#text)
+#define SHARE_OUT(l, elements, i, n)                                                               \
+    PRAGMA(omp parallel num_threads(threads_for(l, elements)))                                     \
+    EACH_OWN(i, n)
+/* Their parts of n elements, vector by vector: from i on, `left` of them to the end of the part. */
+#define SHARE_VECTORS(l, i, left, n)                                                               \
+    PRAGMA(omp parallel num_threads(threads_for(l, n)))                                            \
+    for (int64_t i = my_range(n, 64).from, left = my_range(n, 64).to - i; left > 0;                \
+         i += 16, left -= 16)
 
 /* ---- the rectangles of C that threads own, rows * columns of them */
 

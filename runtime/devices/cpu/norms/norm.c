@@ -148,15 +148,14 @@ static int run_norm(const Launch *l, bool centered, bool adds) {
     Result mean = output(l, of_y + 1), rstd = output(l, centered ? of_y + 2 : of_y + 1);
     if (adds) {
         c.a = input(l, 0), c.b = input(l, 1), c.sum = output(l, 0);
-        c.x = (Operand){c.sum.at, c.sum.dtype, c.sum.n, c.sum.type};
+        c.x.at = c.sum.at, c.x.dtype = c.sum.dtype;
     }
-    if (l->call->n_in > of_w + 1) c.bias = input(l, of_w + 1);
-    RowShape d = rows_of(&c.x);
+    c.bias = input(l, of_w + 1);
     c.mean = centered ? mean.at : NULL, c.rstd = rstd.at;
-    c.eps = (float)l->call->attr->eps, c.width = d.width;
+    c.eps = (float)l->call->attr->eps, c.width = c.x.width;
     NormRows rows = rows_of_norm(&c);
 #pragma omp parallel num_threads(threads_for(l, c.x.n))
-    rows(&c, my_range(d.rows, 1));
+    rows(&c, my_range(c.x.rows, 1));
     return 0;
 }
 

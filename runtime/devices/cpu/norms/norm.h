@@ -1,18 +1,9 @@
-/* What the norms and their gradients share: rows, and memory that is asked for ahead. */
+/* What the norms and their gradients share: dtypes, and memory that is asked for ahead. */
 #ifndef FSDPC_CPU_NORM_H
 #define FSDPC_CPU_NORM_H
 
 #include "kernel.h"
 #include "vector.h"
-
-/* n and D of an operand [.., D] */
-typedef struct RowShape {
-    int64_t rows, width;
-} RowShape;
-static inline RowShape rows_of(const Operand *x) {
-    int64_t width = last_dim(x->type);
-    return (RowShape){x->n / width, width};
-}
 
 /* Loops over rows know at compile time the dtype that all operands [R, D] have; where it is
  * DT_NONE each has its own. */

@@ -219,10 +219,9 @@ static void in_bands(const NormGrad *c, GradRows rows, const Band *b, Result dw,
 static int norm_grad(const Launch *l, bool centered, bool sums) {
     uint32_t end = centered ? 5 : 4;
     NormGrad c = {.dy = input(l, 0), .x = input(l, 1), .w = input(l, 2), .dx = output(l, 0)};
-    if (l->call->n_in > end) c.residual = input(l, end);
-    RowShape d = rows_of(&c.x);
+    c.residual = input(l, end);
     c.mean = centered ? l->call->in[3] : NULL, c.rstd = l->call->in[end - 1];
-    c.rows = d.rows, c.width = d.width;
+    c.rows = c.x.rows, c.width = c.x.width;
     Result dw = {0}, db = {0};
     if (sums) dw = output(l, 1), db = output(l, l->call->n_out - 1);
     GradRows rows = rows_of_grad(&c);
@@ -230,8 +229,8 @@ static int norm_grad(const Launch *l, bool centered, bool sums) {
     {
         Band band = band_of(l->cpu, &c, omp_get_num_threads());
         if (!sums)
-            rows(&c, my_range(d.rows, 1), (ColumnSums){NULL, NULL});
-        else if (shares_out(&band, (d.rows + BLOCK_ROWS - 1) / BLOCK_ROWS, omp_get_num_threads()))
+            rows(&c, my_range(c.rows, 1), (ColumnSums){NULL, NULL});
+        else if (shares_out(&band, (c.rows + BLOCK_ROWS - 1) / BLOCK_ROWS, omp_get_num_threads()))
             in_bands(&c, rows, &band, dw, db);
         else
             columns_then_rows(&c, rows, dw, db);
@@ -249,11 +248,10 @@ static int norm_grad_weight(const Launch *l, bool centered) {
     uint32_t of_rstd = centered ? 3 : 2;
     NormGrad c = {.dy = input(l, 0), .x = input(l, 1)};
     Result dw = output(l, 0);
-    RowShape d = rows_of(&c.x);
     c.mean = centered ? l->call->in[2] : NULL, c.rstd = l->call->in[of_rstd];
-    c.rows = d.rows, c.width = d.width;
+    c.rows = c.x.rows, c.width = c.x.width;
 #pragma omp parallel num_threads(threads_for(l, c.x.n))
-    sum_columns(my_range(dw.n, TILE_COLUMNS), d.rows, dw, NULL, weight_term, &c);
+    sum_columns(my_range(dw.n, TILE_COLUMNS), c.rows, dw, NULL, weight_term, &c);
     return 0;
 }
 

@@ -22,12 +22,8 @@ static inline float *take_floats(WidenScratch *s, int64_t n) {
 
 static inline void convert_elements(const Launch *l, void *to, int to_dtype, const void *from,
                                     int dtype, int64_t n) {
-#pragma omp parallel num_threads(threads_for(l, n))
-    {
-        WorkRange r = my_range(n, 64);
-        for (int64_t i = r.from; i < r.to; i += LANES)
-            v_put(to, to_dtype, i, r.to - i, v_get(from, dtype, i, r.to - i));
-    }
+    SHARE_VECTORS(l, i, left, n)
+    v_put(to, to_dtype, i, left, v_get(from, dtype, i, left));
 }
 
 #endif

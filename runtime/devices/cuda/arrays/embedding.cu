@@ -24,28 +24,24 @@ DEVICE int64_t checked_id(const int32_t *ids, int64_t position, const DimPart &r
 }
 
 __global__ void __launch_bounds__(ROW_THREADS)
-    take_rows(void *y, int y_dtype, const void *w, int w_dtype, const int32_t *ids, int64_t width,
-              DimPart rows, int op, DeviceFault *fault) {
+    take_rows(Result y, Operand w, const int32_t *ids, DimPart rows, int op, DeviceFault *fault) {
     begin_kernel();
     __shared__ int64_t row;
     if (threadIdx.x == 0) row = checked_id(ids, blockIdx.x, rows, op, fault, gridDim.x) - rows.from;
     __syncthreads();
-    int64_t to = (int64_t)blockIdx.x * width;
+    int64_t width = w.width, to = (int64_t)blockIdx.x * width;
     bool own = row >= 0 && row < rows.count;
     for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < width; i += (int64_t)blockDim.x * EIGHT) {
         Eight v = {};
-        if (own) v = load8(w, w_dtype, row * width + i, width - i);
-        store8(y, y_dtype, to + i, width - i, v);
+        if (own) v = load8(w, row * width + i, width - i);
+        store8(y, to + i, width - i, v);
     }
 }
 
 KERNEL(embedding) {
     Operand w = input(l, 0), ids = input(l, 1);
-    Result y = output(l, 0);
-    int64_t width = last_dim(w.type);
-    DimPart rows = input_part(l->call, 0, 0);
-    return LAUNCH(l, take_rows, (unsigned)ids.n, ROW_THREADS, 0, y.at, y.dtype, w.at, w.dtype,
-                  (const int32_t *)ids.at, width, rows, (int)l->call->op, l->fault);
+    return LAUNCH(l, take_rows, (unsigned)ids.n, ROW_THREADS, 0, output(l, 0), w,
+                  (const int32_t *)ids.at, input_part(l->call, 0, 0), (int)l->call->op, l->fault);
 }
 
 /* ---- sort */
@@ -105,8 +101,7 @@ static int sort_keys(const Launch *l, uint64_t *keys, int64_t n) {
                               MIN(n, (int64_t)SORTED));
     for (int64_t size = 2 * SORTED; size <= n && !code; size *= 2) {
         for (int64_t distance = size / 2; distance >= SORTED && !code; distance /= 2)
-            code = LAUNCH(l, exchange_far, blocks_for(n / 2, KEY_THREADS), KEY_THREADS, 0, keys,
-                          n / 2, distance, size);
+            code = LAUNCH_EACH(l, exchange_far, n / 2, KEY_THREADS, keys, n / 2, distance, size);
         if (!code) code = LAUNCH(l, sort_stretch, stretches, SORT_THREADS, 0, keys, n, size, size);
     }
     return code;
@@ -120,9 +115,8 @@ static int sort_keys(const Launch *l, uint64_t *keys, int64_t n) {
 enum { AT_ONCE = 8 };
 
 struct TableGrad {
-    void *to;
-    const void *dy, *acc; /* acc may be NULL */
-    int dtype, dy_dtype, acc_dtype;
+    Result to;
+    Operand dy, acc; /* acc may be left out */
     const uint64_t *keys;
     int64_t n, width, tiles;
     DimPart rows;
@@ -139,7 +133,7 @@ template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(Tabl
     int64_t own = (int64_t)id - t.rows.from, row = own * t.width + i;
     if (own < 0 || own >= t.rows.count || (int64_t)id + 1 == t.padding) return;
     Eight sum = {};
-    if (t.acc) sum = load8(t.acc, t.acc_dtype, row, n);
+    if (t.acc.at) sum = load8(t.acc, row, n);
     bool more = true;
     for (int64_t k = first; more; k += AT_ONCE) {
         uint64_t key[AT_ONCE];
@@ -149,8 +143,7 @@ template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(Tabl
 #pragma unroll
         for (int b = 0; b < AT_ONCE; b++)
             if (key[b] >> 32 == id)
-                v[b] = fetch8<form>(t.dy, t.dy_dtype, (int64_t)(key[b] & 0xffffffffu) * t.width + i,
-                                    n);
+                v[b] = fetch8<form>(t.dy, (int64_t)(key[b] & 0xffffffffu) * t.width + i, n);
 #pragma unroll
         for (int b = 0; b < AT_ONCE; b++) {
             more = key[b] >> 32 == id;
@@ -159,47 +152,37 @@ template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(Tabl
             EACH(j) sum.x[j] += x.x[j];
         }
     }
-    store8(t.to, t.dtype, row, n, sum);
+    store8(t.to, row, n, sum);
 }
 
 KERNEL(embedding_grad) {
-    Operand dy = input(l, 0), ids = input(l, 1), acc = {};
+    Operand dy = input(l, 0), ids = input(l, 1), acc = input(l, 2);
     Result dw = output(l, 0);
-    bool accumulate = l->call->n_in > 2;
-    if (accumulate) acc = input(l, 2);
-    int64_t width = last_dim(dw.type), padded = 1;
+    int64_t padded = 1;
     while (padded < ids.n) padded *= 2;
     if (ids.n > INT32_MAX) return bad_operands(l);
-    int64_t bytes = type_bytes(dw.type);
-    int code = 0;
-    if (!accumulate)
-        code = launch_set(l, dw.at, 0, bytes);
-    else if (acc.at != dw.at)
-        code = launch_copy(l, dw.at, acc.at, bytes, cudaMemcpyDeviceToDevice);
+    int code = acc.at ? launch_keep(l, 0, 2) : launch_set(l, dw.at, 0, type_bytes(dw.type));
     if (code) return code;
     uint64_t *keys = (uint64_t *)l->call->workspace;
     DimPart rows = output_part(l->call, 0, 0);
-    code = LAUNCH(l, make_keys, blocks_for(padded, KEY_THREADS), KEY_THREADS, 0, keys,
-                  (const int32_t *)ids.at, ids.n, padded, rows, (int)l->call->op, l->fault);
+    code = LAUNCH_EACH(l, make_keys, padded, KEY_THREADS, keys, (const int32_t *)ids.at, ids.n,
+                       padded, rows, (int)l->call->op, l->fault);
     if (!code) code = sort_keys(l, keys, padded);
     if (code) return code;
-    int64_t tiles = (width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
-    TableGrad t = {
-        dw.at, dy.at, accumulate ? acc.at : NULL, dw.dtype, dy.dtype, acc.dtype, keys, ids.n, width,
-        tiles, rows,  l->call->attr->padding};
-    return LAUNCH_FORM(l, form_with(FORM_NONE, dy.at, dy.dtype, width), sum_runs,
-                       (unsigned)(ids.n * tiles), ROW_THREADS, 0, t);
+    int64_t tiles = (dw.width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
+    TableGrad t = {dw, dy, acc, keys, ids.n, dw.width, tiles, rows, l->call->attr->padding};
+    return LAUNCH_FORM(l, form_with(FORM_NONE, dy, dw.width), sum_runs, (unsigned)(ids.n * tiles),
+                       ROW_THREADS, 0, t);
 }
 
 /* ---- pick; if ranks share out the elements of a row, each gives those that it has, and zeros */
 
 /* x [R, width], y [R, count] at the places that ids [R, count] name. */
 struct Picks {
-    const void *x;
-    void *y;
-    int x_dtype, y_dtype;
+    Operand x;
+    Result y;
     const int32_t *ids;
-    int64_t n, width, count;
+    int64_t width, count;
     DimPart places;
     int op;
     DeviceFault *fault;
@@ -207,55 +190,40 @@ struct Picks {
 
 __global__ void __launch_bounds__(KEY_THREADS) pick_elements(Picks p) {
     begin_kernel();
-    EACH_ELEMENT(i, p.n) {
-        int64_t place = checked_id(p.ids, i, p.places, p.op, p.fault, p.n) - p.places.from;
+    EACH_ELEMENT(i, p.y.n) {
+        int64_t place = checked_id(p.ids, i, p.places, p.op, p.fault, p.y.n) - p.places.from;
         float value = 0.0f;
-        if (place >= 0 && place < p.width)
-            value = element_load(p.x, p.x_dtype, i / p.count * p.width + place);
-        element_store(p.y, p.y_dtype, i, value);
+        if (place >= 0 && place < p.width) value = element_load(p.x, i / p.count * p.width + place);
+        element_store(p.y, i, value);
     }
 }
 
 /* x is dy, y is dx. */
 __global__ void __launch_bounds__(KEY_THREADS) sum_picked(Picks p) {
     begin_kernel();
-    EACH_ELEMENT(i, p.n) {
+    EACH_ELEMENT(i, p.y.n) {
         int64_t first = i / p.width * p.count, place = i % p.width + p.places.from;
         float sum = 0.0f;
         for (int64_t k = first; k < first + p.count; k++)
-            if (checked_id(p.ids, k, p.places, p.op, p.fault) == place)
-                sum += element_load(p.x, p.x_dtype, k);
-        element_store(p.y, p.y_dtype, i, sum);
+            if (checked_id(p.ids, k, p.places, p.op, p.fault) == place) sum += element_load(p.x, k);
+        element_store(p.y, i, sum);
     }
 }
 
-/* Of wide rows, `count` of each; n: threads' elements. */
-static Picks picks_of(const Launch *l, const Type *wide, DimPart places, int64_t n) {
-    Operand x = input(l, 0), ids = input(l, 1);
-    Result y = output(l, 0);
-    return {x.at,
-            y.at,
-            x.dtype,
-            y.dtype,
-            (const int32_t *)ids.at,
-            n,
-            last_dim(wide),
-            last_dim(ids.type),
-            places,
-            (int)l->call->op,
-            l->fault};
+static Picks picks_of(const Launch *l, int64_t width, DimPart places) {
+    Operand ids = input(l, 1);
+    return {input(l, 0), output(l, 0), (const int32_t *)ids.at, width,
+            ids.width,   places,       (int)l->call->op,        l->fault};
 }
 
 KERNEL(pick) {
-    const Type *x = l->call->in_type[0];
-    int64_t n = output(l, 0).n;
-    return LAUNCH(l, pick_elements, blocks_for(n, KEY_THREADS), KEY_THREADS, 0,
-                  picks_of(l, x, input_part(l->call, 0, x->rank - 1), n));
+    Operand x = input(l, 0);
+    return LAUNCH_EACH(l, pick_elements, output(l, 0).n, KEY_THREADS,
+                       picks_of(l, x.width, input_part(l->call, 0, x.type->rank - 1)));
 }
 
 KERNEL(pick_grad) {
-    const Type *dx = l->call->out_type[0];
-    int64_t n = output(l, 0).n;
-    return LAUNCH(l, sum_picked, blocks_for(n, KEY_THREADS), KEY_THREADS, 0,
-                  picks_of(l, dx, output_part(l->call, 0, dx->rank - 1), n));
+    Result dx = output(l, 0);
+    return LAUNCH_EACH(l, sum_picked, dx.n, KEY_THREADS,
+                       picks_of(l, dx.width, output_part(l->call, 0, dx.type->rank - 1)));
 }

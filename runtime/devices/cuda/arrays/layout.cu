@@ -1,14 +1,37 @@
-/* Kernels that move data without computing: field, split, stack, retain, pack, copies between
- * parameters and the flat vectors of a group; and metric_add, which adds integers.
+/* Kernels that move data without computing: field, split, stack, transpose, slice, concat, retain,
+ * pack, copies between parameters and the flat vectors of a group; and metric_add, which adds
+ * integers. Float elements may change their dtype on the way.
  *
  * A thread moves neighbouring elements and steps by the grid; nothing is summed in floating point,
  * so the order of the blocks changes no bit.
+ *
+ * transpose: where the last axis stays last, neighbouring threads take neighbouring elements.
+ * Otherwise a block turns a square of x's last axis and y's last axis through shared memory, so
+ * that both are read and written in whole lines.
  */
 #include "intrinsics.h"
+#include "moves.h"
 
-#include "placement.h"
+enum { LAYOUT_THREADS = 256, MAX_PARTS = 64, TURN = 32 };
 
-enum { LAYOUT_THREADS = 256, MAX_PARTS = 64 };
+DEVICE void move_one(void *to, int to_dtype, int64_t to_at, const void *from, int dtype,
+                     int64_t from_at) {
+    if (dtype != to_dtype) {
+        element_store(to, to_dtype, to_at, element_load(from, dtype, from_at));
+        return;
+    }
+    if (dtype == DT_I64 || dtype == DT_F64)
+        ((int64_t *)to)[to_at] = ((const int64_t *)from)[from_at];
+    else if (dtype == DT_F32 || dtype == DT_I32)
+        ((int32_t *)to)[to_at] = ((const int32_t *)from)[from_at];
+    else if (dtype == DT_BF16 || dtype == DT_F16)
+        ((uint16_t *)to)[to_at] = ((const uint16_t *)from)[from_at];
+    else
+        ((uint8_t *)to)[to_at] = ((const uint8_t *)from)[from_at];
+}
+DEVICE void move_one(const Result &to, int64_t to_at, const Operand &from, int64_t from_at) {
+    move_one(to.at, to.dtype, to_at, from.at, from.dtype, from_at);
+}
 
 /* (staging u8[2, bytes], step) -> the field's part of the slot that step names. */
 __global__ void __launch_bounds__(LAYOUT_THREADS)
@@ -21,9 +44,9 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
 }
 KERNEL(field) {
     int64_t bytes = type_bytes(l->call->out_type[0]);
-    return LAUNCH(l, field_copy, blocks_for(bytes, LAYOUT_THREADS), LAYOUT_THREADS, 0,
-                  (uint8_t *)l->call->out[0], (const uint8_t *)l->call->in[0], input(l, 0).n / 2,
-                  field_in_slot(l), (const double *)l->call->in[1], bytes);
+    return LAUNCH_EACH(l, field_copy, bytes, LAYOUT_THREADS, (uint8_t *)l->call->out[0],
+                       (const uint8_t *)l->call->in[0], input(l, 0).n / 2, field_in_slot(l),
+                       (const double *)l->call->in[1], bytes);
 }
 
 /* Rows of `inner` elements go one by one between one array, whose row i belongs to part
@@ -44,18 +67,10 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
         int64_t local = row * inner + column;
         void *p = parts.at[part];
         int p_dtype = parts.dtype[part];
-        if (dtype == p_dtype && dtype != DT_F32 && dtype != DT_BF16 && dtype != DT_F16) {
-            int size = dtype == DT_I64 || dtype == DT_F64 ? 8 : dtype == DT_I32 ? 4 : 1;
-            for (int k = 0; k < size; k++)
-                if (split)
-                    ((uint8_t *)p)[local * size + k] = ((const uint8_t *)whole)[outer * size + k];
-                else
-                    ((uint8_t *)whole)[outer * size + k] = ((const uint8_t *)p)[local * size + k];
-        } else if (split) {
-            element_store(p, p_dtype, local, element_load(whole, dtype, outer));
-        } else {
-            element_store(whole, dtype, outer, element_load(p, p_dtype, local));
-        }
+        if (split)
+            move_one(p, p_dtype, local, whole, dtype, outer);
+        else
+            move_one(whole, dtype, outer, p, p_dtype, local);
     }
 }
 
@@ -110,6 +125,99 @@ static int copy_between(const Launch *l, cudaMemcpyKind of_pages) {
 
 KERNEL(fetch) { return copy_between(l, cudaMemcpyHostToDevice); }
 KERNEL(evict) { return copy_between(l, cudaMemcpyDeviceToHost); }
+__global__ void __launch_bounds__(LAYOUT_THREADS) permute_rows(Result y, Operand x, Axes a) {
+    begin_kernel();
+    int64_t width = a.dim[a.n - 1];
+    EACH_ELEMENT(i, y.n) {
+        int64_t x_at, y_at;
+        find_place(&a, i / width, &x_at, &y_at);
+        move_one(y, y_at + i % width, x, x_at + i % width);
+    }
+}
+
+/* Threads (32, 8). A square holds elements of up to eight bytes. */
+__global__ void __launch_bounds__(LAYOUT_THREADS)
+    turn_squares(Result y, Operand x, Axes a, int64_t across, int64_t down) {
+    begin_kernel();
+    __shared__ int64_t square[TURN][TURN + 1];
+    int64_t rows = a.dim[a.side], columns = a.dim[a.n - 1], step = a.step[a.n - 1], x_at, y_at;
+    int64_t j0 = blockIdx.x % across * TURN, i0 = blockIdx.x / across % down * TURN;
+    find_place(&a, blockIdx.x / across / down, &x_at, &y_at);
+    int u = threadIdx.x % TURN, v = threadIdx.x / TURN;
+    for (int k = v; k < TURN; k += LAYOUT_THREADS / TURN)
+        if (i0 + u < rows && j0 + k < columns)
+            move_one(&square[k][u], x.dtype, 0, x.at, x.dtype, x_at + i0 + u + (j0 + k) * step);
+    __syncthreads();
+    for (int k = v; k < TURN; k += LAYOUT_THREADS / TURN)
+        if (i0 + k < rows && j0 + u < columns)
+            move_one(y.at, y.dtype, y_at + (i0 + k) * a.stride[a.side] + j0 + u, &square[u][k],
+                     x.dtype, 0);
+}
+
+static int permute_axes(const Launch *l, bool back) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    Axes a = axes_between(x.type, y.type, l->call->attr->order, back);
+    int last = a.n - 1;
+    if (a.side < 0) return LAUNCH_EACH(l, permute_rows, y.n, LAYOUT_THREADS, y, x, a);
+    int64_t across = (a.dim[last] + TURN - 1) / TURN, down = (a.dim[a.side] + TURN - 1) / TURN;
+    int64_t planes = y.n / (a.dim[last] * a.dim[a.side]);
+    if (across * down * planes > INT32_MAX) return bad_operands(l);
+    return LAUNCH(l, turn_squares, (unsigned)(across * down * planes), LAYOUT_THREADS, 0, y, x, a,
+                  across, down);
+}
+KERNEL(transpose) { return permute_axes(l, false); }
+KERNEL(transpose_grad) { return permute_axes(l, true); }
+
+/* ---- parts of an axis */
+
+/* Runs of `width` elements, of which those of an array begin `pitch` apart; of each second one from
+ * another start. */
+struct Runs {
+    int64_t pitch, start, second;
+};
+__global__ void __launch_bounds__(LAYOUT_THREADS)
+    move_runs(Result to, Runs put, Operand from, Runs take, int64_t width, int64_t n) {
+    begin_kernel();
+    EACH_ELEMENT(i, n)
+    move_one(to, i / width * put.pitch + put.start + i % width, from,
+             i / width * take.pitch + (i / width % 2 ? take.second : take.start) + i % width);
+}
+
+/* A part of an array that has room for more. */
+static int move_part(const Launch *l, Result to, Runs put, Operand from, Runs take, AxisPart p) {
+    int64_t kept = p.rows * p.kept;
+    int code = kept < to.n ? launch_set(l, to.at, 0, to.n * dtype_bytes(to.dtype)) : 0;
+    if (code || kept == 0) return code;
+    return LAUNCH_EACH(l, move_runs, kept, LAYOUT_THREADS, to, put, from, take, p.kept, kept);
+}
+static int take_part(const Launch *l, AxisPart p) {
+    return move_part(l, output(l, 0), {p.width}, input(l, 0), {p.pitch, p.start, p.second}, p);
+}
+
+KERNEL(slice) { return take_part(l, slice_of(l->call, output(l, 0).type, input(l, 0).type)); }
+/* Zero besides the part. */
+KERNEL(slice_grad) {
+    AxisPart p = slice_of(l->call, input(l, 0).type, output(l, 0).type);
+    return move_part(l, output(l, 0), {p.pitch, p.start}, input(l, 0), {p.width}, p);
+}
+KERNEL(part) { return take_part(l, own_part_of(l->call, output(l, 0).type, input(l, 0).type)); }
+
+KERNEL(concat) {
+    Result y = output(l, 0);
+    int64_t axis = l->call->attr->axis, start = 0;
+    int code = 0;
+    for (uint32_t k = 0; k < l->call->n_in && !code; k++) {
+        Operand x = input(l, k);
+        AxisPart p = part_of_axis(x.type, y.type, axis, start);
+        Runs put = {p.pitch, p.start}, take = {p.width};
+        start += x.type->dim[axis];
+        code = LAUNCH_EACH(l, move_runs, x.n, LAYOUT_THREADS, y, put, x, take, p.width, x.n);
+    }
+    return code;
+}
+
+/* ---- parameters and groups */
 
 /* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {
@@ -161,13 +269,10 @@ template <typename Word>
 static int copy_words(const Launch *l, void *vector, void *parameter, const Chunks &c, bool out) {
     int64_t room = ((c.n - 1) / c.chunk / c.shards + 1) * c.shards * c.chunk;
     unsigned blocks = blocks_for(out ? c.n : room, LAYOUT_THREADS * 4);
-    auto take = take_chunks<Word>;
-    auto put = put_chunks<Word>;
+    Word *of_vector = (Word *)vector, *of_parameter = (Word *)parameter;
     if (out)
-        return LAUNCH(l, take, blocks, LAYOUT_THREADS, 0, (Word *)parameter, (const Word *)vector,
-                      c);
-    return LAUNCH(l, put, blocks, LAYOUT_THREADS, 0, (Word *)vector, (const Word *)parameter, c,
-                  room);
+        return LAUNCH(l, take_chunks<Word>, blocks, LAYOUT_THREADS, 0, of_parameter, of_vector, c);
+    return LAUNCH(l, put_chunks<Word>, blocks, LAYOUT_THREADS, 0, of_vector, of_parameter, c, room);
 }
 
 static int copy_chunks(const Launch *l, void *vector, void *parameter, const Layout &layout,
@@ -204,24 +309,19 @@ KERNEL(copy_in) {
     return code;
 }
 
-__global__ void __launch_bounds__(WARP)
-    add_words(uint64_t *to, const uint64_t *a, const uint64_t *b, int64_t n) {
+/* Words are added; of numbers the larger one counts. */
+__global__ void __launch_bounds__(WARP) add_integers(Result to, Operand a, Operand b) {
     begin_kernel();
-    EACH_ELEMENT(i, n)
-    to[i] = a[i] + b[i];
-}
-__global__ void __launch_bounds__(WARP)
-    larger_numbers(int32_t *to, const int32_t *a, const int32_t *b, int64_t n) {
-    begin_kernel();
-    EACH_ELEMENT(i, n)
-    to[i] = a[i] > b[i] ? a[i] : b[i];
+    EACH_ELEMENT(i, to.n) {
+        if (to.dtype != DT_I32) {
+            ((uint64_t *)to.at)[i] = ((const uint64_t *)a.at)[i] + ((const uint64_t *)b.at)[i];
+            continue;
+        }
+        int32_t x = ((const int32_t *)a.at)[i], y = ((const int32_t *)b.at)[i];
+        ((int32_t *)to.at)[i] = x > y ? x : y;
+    }
 }
 KERNEL(metric_add) {
-    Operand acc = input(l, 0), x = input(l, 1);
-    Result to = output(l, 0);
-    if (to.dtype == DT_I32)
-        return LAUNCH(l, larger_numbers, blocks_for(to.n, WARP), WARP, 0, (int32_t *)to.at,
-                      (const int32_t *)acc.at, (const int32_t *)x.at, to.n);
-    return LAUNCH(l, add_words, blocks_for(to.n, WARP), WARP, 0, (uint64_t *)to.at,
-                  (const uint64_t *)acc.at, (const uint64_t *)x.at, to.n);
+    return LAUNCH_EACH(l, add_integers, output(l, 0).n, WARP, output(l, 0), input(l, 0),
+                       input(l, 1));
 }

@@ -4,8 +4,6 @@
  * memory.
  */
 #include "largest.h"
-
-#define QUANTIZED_FUNCTION DEVICE
 #include "quantized.h"
 
 enum { QUANTIZED_THREADS = 256, MOST_BLOCKS_EACH = 528 };
@@ -62,17 +60,17 @@ DEVICE EightBlocks blocks_at(const QuantizedShard &p, int64_t i) {
 
 /* f8e4m3: `each` blocks of threads for each parameter. */
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    largest_of(int32_t *largest, const void *x, int dtype, QuantizedShard p, int each) {
+    largest_of(int32_t *largest, Operand x, QuantizedShard p, int each) {
     begin_kernel();
     int k = (int)(blockIdx.x / each);
     int64_t first = (blockIdx.x % each * (int64_t)QUANTIZED_THREADS + threadIdx.x) * EIGHT;
-    raise_to_largest(&largest[k], x, dtype, starts_at(p, k) + first, starts_at(p, k + 1),
+    raise_to_largest(&largest[k], x, starts_at(p, k) + first, starts_at(p, k + 1),
                      (int64_t)each * QUANTIZED_THREADS * EIGHT);
 }
 
 /* i8: a warp takes 256 elements at a time, mostly of one block. */
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    largest_of_blocks(int32_t *largest, const void *x, int dtype, QuantizedShard p) {
+    largest_of_blocks(int32_t *largest, Operand x, QuantizedShard p) {
     begin_kernel();
     int64_t step = (int64_t)gridDim.x * QUANTIZED_THREADS * EIGHT;
     int lane = (int)threadIdx.x % WARP;
@@ -81,7 +79,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
         int64_t i = first + lane * EIGHT;
         bool any = i < p.n;
         EightBlocks of = blocks_at(p, any ? i : first);
-        Eight v = load8(x, dtype, any ? i : first, any ? p.n - i : 0);
+        Eight v = load8(x, any ? i : first, any ? p.n - i : 0);
         int top = 0;
         EACH(j) top = MAX(top, (int)(__float_as_uint(v.x[j]) & 0x7fffffffu));
         int low = (int)of.at[0], high = (int)of.at[EIGHT - 1]; /* blocks ascend */
@@ -107,10 +105,10 @@ KERNEL(amax) {
     unsigned blocks = blocks_for(x.n / g->n_param, QUANTIZED_THREADS * EIGHT);
     int each = (int)MIN(blocks, (unsigned)MOST_BLOCKS_EACH);
     if (g->wire_dtype == DT_I8)
-        return LAUNCH(l, largest_of_blocks, blocks_for(x.n, QUANTIZED_THREADS * EIGHT),
-                      QUANTIZED_THREADS, 0, (int32_t *)out.at, x.at, x.dtype, shard_of(l, g));
+        return LAUNCH_EIGHTS(l, largest_of_blocks, x.n, QUANTIZED_THREADS, (int32_t *)out.at, x,
+                             shard_of(l, g));
     return LAUNCH(l, largest_of, (unsigned)each * g->n_param, QUANTIZED_THREADS, 0,
-                  (int32_t *)out.at, x.at, x.dtype, shard_of(l, g), each);
+                  (int32_t *)out.at, x, shard_of(l, g), each);
 }
 
 /* Eight codes to element i of the shard. */
@@ -123,14 +121,13 @@ DEVICE void store_codes(uint8_t *to, int64_t i, int64_t n, uint64_t codes) {
 
 /* Eight numbers at a time, mostly of one parameter. */
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    quantize_float8(uint8_t *to, const void *x, int dtype, const int32_t *largest,
-                    QuantizedShard p) {
+    quantize_float8(uint8_t *to, Operand x, const int32_t *largest, QuantizedShard p) {
     begin_kernel();
     EACH_EIGHT(i, p.n) {
         int k = parameter_at(p, i);
         int64_t end = starts_at(p, k + 1);
         float scale = quantized_scale(FLOAT8_TOP, largest[k]);
-        Eight v = load8(x, dtype, i, p.n - i);
+        Eight v = load8(x, i, p.n - i);
         uint64_t codes = 0;
         EACH(j) {
             while (i + j >= end && k + 1 < p.n_segment) {
@@ -144,11 +141,11 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
 }
 
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    quantize_int8(uint8_t *to, const void *x, int dtype, const int32_t *largest, QuantizedShard p) {
+    quantize_int8(uint8_t *to, Operand x, const int32_t *largest, QuantizedShard p) {
     begin_kernel();
     EACH_EIGHT(i, p.n) {
         EightBlocks of = blocks_at(p, i);
-        Eight v = load8(x, dtype, i, p.n - i);
+        Eight v = load8(x, i, p.n - i);
         float scale = quantized_scale(INT8_TOP, largest[of.at[0]]);
         uint64_t codes = 0;
         EACH(j) {
@@ -163,13 +160,9 @@ KERNEL(quantize) {
     Operand x = input(l, 0), largest = input(l, 1);
     Result out = output(l, 0);
     const PlanGroup *g = group_of(l);
-    unsigned blocks = blocks_for(x.n, QUANTIZED_THREADS * EIGHT);
-    const int32_t *sizes = (const int32_t *)largest.at;
-    if (out.dtype == DT_I8)
-        return LAUNCH(l, quantize_int8, blocks, QUANTIZED_THREADS, 0, (uint8_t *)out.at, x.at,
-                      x.dtype, sizes, shard_of(l, g));
-    return LAUNCH(l, quantize_float8, blocks, QUANTIZED_THREADS, 0, (uint8_t *)out.at, x.at,
-                  x.dtype, sizes, shard_of(l, g));
+    auto quantize = out.dtype == DT_I8 ? quantize_int8 : quantize_float8;
+    return LAUNCH_EIGHTS(l, quantize, x.n, QUANTIZED_THREADS, (uint8_t *)out.at, x,
+                         (const int32_t *)largest.at, shard_of(l, g));
 }
 
 /* ---- back */
@@ -191,8 +184,7 @@ template <int wire> DEVICE float value_of(uint8_t code) {
 /* Eight numbers from a multiple of eight on are in one block. */
 template <int wire>
 __global__ void __launch_bounds__(QUANTIZED_THREADS)
-    dequantize_numbers(void *to, int dtype, const uint8_t *flat, const int32_t *largest,
-                       QuantizedNumbers p) {
+    dequantize_numbers(Result to, const uint8_t *flat, const int32_t *largest, QuantizedNumbers p) {
     begin_kernel();
     float top = wire == DT_I8 ? INT8_TOP : FLOAT8_TOP;
     EACH_EIGHT(i, p.n) {
@@ -208,7 +200,7 @@ __global__ void __launch_bounds__(QUANTIZED_THREADS)
             EACH(j)
             v.x[j] = i + j < p.n ? value_of<wire>(flat[number_at(p, i + j)]) * inverse : 0.0f;
         }
-        store8(to, dtype, i, p.n - i, v);
+        store8(to, i, p.n - i, v);
     }
 }
 
@@ -221,13 +213,10 @@ KERNEL(dequantize) {
     LayoutPlace place = plan_place(plan, k);
     Layout layout = plan_layout(g);
     QuantizedNumbers p = {place.n, place.offset, place.chunk, g->shard, layout_shards(&layout)};
-    unsigned blocks = blocks_for(out.n, QUANTIZED_THREADS * EIGHT);
     const int32_t *sizes =
         (const int32_t *)largest.at + plan_blocks(plan, g, (uint32_t)(k - g->first_param));
-    const uint8_t *from = (const uint8_t *)flat.at;
-    if (flat.dtype == DT_I8)
-        return LAUNCH(l, dequantize_numbers<DT_I8>, blocks, QUANTIZED_THREADS, 0, out.at, out.dtype,
-                      from, sizes, p);
-    return LAUNCH(l, dequantize_numbers<DT_F8E4M3>, blocks, QUANTIZED_THREADS, 0, out.at, out.dtype,
-                  from, sizes, p);
+    auto dequantize =
+        flat.dtype == DT_I8 ? dequantize_numbers<DT_I8> : dequantize_numbers<DT_F8E4M3>;
+    return LAUNCH_EIGHTS(l, dequantize, out.n, QUANTIZED_THREADS, out, (const uint8_t *)flat.at,
+                         sizes, p);
 }

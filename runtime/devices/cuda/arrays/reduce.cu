@@ -7,42 +7,27 @@
  * each thread a run of its elements. No sum depends on the grid.
  */
 #include "columns.h"
-
-#define WALK_FUNCTION DEVICE
 #include "walks.h"
 
 template <int form> struct Rows {
-    const void *at;
-    int dtype;
+    Operand x;
     int64_t pitch;
     DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
-        return numbers(fetch8<form>(at, dtype, row * pitch + column, n));
+        return numbers(fetch8<form>(x, row * pitch + column, n));
     }
 };
-/* What follows the columns of a row with a pitch may be read as columns too, but is never
- * stored. */
-static int64_t pitch_of(const Operand &x, Result out) {
-    return x.type->pitch ? type_pitch(x.type) : out.n;
-}
-template <int form>
-static int sum_rows(const Launch *l, const Operand &x, Result out, const Operand *acc) {
-    Rows<form> rows = {x.at, x.dtype, pitch_of(x, out)};
-    return sum_columns(l, rows, x.n / out.n, out, acc);
-}
 
 /* (x [R, suffix], acc [suffix]?) -> [suffix] */
 KERNEL(sum_leading) {
-    Operand x = input(l, 0);
+    Operand x = input(l, 0), acc = input(l, 1);
     Result out = output(l, 0);
-    bool accumulate = l->call->n_in > 1;
-    Operand acc = {};
-    if (accumulate) acc = input(l, 1);
-    const Operand *onto = accumulate ? &acc : NULL;
-    switch (form_with(FORM_NONE, x.at, x.dtype, pitch_of(x, out))) {
-    case FORM_BF16: return sum_rows<FORM_BF16>(l, x, out, onto);
-    case FORM_F32: return sum_rows<FORM_F32>(l, x, out, onto);
-    default: return sum_rows<FORM_ANY>(l, x, out, onto);
-    }
+    /* what follows the columns of a row with a pitch may be read as columns too, but is never
+     * stored */
+    int64_t pitch = x.type->pitch ? type_pitch(x.type) : out.n;
+    return by_form(form_with(FORM_NONE, x, pitch), [&](auto form) {
+        Rows<decltype(form)::N> rows = {x, pitch};
+        return sum_columns(l, rows, x.n / out.n, out, acc);
+    });
 }
 
 /* ---- to[i] = (from[0][i] + from[1][i]) + .. in f32, i64 or f64; `to` may be one of them */
@@ -143,68 +128,63 @@ CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
 
 /* ---- means along axes: wide [O, N, I], narrow [O, 1, I]; a thread a mean */
 
-__global__ void __launch_bounds__(SUM_THREADS)
-    mean_of_columns(void *y, int y_dtype, const void *x, int x_dtype, int64_t n, int64_t inner,
-                    int64_t means) {
+/* The first of the wide numbers that narrow number k is of. */
+DEVICE int64_t wide_place(const Along &a, int64_t k) {
+    return k / a.inner * a.n * a.inner + k % a.inner;
+}
+
+__global__ void __launch_bounds__(SUM_THREADS) mean_of_columns(Result y, Operand x, Along a) {
     begin_kernel();
-    EACH_ELEMENT(k, means) {
-        int64_t at = k / inner * n * inner + k % inner;
+    EACH_ELEMENT(k, y.n) {
+        int64_t at = wide_place(a, k);
         double sum = 0.0;
-        for (int64_t t = 0; t < n; t++) sum += (double)element_load(x, x_dtype, at + t * inner);
-        element_store(y, y_dtype, k, (float)(sum / (double)n));
+        for (int64_t t = 0; t < a.n; t++) sum += (double)element_load(x, at + t * a.inner);
+        element_store(y, k, (float)(sum / (double)a.n));
     }
 }
 
 KERNEL(mean) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Along a = axes_along(x.type, y.type);
-    return LAUNCH(l, mean_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at, y.dtype,
-                  x.at, x.dtype, a.n, a.inner, y.n);
+    return LAUNCH_EACH(l, mean_of_columns, y.n, SUM_THREADS, y, x, axes_along(x.type, y.type));
 }
 
-__global__ void __launch_bounds__(SUM_THREADS)
-    spread_means(void *dx, int dx_dtype, const void *dy, int dy_dtype, int64_t n, int64_t inner,
-                 int64_t elements) {
+__global__ void __launch_bounds__(SUM_THREADS) spread_means(Result dx, Operand dy, Along a) {
     begin_kernel();
-    EACH_ELEMENT(k, elements) {
-        int64_t at = k / (n * inner) * inner + k % inner;
-        element_store(dx, dx_dtype, k, element_load(dy, dy_dtype, at) / (float)n);
+    EACH_ELEMENT(k, dx.n) {
+        int64_t at = k / (a.n * a.inner) * a.inner + k % a.inner;
+        element_store(dx, k, element_load(dy, at) / (float)a.n);
     }
 }
 
 KERNEL(mean_grad) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    Along a = axes_along(dx.type, dy.type);
-    return LAUNCH(l, spread_means, blocks_for(dx.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
-                  dy.at, dy.dtype, a.n, a.inner, dx.n);
+    return LAUNCH_EACH(l, spread_means, dx.n, SUM_THREADS, dx, dy, axes_along(dx.type, dy.type));
 }
 
 /* ---- sums to a shape. A warp sums a result: lane k adds entries k, k + 32, .. in f64, then the
  * lanes are added in a tree. */
 
-__global__ void __launch_bounds__(SUM_THREADS)
-    sum_walks(void *y, int y_dtype, const void *x, int x_dtype, SumWalk w, int64_t n) {
+__global__ void __launch_bounds__(SUM_THREADS) sum_walks(Result y, Operand x, SumWalk w) {
     begin_kernel();
     int lane = threadIdx.x % WARP;
-    for (int64_t k = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP; k < n;
+    for (int64_t k = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP; k < y.n;
          k += (int64_t)gridDim.x * blockDim.x / WARP) {
         int64_t at = walk_place(&w.kept, k);
         double sum = 0.0;
         for (int64_t i = lane; i < w.each; i += WARP)
-            sum += (double)element_load(x, x_dtype, at + walk_place(&w.summed, i));
+            sum += (double)element_load(x, at + walk_place(&w.summed, i));
         for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
-        if (lane == 0) element_store(y, y_dtype, k, (float)sum);
+        if (lane == 0) element_store(y, k, (float)sum);
     }
 }
 
 KERNEL(sum_to) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    SumWalk w = sum_walk(x.type, y.type);
-    return LAUNCH(l, sum_walks, blocks_for(y.n, SUM_THREADS / WARP), SUM_THREADS, 0, y.at, y.dtype,
-                  x.at, x.dtype, w, y.n);
+    return LAUNCH(l, sum_walks, blocks_for(y.n, SUM_THREADS / WARP), SUM_THREADS, 0, y, x,
+                  sum_walk(x.type, y.type));
 }
 KERNEL(sum) { return cuda_sum_to(l); }
 
@@ -214,76 +194,68 @@ KERNEL(sum) { return cuda_sum_to(l); }
 DEVICE bool is_more(float a, float b, bool larger) { return (larger ? b > a : b < a) || b != b; }
 
 __global__ void __launch_bounds__(SUM_THREADS)
-    extreme_of_columns(void *y, int y_dtype, const void *x, int x_dtype, bool larger, int64_t n,
-                       int64_t inner, int64_t results) {
+    extreme_of_columns(Result y, Operand x, bool larger, Along a) {
     begin_kernel();
-    EACH_ELEMENT(k, results) {
-        int64_t at = k / inner * n * inner + k % inner;
-        float top = element_load(x, x_dtype, at);
-        for (int64_t t = 1; t < n; t++) {
-            float v = element_load(x, x_dtype, at + t * inner);
+    EACH_ELEMENT(k, y.n) {
+        int64_t at = wide_place(a, k);
+        float top = element_load(x, at);
+        for (int64_t t = 1; t < a.n; t++) {
+            float v = element_load(x, at + t * a.inner);
             if (is_more(top, v, larger)) top = v;
         }
-        element_store(y, y_dtype, k, top);
+        element_store(y, k, top);
     }
 }
 
 static int reduce_to_extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    Along a = axes_along(x.type, y.type);
-    return LAUNCH(l, extreme_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at,
-                  y.dtype, x.at, x.dtype, larger, a.n, a.inner, y.n);
+    return LAUNCH_EACH(l, extreme_of_columns, y.n, SUM_THREADS, y, x, larger,
+                       axes_along(x.type, y.type));
 }
 KERNEL(max) { return reduce_to_extreme(l, true); }
 KERNEL(min) { return reduce_to_extreme(l, false); }
 
 /* x is compared as it would be in y, so that equal means equal whatever their dtypes. */
 __global__ void __launch_bounds__(SUM_THREADS)
-    share_out(void *dx, int dx_dtype, const void *dy, int dy_dtype, const void *x, int x_dtype,
-              const void *y, int y_dtype, int64_t n, int64_t inner, int64_t results) {
+    share_out(Result dx, Operand dy, Operand x, Operand y, Along a) {
     begin_kernel();
-    EACH_ELEMENT(k, results) {
-        int64_t at = k / inner * n * inner + k % inner;
-        float top = element_load(y, y_dtype, k), count = 0.0f;
-        for (int64_t t = 0; t < n; t++)
-            count += as_stored(element_load(x, x_dtype, at + t * inner), y_dtype) == top;
-        float share = element_load(dy, dy_dtype, k) / count;
-        for (int64_t t = 0; t < n; t++) {
-            float v = as_stored(element_load(x, x_dtype, at + t * inner), y_dtype);
-            element_store(dx, dx_dtype, at + t * inner, v == top ? share : 0.0f);
+    EACH_ELEMENT(k, y.n) {
+        int64_t at = wide_place(a, k);
+        float top = element_load(y, k), count = 0.0f;
+        for (int64_t t = 0; t < a.n; t++)
+            count += as_stored(element_load(x, at + t * a.inner), y.dtype) == top;
+        float share = element_load(dy, k) / count;
+        for (int64_t t = 0; t < a.n; t++) {
+            float v = as_stored(element_load(x, at + t * a.inner), y.dtype);
+            element_store(dx, at + t * a.inner, v == top ? share : 0.0f);
         }
     }
 }
 
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
-    Result dx = output(l, 0);
-    Along a = axes_along(x.type, y.type);
-    return LAUNCH(l, share_out, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
-                  dy.at, dy.dtype, x.at, x.dtype, y.at, y.dtype, a.n, a.inner, y.n);
+    return LAUNCH_EACH(l, share_out, y.n, SUM_THREADS, output(l, 0), dy, x, y,
+                       axes_along(x.type, y.type));
 }
 
 /* ---- sums of each row up to an element, or from it on, in f64 */
 
-__global__ void __launch_bounds__(SUM_THREADS)
-    sum_along(void *y, int y_dtype, const void *x, int x_dtype, int64_t rows, int64_t width,
-              bool back) {
+__global__ void __launch_bounds__(SUM_THREADS) sum_along(Result y, Operand x, bool back) {
     begin_kernel();
     __shared__ double total[SUM_THREADS];
-    int64_t run = (width + SUM_THREADS - 1) / SUM_THREADS, from = threadIdx.x * run;
-    int64_t to = from + run < width ? from + run : width;
-    for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-        int64_t first = row * width + (back ? width - 1 : 0), step = back ? -1 : 1;
+    int64_t run = (x.width + SUM_THREADS - 1) / SUM_THREADS, from = threadIdx.x * run;
+    int64_t to = from + run < x.width ? from + run : x.width;
+    for (int64_t row = blockIdx.x; row < x.rows; row += gridDim.x) {
+        int64_t first = row * x.width + (back ? x.width - 1 : 0), step = back ? -1 : 1;
         double sum = 0, before = 0;
-        for (int64_t i = from; i < to; i++)
-            sum += (double)element_load(x, x_dtype, first + step * i);
+        for (int64_t i = from; i < to; i++) sum += (double)element_load(x, first + step * i);
         total[threadIdx.x] = sum;
         __syncthreads();
         for (int k = 0; k < (int)threadIdx.x; k++) before += total[k];
         for (int64_t i = from; i < to; i++) {
-            before += (double)element_load(x, x_dtype, first + step * i);
-            element_store(y, y_dtype, first + step * i, (float)before);
+            before += (double)element_load(x, first + step * i);
+            element_store(y, first + step * i, (float)before);
         }
         __syncthreads();
     }
@@ -291,10 +263,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 
 static int launch_sums_along(const Launch *l, bool back) {
     Operand x = input(l, 0);
-    Result y = output(l, 0);
-    int64_t width = last_dim(x.type), rows = x.n / width;
-    return LAUNCH(l, sum_along, blocks_for(rows, 1), SUM_THREADS, 0, y.at, y.dtype, x.at, x.dtype,
-                  rows, width, back);
+    return LAUNCH(l, sum_along, blocks_for(x.rows, 1), SUM_THREADS, 0, output(l, 0), x, back);
 }
 KERNEL(cumsum) { return launch_sums_along(l, false); }
 KERNEL(cumsum_grad) { return launch_sums_along(l, true); }

@@ -3,26 +3,24 @@
  * an element of dw; in each row t of dbias the keys of its bucket are neighbours, a warp adds them
  * in f64. And the gradient of sinks: a block a head.
  */
-#include "intrinsics.h"
-
 #include "buckets.h"
+#include "intrinsics.h"
 
 enum { BIAS_THREADS = 256, WARPS = BIAS_THREADS / WARP };
 
 __global__ void __launch_bounds__(BIAS_THREADS)
-    bias_of_pairs(const BiasTable z, void *bias, int bias_dtype, const void *w, int w_dtype) {
+    bias_of_pairs(const BiasTable z, Result bias, Operand w) {
     begin_kernel();
     EACH_ELEMENT(i, z.t * z.s) {
         int64_t distance = i % z.s - position_of(z.at, i / z.s), k = 0;
         while (k + 1 < z.rows && (distance < z.row[k].from || distance > z.row[k].to)) k++;
         for (int64_t head = 0; head < z.heads; head++)
-            element_store(bias, bias_dtype, head * z.t * z.s + i,
-                          element_load(w, w_dtype, k * z.heads + head));
+            element_store(bias, head * z.t * z.s + i, element_load(w, k * z.heads + head));
     }
 }
 
 __global__ void __launch_bounds__(BIAS_THREADS)
-    sum_of_bucket(const BiasTable z, void *dw, int dw_dtype, const void *dbias, int dbias_dtype) {
+    sum_of_bucket(const BiasTable z, Result dw, Operand dbias) {
     begin_kernel();
     __shared__ double scratch[WARPS];
     int64_t k = blockIdx.x / z.heads, head = blockIdx.x % z.heads;
@@ -33,10 +31,10 @@ __global__ void __launch_bounds__(BIAS_THREADS)
         if (from < 0) from = 0;
         if (to > z.s - 1) to = z.s - 1;
         for (int64_t s = from + threadIdx.x % WARP; s <= to; s += WARP)
-            sum += (double)element_load(dbias, dbias_dtype, (head * z.t + t) * z.s + s);
+            sum += (double)element_load(dbias, (head * z.t + t) * z.s + s);
     }
     sum = block_sum_f64(sum, scratch);
-    if (threadIdx.x == 0) element_store(dw, dw_dtype, blockIdx.x, (float)sum);
+    if (threadIdx.x == 0) element_store(dw, blockIdx.x, (float)sum);
 }
 
 KERNEL(relative_bias) {
@@ -46,8 +44,7 @@ KERNEL(relative_bias) {
     if (!bias_table(l->call->attr, w.type, bias.type, output_part(l->call, 0, 1),
                     output_part(l->call, 0, 2), &z))
         return bad_operands(l);
-    return LAUNCH(l, bias_of_pairs, blocks_for(z.t * z.s, BIAS_THREADS), BIAS_THREADS, 0, z,
-                  bias.at, bias.dtype, w.at, w.dtype);
+    return LAUNCH_EACH(l, bias_of_pairs, z.t * z.s, BIAS_THREADS, z, bias, w);
 }
 
 KERNEL(relative_bias_grad) {
@@ -57,34 +54,30 @@ KERNEL(relative_bias_grad) {
     if (!bias_table(l->call->attr, dw.type, dbias.type, input_part(l->call, 0, 1),
                     input_part(l->call, 0, 2), &z))
         return bad_operands(l);
-    return LAUNCH(l, sum_of_bucket, (unsigned)(z.rows * z.heads), BIAS_THREADS, 0, z, dw.at,
-                  dw.dtype, dbias.at, dbias.dtype);
+    return LAUNCH(l, sum_of_bucket, (unsigned)(z.rows * z.heads), BIAS_THREADS, 0, z, dw, dbias);
 }
 
 /* do and o [B, T, H, h], lse [B, H, T] */
 __global__ void __launch_bounds__(BIAS_THREADS)
-    sums_of_sinks(void *out, int out_dtype, Operand d_o, Operand o, const float *lse, Operand sinks,
-                  int64_t rows, int64_t positions, int64_t h) {
+    sums_of_sinks(Result out, Operand d_o, Operand o, const float *lse, Operand sinks, int64_t rows,
+                  int64_t positions) {
     begin_kernel();
     __shared__ double scratch[WARPS];
-    int64_t head = blockIdx.x, heads = gridDim.x;
-    double sum = 0.0, sink = (double)element_load(sinks.at, sinks.dtype, head);
+    int64_t head = blockIdx.x, heads = gridDim.x, h = o.width;
+    double sum = 0.0, sink = (double)element_load(sinks, head);
     for (int64_t row = threadIdx.x / WARP; row < rows; row += WARPS) {
         int64_t at = (row * heads + head) * h, b = row / positions, t = row % positions;
         float part = 0.0f;
         for (int64_t i = threadIdx.x % WARP; i < h; i += WARP)
-            part += element_load(d_o.at, d_o.dtype, at + i) * element_load(o.at, o.dtype, at + i);
+            part += element_load(d_o, at + i) * element_load(o, at + i);
         sum -= exp(sink - (double)lse[(b * heads + head) * positions + t]) * (double)part;
     }
     sum = block_sum_f64(sum, scratch);
-    if (threadIdx.x == 0) element_store(out, out_dtype, head, (float)sum);
+    if (threadIdx.x == 0) element_store(out, head, (float)sum);
 }
 
 KERNEL(sinks_grad) {
-    Operand d_o = input(l, 0), o = input(l, 1), lse = input(l, 2), sinks = input(l, 3);
-    Result out = output(l, 0);
-    int64_t heads = sinks.n, h = last_dim(o.type), rows = lse.n / heads;
-    if (heads == 0) return 0;
-    return LAUNCH(l, sums_of_sinks, (unsigned)heads, BIAS_THREADS, 0, out.at, out.dtype, d_o, o,
-                  (const float *)lse.at, sinks, rows, last_dim(lse.type), h);
+    Operand lse = input(l, 2), sinks = input(l, 3);
+    return LAUNCH(l, sums_of_sinks, (unsigned)sinks.n, BIAS_THREADS, 0, output(l, 0), input(l, 0),
+                  input(l, 1), (const float *)lse.at, sinks, lse.n / sinks.n, lse.width);
 }

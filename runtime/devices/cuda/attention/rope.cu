@@ -8,7 +8,6 @@
  */
 #include "intrinsics.h"
 
-#define ROTARY_FUNCTION DEVICE
 #define ROTARY_TIMES(a, b) __dmul_rn((a), (b))
 #define ROTARY_PLUS(a, b) __dadd_rn((a), (b))
 #include "rotary.h"
@@ -16,9 +15,8 @@
 enum { ROPE_THREADS = 256 };
 
 typedef struct Rope {
-    const void *x;
-    void *y;
-    int x_dtype, y_dtype;
+    Operand x;
+    Result y;
     int64_t rows, positions, heads, h, dims;
     Positions at;         /* of the rows of a sample; */
     const int32_t *place; /* or that of each row [B, T] */
@@ -34,27 +32,27 @@ DEVICE float turned_component(float a, float b, float c, float s) {
 /* Eight pairs of a head whose elements are `half` apart. */
 DEVICE void turn_halves(const Rope &r, int64_t at, int64_t i, const float *c, const float *s) {
     int64_t half = r.dims / 2, n = half - i;
-    Eight a = load8(r.x, r.x_dtype, at + i, n), b = load8(r.x, r.x_dtype, at + half + i, n), y, z;
+    Eight a = load8(r.x, at + i, n), b = load8(r.x, at + half + i, n), y, z;
     EACH(j) {
         float cosine = j < n ? c[i + j] : 0.0f, sine = j < n ? s[i + j] : 0.0f;
         y.x[j] = turned_component(a.x[j], b.x[j], cosine, sine);
         z.x[j] = turned_component(b.x[j], a.x[j], cosine, -sine);
     }
-    store8(r.y, r.y_dtype, at + i, n, y);
-    store8(r.y, r.y_dtype, at + half + i, n, z);
+    store8(r.y, at + i, n, y);
+    store8(r.y, at + half + i, n, z);
 }
 
 /* Four pairs of neighbours. */
 DEVICE void turn_neighbours(const Rope &r, int64_t at, int64_t i, const float *c, const float *s) {
     int64_t n = r.dims - i;
-    Eight a = load8(r.x, r.x_dtype, at + i, n), y;
+    Eight a = load8(r.x, at + i, n), y;
 #pragma unroll
     for (int j = 0; j < EIGHT; j += 2) {
         float cosine = j < n ? c[(i + j) / 2] : 0.0f, sine = j < n ? s[(i + j) / 2] : 0.0f;
         y.x[j] = turned_component(a.x[j], a.x[j + 1], cosine, sine);
         y.x[j + 1] = turned_component(a.x[j + 1], a.x[j], cosine, -sine);
     }
-    store8(r.y, r.y_dtype, at + i, n, y);
+    store8(r.y, at + i, n, y);
 }
 
 __global__ void __launch_bounds__(ROPE_THREADS) turn_rows(const Rope r) {
@@ -80,7 +78,7 @@ __global__ void __launch_bounds__(ROPE_THREADS) turn_rows(const Rope r) {
         }
         for (int64_t k = threadIdx.x; k < r.heads * rest; k += blockDim.x) {
             int64_t at = first + k / rest * r.h + r.dims + k % rest;
-            element_store(r.y, r.y_dtype, at, element_load(r.x, r.x_dtype, at));
+            element_store(r.y, at, element_load(r.x, at));
         }
         __syncthreads();
     }
@@ -88,15 +86,14 @@ __global__ void __launch_bounds__(ROPE_THREADS) turn_rows(const Rope r) {
 
 static int turn_pairs(const Launch *l, bool back) {
     Operand x = input(l, 0);
-    Result y = output(l, 0);
     const Attrs *a = l->call->attr;
     const int64_t *d = x.type->dim;
-    Rope r = {x.at, y.at, x.dtype, y.dtype, d[0] * d[1], d[1], d[2], d[3]};
+    Rope r = {x, output(l, 0), d[0] * d[1], d[1], d[2], d[3]};
     DimPart own = input_part(l->call, 0, 1);
     r.interleaved = a->interleaved != 0;
     r.back = back;
     r.dims = a->dims ? a->dims : r.h;
-    if (l->call->n_in > 1) r.place = (const int32_t *)input(l, 1).at;
+    r.place = (const int32_t *)input(l, 1).at;
     if (!dim_positions(&own, &r.at)) return bad_operands(l);
     for (int64_t i = 0; i < r.dims / 2; i++) r.speed[i] = rotary_speed(a, i, r.dims / 2);
     return LAUNCH(l, turn_rows, blocks_for(r.rows, 1), ROPE_THREADS, 0, r);

@@ -501,17 +501,18 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
             "%s: a block of its kernel waited in vain for another block (tile %lld, "
             "keys %lld)\n"
             "help: start the run again; if this happens again, set FSDP_CUDA_ATTENTION=own",
-            cuda_op_name(f->op), (long long)f->position, (long long)f->value);
+            launch_op_name(f->op), (long long)f->position, (long long)f->value);
     if (f->kind == FAULT_ROWS)
         return gpu_error(
             error, EXIT_CORRUPT,
             "%s: the rows of expert %lld end at %lld, which is not within its %lld rows of "
             "tokens\nhelp: this is a bug: an earlier instruction of the plan computed them; "
             "FSDP_CHECK=memory may show which",
-            cuda_op_name(f->op), (long long)f->position, (long long)f->value, (long long)f->limit);
+            launch_op_name(f->op), (long long)f->position, (long long)f->value,
+            (long long)f->limit);
     IndexPlace place = {f->position, f->n};
-    return index_fault_write(error, cuda_op_name(f->op), (IndexFault)(f->kind - FAULT_INDEX), place,
-                             f->value, f->limit, c->rank.fault);
+    return index_fault_write(error, launch_op_name(f->op), (IndexFault)(f->kind - FAULT_INDEX),
+                             place, f->value, f->limit, c->rank.fault);
 }
 
 static void *cuda_native_stream(DeviceContext *c, int stream) { return other_work(c, stream); }

@@ -100,11 +100,11 @@ static void print_instruction(GpuProfile *p, uint64_t k) {
         program++;
     float *ms = &p->sample[k * SAMPLES];
     qsort(ms, n, sizeof *ms, by_size);
-    fprintf(p->file,
-            "%" PRIu64 "\t%" PRIu32 "\t%s\t%d\t%" PRIu32 "\t%.2f\t%.2f\t%" PRIu64 "\t%" PRIu64
-            "\t%s\n",
-            k, program, cuda_op_name((int)in->op), in->stream, p->seen[k], (double)ms[n / 2] * 1e3,
-            (double)ms[0] * 1e3, in->flops, in->bytes, p->plan->strings + in->path);
+    fprintf(
+        p->file,
+        "%" PRIu64 "\t%" PRIu32 "\t%s\t%d\t%" PRIu32 "\t%.2f\t%.2f\t%" PRIu64 "\t%" PRIu64 "\t%s\n",
+        k, program, launch_op_name((int)in->op), in->stream, p->seen[k], (double)ms[n / 2] * 1e3,
+        (double)ms[0] * 1e3, in->flops, in->bytes, p->plan->strings + in->path);
 }
 
 int profile_close(GpuProfile *p, char *error) {

@@ -6,11 +6,16 @@
  * a value, whose elements lie apart in the whole one, four elements whatever counters they have.
  */
 #include "intrinsics.h"
-
-#define WHOLE_FUNCTION DEVICE
 #include "whole.h"
 
 enum { DROPOUT_THREADS = 256, WORDS = 4 };
+
+struct Drop {
+    const double *step;
+    uint32_t salt;
+    uint64_t limit; /* words below it drop */
+    float keep;     /* factor of the others */
+};
 
 DEVICE void philox(uint32_t c[WORDS], uint32_t key0, uint32_t key1) {
     for (int round = 0; round < 10; round++) {
@@ -49,48 +54,48 @@ DEVICE bool words_fit(const void *p, int dtype) {
 }
 
 __global__ void __launch_bounds__(DROPOUT_THREADS)
-    drop(void *to, int to_dtype, const void *x, int dtype, const double *step, uint32_t salt,
-         uint64_t limit, float keep, int64_t sample, int64_t n) {
+    drop(Result to, Operand x, Drop d, int64_t sample) {
     begin_kernel();
-    uint64_t base = (uint64_t)step[STEP_FIRST_SAMPLE] * (uint64_t)sample;
-    uint32_t number = (uint32_t)(uint64_t)step[STEP_INDEX];
-    uint32_t key0 = (uint32_t)step[STEP_SEED_LOW], key1 = (uint32_t)step[STEP_SEED_HIGH];
+    int64_t n = x.n;
+    uint64_t base = (uint64_t)d.step[STEP_FIRST_SAMPLE] * (uint64_t)sample;
+    uint32_t number = (uint32_t)(uint64_t)d.step[STEP_INDEX];
+    uint32_t key0 = (uint32_t)d.step[STEP_SEED_LOW], key1 = (uint32_t)d.step[STEP_SEED_HIGH];
     uint64_t first = base / WORDS, last = (base + (uint64_t)n + WORDS - 1) / WORDS;
-    bool together = base % WORDS == 0 && words_fit(x, dtype) && words_fit(to, to_dtype);
+    bool together = base % WORDS == 0 && words_fit(x.at, x.dtype) && words_fit(to.at, to.dtype);
     for (uint64_t counter = first + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; counter < last;
          counter += (uint64_t)gridDim.x * blockDim.x) {
         int64_t at = (int64_t)(counter * WORDS - base);
         bool whole = together && at + WORDS <= n;
         float v[WORDS] = {};
         if (whole) {
-            load_words(v, x, dtype, at);
+            load_words(v, x.at, x.dtype, at);
         } else {
             for (int j = 0; j < WORDS; j++)
-                if (at + j >= 0 && at + j < n) v[j] = element_load(x, dtype, at + j);
+                if (at + j >= 0 && at + j < n) v[j] = element_load(x, at + j);
         }
-        uint32_t c[WORDS] = {(uint32_t)counter, (uint32_t)(counter >> 32), salt, number};
+        uint32_t c[WORDS] = {(uint32_t)counter, (uint32_t)(counter >> 32), d.salt, number};
         philox(c, key0, key1);
         for (int j = 0; j < WORDS; j++) {
-            float kept = c[j] < limit ? 0.0f : keep;
+            float kept = c[j] < d.limit ? 0.0f : d.keep;
             v[j] = kept == 0.0f ? 0.0f : v[j] * kept;
         }
         if (whole) {
-            store_words(to, to_dtype, at, v);
+            store_words(to.at, to.dtype, at, v);
         } else {
             for (int j = 0; j < WORDS; j++)
-                if (at + j >= 0 && at + j < n) element_store(to, to_dtype, at + j, v[j]);
+                if (at + j >= 0 && at + j < n) element_store(to, at + j, v[j]);
         }
     }
 }
 
 /* The same of a part. */
 __global__ void __launch_bounds__(DROPOUT_THREADS)
-    drop_part(void *to, int to_dtype, const void *x, int dtype, const double *step, uint32_t salt,
-              uint64_t limit, float keep, const WholeRuns whole, int64_t n) {
+    drop_part(Result to, Operand x, Drop d, const WholeRuns whole) {
     begin_kernel();
-    uint64_t base = (uint64_t)step[STEP_FIRST_SAMPLE] * (uint64_t)whole.row;
-    uint32_t number = (uint32_t)(uint64_t)step[STEP_INDEX];
-    uint32_t key0 = (uint32_t)step[STEP_SEED_LOW], key1 = (uint32_t)step[STEP_SEED_HIGH];
+    int64_t n = x.n;
+    uint64_t base = (uint64_t)d.step[STEP_FIRST_SAMPLE] * (uint64_t)whole.row;
+    uint32_t number = (uint32_t)(uint64_t)d.step[STEP_INDEX];
+    uint32_t key0 = (uint32_t)d.step[STEP_SEED_LOW], key1 = (uint32_t)d.step[STEP_SEED_HIGH];
     for (int64_t at = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * WORDS; at < n;
          at += (int64_t)gridDim.x * blockDim.x * WORDS) {
         uint32_t c[WORDS] = {};
@@ -100,30 +105,26 @@ __global__ void __launch_bounds__(DROPOUT_THREADS)
             if (j == 0 || element / WORDS != counter) {
                 counter = element / WORDS;
                 c[0] = (uint32_t)counter, c[1] = (uint32_t)(counter >> 32);
-                c[2] = salt, c[3] = number;
+                c[2] = d.salt, c[3] = number;
                 philox(c, key0, key1);
             }
             int word = (int)(element % WORDS);
             uint32_t drawn = word == 0 ? c[0] : word == 1 ? c[1] : word == 2 ? c[2] : c[3];
-            float kept = drawn < limit ? 0.0f : keep;
-            float v = kept == 0.0f ? 0.0f : element_load(x, dtype, at + j) * kept;
-            element_store(to, to_dtype, at + j, v);
+            float kept = drawn < d.limit ? 0.0f : d.keep;
+            float v = kept == 0.0f ? 0.0f : element_load(x, at + j) * kept;
+            element_store(to, at + j, v);
         }
     }
 }
 
 KERNEL(dropout) {
-    Operand x = input(l, 0), step = input(l, 1);
+    Operand x = input(l, 0);
     Result y = output(l, 0);
     double p = l->call->attr->p;
-    uint64_t limit = (uint64_t)(p * 4294967296.0);
-    float keep = p < 1.0 ? (float)(1.0 / (1.0 - p)) : 0.0f;
+    Drop d = {(const double *)l->call->in[1], (uint32_t)l->call->attr->salt,
+              (uint64_t)(p * 4294967296.0), p < 1.0 ? (float)(1.0 / (1.0 - p)) : 0.0f};
     WholeRuns whole = whole_runs(l, 0);
     if (whole.run < x.n || whole.first)
-        return LAUNCH(l, drop_part, blocks_for(x.n / WORDS + 1, DROPOUT_THREADS), DROPOUT_THREADS,
-                      0, y.at, y.dtype, x.at, x.dtype, (const double *)step.at,
-                      (uint32_t)l->call->attr->salt, limit, keep, whole, x.n);
-    return LAUNCH(l, drop, blocks_for(x.n / WORDS + 2, DROPOUT_THREADS), DROPOUT_THREADS, 0, y.at,
-                  y.dtype, x.at, x.dtype, (const double *)step.at, (uint32_t)l->call->attr->salt,
-                  limit, keep, whole.row, x.n);
+        return LAUNCH_EACH(l, drop_part, x.n / WORDS + 1, DROPOUT_THREADS, y, x, d, whole);
+    return LAUNCH_EACH(l, drop, x.n / WORDS + 2, DROPOUT_THREADS, y, x, d, whole.row);
 }

@@ -10,92 +10,97 @@
 
 enum { ELEMENT_THREADS = 256 };
 
-/* Eight of n elements from `at` on, of which y has `period` over and over. */
-template <int form>
-DEVICE Loaded<form> fetch8_repeated(const void *y, int dtype, int64_t at, int64_t n,
-                                    int64_t period) {
-    int64_t from = period == n ? at : at % period;
-    if (form != FORM_ANY || from + EIGHT <= period || from + n - at <= period)
-        return fetch8<form>(y, dtype, from, n - at);
+/* Eight of n elements from `at` on, which are those of y over and over. */
+template <int form> DEVICE Loaded<form> fetch8_repeated(const Operand &y, int64_t at, int64_t n) {
+    int64_t from = y.n == n ? at : at % y.n;
+    if (form != FORM_ANY || from + EIGHT <= y.n || from + n - at <= y.n)
+        return fetch8<form>(y, from, n - at);
     Loaded<form> r = {};
     if constexpr (form == FORM_ANY) {
         EACH(j) {
-            if (at + j < n) r.v.x[j] = element_load(y, dtype, from);
-            if (++from == period) from = 0;
+            if (at + j < n) r.v.x[j] = element_load(y, from);
+            if (++from == y.n) from = 0;
         }
     }
     return r;
 }
 
-#define MAP_2(name, ...)                                                                           \
-    template <int form>                                                                            \
-    __global__ void __launch_bounds__(ELEMENT_THREADS)                                             \
-        name##_map(void *to, int to_dtype, const void *a, int a_dtype, const void *b, int b_dtype, \
-                   int64_t n, int64_t period) {                                                    \
-        begin_kernel();                                                                            \
-        EACH_EIGHT(at, n) {                                                                        \
-            Loaded<form> first = fetch8<form>(a, a_dtype, at, n - at);                             \
-            Loaded<form> second = fetch8_repeated<form>(b, b_dtype, at, n, period);                \
-            Eight u = numbers(first), v = numbers(second), r;                                      \
-            EACH(j) {                                                                              \
-                float x = u.x[j], y = v.x[j];                                                      \
-                r.x[j] = __VA_ARGS__;                                                              \
-            }                                                                                      \
-            put8<form>(to, to_dtype, at, n - at, r);                                               \
+/* A row of scalar.def as a type. */
+#define FUNCTION_OF(name, ...)                                                                     \
+    struct name##_function {                                                                       \
+        static DEVICE float of(float x, float y, float number) {                                   \
+            (void)x, (void)y, (void)number;                                                        \
+            return __VA_ARGS__;                                                                    \
         }                                                                                          \
-    }                                                                                              \
-    const Map2 name##_maps[] = {name##_map<FORM_ANY>, name##_map<FORM_F32>, name##_map<FORM_BF16>};
-#define MAP_1(name, ...)                                                                           \
-    template <int form>                                                                            \
-    __global__ void __launch_bounds__(ELEMENT_THREADS)                                             \
-        name##_map(void *to, int to_dtype, const void *a, int a_dtype, float number, int64_t n) {  \
-        begin_kernel();                                                                            \
-        (void)number;                                                                              \
-        EACH_EIGHT(at, n) {                                                                        \
-            Eight u = numbers(fetch8<form>(a, a_dtype, at, n - at)), r;                            \
-            EACH(j) {                                                                              \
-                float x = u.x[j];                                                                  \
-                r.x[j] = __VA_ARGS__;                                                              \
-            }                                                                                      \
-            put8<form>(to, to_dtype, at, n - at, r);                                               \
-        }                                                                                          \
-    }                                                                                              \
-    const Map1 name##_maps[] = {name##_map<FORM_ANY>, name##_map<FORM_F32>, name##_map<FORM_BF16>};
-
-/* By form. */
-typedef void (*Map2)(void *, int, const void *, int, const void *, int, int64_t, int64_t);
-typedef void (*Map1)(void *, int, const void *, int, float, int64_t);
-
+    };
 #define SCALAR(op, arity, ...)
-#define SPECIAL(name, op, form, arity, ...) MAP_##arity(name, __VA_ARGS__)
+#define SPECIAL(name, op, form, arity, ...) FUNCTION_OF(name, __VA_ARGS__)
 #include "scalar.def"
-MAP_1(cast, x)
+FUNCTION_OF(cast, x)
 
-static int map2(const Launch *l, const Map2 maps[]) {
-    Operand x = input(l, 0), y = input(l, 1);
-    Result to = output(l, 0);
-    int form = form_with(FORM_NONE, to.at, to.dtype, to.n);
-    form = form_with(form_with(form, x.at, x.dtype, x.n), y.at, y.dtype, y.n);
-    Map2 map = maps[form];
-    return LAUNCH(l, map, blocks_for(to.n, ELEMENT_THREADS * EIGHT), ELEMENT_THREADS, 0, to.at,
-                  to.dtype, x.at, x.dtype, y.at, y.dtype, to.n, y.n);
+template <int form, class Function>
+__global__ void __launch_bounds__(ELEMENT_THREADS) map_two(Result to, Operand a, Operand b) {
+    begin_kernel();
+    EACH_EIGHT(at, to.n) {
+        Loaded<form> first = fetch8<form>(a, at, to.n - at);
+        Loaded<form> second = fetch8_repeated<form>(b, at, to.n);
+        Eight u = numbers(first), v = numbers(second);
+        EACH(j) u.x[j] = Function::of(u.x[j], v.x[j], 0.0f);
+        put8<form>(to, at, to.n - at, u);
+    }
+}
+template <int form, class Function>
+__global__ void __launch_bounds__(ELEMENT_THREADS) map_one(Result to, Operand a, float number) {
+    begin_kernel();
+    EACH_EIGHT(at, to.n) {
+        Eight u = numbers(fetch8<form>(a, at, to.n - at));
+        EACH(j) u.x[j] = Function::of(u.x[j], 0.0f, number);
+        put8<form>(to, at, to.n - at, u);
+    }
 }
 
-static int map1(const Launch *l, const Map1 maps[], float alpha) {
+template <class Function> static int map_pair(const Launch *l, Result to, Operand x, Operand y) {
+    int form = form_with(form_with(form_with(FORM_NONE, to, to.n), x, x.n), y, y.n);
+    return by_form(form, [&](auto known) {
+        auto map = map_two<decltype(known)::N, Function>;
+        return LAUNCH_EIGHTS(l, map, to.n, ELEMENT_THREADS, to, x, y);
+    });
+}
+template <class Function> static int map2(const Launch *l) {
+    return map_pair<Function>(l, output(l, 0), input(l, 0), input(l, 1));
+}
+template <class Function> static int map1(const Launch *l) {
     Operand x = input(l, 0);
     Result to = output(l, 0);
-    int form = form_with(FORM_NONE, to.at, to.dtype, to.n);
-    Map1 map = maps[form_with(form, x.at, x.dtype, x.n)];
-    return LAUNCH(l, map, blocks_for(to.n, ELEMENT_THREADS * EIGHT), ELEMENT_THREADS, 0, to.at,
-                  to.dtype, x.at, x.dtype, alpha, to.n);
+    return by_form(form_with(form_with(FORM_NONE, to, to.n), x, x.n), [&](auto known) {
+        auto map = map_one<decltype(known)::N, Function>;
+        return LAUNCH_EIGHTS(l, map, to.n, ELEMENT_THREADS, to, x, (float)l->call->attr->alpha);
+    });
 }
 
-static bool tanh_form(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
 #define ARITHMETIC(name)                                                                           \
-    KERNEL(name) { return is_plain(l) ? map2(l, name##_maps) : cuda_step(l, SCALAR_##name); }
+    KERNEL(name) { return is_plain(l) ? map2<name##_function>(l) : cuda_step(l, SCALAR_##name); }
 ARITHMETIC(add)
 ARITHMETIC(sub)
 ARITHMETIC(mul)
+#define MAPPED(arity, name)                                                                        \
+    KERNEL(name) { return map##arity<name##_function>(l); }
+MAPPED(1, cast)
+MAPPED(1, scale)
+MAPPED(1, relu)
+MAPPED(1, sigmoid)
+MAPPED(1, tanh)
+MAPPED(1, silu)
+MAPPED(2, relu_grad)
+MAPPED(2, silu_grad)
+MAPPED(2, sigmoid_grad)
+MAPPED(2, tanh_grad)
+
+static bool tanh_form(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
+KERNEL(gelu) { return tanh_form(l) ? map1<gelu_tanh_function>(l) : map1<gelu_erf_function>(l); }
+KERNEL(gelu_grad) {
+    return tanh_form(l) ? map2<gelu_tanh_grad_function>(l) : map2<gelu_erf_grad_function>(l);
+}
 
 /* ---- accumulate: long sums one by one, short ones together, since a launch takes longer */
 
@@ -126,22 +131,6 @@ static int add_short(const Launch *l, const PairSums *s, unsigned n) {
     return n ? LAUNCH(l, add_pairs, n * blocks, ELEMENT_THREADS, 0, *s, blocks) : 0;
 }
 
-static int add_long(const Launch *l, uint32_t j) {
-    const KernelCall *c = l->call;
-    const void *in[] = {c->in[j], c->in[c->n_out + j]};
-    const Type *in_type[] = {c->in_type[j], c->in_type[c->n_out + j]};
-    KernelCall one = *c;
-    one.in = in;
-    one.in_type = in_type;
-    one.out = c->out + j;
-    one.out_type = c->out_type + j;
-    one.n_in = 2;
-    one.n_out = 1;
-    Launch part = *l;
-    part.call = &one;
-    return map2(&part, add_maps);
-}
-
 KERNEL(accumulate) {
     const KernelCall *c = l->call;
     PairSums s;
@@ -151,7 +140,7 @@ KERNEL(accumulate) {
         Operand a = input(l, j), b = input(l, c->n_out + j);
         Result to = output(l, j);
         if (c->n_out == 1 || to.n > SHORT_PART) {
-            code = add_long(l, j);
+            code = map_pair<add_function>(l, to, a, b);
             continue;
         }
         s.to[n] = to.at, s.a[n] = a.at, s.b[n] = b.at, s.n[n] = to.n;
@@ -163,34 +152,17 @@ KERNEL(accumulate) {
     return code ? code : add_short(l, &s, n);
 }
 
-KERNEL(cast) { return map1(l, cast_maps, 0.0f); }
-KERNEL(scale) { return map1(l, scale_maps, (float)l->call->attr->alpha); }
-KERNEL(relu) { return map1(l, relu_maps, 0.0f); }
-KERNEL(sigmoid) { return map1(l, sigmoid_maps, 0.0f); }
-KERNEL(tanh) { return map1(l, tanh_maps, 0.0f); }
-KERNEL(silu) { return map1(l, silu_maps, 0.0f); }
-KERNEL(gelu) { return map1(l, tanh_form(l) ? gelu_tanh_maps : gelu_erf_maps, 0.0f); }
-KERNEL(relu_grad) { return map2(l, relu_grad_maps); }
-KERNEL(silu_grad) { return map2(l, silu_grad_maps); }
-KERNEL(sigmoid_grad) { return map2(l, sigmoid_grad_maps); }
-KERNEL(tanh_grad) { return map2(l, tanh_grad_maps); }
-KERNEL(gelu_grad) { return map2(l, tanh_form(l) ? gelu_tanh_grad_maps : gelu_erf_grad_maps); }
-
 /* ---- for other kernels: another dtype, and repetition */
 
-__global__ void __launch_bounds__(ELEMENT_THREADS)
-    convert_map(void *to, int to_dtype, const void *from, int from_dtype, int64_t n,
-                int64_t period) {
+__global__ void __launch_bounds__(ELEMENT_THREADS) convert_map(Result to, Operand from) {
     begin_kernel();
-    EACH_EIGHT(at, n) {
-        store8(to, to_dtype, at, n - at,
-               fetch8_repeated<FORM_ANY>(from, from_dtype, at, n, period).v);
-    }
+    EACH_EIGHT(at, to.n) store8(to, at, to.n - at, fetch8_repeated<FORM_ANY>(from, at, to.n).v);
 }
 CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *from, int from_dtype,
                         int64_t n, int64_t period) {
-    return LAUNCH(l, convert_map, blocks_for(n, ELEMENT_THREADS * EIGHT), ELEMENT_THREADS, 0, to,
-                  to_dtype, from, from_dtype, n, period);
+    Result result = {to, to_dtype, n};
+    Operand operand = {from, from_dtype, period};
+    return LAUNCH_EIGHTS(l, convert_map, n, ELEMENT_THREADS, result, operand);
 }
 
 __global__ void __launch_bounds__(ELEMENT_THREADS)
@@ -228,32 +200,27 @@ __global__ void __launch_bounds__(ELEMENT_THREADS)
     to[i] = (float)from[i];
 }
 KERNEL(to_float) {
-    Operand x = input(l, 0);
     Result to = output(l, 0);
-    return LAUNCH(l, widen_integers, blocks_for(to.n, ELEMENT_THREADS), ELEMENT_THREADS, 0,
-                  (float *)to.at, (const int32_t *)x.at, to.n);
+    return LAUNCH_EACH(l, widen_integers, to.n, ELEMENT_THREADS, (float *)to.at,
+                       (const int32_t *)l->call->in[0], to.n);
 }
-__global__ void __launch_bounds__(ELEMENT_THREADS)
-    narrow_numbers(int32_t *to, const void *from, int dtype, int64_t n) {
+__global__ void __launch_bounds__(ELEMENT_THREADS) narrow_numbers(int32_t *to, Operand from) {
     begin_kernel();
-    EACH_ELEMENT(i, n) {
-        float x = element_load(from, dtype, i);
+    EACH_ELEMENT(i, from.n) {
+        float x = element_load(from, i);
         to[i] = x >= -2147483648.0f && x < 2147483648.0f ? (int32_t)x : INT32_MIN;
     }
 }
 KERNEL(to_int) {
     Operand x = input(l, 0);
-    Result to = output(l, 0);
-    return LAUNCH(l, narrow_numbers, blocks_for(to.n, ELEMENT_THREADS), ELEMENT_THREADS, 0,
-                  (int32_t *)to.at, x.at, x.dtype, to.n);
+    return LAUNCH_EACH(l, narrow_numbers, x.n, ELEMENT_THREADS, (int32_t *)l->call->out[0], x);
 }
 KERNEL(iota) {
     Result to = output(l, 0);
     DimPart own = output_part(l->call, 0, 0);
     Positions at;
     if (!dim_positions(&own, &at)) return bad_operands(l);
-    return LAUNCH(l, iota_write, blocks_for(to.n, ELEMENT_THREADS), ELEMENT_THREADS, 0,
-                  (int32_t *)to.at, at, to.n);
+    return LAUNCH_EACH(l, iota_write, to.n, ELEMENT_THREADS, (int32_t *)to.at, at, to.n);
 }
 
 __global__ void __launch_bounds__(ELEMENT_THREADS)
@@ -269,26 +236,7 @@ __global__ void __launch_bounds__(ELEMENT_THREADS)
 /* Integers and f64 count as well: accumulators start from fill 0. */
 KERNEL(fill) {
     Result to = output(l, 0);
-    double alpha = l->call->attr->alpha;
-    float single = (float)alpha;
-    int32_t word = (int32_t)alpha;
-    int64_t number = (int64_t)alpha;
-    uint64_t bits = 0;
-    uint32_t half;
-    memcpy(&half, &single, 4);
-    switch (to.dtype) {
-    case DT_F32: bits = half; break;
-    case DT_BF16: /* as f32_to_bf16, on the host */
-        bits =
-            single != single ? (half >> 16) | 0x40u : (half + 0x7fffu + ((half >> 16) & 1u)) >> 16;
-        break;
-    case DT_F64: memcpy(&bits, &alpha, 8); break;
-    case DT_I32: memcpy(&bits, &word, 4); break;
-    case DT_I64: memcpy(&bits, &number, 8); break;
-    case DT_F16: bits = cuda_host_f16(single); break;
-    default: bits = (uint8_t)number; break;
-    }
-    int size = (int)dtype_bytes(to.dtype);
     return LAUNCH(l, fill_write, blocks_for(to.n, ELEMENT_THREADS * 4), ELEMENT_THREADS, 0, to.at,
-                  size, bits, to.n);
+                  (int)dtype_bytes((DType)to.dtype), fill_bits(to.dtype, l->call->attr->alpha),
+                  to.n);
 }

@@ -3,8 +3,7 @@
  * A thread computes eight neighbours. Their values lie in shared memory, a room for each operand
  * and for each step that is still read, so that memory is read and written once whatever the number
  * of steps. All threads of a launch take the same steps: the branch to a step's function costs
- * little compared with the eights that it computes. As many threads make a block as the rooms
- * allow.
+ * little compared with the eights that it computes.
  *
  * Where it moves parts, its pieces (pieces.h) are computed in its place: an eight of each piece,
  * from windows of the operands to places in the results.
@@ -19,6 +18,7 @@
  */
 #include "pieces.h"
 #include "scalar_math.h"
+#include "walks.h"
 
 enum { MOST_THREADS = 256, SHARED_BYTES = 48 * 1024 };
 enum { WALKS = FORMULA_STEPS + 1, VALUES = FORMULA_OPERANDS + FORMULA_STEPS };
@@ -70,28 +70,19 @@ DEVICE float &room_at(float *shared, int room, int j) {
     return shared[(room * EIGHT + j) * (int)blockDim.x + (int)threadIdx.x];
 }
 
-DEVICE int64_t source_place(const Spread &s, int64_t i) {
-    int64_t from = 0;
-    for (int k = s.n - 1; k >= 0; k--) {
-        from += i % s.size[k] * s.stride[k];
-        i /= s.size[k];
-    }
-    return from;
-}
-
 DEVICE Eight load_source(const Source &x, int64_t at, int64_t n) {
     const Spread &s = x.spread;
     int64_t inner = s.size[s.n - 1], stride = s.stride[s.n - 1];
     Eight r = {};
     if (s.n == 1 && stride == 1) return load8(x.at, x.dtype, at, n);
     if (stride <= 1 && (inner % EIGHT == 0 || (s.n == 1 && stride == 0))) { /* in one run */
-        int64_t from = source_place(s, at);
+        int64_t from = walk_place(&s, at);
         if (stride == 1) return load8(x.at, x.dtype, from, n);
         float same = element_load(x.at, x.dtype, from);
         EACH(j) r.x[j] = same;
         return r;
     }
-    EACH(j) if (j < n) r.x[j] = element_load(x.at, x.dtype, source_place(s, at + j));
+    EACH(j) if (j < n) r.x[j] = element_load(x.at, x.dtype, walk_place(&s, at + j));
     return r;
 }
 
@@ -157,24 +148,13 @@ template <class T> DEVICE void compute_eight(const T &task, float *shared, int64
     }
 }
 
-__global__ void __launch_bounds__(MOST_THREADS) evaluate_task(Task task) {
-    begin_kernel();
-    DYNAMIC_SHARED(memory);
-    float *shared = (float *)memory;
-    EACH_EIGHT(at, task.n) {
-        int64_t n = task.n - at;
-        compute_eight(task, shared, at, n);
-        for (int k = 0; k < task.n_step; k++)
-            if (task.step[k].result) {
-                const FormulaTarget &to = task.out[task.step[k].result - 1];
-                Eight r = read_room(shared, task.rooms.of[task.n_in + k]);
-                store8(to.at, to.dtype, at, n, r);
-            }
-    }
+DEVICE void store_result(const Task &task, int result, int64_t at, int64_t n, const Eight &x) {
+    const FormulaTarget &to = task.out[result];
+    store8(to.at, to.dtype, at, n, x);
 }
-
-DEVICE void store_piece(const PieceTarget &to, int64_t run, int64_t at, int64_t n, const Eight &x) {
-    int64_t row = at / run, column = at - row * run;
+DEVICE void store_result(const PieceTask &task, int result, int64_t at, int64_t n, const Eight &x) {
+    const PieceTarget &to = task.out[result];
+    int64_t run = task.run, row = at / run, column = at - row * run;
     if (run % EIGHT == 0) {
         store8(to.at, to.dtype, row * to.pitch + column, n, x);
         return;
@@ -185,7 +165,7 @@ DEVICE void store_piece(const PieceTarget &to, int64_t run, int64_t at, int64_t 
     }
 }
 
-__global__ void __launch_bounds__(MOST_THREADS) evaluate_pieces(PieceTask task) {
+template <class T> __global__ void __launch_bounds__(MOST_THREADS) evaluate_task(T task) {
     begin_kernel();
     DYNAMIC_SHARED(memory);
     float *shared = (float *)memory;
@@ -194,8 +174,8 @@ __global__ void __launch_bounds__(MOST_THREADS) evaluate_pieces(PieceTask task) 
         compute_eight(task, shared, at, n);
         for (int k = 0; k < task.n_step; k++)
             if (task.step[k].result)
-                store_piece(task.out[task.step[k].result - 1], task.run, at, n,
-                            read_room(shared, task.rooms.of[task.n_in + k]));
+                store_result(task, task.step[k].result - 1, at, n,
+                             read_room(shared, task.rooms.of[task.n_in + k]));
     }
 }
 
@@ -312,9 +292,7 @@ DEVICE void store_row(const Task &task, float *shared, const RowNumbers &row, in
     for (int k = 0; k < task.n_step; k++) {
         int v = task.n_in + k;
         if (!task.step[k].result || (task.narrow >> v & 1)) continue;
-        const FormulaTarget &to = task.out[task.step[k].result - 1];
-        Eight r = read_room(shared, task.rooms.of[v]);
-        store8(to.at, to.dtype, at, n, r);
+        store_result(task, task.step[k].result - 1, at, n, read_room(shared, task.rooms.of[v]));
     }
 }
 
@@ -437,12 +415,12 @@ static void take_results(const Launch *l, Task *task) {
     }
 }
 
-/* Threads of a block, given the rooms of each, and their shared memory. */
-static int threads_of(const FormulaRooms &rooms, size_t *shared) {
-    int threads = MOST_THREADS, each = (int)(rooms.n * EIGHT * sizeof(float));
+/* As many threads make a block as their rooms allow. */
+template <class T> static int launch_task(const Launch *l, const T &task) {
+    int threads = MOST_THREADS, each = (int)(task.rooms.n * EIGHT * sizeof(float));
     while (threads * each > SHARED_BYTES) threads /= 2;
-    *shared = (size_t)threads * (size_t)each;
-    return threads;
+    return LAUNCH(l, evaluate_task<T>, blocks_for(task.n, threads * EIGHT), threads,
+                  (size_t)threads * (size_t)each, task);
 }
 
 static char *moved_address(const void *p, int dtype, int64_t elements) {
@@ -478,17 +456,14 @@ static void take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
 static int launch_pieces(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     PieceTask task = {};
     Pieces p;
-    size_t shared;
     if (!formula_cut(l->call->n_in, l->call->in_type, n_step, step, l->call->out_type, &p))
         return bad_operands(l);
     take_pieces(l, p, &task);
-    int threads = threads_of(task.rooms, &shared);
-    return LAUNCH(l, evaluate_pieces, blocks_for(task.n, threads * EIGHT), threads, shared, task);
+    return launch_task(l, task);
 }
 
 int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     Task task = {};
-    size_t shared;
     if (formula_moves(n_step, step)) return launch_pieces(l, n_step, step);
     task.n_in = (int)l->call->n_in;
     task.n_step = (int)n_step;
@@ -497,9 +472,7 @@ int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     take_operands(l, &task, &shape);
     take_results(l, &task);
     task.rooms = formula_rooms(l->call->n_in, n_step, step, task.narrow);
-    if (task.width) return launch_rows(l, &task);
-    int threads = threads_of(task.rooms, &shared);
-    return LAUNCH(l, evaluate_task, blocks_for(task.n, threads * EIGHT), threads, shared, task);
+    return task.width ? launch_rows(l, &task) : launch_task(l, task);
 }
 
 int cuda_step(const Launch *l, Scalar function) {

@@ -102,11 +102,11 @@ KERNEL(route) {
 /* ---- moving rows: a thread has an eight of a row or a token */
 
 struct Moves {
-    Real from, weight; /* weight.at == NULL: 1 */
+    Operand from, weight; /* weight.at == NULL: 1 */
     const int32_t *index;
-    void *to;
-    int dtype, op;
-    int64_t n, width, count, rows; /* n: rows or tokens that are written */
+    Result to;
+    int64_t width, count, rows;
+    int op;
     DeviceFault *fault;
 };
 
@@ -114,7 +114,7 @@ struct Moves {
     for (int64_t t_ = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,                              \
                  eights_ = ((r).width + EIGHT - 1) / EIGHT, row = t_ / eights_,                    \
                  i = t_ % eights_ * EIGHT;                                                         \
-         row < (r).n;                                                                              \
+         row < (r).to.rows;                                                                        \
          t_ += (int64_t)gridDim.x * blockDim.x, row = t_ / eights_, i = t_ % eights_ * EIGHT)
 
 /* Row r = the token of choice index[r], times that choice's weight. */
@@ -122,12 +122,12 @@ __global__ void __launch_bounds__(MOVE_THREADS) tokens_to_rows(Moves m) {
     begin_kernel();
     EACH_EIGHT_OF(row, i, m) {
         int32_t choice = checked_index(INDEX_CHOICE, m.index[row], row, m.rows, m.op, m.fault);
-        Eight v = load8(m.from.at, m.from.dtype, choice / m.count * m.width + i, m.width - i);
+        Eight v = load8(m.from, choice / m.count * m.width + i, m.width - i);
         if (m.weight.at) {
-            float weight = element_load(m.weight.at, m.weight.dtype, choice);
+            float weight = element_load(m.weight, choice);
             EACH(j) v.x[j] *= weight;
         }
-        store8(m.to, m.dtype, row * m.width + i, m.width - i, v);
+        store8(m.to, row * m.width + i, m.width - i, v);
     }
 }
 
@@ -138,55 +138,45 @@ __global__ void __launch_bounds__(MOVE_THREADS) rows_to_tokens(Moves m) {
         Eight sum = {};
         for (int64_t c = token * m.count; c < (token + 1) * m.count; c++) {
             int32_t row = checked_index(INDEX_ROW, m.index[c], c, m.rows, m.op, m.fault);
-            float weight = m.weight.at ? element_load(m.weight.at, m.weight.dtype, c) : 1.0f;
-            Eight v = load8(m.from.at, m.from.dtype, row * m.width + i, m.width - i);
+            float weight = m.weight.at ? element_load(m.weight, c) : 1.0f;
+            Eight v = load8(m.from, row * m.width + i, m.width - i);
             EACH(j) sum.x[j] += v.x[j] * weight;
         }
-        store8(m.to, m.dtype, token * m.width + i, m.width - i, sum);
+        store8(m.to, token * m.width + i, m.width - i, sum);
     }
 }
 
-/* `rows` and `tokens`: elements. */
-static Moves moves_of(const Launch *l, int64_t rows, int64_t tokens, int64_t width, Operand index) {
+/* `wide` and `narrow`: what has a row for each choice, and for each token. */
+static Moves moves_of(const Launch *l, int64_t wide, int64_t narrow, int64_t width,
+                      uint32_t index) {
     Moves m = {};
+    m.from = input(l, 0);
+    m.to = output(l, 0);
     m.width = width;
-    m.rows = rows / width;
-    m.count = rows / tokens;
-    m.index = (const int32_t *)index.at;
+    m.rows = wide / width;
+    m.count = wide / narrow;
+    m.index = (const int32_t *)l->call->in[index];
     m.op = (int)l->call->op;
     m.fault = l->fault;
     return m;
 }
 
-static int move_expert_rows(const Launch *l, bool to_rows, Operand from, const Operand *weight,
-                            Operand index, Result to) {
-    int64_t rows = to_rows ? to.n : from.n, tokens = to_rows ? from.n : to.n;
-    Moves m = moves_of(l, rows, tokens, last_dim(to.type), index);
-    m.from = real_of(from);
-    if (weight) m.weight = real_of(*weight);
-    m.to = to.at;
-    m.dtype = to.dtype;
-    m.n = to.n / m.width;
-    unsigned blocks = blocks_for(m.n * ((m.width + EIGHT - 1) / EIGHT), MOVE_THREADS);
-    if (to_rows) return LAUNCH(l, tokens_to_rows, blocks, MOVE_THREADS, 0, m);
-    return LAUNCH(l, rows_to_tokens, blocks, MOVE_THREADS, 0, m);
+static int move_expert_rows(const Launch *l, bool to_rows, Operand weight, uint32_t index) {
+    Operand from = input(l, 0);
+    Result to = output(l, 0);
+    Moves m = moves_of(l, to_rows ? to.n : from.n, to_rows ? from.n : to.n, to.width, index);
+    m.weight = weight;
+    auto move = to_rows ? tokens_to_rows : rows_to_tokens;
+    return LAUNCH_EACH(l, move, to.rows * ((m.width + EIGHT - 1) / EIGHT), MOVE_THREADS, m);
 }
 
-KERNEL(dispatch) { return move_expert_rows(l, true, input(l, 0), NULL, input(l, 1), output(l, 0)); }
-KERNEL(dispatch_grad) {
-    return move_expert_rows(l, false, input(l, 0), NULL, input(l, 1), output(l, 0));
-}
-KERNEL(combine) {
-    Operand p = input(l, 1);
-    return move_expert_rows(l, false, input(l, 0), &p, input(l, 3), output(l, 0));
-}
-KERNEL(combine_grad_rows) {
-    Operand p = input(l, 1);
-    return move_expert_rows(l, true, input(l, 0), &p, input(l, 2), output(l, 0));
-}
+KERNEL(dispatch) { return move_expert_rows(l, true, {}, 1); }
+KERNEL(dispatch_grad) { return move_expert_rows(l, false, {}, 1); }
+KERNEL(combine) { return move_expert_rows(l, false, input(l, 1), 3); }
+KERNEL(combine_grad_rows) { return move_expert_rows(l, true, input(l, 1), 2); }
 
 /* A warp owns a choice. */
-__global__ void __launch_bounds__(MOVE_THREADS) choice_products(Moves m, Real tokens) {
+__global__ void __launch_bounds__(MOVE_THREADS) choice_products(Moves m, Operand tokens) {
     begin_kernel();
     int64_t choice = (int64_t)blockIdx.x * (MOVE_THREADS / WARP) + threadIdx.x / WARP;
     if (choice >= m.rows) return;
@@ -194,22 +184,19 @@ __global__ void __launch_bounds__(MOVE_THREADS) choice_products(Moves m, Real to
     int32_t row = checked_index(INDEX_ROW, m.index[choice], choice, m.rows, m.op, m.fault);
     float sum = 0.0f;
     for (int64_t i = (int64_t)lane * EIGHT; i < m.width; i += WARP * EIGHT) {
-        Eight a = load8(tokens.at, tokens.dtype, choice / m.count * m.width + i, m.width - i);
-        Eight b = load8(m.from.at, m.from.dtype, row * m.width + i, m.width - i);
+        Eight a = load8(tokens, choice / m.count * m.width + i, m.width - i);
+        Eight b = load8(m.from, row * m.width + i, m.width - i);
         EACH(j) sum += a.x[j] * b.x[j];
     }
     sum = warp_sum(sum);
-    if (lane == 0) element_store(m.to, m.dtype, choice, sum);
+    if (lane == 0) element_store(m.to, choice, sum);
 }
 
 KERNEL(combine_grad_weights) {
-    Operand dx = input(l, 0), y = input(l, 1), place = input(l, 2);
-    Result dp = output(l, 0);
-    Moves m = moves_of(l, y.n, dx.n, last_dim(y.type), place);
-    m.from = real_of(y);
-    m.to = dp.at;
-    m.dtype = dp.dtype;
+    Operand dx = input(l, 0), y = input(l, 1);
+    Moves m = moves_of(l, y.n, dx.n, y.width, 2);
+    m.from = y;
     int64_t warps = MOVE_THREADS / WARP;
-    return LAUNCH(l, choice_products, (unsigned)((dp.n + warps - 1) / warps), MOVE_THREADS, 0, m,
-                  real_of(dx));
+    return LAUNCH(l, choice_products, (unsigned)((m.to.n + warps - 1) / warps), MOVE_THREADS, 0, m,
+                  dx);
 }

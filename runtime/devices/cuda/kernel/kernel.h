@@ -27,6 +27,7 @@ extern "C" {
 #endif
 #ifdef __CUDACC__
 #define TENSOR_FUNCTION static inline __host__ __device__
+#define DEVICE __device__ __forceinline__ /* what runs on the GPU alone */
 #endif
 #include "device.h"
 #include "formula.h"
@@ -105,15 +106,18 @@ extern const Kernel cuda_kernels[]; /* by op */
 /* Does the op's kernel run products? */
 CUDA_C bool op_multiplies(int op);
 
-/* launch.c: names by op. */
-CUDA_C const char *cuda_op_name(int op);
-/* launch.c: writes the message, which begins with the op's name; returns the code. */
+/* launch.c of `shared`: the op's name; writes a message, which begins with it, and returns the
+ * code; the bits of a number in a dtype. */
+CUDA_C const char *launch_op_name(int op);
 CUDA_C int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* launch.c: the bits of x as f16, on the host. */
-CUDA_C uint16_t cuda_host_f16(float x);
+CUDA_C uint64_t fill_bits(int dtype, double x);
 /* 0, or the code of the error that a call of the runtime returned. */
-CUDA_C int launch_result(const Launch *l, cudaError_t result);
+static inline int launch_result(const Launch *l, cudaError_t e) {
+    return e == cudaSuccess ? 0
+                            : launch_error(l, EXIT_ENVIRONMENT, "%s (%s)", cudaGetErrorString(e),
+                                           cudaGetErrorName(e));
+}
 /* Work other than LAUNCH is put on the stream: whoever does that says so first. */
 static inline void launch_other(const Launch *l) {
     if (l->follows) *l->follows = false;
@@ -155,6 +159,14 @@ CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
 /* Operand i, the state step, from which seeds take their loss scale; NULL where it is left out. */
 static inline const double *step_operand(const Launch *l, uint32_t i) {
     return i < l->call->n_in ? (const double *)l->call->in[i] : NULL;
+}
+
+/* Result i begins as operand k is, if it is not in its place. */
+static inline int launch_keep(const Launch *l, uint32_t i, uint32_t k) {
+    void *to = l->call->out[i];
+    if (to == l->call->in[k]) return 0;
+    return launch_copy(l, to, l->call->in[k], type_bytes(l->call->in_type[k]),
+                       cudaMemcpyDeviceToDevice);
 }
 
 /* Blocks for n pieces of work of `each`; a kernel walks the rest in steps of the grid. */

@@ -18,8 +18,8 @@
 enum { LOSS_THREADS = 256 };
 
 struct LossRows : TargetRows {
-    const void *logits;
-    int dtype, op;
+    Operand logits;
+    int op;
     DeviceFault *fault;
 };
 
@@ -111,16 +111,14 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     int64_t row = blockIdx.x, start = row * r.pitch;
     float top = -INFINITY, sum = 0.0f, loss = 0.0f;
     EACH_EIGHT_OF_ROW(i, r.width) {
-        take_logits<FORM_ANY>(load8(r.logits, r.dtype, start + i, r.width - i, -INFINITY), top,
-                              sum);
+        take_logits<FORM_ANY>(load8(r.logits, start + i, r.width - i, -INFINITY), top, sum);
     }
     double log_sum = log_sum_of(top, sum);
     if (threadIdx.x >= WARP) return;
     int64_t target = target_of(r, row, threadIdx.x == 0);
     if (threadIdx.x == 0) {
         lse[row] = (float)log_sum;
-        if (target >= 0)
-            loss = loss_of(r, log_sum, element_load(r.logits, r.dtype, start + target));
+        if (target >= 0) loss = loss_of(r, log_sum, element_load(r.logits, start + target));
     }
     if (words)
         add_loss(words, loss, target >= 0);
@@ -129,30 +127,23 @@ __global__ void __launch_bounds__(LOSS_THREADS)
 }
 
 static LossRows take_rows(const Launch *l, uint32_t k = 0) {
-    LossRows r = {target_rows(l->call, k), l->call->in[k], l->call->in_type[k]->dtype,
-                  (int)l->call->op, l->fault};
-    return r;
+    return {target_rows(l->call, k), input(l, k), (int)l->call->op, l->fault};
 }
 
 static int zero_words(const Launch *l, void *words) {
     return launch_set(l, words, 0, EXACT_WORDS * 8);
 }
 
+static int launch_losses(const Launch *l, void *words, void *each) {
+    LossRows r = take_rows(l);
+    return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)words, (float *)each,
+                  (float *)l->call->out[1], r);
+}
 KERNEL(cross_entropy) {
-    Result loss = output(l, 0), lse = output(l, 1);
-    LossRows r = take_rows(l);
-    int code = zero_words(l, loss.at);
-    if (code) return code;
-    return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)loss.at,
-                  (float *)NULL, (float *)lse.at, r);
+    int code = zero_words(l, l->call->out[0]);
+    return code ? code : launch_losses(l, l->call->out[0], NULL);
 }
-
-KERNEL(cross_entropy_each) {
-    Result each = output(l, 0), lse = output(l, 1);
-    LossRows r = take_rows(l);
-    return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)NULL,
-                  (float *)each.at, (float *)lse.at, r);
-}
+KERNEL(cross_entropy_each) { return launch_losses(l, NULL, l->call->out[0]); }
 
 /* ---- the loss, if ranks share out the columns: a block owns a part of a row */
 
@@ -165,8 +156,8 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     end = end < r.own ? end : r.own;
     float top = -INFINITY, sum = 0.0f;
     EACH_EIGHT_OF_ROW(i, end - from) {
-        take_logits<FORM_ANY>(load8(r.logits, r.dtype, start + from + i, end - from - i, -INFINITY),
-                              top, sum);
+        take_logits<FORM_ANY>(load8(r.logits, start + from + i, end - from - i, -INFINITY), top,
+                              sum);
     }
     double log_sum = log_sum_of(top, sum);
     if (threadIdx.x != 0) return;
@@ -175,7 +166,7 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     float first = (float)log_sum, *to = out + 3 * (int64_t)blockIdx.x;
     to[0] = first;
     to[1] = fabsf(first) < INFINITY ? (float)(log_sum - (double)first) : 0.0f;
-    to[2] = own ? element_load(r.logits, r.dtype, start + target - r.from) : 0.0f;
+    to[2] = own ? element_load(r.logits, start + target - r.from) : 0.0f;
 }
 
 KERNEL(cross_entropy_part) {
@@ -238,42 +229,37 @@ KERNEL(cross_entropy_merge) {
 /* ---- gradient: seed * (softmax * (1 + 2 z lse) - onehot) */
 
 __global__ void __launch_bounds__(LOSS_THREADS)
-    loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, LossRows r,
-               float seed, const double *step, Real dy) {
+    loss_slope(Result out, int64_t out_pitch, const float *lse, LossRows r, float seed,
+               const double *step, Operand dy) {
     begin_kernel();
     int64_t row = blockIdx.x, start = row * r.pitch;
-    seed *= dy.at ? element_load(dy.at, dy.dtype, row) : loss_scale(step);
+    seed *= dy.at ? element_load(dy, row) : loss_scale(step);
     int64_t target = target_of(r, row, threadIdx.x == 0);
     float log_sum = lse[row], share = share_of(r, log_sum);
     EACH_EIGHT_OF_ROW(i, r.width) {
-        Eight v = load8(r.logits, r.dtype, start + i, r.width - i);
+        Eight v = load8(r.logits, start + i, r.width - i);
         EACH(j) {
             bool counts = target >= 0 && i + j < r.own;
             float g = counts ? expf(v.x[j] - log_sum) * share : 0.0f;
             if (counts && i + j == target - r.from) g -= 1.0f;
             v.x[j] = g * seed;
         }
-        store8(out, out_dtype, row * out_pitch + i, r.width - i, v);
+        store8(out, row * out_pitch + i, r.width - i, v);
     }
 }
 
+/* The logits are operand k, lse is operand k + 2. */
+static int launch_slopes(const Launch *l, uint32_t k, float seed, const double *step, Operand dy) {
+    Result out = output(l, 0);
+    LossRows r = take_rows(l, k);
+    return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out, type_pitch(out.type),
+                  (const float *)l->call->in[k + 2], r, seed, step, dy);
+}
 KERNEL(cross_entropy_grad) {
-    Operand lse = input(l, 2);
-    Result out = output(l, 0);
-    LossRows r = take_rows(l);
     float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
-    return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
-                  type_pitch(out.type), (const float *)lse.at, r, seed, step_operand(l, 3), Real{});
+    return launch_slopes(l, 0, seed, step_operand(l, 3), {});
 }
-
-KERNEL(cross_entropy_each_grad) {
-    Operand dy = input(l, 0), lse = input(l, 3);
-    Result out = output(l, 0);
-    LossRows r = take_rows(l, 1);
-    return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
-                  type_pitch(out.type), (const float *)lse.at, r, 1.0f, (const double *)NULL,
-                  real_of(dy));
-}
+KERNEL(cross_entropy_each_grad) { return launch_slopes(l, 1, 1.0f, NULL, input(l, 0)); }
 
 /* ---- both */
 
@@ -282,8 +268,7 @@ KERNEL(cross_entropy_each_grad) {
 enum { OTHER_BYTES = 7 * 1024, KEPT_THREADS = 512, AT_ONCE = 4, STAGES = 4 };
 
 struct Slopes {
-    void *out;
-    int dtype;
+    Result out;
     int64_t pitch;
     float seed;
     const double *step; /* NULL: no loss scale */
@@ -295,7 +280,7 @@ DEVICE void put_slope(const Slopes &s, int64_t row, int i, int64_t n, Eight v, i
                       float lse, float factor) {
     EACH(j) v.x[j] = power<form>(v.x[j], lse) * factor;
     if (target / EIGHT == i / EIGHT) EACH(j) if (i + j == target) v.x[j] -= s.seed;
-    put8<form>(s.out, s.dtype, row * s.pitch + i, n, v);
+    put8<form>(s.out, row * s.pitch + i, n, v);
 }
 
 /* A row on its way into shared memory: `whole` eights, of which a thread has every `step`th. */
@@ -350,8 +335,8 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
     float wanted = 0.0f, top = -INFINITY, sum = 0.0f;
     if constexpr (kept) {
         int rounds = (whole + step - 1) / step;
-        SharedRow<form> all = {row_kept, r.logits, start,
-                               whole,    step,     (rounds + STAGES - 1) / STAGES * step};
+        SharedRow<form> all = {row_kept, r.logits.at, start,
+                               whole,    step,        (rounds + STAGES - 1) / STAGES * step};
         all.begin();
         all.take_logits(top, sum);
     } else {
@@ -360,19 +345,19 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
 #pragma unroll
             for (int b = 0; b < AT_ONCE; b++) {
                 int k = first + b * step;
-                if (k < whole) v[b] = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
+                if (k < whole) v[b] = fetch8<form>(r.logits, start + k * EIGHT, EIGHT);
             }
             take_all<form>(v, first, step, whole, top, sum);
         }
     }
     Eight end = {};
     if (last) {
-        end = load8(r.logits, r.dtype, start + rest, r.width - rest, -INFINITY);
+        end = load8(r.logits, start + rest, r.width - rest, -INFINITY);
         take_logits<form>(end, top, sum);
     }
     int target = (int)counted_target(r, row, named, threadIdx.x == 0);
     /* before anything is written over it */
-    if (threadIdx.x == 0 && target >= 0) wanted = element_load(r.logits, r.dtype, start + target);
+    if (threadIdx.x == 0 && target >= 0) wanted = element_load(r.logits, start + target);
     double log_sum = log_sum_of(top, sum);
     float lse = (float)log_sum, factor = s.seed * share_of(r, lse);
     float loss = 0.0f;
@@ -380,8 +365,8 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
     if (threadIdx.x < WARP) add_loss(words, loss, target >= 0);
     if (target < 0) { /* this row does not count, whatever is in it */
         for (int k = (int)threadIdx.x; k < whole; k += step)
-            put8<form>(s.out, s.dtype, row * s.pitch + k * EIGHT, EIGHT, Eight{});
-        if (last) store8(s.out, s.dtype, row * s.pitch + rest, r.width - rest, Eight{});
+            put8<form>(s.out, row * s.pitch + k * EIGHT, EIGHT, Eight{});
+        if (last) store8(s.out, row * s.pitch + rest, r.width - rest, Eight{});
         return;
     }
     for (int k = (int)threadIdx.x; k < whole; k += step) {
@@ -389,7 +374,7 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
         if (kept)
             v = row_kept[k];
         else
-            v = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
+            v = fetch8<form>(r.logits, start + k * EIGHT, EIGHT);
         put_slope<form>(s, row, k * EIGHT, EIGHT, numbers(v), target, lse, factor);
     }
     if (last) put_slope<FORM_ANY>(s, row, rest, r.width - rest, end, target, lse, factor);
@@ -417,24 +402,21 @@ static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const L
 }
 
 KERNEL(cross_entropy_both) {
-    Result out = output(l, 0), loss = output(l, 1);
+    Result out = output(l, 0);
     LossRows r = take_rows(l);
     if (r.width > INT32_MAX) return bad_operands(l);
-    int64_t *words = (int64_t *)loss.at;
+    int64_t *words = (int64_t *)l->call->out[1];
     int code = zero_words(l, words);
     if (code) return code;
-    Slopes s = {out.at, out.dtype, type_pitch(out.type),
-                __builtin_ldexpf(1.0f, (int)l->call->attr->exponent), step_operand(l, 2)};
-    int form = form_with(FORM_NONE, r.logits, r.dtype, r.pitch);
-    form = form_with(form, s.out, s.dtype, s.pitch);
-    bool kept = r.width * dtype_bytes(r.dtype) <= kept_bytes(l);
-    if (form == FORM_BF16)
-        return kept ? launch_both<FORM_BF16, true>(l, words, s, r)
-                    : launch_both<FORM_BF16, false>(l, words, s, r);
-    if (form == FORM_F32)
-        return kept ? launch_both<FORM_F32, true>(l, words, s, r)
-                    : launch_both<FORM_F32, false>(l, words, s, r);
-    return launch_both<FORM_ANY, false>(l, words, s, r);
+    Slopes s = {out, type_pitch(out.type), __builtin_ldexpf(1.0f, (int)l->call->attr->exponent),
+                step_operand(l, 2)};
+    int form = form_with(form_with(FORM_NONE, r.logits, r.pitch), out, s.pitch);
+    bool kept = r.width * dtype_bytes((DType)r.logits.dtype) <= kept_bytes(l);
+    return by_form(form, [&](auto known) {
+        constexpr int of = decltype(known)::N;
+        return kept ? launch_both<of, of != FORM_ANY>(l, words, s, r)
+                    : launch_both<of, false>(l, words, s, r);
+    });
 }
 
 /* ---- mse: the difference is rounded to f32, its square is exact */
@@ -442,59 +424,48 @@ KERNEL(cross_entropy_both) {
 enum { MSE_BLOCKS = 1024 };
 
 /* x - target, eight from i on; zero where there are none. */
-DEVICE Eight target_differences(const void *x, int dtype, const float *target, int64_t i,
-                                int64_t n) {
-    Eight a = load8(x, dtype, i < n ? i : n, i < n ? n - i : 0);
-    Eight b = load8(target, DT_F32, i < n ? i : n, i < n ? n - i : 0);
+DEVICE Eight target_differences(const Operand &x, const Operand &target, int64_t i) {
+    Eight a = load8(x, i, x.n - i), b = load8(target, i, x.n - i);
     EACH(j) a.x[j] -= b.x[j];
     return a;
 }
 
 __global__ void __launch_bounds__(LOSS_THREADS)
-    sum_differences(int64_t *result, const void *x, int dtype, const float *target, int64_t n) {
+    sum_differences(int64_t *result, Operand x, Operand target) {
     begin_kernel();
     __shared__ int64_t words[EXACT_WORDS];
     begin_words(words);
-    if (blockIdx.x == 0 && threadIdx.x == 0) words[EXACT_COUNT] = n;
-    /* whole warps stay together: the loop ends where the warp's first lane does */
-    int64_t stride = (int64_t)gridDim.x * blockDim.x * EIGHT;
-    int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * EIGHT;
-    for (int64_t at = warp; at < n; at += stride)
-        exact_add<EIGHT>(words,
-                         target_differences(x, dtype, target, at + threadIdx.x % WARP * EIGHT, n).x,
-                         true);
+    if (blockIdx.x == 0 && threadIdx.x == 0) words[EXACT_COUNT] = x.n;
+    EACH_EIGHT_OF_WARPS(i, 0, x.n, blockIdx.x, gridDim.x)
+    exact_add<EIGHT>(words, target_differences(x, target, i).x, true);
     end_words(result, words);
 }
 
 KERNEL(mse) {
-    Operand x = input(l, 0), target = input(l, 1);
-    Result loss = output(l, 0);
-    int code = zero_words(l, loss.at);
+    Operand x = input(l, 0);
+    int64_t *words = (int64_t *)l->call->out[0];
+    int code = zero_words(l, words);
     if (code) return code;
     unsigned blocks = MIN(blocks_for(x.n, LOSS_THREADS * EIGHT), (unsigned)MSE_BLOCKS);
-    return LAUNCH(l, sum_differences, blocks, LOSS_THREADS, 0, (int64_t *)loss.at, x.at, x.dtype,
-                  (const float *)target.at, x.n);
+    return LAUNCH(l, sum_differences, blocks, LOSS_THREADS, 0, words, x, input(l, 1));
 }
 
 __global__ void __launch_bounds__(LOSS_THREADS)
-    slope_of_squares(void *out, int out_dtype, const void *x, int dtype, const float *target,
-                     int64_t n, float seed, const double *step) {
+    slope_of_squares(Result out, Operand x, Operand target, float seed, const double *step) {
     begin_kernel();
     seed *= loss_scale(step);
-    EACH_EIGHT(i, n) {
-        Eight v = target_differences(x, dtype, target, i, n);
+    EACH_EIGHT(i, x.n) {
+        Eight v = target_differences(x, target, i);
         EACH(j) v.x[j] *= seed;
-        store8(out, out_dtype, i, n - i, v);
+        store8(out, i, x.n - i, v);
     }
 }
 
 KERNEL(mse_grad) {
-    Operand x = input(l, 0), target = input(l, 1);
-    Result out = output(l, 0);
+    Operand x = input(l, 0);
     float seed = __builtin_ldexpf(2.0f, (int)l->call->attr->exponent);
-    return LAUNCH(l, slope_of_squares, blocks_for(x.n, LOSS_THREADS * EIGHT), LOSS_THREADS, 0,
-                  out.at, out.dtype, x.at, x.dtype, (const float *)target.at, x.n, seed,
-                  step_operand(l, 2));
+    return LAUNCH_EIGHTS(l, slope_of_squares, x.n, LOSS_THREADS, output(l, 0), x, input(l, 1), seed,
+                         step_operand(l, 2));
 }
 
 /* ---- accuracy: rows with fewer than k logits above the target's, or equal to it and before it; a
@@ -506,10 +477,10 @@ __global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, Loss
     int64_t row = blockIdx.x, start = row * r.pitch;
     int64_t target = target_of(r, row, threadIdx.x == 0);
     if (target < 0) return;
-    float wanted = element_load(r.logits, r.dtype, start + target);
+    float wanted = element_load(r.logits, start + target);
     double above = 0.0;
     for (int64_t i = threadIdx.x; i < r.width; i += blockDim.x) {
-        float v = element_load(r.logits, r.dtype, start + i);
+        float v = element_load(r.logits, start + i);
         if (v != v) above += (double)k; /* no rank: wrong */
         if (v > wanted || (v == wanted && i < target)) above += 1.0;
     }

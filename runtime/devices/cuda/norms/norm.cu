@@ -11,9 +11,8 @@
 
 /* With `addend`, x + addend is stored in `sum` and is the row that is normalized. */
 struct Normalize {
-    Real x, addend, w, b; /* at == NULL: absent; x and w never are */
-    void *sum, *y;
-    int sum_dtype, y_dtype;
+    Operand x, addend, w, b; /* at == NULL: absent; x and w never are */
+    Result sum, y;
     float *mean, *rstd; /* mean is NULL for rms_norm */
     int64_t width;
     float eps;
@@ -36,13 +35,13 @@ __global__ void __launch_bounds__(form == FORM_ANY ? MAX_THREADS : NORM_THREADS)
     Loaded<form> x[eights] = {}, w[eights] = {}, b[eights] = {};
     auto load_weights = [&](int k) {
         int i = first + k * step, n = width - i;
-        if (n > 0) w[k] = fetch8<form>(r.w.at, r.w.dtype, i, n);
-        if (n > 0 && r.b.at) b[k] = fetch8<form>(r.b.at, r.b.dtype, i, n);
+        if (n > 0) w[k] = fetch8<form>(r.w, i, n);
+        if (n > 0 && r.b.at) b[k] = fetch8<form>(r.b, i, n);
     };
 #pragma unroll
     for (int k = 0; k < eights; k++) {
         int i = first + k * step, n = width - i;
-        if (n > 0) x[k] = fetch8<form>(r.x.at, r.x.dtype, start + i, n);
+        if (n > 0) x[k] = fetch8<form>(r.x, start + i, n);
     }
     if (eights == 1) load_weights(0); /* of more, registers are better used for rows */
 #pragma unroll
@@ -50,9 +49,9 @@ __global__ void __launch_bounds__(form == FORM_ANY ? MAX_THREADS : NORM_THREADS)
         int i = first + k * step, n = width - i;
         if (n <= 0) continue;
         Eight u = numbers(x[k]);
-        Eight v = numbers(fetch8<form>(r.addend.at, r.addend.dtype, start + i, n));
-        EACH(j) u.x[j] = as_stored(u.x[j] + v.x[j], r.sum_dtype);
-        put8<form>(r.sum, r.sum_dtype, start + i, n, u);
+        Eight v = numbers(fetch8<form>(r.addend, start + i, n));
+        EACH(j) u.x[j] = as_stored(u.x[j] + v.x[j], r.sum.dtype);
+        put8<form>(r.sum, start + i, n, u);
         x[k] = loaded_from<form>(u);
     }
     float mean = 0.0f, square = 0.0f;
@@ -78,7 +77,7 @@ __global__ void __launch_bounds__(form == FORM_ANY ? MAX_THREADS : NORM_THREADS)
         if (eights > 1) load_weights(k);
         Eight v = numbers(x[k]), u = numbers(w[k]), c = numbers(b[k]);
         EACH(j) v.x[j] = (v.x[j] - mean) * rstd * u.x[j] + c.x[j];
-        put8<form>(r.y, r.y_dtype, start + i, n, v);
+        put8<form>(r.y, start + i, n, v);
     }
 }
 
@@ -87,83 +86,68 @@ __global__ void __launch_bounds__(MAX_THREADS) normalize_wide(Normalize r) {
     __shared__ float scratch[WARP];
     int64_t row = blockIdx.x, start = row * r.width, width = r.width;
     float mean = 0.0f, square = 0.0f;
-    Real x = r.x;
+    Operand x = r.x;
     if (r.addend.at) { /* a thread reads back only what it wrote itself */
         EACH_EIGHT_OF_ROW(i, width) {
-            Eight v = load8(x.at, x.dtype, start + i, width - i);
-            Eight u = load8(r.addend.at, r.addend.dtype, start + i, width - i);
+            Eight v = load8(x, start + i, width - i);
+            Eight u = load8(r.addend, start + i, width - i);
             EACH(j) v.x[j] += u.x[j];
-            store8(r.sum, r.sum_dtype, start + i, width - i, v);
+            store8(r.sum, start + i, width - i, v);
         }
-        x.at = r.sum;
-        x.dtype = r.sum_dtype;
+        x.at = r.sum.at;
+        x.dtype = r.sum.dtype;
     }
     if (r.mean) {
         EACH_EIGHT_OF_ROW(i, width) {
-            Eight v = load8(x.at, x.dtype, start + i, width - i);
+            Eight v = load8(x, start + i, width - i);
             EACH(j) mean += v.x[j];
         }
         mean = block_sum(mean, scratch) / (float)width;
     }
     EACH_EIGHT_OF_ROW(i, width) {
-        Eight v = load8(x.at, x.dtype, start + i, width - i, mean);
+        Eight v = load8(x, start + i, width - i, mean);
         EACH(j) square += (v.x[j] - mean) * (v.x[j] - mean);
     }
     float rstd = 1.0f / sqrtf(block_sum(square, scratch) / (float)width + r.eps);
     keep_statistics(r, row, mean, rstd);
     EACH_EIGHT_OF_ROW(i, width) {
-        Eight v = load8(x.at, x.dtype, start + i, width - i);
-        Eight u = load8(r.w.at, r.w.dtype, i, width - i), c = {};
-        if (r.b.at) c = load8(r.b.at, r.b.dtype, i, width - i);
+        Eight v = load8(x, start + i, width - i);
+        Eight u = load8(r.w, i, width - i), c = {};
+        if (r.b.at) c = load8(r.b, i, width - i);
         EACH(j) v.x[j] = (v.x[j] - mean) * rstd * u.x[j] + c.x[j];
-        store8(r.y, r.y_dtype, start + i, width - i, v);
+        store8(r.y, start + i, width - i, v);
     }
 }
 
-template <int form, int eights>
-static int launch_narrow(const Launch *l, const Normalize &r, unsigned rows) {
-    auto adding = normalize_narrow<form, true, eights>;
-    auto alone = normalize_narrow<form, false, eights>;
-    int threads = row_threads((r.width + eights - 1) / eights);
-    if (r.addend.at) return LAUNCH(l, adding, rows, threads, 0, r);
-    return LAUNCH(l, alone, rows, threads, 0, r);
+template <int form, int eights> static int launch_narrow(const Launch *l, const Normalize &r) {
+    auto normalize =
+        r.addend.at ? normalize_narrow<form, true, eights> : normalize_narrow<form, false, eights>;
+    return LAUNCH(l, normalize, (unsigned)r.x.rows, row_threads((r.width + eights - 1) / eights), 0,
+                  r);
 }
-template <int form> static int launch_form(const Launch *l, const Normalize &r, unsigned rows) {
-    if (r.width <= NORM_THREADS * EIGHT) return launch_narrow<form, 1>(l, r, rows);
-    if (r.width <= 2 * NORM_THREADS * EIGHT) return launch_narrow<form, 2>(l, r, rows);
-    return launch_narrow<form, 4>(l, r, rows);
+template <int form> static int launch_form(const Launch *l, const Normalize &r) {
+    if (r.width <= NORM_THREADS * EIGHT) return launch_narrow<form, 1>(l, r);
+    if (r.width <= 2 * NORM_THREADS * EIGHT) return launch_narrow<form, 2>(l, r);
+    return launch_narrow<form, 4>(l, r);
 }
 
 /* Operands: x, addend?, w, b?; results: sum?, y, mean?, rstd. */
 static int run_norm(const Launch *l, bool adds, bool centered) {
     uint32_t of_w = adds ? 2 : 1, of_y = adds ? 1 : 0;
-    Operand x = input(l, 0), w = input(l, of_w);
-    Result y = output(l, of_y), sum = output(l, 0);
-    Shape d = shape_of(&x);
     Normalize r = {};
-    if (l->call->n_in > of_w + 1) r.b = real_of(input(l, of_w + 1));
-    r.x = real_of(x);
-    r.w = real_of(w);
-    if (adds) r.addend = real_of(input(l, 1));
-    r.sum = sum.at;
-    r.sum_dtype = sum.dtype;
-    r.y = y.at;
-    r.y_dtype = y.dtype;
+    r.x = input(l, 0), r.w = input(l, of_w), r.b = input(l, of_w + 1), r.y = output(l, of_y);
+    if (adds) r.addend = input(l, 1), r.sum = output(l, 0);
     if (centered) r.mean = (float *)output(l, of_y + 1).at;
     r.rstd = (float *)output(l, l->call->n_out - 1).at;
-    r.width = d.width;
+    r.width = r.x.width;
     r.eps = (float)l->call->attr->eps;
-    unsigned rows = (unsigned)d.rows;
-    int form = form_with(FORM_NONE, r.x.at, r.x.dtype, d.width);
-    form = form_with(form, r.w.at, r.w.dtype, d.width);
-    form = form_with(form, r.y, r.y_dtype, d.width);
-    if (r.b.at) form = form_with(form, r.b.at, r.b.dtype, d.width);
-    if (adds) form = form_with(form, r.addend.at, r.addend.dtype, d.width);
-    if (adds) form = form_with(form, r.sum, r.sum_dtype, d.width);
-    if (d.width <= IN_REGISTERS && form == FORM_BF16) return launch_form<FORM_BF16>(l, r, rows);
-    if (d.width <= IN_REGISTERS && form == FORM_F32) return launch_form<FORM_F32>(l, r, rows);
-    if (d.width <= NARROW) return launch_narrow<FORM_ANY, 1>(l, r, rows);
-    return LAUNCH(l, normalize_wide, rows, row_threads(d.width), 0, r);
+    int form = FORM_NONE;
+    for (const Operand &x : {r.x, r.w, r.b, r.addend}) form = form_with(form, x, r.width);
+    for (const Result &y : {r.y, r.sum}) form = form_with(form, y, r.width);
+    if (r.width <= IN_REGISTERS && form == FORM_BF16) return launch_form<FORM_BF16>(l, r);
+    if (r.width <= IN_REGISTERS && form == FORM_F32) return launch_form<FORM_F32>(l, r);
+    if (r.width <= NARROW) return launch_narrow<FORM_ANY, 1>(l, r);
+    return LAUNCH(l, normalize_wide, (unsigned)r.x.rows, row_threads(r.width), 0, r);
 }
 KERNEL(layer_norm) { return run_norm(l, false, true); }
 KERNEL(rms_norm) { return run_norm(l, false, false); }

@@ -22,15 +22,14 @@
 enum { SUMMED = 2048, MOST_BLOCKS = 4, THREADS_THERE = 800, PART_THREADS = 256 };
 
 struct Slope {
-    Real dy, x, w, residual; /* residual.at == NULL: none */
-    void *dx;
-    int dx_dtype;
+    Operand dy, x, w, residual; /* residual.at == NULL: none */
+    Result dx;
     const float *means, *rstds; /* means is NULL for rms_norm */
     int64_t width;
 };
 
 template <int form> DEVICE float slope_with(const Slope &s, float slope, float residual) {
-    int dtype = form == FORM_ANY ? s.dx_dtype : form == FORM_F32 ? DT_F32 : DT_BF16;
+    int dtype = form == FORM_ANY ? s.dx.dtype : form == FORM_F32 ? DT_F32 : DT_BF16;
     return s.residual.at ? residual + as_stored(slope, dtype) : slope;
 }
 
@@ -42,9 +41,9 @@ template <int form> __global__ void __launch_bounds__(MAX_THREADS) slope_narrow(
     float mean = s.means ? s.means[row] : 0.0f, rstd = s.rstds[row], sum_g = 0.0f, sum_gx = 0.0f;
     Eight g = {}, hat = {};
     if (n > 0) {
-        Loaded<form> dy = fetch8<form>(s.dy.at, s.dy.dtype, at, n);
-        Loaded<form> x = fetch8<form>(s.x.at, s.x.dtype, at, n);
-        Eight w = numbers(fetch8<form>(s.w.at, s.w.dtype, i, n));
+        Loaded<form> dy = fetch8<form>(s.dy, at, n);
+        Loaded<form> x = fetch8<form>(s.x, at, n);
+        Eight w = numbers(fetch8<form>(s.w, i, n));
         g = numbers(dy);
         hat = numbers(x);
         EACH(j) {
@@ -58,7 +57,7 @@ template <int form> __global__ void __launch_bounds__(MAX_THREADS) slope_narrow(
     float mean_gx = block_sum(sum_gx, scratch) / (float)s.width;
     if (n <= 0) return;
     EACH(j) hat.x[j] = rstd * (g.x[j] - mean_g - hat.x[j] * mean_gx);
-    put8<form>(s.dx, s.dx_dtype, at, n, hat);
+    put8<form>(s.dx, at, n, hat);
 }
 
 __global__ void __launch_bounds__(MAX_THREADS) slope_wide(Slope s) {
@@ -67,9 +66,9 @@ __global__ void __launch_bounds__(MAX_THREADS) slope_wide(Slope s) {
     int64_t row = blockIdx.x, start = row * s.width, width = s.width;
     float mean = s.means ? s.means[row] : 0.0f, rstd = s.rstds[row], sum_g = 0.0f, sum_gx = 0.0f;
     EACH_EIGHT_OF_ROW(i, width) {
-        Eight d = load8(s.dy.at, s.dy.dtype, start + i, width - i);
-        Eight v = load8(s.x.at, s.x.dtype, start + i, width - i);
-        Eight u = load8(s.w.at, s.w.dtype, i, width - i);
+        Eight d = load8(s.dy, start + i, width - i);
+        Eight v = load8(s.x, start + i, width - i);
+        Eight u = load8(s.w, i, width - i);
         EACH(j) {
             float g = d.x[j] * u.x[j];
             sum_g += g;
@@ -79,45 +78,37 @@ __global__ void __launch_bounds__(MAX_THREADS) slope_wide(Slope s) {
     float mean_g = s.means ? block_sum(sum_g, scratch) / (float)width : 0.0f;
     float mean_gx = block_sum(sum_gx, scratch) / (float)width;
     EACH_EIGHT_OF_ROW(i, width) {
-        Eight d = load8(s.dy.at, s.dy.dtype, start + i, width - i);
-        Eight v = load8(s.x.at, s.x.dtype, start + i, width - i);
-        Eight u = load8(s.w.at, s.w.dtype, i, width - i), r = {};
-        if (s.residual.at) r = load8(s.residual.at, s.residual.dtype, start + i, width - i);
+        Eight d = load8(s.dy, start + i, width - i);
+        Eight v = load8(s.x, start + i, width - i);
+        Eight u = load8(s.w, i, width - i), r = {};
+        if (s.residual.at) r = load8(s.residual, start + i, width - i);
         EACH(j) {
             float slope = rstd * (d.x[j] * u.x[j] - mean_g - (v.x[j] - mean) * rstd * mean_gx);
             v.x[j] = slope_with<FORM_ANY>(s, slope, r.x[j]);
         }
-        store8(s.dx, s.dx_dtype, start + i, width - i, v);
+        store8(s.dx, start + i, width - i, v);
     }
 }
 
-/* Operands dy, x, w and result dx, which all these ops have in these places. */
+/* Operands dy, x, w and result dx, which these ops have in these places; the gradient of w has
+ * neither w nor dx. */
 static Slope slope_of(const Launch *l, const void *means, const void *rstds) {
-    Operand dy = input(l, 0), x = input(l, 1), w = input(l, 2);
-    Result dx = output(l, 0);
-    Slope s = {};
-    s.dy = real_of(dy);
-    s.x = real_of(x);
-    s.w = real_of(w);
-    s.dx = dx.at;
-    s.dx_dtype = dx.dtype;
+    Slope s = {input(l, 0), input(l, 1), input(l, 2)};
+    s.dx = output(l, 0);
     s.means = (const float *)means;
     s.rstds = (const float *)rstds;
-    s.width = shape_of(&x).width;
+    s.width = s.x.width;
     return s;
 }
 static int form_of(const Slope &s) {
-    int form = form_with(FORM_NONE, s.dy.at, s.dy.dtype, s.width);
-    form = form_with(form, s.x.at, s.x.dtype, s.width);
-    form = form_with(form, s.w.at, s.w.dtype, s.width);
-    if (s.residual.at) form = form_with(form, s.residual.at, s.residual.dtype, s.width);
-    return form_with(form, s.dx, s.dx_dtype, s.width);
+    int form = form_with(FORM_NONE, s.dx, s.width);
+    for (const Operand &x : {s.dy, s.x, s.w, s.residual}) form = form_with(form, x, s.width);
+    return form;
 }
 
 static int norm_grad_input(const Launch *l, const void *means, const void *rstds) {
-    Operand x = input(l, 1);
     Slope s = slope_of(l, means, rstds);
-    unsigned rows = (unsigned)shape_of(&x).rows;
+    unsigned rows = (unsigned)s.x.rows;
     if (s.width > NARROW) return LAUNCH(l, slope_wide, rows, MAX_THREADS, 0, s);
     return LAUNCH_FORM(l, form_of(s), slope_narrow, rows, row_threads(s.width), 0, s);
 }
@@ -127,13 +118,13 @@ KERNEL(rms_norm_grad_input) { return norm_grad_input(l, NULL, l->call->in[3]); }
 /* ---- weights */
 
 template <int form> struct WeightTerm {
-    Real dy, x;
+    Operand dy, x;
     const float *mean, *rstd;
     int64_t width;
     DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
         int64_t at = row * width + column;
-        Loaded<form> first = fetch8<form>(dy.at, dy.dtype, at, n);
-        Loaded<form> second = fetch8<form>(x.at, x.dtype, at, n);
+        Loaded<form> first = fetch8<form>(dy, at, n);
+        Loaded<form> second = fetch8<form>(x, at, n);
         float m = mean ? mean[row] : 0.0f, s = rstd[row];
         Eight d = numbers(first), v = numbers(second);
         EACH(j) v.x[j] = d.x[j] * ((v.x[j] - m) * s);
@@ -141,33 +132,24 @@ template <int form> struct WeightTerm {
     }
 };
 template <int form> struct BiasTerm {
-    Real dy;
+    Operand dy;
     int64_t width;
     DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
-        return numbers(fetch8<form>(dy.at, dy.dtype, row * width + column, n));
+        return numbers(fetch8<form>(dy, row * width + column, n));
     }
 };
 
-template <int form>
-static int sum_weight(const Launch *l, const Slope &s, int64_t rows, Result dw) {
-    WeightTerm<form> term = {s.dy, s.x, s.means, s.rstds, s.width};
-    return sum_columns(l, term, rows, dw, NULL);
+static int sum_weight(const Launch *l, int form, const Slope &s, Result dw) {
+    return by_form(form, [&](auto known) {
+        WeightTerm<decltype(known)::N> term = {s.dy, s.x, s.means, s.rstds, s.width};
+        return sum_columns(l, term, s.x.rows, dw);
+    });
 }
 
-static int norm_grad_weight(const Launch *l, const void *mean, const void *rstd) {
-    Operand dy = input(l, 0), x = input(l, 1);
-    Result dw = output(l, 0);
-    Shape d = shape_of(&x);
-    Slope s = {};
-    s.dy = real_of(dy);
-    s.x = real_of(x);
-    s.means = (const float *)mean;
-    s.rstds = (const float *)rstd;
-    s.width = d.width;
-    int form = form_with(form_with(FORM_NONE, dy.at, dy.dtype, d.width), x.at, x.dtype, d.width);
-    if (form == FORM_BF16) return sum_weight<FORM_BF16>(l, s, d.rows, dw);
-    if (form == FORM_F32) return sum_weight<FORM_F32>(l, s, d.rows, dw);
-    return sum_weight<FORM_ANY>(l, s, d.rows, dw);
+static int norm_grad_weight(const Launch *l, const void *means, const void *rstds) {
+    Slope s = slope_of(l, means, rstds);
+    int form = form_with(form_with(FORM_NONE, s.dy, s.width), s.x, s.width);
+    return sum_weight(l, form, s, output(l, 0));
 }
 KERNEL(layer_norm_grad_weight) { return norm_grad_weight(l, l->call->in[2], l->call->in[3]); }
 KERNEL(rms_norm_grad_weight) { return norm_grad_weight(l, NULL, l->call->in[2]); }
@@ -196,9 +178,9 @@ template <int form, bool centered, int eights> struct Piece {
         for (int k = 0; k < eights; k++) {
             int i = first + k * step, n = (int)s.width - i;
             if (n <= 0) continue;
-            dy[k] = fetch8<form>(s.dy.at, s.dy.dtype, start + i, n);
-            x[k] = fetch8<form>(s.x.at, s.x.dtype, start + i, n);
-            if (early) residual[k] = fetch8<form>(s.residual.at, s.residual.dtype, start + i, n);
+            dy[k] = fetch8<form>(s.dy, start + i, n);
+            x[k] = fetch8<form>(s.x, start + i, n);
+            if (early) residual[k] = fetch8<form>(s.residual, start + i, n);
         }
         mean = s.means ? s.means[row] : 0.0f;
         rstd = s.rstds[row];
@@ -249,7 +231,7 @@ __global__ void __launch_bounds__(eights == 1 ? PART_THREADS : NORM_THREADS,
     Piece<form, centered, eights> now = {}, next = {};
     auto weight_of = [&](int k) {
         int i = first + k * step, n = width - i;
-        return n > 0 ? fetch8<form>(s.w.at, s.w.dtype, i, n) : Loaded<form>{};
+        return n > 0 ? fetch8<form>(s.w, i, n) : Loaded<form>{};
     };
     if constexpr (ahead) {
 #pragma unroll
@@ -296,8 +278,7 @@ __global__ void __launch_bounds__(eights == 1 ? PART_THREADS : NORM_THREADS,
         for (int k = 0; k < eights; k++) {
             int i = first + k * step, n = width - i;
             if (row >= count || n <= 0) continue;
-            if (!ahead && s.residual.at)
-                now.residual[k] = fetch8<form>(s.residual.at, s.residual.dtype, start + i, n);
+            if (!ahead && s.residual.at) now.residual[k] = fetch8<form>(s.residual, start + i, n);
             Eight g = numbers(now.dy[k]), hat = numbers(now.x[k]), r = numbers(now.residual[k]);
             Eight w = numbers(ahead ? weight[k] : weight_of(k));
             EACH(j) {
@@ -305,7 +286,7 @@ __global__ void __launch_bounds__(eights == 1 ? PART_THREADS : NORM_THREADS,
                 float slope = now.rstd * (g.x[j] * w.x[j] - mean_g - x * mean_gx);
                 hat.x[j] = slope_with<form>(s, slope, r.x[j]);
             }
-            put8<form>(s.dx, s.dx_dtype, start + i, n, hat);
+            put8<form>(s.dx, start + i, n, hat);
         }
     }
     float *to = p.partial + (int64_t)blockIdx.x * (centered ? 2 : 1) * s.width;
@@ -314,12 +295,12 @@ __global__ void __launch_bounds__(eights == 1 ? PART_THREADS : NORM_THREADS,
 }
 
 /* Wide rows. dx comes last, since it may take the memory of dy. db.at == NULL: none. */
-static int one_by_one(const Launch *l, const Slope &s, int64_t rows, Result dw, Result db) {
+static int one_by_one(const Launch *l, const Slope &s, Result dw, Result db) {
     BiasTerm<FORM_ANY> term = {s.dy, s.width};
-    int code = db.at ? sum_columns(l, term, rows, db, NULL) : 0;
-    if (!code) code = sum_weight<FORM_ANY>(l, s, rows, dw);
+    int code = db.at ? sum_columns(l, term, s.x.rows, db) : 0;
+    if (!code) code = sum_weight(l, FORM_ANY, s, dw);
     int threads = MIN(row_threads(s.width), (int)MAX_THREADS);
-    return code ? code : LAUNCH(l, slope_wide, (unsigned)rows, threads, 0, s);
+    return code ? code : LAUNCH(l, slope_wide, (unsigned)s.x.rows, threads, 0, s);
 }
 
 /* 0: no kernel that does all at once. */
@@ -333,21 +314,15 @@ static int eights_for(int form, bool centered, int64_t width) {
 template <bool centered>
 static int launch_parts(const Launch *l, const Slope &s, const RowParts &p, int form, int eights,
                         unsigned parts) {
-    unsigned threads = (unsigned)(p.threads * p.lanes);
-    auto any = slopes_and_sums<FORM_ANY, centered, 1>;
-    auto f32 = slopes_and_sums<FORM_F32, centered, 1>;
-    auto bf16 = slopes_and_sums<FORM_BF16, centered, 1>;
-    auto f32_two = slopes_and_sums<FORM_F32, centered, 2>;
-    auto bf16_two = slopes_and_sums<FORM_BF16, centered, 2>;
-    auto bf16_four = slopes_and_sums<FORM_BF16, false, 4>;
-    if (eights == 1)
-        return form == FORM_BF16  ? LAUNCH(l, bf16, parts, threads, 0, s, p)
-               : form == FORM_F32 ? LAUNCH(l, f32, parts, threads, 0, s, p)
-                                  : LAUNCH(l, any, parts, threads, 0, s, p);
+    bool bf16 = form == FORM_BF16;
+    auto kernel = bf16               ? slopes_and_sums<FORM_BF16, centered, 1>
+                  : form == FORM_F32 ? slopes_and_sums<FORM_F32, centered, 1>
+                                     : slopes_and_sums<FORM_ANY, centered, 1>;
     if (eights == 2)
-        return form == FORM_BF16 ? LAUNCH(l, bf16_two, parts, threads, 0, s, p)
-                                 : LAUNCH(l, f32_two, parts, threads, 0, s, p);
-    return LAUNCH(l, bf16_four, parts, threads, 0, s, p);
+        kernel =
+            bf16 ? slopes_and_sums<FORM_BF16, centered, 2> : slopes_and_sums<FORM_F32, centered, 2>;
+    if (eights == 4) kernel = slopes_and_sums<FORM_BF16, false, 4>;
+    return LAUNCH(l, kernel, parts, (unsigned)(p.threads * p.lanes), 0, s, p);
 }
 
 /* Threads and parts, which depend only on the shape; returns the number of parts. */
@@ -365,21 +340,17 @@ static int64_t cut_rows(RowParts *p, int64_t rows, int64_t width, int eights) {
 /* Operands: dy, x, w, mean (if centered), rstd, residual?; results: dx, dw, db (if centered). */
 template <bool centered> static int norm_grad(const Launch *l) {
     const uint32_t end = centered ? 5 : 4;
-    Operand x = input(l, 1);
     Result dw = output(l, 1), db = {};
     Slope s = slope_of(l, centered ? l->call->in[3] : NULL, l->call->in[end - 1]);
     if (centered) db = output(l, 2);
-    if (l->call->n_in > end) s.residual = real_of(input(l, end));
-    int64_t rows = shape_of(&x).rows;
+    s.residual = input(l, end);
     int form = form_of(s), eights = eights_for(form, centered, s.width);
-    if (eights == 0) return one_by_one(l, s, rows, dw, db);
+    if (eights == 0) return one_by_one(l, s, dw, db);
     RowParts p = {};
     p.partial = (float *)l->call->workspace;
-    int64_t parts = cut_rows(&p, rows, s.width, eights);
-    ColumnTarget one = {dw.at, NULL, dw.dtype, DT_F32, dw.n}, two = {};
-    if (centered) two = {db.at, NULL, db.dtype, DT_F32, db.n};
+    int64_t parts = cut_rows(&p, s.x.rows, s.width, eights);
     int code = launch_parts<centered>(l, s, p, form, eights, (unsigned)parts);
-    return code ? code : launch_add_parts(l, one, two, p.partial, parts);
+    return code ? code : launch_add_parts(l, {dw}, {db}, p.partial, parts);
 }
 KERNEL(layer_norm_grad) { return norm_grad<true>(l); }
 KERNEL(rms_norm_grad) { return norm_grad<false>(l); }

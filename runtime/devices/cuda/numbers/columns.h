@@ -42,12 +42,10 @@ __global__ void __launch_bounds__(COLUMN_THREADS *ROW_LANES)
     EACH(j) if (column + j < columns) partial[part * columns + column + j] = sum.x[j];
 }
 
-/* Where the sums of n columns go; acc may be NULL. */
+/* Where sums of columns go, and what they are added to, if that is there. */
 struct ColumnTarget {
-    void *to;
-    const void *acc;
-    int dtype, acc_dtype;
-    int64_t n;
+    Result to;
+    Operand acc;
 };
 
 /* Threads (32, 32): 32 columns; part lane y takes parts y, y + 32, .. The first columns are those
@@ -56,7 +54,7 @@ static __global__ void __launch_bounds__(WARP *PART_LANES)
     add_parts(ColumnTarget one, ColumnTarget two, const float *partial, int64_t parts) {
     begin_kernel();
     __shared__ double sums[PART_LANES][WARP + 1];
-    int64_t columns = one.n + two.n, column = (int64_t)blockIdx.x * WARP + threadIdx.x % WARP;
+    int64_t columns = one.to.n + two.to.n, column = (int64_t)blockIdx.x * WARP + threadIdx.x % WARP;
     int x = threadIdx.x % WARP, y = threadIdx.x / WARP;
     double sum = 0.0;
     if (column < columns) {
@@ -67,22 +65,22 @@ static __global__ void __launch_bounds__(WARP *PART_LANES)
     sums[y][x] = sum;
     __syncthreads();
     if (y != 0 || column >= columns) return;
-    ColumnTarget c = column < one.n ? one : two;
-    int64_t at = column < one.n ? column : column - one.n;
-    sum = c.acc ? (double)element_load(c.acc, c.acc_dtype, at) : 0.0;
+    ColumnTarget c = column < one.to.n ? one : two;
+    int64_t at = column < one.to.n ? column : column - one.to.n;
+    sum = c.acc.at ? (double)element_load(c.acc, at) : 0.0;
     for (int k = 0; k < PART_LANES; k++) sum += sums[k][x];
-    element_store(c.to, c.dtype, at, (float)sum);
+    element_store(c.to, at, (float)sum);
 }
 
 static int launch_add_parts(const Launch *l, ColumnTarget one, ColumnTarget two,
                             const float *partial, int64_t parts) {
-    return LAUNCH(l, add_parts, (unsigned)((one.n + two.n + WARP - 1) / WARP), WARP * PART_LANES, 0,
-                  one, two, partial, parts);
+    return LAUNCH(l, add_parts, (unsigned)((one.to.n + two.to.n + WARP - 1) / WARP),
+                  WARP * PART_LANES, 0, one, two, partial, parts);
 }
 
 template <class Term>
 static int sum_columns(const Launch *l, const Term &term, int64_t rows, Result out,
-                       const Operand *acc) {
+                       Operand acc = {}) {
     int64_t parts = MIN((rows + ROWS_OF_A_PART - 1) / ROWS_OF_A_PART, (int64_t)PARTS);
     int64_t each = (rows + parts - 1) / parts;
     int64_t tiles = (out.n + COLUMN_THREADS * EIGHT - 1) / (COLUMN_THREADS * EIGHT);
@@ -90,10 +88,7 @@ static int sum_columns(const Launch *l, const Term &term, int64_t rows, Result o
     auto first = sum_parts<Term>;
     int code = LAUNCH(l, first, (unsigned)(parts * tiles), COLUMN_THREADS * ROW_LANES, 0, partial,
                       term, rows, out.n, each, tiles);
-    if (code) return code;
-    ColumnTarget one = {out.at, acc ? acc->at : NULL, out.dtype, acc ? acc->dtype : DT_F32, out.n};
-    ColumnTarget none = {};
-    return launch_add_parts(l, one, none, partial, parts);
+    return code ? code : launch_add_parts(l, {out, acc}, {}, partial, parts);
 }
 
 #endif

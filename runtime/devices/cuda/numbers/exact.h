@@ -31,6 +31,13 @@ template <int count> DEVICE void end_words(int64_t *result, const int64_t (&word
         add_word(&result[threadIdx.x], words[threadIdx.x]);
 }
 
+/* Eights of the numbers from .. to - 1 that are this thread's, where its block is one of so many
+ * that share them. Whole warps stay together: `i` may be past the end. */
+#define EACH_EIGHT_OF_WARPS(i, from, to, block, blocks)                                            \
+    for (int64_t i##_lane = threadIdx.x % WARP * EIGHT,                                            \
+                 i = (from) + ((block) * (int64_t)blockDim.x + threadIdx.x) * EIGHT;               \
+         i - i##_lane < (to); i += (blocks) * (int64_t)blockDim.x * EIGHT)
+
 /* Adds the lanes' `count` terms each to the words (shared or device memory), which all 32 lanes
  * must do together; lost: a lane's numbers that are not finite. */
 template <int count> DEVICE void exact_add_terms(int64_t *words, double *x, int lost) {

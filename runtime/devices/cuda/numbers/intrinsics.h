@@ -4,6 +4,8 @@
 #ifndef FSDPC_CUDA_INTRINSICS_H
 #define FSDPC_CUDA_INTRINSICS_H
 
+#include <initializer_list>
+
 #include "kernel.h"
 
 enum { WARP = 32, MAX_THREADS = 1024 };
@@ -33,7 +35,6 @@ static int launch_kernel(const Launch *l, void (*kernel)(P...), unsigned blocks,
     return launch_result(l, e);
 }
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
-#define DEVICE __device__ __forceinline__
 /* First in every kernel. What was on the stream before is over, and its memory is written; the next
  * kernel may come as soon as all blocks are here (gpu_starts_early). */
 DEVICE void begin_kernel(void) {
@@ -138,6 +139,17 @@ DEVICE uint32_t shift_left(uint32_t x, uint32_t by) {
 DEVICE float reciprocal(float x) { return 1.0f / x; }
 #endif
 
+/* A thread for each of n pieces of work, as far as blocks go; for each eight of n numbers. */
+#define LAUNCH_EACH(l, function, n, threads, ...)                                                  \
+    LAUNCH(l, function, blocks_for(n, threads), threads, 0, __VA_ARGS__)
+#define LAUNCH_EIGHTS(l, function, n, threads, ...)                                                \
+    LAUNCH(l, function, blocks_for(n, (threads)*EIGHT), threads, 0, __VA_ARGS__)
+
+/* A number that is known to the compiler, as an argument. */
+template <int n> struct Known {
+    enum { N = n };
+};
+
 #define FULL_WARP 0xffffffffu
 
 /* ---- bf16, rounded to nearest even as on the cpu */
@@ -174,6 +186,10 @@ DEVICE void element_store(void *p, int dtype, int64_t at, float x) {
         ((float *)p)[at] = x;
     else
         ((uint16_t *)p)[at] = (uint16_t)(dtype == DT_BF16 ? f32_to_bf16(x) : f32_to_f16(x));
+}
+DEVICE float element_load(const Operand &x, int64_t at) { return element_load(x.at, x.dtype, at); }
+DEVICE void element_store(const Result &y, int64_t at, float x) {
+    element_store(y.at, y.dtype, at, x);
 }
 
 /* Eight numbers that one thread works on. */
@@ -241,6 +257,12 @@ DEVICE void store8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
     }
     EACH(j) if (j < n) element_store(p, dtype, at + j, v.x[j]);
 }
+DEVICE Eight load8(const Operand &x, int64_t at, int64_t n, float rest = 0.0f) {
+    return load8(x.at, x.dtype, at, n, rest);
+}
+DEVICE void store8(const Result &y, int64_t at, int64_t n, const Eight &v) {
+    store8(y.at, y.dtype, at, n, v);
+}
 
 /* ---- what a kernel knows about its numbers at compile time
  *
@@ -256,6 +278,12 @@ static inline int form_with(int form, const void *p, int dtype, int64_t width) {
     int own = dtype == DT_F32 ? FORM_F32 : dtype == DT_BF16 ? FORM_BF16 : FORM_ANY;
     if (width % EIGHT != 0 || ((uintptr_t)p & 15) != 0) own = FORM_ANY;
     return form == FORM_NONE || form == own ? own : FORM_ANY;
+}
+static inline int form_with(int form, const Operand &x, int64_t width) {
+    return x.at ? form_with(form, x.at, x.dtype, width) : form;
+}
+static inline int form_with(int form, const Result &y, int64_t width) {
+    return y.at ? form_with(form, y.at, y.dtype, width) : form;
 }
 
 /* Eight numbers as they came from memory: to be kept until they are needed. */
@@ -275,6 +303,10 @@ DEVICE Loaded<form> fetch8(const void *p, int dtype, int64_t at, int64_t n, floa
         r.v = load8(p, dtype, at, n, rest);
     }
     return r;
+}
+template <int form>
+DEVICE Loaded<form> fetch8(const Operand &x, int64_t at, int64_t n, float rest = 0.0f) {
+    return fetch8<form>(x.at, x.dtype, at, n, rest);
 }
 /* The same in the background, into shared memory; not for FORM_ANY. */
 template <int form> DEVICE void fetch8_begin(Loaded<form> *shared, const void *p, int64_t at) {
@@ -326,11 +358,21 @@ template <int form> DEVICE void put8(void *p, int dtype, int64_t at, int64_t n, 
     }
 }
 
+template <int form> DEVICE void put8(const Result &y, int64_t at, int64_t n, const Eight &v) {
+    put8<form>(y.at, y.dtype, at, n, v);
+}
+
+/* Calls `launch` with the form as a Known number. */
+template <class Launcher> static int by_form(int form, Launcher launch) {
+    return form == FORM_BF16  ? launch(Known<FORM_BF16>())
+           : form == FORM_F32 ? launch(Known<FORM_F32>())
+                              : launch(Known<FORM_ANY>());
+}
 /* Launches kernel<form>; `kernel` takes the form as its only template argument. */
 #define LAUNCH_FORM(l, form, kernel, blocks, threads, shared, ...)                                 \
-    ((form) == FORM_BF16  ? LAUNCH(l, kernel<FORM_BF16>, blocks, threads, shared, __VA_ARGS__)     \
-     : (form) == FORM_F32 ? LAUNCH(l, kernel<FORM_F32>, blocks, threads, shared, __VA_ARGS__)      \
-                          : LAUNCH(l, kernel<FORM_ANY>, blocks, threads, shared, __VA_ARGS__))
+    by_form(form, [&](auto of) {                                                                   \
+        return LAUNCH(l, kernel<decltype(of)::N>, blocks, threads, shared, __VA_ARGS__);           \
+    })
 
 /* x from -most to most, if that is above 0. */
 DEVICE float clipped(float x, float most) {

@@ -7,11 +7,11 @@
 
 /* The eights at `at`, at + stride, .. below `to` are this thread's. All lanes of a warp call it,
  * for the same result. */
-DEVICE void raise_to_largest(int32_t *largest, const void *x, int dtype, int64_t at, int64_t to,
+DEVICE void raise_to_largest(int32_t *largest, const Operand &x, int64_t at, int64_t to,
                              int64_t stride) {
     int64_t top = 0;
     for (int64_t i = at; i < to; i += stride) {
-        Eight v = load8(x, dtype, i, to - i);
+        Eight v = load8(x, i, to - i);
         EACH(j) {
             int64_t size = __float_as_uint(v.x[j]) & 0x7fffffffu;
             top = size > top ? size : top;

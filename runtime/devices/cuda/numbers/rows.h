@@ -5,14 +5,6 @@
 
 #include "intrinsics.h"
 
-struct Shape {
-    int64_t rows, width;
-};
-static inline Shape shape_of(const Operand *x) {
-    int64_t width = last_dim(x->type);
-    Shape s = {x->n / width, width};
-    return s;
-}
 /* Widest rows of which a block of row_threads has one eight per thread; and, where the form of the
  * operands is known, NORM_THREADS at most four. */
 enum { NARROW = MAX_THREADS * EIGHT, NORM_THREADS = 512, IN_REGISTERS = 4 * NORM_THREADS * EIGHT };
@@ -23,14 +15,5 @@ static inline int row_threads(int64_t width) {
 }
 #define EACH_EIGHT_OF_ROW(i, width)                                                                \
     for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < (width); i += (int64_t)blockDim.x * EIGHT)
-
-struct Real {
-    const void *at;
-    int dtype;
-};
-static inline Real real_of(const Operand &x) {
-    Real r = {x.at, x.dtype};
-    return r;
-}
 
 #endif

@@ -8,9 +8,6 @@
  * its pieces.
  */
 #include "exact.h"
-#include "rows.h"
-
-#define SCALAR_FUNCTION DEVICE
 #include "scalars.h"
 
 enum { THREADS = 256, MOST_BLOCKS = 132 * 4, HIGH_BITS = 62 };
@@ -24,7 +21,7 @@ struct FactoredShard {
     int64_t from, to; /* elements of the operands that this rank answers for */
     unsigned across;  /* blocks a parameter */
     float clip_value, eps;
-    Real w, g;
+    Operand w, g;
 };
 
 DEVICE unsigned param_row(const FactoredShard &f) { return blockIdx.x / f.across; }
@@ -96,8 +93,7 @@ DEVICE void next_place(const SegmentStart &s, WholePlace &w) {
 
 /* The gradients of elements e .. e + 7 that the update uses; 0 past `to`. */
 DEVICE Eight gradients_at(const FactoredShard &f, const FactoredPart &p, int64_t e) {
-    Eight x =
-        load8(f.g.at, f.g.dtype, e < p.to ? p.at + e : p.at + p.from, e < p.to ? p.to - e : 0);
+    Eight x = load8(f.g, p.at + e, p.to - e);
     float factor = (float)f.scale[SCALE_GRADIENT];
     EACH(j) x.x[j] = clipped(x.x[j] * factor, f.clip_value);
     return x;
@@ -140,16 +136,11 @@ __global__ void __launch_bounds__(THREADS) sum_parts(FactoredShard f, int64_t *s
     double norm = f.scale[SCALE_NORM];
     bool squares = norm > 0.0 && norm < 1e300;
     double unit = squares ? power_of_two(HIGH_BITS - top_exponent(f.scale)) : 0.0;
-    int64_t *own = sums + p.s->words, stride = p.blocks * THREADS * EIGHT;
-    /* whole warps stay together: the loop ends where the warp's first lane does */
-    int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
+    int64_t *own = sums + p.s->words;
     for (; is_part(p); next_part(f, p)) {
-        for (int64_t at = p.from + warp; at < p.to; at += stride) {
-            int64_t e = at + threadIdx.x % WARP * EIGHT;
+        EACH_EIGHT_OF_WARPS(e, p.from, p.to, p.block, p.blocks) {
             if (squares && e < p.to) sum_squares(f, p, e, unit, own);
-            Eight w =
-                load8(f.w.at, f.w.dtype, p.at + (e < p.to ? e : p.from), e < p.to ? p.to - e : 0);
-            exact_add<EIGHT>(words, w.x, true);
+            exact_add<EIGHT>(words, load8(f.w, p.at + e, p.to - e).x, true);
         }
     }
     int64_t *total = own + 2 * p.s->shape.matrices * (p.s->shape.rows + p.s->shape.columns);
@@ -228,11 +219,8 @@ __global__ void __launch_bounds__(THREADS)
     __shared__ int64_t words[EXACT_WORDS];
     FactoredPart p = part_of(f);
     begin_words(words);
-    int64_t stride = p.blocks * THREADS * EIGHT;
-    int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
     for (; is_part(p); next_part(f, p)) {
-        for (int64_t at = p.from + warp; at < p.to; at += stride) {
-            int64_t e = at + threadIdx.x % WARP * EIGHT;
+        EACH_EIGHT_OF_WARPS(e, p.from, p.to, p.block, p.blocks) {
             Eight u = {};
             if (e < p.to) u = steps_of(f, p, m + p.s->numbers, e);
             exact_add<EIGHT>(words, u.x, true);
@@ -263,7 +251,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (; is_part(p); next_part(f, p)) {
         for (int64_t e = p.from + (p.block * THREADS + threadIdx.x) * EIGHT; e < p.to;
              e += p.blocks * THREADS * EIGHT) {
-            Eight w = load8(f.w.at, f.w.dtype, p.at + e, p.to - e);
+            Eight w = load8(f.w, p.at + e, p.to - e);
             if (apply) {
                 Eight u = steps_of(f, p, m + s->numbers, e);
                 EACH(j) w.x[j] = w.x[j] * r.keep - r.step * u.x[j];
@@ -276,12 +264,12 @@ __global__ void __launch_bounds__(THREADS, 2)
 /* ---- the host */
 
 /* all: every element that is held, not only those that no other rank counts. */
-static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, bool all,
-                                      FactoredShard *f) {
+static const PlanGroup *open_factored(const Launch *l, int64_t n, bool all, FactoredShard *f) {
     const PlanGroup *group = group_of(l);
     *f = {};
     f->segment = l->segment + group->first_param;
-    f->scale = (const double *)l->call->in[scale];
+    f->scale = (const double *)l->call->in[2];
+    f->step = (const double *)input(l, 3).at; /* where there is one */
     f->start = rank_start(l->call->rank, group);
     f->number = rank_number(l->call->rank, group);
     Layout layout = plan_layout(group);
@@ -302,59 +290,51 @@ static unsigned blocks_of(const PlanGroup *group, int64_t n, FactoredShard *f) {
 }
 
 KERNEL(factored_sums) {
-    Operand w = input(l, 0), g = input(l, 1);
+    Operand g = input(l, 1);
     Result out = output(l, 0);
     FactoredShard f;
-    const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
-    f.w = real_of(w);
-    f.g = real_of(g);
+    const PlanGroup *group = open_factored(l, g.n, false, &f);
+    f.w = input(l, 0), f.g = g;
     int code = launch_set(l, out.at, 0, out.n * 8);
-    if (code) return code;
     unsigned blocks = blocks_of(group, g.n, &f);
-    return LAUNCH(l, sum_parts, blocks, THREADS, 0, f, (int64_t *)out.at);
+    return code ? code : LAUNCH(l, sum_parts, blocks, THREADS, 0, f, (int64_t *)out.at);
 }
 
 KERNEL(factored_means) {
-    Operand old = input(l, 0), sums = input(l, 1), step = input(l, 3);
-    Result out = output(l, 0);
+    const float *old = (const float *)l->call->in[0];
+    float *m = (float *)l->call->out[0];
     FactoredShard f;
-    const PlanGroup *group = open_factored(l, 2, 0, true, &f);
-    f.step = (const double *)step.at;
-    unsigned blocks = blocks_of(group, old.n, &f);
-    int code = LAUNCH(l, move_means, blocks, THREADS, 0, f, (float *)out.at, (const float *)old.at,
-                      (const int64_t *)sums.at);
-    if (code) return code;
-    return LAUNCH(l, mean_of_rows, blocks, THREADS, 0, f, (float *)out.at, (const float *)old.at);
+    const PlanGroup *group = open_factored(l, 0, true, &f);
+    unsigned blocks = blocks_of(group, input(l, 0).n, &f);
+    int code =
+        LAUNCH(l, move_means, blocks, THREADS, 0, f, m, old, (const int64_t *)l->call->in[1]);
+    return code ? code : LAUNCH(l, mean_of_rows, blocks, THREADS, 0, f, m, old);
 }
 
 KERNEL(factored_rms) {
-    Operand m = input(l, 0), g = input(l, 1);
+    Operand g = input(l, 1);
     Result out = output(l, 0);
     FactoredShard f;
-    const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
-    f.g = real_of(g);
+    const PlanGroup *group = open_factored(l, g.n, false, &f);
+    f.g = g;
     int code = launch_set(l, out.at, 0, out.n * 8);
-    if (code) return code;
     unsigned blocks = blocks_of(group, g.n, &f);
-    return LAUNCH(l, sum_steps, blocks, THREADS, 0, f, (const float *)m.at, (int64_t *)out.at);
+    return code ? code
+                : LAUNCH(l, sum_steps, blocks, THREADS, 0, f, (const float *)l->call->in[0],
+                         (int64_t *)out.at);
 }
 
 KERNEL(adafactor) {
-    Operand w = input(l, 0), g = input(l, 1), step = input(l, 3), m = input(l, 4);
-    Operand sums = input(l, 5), rms = input(l, 6);
-    Result out = output(l, 0);
+    Operand g = input(l, 1);
+    const void *const *in = l->call->in;
     FactoredShard f;
-    const PlanGroup *group = open_factored(l, 2, g.n, true, &f);
-    f.w = real_of(w);
-    f.g = real_of(g);
-    f.step = (const double *)step.at;
+    const PlanGroup *group = open_factored(l, g.n, true, &f);
+    f.w = input(l, 0), f.g = g;
     const Attrs *a = l->call->attr;
     Limits limits = {a->eps2, a->limit, a->weight_decay};
-    int code = 0;
-    if (out.at != w.at) /* padding too */
-        code = launch_copy(l, out.at, w.at, type_bytes(w.type), cudaMemcpyDeviceToDevice);
-    if (code) return code;
+    int code = launch_keep(l, 0, 0); /* padding too */
     unsigned blocks = blocks_of(group, g.n, &f);
-    return LAUNCH(l, update_weights, blocks, THREADS, 0, f, limits, out.at, (const float *)m.at,
-                  (const int64_t *)sums.at, (const int64_t *)rms.at);
+    return code ? code
+                : LAUNCH(l, update_weights, blocks, THREADS, 0, f, limits, l->call->out[0],
+                         (const float *)in[4], (const int64_t *)in[5], (const int64_t *)in[6]);
 }

@@ -29,15 +29,14 @@ DEVICE bool is_run(const MuonElements &of, int64_t i, int64_t n) {
 /* ---- muon_momentum */
 
 struct Momentum {
-    void *out;
-    const void *m, *g;
+    Result out;
+    Operand m, g;
     float *u; /* of the matrix */
     const double *scale;
     MuonElements of;
     int64_t first, to; /* elements of the operands */
     int64_t from, end; /* of these, u is written for [from, end) */
     float clip_value, momentum;
-    int dtype, g_dtype;
     bool nesterov;
 };
 
@@ -54,7 +53,7 @@ __global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
         int64_t at = s.first + e, n = s.to - at;
         int64_t element = muon_element(&s.of, e);
         bool run = is_run(s.of, e, n);
-        Eight m = load8(s.m, s.dtype, at, n), g = load8(s.g, s.g_dtype, at, n);
+        Eight m = load8(s.m, at, n), g = load8(s.g, at, n);
         EACH(j) {
             float x = clipped(g.x[j] * factor, s.clip_value);
             if (applies) m.x[j] = lerp(m.x[j], x, 1.0f - s.momentum);
@@ -63,14 +62,14 @@ __global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
             if (mine && applies && (run || !muon_pads(&s.of, e + j)))
                 s.u[run ? element + j : muon_element(&s.of, e + j)] = u + 0.0f;
         }
-        store8(s.out, s.dtype, at, n, m);
+        store8(s.out, at, n, m);
     }
 }
 
 /* (m, g, scale) -> m, u */
 KERNEL(muon_momentum) {
-    Operand m = input(l, 0), g = input(l, 1), scale = input(l, 2);
-    Result to = output(l, 0), u = output(l, 1);
+    Operand m = input(l, 0);
+    Result u = output(l, 1);
     const PlanGroup *group = group_of(l);
     int64_t from = 0, end = m.n;
     if (group && group->split)
@@ -78,27 +77,23 @@ KERNEL(muon_momentum) {
                       &end);
     const Attrs *a = l->call->attr;
     int code = launch_set(l, u.at, 0, u.n * 4);
-    if (!code && to.at != m.at) /* padding too */
-        code = launch_copy(l, to.at, m.at, type_bytes(m.type), cudaMemcpyDeviceToDevice);
+    if (!code) code = launch_keep(l, 0, 0); /* padding too */
     MuonPart q = {};
     for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.n <= 0) continue;
-        Momentum s = {};
-        s.out = to.at;
-        s.m = m.at;
-        s.g = g.at;
-        s.u = (float *)u.at + q.in_u;
-        s.of = q.of;
-        s.scale = (const double *)scale.at;
-        s.first = q.at;
-        s.to = q.at + q.n;
-        s.from = from;
-        s.end = end;
-        s.clip_value = (float)a->clip_value;
-        s.momentum = (float)a->momentum;
-        s.dtype = m.dtype;
-        s.g_dtype = g.dtype;
-        s.nesterov = a->nesterov != 0;
+        Momentum s = {output(l, 0),
+                      m,
+                      input(l, 1),
+                      (float *)u.at + q.in_u,
+                      (const double *)l->call->in[2],
+                      q.of,
+                      q.at,
+                      q.at + q.n,
+                      from,
+                      end,
+                      (float)a->clip_value,
+                      (float)a->momentum,
+                      a->nesterov != 0};
         code = LAUNCH(l, move_momentum, some_blocks(s.to - s.first), THREADS, 0, s);
     }
     return code;
@@ -110,14 +105,8 @@ __global__ void __launch_bounds__(THREADS) square_sum(int64_t *result, const flo
     begin_kernel();
     __shared__ int64_t words[EXACT_WORDS];
     begin_words(words);
-    int64_t stride = (int64_t)gridDim.x * THREADS * EIGHT;
-    /* whole warps stay together: the loop ends where the warp's first lane does */
-    int64_t warp = ((int64_t)blockIdx.x * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
-    for (int64_t at = warp; at < n; at += stride) {
-        int64_t i = at + threadIdx.x % WARP * EIGHT;
-        Eight x = load8(u, DT_F32, i < n ? i : 0, i < n ? n - i : 0);
-        exact_add<EIGHT>(words, x.x, true);
-    }
+    EACH_EIGHT_OF_WARPS(i, 0, n, blockIdx.x, gridDim.x)
+    exact_add<EIGHT>(words, load8(u, DT_F32, i, n - i).x, true);
     end_words(result, words);
 }
 
@@ -167,14 +156,13 @@ __global__ void __launch_bounds__(THREADS)
 
 /* Elements of the matrix x that are elements [at, end) of the operands. */
 struct Moved {
-    void *to;
-    const void *p;
+    Result to;
+    Operand p;
     const float *x;
     const double *scale, *step;
     MuonElements of;
     int64_t at, end;
     double lr_factor, decay, ratio;
-    int dtype;
 };
 
 __global__ void __launch_bounds__(THREADS) move_matrix(Moved q) {
@@ -184,7 +172,7 @@ __global__ void __launch_bounds__(THREADS) move_matrix(Moved q) {
     float keep = (float)(1.0 - lr * q.decay), by = (float)(lr * q.ratio);
     EACH_EIGHT(i, q.end - q.at) {
         int64_t at = q.at + i, n = q.end - at;
-        Eight p = load8(q.p, q.dtype, at, n), x;
+        Eight p = load8(q.p, at, n), x;
         if (is_run(q.of, i, n))
             x = load8(q.x, DT_F32, muon_element(&q.of, i), n);
         else
@@ -193,7 +181,7 @@ __global__ void __launch_bounds__(THREADS) move_matrix(Moved q) {
                 x.x[j] = reads ? q.x[muon_element(&q.of, i + j)] : 0.0f;
             }
         EACH(j) p.x[j] = p.x[j] * keep - by * x.x[j];
-        store8(q.to, q.dtype, at, n, p);
+        store8(q.to, at, n, p);
     }
 }
 
@@ -293,41 +281,34 @@ static int orthogonalize_matrix(const Launch *l, Matrix &a, const float *u, floa
 }
 
 static int move_part(const Launch *l, const MuonPart &part) {
-    Operand w = input(l, 0), u = input(l, 1);
-    Result out = output(l, 0), work = output(l, 1);
-    const Type *t = &part.type;
+    const void *const *in = l->call->in;
     if (part.n <= 0) return 0;
     Matrix a = {};
-    a.rows = t->dim[0];
-    a.columns = t->dim[1];
-    int code = orthogonalize_matrix(l, a, (const float *)u.at + part.in_u, (float *)work.at);
+    a.rows = part.type.dim[0];
+    a.columns = part.type.dim[1];
+    int code =
+        orthogonalize_matrix(l, a, (const float *)in[1] + part.in_u, (float *)l->call->out[1]);
     if (code) return code;
-    Moved q = {};
-    q.to = out.at;
-    q.p = w.at;
-    q.x = a.x.all;
-    q.scale = (const double *)input(l, 2).at;
-    q.step = (const double *)input(l, 3).at;
-    q.of = part.of;
-    q.at = part.at;
-    q.end = part.at + part.n;
-    q.lr_factor = part.lr_factor;
-    q.decay = part.decay;
-    q.ratio = muon_rate(l->call->attr->rate, a.rows, a.columns);
-    q.dtype = w.dtype;
+    Moved q = {output(l, 0),
+               input(l, 0),
+               a.x.all,
+               (const double *)in[2],
+               (const double *)in[3],
+               part.of,
+               part.at,
+               part.at + part.n,
+               part.lr_factor,
+               part.decay,
+               muon_rate(l->call->attr->rate, a.rows, a.columns)};
     return LAUNCH(l, move_matrix, some_blocks(part.n), THREADS, 0, q);
 }
 
 /* (p, u, scale, step) -> p, work */
 KERNEL(muon) {
-    Operand w = input(l, 0);
-    Result out = output(l, 0);
     const PlanGroup *group = group_of(l);
-    int code = 0;
-    if (out.at != w.at)
-        code = launch_copy(l, out.at, w.at, type_bytes(w.type), cudaMemcpyDeviceToDevice);
+    int code = launch_keep(l, 0, 0);
     MuonPart q = {};
-    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, w.n, &q); k++)
+    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, input(l, 0).n, &q); k++)
         code = move_part(l, q);
     return code;
 }
