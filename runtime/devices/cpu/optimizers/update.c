@@ -12,7 +12,12 @@
 #include "exact.h"
 #include "kernel.h"
 #include "largest.h"
+#include "scalar_math.h"
 #include "scalars.h"
+
+#define NUMBER V16
+#define PLUS(a, b) ((a) + (b))
+#include "updates.h"
 
 /* Adds |x|^power of elements [from, to); 0: 2. */
 static void add_powers(ExactSum *sum, Operand x, int64_t from, int64_t to, int64_t power) {
@@ -73,102 +78,31 @@ KERNEL(step_scale) {
 
 /* ---- updates */
 
-enum { MOST_TENSORS = 5 }; /* that an op updates: the parameter and its moments */
-
 typedef struct UpdateCall {
-    Operand p, m, v, d, last, g; /* m, v, d and last where the optimizer has them */
-    Result to[MOST_TENSORS];     /* p, m, v, d, last */
-    Result copy;                 /* of p in another dtype; at NULL: none */
-    float gradient_scale, clip_value;
-    float lr, momentum, beta1, beta1_rest, beta2, beta2_rest, eps, step_size, root_bias2_inverse;
-    float beta3, beta3_rest, diff_size, root_bias3_inverse;
-    double exact_lr, exact_step_size, exact_diff_size;
-    bool first_step, first_update, nesterov, decoupled;
+    Operand from[MOST_TENSORS], g; /* the parameter and its moments */
+    Result to[MOST_TENSORS], copy; /* copy: of the parameter in another dtype, if it is wanted */
+    uint32_t tensors;
+    UpdateAttrs attrs;
+    UpdateScalars scalars;
 } UpdateCall;
 
-/* Updates elements [from, to) under this weight decay. */
-typedef void (*Segment)(const UpdateCall *u, double decay, int64_t from, int64_t to);
+/* Updates elements [from, to) at this rate. */
+typedef void (*Segment)(const UpdateCall *u, const ParameterRate *r, int64_t from, int64_t to);
 
-VECTOR_INLINE V16 gradient_at(const UpdateCall *u, int64_t at, int64_t n) {
-    return v_clipped(v_get(u->g.at, u->g.dtype, at, n) * u->gradient_scale, u->clip_value);
-}
-
-static void sgd_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
+VECTOR_INLINE void update_segment(const UpdateCall *u, const ParameterRate *r, int64_t from,
+                                  int64_t to, int rule, int tensors) {
+    const UpdateAttrs a = u->attrs;
+    const UpdateScalars s = u->scalars;
+    bool couples = rule != RULE_lion && rule != RULE_adan;
     for (int64_t i = from; i < to; i += LANES) {
-        int64_t n = to - i;
-        V16 p = v_get(u->p.at, u->p.dtype, i, n);
-        V16 g = gradient_at(u, i, n) + (float)decay * p;
-        v_put(u->to[0].at, u->to[0].dtype, i, n, p - u->lr * g);
-    }
-}
-
-static void momentum_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; i += LANES) {
-        int64_t n = to - i;
-        V16 p = v_get(u->p.at, u->p.dtype, i, n);
-        V16 g = gradient_at(u, i, n) + (float)decay * p, buffer = g;
-        if (!u->first_step) buffer = u->momentum * v_get(u->m.at, u->m.dtype, i, n) + g;
-        V16 step = u->nesterov ? g + u->momentum * buffer : buffer;
-        v_put(u->to[0].at, u->to[0].dtype, i, n, p - u->lr * step);
-        v_put(u->to[1].at, u->to[1].dtype, i, n, buffer);
-    }
-}
-
-static void adam_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
-    float keep = u->decoupled ? (float)(1.0 - u->exact_lr * decay) : 1.0f;
-    float coupled = u->decoupled ? 0.0f : (float)decay;
-    for (int64_t i = from; i < to; i += LANES) {
-        int64_t n = to - i;
-        V16 p = v_get(u->p.at, u->p.dtype, i, n);
-        V16 g = gradient_at(u, i, n) + coupled * p;
-        V16 m = v_get(u->m.at, u->m.dtype, i, n);
-        V16 v = v_get(u->v.at, u->v.dtype, i, n);
-        m = m + u->beta1_rest * (g - m);
-        v = v * u->beta2 + u->beta2_rest * g * g;
-        V16 denominator = v_sqrt(v) * u->root_bias2_inverse + u->eps;
-        p = p * keep - u->step_size * m / denominator;
-        v_put(u->to[0].at, u->to[0].dtype, i, n, p);
-        v_put(u->to[1].at, u->to[1].dtype, i, n, m);
-        v_put(u->to[2].at, u->to[2].dtype, i, n, v);
-    }
-}
-
-static void lion_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
-    float keep = (float)(1.0 - u->exact_lr * decay);
-    for (int64_t i = from; i < to; i += LANES) {
-        int64_t n = to - i;
-        V16 p = v_get(u->p.at, u->p.dtype, i, n);
-        V16 m = v_get(u->m.at, u->m.dtype, i, n);
-        V16 g = gradient_at(u, i, n), toward = u->beta1 * m + u->beta1_rest * g;
-        V16 step = v_select(toward > 0.0f, v_all(u->lr), v_all(0.0f));
-        step = v_select(toward < 0.0f, v_all(-u->lr), step);
-        step = v_select(toward == toward, step, toward); /* not a number stays one */
-        v_put(u->to[0].at, u->to[0].dtype, i, n, p * keep - step);
-        v_put(u->to[1].at, u->to[1].dtype, i, n, m * u->beta2 + u->beta2_rest * g);
-    }
-}
-
-static void adan_segment(const UpdateCall *u, double decay, int64_t from, int64_t to) {
-    float shrink = (float)(1.0 / (1.0 + u->exact_lr * decay));
-    for (int64_t i = from; i < to; i += LANES) {
-        int64_t n = to - i;
-        V16 p = v_get(u->p.at, u->p.dtype, i, n);
-        V16 m = v_get(u->m.at, u->m.dtype, i, n);
-        V16 v = v_get(u->v.at, u->v.dtype, i, n);
-        V16 d = v_get(u->d.at, u->d.dtype, i, n);
-        V16 g = gradient_at(u, i, n), change = v_all(0.0f);
-        if (!u->first_update) change = g + v_get(u->last.at, u->last.dtype, i, n);
-        V16 ahead = g + u->beta2 * change;
-        m = m + u->beta1_rest * (g - m);
-        d = d + u->beta2_rest * (change - d);
-        v = v * u->beta3 + u->beta3_rest * ahead * ahead;
-        V16 denominator = v_sqrt(v) * u->root_bias3_inverse + u->eps;
-        p = (p - (u->step_size * m + u->diff_size * d) / denominator) * shrink;
-        v_put(u->to[0].at, u->to[0].dtype, i, n, p);
-        v_put(u->to[1].at, u->to[1].dtype, i, n, m);
-        v_put(u->to[2].at, u->to[2].dtype, i, n, v);
-        v_put(u->to[3].at, u->to[3].dtype, i, n, d);
-        v_put(u->to[4].at, u->to[4].dtype, i, n, -g);
+        V16 x[MOST_TENSORS];
+#pragma GCC unroll 5
+        for (int k = 0; k < tensors; k++) x[k] = v_get(u->from[k].at, u->from[k].dtype, i, to - i);
+        V16 g = v_clipped(v_get(u->g.at, u->g.dtype, i, to - i) * s.gradient, a.clip_value);
+        if (couples) g = g + r->decay * x[0];
+        update_number(rule, &a, &s, r, g, &x[0], &x[1], &x[2], &x[3], &x[4]);
+#pragma GCC unroll 5
+        for (int k = 0; k < tensors; k++) v_put(u->to[k].at, u->to[k].dtype, i, to - i, x[k]);
     }
 }
 
@@ -178,36 +112,26 @@ static void copy_numbers(const UpdateCall *u, int64_t from, int64_t to) {
         v_put(u->copy.at, u->copy.dtype, i, to - i, v_get(u->to[0].at, u->to[0].dtype, i, to - i));
 }
 
-/* A copy is made block by block, while the block is in the cache. */
-static void update_block(const UpdateCall *u, Segment segment, double decay, int64_t from,
-                         int64_t to) {
+/* At a learning rate `factor` times that of the step. A copy is made block by block, while the
+ * block is in the cache. */
+static void update_block(const UpdateCall *u, Segment segment, double factor, double decay,
+                         int64_t from, int64_t to) {
     enum { BLOCK = 2048 };
+    ParameterRate rate = parameter_rate(&u->attrs, &u->scalars, factor, decay);
     if (!u->copy.at) {
-        segment(u, decay, from, to);
+        segment(u, &rate, from, to);
         return;
     }
     for (int64_t at = from; at < to; at += BLOCK) {
         int64_t end = MIN(at + BLOCK, to);
-        segment(u, decay, at, end);
+        segment(u, &rate, at, end);
         copy_numbers(u, at, end);
     }
 }
 
-static void keep_values(const Launch *l, const UpdateCall *u, uint32_t moments) {
-    for (uint32_t i = 0; i <= moments; i++)
-        if (l->call->out[i] != l->call->in[i])
-            memmove(l->call->out[i], l->call->in[i], (size_t)type_bytes(l->call->out_type[i]));
-    if (u->copy.at) copy_numbers(u, 0, u->p.n);
-}
-
-/* The update of a parameter whose learning rate is `factor` times that of the step. */
-static UpdateCall at_rate(const UpdateCall *u, double factor) {
-    UpdateCall own = *u;
-    own.exact_lr *= factor;
-    own.lr = (float)own.exact_lr;
-    own.step_size = (float)(u->exact_step_size * factor);
-    own.diff_size = (float)(u->exact_diff_size * factor);
-    return own;
+static void keep_values(const Launch *l, const UpdateCall *u) {
+    for (uint32_t i = 0; i < u->tensors; i++) launch_keep(l, i, i);
+    if (u->copy.at) copy_numbers(u, 0, u->to[0].n);
 }
 
 /* This thread's part of a flat group: between parameters' starts, each at its own rate. */
@@ -222,88 +146,39 @@ static void update_group(const Launch *l, const PlanGroup *group, const UpdateCa
         end = MIN(end, mine.to);
         if (end <= at) continue;
         const PlanParam *param = &plan->params[params[k].param];
-        UpdateCall own = at_rate(u, plan_lr_factor(param));
-        update_block(&own, segment, plan_decay(param, l->call->attr->weight_decay), at, end);
+        update_block(u, segment, plan_lr_factor(param),
+                     plan_decay(param, l->call->attr->weight_decay), at, end);
         at = end;
     }
 }
 
-static int run_update(const Launch *l, uint32_t moments, UpdateCall *u, Segment segment) {
-    const Attrs *attr = l->call->attr;
-    Operand operands[MOST_TENSORS + 3];
-    for (uint32_t i = 0; i < moments + 4; i++) operands[i] = input(l, i);
-    u->p = operands[0];
-    u->m = operands[moments > 0 ? 1 : 0];
-    u->v = operands[moments > 1 ? 2 : 0];
-    u->d = operands[moments > 2 ? 3 : 0];
-    u->last = operands[moments > 3 ? 4 : 0];
-    u->g = operands[moments + 1];
+static int run_update(const Launch *l, int rule, uint32_t tensors, Segment segment) {
+    const double *scale = l->call->in[tensors + 1], *step = l->call->in[tensors + 2];
     const PlanGroup *group = group_of(l);
-    if (attr->copy != DT_NONE) u->copy = output(l, moments + 1);
-    for (uint32_t i = 0; i <= moments; i++) u->to[i] = output(l, i);
-    const double *factors = operands[moments + 2].at, *now = operands[moments + 3].at;
-    if (factors[SCALE_APPLY] == 0.0) {
-        keep_values(l, u, moments);
+    UpdateCall u = {.g = input(l, tensors), .tensors = tensors};
+    for (uint32_t i = 0; i < tensors; i++) u.from[i] = input(l, i), u.to[i] = output(l, i);
+    if (l->call->attr->copy != DT_NONE) u.copy = output(l, tensors);
+    if (scale[SCALE_APPLY] == 0.0) {
+        keep_values(l, &u);
         return 0;
     }
-    u->gradient_scale = (float)factors[SCALE_GRADIENT];
-    u->clip_value = (float)attr->clip_value;
-    u->exact_lr = now[STEP_LR];
-    *u = at_rate(u, 1.0);
-    u->first_step = now[STEP_INDEX] == 0.0;
-    u->first_update = now[STEP_UPDATES] == 0.0;
-#pragma omp parallel num_threads(threads_for(l, u->p.n))
+    u.attrs = update_attrs(l->call->attr, rule);
+    u.scalars = update_scalars(&u.attrs, scale, step);
+#pragma omp parallel num_threads(threads_for(l, u.g.n))
     {
-        WorkRange mine = my_range(u->p.n, 1024);
+        WorkRange mine = my_range(u.g.n, 1024);
         if (group)
-            update_group(l, group, u, segment, mine);
+            update_group(l, group, &u, segment, mine);
         else
-            update_block(u, segment, attr->weight_decay, mine.from, mine.to);
+            update_block(&u, segment, 1.0, u.attrs.weight_decay, mine.from, mine.to);
     }
     return 0;
 }
 
-KERNEL(sgd) {
-    UpdateCall u = {0};
-    return run_update(l, 0, &u, sgd_segment);
-}
-
-KERNEL(sgd_momentum) {
-    UpdateCall u = {.momentum = (float)l->call->attr->momentum,
-                    .nesterov = l->call->attr->nesterov != 0};
-    return run_update(l, 1, &u, momentum_segment);
-}
-
-/* With the shares of running averages. */
-static UpdateCall averaging(const Attrs *a) {
-    return (UpdateCall){.beta1 = (float)a->beta1,
-                        .beta1_rest = (float)(1.0 - a->beta1),
-                        .beta2 = (float)a->beta2,
-                        .beta2_rest = (float)(1.0 - a->beta2),
-                        .beta3 = (float)a->beta3,
-                        .beta3_rest = (float)(1.0 - a->beta3),
-                        .eps = (float)a->eps,
-                        .decoupled = a->decoupled != 0};
-}
-
-KERNEL(adam) {
-    const double *now = l->call->in[5];
-    UpdateCall u = averaging(l->call->attr);
-    u.exact_step_size = now[STEP_LR] / now[STEP_BIAS1];
-    u.root_bias2_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS2]));
-    return run_update(l, 2, &u, adam_segment);
-}
-
-KERNEL(lion) {
-    UpdateCall u = averaging(l->call->attr);
-    return run_update(l, 1, &u, lion_segment);
-}
-
-KERNEL(adan) {
-    const double *now = l->call->in[7];
-    UpdateCall u = averaging(l->call->attr);
-    u.exact_step_size = now[STEP_LR] / now[STEP_BIAS1];
-    u.exact_diff_size = now[STEP_LR] * l->call->attr->beta2 / now[STEP_BIAS2];
-    u.root_bias3_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS3]));
-    return run_update(l, 4, &u, adan_segment);
-}
+#define UPDATE(op, tensors)                                                                        \
+    static void op##_segment(const UpdateCall *u, const ParameterRate *r, int64_t from,            \
+                             int64_t to) {                                                         \
+        update_segment(u, r, from, to, RULE_##op, tensors);                                        \
+    }                                                                                              \
+    KERNEL(op) { return run_update(l, RULE_##op, tensors, op##_segment); }
+UPDATES
